@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attend: exact softmax attention.
+ *
+ * For every batch b, query head h and query i, with g = h / (hq / hkv):
+ *
+ *     O[b][h][i]    = sum_j P[j] V[b][g][j]
+ *     P             = softmax over the keys j that row i sees of score[j]
+ *     score[j]      = cap(scale * <Q[b][h][i], K[b][g][j]>)
+ *                     + bias[b][h][i][j] + alibi[h] * (j - position(i))
+ *     cap(x)        = softcap * tanh(x / softcap)  if softcap > 0,  else x
+ *
+ * What row i sees is set by the causal rule, the window, the key lengths and
+ * the boolean mask together.  A key that is not seen influences no bit of any
+ * output, whatever K and V hold there.  A row that sees no key, or whose scores
+ * are all -inf, yields O = 0 and LSE = -inf.  A score of +inf or NaN yields NaN.
+ *
+ * Results are the same, bit for bit, for any number of threads, any batch and
+ * heads around a row, and any strides of the same values.
+ *
+ * The library prints nothing, never aborts and keeps no global state.
+ */
+#ifndef ATTEND_ATTEND_H
+#define ATTEND_ATTEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ATTEND_VERSION_MAJOR 0
+#define ATTEND_VERSION_MINOR 1
+#define ATTEND_VERSION_PATCH 0
+
+#ifdef ATTEND_BUILD
+#define ATTEND_API __attribute__((visibility("default")))
+#else
+#define ATTEND_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "major.minor.patch" of the library that runs, which may be newer than this header. */
+ATTEND_API const char *attend_version(void);
+
+/* ---- status and errors ------------------------------------------------- */
+
+typedef enum attend_status {
+    ATTEND_OK = 0,
+    ATTEND_EINVAL = 1,       /* an argument is wrong; the error names field and value */
+    ATTEND_ENOMEM = 2,       /* an allocation failed; nothing is leaked */
+    ATTEND_EUNSUPPORTED = 3, /* well-formed, but not on this machine or in this build */
+    ATTEND_ETOOBIG = 4       /* weights above ATTEND_WEIGHTS_MAX without force */
+} attend_status;
+
+/* Filled by a call that fails, untouched by one that succeeds. */
+typedef struct attend_error {
+    attend_status status;
+    char message[252]; /* one line, no newline, always terminated */
+} attend_error;
+
+/* "ATTEND_OK" and so on; "unknown status" for any other number. */
+ATTEND_API const char *attend_status_name(attend_status status);
+
+/* ---- tensors ----------------------------------------------------------- */
+
+typedef enum attend_dtype {
+    ATTEND_F64 = 1,
+    ATTEND_F32 = 2,
+    ATTEND_F16 = 3,
+    ATTEND_BF16 = 4,
+    ATTEND_BOOL = 5 /* one byte; 0 is false, anything else true */
+} attend_dtype;
+
+/* Bytes per element; 0 for a number that is no dtype. */
+ATTEND_API size_t attend_dtype_size(attend_dtype dtype);
+/* "f64", "f32", "f16", "bf16", "bool"; "unknown" for a number that is no dtype. */
+ATTEND_API const char *attend_dtype_name(attend_dtype dtype);
+
+/*
+ * A strided view of memory the caller owns, axes in the order b, h, l, d:
+ * element (b, h, l, d) is data[b*stride[0] + h*stride[1] + l*stride[2] +
+ * d*stride[3]].  Strides count elements and may be 0 or negative.  `data` needs
+ * the alignment of its element only, and may be NULL when a size is 0.  Nothing
+ * outside the view is read.
+ */
+typedef struct attend_view {
+    const void *data;
+    attend_dtype dtype;
+    int64_t size[4];
+    int64_t stride[4];
+} attend_view;
+
+/*
+ * The same for an output.  No two elements may share an address (an axis longer
+ * than 1 needs a stride other than 0), and outputs must not overlap inputs.
+ */
+typedef struct attend_tensor {
+    void *data;
+    attend_dtype dtype;
+    int64_t size[4];
+    int64_t stride[4];
+} attend_tensor;
+
+/* ---- context ----------------------------------------------------------- */
+
+/*
+ * A context holds threads, kernel set and scratch.  Create once, call many
+ * times, one caller at a time; different contexts may run at once.  A call
+ * whose shapes fit the scratch of an earlier one allocates nothing.
+ */
+typedef struct attend_context attend_context;
+
+/*
+ * A pool that a host lends: call body(arg, w) once for every w in 0 .. n-1, in
+ * any order, at once or in turn, and return when all have returned.
+ */
+typedef void (*attend_parallel_for)(void *user, int n, void (*body)(void *arg, int w),
+                                    void *arg);
+/* Memory of `size` > 0 bytes aligned to `alignment` (a power of two), or NULL. */
+typedef void *(*attend_alloc)(void *user, size_t alignment, size_t size);
+typedef void (*attend_free)(void *user, void *memory);
+/*
+ * Called between pieces of work with how many of `total` are done, from worker
+ * 0 only, so never from two threads at once.
+ */
+typedef void (*attend_progress)(void *user, int64_t done, int64_t total);
+
+/* Start from attend_options_default(). */
+typedef struct attend_options {
+    size_t struct_size;
+    int threads;     /* 0: OMP_NUM_THREADS, else every core this process may use */
+    const char *isa; /* NULL: the variable ATTEND_ISA, else the best that runs here */
+    attend_alloc alloc; /* both or neither; NULL: the C library's */
+    attend_free free;
+    void *alloc_user;
+    attend_parallel_for parallel_for; /* NULL: OpenMP */
+    void *parallel_user;
+    attend_progress progress; /* NULL: none */
+    void *progress_user;
+} attend_options;
+
+static inline attend_options attend_options_default(void)
+{
+    attend_options options;
+
+    options.struct_size = sizeof options;
+    options.threads = 0;
+    options.isa = NULL;
+    options.alloc = NULL;
+    options.free = NULL;
+    options.alloc_user = NULL;
+    options.parallel_for = NULL;
+    options.parallel_user = NULL;
+    options.progress = NULL;
+    options.progress_user = NULL;
+    return options;
+}
+
+/*
+ * `options` may be NULL for the defaults.  On success *ctx is the caller's, who
+ * gives it to attend_context_destroy(); on failure *ctx is NULL.  An isa that
+ * this build does not have is EINVAL, one that this machine cannot run
+ * EUNSUPPORTED; there is no silent fallback.  `err` may be NULL, here and below.
+ */
+ATTEND_API attend_status attend_context_create(attend_context **ctx,
+                                               const attend_options *options,
+                                               attend_error *err);
+/* NULL is allowed. */
+ATTEND_API void attend_context_destroy(attend_context *ctx);
+ATTEND_API const char *attend_context_isa(const attend_context *ctx);
+ATTEND_API int attend_context_threads(const attend_context *ctx);
+
+/* ---- what this build and this machine have ----------------------------- */
+
+typedef struct attend_isa {
+    const char *name;  /* what attend_options.isa takes */
+    const char *needs; /* CPU features, separated by spaces; "" for none */
+    int runs;          /* 1 if this machine has them and the system allows them */
+} attend_isa;
+
+/* Kernel sets of this build, best first; `ref`, the definition in double, last. */
+ATTEND_API int attend_isa_count(void);
+/* EINVAL unless 0 <= index < attend_isa_count(). */
+ATTEND_API attend_status attend_isa_get(int index, attend_isa *isa);
+/*
+ * Names of the CPU features that the kernel sets ask for and this machine has,
+ * separated by spaces, into `text` of `size` bytes, cut if it does not fit and
+ * always terminated (if size > 0).  Returns the length needed without the
+ * terminator.
+ */
+ATTEND_API size_t attend_cpu_features(char *text, size_t size);
+
+/* ---- attention --------------------------------------------------------- */
+
+/*
+ * The causal rule gives row i a position and hides the keys after it.
+ * OFFSET reads attend_rule.causal_offset[b].
+ */
+typedef enum attend_causal {
+    ATTEND_CAUSAL_NONE = 0,         /* position(i) = i, nothing hidden */
+    ATTEND_CAUSAL_TOP_LEFT = 1,     /* position(i) = i */
+    ATTEND_CAUSAL_BOTTOM_RIGHT = 2, /* position(i) = i + nk - nq, nk of the tensor */
+    ATTEND_CAUSAL_OFFSET = 3        /* position(i) = i + causal_offset[b] */
+} attend_causal;
+
+/* What the scores are and who sees whom.  Start from attend_rule_default(). */
+typedef struct attend_rule {
+    size_t struct_size;
+    int scale_is_set; /* 0: scale = 1 / sqrt(d), 1 for d = 0 */
+    double scale;     /* any finite value, zero and negative included */
+    double softcap;   /* 0: none; else finite and positive */
+    attend_causal causal;
+    const int64_t *causal_offset; /* [nb], for ATTEND_CAUSAL_OFFSET only */
+    /* Row i sees position(i) - window_left <= j <= position(i) + window_right; -1: open. */
+    int64_t window_left, window_right;
+    const int64_t *key_lengths; /* [nb], each 0 .. nk: row i sees j < it; NULL: nk */
+    /* Each axis of (nb, hq, nq, nk), or 1 for an axis it is broadcast over. */
+    attend_view mask;    /* ATTEND_BOOL, true = seen; data NULL: none */
+    attend_view bias;    /* any floating dtype; data NULL: none */
+    const double *alibi; /* [hq] slopes; NULL: none */
+    const double *sinks; /* [hq] logits: exp(sink) joins the denominator; NULL: none */
+} attend_rule;
+
+static inline attend_rule attend_rule_default(void)
+{
+    const attend_view none = {NULL, ATTEND_F32, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    attend_rule rule;
+
+    rule.struct_size = sizeof rule;
+    rule.scale_is_set = 0;
+    rule.scale = 0.0;
+    rule.softcap = 0.0;
+    rule.causal = ATTEND_CAUSAL_NONE;
+    rule.causal_offset = NULL;
+    rule.window_left = -1;
+    rule.window_right = -1;
+    rule.key_lengths = NULL;
+    rule.mask = none;
+    rule.bias = none;
+    rule.alibi = NULL;
+    rule.sinks = NULL;
+    return rule;
+}
+
+/* More elements of weights than this need attend_io.force_weights: 1 GiB of f32. */
+#define ATTEND_WEIGHTS_MAX ((int64_t)1 << 28)
+
+/* Start from attend_io_default(); an output whose data is NULL is not wanted. */
+typedef struct attend_io {
+    size_t struct_size;
+    /* q (nb, hq, nq, d), k (nb, hkv, nk, d), v (nb, hkv, nk, dv); one dtype. */
+    attend_view q, k, v;
+    attend_tensor out; /* (nb, hq, nq, dv), of q's dtype or f32; always wanted */
+    /*
+     * lse (nb, hq, nq, 1): ln of the sum of exp(score), the sink's included, in
+     * natural units.  weights (nb, hq, nq, nk): P.  Both f32, f64 for f64 inputs.
+     */
+    attend_tensor lse, weights;
+    int force_weights;
+} attend_io;
+
+static inline attend_io attend_io_default(void)
+{
+    const attend_view no_view = {NULL, ATTEND_F32, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    const attend_tensor no_tensor = {NULL, ATTEND_F32, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    attend_io io;
+
+    io.struct_size = sizeof io;
+    io.q = no_view;
+    io.k = no_view;
+    io.v = no_view;
+    io.out = no_tensor;
+    io.lse = no_tensor;
+    io.weights = no_tensor;
+    io.force_weights = 0;
+    return io;
+}
+
+/*
+ * Compute the outputs.  `rule` may be NULL for plain attention.  On failure no
+ * output element has been written.
+ */
+ATTEND_API attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
+                                        const attend_io *io, attend_error *err);
+
+/* Attention over a part of the keys, as attend_forward() gave it. */
+typedef struct attend_part {
+    attend_view out; /* (nb, hq, nq, dv), any floating dtype */
+    attend_view lse; /* (nb, hq, nq, 1), f32 or f64 */
+} attend_part;
+
+/*
+ * Join parts that split the keys of one problem: O = sum_p w_p O_p with
+ * w_p = exp(lse_p - lse), in the order given.  A part with lse = -inf has no
+ * influence.  `lse` may be NULL or have data NULL.  Parts and outputs may differ
+ * in dtype; f32 parts keep the error independent of their number.  Allocates
+ * nothing; any number of threads may call it at once.
+ */
+ATTEND_API attend_status attend_merge(const attend_part *parts, int64_t count,
+                                      const attend_tensor *out, const attend_tensor *lse,
+                                      attend_error *err);
+
+/*
+ * y[i] = 2^x[i] by the routine the context's f32 kernels weigh keys with, so
+ * that its accuracy can be checked where it runs.  Defined for x <= 0: 0 below
+ * -126, NaN for NaN.
+ */
+ATTEND_API void attend_exp2(const attend_context *ctx, const float *x, float *y, int64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+attend_status attendi_fail(attend_error *err, attend_status status, const char *format, ...)
+{
+    if (err) {
+        va_list args;
+
+        err->status = status;
+        va_start(args, format);
+        vsnprintf(err->message, sizeof err->message, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+const char *attend_status_name(attend_status status)
+{
+    switch (status) {
+    case ATTEND_OK:
+        return "ATTEND_OK";
+    case ATTEND_EINVAL:
+        return "ATTEND_EINVAL";
+    case ATTEND_ENOMEM:
+        return "ATTEND_ENOMEM";
+    case ATTEND_EUNSUPPORTED:
+        return "ATTEND_EUNSUPPORTED";
+    case ATTEND_ETOOBIG:
+        return "ATTEND_ETOOBIG";
+    }
+    return "unknown status";
+}

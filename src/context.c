@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts, and the choice of a kernel set. */
+#include "context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cpu/cpu_dispatch.h"
+#include "cpu/cpu_features.h"
+#include "ref/ref.h"
+
+#define THREADS_MAX 4096
+
+#define STRING(x) #x
+#define VERSION(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
+
+const char *attend_version(void)
+{
+    return VERSION(ATTEND_VERSION_MAJOR, ATTEND_VERSION_MINOR, ATTEND_VERSION_PATCH);
+}
+
+static int cpu_count(void)
+{
+    int n = 0;
+
+    while (attendi_cpu_kernels[n])
+        n++;
+    return n;
+}
+
+/* The list of attend_isa_get(): the CPU's sets, then the reference. */
+static const struct kernels *kernels_at(int index)
+{
+    return index < cpu_count() ? attendi_cpu_kernels[index] : &attendi_ref;
+}
+
+static int runs_here(const struct kernels *k)
+{
+    return (k->needs & ~attendi_cpu_features()) == 0;
+}
+
+int attend_isa_count(void) { return cpu_count() + 1; }
+
+attend_status attend_isa_get(int index, attend_isa *isa)
+{
+    if (index < 0 || index >= attend_isa_count() || !isa)
+        return ATTEND_EINVAL;
+    const struct kernels *k = kernels_at(index);
+    *isa = (attend_isa){.name = k->isa,
+                        .needs = attendi_cpu_feature_names(k->needs),
+                        .runs = runs_here(k)};
+    return ATTEND_OK;
+}
+
+size_t attend_cpu_features(char *text, size_t size)
+{
+    const char *names = attendi_cpu_feature_names(attendi_cpu_features());
+
+    if (size > 0)
+        snprintf(text, size, "%s", names);
+    return strlen(names);
+}
+
+static attend_status select_kernels(const struct kernels **out, const char *isa,
+                                    attend_error *err)
+{
+    for (int x = 0; x < attend_isa_count(); x++) {
+        const struct kernels *k = kernels_at(x);
+
+        if (isa ? strcmp(isa, k->isa) != 0 : !runs_here(k))
+            continue;
+        if (!runs_here(k))
+            return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                                "isa \"%s\" needs %s, which this machine does not have", isa,
+                                attendi_cpu_feature_names(k->needs));
+        *out = k;
+        return ATTEND_OK;
+    }
+    return attendi_fail(err, ATTEND_EINVAL, "isa \"%s\" is not in this build", isa);
+}
+
+static attend_status check_options(const attend_options *o, attend_error *err)
+{
+    if (o->struct_size != sizeof *o)
+        return attendi_fail(err, ATTEND_EINVAL, "options.struct_size (%zu) must be %zu",
+                            o->struct_size, sizeof *o);
+    if (o->threads < 0 || o->threads > THREADS_MAX)
+        return attendi_fail(err, ATTEND_EINVAL, "options.threads (%d) is outside 0..%d",
+                            o->threads, THREADS_MAX);
+    if (!o->alloc != !o->free)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "options.%s is NULL: alloc and free come together",
+                            o->alloc ? "free" : "alloc");
+    return ATTEND_OK;
+}
+
+attend_status attend_context_create(attend_context **out, const attend_options *options,
+                                    attend_error *err)
+{
+    const attend_options o = options ? *options : attend_options_default();
+    const struct kernels *kernels = NULL;
+
+    if (!out)
+        return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
+    *out = NULL;
+    attend_status status = check_options(&o, err);
+    if (status == ATTEND_OK)
+        status = select_kernels(&kernels, o.isa ? o.isa : getenv("ATTEND_ISA"), err);
+    if (status != ATTEND_OK)
+        return status;
+
+    const struct allocator allocator =
+        o.alloc ? (struct allocator){.alloc = o.alloc, .free = o.free, .user = o.alloc_user}
+                : attendi_allocator_default();
+    attend_context *ctx = attendi_allocate(&allocator, sizeof *ctx);
+    if (!ctx)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for a context of %zu bytes",
+                            sizeof *ctx);
+    *ctx = (attend_context){
+        .kernels = kernels,
+        .threads = o.threads ? o.threads : attendi_default_threads(),
+        .allocator = allocator,
+        .parallel_for = o.parallel_for ? o.parallel_for : attendi_parallel_for,
+        .parallel_user = o.parallel_user,
+        .progress = o.progress,
+        .progress_user = o.progress_user,
+    };
+    *out = ctx;
+    return ATTEND_OK;
+}
+
+void attend_context_destroy(attend_context *ctx)
+{
+    if (!ctx)
+        return;
+    const struct allocator allocator = ctx->allocator;
+    attendi_release(&allocator, ctx->scratch);
+    attendi_release(&allocator, ctx);
+}
+
+const char *attend_context_isa(const attend_context *ctx) { return ctx->kernels->isa; }
+
+int attend_context_threads(const attend_context *ctx) { return ctx->threads; }
+
+void *attendi_context_scratch(struct attend_context *ctx, size_t size)
+{
+    if (ctx->scratch_size < size) {
+        attendi_release(&ctx->allocator, ctx->scratch);
+        ctx->scratch = attendi_allocate(&ctx->allocator, size);
+        ctx->scratch_size = ctx->scratch ? size : 0;
+    }
+    return ctx->scratch;
+}

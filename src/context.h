@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ATTEND_CONTEXT_H
+#define ATTEND_CONTEXT_H
+
+#include "base/memory.h"
+#include "core/kernels.h"
+
+struct attend_context {
+    const struct kernels *kernels;
+    int threads;
+    struct allocator allocator;
+    attend_parallel_for parallel_for;
+    void *parallel_user;
+    attend_progress progress;
+    void *progress_user;
+    void *scratch; /* kept between calls, grown when a problem needs more */
+    size_t scratch_size;
+};
+
+/* At least `size` bytes of scratch, or NULL; what it held before is lost. */
+void *attendi_context_scratch(struct attend_context *ctx, size_t size);
+
+#endif

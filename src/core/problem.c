@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/problem.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "base/error.h"
+#include "core/tensor.h"
+
+/* An axis of one element steps nowhere, whatever stride was written for it. */
+static void drop_idle_strides(const int64_t size[4], int64_t stride[4])
+{
+    for (int a = 0; a < 4; a++)
+        if (size[a] == 1)
+            stride[a] = 0;
+}
+
+static attend_status check_inputs(struct problem *p, const attend_io *io, attend_error *err)
+{
+    const struct {
+        const char *name;
+        const attend_view *view;
+    } input[] = {{"q", &io->q}, {"k", &io->k}, {"v", &io->v}};
+
+    for (size_t x = 0; x < ARRAY_LEN(input); x++) {
+        const attend_view *v = input[x].view;
+        const attend_status status =
+            attendi_view_check(input[x].name, v, err);
+
+        if (status != ATTEND_OK)
+            return status;
+        if (!attendi_is_float(v->dtype))
+            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) is not a floating dtype",
+                                input[x].name, attend_dtype_name(v->dtype));
+        if (v->dtype != io->q.dtype)
+            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) differs from q.dtype (%s)",
+                                input[x].name, attend_dtype_name(v->dtype),
+                                attend_dtype_name(io->q.dtype));
+        if (v->size[0] != io->q.size[0])
+            return attendi_fail(err, ATTEND_EINVAL, "%s.size[0] (nb, %lld) differs from q's (%lld)",
+                                input[x].name, LL(v->size[0]), LL(io->q.size[0]));
+    }
+    if (io->k.size[3] != io->q.size[3])
+        return attendi_fail(err, ATTEND_EINVAL, "k.size[3] (d, %lld) differs from q's (%lld)",
+                            LL(io->k.size[3]), LL(io->q.size[3]));
+    if (io->v.size[1] != io->k.size[1])
+        return attendi_fail(err, ATTEND_EINVAL, "v.size[1] (hkv, %lld) differs from k's (%lld)",
+                            LL(io->v.size[1]), LL(io->k.size[1]));
+    if (io->v.size[2] != io->k.size[2])
+        return attendi_fail(err, ATTEND_EINVAL, "v.size[2] (nk, %lld) differs from k's (%lld)",
+                            LL(io->v.size[2]), LL(io->k.size[2]));
+    int64_t rows;
+    if (__builtin_mul_overflow(io->q.size[0], io->q.size[1], &rows) ||
+        __builtin_mul_overflow(rows, io->q.size[2], &rows) || rows > SIZE_LIMIT)
+        return attendi_fail(err, ATTEND_EINVAL, "q.size (%lld, %lld, %lld) has too many rows",
+                            LL(io->q.size[0]), LL(io->q.size[1]), LL(io->q.size[2]));
+    p->nb = io->q.size[0];
+    p->hq = io->q.size[1];
+    p->nq = io->q.size[2];
+    p->d = io->q.size[3];
+    p->hkv = io->k.size[1];
+    p->nk = io->k.size[2];
+    p->dv = io->v.size[3];
+    p->dtype = io->q.dtype;
+    if (p->hkv == 0 ? p->hq != 0 : p->hq % p->hkv != 0)
+        return attendi_fail(err, ATTEND_EINVAL, "hq (%lld) is not a multiple of hkv (%lld)",
+                            LL(p->hq), LL(p->hkv));
+    p->group = p->hkv == 0 ? 0 : p->hq / p->hkv;
+    p->q = io->q;
+    p->k = io->k;
+    p->v = io->v;
+    return ATTEND_OK;
+}
+
+static attend_status check_outputs(struct problem *p, const attend_io *io, attend_error *err)
+{
+    const attend_dtype exact = p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    const struct {
+        const char *name;
+        const attend_tensor *tensor;
+        int64_t size[4];
+    } output[] = {{"out", &io->out, {p->nb, p->hq, p->nq, p->dv}},
+                  {"lse", &io->lse, {p->nb, p->hq, p->nq, 1}},
+                  {"weights", &io->weights, {p->nb, p->hq, p->nq, p->nk}}};
+
+    for (size_t x = 0; x < ARRAY_LEN(output); x++) {
+        const attend_tensor *t = output[x].tensor;
+
+        if (x > 0 && !t->data)
+            continue;
+        const attend_status status = attendi_tensor_check(output[x].name, t, output[x].size, err);
+        if (status != ATTEND_OK)
+            return status;
+        if (x > 0 && t->dtype != exact)
+            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s", output[x].name,
+                                attend_dtype_name(t->dtype), attend_dtype_name(exact));
+    }
+    if (io->out.dtype != p->dtype && io->out.dtype != ATTEND_F32)
+        return attendi_fail(err, ATTEND_EINVAL, "out.dtype (%s) must be %s or f32",
+                            attend_dtype_name(io->out.dtype), attend_dtype_name(p->dtype));
+    if (io->weights.data && !io->force_weights) {
+        int64_t count = p->nb;
+
+        if (__builtin_mul_overflow(count, p->hq, &count) ||
+            __builtin_mul_overflow(count, p->nq, &count) ||
+            __builtin_mul_overflow(count, p->nk, &count) || count > ATTEND_WEIGHTS_MAX)
+            return attendi_fail(err, ATTEND_ETOOBIG,
+                                "weights of (%lld, %lld, %lld, %lld) exceed %lld elements; "
+                                "set force_weights to compute them all the same",
+                                LL(p->nb), LL(p->hq), LL(p->nq), LL(p->nk),
+                                LL(ATTEND_WEIGHTS_MAX));
+    }
+    p->out = io->out;
+    p->lse = io->lse;
+    p->weights = io->weights;
+    return ATTEND_OK;
+}
+
+/* A mask or bias: sizes equal to the scores' or 1, which becomes stride 0. */
+static attend_status check_broadcast(const struct problem *p, const char *name,
+                                     const attend_view *from, attend_view *to,
+                                     attend_error *err)
+{
+    static const char *const axis[] = {"nb", "hq", "nq", "nk"};
+    const int64_t full[4] = {p->nb, p->hq, p->nq, p->nk};
+
+    *to = *from;
+    if (!from->data)
+        return ATTEND_OK;
+    const attend_status status =
+        attendi_view_check(name, from, err);
+    if (status != ATTEND_OK)
+        return status;
+    for (int a = 0; a < 4; a++) {
+        if (from->size[a] != full[a] && from->size[a] != 1)
+            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) is neither %s (%lld) nor 1",
+                                name, a, LL(from->size[a]), axis[a], LL(full[a]));
+        if (from->size[a] == 1)
+            to->stride[a] = 0;
+        to->size[a] = full[a];
+    }
+    return ATTEND_OK;
+}
+
+static attend_status check_window(const char *name, int64_t window, attend_error *err)
+{
+    if (window < -1)
+        return attendi_fail(err, ATTEND_EINVAL, "%s (%lld) is below -1", name, LL(window));
+    return ATTEND_OK;
+}
+
+static attend_status check_causal(const struct problem *p, const attend_rule *rule,
+                                  attend_error *err)
+{
+    if ((int)rule->causal < ATTEND_CAUSAL_NONE || (int)rule->causal > ATTEND_CAUSAL_OFFSET)
+        return attendi_fail(err, ATTEND_EINVAL, "causal (%d) is not a causal rule",
+                            (int)rule->causal);
+    if (rule->causal == ATTEND_CAUSAL_OFFSET) {
+        if (!rule->causal_offset && p->nb > 0)
+            return attendi_fail(err, ATTEND_EINVAL, "causal_offset is NULL");
+        for (int64_t b = 0; b < p->nb; b++)
+            if (rule->causal_offset[b] < -POSITION_MAX || rule->causal_offset[b] > POSITION_MAX)
+                return attendi_fail(err, ATTEND_EINVAL, "causal_offset[%lld] (%lld) is out of range",
+                                    LL(b), LL(rule->causal_offset[b]));
+    }
+    for (int64_t b = 0; rule->key_lengths && b < p->nb; b++)
+        if (rule->key_lengths[b] < 0 || rule->key_lengths[b] > p->nk)
+            return attendi_fail(err, ATTEND_EINVAL, "key_lengths[%lld] (%lld) is outside 0..%lld (nk)",
+                                LL(b), LL(rule->key_lengths[b]), LL(p->nk));
+    return ATTEND_OK;
+}
+
+static attend_status check_rule(struct problem *p, const attend_rule *rule, attend_error *err)
+{
+    attend_status status;
+
+    if (rule->scale_is_set && !isfinite(rule->scale))
+        return attendi_fail(err, ATTEND_EINVAL, "scale (%g) is not finite", rule->scale);
+    if (!(rule->softcap >= 0.0) || !isfinite(rule->softcap))
+        return attendi_fail(err, ATTEND_EINVAL, "softcap (%g) is not a finite number >= 0",
+                            rule->softcap);
+    if ((status = check_causal(p, rule, err)) != ATTEND_OK ||
+        (status = check_window("window_left", rule->window_left, err)) != ATTEND_OK ||
+        (status = check_window("window_right", rule->window_right, err)) != ATTEND_OK ||
+        (status = check_broadcast(p, "mask", &rule->mask, &p->mask, err)) != ATTEND_OK ||
+        (status = check_broadcast(p, "bias", &rule->bias, &p->bias, err)) != ATTEND_OK)
+        return status;
+    if (rule->mask.data && rule->mask.dtype != ATTEND_BOOL)
+        return attendi_fail(err, ATTEND_EINVAL, "mask.dtype (%s) must be bool",
+                            attend_dtype_name(rule->mask.dtype));
+    if (rule->bias.data && !attendi_is_float(rule->bias.dtype))
+        return attendi_fail(err, ATTEND_EINVAL, "bias.dtype (%s) is not a floating dtype",
+                            attend_dtype_name(rule->bias.dtype));
+    p->scale = rule->scale_is_set ? rule->scale : p->d == 0 ? 1.0 : 1.0 / sqrt((double)p->d);
+    p->softcap = rule->softcap;
+    p->causal = rule->causal;
+    p->causal_offset = rule->causal_offset;
+    p->window_left = min_i64(rule->window_left, POSITION_MAX);
+    p->window_right = min_i64(rule->window_right, POSITION_MAX);
+    p->key_lengths = rule->key_lengths;
+    p->alibi = rule->alibi;
+    p->sinks = rule->sinks;
+    return ATTEND_OK;
+}
+
+attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
+                                   const attend_io *io, attend_error *err)
+{
+    const attend_rule plain = attend_rule_default();
+    attend_status status;
+
+    if (!io)
+        return attendi_fail(err, ATTEND_EINVAL, "io is NULL");
+    if (io->struct_size != sizeof *io)
+        return attendi_fail(err, ATTEND_EINVAL, "io.struct_size (%zu) must be %zu",
+                            io->struct_size, sizeof *io);
+    if (rule && rule->struct_size != sizeof *rule)
+        return attendi_fail(err, ATTEND_EINVAL, "rule.struct_size (%zu) must be %zu",
+                            rule->struct_size, sizeof *rule);
+    *p = (struct problem){0};
+    if ((status = check_inputs(p, io, err)) != ATTEND_OK ||
+        (status = check_outputs(p, io, err)) != ATTEND_OK ||
+        (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK)
+        return status;
+    drop_idle_strides(p->q.size, p->q.stride);
+    drop_idle_strides(p->k.size, p->k.stride);
+    drop_idle_strides(p->v.size, p->v.stride);
+    return ATTEND_OK;
+}
+
+int64_t attendi_position(const struct problem *p, int64_t b, int64_t i)
+{
+    switch (p->causal) {
+    case ATTEND_CAUSAL_NONE:
+    case ATTEND_CAUSAL_TOP_LEFT:
+        break;
+    case ATTEND_CAUSAL_BOTTOM_RIGHT:
+        return i + (p->nk - p->nq);
+    case ATTEND_CAUSAL_OFFSET:
+        return i + p->causal_offset[b];
+    }
+    return i;
+}
+
+struct key_range attendi_key_range(const struct problem *p, int64_t b, int64_t i)
+{
+    const int64_t position = attendi_position(p, b, i);
+    int64_t lo = 0, hi = p->key_lengths ? p->key_lengths[b] : p->nk;
+
+    if (p->causal != ATTEND_CAUSAL_NONE)
+        hi = min_i64(hi, position + 1);
+    if (p->window_right >= 0)
+        hi = min_i64(hi, position + p->window_right + 1);
+    if (p->window_left >= 0)
+        lo = max_i64(lo, position - p->window_left);
+    if (hi <= lo)
+        return (struct key_range){0, 0};
+    return (struct key_range){lo, hi};
+}

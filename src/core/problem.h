@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* One validated attention problem: what every back end computes. */
+#ifndef ATTEND_CORE_PROBLEM_H
+#define ATTEND_CORE_PROBLEM_H
+
+#include "attend/attend.h"
+
+struct problem {
+    int64_t nb, hq, hkv, group, nq, nk, d, dv; /* group = hq / hkv */
+    attend_dtype dtype;                        /* of q, k and v */
+    double scale, softcap;
+    attend_causal causal;
+    const int64_t *causal_offset;
+    int64_t window_left, window_right; /* -1: open; at most POSITION_MAX */
+    const int64_t *key_lengths;
+    attend_view q, k, v;
+    attend_view mask, bias; /* broadcast axes have full size and stride 0 */
+    attend_tensor out, lse, weights;
+    const double *alibi, *sinks;
+};
+
+/* Positions and windows stay below this, so that their sums cannot overflow. */
+#define POSITION_MAX ((int64_t)1 << 60)
+
+/* The only place that validates.  `rule` may be NULL. */
+attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
+                                   const attend_io *io, attend_error *err);
+
+/* Where query i of batch b stands among the keys. */
+int64_t attendi_position(const struct problem *p, int64_t b, int64_t i);
+
+struct key_range {
+    int64_t lo, hi; /* lo <= j < hi; lo == hi when no key is seen */
+};
+
+/* What causal rule, window and key length leave of the keys of query i. */
+struct key_range attendi_key_range(const struct problem *p, int64_t b, int64_t i);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/tensor.h"
+
+#include "base/base.h"
+#include "base/error.h"
+#include "base/half.h"
+
+size_t attend_dtype_size(attend_dtype dtype)
+{
+    switch (dtype) {
+    case ATTEND_F64:
+        return 8;
+    case ATTEND_F32:
+        return 4;
+    case ATTEND_F16:
+    case ATTEND_BF16:
+        return 2;
+    case ATTEND_BOOL:
+        return 1;
+    }
+    return 0;
+}
+
+const char *attend_dtype_name(attend_dtype dtype)
+{
+    switch (dtype) {
+    case ATTEND_F64:
+        return "f64";
+    case ATTEND_F32:
+        return "f32";
+    case ATTEND_F16:
+        return "f16";
+    case ATTEND_BF16:
+        return "bf16";
+    case ATTEND_BOOL:
+        return "bool";
+    }
+    return "unknown";
+}
+
+bool attendi_is_float(attend_dtype dtype)
+{
+    return dtype == ATTEND_F64 || dtype == ATTEND_F32 || dtype == ATTEND_F16 ||
+           dtype == ATTEND_BF16;
+}
+
+static bool is_empty(const int64_t size[4])
+{
+    return size[0] == 0 || size[1] == 0 || size[2] == 0 || size[3] == 0;
+}
+
+/* Sizes, data and reach of one view; `data` and the rest as in attend_view. */
+static attend_status check_view(const char *name, const void *data, attend_dtype dtype,
+                                const int64_t size[4], const int64_t stride[4],
+                                attend_error *err)
+{
+    const size_t bytes = attend_dtype_size(dtype);
+    int64_t reach = 0;
+
+    if (bytes == 0)
+        return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%d) is not a dtype", name,
+                            (int)dtype);
+    for (int a = 0; a < 4; a++)
+        if (size[a] < 0 || size[a] > SIZE_LIMIT)
+            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) is out of range",
+                                name, a, LL(size[a]));
+    if (is_empty(size))
+        return ATTEND_OK;
+    if (!data)
+        return attendi_fail(err, ATTEND_EINVAL, "%s.data is NULL", name);
+    for (int a = 0; a < 4; a++) {
+        int64_t span;
+
+        if (stride[a] == INT64_MIN ||
+            __builtin_mul_overflow(size[a] - 1, stride[a] < 0 ? -stride[a] : stride[a],
+                                   &span) ||
+            __builtin_add_overflow(reach, span, &reach) ||
+            reach > (INT64_MAX >> 4) / (int64_t)bytes)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.stride[%d] (%lld) over size %lld leaves the address space",
+                                name, a, LL(stride[a]), LL(size[a]));
+    }
+    return ATTEND_OK;
+}
+
+attend_status attendi_view_check(const char *name, const attend_view *v, attend_error *err)
+{
+    return check_view(name, v->data, v->dtype, v->size, v->stride, err);
+}
+
+attend_status attendi_tensor_check(const char *name, const attend_tensor *t,
+                                  const int64_t want[4], attend_error *err)
+{
+    const attend_status status =
+        check_view(name, t->data, t->dtype, t->size, t->stride, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    for (int a = 0; a < 4; a++) {
+        if (t->size[a] != want[a])
+            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld", name,
+                                a, LL(t->size[a]), LL(want[a]));
+        if (t->size[a] > 1 && t->stride[a] == 0)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.stride[%d] (0) makes %lld elements share an address",
+                                name, a, LL(t->size[a]));
+    }
+    return ATTEND_OK;
+}
+
+static int64_t row_offset(const int64_t stride[4], int64_t b, int64_t h, int64_t l)
+{
+    return b * stride[0] + h * stride[1] + l * stride[2];
+}
+
+const void *attendi_view_row(const attend_view *view, int64_t b, int64_t h, int64_t l)
+{
+    return (const char *)view->data +
+           row_offset(view->stride, b, h, l) * (int64_t)attend_dtype_size(view->dtype);
+}
+
+void *attendi_tensor_row(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l)
+{
+    return (char *)tensor->data +
+           row_offset(tensor->stride, b, h, l) * (int64_t)attend_dtype_size(tensor->dtype);
+}
+
+double attendi_load(const void *at, attend_dtype dtype, int64_t offset)
+{
+    switch (dtype) {
+    case ATTEND_F64:
+        return ((const double *)at)[offset];
+    case ATTEND_F32:
+        return (double)((const float *)at)[offset];
+    case ATTEND_F16:
+        return (double)attendi_f16_to_f32(((const uint16_t *)at)[offset]);
+    case ATTEND_BF16:
+        return (double)attendi_bf16_to_f32(((const uint16_t *)at)[offset]);
+    case ATTEND_BOOL:
+        break;
+    }
+    return ((const unsigned char *)at)[offset] != 0;
+}
+
+/*
+ * A float that rounds to the same half as `value` does: the last bit is set when
+ * anything was cut off ("round to odd"), so that the second rounding sees it.
+ */
+static float round_to_odd(double value)
+{
+    const float x = (float)value;
+    const uint32_t bits = float_bits(x);
+
+    if ((double)x == value || (bits & 1u) || (bits & 0x7f800000u) == 0x7f800000u)
+        return x;
+    /* x is even and inexact: its odd neighbour on the side of `value`. */
+    const int away = ((double)x < value) == (value > 0.0);
+    return bits_float(away ? bits + 1u : bits - 1u);
+}
+
+void attendi_store(void *at, attend_dtype dtype, int64_t offset, double value)
+{
+    switch (dtype) {
+    case ATTEND_F64:
+        ((double *)at)[offset] = value;
+        break;
+    case ATTEND_F32:
+        ((float *)at)[offset] = (float)value;
+        break;
+    case ATTEND_F16:
+        ((uint16_t *)at)[offset] = attendi_f32_to_f16(round_to_odd(value));
+        break;
+    case ATTEND_BF16:
+        ((uint16_t *)at)[offset] = attendi_f32_to_bf16(round_to_odd(value));
+        break;
+    case ATTEND_BOOL:
+        break;
+    }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Views of memory: whether they are sound, their addresses, their single elements. */
+#ifndef ATTEND_CORE_TENSOR_H
+#define ATTEND_CORE_TENSOR_H
+
+#include <stdbool.h>
+
+#include "attend/attend.h"
+
+/* For messages: an int64_t as printf's %lld takes it. */
+#define LL(x) ((long long)(x))
+
+/* No size exceeds this, so that sums of two cannot overflow. */
+#define SIZE_LIMIT ((int64_t)1 << 60)
+
+bool attendi_is_float(attend_dtype dtype);
+
+/* A dtype, sizes in range, data unless empty, and a reach within the address space. */
+attend_status attendi_view_check(const char *name, const attend_view *view,
+                                 attend_error *err);
+/* The same, the sizes wanted, and no stride by which elements share an address. */
+attend_status attendi_tensor_check(const char *name, const attend_tensor *tensor,
+                                   const int64_t want[4], attend_error *err);
+
+/* Address of (b, h, l, 0). */
+const void *attendi_view_row(const attend_view *view, int64_t b, int64_t h, int64_t l);
+void *attendi_tensor_row(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l);
+
+/* The element at `offset` elements from `at`; a boolean is 0 or 1. */
+double attendi_load(const void *at, attend_dtype dtype, int64_t offset);
+/* Rounds once, to nearest even, from double to a floating dtype. */
+void attendi_store(void *at, attend_dtype dtype, int64_t offset, double value);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What this CPU has and its operating system has switched on. */
+#ifndef ATTEND_CPU_FEATURES_H
+#define ATTEND_CPU_FEATURES_H
+
+#define CPU_V3 1u   /* x86-64-v3: AVX2, FMA, F16C, BMI */
+#define CPU_V4 2u   /* x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
+#define CPU_BF16 4u /* AVX512_BF16 */
+
+unsigned attendi_cpu_features(void);
+
+/* The single features behind a set of the bits above, separated by spaces. */
+const char *attendi_cpu_feature_names(unsigned bits);
+
+#endif

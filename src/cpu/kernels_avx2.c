@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The AVX2 + FMA kernel set; flags in isa.list. */
+#include "cpu/simd_avx2.h"
+
+#define ISA avx2
+#define ISA_NEEDS CPU_V3
+#define QV 3
+#define KR 4
+#include "cpu/kernels_tmpl.h"

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The AVX-512 kernel set; flags in isa.list. */
+#include "cpu/simd_avx512.h"
+
+#define ISA avx512
+#define ISA_NEEDS (CPU_V3 | CPU_V4)
+#define QV 3
+#define KR 8
+#include "cpu/kernels_tmpl.h"

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The AVX-512 kernel set with bf16 products; flags in isa.list. */
+#include "cpu/simd_avx512.h"
+
+#if !defined(__AVX512BF16__)
+#error "compile this file with AVX512_BF16"
+#endif
+
+#define ISA avx512bf16
+#define ISA_NEEDS (CPU_V3 | CPU_V4 | CPU_BF16)
+#define QV 3
+#define KR 8
+#define NATIVE_BF16
+#include "cpu/kernels_tmpl.h"

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attention as the header defines it, one row at a time, nothing clever.  The
+ * scores of the row are kept, so every formula stands here as it is printed.
+ */
+#include "ref/ref.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/base.h"
+#include "core/tensor.h"
+
+struct row {
+    const struct problem *p;
+    int64_t b, h, hk, i;
+    double *score; /* [nk]; -inf where nothing is seen */
+    bool *seen;    /* [nk] */
+};
+
+static double dot(const struct row *r, int64_t j)
+{
+    const struct problem *p = r->p;
+    const void *q = attendi_view_row(&p->q, r->b, r->h, r->i);
+    const void *k = attendi_view_row(&p->k, r->b, r->hk, j);
+    double sum = 0.0;
+
+    for (int64_t c = 0; c < p->d; c++)
+        sum += attendi_load(q, p->dtype, c * p->q.stride[3]) *
+               attendi_load(k, p->dtype, c * p->k.stride[3]);
+    return sum;
+}
+
+static bool sees(const struct row *r, int64_t j)
+{
+    const struct problem *p = r->p;
+    const struct key_range range = attendi_key_range(p, r->b, r->i);
+
+    if (j < range.lo || j >= range.hi)
+        return false;
+    return !p->mask.data || attendi_load(attendi_view_row(&p->mask, r->b, r->h, r->i),
+                                         ATTEND_BOOL, j * p->mask.stride[3]) != 0.0;
+}
+
+static double score(const struct row *r, int64_t j)
+{
+    const struct problem *p = r->p;
+    double s = p->scale * dot(r, j);
+
+    if (p->softcap > 0.0)
+        s = p->softcap * tanh(s / p->softcap);
+    if (p->bias.data)
+        s += attendi_load(attendi_view_row(&p->bias, r->b, r->h, r->i), p->bias.dtype,
+                          j * p->bias.stride[3]);
+    if (p->alibi)
+        s += p->alibi[r->h] * (double)(j - attendi_position(p, r->b, r->i));
+    return s;
+}
+
+/* The largest score; NaN if any is NaN, and so is everything that follows. */
+static double fill_scores(const struct row *r)
+{
+    double m = -INFINITY;
+
+    for (int64_t j = 0; j < r->p->nk; j++) {
+        r->seen[j] = sees(r, j);
+        r->score[j] = r->seen[j] ? score(r, j) : -INFINITY;
+        if (!isnan(m) && !(r->score[j] <= m))
+            m = r->score[j];
+    }
+    return m;
+}
+
+static void store_row(const struct row *r, double m, double l)
+{
+    const struct problem *p = r->p;
+    void *const out = attendi_tensor_row(&p->out, r->b, r->h, r->i);
+    const bool empty = l == 0.0;
+
+    for (int64_t c = 0; c < p->dv; c++) {
+        double o = 0.0;
+
+        for (int64_t j = 0; j < p->nk && !empty; j++)
+            if (r->seen[j])
+                o += exp(r->score[j] - m) *
+                     attendi_load(attendi_view_row(&p->v, r->b, r->hk, j), p->dtype,
+                                  c * p->v.stride[3]);
+        attendi_store(out, p->out.dtype, c * p->out.stride[3], empty ? 0.0 : o / l);
+    }
+    if (p->lse.data)
+        attendi_store(attendi_tensor_row(&p->lse, r->b, r->h, r->i), p->lse.dtype, 0,
+                      empty ? -INFINITY : m + log(l));
+    for (int64_t j = 0; p->weights.data && j < p->nk; j++)
+        attendi_store(attendi_tensor_row(&p->weights, r->b, r->h, r->i), p->weights.dtype,
+                      j * p->weights.stride[3],
+                      empty || !r->seen[j] ? 0.0 : exp(r->score[j] - m) / l);
+}
+
+static void forward_row(const struct row *r)
+{
+    const struct problem *p = r->p;
+    const double sink = p->sinks ? p->sinks[r->h] : -INFINITY;
+    double m = fill_scores(r), l = 0.0;
+
+    if (!isnan(m) && !(sink <= m))
+        m = sink;
+    if (m != -INFINITY) { /* exp(-inf - -inf) would be NaN; such a row is empty */
+        l = sink == -INFINITY ? 0.0 : exp(sink - m);
+        for (int64_t j = 0; j < p->nk; j++)
+            if (r->seen[j])
+                l += exp(r->score[j] - m);
+    }
+    store_row(r, m, l);
+}
+
+static int64_t tile_rows(attend_dtype dtype)
+{
+    (void)dtype;
+    return 1;
+}
+
+static size_t scratch_size(const struct problem *p)
+{
+    return (size_t)p->nk * (sizeof(double) + sizeof(bool));
+}
+
+static void forward(const struct problem *p, const struct tile *t, void *scratch)
+{
+    for (int64_t x = t->row; x < t->row + t->rows; x++) {
+        const struct row r = {.p = p,
+                              .b = t->b,
+                              .h = t->hk * p->group + x % p->group,
+                              .hk = t->hk,
+                              .i = x / p->group,
+                              .score = scratch,
+                              .seen = (bool *)((double *)scratch + p->nk)};
+        forward_row(&r);
+    }
+}
+
+static void exp2_floats(const float *x, float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] < -126.0f ? 0.0f : (float)exp2((double)x[i]);
+}
+
+const struct kernels attendi_ref = {.isa = "ref",
+                                    .needs = 0,
+                                    .tile_rows = tile_rows,
+                                    .scratch_size = scratch_size,
+                                    .forward = forward,
+                                    .exp2 = exp2_floats};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The definition in double: the oracle of every check, and a set anyone can select. */
+#ifndef ATTEND_REF_REF_H
+#define ATTEND_REF_REF_H
+
+#include "core/kernels.h"
+
+extern const struct kernels attendi_ref;
+
+#endif

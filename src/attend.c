@@ -39,6 +39,11 @@ static void work(void *arg, int worker)
     }
 }
 
+static int nothing_to_write(const struct problem *p)
+{
+    return p->dv == 0 && !p->lse.data && (!p->weights.data || p->nk == 0);
+}
+
 attend_status attend_forward(attend_context *ctx, const attend_rule *rule, const attend_io *io,
                              attend_error *err)
 {
@@ -54,7 +59,7 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule, const
     struct run run = {.ctx = ctx,
                       .problem = &problem,
                       .tiling = attendi_tiling(&problem, k->tile_rows(problem.dtype))};
-    if (run.tiling.count == 0)
+    if (run.tiling.count == 0 || nothing_to_write(&problem))
         return ATTEND_OK;
     const int workers = (int)min_i64(ctx->threads, run.tiling.count);
     const size_t bytes = k->scratch_size(&problem);

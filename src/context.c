@@ -84,9 +84,6 @@ static attend_status select_kernels(const struct kernels **out, const char *isa,
 
 static attend_status check_options(const attend_options *o, attend_error *err)
 {
-    if (o->struct_size != sizeof *o)
-        return attendi_fail(err, ATTEND_EINVAL, "options.struct_size (%zu) must be %zu",
-                            o->struct_size, sizeof *o);
     if (o->threads < 0 || o->threads > THREADS_MAX)
         return attendi_fail(err, ATTEND_EINVAL, "options.threads (%d) is outside 0..%d",
                             o->threads, THREADS_MAX);
@@ -100,12 +97,15 @@ static attend_status check_options(const attend_options *o, attend_error *err)
 attend_status attend_context_create(attend_context **out, const attend_options *options,
                                     attend_error *err)
 {
-    const attend_options o = options ? *options : attend_options_default();
     const struct kernels *kernels = NULL;
 
     if (!out)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
     *out = NULL;
+    if (options && options->struct_size != sizeof *options)
+        return attendi_fail(err, ATTEND_EINVAL, "options.struct_size (%zu) must be %zu",
+                            options->struct_size, sizeof *options);
+    const attend_options o = options ? *options : attend_options_default();
     attend_status status = check_options(&o, err);
     if (status == ATTEND_OK)
         status = select_kernels(&kernels, o.isa ? o.isa : getenv("ATTEND_ISA"), err);

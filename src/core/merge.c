@@ -24,9 +24,9 @@ static attend_status check_part(const attend_part *part, int64_t index, const in
         const attend_status status = attendi_view_check(name, v, err);
         if (status != ATTEND_OK)
             return status;
-        if (!attendi_is_float(v->dtype))
-            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) is not a floating dtype",
-                                name, attend_dtype_name(v->dtype));
+        if (!attendi_is_float(v->dtype) || (x == 1 && attend_dtype_size(v->dtype) < 4))
+            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s", name,
+                                attend_dtype_name(v->dtype), x == 0 ? "floating" : "f32 or f64");
         for (int a = 0; a < 4; a++)
             if (v->size[a] != want[a])
                 return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",

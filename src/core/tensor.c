@@ -100,7 +100,7 @@ attend_status attendi_tensor_check(const char *name, const attend_tensor *t,
         if (t->size[a] != want[a])
             return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld", name,
                                 a, LL(t->size[a]), LL(want[a]));
-        if (t->size[a] > 1 && t->stride[a] == 0)
+        if (t->size[a] > 1 && t->stride[a] == 0 && !is_empty(t->size))
             return attendi_fail(err, ATTEND_EINVAL,
                                 "%s.stride[%d] (0) makes %lld elements share an address",
                                 name, a, LL(t->size[a]));

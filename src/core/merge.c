@@ -70,28 +70,32 @@ static double part_lse(const attend_part *part, int64_t b, int64_t h, int64_t i)
     return attendi_load(attendi_view_row(&part->lse, b, h, i), part->lse.dtype, 0);
 }
 
-/* ln sum_p exp(lse_p), about the largest, so that no exponential overflows. */
-static double joined_lse(const attend_part *parts, int64_t count, int64_t b, int64_t h,
-                         int64_t i)
+/*
+ * sum_p exp(lse_p - top), top the largest lse.  Kept apart from top: where |top| is
+ * huge, as for a row of finfo.min biases, top + ln sum has lost the sum.
+ */
+struct denominator {
+    double top, sum;
+};
+
+static struct denominator join(const attend_part *parts, int64_t count, int64_t b, int64_t h,
+                               int64_t i)
 {
-    double top = -INFINITY, sum = 0.0;
+    struct denominator d = {.top = -INFINITY};
 
     for (int64_t x = 0; x < count; x++) {
         const double lse = part_lse(&parts[x], b, h, i);
 
-        if (isnan(lse))
-            return lse;
-        top = fmax(top, lse);
+        if (!isnan(d.top) && !(lse <= d.top))
+            d.top = lse;
     }
-    if (isinf(top))
-        return top;
-    for (int64_t x = 0; x < count; x++)
-        sum += exp(part_lse(&parts[x], b, h, i) - top);
-    return top + log(sum);
+    for (int64_t x = 0; x < count && d.top != -INFINITY; x++)
+        d.sum += exp(part_lse(&parts[x], b, h, i) - d.top);
+    return d;
 }
 
 static void merge_row(const attend_part *parts, int64_t count, const attend_tensor *out,
-                      double total, int64_t b, int64_t h, int64_t i)
+                      const struct denominator *d, int64_t b, int64_t h, int64_t i)
 {
     void *const to = attendi_tensor_row(out, b, h, i);
     double sum[64]; /* columns at a time: each weight is computed once for all of them */
@@ -108,7 +112,7 @@ static void merge_row(const attend_part *parts, int64_t count, const attend_tens
             if (lse == -INFINITY)
                 continue; /* an empty part is skipped, not weighed: its O may be anything */
             const void *row = attendi_view_row(from, b, h, i);
-            const double weight = exp(lse - total);
+            const double weight = exp(lse - d->top) / d->sum;
             for (int64_t x = 0; x < n; x++)
                 sum[x] += weight * attendi_load(row, from->dtype, (c + x) * from->stride[3]);
         }
@@ -127,11 +131,12 @@ attend_status attend_merge(const attend_part *parts, int64_t count, const attend
     for (int64_t b = 0; b < out->size[0]; b++)
         for (int64_t h = 0; h < out->size[1]; h++)
             for (int64_t i = 0; i < out->size[2]; i++) {
-                const double total = joined_lse(parts, count, b, h, i);
+                const struct denominator d = join(parts, count, b, h, i);
 
-                merge_row(parts, count, out, total, b, h, i);
+                merge_row(parts, count, out, &d, b, h, i);
                 if (lse && lse->data)
-                    attendi_store(attendi_tensor_row(lse, b, h, i), lse->dtype, 0, total);
+                    attendi_store(attendi_tensor_row(lse, b, h, i), lse->dtype, 0,
+                                  d.sum == 0.0 ? -INFINITY : d.top + log(d.sum));
             }
     return ATTEND_OK;
 }

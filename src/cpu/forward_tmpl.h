@@ -65,7 +65,7 @@ static size_t N(scratch_size)(const struct problem *p)
     return N(carve)(&s, p, NULL);
 }
 
-/* Lanes past the last row repeat it, with zero queries, and are never stored. */
+/* Lanes past the last row repeat it and are never stored. */
 static void N(begin_rows)(struct N(state) *s)
 {
     const struct problem *p = s->p;

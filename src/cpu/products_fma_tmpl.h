@@ -18,22 +18,6 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
                                   .v = (size_t)p->dv * BC * sizeof(REAL)};
 }
 
-/* Qt[c][r] = q[r][c] scale, rounded once. */
-static void N(pack_q)(struct N(state) *s)
-{
-    const struct problem *p = s->p;
-
-    for (int64_t r = 0; r < s->width; r++) {
-        const int64_t row = min_i64(r, s->t->rows - 1);
-        const void *q = attendi_view_row(&p->q, s->t->b, N(row_head)(s, row),
-                                         N(row_query)(s, row));
-
-        for (int64_t c = 0; c < p->d; c++)
-            s->qt[c * BR + r] =
-                (REAL)(attendi_load(q, p->dtype, c * p->q.stride[3]) * p->scale);
-    }
-}
-
 static void N(widen_row)(REAL *to, const void *from, attend_dtype dtype, int64_t n,
                          int64_t step)
 {
@@ -47,8 +31,27 @@ static void N(widen_row)(REAL *to, const void *from, attend_dtype dtype, int64_t
         for (; c + VLEN <= n; c += VLEN)
             V(store)(to + c, V(load_bf16)((const uint16_t *)from + c));
 #endif
+    if (dtype == REAL_DTYPE)
+        for (; c < n; c++)
+            to[c] = ((const REAL *)from)[c * step];
     for (; c < n; c++)
         to[c] = (REAL)attendi_load(from, dtype, c * step);
+}
+
+/* Qt[c][r] = q[r][c] scale, rounded once; s->k serves as a row of it. */
+static void N(pack_q)(struct N(state) *s)
+{
+    const struct problem *p = s->p;
+
+    for (int64_t r = 0; r < s->width; r++) {
+        const int64_t row = min_i64(r, s->t->rows - 1);
+        const void *q = attendi_view_row(&p->q, s->t->b, N(row_head)(s, row),
+                                         N(row_query)(s, row));
+
+        N(widen_row)(s->k, q, p->dtype, p->d, p->q.stride[3]);
+        for (int64_t c = 0; c < p->d; c++)
+            s->qt[c * BR + r] = (REAL)((double)s->k[c] * p->scale);
+    }
 }
 
 /* Keys j0 + a .. j0 + e - 1 of K or V, `columns` wide; `buffer` holds a block. */

@@ -44,8 +44,8 @@ static int nothing_to_write(const struct problem *p)
     return p->dv == 0 && !p->lse.data && (!p->weights.data || p->nk == 0);
 }
 
-attend_status attend_forward(attend_context *ctx, const attend_rule *rule, const attend_io *io,
-                             attend_error *err)
+attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
+                             const attend_io *io, attend_error *err)
 {
     struct problem problem;
 
@@ -64,8 +64,8 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule, const
     const int workers = (int)min_i64(ctx->threads, run.tiling.count);
     const size_t bytes = k->scratch_size(&problem);
     if (bytes > (SIZE_MAX >> 1) / (size_t)workers - ATTENDI_ALIGN)
-        return attendi_fail(err, ATTEND_ENOMEM, "scratch of %zu bytes for %d threads", bytes,
-                            workers);
+        return attendi_fail(err, ATTEND_ENOMEM, "scratch of %zu bytes for %d threads",
+                            bytes, workers);
     /* A line apart, so that no two workers write to one. */
     run.worker_scratch = (bytes / ATTENDI_ALIGN + 1) * ATTENDI_ALIGN;
     run.scratch = attendi_context_scratch(ctx, run.worker_scratch * (size_t)workers);

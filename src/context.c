@@ -74,8 +74,8 @@ static attend_status select_kernels(const struct kernels **out, const char *isa,
             continue;
         if (!runs_here(k))
             return attendi_fail(err, ATTEND_EUNSUPPORTED,
-                                "isa \"%s\" needs %s, which this machine does not have", isa,
-                                attendi_cpu_feature_names(k->needs));
+                                "isa \"%s\" needs %s, which this machine does not have",
+                                isa, attendi_cpu_feature_names(k->needs));
         *out = k;
         return ATTEND_OK;
     }
@@ -113,8 +113,9 @@ attend_status attend_context_create(attend_context **out, const attend_options *
         return status;
 
     const struct allocator allocator =
-        o.alloc ? (struct allocator){.alloc = o.alloc, .free = o.free, .user = o.alloc_user}
-                : attendi_allocator_default();
+        o.alloc
+            ? (struct allocator){.alloc = o.alloc, .free = o.free, .user = o.alloc_user}
+            : attendi_allocator_default();
     attend_context *ctx = attendi_allocate(&allocator, sizeof *ctx);
     if (!ctx)
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for a context of %zu bytes",

@@ -18,19 +18,19 @@
 
 #define RUN(name) test_run(#name, name)
 
-#define CHECK(condition, ...)                                       \
-    do {                                                            \
-        if (!(condition)) {                                         \
-            test_fail(__FILE__, __LINE__, #condition, __VA_ARGS__); \
-            return;                                                 \
-        }                                                           \
+#define CHECK(condition, ...)                                                            \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            test_fail(__FILE__, __LINE__, #condition, __VA_ARGS__);                      \
+            return;                                                                      \
+        }                                                                                \
     } while (0)
 
 /* Says loudly why this test cannot run here, and ends it. */
-#define SKIP(...)               \
-    do {                        \
-        test_skip(__VA_ARGS__); \
-        return;                 \
+#define SKIP(...)                                                                        \
+    do {                                                                                 \
+        test_skip(__VA_ARGS__);                                                          \
+        return;                                                                          \
     } while (0)
 
 static struct {
@@ -51,7 +51,8 @@ test_fail(const char *file, int line, const char *condition, const char *format,
     test_state.failed_now = 1;
 }
 
-__attribute__((format(printf, 1, 2), unused)) static void test_skip(const char *format, ...)
+__attribute__((format(printf, 1, 2), unused)) static void test_skip(const char *format,
+                                                                    ...)
 {
     va_list args;
 

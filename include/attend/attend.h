@@ -129,8 +129,8 @@ typedef void (*attend_progress)(void *user, int64_t done, int64_t total);
 /* Start from attend_options_default(). */
 typedef struct attend_options {
     size_t struct_size;
-    int threads;     /* 0: OMP_NUM_THREADS, else every core this process may use */
-    const char *isa; /* NULL: the variable ATTEND_ISA, else the best that runs here */
+    int threads;        /* 0: OMP_NUM_THREADS, else every core this process may use */
+    const char *isa;    /* NULL: the variable ATTEND_ISA, else the best that runs here */
     attend_alloc alloc; /* both or neither; NULL: the C library's */
     attend_free free;
     void *alloc_user;
@@ -212,7 +212,7 @@ typedef struct attend_rule {
     double softcap;   /* 0: none; else finite and positive */
     attend_causal causal;
     const int64_t *causal_offset; /* [nb], for ATTEND_CAUSAL_OFFSET only */
-    /* Row i sees position(i) - window_left <= j <= position(i) + window_right; -1: open. */
+    /* position(i) - window_left <= j <= position(i) + window_right is seen; -1: open. */
     int64_t window_left, window_right;
     const int64_t *key_lengths; /* [nb], each 0 .. nk: row i sees j < it; NULL: nk */
     /* Each axis of (nb, hq, nq, nk), or 1 for an axis it is broadcast over. */
@@ -306,7 +306,8 @@ ATTEND_API attend_status attend_merge(const attend_part *parts, int64_t count,
  * that its accuracy can be checked where it runs.  Defined for x <= 0: 0 below
  * -126, NaN for NaN.
  */
-ATTEND_API void attend_exp2(const attend_context *ctx, const float *x, float *y, int64_t n);
+ATTEND_API void attend_exp2(const attend_context *ctx, const float *x, float *y,
+                            int64_t n);
 
 #ifdef __cplusplus
 }

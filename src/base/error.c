@@ -4,7 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-attend_status attendi_fail(attend_error *err, attend_status status, const char *format, ...)
+attend_status attendi_fail(attend_error *err, attend_status status, const char *format,
+                           ...)
 {
     if (err) {
         va_list args;

@@ -26,7 +26,10 @@ static inline float bits_float(uint32_t u)
     return x;
 }
 
-static inline float attendi_bf16_to_f32(uint16_t h) { return bits_float((uint32_t)h << 16); }
+static inline float attendi_bf16_to_f32(uint16_t h)
+{
+    return bits_float((uint32_t)h << 16);
+}
 
 static inline uint16_t attendi_f32_to_bf16(float x)
 {

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "core/tensor.h"
 
-static attend_status check_part(const attend_part *part, int64_t index, const int64_t out[4],
-                                attend_error *err)
+static attend_status check_part(const attend_part *part, int64_t index,
+                                const int64_t out[4], attend_error *err)
 {
     const struct {
         const char *name;
@@ -26,7 +26,8 @@ static attend_status check_part(const attend_part *part, int64_t index, const in
             return status;
         if (!attendi_is_float(v->dtype) || (x == 1 && attend_dtype_size(v->dtype) < 4))
             return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s", name,
-                                attend_dtype_name(v->dtype), x == 0 ? "floating" : "f32 or f64");
+                                attend_dtype_name(v->dtype),
+                                x == 0 ? "floating" : "f32 or f64");
         for (int a = 0; a < 4; a++)
             if (v->size[a] != want[a])
                 return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
@@ -40,8 +41,8 @@ static attend_status check_merge(const attend_part *parts, int64_t count,
                                  attend_error *err)
 {
     if (count < 0 || (count > 0 && !parts))
-        return attendi_fail(err, ATTEND_EINVAL, "count (%lld) is negative or parts is NULL",
-                            LL(count));
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "count (%lld) is negative or parts is NULL", LL(count));
     if (!out)
         return attendi_fail(err, ATTEND_EINVAL, "out is NULL");
     attend_status status = attendi_tensor_check("out", out, out->size, err);
@@ -78,8 +79,8 @@ struct denominator {
     double top, sum;
 };
 
-static struct denominator join(const attend_part *parts, int64_t count, int64_t b, int64_t h,
-                               int64_t i)
+static struct denominator join(const attend_part *parts, int64_t count, int64_t b,
+                               int64_t h, int64_t i)
 {
     struct denominator d = {.top = -INFINITY};
 
@@ -110,19 +111,22 @@ static void merge_row(const attend_part *parts, int64_t count, const attend_tens
             const double lse = part_lse(&parts[p], b, h, i);
 
             if (lse == -INFINITY)
-                continue; /* an empty part is skipped, not weighed: its O may be anything */
+                continue; /* an empty part is skipped, not weighed: its O may be anything
+                           */
             const void *row = attendi_view_row(from, b, h, i);
             const double weight = exp(lse - d->top) / d->sum;
             for (int64_t x = 0; x < n; x++)
-                sum[x] += weight * attendi_load(row, from->dtype, (c + x) * from->stride[3]);
+                sum[x] +=
+                    weight * attendi_load(row, from->dtype, (c + x) * from->stride[3]);
         }
         for (int64_t x = 0; x < n; x++)
             attendi_store(to, out->dtype, (c + x) * out->stride[3], sum[x]);
     }
 }
 
-attend_status attend_merge(const attend_part *parts, int64_t count, const attend_tensor *out,
-                           const attend_tensor *lse, attend_error *err)
+attend_status attend_merge(const attend_part *parts, int64_t count,
+                           const attend_tensor *out, const attend_tensor *lse,
+                           attend_error *err)
 {
     const attend_status status = check_merge(parts, count, out, lse, err);
 

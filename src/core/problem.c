@@ -15,7 +15,8 @@ static void drop_idle_strides(const int64_t size[4], int64_t stride[4])
             stride[a] = 0;
 }
 
-static attend_status check_inputs(struct problem *p, const attend_io *io, attend_error *err)
+static attend_status check_inputs(struct problem *p, const attend_io *io,
+                                  attend_error *err)
 {
     const struct {
         const char *name;
@@ -24,35 +25,41 @@ static attend_status check_inputs(struct problem *p, const attend_io *io, attend
 
     for (size_t x = 0; x < ARRAY_LEN(input); x++) {
         const attend_view *v = input[x].view;
-        const attend_status status =
-            attendi_view_check(input[x].name, v, err);
+        const attend_status status = attendi_view_check(input[x].name, v, err);
 
         if (status != ATTEND_OK)
             return status;
         if (!attendi_is_float(v->dtype))
-            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) is not a floating dtype",
-                                input[x].name, attend_dtype_name(v->dtype));
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.dtype (%s) is not a floating dtype", input[x].name,
+                                attend_dtype_name(v->dtype));
         if (v->dtype != io->q.dtype)
-            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) differs from q.dtype (%s)",
-                                input[x].name, attend_dtype_name(v->dtype),
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.dtype (%s) differs from q.dtype (%s)", input[x].name,
+                                attend_dtype_name(v->dtype),
                                 attend_dtype_name(io->q.dtype));
         if (v->size[0] != io->q.size[0])
-            return attendi_fail(err, ATTEND_EINVAL, "%s.size[0] (nb, %lld) differs from q's (%lld)",
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.size[0] (nb, %lld) differs from q's (%lld)",
                                 input[x].name, LL(v->size[0]), LL(io->q.size[0]));
     }
     if (io->k.size[3] != io->q.size[3])
-        return attendi_fail(err, ATTEND_EINVAL, "k.size[3] (d, %lld) differs from q's (%lld)",
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "k.size[3] (d, %lld) differs from q's (%lld)",
                             LL(io->k.size[3]), LL(io->q.size[3]));
     if (io->v.size[1] != io->k.size[1])
-        return attendi_fail(err, ATTEND_EINVAL, "v.size[1] (hkv, %lld) differs from k's (%lld)",
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "v.size[1] (hkv, %lld) differs from k's (%lld)",
                             LL(io->v.size[1]), LL(io->k.size[1]));
     if (io->v.size[2] != io->k.size[2])
-        return attendi_fail(err, ATTEND_EINVAL, "v.size[2] (nk, %lld) differs from k's (%lld)",
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "v.size[2] (nk, %lld) differs from k's (%lld)",
                             LL(io->v.size[2]), LL(io->k.size[2]));
     int64_t rows;
     if (__builtin_mul_overflow(io->q.size[0], io->q.size[1], &rows) ||
         __builtin_mul_overflow(rows, io->q.size[2], &rows) || rows > SIZE_LIMIT)
-        return attendi_fail(err, ATTEND_EINVAL, "q.size (%lld, %lld, %lld) has too many rows",
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "q.size (%lld, %lld, %lld) has too many rows",
                             LL(io->q.size[0]), LL(io->q.size[1]), LL(io->q.size[2]));
     p->nb = io->q.size[0];
     p->hq = io->q.size[1];
@@ -63,8 +70,9 @@ static attend_status check_inputs(struct problem *p, const attend_io *io, attend
     p->dv = io->v.size[3];
     p->dtype = io->q.dtype;
     if (p->hkv == 0 ? p->hq != 0 : p->hq % p->hkv != 0)
-        return attendi_fail(err, ATTEND_EINVAL, "hq (%lld) is not a multiple of hkv (%lld)",
-                            LL(p->hq), LL(p->hkv));
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "hq (%lld) is not a multiple of hkv (%lld)", LL(p->hq),
+                            LL(p->hkv));
     p->group = p->hkv == 0 ? 0 : p->hq / p->hkv;
     p->q = io->q;
     p->k = io->k;
@@ -72,7 +80,8 @@ static attend_status check_inputs(struct problem *p, const attend_io *io, attend
     return ATTEND_OK;
 }
 
-static attend_status check_outputs(struct problem *p, const attend_io *io, attend_error *err)
+static attend_status check_outputs(struct problem *p, const attend_io *io,
+                                   attend_error *err)
 {
     const attend_dtype exact = p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
     const struct {
@@ -88,27 +97,30 @@ static attend_status check_outputs(struct problem *p, const attend_io *io, atten
 
         if (x > 0 && !t->data)
             continue;
-        const attend_status status = attendi_tensor_check(output[x].name, t, output[x].size, err);
+        const attend_status status =
+            attendi_tensor_check(output[x].name, t, output[x].size, err);
         if (status != ATTEND_OK)
             return status;
         if (x > 0 && t->dtype != exact)
-            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s", output[x].name,
-                                attend_dtype_name(t->dtype), attend_dtype_name(exact));
+            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s",
+                                output[x].name, attend_dtype_name(t->dtype),
+                                attend_dtype_name(exact));
     }
     if (io->out.dtype != p->dtype && io->out.dtype != ATTEND_F32)
         return attendi_fail(err, ATTEND_EINVAL, "out.dtype (%s) must be %s or f32",
-                            attend_dtype_name(io->out.dtype), attend_dtype_name(p->dtype));
+                            attend_dtype_name(io->out.dtype),
+                            attend_dtype_name(p->dtype));
     if (io->weights.data && !io->force_weights) {
         int64_t count = p->nb;
 
         if (__builtin_mul_overflow(count, p->hq, &count) ||
             __builtin_mul_overflow(count, p->nq, &count) ||
             __builtin_mul_overflow(count, p->nk, &count) || count > ATTEND_WEIGHTS_MAX)
-            return attendi_fail(err, ATTEND_ETOOBIG,
-                                "weights of (%lld, %lld, %lld, %lld) exceed %lld elements; "
-                                "set force_weights to compute them all the same",
-                                LL(p->nb), LL(p->hq), LL(p->nq), LL(p->nk),
-                                LL(ATTEND_WEIGHTS_MAX));
+            return attendi_fail(
+                err, ATTEND_ETOOBIG,
+                "weights of (%lld, %lld, %lld, %lld) exceed %lld elements; "
+                "set force_weights to compute them all the same",
+                LL(p->nb), LL(p->hq), LL(p->nq), LL(p->nk), LL(ATTEND_WEIGHTS_MAX));
     }
     p->out = io->out;
     p->lse = io->lse;
@@ -127,14 +139,14 @@ static attend_status check_broadcast(const struct problem *p, const char *name,
     *to = *from;
     if (!from->data)
         return ATTEND_OK;
-    const attend_status status =
-        attendi_view_check(name, from, err);
+    const attend_status status = attendi_view_check(name, from, err);
     if (status != ATTEND_OK)
         return status;
     for (int a = 0; a < 4; a++) {
         if (from->size[a] != full[a] && from->size[a] != 1)
-            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) is neither %s (%lld) nor 1",
-                                name, a, LL(from->size[a]), axis[a], LL(full[a]));
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.size[%d] (%lld) is neither %s (%lld) nor 1", name, a,
+                                LL(from->size[a]), axis[a], LL(full[a]));
         if (from->size[a] == 1)
             to->stride[a] = 0;
         to->size[a] = full[a];
@@ -145,40 +157,46 @@ static attend_status check_broadcast(const struct problem *p, const char *name,
 static attend_status check_window(const char *name, int64_t window, attend_error *err)
 {
     if (window < -1)
-        return attendi_fail(err, ATTEND_EINVAL, "%s (%lld) is below -1", name, LL(window));
+        return attendi_fail(err, ATTEND_EINVAL, "%s (%lld) is below -1", name,
+                            LL(window));
     return ATTEND_OK;
 }
 
 static attend_status check_causal(const struct problem *p, const attend_rule *rule,
                                   attend_error *err)
 {
-    if ((int)rule->causal < ATTEND_CAUSAL_NONE || (int)rule->causal > ATTEND_CAUSAL_OFFSET)
+    if ((int)rule->causal < ATTEND_CAUSAL_NONE ||
+        (int)rule->causal > ATTEND_CAUSAL_OFFSET)
         return attendi_fail(err, ATTEND_EINVAL, "causal (%d) is not a causal rule",
                             (int)rule->causal);
     if (rule->causal == ATTEND_CAUSAL_OFFSET) {
         if (!rule->causal_offset && p->nb > 0)
             return attendi_fail(err, ATTEND_EINVAL, "causal_offset is NULL");
         for (int64_t b = 0; b < p->nb; b++)
-            if (rule->causal_offset[b] < -POSITION_MAX || rule->causal_offset[b] > POSITION_MAX)
-                return attendi_fail(err, ATTEND_EINVAL, "causal_offset[%lld] (%lld) is out of range",
-                                    LL(b), LL(rule->causal_offset[b]));
+            if (rule->causal_offset[b] < -POSITION_MAX ||
+                rule->causal_offset[b] > POSITION_MAX)
+                return attendi_fail(err, ATTEND_EINVAL,
+                                    "causal_offset[%lld] (%lld) is out of range", LL(b),
+                                    LL(rule->causal_offset[b]));
     }
     for (int64_t b = 0; rule->key_lengths && b < p->nb; b++)
         if (rule->key_lengths[b] < 0 || rule->key_lengths[b] > p->nk)
-            return attendi_fail(err, ATTEND_EINVAL, "key_lengths[%lld] (%lld) is outside 0..%lld (nk)",
-                                LL(b), LL(rule->key_lengths[b]), LL(p->nk));
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "key_lengths[%lld] (%lld) is outside 0..%lld (nk)", LL(b),
+                                LL(rule->key_lengths[b]), LL(p->nk));
     return ATTEND_OK;
 }
 
-static attend_status check_rule(struct problem *p, const attend_rule *rule, attend_error *err)
+static attend_status check_rule(struct problem *p, const attend_rule *rule,
+                                attend_error *err)
 {
     attend_status status;
 
     if (rule->scale_is_set && !isfinite(rule->scale))
         return attendi_fail(err, ATTEND_EINVAL, "scale (%g) is not finite", rule->scale);
     if (!(rule->softcap >= 0.0) || !isfinite(rule->softcap))
-        return attendi_fail(err, ATTEND_EINVAL, "softcap (%g) is not a finite number >= 0",
-                            rule->softcap);
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "softcap (%g) is not a finite number >= 0", rule->softcap);
     if ((status = check_causal(p, rule, err)) != ATTEND_OK ||
         (status = check_window("window_left", rule->window_left, err)) != ATTEND_OK ||
         (status = check_window("window_right", rule->window_right, err)) != ATTEND_OK ||
@@ -191,7 +209,9 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule, atte
     if (rule->bias.data && !attendi_is_float(rule->bias.dtype))
         return attendi_fail(err, ATTEND_EINVAL, "bias.dtype (%s) is not a floating dtype",
                             attend_dtype_name(rule->bias.dtype));
-    p->scale = rule->scale_is_set ? rule->scale : p->d == 0 ? 1.0 : 1.0 / sqrt((double)p->d);
+    p->scale = rule->scale_is_set ? rule->scale
+               : p->d == 0        ? 1.0
+                                  : 1.0 / sqrt((double)p->d);
     p->softcap = rule->softcap;
     p->causal = rule->causal;
     p->causal_offset = rule->causal_offset;

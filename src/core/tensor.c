@@ -76,20 +76,22 @@ static attend_status check_view(const char *name, const void *data, attend_dtype
                                    &span) ||
             __builtin_add_overflow(reach, span, &reach) ||
             reach > (INT64_MAX >> 4) / (int64_t)bytes)
-            return attendi_fail(err, ATTEND_EINVAL,
-                                "%s.stride[%d] (%lld) over size %lld leaves the address space",
-                                name, a, LL(stride[a]), LL(size[a]));
+            return attendi_fail(
+                err, ATTEND_EINVAL,
+                "%s.stride[%d] (%lld) over size %lld leaves the address space", name, a,
+                LL(stride[a]), LL(size[a]));
     }
     return ATTEND_OK;
 }
 
-attend_status attendi_view_check(const char *name, const attend_view *v, attend_error *err)
+attend_status attendi_view_check(const char *name, const attend_view *v,
+                                 attend_error *err)
 {
     return check_view(name, v->data, v->dtype, v->size, v->stride, err);
 }
 
 attend_status attendi_tensor_check(const char *name, const attend_tensor *t,
-                                  const int64_t want[4], attend_error *err)
+                                   const int64_t want[4], attend_error *err)
 {
     const attend_status status =
         check_view(name, t->data, t->dtype, t->size, t->stride, err);
@@ -98,8 +100,8 @@ attend_status attendi_tensor_check(const char *name, const attend_tensor *t,
         return status;
     for (int a = 0; a < 4; a++) {
         if (t->size[a] != want[a])
-            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld", name,
-                                a, LL(t->size[a]), LL(want[a]));
+            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
+                                name, a, LL(t->size[a]), LL(want[a]));
         if (t->size[a] > 1 && t->stride[a] == 0 && !is_empty(t->size))
             return attendi_fail(err, ATTEND_EINVAL,
                                 "%s.stride[%d] (0) makes %lld elements share an address",
@@ -121,8 +123,8 @@ const void *attendi_view_row(const attend_view *view, int64_t b, int64_t h, int6
 
 void *attendi_tensor_row(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l)
 {
-    return (char *)tensor->data +
-           row_offset(tensor->stride, b, h, l) * (int64_t)attend_dtype_size(tensor->dtype);
+    return (char *)tensor->data + row_offset(tensor->stride, b, h, l) *
+                                      (int64_t)attend_dtype_size(tensor->dtype);
 }
 
 double attendi_load(const void *at, attend_dtype dtype, int64_t offset)

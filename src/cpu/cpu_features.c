@@ -33,7 +33,8 @@ unsigned attendi_cpu_features(void)
         has(extended, bit_LZCNT) && has(leaf7b, bit_AVX2 | bit_BMI | bit_BMI2))
         features |= CPU_V3;
     if ((features & CPU_V3) && (state & 0xe0) == 0xe0 && /* opmask and both ZMM halves */
-        has(leaf7b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL))
+        has(leaf7b,
+            bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL))
         features |= CPU_V4;
     if ((features & CPU_V4) && __get_cpuid_count(7, 1, &a, &b, &c, &d) && has(a, 1u << 5))
         features |= CPU_BF16;

@@ -30,7 +30,7 @@ struct operand_sizes {
 
 /* f(..., n) with n, the number of vectors in use, known to the compiler. */
 #if QV == 3
-#define FOR_VECTORS(n, f, ...) \
+#define FOR_VECTORS(n, f, ...)                                                           \
     ((n) == 1 ? f(__VA_ARGS__, 1) : (n) == 2 ? f(__VA_ARGS__, 2) : f(__VA_ARGS__, 3))
 #elif QV == 2
 #define FOR_VECTORS(n, f, ...) ((n) == 1 ? f(__VA_ARGS__, 1) : f(__VA_ARGS__, 2))
@@ -47,9 +47,9 @@ struct operand_sizes {
 #define BR (QV * VLEN)
 #define V(word) vf_##word
 /* scripts/fit_exp2.py: relative error below 1e-7 before rounding. */
-#define EXP2_TERMS                                                          \
-    {                                                                       \
-        0x1.62e42ap-1f, 0x1.ebf9c2p-3f, 0x1.c6b6d8p-5f, 0x1.3ce8acp-7f, 0x1.5bda3cp-10f \
+#define EXP2_TERMS                                                                       \
+    {                                                                                    \
+        0x1.62e42ap-1f, 0x1.ebf9c2p-3f, 0x1.c6b6d8p-5f, 0x1.3ce8acp-7f, 0x1.5bda3cp-10f  \
     }
 #define EXP2_MIN -126
 
@@ -89,13 +89,13 @@ struct operand_sizes {
 #define VLEN VD_LEN
 #define V(word) vd_##word
 /* (ln 2)^k / k!: the first term left out is below 2^-57 of the sum. */
-#define EXP2_TERMS                                                                          \
-    {                                                                                       \
-        0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0cp-5,                    \
-            0x1.3b2ab6fba4e77p-7, 0x1.5d87fe78a6731p-10, 0x1.430912f86c787p-13,             \
-            0x1.ffcbfc588b0c7p-17, 0x1.62c0223a5c824p-20, 0x1.b5253d395e7c4p-24,            \
-            0x1.e4cf5158b8ecap-28, 0x1.e8cac7351bb25p-32, 0x1.c3bd650fc2986p-36,            \
-            0x1.816193166d0f9p-40                                                           \
+#define EXP2_TERMS                                                                       \
+    {                                                                                    \
+        0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0cp-5,                 \
+            0x1.3b2ab6fba4e77p-7, 0x1.5d87fe78a6731p-10, 0x1.430912f86c787p-13,          \
+            0x1.ffcbfc588b0c7p-17, 0x1.62c0223a5c824p-20, 0x1.b5253d395e7c4p-24,         \
+            0x1.e4cf5158b8ecap-28, 0x1.e8cac7351bb25p-32, 0x1.c3bd650fc2986p-36,         \
+            0x1.816193166d0f9p-40                                                        \
     }
 #define EXP2_MIN -1022
 #define N(name) name##_f64

@@ -18,7 +18,7 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
 }
 
 /* Qt[c / 2][r] = columns c and c + 1 of row r; 0 past the last. */
-static void N(pack_q)(struct N(state) *s)
+static void N(pack_q)(struct N(state) * s)
 {
     const struct problem *p = s->p;
     const int64_t step = p->q.stride[3];
@@ -26,8 +26,8 @@ static void N(pack_q)(struct N(state) *s)
 
     for (int64_t r = 0; r < s->width; r++) {
         const int64_t row = min_i64(r, s->t->rows - 1);
-        const uint16_t *q = attendi_view_row(&p->q, s->t->b, N(row_head)(s, row),
-                                             N(row_query)(s, row));
+        const uint16_t *q =
+            attendi_view_row(&p->q, s->t->b, N(row_head)(s, row), N(row_query)(s, row));
 
         for (int64_t c = 0; c < p->d; c += 2) {
             const uint32_t odd = c + 1 < p->d ? q[(c + 1) * step] : 0;
@@ -41,7 +41,10 @@ static inline __m512bh N(set1_pair)(uint32_t pair)
     return (__m512bh)_mm512_set1_epi32((int)pair);
 }
 
-static inline __m512bh N(load_pairs)(const void *p) { return (__m512bh)_mm512_loadu_si512(p); }
+static inline __m512bh N(load_pairs)(const void *p)
+{
+    return (__m512bh)_mm512_loadu_si512(p);
+}
 
 /* Columns c and c + 1 of a key; a key of odd length ends with a pair of one. */
 static inline uint32_t N(key_pair)(const uint16_t *key, int64_t c, int alone)
@@ -54,8 +57,9 @@ static inline uint32_t N(key_pair)(const uint16_t *key, int64_t c, int alone)
     return pair;
 }
 
-static ALWAYS_INLINE void N(dot_pairs)(const struct N(state) *s, const uint16_t *const key[KR],
-                                       int64_t c, int alone, __m512 acc[KR][QV], const int nv)
+static ALWAYS_INLINE void N(dot_pairs)(const struct N(state) * s,
+                                       const uint16_t *const key[KR], int64_t c,
+                                       int alone, __m512 acc[KR][QV], const int nv)
 {
     const uint32_t *const qt = (const uint32_t *)s->qt + c / 2 * BR;
     __m512bh q[QV];
@@ -70,9 +74,9 @@ static ALWAYS_INLINE void N(dot_pairs)(const struct N(state) *s, const uint16_t 
     }
 }
 
-static ALWAYS_INLINE void N(score_tile)(const struct N(state) *s, const uint16_t *const key[KR],
-                                        int64_t c0, int64_t c1, int keys, float *to,
-                                        const int nv)
+static ALWAYS_INLINE void N(score_tile)(const struct N(state) * s,
+                                        const uint16_t *const key[KR], int64_t c0,
+                                        int64_t c1, int keys, float *to, const int nv)
 {
     const __m512 scale = _mm512_set1_ps(N(narrow)(s->p->scale));
     __m512 acc[KR][QV];
@@ -98,15 +102,16 @@ struct N(operand) {
     int64_t row;
 };
 
-static struct N(operand) N(block_keys)(const struct N(state) *s, int64_t j0, int64_t a,
-                                       int64_t e)
+static struct N(operand)
+    N(block_keys)(const struct N(state) * s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *k = &s->p->k;
     const int64_t columns = s->p->d;
     uint16_t *const buffer = (uint16_t *)s->k;
 
     if (k->stride[3] == 1 || columns <= 1)
-        return (struct N(operand)){attendi_view_row(k, s->t->b, s->t->hk, j0), k->stride[2]};
+        return (struct N(operand)){attendi_view_row(k, s->t->b, s->t->hk, j0),
+                                   k->stride[2]};
     for (int64_t x = a; x < e; x++) {
         const uint16_t *row = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
 
@@ -116,7 +121,7 @@ static struct N(operand) N(block_keys)(const struct N(state) *s, int64_t j0, int
     return (struct N(operand)){buffer, columns};
 }
 
-static ALWAYS_INLINE void N(score_block)(const struct N(state) *s, struct N(operand) k,
+static ALWAYS_INLINE void N(score_block)(const struct N(state) * s, struct N(operand) k,
                                          int64_t a, int64_t e, const int nv)
 {
     for (int64_t x = a; x < e; x += KR) {
@@ -125,20 +130,22 @@ static ALWAYS_INLINE void N(score_block)(const struct N(state) *s, struct N(oper
         for (int i = 0; i < KR; i++) /* past the end the last key stands in, unused */
             key[i] = k.data + min_i64(x + i, e - 1) * k.row;
         for (int64_t c = 0; c == 0 || c < s->p->d; c += SUM_COLUMNS)
-            N(score_tile)(s, key, c, min_i64(c + SUM_COLUMNS, s->p->d),
-                          (int)min_i64(KR, e - x), s->s + x * BR, nv);
+            N(score_tile)
+            (s, key, c, min_i64(c + SUM_COLUMNS, s->p->d), (int)min_i64(KR, e - x),
+             s->s + x * BR, nv);
     }
 }
 
-static void N(scores)(struct N(state) *s, int64_t j0, int64_t a, int64_t e)
+static void N(scores)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
 {
     const struct N(operand) k = N(block_keys)(s, j0, a, e);
 
     FOR_VECTORS(s->width / VLEN, N(score_block), s, k, a, e);
 }
 
-/* Weights of keys x and x + 1 as pairs, in place: row x / 2 is written after x is read. */
-static void N(pair_weights)(struct N(state) *s, int64_t a, int64_t e)
+/* Weights of keys x and x + 1 as pairs, in place: row x / 2 is written after x is read.
+ */
+static void N(pair_weights)(struct N(state) * s, int64_t a, int64_t e)
 {
     const __m512i lane =
         _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -156,13 +163,14 @@ static void N(pair_weights)(struct N(state) *s, int64_t a, int64_t e)
         }
 }
 
-static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *odd, int64_t n,
-                            int64_t step)
+static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *odd,
+                            int64_t n, int64_t step)
 {
     int64_t c = 0;
 
     for (; c + VLEN <= n && step == 1; c += VLEN) {
-        const __m512i low = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(even + c)));
+        const __m512i low =
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(even + c)));
         const __m512i high =
             odd ? _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(odd + c)))
                 : _mm512_setzero_si512();
@@ -173,7 +181,7 @@ static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *
 }
 
 /* V[x / 2][c] = column c of keys x and x + 1; returns whether all are finite. */
-static int N(pair_values)(struct N(state) *s, int64_t j0, int64_t a, int64_t e)
+static int N(pair_values)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *v = &s->p->v;
     const int64_t columns = s->p->dv;
@@ -194,7 +202,7 @@ static int N(pair_values)(struct N(state) *s, int64_t j0, int64_t a, int64_t e)
 }
 
 /* As in products_fma_tmpl.h, two keys at a time. */
-static ALWAYS_INLINE void N(value_tile)(const struct N(state) *s, int64_t a, int64_t e,
+static ALWAYS_INLINE void N(value_tile)(const struct N(state) * s, int64_t a, int64_t e,
                                         int64_t c, const int tail, const int select,
                                         const int nv)
 {
@@ -216,7 +224,8 @@ static ALWAYS_INLINE void N(value_tile)(const struct N(state) *s, int64_t a, int
 
             for (int v = 0; v < nv; v++) {
                 const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)w[v]);
-                const __m512bh some = (__m512bh)_mm512_maskz_mov_epi16(seen, (__m512i)value);
+                const __m512bh some =
+                    (__m512bh)_mm512_maskz_mov_epi16(seen, (__m512i)value);
                 acc[i][v] = _mm512_dpbf16_ps(acc[i][v], select ? some : value, w[v]);
             }
         }
@@ -229,7 +238,7 @@ static ALWAYS_INLINE void N(value_tile)(const struct N(state) *s, int64_t a, int
         }
 }
 
-static ALWAYS_INLINE void N(value_block)(const struct N(state) *s, int64_t a, int64_t e,
+static ALWAYS_INLINE void N(value_block)(const struct N(state) * s, int64_t a, int64_t e,
                                          int select, const int nv)
 {
     int64_t c = 0;
@@ -245,7 +254,7 @@ static ALWAYS_INLINE void N(value_block)(const struct N(state) *s, int64_t a, in
         N(value_tile)(s, a, e, c, 1, 0, nv);
 }
 
-static void N(add_values)(struct N(state) *s, int64_t j0, int64_t a, int64_t e, int edge)
+static void N(add_values)(struct N(state) * s, int64_t j0, int64_t a, int64_t e, int edge)
 {
     const int finite = N(pair_values)(s, j0, a, e);
 

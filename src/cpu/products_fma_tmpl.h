@@ -39,14 +39,14 @@ static void N(widen_row)(REAL *to, const void *from, attend_dtype dtype, int64_t
 }
 
 /* Qt[c][r] = q[r][c] scale, rounded once; s->k serves as a row of it. */
-static void N(pack_q)(struct N(state) *s)
+static void N(pack_q)(struct N(state) * s)
 {
     const struct problem *p = s->p;
 
     for (int64_t r = 0; r < s->width; r++) {
         const int64_t row = min_i64(r, s->t->rows - 1);
-        const void *q = attendi_view_row(&p->q, s->t->b, N(row_head)(s, row),
-                                         N(row_query)(s, row));
+        const void *q =
+            attendi_view_row(&p->q, s->t->b, N(row_head)(s, row), N(row_query)(s, row));
 
         N(widen_row)(s->k, q, p->dtype, p->d, p->q.stride[3]);
         for (int64_t c = 0; c < p->d; c++)
@@ -55,7 +55,7 @@ static void N(pack_q)(struct N(state) *s)
 }
 
 /* Keys j0 + a .. j0 + e - 1 of K or V, `columns` wide; `buffer` holds a block. */
-static struct N(operand) N(block_rows)(const struct N(state) *s, const attend_view *view,
+static struct N(operand) N(block_rows)(const struct N(state) * s, const attend_view *view,
                                        int64_t j0, int64_t a, int64_t e, REAL *buffer)
 {
     const int64_t columns = view->size[3];
@@ -64,8 +64,9 @@ static struct N(operand) N(block_rows)(const struct N(state) *s, const attend_vi
     if (view->dtype == REAL_DTYPE && (view->stride[3] == 1 || columns <= 1))
         return (struct N(operand)){(const REAL *)(const void *)rows, view->stride[2]};
     for (int64_t x = a; x < e; x++)
-        N(widen_row)(buffer + x * columns, attendi_view_row(view, s->t->b, s->t->hk, j0 + x),
-                     view->dtype, columns, view->stride[3]);
+        N(widen_row)
+        (buffer + x * columns, attendi_view_row(view, s->t->b, s->t->hk, j0 + x),
+         view->dtype, columns, view->stride[3]);
     return (struct N(operand)){buffer, columns};
 }
 
@@ -73,8 +74,9 @@ static struct N(operand) N(block_rows)(const struct N(state) *s, const attend_vi
  * Scores of up to KR keys against nv vectors of queries, over columns c0 .. c1 - 1.
  * Sums of many columns are cut into pieces so that rounding grows with the piece.
  */
-static ALWAYS_INLINE void N(score_tile)(const struct N(state) *s, const REAL *const key[KR],
-                                        int64_t c0, int64_t c1, int keys, REAL *to, const int nv)
+static ALWAYS_INLINE void N(score_tile)(const struct N(state) * s,
+                                        const REAL *const key[KR], int64_t c0, int64_t c1,
+                                        int keys, REAL *to, const int nv)
 {
     VEC acc[KR][QV];
 
@@ -100,7 +102,7 @@ static ALWAYS_INLINE void N(score_tile)(const struct N(state) *s, const REAL *co
         }
 }
 
-static ALWAYS_INLINE void N(score_block)(const struct N(state) *s, struct N(operand) k,
+static ALWAYS_INLINE void N(score_block)(const struct N(state) * s, struct N(operand) k,
                                          int64_t a, int64_t e, const int nv)
 {
     for (int64_t x = a; x < e; x += KR) {
@@ -109,12 +111,13 @@ static ALWAYS_INLINE void N(score_block)(const struct N(state) *s, struct N(oper
         for (int i = 0; i < KR; i++) /* past the end the last key stands in, unused */
             key[i] = k.data + min_i64(x + i, e - 1) * k.row;
         for (int64_t c = 0; c == 0 || c < s->p->d; c += SUM_COLUMNS)
-            N(score_tile)(s, key, c, min_i64(c + SUM_COLUMNS, s->p->d),
-                          (int)min_i64(KR, e - x), s->s + x * BR, nv);
+            N(score_tile)
+            (s, key, c, min_i64(c + SUM_COLUMNS, s->p->d), (int)min_i64(KR, e - x),
+             s->s + x * BR, nv);
     }
 }
 
-static void N(scores)(struct N(state) *s, int64_t j0, int64_t a, int64_t e)
+static void N(scores)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
 {
     const struct N(operand) k = N(block_rows)(s, &s->p->k, j0, a, e, s->k);
 
@@ -126,9 +129,10 @@ static void N(scores)(struct N(state) *s, int64_t j0, int64_t a, int64_t e)
  * the last stands in for those past the end.  `select`: V holds Inf or NaN, and
  * 0 * NaN is NaN, so a hidden key's value is replaced by 0 lane by lane.
  */
-static ALWAYS_INLINE void N(value_tile)(const struct N(state) *s, struct N(operand) values,
-                                        int64_t a, int64_t e, int64_t c, const int tail,
-                                        const int select, const int nv)
+static ALWAYS_INLINE void N(value_tile)(const struct N(state) * s,
+                                        struct N(operand) values, int64_t a, int64_t e,
+                                        int64_t c, const int tail, const int select,
+                                        const int nv)
 {
     const int64_t columns = s->p->dv;
     VEC acc[KR][QV];
@@ -146,8 +150,8 @@ static ALWAYS_INLINE void N(value_tile)(const struct N(state) *s, struct N(opera
             const VEC value = V(set1)(row[tail ? min_i64(c + i, columns - 1) : c + i]);
 
             for (int v = 0; v < nv; v++)
-                acc[i][v] = V(fma)(select ? V(pick)(w[v], V(set1)(0), value) : value, w[v],
-                                   acc[i][v]);
+                acc[i][v] = V(fma)(select ? V(pick)(w[v], V(set1)(0), value) : value,
+                                   w[v], acc[i][v]);
         }
     }
     for (int i = 0; i < KR; i++)
@@ -157,8 +161,9 @@ static ALWAYS_INLINE void N(value_tile)(const struct N(state) *s, struct N(opera
         }
 }
 
-static ALWAYS_INLINE void N(value_block)(const struct N(state) *s, struct N(operand) values,
-                                         int64_t a, int64_t e, int select, const int nv)
+static ALWAYS_INLINE void N(value_block)(const struct N(state) * s,
+                                         struct N(operand) values, int64_t a, int64_t e,
+                                         int select, const int nv)
 {
     int64_t c = 0;
 
@@ -194,7 +199,7 @@ static int N(all_finite)(struct N(operand) values, int64_t a, int64_t e, int64_t
     return rest == 0;
 }
 
-static void N(add_values)(struct N(state) *s, int64_t j0, int64_t a, int64_t e, int edge)
+static void N(add_values)(struct N(state) * s, int64_t j0, int64_t a, int64_t e, int edge)
 {
     const struct N(operand) values = N(block_rows)(s, &s->p->v, j0, a, e, s->v);
     const int select = edge && !N(all_finite)(values, a, e, s->p->dv);

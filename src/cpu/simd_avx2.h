@@ -34,7 +34,10 @@ static inline vf vf_keep_ge(vf x, vf lo, vf y)
 {
     return _mm256_and_ps(_mm256_cmp_ps(x, lo, _CMP_NLT_UQ), y);
 }
-static inline vf vf_nearest(vf x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+static inline vf vf_nearest(vf x)
+{
+    return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 static inline vf vf_times_pow2(vf x, vf n)
 {
     const __m256i e = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
@@ -71,7 +74,10 @@ static inline vd vd_keep_ge(vd x, vd lo, vd y)
 {
     return _mm256_and_pd(_mm256_cmp_pd(x, lo, _CMP_NLT_UQ), y);
 }
-static inline vd vd_nearest(vd x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+static inline vd vd_nearest(vd x)
+{
+    return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 static inline vd vd_times_pow2(vd x, vd n)
 {
     /* AVX2 cannot convert to 64-bit integers: 1.5 2^52 + n holds n in its low bits. */

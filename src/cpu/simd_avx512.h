@@ -3,7 +3,7 @@
 #ifndef ATTEND_CPU_SIMD_H
 #define ATTEND_CPU_SIMD_H
 
-#if !defined(__AVX512F__) || !defined(__AVX512VL__) || !defined(__AVX512DQ__) || \
+#if !defined(__AVX512F__) || !defined(__AVX512VL__) || !defined(__AVX512DQ__) ||         \
     !defined(__AVX512BW__)
 #error "compile this file for x86-64-v4"
 #endif
@@ -27,7 +27,8 @@ static inline vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 static inline vf vf_mark_lt(vf a, vf b)
 {
-    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), _mm512_set1_ps(-0.0f));
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ),
+                               _mm512_set1_ps(-0.0f));
 }
 static inline vf vf_either(vf a, vf b) { return _mm512_or_ps(a, b); }
 static inline vf vf_pick(vf mark, vf a, vf b)
@@ -65,7 +66,8 @@ static inline vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
 static inline vd vd_max(vd a, vd b) { return _mm512_max_pd(a, b); }
 static inline vd vd_mark_lt(vd a, vd b)
 {
-    return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ), _mm512_set1_pd(-0.0));
+    return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ),
+                               _mm512_set1_pd(-0.0));
 }
 static inline vd vd_either(vd a, vd b) { return _mm512_or_pd(a, b); }
 static inline vd vd_pick(vd mark, vd a, vd b)

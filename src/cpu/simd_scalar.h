@@ -32,38 +32,41 @@ enum { VF_LEN = 4, VD_LEN = 2 };
 static inline vf vf_set1(float x) { return (vf){x, x, x, x}; }
 static inline vd vd_set1(double x) { return (vd){x, x}; }
 
-#define SCALAR_WORDS(v, real, sign, magic, bias, fraction)                                \
-    static inline v v##_load(const real *p)                                               \
-    {                                                                                     \
-        v x;                                                                              \
-                                                                                          \
-        memcpy(&x, p, sizeof x);                                                          \
-        return x;                                                                         \
-    }                                                                                     \
-    static inline void v##_store(real *p, v x) { memcpy(p, &x, sizeof x); }               \
-    static inline v v##_add(v a, v b) { return a + b; }                                   \
-    static inline v v##_sub(v a, v b) { return a - b; }                                   \
-    static inline v v##_mul(v a, v b) { return a * b; }                                   \
-    static inline v v##_div(v a, v b) { return a / b; }                                   \
-    static inline v v##_fma(v a, v b, v c) { return a * b + c; }                          \
-    static inline v v##_where(v##_bits mask, v a, v b)                                    \
-    {                                                                                     \
-        return (v)((mask & (v##_bits)a) | (~mask & (v##_bits)b));                         \
-    }                                                                                     \
-    static inline v v##_max(v a, v b) { return v##_where(a > b, a, b); }                  \
-    static inline v v##_mark_lt(v a, v b) { return (v)((a < b) & (v##_bits)v##_set1(sign)); } \
-    static inline v v##_either(v a, v b) { return (v)((v##_bits)a | (v##_bits)b); }       \
-    static inline v v##_pick(v mark, v a, v b) { return v##_where((v##_bits)mark < 0, a, b); } \
-    static inline v v##_keep_ge(v x, v lo, v y) { return (v)(~(x < lo) & (v##_bits)y); }  \
-    /* Adding 1.5 2^fraction leaves the integer in the low bits and rounds the rest. */   \
-    static inline v v##_nearest(v x)                                                      \
-    {                                                                                     \
-        return (x + v##_set1(magic)) - v##_set1(magic);                                   \
-    }                                                                                     \
-    static inline v v##_times_pow2(v x, v n)                                              \
-    {                                                                                     \
-        const v##_unsigned exponent = (v##_unsigned)(n + v##_set1(magic)) + bias;         \
-        return x * (v)(exponent << fraction);                                             \
+#define SCALAR_WORDS(v, real, sign, magic, bias, fraction)                               \
+    static inline v v##_load(const real *p)                                              \
+    {                                                                                    \
+        v x;                                                                             \
+                                                                                         \
+        memcpy(&x, p, sizeof x);                                                         \
+        return x;                                                                        \
+    }                                                                                    \
+    static inline void v##_store(real *p, v x) { memcpy(p, &x, sizeof x); }              \
+    static inline v v##_add(v a, v b) { return a + b; }                                  \
+    static inline v v##_sub(v a, v b) { return a - b; }                                  \
+    static inline v v##_mul(v a, v b) { return a * b; }                                  \
+    static inline v v##_div(v a, v b) { return a / b; }                                  \
+    static inline v v##_fma(v a, v b, v c) { return a * b + c; }                         \
+    static inline v v##_where(v##_bits mask, v a, v b)                                   \
+    {                                                                                    \
+        return (v)((mask & (v##_bits)a) | (~mask & (v##_bits)b));                        \
+    }                                                                                    \
+    static inline v v##_max(v a, v b) { return v##_where(a > b, a, b); }                 \
+    static inline v v##_mark_lt(v a, v b)                                                \
+    {                                                                                    \
+        return (v)((a < b) & (v##_bits)v##_set1(sign));                                  \
+    }                                                                                    \
+    static inline v v##_either(v a, v b) { return (v)((v##_bits)a | (v##_bits)b); }      \
+    static inline v v##_pick(v mark, v a, v b)                                           \
+    {                                                                                    \
+        return v##_where((v##_bits)mark < 0, a, b);                                      \
+    }                                                                                    \
+    static inline v v##_keep_ge(v x, v lo, v y) { return (v)(~(x < lo) & (v##_bits)y); } \
+    /* Adding 1.5 2^fraction leaves the integer in the low bits and rounds the rest. */  \
+    static inline v v##_nearest(v x) { return (x + v##_set1(magic)) - v##_set1(magic); } \
+    static inline v v##_times_pow2(v x, v n)                                             \
+    {                                                                                    \
+        const v##_unsigned exponent = (v##_unsigned)(n + v##_set1(magic)) + bias;        \
+        return x * (v)(exponent << fraction);                                            \
     }
 
 SCALAR_WORDS(vf, float, -0.0f, 0x1.8p23f, 127, 23)
@@ -71,8 +74,8 @@ SCALAR_WORDS(vd, double, -0.0, 0x1.8p52, 1023, 52)
 
 static inline vf vf_load_f16(const uint16_t *p)
 {
-    return (vf){attendi_f16_to_f32(p[0]), attendi_f16_to_f32(p[1]), attendi_f16_to_f32(p[2]),
-                attendi_f16_to_f32(p[3])};
+    return (vf){attendi_f16_to_f32(p[0]), attendi_f16_to_f32(p[1]),
+                attendi_f16_to_f32(p[2]), attendi_f16_to_f32(p[3])};
 }
 
 static inline vf vf_load_bf16(const uint16_t *p)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * make_seeds DIR: writes small valid files, DIR/npy/ and DIR/safetensors/, for
+ * the fuzzers to start from.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct npy_seed {
+    int version;
+    size_t payload;
+    const char *header;
+} npy_seeds[] = {
+    {1, 24, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"},
+    {1, 48, "{'descr': '>f8', 'fortran_order': True, 'shape': (2, 3), }"},
+    {1, 12, "{'descr': '<f2', 'fortran_order': False, 'shape': (1L, 2L, 3L)}"},
+    {2, 4, "{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }"},
+    {2, 6, "{'shape': (1, 2, 1, 3), 'descr': '|b1', 'fortran_order': False}"},
+    {3, 4, "{'descr': '<i4', 'fortran_order': False, 'shape': (), }"},
+    {3, 0, "{\"descr\": \"=c16\", \"fortran_order\": True, \"shape\": (0, 7)}"},
+    {1, 2, "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }"},
+};
+
+static const struct safetensors_seed {
+    size_t payload;
+    const char *header;
+} safetensors_seeds[] = {
+    {0, "{}"},
+    {24, "{\"q\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}  "},
+    {20, "{\"a\":{\"dtype\":\"F16\",\"shape\":[2],\"data_offsets\":[16,20]},"
+         "\"b\":{\"dtype\":\"F64\",\"shape\":[1,2],\"data_offsets\":[0,16]},"
+         "\"c\":{\"dtype\":\"BF16\",\"shape\":[0],\"data_offsets\":[16,16]}}"},
+    {3, "{\"__metadata__\":{\"format\":\"pt\"},"
+        "\"x\":{\"dtype\":\"F6_E2M3\",\"shape\":[4],\"data_offsets\":[0,3]}}"},
+    {3, "{\"\\u00e9\\ud83d\\ude00\":{\"dtype\":\"F4\",\"shape\":[2,2],\"data_offsets\":["
+        "0,2]},"
+        "\"s\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[2,3]}}"},
+};
+
+/* Ends the program if it cannot: a fuzzer without seeds must not pass unnoticed. */
+static void write_seed(const char *directory, const char *kind, size_t number,
+                       const void *prefix, size_t prefix_size, const char *header,
+                       size_t payload)
+{
+    char path[4096];
+    const size_t n = strlen(header);
+
+    snprintf(path, sizeof path, "%s/%s/seed-%zu", directory, kind, number);
+    FILE *const file = fopen(path, "wb");
+    if (file == NULL) {
+        perror(path);
+        exit(1);
+    }
+    size_t written = fwrite(prefix, 1, prefix_size, file) + fwrite(header, 1, n, file);
+    for (size_t i = 0; i < payload; i++)
+        written += fputc((int)i, file) != EOF;
+    if (fclose(file) != 0 || written != prefix_size + n + payload) {
+        perror(path);
+        exit(1);
+    }
+}
+
+/* DIR for an empty `kind`. */
+static void make_directory(const char *directory, const char *kind)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s", directory, kind);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        perror(path);
+        exit(1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: make_seeds DIR\n");
+        return 2;
+    }
+    make_directory(argv[1], "");
+    make_directory(argv[1], "npy");
+    make_directory(argv[1], "safetensors");
+    for (size_t i = 0; i < sizeof npy_seeds / sizeof npy_seeds[0]; i++) {
+        const struct npy_seed *const seed = &npy_seeds[i];
+        const size_t n = strlen(seed->header);
+        const unsigned char prefix[12] = {0x93,
+                                          'N',
+                                          'U',
+                                          'M',
+                                          'P',
+                                          'Y',
+                                          (unsigned char)seed->version,
+                                          0,
+                                          (unsigned char)n};
+        write_seed(argv[1], "npy", i, prefix, seed->version == 1 ? 10 : 12, seed->header,
+                   seed->payload);
+    }
+    for (size_t i = 0; i < sizeof safetensors_seeds / sizeof safetensors_seeds[0]; i++) {
+        const struct safetensors_seed *const seed = &safetensors_seeds[i];
+        unsigned char prefix[8] = {0};
+        const size_t n = strlen(seed->header);
+        prefix[0] = (unsigned char)(n & 0xff);
+        prefix[1] = (unsigned char)(n >> 8);
+        write_seed(argv[1], "safetensors", i, prefix, sizeof prefix, seed->header,
+                   seed->payload);
+    }
+    return 0;
+}

@@ -30,7 +30,7 @@
  */
 
 /* Pieces of scratch in order; with base NULL only the size is told. */
-static size_t N(carve)(struct N(state) * s, const struct problem *p, char *base)
+static size_t N(carve)(STATE *s, const struct problem *p, char *base)
 {
     const struct operand_sizes sizes = N(operand_sizes)(p);
     struct {
@@ -60,13 +60,13 @@ static size_t N(carve)(struct N(state) * s, const struct problem *p, char *base)
 
 static size_t N(scratch_size)(const struct problem *p)
 {
-    struct N(state) s;
+    STATE s;
 
     return N(carve)(&s, p, NULL);
 }
 
 /* Lanes past the last row repeat it and are never stored. */
-static void N(begin_rows)(struct N(state) * s)
+static void N(begin_rows)(STATE *s)
 {
     const struct problem *p = s->p;
     const int64_t b = s->t->b;
@@ -95,7 +95,7 @@ static void N(begin_rows)(struct N(state) * s)
     }
 }
 
-static void N(softcap)(struct N(state) * s, int64_t a, int64_t e)
+static void N(softcap)(STATE *s, int64_t a, int64_t e)
 {
     const VEC cap = V(set1)((REAL)fmax(N(narrow)(s->p->softcap), REAL_MIN));
 
@@ -106,7 +106,7 @@ static void N(softcap)(struct N(state) * s, int64_t a, int64_t e)
         }
 }
 
-static void N(bias)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
+static void N(bias)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *bias = &s->p->bias;
 
@@ -121,7 +121,7 @@ static void N(bias)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
         }
 }
 
-static void N(alibi)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
+static void N(alibi)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     REAL position[BR];
 
@@ -136,7 +136,7 @@ static void N(alibi)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
 }
 
 /* Marks of the block's keys in s->extra, and -inf for the scores they hide. */
-static void N(hide)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
+static void N(hide)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *mask = &s->p->mask;
     REAL first[BR], last[BR]; /* from the block's start, within -1 .. BC + 1 */
@@ -164,7 +164,7 @@ static void N(hide)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
 }
 
 /* Scores of keys j0 + a .. j0 + e - 1; returns whether some row misses some of them. */
-static int N(block_scores)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
+static int N(block_scores)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const struct problem *p = s->p;
     const int edge = p->mask.data || j0 + a < s->all_lo || j0 + e > s->all_hi;
@@ -196,7 +196,7 @@ static inline VEC N(finite_or_0)(VEC m)
 }
 
 /* Scores to weights; m, l and fix of every row. */
-static void N(weigh)(struct N(state) * s, int64_t a, int64_t e, int edge)
+static void N(weigh)(STATE *s, int64_t a, int64_t e, int edge)
 {
     for (int64_t r = 0; r < s->width; r += VLEN) {
         const VEC m_old = V(load)(s->m + r);
@@ -222,13 +222,13 @@ static void N(weigh)(struct N(state) * s, int64_t a, int64_t e, int edge)
 }
 
 /* The block's part of the keys that some row sees, from an even key on. */
-static struct key_range N(block_range)(const struct N(state) * s, int64_t j0)
+static struct key_range N(block_range)(const STATE *s, int64_t j0)
 {
     return (struct key_range){(max_i64(s->lo, j0) - j0) & ~(int64_t)1,
                               min_i64(s->hi, j0 + BC) - j0};
 }
 
-static void N(store_row)(const struct N(state) * s, int64_t r)
+static void N(store_row)(const STATE *s, int64_t r)
 {
     const attend_tensor *out = &s->p->out;
     void *const to =
@@ -262,7 +262,7 @@ static void N(store_row)(const struct N(state) * s, int64_t r)
  * sink joins the sum about the larger of it and m.  l is 0 only for an empty row,
  * whose acc is 0 too.
  */
-static void N(finish_row)(struct N(state) * s, int64_t r, REAL *share, REAL *total)
+static void N(finish_row)(STATE *s, int64_t r, REAL *share, REAL *total)
 {
     const struct problem *p = s->p;
     const int64_t h = N(row_head)(s, r);
@@ -290,7 +290,7 @@ static void N(finish_row)(struct N(state) * s, int64_t r, REAL *share, REAL *tot
 }
 
 /* P of the tile, from scores computed again: the first pass did not know m and l. */
-static void N(store_weights)(struct N(state) * s, const REAL *share, const REAL *total)
+static void N(store_weights)(STATE *s, const REAL *share, const REAL *total)
 {
     const attend_tensor *weights = &s->p->weights;
     const int64_t step = weights->stride[3];
@@ -322,7 +322,7 @@ static void N(store_weights)(struct N(state) * s, const REAL *share, const REAL 
     }
 }
 
-static void N(finish)(struct N(state) * s)
+static void N(finish)(STATE *s)
 {
     REAL share[BR], total[BR];
 
@@ -344,7 +344,7 @@ static void N(finish)(struct N(state) * s)
 
 static void N(forward)(const struct problem *p, const struct tile *t, void *scratch)
 {
-    struct N(state) s = {.p = p, .t = t, .width = ceil_div_i64(t->rows, VLEN) * VLEN};
+    STATE s = {.p = p, .t = t, .width = ceil_div_i64(t->rows, VLEN) * VLEN};
 
     N(carve)(&s, p, scratch);
     N(begin_rows)(&s);

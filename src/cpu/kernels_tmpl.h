@@ -28,6 +28,10 @@ struct operand_sizes {
     size_t qt, k, v;
 };
 
+/* The types that each instance of the templates has of its own. */
+#define STATE struct N(state)
+#define OPERAND struct N(operand)
+
 /* f(..., n) with n, the number of vectors in use, known to the compiler. */
 #if QV == 3
 #define FOR_VECTORS(n, f, ...)                                                           \

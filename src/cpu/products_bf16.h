@@ -18,7 +18,7 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
 }
 
 /* Qt[c / 2][r] = columns c and c + 1 of row r; 0 past the last. */
-static void N(pack_q)(struct N(state) * s)
+static void N(pack_q)(STATE *s)
 {
     const struct problem *p = s->p;
     const int64_t step = p->q.stride[3];
@@ -57,9 +57,9 @@ static inline uint32_t N(key_pair)(const uint16_t *key, int64_t c, int alone)
     return pair;
 }
 
-static ALWAYS_INLINE void N(dot_pairs)(const struct N(state) * s,
-                                       const uint16_t *const key[KR], int64_t c,
-                                       int alone, __m512 acc[KR][QV], const int nv)
+static ALWAYS_INLINE void N(dot_pairs)(const STATE *s, const uint16_t *const key[KR],
+                                       int64_t c, int alone, __m512 acc[KR][QV],
+                                       const int nv)
 {
     const uint32_t *const qt = (const uint32_t *)s->qt + c / 2 * BR;
     __m512bh q[QV];
@@ -74,9 +74,9 @@ static ALWAYS_INLINE void N(dot_pairs)(const struct N(state) * s,
     }
 }
 
-static ALWAYS_INLINE void N(score_tile)(const struct N(state) * s,
-                                        const uint16_t *const key[KR], int64_t c0,
-                                        int64_t c1, int keys, float *to, const int nv)
+static ALWAYS_INLINE void N(score_tile)(const STATE *s, const uint16_t *const key[KR],
+                                        int64_t c0, int64_t c1, int keys, float *to,
+                                        const int nv)
 {
     const __m512 scale = _mm512_set1_ps(N(narrow)(s->p->scale));
     __m512 acc[KR][QV];
@@ -102,27 +102,25 @@ struct N(operand) {
     int64_t row;
 };
 
-static struct N(operand)
-    N(block_keys)(const struct N(state) * s, int64_t j0, int64_t a, int64_t e)
+static OPERAND N(block_keys)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *k = &s->p->k;
     const int64_t columns = s->p->d;
     uint16_t *const buffer = (uint16_t *)s->k;
 
     if (k->stride[3] == 1 || columns <= 1)
-        return (struct N(operand)){attendi_view_row(k, s->t->b, s->t->hk, j0),
-                                   k->stride[2]};
+        return (OPERAND){attendi_view_row(k, s->t->b, s->t->hk, j0), k->stride[2]};
     for (int64_t x = a; x < e; x++) {
         const uint16_t *row = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
 
         for (int64_t c = 0; c < columns; c++)
             buffer[x * columns + c] = row[c * k->stride[3]];
     }
-    return (struct N(operand)){buffer, columns};
+    return (OPERAND){buffer, columns};
 }
 
-static ALWAYS_INLINE void N(score_block)(const struct N(state) * s, struct N(operand) k,
-                                         int64_t a, int64_t e, const int nv)
+static ALWAYS_INLINE void N(score_block)(const STATE *s, OPERAND k, int64_t a, int64_t e,
+                                         const int nv)
 {
     for (int64_t x = a; x < e; x += KR) {
         const uint16_t *key[KR];
@@ -131,21 +129,21 @@ static ALWAYS_INLINE void N(score_block)(const struct N(state) * s, struct N(ope
             key[i] = k.data + min_i64(x + i, e - 1) * k.row;
         for (int64_t c = 0; c == 0 || c < s->p->d; c += SUM_COLUMNS)
             N(score_tile)
-            (s, key, c, min_i64(c + SUM_COLUMNS, s->p->d), (int)min_i64(KR, e - x),
-             s->s + x * BR, nv);
+        (s, key, c, min_i64(c + SUM_COLUMNS, s->p->d), (int)min_i64(KR, e - x),
+         s->s + x * BR, nv);
     }
 }
 
-static void N(scores)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
+static void N(scores)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
-    const struct N(operand) k = N(block_keys)(s, j0, a, e);
+    const OPERAND k = N(block_keys)(s, j0, a, e);
 
     FOR_VECTORS(s->width / VLEN, N(score_block), s, k, a, e);
 }
 
 /* Weights of keys x and x + 1 as pairs, in place: row x / 2 is written after x is read.
  */
-static void N(pair_weights)(struct N(state) * s, int64_t a, int64_t e)
+static void N(pair_weights)(STATE *s, int64_t a, int64_t e)
 {
     const __m512i lane =
         _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -181,7 +179,7 @@ static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *
 }
 
 /* V[x / 2][c] = column c of keys x and x + 1; returns whether all are finite. */
-static int N(pair_values)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
+static int N(pair_values)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *v = &s->p->v;
     const int64_t columns = s->p->dv;
@@ -202,9 +200,8 @@ static int N(pair_values)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
 }
 
 /* As in products_fma_tmpl.h, two keys at a time. */
-static ALWAYS_INLINE void N(value_tile)(const struct N(state) * s, int64_t a, int64_t e,
-                                        int64_t c, const int tail, const int select,
-                                        const int nv)
+static ALWAYS_INLINE void N(value_tile)(const STATE *s, int64_t a, int64_t e, int64_t c,
+                                        const int tail, const int select, const int nv)
 {
     const int64_t columns = s->p->dv;
     __m512 acc[KR][QV];
@@ -238,8 +235,8 @@ static ALWAYS_INLINE void N(value_tile)(const struct N(state) * s, int64_t a, in
         }
 }
 
-static ALWAYS_INLINE void N(value_block)(const struct N(state) * s, int64_t a, int64_t e,
-                                         int select, const int nv)
+static ALWAYS_INLINE void N(value_block)(const STATE *s, int64_t a, int64_t e, int select,
+                                         const int nv)
 {
     int64_t c = 0;
 
@@ -254,7 +251,7 @@ static ALWAYS_INLINE void N(value_block)(const struct N(state) * s, int64_t a, i
         N(value_tile)(s, a, e, c, 1, 0, nv);
 }
 
-static void N(add_values)(struct N(state) * s, int64_t j0, int64_t a, int64_t e, int edge)
+static void N(add_values)(STATE *s, int64_t j0, int64_t a, int64_t e, int edge)
 {
     const int finite = N(pair_values)(s, j0, a, e);
 

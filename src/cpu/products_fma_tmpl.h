@@ -39,7 +39,7 @@ static void N(widen_row)(REAL *to, const void *from, attend_dtype dtype, int64_t
 }
 
 /* Qt[c][r] = q[r][c] scale, rounded once; s->k serves as a row of it. */
-static void N(pack_q)(struct N(state) * s)
+static void N(pack_q)(STATE *s)
 {
     const struct problem *p = s->p;
 
@@ -55,28 +55,28 @@ static void N(pack_q)(struct N(state) * s)
 }
 
 /* Keys j0 + a .. j0 + e - 1 of K or V, `columns` wide; `buffer` holds a block. */
-static struct N(operand) N(block_rows)(const struct N(state) * s, const attend_view *view,
-                                       int64_t j0, int64_t a, int64_t e, REAL *buffer)
+static OPERAND N(block_rows)(const STATE *s, const attend_view *view, int64_t j0,
+                             int64_t a, int64_t e, REAL *buffer)
 {
     const int64_t columns = view->size[3];
     const char *rows = attendi_view_row(view, s->t->b, s->t->hk, j0);
 
     if (view->dtype == REAL_DTYPE && (view->stride[3] == 1 || columns <= 1))
-        return (struct N(operand)){(const REAL *)(const void *)rows, view->stride[2]};
+        return (OPERAND){(const REAL *)(const void *)rows, view->stride[2]};
     for (int64_t x = a; x < e; x++)
         N(widen_row)
-        (buffer + x * columns, attendi_view_row(view, s->t->b, s->t->hk, j0 + x),
-         view->dtype, columns, view->stride[3]);
-    return (struct N(operand)){buffer, columns};
+    (buffer + x * columns, attendi_view_row(view, s->t->b, s->t->hk, j0 + x), view->dtype,
+     columns, view->stride[3]);
+    return (OPERAND){buffer, columns};
 }
 
 /*
  * Scores of up to KR keys against nv vectors of queries, over columns c0 .. c1 - 1.
  * Sums of many columns are cut into pieces so that rounding grows with the piece.
  */
-static ALWAYS_INLINE void N(score_tile)(const struct N(state) * s,
-                                        const REAL *const key[KR], int64_t c0, int64_t c1,
-                                        int keys, REAL *to, const int nv)
+static ALWAYS_INLINE void N(score_tile)(const STATE *s, const REAL *const key[KR],
+                                        int64_t c0, int64_t c1, int keys, REAL *to,
+                                        const int nv)
 {
     VEC acc[KR][QV];
 
@@ -102,8 +102,8 @@ static ALWAYS_INLINE void N(score_tile)(const struct N(state) * s,
         }
 }
 
-static ALWAYS_INLINE void N(score_block)(const struct N(state) * s, struct N(operand) k,
-                                         int64_t a, int64_t e, const int nv)
+static ALWAYS_INLINE void N(score_block)(const STATE *s, OPERAND k, int64_t a, int64_t e,
+                                         const int nv)
 {
     for (int64_t x = a; x < e; x += KR) {
         const REAL *key[KR];
@@ -112,14 +112,14 @@ static ALWAYS_INLINE void N(score_block)(const struct N(state) * s, struct N(ope
             key[i] = k.data + min_i64(x + i, e - 1) * k.row;
         for (int64_t c = 0; c == 0 || c < s->p->d; c += SUM_COLUMNS)
             N(score_tile)
-            (s, key, c, min_i64(c + SUM_COLUMNS, s->p->d), (int)min_i64(KR, e - x),
-             s->s + x * BR, nv);
+        (s, key, c, min_i64(c + SUM_COLUMNS, s->p->d), (int)min_i64(KR, e - x),
+         s->s + x * BR, nv);
     }
 }
 
-static void N(scores)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
+static void N(scores)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
-    const struct N(operand) k = N(block_rows)(s, &s->p->k, j0, a, e, s->k);
+    const OPERAND k = N(block_rows)(s, &s->p->k, j0, a, e, s->k);
 
     FOR_VECTORS(s->width / VLEN, N(score_block), s, k, a, e);
 }
@@ -129,10 +129,9 @@ static void N(scores)(struct N(state) * s, int64_t j0, int64_t a, int64_t e)
  * the last stands in for those past the end.  `select`: V holds Inf or NaN, and
  * 0 * NaN is NaN, so a hidden key's value is replaced by 0 lane by lane.
  */
-static ALWAYS_INLINE void N(value_tile)(const struct N(state) * s,
-                                        struct N(operand) values, int64_t a, int64_t e,
-                                        int64_t c, const int tail, const int select,
-                                        const int nv)
+static ALWAYS_INLINE void N(value_tile)(const STATE *s, OPERAND values, int64_t a,
+                                        int64_t e, int64_t c, const int tail,
+                                        const int select, const int nv)
 {
     const int64_t columns = s->p->dv;
     VEC acc[KR][QV];
@@ -161,9 +160,8 @@ static ALWAYS_INLINE void N(value_tile)(const struct N(state) * s,
         }
 }
 
-static ALWAYS_INLINE void N(value_block)(const struct N(state) * s,
-                                         struct N(operand) values, int64_t a, int64_t e,
-                                         int select, const int nv)
+static ALWAYS_INLINE void N(value_block)(const STATE *s, OPERAND values, int64_t a,
+                                         int64_t e, int select, const int nv)
 {
     int64_t c = 0;
 
@@ -179,7 +177,7 @@ static ALWAYS_INLINE void N(value_block)(const struct N(state) * s,
 }
 
 /* x * 0 is 0 for finite x and NaN otherwise. */
-static int N(all_finite)(struct N(operand) values, int64_t a, int64_t e, int64_t columns)
+static int N(all_finite)(OPERAND values, int64_t a, int64_t e, int64_t columns)
 {
     VEC sum = V(set1)(0);
     REAL lanes[VLEN], rest = 0;
@@ -199,9 +197,9 @@ static int N(all_finite)(struct N(operand) values, int64_t a, int64_t e, int64_t
     return rest == 0;
 }
 
-static void N(add_values)(struct N(state) * s, int64_t j0, int64_t a, int64_t e, int edge)
+static void N(add_values)(STATE *s, int64_t j0, int64_t a, int64_t e, int edge)
 {
-    const struct N(operand) values = N(block_rows)(s, &s->p->v, j0, a, e, s->v);
+    const OPERAND values = N(block_rows)(s, &s->p->v, j0, a, e, s->v);
     const int select = edge && !N(all_finite)(values, a, e, s->p->dv);
 
     FOR_VECTORS(s->width / VLEN, N(value_block), s, values, a, e, select);

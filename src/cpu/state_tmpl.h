@@ -19,12 +19,12 @@ struct N(state) {
     REAL *m, *l, *fix, *slope; /* [BR] each */
 };
 
-static inline int64_t N(row_query)(const struct N(state) * s, int64_t r)
+static inline int64_t N(row_query)(const STATE *s, int64_t r)
 {
     return (s->t->row + r) / s->p->group;
 }
 
-static inline int64_t N(row_head)(const struct N(state) * s, int64_t r)
+static inline int64_t N(row_head)(const STATE *s, int64_t r)
 {
     return s->t->hk * s->p->group + (s->t->row + r) % s->p->group;
 }

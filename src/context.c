@@ -64,6 +64,14 @@ size_t attend_cpu_features(char *text, size_t size)
     return strlen(names);
 }
 
+/* ATTEND_ISA; empty is as good as unset. */
+static const char *isa_of_environment(void)
+{
+    const char *isa = getenv("ATTEND_ISA");
+
+    return isa && *isa ? isa : NULL;
+}
+
 static attend_status select_kernels(const struct kernels **out, const char *isa,
                                     attend_error *err)
 {
@@ -108,7 +116,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
     const attend_options o = options ? *options : attend_options_default();
     attend_status status = check_options(&o, err);
     if (status == ATTEND_OK)
-        status = select_kernels(&kernels, o.isa ? o.isa : getenv("ATTEND_ISA"), err);
+        status = select_kernels(&kernels, o.isa ? o.isa : isa_of_environment(), err);
     if (status != ATTEND_OK)
         return status;
 

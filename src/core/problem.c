@@ -57,7 +57,7 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
                             LL(io->v.size[2]), LL(io->k.size[2]));
     int64_t rows;
     if (__builtin_mul_overflow(io->q.size[0], io->q.size[1], &rows) ||
-        __builtin_mul_overflow(rows, io->q.size[2], &rows) || rows > SIZE_LIMIT)
+        __builtin_mul_overflow(rows, io->q.size[2], &rows) || rows > POSITION_MAX)
         return attendi_fail(err, ATTEND_EINVAL,
                             "q.size (%lld, %lld, %lld) has too many rows",
                             LL(io->q.size[0]), LL(io->q.size[1]), LL(io->q.size[2]));

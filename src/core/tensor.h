@@ -10,8 +10,8 @@
 /* For messages: an int64_t as printf's %lld takes it. */
 #define LL(x) ((long long)(x))
 
-/* No size exceeds this, so that sums of two cannot overflow. */
-#define SIZE_LIMIT ((int64_t)1 << 60)
+/* No size exceeds this, so that a size times a tile's cannot overflow. */
+#define SIZE_LIMIT ((int64_t)1 << 40)
 
 bool attendi_is_float(attend_dtype dtype);
 

@@ -259,8 +259,8 @@ static void N(store_row)(const STATE *s, int64_t r)
 
 /*
  * The row's last word: O = acc * share / total, P = weight * share / total.  A
- * sink joins the sum about the larger of it and m.  l is 0 only for an empty row,
- * whose acc is 0 too.
+ * sink joins the sum about the larger of it and m.  l is 0 only for an empty row:
+ * its acc may be NaN by 0 * NaN, its O is 0.
  */
 static void N(finish_row)(STATE *s, int64_t r, REAL *share, REAL *total)
 {
@@ -268,15 +268,15 @@ static void N(finish_row)(STATE *s, int64_t r, REAL *share, REAL *total)
     const int64_t h = N(row_head)(s, r);
     const double m = (double)s->m[r], l = (double)s->l[r];
     const double sink = p->sinks ? p->sinks[h] : -INFINITY;
-    double lse;
+    double lse = sink;
 
     *share = *total = 1;
-    if (sink == -INFINITY) {
-        lse = l == 0 ? -INFINITY : m + log(l);
-        if (l != 0)
-            *total = s->l[r];
-    } else if (l == 0) {
-        lse = sink;
+    if (l == 0) {
+        for (int64_t c = 0; c < p->dv; c++)
+            s->acc[c * BR + r] = 0;
+    } else if (sink == -INFINITY) {
+        lse = m + log(l);
+        *total = s->l[r];
     } else {
         const double top = sink <= m ? m : sink;
         const double sum = l * exp(m - top) + exp(sink - top);

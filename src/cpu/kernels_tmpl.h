@@ -8,6 +8,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/base.h"
 #include "base/half.h"

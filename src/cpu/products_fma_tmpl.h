@@ -11,11 +11,20 @@ struct N(operand) {
     int64_t row;
 };
 
+static bool N(in_place)(const attend_view *view)
+{
+    return view->dtype == REAL_DTYPE && (view->stride[3] == 1 || view->size[3] <= 1);
+}
+
+/* For K at least one row, which pack_q uses. */
 static struct operand_sizes N(operand_sizes)(const struct problem *p)
 {
+    const size_t k_rows = N(in_place)(&p->k) ? 1 : BC,
+                 v_rows = N(in_place)(&p->v) ? 0 : BC;
+
     return (struct operand_sizes){.qt = (size_t)p->d * BR * sizeof(REAL),
-                                  .k = (size_t)p->d * BC * sizeof(REAL),
-                                  .v = (size_t)p->dv * BC * sizeof(REAL)};
+                                  .k = (size_t)p->d * k_rows * sizeof(REAL),
+                                  .v = (size_t)p->dv * v_rows * sizeof(REAL)};
 }
 
 static void N(widen_row)(REAL *to, const void *from, attend_dtype dtype, int64_t n,
@@ -59,10 +68,9 @@ static OPERAND N(block_rows)(const STATE *s, const attend_view *view, int64_t j0
                              int64_t a, int64_t e, REAL *buffer)
 {
     const int64_t columns = view->size[3];
-    const char *rows = attendi_view_row(view, s->t->b, s->t->hk, j0);
 
-    if (view->dtype == REAL_DTYPE && (view->stride[3] == 1 || columns <= 1))
-        return (OPERAND){(const REAL *)(const void *)rows, view->stride[2]};
+    if (N(in_place)(view))
+        return (OPERAND){attendi_view_row(view, s->t->b, s->t->hk, j0), view->stride[2]};
     for (int64_t x = a; x < e; x++)
         N(widen_row)
     (buffer + x * columns, attendi_view_row(view, s->t->b, s->t->hk, j0 + x), view->dtype,

@@ -71,11 +71,11 @@ static double fill_scores(const struct row *r)
     return m;
 }
 
-static void store_row(const struct row *r, double m, double l)
+/* `empty`: no key has a score above -inf; then O is 0 whatever V holds. */
+static void store_row(const struct row *r, double m, double l, bool empty)
 {
     const struct problem *p = r->p;
     void *const out = attendi_tensor_row(&p->out, r->b, r->h, r->i);
-    const bool empty = l == 0.0;
 
     for (int64_t c = 0; c < p->dv; c++) {
         double o = 0.0;
@@ -89,7 +89,7 @@ static void store_row(const struct row *r, double m, double l)
     }
     if (p->lse.data)
         attendi_store(attendi_tensor_row(&p->lse, r->b, r->h, r->i), p->lse.dtype, 0,
-                      empty ? -INFINITY : m + log(l));
+                      m == -INFINITY ? -INFINITY : m + log(l));
     for (int64_t j = 0; p->weights.data && j < p->nk; j++)
         attendi_store(attendi_tensor_row(&p->weights, r->b, r->h, r->i), p->weights.dtype,
                       j * p->weights.stride[3],
@@ -101,16 +101,17 @@ static void forward_row(const struct row *r)
     const struct problem *p = r->p;
     const double sink = p->sinks ? p->sinks[r->h] : -INFINITY;
     double m = fill_scores(r), l = 0.0;
+    const bool empty = m == -INFINITY;
 
     if (!isnan(m) && !(sink <= m))
         m = sink;
-    if (m != -INFINITY) { /* exp(-inf - -inf) would be NaN; such a row is empty */
-        l = sink == -INFINITY ? 0.0 : exp(sink - m);
+    if (m != -INFINITY) { /* where exp(-inf - -inf) would be NaN */
+        l = exp(sink - m);
         for (int64_t j = 0; j < p->nk; j++)
             if (r->seen[j])
                 l += exp(r->score[j] - m);
     }
-    store_row(r, m, l);
+    store_row(r, m, l, empty);
 }
 
 static int64_t tile_rows(attend_dtype dtype)

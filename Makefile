@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+# The front door.  CMake is the build of record: see CMakeLists.txt and
+# CMakePresets.json.  Every target sets up what it needs by itself.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 600
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+RELEASE = build/release
+CMAKE_BUILD = cmake --build $(RELEASE) --parallel $(JOBS)
+SOURCES = $(shell find bench examples include src tests tools -name '*.[ch]' \
+    -o -name '*.cpp' -o -name '*.inc')
+SCRIPTS = .ci/run scripts/setup.sh $(wildcard tests/*.sh) tools/completion/attend.bash
+
+help:
+	@echo 'make run        build, and run the built-in example'
+	@echo 'make test       build and run every test; the last line is the count'
+	@echo 'make bench      time the kernel sets that run on this machine'
+	@echo 'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)'
+	@echo 'make uninstall  take the same files away again'
+	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS ($(FUZZ_SECONDS)) each'
+	@echo 'make format     lay out the C files with clang-format'
+	@echo 'make lint       check layout, C, shell scripts and manual pages'
+	@echo 'make clean      remove build/'
+
+run: release
+	$(RELEASE)/attend example
+
+test:
+	@JOBS=$(JOBS) tests/run_all.sh
+
+fuzz:
+	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run_all.sh fuzz
+
+bench: configure
+	@$(CMAKE_BUILD) --target bench >/dev/null
+	$(RELEASE)/bench
+
+configure:
+	@scripts/setup.sh run
+	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_PREFIX='$(PREFIX)' >/dev/null
+
+release: configure
+	@$(CMAKE_BUILD) --target attend attend_static attend_tool
+
+# The tests are built in the same tree, and are not installed.
+install: release
+	@DESTDIR='$(DESTDIR)' cmake --install $(RELEASE)
+
+# What to remove is what installing now would create.
+uninstall: release
+	@staging=$$(mktemp -d) && trap 'rm -rf "$$staging"' EXIT && \
+	DESTDIR="$$staging" cmake --install $(RELEASE) >/dev/null && \
+	(cd "$$staging" && find . ! -type d) | while read -r file; do \
+	    rm -f "$(DESTDIR)/$$file" && echo "removed $(DESTDIR)$${file#.}"; done && \
+	(cd "$$staging" && find . -depth -type d -name attend) | while read -r dir; do \
+	    rmdir "$(DESTDIR)/$$dir" 2>/dev/null || true; done
+
+format:
+	@scripts/setup.sh lint
+	clang-format -i $(SOURCES)
+
+lint:
+	@scripts/setup.sh lint
+	@cmake --preset debug >/dev/null
+	clang-format --dry-run -Werror $(SOURCES)
+	shellcheck -x -S warning $(SCRIPTS)
+	mandoc -T lint -W warning docs/man/attend.1 docs/man/attend.3
+	clang-tidy -p build/debug --quiet $(filter-out tests/fuzz_%,$(filter %.c,$(SOURCES)))
+
+clean:
+	rm -rf build
+
+.PHONY: help run test fuzz bench configure release install uninstall format lint clean

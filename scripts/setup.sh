@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# setup.sh run|test|lint: see that what the build needs is there.
+#
+# Whatever is missing is installed when this runs as root on a system with apt;
+# otherwise one line names it and says what to type.  The names are those of
+# Debian; presence is probed by use, so any other source will do as well.
+set -u
+
+usage() {
+    echo "usage: $0 run|test|lint" >&2
+    exit 2
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+includes() { echo "#include <$2>" | $1 -E -x c - >/dev/null 2>&1; }
+has_numpy() {
+    for python in python3 /usr/bin/python3; do
+        "$python" -c 'import sys, importlib.util as u; sys.exit(not u.find_spec("numpy"))' \
+            2>/dev/null && return 0
+    done
+    return 1
+}
+has_sanitizers() {
+    set -- "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" \
+        "$(clang -print-file-name=libclang_rt.fuzzer.a 2>/dev/null)"
+    [ -f "$1" ] || [ -f "$2" ]
+}
+
+# need PACKAGE PROBE...: put PACKAGE on the list unless the probe succeeds.
+need() {
+    package=$1
+    shift
+    "$@" && return
+    case "$missing " in *" $package "*) ;; *) missing="$missing $package" ;; esac
+}
+
+probe() {
+    missing=
+    need make have make
+    need cmake have cmake
+    need gcc have cc
+    need libc6-dev includes cc stdio.h
+    need libjansson-dev includes cc jansson.h
+    [ "$what" = run ] && return
+    need gcc have gcc
+    need g++ have c++
+    need pkg-config have pkg-config
+    need python3 have python3
+    need python3-numpy has_numpy
+    need clang have clang
+    need libclang-rt-dev has_sanitizers
+    need libomp-dev includes "clang -fopenmp" omp.h
+    [ "$what" = test ] && return
+    need clang-format have clang-format
+    need clang-tidy have clang-tidy
+    need shellcheck have shellcheck
+    need mandoc have mandoc
+}
+
+# The sanitizers' runtime is a package of its own for each version of clang.
+name_for_apt() {
+    version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')
+    missing=$(echo "$missing" | sed "s/libclang-rt-dev/libclang-rt-${version:-14}-dev/")
+}
+
+[ $# -eq 1 ] || usage
+what=$1
+case $what in run | test | lint) ;; *) usage ;; esac
+
+probe
+[ -z "$missing" ] && exit 0
+
+if ! have apt-get; then
+    echo "setup: missing (by their Debian names):$missing; install them and try again" >&2
+    exit 1
+fi
+if [ "$(id -u)" -ne 0 ]; then
+    name_for_apt
+    echo "setup: missing:$missing; type: sudo apt-get install --no-install-recommends$missing" >&2
+    exit 1
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+apt-get -q update >"$log" 2>&1 || { cat "$log"; echo "setup: apt-get update failed" >&2; exit 1; }
+name_for_apt
+echo "setup: installing$missing"
+# shellcheck disable=SC2086 # a list of names, to be split
+if ! apt-get -q -y install --no-install-recommends $missing >"$log" 2>&1; then
+    cat "$log"
+    echo "setup: apt-get could not install$missing" >&2
+    exit 1
+fi
+probe
+if [ -n "$missing" ]; then
+    echo "setup: still missing after apt-get install:$missing" >&2
+    exit 1
+fi

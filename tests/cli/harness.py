@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""What the command line tests share: the command, temporary files, the runner.
+
+The command is the environment variable ATTEND_BIN.  A test program calls main(),
+which runs the unittest cases of the program and ends with the line
+"N passed, N failed, N skipped".
+"""
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or "ATTEND_BIN-is-not-set")
+
+# Without what would choose a kernel set or threads behind a test's back.
+ENVIRONMENT = {
+    name: value
+    for name, value in os.environ.items()
+    if not name.startswith(("ATTEND_", "OMP_"))
+}
+
+
+def attend(*args, env=None, timeout=120, **kwargs):
+    """Run the command; the result has returncode, stdout and stderr as text."""
+    return subprocess.run(
+        [BIN, *map(str, args)],
+        stdout=kwargs.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        encoding="utf-8",
+        errors="replace",
+        env={**ENVIRONMENT, **(env or {})},
+        timeout=timeout,
+        **kwargs,
+    )
+
+
+def info(*args, env=None):
+    """The object that `attend info --json` prints."""
+    done = attend("info", "--json", *args, env=env)
+    if done.returncode != 0:
+        raise AssertionError(f"attend info: {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def runnable_sets():
+    return [s["name"] for s in info()["kernel_sets"] if s["runs"]]
+
+
+def to_bf16(x):
+    """Round to bf16, to nearest and ties to even; the bits as uint16."""
+    bits = np.ascontiguousarray(x, dtype=np.float32).view(np.uint32).astype(np.uint64)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    return rounded.astype(np.uint16)
+
+
+def from_bf16(bits):
+    return (np.asarray(bits).view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
+def write_safetensors(path, tensors):
+    """tensors: {name: (dtype name, array)}; arrays are written in C order."""
+    header, data = {}, b""
+    for name, (dtype, array) in tensors.items():
+        raw = np.ascontiguousarray(array).tobytes()
+        header[name] = {
+            "dtype": dtype,
+            "shape": list(array.shape),
+            "data_offsets": [len(data), len(data) + len(raw)],
+        }
+        data += raw
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def read_safetensors(path):
+    """{name: (dtype name, array)}; bf16 as V2."""
+    kinds = {"F64": "f8", "F32": "f4", "F16": "f2", "BF16": "V2"}
+    with open(path, "rb") as file:
+        raw = file.read()
+    (size,) = struct.unpack("<Q", raw[:8])
+    header, data = json.loads(raw[8 : 8 + size]), raw[8 + size :]
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, t in header.items():
+        piece = data[slice(*t["data_offsets"])]
+        array = np.frombuffer(piece, dtype=kinds[t["dtype"]]).reshape(t["shape"])
+        tensors[name] = t["dtype"], array
+    return tensors
+
+
+class CliTest(unittest.TestCase):
+    """A test with a directory of its own that is the command's working directory."""
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="attend-cli-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def save(self, name, array):
+        np.save(self.path(name), array)
+        return name
+
+    def load(self, spec):
+        """FILE.npy or FILE.safetensors:NAME"""
+        file, _, name = spec.partition(":")
+        if name:
+            return read_safetensors(self.path(file))[name][1]
+        return np.load(self.path(file), allow_pickle=False)
+
+    def attend(self, *args, **kwargs):
+        return attend(*args, cwd=self.dir, **kwargs)
+
+    def succeed(self, *args, **kwargs):
+        done = self.attend(*args, **kwargs)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), f"attend {args}")
+        return done.stdout
+
+    def refuse(self, *args, says=(), status=2, **kwargs):
+        """One line on standard error, the status, nothing else: no file, no output."""
+        before = sorted(os.listdir(self.dir))
+        done = self.attend(*args, **kwargs)
+        what = f"attend {' '.join(map(str, args))}: {done.stderr!r}"
+        self.assertEqual(done.returncode, status, what)
+        self.assertEqual(done.stdout, "", what)
+        self.assertTrue(done.stderr.endswith("\n"), what)
+        self.assertEqual(done.stderr.count("\n"), 1, what)
+        if args and args[0] in ("run", "info", "check", "example"):
+            self.assertTrue(done.stderr.startswith(f"attend {args[0]}: "), what)
+        else:
+            self.assertTrue(done.stderr.startswith("attend: "), what)
+        for word in (says,) if isinstance(says, str) else says:
+            self.assertIn(word, done.stderr, what)
+        self.assertEqual(sorted(os.listdir(self.dir)), before, what)
+
+
+class _Result(unittest.TestResult):
+    def __init__(self):
+        super().__init__()
+        self.passed = 0
+        self.bad = set()
+
+    def _report(self, word, test, text=""):
+        print(f"{word} {test.id().split('.', 1)[-1]}{text}", flush=True)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.passed += 1
+        self._report("ok  ", test)
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self._report("skip", test, f": {reason}")
+
+    def _fail(self, test, err):
+        text = self._exc_info_to_string(err, test)
+        self._report("FAIL", test, "\n  " + text.rstrip().replace("\n", "\n  "))
+        self.bad.add(test.id())
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._fail(test, err)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._fail(test, err)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self._report("    ", subtest)
+            self._fail(test, err)
+
+
+def main():
+    if not os.access(BIN, os.X_OK):
+        sys.exit("ATTEND_BIN must name the attend command")
+    loader = unittest.defaultTestLoader
+    module = sys.modules["__main__"]
+    if len(sys.argv) > 1:
+        suite = loader.loadTestsFromNames(sys.argv[1:], module)
+    else:
+        suite = loader.loadTestsFromModule(module)
+    result = _Result()
+    suite.run(result)
+    print(
+        f"{result.passed} passed, {len(result.bad)} failed, {len(result.skipped)} skipped"
+    )
+    sys.exit(1 if result.bad or not result.passed else 0)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""`attend info`, `attend example`, help and version."""
+
+import os
+import re
+import time
+
+import harness
+from harness import CliTest
+
+NAMES = ["avx512bf16", "avx512", "avx2", "scalar", "ref"]
+
+
+class Info(CliTest):
+    def test_json(self):
+        text = self.succeed("info", "--json")
+        self.assertEqual(text.count("\n"), 1)
+        said = harness.info()
+        self.assertRegex(said["version"], r"^\d+\.\d+\.\d+$")
+        names = [s["name"] for s in said["kernel_sets"]]
+        self.assertEqual(names[-2:], ["scalar", "ref"])
+        self.assertEqual(
+            [n for n in NAMES if n in names], [n for n in names if n in NAMES]
+        )
+        features = set(said["cpu_features"])
+        for kernel_set in said["kernel_sets"]:
+            self.assertEqual(kernel_set["runs"], set(kernel_set["needs"]) <= features)
+        first = next(s["name"] for s in said["kernel_sets"] if s["runs"])
+        self.assertEqual(
+            (said["isa"], said["isa_reason"]), (first, "best that runs here")
+        )
+        self.assertEqual(said["threads"], len(os.sched_getaffinity(0)))
+
+    def test_forced(self):
+        for name in harness.runnable_sets():
+            said = harness.info("--isa", name)
+            self.assertEqual((said["isa"], said["isa_reason"]), (name, "forced by --isa"))
+            said = harness.info(env={"ATTEND_ISA": name})
+            self.assertEqual(
+                (said["isa"], said["isa_reason"]), (name, "forced by ATTEND_ISA")
+            )
+        said = harness.info("--isa", "ref", env={"ATTEND_ISA": "scalar"})
+        self.assertEqual((said["isa"], said["isa_reason"]), ("ref", "forced by --isa"))
+        said = harness.info("--threads", "3", env={"OMP_NUM_THREADS": "5"})
+        self.assertEqual(
+            (said["threads"], said["threads_reason"]), (3, "set by --threads")
+        )
+        said = harness.info(env={"OMP_NUM_THREADS": "5"})
+        self.assertEqual(
+            (said["threads"], said["threads_reason"]), (5, "set by OMP_NUM_THREADS")
+        )
+
+    def test_sets_that_cannot_run(self):
+        for kernel_set in harness.info()["kernel_sets"]:
+            if not kernel_set["runs"]:
+                self.refuse("info", "--isa", kernel_set["name"], says=kernel_set["needs"])
+
+    def test_text(self):
+        text = self.succeed("info")
+        said = harness.info()
+        self.assertIn(f"attend {said['version']}\n", text)
+        self.assertRegex(text, rf"chosen +{said['isa']}: best that runs here\n")
+        self.assertRegex(text, rf"threads +{said['threads']}: ")
+        for kernel_set in said["kernel_sets"]:
+            word = "runs" if kernel_set["runs"] else "cannot"
+            self.assertRegex(text, rf"\b{kernel_set['name']} +{word}\b")
+
+    def test_refused(self):
+        for args, says in (
+            (["--jsn"], "did you mean '--json'"),
+            (["x"], "'x'"),
+            (["--isa", "sse9"], "sse9"),
+            (["--isa"], "--isa needs a value"),
+            (["--threads", "0"], "--threads"),
+            (["--json", "--json"], "twice"),
+            (["--json=1"], "--json"),
+        ):
+            self.refuse("info", *args, says=says)
+        self.refuse("info", env={"ATTEND_ISA": "sse9"}, says=("ATTEND_ISA", "sse9"))
+
+    def test_full_standard_output(self):
+        for args in (
+            ["info"],
+            ["info", "--json"],
+            ["--help"],
+            ["run", "--help"],
+            ["--version"],
+        ):
+            with open("/dev/full", "w") as full:
+                done = self.attend(*args, stdout=full)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), args)
+
+
+class Help(CliTest):
+    COMMANDS = "run", "info", "check", "example"
+
+    def test_help(self):
+        text = self.succeed("--help")
+        for command in self.COMMANDS:
+            self.assertIn(f"  {command} ", text)
+        for args in ["help"], ["-h"], ["help", "help"]:
+            self.assertEqual(self.succeed(*args), text)
+
+    def test_help_of_each_command(self):
+        for command in self.COMMANDS:
+            text = self.succeed(command, "--help")
+            self.assertTrue(text.startswith(f"usage: attend {command}"), text)
+            self.assertIn("example", text)
+            self.assertEqual(self.succeed("help", command), text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 90)
+
+    def test_version(self):
+        self.assertEqual(
+            self.succeed("--version"), f"attend {harness.info()['version']}\n"
+        )
+
+
+class Example(CliTest):
+    def test_example(self):
+        start = time.monotonic()
+        text = self.succeed("example")
+        self.assertLess(time.monotonic() - start, 30)
+        # Copying gives v2 = 30 and averaging v0 and v2 gives 20, exactly as printed.
+        self.assertRegex(text, r"copies v2 = 30 .* 30\.000\n")
+        self.assertRegex(text, r"averages v0 and v2: 20 .* 20\.000\n")
+        for kernel_set in harness.info()["kernel_sets"]:
+            if kernel_set["runs"]:
+                self.assertRegex(text, rf"\n +{kernel_set['name']} +\d+\.\d+ +\d+\.\d")
+        rows = re.findall(
+            r"^ +(?:the|cat|saw|other)((?: +\d\.\d{3})+)(?: +\.)*$", text, re.M
+        )
+        self.assertEqual([len(row.split()) for row in rows], [1, 2, 3, 4, 5, 6])
+        for row in rows:
+            self.assertTrue(abs(sum(map(float, row.split())) - 1) <= 0.004, row)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Pools that a host might lend to a context. */
+#ifndef TESTS_POOLS_H
+#define TESTS_POOLS_H
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { POOL_MAX = 64 };
+
+/* What a pool was asked for; `calls` counts how often it was called. */
+typedef struct pool_log {
+    int calls, n_max;
+} pool_log;
+
+static inline void pool_note(void *user, int n)
+{
+    pool_log *const log = user;
+
+    log->calls++;
+    log->n_max = n > log->n_max ? n : log->n_max;
+}
+
+static inline void pool_in_turn(void *user, int n, void (*body)(void *arg, int w),
+                                void *arg)
+{
+    pool_note(user, n);
+    for (int w = 0; w < n; w++)
+        body(arg, w);
+}
+
+static inline void pool_reversed(void *user, int n, void (*body)(void *arg, int w),
+                                 void *arg)
+{
+    pool_note(user, n);
+    for (int w = n - 1; w >= 0; w--)
+        body(arg, w);
+}
+
+typedef struct pool_job {
+    void (*body)(void *arg, int w);
+    void *arg;
+    int w;
+} pool_job;
+
+static inline void *pool_thread(void *user)
+{
+    const pool_job *const job = user;
+
+    job->body(job->arg, job->w);
+    return NULL;
+}
+
+/* A new thread for each w, all at once. */
+static inline void pool_pthreads(void *user, int n, void (*body)(void *arg, int w),
+                                 void *arg)
+{
+    pthread_t threads[POOL_MAX];
+    pool_job jobs[POOL_MAX];
+
+    pool_note(user, n);
+    if (n > POOL_MAX) {
+        fprintf(stderr, "a pool of %d\n", n);
+        exit(2);
+    }
+    for (int w = 0; w < n; w++) {
+        jobs[w] = (pool_job){body, arg, w};
+        if (pthread_create(&threads[w], NULL, pool_thread, &jobs[w]) != 0) {
+            fprintf(stderr, "no thread\n");
+            exit(2);
+        }
+    }
+    for (int w = 0; w < n; w++)
+        pthread_join(threads[w], NULL);
+}
+
+#endif

@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run_all.sh [STAGE...]: build and run the tests, all stages if none is named.
+#
+#   release  every test, with warnings as errors
+#   asan     the test programs under ASan and UBSan, shortened
+#   tsan     the threaded ones under TSan
+#   fuzz     each fuzzer for FUZZ_SECONDS (30), two at a time
+#
+# The last line is the sum of the counts that the programs printed.  A program
+# that crashes, or prints no count, is one failed test; an example or a fuzzer is
+# one test.  The exit status is 1 if any failed.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+jobs=${JOBS:-2}
+fuzz_seconds=${FUZZ_SECONDS:-30}
+passed=0
+failed=0
+skipped=0
+
+scripts/setup.sh test || exit 1
+mkdir -p build
+
+# add PASSED FAILED SKIPPED
+add() {
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+    skipped=$((skipped + $3))
+}
+
+# build PRESET ARGUMENT...: configure with the arguments and build the preset.
+build() {
+    preset=$1
+    shift
+    log=build/$preset.log
+    if cmake --preset "$preset" "$@" >"$log" 2>&1 &&
+        cmake --build --preset "$preset" --parallel "$jobs" >>"$log" 2>&1; then
+        return 0
+    fi
+    cat "$log"
+    echo "FAILED: the $preset build"
+    add 0 1 0
+    return 1
+}
+
+# count_ctest LOG EXPECTED: read ctest's log, print one line per program and the
+# full output of each that failed, and last "total PASSED FAILED SKIPPED".
+count_ctest() {
+    awk -v expected="$2" '
+    / Testing: / { name = $NF; output = ""; line = ""; inside = 0 }
+    /^<end of output>$/ { inside = 0 }
+    inside {
+        output = output $0 "\n"
+        line = $0
+    }
+    /^-+$/ && !inside && armed { inside = 1; armed = 0; next }
+    /^Output:$/ { armed = 1 }
+    /^Test (Passed|Failed)\.$/ {
+        p = f = s = 0
+        why = ""
+        if (name ~ /^example_/) {
+            if ($2 == "Passed.") p = 1
+            else { f = 1; why = "it failed" }
+        } else if (line !~ /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/) {
+            f = 1; why = "its last line is no count"
+        } else {
+            split(line, word, " ")
+            p = word[1]; f = word[3]; s = word[5]
+            if ($2 == "Failed." && f == 0) { f = 1; why = "exit status, yet no failed test" }
+            if (p + f + s == 0) { f = 1; why = "it ran no test" }
+        }
+        if (f > 0) printf "%s", output
+        printf "  %-28s %d passed, %d failed, %d skipped%s\n", name, p, f, s, \
+            why == "" ? "" : " (" why ")"
+        sums["p"] += p; sums["f"] += f; sums["s"] += s; programs++
+    }
+    END {
+        if (expected == 0 || programs != expected) {
+            printf "  %d programs of %d were run\n", programs, expected
+            sums["f"]++
+        }
+        print "total", sums["p"] + 0, sums["f"] + 0, sums["s"] + 0
+    }' "$1"
+}
+
+# run_ctest PRESET ARGUMENT...: run the tests that the arguments choose.
+run_ctest() {
+    preset=$1
+    shift
+    log=build/$preset/Testing/Temporary/LastTest.log
+    expected=$(ctest --test-dir "build/$preset" -N "$@" | sed -n 's/^Total Tests: //p')
+    rm -f "$log"
+    ctest --test-dir "build/$preset" -j "$jobs" "$@" >"build/$preset.ctest.log" 2>&1
+    if ! [ -f "$log" ]; then
+        cat "build/$preset.ctest.log"
+        add 0 1 0
+        return
+    fi
+    count_ctest "$log" "${expected:-0}" >"build/$preset.count"
+    sed '$d' "build/$preset.count"
+    # shellcheck disable=SC2046 # three numbers
+    add $(sed -n '$s/^total //p' "build/$preset.count")
+}
+
+stage_release() {
+    build release -DATTEND_TESTS=ON -DATTEND_WERROR=ON && run_ctest release
+}
+
+stage_asan() {
+    build asan &&
+        ATTEND_TEST_QUICK=1 OMP_NUM_THREADS=2 \
+            ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
+            UBSAN_OPTIONS=print_stacktrace=1 run_ctest asan -L '^(c|example)$'
+}
+
+# libomp itself is not instrumented; libarcher tells TSan of its barriers.
+stage_tsan() {
+    archer=$(clang -print-file-name=libarcher.so)
+    build tsan &&
+        ATTEND_TEST_QUICK=1 OMP_NUM_THREADS=4 OMP_TOOL_LIBRARIES=$archer \
+            TSAN_OPTIONS=ignore_noninstrumented_modules=1 run_ctest tsan -R '^test_threads$'
+}
+
+# fuzz_one PROGRAM DIR: leaves DIR/status and DIR/log.
+fuzz_one() {
+    seeds=build/fuzz/seeds/${1##*/fuzz_}
+    mkdir -p "$2/corpus" "$seeds"
+    "$1" -max_total_time="$fuzz_seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="$2/" "$2/corpus" "$seeds" >"$2/log" 2>&1
+    echo $? >"$2/status"
+}
+
+fuzz_report() {
+    name=${1##*/}
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "build/fuzz/run/$name/log")
+    if [ "$(cat "build/fuzz/run/$name/status")" = 0 ] && [ "${runs:-0}" -gt 0 ]; then
+        echo "  $name: $runs inputs in $fuzz_seconds s"
+        add 1 0 0
+    else
+        tail -n 60 "build/fuzz/run/$name/log"
+        echo "  $name: FAILED; the input is in build/fuzz/run/$name"
+        add 0 1 0
+    fi
+}
+
+stage_fuzz() {
+    build fuzz || return
+    rm -rf build/fuzz/seeds build/fuzz/run
+    mkdir -p build/fuzz/seeds
+    build/fuzz/tests/make_seeds build/fuzz/seeds >build/fuzz/seeds.log ||
+        { cat build/fuzz/seeds.log; echo "FAILED: make_seeds"; add 0 1 0; return; }
+    set -- build/fuzz/tests/fuzz_*
+    while [ $# -gt 0 ]; do
+        fuzz_one "$1" "build/fuzz/run/${1##*/}" &
+        [ $# -gt 1 ] && fuzz_one "$2" "build/fuzz/run/${2##*/}"
+        wait
+        fuzz_report "$1"
+        shift
+        [ $# -gt 0 ] && fuzz_report "$1" && shift
+    done
+}
+
+[ $# -gt 0 ] || set -- release asan tsan fuzz
+for stage in "$@"; do
+    case $stage in release | asan | tsan | fuzz) ;; *)
+        echo "usage: $0 [release|asan|tsan|fuzz]..." >&2
+        exit 2
+        ;;
+    esac
+    start=$(date +%s)
+    echo "== $stage"
+    "stage_$stage"
+    echo "== $stage: $(($(date +%s) - start)) s"
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

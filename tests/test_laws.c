@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tests of `attend check` but exp2, on other problems and more of them.
+ * ATTEND_TEST_SEED chooses the problems, ATTEND_TEST_QUICK=1 as few as the command.
+ */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+
+static struct check_run run;
+
+static void perform(const char *name)
+{
+    const check_test *test = NULL;
+    const struct check_set *broken = NULL;
+
+    for (int t = 0; t < check_test_count; t++)
+        if (strcmp(check_tests[t].name, name) == 0)
+            test = &check_tests[t];
+    CHECK(test != NULL, "no test is named %s", name);
+    check_perform(&run, test);
+    for (int s = run.count - 1; s >= 0; s--) {
+        const struct check_set *const set = &run.sets[s];
+        printf("  %-10s %6lld cases, %.3g of the bound\n", set->name,
+               (long long)set->tally.cases, set->tally.worst);
+        if (!set->tally.ok)
+            broken = set;
+    }
+    CHECK(broken == NULL, "%s: %s", broken->name, broken->tally.detail);
+}
+
+TEST(bound) { perform("bound"); }
+TEST(random_problems) { perform("random"); }
+TEST(rms) { perform("rms"); }
+TEST(masked) { perform("masked"); }
+TEST(suffix) { perform("suffix"); }
+TEST(batch) { perform("batch"); }
+TEST(threads) { perform("threads"); }
+TEST(strides) { perform("strides"); }
+TEST(delete) { perform("delete"); }
+TEST(permute) { perform("permute"); }
+TEST(duplicate) { perform("duplicate"); }
+TEST(shift) { perform("shift"); }
+TEST(merge) { perform("merge"); }
+TEST(constant) { perform("constant"); }
+TEST(nonfinite) { perform("nonfinite"); }
+TEST(nothing_is_left_out)
+{
+    CHECK(check_test_count == 16, "%d tests: list the new one here", check_test_count);
+}
+
+int main(void)
+{
+    const char *const seed = getenv("ATTEND_TEST_SEED");
+    const char *const quick = getenv("ATTEND_TEST_QUICK");
+    attend_error error = {.message = ""};
+
+    if (check_open(&run, NULL, 0, &error) != ATTEND_OK) {
+        fprintf(stderr, "test_laws: %s\n", error.message);
+        return 1;
+    }
+    run.seed = seed != NULL ? strtoull(seed, NULL, 10) : 2;
+    run.effort = quick != NULL && strcmp(quick, "1") == 0 ? 1.0 : 3.0;
+    RUN(bound);
+    RUN(random_problems);
+    RUN(rms);
+    RUN(masked);
+    RUN(suffix);
+    RUN(batch);
+    RUN(threads);
+    RUN(strides);
+    RUN(delete);
+    RUN(permute);
+    RUN(duplicate);
+    RUN(shift);
+    RUN(merge);
+    RUN(constant);
+    RUN(nonfinite);
+    RUN(nothing_is_left_out);
+    check_close(&run);
+    return test_finish();
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE
+
+#include "check/call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Bytes around an output that are examined as well. */
+enum { MARGIN = 256, POISON = 0xff };
+
+/* The blocks after the tensors'. */
+enum { OFFSETS = CHECK_TENSORS, LENGTHS, ALIBI, SINKS };
+
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+static void release(struct check_blocks *blocks, int which)
+{
+    const size_t page = page_size();
+
+    if (blocks->block[which].base == NULL)
+        return;
+    if (blocks->exact)
+        free(blocks->block[which].base);
+    else
+        munmap(blocks->block[which].base - page, blocks->block[which].room + 2 * page);
+    blocks->block[which].base = NULL;
+    blocks->block[which].room = 0;
+}
+
+void check_blocks_free(struct check_blocks *blocks)
+{
+    for (int which = 0; which < CHECK_BLOCKS; which++)
+        release(blocks, which);
+}
+
+static void reserve(struct check_blocks *blocks, int which, size_t size)
+{
+    const size_t page = page_size();
+
+    if (blocks->exact) {
+        release(blocks, which);
+        blocks->block[which].base = check_memory(size, 1);
+        blocks->block[which].room = size;
+        return;
+    }
+    if (blocks->block[which].base != NULL && size + MARGIN <= blocks->block[which].room)
+        return;
+    release(blocks, which);
+
+    const size_t room = (2 * size + MARGIN + page - 1) / page * page;
+    unsigned char *const base = mmap(NULL, room + 2 * page, PROT_NONE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED || mprotect(base + page, room, PROT_READ | PROT_WRITE) != 0) {
+        fprintf(stderr, "attend check: cannot map %zu bytes\n", room);
+        exit(1);
+    }
+    blocks->block[which].base = base + page;
+    blocks->block[which].room = room;
+}
+
+/* `size` bytes of poison with poison around them, at one end of the block. */
+static unsigned char *place(struct check_blocks *blocks, int which, size_t size,
+                            int at_start)
+{
+    reserve(blocks, which, size);
+
+    unsigned char *const base = blocks->block[which].base;
+    const size_t room = blocks->block[which].room;
+    const size_t around = size + MARGIN < room ? size + MARGIN : room;
+    if (at_start) {
+        memset(base, POISON, around);
+        return base;
+    }
+    memset(base + room - around, POISON, around);
+    return base + room - size;
+}
+
+/* First byte that is no longer poison in the neighbourhood of a block, or -1. */
+static int64_t spoilt(const struct check_blocks *blocks, int which, size_t size, int at_start)
+{
+    const size_t room = blocks->block[which].room;
+    const size_t around = size + MARGIN < room ? size + MARGIN : room;
+    const unsigned char *const from =
+        blocks->block[which].base + (at_start ? 0 : room - around);
+
+    for (size_t at = 0; at < around; at++)
+        if (from[at] != POISON)
+            return (int64_t)at;
+    return -1;
+}
+
+/* A tensor in memory: element 0 is data[first], all lie in 0 .. span - 1. */
+struct placed {
+    unsigned char *data;
+    attend_dtype dtype;
+    int64_t size[4], stride[4], first, span;
+};
+
+static void set_strides(struct placed *t, const struct check_layout *layout)
+{
+    static const int orders[4][4] = {{3, 2, 1, 0}, {3, 1, 2, 0}, {2, 3, 1, 0}, {0, 1, 2, 3}};
+    int64_t extent = 1, last = 0;
+
+    t->first = 0;
+    for (int at = 0; at < 4; at++) {
+        const int axis = orders[layout->order & 3][at];
+        const int64_t n = t->size[axis];
+        int64_t stride = extent * (1 + layout->skip[axis]);
+        if (layout->broadcast >> axis & 1)
+            stride = 0;
+        else if (n > 0)
+            extent = stride * n + (at == 0 ? layout->pad : 0);
+        const int64_t reach = n > 0 ? stride * (n - 1) : 0;
+        if (layout->negative >> axis & 1) {
+            t->first += reach;
+            stride = -stride;
+        }
+        last += reach;
+        t->stride[axis] = stride;
+    }
+    t->span = check_count(t->size) > 0 ? last + 1 : 0;
+}
+
+static struct placed place_tensor(struct check_blocks *blocks, const struct check_problem *p,
+                                  int which)
+{
+    struct placed t = {.dtype = check_tensor_dtype(p, which)};
+
+    check_tensor_shape(p, which, t.size);
+    set_strides(&t, &p->layout[which]);
+    t.data = place(blocks, which, (size_t)t.span * attend_dtype_size(t.dtype),
+                   p->layout[which].at_start);
+    return t;
+}
+
+/* Copy between contiguous values and memory. */
+static void put(const struct placed *t, const double *values)
+{
+    for (int64_t b = 0, at = 0; b < t->size[0]; b++)
+        for (int64_t h = 0; h < t->size[1]; h++)
+            for (int64_t l = 0; l < t->size[2]; l++) {
+                const int64_t row =
+                    t->first + b * t->stride[0] + h * t->stride[1] + l * t->stride[2];
+                for (int64_t c = 0; c < t->size[3]; c++)
+                    check_store(t->data, t->dtype, row + c * t->stride[3], values[at++]);
+            }
+}
+
+/* Reads every element and leaves poison in its place. */
+static double *take(const struct placed *t)
+{
+    double *const values = check_memory((size_t)check_count(t->size), sizeof *values);
+    const size_t width = attend_dtype_size(t->dtype);
+
+    for (int64_t b = 0, at = 0; b < t->size[0]; b++)
+        for (int64_t h = 0; h < t->size[1]; h++)
+            for (int64_t l = 0; l < t->size[2]; l++) {
+                const int64_t row =
+                    t->first + b * t->stride[0] + h * t->stride[1] + l * t->stride[2];
+                for (int64_t c = 0; c < t->size[3]; c++) {
+                    const int64_t element = row + c * t->stride[3];
+                    values[at++] = check_load(t->data, t->dtype, element);
+                    memset(t->data + (size_t)element * width, POISON, width);
+                }
+            }
+    return values;
+}
+
+static attend_view place_input(struct check_blocks *blocks, const struct check_problem *p,
+                               int which, const double *values)
+{
+    const struct placed t = place_tensor(blocks, p, which);
+    attend_view view = {.data = t.data + (size_t)t.first * attend_dtype_size(t.dtype),
+                        .dtype = t.dtype};
+
+    put(&t, values);
+    memcpy(view.size, t.size, sizeof t.size);
+    memcpy(view.stride, t.stride, sizeof t.stride);
+    return view;
+}
+
+static attend_tensor output_of(const struct placed *t)
+{
+    attend_tensor tensor = {.data = t->data + (size_t)t->first * attend_dtype_size(t->dtype),
+                            .dtype = t->dtype};
+
+    memcpy(tensor.size, t->size, sizeof t->size);
+    memcpy(tensor.stride, t->stride, sizeof t->stride);
+    return tensor;
+}
+
+static const void *place_array(struct check_blocks *blocks, int which, const void *from,
+                               int64_t count, size_t size)
+{
+    if (from == NULL)
+        return NULL;
+
+    unsigned char *const to = place(blocks, which, (size_t)count * size, 0);
+    memcpy(to, from, (size_t)count * size);
+    return to;
+}
+
+static attend_rule place_rule(struct check_blocks *blocks, const struct check_problem *p)
+{
+    attend_rule rule = attend_rule_default();
+
+    rule.scale_is_set = p->scale_is_set;
+    rule.scale = p->scale;
+    rule.softcap = p->softcap;
+    rule.causal = p->causal;
+    rule.causal_offset =
+        place_array(blocks, OFFSETS, p->causal_offset, p->nb, sizeof *p->causal_offset);
+    rule.window_left = p->window_left;
+    rule.window_right = p->window_right;
+    rule.key_lengths =
+        place_array(blocks, LENGTHS, p->key_lengths, p->nb, sizeof *p->key_lengths);
+    if (p->mask != NULL)
+        rule.mask = place_input(blocks, p, CHECK_MASK, p->mask);
+    if (p->bias != NULL)
+        rule.bias = place_input(blocks, p, CHECK_BIAS, p->bias);
+    rule.alibi = place_array(blocks, ALIBI, p->alibi, p->hq, sizeof *p->alibi);
+    rule.sinks = place_array(blocks, SINKS, p->sinks, p->hq, sizeof *p->sinks);
+    return rule;
+}
+
+void check_outputs_free(struct check_outputs *outputs)
+{
+    free(outputs->out);
+    free(outputs->lse);
+    free(outputs->weights);
+    *outputs = (struct check_outputs){0};
+}
+
+int check_call(struct check_blocks *blocks, attend_context *ctx,
+               const struct check_problem *p, struct check_outputs *outputs, char *reason,
+               size_t reason_size)
+{
+    static const char *const names[] = {"out", "lse", "weights"};
+    const int wanted[] = {1, p->wants_lse, p->wants_weights};
+    double **const results[] = {&outputs->out, &outputs->lse, &outputs->weights};
+    const attend_rule rule = place_rule(blocks, p);
+    attend_io io = attend_io_default();
+    attend_tensor *const tensors[] = {&io.out, &io.lse, &io.weights};
+    struct placed placed[3];
+    attend_error error;
+
+    *outputs = (struct check_outputs){0};
+    io.q = place_input(blocks, p, CHECK_Q, p->q);
+    io.k = place_input(blocks, p, CHECK_K, p->k);
+    io.v = place_input(blocks, p, CHECK_V, p->v);
+    for (int t = 0; t < 3; t++)
+        if (wanted[t]) {
+            placed[t] = place_tensor(blocks, p, CHECK_OUT + t);
+            *tensors[t] = output_of(&placed[t]);
+        }
+
+    const attend_status status = attend_forward(ctx, &rule, &io, &error);
+    if (status != ATTEND_OK) {
+        snprintf(reason, reason_size, "%s: %s", attend_status_name(status), error.message);
+        return 0;
+    }
+    for (int t = 0; t < 3; t++) {
+        if (!wanted[t])
+            continue;
+        *results[t] = take(&placed[t]);
+        const int64_t at = spoilt(
+            blocks, CHECK_OUT + t,
+            (size_t)placed[t].span * attend_dtype_size(placed[t].dtype),
+            p->layout[CHECK_OUT + t].at_start);
+        if (at >= 0) {
+            snprintf(reason, reason_size, "wrote outside %s (byte %lld of its block)",
+                     names[t], (long long)at);
+            check_outputs_free(outputs);
+            return 0;
+        }
+    }
+    return 1;
+}

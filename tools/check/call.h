@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Run a problem through attend_forward() in memory that shows every stray access:
+ * inputs end at (or begin right after) an unreadable page and hold NaN between
+ * their elements, outputs are poisoned before the call, and what lies between and
+ * around their elements is examined after it.
+ */
+#ifndef CHECK_CALL_H
+#define CHECK_CALL_H
+
+#include "check/problem.h"
+
+/*
+ * One block per tensor and array of a problem, reused from call to call.
+ * `exact` takes them from malloc() at their exact size instead, for a sanitizer
+ * to watch.  Start from zero otherwise; release with check_blocks_free().
+ */
+enum { CHECK_BLOCKS = CHECK_TENSORS + 4 };
+struct check_blocks {
+    int exact;
+    struct {
+        unsigned char *base; /* `room` usable bytes between two unreadable pages */
+        size_t room;
+    } block[CHECK_BLOCKS];
+};
+void check_blocks_free(struct check_blocks *blocks);
+
+/* Contiguous values, converted exactly; NULL where not asked for. */
+struct check_outputs {
+    double *out, *lse, *weights;
+};
+void check_outputs_free(struct check_outputs *outputs);
+
+/*
+ * Returns 1 and outputs that the caller frees, or 0 and the reason: the call
+ * failed, or it wrote outside its outputs.
+ */
+int check_call(struct check_blocks *blocks, attend_context *ctx,
+               const struct check_problem *p, struct check_outputs *outputs, char *reason,
+               size_t reason_size);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/sample.h"
+
+const check_test check_tests[] = {
+    {"exp2", "2^x over the floats from -150 to 0, within 3 ulp", check_test_exp2},
+    {"bound", "shapes around every tile size, under the bound", check_test_bound},
+    {"random", "random problems of all options, under the bound", check_test_random},
+    {"rms", "mean square error beside a naive float evaluation", check_test_rms},
+    {"masked", "K and V at masked places change no bit", check_law_masked},
+    {"suffix", "masking a suffix is shortening nk, bit for bit", check_law_suffix},
+    {"batch", "a head alone is the head in its batch, bit for bit", check_law_batch},
+    {"threads", "any number of threads, bit for bit", check_law_threads},
+    {"strides", "any strides of the same values, bit for bit", check_law_strides},
+    {"delete", "masking keys is deleting them", check_law_delete},
+    {"permute", "the order of keys does not matter", check_law_permute},
+    {"duplicate", "every key twice changes LSE by ln 2 alone", check_law_duplicate},
+    {"shift", "a constant on all scores changes LSE alone", check_law_shift},
+    {"merge", "parts of the keys join by O and LSE", check_law_merge},
+    {"constant", "equal values of V come out as they are", check_law_constant},
+    {"nonfinite", "NaN and Inf stay in the rows that see them", check_law_nonfinite},
+};
+const int check_test_count = (int)(sizeof check_tests / sizeof check_tests[0]);
+
+static int default_threads(void)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx;
+
+    options.isa = "ref"; /* so that a wrong ATTEND_ISA does not matter here */
+    if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
+        return 1;
+    const int threads = attend_context_threads(ctx);
+    attend_context_destroy(ctx);
+    return threads;
+}
+
+attend_status check_open(struct check_run *run, const char *isa, int threads,
+                         attend_error *error)
+{
+    attend_isa found;
+
+    *run = (struct check_run){.seed = 1,
+                              .effort = 1.0,
+                              .exp2_step = 1,
+                              .exp2_threads = threads > 0 ? threads : default_threads()};
+    for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
+        if (isa != NULL ? strcmp(isa, found.name) != 0
+                        : !found.runs || run->count == CHECK_SETS_MAX)
+            continue;
+        attend_options options = attend_options_default();
+        options.isa = found.name;
+        options.threads = threads > 0 ? threads : 1;
+        struct check_set *const set = &run->sets[run->count];
+        const attend_status status = attend_context_create(&set->ctx, &options, error);
+        if (status != ATTEND_OK) {
+            check_close(run);
+            return status;
+        }
+        set->name = found.name;
+        set->model = strcmp(found.name, "ref") == 0 ? CHECK_REF : CHECK_KERNELS;
+        run->count++;
+    }
+    if (run->count == 0) {
+        /* Not in this build: the library says so in its own words. */
+        attend_options options = attend_options_default();
+        attend_context *ctx = NULL;
+        options.isa = isa;
+        const attend_status status = attend_context_create(&ctx, &options, error);
+        attend_context_destroy(ctx);
+        return status != ATTEND_OK ? status : ATTEND_EUNSUPPORTED;
+    }
+    return ATTEND_OK;
+}
+
+void check_close(struct check_run *run)
+{
+    for (int s = 0; s < run->count; s++)
+        attend_context_destroy(run->sets[s].ctx);
+    check_blocks_free(&run->blocks);
+    run->count = 0;
+}
+
+void check_perform(struct check_run *run, const check_test *test)
+{
+    for (int s = 0; s < run->count; s++)
+        run->sets[s].tally = (struct check_tally){.ok = 1};
+    test->perform(run);
+    /* A test that ran no case proves nothing. */
+    for (int s = 0; s < run->count; s++)
+        if (run->sets[s].tally.cases == 0)
+            check_note(&run->sets[s], INFINITY, NULL, "no case ran");
+}
+
+int64_t check_cases(const struct check_run *run, int64_t base)
+{
+    const int64_t cases = (int64_t)((double)base * run->effort);
+
+    return cases > 0 ? cases : 1;
+}
+
+uint64_t check_case_seed(const struct check_run *run, uint64_t salt, int64_t n)
+{
+    return (run->seed * 1000 + salt) * 100000 + (uint64_t)n;
+}
+
+void check_note(struct check_set *set, double ratio, const struct check_problem *p,
+                const char *where)
+{
+    struct check_tally *const tally = &set->tally;
+
+    tally->cases++;
+    if (!(ratio <= tally->worst))
+        tally->worst = isnan(ratio) ? INFINITY : ratio;
+    if (ratio < 1.0 || !tally->ok)
+        return;
+    char problem[512] = "";
+    if (p != NULL)
+        check_describe(p, problem, sizeof problem);
+    tally->ok = 0;
+    snprintf(tally->detail, sizeof tally->detail, "%.480s%s%s", where,
+             p != NULL ? "; " : "", problem);
+}
+
+int check_try(struct check_run *run, struct check_set *set, attend_context *ctx,
+              const struct check_problem *p, struct check_outputs *outputs)
+{
+    char reason[384];
+
+    check_tick(run);
+    if (check_call(&run->blocks, ctx, p, outputs, reason, sizeof reason))
+        return 1;
+    check_note(set, INFINITY, p, reason);
+    return 0;
+}
+
+void check_all(struct check_run *run, const struct check_problem *p)
+{
+    struct check_expect expect = check_dense(p);
+
+    for (int s = 0; s < run->count; s++) {
+        struct check_set *const set = &run->sets[s];
+        struct check_outputs got;
+        char where[256] = "";
+        if (!check_try(run, set, set->ctx, p, &got))
+            continue;
+        const double ratio =
+            check_compare(p, &expect, set->model, &got, where, sizeof where);
+        check_note(set, ratio, p, where);
+        check_outputs_free(&got);
+    }
+    check_expect_free(&expect);
+}
+
+void check_tick(const struct check_run *run)
+{
+    if (run->progress != NULL)
+        run->progress(run->progress_user);
+}
+
+/* Sizes around tiles of 8, 16, 24, 32, 48 and 128, zero, and primes. */
+static int64_t hostile_size(struct check_random *random, int64_t limit)
+{
+    static const int64_t sizes[] = {0,  1,  2,  3,  5,  7,  8,  9,   11,  13,  15,  16,
+                                    17, 23, 24, 25, 31, 32, 33, 47,  48,  49,  61,  63,
+                                    64, 65, 97, 127, 128, 129, 131, 255, 257, 385, 521};
+    int64_t size;
+
+    do
+        size = sizes[check_random_int(random, 0, (int64_t)(sizeof sizes / sizeof *sizes) - 1)];
+    while (size > limit);
+    return size;
+}
+
+void check_test_bound(struct check_run *run)
+{
+    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16, ATTEND_F64};
+
+    for (int64_t n = 0; n < check_cases(run, 500); n++) {
+        const uint64_t seed = check_case_seed(run, 1, n);
+        struct check_random random = {.seed = seed};
+        const int64_t nq = hostile_size(&random, 257), nk = hostile_size(&random, 521);
+        const int64_t d = hostile_size(&random, 131), dv = hostile_size(&random, 131);
+        const int64_t group = check_random_chance(&random, 0.3) ? 3 : 1;
+        struct check_problem p = check_sample_shape(seed, dtypes[n % 4], 1, group, 1, nq, nk,
+                                                    d, dv);
+        p.causal = n % 3 == 1 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
+        p.wants_weights = n % 5 == 0;
+        if (n % 3 == 2) { /* peaked: nearly all weight on one key */
+            p.scale_is_set = 1;
+            p.scale = n % 2 == 0 ? 3.0 : -3.0;
+        }
+        check_all(run, &p);
+        check_problem_free(&p);
+    }
+}
+
+void check_test_random(struct check_run *run)
+{
+    const struct check_sample_options options = {
+        .max_length = 160, .max_width = 96, .max_heads = 3};
+
+    for (int64_t n = 0; n < check_cases(run, 500); n++) {
+        struct check_problem p = check_sample(check_case_seed(run, 2, n), &options);
+        check_all(run, &p);
+        check_problem_free(&p);
+    }
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The numerical checks: named tests, each run over every kernel set that this
+ * machine can run, `ref` included, through the public interface alone.
+ */
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
+
+#include "check/call.h"
+#include "check/dense.h"
+
+enum { CHECK_SETS_MAX = 16 };
+
+/* One test on one kernel set. */
+struct check_tally {
+    int64_t cases;
+    /*
+     * Largest error over its bound; 0 for equal bits, infinite for unequal ones and
+     * for a call that failed.
+     */
+    double worst;
+    int ok;
+    char detail[1024]; /* the first failure, with the problem to replay it */
+};
+
+struct check_set {
+    const char *name;
+    int model; /* CHECK_KERNELS or CHECK_REF */
+    attend_context *ctx;
+    struct check_tally tally; /* of the test that ran last */
+};
+
+struct check_run {
+    struct check_set sets[CHECK_SETS_MAX];
+    int count;
+    uint64_t seed;
+    double effort; /* multiplies the number of cases; 1 for `attend check` */
+    int64_t exp2_step; /* one float in this many */
+    int exp2_threads;
+    struct check_blocks blocks;
+    void (*progress)(void *user); /* called often; NULL: nobody listens */
+    void *progress_user;
+};
+
+/*
+ * Every set that runs here, or the one named.  `threads` 0 runs the many small
+ * problems on one thread each, where a pool would only wait, and exp2 on the
+ * library's default.  On failure the error says why and nothing is left to close.
+ */
+attend_status check_open(struct check_run *run, const char *isa, int threads,
+                         attend_error *error);
+void check_close(struct check_run *run);
+
+typedef struct check_test {
+    const char *name;
+    const char *what; /* one line */
+    void (*perform)(struct check_run *run);
+} check_test;
+
+/* All tests, in the order to run them. */
+extern const check_test check_tests[];
+extern const int check_test_count;
+
+/* Run a test over all sets; sets[].tally holds the results. */
+void check_perform(struct check_run *run, const check_test *test);
+
+/* ---- for the tests ------------------------------------------------------ */
+
+/* base cases times the effort, at least one. */
+int64_t check_cases(const struct check_run *run, int64_t base);
+/* The seed of case `n` of a test; `salt` is the test's own. */
+uint64_t check_case_seed(const struct check_run *run, uint64_t salt, int64_t n);
+/* A case with a problem (or NULL) gave this ratio; `where` is told if it fails. */
+void check_note(struct check_set *set, double ratio, const struct check_problem *p,
+                const char *where);
+/* Run and note a failed call; 0 if it failed. */
+int check_try(struct check_run *run, struct check_set *set, attend_context *ctx,
+              const struct check_problem *p, struct check_outputs *outputs);
+/* Run on all sets and compare with the dense evaluation. */
+void check_all(struct check_run *run, const struct check_problem *p);
+void check_tick(const struct check_run *run);
+
+/* The tests, one file each or one per group of laws. */
+void check_test_exp2(struct check_run *run);
+void check_test_bound(struct check_run *run);
+void check_test_random(struct check_run *run);
+void check_test_rms(struct check_run *run);
+void check_law_masked(struct check_run *run);
+void check_law_suffix(struct check_run *run);
+void check_law_batch(struct check_run *run);
+void check_law_threads(struct check_run *run);
+void check_law_strides(struct check_run *run);
+void check_law_delete(struct check_run *run);
+void check_law_permute(struct check_run *run);
+void check_law_duplicate(struct check_run *run);
+void check_law_shift(struct check_run *run);
+void check_law_merge(struct check_run *run);
+void check_law_constant(struct check_run *run);
+void check_law_nonfinite(struct check_run *run);
+
+#endif

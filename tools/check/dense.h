@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a problem must give: a dense evaluation in double that materialises the
+ * scores of a row, written from the contract alone, and the bound of every element
+ * of the results for kernel sets and for `ref`.
+ */
+#ifndef CHECK_DENSE_H
+#define CHECK_DENSE_H
+
+#include "check/call.h"
+#include "check/problem.h"
+
+/* Which bound: a kernel set's, or that of `ref`. */
+enum { CHECK_KERNELS, CHECK_REF, CHECK_MODELS };
+
+/*
+ * Contiguous, shaped as the outputs.  A value that is NaN must come out NaN or
+ * infinite; one that is -inf, or whose bound is 0, must come out as it is; one
+ * whose bound is negative may be anything.
+ */
+struct check_values {
+    double *value, *bound[CHECK_MODELS];
+};
+
+struct check_expect {
+    struct check_values out, lse, weights; /* weights only where the problem asks */
+    unsigned char *empty;                  /* [nb hq nq]: the row sees nothing */
+};
+
+struct check_expect check_dense(const struct check_problem *p);
+void check_expect_free(struct check_expect *expect);
+
+/*
+ * |got - want| / bound by the rules above, 0 where nothing is claimed, infinite
+ * where the rule is broken outright.
+ */
+double check_ratio(double got, double want, double bound);
+
+/*
+ * The largest ratio over all outputs.  `where` receives the element it is found at
+ * with what was got and wanted.
+ */
+double check_compare(const struct check_problem *p, const struct check_expect *expect,
+                     int model, const struct check_outputs *got, char *where,
+                     size_t where_size);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* The laws that hold bit for bit. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/laws.h"
+
+struct check_problem check_law_sample(const struct check_run *run, uint64_t salt, int64_t n,
+                                      int64_t max_length)
+{
+    const struct check_sample_options options = {
+        .max_length = max_length, .max_width = 72, .max_heads = 3};
+
+    for (int64_t attempt = 0;; attempt++) {
+        struct check_problem p =
+            check_sample(check_case_seed(run, salt, n + 5000 * attempt), &options);
+        if (p.nb * p.hq * p.nq * p.nk > 0)
+            return p;
+        check_problem_free(&p);
+    }
+}
+
+int check_same_bits(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Row by row; rows of `a` and `b` may differ in length, the rest must be 0. */
+static double same_values(const char *name, const double *a, int64_t columns_a,
+                          const double *b, int64_t columns_b, int64_t rows,
+                          const unsigned char *skip, char *where, size_t where_size)
+{
+    const int64_t columns = columns_a > columns_b ? columns_a : columns_b;
+
+    if (a == NULL || b == NULL)
+        return 0.0;
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns && !(skip != NULL && skip[r]); c++) {
+            const double x = c < columns_a ? a[r * columns_a + c] : 0.0;
+            const double y = c < columns_b ? b[r * columns_b + c] : 0.0;
+            if (check_same_bits(x, y))
+                continue;
+            snprintf(where, where_size, "%s row %lld column %lld: %.17g and %.17g", name,
+                     (long long)r, (long long)c, x, y);
+            return INFINITY;
+        }
+    return 0.0;
+}
+
+double check_same_outputs(const struct check_problem *pa, const struct check_outputs *a,
+                          const struct check_problem *pb, const struct check_outputs *b,
+                          const unsigned char *skip, char *where, size_t where_size)
+{
+    const int64_t rows = pa->nb * pa->hq * pa->nq;
+    const double out = same_values("out", a->out, pa->dv, b->out, pb->dv, rows, skip, where,
+                                   where_size);
+    const double lse =
+        same_values("lse", a->lse, 1, b->lse, 1, rows, skip, where, where_size);
+    const double weights = same_values("weights", a->weights, pa->nk, b->weights, pb->nk,
+                                       rows, skip, where, where_size);
+
+    return fmax(out, fmax(lse, weights));
+}
+
+/* Run both problems on every set and compare the bits. */
+static void compare_bits(struct check_run *run, const struct check_problem *pa,
+                         const struct check_problem *pb, const unsigned char *skip)
+{
+    for (int s = 0; s < run->count; s++) {
+        struct check_set *const set = &run->sets[s];
+        struct check_outputs a, b;
+        char where[256] = "";
+        if (!check_try(run, set, set->ctx, pa, &a))
+            continue;
+        if (check_try(run, set, set->ctx, pb, &b)) {
+            check_note(set, check_same_outputs(pa, &a, pb, &b, skip, where, sizeof where),
+                       pa, where);
+            check_outputs_free(&b);
+        }
+        check_outputs_free(&a);
+    }
+}
+
+/* Whether any row of the group of head g sees key j. */
+static int group_sees(const struct check_problem *p, int64_t b, int64_t g, int64_t j)
+{
+    const int64_t group = p->hq / p->hkv;
+
+    for (int64_t h = g * group; h < (g + 1) * group; h++)
+        for (int64_t i = 0; i < p->nq; i++)
+            if (check_sees(p, b, h, i, j))
+                return 1;
+    return 0;
+}
+
+/*
+ * Spoil K and V at keys of one batch and head: most that no row sees, a few that
+ * some row sees.  spoilt[j] says which.
+ */
+static void spoil_keys(struct check_problem *p, struct check_random *random, int64_t b,
+                       int64_t g, unsigned char *spoilt)
+{
+    static const double values[] = {NAN, INFINITY, -INFINITY, 3e4, -3e4, 0.0};
+    const int64_t head = b * p->hkv + g;
+
+    for (int64_t j = 0; j < p->nk; j++) {
+        spoilt[j] = check_random_chance(random, 0.8) &&
+                    (check_random_chance(random, 0.03) || !group_sees(p, b, g, j));
+        if (!spoilt[j])
+            continue;
+        const double value = values[check_random_int(random, 0, 5)];
+        for (int64_t c = 0; c < p->d; c++)
+            p->k[(head * p->nk + j) * p->d + c] = value;
+        for (int64_t c = 0; c < p->dv; c++)
+            p->v[(head * p->nk + j) * p->dv + c] =
+                values[check_random_int(random, 0, 5)];
+    }
+}
+
+/* Rows of batch b and group g that see a spoilt key. */
+static void mark_touched(const struct check_problem *p, int64_t b, int64_t g,
+                         const unsigned char *spoilt, unsigned char *touched)
+{
+    const int64_t group = p->hq / p->hkv;
+
+    for (int64_t h = g * group; h < (g + 1) * group; h++)
+        for (int64_t i = 0; i < p->nq; i++)
+            for (int64_t j = 0; j < p->nk; j++)
+                if (spoilt[j] && check_sees(p, b, h, i, j))
+                    touched[(b * p->hq + h) * p->nq + i] = 1;
+}
+
+void check_law_masked(struct check_run *run)
+{
+    for (int64_t n = 0; n < check_cases(run, 80); n++) {
+        struct check_problem p = check_law_sample(run, 10, n, 200);
+        struct check_random random = {.seed = p.seed, .next = 1u << 30};
+        unsigned char *const touched =
+            check_memory((size_t)(p.nb * p.hq * p.nq), sizeof *touched);
+        unsigned char *const spoilt = check_memory((size_t)p.nk, sizeof *spoilt);
+
+        p.layout[CHECK_K].broadcast = p.layout[CHECK_V].broadcast = 0;
+        struct check_problem other = check_problem_copy(&p);
+        for (int64_t b = 0; b < p.nb; b++)
+            for (int64_t g = 0; g < p.hkv; g++) {
+                spoil_keys(&other, &random, b, g, spoilt);
+                mark_touched(&p, b, g, spoilt, touched);
+            }
+        compare_bits(run, &p, &other, touched);
+        free(touched);
+        free(spoilt);
+        check_problem_free(&other);
+        check_problem_free(&p);
+    }
+}
+
+static struct check_problem first_keys(const struct check_problem *p, int64_t n)
+{
+    int64_t *const index = check_memory((size_t)n, sizeof *index);
+
+    for (int64_t j = 0; j < n; j++)
+        index[j] = j;
+    struct check_problem shorter = check_problem_keys(p, index, n);
+    free(index);
+    for (int64_t b = 0; b < p->nb && p->key_lengths != NULL; b++)
+        shorter.key_lengths[b] = p->key_lengths[b] < n ? p->key_lengths[b] : n;
+    return shorter;
+}
+
+/* The same problem with keys n .. nk - 1 hidden by the key lengths or by the mask. */
+static struct check_problem hide_suffix(const struct check_problem *p, int64_t n, int by_mask)
+{
+    struct check_problem hidden = check_problem_copy(p);
+
+    if (by_mask) {
+        check_expand_mask(&hidden);
+        const int64_t rows = check_count(hidden.mask_size) / p->nk;
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t j = n; j < p->nk; j++)
+                hidden.mask[r * p->nk + j] = 0.0;
+        return hidden;
+    }
+    if (hidden.key_lengths == NULL) {
+        hidden.key_lengths = check_memory((size_t)p->nb, sizeof *hidden.key_lengths);
+        for (int64_t b = 0; b < p->nb; b++)
+            hidden.key_lengths[b] = p->nk;
+    }
+    for (int64_t b = 0; b < p->nb; b++)
+        if (hidden.key_lengths[b] > n)
+            hidden.key_lengths[b] = n;
+    return hidden;
+}
+
+void check_law_suffix(struct check_run *run)
+{
+    for (int64_t n = 0; n < check_cases(run, 80); n++) {
+        struct check_problem p = check_law_sample(run, 11, n, 300);
+        struct check_random random = {.seed = p.seed, .next = 1u << 30};
+
+        check_causal_to_offset(&p);
+        const int64_t keep = check_random_int(&random, 0, p.nk);
+        struct check_problem shorter = first_keys(&p, keep);
+        struct check_problem hidden = hide_suffix(&p, keep, n % 2 == 0);
+        compare_bits(run, &shorter, &hidden, NULL);
+        check_problem_free(&hidden);
+        check_problem_free(&shorter);
+        check_problem_free(&p);
+    }
+}
+
+/* Rows of one batch and group of heads, as outputs of their own. */
+static struct check_outputs take_group(const struct check_problem *p,
+                                       const struct check_outputs *all, int64_t b, int64_t h)
+{
+    const int64_t rows = p->hq / p->hkv * p->nq, from = (b * p->hq + h) * p->nq;
+    const double *const values[] = {all->out, all->lse, all->weights};
+    const int64_t columns[] = {p->dv, 1, p->nk};
+    struct check_outputs part = {0};
+    double **const parts[] = {&part.out, &part.lse, &part.weights};
+
+    for (int t = 0; t < 3; t++) {
+        if (values[t] == NULL)
+            continue;
+        const size_t count = (size_t)(rows * columns[t]);
+        *parts[t] = check_memory(count, sizeof **parts[t]);
+        memcpy(*parts[t], values[t] + from * columns[t], count * sizeof **parts[t]);
+    }
+    return part;
+}
+
+void check_law_batch(struct check_run *run)
+{
+    for (int64_t n = 0; n < check_cases(run, 80); n++) {
+        struct check_problem p = check_law_sample(run, 12, n, 160);
+        struct check_random random = {.seed = p.seed, .next = 1u << 30};
+        const int64_t group = p.hq / p.hkv, b = check_random_int(&random, 0, p.nb - 1);
+        const int64_t h = check_random_int(&random, 0, p.hkv - 1) * group;
+        struct check_problem alone = check_problem_heads(&p, b, h, group);
+
+        check_plain_layouts(&alone);
+        for (int s = 0; s < run->count; s++) {
+            struct check_set *const set = &run->sets[s];
+            struct check_outputs all, own;
+            char where[256] = "";
+            if (!check_try(run, set, set->ctx, &p, &all))
+                continue;
+            struct check_outputs part = take_group(&p, &all, b, h);
+            if (check_try(run, set, set->ctx, &alone, &own)) {
+                check_note(set,
+                           check_same_outputs(&alone, &part, &alone, &own, NULL, where,
+                                              sizeof where),
+                           &p, where);
+                check_outputs_free(&own);
+            }
+            check_outputs_free(&part);
+            check_outputs_free(&all);
+        }
+        check_problem_free(&alone);
+        check_problem_free(&p);
+    }
+}
+
+static void threads_of_set(struct check_run *run, struct check_set *set, int threads)
+{
+    attend_options options = attend_options_default();
+    attend_context *one = NULL, *many = NULL;
+    attend_error error;
+
+    options.isa = set->name;
+    options.threads = 1;
+    if (attend_context_create(&one, &options, &error) != ATTEND_OK) {
+        check_note(set, INFINITY, NULL, error.message);
+        return;
+    }
+    options.threads = threads;
+    if (attend_context_create(&many, &options, &error) != ATTEND_OK)
+        check_note(set, INFINITY, NULL, error.message);
+    for (int64_t n = 0; many != NULL && n < check_cases(run, 20); n++) {
+        struct check_problem p = check_law_sample(run, 13 + (uint64_t)threads, n, 200);
+        struct check_outputs a, b;
+        char where[256] = "";
+        if (check_try(run, set, one, &p, &a)) {
+            if (check_try(run, set, many, &p, &b)) {
+                check_note(set,
+                           check_same_outputs(&p, &a, &p, &b, NULL, where, sizeof where), &p,
+                           where);
+                check_outputs_free(&b);
+            }
+            check_outputs_free(&a);
+        }
+        check_problem_free(&p);
+    }
+    attend_context_destroy(one);
+    attend_context_destroy(many);
+}
+
+void check_law_threads(struct check_run *run)
+{
+    static const int threads[] = {2, 3, 7};
+
+    for (int s = 0; s < run->count; s++)
+        for (int t = 0; t < 3; t++)
+            threads_of_set(run, &run->sets[s], threads[t]);
+}
+
+void check_law_strides(struct check_run *run)
+{
+    for (int64_t n = 0; n < check_cases(run, 80); n++) {
+        struct check_problem p = check_law_sample(run, 30, n, 160);
+        struct check_random random = {.seed = p.seed, .next = 1u << 30};
+        struct check_problem other = check_problem_copy(&p);
+
+        check_plain_layouts(&p);
+        check_sample_layouts(&other, &random, 0);
+        compare_bits(run, &other, &p, NULL);
+        check_problem_free(&other);
+        check_problem_free(&p);
+    }
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/problem.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void check_tensor_shape(const struct check_problem *p, int which, int64_t size[4])
+{
+    const int64_t rows = which == CHECK_K || which == CHECK_V ? p->nk : p->nq;
+    const int64_t heads = which == CHECK_K || which == CHECK_V ? p->hkv : p->hq;
+    const int64_t columns = which == CHECK_Q || which == CHECK_K     ? p->d
+                            : which == CHECK_V || which == CHECK_OUT ? p->dv
+                            : which == CHECK_LSE                     ? 1
+                                                                     : p->nk;
+
+    if (which == CHECK_MASK || which == CHECK_BIAS) {
+        memcpy(size, which == CHECK_MASK ? p->mask_size : p->bias_size, 4 * sizeof *size);
+        return;
+    }
+    size[0] = p->nb;
+    size[1] = heads;
+    size[2] = rows;
+    size[3] = columns;
+}
+
+attend_dtype check_tensor_dtype(const struct check_problem *p, int which)
+{
+    switch (which) {
+    case CHECK_MASK:
+        return ATTEND_BOOL;
+    case CHECK_BIAS:
+        return p->bias_dtype;
+    case CHECK_OUT:
+        return p->out_dtype;
+    case CHECK_LSE:
+    case CHECK_WEIGHTS:
+        return p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    default:
+        return p->dtype;
+    }
+}
+
+int64_t check_count(const int64_t size[4]) { return size[0] * size[1] * size[2] * size[3]; }
+
+double check_scale(const struct check_problem *p)
+{
+    return p->scale_is_set ? p->scale : p->d > 0 ? 1.0 / sqrt((double)p->d) : 1.0;
+}
+
+int64_t check_position(const struct check_problem *p, int64_t b, int64_t i)
+{
+    return p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT ? i + p->nk - p->nq
+           : p->causal == ATTEND_CAUSAL_OFFSET     ? i + p->causal_offset[b]
+                                                   : i;
+}
+
+double check_broadcast(const double *values, const int64_t size[4], int64_t b, int64_t h,
+                       int64_t i, int64_t j)
+{
+    const int64_t index[4] = {b, h, i, j};
+    int64_t at = 0;
+
+    for (int axis = 0; axis < 4; axis++)
+        at = at * size[axis] + (size[axis] == 1 ? 0 : index[axis]);
+    return values[at];
+}
+
+int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j)
+{
+    const int64_t distance = j - check_position(p, b, i);
+
+    if (p->causal != ATTEND_CAUSAL_NONE && distance > 0)
+        return 0;
+    if (p->window_left >= 0 && distance < -p->window_left)
+        return 0;
+    if (p->window_right >= 0 && distance > p->window_right)
+        return 0;
+    if (p->key_lengths != NULL && j >= p->key_lengths[b])
+        return 0;
+    return p->mask == NULL || check_broadcast(p->mask, p->mask_size, b, h, i, j) != 0.0;
+}
+
+void check_repeat(double *values, const int64_t size[4], const struct check_layout *layout)
+{
+    int64_t at = 0, index[4];
+
+    for (index[0] = 0; index[0] < size[0]; index[0]++)
+        for (index[1] = 0; index[1] < size[1]; index[1]++)
+            for (index[2] = 0; index[2] < size[2]; index[2]++)
+                for (index[3] = 0; index[3] < size[3]; index[3]++) {
+                    int64_t from = 0;
+                    for (int a = 0; a < 4; a++)
+                        from = from * size[a] + (layout->broadcast >> a & 1 ? 0 : index[a]);
+                    values[at++] = values[from];
+                }
+}
+
+void check_problem_free(struct check_problem *p)
+{
+    free(p->q);
+    free(p->k);
+    free(p->v);
+    free(p->causal_offset);
+    free(p->key_lengths);
+    free(p->mask);
+    free(p->bias);
+    free(p->alibi);
+    free(p->sinks);
+    *p = (struct check_problem){0};
+}
+
+static void *copy_of(const void *from, int64_t count, size_t size)
+{
+    if (from == NULL)
+        return NULL;
+
+    void *const to = check_memory((size_t)count, size);
+    memcpy(to, from, (size_t)count * size);
+    return to;
+}
+
+struct check_problem check_problem_copy(const struct check_problem *p)
+{
+    struct check_problem copy = *p;
+
+    copy.q = copy_of(p->q, p->nb * p->hq * p->nq * p->d, sizeof *p->q);
+    copy.k = copy_of(p->k, p->nb * p->hkv * p->nk * p->d, sizeof *p->k);
+    copy.v = copy_of(p->v, p->nb * p->hkv * p->nk * p->dv, sizeof *p->v);
+    copy.causal_offset = copy_of(p->causal_offset, p->nb, sizeof *p->causal_offset);
+    copy.key_lengths = copy_of(p->key_lengths, p->nb, sizeof *p->key_lengths);
+    copy.mask = copy_of(p->mask, check_count(p->mask_size), sizeof *p->mask);
+    copy.bias = copy_of(p->bias, check_count(p->bias_size), sizeof *p->bias);
+    copy.alibi = copy_of(p->alibi, p->hq, sizeof *p->alibi);
+    copy.sinks = copy_of(p->sinks, p->hq, sizeof *p->sinks);
+    return copy;
+}
+
+/* rows x (from keys) x columns  ->  rows x n x columns, keys by index. */
+static double *gather(const double *from, int64_t rows, int64_t keys, int64_t columns,
+                      const int64_t *index, int64_t n)
+{
+    double *const to = check_memory((size_t)(rows * n * columns), sizeof *to);
+
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t c = 0; c < columns; c++)
+                to[(r * n + j) * columns + c] = from[(r * keys + index[j]) * columns + c];
+    return to;
+}
+
+/* As gather(), for the last axis of a mask or bias, in place. */
+static void gather_plane(double **values, int64_t size[4], const int64_t *index, int64_t n)
+{
+    if (*values == NULL || size[3] == 1)
+        return;
+
+    double *const gathered =
+        gather(*values, size[0] * size[1] * size[2], size[3], 1, index, n);
+    free(*values);
+    *values = gathered;
+    size[3] = n;
+}
+
+struct check_problem check_problem_keys(const struct check_problem *p, const int64_t *index,
+                                        int64_t n)
+{
+    struct check_problem part = check_problem_copy(p);
+
+    free(part.k);
+    free(part.v);
+    part.k = gather(p->k, p->nb * p->hkv, p->nk, p->d, index, n);
+    part.v = gather(p->v, p->nb * p->hkv, p->nk, p->dv, index, n);
+    gather_plane(&part.mask, part.mask_size, index, n);
+    gather_plane(&part.bias, part.bias_size, index, n);
+    part.nk = n;
+    return part;
+}
+
+/* Heads from .. from + count of batch b of a tensor of the shape given. */
+static double *slice(const double *from, const int64_t size[4], int64_t b, int64_t head,
+                     int64_t count)
+{
+    const int64_t plane = size[2] * size[3];
+
+    return copy_of(from + (b * size[1] + head) * plane, count * plane, sizeof *from);
+}
+
+/* The same for a mask or bias, whose first two axes may be broadcast. */
+static void slice_plane(double **values, int64_t size[4], int64_t b, int64_t head,
+                        int64_t count)
+{
+    if (*values == NULL)
+        return;
+
+    const int all = size[1] == 1;
+    double *const sliced =
+        slice(*values, size, size[0] == 1 ? 0 : b, all ? 0 : head, all ? 1 : count);
+    free(*values);
+    *values = sliced;
+    size[0] = 1;
+    size[1] = all ? 1 : count;
+}
+
+struct check_problem check_problem_heads(const struct check_problem *p, int64_t b,
+                                         int64_t h, int64_t hq)
+{
+    struct check_problem part = check_problem_copy(p);
+    const int64_t group = p->hq / p->hkv, g = h / group;
+    const int64_t hkv = hq < group ? 1 : hq / group;
+    int64_t size[4];
+
+    part.nb = 1;
+    part.hq = hq;
+    part.hkv = hkv;
+    free(part.q);
+    free(part.k);
+    free(part.v);
+    check_tensor_shape(p, CHECK_Q, size);
+    part.q = slice(p->q, size, b, h, hq);
+    check_tensor_shape(p, CHECK_K, size);
+    part.k = slice(p->k, size, b, g, hkv);
+    check_tensor_shape(p, CHECK_V, size);
+    part.v = slice(p->v, size, b, g, hkv);
+    slice_plane(&part.mask, part.mask_size, b, h, hq);
+    slice_plane(&part.bias, part.bias_size, b, h, hq);
+    if (part.causal_offset != NULL)
+        part.causal_offset[0] = p->causal_offset[b];
+    if (part.key_lengths != NULL)
+        part.key_lengths[0] = p->key_lengths[b];
+    for (int64_t r = 0; r < hq; r++) {
+        if (part.alibi != NULL)
+            part.alibi[r] = p->alibi[h + r];
+        if (part.sinks != NULL)
+            part.sinks[r] = p->sinks[h + r];
+    }
+    return part;
+}
+
+void check_expand_mask(struct check_problem *p)
+{
+    const int full = p->mask != NULL;
+    const int64_t size[4] = {full ? p->nb : 1, full ? p->hq : 1, full ? p->nq : 1, p->nk};
+    double *const mask = check_memory((size_t)check_count(size), sizeof *mask);
+    int64_t at = 0;
+
+    for (int64_t b = 0; b < size[0]; b++)
+        for (int64_t h = 0; h < size[1]; h++)
+            for (int64_t i = 0; i < size[2]; i++)
+                for (int64_t j = 0; j < size[3]; j++)
+                    mask[at++] =
+                        full ? check_broadcast(p->mask, p->mask_size, b, h, i, j) : 1.0;
+    free(p->mask);
+    p->mask = mask;
+    memcpy(p->mask_size, size, sizeof size);
+    p->layout[CHECK_MASK] = (struct check_layout){0};
+}
+
+void check_causal_to_offset(struct check_problem *p)
+{
+    if (p->causal == ATTEND_CAUSAL_NONE || p->causal == ATTEND_CAUSAL_OFFSET)
+        return;
+
+    p->causal_offset = check_memory((size_t)p->nb, sizeof *p->causal_offset);
+    for (int64_t b = 0; b < p->nb; b++)
+        p->causal_offset[b] = check_position(p, b, 0);
+    p->causal = ATTEND_CAUSAL_OFFSET;
+}
+
+void check_drop_positions(struct check_problem *p)
+{
+    free(p->causal_offset);
+    free(p->key_lengths);
+    free(p->alibi);
+    p->causal = ATTEND_CAUSAL_NONE;
+    p->causal_offset = NULL;
+    p->key_lengths = NULL;
+    p->alibi = NULL;
+    p->window_left = p->window_right = -1;
+}
+
+void check_plain_layouts(struct check_problem *p)
+{
+    memset(p->layout, 0, sizeof p->layout);
+}
+
+struct line {
+    char *text;
+    size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct line *line, const char *format,
+                                                      ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    const int n =
+        vsnprintf(line->text + line->used, line->size - line->used, format, args);
+    va_end(args);
+    if (n > 0)
+        line->used += (size_t)n;
+    if (line->used >= line->size)
+        line->used = line->size - 1;
+}
+
+void check_describe(const struct check_problem *p, char *text, size_t size)
+{
+    static const char *const causal[] = {"none", "top-left", "bottom-right", "offset"};
+    static const char *const names[] = {"q", "k", "v", "mask", "bias", "out", "lse", "p"};
+    struct line line = {text, size, 0};
+
+    text[0] = '\0';
+    say(&line, "seed %llu %s->%s nb %d hq %d hkv %d nq %d nk %d d %d dv %d",
+        (unsigned long long)p->seed, attend_dtype_name(p->dtype),
+        attend_dtype_name(p->out_dtype), (int)p->nb, (int)p->hq, (int)p->hkv, (int)p->nq,
+        (int)p->nk, (int)p->d, (int)p->dv);
+    say(&line, " scale %.9g causal %s", check_scale(p), causal[p->causal]);
+    if (p->causal_offset != NULL && p->nb > 0)
+        say(&line, " %lld..", (long long)p->causal_offset[0]);
+    if (p->window_left >= 0 || p->window_right >= 0)
+        say(&line, " window %lld,%lld", (long long)p->window_left,
+            (long long)p->window_right);
+    if (p->key_lengths != NULL && p->nb > 0)
+        say(&line, " lengths %lld..", (long long)p->key_lengths[0]);
+    if (p->softcap > 0.0)
+        say(&line, " softcap %g", p->softcap);
+    if (p->mask != NULL)
+        say(&line, " mask %dx%dx%dx%d", (int)p->mask_size[0], (int)p->mask_size[1],
+            (int)p->mask_size[2], (int)p->mask_size[3]);
+    if (p->bias != NULL)
+        say(&line, " bias %s %dx%dx%dx%d", attend_dtype_name(p->bias_dtype),
+            (int)p->bias_size[0], (int)p->bias_size[1], (int)p->bias_size[2],
+            (int)p->bias_size[3]);
+    say(&line, "%s%s%s%s", p->alibi != NULL ? " alibi" : "",
+        p->sinks != NULL ? " sinks" : "", p->wants_lse ? " lse" : "",
+        p->wants_weights ? " weights" : "");
+    for (int t = 0; t < CHECK_TENSORS; t++) {
+        const struct check_layout *const l = &p->layout[t];
+        if (memcmp(l, &(struct check_layout){0}, sizeof *l) != 0)
+            say(&line, " %s:o%d/s%d%d%d%d/p%d/n%x/b%x%s", names[t], l->order, l->skip[0],
+                l->skip[1], l->skip[2], l->skip[3], l->pad, l->negative, l->broadcast,
+                l->at_start ? "/start" : "");
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Random problems over every option of attend_forward(). */
+#ifndef CHECK_SAMPLE_H
+#define CHECK_SAMPLE_H
+
+#include "check/problem.h"
+
+struct check_sample_options {
+    int64_t max_length; /* of nq and nk */
+    int64_t max_width;  /* of d and dv */
+    int64_t max_heads;  /* of hkv and of the group, and of nb */
+    int tame;           /* unit normal values and the default scale only */
+};
+
+/*
+ * Problem `seed`.  Sizes reach from 0 to the limits, small ones more often; the
+ * contents are unit normal, or, unless tame, sometimes spread over many powers of
+ * two.  Scores stay in the range where the bound holds.
+ */
+struct check_problem check_sample(uint64_t seed, const struct check_sample_options *options);
+
+/* A problem of the shape given, contiguous, without options; q, k, v unit normal. */
+struct check_problem check_sample_shape(uint64_t seed, attend_dtype dtype, int64_t nb,
+                                        int64_t hq, int64_t hkv, int64_t nq, int64_t nk,
+                                        int64_t d, int64_t dv);
+
+/* Random layouts for every tensor; broadcast = 0 keeps strides of 0 out. */
+void check_sample_layouts(struct check_problem *p, struct check_random *random,
+                          int broadcast);
+
+#endif

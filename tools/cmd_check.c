@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend check`: the numerical checks on this machine, every kernel set it can run. */
+#include "commands.h"
+
+#include <stdio.h>
+
+#include "check/check.h"
+
+static const char help_text[] =
+    "usage: attend check [--json] [--isa NAME] [--threads N] [--seed N]\n"
+    "\n"
+    "Proves the arithmetic where it runs: for every kernel set that this machine has,\n"
+    "the error of 2^x, of hostile and of random problems against a dense evaluation in\n"
+    "double, as a share of the derived bound (below 1 is right), and the laws that\n"
+    "attention obeys, bit for bit where that is promised.  Takes some 15 seconds.\n"
+    "\n"
+    "options:\n"
+    "  --isa NAME    this kernel set only\n"
+    "  --threads N   threads of every call (default 1: the problems are small; the law\n"
+    "                of threads has its own)\n"
+    "  --seed N      other random problems (default 1)\n"
+    "  --json        one JSON object per line: set, test, cases, worst_over_bound, ok;\n"
+    "                for laws that hold bit for bit worst_over_bound is 0, null if broken\n"
+    "  --help        this text\n"
+    "\n"
+    "Exit status 1 if a check fails; the message names the problem that shows it.\n"
+    "\n"
+    "example: the worst case of each kernel set\n"
+    "  attend check --json | jq -s 'group_by(.set)[] | max_by(.worst_over_bound)'\n";
+
+enum { OPT_ISA, OPT_THREADS, OPT_SEED, OPT_JSON, OPT_HELP, OPTIONS };
+
+/* Floats looked at by `exp2`: one in this many; the test suite looks at all. */
+enum { EXP2_STEP = 5 };
+
+struct progress {
+    tool_progress line;
+    int done;
+};
+
+static void on_progress(void *user)
+{
+    struct progress *const progress = user;
+
+    tool_progress_update(&progress->line, progress->done, check_test_count);
+}
+
+static int open_run(const tool_option *options, struct check_run *run)
+{
+    int64_t threads = 0, seed = 1;
+    attend_error error;
+    int status = TOOL_OK;
+
+    if (options[OPT_THREADS].value)
+        status = tool_parse_int("check", "--threads", options[OPT_THREADS].value, 1,
+                                TOOL_THREADS_MAX, &threads);
+    if (status == TOOL_OK && options[OPT_SEED].value)
+        status = tool_parse_int("check", "--seed", options[OPT_SEED].value, 0, INT64_MAX,
+                                &seed);
+    if (status)
+        return status;
+    const attend_status opened =
+        check_open(run, options[OPT_ISA].value, (int)threads, &error);
+    if (opened != ATTEND_OK)
+        return tool_fail("check", tool_status(opened), "%s%s",
+                         options[OPT_ISA].value ? "--isa: " : "", error.message);
+    run->seed = (uint64_t)seed;
+    run->exp2_step = EXP2_STEP;
+    return TOOL_OK;
+}
+
+static int print_as_json(const char *test, const struct check_set *set)
+{
+    return tool_print_json(
+        "check", json_pack("{s:s, s:s, s:I, s:o, s:b}", "set", set->name, "test", test,
+                           "cases", (json_int_t)set->tally.cases, "worst_over_bound",
+                           tool_json_real(set->tally.worst), "ok", set->tally.ok));
+}
+
+static void print_as_text(const check_test *test, const struct check_set *set)
+{
+    printf("%-11s %-10s %9lld  %9.3g  %s\n", set->name, test->name,
+           (long long)set->tally.cases, set->tally.worst, set->tally.ok ? "ok" : "FAILED");
+    if (!set->tally.ok)
+        printf("    %s: %s\n    %s\n", test->name, test->what, set->tally.detail);
+}
+
+/* All tests over all sets; returns how many results are not ok. */
+static int perform_all(struct check_run *run, struct progress *progress, int as_json,
+                       int *status, char *first, size_t first_size)
+{
+    int failed = 0;
+
+    if (!as_json)
+        printf("%-11s %-10s %9s  %9s\n", "set", "test", "cases", "err/bound");
+    for (int t = 0; t < check_test_count; t++) {
+        progress->done = t;
+        check_perform(run, &check_tests[t]);
+        if (progress->line.shown > 0)
+            fputs("\r\033[K", stderr);
+        for (int s = 0; s < run->count && *status == TOOL_OK; s++) {
+            const struct check_set *const set = &run->sets[s];
+            if (!set->tally.ok && failed++ == 0)
+                snprintf(first, first_size, "%s on %s: %s", check_tests[t].name, set->name,
+                         set->tally.detail);
+            if (as_json)
+                *status = print_as_json(check_tests[t].name, set);
+            else
+                print_as_text(&check_tests[t], set);
+        }
+        fflush(stdout);
+    }
+    return failed;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    tool_option options[OPTIONS] = {
+        [OPT_ISA] = {.name = "isa", .takes_value = 1},
+        [OPT_THREADS] = {.name = "threads", .takes_value = 1},
+        [OPT_SEED] = {.name = "seed", .takes_value = 1},
+        [OPT_JSON] = {.name = "json"},
+        [OPT_HELP] = {.name = "help"},
+    };
+    struct progress progress = {.done = 0};
+    struct check_run run;
+    char first[1200] = "";
+
+    int status = tool_parse_options("check", argc, argv, options, OPTIONS);
+    if (status)
+        return status;
+    if (options[OPT_HELP].value) {
+        fputs(help_text, stdout);
+        return tool_finish_output("check", TOOL_OK);
+    }
+    status = open_run(options, &run);
+    if (status)
+        return status;
+    const int sets = run.count;
+    tool_progress_start(&progress.line, "checking");
+    run.progress = on_progress;
+    run.progress_user = &progress;
+    const int failed = perform_all(&run, &progress, options[OPT_JSON].value != NULL, &status,
+                                   first, sizeof first);
+    tool_progress_finish(&progress.line);
+    check_close(&run);
+    if (status)
+        return status;
+    if (failed > 0)
+        return tool_fail("check", TOOL_FAILED, "%d of %d failed; %s", failed,
+                         sets * check_test_count, first);
+    if (!options[OPT_JSON].value)
+        printf("all %d ok\n", sets * check_test_count);
+    return tool_finish_output("check", TOOL_OK);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend info`: what this build and this machine can do, what is chosen and why. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help_text[] =
+    "usage: attend info [--isa NAME] [--threads N] [--json]\n"
+    "\n"
+    "Says the version, the CPU features that matter, the kernel sets of this build and\n"
+    "which of them run here, and which set and how many threads 'attend run' would use\n"
+    "with the same options and environment, and why.\n"
+    "\n"
+    "options:\n"
+    "  --isa NAME    as if forced for a run (so does the variable ATTEND_ISA)\n"
+    "  --threads N   as if given for a run (so does the variable OMP_NUM_THREADS)\n"
+    "  --json        one JSON object: version, cpu_features, kernel_sets (name, needs,\n"
+    "                runs), isa, isa_reason, threads, threads_reason\n"
+    "  --help        this text\n"
+    "\n"
+    "example: every kernel set that runs here\n"
+    "  attend info --json | jq -r '.kernel_sets[] | select(.runs) | .name'\n";
+
+enum { OPT_ISA, OPT_THREADS, OPT_JSON, OPT_HELP, OPTIONS };
+
+/* What a context made with the given options chose. */
+struct choice {
+    char isa[32];
+    int threads;
+    const char *isa_reason, *threads_reason;
+};
+
+static int choose(const tool_option *options, struct choice *choice)
+{
+    attend_options wanted = attend_options_default();
+    attend_context *ctx;
+    int64_t threads = 0;
+
+    if (options[OPT_THREADS].value) {
+        const int status = tool_parse_int("info", "--threads", options[OPT_THREADS].value,
+                                          1, TOOL_THREADS_MAX, &threads);
+        if (status)
+            return status;
+    }
+    wanted.isa = options[OPT_ISA].value;
+    wanted.threads = (int)threads;
+    const int status = tool_create_context("info", &wanted, &ctx);
+    if (status)
+        return status;
+    snprintf(choice->isa, sizeof choice->isa, "%s", attend_context_isa(ctx));
+    choice->threads = attend_context_threads(ctx);
+    attend_context_destroy(ctx);
+
+    const char *const forced = getenv("ATTEND_ISA");
+    choice->isa_reason = wanted.isa          ? "forced by --isa"
+                         : forced && *forced ? "forced by ATTEND_ISA"
+                                             : "best that runs here";
+    const char *const omp = getenv("OMP_NUM_THREADS");
+    choice->threads_reason = threads ? "set by --threads"
+                             : omp && atoi(omp) == choice->threads
+                                 ? "set by OMP_NUM_THREADS"
+                                 : "every core this process may use";
+    return TOOL_OK;
+}
+
+/* The words of a text separated by blanks, as a JSON array; NULL without memory. */
+static json_t *json_words(const char *text)
+{
+    json_t *const words = json_array();
+
+    for (const char *word = text + strspn(text, " "); *word;) {
+        const size_t length = strcspn(word, " ");
+        if (json_array_append_new(words, json_stringn(word, length)))
+            break;
+        word += length + strspn(word + length, " ");
+    }
+    return words;
+}
+
+static int print_as_json(const char *features, const struct choice *choice)
+{
+    json_t *const sets = json_array();
+
+    for (int i = 0; i < attend_isa_count(); i++) {
+        attend_isa isa;
+        if (attend_isa_get(i, &isa) == ATTEND_OK)
+            json_array_append_new(sets,
+                                  json_pack("{s:s, s:o, s:b}", "name", isa.name, "needs",
+                                            json_words(isa.needs), "runs", isa.runs));
+    }
+    return tool_print_json(
+        "info",
+        json_pack("{s:s, s:o, s:o, s:s, s:s, s:i, s:s}", "version", attend_version(),
+                  "cpu_features", json_words(features), "kernel_sets", sets, "isa",
+                  choice->isa, "isa_reason", choice->isa_reason, "threads",
+                  choice->threads, "threads_reason", choice->threads_reason));
+}
+
+static int print_as_text(const char *features, const struct choice *choice)
+{
+    printf("attend %s\n", attend_version());
+    printf("CPU features   %s\n", *features ? features : "(none that matter)");
+    printf("kernel sets    ");
+    for (int i = 0; i < attend_isa_count(); i++) {
+        attend_isa isa;
+        if (attend_isa_get(i, &isa) != ATTEND_OK)
+            continue;
+        printf("%s%-11s %-7s %s%s\n", i ? "               " : "", isa.name,
+               isa.runs ? "runs" : "cannot", *isa.needs ? "needs " : "on any CPU",
+               isa.needs);
+    }
+    printf("chosen         %s: %s\n", choice->isa, choice->isa_reason);
+    printf("threads        %d: %s\n", choice->threads, choice->threads_reason);
+    return tool_finish_output("info", TOOL_OK);
+}
+
+int cmd_info(int argc, char **argv)
+{
+    tool_option options[OPTIONS] = {
+        [OPT_ISA] = {.name = "isa", .takes_value = 1},
+        [OPT_THREADS] = {.name = "threads", .takes_value = 1},
+        [OPT_JSON] = {.name = "json"},
+        [OPT_HELP] = {.name = "help"},
+    };
+    struct choice choice = {.threads = 0};
+    char features[512];
+
+    int status = tool_parse_options("info", argc, argv, options, OPTIONS);
+    if (status)
+        return status;
+    if (options[OPT_HELP].value) {
+        fputs(help_text, stdout);
+        return tool_finish_output("info", TOOL_OK);
+    }
+    status = choose(options, &choice);
+    if (status)
+        return status;
+    attend_cpu_features(features, sizeof features);
+    return options[OPT_JSON].value ? print_as_json(features, &choice)
+                                   : print_as_text(features, &choice);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend run`: attention of tensors in files. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "run.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help_text[] =
+    "usage: attend run --q F --k F --v F --out F [OPTION]...\n"
+    "\n"
+    "Computes exact softmax attention.  For batch b, query head h and query i, the key "
+    "j\n"
+    "has the score\n"
+    "  cap(scale * <q[i], k[j]>) + bias[i][j] + alibi[h] * (j - position(i)),\n"
+    "and the output is the mean of the values under the softmax of the scores of the "
+    "keys\n"
+    "that query i sees.  A query that sees no key gives 0, and an LSE of -inf.\n"
+    "\n"
+    "Each F is FILE.npy or FILE.safetensors:NAME.  q, k and v have one dtype of f64, "
+    "f32,\n"
+    "f16, bf16 and the same number of dimensions; query head h reads key head\n"
+    "h / (hq / hkv).\n"
+    "\n"
+    "tensors:\n"
+    "  --q F               queries (b, hq, nq, d)\n"
+    "  --k F               keys    (b, hkv, nk, d)\n"
+    "  --v F               values  (b, hkv, nk, dv)\n"
+    "  --out F             write the output here, in the layout and rank of q\n"
+    "  --lse F             write ln sum exp(score), sinks included: (b, hq, nq), f32 "
+    "(f64\n"
+    "                      for f64)\n"
+    "  --weights F         write the softmax: (b, hq, nq, nk), f32 (f64 for f64)\n"
+    "  --force             write weights of more than 2^28 elements all the same\n"
+    "  --layout bhld|blhd  order of the axes of q, k, v and out (default bhld); without "
+    "b,\n"
+    "                      3-D tensors are (h, l, d) or (l, h, d); without h too, 2-D\n"
+    "                      tensors are (l, d); LSE and weights then lack the same axes\n"
+    "  --dtype bf16        read 'V2' in .npy files as bf16\n"
+    "  --out-dtype same|f32  dtype of the output (default same); .npy cannot hold bf16\n"
+    "\n"
+    "scores:\n"
+    "  --scale X           default 1 / sqrt(d)\n"
+    "  --softcap X         cap(x) = X tanh(x / X); 0, the default, for none\n"
+    "  --bias F            added to the scores; any of the four dtypes\n"
+    "  --alibi F|auto      slopes (hq,), or 2^(-8 (h + 1) / n) with the usual extension\n"
+    "                      where hq is no power of two\n"
+    "  --sinks F           logits (hq,) that join the denominator\n"
+    "\n"
+    "who sees whom:\n"
+    "  --causal none|top-left|bottom-right|offset:N[,N...]\n"
+    "                      key j is seen if j <= position(i) = i, i + nk - nq or i + N, "
+    "an\n"
+    "                      N per batch; none, the default: position(i) = i, all are "
+    "seen\n"
+    "  --window-left N     keys from position(i) - N on; -1, the default: all\n"
+    "  --window-right N    keys up to position(i) + N; -1, the default: all\n"
+    "  --key-lengths N[,N...]  only keys j < N, an N per batch\n"
+    "  --mask F            boolean, true where a key is seen\n"
+    "Masks and biases broadcast to (b, hq, nq, nk) as NumPy does, in either layout.\n"
+    "\n"
+    "running:\n"
+    "  --threads N         default: OMP_NUM_THREADS, else every core; the result is the\n"
+    "                      same, bit for bit\n"
+    "  --isa NAME          kernel set, see 'attend info'; default: ATTEND_ISA, else the\n"
+    "                      best that runs here; 'ref' is the definition in double\n"
+    "  --json              report as one JSON object on standard output\n"
+    "  --help              this text\n"
+    "\n"
+    "Outputs appear whole or not at all, replace older files, and may share a new\n"
+    ".safetensors file.\n"
+    "\n"
+    "example: a causal prefill with a window of 1024 keys, from a checkpoint\n"
+    "  attend run --q x.safetensors:q --k x.safetensors:k --v x.safetensors:v \\\n"
+    "      --layout blhd --causal top-left --window-left 1023 \\\n"
+    "      --out y.safetensors:out --lse y.safetensors:lse\n";
+
+/* Where a signal handler finds the temporary files. */
+static struct io_outputs outputs_under_way;
+/* While files get their names, a signal waits: they appear together. */
+static atomic_int is_committing, waiting_signal;
+
+static void on_signal(int number)
+{
+    if (atomic_load(&is_committing)) {
+        atomic_store(&waiting_signal, number);
+        return;
+    }
+    io_outputs_unlink(&outputs_under_way);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    const struct sigaction action = {.sa_handler = on_signal};
+
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
+        struct sigaction old;
+        /* What was ignored on purpose, as by nohup, stays so. */
+        if (!sigaction(numbers[n], NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaction(numbers[n], &action, NULL);
+    }
+    /* A file beyond the size limit shall be an error, not a death. */
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+static int commit(void)
+{
+    struct io_error err;
+
+    atomic_store(&is_committing, 1);
+    const int failed = io_outputs_commit(&outputs_under_way, &err);
+    atomic_store(&is_committing, 0);
+    const int number = atomic_load(&waiting_signal);
+    if (number) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    return failed ? tool_fail("run", TOOL_USAGE, "%s", err.message) : TOOL_OK;
+}
+
+static int compute(const struct run_args *args, attend_context *ctx,
+                   tool_progress *progress, struct run_problem *problem)
+{
+    struct io_output outputs[RUN_OUTPUTS];
+    struct io_error io_err;
+    attend_error err;
+    const int count = run_problem_outputs(args, problem, outputs);
+
+    if (outputs[0].dtype == IO_BF16 && !strstr(args->output[RUN_OUT], ".safetensors:"))
+        return tool_fail(
+            "run", TOOL_USAGE,
+            "--out: %s: .npy cannot hold bf16: add --out-dtype f32 or write to "
+            "FILE.safetensors:NAME",
+            args->output[RUN_OUT]);
+    catch_signals();
+    if (io_outputs_prepare(&outputs_under_way, outputs, count, &io_err))
+        return tool_fail("run", TOOL_USAGE, "%s", io_err.message);
+    run_problem_set_outputs(args, problem, outputs);
+
+    const double start = tool_seconds();
+    tool_progress_start(progress, "attend run");
+    const attend_status status = attend_forward(ctx, &problem->rule, &problem->io, &err);
+    tool_progress_finish(progress);
+    const double seconds = tool_seconds() - start;
+    if (status) {
+        io_outputs_abort(&outputs_under_way);
+        return tool_fail("run", tool_status(status), "%s", err.message);
+    }
+    const int failed = commit();
+    return failed ? failed : run_report(args, problem, outputs, ctx, seconds);
+}
+
+static int run(const struct run_args *args)
+{
+    tool_progress progress;
+    struct run_problem problem;
+    attend_options options = attend_options_default();
+    attend_context *ctx;
+
+    options.threads = args->threads;
+    options.isa = args->isa;
+    options.progress = tool_progress_update;
+    options.progress_user = &progress;
+    int status = tool_create_context("run", &options, &ctx);
+    if (status)
+        return status;
+    status = run_problem_open(args, &problem);
+    if (!status)
+        status = compute(args, ctx, &progress, &problem);
+    run_problem_free(&problem);
+    attend_context_destroy(ctx);
+    return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct run_args args;
+
+    int status = run_args_parse(argc, argv, &args);
+    if (!status && args.wants_help) {
+        fputs(help_text, stdout);
+        status = tool_finish_output("run", TOOL_OK);
+    } else if (!status) {
+        status = run(&args);
+    }
+    run_args_free(&args);
+    return status;
+}

@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# bash completion for attend(1)
+
+_attend()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local commands='run info check example help' words='' files=''
+    COMPREPLY=()
+
+    # "--name=value" comes as three words, "--name", "=" and "value".
+    if [[ $cur == = ]]; then
+        cur=''
+    elif [[ $prev == = ]]; then
+        prev=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+
+    if ((COMP_CWORD == 1)); then
+        words="$commands --help --version"
+    else
+        case ${COMP_WORDS[1]}:$prev in
+        run:--q | run:--k | run:--v | run:--out | run:--lse | run:--weights | run:--mask | \
+            run:--bias | run:--sinks) files=1 ;;
+        run:--alibi) files=1 words=auto ;;
+        run:--layout) words='bhld blhd' ;;
+        run:--causal) words='none top-left bottom-right offset:' ;;
+        run:--out-dtype) words='same f32' ;;
+        run:--dtype) words=bf16 ;;
+        run:--isa | info:--isa) words='ref scalar avx2 avx512 avx512bf16' ;;
+        run:--scale | run:--softcap | run:--window-left | run:--window-right | \
+            run:--key-lengths | run:--threads | info:--threads) ;;
+        run:*) words='--q --k --v --out --lse --weights --layout --scale --softcap --causal
+            --window-left --window-right --key-lengths --mask --bias --alibi --sinks
+            --out-dtype --threads --isa --dtype --force --json --help' ;;
+        info:*) words='--isa --threads --json --help' ;;
+        check:*) words='--json --help' ;;
+        example:*) words=--help ;;
+        help:*) words=$commands ;;
+        esac
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+    if [[ $files ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur")
+    fi
+}
+complete -F _attend attend

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `attend`: finds the subcommand. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"run", cmd_run, "compute attention of tensors in .npy and .safetensors files"},
+    {"info", cmd_info, "say what this build and this machine can do"},
+    {"check", cmd_check, "check the numbers of every kernel set on this machine"},
+    {"example", cmd_example, "show attention at work on a built-in example"},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const char help_head[] = "attend: exact softmax attention.\n"
+                                "\n"
+                                "usage: attend COMMAND [OPTION]...\n"
+                                "       attend help COMMAND\n"
+                                "       attend --version\n"
+                                "\n"
+                                "commands:\n";
+
+static const char help_tail[] =
+    "\n"
+    "exit status: 0 done, 1 the work or a check failed, 2 bad usage or input (one\n"
+    "line on standard error says what).\n"
+    "\n"
+    "example: causal attention of three files, eight threads\n"
+    "  attend run --q q.npy --k k.npy --v v.npy --out o.npy --causal top-left --threads "
+    "8\n"
+    "\n"
+    "'attend COMMAND --help' tells everything about a command.\n";
+
+static int print_help(void)
+{
+    fputs(help_head, stdout);
+    for (int c = 0; c < COMMANDS; c++)
+        printf("  %-10s%s\n", commands[c].name, commands[c].summary);
+    fputs(help_tail, stdout);
+    return tool_finish_output("", TOOL_OK);
+}
+
+/* NULL, with a message, when there is no such command. */
+static const struct command *find_command(const char *name)
+{
+    const char *names[COMMANDS + 1];
+
+    for (int c = 0; c < COMMANDS; c++) {
+        if (!strcmp(name, commands[c].name))
+            return &commands[c];
+        names[c] = commands[c].name;
+    }
+    names[COMMANDS] = "help";
+    const char *const nearest = tool_nearest(name, names, COMMANDS + 1);
+    const char *const what = *name == '-' ? "option" : "command";
+    if (nearest)
+        tool_fail("", TOOL_USAGE, "unknown %s '%s': did you mean '%s'?", what, name,
+                  nearest);
+    else
+        tool_fail("", TOOL_USAGE, "unknown %s '%s': see 'attend --help'", what, name);
+    return NULL;
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc < 2 || !strcmp(argv[1], "help") || !strcmp(argv[1], "--help"))
+        return print_help();
+    if (argc > 2)
+        return tool_fail("", TOOL_USAGE, "help takes one command, got '%s' as well",
+                         argv[2]);
+    const struct command *const command = find_command(argv[1]);
+    if (!command)
+        return TOOL_USAGE;
+    char option[] = "--help";
+    char *words[] = {argv[1], option, NULL};
+    return command->run(2, words);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return tool_fail("", TOOL_USAGE,
+                         "no command: attend run|info|check|example [OPTION]..., or "
+                         "'attend --help'");
+    if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return help(argc - 1, argv + 1);
+    if (!strcmp(argv[1], "--version")) {
+        if (argc > 2)
+            return tool_fail("", TOOL_USAGE, "unexpected argument '%s'", argv[2]);
+        printf("attend %s\n", attend_version());
+        return tool_finish_output("", TOOL_OK);
+    }
+    const struct command *const command = find_command(argv[1]);
+    return command ? command->run(argc - 1, argv + 1) : TOOL_USAGE;
+}

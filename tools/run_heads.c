@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* ALiBi slopes and sink logits: one number per query head. */
+#include "run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A binary16 number: sign, 5 bits of exponent, 10 of fraction. */
+static double half_value(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double sign = bits >> 15 ? -1.0 : 1.0;
+
+    if (exponent == 31)
+        return fraction ? NAN : sign * INFINITY;
+    return sign *
+           (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
+}
+
+/* Element h of a vector of any floating dtype. */
+static double read_value(const struct io_tensor *tensor, int64_t h)
+{
+    const size_t size = io_dtype_size(tensor->dtype);
+    const unsigned char *const at =
+        (const unsigned char *)tensor->data + (size_t)(h * tensor->stride[0]) * size;
+    uint16_t half;
+    float single;
+    double value;
+
+    switch (tensor->dtype) {
+    case IO_F64:
+        memcpy(&value, at, sizeof value);
+        return value;
+    case IO_F32:
+        memcpy(&single, at, sizeof single);
+        return (double)single;
+    case IO_F16:
+        memcpy(&half, at, sizeof half);
+        return half_value(half);
+    default: /* bf16, the upper half of an f32 */
+        memcpy(&half, at, sizeof half);
+        const uint32_t bits = (uint32_t)half << 16;
+        memcpy(&single, &bits, sizeof single);
+        return (double)single;
+    }
+}
+
+/*
+ * The usual slopes: 2^(-8 (h + 1) / n) for a power of two n.  Any other hq takes
+ * those of the next smaller n, then every other one of those for 2 n.
+ */
+static void fill_slopes(double *slopes, int64_t hq)
+{
+    int64_t n = 1;
+
+    while (n <= hq / 2)
+        n *= 2;
+    for (int64_t h = 0; h < hq; h++)
+        slopes[h] = h < n ? exp2(-8.0 * (double)(h + 1) / (double)n)
+                          : exp2(-4.0 * (double)(2 * (h - n) + 1) / (double)n);
+}
+
+/* hq doubles, to be freed; NULL with a message. */
+static double *allocate_heads(const struct run_problem *p)
+{
+    double *const values = calloc((size_t)p->io.q.size[1] + 1, sizeof *values);
+
+    if (!values)
+        tool_fail("run", TOOL_FAILED, "out of memory for %" PRId64 " heads",
+                  p->io.q.size[1]);
+    return values;
+}
+
+static int read_heads(const struct run_problem *p, enum run_input which, double **values)
+{
+    const struct io_tensor *const t = &p->tensor[which];
+    const int64_t hq = p->io.q.size[1];
+    const int status = run_check_float(which, t);
+
+    if (status)
+        return status;
+    if (t->ndim != 1 || t->size[0] != hq)
+        return RUN_FAIL_SHAPE(which, t, "(hq,) = (%" PRId64 ",) is needed", hq);
+    *values = allocate_heads(p);
+    if (!*values)
+        return TOOL_FAILED;
+    for (int64_t h = 0; h < hq; h++)
+        (*values)[h] = read_value(t, h);
+    return TOOL_OK;
+}
+
+int run_heads_open(const struct run_args *args, struct run_problem *p)
+{
+    int status = TOOL_OK;
+
+    if (args->alibi_is_auto) {
+        p->alibi = allocate_heads(p);
+        if (!p->alibi)
+            return TOOL_FAILED;
+        fill_slopes(p->alibi, p->io.q.size[1]);
+    } else if (args->input[RUN_ALIBI]) {
+        status = read_heads(p, RUN_ALIBI, &p->alibi);
+    }
+    if (!status && args->input[RUN_SINKS])
+        status = read_heads(p, RUN_SINKS, &p->sinks);
+    p->rule.alibi = p->alibi;
+    p->rule.sinks = p->sinks;
+    return status;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The outputs of `attend run`: their shapes, and the report about them. */
+#include "run.h"
+
+#include <stdio.h>
+
+static enum io_dtype to_io(attend_dtype dtype)
+{
+    switch (dtype) {
+    case ATTEND_F64:
+        return IO_F64;
+    case ATTEND_F16:
+        return IO_F16;
+    case ATTEND_BF16:
+        return IO_BF16;
+    default:
+        return IO_F32;
+    }
+}
+
+/*
+ * An output as the problem sees it, (b, h, l, d), and its axes in the order of
+ * the file: `out` has the layout of q, LSE and weights are (b, hq, nq[, nk]).
+ */
+static attend_tensor describe(const struct run_args *args, const struct run_problem *p,
+                              enum run_output which, int order[4])
+{
+    const attend_dtype dtype = p->io.q.dtype;
+    const attend_dtype exact = dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    const int64_t last[RUN_OUTPUTS] = {p->io.v.size[3], 1, p->io.k.size[2]};
+    const int is_blhd = which == RUN_OUT && args->is_blhd;
+
+    order[0] = 0;
+    order[1] = is_blhd ? 2 : 1;
+    order[2] = is_blhd ? 1 : 2;
+    order[3] = 3;
+    return (attend_tensor){
+        .dtype = which != RUN_OUT ? exact : (args->out_is_f32 ? ATTEND_F32 : dtype),
+        .size = {p->io.q.size[0], p->io.q.size[1], p->io.q.size[2], last[which]}};
+}
+
+int run_problem_outputs(const struct run_args *args, const struct run_problem *p,
+                        struct io_output outputs[RUN_OUTPUTS])
+{
+    int count = 0;
+
+    for (int x = 0; x < RUN_OUTPUTS; x++) {
+        int order[4];
+        const attend_tensor t = describe(args, p, (enum run_output)x, order);
+        struct io_output *const output = &outputs[count];
+
+        if (!args->output[x])
+            continue;
+        *output = (struct io_output){.spec = args->output[x], .dtype = to_io(t.dtype)};
+        /* Input without b, or without b and h, gives outputs without them. */
+        for (int a = 0; a < (x == RUN_LSE ? 3 : 4); a++)
+            if (order[a] >= 4 - p->rank)
+                output->size[output->ndim++] = t.size[order[a]];
+        count++;
+    }
+    return count;
+}
+
+void run_problem_set_outputs(const struct run_args *args, struct run_problem *p,
+                             const struct io_output outputs[RUN_OUTPUTS])
+{
+    attend_tensor *const targets[RUN_OUTPUTS] = {&p->io.out, &p->io.lse, &p->io.weights};
+    int count = 0;
+
+    for (int x = 0; x < RUN_OUTPUTS; x++) {
+        if (!args->output[x])
+            continue;
+        int order[4];
+        attend_tensor *const t = targets[x];
+        int64_t stride = 1;
+        *t = describe(args, p, (enum run_output)x, order);
+        for (int a = 3; a >= 0; a--) {
+            t->stride[order[a]] = stride;
+            stride *= t->size[order[a]] > 0 ? t->size[order[a]] : 1;
+        }
+        t->data = outputs[count++].data;
+    }
+}
+
+static int report_json(const struct run_args *args, const struct run_problem *p,
+                       const struct io_output *outputs, const attend_context *ctx,
+                       double seconds)
+{
+    const attend_io *const io = &p->io;
+    json_t *const inputs = json_object(), *const written = json_array();
+    int count = 0;
+
+    for (int i = 0; i < RUN_INPUTS; i++)
+        if (args->input[i])
+            json_object_set_new(inputs, run_input_name[i],
+                                tool_json_string(args->input[i]));
+    for (int x = 0; x < RUN_OUTPUTS; x++) {
+        if (!args->output[x])
+            continue;
+        const struct io_output *const output = &outputs[count++];
+        json_t *const shape = json_array();
+        for (int a = 0; a < output->ndim; a++)
+            json_array_append_new(shape, json_integer(output->size[a]));
+        json_array_append_new(
+            written, json_pack("{s:s, s:o, s:s, s:o}", "name", run_output_name[x], "file",
+                               tool_json_string(output->spec), "dtype",
+                               run_dtype_name(output->dtype), "shape", shape));
+    }
+    json_t *const shape =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "nb", (json_int_t)io->q.size[0],
+                  "hq", (json_int_t)io->q.size[1], "hkv", (json_int_t)io->k.size[1], "nq",
+                  (json_int_t)io->q.size[2], "nk", (json_int_t)io->k.size[2], "d",
+                  (json_int_t)io->q.size[3], "dv", (json_int_t)io->v.size[3]);
+    return tool_print_json(
+        "run", json_pack("{s:o, s:o, s:s, s:s, s:i, s:o, s:o}", "inputs", inputs, "shape",
+                         shape, "dtype", attend_dtype_name(io->q.dtype), "isa",
+                         attend_context_isa(ctx), "threads", attend_context_threads(ctx),
+                         "seconds", tool_json_real(seconds), "outputs", written));
+}
+
+int run_report(const struct run_args *args, const struct run_problem *p,
+               const struct io_output *outputs, const attend_context *ctx, double seconds)
+{
+    if (args->wants_json)
+        return report_json(args, p, outputs, ctx, seconds);
+    int count = 0;
+    for (int x = 0; x < RUN_OUTPUTS; x++) {
+        if (!args->output[x])
+            continue;
+        const struct io_output *const output = &outputs[count++];
+        printf("%s: %s %s; ", output->spec,
+               run_shape_text(output->size, output->ndim).text,
+               run_dtype_name(output->dtype));
+    }
+    printf("%.3g s, %s, %d thread%s\n", seconds, attend_context_isa(ctx),
+           attend_context_threads(ctx), attend_context_threads(ctx) == 1 ? "" : "s");
+    return tool_finish_output("run", TOOL_OK);
+}

@@ -2,6 +2,8 @@
 # The front door.  CMake is the build of record: see CMakeLists.txt and
 # CMakePresets.json.  Every target sets up what it needs by itself.
 
+MAKEFLAGS += --no-print-directory
+
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 600

@@ -17,7 +17,7 @@ typedef struct shape {
 
 /* How far from the dense value a result may lie. */
 typedef enum closeness {
-    /* For unit-normal q, k, v and a default scale, as the README promises. */
+    /* For unit-normal q, k, v and the default scale: type_error() of max |V|. */
     CLOSE_NORMAL,
     /* For any inputs: the rounding of the scores, R u (d + 8), comes on top. */
     CLOSE_DERIVED

@@ -69,7 +69,8 @@ static double *take_values(struct bytes *in, attend_dtype dtype, const int64_t s
 
 static void take_shape(struct bytes *in, struct check_problem *p)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16, ATTEND_F64};
+    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16,
+                                          ATTEND_F64};
     const int64_t types = take(in), heads = take(in);
 
     p->dtype = dtypes[types & 3];
@@ -120,7 +121,8 @@ static void take_rule(struct bytes *in, struct check_problem *p)
     }
 }
 
-static void take_plane_size(struct bytes *in, const struct check_problem *p, int64_t size[4])
+static void take_plane_size(struct bytes *in, const struct check_problem *p,
+                            int64_t size[4])
 {
     const int64_t full[4] = {p->nb, p->hq, p->nq, p->nk}, axes = take(in);
 

@@ -191,8 +191,7 @@ static void repeat_without_allocating(attend_context *plain)
             CHECK(c.calls == calls, "repeat %d: %d allocations", repeat, c.calls - calls);
         }
         /* Fewer keys, fewer queries, another batch: all fit. */
-        problem fits =
-            problem_make((shape){2, 4, 2, 17, 80, 80, 96}, pair_dtypes[at], 3);
+        problem fits = problem_make((shape){2, 4, 2, 17, 80, 80, 96}, pair_dtypes[at], 3);
         CHECK(problem_run(&fits, ctx), "a smaller problem");
         CHECK(c.calls == calls, "a smaller problem: %d allocations", c.calls - calls);
         problem_free(&fits);

@@ -20,7 +20,8 @@ static const char help_text[] =
     "                of threads has its own)\n"
     "  --seed N      other random problems (default 1)\n"
     "  --json        one JSON object per line: set, test, cases, worst_over_bound, ok;\n"
-    "                for laws that hold bit for bit worst_over_bound is 0, null if broken\n"
+    "                for laws that hold bit for bit worst_over_bound is 0, null if "
+    "broken\n"
     "  --help        this text\n"
     "\n"
     "Exit status 1 if a check fails; the message names the problem that shows it.\n"
@@ -80,7 +81,8 @@ static int print_as_json(const char *test, const struct check_set *set)
 static void print_as_text(const check_test *test, const struct check_set *set)
 {
     printf("%-11s %-10s %9lld  %9.3g  %s\n", set->name, test->name,
-           (long long)set->tally.cases, set->tally.worst, set->tally.ok ? "ok" : "FAILED");
+           (long long)set->tally.cases, set->tally.worst,
+           set->tally.ok ? "ok" : "FAILED");
     if (!set->tally.ok)
         printf("    %s: %s\n    %s\n", test->name, test->what, set->tally.detail);
 }
@@ -101,8 +103,8 @@ static int perform_all(struct check_run *run, struct progress *progress, int as_
         for (int s = 0; s < run->count && *status == TOOL_OK; s++) {
             const struct check_set *const set = &run->sets[s];
             if (!set->tally.ok && failed++ == 0)
-                snprintf(first, first_size, "%s on %s: %s", check_tests[t].name, set->name,
-                         set->tally.detail);
+                snprintf(first, first_size, "%s on %s: %s", check_tests[t].name,
+                         set->name, set->tally.detail);
             if (as_json)
                 *status = print_as_json(check_tests[t].name, set);
             else
@@ -140,8 +142,8 @@ int cmd_check(int argc, char **argv)
     tool_progress_start(&progress.line, "checking");
     run.progress = on_progress;
     run.progress_user = &progress;
-    const int failed = perform_all(&run, &progress, options[OPT_JSON].value != NULL, &status,
-                                   first, sizeof first);
+    const int failed = perform_all(&run, &progress, options[OPT_JSON].value != NULL,
+                                   &status, first, sizeof first);
     tool_progress_finish(&progress.line);
     check_close(&run);
     if (status)

@@ -19,6 +19,9 @@
  * heads around a row, and any strides of the same values.
  *
  * The library prints nothing, never aborts and keeps no global state.
+ *
+ * A struct that may grow starts with struct_size, which its _default() function sets;
+ * a size this library does not know is refused, never guessed.
  */
 #ifndef ATTEND_ATTEND_H
 #define ATTEND_ATTEND_H

@@ -15,7 +15,9 @@ struct check_model check_model_of(const struct check_problem *p, int is_ref)
         .flush = flush,
         .p_round = p->dtype == ATTEND_BF16 && !is_ref ? 0x1p-8 : 0.0,
         /* Instructions for bf16 flush subnormal products. */
-        .product = p->dtype == ATTEND_BF16 ? flush : in_double ? 0x1p-1074 : 0x1p-149,
+        .product = p->dtype == ATTEND_BF16 ? flush
+                   : in_double             ? 0x1p-1074
+                                           : 0x1p-149,
         .slack = in_double ? 2.0 : 1.0,
         .d = (double)p->d,
         .out_dtype = p->out_dtype,
@@ -36,7 +38,10 @@ double check_bound_excess(double p, double log_p, double e)
     return e < 0.5 ? p * (e + e * e) : exp(log_p + e);
 }
 
-double check_bound_least(double p, double e) { return e < 0.5 ? p * (1.0 - e) : p * exp(-e); }
+double check_bound_least(double p, double e)
+{
+    return e < 0.5 ? p * (1.0 - e) : p * exp(-e);
+}
 
 double check_bound_out(const struct check_model *model, double total, double least,
                        double spread, double mean, double largest, double out, int64_t nk)
@@ -62,7 +67,8 @@ double check_bound_lse(const struct check_model *model, double total, double lea
 double check_bound_weight(const struct check_model *model, double total, double least,
                           double excess, double weight)
 {
-    const double inner = fmin((excess + total * weight) / least, 1.0 + model->c * model->u);
+    const double inner =
+        fmin((excess + total * weight) / least, 1.0 + model->c * model->u);
 
     return model->slack * inner + check_unit(model->lse_dtype) * (weight + inner) +
            check_smallest(model->lse_dtype);

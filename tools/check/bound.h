@@ -61,11 +61,13 @@ struct check_model {
     attend_dtype out_dtype, lse_dtype;
 };
 
-/* The model of a kernel set, or of `ref`, which computes in double whatever the inputs. */
+/* The model of a kernel set, or of `ref`, which computes in double whatever the inputs.
+ */
 struct check_model check_model_of(const struct check_problem *p, int is_ref);
 
 /* e_j; `tiny` is the factor of f above. */
-double check_bound_score(const struct check_model *model, double a, double m, double tiny);
+double check_bound_score(const struct check_model *model, double a, double m,
+                         double tiny);
 /*
  * D_j without its f, and P_j e^-e, from the exact P_j and its logarithm (which is
  * what is known where P_j underflows).  Small e take the safe sides e + e^2 and
@@ -76,7 +78,8 @@ double check_bound_least(double p, double e);
 
 /* A row: D, W; a column of it: sum D_j|V_j|, sum P_j|V_j|, max|V_j|, and the exact O. */
 double check_bound_out(const struct check_model *model, double total, double least,
-                       double spread, double mean, double largest, double out, int64_t nk);
+                       double spread, double mean, double largest, double out,
+                       int64_t nk);
 double check_bound_lse(const struct check_model *model, double total, double least,
                        double lse);
 double check_bound_weight(const struct check_model *model, double total, double least,

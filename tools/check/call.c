@@ -52,8 +52,8 @@ static void reserve(struct check_blocks *blocks, int which, size_t size)
     release(blocks, which);
 
     const size_t room = (2 * size + MARGIN + page - 1) / page * page;
-    unsigned char *const base = mmap(NULL, room + 2 * page, PROT_NONE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *const base =
+        mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED || mprotect(base + page, room, PROT_READ | PROT_WRITE) != 0) {
         fprintf(stderr, "attend check: cannot map %zu bytes\n", room);
         exit(1);
@@ -80,7 +80,8 @@ static unsigned char *place(struct check_blocks *blocks, int which, size_t size,
 }
 
 /* First byte that is no longer poison in the neighbourhood of a block, or -1. */
-static int64_t spoilt(const struct check_blocks *blocks, int which, size_t size, int at_start)
+static int64_t spoilt(const struct check_blocks *blocks, int which, size_t size,
+                      int at_start)
 {
     const size_t room = blocks->block[which].room;
     const size_t around = size + MARGIN < room ? size + MARGIN : room;
@@ -102,7 +103,8 @@ struct placed {
 
 static void set_strides(struct placed *t, const struct check_layout *layout)
 {
-    static const int orders[4][4] = {{3, 2, 1, 0}, {3, 1, 2, 0}, {2, 3, 1, 0}, {0, 1, 2, 3}};
+    static const int orders[4][4] = {
+        {3, 2, 1, 0}, {3, 1, 2, 0}, {2, 3, 1, 0}, {0, 1, 2, 3}};
     int64_t extent = 1, last = 0;
 
     t->first = 0;
@@ -125,8 +127,8 @@ static void set_strides(struct placed *t, const struct check_layout *layout)
     t->span = check_count(t->size) > 0 ? last + 1 : 0;
 }
 
-static struct placed place_tensor(struct check_blocks *blocks, const struct check_problem *p,
-                                  int which)
+static struct placed place_tensor(struct check_blocks *blocks,
+                                  const struct check_problem *p, int which)
 {
     struct placed t = {.dtype = check_tensor_dtype(p, which)};
 
@@ -185,7 +187,8 @@ static attend_view place_input(struct check_blocks *blocks, const struct check_p
 
 static attend_tensor output_of(const struct placed *t)
 {
-    attend_tensor tensor = {.data = t->data + (size_t)t->first * attend_dtype_size(t->dtype),
+    attend_tensor tensor = {.data =
+                                t->data + (size_t)t->first * attend_dtype_size(t->dtype),
                             .dtype = t->dtype};
 
     memcpy(tensor.size, t->size, sizeof t->size);
@@ -260,17 +263,18 @@ int check_call(struct check_blocks *blocks, attend_context *ctx,
 
     const attend_status status = attend_forward(ctx, &rule, &io, &error);
     if (status != ATTEND_OK) {
-        snprintf(reason, reason_size, "%s: %s", attend_status_name(status), error.message);
+        snprintf(reason, reason_size, "%s: %s", attend_status_name(status),
+                 error.message);
         return 0;
     }
     for (int t = 0; t < 3; t++) {
         if (!wanted[t])
             continue;
         *results[t] = take(&placed[t]);
-        const int64_t at = spoilt(
-            blocks, CHECK_OUT + t,
-            (size_t)placed[t].span * attend_dtype_size(placed[t].dtype),
-            p->layout[CHECK_OUT + t].at_start);
+        const int64_t at =
+            spoilt(blocks, CHECK_OUT + t,
+                   (size_t)placed[t].span * attend_dtype_size(placed[t].dtype),
+                   p->layout[CHECK_OUT + t].at_start);
         if (at >= 0) {
             snprintf(reason, reason_size, "wrote outside %s (byte %lld of its block)",
                      names[t], (long long)at);

@@ -166,20 +166,22 @@ void check_tick(const struct check_run *run)
 /* Sizes around tiles of 8, 16, 24, 32, 48 and 128, zero, and primes. */
 static int64_t hostile_size(struct check_random *random, int64_t limit)
 {
-    static const int64_t sizes[] = {0,  1,  2,  3,  5,  7,  8,  9,   11,  13,  15,  16,
-                                    17, 23, 24, 25, 31, 32, 33, 47,  48,  49,  61,  63,
+    static const int64_t sizes[] = {0,  1,  2,  3,   5,   7,   8,   9,   11,  13,  15, 16,
+                                    17, 23, 24, 25,  31,  32,  33,  47,  48,  49,  61, 63,
                                     64, 65, 97, 127, 128, 129, 131, 255, 257, 385, 521};
     int64_t size;
 
     do
-        size = sizes[check_random_int(random, 0, (int64_t)(sizeof sizes / sizeof *sizes) - 1)];
+        size = sizes[check_random_int(random, 0,
+                                      (int64_t)(sizeof sizes / sizeof *sizes) - 1)];
     while (size > limit);
     return size;
 }
 
 void check_test_bound(struct check_run *run)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16, ATTEND_F64};
+    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16,
+                                          ATTEND_F64};
 
     for (int64_t n = 0; n < check_cases(run, 500); n++) {
         const uint64_t seed = check_case_seed(run, 1, n);
@@ -187,8 +189,8 @@ void check_test_bound(struct check_run *run)
         const int64_t nq = hostile_size(&random, 257), nk = hostile_size(&random, 521);
         const int64_t d = hostile_size(&random, 131), dv = hostile_size(&random, 131);
         const int64_t group = check_random_chance(&random, 0.3) ? 3 : 1;
-        struct check_problem p = check_sample_shape(seed, dtypes[n % 4], 1, group, 1, nq, nk,
-                                                    d, dv);
+        struct check_problem p =
+            check_sample_shape(seed, dtypes[n % 4], 1, group, 1, nq, nk, d, dv);
         p.causal = n % 3 == 1 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
         p.wants_weights = n % 5 == 0;
         if (n % 3 == 2) { /* peaked: nearly all weight on one key */

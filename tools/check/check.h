@@ -34,7 +34,7 @@ struct check_run {
     struct check_set sets[CHECK_SETS_MAX];
     int count;
     uint64_t seed;
-    double effort; /* multiplies the number of cases; 1 for `attend check` */
+    double effort;     /* multiplies the number of cases; 1 for `attend check` */
     int64_t exp2_step; /* one float in this many */
     int exp2_threads;
     struct check_blocks blocks;

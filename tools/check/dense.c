@@ -71,16 +71,45 @@ static struct dot dot(const double *q, const double *k, int64_t d)
                         (w[0] + w[1]) + (w[2] + w[3])};
 }
 
-/* A dot product of infinities has no single right rounding: only NaN is claimed. */
-static enum row_kind judge(double product, double score, double size, double products,
-                           const struct check_problem *p)
+/*
+ * A dot product of numbers that are not all finite, or that overflow.  A NaN among
+ * them makes it NaN in any order; otherwise finite products beyond the limit may
+ * become infinite, or not, with the order.
+ */
+static enum row_kind judge_dot(const double *q, const double *k, int64_t d, double limit)
+{
+    double finite = 0.0;
+
+    for (int64_t c = 0; c < d; c++) {
+        if (isnan(q[c]) || isnan(k[c]))
+            return POISONED;
+        if (isfinite(q[c]) && isfinite(k[c]))
+            finite += fabs(q[c] * k[c]);
+    }
+    return finite > limit ? OUTSIDE : ORDINARY;
+}
+
+/*
+ * `product` is the plain dot product.  One of -inf, or under a softcap of +-inf, has
+ * no single right answer, as an operand may have been flushed to 0 before.
+ */
+static enum row_kind judge(const struct check_problem *p, const double *q,
+                           const double *k, const struct dot *product, double score,
+                           double size)
 {
     const double limit = p->dtype == ATTEND_F64 ? 0x1p1000 : 0x1p100;
-    const double largest = check_largest(p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32);
+    const double largest =
+        check_largest(p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32);
 
+    if (!isfinite(product->size)) {
+        const enum row_kind kind = judge_dot(q, k, p->d, limit);
+        if (kind != ORDINARY)
+            return kind;
+    }
     if (isnan(score) || (score == INFINITY && p->softcap == 0.0))
         return POISONED;
-    if (isinf(product) || products > limit || fabs(check_scale(p)) * products > limit)
+    if (isinf(product->dot) || product->size > limit ||
+        fabs(check_scale(p)) * product->size > limit)
         return OUTSIDE;
     return size > largest && !isinf(score) ? OUTSIDE : ORDINARY;
 }
@@ -103,9 +132,8 @@ static void score_row(const struct check_problem *p, int64_t b, int64_t h, int64
         if (!check_sees(p, b, h, i, j))
             continue;
         const struct dot product = dot(q, k + j * p->d, p->d);
-        const double bias = p->bias == NULL
-                                ? 0.0
-                                : check_broadcast(p->bias, p->bias_size, b, h, i, j);
+        const double bias =
+            p->bias == NULL ? 0.0 : check_broadcast(p->bias, p->bias_size, b, h, i, j);
         const double slope =
             p->alibi == NULL ? 0.0 : p->alibi[h] * (double)(j - check_position(p, b, i));
         double x = scale * product.dot;
@@ -116,10 +144,10 @@ static void score_row(const struct check_problem *p, int64_t b, int64_t h, int64
         row->key[at] = j;
         row->score[at] = x + bias + slope;
         row->size[at] = fabs(scale) * product.size + fabs(bias) + fabs(slope);
-        row->tiny[at] = (1.0 + fabs(scale)) *
-                        ((double)p->d + queries + product.keys + product.size);
+        row->tiny[at] =
+            (1.0 + fabs(scale)) * ((double)p->d + queries + product.keys + product.size);
         const enum row_kind kind =
-            judge(product.dot, row->score[at], row->size[at], product.size, p);
+            judge(p, q, k + j * p->d, &product, row->score[at], row->size[at]);
         if (kind == POISONED || (kind == OUTSIDE && row->kind != POISONED))
             row->kind = kind;
     }
@@ -185,7 +213,8 @@ static void join_row(const struct check_problem *p, const struct check_model *mo
             row->spread[1][c] = 0.0;
     for (int64_t at = 0; at < row->n; at++) {
         const double *const values = v + row->key[at] * dv;
-        const double weight = row->p[at], d0 = row->excess[0][at], d1 = row->excess[1][at];
+        const double weight = row->p[at], d0 = row->excess[0][at],
+                     d1 = row->excess[1][at];
         for (int64_t c = 0; c < dv; c++) {
             const double size = fabs(values[c]);
             o[c] += weight * values[c];
@@ -201,18 +230,18 @@ static void join_row(const struct check_problem *p, const struct check_model *mo
             o[c] = NAN;
         for (int t = 0; t < CHECK_MODELS; t++)
             out->bound[t][first + c] =
-                isnan(o[c])             ? 0.0
-                : row->sum[c] > limit   ? -1.0
-                                        : check_bound_out(&models[t], row->total[t],
-                                                          row->least[t], row->spread[t][c],
-                                                          row->mean[c], row->largest[c],
-                                                          o[c], p->nk);
+                isnan(o[c]) ? 0.0
+                : row->sum[c] > limit
+                    ? -1.0
+                    : check_bound_out(&models[t], row->total[t], row->least[t],
+                                      row->spread[t][c], row->mean[c], row->largest[c],
+                                      o[c], p->nk);
     }
 }
 
 /* Value and bound of elements first .. first + n - 1, alike. */
-static void set_values(struct check_values *values, int64_t first, int64_t n, double value,
-                       double bound)
+static void set_values(struct check_values *values, int64_t first, int64_t n,
+                       double value, double bound)
 {
     for (int64_t at = first; values->value != NULL && at < first + n; at++) {
         values->value[at] = value;
@@ -220,24 +249,13 @@ static void set_values(struct check_values *values, int64_t first, int64_t n, do
     }
 }
 
+/* All weight is the sink's: O is 0 whatever V holds. */
 static int only_sink(const struct row *row)
 {
     for (int64_t at = 0; at < row->n; at++)
         if (row->score[at] != -INFINITY)
             return 0;
     return 1;
-}
-
-/* Where V is not finite but every weight is 0, 0 and NaN are both defensible. */
-static void disclaim_columns(const struct check_problem *p, int64_t b, int64_t h,
-                             const struct row *row, struct check_values *out, int64_t first)
-{
-    const int64_t g = h / (p->hq / p->hkv);
-
-    for (int64_t at = 0; at < row->n; at++)
-        for (int64_t c = 0; c < p->dv; c++)
-            if (!isfinite(p->v[((b * p->hkv + g) * p->nk + row->key[at]) * p->dv + c]))
-                set_values(out, first + c, 1, 0.0, -1.0);
 }
 
 static void expect_row(const struct check_problem *p, const struct check_model *models,
@@ -252,7 +270,8 @@ static void expect_row(const struct check_problem *p, const struct check_model *
         weigh_row(models, sink, row);
     set_values(&expect->weights, r * p->nk, p->nk, 0.0, row->kind > EMPTY ? -1.0 : 0.0);
     if (row->kind > EMPTY) {
-        set_values(&expect->out, r * p->dv, p->dv, NAN, row->kind == OUTSIDE ? -1.0 : 0.0);
+        set_values(&expect->out, r * p->dv, p->dv, NAN,
+                   row->kind == OUTSIDE ? -1.0 : 0.0);
         set_values(&expect->lse, r, 1, NAN, row->kind == OUTSIDE ? -1.0 : 0.0);
         return;
     }
@@ -263,19 +282,16 @@ static void expect_row(const struct check_problem *p, const struct check_model *
         return;
     }
     join_row(p, models, b, h, row, &expect->out, r * p->dv);
-    if (only_sink(row)) {
+    if (only_sink(row))
         set_values(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
-        disclaim_columns(p, b, h, row, &expect->out, r * p->dv);
-    }
     for (int t = 0; t < CHECK_MODELS; t++) {
         expect->lse.value[r] = row->lse;
         expect->lse.bound[t][r] =
             check_bound_lse(&models[t], row->total[t], row->least[t], row->lse);
         for (int64_t at = 0; expect->weights.value != NULL && at < row->n; at++) {
             expect->weights.value[r * p->nk + row->key[at]] = row->p[at];
-            expect->weights.bound[t][r * p->nk + row->key[at]] =
-                check_bound_weight(&models[t], row->total[t], row->least[t],
-                                   row->excess[t][at], row->p[at]);
+            expect->weights.bound[t][r * p->nk + row->key[at]] = check_bound_weight(
+                &models[t], row->total[t], row->least[t], row->excess[t][at], row->p[at]);
         }
     }
 }
@@ -333,8 +349,8 @@ double check_ratio(double got, double want, double bound)
 }
 
 static double compare_values(const char *name, const struct check_values *want, int model,
-                             const double *got, int64_t rows, int64_t columns, double worst,
-                             char *where, size_t where_size)
+                             const double *got, int64_t rows, int64_t columns,
+                             double worst, char *where, size_t where_size)
 {
     if (got == NULL)
         return worst;
@@ -343,8 +359,9 @@ static double compare_values(const char *name, const struct check_values *want, 
             check_ratio(got[at], want->value[at], want->bound[model][at]);
         if (!(ratio <= worst)) {
             worst = ratio;
-            snprintf(where, where_size, "%s row %lld column %lld: got %.9g want %.9g +- %.3g",
-                     name, (long long)(at / columns), (long long)(at % columns), got[at],
+            snprintf(where, where_size,
+                     "%s row %lld column %lld: got %.9g want %.9g +- %.3g", name,
+                     (long long)(at / columns), (long long)(at % columns), got[at],
                      want->value[at], want->bound[model][at]);
         }
     }
@@ -358,8 +375,8 @@ double check_compare(const struct check_problem *p, const struct check_expect *e
     const int64_t rows = p->nb * p->hq * p->nq;
     double worst = 0.0;
 
-    worst = compare_values("out", &expect->out, model, got->out, rows, p->dv, worst, where,
-                           where_size);
+    worst = compare_values("out", &expect->out, model, got->out, rows, p->dv, worst,
+                           where, where_size);
     worst = compare_values("lse", &expect->lse, model, got->lse, rows, 1, worst, where,
                            where_size);
     return compare_values("weights", &expect->weights, model, got->weights, rows, p->nk,

@@ -45,8 +45,8 @@ static void miss(struct check_exp2_result *result, double ulp, float x)
  * Errors in units of the last place of the exact value, as fractions of it: for a
  * value v in [2^e, 2^(e+1)) a unit is 2^(e-23).  `inverse` holds 2^(23-e).
  */
-static void judge(const float *x, const float *y, const double *want, const double *inverse,
-                  int64_t n, struct check_exp2_result *result)
+static void judge(const float *x, const float *y, const double *want,
+                  const double *inverse, int64_t n, struct check_exp2_result *result)
 {
     double worst = 0.0;
     int broken = 0;
@@ -112,10 +112,9 @@ static void *work(void *arg)
 /* Values that must come out exactly, in any lane of a vector and in its tail. */
 static void exact_cases(const attend_context *ctx, struct check_exp2_result *result)
 {
-    static const float cases[][2] = {{0.0f, 1.0f},      {-0.0f, 1.0f},
-                                     {-1.0f, 0.5f},     {-126.0f, 0x1p-126f},
-                                     {-127.0f, 0.0f},   {-1e30f, 0.0f},
-                                     {-INFINITY, 0.0f}, {NAN, NAN}};
+    static const float cases[][2] = {
+        {0.0f, 1.0f},    {-0.0f, 1.0f},  {-1.0f, 0.5f},     {-126.0f, 0x1p-126f},
+        {-127.0f, 0.0f}, {-1e30f, 0.0f}, {-INFINITY, 0.0f}, {NAN, NAN}};
     float x[37], y[37];
 
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
@@ -155,7 +154,8 @@ void check_exp2(attend_context *const *ctx, int count, int64_t step, int threads
         results[s] = (struct check_exp2_result){0};
         for (int w = 0; w < workers; w++) {
             results[s].cases += worker[w].results[s].cases;
-            miss(&results[s], worker[w].results[s].worst_ulp, worker[w].results[s].worst_x);
+            miss(&results[s], worker[w].results[s].worst_ulp,
+                 worker[w].results[s].worst_x);
         }
         exact_cases(ctx[s], &results[s]);
     }
@@ -172,8 +172,8 @@ void check_test_exp2(struct check_run *run)
         ctx[s] = run->sets[s].ctx;
     check_exp2(ctx, run->count, run->exp2_step, run->exp2_threads, results);
     for (int s = 0; s < run->count; s++) {
-        snprintf(where, sizeof where, "2^%.9g is %.3g ulp off", (double)results[s].worst_x,
-                 results[s].worst_ulp);
+        snprintf(where, sizeof where, "2^%.9g is %.3g ulp off",
+                 (double)results[s].worst_x, results[s].worst_ulp);
         check_note(&run->sets[s], results[s].worst_ulp / 3.0, NULL, where);
         run->sets[s].tally.cases = results[s].cases;
     }

@@ -7,8 +7,8 @@
 #include "check/sample.h"
 
 /* A random problem with at least one row, all outputs asked for at times. */
-struct check_problem check_law_sample(const struct check_run *run, uint64_t salt, int64_t n,
-                                      int64_t max_length);
+struct check_problem check_law_sample(const struct check_run *run, uint64_t salt,
+                                      int64_t n, int64_t max_length);
 
 /* Equal bits, or both NaN: the bits of a NaN carry nothing. */
 int check_same_bits(double a, double b);

@@ -15,12 +15,13 @@ static double pair_ratio(const char *name, const double *a, const struct check_v
     for (int64_t at = 0; at < count && a != NULL && b != NULL; at++) {
         const double bound_a = wa->bound[model][at], bound_b = wb->bound[model][at];
         const double want = isnan(wa->value[at]) ? NAN : a[at] + shift;
-        const double ratio =
-            check_ratio(b[at], want, bound_a < 0.0 || bound_b < 0.0 ? -1.0 : bound_a + bound_b);
+        const double ratio = check_ratio(
+            b[at], want, bound_a < 0.0 || bound_b < 0.0 ? -1.0 : bound_a + bound_b);
         if (!(ratio <= worst)) {
             worst = ratio;
-            snprintf(where, where_size, "%s element %lld: %.9g and %.9g, bounds %.3g and %.3g",
-                     name, (long long)at, a[at], b[at], bound_a, bound_b);
+            snprintf(where, where_size,
+                     "%s element %lld: %.9g and %.9g, bounds %.3g and %.3g", name,
+                     (long long)at, a[at], b[at], bound_a, bound_b);
         }
     }
     return worst;
@@ -40,8 +41,8 @@ static void compare_pair(struct check_run *run, const struct check_problem *pa,
         if (!check_try(run, set, set->ctx, pa, &a))
             continue;
         if (check_try(run, set, set->ctx, pb, &b)) {
-            double worst = pair_ratio("out", a.out, &ea.out, b.out, &eb.out, set->model, 0.0,
-                                      rows * pa->dv, 0.0, where, sizeof where);
+            double worst = pair_ratio("out", a.out, &ea.out, b.out, &eb.out, set->model,
+                                      0.0, rows * pa->dv, 0.0, where, sizeof where);
             worst = pair_ratio("lse", a.lse, &ea.lse, b.lse, &eb.lse, set->model, shift,
                                rows, worst, where, sizeof where);
             check_note(set, worst, pa, where);
@@ -54,7 +55,8 @@ static void compare_pair(struct check_run *run, const struct check_problem *pa,
 }
 
 /* A sample in which keys are alike but for their contents. */
-static struct check_problem unordered_sample(struct check_run *run, uint64_t salt, int64_t n)
+static struct check_problem unordered_sample(struct check_run *run, uint64_t salt,
+                                             int64_t n)
 {
     struct check_problem p = check_law_sample(run, salt, n, 140);
 

@@ -7,8 +7,8 @@
 
 #include "check/laws.h"
 
-struct check_problem check_law_sample(const struct check_run *run, uint64_t salt, int64_t n,
-                                      int64_t max_length)
+struct check_problem check_law_sample(const struct check_run *run, uint64_t salt,
+                                      int64_t n, int64_t max_length)
 {
     const struct check_sample_options options = {
         .max_length = max_length, .max_width = 72, .max_heads = 3};
@@ -54,8 +54,8 @@ double check_same_outputs(const struct check_problem *pa, const struct check_out
                           const unsigned char *skip, char *where, size_t where_size)
 {
     const int64_t rows = pa->nb * pa->hq * pa->nq;
-    const double out = same_values("out", a->out, pa->dv, b->out, pb->dv, rows, skip, where,
-                                   where_size);
+    const double out =
+        same_values("out", a->out, pa->dv, b->out, pb->dv, rows, skip, where, where_size);
     const double lse =
         same_values("lse", a->lse, 1, b->lse, 1, rows, skip, where, where_size);
     const double weights = same_values("weights", a->weights, pa->nk, b->weights, pb->nk,
@@ -114,8 +114,7 @@ static void spoil_keys(struct check_problem *p, struct check_random *random, int
         for (int64_t c = 0; c < p->d; c++)
             p->k[(head * p->nk + j) * p->d + c] = value;
         for (int64_t c = 0; c < p->dv; c++)
-            p->v[(head * p->nk + j) * p->dv + c] =
-                values[check_random_int(random, 0, 5)];
+            p->v[(head * p->nk + j) * p->dv + c] = values[check_random_int(random, 0, 5)];
     }
 }
 
@@ -170,7 +169,8 @@ static struct check_problem first_keys(const struct check_problem *p, int64_t n)
 }
 
 /* The same problem with keys n .. nk - 1 hidden by the key lengths or by the mask. */
-static struct check_problem hide_suffix(const struct check_problem *p, int64_t n, int by_mask)
+static struct check_problem hide_suffix(const struct check_problem *p, int64_t n,
+                                        int by_mask)
 {
     struct check_problem hidden = check_problem_copy(p);
 
@@ -212,7 +212,8 @@ void check_law_suffix(struct check_run *run)
 
 /* Rows of one batch and group of heads, as outputs of their own. */
 static struct check_outputs take_group(const struct check_problem *p,
-                                       const struct check_outputs *all, int64_t b, int64_t h)
+                                       const struct check_outputs *all, int64_t b,
+                                       int64_t h)
 {
     const int64_t rows = p->hq / p->hkv * p->nq, from = (b * p->hq + h) * p->nq;
     const double *const values[] = {all->out, all->lse, all->weights};
@@ -284,8 +285,8 @@ static void threads_of_set(struct check_run *run, struct check_set *set, int thr
         if (check_try(run, set, one, &p, &a)) {
             if (check_try(run, set, many, &p, &b)) {
                 check_note(set,
-                           check_same_outputs(&p, &a, &p, &b, NULL, where, sizeof where), &p,
-                           where);
+                           check_same_outputs(&p, &a, &p, &b, NULL, where, sizeof where),
+                           &p, where);
                 check_outputs_free(&b);
             }
             check_outputs_free(&a);

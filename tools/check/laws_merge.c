@@ -10,8 +10,8 @@
 enum { PARTS_MAX = 8 };
 
 /* The problem over keys from .. end - 1, positions kept; the sink goes to one part. */
-static struct check_problem part_of(const struct check_problem *p, int64_t from, int64_t end,
-                                    int keeps_sink)
+static struct check_problem part_of(const struct check_problem *p, int64_t from,
+                                    int64_t end, int keeps_sink)
 {
     int64_t *const index = check_memory((size_t)(end - from), sizeof *index);
 
@@ -56,8 +56,9 @@ static void shape_of(const struct check_problem *p, int64_t columns, int64_t siz
 }
 
 /* O and LSE of the parts through attend_merge(), in the type of the LSE. */
-static attend_status merge(const struct check_problem *p, const struct check_outputs *parts,
-                           int count, struct check_outputs *merged, attend_error *error)
+static attend_status merge(const struct check_problem *p,
+                           const struct check_outputs *parts, int count,
+                           struct check_outputs *merged, attend_error *error)
 {
     const int64_t rows = p->nb * p->hq * p->nq;
     const attend_dtype dtype = check_tensor_dtype(p, CHECK_LSE);

@@ -47,8 +47,10 @@ static uint16_t half_store(double value)
     if (magnitude >= 0x477ff000u) /* 65520 and above round to infinity */
         return (uint16_t)(sign | 0x7c00);
     if (magnitude < 0x38800000u) /* below 2^-14: a multiple of 2^-24 */
-        return (uint16_t)(sign | (uint32_t)nearbyintf(float_of_bits(magnitude) * 0x1p24f));
-    return (uint16_t)(sign | ((magnitude - 0x38000000u + 0xfff + (magnitude >> 13 & 1)) >> 13));
+        return (uint16_t)(sign |
+                          (uint32_t)nearbyintf(float_of_bits(magnitude) * 0x1p24f));
+    return (uint16_t)(sign |
+                      ((magnitude - 0x38000000u + 0xfff + (magnitude >> 13 & 1)) >> 13));
 }
 
 static uint16_t bfloat_store(double value)
@@ -133,7 +135,8 @@ double check_largest(attend_dtype dtype)
 /* The finaliser of splitmix64 over a Weyl sequence. */
 uint64_t check_random_bits(struct check_random *random)
 {
-    uint64_t z = random->seed * 0xd1342543de82ef95u + ++random->next * 0x9e3779b97f4a7c15u;
+    uint64_t z =
+        random->seed * 0xd1342543de82ef95u + ++random->next * 0x9e3779b97f4a7c15u;
 
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;

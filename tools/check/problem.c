@@ -43,7 +43,10 @@ attend_dtype check_tensor_dtype(const struct check_problem *p, int which)
     }
 }
 
-int64_t check_count(const int64_t size[4]) { return size[0] * size[1] * size[2] * size[3]; }
+int64_t check_count(const int64_t size[4])
+{
+    return size[0] * size[1] * size[2] * size[3];
+}
 
 double check_scale(const struct check_problem *p)
 {
@@ -83,7 +86,8 @@ int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, i
     return p->mask == NULL || check_broadcast(p->mask, p->mask_size, b, h, i, j) != 0.0;
 }
 
-void check_repeat(double *values, const int64_t size[4], const struct check_layout *layout)
+void check_repeat(double *values, const int64_t size[4],
+                  const struct check_layout *layout)
 {
     int64_t at = 0, index[4];
 
@@ -93,7 +97,8 @@ void check_repeat(double *values, const int64_t size[4], const struct check_layo
                 for (index[3] = 0; index[3] < size[3]; index[3]++) {
                     int64_t from = 0;
                     for (int a = 0; a < 4; a++)
-                        from = from * size[a] + (layout->broadcast >> a & 1 ? 0 : index[a]);
+                        from =
+                            from * size[a] + (layout->broadcast >> a & 1 ? 0 : index[a]);
                     values[at++] = values[from];
                 }
 }
@@ -152,7 +157,8 @@ static double *gather(const double *from, int64_t rows, int64_t keys, int64_t co
 }
 
 /* As gather(), for the last axis of a mask or bias, in place. */
-static void gather_plane(double **values, int64_t size[4], const int64_t *index, int64_t n)
+static void gather_plane(double **values, int64_t size[4], const int64_t *index,
+                         int64_t n)
 {
     if (*values == NULL || size[3] == 1)
         return;
@@ -164,8 +170,8 @@ static void gather_plane(double **values, int64_t size[4], const int64_t *index,
     size[3] = n;
 }
 
-struct check_problem check_problem_keys(const struct check_problem *p, const int64_t *index,
-                                        int64_t n)
+struct check_problem check_problem_keys(const struct check_problem *p,
+                                        const int64_t *index, int64_t n)
 {
     struct check_problem part = check_problem_copy(p);
 
@@ -291,8 +297,8 @@ struct line {
     size_t size, used;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct line *line, const char *format,
-                                                      ...)
+__attribute__((format(printf, 2, 3))) static void say(struct line *line,
+                                                      const char *format, ...)
 {
     va_list args;
 

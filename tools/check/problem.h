@@ -72,7 +72,8 @@ double check_broadcast(const double *values, const int64_t size[4], int64_t b, i
                        int64_t i, int64_t j);
 
 /* Copy the first slice along every axis that `layout` broadcasts. */
-void check_repeat(double *values, const int64_t size[4], const struct check_layout *layout);
+void check_repeat(double *values, const int64_t size[4],
+                  const struct check_layout *layout);
 
 void check_problem_free(struct check_problem *p);
 /* A deep copy; the caller frees it, as with all that return a problem. */
@@ -81,8 +82,8 @@ struct check_problem check_problem_copy(const struct check_problem *p);
  * The problem over keys index[0 .. n-1] of p, in that order: K, V, mask and bias
  * follow; causal offsets, windows, key lengths and ALiBi are left to the caller.
  */
-struct check_problem check_problem_keys(const struct check_problem *p, const int64_t *index,
-                                        int64_t n);
+struct check_problem check_problem_keys(const struct check_problem *p,
+                                        const int64_t *index, int64_t n);
 /* Batch b with the `hq` query heads from h and the key/value heads they read, alone. */
 struct check_problem check_problem_heads(const struct check_problem *p, int64_t b,
                                          int64_t h, int64_t hq);

@@ -12,8 +12,8 @@
 #include "check/sample.h"
 
 /* One row of plain attention in float; `p` has room for nk. */
-static void naive_row(const float *q, const float *k, const float *v, int64_t nk, int64_t d,
-                      int64_t dv, int round_p, float *p, float *out)
+static void naive_row(const float *q, const float *k, const float *v, int64_t nk,
+                      int64_t d, int64_t dv, int round_p, float *p, float *out)
 {
     const float scale = 1.0f / sqrtf((float)d);
     float m = -INFINITY, l = 0.0f;
@@ -49,10 +49,11 @@ static float *floats_of(const double *values, int64_t n)
 }
 
 /* Sum of squared errors of a naive evaluation of a problem of one head. */
-static double naive_error(const struct check_problem *p, const struct check_expect *expect,
-                          int round_p)
+static double naive_error(const struct check_problem *p,
+                          const struct check_expect *expect, int round_p)
 {
-    float *const q = floats_of(p->q, p->nq * p->d), *const k = floats_of(p->k, p->nk * p->d);
+    float *const q = floats_of(p->q, p->nq * p->d), *const k =
+                                                        floats_of(p->k, p->nk * p->d);
     float *const v = floats_of(p->v, p->nk * p->dv);
     float *const weights = check_memory((size_t)p->nk, sizeof *weights);
     float *const out = check_memory((size_t)p->dv, sizeof *out);
@@ -74,16 +75,16 @@ static double naive_error(const struct check_problem *p, const struct check_expe
 }
 
 /* Errors of every set over a pool of shapes, as sums of squares. */
-static void pool_errors(struct check_run *run, attend_dtype dtype, double *own, double *naive,
-                        double *naive_rounded)
+static void pool_errors(struct check_run *run, attend_dtype dtype, double *own,
+                        double *naive, double *naive_rounded)
 {
-    static const int64_t shapes[][3] = {{48, 64, 64}, {33, 300, 80}, {16, 1000, 128},
-                                        {1, 700, 64}, {65, 129, 32}};
+    static const int64_t shapes[][3] = {
+        {48, 64, 64}, {33, 300, 80}, {16, 1000, 128}, {1, 700, 64}, {65, 129, 32}};
 
     for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
-        struct check_problem p = check_sample_shape(
-            check_case_seed(run, 3, (int64_t)n), dtype, 1, 1, 1, shapes[n][0], shapes[n][1],
-            shapes[n][2], shapes[n][2]);
+        struct check_problem p =
+            check_sample_shape(check_case_seed(run, 3, (int64_t)n), dtype, 1, 1, 1,
+                               shapes[n][0], shapes[n][1], shapes[n][2], shapes[n][2]);
         p.out_dtype = ATTEND_F32; /* or the rounding of O would hide the rest */
         struct check_expect expect = check_dense(&p);
         *naive += naive_error(&p, &expect, 0);
@@ -114,9 +115,8 @@ void check_test_rms(struct check_run *run)
         for (int s = 0; s < run->count; s++) {
             char where[160];
             /* A set that keeps P in float is held to that. */
-            const double other = own[s] > 16.0 * naive && dtypes[t] == ATTEND_BF16
-                                     ? rounded
-                                     : naive;
+            const double other =
+                own[s] > 16.0 * naive && dtypes[t] == ATTEND_BF16 ? rounded : naive;
             const double ratio = sqrt(own[s] / other);
             snprintf(where, sizeof where, "%s: rms error is %.3f of naive float's",
                      attend_dtype_name(dtypes[t]), ratio);

@@ -8,8 +8,9 @@
  * Unit normal values, or these times powers of two up to 2^+-spread, rounded to
  * `dtype`, and alike along the axes that the layout broadcasts.
  */
-static double *fill(struct check_random *random, attend_dtype dtype, const int64_t size[4],
-                    const struct check_layout *layout, double spread)
+static double *fill(struct check_random *random, attend_dtype dtype,
+                    const int64_t size[4], const struct check_layout *layout,
+                    double spread)
 {
     const int64_t count = check_count(size);
     double *const values = check_memory((size_t)count, sizeof *values);
@@ -114,9 +115,8 @@ static void sample_positions(struct check_problem *p, struct check_random *rando
     if (check_random_chance(random, 0.25)) {
         p->key_lengths = check_memory((size_t)p->nb, sizeof *p->key_lengths);
         for (int64_t b = 0; b < p->nb; b++)
-            p->key_lengths[b] = check_random_chance(random, 0.1)
-                                    ? 0
-                                    : check_random_int(random, 0, p->nk);
+            p->key_lengths[b] =
+                check_random_chance(random, 0.1) ? 0 : check_random_int(random, 0, p->nk);
     }
 }
 
@@ -143,7 +143,8 @@ static void sample_mask(struct check_problem *p, struct check_random *random)
 
 static void sample_bias(struct check_problem *p, struct check_random *random, int tame)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16, ATTEND_F64};
+    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16,
+                                          ATTEND_F64};
 
     p->bias_dtype = dtypes[check_random_int(random, 0, 3)];
     broadcast_size(p, random, p->bias_size);
@@ -184,7 +185,8 @@ static void sample_scores(struct check_problem *p, struct check_random *random, 
     }
 }
 
-static void fill_inputs(struct check_problem *p, struct check_random *random, double spread)
+static void fill_inputs(struct check_problem *p, struct check_random *random,
+                        double spread)
 {
     int64_t size[4];
 
@@ -196,9 +198,11 @@ static void fill_inputs(struct check_problem *p, struct check_random *random, do
     p->v = fill(random, p->dtype, size, &p->layout[CHECK_V], spread);
 }
 
-struct check_problem check_sample(uint64_t seed, const struct check_sample_options *options)
+struct check_problem check_sample(uint64_t seed,
+                                  const struct check_sample_options *options)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16, ATTEND_F64};
+    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16,
+                                          ATTEND_F64};
     struct check_random random = {.seed = seed};
     struct check_problem p = {.seed = seed};
 

@@ -17,7 +17,8 @@ struct check_sample_options {
  * contents are unit normal, or, unless tame, sometimes spread over many powers of
  * two.  Scores stay in the range where the bound holds.
  */
-struct check_problem check_sample(uint64_t seed, const struct check_sample_options *options);
+struct check_problem check_sample(uint64_t seed,
+                                  const struct check_sample_options *options);
 
 /* A problem of the shape given, contiguous, without options; q, k, v unit normal. */
 struct check_problem check_sample_shape(uint64_t seed, attend_dtype dtype, int64_t nb,

@@ -32,10 +32,8 @@ static const char help_text[] =
     "  --weights F         write the softmax: (b, hq, nq, nk), f32 (f64 for f64)\n"
     "  --force             write weights of more than 2^28 elements all the same\n"
     "  --layout bhld|blhd  order of the axes of q, k, v and out (default bhld); without\n"
-    "                      b, 3-D tensors are (h, l, d) or (l, h, d); without h too,
-    "
-    "                      2-D tensors are (l, d); LSE and weights lack the same axes
-    "
+    "                      b, 3-D tensors are (h, l, d) or (l, h, d); without h too,\n"
+    "                      2-D tensors are (l, d); LSE and weights lack the same axes\n"
     "  --dtype bf16        read 'V2' in .npy files as bf16\n"
     "  --out-dtype same|f32  dtype of the output (default same); .npy cannot hold bf16\n"
     "\n"

@@ -24,7 +24,7 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-    {"prefill-d64-2k", 8, 8, 2048, 2048, 64, ATTEND_CAUSAL_NONE},
+    {"prefill-d64-2k", 16, 16, 2048, 2048, 64, ATTEND_CAUSAL_NONE},
     {"prefill-d128-2k", 8, 8, 2048, 2048, 128, ATTEND_CAUSAL_NONE},
     {"causal-d128-2k", 8, 8, 2048, 2048, 128, ATTEND_CAUSAL_TOP_LEFT},
     {"decode-gqa-d128-8k", 32, 8, 1, 8192, 128, ATTEND_CAUSAL_NONE},

@@ -139,6 +139,7 @@ int cmd_check(int argc, char **argv)
     if (status)
         return status;
     const int sets = run.count;
+    check_report_faults();
     tool_progress_start(&progress.line, "checking");
     run.progress = on_progress;
     run.progress_user = &progress;

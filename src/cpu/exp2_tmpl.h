@@ -6,10 +6,10 @@
  */
 
 /*
- * 2^f - 1 for |f| <= 1/2.  The constant of the polynomial for 2^f is exactly 1, so
- * 2^0 is 1: the largest weight of a row is exact, and a one-hot row copies.
+ * (2^f - 1) / f for |f| <= 1/2.  The constant of the polynomial for 2^f is exactly 1,
+ * so 2^0 is 1: the largest weight of a row is exact, and a one-hot row copies.
  */
-static inline VEC N(exp2_less_1)(VEC f)
+static inline VEC N(exp2_slope)(VEC f)
 {
     static const REAL term[] = EXP2_TERMS;
     const int last = (int)(sizeof term / sizeof term[0]) - 1;
@@ -17,7 +17,7 @@ static inline VEC N(exp2_less_1)(VEC f)
 
     for (int k = last - 1; k >= 0; k--)
         sum = V(fma)(sum, f, V(set1)(term[k]));
-    return V(mul)(sum, f);
+    return sum;
 }
 
 /*
@@ -28,8 +28,8 @@ static inline VEC N(exp2_less_1)(VEC f)
  */
 static inline VEC N(exp2)(VEC x)
 {
-    const VEC n = V(nearest)(x);
-    const VEC p = V(add)(V(set1)(1), N(exp2_less_1)(V(sub)(x, n)));
+    const VEC n = V(nearest)(x), f = V(sub)(x, n);
+    const VEC p = V(fma)(N(exp2_slope)(f), f, V(set1)(1));
 
     return V(keep_ge)(x, V(set1)(EXP2_MIN), V(times_pow2)(p, n));
 }
@@ -42,9 +42,10 @@ static inline VEC N(tanh)(VEC x)
 {
     const VEC minus_abs = V(either)(x, V(set1)((REAL)-0.0));
     const VEC y = V(mul)(V(max)(V(set1)(-20), minus_abs), V(set1)((REAL)(2 * LOG2_E)));
-    const VEC n = V(nearest)(y);
+    const VEC n = V(nearest)(y), f = V(sub)(y, n);
     const VEC pow2n = V(times_pow2)(V(set1)(1), n);
-    const VEC e = V(fma)(pow2n, N(exp2_less_1)(V(sub)(y, n)), V(sub)(pow2n, V(set1)(1)));
+    const VEC fraction = V(mul)(N(exp2_slope)(f), f);
+    const VEC e = V(fma)(pow2n, fraction, V(sub)(pow2n, V(set1)(1)));
     const VEC t = V(div)(e, V(add)(V(set1)(2), e));
 
     return V(pick)(x, t, V(sub)(V(set1)(0), t));

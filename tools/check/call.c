@@ -3,6 +3,7 @@
 
 #include "check/call.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,35 @@ enum { MARGIN = 256, POISON = 0xff };
 
 /* The blocks after the tensors'. */
 enum { OFFSETS = CHECK_TENSORS, LENGTHS, ALIBI, SINKS };
+
+/* The line for a fault in the call that runs now, ready before it starts. */
+static char fault_line[768];
+
+static void on_fault(int signal_number)
+{
+    (void)signal_number;
+    if (write(STDERR_FILENO, fault_line, strlen(fault_line)) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+void check_report_faults(void)
+{
+    struct sigaction action = {.sa_handler = on_fault};
+
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+static void prepare_fault_line(const attend_context *ctx, const struct check_problem *p)
+{
+    char problem[512];
+
+    check_describe(p, problem, sizeof problem);
+    snprintf(fault_line, sizeof fault_line,
+             "attend check: %s: access outside a tensor; %s\n", attend_context_isa(ctx),
+             problem);
+}
 
 static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
@@ -261,6 +291,7 @@ int check_call(struct check_blocks *blocks, attend_context *ctx,
             *tensors[t] = output_of(&placed[t]);
         }
 
+    prepare_fault_line(ctx, p);
     const attend_status status = attend_forward(ctx, &rule, &io, &error);
     if (status != ATTEND_OK) {
         snprintf(reason, reason_size, "%s: %s", attend_status_name(status),

@@ -39,4 +39,10 @@ int check_call(struct check_blocks *blocks, attend_context *ctx,
                const struct check_problem *p, struct check_outputs *outputs, char *reason,
                size_t reason_size);
 
+/*
+ * From now on a stray access ends the process with status 1 and one line on
+ * standard error that names the problem that was running, instead of a bare signal.
+ */
+void check_report_faults(void);
+
 #endif

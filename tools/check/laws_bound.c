@@ -200,10 +200,12 @@ void check_law_nonfinite(struct check_run *run)
 
         check_plain_layouts(&p);
         for (int t = 0; t < 4; t++)
-            for (int many = 0; many < 2 && counts[t] > 0; many++)
-                if (check_random_chance(&random, 0.5))
-                    tensors[t][check_random_int(&random, 0, counts[t] - 1)] =
-                        values[check_random_int(&random, 0, 2)];
+            for (int many = 0; many < 2 && counts[t] > 0; many++) {
+                if (!check_random_chance(&random, 0.5))
+                    continue;
+                const int64_t at = check_random_int(&random, 0, counts[t] - 1);
+                tensors[t][at] = values[check_random_int(&random, 0, 2)];
+            }
         check_all(run, &p);
         check_problem_free(&p);
     }

@@ -69,7 +69,7 @@ lint:
 	clang-format --dry-run -Werror $(SOURCES)
 	shellcheck -x -S warning $(SCRIPTS)
 	mandoc -T lint -W warning docs/man/attend.1 docs/man/attend.3
-	clang-tidy -p build/debug --quiet $(filter-out tests/fuzz_%,$(filter %.c,$(SOURCES)))
+	clang-tidy -p build/debug --quiet $(filter-out tests/%,$(filter %.c,$(SOURCES)))
 
 clean:
 	rm -rf build

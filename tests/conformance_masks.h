@@ -3,7 +3,7 @@
 #ifndef TESTS_CONFORMANCE_MASKS_H
 #define TESTS_CONFORMANCE_MASKS_H
 
-#include "dense.h"
+#include "oracle.h"
 
 static int row_is_empty(const problem *p, int64_t b, int64_t h, int64_t i)
 {

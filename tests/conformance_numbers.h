@@ -3,7 +3,7 @@
 #ifndef TESTS_CONFORMANCE_NUMBERS_H
 #define TESTS_CONFORMANCE_NUMBERS_H
 
-#include "dense.h"
+#include "oracle.h"
 #include "pools.h"
 
 #include <float.h>

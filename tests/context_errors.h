@@ -3,7 +3,7 @@
 #ifndef TESTS_CONTEXT_ERRORS_H
 #define TESTS_CONTEXT_ERRORS_H
 
-#include "dense.h"
+#include "oracle.h"
 
 static const int64_t lengths_too_long[] = {5, 6}, lengths_negative[] = {-1, 5};
 

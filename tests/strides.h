@@ -3,7 +3,7 @@
 #ifndef TESTS_STRIDES_H
 #define TESTS_STRIDES_H
 
-#include "dense.h"
+#include "oracle.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

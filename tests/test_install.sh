@@ -43,6 +43,15 @@ wrong_version() {
     ! cmake -S "$tmp" -B "$tmp/wrong" -DLINK=attend::attend -DCMAKE_PREFIX_PATH="$dest/usr"
 }
 
+# undescribed FILE PREFIX: options in the commands' own help that FILE leaves out.
+undescribed() {
+    for command in run info check example; do
+        "$dest/usr/bin/attend" "$command" --help
+    done | grep -oE '^  --[a-z-]+' | sort -u | while read -r option; do
+        grep -qE -e "$2${option#--}([^a-z-]|\$)" "$1" || echo "$1: no $option"
+    done
+}
+
 # page FILE: formats without a warning, by whichever of the two is here.
 page() {
     if command -v mandoc >/dev/null; then
@@ -84,8 +93,14 @@ for section in 1 3; do
         skip "attend($section): neither mandoc nor man is here"
     fi
 done
+man1=$dest/usr/share/man/man1/attend.1
+completion=$dest/usr/share/bash-completion/completions/attend
+silent "attend(1) describes every option" undescribed "$man1" 'Fl -'
+silent "the completion knows every option" undescribed "$completion" '--'
+grep -v window-left "$man1" >"$tmp/attend.1"
+caught "an option without description" 'no --window-left' undescribed "$tmp/attend.1" 'Fl -'
 succeeds "the completion loads" bash -c \
-    ". '$dest/usr/share/bash-completion/completions/attend' && complete -p attend"
+    ". '$completion' && complete -p attend"
 
 caught "an installation left behind" bin/attend left_behind "$dest"
 succeeds "make uninstall from DESTDIR" make_quietly uninstall DESTDIR="$dest" PREFIX=/usr

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocator hooks: every allocation may fail, none leaks, repeats need none. */
-#include "dense.h"
+#include "oracle.h"
 
 enum { BLOCKS_MAX = 64 };
 

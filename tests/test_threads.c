@@ -4,7 +4,7 @@
  * run at once.  Small, since its purpose is to run under a race detector.
  */
 #define _GNU_SOURCE
-#include "dense.h"
+#include "oracle.h"
 #include "pools.h"
 
 static const shape shapes[] = {

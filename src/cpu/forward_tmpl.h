@@ -289,36 +289,43 @@ static void N(finish_row)(STATE *s, int64_t r, REAL *share, REAL *total)
         *(REAL *)attendi_tensor_row(&p->lse, s->t->b, h, N(row_query)(s, r)) = (REAL)lse;
 }
 
+/* Scores of a block to P; 0 where hidden, also in a row whose total is NaN. */
+static void N(block_weights)(STATE *s, int64_t a, int64_t e, int edge, const REAL *share,
+                             const REAL *total)
+{
+    for (int64_t x = a; x < e; x++)
+        for (int64_t r = 0; r < s->width; r += VLEN) {
+            REAL *at = s->s + x * BR + r;
+            const VEC w = N(weight)(V(load)(at), N(finite_or_0)(V(load)(s->m + r)));
+            VEC p = V(div)(V(mul)(w, V(load)(share + r)), V(load)(total + r));
+
+            if (edge)
+                p = V(pick)(V(load)(s->extra + x * BR + r), V(set1)(0), p);
+            V(store)(at, p);
+        }
+}
+
 /* P of the tile, from scores computed again: the first pass did not know m and l. */
 static void N(store_weights)(STATE *s, const REAL *share, const REAL *total)
 {
     const attend_tensor *weights = &s->p->weights;
     const int64_t step = weights->stride[3];
+    REAL *to[BR];
 
     for (int64_t r = 0; r < s->t->rows; r++) {
-        REAL *to =
+        to[r] =
             attendi_tensor_row(weights, s->t->b, N(row_head)(s, r), N(row_query)(s, r));
-
         for (int64_t j = 0; j < s->p->nk; j++)
-            to[j * step] = 0;
+            to[r][j * step] = 0;
     }
     for (int64_t j0 = s->lo / BC * BC; j0 < s->hi; j0 += BC) {
         const struct key_range x = N(block_range)(s, j0);
+        const int edge = N(block_scores)(s, j0, x.lo, x.hi);
 
-        N(block_scores)(s, j0, x.lo, x.hi);
-        for (int64_t j = x.lo; j < x.hi; j++)
-            for (int64_t r = 0; r < s->width; r += VLEN) {
-                REAL *at = s->s + j * BR + r;
-                const VEC w = N(weight)(V(load)(at), N(finite_or_0)(V(load)(s->m + r)));
-                V(store)(at, V(div)(V(mul)(w, V(load)(share + r)), V(load)(total + r)));
-            }
-        for (int64_t r = 0; r < s->t->rows; r++) {
-            REAL *to = attendi_tensor_row(weights, s->t->b, N(row_head)(s, r),
-                                          N(row_query)(s, r));
-
+        N(block_weights)(s, x.lo, x.hi, edge, share, total);
+        for (int64_t r = 0; r < s->t->rows; r++)
             for (int64_t j = x.lo; j < x.hi; j++)
-                to[(j0 + j) * step] = s->s[j * BR + r];
-        }
+                to[r][(j0 + j) * step] = s->s[j * BR + r];
     }
 }
 

@@ -106,7 +106,7 @@ static enum row_kind judge(const struct check_problem *p, const double *q,
         if (kind != ORDINARY)
             return kind;
     }
-    if (isnan(score) || (score == INFINITY && p->softcap == 0.0))
+    if (isnan(score) || score == INFINITY)
         return POISONED;
     if (isinf(product->dot) || product->size > limit ||
         fabs(check_scale(p)) * product->size > limit)
@@ -268,8 +268,10 @@ static void expect_row(const struct check_problem *p, const struct check_model *
     score_row(p, b, h, i, row);
     if (row->kind == ORDINARY)
         weigh_row(models, sink, row);
-    set_values(&expect->weights, r * p->nk, p->nk, 0.0, row->kind > EMPTY ? -1.0 : 0.0);
+    set_values(&expect->weights, r * p->nk, p->nk, 0.0, 0.0);
     if (row->kind > EMPTY) {
+        for (int64_t at = 0; at < row->n; at++)
+            set_values(&expect->weights, r * p->nk + row->key[at], 1, NAN, -1.0);
         set_values(&expect->out, r * p->dv, p->dv, NAN,
                    row->kind == OUTSIDE ? -1.0 : 0.0);
         set_values(&expect->lse, r, 1, NAN, row->kind == OUTSIDE ? -1.0 : 0.0);

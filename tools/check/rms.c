@@ -114,7 +114,7 @@ void check_test_rms(struct check_run *run)
         pool_errors(run, dtypes[t], own, &naive, &rounded);
         for (int s = 0; s < run->count; s++) {
             char where[160];
-            /* A set that keeps P in float is held to that. */
+            /* P of bf16 inputs may be bf16: a set that shows it is held to the same. */
             const double other =
                 own[s] > 16.0 * naive && dtypes[t] == ATTEND_BF16 ? rounded : naive;
             const double ratio = sqrt(own[s] / other);

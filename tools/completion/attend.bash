@@ -26,14 +26,14 @@ _attend()
         run:--causal) words='none top-left bottom-right offset:' ;;
         run:--out-dtype) words='same f32' ;;
         run:--dtype) words=bf16 ;;
-        run:--isa | info:--isa) words='ref scalar avx2 avx512 avx512bf16' ;;
+        *:--isa) words='ref scalar avx2 avx512 avx512bf16' ;;
         run:--scale | run:--softcap | run:--window-left | run:--window-right | \
-            run:--key-lengths | run:--threads | info:--threads) ;;
+            run:--key-lengths | *:--threads | check:--seed) ;;
         run:*) words='--q --k --v --out --lse --weights --layout --scale --softcap --causal
             --window-left --window-right --key-lengths --mask --bias --alibi --sinks
             --out-dtype --threads --isa --dtype --force --json --help' ;;
         info:*) words='--isa --threads --json --help' ;;
-        check:*) words='--json --help' ;;
+        check:*) words='--isa --threads --seed --json --help' ;;
         example:*) words=--help ;;
         help:*) words=$commands ;;
         esac

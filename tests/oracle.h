@@ -5,8 +5,8 @@
  * comparison of the two.  It shares no code with the library, so that the set
  * `ref` is tested as well.
  */
-#ifndef TESTS_DENSE_H
-#define TESTS_DENSE_H
+#ifndef TESTS_ORACLE_H
+#define TESTS_ORACLE_H
 
 #include "tensors.h"
 #include "test.h"

@@ -42,8 +42,9 @@
  * u = 2^-24.  Where the kernel works in double too, the bound is doubled, and c(nk)
  * is at least nk + 16, as plain sums have it.
  *
- * No claim is made where f32 arithmetic overflows: sum|q||k| or |scale| sum|q||k|
- * above 2^100, |bias| above the largest float, or sum_j |V_j| above 2^118.
+ * No claim is made where f32 arithmetic may overflow: sum|q||k|, |scale| sum|q||k| or
+ * |scale| sum|q| (the scale may go into q) above 2^100, a_j above the largest float,
+ * or sum_j |V_j| above 2^118.
  */
 #ifndef CHECK_BOUND_H
 #define CHECK_BOUND_H

@@ -94,8 +94,8 @@ static enum row_kind judge_dot(const double *q, const double *k, int64_t d, doub
  * no single right answer, as an operand may have been flushed to 0 before.
  */
 static enum row_kind judge(const struct check_problem *p, const double *q,
-                           const double *k, const struct dot *product, double score,
-                           double size)
+                           const double *k, double queries, const struct dot *product,
+                           double score, double size)
 {
     const double limit = p->dtype == ATTEND_F64 ? 0x1p1000 : 0x1p100;
     const double largest =
@@ -109,7 +109,7 @@ static enum row_kind judge(const struct check_problem *p, const double *q,
     if (isnan(score) || score == INFINITY)
         return POISONED;
     if (isinf(product->dot) || product->size > limit ||
-        fabs(check_scale(p)) * product->size > limit)
+        fabs(check_scale(p)) * fmax(product->size, queries) > limit)
         return OUTSIDE;
     return size > largest && !isinf(score) ? OUTSIDE : ORDINARY;
 }
@@ -147,7 +147,7 @@ static void score_row(const struct check_problem *p, int64_t b, int64_t h, int64
         row->tiny[at] =
             (1.0 + fabs(scale)) * ((double)p->d + queries + product.keys + product.size);
         const enum row_kind kind =
-            judge(p, q, k + j * p->d, &product, row->score[at], row->size[at]);
+            judge(p, q, k + j * p->d, queries, &product, row->score[at], row->size[at]);
         if (kind == POISONED || (kind == OUTSIDE && row->kind != POISONED))
             row->kind = kind;
     }
@@ -198,6 +198,15 @@ static void weigh_row(const struct check_model *models, double sink, struct row 
         bound_row(&models[t], sink, log(sum), row, t);
 }
 
+/* Whether a value that the row sees, in the column that starts at v, is NaN or Inf. */
+static int sees_nonfinite(const double *v, int64_t dv, const struct row *row)
+{
+    for (int64_t at = 0; at < row->n; at++)
+        if (!isfinite(v[row->key[at] * dv]))
+            return 1;
+    return 0;
+}
+
 /* O and its bounds, into element `at` of the results and the dv - 1 after it. */
 static void join_row(const struct check_problem *p, const struct check_model *models,
                      int64_t b, int64_t h, struct row *row, struct check_values *out,
@@ -226,8 +235,11 @@ static void join_row(const struct check_problem *p, const struct check_model *mo
         }
     }
     for (int64_t c = 0; c < dv; c++) {
-        if (!isfinite(o[c]) || !isfinite(row->sum[c]))
+        /* A sum may also be infinite because finite values overflow. */
+        if (!isfinite(row->sum[c]) && sees_nonfinite(v + c, dv, row))
             o[c] = NAN;
+        else if (!(row->sum[c] <= limit))
+            o[c] = 0.0;
         for (int t = 0; t < CHECK_MODELS; t++)
             out->bound[t][first + c] =
                 isnan(o[c]) ? 0.0

@@ -40,8 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *name;
     json_t *value;
     memcpy(&length, data, sizeof length);
-    json_object_foreach(header, name, value)
-    {
+    json_object_foreach (header, name, value) {
         if (strcmp(name, "__metadata__") == 0)
             continue;
         demand(io_safetensors_find(header, data, "f.safetensors", name, &layout, &err) ==

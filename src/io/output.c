@@ -93,8 +93,7 @@ static int check_holds_no_more(const char *path, const struct group *group,
     } else {
         const char *key;
         json_t *value;
-        json_object_foreach(header, key, value)
-        {
+        json_object_foreach (header, key, value) {
             if (is_written_name(group, key))
                 continue;
             char shown[64];

@@ -119,10 +119,9 @@ static int check_metadata(const struct source *s, json_t *metadata)
 
     if (!json_is_object(metadata))
         return fail_entry(s, "not an object");
-    json_object_foreach(
-        metadata, key,
-        value) if (!json_is_string(value)) return fail_entry(s,
-                                                             "a value is not a string");
+    json_object_foreach (metadata, key, value)
+        if (!json_is_string(value))
+            return fail_entry(s, "a value is not a string");
     return 0;
 }
 
@@ -245,8 +244,7 @@ static int check_entries(struct source *s, json_t *header, uint64_t bytes)
         return io_fail(s->err, s->file, -1, "out of memory");
     s->index = 0;
     json_t *value;
-    json_object_foreach(header, s->name, value)
-    {
+    json_object_foreach (header, s->name, value) {
         struct io_layout layout;
         if (strcmp(s->name, METADATA) == 0) {
             status = check_metadata(s, value);
@@ -325,8 +323,7 @@ static int fail_missing(json_t *header, const char *file, const char *name,
     json_t *value;
 
     io_quote(missing, sizeof missing, name, strlen(name));
-    json_object_foreach(header, key, value)
-    {
+    json_object_foreach (header, key, value) {
         if (strcmp(key, METADATA) == 0)
             continue;
         io_quote(one, sizeof one, key, strlen(key));

@@ -49,7 +49,7 @@
 #ifndef CHECK_BOUND_H
 #define CHECK_BOUND_H
 
-#include "check/problem.h"
+#include "check/check_problem.h"
 
 struct check_model {
     double u;       /* of the arithmetic */

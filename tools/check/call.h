@@ -8,7 +8,7 @@
 #ifndef CHECK_CALL_H
 #define CHECK_CALL_H
 
-#include "check/problem.h"
+#include "check/check_problem.h"
 
 /*
  * One block per tensor and array of a problem, reused from call to call.

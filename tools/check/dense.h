@@ -8,7 +8,7 @@
 #define CHECK_DENSE_H
 
 #include "check/call.h"
-#include "check/problem.h"
+#include "check/check_problem.h"
 
 /* Which bound: a kernel set's, or that of `ref`. */
 enum { CHECK_KERNELS, CHECK_REF, CHECK_MODELS };

@@ -3,7 +3,7 @@
 #ifndef CHECK_SAMPLE_H
 #define CHECK_SAMPLE_H
 
-#include "check/problem.h"
+#include "check/check_problem.h"
 
 struct check_sample_options {
     int64_t max_length; /* of nq and nk */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "check/problem.h"
+#include "check/check_problem.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -14,6 +14,7 @@ struct run {
     char *scratch;
     size_t worker_scratch;
     atomic_llong next, done; /* tiles handed out and tiles finished */
+    atomic_flag telling;     /* one worker at a time reports progress */
 };
 
 /*
@@ -33,9 +34,11 @@ static void work(void *arg, int worker)
             return;
         const struct tile tile = attendi_tile(&run->tiling, index);
         ctx->kernels->forward(run->problem, &tile, scratch);
-        const int64_t done = atomic_fetch_add(&run->done, 1) + 1;
-        if (worker == 0 && ctx->progress)
-            ctx->progress(ctx->progress_user, done, run->tiling.count);
+        atomic_fetch_add(&run->done, 1);
+        if (ctx->progress && !atomic_flag_test_and_set(&run->telling)) {
+            ctx->progress(ctx->progress_user, atomic_load(&run->done), run->tiling.count);
+            atomic_flag_clear(&run->telling);
+        }
     }
 }
 
@@ -58,6 +61,7 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
     const struct kernels *k = ctx->kernels;
     struct run run = {.ctx = ctx,
                       .problem = &problem,
+                      .telling = ATOMIC_FLAG_INIT,
                       .tiling = attendi_tiling(&problem, k->tile_rows(problem.dtype))};
     if (run.tiling.count == 0 || nothing_to_write(&problem))
         return ATTEND_OK;

@@ -90,6 +90,13 @@ static attend_status select_kernels(const struct kernels **out, const char *isa,
     return attendi_fail(err, ATTEND_EINVAL, "isa \"%s\" is not in this build", isa);
 }
 
+static int default_threads(void)
+{
+    const int threads = attendi_default_threads();
+
+    return threads < THREADS_MAX ? threads : THREADS_MAX;
+}
+
 static attend_status check_options(const attend_options *o, attend_error *err)
 {
     if (o->threads < 0 || o->threads > THREADS_MAX)
@@ -130,7 +137,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
                             sizeof *ctx);
     *ctx = (attend_context){
         .kernels = kernels,
-        .threads = o.threads ? o.threads : attendi_default_threads(),
+        .threads = o.threads ? o.threads : default_threads(),
         .allocator = allocator,
         .parallel_for = o.parallel_for ? o.parallel_for : attendi_parallel_for,
         .parallel_user = o.parallel_user,

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char help_text[] =
@@ -88,6 +89,9 @@ static void on_signal(int number)
     raise(number);
 }
 
+/* For an end that is not ours, such as a thread pool's that gives up. */
+static void remove_temporaries(void) { io_outputs_unlink(&outputs_under_way); }
+
 static void catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -133,6 +137,7 @@ static int compute(const struct run_args *args, attend_context *ctx,
             "FILE.safetensors:NAME",
             args->output[RUN_OUT]);
     catch_signals();
+    atexit(remove_temporaries);
     if (io_outputs_prepare(&outputs_under_way, outputs, count, &io_err))
         return tool_fail("run", TOOL_USAGE, "%s", io_err.message);
     run_problem_set_outputs(args, problem, outputs);

@@ -134,7 +134,7 @@ int tool_parse_int(const char *command, const char *flag, const char *text, int6
     errno = 0;
     const intmax_t number = strtoimax(text, NULL, 10);
     if (errno == ERANGE || number < lo || number > hi) {
-        if (hi == INT64_MAX)
+        if (hi == INT64_MAX && errno != ERANGE)
             return tool_fail(command, TOOL_USAGE, "%s: %s is not %" PRId64 " or more",
                              flag, text, lo);
         return tool_fail(command, TOOL_USAGE, "%s: %s is outside %" PRId64 "..%" PRId64,

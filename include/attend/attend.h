@@ -124,15 +124,20 @@ typedef void (*attend_parallel_for)(void *user, int n, void (*body)(void *arg, i
 typedef void *(*attend_alloc)(void *user, size_t alignment, size_t size);
 typedef void (*attend_free)(void *user, void *memory);
 /*
- * Called between pieces of work with how many of `total` are done, from worker
- * 0 only, so never from two threads at once.
+ * Called between pieces of work with how many of `total` are done, from any worker
+ * but never from two at once, and not for every piece.
  */
 typedef void (*attend_progress)(void *user, int64_t done, int64_t total);
 
 /* Start from attend_options_default(). */
 typedef struct attend_options {
     size_t struct_size;
-    int threads;        /* 0: OMP_NUM_THREADS, else every core this process may use */
+    /*
+     * 0: OMP_NUM_THREADS, else every core this process may use.  An OpenMP runtime
+     * may end the process when the system refuses it a thread: where that matters,
+     * lend a pool.
+     */
+    int threads;
     const char *isa;    /* NULL: the variable ATTEND_ISA, else the best that runs here */
     attend_alloc alloc; /* both or neither; NULL: the C library's */
     attend_free free;

@@ -132,6 +132,8 @@ attend_status attend_merge(const attend_part *parts, int64_t count,
 
     if (status != ATTEND_OK)
         return status;
+    if (out->size[3] == 0 && !(lse && lse->data))
+        return ATTEND_OK;
     for (int64_t b = 0; b < out->size[0]; b++)
         for (int64_t h = 0; h < out->size[1]; h++)
             for (int64_t i = 0; i < out->size[2]; i++) {

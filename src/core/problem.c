@@ -107,9 +107,9 @@ static attend_status check_outputs(struct problem *p, const attend_io *io,
                                 attend_dtype_name(exact));
     }
     if (io->out.dtype != p->dtype && io->out.dtype != ATTEND_F32)
-        return attendi_fail(err, ATTEND_EINVAL, "out.dtype (%s) must be %s or f32",
-                            attend_dtype_name(io->out.dtype),
-                            attend_dtype_name(p->dtype));
+        return attendi_fail(err, ATTEND_EINVAL, "out.dtype (%s) must be %s%s",
+                            attend_dtype_name(io->out.dtype), attend_dtype_name(p->dtype),
+                            p->dtype == ATTEND_F32 ? "" : " or f32");
     if (io->weights.data && !io->force_weights) {
         int64_t count = p->nb;
 
@@ -215,8 +215,8 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule,
     p->softcap = rule->softcap;
     p->causal = rule->causal;
     p->causal_offset = rule->causal_offset;
-    p->window_left = min_i64(rule->window_left, POSITION_MAX);
-    p->window_right = min_i64(rule->window_right, POSITION_MAX);
+    p->window_left = min_i64(rule->window_left, WINDOW_MAX);
+    p->window_right = min_i64(rule->window_right, WINDOW_MAX);
     p->key_lengths = rule->key_lengths;
     p->alibi = rule->alibi;
     p->sinks = rule->sinks;

@@ -11,7 +11,7 @@ struct problem {
     double scale, softcap;
     attend_causal causal;
     const int64_t *causal_offset;
-    int64_t window_left, window_right; /* -1: open; at most POSITION_MAX */
+    int64_t window_left, window_right; /* -1: open; at most WINDOW_MAX */
     const int64_t *key_lengths;
     attend_view q, k, v;
     attend_view mask, bias; /* broadcast axes have full size and stride 0 */
@@ -19,8 +19,12 @@ struct problem {
     const double *alibi, *sinks;
 };
 
-/* Positions and windows stay below this, so that their sums cannot overflow. */
+/*
+ * Offsets stay within POSITION_MAX.  A window of WINDOW_MAX reaches every key from any
+ * position, and their sum does not overflow.
+ */
 #define POSITION_MAX ((int64_t)1 << 60)
+#define WINDOW_MAX ((int64_t)1 << 62)
 
 /* The only place that validates.  `rule` may be NULL. */
 attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,

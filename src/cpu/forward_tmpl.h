@@ -65,6 +65,27 @@ static size_t N(scratch_size)(const struct problem *p)
     return N(carve)(&s, p, NULL);
 }
 
+static bool N(mask_sees)(const STATE *s, int64_t r, int64_t j)
+{
+    return ((const unsigned char *)s->mask_row[r])[j * s->p->mask.stride[3]] != 0;
+}
+
+/*
+ * The seen key that ALiBi favours most: the last for a positive slope, the first for
+ * a negative one.  Softmax does not know a shift common to a row, so distances are
+ * counted from here and not from the row's position, and stay small for the keys
+ * that have weight; LSE gets the shift back.  Hidden keys do not move it.
+ */
+static int64_t N(anchor)(const STATE *s, int64_t r)
+{
+    const int step = s->slope[r] < 0 ? 1 : -1;
+    int64_t j = step > 0 ? s->first[r] : s->end[r] - 1;
+
+    while (s->mask_row[r] && j >= s->first[r] && j < s->end[r] && !N(mask_sees)(s, r, j))
+        j += step;
+    return j;
+}
+
 /* Lanes past the last row repeat it and are never stored. */
 static void N(begin_rows)(STATE *s)
 {
@@ -80,9 +101,9 @@ static void N(begin_rows)(STATE *s)
 
         s->first[r] = seen.lo;
         s->end[r] = seen.hi;
-        s->position[r] = attendi_position(p, b, i);
-        s->slope[r] = p->alibi ? (REAL)p->alibi[h] : 0;
+        s->slope[r] = p->alibi ? N(narrow)(p->alibi[h]) : 0;
         s->mask_row[r] = p->mask.data ? attendi_view_row(&p->mask, b, h, i) : NULL;
+        s->anchor[r] = p->alibi ? N(anchor)(s, r) : 0;
         s->bias_row[r] = p->bias.data ? attendi_view_row(&p->bias, b, h, i) : NULL;
         s->m[r] = -INFINITY;
         s->l[r] = 0;
@@ -123,14 +144,14 @@ static void N(bias)(STATE *s, int64_t j0, int64_t a, int64_t e)
 
 static void N(alibi)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
-    REAL position[BR];
+    REAL anchor[BR];
 
     for (int64_t r = 0; r < s->width; r++)
-        position[r] = (REAL)(s->position[r] - j0);
+        anchor[r] = (REAL)(s->anchor[r] - j0);
     for (int64_t x = a; x < e; x++)
         for (int64_t r = 0; r < s->width; r += VLEN) {
             REAL *at = s->s + x * BR + r;
-            const VEC distance = V(sub)(V(set1)((REAL)x), V(load)(position + r));
+            const VEC distance = V(sub)(V(set1)((REAL)x), V(load)(anchor + r));
             V(store)(at, V(fma)(V(load)(s->slope + r), distance, V(load)(at)));
         }
 }
@@ -144,10 +165,8 @@ static void N(hide)(STATE *s, int64_t j0, int64_t a, int64_t e)
     for (int64_t r = 0; r < s->width; r++) {
         first[r] = (REAL)min_i64(max_i64(s->first[r] - j0, 0), BC + 1);
         last[r] = (REAL)min_i64(max_i64(s->end[r] - j0 - 1, -1), BC);
-        for (int64_t x = a; x < e && mask->data; x++) {
-            const unsigned char *seen = s->mask_row[r];
-            s->extra[x * BR + r] = seen[(j0 + x) * mask->stride[3]] ? 0 : (REAL)-0.0;
-        }
+        for (int64_t x = a; x < e && mask->data; x++)
+            s->extra[x * BR + r] = N(mask_sees)(s, r, j0 + x) ? 0 : (REAL)-0.0;
     }
     for (int64_t x = a; x < e; x++)
         for (int64_t r = 0; r < s->width; r += VLEN) {
@@ -266,7 +285,9 @@ static void N(finish_row)(STATE *s, int64_t r, REAL *share, REAL *total)
 {
     const struct problem *p = s->p;
     const int64_t h = N(row_head)(s, r);
-    const double m = (double)s->m[r], l = (double)s->l[r];
+    const int64_t position = attendi_position(p, s->t->b, N(row_query)(s, r));
+    const double shift = p->alibi ? p->alibi[h] * (double)(s->anchor[r] - position) : 0;
+    const double m = (double)s->m[r] + shift, l = (double)s->l[r];
     const double sink = p->sinks ? p->sinks[h] : -INFINITY;
     double lse = sink;
 

@@ -9,7 +9,8 @@ struct N(state) {
     int64_t width;          /* lanes in use: rows, rounded up to whole vectors */
     int64_t lo, hi;         /* keys that some row sees lie in lo .. hi - 1 */
     int64_t all_lo, all_hi; /* keys that every row sees, mask aside */
-    int64_t first[BR], end[BR], position[BR];
+    int64_t first[BR], end[BR];
+    int64_t anchor[BR]; /* ALiBi distances are counted from this key */
     const void *mask_row[BR], *bias_row[BR];
     REAL *qt;    /* the tile's queries, as the products want them */
     REAL *acc;   /* [dv][BR] */

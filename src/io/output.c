@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "io/formats.h"
 
 #include <errno.h>
@@ -141,6 +141,10 @@ static int create_file(struct io_outputs_file *file, size_t size, struct io_erro
         if (failure != 0)
             atomic_store(&file->is_live, 0);
     }
+    struct stat older;
+    if (failure == 0 && stat(file->path, &older) == 0 &&
+        fchmod(file->fd, older.st_mode & 0777) != 0)
+        failure = errno; /* who may read the file stays as it was */
     /* Space is reserved now: a full disk met through the mapping would be SIGBUS. */
     if (failure == 0)
         failure = posix_fallocate(file->fd, 0, (off_t)size);
@@ -207,6 +211,20 @@ static int prepare_file(struct io_outputs_file *file, struct group *group,
     return status;
 }
 
+/* A link is followed: what it points to is replaced, and the link stays. */
+static void follow_link(char **path)
+{
+    struct stat status;
+    char *const target = lstat(*path, &status) == 0 && S_ISLNK(status.st_mode)
+                             ? realpath(*path, NULL)
+                             : NULL;
+
+    if (target != NULL) {
+        free(*path);
+        *path = target;
+    }
+}
+
 /* Adds an output to the group of its file, which is made if it is new. */
 static int join_group(struct io_outputs *set, struct group *groups,
                       struct io_output *output, struct io_error *err)
@@ -217,6 +235,7 @@ static int join_group(struct io_outputs *set, struct group *groups,
 
     if (io_spec_split(output->spec, &path, &name, err) != 0)
         return -1;
+    follow_link(&path);
     int f = 0;
     while (f < set->count && !is_same_file(set->file[f].path, path))
         f++;

@@ -152,7 +152,9 @@ static int read_integers(const struct source *s, const char *what, const json_t 
     if (!json_is_array(array))
         return fail_entry(s, "%s is missing or not an array", what);
     if (n < min || n > max)
-        return fail_entry(s, "%s has %zu numbers, not %zu to %zu", what, n, min, max);
+        return min == max ? fail_entry(s, "%s has %zu numbers, not %zu", what, n, min)
+                          : fail_entry(s, "%s has %zu numbers, not %zu to %zu", what, n,
+                                       min, max);
     for (size_t i = 0; i < n; i++) {
         const json_t *const value = json_array_get(array, i);
         if (!json_is_integer(value))

@@ -72,7 +72,7 @@ static double fill_scores(const struct row *r)
 }
 
 /* `empty`: no key has a score above -inf; then O is 0 whatever V holds. */
-static void store_row(const struct row *r, double m, double l, bool empty)
+static void store_row(const struct row *r, double m, double l, double sink, bool empty)
 {
     const struct problem *p = r->p;
     void *const out = attendi_tensor_row(&p->out, r->b, r->h, r->i);
@@ -89,7 +89,7 @@ static void store_row(const struct row *r, double m, double l, bool empty)
     }
     if (p->lse.data)
         attendi_store(attendi_tensor_row(&p->lse, r->b, r->h, r->i), p->lse.dtype, 0,
-                      m == -INFINITY ? -INFINITY : m + log(l));
+                      empty ? sink : m + log(l));
     for (int64_t j = 0; p->weights.data && j < p->nk; j++)
         attendi_store(attendi_tensor_row(&p->weights, r->b, r->h, r->i), p->weights.dtype,
                       j * p->weights.stride[3],
@@ -111,7 +111,7 @@ static void forward_row(const struct row *r)
             if (r->seen[j])
                 l += exp(r->score[j] - m);
     }
-    store_row(r, m, l, empty);
+    store_row(r, m, l, sink, empty);
 }
 
 static int64_t tile_rows(attend_dtype dtype)

@@ -174,7 +174,7 @@ static void sample_scores(struct check_problem *p, struct check_random *random, 
     if (check_random_chance(random, 0.2)) {
         p->alibi = check_memory((size_t)p->hq, sizeof *p->alibi);
         for (int64_t h = 0; h < p->hq; h++)
-            p->alibi[h] = tame ? exp2(-(double)check_random_int(random, 5, 9))
+            p->alibi[h] = tame ? exp2(-(double)check_random_int(random, 0, 9))
                                : check_random_normal(random) * 0.25;
     }
     if (check_random_chance(random, 0.2)) {

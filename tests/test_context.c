@@ -280,6 +280,38 @@ static void lend_every_pool(attend_context *lone)
 
 TEST(lent_pools) { for_each_set(lend_every_pool, 1); }
 
+/* A window that reaches every key from the farthest position hides none. */
+static void widen_the_window(attend_context *ctx)
+{
+    problem p = problem_make((shape){1, 1, 1, 3, 9, 8, 4}, ATTEND_F32, 7);
+    const int64_t offset = (int64_t)1 << 60;
+
+    p.rule.causal = ATTEND_CAUSAL_OFFSET;
+    p.rule.causal_offset = &offset;
+    CHECK(problem_run(&p, ctx), "no window");
+    result want = result_copy(&p);
+    p.rule.window_left = INT64_MAX;
+    p.rule.window_right = INT64_MAX;
+    CHECK(problem_run(&p, ctx), "the widest window");
+    CHECK(result_is_same(&p, &want), "the widest window hides keys");
+    result_free(&want);
+    problem_free(&p);
+}
+
+TEST(widest_window) { for_each_set(widen_the_window, 1); }
+
+TEST(messages_are_one_line)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+    attend_error err;
+
+    options.isa = "two\nlines";
+    CHECK(attend_context_create(&ctx, &options, &err) == ATTEND_EINVAL, "created");
+    CHECK(!strchr(err.message, '\n') && strstr(err.message, "two?lines"), "%s",
+          err.message);
+}
+
 typedef struct progress_log {
     int calls, backwards, totals_differ;
     int64_t last, total;
@@ -398,6 +430,8 @@ int main(int argc, char **argv)
     RUN(struct_sizes);
     RUN(hooks_come_in_pairs);
     RUN(lent_pools);
+    RUN(widest_window);
+    RUN(messages_are_one_line);
     RUN(progress_is_told);
     RUN(null_arguments);
     RUN(wrong_integers_are_named);

@@ -258,6 +258,27 @@ TEST(a_signal_handler_can_clean_up)
 }
 
 /* A stale temporary file of an earlier process with this number is not touched. */
+TEST(mode_and_link_of_the_old_file_stay)
+{
+    struct io_output output = make("link.npy", IO_F32, 1, 4, 0);
+    struct io_error err = {""};
+    struct stat status;
+
+    files_write("private.npy", "", 0);
+    CHECK(chmod(files_path("private.npy"), 0600) == 0, "chmod");
+    CHECK(symlink("private.npy", files_path("link.npy")) == 0, "symlink");
+    CHECK(io_outputs_prepare(&set, &output, 1, &err) == 0, "%s", err.message);
+    fill(&output, 16, 7);
+    CHECK(io_outputs_commit(&set, &err) == 0, "%s", err.message);
+    CHECK(lstat(files_path("link.npy"), &status) == 0 && S_ISLNK(status.st_mode),
+          "the link became a file");
+    CHECK(stat(files_path("private.npy"), &status) == 0 &&
+              (status.st_mode & 0777) == 0600,
+          "mode %o", (unsigned)status.st_mode & 0777u);
+    expect_content("private.npy", IO_F32, 1, 16, 7);
+    files_count(1);
+}
+
 TEST(a_stale_temporary_file_is_no_obstacle)
 {
     struct io_error err = {""};
@@ -285,6 +306,7 @@ int main(void)
     RUN(a_safetensors_file_with_more_in_it_is_kept);
     RUN(an_open_input_may_be_replaced);
     RUN(a_signal_handler_can_clean_up);
+    RUN(mode_and_link_of_the_old_file_stay);
     RUN(a_stale_temporary_file_is_no_obstacle);
     files_cleanup();
     return test_finish();

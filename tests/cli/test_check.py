@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""`attend check`: every kernel set of the machine, every test, within the bound."""
+
+import json
+import time
+
+import harness
+from harness import CliTest
+
+
+class Check(CliTest):
+    def test_every_set_is_within_its_bound(self):
+        start = time.monotonic()
+        lines = self.succeed("check", "--json").splitlines()
+        seconds = time.monotonic() - start
+        rows = [json.loads(line) for line in lines]
+        for row in rows:
+            self.assertEqual(
+                list(row), ["set", "test", "cases", "worst_over_bound", "ok"]
+            )
+            self.assertIs(row["ok"], True, row)
+            self.assertLess(row["worst_over_bound"], 1, row)
+            self.assertGreater(row["cases"], 0, row)
+        tests = {row["test"] for row in rows}
+        self.assertGreaterEqual(len(tests), 16)
+        for name in harness.runnable_sets():
+            self.assertEqual({r["test"] for r in rows if r["set"] == name}, tests, name)
+        # The promise is 20 s on two quiet cores; other tests may run beside this one.
+        self.assertLess(seconds, 60)
+
+    def test_one_set(self):
+        for args, env in ((["--isa", "ref"], {}), ([], {"ATTEND_ISA": "ref"})):
+            lines = self.succeed("check", "--json", *args, env=env).splitlines()
+            self.assertEqual({json.loads(line)["set"] for line in lines}, {"ref"})
+
+    def test_refused(self):
+        self.refuse("check", "--isa", "sse9", says=("--isa", "sse9"))
+        self.refuse("check", env={"ATTEND_ISA": "sse9"}, says=("ATTEND_ISA", "sse9"))
+        self.refuse("check", "--threads", "0", says="--threads")
+        self.refuse("check", "--seed", "x", says="--seed")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -10,13 +10,14 @@ FUZZ_SECONDS ?= 600
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 RELEASE = build/release
+REPORT = build/report.html
 CMAKE_BUILD = cmake --build $(RELEASE) --parallel $(JOBS)
 SOURCES = $(shell find bench examples include src tests tools -name '*.[ch]' \
     -o -name '*.cpp' -o -name '*.inc')
 SCRIPTS = .ci/run scripts/setup.sh $(wildcard tests/*.sh) tools/completion/attend.bash
 
 help:
-	@echo 'make run        build, and run the built-in example'
+	@echo 'make run        build, run the laboratory, write $(REPORT)'
 	@echo 'make test       build and run every test; the last line is the count'
 	@echo 'make bench      time the kernel sets that run on this machine'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)'
@@ -27,7 +28,7 @@ help:
 	@echo 'make clean      remove build/'
 
 run: release
-	$(RELEASE)/attend example
+	$(RELEASE)/attend report -o $(REPORT)
 
 test:
 	@JOBS=$(JOBS) tests/run_all.sh
@@ -36,15 +37,17 @@ fuzz:
 	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run_all.sh fuzz
 
 bench: configure
-	@$(CMAKE_BUILD) --target bench >/dev/null
+	@$(CMAKE_BUILD) --target bench monte_carlo >/dev/null
 	$(RELEASE)/bench
+	@python=python3; $$python -c 'import numpy' 2>/dev/null || python=/usr/bin/python3; \
+	$$python bench/monte_carlo.py $(RELEASE)/monte_carlo
 
 configure:
 	@scripts/setup.sh run
 	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_PREFIX='$(PREFIX)' >/dev/null
 
 release: configure
-	@$(CMAKE_BUILD) --target attend attend_static attend_tool
+	@$(CMAKE_BUILD) --target attend attend_static attend_lab attend_lab_static attend_tool
 
 # The tests are built in the same tree, and are not installed.
 install: release

@@ -14,10 +14,11 @@ usage() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 includes() { echo "#include <$2>" | $1 -E -x c - >/dev/null 2>&1; }
-has_numpy() {
+# One python3 that has both: the one the tests are run with.
+has_numpy_and_mpmath() {
     for python in python3 /usr/bin/python3; do
-        "$python" -c 'import sys, importlib.util as u; sys.exit(not u.find_spec("numpy"))' \
-            2>/dev/null && return 0
+        "$python" -c 'import sys, importlib.util as u
+sys.exit(not (u.find_spec("numpy") and u.find_spec("mpmath")))' 2>/dev/null && return 0
     done
     return 1
 }
@@ -42,12 +43,16 @@ probe() {
     need gcc have cc
     need libc6-dev includes cc stdio.h
     need libjansson-dev includes cc jansson.h
+    need libopenblas-serial-dev includes cc cblas.h
+    need librandom123-dev includes cc Random123/philox.h
     [ "$what" = run ] && return
     need gcc have gcc
     need g++ have c++
     need pkg-config have pkg-config
     need python3 have python3
-    need python3-numpy has_numpy
+    need python3-numpy has_numpy_and_mpmath
+    need python3-mpmath has_numpy_and_mpmath
+    need chromium have chromium
     need clang have clang
     need libclang-rt-dev has_sanitizers
     need libomp-dev includes "clang -fopenmp" omp.h

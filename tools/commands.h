@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <jansson.h>
 
@@ -23,7 +24,10 @@ enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 int cmd_run(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_check(int argc, char **argv);
-int cmd_example(int argc, char **argv);
+int cmd_lab(int argc, char **argv);
+int cmd_sheets(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_design(int argc, char **argv);
 
 /* ---- messages ---------------------------------------------------------- */
 
@@ -91,6 +95,25 @@ json_t *tool_json_real(double value);
 json_t *tool_json_string(const char *text);
 /* Print `object` as one line on standard output and release it; takes NULL as ENOMEM. */
 int tool_print_json(const char *command, json_t *object);
+
+/* ---- text files --------------------------------------------------------- */
+
+/* A text file that appears under its name when it is complete, or not at all. */
+typedef struct tool_text {
+    const char *path;
+    char temporary[4096];
+    FILE *stream; /* what to write to */
+} tool_text;
+
+/*
+ * Opens a temporary file beside `path`, so that what cannot be written is said before
+ * the work; returns TOOL_OK or TOOL_USAGE.  `flag` is named in the message.
+ */
+int tool_text_open(const char *command, const char *flag, const char *path,
+                   tool_text *text);
+/* Gives the file its name; returns TOOL_OK, or TOOL_FAILED with nothing left behind. */
+int tool_text_commit(const char *command, tool_text *text);
+void tool_text_discard(tool_text *text);
 
 /* ---- time and progress ------------------------------------------------- */
 

@@ -13,7 +13,10 @@ static const struct command {
     {"run", cmd_run, "compute attention of tensors in .npy and .safetensors files"},
     {"info", cmd_info, "say what this build and this machine can do"},
     {"check", cmd_check, "check the numbers of every kernel set on this machine"},
-    {"example", cmd_example, "show attention at work on a built-in example"},
+    {"lab", cmd_lab, "run an experiment: theory beside what the engine measures"},
+    {"sheets", cmd_sheets, "judge the ninety-nine statements of the solution sheets"},
+    {"design", cmd_design, "find the query for a purpose, and check it"},
+    {"report", cmd_report, "run every experiment and write a page with plots"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -31,9 +34,8 @@ static const char help_tail[] =
     "exit status: 0 done, 1 the work or a check failed, 2 bad usage or input (one\n"
     "line on standard error says what).\n"
     "\n"
-    "example: causal attention of three files, eight threads\n"
-    "  attend run --q q.npy --k k.npy --v v.npy --out o.npy --causal top-left --threads "
-    "8\n"
+    "example: causal attention of three files\n"
+    "  attend run --q q.npy --k k.npy --v v.npy --out o.npy --causal top-left\n"
     "\n"
     "'attend COMMAND --help' tells everything about a command.\n";
 

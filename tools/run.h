@@ -71,6 +71,9 @@ int run_heads_open(const struct run_args *args, struct run_problem *problem);
 /* TOOL_OK if an input has a floating dtype that attend computes with. */
 int run_check_float(enum run_input which, const struct io_tensor *tensor);
 
+/* Element `offset` of the data of a tensor of a floating dtype. */
+double run_read_value(const struct io_tensor *tensor, int64_t offset);
+
 /* What to write: outputs[0 .. return value - 1], in the order of enum run_output. */
 int run_problem_outputs(const struct run_args *args, const struct run_problem *problem,
                         struct io_output outputs[RUN_OUTPUTS]);

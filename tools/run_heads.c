@@ -19,12 +19,10 @@ static double half_value(uint16_t bits)
            (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
 }
 
-/* Element h of a vector of any floating dtype. */
-static double read_value(const struct io_tensor *tensor, int64_t h)
+double run_read_value(const struct io_tensor *tensor, int64_t offset)
 {
-    const size_t size = io_dtype_size(tensor->dtype);
-    const unsigned char *const at =
-        (const unsigned char *)tensor->data + (size_t)(h * tensor->stride[0]) * size;
+    const unsigned char *const at = (const unsigned char *)tensor->data +
+                                    offset * (int64_t)io_dtype_size(tensor->dtype);
     uint16_t half;
     float single;
     double value;
@@ -87,7 +85,7 @@ static int read_heads(const struct run_problem *p, enum run_input which, double 
     if (!*values)
         return TOOL_FAILED;
     for (int64_t h = 0; h < hq; h++)
-        (*values)[h] = read_value(t, h);
+        (*values)[h] = run_read_value(t, h * t->stride[0]);
     return TOOL_OK;
 }
 

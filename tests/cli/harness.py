@@ -8,6 +8,7 @@ which runs the unittest cases of the program and ends with the line
 
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -18,6 +19,9 @@ import unittest
 import numpy as np
 
 BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or "ATTEND_BIN-is-not-set")
+
+# Each begins its messages with its own name.
+COMMANDS = "run", "info", "check", "lab", "sheets", "design", "report"
 
 # Without what would choose a kernel set or threads behind a test's back.
 ENVIRONMENT = {
@@ -136,8 +140,9 @@ class CliTest(unittest.TestCase):
         self.assertEqual(done.stdout, "", what)
         self.assertTrue(done.stderr.endswith("\n"), what)
         self.assertEqual(done.stderr.count("\n"), 1, what)
-        if args and args[0] in ("run", "info", "check", "example"):
-            self.assertTrue(done.stderr.startswith(f"attend {args[0]}: "), what)
+        if args and args[0] in COMMANDS:
+            named = re.match(rf"attend {args[0]}( [a-z0-9-]+)?: ", done.stderr)
+            self.assertTrue(named, what)
         else:
             self.assertTrue(done.stderr.startswith("attend: "), what)
         for word in (says,) if isinstance(says, str) else says:

@@ -271,8 +271,6 @@ class Refused(CliTest):
             (["help", "rnu"], "rnu"),
             (["help", "run", "info"], "info"),
             (["--version", "x"], "'x'"),
-            (["example", "x"], "'x'"),
-            (["example", "--x"], "'--x'"),
         ):
             with self.subTest(args=args):
                 self.refuse(*args, says=says)

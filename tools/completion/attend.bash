@@ -5,7 +5,7 @@
 _attend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run info check example help' words='' files=''
+    local commands='run info check lab sheets design report help' words='' files=''
     COMPREPLY=()
 
     # "--name=value" comes as three words, "--name", "=" and "value".
@@ -34,7 +34,18 @@ _attend()
             --out-dtype --threads --isa --dtype --force --json --help' ;;
         info:*) words='--isa --threads --json --help' ;;
         check:*) words='--isa --threads --seed --json --help' ;;
-        example:*) words=--help ;;
+        lab:lab) words='copy extract average window magnitude heads one-vs-two how-many-heads
+            remedies permute positions dispersion phases capacity variants --help' ;;
+        lab:--svg | report:-o | report:--output | design:--out) files=1 ;;
+        lab:*) words=$(attend lab "${COMP_WORDS[2]}" --help 2>/dev/null |
+            grep -oE '^ +--[a-zA-Z0-9-]+' | tr -d ' ') ;;
+        sheets:*) words='000 001 002 003 004 --explain --json --help' ;;
+        design:design) words='copy average weights heads --help' ;;
+        design:--keys) files=1 words='orthonormal random' ;;
+        design:--noisy) words='all items' ;;
+        design:*) words='--keys --n --d --items --weights --eps --tau --C --heads --sigma2
+            --noisy --alpha --trials --seed --threads --out --json --help' ;;
+        report:*) words='-o --output --seed --trials --threads --help' ;;
         help:*) words=$commands ;;
         esac
     fi

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Design of queries: given keys, the items wanted and what one knows of the noise, the
+ * query or queries, what theory says they do, and what the engine says.
+ */
+#ifndef LAB_DESIGN_H
+#define LAB_DESIGN_H
+
+#include <stdint.h>
+
+#include "attend/attend.h"
+
+enum { LAB_DESIGN_ITEMS_MAX = 16 };
+
+/*
+ * Keys are means: key i is drawn as mu_i (1 + sigma z) + sqrt(alpha) N(0, I), the
+ * magnitude noise sigma2 on the items only or on every key.
+ */
+struct lab_design_request {
+    const double *keys; /* [n][d] */
+    int64_t n, d;
+    const int64_t *items;  /* m different ones, 0 .. n-1 */
+    const double *weights; /* of the items, positive, sum 1; NULL: equal */
+    int m;                 /* 1 .. LAB_DESIGN_ITEMS_MAX */
+    int heads;             /* divides m; 0: the steadiest number.  1 with weights */
+    double eps;            /* leak of each head, 0 < eps < 1 */
+    double tau, sigma2, alpha;
+    int items_only; /* magnitude noise on the items only */
+    double scale;   /* NaN: the smallest with leak <= eps */
+    int64_t trials;
+    uint64_t seed;
+    int threads;
+};
+
+/* One number: by theory and on the engine. */
+struct lab_design_row {
+    char quantity[32];
+    int64_t item;       /* -1: of the whole */
+    double predicted;   /* NaN: there is no formula */
+    double measured;    /* NaN: not measured */
+    double se;          /* 0 without chance */
+    int is_approximate; /* heads were taken as independent, which they are not quite */
+};
+
+enum { LAB_DESIGN_ROWS_MAX = 8 + 3 * LAB_DESIGN_ITEMS_MAX };
+
+struct lab_design {
+    int heads;
+    double *queries;    /* [heads][d]; freed by lab_design_free() */
+    double scale;       /* of the first head: q = scale * (sum of its items, for equal
+                           weights and orthonormal keys) */
+    double norm;        /* of the longest query */
+    const char *method; /* "every key" or "items only": which scores are prescribed */
+    struct lab_design_row row[LAB_DESIGN_ROWS_MAX];
+    int rows;
+    /* Predicted mean squared error by number of heads, for the divisors of m. */
+    struct {
+        int heads;
+        double scale, mse;
+    } choice[LAB_DESIGN_ITEMS_MAX];
+    int choices;
+    int best; /* index of the choice with the least error */
+};
+
+/* Unit vectors of random direction, [n][d]. */
+void lab_design_random_keys(uint64_t seed, int64_t n, int64_t d, double *keys);
+
+/* EINVAL for what cannot be designed.  The design is to be freed in any case. */
+attend_status lab_design_make(const struct lab_design_request *request,
+                              struct lab_design *design, attend_error *err);
+void lab_design_free(struct lab_design *design);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Running moments and histograms: samples are never kept. */
+#ifndef LAB_MOMENTS_H
+#define LAB_MOMENTS_H
+
+#include <stdint.h>
+
+/* Count, mean, and sums of powers of deviations from it. */
+struct lab_moments {
+    int64_t count;
+    double mean, m2, m3, m4;
+};
+
+void lab_moments_add(struct lab_moments *moments, double value);
+/* Of `count` values, those that are NaN left out. */
+struct lab_moments lab_moments_of(const double *values, int64_t count);
+/* Joins two disjoint samples; the order of joining is the caller's to fix. */
+void lab_moments_join(struct lab_moments *into, const struct lab_moments *from);
+double lab_moments_variance(const struct lab_moments *moments); /* m2 / count */
+double lab_moments_mean_se(const struct lab_moments *moments);  /* s / sqrt(N) */
+/* sqrt((m4 - s^4) / N), m4 the fourth central moment. */
+double lab_moments_variance_se(const struct lab_moments *moments);
+/* Of a probability measured as the mean of 0s and 1s: sqrt(p (1 - p) / N). */
+double lab_moments_probability_se(const struct lab_moments *moments);
+/*
+ * The same with the p of theory, unless that is NaN, where less than 25 of the 0s or of
+ * the 1s are expected or were seen: of so few the p measured says too little.
+ */
+double lab_moments_rare_se(const struct lab_moments *moments, double theory);
+
+enum { LAB_BINS = 64 };
+
+struct lab_histogram {
+    double lo, hi; /* values outside count in the first or last bin */
+    int64_t bin[LAB_BINS];
+    int64_t count;
+};
+
+void lab_histogram_add(struct lab_histogram *histogram, double value);
+void lab_histogram_join(struct lab_histogram *into, const struct lab_histogram *from);
+/* Density at the middle of bin x: integrates to 1 over [lo, hi]. */
+double lab_histogram_density(const struct lab_histogram *histogram, int x);
+/* The value below which a share of the samples lies, interpolated within a bin. */
+double lab_histogram_quantile(const struct lab_histogram *histogram, double share);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The five sheets, statement by statement.  The source holds claims, grids and
+ * criteria; the verdict comes out of the numbers.
+ */
+#ifndef LAB_SHEETS_H
+#define LAB_SHEETS_H
+
+enum lab_verdict { LAB_HOLDS, LAB_LIMIT, LAB_FAILS, LAB_SLIP };
+
+enum { LAB_STATEMENTS = 99 };
+
+struct lab_judgement {
+    char id[8];       /* "000-1" */
+    char sheet[8];    /* "000" */
+    int line;         /* of the sheet */
+    const char *says; /* what the sheet says */
+    enum lab_verdict verdict;
+    char holds_when[512]; /* the exact statement with its condition, never empty */
+    double measured;      /* the number that decides; NaN where none applies */
+    double expected;      /* what the claim says it is; NaN where none applies */
+    char evidence[768]; /* the numbers in words: grid point, error, counterexample, repair
+                         */
+};
+
+const char *lab_verdict_name(enum lab_verdict verdict); /* "holds" ... */
+
+/* Judges statement 0 .. LAB_STATEMENTS - 1, in the order of the sheets; 0, or -1. */
+int lab_sheets_judge(int index, struct lab_judgement *judgement);
+
+/* Whether a statement is one of sheet "000" .. "004". */
+int lab_sheets_is_of(int index, const char *sheet);
+/*
+ * All statements, or those of one sheet where it is not NULL, on `threads` threads;
+ * the others' places in `judgements` [LAB_STATEMENTS] are zeroed.  0, or -1.
+ */
+int lab_sheets_judge_all(const char *sheet, int threads,
+                         struct lab_judgement *judgements);
+
+enum { LAB_DISPUTES = 13 };
+
+/* A point on which the sheets contradict each other or themselves. */
+struct lab_dispute {
+    const char *question;
+    char sides[400]; /* who says what, with the verdicts */
+    char right[400]; /* the side that the verdicts leave standing, with its numbers */
+};
+
+/*
+ * Dispute 0 .. LAB_DISPUTES - 1; 0, or -1.  `judgements` are those of all statements in
+ * order, or NULL: then those that matter are judged.
+ */
+int lab_sheets_dispute(int index, const struct lab_judgement *judgements,
+                       struct lab_dispute *dispute);
+/* Whether a statement of sheet "000" .. "004" has a part in it. */
+int lab_sheets_dispute_has(int index, const char *sheet);
+
+#endif

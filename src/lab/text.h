@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Words on a page: how wide, where to break, how to write them in HTML and XML. */
+#ifndef LAB_TEXT_H
+#define LAB_TEXT_H
+
+#include <stdio.h>
+
+/* Width of `length` bytes of UTF-8 in em, roughly, in a wide sans-serif face. */
+double lab_text_width(const char *text, size_t length);
+/* The bytes of `text` that fit into `width` em, broken at a space; at least a word. */
+size_t lab_text_break(const char *text, double width);
+/* For HTML and XML: markup characters as entities, control characters left out. */
+void lab_text_escape(FILE *out, const char *text, size_t length);
+/* A whole string; the second with its formulas set. */
+void lab_text_html(FILE *out, const char *text);
+void lab_text_prose(FILE *out, const char *text);
+/* A number for reading: `digits` significant ones, "1.2 x 10^-7" set as in print. */
+void lab_text_number(FILE *out, double value, int digits);
+
+enum lab_markup { LAB_HTML, LAB_SVG };
+
+/*
+ * Text with formulas: "mu_a^T", "e^-C", "C -> inf" and "<=" as in print, escaped.
+ * Names of quantities such as var_w stay as they are.  In SVG the text must be the
+ * rest of its <text>.
+ */
+void lab_text_math(FILE *out, const char *text, size_t length, enum lab_markup markup);
+
+#endif

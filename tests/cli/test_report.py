@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: MIT
+"""`attend report`: the summary, and the page as a program and as a browser sees it."""
+
+import html.parser
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import harness
+from harness import CliTest
+
+EXPERIMENTS = (
+    "copy extract average window magnitude heads one-vs-two how-many-heads remedies "
+    "permute positions dispersion phases capacity variants"
+).split()
+VOID = "meta", "br"
+
+# Run inside the page: what a person would see as a defect of the plots, and what
+# was fetched.
+PROBE = """<script>
+addEventListener('load', () => {
+  const bad = [];
+  for (const svg of document.querySelectorAll('figure > svg')) {
+    const box = svg.getBoundingClientRect(), name = svg.getAttribute('aria-label');
+    const texts = [...svg.querySelectorAll('text')].map(
+      t => [t.textContent, t.getBoundingClientRect()]);
+    texts.forEach(([s, a], i) => {
+      if (a.left < box.left - 1 || a.right > box.right + 1 || a.top < box.top - 1 ||
+          a.bottom > box.bottom + 1) bad.push(name + ': cut off: ' + s);
+      for (const [u, b] of texts.slice(i + 1)) {
+        const w = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const h = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (w > 1 && h > 0.35 * Math.min(a.height, b.height))
+          bad.push(name + ': ' + s + ' over ' + u);
+      }
+    });
+  }
+  const root = document.documentElement, body = getComputedStyle(document.body);
+  const svg = document.querySelector('figure > svg text.number');
+  parent.postMessage(JSON.stringify({
+    width: innerWidth, scroll: root.scrollWidth, bad,
+    plots: document.querySelectorAll('figure > svg').length,
+    fetched: performance.getEntriesByType('resource').map(e => e.name),
+    background: body.backgroundColor, colour: body.color,
+    size: svg.getBoundingClientRect().height,
+  }), '*');
+});
+</script>"""
+
+# Around the page, so that it can be narrower than the narrowest window.
+FRAME = """<!DOCTYPE html><meta name="color-scheme" content="light dark">
+<body><script>
+addEventListener('message', e => {
+  const pre = document.createElement('pre');
+  pre.id = 'probe'; pre.textContent = e.data; document.body.append(pre);
+});
+</script><iframe src="probed.html" style="width:%dpx;height:800px;border:0"></iframe>"""
+
+
+class Page(html.parser.HTMLParser):
+    """Collects tags and attributes, and sees that what is opened is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.ids, self.links, self.errors = [], [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "src", "xlink:href", "action", "data", "srcset"):
+                self.links.append(value)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.errors.append((tag, self.getpos()))
+
+
+def made(directory, *args):
+    """Makes a report in a directory; returns what was printed and the page."""
+    path = os.path.join(directory, "report.html")
+    done = harness.attend("report", "-o", path, "--trials", "1000", *args, timeout=300)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    with open(path, encoding="utf-8") as file:
+        return done.stdout, file.read()
+
+
+class Report(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.made_in = tempfile.mkdtemp(prefix="attend-report-")
+        cls.addClassCleanup(shutil.rmtree, cls.made_in)
+        cls.summary, cls.text = made(cls.made_in, "--seed", "7")
+        cls.page = Page(cls.text)
+
+    def test_summary(self):
+        lines = self.summary.splitlines()
+        for name in EXPERIMENTS:
+            (line,) = [line for line in lines if line.startswith(name + " ")]
+            agreeing, compared = re.search(r" (\d+)/(\d+) ", line).groups()
+            self.assertGreater(int(compared), 0, line)
+        agreeing, compared = re.search(
+            r"^(\d+) of (\d+) rows", self.summary, re.M
+        ).groups()
+        self.assertEqual(
+            (int(agreeing), int(compared)),
+            tuple(
+                sum(int(n) for n in column)
+                for column in zip(*re.findall(r"^\S+ +(\d+)/(\d+) ", self.summary, re.M))
+            ),
+        )
+        counts = re.search(
+            r"^99 statements of the sheets: (\d+) holds, (\d+) limit, (\d+) fails, "
+            r"(\d+) slip$",
+            self.summary,
+            re.M,
+        ).groups()
+        self.assertEqual(sum(map(int, counts)), 99)
+        for verdict, number in zip(("holds", "limit", "fails", "slip"), counts):
+            cell = rf'</td><td><span class="verdict {verdict}"'
+            rows = re.findall(rf'<tr id="s00\d-\d+">(?:(?!</td>).)*{cell}', self.text)
+            self.assertEqual(len(rows), int(number), verdict)
+        self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_the_page_is_whole_and_stands_alone(self):
+        self.assertEqual((self.page.open, self.page.errors), ([], []))
+        self.assertEqual(len(self.page.ids), len(set(self.page.ids)))
+        for link in self.page.links:
+            self.assertTrue(link.startswith("#") and link[1:] in self.page.ids, link)
+        for tag in "script", "link", "img", "iframe", "object", "embed", "base", "form":
+            self.assertNotIn(tag, self.page.tags)
+        self.assertNotRegex(self.text, r"https?:|//[a-z]+\.|url\(|@import")
+        for name in (*EXPERIMENTS, "summary", "sheets", "disputes", "machine"):
+            self.assertIn("#" + name, self.page.links)
+
+    def test_every_plot_is_xml_with_axes(self):
+        plots = re.findall(
+            r"<figure>\n(<svg .*?</svg>)\n(?:<figcaption|</figure)", self.text, re.S
+        )
+        self.assertEqual(len(plots), self.page.tags.count("figure"))
+        self.assertGreaterEqual(len(plots), 15)
+        for plot in plots:
+            root = ElementTree.fromstring(plot)
+            name = root.get("aria-label")
+            classes = [e.get("class", "").split() for e in root.iter()]
+            kinds = {word for words in classes for word in words}
+            self.assertLessEqual(
+                {"title", "label", "number", "tick", "frame"}, kinds, name
+            )
+            self.assertTrue(
+                kinds & {"line", "point", "bar"} or root.findall(".//path[@fill]"), name
+            )
+            numbers = [
+                "".join(e.itertext())
+                for e in root.iter("text")
+                if e.get("class") == "number"
+            ]
+            self.assertGreaterEqual(len(numbers), 4, name)
+            for number in root.iter():
+                for value in number.attrib.values():
+                    self.assertNotRegex(value, r"\b(nan|inf)\b", name)
+
+    def test_sections(self):
+        parts = dict(
+            re.findall(r'<section id="([^"]+)">(.*?)</section>', self.text, re.S)
+        )
+        for name in EXPERIMENTS:
+            part = parts[name]
+            self.assertIn("<figure>", part, name)
+            self.assertIn(f"attend lab {name} ", part)
+            self.assertRegex(part, r"<th>quantity</th>", name)
+        statements = re.findall(r'<tr id="s(00\d-\d+)">', parts["sheets"])
+        self.assertEqual(len(set(statements)), 99)
+        self.assertRegex(parts["machine"], r"<dt>seed</dt><dd>7</dd>")
+        said = harness.info()
+        for word in said["version"], said["isa"], *said["cpu_features"]:
+            self.assertIn(word, parts["machine"])
+
+    def test_threads_do_not_change_a_number_and_the_seed_does(self):
+        with tempfile.TemporaryDirectory() as directory:
+            summary, page = made(directory, "--seed", "7", "--threads", "1")
+        threads = re.compile(r"<dt>threads</dt><dd>\d+</dd>")
+        self.assertEqual(threads.sub("", page), threads.sub("", self.text))
+        self.assertEqual(summary.splitlines()[:-2], self.summary.splitlines()[:-2])
+        # Without a page the summary is the same but for its last line.
+        other = self.succeed("report", "--trials", "1000", "--seed", "8", timeout=300)
+        self.assertEqual(other.count("\n"), summary.count("\n") - 1)
+        self.assertEqual(os.listdir(self.dir), [])
+        row = re.compile(r"^magnitude .*$", re.M)
+        self.assertNotEqual(row.search(summary)[0], row.search(other)[0])
+
+    def browse(self, width, *flags):
+        """What the probe says in a window of this width."""
+        browser = shutil.which("chromium")
+        if not browser:
+            self.skipTest("chromium is missing: the page was NOT opened in a browser")
+        with open(self.path("probed.html"), "w", encoding="utf-8") as file:
+            file.write(self.text.replace("</body>", PROBE + "</body>"))
+        with open(self.path("frame.html"), "w", encoding="utf-8") as file:
+            file.write(FRAME % width)
+        done = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
+            + ["--no-first-run", "--disable-background-networking", "--disable-sync"]
+            + ["--disable-component-update", "--enable-logging=stderr"]
+            + [f"--user-data-dir={self.path('profile')}", "--window-size=1500,900"]
+            + [*flags, "--virtual-time-budget=20000", "--dump-dom"]
+            + ["file://" + self.path("frame.html")],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        self.assertNotIn("CONSOLE", done.stderr)
+        said = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.S)
+        self.assertTrue(said, done.stderr)
+        said = json.loads(html.unescape(said[1]))
+        self.assertEqual(said["width"], width)
+        self.assertEqual(said["fetched"], [])
+        self.assertEqual(said["plots"], self.page.tags.count("figure"))
+        self.assertEqual(said["bad"], [])
+        self.assertLessEqual(said["scroll"], said["width"], "the page scrolls sideways")
+        return said
+
+    @staticmethod
+    def lightness(colour):
+        return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
+
+    def test_in_a_browser(self):
+        light = self.browse(1400)
+        self.assertGreater(self.lightness(light["background"]), 200)
+        self.assertLess(self.lightness(light["colour"]), 80)
+        self.assertGreaterEqual(light["size"], 12)
+
+    def test_in_the_dark(self):
+        dark = self.browse(1400, "--blink-settings=preferredColorScheme=0")
+        self.assertLess(self.lightness(dark["background"]), 60)
+        self.assertGreater(self.lightness(dark["colour"]), 200)
+
+    def test_on_a_phone(self):
+        self.assertGreaterEqual(self.browse(360)["size"], 9)
+
+    def test_refused(self):
+        os.mkdir(self.path("folder"))
+        for args, says in (
+            (["-o", "no/such/report.html"], ("-o", "no/such/report.html", "allowed")),
+            (["-o", "folder"], ("-o", "folder")),
+            (["-o"], "needs a value"),
+            (["-o", "a.html", "--output", "b.html"], "twice"),
+            (["--trials", "-5"], ("--trials", "-5", "100")),
+            (["--trials", "nan"], ("--trials", "nan")),
+            (["--seed", "x"], ("--seed", "x")),
+            (["--threads", "0"], ("--threads", "0")),
+            (["--sed", "1"], "did you mean '--seed'"),
+            (["report.html"], "report.html"),
+        ):
+            self.refuse("report", *args, says=says)
+
+    def test_stopped(self):
+        process = subprocess.Popen(
+            [harness.BIN, "report", "-o", "report.html", "--trials", "100000000"],
+            cwd=self.dir,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out, err.count("\n")), (130, "", 1), err)
+        self.assertEqual(os.listdir(self.dir), [])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""attend sheets: rows, words and usage; and that no verdict is written in the source."""
+
+import collections
+import glob
+import json
+import math
+import os
+import re
+import unittest
+
+from harness import CliTest, attend, main
+
+KEYS = "id sheet line says verdict holds_when measured expected evidence".split()
+SHARES = {"000": 16, "001": 24, "002": 25, "003": 15, "004": 19}
+VERDICTS = {"holds", "limit", "fails", "slip"}
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.join(HERE, "..", "..", "src", "lab")
+
+
+def refuse_constant(name):
+    raise ValueError(f"{name} is no JSON")
+
+
+def rows(*args):
+    done = attend("sheets", "--json", *args)
+    if done.returncode != 0 or done.stderr:
+        raise AssertionError(f"{done.returncode}: {done.stderr}")
+    lines = done.stdout.splitlines()
+    return [json.loads(line, parse_constant=refuse_constant) for line in lines]
+
+
+class Rows(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.all = rows()
+        cls.by_id = {row["id"]: row for row in cls.all}
+
+    def test_ninety_nine(self):
+        ids = [f"{s}-{i}" for s, share in SHARES.items() for i in range(1, share + 1)]
+        self.assertEqual([row["id"] for row in self.all], ids)
+
+    def test_keys_and_types(self):
+        for row in self.all:
+            self.assertEqual(list(row), KEYS)
+            self.assertEqual(row["sheet"], row["id"][:3])
+            self.assertIsInstance(row["line"], int)
+            self.assertIn(row["verdict"], VERDICTS)
+            for key in "says", "holds_when", "evidence":
+                self.assertIsInstance(row[key], str)
+                self.assertGreater(len(row[key].strip()), 3, (row["id"], key))
+            for key in "measured", "expected":
+                self.assertIsInstance(row[key], (float, int, type(None)))
+
+    def test_every_verdict_occurs_and_says_why(self):
+        counts = collections.Counter(row["verdict"] for row in self.all)
+        self.assertEqual(set(counts), VERDICTS)
+        for row in self.all:
+            verdict, evidence = row["verdict"], row["evidence"]
+            if verdict == "limit":
+                self.assertIn("[True ", row["holds_when"], row["id"])
+                self.assertIn("vanishes", evidence, row["id"])
+            elif verdict == "slip":
+                self.assertIn("As printed", evidence, row["id"])
+                self.assertIn("Repaired (", evidence, row["id"])
+            elif verdict == "fails":
+                self.assertRegex(evidence, "Counterexample|At each of", row["id"])
+                self.assertNotEqual(row["measured"], row["expected"], row["id"])
+
+    def test_a_sheet_is_its_share(self):
+        for sheet, share in SHARES.items():
+            own = rows(sheet)
+            self.assertEqual(len(own), share)
+            self.assertEqual(own, [row for row in self.all if row["sheet"] == sheet])
+
+    def test_numbers_against_formulas(self):
+        """Deciding numbers, computed here from the point that the evidence names."""
+
+        def point(row):
+            found = re.search(r"n = (\d+)(?:, \S+ = ([\d.]+))?", row["evidence"])
+            return int(found[1]), float(found[2] or 1)
+
+        def softmax(row, top, tops):
+            n, scale = point(row)
+            weight = math.exp(top * scale)
+            return weight / (tops * weight + n - tops)
+
+        cases = {
+            "000-2": lambda row: softmax(row, 1, 2),
+            "002-9": lambda row: softmax(row, 1, 2),
+            "001-19": lambda row: math.e / (math.e + point(row)[0] - 1),
+            "003-12": lambda row: math.e / (math.e + point(row)[0] - 1),
+            "003-9": lambda row: point(row)[1] ** 2 * (2e-4 + 0.5),
+            "003-10": lambda row: point(row)[1] ** 2 * 2e-4,
+            "002-22": lambda row: math.exp(-50) / (math.exp(50) + math.exp(-50)),
+            "004-16": lambda row: 1 / (1 + math.exp(-0.2)),
+        }
+        for name, formula in cases.items():
+            row = self.by_id[name]
+            ratio = row["measured"] / formula(row)
+            self.assertAlmostEqual(ratio, 1, delta=1e-9, msg=name)
+        # gamma ~ N(1, 1/2) in [.5, 1.5], within 4 standard errors of 4096 draws.
+        inside = math.erf(0.5 / math.sqrt(2 * 0.5))
+        se = math.sqrt(inside * (1 - inside) / 4096)
+        self.assertLess(abs(self.by_id["001-13"]["measured"] - inside), 4 * se)
+
+    def test_thresholds_against_theory(self):
+        """Where |c - (v_a+v_b)/2| passes 0.01, solved here, against holds_when."""
+        for n in 10, 1000:
+
+            def error(scale, n=n):
+                weight = math.exp(scale) / (2 * math.exp(scale) + n - 2)
+                other = 1 / (2 * math.exp(scale) + n - 2)
+                return math.sqrt(2 * (weight - 0.5) ** 2 + (n - 2) * other**2)
+
+            low, high = 0.0, 50.0
+            while high - low > 1e-6:
+                middle = (low + high) / 2
+                low, high = (middle, high) if error(middle) > 0.01 else (low, middle)
+            condition = self.by_id["000-2"]["holds_when"]
+            told = re.search(rf"([\d.]+) at n = {n}\b", condition)
+            self.assertTrue(told, condition)
+            self.assertAlmostEqual(float(told[1]) / high, 1, delta=0.012)
+
+
+class Words(CliTest):
+    def test_table(self):
+        done = attend("sheets", "001")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for i in range(1, SHARES["001"] + 1):
+            self.assertRegex(
+                done.stdout, rf"(?m)^001-{i} +\d+  (holds|limit|fails|slip) "
+            )
+        self.assertIn("contradict", done.stdout)
+        counts = re.search(r"(?m)^001 +(\d+) +(\d+) +(\d+) +(\d+)$", done.stdout)
+        self.assertEqual(sum(map(int, counts.groups())), SHARES["001"])
+
+    def test_explain_tells_more(self):
+        short = attend("sheets", "004").stdout
+        long = attend("sheets", "004", "--explain").stdout
+        self.assertGreater(len(long), 3 * len(short))
+        for row in rows("004"):
+            words = " ".join(long.split())
+            self.assertIn(" ".join(row["evidence"].split()), words)
+            self.assertIn(" ".join(row["holds_when"].split()), words)
+        self.assertLessEqual(max(map(len, long.splitlines())), 110)
+
+    def test_order_of_words(self):
+        last, first = attend("sheets", "--json", "003"), attend("sheets", "003", "--json")
+        self.assertEqual(last.stdout, first.stdout)
+
+    def test_help(self):
+        done = attend("sheets", "--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("example:", done.stdout)
+        self.assertIn("sheets", attend("--help").stdout)
+
+    def test_misuse(self):
+        for args, named in (
+            (["005"], "005"),
+            (["0"], "'0'"),
+            (["000", "001"], "001"),
+            (["--jsn"], "--json"),
+            (["--json=1"], "--json"),
+            ([""], "''"),
+        ):
+            done = attend("sheets", *args)
+            self.assertEqual(done.returncode, 2, args)
+            self.assertEqual(done.stdout, "", args)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertTrue(done.stderr.startswith("attend sheets: "), done.stderr)
+            self.assertIn(named, done.stderr)
+
+
+class Source(unittest.TestCase):
+    """Statements hold claims; only the judge knows verdicts, and no statement."""
+
+    def read(self, pattern):
+        files = sorted(glob.glob(os.path.join(SOURCE, pattern)))
+        self.assertTrue(files, pattern)
+        for path in files:
+            with open(path, encoding="utf-8") as file:
+                yield os.path.basename(path), file.read()
+
+    def test_statements_hold_no_verdicts(self):
+        found = 0
+        for name, text in self.read("sheet_*.c"):
+            found += 1
+            self.assertNotRegex(text, r"LAB_(HOLDS|LIMIT|FAILS|SLIP)|verdict", name)
+            # What the sheet says may use such a word; nothing else does.
+            quiet = re.sub(r'\.says =\s*(?:"(?:\\.|[^"\\])*"\s*)+', "", text)
+            self.assertNotRegex(quiet, r"(?i)\b(holds|fails|slips?|limits?)\b", name)
+        self.assertEqual(found, len(SHARES))
+
+    def test_the_judge_knows_no_statement(self):
+        for pattern in "judge*.[ch]", "wellformed.c", "world*.[ch]", "claims*.[ch]":
+            for name, text in self.read(pattern):
+                self.assertNotRegex(text, r'"00[0-4]-\d', name)
+                self.assertNotRegex(text, r"strcmp\([^)]*->id", name)
+
+    def test_verdicts_are_assigned_in_one_place(self):
+        for name, text in self.read("*.c"):
+            if re.search(r"(\.|->)verdict\s*=[^=]", text):
+                self.assertEqual(name, "judge.c")
+
+
+if __name__ == "__main__":
+    main()

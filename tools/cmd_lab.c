@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend lab`: the experiments, theory beside what the engine measures. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "lab_tool.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "lab/figure.h"
+
+/* After Ctrl-C, as a shell says it. */
+enum { STOPPED = 130 };
+
+static volatile int stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+/* The first Ctrl-C asks, the second ends the process. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+struct session {
+    struct lab_printer printer;
+    struct lab_progress progress;
+};
+
+static void on_row(void *user, const struct lab_row *row)
+{
+    struct session *const session = user;
+
+    lab_progress_clear(&session->progress);
+    lab_print_row(&session->printer, row);
+    if (session->printer.failed)
+        stop = 1;
+}
+
+static void on_progress(void *user, int64_t done, int64_t total)
+{
+    struct session *const session = user;
+
+    lab_progress_update(&session->progress, done, total);
+}
+
+static int list_experiments(void)
+{
+    fputs("usage: attend lab NAME [OPTION]...\n"
+          "       attend lab NAME --help\n"
+          "\n"
+          "Runs an experiment: what theory says beside what the engine measures.\n"
+          "\n"
+          "experiments:\n",
+          stdout);
+    for (int e = 0; lab_experiments[e]; e++)
+        printf("  %-15s %s%s%s%s\n", lab_experiments[e]->name, lab_experiments[e]->title,
+               *lab_experiments[e]->answers ? " (" : "", lab_experiments[e]->answers,
+               *lab_experiments[e]->answers ? ")" : "");
+    fputs("\nIn brackets: the questions of the exercise that an experiment answers.\n"
+          "\n"
+          "example:\n"
+          "  attend lab magnitude --C 10 --n 10\n",
+          stdout);
+    return tool_finish_output("lab", TOOL_OK);
+}
+
+static int unknown_experiment(const char *name)
+{
+    char names[1024];
+    size_t used = 0;
+
+    names[0] = '\0';
+    for (int e = 0; lab_experiments[e] && used < sizeof names; e++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", e ? " " : "",
+                                 lab_experiments[e]->name);
+    return tool_fail("lab", TOOL_USAGE, "unknown experiment '%s': it is one of %s", name,
+                     names);
+}
+
+/* Every core this process may use, as the engine finds them. */
+static int core_count(const char *command, int *threads)
+{
+    const attend_options options = attend_options_default();
+    attend_context *ctx;
+    const int status = tool_create_context(command, &options, &ctx);
+
+    if (status)
+        return status;
+    *threads = attend_context_threads(ctx);
+    attend_context_destroy(ctx);
+    return TOOL_OK;
+}
+
+/* What is printed below the rows of a table. */
+static void print_end(const struct lab_request *request)
+{
+    if (request->format != LAB_TABLE)
+        return;
+    putchar('\n');
+    lab_print_wrapped(request->run.experiment->shows, 0);
+}
+
+static int perform(const char *command, struct lab_request *request)
+{
+    struct lab_run *const run = &request->run;
+    struct session session = {.printer = {.run = run, .format = request->format}};
+
+    run->threads = request->threads;
+    if (!run->threads) {
+        const int status = core_count(command, &run->threads);
+        if (status)
+            return status;
+    }
+    run->row = on_row;
+    run->progress = on_progress;
+    run->user = &session;
+    run->stop = &stop;
+    catch_signals();
+    lab_progress_start(&session.progress, run->experiment->name);
+    const int failed = run->experiment->perform(run);
+    run->user = NULL;
+    lab_progress_clear(&session.progress);
+    if (failed)
+        return tool_fail(command, run->refused ? TOOL_USAGE : TOOL_FAILED, "%s",
+                         run->error);
+    if (session.printer.failed) {
+        const int status = tool_finish_output(command, TOOL_OK);
+        return status ? status
+                      : tool_fail(command, TOOL_FAILED, "out of memory for the rows");
+    }
+    print_end(request);
+    return tool_finish_output(command, TOOL_OK);
+}
+
+static int perform_with_figures(const char *command, struct lab_request *request)
+{
+    struct lab_figures figures = {.count = 0};
+    tool_text file;
+    int status = tool_text_open(command, "--svg", request->svg, &file);
+
+    if (status)
+        return status;
+    request->run.figures = &figures;
+    status = perform(command, request);
+    if (!status && lab_figures_svg(&figures, file.stream))
+        status = tool_fail(command, TOOL_FAILED, "'%s' could not be written", file.path);
+    if (status)
+        tool_text_discard(&file);
+    else
+        status = tool_text_commit(command, &file);
+    request->run.figures = NULL;
+    lab_figures_free(&figures);
+    return status;
+}
+
+int cmd_lab(int argc, char **argv)
+{
+    struct lab_request request = {.help = 0};
+    char command[64];
+
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return argc > 2
+                   ? tool_fail("lab", TOOL_USAGE, "unexpected argument '%s'", argv[2])
+                   : list_experiments();
+    const struct lab_experiment *const experiment = lab_find(argv[1]);
+    if (!experiment)
+        return unknown_experiment(argv[1]);
+    snprintf(command, sizeof command, "lab %s", experiment->name);
+    lab_run_init(&request.run, experiment);
+    int status = lab_parse(command, argc - 1, argv + 1, &request);
+    if (status)
+        return status;
+    if (request.help) {
+        lab_print_help(experiment);
+        return tool_finish_output(command, TOOL_OK);
+    }
+    status = request.svg ? perform_with_figures(command, &request)
+                         : perform(command, &request);
+    if (stop && status == TOOL_OK)
+        status = tool_fail(command, STOPPED,
+                           "stopped: the rows show what was measured up to then");
+    return status;
+}

@@ -4,31 +4,9 @@
 
 #include "lab_tool.h"
 
-#include <signal.h>
 #include <string.h>
 
 #include "lab/figure.h"
-
-/* After Ctrl-C, as a shell says it. */
-enum { STOPPED = 130 };
-
-static volatile int stop;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stop = 1;
-}
-
-/* The first Ctrl-C asks, the second ends the process. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 struct session {
     struct lab_printer printer;
@@ -42,7 +20,7 @@ static void on_row(void *user, const struct lab_row *row)
     lab_progress_clear(&session->progress);
     lab_print_row(&session->printer, row);
     if (session->printer.failed)
-        stop = 1;
+        tool_stop = 1;
 }
 
 static void on_progress(void *user, int64_t done, int64_t total)
@@ -123,8 +101,8 @@ static int perform(const char *command, struct lab_request *request)
     run->row = on_row;
     run->progress = on_progress;
     run->user = &session;
-    run->stop = &stop;
-    catch_signals();
+    run->stop = &tool_stop;
+    tool_catch_stop();
     lab_progress_start(&session.progress, run->experiment->name);
     const int failed = run->experiment->perform(run);
     run->user = NULL;
@@ -185,8 +163,8 @@ int cmd_lab(int argc, char **argv)
     }
     status = request.svg ? perform_with_figures(command, &request)
                          : perform(command, &request);
-    if (stop && status == TOOL_OK)
-        status = tool_fail(command, STOPPED,
+    if (tool_stop && status == TOOL_OK)
+        status = tool_fail(command, TOOL_STOPPED,
                            "stopped: the rows show what was measured up to then");
     return status;
 }

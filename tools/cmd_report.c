@@ -4,7 +4,6 @@
 
 #include "commands.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,27 +32,6 @@ static const char help_text[] =
     "  attend report -o report.html\n";
 
 enum { OPT_OUTPUT, OPT_SEED, OPT_TRIALS, OPT_THREADS, OPT_HELP, OPTIONS };
-/* After Ctrl-C, as a shell says it. */
-enum { STOPPED = 130 };
-
-static volatile int stop;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stop = 1;
-}
-
-/* The first Ctrl-C asks, the second ends the process. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 static void on_progress(void *user, const char *what, int done, int total)
 {
     tool_progress *const progress = user;
@@ -110,12 +88,12 @@ static int gather(struct lab_findings *findings)
 {
     tool_progress progress;
 
-    catch_signals();
+    tool_catch_stop();
     tool_progress_start(&progress, "report");
-    const int failed = lab_findings_gather(findings, &stop, on_progress, &progress);
+    const int failed = lab_findings_gather(findings, &tool_stop, on_progress, &progress);
     tool_progress_finish(&progress);
-    if (stop)
-        return tool_fail("report", STOPPED, "stopped before it was complete");
+    if (tool_stop)
+        return tool_fail("report", TOOL_STOPPED, "stopped before it was complete");
     return failed ? tool_fail("report", TOOL_FAILED, "out of memory") : TOOL_OK;
 }
 

@@ -135,4 +135,14 @@ void tool_progress_start(tool_progress *progress, const char *what);
 void tool_progress_update(void *progress, int64_t done, int64_t total);
 void tool_progress_finish(tool_progress *progress);
 
+/* ---- stopping ---------------------------------------------------------- */
+
+/* Exit status after Ctrl-C, as a shell says it. */
+enum { TOOL_STOPPED = 130 };
+
+/* The first SIGINT or SIGTERM after tool_catch_stop() sets it, the second ends the
+ * process. */
+extern volatile int tool_stop;
+void tool_catch_stop(void);
+
 #endif

@@ -122,7 +122,8 @@ static void add_piece(struct points *points, const struct lab_score_kind *kind, 
 
     lab_panel(node, weight);
     for (int k = 0; k < panels * LAB_PANEL; k++) {
-        const double z = lo + half * (2 * (k / LAB_PANEL) + 1 + node[k % LAB_PANEL]);
+        const int panel = k / LAB_PANEL;
+        const double z = lo + half * (2 * panel + 1 + node[k % LAB_PANEL]);
         const double y = kind->mean + kind->sd * z;
         double w = half * weight[k % LAB_PANEL] * exp(-0.5 * z * z);
 

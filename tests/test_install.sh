@@ -30,11 +30,11 @@ by_cmake() {
 
 links() { ldd "$1" | grep -q 'libattend\.so\.0 => '"$dest"; }
 
-# by_pkg_config OUTPUT LINK_FLAG PKG_CONFIG_FLAG: the same by pkg-config.
+# by_pkg_config OUTPUT LINK_FLAG PKG_CONFIG_FLAG [SOURCE PACKAGE]: the same by pkg-config.
 by_pkg_config() {
     # shellcheck disable=SC2046,SC2086 # flags, to be split
-    cc -std=c11 $2 -o "$1" "$root/tests/consumer/consumer.c" \
-        $(PKG_CONFIG_PATH=$pc_dir pkg-config $3 --cflags --libs attend)
+    cc -std=c11 $2 -o "$1" "$root/${4:-tests/consumer/consumer.c}" \
+        $(PKG_CONFIG_PATH=$pc_dir pkg-config $3 --cflags --libs "${5:-attend}") -lm
 }
 
 wrong_version() {
@@ -45,7 +45,7 @@ wrong_version() {
 
 # undescribed FILE PREFIX: options in the commands' own help that FILE leaves out.
 undescribed() {
-    for command in run info check example; do
+    for command in run info check sheets design report; do
         "$dest/usr/bin/attend" "$command" --help
     done | grep -oE '^  --[a-z-]+' | sort -u | while read -r option; do
         grep -qE -e "$2${option#--}([^a-z-]|\$)" "$1" || echo "$1: no $option"
@@ -64,7 +64,8 @@ page() {
 succeeds "make install into DESTDIR" make_quietly install DESTDIR="$dest" PREFIX=/usr
 libdir=$(dirname "$(find "$dest" -name libattend.a)")
 pc_dir=$libdir/pkgconfig
-for file in bin/attend include/attend/attend.h share/man/man1/attend.1 share/man/man3/attend.3 \
+for file in bin/attend include/attend/attend.h include/attend/lab.h share/man/man1/attend.1 \
+    share/man/man3/attend.3 share/man/man3/attend_lab.3 \
     share/bash-completion/completions/attend share/doc/attend/LICENSE; do
     succeeds "installs $file" test -s "$dest/usr/$file"
 done
@@ -82,15 +83,20 @@ succeeds "pkg-config, shared" by_pkg_config "$tmp/pc_shared" "" ""
 succeeds "pkg-config, shared: runs" env LD_LIBRARY_PATH="$libdir" "$tmp/pc_shared"
 succeeds "pkg-config, static" by_pkg_config "$tmp/pc_static" -static --static
 succeeds "pkg-config, static: runs" "$tmp/pc_static"
+succeeds "find_package, the laboratory" by_cmake attend_lab
+succeeds "find_package, the laboratory, static" by_cmake attend_lab_static
+succeeds "pkg-config, the laboratory" by_pkg_config "$tmp/pc_lab" "" "" \
+    examples/lab_self_attention.c attend_lab
+succeeds "pkg-config, the laboratory: runs" env LD_LIBRARY_PATH="$libdir" "$tmp/pc_lab"
 succeeds "attend.pc states the header's version" test \
     "$(PKG_CONFIG_PATH=$pc_dir pkg-config --modversion attend)" = "$("$dest/usr/bin/attend" --version |
         sed 's/attend //')"
 
-for section in 1 3; do
+for file in man1/attend.1 man3/attend.3 man3/attend_lab.3; do
     if command -v mandoc >/dev/null || command -v man >/dev/null; then
-        silent "attend($section) formats cleanly" page "$dest/usr/share/man/man$section/attend.$section"
+        silent "$file formats cleanly" page "$dest/usr/share/man/$file"
     else
-        skip "attend($section): neither mandoc nor man is here"
+        skip "$file: neither mandoc nor man is here"
     fi
 done
 man1=$dest/usr/share/man/man1/attend.1

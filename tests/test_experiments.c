@@ -172,7 +172,7 @@ TEST(exact_experiments_agree_to_rounding)
         {"average", "n=2 beta=0", 0},
         {"average", "n=1000 m=5 beta=-2", 0},
         {"average", "n=100000 beta=3", 0},
-        {"average", "n=50 scaled=on beta=20 eps=1e-6", 0},
+        {"average", "n=50 scale=on beta=20 eps=1e-6", 0},
         {"average", "n=20 w=1,2,3,4 tau=0.25", 0},
         {"average", "n=4 m=4", 0},
         {"dispersion", "", 4},
@@ -187,7 +187,7 @@ TEST(random_experiments_agree_within_four_standard_errors)
 {
     static const struct trial_case cases[] = {
         {"phases", "", 400},
-        {"phases", "scaled=off", 400},
+        {"phases", "scale=off", 400},
         {"phases", "n=100 d=3 S=0.3", 2000},
         {"phases", "n=5000 d=1 S=6", 400},
         {"phases", "n=2 d=8 S=2", 4000},
@@ -241,8 +241,8 @@ TEST(rows_of_the_given_parameters_come_first)
 {
     static const struct trial_case cases[] = {
         {"copy", "n=7 dtype=f32", 0},       {"extract", "angle=40 n=6", 0},
-        {"average", "n=7 scaled=on", 0},    {"average", "n=7 w=2,1", 0},
-        {"dispersion", "n=50 scale=on", 4}, {"phases", "n=50 scaled=off d=3", 16},
+        {"average", "n=7 scale=on", 0},     {"average", "n=7 w=2,1", 0},
+        {"dispersion", "n=50 scale=on", 4}, {"phases", "n=50 scale=off d=3", 16},
         {"capacity", "n=50 m=3", 16},       {"variants", "n=7 m=2 beta=3", 64},
     };
 
@@ -332,7 +332,7 @@ TEST(disperses_as_the_theory_says)
 
 TEST(freezes_as_the_theory_says)
 {
-    char scaled[] = "n=1024 d=64", unscaled[] = "n=1024 d=64 scaled=off";
+    char scaled[] = "n=1024 d=64", unscaled[] = "n=1024 d=64 scale=off";
     char frozen[] = "n=1024 d=1 S=6", between[] = "n=1024 d=1 S=2";
 
     CHECK(!perform("phases", scaled, 400, 0), "%s", lab.run.error);

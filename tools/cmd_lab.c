@@ -4,11 +4,13 @@
 
 #include "lab_tool.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "lab/figure.h"
 
 struct session {
+    struct lab_request *request;
     struct lab_printer printer;
     struct lab_progress progress;
 };
@@ -27,6 +29,8 @@ static void on_progress(void *user, int64_t done, int64_t total)
 {
     struct session *const session = user;
 
+    session->request->done = done;
+    session->request->total = total;
     lab_progress_update(&session->progress, done, total);
 }
 
@@ -90,7 +94,8 @@ static void print_end(const struct lab_request *request)
 static int perform(const char *command, struct lab_request *request)
 {
     struct lab_run *const run = &request->run;
-    struct session session = {.printer = {.run = run, .format = request->format}};
+    struct session session = {.request = request,
+                              .printer = {.run = run, .format = request->format}};
 
     run->threads = request->threads;
     if (!run->threads) {
@@ -165,6 +170,8 @@ int cmd_lab(int argc, char **argv)
                          : perform(command, &request);
     if (tool_stop && status == TOOL_OK)
         status = tool_fail(command, TOOL_STOPPED,
-                           "stopped: the rows show what was measured up to then");
+                           "stopped after %" PRId64 " of %" PRId64
+                           " trials: the rows show what was measured up to then",
+                           request.done, request.total);
     return status;
 }

@@ -241,7 +241,8 @@ void lab_print_help(const struct lab_experiment *experiment)
             "  --seed N        other random numbers (default 1)\n",
             experiment->trials);
     else
-        puts("  --trials N, --seed N  accepted; nothing here is random");
+        puts("  --seed N        other random inputs, where there are any (default 1)\n"
+             "  --trials N      accepted; nothing here is a mean over trials");
     fputs(common_help, stdout);
     printf("\nexample:\n  attend lab %s --json", experiment->name);
     for (int f = 0; f < experiment->flag_count && f < 2; f++) {

@@ -14,6 +14,7 @@ struct lab_request {
     const char *svg; /* NULL: no file */
     int threads;     /* 0: not given */
     int help;
+    int64_t done, total; /* trials of the measurement that was last under way */
 };
 
 /*

@@ -50,7 +50,7 @@ static const struct lab_flag flags[] = {
      .min = 1e-6,
      .max = 1000,
      .help = "factor of the scores"},
-    {.name = "scaled",
+    {.name = "scale",
      .type = LAB_CHOICE,
      .text = "off",
      .choices = "off|on",
@@ -111,7 +111,7 @@ static int read_wish(struct lab_run *run, struct wish *wish)
     wish->m = (int)lab_integer(run, "m");
     wish->beta = lab_real(run, "beta");
     wish->tau = lab_real(run, "tau");
-    if (!strcmp(lab_text(run, "scaled"), "on"))
+    if (!strcmp(lab_text(run, "scale"), "on"))
         wish->tau /= sqrt((double)wish->d);
     if (*lab_text(run, "w")) {
         if (read_weights(run, wish))
@@ -409,7 +409,7 @@ static int perform(struct lab_run *run)
     if (!failed && run->sweeps)
         failed = sweep_beta(run, ctx, wish);
     if (!failed && run->sweeps && !wish.weighted &&
-        !strcmp(lab_text(run, "scaled"), "off"))
+        !strcmp(lab_text(run, "scale"), "off"))
         failed = sweep_size(run, ctx, wish);
     attend_context_destroy(ctx);
     return failed ? -1 : 0;

@@ -26,7 +26,7 @@ static const struct lab_flag flags[] = {
      .min = 1,
      .max = 1024,
      .help = "dimension; q has entries +1 and -1, k normal ones (n d > 2^20: one each)"},
-    {.name = "scaled",
+    {.name = "scale",
      .type = LAB_CHOICE,
      .text = "on",
      .choices = "on|off",
@@ -303,7 +303,7 @@ static int perform(struct lab_run *run)
 
     if (isnan(lab_real(run, "S")))
         lab_set(run, "S",
-                strcmp(lab_text(run, "scaled"), "on") ? sqrt((double)cloud.d) : 1);
+                strcmp(lab_text(run, "scale"), "on") ? sqrt((double)cloud.d) : 1);
     cloud.S = lab_real(run, "S");
     if (cloud.n * cloud.d > 1 << 20)
         cloud.d = 1;

@@ -94,8 +94,37 @@ void lab_row_set_text(struct lab_row *row, const char *param, const char *text)
     find_param(row, param)->text = text;
 }
 
+static int is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static int has_own_params(const struct lab_run *run, const struct lab_row *row)
+{
+    for (int f = 0; f < row->param_count; f++)
+        if (!is_same_text(row->params[f].text, run->texts[f]) ||
+            (!row->params[f].text && row->params[f].number != run->numbers[f]))
+            return 0;
+    return 1;
+}
+
+/* Whether the row says again what was said; notes it otherwise. */
+static int is_told(struct lab_run *run, const struct lab_row *row)
+{
+    if (!has_own_params(run, row))
+        return 0;
+    for (int t = 0; t < run->told_count; t++)
+        if (!strcmp(run->told[t], row->quantity))
+            return 1;
+    if (run->told_count < LAB_TOLD_MAX)
+        snprintf(run->told[run->told_count++], sizeof run->told[0], "%s", row->quantity);
+    return 0;
+}
+
 void lab_emit(struct lab_run *run, const struct lab_row *row)
 {
+    if (is_told(run, row))
+        return;
     if (run->row)
         run->row(run->user, row);
 }
@@ -121,8 +150,10 @@ int lab_row_agrees(const struct lab_row *row)
     const double off = row->measured - row->theory;
     const double size = fmax(1, fabs(row->theory));
 
-    if (isnan(off))
+    if (isnan(row->theory) || row->measured == row->theory) /* both may be infinite */
         return 1;
+    if (isnan(off))
+        return 0;
     switch (row->kind) {
     case LAB_BOUND:
         return off <= 4 * row->se + rounding * size;

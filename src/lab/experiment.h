@@ -38,7 +38,7 @@ struct lab_param {
     const char *text;
 };
 
-enum { LAB_PARAMS_MAX = 16 };
+enum { LAB_PARAMS_MAX = 16, LAB_TOLD_MAX = 64 };
 
 struct lab_row {
     struct lab_param params[LAB_PARAMS_MAX];
@@ -90,6 +90,9 @@ struct lab_run {
     struct lab_figures *figures; /* NULL: no plots are wanted */
     int refused;                 /* 1: what failed is what the person asked for */
     char error[256];
+    /* Quantities emitted for exactly these parameters: a sweep does not repeat them. */
+    char told[LAB_TOLD_MAX][48];
+    int told_count;
 };
 
 /* Sets numbers, texts, trials and the rest to the defaults of `experiment`. */
@@ -116,7 +119,8 @@ void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
 
 /* z of a row: (measured - theory) / se; NaN where se is 0 or there is no theory. */
 double lab_row_z(const struct lab_row *row);
-/* Whether a row agrees with its theory by its kind: |z| <= 4, or the stated error. */
+/* Whether a row agrees with its theory by its kind: |z| <= 4, or the stated error;
+ * without theory it does, and NaN measured does not. */
 int lab_row_agrees(const struct lab_row *row);
 
 __attribute__((format(printf, 2, 3))) int lab_fail(struct lab_run *run,

@@ -40,7 +40,9 @@ enum lab_meaning {
     LAB_MEANS_OUTPUT,     /* output of attention */
     LAB_MEANS_MEAN,       /* mean of a key */
     LAB_MEANS_COVARIANCE, /* covariance of a key */
-    LAB_MEANS_VALUE       /* value vector */
+    LAB_MEANS_VALUE,      /* value vector */
+    LAB_MEANS_KEY,        /* index of a key */
+    LAB_MEANS_OTHER_KEY   /* index of another key */
 };
 
 /* A letter: what the sheet made it mean, on which line, and what the claim needs. */

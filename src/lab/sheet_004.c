@@ -99,7 +99,7 @@ static int read_alpha_count(const struct lab_world *world, const struct lab_poin
     return 0;
 }
 
-/* Largest entry of Sigma_i^T Sigma_i, of the first part's keys and of k_a's. */
+/* Largest entry of Sigma_i^T Sigma_i with the covariance of k_a. */
 static int read_covariance_square(const struct lab_world *world,
                                   const struct lab_point *point,
                                   struct lab_reading *reading)
@@ -109,13 +109,13 @@ static int read_covariance_square(const struct lab_world *world,
     return 0;
 }
 
-/* m_i^T m_i, as line 36 itself has it: 1. */
-static int read_mean_square(const struct lab_world *world, const struct lab_point *point,
-                            struct lab_reading *reading)
+/* Largest entry of Sigma_i^T Sigma_j for the keys of lines 36 and 38: alpha I each. */
+static int read_covariance_product(const struct lab_world *world,
+                                   const struct lab_point *point,
+                                   struct lab_reading *reading)
 {
-    const double b[2] = {world->overlap, sqrt(1 - world->overlap * world->overlap)};
-    (void)point;
-    lab_reading_equal(reading, b[0] * b[0] + b[1] * b[1], 0);
+    (void)world;
+    lab_reading_equal(reading, point->alpha * point->alpha, 0);
     return 0;
 }
 
@@ -293,13 +293,13 @@ static const struct lab_statement statements[] = {
     {.id = "004-9",
      .line = 36,
      .says = "keys N(m_i, Sigma_i), \"Sigma_i^T Sigma_i=0\"",
-     .exact = "m_i^T m_j = 0 for i != j. A covariance with Sigma^T Sigma = 0 is 0; that "
-              "of k_a has (1/2 + alpha)^2 in it.",
-     .repair = "Sigma -> m, as the norm in the same line, which is then 1 and not 0",
+     .exact = "m_i^T m_j = 0 for i != j; of the covariances alpha I only the product "
+              "alpha^2 I vanishes, with alpha.",
+     .repair = "Sigma_i^T Sigma_j, with the j of the condition i != j in the same line",
      .printed = {LAB_READS(read_covariance_square, LAB_FREE_ALPHA, NULL),
-                 .symbol = {"Sigma", LAB_MEANS_COVARIANCE, 36, LAB_MEANS_MEAN}},
-     .repaired = {LAB_READS(read_mean_square, 0, NULL),
-                  .symbol = {"m", LAB_MEANS_MEAN, 36, LAB_MEANS_MEAN}}},
+                 .symbol = {"i", LAB_MEANS_KEY, 36, LAB_MEANS_OTHER_KEY}},
+     .repaired = {LAB_READS(read_covariance_product, LAB_FREE_ALPHA, NULL),
+                  .symbol = {"j", LAB_MEANS_OTHER_KEY, 36, LAB_MEANS_OTHER_KEY}}},
     {.id = "004-10",
      .line = 42,
      .says = "k_a = m_a + Sigma_a x = m_a + alpha x",

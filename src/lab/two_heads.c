@@ -195,7 +195,8 @@ static struct lab_two_heads_numbers summarise(const struct lab_moments *moments,
     for (int x = 0; x < 3; x++) {
         const double se = lab_moments_mean_se(&moments[SPREAD1 + x]);
         /* What rounding scatters is not chance. */
-        set(&numbers, LAB_VAR_C1 + x, moments[SPREAD1 + x].mean - product[x],
+        const double spread = moments[SPREAD1 + x].mean - product[x];
+        set(&numbers, LAB_VAR_C1 + x, x < 2 ? fmax(spread, 0) : spread,
             se > 1e-15 * size[x] ? se : 0);
     }
     set_mean(&numbers, LAB_MEAN_W1, &moments[W1]);

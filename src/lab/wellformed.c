@@ -35,6 +35,8 @@ static const char *const meanings[] = {
     [LAB_MEANS_MEAN] = "the mean of a key",
     [LAB_MEANS_COVARIANCE] = "the covariance of a key",
     [LAB_MEANS_VALUE] = "a value vector",
+    [LAB_MEANS_KEY] = "the index of a key",
+    [LAB_MEANS_OTHER_KEY] = "the index of another key",
 };
 
 /* An unknown name has no shape, and so fits nothing. */

@@ -14,7 +14,7 @@
 static const struct lab_flag flags[] = {
     {"n", LAB_INTEGER, 10, 2, 1024, NULL, NULL, "keys"},
     {"C", LAB_REAL, 10, 0, 1000, NULL, NULL, "scale of the query C (mu_a + mu_b)"},
-    {"alpha", LAB_REAL, 0.01, 0, 100, NULL, NULL, "isotropic noise of every key"},
+    {"alpha", LAB_REAL, 0, 0, 100, NULL, NULL, "isotropic noise of every key"},
     {"sigma2", LAB_REAL, 0, 0, 100, NULL, NULL, "magnitude noise of key a"},
     {"eps", LAB_REAL, 0.01, 1e-12, 0.5, NULL, NULL, "leak that is small enough"},
     {"tau", LAB_REAL, 1, 1e-6, 1000, NULL, NULL, "factor of the scores"},

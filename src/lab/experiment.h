@@ -119,8 +119,10 @@ void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
 
 /* z of a row: (measured - theory) / se; NaN where se is 0 or there is no theory. */
 double lab_row_z(const struct lab_row *row);
-/* Whether a row agrees with its theory by its kind: |z| <= 4, or the stated error;
- * without theory it does, and NaN measured does not. */
+/*
+ * Whether a row agrees with its theory by its kind: |z| <= 4, or the stated error.
+ * Without theory it does; NaN measured does not.
+ */
 int lab_row_agrees(const struct lab_row *row);
 
 __attribute__((format(printf, 2, 3))) int lab_fail(struct lab_run *run,

@@ -426,7 +426,7 @@ TEST(refuses_what_does_not_go_together)
 
 TEST(stops_when_told_to)
 {
-    static const volatile int stop = 1;
+    static const volatile sig_atomic_t stop = 1;
 
     for (int e = 0; lab_experiments[e]; e++) {
         lab_run_init(&lab.run, lab_experiments[e]);

@@ -370,7 +370,7 @@ TEST(numbers_do_not_depend_on_threads)
     }
 }
 
-static volatile int stop;
+static volatile sig_atomic_t stop;
 
 static void stop_early(void *user, int64_t done, int64_t total)
 {

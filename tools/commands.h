@@ -10,6 +10,7 @@
 #ifndef TOOLS_COMMANDS_H
 #define TOOLS_COMMANDS_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -142,7 +143,7 @@ enum { TOOL_STOPPED = 130 };
 
 /* The first SIGINT or SIGTERM after tool_catch_stop() sets it, the second ends the
  * process. */
-extern volatile int tool_stop;
+extern volatile sig_atomic_t tool_stop;
 void tool_catch_stop(void);
 
 #endif

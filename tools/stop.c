@@ -4,9 +4,7 @@
 
 #include "commands.h"
 
-#include <signal.h>
-
-volatile int tool_stop;
+volatile sig_atomic_t tool_stop;
 
 static void on_signal(int number)
 {

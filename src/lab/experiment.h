@@ -7,6 +7,7 @@
 #ifndef LAB_EXPERIMENT_H
 #define LAB_EXPERIMENT_H
 
+#include <signal.h>
 #include <stdint.h>
 
 #include "attend/attend.h"
@@ -86,7 +87,8 @@ struct lab_run {
     /* `done` of `total` trials of the measurement under way. */
     void (*progress)(void *user, int64_t done, int64_t total);
     void *user;
-    const volatile int *stop;    /* becomes non-zero when the person has had enough */
+    const volatile sig_atomic_t
+        *stop;                   /* becomes non-zero when the person has had enough */
     struct lab_figures *figures; /* NULL: no plots are wanted */
     int refused;                 /* 1: what failed is what the person asked for */
     char error[256];

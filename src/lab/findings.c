@@ -73,7 +73,7 @@ static void keep_going(void *user, int64_t done, int64_t total)
 }
 
 static void perform(struct lab_findings *findings, struct session *session,
-                    const volatile int *stop)
+                    const volatile sig_atomic_t *stop)
 {
     struct lab_result *const result = session->result;
     struct lab_run run;
@@ -94,7 +94,7 @@ static void perform(struct lab_findings *findings, struct session *session,
         memcpy(result->error, run.error, sizeof result->error);
 }
 
-static int judge(struct lab_findings *findings, const volatile int *stop,
+static int judge(struct lab_findings *findings, const volatile sig_atomic_t *stop,
                  const struct session *session)
 {
     findings->judgement = calloc(LAB_STATEMENTS, sizeof *findings->judgement);
@@ -113,7 +113,7 @@ static int judge(struct lab_findings *findings, const volatile int *stop,
     return 0;
 }
 
-int lab_findings_gather(struct lab_findings *findings, const volatile int *stop,
+int lab_findings_gather(struct lab_findings *findings, const volatile sig_atomic_t *stop,
                         lab_findings_progress progress, void *user)
 {
     int count = 0;

@@ -40,7 +40,7 @@ typedef void (*lab_findings_progress)(void *user, const char *what, int done, in
  * experiment failed, which its result tells; -1 when memory is short or the person
  * has had enough.  Free it in any case.
  */
-int lab_findings_gather(struct lab_findings *findings, const volatile int *stop,
+int lab_findings_gather(struct lab_findings *findings, const volatile sig_atomic_t *stop,
                         lab_findings_progress progress, void *user);
 void lab_findings_free(struct lab_findings *findings);
 

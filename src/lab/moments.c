@@ -67,7 +67,9 @@ double lab_moments_variance(const struct lab_moments *moments)
 
 double lab_moments_mean_se(const struct lab_moments *moments)
 {
-    return sqrt(lab_moments_variance(moments) / (double)moments->count);
+    return moments->count > 1
+               ? sqrt(lab_moments_variance(moments) / (double)moments->count)
+               : NAN;
 }
 
 double lab_moments_variance_se(const struct lab_moments *moments)
@@ -77,7 +79,7 @@ double lab_moments_variance_se(const struct lab_moments *moments)
     const double excess = moments->m4 / n - variance * variance;
 
     /* Two-valued samples have an excess of 0 but for rounding. */
-    return sqrt(fmax(excess, 0) / n);
+    return moments->count > 1 ? sqrt(fmax(excess, 0) / n) : NAN;
 }
 
 double lab_moments_probability_se(const struct lab_moments *moments)

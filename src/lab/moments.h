@@ -17,7 +17,8 @@ struct lab_moments lab_moments_of(const double *values, int64_t count);
 /* Joins two disjoint samples; the order of joining is the caller's to fix. */
 void lab_moments_join(struct lab_moments *into, const struct lab_moments *from);
 double lab_moments_variance(const struct lab_moments *moments); /* m2 / count */
-double lab_moments_mean_se(const struct lab_moments *moments);  /* s / sqrt(N) */
+/* Standard errors are NaN for a single sample: it says nothing of its scatter. */
+double lab_moments_mean_se(const struct lab_moments *moments); /* s / sqrt(N) */
 /* sqrt((m4 - s^4) / N), m4 the fourth central moment. */
 double lab_moments_variance_se(const struct lab_moments *moments);
 /* Of a probability measured as the mean of 0s and 1s: sqrt(p (1 - p) / N). */

@@ -63,3 +63,11 @@ static inline VEC N(load_marks)(const unsigned char *row, int64_t step, int64_t 
         bytes[x] = x < n ? row[(j + x) * step] : 1;
     return V(mark_zero_bytes)(bytes);
 }
+
+/* Two loops: GCC unrolls no loop of 24 turns, and would keep acc in memory. */
+static ALWAYS_INLINE void N(zero)(VEC *acc, const int rows, const int nv)
+{
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < nv; v++)
+            acc[i * nv + v] = V(set1)(0);
+}

@@ -65,8 +65,7 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t
     const uint32_t *const q = (const uint32_t *)g->q + r * q_row + c0 / 2;
     __m512 acc[4 * NV];
 
-    for (int i = 0; i < rows * NV; i++)
-        acc[i] = _mm512_setzero_ps();
+    N(zero)(acc, rows, NV);
     for (int64_t c = 0; c < PAIRS(c1 - c0); c++) {
         __m512bh y[NV];
 
@@ -120,8 +119,7 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t
     const uint16_t *const w = (const uint16_t *)(s->s + r * S_ROW);
     __m512 acc[4 * NARROW_VECTORS];
 
-    for (int i = 0; i < rows * nv; i++)
-        acc[i] = _mm512_setzero_ps();
+    N(zero)(acc, rows, nv);
     for (int64_t x = a; x < e; x += 2) {
         const uint16_t *even = attendi_view_row(v, s->t->b, s->t->hk, j0 + x);
         const uint16_t *odd = even + (x + 1 < e ? v->stride[2] : 0);

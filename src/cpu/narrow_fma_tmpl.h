@@ -66,7 +66,7 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t
     enum { NV = NARROW_KEYS / VLEN };
     VEC acc[4 * NV];
 
-    N(zero)(acc, rows * NV);
+    N(zero)(acc, rows, NV);
     N(outer)
     (acc, g->q + r * s->p->d + c0, s->p->d, 1, s->k, NARROW_KEYS, columns, rows, NV);
     for (int i = 0; i < rows; i++)
@@ -107,7 +107,7 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t
     const REAL *const w = s->s + r * S_ROW;
     VEC acc[4 * NARROW_VECTORS];
 
-    N(zero)(acc, rows * nv);
+    N(zero)(acc, rows, nv);
     for (int64_t x = a; x < e; x++, value += row_bytes) {
         VEC y[NARROW_VECTORS];
 

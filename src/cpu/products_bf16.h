@@ -180,8 +180,7 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
         __m512 acc[KR * QV];
         int64_t c = c0;
 
-        for (int i = 0; i < keys * nv; i++)
-            acc[i] = _mm512_setzero_ps();
+        N(zero)(acc, keys, nv);
         for (; c + 2 <= c1; c += 2)
             N(dot_pairs)(acc, key + c, row, q + c / 2 * BR, 0, keys, nv);
         if (c < c1)
@@ -224,8 +223,7 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
 {
     __m512 acc[KR * QV];
 
-    for (int i = 0; i < columns * nv; i++)
-        acc[i] = _mm512_setzero_ps();
+    N(zero)(acc, columns, nv);
     for (int64_t x = a / 2; x < PAIRS(e); x++) {
         const uint32_t *row = (const uint32_t *)s->values.data + x * s->values.row + c;
         __m512bh w[QV];

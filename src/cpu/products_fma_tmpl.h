@@ -43,12 +43,6 @@ static ALWAYS_INLINE void N(outer)(VEC *acc, const REAL *a, int64_t row, int64_t
     }
 }
 
-static ALWAYS_INLINE void N(zero)(VEC *acc, const int count)
-{
-    for (int x = 0; x < count; x++)
-        acc[x] = V(set1)(0);
-}
-
 /* Keys a .. e - 1 of the block from j0 on, of K or V; `buffer` holds a block. */
 static struct operand N(block_rows)(const STATE *s, const attend_view *view, int64_t j0,
                              int64_t a, int64_t e, REAL *buffer)
@@ -145,18 +139,24 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
 {
     const struct operand k = s->keys;
 
-    for (int64_t c = 0; c == 0 || c < s->p->d; c += SUM_COLUMNS) {
-        VEC acc[KR * QV];
+    const int64_t d = s->p->d;
+    const REAL *const key = (const REAL *)k.data + x * k.row, *const q = g->q;
+    REAL *const to = s->s + x * BR;
+    VEC acc[KR * QV];
 
-        N(zero)(acc, keys * nv);
+    N(zero)(acc, keys, nv);
+    N(outer)(acc, key, k.row, 1, q, BR, min_i64(SUM_COLUMNS, d), keys, nv);
+    for (int i = 0; i < keys; i++)
+        for (int v = 0; v < nv; v++)
+            V(store)(to + i * BR + v * VLEN, acc[i * nv + v]);
+    for (int64_t c = SUM_COLUMNS; c < d; c += SUM_COLUMNS) {
+        N(zero)(acc, keys, nv);
         N(outer)
-        (acc, (const REAL *)k.data + x * k.row + c, k.row, 1, g->q + c * BR, BR,
-         min_i64(SUM_COLUMNS, s->p->d - c), keys, nv);
+        (acc, key + c, k.row, 1, q + c * BR, BR, min_i64(SUM_COLUMNS, d - c), keys, nv);
         for (int i = 0; i < keys; i++)
             for (int v = 0; v < nv; v++) {
-                REAL *at = s->s + (x + i) * BR + v * VLEN;
-                const VEC sum = acc[i * nv + v];
-                V(store)(at, c == 0 ? sum : V(add)(V(load)(at), sum));
+                REAL *at = to + i * BR + v * VLEN;
+                V(store)(at, V(add)(V(load)(at), acc[i * nv + v]));
             }
     }
 }
@@ -174,7 +174,7 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
     const REAL *const w = s->s + a * BR;
     VEC acc[KR * QV];
 
-    N(zero)(acc, columns * nv);
+    N(zero)(acc, columns, nv);
     if (!select)
         N(outer)(acc, v0, 1, values.row, w, BR, e - a, columns, nv);
     for (int64_t x = 0; x < e - a && select; x++)

@@ -258,7 +258,7 @@ static void N(finish_tile)(STATE *s, const ROWS *g)
     const bool joined = N(many_splits)(g);
     const REAL *const m = joined ? g->m_before : g->m;
     const REAL *const l = joined ? g->l_before : g->l;
-    struct N(row_end) end[BR];
+    struct N(row_end) end[BR] = {{0}};
     REAL share[BR], total[BR];
 
     for (int64_t r = 0; r < g->width; r++) {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/bench_report.h"
+#include "bench_report.h"
 
 static const char help_text[] =
     "usage: attend bench [--case NAME] [--dtype TYPE] [--threads N] [--isa NAME]\n"

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "bench/stopwatch.h"
 #include "bench/team.h"
-#include "commands.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -197,14 +197,14 @@ const struct bench_peak *bench_peak_find(const char *isa, attend_dtype dtype)
 static double work_for_a_while(const void *arg, int w)
 {
     const struct bench_peak *const peak = arg;
-    const double end = tool_seconds() + 5e-3;
+    const double end = bench_seconds() + 5e-3;
     double flops = 0;
 
     (void)w;
     do {
         peak->loop(peak->rounds);
         flops += peak->flops * (double)peak->rounds;
-    } while (tool_seconds() < end);
+    } while (bench_seconds() < end);
     return flops;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "commands.h"
+#include "bench/stopwatch.h"
 
 static double run(int n, bench_work work, const void *arg)
 {
@@ -27,7 +27,7 @@ static double wake(const void *arg, int w)
 double bench_team_rate(int n, bench_work work, const void *arg)
 {
     run(n, wake, NULL);
-    const double start = tool_seconds();
+    const double start = bench_seconds();
     const double done = run(n, work, arg);
-    return done / (tool_seconds() - start);
+    return done / (bench_seconds() - start);
 }

@@ -8,7 +8,7 @@
 #include "bench/bench_input.h"
 #include "bench/peak.h"
 #include "bench/read_bandwidth.h"
-#include "commands.h"
+#include "bench/stopwatch.h"
 
 enum { SAMPLES_MIN = 3, SAMPLES_MAX = 20000, WARM_UP_CALLS = 3 };
 
@@ -75,25 +75,25 @@ static attend_status fail(attend_error *err, attend_status status, const char *m
 static attend_status call_group(struct run *run, double *seconds)
 {
     attend_status status = ATTEND_OK;
-    const double start = tool_seconds();
+    const double start = bench_seconds();
 
     for (int64_t n = 0; status == ATTEND_OK && n < run->group; n++) {
         bench_input_rotate(&run->input, run->calls++);
         status = attend_forward(run->ctx, &run->input.rule, &run->input.io, run->err);
     }
-    *seconds = (tool_seconds() - start) / (double)run->group;
+    *seconds = (bench_seconds() - start) / (double)run->group;
     return status;
 }
 
 /* The first calls allocate and wake threads; the shortest tells how many make a group. */
 static attend_status warm_up(struct run *run, double seconds)
 {
-    const double end = tool_seconds() + warm_up_seconds;
+    const double end = bench_seconds() + warm_up_seconds;
     const double wanted = fmax(group_seconds, 2 * seconds / SAMPLES_MAX);
     double shortest = INFINITY;
 
     run->group = 1;
-    while (run->calls < WARM_UP_CALLS || tool_seconds() < end) {
+    while (run->calls < WARM_UP_CALLS || bench_seconds() < end) {
         double call;
         const attend_status status = call_group(run, &call);
         if (status != ATTEND_OK)
@@ -117,21 +117,21 @@ static void sample_machine(struct run *run)
 
 static attend_status repeat(struct run *run, double seconds)
 {
-    const double end = tool_seconds() + seconds;
+    const double end = bench_seconds() + seconds;
 
     sample_machine(run);
     do {
-        const double round_end = tool_seconds() + round_seconds;
+        const double round_end = bench_seconds() + round_seconds;
         do {
             double call;
             const attend_status status = call_group(run, &call);
             if (status != ATTEND_OK)
                 return status;
             add(&run->times, call);
-        } while (tool_seconds() < round_end);
+        } while (bench_seconds() < round_end);
         sample_machine(run);
     } while (run->times.count < SAMPLES_MIN ||
-             (run->times.count < SAMPLES_MAX && tool_seconds() < end));
+             (run->times.count < SAMPLES_MAX && bench_seconds() < end));
     return ATTEND_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What `attend bench` prints, for people and for programs. */
-#ifndef BENCH_BENCH_REPORT_H
-#define BENCH_BENCH_REPORT_H
+#ifndef TOOLS_BENCH_REPORT_H
+#define TOOLS_BENCH_REPORT_H
 
 #include "bench/timing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/bench_report.h"
+#include "bench_report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -132,6 +132,8 @@ __attribute__((target("amx-tile,amx-bf16"))) static void loop_bf16_tiles(int64_t
     }
     for (int n = 0; n < TILE_ROWS * TILE_DEPTH; n++)
         ones[n / TILE_DEPTH][n % TILE_DEPTH] = one;
+    /* gcc's tile intrinsics do not say that they read all of what they are given. */
+    __asm__ volatile("" : : "r"(&config), "r"(ones) : "memory");
     _tile_loadconfig(&config);
     _tile_zero(0);
     _tile_zero(1);

@@ -19,7 +19,7 @@ SCRIPTS = .ci/run scripts/setup.sh $(wildcard tests/*.sh) tools/completion/atten
 help:
 	@echo 'make run        build, run the laboratory, write $(REPORT)'
 	@echo 'make test       build and run every test; the last line is the count'
-	@echo 'make bench      time the kernel sets that run on this machine'
+	@echo 'make bench      time attention beside the limits of this machine'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)'
 	@echo 'make uninstall  take the same files away again'
 	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS ($(FUZZ_SECONDS)) each'
@@ -37,8 +37,8 @@ fuzz:
 	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run_all.sh fuzz
 
 bench: configure
-	@$(CMAKE_BUILD) --target bench monte_carlo >/dev/null
-	$(RELEASE)/bench
+	@$(CMAKE_BUILD) --target attend_tool monte_carlo >/dev/null
+	$(RELEASE)/attend bench
 	@python=python3; $$python -c 'import numpy' 2>/dev/null || python=/usr/bin/python3; \
 	$$python bench/monte_carlo.py $(RELEASE)/monte_carlo
 

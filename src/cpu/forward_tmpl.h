@@ -53,6 +53,7 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, char *ba
     s->count = ceil_div_i64(rows, BR);
     s->s = N(take)(base, &used, BC * lanes);
     s->extra = N(take)(base, &used, BC * lanes);
+    s->top = N(take)(base, &used, lanes);
     s->fix = N(take)(base, &used, lanes);
     s->k = N(take)(base, &used, N(is_narrow)(p) ? N(narrow_k_size)() : sizes.k);
     s->v = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.v);

@@ -90,13 +90,18 @@ static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *
 {
     int64_t c = 0;
 
-    for (; c + VLEN <= n && step == 1; c += VLEN) {
-        const __m512i low =
-            _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(even + c)));
-        const __m512i high =
-            odd ? _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(odd + c)))
-                : _mm512_setzero_si512();
-        _mm512_storeu_si512(to + c, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+    const __m512i lane =
+        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i low = _mm512_or_si512(
+        lane, _mm512_slli_epi32(_mm512_add_epi32(lane, _mm512_set1_epi32(32)), 16));
+    const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+
+    for (; c + 2 * VLEN <= n && step == 1; c += 2 * VLEN) {
+        const __m512i x = _mm512_loadu_si512(even + c);
+        const __m512i y = odd ? _mm512_loadu_si512(odd + c) : _mm512_setzero_si512();
+
+        _mm512_storeu_si512(to + c, _mm512_permutex2var_epi16(x, low, y));
+        _mm512_storeu_si512(to + c + VLEN, _mm512_permutex2var_epi16(x, high, y));
     }
     for (; c < n; c++)
         to[c] = (odd ? (uint32_t)odd[c * step] << 16 : 0) | even[c * step];
@@ -174,6 +179,7 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
     const int64_t d = s->p->d, row = s->keys.row;
     const uint16_t *const key = (const uint16_t *)s->keys.data + x * row;
     const uint32_t *const q = (const uint32_t *)g->q;
+    float *const to = s->s + x * BR;
 
     for (int64_t c0 = 0; c0 == 0 || c0 < d; c0 += SUM_COLUMNS) {
         const int64_t c1 = min_i64(c0 + SUM_COLUMNS, d);
@@ -185,35 +191,38 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
             N(dot_pairs)(acc, key + c, row, q + c / 2 * BR, 0, keys, nv);
         if (c < c1)
             N(dot_pairs)(acc, key + c, row, q + c / 2 * BR, 1, keys, nv);
-        for (int i = 0; i < keys; i++)
-            for (int v = 0; v < nv; v++) {
-                float *at = s->s + (x + i) * BR + v * VLEN;
-                const __m512 sum = c0 == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(at);
-                _mm512_storeu_ps(at, _mm512_fmadd_ps(acc[i * nv + v], scale, sum));
+        for (int v = 0; v < nv; v++) {
+            __m512 top = _mm512_loadu_ps(s->top + v * VLEN);
+
+            for (int i = 0; i < keys; i++) {
+                float *at = to + i * BR + v * VLEN;
+                const __m512 before = c0 == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(at);
+                const __m512 sum = _mm512_fmadd_ps(acc[i * nv + v], scale, before);
+
+                _mm512_storeu_ps(at, sum);
+                top = _mm512_max_ps(sum, top);
             }
+            if (c1 == d)
+                _mm512_storeu_ps(s->top + v * VLEN, top);
+        }
     }
 }
 
 /*
  * Weights of keys x and x + 1 as pairs of bf16, in place: row x / 2 is written after
- * row x is read.  After a lone last key there is no value, and its weight is 0.
+ * row x is read.
  */
-static void N(pack_weights)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
+                                   VEC odd)
 {
     const __m512i lane =
         _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i upper = _mm512_add_epi32(lane, _mm512_set1_epi32(16));
     const __m512i interleave = _mm512_or_si512(lane, _mm512_slli_epi32(upper, 16));
+    const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
 
-    for (int64_t x = a; x < e; x += 2)
-        for (int64_t r = 0; r < g->width; r += VLEN) {
-            const __m512 even = _mm512_loadu_ps(s->s + x * BR + r);
-            const __m512 odd = x + 1 < e ? _mm512_loadu_ps(s->s + (x + 1) * BR + r)
-                                         : _mm512_setzero_ps();
-            const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
-            _mm512_storeu_si512(s->s + x / 2 * BR + r,
-                                _mm512_permutexvar_epi16(interleave, both));
-        }
+    _mm512_storeu_si512(s->s + x / 2 * BR + r,
+                        _mm512_permutexvar_epi16(interleave, both));
 }
 
 /* As in products_fma_tmpl.h, two keys at a time. */

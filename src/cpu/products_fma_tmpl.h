@@ -29,16 +29,17 @@ static ALWAYS_INLINE void N(outer)(VEC *acc, const REAL *a, int64_t row, int64_t
                                    const REAL *b, int64_t b_row, int64_t n,
                                    const int rows, const int nv)
 {
+#pragma GCC unroll 4
     for (int64_t t = 0; t < n; t++) {
         VEC y[NV_MAX];
 
         for (int v = 0; v < nv; v++)
             y[v] = V(load)(b + t * b_row + v * VLEN);
         for (int i = 0; i < rows; i++) {
-            const VEC x = V(set1)(a[i * row + t * step]);
+            const VEC x = V(spread)(a + i * row + t * step);
 
             for (int v = 0; v < nv; v++)
-                acc[i * nv + v] = V(fma)(x, y[v], acc[i * nv + v]);
+                V(mac)(&acc[i * nv + v], x, y[v]);
         }
     }
 }
@@ -146,17 +147,28 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
 
     N(zero)(acc, keys, nv);
     N(outer)(acc, key, k.row, 1, q, BR, min_i64(SUM_COLUMNS, d), keys, nv);
-    for (int i = 0; i < keys; i++)
-        for (int v = 0; v < nv; v++)
+    for (int v = 0; v < nv; v++) {
+        VEC top = V(load)(s->top + v * VLEN);
+
+        for (int i = 0; i < keys; i++) {
             V(store)(to + i * BR + v * VLEN, acc[i * nv + v]);
+            top = V(max)(acc[i * nv + v], top);
+        }
+        if (d <= SUM_COLUMNS)
+            V(store)(s->top + v * VLEN, top);
+    }
     for (int64_t c = SUM_COLUMNS; c < d; c += SUM_COLUMNS) {
         N(zero)(acc, keys, nv);
         N(outer)
         (acc, key + c, k.row, 1, q + c * BR, BR, min_i64(SUM_COLUMNS, d - c), keys, nv);
         for (int i = 0; i < keys; i++)
             for (int v = 0; v < nv; v++) {
-                REAL *at = to + i * BR + v * VLEN;
-                V(store)(at, V(add)(V(load)(at), acc[i * nv + v]));
+                REAL *at = to + i * BR + v * VLEN, *top = s->top + v * VLEN;
+                const VEC sum = V(add)(V(load)(at), acc[i * nv + v]);
+
+                V(store)(at, sum);
+                if (c + SUM_COLUMNS >= d)
+                    V(store)(top, V(max)(sum, V(load)(top)));
             }
     }
 }
@@ -192,8 +204,10 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
         }
 }
 
-/* Weights are used as they are. */
-static void N(pack_weights)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+/* Weights of keys x and x + 1 of the block, as the product wants them. */
+static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
+                                   VEC odd)
 {
-    (void)s, (void)g, (void)a, (void)e;
+    V(store)(s->s + x * BR + r, even);
+    V(store)(s->s + (x + 1) * BR + r, odd);
 }

@@ -2,7 +2,7 @@
 /*
  * Not a header: both products of a wide tile over a block, in register tiles of KR
  * keys, or columns of V, by nv vectors of queries.  Parameters: forward_tmpl.h, and
- * N(score_tile), N(value_tile), N(pack_weights) of a file of products.
+ * N(score_tile), N(value_tile), N(keep_weights) of a file of products.
  */
 
 static ALWAYS_INLINE void N(score_block)(const STATE *s, const ROWS *g, int64_t a,
@@ -40,6 +40,5 @@ static ALWAYS_INLINE void N(value_block)(const STATE *s, const ROWS *g, int64_t 
 
 static void N(add_values)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int select)
 {
-    N(pack_weights)(s, g, a, e);
     FOR_VECTORS(g->width / VLEN, N(value_block), s, g, a, e, select);
 }

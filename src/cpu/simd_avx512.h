@@ -24,6 +24,17 @@ static inline vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
 static inline vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
 static inline vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
 static inline vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+static inline vf vf_spread(const float *p)
+{
+    vf x;
+
+    __asm__ volatile("vbroadcastss %1, %0" : "=v"(x) : "m"(*p));
+    return x;
+}
+static inline void vf_mac(vf *acc, vf x, vf y)
+{
+    __asm__ volatile("vfmadd231ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
+}
 static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 static inline vf vf_mark_lt(vf a, vf b)
 {
@@ -125,6 +136,17 @@ static inline vd vd_sub(vd a, vd b) { return _mm512_sub_pd(a, b); }
 static inline vd vd_mul(vd a, vd b) { return _mm512_mul_pd(a, b); }
 static inline vd vd_div(vd a, vd b) { return _mm512_div_pd(a, b); }
 static inline vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
+static inline vd vd_spread(const double *p)
+{
+    vd x;
+
+    __asm__ volatile("vbroadcastsd %1, %0" : "=v"(x) : "m"(*p));
+    return x;
+}
+static inline void vd_mac(vd *acc, vd x, vd y)
+{
+    __asm__ volatile("vfmadd231pd %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
+}
 static inline vd vd_max(vd a, vd b) { return _mm512_max_pd(a, b); }
 static inline vd vd_mark_lt(vd a, vd b)
 {

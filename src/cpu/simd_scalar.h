@@ -4,6 +4,8 @@
  * whatever the machine has.  No fused multiply-add, since most machines that need
  * this set have none.  The words are those of every simd_<isa>.h:
  *
+ *   spread(p)          the number at p in every lane   } of the inner loops, in the
+ *   mac(&acc, x, y)    acc = fma(x, y, acc)            } order written
  *   max(a, b)          b where either is NaN
  *   mark_lt(a, b)      -0.0 where a < b, else +0.0: a mark is a sign bit
  *   either(a, b)       bitwise or: joins marks, or marks a number that is >= +0
@@ -49,6 +51,8 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
     static inline v v##_mul(v a, v b) { return a * b; }                                  \
     static inline v v##_div(v a, v b) { return a / b; }                                  \
     static inline v v##_fma(v a, v b, v c) { return a * b + c; }                         \
+    static inline v v##_spread(const real *p) { return v##_set1(*p); }                   \
+    static inline void v##_mac(v *acc, v x, v y) { *acc = v##_fma(x, y, *acc); }         \
     static inline v v##_where(v##_bits mask, v a, v b)                                   \
     {                                                                                    \
         return (v)((mask & (v##_bits)a) | (~mask & (v##_bits)b));                        \

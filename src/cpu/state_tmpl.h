@@ -29,6 +29,7 @@ struct N(state) {
     REAL *extra; /* bias, then marks, as s */
     REAL *k, *v; /* a block of K and of V, where they cannot be used in place */
     struct operand keys, values;
+    REAL *top;   /* [BR] wide: the largest score of each row in the block */
     REAL *fix;   /* [BR] what acc and l of the blocks before are multiplied by */
     int finite;  /* whether V is, in the block at hand; -1: not looked at yet */
 };

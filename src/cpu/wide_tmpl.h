@@ -96,13 +96,23 @@ static void N(wide_hide)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, i
         }
 }
 
-/* Scores of keys j0 + a .. j0 + e - 1; returns whether some row misses some of them. */
-static int N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+/* Whether some row misses some of keys j0 + a .. j0 + e - 1. */
+static int N(is_edge)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+{
+    return s->p->mask.data || j0 + a < g->all_lo || j0 + e > g->all_hi;
+}
+
+/* Scores of keys j0 + a .. j0 + e - 1, and the largest of each row in s->top. */
+static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
+                           int edge)
 {
     const struct problem *p = s->p;
-    const int edge = p->mask.data || j0 + a < g->all_lo || j0 + e > g->all_hi;
 
+    for (int64_t r = 0; r < g->width; r += VLEN)
+        V(store)(s->top + r, V(set1)(-INFINITY));
     N(scores)(s, g, a, e);
+    if (!edge && p->softcap == 0 && !p->bias.data && !p->alibi)
+        return;
     if (p->softcap > 0)
         N(wide_softcap)(s, g, a, e);
     if (p->bias.data)
@@ -111,35 +121,55 @@ static int N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_
         N(wide_alibi)(s, g, j0, a, e);
     if (edge)
         N(wide_hide)(s, g, j0, a, e);
-    return edge;
+    for (int64_t r = 0; r < g->width; r += VLEN) {
+        VEC top = V(set1)(-INFINITY);
+
+        for (int64_t x = a; x < e; x++)
+            top = V(max)(V(load)(s->s + x * BR + r), top);
+        V(store)(s->top + r, top);
+    }
+}
+
+static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t x, int64_t r, VEC base,
+                                        const int edge)
+{
+    const VEC w = N(weight)(V(load)(s->s + x * BR + r), base);
+
+    return edge ? V(either)(w, V(load)(s->extra + x * BR + r)) : w;
+}
+
+/* Scores to weights, two keys at a time; returns their sum, key by key. */
+static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, int64_t r,
+                                        VEC base, const int edge)
+{
+    VEC sum = V(set1)(0);
+    int64_t x = a;
+
+    for (; x + 2 <= e; x += 2) {
+        const VEC even = N(wide_weight)(s, x, r, base, edge);
+        const VEC odd = N(wide_weight)(s, x + 1, r, base, edge);
+
+        N(keep_weights)(s, x, r, even, odd);
+        sum = V(add)(V(add)(sum, even), odd);
+    }
+    if (x < e) {
+        const VEC even = N(wide_weight)(s, x, r, base, edge);
+
+        N(keep_weights)(s, x, r, even, V(set1)(0));
+        sum = V(add)(sum, even);
+    }
+    return sum;
 }
 
 /* Scores to weights; m, l and fix of every row. */
 static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e, int edge)
 {
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        const VEC m_old = V(load)(g->m + r);
-        VEC m = m_old, sum = V(set1)(0);
+        const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
+        const VEC base = N(finite_or_0)(m), fix = N(weight)(before, base);
+        const VEC sum = edge ? N(weigh_lanes)(s, a, e, r, base, 1)
+                             : N(weigh_lanes)(s, a, e, r, base, 0);
 
-        for (int64_t x = a; x < e; x++)
-            m = V(max)(V(load)(s->s + x * BR + r), m);
-        const VEC base = N(finite_or_0)(m);
-        if (edge)
-            for (int64_t x = a; x < e; x++) {
-                REAL *at = s->s + x * BR + r;
-                const VEC w = V(either)(N(weight)(V(load)(at), base),
-                                        V(load)(s->extra + x * BR + r));
-                V(store)(at, w);
-                sum = V(add)(sum, w);
-            }
-        else
-            for (int64_t x = a; x < e; x++) {
-                REAL *at = s->s + x * BR + r;
-                const VEC w = N(weight)(V(load)(at), base);
-                V(store)(at, w);
-                sum = V(add)(sum, w);
-            }
-        const VEC fix = N(weight)(m_old, base);
         V(store)(s->fix + r, fix);
         V(store)(g->m + r, m);
         V(store)(g->l + r, V(fma)(V(load)(g->l + r), fix, sum));
@@ -204,7 +234,8 @@ static void N(store_weights)(STATE *s, const ROWS *g, const REAL *m, const REAL 
         const struct key_range x = N(block_range)(s, g->lo, g->hi, j0);
 
         N(open_block)(s, j0, x.lo, x.hi);
-        const int edge = N(wide_scores)(s, g, j0, x.lo, x.hi);
+        const int edge = N(is_edge)(s, g, j0, x.lo, x.hi);
+        N(wide_scores)(s, g, j0, x.lo, x.hi, edge);
         N(block_weights)(s, g, m, x.lo, x.hi, edge, share, total);
         for (int64_t r = 0; r < g->rows; r++)
             for (int64_t j = x.lo; j < x.hi; j++)
@@ -292,7 +323,8 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
 
         if (at.lo >= at.hi)
             continue;
-        const int edge = N(wide_scores)(s, g, j0, at.lo, at.hi);
+        const int edge = N(is_edge)(s, g, j0, at.lo, at.hi);
+        N(wide_scores)(s, g, j0, at.lo, at.hi, edge);
         N(wide_weigh)(s, g, at.lo, at.hi, edge);
         N(add_values)
         (s, g, at.lo, at.hi, edge && !N(values_finite)(s, all.lo, all.hi));

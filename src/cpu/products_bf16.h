@@ -29,6 +29,20 @@ static inline __m512bh N(load_pairs)(const void *p)
     return (__m512bh)_mm512_loadu_si512(p);
 }
 
+/* The pair at p in every lane, and acc += x y, both in the order written. */
+static inline __m512bh N(spread_pair)(const void *p)
+{
+    __m512bh x;
+
+    __asm__ volatile("vbroadcastss %1, %0" : "=v"(x) : "m"(*(const uint32_t *)p));
+    return x;
+}
+
+static inline void N(mac_pairs)(__m512 *acc, __m512bh x, __m512bh y)
+{
+    __asm__ volatile("vdpbf16ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
+}
+
 /* Pairs c / 2 .. of columns c .. c + 31 of a row of d columns; 0 past the last. */
 static inline __m512 N(load_row_pairs)(const uint16_t *row, int64_t step, int64_t c,
                                        int64_t d)
@@ -154,22 +168,37 @@ static inline uint32_t N(key_pair)(const uint16_t *key, int64_t c)
     return pair;
 }
 
-/* acc += pairs at columns c, c + 1 of `keys` keys times those of nv vectors of rows. */
-static ALWAYS_INLINE void N(dot_pairs)(__m512 *acc, const uint16_t *key, int64_t row,
-                                       const void *q, const int alone, const int keys,
-                                       const int nv)
+/*
+ * acc[i][v] += sum over pairs t < n of a(i, t) b(t, v), as `outer` of
+ * products_fma_tmpl.h: a pair at a + i row + 2 t, a vector of pairs at b + t BR.
+ */
+static ALWAYS_INLINE void N(outer_pairs)(__m512 *acc, const uint16_t *a, int64_t row,
+                                         const uint32_t *b, int64_t n, const int rows,
+                                         const int nv)
 {
-    __m512bh y[QV];
-
-    for (int v = 0; v < nv; v++)
-        y[v] = N(load_pairs)((const uint32_t *)q + v * VLEN);
-    for (int i = 0; i < keys; i++) {
-        const uint16_t *at = key + i * row;
-        const __m512bh x = N(set1_pair)(alone ? *at : N(key_pair)(at, 0));
+#pragma GCC unroll 4
+    for (int64_t t = 0; t < n; t++) {
+        __m512bh y[QV];
 
         for (int v = 0; v < nv; v++)
-            acc[i * nv + v] = _mm512_dpbf16_ps(acc[i * nv + v], x, y[v]);
+            y[v] = N(load_pairs)(b + t * BR + v * VLEN);
+        for (int i = 0; i < rows; i++) {
+            const __m512bh x = N(spread_pair)(a + i * row + 2 * t);
+
+            for (int v = 0; v < nv; v++)
+                N(mac_pairs)(&acc[i * nv + v], x, y[v]);
+        }
     }
+}
+
+/* The last column of an odd number: a pair of one. */
+static ALWAYS_INLINE void N(outer_alone)(__m512 *acc, const uint16_t *a, int64_t row,
+                                         const uint32_t *b, const int rows, const int nv)
+{
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < nv; v++)
+            N(mac_pairs)
+        (&acc[i * nv + v], N(set1_pair)(a[i * row]), N(load_pairs)(b + v * VLEN));
 }
 
 static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x,
@@ -181,28 +210,26 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
     const uint32_t *const q = (const uint32_t *)g->q;
     float *const to = s->s + x * BR;
 
-    for (int64_t c0 = 0; c0 == 0 || c0 < d; c0 += SUM_COLUMNS) {
-        const int64_t c1 = min_i64(c0 + SUM_COLUMNS, d);
+    for (int64_t c = 0; c == 0 || c < d; c += SUM_COLUMNS) {
+        const int64_t n = min_i64(SUM_COLUMNS, d - c);
         __m512 acc[KR * QV];
-        int64_t c = c0;
 
         N(zero)(acc, keys, nv);
-        for (; c + 2 <= c1; c += 2)
-            N(dot_pairs)(acc, key + c, row, q + c / 2 * BR, 0, keys, nv);
-        if (c < c1)
-            N(dot_pairs)(acc, key + c, row, q + c / 2 * BR, 1, keys, nv);
+        N(outer_pairs)(acc, key + c, row, q + c / 2 * BR, n / 2, keys, nv);
+        if (n % 2)
+            N(outer_alone)(acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys, nv);
         for (int v = 0; v < nv; v++) {
             __m512 top = _mm512_loadu_ps(s->top + v * VLEN);
 
             for (int i = 0; i < keys; i++) {
                 float *at = to + i * BR + v * VLEN;
-                const __m512 before = c0 == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(at);
+                const __m512 before = c == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(at);
                 const __m512 sum = _mm512_fmadd_ps(acc[i * nv + v], scale, before);
 
                 _mm512_storeu_ps(at, sum);
                 top = _mm512_max_ps(sum, top);
             }
-            if (c1 == d)
+            if (c + n == d)
                 _mm512_storeu_ps(s->top + v * VLEN, top);
         }
     }
@@ -225,6 +252,14 @@ static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC eve
                         _mm512_permutexvar_epi16(interleave, both));
 }
 
+/* 0 in the place of values whose weight is marked. */
+static inline __m512bh N(seen_pairs)(__m512bh value, __m512bh weight)
+{
+    const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)weight);
+
+    return (__m512bh)_mm512_maskz_mov_epi16(seen, (__m512i)value);
+}
+
 /* As in products_fma_tmpl.h, two keys at a time. */
 static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a,
                                         int64_t e, int64_t c, const int columns,
@@ -233,6 +268,7 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
     __m512 acc[KR * QV];
 
     N(zero)(acc, columns, nv);
+#pragma GCC unroll 4
     for (int64_t x = a / 2; x < PAIRS(e); x++) {
         const uint32_t *row = (const uint32_t *)s->values.data + x * s->values.row + c;
         __m512bh w[QV];
@@ -240,15 +276,11 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
         for (int v = 0; v < nv; v++)
             w[v] = N(load_pairs)(s->s + x * BR + v * VLEN);
         for (int i = 0; i < columns; i++) {
-            const __m512bh value = N(set1_pair)(row[i]);
+            const __m512bh value = N(spread_pair)(row + i);
 
-            for (int v = 0; v < nv; v++) {
-                const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)w[v]);
-                const __m512bh some =
-                    (__m512bh)_mm512_maskz_mov_epi16(seen, (__m512i)value);
-                acc[i * nv + v] =
-                    _mm512_dpbf16_ps(acc[i * nv + v], select ? some : value, w[v]);
-            }
+            for (int v = 0; v < nv; v++)
+                N(mac_pairs)
+            (&acc[i * nv + v], select ? N(seen_pairs)(value, w[v]) : value, w[v]);
         }
     }
     for (int i = 0; i < columns; i++)

@@ -18,38 +18,40 @@ struct N(row_end) {
     bool empty; /* l is 0: acc may be NaN by 0 * NaN, O is 0 */
 };
 
-/* A sink joins the sum about the larger of it and m. */
-static struct N(row_end) N(end_row)(const STATE *s, const ROWS *g, int64_t r, REAL m_row,
-                                    REAL l_row)
+/* LSE, and a sink, which joins the sum about the larger of it and m. */
+static void N(end_row_fully)(const STATE *s, const ROWS *g, int64_t r, REAL m_row,
+                             struct N(row_end) *end)
 {
     const struct problem *p = s->p;
-    const int64_t h = N(row_head)(s, g, r), i = N(row_query)(s, g, r);
+    const int64_t h = g->head[r], i = g->query[r];
     const double sink = p->sinks ? p->sinks[h] : -INFINITY;
-    struct N(row_end) end = {.share = 1, .total = 1, .empty = l_row == 0};
-
-    if (sink == -INFINITY && !p->lse.data) {
-        end.total = end.empty ? 1 : l_row;
-        return end;
-    }
     const double shift =
         p->alibi ? p->alibi[h] * (double)(g->anchor[r] - attendi_position(p, s->t->b, i))
                  : 0;
-    const double m = (double)m_row + shift, l = (double)l_row;
+    const double m = (double)m_row + shift, l = (double)end->total;
     double lse = sink;
 
-    if (!end.empty && sink == -INFINITY) {
+    if (!end->empty && sink == -INFINITY) {
         lse = m + log(l);
-        end.total = l_row;
-    } else if (!end.empty) {
+    } else if (!end->empty) {
         const double top = sink <= m ? m : sink;
         const double sum = l * exp(m - top) + exp(sink - top);
 
         lse = top + log(sum);
-        end.share = (REAL)exp(m - top);
-        end.total = (REAL)sum;
+        end->share = (REAL)exp(m - top);
+        end->total = (REAL)sum;
     }
     if (p->lse.data)
         *(REAL *)attendi_tensor_row(&p->lse, s->t->b, h, i) = (REAL)lse;
+}
+
+static inline struct N(row_end) N(end_row)(const STATE *s, const ROWS *g, int64_t r,
+                                           REAL m, REAL l)
+{
+    struct N(row_end) end = {.share = 1, .total = l == 0 ? 1 : l, .empty = l == 0};
+
+    if (s->p->sinks || s->p->lse.data)
+        N(end_row_fully)(s, g, r, m, &end);
     return end;
 }
 
@@ -82,8 +84,8 @@ static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL
         return;
     }
     const struct N(row_end) end = N(end_row)(s, g, r, m, l);
-    void *const out = attendi_tensor_row(&p->out, s->t->b, N(row_head)(s, g, r),
-                                         N(row_query)(s, g, r));
+    void *const out = attendi_tensor_row(&p->out, s->t->b, g->head[r],
+                                         g->query[r]);
 
     for (int64_t c = 0; c < p->dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->dv - c);

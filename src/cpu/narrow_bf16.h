@@ -19,8 +19,8 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
     uint32_t *const pairs = (uint32_t *)g->q;
 
     for (int64_t r = 0; r < g->rows; r++) {
-        const uint16_t *q = attendi_view_row(&p->q, s->t->b, N(row_head)(s, g, r),
-                                             N(row_query)(s, g, r));
+        const uint16_t *q = attendi_view_row(&p->q, s->t->b, g->head[r],
+                                             g->query[r]);
 
         for (int64_t c = 0; c < p->d; c += 2) {
             const uint32_t odd = c + 1 < p->d ? q[(c + 1) * p->q.stride[3]] : 0;

@@ -15,14 +15,14 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
     const struct problem *p = s->p;
 
     for (int64_t r = 0; r < g->rows; r++) {
-        const void *const q = attendi_view_row(&p->q, s->t->b, N(row_head)(s, g, r),
-                                               N(row_query)(s, g, r));
+        const void *const q = attendi_view_row(&p->q, s->t->b, g->head[r],
+                                               g->query[r]);
 
         for (int64_t c = 0; c < p->d; c += VLEN) {
             const int64_t n = min_i64(VLEN, p->d - c);
-            const VEC x = N(load_lanes)(q, p->dtype, p->q.stride[3], c, n);
 
-            N(store_lanes)(g->q + r * p->d, REAL_DTYPE, 1, c, n, V(times)(x, p->scale));
+            N(store_lanes)
+            (g->q + r * p->d, REAL_DTYPE, 1, c, n, N(scaled_lanes)(s, q, c, n));
         }
     }
 }

@@ -107,7 +107,17 @@ static int N(values_finite)(STATE *s, int64_t a, int64_t e)
 
 /* ---- wide: queries in the lanes ---- */
 
-/* Q[c][r] = q[r][c] scale, rounded once. */
+/* The row's elements c .. c + n - 1 times the scale, rounded once. */
+static inline VEC N(scaled_lanes)(const STATE *s, const void *q, int64_t c, int64_t n)
+{
+    const struct problem *p = s->p;
+    const VEC x = N(load_lanes)(q, p->dtype, p->q.stride[3], c, n);
+    const REAL scale = (REAL)p->scale;
+
+    return (double)scale == p->scale ? V(mul)(x, V(set1)(scale)) : V(times)(x, p->scale);
+}
+
+/* Q[c][r] = q[r][c] scale. */
 static void N(pack_q)(const STATE *s, ROWS *g)
 {
     const struct problem *p = s->p;
@@ -117,16 +127,15 @@ static void N(pack_q)(const STATE *s, ROWS *g)
 
         for (int r = 0; r < VLEN; r++) {
             const int64_t row = min_i64(r0 + r, g->rows - 1);
-            q[r] = attendi_view_row(&p->q, s->t->b, N(row_head)(s, g, row),
-                                    N(row_query)(s, g, row));
+            q[r] = attendi_view_row(&p->q, s->t->b, g->head[row],
+                                    g->query[row]);
         }
         for (int64_t c = 0; c < p->d; c += VLEN) {
             const int64_t n = min_i64(VLEN, p->d - c);
             VEC x[VLEN];
 
             for (int r = 0; r < VLEN; r++)
-                x[r] = V(times)(N(load_lanes)(q[r], p->dtype, p->q.stride[3], c, n),
-                                p->scale);
+                x[r] = N(scaled_lanes)(s, q[r], c, n);
             V(transpose)(x);
             for (int64_t y = 0; y < n; y++)
                 V(store)(g->q + (c + y) * BR + r0, x[y]);

@@ -9,6 +9,7 @@ struct N(rows) {
     int64_t width;          /* lanes in use: rows, rounded up to whole vectors */
     int64_t lo, hi;         /* keys of the item that some row sees: lo .. hi - 1 */
     int64_t all_lo, all_hi; /* keys that every row sees, mask aside */
+    int64_t query[BR], head[BR];
     int64_t first[BR], end[BR];
     int64_t anchor[BR]; /* ALiBi distances are counted from this key */
     const void *mask_row[BR], *bias_row[BR];
@@ -33,16 +34,6 @@ struct N(state) {
     REAL *fix;   /* [BR] what acc and l of the blocks before are multiplied by */
     int finite;  /* whether V is, in the block at hand; -1: not looked at yet */
 };
-
-static inline int64_t N(row_query)(const STATE *s, const ROWS *g, int64_t r)
-{
-    return (g->row + r) / s->p->group;
-}
-
-static inline int64_t N(row_head)(const STATE *s, const ROWS *g, int64_t r)
-{
-    return s->t->hk * s->p->group + (g->row + r) % s->p->group;
-}
 
 /* A number of the rule as REAL: one too large for it stays finite. */
 static inline REAL N(narrow)(double x)
@@ -83,7 +74,7 @@ static int64_t N(anchor)(const STATE *s, const ROWS *g, int64_t r)
 static void N(begin_row)(STATE *s, ROWS *g, int64_t r)
 {
     const struct problem *p = s->p;
-    const int64_t i = N(row_query)(s, g, r), h = N(row_head)(s, g, r);
+    const int64_t i = g->query[r], h = g->head[r];
     const struct key_range seen = attendi_key_range(p, s->t->b, i);
 
     g->first[r] = seen.lo;
@@ -109,8 +100,14 @@ static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
     g->rows = rows;
     g->width = ceil_div_i64(rows, VLEN) * VLEN;
     g->lo = g->hi = 0;
-    for (int64_t r = 0; r < rows; r++)
+    int64_t i = row / s->p->group, of_group = row % s->p->group;
+    for (int64_t r = 0; r < rows; r++) {
+        g->query[r] = i;
+        g->head[r] = s->t->hk * s->p->group + of_group;
         N(begin_row)(s, g, r);
+        of_group = of_group + 1 < s->p->group ? of_group + 1 : 0;
+        i += of_group == 0;
+    }
     for (int64_t r = rows; r < g->width; r++) {
         g->first[r] = g->first[rows - 1];
         g->end[r] = g->end[rows - 1];

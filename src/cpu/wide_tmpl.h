@@ -225,8 +225,8 @@ static void N(store_weights)(STATE *s, const ROWS *g, const REAL *m, const REAL 
     REAL *to[BR];
 
     for (int64_t r = 0; r < g->rows; r++) {
-        to[r] = attendi_tensor_row(weights, s->t->b, N(row_head)(s, g, r),
-                                   N(row_query)(s, g, r));
+        to[r] = attendi_tensor_row(weights, s->t->b, g->head[r],
+                                   g->query[r]);
         for (int64_t j = 0; j < s->p->nk; j++)
             to[r][j * step] = 0;
     }
@@ -252,8 +252,8 @@ static void N(store_rows)(const STATE *s, const ROWS *g, const REAL *acc, int64_
     void *to[VLEN];
 
     for (int64_t r = 0; r < rows; r++)
-        to[r] = attendi_tensor_row(&p->out, s->t->b, N(row_head)(s, g, r0 + r),
-                                   N(row_query)(s, g, r0 + r));
+        to[r] = attendi_tensor_row(&p->out, s->t->b, g->head[r0 + r],
+                                   g->query[r0 + r]);
     for (int64_t c = 0; c < p->dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->dv - c);
         VEC x[VLEN];

@@ -55,17 +55,15 @@ static inline struct N(row_end) N(end_row)(const STATE *s, const ROWS *g, int64_
     return end;
 }
 
-/* Columns c .. c + n - 1 of a row's acc, in lanes, to O. */
-static inline void N(store_out)(const attend_tensor *out, void *row,
-                                const struct N(row_end) *end, int64_t c, int64_t n,
-                                VEC acc)
+/* O of a vector of acc. */
+static inline VEC N(output)(const struct N(row_end) *end, VEC acc)
 {
     const VEC o = end->empty
                       ? V(set1)(0)
                       : V(div)(V(mul)(acc, V(set1)(end->share)), V(set1)(end->total));
 
     /* + 0: whether a zero sum ended as -0 may depend on keys that were hidden. */
-    N(store_lanes)(row, out->dtype, out->stride[3], c, n, V(add)(o, V(set1)(0)));
+    return V(add)(o, V(set1)(0));
 }
 
 /* A row of acc to O, or of m, l and acc to its part. */
@@ -90,8 +88,9 @@ static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL
     for (int64_t c = 0; c < p->dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->dv - c);
 
-        N(store_out)
-        (&p->out, out, &end, c, n, N(load_lanes)(acc, REAL_DTYPE, 1, c, n));
+        N(store_lanes)
+        (out, p->out.dtype, p->out.stride[3], c, n,
+         N(output)(&end, N(load_lanes)(acc, REAL_DTYPE, 1, c, n)));
     }
 }
 

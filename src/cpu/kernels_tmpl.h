@@ -61,7 +61,7 @@ struct operand {
 #error "a tile has two or three vectors of queries"
 #endif
 
-/* f(..., dtype) with the dtype of K or V known to the compiler. */
+/* f(..., dtype) with the dtype of Q, K or V, or a guess at O's, known to the compiler. */
 #define FOR_DTYPES(dtype, f, ...)                                                        \
     do {                                                                                 \
         if ((dtype) == REAL_DTYPE || sizeof(REAL) == sizeof(double))                     \

@@ -20,9 +20,9 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
 
         for (int64_t c = 0; c < p->d; c += VLEN) {
             const int64_t n = min_i64(VLEN, p->d - c);
+            const VEC x = N(load_lanes)(q, p->dtype, p->q.stride[3], c, n);
 
-            N(store_lanes)
-            (g->q + r * p->d, REAL_DTYPE, 1, c, n, N(scaled_lanes)(s, q, c, n));
+            N(store_lanes)(g->q + r * p->d, REAL_DTYPE, 1, c, n, N(scaled)(s, x));
         }
     }
 }

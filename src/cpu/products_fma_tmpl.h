@@ -107,40 +107,47 @@ static int N(values_finite)(STATE *s, int64_t a, int64_t e)
 
 /* ---- wide: queries in the lanes ---- */
 
-/* The row's elements c .. c + n - 1 times the scale, rounded once. */
-static inline VEC N(scaled_lanes)(const STATE *s, const void *q, int64_t c, int64_t n)
+/* x times the scale, rounded once. */
+static inline VEC N(scaled)(const STATE *s, VEC x)
 {
-    const struct problem *p = s->p;
-    const VEC x = N(load_lanes)(q, p->dtype, p->q.stride[3], c, n);
-    const REAL scale = (REAL)p->scale;
+    const REAL scale = (REAL)s->p->scale;
 
-    return (double)scale == p->scale ? V(mul)(x, V(set1)(scale)) : V(times)(x, p->scale);
+    return (double)scale == s->p->scale ? V(mul)(x, V(set1)(scale))
+                                        : V(times)(x, s->p->scale);
 }
 
-/* Q[c][r] = q[r][c] scale. */
-static void N(pack_q)(const STATE *s, ROWS *g)
+/* Q[c][r] = q[r][c] scale, for rows r0 .. r0 + VLEN - 1. */
+static ALWAYS_INLINE void N(pack_q_rows)(const STATE *s, ROWS *g, int64_t r0,
+                                         const attend_dtype dtype)
 {
     const struct problem *p = s->p;
+    const int64_t step = p->q.stride[3];
+    const void *q[VLEN];
 
-    for (int64_t r0 = 0; r0 < g->width; r0 += VLEN) {
-        const void *q[VLEN];
-
-        for (int r = 0; r < VLEN; r++) {
-            const int64_t row = min_i64(r0 + r, g->rows - 1);
-            q[r] = attendi_view_row(&p->q, s->t->b, g->head[row],
-                                    g->query[row]);
-        }
-        for (int64_t c = 0; c < p->d; c += VLEN) {
-            const int64_t n = min_i64(VLEN, p->d - c);
-            VEC x[VLEN];
-
-            for (int r = 0; r < VLEN; r++)
-                x[r] = N(scaled_lanes)(s, q[r], c, n);
-            V(transpose)(x);
-            for (int64_t y = 0; y < n; y++)
-                V(store)(g->q + (c + y) * BR + r0, x[y]);
-        }
+    for (int r = 0; r < VLEN; r++) {
+        const int64_t row = min_i64(r0 + r, g->rows - 1);
+        q[r] = attendi_view_row(&p->q, s->t->b, g->head[row], g->query[row]);
     }
+    for (int64_t c = 0; c < p->d; c += VLEN) {
+        const int64_t n = min_i64(VLEN, p->d - c);
+        VEC x[VLEN];
+
+        if (n == VLEN && step == 1)
+            for (int r = 0; r < VLEN; r++)
+                x[r] = N(load_lanes)(q[r], dtype, 1, c, VLEN);
+        else
+            for (int r = 0; r < VLEN; r++)
+                x[r] = N(load_lanes)(q[r], dtype, step, c, n);
+        V(transpose)(x);
+        for (int64_t y = 0; y < n; y++)
+            V(store)(g->q + (c + y) * BR + r0, N(scaled)(s, x[y]));
+    }
+}
+
+static void N(pack_q)(const STATE *s, ROWS *g)
+{
+    for (int64_t r0 = 0; r0 < g->width; r0 += VLEN)
+        FOR_DTYPES(s->p->q.dtype, N(pack_q_rows), s, g, r0);
 }
 
 /* Sums of many columns are cut into pieces so that rounding grows with the piece. */

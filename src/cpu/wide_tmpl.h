@@ -244,16 +244,17 @@ static void N(store_weights)(STATE *s, const ROWS *g, const REAL *m, const REAL 
 }
 
 /* Rows r0 .. r0 + VLEN - 1 of acc, turned, a vector of columns at a time, to O. */
-static void N(store_rows)(const STATE *s, const ROWS *g, const REAL *acc, int64_t r0,
-                          const struct N(row_end) *end)
+static ALWAYS_INLINE void N(store_rows)(const STATE *s, const ROWS *g, const REAL *acc,
+                                        int64_t r0, const struct N(row_end) *end,
+                                        const attend_dtype dtype)
 {
     const struct problem *p = s->p;
-    const int64_t rows = min_i64(VLEN, g->rows - r0);
+    const int64_t rows = min_i64(VLEN, g->rows - r0), step = p->out.stride[3];
     void *to[VLEN];
 
     for (int64_t r = 0; r < rows; r++)
-        to[r] = attendi_tensor_row(&p->out, s->t->b, g->head[r0 + r],
-                                   g->query[r0 + r]);
+        to[r] =
+            attendi_tensor_row(&p->out, s->t->b, g->head[r0 + r], g->query[r0 + r]);
     for (int64_t c = 0; c < p->dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->dv - c);
         VEC x[VLEN];
@@ -261,8 +262,14 @@ static void N(store_rows)(const STATE *s, const ROWS *g, const REAL *acc, int64_
         for (int64_t y = 0; y < VLEN; y++)
             x[y] = V(load)(acc + min_i64(c + y, p->dv - 1) * BR + r0);
         V(transpose)(x);
-        for (int64_t r = 0; r < rows; r++)
-            N(store_out)(&p->out, to[r], &end[r0 + r], c, n, x[r]);
+        if (n == VLEN && step == 1 && dtype == p->out.dtype)
+            for (int64_t r = 0; r < rows; r++)
+                N(store_lanes)
+            (to[r], dtype, 1, c, VLEN, N(output)(&end[r0 + r], x[r]));
+        else
+            for (int64_t r = 0; r < rows; r++)
+                N(store_lanes)
+            (to[r], p->out.dtype, step, c, n, N(output)(&end[r0 + r], x[r]));
     }
 }
 
@@ -299,7 +306,8 @@ static void N(finish_tile)(STATE *s, const ROWS *g)
         total[r] = end[r].total;
     }
     for (int64_t r = 0; r < g->rows; r += VLEN)
-        N(store_rows)(s, g, joined ? g->acc_before : g->acc, r, end);
+        FOR_DTYPES(s->p->out.dtype, N(store_rows), s, g,
+                   joined ? g->acc_before : g->acc, r, end);
     if (s->p->weights.data)
         N(store_weights)(s, g, m, share, total);
 }

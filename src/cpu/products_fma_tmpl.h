@@ -34,6 +34,10 @@ static ALWAYS_INLINE void N(outer)(VEC *acc, const REAL *a, int64_t row, int64_t
         V(outer_4x3)(acc, a, row, step, b, b_row, n);
         return;
     }
+    if (rows == 4 && nv == 2) {
+        V(outer_4x2)(acc, a, row, step, b, b_row, n);
+        return;
+    }
 #endif
     N(zero)(acc, rows, nv);
 #pragma GCC unroll 4

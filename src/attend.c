@@ -32,13 +32,14 @@ static void compute(struct run *run, int64_t index, void *scratch)
         k->forward(run->problem, &tile, scratch);
         return;
     }
-    tile.part = run->parts + (size_t)index * run->part_size;
+    /* Parts of the same rows lie one after another: the last rows of a head are fewer. */
+    char *const parts = run->parts + (size_t)(rows * splits) * run->part_size;
+    tile.part = parts + (size_t)(index % splits) * k->part_size(run->problem, tile.rows);
     k->forward(run->problem, &tile, scratch);
     /* Whoever brings the last part joins them all, in the order of keys. */
     if (atomic_fetch_sub(&run->missing[rows], 1) == 1) {
         tile.part = NULL;
-        k->join(run->problem, &tile, run->parts + (size_t)(rows * splits) * run->part_size,
-                splits, scratch);
+        k->join(run->problem, &tile, parts, splits, scratch);
     }
 }
 

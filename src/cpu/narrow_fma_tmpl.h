@@ -66,7 +66,6 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t
     enum { NV = NARROW_KEYS / VLEN };
     VEC acc[4 * NV];
 
-    N(zero)(acc, rows, NV);
     N(outer)
     (acc, g->q + r * s->p->d + c0, s->p->d, 1, s->k, NARROW_KEYS, columns, rows, NV);
     for (int i = 0; i < rows; i++)

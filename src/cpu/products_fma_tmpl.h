@@ -21,7 +21,7 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
 }
 
 /*
- * acc[i][v] += sum over t < n of a(i, t) b(t, v): the one loop that all four products
+ * acc[i][v] = sum over t < n of a(i, t) b(t, v): the one loop that all four products
  * are.  a(i, t) is a number at a + i row + t step, b(t, v) a vector at b + t b_row.
  * Every sum runs over t in order, so wide and narrow items agree in every bit.
  */
@@ -29,6 +29,17 @@ static ALWAYS_INLINE void N(outer)(VEC *acc, const REAL *a, int64_t row, int64_t
                                    const REAL *b, int64_t b_row, int64_t n,
                                    const int rows, const int nv)
 {
+#ifdef OUTER_BY_HAND
+    if (rows == 4 && nv == 3) {
+        V(outer_4x3)(acc, a, row, step, b, b_row, n);
+        return;
+    }
+    if (rows == 4 && nv == 2) {
+        V(outer_4x2)(acc, a, row, step, b, b_row, n);
+        return;
+    }
+#endif
+    N(zero)(acc, rows, nv);
 #pragma GCC unroll 4
     for (int64_t t = 0; t < n; t++) {
         VEC y[NV_MAX];
@@ -161,7 +172,6 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
     REAL *const to = s->s + x * BR;
     VEC acc[KR * QV];
 
-    N(zero)(acc, keys, nv);
     N(outer)(acc, key, k.row, 1, q, BR, min_i64(SUM_COLUMNS, d), keys, nv);
     for (int v = 0; v < nv; v++) {
         VEC top = V(load)(s->top + v * VLEN);
@@ -174,7 +184,6 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
             V(store)(s->top + v * VLEN, top);
     }
     for (int64_t c = SUM_COLUMNS; c < d; c += SUM_COLUMNS) {
-        N(zero)(acc, keys, nv);
         N(outer)
         (acc, key + c, k.row, 1, q + c * BR, BR, min_i64(SUM_COLUMNS, d - c), keys, nv);
         for (int i = 0; i < keys; i++)
@@ -202,8 +211,9 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
     const REAL *const w = s->s + a * BR;
     VEC acc[KR * QV];
 
-    N(zero)(acc, columns, nv);
-    if (!select)
+    if (select)
+        N(zero)(acc, columns, nv);
+    else
         N(outer)(acc, v0, 1, values.row, w, BR, e - a, columns, nv);
     for (int64_t x = 0; x < e - a && select; x++)
         for (int i = 0; i < columns; i++)

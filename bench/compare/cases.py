@@ -32,27 +32,26 @@ class Case:
 
     def seen(self, i):
         """First and past-the-last key that row i sees, before the mask."""
-        if not self.causal and self.window_left < 0:
-            return 0, self.nk
-        position = i + self.nk - self.nq
-        first = max(0, position - self.window_left) if self.window_left >= 0 else 0
-        return first, min(self.nk, position + 1) if self.causal else self.nk
+        first = max(0, i - self.window_left) if self.window_left >= 0 else 0
+        return first, i + 1 if self.causal else self.nk
 
 
-def from_dict(fields):
-    names = [field.name for field in dataclasses.fields(Case)]
-    case = Case(**{name: fields[name] for name in names})
-    if case.causal and case.nq != case.nk:
-        raise ValueError(f"{case.name}: the rivals do not agree on causal with nq != nk")
+def from_listing(fields):
+    """A case from an object of `attend bench --list --json`."""
+    rest = "batch", "hq", "hkv", "nq", "nk", "d", "window_left", "mask", "kind"
+    causal = fields["causal"] != "none"
+    case = Case(fields["case"], causal=causal, **{name: fields[name] for name in rest})
+    if (causal or case.window_left >= 0) and case.nq != case.nk:
+        raise ValueError(f"{case.name}: the rivals place rows differently where nq != nk")
     return case
 
 
 def load(command):
     """Every case of `COMMAND bench`."""
     done = subprocess.run(
-        [command, "bench", "--list", "--json"], capture_output=True, text=True, check=True
+        [command, "bench", "--list", "--json"], stdout=subprocess.PIPE, text=True, check=True
     )
-    return [from_dict(json.loads(line)) for line in done.stdout.splitlines()]
+    return [from_listing(json.loads(line)) for line in done.stdout.splitlines()]
 
 
 def select(cases, pattern):

@@ -9,6 +9,8 @@ bench/results/latest.json and latest.png.  Exit status: 1 if attend disagrees.
 import argparse
 import datetime
 import os
+import shlex
+import subprocess
 import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of this process, which times nobody
@@ -50,7 +52,11 @@ def arguments():
         "--threads", type=positive(int), default=machine.usable_cores(), help="all cores"
     )
     options = parser.parse_args()
-    options.cases = cases_module.select(cases_module.load(COMMAND), options.case)
+    try:
+        listed = cases_module.load(COMMAND)
+    except (OSError, subprocess.CalledProcessError) as failure:
+        parser.error(f"{COMMAND} lists no cases: {failure}")
+    options.cases = cases_module.select(listed, options.case)
     if not options.cases:
         parser.error(f"argument --case: no case is named {options.case!r}")
     return options
@@ -76,12 +82,11 @@ def main():
     options = arguments()
     document = {
         "date": datetime.date.today().isoformat(),
-        "command": "python bench/compare/compare.py " + " ".join(sys.argv[1:]),
+        "command": shlex.join(["bench/compare/compare.py", *sys.argv[1:]]),
         "machine": machine.describe(),
         "threads": options.threads,
         "seconds": options.seconds,
     }
-    document["command"] = document["command"].rstrip()
     processes = []
     try:
         processes = [EngineProcess(name, options.threads) for name in engine.NAMES]

@@ -11,7 +11,7 @@ import inputs as inputs_module
 from engine import Prepared
 
 DTYPE = {"f32": 2, "f16": 3, "bf16": 4, "bool": 5}
-CAUSAL_NONE, CAUSAL_BOTTOM_RIGHT = 0, 2
+CAUSAL_NONE, CAUSAL_TOP_LEFT = 0, 1
 
 
 class View(ctypes.Structure):
@@ -120,7 +120,7 @@ def prepare(variant, inputs):
     out = inputs_module.empty((case.batch, case.hq, case.nq, case.d), inputs.q.dtype)
     rule = Rule(
         struct_size=ctypes.sizeof(Rule),
-        causal=CAUSAL_BOTTOM_RIGHT if case.causal else CAUSAL_NONE,
+        causal=CAUSAL_TOP_LEFT if case.causal else CAUSAL_NONE,
         window_left=case.window_left,
         window_right=-1,
     )

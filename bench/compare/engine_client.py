@@ -17,17 +17,17 @@ class EngineError(Exception):
     """The engine could not do what was asked; the text is its own."""
 
 
+# Freed memory is kept, for an engine that makes its output anew in every call.
+KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(4 << 30), "MALLOC_TRIM_THRESHOLD_": str(8 << 30)}
+
+
 def environment(threads):
-    """Threads for every runtime, and freed memory kept: outputs are made anew by some."""
-    count = str(threads)
+    """The same threads for every runtime, which may spin between calls."""
+    variables = "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
     return {
         **os.environ,
-        "OMP_NUM_THREADS": count,
-        "MKL_NUM_THREADS": count,
-        "OPENBLAS_NUM_THREADS": count,
+        **dict.fromkeys(variables, str(threads)),
         "OMP_WAIT_POLICY": "active",
-        "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
-        "MALLOC_TRIM_THRESHOLD_": str(8 << 30),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
 
@@ -41,7 +41,7 @@ class EngineProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=environment(threads),
+            env={**environment(threads), **KEEP_MEMORY},
         )
         self.version = self.ask("hello")["version"]
 

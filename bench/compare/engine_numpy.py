@@ -50,14 +50,15 @@ def runs(columns):
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def plan_blocks(seen):
+def plan_blocks(inputs):
     """For each block of rows: its keys, and the patches of scores to be hidden."""
     plan = []
-    for start_row in range(0, len(seen), BLOCK_ROWS):
-        rows = slice(start_row, min(start_row + BLOCK_ROWS, len(seen)))
-        keys = np.flatnonzero(seen[rows].any(axis=0))
+    for start_row in range(0, inputs.case.nq, BLOCK_ROWS):
+        rows = slice(start_row, start_row + BLOCK_ROWS)
+        seen = inputs.visible(rows)
+        keys = np.flatnonzero(seen.any(axis=0))
         keys = slice(int(keys[0]), int(keys[-1]) + 1)
-        hidden = ~seen[rows, keys]
+        hidden = ~seen[:, keys]
         patches = [
             (slice(a, b), hidden[:, a:b].copy())
             for a, b in runs(hidden.any(axis=0).astype(np.int8))
@@ -88,20 +89,18 @@ def prepare(variant, inputs):
     scale = np.float32(1 / np.sqrt(case.d))
     q = fold(inputs.q, case) if case.nq == 1 else inputs.q
     out = inputs_module.empty(q.shape, np.float32)
-    seen = inputs.visible()
     if variant == "dense":
         groups = q.reshape(case.batch, case.hkv, -1, *q.shape[2:])
         scores = inputs_module.empty((*groups.shape[:4], case.nk), np.float32)
-        hidden = None if seen.all() else ~seen
+        hidden = ~inputs.visible()
+        hidden = hidden if hidden.any() else None
         rest = scale, hidden, scores, np.empty_like(groups), out.reshape(groups.shape)
         calls = [
             functools.partial(dense, groups, k[:, :, None], v[:, :, None], *rest)
             for k, v in zip(inputs.k, inputs.v)
         ]
     else:
-        if case.nq == 1:
-            seen = seen.repeat(case.group, axis=0)
-        buffer = inputs_module.empty(min(BLOCK_ROWS, len(seen)) * case.nk, np.float32)
-        rest = scale, plan_blocks(seen), buffer, out
+        buffer = inputs_module.empty(min(BLOCK_ROWS, q.shape[2]) * case.nk, np.float32)
+        rest = scale, plan_blocks(inputs), buffer, out
         calls = [functools.partial(blocked, q, k, v, *rest) for k, v in zip(inputs.k, inputs.v)]
     return Prepared(calls, lambda _: unfold(out, case), poison=lambda: out.fill(np.nan))

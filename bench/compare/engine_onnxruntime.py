@@ -78,9 +78,12 @@ def bind(running, values, results):
 
 
 def rows_first(array):
-    """(b, h, l, d) as (b, l, h d)."""
+    """(b, h, l, d) as (b, l, h d); not copied where that is the same."""
     b, h, rows, d = array.shape
-    return copy(array.transpose(0, 2, 1, 3)).reshape(b, rows, h * d)
+    turned = array.transpose(0, 2, 1, 3)
+    if not turned.flags.c_contiguous:
+        turned = copy(turned)
+    return turned.reshape(b, rows, h * d)
 
 
 def heads_first(array, heads):

@@ -35,7 +35,7 @@ class Session:
     def load(self, case, dtype):
         self.prepared.clear()
         self.inputs = None  # before the next ones are made
-        case = cases.from_dict(case)
+        case = cases.Case(**case)
         names = self.module.variants(case, dtype)
         if not names:
             return {"variants": []}
@@ -43,17 +43,19 @@ class Session:
         return {"variants": names, "checksum": self.inputs.checksum()}
 
     def check(self, variant, rows):
-        """Prepare the variant; its answer at the rows, from the first and the last copy."""
+        """Prepare the variant; its answers at the rows, from the first and the last copy."""
         prepared = self.module.prepare(variant, self.inputs)
         values = []
-        for call in (prepared.calls[0], prepared.calls[-1]):
+        for call in {prepared.calls[0], prepared.calls[-1]}:
             prepared.poison()
+            start = time.perf_counter_ns()
             with prepared.context():
-                out = prepared.fetch(call())
-            picked = inputs_module.widen(out[tuple(zip(*rows))], self.inputs.dtype)
-            values.append(picked.tolist())
+                returned = call()
+            taken = time.perf_counter_ns() - start
+            picked = prepared.fetch(returned)[tuple(zip(*rows))]
+            values.append(inputs_module.widen(picked, self.inputs.dtype).tolist())
         self.prepared[variant] = prepared
-        return {"rows": values}
+        return {"rows": values, "ns": taken}
 
     def forget(self, variant):
         self.prepared.pop(variant, None)

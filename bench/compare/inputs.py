@@ -70,14 +70,14 @@ class Inputs:
             for tensor in (self.k, self.v):
                 tensor += [copy(tensor[0]) for _ in range(copies - 1)]
 
-    def visible(self):
-        """(nq, nk) of bool: causal rule, window and mask together."""
+    def visible(self, rows=slice(None)):
+        """(rows, nk) of bool: causal rule, window and mask together."""
         case = self.case
-        seen = np.zeros((case.nq, case.nk), bool)
-        for i in range(case.nq):
-            first, last = case.seen(i)
-            seen[i, first:last] = True
-        return seen if self.mask is None else seen & self.mask[0, 0]
+        numbers = range(case.nq)[rows]
+        seen = np.zeros((len(numbers), case.nk), bool)
+        for row, i in zip(seen, numbers):
+            row[slice(*case.seen(i))] = True
+        return seen if self.mask is None else seen & self.mask[0, 0, rows]
 
     def checksum(self):
         """Equal for equal inputs: what the processes compare before anything is timed."""

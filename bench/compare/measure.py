@@ -13,7 +13,8 @@ LEAST_ROUNDS, MOST_ROUNDS = 3, 9
 SAMPLE_NS = 200_000  # shorter calls are timed several at once
 WARM_NS = 10_000_000  # of untimed calls at the start of a turn ...
 LONG_NS = 50_000_000  # ... unless a call is so long that what it finds warm is no matter
-SLOWER_VARIANT = 1.25  # than its library's best: not timed further
+FAR_BEHIND = 1.8  # the library's best, in a first call that is long: not calibrated
+SLOWER_VARIANT, SLOWER_LONG = 1.2, 1.05  # than its library's best: not timed further
 
 
 class Disagreement(Exception):
@@ -27,7 +28,7 @@ class Runner:
     process: object
     variant: str
     error: float
-    estimate: float = 0.0
+    estimate: float  # ns; of a first call until it is calibrated
     samples: list = dataclasses.field(default_factory=list)
 
     @property
@@ -57,7 +58,7 @@ class Runner:
             "variant": self.variant,
             "median_ms": statistics.median(taken) / 1e6,
             "min_ms": min(taken) / 1e6,
-            "samples": len(self.samples),  # 0: calibrated only, its library has a faster way
+            "samples": len(self.samples),  # 0: an estimate, for its library has a faster way
             "error": self.error,
         }
 
@@ -75,13 +76,13 @@ def agreeing(processes, case, dtype, complain):
             raise EngineError(f"{process.name} made other inputs for {case.name} {dtype}")
         for variant in loaded["variants"]:
             try:
-                answers = process.ask("check", variant=variant, rows=rows)["rows"]
-                error = max(reference.error(answer, expected) for answer in answers)
+                answer = process.ask("check", variant=variant, rows=rows)
+                error = max(reference.error(got, expected) for got in answer["rows"])
                 fault = f"differs by {error:.2g}" if error > reference.TOLERANCE[dtype] else ""
             except EngineError as failure:
                 error, fault = None, str(failure)
             if not fault:
-                runners.append(Runner(process, variant, error))
+                runners.append(Runner(process, variant, error, answer["ns"]))
                 continue
             text = f"{case.name} {dtype}: {process.name} {variant}: {fault}"
             if process.name == OURS:
@@ -91,12 +92,29 @@ def agreeing(processes, case, dtype, complain):
     return runners
 
 
-def keep_fastest(runners):
-    """Without the variants that are clearly slower than another of the same engine."""
+def best_estimates(runners):
     best = {}
     for runner in runners:
         best[runner.name] = min(runner.estimate, best.get(runner.name, runner.estimate))
-    kept = [r for r in runners if r.estimate <= SLOWER_VARIANT * best[r.name]]
+    return best
+
+
+def calibrate(runners):
+    """All but those whose first call already says that they are far behind."""
+    best = best_estimates(runners)
+    for runner in runners:
+        if runner.estimate < max(LONG_NS, FAR_BEHIND * best[runner.name]):
+            runner.calibrate()
+
+
+def keep_fastest(runners):
+    """Without the variants that are clearly slower than another of the same engine."""
+    best = best_estimates(runners)
+    kept = []
+    for runner in runners:
+        slower = SLOWER_VARIANT if best[runner.name] < LONG_NS else SLOWER_LONG
+        if runner.estimate <= slower * best[runner.name]:
+            kept.append(runner)
     for runner in runners:
         if runner not in kept:
             runner.process.ask("forget", variant=runner.variant)
@@ -106,8 +124,7 @@ def keep_fastest(runners):
 def measure(processes, case, dtype, seconds, complain):
     """What each variant took, `seconds` of timed calls for each, spread over the rounds."""
     runners = agreeing(processes, case, dtype, complain)
-    for runner in runners:
-        runner.calibrate()
+    calibrate(runners)
     kept = keep_fastest(runners)
     budget = seconds * 1e9
     slowest = max(runner.estimate for runner in kept)

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The chart of a comparison: ratio to the best rival, a bar per case and dtype."""
 
+import importlib.util
 import io
 
 import results
 
 COLOURS = {"f32": "#4477aa", "bf16": "#ee6677", "f16": "#228833"}
+
+
+def can_draw():
+    return importlib.util.find_spec("matplotlib") is not None
 
 
 def draw(document, path):

@@ -8,12 +8,12 @@ that suits it; --plot FILE measures nothing and draws another machine's growth.j
 
 import argparse
 import datetime
-import importlib.util
 import os
 import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of this process, which times nobody
 
+import chart
 import growth_chart
 import growth_table
 import machine
@@ -81,7 +81,7 @@ def measure_parts(options, document, path):
 def present(document):
     text = growth_table.markdown(document)
     results.write_whole(os.path.join(RESULTS, "growth.md"), text.encode())
-    if importlib.util.find_spec("matplotlib"):
+    if chart.can_draw():
         growth_chart.draw(document, os.path.join(RESULTS, "growth.png"))
         print(f"wrote growth.json, growth.md and growth.png in {os.path.relpath(RESULTS)}")
     else:

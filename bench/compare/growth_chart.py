@@ -10,6 +10,14 @@ COLOURS = {"attend": "#4477aa", "torch": "#ee6677", "onnxruntime": "#228833", "n
 MARKERS = {"MultiHeadAttention bhld": "s", "dense": "s"}
 
 
+def finish(panel, ticks, label, title):
+    panel.set(yscale="log", xlabel=label, title=title)
+    panel.set_xscale("log", base=2)
+    panel.set_xticks(ticks, [str(tick) for tick in ticks])
+    panel.grid(alpha=0.3)
+    panel.legend(fontsize=7)
+
+
 def draw_sizes(panel, lines, field, unit, label):
     for line in lines:
         points = [p for p in line["points"] if p.get("agrees") and p[field] > 0]
@@ -22,9 +30,8 @@ def draw_sizes(panel, lines, field, unit, label):
             markersize=4,
             label=growth_table.line_title(line),
         )
-    panel.set(xscale="log", yscale="log", xlabel="n", title=label)
-    panel.set_xscale("log", base=2)
-    panel.legend(fontsize=7)
+    sizes = sorted({p["n"] for line in lines for p in line["points"]})
+    finish(panel, sizes, "n", label)
 
 
 def draw_threads(panel, rows, title):
@@ -33,9 +40,7 @@ def draw_threads(panel, rows, title):
         pairs = [(threads, t["median_ms"]) for threads, t in timings if t]
         if pairs:
             panel.plot(*zip(*pairs), color=colour, marker="o", markersize=4, label=name)
-    panel.set(yscale="log", xlabel="threads", title=f"{title}, ms")
-    panel.set_xscale("log", base=2)
-    panel.legend(fontsize=7)
+    finish(panel, [r["threads"] for r in rows], "threads", f"{title}, ms")
 
 
 def draw(document, path):
@@ -64,7 +69,6 @@ def draw(document, path):
     )
     for panel, (drawing, arguments) in zip(panels.flat, drawings):
         drawing(panel, *arguments)
-        panel.grid(alpha=0.3)
     for panel in panels.flat[len(drawings) :]:
         panel.set_visible(False)
     image = io.BytesIO()

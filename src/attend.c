@@ -1,42 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_forward: validate, cut, hand out. */
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "attend/attend.h"
 #include "base/base.h"
 #include "base/error.h"
 #include "context.h"
+#include "core/schedule.h"
 
 struct run {
     const attend_context *ctx;
     const struct problem *problem;
-    struct tiling tiling;
-    char *scratch;
-    size_t worker_scratch;
-    atomic_llong next, done; /* tiles handed out and tiles finished */
+    struct schedule schedule;
+    size_t worker_scratch, part_size;
+    char *scratch;       /* of worker 0; the others' follow */
+    int32_t *order;      /* NULL: items go in the order they have */
+    char *parts;         /* part_size bytes for each item, where rows are split */
+    atomic_int *missing; /* parts that the rows of an item still wait for */
+    atomic_llong next, done; /* items handed out and items finished */
     atomic_flag telling;     /* one worker at a time reports progress */
 };
 
+static void compute(struct run *run, int64_t index, void *scratch)
+{
+    const struct kernels *k = run->ctx->kernels;
+    const int64_t splits = run->schedule.tiling.splits, rows = index / splits;
+    struct tile tile = attendi_tile(&run->schedule.tiling, index);
+
+    if (splits == 1) {
+        k->forward(run->problem, &tile, scratch);
+        return;
+    }
+    tile.part = run->parts + (size_t)index * run->part_size;
+    k->forward(run->problem, &tile, scratch);
+    /* Whoever brings the last part joins them all, in the order of keys. */
+    if (atomic_fetch_sub(&run->missing[rows], 1) == 1) {
+        tile.part = NULL;
+        k->join(run->problem, &tile, run->parts + (size_t)(rows * splits) * run->part_size,
+                splits, scratch);
+    }
+}
+
 /*
- * One worker of the pool: takes tiles until none is left.  Which worker takes
- * which tile changes no bit, since a tile reads and writes nothing of another.
+ * One worker of the pool: takes items until none is left.  Which worker takes
+ * which item changes no bit, since an item writes nothing that another reads.
  */
 static void work(void *arg, int worker)
 {
     struct run *const run = arg;
     const attend_context *ctx = run->ctx;
+    const int64_t count = run->schedule.tiling.count;
     void *const scratch = run->scratch + (size_t)worker * run->worker_scratch;
 
     for (;;) {
-        const int64_t index = atomic_fetch_add(&run->next, 1);
+        const int64_t turn = atomic_fetch_add(&run->next, 1);
 
-        if (index >= run->tiling.count)
+        if (turn >= count)
             return;
-        const struct tile tile = attendi_tile(&run->tiling, index);
-        ctx->kernels->forward(run->problem, &tile, scratch);
+        compute(run, run->order ? run->order[turn] : turn, scratch);
         atomic_fetch_add(&run->done, 1);
         if (ctx->progress && !atomic_flag_test_and_set(&run->telling)) {
-            ctx->progress(ctx->progress_user, atomic_load(&run->done), run->tiling.count);
+            ctx->progress(ctx->progress_user, atomic_load(&run->done), count);
             atomic_flag_clear(&run->telling);
         }
     }
@@ -47,6 +72,57 @@ static int nothing_to_write(const struct problem *p)
     return p->dv == 0 && !p->lse.data && (!p->weights.data || p->nk == 0);
 }
 
+/* `count` pieces of `size` bytes, in whole lines, added to *total; 0 if too many. */
+static int reserve(size_t *total, size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(bytes, (size_t)ATTENDI_ALIGN, &bytes) ||
+        __builtin_add_overflow(*total, bytes / ATTENDI_ALIGN * ATTENDI_ALIGN, total))
+        return 0;
+    return *total <= SIZE_MAX >> 1;
+}
+
+/* Memory for all workers in one piece, kept by the context for the next call. */
+static attend_status prepare(struct run *run, attend_context *ctx, attend_error *err)
+{
+    const struct tiling *t = &run->schedule.tiling;
+    const size_t workers = (size_t)run->schedule.workers, items = (size_t)t->count;
+    const bool ordered = workers > 1 && t->count <= INT32_MAX, split = t->splits > 1;
+    size_t total = 0, order_at, parts_at, missing_at;
+    /* A line apart, so that no two workers write to one. */
+    run->worker_scratch =
+        (ctx->kernels->scratch_size(run->problem, min_i64(t->item_rows, t->rows)) /
+             ATTENDI_ALIGN +
+         1) *
+        ATTENDI_ALIGN;
+    run->part_size =
+        split ? ctx->kernels->part_size(run->problem, min_i64(t->item_rows, t->rows)) : 0;
+    int fits = reserve(&total, workers, run->worker_scratch);
+    order_at = total;
+    fits = fits && reserve(&total, ordered ? items : 0, sizeof *run->order);
+    parts_at = total;
+    fits = fits && reserve(&total, split ? items : 0, run->part_size);
+    missing_at = total;
+    fits = fits && reserve(&total, split ? items / (size_t)t->splits : 0,
+                           sizeof *run->missing);
+    char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
+    if (!base)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
+                            total);
+    run->scratch = base;
+    if (ordered) {
+        run->order = (int32_t *)(void *)(base + order_at);
+        attendi_schedule_order(&run->schedule, run->problem, run->order);
+    }
+    run->parts = base + parts_at;
+    run->missing = (atomic_int *)(void *)(base + missing_at);
+    for (size_t x = 0; split && x < items / (size_t)t->splits; x++)
+        atomic_init(&run->missing[x], (int)t->splits);
+    return ATTEND_OK;
+}
+
 attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
                              const attend_io *io, attend_error *err)
 {
@@ -54,32 +130,23 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
-    const attend_status status = attendi_problem_init(&problem, rule, io, err);
+    attend_status status = attendi_problem_init(&problem, rule, io, err);
     if (status != ATTEND_OK)
         return status;
 
-    const struct kernels *k = ctx->kernels;
     struct run run = {.ctx = ctx,
                       .problem = &problem,
                       .telling = ATOMIC_FLAG_INIT,
-                      .tiling = attendi_tiling(&problem, k->tile_rows(problem.dtype))};
-    if (run.tiling.count == 0 || nothing_to_write(&problem))
+                      .schedule = attendi_schedule(&problem, ctx->kernels, ctx->threads)};
+    if (run.schedule.workers == 0 || nothing_to_write(&problem))
         return ATTEND_OK;
-    const int workers = (int)min_i64(ctx->threads, run.tiling.count);
-    const size_t bytes = k->scratch_size(&problem);
-    if (bytes > (SIZE_MAX >> 1) / (size_t)workers - ATTENDI_ALIGN)
-        return attendi_fail(err, ATTEND_ENOMEM, "scratch of %zu bytes for %d threads",
-                            bytes, workers);
-    /* A line apart, so that no two workers write to one. */
-    run.worker_scratch = (bytes / ATTENDI_ALIGN + 1) * ATTENDI_ALIGN;
-    run.scratch = attendi_context_scratch(ctx, run.worker_scratch * (size_t)workers);
-    if (!run.scratch)
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
-                            run.worker_scratch * (size_t)workers);
-    if (workers == 1)
+    status = prepare(&run, ctx, err);
+    if (status != ATTEND_OK)
+        return status;
+    if (run.schedule.workers == 1)
         work(&run, 0);
     else
-        ctx->parallel_for(ctx->parallel_user, workers, work, &run);
+        ctx->parallel_for(ctx->parallel_user, run.schedule.workers, work, &run);
     return ATTEND_OK;
 }
 

@@ -30,7 +30,7 @@ includes() {
             sees["src"] = "attend base core ref cpu"
             sees["src/io"] = "attend io"
             sees["src/lab"] = "attend lab"
-            sees["tools"] = "attend io check lab"
+            sees["tools"] = "attend io check bench lab"
             sees["examples"] = "attend"
             sees["bench"] = "attend lab"
         }

@@ -25,6 +25,7 @@ enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 int cmd_run(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_sheets(int argc, char **argv);
 int cmd_report(int argc, char **argv);

@@ -13,6 +13,7 @@ static const struct command {
     {"run", cmd_run, "compute attention of tensors in .npy and .safetensors files"},
     {"info", cmd_info, "say what this build and this machine can do"},
     {"check", cmd_check, "check the numbers of every kernel set on this machine"},
+    {"bench", cmd_bench, "time attention beside the limits of this machine"},
     {"lab", cmd_lab, "run an experiment: theory beside what the engine measures"},
     {"sheets", cmd_sheets, "judge the ninety-nine statements of the solution sheets"},
     {"design", cmd_design, "find the query for a purpose, and check it"},
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return tool_fail("", TOOL_USAGE,
-                         "no command: attend run|info|check|example [OPTION]..., or "
+                         "no command: attend run|info|check|bench [OPTION]..., or "
                          "'attend --help'");
     if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return help(argc - 1, argv + 1);

@@ -12,12 +12,20 @@
 struct kernels {
     const char *isa;
     unsigned needs; /* bits of cpu/cpu_features.h */
-    /* Query rows of a full tile, by dtype alone. */
+    /* Query rows of a full tile, by dtype alone, and the tiles of an item at most. */
     int64_t (*tile_rows)(attend_dtype dtype);
-    /* Bytes of scratch that one call of `forward` uses. */
-    size_t (*scratch_size)(const struct problem *p);
-    /* The whole key loop of one tile; scratch at ATTENDI_ALIGN. */
+    int tiles_max;
+    /* Keys that can be computed apart and joined; 0: a row is one piece. */
+    int64_t split_keys;
+    /* Bytes of scratch that `forward` and `join` use for an item of so many rows. */
+    size_t (*scratch_size)(const struct problem *p, int64_t rows);
+    /* Bytes that an item of one split leaves for `join`. */
+    size_t (*part_size)(const struct problem *p, int64_t rows);
+    /* One item of work; scratch at ATTENDI_ALIGN. */
     void (*forward)(const struct problem *p, const struct tile *t, void *scratch);
+    /* Ends the rows of `t` from `count` parts of part_size(), in the order of keys. */
+    void (*join)(const struct problem *p, const struct tile *t, const void *parts,
+                 int64_t count, void *scratch);
     void (*exp2)(const float *x, float *y, int64_t n);
 };
 

@@ -4,6 +4,7 @@
 #define ATTEND_CORE_PROBLEM_H
 
 #include "attend/attend.h"
+#include "base/base.h"
 
 struct problem {
     int64_t nb, hq, hkv, group, nq, nk, d, dv; /* group = hq / hkv */
@@ -31,13 +32,39 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
                                    const attend_io *io, attend_error *err);
 
 /* Where query i of batch b stands among the keys. */
-int64_t attendi_position(const struct problem *p, int64_t b, int64_t i);
+static inline int64_t attendi_position(const struct problem *p, int64_t b, int64_t i)
+{
+    switch (p->causal) {
+    case ATTEND_CAUSAL_NONE:
+    case ATTEND_CAUSAL_TOP_LEFT:
+        break;
+    case ATTEND_CAUSAL_BOTTOM_RIGHT:
+        return i + (p->nk - p->nq);
+    case ATTEND_CAUSAL_OFFSET:
+        return i + p->causal_offset[b];
+    }
+    return i;
+}
 
 struct key_range {
     int64_t lo, hi; /* lo <= j < hi; lo == hi when no key is seen */
 };
 
 /* What causal rule, window and key length leave of the keys of query i. */
-struct key_range attendi_key_range(const struct problem *p, int64_t b, int64_t i);
+static inline struct key_range attendi_key_range(const struct problem *p, int64_t b, int64_t i)
+{
+    const int64_t position = attendi_position(p, b, i);
+    int64_t lo = 0, hi = p->key_lengths ? p->key_lengths[b] : p->nk;
+
+    if (p->causal != ATTEND_CAUSAL_NONE)
+        hi = min_i64(hi, position + 1);
+    if (p->window_right >= 0)
+        hi = min_i64(hi, position + p->window_right + 1);
+    if (p->window_left >= 0)
+        lo = max_i64(lo, position - p->window_left);
+    if (hi <= lo)
+        return (struct key_range){0, 0};
+    return (struct key_range){lo, hi};
+}
 
 #endif

@@ -110,23 +110,6 @@ attend_status attendi_tensor_check(const char *name, const attend_tensor *t,
     return ATTEND_OK;
 }
 
-static int64_t row_offset(const int64_t stride[4], int64_t b, int64_t h, int64_t l)
-{
-    return b * stride[0] + h * stride[1] + l * stride[2];
-}
-
-const void *attendi_view_row(const attend_view *view, int64_t b, int64_t h, int64_t l)
-{
-    return (const char *)view->data +
-           row_offset(view->stride, b, h, l) * (int64_t)attend_dtype_size(view->dtype);
-}
-
-void *attendi_tensor_row(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l)
-{
-    return (char *)tensor->data + row_offset(tensor->stride, b, h, l) *
-                                      (int64_t)attend_dtype_size(tensor->dtype);
-}
-
 double attendi_load(const void *at, attend_dtype dtype, int64_t offset)
 {
     switch (dtype) {

@@ -22,9 +22,33 @@ attend_status attendi_view_check(const char *name, const attend_view *view,
 attend_status attendi_tensor_check(const char *name, const attend_tensor *tensor,
                                    const int64_t want[4], attend_error *err);
 
+/* log2 of the bytes of a valid dtype. */
+static inline int attendi_dtype_shift(attend_dtype dtype)
+{
+    return dtype == ATTEND_F32 ? 2 : dtype == ATTEND_F64 ? 3 : dtype == ATTEND_BOOL ? 0 : 1;
+}
+
+static inline int64_t attendi_row_offset(const int64_t stride[4], attend_dtype dtype,
+                                         int64_t b, int64_t h, int64_t l)
+{
+    return (b * stride[0] + h * stride[1] + l * stride[2]) *
+           ((int64_t)1 << attendi_dtype_shift(dtype));
+}
+
 /* Address of (b, h, l, 0). */
-const void *attendi_view_row(const attend_view *view, int64_t b, int64_t h, int64_t l);
-void *attendi_tensor_row(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l);
+static inline const void *attendi_view_row(const attend_view *view, int64_t b, int64_t h,
+                                           int64_t l)
+{
+    return (const char *)view->data +
+           attendi_row_offset(view->stride, view->dtype, b, h, l);
+}
+
+static inline void *attendi_tensor_row(const attend_tensor *tensor, int64_t b, int64_t h,
+                                       int64_t l)
+{
+    return (char *)tensor->data +
+           attendi_row_offset(tensor->stride, tensor->dtype, b, h, l);
+}
 
 /* The element at `offset` elements from `at`; a boolean is 0 or 1. */
 double attendi_load(const void *at, attend_dtype dtype, int64_t offset);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work cut by shape alone.  The nq * group query rows that read one key/value
- * head form one list, row r being query r / group of head hk * group + r % group:
- * rows that share keys share a tile, and their positions stay close together.
+ * Work cut into items.  The nq * group query rows that read one key/value head form
+ * one list, row r being query r / group of head hk * group + r % group: rows that share
+ * keys share an item, and their positions stay close together.  An item is some rows
+ * of a list with all keys, or with one split of them.  How the work is cut changes no
+ * bit of the result.
  */
 #ifndef ATTEND_CORE_TILING_H
 #define ATTEND_CORE_TILING_H
@@ -10,16 +12,26 @@
 #include "core/problem.h"
 
 struct tile {
-    int64_t b, hk;     /* batch and key/value head */
-    int64_t row, rows; /* rows row .. row + rows - 1 of the list */
+    int64_t b, hk;         /* batch and key/value head */
+    int64_t row, rows;     /* rows row .. row + rows - 1 of the list */
+    struct key_range keys; /* the keys of this item */
+    void *part;            /* where an item of one split leaves its sums, else NULL */
 };
 
 struct tiling {
-    int64_t hkv, rows; /* key/value heads; rows of the list of each */
-    int64_t tile_rows, tiles_per_head, count;
+    int64_t hkv, nk, rows; /* key/value heads, keys; rows of the list of each */
+    int64_t item_rows, items_per_head;
+    int64_t split_keys, splits; /* splits is 1 where rows are not split */
+    int64_t count;              /* items in all, the splits of the same rows together */
 };
 
-struct tiling attendi_tiling(const struct problem *p, int64_t tile_rows);
+/* split_keys 0: every item has all keys. */
+struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
+                             int64_t split_keys);
+/* `part` is left NULL. */
 struct tile attendi_tile(const struct tiling *t, int64_t index);
+
+/* The keys of the item that some row of it sees, mask aside. */
+int64_t attendi_tile_keys(const struct problem *p, const struct tile *t);
 
 #endif

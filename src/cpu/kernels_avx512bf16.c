@@ -11,4 +11,5 @@
 #define QV 3
 #define KR 8
 #define NATIVE_BF16
+#define NARROW_VECTORS 4
 #include "cpu/kernels_tmpl.h"

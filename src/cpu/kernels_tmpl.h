@@ -3,12 +3,14 @@
  * Not a header: one kernel set.  kernels_<isa>.c includes simd_<isa>.h, defines
  *   ISA, ISA_NEEDS    name and the bits of cpu_features.h
  *   QV, KR            register tile: query vectors by keys; at most 3 vectors
+ *   NARROW_VECTORS    vectors of columns of V at a time where rows are few
  *   NATIVE_BF16       optional: products_bf16.h in the place of widening
  * and includes this file, which makes the f32 and f64 instances and the table.
  */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/half.h"
@@ -21,17 +23,33 @@
 
 /* Keys of a block, even: scores of a full tile stay near L1. */
 #define BC 128
+/* Keys that start anew and are joined to those before: the share of one worker. */
+#define SPLIT 1024
 /* Columns summed in one go by a score. */
 #define SUM_COLUMNS 128
+_Static_assert(SPLIT % BC == 0, "a block lies in one split");
 
 /* Bytes of scratch that the products want for one tile of Q and a block of K and V. */
 struct operand_sizes {
-    size_t qt, k, v;
+    size_t q, k, v;
+};
+
+/* Row x of a block stands at data + x * row, in elements as the products want them. */
+struct operand {
+    const void *data;
+    int64_t row;
 };
 
 /* The types that each instance of the templates has of its own. */
 #define STATE struct N(state)
-#define OPERAND struct N(operand)
+#define ROWS struct N(rows)
+
+/* Keys turned at a time by a narrow item. */
+#define NARROW_KEYS (2 * VLEN)
+/* Scores of a row of one: a block, and room for a tile of keys that starts inside it. */
+#define S_ROW (BC + NARROW_KEYS)
+/* Most vectors beside each other in a register tile. */
+#define NV_MAX 4
 
 /* f(..., n) with n, the number of vectors in use, known to the compiler. */
 #if QV == 3
@@ -42,6 +60,31 @@ struct operand_sizes {
 #else
 #error "a tile has two or three vectors of queries"
 #endif
+
+/* f(..., dtype) with the dtype of K or V known to the compiler. */
+#define FOR_DTYPES(dtype, f, ...)                                                        \
+    do {                                                                                 \
+        if ((dtype) == REAL_DTYPE || sizeof(REAL) == sizeof(double))                     \
+            f(__VA_ARGS__, REAL_DTYPE);                                                  \
+        else if ((dtype) == ATTEND_F16)                                                  \
+            f(__VA_ARGS__, ATTEND_F16);                                                  \
+        else                                                                             \
+            f(__VA_ARGS__, ATTEND_BF16);                                                 \
+    } while (0)
+
+/* f(..., r, n) for rows r .. r + n - 1, n known to the compiler. */
+#define FOR_ROWS(rows, f, ...)                                                           \
+    for (int64_t r_ = 0, left_ = (rows); left_ > 0;) {                                   \
+        const int n_ = left_ >= 4 ? 4 : left_ >= 2 ? 2 : 1;                              \
+        if (n_ == 4)                                                                     \
+            f(__VA_ARGS__, r_, 4);                                                       \
+        else if (n_ == 2)                                                                \
+            f(__VA_ARGS__, r_, 2);                                                       \
+        else                                                                             \
+            f(__VA_ARGS__, r_, 1);                                                       \
+        r_ += n_;                                                                        \
+        left_ -= n_;                                                                     \
+    }
 
 #define REAL float
 #define REAL_DTYPE ATTEND_F32
@@ -62,20 +105,32 @@ struct operand_sizes {
 #define WIDENS_HALVES
 #include "cpu/exp2_tmpl.h"
 #include "cpu/state_tmpl.h"
+#include "cpu/lanes_tmpl.h"
+#include "cpu/finish_tmpl.h"
 #include "cpu/products_fma_tmpl.h"
+#include "cpu/products_tmpl.h"
+#include "cpu/wide_tmpl.h"
+#include "cpu/narrow_fma_tmpl.h"
+#include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
-#undef WIDENS_HALVES
 #undef N
 
 #ifdef NATIVE_BF16
 #define N(name) name##_bf16
 #include "cpu/exp2_tmpl.h"
 #include "cpu/state_tmpl.h"
+#include "cpu/lanes_tmpl.h"
+#include "cpu/finish_tmpl.h"
 #include "cpu/products_bf16.h"
+#include "cpu/products_tmpl.h"
+#include "cpu/wide_tmpl.h"
+#include "cpu/narrow_bf16.h"
+#include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 #undef N
 #endif
 
+#undef WIDENS_HALVES
 #undef REAL
 #undef REAL_DTYPE
 #undef REAL_MAX
@@ -106,7 +161,13 @@ struct operand_sizes {
 #define N(name) name##_f64
 #include "cpu/exp2_tmpl.h"
 #include "cpu/state_tmpl.h"
+#include "cpu/lanes_tmpl.h"
+#include "cpu/finish_tmpl.h"
 #include "cpu/products_fma_tmpl.h"
+#include "cpu/products_tmpl.h"
+#include "cpu/wide_tmpl.h"
+#include "cpu/narrow_fma_tmpl.h"
+#include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 
 static int64_t tile_rows(attend_dtype dtype)
@@ -114,27 +175,36 @@ static int64_t tile_rows(attend_dtype dtype)
     return QV * (dtype == ATTEND_F64 ? VD_LEN : VF_LEN);
 }
 
-static size_t scratch_size(const struct problem *p)
-{
-    if (p->dtype == ATTEND_F64)
-        return scratch_size_f64(p);
+/* name##_<type> for the problem's type of arithmetic, called with the arguments. */
 #ifdef NATIVE_BF16
-    if (p->dtype == ATTEND_BF16)
-        return scratch_size_bf16(p);
+#define FOR_PROBLEM(p, name, ...)                                                        \
+    ((p)->dtype == ATTEND_F64    ? name##_f64(__VA_ARGS__)                               \
+     : (p)->dtype == ATTEND_BF16 ? name##_bf16(__VA_ARGS__)                              \
+                                 : name##_f32(__VA_ARGS__))
+#else
+#define FOR_PROBLEM(p, name, ...)                                                        \
+    ((p)->dtype == ATTEND_F64 ? name##_f64(__VA_ARGS__) : name##_f32(__VA_ARGS__))
 #endif
-    return scratch_size_f32(p);
+
+static size_t scratch_size(const struct problem *p, int64_t rows)
+{
+    return FOR_PROBLEM(p, scratch_size, p, rows);
+}
+
+static size_t part_size(const struct problem *p, int64_t rows)
+{
+    return FOR_PROBLEM(p, part_size, p, rows);
 }
 
 static void forward(const struct problem *p, const struct tile *t, void *scratch)
 {
-    if (p->dtype == ATTEND_F64)
-        forward_f64(p, t, scratch);
-#ifdef NATIVE_BF16
-    else if (p->dtype == ATTEND_BF16)
-        forward_bf16(p, t, scratch);
-#endif
-    else
-        forward_f32(p, t, scratch);
+    FOR_PROBLEM(p, forward, p, t, scratch);
+}
+
+static void join(const struct problem *p, const struct tile *t, const void *parts,
+                 int64_t count, void *scratch)
+{
+    FOR_PROBLEM(p, join, p, t, parts, count, scratch);
 }
 
 static void exp2_floats(const float *x, float *y, int64_t n)
@@ -159,7 +229,11 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 extern const struct kernels TABLE(ISA);
 const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .needs = ISA_NEEDS,
+                                   .tiles_max = 4,
+                                   .split_keys = SPLIT,
                                    .tile_rows = tile_rows,
                                    .scratch_size = scratch_size,
+                                   .part_size = part_size,
                                    .forward = forward,
+                                   .join = join,
                                    .exp2 = exp2_floats};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: both products of a bf16 tile by vdpbf16ps, which adds two
+ * Not a header: both products of a wide bf16 tile by vdpbf16ps, which adds two
  * products of neighbours to a float.  Scores pair neighbouring columns, so K is
  * used where it lies; values pair neighbouring keys, so V is interleaved a block
  * at a time and weights are rounded to bf16 in pairs.  The instruction treats
@@ -12,28 +12,11 @@ _Static_assert(BC % 2 == 0 && SUM_COLUMNS % 2 == 0, "pairs do not cross a block"
 
 static struct operand_sizes N(operand_sizes)(const struct problem *p)
 {
-    return (struct operand_sizes){.qt = (size_t)PAIRS(p->d) * BR * sizeof(uint32_t),
-                                  .k = (size_t)p->d * BC * sizeof(uint16_t),
+    const size_t k_rows = p->k.stride[3] == 1 || p->d <= 1 ? 0 : BC;
+
+    return (struct operand_sizes){.q = (size_t)PAIRS(p->d) * BR * sizeof(uint32_t),
+                                  .k = (size_t)p->d * k_rows * sizeof(uint16_t),
                                   .v = (size_t)p->dv * (BC / 2) * sizeof(uint32_t)};
-}
-
-/* Qt[c / 2][r] = columns c and c + 1 of row r; 0 past the last. */
-static void N(pack_q)(STATE *s)
-{
-    const struct problem *p = s->p;
-    const int64_t step = p->q.stride[3];
-    uint32_t *const qt = (uint32_t *)s->qt;
-
-    for (int64_t r = 0; r < s->width; r++) {
-        const int64_t row = min_i64(r, s->t->rows - 1);
-        const uint16_t *q =
-            attendi_view_row(&p->q, s->t->b, N(row_head)(s, row), N(row_query)(s, row));
-
-        for (int64_t c = 0; c < p->d; c += 2) {
-            const uint32_t odd = c + 1 < p->d ? q[(c + 1) * step] : 0;
-            qt[c / 2 * BR + r] = odd << 16 | q[c * step];
-        }
-    }
 }
 
 static inline __m512bh N(set1_pair)(uint32_t pair)
@@ -46,119 +29,74 @@ static inline __m512bh N(load_pairs)(const void *p)
     return (__m512bh)_mm512_loadu_si512(p);
 }
 
-/* Columns c and c + 1 of a key; a key of odd length ends with a pair of one. */
-static inline uint32_t N(key_pair)(const uint16_t *key, int64_t c, int alone)
+/* The pair at p in every lane, and acc += x y, both in the order written. */
+static inline __m512bh N(spread_pair)(const void *p)
 {
-    uint32_t pair;
+    __m512bh x;
 
-    if (alone)
-        return key[c];
-    memcpy(&pair, key + c, sizeof pair);
-    return pair;
+    __asm__ volatile("vbroadcastss %1, %0" : "=v"(x) : "m"(*(const uint32_t *)p));
+    return x;
 }
 
-static ALWAYS_INLINE void N(dot_pairs)(const STATE *s, const uint16_t *const key[KR],
-                                       int64_t c, int alone, __m512 acc[KR][QV],
-                                       const int nv)
+static inline void N(mac_pairs)(__m512 *acc, __m512bh x, __m512bh y)
 {
-    const uint32_t *const qt = (const uint32_t *)s->qt + c / 2 * BR;
-    __m512bh q[QV];
+    __asm__ volatile("vdpbf16ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
+}
 
-    for (int v = 0; v < nv; v++)
-        q[v] = N(load_pairs)(qt + v * VLEN);
-    for (int i = 0; i < KR; i++) {
-        const __m512bh k = N(set1_pair)(N(key_pair)(key[i], c, alone));
+/* Pairs c / 2 .. of columns c .. c + 31 of a row of d columns; 0 past the last. */
+static inline __m512 N(load_row_pairs)(const uint16_t *row, int64_t step, int64_t c,
+                                       int64_t d)
+{
+    const int64_t n = min_i64(2 * VLEN, d - c);
 
-        for (int v = 0; v < nv; v++)
-            acc[i][v] = _mm512_dpbf16_ps(acc[i][v], k, q[v]);
+    if (step == 1) {
+        const __mmask32 have = n == 2 * VLEN ? ~0u : (1u << n) - 1;
+        return _mm512_castsi512_ps(_mm512_maskz_loadu_epi16(have, row + c));
     }
+    uint16_t lanes[2 * VLEN] = {0};
+
+    for (int64_t x = 0; x < n; x++)
+        lanes[x] = row[(c + x) * step];
+    return _mm512_castsi512_ps(_mm512_loadu_si512(lanes));
 }
 
-static ALWAYS_INLINE void N(score_tile)(const STATE *s, const uint16_t *const key[KR],
-                                        int64_t c0, int64_t c1, int keys, float *to,
-                                        const int nv)
+/* Q[c / 2][r] = columns c and c + 1 of row r. */
+static void N(pack_q)(const STATE *s, ROWS *g)
 {
-    const __m512 scale = _mm512_set1_ps(N(narrow)(s->p->scale));
-    __m512 acc[KR][QV];
-    int64_t c = c0;
+    const struct problem *p = s->p;
 
-    for (int i = 0; i < KR; i++)
-        for (int v = 0; v < nv; v++)
-            acc[i][v] = _mm512_setzero_ps();
-    for (; c + 2 <= c1; c += 2)
-        N(dot_pairs)(s, key, c, 0, acc, nv);
-    if (c < c1)
-        N(dot_pairs)(s, key, c, 1, acc, nv);
-    for (int i = 0; i < KR; i++)
-        for (int v = 0; v < nv && i < keys; v++) {
-            float *at = to + i * BR + v * VLEN;
-            const __m512 sum = c0 == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(at);
-            _mm512_storeu_ps(at, _mm512_fmadd_ps(acc[i][v], scale, sum));
+    for (int64_t r0 = 0; r0 < g->width; r0 += VLEN)
+        for (int64_t c = 0; c < p->d; c += 2 * VLEN) {
+            __m512 x[VLEN];
+
+            for (int r = 0; r < VLEN; r++) {
+                const int64_t row = min_i64(r0 + r, g->rows - 1);
+                x[r] = N(load_row_pairs)(
+                    attendi_view_row(&p->q, s->t->b, g->head[row],
+                                     g->query[row]),
+                    p->q.stride[3], c, p->d);
+            }
+            V(transpose)(x);
+            for (int64_t y = 0; y < min_i64(VLEN, PAIRS(p->d - c)); y++)
+                V(store)(g->q + (c / 2 + y) * BR + r0, x[y]);
         }
 }
 
-struct N(operand) {
-    const uint16_t *data;
-    int64_t row;
-};
-
-static OPERAND N(block_keys)(const STATE *s, int64_t j0, int64_t a, int64_t e)
+static struct operand N(block_keys)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *k = &s->p->k;
     const int64_t columns = s->p->d;
     uint16_t *const buffer = (uint16_t *)s->k;
 
     if (k->stride[3] == 1 || columns <= 1)
-        return (OPERAND){attendi_view_row(k, s->t->b, s->t->hk, j0), k->stride[2]};
+        return (struct operand){attendi_view_row(k, s->t->b, s->t->hk, j0), k->stride[2]};
     for (int64_t x = a; x < e; x++) {
         const uint16_t *row = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
 
         for (int64_t c = 0; c < columns; c++)
             buffer[x * columns + c] = row[c * k->stride[3]];
     }
-    return (OPERAND){buffer, columns};
-}
-
-static ALWAYS_INLINE void N(score_block)(const STATE *s, OPERAND k, int64_t a, int64_t e,
-                                         const int nv)
-{
-    for (int64_t x = a; x < e; x += KR) {
-        const uint16_t *key[KR];
-
-        for (int i = 0; i < KR; i++) /* past the end the last key stands in, unused */
-            key[i] = k.data + min_i64(x + i, e - 1) * k.row;
-        for (int64_t c = 0; c == 0 || c < s->p->d; c += SUM_COLUMNS)
-            N(score_tile)
-        (s, key, c, min_i64(c + SUM_COLUMNS, s->p->d), (int)min_i64(KR, e - x),
-         s->s + x * BR, nv);
-    }
-}
-
-static void N(scores)(STATE *s, int64_t j0, int64_t a, int64_t e)
-{
-    const OPERAND k = N(block_keys)(s, j0, a, e);
-
-    FOR_VECTORS(s->width / VLEN, N(score_block), s, k, a, e);
-}
-
-/* Weights of keys x and x + 1 as pairs, in place: row x / 2 is written after x is read.
- */
-static void N(pair_weights)(STATE *s, int64_t a, int64_t e)
-{
-    const __m512i lane =
-        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i upper = _mm512_add_epi32(lane, _mm512_set1_epi32(16));
-    const __m512i interleave = _mm512_or_si512(lane, _mm512_slli_epi32(upper, 16));
-
-    for (int64_t x = a; x < e; x += 2)
-        for (int64_t r = 0; r < s->width; r += VLEN) {
-            const __m512 even = _mm512_loadu_ps(s->s + x * BR + r);
-            const __m512 odd = x + 1 < e ? _mm512_loadu_ps(s->s + (x + 1) * BR + r)
-                                         : _mm512_setzero_ps();
-            const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
-            _mm512_storeu_si512(s->s + x / 2 * BR + r,
-                                _mm512_permutexvar_epi16(interleave, both));
-        }
+    return (struct operand){buffer, columns};
 }
 
 static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *odd,
@@ -166,25 +104,29 @@ static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *
 {
     int64_t c = 0;
 
-    for (; c + VLEN <= n && step == 1; c += VLEN) {
-        const __m512i low =
-            _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(even + c)));
-        const __m512i high =
-            odd ? _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(odd + c)))
-                : _mm512_setzero_si512();
-        _mm512_storeu_si512(to + c, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+    const __m512i lane =
+        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i low = _mm512_or_si512(
+        lane, _mm512_slli_epi32(_mm512_add_epi32(lane, _mm512_set1_epi32(32)), 16));
+    const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+
+    for (; c + 2 * VLEN <= n && step == 1; c += 2 * VLEN) {
+        const __m512i x = _mm512_loadu_si512(even + c);
+        const __m512i y = odd ? _mm512_loadu_si512(odd + c) : _mm512_setzero_si512();
+
+        _mm512_storeu_si512(to + c, _mm512_permutex2var_epi16(x, low, y));
+        _mm512_storeu_si512(to + c + VLEN, _mm512_permutex2var_epi16(x, high, y));
     }
     for (; c < n; c++)
         to[c] = (odd ? (uint32_t)odd[c * step] << 16 : 0) | even[c * step];
 }
 
-/* V[x / 2][c] = column c of keys x and x + 1; returns whether all are finite. */
-static int N(pair_values)(STATE *s, int64_t j0, int64_t a, int64_t e)
+/* V[x / 2][c] = column c of keys x and x + 1; only the last key of all is alone. */
+static struct operand N(pair_values)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *v = &s->p->v;
     const int64_t columns = s->p->dv;
     uint32_t *const pairs = (uint32_t *)s->v;
-    uint32_t infinite = 0;
 
     for (int64_t x = a; x < e; x += 2) {
         const uint16_t *even = attendi_view_row(v, s->t->b, s->t->hk, j0 + x);
@@ -193,70 +135,159 @@ static int N(pair_values)(STATE *s, int64_t j0, int64_t a, int64_t e)
 
         N(pair_columns)(pairs + x / 2 * columns, even, odd, columns, v->stride[3]);
     }
-    /* Adding 1 to an exponent of all ones carries into the sign's place. */
-    for (int64_t x = a / 2 * columns; x < PAIRS(e) * columns; x++)
-        infinite |= ((pairs[x] & 0x7f807f80u) + 0x00800080u) & 0x80008000u;
-    return infinite == 0;
+    return (struct operand){pairs, columns};
+}
+
+static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
+{
+    s->keys = N(block_keys)(s, j0, a, e);
+    s->values = N(pair_values)(s, j0, a, e);
+    s->finite = -1;
+}
+
+/* Adding 1 to an exponent of all ones carries into the sign's place. */
+static int N(values_finite)(STATE *s, int64_t a, int64_t e)
+{
+    const uint32_t *const pairs = s->values.data;
+    uint32_t infinite = 0;
+
+    if (s->finite < 0) {
+        for (int64_t x = a / 2 * s->p->dv; x < PAIRS(e) * s->p->dv; x++)
+            infinite |= ((pairs[x] & 0x7f807f80u) + 0x00800080u) & 0x80008000u;
+        s->finite = infinite == 0;
+    }
+    return s->finite;
+}
+
+/* Columns c and c + 1 of a key. */
+static inline uint32_t N(key_pair)(const uint16_t *key, int64_t c)
+{
+    uint32_t pair;
+
+    memcpy(&pair, key + c, sizeof pair);
+    return pair;
+}
+
+/*
+ * acc[i][v] += sum over pairs t < n of a(i, t) b(t, v), as `outer` of
+ * products_fma_tmpl.h: a pair at a + i row + 2 t, a vector of pairs at b + t BR.
+ */
+static ALWAYS_INLINE void N(outer_pairs)(__m512 *acc, const uint16_t *a, int64_t row,
+                                         const uint32_t *b, int64_t n, const int rows,
+                                         const int nv)
+{
+#pragma GCC unroll 4
+    for (int64_t t = 0; t < n; t++) {
+        __m512bh y[QV];
+
+        for (int v = 0; v < nv; v++)
+            y[v] = N(load_pairs)(b + t * BR + v * VLEN);
+        for (int i = 0; i < rows; i++) {
+            const __m512bh x = N(spread_pair)(a + i * row + 2 * t);
+
+            for (int v = 0; v < nv; v++)
+                N(mac_pairs)(&acc[i * nv + v], x, y[v]);
+        }
+    }
+}
+
+/* The last column of an odd number: a pair of one. */
+static ALWAYS_INLINE void N(outer_alone)(__m512 *acc, const uint16_t *a, int64_t row,
+                                         const uint32_t *b, const int rows, const int nv)
+{
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < nv; v++)
+            N(mac_pairs)
+        (&acc[i * nv + v], N(set1_pair)(a[i * row]), N(load_pairs)(b + v * VLEN));
+}
+
+static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x,
+                                        const int keys, const int nv)
+{
+    const __m512 scale = _mm512_set1_ps(N(narrow)(s->p->scale));
+    const int64_t d = s->p->d, row = s->keys.row;
+    const uint16_t *const key = (const uint16_t *)s->keys.data + x * row;
+    const uint32_t *const q = (const uint32_t *)g->q;
+    float *const to = s->s + x * BR;
+
+    for (int64_t c = 0; c == 0 || c < d; c += SUM_COLUMNS) {
+        const int64_t n = min_i64(SUM_COLUMNS, d - c);
+        __m512 acc[KR * QV];
+
+        N(zero)(acc, keys, nv);
+        N(outer_pairs)(acc, key + c, row, q + c / 2 * BR, n / 2, keys, nv);
+        if (n % 2)
+            N(outer_alone)(acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys, nv);
+        for (int v = 0; v < nv; v++) {
+            __m512 top = _mm512_loadu_ps(s->top + v * VLEN);
+
+            for (int i = 0; i < keys; i++) {
+                float *at = to + i * BR + v * VLEN;
+                const __m512 before = c == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(at);
+                const __m512 sum = _mm512_fmadd_ps(acc[i * nv + v], scale, before);
+
+                _mm512_storeu_ps(at, sum);
+                top = _mm512_max_ps(sum, top);
+            }
+            if (c + n == d)
+                _mm512_storeu_ps(s->top + v * VLEN, top);
+        }
+    }
+}
+
+/*
+ * Weights of keys x and x + 1 as pairs of bf16, in place: row x / 2 is written after
+ * row x is read.
+ */
+static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
+                                   VEC odd)
+{
+    const __m512i lane =
+        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i upper = _mm512_add_epi32(lane, _mm512_set1_epi32(16));
+    const __m512i interleave = _mm512_or_si512(lane, _mm512_slli_epi32(upper, 16));
+    const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
+
+    _mm512_storeu_si512(s->s + x / 2 * BR + r,
+                        _mm512_permutexvar_epi16(interleave, both));
+}
+
+/* 0 in the place of values whose weight is marked. */
+static inline __m512bh N(seen_pairs)(__m512bh value, __m512bh weight)
+{
+    const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)weight);
+
+    return (__m512bh)_mm512_maskz_mov_epi16(seen, (__m512i)value);
 }
 
 /* As in products_fma_tmpl.h, two keys at a time. */
-static ALWAYS_INLINE void N(value_tile)(const STATE *s, int64_t a, int64_t e, int64_t c,
-                                        const int tail, const int select, const int nv)
+static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a,
+                                        int64_t e, int64_t c, const int columns,
+                                        const int select, const int nv)
 {
-    const int64_t columns = s->p->dv;
-    __m512 acc[KR][QV];
+    __m512 acc[KR * QV];
 
-    for (int i = 0; i < KR; i++)
-        for (int v = 0; v < nv; v++)
-            acc[i][v] = _mm512_setzero_ps();
+    N(zero)(acc, columns, nv);
+#pragma GCC unroll 4
     for (int64_t x = a / 2; x < PAIRS(e); x++) {
-        const uint32_t *row = (const uint32_t *)s->v + x * columns;
+        const uint32_t *row = (const uint32_t *)s->values.data + x * s->values.row + c;
         __m512bh w[QV];
 
         for (int v = 0; v < nv; v++)
             w[v] = N(load_pairs)(s->s + x * BR + v * VLEN);
-        for (int i = 0; i < KR; i++) {
-            const __m512bh value =
-                N(set1_pair)(row[tail ? min_i64(c + i, columns - 1) : c + i]);
+        for (int i = 0; i < columns; i++) {
+            const __m512bh value = N(spread_pair)(row + i);
 
-            for (int v = 0; v < nv; v++) {
-                const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)w[v]);
-                const __m512bh some =
-                    (__m512bh)_mm512_maskz_mov_epi16(seen, (__m512i)value);
-                acc[i][v] = _mm512_dpbf16_ps(acc[i][v], select ? some : value, w[v]);
-            }
+            for (int v = 0; v < nv; v++)
+                N(mac_pairs)
+            (&acc[i * nv + v], select ? N(seen_pairs)(value, w[v]) : value, w[v]);
         }
     }
-    for (int i = 0; i < KR; i++)
-        for (int v = 0; v < nv && c + i < columns; v++) {
-            float *at = s->acc + (c + i) * BR + v * VLEN;
+    for (int i = 0; i < columns; i++)
+        for (int v = 0; v < nv; v++) {
+            float *at = g->acc + (c + i) * BR + v * VLEN;
             const __m512 fix = _mm512_loadu_ps(s->fix + v * VLEN);
-            _mm512_storeu_ps(at, _mm512_fmadd_ps(_mm512_loadu_ps(at), fix, acc[i][v]));
+            _mm512_storeu_ps(at,
+                             _mm512_fmadd_ps(_mm512_loadu_ps(at), fix, acc[i * nv + v]));
         }
 }
-
-static ALWAYS_INLINE void N(value_block)(const STATE *s, int64_t a, int64_t e, int select,
-                                         const int nv)
-{
-    int64_t c = 0;
-
-    if (select) {
-        for (; c < s->p->dv; c += KR)
-            N(value_tile)(s, a, e, c, 1, 1, nv);
-        return;
-    }
-    for (; c + KR <= s->p->dv; c += KR)
-        N(value_tile)(s, a, e, c, 0, 0, nv);
-    if (c < s->p->dv)
-        N(value_tile)(s, a, e, c, 1, 0, nv);
-}
-
-static void N(add_values)(STATE *s, int64_t j0, int64_t a, int64_t e, int edge)
-{
-    const int finite = N(pair_values)(s, j0, a, e);
-
-    N(pair_weights)(s, a, e);
-    FOR_VECTORS(s->width / VLEN, N(value_block), s, a, e, edge && !finite);
-}
-
-#undef PAIRS

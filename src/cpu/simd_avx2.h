@@ -9,6 +9,7 @@
 
 #include <immintrin.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef __m256 vf;
 typedef __m256d vd;
@@ -23,6 +24,8 @@ static inline vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
 static inline vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
 static inline vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
 static inline vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
+static inline vf vf_spread(const float *p) { return vf_set1(*p); }
+static inline void vf_mac(vf *acc, vf x, vf y) { *acc = vf_fma(x, y, *acc); }
 static inline vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 static inline vf vf_mark_lt(vf a, vf b)
 {
@@ -55,6 +58,62 @@ static inline vf vf_load_bf16(const uint16_t *p)
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
 }
 
+static inline vf vf_times(vf x, double y)
+{
+    const __m256d by = _mm256_set1_pd(y);
+    const __m128 low =
+        _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), by));
+    const __m128 high =
+        _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)), by));
+
+    return _mm256_set_m128(high, low);
+}
+static inline void vf_store_f16(uint16_t *p, vf x)
+{
+    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+}
+static inline void vf_store_bf16(uint16_t *p, vf x)
+{
+    const __m256i u = _mm256_castps_si256(x);
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(u, 16), _mm256_set1_epi32(1));
+    const __m256i up = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+    const __m256i rounded = _mm256_add_epi32(u, up);
+    const __m256i quiet = _mm256_or_si256(u, _mm256_set1_epi32(0x400000));
+    const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    const __m256i y =
+        _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, nan), 16);
+
+    _mm_storeu_si128((__m128i *)p, _mm_packus_epi32(_mm256_castsi256_si128(y),
+                                                    _mm256_extracti128_si256(y, 1)));
+}
+static inline vf vf_mark_zero_bytes(const unsigned char *p)
+{
+    const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    const __m256i zero = _mm256_cmpeq_epi32(wide, _mm256_setzero_si256());
+
+    return _mm256_castsi256_ps(_mm256_slli_epi32(zero, 31));
+}
+static inline void vf_transpose(vf x[VF_LEN])
+{
+    vf y[VF_LEN];
+
+    for (int i = 0; i < VF_LEN; i += 4) {
+        const vf a = _mm256_unpacklo_ps(x[i], x[i + 1]);
+        const vf b = _mm256_unpackhi_ps(x[i], x[i + 1]);
+        const vf c = _mm256_unpacklo_ps(x[i + 2], x[i + 3]);
+        const vf d = _mm256_unpackhi_ps(x[i + 2], x[i + 3]);
+
+        y[i] = _mm256_shuffle_ps(a, c, 0x44);
+        y[i + 1] = _mm256_shuffle_ps(a, c, 0xee);
+        y[i + 2] = _mm256_shuffle_ps(b, d, 0x44);
+        y[i + 3] = _mm256_shuffle_ps(b, d, 0xee);
+    }
+    for (int i = 0; i < 4; i++) {
+        x[i] = _mm256_permute2f128_ps(y[i], y[i + 4], 0x20);
+        x[i + 4] = _mm256_permute2f128_ps(y[i], y[i + 4], 0x31);
+    }
+}
+
 static inline vd vd_set1(double x) { return _mm256_set1_pd(x); }
 static inline vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
 static inline void vd_store(double *p, vd x) { _mm256_storeu_pd(p, x); }
@@ -63,6 +122,8 @@ static inline vd vd_sub(vd a, vd b) { return _mm256_sub_pd(a, b); }
 static inline vd vd_mul(vd a, vd b) { return _mm256_mul_pd(a, b); }
 static inline vd vd_div(vd a, vd b) { return _mm256_div_pd(a, b); }
 static inline vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
+static inline vd vd_spread(const double *p) { return vd_set1(*p); }
+static inline void vd_mac(vd *acc, vd x, vd y) { *acc = vd_fma(x, y, *acc); }
 static inline vd vd_max(vd a, vd b) { return _mm256_max_pd(a, b); }
 static inline vd vd_mark_lt(vd a, vd b)
 {
@@ -85,6 +146,26 @@ static inline vd vd_times_pow2(vd x, vd n)
     const __m256i e = _mm256_add_epi64(low, _mm256_set1_epi64x(1023));
 
     return _mm256_mul_pd(x, _mm256_castsi256_pd(_mm256_slli_epi64(e, 52)));
+}
+static inline vd vd_times(vd x, double y) { return _mm256_mul_pd(x, _mm256_set1_pd(y)); }
+static inline vd vd_mark_zero_bytes(const unsigned char *p)
+{
+    int32_t bytes;
+
+    memcpy(&bytes, p, sizeof bytes);
+    const __m256i wide = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes));
+    const __m256i zero = _mm256_cmpeq_epi64(wide, _mm256_setzero_si256());
+    return _mm256_castsi256_pd(_mm256_slli_epi64(zero, 63));
+}
+static inline void vd_transpose(vd x[VD_LEN])
+{
+    const vd a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
+    const vd c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);
+
+    x[0] = _mm256_permute2f128_pd(a, c, 0x20);
+    x[1] = _mm256_permute2f128_pd(b, d, 0x20);
+    x[2] = _mm256_permute2f128_pd(a, c, 0x31);
+    x[3] = _mm256_permute2f128_pd(b, d, 0x31);
 }
 
 #endif

@@ -24,6 +24,17 @@ static inline vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
 static inline vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
 static inline vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
 static inline vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+static inline vf vf_spread(const float *p)
+{
+    vf x;
+
+    __asm__ volatile("vbroadcastss %1, %0" : "=v"(x) : "m"(*p));
+    return x;
+}
+static inline void vf_mac(vf *acc, vf x, vf y)
+{
+    __asm__ volatile("vfmadd231ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
+}
 static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 static inline vf vf_mark_lt(vf a, vf b)
 {
@@ -55,6 +66,68 @@ static inline vf vf_load_bf16(const uint16_t *p)
     return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
+static inline vf vf_times(vf x, double y)
+{
+    const __m512d by = _mm512_set1_pd(y);
+    const __m256 low = _mm512_cvtpd_ps(
+        _mm512_mul_pd(_mm512_cvtps_pd(_mm512_castps512_ps256(x)), by));
+    const __m256 high = _mm512_cvtpd_ps(
+        _mm512_mul_pd(_mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)), by));
+
+    return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+}
+static inline void vf_store_f16(uint16_t *p, vf x)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+}
+static inline void vf_store_bf16(uint16_t *p, vf x)
+{
+    const __m512i u = _mm512_castps_si512(x);
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
+    const __m512i up = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
+    const __m512i rounded = _mm512_add_epi32(u, up);
+    const __m512i quiet = _mm512_or_si512(u, _mm512_set1_epi32(0x400000));
+    const __m512i y =
+        _mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), quiet);
+
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(y, 16)));
+}
+static inline vf vf_mark_zero_bytes(const unsigned char *p)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)p);
+    const __mmask16 zero = _mm_cmpeq_epi8_mask(bytes, _mm_setzero_si128());
+
+    return _mm512_maskz_mov_ps(zero, _mm512_set1_ps(-0.0f));
+}
+/* Quarters of four rows change places, then 32-bit words within a quarter. */
+static inline void vf_transpose(vf x[VF_LEN])
+{
+    vf y[VF_LEN];
+
+    for (int i = 0; i < VF_LEN; i += 4) {
+        const vf a = _mm512_unpacklo_ps(x[i], x[i + 1]);
+        const vf b = _mm512_unpackhi_ps(x[i], x[i + 1]);
+        const vf c = _mm512_unpacklo_ps(x[i + 2], x[i + 3]);
+        const vf d = _mm512_unpackhi_ps(x[i + 2], x[i + 3]);
+
+        y[i] = _mm512_shuffle_ps(a, c, 0x44);
+        y[i + 1] = _mm512_shuffle_ps(a, c, 0xee);
+        y[i + 2] = _mm512_shuffle_ps(b, d, 0x44);
+        y[i + 3] = _mm512_shuffle_ps(b, d, 0xee);
+    }
+    for (int i = 0; i < 4; i++) {
+        const vf a = _mm512_shuffle_f32x4(y[i], y[i + 4], 0x88);
+        const vf b = _mm512_shuffle_f32x4(y[i], y[i + 4], 0xdd);
+        const vf c = _mm512_shuffle_f32x4(y[i + 8], y[i + 12], 0x88);
+        const vf d = _mm512_shuffle_f32x4(y[i + 8], y[i + 12], 0xdd);
+
+        x[i] = _mm512_shuffle_f32x4(a, c, 0x88);
+        x[i + 8] = _mm512_shuffle_f32x4(a, c, 0xdd);
+        x[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
+        x[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+}
+
 static inline vd vd_set1(double x) { return _mm512_set1_pd(x); }
 static inline vd vd_load(const double *p) { return _mm512_loadu_pd(p); }
 static inline void vd_store(double *p, vd x) { _mm512_storeu_pd(p, x); }
@@ -63,6 +136,17 @@ static inline vd vd_sub(vd a, vd b) { return _mm512_sub_pd(a, b); }
 static inline vd vd_mul(vd a, vd b) { return _mm512_mul_pd(a, b); }
 static inline vd vd_div(vd a, vd b) { return _mm512_div_pd(a, b); }
 static inline vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
+static inline vd vd_spread(const double *p)
+{
+    vd x;
+
+    __asm__ volatile("vbroadcastsd %1, %0" : "=v"(x) : "m"(*p));
+    return x;
+}
+static inline void vd_mac(vd *acc, vd x, vd y)
+{
+    __asm__ volatile("vfmadd231pd %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
+}
 static inline vd vd_max(vd a, vd b) { return _mm512_max_pd(a, b); }
 static inline vd vd_mark_lt(vd a, vd b)
 {
@@ -83,5 +167,33 @@ static inline vd vd_nearest(vd x)
     return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 static inline vd vd_times_pow2(vd x, vd n) { return _mm512_scalef_pd(x, n); }
+static inline vd vd_times(vd x, double y) { return _mm512_mul_pd(x, _mm512_set1_pd(y)); }
+static inline vd vd_mark_zero_bytes(const unsigned char *p)
+{
+    const __m128i bytes = _mm_loadl_epi64((const __m128i *)p);
+    const __mmask16 zero = _mm_cmpeq_epi8_mask(bytes, _mm_setzero_si128());
+
+    return _mm512_maskz_mov_pd((__mmask8)zero, _mm512_set1_pd(-0.0));
+}
+static inline void vd_transpose(vd x[VD_LEN])
+{
+    vd y[VD_LEN];
+
+    for (int i = 0; i < VD_LEN; i += 2) {
+        y[i] = _mm512_unpacklo_pd(x[i], x[i + 1]);
+        y[i + 1] = _mm512_unpackhi_pd(x[i], x[i + 1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        const vd a = _mm512_shuffle_f64x2(y[i], y[i + 2], 0x88);
+        const vd b = _mm512_shuffle_f64x2(y[i], y[i + 2], 0xdd);
+        const vd c = _mm512_shuffle_f64x2(y[i + 4], y[i + 6], 0x88);
+        const vd d = _mm512_shuffle_f64x2(y[i + 4], y[i + 6], 0xdd);
+
+        x[i] = _mm512_shuffle_f64x2(a, c, 0x88);
+        x[i + 4] = _mm512_shuffle_f64x2(a, c, 0xdd);
+        x[i + 2] = _mm512_shuffle_f64x2(b, d, 0x88);
+        x[i + 6] = _mm512_shuffle_f64x2(b, d, 0xdd);
+    }
+}
 
 #endif

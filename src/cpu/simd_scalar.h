@@ -4,6 +4,8 @@
  * whatever the machine has.  No fused multiply-add, since most machines that need
  * this set have none.  The words are those of every simd_<isa>.h:
  *
+ *   spread(p)          the number at p in every lane   } of the inner loops, in the
+ *   mac(&acc, x, y)    acc = fma(x, y, acc)            } order written
  *   max(a, b)          b where either is NaN
  *   mark_lt(a, b)      -0.0 where a < b, else +0.0: a mark is a sign bit
  *   either(a, b)       bitwise or: joins marks, or marks a number that is >= +0
@@ -11,6 +13,9 @@
  *   keep_ge(x, lo, v)  +0.0 where x < lo, else v (NaN is not below lo)
  *   nearest(x)         to an integer, for |x| < 2^22 (2^51)
  *   times_pow2(x, n)   x 2^n, n integer-valued in the range of normal exponents
+ *   times(x, y)        the exact product by a double, rounded once
+ *   mark_zero_bytes(p) a mark for each byte that is 0
+ *   transpose(x)       lane j of vector i becomes lane i of vector j
  */
 #ifndef ATTEND_CPU_SIMD_H
 #define ATTEND_CPU_SIMD_H
@@ -46,6 +51,8 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
     static inline v v##_mul(v a, v b) { return a * b; }                                  \
     static inline v v##_div(v a, v b) { return a / b; }                                  \
     static inline v v##_fma(v a, v b, v c) { return a * b + c; }                         \
+    static inline v v##_spread(const real *p) { return v##_set1(*p); }                   \
+    static inline void v##_mac(v *acc, v x, v y) { *acc = v##_fma(x, y, *acc); }         \
     static inline v v##_where(v##_bits mask, v a, v b)                                   \
     {                                                                                    \
         return (v)((mask & (v##_bits)a) | (~mask & (v##_bits)b));                        \
@@ -67,6 +74,29 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
     {                                                                                    \
         const v##_unsigned exponent = (v##_unsigned)(n + v##_set1(magic)) + bias;        \
         return x * (v)(exponent << fraction);                                            \
+    }                                                                                    \
+    static inline v v##_times(v x, double y)                                             \
+    {                                                                                    \
+        for (unsigned i = 0; i < sizeof x / sizeof x[0]; i++)                            \
+            x[i] = (real)((double)x[i] * y);                                             \
+        return x;                                                                        \
+    }                                                                                    \
+    static inline v v##_mark_zero_bytes(const unsigned char *p)                          \
+    {                                                                                    \
+        v x;                                                                             \
+                                                                                         \
+        for (unsigned i = 0; i < sizeof x / sizeof x[0]; i++)                            \
+            x[i] = p[i] ? 0 : sign;                                                      \
+        return x;                                                                        \
+    }                                                                                    \
+    static inline void v##_transpose(v x[])                                              \
+    {                                                                                    \
+        for (unsigned i = 0; i < sizeof x[0] / sizeof x[0][0]; i++)                      \
+            for (unsigned j = 0; j < i; j++) {                                           \
+                const real swap = x[i][j];                                               \
+                x[i][j] = x[j][i];                                                       \
+                x[j][i] = swap;                                                          \
+            }                                                                            \
     }
 
 SCALAR_WORDS(vf, float, -0.0f, 0x1.8p23f, 127, 23)
@@ -82,6 +112,18 @@ static inline vf vf_load_bf16(const uint16_t *p)
 {
     return (vf){attendi_bf16_to_f32(p[0]), attendi_bf16_to_f32(p[1]),
                 attendi_bf16_to_f32(p[2]), attendi_bf16_to_f32(p[3])};
+}
+
+static inline void vf_store_f16(uint16_t *p, vf x)
+{
+    for (int i = 0; i < VF_LEN; i++)
+        p[i] = attendi_f32_to_f16(x[i]);
+}
+
+static inline void vf_store_bf16(uint16_t *p, vf x)
+{
+    for (int i = 0; i < VF_LEN; i++)
+        p[i] = attendi_f32_to_bf16(x[i]);
 }
 
 #endif

@@ -1,37 +1,154 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: what the templates of one tile share.  Parameters: forward_tmpl.h. */
+/* Not a header: what the templates of one item share.  Parameters: forward_tmpl.h. */
 
 #define BR (QV * VLEN)
+
+/* Rows computed together, what the rule lets them see, and how far they are. */
+struct N(rows) {
+    int64_t row, rows;      /* rows row .. row + rows - 1 of the head's list */
+    int64_t width;          /* lanes in use: rows, rounded up to whole vectors */
+    int64_t lo, hi;         /* keys of the item that some row sees: lo .. hi - 1 */
+    int64_t all_lo, all_hi; /* keys that every row sees, mask aside */
+    int64_t query[BR], head[BR];
+    int64_t first[BR], end[BR];
+    int64_t anchor[BR]; /* ALiBi distances are counted from this key */
+    const void *mask_row[BR], *bias_row[BR];
+    REAL slope[BR];
+    REAL *q;          /* as the products want it */
+    REAL *acc;        /* wide: [dv][BR]; narrow: [rows][dv] */
+    REAL *m, *l;      /* [BR] each */
+    REAL *acc_before; /* wide: the splits before this one, as acc, m, l */
+    REAL *m_before, *l_before;
+};
 
 struct N(state) {
     const struct problem *p;
     const struct tile *t;
-    int64_t width;          /* lanes in use: rows, rounded up to whole vectors */
-    int64_t lo, hi;         /* keys that some row sees lie in lo .. hi - 1 */
-    int64_t all_lo, all_hi; /* keys that every row sees, mask aside */
-    int64_t first[BR], end[BR];
-    int64_t anchor[BR]; /* ALiBi distances are counted from this key */
-    const void *mask_row[BR], *bias_row[BR];
-    REAL *qt;    /* the tile's queries, as the products want them */
-    REAL *acc;   /* [dv][BR] */
-    REAL *s;     /* [BC][BR] scores, then weights */
-    REAL *extra; /* [BC][BR] bias, then marks */
+    ROWS *rows;
+    int64_t count;
+    REAL *s;     /* scores, then weights: wide [BC][BR], narrow [rows][BC] */
+    REAL *extra; /* bias, then marks, as s */
     REAL *k, *v; /* a block of K and of V, where they cannot be used in place */
-    REAL *m, *l, *fix, *slope; /* [BR] each */
+    struct operand keys, values;
+    REAL *top;   /* [BR] wide: the largest score of each row in the block */
+    REAL *fix;   /* [BR] what acc and l of the blocks before are multiplied by */
+    int finite;  /* whether V is, in the block at hand; -1: not looked at yet */
 };
-
-static inline int64_t N(row_query)(const STATE *s, int64_t r)
-{
-    return (s->t->row + r) / s->p->group;
-}
-
-static inline int64_t N(row_head)(const STATE *s, int64_t r)
-{
-    return s->t->hk * s->p->group + (s->t->row + r) % s->p->group;
-}
 
 /* A number of the rule as REAL: one too large for it stays finite. */
 static inline REAL N(narrow)(double x)
 {
     return (REAL)(isfinite(x) ? fmin(fmax(x, -REAL_MAX), REAL_MAX) : x);
+}
+
+static inline REAL N(lane0)(VEC x)
+{
+    REAL lanes[VLEN];
+
+    V(store)(lanes, x);
+    return lanes[0];
+}
+
+static bool N(mask_sees)(const STATE *s, const ROWS *g, int64_t r, int64_t j)
+{
+    return ((const unsigned char *)g->mask_row[r])[j * s->p->mask.stride[3]] != 0;
+}
+
+/*
+ * The seen key that ALiBi favours most: the last for a positive slope, the first for
+ * a negative one.  Softmax does not know a shift common to a row, so distances are
+ * counted from here and not from the row's position, and stay small for the keys
+ * that have weight; LSE gets the shift back.  Hidden keys do not move it.
+ */
+static int64_t N(anchor)(const STATE *s, const ROWS *g, int64_t r)
+{
+    const int step = g->slope[r] < 0 ? 1 : -1;
+    int64_t j = step > 0 ? g->first[r] : g->end[r] - 1;
+
+    while (g->mask_row[r] && j >= g->first[r] && j < g->end[r] &&
+           !N(mask_sees)(s, g, r, j))
+        j += step;
+    return j;
+}
+
+static void N(begin_row)(STATE *s, ROWS *g, int64_t r)
+{
+    const struct problem *p = s->p;
+    const int64_t i = g->query[r], h = g->head[r];
+    const struct key_range seen = attendi_key_range(p, s->t->b, i);
+
+    g->first[r] = seen.lo;
+    g->end[r] = seen.hi;
+    g->mask_row[r] = p->mask.data ? attendi_view_row(&p->mask, s->t->b, h, i) : NULL;
+    g->bias_row[r] = p->bias.data ? attendi_view_row(&p->bias, s->t->b, h, i) : NULL;
+    if (p->alibi) {
+        g->slope[r] = N(narrow)(p->alibi[h]);
+        g->anchor[r] = N(anchor)(s, g, r);
+    }
+    g->all_lo = r == 0 ? seen.lo : max_i64(g->all_lo, seen.lo);
+    g->all_hi = r == 0 ? seen.hi : min_i64(g->all_hi, seen.hi);
+    if (seen.lo < seen.hi) {
+        g->lo = g->hi == 0 ? seen.lo : min_i64(g->lo, seen.lo);
+        g->hi = max_i64(g->hi, seen.hi);
+    }
+}
+
+/* Lanes past the last row repeat it and are never stored. */
+static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
+{
+    g->row = row;
+    g->rows = rows;
+    g->width = ceil_div_i64(rows, VLEN) * VLEN;
+    g->lo = g->hi = 0;
+    int64_t i = row / s->p->group, of_group = row % s->p->group;
+    for (int64_t r = 0; r < rows; r++) {
+        g->query[r] = i;
+        g->head[r] = s->t->hk * s->p->group + of_group;
+        N(begin_row)(s, g, r);
+        of_group = of_group + 1 < s->p->group ? of_group + 1 : 0;
+        i += of_group == 0;
+    }
+    for (int64_t r = rows; r < g->width; r++) {
+        g->first[r] = g->first[rows - 1];
+        g->end[r] = g->end[rows - 1];
+        g->mask_row[r] = g->mask_row[rows - 1];
+        g->bias_row[r] = g->bias_row[rows - 1];
+        g->slope[r] = g->slope[rows - 1];
+        g->anchor[r] = g->anchor[rows - 1];
+    }
+    g->lo = max_i64(g->lo, s->t->keys.lo);
+    g->hi = max_i64(g->lo, min_i64(g->hi, s->t->keys.hi));
+}
+
+/*
+ * The block's part of keys lo .. hi - 1, from an even key to an even end where nk allows:
+ * a key that no row sees is hidden like any other.
+ */
+static struct key_range N(block_range)(const STATE *s, int64_t lo, int64_t hi, int64_t j0)
+{
+    const int64_t even = min_i64(hi + (hi & 1), s->p->nk);
+
+    return (struct key_range){(max_i64(lo, j0) - j0) & ~(int64_t)1,
+                              min_i64(even, j0 + BC) - j0};
+}
+
+/*
+ * exp(s - m), s <= m.  Scores stay in natural units: multiplied by log2 e first,
+ * one near the largest float would overflow.  `m` is 0 in the place of -inf.
+ */
+static inline VEC N(weight)(VEC score, VEC m)
+{
+    return N(exp2)(V(mul)(V(sub)(score, m), V(set1)((REAL)LOG2_E)));
+}
+
+static inline VEC N(finite_or_0)(VEC m)
+{
+    return V(pick)(V(mark_lt)(m, V(set1)(-REAL_MAX)), V(set1)(0), m);
+}
+
+static inline VEC N(softcap)(const STATE *s, VEC score)
+{
+    const VEC cap = V(set1)((REAL)fmax(N(narrow)(s->p->softcap), REAL_MIN));
+
+    return V(mul)(cap, N(tanh)(V(div)(score, cap)));
 }

@@ -120,8 +120,9 @@ static int64_t tile_rows(attend_dtype dtype)
     return 1;
 }
 
-static size_t scratch_size(const struct problem *p)
+static size_t scratch_size(const struct problem *p, int64_t rows)
 {
+    (void)rows; /* one after another */
     return (size_t)p->nk * (sizeof(double) + sizeof(bool));
 }
 
@@ -148,6 +149,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 const struct kernels attendi_ref = {.isa = "ref",
                                     .needs = 0,
                                     .tile_rows = tile_rows,
+                                    .tiles_max = 1,
                                     .scratch_size = scratch_size,
                                     .forward = forward,
                                     .exp2 = exp2_floats};

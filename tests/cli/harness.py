@@ -21,7 +21,7 @@ import numpy as np
 BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or "ATTEND_BIN-is-not-set")
 
 # Each begins its messages with its own name.
-COMMANDS = "run", "info", "check", "lab", "sheets", "design", "report"
+COMMANDS = "run", "info", "check", "bench", "lab", "sheets", "design", "report"
 
 # Without what would choose a kernel set or threads behind a test's back.
 ENVIRONMENT = {

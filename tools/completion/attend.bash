@@ -5,7 +5,7 @@
 _attend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run info check lab sheets design report help' words='' files=''
+    local commands='run info check bench lab sheets design report help' words='' files=''
     COMPREPLY=()
 
     # "--name=value" comes as three words, "--name", "=" and "value".
@@ -26,14 +26,17 @@ _attend()
         run:--causal) words='none top-left bottom-right offset:' ;;
         run:--out-dtype) words='same f32' ;;
         run:--dtype) words=bf16 ;;
+        bench:--dtype) words='f32 bf16 f16' ;;
+        bench:--case) words=$(attend bench --list 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
         *:--isa) words='ref scalar avx2 avx512 avx512bf16' ;;
         run:--scale | run:--softcap | run:--window-left | run:--window-right | \
-            run:--key-lengths | *:--threads | check:--seed) ;;
+            run:--key-lengths | *:--threads | check:--seed | bench:--seconds) ;;
         run:*) words='--q --k --v --out --lse --weights --layout --scale --softcap --causal
             --window-left --window-right --key-lengths --mask --bias --alibi --sinks
             --out-dtype --threads --isa --dtype --force --json --help' ;;
         info:*) words='--isa --threads --json --help' ;;
         check:*) words='--isa --threads --seed --json --help' ;;
+        bench:*) words='--case --dtype --threads --isa --seconds --list --json --help' ;;
         lab:lab) words='copy extract average window magnitude heads one-vs-two how-many-heads
             remedies permute positions dispersion phases capacity variants --help' ;;
         lab:--svg | report:-o | report:--output | design:--out) files=1 ;;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* How much work there is, how many workers it deserves, and in which order they go. */
+#ifndef ATTEND_CORE_SCHEDULE_H
+#define ATTEND_CORE_SCHEDULE_H
+
+#include "core/kernels.h"
+
+struct schedule {
+    struct tiling tiling;
+    int workers;
+};
+
+/* The cut for up to `threads` workers, fewer where waking them would cost more. */
+struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
+                                 int threads);
+
+/* Fills order[0 .. count - 1] with the items, those that see the most keys first. */
+void attendi_schedule_order(const struct schedule *s, const struct problem *p,
+                            int32_t *order);
+
+#endif

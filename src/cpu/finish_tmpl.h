@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Not a header: the end of a row.  Sums over splits of the keys are joined in the
+ * order of the keys; then O = acc * share / total, and LSE.  Parameters: forward_tmpl.h.
+ *
+ * A part is what an item that saw one split of the keys leaves of each row: m, l, acc.
+ */
+
+static int64_t N(part_row)(const struct problem *p) { return p->dv + 2; }
+
+static size_t N(part_size)(const struct problem *p, int64_t rows)
+{
+    return (size_t)(N(part_row)(p) * rows) * sizeof(REAL);
+}
+
+struct N(row_end) {
+    REAL share, total;
+    bool empty; /* l is 0: acc may be NaN by 0 * NaN, O is 0 */
+};
+
+/* LSE, and a sink, which joins the sum about the larger of it and m. */
+static void N(end_row_fully)(const STATE *s, const ROWS *g, int64_t r, REAL m_row,
+                             struct N(row_end) *end)
+{
+    const struct problem *p = s->p;
+    const int64_t h = g->head[r], i = g->query[r];
+    const double sink = p->sinks ? p->sinks[h] : -INFINITY;
+    const double shift =
+        p->alibi ? p->alibi[h] * (double)(g->anchor[r] - attendi_position(p, s->t->b, i))
+                 : 0;
+    const double m = (double)m_row + shift, l = (double)end->total;
+    double lse = sink;
+
+    if (!end->empty && sink == -INFINITY) {
+        lse = m + log(l);
+    } else if (!end->empty) {
+        const double top = sink <= m ? m : sink;
+        const double sum = l * exp(m - top) + exp(sink - top);
+
+        lse = top + log(sum);
+        end->share = (REAL)exp(m - top);
+        end->total = (REAL)sum;
+    }
+    if (p->lse.data)
+        *(REAL *)attendi_tensor_row(&p->lse, s->t->b, h, i) = (REAL)lse;
+}
+
+static inline struct N(row_end) N(end_row)(const STATE *s, const ROWS *g, int64_t r,
+                                           REAL m, REAL l)
+{
+    struct N(row_end) end = {.share = 1, .total = l == 0 ? 1 : l, .empty = l == 0};
+
+    if (s->p->sinks || s->p->lse.data)
+        N(end_row_fully)(s, g, r, m, &end);
+    return end;
+}
+
+/* Columns c .. c + n - 1 of a row's acc, in lanes, to O. */
+static inline void N(store_out)(const attend_tensor *out, void *row,
+                                const struct N(row_end) *end, int64_t c, int64_t n,
+                                VEC acc)
+{
+    const VEC o = end->empty
+                      ? V(set1)(0)
+                      : V(div)(V(mul)(acc, V(set1)(end->share)), V(set1)(end->total));
+
+    /* + 0: whether a zero sum ended as -0 may depend on keys that were hidden. */
+    N(store_lanes)(row, out->dtype, out->stride[3], c, n, V(add)(o, V(set1)(0)));
+}
+
+/* A row of acc to O, or of m, l and acc to its part. */
+static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL l,
+                          const REAL *acc)
+{
+    const struct problem *p = s->p;
+
+    if (s->t->part) {
+        REAL *const part =
+            (REAL *)s->t->part + (g->row - s->t->row + r) * N(part_row)(p);
+
+        part[0] = m;
+        part[1] = l;
+        memcpy(part + 2, acc, (size_t)p->dv * sizeof *acc);
+        return;
+    }
+    const struct N(row_end) end = N(end_row)(s, g, r, m, l);
+    void *const out = attendi_tensor_row(&p->out, s->t->b, g->head[r],
+                                         g->query[r]);
+
+    for (int64_t c = 0; c < p->dv; c += VLEN) {
+        const int64_t n = min_i64(VLEN, p->dv - c);
+
+        N(store_out)
+        (&p->out, out, &end, c, n, N(load_lanes)(acc, REAL_DTYPE, 1, c, n));
+    }
+}
+
+/*
+ * (m, l, acc) of the splits so far and of the next: with M the larger maximum,
+ *     l = l exp(m - M) + l' exp(m' - M),  acc likewise.
+ * Joining to nothing, or nothing to it, changes no bit.
+ */
+static void N(join_row)(int64_t dv, REAL *m, REAL *l, REAL *acc, REAL m_next, REAL l_next,
+                        const REAL *next)
+{
+    const VEC before = V(set1)(*m), after = V(set1)(m_next);
+    const VEC top = V(max)(after, before), base = N(finite_or_0)(top);
+    const VEC f = N(weight)(before, base), f_next = N(weight)(after, base);
+
+    *m = N(lane0)(top);
+    *l = N(lane0)(V(fma)(V(set1)(*l), f, V(mul)(V(set1)(l_next), f_next)));
+    for (int64_t c = 0; c < dv; c += VLEN) {
+        const int64_t n = min_i64(VLEN, dv - c);
+        const VEC x = N(load_lanes)(acc, REAL_DTYPE, 1, c, n);
+        const VEC y = N(load_lanes)(next, REAL_DTYPE, 1, c, n);
+
+        N(store_lanes)(acc, REAL_DTYPE, 1, c, n, V(fma)(x, f, V(mul)(y, f_next)));
+    }
+}

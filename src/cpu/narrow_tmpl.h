@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Not a header: items of fewer rows than a vector has lanes, as in decoding, where
+ * time goes into reading K and V once.  Keys stand in the lanes of the scores, columns
+ * in those of the values; every sum takes its terms in the order of wide_tmpl.h.
+ * Parameters: forward_tmpl.h.
+ */
+
+static const REAL N(iota)[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static void N(narrow_rule)(const STATE *s, const ROWS *g, int64_t r, int64_t j0, int64_t a,
+                           int64_t e)
+{
+    const struct problem *p = s->p;
+    const VEC slope = V(set1)(g->slope[r]);
+    const VEC anchor = V(set1)((REAL)(g->anchor[r] - j0));
+
+    for (int64_t x = a; x < e; x += VLEN) {
+        REAL *const at = s->s + r * S_ROW + x;
+        VEC score = V(load)(at);
+
+        if (p->softcap > 0)
+            score = N(softcap)(s, score);
+        if (p->bias.data)
+            score = V(add)(score, N(load_lanes)(g->bias_row[r], p->bias.dtype,
+                                                p->bias.stride[3], j0 + x,
+                                                min_i64(VLEN, e - x)));
+        if (p->alibi) {
+            const VEC j = V(add)(V(set1)((REAL)x), V(load)(N(iota)));
+            score = V(fma)(slope, V(sub)(j, anchor), score);
+        }
+        V(store)(at, score);
+    }
+}
+
+/* Marks of the block's keys in s->extra, and -inf for the scores they hide. */
+static void N(narrow_hide)(const STATE *s, const ROWS *g, int64_t r, int64_t j0, int64_t a,
+                           int64_t e)
+{
+    const attend_view *mask = &s->p->mask;
+    const VEC first = V(set1)((REAL)min_i64(max_i64(g->first[r] - j0, 0), BC + 1));
+    const VEC last = V(set1)((REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), BC));
+
+    for (int64_t x = a; x < e; x += VLEN) {
+        REAL *const score = s->s + r * S_ROW + x, *const mark = s->extra + r * S_ROW + x;
+        const VEC j = V(add)(V(set1)((REAL)x), V(load)(N(iota)));
+        VEC hidden = V(either)(V(mark_lt)(j, first), V(mark_lt)(last, j));
+
+        if (mask->data)
+            hidden = V(either)(hidden, N(load_marks)(g->mask_row[r], mask->stride[3],
+                                                     j0 + x, min_i64(VLEN, e - x)));
+        V(store)(mark, hidden);
+        V(store)(score, V(pick)(hidden, V(set1)(-INFINITY), V(load)(score)));
+    }
+}
+
+static REAL N(largest)(REAL m, const REAL *score, int64_t a, int64_t e)
+{
+    VEC top = V(set1)(m);
+    REAL lanes[VLEN];
+
+    for (int64_t x = a; x < e; x += VLEN)
+        top = V(max)(V(load)(score + x), top);
+    V(store)(lanes, top);
+    for (int v = 0; v < VLEN; v++)
+        m = lanes[v] > m ? lanes[v] : m;
+    return m;
+}
+
+/* Scores to weights; m, l and fix of the row. */
+static void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t r, int64_t a, int64_t e,
+                            int edge)
+{
+    REAL *const score = s->s + r * S_ROW;
+    REAL sum = 0;
+
+    for (int64_t x = e; x < e + VLEN; x++) /* lanes past the end weigh nothing */
+        score[x] = -INFINITY;
+    const REAL m = N(largest)(g->m[r], score, a, e);
+    const VEC base = N(finite_or_0)(V(set1)(m));
+    for (int64_t x = a; x < e; x += VLEN) {
+        VEC w = N(weight)(V(load)(score + x), base);
+
+        if (edge)
+            w = V(either)(w, V(load)(s->extra + r * S_ROW + x));
+        V(store)(score + x, w);
+    }
+    for (int64_t x = a; x < e; x++)
+        sum += score[x];
+    const VEC fix = N(weight)(V(set1)(g->m[r]), base);
+    s->fix[r] = N(lane0)(fix);
+    g->m[r] = m;
+    g->l[r] = N(lane0)(V(fma)(V(set1)(g->l[r]), fix, V(set1)(sum)));
+}
+
+static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
+{
+    const struct problem *p = s->p;
+    const struct key_range x = N(block_range)(s, g->lo, g->hi, j0);
+    const int edge = p->mask.data || j0 + x.lo < g->all_lo || j0 + x.hi > g->all_hi;
+
+    N(narrow_scores)(s, g, j0, x.lo, x.hi);
+    for (int64_t r = 0; r < g->rows; r++) {
+        if (p->softcap > 0 || p->bias.data || p->alibi)
+            N(narrow_rule)(s, g, r, j0, x.lo, x.hi);
+        if (edge)
+            N(narrow_hide)(s, g, r, j0, x.lo, x.hi);
+        N(narrow_weigh)(s, g, r, x.lo, x.hi, edge);
+    }
+    N(narrow_values)(s, g, j0, x.lo, x.hi, edge);
+}
+
+static void N(forward_narrow)(STATE *s)
+{
+    ROWS *const g = s->rows;
+    const int64_t dv = s->p->dv, rows = s->t->rows;
+
+    N(begin_rows)(s, g, s->t->row, rows);
+    N(narrow_pack_q)(s, g);
+    memset(g->acc_before, 0, (size_t)(rows * dv) * sizeof(REAL));
+    for (int64_t r = 0; r < rows; r++) {
+        g->m_before[r] = -INFINITY;
+        g->l_before[r] = 0;
+    }
+    for (int64_t k0 = g->lo / SPLIT * SPLIT; k0 < g->hi; k0 += SPLIT) {
+        memset(g->acc, 0, (size_t)(rows * dv) * sizeof(REAL));
+        for (int64_t r = 0; r < rows; r++) {
+            g->m[r] = -INFINITY;
+            g->l[r] = 0;
+        }
+        for (int64_t j0 = max_i64(g->lo, k0) / BC * BC; j0 < min_i64(g->hi, k0 + SPLIT);
+             j0 += BC)
+            N(narrow_block)(s, g, j0);
+        for (int64_t r = 0; r < rows; r++)
+            N(join_row)
+        (dv, &g->m_before[r], &g->l_before[r], g->acc_before + r * dv, g->m[r], g->l[r],
+         g->acc + r * dv);
+    }
+    for (int64_t r = 0; r < rows; r++)
+        N(finish_row)
+    (s, g, r, g->m_before[r], g->l_before[r], g->acc_before + r * dv);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Not a header: items of many rows, cut into tiles of BR.  Queries stand in the lanes:
+ * lane r of a tile is row r, and rows of K and V are broadcast, so maxima and sums are
+ * vertical and K and V are used where they lie.  The tiles of an item take turns on
+ * each block of keys, so that what is packed or widened of it serves them all.
+ * Parameters: forward_tmpl.h.
+ */
+
+/* s->s of the block = f(score), for the scores of keys a .. e - 1. */
+static void N(wide_softcap)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+{
+    for (int64_t x = a; x < e; x++)
+        for (int64_t r = 0; r < g->width; r += VLEN) {
+            REAL *at = s->s + x * BR + r;
+            V(store)(at, N(softcap)(s, V(load)(at)));
+        }
+}
+
+/* Adds the bias, read along the keys and turned, VLEN rows by VLEN keys at a time. */
+static void N(wide_bias)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+{
+    const attend_view *bias = &s->p->bias;
+
+    for (int64_t r0 = 0; r0 < g->width; r0 += VLEN)
+        for (int64_t x = a; x < e; x += VLEN) {
+            const int64_t n = min_i64(VLEN, e - x);
+            VEC y[VLEN];
+
+            for (int r = 0; r < VLEN; r++)
+                y[r] = N(load_lanes)(g->bias_row[r0 + r], bias->dtype, bias->stride[3],
+                                     j0 + x, n);
+            V(transpose)(y);
+            for (int64_t i = 0; i < n; i++) {
+                REAL *at = s->s + (x + i) * BR + r0;
+                V(store)(at, V(add)(V(load)(at), y[i]));
+            }
+        }
+}
+
+static void N(wide_alibi)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+{
+    REAL anchor[BR];
+
+    for (int64_t r = 0; r < g->width; r++)
+        anchor[r] = (REAL)(g->anchor[r] - j0);
+    for (int64_t x = a; x < e; x++)
+        for (int64_t r = 0; r < g->width; r += VLEN) {
+            REAL *at = s->s + x * BR + r;
+            const VEC distance = V(sub)(V(set1)((REAL)x), V(load)(anchor + r));
+            V(store)(at, V(fma)(V(load)(g->slope + r), distance, V(load)(at)));
+        }
+}
+
+/* The mask's marks of the block in s->extra, read along the keys and turned. */
+static void N(wide_marks)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+{
+    const int64_t step = s->p->mask.stride[3];
+
+    for (int64_t r0 = 0; r0 < g->width; r0 += VLEN)
+        for (int64_t x = a; x < e; x += VLEN) {
+            const int64_t n = min_i64(VLEN, e - x);
+            VEC y[VLEN];
+
+            for (int r = 0; r < VLEN; r++)
+                y[r] = N(load_marks)(g->mask_row[r0 + r], step, j0 + x, n);
+            V(transpose)(y);
+            for (int64_t i = 0; i < n; i++)
+                V(store)(s->extra + (x + i) * BR + r0, y[i]);
+        }
+}
+
+/* Marks of the block's keys in s->extra, and -inf for the scores they hide. */
+static void N(wide_hide)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+{
+    const int masked = s->p->mask.data != NULL;
+    REAL first[BR], last[BR]; /* from the block's start, within -1 .. BC + 1 */
+
+    if (masked)
+        N(wide_marks)(s, g, j0, a, e);
+    for (int64_t r = 0; r < g->width; r++) {
+        first[r] = (REAL)min_i64(max_i64(g->first[r] - j0, 0), BC + 1);
+        last[r] = (REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), BC);
+    }
+    for (int64_t x = a; x < e; x++)
+        for (int64_t r = 0; r < g->width; r += VLEN) {
+            REAL *score = s->s + x * BR + r, *mark = s->extra + x * BR + r;
+            const VEC j = V(set1)((REAL)x);
+            VEC hidden = V(either)(V(mark_lt)(j, V(load)(first + r)),
+                                   V(mark_lt)(V(load)(last + r), j));
+
+            if (masked)
+                hidden = V(either)(hidden, V(load)(mark));
+            V(store)(mark, hidden);
+            V(store)(score, V(pick)(hidden, V(set1)(-INFINITY), V(load)(score)));
+        }
+}
+
+/* Whether some row misses some of keys j0 + a .. j0 + e - 1. */
+static int N(is_edge)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+{
+    return s->p->mask.data || j0 + a < g->all_lo || j0 + e > g->all_hi;
+}
+
+/* Scores of keys j0 + a .. j0 + e - 1, and the largest of each row in s->top. */
+static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
+                           int edge)
+{
+    const struct problem *p = s->p;
+
+    for (int64_t r = 0; r < g->width; r += VLEN)
+        V(store)(s->top + r, V(set1)(-INFINITY));
+    N(scores)(s, g, a, e);
+    if (!edge && p->softcap == 0 && !p->bias.data && !p->alibi)
+        return;
+    if (p->softcap > 0)
+        N(wide_softcap)(s, g, a, e);
+    if (p->bias.data)
+        N(wide_bias)(s, g, j0, a, e);
+    if (p->alibi)
+        N(wide_alibi)(s, g, j0, a, e);
+    if (edge)
+        N(wide_hide)(s, g, j0, a, e);
+    for (int64_t r = 0; r < g->width; r += VLEN) {
+        VEC top = V(set1)(-INFINITY);
+
+        for (int64_t x = a; x < e; x++)
+            top = V(max)(V(load)(s->s + x * BR + r), top);
+        V(store)(s->top + r, top);
+    }
+}
+
+static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t x, int64_t r, VEC base,
+                                        const int edge)
+{
+    const VEC w = N(weight)(V(load)(s->s + x * BR + r), base);
+
+    return edge ? V(either)(w, V(load)(s->extra + x * BR + r)) : w;
+}
+
+/* Scores to weights, two keys at a time; returns their sum, key by key. */
+static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, int64_t r,
+                                        VEC base, const int edge)
+{
+    VEC sum = V(set1)(0);
+    int64_t x = a;
+
+    for (; x + 2 <= e; x += 2) {
+        const VEC even = N(wide_weight)(s, x, r, base, edge);
+        const VEC odd = N(wide_weight)(s, x + 1, r, base, edge);
+
+        N(keep_weights)(s, x, r, even, odd);
+        sum = V(add)(V(add)(sum, even), odd);
+    }
+    if (x < e) {
+        const VEC even = N(wide_weight)(s, x, r, base, edge);
+
+        N(keep_weights)(s, x, r, even, V(set1)(0));
+        sum = V(add)(sum, even);
+    }
+    return sum;
+}
+
+/* Scores to weights; m, l and fix of every row. */
+static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e, int edge)
+{
+    for (int64_t r = 0; r < g->width; r += VLEN) {
+        const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
+        const VEC base = N(finite_or_0)(m), fix = N(weight)(before, base);
+        const VEC sum = edge ? N(weigh_lanes)(s, a, e, r, base, 1)
+                             : N(weigh_lanes)(s, a, e, r, base, 0);
+
+        V(store)(s->fix + r, fix);
+        V(store)(g->m + r, m);
+        V(store)(g->l + r, V(fma)(V(load)(g->l + r), fix, sum));
+    }
+}
+
+/* Joins a split to those before it, as join_row does. */
+static void N(wide_join)(const STATE *s, ROWS *g)
+{
+    REAL f[BR], f_next[BR];
+
+    for (int64_t r = 0; r < g->width; r += VLEN) {
+        const VEC before = V(load)(g->m_before + r), next = V(load)(g->m + r);
+        const VEC top = V(max)(next, before), base = N(finite_or_0)(top);
+        const VEC x = N(weight)(before, base), y = N(weight)(next, base);
+        const VEC l = V(mul)(V(load)(g->l + r), y);
+
+        V(store)(g->m_before + r, top);
+        V(store)(g->l_before + r, V(fma)(V(load)(g->l_before + r), x, l));
+        V(store)(f + r, x);
+        V(store)(f_next + r, y);
+    }
+    for (int64_t c = 0; c < s->p->dv; c++)
+        for (int64_t r = 0; r < g->width; r += VLEN) {
+            REAL *const at = g->acc_before + c * BR + r;
+            const VEC next = V(mul)(V(load)(g->acc + c * BR + r), V(load)(f_next + r));
+            V(store)(at, V(fma)(V(load)(at), V(load)(f + r), next));
+        }
+}
+
+/* Scores of a block to P; 0 where hidden, also in a row whose total is NaN. */
+static void N(block_weights)(const STATE *s, const ROWS *g, const REAL *m, int64_t a,
+                             int64_t e, int edge, const REAL *share, const REAL *total)
+{
+    for (int64_t x = a; x < e; x++)
+        for (int64_t r = 0; r < g->width; r += VLEN) {
+            REAL *at = s->s + x * BR + r;
+            const VEC w = N(weight)(V(load)(at), N(finite_or_0)(V(load)(m + r)));
+            VEC p = V(div)(V(mul)(w, V(load)(share + r)), V(load)(total + r));
+
+            if (edge)
+                p = V(pick)(V(load)(s->extra + x * BR + r), V(set1)(0), p);
+            V(store)(at, p);
+        }
+}
+
+/* P of the tile, from scores computed again: the first pass did not know m and l. */
+static void N(store_weights)(STATE *s, const ROWS *g, const REAL *m, const REAL *share,
+                             const REAL *total)
+{
+    const attend_tensor *weights = &s->p->weights;
+    const int64_t step = weights->stride[3];
+    REAL *to[BR];
+
+    for (int64_t r = 0; r < g->rows; r++) {
+        to[r] = attendi_tensor_row(weights, s->t->b, g->head[r],
+                                   g->query[r]);
+        for (int64_t j = 0; j < s->p->nk; j++)
+            to[r][j * step] = 0;
+    }
+    for (int64_t j0 = g->lo / BC * BC; j0 < g->hi; j0 += BC) {
+        const struct key_range x = N(block_range)(s, g->lo, g->hi, j0);
+
+        N(open_block)(s, j0, x.lo, x.hi);
+        const int edge = N(is_edge)(s, g, j0, x.lo, x.hi);
+        N(wide_scores)(s, g, j0, x.lo, x.hi, edge);
+        N(block_weights)(s, g, m, x.lo, x.hi, edge, share, total);
+        for (int64_t r = 0; r < g->rows; r++)
+            for (int64_t j = x.lo; j < x.hi; j++)
+                to[r][(j0 + j) * step] = s->s[j * BR + r];
+    }
+}
+
+/* Rows r0 .. r0 + VLEN - 1 of acc, turned, a vector of columns at a time, to O. */
+static void N(store_rows)(const STATE *s, const ROWS *g, const REAL *acc, int64_t r0,
+                          const struct N(row_end) *end)
+{
+    const struct problem *p = s->p;
+    const int64_t rows = min_i64(VLEN, g->rows - r0);
+    void *to[VLEN];
+
+    for (int64_t r = 0; r < rows; r++)
+        to[r] = attendi_tensor_row(&p->out, s->t->b, g->head[r0 + r],
+                                   g->query[r0 + r]);
+    for (int64_t c = 0; c < p->dv; c += VLEN) {
+        const int64_t n = min_i64(VLEN, p->dv - c);
+        VEC x[VLEN];
+
+        for (int64_t y = 0; y < VLEN; y++)
+            x[y] = V(load)(acc + min_i64(c + y, p->dv - 1) * BR + r0);
+        V(transpose)(x);
+        for (int64_t r = 0; r < rows; r++)
+            N(store_out)(&p->out, to[r], &end[r0 + r], c, n, x[r]);
+    }
+}
+
+static void N(store_parts)(const STATE *s, const ROWS *g)
+{
+    for (int64_t r = 0; r < g->rows; r++) {
+        REAL *const part =
+            (REAL *)s->t->part + (g->row - s->t->row + r) * N(part_row)(s->p);
+
+        part[0] = g->m[r];
+        part[1] = g->l[r];
+        for (int64_t c = 0; c < s->p->dv; c++)
+            part[2 + c] = g->acc[c * BR + r];
+    }
+}
+
+static bool N(many_splits)(const ROWS *g)
+{
+    return g->lo < g->hi && g->lo / SPLIT != (g->hi - 1) / SPLIT;
+}
+
+static void N(finish_tile)(STATE *s, const ROWS *g)
+{
+    const bool joined = N(many_splits)(g);
+    const REAL *const m = joined ? g->m_before : g->m;
+    const REAL *const l = joined ? g->l_before : g->l;
+    struct N(row_end) end[BR] = {{0}};
+    REAL share[BR], total[BR];
+
+    for (int64_t r = 0; r < g->width; r++) {
+        const int64_t row = min_i64(r, g->rows - 1);
+        end[r] = r > row ? end[row] : N(end_row)(s, g, r, m[r], l[r]);
+        share[r] = end[r].share;
+        total[r] = end[r].total;
+    }
+    for (int64_t r = 0; r < g->rows; r += VLEN)
+        N(store_rows)(s, g, joined ? g->acc_before : g->acc, r, end);
+    if (s->p->weights.data)
+        N(store_weights)(s, g, m, share, total);
+}
+
+static void N(forget)(const STATE *s, REAL *m, REAL *l, REAL *acc)
+{
+    for (int64_t r = 0; r < BR; r++) {
+        m[r] = -INFINITY;
+        l[r] = 0;
+    }
+    memset(acc, 0, (size_t)s->p->dv * BR * sizeof *acc);
+}
+
+/* The block from j0 on, for every tile that sees some of it. */
+static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
+{
+    N(open_block)(s, j0, all.lo, all.hi);
+    for (int64_t x = 0; x < s->count; x++) {
+        ROWS *const g = &s->rows[x];
+        const struct key_range at = N(block_range)(s, g->lo, g->hi, j0);
+
+        if (at.lo >= at.hi)
+            continue;
+        const int edge = N(is_edge)(s, g, j0, at.lo, at.hi);
+        N(wide_scores)(s, g, j0, at.lo, at.hi, edge);
+        N(wide_weigh)(s, g, at.lo, at.hi, edge);
+        N(add_values)
+        (s, g, at.lo, at.hi, edge && !N(values_finite)(s, all.lo, all.hi));
+    }
+}
+
+static void N(forward_wide)(STATE *s)
+{
+    struct key_range all = {0, 0};
+
+    for (int64_t x = 0; x < s->count; x++) {
+        ROWS *const g = &s->rows[x];
+
+        N(begin_rows)(s, g, s->t->row + x * BR, min_i64(BR, s->t->rows - x * BR));
+        N(pack_q)(s, g);
+        N(forget)(s, g->m, g->l, g->acc);
+        if (N(many_splits)(g))
+            N(forget)(s, g->m_before, g->l_before, g->acc_before);
+        if (g->lo < g->hi) {
+            all.lo = all.hi == 0 ? g->lo : min_i64(all.lo, g->lo);
+            all.hi = max_i64(all.hi, g->hi);
+        }
+    }
+    for (int64_t k0 = all.lo / SPLIT * SPLIT; k0 < all.hi; k0 += SPLIT) {
+        for (int64_t j0 = max_i64(all.lo, k0) / BC * BC;
+             j0 < min_i64(all.hi, k0 + SPLIT); j0 += BC)
+            N(wide_block)(s, j0, N(block_range)(s, all.lo, all.hi, j0));
+        for (int64_t x = 0; x < s->count; x++)
+            if (N(many_splits)(&s->rows[x])) {
+                N(wide_join)(s, &s->rows[x]);
+                N(forget)(s, s->rows[x].m, s->rows[x].l, s->rows[x].acc);
+            }
+    }
+    for (int64_t x = 0; x < s->count; x++)
+        if (s->t->part)
+            N(store_parts)(s, &s->rows[x]);
+        else
+            N(finish_tile)(s, &s->rows[x]);
+}

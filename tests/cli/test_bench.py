@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""`attend bench`: the table of cases, what is selected, what is counted."""
+
+import fnmatch
+import json
+
+import harness
+from harness import CliTest
+
+DTYPES = ["f32", "bf16", "f16"]
+FIELDS = (
+    "case dtype threads isa median_ms min_ms gflops peak_gflops of_peak"
+    " gbps read_gbps of_bandwidth of_roof"
+).split()
+OF_DECODING = ["gbps", "read_gbps", "of_bandwidth", "of_roof"]
+
+# Batch, heads of Q, of K and V, queries, keys, width.
+SHAPES = {
+    "prefill-d64-2k": (1, 16, 16, 2048, 2048, 64),
+    "prefill-d128-2k": (1, 8, 8, 2048, 2048, 128),
+    "causal-d64-2k": (1, 16, 16, 2048, 2048, 64),
+    "causal-d128-2k": (1, 8, 8, 2048, 2048, 128),
+    "causal-d128-8k": (1, 8, 8, 8192, 8192, 128),
+    "window-d128-8k": (1, 8, 8, 8192, 8192, 128),
+    "short-d64-128": (1, 12, 12, 128, 128, 64),
+    "short-d64-512": (1, 12, 12, 512, 512, 64),
+    "gqa-causal-d128-4k": (1, 32, 8, 4096, 4096, 128),
+    "mask-d64-1k": (1, 16, 16, 1024, 1024, 64),
+    "decode-gqa-d128-8k": (1, 32, 8, 1, 8192, 128),
+    "decode-mha-d128-8k": (1, 32, 32, 1, 8192, 128),
+    "decode-batch8-gqa-d128-4k": (8, 32, 8, 1, 4096, 128),
+    "odd-129x1023x80": (1, 8, 8, 129, 1023, 80),
+    "tiny-1x64-d64": (1, 16, 16, 1, 64, 64),
+}
+
+
+class Bench(CliTest):
+    def lines(self, *args):
+        return [json.loads(x) for x in self.succeed("bench", *args).splitlines()]
+
+    def timed(self, *args):
+        return self.lines("--json", "--seconds", "0.01", *args)
+
+    def test_list(self):
+        cases = self.lines("--list", "--json")
+        shape = "batch hq hkv nq nk d".split()
+        self.assertEqual(
+            {c["case"]: tuple(c[x] for x in shape) for c in cases}, SHAPES
+        )
+        self.assertEqual(len(cases), len(SHAPES))
+        for c in cases:
+            name = c["case"]
+            self.assertEqual(c["dv"], c["d"])
+            self.assertEqual(c["kind"] == "decode", name.startswith("decode-"), name)
+            causal = "causal" in name or "window" in name
+            self.assertEqual(c["causal"], "top-left" if causal else "none", name)
+            self.assertEqual(c["window_left"], 1024 if "window" in name else -1, name)
+            self.assertIs(c["mask"], "mask" in name, name)
+
+    def test_list_as_text(self):
+        head, *rows = self.succeed("bench", "--list").splitlines()
+        self.assertEqual(head.split()[0], "case")
+        self.assertEqual([row.split()[0] for row in rows], list(SHAPES))
+        self.assertEqual(self.succeed("bench", "--list", "--case", "odd*").count("\n"), 2)
+
+    def test_patterns(self):
+        for pattern in "decode-*", "*d64-[15]*", "tiny-1x64-d64", "*":
+            chosen = [c["case"] for c in self.lines("--list", "--json", "--case", pattern)]
+            self.assertEqual(chosen, fnmatch.filter(SHAPES, pattern), pattern)
+
+    def check_line(self, line):
+        what = str(line)
+        self.assertEqual(list(line), FIELDS, what)
+        self.assertLessEqual(line["min_ms"], line["median_ms"], what)
+        self.assertGreater(line["min_ms"], 0, what)
+        share = line["gflops"] / line["peak_gflops"]
+        self.assertAlmostEqual(line["of_peak"], share, delta=1e-9 * share, msg=what)
+        self.assertTrue(0 < line["of_peak"] < 1.5, what)
+        if line["case"].startswith("decode-"):
+            self.check_decoding(line)
+        else:
+            self.assertEqual([line[x] for x in OF_DECODING], [None] * 4, what)
+
+    def check_decoding(self, line):
+        batch, hq, hkv, _, nk, d = SHAPES[line["case"]]
+        size = 4 if line["dtype"] == "f32" else 2
+        moved = line["gbps"] * 1e6 * line["median_ms"]
+        stored = 2 * batch * hkv * nk * d * size
+        self.assertAlmostEqual(moved, stored, delta=1e-9 * stored)
+        share = line["gbps"] / line["read_gbps"]
+        self.assertAlmostEqual(line["of_bandwidth"], share, delta=1e-9 * share)
+        self.assertTrue(0 < share < 1.5, line)
+        flops_per_byte = 4 * hq * nk * d * batch / stored
+        roof = min(line["read_gbps"], 0.7 * line["peak_gflops"] / flops_per_byte)
+        self.assertAlmostEqual(line["of_roof"], line["gbps"] / roof, delta=1e-9)
+
+    def test_each_dtype(self):
+        lines = self.timed("--case", "tiny-1x64-d64")
+        self.assertEqual([x["dtype"] for x in lines], DTYPES)
+        for line in lines:
+            self.check_line(line)
+        self.assertEqual(lines[0]["isa"], harness.info()["isa"])
+        self.assertEqual(lines[0]["threads"], harness.info()["threads"])
+
+    def test_each_set(self):
+        """None lacks a loop for its peak, in any dtype."""
+        for name in harness.runnable_sets():
+            for line in self.timed("--case", "tiny*", "--isa", name, "--threads", "1"):
+                self.check_line(line)
+                self.assertEqual((line["isa"], line["threads"]), (name, 1))
+
+    def test_decoding(self):
+        for dtype in "f32", "f16":
+            (line,) = self.timed("--case", "decode-gqa-*", "--dtype", dtype)
+            self.assertEqual(line["dtype"], dtype)
+            self.check_line(line)
+
+    def pairs(self, case):
+        """Pairs of query and key that are counted for each head."""
+        (line,) = self.timed("--case", case, "--dtype", "bf16")
+        self.check_line(line)
+        batch, hq, _, _, _, d = SHAPES[case]
+        pairs = line["gflops"] * 1e6 * line["median_ms"] / (4 * d * batch * hq)
+        self.assertAlmostEqual(pairs, round(pairs), delta=1e-9 * pairs)
+        return round(pairs)
+
+    def test_useful_work(self):
+        self.assertEqual(self.pairs("odd-129x1023x80"), 129 * 1023)
+        self.assertEqual(self.pairs("short-d64-128"), 128 * 128)
+        self.assertEqual(self.pairs("causal-d64-2k"), sum(range(1, 2049)))
+        window = sum(min(i, 1024) + 1 for i in range(8192))
+        self.assertEqual(self.pairs("window-d128-8k"), window)
+        # Six standard deviations of as many coins.
+        self.assertAlmostEqual(self.pairs("mask-d64-1k"), 1 << 19, delta=6 * 512)
+
+    def test_text(self):
+        text = self.succeed(
+            "bench", "--case", "tiny*", "--dtype", "f32", "--seconds", "0.01"
+        )
+        head, titles, row = text.splitlines()
+        self.assertIn(harness.info()["isa"], head)
+        self.assertIn("median ms", titles)
+        self.assertRegex(row, r"^tiny-1x64-d64 +f32( +\d+\.\d+){5}( +-){4}$")
+
+    def test_refused(self):
+        for args, says in (
+            (["--case", "tiny-1x64-d65"], ("--case", "did you mean 'tiny-1x64-d64'")),
+            (["--case", "zebra"], ("--case", "'zebra'", "--list")),
+            (["--list", "--case", "zebra*"], ("--case", "'zebra*'")),
+            (["--dtype", "f64"], ("--dtype", "'f64'")),
+            (["--dtype", "F32"], ("--dtype", "'F32'")),
+            (["--isa", "sse9"], ("--isa", "sse9")),
+            (["--threads", "0"], ("--threads", "0")),
+            (["--threads", "two"], ("--threads", "'two'")),
+            (["--seconds", "0"], ("--seconds", "0")),
+            (["--seconds", "-1"], ("--seconds", "-1")),
+            (["--seconds", "soon"], ("--seconds", "'soon'")),
+            (["--seconds", "inf"], ("--seconds", "inf")),
+            (["--seconds"], "--seconds needs a value"),
+            (["--cases", "tiny*"], "did you mean '--case'"),
+            (["tiny-1x64-d64"], "'tiny-1x64-d64'"),
+        ):
+            self.refuse("bench", *args, says=says)
+        self.refuse("bench", env={"ATTEND_ISA": "sse9"}, says=("ATTEND_ISA", "sse9"))
+
+    def test_full_standard_output(self):
+        for args in ["--list"], ["--case", "tiny*", "--seconds", "0.01"]:
+            with open("/dev/full", "w") as full:
+                done = self.attend("bench", *args, stdout=full)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), args)
+
+
+if __name__ == "__main__":
+    harness.main()

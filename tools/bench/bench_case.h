@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of cases, bench/cases.inc. */
+#ifndef BENCH_BENCH_CASE_H
+#define BENCH_BENCH_CASE_H
+
+#include <stdint.h>
+
+#include "attend/attend.h"
+
+enum bench_kind { BENCH_COMPUTE, BENCH_DECODE };
+
+struct bench_case {
+    const char *name;
+    enum bench_kind kind;
+    int64_t nb, hq, hkv, nq, nk, d; /* dv = d */
+    attend_causal causal;           /* none or top-left */
+    int64_t window_left;            /* -1: open */
+    int has_mask;                   /* random, (1, 1, nq, nk) */
+};
+
+extern const struct bench_case bench_cases[];
+extern const int bench_case_count;
+
+/* Each case is timed in each of them. */
+extern const attend_dtype bench_dtypes[];
+extern const int bench_dtype_count;
+
+/* "compute" or "decode". */
+const char *bench_kind_name(enum bench_kind kind);
+
+/*
+ * 2 (d + dv) operations for every pair of query and key that see each other, over all
+ * heads.  `mask` is (nq, nk), NULL for a case without.
+ */
+double bench_useful_flops(const struct bench_case *shape, const unsigned char *mask);
+
+#endif

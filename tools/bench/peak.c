@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE
+
+#include "bench/peak.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "bench/stopwatch.h"
+#include "bench/team.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+/*
+ * Twelve chains hide the latency of any of these instructions, and leave registers for
+ * two operands where there are sixteen.  Spelt out, since only constant indices let an
+ * array live in registers.
+ */
+enum { CHAINS = 12 };
+#define EACH_CHAIN(DO)                                                                   \
+    DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+
+/*
+ * The chains start apart, or the compiler would compute but one of them, and settle at
+ * y / (1 - x) = 1: no overflow, no subnormal numbers.
+ */
+static volatile float operand_x = 0.75f, operand_y = 0.25f;
+
+#define CHAIN_SUM(c) sum += acc[c];
+
+/* Without the fused instruction a product and a sum go through units of their own. */
+typedef float float4 __attribute__((vector_size(16)));
+
+static void loop_mul_add_128(int64_t rounds)
+{
+    const float4 x = {operand_x, operand_x, operand_x, operand_x};
+    const float4 y = {operand_y, operand_y, operand_y, operand_y};
+    float4 acc[CHAINS], sum = y;
+
+#define START(c) acc[c] = x + (float)(c);
+#define STEP(c) acc[c] = acc[c] * x + y;
+    EACH_CHAIN(START)
+    for (int64_t round = 0; round < rounds; round++) {
+        EACH_CHAIN(STEP)
+    }
+    EACH_CHAIN(CHAIN_SUM)
+#undef START
+#undef STEP
+    volatile float result = sum[0];
+    (void)result;
+}
+
+#ifdef __x86_64__
+
+__attribute__((target("avx2,fma"))) static void loop_fma_256(int64_t rounds)
+{
+    const __m256 x = _mm256_set1_ps(operand_x), y = _mm256_set1_ps(operand_y);
+    __m256 acc[CHAINS], sum = y;
+
+#define START(c) acc[c] = _mm256_set1_ps((float)(c));
+#define STEP(c) acc[c] = _mm256_fmadd_ps(acc[c], x, y);
+    EACH_CHAIN(START)
+    for (int64_t round = 0; round < rounds; round++) {
+        EACH_CHAIN(STEP)
+    }
+    EACH_CHAIN(CHAIN_SUM)
+#undef START
+#undef STEP
+    volatile float result = sum[0];
+    (void)result;
+}
+
+__attribute__((target("avx512f"))) static void loop_fma_512(int64_t rounds)
+{
+    const __m512 x = _mm512_set1_ps(operand_x), y = _mm512_set1_ps(operand_y);
+    __m512 acc[CHAINS], sum = y;
+
+#define START(c) acc[c] = _mm512_set1_ps((float)(c));
+#define STEP(c) acc[c] = _mm512_fmadd_ps(acc[c], x, y);
+    EACH_CHAIN(START)
+    for (int64_t round = 0; round < rounds; round++) {
+        EACH_CHAIN(STEP)
+    }
+    EACH_CHAIN(CHAIN_SUM)
+#undef START
+#undef STEP
+    volatile float result = sum[0];
+    (void)result;
+}
+
+__attribute__((target("avx512f,avx512bf16"))) static void loop_bf16_512(int64_t rounds)
+{
+    const __m512 x = _mm512_set1_ps(operand_x), y = _mm512_set1_ps(operand_y);
+    const __m512bh a = _mm512_cvtne2ps_pbh(x, x), b = _mm512_cvtne2ps_pbh(y, y);
+    __m512 acc[CHAINS], sum = y;
+
+#define START(c) acc[c] = _mm512_set1_ps((float)(c));
+#define STEP(c) acc[c] = _mm512_dpbf16_ps(acc[c], a, b);
+    EACH_CHAIN(START)
+    for (int64_t round = 0; round < rounds; round++) {
+        EACH_CHAIN(STEP)
+    }
+    EACH_CHAIN(CHAIN_SUM)
+#undef START
+#undef STEP
+    volatile float result = sum[0];
+    (void)result;
+}
+
+/* Eight tiles of 16 rows by 64 bytes: six sums, two operands. */
+enum { TILE_SUMS = 6, TILE_ROWS = 16, TILE_ROW_BYTES = 64, TILE_DEPTH = 32 };
+
+struct tile_config {
+    uint8_t palette, start_row, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+};
+
+__attribute__((target("amx-tile,amx-bf16"))) static void loop_bf16_tiles(int64_t rounds)
+{
+    static const uint16_t one = 0x3f80; /* in bf16 */
+    struct tile_config config = {.palette = 1};
+    uint16_t ones[TILE_ROWS][TILE_DEPTH];
+
+    for (int t = 0; t < 8; t++) {
+        config.rows[t] = TILE_ROWS;
+        config.row_bytes[t] = TILE_ROW_BYTES;
+    }
+    for (int n = 0; n < TILE_ROWS * TILE_DEPTH; n++)
+        ones[n / TILE_DEPTH][n % TILE_DEPTH] = one;
+    /* gcc's tile intrinsics do not say that they read all of what they are given. */
+    __asm__ volatile("" : : "r"(&config), "r"(ones) : "memory");
+    _tile_loadconfig(&config);
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    _tile_zero(4);
+    _tile_zero(5);
+    _tile_loadd(6, ones, TILE_ROW_BYTES);
+    _tile_loadd(7, ones, TILE_ROW_BYTES);
+    for (int64_t round = 0; round < rounds; round++) {
+        _tile_dpbf16ps(0, 6, 7);
+        _tile_dpbf16ps(1, 6, 7);
+        _tile_dpbf16ps(2, 6, 7);
+        _tile_dpbf16ps(3, 6, 7);
+        _tile_dpbf16ps(4, 6, 7);
+        _tile_dpbf16ps(5, 6, 7);
+    }
+    _tile_release();
+}
+
+/* Linux hands out the registers of the tiles to a process that asks. */
+static int tiles_granted(void)
+{
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+
+#endif
+
+/* The first row that fits; dtype 0 is any. */
+static const struct set_peak {
+    const char *isa;
+    int dtype;
+    struct bench_peak peak;
+    int (*granted)(void); /* NULL: nobody to ask */
+} set_peaks[] = {
+#ifdef __x86_64__
+    {"amx",
+     ATTEND_BF16,
+     {loop_bf16_tiles, TILE_SUMS * 2 * TILE_ROWS *TILE_ROWS *TILE_DEPTH, 512},
+     tiles_granted},
+    {"amx", 0, {loop_fma_512, CHAINS * 2 * 16, 8192}, NULL},
+    {"avx512bf16", ATTEND_BF16, {loop_bf16_512, CHAINS * 2 * 32, 8192}, NULL},
+    {"avx512bf16", 0, {loop_fma_512, CHAINS * 2 * 16, 8192}, NULL},
+    {"avx512", 0, {loop_fma_512, CHAINS * 2 * 16, 8192}, NULL},
+    {"avx2", 0, {loop_fma_256, CHAINS * 2 * 8, 8192}, NULL},
+#endif
+    {"scalar", 0, {loop_mul_add_128, CHAINS * 2 * 4, 8192}, NULL},
+    {"ref", 0, {loop_mul_add_128, CHAINS * 2 * 4, 8192}, NULL},
+};
+
+const struct bench_peak *bench_peak_find(const char *isa, attend_dtype dtype)
+{
+    for (size_t n = 0; n < sizeof set_peaks / sizeof set_peaks[0]; n++) {
+        const struct set_peak *const row = &set_peaks[n];
+        if (!strcmp(row->isa, isa) && (row->dtype == 0 || row->dtype == (int)dtype))
+            return row->granted && !row->granted() ? NULL : &row->peak;
+    }
+    return NULL;
+}
+
+static double work_for_a_while(const void *arg, int w)
+{
+    const struct bench_peak *const peak = arg;
+    const double end = bench_seconds() + 5e-3;
+    double flops = 0;
+
+    (void)w;
+    do {
+        peak->loop(peak->rounds);
+        flops += peak->flops * (double)peak->rounds;
+    } while (bench_seconds() < end);
+    return flops;
+}
+
+double bench_peak_sample(const struct bench_peak *peak, int threads)
+{
+    return bench_team_rate(threads, work_for_a_while, peak);
+}

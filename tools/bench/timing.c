@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/timing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/bench_input.h"
+#include "bench/peak.h"
+#include "bench/read_bandwidth.h"
+#include "bench/stopwatch.h"
+
+enum { SAMPLES_MIN = 3, SAMPLES_MAX = 20000, WARM_UP_CALLS = 3 };
+
+/* At least; new threads may share a core until the system has spread them. */
+static const double warm_up_seconds = 20e-3;
+
+/* A call much shorter than this is timed with others: reading the clock takes time. */
+static const double group_seconds = 200e-6;
+/* Of calls, between two looks at the machine's speed. */
+static const double round_seconds = 50e-3;
+
+/* Arithmetic at this share of the peak is no bottleneck that memory should answer for. */
+static const double roof_of_peak = 0.7;
+
+struct samples {
+    double value[SAMPLES_MAX];
+    int count;
+};
+
+struct run {
+    attend_context *ctx;
+    attend_error *err;
+    struct bench_input input;
+    const struct bench_peak *peak;
+    int64_t calls, group; /* made so far; timed together */
+    double best_peak;
+    int is_decode;
+    struct samples times, reads;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void add(struct samples *samples, double value)
+{
+    if (samples->count < SAMPLES_MAX)
+        samples->value[samples->count++] = value;
+}
+
+/* Sorts them; NaN without any. */
+static double median(struct samples *samples)
+{
+    const int half = samples->count / 2;
+
+    if (samples->count == 0)
+        return NAN;
+    qsort(samples->value, (size_t)samples->count, sizeof samples->value[0], compare);
+    return samples->count % 2 ? samples->value[half]
+                              : (samples->value[half - 1] + samples->value[half]) / 2;
+}
+
+static attend_status fail(attend_error *err, attend_status status, const char *message)
+{
+    err->status = status;
+    snprintf(err->message, sizeof err->message, "%s", message);
+    return status;
+}
+
+/* Makes run->group calls; *seconds is what one of them took. */
+static attend_status call_group(struct run *run, double *seconds)
+{
+    attend_status status = ATTEND_OK;
+    const double start = bench_seconds();
+
+    for (int64_t n = 0; status == ATTEND_OK && n < run->group; n++) {
+        bench_input_rotate(&run->input, run->calls++);
+        status = attend_forward(run->ctx, &run->input.rule, &run->input.io, run->err);
+    }
+    *seconds = (bench_seconds() - start) / (double)run->group;
+    return status;
+}
+
+/* The first calls allocate and wake threads; the shortest tells how many make a group. */
+static attend_status warm_up(struct run *run, double seconds)
+{
+    const double end = bench_seconds() + warm_up_seconds;
+    const double wanted = fmax(group_seconds, 2 * seconds / SAMPLES_MAX);
+    double shortest = INFINITY;
+
+    run->group = 1;
+    while (run->calls < WARM_UP_CALLS || bench_seconds() < end) {
+        double call;
+        const attend_status status = call_group(run, &call);
+        if (status != ATTEND_OK)
+            return status;
+        shortest = fmin(shortest, call);
+    }
+    if (shortest < wanted)
+        run->group = (int64_t)ceil(wanted / fmax(shortest, 1e-9));
+    return ATTEND_OK;
+}
+
+static void sample_machine(struct run *run)
+{
+    const struct bench_input *const input = &run->input;
+    const int threads = attend_context_threads(run->ctx);
+
+    run->best_peak = fmax(run->best_peak, bench_peak_sample(run->peak, threads));
+    if (run->is_decode)
+        add(&run->reads, bench_read_sample(input->store, input->store_bytes, threads));
+}
+
+static attend_status repeat(struct run *run, double seconds)
+{
+    const double end = bench_seconds() + seconds;
+
+    sample_machine(run);
+    do {
+        const double round_end = bench_seconds() + round_seconds;
+        do {
+            double call;
+            const attend_status status = call_group(run, &call);
+            if (status != ATTEND_OK)
+                return status;
+            add(&run->times, call);
+        } while (bench_seconds() < round_end);
+        sample_machine(run);
+    } while (run->times.count < SAMPLES_MIN ||
+             (run->times.count < SAMPLES_MAX && bench_seconds() < end));
+    return ATTEND_OK;
+}
+
+static void judge(struct run *run, const struct bench_case *shape,
+                  struct bench_result *result)
+{
+    const double flops = bench_useful_flops(shape, run->input.mask);
+    const double bytes = 2 * (double)run->input.k_bytes;
+
+    result->median = median(&run->times);
+    result->min = run->times.value[0];
+    result->flops = flops / result->median;
+    result->peak = run->best_peak;
+    result->bytes = run->is_decode ? bytes / result->median : NAN;
+    result->read = median(&run->reads);
+    result->roof = run->is_decode
+                       ? fmin(result->read, roof_of_peak * result->peak * bytes / flops)
+                       : NAN;
+}
+
+attend_status bench_time(attend_context *ctx, const struct bench_case *shape,
+                         attend_dtype dtype, double seconds, struct bench_result *result,
+                         attend_error *err)
+{
+    static struct run run;
+
+    run = (struct run){.ctx = ctx,
+                       .err = err,
+                       .is_decode = shape->kind == BENCH_DECODE,
+                       .peak = bench_peak_find(attend_context_isa(ctx), dtype)};
+    if (!run.peak)
+        return fail(err, ATTEND_EUNSUPPORTED, "no way to measure the peak of this set");
+    attend_status status = ATTEND_OK;
+    if (bench_input_make(shape, dtype, &run.input))
+        status = fail(err, ATTEND_ENOMEM, "out of memory for its tensors");
+    if (status == ATTEND_OK)
+        status = warm_up(&run, seconds);
+    if (status == ATTEND_OK)
+        status = repeat(&run, seconds);
+    if (status == ATTEND_OK)
+        judge(&run, shape, result);
+    bench_input_free(&run.input);
+    return status;
+}

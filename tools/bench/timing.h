@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Timing a case, and the machine's own speed beside it. */
+#ifndef BENCH_TIMING_H
+#define BENCH_TIMING_H
+
+#include "bench/bench_case.h"
+
+/* Seconds, and operations or bytes per second. */
+struct bench_result {
+    double median, min;
+    double flops, peak; /* useful, by the median; the best sample of the peak */
+    /* NaN unless the case is one of decoding: */
+    double bytes, read; /* K and V once, by the median; the median sample of a read */
+    double roof;        /* bytes that memory, and 0.7 of the peak, allow */
+};
+
+/*
+ * Repeats for about `seconds`, three times at least, after a warm-up.  On failure `err`
+ * has the message.
+ */
+attend_status bench_time(attend_context *ctx, const struct bench_case *shape,
+                         attend_dtype dtype, double seconds, struct bench_result *result,
+                         attend_error *err);
+
+#endif

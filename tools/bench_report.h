@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What `attend bench` prints, for people and for programs. */
+#ifndef TOOLS_BENCH_REPORT_H
+#define TOOLS_BENCH_REPORT_H
+
+#include "bench/timing.h"
+
+/* The line above the results, and what they have in common. */
+void bench_print_head(const attend_context *ctx);
+void bench_print_result(const struct bench_case *shape, attend_dtype dtype,
+                        const struct bench_result *result);
+/* These return the status to exit with. */
+int bench_print_result_json(const attend_context *ctx, const struct bench_case *shape,
+                            attend_dtype dtype, const struct bench_result *result);
+
+void bench_print_case_head(void);
+void bench_print_case(const struct bench_case *shape);
+int bench_print_case_json(const struct bench_case *shape);
+
+#endif

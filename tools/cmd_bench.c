@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend bench`: the time of each case beside what the machine can do. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "commands.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench_report.h"
+
+static const char help_text[] =
+    "usage: attend bench [--case NAME] [--dtype TYPE] [--threads N] [--isa NAME]\n"
+    "                    [--seconds S] [--list] [--json]\n"
+    "\n"
+    "Times attention on a fixed table of cases and says how near it comes to the limits\n"
+    "of the machine, which are measured in the same run, between the calls.\n"
+    "\n"
+    "  median, min   time of a call after a warm-up; a call below 0.2 ms is timed\n"
+    "                together with others, and counts with their mean\n"
+    "  GFLOP/s       useful work by the median time: 2 (d + dv) operations for each "
+    "pair\n"
+    "                of query and key that see each other\n"
+    "  peak          multiply-adds on registers in the widest instruction that the\n"
+    "                kernel set has for the type, all threads at once; the best sample\n"
+    "  GB/s          cases of decoding only: K and V counted once, by the median time;\n"
+    "                they rotate over copies that fill 256 MB and more\n"
+    "  read          the same copies streamed by the same threads; the median sample\n"
+    "  share         of the peak, and of the read\n"
+    "  roof          share of the smaller of the read and of the bytes that the\n"
+    "                operations on them let pass at 0.7 of the peak\n"
+    "\n"
+    "options:\n"
+    "  --case NAME   this case, or all that a pattern like 'decode-*' matches\n"
+    "  --dtype TYPE  f32, bf16 or f16 (default: each of them)\n"
+    "  --threads N   threads (default: OMP_NUM_THREADS, else every core)\n"
+    "  --isa NAME    kernel set (default: ATTEND_ISA, else the best that runs here)\n"
+    "  --seconds S   time for each line (default 1); three calls are made in any case\n"
+    "  --list        print the table of cases instead: shapes, and what a row sees\n"
+    "  --json        one JSON object per line: case, dtype, threads, isa, median_ms,\n"
+    "                min_ms, gflops, peak_gflops, of_peak, gbps, read_gbps,\n"
+    "                of_bandwidth, of_roof; the last four null but for decoding;\n"
+    "                with --list: case, kind, batch, hq, hkv, nq, nk, d, dv, causal,\n"
+    "                window_left (-1: open), mask\n"
+    "  --help        this text\n"
+    "\n"
+    "example: how much of the memory bandwidth decoding reaches\n"
+    "  attend bench --case 'decode-*' --json | jq -c '[.case, .dtype, .of_bandwidth]'\n";
+
+enum {
+    OPT_CASE,
+    OPT_DTYPE,
+    OPT_THREADS,
+    OPT_ISA,
+    OPT_SECONDS,
+    OPT_LIST,
+    OPT_JSON,
+    OPT_HELP,
+    OPTIONS
+};
+
+struct request {
+    const char *pattern;
+    attend_dtype dtype; /* 0: each */
+    double seconds;
+    attend_options options;
+    int as_json;
+};
+
+static int is_wanted(const struct request *request, int index)
+{
+    return fnmatch(request->pattern, bench_cases[index].name, 0) == 0;
+}
+
+static int count_cases(const struct request *request)
+{
+    int count = 0;
+
+    for (int c = 0; c < bench_case_count; c++)
+        count += is_wanted(request, c);
+    return count;
+}
+
+static int no_such_case(const char *name)
+{
+    enum { NAMES_MAX = 64 };
+    const char *names[NAMES_MAX];
+    const int count = bench_case_count < NAMES_MAX ? bench_case_count : NAMES_MAX;
+
+    for (int c = 0; c < count; c++)
+        names[c] = bench_cases[c].name;
+    const char *const nearest = tool_nearest(name, names, count);
+    if (nearest)
+        return tool_fail("bench", TOOL_USAGE,
+                         "--case: no case matches '%s': did you mean '%s'?", name,
+                         nearest);
+    return tool_fail("bench", TOOL_USAGE,
+                     "--case: no case matches '%s': see 'attend bench --list'", name);
+}
+
+static int parse_dtype(const char *text, attend_dtype *dtype)
+{
+    for (int t = 0; t < bench_dtype_count; t++)
+        if (!strcmp(text, attend_dtype_name(bench_dtypes[t]))) {
+            *dtype = bench_dtypes[t];
+            return TOOL_OK;
+        }
+    return tool_fail("bench", TOOL_USAGE, "--dtype: '%s' is not f32, bf16 or f16", text);
+}
+
+static int parse_seconds(const char *text, double *seconds)
+{
+    const int status = tool_parse_double("bench", "--seconds", text, seconds);
+
+    if (!status && !(*seconds > 0))
+        return tool_fail("bench", TOOL_USAGE, "--seconds: %s is not above 0", text);
+    return status;
+}
+
+static int read_request(const tool_option *options, struct request *request)
+{
+    int64_t threads = 0;
+    int status = TOOL_OK;
+
+    *request = (struct request){.pattern = "*",
+                                .seconds = 1,
+                                .options = attend_options_default(),
+                                .as_json = options[OPT_JSON].value != NULL};
+    if (options[OPT_CASE].value)
+        request->pattern = options[OPT_CASE].value;
+    if (count_cases(request) == 0)
+        return no_such_case(request->pattern);
+    if (options[OPT_DTYPE].value)
+        status = parse_dtype(options[OPT_DTYPE].value, &request->dtype);
+    if (!status && options[OPT_THREADS].value)
+        status = tool_parse_int("bench", "--threads", options[OPT_THREADS].value, 1,
+                                TOOL_THREADS_MAX, &threads);
+    if (!status && options[OPT_SECONDS].value)
+        status = parse_seconds(options[OPT_SECONDS].value, &request->seconds);
+    request->options.threads = (int)threads;
+    request->options.isa = options[OPT_ISA].value;
+    return status;
+}
+
+static int list(const struct request *request)
+{
+    int status = TOOL_OK;
+
+    if (!request->as_json)
+        bench_print_case_head();
+    for (int c = 0; c < bench_case_count && status == TOOL_OK; c++)
+        if (is_wanted(request, c)) {
+            if (request->as_json)
+                status = bench_print_case_json(&bench_cases[c]);
+            else
+                bench_print_case(&bench_cases[c]);
+        }
+    return tool_finish_output("bench", status);
+}
+
+static int time_one(const struct request *request, attend_context *ctx,
+                    const struct bench_case *shape, attend_dtype dtype,
+                    const tool_progress *progress)
+{
+    struct bench_result result;
+    attend_error err = {ATTEND_OK, ""};
+    const attend_status status =
+        bench_time(ctx, shape, dtype, request->seconds, &result, &err);
+
+    if (status != ATTEND_OK)
+        return tool_fail("bench", TOOL_FAILED, "%s, %s, %s: %s", shape->name,
+                         attend_dtype_name(dtype), attend_context_isa(ctx), err.message);
+    if (progress->shown > 0)
+        fputs("\r\033[K", stderr);
+    if (request->as_json)
+        return bench_print_result_json(ctx, shape, dtype, &result);
+    bench_print_result(shape, dtype, &result);
+    return tool_finish_output("bench", TOOL_OK);
+}
+
+static int time_all(const struct request *request, attend_context *ctx)
+{
+    const int dtypes = request->dtype ? 1 : bench_dtype_count;
+    const int total = count_cases(request) * dtypes;
+    int done = 0, status = TOOL_OK;
+    tool_progress progress;
+
+    if (!request->as_json)
+        bench_print_head(ctx);
+    tool_progress_start(&progress, "timing");
+    for (int c = 0; c < bench_case_count; c++)
+        for (int t = 0; t < dtypes && status == TOOL_OK && is_wanted(request, c); t++) {
+            const attend_dtype dtype = request->dtype ? request->dtype : bench_dtypes[t];
+            tool_progress_update(&progress, done++, total);
+            status = time_one(request, ctx, &bench_cases[c], dtype, &progress);
+        }
+    tool_progress_finish(&progress);
+    return status;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    tool_option options[OPTIONS] = {
+        [OPT_CASE] = {.name = "case", .takes_value = 1},
+        [OPT_DTYPE] = {.name = "dtype", .takes_value = 1},
+        [OPT_THREADS] = {.name = "threads", .takes_value = 1},
+        [OPT_ISA] = {.name = "isa", .takes_value = 1},
+        [OPT_SECONDS] = {.name = "seconds", .takes_value = 1},
+        [OPT_LIST] = {.name = "list"},
+        [OPT_JSON] = {.name = "json"},
+        [OPT_HELP] = {.name = "help"},
+    };
+    struct request request;
+    attend_context *ctx;
+
+    int status = tool_parse_options("bench", argc, argv, options, OPTIONS);
+    if (status)
+        return status;
+    if (options[OPT_HELP].value) {
+        fputs(help_text, stdout);
+        return tool_finish_output("bench", TOOL_OK);
+    }
+    status = read_request(options, &request);
+    if (status)
+        return status;
+    if (options[OPT_LIST].value)
+        return list(&request);
+    status = tool_create_context("bench", &request.options, &ctx);
+    if (status)
+        return status;
+    status = time_all(&request, ctx);
+    attend_context_destroy(ctx);
+    return status;
+}

@@ -49,7 +49,10 @@ def from_listing(fields):
 def load(command):
     """Every case of `COMMAND bench`."""
     done = subprocess.run(
-        [command, "bench", "--list", "--json"], stdout=subprocess.PIPE, text=True, check=True
+        [command, "bench", "--list", "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
     return [from_listing(json.loads(line)) for line in done.stdout.splitlines()]
 

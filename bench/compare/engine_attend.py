@@ -133,7 +133,11 @@ def prepare(variant, inputs):
         forward(rule, io)  # the only call that can fail: later ones repeat it
         calls.append(
             functools.partial(
-                library.attend_forward, context, ctypes.byref(rule), ctypes.byref(io), None
+                library.attend_forward,
+                context,
+                ctypes.byref(rule),
+                ctypes.byref(io),
+                None,
             )
         )
 

@@ -18,7 +18,10 @@ class EngineError(Exception):
 
 
 # Freed memory is kept, for an engine that makes its output anew in every call.
-KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(4 << 30), "MALLOC_TRIM_THRESHOLD_": str(8 << 30)}
+KEEP_MEMORY = {
+    "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(8 << 30),
+}
 
 
 def environment(threads):
@@ -35,7 +38,9 @@ def environment(threads):
 class EngineProcess:
     def __init__(self, name, threads):
         self.name = name
-        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "engine_process.py")
+        program = os.path.join(
+            os.path.dirname(os.path.abspath(__file__)), "engine_process.py"
+        )
         self.process = subprocess.Popen(
             [sys.executable, program, name, str(threads)],
             stdin=subprocess.PIPE,
@@ -55,7 +60,9 @@ class EngineProcess:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise EngineError(f"{self.name}: its process ended, status {self.process.wait()}")
+            raise EngineError(
+                f"{self.name}: its process ended, status {self.process.wait()}"
+            )
         self.process.send_signal(signal.SIGSTOP)
         answer = json.loads(line)
         if "error" in answer:

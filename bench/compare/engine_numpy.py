@@ -102,5 +102,7 @@ def prepare(variant, inputs):
     else:
         buffer = inputs_module.empty(min(BLOCK_ROWS, q.shape[2]) * case.nk, np.float32)
         rest = scale, plan_blocks(inputs), buffer, out
-        calls = [functools.partial(blocked, q, k, v, *rest) for k, v in zip(inputs.k, inputs.v)]
+        calls = [
+            functools.partial(blocked, q, k, v, *rest) for k, v in zip(inputs.k, inputs.v)
+        ]
     return Prepared(calls, lambda _: unfold(out, case), poison=lambda: out.fill(np.nan))

@@ -46,8 +46,12 @@ def session(node, dtype, arrays):
     def describe(name, array=None):
         integer = array is not None and array.dtype == np.int32
         boolean = array is not None and array.dtype == np.bool_
-        kind = TensorProto.INT32 if integer else TensorProto.BOOL if boolean else TYPE[dtype]
-        return helper.make_tensor_value_info(name, kind, None if array is None else array.shape)
+        kind = (
+            TensorProto.INT32 if integer else TensorProto.BOOL if boolean else TYPE[dtype]
+        )
+        return helper.make_tensor_value_info(
+            name, kind, None if array is None else array.shape
+        )
 
     graph = helper.make_graph(
         [node],
@@ -55,7 +59,9 @@ def session(node, dtype, arrays):
         [describe(name, array) for name, array in arrays.items()],
         [describe(name) for name in node.output],
     )
-    versions = helper.make_opsetid("", ONNX_OPSET), helper.make_opsetid(CONTRIB, CONTRIB_OPSET)
+    versions = helper.make_opsetid("", ONNX_OPSET), helper.make_opsetid(
+        CONTRIB, CONTRIB_OPSET
+    )
     model = helper.make_model(graph, opset_imports=versions, ir_version=IR_VERSION)
     options = ort.SessionOptions()
     options.use_per_session_threads = False
@@ -97,7 +103,7 @@ def additive(seen, dtype):
 
 
 def multi_head(inputs, keys_by_head):
-    """GQA by folding the group into rows where that is the same, by repeating K and V else."""
+    """GQA by the group folded into rows where that is the same, else by K and V repeated."""
     case = inputs.case
     q, heads = inputs.q, case.hq
     k, v = inputs.k, inputs.v

@@ -43,7 +43,7 @@ class Session:
         return {"variants": names, "checksum": self.inputs.checksum()}
 
     def check(self, variant, rows):
-        """Prepare the variant; its answers at the rows, from the first and the last copy."""
+        """Prepare the variant; its answers at the rows, from the first and last copies."""
         prepared = self.module.prepare(variant, self.inputs)
         values = []
         for call in {prepared.calls[0], prepared.calls[-1]}:

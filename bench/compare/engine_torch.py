@@ -32,9 +32,13 @@ def variants(case, dtype):
         heads = ["enable_gqa", "folded" if case.nq == 1 else "repeated"]
     names = heads
     if case.mask or case.window_left >= 0:
-        names = [f"{way}, {mask} mask" for way in heads for mask in ("boolean", "additive")]
+        names = [
+            f"{way}, {mask} mask" for way in heads for mask in ("boolean", "additive")
+        ]
     if case.batch * case.hq * case.nq * case.nk <= MATH_SCORES:
-        names = names + [f"{heads[-1]}, additive mask, math" if case.mask else f"{heads[-1]}, math"]
+        names = names + [
+            f"{heads[-1]}, additive mask, math" if case.mask else f"{heads[-1]}, math"
+        ]
     return names
 
 
@@ -74,7 +78,11 @@ def prepare(variant, inputs):
 
     def fetch(out):
         out = unfold(out.contiguous(), case)
-        return out.view(torch.int16).numpy().view(np.uint16) if dtype == "bf16" else out.numpy()
+        return (
+            out.view(torch.int16).numpy().view(np.uint16)
+            if dtype == "bf16"
+            else out.numpy()
+        )
 
     if variant.endswith("math"):
         return Prepared(calls, fetch, context=lambda: sdpa_kernel(SDPBackend.MATH))

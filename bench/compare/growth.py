@@ -26,13 +26,18 @@ from measure import Disagreement
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0], allow_abbrev=False
+    )
     parser.add_argument("--part", choices=("sizes", "threads"), help="one part; both")
     parser.add_argument(
         "--seconds", type=positive(float), default=0.5, help="of calls per point; 0.5"
     )
     parser.add_argument(
-        "--threads", type=positive(int), default=machine.usable_cores(), help="at most; all cores"
+        "--threads",
+        type=positive(int),
+        default=machine.usable_cores(),
+        help="at most; all cores",
     )
     parser.add_argument(
         "--memory",
@@ -42,9 +47,15 @@ def arguments():
         help="a size that would take more is not tried; half of what is free",
     )
     parser.add_argument(
-        "--call-seconds", type=positive(float), default=60, metavar="S", help="likewise; 60"
+        "--call-seconds",
+        type=positive(float),
+        default=60,
+        metavar="S",
+        help="likewise; 60",
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw this growth.json, measure nothing")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw this growth.json, measure nothing"
+    )
     return parser.parse_args()
 
 
@@ -83,7 +94,9 @@ def present(document):
     results.write_whole(os.path.join(RESULTS, "growth.md"), text.encode())
     if chart.can_draw():
         growth_chart.draw(document, os.path.join(RESULTS, "growth.png"))
-        print(f"wrote growth.json, growth.md and growth.png in {os.path.relpath(RESULTS)}")
+        print(
+            f"wrote growth.json, growth.md and growth.png in {os.path.relpath(RESULTS)}"
+        )
     else:
         print("no matplotlib here: take growth.json to where it is, and use --plot")
 

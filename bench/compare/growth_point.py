@@ -27,7 +27,17 @@ ROWS_OF_N = 0.0, 0.3, 0.7, 1.0
 
 def causal(n):
     return cases.Case(
-        f"growth-{n}", 1, 1, 1, n, n, D, causal=True, window_left=-1, mask=False, kind="compute"
+        f"growth-{n}",
+        1,
+        1,
+        1,
+        n,
+        n,
+        D,
+        causal=True,
+        window_left=-1,
+        mask=False,
+        kind="compute",
     )
 
 

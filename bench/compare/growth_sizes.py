@@ -23,7 +23,16 @@ def run_point(engine, variant, dtype, n, seconds, threads):
     """The point's object, or one with an `error_text`."""
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "growth_point.py")
     done = subprocess.run(
-        [sys.executable, program, engine, variant, dtype, str(n), str(seconds), str(threads)],
+        [
+            sys.executable,
+            program,
+            engine,
+            variant,
+            dtype,
+            str(n),
+            str(seconds),
+            str(threads),
+        ],
         stdout=subprocess.PIPE,
         text=True,
         env=environment(threads),
@@ -48,7 +57,9 @@ def why_stop(points, memory_bytes, call_seconds):
         return "an earlier size failed"
     peak = predict(points, "peak_bytes")
     if peak > memory_bytes:
-        return f"about {peak / 1e9:.0f} GB, above the limit of {memory_bytes / 1e9:.0f} GB"
+        return (
+            f"about {peak / 1e9:.0f} GB, above the limit of {memory_bytes / 1e9:.0f} GB"
+        )
     seconds = predict(points, "median_ms") / 1e3
     if seconds > call_seconds:
         return f"about {seconds:.0f} s, above the limit of {call_seconds:.0f} s"
@@ -60,7 +71,10 @@ def measure_line(engine, variant, dtype, options):
     for n in SIZES:
         stopped = why_stop(points, options.memory * 1e9, options.call_seconds)
         if stopped:
-            print(f"{engine:12s} {variant:24s} {dtype:5s} stops at {n}: {stopped}", flush=True)
+            print(
+                f"{engine:12s} {variant:24s} {dtype:5s} stops at {n}: {stopped}",
+                flush=True,
+            )
             break
         point = run_point(engine, variant, dtype, n, options.seconds, options.threads)
         points.append({"n": n, **point})
@@ -68,7 +82,8 @@ def measure_line(engine, variant, dtype, options):
             text = point["error_text"]
         else:
             wrong = "" if point["agrees"] else f"  DISAGREES by {point['error']:.2g}"
-            text = f"{point['median_ms']:10.3f} ms {point['peak_bytes'] / 1e6:10.1f} MB{wrong}"
+            megabytes = point["peak_bytes"] / 1e6
+            text = f"{point['median_ms']:10.3f} ms {megabytes:10.1f} MB{wrong}"
         print(f"{engine:12s} {variant:24s} {dtype:5s} {n:6d} {text}", flush=True)
     line = {"engine": engine, "variant": variant, "dtype": dtype, "points": points}
     return {**line, "stopped": stopped}

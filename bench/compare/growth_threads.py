@@ -34,11 +34,21 @@ def measure_threads(options, command):
                 versions[name] = processes[-1].version
             for name in CASES:
                 for dtype in DTYPES:
-                    timings = measure(processes, cases[name], dtype, options.seconds, complain)
-                    found.append(
-                        {"threads": threads, "case": name, "dtype": dtype, "timings": timings}
+                    timings = measure(
+                        processes, cases[name], dtype, options.seconds, complain
                     )
-                    print(f"{threads:7d} {results.text_row(results.cells(found[-1]))}", flush=True)
+                    found.append(
+                        {
+                            "threads": threads,
+                            "case": name,
+                            "dtype": dtype,
+                            "timings": timings,
+                        }
+                    )
+                    print(
+                        f"{threads:7d} {results.text_row(results.cells(found[-1]))}",
+                        flush=True,
+                    )
         finally:
             for process in processes:
                 process.close()

@@ -64,7 +64,9 @@ class Inputs:
         self.q = normal(case.hq, case.nq)
         self.k = [normal(case.hkv, case.nk)]
         self.v = [normal(case.hkv, case.nk)]
-        self.mask = copy(rng.random((1, 1, case.nq, case.nk)) < 0.5) if case.mask else None
+        self.mask = (
+            copy(rng.random((1, 1, case.nq, case.nk)) < 0.5) if case.mask else None
+        )
         if case.rotates:
             copies = -(-ROTATED_BYTES // (self.k[0].nbytes + self.v[0].nbytes))
             for tensor in (self.k, self.v):

@@ -58,7 +58,9 @@ class Runner:
             "variant": self.variant,
             "median_ms": statistics.median(taken) / 1e6,
             "min_ms": min(taken) / 1e6,
-            "samples": len(self.samples),  # 0: an estimate, for its library has a faster way
+            "samples": len(
+                self.samples
+            ),  # 0: an estimate, for its library has a faster way
             "error": self.error,
         }
 
@@ -78,7 +80,11 @@ def agreeing(processes, case, dtype, complain):
             try:
                 answer = process.ask("check", variant=variant, rows=rows)
                 error = max(reference.error(got, expected) for got in answer["rows"])
-                fault = f"differs by {error:.2g}" if error > reference.TOLERANCE[dtype] else ""
+                fault = (
+                    f"differs by {error:.2g}"
+                    if error > reference.TOLERANCE[dtype]
+                    else ""
+                )
             except EngineError as failure:
                 error, fault = None, str(failure)
             if not fault:
@@ -122,7 +128,7 @@ def keep_fastest(runners):
 
 
 def measure(processes, case, dtype, seconds, complain):
-    """What each variant took, `seconds` of timed calls for each, spread over the rounds."""
+    """What each variant took: `seconds` of timed calls each, spread over the rounds."""
     runners = agreeing(processes, case, dtype, complain)
     calibrate(runners)
     kept = keep_fastest(runners)

@@ -13,14 +13,14 @@ python=${BENCH_PYTHON:-}
 if [ -z "$python" ]; then
     python=$venv/bin/python
     if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
-        echo "rivals: installing $(grep -c == "$here/requirements.txt") packages into build/rivals" >&2
+        echo "rivals: installing bench/compare/requirements.txt into build/rivals" >&2
         rm -rf "$venv"
         mkdir -p "$venv"
         log=$venv/install.log
         if ! { python3 -m venv "$venv" &&
             "$python" -m pip install -r "$here/requirements.txt"; } >"$log" 2>&1; then
             tail -n 20 "$log" >&2
-            echo "rivals: could not make build/rivals; its log is build/rivals/install.log" >&2
+            echo "rivals: no environment; its log is build/rivals/install.log" >&2
             exit 1
         fi
         cp "$here/requirements.txt" "$venv/installed.txt"

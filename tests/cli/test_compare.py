@@ -10,7 +10,10 @@ import numpy as np
 import harness
 
 sys.path.insert(
-    0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "compare")
+    0,
+    os.path.join(
+        os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "compare"
+    ),
 )
 import cases
 import growth_sizes
@@ -60,7 +63,12 @@ class Ratios(harness.CliTest):
         self.assertIsNone(results.ratio(TIMINGS[1:]))
 
     def test_digits(self):
-        for ms, text in ((1234.5, "1234"), (99.94, "99.9"), (0.0123, "0.0123"), (0.0004, "0.00040")):
+        for ms, text in (
+            (1234.5, "1234"),
+            (99.94, "99.9"),
+            (0.0123, "0.0123"),
+            (0.0004, "0.00040"),
+        ):
             self.assertEqual(results.milliseconds({"median_ms": ms}), text)
         self.assertEqual(results.milliseconds(None), "-")
 
@@ -84,13 +92,17 @@ class Tables(harness.CliTest):
     def test_markdown(self):
         lines = results.markdown(self.document).splitlines()
         self.assertIn("a CPU, 2 cores", lines[0])
-        self.assertIn("| c | f32 | 2 | 5 | 3 | - | 1.50 | ONNX Runtime Attention |", lines)
+        self.assertIn(
+            "| c | f32 | 2 | 5 | 3 | - | 1.50 | ONNX Runtime Attention |", lines
+        )
         self.assertEqual({line.count("|") for line in lines if line.startswith("|")}, {9})
 
     def test_text_columns_line_up(self):
         header = results.text_row(results.HEADER)
         row = results.text_row(results.cells(self.document["results"][0]))
-        self.assertEqual(header.index("ratio") + len("ratio"), row.index("1.50") + len("1.50"))
+        self.assertEqual(
+            header.index("ratio") + len("ratio"), row.index("1.50") + len("1.50")
+        )
 
     def test_table_program(self):
         with open(self.path("r.json"), "w", encoding="utf-8") as file:
@@ -98,7 +110,9 @@ class Tables(harness.CliTest):
         program = os.path.join(os.path.dirname(results.__file__), "table.py")
         for name, status in (("r.json", 0), ("absent.json", 2)):
             done = harness.subprocess.run(
-                [sys.executable, "-B", program, self.path(name)], capture_output=True, text=True
+                [sys.executable, "-B", program, self.path(name)],
+                capture_output=True,
+                text=True,
             )
             self.assertEqual(done.returncode, status, done.stderr)
             expected = results.markdown(self.document) if status == 0 else ""
@@ -145,7 +159,10 @@ class Cases(harness.CliTest):
     def test_listing(self):
         command = self.path("lists")
         with open(command, "w", encoding="ascii") as file:
-            file.write(f"#!/bin/sh\n[ \"$*\" = 'bench --list --json' ] && echo '{json.dumps(LISTED)}'\n")
+            file.write(
+                "#!/bin/sh\n[ \"$*\" = 'bench --list --json' ] || exit 2\n"
+                f"echo '{json.dumps(LISTED)}'\n"
+            )
         os.chmod(command, 0o755)
         (case,) = cases.load(command)
         self.assertEqual((case.name, case.group, case.rotates), ("window", 2, False))
@@ -161,7 +178,11 @@ class Cases(harness.CliTest):
 class Agreement(harness.CliTest):
     def test_bf16_rounds_like_the_harness(self):
         x = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
-        x[:3] = 1 + 2.0**-8, 1 + 3 * 2.0**-8, 1 + 2.0**-8 + 2.0**-20  # two ties, and past one
+        x[:3] = (
+            1 + 2.0**-8,
+            1 + 3 * 2.0**-8,
+            1 + 2.0**-8 + 2.0**-20,
+        )  # two ties, and past one
         np.testing.assert_array_equal(inputs.narrow(x, "bf16"), harness.to_bf16(x))
         np.testing.assert_array_equal(
             inputs.widen(inputs.narrow(x, "bf16"), "bf16"),
@@ -204,7 +225,7 @@ class Agreement(harness.CliTest):
 
 
 class FakeProcess:
-    """An engine that answers the checks with the truth, or with what `spoil` makes of it."""
+    """An engine whose answers are the truth, or what `spoil` makes of it."""
 
     def __init__(self, name, log, spoil=lambda rows: rows):
         self.name, self.log, self.spoil = name, log, spoil
@@ -231,7 +252,9 @@ class Turns(harness.CliTest):
 
     def test_engines_take_turns(self):
         log = []
-        engines, complaints = self.run_with(FakeProcess("attend", log), FakeProcess("torch", log))
+        engines, complaints = self.run_with(
+            FakeProcess("attend", log), FakeProcess("torch", log)
+        )
         self.assertEqual((engines, complaints), (["attend", "torch"], []))
         timed = [name for name, what in log if what == "time"]
         rounds = timed[4:]  # two calls of calibration each go before

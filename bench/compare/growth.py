@@ -59,15 +59,6 @@ def arguments():
     return parser.parse_args()
 
 
-def versions_of(lines):
-    found = {}
-    for line in lines:
-        for point in line["points"]:
-            if "version" in point:
-                found[line["engine"]] = point["version"]
-    return found
-
-
 def section(options, **rest):
     return {
         "date": datetime.date.today().isoformat(),
@@ -78,15 +69,20 @@ def section(options, **rest):
 
 
 def measure_parts(options, document, path):
-    """Measure into the document, saved after each part."""
+    """Measure into the document, saved as it grows."""
+
+    def save_sizes(versions, lines):
+        document["sizes"] = section(options, versions=versions, lines=lines)
+        results.write_json(path, document)
+
+    def save_threads(versions, rows):
+        document["threads"] = section(options, versions=versions, results=rows)
+        results.write_json(path, document)
+
     if options.part != "threads":
-        lines = measure_sizes(options)
-        document["sizes"] = section(options, lines=lines, versions=versions_of(lines))
-        results.write_json(path, document)
+        measure_sizes(options, save_sizes)
     if options.part != "sizes":
-        versions, rows = measure_threads(options, COMMAND)
-        document["threads"] = section(options, results=rows, versions=versions)
-        results.write_json(path, document)
+        measure_threads(options, COMMAND, save_threads)
 
 
 def present(document):
@@ -95,7 +91,7 @@ def present(document):
     if chart.can_draw():
         growth_chart.draw(document, os.path.join(RESULTS, "growth.png"))
         print(
-            f"wrote growth.json, growth.md and growth.png in {os.path.relpath(RESULTS)}"
+            f"wrote growth.md and growth.png in {os.path.relpath(RESULTS)}"
         )
     else:
         print("no matplotlib here: take growth.json to where it is, and use --plot")

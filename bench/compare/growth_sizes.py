@@ -58,11 +58,11 @@ def why_stop(points, memory_bytes, call_seconds):
     peak = predict(points, "peak_bytes")
     if peak > memory_bytes:
         return (
-            f"about {peak / 1e9:.0f} GB, above the limit of {memory_bytes / 1e9:.0f} GB"
+            f"about {peak / 1e9:.3g} GB, above the limit of {memory_bytes / 1e9:.3g} GB"
         )
     seconds = predict(points, "median_ms") / 1e3
     if seconds > call_seconds:
-        return f"about {seconds:.0f} s, above the limit of {call_seconds:.0f} s"
+        return f"about {seconds:.3g} s, above the limit of {call_seconds:.3g} s"
     return ""
 
 
@@ -89,9 +89,12 @@ def measure_line(engine, variant, dtype, options):
     return {**line, "stopped": stopped}
 
 
-def measure_sizes(options):
-    return [
-        measure_line(engine, variant, dtype, options)
-        for engine, variant, dtypes in LINES
-        for dtype in dtypes
-    ]
+def measure_sizes(options, save):
+    """All lines; save(versions, lines) after each."""
+    versions, lines = {}, []
+    for engine, variant, dtypes in LINES:
+        for dtype in dtypes:
+            lines.append(measure_line(engine, variant, dtype, options))
+            for point in lines[-1]["points"]:
+                versions[engine] = point.get("version", versions.get(engine, "unknown"))
+            save(versions, lines)

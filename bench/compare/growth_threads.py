@@ -21,8 +21,8 @@ def complain(text):
     print(f"  not timed: {text}", flush=True)
 
 
-def measure_threads(options, command):
-    """The engines' versions, and a result per count of threads, case and dtype."""
+def measure_threads(options, command, save):
+    """A result per threads, case and dtype; save(versions, results) after each count."""
     cases = {case.name: case for case in cases_module.load(command)}
     versions, found = {}, []
     print("threads " + results.text_row(results.HEADER), flush=True)
@@ -52,4 +52,4 @@ def measure_threads(options, command):
         finally:
             for process in processes:
                 process.close()
-    return versions, found
+        save(versions, found)

@@ -14,12 +14,13 @@ REPORT = build/report.html
 CMAKE_BUILD = cmake --build $(RELEASE) --parallel $(JOBS)
 SOURCES = $(shell find bench examples include src tests tools -name '*.[ch]' \
     -o -name '*.cpp' -o -name '*.inc')
-SCRIPTS = .ci/run scripts/setup.sh $(wildcard tests/*.sh) tools/completion/attend.bash
+SCRIPTS = .ci/run scripts/setup.sh bench/compare/rivals_python.sh \
+    $(wildcard tests/*.sh) tools/completion/attend.bash
 
 help:
 	@echo 'make run        build, run the laboratory, write $(REPORT)'
 	@echo 'make test       build and run every test; the last line is the count'
-	@echo 'make bench      time attention beside the limits of this machine'
+	@echo 'make bench      time attention beside the limits of this machine and other libraries'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)'
 	@echo 'make uninstall  take the same files away again'
 	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS ($(FUZZ_SECONDS)) each'
@@ -36,11 +37,15 @@ test:
 fuzz:
 	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run_all.sh fuzz
 
+# BENCH_PYTHON names an interpreter that has the rivals already.
 bench: configure
-	@$(CMAKE_BUILD) --target attend_tool monte_carlo >/dev/null
+	@scripts/setup.sh bench
+	@bench/compare/rivals_python.sh >/dev/null
+	@$(CMAKE_BUILD) --target attend attend_tool monte_carlo >/dev/null
 	$(RELEASE)/attend bench
-	@python=python3; $$python -c 'import numpy' 2>/dev/null || python=/usr/bin/python3; \
-	$$python bench/monte_carlo.py $(RELEASE)/monte_carlo
+	@python=$$(bench/compare/rivals_python.sh) && \
+	$$python -B bench/compare/compare.py && \
+	$$python -B bench/monte_carlo.py $(RELEASE)/monte_carlo
 
 configure:
 	@scripts/setup.sh run

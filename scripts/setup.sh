@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh run|test|lint: see that what the build needs is there.
+# setup.sh run|bench|test|lint: see that what the build needs is there.
 #
 # Whatever is missing is installed when this runs as root on a system with apt;
 # otherwise one line names it and says what to type.  The names are those of
@@ -8,7 +8,7 @@
 set -u
 
 usage() {
-    echo "usage: $0 run|test|lint" >&2
+    echo "usage: $0 run|bench|test|lint" >&2
     exit 2
 }
 
@@ -22,6 +22,7 @@ sys.exit(not (u.find_spec("numpy") and u.find_spec("mpmath")))' 2>/dev/null && r
     done
     return 1
 }
+makes_environments() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
 has_sanitizers() {
     set -- "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" \
         "$(clang -print-file-name=libclang_rt.fuzzer.a 2>/dev/null)"
@@ -46,6 +47,11 @@ probe() {
     need libopenblas-serial-dev includes cc cblas.h
     need librandom123-dev includes cc Random123/philox.h
     [ "$what" = run ] && return
+    if [ "$what" = bench ]; then
+        need python3 have python3
+        need python3-venv makes_environments
+        return
+    fi
     need gcc have gcc
     need g++ have c++
     need pkg-config have pkg-config
@@ -71,7 +77,7 @@ name_for_apt() {
 
 [ $# -eq 1 ] || usage
 what=$1
-case $what in run | test | lint) ;; *) usage ;; esac
+case $what in run | bench | test | lint) ;; *) usage ;; esac
 
 probe
 [ -z "$missing" ] && exit 0

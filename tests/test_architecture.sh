@@ -10,7 +10,8 @@ build=${1:?"usage: $0 BUILD"}
 
 # files DIR: the files under DIR that are ours, by name.
 files() {
-    (cd "$1" && find . \( -name .git -o -name build -o -name __pycache__ \) -prune -o -type f -print |
+    (cd "$1" && find . \( -name .git -o -name build -o -name __pycache__ \
+        -o -path ./bench/results \) -prune -o -type f -print |
         sed 's,^\./,,' | sort)
 }
 

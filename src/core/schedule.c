@@ -69,26 +69,74 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
     return s;
 }
 
-/* Items fall into buckets by their keys, the fullest first, in order within each. */
+/* The bucket of `keys` of at most `most`: the fullest is 0. */
+static int bucket_of(int64_t keys, int64_t most)
+{
+    return (int)((1.0 - (double)keys / (double)max_i64(1, most)) * (BUCKETS - 1) + 0.5);
+}
+
+/* Where each bucket begins, from how many fall into it. */
+static void to_starts(int64_t counts[BUCKETS])
+{
+    int64_t start = 0;
+
+    for (int b = 0; b < BUCKETS; b++) {
+        const int64_t count = counts[b];
+        counts[b] = start;
+        start += count;
+    }
+}
+
+static int64_t keys_of(const struct schedule *s, const struct problem *p, int64_t index)
+{
+    const struct tile tile = attendi_tile(&s->tiling, index);
+
+    return attendi_tile_keys(p, &tile);
+}
+
+/* The items first .. first + count - 1, the heaviest first. */
+static void order_head(const struct schedule *s, const struct problem *p, int64_t first,
+                       int64_t count, int32_t *order)
+{
+    int64_t start[BUCKETS] = {0};
+
+    for (int64_t x = first; x < first + count; x++)
+        start[bucket_of(keys_of(s, p, x), p->nk)]++;
+    to_starts(start);
+    for (int64_t x = first; x < first + count; x++)
+        order[start[bucket_of(keys_of(s, p, x), p->nk)]++] = (int32_t)x;
+}
+
+/* The keys that the items of one head of batch b see: alike in all its heads. */
+static int64_t batch_keys(const struct schedule *s, const struct problem *p, int64_t b)
+{
+    const int64_t count = s->tiling.items_per_head * s->tiling.splits;
+    int64_t keys = 0;
+
+    for (int64_t x = 0; x < count; x++)
+        keys += keys_of(s, p, b * p->hkv * count + x);
+    return keys;
+}
+
+/*
+ * Batches that see the most first, and within each head the items that do.  Heads stay
+ * together, since their items share K and V in the cache; what comes last is light.
+ */
 void attendi_schedule_order(const struct schedule *s, const struct problem *p,
                             int32_t *order)
 {
-    int64_t start[BUCKETS + 1] = {0};
-    const int64_t most = max_i64(1, p->nk);
+    const int64_t per_head = s->tiling.items_per_head * s->tiling.splits;
+    const int64_t per_batch = per_head * p->hkv, most = s->tiling.items_per_head * p->nk;
+    int64_t start[BUCKETS] = {0};
 
-    for (int pass = 0; pass < 2; pass++) {
-        for (int64_t x = 0; x < s->tiling.count; x++) {
-            const struct tile tile = attendi_tile(&s->tiling, x);
-            const double keys = (double)attendi_tile_keys(p, &tile);
-            const int bucket =
-                (int)((1.0 - keys / (double)most) * (BUCKETS - 1) + 0.5);
+    for (int64_t b = 0; b < p->nb; b++)
+        start[bucket_of(batch_keys(s, p, b), most)]++;
+    to_starts(start);
+    for (int64_t b = 0; b < p->nb; b++) {
+        const int64_t place = start[bucket_of(batch_keys(s, p, b), most)]++;
 
-            if (pass == 0)
-                start[bucket + 1]++;
-            else
-                order[start[bucket]++] = (int32_t)x;
-        }
-        for (int b = 0; b < BUCKETS && pass == 0; b++)
-            start[b + 1] += start[b];
+        for (int64_t h = 0; h < p->hkv; h++)
+            order_head(s, p, b * per_batch + h * per_head, per_head,
+                       order + place * per_batch + h * per_head);
     }
 }

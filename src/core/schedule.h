@@ -14,7 +14,7 @@ struct schedule {
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
                                  int threads);
 
-/* Fills order[0 .. count - 1] with the items, those that see the most keys first. */
+/* Fills order[0 .. count - 1] with the items: heads together, the heaviest first. */
 void attendi_schedule_order(const struct schedule *s, const struct problem *p,
                             int32_t *order);
 

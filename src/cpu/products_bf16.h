@@ -202,13 +202,13 @@ static ALWAYS_INLINE void N(outer_alone)(__m512 *acc, const uint16_t *a, int64_t
 }
 
 static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x,
-                                        const int keys, const int nv)
+                                        int64_t r, const int keys, const int nv)
 {
     const __m512 scale = _mm512_set1_ps(N(narrow)(s->p->scale));
     const int64_t d = s->p->d, row = s->keys.row;
     const uint16_t *const key = (const uint16_t *)s->keys.data + x * row;
-    const uint32_t *const q = (const uint32_t *)g->q;
-    float *const to = s->s + x * BR;
+    const uint32_t *const q = (const uint32_t *)g->q + r;
+    float *const to = s->s + x * BR + r, *const tops = s->top + r;
 
     for (int64_t c = 0; c == 0 || c < d; c += SUM_COLUMNS) {
         const int64_t n = min_i64(SUM_COLUMNS, d - c);
@@ -219,7 +219,7 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
         if (n % 2)
             N(outer_alone)(acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys, nv);
         for (int v = 0; v < nv; v++) {
-            __m512 top = _mm512_loadu_ps(s->top + v * VLEN);
+            __m512 top = _mm512_loadu_ps(tops + v * VLEN);
 
             for (int i = 0; i < keys; i++) {
                 float *at = to + i * BR + v * VLEN;
@@ -230,7 +230,7 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
                 top = _mm512_max_ps(sum, top);
             }
             if (c + n == d)
-                _mm512_storeu_ps(s->top + v * VLEN, top);
+                _mm512_storeu_ps(tops + v * VLEN, top);
         }
     }
 }

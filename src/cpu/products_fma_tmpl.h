@@ -163,32 +163,32 @@ static void N(pack_q)(const STATE *s, ROWS *g)
 
 /* Sums of many columns are cut into pieces so that rounding grows with the piece. */
 static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x,
-                                        const int keys, const int nv)
+                                        int64_t r, const int keys, const int nv)
 {
     const struct operand k = s->keys;
 
     const int64_t d = s->p->d;
-    const REAL *const key = (const REAL *)k.data + x * k.row, *const q = g->q;
-    REAL *const to = s->s + x * BR;
+    const REAL *const key = (const REAL *)k.data + x * k.row, *const q = g->q + r;
+    REAL *const to = s->s + x * BR + r, *const tops = s->top + r;
     VEC acc[KR * QV];
 
     N(outer)(acc, key, k.row, 1, q, BR, min_i64(SUM_COLUMNS, d), keys, nv);
     for (int v = 0; v < nv; v++) {
-        VEC top = V(load)(s->top + v * VLEN);
+        VEC top = V(load)(tops + v * VLEN);
 
         for (int i = 0; i < keys; i++) {
             V(store)(to + i * BR + v * VLEN, acc[i * nv + v]);
             top = V(max)(acc[i * nv + v], top);
         }
         if (d <= SUM_COLUMNS)
-            V(store)(s->top + v * VLEN, top);
+            V(store)(tops + v * VLEN, top);
     }
     for (int64_t c = SUM_COLUMNS; c < d; c += SUM_COLUMNS) {
         N(outer)
         (acc, key + c, k.row, 1, q + c * BR, BR, min_i64(SUM_COLUMNS, d - c), keys, nv);
         for (int i = 0; i < keys; i++)
             for (int v = 0; v < nv; v++) {
-                REAL *at = to + i * BR + v * VLEN, *top = s->top + v * VLEN;
+                REAL *at = to + i * BR + v * VLEN, *top = tops + v * VLEN;
                 const VEC sum = V(add)(V(load)(at), acc[i * nv + v]);
 
                 V(store)(at, sum);

@@ -6,22 +6,35 @@
  */
 
 static ALWAYS_INLINE void N(score_block)(const STATE *s, const ROWS *g, int64_t a,
-                                         int64_t e, const int nv)
+                                         int64_t e, int64_t r, const int nv)
 {
     int64_t x = a;
 
     for (; x + KR <= e; x += KR)
-        N(score_tile)(s, g, x, KR, nv);
+        N(score_tile)(s, g, x, r, KR, nv);
     if (x < e && e - KR >= a) /* some keys once more, to the same bits */
-        N(score_tile)(s, g, e - KR, KR, nv);
+        N(score_tile)(s, g, e - KR, r, KR, nv);
     else
         for (; x < e; x++)
-            N(score_tile)(s, g, x, 1, nv);
+            N(score_tile)(s, g, x, r, 1, nv);
 }
 
-static void N(scores)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+/*
+ * Keys that the first vectors of rows no longer see, as above a diagonal, are scored
+ * for the others alone; what is left there is hidden before it is used.
+ */
+static void N(scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
 {
-    FOR_VECTORS(g->width / VLEN, N(score_block), s, g, a, e);
+    int64_t x = a;
+
+    for (int64_t r = 0; r < g->width && x < e; r += VLEN) {
+        const int64_t end =
+            r + VLEN < g->width ? min_i64(e, max_i64(x, g->last_end[r / VLEN] - j0)) : e;
+
+        if (x < end)
+            FOR_VECTORS((g->width - r) / VLEN, N(score_block), s, g, x, end, r);
+        x = end;
+    }
 }
 
 static ALWAYS_INLINE void N(value_block)(const STATE *s, const ROWS *g, int64_t a,

@@ -11,6 +11,7 @@ struct N(rows) {
     int64_t all_lo, all_hi; /* keys that every row sees, mask aside */
     int64_t query[BR], head[BR];
     int64_t first[BR], end[BR];
+    int64_t last_end[QV]; /* of the rows up to each vector's last, the last end */
     int64_t anchor[BR]; /* ALiBi distances are counted from this key */
     const void *mask_row[BR], *bias_row[BR];
     REAL slope[BR];
@@ -115,6 +116,10 @@ static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
         g->bias_row[r] = g->bias_row[rows - 1];
         g->slope[r] = g->slope[rows - 1];
         g->anchor[r] = g->anchor[rows - 1];
+    }
+    for (int64_t r = 0, last = 0; r < g->width; r++) {
+        last = max_i64(last, g->end[r]);
+        g->last_end[r / VLEN] = last;
     }
     g->lo = max_i64(g->lo, s->t->keys.lo);
     g->hi = max_i64(g->lo, min_i64(g->hi, s->t->keys.hi));

@@ -110,7 +110,7 @@ static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64
 
     for (int64_t r = 0; r < g->width; r += VLEN)
         V(store)(s->top + r, V(set1)(-INFINITY));
-    N(scores)(s, g, a, e);
+    N(scores)(s, g, j0, a, e);
     if (!edge && p->softcap == 0 && !p->bias.data && !p->alibi)
         return;
     if (p->softcap > 0)

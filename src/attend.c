@@ -135,11 +135,13 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
     if (status != ATTEND_OK)
         return status;
 
+    if (nothing_to_write(&problem))
+        return ATTEND_OK;
     struct run run = {.ctx = ctx,
                       .problem = &problem,
                       .telling = ATOMIC_FLAG_INIT,
                       .schedule = attendi_schedule(&problem, ctx->kernels, ctx->threads)};
-    if (run.schedule.workers == 0 || nothing_to_write(&problem))
+    if (run.schedule.workers == 0)
         return ATTEND_OK;
     status = prepare(&run, ctx, err);
     if (status != ATTEND_OK)

@@ -253,7 +253,7 @@ static void lend_every_pool(attend_context *lone)
 {
     static const attend_parallel_for pools[] = {pool_in_turn, pool_reversed,
                                                 pool_pthreads};
-    problem p = problem_make((shape){2, 2, 2, 90, 40, 8, 8}, ATTEND_F32, 5);
+    problem p = problem_make((shape){2, 2, 2, 150, 400, 8, 8}, ATTEND_F32, 5);
 
     CHECK(problem_check(&p, lone), "one thread");
     result want = result_copy(&p);

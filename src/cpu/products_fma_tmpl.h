@@ -55,28 +55,32 @@ static ALWAYS_INLINE void N(outer)(VEC *acc, const REAL *a, int64_t row, int64_t
     }
 }
 
+static ALWAYS_INLINE void N(widen_rows)(const STATE *s, const attend_view *view,
+                                        int64_t j0, int64_t a, int64_t e, REAL *to,
+                                        const attend_dtype dtype)
+{
+    const int64_t columns = view->size[3], step = view->stride[3];
+
+    for (int64_t x = a; x < e; x++) {
+        const void *const from = attendi_view_row(view, s->t->b, s->t->hk, j0 + x);
+        int64_t c = 0;
+
+        for (; step == 1 && c + VLEN <= columns; c += VLEN)
+            V(store)(to + x * columns + c, N(load_lanes)(from, dtype, 1, c, VLEN));
+        for (; c < columns; c++)
+            to[x * columns + c] = (REAL)attendi_load(from, dtype, c * step);
+    }
+}
+
 /* Keys a .. e - 1 of the block from j0 on, of K or V; `buffer` holds a block. */
 static struct operand N(block_rows)(const STATE *s, const attend_view *view, int64_t j0,
-                             int64_t a, int64_t e, REAL *buffer)
+                                    int64_t a, int64_t e, REAL *buffer)
 {
-    const int64_t columns = view->size[3];
-
     if (N(in_place)(view))
         return (struct operand){attendi_view_row(view, s->t->b, s->t->hk, j0),
                                 view->stride[2]};
-    for (int64_t x = a; x < e; x++) {
-        const void *const from = attendi_view_row(view, s->t->b, s->t->hk, j0 + x);
-        REAL *const to = buffer + x * columns;
-
-        for (int64_t c = 0; c < columns; c += VLEN) {
-            const int64_t n = min_i64(VLEN, columns - c);
-
-            N(store_lanes)
-            (to, REAL_DTYPE, 1, c, n,
-             N(load_lanes)(from, view->dtype, view->stride[3], c, n));
-        }
-    }
-    return (struct operand){buffer, columns};
+    FOR_DTYPES(view->dtype, N(widen_rows), s, view, j0, a, e, buffer);
+    return (struct operand){buffer, view->size[3]};
 }
 
 /* What the tiles of the item share of keys a .. e - 1 of a block. */

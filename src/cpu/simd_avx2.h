@@ -93,6 +93,20 @@ static inline vf vf_mark_zero_bytes(const unsigned char *p)
 
     return _mm256_castsi256_ps(_mm256_slli_epi32(zero, 31));
 }
+static inline uint32_t zero_bytes(const unsigned char *p)
+{
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *)p);
+
+    return (uint32_t)_mm256_movemask_epi8(
+        _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256()));
+}
+static inline vf vf_mark_bit(const uint32_t *words, int bit)
+{
+    const __m256i w = _mm256_loadu_si256((const __m256i *)words);
+    const __m256i high = _mm256_sll_epi32(w, _mm_cvtsi32_si128(31 - bit));
+
+    return _mm256_and_ps(_mm256_castsi256_ps(high), _mm256_set1_ps(-0.0f));
+}
 static inline void vf_transpose(vf x[VF_LEN])
 {
     vf y[VF_LEN];
@@ -156,6 +170,13 @@ static inline vd vd_mark_zero_bytes(const unsigned char *p)
     const __m256i wide = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes));
     const __m256i zero = _mm256_cmpeq_epi64(wide, _mm256_setzero_si256());
     return _mm256_castsi256_pd(_mm256_slli_epi64(zero, 63));
+}
+static inline vd vd_mark_bit(const uint32_t *words, int bit)
+{
+    const __m256i w = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)words));
+    const __m256i high = _mm256_sll_epi64(w, _mm_cvtsi32_si128(63 - bit));
+
+    return _mm256_and_pd(_mm256_castsi256_pd(high), _mm256_set1_pd(-0.0));
 }
 static inline void vd_transpose(vd x[VD_LEN])
 {

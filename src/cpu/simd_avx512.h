@@ -99,6 +99,19 @@ static inline vf vf_mark_zero_bytes(const unsigned char *p)
 
     return _mm512_maskz_mov_ps(zero, _mm512_set1_ps(-0.0f));
 }
+static inline uint32_t zero_bytes(const unsigned char *p)
+{
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *)p);
+
+    return _mm256_cmpeq_epi8_mask(bytes, _mm256_setzero_si256());
+}
+static inline vf vf_mark_bit(const uint32_t *words, int bit)
+{
+    const __m512i w = _mm512_loadu_si512(words);
+    const __m512i high = _mm512_sll_epi32(w, _mm_cvtsi32_si128(31 - bit));
+
+    return _mm512_and_ps(_mm512_castsi512_ps(high), _mm512_set1_ps(-0.0f));
+}
 /* Quarters of four rows change places, then 32-bit words within a quarter. */
 static inline void vf_transpose(vf x[VF_LEN])
 {
@@ -174,6 +187,14 @@ static inline vd vd_mark_zero_bytes(const unsigned char *p)
     const __mmask16 zero = _mm_cmpeq_epi8_mask(bytes, _mm_setzero_si128());
 
     return _mm512_maskz_mov_pd((__mmask8)zero, _mm512_set1_pd(-0.0));
+}
+static inline vd vd_mark_bit(const uint32_t *words, int bit)
+{
+    const __m512i w =
+        _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)words));
+    const __m512i high = _mm512_sll_epi64(w, _mm_cvtsi32_si128(63 - bit));
+
+    return _mm512_and_pd(_mm512_castsi512_pd(high), _mm512_set1_pd(-0.0));
 }
 static inline void vd_transpose(vd x[VD_LEN])
 {

@@ -15,6 +15,7 @@
  *   times_pow2(x, n)   x 2^n, n integer-valued in the range of normal exponents
  *   times(x, y)        the exact product by a double, rounded once
  *   mark_zero_bytes(p) a mark for each byte that is 0
+ *   mark_bit(words, k) a mark where bit k of the lane's word is set
  *   transpose(x)       lane j of vector i becomes lane i of vector j
  */
 #ifndef ATTEND_CPU_SIMD_H
@@ -89,6 +90,14 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
             x[i] = p[i] ? 0 : sign;                                                      \
         return x;                                                                        \
     }                                                                                    \
+    static inline v v##_mark_bit(const uint32_t *words, int bit)                         \
+    {                                                                                    \
+        v x;                                                                             \
+                                                                                         \
+        for (unsigned i = 0; i < sizeof x / sizeof x[0]; i++)                            \
+            x[i] = words[i] >> bit & 1 ? sign : 0;                                       \
+        return x;                                                                        \
+    }                                                                                    \
     static inline void v##_transpose(v x[])                                              \
     {                                                                                    \
         for (unsigned i = 0; i < sizeof x[0] / sizeof x[0][0]; i++)                      \
@@ -101,6 +110,16 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
 
 SCALAR_WORDS(vf, float, -0.0f, 0x1.8p23f, 127, 23)
 SCALAR_WORDS(vd, double, -0.0, 0x1.8p52, 1023, 52)
+
+/* Bit x: whether byte x of 32 is 0. */
+static inline uint32_t zero_bytes(const unsigned char *p)
+{
+    uint32_t bits = 0;
+
+    for (int x = 0; x < 32; x++)
+        bits |= (uint32_t)(p[x] == 0) << x;
+    return bits;
+}
 
 static inline vf vf_load_f16(const uint16_t *p)
 {

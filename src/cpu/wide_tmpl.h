@@ -52,48 +52,73 @@ static void N(wide_alibi)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, 
         }
 }
 
-/* The mask's marks of the block in s->extra, read along the keys and turned. */
-static void N(wide_marks)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+/* words[x / 32][r], bit x % 32: whether the mask hides key j0 + x from row r. */
+static void N(mask_words)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
+                          uint32_t words[BC / 32][BR])
 {
     const int64_t step = s->p->mask.stride[3];
 
-    for (int64_t r0 = 0; r0 < g->width; r0 += VLEN)
-        for (int64_t x = a; x < e; x += VLEN) {
-            const int64_t n = min_i64(VLEN, e - x);
-            VEC y[VLEN];
+    for (int64_t r = 0; r < g->width; r++)
+        for (int64_t x = a & ~(int64_t)31; x < e; x += 32) {
+            const unsigned char *from =
+                (const unsigned char *)g->mask_row[r] + (j0 + x) * step;
+            unsigned char bytes[32];
 
-            for (int r = 0; r < VLEN; r++)
-                y[r] = N(load_marks)(g->mask_row[r0 + r], step, j0 + x, n);
-            V(transpose)(y);
-            for (int64_t i = 0; i < n; i++)
-                V(store)(s->extra + (x + i) * BR + r0, y[i]);
+            if (step == 1 && j0 + x + 32 <= s->p->nk) {
+                words[x / 32][r] = zero_bytes(from);
+                continue;
+            }
+            for (int64_t y = 0; y < 32; y++)
+                bytes[y] = j0 + x + y < s->p->nk ? from[y * step] : 1;
+            words[x / 32][r] = zero_bytes(bytes);
         }
 }
 
-/* Marks of the block's keys in s->extra, and -inf for the scores they hide. */
+/* Marks of the keys in s->extra, -inf for the scores they hide, the largest left. */
 static void N(wide_hide)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
 {
     const int masked = s->p->mask.data != NULL;
+    const int ranged = j0 + a < g->all_lo || j0 + e > g->all_hi;
     REAL first[BR], last[BR]; /* from the block's start, within -1 .. BC + 1 */
+    uint32_t words[BC / 32][BR];
 
     if (masked)
-        N(wide_marks)(s, g, j0, a, e);
+        N(mask_words)(s, g, j0, a, e, words);
     for (int64_t r = 0; r < g->width; r++) {
         first[r] = (REAL)min_i64(max_i64(g->first[r] - j0, 0), BC + 1);
         last[r] = (REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), BC);
     }
-    for (int64_t x = a; x < e; x++)
-        for (int64_t r = 0; r < g->width; r += VLEN) {
-            REAL *score = s->s + x * BR + r, *mark = s->extra + x * BR + r;
-            const VEC j = V(set1)((REAL)x);
-            VEC hidden = V(either)(V(mark_lt)(j, V(load)(first + r)),
-                                   V(mark_lt)(V(load)(last + r), j));
+    for (int64_t r = 0; r < g->width; r += VLEN) {
+        VEC top = V(set1)(-INFINITY);
 
+        for (int64_t x = a; x < e; x++) {
+            REAL *at = s->s + x * BR + r;
+            const VEC j = V(set1)((REAL)x);
+            VEC hidden = V(set1)(0);
+
+            if (ranged)
+                hidden = V(either)(V(mark_lt)(j, V(load)(first + r)),
+                                   V(mark_lt)(V(load)(last + r), j));
             if (masked)
-                hidden = V(either)(hidden, V(load)(mark));
-            V(store)(mark, hidden);
-            V(store)(score, V(pick)(hidden, V(set1)(-INFINITY), V(load)(score)));
+                hidden = V(either)(hidden, V(mark_bit)(words[x / 32] + r, (int)(x % 32)));
+            const VEC score = V(pick)(hidden, V(set1)(-INFINITY), V(load)(at));
+            V(store)(s->extra + x * BR + r, hidden);
+            V(store)(at, score);
+            top = V(max)(score, top);
         }
+        V(store)(s->top + r, top);
+    }
+}
+
+static void N(wide_top)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+{
+    for (int64_t r = 0; r < g->width; r += VLEN) {
+        VEC top = V(set1)(-INFINITY);
+
+        for (int64_t x = a; x < e; x++)
+            top = V(max)(V(load)(s->s + x * BR + r), top);
+        V(store)(s->top + r, top);
+    }
 }
 
 /* Whether some row misses some of keys j0 + a .. j0 + e - 1. */
@@ -121,13 +146,8 @@ static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64
         N(wide_alibi)(s, g, j0, a, e);
     if (edge)
         N(wide_hide)(s, g, j0, a, e);
-    for (int64_t r = 0; r < g->width; r += VLEN) {
-        VEC top = V(set1)(-INFINITY);
-
-        for (int64_t x = a; x < e; x++)
-            top = V(max)(V(load)(s->s + x * BR + r), top);
-        V(store)(s->top + r, top);
-    }
+    else
+        N(wide_top)(s, g, a, e);
 }
 
 static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t x, int64_t r, VEC base,

@@ -10,6 +10,7 @@
  *   N(name)                   name with the suffix of this instance
  *   QV                        vectors of query rows in a full tile
  *   KR                        keys (or columns of V) in a register tile
+ *   LANES_STEP                lanes are used in multiples of this: VLEN, or BR
  *   NARROW_KEYS               keys turned at a time by a narrow item
  *   NARROW_VECTORS            vectors of columns of V at a time in a narrow item
  *
@@ -57,6 +58,7 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, char *ba
     s->fix = N(take)(base, &used, lanes);
     s->k = N(take)(base, &used, N(is_narrow)(p) ? N(narrow_k_size)() : sizes.k);
     s->v = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.v);
+    s->work = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.work);
     s->rows = N(take)(base, &used, (size_t)s->count * sizeof *s->rows);
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = base ? &s->rows[x] : &none;

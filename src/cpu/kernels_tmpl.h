@@ -5,6 +5,7 @@
  *   QV, KR            register tile: query vectors by keys; at most 3 vectors
  *   NARROW_VECTORS    vectors of columns of V at a time where rows are few
  *   NATIVE_BF16       optional: products_bf16.h in the place of widening
+ *   TILE_BF16         with it: products_amx.h in the place of products_bf16.h
  * and includes this file, which makes the f32 and f64 instances and the table.
  */
 #include <float.h>
@@ -29,9 +30,12 @@
 #define SUM_COLUMNS 128
 _Static_assert(SPLIT % BC == 0, "a block lies in one split");
 
-/* Bytes of scratch that the products want for one tile of Q and a block of K and V. */
+/*
+ * Bytes of scratch that the products want for one tile of Q and a block of K and V, and
+ * for themselves.
+ */
 struct operand_sizes {
-    size_t q, k, v;
+    size_t q, k, v, work;
 };
 
 /* Row x of a block stands at data + x * row, in elements as the products want them. */
@@ -93,6 +97,7 @@ struct operand {
 #define VEC vf
 #define VLEN VF_LEN
 #define BR (QV * VLEN)
+#define LANES_STEP VLEN
 #define V(word) vf_##word
 /* scripts/fit_exp2.py: relative error below 1e-7 before rounding. */
 #define EXP2_TERMS                                                                       \
@@ -110,6 +115,7 @@ struct operand {
 #include "cpu/products_fma_tmpl.h"
 #include "cpu/products_tmpl.h"
 #include "cpu/wide_tmpl.h"
+#include "cpu/block_tmpl.h"
 #include "cpu/narrow_fma_tmpl.h"
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
@@ -117,16 +123,36 @@ struct operand {
 
 #ifdef NATIVE_BF16
 #define N(name) name##_bf16
+#ifdef TILE_BF16
+#pragma push_macro("QV")
+#pragma push_macro("LANES_STEP")
+#undef QV
+#undef LANES_STEP
+#define QV 2
+#define LANES_STEP BR
+#endif
 #include "cpu/exp2_tmpl.h"
 #include "cpu/state_tmpl.h"
 #include "cpu/lanes_tmpl.h"
 #include "cpu/finish_tmpl.h"
+#include "cpu/pairs_bf16.h"
+#ifdef TILE_BF16
+#include "cpu/products_amx.h"
+#include "cpu/wide_tmpl.h"
+#include "cpu/block_amx.h"
+#else
 #include "cpu/products_bf16.h"
 #include "cpu/products_tmpl.h"
 #include "cpu/wide_tmpl.h"
+#include "cpu/block_tmpl.h"
+#endif
 #include "cpu/narrow_bf16.h"
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
+#ifdef TILE_BF16
+#pragma pop_macro("QV")
+#pragma pop_macro("LANES_STEP")
+#endif
 #undef N
 #endif
 
@@ -166,13 +192,29 @@ struct operand {
 #include "cpu/products_fma_tmpl.h"
 #include "cpu/products_tmpl.h"
 #include "cpu/wide_tmpl.h"
+#include "cpu/block_tmpl.h"
 #include "cpu/narrow_fma_tmpl.h"
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 
 static int64_t tile_rows(attend_dtype dtype)
 {
-    return QV * (dtype == ATTEND_F64 ? VD_LEN : VF_LEN);
+#ifdef NATIVE_BF16
+    if (dtype == ATTEND_BF16)
+        return tile_rows_bf16;
+#endif
+    return dtype == ATTEND_F64 ? tile_rows_f64 : tile_rows_f32;
+}
+
+/* Turning V costs more than reading it, and wants more tiles to share it. */
+static int tiles_max(attend_dtype dtype)
+{
+#ifdef TILE_BF16
+    if (dtype == ATTEND_BF16)
+        return 16;
+#endif
+    (void)dtype;
+    return 4;
 }
 
 /* name##_<type> for the problem's type of arithmetic, called with the arguments. */
@@ -229,7 +271,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 extern const struct kernels TABLE(ISA);
 const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .needs = ISA_NEEDS,
-                                   .tiles_max = 4,
+                                   .tiles_max = tiles_max,
                                    .split_keys = SPLIT,
                                    .tile_rows = tile_rows,
                                    .scratch_size = scratch_size,

@@ -63,6 +63,7 @@ attend_status check_open(struct check_run *run, const char *isa, int threads,
             return status;
         }
         set->name = found.name;
+        set->needs = found.needs;
         set->model = strcmp(found.name, "ref") == 0 ? CHECK_REF : CHECK_KERNELS;
         run->count++;
     }

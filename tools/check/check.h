@@ -24,7 +24,7 @@ struct check_tally {
 };
 
 struct check_set {
-    const char *name;
+    const char *name, *needs; /* as attend_isa_get() says */
     int model; /* CHECK_KERNELS or CHECK_REF */
     attend_context *ctx;
     struct check_tally tally; /* of the test that ran last */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel set with bf16 products on tile registers; flags in isa.list. */
+#include "cpu/simd_avx512.h"
+
+#if !defined(__AVX512BF16__) || !defined(__AMX_TILE__) || !defined(__AMX_BF16__)
+#error "compile this file with AVX512_BF16, AMX_TILE and AMX_BF16"
+#endif
+
+#define ISA amx
+#define ISA_NEEDS (CPU_V3 | CPU_V4 | CPU_BF16 | CPU_AMX)
+#define QV 3
+#define KR 8
+#define NATIVE_BF16
+#define TILE_BF16
+#define NARROW_VECTORS 4
+#include "cpu/kernels_tmpl.h"

@@ -23,14 +23,14 @@ struct N(pass) {
 
 /* Products that run beside the weighing of a pass. */
 struct N(beside) {
-    struct N(pass) *before, *after;
+    struct N(pass) * before, *after;
     int64_t j0, done, values, count;
     REAL *product[2];
 };
 
 /* The first tile from *index on that sees some of the block. */
 static void N(next_pass)(const STATE *s, int64_t j0, int64_t *index, REAL *scores,
-                         struct N(pass) *pass)
+                         struct N(pass) * pass)
 {
     pass->g = NULL;
     pass->s = scores;
@@ -46,7 +46,7 @@ static void N(next_pass)(const STATE *s, int64_t j0, int64_t *index, REAL *score
 }
 
 /* Values of the pass before: product k, and what product k - 1 adds to acc. */
-static void N(values_beside)(const STATE *s, const struct N(beside) *b, int64_t k)
+static void N(values_beside)(const STATE *s, const struct N(beside) * b, int64_t k)
 {
     const struct N(pass) *const pass = b->before;
     const int64_t a = pass->at.lo, e = pass->at.hi, c = k * TILE;
@@ -60,7 +60,7 @@ static void N(values_beside)(const STATE *s, const struct N(beside) *b, int64_t 
 }
 
 /* Scores of the pass after: product k, and scores and maxima of product k - 1. */
-static void N(scores_beside)(const STATE *s, const struct N(beside) *b, int64_t k)
+static void N(scores_beside)(const STATE *s, const struct N(beside) * b, int64_t k)
 {
     const struct N(pass) *const pass = b->after;
     const int64_t a = pass->at.lo, e = pass->at.hi, x = N(tile_floor)(a) + k * TILE;
@@ -72,7 +72,7 @@ static void N(scores_beside)(const STATE *s, const struct N(beside) *b, int64_t 
 }
 
 /* Every product has one turn, and the last of each kind one more. */
-static void N(open_beside)(const STATE *s, struct N(beside) *b)
+static void N(open_beside)(const STATE *s, struct N(beside) * b)
 {
     const struct N(pass) *const before = b->before, *const after = b->after;
     const int64_t tiles =
@@ -84,7 +84,7 @@ static void N(open_beside)(const STATE *s, struct N(beside) *b)
     N(clear_top)(s);
 }
 
-static void N(run_beside)(const STATE *s, struct N(beside) *b, int64_t until)
+static void N(run_beside)(const STATE *s, struct N(beside) * b, int64_t until)
 {
     for (; b->done < until; b->done++)
         if (b->done < b->values)
@@ -94,7 +94,7 @@ static void N(run_beside)(const STATE *s, struct N(beside) *b, int64_t until)
 }
 
 /* The new maximum of every row, and what it makes of the sums before. */
-static void N(begin_weights)(STATE *s, struct N(pass) *pass, int64_t j0)
+static void N(begin_weights)(STATE *s, struct N(pass) * pass, int64_t j0)
 {
     ROWS *const g = pass->g;
 
@@ -111,7 +111,7 @@ static void N(begin_weights)(STATE *s, struct N(pass) *pass, int64_t j0)
     }
 }
 
-static void N(weigh_piece)(const STATE *s, struct N(pass) *pass, int64_t a, int64_t e)
+static void N(weigh_piece)(const STATE *s, struct N(pass) * pass, int64_t a, int64_t e)
 {
     for (int64_t r = 0; r < pass->g->width; r += VLEN) {
         const VEC base = V(load)(pass->base + r);
@@ -123,7 +123,7 @@ static void N(weigh_piece)(const STATE *s, struct N(pass) *pass, int64_t a, int6
 }
 
 /* Weights of the pass, piece by piece, and the products beside it spread among them. */
-static void N(weigh_pass)(STATE *s, struct N(pass) *pass, struct N(beside) *b)
+static void N(weigh_pass)(STATE *s, struct N(pass) * pass, struct N(beside) * b)
 {
     const int64_t a = pass->at.lo, e = pass->at.hi, first = a / PIECE;
     const int64_t pieces = ceil_div_i64(e, PIECE) - first;

@@ -75,7 +75,7 @@ const char *attendi_cpu_feature_names(unsigned bits)
 {
     return bits & CPU_AMX    ? V4_NAMES " avx512_bf16 amx_tile amx_bf16"
            : bits & CPU_BF16 ? V4_NAMES " avx512_bf16"
-           : bits & CPU_V4 ? V4_NAMES
-           : bits & CPU_V3 ? V3_NAMES
-                           : "";
+           : bits & CPU_V4   ? V4_NAMES
+           : bits & CPU_V3   ? V3_NAMES
+                             : "";
 }

@@ -8,9 +8,11 @@
 
 #define ISA amx
 #define ISA_NEEDS (CPU_V3 | CPU_V4 | CPU_BF16 | CPU_AMX)
-#define QV 3
-#define KR 8
-#define NATIVE_BF16
+#define BASE_ISA avx512
 #define TILE_BF16
+#define QV 2
+#define LANES_STEP BR
+/* Turning V costs more than reading it, and wants more tiles to share it. */
+#define TILES_MAX 16
 #define NARROW_VECTORS 4
 #include "cpu/kernels_tmpl.h"

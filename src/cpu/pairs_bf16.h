@@ -50,8 +50,7 @@ static void N(pack_q)(const STATE *s, ROWS *g)
             for (int r = 0; r < VLEN; r++) {
                 const int64_t row = min_i64(r0 + r, g->rows - 1);
                 x[r] = N(load_row_pairs)(
-                    attendi_view_row(&p->q, s->t->b, g->head[row],
-                                     g->query[row]),
+                    attendi_view_row(&p->q, s->t->b, g->head[row], g->query[row]),
                     p->q.stride[3], c, p->d);
             }
             V(transpose)(x);

@@ -113,9 +113,8 @@ static inline __m512i N(load_value)(STATE *s, int64_t j0, int64_t x, int64_t c)
 {
     const attend_view *v = &s->p->v;
     const __m512i exponent = _mm512_set1_epi16(0x7f80);
-    const __m512i y = _mm512_castps_si512(
-        N(load_row_pairs)(attendi_view_row(v, s->t->b, s->t->hk, j0 + x), v->stride[3], c,
-                          s->p->dv));
+    const __m512i y = _mm512_castps_si512(N(load_row_pairs)(
+        attendi_view_row(v, s->t->b, s->t->hk, j0 + x), v->stride[3], c, s->p->dv));
 
     if (!N(any_infinite)(y))
         return y;
@@ -253,11 +252,11 @@ static void N(add_infinite)(const STATE *s, const ROWS *g, const float *weights,
                 const __m512i w1 = _mm512_and_si512(w, _mm512_set1_epi32(~0xffff));
                 const __mmask16 seen = (__mmask16)~_mm512_movepi32_mask(w1);
                 float *const at = g->acc + c * BR + r;
-                const VEC value1 =
-                    _mm512_castsi512_ps(_mm512_set1_epi32((int)(y << 16)));
+                const VEC value1 = _mm512_castsi512_ps(_mm512_set1_epi32((int)(y << 16)));
 
-                V(store)(at, _mm512_mask3_fmadd_ps(_mm512_castsi512_ps(w1), value1,
-                                                   V(load)(at), seen));
+                V(store)
+                (at, _mm512_mask3_fmadd_ps(_mm512_castsi512_ps(w1), value1, V(load)(at),
+                                           seen));
             }
         }
     }

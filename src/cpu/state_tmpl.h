@@ -2,7 +2,6 @@
 /* Not a header: what the templates of one item share.  Parameters: forward_tmpl.h. */
 
 #define BR (QV * VLEN)
-enum { N(tile_rows) = BR };
 
 /* Rows computed together, what the rule lets them see, and how far they are. */
 struct N(rows) {
@@ -34,9 +33,9 @@ struct N(state) {
     struct operand keys, values;
     int64_t key_rows; /* tiles: rows that `keys` has */
     REAL *work;       /* what the products want besides */
-    REAL *top;   /* [BR] wide: the largest score of each row in the block */
-    REAL *fix;   /* [BR] what acc and l of the blocks before are multiplied by */
-    int finite;  /* whether V is, in the block at hand; -1: not looked at yet */
+    REAL *top;        /* [BR] wide: the largest score of each row in the block */
+    REAL *fix;        /* [BR] what acc and l of the blocks before are multiplied by */
+    int finite;       /* whether V is, in the block at hand; -1: not looked at yet */
 };
 
 /* A number of the rule as REAL: one too large for it stays finite. */

@@ -25,7 +25,7 @@ struct check_tally {
 
 struct check_set {
     const char *name, *needs; /* as attend_isa_get() says */
-    int model; /* CHECK_KERNELS or CHECK_REF */
+    int model;                /* CHECK_KERNELS or CHECK_REF */
     attend_context *ctx;
     struct check_tally tally; /* of the test that ran last */
 };

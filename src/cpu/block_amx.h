@@ -25,7 +25,7 @@ struct N(pass) {
 struct N(beside) {
     struct N(pass) * before, *after;
     int64_t j0, done, values, count;
-    REAL *product[2];
+    REAL scale, *product[2];
 };
 
 /* The first tile from *index on that sees some of the block. */
@@ -68,7 +68,8 @@ static void N(scores_beside)(const STATE *s, const struct N(beside) * b, int64_t
     if (x < e)
         N(score_product)(s, pass->g, pass->s, x);
     if (k > 0)
-        N(scale_scores)(s, pass->s, max_i64(x - TILE, a), min_i64(x, e));
+        N(scale_scores)
+    (s, pass->s, V(set1)(b->scale), max_i64(x - TILE, a), min_i64(x, e));
 }
 
 /* Every product has one turn, and the last of each kind one more. */
@@ -152,6 +153,7 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
     struct N(beside) b = {.before = &passes[2],
                           .after = &passes[0],
                           .j0 = j0,
+                          .scale = N(narrow)(s->p->scale),
                           .product = {products, products + N(work_product)}};
     int64_t index = 0;
 

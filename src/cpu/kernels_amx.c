@@ -2,7 +2,8 @@
 /* The kernel set with bf16 products on tile registers; flags in isa.list. */
 #include "cpu/simd_avx512.h"
 
-#if !defined(__AVX512BF16__) || !defined(__AMX_TILE__) || !defined(__AMX_BF16__)
+/* clang 14 spells the second without the inner underscore. */
+#if !defined(__AVX512BF16__) || !(defined(__AMX_BF16__) || defined(__AMXBF16__))
 #error "compile this file with AVX512_BF16, AMX_TILE and AMX_BF16"
 #endif
 

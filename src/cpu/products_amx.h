@@ -100,56 +100,74 @@ static struct operand N(block_keys)(const STATE *s, int64_t j0, int64_t a, int64
     return (struct operand){buffer, row};
 }
 
-/* Whether a bf16 of x is not finite. */
-static inline bool N(any_infinite)(__m512i x)
+/* Where a bf16 of x is finite. */
+static inline __mmask32 N(finite_mask)(__m512i x)
 {
     const __m512i exponent = _mm512_set1_epi16(0x7f80);
 
-    return _mm512_cmpeq_epi16_mask(_mm512_and_si512(x, exponent), exponent) != 0;
-}
-
-/* Columns c .. c + TILE - 1 of key j0 + x, 0 in the place of what is not finite. */
-static inline __m512i N(load_value)(STATE *s, int64_t j0, int64_t x, int64_t c)
-{
-    const attend_view *v = &s->p->v;
-    const __m512i exponent = _mm512_set1_epi16(0x7f80);
-    const __m512i y = _mm512_castps_si512(N(load_row_pairs)(
-        attendi_view_row(v, s->t->b, s->t->hk, j0 + x), v->stride[3], c, s->p->dv));
-
-    if (!N(any_infinite)(y))
-        return y;
-    s->finite = 0;
-    return _mm512_maskz_mov_epi16(
-        _mm512_cmpneq_epi16_mask(_mm512_and_si512(y, exponent), exponent), y);
+    return _mm512_cmpneq_epi16_mask(_mm512_and_si512(x, exponent), exponent);
 }
 
 /*
- * Vt[c][x] of TILE keys and columns, 0 for keys outside a .. e - 1.  Neighbouring keys
- * are paired, even columns apart from odd ones, and the pairs turned.
+ * Columns c .. c + TILE - 1 of keys x0 .. x0 + TILE - 1, 0 in the place of what is not
+ * finite and of keys outside a .. e - 1.
  */
-static void N(turn_values)(STATE *s, int64_t j0, int64_t x0, int64_t c, int64_t a,
-                           int64_t e)
+static void N(load_values)(STATE *s, int64_t j0, int64_t x0, int64_t c, int64_t a,
+                           int64_t e, __m512i y[TILE])
 {
-    uint16_t *const to = (uint16_t *)s->v + c * BC + x0;
-    __m512 even[VLEN], odd[VLEN];
+    const attend_view *v = &s->p->v;
+    const uint16_t *const row = attendi_view_row(v, s->t->b, s->t->hk, j0);
+    const int whole = v->stride[3] == 1 && c + TILE <= s->p->dv;
+    __mmask32 finite = ~(__mmask32)0;
+
+    for (int i = 0; i < TILE; i++) {
+        const int64_t x = x0 + i;
+        const uint16_t *const value = row + x * v->stride[2];
+
+        if (x < a || x >= e)
+            y[i] = _mm512_setzero_si512();
+        else if (whole)
+            y[i] = _mm512_loadu_si512(value + c);
+        else
+            y[i] =
+                _mm512_castps_si512(N(load_row_pairs)(value, v->stride[3], c, s->p->dv));
+        finite &= N(finite_mask)(y[i]);
+    }
+    if (finite == ~(__mmask32)0)
+        return;
+    s->finite = 0;
+    for (int i = 0; i < TILE; i++)
+        y[i] = _mm512_maskz_mov_epi16(N(finite_mask)(y[i]), y[i]);
+}
+
+/* Every other column of y, from `first` on, in pairs of keys, turned. */
+static inline void N(turn_half)(uint16_t *to, const __m512i y[TILE], const int first)
+{
+    __m512 pair[VLEN];
 
     for (int i = 0; i < VLEN; i++) {
-        const int64_t x = x0 + 2 * i;
-        const __m512i zero = _mm512_setzero_si512();
-        const __m512i y = x >= a && x < e ? N(load_value)(s, j0, x, c) : zero;
-        const __m512i z = x + 1 >= a && x + 1 < e ? N(load_value)(s, j0, x + 1, c) : zero;
+        const __m512i low = first ? _mm512_srli_epi32(y[2 * i], 16) : y[2 * i];
+        const __m512i high = first ? y[2 * i + 1] : _mm512_slli_epi32(y[2 * i + 1], 16);
 
-        even[i] = _mm512_castsi512_ps(
-            _mm512_mask_blend_epi16(0xaaaaaaaa, y, _mm512_slli_epi32(z, 16)));
-        odd[i] = _mm512_castsi512_ps(
-            _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(y, 16), z));
+        pair[i] = _mm512_castsi512_ps(_mm512_mask_blend_epi16(0xaaaaaaaa, low, high));
     }
-    V(transpose)(even);
-    V(transpose)(odd);
-    for (int i = 0; i < VLEN; i++) {
-        V(store)((float *)(to + 2 * i * BC), even[i]);
-        V(store)((float *)(to + (2 * i + 1) * BC), odd[i]);
-    }
+    V(transpose)(pair);
+    for (int i = 0; i < VLEN; i++)
+        V(store)((float *)(to + (2 * i + first) * BC), pair[i]);
+}
+
+/* Vt[c][x] of a block: its tiles of keys, zero where they lie outside a .. e - 1. */
+static void N(turn_values)(STATE *s, int64_t j0, int64_t a, int64_t e)
+{
+    for (int64_t x = N(tile_floor)(a); x < e; x += TILE)
+        for (int64_t c = 0; c < s->p->dv; c += TILE) {
+            uint16_t *const to = (uint16_t *)s->v + c * BC + x;
+            __m512i y[TILE];
+
+            N(load_values)(s, j0, x, c, a, e, y);
+            N(turn_half)(to, y, 0);
+            N(turn_half)(to, y, 1);
+        }
 }
 
 static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
@@ -158,9 +176,7 @@ static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
     s->key_rows = s->keys.data == s->k ? BC : s->p->nk - j0;
     s->values = (struct operand){s->v, BC};
     s->finite = 1;
-    for (int64_t c = 0; c < s->p->dv; c += TILE)
-        for (int64_t x = N(tile_floor)(a); x < e; x += TILE)
-            N(turn_values)(s, j0, x, c, a, e);
+    N(turn_values)(s, j0, a, e);
 }
 
 /* Products of Q and keys x .. x + TILE - 1 of the block, or of the last that exist. */
@@ -174,9 +190,9 @@ static void N(score_product)(const STATE *s, const ROWS *g, float *to, int64_t x
 }
 
 /* Products of keys a .. e - 1 to scores, and s->top of those. */
-static void N(scale_scores)(const STATE *s, float *scores, int64_t a, int64_t e)
+static void N(scale_scores)(const STATE *s, float *scores, VEC scale, int64_t a,
+                            int64_t e)
 {
-    const VEC scale = V(set1)(N(narrow)(s->p->scale));
     VEC low = V(load)(s->top), high = V(load)(s->top + VLEN);
 
     for (int64_t x = a; x < e; x++) {
@@ -196,7 +212,7 @@ static void N(scores)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
 {
     for (int64_t x = N(tile_floor)(a); x < e; x += TILE)
         N(score_product)(s, g, s->s, x);
-    N(scale_scores)(s, s->s, a, e);
+    N(scale_scores)(s, s->s, V(set1)(N(narrow)(s->p->scale)), a, e);
 }
 
 /* 0 for weights outside keys a .. e - 1 in the tiles that hold these. */

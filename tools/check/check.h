@@ -33,6 +33,7 @@ struct check_set {
 struct check_run {
     struct check_set sets[CHECK_SETS_MAX];
     int count;
+    int all; /* whether every set that runs here is among them */
     uint64_t seed;
     double effort;     /* multiplies the number of cases; 1 for `attend check` */
     int64_t exp2_step; /* one float in this many */

@@ -66,7 +66,7 @@ static void N(scores_beside)(const STATE *s, const struct N(beside) * b, int64_t
     const int64_t a = pass->at.lo, e = pass->at.hi, x = N(tile_floor)(a) + k * TILE;
 
     if (x < e)
-        N(score_product)(s, pass->g, pass->s, x);
+        N(score_product)(s, pass->g, pass->s, b->j0, x);
     if (k > 0)
         N(scale_scores)
     (s, pass->s, V(set1)(b->scale), max_i64(x - TILE, a), min_i64(x, e));

@@ -173,16 +173,17 @@ static void N(turn_values)(STATE *s, int64_t j0, int64_t a, int64_t e)
 static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     s->keys = N(block_keys)(s, j0, a, e);
-    s->key_rows = s->keys.data == s->k ? BC : s->p->nk - j0;
     s->values = (struct operand){s->v, BC};
     s->finite = 1;
     N(turn_values)(s, j0, a, e);
 }
 
 /* Products of Q and keys x .. x + TILE - 1 of the block, or of the last that exist. */
-static void N(score_product)(const STATE *s, const ROWS *g, float *to, int64_t x)
+static void N(score_product)(const STATE *s, const ROWS *g, float *to, int64_t j0,
+                             int64_t x)
 {
-    const int64_t from = min_i64(x, s->key_rows - TILE);
+    const int64_t exist = s->keys.data == s->k ? BC : s->p->nk - j0;
+    const int64_t from = min_i64(x, exist - TILE);
 
     N(tile_product)
     (to + from * BR, (const uint16_t *)s->keys.data + from * s->keys.row, s->keys.row,
@@ -208,10 +209,10 @@ static void N(scale_scores)(const STATE *s, float *scores, VEC scale, int64_t a,
     V(store)(s->top + VLEN, high);
 }
 
-static void N(scores)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+static void N(scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
 {
     for (int64_t x = N(tile_floor)(a); x < e; x += TILE)
-        N(score_product)(s, g, s->s, x);
+        N(score_product)(s, g, s->s, j0, x);
     N(scale_scores)(s, s->s, V(set1)(N(narrow)(s->p->scale)), a, e);
 }
 

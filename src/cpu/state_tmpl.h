@@ -12,7 +12,7 @@ struct N(rows) {
     int64_t query[BR], head[BR];
     int64_t first[BR], end[BR];
     int64_t last_end[QV]; /* of the rows up to each vector's last, the last end */
-    int64_t anchor[BR]; /* ALiBi distances are counted from this key */
+    int64_t anchor[BR];   /* ALiBi distances are counted from this key */
     const void *mask_row[BR], *bias_row[BR];
     REAL slope[BR];
     REAL *q;          /* as the products want it */
@@ -31,11 +31,10 @@ struct N(state) {
     REAL *extra; /* bias, then marks, as s */
     REAL *k, *v; /* a block of K and of V, where they cannot be used in place */
     struct operand keys, values;
-    int64_t key_rows; /* tiles: rows that `keys` has */
-    REAL *work;       /* what the products want besides */
-    REAL *top;        /* [BR] wide: the largest score of each row in the block */
-    REAL *fix;        /* [BR] what acc and l of the blocks before are multiplied by */
-    int finite;       /* whether V is, in the block at hand; -1: not looked at yet */
+    REAL *work; /* what the products want besides */
+    REAL *top;  /* [BR] wide: the largest score of each row in the block */
+    REAL *fix;  /* [BR] what acc and l of the blocks before are multiplied by */
+    int finite; /* whether V is, in the block at hand; -1: not looked at yet */
 };
 
 /* A number of the rule as REAL: one too large for it stays finite. */

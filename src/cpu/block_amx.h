@@ -4,7 +4,8 @@
  * turns its scores into weights, which is work for the vector units, the products of
  * its neighbours run on the tile unit: values of the tile before it and scores of the
  * one after, a product after every few keys, near enough for the machine to run both
- * at once.  What follows a product waits until the next has been issued.
+ * at once.  A product stays in the tile registers until the next one's turn, so that
+ * nothing waits for it in between.
  * Parameters: forward_tmpl.h.
  */
 
@@ -25,7 +26,7 @@ struct N(pass) {
 struct N(beside) {
     struct N(pass) * before, *after;
     int64_t j0, done, values, count;
-    REAL scale, *product[2];
+    REAL scale, *product;
 };
 
 /* The first tile from *index on that sees some of the block. */
@@ -45,31 +46,37 @@ static void N(next_pass)(const STATE *s, int64_t j0, int64_t *index, REAL *score
         pass->edge = N(is_edge)(s, pass->g, j0, pass->at.lo, pass->at.hi);
 }
 
-/* Values of the pass before: product k, and what product k - 1 adds to acc. */
+/* Values of the pass before: what product k - 1 adds to acc, beside product k. */
 static void N(values_beside)(const STATE *s, const struct N(beside) * b, int64_t k)
 {
     const struct N(pass) *const pass = b->before;
     const int64_t a = pass->at.lo, e = pass->at.hi, c = k * TILE;
 
-    if (c < s->p->dv)
-        N(value_product)(s, pass->s, b->product[k % 2], a, e, c);
     if (k > 0)
-        N(join_product)(s, pass->g, pass->fix, b->product[(k - 1) % 2], c - TILE);
+        N(store_product)(b->product);
+    if (c < s->p->dv)
+        N(value_product)(s, pass->s, a, e, c);
+    if (k > 0)
+        N(join_product)(s, pass->g, pass->fix, b->product, c - TILE);
     if (c >= s->p->dv && !s->finite)
         N(add_infinite)(s, pass->g, pass->s, b->j0, a, e);
 }
 
-/* Scores of the pass after: product k, and scores and maxima of product k - 1. */
+/* Scores of the pass after: scores and maxima of product k - 1, beside product k. */
 static void N(scores_beside)(const STATE *s, const struct N(beside) * b, int64_t k)
 {
     const struct N(pass) *const pass = b->after;
     const int64_t a = pass->at.lo, e = pass->at.hi, x = N(tile_floor)(a) + k * TILE;
+    const int64_t from = x < e ? N(score_from)(s, b->j0, x) : e;
+    const int64_t before = N(score_from)(s, b->j0, x - TILE);
 
+    if (k > 0)
+        N(store_product)(pass->s + before * BR);
     if (x < e)
-        N(score_product)(s, pass->g, pass->s, b->j0, x);
+        N(score_product)(s, pass->g, from);
     if (k > 0)
         N(scale_scores)
-    (s, pass->s, V(set1)(b->scale), max_i64(x - TILE, a), min_i64(x, e));
+    (s, pass->s, V(set1)(b->scale), max_i64(before, a), from);
 }
 
 /* Every product has one turn, and the last of each kind one more. */
@@ -148,13 +155,12 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
 {
     REAL *const own = s->s, *const work = s->work;
     REAL *const scores[3] = {own, work, work + N(work_scores)};
-    REAL *const products = work + 2 * N(work_scores);
     struct N(pass) passes[3] = {{0}};
     struct N(beside) b = {.before = &passes[2],
                           .after = &passes[0],
                           .j0 = j0,
                           .scale = N(narrow)(s->p->scale),
-                          .product = {products, products + N(work_product)}};
+                          .product = work + 2 * N(work_scores)};
     int64_t index = 0;
 
     N(open_block)(s, j0, all.lo, all.hi);

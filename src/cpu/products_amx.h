@@ -39,11 +39,11 @@ static void N(end_blocks)(void) { _tile_release(); }
 static inline void N(settle_memory)(void) { __asm__ volatile("" ::: "memory"); }
 
 /*
- * to[TILE][BR] = A B: A has TILE rows of n columns, a_row elements apart, n a multiple
- * of TILE; B has n / 2 rows of BR pairs.
+ * A B in tile registers 0 .. 3: A has TILE rows of n columns, a_row elements apart, n a
+ * multiple of TILE; B has n / 2 rows of BR pairs.
  */
-static inline void N(tile_product)(float *to, const uint16_t *a, int64_t a_row,
-                                   const uint32_t *b, int64_t n)
+static inline void N(multiply)(const uint16_t *a, int64_t a_row, const uint32_t *b,
+                               int64_t n)
 {
     const int64_t a_bytes = a_row * (int64_t)sizeof *a, lanes = BR * sizeof *b;
 
@@ -62,6 +62,13 @@ static inline void N(tile_product)(float *to, const uint16_t *a, int64_t a_row,
         _tile_dpbf16ps(2, 5, 6);
         _tile_dpbf16ps(3, 5, 7);
     }
+}
+
+/* to[TILE][BR] = the product in the tile registers. */
+static inline void N(store_product)(float *to)
+{
+    const int64_t lanes = BR * sizeof *to;
+
     _tile_stored(0, to, lanes);
     _tile_stored(1, to + VLEN, lanes);
     _tile_stored(2, to + TILE / 2 * BR, lanes);
@@ -69,7 +76,7 @@ static inline void N(tile_product)(float *to, const uint16_t *a, int64_t a_row,
     N(settle_memory)();
 }
 
-/* s->work: scores of two tiles more, and two products of values. */
+/* s->work: scores of two tiles more, and a product of values. */
 enum { N(work_scores) = BC * BR, N(work_product) = TILE * BR };
 
 static struct operand_sizes N(operand_sizes)(const struct problem *p)
@@ -78,7 +85,7 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
         .q = N(q_size)(p),
         .k = (size_t)N(tile_ceil)(p->d) * BC * sizeof(uint16_t),
         .v = (size_t)N(tile_ceil)(p->dv) * BC * sizeof(uint16_t),
-        .work = 2 * (N(work_scores) + N(work_product)) * sizeof(float)};
+        .work = (2 * N(work_scores) + N(work_product)) * sizeof(float)};
 }
 
 /* K in place, or whole tiles of it where columns or keys do not fill them. */
@@ -178,15 +185,17 @@ static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
     N(turn_values)(s, j0, a, e);
 }
 
-/* Products of Q and keys x .. x + TILE - 1 of the block, or of the last that exist. */
-static void N(score_product)(const STATE *s, const ROWS *g, float *to, int64_t j0,
-                             int64_t x)
+/* The first key of the product for keys from x on: the last TILE that exist serve too. */
+static int64_t N(score_from)(const STATE *s, int64_t j0, int64_t x)
 {
-    const int64_t exist = s->keys.data == s->k ? BC : s->p->nk - j0;
-    const int64_t from = min_i64(x, exist - TILE);
+    return min_i64(x, (s->keys.data == s->k ? BC : s->p->nk - j0) - TILE);
+}
 
-    N(tile_product)
-    (to + from * BR, (const uint16_t *)s->keys.data + from * s->keys.row, s->keys.row,
+/* Products of Q and keys x .. x + TILE - 1 of the block. */
+static void N(score_product)(const STATE *s, const ROWS *g, int64_t x)
+{
+    N(multiply)
+    ((const uint16_t *)s->keys.data + x * s->keys.row, s->keys.row,
      (const uint32_t *)g->q, N(tile_ceil)(s->p->d));
 }
 
@@ -211,8 +220,12 @@ static void N(scale_scores)(const STATE *s, float *scores, VEC scale, int64_t a,
 
 static void N(scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
 {
-    for (int64_t x = N(tile_floor)(a); x < e; x += TILE)
-        N(score_product)(s, g, s->s, j0, x);
+    for (int64_t x = N(tile_floor)(a); x < e; x += TILE) {
+        const int64_t from = N(score_from)(s, j0, x);
+
+        N(score_product)(s, g, from);
+        N(store_product)(s->s + from * BR);
+    }
     N(scale_scores)(s, s->s, V(set1)(N(narrow)(s->p->scale)), a, e);
 }
 
@@ -226,13 +239,13 @@ static void N(clear_weights)(float *weights, int64_t a, int64_t e)
 }
 
 /* Products of columns c .. c + TILE - 1 of V and weights of keys a .. e - 1. */
-static void N(value_product)(const STATE *s, const float *weights, float *to, int64_t a,
-                             int64_t e, int64_t c)
+static void N(value_product)(const STATE *s, const float *weights, int64_t a, int64_t e,
+                             int64_t c)
 {
     const int64_t from = N(tile_floor)(a);
 
-    N(tile_product)
-    (to, (const uint16_t *)s->values.data + c * s->values.row + from, s->values.row,
+    N(multiply)
+    ((const uint16_t *)s->values.data + c * s->values.row + from, s->values.row,
      (const uint32_t *)weights + from / 2 * BR, N(tile_ceil)(e) - from);
 }
 

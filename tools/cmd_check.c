@@ -92,14 +92,27 @@ static void print_as_text(const check_test *test, const struct check_set *set)
         printf("    %s: %s\n    %s\n", test->name, test->what, set->tally.detail);
 }
 
+/* The sets of this build that were left out, if none was asked for by name. */
+static void print_skipped(const struct check_run *run)
+{
+    attend_isa isa;
+
+    for (int index = 0; attend_isa_get(index, &isa) == ATTEND_OK; index++)
+        if (!isa.runs && run->all)
+            printf("%-11s SKIPPED: this machine cannot run it; needs %s\n", isa.name,
+                   isa.needs);
+}
+
 /* All tests over all sets; returns how many results are not ok. */
 static int perform_all(struct check_run *run, struct progress *progress, int as_json,
                        int *status, char *first, size_t first_size)
 {
     int failed = 0;
 
-    if (!as_json)
+    if (!as_json) {
+        print_skipped(run);
         printf("%-11s %-10s %9s  %9s\n", "set", "test", "cases", "err/bound");
+    }
     for (int t = 0; t < check_test_count; t++) {
         progress->done = t;
         check_perform(run, &check_tests[t]);

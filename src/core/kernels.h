@@ -12,9 +12,9 @@
 struct kernels {
     const char *isa;
     unsigned needs; /* bits of cpu/cpu_features.h */
-    /* Query rows of a full tile, by dtype alone, and the tiles of an item at most. */
+    /* Query rows of a full tile, and the tiles of an item at most, by dtype alone. */
     int64_t (*tile_rows)(attend_dtype dtype);
-    int tiles_max;
+    int (*tiles_max)(attend_dtype dtype);
     /* Keys that can be computed apart and joined; 0: a row is one piece. */
     int64_t split_keys;
     /* Bytes of scratch that `forward` and `join` use for an item of so many rows. */

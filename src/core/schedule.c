@@ -53,11 +53,11 @@ static int workers_for(const struct problem *p, const struct tiling *t, int thre
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
                                  int threads)
 {
-    const int64_t tile_rows = k->tile_rows(p->dtype);
+    const int64_t tile_rows = k->tile_rows(p->dtype), tiles_max = k->tiles_max(p->dtype);
     const int64_t tiles = attendi_tiling(p, tile_rows, 0).count;
     const int64_t wanted = tiles / (ITEMS_PER_WORKER * (int64_t)threads);
     const int64_t per_item =
-        threads == 1 ? k->tiles_max : max_i64(1, min_i64(wanted, k->tiles_max));
+        threads == 1 ? tiles_max : max_i64(1, min_i64(wanted, tiles_max));
     const bool split = threads > 1 && k->split_keys > 0 && !p->weights.data &&
                        tiles < ITEMS_LEAST * (int64_t)threads;
     struct schedule s = {
@@ -65,7 +65,7 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
 
     s.workers = s.tiling.count == 0 ? 0 : workers_for(p, &s.tiling, threads);
     if (s.workers == 1 && s.tiling.splits > 1)
-        s.tiling = attendi_tiling(p, tile_rows * k->tiles_max, 0);
+        s.tiling = attendi_tiling(p, tile_rows * tiles_max, 0);
     return s;
 }
 

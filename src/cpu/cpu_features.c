@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE
+
 #include "cpu/cpu_features.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <stdint.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 /* xgetbv(0): which register files the system saves on a task switch. */
 static uint64_t saved_state(void)
@@ -16,10 +22,22 @@ static uint64_t saved_state(void)
 
 static int has(unsigned word, unsigned bits) { return (word & bits) == bits; }
 
+/* Tile registers are large: Linux saves them for those who ask, other systems may not. */
+static int tiles_granted(void)
+{
+#if defined(__linux__) && defined(SYS_arch_prctl)
+    const int request_permission = 0x1023, tile_data = 18;
+
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+    return 0;
+#endif
+}
+
 unsigned attendi_cpu_features(void)
 {
     unsigned a, b, c, d, features = 0;
-    unsigned basic, extended, leaf7b;
+    unsigned basic, extended, leaf7b, leaf7d;
 
     if (!__get_cpuid(1, &a, &b, &basic, &d) || !has(basic, bit_OSXSAVE))
         return 0;
@@ -27,7 +45,7 @@ unsigned attendi_cpu_features(void)
     if ((state & 0x06) != 0x06) /* XMM and YMM */
         return 0;
     if (!__get_cpuid(0x80000001, &a, &b, &extended, &d) ||
-        !__get_cpuid_count(7, 0, &a, &leaf7b, &c, &d))
+        !__get_cpuid_count(7, 0, &a, &leaf7b, &c, &leaf7d))
         return 0;
     if (has(basic, bit_AVX | bit_FMA | bit_F16C | bit_MOVBE) &&
         has(extended, bit_LZCNT) && has(leaf7b, bit_AVX2 | bit_BMI | bit_BMI2))
@@ -38,6 +56,9 @@ unsigned attendi_cpu_features(void)
         features |= CPU_V4;
     if ((features & CPU_V4) && __get_cpuid_count(7, 1, &a, &b, &c, &d) && has(a, 1u << 5))
         features |= CPU_BF16;
+    if ((features & CPU_BF16) && (state & 0x60000) == 0x60000 && /* TILECFG, TILEDATA */
+        has(leaf7d, 1u << 22 | 1u << 24) && tiles_granted())     /* AMX_BF16, AMX_TILE */
+        features |= CPU_AMX;
     return features;
 }
 
@@ -52,8 +73,9 @@ unsigned attendi_cpu_features(void) { return 0; }
 
 const char *attendi_cpu_feature_names(unsigned bits)
 {
-    return bits & CPU_BF16 ? V4_NAMES " avx512_bf16"
-           : bits & CPU_V4 ? V4_NAMES
-           : bits & CPU_V3 ? V3_NAMES
-                           : "";
+    return bits & CPU_AMX    ? V4_NAMES " avx512_bf16 amx_tile amx_bf16"
+           : bits & CPU_BF16 ? V4_NAMES " avx512_bf16"
+           : bits & CPU_V4   ? V4_NAMES
+           : bits & CPU_V3   ? V3_NAMES
+                             : "";
 }

@@ -6,7 +6,9 @@
 #define CPU_V3 1u   /* x86-64-v3: AVX2, FMA, F16C, BMI */
 #define CPU_V4 2u   /* x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
 #define CPU_BF16 4u /* AVX512_BF16 */
+#define CPU_AMX 8u  /* AMX_TILE and AMX_BF16, granted to this process */
 
+/* Asks the system for tile registers where there are any: they come on request. */
 unsigned attendi_cpu_features(void);
 
 /* The single features behind a set of the bits above, separated by spaces. */

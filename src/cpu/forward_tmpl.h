@@ -10,6 +10,8 @@
  *   N(name)                   name with the suffix of this instance
  *   QV                        vectors of query rows in a full tile
  *   KR                        keys (or columns of V) in a register tile
+ *   LANES_STEP                lanes are used in multiples of this: VLEN, or BR
+ *   TILES_MAX                 tiles of an item at most
  *   NARROW_KEYS               keys turned at a time by a narrow item
  *   NARROW_VECTORS            vectors of columns of V at a time in a narrow item
  *
@@ -57,6 +59,7 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, char *ba
     s->fix = N(take)(base, &used, lanes);
     s->k = N(take)(base, &used, N(is_narrow)(p) ? N(narrow_k_size)() : sizes.k);
     s->v = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.v);
+    s->work = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.work);
     s->rows = N(take)(base, &used, (size_t)s->count * sizeof *s->rows);
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = base ? &s->rows[x] : &none;
@@ -70,6 +73,18 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, char *ba
         g->l_before = N(take)(base, &used, lanes);
     }
     return used;
+}
+
+static int64_t N(tile_rows)(attend_dtype dtype)
+{
+    (void)dtype;
+    return BR;
+}
+
+static int N(tiles_max)(attend_dtype dtype)
+{
+    (void)dtype;
+    return TILES_MAX;
 }
 
 static size_t N(scratch_size)(const struct problem *p, int64_t rows)

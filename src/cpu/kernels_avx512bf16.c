@@ -10,6 +10,6 @@
 #define ISA_NEEDS (CPU_V3 | CPU_V4 | CPU_BF16)
 #define QV 3
 #define KR 8
-#define NATIVE_BF16
+#define BASE_ISA avx512
 #define NARROW_VECTORS 4
 #include "cpu/kernels_tmpl.h"

@@ -4,8 +4,11 @@
  *   ISA, ISA_NEEDS    name and the bits of cpu_features.h
  *   QV, KR            register tile: query vectors by keys; at most 3 vectors
  *   NARROW_VECTORS    vectors of columns of V at a time where rows are few
- *   NATIVE_BF16       optional: products_bf16.h in the place of widening
- * and includes this file, which makes the f32 and f64 instances and the table.
+ *   BASE_ISA          optional: all but bf16 problems are left to that set
+ *   TILE_BF16         with it: products_amx.h in the place of products_bf16.h
+ *   LANES_STEP, TILES_MAX   optional, VLEN and 4 if not given: forward_tmpl.h
+ * and includes this file, which makes the f32 and f64 instances, or with BASE_ISA the
+ * bf16 instance, and the table.
  */
 #include <float.h>
 #include <math.h>
@@ -29,9 +32,12 @@
 #define SUM_COLUMNS 128
 _Static_assert(SPLIT % BC == 0, "a block lies in one split");
 
-/* Bytes of scratch that the products want for one tile of Q and a block of K and V. */
+/*
+ * Bytes of scratch that the products want for one tile of Q and a block of K and V, and
+ * for themselves.
+ */
 struct operand_sizes {
-    size_t q, k, v;
+    size_t q, k, v, work;
 };
 
 /* Row x of a block stands at data + x * row, in elements as the products want them. */
@@ -93,6 +99,12 @@ struct operand {
 #define VEC vf
 #define VLEN VF_LEN
 #define BR (QV * VLEN)
+#ifndef LANES_STEP
+#define LANES_STEP VLEN
+#endif
+#ifndef TILES_MAX
+#define TILES_MAX 4
+#endif
 #define V(word) vf_##word
 /* scripts/fit_exp2.py: relative error below 1e-7 before rounding. */
 #define EXP2_TERMS                                                                       \
@@ -101,35 +113,55 @@ struct operand {
     }
 #define EXP2_MIN -126
 
+#ifdef BASE_ISA
+#define N(name) name##_bf16
+#else
 #define N(name) name##_f32
+#endif
 #define WIDENS_HALVES
 #include "cpu/exp2_tmpl.h"
 #include "cpu/state_tmpl.h"
 #include "cpu/lanes_tmpl.h"
 #include "cpu/finish_tmpl.h"
-#include "cpu/products_fma_tmpl.h"
-#include "cpu/products_tmpl.h"
+#if defined(TILE_BF16)
+#include "cpu/pairs_bf16.h"
+#include "cpu/products_amx.h"
 #include "cpu/wide_tmpl.h"
-#include "cpu/narrow_fma_tmpl.h"
-#include "cpu/narrow_tmpl.h"
-#include "cpu/forward_tmpl.h"
-#undef N
-
-#ifdef NATIVE_BF16
-#define N(name) name##_bf16
-#include "cpu/exp2_tmpl.h"
-#include "cpu/state_tmpl.h"
-#include "cpu/lanes_tmpl.h"
-#include "cpu/finish_tmpl.h"
+#include "cpu/block_amx.h"
+#include "cpu/narrow_bf16.h"
+#elif defined(BASE_ISA)
+#include "cpu/pairs_bf16.h"
 #include "cpu/products_bf16.h"
 #include "cpu/products_tmpl.h"
 #include "cpu/wide_tmpl.h"
+#include "cpu/block_tmpl.h"
 #include "cpu/narrow_bf16.h"
+#else
+#include "cpu/products_fma_tmpl.h"
+#include "cpu/products_tmpl.h"
+#include "cpu/wide_tmpl.h"
+#include "cpu/block_tmpl.h"
+#include "cpu/narrow_fma_tmpl.h"
+#endif
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
-#undef N
-#endif
 
+static void exp2_floats(const float *x, float *y, int64_t n)
+{
+    int64_t i = 0;
+
+    for (; i + VF_LEN <= n; i += VF_LEN)
+        vf_store(y + i, N(exp2)(vf_load(x + i)));
+    for (; i < n; i++) {
+        float lanes[VF_LEN];
+
+        vf_store(lanes, N(exp2)(vf_set1(x[i])));
+        y[i] = lanes[0];
+    }
+}
+#undef N
+
+#ifndef BASE_ISA
 #undef WIDENS_HALVES
 #undef REAL
 #undef REAL_DTYPE
@@ -166,72 +198,63 @@ struct operand {
 #include "cpu/products_fma_tmpl.h"
 #include "cpu/products_tmpl.h"
 #include "cpu/wide_tmpl.h"
+#include "cpu/block_tmpl.h"
 #include "cpu/narrow_fma_tmpl.h"
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 
-static int64_t tile_rows(attend_dtype dtype)
-{
-    return QV * (dtype == ATTEND_F64 ? VD_LEN : VF_LEN);
-}
-
-/* name##_<type> for the problem's type of arithmetic, called with the arguments. */
-#ifdef NATIVE_BF16
-#define FOR_PROBLEM(p, name, ...)                                                        \
-    ((p)->dtype == ATTEND_F64    ? name##_f64(__VA_ARGS__)                               \
-     : (p)->dtype == ATTEND_BF16 ? name##_bf16(__VA_ARGS__)                              \
-                                 : name##_f32(__VA_ARGS__))
-#else
-#define FOR_PROBLEM(p, name, ...)                                                        \
-    ((p)->dtype == ATTEND_F64 ? name##_f64(__VA_ARGS__) : name##_f32(__VA_ARGS__))
 #endif
-
-static size_t scratch_size(const struct problem *p, int64_t rows)
-{
-    return FOR_PROBLEM(p, scratch_size, p, rows);
-}
-
-static size_t part_size(const struct problem *p, int64_t rows)
-{
-    return FOR_PROBLEM(p, part_size, p, rows);
-}
-
-static void forward(const struct problem *p, const struct tile *t, void *scratch)
-{
-    FOR_PROBLEM(p, forward, p, t, scratch);
-}
-
-static void join(const struct problem *p, const struct tile *t, const void *parts,
-                 int64_t count, void *scratch)
-{
-    FOR_PROBLEM(p, join, p, t, parts, count, scratch);
-}
-
-static void exp2_floats(const float *x, float *y, int64_t n)
-{
-    int64_t i = 0;
-
-    for (; i + VF_LEN <= n; i += VF_LEN)
-        vf_store(y + i, exp2_f32(vf_load(x + i)));
-    for (; i < n; i++) {
-        float lanes[VF_LEN];
-
-        vf_store(lanes, exp2_f32(vf_set1(x[i])));
-        y[i] = lanes[0];
-    }
-}
 
 #define TABLE_OF(isa) attendi_cpu_##isa
 #define TABLE(isa) TABLE_OF(isa)
 #define NAME_OF(isa) #isa
 #define NAME(isa) NAME_OF(isa)
 
+/* `name` for problems of this dtype, called with the arguments. */
+#ifdef BASE_ISA
+extern const struct kernels TABLE(BASE_ISA);
+#define FOR_DTYPE(dtype, name, ...)                                                      \
+    ((dtype) == ATTEND_BF16 ? name##_bf16(__VA_ARGS__)                                   \
+                            : TABLE(BASE_ISA).name(__VA_ARGS__))
+#else
+#define FOR_DTYPE(dtype, name, ...)                                                      \
+    ((dtype) == ATTEND_F64 ? name##_f64(__VA_ARGS__) : name##_f32(__VA_ARGS__))
+#endif
+
+static int64_t tile_rows(attend_dtype dtype)
+{
+    return FOR_DTYPE(dtype, tile_rows, dtype);
+}
+
+static int tiles_max(attend_dtype dtype) { return FOR_DTYPE(dtype, tiles_max, dtype); }
+
+static size_t scratch_size(const struct problem *p, int64_t rows)
+{
+    return FOR_DTYPE(p->dtype, scratch_size, p, rows);
+}
+
+static size_t part_size(const struct problem *p, int64_t rows)
+{
+    return FOR_DTYPE(p->dtype, part_size, p, rows);
+}
+
+static void forward(const struct problem *p, const struct tile *t, void *scratch)
+{
+    FOR_DTYPE(p->dtype, forward, p, t, scratch);
+}
+
+static void join(const struct problem *p, const struct tile *t, const void *parts,
+                 int64_t count, void *scratch)
+{
+    FOR_DTYPE(p->dtype, join, p, t, parts, count, scratch);
+}
+
 extern const struct kernels TABLE(ISA);
 const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .needs = ISA_NEEDS,
-                                   .tiles_max = 4,
-                                   .split_keys = SPLIT,
                                    .tile_rows = tile_rows,
+                                   .tiles_max = tiles_max,
+                                   .split_keys = SPLIT,
                                    .scratch_size = scratch_size,
                                    .part_size = part_size,
                                    .forward = forward,

@@ -8,25 +8,13 @@
  */
 _Static_assert(BC % 2 == 0 && SUM_COLUMNS % 2 == 0, "pairs do not cross a block");
 
-#define PAIRS(n) (((n) + 1) / 2)
-
 static struct operand_sizes N(operand_sizes)(const struct problem *p)
 {
     const size_t k_rows = p->k.stride[3] == 1 || p->d <= 1 ? 0 : BC;
 
-    return (struct operand_sizes){.q = (size_t)PAIRS(p->d) * BR * sizeof(uint32_t),
+    return (struct operand_sizes){.q = N(q_size)(p),
                                   .k = (size_t)p->d * k_rows * sizeof(uint16_t),
                                   .v = (size_t)p->dv * (BC / 2) * sizeof(uint32_t)};
-}
-
-static inline __m512bh N(set1_pair)(uint32_t pair)
-{
-    return (__m512bh)_mm512_set1_epi32((int)pair);
-}
-
-static inline __m512bh N(load_pairs)(const void *p)
-{
-    return (__m512bh)_mm512_loadu_si512(p);
 }
 
 /* The pair at p in every lane, and acc += x y, both in the order written. */
@@ -41,45 +29,6 @@ static inline __m512bh N(spread_pair)(const void *p)
 static inline void N(mac_pairs)(__m512 *acc, __m512bh x, __m512bh y)
 {
     __asm__ volatile("vdpbf16ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
-}
-
-/* Pairs c / 2 .. of columns c .. c + 31 of a row of d columns; 0 past the last. */
-static inline __m512 N(load_row_pairs)(const uint16_t *row, int64_t step, int64_t c,
-                                       int64_t d)
-{
-    const int64_t n = min_i64(2 * VLEN, d - c);
-
-    if (step == 1) {
-        const __mmask32 have = n == 2 * VLEN ? ~0u : (1u << n) - 1;
-        return _mm512_castsi512_ps(_mm512_maskz_loadu_epi16(have, row + c));
-    }
-    uint16_t lanes[2 * VLEN] = {0};
-
-    for (int64_t x = 0; x < n; x++)
-        lanes[x] = row[(c + x) * step];
-    return _mm512_castsi512_ps(_mm512_loadu_si512(lanes));
-}
-
-/* Q[c / 2][r] = columns c and c + 1 of row r. */
-static void N(pack_q)(const STATE *s, ROWS *g)
-{
-    const struct problem *p = s->p;
-
-    for (int64_t r0 = 0; r0 < g->width; r0 += VLEN)
-        for (int64_t c = 0; c < p->d; c += 2 * VLEN) {
-            __m512 x[VLEN];
-
-            for (int r = 0; r < VLEN; r++) {
-                const int64_t row = min_i64(r0 + r, g->rows - 1);
-                x[r] = N(load_row_pairs)(
-                    attendi_view_row(&p->q, s->t->b, g->head[row],
-                                     g->query[row]),
-                    p->q.stride[3], c, p->d);
-            }
-            V(transpose)(x);
-            for (int64_t y = 0; y < min_i64(VLEN, PAIRS(p->d - c)); y++)
-                V(store)(g->q + (c / 2 + y) * BR + r0, x[y]);
-        }
 }
 
 static struct operand N(block_keys)(const STATE *s, int64_t j0, int64_t a, int64_t e)
@@ -159,15 +108,6 @@ static int N(values_finite)(STATE *s, int64_t a, int64_t e)
     return s->finite;
 }
 
-/* Columns c and c + 1 of a key. */
-static inline uint32_t N(key_pair)(const uint16_t *key, int64_t c)
-{
-    uint32_t pair;
-
-    memcpy(&pair, key + c, sizeof pair);
-    return pair;
-}
-
 /*
  * acc[i][v] += sum over pairs t < n of a(i, t) b(t, v), as `outer` of
  * products_fma_tmpl.h: a pair at a + i row + 2 t, a vector of pairs at b + t BR.
@@ -233,23 +173,6 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
                 _mm512_storeu_ps(tops + v * VLEN, top);
         }
     }
-}
-
-/*
- * Weights of keys x and x + 1 as pairs of bf16, in place: row x / 2 is written after
- * row x is read.
- */
-static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
-                                   VEC odd)
-{
-    const __m512i lane =
-        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i upper = _mm512_add_epi32(lane, _mm512_set1_epi32(16));
-    const __m512i interleave = _mm512_or_si512(lane, _mm512_slli_epi32(upper, 16));
-    const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
-
-    _mm512_storeu_si512(s->s + x / 2 * BR + r,
-                        _mm512_permutexvar_epi16(interleave, both));
 }
 
 /* 0 in the place of values whose weight is marked. */

@@ -6,13 +6,13 @@
 /* Rows computed together, what the rule lets them see, and how far they are. */
 struct N(rows) {
     int64_t row, rows;      /* rows row .. row + rows - 1 of the head's list */
-    int64_t width;          /* lanes in use: rows, rounded up to whole vectors */
+    int64_t width;          /* lanes in use: rows, rounded up to LANES_STEP */
     int64_t lo, hi;         /* keys of the item that some row sees: lo .. hi - 1 */
     int64_t all_lo, all_hi; /* keys that every row sees, mask aside */
     int64_t query[BR], head[BR];
     int64_t first[BR], end[BR];
     int64_t last_end[QV]; /* of the rows up to each vector's last, the last end */
-    int64_t anchor[BR]; /* ALiBi distances are counted from this key */
+    int64_t anchor[BR];   /* ALiBi distances are counted from this key */
     const void *mask_row[BR], *bias_row[BR];
     REAL slope[BR];
     REAL *q;          /* as the products want it */
@@ -31,9 +31,10 @@ struct N(state) {
     REAL *extra; /* bias, then marks, as s */
     REAL *k, *v; /* a block of K and of V, where they cannot be used in place */
     struct operand keys, values;
-    REAL *top;   /* [BR] wide: the largest score of each row in the block */
-    REAL *fix;   /* [BR] what acc and l of the blocks before are multiplied by */
-    int finite;  /* whether V is, in the block at hand; -1: not looked at yet */
+    REAL *work; /* what the products want besides */
+    REAL *top;  /* [BR] wide: the largest score of each row in the block */
+    REAL *fix;  /* [BR] what acc and l of the blocks before are multiplied by */
+    int finite; /* whether V is, in the block at hand; -1: not looked at yet */
 };
 
 /* A number of the rule as REAL: one too large for it stays finite. */
@@ -99,7 +100,7 @@ static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
 {
     g->row = row;
     g->rows = rows;
-    g->width = ceil_div_i64(rows, VLEN) * VLEN;
+    g->width = ceil_div_i64(rows, LANES_STEP) * LANES_STEP;
     g->lo = g->hi = 0;
     int64_t i = row / s->p->group, of_group = row % s->p->group;
     for (int64_t r = 0; r < rows; r++) {

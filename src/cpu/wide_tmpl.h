@@ -127,15 +127,12 @@ static int N(is_edge)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int6
     return s->p->mask.data || j0 + a < g->all_lo || j0 + e > g->all_hi;
 }
 
-/* Scores of keys j0 + a .. j0 + e - 1, and the largest of each row in s->top. */
-static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
-                           int edge)
+/* What the rule makes of the scores of keys j0 + a .. j0 + e - 1, and of s->top. */
+static void N(wide_rule)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
+                         int edge)
 {
     const struct problem *p = s->p;
 
-    for (int64_t r = 0; r < g->width; r += VLEN)
-        V(store)(s->top + r, V(set1)(-INFINITY));
-    N(scores)(s, g, j0, a, e);
     if (!edge && p->softcap == 0 && !p->bias.data && !p->alibi)
         return;
     if (p->softcap > 0)
@@ -148,6 +145,21 @@ static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64
         N(wide_hide)(s, g, j0, a, e);
     else
         N(wide_top)(s, g, a, e);
+}
+
+static void N(clear_top)(const STATE *s)
+{
+    for (int64_t r = 0; r < BR; r += VLEN)
+        V(store)(s->top + r, V(set1)(-INFINITY));
+}
+
+/* Scores of keys j0 + a .. j0 + e - 1, and the largest of each row in s->top. */
+static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
+                           int edge)
+{
+    N(clear_top)(s);
+    N(scores)(s, g, j0, a, e);
+    N(wide_rule)(s, g, j0, a, e, edge);
 }
 
 static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t x, int64_t r, VEC base,
@@ -179,21 +191,6 @@ static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, in
         sum = V(add)(sum, even);
     }
     return sum;
-}
-
-/* Scores to weights; m, l and fix of every row. */
-static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e, int edge)
-{
-    for (int64_t r = 0; r < g->width; r += VLEN) {
-        const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
-        const VEC base = N(finite_or_0)(m), fix = N(weight)(before, base);
-        const VEC sum = edge ? N(weigh_lanes)(s, a, e, r, base, 1)
-                             : N(weigh_lanes)(s, a, e, r, base, 0);
-
-        V(store)(s->fix + r, fix);
-        V(store)(g->m + r, m);
-        V(store)(g->l + r, V(fma)(V(load)(g->l + r), fix, sum));
-    }
 }
 
 /* Joins a split to those before it, as join_row does. */
@@ -341,28 +338,19 @@ static void N(forget)(const STATE *s, REAL *m, REAL *l, REAL *acc)
     memset(acc, 0, (size_t)s->p->dv * BR * sizeof *acc);
 }
 
-/* The block from j0 on, for every tile that sees some of it. */
-static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
-{
-    N(open_block)(s, j0, all.lo, all.hi);
-    for (int64_t x = 0; x < s->count; x++) {
-        ROWS *const g = &s->rows[x];
-        const struct key_range at = N(block_range)(s, g->lo, g->hi, j0);
-
-        if (at.lo >= at.hi)
-            continue;
-        const int edge = N(is_edge)(s, g, j0, at.lo, at.hi);
-        N(wide_scores)(s, g, j0, at.lo, at.hi, edge);
-        N(wide_weigh)(s, g, at.lo, at.hi, edge);
-        N(add_values)
-        (s, g, at.lo, at.hi, edge && !N(values_finite)(s, all.lo, all.hi));
-    }
-}
+/*
+ * The block from j0 on, of keys all.lo .. all.hi - 1, for every tile that sees some of
+ * it; begin_blocks and end_blocks come before the first and after the last of an item.
+ */
+static void N(wide_block)(STATE *s, int64_t j0, struct key_range all);
+static void N(begin_blocks)(void);
+static void N(end_blocks)(void);
 
 static void N(forward_wide)(STATE *s)
 {
     struct key_range all = {0, 0};
 
+    N(begin_blocks)();
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = &s->rows[x];
 
@@ -391,4 +379,5 @@ static void N(forward_wide)(STATE *s)
             N(store_parts)(s, &s->rows[x]);
         else
             N(finish_tile)(s, &s->rows[x]);
+    N(end_blocks)();
 }

@@ -33,6 +33,15 @@ class Check(CliTest):
             lines = self.succeed("check", "--json", *args, env=env).splitlines()
             self.assertEqual({json.loads(line)["set"] for line in lines}, {"ref"})
 
+    def test_sets_that_cannot_run_are_named(self):
+        absent = [s for s in harness.info()["kernel_sets"] if not s["runs"]]
+        if not absent:
+            self.skipTest("every kernel set runs here")
+        text = self.succeed("check")
+        for kernel_set in absent:
+            needs = " ".join(kernel_set["needs"])
+            self.assertRegex(text, rf"(?m)^{kernel_set['name']} +SKIPPED: .*{needs}$")
+
     def test_refused(self):
         self.refuse("check", "--isa", "sse9", says=("--isa", "sse9"))
         self.refuse("check", env={"ATTEND_ISA": "sse9"}, says=("ATTEND_ISA", "sse9"))

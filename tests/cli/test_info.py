@@ -6,7 +6,7 @@ import os
 import harness
 from harness import CliTest
 
-NAMES = ["avx512bf16", "avx512", "avx2", "scalar", "ref"]
+NAMES = ["amx", "avx512bf16", "avx512", "avx2", "scalar", "ref"]
 
 
 class Info(CliTest):

@@ -45,7 +45,8 @@ attend_status check_open(struct check_run *run, const char *isa, int threads,
 {
     attend_isa found;
 
-    *run = (struct check_run){.seed = 1,
+    *run = (struct check_run){.all = isa == NULL,
+                              .seed = 1,
                               .effort = 1.0,
                               .exp2_step = 1,
                               .exp2_threads = threads > 0 ? threads : default_threads()};
@@ -63,6 +64,7 @@ attend_status check_open(struct check_run *run, const char *isa, int threads,
             return status;
         }
         set->name = found.name;
+        set->needs = found.needs;
         set->model = strcmp(found.name, "ref") == 0 ? CHECK_REF : CHECK_KERNELS;
         run->count++;
     }

@@ -24,8 +24,8 @@ struct check_tally {
 };
 
 struct check_set {
-    const char *name;
-    int model; /* CHECK_KERNELS or CHECK_REF */
+    const char *name, *needs; /* as attend_isa_get() says */
+    int model;                /* CHECK_KERNELS or CHECK_REF */
     attend_context *ctx;
     struct check_tally tally; /* of the test that ran last */
 };
@@ -33,6 +33,7 @@ struct check_set {
 struct check_run {
     struct check_set sets[CHECK_SETS_MAX];
     int count;
+    int all; /* whether every set that runs here is among them */
     uint64_t seed;
     double effort;     /* multiplies the number of cases; 1 for `attend check` */
     int64_t exp2_step; /* one float in this many */

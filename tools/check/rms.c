@@ -117,7 +117,7 @@ void check_test_rms(struct check_run *run)
             char where[160];
             /* A set with bf16 products rounds P; the others are held to float. */
             const int rounds_p =
-                dtypes[t] == ATTEND_BF16 && strstr(run->sets[s].name, "bf16");
+                dtypes[t] == ATTEND_BF16 && strstr(run->sets[s].needs, "bf16");
             const double ratio = sqrt(own[s] / (rounds_p ? rounded : naive));
             snprintf(where, sizeof where, "%s: rms error is %.3f of naive float's",
                      attend_dtype_name(dtypes[t]), ratio);

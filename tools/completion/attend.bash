@@ -28,7 +28,7 @@ _attend()
         run:--dtype) words=bf16 ;;
         bench:--dtype) words='f32 bf16 f16' ;;
         bench:--case) words=$(attend bench --list 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
-        *:--isa) words='ref scalar avx2 avx512 avx512bf16' ;;
+        *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx' ;;
         run:--scale | run:--softcap | run:--window-left | run:--window-right | \
             run:--key-lengths | *:--threads | check:--seed | bench:--seconds) ;;
         run:*) words='--q --k --v --out --lse --weights --layout --scale --softcap --causal

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Not a header: a block of a wide item, tile after tile: scores, weights, values.
+ * Parameters: forward_tmpl.h.
+ */
+
+/* Scores to weights; m, l and fix of every row. */
+static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e, int edge)
+{
+    for (int64_t r = 0; r < g->width; r += VLEN) {
+        const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
+        const VEC base = N(finite_or_0)(m), fix = N(weight)(before, base);
+        const VEC sum = edge ? N(weigh_lanes)(s, a, e, r, base, 1)
+                             : N(weigh_lanes)(s, a, e, r, base, 0);
+
+        V(store)(s->fix + r, fix);
+        V(store)(g->m + r, m);
+        V(store)(g->l + r, V(fma)(V(load)(g->l + r), fix, sum));
+    }
+}
+
+static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
+{
+    N(open_block)(s, j0, all.lo, all.hi);
+    for (int64_t x = 0; x < s->count; x++) {
+        ROWS *const g = &s->rows[x];
+        const struct key_range at = N(block_range)(s, g->lo, g->hi, j0);
+
+        if (at.lo >= at.hi)
+            continue;
+        const int edge = N(is_edge)(s, g, j0, at.lo, at.hi);
+        N(wide_scores)(s, g, j0, at.lo, at.hi, edge);
+        N(wide_weigh)(s, g, at.lo, at.hi, edge);
+        N(add_values)
+        (s, g, at.lo, at.hi, edge && !N(values_finite)(s, all.lo, all.hi));
+    }
+}
+
+static void N(begin_blocks)(void) {}
+
+static void N(end_blocks)(void) {}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Not a header: pairs of neighbouring bf16 in the 32 bits of a lane, as all bf16
+ * products want them.  Parameters: forward_tmpl.h.
+ */
+#define PAIRS(n) (((n) + 1) / 2)
+
+static inline __m512bh N(set1_pair)(uint32_t pair)
+{
+    return (__m512bh)_mm512_set1_epi32((int)pair);
+}
+
+static inline __m512bh N(load_pairs)(const void *p)
+{
+    return (__m512bh)_mm512_loadu_si512(p);
+}
+
+/* Pairs c / 2 .. of columns c .. c + 31 of a row of d columns; 0 past the last. */
+static inline __m512 N(load_row_pairs)(const uint16_t *row, int64_t step, int64_t c,
+                                       int64_t d)
+{
+    const int64_t n = min_i64(2 * VLEN, d - c);
+
+    if (step == 1) {
+        const __mmask32 have = n == 2 * VLEN ? ~0u : (1u << n) - 1;
+        return _mm512_castsi512_ps(_mm512_maskz_loadu_epi16(have, row + c));
+    }
+    uint16_t lanes[2 * VLEN] = {0};
+
+    for (int64_t x = 0; x < n; x++)
+        lanes[x] = row[(c + x) * step];
+    return _mm512_castsi512_ps(_mm512_loadu_si512(lanes));
+}
+
+/* Bytes of Q as pack_q leaves it. */
+static size_t N(q_size)(const struct problem *p)
+{
+    return (size_t)ceil_div_i64(p->d, 2 * VLEN) * VLEN * BR * sizeof(uint32_t);
+}
+
+/* Q[c / 2][r] = columns c and c + 1 of row r; 0 past the last, to a whole vector. */
+static void N(pack_q)(const STATE *s, ROWS *g)
+{
+    const struct problem *p = s->p;
+
+    for (int64_t r0 = 0; r0 < g->width; r0 += VLEN)
+        for (int64_t c = 0; c < p->d; c += 2 * VLEN) {
+            __m512 x[VLEN];
+
+            for (int r = 0; r < VLEN; r++) {
+                const int64_t row = min_i64(r0 + r, g->rows - 1);
+                x[r] = N(load_row_pairs)(
+                    attendi_view_row(&p->q, s->t->b, g->head[row], g->query[row]),
+                    p->q.stride[3], c, p->d);
+            }
+            V(transpose)(x);
+            for (int64_t y = 0; y < VLEN; y++)
+                V(store)(g->q + (c / 2 + y) * BR + r0, x[y]);
+        }
+}
+
+/* Columns c and c + 1 of a key. */
+static inline uint32_t N(key_pair)(const uint16_t *key, int64_t c)
+{
+    uint32_t pair;
+
+    memcpy(&pair, key + c, sizeof pair);
+    return pair;
+}
+
+/*
+ * Weights of keys x and x + 1 as pairs of bf16, in place: row x / 2 is written after
+ * row x is read.
+ */
+static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
+                                   VEC odd)
+{
+    const __m512i lane =
+        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i upper = _mm512_add_epi32(lane, _mm512_set1_epi32(16));
+    const __m512i interleave = _mm512_or_si512(lane, _mm512_slli_epi32(upper, 16));
+    const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
+
+    _mm512_storeu_si512(s->s + x / 2 * BR + r,
+                        _mm512_permutexvar_epi16(interleave, both));
+}

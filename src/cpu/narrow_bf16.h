@@ -33,6 +33,7 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
 static void N(turn_keys)(const STATE *s, int64_t j, int64_t keys, int64_t c0, int64_t c1)
 {
     const attend_view *k = &s->p->k;
+    struct N(stream) ahead = N(stream_from)(s, k, j + 2 * NARROW_KEYS);
 
     for (int64_t x0 = 0; x0 < NARROW_KEYS; x0 += VLEN) {
         const uint16_t *key[VLEN];
@@ -43,8 +44,10 @@ static void N(turn_keys)(const STATE *s, int64_t j, int64_t keys, int64_t c0, in
             __m512 y[VLEN];
 
             if (k->stride[3] == 1 && c + 2 * VLEN <= c1)
-                for (int x = 0; x < VLEN; x++)
+                for (int x = 0; x < VLEN; x++) {
                     y[x] = _mm512_castsi512_ps(_mm512_loadu_si512(key[x] + c));
+                    N(stream_line)(&ahead);
+                }
             else
                 for (int x = 0; x < VLEN; x++)
                     y[x] = N(load_row_pairs)(key[x], k->stride[3], c, c1);
@@ -117,6 +120,9 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t
     const attend_view *v = &s->p->v;
     const int64_t dv = s->p->dv;
     const uint16_t *const w = (const uint16_t *)(s->s + r * S_ROW);
+    const int64_t lines =
+        r == 0 && c == 0 ? ceil_div_i64(4 * dv, ATTENDI_ALIGN) : 0; /* of two keys */
+    struct N(stream) ahead = N(stream_from)(s, v, j0 + a + NARROW_KEYS);
     __m512 acc[4 * NARROW_VECTORS];
 
     N(zero)(acc, rows, nv);
@@ -125,6 +131,8 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t
         const uint16_t *odd = even + (x + 1 < e ? v->stride[2] : 0);
         __m512i y[NARROW_VECTORS];
 
+        for (int64_t line = 0; line < lines; line++)
+            N(stream_line)(&ahead);
         for (int u = 0; u < nv; u += 2) {
             const __m512i p = _mm512_castps_si512(
                 N(load_row_pairs)(even, v->stride[3], c + u * VLEN, dv));

@@ -36,6 +36,7 @@ static ALWAYS_INLINE void N(turn_keys)(const STATE *s, int64_t j, int64_t keys,
                                        const attend_dtype dtype)
 {
     const attend_view *k = &s->p->k;
+    struct N(stream) ahead = N(stream_from)(s, k, j + 2 * NARROW_KEYS);
 
     for (int64_t x0 = 0; x0 < NARROW_KEYS; x0 += VLEN) {
         const void *key[VLEN];
@@ -47,8 +48,11 @@ static ALWAYS_INLINE void N(turn_keys)(const STATE *s, int64_t j, int64_t keys,
             VEC y[VLEN];
 
             if (n == VLEN && k->stride[3] == 1)
-                for (int x = 0; x < VLEN; x++)
+                for (int x = 0; x < VLEN; x++) {
                     y[x] = N(load_lanes)(key[x], dtype, 1, c0 + c, VLEN);
+                    if (dtype == REAL_DTYPE || x % 2 == 0)
+                        N(stream_line)(&ahead);
+                }
             else
                 for (int x = 0; x < VLEN; x++)
                     y[x] = N(load_lanes)(key[x], dtype, k->stride[3], c0 + c, n);
@@ -102,13 +106,20 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t
 {
     const attend_view *v = &s->p->v;
     const char *value = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
-    const int64_t row_bytes = v->stride[2] * (int64_t)attend_dtype_size(dtype);
+    const int64_t row_size = (int64_t)1 << attendi_dtype_shift(dtype);
+    const int64_t row_bytes = v->stride[2] * row_size;
     const REAL *const w = s->s + r * S_ROW;
+    const int64_t lines =
+        r == 0 && c == 0 ? ceil_div_i64(s->p->dv * row_size, ATTENDI_ALIGN) : 0;
+    struct N(stream) ahead = N(stream_from)(s, v, j0 + a + NARROW_KEYS);
     VEC acc[4 * NARROW_VECTORS];
 
     N(zero)(acc, rows, nv);
     for (int64_t x = a; x < e; x++, value += row_bytes) {
         VEC y[NARROW_VECTORS];
+
+        for (int64_t line = 0; line < lines; line++)
+            N(stream_line)(&ahead);
 
         if (n == VLEN && v->stride[3] == 1)
             for (int u = 0; u < nv; u++)

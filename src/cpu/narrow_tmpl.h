@@ -67,12 +67,11 @@ static REAL N(largest)(REAL m, const REAL *score, int64_t a, int64_t e)
     return m;
 }
 
-/* Scores to weights; m, l and fix of the row. */
+/* Scores to weights; m and fix of the row. */
 static void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t r, int64_t a, int64_t e,
                             int edge)
 {
     REAL *const score = s->s + r * S_ROW;
-    REAL sum = 0;
 
     for (int64_t x = e; x < e + VLEN; x++) /* lanes past the end weigh nothing */
         score[x] = -INFINITY;
@@ -85,12 +84,23 @@ static void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t r, int64_t a, int64
             w = V(either)(w, V(load)(s->extra + r * S_ROW + x));
         V(store)(score + x, w);
     }
-    for (int64_t x = a; x < e; x++)
-        sum += score[x];
-    const VEC fix = N(weight)(V(set1)(g->m[r]), base);
-    s->fix[r] = N(lane0)(fix);
+    s->fix[r] = N(lane0)(N(weight)(V(set1)(g->m[r]), base));
     g->m[r] = m;
-    g->l[r] = N(lane0)(V(fma)(V(set1)(g->l[r]), fix, V(set1)(sum)));
+}
+
+/* l = l fix + the weights, key by key; rows side by side, for each waits for itself. */
+static ALWAYS_INLINE void N(narrow_sum)(const STATE *s, ROWS *g, int64_t a, int64_t e,
+                                        int64_t r, const int rows)
+{
+    const REAL *const w = s->s + r * S_ROW;
+    REAL sum[4] = {0};
+
+    for (int64_t x = a; x < e; x++)
+        for (int i = 0; i < rows; i++)
+            sum[i] += w[i * S_ROW + x];
+    for (int i = 0; i < rows; i++)
+        g->l[r + i] = N(lane0)(
+            V(fma)(V(set1)(g->l[r + i]), V(set1)(s->fix[r + i]), V(set1)(sum[i])));
 }
 
 static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
@@ -107,6 +117,7 @@ static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
             N(narrow_hide)(s, g, r, j0, x.lo, x.hi);
         N(narrow_weigh)(s, g, r, x.lo, x.hi, edge);
     }
+    FOR_ROWS(g->rows, N(narrow_sum), s, g, x.lo, x.hi);
     N(narrow_values)(s, g, j0, x.lo, x.hi, edge);
 }
 

@@ -30,10 +30,12 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
 }
 
 /* Kt[c / 2][x] = columns c0 + c and c0 + c + 1 of key j + x; the last stands in. */
-static void N(turn_keys)(const STATE *s, int64_t j, int64_t keys, int64_t c0, int64_t c1)
+static void N(turn_keys)(const STATE *s, int64_t j, int64_t keys, int64_t c0, int64_t c1,
+                         int64_t value)
 {
     const attend_view *k = &s->p->k;
     struct N(stream) ahead = N(stream_from)(s, k, j + 2 * NARROW_KEYS);
+    struct N(stream) values = N(stream_from)(s, &s->p->v, value);
 
     for (int64_t x0 = 0; x0 < NARROW_KEYS; x0 += VLEN) {
         const uint16_t *key[VLEN];
@@ -41,19 +43,27 @@ static void N(turn_keys)(const STATE *s, int64_t j, int64_t keys, int64_t c0, in
         for (int x = 0; x < VLEN; x++)
             key[x] = attendi_view_row(k, s->t->b, s->t->hk, j + min_i64(x0 + x, keys - 1));
         for (int64_t c = c0; c < c1; c += 2 * VLEN) {
+            float *const to = s->k + (c - c0) / 2 * NARROW_KEYS + x0;
             __m512 y[VLEN];
 
-            if (k->stride[3] == 1 && c + 2 * VLEN <= c1)
-                for (int x = 0; x < VLEN; x++) {
-                    y[x] = _mm512_castsi512_ps(_mm512_loadu_si512(key[x] + c));
+            if (k->stride[3] == 1 && c + 2 * VLEN <= c1) {
+                for (int x = 0; x < VLEN; x += 2) {
                     N(stream_line)(&ahead);
+                    N(stream_line)(&ahead);
+                    N(stream_line)(&values);
                 }
-            else
+                for (int x = 0; x < VLEN; x++)
+                    y[x] = _mm512_castsi512_ps(_mm512_loadu_si512(key[x] + c));
+                V(transpose)(y);
+                for (int i = 0; i < VLEN; i++)
+                    V(store)(to + i * NARROW_KEYS, y[i]);
+            } else {
                 for (int x = 0; x < VLEN; x++)
                     y[x] = N(load_row_pairs)(key[x], k->stride[3], c, c1);
-            V(transpose)(y);
-            for (int64_t i = 0; i < min_i64(VLEN, PAIRS(c1 - c)); i++)
-                V(store)(s->k + ((c - c0) / 2 + i) * NARROW_KEYS + x0, y[i]);
+                V(transpose)(y);
+                for (int64_t i = 0; i < min_i64(VLEN, PAIRS(c1 - c)); i++)
+                    V(store)(to + i * NARROW_KEYS, y[i]);
+            }
         }
     }
 }
@@ -69,15 +79,18 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t
     __m512 acc[4 * NV];
 
     N(zero)(acc, rows, NV);
+#pragma GCC unroll 4
     for (int64_t c = 0; c < PAIRS(c1 - c0); c++) {
         __m512bh y[NV];
 
         for (int v = 0; v < NV; v++)
             y[v] = N(load_pairs)(s->k + c * NARROW_KEYS + v * VLEN);
-        for (int i = 0; i < rows; i++)
+        for (int i = 0; i < rows; i++) {
+            const __m512bh pair = N(spread_pair)(q + i * q_row + c);
+
             for (int v = 0; v < NV; v++)
-                acc[i * NV + v] =
-                    _mm512_dpbf16_ps(acc[i * NV + v], N(set1_pair)(q[i * q_row + c]), y[v]);
+                N(mac_pairs)(&acc[i * NV + v], pair, y[v]);
+        }
     }
     for (int i = 0; i < rows; i++)
         for (int v = 0; v < NV; v++) {
@@ -93,7 +106,7 @@ static void N(narrow_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int
         for (int64_t c = 0; c == 0 || c < s->p->d; c += SUM_COLUMNS) {
             const int64_t c1 = min_i64(c + SUM_COLUMNS, s->p->d);
 
-            N(turn_keys)(s, j0 + x, e - x, c, c1);
+            N(turn_keys)(s, j0 + x, e - x, c, c1, j0 + a + (x - a) / 2);
             FOR_ROWS(g->rows, N(narrow_score), s, g, x, c, c1);
         }
 }
@@ -108,61 +121,23 @@ static void N(narrow_pack_weights)(const STATE *s, int64_t r, int64_t a, int64_t
         _mm256_storeu_si256((void *)(to + x), (__m256i)_mm512_cvtneps_pbh(V(load)(w + x)));
 }
 
-/*
- * acc = acc fix + P V for columns c .. c + n - 1, n <= 32 NARROW_VECTORS / 2.  Rows of
- * two keys are interleaved 4 columns at a time, and the sums put in order at the end.
- */
-static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t j0,
-                                          int64_t a, int64_t e, int64_t c,
-                                          const int select, const int nv, int64_t r,
-                                          const int rows)
+/* acc = acc fix + sums, two vectors of columns at a time put into order. */
+static ALWAYS_INLINE void N(narrow_join)(const STATE *s, const ROWS *g,
+                                         const __m512 *sums, int64_t c, const int nv,
+                                         int64_t r, const int rows)
 {
-    const attend_view *v = &s->p->v;
     const int64_t dv = s->p->dv;
-    const uint16_t *const w = (const uint16_t *)(s->s + r * S_ROW);
-    const int64_t lines =
-        r == 0 && c == 0 ? ceil_div_i64(4 * dv, ATTENDI_ALIGN) : 0; /* of two keys */
-    struct N(stream) ahead = N(stream_from)(s, v, j0 + a + NARROW_KEYS);
-    __m512 acc[4 * NARROW_VECTORS];
-
-    N(zero)(acc, rows, nv);
-    for (int64_t x = a; x < e; x += 2) {
-        const uint16_t *even = attendi_view_row(v, s->t->b, s->t->hk, j0 + x);
-        const uint16_t *odd = even + (x + 1 < e ? v->stride[2] : 0);
-        __m512i y[NARROW_VECTORS];
-
-        for (int64_t line = 0; line < lines; line++)
-            N(stream_line)(&ahead);
-        for (int u = 0; u < nv; u += 2) {
-            const __m512i p = _mm512_castps_si512(
-                N(load_row_pairs)(even, v->stride[3], c + u * VLEN, dv));
-            const __m512i q = x + 1 < e ? _mm512_castps_si512(N(load_row_pairs)(
-                                              odd, v->stride[3], c + u * VLEN, dv))
-                                        : _mm512_setzero_si512();
-            y[u] = _mm512_unpacklo_epi16(p, q);
-            y[u + 1] = _mm512_unpackhi_epi16(p, q);
-        }
-        for (int i = 0; i < rows; i++) {
-            const __m512bh weight = N(set1_pair)(N(key_pair)(w + 2 * i * S_ROW, x));
-            const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)weight);
-
-            for (int u = 0; u < nv; u++)
-                acc[i * nv + u] = _mm512_dpbf16_ps(
-                    acc[i * nv + u],
-                    (__m512bh)(select ? _mm512_maskz_mov_epi16(seen, y[u]) : y[u]),
-                    weight);
-        }
-    }
     const __m512i low =
         _mm512_set_epi32(23, 22, 21, 20, 7, 6, 5, 4, 19, 18, 17, 16, 3, 2, 1, 0);
     const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+
     for (int i = 0; i < rows; i++)
         for (int u = 0; u < nv; u++) {
-            const __m512 *const two = &acc[i * nv + (u & ~1)];
+            const __m512 *const two = &sums[i * nv + (u & ~1)];
             const __m512 sum =
                 _mm512_permutex2var_ps(two[0], u % 2 ? high : low, two[1]);
-            float *const at = g->acc + (r + i) * dv;
             const int64_t from = c + u * VLEN, n = min_i64(VLEN, dv - from);
+            float *const at = g->acc + (r + i) * dv;
 
             if (n <= 0)
                 continue;
@@ -173,15 +148,75 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t
         }
 }
 
-static ALWAYS_INLINE void N(narrow_values_of)(const STATE *s, const ROWS *g, int64_t j0,
-                                              int64_t a, int64_t e, const int select)
+/*
+ * P V for nv vectors of columns, nv even, and an even number of keys.  Rows of two keys
+ * are interleaved 4 columns at a time.  The second half of the block's values is asked
+ * for while the first is used; the first was, while the scores were computed.
+ */
+static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t j0,
+                                          int64_t a, int64_t e, int64_t c, const int nv,
+                                          int64_t r, const int rows)
 {
-    int64_t c = 0;
+    const attend_view *v = &s->p->v;
+    const int64_t row = v->stride[2];
+    const uint16_t *value = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
+    const int64_t half = r == 0 && c == 0 ? (e - a) / 2 : 0;
+    const int64_t lines = ceil_div_i64(4 * s->p->dv, ATTENDI_ALIGN); /* of two keys */
+    struct N(stream) ahead = N(stream_from)(s, v, j0 + a + half);
+    const uint16_t *const w = (const uint16_t *)(s->s + r * S_ROW);
+    __m512 acc[4 * NARROW_VECTORS];
 
-    for (; c + NARROW_VECTORS * VLEN <= s->p->dv; c += NARROW_VECTORS * VLEN)
-        FOR_ROWS(g->rows, N(narrow_value), s, g, j0, a, e, c, select, NARROW_VECTORS);
-    for (; c < s->p->dv; c += 2 * VLEN)
-        FOR_ROWS(g->rows, N(narrow_value), s, g, j0, a, e, c, select, 2);
+    N(zero)(acc, rows, nv);
+#pragma GCC unroll 2
+    for (int64_t x = a; x < e; x += 2, value += 2 * row) {
+        __m512i y[NARROW_VECTORS];
+
+        for (int64_t line = 0; x < a + half && line < lines; line++)
+            N(stream_line)(&ahead);
+        for (int u = 0; u < nv; u += 2) {
+            const __m512i even = _mm512_loadu_si512(value + c + u * VLEN);
+            const __m512i odd = _mm512_loadu_si512(value + row + c + u * VLEN);
+
+            y[u] = _mm512_unpacklo_epi16(even, odd);
+            y[u + 1] = _mm512_unpackhi_epi16(even, odd);
+        }
+        for (int i = 0; i < rows; i++) {
+            const __m512bh weight = N(spread_pair)(w + 2 * i * S_ROW + x);
+
+            for (int u = 0; u < nv; u++)
+                N(mac_pairs)(&acc[i * nv + u], (__m512bh)y[u], weight);
+        }
+    }
+    N(narrow_join)(s, g, acc, c, nv, r, rows);
+}
+
+/* The same for up to two vectors of columns, any stride, any keys; hidden ones left out. */
+static void N(narrow_value_any)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
+                                int64_t e, int64_t c, int64_t r)
+{
+    const attend_view *v = &s->p->v;
+    const uint16_t *const w = (const uint16_t *)(s->s + r * S_ROW);
+    __m512 acc[2];
+
+    N(zero)(acc, 1, 2);
+    for (int64_t x = a; x < e; x += 2) {
+        const uint16_t *value = attendi_view_row(v, s->t->b, s->t->hk, j0 + x);
+        const __m512i even = _mm512_castps_si512(
+            N(load_row_pairs)(value, v->stride[3], c, s->p->dv));
+        const __m512i odd =
+            x + 1 < e ? _mm512_castps_si512(N(load_row_pairs)(value + v->stride[2],
+                                                              v->stride[3], c, s->p->dv))
+                      : _mm512_setzero_si512();
+        const __m512bh weight = N(spread_pair)(w + x);
+
+        N(mac_pairs)
+        (&acc[0], N(seen_pairs)((__m512bh)_mm512_unpacklo_epi16(even, odd), weight),
+         weight);
+        N(mac_pairs)
+        (&acc[1], N(seen_pairs)((__m512bh)_mm512_unpackhi_epi16(even, odd), weight),
+         weight);
+    }
+    N(narrow_join)(s, g, acc, c, 2, r, 1);
 }
 
 static bool N(narrow_finite)(const STATE *s, int64_t j0, int64_t a, int64_t e)
@@ -201,12 +236,17 @@ static bool N(narrow_finite)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 static void N(narrow_values)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
                              int edge)
 {
-    const int select = edge && !N(narrow_finite)(s, j0, a, e);
+    const bool plain = s->p->v.stride[3] == 1 && (e - a) % 2 == 0 &&
+                       !(edge && !N(narrow_finite)(s, j0, a, e));
+    int64_t c = 0;
 
     for (int64_t r = 0; r < g->rows; r++)
         N(narrow_pack_weights)(s, r, a, e);
-    if (select)
-        N(narrow_values_of)(s, g, j0, a, e, 1);
-    else
-        N(narrow_values_of)(s, g, j0, a, e, 0);
+    for (; plain && c + NARROW_VECTORS * VLEN <= s->p->dv; c += NARROW_VECTORS * VLEN)
+        FOR_ROWS(g->rows, N(narrow_value), s, g, j0, a, e, c, NARROW_VECTORS);
+    for (; plain && c + 2 * VLEN <= s->p->dv; c += 2 * VLEN)
+        FOR_ROWS(g->rows, N(narrow_value), s, g, j0, a, e, c, 2);
+    for (; c < s->p->dv; c += 2 * VLEN)
+        for (int64_t r = 0; r < g->rows; r++)
+            N(narrow_value_any)(s, g, j0, a, e, c, r);
 }

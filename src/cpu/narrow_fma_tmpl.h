@@ -32,11 +32,12 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
  * whole tile of keys can be turned; their scores are never used.
  */
 static ALWAYS_INLINE void N(turn_keys)(const STATE *s, int64_t j, int64_t keys,
-                                       int64_t c0, int64_t columns,
+                                       int64_t c0, int64_t columns, int64_t value,
                                        const attend_dtype dtype)
 {
     const attend_view *k = &s->p->k;
     struct N(stream) ahead = N(stream_from)(s, k, j + 2 * NARROW_KEYS);
+    struct N(stream) values = N(stream_from)(s, &s->p->v, value);
 
     for (int64_t x0 = 0; x0 < NARROW_KEYS; x0 += VLEN) {
         const void *key[VLEN];
@@ -45,20 +46,27 @@ static ALWAYS_INLINE void N(turn_keys)(const STATE *s, int64_t j, int64_t keys,
             key[x] = attendi_view_row(k, s->t->b, s->t->hk, j + min_i64(x0 + x, keys - 1));
         for (int64_t c = 0; c < columns; c += VLEN) {
             const int64_t n = min_i64(VLEN, columns - c);
+            REAL *const to = s->k + c * NARROW_KEYS + x0;
             VEC y[VLEN];
 
-            if (n == VLEN && k->stride[3] == 1)
-                for (int x = 0; x < VLEN; x++) {
-                    y[x] = N(load_lanes)(key[x], dtype, 1, c0 + c, VLEN);
-                    if (dtype == REAL_DTYPE || x % 2 == 0)
-                        N(stream_line)(&ahead);
+            if (n == VLEN && k->stride[3] == 1) {
+                for (int x = 0; x < VLEN / (dtype == REAL_DTYPE ? 1 : 2); x += 2) {
+                    N(stream_line)(&ahead);
+                    N(stream_line)(&ahead);
+                    N(stream_line)(&values);
                 }
-            else
+                for (int x = 0; x < VLEN; x++)
+                    y[x] = N(load_lanes)(key[x], dtype, 1, c0 + c, VLEN);
+                V(transpose)(y);
+                for (int i = 0; i < VLEN; i++)
+                    V(store)(to + i * NARROW_KEYS, y[i]);
+            } else {
                 for (int x = 0; x < VLEN; x++)
                     y[x] = N(load_lanes)(key[x], dtype, k->stride[3], c0 + c, n);
-            V(transpose)(y);
-            for (int64_t i = 0; i < n; i++)
-                V(store)(s->k + (c + i) * NARROW_KEYS + x0, y[i]);
+                V(transpose)(y);
+                for (int64_t i = 0; i < n; i++)
+                    V(store)(to + i * NARROW_KEYS, y[i]);
+            }
         }
     }
 }
@@ -88,7 +96,7 @@ static ALWAYS_INLINE void N(narrow_scores_of)(const STATE *s, const ROWS *g, int
         for (int64_t c = 0; c == 0 || c < s->p->d; c += SUM_COLUMNS) {
             const int64_t columns = min_i64(SUM_COLUMNS, s->p->d - c);
 
-            N(turn_keys)(s, j0 + x, e - x, c, columns, dtype);
+            N(turn_keys)(s, j0 + x, e - x, c, columns, j0 + a + (x - a) / 2, dtype);
             FOR_ROWS(g->rows, N(narrow_score), s, g, x, c, columns);
         }
 }
@@ -98,69 +106,92 @@ static void N(narrow_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int
     FOR_DTYPES(s->p->k.dtype, N(narrow_scores_of), s, g, j0, a, e);
 }
 
-/* acc = acc fix + P V for nv vectors of columns from c on, the last with n of them. */
-static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t j0,
-                                          int64_t a, int64_t e, int64_t c, int64_t n,
-                                          const int select, const attend_dtype dtype,
-                                          const int nv, int64_t r, const int rows)
+/* acc = acc fix + sums for nv vectors of columns from c on, the last with n of them. */
+static ALWAYS_INLINE void N(narrow_join)(const STATE *s, const ROWS *g, const VEC *sums,
+                                         int64_t c, int64_t n, const int nv, int64_t r,
+                                         const int rows)
 {
-    const attend_view *v = &s->p->v;
-    const char *value = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
-    const int64_t row_size = (int64_t)1 << attendi_dtype_shift(dtype);
-    const int64_t row_bytes = v->stride[2] * row_size;
-    const REAL *const w = s->s + r * S_ROW;
-    const int64_t lines =
-        r == 0 && c == 0 ? ceil_div_i64(s->p->dv * row_size, ATTENDI_ALIGN) : 0;
-    struct N(stream) ahead = N(stream_from)(s, v, j0 + a + NARROW_KEYS);
-    VEC acc[4 * NARROW_VECTORS];
-
-    N(zero)(acc, rows, nv);
-    for (int64_t x = a; x < e; x++, value += row_bytes) {
-        VEC y[NARROW_VECTORS];
-
-        for (int64_t line = 0; line < lines; line++)
-            N(stream_line)(&ahead);
-
-        if (n == VLEN && v->stride[3] == 1)
-            for (int u = 0; u < nv; u++)
-                y[u] = N(load_lanes)(value, dtype, 1, c + u * VLEN, VLEN);
-        else
-            for (int u = 0; u < nv; u++)
-                y[u] = N(load_lanes)(value, dtype, v->stride[3], c + u * VLEN,
-                                     u + 1 < nv ? VLEN : n);
-        for (int i = 0; i < rows; i++) {
-            const VEC weight = V(set1)(w[i * S_ROW + x]);
-
-            for (int u = 0; u < nv; u++)
-                acc[i * nv + u] = V(fma)(
-                    select ? V(pick)(weight, V(set1)(0), y[u]) : y[u], weight,
-                    acc[i * nv + u]);
-        }
-    }
     for (int i = 0; i < rows; i++)
         for (int u = 0; u < nv; u++) {
             REAL *const at = g->acc + (r + i) * s->p->dv;
-            const int64_t m = u + 1 < nv ? VLEN : n;
-            const VEC before = N(load_lanes)(at, REAL_DTYPE, 1, c + u * VLEN, m);
+            const int64_t from = c + u * VLEN, m = u + 1 < nv ? VLEN : n;
+            const VEC before = N(load_lanes)(at, REAL_DTYPE, 1, from, m);
 
             N(store_lanes)
-            (at, REAL_DTYPE, 1, c + u * VLEN, m,
-             V(fma)(before, V(set1)(s->fix[r + i]), acc[i * nv + u]));
+            (at, REAL_DTYPE, 1, from, m,
+             V(fma)(before, V(set1)(s->fix[r + i]), sums[i * nv + u]));
         }
 }
 
+/*
+ * P V for whole vectors of columns.  The second half of the block's values is asked for
+ * while the first is used; the first was, while the scores were computed.
+ */
+static ALWAYS_INLINE void N(narrow_value)(const STATE *s, const ROWS *g, int64_t j0,
+                                          int64_t a, int64_t e, int64_t c,
+                                          const attend_dtype dtype, const int nv,
+                                          int64_t r, const int rows)
+{
+    const attend_view *v = &s->p->v;
+    const int shift = attendi_dtype_shift(dtype);
+    const char *value = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
+    const int64_t row_bytes = v->stride[2] * ((int64_t)1 << shift);
+    const int64_t half = r == 0 && c == 0 ? (e - a) / 2 : 0;
+    const int64_t lines = ceil_div_i64(s->p->dv << shift, ATTENDI_ALIGN);
+    struct N(stream) ahead = N(stream_from)(s, v, j0 + a + half);
+    const REAL *const w = s->s + r * S_ROW;
+    VEC acc[4 * NARROW_VECTORS];
+
+    N(zero)(acc, rows, nv);
+#pragma GCC unroll 2
+    for (int64_t x = a; x < e; x++, value += row_bytes) {
+        VEC y[NARROW_VECTORS];
+
+        for (int64_t line = 0; x < a + half && line < lines; line++)
+            N(stream_line)(&ahead);
+        for (int u = 0; u < nv; u++)
+            y[u] = N(load_lanes)(value, dtype, 1, c + u * VLEN, VLEN);
+        for (int i = 0; i < rows; i++) {
+            const VEC weight = V(spread)(w + i * S_ROW + x);
+
+            for (int u = 0; u < nv; u++)
+                V(mac)(&acc[i * nv + u], y[u], weight);
+        }
+    }
+    N(narrow_join)(s, g, acc, c, VLEN, nv, r, rows);
+}
+
+/* The same for any n <= VLEN columns of any stride; a hidden key's value is left out. */
+static void N(narrow_value_any)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
+                                int64_t e, int64_t c, int64_t n, int64_t r)
+{
+    const attend_view *v = &s->p->v;
+    VEC acc = V(set1)(0);
+
+    for (int64_t x = a; x < e; x++) {
+        const void *const value = attendi_view_row(v, s->t->b, s->t->hk, j0 + x);
+        const VEC y = N(load_lanes)(value, v->dtype, v->stride[3], c, n);
+        const VEC weight = V(set1)(s->s[r * S_ROW + x]);
+
+        acc = V(fma)(V(pick)(weight, V(set1)(0), y), weight, acc);
+    }
+    N(narrow_join)(s, g, &acc, c, n, 1, r, 1);
+}
+
 static ALWAYS_INLINE void N(narrow_values_of)(const STATE *s, const ROWS *g, int64_t j0,
-                                              int64_t a, int64_t e, const int select,
+                                              int64_t a, int64_t e, int select,
                                               const attend_dtype dtype)
 {
+    const bool plain = !select && s->p->v.stride[3] == 1;
     int64_t c = 0;
 
-    for (; c + NARROW_VECTORS * VLEN <= s->p->dv; c += NARROW_VECTORS * VLEN)
-        FOR_ROWS(g->rows, N(narrow_value), s, g, j0, a, e, c, VLEN, select, dtype,
-                 NARROW_VECTORS);
+    for (; plain && c + NARROW_VECTORS * VLEN <= s->p->dv; c += NARROW_VECTORS * VLEN)
+        FOR_ROWS(g->rows, N(narrow_value), s, g, j0, a, e, c, dtype, NARROW_VECTORS);
+    for (; plain && c + VLEN <= s->p->dv; c += VLEN)
+        FOR_ROWS(g->rows, N(narrow_value), s, g, j0, a, e, c, dtype, 1);
     for (; c < s->p->dv; c += VLEN)
-        FOR_ROWS(g->rows, N(narrow_value), s, g, j0, a, e, c,
-                 min_i64(VLEN, s->p->dv - c), select, dtype, 1);
+        for (int64_t r = 0; r < g->rows; r++)
+            N(narrow_value_any)(s, g, j0, a, e, c, min_i64(VLEN, s->p->dv - c), r);
 }
 
 /* x * 0 is 0 for finite x and NaN otherwise. */
@@ -189,8 +220,7 @@ static int N(narrow_finite)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 static void N(narrow_values)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
                              int edge)
 {
-    if (edge && !N(narrow_finite)(s, j0, a, e))
-        FOR_DTYPES(s->p->v.dtype, N(narrow_values_of), s, g, j0, a, e, 1);
-    else
-        FOR_DTYPES(s->p->v.dtype, N(narrow_values_of), s, g, j0, a, e, 0);
+    const int select = edge && !N(narrow_finite)(s, j0, a, e);
+
+    FOR_DTYPES(s->p->v.dtype, N(narrow_values_of), s, g, j0, a, e, select);
 }

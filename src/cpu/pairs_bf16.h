@@ -59,13 +59,26 @@ static void N(pack_q)(const STATE *s, ROWS *g)
         }
 }
 
-/* Columns c and c + 1 of a key. */
-static inline uint32_t N(key_pair)(const uint16_t *key, int64_t c)
+/* The pair at p in every lane, and acc += x y, both in the order written. */
+static inline __m512bh N(spread_pair)(const void *p)
 {
-    uint32_t pair;
+    __m512bh x;
 
-    memcpy(&pair, key + c, sizeof pair);
-    return pair;
+    __asm__ volatile("vbroadcastss %1, %0" : "=v"(x) : "m"(*(const uint32_t *)p));
+    return x;
+}
+
+static inline void N(mac_pairs)(__m512 *acc, __m512bh x, __m512bh y)
+{
+    __asm__ volatile("vdpbf16ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
+}
+
+/* 0 in the place of values whose weight is marked. */
+static inline __m512bh N(seen_pairs)(__m512bh value, __m512bh weight)
+{
+    const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)weight);
+
+    return (__m512bh)_mm512_maskz_mov_epi16(seen, (__m512i)value);
 }
 
 /*

@@ -17,20 +17,6 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
                                   .v = (size_t)p->dv * (BC / 2) * sizeof(uint32_t)};
 }
 
-/* The pair at p in every lane, and acc += x y, both in the order written. */
-static inline __m512bh N(spread_pair)(const void *p)
-{
-    __m512bh x;
-
-    __asm__ volatile("vbroadcastss %1, %0" : "=v"(x) : "m"(*(const uint32_t *)p));
-    return x;
-}
-
-static inline void N(mac_pairs)(__m512 *acc, __m512bh x, __m512bh y)
-{
-    __asm__ volatile("vdpbf16ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
-}
-
 static struct operand N(block_keys)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *k = &s->p->k;
@@ -173,14 +159,6 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
                 _mm512_storeu_ps(tops + v * VLEN, top);
         }
     }
-}
-
-/* 0 in the place of values whose weight is marked. */
-static inline __m512bh N(seen_pairs)(__m512bh value, __m512bh weight)
-{
-    const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)weight);
-
-    return (__m512bh)_mm512_maskz_mov_epi16(seen, (__m512i)value);
 }
 
 /* As in products_fma_tmpl.h, two keys at a time. */

@@ -38,6 +38,7 @@ TEST(rms) { perform("rms"); }
 TEST(masked) { perform("masked"); }
 TEST(suffix) { perform("suffix"); }
 TEST(batch) { perform("batch"); }
+TEST(alone) { perform("alone"); }
 TEST(threads) { perform("threads"); }
 TEST(strides) { perform("strides"); }
 TEST(delete) { perform("delete"); }
@@ -49,7 +50,7 @@ TEST(constant) { perform("constant"); }
 TEST(nonfinite) { perform("nonfinite"); }
 TEST(nothing_is_left_out)
 {
-    CHECK(check_test_count == 16, "%d tests: list the new one here", check_test_count);
+    CHECK(check_test_count == 17, "%d tests: list the new one here", check_test_count);
 }
 
 int main(void)
@@ -70,6 +71,7 @@ int main(void)
     RUN(masked);
     RUN(suffix);
     RUN(batch);
+    RUN(alone);
     RUN(threads);
     RUN(strides);
     RUN(delete);

@@ -3,13 +3,13 @@
  * Not a header: a block of a wide bf16 item on tile registers.  While a tile of rows
  * turns its scores into weights, which is work for the vector units, the products of
  * its neighbours run on the tile unit: values of the tile before it and scores of the
- * one after, a product after every few keys, near enough for the machine to run both
- * at once.  A product stays in the tile registers until the next one's turn, so that
- * nothing waits for it in between.
+ * one after, a few instructions of each in turn, near enough for the machine to run
+ * both at once.  What becomes of a product is computed beside the next one, when its
+ * stores have long left.
  * Parameters: forward_tmpl.h.
  */
 
-/* Keys weighed between products; a row sums their weights apart. */
+/* Keys weighed between steps of products; a row sums their weights apart. */
 #define PIECE 8
 _Static_assert(BC % PIECE == 0, "pieces lie at the same keys for every row");
 
@@ -22,11 +22,14 @@ struct N(pass) {
     REAL base[BR], sum[BR], fix[BR];
 };
 
-/* Products that run beside the weighing of a pass. */
+/* Products that run beside the weighing of a pass, those of values first. */
 struct N(beside) {
     struct N(pass) * before, *after;
-    int64_t j0, done, values, count;
-    REAL scale, *product;
+    int64_t values, count;     /* products: of values, and in all */
+    int64_t k, unit;           /* where the work stands */
+    int64_t done, turns;       /* of all products */
+    struct N(product) product; /* number k */
+    REAL scale, *buffer;
 };
 
 /* The first tile from *index on that sees some of the block. */
@@ -46,59 +49,96 @@ static void N(next_pass)(const STATE *s, int64_t j0, int64_t *index, REAL *score
         pass->edge = N(is_edge)(s, pass->g, j0, pass->at.lo, pass->at.hi);
 }
 
-/* Values of the pass before: what product k - 1 adds to acc, beside product k. */
-static void N(values_beside)(const STATE *s, const struct N(beside) * b, int64_t k)
-{
-    const struct N(pass) *const pass = b->before;
-    const int64_t a = pass->at.lo, e = pass->at.hi, c = k * TILE;
+/* One for each unit; a product of no columns, which is 0, has one too. */
+static int64_t N(turns)(const struct N(product) * p) { return max_i64(1, p->units); }
 
-    if (k > 0)
-        N(store_product)(b->product);
-    if (c < s->p->dv)
-        N(value_product)(s, pass->s, a, e, c);
-    if (k > 0)
-        N(join_product)(s, pass->g, pass->fix, b->product, c - TILE);
-    if (c >= s->p->dv && !s->finite)
-        N(add_infinite)(s, pass->g, pass->s, b->j0, a, e);
+/* Product k, which exists. */
+static struct N(product)
+    N(product_beside)(const STATE *s, const struct N(beside) * b, int64_t k)
+{
+    const struct N(pass) *const before = b->before, *const after = b->after;
+
+    if (k < b->values)
+        return N(value_product)(s, before->s, before->at.lo, before->at.hi, k * TILE,
+                                b->buffer);
+    return N(score_product)(
+        s, after->g, N(tile_floor)(after->at.lo) + (k - b->values) * TILE, after->s);
 }
 
-/* Scores of the pass after: scores and maxima of product k - 1, beside product k. */
-static void N(scores_beside)(const STATE *s, const struct N(beside) * b, int64_t k)
+/* Rows from .. to - 1 of product k to acc, or to scores and their maxima. */
+static void N(use_product)(const STATE *s, const struct N(beside) * b, int64_t k,
+                           int64_t from, int64_t to)
 {
-    const struct N(pass) *const pass = b->after;
-    const int64_t a = pass->at.lo, e = pass->at.hi, x = N(tile_floor)(a) + k * TILE;
-    const int64_t from = x < e ? N(score_from)(s, b->j0, x) : e;
-    const int64_t before = N(score_from)(s, b->j0, x - TILE);
+    if (k < b->values) {
+        const int64_t c = k * TILE;
 
-    if (k > 0)
-        N(store_product)(pass->s + before * BR);
-    if (x < e)
-        N(score_product)(s, pass->g, from);
-    if (k > 0)
+        N(join_product)
+        (b->before->g, b->before->fix, b->buffer + from * BR, c + from,
+         min_i64(c + to, s->p->dv));
+    } else {
+        const struct key_range at = b->after->at;
+        const int64_t x = N(tile_floor)(at.lo) + (k - b->values) * TILE;
+
         N(scale_scores)
-    (s, pass->s, V(set1)(b->scale), max_i64(before, a), from);
+        (s, b->after->s, V(set1)(b->scale), max_i64(x + from, at.lo),
+         min_i64(x + to, at.hi));
+    }
 }
 
-/* Every product has one turn, and the last of each kind one more. */
 static void N(open_beside)(const STATE *s, struct N(beside) * b)
 {
     const struct N(pass) *const before = b->before, *const after = b->after;
-    const int64_t tiles =
-        after->g ? (N(tile_ceil)(after->at.hi) - N(tile_floor)(after->at.lo)) / TILE : 0;
 
-    b->done = 0;
-    b->values = before->g ? ceil_div_i64(s->p->dv, TILE) + 1 : 0;
-    b->count = b->values + (tiles ? tiles + 1 : 0);
+    b->values = before->g ? ceil_div_i64(s->p->dv, TILE) : 0;
+    b->count = b->values;
+    if (after->g)
+        b->count += ceil_div_i64(after->at.hi, TILE) - after->at.lo / TILE;
+    b->k = b->unit = b->done = b->turns = 0;
+    for (int64_t k = 0; k < b->count; k++) {
+        const struct N(product) product = N(product_beside)(s, b, k);
+
+        b->turns += N(turns)(&product);
+    }
     N(clear_top)(s);
+}
+
+/* A turn of product k, and as much of what becomes of product k - 1. */
+static void N(run_turn)(const STATE *s, struct N(beside) * b)
+{
+    struct N(product) *const p = &b->product;
+
+    if (b->unit == 0) {
+        *p = N(product_beside)(s, b, b->k);
+        N(begin_product)();
+    }
+    const int64_t turns = N(turns)(p);
+    if (b->unit < p->units)
+        N(add_unit)(p, b->unit);
+    if (b->k > 0)
+        N(use_product)
+    (s, b, b->k - 1, TILE * b->unit / turns, TILE * (b->unit + 1) / turns);
+    if (++b->unit == turns) {
+        N(end_product)(p);
+        b->unit = 0;
+        b->k++;
+    }
 }
 
 static void N(run_beside)(const STATE *s, struct N(beside) * b, int64_t until)
 {
     for (; b->done < until; b->done++)
-        if (b->done < b->values)
-            N(values_beside)(s, b, b->done);
-        else
-            N(scores_beside)(s, b, b->done - b->values);
+        N(run_turn)(s, b);
+}
+
+static void N(close_beside)(const STATE *s, struct N(beside) * b, int64_t j0)
+{
+    const struct N(pass) *const before = b->before;
+
+    N(run_beside)(s, b, b->turns);
+    if (b->count > 0)
+        N(use_product)(s, b, b->count - 1, 0, TILE);
+    if (before->g && !s->finite)
+        N(add_infinite)(s, before->g, before->s, j0, before->at.lo, before->at.hi);
 }
 
 /* The new maximum of every row, and what it makes of the sums before. */
@@ -131,20 +171,22 @@ static void N(weigh_piece)(const STATE *s, struct N(pass) * pass, int64_t a, int
 }
 
 /* Weights of the pass, piece by piece, and the products beside it spread among them. */
-static void N(weigh_pass)(STATE *s, struct N(pass) * pass, struct N(beside) * b)
+static void N(weigh_pass)(STATE *s, struct N(pass) * pass, struct N(beside) * b,
+                          int64_t j0)
 {
     const int64_t a = pass->at.lo, e = pass->at.hi, first = a / PIECE;
     const int64_t pieces = ceil_div_i64(e, PIECE) - first;
     ROWS *const g = pass->g;
 
-    N(begin_weights)(s, pass, b->j0);
+    N(begin_weights)(s, pass, j0);
     N(open_beside)(s, b);
     for (int64_t n = 0; n < pieces; n++) {
         const int64_t x = (first + n) * PIECE;
 
-        N(run_beside)(s, b, b->count * (n + 1) / pieces);
+        N(run_beside)(s, b, b->turns * (n + 1) / pieces);
         N(weigh_piece)(s, pass, max_i64(x, a), min_i64(x + PIECE, e));
     }
+    N(close_beside)(s, b, j0);
     N(clear_weights)(pass->s, a, e);
     for (int64_t r = 0; r < g->width; r += VLEN)
         V(store)
@@ -158,24 +200,23 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
     struct N(pass) passes[3] = {{0}};
     struct N(beside) b = {.before = &passes[2],
                           .after = &passes[0],
-                          .j0 = j0,
                           .scale = N(narrow)(s->p->scale),
-                          .product = work + 2 * N(work_scores)};
+                          .buffer = work + 2 * N(work_scores)};
     int64_t index = 0;
 
     N(open_block)(s, j0, all.lo, all.hi);
     N(next_pass)(s, j0, &index, scores[0], b.after);
     N(open_beside)(s, &b);
-    N(run_beside)(s, &b, b.count);
+    N(close_beside)(s, &b, j0);
     for (int turn = 0; b.after->g; turn++) {
         struct N(pass) *const now = b.after;
 
         b.after = &passes[(turn + 1) % 3];
         N(next_pass)(s, j0, &index, scores[(turn + 1) % 3], b.after);
-        N(weigh_pass)(s, now, &b);
+        N(weigh_pass)(s, now, &b, j0);
         b.before = now;
     }
     N(open_beside)(s, &b);
-    N(run_beside)(s, &b, b.count);
+    N(close_beside)(s, &b, j0);
     s->s = own;
 }

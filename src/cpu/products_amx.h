@@ -2,8 +2,9 @@
 /*
  * Not a header: both products of a wide bf16 tile by tdpbf16ps, which multiplies 16
  * rows of 32 bf16 by 16 rows of 16 pairs.  Queries stand in the lanes here too, so both
- * are the same product: scores are S^T = K Q^T, with K where it lies and Q in pairs of
- * columns, values O^T = V^T P, with V turned a block at a time and P in pairs of keys.
+ * are the same product: scores are S^T = K Q^T, with Q in pairs of columns, values
+ * O^T = V^T P, with P in pairs of keys.  K is copied and V turned a block at a time, into
+ * squares that a tile register loads from 16 lines of cache in a row.
  * The instruction treats denormals as 0.  Parameters: forward_tmpl.h.
  *
  * Where V is not finite, the turned V has 0, so that it cannot reach rows that do not
@@ -39,40 +40,53 @@ static void N(end_blocks)(void) { _tile_release(); }
 static inline void N(settle_memory)(void) { __asm__ volatile("" ::: "memory"); }
 
 /*
- * A B in tile registers 0 .. 3: A has TILE rows of n columns, a_row elements apart, n a
- * multiple of TILE; B has n / 2 rows of BR pairs.
+ * A B: A is TILE rows of `units` squares of TILE columns, each with its rows one after
+ * another, and B has as many squares of TILE / 2 rows of BR pairs.
  */
-static inline void N(multiply)(const uint16_t *a, int64_t a_row, const uint32_t *b,
-                               int64_t n)
-{
-    const int64_t a_bytes = a_row * (int64_t)sizeof *a, lanes = BR * sizeof *b;
+struct N(product) {
+    const uint16_t *a;
+    const uint32_t *b;
+    int64_t units;
+    float *to; /* [TILE][BR] */
+};
 
-    N(settle_memory)();
+/* Elements of a square of A and of B. */
+enum { N(unit_a) = TILE * TILE, N(unit_b) = TILE / 2 * BR };
+
+static inline void N(begin_product)(void)
+{
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    for (int64_t c = 0; c < n; c += TILE) {
-        _tile_loadd(4, a + c, a_bytes);
-        _tile_loadd(6, b + c / 2 * BR, lanes);
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_loadd(7, b + c / 2 * BR + VLEN, lanes);
-        _tile_dpbf16ps(1, 4, 7);
-        _tile_loadd(5, a + TILE / 2 * a_row + c, a_bytes);
-        _tile_dpbf16ps(2, 5, 6);
-        _tile_dpbf16ps(3, 5, 7);
-    }
 }
 
-/* to[TILE][BR] = the product in the tile registers. */
-static inline void N(store_product)(float *to)
+/* Loads before products: where they alternate, each waits for the one before it. */
+static inline void N(add_unit)(const struct N(product) * p, int64_t unit)
 {
-    const int64_t lanes = BR * sizeof *to;
+    const int64_t row = TILE * sizeof *p->a, lanes = BR * sizeof *p->b;
+    const uint16_t *const a = p->a + unit * N(unit_a);
+    const uint32_t *const b = p->b + unit * N(unit_b);
 
-    _tile_stored(0, to, lanes);
-    _tile_stored(1, to + VLEN, lanes);
-    _tile_stored(2, to + TILE / 2 * BR, lanes);
-    _tile_stored(3, to + TILE / 2 * BR + VLEN, lanes);
+    N(settle_memory)();
+    _tile_loadd(4, a, row);
+    _tile_loadd(6, b, lanes);
+    _tile_loadd(5, a + N(unit_a) / 2, row);
+    _tile_loadd(7, b + VLEN, lanes);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+}
+
+static inline void N(end_product)(const struct N(product) * p)
+{
+    const int64_t lanes = BR * sizeof *p->to;
+
+    _tile_stored(0, p->to, lanes);
+    _tile_stored(1, p->to + VLEN, lanes);
+    _tile_stored(2, p->to + TILE / 2 * BR, lanes);
+    _tile_stored(3, p->to + TILE / 2 * BR + VLEN, lanes);
     N(settle_memory)();
 }
 
@@ -88,23 +102,21 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
         .work = (2 * N(work_scores) + N(work_product)) * sizeof(float)};
 }
 
-/* K in place, or whole tiles of it where columns or keys do not fill them. */
-static struct operand N(block_keys)(const STATE *s, int64_t j0, int64_t a, int64_t e)
+/* K of keys a .. e - 1 in squares, the columns of TILE keys after one another. */
+static void N(copy_keys)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *k = &s->p->k;
-    const int64_t d = s->p->d, row = N(tile_ceil)(d);
-    uint16_t *const buffer = (uint16_t *)s->k;
+    const int64_t d = s->p->d;
 
-    if (k->stride[3] == 1 && d == row && s->p->nk - j0 >= TILE)
-        return (struct operand){attendi_view_row(k, s->t->b, s->t->hk, j0), k->stride[2]};
     for (int64_t x = a; x < e; x++) {
-        const uint16_t *key = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
+        const uint16_t *const key = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
+        uint16_t *const to =
+            (uint16_t *)s->k + N(tile_floor)(x) * N(tile_ceil)(d) + x % TILE * TILE;
 
-        for (int64_t c = 0; c < row; c += TILE)
+        for (int64_t c = 0; c < d; c += TILE)
             V(store)
-        ((float *)(buffer + x * row + c), N(load_row_pairs)(key, k->stride[3], c, d));
+        ((float *)(to + c * TILE), N(load_row_pairs)(key, k->stride[3], c, d));
     }
-    return (struct operand){buffer, row};
 }
 
 /* Where a bf16 of x is finite. */
@@ -160,15 +172,15 @@ static inline void N(turn_half)(uint16_t *to, const __m512i y[TILE], const int f
     }
     V(transpose)(pair);
     for (int i = 0; i < VLEN; i++)
-        V(store)((float *)(to + (2 * i + first) * BC), pair[i]);
+        V(store)((float *)(to + (2 * i + first) * TILE), pair[i]);
 }
 
-/* Vt[c][x] of a block: its tiles of keys, zero where they lie outside a .. e - 1. */
+/* V of a block, turned: squares as in K, 0 where their keys lie outside a .. e - 1. */
 static void N(turn_values)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     for (int64_t x = N(tile_floor)(a); x < e; x += TILE)
         for (int64_t c = 0; c < s->p->dv; c += TILE) {
-            uint16_t *const to = (uint16_t *)s->v + c * BC + x;
+            uint16_t *const to = (uint16_t *)s->v + c * BC + x * TILE;
             __m512i y[TILE];
 
             N(load_values)(s, j0, x, c, a, e, y);
@@ -179,24 +191,21 @@ static void N(turn_values)(STATE *s, int64_t j0, int64_t a, int64_t e)
 
 static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
-    s->keys = N(block_keys)(s, j0, a, e);
-    s->values = (struct operand){s->v, BC};
     s->finite = 1;
+    N(copy_keys)(s, j0, a, e);
     N(turn_values)(s, j0, a, e);
 }
 
-/* The first key of the product for keys from x on: the last TILE that exist serve too. */
-static int64_t N(score_from)(const STATE *s, int64_t j0, int64_t x)
+/* Q and keys x .. x + TILE - 1 of the block. */
+static struct N(product)
+    N(score_product)(const STATE *s, const ROWS *g, int64_t x, float *scores)
 {
-    return min_i64(x, (s->keys.data == s->k ? BC : s->p->nk - j0) - TILE);
-}
+    const int64_t d = N(tile_ceil)(s->p->d);
 
-/* Products of Q and keys x .. x + TILE - 1 of the block. */
-static void N(score_product)(const STATE *s, const ROWS *g, int64_t x)
-{
-    N(multiply)
-    ((const uint16_t *)s->keys.data + x * s->keys.row, s->keys.row,
-     (const uint32_t *)g->q, N(tile_ceil)(s->p->d));
+    return (struct N(product)){.a = (const uint16_t *)s->k + x * d,
+                               .b = (const uint32_t *)g->q,
+                               .units = d / TILE,
+                               .to = scores + x * BR};
 }
 
 /* Products of keys a .. e - 1 to scores, and s->top of those. */
@@ -220,11 +229,14 @@ static void N(scale_scores)(const STATE *s, float *scores, VEC scale, int64_t a,
 
 static void N(scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
 {
+    (void)j0;
     for (int64_t x = N(tile_floor)(a); x < e; x += TILE) {
-        const int64_t from = N(score_from)(s, j0, x);
+        const struct N(product) product = N(score_product)(s, g, x, s->s);
 
-        N(score_product)(s, g, from);
-        N(store_product)(s->s + from * BR);
+        N(begin_product)();
+        for (int64_t u = 0; u < product.units; u++)
+            N(add_unit)(&product, u);
+        N(end_product)(&product);
     }
     N(scale_scores)(s, s->s, V(set1)(N(narrow)(s->p->scale)), a, e);
 }
@@ -238,24 +250,25 @@ static void N(clear_weights)(float *weights, int64_t a, int64_t e)
     memset(weights + PAIRS(e) * BR, 0, (size_t)(to - PAIRS(e)) * BR * sizeof *weights);
 }
 
-/* Products of columns c .. c + TILE - 1 of V and weights of keys a .. e - 1. */
-static void N(value_product)(const STATE *s, const float *weights, int64_t a, int64_t e,
-                             int64_t c)
+/* Columns c .. c + TILE - 1 of V and weights of keys a .. e - 1. */
+static struct N(product) N(value_product)(const STATE *s, const float *weights, int64_t a,
+                                          int64_t e, int64_t c, float *to)
 {
     const int64_t from = N(tile_floor)(a);
 
-    N(multiply)
-    ((const uint16_t *)s->values.data + c * s->values.row + from, s->values.row,
-     (const uint32_t *)weights + from / 2 * BR, N(tile_ceil)(e) - from);
+    return (struct N(product)){.a = (const uint16_t *)s->v + c * BC + from * TILE,
+                               .b = (const uint32_t *)weights + from / 2 * BR,
+                               .units = (N(tile_ceil)(e) - from) / TILE,
+                               .to = to};
 }
 
-/* acc = acc fix + product for columns c .. c + TILE - 1. */
-static void N(join_product)(const STATE *s, const ROWS *g, const float *fix,
-                            const float *product, int64_t c)
+/* acc = acc fix + product for columns c .. e - 1, the first rows of the product. */
+static void N(join_product)(const ROWS *g, const float *fix, const float *product,
+                            int64_t c, int64_t e)
 {
     const VEC low = V(load)(fix), high = V(load)(fix + VLEN);
 
-    for (int64_t i = 0; i < min_i64(TILE, s->p->dv - c); i++) {
+    for (int64_t i = 0; i < e - c; i++) {
         float *const at = g->acc + (c + i) * BR;
         const float *const sum = product + i * BR;
 

@@ -15,6 +15,7 @@ const check_test check_tests[] = {
     {"masked", "K and V at masked places change no bit", check_law_masked},
     {"suffix", "masking a suffix is shortening nk, bit for bit", check_law_suffix},
     {"batch", "a head alone is the head in its batch, bit for bit", check_law_batch},
+    {"alone", "a few rows alone are those among many, bit for bit", check_law_alone},
     {"threads", "any number of threads, bit for bit", check_law_threads},
     {"strides", "any strides of the same values, bit for bit", check_law_strides},
     {"delete", "masking keys is deleting them", check_law_delete},

@@ -89,6 +89,7 @@ void check_test_rms(struct check_run *run);
 void check_law_masked(struct check_run *run);
 void check_law_suffix(struct check_run *run);
 void check_law_batch(struct check_run *run);
+void check_law_alone(struct check_run *run);
 void check_law_threads(struct check_run *run);
 void check_law_strides(struct check_run *run);
 void check_law_delete(struct check_run *run);

@@ -11,5 +11,6 @@
 #define QV 3
 #define KR 8
 #define NATIVE_BF16
+#define NARROW_ROWS 8
 #define NARROW_VECTORS 4
 #include "cpu/kernels_tmpl.h"

@@ -91,7 +91,7 @@ static inline vf vf_mark_zero_bytes(const unsigned char *p)
 
     return _mm256_castsi256_ps(_mm256_slli_epi32(zero, 31));
 }
-static inline void vf_transpose(vf x[VF_LEN])
+static inline __attribute__((always_inline)) void vf_transpose(vf x[VF_LEN])
 {
     vf y[VF_LEN];
 
@@ -110,6 +110,14 @@ static inline void vf_transpose(vf x[VF_LEN])
         x[i] = _mm256_permute2f128_ps(y[i], y[i + 4], 0x20);
         x[i + 4] = _mm256_permute2f128_ps(y[i], y[i + 4], 0x31);
     }
+}
+
+static inline __attribute__((always_inline)) void
+vf_turn_f16(vf x[VF_LEN], const void *const row[VF_LEN], int64_t c)
+{
+    for (int i = 0; i < VF_LEN; i++)
+        x[i] = vf_load_f16((const uint16_t *)row[i] + c);
+    vf_transpose(x);
 }
 
 static inline vd vd_set1(double x) { return _mm256_set1_pd(x); }
@@ -153,7 +161,7 @@ static inline vd vd_mark_zero_bytes(const unsigned char *p)
     const __m256i zero = _mm256_cmpeq_epi64(wide, _mm256_setzero_si256());
     return _mm256_castsi256_pd(_mm256_slli_epi64(zero, 63));
 }
-static inline void vd_transpose(vd x[VD_LEN])
+static inline __attribute__((always_inline)) void vd_transpose(vd x[VD_LEN])
 {
     const vd a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
     const vd c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);

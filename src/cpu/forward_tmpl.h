@@ -12,7 +12,7 @@
  *   KR                        keys (or columns of V) in a register tile
  *   LANES_STEP                lanes are used in multiples of this: VLEN, or BR
  *   TILES_MAX                 tiles of an item at most
- *   NARROW_KEYS               keys turned at a time by a narrow item
+ *   NARROW_ROWS               rows at a time in a narrow item, 4 or 8
  *   NARROW_VECTORS            vectors of columns of V at a time in a narrow item
  *
  * Online softmax over blocks of BC keys.  Between blocks, a row holds
@@ -57,14 +57,14 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, char *ba
     s->extra = N(take)(base, &used, BC * lanes);
     s->top = N(take)(base, &used, lanes);
     s->fix = N(take)(base, &used, lanes);
-    s->k = N(take)(base, &used, N(is_narrow)(p) ? N(narrow_k_size)() : sizes.k);
-    s->v = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.v);
+    s->k = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.k);
+    s->v = N(take)(base, &used, N(is_narrow)(p) ? N(narrow_v_size)(p) : sizes.v);
     s->work = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.work);
     s->rows = N(take)(base, &used, (size_t)s->count * sizeof *s->rows);
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = base ? &s->rows[x] : &none;
 
-        g->q = N(take)(base, &used, sizes.q);
+        g->q = N(take)(base, &used, N(is_narrow)(p) ? N(narrow_q_size)(p) : sizes.q);
         g->acc = N(take)(base, &used, acc);
         g->m = N(take)(base, &used, lanes);
         g->l = N(take)(base, &used, lanes);

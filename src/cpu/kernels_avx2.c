@@ -7,5 +7,6 @@
 #define ISA_NEEDS CPU_V3
 #define QV 3
 #define KR 4
+#define NARROW_ROWS 4
 #define NARROW_VECTORS 2
 #include "cpu/kernels_tmpl.h"

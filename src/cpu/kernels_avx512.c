@@ -6,5 +6,6 @@
 #define ISA_NEEDS (CPU_V3 | CPU_V4)
 #define QV 3
 #define KR 8
+#define NARROW_ROWS 4
 #define NARROW_VECTORS 4
 #include "cpu/kernels_tmpl.h"

@@ -11,5 +11,6 @@
 #define QV 3
 #define KR 8
 #define BASE_ISA avx512
+#define NARROW_ROWS 4
 #define NARROW_VECTORS 4
 #include "cpu/kernels_tmpl.h"

@@ -6,5 +6,6 @@
 #define ISA_NEEDS 0
 #define QV 2
 #define KR 4
+#define NARROW_ROWS 4
 #define NARROW_VECTORS 2
 #include "cpu/kernels_tmpl.h"

@@ -22,6 +22,12 @@
 #include "cpu/cpu_features.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+/* Of a loop whose arrays must stay in registers, however long its body. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 #define LOG2_E 1.44269504088896340736
 
 /* Keys of a block, even: scores of a full tile stay near L1. */
@@ -50,10 +56,10 @@ struct operand {
 #define STATE struct N(state)
 #define ROWS struct N(rows)
 
-/* Keys turned at a time by a narrow item. */
-#define NARROW_KEYS (2 * VLEN)
-/* Scores of a row of one: a block, and room for a tile of keys that starts inside it. */
-#define S_ROW (BC + NARROW_KEYS)
+/* Scores of a row of one: a block, and room for a vector that starts inside it. */
+#define S_ROW (BC + VLEN)
+/* Keys of V that all columns and rows of a narrow item take in turn: they stay in L1. */
+#define VALUE_KEYS 16
 /* Most vectors beside each other in a register tile. */
 #define NV_MAX 4
 
@@ -78,18 +84,31 @@ struct operand {
             f(__VA_ARGS__, ATTEND_BF16);                                                 \
     } while (0)
 
-/* f(..., r, n) for rows r .. r + n - 1, n known to the compiler. */
-#define FOR_ROWS(rows, f, ...)                                                           \
-    for (int64_t r_ = 0, left_ = (rows); left_ > 0;) {                                   \
-        const int n_ = left_ >= 4 ? 4 : left_ >= 2 ? 2 : 1;                              \
-        if (n_ == 4)                                                                     \
-            f(__VA_ARGS__, r_, 4);                                                       \
-        else if (n_ == 2)                                                                \
+/* The same for K and V of a narrow item. */
+#define FOR_NARROW_DTYPES(dtype, f, ...)                                                 \
+    do {                                                                                 \
+        if (N(widens) && (dtype) == ATTEND_F16)                                          \
+            f(__VA_ARGS__, ATTEND_F16);                                                  \
+        else if (N(widens) && (dtype) == ATTEND_BF16)                                    \
+            f(__VA_ARGS__, ATTEND_BF16);                                                 \
+        else                                                                             \
+            f(__VA_ARGS__, (attend_dtype)N(own_dtype));                                  \
+    } while (0)
+
+/*
+ * f(..., r, n) for rows r .. r + n - 1, n known to the compiler.  The last may lie past
+ * `rows`: that costs less than a turn of their own for those that are left.
+ */
+#define FOR_ROWS_OF(many, rows, f, ...)                                                  \
+    for (int64_t r_ = 0; r_ < (rows); r_ += (many)) {                                    \
+        if ((many) > 4 && r_ + 4 < (rows))                                               \
+            f(__VA_ARGS__, r_, (many) > 4 ? 8 : 1);                                      \
+        else if ((many) > 2 && r_ + 2 < (rows))                                          \
+            f(__VA_ARGS__, r_, (many) > 2 ? 4 : 1);                                      \
+        else if (r_ + 1 < (rows))                                                        \
             f(__VA_ARGS__, r_, 2);                                                       \
         else                                                                             \
             f(__VA_ARGS__, r_, 1);                                                       \
-        r_ += n_;                                                                        \
-        left_ -= n_;                                                                     \
     }
 
 #define REAL float
@@ -143,6 +162,7 @@ struct operand {
 #include "cpu/block_tmpl.h"
 #include "cpu/narrow_fma_tmpl.h"
 #endif
+#include "cpu/narrow_products_tmpl.h"
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 
@@ -200,6 +220,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #include "cpu/wide_tmpl.h"
 #include "cpu/block_tmpl.h"
 #include "cpu/narrow_fma_tmpl.h"
+#include "cpu/narrow_products_tmpl.h"
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 

@@ -71,37 +71,3 @@ static ALWAYS_INLINE void N(zero)(VEC *acc, const int rows, const int nv)
         for (int v = 0; v < nv; v++)
             acc[i * nv + v] = V(set1)(0);
 }
-
-/* A stream of rows on its way from memory to the second cache, line by line. */
-struct N(stream) {
-    const char *row;
-    int64_t row_bytes, bytes, at; /* from row to row; of a row; done of this row */
-};
-
-/* From row `j` of K or V on, which need not exist: a prefetch of nothing is harmless. */
-static inline struct N(stream) N(stream_from)(const STATE *s, const attend_view *view,
-                                              int64_t j)
-{
-    const int shift = attendi_dtype_shift(view->dtype);
-
-    return (struct N(stream)){
-        .row = (const char *)((uintptr_t)attendi_view_row(view, s->t->b, s->t->hk, 0) +
-                              (uintptr_t)(j * view->stride[2] * ((int64_t)1 << shift))),
-        .row_bytes = view->stride[2] * ((int64_t)1 << shift),
-        .bytes = view->stride[3] == 1 ? view->size[3] << shift : 0};
-}
-
-/*
- * In the order of addresses and not further than the second cache: that is how the
- * memory is read nearly as fast as by a plain loop.
- */
-static inline void N(stream_line)(struct N(stream) *stream)
-{
-    __builtin_prefetch(stream->row + stream->at, 0, 2);
-    stream->at += ATTENDI_ALIGN;
-    if (stream->at >= stream->bytes) {
-        stream->row = (const char *)((uintptr_t)stream->row +
-                                     (uintptr_t)stream->row_bytes);
-        stream->at = 0;
-    }
-}

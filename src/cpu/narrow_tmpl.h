@@ -67,87 +67,110 @@ static REAL N(largest)(REAL m, const REAL *score, int64_t a, int64_t e)
     return m;
 }
 
-/* Scores to weights; m and fix of the row. */
-static void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t r, int64_t a, int64_t e,
-                            int edge)
+/*
+ * Scores to weights; m, l and fix of rows r .. r + rows - 1.  Sums run over the keys in
+ * order, for several rows at once, since each waits for the one before.
+ */
+static ALWAYS_INLINE void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e,
+                                          int edge, int64_t r, const int rows)
 {
     REAL *const score = s->s + r * S_ROW;
+    const REAL *const mark = s->extra + r * S_ROW;
+    REAL m[4], sum[4];
+    VEC base[4];
 
-    for (int64_t x = e; x < e + VLEN; x++) /* lanes past the end weigh nothing */
-        score[x] = -INFINITY;
-    const REAL m = N(largest)(g->m[r], score, a, e);
-    const VEC base = N(finite_or_0)(V(set1)(m));
-    for (int64_t x = a; x < e; x += VLEN) {
-        VEC w = N(weight)(V(load)(score + x), base);
-
-        if (edge)
-            w = V(either)(w, V(load)(s->extra + r * S_ROW + x));
-        V(store)(score + x, w);
+    for (int i = 0; i < rows; i++) {
+        /* Lanes past the end weigh nothing. */
+        V(store)(score + i * S_ROW + e, V(set1)(-INFINITY));
+        m[i] = N(largest)(g->m[r + i], score + i * S_ROW, a, e);
+        base[i] = N(finite_or_0)(V(set1)(m[i]));
+        sum[i] = 0;
     }
-    s->fix[r] = N(lane0)(N(weight)(V(set1)(g->m[r]), base));
-    g->m[r] = m;
+    for (int64_t x = a; x < e; x += VLEN) {
+        for (int i = 0; i < rows; i++) {
+            REAL *const at = score + i * S_ROW + x;
+            const VEC w = N(weight)(V(load)(at), base[i]);
+
+            V(store)(at, edge ? V(either)(w, V(load)(mark + i * S_ROW + x)) : w);
+        }
+        for (int v = 0; v < VLEN; v++)
+            for (int i = 0; i < rows; i++)
+                sum[i] += score[i * S_ROW + x + v];
+    }
+    for (int i = 0; i < rows; i++) {
+        const VEC fix = N(weight)(V(set1)(g->m[r + i]), base[i]);
+        const VEC l = V(fma)(V(set1)(g->l[r + i]), fix, V(set1)(sum[i]));
+
+        s->fix[r + i] = N(lane0)(fix);
+        g->m[r + i] = m[i];
+        g->l[r + i] = N(lane0)(l);
+    }
 }
 
-/* l = l fix + the weights, key by key; rows side by side, for each waits for itself. */
-static ALWAYS_INLINE void N(narrow_sum)(const STATE *s, ROWS *g, int64_t a, int64_t e,
-                                        int64_t r, const int rows)
+static ALWAYS_INLINE void N(narrow_softmax)(const STATE *s, ROWS *g, int64_t j0,
+                                            int64_t a, int64_t e, int64_t r,
+                                            const int rows)
 {
-    const REAL *const w = s->s + r * S_ROW;
-    REAL sum[4] = {0};
+    const struct problem *p = s->p;
+    const int edge = p->mask.data || j0 + a < g->all_lo || j0 + e > g->all_hi;
 
-    for (int64_t x = a; x < e; x++)
-        for (int i = 0; i < rows; i++)
-            sum[i] += w[i * S_ROW + x];
-    for (int i = 0; i < rows; i++)
-        g->l[r + i] = N(lane0)(
-            V(fma)(V(set1)(g->l[r + i]), V(set1)(s->fix[r + i]), V(set1)(sum[i])));
+    for (int64_t i = r; i < r + rows; i++) {
+        if (p->softcap > 0 || p->bias.data || p->alibi)
+            N(narrow_rule)(s, g, i, j0, a, e);
+        if (edge)
+            N(narrow_hide)(s, g, i, j0, a, e);
+    }
+    N(narrow_weigh)(s, g, a, e, edge, r, rows);
 }
 
 static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
 {
-    const struct problem *p = s->p;
     const struct key_range x = N(block_range)(s, g->lo, g->hi, j0);
-    const int edge = p->mask.data || j0 + x.lo < g->all_lo || j0 + x.hi > g->all_hi;
+    const int edge =
+        s->p->mask.data || j0 + x.lo < g->all_lo || j0 + x.hi > g->all_hi;
 
     N(narrow_scores)(s, g, j0, x.lo, x.hi);
-    for (int64_t r = 0; r < g->rows; r++) {
-        if (p->softcap > 0 || p->bias.data || p->alibi)
-            N(narrow_rule)(s, g, r, j0, x.lo, x.hi);
-        if (edge)
-            N(narrow_hide)(s, g, r, j0, x.lo, x.hi);
-        N(narrow_weigh)(s, g, r, x.lo, x.hi, edge);
-    }
-    FOR_ROWS(g->rows, N(narrow_sum), s, g, x.lo, x.hi);
+    FOR_ROWS_OF(4, g->rows, N(narrow_softmax), s, g, j0, x.lo, x.hi);
     N(narrow_values)(s, g, j0, x.lo, x.hi, edge);
+}
+
+/* Of all lanes: rows past the last repeat it. */
+static void N(narrow_forget)(const STATE *s, REAL *m, REAL *l, REAL *acc)
+{
+    for (int64_t r = 0; r < VLEN; r++) {
+        m[r] = -INFINITY;
+        l[r] = 0;
+    }
+    memset(acc, 0, (size_t)(s->t->rows * s->p->dv) * sizeof *acc);
 }
 
 static void N(forward_narrow)(STATE *s)
 {
     ROWS *const g = s->rows;
-    const int64_t dv = s->p->dv, rows = s->t->rows;
+    const int64_t dv = s->p->dv;
 
-    N(begin_rows)(s, g, s->t->row, rows);
+    N(begin_rows)(s, g, s->t->row, s->t->rows);
     N(narrow_pack_q)(s, g);
-    memset(g->acc_before, 0, (size_t)(rows * dv) * sizeof(REAL));
-    for (int64_t r = 0; r < rows; r++) {
-        g->m_before[r] = -INFINITY;
-        g->l_before[r] = 0;
-    }
+    N(narrow_forget)(s, g->m, g->l, g->acc);
+    const bool joined = N(many_splits)(g);
+    if (joined)
+        N(narrow_forget)(s, g->m_before, g->l_before, g->acc_before);
     for (int64_t k0 = g->lo / SPLIT * SPLIT; k0 < g->hi; k0 += SPLIT) {
-        memset(g->acc, 0, (size_t)(rows * dv) * sizeof(REAL));
-        for (int64_t r = 0; r < rows; r++) {
-            g->m[r] = -INFINITY;
-            g->l[r] = 0;
-        }
         for (int64_t j0 = max_i64(g->lo, k0) / BC * BC; j0 < min_i64(g->hi, k0 + SPLIT);
              j0 += BC)
             N(narrow_block)(s, g, j0);
-        for (int64_t r = 0; r < rows; r++)
+        if (!joined)
+            continue;
+        for (int64_t r = 0; r < g->rows; r++)
             N(join_row)
         (dv, &g->m_before[r], &g->l_before[r], g->acc_before + r * dv, g->m[r], g->l[r],
          g->acc + r * dv);
+        N(narrow_forget)(s, g->m, g->l, g->acc);
     }
-    for (int64_t r = 0; r < rows; r++)
-        N(finish_row)
-    (s, g, r, g->m_before[r], g->l_before[r], g->acc_before + r * dv);
+    for (int64_t r = 0; r < g->rows; r++)
+        if (joined)
+            N(finish_row)
+            (s, g, r, g->m_before[r], g->l_before[r], g->acc_before + r * dv);
+        else
+            N(finish_row)(s, g, r, g->m[r], g->l[r], g->acc + r * dv);
 }

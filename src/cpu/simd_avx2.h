@@ -107,7 +107,7 @@ static inline vf vf_mark_bit(const uint32_t *words, int bit)
 
     return _mm256_and_ps(_mm256_castsi256_ps(high), _mm256_set1_ps(-0.0f));
 }
-static inline void vf_transpose(vf x[VF_LEN])
+static inline __attribute__((always_inline)) void vf_transpose(vf x[VF_LEN])
 {
     vf y[VF_LEN];
 
@@ -126,6 +126,14 @@ static inline void vf_transpose(vf x[VF_LEN])
         x[i] = _mm256_permute2f128_ps(y[i], y[i + 4], 0x20);
         x[i + 4] = _mm256_permute2f128_ps(y[i], y[i + 4], 0x31);
     }
+}
+
+static inline __attribute__((always_inline)) void
+vf_turn_f16(vf x[VF_LEN], const void *const row[VF_LEN], int64_t c)
+{
+    for (int i = 0; i < VF_LEN; i++)
+        x[i] = vf_load_f16((const uint16_t *)row[i] + c);
+    vf_transpose(x);
 }
 
 static inline vd vd_set1(double x) { return _mm256_set1_pd(x); }
@@ -178,7 +186,7 @@ static inline vd vd_mark_bit(const uint32_t *words, int bit)
 
     return _mm256_and_pd(_mm256_castsi256_pd(high), _mm256_set1_pd(-0.0));
 }
-static inline void vd_transpose(vd x[VD_LEN])
+static inline __attribute__((always_inline)) void vd_transpose(vd x[VD_LEN])
 {
     const vd a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
     const vd c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);

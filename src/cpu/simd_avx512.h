@@ -113,7 +113,7 @@ static inline vf vf_mark_bit(const uint32_t *words, int bit)
     return _mm512_and_ps(_mm512_castsi512_ps(high), _mm512_set1_ps(-0.0f));
 }
 /* Quarters of four rows change places, then 32-bit words within a quarter. */
-static inline void vf_transpose(vf x[VF_LEN])
+static inline __attribute__((always_inline)) void vf_transpose(vf x[VF_LEN])
 {
     vf y[VF_LEN];
 
@@ -138,6 +138,38 @@ static inline void vf_transpose(vf x[VF_LEN])
         x[i + 8] = _mm512_shuffle_f32x4(a, c, 0xdd);
         x[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
         x[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+}
+
+/* 8 by 8 halves change places within each quarter, then columns are widened. */
+static inline __attribute__((always_inline)) void
+vf_turn_f16(vf x[VF_LEN], const void *const row[VF_LEN], int64_t c)
+{
+    __m512i y[8], z[8];
+
+    for (int i = 0; i < 8; i++) {
+        const void *const a = (const uint16_t *)row[i] + c;
+        const void *const b = (const uint16_t *)row[i + 8] + c;
+        const __m512i both = _mm512_inserti64x4(
+            _mm512_castsi256_si512(_mm256_loadu_si256(a)), _mm256_loadu_si256(b), 1);
+        y[i] = _mm512_shuffle_i32x4(both, both, 0xd8);
+    }
+    for (int i = 0; i < 8; i += 2) {
+        z[i] = _mm512_unpacklo_epi16(y[i], y[i + 1]);
+        z[i + 1] = _mm512_unpackhi_epi16(y[i], y[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int j = 0; j < 2; j++) {
+            y[i + 2 * j] = _mm512_unpacklo_epi32(z[i + j], z[i + j + 2]);
+            y[i + 2 * j + 1] = _mm512_unpackhi_epi32(z[i + j], z[i + j + 2]);
+        }
+    for (int i = 0; i < 4; i++) {
+        z[2 * i] = _mm512_unpacklo_epi64(y[i], y[i + 4]);
+        z[2 * i + 1] = _mm512_unpackhi_epi64(y[i], y[i + 4]);
+    }
+    for (int i = 0; i < 8; i++) {
+        x[i] = _mm512_cvtph_ps(_mm512_castsi512_si256(z[i]));
+        x[i + 8] = _mm512_cvtph_ps(_mm512_extracti64x4_epi64(z[i], 1));
     }
 }
 
@@ -196,7 +228,7 @@ static inline vd vd_mark_bit(const uint32_t *words, int bit)
 
     return _mm512_and_pd(_mm512_castsi512_pd(high), _mm512_set1_pd(-0.0));
 }
-static inline void vd_transpose(vd x[VD_LEN])
+static inline __attribute__((always_inline)) void vd_transpose(vd x[VD_LEN])
 {
     vd y[VD_LEN];
 

@@ -17,6 +17,7 @@
  *   mark_zero_bytes(p) a mark for each byte that is 0
  *   mark_bit(words, k) a mark where bit k of the lane's word is set
  *   transpose(x)       lane j of vector i becomes lane i of vector j
+ *   turn_f16(x, row, c) columns c .. of as many rows of halves as lanes, transposed
  */
 #ifndef ATTEND_CPU_SIMD_H
 #define ATTEND_CPU_SIMD_H
@@ -131,6 +132,13 @@ static inline vf vf_load_bf16(const uint16_t *p)
 {
     return (vf){attendi_bf16_to_f32(p[0]), attendi_bf16_to_f32(p[1]),
                 attendi_bf16_to_f32(p[2]), attendi_bf16_to_f32(p[3])};
+}
+
+static inline void vf_turn_f16(vf x[], const void *const row[], int64_t c)
+{
+    for (int i = 0; i < VF_LEN; i++)
+        x[i] = vf_load_f16((const uint16_t *)row[i] + c);
+    vf_transpose(x);
 }
 
 static inline void vf_store_f16(uint16_t *p, vf x)

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Not a header: both products of a narrow item over a block.  A tile of keys is turned
+ * in registers, so that a key stands in each lane and every score is a sum over columns
+ * in order; V is used as it lies.  Parameters: forward_tmpl.h, and the steps of
+ * narrow_fma_tmpl.h or narrow_bf16.h.
+ */
+
+/* attend_dtype_size, known to the compiler. */
+static ALWAYS_INLINE int64_t N(dtype_bytes)(const attend_dtype dtype)
+{
+    return dtype == ATTEND_F64 ? 8 : dtype == ATTEND_F32 ? 4 : 2;
+}
+
+/* Columns of K in a vector of Q. */
+enum { N(chunk) = VLEN * N(lane_columns) };
+
+/*
+ * Q in groups of NARROW_ROWS rows, each [column][row], in whole vectors of columns;
+ * rows past the last repeat it.
+ */
+static int64_t N(narrow_q_group)(const struct problem *p)
+{
+    return ceil_div_i64(p->d, N(chunk)) * VLEN * NARROW_ROWS;
+}
+
+static size_t N(narrow_q_size)(const struct problem *p)
+{
+    return (size_t)(ceil_div_i64(VLEN, NARROW_ROWS) * N(narrow_q_group)(p)) *
+           sizeof(REAL);
+}
+
+static void N(narrow_pack_q)(const STATE *s, ROWS *g)
+{
+    const struct problem *p = s->p;
+    const int64_t rows = ceil_div_i64(g->rows, NARROW_ROWS) * NARROW_ROWS;
+
+    for (int64_t r = 0; r < rows; r++) {
+        const int64_t row = min_i64(r, g->rows - 1);
+        const void *const from = attendi_view_row(&p->q, s->t->b, g->head[row],
+                                                  g->query[row]);
+        REAL *to = g->q + r / NARROW_ROWS * N(narrow_q_group)(p) + r % NARROW_ROWS;
+
+        for (int64_t c = 0; c < p->d; c += N(chunk)) {
+            REAL lanes[VLEN];
+
+            V(store)(lanes, N(narrow_query)(p, from, c));
+            for (int x = 0; x < VLEN; x++, to += NARROW_ROWS)
+                *to = lanes[x];
+        }
+    }
+}
+
+/* Sums of a block of V, a row's in whole pairs of vectors. */
+static int64_t N(narrow_v_row)(const struct problem *p)
+{
+    return ceil_div_i64(p->dv, 2 * VLEN) * (2 * VLEN);
+}
+
+static size_t N(narrow_v_size)(const struct problem *p)
+{
+    return (size_t)(VLEN * N(narrow_v_row)(p)) * sizeof(REAL);
+}
+
+/* As turn_keys, of any keys. */
+static ALWAYS_INLINE void N(turn_any_keys)(VEC y[VLEN], const attend_view *k,
+                                           const void *const key[VLEN], int64_t c,
+                                           int64_t d)
+{
+    REAL lanes[VLEN * VLEN];
+
+    for (int64_t x = 0; x < VLEN; x++)
+        V(store)(lanes + x * VLEN, N(narrow_any_key)(k, key[x], c, d));
+    UNROLL
+    for (int x = 0; x < VLEN; x++)
+        y[x] = V(load)(lanes + x * VLEN);
+    V(transpose)(y);
+}
+
+/*
+ * Scores of the VLEN keys from key j on and rows r .. r + rows - 1.  Past the last of
+ * `keys` it stands in, so that a whole tile can be turned; its scores are never used.
+ * The machine foresees reads in order, as of V, but not those of a tile: the next is
+ * fetched into L2 by hand, a line between the multiplications (all at once, or into L1,
+ * many are dropped).
+ */
+static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t j,
+                                          int64_t keys, REAL *scores, VEC scale,
+                                          const attend_dtype dtype, int64_t r,
+                                          const int rows)
+{
+    const attend_view *k = &s->p->k;
+    const int64_t d = s->p->d;
+    const int64_t row_bytes = k->stride[2] * N(dtype_bytes)(dtype);
+    const char *const first = attendi_view_row(k, s->t->b, s->t->hk, j);
+    const int64_t line_chunks = max_i64(1, 64 / (N(chunk) * N(dtype_bytes)(dtype)));
+    const char *const ahead = j + 2 * VLEN <= g->hi ? first + VLEN * row_bytes : first;
+    const REAL *q = g->q + r / NARROW_ROWS * N(narrow_q_group)(s->p);
+    const void *key[VLEN];
+
+    for (int64_t x = 0; x < VLEN; x++)
+        key[x] = first + min_i64(x, keys - 1) * row_bytes;
+    for (int64_t c0 = 0; c0 == 0 || c0 < d; c0 += SUM_COLUMNS) {
+        VEC acc[NARROW_ROWS];
+
+        for (int i = 0; i < rows; i++)
+            acc[i] = V(set1)(0);
+        for (int64_t c = c0; c < min_i64(c0 + SUM_COLUMNS, d); c += N(chunk)) {
+            VEC y[VLEN];
+
+            if (k->stride[3] == 1 && c + N(chunk) <= d)
+                N(turn_keys)(y, key, c, dtype);
+            else
+                N(turn_any_keys)(y, k, key, c, d);
+            const char *next =
+                ahead + c / N(chunk) % line_chunks * row_bytes + c * N(dtype_bytes)(dtype);
+            UNROLL
+            for (int u = 0; u < VLEN; u++) {
+                for (int i = 0; i < rows; i++)
+                    acc[i] = N(narrow_dot)(acc[i], q[u * NARROW_ROWS + i], y[u]);
+                if (u % line_chunks == 0) {
+                    __builtin_prefetch(next, 0, 2);
+                    next += line_chunks * row_bytes;
+                }
+            }
+            q += VLEN * NARROW_ROWS;
+        }
+        for (int i = 0; i < rows; i++) {
+            REAL *const to = scores + (r + i) * S_ROW;
+            V(store)(to, N(narrow_add_piece)(c0, to, acc[i], scale));
+        }
+    }
+}
+
+static ALWAYS_INLINE void N(narrow_scores_of)(const STATE *s, const ROWS *g, int64_t j0,
+                                              int64_t a, int64_t e,
+                                              const attend_dtype dtype)
+{
+    const VEC scale = V(set1)(N(narrow)(s->p->scale));
+
+    for (int64_t x = a; x < e; x += VLEN)
+        FOR_ROWS_OF(NARROW_ROWS, g->rows, N(narrow_score), s, g, j0 + x, e - x, s->s + x,
+                    scale, dtype);
+}
+
+static void N(narrow_scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
+                             int64_t e)
+{
+    FOR_NARROW_DTYPES(s->p->k.dtype, N(narrow_scores_of), s, g, j0, a, e);
+}
+
+/*
+ * Adds keys x.lo .. x.hi - 1 to the sums of the block, for nv vectors of columns from c
+ * on; the first keys begin the sums.
+ */
+static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, struct key_range x,
+                                          int begin, int64_t c, const int select,
+                                          const attend_dtype dtype, const int nv,
+                                          int64_t r, const int rows)
+{
+    const attend_view *v = &s->p->v;
+    const int64_t v_row = N(narrow_v_row)(s->p);
+    const int64_t row_bytes = v->stride[2] * N(dtype_bytes)(dtype);
+    const char *row = attendi_view_row(v, s->t->b, s->t->hk, j0 + x.lo);
+    const REAL *w = s->s + r * S_ROW + x.lo / N(weight_keys);
+    REAL *const sums = s->v + r * v_row + c;
+    VEC acc[4 * NARROW_VECTORS];
+
+    for (int i = 0; i < rows; i++)
+        for (int u = 0; u < nv; u++)
+            acc[i * nv + u] = begin ? V(set1)(0) : V(load)(sums + i * v_row + u * VLEN);
+    for (int64_t keys = x.hi - x.lo; keys > 0; keys -= N(weight_keys), w++) {
+        VEC y[2 * NARROW_VECTORS];
+
+        if (nv >= NARROW_VECTORS)
+            N(narrow_load_values)(y, row, row_bytes, keys, c, dtype, nv);
+        else
+            N(narrow_load_some)(y, s->p, row, row_bytes, keys, c);
+        for (int i = 0; i < rows; i++) {
+            const VEC weight = V(set1)(w[i * S_ROW]);
+
+            for (int u = 0; u < nv; u++)
+                acc[i * nv + u] =
+                    N(narrow_add_value)(acc[i * nv + u], weight, y[u], select);
+        }
+        row += N(weight_keys) * row_bytes;
+    }
+    for (int i = 0; i < rows; i++)
+        for (int u = 0; u < nv; u++)
+            V(store)(sums + i * v_row + u * VLEN, acc[i * nv + u]);
+}
+
+/* Columns from c on of any stride; hidden keys are left out where V is not finite. */
+static void N(narrow_values_any)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
+                                 int64_t e, int64_t c, int select)
+{
+    const struct key_range x = {a, e};
+
+    for (; c < s->p->dv; c += N(weight_keys) * VLEN)
+        for (int64_t r = 0; r < g->rows; r++)
+            N(narrow_value)
+    (s, j0, x, 1, c, select, s->p->v.dtype, N(weight_keys), r, 1);
+}
+
+/*
+ * The first `whole` columns, in whole vectors.  Some keys at a time, so that what
+ * is read of V serves all its columns and rows.
+ */
+static ALWAYS_INLINE void N(narrow_values_of)(const STATE *s, const ROWS *g, int64_t j0,
+                                              int64_t a, int64_t e, int64_t whole,
+                                              const attend_dtype dtype)
+{
+    enum { WIDE = 2 * NARROW_VECTORS * VLEN };
+    const int64_t wide = whole / WIDE * WIDE;
+
+    for (int64_t x0 = a; x0 < e; x0 += VALUE_KEYS) {
+        const struct key_range x = {x0, min_i64(x0 + VALUE_KEYS, e)};
+
+        for (int64_t c = 0; c < wide; c += WIDE)
+            FOR_ROWS_OF(2, g->rows, N(narrow_value), s, j0, x, x0 == a, c, 0, dtype,
+                        2 * NARROW_VECTORS);
+        for (int64_t c = wide; c < whole; c += NARROW_VECTORS * VLEN)
+            FOR_ROWS_OF(4, g->rows, N(narrow_value), s, j0, x, x0 == a, c, 0, dtype,
+                        NARROW_VECTORS);
+    }
+}
+
+/* acc = acc fix + the block's sums. */
+static void N(narrow_join_block)(const STATE *s, const ROWS *g)
+{
+    const int64_t dv = s->p->dv;
+
+    for (int64_t r = 0; r < g->rows; r++)
+        for (int64_t c = 0; c < dv; c += VLEN) {
+            const int64_t n = min_i64(VLEN, dv - c);
+            REAL *const acc = g->acc + r * dv;
+            const VEC before = N(load_lanes)(acc, REAL_DTYPE, 1, c, n);
+            const VEC sum = N(narrow_block_sum)(s->v + r * N(narrow_v_row)(s->p), c);
+
+            N(store_lanes)
+            (acc, REAL_DTYPE, 1, c, n, V(fma)(before, V(set1)(s->fix[r]), sum));
+        }
+}
+
+static void N(narrow_values)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
+                             int64_t e, int edge)
+{
+    enum { WHOLE = NARROW_VECTORS * VLEN };
+    const int select = edge && !N(narrow_finite)(s, j0, a, e);
+    const int64_t whole =
+        select || s->p->v.stride[3] != 1 ? 0 : s->p->dv / WHOLE * WHOLE;
+
+    N(narrow_pack_weights)(s, g, a, e);
+    FOR_NARROW_DTYPES(s->p->v.dtype, N(narrow_values_of), s, g, j0, a, e, whole);
+    N(narrow_values_any)(s, g, j0, a, e, whole, select);
+    N(narrow_join_block)(s, g);
+}

@@ -14,10 +14,10 @@ struct run {
     const struct problem *problem;
     struct schedule schedule;
     size_t worker_scratch, part_size;
-    char *scratch;       /* of worker 0; the others' follow */
-    int32_t *order;      /* NULL: items go in the order they have */
-    char *parts;         /* part_size bytes for each item, where rows are split */
-    atomic_int *missing; /* parts that the rows of an item still wait for */
+    char *scratch;           /* of worker 0; the others' follow */
+    int32_t *order;          /* NULL: items go in the order they have */
+    char *parts;             /* part_size bytes for each item, where rows are split */
+    atomic_int *missing;     /* parts that the rows of an item still wait for */
     atomic_llong next, done; /* items handed out and items finished */
     atomic_flag telling;     /* one worker at a time reports progress */
 };
@@ -106,8 +106,8 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     parts_at = total;
     fits = fits && reserve(&total, split ? items : 0, run->part_size);
     missing_at = total;
-    fits = fits && reserve(&total, split ? items / (size_t)t->splits : 0,
-                           sizeof *run->missing);
+    fits = fits &&
+           reserve(&total, split ? items / (size_t)t->splits : 0, sizeof *run->missing);
     char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
     if (!base)
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",

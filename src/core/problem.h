@@ -51,7 +51,8 @@ struct key_range {
 };
 
 /* What causal rule, window and key length leave of the keys of query i. */
-static inline struct key_range attendi_key_range(const struct problem *p, int64_t b, int64_t i)
+static inline struct key_range attendi_key_range(const struct problem *p, int64_t b,
+                                                 int64_t i)
 {
     const int64_t position = attendi_position(p, b, i);
     int64_t lo = 0, hi = p->key_lengths ? p->key_lengths[b] : p->nk;

@@ -46,8 +46,9 @@ static int workers_for(const struct problem *p, const struct tiling *t, int thre
     if (threads == 1 || most < 2 * WORKER_NS)
         return 1;
     const double deserved = all_ns(p, t) / WORKER_NS;
-    return deserved < 2 ? 1 : (int)min_i64(min_i64(threads, t->count),
-                                           deserved < 4096 ? (int64_t)deserved : 4096);
+    return deserved < 2 ? 1
+                        : (int)min_i64(min_i64(threads, t->count),
+                                       deserved < 4096 ? (int64_t)deserved : 4096);
 }
 
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,

@@ -25,7 +25,10 @@ attend_status attendi_tensor_check(const char *name, const attend_tensor *tensor
 /* log2 of the bytes of a valid dtype. */
 static inline int attendi_dtype_shift(attend_dtype dtype)
 {
-    return dtype == ATTEND_F32 ? 2 : dtype == ATTEND_F64 ? 3 : dtype == ATTEND_BOOL ? 0 : 1;
+    return dtype == ATTEND_F32    ? 2
+           : dtype == ATTEND_F64  ? 3
+           : dtype == ATTEND_BOOL ? 0
+                                  : 1;
 }
 
 static inline int64_t attendi_row_offset(const int64_t stride[4], attend_dtype dtype,

@@ -20,7 +20,7 @@ struct N(row_end) {
 
 /* LSE, and a sink, which joins the sum about the larger of it and m. */
 static void N(end_row_fully)(const STATE *s, const ROWS *g, int64_t r, REAL m_row,
-                             struct N(row_end) *end)
+                             struct N(row_end) * end)
 {
     const struct problem *p = s->p;
     const int64_t h = g->head[r], i = g->query[r];
@@ -45,8 +45,8 @@ static void N(end_row_fully)(const STATE *s, const ROWS *g, int64_t r, REAL m_ro
         *(REAL *)attendi_tensor_row(&p->lse, s->t->b, h, i) = (REAL)lse;
 }
 
-static inline struct N(row_end) N(end_row)(const STATE *s, const ROWS *g, int64_t r,
-                                           REAL m, REAL l)
+static inline struct N(row_end)
+    N(end_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL l)
 {
     struct N(row_end) end = {.share = 1, .total = l == 0 ? 1 : l, .empty = l == 0};
 
@@ -56,7 +56,7 @@ static inline struct N(row_end) N(end_row)(const STATE *s, const ROWS *g, int64_
 }
 
 /* O of a vector of acc. */
-static inline VEC N(output)(const struct N(row_end) *end, VEC acc)
+static inline VEC N(output)(const struct N(row_end) * end, VEC acc)
 {
     const VEC o = end->empty
                       ? V(set1)(0)
@@ -73,8 +73,7 @@ static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL
     const struct problem *p = s->p;
 
     if (s->t->part) {
-        REAL *const part =
-            (REAL *)s->t->part + (g->row - s->t->row + r) * N(part_row)(p);
+        REAL *const part = (REAL *)s->t->part + (g->row - s->t->row + r) * N(part_row)(p);
 
         part[0] = m;
         part[1] = l;
@@ -82,8 +81,7 @@ static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL
         return;
     }
     const struct N(row_end) end = N(end_row)(s, g, r, m, l);
-    void *const out = attendi_tensor_row(&p->out, s->t->b, g->head[r],
-                                         g->query[r]);
+    void *const out = attendi_tensor_row(&p->out, s->t->b, g->head[r], g->query[r]);
 
     for (int64_t c = 0; c < p->dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->dv - c);

@@ -22,7 +22,8 @@ static ALWAYS_INLINE void N(turn_keys)(__m512 y[VLEN], const void *const key[VLE
     V(transpose)(y);
 }
 
-static __m512 N(narrow_any_key)(const attend_view *k, const void *row, int64_t c, int64_t d)
+static __m512 N(narrow_any_key)(const attend_view *k, const void *row, int64_t c,
+                                int64_t d)
 {
     return N(load_row_pairs)(row, k->stride[3], c, d);
 }

@@ -19,8 +19,8 @@ static inline VEC N(narrow_query)(const struct problem *p, const void *row, int6
 }
 
 /* y[i] = column c + i of VLEN keys that lie one after another, a key in each lane. */
-static ALWAYS_INLINE void N(turn_keys)(VEC y[VLEN], const void *const key[VLEN], int64_t c,
-                                       const attend_dtype dtype)
+static ALWAYS_INLINE void N(turn_keys)(VEC y[VLEN], const void *const key[VLEN],
+                                       int64_t c, const attend_dtype dtype)
 {
 #ifdef WIDENS_HALVES
     if (dtype == ATTEND_F16) {

@@ -37,8 +37,8 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
 
     for (int64_t r = 0; r < rows; r++) {
         const int64_t row = min_i64(r, g->rows - 1);
-        const void *const from = attendi_view_row(&p->q, s->t->b, g->head[row],
-                                                  g->query[row]);
+        const void *const from =
+            attendi_view_row(&p->q, s->t->b, g->head[row], g->query[row]);
         REAL *to = g->q + r / NARROW_ROWS * N(narrow_q_group)(p) + r % NARROW_ROWS;
 
         for (int64_t c = 0; c < p->d; c += N(chunk)) {
@@ -112,8 +112,8 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t
                 N(turn_keys)(y, key, c, dtype);
             else
                 N(turn_any_keys)(y, k, key, c, d);
-            const char *next =
-                ahead + c / N(chunk) % line_chunks * row_bytes + c * N(dtype_bytes)(dtype);
+            const char *next = ahead + c / N(chunk) % line_chunks * row_bytes +
+                               c * N(dtype_bytes)(dtype);
             UNROLL
             for (int u = 0; u < VLEN; u++) {
                 for (int i = 0; i < rows; i++)
@@ -247,8 +247,7 @@ static void N(narrow_values)(const STATE *s, const ROWS *g, int64_t j0, int64_t 
 {
     enum { WHOLE = NARROW_VECTORS * VLEN };
     const int select = edge && !N(narrow_finite)(s, j0, a, e);
-    const int64_t whole =
-        select || s->p->v.stride[3] != 1 ? 0 : s->p->dv / WHOLE * WHOLE;
+    const int64_t whole = select || s->p->v.stride[3] != 1 ? 0 : s->p->dv / WHOLE * WHOLE;
 
     N(narrow_pack_weights)(s, g, a, e);
     FOR_NARROW_DTYPES(s->p->v.dtype, N(narrow_values_of), s, g, j0, a, e, whole);

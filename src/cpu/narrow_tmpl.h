@@ -8,8 +8,8 @@
 
 static const REAL N(iota)[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-static void N(narrow_rule)(const STATE *s, const ROWS *g, int64_t r, int64_t j0, int64_t a,
-                           int64_t e)
+static void N(narrow_rule)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
+                           int64_t a, int64_t e)
 {
     const struct problem *p = s->p;
     const VEC slope = V(set1)(g->slope[r]);
@@ -22,9 +22,9 @@ static void N(narrow_rule)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
         if (p->softcap > 0)
             score = N(softcap)(s, score);
         if (p->bias.data)
-            score = V(add)(score, N(load_lanes)(g->bias_row[r], p->bias.dtype,
-                                                p->bias.stride[3], j0 + x,
-                                                min_i64(VLEN, e - x)));
+            score = V(add)(score,
+                           N(load_lanes)(g->bias_row[r], p->bias.dtype, p->bias.stride[3],
+                                         j0 + x, min_i64(VLEN, e - x)));
         if (p->alibi) {
             const VEC j = V(add)(V(set1)((REAL)x), V(load)(N(iota)));
             score = V(fma)(slope, V(sub)(j, anchor), score);
@@ -34,8 +34,8 @@ static void N(narrow_rule)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
 }
 
 /* Marks of the block's keys in s->extra, and -inf for the scores they hide. */
-static void N(narrow_hide)(const STATE *s, const ROWS *g, int64_t r, int64_t j0, int64_t a,
-                           int64_t e)
+static void N(narrow_hide)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
+                           int64_t a, int64_t e)
 {
     const attend_view *mask = &s->p->mask;
     const VEC first = V(set1)((REAL)min_i64(max_i64(g->first[r] - j0, 0), BC + 1));
@@ -126,8 +126,7 @@ static ALWAYS_INLINE void N(narrow_softmax)(const STATE *s, ROWS *g, int64_t j0,
 static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
 {
     const struct key_range x = N(block_range)(s, g->lo, g->hi, j0);
-    const int edge =
-        s->p->mask.data || j0 + x.lo < g->all_lo || j0 + x.hi > g->all_hi;
+    const int edge = s->p->mask.data || j0 + x.lo < g->all_lo || j0 + x.hi > g->all_hi;
 
     N(narrow_scores)(s, g, j0, x.lo, x.hi);
     FOR_ROWS_OF(4, g->rows, N(narrow_softmax), s, g, j0, x.lo, x.hi);
@@ -170,7 +169,6 @@ static void N(forward_narrow)(STATE *s)
     for (int64_t r = 0; r < g->rows; r++)
         if (joined)
             N(finish_row)
-            (s, g, r, g->m_before[r], g->l_before[r], g->acc_before + r * dv);
-        else
-            N(finish_row)(s, g, r, g->m[r], g->l[r], g->acc + r * dv);
+    (s, g, r, g->m_before[r], g->l_before[r], g->acc_before + r * dv);
+    else N(finish_row)(s, g, r, g->m[r], g->l[r], g->acc + r * dv);
 }

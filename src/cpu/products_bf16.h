@@ -124,7 +124,7 @@ static ALWAYS_INLINE void N(outer_alone)(__m512 *acc, const uint16_t *a, int64_t
     for (int i = 0; i < rows; i++)
         for (int v = 0; v < nv; v++)
             N(mac_pairs)
-        (&acc[i * nv + v], N(set1_pair)(a[i * row]), N(load_pairs)(b + v * VLEN));
+    (&acc[i * nv + v], N(set1_pair)(a[i * row]), N(load_pairs)(b + v * VLEN));
 }
 
 static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x,

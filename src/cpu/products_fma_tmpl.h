@@ -206,9 +206,9 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
  * acc = acc fix + P V for columns c .. c + columns - 1.  `select`: V holds Inf or NaN,
  * and 0 * NaN is NaN, so a hidden key's value is replaced by 0 lane by lane.
  */
-static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
-                                        int64_t c, const int columns, const int select,
-                                        const int nv)
+static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a,
+                                        int64_t e, int64_t c, const int columns,
+                                        const int select, const int nv)
 {
     const struct operand values = s->values;
     const REAL *const v0 = (const REAL *)values.data + a * values.row + c;
@@ -224,13 +224,14 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
             for (int v = 0; v < nv; v++) {
                 const VEC weight = V(load)(w + x * BR + v * VLEN);
                 const VEC value = V(set1)(v0[x * values.row + i]);
-                acc[i * nv + v] = V(fma)(V(pick)(weight, V(set1)(0), value), weight,
-                                         acc[i * nv + v]);
+                acc[i * nv + v] =
+                    V(fma)(V(pick)(weight, V(set1)(0), value), weight, acc[i * nv + v]);
             }
     for (int i = 0; i < columns; i++)
         for (int v = 0; v < nv; v++) {
             REAL *at = g->acc + (c + i) * BR + v * VLEN;
-            V(store)(at, V(fma)(V(load)(at), V(load)(s->fix + v * VLEN), acc[i * nv + v]));
+            V(store)
+            (at, V(fma)(V(load)(at), V(load)(s->fix + v * VLEN), acc[i * nv + v]));
         }
 }
 

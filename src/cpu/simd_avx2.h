@@ -80,8 +80,7 @@ static inline void vf_store_bf16(uint16_t *p, vf x)
     const __m256i rounded = _mm256_add_epi32(u, up);
     const __m256i quiet = _mm256_or_si256(u, _mm256_set1_epi32(0x400000));
     const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-    const __m256i y =
-        _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, nan), 16);
+    const __m256i y = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, nan), 16);
 
     _mm_storeu_si128((__m128i *)p, _mm_packus_epi32(_mm256_castsi256_si128(y),
                                                     _mm256_extracti128_si256(y, 1)));

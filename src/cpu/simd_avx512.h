@@ -69,10 +69,10 @@ static inline vf vf_load_bf16(const uint16_t *p)
 static inline vf vf_times(vf x, double y)
 {
     const __m512d by = _mm512_set1_pd(y);
-    const __m256 low = _mm512_cvtpd_ps(
-        _mm512_mul_pd(_mm512_cvtps_pd(_mm512_castps512_ps256(x)), by));
-    const __m256 high = _mm512_cvtpd_ps(
-        _mm512_mul_pd(_mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)), by));
+    const __m256 low =
+        _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_cvtps_pd(_mm512_castps512_ps256(x)), by));
+    const __m256 high =
+        _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)), by));
 
     return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
 }
@@ -222,8 +222,7 @@ static inline vd vd_mark_zero_bytes(const unsigned char *p)
 }
 static inline vd vd_mark_bit(const uint32_t *words, int bit)
 {
-    const __m512i w =
-        _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)words));
+    const __m512i w = _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)words));
     const __m512i high = _mm512_sll_epi64(w, _mm_cvtsi32_si128(63 - bit));
 
     return _mm512_and_pd(_mm512_castsi512_pd(high), _mm512_set1_pd(-0.0));

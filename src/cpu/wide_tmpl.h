@@ -242,8 +242,7 @@ static void N(store_weights)(STATE *s, const ROWS *g, const REAL *m, const REAL 
     REAL *to[BR];
 
     for (int64_t r = 0; r < g->rows; r++) {
-        to[r] = attendi_tensor_row(weights, s->t->b, g->head[r],
-                                   g->query[r]);
+        to[r] = attendi_tensor_row(weights, s->t->b, g->head[r], g->query[r]);
         for (int64_t j = 0; j < s->p->nk; j++)
             to[r][j * step] = 0;
     }
@@ -262,7 +261,7 @@ static void N(store_weights)(STATE *s, const ROWS *g, const REAL *m, const REAL 
 
 /* Rows r0 .. r0 + VLEN - 1 of acc, turned, a vector of columns at a time, to O. */
 static ALWAYS_INLINE void N(store_rows)(const STATE *s, const ROWS *g, const REAL *acc,
-                                        int64_t r0, const struct N(row_end) *end,
+                                        int64_t r0, const struct N(row_end) * end,
                                         const attend_dtype dtype)
 {
     const struct problem *p = s->p;
@@ -270,8 +269,7 @@ static ALWAYS_INLINE void N(store_rows)(const STATE *s, const ROWS *g, const REA
     void *to[VLEN];
 
     for (int64_t r = 0; r < rows; r++)
-        to[r] =
-            attendi_tensor_row(&p->out, s->t->b, g->head[r0 + r], g->query[r0 + r]);
+        to[r] = attendi_tensor_row(&p->out, s->t->b, g->head[r0 + r], g->query[r0 + r]);
     for (int64_t c = 0; c < p->dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->dv - c);
         VEC x[VLEN];
@@ -282,11 +280,9 @@ static ALWAYS_INLINE void N(store_rows)(const STATE *s, const ROWS *g, const REA
         if (n == VLEN && step == 1 && dtype == p->out.dtype)
             for (int64_t r = 0; r < rows; r++)
                 N(store_lanes)
-            (to[r], dtype, 1, c, VLEN, N(output)(&end[r0 + r], x[r]));
-        else
-            for (int64_t r = 0; r < rows; r++)
-                N(store_lanes)
-            (to[r], p->out.dtype, step, c, n, N(output)(&end[r0 + r], x[r]));
+        (to[r], dtype, 1, c, VLEN, N(output)(&end[r0 + r], x[r]));
+        else for (int64_t r = 0; r < rows; r++) N(store_lanes)(
+            to[r], p->out.dtype, step, c, n, N(output)(&end[r0 + r], x[r]));
     }
 }
 
@@ -323,8 +319,8 @@ static void N(finish_tile)(STATE *s, const ROWS *g)
         total[r] = end[r].total;
     }
     for (int64_t r = 0; r < g->rows; r += VLEN)
-        FOR_DTYPES(s->p->out.dtype, N(store_rows), s, g,
-                   joined ? g->acc_before : g->acc, r, end);
+        FOR_DTYPES(s->p->out.dtype, N(store_rows), s, g, joined ? g->acc_before : g->acc,
+                   r, end);
     if (s->p->weights.data)
         N(store_weights)(s, g, m, share, total);
 }
@@ -365,8 +361,8 @@ static void N(forward_wide)(STATE *s)
         }
     }
     for (int64_t k0 = all.lo / SPLIT * SPLIT; k0 < all.hi; k0 += SPLIT) {
-        for (int64_t j0 = max_i64(all.lo, k0) / BC * BC;
-             j0 < min_i64(all.hi, k0 + SPLIT); j0 += BC)
+        for (int64_t j0 = max_i64(all.lo, k0) / BC * BC; j0 < min_i64(all.hi, k0 + SPLIT);
+             j0 += BC)
             N(wide_block)(s, j0, N(block_range)(s, all.lo, all.hi, j0));
         for (int64_t x = 0; x < s->count; x++)
             if (N(many_splits)(&s->rows[x])) {

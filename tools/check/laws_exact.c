@@ -328,8 +328,8 @@ static void threads_of_set(struct check_run *run, struct check_set *set, int thr
         check_note(set, INFINITY, NULL, error.message);
     for (int64_t n = 0; many != NULL && n < check_cases(run, 20); n++) {
         const uint64_t salt = 13 + (uint64_t)threads;
-        struct check_problem p = n % 2 ? sample_few_rows(run, salt, n)
-                                       : check_law_sample(run, salt, n, 200);
+        struct check_problem p =
+            n % 2 ? sample_few_rows(run, salt, n) : check_law_sample(run, salt, n, 200);
         struct check_outputs a, b;
         char where[256] = "";
         p.wants_weights = p.wants_weights && n % 2 == 0;

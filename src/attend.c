@@ -11,7 +11,8 @@
 
 struct run {
     const attend_context *ctx;
-    const struct problem *problem;
+    const struct kernels *kernels;
+    struct problem *problem;
     struct schedule schedule;
     size_t worker_scratch, part_size;
     char *scratch;           /* of worker 0; the others' follow */
@@ -24,7 +25,7 @@ struct run {
 
 static void compute(struct run *run, int64_t index, void *scratch)
 {
-    const struct kernels *k = run->ctx->kernels;
+    const struct kernels *k = run->kernels;
     const int64_t splits = run->schedule.tiling.splits, rows = index / splits;
     struct tile tile = attendi_tile(&run->schedule.tiling, index);
 
@@ -68,9 +69,18 @@ static void work(void *arg, int worker)
     }
 }
 
+/* The set that takes the problem: the context's, or one it rests on. */
+static const struct kernels *kernels_for(const struct kernels *k, const struct problem *p)
+{
+    while (k->takes && !k->takes(p))
+        k = k->base;
+    return k;
+}
+
 static int nothing_to_write(const struct problem *p)
 {
-    return p->dv == 0 && !p->lse.data && (!p->weights.data || p->nk == 0);
+    return p->dv == 0 && !p->stats.needs && !p->lse.data &&
+           (!p->weights.data || p->nk == 0);
 }
 
 /* `count` pieces of `size` bytes, in whole lines, added to *total; 0 if too many. */
@@ -85,21 +95,27 @@ static int reserve(size_t *total, size_t count, size_t size)
     return *total <= SIZE_MAX >> 1;
 }
 
+static size_t all_rows(const struct problem *p)
+{
+    return (size_t)(p->nb * p->hq * p->nq);
+}
+
 /* Memory for all workers in one piece, kept by the context for the next call. */
 static attend_status prepare(struct run *run, attend_context *ctx, attend_error *err)
 {
     const struct tiling *t = &run->schedule.tiling;
     const size_t workers = (size_t)run->schedule.workers, items = (size_t)t->count;
     const bool ordered = workers > 1 && t->count <= INT32_MAX, split = t->splits > 1;
-    size_t total = 0, order_at, parts_at, missing_at;
+    size_t total = 0, order_at, parts_at, missing_at, digest_at;
+    struct stats *const stats = &run->problem->stats;
     /* A line apart, so that no two workers write to one. */
     run->worker_scratch =
-        (ctx->kernels->scratch_size(run->problem, min_i64(t->item_rows, t->rows)) /
+        (run->kernels->scratch_size(run->problem, min_i64(t->item_rows, t->rows)) /
              ATTENDI_ALIGN +
          1) *
         ATTENDI_ALIGN;
     run->part_size =
-        split ? ctx->kernels->part_size(run->problem, min_i64(t->item_rows, t->rows)) : 0;
+        split ? run->kernels->part_size(run->problem, min_i64(t->item_rows, t->rows)) : 0;
     int fits = reserve(&total, workers, run->worker_scratch);
     order_at = total;
     fits = fits && reserve(&total, ordered ? items : 0, sizeof *run->order);
@@ -108,6 +124,9 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     missing_at = total;
     fits = fits &&
            reserve(&total, split ? items / (size_t)t->splits : 0, sizeof *run->missing);
+    digest_at = total;
+    fits = fits && reserve(&total, stats->summaries ? all_rows(run->problem) : 0,
+                           ATTEND_SUMMARY_COUNT * sizeof *stats->digest);
     char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
     if (!base)
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
@@ -117,11 +136,45 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
         run->order = (int32_t *)(void *)(base + order_at);
         attendi_schedule_order(&run->schedule, run->problem, run->order);
     }
+    if (stats->summaries)
+        stats->digest = (float *)(void *)(base + digest_at);
     run->parts = base + parts_at;
     run->missing = (atomic_int *)(void *)(base + missing_at);
     for (size_t x = 0; split && x < items / (size_t)t->splits; x++)
         atomic_init(&run->missing[x], (int)t->splits);
     return ATTEND_OK;
+}
+
+static void in_parallel(const attend_context *ctx, int workers,
+                        void (*body)(void *arg, int w), void *arg)
+{
+    if (workers == 1)
+        body(arg, 0);
+    else if (workers > 1)
+        ctx->parallel_for(ctx->parallel_user, workers, body, arg);
+}
+
+/* One worker of the summaries: takes heads until none is left. */
+static void summarise_heads(void *arg, int worker)
+{
+    struct run *const run = arg;
+    const struct problem *p = run->problem;
+
+    (void)worker;
+    for (;;) {
+        const int64_t head = atomic_fetch_add(&run->next, 1);
+
+        if (head >= p->nb * p->hq)
+            return;
+        attendi_stats_summarise(p, head / p->hq, head % p->hq);
+    }
+}
+
+static void summarise(struct run *run)
+{
+    atomic_store(&run->next, 0);
+    in_parallel(run->ctx, run->schedule.workers > 1 ? run->schedule.workers : 1,
+                summarise_heads, run);
 }
 
 attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
@@ -137,19 +190,17 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
 
     if (nothing_to_write(&problem))
         return ATTEND_OK;
+    const struct kernels *const kernels = kernels_for(ctx->kernels, &problem);
     struct run run = {.ctx = ctx,
+                      .kernels = kernels,
                       .problem = &problem,
                       .telling = ATOMIC_FLAG_INIT,
-                      .schedule = attendi_schedule(&problem, ctx->kernels, ctx->threads)};
-    if (run.schedule.workers == 0)
-        return ATTEND_OK;
-    status = prepare(&run, ctx, err);
-    if (status != ATTEND_OK)
+                      .schedule = attendi_schedule(&problem, kernels, ctx->threads)};
+    if (run.schedule.workers > 0 && (status = prepare(&run, ctx, err)) != ATTEND_OK)
         return status;
-    if (run.schedule.workers == 1)
-        work(&run, 0);
-    else
-        ctx->parallel_for(ctx->parallel_user, run.schedule.workers, work, &run);
+    in_parallel(ctx, run.schedule.workers, work, &run);
+    if (problem.stats.summaries)
+        summarise(&run);
     return ATTEND_OK;
 }
 

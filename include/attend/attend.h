@@ -251,6 +251,128 @@ static inline attend_rule attend_rule_default(void)
     return rule;
 }
 
+/* ---- statistics of the attention distribution -------------------------- */
+
+/*
+ * One number of each row.  Over the keys j that the row sees with a score above -inf:
+ * s the score, p the softmax of s over these keys alone (a sink logit is left out),
+ * m the largest s, l = sum exp(s - m), c = sum p v.  A row without such a key has the
+ * value in brackets, 0 where none is given; a score of +inf or NaN makes all but KEYS
+ * NaN.
+ */
+typedef enum attend_stat {
+    ATTEND_STAT_KEYS = 0,           /* how many keys */
+    ATTEND_STAT_MAX = 1,            /* m [-inf] */
+    ATTEND_STAT_LSE = 2,            /* m + ln l [-inf] */
+    ATTEND_STAT_TOP_WEIGHT = 3,     /* the largest p */
+    ATTEND_STAT_ENTROPY = 4,        /* H = -sum p ln p */
+    ATTEND_STAT_KEYS_EFF = 5,       /* exp H */
+    ATTEND_STAT_N_EFF = 6,          /* 1 / sum p^2 */
+    ATTEND_STAT_SCORE_VARIANCE = 7, /* sum p s^2 - (sum p s)^2 */
+    ATTEND_STAT_RAW_MEAN = 8,       /* mean of s, every key alike */
+    ATTEND_STAT_RAW_VARIANCE = 9,   /* variance of s about it, over the number of keys */
+    ATTEND_STAT_MARGIN = 10,        /* m minus the second largest s; +inf for one key */
+    ATTEND_STAT_SINK1 = 11,         /* p of key 0 */
+    ATTEND_STAT_SINK4 = 12,         /* p of keys 0 .. 3 */
+    ATTEND_STAT_SELF = 13,          /* p of key position(i) */
+    ATTEND_STAT_PREVIOUS = 14,      /* p of key position(i) - 1 */
+    ATTEND_STAT_SECOND_PREVIOUS = 15, /* p of key position(i) - 2 */
+    ATTEND_STAT_DISTANCE = 16,        /* sum p |position(i) - j| */
+    ATTEND_STAT_LOG_DISTANCE = 17,    /* sum p ln(1 + |position(i) - j|) */
+    ATTEND_STAT_VALUE_NORM = 18,      /* sum p |v| */
+    ATTEND_STAT_CANCELLATION = 19,    /* |c| / sum p |v|, in 0 .. 1 */
+    /*
+     * Variance of the output, summed over its columns, to first order, for independent
+     * noise of variance 1 in every entry of the keys (scale^2 |q|^2 sum p^2 |v - c|^2)
+     * and for keys of norm 1 + noise of variance 1 (sum p^2 s^2 |v - c|^2).  Multiply by
+     * the noise's variance.  Each costs another product with V.
+     */
+    ATTEND_STAT_KEY_NOISE = 20,
+    ATTEND_STAT_MAGNITUDE_NOISE = 21,
+    ATTEND_STAT_COUNT = 22
+} attend_stat;
+
+/* "keys", "max", "lse" and so on, as above in lower case; "unknown" for another number.
+ */
+ATTEND_API const char *attend_stat_name(attend_stat stat);
+
+/* Keys of largest weight that a row can name. */
+#define ATTEND_TOP_MAX 8
+
+/* What the summary of a head is of. */
+typedef enum attend_summarised {
+    ATTEND_SUMMARY_ENTROPY = 0, /* H / ln keys, of rows with two keys or more */
+    ATTEND_SUMMARY_N_EFF = 1,   /* n_eff / keys */
+    ATTEND_SUMMARY_TOP_WEIGHT = 2,
+    ATTEND_SUMMARY_MARGIN = 3, /* of rows with two keys or more */
+    ATTEND_SUMMARY_SINK1 = 4,
+    ATTEND_SUMMARY_COUNT = 5
+} attend_summarised;
+
+/* All rows of a head, then the ten tenths of its queries, in order. */
+#define ATTEND_SUMMARY_GROUPS 11
+#define ATTEND_SUMMARY_BINS 64
+/* The bins of the margin are half as wide as 1: the last reaches from 31.5 to infinity.
+ */
+#define ATTEND_SUMMARY_MARGIN_BIN 0.5
+
+/*
+ * Rows without a key, and rows with NaN, are left out.  The bins share 0 .. 1 evenly, 1
+ * in the last; those of the margin are ATTEND_SUMMARY_MARGIN_BIN wide.
+ */
+typedef struct attend_summary {
+    int64_t rows;
+    double mean, sd, min, max; /* NaN without rows; sd over the number of rows */
+    int64_t histogram[ATTEND_SUMMARY_BINS];
+} attend_summary;
+
+/*
+ * A request for statistics, filled by attend_forward() in the pass that computes O.
+ * Start from attend_stats_default(); what is NULL is not wanted.  Tensors are f32 or
+ * f64, whatever the inputs: f64 keeps an LSE near 1e4 exact for attend_second_pass().
+ * Statistics change no bit of O, but for bf16 in the set `amx`, which leaves them to
+ * `avx512bf16`.
+ */
+typedef struct attend_stats {
+    size_t struct_size;
+    const attend_stat *columns; /* of `rows`, each at most once */
+    attend_tensor rows;         /* (nb, hq, nq, number of columns) */
+    /*
+     * (nb, hq, nq, k), 1 <= k <= ATTEND_TOP_MAX: the k largest p and their keys, of equal
+     * scores the earlier key first; 0 and -1 past the last key.  top_keys is contiguous.
+     */
+    attend_tensor top_weights;
+    int64_t *top_keys;
+    /*
+     * (nb, hq, nq, bins): p of the keys with 2^x <= 1 + |position(i) - j| < 2^(x+1), the
+     * last bin without an upper end; 1 <= bins <= 64.
+     */
+    attend_tensor distances;
+    /* (nb, hq, nq, classes): p of the keys of each class, 1 .. 64 classes. */
+    attend_tensor class_mass;
+    const int32_t *classes;    /* [nb][nk]: a class, or -1 for none */
+    attend_summary *summaries; /* [nb][hq][ATTEND_SUMMARY_COUNT][ATTEND_SUMMARY_GROUPS] */
+} attend_stats;
+
+static inline attend_stats attend_stats_default(void)
+{
+    const attend_tensor none = {NULL, ATTEND_F32, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    attend_stats stats;
+
+    stats.struct_size = sizeof stats;
+    stats.columns = NULL;
+    stats.rows = none;
+    stats.top_weights = none;
+    stats.top_keys = NULL;
+    stats.distances = none;
+    stats.class_mass = none;
+    stats.classes = NULL;
+    stats.summaries = NULL;
+    return stats;
+}
+
+/* ---- attention, the call --------------------------------------------- */
+
 /* More elements of weights than this need attend_io.force_weights: 1 GiB of f32. */
 #define ATTEND_WEIGHTS_MAX ((int64_t)1 << 28)
 
@@ -266,6 +388,7 @@ typedef struct attend_io {
      */
     attend_tensor lse, weights;
     int force_weights;
+    const attend_stats *stats; /* NULL: none */
 } attend_io;
 
 static inline attend_io attend_io_default(void)
@@ -282,6 +405,7 @@ static inline attend_io attend_io_default(void)
     io.lse = no_tensor;
     io.weights = no_tensor;
     io.force_weights = 0;
+    io.stats = NULL;
     return io;
 }
 
@@ -291,6 +415,79 @@ static inline attend_io attend_io_default(void)
  */
 ATTEND_API attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
                                         const attend_io *io, attend_error *err);
+
+/* ---- the second pass --------------------------------------------------- */
+
+typedef struct attend_probe {
+    int64_t b, h, i, j; /* batch, query head, query, key */
+} attend_probe;
+
+/*
+ * What can be told of P, whole columns included, once the LSE of every row is known:
+ * P[i][j] = exp(score - lse[i]), computed again and never kept.  Start from
+ * attend_second_default(); what is NULL is not wanted.  Output tensors are f32, f64 for
+ * f64 inputs.  A row whose lse is -inf has P = 0.
+ */
+typedef struct attend_second {
+    size_t struct_size;
+    attend_view q, k; /* as in attend_io */
+    /*
+     * (nb, hq, nq, 1), f32 or f64: ATTEND_STAT_LSE for a P that sums to 1 over the keys,
+     * or attend_io.lse, which has the sink's share.
+     */
+    attend_view lse;
+    attend_tensor column_mass; /* (nb, hq, 1, nk): sum over i of P */
+    attend_tensor column_max;  /* (nb, hq, 1, nk): the largest over i */
+    attend_tensor column_last; /* (nb, hq, 1, nk): sum over the last last_queries i */
+    int64_t last_queries;      /* 1 .. nq, for column_last only */
+    /*
+     * (nb, hq, ceil(nq / block), ceil(nk / block)): sums of P over blocks of
+     * pooled_block queries by as many keys.
+     */
+    attend_tensor pooled;
+    int64_t pooled_block;
+    /* (nb, hq, rows, columns): P of queries zoom_query .. and keys zoom_key .. */
+    attend_tensor zoom;
+    int64_t zoom_query, zoom_key;
+    const attend_probe *probes; /* [probe_count], P of each to probe_weights */
+    int64_t probe_count;
+    double *probe_weights;
+} attend_second;
+
+static inline attend_second attend_second_default(void)
+{
+    const attend_view no_view = {NULL, ATTEND_F32, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    const attend_tensor no_tensor = {NULL, ATTEND_F32, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    attend_second second;
+
+    second.struct_size = sizeof second;
+    second.q = no_view;
+    second.k = no_view;
+    second.lse = no_view;
+    second.column_mass = no_tensor;
+    second.column_max = no_tensor;
+    second.column_last = no_tensor;
+    second.last_queries = 0;
+    second.pooled = no_tensor;
+    second.pooled_block = 0;
+    second.zoom = no_tensor;
+    second.zoom_query = 0;
+    second.zoom_key = 0;
+    second.probes = NULL;
+    second.probe_count = 0;
+    second.probe_weights = NULL;
+    return second;
+}
+
+/*
+ * Compute what is wanted; `rule` as in attend_forward(), its sinks without influence.
+ * The same bits for any number of threads.  On failure no output has been written.
+ */
+ATTEND_API attend_status attend_second_pass(attend_context *ctx, const attend_rule *rule,
+                                            const attend_second *second,
+                                            attend_error *err);
+
+/* ---- parts -------------------------------------------------------------- */
 
 /* Attention over a part of the keys, as attend_forward() gave it. */
 typedef struct attend_part {

@@ -6,12 +6,17 @@
 #ifndef ATTEND_CORE_KERNELS_H
 #define ATTEND_CORE_KERNELS_H
 
+#include <stdbool.h>
+
 #include "core/problem.h"
 #include "core/tiling.h"
 
 struct kernels {
     const char *isa;
     unsigned needs; /* bits of cpu/cpu_features.h */
+    /* Problems that it does not take are left to `base`; NULL: it takes all. */
+    bool (*takes)(const struct problem *p);
+    const struct kernels *base;
     /* Query rows of a full tile, and the tiles of an item at most, by dtype alone. */
     int64_t (*tile_rows)(attend_dtype dtype);
     int (*tiles_max)(attend_dtype dtype);

@@ -240,7 +240,8 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
     *p = (struct problem){0};
     if ((status = check_inputs(p, io, err)) != ATTEND_OK ||
         (status = check_outputs(p, io, err)) != ATTEND_OK ||
-        (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK)
+        (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK ||
+        (status = attendi_stats_init(p, io->stats, err)) != ATTEND_OK)
         return status;
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);

@@ -5,6 +5,7 @@
 
 #include "attend/attend.h"
 #include "base/base.h"
+#include "core/stats.h"
 
 struct problem {
     int64_t nb, hq, hkv, group, nq, nk, d, dv; /* group = hq / hkv */
@@ -18,6 +19,7 @@ struct problem {
     attend_view mask, bias; /* broadcast axes have full size and stride 0 */
     attend_tensor out, lse, weights;
     const double *alibi, *sinks;
+    struct stats stats;
 };
 
 /*

@@ -60,7 +60,7 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
     const int64_t per_item =
         threads == 1 ? tiles_max : max_i64(1, min_i64(wanted, tiles_max));
     const bool split = threads > 1 && k->split_keys > 0 && !p->weights.data &&
-                       tiles < ITEMS_LEAST * (int64_t)threads;
+                       !p->stats.needs && tiles < ITEMS_LEAST * (int64_t)threads;
     struct schedule s = {
         .tiling = attendi_tiling(p, tile_rows * per_item, split ? k->split_keys : 0)};
 

@@ -9,7 +9,9 @@
 
 #define ISA amx
 #define ISA_NEEDS (CPU_V3 | CPU_V4 | CPU_BF16 | CPU_AMX)
-#define BASE_ISA avx512
+#define BASE_ISA avx512bf16
+/* Statistics are summed where weights are not cut into pieces. */
+#define TAKES(p) ((p)->dtype == ATTEND_BF16 && !(p)->stats.needs)
 #define TILE_BF16
 #define QV 2
 #define LANES_STEP BR

@@ -4,7 +4,8 @@
  *   ISA, ISA_NEEDS    name and the bits of cpu_features.h
  *   QV, KR            register tile: query vectors by keys; at most 3 vectors
  *   NARROW_VECTORS    vectors of columns of V at a time where rows are few
- *   BASE_ISA          optional: all but bf16 problems are left to that set
+ *   BASE_ISA          optional: the set that is left all problems but those of bf16
+ *                     that TAKES(p) is true for
  *   TILE_BF16         with it: products_amx.h in the place of products_bf16.h
  *   LANES_STEP, TILES_MAX   optional, VLEN and 4 if not given: forward_tmpl.h
  * and includes this file, which makes the f32 and f64 instances, or with BASE_ISA the
@@ -231,16 +232,19 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #define NAME_OF(isa) #isa
 #define NAME(isa) NAME_OF(isa)
 
-/* `name` for problems of this dtype, called with the arguments. */
 #ifdef BASE_ISA
 extern const struct kernels TABLE(BASE_ISA);
-#define FOR_DTYPE(dtype, name, ...)                                                      \
-    ((dtype) == ATTEND_BF16 ? name##_bf16(__VA_ARGS__)                                   \
-                            : TABLE(BASE_ISA).name(__VA_ARGS__))
+#define BASE_TABLE &TABLE(BASE_ISA)
+/* `name` for problems of this dtype, called with the arguments. */
+#define FOR_DTYPE(dtype, name, ...) ((void)(dtype), name##_bf16(__VA_ARGS__))
 #else
+#define BASE_TABLE NULL
+#define TAKES(p) ((void)(p), true)
 #define FOR_DTYPE(dtype, name, ...)                                                      \
     ((dtype) == ATTEND_F64 ? name##_f64(__VA_ARGS__) : name##_f32(__VA_ARGS__))
 #endif
+
+static bool takes(const struct problem *p) { return TAKES(p); }
 
 static int64_t tile_rows(attend_dtype dtype)
 {
@@ -273,6 +277,8 @@ static void join(const struct problem *p, const struct tile *t, const void *part
 extern const struct kernels TABLE(ISA);
 const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .needs = ISA_NEEDS,
+                                   .takes = takes,
+                                   .base = BASE_TABLE,
                                    .tile_rows = tile_rows,
                                    .tiles_max = tiles_max,
                                    .split_keys = SPLIT,

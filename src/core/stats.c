@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/stats.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "base/error.h"
+#include "core/problem.h"
+#include "core/tensor.h"
+
+static const struct {
+    const char *name;
+    unsigned needs;
+} known[ATTEND_STAT_COUNT] = {
+    [ATTEND_STAT_KEYS] = {"keys", STATS_RAW},
+    [ATTEND_STAT_MAX] = {"max", 0},
+    [ATTEND_STAT_LSE] = {"lse", 0},
+    [ATTEND_STAT_TOP_WEIGHT] = {"top_weight", 0},
+    [ATTEND_STAT_ENTROPY] = {"entropy", STATS_SPREAD},
+    [ATTEND_STAT_KEYS_EFF] = {"keys_eff", STATS_SPREAD},
+    [ATTEND_STAT_N_EFF] = {"n_eff", STATS_SQUARES},
+    [ATTEND_STAT_SCORE_VARIANCE] = {"score_variance", STATS_SPREAD},
+    [ATTEND_STAT_RAW_MEAN] = {"raw_mean", STATS_RAW},
+    [ATTEND_STAT_RAW_VARIANCE] = {"raw_variance", STATS_RAW},
+    [ATTEND_STAT_MARGIN] = {"margin", STATS_TOP},
+    [ATTEND_STAT_SINK1] = {"sink1", STATS_SINK},
+    [ATTEND_STAT_SINK4] = {"sink4", STATS_SINK},
+    [ATTEND_STAT_SELF] = {"self", STATS_NEAR},
+    [ATTEND_STAT_PREVIOUS] = {"previous", STATS_NEAR},
+    [ATTEND_STAT_SECOND_PREVIOUS] = {"second_previous", STATS_NEAR},
+    [ATTEND_STAT_DISTANCE] = {"distance", STATS_DISTANCE},
+    [ATTEND_STAT_LOG_DISTANCE] = {"log_distance", STATS_LOG_DISTANCE},
+    [ATTEND_STAT_VALUE_NORM] = {"value_norm", STATS_NORM},
+    [ATTEND_STAT_CANCELLATION] = {"cancellation", STATS_NORM},
+    [ATTEND_STAT_KEY_NOISE] = {"key_noise", STATS_KEY_NOISE},
+    [ATTEND_STAT_MAGNITUDE_NOISE] = {"magnitude_noise", STATS_MAGNITUDE_NOISE},
+};
+
+static const unsigned summary_needs =
+    STATS_SPREAD | STATS_SQUARES | STATS_RAW | STATS_TOP | STATS_SINK;
+
+const char *attend_stat_name(attend_stat stat)
+{
+    return (int)stat >= 0 && stat < ATTEND_STAT_COUNT ? known[stat].name : "unknown";
+}
+
+/* A tensor of the request: (nb, hq, nq, n) with n in 1 .. most. */
+static attend_status check_tensor(const struct problem *p, const char *name,
+                                  const attend_tensor *t, int64_t most, attend_error *err)
+{
+    const int64_t size[4] = {p->nb, p->hq, p->nq, t->size[3]};
+    const attend_status status = attendi_tensor_check(name, t, size, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    if (t->size[3] < 1 || t->size[3] > most)
+        return attendi_fail(err, ATTEND_EINVAL, "%s.size[3] (%lld) is outside 1..%lld",
+                            name, LL(t->size[3]), LL(most));
+    if (t->dtype != ATTEND_F32 && t->dtype != ATTEND_F64)
+        return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be f32 or f64", name,
+                            attend_dtype_name(t->dtype));
+    return ATTEND_OK;
+}
+
+static attend_status take_columns(struct problem *p, const attend_stats *request,
+                                  attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    unsigned long seen = 0;
+
+    const attend_status status =
+        check_tensor(p, "stats.rows", &request->rows, ATTEND_STAT_COUNT, err);
+    if (status != ATTEND_OK)
+        return status;
+    if (!request->columns)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.columns is NULL");
+    s->rows = request->rows;
+    s->columns = (int)request->rows.size[3];
+    for (int c = 0; c < s->columns; c++) {
+        const attend_stat stat = request->columns[c];
+
+        if ((int)stat < 0 || stat >= ATTEND_STAT_COUNT)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "stats.columns[%d] (%d) is not a statistic", c,
+                                (int)stat);
+        if (seen >> stat & 1)
+            return attendi_fail(err, ATTEND_EINVAL, "stats.columns[%d] (%s) is repeated",
+                                c, known[stat].name);
+        seen |= 1ul << stat;
+        s->column[c] = stat;
+        s->needs |= known[stat].needs | STATS_ROWS;
+        s->top = stat == ATTEND_STAT_MARGIN ? 2 : s->top;
+    }
+    return ATTEND_OK;
+}
+
+static attend_status take_top(struct problem *p, const attend_stats *request,
+                              attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    const attend_status status =
+        check_tensor(p, "stats.top_weights", &request->top_weights, ATTEND_TOP_MAX, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    s->top_weights = request->top_weights;
+    s->top_keys = request->top_keys;
+    s->named = (int)request->top_weights.size[3];
+    s->top = s->named > s->top ? s->named : s->top;
+    s->needs |= STATS_TOP | STATS_ROWS;
+    return ATTEND_OK;
+}
+
+static attend_status take_distances(struct problem *p, const attend_stats *request,
+                                    attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    const attend_status status =
+        check_tensor(p, "stats.distances", &request->distances, STATS_BINS_MAX, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    s->distances = request->distances;
+    s->bins = (int)request->distances.size[3];
+    s->needs |= STATS_BINS | STATS_ROWS;
+    return ATTEND_OK;
+}
+
+static attend_status take_classes(struct problem *p, const attend_stats *request,
+                                  attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    const attend_status status =
+        check_tensor(p, "stats.class_mass", &request->class_mass, STATS_BINS_MAX, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    if (!request->classes && p->nb * p->nk > 0)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.classes is NULL");
+    for (int64_t x = 0; x < p->nb * p->nk; x++)
+        if (request->classes[x] < -1 ||
+            request->classes[x] >= request->class_mass.size[3])
+            return attendi_fail(
+                err, ATTEND_EINVAL, "stats.classes[%lld] (%d) is outside -1..%lld", LL(x),
+                (int)request->classes[x], LL(request->class_mass.size[3] - 1));
+    s->class_mass = request->class_mass;
+    s->classes = request->classes;
+    s->class_count = (int)request->class_mass.size[3];
+    s->needs |= STATS_CLASSES | STATS_ROWS;
+    return ATTEND_OK;
+}
+
+attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
+                                 attend_error *err)
+{
+    attend_status status = ATTEND_OK;
+
+    p->stats = (struct stats){0};
+    if (!request)
+        return ATTEND_OK;
+    if (request->struct_size != sizeof *request)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.struct_size (%zu) must be %zu",
+                            request->struct_size, sizeof *request);
+    if (request->rows.data)
+        status = take_columns(p, request, err);
+    if (status == ATTEND_OK && request->top_weights.data)
+        status = take_top(p, request, err);
+    else if (status == ATTEND_OK && request->top_keys)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.top_keys is set but stats.top_weights is not");
+    if (status == ATTEND_OK && request->distances.data)
+        status = take_distances(p, request, err);
+    if (status == ATTEND_OK && request->class_mass.data)
+        status = take_classes(p, request, err);
+    if (status == ATTEND_OK && request->summaries) {
+        p->stats.summaries = request->summaries;
+        p->stats.top = (int)max_i64(p->stats.top, 2);
+        p->stats.needs |= summary_needs | STATS_ROWS;
+    }
+    return status;
+}
+
+void attendi_stats_no_keys(struct row_stats *row)
+{
+    *row = (struct row_stats){0};
+    row->value[ATTEND_STAT_MAX] = row->value[ATTEND_STAT_LSE] = -INFINITY;
+    for (int x = 0; x < ATTEND_TOP_MAX; x++)
+        row->top_key[x] = -1;
+}
+
+void attendi_stats_not_numbers(struct row_stats *row, double keys)
+{
+    for (int x = 0; x < ATTEND_STAT_COUNT; x++)
+        row->value[x] = x == ATTEND_STAT_KEYS ? keys : NAN;
+    for (int x = 0; x < ATTEND_TOP_MAX; x++) {
+        row->top_weight[x] = NAN;
+        row->top_key[x] = -1;
+    }
+    for (int x = 0; x < STATS_BINS_MAX; x++)
+        row->bin[x] = row->class_mass[x] = NAN;
+}
+
+/* H = ln l - (sum (s - m) e) / l: two terms that are never negative. */
+static void read_spread(const struct row_sums *sums, double value[])
+{
+    const double mean = sums->spread / sums->l;
+    const double entropy = log1p(sums->rest) - mean;
+
+    value[ATTEND_STAT_ENTROPY] = entropy;
+    value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
+    value[ATTEND_STAT_SCORE_VARIANCE] = fmax(0, sums->spread2 / sums->l - mean * mean);
+}
+
+static void read_top(const struct stats *s, const struct row_sums *sums,
+                     struct row_stats *row)
+{
+    row->value[ATTEND_STAT_MARGIN] = -sums->top_score[1];
+    for (int x = 0; x < s->named; x++) {
+        row->top_key[x] = sums->top_key[x];
+        row->top_weight[x] = exp(sums->top_score[x]) / sums->l;
+    }
+}
+
+static void read_values(const struct problem *p, const struct row_sums *sums,
+                        double value[])
+{
+    const double norm = sums->norm / sums->l, l2 = sums->l * sums->l;
+
+    value[ATTEND_STAT_VALUE_NORM] = norm;
+    value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : fmin(1, sqrt(sums->output2) / norm);
+    value[ATTEND_STAT_KEY_NOISE] =
+        p->scale * p->scale * sums->query2 * fmax(0, sums->key_noise) / l2;
+    value[ATTEND_STAT_MAGNITUDE_NOISE] = fmax(0, sums->magnitude_noise) / l2;
+}
+
+void attendi_stats_read(const struct problem *p, const struct row_sums *sums,
+                        struct row_stats *row)
+{
+    const struct stats *const s = &p->stats;
+    double *const value = row->value;
+
+    value[ATTEND_STAT_KEYS] = sums->keys;
+    value[ATTEND_STAT_MAX] = sums->m;
+    value[ATTEND_STAT_LSE] = sums->m + log(sums->l);
+    value[ATTEND_STAT_TOP_WEIGHT] = 1 / sums->l;
+    if (s->needs & STATS_SPREAD)
+        read_spread(sums, value);
+    if (s->needs & STATS_SQUARES)
+        value[ATTEND_STAT_N_EFF] = sums->l * sums->l / sums->squares;
+    if (s->needs & STATS_RAW) {
+        value[ATTEND_STAT_RAW_MEAN] = sums->raw_mean;
+        value[ATTEND_STAT_RAW_VARIANCE] = sums->raw_m2 / sums->keys;
+    }
+    if (s->needs & STATS_TOP)
+        read_top(s, sums, row);
+    value[ATTEND_STAT_SINK1] = sums->sink1 / sums->l;
+    value[ATTEND_STAT_SINK4] = sums->sink4 / sums->l;
+    for (int x = 0; x < STATS_NEAR_KEYS; x++)
+        value[ATTEND_STAT_SELF + x] = sums->near[x] / sums->l;
+    value[ATTEND_STAT_DISTANCE] = sums->distance / sums->l;
+    value[ATTEND_STAT_LOG_DISTANCE] = sums->log_distance / sums->l;
+    if (s->needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
+        read_values(p, sums, value);
+    for (int x = 0; x < s->bins; x++)
+        row->bin[x] = sums->bin[x] / sums->l;
+    for (int x = 0; x < s->class_count; x++)
+        row->class_mass[x] = sums->class_mass[x] / sums->l;
+}
+
+static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t i,
+                          const double *numbers, int count)
+{
+    void *const row = attendi_tensor_row(to, b, h, i);
+
+    for (int x = 0; x < count; x++)
+        if (to->dtype == ATTEND_F32)
+            ((float *)row)[x * to->stride[3]] = (float)numbers[x];
+        else
+            ((double *)row)[x * to->stride[3]] = numbers[x];
+}
+
+/* What the summaries of a head are made of; NaN for a row that does not count. */
+static void store_digest(float *to, const double value[])
+{
+    const double keys = value[ATTEND_STAT_KEYS];
+
+    to[ATTEND_SUMMARY_ENTROPY] =
+        keys >= 2 ? (float)(value[ATTEND_STAT_ENTROPY] / log(keys)) : NAN;
+    to[ATTEND_SUMMARY_MARGIN] = keys >= 2 ? (float)value[ATTEND_STAT_MARGIN] : NAN;
+    to[ATTEND_SUMMARY_N_EFF] = keys >= 1 ? (float)(value[ATTEND_STAT_N_EFF] / keys) : NAN;
+    to[ATTEND_SUMMARY_TOP_WEIGHT] =
+        keys >= 1 ? (float)value[ATTEND_STAT_TOP_WEIGHT] : NAN;
+    to[ATTEND_SUMMARY_SINK1] = keys >= 1 ? (float)value[ATTEND_STAT_SINK1] : NAN;
+}
+
+void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t i,
+                         const struct row_stats *row)
+{
+    const struct stats *const s = &p->stats;
+    const int64_t index = (b * p->hq + h) * p->nq + i;
+
+    if (s->rows.data) {
+        double numbers[ATTEND_STAT_COUNT];
+
+        for (int c = 0; c < s->columns; c++)
+            numbers[c] = row->value[s->column[c]];
+        store_numbers(&s->rows, b, h, i, numbers, s->columns);
+    }
+    if (s->top_weights.data)
+        store_numbers(&s->top_weights, b, h, i, row->top_weight, s->named);
+    for (int x = 0; s->top_keys && x < s->named; x++)
+        s->top_keys[index * s->named + x] = row->top_key[x];
+    if (s->distances.data)
+        store_numbers(&s->distances, b, h, i, row->bin, s->bins);
+    if (s->class_mass.data)
+        store_numbers(&s->class_mass, b, h, i, row->class_mass, s->class_count);
+    if (s->digest)
+        store_digest(s->digest + index * ATTEND_SUMMARY_COUNT, row->value);
+}

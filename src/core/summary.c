@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Summaries of a head over its rows: moments, extremes and a histogram. */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "core/problem.h"
+
+static int bin_of(int what, double x)
+{
+    const double width = what == ATTEND_SUMMARY_MARGIN ? ATTEND_SUMMARY_MARGIN_BIN
+                                                       : 1.0 / ATTEND_SUMMARY_BINS;
+    const double bin = floor(x / width);
+
+    return bin < 0 ? 0 : bin < ATTEND_SUMMARY_BINS ? (int)bin : ATTEND_SUMMARY_BINS - 1;
+}
+
+/* Rows first .. end - 1; twice over them, so that the sd does not cancel. */
+static void summarise(const float *digest, int what, int64_t first, int64_t end,
+                      attend_summary *to)
+{
+    double sum = 0, squares = 0;
+
+    memset(to, 0, sizeof *to);
+    to->min = INFINITY;
+    to->max = -INFINITY;
+    for (int64_t i = first; i < end; i++) {
+        const double x = (double)digest[i * ATTEND_SUMMARY_COUNT + what];
+
+        if (isnan(x))
+            continue;
+        to->rows++;
+        to->histogram[bin_of(what, x)]++;
+        to->min = fmin(to->min, x);
+        to->max = fmax(to->max, x);
+        sum += x;
+    }
+    to->mean = sum / (double)to->rows;
+    for (int64_t i = first; i < end; i++) {
+        const double x = (double)digest[i * ATTEND_SUMMARY_COUNT + what];
+
+        if (!isnan(x))
+            squares += (x - to->mean) * (x - to->mean);
+    }
+    to->sd = sqrt(squares / (double)to->rows);
+    if (to->rows == 0)
+        to->mean = to->sd = to->min = to->max = NAN;
+}
+
+void attendi_stats_summarise(const struct problem *p, int64_t b, int64_t h)
+{
+    const int64_t head = b * p->hq + h, tenths = ATTEND_SUMMARY_GROUPS - 1;
+    const float *const digest = p->stats.digest + head * p->nq * ATTEND_SUMMARY_COUNT;
+
+    for (int what = 0; what < ATTEND_SUMMARY_COUNT; what++) {
+        attend_summary *const to =
+            p->stats.summaries +
+            (head * ATTEND_SUMMARY_COUNT + what) * ATTEND_SUMMARY_GROUPS;
+
+        summarise(digest, what, 0, p->nq, to);
+        for (int64_t x = 0; x < tenths; x++)
+            summarise(digest, what, ceil_div_i64(p->nq * x, tenths),
+                      ceil_div_i64(p->nq * (x + 1), tenths), to + 1 + x);
+    }
+}

@@ -23,11 +23,14 @@ struct check_values {
 };
 
 struct check_expect {
-    struct check_values out, lse, weights; /* weights only where the problem asks */
-    unsigned char *empty;                  /* [nb hq nq]: the row sees nothing */
+    struct check_values out, lse; /* the others only where the problem asks */
+    struct check_values weights, rows, top_weights, distances, class_mass, top_keys;
+    unsigned char *empty; /* [nb hq nq]: the row sees nothing */
 };
 
 struct check_expect check_dense(const struct check_problem *p);
+/* The values of an output, in the order of check_output(). */
+struct check_values *check_expected(struct check_expect *expect, int which);
 void check_expect_free(struct check_expect *expect);
 
 /*

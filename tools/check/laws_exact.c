@@ -70,14 +70,19 @@ double check_same_outputs(const struct check_problem *pa, const struct check_out
                           const unsigned char *skip, char *where, size_t where_size)
 {
     const int64_t rows = pa->nb * pa->hq * pa->nq;
-    const double out =
-        same_values("out", a->out, pa->dv, b->out, pb->dv, rows, skip, where, where_size);
-    const double lse =
-        same_values("lse", a->lse, 1, b->lse, 1, rows, skip, where, where_size);
-    const double weights = same_values("weights", a->weights, pa->nk, b->weights, pb->nk,
-                                       rows, skip, where, where_size);
+    struct check_outputs of_a = *a, of_b = *b;
+    double worst = 0.0;
 
-    return fmax(out, fmax(lse, weights));
+    for (int t = 0; t < CHECK_OUTPUTS; t++) {
+        const struct check_output_place place = check_output(&of_a, t);
+        int64_t size_a[4], size_b[4];
+        check_tensor_shape(pa, place.shape, size_a);
+        check_tensor_shape(pb, place.shape, size_b);
+        worst = fmax(worst, same_values(place.name, *place.values, size_a[3],
+                                        *check_output(&of_b, t).values, size_b[3], rows,
+                                        skip, where, where_size));
+    }
+    return worst;
 }
 
 /* Run both problems on every set and compare the bits. */
@@ -232,17 +237,18 @@ static struct check_outputs take_group(const struct check_problem *p,
                                        int64_t h)
 {
     const int64_t rows = p->hq / p->hkv * p->nq, from = (b * p->hq + h) * p->nq;
-    const double *const values[] = {all->out, all->lse, all->weights};
-    const int64_t columns[] = {p->dv, 1, p->nk};
-    struct check_outputs part = {0};
-    double **const parts[] = {&part.out, &part.lse, &part.weights};
+    struct check_outputs whole = *all, part = {0};
 
-    for (int t = 0; t < 3; t++) {
-        if (values[t] == NULL)
+    for (int t = 0; t < CHECK_OUTPUTS; t++) {
+        const struct check_output_place place = check_output(&whole, t);
+        int64_t size[4];
+        if (*place.values == NULL)
             continue;
-        const size_t count = (size_t)(rows * columns[t]);
-        *parts[t] = check_memory(count, sizeof **parts[t]);
-        memcpy(*parts[t], values[t] + from * columns[t], count * sizeof **parts[t]);
+        check_tensor_shape(p, place.shape, size);
+        const size_t count = (size_t)(rows * size[3]);
+        double *const values = check_memory(count, sizeof *values);
+        memcpy(values, *place.values + from * size[3], count * sizeof *values);
+        *check_output(&part, t).values = values;
     }
     return part;
 }

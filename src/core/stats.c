@@ -19,7 +19,7 @@ static const struct {
     [ATTEND_STAT_ENTROPY] = {"entropy", STATS_SPREAD},
     [ATTEND_STAT_KEYS_EFF] = {"keys_eff", STATS_SPREAD},
     [ATTEND_STAT_N_EFF] = {"n_eff", STATS_SQUARES},
-    [ATTEND_STAT_SCORE_VARIANCE] = {"score_variance", STATS_SPREAD},
+    [ATTEND_STAT_SCORE_VARIANCE] = {"score_variance", STATS_SPREAD | STATS_SPREAD2},
     [ATTEND_STAT_RAW_MEAN] = {"raw_mean", STATS_RAW},
     [ATTEND_STAT_RAW_VARIANCE] = {"raw_variance", STATS_RAW},
     [ATTEND_STAT_MARGIN] = {"margin", STATS_TOP},

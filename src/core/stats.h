@@ -14,7 +14,8 @@
 enum stats_needs {
     STATS_NONE = 0,
     STATS_ROWS = 1 << 13,           /* m and l alone: set in every request */
-    STATS_SPREAD = 1 << 0,          /* rest, spread and, for its variance, spread2 */
+    STATS_SPREAD2 = 1 << 14,        /* spread2 */
+    STATS_SPREAD = 1 << 0,          /* rest, spread */
     STATS_SQUARES = 1 << 1,         /* squares */
     STATS_RAW = 1 << 2,             /* keys, raw_mean, raw_m2 */
     STATS_TOP = 1 << 3,             /* the keys of the largest scores */

@@ -23,7 +23,7 @@ struct N(tally) {
 
 /* The block at hand of the tile at hand. */
 struct N(note) {
-    REAL whole[BR], under[BR]; /* sums of weights: all, and those below 1 */
+    REAL whole[BR];         /* sums of weights */
     REAL f[BR], f_next[BR]; /* what the sums before and the block's are multiplied by */
     REAL square[SQUARES][BR];
     REAL norm[BC];               /* |v| of each key */
@@ -116,51 +116,84 @@ static double N(alibi_shift)(const STATE *s, const ROWS *g, int64_t r)
 
 /* ---- of the scores ------------------------------------------------------ */
 
-/* Of equal scores the earlier key stays first. */
-static void N(insert_top)(struct N(tally) * t, int last, int64_t r, REAL score,
-                          int64_t key)
+/*
+ * A score and its key to their place among the k largest of each lane; of equal scores
+ * the earlier key stays first, and NaN passes all.
+ */
+static ALWAYS_INLINE void N(sift)(VEC *top, VEC *key, VEC score, VEC index, const int k)
 {
-    int at = last;
+    VEC down = score;
 
-    for (; at > 0 && t->top[at - 1][r] < score; at--) {
-        t->top[at][r] = t->top[at - 1][r];
-        t->top_key[at][r] = t->top_key[at - 1][r];
+    for (int x = 0; x < k; x++) {
+        const VEC bar = top[x], old = key[x];
+
+        top[x] = V(pick_lt)(bar, score, down, bar);
+        key[x] = V(pick_lt)(bar, score, index, old);
+        down = V(pick_lt)(bar, score, bar, down);
+        index = V(pick_lt)(bar, score, old, index);
     }
-    t->top[at][r] = score;
-    t->top_key[at][r] = key;
 }
 
-/* Scores that are among the largest so far: rare, so four keys share a look. */
-static void N(note_top)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e)
+/* Keys in lanes are counted from j0; -1 - x is what place x held before the block. */
+static void N(keep_top)(struct N(tally) * t, int64_t j0, int64_t r, const VEC *top,
+                        const VEC *key, int k)
+{
+    unsigned lanes = V(lanes_lt)(V(set1)((REAL)-k), key[k - 1]);
+    REAL keys[ATTEND_TOP_MAX][VLEN];
+
+    for (int x = 0; x < k && lanes != 0; x++) {
+        V(store)(t->top[x] + r, top[x]);
+        V(store)(keys[x], key[x]);
+    }
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
+        int64_t before[ATTEND_TOP_MAX];
+
+        for (int x = 0; x < k; x++)
+            before[x] = t->top_key[x][r + lane];
+        for (int x = 0; x < k; x++) {
+            const int64_t at = (int64_t)keys[x][lane];
+            t->top_key[x][r + lane] = at >= 0 ? j0 + at : before[-1 - at];
+        }
+    }
+}
+
+/* Scores among the largest so far are rare: four keys share a look. */
+static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, int64_t a,
+                                         int64_t e, const int k)
 {
     struct N(tally) *const t = g->tally;
-    const int last = s->p->stats.top - 1;
 
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        VEC bar = V(load)(t->top[last] + r);
+        VEC top[ATTEND_TOP_MAX], key[ATTEND_TOP_MAX];
 
+        for (int x = 0; x < k; x++) {
+            top[x] = V(load)(t->top[x] + r);
+            key[x] = V(set1)((REAL)(-1 - x));
+        }
         for (int64_t x = a; x < e; x += 4) {
             const REAL *const at = s->s + x * BR + r;
 
-            if (x + 4 <= e &&
-                !V(lanes_lt)(bar,
-                             V(max)(V(max)(V(load)(at), V(load)(at + BR)),
-                                    V(max)(V(load)(at + 2 * BR), V(load)(at + 3 * BR)))))
-                continue;
-            for (int64_t y = x; y < min_i64(x + 4, e); y++) {
-                const REAL *const scores = s->s + y * BR + r;
-                unsigned lanes = V(lanes_lt)(bar, V(load)(scores));
+            if (x + 4 <= e) {
+                const VEC one = V(max)(V(load)(at), V(load)(at + BR));
+                const VEC two = V(max)(V(load)(at + 2 * BR), V(load)(at + 3 * BR));
 
-                if (lanes == 0)
+                if (!V(lanes_lt)(top[k - 1], V(max)(one, two)))
                     continue;
-                for (; lanes != 0; lanes &= lanes - 1) {
-                    const int64_t lane = __builtin_ctz(lanes);
-                    N(insert_top)(t, last, r + lane, scores[lane], j0 + y);
-                }
-                bar = V(load)(t->top[last] + r);
             }
+            for (int64_t y = x; y < min_i64(x + 4, e); y++)
+                N(sift)(top, key, V(load)(s->s + y * BR + r), V(set1)((REAL)y), k);
         }
+        N(keep_top)(t, j0, r, top, key, k);
     }
+}
+
+static void N(note_top)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e)
+{
+    if (s->p->stats.top == 2)
+        N(note_top_of)(s, g, j0, a, e, 2);
+    else
+        N(note_top_of)(s, g, j0, a, e, s->p->stats.top);
 }
 
 /*
@@ -229,28 +262,6 @@ static void N(note_scores)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64
 static const REAL *N(plain_weights)(const STATE *s)
 {
     return N(keeps_weights) ? s->s : s->extra;
-}
-
-/* Weights below 1, and squares. */
-static ALWAYS_INLINE void N(note_squares)(const STATE *s, int64_t a, int64_t e,
-                                          const int nv)
-{
-    const REAL *const w = N(plain_weights)(s);
-    VEC under[QV], squares[QV];
-
-    for (int v = 0; v < nv; v++)
-        under[v] = squares[v] = V(set1)(0);
-    for (int64_t x = a; x < e; x++)
-        for (int v = 0; v < nv; v++) {
-            const VEC y = V(load)(w + x * BR + v * VLEN);
-
-            under[v] = V(add_lt)(under[v], y, V(set1)(1));
-            squares[v] = V(fma)(y, y, squares[v]);
-        }
-    for (int v = 0; v < nv; v++) {
-        V(store)(s->note->under + v * VLEN, under[v]);
-        V(store)(s->note->square[SQUARE_WEIGHT] + v * VLEN, squares[v]);
-    }
 }
 
 static ALWAYS_INLINE void N(note_distance)(const STATE *s, int64_t a, int64_t e,
@@ -445,20 +456,36 @@ static inline void N(join_lanes)(REAL *to, VEC f, const REAL *from, VEC f_next)
     V(store)(to, V(fma)(V(load)(to), f, V(mul)(V(load)(from), f_next)));
 }
 
+/* The sum of the weights below 1 of one vector of rows. */
+static VEC N(under_one)(const STATE *s, int64_t a, int64_t e, int64_t r)
+{
+    const REAL *const w = N(plain_weights)(s);
+    VEC sum = V(set1)(0);
+
+    for (int64_t x = a; x < e; x++)
+        sum = V(add_lt)(sum, V(load)(w + x * BR + r), V(set1)(1));
+    return sum;
+}
+
 /*
- * l - 1 without adding 1: some weights of the row are exactly 1, and `whole` less those
- * below 1 is their number.  Where the block has the new maximum, it is one of them.
+ * l - 1.  Where the block has the new maximum, some of its weights are exactly 1, and 1
+ * is taken from their number: from a sum near 1 it would leave nothing but rounding.
  */
-static VEC N(block_rest)(const STATE *s, const ROWS *g, int64_t r, VEC f, VEC f_next)
+static VEC N(block_rest)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int64_t r)
 {
     const struct N(tally) *const t = g->tally;
-    const VEC rest = V(load)(t->rest + r), under = V(load)(s->note->under + r);
-    const VEC ones = V(nearest)(V(sub)(V(load)(s->note->whole + r), under));
+    const VEC f = V(load)(s->note->f + r), f_next = V(load)(s->note->f_next + r);
+    const VEC rest = V(load)(t->rest + r), whole = V(load)(s->note->whole + r);
     const VEC grew = V(mark_lt)(V(load)(t->m + r), V(load)(g->m + r));
+    VEC others = V(sub)(whole, V(set1)(1));
 
-    return V(pick)(grew,
-                   V(add)(V(fma)(f, rest, f), V(add)(under, V(sub)(ones, V(set1)(1)))),
-                   V(fma)(f_next, V(add)(under, ones), rest));
+    if (V(lanes_lt)(others, V(pick)(grew, V(set1)(1), V(set1)(-INFINITY)))) {
+        const VEC under = N(under_one)(s, a, e, r);
+        const VEC ones = V(nearest)(V(sub)(whole, under));
+
+        others = V(add)(under, V(sub)(ones, V(set1)(1)));
+    }
+    return V(pick)(grew, V(add)(V(fma)(f, rest, f), others), V(fma)(f_next, whole, rest));
 }
 
 /* One side's spread and its square, moved by `by` to another maximum. */
@@ -470,10 +497,11 @@ static void N(move_spread)(VEC *u, VEC *w, VEC l, VEC by)
     *u = moved;
 }
 
-static void N(join_spread)(const STATE *s, const ROWS *g, int64_t r, VEC base, VEC f,
-                           VEC f_next)
+static void N(join_spread)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int64_t r)
 {
     struct N(tally) *const t = g->tally;
+    const VEC f = V(load)(s->note->f + r), f_next = V(load)(s->note->f_next + r);
+    const VEC base = N(finite_or_0)(V(max)(V(load)(g->m + r), V(load)(t->m + r)));
     const VEC least = V(set1)(-SPREAD_MAX);
     REAL *const to = t->sum + SUM_SPREAD * BR + r, *const from = s->note->sum + r;
     VEC u = V(load)(to), w = V(load)(to + BR);
@@ -488,27 +516,26 @@ static void N(join_spread)(const STATE *s, const ROWS *g, int64_t r, VEC base, V
      V(max)(least, V(sub)(V(load)(g->m + r), base)));
     V(store)(to, V(fma)(u, f, V(mul)(u_next, f_next)));
     V(store)(to + BR, V(fma)(w, f, V(mul)(w_next, f_next)));
-    V(store)(t->rest + r, N(block_rest)(s, g, r, f, f_next));
+    V(store)(t->rest + r, N(block_rest)(s, g, a, e, r));
 }
 
-static void N(join_sums)(const STATE *s, const ROWS *g)
+static void N(join_sums)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
 {
     struct N(tally) *const t = g->tally;
     struct N(note) *const note = s->note;
     const int sums = N(sum_count)(s->p);
 
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        const VEC top = V(max)(V(load)(g->m + r), V(load)(t->m + r));
         const VEC f = V(load)(note->f + r), f_next = V(load)(note->f_next + r);
 
         if (N(wants)(s, STATS_SPREAD))
-            N(join_spread)(s, g, r, N(finite_or_0)(top), f, f_next);
+            N(join_spread)(s, g, a, e, r);
         for (int x = SUM_SPREAD2 + 1; x < sums; x++)
             N(join_lanes)(t->sum + x * BR + r, f, note->sum + x * BR + r, f_next);
         for (int x = 0; x < SQUARES; x++)
             N(join_lanes)
         (t->square[x] + r, V(mul)(f, f), note->square[x] + r, V(mul)(f_next, f_next));
-        V(store)(t->m + r, top);
+        V(store)(t->m + r, V(max)(V(load)(g->m + r), V(load)(t->m + r)));
     }
 }
 
@@ -624,8 +651,6 @@ static void N(note_weights)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
 {
     const int64_t vectors = g->width / VLEN;
 
-    if (N(wants)(s, STATS_SPREAD | STATS_SQUARES))
-        FOR_VECTORS(vectors, N(note_squares), s, a, e);
     if (N(wants)(s, STATS_DISTANCE))
         FOR_VECTORS(vectors, N(note_distance), s, a, e);
     if (N(wants)(s, STATS_LOG_DISTANCE)) {
@@ -645,7 +670,7 @@ static void N(note_weights)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
     N(join_factors)(s, g);
     if (N(keeps_weights) && N(wants_noise)(s->p))
         N(note_noise)(s, g, a, e, select);
-    N(join_sums)(s, g);
+    N(join_sums)(s, g, a, e);
 }
 
 /* |c|^2, and sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2. */

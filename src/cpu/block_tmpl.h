@@ -29,14 +29,19 @@ static ALWAYS_INLINE VEC N(weigh_vector)(const STATE *s, const ROWS *g, int64_t 
 }
 
 /* Scores to weights; m, l and fix of every row. */
-static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e, int edge)
+static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
+                          int edge)
 {
     for (int64_t r = 0; r < g->width; r += VLEN) {
+        if (g->tally)
+            N(note_scores)(s, g, j0, a, e, r);
         const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
         const VEC base = N(finite_or_0)(m), fix = N(weight)(before, base);
         const VEC sum = edge ? N(weigh_vector)(s, g, a, e, r, base, 1)
                              : N(weigh_vector)(s, g, a, e, r, base, 0);
 
+        if (g->tally)
+            N(note_weights)(s, j0, a, e, r);
         V(store)(s->fix + r, fix);
         V(store)(g->m + r, m);
         V(store)(g->l + r, V(fma)(V(load)(g->l + r), fix, sum));
@@ -59,11 +64,11 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
 
         N(wide_scores)(s, g, j0, at.lo, at.hi, edge);
         if (g->tally)
-            N(note_scores)(s, g, j0, at.lo, at.hi);
-        N(wide_weigh)(s, g, at.lo, at.hi, edge);
+            N(open_note)(s, g, j0, at.lo, at.hi);
+        N(wide_weigh)(s, g, j0, at.lo, at.hi, edge);
         N(add_values)(s, g, at.lo, at.hi, select);
         if (g->tally)
-            N(note_weights)(s, g, j0, at.lo, at.hi, select);
+            N(close_note)(s, g, j0, at.lo, at.hi, select);
     }
 }
 

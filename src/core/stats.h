@@ -35,7 +35,8 @@ enum { STATS_BINS_MAX = 64, STATS_NEAR_KEYS = 3 };
 
 /* A validated request. */
 struct stats {
-    unsigned needs; /* STATS_NONE: no statistics */
+    unsigned needs;  /* STATS_NONE: no statistics */
+    unsigned wanted; /* bit x: statistic x is a column */
     int columns;
     attend_stat column[ATTEND_STAT_COUNT];
     attend_tensor rows, top_weights, distances, class_mass;

@@ -135,8 +135,8 @@ static ALWAYS_INLINE void N(sift)(VEC *top, VEC *key, VEC score, VEC index, cons
 }
 
 /* Keys in lanes are counted from j0; -1 - x is what place x held before the block. */
-static void N(keep_top)(struct N(tally) * t, int64_t j0, int64_t r, const VEC *top,
-                        const VEC *key, int k)
+static ALWAYS_INLINE void N(keep_top)(struct N(tally) * t, int64_t j0, int64_t r,
+                                      const VEC *top, const VEC *key, const int k)
 {
     unsigned lanes = V(lanes_lt)(V(set1)((REAL)-k), key[k - 1]);
     REAL keys[ATTEND_TOP_MAX][VLEN];
@@ -158,7 +158,13 @@ static void N(keep_top)(struct N(tally) * t, int64_t j0, int64_t r, const VEC *t
     }
 }
 
-/* Scores among the largest so far are rare: four keys share a look. */
+static ALWAYS_INLINE VEC N(top_of_four)(const REAL *at)
+{
+    return V(max)(V(max)(V(load)(at), V(load)(at + BR)),
+                  V(max)(V(load)(at + 2 * BR), V(load)(at + 3 * BR)));
+}
+
+/* Scores among the largest so far are rare: eight keys share a look, then four. */
 static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, int64_t a,
                                          int64_t e, int64_t r, const int k)
 {
@@ -169,18 +175,23 @@ static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, in
         top[x] = V(load)(t->top[x] + r);
         key[x] = V(set1)((REAL)(-1 - x));
     }
-    for (int64_t x = a; x < e; x += 4) {
+    for (int64_t x = a; x < e;) {
         const REAL *const at = s->s + x * BR + r;
+        int64_t n = min_i64(8, e - x);
 
-        if (x + 4 <= e) {
-            const VEC one = V(max)(V(load)(at), V(load)(at + BR));
-            const VEC two = V(max)(V(load)(at + 2 * BR), V(load)(at + 3 * BR));
+        if (n == 8) {
+            const VEC four = N(top_of_four)(at), eight = N(top_of_four)(at + 4 * BR);
 
-            if (!V(lanes_lt)(top[k - 1], V(max)(one, two)))
+            if (!V(lanes_lt)(top[k - 1], V(max)(four, eight))) {
+                x += 8;
                 continue;
+            }
+            n = 4;
+            if (!V(lanes_lt)(top[k - 1], four))
+                x += 4;
         }
-        for (int64_t y = x; y < min_i64(x + 4, e); y++)
-            N(sift)(top, key, V(load)(s->s + y * BR + r), V(set1)((REAL)y), k);
+        for (; n > 0; n--, x++)
+            N(sift)(top, key, V(load)(s->s + x * BR + r), V(set1)((REAL)x), k);
     }
     N(keep_top)(t, j0, r, top, key, k);
 }

@@ -169,12 +169,12 @@ enum { N(sum_xw), N(sum_ww), N(sum_xxw), N(sums) };
 static ALWAYS_INLINE void N(add_sums)(const STATE *s, int64_t at, VEC x, VEC w, VEC *sum,
                                       const int sums)
 {
-    const VEC finite = V(max)(V(set1)(-SPREAD_MAX), x), xw = V(mul)(finite, w);
+    const VEC finite = V(max)(V(set1)(-SPREAD_MAX), x);
 
-    sum[N(sum_xw)] = V(add)(sum[N(sum_xw)], xw);
+    sum[N(sum_xw)] = V(fma)(finite, w, sum[N(sum_xw)]);
     sum[N(sum_ww)] = V(fma)(w, w, sum[N(sum_ww)]);
     if (sums > N(sum_xxw))
-        sum[N(sum_xxw)] = V(fma)(finite, xw, sum[N(sum_xxw)]);
+        sum[N(sum_xxw)] = V(fma)(V(mul)(finite, w), finite, sum[N(sum_xxw)]);
     if (!N(keeps_weights))
         V(store)(s->extra + at, w);
 }

@@ -14,7 +14,8 @@
 enum stats_needs {
     STATS_NONE = 0,
     STATS_ROWS = 1 << 13,           /* m and l alone: set in every request */
-    STATS_SPREAD = 1 << 0,          /* rest, spread and, for its variance, spread2 */
+    STATS_SPREAD2 = 1 << 14,        /* spread2 */
+    STATS_SPREAD = 1 << 0,          /* rest, spread */
     STATS_SQUARES = 1 << 1,         /* squares */
     STATS_RAW = 1 << 2,             /* keys, raw_mean, raw_m2 */
     STATS_TOP = 1 << 3,             /* the keys of the largest scores */
@@ -34,7 +35,8 @@ enum { STATS_BINS_MAX = 64, STATS_NEAR_KEYS = 3 };
 
 /* A validated request. */
 struct stats {
-    unsigned needs; /* STATS_NONE: no statistics */
+    unsigned needs;  /* STATS_NONE: no statistics */
+    unsigned wanted; /* bit x: statistic x is a column */
     int columns;
     attend_stat column[ATTEND_STAT_COUNT];
     attend_tensor rows, top_weights, distances, class_mass;

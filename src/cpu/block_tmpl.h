@@ -4,32 +4,44 @@
  * Parameters: forward_tmpl.h.
  */
 
-/* As weigh_lanes, with the spread of the weights to the block's sums. */
-static ALWAYS_INLINE VEC N(weigh_spread)(const STATE *s, int64_t a, int64_t e, int64_t r,
-                                         VEC base, const int edge)
+/* As weigh_lanes, with the first `sums` of its sums to the block's. */
+static ALWAYS_INLINE VEC N(weigh_sums)(const STATE *s, int64_t a, int64_t e, int64_t r,
+                                       VEC base, const int edge, const int sums)
 {
-    VEC spread[2] = {V(set1)(0), V(set1)(0)};
-    const VEC sum = N(weigh_lanes)(s, a, e, r, base, edge, spread);
+    VEC sum[N(sums)] = {V(set1)(0), V(set1)(0), V(set1)(0)};
+    const VEC whole = N(weigh_lanes)(s, a, e, r, base, edge, sum, sums);
 
-    V(store)(s->note->sum + SUM_SPREAD * BR + r, spread[0]);
-    V(store)(s->note->sum + SUM_SPREAD2 * BR + r, spread[1]);
-    V(store)(s->note->whole + r, sum);
-    return sum;
+    V(store)(s->note->whole + r, whole);
+    V(store)(s->note->sum + SUM_SPREAD * BR + r, sum[N(sum_xw)]);
+    V(store)(s->note->sum + SUM_SPREAD2 * BR + r, sum[N(sum_xxw)]);
+    V(store)(s->note->square[SQUARE_WEIGHT] + r, sum[N(sum_ww)]);
+    return whole;
+}
+
+static ALWAYS_INLINE VEC N(weigh_vector)(const STATE *s, const ROWS *g, int64_t a,
+                                         int64_t e, int64_t r, VEC base, const int edge)
+{
+    if (!g->tally)
+        return N(weigh_lanes)(s, a, e, r, base, edge, NULL, 0);
+    if (N(wants)(s, STATS_SPREAD2))
+        return N(weigh_sums)(s, a, e, r, base, edge, N(sums));
+    return N(weigh_sums)(s, a, e, r, base, edge, N(sum_xxw));
 }
 
 /* Scores to weights; m, l and fix of every row. */
-static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e, int edge)
+static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
+                          int edge)
 {
-    const int spread = g->tally != NULL;
-
     for (int64_t r = 0; r < g->width; r += VLEN) {
+        if (g->tally)
+            N(note_scores)(s, g, j0, a, e, r);
         const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
         const VEC base = N(finite_or_0)(m), fix = N(weight)(before, base);
-        const VEC sum = spread ? edge ? N(weigh_spread)(s, a, e, r, base, 1)
-                                      : N(weigh_spread)(s, a, e, r, base, 0)
-                        : edge ? N(weigh_lanes)(s, a, e, r, base, 1, NULL)
-                               : N(weigh_lanes)(s, a, e, r, base, 0, NULL);
+        const VEC sum = edge ? N(weigh_vector)(s, g, a, e, r, base, 1)
+                             : N(weigh_vector)(s, g, a, e, r, base, 0);
 
+        if (g->tally)
+            N(note_weights)(s, j0, a, e, r);
         V(store)(s->fix + r, fix);
         V(store)(g->m + r, m);
         V(store)(g->l + r, V(fma)(V(load)(g->l + r), fix, sum));
@@ -52,11 +64,11 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
 
         N(wide_scores)(s, g, j0, at.lo, at.hi, edge);
         if (g->tally)
-            N(note_scores)(s, g, j0, at.lo, at.hi);
-        N(wide_weigh)(s, g, at.lo, at.hi, edge);
+            N(open_note)(s, g, j0, at.lo, at.hi);
+        N(wide_weigh)(s, g, j0, at.lo, at.hi, edge);
         N(add_values)(s, g, at.lo, at.hi, select);
         if (g->tally)
-            N(note_weights)(s, g, j0, at.lo, at.hi, select);
+            N(close_note)(s, g, j0, at.lo, at.hi, select);
     }
 }
 

@@ -35,6 +35,10 @@ static inline unsigned vf_lanes_lt(vf a, vf b)
 {
     return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ));
 }
+static inline vf vf_pick_lt(vf a, vf b, vf x, vf y)
+{
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
+}
 static inline vf vf_add_lt(vf sum, vf x, vf y)
 {
     return _mm256_add_ps(sum, _mm256_and_ps(_mm256_cmp_ps(x, y, _CMP_LT_OQ), x));
@@ -161,6 +165,10 @@ static inline vd vd_mark_lt(vd a, vd b)
 static inline unsigned vd_lanes_lt(vd a, vd b)
 {
     return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ));
+}
+static inline vd vd_pick_lt(vd a, vd b, vd x, vd y)
+{
+    return _mm256_blendv_pd(y, x, _mm256_cmp_pd(a, b, _CMP_LT_OQ));
 }
 static inline vd vd_add_lt(vd sum, vd x, vd y)
 {

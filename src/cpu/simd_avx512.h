@@ -45,6 +45,10 @@ static inline unsigned vf_lanes_lt(vf a, vf b)
 {
     return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
 }
+static inline vf vf_pick_lt(vf a, vf b, vf x, vf y)
+{
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), y, x);
+}
 static inline vf vf_add_lt(vf sum, vf x, vf y)
 {
     return _mm512_mask_add_ps(sum, _mm512_cmp_ps_mask(x, y, _CMP_LT_OQ), sum, x);
@@ -209,6 +213,10 @@ static inline vd vd_mark_lt(vd a, vd b)
 static inline unsigned vd_lanes_lt(vd a, vd b)
 {
     return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
+}
+static inline vd vd_pick_lt(vd a, vd b, vd x, vd y)
+{
+    return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ), y, x);
 }
 static inline vd vd_add_lt(vd sum, vd x, vd y)
 {

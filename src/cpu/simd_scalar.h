@@ -9,6 +9,7 @@
  *   max(a, b)          b where either is NaN
  *   mark_lt(a, b)      -0.0 where a < b, else +0.0: a mark is a sign bit
  *   lanes_lt(a, b)     bit i: whether a < b in lane i
+ *   pick_lt(a, b, x, y) x where a < b, else y
  *   add_lt(sum, x, y)  sum + x where x < y, else sum
  *   either(a, b)       bitwise or: joins marks, or marks a number that is >= +0
  *   pick(mark, a, b)   a where marked, else b
@@ -74,6 +75,7 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
             bits |= (unsigned)(a[i] < b[i]) << i;                                        \
         return bits;                                                                     \
     }                                                                                    \
+    static inline v v##_pick_lt(v a, v b, v x, v y) { return v##_where(a < b, x, y); }   \
     static inline v v##_add_lt(v sum, v x, v y)                                          \
     {                                                                                    \
         return sum + (v)((x < y) & (v##_bits)x);                                         \

@@ -23,7 +23,7 @@ struct N(tally) {
 
 /* The block at hand of the tile at hand. */
 struct N(note) {
-    REAL whole[BR], under[BR]; /* sums of weights: all, and those below 1 */
+    REAL whole[BR];         /* sums of weights */
     REAL f[BR], f_next[BR]; /* what the sums before and the block's are multiplied by */
     REAL square[SQUARES][BR];
     REAL norm[BC];               /* |v| of each key */
@@ -116,51 +116,93 @@ static double N(alibi_shift)(const STATE *s, const ROWS *g, int64_t r)
 
 /* ---- of the scores ------------------------------------------------------ */
 
-/* Of equal scores the earlier key stays first. */
-static void N(insert_top)(struct N(tally) * t, int last, int64_t r, REAL score,
-                          int64_t key)
+/*
+ * A score and its key to their place among the k largest of each lane; of equal scores
+ * the earlier key stays first, and NaN passes all.
+ */
+static ALWAYS_INLINE void N(sift)(VEC *top, VEC *key, VEC score, VEC index, const int k)
 {
-    int at = last;
+    VEC down = score;
 
-    for (; at > 0 && t->top[at - 1][r] < score; at--) {
-        t->top[at][r] = t->top[at - 1][r];
-        t->top_key[at][r] = t->top_key[at - 1][r];
+    for (int x = 0; x < k; x++) {
+        const VEC bar = top[x], old = key[x];
+
+        top[x] = V(pick_lt)(bar, score, down, bar);
+        key[x] = V(pick_lt)(bar, score, index, old);
+        down = V(pick_lt)(bar, score, bar, down);
+        index = V(pick_lt)(bar, score, old, index);
     }
-    t->top[at][r] = score;
-    t->top_key[at][r] = key;
 }
 
-/* Scores that are among the largest so far: rare, so four keys share a look. */
-static void N(note_top)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e)
+/* Keys in lanes are counted from j0; -1 - x is what place x held before the block. */
+static ALWAYS_INLINE void N(keep_top)(struct N(tally) * t, int64_t j0, int64_t r,
+                                      const VEC *top, const VEC *key, const int k)
 {
-    struct N(tally) *const t = g->tally;
-    const int last = s->p->stats.top - 1;
+    unsigned lanes = V(lanes_lt)(V(set1)((REAL)-k), key[k - 1]);
+    REAL keys[ATTEND_TOP_MAX][VLEN];
 
-    for (int64_t r = 0; r < g->width; r += VLEN) {
-        VEC bar = V(load)(t->top[last] + r);
+    for (int x = 0; x < k && lanes != 0; x++) {
+        V(store)(t->top[x] + r, top[x]);
+        V(store)(keys[x], key[x]);
+    }
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
+        int64_t before[ATTEND_TOP_MAX];
 
-        for (int64_t x = a; x < e; x += 4) {
-            const REAL *const at = s->s + x * BR + r;
-
-            if (x + 4 <= e &&
-                !V(lanes_lt)(bar,
-                             V(max)(V(max)(V(load)(at), V(load)(at + BR)),
-                                    V(max)(V(load)(at + 2 * BR), V(load)(at + 3 * BR)))))
-                continue;
-            for (int64_t y = x; y < min_i64(x + 4, e); y++) {
-                const REAL *const scores = s->s + y * BR + r;
-                unsigned lanes = V(lanes_lt)(bar, V(load)(scores));
-
-                if (lanes == 0)
-                    continue;
-                for (; lanes != 0; lanes &= lanes - 1) {
-                    const int64_t lane = __builtin_ctz(lanes);
-                    N(insert_top)(t, last, r + lane, scores[lane], j0 + y);
-                }
-                bar = V(load)(t->top[last] + r);
-            }
+        for (int x = 0; x < k; x++)
+            before[x] = t->top_key[x][r + lane];
+        for (int x = 0; x < k; x++) {
+            const int64_t at = (int64_t)keys[x][lane];
+            t->top_key[x][r + lane] = at >= 0 ? j0 + at : before[-1 - at];
         }
     }
+}
+
+static ALWAYS_INLINE VEC N(top_of_four)(const REAL *at)
+{
+    return V(max)(V(max)(V(load)(at), V(load)(at + BR)),
+                  V(max)(V(load)(at + 2 * BR), V(load)(at + 3 * BR)));
+}
+
+/* Scores among the largest so far are rare: eight keys share a look, then four. */
+static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, int64_t a,
+                                         int64_t e, int64_t r, const int k)
+{
+    struct N(tally) *const t = g->tally;
+    VEC top[ATTEND_TOP_MAX], key[ATTEND_TOP_MAX];
+
+    for (int x = 0; x < k; x++) {
+        top[x] = V(load)(t->top[x] + r);
+        key[x] = V(set1)((REAL)(-1 - x));
+    }
+    for (int64_t x = a; x < e;) {
+        const REAL *const at = s->s + x * BR + r;
+        int64_t n = min_i64(8, e - x);
+
+        if (n == 8) {
+            const VEC four = N(top_of_four)(at), eight = N(top_of_four)(at + 4 * BR);
+
+            if (!V(lanes_lt)(top[k - 1], V(max)(four, eight))) {
+                x += 8;
+                continue;
+            }
+            n = 4;
+            if (!V(lanes_lt)(top[k - 1], four))
+                x += 4;
+        }
+        for (; n > 0; n--, x++)
+            N(sift)(top, key, V(load)(s->s + x * BR + r), V(set1)((REAL)x), k);
+    }
+    N(keep_top)(t, j0, r, top, key, k);
+}
+
+static void N(note_top)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
+                        int64_t r)
+{
+    if (s->p->stats.top == 2)
+        N(note_top_of)(s, g, j0, a, e, r, 2);
+    else
+        N(note_top_of)(s, g, j0, a, e, r, s->p->stats.top);
 }
 
 /*
@@ -168,59 +210,46 @@ static void N(note_top)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t 
  * taken about the mean so far, or about its largest score: near enough for squares not
  * to cancel; then two sets of numbers are joined about their common mean.
  */
-static void N(note_raw)(const STATE *s, ROWS *g, int64_t a, int64_t e)
+static void N(note_raw)(const STATE *s, ROWS *g, int64_t a, int64_t e, int64_t r)
 {
     struct N(tally) *const t = g->tally;
 
-    for (int64_t r = 0; r < g->width; r += VLEN) {
-        const VEC keys = V(load)(t->keys + r), mean = V(load)(t->raw_mean + r);
-        const VEC none = V(mark_lt)(keys, V(set1)(1));
-        const VEC about = V(pick)(none, N(finite_or_0)(V(load)(s->top + r)), mean);
-        VEC n = V(set1)(0), sum = n, squares = n;
+    const VEC keys = V(load)(t->keys + r), mean = V(load)(t->raw_mean + r);
+    const VEC none = V(mark_lt)(keys, V(set1)(1));
+    const VEC about = V(pick)(none, N(finite_or_0)(V(load)(s->top + r)), mean);
+    VEC n = V(set1)(0), sum = n, squares = n;
 
-        for (int64_t x = a; x < e; x++) {
-            const VEC score = V(load)(s->s + x * BR + r);
-            const VEC hidden = V(mark_lt)(score, V(set1)(-REAL_MAX));
-            const VEC y = V(pick)(hidden, V(set1)(0), V(sub)(score, about));
+    for (int64_t x = a; x < e; x++) {
+        const VEC score = V(load)(s->s + x * BR + r);
+        const VEC hidden = V(mark_lt)(score, V(set1)(-REAL_MAX));
+        const VEC y = V(pick)(hidden, V(set1)(0), V(sub)(score, about));
 
-            n = V(add)(n, V(pick)(hidden, V(set1)(0), V(set1)(1)));
-            sum = V(add)(sum, y);
-            squares = V(fma)(y, y, squares);
-        }
-        const VEC own = V(div)(sum, V(max)(V(set1)(1), n));
-        const VEC m2 = V(sub)(squares, V(mul)(own, sum));
-        const VEC total = V(add)(keys, n), share = V(div)(n, V(max)(V(set1)(1), total));
-        const VEC gap = V(sub)(V(add)(about, own), mean);
-        const VEC joined = V(fma)(gap, share, mean);
-
-        V(store)(t->keys + r, total);
-        V(store)(t->raw_mean + r, V(pick)(none, V(add)(about, own), joined));
-        V(store)
-        (t->raw_m2 + r,
-         V(pick)(none, m2,
-                 V(add)(V(load)(t->raw_m2 + r),
-                        V(fma)(V(mul)(V(mul)(gap, gap), share), keys, m2))));
+        n = V(add)(n, V(pick)(hidden, V(set1)(0), V(set1)(1)));
+        sum = V(add)(sum, y);
+        squares = V(fma)(y, y, squares);
     }
+    const VEC own = V(div)(sum, V(max)(V(set1)(1), n));
+    const VEC m2 = V(sub)(squares, V(mul)(own, sum));
+    const VEC total = V(add)(keys, n), share = V(div)(n, V(max)(V(set1)(1), total));
+    const VEC gap = V(sub)(V(add)(about, own), mean);
+    const VEC joined = V(fma)(gap, share, mean);
+
+    V(store)(t->keys + r, total);
+    V(store)(t->raw_mean + r, V(pick)(none, V(add)(about, own), joined));
+    V(store)
+    (t->raw_m2 + r, V(pick)(none, m2,
+                            V(add)(V(load)(t->raw_m2 + r),
+                                   V(fma)(V(mul)(V(mul)(gap, gap), share), keys, m2))));
 }
 
-/* What has to be seen of the scores before they become weights. */
-static void N(note_scores)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e)
+/* What has to be seen of the scores of a vector of rows before they become weights. */
+static void N(note_scores)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
+                           int64_t r)
 {
     if (N(wants)(s, STATS_TOP))
-        N(note_top)(s, g, j0, a, e);
+        N(note_top)(s, g, j0, a, e, r);
     if (N(wants)(s, STATS_RAW))
-        N(note_raw)(s, g, a, e);
-    if (N(wants)(s, STATS_MAGNITUDE_NOISE))
-        memcpy(s->note->aside + a * BR, s->s + a * BR,
-               (size_t)((e - a) * BR) * sizeof(REAL));
-    memset(s->note->sum, 0, (size_t)N(sum_count)(s->p) * BR * sizeof(REAL));
-    memset(s->note->square, 0, sizeof s->note->square);
-    for (int64_t r = 0; r < g->width; r++) {
-        const int64_t row = min_i64(r, g->rows - 1);
-
-        s->note->position[r] = attendi_position(s->p, s->t->b, g->query[row]) - j0;
-        s->note->shift[r] = (REAL)N(alibi_shift)(s, g, row);
-    }
+        N(note_raw)(s, g, a, e, r);
 }
 
 /* ---- of the weights ----------------------------------------------------- */
@@ -231,53 +260,30 @@ static const REAL *N(plain_weights)(const STATE *s)
     return N(keeps_weights) ? s->s : s->extra;
 }
 
-/* Weights below 1, and squares. */
-static ALWAYS_INLINE void N(note_squares)(const STATE *s, int64_t a, int64_t e,
-                                          const int nv)
+/* Even and odd keys apart, since a sum waits for its last addition. */
+static void N(note_distance)(const STATE *s, int64_t a, int64_t e, int64_t r)
 {
-    const REAL *const w = N(plain_weights)(s);
-    VEC under[QV], squares[QV];
+    const REAL *const w = N(plain_weights)(s) + r;
+    const VEC sign = V(set1)((REAL)-0.0), two = V(set1)(2);
+    VEC minus = V(set1)(0), minus_odd = minus;
+    REAL lanes[VLEN];
+    int64_t x = a;
 
-    for (int v = 0; v < nv; v++)
-        under[v] = squares[v] = V(set1)(0);
-    for (int64_t x = a; x < e; x++)
-        for (int v = 0; v < nv; v++) {
-            const VEC y = V(load)(w + x * BR + v * VLEN);
-
-            under[v] = V(add_lt)(under[v], y, V(set1)(1));
-            squares[v] = V(fma)(y, y, squares[v]);
-        }
-    for (int v = 0; v < nv; v++) {
-        V(store)(s->note->under + v * VLEN, under[v]);
-        V(store)(s->note->square[SQUARE_WEIGHT] + v * VLEN, squares[v]);
+    for (int i = 0; i < VLEN; i++)
+        lanes[i] = (REAL)(s->note->position[r + i] - a);
+    VEC gap = V(load)(lanes), gap_odd = V(sub)(gap, V(set1)(1));
+    /* The sign bit is set, not cleared: -|gap|. */
+    for (; x + 2 <= e; x += 2) {
+        minus = V(fma)(V(load)(w + x * BR), V(either)(gap, sign), minus);
+        minus_odd =
+            V(fma)(V(load)(w + (x + 1) * BR), V(either)(gap_odd, sign), minus_odd);
+        gap = V(sub)(gap, two);
+        gap_odd = V(sub)(gap_odd, two);
     }
-}
-
-static ALWAYS_INLINE void N(note_distance)(const STATE *s, int64_t a, int64_t e,
-                                           const int nv)
-{
-    const REAL *const w = N(plain_weights)(s);
-    VEC position[QV], minus[QV], key = V(set1)((REAL)a);
-
-    for (int v = 0; v < nv; v++) {
-        REAL lanes[VLEN];
-
-        for (int i = 0; i < VLEN; i++)
-            lanes[i] = (REAL)s->note->position[v * VLEN + i];
-        position[v] = V(load)(lanes);
-        minus[v] = V(set1)(0);
-    }
-    for (int64_t x = a; x < e; x++) {
-        for (int v = 0; v < nv; v++) {
-            /* -|distance|: the sign bit is set, not cleared. */
-            const VEC far = V(either)(V(sub)(position[v], key), V(set1)((REAL)-0.0));
-            minus[v] = V(fma)(V(load)(w + x * BR + v * VLEN), far, minus[v]);
-        }
-        key = V(add)(key, V(set1)(1));
-    }
-    for (int v = 0; v < nv; v++)
-        V(store)
-    (s->note->sum + SUM_DISTANCE * BR + v * VLEN, V(sub)(V(set1)(0), minus[v]));
+    if (x < e)
+        minus = V(fma)(V(load)(w + x * BR), V(either)(gap, sign), minus);
+    V(store)
+    (s->note->sum + SUM_DISTANCE * BR + r, V(sub)(V(set1)(0), V(add)(minus, minus_odd)));
 }
 
 /*
@@ -302,40 +308,30 @@ static void N(ln_distances)(const STATE *s, const ROWS *g, int64_t j0)
     }
 }
 
-static ALWAYS_INLINE void N(note_ln_distance)(const STATE *s, int64_t a, int64_t e,
-                                              const int nv)
+static void N(note_ln_distance)(const STATE *s, int64_t a, int64_t e, int64_t r)
 {
-    const REAL *const w = N(plain_weights)(s);
-    VEC sum[QV];
+    const REAL *const w = N(plain_weights)(s) + r;
+    const REAL *const ln = s->note->ln + r;
+    VEC sum = V(set1)(0);
 
-    for (int v = 0; v < nv; v++)
-        sum[v] = V(set1)(0);
-    for (int64_t x = a; x < e; x++) {
-        const REAL *const ln = s->note->ln + s->p->group * (BC - 1 - x);
-
-        for (int v = 0; v < nv; v++)
-            sum[v] =
-                V(fma)(V(load)(w + x * BR + v * VLEN), V(load)(ln + v * VLEN), sum[v]);
-    }
-    for (int v = 0; v < nv; v++)
-        V(store)(s->note->sum + SUM_LOG_DISTANCE * BR + v * VLEN, sum[v]);
+    for (int64_t x = a; x < e; x++)
+        sum = V(fma)(V(load)(w + x * BR), V(load)(ln + s->p->group * (BC - 1 - x)), sum);
+    V(store)(s->note->sum + SUM_LOG_DISTANCE * BR + r, sum);
 }
 
-/* sum w norm, and sum squares norm^2; a hidden key's norm may be anything. */
-static void N(add_norms)(const STATE *s, const ROWS *g, const REAL *w, int64_t a,
-                         int64_t e, int power, REAL *to)
+/* sum w norm^power; a hidden key's norm may be anything. */
+static void N(add_norms)(const STATE *s, const REAL *w, int64_t a, int64_t e, int64_t r,
+                         int power, REAL *to)
 {
-    for (int64_t r = 0; r < g->width; r += VLEN) {
-        VEC sum = V(set1)(0);
+    VEC sum = V(set1)(0);
 
-        for (int64_t x = a; x < e; x++) {
-            const REAL norm = s->note->norm[x], y = power == 2 ? norm * norm : norm;
-            const VEC weight = V(load)(w + x * BR + r);
+    for (int64_t x = a; x < e; x++) {
+        const REAL norm = s->note->norm[x], y = power == 2 ? norm * norm : norm;
+        const VEC weight = V(load)(w + x * BR + r);
 
-            sum = V(fma)(V(pick)(weight, V(set1)(0), V(set1)(y)), weight, sum);
-        }
-        V(store)(to + r, sum);
+        sum = V(fma)(V(pick)(weight, V(set1)(0), V(set1)(y)), weight, sum);
     }
+    V(store)(to + r, sum);
 }
 
 static void N(note_sinks)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
@@ -385,36 +381,32 @@ static int N(common_bin)(const STATE *s, int64_t r, int64_t x)
 static void N(add_lanes)(REAL *to, VEC x) { V(store)(to, V(add)(V(load)(to), x)); }
 
 /* Neighbouring keys are mostly of one bin, for all lanes. */
-static void N(note_bins)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+static void N(note_bins)(const STATE *s, int64_t a, int64_t e, int64_t r)
 {
     const REAL *const w = N(plain_weights)(s);
     REAL *const bins = s->note->sum + SUM_KINDS * BR;
+    VEC run = V(set1)(0);
+    int of = 0;
 
-    for (int64_t r = 0; r < g->width; r += VLEN) {
-        VEC run = V(set1)(0);
-        int of = 0;
+    for (int64_t x = a; x < e; x++) {
+        const int bin = N(common_bin)(s, r, x);
 
-        for (int64_t x = a; x < e; x++) {
-            const int bin = N(common_bin)(s, r, x);
-
-            if (bin < 0) {
-                for (int64_t i = r; i < r + VLEN; i++)
-                    bins[N(bin)(s, s->note->position[i] - x) * BR + i] += w[x * BR + i];
-                continue;
-            }
-            if (bin != of) {
-                N(add_lanes)(bins + of * BR + r, run);
-                run = V(set1)(0);
-                of = bin;
-            }
-            run = V(add)(run, V(load)(w + x * BR + r));
+        if (bin < 0) {
+            for (int64_t i = r; i < r + VLEN; i++)
+                bins[N(bin)(s, s->note->position[i] - x) * BR + i] += w[x * BR + i];
+            continue;
         }
-        N(add_lanes)(bins + of * BR + r, run);
+        if (bin != of) {
+            N(add_lanes)(bins + of * BR + r, run);
+            run = V(set1)(0);
+            of = bin;
+        }
+        run = V(add)(run, V(load)(w + x * BR + r));
     }
+    N(add_lanes)(bins + of * BR + r, run);
 }
 
-static void N(note_classes)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
-                            int64_t e)
+static void N(note_classes)(const STATE *s, int64_t j0, int64_t a, int64_t e, int64_t r)
 {
     const struct stats *stats = &s->p->stats;
     const int32_t *const class = stats->classes + s->t->b * s->p->nk + j0;
@@ -422,8 +414,23 @@ static void N(note_classes)(const STATE *s, const ROWS *g, int64_t j0, int64_t a
     REAL *const masses = s->note->sum + (SUM_KINDS + stats->bins) * BR;
 
     for (int64_t x = a; x < e; x++)
-        for (int64_t r = 0; r < g->width && class[x] >= 0; r += VLEN)
+        if (class[x] >= 0)
             N(add_lanes)(masses + class[x] * BR + r, V(load)(w + x * BR + r));
+}
+
+/* What is summed of the weights of a vector of rows. */
+static void N(note_weights)(const STATE *s, int64_t j0, int64_t a, int64_t e, int64_t r)
+{
+    if (N(wants)(s, STATS_DISTANCE))
+        N(note_distance)(s, a, e, r);
+    if (N(wants)(s, STATS_LOG_DISTANCE))
+        N(note_ln_distance)(s, a, e, r);
+    if (N(wants)(s, STATS_NORM))
+        N(add_norms)(s, N(plain_weights)(s), a, e, r, 1, s->note->sum + SUM_NORM * BR);
+    if (N(wants)(s, STATS_BINS))
+        N(note_bins)(s, a, e, r);
+    if (N(wants)(s, STATS_CLASSES))
+        N(note_classes)(s, j0, a, e, r);
 }
 
 /* ---- joined to those before --------------------------------------------- */
@@ -445,20 +452,36 @@ static inline void N(join_lanes)(REAL *to, VEC f, const REAL *from, VEC f_next)
     V(store)(to, V(fma)(V(load)(to), f, V(mul)(V(load)(from), f_next)));
 }
 
+/* The sum of the weights below 1 of one vector of rows. */
+static VEC N(under_one)(const STATE *s, int64_t a, int64_t e, int64_t r)
+{
+    const REAL *const w = N(plain_weights)(s);
+    VEC sum = V(set1)(0);
+
+    for (int64_t x = a; x < e; x++)
+        sum = V(add_lt)(sum, V(load)(w + x * BR + r), V(set1)(1));
+    return sum;
+}
+
 /*
- * l - 1 without adding 1: some weights of the row are exactly 1, and `whole` less those
- * below 1 is their number.  Where the block has the new maximum, it is one of them.
+ * l - 1.  Where the block has the new maximum, some of its weights are exactly 1, and 1
+ * is taken from their number: from a sum near 1 it would leave nothing but rounding.
  */
-static VEC N(block_rest)(const STATE *s, const ROWS *g, int64_t r, VEC f, VEC f_next)
+static VEC N(block_rest)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int64_t r)
 {
     const struct N(tally) *const t = g->tally;
-    const VEC rest = V(load)(t->rest + r), under = V(load)(s->note->under + r);
-    const VEC ones = V(nearest)(V(sub)(V(load)(s->note->whole + r), under));
+    const VEC f = V(load)(s->note->f + r), f_next = V(load)(s->note->f_next + r);
+    const VEC rest = V(load)(t->rest + r), whole = V(load)(s->note->whole + r);
     const VEC grew = V(mark_lt)(V(load)(t->m + r), V(load)(g->m + r));
+    VEC others = V(sub)(whole, V(set1)(1));
 
-    return V(pick)(grew,
-                   V(add)(V(fma)(f, rest, f), V(add)(under, V(sub)(ones, V(set1)(1)))),
-                   V(fma)(f_next, V(add)(under, ones), rest));
+    if (V(lanes_lt)(others, V(pick)(grew, V(set1)(1), V(set1)(-INFINITY)))) {
+        const VEC under = N(under_one)(s, a, e, r);
+        const VEC ones = V(nearest)(V(sub)(whole, under));
+
+        others = V(add)(under, V(sub)(ones, V(set1)(1)));
+    }
+    return V(pick)(grew, V(add)(V(fma)(f, rest, f), others), V(fma)(f_next, whole, rest));
 }
 
 /* One side's spread and its square, moved by `by` to another maximum. */
@@ -470,10 +493,11 @@ static void N(move_spread)(VEC *u, VEC *w, VEC l, VEC by)
     *u = moved;
 }
 
-static void N(join_spread)(const STATE *s, const ROWS *g, int64_t r, VEC base, VEC f,
-                           VEC f_next)
+static void N(join_spread)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int64_t r)
 {
     struct N(tally) *const t = g->tally;
+    const VEC f = V(load)(s->note->f + r), f_next = V(load)(s->note->f_next + r);
+    const VEC base = N(finite_or_0)(V(max)(V(load)(g->m + r), V(load)(t->m + r)));
     const VEC least = V(set1)(-SPREAD_MAX);
     REAL *const to = t->sum + SUM_SPREAD * BR + r, *const from = s->note->sum + r;
     VEC u = V(load)(to), w = V(load)(to + BR);
@@ -488,27 +512,26 @@ static void N(join_spread)(const STATE *s, const ROWS *g, int64_t r, VEC base, V
      V(max)(least, V(sub)(V(load)(g->m + r), base)));
     V(store)(to, V(fma)(u, f, V(mul)(u_next, f_next)));
     V(store)(to + BR, V(fma)(w, f, V(mul)(w_next, f_next)));
-    V(store)(t->rest + r, N(block_rest)(s, g, r, f, f_next));
+    V(store)(t->rest + r, N(block_rest)(s, g, a, e, r));
 }
 
-static void N(join_sums)(const STATE *s, const ROWS *g)
+static void N(join_sums)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
 {
     struct N(tally) *const t = g->tally;
     struct N(note) *const note = s->note;
     const int sums = N(sum_count)(s->p);
 
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        const VEC top = V(max)(V(load)(g->m + r), V(load)(t->m + r));
         const VEC f = V(load)(note->f + r), f_next = V(load)(note->f_next + r);
 
         if (N(wants)(s, STATS_SPREAD))
-            N(join_spread)(s, g, r, N(finite_or_0)(top), f, f_next);
+            N(join_spread)(s, g, a, e, r);
         for (int x = SUM_SPREAD2 + 1; x < sums; x++)
             N(join_lanes)(t->sum + x * BR + r, f, note->sum + x * BR + r, f_next);
         for (int x = 0; x < SQUARES; x++)
             N(join_lanes)
         (t->square[x] + r, V(mul)(f, f), note->square[x] + r, V(mul)(f_next, f_next));
-        V(store)(t->m + r, top);
+        V(store)(t->m + r, V(max)(V(load)(g->m + r), V(load)(t->m + r)));
     }
 }
 
@@ -572,8 +595,9 @@ static void N(note_noise)(STATE *s, ROWS *g, int64_t a, int64_t e, int select)
     for (int kind = 0; kind < NOISE_KINDS; kind++)
         if (N(wants)(s, needs[kind])) {
             N(square_aside)(s, g, a, e, kind);
-            N(add_norms)
-            (s, g, s->note->aside, a, e, 2, s->note->square[SQUARES_OF(kind) + 1]);
+            for (int64_t r = 0; r < g->width; r += VLEN)
+                N(add_norms)
+            (s, s->note->aside, a, e, r, 2, s->note->square[SQUARES_OF(kind) + 1]);
             N(join_product)(s, g, a, e, select, g->tally->product[kind]);
         }
 }
@@ -618,34 +642,37 @@ static void N(begin_note)(const STATE *s, int64_t j0, int64_t a, int64_t e)
     memset(s->note->nothing, 0, sizeof s->note->nothing);
 }
 
-/* What is summed of the weights, and the block joined to those before. */
-static void N(note_weights)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
-                            int select)
+/* Before a tile turns its scores of the block into weights. */
+static void N(open_note)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
 {
-    const int64_t vectors = g->width / VLEN;
+    struct N(note) *const note = s->note;
 
-    if (N(wants)(s, STATS_SPREAD | STATS_SQUARES))
-        FOR_VECTORS(vectors, N(note_squares), s, a, e);
-    if (N(wants)(s, STATS_DISTANCE))
-        FOR_VECTORS(vectors, N(note_distance), s, a, e);
-    if (N(wants)(s, STATS_LOG_DISTANCE)) {
-        N(ln_distances)(s, g, j0);
-        FOR_VECTORS(vectors, N(note_ln_distance), s, a, e);
+    memset(note->sum, 0, (size_t)N(sum_count)(s->p) * BR * sizeof(REAL));
+    memset(note->square, 0, sizeof note->square);
+    for (int64_t r = 0; r < g->width; r++) {
+        const int64_t row = min_i64(r, g->rows - 1);
+
+        note->position[r] = attendi_position(s->p, s->t->b, g->query[row]) - j0;
+        note->shift[r] = (REAL)N(alibi_shift)(s, g, row);
     }
-    if (N(wants)(s, STATS_NORM))
-        N(add_norms)(s, g, N(plain_weights)(s), a, e, 1, s->note->sum + SUM_NORM * BR);
+    if (N(wants)(s, STATS_LOG_DISTANCE))
+        N(ln_distances)(s, g, j0);
+    if (N(wants)(s, STATS_MAGNITUDE_NOISE))
+        memcpy(note->aside + a * BR, s->s + a * BR,
+               (size_t)((e - a) * BR) * sizeof(REAL));
+}
+
+/* After it: single keys, noise, and the block joined to those before. */
+static void N(close_note)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, int select)
+{
     if (N(wants)(s, STATS_SINK) && j0 == 0)
         N(note_sinks)(s, g, a, e);
     if (N(wants)(s, STATS_NEAR))
         N(note_near)(s, g, a, e);
-    if (N(wants)(s, STATS_BINS))
-        N(note_bins)(s, g, a, e);
-    if (N(wants)(s, STATS_CLASSES))
-        N(note_classes)(s, g, j0, a, e);
     N(join_factors)(s, g);
     if (N(keeps_weights) && N(wants_noise)(s->p))
         N(note_noise)(s, g, a, e, select);
-    N(join_sums)(s, g);
+    N(join_sums)(s, g, a, e);
 }
 
 /* |c|^2, and sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2. */

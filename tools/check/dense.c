@@ -270,11 +270,10 @@ double check_ratio(double got, double want, double bound)
     return isnan(ratio) || !isfinite(got) ? INFINITY : ratio;
 }
 
-/* Column `column` of output `name`, by the name it has. */
-static void name_column(const struct check_problem *p, int shape, int64_t column,
-                        char *text, size_t size)
+void check_name_column(const struct check_problem *p, int which, int64_t column,
+                       char *text, size_t size)
 {
-    if (shape == CHECK_ROWS)
+    if (which == CHECK_ROWS)
         snprintf(text, size, "%s", attend_stat_name(p->stats.column[column]));
     else
         snprintf(text, size, "column %lld", (long long)column);
@@ -294,7 +293,7 @@ static double compare_values(const struct check_problem *p,
             check_ratio(got[at], want->value[at], want->bound[model][at]);
         if (!(ratio <= worst)) {
             char column[32];
-            name_column(p, place->shape, at % size[3], column, sizeof column);
+            check_name_column(p, place->shape, at % size[3], column, sizeof column);
             worst = ratio;
             snprintf(where, where_size, "%s row %lld %s: got %.9g want %.9g +- %.3g",
                      place->name, (long long)(at / size[3]), column, got[at],

@@ -39,6 +39,10 @@ void check_expect_free(struct check_expect *expect);
  */
 double check_ratio(double got, double want, double bound);
 
+/* What a message calls column `column` of a tensor: a statistic by its name. */
+void check_name_column(const struct check_problem *p, int which, int64_t column,
+                       char *text, size_t size);
+
 /*
  * The largest ratio over all outputs.  `where` receives the element it is found at
  * with what was got and wanted.

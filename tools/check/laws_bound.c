@@ -88,11 +88,13 @@ static double law_ratio(const struct law *law, const struct check_problem *p,
             const struct check_values *const wb = check_expected(&b->want, t);
             const double ratio = pair_ratio(x[at], wa, y[at], wb, at, model, shift);
             if (!(ratio <= worst)) {
+                char column[32];
+                check_name_column(p, place.shape, at % size[3], column, sizeof column);
                 worst = ratio;
                 snprintf(where, where_size,
-                         "%s row %lld column %lld: %.9g and %.9g, bounds %.3g and %.3g",
-                         place.name, (long long)(at / size[3]), (long long)(at % size[3]),
-                         x[at], y[at], wa->bound[model][at], wb->bound[model][at]);
+                         "%s row %lld %s: %.9g and %.9g, bounds %.3g and %.3g",
+                         place.name, (long long)(at / size[3]), column, x[at], y[at],
+                         wa->bound[model][at], wb->bound[model][at]);
             }
         }
     }

@@ -455,6 +455,12 @@ static double judge_values(const struct keys *k, const struct check_row *scores)
     return verdict;
 }
 
+/* Of a norm whose squares underflow. */
+static double underflow(const struct keys *k, int t)
+{
+    return sqrt((double)k->p->dv * k->models[t].flush);
+}
+
 /* Fills c, |v| and |v - c|; |c| and the bound of its error. */
 static struct judged centre(const struct keys *k)
 {
@@ -492,7 +498,7 @@ static struct judged centre(const struct keys *k)
     }
     result.value = sqrt(result.value);
     for (int t = 0; t < CHECK_MODELS; t++)
-        result.bound[t] = sqrt(result.bound[t]);
+        result.bound[t] = sqrt(result.bound[t]) + underflow(k, t);
     return result;
 }
 
@@ -508,6 +514,7 @@ static struct judged noise(const struct keys *k, const struct judged *c, int of_
     for (int t = 0; t < CHECK_MODELS; t++) {
         const struct check_model *const model = &k->models[t];
         const double dc = c->bound[t], dv = (double)k->p->dv;
+        int beyond = 0;
         for (int64_t j = 0; j < k->n; j++) {
             const double by = k->moved[t][j], most = k->weight[j] + by;
             const double s = of_scores ? fabs(k->score[j]) : 1.0;
@@ -520,8 +527,12 @@ static struct judged noise(const struct keys *k, const struct judged *c, int of_
                 s2 * dc * (2.0 * away + dc) +
                 s2 * reach * reach * (4.0 * sums(k, t) + 4.0 * dv * model->u) +
                 2.0 * model->p_round * s2 * k->norm[j] * (c->value + dc) +
-                fmin(model->flush, s2) * reach * reach;
+                fmin(model->flush, s2) * reach * reach + (dv + 2.0) * model->flush;
+            if (s2 * reach * reach > LIMIT || s2 > LIMIT)
+                beyond = 1;
         }
+        if (beyond)
+            result.bound[t] = -1.0;
     }
     return result;
 }
@@ -551,17 +562,18 @@ static void expect_values(const struct keys *k, int64_t h, int64_t i,
     for (int64_t j = 0; j < k->n; j++)
         k->f[j] = k->norm[j];
     norm = mean(k, (double)p->dv + 4.0);
-    for (int t = 0; t < CHECK_MODELS; t++) /* squares that underflow */
-        norm.bound[t] += sqrt((double)p->dv * k->models[t].flush);
+    for (int t = 0; t < CHECK_MODELS; t++)
+        norm.bound[t] += underflow(k, t);
     share = cancellation(&c, &norm);
     key_noise = noise(k, &c, 0);
     magnitude_noise = noise(k, &c, 1);
     for (int64_t x = 0; x < p->d; x++)
         query += scale * scale * q[x] * q[x];
     for (int t = 0; t < CHECK_MODELS; t++)
-        key_noise.bound[t] =
-            query * (key_noise.bound[t] +
-                     ((double)p->d + 8.0) * k->models[t].u * key_noise.value);
+        if (key_noise.bound[t] >= 0.0)
+            key_noise.bound[t] =
+                query * (key_noise.bound[t] +
+                         ((double)p->d + 8.0) * k->models[t].u * key_noise.value);
     key_noise.value *= query;
     struct judged *const results[] = {&norm, &share, &key_noise, &magnitude_noise};
     for (int x = 0; x < 4; x++) {

@@ -6,7 +6,7 @@
 #include "core/tensor.h"
 
 /* Items that a problem should have at least, and keys of an item. */
-enum { ITEMS_WANTED = 64, KEYS_STEP = 128, KEYS_MOST = 512 };
+enum { ITEMS_WANTED = 32, KEYS_STEP = 128, KEYS_MOST = 512 };
 
 static attend_status check_lse(const struct problem *p, const attend_view *lse,
                                attend_error *err)

@@ -116,20 +116,22 @@ static int N(is_beyond)(const STATE *s, const ROWS *g)
     return beyond;
 }
 
-static void N(recall_beyond)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+static void N(recall_beyond)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
+                             int edge)
 {
     for (int64_t x = a; x < e; x++)
         ROLLED
     for (int64_t r = 0; r < g->width; r++) {
         REAL *const at = s->s + x * BR + r;
-        *at = (REAL)exp2(((double)*at - (double)g->m[r]) * LOG2_E + (double)g->l[r]);
+        const double y = ((double)*at - (double)g->m[r]) * LOG2_E + (double)g->l[r];
+        *at = edge && signbit(s->extra[x * BR + r]) ? 0 : (REAL)exp2(y);
     }
 }
 
 static void N(recall)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int edge)
 {
     if (N(is_beyond)(s, g)) {
-        N(recall_beyond)(s, g, a, e);
+        N(recall_beyond)(s, g, a, e, edge);
         return;
     }
     for (int64_t r = 0; r < g->width; r += VLEN)
@@ -328,6 +330,7 @@ static void N(second)(const struct problem *p, const struct second_item *item,
             N(flush_columns)(&c);
     }
     N(flush_columns)(&c);
-    attendi_second_largest(c.max, VLEN, REAL_DTYPE, keys, c.max_sum);
+    if (request->column_max.data)
+        attendi_second_largest(c.max, VLEN, REAL_DTYPE, keys, c.max_sum);
     attendi_second_store_columns(p, item, c.mass_sum, c.max_sum, c.last_sum);
 }

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "core/schedule.h"
-#include "core/second_store.h"
+#include "core/second_pool.h"
 #include "ref/ref_score.h"
 #include "work.h"
 
@@ -87,6 +87,6 @@ attend_status attend_second_pass(attend_context *ctx, const attend_rule *rule,
         return status;
     attendi_hand_out(ctx, workers, turns, true, compute, &run);
     if (s.parts)
-        attendi_second_join_pooled(&problem);
+        attendi_pool_join(&problem);
     return ATTEND_OK;
 }

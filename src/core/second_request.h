@@ -41,16 +41,10 @@ attend_status attendi_second_init(struct problem *p, struct second *s,
 
 struct second_item attendi_second_item(const struct problem *p, int64_t index);
 
-/* Rows of the pooled map; how many of its columns the keys meet, and the first. */
+/* Rows of the pooled map. */
 static inline int64_t attendi_pooled_rows(const struct problem *p, const struct second *s)
 {
     return ceil_div_i64(p->nq, s->block);
-}
-
-static inline int64_t attendi_pooled_columns(const struct second *s,
-                                             struct key_range keys)
-{
-    return ceil_div_i64(keys.hi, s->block) - keys.lo / s->block;
 }
 
 #endif

@@ -75,10 +75,10 @@ void attendi_second_largest(const void *lanes, int64_t width, attend_dtype dtype
     }
 }
 
-static void store_row(const attend_tensor *to, const struct second_item *item,
-                      int64_t row, int64_t first, int64_t count, const double *numbers)
+static void store_columns(const attend_tensor *to, const struct second_item *item,
+                          int64_t first, int64_t count, const double *numbers)
 {
-    void *const at = attendi_tensor_row(to, item->b, item->h, row);
+    void *const at = attendi_tensor_row(to, item->b, item->h, 0);
 
     for (int64_t x = 0; x < count; x++)
         attendi_store(at, to->dtype, (first + x) * to->stride[3], numbers[x]);
@@ -92,45 +92,11 @@ void attendi_second_store_columns(const struct problem *p, const struct second_i
     const int64_t first = item->keys.lo, count = item->keys.hi - first;
 
     if (s->column_mass.data)
-        store_row(&s->column_mass, item, 0, first, count, mass);
+        store_columns(&s->column_mass, item, first, count, mass);
     if (s->column_last.data)
-        store_row(&s->column_last, item, 0, first, count, last);
+        store_columns(&s->column_last, item, first, count, last);
     for (int64_t x = 0; s->column_max.data && x < count; x++) {
         const double top = isnan(mass[x]) ? NAN : max[x];
-        store_row(&s->column_max, item, 0, first + x, 1, &top);
-    }
-}
-
-void attendi_second_store_pooled(const struct problem *p, const struct second_item *item,
-                                 int64_t row, const double *sums)
-{
-    const struct second *s = p->second;
-
-    if (s->parts)
-        s->parts[item->index * attendi_pooled_rows(p, s) + row] = sums[0];
-    else
-        store_row(&s->pooled, item, row, item->keys.lo / s->block,
-                  attendi_pooled_columns(s, item->keys), sums);
-}
-
-void attendi_second_join_pooled(const struct problem *p)
-{
-    const struct second *s = p->second;
-    const int64_t rows = attendi_pooled_rows(p, s);
-
-    for (int64_t index = 0; index < s->count; index += s->pieces) {
-        const struct second_item item = attendi_second_item(p, index);
-
-        for (int64_t row = 0; row < rows; row++) {
-            double sum = 0;
-
-            /* Pieces past the last key have no part. */
-            for (int64_t x = 0; x < s->pieces; x++) {
-                const struct second_item piece = attendi_second_item(p, index + x);
-                sum += piece.keys.lo < piece.keys.hi ? s->parts[(index + x) * rows + row]
-                                                     : 0;
-            }
-            store_row(&s->pooled, &item, row, item.keys.lo / s->block, 1, &sum);
-        }
+        store_columns(&s->column_max, item, first + x, 1, &top);
     }
 }

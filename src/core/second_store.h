@@ -34,11 +34,4 @@ void attendi_second_store_columns(const struct problem *p, const struct second_i
                                   const double *mass, const double *max,
                                   const double *last);
 
-/* Row `row` of the item's part of the pooled map. */
-void attendi_second_store_pooled(const struct problem *p, const struct second_item *item,
-                                 int64_t row, const double *sums);
-
-/* Adds up the parts of blocks that several items have a share in, in order of keys. */
-void attendi_second_join_pooled(const struct problem *p);
-
 #endif

@@ -19,6 +19,7 @@
 #include "base/base.h"
 #include "base/half.h"
 #include "core/kernels.h"
+#include "core/second_pool.h"
 #include "core/second_store.h"
 #include "core/tensor.h"
 #include "cpu/cpu_features.h"

@@ -14,28 +14,18 @@
 struct N(second) {
     const struct second *request;
     const struct second_item *item;
-    REAL *mass, *last, *max;               /* [keys][VLEN] */
-    double *mass_sum, *last_sum, *max_sum; /* [keys] */
-    double *pool;              /* [pool_rows][columns]: the rows that a group meets */
-    int64_t pool_row, columns; /* the first of them; columns of the map in the item */
+    /* Of the item's columns, [keys][VLEN] and [keys]. */
+    REAL *mass, *last, *max;
+    double *mass_sum, *last_sum, *max_sum;
+    struct second_pool pool;
 };
-
-static int64_t N(pool_rows)(const struct second *request)
-{
-    return min_i64(GROUP_ROWS, GROUP_ROWS / request->block + 2);
-}
 
 /* As N(carve), for an item of the second pass. */
 static size_t N(carve_second)(STATE *s, struct N(second) * c, const struct problem *p,
                               char *base)
 {
     const struct operand_sizes sizes = N(operand_sizes)(p);
-    const struct second *request = p->second;
-    const size_t lanes = BR * sizeof(REAL), keys = (size_t)request->item_keys;
-    const size_t pool = request->block
-                            ? (size_t)N(pool_rows)(request) *
-                                  (size_t)(request->item_keys / request->block + 1)
-                            : 0;
+    const size_t lanes = BR * sizeof(REAL), keys = (size_t)p->second->item_keys;
     size_t used = 0;
     ROWS none;
 
@@ -57,7 +47,7 @@ static size_t N(carve_second)(STATE *s, struct N(second) * c, const struct probl
     c->mass_sum = N(take)(base, &used, keys * sizeof(double));
     c->last_sum = N(take)(base, &used, keys * sizeof(double));
     c->max_sum = N(take)(base, &used, keys * sizeof(double));
-    c->pool = N(take)(base, &used, pool * sizeof(double));
+    c->pool.sums = N(take)(base, &used, attendi_pool_size(p, GROUP_ROWS));
     return used;
 }
 
@@ -119,12 +109,13 @@ static int N(is_beyond)(const STATE *s, const ROWS *g)
 static void N(recall_beyond)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
                              int edge)
 {
-    for (int64_t x = a; x < e; x++)
+    for (int64_t x = a; x < e; x++) {
         ROLLED
-    for (int64_t r = 0; r < g->width; r++) {
-        REAL *const at = s->s + x * BR + r;
-        const double y = ((double)*at - (double)g->m[r]) * LOG2_E + (double)g->l[r];
-        *at = edge && signbit(s->extra[x * BR + r]) ? 0 : (REAL)exp2(y);
+        for (int64_t r = 0; r < g->width; r++) {
+            REAL *const at = s->s + x * BR + r;
+            const double y = ((double)*at - (double)g->m[r]) * LOG2_E + (double)g->l[r];
+            *at = edge && signbit(s->extra[x * BR + r]) ? 0 : (REAL)exp2(y);
+        }
     }
 }
 
@@ -141,40 +132,40 @@ static void N(recall)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int e
             N(recall_lanes)(s, g, a, e, r, 0);
 }
 
-/* Adds P of keys a .. e - 1 to their columns. */
+/* Adds P of keys a .. e - 1 to their columns, [e - a][VLEN]. */
 static void N(add_columns)(const STATE *s, const ROWS *g, int64_t a, int64_t e, REAL *to)
 {
-    for (int64_t x = a; x < e; x++) {
+    for (int64_t x = a; x < e; x++, to += VLEN) {
         const REAL *const from = s->s + x * BR;
         VEC sum = V(load)(from);
 
         for (int64_t r = VLEN; r < g->width; r += VLEN)
             sum = V(add)(sum, V(load)(from + r));
-        V(store)(to + x * VLEN, V(add)(V(load)(to + x * VLEN), sum));
+        V(store)(to, V(add)(V(load)(to), sum));
     }
 }
 
 /* The same for the last queries; the tile where they begin goes to their sums at once. */
-static void N(add_last)(const STATE *s, const ROWS *g, const struct N(second) * c,
-                        int64_t j0, int64_t a, int64_t e)
+static void N(add_last)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
+                        int64_t last_query, REAL *to, double *sums)
 {
-    const int64_t at = j0 - c->item->keys.lo, first = c->request->last_query - g->row;
+    const int64_t first = last_query - g->row;
 
     if (first <= 0)
-        N(add_columns)(s, g, a, e, c->last + at * VLEN);
+        N(add_columns)(s, g, a, e, to);
     else if (first < g->rows)
         attendi_second_add_lanes(s->s + a * BR, BR, REAL_DTYPE, first, g->rows, e - a,
-                                 c->last_sum + at + a);
+                                 sums);
 }
 
 static void N(max_columns)(const STATE *s, const ROWS *g, int64_t a, int64_t e, REAL *to)
 {
-    for (int64_t x = a; x < e; x++) {
-        VEC top = V(load)(to + x * VLEN);
+    for (int64_t x = a; x < e; x++, to += VLEN) {
+        VEC top = V(load)(to);
 
         for (int64_t r = 0; r < g->width; r += VLEN)
             top = V(max)(V(load)(s->s + x * BR + r), top);
-        V(store)(to + x * VLEN, top);
+        V(store)(to, top);
     }
 }
 
@@ -182,13 +173,12 @@ static void N(max_columns)(const STATE *s, const ROWS *g, int64_t a, int64_t e, 
 static void N(add_pooled)(const STATE *s, const ROWS *g, const struct N(second) * c,
                           int64_t j0, int64_t a, int64_t e)
 {
-    const int64_t block = c->request->block, first = c->item->keys.lo / block;
+    const int64_t block = c->request->block;
+    int64_t x = a;
 
-    for (int64_t x = a; x < e;) {
+    while (x < e) {
         const int64_t column = (j0 + x) / block;
         const int64_t end = min_i64(e, (column + 1) * block - j0);
-        int64_t row = g->row / block, next = (row + 1) * block - g->row;
-        double *to = c->pool + (row - c->pool_row) * c->columns + column - first;
         REAL sums[BR];
 
         for (int64_t r = 0; r < g->width; r += VLEN) {
@@ -198,13 +188,8 @@ static void N(add_pooled)(const STATE *s, const ROWS *g, const struct N(second) 
                 sum = V(add)(sum, V(load)(s->s + y * BR + r));
             V(store)(sums + r, sum);
         }
-        for (int64_t r = 0; r < g->rows; r++) {
-            if (r == next) {
-                next += block;
-                to += c->columns;
-            }
-            *to += (double)sums[r];
-        }
+        attendi_pool_add(&c->pool, s->p, c->item, g->row, g->rows, column, sums,
+                         REAL_DTYPE);
         x = end;
     }
 }
@@ -214,17 +199,18 @@ static void N(second_tile)(STATE *s, const ROWS *g, const struct N(second) * c,
                            int64_t j0, int64_t a, int64_t e)
 {
     const struct second *request = c->request;
-    const int64_t at = (j0 - c->item->keys.lo) * VLEN;
+    const int64_t at = j0 + a - c->item->keys.lo; /* among the item's keys */
     const int edge = N(is_edge)(s, g, j0, a, e);
 
     N(wide_scores)(s, g, j0, a, e, edge);
     N(recall)(s, g, a, e, edge);
     if (request->column_mass.data || request->column_max.data)
-        N(add_columns)(s, g, a, e, c->mass + at);
+        N(add_columns)(s, g, a, e, c->mass + at * VLEN);
     if (request->column_max.data)
-        N(max_columns)(s, g, a, e, c->max + at);
+        N(max_columns)(s, g, a, e, c->max + at * VLEN);
     if (request->column_last.data)
-        N(add_last)(s, g, c, j0, a, e);
+        N(add_last)
+    (s, g, a, e, request->last_query, c->last + at * VLEN, c->last_sum + at);
     if (request->block)
         N(add_pooled)(s, g, c, j0, a, e);
     if (request->zoom.data)
@@ -248,29 +234,11 @@ static void N(flush_columns)(const struct N(second) * c)
         N(flush)(c->last, keys, c->last_sum);
 }
 
-/* Stores the rows of the map that end before query `next`, and keeps an open one. */
-static void N(flush_pool)(const STATE *s, struct N(second) * c, int64_t next)
-{
-    const int64_t block = c->request->block, nq = s->p->nq;
-    const int64_t open = next == nq ? ceil_div_i64(nq, block) : next / block;
-    const size_t row = (size_t)c->columns * sizeof *c->pool;
-
-    for (int64_t x = c->pool_row; x < open; x++)
-        attendi_second_store_pooled(s->p, c->item, x,
-                                    c->pool + (x - c->pool_row) * c->columns);
-    const int64_t done = open - c->pool_row, rows = N(pool_rows)(c->request);
-    if (next % block != 0 && done > 0)
-        memmove(c->pool, c->pool + done * c->columns, row);
-    const int64_t kept = next % block != 0;
-    memset(c->pool + kept * c->columns, 0, (size_t)(rows - kept) * row);
-    c->pool_row = open;
-}
-
 /* Queries first .. end - 1, at most a group: the tiles take turns on a block of keys. */
 static void N(second_group)(STATE *s, const struct N(second) * c, int64_t first,
                             int64_t end)
 {
-    struct key_range all = {s->t->keys.hi, s->t->keys.lo};
+    struct key_range all = {0, 0};
 
     s->count = 0;
     for (int64_t row = first; row < end; row += BR) {
@@ -278,7 +246,7 @@ static void N(second_group)(STATE *s, const struct N(second) * c, int64_t first,
 
         N(begin_second)(s, g, row, min_i64(BR, s->p->nq - row));
         if (g->lo < g->hi) {
-            all.lo = min_i64(all.lo, g->lo);
+            all.lo = all.hi == 0 ? g->lo : min_i64(all.lo, g->lo);
             all.hi = max_i64(all.hi, g->hi);
         }
     }
@@ -311,9 +279,9 @@ static void N(second)(const struct problem *p, const struct second_item *item,
     STATE s = {.p = p, .t = &t, .head = item->h, .heads = 1};
     struct N(second) c = {.request = request, .item = item};
 
-    const size_t used = N(carve_second)(&s, &c, p, scratch);
-    memset(c.mass, 0, (size_t)((char *)scratch + used - (char *)c.mass));
-    c.columns = request->block ? attendi_pooled_columns(request, item->keys) : 0;
+    N(carve_second)(&s, &c, p, scratch);
+    memset(c.mass, 0, (size_t)((char *)c.pool.sums - (char *)c.mass));
+    attendi_pool_begin(&c.pool, p, item, GROUP_ROWS, c.pool.sums);
     attendi_second_clear_zoom(p, item);
     for (int64_t group = request->queries / GROUP_ROWS * GROUP_ROWS;
          group < request->queries_end; group += GROUP_ROWS) {
@@ -324,8 +292,7 @@ static void N(second)(const struct problem *p, const struct second_item *item,
 
         if (seen.lo < seen.hi)
             N(second_group)(&s, &c, first, end);
-        if (request->block)
-            N(flush_pool)(&s, &c, end);
+        attendi_pool_pass(&c.pool, p, item, end);
         if (group / GROUP_ROWS % FLUSH_GROUPS == FLUSH_GROUPS - 1)
             N(flush_columns)(&c);
     }

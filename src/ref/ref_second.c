@@ -4,18 +4,24 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "core/second_pool.h"
 #include "core/second_store.h"
 #include "core/tensor.h"
 #include "ref/ref_score.h"
 
-/* Sums of an item, [keys] each; of one row of the pooled map, [columns]. */
 struct sums {
-    double *mass, *max, *last, *pooled;
+    double *mass, *max, *last; /* [keys] */
+    struct second_pool pool;
 };
+
+static size_t columns_size(const struct problem *p)
+{
+    return 3 * (size_t)p->second->item_keys * sizeof(double);
+}
 
 size_t attendi_ref_second_scratch(const struct problem *p)
 {
-    return 4 * (size_t)p->second->item_keys * sizeof(double);
+    return columns_size(p) + attendi_pool_size(p, 1);
 }
 
 static void add_pair(const struct problem *p, const struct second_item *item, int64_t i,
@@ -31,7 +37,7 @@ static void add_pair(const struct problem *p, const struct second_item *item, in
     if (i >= s->last_query)
         sums->last[x] += weight;
     if (s->block)
-        sums->pooled[j / s->block - item->keys.lo / s->block] += weight;
+        attendi_pool_add(&sums->pool, p, item, i, 1, j / s->block, &weight, ATTEND_F64);
     const float narrow = (float)weight;
     if (s->zoom.data)
         attendi_second_store_zoom(p, item, i, 1, j, 1,
@@ -45,17 +51,16 @@ void attendi_ref_second(const struct problem *p, const struct second_item *item,
 {
     const struct second *s = p->second;
     double *const numbers = scratch;
-    struct sums sums = {numbers, numbers + s->item_keys, numbers + 2 * s->item_keys,
-                        numbers + 3 * s->item_keys};
+    struct sums sums = {.mass = numbers,
+                        .max = numbers + s->item_keys,
+                        .last = numbers + 2 * s->item_keys};
 
-    memset(scratch, 0, attendi_ref_second_scratch(p));
+    memset(scratch, 0, columns_size(p));
+    attendi_pool_begin(&sums.pool, p, item, 1, numbers + 3 * s->item_keys);
     for (int64_t i = s->queries; i < s->queries_end; i++) {
         for (int64_t j = item->keys.lo; j < item->keys.hi; j++)
             add_pair(p, item, i, j, &sums);
-        if (s->block && ((i + 1) % s->block == 0 || i + 1 == p->nq)) {
-            attendi_second_store_pooled(p, item, i / s->block, sums.pooled);
-            memset(sums.pooled, 0, (size_t)s->item_keys * sizeof *sums.pooled);
-        }
+        attendi_pool_pass(&sums.pool, p, item, i + 1);
     }
     attendi_second_store_columns(p, item, sums.mass, sums.max, sums.last);
 }

@@ -83,6 +83,13 @@ int tool_parse_int(const char *command, const char *flag, const char *text, int6
 int tool_parse_double(const char *command, const char *flag, const char *text,
                       double *value);
 
+/*
+ * The index of `text` among the choices, NULL-terminated, which `all` lists; -1 with a
+ * message.
+ */
+int tool_parse_choice(const char *command, const char *flag, const char *text,
+                      const char *const *choices, const char *all);
+
 /* Most threads that a context takes. */
 enum { TOOL_THREADS_MAX = 4096 };
 

@@ -10,15 +10,9 @@
 
 #include "base/base.h"
 #include "core/tensor.h"
+#include "ref/ref_stats.h"
 
-struct row {
-    const struct problem *p;
-    int64_t b, h, hk, i;
-    double *score; /* [nk]; -inf where nothing is seen */
-    bool *seen;    /* [nk] */
-};
-
-static double dot(const struct row *r, int64_t j)
+static double dot(const struct ref_row *r, int64_t j)
 {
     const struct problem *p = r->p;
     const void *q = attendi_view_row(&p->q, r->b, r->h, r->i);
@@ -31,7 +25,7 @@ static double dot(const struct row *r, int64_t j)
     return sum;
 }
 
-static bool sees(const struct row *r, int64_t j)
+static bool sees(const struct ref_row *r, int64_t j)
 {
     const struct problem *p = r->p;
     const struct key_range range = attendi_key_range(p, r->b, r->i);
@@ -42,7 +36,7 @@ static bool sees(const struct row *r, int64_t j)
                                          ATTEND_BOOL, j * p->mask.stride[3]) != 0.0;
 }
 
-static double score(const struct row *r, int64_t j)
+static double score(const struct ref_row *r, int64_t j)
 {
     const struct problem *p = r->p;
     double s = p->scale * dot(r, j);
@@ -58,7 +52,7 @@ static double score(const struct row *r, int64_t j)
 }
 
 /* The largest score; NaN if any is NaN, and so is everything that follows. */
-static double fill_scores(const struct row *r)
+static double fill_scores(const struct ref_row *r)
 {
     double m = -INFINITY;
 
@@ -72,7 +66,8 @@ static double fill_scores(const struct row *r)
 }
 
 /* `empty`: no key has a score above -inf; then O is 0 whatever V holds. */
-static void store_row(const struct row *r, double m, double l, double sink, bool empty)
+static void store_row(const struct ref_row *r, double m, double l, double sink,
+                      bool empty)
 {
     const struct problem *p = r->p;
     void *const out = attendi_tensor_row(&p->out, r->b, r->h, r->i);
@@ -96,13 +91,15 @@ static void store_row(const struct row *r, double m, double l, double sink, bool
                       empty || !r->seen[j] ? 0.0 : exp(r->score[j] - m) / l);
 }
 
-static void forward_row(const struct row *r)
+static void forward_row(const struct ref_row *r)
 {
     const struct problem *p = r->p;
     const double sink = p->sinks ? p->sinks[r->h] : -INFINITY;
     double m = fill_scores(r), l = 0.0;
     const bool empty = m == -INFINITY;
 
+    if (p->stats.needs)
+        attendi_ref_stats(r, m);
     if (!isnan(m) && !(sink <= m))
         m = sink;
     if (m != -INFINITY) { /* where exp(-inf - -inf) would be NaN */
@@ -129,19 +126,24 @@ static int tiles_max(attend_dtype dtype)
 static size_t scratch_size(const struct problem *p, int64_t rows)
 {
     (void)rows; /* one after another */
-    return (size_t)p->nk * (sizeof(double) + sizeof(bool));
+    return (size_t)p->nk * (2 * sizeof(double) + sizeof(bool)) +
+           (size_t)p->dv * sizeof(double);
 }
 
 static void forward(const struct problem *p, const struct tile *t, void *scratch)
 {
+    double *const numbers = scratch;
+
     for (int64_t x = t->row; x < t->row + t->rows; x++) {
-        const struct row r = {.p = p,
-                              .b = t->b,
-                              .h = t->hk * p->group + x % p->group,
-                              .hk = t->hk,
-                              .i = x / p->group,
-                              .score = scratch,
-                              .seen = (bool *)((double *)scratch + p->nk)};
+        const struct ref_row r = {.p = p,
+                                  .b = t->b,
+                                  .h = t->hk * p->group + x % p->group,
+                                  .hk = t->hk,
+                                  .i = x / p->group,
+                                  .score = numbers,
+                                  .weight = numbers + p->nk,
+                                  .centre = numbers + 2 * p->nk,
+                                  .seen = (bool *)(numbers + 2 * p->nk + p->dv)};
         forward_row(&r);
     }
 }

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each statistic is its formula, summed over the keys of the row once P is known.  Where
+ * the printed formula would cancel, it is centred first: the same number, no more.
+ */
+#include "ref/ref_stats.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "core/tensor.h"
+
+/* Keys of score -inf are no keys. */
+static bool counts(const struct ref_row *r, int64_t j)
+{
+    return r->score[j] != -INFINITY;
+}
+
+static double count_keys(const struct ref_row *r)
+{
+    double keys = 0;
+
+    for (int64_t j = 0; j < r->p->nk; j++)
+        keys += counts(r, j);
+    return keys;
+}
+
+static int64_t distance(const struct ref_row *r, int64_t j)
+{
+    const int64_t away = attendi_position(r->p, r->b, r->i) - j;
+
+    return away < 0 ? -away : away;
+}
+
+/*
+ * Fills P and returns ln sum exp(s - m).  One term of the sum is 1; it joins last, so
+ * that a rest far below it still shows in the logarithm.
+ */
+static double fill_weights(const struct ref_row *r, double m)
+{
+    int64_t first = 0;
+    double rest = 0;
+
+    while (r->score[first] != m)
+        first++;
+    for (int64_t j = 0; j < r->p->nk; j++) {
+        r->weight[j] = counts(r, j) ? exp(r->score[j] - m) : 0;
+        rest += j == first ? 0 : r->weight[j];
+    }
+    for (int64_t j = 0; j < r->p->nk; j++)
+        r->weight[j] /= 1 + rest;
+    return log1p(rest);
+}
+
+/* What P says of itself and of the scores; ln p = s - m - log_l. */
+static void weigh_scores(const struct ref_row *r, double m, double log_l, double value[])
+{
+    double entropy = 0, squares = 0, mean = 0, variance = 0;
+
+    for (int64_t j = 0; j < r->p->nk; j++)
+        if (counts(r, j)) {
+            entropy -= r->weight[j] * (r->score[j] - m - log_l);
+            squares += r->weight[j] * r->weight[j];
+            mean += r->weight[j] * (r->score[j] - m);
+        }
+    for (int64_t j = 0; j < r->p->nk; j++)
+        if (counts(r, j)) {
+            const double away = r->score[j] - m - mean;
+
+            variance += r->weight[j] * away * away;
+        }
+    value[ATTEND_STAT_MAX] = m;
+    value[ATTEND_STAT_LSE] = m + log_l;
+    value[ATTEND_STAT_TOP_WEIGHT] = exp(-log_l);
+    value[ATTEND_STAT_ENTROPY] = entropy;
+    value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
+    value[ATTEND_STAT_N_EFF] = 1 / squares;
+    value[ATTEND_STAT_SCORE_VARIANCE] = variance;
+}
+
+static void count_scores(const struct ref_row *r, double value[])
+{
+    const double keys = count_keys(r);
+    double sum = 0, squares = 0;
+
+    for (int64_t j = 0; j < r->p->nk; j++)
+        sum += counts(r, j) ? r->score[j] : 0;
+    for (int64_t j = 0; j < r->p->nk; j++)
+        if (counts(r, j)) {
+            const double away = r->score[j] - sum / keys;
+
+            squares += away * away;
+        }
+    value[ATTEND_STAT_KEYS] = keys;
+    value[ATTEND_STAT_RAW_MEAN] = sum / keys;
+    value[ATTEND_STAT_RAW_VARIANCE] = squares / keys;
+}
+
+/* Whether key `a` goes before key `b` among the largest. */
+static bool goes_before(const struct ref_row *r, int64_t a, int64_t b)
+{
+    return r->score[a] > r->score[b] || (r->score[a] == r->score[b] && a < b);
+}
+
+/* The key that follows `last`, -1 for the first of all; -1 when there is none. */
+static int64_t next_key(const struct ref_row *r, int64_t last)
+{
+    int64_t best = -1;
+
+    for (int64_t j = 0; j < r->p->nk; j++)
+        if (counts(r, j) && (last < 0 || goes_before(r, last, j)) &&
+            (best < 0 || goes_before(r, j, best)))
+            best = j;
+    return best;
+}
+
+static void find_top(const struct ref_row *r, double m, struct row_stats *row)
+{
+    const int wanted = r->p->stats.top;
+
+    row->value[ATTEND_STAT_MARGIN] = INFINITY;
+    for (int x = 0; x < ATTEND_TOP_MAX; x++) {
+        row->top_key[x] = -1;
+        row->top_weight[x] = 0;
+    }
+    for (int x = 0; x < wanted; x++) {
+        const int64_t key = next_key(r, x == 0 ? -1 : row->top_key[x - 1]);
+
+        if (key < 0)
+            return;
+        row->top_key[x] = key;
+        row->top_weight[x] = r->weight[key];
+        if (x == 1)
+            row->value[ATTEND_STAT_MARGIN] = m - r->score[key];
+    }
+}
+
+static double weight_of(const struct ref_row *r, int64_t j)
+{
+    return j >= 0 && j < r->p->nk ? r->weight[j] : 0;
+}
+
+static void weigh_places(const struct ref_row *r, double value[])
+{
+    const int64_t position = attendi_position(r->p, r->b, r->i);
+
+    value[ATTEND_STAT_SINK1] = weight_of(r, 0);
+    value[ATTEND_STAT_SINK4] =
+        weight_of(r, 0) + weight_of(r, 1) + weight_of(r, 2) + weight_of(r, 3);
+    value[ATTEND_STAT_SELF] = weight_of(r, position);
+    value[ATTEND_STAT_PREVIOUS] = weight_of(r, position - 1);
+    value[ATTEND_STAT_SECOND_PREVIOUS] = weight_of(r, position - 2);
+    value[ATTEND_STAT_DISTANCE] = value[ATTEND_STAT_LOG_DISTANCE] = 0;
+    for (int64_t j = 0; j < r->p->nk; j++) {
+        const double away = (double)distance(r, j);
+
+        value[ATTEND_STAT_DISTANCE] += r->weight[j] * away;
+        value[ATTEND_STAT_LOG_DISTANCE] += r->weight[j] * log1p(away);
+    }
+}
+
+static void fill_bins(const struct ref_row *r, struct row_stats *row)
+{
+    const struct stats *const s = &r->p->stats;
+
+    for (int x = 0; x < STATS_BINS_MAX; x++)
+        row->bin[x] = row->class_mass[x] = 0;
+    for (int64_t j = 0; j < r->p->nk; j++) {
+        int bin = 0;
+
+        while (bin < s->bins - 1 && (1 + distance(r, j)) >> (bin + 1) > 0)
+            bin++;
+        row->bin[bin] += r->weight[j];
+        if (s->classes && s->classes[r->b * r->p->nk + j] >= 0)
+            row->class_mass[s->classes[r->b * r->p->nk + j]] += r->weight[j];
+    }
+}
+
+/* |v - from|, `from` NULL for the origin. */
+static double value_norm(const struct ref_row *r, int64_t j, const double *from)
+{
+    const struct problem *p = r->p;
+    const void *const v = attendi_view_row(&p->v, r->b, r->hk, j);
+    double squares = 0;
+
+    for (int64_t c = 0; c < p->dv; c++) {
+        const double away =
+            attendi_load(v, p->dtype, c * p->v.stride[3]) - (from ? from[c] : 0);
+
+        squares += away * away;
+    }
+    return sqrt(squares);
+}
+
+/* Fills c = sum p v and returns its norm. */
+static double fill_centre(const struct ref_row *r)
+{
+    const struct problem *p = r->p;
+    double squares = 0;
+
+    for (int64_t c = 0; c < p->dv; c++) {
+        r->centre[c] = 0;
+        for (int64_t j = 0; j < p->nk; j++)
+            if (counts(r, j))
+                r->centre[c] +=
+                    r->weight[j] * attendi_load(attendi_view_row(&p->v, r->b, r->hk, j),
+                                                p->dtype, c * p->v.stride[3]);
+        squares += r->centre[c] * r->centre[c];
+    }
+    return sqrt(squares);
+}
+
+static double query_norm2(const struct ref_row *r)
+{
+    const struct problem *p = r->p;
+    const void *const q = attendi_view_row(&p->q, r->b, r->h, r->i);
+    double squares = 0;
+
+    for (int64_t c = 0; c < p->d; c++) {
+        const double x = attendi_load(q, p->dtype, c * p->q.stride[3]);
+
+        squares += x * x;
+    }
+    return squares;
+}
+
+static void weigh_values(const struct ref_row *r, double value[])
+{
+    const double scale2 = r->p->scale * r->p->scale, centre = fill_centre(r);
+    double norm = 0, key_noise = 0, magnitude_noise = 0;
+
+    for (int64_t j = 0; j < r->p->nk; j++)
+        if (counts(r, j)) {
+            const double moved = r->weight[j] * value_norm(r, j, r->centre);
+
+            norm += r->weight[j] * value_norm(r, j, NULL);
+            key_noise += moved * moved;
+            magnitude_noise += moved * moved * r->score[j] * r->score[j];
+        }
+    value[ATTEND_STAT_VALUE_NORM] = norm;
+    value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : centre / norm;
+    if (value[ATTEND_STAT_CANCELLATION] > 1) /* by rounding alone */
+        value[ATTEND_STAT_CANCELLATION] = 1;
+    value[ATTEND_STAT_KEY_NOISE] = scale2 * query_norm2(r) * key_noise;
+    value[ATTEND_STAT_MAGNITUDE_NOISE] = magnitude_noise;
+}
+
+void attendi_ref_stats(const struct ref_row *r, double m)
+{
+    const unsigned of_values = STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE;
+    struct row_stats row;
+
+    if (m == -INFINITY)
+        attendi_stats_no_keys(&row);
+    else if (isnan(m) || m == INFINITY)
+        attendi_stats_not_numbers(&row, count_keys(r));
+    else {
+        weigh_scores(r, m, fill_weights(r, m), row.value);
+        count_scores(r, row.value);
+        find_top(r, m, &row);
+        weigh_places(r, row.value);
+        fill_bins(r, &row);
+        if (r->p->stats.needs & of_values)
+            weigh_values(r, row.value);
+    }
+    attendi_stats_store(r->p, r->b, r->h, r->i, &row);
+}

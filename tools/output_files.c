@@ -6,11 +6,23 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Where a signal handler finds the temporary files. */
 static struct io_outputs outputs_under_way;
 /* While files get their names, a signal waits: they appear together. */
 static atomic_int is_committing, waiting_signal;
+/* A temporary file of another kind; NULL: none. */
+static const char *_Atomic guarded;
+
+static void remove_temporaries(void)
+{
+    const char *const other = atomic_load(&guarded);
+
+    io_outputs_unlink(&outputs_under_way);
+    if (other)
+        unlink(other);
+}
 
 static void on_signal(int number)
 {
@@ -18,13 +30,10 @@ static void on_signal(int number)
         atomic_store(&waiting_signal, number);
         return;
     }
-    io_outputs_unlink(&outputs_under_way);
+    remove_temporaries();
     signal(number, SIG_DFL);
     raise(number);
 }
-
-/* For an end that is not ours, such as a thread pool's that gives up. */
-static void remove_temporaries(void) { io_outputs_unlink(&outputs_under_way); }
 
 static void catch_signals(void)
 {
@@ -46,6 +55,7 @@ int output_files_prepare(const char *command, struct io_output *outputs, int cou
     struct io_error err;
 
     catch_signals();
+    /* For an end that is not ours, such as a thread pool's that gives up. */
     atexit(remove_temporaries);
     if (io_outputs_prepare(&outputs_under_way, outputs, count, &err))
         return tool_fail(command, TOOL_USAGE, "%s", err.message);
@@ -68,3 +78,5 @@ int output_files_commit(const char *command)
 }
 
 void output_files_abort(void) { io_outputs_abort(&outputs_under_way); }
+
+void output_files_guard(const char *temporary) { atomic_store(&guarded, temporary); }

@@ -14,5 +14,10 @@ int output_files_prepare(const char *command, struct io_output *outputs, int cou
 /* Gives the files their names; TOOL_OK or TOOL_USAGE with a message and none of them. */
 int output_files_commit(const char *command);
 void output_files_abort(void);
+/*
+ * Also remove this file if the command ends before its time; NULL: no more.  Call it
+ * after output_files_prepare().
+ */
+void output_files_guard(const char *temporary);
 
 #endif

@@ -117,7 +117,7 @@ static int report(const struct stats_args *args, const struct stats_result *resu
     stats_print_tables(args, result);
     printf("\n");
     if (args->map)
-        printf("%s: %lld x %lld queries by keys to a cell; ", args->map,
+        printf("%s: cells of %lld x %lld weights; ", args->map,
                (long long)result->map_block, (long long)result->map_block);
     if (args->out)
         printf("%s; ", args->out);

@@ -47,8 +47,8 @@ static void set_colours(struct picture *picture)
             picture->colour[c][x] = (unsigned char)lround(
                 scale[step][x] + (at - step) * (scale[step + 1][x] - scale[step][x]));
     }
-    memset(picture->colour[PAPER], 0xf4, 3);
-    memset(picture->colour[INK], 0x20, 3);
+    memset(picture->colour[PAPER], 0x50, 3);
+    memset(picture->colour[INK], 0xf0, 3);
 }
 
 /* A divisor of the heads if one is near their root, so that no row is broken. */

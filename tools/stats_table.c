@@ -111,7 +111,7 @@ static int find_heaviest(const attend_tensor *mass, int64_t b, int64_t h,
 
 static void print_columns(const char *what, const attend_tensor *mass)
 {
-    printf("\n%s of the heaviest keys, key:mass\n", what);
+    printf("\nheaviest keys of each head, key:mass from %s\n", what);
     for (int64_t b = 0; b < mass->size[0]; b++)
         for (int64_t h = 0; h < mass->size[1]; h++) {
             int64_t heaviest[ATTEND_TOP_MAX];
@@ -150,11 +150,11 @@ void stats_print_tables(const struct stats_args *args, const struct stats_result
     else
         print_heads(args, r);
     if (args->wants_columns)
-        print_columns("mass from all queries", &r->column_mass);
+        print_columns("all queries", &r->column_mass);
     if (args->last) {
         char what[64];
 
-        snprintf(what, sizeof what, "mass from the last %" PRId64 " queries", args->last);
+        snprintf(what, sizeof what, "the last %" PRId64 " queries", args->last);
         print_columns(what, &r->column_last);
     }
     if (args->zoom.is_wanted && r->zoom.size[2] <= STATS_ZOOM_ROWS &&

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+_Static_assert((int)STATS_OUTPUTS_MAX <= (int)IO_MAX_OUTPUTS, "one set holds them all");
+
 /* For writing (b, h, l, d), less the axes that `drop` tells, under a name. */
 struct entry {
     const char *name;

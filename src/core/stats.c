@@ -89,6 +89,7 @@ static attend_status take_columns(struct problem *p, const attend_stats *request
         seen |= 1ul << stat;
         s->column[c] = stat;
         s->needs |= known[stat].needs | STATS_ROWS;
+        s->ln_count = stat == ATTEND_STAT_LOG_DISTANCE ? p->nq + p->nk : s->ln_count;
         s->top = stat == ATTEND_STAT_MARGIN ? 2 : s->top;
     }
     return ATTEND_OK;

@@ -6,6 +6,8 @@
 #ifndef ATTEND_CORE_STATS_H
 #define ATTEND_CORE_STATS_H
 
+#include <math.h>
+
 #include "attend/attend.h"
 
 /* Sums that a pass keeps for each row besides m, l and acc. */
@@ -41,6 +43,8 @@ struct stats {
     int bins, class_count;
     const int32_t *classes;
     attend_summary *summaries;
+    double *ln; /* ln(1 + x) for x < ln_count, where distances are asked for in logs */
+    int64_t ln_count;
     float *digest; /* [nb][hq][nq][ATTEND_SUMMARY_COUNT], for the summaries */
 };
 
@@ -49,6 +53,14 @@ struct problem;
 /* Validates p->stats; the rest of *p is known.  `request` may be NULL. */
 attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
                                  attend_error *err);
+
+/* ln(1 + |gap|) */
+static inline double attendi_ln_distance(const struct stats *s, int64_t gap)
+{
+    const int64_t far = gap < 0 ? -gap : gap;
+
+    return far < s->ln_count ? s->ln[far] : log1p((double)far);
+}
 
 /* What is asked of one row, in double. */
 struct row_stats {

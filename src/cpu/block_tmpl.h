@@ -4,14 +4,31 @@
  * Parameters: forward_tmpl.h.
  */
 
+/* As weigh_lanes, with the spread of the weights to the block's sums. */
+static ALWAYS_INLINE VEC N(weigh_spread)(const STATE *s, int64_t a, int64_t e, int64_t r,
+                                         VEC base, const int edge)
+{
+    VEC spread[2] = {V(set1)(0), V(set1)(0)};
+    const VEC sum = N(weigh_lanes)(s, a, e, r, base, edge, spread);
+
+    V(store)(s->note->sum + SUM_SPREAD * BR + r, spread[0]);
+    V(store)(s->note->sum + SUM_SPREAD2 * BR + r, spread[1]);
+    V(store)(s->note->whole + r, sum);
+    return sum;
+}
+
 /* Scores to weights; m, l and fix of every row. */
 static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e, int edge)
 {
+    const int spread = g->tally != NULL;
+
     for (int64_t r = 0; r < g->width; r += VLEN) {
         const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
         const VEC base = N(finite_or_0)(m), fix = N(weight)(before, base);
-        const VEC sum = edge ? N(weigh_lanes)(s, a, e, r, base, 1)
-                             : N(weigh_lanes)(s, a, e, r, base, 0);
+        const VEC sum = spread ? edge ? N(weigh_spread)(s, a, e, r, base, 1)
+                                      : N(weigh_spread)(s, a, e, r, base, 0)
+                        : edge ? N(weigh_lanes)(s, a, e, r, base, 1, NULL)
+                               : N(weigh_lanes)(s, a, e, r, base, 0, NULL);
 
         V(store)(s->fix + r, fix);
         V(store)(g->m + r, m);
@@ -22,6 +39,8 @@ static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e, int edg
 static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
 {
     N(open_block)(s, j0, all.lo, all.hi);
+    if (s->note)
+        N(begin_note)(s, j0, all.lo, all.hi);
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = &s->rows[x];
         const struct key_range at = N(block_range)(s, g->lo, g->hi, j0);
@@ -29,10 +48,15 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
         if (at.lo >= at.hi)
             continue;
         const int edge = N(is_edge)(s, g, j0, at.lo, at.hi);
+        const int select = edge && !N(values_finite)(s, all.lo, all.hi);
+
         N(wide_scores)(s, g, j0, at.lo, at.hi, edge);
+        if (g->tally)
+            N(note_scores)(s, g, j0, at.lo, at.hi);
         N(wide_weigh)(s, g, at.lo, at.hi, edge);
-        N(add_values)
-        (s, g, at.lo, at.hi, edge && !N(values_finite)(s, all.lo, all.hi));
+        N(add_values)(s, g, at.lo, at.hi, select);
+        if (g->tally)
+            N(note_weights)(s, g, j0, at.lo, at.hi, select);
     }
 }
 

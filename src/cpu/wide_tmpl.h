@@ -162,30 +162,53 @@ static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64
     N(wide_rule)(s, g, j0, a, e, edge);
 }
 
-static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t x, int64_t r, VEC base,
-                                        const int edge)
+/*
+ * spread[0] += x w, spread[1] += x^2 w for the weight w of x = s - m; where the product
+ * rounds weights, this one is kept beside the marks.
+ */
+static ALWAYS_INLINE void N(add_spread)(VEC *spread, VEC x, VEC w)
 {
-    const VEC w = N(weight)(V(load)(s->s + x * BR + r), base);
+    const VEC finite = V(max)(V(set1)(-SPREAD_MAX), x), xw = V(mul)(finite, w);
 
-    return edge ? V(either)(w, V(load)(s->extra + x * BR + r)) : w;
+    spread[0] = V(add)(spread[0], xw);
+    spread[1] = V(fma)(finite, xw, spread[1]);
 }
 
-/* Scores to weights, two keys at a time; returns their sum, key by key. */
+static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t x, int64_t r, VEC base,
+                                        const int edge, VEC *spread)
+{
+    const VEC gap = V(sub)(V(load)(s->s + x * BR + r), base);
+    VEC w = N(weight_of)(gap);
+
+    if (edge)
+        w = V(either)(w, V(load)(s->extra + x * BR + r));
+    if (spread) {
+        N(add_spread)(spread, gap, w);
+        if (!N(keeps_weights))
+            V(store)(s->extra + x * BR + r, w);
+    }
+    return w;
+}
+
+/*
+ * Scores to weights, two keys at a time; returns their sum, key by key.  `spread`, known
+ * to the compiler, is NULL unless statistics are wanted.
+ */
 static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, int64_t r,
-                                        VEC base, const int edge)
+                                        VEC base, const int edge, VEC *spread)
 {
     VEC sum = V(set1)(0);
     int64_t x = a;
 
     for (; x + 2 <= e; x += 2) {
-        const VEC even = N(wide_weight)(s, x, r, base, edge);
-        const VEC odd = N(wide_weight)(s, x + 1, r, base, edge);
+        const VEC even = N(wide_weight)(s, x, r, base, edge, spread);
+        const VEC odd = N(wide_weight)(s, x + 1, r, base, edge, spread);
 
         N(keep_weights)(s, x, r, even, odd);
         sum = V(add)(V(add)(sum, even), odd);
     }
     if (x < e) {
-        const VEC even = N(wide_weight)(s, x, r, base, edge);
+        const VEC even = N(wide_weight)(s, x, r, base, edge, spread);
 
         N(keep_weights)(s, x, r, even, V(set1)(0));
         sum = V(add)(sum, even);
@@ -321,6 +344,8 @@ static void N(finish_tile)(STATE *s, const ROWS *g)
     for (int64_t r = 0; r < g->rows; r += VLEN)
         FOR_DTYPES(s->p->out.dtype, N(store_rows), s, g, joined ? g->acc_before : g->acc,
                    r, end);
+    if (g->tally)
+        N(tell_rows)(s, g, m, l, joined ? g->acc_before : g->acc);
     if (s->p->weights.data)
         N(store_weights)(s, g, m, share, total);
 }
@@ -353,6 +378,8 @@ static void N(forward_wide)(STATE *s)
         N(begin_rows)(s, g, s->t->row + x * BR, min_i64(BR, s->t->rows - x * BR));
         N(pack_q)(s, g);
         N(forget)(s, g->m, g->l, g->acc);
+        if (g->tally)
+            N(begin_tally)(s, g);
         if (N(many_splits)(g))
             N(forget)(s, g->m_before, g->l_before, g->acc_before);
         if (g->lo < g->hi) {

@@ -44,6 +44,7 @@ probe() {
     need gcc have cc
     need libc6-dev includes cc stdio.h
     need libjansson-dev includes cc jansson.h
+    need libpng-dev includes cc png.h
     need libopenblas-serial-dev includes cc cblas.h
     need librandom123-dev includes cc Random123/philox.h
     [ "$what" = run ] && return

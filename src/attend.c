@@ -7,8 +7,8 @@
 #include "attend/attend.h"
 #include "base/base.h"
 #include "base/error.h"
-#include "context.h"
 #include "core/schedule.h"
+#include "work.h"
 
 struct run {
     const attend_context *ctx;
@@ -16,17 +16,19 @@ struct run {
     struct problem *problem;
     struct schedule schedule;
     size_t worker_scratch, part_size;
-    char *scratch;           /* of worker 0; the others' follow */
-    int32_t *order;          /* NULL: items go in the order they have */
-    char *parts;             /* part_size bytes for each item, where rows are split */
-    atomic_int *missing;     /* parts that the rows of an item still wait for */
-    atomic_llong next, done; /* items handed out and items finished */
-    atomic_flag telling;     /* one worker at a time reports progress */
+    char *scratch;       /* of worker 0; the others' follow */
+    int32_t *order;      /* NULL: items go in the order they have */
+    char *parts;         /* part_size bytes for each item, where rows are split */
+    atomic_int *missing; /* parts that the rows of an item still wait for */
 };
 
-static void compute(struct run *run, int64_t index, void *scratch)
+/* One item, which writes nothing that another reads. */
+static void compute(void *arg, int64_t turn, int worker)
 {
+    struct run *const run = arg;
     const struct kernels *k = run->kernels;
+    void *const scratch = run->scratch + (size_t)worker * run->worker_scratch;
+    const int64_t index = run->order ? run->order[turn] : turn;
     const int64_t splits = run->schedule.tiling.splits, rows = index / splits;
     struct tile tile = attendi_tile(&run->schedule.tiling, index);
 
@@ -45,55 +47,10 @@ static void compute(struct run *run, int64_t index, void *scratch)
     }
 }
 
-/*
- * One worker of the pool: takes items until none is left.  Which worker takes
- * which item changes no bit, since an item writes nothing that another reads.
- */
-static void work(void *arg, int worker)
-{
-    struct run *const run = arg;
-    const attend_context *ctx = run->ctx;
-    const int64_t count = run->schedule.tiling.count;
-    void *const scratch = run->scratch + (size_t)worker * run->worker_scratch;
-
-    for (;;) {
-        const int64_t turn = atomic_fetch_add(&run->next, 1);
-
-        if (turn >= count)
-            return;
-        compute(run, run->order ? run->order[turn] : turn, scratch);
-        atomic_fetch_add(&run->done, 1);
-        if (ctx->progress && !atomic_flag_test_and_set(&run->telling)) {
-            ctx->progress(ctx->progress_user, atomic_load(&run->done), count);
-            atomic_flag_clear(&run->telling);
-        }
-    }
-}
-
-/* The set that takes the problem: the context's, or one it rests on. */
-static const struct kernels *kernels_for(const struct kernels *k, const struct problem *p)
-{
-    while (k->takes && !k->takes(p))
-        k = k->base;
-    return k;
-}
-
 static int nothing_to_write(const struct problem *p)
 {
     return p->dv == 0 && !p->stats.needs && !p->lse.data &&
            (!p->weights.data || p->nk == 0);
-}
-
-/* `count` pieces of `size` bytes, in whole lines, added to *total; 0 if too many. */
-static int reserve(size_t *total, size_t count, size_t size)
-{
-    size_t bytes;
-
-    if (__builtin_mul_overflow(count, size, &bytes) ||
-        __builtin_add_overflow(bytes, (size_t)ATTENDI_ALIGN, &bytes) ||
-        __builtin_add_overflow(*total, bytes / ATTENDI_ALIGN * ATTENDI_ALIGN, total))
-        return 0;
-    return *total <= SIZE_MAX >> 1;
 }
 
 static size_t all_rows(const struct problem *p)
@@ -109,27 +66,23 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     const bool ordered = workers > 1 && t->count <= INT32_MAX, split = t->splits > 1;
     size_t total = 0, order_at, parts_at, missing_at, digest_at, ln_at;
     struct stats *const stats = &run->problem->stats;
-    /* A line apart, so that no two workers write to one. */
-    run->worker_scratch =
-        (run->kernels->scratch_size(run->problem, min_i64(t->item_rows, t->rows)) /
-             ATTENDI_ALIGN +
-         1) *
-        ATTENDI_ALIGN;
+    run->worker_scratch = attendi_worker_size(
+        run->kernels->scratch_size(run->problem, min_i64(t->item_rows, t->rows)));
     run->part_size =
         split ? run->kernels->part_size(run->problem, min_i64(t->item_rows, t->rows)) : 0;
-    int fits = reserve(&total, workers, run->worker_scratch);
+    bool fits = attendi_reserve(&total, workers, run->worker_scratch);
     order_at = total;
-    fits = fits && reserve(&total, ordered ? items : 0, sizeof *run->order);
+    fits = fits && attendi_reserve(&total, ordered ? items : 0, sizeof *run->order);
     parts_at = total;
-    fits = fits && reserve(&total, split ? items : 0, run->part_size);
+    fits = fits && attendi_reserve(&total, split ? items : 0, run->part_size);
     missing_at = total;
-    fits = fits &&
-           reserve(&total, split ? items / (size_t)t->splits : 0, sizeof *run->missing);
+    fits = fits && attendi_reserve(&total, split ? items / (size_t)t->splits : 0,
+                                   sizeof *run->missing);
     digest_at = total;
-    fits = fits && reserve(&total, stats->summaries ? all_rows(run->problem) : 0,
-                           ATTEND_SUMMARY_COUNT * sizeof *stats->digest);
+    fits = fits && attendi_reserve(&total, stats->summaries ? all_rows(run->problem) : 0,
+                                   ATTEND_SUMMARY_COUNT * sizeof *stats->digest);
     ln_at = total;
-    fits = fits && reserve(&total, (size_t)stats->ln_count, sizeof *stats->ln);
+    fits = fits && attendi_reserve(&total, (size_t)stats->ln_count, sizeof *stats->ln);
     char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
     if (!base)
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
@@ -151,36 +104,12 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     return ATTEND_OK;
 }
 
-static void in_parallel(const attend_context *ctx, int workers,
-                        void (*body)(void *arg, int w), void *arg)
+static void summarise_head(void *arg, int64_t head, int worker)
 {
-    if (workers == 1)
-        body(arg, 0);
-    else if (workers > 1)
-        ctx->parallel_for(ctx->parallel_user, workers, body, arg);
-}
-
-/* One worker of the summaries: takes heads until none is left. */
-static void summarise_heads(void *arg, int worker)
-{
-    struct run *const run = arg;
-    const struct problem *p = run->problem;
+    const struct problem *p = ((struct run *)arg)->problem;
 
     (void)worker;
-    for (;;) {
-        const int64_t head = atomic_fetch_add(&run->next, 1);
-
-        if (head >= p->nb * p->hq)
-            return;
-        attendi_stats_summarise(p, head / p->hq, head % p->hq);
-    }
-}
-
-static void summarise(struct run *run)
-{
-    atomic_store(&run->next, 0);
-    in_parallel(run->ctx, run->schedule.workers > 1 ? run->schedule.workers : 1,
-                summarise_heads, run);
+    attendi_stats_summarise(p, head / p->hq, head % p->hq);
 }
 
 attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
@@ -196,17 +125,18 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
 
     if (nothing_to_write(&problem))
         return ATTEND_OK;
-    const struct kernels *const kernels = kernels_for(ctx->kernels, &problem);
+    const struct kernels *const kernels = attendi_kernels_for(ctx, &problem);
     struct run run = {.ctx = ctx,
                       .kernels = kernels,
                       .problem = &problem,
-                      .telling = ATOMIC_FLAG_INIT,
                       .schedule = attendi_schedule(&problem, kernels, ctx->threads)};
     if (run.schedule.workers > 0 && (status = prepare(&run, ctx, err)) != ATTEND_OK)
         return status;
-    in_parallel(ctx, run.schedule.workers, work, &run);
+    attendi_hand_out(ctx, run.schedule.workers, run.schedule.tiling.count, true, compute,
+                     &run);
     if (problem.stats.summaries)
-        summarise(&run);
+        attendi_hand_out(ctx, run.schedule.workers > 1 ? run.schedule.workers : 1,
+                         problem.nb * problem.hq, false, summarise_head, &run);
     return ATTEND_OK;
 }
 

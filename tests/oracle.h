@@ -29,7 +29,7 @@ typedef struct problem {
     attend_rule rule;
     attend_io io;
     closeness close;
-    void *owned[32];
+    void *owned[64];
     int owned_count;
 } problem;
 

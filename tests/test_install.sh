@@ -19,7 +19,7 @@ left_behind() {
 # The command needs no file of the installation but itself.
 runs_alone() {
     cp "$1" "$tmp/alone" && env -i "$tmp/alone" --version && env -i "$tmp/alone" info &&
-        ! ldd "$tmp/alone" | grep -E 'not found|libattend|libjansson'
+        ! ldd "$tmp/alone" | grep -E 'not found|libattend|libjansson|libpng|libz'
 }
 
 # by_cmake TARGET: the other project, by find_package.

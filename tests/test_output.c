@@ -111,7 +111,7 @@ TEST(outputs_may_share_a_safetensors_file)
 
 TEST(what_cannot_be_written_is_refused)
 {
-    struct io_output outputs[9];
+    struct io_output outputs[IO_MAX_OUTPUTS + 1];
 
     outputs[0] = make("a.npy", IO_BF16, 1, 3, 0);
     expect_refusal(outputs, 1,
@@ -152,9 +152,16 @@ TEST(what_cannot_be_written_is_refused)
     files_write("f", "", 0);
     outputs[1] = make("f/y.npy", IO_F32, 1, 3, 0);
     expect_refusal(outputs, 2, "cannot write: Not a directory");
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < IO_MAX_FILES + 1; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "%d.npy", i);
+        outputs[i] = make(name, IO_F32, 1, 3, 0);
+    }
+    expect_refusal(outputs, IO_MAX_FILES + 1, "more than 8 files");
+    for (int i = 0; i < IO_MAX_OUTPUTS + 1; i++)
         outputs[i] = make("a.npy", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 9, "more than 8 outputs");
+    expect_refusal(outputs, IO_MAX_OUTPUTS + 1, "more than 32 outputs");
     files_count(1);
 }
 

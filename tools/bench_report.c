@@ -13,9 +13,9 @@ void bench_print_head(const attend_context *ctx)
 {
     printf("attend %s, kernel set %s, threads: %d\n", attend_version(),
            attend_context_isa(ctx), attend_context_threads(ctx));
-    printf(NAME_FORMAT "%-5s %10s %10s %8s %8s %6s %6s %6s %6s %6s\n", "case", "dtype",
-           "median ms", "min ms", "GFLOP/s", "peak", "share", "GB/s", "read", "share",
-           "roof");
+    printf(NAME_FORMAT "%-5s %10s %10s %8s %8s %6s %6s %6s %6s %6s %6s\n", "case",
+           "dtype", "median ms", "min ms", "GFLOP/s", "peak", "share", "GB/s", "read",
+           "share", "roof", "over");
 }
 
 /* A number, or a dash where there is none. */
@@ -40,7 +40,11 @@ void bench_print_result(const struct bench_case *shape, attend_dtype dtype,
     print_number(6, 1, result->read * 1e-9);
     print_number(6, 3, result->bytes / result->read);
     print_number(6, 3, result->bytes / result->roof);
+    print_number(6, 3, result->over_forward);
     putchar('\n');
+    if (shape->stats == BENCH_MAP)
+        printf("  second pass %.1f ms, peak memory %.1f MB\n", result->second * 1e3,
+               result->memory * 1e-6);
 }
 
 int bench_print_result_json(const attend_context *ctx, const struct bench_case *shape,
@@ -52,18 +56,22 @@ int bench_print_result_json(const attend_context *ctx, const struct bench_case *
         attend_context_isa(ctx), "median_ms", result->median * 1e3, "min_ms",
         result->min * 1e3, "gflops", result->flops * 1e-9, "peak_gflops",
         result->peak * 1e-9, "of_peak", result->flops / result->peak);
-    json_t *const memory =
-        json_pack("{s:o, s:o, s:o, s:o}", "gbps", tool_json_real(result->bytes * 1e-9),
-                  "read_gbps", tool_json_real(result->read * 1e-9), "of_bandwidth",
+    json_t *const rest =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gbps",
+                  tool_json_real(result->bytes * 1e-9), "read_gbps",
+                  tool_json_real(result->read * 1e-9), "of_bandwidth",
                   tool_json_real(result->bytes / result->read), "of_roof",
-                  tool_json_real(result->bytes / result->roof));
+                  tool_json_real(result->bytes / result->roof), "over_forward",
+                  tool_json_real(result->over_forward), "second_ms",
+                  tool_json_real(result->second * 1e3), "peak_mb",
+                  tool_json_real(result->memory * 1e-6));
 
-    if (json_object_update(object, memory)) {
-        json_decref(memory);
+    if (json_object_update(object, rest)) {
+        json_decref(rest);
         json_decref(object);
         return tool_print_json("bench", NULL);
     }
-    json_decref(memory);
+    json_decref(rest);
     return tool_print_json("bench", object);
 }
 
@@ -74,29 +82,32 @@ static const char *causal_name(attend_causal causal)
 
 void bench_print_case_head(void)
 {
-    printf(NAME_FORMAT "%-8s %5s %4s %4s %5s %5s %4s  %-8s %6s  %s\n", "case", "kind",
-           "batch", "hq", "hkv", "nq", "nk", "d", "causal", "window", "mask");
+    printf(NAME_FORMAT "%-8s %5s %4s %4s %6s %6s %4s  %-8s %6s  %-4s  %s\n", "case",
+           "kind", "batch", "hq", "hkv", "nq", "nk", "d", "causal", "window", "mask",
+           "stats");
 }
 
 void bench_print_case(const struct bench_case *shape)
 {
-    printf(NAME_FORMAT "%-8s %5lld %4lld %4lld %5lld %5lld %4lld  %-8s", shape->name,
+    printf(NAME_FORMAT "%-8s %5lld %4lld %4lld %6lld %6lld %4lld  %-8s", shape->name,
            bench_kind_name(shape->kind), (long long)shape->nb, (long long)shape->hq,
            (long long)shape->hkv, (long long)shape->nq, (long long)shape->nk,
            (long long)shape->d, causal_name(shape->causal));
     print_number(6, 0, shape->window_left < 0 ? NAN : (double)shape->window_left);
-    printf("  %s\n", shape->has_mask ? "half" : "-");
+    printf("  %-4s  %s\n", shape->has_mask ? "half" : "-",
+           bench_wanted_name(shape->stats));
 }
 
 int bench_print_case_json(const struct bench_case *shape)
 {
     return tool_print_json(
-        "bench", json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:b}",
-                           "case", shape->name, "kind", bench_kind_name(shape->kind),
-                           "batch", (json_int_t)shape->nb, "hq", (json_int_t)shape->hq,
-                           "hkv", (json_int_t)shape->hkv, "nq", (json_int_t)shape->nq,
-                           "nk", (json_int_t)shape->nk, "d", (json_int_t)shape->d, "dv",
-                           (json_int_t)shape->d, "causal", causal_name(shape->causal),
-                           "window_left", (json_int_t)shape->window_left, "mask",
-                           shape->has_mask));
+        "bench",
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:b, s:s}",
+                  "case", shape->name, "kind", bench_kind_name(shape->kind), "batch",
+                  (json_int_t)shape->nb, "hq", (json_int_t)shape->hq, "hkv",
+                  (json_int_t)shape->hkv, "nq", (json_int_t)shape->nq, "nk",
+                  (json_int_t)shape->nk, "d", (json_int_t)shape->d, "dv",
+                  (json_int_t)shape->d, "causal", causal_name(shape->causal),
+                  "window_left", (json_int_t)shape->window_left, "mask", shape->has_mask,
+                  "stats", bench_wanted_name(shape->stats)));
 }

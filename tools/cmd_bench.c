@@ -30,6 +30,14 @@ static const char help_text[] =
     "  share         of the peak, and of the read\n"
     "  roof          share of the smaller of the read and of the bytes that the\n"
     "                operations on them let pass at 0.7 of the peak\n"
+    "  over          cases of statistics only: the median of the time over that of\n"
+    "                plain attention, called in turns\n"
+    "\n"
+    "The case stats-128k runs when it is named in full: once, in f32 unless --dtype "
+    "says\n"
+    "otherwise; a second line has the time of its second pass and the peak memory of "
+    "the\n"
+    "process.\n"
     "\n"
     "options:\n"
     "  --case NAME   this case, or all that a pattern like 'decode-*' matches\n"
@@ -40,9 +48,10 @@ static const char help_text[] =
     "  --list        print the table of cases instead: shapes, and what a row sees\n"
     "  --json        one JSON object per line: case, dtype, threads, isa, median_ms,\n"
     "                min_ms, gflops, peak_gflops, of_peak, gbps, read_gbps,\n"
-    "                of_bandwidth, of_roof; the last four null but for decoding;\n"
-    "                with --list: case, kind, batch, hq, hkv, nq, nk, d, dv, causal,\n"
-    "                window_left (-1: open), mask\n"
+    "                of_bandwidth, of_roof (these four null but for decoding),\n"
+    "                over_forward (null but for statistics), second_ms, peak_mb (null\n"
+    "                but for stats-128k); with --list: case, kind, batch, hq, hkv, nq,\n"
+    "                nk, d, dv, causal, window_left (-1: open), mask, stats\n"
     "  --help        this text\n"
     "\n"
     "example: how much of the memory bandwidth decoding reaches\n"
@@ -65,20 +74,34 @@ struct request {
     attend_dtype dtype; /* 0: each */
     double seconds;
     attend_options options;
-    int as_json;
+    int only_list, as_json;
 };
 
+/* A pattern lists a long case but does not start it. */
 static int is_wanted(const struct request *request, int index)
 {
-    return fnmatch(request->pattern, bench_cases[index].name, 0) == 0;
+    const struct bench_case *const shape = &bench_cases[index];
+
+    if (shape->stats == BENCH_MAP && !request->only_list)
+        return strcmp(request->pattern, shape->name) == 0;
+    return fnmatch(request->pattern, shape->name, 0) == 0;
 }
 
-static int count_cases(const struct request *request)
+/* How many types it is timed in; 0 for a case that is not wanted. */
+static int count_dtypes(const struct request *request, int index)
+{
+    if (!is_wanted(request, index))
+        return 0;
+    return request->dtype || bench_cases[index].stats == BENCH_MAP ? 1
+                                                                   : bench_dtype_count;
+}
+
+static int count_lines(const struct request *request)
 {
     int count = 0;
 
     for (int c = 0; c < bench_case_count; c++)
-        count += is_wanted(request, c);
+        count += count_dtypes(request, c);
     return count;
 }
 
@@ -126,10 +149,11 @@ static int read_request(const tool_option *options, struct request *request)
     *request = (struct request){.pattern = "*",
                                 .seconds = 1,
                                 .options = attend_options_default(),
+                                .only_list = options[OPT_LIST].value != NULL,
                                 .as_json = options[OPT_JSON].value != NULL};
     if (options[OPT_CASE].value)
         request->pattern = options[OPT_CASE].value;
-    if (count_cases(request) == 0)
+    if (count_lines(request) == 0)
         return no_such_case(request->pattern);
     if (options[OPT_DTYPE].value)
         status = parse_dtype(options[OPT_DTYPE].value, &request->dtype);
@@ -181,8 +205,7 @@ static int time_one(const struct request *request, attend_context *ctx,
 
 static int time_all(const struct request *request, attend_context *ctx)
 {
-    const int dtypes = request->dtype ? 1 : bench_dtype_count;
-    const int total = count_cases(request) * dtypes;
+    const int total = count_lines(request);
     int done = 0, status = TOOL_OK;
     tool_progress progress;
 
@@ -190,7 +213,7 @@ static int time_all(const struct request *request, attend_context *ctx)
         bench_print_head(ctx);
     tool_progress_start(&progress, "timing");
     for (int c = 0; c < bench_case_count; c++)
-        for (int t = 0; t < dtypes && status == TOOL_OK && is_wanted(request, c); t++) {
+        for (int t = 0; t < count_dtypes(request, c) && status == TOOL_OK; t++) {
             const attend_dtype dtype = request->dtype ? request->dtype : bench_dtypes[t];
             tool_progress_update(&progress, done++, total);
             status = time_one(request, ctx, &bench_cases[c], dtype, &progress);
@@ -224,7 +247,7 @@ int cmd_bench(int argc, char **argv)
     status = read_request(options, &request);
     if (status)
         return status;
-    if (options[OPT_LIST].value)
+    if (request.only_list)
         return list(&request);
     status = tool_create_context("bench", &request.options, &ctx);
     if (status)

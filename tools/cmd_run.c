@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* `attend run`: attention of tensors in files. */
-#define _POSIX_C_SOURCE 200809L
-
+#include "output_files.h"
 #include "run.h"
 
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char help_text[] =
@@ -73,62 +69,12 @@ static const char help_text[] =
     "      --layout blhd --causal top-left --window-left 1023 \\\n"
     "      --out y.safetensors:out --lse y.safetensors:lse\n";
 
-/* Where a signal handler finds the temporary files. */
-static struct io_outputs outputs_under_way;
-/* While files get their names, a signal waits: they appear together. */
-static atomic_int is_committing, waiting_signal;
-
-static void on_signal(int number)
-{
-    if (atomic_load(&is_committing)) {
-        atomic_store(&waiting_signal, number);
-        return;
-    }
-    io_outputs_unlink(&outputs_under_way);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-/* For an end that is not ours, such as a thread pool's that gives up. */
-static void remove_temporaries(void) { io_outputs_unlink(&outputs_under_way); }
-
-static void catch_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    const struct sigaction action = {.sa_handler = on_signal};
-
-    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
-        struct sigaction old;
-        /* What was ignored on purpose, as by nohup, stays so. */
-        if (!sigaction(numbers[n], NULL, &old) && old.sa_handler != SIG_IGN)
-            sigaction(numbers[n], &action, NULL);
-    }
-    /* A file beyond the size limit shall be an error, not a death. */
-    signal(SIGXFSZ, SIG_IGN);
-}
-
-static int commit(void)
-{
-    struct io_error err;
-
-    atomic_store(&is_committing, 1);
-    const int failed = io_outputs_commit(&outputs_under_way, &err);
-    atomic_store(&is_committing, 0);
-    const int number = atomic_load(&waiting_signal);
-    if (number) {
-        signal(number, SIG_DFL);
-        raise(number);
-    }
-    return failed ? tool_fail("run", TOOL_USAGE, "%s", err.message) : TOOL_OK;
-}
-
 static int compute(const struct run_args *args, attend_context *ctx,
-                   tool_progress *progress, struct run_problem *problem)
+                   tool_progress *progress, struct inputs *inputs)
 {
     struct io_output outputs[RUN_OUTPUTS];
-    struct io_error io_err;
     attend_error err;
-    const int count = run_problem_outputs(args, problem, outputs);
+    const int count = run_outputs(args, inputs, outputs);
 
     if (outputs[0].dtype == IO_BF16 && !strstr(args->output[RUN_OUT], ".safetensors:"))
         return tool_fail(
@@ -136,43 +82,45 @@ static int compute(const struct run_args *args, attend_context *ctx,
             "--out: %s: .npy cannot hold bf16: add --out-dtype f32 or write to "
             "FILE.safetensors:NAME",
             args->output[RUN_OUT]);
-    catch_signals();
-    atexit(remove_temporaries);
-    if (io_outputs_prepare(&outputs_under_way, outputs, count, &io_err))
-        return tool_fail("run", TOOL_USAGE, "%s", io_err.message);
-    run_problem_set_outputs(args, problem, outputs);
+    int failed = output_files_prepare("run", outputs, count);
+    if (failed)
+        return failed;
+    inputs->io.force_weights = args->is_forced;
+    run_set_outputs(args, inputs, outputs);
 
     const double start = tool_seconds();
     tool_progress_start(progress, "attend run");
-    const attend_status status = attend_forward(ctx, &problem->rule, &problem->io, &err);
+    const attend_status status = attend_forward(ctx, &inputs->rule, &inputs->io, &err);
     tool_progress_finish(progress);
     const double seconds = tool_seconds() - start;
     if (status) {
-        io_outputs_abort(&outputs_under_way);
+        output_files_abort();
         return tool_fail("run", tool_status(status), "%s", err.message);
     }
-    const int failed = commit();
-    return failed ? failed : run_report(args, problem, outputs, ctx, seconds);
+    failed = output_files_commit("run");
+    return failed ? failed : run_report(args, inputs, outputs, ctx, seconds);
 }
 
 static int run(const struct run_args *args)
 {
     tool_progress progress;
-    struct run_problem problem;
+    struct inputs inputs;
     attend_options options = attend_options_default();
     attend_context *ctx;
 
-    options.threads = args->threads;
-    options.isa = args->isa;
+    options.threads = args->inputs.threads;
+    options.isa = args->inputs.isa;
     options.progress = tool_progress_update;
     options.progress_user = &progress;
     int status = tool_create_context("run", &options, &ctx);
     if (status)
         return status;
-    status = run_problem_open(args, &problem);
+    status = inputs_open(&args->inputs, &inputs);
     if (!status)
-        status = compute(args, ctx, &progress, &problem);
-    run_problem_free(&problem);
+        status = run_check_weights(args, &inputs);
+    if (!status)
+        status = compute(args, ctx, &progress, &inputs);
+    inputs_free(&inputs);
     attend_context_destroy(ctx);
     return status;
 }

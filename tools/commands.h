@@ -23,6 +23,7 @@ enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 
 /* Each takes argv[0] = its own name and returns the exit status of the process. */
 int cmd_run(int argc, char **argv);
+int cmd_stats(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
@@ -83,6 +84,13 @@ int tool_parse_int(const char *command, const char *flag, const char *text, int6
 int tool_parse_double(const char *command, const char *flag, const char *text,
                       double *value);
 
+/*
+ * The index of `text` among the choices, NULL-terminated, which `all` lists; -1 with a
+ * message.
+ */
+int tool_parse_choice(const char *command, const char *flag, const char *text,
+                      const char *const *choices, const char *all);
+
 /* Most threads that a context takes. */
 enum { TOOL_THREADS_MAX = 4096 };
 
@@ -97,6 +105,8 @@ json_t *tool_json_real(double value);
 json_t *tool_json_string(const char *text);
 /* Print `object` as one line on standard output and release it; takes NULL as ENOMEM. */
 int tool_print_json(const char *command, json_t *object);
+/* The same for one of many: tool_finish_output() is left to the caller. */
+int tool_put_json(const char *command, json_t *object);
 
 /* ---- text files --------------------------------------------------------- */
 

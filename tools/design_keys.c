@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
+#include "inputs.h"
 
 /* Draws for the check when the person does not say: some seconds at most. */
 enum { TRIALS = 20000, TRIALS_MIN = 500 };
@@ -41,20 +41,20 @@ static int make_keys(const struct design_args *args, double **keys)
 static int copy_keys(struct design_args *args, const struct io_tensor *tensor,
                      double **keys)
 {
-    const attend_dtype dtype = run_dtype(tensor->dtype);
+    const attend_dtype dtype = input_dtype(tensor->dtype);
 
     if (!dtype || dtype == ATTEND_BOOL)
         return tool_fail("design", TOOL_USAGE,
                          "--keys: %s: dtype %s: f64, f32, f16 or bf16 is needed",
-                         tensor->name, run_dtype_name(tensor->dtype));
+                         tensor->name, input_dtype_name(tensor->dtype));
     if (tensor->ndim != 2 || tensor->size[0] < 1 || tensor->size[1] < 1)
         return tool_fail("design", TOOL_USAGE,
                          "--keys: %s: shape %s: a matrix (n, d) is needed", tensor->name,
-                         run_shape_text(tensor->size, tensor->ndim).text);
+                         shape_text(tensor->size, tensor->ndim).text);
     if (tensor->size[0] > DESIGN_ENTRIES_MAX / tensor->size[1])
         return tool_fail("design", TOOL_USAGE,
                          "--keys: %s: shape %s: more than %" PRId64 " numbers",
-                         tensor->name, run_shape_text(tensor->size, tensor->ndim).text,
+                         tensor->name, shape_text(tensor->size, tensor->ndim).text,
                          DESIGN_ENTRIES_MAX);
     args->n = tensor->size[0];
     args->d = tensor->size[1];
@@ -64,7 +64,7 @@ static int copy_keys(struct design_args *args, const struct io_tensor *tensor,
     for (int64_t i = 0; i < args->n; i++)
         for (int64_t c = 0; c < args->d; c++) {
             const double value =
-                run_read_value(tensor, i * tensor->stride[0] + c * tensor->stride[1]);
+                input_read_value(tensor, i * tensor->stride[0] + c * tensor->stride[1]);
             (*keys)[i * args->d + c] = value;
             if (!isfinite(value))
                 return tool_fail("design", TOOL_USAGE,

@@ -11,6 +11,7 @@ static const struct command {
     const char *summary;
 } commands[] = {
     {"run", cmd_run, "compute attention of tensors in .npy and .safetensors files"},
+    {"stats", cmd_stats, "say what attention did: statistics, maps, a head's character"},
     {"info", cmd_info, "say what this build and this machine can do"},
     {"check", cmd_check, "check the numbers of every kernel set on this machine"},
     {"bench", cmd_bench, "time attention beside the limits of this machine"},
@@ -89,7 +90,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return tool_fail("", TOOL_USAGE,
-                         "no command: attend run|info|check|bench [OPTION]..., or "
+                         "no command: attend run|stats|info|check|bench [OPTION]..., or "
                          "'attend --help'");
     if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return help(argc - 1, argv + 1);

@@ -162,3 +162,13 @@ int tool_parse_double(const char *command, const char *flag, const char *text,
     *value = number;
     return TOOL_OK;
 }
+
+int tool_parse_choice(const char *command, const char *flag, const char *text,
+                      const char *const *choices, const char *all)
+{
+    for (int c = 0; choices[c]; c++)
+        if (!strcmp(text, choices[c]))
+            return c;
+    tool_fail(command, TOOL_USAGE, "%s: '%s' is not one of %s", flag, text, all);
+    return -1;
+}

@@ -2,6 +2,7 @@
 /* The outputs of `attend run`: their shapes, and the report about them. */
 #include "run.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static enum io_dtype to_io(attend_dtype dtype)
@@ -22,13 +23,13 @@ static enum io_dtype to_io(attend_dtype dtype)
  * An output as the problem sees it, (b, h, l, d), and its axes in the order of
  * the file: `out` has the layout of q, LSE and weights are (b, hq, nq[, nk]).
  */
-static attend_tensor describe(const struct run_args *args, const struct run_problem *p,
+static attend_tensor describe(const struct run_args *args, const struct inputs *p,
                               enum run_output which, int order[4])
 {
     const attend_dtype dtype = p->io.q.dtype;
     const attend_dtype exact = dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
     const int64_t last[RUN_OUTPUTS] = {p->io.v.size[3], 1, p->io.k.size[2]};
-    const int is_blhd = which == RUN_OUT && args->is_blhd;
+    const int is_blhd = which == RUN_OUT && args->inputs.is_blhd;
 
     order[0] = 0;
     order[1] = is_blhd ? 2 : 1;
@@ -39,8 +40,28 @@ static attend_tensor describe(const struct run_args *args, const struct run_prob
         .size = {p->io.q.size[0], p->io.q.size[1], p->io.q.size[2], last[which]}};
 }
 
-int run_problem_outputs(const struct run_args *args, const struct run_problem *p,
-                        struct io_output outputs[RUN_OUTPUTS])
+/* Refused here as well as in the library, before a file of that size is made. */
+int run_check_weights(const struct run_args *args, const struct inputs *p)
+{
+    const int64_t size[4] = {p->io.q.size[0], p->io.q.size[1], p->io.q.size[2],
+                             p->io.k.size[2]};
+    int64_t count = size[0];
+
+    if (!args->output[RUN_WEIGHTS] || args->is_forced)
+        return TOOL_OK;
+    if (!__builtin_mul_overflow(count, size[1], &count) &&
+        !__builtin_mul_overflow(count, size[2], &count) &&
+        !__builtin_mul_overflow(count, size[3], &count) && count <= ATTEND_WEIGHTS_MAX)
+        return TOOL_OK;
+    return tool_fail("run", TOOL_USAGE,
+                     "--weights: %s: %s has more than %" PRId64
+                     " elements: add --force to write it all the same",
+                     args->output[RUN_WEIGHTS], shape_text(size, 4).text,
+                     ATTEND_WEIGHTS_MAX);
+}
+
+int run_outputs(const struct run_args *args, const struct inputs *p,
+                struct io_output outputs[RUN_OUTPUTS])
 {
     int count = 0;
 
@@ -61,8 +82,8 @@ int run_problem_outputs(const struct run_args *args, const struct run_problem *p
     return count;
 }
 
-void run_problem_set_outputs(const struct run_args *args, struct run_problem *p,
-                             const struct io_output outputs[RUN_OUTPUTS])
+void run_set_outputs(const struct run_args *args, struct inputs *p,
+                     const struct io_output outputs[RUN_OUTPUTS])
 {
     attend_tensor *const targets[RUN_OUTPUTS] = {&p->io.out, &p->io.lse, &p->io.weights};
     int count = 0;
@@ -82,7 +103,7 @@ void run_problem_set_outputs(const struct run_args *args, struct run_problem *p,
     }
 }
 
-static int report_json(const struct run_args *args, const struct run_problem *p,
+static int report_json(const struct run_args *args, const struct inputs *p,
                        const struct io_output *outputs, const attend_context *ctx,
                        double seconds)
 {
@@ -90,10 +111,10 @@ static int report_json(const struct run_args *args, const struct run_problem *p,
     json_t *const inputs = json_object(), *const written = json_array();
     int count = 0;
 
-    for (int i = 0; i < RUN_INPUTS; i++)
-        if (args->input[i])
-            json_object_set_new(inputs, run_input_name[i],
-                                tool_json_string(args->input[i]));
+    for (int i = 0; i < INPUTS; i++)
+        if (args->inputs.file[i])
+            json_object_set_new(inputs, input_name[i],
+                                tool_json_string(args->inputs.file[i]));
     for (int x = 0; x < RUN_OUTPUTS; x++) {
         if (!args->output[x])
             continue;
@@ -104,7 +125,7 @@ static int report_json(const struct run_args *args, const struct run_problem *p,
         json_array_append_new(
             written, json_pack("{s:s, s:o, s:s, s:o}", "name", run_output_name[x], "file",
                                tool_json_string(output->spec), "dtype",
-                               run_dtype_name(output->dtype), "shape", shape));
+                               input_dtype_name(output->dtype), "shape", shape));
     }
     json_t *const shape =
         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "nb", (json_int_t)io->q.size[0],
@@ -118,7 +139,7 @@ static int report_json(const struct run_args *args, const struct run_problem *p,
                          "seconds", tool_json_real(seconds), "outputs", written));
 }
 
-int run_report(const struct run_args *args, const struct run_problem *p,
+int run_report(const struct run_args *args, const struct inputs *p,
                const struct io_output *outputs, const attend_context *ctx, double seconds)
 {
     if (args->wants_json)
@@ -128,9 +149,8 @@ int run_report(const struct run_args *args, const struct run_problem *p,
         if (!args->output[x])
             continue;
         const struct io_output *const output = &outputs[count++];
-        printf("%s: %s %s; ", output->spec,
-               run_shape_text(output->size, output->ndim).text,
-               run_dtype_name(output->dtype));
+        printf("%s: %s %s; ", output->spec, shape_text(output->size, output->ndim).text,
+               input_dtype_name(output->dtype));
     }
     printf("%.3g s, %s, %d thread%s\n", seconds, attend_context_isa(ctx),
            attend_context_threads(ctx), attend_context_threads(ctx) == 1 ? "" : "s");

@@ -88,7 +88,7 @@ json_t *tool_json_string(const char *text)
     return string;
 }
 
-int tool_print_json(const char *command, json_t *object)
+int tool_put_json(const char *command, json_t *object)
 {
     char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
 
@@ -97,7 +97,14 @@ int tool_print_json(const char *command, json_t *object)
         return tool_fail(command, TOOL_FAILED, "out of memory for the JSON output");
     puts(text);
     free(text);
-    return tool_finish_output(command, TOOL_OK);
+    return TOOL_OK;
+}
+
+int tool_print_json(const char *command, json_t *object)
+{
+    const int status = tool_put_json(command, object);
+
+    return status ? status : tool_finish_output(command, TOOL_OK);
 }
 
 double tool_seconds(void)

@@ -47,14 +47,15 @@ def from_listing(fields):
 
 
 def load(command):
-    """Every case of `COMMAND bench`."""
+    """Every case of `COMMAND bench` that is plain attention: no rival has statistics."""
     done = subprocess.run(
         [command, "bench", "--list", "--json"],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    return [from_listing(json.loads(line)) for line in done.stdout.splitlines()]
+    listed = [json.loads(line) for line in done.stdout.splitlines()]
+    return [from_listing(fields) for fields in listed if fields["stats"] == "none"]
 
 
 def select(cases, pattern):

@@ -60,6 +60,7 @@ class Io(ctypes.Structure):
         ("lse", View),
         ("weights", View),
         ("force_weights", ctypes.c_int),
+        ("stats", ctypes.c_void_p),
     ]
 
 

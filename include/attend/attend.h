@@ -487,6 +487,77 @@ ATTEND_API attend_status attend_second_pass(attend_context *ctx, const attend_ru
                                             const attend_second *second,
                                             attend_error *err);
 
+/* ---- a head's character ------------------------------------------------- */
+
+/*
+ * What a head does, told from means over its rows: the first of these whose test holds.
+ * Where the head looks names it before how sharply it does; only a pair that noise can
+ * turn, and even attention, of which any key's mass says little, come before that.
+ */
+typedef enum attend_character {
+    /* An average of 2 whose margin is below the sd of the difference of their scores. */
+    ATTEND_CHARACTER_FRAGILE_PAIR = 0,
+    ATTEND_CHARACTER_DIFFUSE = 1,  /* entropy_share > ATTEND_HEAD_DIFFUSE */
+    ATTEND_CHARACTER_PREVIOUS = 2, /* previous > ATTEND_HEAD_PREVIOUS */
+    ATTEND_CHARACTER_SINK = 3,     /* sink1 > ATTEND_HEAD_SINK */
+    /*
+     * exp(log_distance) - 1, a typical distance, is below sqrt(keys) and keys / 8, half
+     * of what even attention has at least.
+     */
+    ATTEND_CHARACTER_LOCAL = 4,
+    ATTEND_CHARACTER_COPY = 5, /* top_mass[0] > ATTEND_HEAD_TOP */
+    /* Of m = n_eff, rounded, in 2 .. ATTEND_TOP_MAX: top_mass[m - 1] > ATTEND_HEAD_TOP */
+    ATTEND_CHARACTER_AVERAGE = 6,
+    ATTEND_CHARACTER_FROZEN = 7, /* raw_sd > sqrt(2 ln keys): the largest scores decide */
+    ATTEND_CHARACTER_MIXED = 8,  /* none of these */
+    ATTEND_CHARACTER_COUNT = 9
+} attend_character;
+
+#define ATTEND_HEAD_DIFFUSE 0.9
+#define ATTEND_HEAD_PREVIOUS 0.5
+#define ATTEND_HEAD_SINK 0.3
+#define ATTEND_HEAD_TOP 0.9
+/* How much the keys' lengths may vary, where nothing better is known: a tenth. */
+#define ATTEND_HEAD_NOISE 0.1
+
+/* "fragile pair", "diffuse", "previous token" and so on; "unknown" for another number. */
+ATTEND_API const char *attend_character_name(attend_character character);
+
+/* The row statistics that a head is read from: an initialiser of attend_stats.columns. */
+#define ATTEND_HEAD_STATS                                                                \
+    {                                                                                    \
+        ATTEND_STAT_KEYS, ATTEND_STAT_MAX, ATTEND_STAT_TOP_WEIGHT, ATTEND_STAT_ENTROPY,  \
+            ATTEND_STAT_N_EFF, ATTEND_STAT_RAW_VARIANCE, ATTEND_STAT_MARGIN,             \
+            ATTEND_STAT_SINK1, ATTEND_STAT_PREVIOUS, ATTEND_STAT_LOG_DISTANCE            \
+    }
+#define ATTEND_HEAD_STATS_COUNT 10
+
+/* Means over the rows that have a key and no NaN; NaN without rows, or if not known. */
+typedef struct attend_head {
+    int64_t rows;
+    double keys, max, n_eff, sink1, previous, log_distance;
+    double raw_sd;                   /* mean of sqrt(raw_variance) */
+    double entropy_share, margin;    /* of rows with two keys or more; H / ln keys */
+    double top_mass[ATTEND_TOP_MAX]; /* of the x + 1 best keys */
+} attend_head;
+
+/*
+ * Reads head (b, h) out of statistics that attend_forward() has filled: ATTEND_HEAD_STATS
+ * and any others, in any order.  top_weights give top_mass past its first element.
+ */
+ATTEND_API attend_status attend_head_read(const attend_stats *stats, int64_t b, int64_t h,
+                                          attend_head *head, attend_error *err);
+
+/*
+ * What `head` is like, and in `reason` the numbers that decided, in words: cut if `size`
+ * bytes do not hold them and always terminated (if size > 0).  `noise` is the relative
+ * sd of the keys' lengths: that of the difference of the two best scores is
+ * noise sqrt(max^2 + (max - margin)^2), and noise swaps them with a probability above
+ * 0.15 where the margin is smaller.
+ */
+ATTEND_API attend_character attend_head_character(const attend_head *head, double noise,
+                                                  char *reason, size_t size);
+
 /* ---- parts -------------------------------------------------------------- */
 
 /* Attention over a part of the keys, as attend_forward() gave it. */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "core/problem.h"
+#include "core/second_request.h"
 #include "core/tiling.h"
 
 struct kernels {
@@ -31,6 +32,11 @@ struct kernels {
     /* Ends the rows of `t` from `count` parts of part_size(), in the order of keys. */
     void (*join)(const struct problem *p, const struct tile *t, const void *parts,
                  int64_t count, void *scratch);
+    /* An item of the second pass, with scratch of its own; NULL in a set that takes none.
+     */
+    size_t (*second_scratch)(const struct problem *p);
+    void (*second)(const struct problem *p, const struct second_item *item,
+                   void *scratch);
     void (*exp2)(const float *x, float *y, int64_t n);
 };
 

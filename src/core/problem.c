@@ -223,6 +223,14 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule,
     return ATTEND_OK;
 }
 
+static attend_status check_rule_size(const attend_rule *rule, attend_error *err)
+{
+    if (rule && rule->struct_size != sizeof *rule)
+        return attendi_fail(err, ATTEND_EINVAL, "rule.struct_size (%zu) must be %zu",
+                            rule->struct_size, sizeof *rule);
+    return ATTEND_OK;
+}
+
 attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
                                    const attend_io *io, attend_error *err)
 {
@@ -234,11 +242,9 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
     if (io->struct_size != sizeof *io)
         return attendi_fail(err, ATTEND_EINVAL, "io.struct_size (%zu) must be %zu",
                             io->struct_size, sizeof *io);
-    if (rule && rule->struct_size != sizeof *rule)
-        return attendi_fail(err, ATTEND_EINVAL, "rule.struct_size (%zu) must be %zu",
-                            rule->struct_size, sizeof *rule);
     *p = (struct problem){0};
-    if ((status = check_inputs(p, io, err)) != ATTEND_OK ||
+    if ((status = check_rule_size(rule, err)) != ATTEND_OK ||
+        (status = check_inputs(p, io, err)) != ATTEND_OK ||
         (status = check_outputs(p, io, err)) != ATTEND_OK ||
         (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK ||
         (status = attendi_stats_init(p, io->stats, err)) != ATTEND_OK)
@@ -246,5 +252,27 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
     drop_idle_strides(p->v.size, p->v.stride);
+    return ATTEND_OK;
+}
+
+attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *rule,
+                                        const attend_view *q, const attend_view *k,
+                                        attend_error *err)
+{
+    const attend_rule plain = attend_rule_default();
+    attend_io io = attend_io_default();
+    attend_status status;
+
+    io.q = *q;
+    io.k = *k;
+    io.v = *k; /* without columns, it passes where k does */
+    io.v.size[3] = 0;
+    *p = (struct problem){0};
+    if ((status = check_rule_size(rule, err)) != ATTEND_OK ||
+        (status = check_inputs(p, &io, err)) != ATTEND_OK ||
+        (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK)
+        return status;
+    drop_idle_strides(p->q.size, p->q.stride);
+    drop_idle_strides(p->k.size, p->k.stride);
     return ATTEND_OK;
 }

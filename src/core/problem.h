@@ -7,6 +7,8 @@
 #include "base/base.h"
 #include "core/stats.h"
 
+struct second;
+
 struct problem {
     int64_t nb, hq, hkv, group, nq, nk, d, dv; /* group = hq / hkv */
     attend_dtype dtype;                        /* of q, k and v */
@@ -20,6 +22,7 @@ struct problem {
     attend_tensor out, lse, weights;
     const double *alibi, *sinks;
     struct stats stats;
+    const struct second *second; /* NULL: a forward pass; else v, out, lse are empty */
 };
 
 /*
@@ -32,6 +35,10 @@ struct problem {
 /* The only place that validates.  `rule` may be NULL. */
 attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
                                    const attend_io *io, attend_error *err);
+/* The same for a problem without values and outputs. */
+attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *rule,
+                                        const attend_view *q, const attend_view *k,
+                                        attend_error *err);
 
 /* Where query i of batch b stands among the keys. */
 static inline int64_t attendi_position(const struct problem *p, int64_t b, int64_t i)
@@ -52,9 +59,12 @@ struct key_range {
     int64_t lo, hi; /* lo <= j < hi; lo == hi when no key is seen */
 };
 
-/* What causal rule, window and key length leave of the keys of query i. */
-static inline struct key_range attendi_key_range(const struct problem *p, int64_t b,
-                                                 int64_t i)
+/*
+ * Where the keys that causal rule, window and key length leave of query i begin and end;
+ * hi <= lo where they leave none.  Neither falls from one query to the next.
+ */
+static inline struct key_range attendi_key_bounds(const struct problem *p, int64_t b,
+                                                  int64_t i)
 {
     const int64_t position = attendi_position(p, b, i);
     int64_t lo = 0, hi = p->key_lengths ? p->key_lengths[b] : p->nk;
@@ -65,9 +75,15 @@ static inline struct key_range attendi_key_range(const struct problem *p, int64_
         hi = min_i64(hi, position + p->window_right + 1);
     if (p->window_left >= 0)
         lo = max_i64(lo, position - p->window_left);
-    if (hi <= lo)
-        return (struct key_range){0, 0};
     return (struct key_range){lo, hi};
+}
+
+static inline struct key_range attendi_key_range(const struct problem *p, int64_t b,
+                                                 int64_t i)
+{
+    const struct key_range keys = attendi_key_bounds(p, b, i);
+
+    return keys.lo < keys.hi ? keys : (struct key_range){0, 0};
 }
 
 #endif

@@ -37,6 +37,16 @@ static double all_ns(const struct problem *p, const struct tiling *t)
     return ns;
 }
 
+/* As many of `threads` as items of so much work deserve, at least one. */
+static int workers_of(double ns, int64_t items, int threads)
+{
+    const double deserved = ns / WORKER_NS;
+
+    return deserved < 2 ? 1
+                        : (int)min_i64(min_i64(threads, items),
+                                       deserved < 4096 ? (int64_t)deserved : 4096);
+}
+
 static int workers_for(const struct problem *p, const struct tiling *t, int threads)
 {
     /* With every key seen: cheap to know, and often answer enough. */
@@ -45,10 +55,7 @@ static int workers_for(const struct problem *p, const struct tiling *t, int thre
 
     if (threads == 1 || most < 2 * WORKER_NS)
         return 1;
-    const double deserved = all_ns(p, t) / WORKER_NS;
-    return deserved < 2 ? 1
-                        : (int)min_i64(min_i64(threads, t->count),
-                                       deserved < 4096 ? (int64_t)deserved : 4096);
+    return workers_of(all_ns(p, t), t->count, threads);
 }
 
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
@@ -140,4 +147,13 @@ void attendi_schedule_order(const struct schedule *s, const struct problem *p,
             order_head(s, p, b * per_batch + h * per_head, per_head,
                        order + place * per_batch + h * per_head);
     }
+}
+
+int attendi_second_workers(const struct problem *p, int64_t items, int threads)
+{
+    const struct second *s = p->second;
+    const double ns = (double)(p->nb * p->hq) *
+                      item_ns(p, s->queries_end - s->queries, s->keys.hi - s->keys.lo);
+
+    return workers_of(ns + item_ns(p, 1, s->probe_count), items, threads);
 }

@@ -34,13 +34,19 @@ struct tile attendi_tile(const struct tiling *t, int64_t index)
                          .keys = {lo, min_i64(lo + t->split_keys, t->nk)}};
 }
 
+struct key_range attendi_keys_seen(const struct problem *p, int64_t b, int64_t first,
+                                   int64_t last, struct key_range keys)
+{
+    const int64_t lo = max_i64(keys.lo, attendi_key_bounds(p, b, first).lo);
+    const int64_t hi = min_i64(keys.hi, attendi_key_bounds(p, b, last).hi);
+
+    return (struct key_range){lo, max_i64(lo, hi)};
+}
+
 int64_t attendi_tile_keys(const struct problem *p, const struct tile *t)
 {
-    /* What a row sees begins and ends no earlier than for the row before it. */
-    const struct key_range a = attendi_key_range(p, t->b, t->row / p->group);
-    const struct key_range e =
-        attendi_key_range(p, t->b, (t->row + t->rows - 1) / p->group);
-    const int64_t lo = a.lo < a.hi ? a.lo : e.lo, hi = e.lo < e.hi ? e.hi : a.hi;
+    const struct key_range seen = attendi_keys_seen(
+        p, t->b, t->row / p->group, (t->row + t->rows - 1) / p->group, t->keys);
 
-    return max_i64(0, min_i64(hi, t->keys.hi) - max_i64(lo, t->keys.lo));
+    return seen.hi - seen.lo;
 }

@@ -31,6 +31,10 @@ struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
 /* `part` is left NULL. */
 struct tile attendi_tile(const struct tiling *t, int64_t index);
 
+/* Those of `keys` that lie between what queries first .. last see, mask aside. */
+struct key_range attendi_keys_seen(const struct problem *p, int64_t b, int64_t first,
+                                   int64_t last, struct key_range keys);
+
 /* The keys of the item that some row of it sees, mask aside. */
 int64_t attendi_tile_keys(const struct problem *p, const struct tile *t);
 

@@ -8,9 +8,13 @@
 static ALWAYS_INLINE VEC N(weigh_sums)(const STATE *s, int64_t a, int64_t e, int64_t r,
                                        VEC base, const int edge, const int sums)
 {
-    VEC sum[N(sums)] = {V(set1)(0), V(set1)(0), V(set1)(0)};
-    const VEC whole = N(weigh_lanes)(s, a, e, r, base, edge, sum, sums);
+    VEC sum[2 * N(sums)];
 
+    for (int x = 0; x < 2 * N(sums); x++)
+        sum[x] = V(set1)(0);
+    const VEC whole = N(weigh_lanes)(s, a, e, r, base, edge, sum, sums);
+    for (int x = 0; x < N(sums); x++)
+        sum[x] = V(add)(sum[x], sum[N(sums) + x]);
     V(store)(s->note->whole + r, whole);
     V(store)(s->note->sum + SUM_SPREAD * BR + r, sum[N(sum_xw)]);
     V(store)(s->note->sum + SUM_SPREAD2 * BR + r, sum[N(sum_xxw)]);

@@ -89,7 +89,7 @@ static size_t N(scratch_size)(const struct problem *p, int64_t rows)
 
 static void N(forward)(const struct problem *p, const struct tile *t, void *scratch)
 {
-    STATE s = {.p = p, .t = t};
+    STATE s = {.p = p, .t = t, .head = t->hk * p->group, .heads = p->group};
 
     N(carve)(&s, p, t->rows, scratch);
     if (N(is_narrow)(p))
@@ -103,7 +103,7 @@ static void N(join)(const struct problem *p, const struct tile *t, const void *p
                     int64_t count, void *scratch)
 {
     const int64_t step = N(part_row)(p);
-    STATE s = {.p = p, .t = t};
+    STATE s = {.p = p, .t = t, .head = t->hk * p->group, .heads = p->group};
 
     N(carve)(&s, p, t->rows, scratch);
     ROWS *const g = s.rows;

@@ -10,8 +10,8 @@
 #define ISA amx
 #define ISA_NEEDS (CPU_V3 | CPU_V4 | CPU_BF16 | CPU_AMX)
 #define BASE_ISA avx512bf16
-/* Statistics are summed where weights are not cut into pieces. */
-#define TAKES(p) ((p)->dtype == ATTEND_BF16 && !(p)->stats.needs)
+/* Statistics, and columns, are summed where weights are not cut into pieces. */
+#define TAKES(p) ((p)->dtype == ATTEND_BF16 && !(p)->stats.needs && !(p)->second)
 #define TILE_BF16
 #define QV 2
 #define LANES_STEP BR

@@ -19,6 +19,8 @@
 #include "base/base.h"
 #include "base/half.h"
 #include "core/kernels.h"
+#include "core/second_pool.h"
+#include "core/second_store.h"
 #include "core/tensor.h"
 #include "cpu/cpu_features.h"
 
@@ -26,8 +28,11 @@
 /* Of a loop whose arrays must stay in registers, however long its body. */
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
+#define ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
+/* Of a loop that is not worth its copies. */
+#define ROLLED _Pragma("GCC unroll 1")
 #endif
 #define LOG2_E 1.44269504088896340736
 
@@ -193,6 +198,9 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 #include "cpu/narrow_products_tmpl.h"
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
+#ifndef TILE_BF16
+#include "cpu/second_tmpl.h"
+#endif
 
 static void exp2_floats(const float *x, float *y, int64_t n)
 {
@@ -254,6 +262,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #include "cpu/narrow_products_tmpl.h"
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
+#include "cpu/second_tmpl.h"
 
 #endif
 
@@ -304,6 +313,23 @@ static void join(const struct problem *p, const struct tile *t, const void *part
     FOR_DTYPE(p->dtype, join, p, t, parts, count, scratch);
 }
 
+/* Scores of the second pass come from products that write them in one piece. */
+#ifdef TILE_BF16
+#define SECOND(name) NULL
+#else
+#define SECOND(name) name
+
+static size_t second_scratch(const struct problem *p)
+{
+    return FOR_DTYPE(p->dtype, second_scratch, p);
+}
+
+static void second(const struct problem *p, const struct second_item *item, void *scratch)
+{
+    FOR_DTYPE(p->dtype, second, p, item, scratch);
+}
+#endif
+
 extern const struct kernels TABLE(ISA);
 const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .needs = ISA_NEEDS,
@@ -316,4 +342,6 @@ const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .part_size = part_size,
                                    .forward = forward,
                                    .join = join,
+                                   .second_scratch = SECOND(second_scratch),
+                                   .second = SECOND(second),
                                    .exp2 = exp2_floats};

@@ -17,21 +17,24 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
                                   .v = (size_t)p->dv * (BC / 2) * sizeof(uint32_t)};
 }
 
-static struct operand N(block_keys)(const STATE *s, int64_t j0, int64_t a, int64_t e)
+static void N(open_keys)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *k = &s->p->k;
     const int64_t columns = s->p->d;
     uint16_t *const buffer = (uint16_t *)s->k;
 
-    if (k->stride[3] == 1 || columns <= 1)
-        return (struct operand){attendi_view_row(k, s->t->b, s->t->hk, j0), k->stride[2]};
+    if (k->stride[3] == 1 || columns <= 1) {
+        s->keys =
+            (struct operand){attendi_view_row(k, s->t->b, s->t->hk, j0), k->stride[2]};
+        return;
+    }
     for (int64_t x = a; x < e; x++) {
         const uint16_t *row = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
 
         for (int64_t c = 0; c < columns; c++)
             buffer[x * columns + c] = row[c * k->stride[3]];
     }
-    return (struct operand){buffer, columns};
+    s->keys = (struct operand){buffer, columns};
 }
 
 static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *odd,
@@ -75,7 +78,7 @@ static struct operand N(pair_values)(const STATE *s, int64_t j0, int64_t a, int6
 
 static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
-    s->keys = N(block_keys)(s, j0, a, e);
+    N(open_keys)(s, j0, a, e);
     s->values = N(pair_values)(s, j0, a, e);
     s->finite = -1;
 }

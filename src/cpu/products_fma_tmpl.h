@@ -83,10 +83,15 @@ static struct operand N(block_rows)(const STATE *s, const attend_view *view, int
     return (struct operand){buffer, view->size[3]};
 }
 
-/* What the tiles of the item share of keys a .. e - 1 of a block. */
-static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
+/* What the tiles of the item share of keys a .. e - 1 of a block: K alone, or V too. */
+static void N(open_keys)(STATE *s, int64_t j0, int64_t a, int64_t e)
 {
     s->keys = N(block_rows)(s, &s->p->k, j0, a, e, s->k);
+}
+
+static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
+{
+    N(open_keys)(s, j0, a, e);
     s->values = N(block_rows)(s, &s->p->v, j0, a, e, s->v);
     s->finite = -1;
 }

@@ -26,6 +26,7 @@ struct N(rows) {
 struct N(state) {
     const struct problem *p;
     const struct tile *t;
+    int64_t head, heads; /* the list takes these query heads in turn */
     ROWS *rows;
     int64_t count;
     REAL *s;     /* scores, then weights: wide [BC][BR], narrow [rows][BC] */
@@ -113,13 +114,13 @@ static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
     g->rows = rows;
     g->width = ceil_div_i64(rows, LANES_STEP) * LANES_STEP;
     g->lo = g->hi = 0;
-    int64_t i = row / s->p->group, of_group = row % s->p->group;
+    int64_t i = row / s->heads, turn = row % s->heads;
     for (int64_t r = 0; r < rows; r++) {
         g->query[r] = i;
-        g->head[r] = s->t->hk * s->p->group + of_group;
+        g->head[r] = s->head + turn;
         N(begin_row)(s, g, r);
-        of_group = of_group + 1 < s->p->group ? of_group + 1 : 0;
-        i += of_group == 0;
+        turn = turn + 1 < s->heads ? turn + 1 : 0;
+        i += turn == 0;
     }
     for (int64_t r = rows; r < g->width; r++) {
         g->first[r] = g->first[rows - 1];

@@ -171,6 +171,8 @@ static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, in
     struct N(tally) *const t = g->tally;
     VEC top[ATTEND_TOP_MAX], key[ATTEND_TOP_MAX];
 
+    if (!V(lanes_lt)(V(load)(t->top[k - 1] + r), V(load)(s->top + r)))
+        return;
     for (int x = 0; x < k; x++) {
         top[x] = V(load)(t->top[x] + r);
         key[x] = V(set1)((REAL)(-1 - x));

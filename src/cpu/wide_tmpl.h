@@ -194,7 +194,7 @@ static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t at, VEC base,
 
 /*
  * Scores to weights, two keys at a time; returns their sum, key by key.  `sums` others
- * besides, 0 unless statistics are wanted.
+ * besides, 0 unless statistics are wanted, of even keys and of odd keys apart.
  */
 static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, int64_t r,
                                         VEC base, const int edge, VEC *sum,
@@ -206,7 +206,7 @@ static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, in
     for (; x + 2 <= e; x += 2) {
         const int64_t at = x * BR + r;
         const VEC even = N(wide_weight)(s, at, base, edge, sum, sums);
-        const VEC odd = N(wide_weight)(s, at + BR, base, edge, sum, sums);
+        const VEC odd = N(wide_weight)(s, at + BR, base, edge, sum + N(sums), sums);
 
         N(keep_weights)(s, x, r, even, odd);
         whole = V(add)(V(add)(whole, even), odd);

@@ -95,7 +95,8 @@ struct io_output {
     void *data; /* set by io_outputs_prepare(): zeros, aligned to the element */
 };
 
-enum { IO_MAX_OUTPUTS = 8 };
+/* Of one set: tensors, and files that they go to. */
+enum { IO_MAX_OUTPUTS = 32, IO_MAX_FILES = 8 };
 
 /* Files under way; a zeroed one has none.  Its fields are io's own. */
 struct io_outputs {
@@ -106,7 +107,7 @@ struct io_outputs {
         int fd;
         void *map;
         size_t map_size;
-    } file[IO_MAX_OUTPUTS];
+    } file[IO_MAX_FILES];
     int count;
 };
 

@@ -239,6 +239,11 @@ static int join_group(struct io_outputs *set, struct group *groups,
     int f = 0;
     while (f < set->count && !is_same_file(set->file[f].path, path))
         f++;
+    if (f == IO_MAX_FILES) {
+        free(path);
+        return io_fail(err, output->spec, -1, "outputs go to more than %d files",
+                       IO_MAX_FILES);
+    }
     if (f == set->count) {
         set->file[f].path = path;
         set->file[f].fd = -1;
@@ -276,7 +281,7 @@ int io_outputs_prepare(struct io_outputs *set, struct io_output *outputs, int co
 {
     if (count > IO_MAX_OUTPUTS)
         return io_fail(err, outputs[0].spec, -1, "more than %d outputs", IO_MAX_OUTPUTS);
-    struct group *const groups = calloc(IO_MAX_OUTPUTS, sizeof *groups);
+    struct group *const groups = calloc(IO_MAX_FILES, sizeof *groups);
     if (groups == NULL)
         return io_fail(err, outputs[0].spec, -1, "out of memory");
 
@@ -341,7 +346,7 @@ void io_outputs_abort(struct io_outputs *set)
 
 void io_outputs_unlink(struct io_outputs *set)
 {
-    for (int f = 0; f < IO_MAX_OUTPUTS; f++)
+    for (int f = 0; f < IO_MAX_FILES; f++)
         if (atomic_exchange(&set->file[f].is_live, 0))
             unlink(set->file[f].temp);
 }

@@ -172,9 +172,8 @@ static int attend_keys(struct lab_run *run, attend_context *ctx, struct lab_keys
     coefficients(wish, coefficient);
     if (lab_keys_attend(run, ctx, keys, coefficient, wish->tau))
         return -1;
-    *average = (struct average){.leak = lab_keys_leak(keys),
-                                .first = keys->weights[0],
-                                .error = lab_keys_error(keys, wish->w)};
+    *average = (struct average){
+        .leak = keys->leak, .first = keys->first, .error = lab_keys_error(keys, wish->w)};
     return 0;
 }
 
@@ -243,13 +242,12 @@ static int leak_by_pinv(struct lab_run *run, attend_context *ctx, const struct w
                         double *leak)
 {
     const int64_t n = wish->n, d = 2 * n;
-    double *const key = malloc(sizeof(double) * (size_t)(n * d + d + 2 * n));
+    double *const key = malloc(sizeof(double) * (size_t)(n * d + d + n));
     double coefficient[WANTED_MAX];
 
     if (!key)
         return lab_fail(run, "memory is short");
-    double *const query = key + n * d, *const score = query + d,
-                  *const weights = score + n;
+    double *const query = key + n * d, *const score = query + d;
     lab_normals(run->seed, PINV_STREAM, 0, key, n * d);
     coefficients(wish, coefficient);
     for (int64_t i = 0; i < n; i++) {
@@ -266,10 +264,8 @@ static int leak_by_pinv(struct lab_run *run, attend_context *ctx, const struct w
                                                    .q = query,
                                                    .k = key,
                                                    .scale = wish->tau,
-                                                   .weights = weights});
-    *leak = 0;
-    for (int64_t i = wish->m; i < n; i++)
-        *leak += weights[i];
+                                                   .wanted = wish->m,
+                                                   .rest = leak});
     free(key);
     return failed;
 }

@@ -119,7 +119,7 @@ static int copy_in_double(struct lab_run *run, attend_context *ctx,
     if (lab_keys_open(run, &shape, &keys))
         return -1;
     const int failed = lab_keys_attend(run, ctx, &keys, &point->beta, point->tau);
-    copied->p_top = keys.weights[0];
+    copied->p_top = keys.first;
     copied->error_norm = lab_keys_error(&keys, &whole);
     lab_keys_close(&keys);
     return failed;
@@ -196,11 +196,20 @@ static void emit_copy(struct lab_run *run, const struct point *point,
  * The gap that leaves eps elsewhere, found on the engine: false position in the logit
  * of the leak, which falls with the gap.
  */
-static int find_gap(struct lab_run *run, attend_context *ctx, double *scores,
-                    double *weights, int64_t n, double eps, double *gap)
+static int find_gap(struct lab_run *run, attend_context *ctx, double *scores, int64_t n,
+                    double eps, double *gap)
 {
-    const double wanted = log(eps / (1 - eps));
-    double x[2] = {0, 1}, y[2];
+    const double wanted = log(eps / (1 - eps)), one = 1;
+    double x[2] = {0, 1}, y[2], leak;
+    struct lab_spread spread;
+    const struct lab_problem problem = {.nk = n,
+                                        .d = 1,
+                                        .q = &one,
+                                        .k = scores,
+                                        .scale = 1,
+                                        .spread = &spread,
+                                        .wanted = 1,
+                                        .rest = &leak};
 
     for (int step = 0; step < 40; step++) {
         const int now = step < 2 ? step : 1;
@@ -213,12 +222,9 @@ static int find_gap(struct lab_run *run, attend_context *ctx, double *scores,
             x[1] = next;
         }
         scores[0] = x[now];
-        if (lab_measure_scores(run, ctx, n, scores, weights))
+        if (lab_measure(run, ctx, &problem))
             return -1;
-        double leak = 0;
-        for (int64_t i = 1; i < n; i++)
-            leak += weights[i];
-        y[now] = log(leak / weights[0]);
+        y[now] = log(leak / spread.first);
     }
     *gap = x[1];
     return 0;
@@ -229,10 +235,11 @@ static int find_gap(struct lab_run *run, attend_context *ctx, double *scores,
  * weight.  Distances grow evenly from gap to 2 gap + 1.
  */
 static int emit_unequal(struct lab_run *run, attend_context *ctx,
-                        const struct point *point, double *scores, double *weights)
+                        const struct point *point, double *scores)
 {
     const int64_t n = point->n;
     const double gap = gap_of(point);
+    struct lab_spread spread;
 
     for (int64_t i = 1; i < n; i++) {
         const double along = n > 2 ? (double)(i - 1) / (double)(n - 2) : 0;
@@ -242,13 +249,13 @@ static int emit_unequal(struct lab_run *run, attend_context *ctx,
     scores[0] = 0;
     for (int64_t i = 1; i < n; i++)
         scores[i] = -scores[i];
-    if (lab_measure_scores(run, ctx, n, scores, weights))
+    if (lab_measure_scores(run, ctx, n, scores, &spread))
         return -1;
-    emit(run, point, "p_top_unequal", LAB_EXACT, p, weights[0], 0);
+    emit(run, point, "p_top_unequal", LAB_EXACT, p, spread.first, 0);
     emit(run, point, "p_top_unequal_upper", LAB_BOUND,
-         attend_lab_copy_weight_upper_bound((double)n, gap), weights[0], 0);
+         attend_lab_copy_weight_upper_bound((double)n, gap), spread.first, 0);
     emit(run, point, "leak_unequal_upper", LAB_BOUND,
-         1 - attend_lab_copy_weight_lower_bound((double)n, gap), 1 - weights[0], 0);
+         1 - attend_lab_copy_weight_lower_bound((double)n, gap), 1 - spread.first, 0);
     return 0;
 }
 
@@ -375,11 +382,11 @@ static int own_rows(struct lab_run *run, attend_context *ctx, double *room)
              2 * rounding_of(&point),
          copied.error_norm, 0);
     memset(room, 0, sizeof(double) * (size_t)point.n);
-    if (find_gap(run, ctx, room, room + point.n, point.n, eps, &gap))
+    if (find_gap(run, ctx, room, point.n, eps, &gap))
         return -1;
     emit(run, &point, "gap_needed", LAB_EXACT, attend_lab_copy_gap_needed(n, eps), gap,
          0);
-    if (emit_unequal(run, ctx, &point, room, room + point.n))
+    if (emit_unequal(run, ctx, &point, room))
         return -1;
     return lab_copy_floats_rows(run, ctx, point.n);
 }
@@ -389,7 +396,7 @@ static int perform(struct lab_run *run)
     if (lab_settle_d(run))
         return -1;
     attend_context *const ctx = lab_context(run);
-    double *const room = malloc(sizeof(double) * 2 * (size_t)lab_integer(run, "n"));
+    double *const room = malloc(sizeof(double) * (size_t)lab_integer(run, "n"));
     int failed = !ctx;
 
     if (ctx && !room)

@@ -57,18 +57,14 @@ static int measure(struct lab_run *run, attend_context *ctx, const struct crowd 
                    double *room, struct lab_spread *spread)
 {
     const double one = 1;
-    double *const weights = room + crowd->n;
     const struct lab_problem problem = {.nk = crowd->n,
                                         .d = 1,
                                         .q = &one,
                                         .k = room,
                                         .scale = crowd->tau,
-                                        .weights = weights};
+                                        .spread = spread};
 
-    if (lab_measure(run, ctx, &problem))
-        return -1;
-    *spread = lab_spread_of(weights, crowd->n);
-    return 0;
+    return lab_measure(run, ctx, &problem);
 }
 
 /* The sharpest row of that range: one key at D, the others at 0. */
@@ -98,7 +94,7 @@ static int measure_random(struct lab_run *run, attend_context *ctx,
         room[1] = 0;
         if (measure(run, ctx, crowd, room, &spread))
             return -1;
-        *largest = fmax(*largest, spread.max);
+        *largest = fmax(*largest, spread.top_weight);
         if (run->progress)
             run->progress(run->user, t + 1, run->trials);
     }
@@ -145,9 +141,9 @@ static void emit(struct lab_run *run, const struct crowd *crowd, const char *qua
 static void emit_spike(struct lab_run *run, const struct crowd *crowd,
                        const struct lab_spread *spread)
 {
-    emit(run, crowd, "max_p", LAB_BOUND, max_of(crowd), spread->max);
+    emit(run, crowd, "max_p", LAB_BOUND, max_of(crowd), spread->top_weight);
     emit(run, crowd, "entropy", LAB_EXACT, entropy_of(crowd), spread->entropy);
-    emit(run, crowd, "n_eff", LAB_EXACT, n_eff_of(crowd), 1 / spread->squares);
+    emit(run, crowd, "n_eff", LAB_EXACT, n_eff_of(crowd), spread->n_eff);
 }
 
 static const int64_t sizes[] = {10,   30,    100,   300,    1000,
@@ -168,9 +164,9 @@ static int sweep(struct lab_run *run, attend_context *ctx, double *room, int sca
         if (measure_spike(run, ctx, &crowd, room, &spread))
             return -1;
         emit_spike(run, &crowd, &spread);
-        measured[count][0] = spread.max;
+        measured[count][0] = spread.top_weight;
         measured[count][1] = spread.entropy;
-        measured[count][2] = 1 / spread.squares;
+        measured[count][2] = spread.n_eff;
     }
     for (int f = 0; f < 3; f++) {
         char label[64];
@@ -235,7 +231,7 @@ static int perform(struct lab_run *run)
     const int64_t own = lab_integer(run, "n");
     const int64_t most = run->sweeps && own < sizes[SIZES - 1] ? sizes[SIZES - 1] : own;
     attend_context *const ctx = lab_context(run);
-    double *const room = malloc(sizeof(double) * 2 * (size_t)most);
+    double *const room = malloc(sizeof(double) * (size_t)most);
     int failed = !ctx;
 
     if (ctx && !room)

@@ -50,7 +50,7 @@ enum value { ENTROPY, SQUARES, BELOW_FLOOR, VALUES };
 
 static size_t room_of(const struct cloud *cloud)
 {
-    return (size_t)(2 * cloud->n + (cloud->n + 1) * cloud->d);
+    return (size_t)((cloud->n + 1) * cloud->d);
 }
 
 /* One row of attention, and the norm r of its logits less their mean. */
@@ -59,32 +59,22 @@ static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64
                           attend_error *err)
 {
     const int64_t n = cloud->n, d = cloud->d;
-    double *const weights = room, *const logit = weights + n, *const key = logit + n;
-    double *const query = key + n * d;
-    double mean = 0;
+    double *const key = room, *const query = key + n * d;
     const struct lab_problem problem = {.nk = n,
                                         .d = d,
                                         .q = query,
                                         .k = key,
                                         .scale = cloud->S / sqrt((double)d),
-                                        .weights = weights};
+                                        .spread = spread};
 
     lab_normals(cloud->seed, cloud->stream, trial * (uint64_t)((n + 1) * d), key,
                 (n + 1) * d);
     for (int64_t c = 0; c < d; c++)
         query[c] = query[c] < 0 ? -1 : 1;
     const attend_status status = lab_forward(ctx, &problem, err);
-    if (status != ATTEND_OK)
-        return status;
-    *spread = lab_spread_of(weights, n);
-    for (int64_t i = 0; i < n; i++) {
-        logit[i] = problem.scale * lab_dot(query, key + i * d, d);
-        mean += logit[i] / (double)n;
-    }
-    for (int64_t i = 0; i < n; i++)
-        logit[i] -= mean;
-    *r = lab_norm(logit, n);
-    return ATTEND_OK;
+    if (status == ATTEND_OK)
+        *r = sqrt((double)n * spread->score_variance);
+    return status;
 }
 
 static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64_t trial,
@@ -99,7 +89,7 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
     if (status != ATTEND_OK)
         return status;
     values[ENTROPY] = spread.entropy;
-    values[SQUARES] = spread.squares;
+    values[SQUARES] = 1 / spread.n_eff;
     values[BELOW_FLOOR] =
         fmax(0, attend_lab_entropy_floor((double)cloud->n, r) - spread.entropy);
     return ATTEND_OK;
@@ -176,16 +166,16 @@ static int emit_spike(struct lab_run *run, attend_context *ctx, const struct clo
 {
     const int64_t n = cloud->n;
     const double r = cloud->S * sqrt((double)n);
-    double *const score = calloc((size_t)(2 * n), sizeof *score);
+    double *const score = calloc((size_t)n, sizeof *score);
+    struct lab_spread spread;
 
     if (!score)
         return lab_fail(run, "memory is short for %lld keys", (long long)n);
     score[0] = r * sqrt((double)n / (double)(n - 1));
-    const int failed = lab_measure_scores(run, ctx, n, score, score + n);
+    const int failed = lab_measure_scores(run, ctx, n, score, &spread);
     if (!failed)
         emit(run, cloud, "entropy_spike", LAB_EXACT,
-             attend_lab_entropy_floor((double)n, r), lab_spread_of(score + n, n).entropy,
-             0, 0);
+             attend_lab_entropy_floor((double)n, r), spread.entropy, 0, 0);
     free(score);
     return failed;
 }

@@ -36,11 +36,11 @@ int lab_keys_open(struct lab_run *run, const struct lab_keys_shape *shape,
     *keys = (struct lab_keys){.n = n, .m = shape->m, .d = d};
     keys->key = calloc((size_t)(n * d), sizeof(double));
     keys->query = calloc((size_t)d, sizeof(double));
-    keys->weights = calloc((size_t)n, sizeof(double));
-    keys->out = calloc((size_t)d, sizeof(double));
+    keys->weights = frames ? NULL : calloc((size_t)n, sizeof(double));
+    keys->out = frames ? calloc((size_t)d, sizeof(double)) : NULL;
     keys->value = frames ? calloc((size_t)(n * d), sizeof(double)) : NULL;
-    if (!keys->key || !keys->query || !keys->weights || !keys->out ||
-        (frames && !keys->value)) {
+    if (!keys->key || !keys->query ||
+        (frames ? !keys->out || !keys->value : !keys->weights)) {
         lab_keys_close(keys);
         return lab_fail(run, "memory is short for %lld keys", (long long)n);
     }
@@ -66,30 +66,28 @@ int lab_keys_attend(struct lab_run *run, attend_context *ctx, struct lab_keys *k
                     const double *coefficient, double tau)
 {
     const int64_t d = keys->d;
+    struct lab_spread spread;
 
     memset(keys->query, 0, sizeof(double) * (size_t)d);
     for (int64_t i = 0; i < keys->m; i++)
         for (int64_t c = 0; c < d; c++)
             keys->query[c] += coefficient[i] * keys->key[i * d + c];
-    return lab_measure(run, ctx,
-                       &(struct lab_problem){.nk = keys->n,
-                                             .d = d,
-                                             .dv = d,
-                                             .q = keys->query,
-                                             .k = keys->key,
-                                             .v = keys->value,
-                                             .scale = tau,
-                                             .out = keys->value ? keys->out : NULL,
-                                             .weights = keys->weights});
-}
-
-double lab_keys_leak(const struct lab_keys *keys)
-{
-    double leak = 0;
-
-    for (int64_t i = keys->m; i < keys->n; i++)
-        leak += keys->weights[i];
-    return leak;
+    const int failed = lab_measure(run, ctx,
+                                   &(struct lab_problem){.nk = keys->n,
+                                                         .d = d,
+                                                         .dv = d,
+                                                         .q = keys->query,
+                                                         .k = keys->key,
+                                                         .v = keys->value,
+                                                         .scale = tau,
+                                                         .out = keys->out,
+                                                         .weights = keys->weights,
+                                                         .spread = &spread,
+                                                         .wanted = keys->m,
+                                                         .rest = &keys->leak});
+    if (!failed)
+        keys->first = spread.first;
+    return failed;
 }
 
 double lab_keys_error(const struct lab_keys *keys, const double *target)

@@ -25,8 +25,10 @@ struct lab_keys {
     double *key;     /* [n][d] */
     double *value;   /* [n][d], or NULL: coefficients are weights */
     double *query;   /* [d] */
-    double *weights; /* [n], after lab_keys_attend() */
-    double *out;     /* [d], likewise, when there are values */
+    /* After lab_keys_attend(): */
+    double first, leak; /* weight of the first key, and of all that are not wanted */
+    double *weights;    /* [n], when there are no values */
+    double *out;        /* [d], when there are */
 };
 
 enum { LAB_FRAME_MAX = 1 << 14 };
@@ -46,9 +48,7 @@ void lab_keys_close(struct lab_keys *keys);
 int lab_keys_attend(struct lab_run *run, attend_context *ctx, struct lab_keys *keys,
                     const double *coefficient, double tau);
 
-/* Of the last lab_keys_attend(): the weight outside the wanted keys, summed there. */
-double lab_keys_leak(const struct lab_keys *keys);
-/* |c - sum_{i < m} target[i] v_i|. */
+/* |c - sum_{i < m} target[i] v_i| of the last lab_keys_attend(). */
 double lab_keys_error(const struct lab_keys *keys, const double *target);
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lab/refuse.h"
+
 static attend_view view_of(const void *data, attend_dtype dtype, int64_t nb, int64_t rows,
                            int64_t columns)
 {
@@ -24,12 +26,31 @@ static attend_tensor tensor_of(void *data, attend_dtype dtype, int64_t nb, int64
                            .stride = {rows * columns, rows * columns, columns, 1}};
 }
 
-attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem,
-                          attend_error *err)
+/* In the order of struct lab_spread. */
+static const attend_stat spread_columns[] = {ATTEND_STAT_SINK1, ATTEND_STAT_TOP_WEIGHT,
+                                             ATTEND_STAT_ENTROPY, ATTEND_STAT_N_EFF,
+                                             ATTEND_STAT_RAW_VARIANCE};
+enum { SPREAD_COLUMNS = sizeof spread_columns / sizeof *spread_columns };
+_Static_assert(sizeof(struct lab_spread) == SPREAD_COLUMNS * sizeof(double),
+               "a row of statistics is a struct lab_spread");
+
+/* Class 0 for the keys that `rest` sums; NULL without memory. */
+static int32_t *rest_classes(const struct lab_problem *problem)
+{
+    int32_t *const classes = malloc((size_t)problem->nk * sizeof *classes);
+
+    for (int64_t i = 0; classes && i < problem->nk; i++)
+        classes[i] = i < problem->wanted ? -1 : 0;
+    return classes;
+}
+
+static attend_status forward(attend_context *ctx, const struct lab_problem *problem,
+                             const int32_t *classes, attend_error *err)
 {
     const int64_t nb = problem->nb ? problem->nb : 1, nq = problem->nq ? problem->nq : 1;
     const int64_t nk = problem->nk, dv = problem->v ? problem->dv : 0;
     attend_rule rule = attend_rule_default();
+    attend_stats stats = attend_stats_default();
     attend_io io = attend_io_default();
 
     rule.scale_is_set = 1;
@@ -48,7 +69,26 @@ attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem
         io.lse = tensor_of(problem->lse, ATTEND_F64, nb, nq, 1);
     if (problem->weights)
         io.weights = tensor_of(problem->weights, ATTEND_F64, nb, nq, nk);
+    stats.columns = spread_columns;
+    if (problem->spread)
+        stats.rows = tensor_of(problem->spread, ATTEND_F64, nb, nq, SPREAD_COLUMNS);
+    stats.classes = classes;
+    if (problem->rest)
+        stats.class_mass = tensor_of(problem->rest, ATTEND_F64, nb, nq, 1);
+    io.stats = &stats;
     return attend_forward(ctx, &rule, &io, err);
+}
+
+attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem,
+                          attend_error *err)
+{
+    int32_t *const classes = problem->rest ? rest_classes(problem) : NULL;
+
+    if (problem->rest && !classes)
+        return lab_refuse(err, ATTEND_ENOMEM, "memory is short");
+    const attend_status status = forward(ctx, problem, classes, err);
+    free(classes);
+    return status;
 }
 
 /* ---- other dtypes ------------------------------------------------------ */
@@ -150,30 +190,13 @@ int lab_measure(struct lab_run *run, attend_context *ctx,
 }
 
 int lab_measure_scores(struct lab_run *run, attend_context *ctx, int64_t n,
-                       const double *scores, double *weights)
+                       const double *scores, struct lab_spread *spread)
 {
     const double one = 1;
     const struct lab_problem problem = {
-        .nk = n, .d = 1, .q = &one, .k = scores, .scale = 1, .weights = weights};
+        .nk = n, .d = 1, .q = &one, .k = scores, .scale = 1, .spread = spread};
 
     return lab_measure(run, ctx, &problem);
-}
-
-struct lab_spread lab_spread_of(const double *weights, int64_t n)
-{
-    struct lab_spread spread = {0};
-    double sum = 0;
-
-    for (int64_t i = 0; i < n; i++)
-        sum += weights[i];
-    for (int64_t i = 0; i < n; i++) {
-        const double p = weights[i] / sum;
-        spread.max = fmax(spread.max, p);
-        spread.squares += p * p;
-        if (p > 0)
-            spread.entropy -= p * log(p);
-    }
-    return spread;
 }
 
 /* ---- Monte Carlo ------------------------------------------------------- */

@@ -15,6 +15,13 @@
 
 /* ---- one problem ------------------------------------------------------- */
 
+/* Statistics of a row, by attend_stats. */
+struct lab_spread {
+    double first;                      /* weight of key 0 */
+    double top_weight, entropy, n_eff; /* max p, H in nats, 1 / sum p^2 */
+    double score_variance;             /* of the scores, every key alike */
+};
+
 /*
  * nb problems of nq queries over nk keys, tensors dense in the order b, row, column.
  * What is not wanted or not there is NULL; without `v`, dv counts as 0.
@@ -26,6 +33,9 @@ struct lab_problem {
     const double *sink; /* one logit */
     double scale;
     double *out, *lse, *weights;
+    struct lab_spread *spread; /* [nb][nq] */
+    double *rest; /* [nq], for nb = 1: weight beyond the first `wanted` keys */
+    int64_t wanted;
 };
 
 attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem,
@@ -33,7 +43,8 @@ attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem
 
 /*
  * The same after rounding q, k and v to `dtype`, results back in double; out is
- * rounded to `dtype`, weights are f32 as the engine gives them.  nb is 1.
+ * rounded to `dtype`, weights are f32 as the engine gives them; nothing else is given.
+ * nb is 1.
  */
 attend_status lab_forward_as(attend_context *ctx, attend_dtype dtype,
                              const struct lab_problem *problem, attend_error *err);
@@ -45,16 +56,7 @@ int lab_measure(struct lab_run *run, attend_context *ctx,
                 const struct lab_problem *problem);
 /* One row whose scores are given: q = 1, k_i = scores[i]. */
 int lab_measure_scores(struct lab_run *run, attend_context *ctx, int64_t n,
-                       const double *scores, double *weights);
-
-/* ---- what a row of weights says ---------------------------------------- */
-
-struct lab_spread {
-    double max, entropy, squares; /* max p, H in nats, sum p^2 = 1 / N_eff */
-};
-
-/* `weights` are taken relative to their sum, so that unnormalised ones serve too. */
-struct lab_spread lab_spread_of(const double *weights, int64_t n);
+                       const double *scores, struct lab_spread *spread);
 
 /* ---- Monte Carlo ------------------------------------------------------- */
 

@@ -40,17 +40,17 @@ static struct lab_spread two_levels(double n, double high, double low)
 {
     const double sum = 2 * high + (n - 2) * low, p = high / sum, r = low / sum;
 
-    return (struct lab_spread){.max = p,
+    return (struct lab_spread){.top_weight = p,
                                .entropy = -2 * p * log(p) - (n - 2) * r * log(r),
-                               .squares = 2 * p * p + (n - 2) * r * r};
+                               .n_eff = 1 / (2 * p * p + (n - 2) * r * r)};
 }
 
 static void emit_spread(struct lab_run *run, const char *const names[3],
                         struct lab_spread theory, struct lab_spread measured)
 {
-    lab_emit_exact(run, names[0], theory.max, measured.max, 0);
+    lab_emit_exact(run, names[0], theory.top_weight, measured.top_weight, 0);
     lab_emit_exact(run, names[1], theory.entropy, measured.entropy, 0);
-    lab_emit_exact(run, names[2], 1 / theory.squares, 1 / measured.squares, 0);
+    lab_emit_exact(run, names[2], theory.n_eff, measured.n_eff, 0);
 }
 
 /* q = beta (k_a + k_b): the scores of a and b are beta, those of the others 0. */
@@ -66,20 +66,25 @@ static int emit_statistics(struct lab_run *run, attend_context *ctx,
     const double high = attend_lab_logistic(variant->beta - log(n));
     double *const score = room, *const weights = room + keys;
     double sum = 0;
+    struct lab_spread spread;
     attend_error err;
 
     memset(score, 0, sizeof(double) * (size_t)keys);
     score[0] = score[1] = variant->beta;
-    if (lab_measure_scores(run, ctx, keys, score, weights))
+    if (lab_measure_scores(run, ctx, keys, score, &spread))
         return -1;
-    emit_spread(run, softmax, two_levels(n, exp(variant->beta), 1),
-                lab_spread_of(weights, keys));
+    emit_spread(run, softmax, two_levels(n, exp(variant->beta), 1), spread);
     if (weigh_alone(ctx, score, keys, -log(n), weights, room + 2 * keys, &err) !=
         ATTEND_OK)
         return lab_fail(run, "%s", err.message);
-    emit_spread(run, sigmoid, two_levels(n, high, low), lab_spread_of(weights, keys));
-    for (int64_t i = 0; i < keys; i++)
+    /* Relative to their sum the weights are the softmax of their logarithms. */
+    for (int64_t i = 0; i < keys; i++) {
         sum += weights[i];
+        score[i] = log(weights[i]);
+    }
+    if (lab_measure_scores(run, ctx, keys, score, &spread))
+        return -1;
+    emit_spread(run, sigmoid, two_levels(n, high, low), spread);
     lab_emit_exact(run, "sigmoid_sum", 2 * high + (n - 2) * low, sum, 0);
     return 0;
 }

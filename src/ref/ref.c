@@ -10,46 +10,9 @@
 
 #include "base/base.h"
 #include "core/tensor.h"
+#include "ref/ref_score.h"
+#include "ref/ref_second.h"
 #include "ref/ref_stats.h"
-
-static double dot(const struct ref_row *r, int64_t j)
-{
-    const struct problem *p = r->p;
-    const void *q = attendi_view_row(&p->q, r->b, r->h, r->i);
-    const void *k = attendi_view_row(&p->k, r->b, r->hk, j);
-    double sum = 0.0;
-
-    for (int64_t c = 0; c < p->d; c++)
-        sum += attendi_load(q, p->dtype, c * p->q.stride[3]) *
-               attendi_load(k, p->dtype, c * p->k.stride[3]);
-    return sum;
-}
-
-static bool sees(const struct ref_row *r, int64_t j)
-{
-    const struct problem *p = r->p;
-    const struct key_range range = attendi_key_range(p, r->b, r->i);
-
-    if (j < range.lo || j >= range.hi)
-        return false;
-    return !p->mask.data || attendi_load(attendi_view_row(&p->mask, r->b, r->h, r->i),
-                                         ATTEND_BOOL, j * p->mask.stride[3]) != 0.0;
-}
-
-static double score(const struct ref_row *r, int64_t j)
-{
-    const struct problem *p = r->p;
-    double s = p->scale * dot(r, j);
-
-    if (p->softcap > 0.0)
-        s = p->softcap * tanh(s / p->softcap);
-    if (p->bias.data)
-        s += attendi_load(attendi_view_row(&p->bias, r->b, r->h, r->i), p->bias.dtype,
-                          j * p->bias.stride[3]);
-    if (p->alibi)
-        s += p->alibi[r->h] * (double)(j - attendi_position(p, r->b, r->i));
-    return s;
-}
 
 /* The largest score; NaN if any is NaN, and so is everything that follows. */
 static double fill_scores(const struct ref_row *r)
@@ -57,8 +20,9 @@ static double fill_scores(const struct ref_row *r)
     double m = -INFINITY;
 
     for (int64_t j = 0; j < r->p->nk; j++) {
-        r->seen[j] = sees(r, j);
-        r->score[j] = r->seen[j] ? score(r, j) : -INFINITY;
+        r->seen[j] = attendi_ref_sees(r->p, r->b, r->h, r->i, j);
+        r->score[j] =
+            r->seen[j] ? attendi_ref_score(r->p, r->b, r->h, r->i, j) : -INFINITY;
         if (!isnan(m) && !(r->score[j] <= m))
             m = r->score[j];
     }
@@ -160,4 +124,6 @@ const struct kernels attendi_ref = {.isa = "ref",
                                     .tiles_max = tiles_max,
                                     .scratch_size = scratch_size,
                                     .forward = forward,
+                                    .second_scratch = attendi_ref_second_scratch,
+                                    .second = attendi_ref_second,
                                     .exp2 = exp2_floats};

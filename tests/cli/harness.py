@@ -21,7 +21,7 @@ import numpy as np
 BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or "ATTEND_BIN-is-not-set")
 
 # Each begins its messages with its own name.
-COMMANDS = "run", "info", "check", "bench", "lab", "sheets", "design", "report"
+COMMANDS = "run", "stats", "info", "check", "bench", "lab", "sheets", "design", "report"
 
 # Without what would choose a kernel set or threads behind a test's back.
 ENVIRONMENT = {
@@ -88,7 +88,7 @@ def write_safetensors(path, tensors):
 
 def read_safetensors(path):
     """{name: (dtype name, array)}; bf16 as V2."""
-    kinds = {"F64": "f8", "F32": "f4", "F16": "f2", "BF16": "V2"}
+    kinds = {"F64": "f8", "F32": "f4", "F16": "f2", "BF16": "V2", "I64": "i8"}
     with open(path, "rb") as file:
         raw = file.read()
     (size,) = struct.unpack("<Q", raw[:8])

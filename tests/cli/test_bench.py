@@ -10,7 +10,7 @@ from harness import CliTest
 DTYPES = ["f32", "bf16", "f16"]
 FIELDS = (
     "case dtype threads isa median_ms min_ms gflops peak_gflops of_peak"
-    " gbps read_gbps of_bandwidth of_roof"
+    " gbps read_gbps of_bandwidth of_roof over_forward second_ms peak_mb"
 ).split()
 OF_DECODING = ["gbps", "read_gbps", "of_bandwidth", "of_roof"]
 
@@ -31,7 +31,24 @@ SHAPES = {
     "decode-batch8-gqa-d128-4k": (8, 32, 8, 1, 4096, 128),
     "odd-129x1023x80": (1, 8, 8, 129, 1023, 80),
     "tiny-1x64-d64": (1, 1, 1, 1, 64, 64),
+    "stats-off-d64-2k": (1, 16, 16, 2048, 2048, 64),
+    "stats-rows-d64-2k": (1, 16, 16, 2048, 2048, 64),
+    "stats-all-d64-2k": (1, 16, 16, 2048, 2048, 64),
+    "columns-d64-2k": (1, 16, 16, 2048, 2048, 64),
+    "stats-off-d128-2k": (1, 8, 8, 2048, 2048, 128),
+    "stats-rows-d128-2k": (1, 8, 8, 2048, 2048, 128),
+    "stats-all-d128-2k": (1, 8, 8, 2048, 2048, 128),
+    "columns-d128-2k": (1, 8, 8, 2048, 2048, 128),
+    "stats-128k": (1, 1, 1, 1 << 17, 1 << 17, 64),
 }
+
+
+def stats_of(name):
+    """What a case of this name asks for beside O."""
+    first, second = (name + "--").split("-")[:2]
+    if first == "columns":
+        return first
+    return "none" if first != "stats" else "map" if second == "128k" else second
 
 
 class Bench(CliTest):
@@ -52,10 +69,11 @@ class Bench(CliTest):
             name = c["case"]
             self.assertEqual(c["dv"], c["d"])
             self.assertEqual(c["kind"] == "decode", name.startswith("decode-"), name)
-            causal = "causal" in name or "window" in name
+            causal = "causal" in name or "window" in name or name == "stats-128k"
             self.assertEqual(c["causal"], "top-left" if causal else "none", name)
             self.assertEqual(c["window_left"], 1024 if "window" in name else -1, name)
             self.assertIs(c["mask"], "mask" in name, name)
+            self.assertEqual(c["stats"], stats_of(name), name)
 
     def test_list_as_text(self):
         head, *rows = self.succeed("bench", "--list").splitlines()
@@ -64,7 +82,7 @@ class Bench(CliTest):
         self.assertEqual(self.succeed("bench", "--list", "--case", "odd*").count("\n"), 2)
 
     def test_patterns(self):
-        for pattern in "decode-*", "*d64-[15]*", "tiny-1x64-d64", "*":
+        for pattern in "decode-*", "*d64-[15]*", "tiny-1x64-d64", "stats-1*", "*":
             chosen = [c["case"] for c in self.lines("--list", "--json", "--case", pattern)]
             self.assertEqual(chosen, fnmatch.filter(SHAPES, pattern), pattern)
 
@@ -76,6 +94,11 @@ class Bench(CliTest):
         share = line["gflops"] / line["peak_gflops"]
         self.assertAlmostEqual(line["of_peak"], share, delta=1e-9 * share, msg=what)
         self.assertGreater(line["of_peak"], 0, what)
+        self.assertEqual([line["second_ms"], line["peak_mb"]], [None] * 2, what)
+        if stats_of(line["case"]) == "none":
+            self.assertIsNone(line["over_forward"], what)
+        else:
+            self.assertGreater(line["over_forward"], 0, what)
         if line["case"].startswith("decode-"):
             self.check_decoding(line)
         else:
@@ -120,7 +143,8 @@ class Bench(CliTest):
         (line,) = self.timed("--case", case, "--dtype", "bf16")
         self.check_line(line)
         batch, hq, _, _, _, d = SHAPES[case]
-        pairs = line["gflops"] * 1e6 * line["median_ms"] / (4 * d * batch * hq)
+        of_pair = 2 * d if stats_of(case) == "columns" else 4 * d
+        pairs = line["gflops"] * 1e6 * line["median_ms"] / (of_pair * batch * hq)
         self.assertAlmostEqual(pairs, round(pairs), delta=1e-9 * pairs)
         return round(pairs)
 
@@ -130,6 +154,8 @@ class Bench(CliTest):
         self.assertEqual(self.pairs("causal-d64-2k"), sum(range(1, 2049)))
         window = sum(min(i, 1024) + 1 for i in range(8192))
         self.assertEqual(self.pairs("window-d128-8k"), window)
+        for what in "stats-off", "stats-rows", "stats-all", "columns":
+            self.assertEqual(self.pairs(f"{what}-d128-2k"), 1 << 22)
         # Six standard deviations of as many coins.
         self.assertAlmostEqual(self.pairs("mask-d64-1k"), 1 << 19, delta=6 * 512)
 
@@ -140,12 +166,13 @@ class Bench(CliTest):
         head, titles, row = text.splitlines()
         self.assertIn(harness.info()["isa"], head)
         self.assertIn("median ms", titles)
-        self.assertRegex(row, r"^tiny-1x64-d64 +f32( +\d+\.\d+){5}( +-){4}$")
+        self.assertRegex(row, r"^tiny-1x64-d64 +f32( +\d+\.\d+){5}( +-){5}$")
 
     def test_refused(self):
         for args, says in (
             (["--case", "tiny-1x64-d65"], ("--case", "did you mean 'tiny-1x64-d64'")),
             (["--case", "zebra"], ("--case", "'zebra'", "--list")),
+            (["--case", "stats-128*"], ("--case", "'stats-128*'")),  # long: in full only
             (["--list", "--case", "zebra*"], ("--case", "'zebra*'")),
             (["--dtype", "f64"], ("--dtype", "'f64'")),
             (["--dtype", "F32"], ("--dtype", "'F32'")),

@@ -48,6 +48,7 @@ LISTED = {
     "causal": "top-left",
     "window_left": 2,
     "mask": False,
+    "stats": "none",
 }
 MACHINE = {"cpu": "a CPU", "cores": 2, "memory_gib": 8}
 
@@ -161,6 +162,7 @@ class Cases(harness.CliTest):
         with open(command, "w", encoding="ascii") as file:
             file.write(
                 "#!/bin/sh\n[ \"$*\" = 'bench --list --json' ] || exit 2\n"
+                f"echo '{json.dumps({**LISTED, 'stats': 'off'})}'\n"
                 f"echo '{json.dumps(LISTED)}'\n"
             )
         os.chmod(command, 0o755)

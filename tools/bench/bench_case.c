@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-#define CASE(name_, kind_, nb_, hq_, hkv_, nq_, nk_, d_, causal_, window_, mask_)        \
+#define CASE(name_, kind_, nb_, hq_, hkv_, nq_, nk_, d_, causal_, window_, mask_,        \
+             stats_)                                                                     \
     {.name = (name_),                                                                    \
      .kind = BENCH_##kind_,                                                              \
      .nb = (nb_),                                                                        \
@@ -14,7 +15,8 @@
      .d = (d_),                                                                          \
      .causal = ATTEND_CAUSAL_##causal_,                                                  \
      .window_left = (window_),                                                           \
-     .has_mask = (mask_)},
+     .has_mask = (mask_),                                                                \
+     .stats = BENCH_##stats_},
 const struct bench_case bench_cases[] = {
 #include "bench/cases.inc"
 };
@@ -28,6 +30,15 @@ const int bench_dtype_count = sizeof bench_dtypes / sizeof bench_dtypes[0];
 const char *bench_kind_name(enum bench_kind kind)
 {
     return kind == BENCH_DECODE ? "decode" : "compute";
+}
+
+const char *bench_wanted_name(enum bench_wanted stats)
+{
+    static const char *const names[] = {
+        [BENCH_NONE] = "none", [BENCH_OFF] = "off",         [BENCH_ROWS] = "rows",
+        [BENCH_ALL] = "all",   [BENCH_COLUMNS] = "columns", [BENCH_MAP] = "map"};
+
+    return names[stats];
 }
 
 /* Keys that row i sees of one head. */
@@ -49,9 +60,10 @@ static int64_t row_keys(const struct bench_case *shape, const unsigned char *mas
 
 double bench_useful_flops(const struct bench_case *shape, const unsigned char *mask)
 {
+    const double of_pair = shape->stats == BENCH_COLUMNS ? 2 : 4;
     int64_t pairs = 0;
 
     for (int64_t i = 0; i < shape->nq; i++)
         pairs += row_keys(shape, mask, i);
-    return 4.0 * (double)(shape->d * shape->nb * shape->hq) * (double)pairs;
+    return of_pair * (double)(shape->d * shape->nb * shape->hq) * (double)pairs;
 }

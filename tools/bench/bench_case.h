@@ -9,6 +9,16 @@
 
 enum bench_kind { BENCH_COMPUTE, BENCH_DECODE };
 
+/* What is asked for beside O, as bench/cases.inc explains it. */
+enum bench_wanted {
+    BENCH_NONE,
+    BENCH_OFF,
+    BENCH_ROWS,
+    BENCH_ALL,
+    BENCH_COLUMNS,
+    BENCH_MAP
+};
+
 struct bench_case {
     const char *name;
     enum bench_kind kind;
@@ -16,21 +26,25 @@ struct bench_case {
     attend_causal causal;           /* none or top-left */
     int64_t window_left;            /* -1: open */
     int has_mask;                   /* random, (1, 1, nq, nk) */
+    enum bench_wanted stats;
 };
 
 extern const struct bench_case bench_cases[];
 extern const int bench_case_count;
 
-/* Each case is timed in each of them. */
+/* Each case is timed in each of them, BENCH_MAP in the first. */
 extern const attend_dtype bench_dtypes[];
 extern const int bench_dtype_count;
 
 /* "compute" or "decode". */
 const char *bench_kind_name(enum bench_kind kind);
+/* "none", "off" and so on. */
+const char *bench_wanted_name(enum bench_wanted stats);
 
 /*
  * 2 (d + dv) operations for every pair of query and key that see each other, over all
- * heads.  `mask` is (nq, nk), NULL for a case without.
+ * heads; 2 d for BENCH_COLUMNS, which has no values.  `mask` is (nq, nk), NULL for a case
+ * without.
  */
 double bench_useful_flops(const struct bench_case *shape, const unsigned char *mask);
 

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "bench/bench_input.h"
+#include "bench/bench_stats.h"
 #include "bench/peak.h"
 #include "bench/read_bandwidth.h"
 #include "bench/stopwatch.h"
@@ -31,12 +33,14 @@ struct samples {
 struct run {
     attend_context *ctx;
     attend_error *err;
+    const struct bench_case *shape;
     struct bench_input input;
+    struct bench_stats stats;
     const struct bench_peak *peak;
     int64_t calls, group; /* made so far; timed together */
     double best_peak;
     int is_decode;
-    struct samples times, reads;
+    struct samples times, reads, ratios;
 };
 
 static int compare(const void *a, const void *b)
@@ -71,17 +75,52 @@ static attend_status fail(attend_error *err, attend_status status, const char *m
     return status;
 }
 
+static attend_status forward(struct run *run, const attend_stats *stats)
+{
+    run->input.io.stats = stats;
+    return attend_forward(run->ctx, &run->input.rule, &run->input.io, run->err);
+}
+
+static attend_status second_pass(struct run *run)
+{
+    return attend_second_pass(run->ctx, &run->input.rule, &run->stats.second, run->err);
+}
+
+/* What the case times. */
+static attend_status call(struct run *run)
+{
+    bench_input_rotate(&run->input, run->calls++);
+    return run->shape->stats == BENCH_COLUMNS ? second_pass(run)
+                                              : forward(run, &run->stats.request);
+}
+
+/* Plain attention of the same tensors. */
+static attend_status call_plain(struct run *run) { return forward(run, NULL); }
+
 /* Makes run->group calls; *seconds is what one of them took. */
-static attend_status call_group(struct run *run, double *seconds)
+static attend_status call_group(struct run *run, attend_status (*one)(struct run *run),
+                                double *seconds)
 {
     attend_status status = ATTEND_OK;
     const double start = bench_seconds();
 
-    for (int64_t n = 0; status == ATTEND_OK && n < run->group; n++) {
-        bench_input_rotate(&run->input, run->calls++);
-        status = attend_forward(run->ctx, &run->input.rule, &run->input.io, run->err);
-    }
+    for (int64_t n = 0; status == ATTEND_OK && n < run->group; n++)
+        status = one(run);
     *seconds = (bench_seconds() - start) / (double)run->group;
+    return status;
+}
+
+/* One group and, where there is something to compare with, one of the plain call. */
+static attend_status sample(struct run *run, double *seconds, double *ratio)
+{
+    double plain = NAN;
+    attend_status status = ATTEND_OK;
+
+    if (run->shape->stats != BENCH_NONE)
+        status = call_group(run, call_plain, &plain);
+    if (status == ATTEND_OK)
+        status = call_group(run, call, seconds);
+    *ratio = *seconds / plain;
     return status;
 }
 
@@ -94,11 +133,11 @@ static attend_status warm_up(struct run *run, double seconds)
 
     run->group = 1;
     while (run->calls < WARM_UP_CALLS || bench_seconds() < end) {
-        double call;
-        const attend_status status = call_group(run, &call);
+        double time, ratio;
+        const attend_status status = sample(run, &time, &ratio);
         if (status != ATTEND_OK)
             return status;
-        shortest = fmin(shortest, call);
+        shortest = fmin(shortest, time);
     }
     if (shortest < wanted)
         run->group = (int64_t)ceil(wanted / fmax(shortest, 1e-9));
@@ -123,11 +162,13 @@ static attend_status repeat(struct run *run, double seconds)
     do {
         const double round_end = bench_seconds() + round_seconds;
         do {
-            double call;
-            const attend_status status = call_group(run, &call);
+            double time, ratio;
+            const attend_status status = sample(run, &time, &ratio);
             if (status != ATTEND_OK)
                 return status;
-            add(&run->times, call);
+            add(&run->times, time);
+            if (!isnan(ratio))
+                add(&run->ratios, ratio);
         } while (bench_seconds() < round_end);
         sample_machine(run);
     } while (run->times.count < SAMPLES_MIN ||
@@ -135,10 +176,51 @@ static attend_status repeat(struct run *run, double seconds)
     return ATTEND_OK;
 }
 
-static void judge(struct run *run, const struct bench_case *shape,
-                  struct bench_result *result)
+/* Both passes, timed one after the other. */
+static attend_status run_once(struct run *run, double *second)
 {
-    const double flops = bench_useful_flops(shape, run->input.mask);
+    double first = NAN;
+
+    run->group = 1;
+    sample_machine(run);
+    attend_status status = call_group(run, call, &first);
+    add(&run->times, first);
+    if (status == ATTEND_OK)
+        status = call_group(run, second_pass, second);
+    sample_machine(run);
+    return status;
+}
+
+/* Of this process, in bytes. */
+static double peak_memory(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_SELF, &usage) ? NAN : 1024 * (double)usage.ru_maxrss;
+}
+
+static attend_status time_calls(struct run *run, double seconds,
+                                struct bench_result *result)
+{
+    attend_status status = ATTEND_OK;
+
+    result->second = result->memory = NAN;
+    if (run->shape->stats == BENCH_MAP) {
+        status = run_once(run, &result->second);
+        result->memory = peak_memory();
+        return status;
+    }
+    /* The second pass reads the LSE of this. */
+    if (run->shape->stats == BENCH_COLUMNS)
+        status = forward(run, &run->stats.request);
+    if (status == ATTEND_OK)
+        status = warm_up(run, seconds);
+    return status == ATTEND_OK ? repeat(run, seconds) : status;
+}
+
+static void judge(struct run *run, struct bench_result *result)
+{
+    const double flops = bench_useful_flops(run->shape, run->input.mask);
     const double bytes = 2 * (double)run->input.k_bytes;
 
     result->median = median(&run->times);
@@ -150,6 +232,7 @@ static void judge(struct run *run, const struct bench_case *shape,
     result->roof = run->is_decode
                        ? fmin(result->read, roof_of_peak * result->peak * bytes / flops)
                        : NAN;
+    result->over_forward = median(&run->ratios);
 }
 
 attend_status bench_time(attend_context *ctx, const struct bench_case *shape,
@@ -160,19 +243,20 @@ attend_status bench_time(attend_context *ctx, const struct bench_case *shape,
 
     run = (struct run){.ctx = ctx,
                        .err = err,
+                       .shape = shape,
                        .is_decode = shape->kind == BENCH_DECODE,
                        .peak = bench_peak_find(attend_context_isa(ctx), dtype)};
     if (!run.peak)
         return fail(err, ATTEND_EUNSUPPORTED, "no way to measure the peak of this set");
     attend_status status = ATTEND_OK;
-    if (bench_input_make(shape, dtype, &run.input))
+    if (bench_input_make(shape, dtype, &run.input) ||
+        bench_stats_make(shape, &run.input, &run.stats))
         status = fail(err, ATTEND_ENOMEM, "out of memory for its tensors");
     if (status == ATTEND_OK)
-        status = warm_up(&run, seconds);
+        status = time_calls(&run, seconds, result);
     if (status == ATTEND_OK)
-        status = repeat(&run, seconds);
-    if (status == ATTEND_OK)
-        judge(&run, shape, result);
+        judge(&run, result);
+    bench_stats_free(&run.stats);
     bench_input_free(&run.input);
     return status;
 }

@@ -12,11 +12,16 @@ struct bench_result {
     /* NaN unless the case is one of decoding: */
     double bytes, read; /* K and V once, by the median; the median sample of a read */
     double roof;        /* bytes that memory, and 0.7 of the peak, allow */
+    /* NaN for BENCH_NONE and BENCH_MAP: the median of each time over its neighbour's,
+     * plain attention */
+    double over_forward;
+    /* NaN unless BENCH_MAP: seconds of the second pass, peak bytes of the process */
+    double second, memory;
 };
 
 /*
- * Repeats for about `seconds`, three times at least, after a warm-up.  On failure `err`
- * has the message.
+ * Repeats for about `seconds`, three times at least, after a warm-up; BENCH_MAP is run
+ * once.  On failure `err` has the message.
  */
 attend_status bench_time(attend_context *ctx, const struct bench_case *shape,
                          attend_dtype dtype, double seconds, struct bench_result *result,

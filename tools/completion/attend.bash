@@ -5,7 +5,7 @@
 _attend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run info check bench lab sheets design report help' words='' files=''
+    local commands='run stats info check bench lab sheets design report help' words='' files=''
     COMPREPLY=()
 
     # "--name=value" comes as three words, "--name", "=" and "value".
@@ -21,19 +21,26 @@ _attend()
         case ${COMP_WORDS[1]}:$prev in
         run:--q | run:--k | run:--v | run:--out | run:--lse | run:--weights | run:--mask | \
             run:--bias | run:--sinks) files=1 ;;
-        run:--alibi) files=1 words=auto ;;
-        run:--layout) words='bhld blhd' ;;
-        run:--causal) words='none top-left bottom-right offset:' ;;
+        stats:--q | stats:--k | stats:--v | stats:--out | stats:--map | stats:--mask | \
+            stats:--bias | stats:--sinks) files=1 ;;
+        run:--alibi | stats:--alibi) files=1 words=auto ;;
+        run:--layout | stats:--layout) words='bhld blhd' ;;
+        run:--causal | stats:--causal) words='none top-left bottom-right offset:' ;;
         run:--out-dtype) words='same f32' ;;
-        run:--dtype) words=bf16 ;;
+        run:--dtype | stats:--dtype) words=bf16 ;;
         bench:--dtype) words='f32 bf16 f16' ;;
         bench:--case) words=$(attend bench --list 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
         *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx' ;;
-        run:--scale | run:--softcap | run:--window-left | run:--window-right | \
-            run:--key-lengths | *:--threads | check:--seed | bench:--seconds) ;;
+        *:--scale | *:--softcap | *:--window-left | *:--window-right | *:--key-lengths | \
+            *:--threads | check:--seed | bench:--seconds | stats:--last | stats:--zoom | \
+            stats:--noise) ;;
+        stats:--top) words='1 2 3 4 5 6 7 8' ;;
         run:*) words='--q --k --v --out --lse --weights --layout --scale --softcap --causal
             --window-left --window-right --key-lengths --mask --bias --alibi --sinks
             --out-dtype --threads --isa --dtype --force --json --help' ;;
+        stats:*) words='--q --k --v --layout --scale --softcap --causal --window-left
+            --window-right --key-lengths --mask --bias --alibi --sinks --threads --isa --dtype
+            --rows --top --columns --last --zoom --map --noise --json --out --help' ;;
         info:*) words='--isa --threads --json --help' ;;
         check:*) words='--isa --threads --seed --json --help' ;;
         bench:*) words='--case --dtype --threads --isa --seconds --list --json --help' ;;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ALiBi slopes and sink logits: one number per query head. */
-#include "run.h"
+#include "inputs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +19,7 @@ static double half_value(uint16_t bits)
            (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
 }
 
-double run_read_value(const struct io_tensor *tensor, int64_t offset)
+double input_read_value(const struct io_tensor *tensor, int64_t offset)
 {
     const unsigned char *const at = (const unsigned char *)tensor->data +
                                     offset * (int64_t)io_dtype_size(tensor->dtype);
@@ -61,35 +61,35 @@ static void fill_slopes(double *slopes, int64_t hq)
 }
 
 /* hq doubles, to be freed; NULL with a message. */
-static double *allocate_heads(const struct run_problem *p)
+static double *allocate_heads(const struct inputs *p)
 {
     double *const values = calloc((size_t)p->io.q.size[1] + 1, sizeof *values);
 
     if (!values)
-        tool_fail("run", TOOL_FAILED, "out of memory for %" PRId64 " heads",
+        tool_fail(p->command, TOOL_FAILED, "out of memory for %" PRId64 " heads",
                   p->io.q.size[1]);
     return values;
 }
 
-static int read_heads(const struct run_problem *p, enum run_input which, double **values)
+static int read_heads(const struct inputs *p, enum input which, double **values)
 {
     const struct io_tensor *const t = &p->tensor[which];
     const int64_t hq = p->io.q.size[1];
-    const int status = run_check_float(which, t);
+    const int status = inputs_check_float(p, which);
 
     if (status)
         return status;
     if (t->ndim != 1 || t->size[0] != hq)
-        return RUN_FAIL_SHAPE(which, t, "(hq,) = (%" PRId64 ",) is needed", hq);
+        return INPUTS_FAIL_SHAPE(p, which, "(hq,) = (%" PRId64 ",) is needed", hq);
     *values = allocate_heads(p);
     if (!*values)
         return TOOL_FAILED;
     for (int64_t h = 0; h < hq; h++)
-        (*values)[h] = run_read_value(t, h * t->stride[0]);
+        (*values)[h] = input_read_value(t, h * t->stride[0]);
     return TOOL_OK;
 }
 
-int run_heads_open(const struct run_args *args, struct run_problem *p)
+int inputs_open_heads(const struct inputs_args *args, struct inputs *p)
 {
     int status = TOOL_OK;
 
@@ -98,11 +98,11 @@ int run_heads_open(const struct run_args *args, struct run_problem *p)
         if (!p->alibi)
             return TOOL_FAILED;
         fill_slopes(p->alibi, p->io.q.size[1]);
-    } else if (args->input[RUN_ALIBI]) {
-        status = read_heads(p, RUN_ALIBI, &p->alibi);
+    } else if (args->file[INPUT_ALIBI]) {
+        status = read_heads(p, INPUT_ALIBI, &p->alibi);
     }
-    if (!status && args->input[RUN_SINKS])
-        status = read_heads(p, RUN_SINKS, &p->sinks);
+    if (!status && args->file[INPUT_SINKS])
+        status = read_heads(p, INPUT_SINKS, &p->sinks);
     p->rule.alibi = p->alibi;
     p->rule.sinks = p->sinks;
     return status;

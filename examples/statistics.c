@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What two heads did, without a map of their weights: entropy, the sink and the previous
+ * token from the pass that computes O, and from a second one how much weight each key
+ * got.  The first head looks at the token before, the second at the first token.
+ */
+#include <attend/attend.h>
+
+#include <math.h>
+#include <stdio.h>
+
+enum { HEADS = 2, L = 64, STATS = 5, TOP = 2 };
+enum { LSE, ENTROPY, N_EFF, SINK1, PREVIOUS };
+
+static const attend_stat columns[STATS] = {
+    [LSE] = ATTEND_STAT_LSE,           [ENTROPY] = ATTEND_STAT_ENTROPY,
+    [N_EFF] = ATTEND_STAT_N_EFF,       [SINK1] = ATTEND_STAT_SINK1,
+    [PREVIOUS] = ATTEND_STAT_PREVIOUS,
+};
+
+static float q[HEADS][L][L], k[HEADS][L][L], v[HEADS][L][1], out[HEADS][L][1];
+static float rows[HEADS][L][STATS], top[HEADS][L][TOP], mass[HEADS][L];
+static int64_t top_keys[HEADS][L][TOP];
+
+/* Keys are axes: a query is the list of its scores.  One key leads the others by 6. */
+static void make_heads(void)
+{
+    for (int i = 0; i < L; i++) {
+        k[0][i][i] = k[1][i][i] = 1;
+        q[0][i][i > 0 ? i - 1 : 0] = 6;
+        q[1][i][0] = 6;
+    }
+}
+
+static attend_view view(const void *data, int length, int width)
+{
+    return (attend_view){data,
+                         ATTEND_F32,
+                         {1, HEADS, length, width},
+                         {HEADS * length * width, length * width, width, 1}};
+}
+
+static attend_tensor tensor(void *data, int length, int width)
+{
+    const attend_view like = view(data, length, width);
+
+    return (attend_tensor){
+        data,
+        like.dtype,
+        {1, HEADS, length, width},
+        {like.stride[0], like.stride[1], like.stride[2], like.stride[3]}};
+}
+
+static attend_status first_pass(attend_context *ctx, const attend_rule *rule,
+                                attend_error *err)
+{
+    attend_stats stats = attend_stats_default();
+    stats.columns = columns;
+    stats.rows = tensor(rows, L, STATS);
+    stats.top_weights = tensor(top, L, TOP);
+    stats.top_keys = &top_keys[0][0][0];
+
+    attend_io io = attend_io_default();
+    io.q = view(q, L, L);
+    io.k = view(k, L, L);
+    io.v = view(v, L, 1);
+    io.out = tensor(out, L, 1);
+    io.stats = &stats;
+    return attend_forward(ctx, rule, &io, err);
+}
+
+/* The LSE of every row is a column of what the first pass wrote. */
+static attend_status second_pass(attend_context *ctx, const attend_rule *rule,
+                                 attend_error *err)
+{
+    attend_second second = attend_second_default();
+    second.q = view(q, L, L);
+    second.k = view(k, L, L);
+    second.lse = view(&rows[0][0][LSE], L, STATS);
+    second.lse.size[3] = 1;
+    second.column_mass = tensor(mass, 1, L);
+    return attend_second_pass(ctx, rule, &second, err);
+}
+
+static double mean(int h, int stat)
+{
+    double sum = 0;
+
+    for (int i = 0; i < L; i++)
+        sum += (double)rows[h][i][stat];
+    return sum / L;
+}
+
+static int differs(double x, double expected)
+{
+    return !(fabs(x - expected) <= 1e-5 * (1 + fabs(expected)));
+}
+
+/* Row i sees i + 1 keys: one weighs p, the i others share the rest. */
+static int check_row(int h, int i)
+{
+    const int leader = h == 0 && i > 0 ? i - 1 : 0;
+    const double e = exp(6), p = e / (e + i), rest = 1 / (e + i);
+    const double entropy = -p * log(p) - i * rest * log(rest);
+
+    return differs((double)rows[h][i][ENTROPY], entropy) ||
+           differs((double)rows[h][i][N_EFF], 1 / (p * p + i * rest * rest)) ||
+           differs((double)rows[h][i][SINK1], leader == 0 ? p : rest) ||
+           top_keys[h][i][0] != leader || differs((double)top[h][i][0], p);
+}
+
+/* Every row has one unit of weight to give. */
+static int check_columns(int h)
+{
+    double sum = 0;
+
+    for (int j = 0; j < L; j++)
+        sum += (double)mass[h][j];
+    return differs(sum, L);
+}
+
+int main(void)
+{
+    attend_rule rule = attend_rule_default();
+    rule.causal = ATTEND_CAUSAL_TOP_LEFT;
+    rule.scale_is_set = 1;
+    rule.scale = 1;
+    make_heads();
+
+    attend_context *ctx = NULL;
+    attend_error err;
+    if (attend_context_create(&ctx, NULL, &err) != ATTEND_OK ||
+        first_pass(ctx, &rule, &err) != ATTEND_OK ||
+        second_pass(ctx, &rule, &err) != ATTEND_OK) {
+        fprintf(stderr, "statistics: %s\n", err.message);
+        attend_context_destroy(ctx);
+        return 1;
+    }
+    attend_context_destroy(ctx);
+
+    int wrong = 0;
+    puts("head  entropy  n_eff  sink1  previous  weight of key 0");
+    for (int h = 0; h < HEADS; h++) {
+        printf("%4d  %7.3f  %5.2f  %5.3f  %8.3f  %15.2f\n", h, mean(h, ENTROPY),
+               mean(h, N_EFF), mean(h, SINK1), mean(h, PREVIOUS), (double)mass[h][0]);
+        for (int i = 0; i < L; i++)
+            wrong |= check_row(h, i);
+        wrong |= check_columns(h);
+    }
+    return wrong;
+}

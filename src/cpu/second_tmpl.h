@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Not a header: an item of the second pass.  Lanes are queries of one head, as in a wide
+ * item; scores become P = exp(s - lse) in place, and each thing wanted is one more loop
+ * over them.  Columns are summed lane by lane over the tiles, and the lanes added up in
+ * double every FLUSH_GROUPS groups of tiles, so that errors do not grow with nq.  Tiles
+ * and groups begin at multiples of their size from query 0: what a column sums depends
+ * neither on the item's other keys nor on what else is wanted.
+ * Parameters: forward_tmpl.h.
+ */
+#define GROUP_ROWS (TILES_MAX * BR)
+#define FLUSH_GROUPS 8
+
+struct N(second) {
+    const struct second *request;
+    const struct second_item *item;
+    /* Of the item's columns, [keys][VLEN] and [keys]. */
+    REAL *mass, *last, *max;
+    double *mass_sum, *last_sum, *max_sum;
+    struct second_pool pool;
+};
+
+/* As N(carve), for an item of the second pass. */
+static size_t N(carve_second)(STATE *s, struct N(second) * c, const struct problem *p,
+                              char *base)
+{
+    const struct operand_sizes sizes = N(operand_sizes)(p);
+    const size_t lanes = BR * sizeof(REAL), keys = (size_t)p->second->item_keys;
+    size_t used = 0;
+    ROWS none;
+
+    s->s = N(take)(base, &used, BC * lanes);
+    s->extra = N(take)(base, &used, BC * lanes);
+    s->top = N(take)(base, &used, lanes);
+    s->k = N(take)(base, &used, sizes.k);
+    s->rows = N(take)(base, &used, TILES_MAX * sizeof *s->rows);
+    for (int64_t x = 0; x < TILES_MAX; x++) {
+        ROWS *const g = base ? &s->rows[x] : &none;
+
+        g->q = N(take)(base, &used, sizes.q);
+        g->m = N(take)(base, &used, lanes);
+        g->l = N(take)(base, &used, lanes);
+    }
+    c->mass = N(take)(base, &used, keys * VLEN * sizeof(REAL));
+    c->last = N(take)(base, &used, keys * VLEN * sizeof(REAL));
+    c->max = N(take)(base, &used, keys * VLEN * sizeof(REAL));
+    c->mass_sum = N(take)(base, &used, keys * sizeof(double));
+    c->last_sum = N(take)(base, &used, keys * sizeof(double));
+    c->max_sum = N(take)(base, &used, keys * sizeof(double));
+    c->pool.sums = N(take)(base, &used, attendi_pool_size(p, GROUP_ROWS));
+    return used;
+}
+
+/*
+ * A tile of queries of the item's head.  m holds the lse from where the scores of the row
+ * are counted, l what rounding it to REAL left out, in the units of exp2.  A row whose
+ * lse is -inf, or past the last, sees nothing.
+ */
+static void N(begin_second)(STATE *s, ROWS *g, int64_t row, int64_t rows)
+{
+    const struct problem *p = s->p;
+
+    N(begin_rows)(s, g, row, rows);
+    for (int64_t r = 0; r < g->width; r++) {
+        double lse =
+            r < rows ? attendi_second_lse(p, s->t->b, s->head, row + r) : -INFINITY;
+
+        if (lse == -INFINITY) {
+            g->first[r] = g->end[r] = g->all_lo = g->all_hi = 0;
+            lse = 0;
+        } else if (p->alibi) {
+            lse -= p->alibi[s->head] *
+                   (double)(g->anchor[r] - attendi_position(p, s->t->b, row + r));
+        }
+        g->m[r] = N(narrow)(lse);
+        g->l[r] = isfinite(g->m[r]) ? (REAL)(((double)g->m[r] - lse) * LOG2_E) : 0;
+    }
+    if (g->lo < g->hi)
+        N(pack_q)(s, g);
+}
+
+/* Scores of keys a .. e - 1 to P, for lanes r .. r + VLEN - 1; 0 where hidden. */
+static ALWAYS_INLINE void N(recall_lanes)(const STATE *s, const ROWS *g, int64_t a,
+                                          int64_t e, int64_t r, const int edge)
+{
+    const VEC lse = V(load)(g->m + r), rest = V(load)(g->l + r);
+
+    for (int64_t x = a; x < e; x++) {
+        REAL *const at = s->s + x * BR + r;
+        const VEC y = V(fma)(V(sub)(V(load)(at), lse), V(set1)((REAL)LOG2_E), rest);
+        const VEC w = N(exp2)(y);
+
+        V(store)
+        (at, edge ? V(pick)(V(load)(s->extra + x * BR + r), V(set1)(0), w) : w);
+    }
+}
+
+/* Whether an lse lies so far below a score that exp2 has no answer. */
+static int N(is_beyond)(const STATE *s, const ROWS *g)
+{
+    int beyond = 0;
+
+    ROLLED
+    for (int64_t r = 0; r < g->width; r++)
+        beyond |= s->top[r] - g->m[r] > (REAL)(-EXP2_MIN / LOG2_E);
+    return beyond;
+}
+
+static void N(recall_beyond)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
+                             int edge)
+{
+    for (int64_t x = a; x < e; x++) {
+        ROLLED
+        for (int64_t r = 0; r < g->width; r++) {
+            REAL *const at = s->s + x * BR + r;
+            const double y = ((double)*at - (double)g->m[r]) * LOG2_E + (double)g->l[r];
+            *at = edge && signbit(s->extra[x * BR + r]) ? 0 : (REAL)exp2(y);
+        }
+    }
+}
+
+static void N(recall)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int edge)
+{
+    if (N(is_beyond)(s, g)) {
+        N(recall_beyond)(s, g, a, e, edge);
+        return;
+    }
+    for (int64_t r = 0; r < g->width; r += VLEN)
+        if (edge)
+            N(recall_lanes)(s, g, a, e, r, 1);
+        else
+            N(recall_lanes)(s, g, a, e, r, 0);
+}
+
+/* Adds P of keys a .. e - 1 to their columns, [e - a][VLEN]. */
+static void N(add_columns)(const STATE *s, const ROWS *g, int64_t a, int64_t e, REAL *to)
+{
+    for (int64_t x = a; x < e; x++, to += VLEN) {
+        const REAL *const from = s->s + x * BR;
+        VEC sum = V(load)(from);
+
+        for (int64_t r = VLEN; r < g->width; r += VLEN)
+            sum = V(add)(sum, V(load)(from + r));
+        V(store)(to, V(add)(V(load)(to), sum));
+    }
+}
+
+/* The same for the last queries; the tile where they begin goes to their sums at once. */
+static void N(add_last)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
+                        int64_t last_query, REAL *to, double *sums)
+{
+    const int64_t first = last_query - g->row;
+
+    if (first <= 0)
+        N(add_columns)(s, g, a, e, to);
+    else if (first < g->rows)
+        attendi_second_add_lanes(s->s + a * BR, BR, REAL_DTYPE, first, g->rows, e - a,
+                                 sums);
+}
+
+static void N(max_columns)(const STATE *s, const ROWS *g, int64_t a, int64_t e, REAL *to)
+{
+    for (int64_t x = a; x < e; x++, to += VLEN) {
+        VEC top = V(load)(to);
+
+        for (int64_t r = 0; r < g->width; r += VLEN)
+            top = V(max)(V(load)(s->s + x * BR + r), top);
+        V(store)(to, top);
+    }
+}
+
+/* Adds keys a .. e - 1 of each row to its block of the pooled map. */
+static void N(add_pooled)(const STATE *s, const ROWS *g, const struct N(second) * c,
+                          int64_t j0, int64_t a, int64_t e)
+{
+    const int64_t block = c->request->block;
+    int64_t x = a;
+
+    while (x < e) {
+        const int64_t column = (j0 + x) / block;
+        const int64_t end = min_i64(e, (column + 1) * block - j0);
+        REAL sums[BR];
+
+        for (int64_t r = 0; r < g->width; r += VLEN) {
+            VEC sum = V(set1)(0);
+
+            for (int64_t y = x; y < end; y++)
+                sum = V(add)(sum, V(load)(s->s + y * BR + r));
+            V(store)(sums + r, sum);
+        }
+        attendi_pool_add(&c->pool, s->p, c->item, g->row, g->rows, column, sums,
+                         REAL_DTYPE);
+        x = end;
+    }
+}
+
+/* A tile over keys j0 + a .. j0 + e - 1. */
+static void N(second_tile)(STATE *s, const ROWS *g, const struct N(second) * c,
+                           int64_t j0, int64_t a, int64_t e)
+{
+    const struct second *request = c->request;
+    const int64_t at = j0 + a - c->item->keys.lo; /* among the item's keys */
+    const int edge = N(is_edge)(s, g, j0, a, e);
+
+    N(wide_scores)(s, g, j0, a, e, edge);
+    N(recall)(s, g, a, e, edge);
+    if (request->column_mass.data || request->column_max.data)
+        N(add_columns)(s, g, a, e, c->mass + at * VLEN);
+    if (request->column_max.data)
+        N(max_columns)(s, g, a, e, c->max + at * VLEN);
+    if (request->column_last.data)
+        N(add_last)
+    (s, g, a, e, request->last_query, c->last + at * VLEN, c->last_sum + at);
+    if (request->block)
+        N(add_pooled)(s, g, c, j0, a, e);
+    if (request->zoom.data)
+        attendi_second_store_zoom(s->p, c->item, g->row, g->rows, j0 + a, e - a,
+                                  s->s + a * BR, BR);
+}
+
+static void N(flush)(REAL *lanes, int64_t keys, double *sums)
+{
+    attendi_second_add_lanes(lanes, VLEN, REAL_DTYPE, 0, VLEN, keys, sums);
+    memset(lanes, 0, (size_t)(keys * VLEN) * sizeof *lanes);
+}
+
+static void N(flush_columns)(const struct N(second) * c)
+{
+    const int64_t keys = c->item->keys.hi - c->item->keys.lo;
+
+    if (c->request->column_mass.data || c->request->column_max.data)
+        N(flush)(c->mass, keys, c->mass_sum);
+    if (c->request->column_last.data)
+        N(flush)(c->last, keys, c->last_sum);
+}
+
+/* Queries first .. end - 1, at most a group: the tiles take turns on a block of keys. */
+static void N(second_group)(STATE *s, const struct N(second) * c, int64_t first,
+                            int64_t end)
+{
+    struct key_range all = {0, 0};
+
+    s->count = 0;
+    for (int64_t row = first; row < end; row += BR) {
+        ROWS *const g = &s->rows[s->count++];
+
+        N(begin_second)(s, g, row, min_i64(BR, s->p->nq - row));
+        if (g->lo < g->hi) {
+            all.lo = all.hi == 0 ? g->lo : min_i64(all.lo, g->lo);
+            all.hi = max_i64(all.hi, g->hi);
+        }
+    }
+    for (int64_t j0 = all.lo / BC * BC; j0 < all.hi; j0 += BC) {
+        N(open_keys)(s, j0, max_i64(all.lo - j0, 0), min_i64(all.hi - j0, BC));
+        for (int64_t x = 0; x < s->count; x++) {
+            const ROWS *const g = &s->rows[x];
+            const int64_t a = max_i64(g->lo - j0, 0), e = min_i64(g->hi - j0, BC);
+
+            if (a < e)
+                N(second_tile)(s, g, c, j0, a, e);
+        }
+    }
+}
+
+static size_t N(second_scratch)(const struct problem *p)
+{
+    struct N(second) c;
+    STATE s;
+
+    return N(carve_second)(&s, &c, p, NULL);
+}
+
+static void N(second)(const struct problem *p, const struct second_item *item,
+                      void *scratch)
+{
+    const struct second *const request = p->second;
+    const struct tile t = {.b = item->b, .hk = item->h / p->group, .keys = item->keys};
+    const int64_t keys = item->keys.hi - item->keys.lo;
+    STATE s = {.p = p, .t = &t, .head = item->h, .heads = 1};
+    struct N(second) c = {.request = request, .item = item};
+
+    N(carve_second)(&s, &c, p, scratch);
+    memset(c.mass, 0, (size_t)((char *)c.pool.sums - (char *)c.mass));
+    attendi_pool_begin(&c.pool, p, item, GROUP_ROWS, c.pool.sums);
+    attendi_second_clear_zoom(p, item);
+    for (int64_t group = request->queries / GROUP_ROWS * GROUP_ROWS;
+         group < request->queries_end; group += GROUP_ROWS) {
+        const int64_t first = max_i64(group, request->queries / BR * BR);
+        const int64_t end = min_i64(group + GROUP_ROWS, request->queries_end);
+        const struct key_range seen =
+            attendi_keys_seen(p, t.b, first, end - 1, item->keys);
+
+        if (seen.lo < seen.hi)
+            N(second_group)(&s, &c, first, end);
+        attendi_pool_pass(&c.pool, p, item, end);
+        if (group / GROUP_ROWS % FLUSH_GROUPS == FLUSH_GROUPS - 1)
+            N(flush_columns)(&c);
+    }
+    N(flush_columns)(&c);
+    if (request->column_max.data)
+        attendi_second_largest(c.max, VLEN, REAL_DTYPE, keys, c.max_sum);
+    attendi_second_store_columns(p, item, c.mass_sum, c.max_sum, c.last_sum);
+}

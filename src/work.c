@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "work.h"
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+
+const struct kernels *attendi_kernels_for(const attend_context *ctx,
+                                          const struct problem *p)
+{
+    const struct kernels *k = ctx->kernels;
+
+    while (k->takes && !k->takes(p))
+        k = k->base;
+    return k;
+}
+
+bool attendi_reserve(size_t *total, size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(bytes, (size_t)ATTENDI_ALIGN, &bytes) ||
+        __builtin_add_overflow(*total, bytes / ATTENDI_ALIGN * ATTENDI_ALIGN, total))
+        return false;
+    return *total <= SIZE_MAX >> 1;
+}
+
+size_t attendi_worker_size(size_t size)
+{
+    return (size / ATTENDI_ALIGN + 1) * ATTENDI_ALIGN;
+}
+
+struct hand_out {
+    const attend_context *ctx;
+    int64_t count;
+    bool tells;
+    void (*body)(void *arg, int64_t turn, int worker);
+    void *arg;
+    atomic_llong next, done; /* turns handed out and turns finished */
+    atomic_flag telling;     /* one worker at a time reports progress */
+};
+
+/* One worker of the pool: takes turns until none is left. */
+static void work(void *arg, int worker)
+{
+    struct hand_out *const h = arg;
+    const attend_context *ctx = h->ctx;
+
+    for (;;) {
+        const int64_t turn = atomic_fetch_add(&h->next, 1);
+
+        if (turn >= h->count)
+            return;
+        h->body(h->arg, turn, worker);
+        atomic_fetch_add(&h->done, 1);
+        if (h->tells && ctx->progress && !atomic_flag_test_and_set(&h->telling)) {
+            ctx->progress(ctx->progress_user, atomic_load(&h->done), h->count);
+            atomic_flag_clear(&h->telling);
+        }
+    }
+}
+
+void attendi_hand_out(const attend_context *ctx, int workers, int64_t count, bool tells,
+                      void (*body)(void *arg, int64_t turn, int worker), void *arg)
+{
+    struct hand_out h = {.ctx = ctx,
+                         .count = count,
+                         .tells = tells,
+                         .body = body,
+                         .arg = arg,
+                         .telling = ATOMIC_FLAG_INIT};
+
+    if (workers == 1)
+        work(&h, 0);
+    else if (workers > 1)
+        ctx->parallel_for(ctx->parallel_user, workers, work, &h);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What every call that computes shares: a kernel set, scratch, items for the workers. */
+#ifndef ATTEND_WORK_H
+#define ATTEND_WORK_H
+
+#include <stdbool.h>
+
+#include "context.h"
+
+/* The set that takes the problem: the context's, or one it rests on. */
+const struct kernels *attendi_kernels_for(const attend_context *ctx,
+                                          const struct problem *p);
+
+/* `count` pieces of `size` bytes, in whole lines, added to *total; false: too many. */
+bool attendi_reserve(size_t *total, size_t count, size_t size);
+
+/* Bytes for one worker: a line apart, so that no two workers write to one. */
+size_t attendi_worker_size(size_t size);
+
+/*
+ * Calls body(arg, turn, worker) once for every turn in 0 .. count - 1, with worker in
+ * 0 .. workers - 1, in order but at once.  Which worker takes which turn must change no
+ * bit.  `tells`: the turns are what the context reports as progress.
+ */
+void attendi_hand_out(const attend_context *ctx, int workers, int64_t count, bool tells,
+                      void (*body)(void *arg, int64_t turn, int worker), void *arg);
+
+#endif

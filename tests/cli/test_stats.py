@@ -1,0 +1,605 @@
+# SPDX-License-Identifier: MIT
+"""`attend stats` against dense weights in double."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+
+import dense_stats
+import harness
+from dense_stats import NAMES
+from harness import BIN, CliTest
+from png import read_png
+from problem import Problem
+
+QK = ["--q", "q.npy", "--k", "k.npy"]
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+class StatsTest(CliTest):
+    def problem(self, **shape):
+        p = Problem(self, **shape)
+        p.args[0] = "stats"
+        return p
+
+    def near(self, got, want, what=""):
+        """Non-finite numbers are null; others agree as f32 sums allow."""
+        got = np.array([np.nan if x is None else x for x in np.ravel(got)], float)
+        want = np.ravel(np.asarray(want, float))
+        self.assertEqual(got.shape, want.shape, what)
+        finite = np.isfinite(want)
+        self.assertEqual(np.isfinite(got).tolist(), finite.tolist(), what)
+        np.testing.assert_allclose(
+            got[finite], want[finite], rtol=1e-5, atol=2e-6, err_msg=what
+        )
+
+    def check_rows(self, p, *flags, **rule):
+        """--rows --json, whole, against the definitions."""
+        want, weights = dense_stats.rows(*p.values, **rule)
+        got = lines(self.succeed(*p.args, *flags, "--rows", "--json"))
+        self.assertEqual([(r["b"], r["h"], r["i"]) for r in got], list(want))
+        for r in got:
+            self.assertEqual(list(r), ["b", "h", "i", *NAMES])
+        for name in NAMES:
+            self.near([r[name] for r in got], [w[name] for w in want.values()], name)
+        return want, weights
+
+
+class Rows(StatsTest):
+    def test_dtypes_and_layouts(self):
+        for dtype in "f64", "f32", "f16", "bf16":
+            for layout in "bhld", "blhd":
+                with self.subTest(dtype=dtype, layout=layout):
+                    self.check_rows(self.problem(dtype=dtype, layout=layout))
+
+    def test_gqa(self):
+        for hq, hkv in (1, 1), (6, 2), (6, 6):
+            self.check_rows(self.problem(hq=hq, hkv=hkv))
+
+    def test_causal_and_windows(self):
+        p = self.problem(nq=9, nk=12)
+        for causal in "none", "top-left", "bottom-right":
+            self.check_rows(p, "--causal", causal, causal=causal)
+            self.check_rows(
+                p,
+                *("--causal", causal, "--window-left", "2"),
+                causal=causal,
+                left=2,
+            )
+        offset = {"causal": "offset", "offset": [-3, 20]}
+        self.check_rows(p, "--causal", "offset:-3,20", **offset)
+        self.check_rows(p, "--window-left=1", "--window-right=3", left=1, right=3)
+
+    def test_masks_biases_and_scores(self):
+        rng = np.random.default_rng(7)
+        p = self.problem()
+        mask = rng.random((2, 4, 5, 7)) < 0.5
+        mask[0, 0, 2] = False
+        self.save("m.npy", mask)
+        self.check_rows(p, "--mask", "m.npy", mask=mask)
+        bias = rng.standard_normal((5, 7))
+        bias[2], bias[3, 1:] = -np.inf, -np.inf
+        self.save("b.npy", bias)
+        self.check_rows(p, "--bias", "b.npy", bias=bias)
+        slopes = np.array([0.5, 0.25, 0.1, 0])
+        self.save("a.npy", slopes)
+        self.check_rows(p, "--alibi", "a.npy", "--scale", "2", alibi=slopes, scale=2.0)
+        self.check_rows(p, "--softcap", "0.7", softcap=0.7)
+
+    def test_sinks_change_nothing(self):
+        p = self.problem()
+        self.save("s.npy", np.array([0.5, -1.0, 30, -np.inf]))
+        self.check_rows(p, "--sinks", "s.npy", sinks="ignored")
+
+    def test_an_empty_row_has_no_maximum(self):
+        p = self.problem()
+        got = lines(self.succeed(*p.args, "--key-lengths", "0,1", "--rows", "--json"))
+        empty, single = got[0], got[-1]
+        self.assertEqual((empty["b"], empty["max"], empty["lse"]), (0, None, None))
+        for name in NAMES[2:]:
+            self.assertEqual(empty[name], 0, name)
+        self.assertEqual((single["b"], single["margin"]), (1, None))
+        self.assertEqual((single["entropy"], single["top_weight"]), (0, 1))
+        self.check_rows(p, "--key-lengths", "0,1", lengths=[0, 1])
+
+    def test_nan_is_null(self):
+        p = self.problem()
+        p.values[0][0, 1, 2] = np.nan
+        self.save("q.npy", p.values[0].astype("f4"))
+        for r in lines(self.succeed(*p.args, "--rows", "--json")):
+            bad = (r["b"], r["h"], r["i"]) == (0, 1, 2)
+            self.assertEqual([r[name] is None for name in NAMES], [bad] * len(NAMES))
+
+    def test_top(self):
+        p = self.problem(nq=9, nk=12)
+        flags = "--causal", "top-left"
+        _, weights = dense_stats.rows(*p.values, causal="top-left")
+        for k in 1, 3, 8:
+            for r in lines(
+                self.succeed(*p.args, *flags, "--rows", "--json", "--top", k)
+            ):
+                w = weights[r["b"], r["h"], r["i"]]
+                order = np.argsort(-w, kind="stable")[: min(k, r["i"] + 1)]
+                self.assertEqual([key for key, _ in r["top"]], order.tolist())
+                self.near([weight for _, weight in r["top"]], w[order])
+
+    def test_table(self):
+        p = self.problem()
+        text = self.succeed(*p.args, "--rows", "--top", "2").splitlines()
+        self.assertEqual(text[0].split()[:4], ["b", "h", "i", "keys"])
+        want, weights = dense_stats.rows(*p.values)
+        for line, ((b, h, i), row) in zip(text[1:41], want.items()):
+            words = line.split()
+            self.assertEqual(words[:3], [str(b), str(h), str(i)])
+            shown = ["keys", *NAMES[:2], *NAMES[2:]]
+            for name, word in zip(shown, words[3:17]):
+                self.assertAlmostEqual(float(word), row[name], delta=6e-4, msg=name)
+            best = np.argsort(-weights[b, h, i])[:2]
+            self.assertEqual([w.split(":")[0] for w in words[17:]], [str(x) for x in best])
+        self.assertEqual(text[41], "")
+
+    def test_threads_change_nothing(self):
+        p = self.problem(nq=70, nk=90, d=16)
+        flags = "--causal", "bottom-right", "--rows", "--json", "--top", "4"
+        one = self.succeed(*p.args, *flags, "--threads", "1")
+        for threads in "2", "5":
+            self.assertEqual(one, self.succeed(*p.args, *flags, "--threads", threads))
+
+
+class Heads(StatsTest):
+    def test_means_over_rows(self):
+        p = self.problem(nq=20, nk=20, d=8)
+        want, weights = dense_stats.rows(*p.values, causal="top-left", lengths=[20, 3])
+        got = lines(
+            self.succeed(
+                *p.args,
+                *("--causal", "top-left", "--key-lengths", "20,3", "--json", "--top", 2),
+            )
+        )
+        self.assertEqual(
+            [(g["b"], g["h"]) for g in got], [(b, h) for b in range(2) for h in range(4)]
+        )
+        for g in got:
+            rows = [w for (b, h, _), w in want.items() if (b, h) == (g["b"], g["h"])]
+            choice = [w for w in rows if w["keys"] > 1]
+            self.assertEqual(g["rows"], 20)
+            for name in ["keys", "second_previous", "raw_mean", *NAMES]:
+                over = choice if name == "margin" else rows
+                self.near(g[name], np.mean([w[name] for w in over]), name)
+            share = [w["entropy"] / np.log(w["keys"]) for w in choice]
+            self.near(g["entropy_share"], np.mean(share))
+            self.near(g["raw_sd"], np.mean([w["raw_variance"] ** 0.5 for w in rows]))
+            best = np.sort(weights[g["b"], g["h"]])[:, ::-1]
+            self.near(g["top_mass"], [best[:, :1].mean(), best[:, :2].sum(1).mean()])
+            said = g["summary"]["entropy_share"]
+            self.near([said["mean"], said["sd"]], [np.mean(share), np.std(share)])
+            self.assertEqual(
+                said["histogram"], np.histogram(share, 64, (0, 1))[0].tolist()
+            )
+            self.assertEqual(g["summary"]["n_eff_share"]["rows"], 20)
+            self.assertIn(g["character"], CHARACTERS)
+            self.assertRegex(g["reason"], r"\d")
+
+    def test_values(self):
+        p = self.problem(nb=1, hq=2, hkv=1)
+        (got, _) = lines(self.succeed(*p.args, "--json"))
+        _, weights = dense_stats.rows(*p.values)
+        v, w = p.values[2][0, 0], weights[0, 0]
+        norm = w @ np.linalg.norm(v, axis=1)
+        self.near(got["value_norm"], norm.mean())
+        self.near(got["cancellation"], (np.linalg.norm(w @ v, axis=1) / norm).mean())
+        without = lines(self.succeed("stats", *QK, "--json"))[0]
+        self.assertEqual(set(got) - set(without), {"value_norm", "cancellation"})
+        for name in NAMES:
+            self.near(without[name], got[name])
+
+    def test_no_rows(self):
+        for size in {"nq": 0}, {"nk": 0}:
+            p = self.problem(nb=1, hq=1, hkv=1, **size)
+            (got,) = lines(self.succeed(*p.args, "--json"))
+            self.assertEqual((got["rows"], got["keys"], got["character"]), (0, None, "mixed"))
+        p = self.problem(nb=0)
+        self.assertEqual(self.succeed(*p.args, "--json"), "")
+
+    def test_table(self):
+        p = self.problem()
+        text = self.succeed(*p.args, "--top", "2").splitlines()
+        for word in "keys", "H/ln n", "exp H", "N_eff", "margin", "character", "top 2":
+            self.assertIn(word, text[0])
+        heads = lines(self.succeed(*p.args, "--top", "2", "--json"))
+        for line, g in zip(text[1:], heads):
+            words = line.split()
+            self.assertEqual(words[:2], [str(g["b"]), str(g["h"])])
+            shown = [g[x] for x in "keys entropy_share keys_eff n_eff top_weight".split()]
+            shown += [g[x] for x in "margin sink1 self previous distance".split()]
+            shown.append(g["top_mass"][1])
+            for word, value in zip(words[2:], shown):
+                self.assertAlmostEqual(float(word), value, delta=6e-4)
+            self.assertTrue(line.endswith(f"  {g['character']}: {g['reason']}"), line)
+        self.assertEqual(len(text), 1 + len(heads) + 2)
+
+
+CHARACTERS = (
+    "fragile pair",
+    "diffuse",
+    "previous token",
+    "sink",
+    "local",
+    "copy",
+    "average",
+    "frozen",
+    "mixed",
+)
+
+
+class Characters(StatsTest):
+    """Heads made through a bias, where q and k are 0."""
+
+    def heads(self, bias, *flags):
+        n = bias.shape[-1]
+        self.save("q.npy", np.zeros((len(bias), n, 2), "f4"))
+        self.save("k.npy", np.zeros((1, n, 2), "f4"))
+        self.save("b.npy", bias.astype("f4"))
+        return lines(self.succeed("stats", *QK, "--bias", "b.npy", "--json", *flags))
+
+    def test_made_heads(self):
+        n, rng = 128, np.random.default_rng(8)
+        i, j = np.arange(n)[:, None], np.arange(n)[None, :]
+        target = rng.permutation(n)[:, None]
+        pair = (j == target) | (j == (target + 50) % n)
+        three = pair | (j == (target + 90) % n)
+        made = {
+            "diffuse": 0.1 * rng.standard_normal((n, n)),
+            "previous token": 15.0 * (j == i - 1),
+            "sink": 8.0 * (j == 0),
+            "local": -np.abs(i - j) / 2,
+            "copy": 12.0 * (j == target),
+            "fragile pair": 15.0 * pair,
+            "average": 15.0 * three,
+            "frozen": 5.0 * rng.standard_normal((n, n)),
+            "mixed": 1.5 * rng.standard_normal((n, n)),
+        }
+        got = self.heads(np.array([np.broadcast_to(x, (n, n)) for x in made.values()]))
+        self.assertEqual([g["character"] for g in got], list(made))
+        self.assertIn("3 keys hold", got[list(made).index("average")]["reason"])
+
+    def test_noise_decides_on_pairs(self):
+        n = 64
+        j = np.arange(n)
+        bias = np.where(j == 20, 10.0, np.where(j == 50, 9.5, 0))[None, None].repeat(n, 1)
+        # sd of the difference: noise * sqrt(10^2 + 9.5^2) = noise * 13.79
+        for noise, character in ("0.03", "average"), ("0.04", "fragile pair"):
+            (got,) = self.heads(bias, "--noise", noise)
+            self.assertEqual(got["character"], character)
+
+
+class Second(StatsTest):
+    RULES = (
+        ([], {}),
+        (["--causal", "bottom-right"], {"causal": "bottom-right"}),
+        (["--window-left", "2"], {"left": 2}),
+        (["--key-lengths", "0,5"], {"lengths": [0, 5]}),
+    )
+
+    def test_columns(self):
+        p = self.problem(nq=9, nk=12)
+        for flags, rule in self.RULES:
+            _, weights = dense_stats.rows(*p.values, **rule)
+            got = lines(
+                self.succeed(*p.args, *flags, "--columns", "--last", "3", "--json")
+            )
+            for g in got:
+                w = weights[g["b"], g["h"]]
+                self.near(g["column_mass"], w.sum(0))
+                self.near(g["column_max"], w.max(0))
+                self.near(g["column_last"], w[-3:].sum(0))
+
+    def test_columns_in_a_table(self):
+        p = self.problem(nq=9, nk=12)
+        _, weights = dense_stats.rows(*p.values)
+        text = self.succeed(*p.args, "--columns", "--last", "2").split("\n\n")
+        self.assertEqual(len(text), 4)
+        for part, some in (text[1], weights), (text[2], weights[:, :, -2:]):
+            rows = part.splitlines()[1:]
+            for line, (b, h) in zip(rows, np.ndindex(2, 4)):
+                mass = some[b, h].sum(0)
+                best = np.argsort(-mass)[:8]
+                words = line.split()
+                self.assertEqual(words[:2], [str(b), str(h)])
+                for word, key in zip(words[2:], best):
+                    shown, value = word.split(":")
+                    self.assertEqual(int(shown), key)
+                    self.assertAlmostEqual(float(value), mass[key], delta=1e-3)
+                self.assertEqual(len(words), 10)
+
+    def test_zoom(self):
+        p = self.problem(nq=9, nk=12)
+        for flags, rule in self.RULES:
+            _, weights = dense_stats.rows(*p.values, **rule)
+            for r0, r1, c0, c1 in (0, 9, 0, 12), (2, 3, 4, 5), (5, 9, 1, 7):
+                zoom = f"{r0}:{r1},{c0}:{c1}"
+                for g in lines(self.succeed(*p.args, *flags, "--zoom", zoom, "--json")):
+                    want = weights[g["b"], g["h"], r0:r1, c0:c1]
+                    self.assertEqual(np.shape(g["zoom"]), want.shape)
+                    self.near(g["zoom"], want)
+
+    def test_zoom_in_a_table(self):
+        p = self.problem(nb=1, hq=1, hkv=1, nq=9, nk=12)
+        _, weights = dense_stats.rows(*p.values)
+        part = self.succeed(*p.args, "--zoom", "2:5,3:9").split("\n\n")[1].splitlines()
+        self.assertEqual(part[1].split(), [str(x) for x in range(3, 9)])
+        for line, i in zip(part[2:], range(2, 5)):
+            words = line.split()
+            self.assertEqual(words[0], str(i))
+            got = [float(x) for x in words[1:]]
+            np.testing.assert_allclose(got, weights[0, 0, i, 3:9], atol=6e-4)
+
+    def test_sinks_change_nothing(self):
+        p = self.problem()
+        self.save("s.npy", np.array([0.5, -1.0, 30, -np.inf]))
+        flags = "--columns", "--zoom", "0:5,0:7", "--json"
+        self.assertEqual(
+            self.succeed(*p.args, *flags, "--sinks", "s.npy"), self.succeed(*p.args, *flags)
+        )
+
+
+class Out(StatsTest):
+    ROWS = ["keys", *NAMES, "score_variance", "raw_mean", "raw_variance"]
+    ROWS += ["second_previous"]
+
+    def test_everything(self):
+        for dtype, name in ("f32", "F32"), ("f64", "F64"), ("bf16", "F32"):
+            p = self.problem(nq=9, nk=12, dtype=dtype)
+            flags = "--causal", "bottom-right", "--top", "3", "--columns", "--last", "2"
+            more = "--zoom", "1:4,2:9", "--map", "m.png", "--out", "s.safetensors"
+            self.succeed(*p.args, *flags, *more)
+            got = harness.read_safetensors(self.path("s.safetensors"))
+            want, weights = dense_stats.rows(*p.values, causal="bottom-right")
+            others = "top_weights top_keys column_mass column_max column_last map zoom"
+            self.assertEqual(
+                set(got), {*self.ROWS, "value_norm", "cancellation", *others.split()}
+            )
+            self.assertEqual(
+                {n: t for n, (t, _) in got.items()},
+                {n: "I64" if n == "top_keys" else name for n in got},
+            )
+            for statistic in self.ROWS:
+                values = got[statistic][1]
+                self.assertEqual(values.shape, (2, 4, 9))
+                self.near(values, [w[statistic] for w in want.values()], statistic)
+            order = np.argsort(-weights, axis=3, kind="stable")[..., :3]
+            self.assertEqual(got["top_keys"][1].tolist(), order.tolist())
+            self.near(got["top_weights"][1], np.take_along_axis(weights, order, 3))
+            self.near(got["column_mass"][1], weights.sum(2))
+            self.near(got["column_max"][1], weights.max(2))
+            self.near(got["column_last"][1], weights[:, :, -2:].sum(2))
+            self.near(got["zoom"][1], weights[:, :, 1:4, 2:9])
+            self.near(got["map"][1], weights)  # small enough for cells of one weight
+            os.remove(self.path("s.safetensors"))
+
+    def test_only_what_was_asked_for(self):
+        p = self.problem()
+        self.succeed("stats", *QK, "--out", "s.safetensors")
+        self.assertEqual(
+            set(harness.read_safetensors(self.path("s.safetensors"))), set(self.ROWS)
+        )
+        # It may be replaced by more of the same, but not by less.
+        self.succeed(*p.args, "--columns", "--out", "s.safetensors")
+        self.refuse("stats", *QK, "--out", "s.safetensors", says="also holds")
+
+    def test_ranks(self):
+        for rank, shape in (2, (5,)), (3, (4, 5)), (4, (1, 4, 5)):
+            hq = 1 if rank == 2 else 4
+            p = self.problem(nb=1, hq=hq, hkv=1, rank=rank)
+            flags = "--columns", "--zoom", "0:2,0:3", "--out", "s.safetensors"
+            self.succeed(*p.args, *flags)
+            got = harness.read_safetensors(self.path("s.safetensors"))
+            self.assertEqual(got["lse"][1].shape, shape)
+            self.assertEqual(got["column_mass"][1].shape, (*shape[:-1], 7))
+            self.assertEqual(got["zoom"][1].shape, (*shape[:-1], 2, 3))
+
+    def test_rows_json_beside_a_file(self):
+        p = self.problem()
+        flags = "--rows", "--json", "--columns", "--zoom", "0:1,0:1"
+        text = self.succeed(*p.args, *flags, "--out", "s.safetensors")
+        self.assertEqual(set(lines(text)[0]), {"b", "h", "i", *NAMES})
+        self.assertIn("zoom", harness.read_safetensors(self.path("s.safetensors")))
+
+
+class Map(StatsTest):
+    GAP, LABEL = 8, 14
+
+    def panel(self, picture, row, column, height, width):
+        top = self.GAP + self.LABEL + row * (height + self.LABEL + self.GAP)
+        left = self.GAP + column * (width + self.GAP)
+        return picture[top : top + height, left : left + width].astype(int).sum(axis=2)
+
+    def test_causal_is_dark_above_the_diagonal(self):
+        p = self.problem(nb=1, hq=4, hkv=4, nq=64, nk=64)
+        self.succeed(*p.args, "--causal", "top-left", "--map", "m.png")
+        picture = read_png(self.path("m.png"))
+        side = 2 * self.GAP + self.GAP + 2 * 256
+        self.assertEqual(picture.shape, (side + 2 * self.LABEL, side, 3))
+        _, weights = dense_stats.rows(*p.values, causal="top-left")
+        for h in range(4):
+            light = self.panel(picture, h // 2, h % 2, 256, 256)
+            cells = light.reshape(64, 4, 64, 4)
+            self.assertTrue((cells == cells[:, :1, :, :1]).all(), "cells are squares")
+            cells = cells[:, 0, :, 0]
+            above = np.triu(np.ones((64, 64), bool), 1)
+            self.assertEqual(cells[above].max(), 21)  # the darkest colour, 7 7 7
+            self.assertEqual(cells[0, 0], 3 * 249)  # all of it
+            # More weight is never darker: the scale rises in each of its steps.
+            w, c = weights[0, h][~above], cells[~above]
+            order = np.argsort(w)
+            visible = w[order] > 1 / 64 / 16
+            self.assertTrue((np.diff(c[order][visible]) >= 0).all())
+            self.assertGreater(c[w > 1 / 64].min(), 21)
+
+    def test_long_sequences_are_pooled(self):
+        n = 1300  # blocks of 3: 434 cells, the last of one query and key
+        rng = np.random.default_rng(9)
+        for name in "qk":
+            self.save(name + ".npy", rng.standard_normal((n, 4)).astype("f4"))
+        self.succeed("stats", *QK, "--map", "m.png", "--out", "s.safetensors")
+        self.assertEqual(
+            read_png(self.path("m.png")).shape, (434 + 16 + self.LABEL, 434 + 16, 3)
+        )
+        pooled = self.load("s.safetensors:map")
+        self.assertEqual(pooled.shape, (434, 434))
+        values = [np.load(self.path(x + ".npy"))[None, None] for x in "qk"]
+        _, weights = dense_stats.rows(*values, values[1])
+        padded = np.pad(weights[0, 0], (0, 2))
+        self.near(pooled, padded.reshape(434, 3, 434, 3).sum(axis=(1, 3)))
+
+    def test_one_query(self):
+        p = self.problem(nb=1, hq=1, hkv=1, nq=1, nk=700)
+        self.succeed(*p.args, "--map", "m.png")
+        self.assertEqual(
+            read_png(self.path("m.png")).shape, (16 + 16 + self.LABEL, 350 + 16, 3)
+        )
+
+    def test_grids(self):
+        for nb, hq, columns, rows in (1, 1, 1, 1), (1, 6, 3, 2), (2, 4, 4, 2), (1, 7, 3, 3):
+            p = self.problem(nb=nb, hq=hq, hkv=1, nq=32, nk=32, d=2)
+            self.succeed(*p.args, "--map", "m.png")
+            shape = read_png(self.path("m.png")).shape
+            height = self.GAP + rows * (256 + self.LABEL + self.GAP)
+            self.assertEqual(shape[:2], (height, self.GAP + columns * (256 + self.GAP)))
+
+
+class Refused(StatsTest):
+    def test_usage(self):
+        self.problem()
+        for flags, says in (
+            ("--zoom 0:6,0:7", ("--zoom", "queries 0:6", "0:5 (nq)")),
+            ("--zoom 0:5,0:8", ("--zoom", "keys 0:8", "0:7 (nk)")),
+            ("--zoom 3:3,0:7", ("--zoom", "3:3", "empty")),
+            ("--zoom 4:2,0:7", ("--zoom", "4:2")),
+            ("--zoom 0:5", ("--zoom", "'0:5'", "r0:r1,c0:c1")),
+            ("--zoom=-1:5,0:7", ("--zoom", "'-1:5,0:7'")),
+            ("--zoom 0:5,0:7x", ("--zoom", "0:7x")),
+            ("--zoom 0:99999999999999999999,0:7", "--zoom"),
+            ("--top 0", ("--top", "0 is outside 1..8")),
+            ("--top 9", ("--top", "9 is outside 1..8")),
+            ("--top x", ("--top", "'x'")),
+            ("--last 2", ("--last", "--columns")),
+            ("--columns --last 0", "--last"),
+            ("--columns --last 6", ("--last", "6 is outside 1..5 (nq)")),
+            ("--noise -1", ("--noise", "-1 is negative")),
+            ("--noise x", "--noise"),
+            ("--rows --json --columns", ("--columns", "--out")),
+            ("--rows --json --zoom 0:1,0:1", ("--zoom", "--out")),
+            ("--map m.jpg", ("--map", "m.jpg", "FILE.png")),
+            ("--map q.npy", ("--map", "q.npy")),
+            ("--map absent/m.png", ("--map", "absent/m.png", "No such file")),
+            ("--map m.png --out absent/s.safetensors", "absent/s.safetensors"),
+            ("--map absent/m.png --out s.safetensors", "absent/m.png"),
+            ("--out s.npy", ("--out", "s.npy", "FILE.safetensors")),
+            ("--out s.safetensors:x", "--out"),
+            ("--row", "did you mean '--rows'"),
+            ("--force", "--force"),
+            ("--causal no", ("--causal", "no")),
+            ("--mask absent.npy", ("--mask", "absent.npy", "No such file")),
+            ("--isa none", ("--isa", "none")),
+        ):
+            with self.subTest(flags=flags):
+                self.refuse("stats", *QK, *flags.split(), says=says)
+
+    def test_inputs(self):
+        self.problem()
+        self.save("v6.npy", np.zeros((2, 2, 6, 6), "f4"))
+        for flags, says in (
+            ("--k k.npy", "--q is missing"),
+            ("--q q.npy", "--k is missing"),
+            ("--q absent.npy --k k.npy", ("--q", "absent.npy", "No such file")),
+            ("--q k.npy --k q.npy", ("hq", "hkv")),
+            ("--q q.npy --k k.npy --v v6.npy", ("--v", "v6.npy", "nk")),
+        ):
+            with self.subTest(flags=flags):
+                self.refuse("stats", *flags.split(), says=says)
+
+    def test_an_input_is_not_overwritten(self):
+        p = self.problem()
+        tensors = {n: ("F32", x.astype("f4")) for n, x in zip("qkv", p.values)}
+        harness.write_safetensors(self.path("m.safetensors"), tensors)
+        self.refuse(
+            "stats",
+            *("--q", "m.safetensors:q", "--k", "m.safetensors:k"),
+            *("--out", "m.safetensors"),
+            says=("--out", "--q"),
+        )
+
+    def test_nothing_to_draw(self):
+        p = self.problem(nq=0)
+        self.refuse(*p.args, "--map", "m.png", says=("--map", "nothing"))
+
+    def test_a_large_zoom_is_not_printed(self):
+        p = self.problem(nb=1, nq=70, nk=20)
+        for zoom in "0:65,0:2", "0:2,0:17":
+            self.refuse(*p.args, "--zoom", zoom, says=("--zoom", "--out", "--json"))
+        self.succeed(*p.args, "--zoom", "0:70,0:20", "--out", "s.safetensors")
+        self.assertEqual(self.load("s.safetensors:zoom").shape, (1, 4, 70, 20))
+
+    def test_weights_of_everything_are_not_kept(self):
+        for name in "qk":
+            self.save(name + ".npy", np.zeros((2**14 + 1, 1), "f4"))
+        n = 2**14 + 1
+        self.refuse("stats", *QK, "--json", "--zoom", f"0:{n},0:{n}", says="268435456")
+
+    def test_full_standard_output(self):
+        p = self.problem()
+        for flags in [], ["--json"], ["--rows", "--json"]:
+            with open("/dev/full", "w") as full:
+                done = self.attend(*p.args, *flags, stdout=full)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class Said(StatsTest):
+    def test_help(self):
+        text = self.succeed("stats", "--help")
+        flags = "q k v rows top columns last zoom map noise json out layout dtype scale"
+        flags += " softcap bias alibi sinks causal window-left window-right key-lengths"
+        for flag in (flags + " mask threads isa").split():
+            self.assertIn(f"--{flag} ", text.replace("\n", " "))
+        for character in CHARACTERS:
+            self.assertIn(f"  {character} ", text)
+        self.assertIn("example", text)
+
+    def test_a_signal_leaves_nothing(self):
+        rng = np.random.default_rng(6)
+        for name in "qk":
+            self.save(name + ".npy", rng.standard_normal((1, 1, 4000, 64)).astype("f4"))
+        before = sorted(os.listdir(self.dir))
+        args = [*QK, "--isa", "ref", "--threads", "1"]
+        files = ["--map", "m.png", "--out", "s.safetensors"]
+        for number in signal.SIGINT, signal.SIGTERM:
+            with subprocess.Popen(
+                [BIN, "stats", *args, *files],
+                cwd=self.dir,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            ) as job:
+                for _ in range(1000):
+                    if len(os.listdir(self.dir)) >= len(before) + 2:
+                        break
+                    time.sleep(0.01)
+                time.sleep(0.05)
+                self.assertIsNone(job.poll(), "the work must still be under way")
+                job.send_signal(number)
+                job.communicate(timeout=20)
+            self.assertEqual(job.returncode, -number)
+            self.assertEqual(sorted(os.listdir(self.dir)), before)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/bench_stats.h"
+
+#include <stdlib.h>
+
+/* The LSE first, where a second pass looks for it. */
+static const attend_stat row_set[] = {
+    ATTEND_STAT_LSE,   ATTEND_STAT_MAX,   ATTEND_STAT_ENTROPY, ATTEND_STAT_N_EFF,
+    ATTEND_STAT_SINK1, ATTEND_STAT_SINK4, ATTEND_STAT_DISTANCE};
+enum { ROW_SET = sizeof row_set / sizeof row_set[0], LSE_ALONE = 1, ROW_SET_TOP = 2 };
+
+static const attend_stat all_set[] = {
+    ATTEND_STAT_KEYS,       ATTEND_STAT_MAX,
+    ATTEND_STAT_LSE,        ATTEND_STAT_TOP_WEIGHT,
+    ATTEND_STAT_ENTROPY,    ATTEND_STAT_KEYS_EFF,
+    ATTEND_STAT_N_EFF,      ATTEND_STAT_SCORE_VARIANCE,
+    ATTEND_STAT_RAW_MEAN,   ATTEND_STAT_RAW_VARIANCE,
+    ATTEND_STAT_MARGIN,     ATTEND_STAT_SINK1,
+    ATTEND_STAT_SINK4,      ATTEND_STAT_SELF,
+    ATTEND_STAT_PREVIOUS,   ATTEND_STAT_SECOND_PREVIOUS,
+    ATTEND_STAT_DISTANCE,   ATTEND_STAT_LOG_DISTANCE,
+    ATTEND_STAT_VALUE_NORM, ATTEND_STAT_CANCELLATION,
+    ATTEND_STAT_KEY_NOISE,  ATTEND_STAT_MAGNITUDE_NOISE};
+enum { ALL_SET = sizeof all_set / sizeof all_set[0], DISTANCE_BINS = 18, CLASSES = 4 };
+_Static_assert((int)ALL_SET == (int)ATTEND_STAT_COUNT, "a statistic is missing");
+
+enum { MAP_BLOCK = 256 };
+
+static void *take(struct bench_stats *stats, int64_t count, size_t size)
+{
+    void *const block = calloc((size_t)count, size);
+
+    stats->block[stats->blocks++] = block;
+    stats->is_short |= !block;
+    return block;
+}
+
+static attend_tensor floats(struct bench_stats *stats, int64_t nb, int64_t heads,
+                            int64_t rows, int64_t columns)
+{
+    return (attend_tensor){take(stats, nb * heads * rows * columns, sizeof(float)),
+                           ATTEND_F32,
+                           {nb, heads, rows, columns},
+                           {heads * rows * columns, rows * columns, columns, 1}};
+}
+
+static attend_tensor of_rows(const struct bench_case *shape, struct bench_stats *stats,
+                             int64_t columns)
+{
+    return floats(stats, shape->nb, shape->hq, shape->nq, columns);
+}
+
+static void ask_columns(const struct bench_case *shape, const attend_stat *columns,
+                        int count, struct bench_stats *stats)
+{
+    stats->request.columns = columns;
+    stats->request.rows = of_rows(shape, stats, count);
+}
+
+static void ask_top(const struct bench_case *shape, int count, struct bench_stats *stats)
+{
+    stats->request.top_weights = of_rows(shape, stats, count);
+    stats->request.top_keys =
+        take(stats, shape->nb * shape->hq * shape->nq * count, sizeof(int64_t));
+}
+
+static void ask_classes(const struct bench_case *shape, struct bench_stats *stats)
+{
+    int32_t *const classes = take(stats, shape->nb * shape->nk, sizeof *classes);
+
+    stats->request.class_mass = of_rows(shape, stats, CLASSES);
+    stats->request.classes = classes;
+    for (int64_t x = 0; classes && x < shape->nb * shape->nk; x++)
+        classes[x] = (int32_t)(x % (CLASSES + 1)) - 1;
+}
+
+static void ask(const struct bench_case *shape, struct bench_stats *stats)
+{
+    switch (shape->stats) {
+    case BENCH_NONE:
+    case BENCH_OFF:
+        break;
+    case BENCH_ROWS:
+    case BENCH_MAP:
+        ask_columns(shape, row_set, ROW_SET, stats);
+        ask_top(shape, ROW_SET_TOP, stats);
+        break;
+    case BENCH_ALL:
+        ask_columns(shape, all_set, ALL_SET, stats);
+        ask_top(shape, ATTEND_TOP_MAX, stats);
+        stats->request.distances = of_rows(shape, stats, DISTANCE_BINS);
+        ask_classes(shape, stats);
+        break;
+    case BENCH_COLUMNS:
+        ask_columns(shape, row_set, LSE_ALONE, stats);
+        break;
+    }
+}
+
+static void ask_second(const struct bench_case *shape, const struct bench_input *input,
+                       struct bench_stats *stats)
+{
+    const attend_tensor *const rows = &stats->request.rows;
+    const int64_t blocks = (shape->nq + MAP_BLOCK - 1) / MAP_BLOCK;
+    const int64_t key_blocks = (shape->nk + MAP_BLOCK - 1) / MAP_BLOCK;
+
+    stats->second.q = input->io.q;
+    stats->second.k = input->io.k;
+    stats->second.lse = (attend_view){
+        rows->data,
+        rows->dtype,
+        {shape->nb, shape->hq, shape->nq, 1},
+        {rows->stride[0], rows->stride[1], rows->stride[2], rows->stride[3]}};
+    if (shape->stats == BENCH_COLUMNS) {
+        stats->second.column_mass = floats(stats, shape->nb, shape->hq, 1, shape->nk);
+    } else if (shape->stats == BENCH_MAP) {
+        stats->second.pooled = floats(stats, shape->nb, shape->hq, blocks, key_blocks);
+        stats->second.pooled_block = MAP_BLOCK;
+    }
+}
+
+int bench_stats_make(const struct bench_case *shape, const struct bench_input *input,
+                     struct bench_stats *stats)
+{
+    *stats = (struct bench_stats){.request = attend_stats_default(),
+                                  .second = attend_second_default()};
+    ask(shape, stats);
+    ask_second(shape, input, stats);
+    return stats->is_short ? -1 : 0;
+}
+
+void bench_stats_free(struct bench_stats *stats)
+{
+    for (int x = 0; x < stats->blocks; x++)
+        free(stats->block[x]);
+    *stats = (struct bench_stats){.blocks = 0};
+}

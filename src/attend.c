@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_forward: validate, cut, hand out. */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -63,7 +64,7 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     const struct tiling *t = &run->schedule.tiling;
     const size_t workers = (size_t)run->schedule.workers, items = (size_t)t->count;
     const bool ordered = workers > 1 && t->count <= INT32_MAX, split = t->splits > 1;
-    size_t total = 0, order_at, parts_at, missing_at, digest_at;
+    size_t total = 0, order_at, parts_at, missing_at, digest_at, ln_at;
     struct stats *const stats = &run->problem->stats;
     run->worker_scratch = attendi_worker_size(
         run->kernels->scratch_size(run->problem, min_i64(t->item_rows, t->rows)));
@@ -80,6 +81,8 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     digest_at = total;
     fits = fits && attendi_reserve(&total, stats->summaries ? all_rows(run->problem) : 0,
                                    ATTEND_SUMMARY_COUNT * sizeof *stats->digest);
+    ln_at = total;
+    fits = fits && attendi_reserve(&total, (size_t)stats->ln_count, sizeof *stats->ln);
     char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
     if (!base)
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
@@ -91,6 +94,9 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     }
     if (stats->summaries)
         stats->digest = (float *)(void *)(base + digest_at);
+    stats->ln = (double *)(void *)(base + ln_at);
+    for (int64_t x = 0; x < stats->ln_count; x++)
+        stats->ln[x] = log1p((double)x);
     run->parts = base + parts_at;
     run->missing = (atomic_int *)(void *)(base + missing_at);
     for (size_t x = 0; split && x < items / (size_t)t->splits; x++)

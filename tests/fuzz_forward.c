@@ -121,6 +121,30 @@ static void take_rule(struct bytes *in, struct check_problem *p)
     }
 }
 
+/* Statistics: none, a few columns and more, or all. */
+static void take_stats(struct bytes *in, struct check_problem *p)
+{
+    const int64_t flags = take(in);
+    struct check_request *const stats = &p->stats;
+
+    if (!(flags & 1))
+        return;
+    stats->dtype = flags & 2 ? ATTEND_F64 : ATTEND_F32;
+    stats->columns =
+        flags & 4 ? ATTEND_STAT_COUNT : (int)(take(in) % (ATTEND_STAT_COUNT + 1));
+    const int64_t first = take(in);
+    for (int c = 0; c < ATTEND_STAT_COUNT; c++)
+        stats->column[c] = (attend_stat)((first + c) % ATTEND_STAT_COUNT);
+    stats->top = flags & 8 ? (int)(1 + take(in) % ATTEND_TOP_MAX) : 0;
+    stats->bins = flags & 16 ? (int)(1 + take(in) % 8) : 0;
+    if (!(flags & 32))
+        return;
+    stats->class_count = (int)(1 + take(in) % 5);
+    stats->classes = check_memory((size_t)(p->nb * p->nk), sizeof *stats->classes);
+    for (int64_t at = 0; at < p->nb * p->nk; at++)
+        stats->classes[at] = (int32_t)(take(in) % (stats->class_count + 1)) - 1;
+}
+
 static void take_plane_size(struct bytes *in, const struct check_problem *p,
                             int64_t size[4])
 {
@@ -137,6 +161,7 @@ static struct check_problem take_problem(struct bytes *in)
 
     take_shape(in, &p);
     take_rule(in, &p);
+    take_stats(in, &p);
     for (int t = 0; t < CHECK_TENSORS; t++)
         p.layout[t] = take_layout(in, t >= CHECK_OUT);
     const int64_t planes = take(in);

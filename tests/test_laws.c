@@ -48,9 +48,12 @@ TEST(shift) { perform("shift"); }
 TEST(merge) { perform("merge"); }
 TEST(constant) { perform("constant"); }
 TEST(nonfinite) { perform("nonfinite"); }
+TEST(stats) { perform("stats"); }
+TEST(unmoved) { perform("unmoved"); }
+TEST(stats_merge) { perform("stats-merge"); }
 TEST(nothing_is_left_out)
 {
-    CHECK(check_test_count == 17, "%d tests: list the new one here", check_test_count);
+    CHECK(check_test_count == 20, "%d tests: list the new one here", check_test_count);
 }
 
 int main(void)
@@ -81,6 +84,9 @@ int main(void)
     RUN(merge);
     RUN(constant);
     RUN(nonfinite);
+    RUN(stats);
+    RUN(unmoved);
+    RUN(stats_merge);
     RUN(nothing_is_left_out);
     check_close(&run);
     return test_finish();

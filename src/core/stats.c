@@ -19,7 +19,7 @@ static const struct {
     [ATTEND_STAT_ENTROPY] = {"entropy", STATS_SPREAD},
     [ATTEND_STAT_KEYS_EFF] = {"keys_eff", STATS_SPREAD},
     [ATTEND_STAT_N_EFF] = {"n_eff", STATS_SQUARES},
-    [ATTEND_STAT_SCORE_VARIANCE] = {"score_variance", STATS_SPREAD},
+    [ATTEND_STAT_SCORE_VARIANCE] = {"score_variance", STATS_SPREAD | STATS_SPREAD2},
     [ATTEND_STAT_RAW_MEAN] = {"raw_mean", STATS_RAW},
     [ATTEND_STAT_RAW_VARIANCE] = {"raw_variance", STATS_RAW},
     [ATTEND_STAT_MARGIN] = {"margin", STATS_TOP},
@@ -66,8 +66,6 @@ static attend_status take_columns(struct problem *p, const attend_stats *request
                                   attend_error *err)
 {
     struct stats *const s = &p->stats;
-    unsigned long seen = 0;
-
     const attend_status status =
         check_tensor(p, "stats.rows", &request->rows, ATTEND_STAT_COUNT, err);
     if (status != ATTEND_OK)
@@ -83,12 +81,13 @@ static attend_status take_columns(struct problem *p, const attend_stats *request
             return attendi_fail(err, ATTEND_EINVAL,
                                 "stats.columns[%d] (%d) is not a statistic", c,
                                 (int)stat);
-        if (seen >> stat & 1)
+        if (s->wanted >> stat & 1)
             return attendi_fail(err, ATTEND_EINVAL, "stats.columns[%d] (%s) is repeated",
                                 c, known[stat].name);
-        seen |= 1ul << stat;
+        s->wanted |= 1u << stat;
         s->column[c] = stat;
         s->needs |= known[stat].needs | STATS_ROWS;
+        s->ln_count = stat == ATTEND_STAT_LOG_DISTANCE ? p->nq + p->nk : s->ln_count;
         s->top = stat == ATTEND_STAT_MARGIN ? 2 : s->top;
     }
     return ATTEND_OK;
@@ -201,13 +200,15 @@ void attendi_stats_not_numbers(struct row_stats *row, double keys)
 }
 
 /* H = ln l - (sum (s - m) e) / l: two terms that are never negative. */
-static void read_spread(const struct row_sums *sums, double value[])
+static void read_spread(const struct stats *s, const struct row_sums *sums,
+                        double value[])
 {
     const double mean = sums->spread / sums->l;
     const double entropy = log1p(sums->rest) - mean;
 
     value[ATTEND_STAT_ENTROPY] = entropy;
-    value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
+    if (s->wanted & 1u << ATTEND_STAT_KEYS_EFF)
+        value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
     value[ATTEND_STAT_SCORE_VARIANCE] = fmax(0, sums->spread2 / sums->l - mean * mean);
 }
 
@@ -241,10 +242,11 @@ void attendi_stats_read(const struct problem *p, const struct row_sums *sums,
 
     value[ATTEND_STAT_KEYS] = sums->keys;
     value[ATTEND_STAT_MAX] = sums->m;
-    value[ATTEND_STAT_LSE] = sums->m + log(sums->l);
+    if (s->wanted & 1u << ATTEND_STAT_LSE)
+        value[ATTEND_STAT_LSE] = sums->m + log(sums->l);
     value[ATTEND_STAT_TOP_WEIGHT] = 1 / sums->l;
     if (s->needs & STATS_SPREAD)
-        read_spread(sums, value);
+        read_spread(s, sums, value);
     if (s->needs & STATS_SQUARES)
         value[ATTEND_STAT_N_EFF] = sums->l * sums->l / sums->squares;
     if (s->needs & STATS_RAW) {

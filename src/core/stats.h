@@ -6,13 +6,16 @@
 #ifndef ATTEND_CORE_STATS_H
 #define ATTEND_CORE_STATS_H
 
+#include <math.h>
+
 #include "attend/attend.h"
 
 /* Sums that a pass keeps for each row besides m, l and acc. */
 enum stats_needs {
     STATS_NONE = 0,
     STATS_ROWS = 1 << 13,           /* m and l alone: set in every request */
-    STATS_SPREAD = 1 << 0,          /* rest, spread and, for its variance, spread2 */
+    STATS_SPREAD2 = 1 << 14,        /* spread2 */
+    STATS_SPREAD = 1 << 0,          /* rest, spread */
     STATS_SQUARES = 1 << 1,         /* squares */
     STATS_RAW = 1 << 2,             /* keys, raw_mean, raw_m2 */
     STATS_TOP = 1 << 3,             /* the keys of the largest scores */
@@ -32,7 +35,8 @@ enum { STATS_BINS_MAX = 64, STATS_NEAR_KEYS = 3 };
 
 /* A validated request. */
 struct stats {
-    unsigned needs; /* STATS_NONE: no statistics */
+    unsigned needs;  /* STATS_NONE: no statistics */
+    unsigned wanted; /* bit x: statistic x is a column */
     int columns;
     attend_stat column[ATTEND_STAT_COUNT];
     attend_tensor rows, top_weights, distances, class_mass;
@@ -41,6 +45,8 @@ struct stats {
     int bins, class_count;
     const int32_t *classes;
     attend_summary *summaries;
+    double *ln; /* ln(1 + x) for x < ln_count, where distances are asked for in logs */
+    int64_t ln_count;
     float *digest; /* [nb][hq][nq][ATTEND_SUMMARY_COUNT], for the summaries */
 };
 
@@ -49,6 +55,14 @@ struct problem;
 /* Validates p->stats; the rest of *p is known.  `request` may be NULL. */
 attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
                                  attend_error *err);
+
+/* ln(1 + |gap|) */
+static inline double attendi_ln_distance(const struct stats *s, int64_t gap)
+{
+    const int64_t far = gap < 0 ? -gap : gap;
+
+    return far < s->ln_count ? s->ln[far] : log1p((double)far);
+}
 
 /* What is asked of one row, in double. */
 struct row_stats {

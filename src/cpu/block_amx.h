@@ -163,8 +163,8 @@ static void N(weigh_piece)(const STATE *s, struct N(pass) * pass, int64_t a, int
 {
     for (int64_t r = 0; r < pass->g->width; r += VLEN) {
         const VEC base = V(load)(pass->base + r);
-        const VEC sum = pass->edge ? N(weigh_lanes)(s, a, e, r, base, 1)
-                                   : N(weigh_lanes)(s, a, e, r, base, 0);
+        const VEC sum = pass->edge ? N(weigh_lanes)(s, a, e, r, base, 1, NULL, 0)
+                                   : N(weigh_lanes)(s, a, e, r, base, 0, NULL, 0);
 
         V(store)(pass->sum + r, V(add)(V(load)(pass->sum + r), sum));
     }

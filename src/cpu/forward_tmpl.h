@@ -32,16 +32,7 @@
 /* Rows of a head too few for the lanes; by shape alone, so that it changes no bit. */
 static bool N(is_narrow)(const struct problem *p)
 {
-    return p->nq * p->group < VLEN && !p->weights.data;
-}
-
-/* The next `bytes` of scratch; with base NULL only `used` grows. */
-static void *N(take)(char *base, size_t *used, size_t bytes)
-{
-    void *const piece = base ? base + *used : NULL;
-
-    *used += (bytes + ATTENDI_ALIGN - 1) / ATTENDI_ALIGN * ATTENDI_ALIGN;
-    return piece;
+    return p->nq * p->group < VLEN && !p->weights.data && !p->stats.needs;
 }
 
 /* Lays out scratch for `rows` rows of an item; with base NULL only the size is told. */
@@ -60,6 +51,7 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, char *ba
     s->k = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.k);
     s->v = N(take)(base, &used, N(is_narrow)(p) ? N(narrow_v_size)(p) : sizes.v);
     s->work = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.work);
+    s->note = p->stats.needs ? N(carve_note)(p, base, &used) : NULL;
     s->rows = N(take)(base, &used, (size_t)s->count * sizeof *s->rows);
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = base ? &s->rows[x] : &none;
@@ -71,6 +63,7 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, char *ba
         g->acc_before = N(take)(base, &used, acc);
         g->m_before = N(take)(base, &used, lanes);
         g->l_before = N(take)(base, &used, lanes);
+        g->tally = p->stats.needs ? N(carve_tally)(p, base, &used) : NULL;
     }
     return used;
 }

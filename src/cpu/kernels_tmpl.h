@@ -69,6 +69,29 @@ struct operand {
 /* Most vectors beside each other in a register tile. */
 #define NV_MAX 4
 
+/*
+ * Statistics: sums that scale with the weights (SUM_SPREAD2 follows SUM_SPREAD, bins of
+ * distances and classes follow all), and with their squares: of each kind of noise sum
+ * x^2 and sum x^2 |v|^2, where x is the weight times the score, or the weight.
+ */
+enum {
+    SUM_SPREAD,
+    SUM_SPREAD2,
+    SUM_DISTANCE,
+    SUM_LOG_DISTANCE,
+    SUM_NORM,
+    SUM_SINK1,
+    SUM_SINK4,
+    SUM_NEAR,
+    SUM_KINDS = SUM_NEAR + STATS_NEAR_KEYS
+};
+/* Score differences beyond this have weight 0; it stands in for -inf, since 0 inf is NaN.
+ */
+#define SPREAD_MAX 1000
+enum { NOISE_OF_NORMS, NOISE_OF_KEYS, NOISE_KINDS };
+#define SQUARES_OF(noise) (2 * (noise))
+enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KINDS) };
+
 /* f(..., n) with n, the number of vectors in use, known to the compiler. */
 #if QV == 3
 #define FOR_VECTORS(n, f, ...)                                                           \
@@ -121,6 +144,7 @@ struct operand {
 #define REAL_DTYPE ATTEND_F32
 #define REAL_MAX FLT_MAX
 #define REAL_MIN FLT_MIN
+#define REAL_EPSILON FLT_EPSILON
 #define VEC vf
 #define VLEN VF_LEN
 #define BR (QV * VLEN)
@@ -151,6 +175,7 @@ struct operand {
 #if defined(TILE_BF16)
 #include "cpu/pairs_bf16.h"
 #include "cpu/products_amx.h"
+#include "cpu/stats_none.h"
 #include "cpu/wide_tmpl.h"
 #include "cpu/block_amx.h"
 #include "cpu/narrow_bf16.h"
@@ -158,12 +183,14 @@ struct operand {
 #include "cpu/pairs_bf16.h"
 #include "cpu/products_bf16.h"
 #include "cpu/products_tmpl.h"
+#include "cpu/stats_tmpl.h"
 #include "cpu/wide_tmpl.h"
 #include "cpu/block_tmpl.h"
 #include "cpu/narrow_bf16.h"
 #else
 #include "cpu/products_fma_tmpl.h"
 #include "cpu/products_tmpl.h"
+#include "cpu/stats_tmpl.h"
 #include "cpu/wide_tmpl.h"
 #include "cpu/block_tmpl.h"
 #include "cpu/narrow_fma_tmpl.h"
@@ -196,6 +223,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #undef REAL_DTYPE
 #undef REAL_MAX
 #undef REAL_MIN
+#undef REAL_EPSILON
 #undef VEC
 #undef VLEN
 #undef V
@@ -206,6 +234,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #define REAL_DTYPE ATTEND_F64
 #define REAL_MAX DBL_MAX
 #define REAL_MIN DBL_MIN
+#define REAL_EPSILON DBL_EPSILON
 #define VEC vd
 #define VLEN VD_LEN
 #define V(word) vd_##word
@@ -226,6 +255,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #include "cpu/finish_tmpl.h"
 #include "cpu/products_fma_tmpl.h"
 #include "cpu/products_tmpl.h"
+#include "cpu/stats_tmpl.h"
 #include "cpu/wide_tmpl.h"
 #include "cpu/block_tmpl.h"
 #include "cpu/narrow_fma_tmpl.h"

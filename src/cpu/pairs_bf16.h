@@ -85,6 +85,8 @@ static inline __m512bh N(seen_pairs)(__m512bh value, __m512bh weight)
  * Weights of keys x and x + 1 as pairs of bf16, in place: row x / 2 is written after
  * row x is read.
  */
+enum { N(keeps_weights) = 0 };
+
 static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
                                    VEC odd)
 {

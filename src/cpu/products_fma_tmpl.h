@@ -240,6 +240,9 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
         }
 }
 
+/* Weights are kept as they are. */
+enum { N(keeps_weights) = 1 };
+
 /* Weights of keys x and x + 1 of the block, as the product wants them. */
 static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
                                    VEC odd)

@@ -31,6 +31,18 @@ static inline vf vf_mark_lt(vf a, vf b)
 {
     return _mm256_and_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ), _mm256_set1_ps(-0.0f));
 }
+static inline unsigned vf_lanes_lt(vf a, vf b)
+{
+    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ));
+}
+static inline vf vf_pick_lt(vf a, vf b, vf x, vf y)
+{
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
+}
+static inline vf vf_add_lt(vf sum, vf x, vf y)
+{
+    return _mm256_add_ps(sum, _mm256_and_ps(_mm256_cmp_ps(x, y, _CMP_LT_OQ), x));
+}
 static inline vf vf_either(vf a, vf b) { return _mm256_or_ps(a, b); }
 static inline vf vf_pick(vf mark, vf a, vf b) { return _mm256_blendv_ps(b, a, mark); }
 static inline vf vf_keep_ge(vf x, vf lo, vf y)
@@ -149,6 +161,18 @@ static inline vd vd_max(vd a, vd b) { return _mm256_max_pd(a, b); }
 static inline vd vd_mark_lt(vd a, vd b)
 {
     return _mm256_and_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ), _mm256_set1_pd(-0.0));
+}
+static inline unsigned vd_lanes_lt(vd a, vd b)
+{
+    return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ));
+}
+static inline vd vd_pick_lt(vd a, vd b, vd x, vd y)
+{
+    return _mm256_blendv_pd(y, x, _mm256_cmp_pd(a, b, _CMP_LT_OQ));
+}
+static inline vd vd_add_lt(vd sum, vd x, vd y)
+{
+    return _mm256_add_pd(sum, _mm256_and_pd(_mm256_cmp_pd(x, y, _CMP_LT_OQ), x));
 }
 static inline vd vd_either(vd a, vd b) { return _mm256_or_pd(a, b); }
 static inline vd vd_pick(vd mark, vd a, vd b) { return _mm256_blendv_pd(b, a, mark); }

@@ -41,6 +41,18 @@ static inline vf vf_mark_lt(vf a, vf b)
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ),
                                _mm512_set1_ps(-0.0f));
 }
+static inline unsigned vf_lanes_lt(vf a, vf b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
+}
+static inline vf vf_pick_lt(vf a, vf b, vf x, vf y)
+{
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), y, x);
+}
+static inline vf vf_add_lt(vf sum, vf x, vf y)
+{
+    return _mm512_mask_add_ps(sum, _mm512_cmp_ps_mask(x, y, _CMP_LT_OQ), sum, x);
+}
 static inline vf vf_either(vf a, vf b) { return _mm512_or_ps(a, b); }
 static inline vf vf_pick(vf mark, vf a, vf b)
 {
@@ -197,6 +209,18 @@ static inline vd vd_mark_lt(vd a, vd b)
 {
     return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ),
                                _mm512_set1_pd(-0.0));
+}
+static inline unsigned vd_lanes_lt(vd a, vd b)
+{
+    return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
+}
+static inline vd vd_pick_lt(vd a, vd b, vd x, vd y)
+{
+    return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ), y, x);
+}
+static inline vd vd_add_lt(vd sum, vd x, vd y)
+{
+    return _mm512_mask_add_pd(sum, _mm512_cmp_pd_mask(x, y, _CMP_LT_OQ), sum, x);
 }
 static inline vd vd_either(vd a, vd b) { return _mm512_or_pd(a, b); }
 static inline vd vd_pick(vd mark, vd a, vd b)

@@ -8,6 +8,9 @@
  *   mac(&acc, x, y)    acc = fma(x, y, acc)            } order written
  *   max(a, b)          b where either is NaN
  *   mark_lt(a, b)      -0.0 where a < b, else +0.0: a mark is a sign bit
+ *   lanes_lt(a, b)     bit i: whether a < b in lane i
+ *   pick_lt(a, b, x, y) x where a < b, else y
+ *   add_lt(sum, x, y)  sum + x where x < y, else sum
  *   either(a, b)       bitwise or: joins marks, or marks a number that is >= +0
  *   pick(mark, a, b)   a where marked, else b
  *   keep_ge(x, lo, v)  +0.0 where x < lo, else v (NaN is not below lo)
@@ -63,6 +66,19 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
     static inline v v##_mark_lt(v a, v b)                                                \
     {                                                                                    \
         return (v)((a < b) & (v##_bits)v##_set1(sign));                                  \
+    }                                                                                    \
+    static inline unsigned v##_lanes_lt(v a, v b)                                        \
+    {                                                                                    \
+        unsigned bits = 0;                                                               \
+                                                                                         \
+        for (unsigned i = 0; i < sizeof a / sizeof a[0]; i++)                            \
+            bits |= (unsigned)(a[i] < b[i]) << i;                                        \
+        return bits;                                                                     \
+    }                                                                                    \
+    static inline v v##_pick_lt(v a, v b, v x, v y) { return v##_where(a < b, x, y); }   \
+    static inline v v##_add_lt(v sum, v x, v y)                                          \
+    {                                                                                    \
+        return sum + (v)((x < y) & (v##_bits)x);                                         \
     }                                                                                    \
     static inline v v##_either(v a, v b) { return (v)((v##_bits)a | (v##_bits)b); }      \
     static inline v v##_pick(v mark, v a, v b)                                           \

@@ -20,6 +20,7 @@ struct N(rows) {
     REAL *m, *l;      /* [BR] each */
     REAL *acc_before; /* wide: the splits before this one, as acc, m, l */
     REAL *m_before, *l_before;
+    struct N(tally) * tally; /* sums of its statistics; NULL: none */
 };
 
 struct N(state) {
@@ -35,8 +36,18 @@ struct N(state) {
     REAL *work; /* what the products want besides */
     REAL *top;  /* [BR] wide: the largest score of each row in the block */
     REAL *fix;  /* [BR] what acc and l of the blocks before are multiplied by */
-    int finite; /* whether V is, in the block at hand; -1: not looked at yet */
+    struct N(note) * note; /* the block's statistics; NULL: none */
+    int finite;            /* whether V is, in the block at hand; -1: not looked at yet */
 };
+
+/* The next `bytes` of scratch; with base NULL only `used` grows. */
+static void *N(take)(char *base, size_t *used, size_t bytes)
+{
+    void *const piece = base ? base + *used : NULL;
+
+    *used += (bytes + ATTENDI_ALIGN - 1) / ATTENDI_ALIGN * ATTENDI_ALIGN;
+    return piece;
+}
 
 /* A number of the rule as REAL: one too large for it stays finite. */
 static inline REAL N(narrow)(double x)
@@ -140,13 +151,15 @@ static struct key_range N(block_range)(const STATE *s, int64_t lo, int64_t hi, i
 }
 
 /*
- * exp(s - m), s <= m.  Scores stay in natural units: multiplied by log2 e first,
+ * exp(x), x = s - m <= 0.  Scores stay in natural units: multiplied by log2 e first,
  * one near the largest float would overflow.  `m` is 0 in the place of -inf.
  */
-static inline VEC N(weight)(VEC score, VEC m)
+static inline VEC N(weight_of)(VEC x)
 {
-    return N(exp2)(V(mul)(V(sub)(score, m), V(set1)((REAL)LOG2_E)));
+    return N(exp2)(V(mul)(x, V(set1)((REAL)LOG2_E)));
 }
+
+static inline VEC N(weight)(VEC score, VEC m) { return N(weight_of)(V(sub)(score, m)); }
 
 static inline VEC N(finite_or_0)(VEC m)
 {

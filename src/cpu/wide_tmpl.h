@@ -162,35 +162,62 @@ static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64
     N(wide_rule)(s, g, j0, a, e, edge);
 }
 
-static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t x, int64_t r, VEC base,
-                                        const int edge)
-{
-    const VEC w = N(weight)(V(load)(s->s + x * BR + r), base);
+/* What statistics sum of the weights w of x = s - m as they arise. */
+enum { N(sum_xw), N(sum_ww), N(sum_xxw), N(sums) };
 
-    return edge ? V(either)(w, V(load)(s->extra + x * BR + r)) : w;
+/* `sums` first of these; kept beside the marks where the product rounds the weights. */
+static ALWAYS_INLINE void N(add_sums)(const STATE *s, int64_t at, VEC x, VEC w, VEC *sum,
+                                      const int sums)
+{
+    const VEC finite = V(max)(V(set1)(-SPREAD_MAX), x);
+
+    sum[N(sum_xw)] = V(fma)(finite, w, sum[N(sum_xw)]);
+    sum[N(sum_ww)] = V(fma)(w, w, sum[N(sum_ww)]);
+    if (sums > N(sum_xxw))
+        sum[N(sum_xxw)] = V(fma)(V(mul)(finite, w), finite, sum[N(sum_xxw)]);
+    if (!N(keeps_weights))
+        V(store)(s->extra + at, w);
 }
 
-/* Scores to weights, two keys at a time; returns their sum, key by key. */
-static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, int64_t r,
-                                        VEC base, const int edge)
+static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t at, VEC base,
+                                        const int edge, VEC *sum, const int sums)
 {
-    VEC sum = V(set1)(0);
+    const VEC gap = V(sub)(V(load)(s->s + at), base);
+    VEC w = N(weight_of)(gap);
+
+    if (edge)
+        w = V(either)(w, V(load)(s->extra + at));
+    if (sums > 0)
+        N(add_sums)(s, at, gap, w, sum, sums);
+    return w;
+}
+
+/*
+ * Scores to weights, two keys at a time; returns their sum, key by key.  `sums` others
+ * besides, 0 unless statistics are wanted.
+ */
+static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, int64_t r,
+                                        VEC base, const int edge, VEC *sum,
+                                        const int sums)
+{
+    VEC whole = V(set1)(0);
     int64_t x = a;
 
     for (; x + 2 <= e; x += 2) {
-        const VEC even = N(wide_weight)(s, x, r, base, edge);
-        const VEC odd = N(wide_weight)(s, x + 1, r, base, edge);
+        const int64_t at = x * BR + r;
+        const VEC even = N(wide_weight)(s, at, base, edge, sum, sums);
+        const VEC odd = N(wide_weight)(s, at + BR, base, edge, sum, sums);
 
         N(keep_weights)(s, x, r, even, odd);
-        sum = V(add)(V(add)(sum, even), odd);
+        whole = V(add)(V(add)(whole, even), odd);
     }
     if (x < e) {
-        const VEC even = N(wide_weight)(s, x, r, base, edge);
+        const VEC even = N(wide_weight)(s, x * BR + r, base, edge, sum, sums);
 
         N(keep_weights)(s, x, r, even, V(set1)(0));
-        sum = V(add)(sum, even);
+        whole = V(add)(whole, even);
     }
-    return sum;
+    return whole;
 }
 
 /* Joins a split to those before it, as join_row does. */
@@ -321,6 +348,8 @@ static void N(finish_tile)(STATE *s, const ROWS *g)
     for (int64_t r = 0; r < g->rows; r += VLEN)
         FOR_DTYPES(s->p->out.dtype, N(store_rows), s, g, joined ? g->acc_before : g->acc,
                    r, end);
+    if (g->tally)
+        N(tell_rows)(s, g, m, l, joined ? g->acc_before : g->acc);
     if (s->p->weights.data)
         N(store_weights)(s, g, m, share, total);
 }
@@ -353,6 +382,8 @@ static void N(forward_wide)(STATE *s)
         N(begin_rows)(s, g, s->t->row + x * BR, min_i64(BR, s->t->rows - x * BR));
         N(pack_q)(s, g);
         N(forget)(s, g->m, g->l, g->acc);
+        if (g->tally)
+            N(begin_tally)(s, g);
         if (N(many_splits)(g))
             N(forget)(s, g->m_before, g->l_before, g->acc_before);
         if (g->lo < g->hi) {

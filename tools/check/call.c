@@ -14,7 +14,7 @@
 enum { MARGIN = 256, POISON = 0xff };
 
 /* The blocks after the tensors'. */
-enum { OFFSETS = CHECK_TENSORS, LENGTHS, ALIBI, SINKS };
+enum { OFFSETS = CHECK_TENSORS, LENGTHS, ALIBI, SINKS, CLASSES, TOP_KEYS };
 
 /* The line for a fault in the call that runs now, ready before it starts. */
 static char fault_line[768];
@@ -260,58 +260,133 @@ static attend_rule place_rule(struct check_blocks *blocks, const struct check_pr
     return rule;
 }
 
+struct check_output_place check_output(struct check_outputs *outputs, int which)
+{
+    const struct check_output_place places[CHECK_OUTPUTS] = {
+        {"out", CHECK_OUT, &outputs->out},
+        {"lse", CHECK_LSE, &outputs->lse},
+        {"weights", CHECK_WEIGHTS, &outputs->weights},
+        {"rows", CHECK_ROWS, &outputs->rows},
+        {"top_weights", CHECK_TOP_WEIGHTS, &outputs->top_weights},
+        {"distances", CHECK_DISTANCES, &outputs->distances},
+        {"class_mass", CHECK_CLASS_MASS, &outputs->class_mass},
+        {"top_keys", CHECK_TOP_WEIGHTS, &outputs->top_keys},
+    };
+
+    return places[which];
+}
+
 void check_outputs_free(struct check_outputs *outputs)
 {
-    free(outputs->out);
-    free(outputs->lse);
-    free(outputs->weights);
+    for (int t = 0; t < CHECK_OUTPUTS; t++)
+        free(*check_output(outputs, t).values);
     *outputs = (struct check_outputs){0};
+}
+
+/* A call in memory: its outputs where they lie. */
+struct placed_call {
+    attend_io io;
+    attend_stats stats;
+    struct placed placed[CHECK_OUTPUTS - 1];
+};
+
+static void place_outputs(struct check_blocks *blocks, const struct check_problem *p,
+                          struct placed_call *call)
+{
+    attend_tensor *const tensors[] = {&call->io.out,
+                                      &call->io.lse,
+                                      &call->io.weights,
+                                      &call->stats.rows,
+                                      &call->stats.top_weights,
+                                      &call->stats.distances,
+                                      &call->stats.class_mass};
+
+    for (int t = 0; t < CHECK_OUTPUTS - 1; t++)
+        if (check_wants(p, CHECK_OUT + t)) {
+            call->placed[t] = place_tensor(blocks, p, CHECK_OUT + t);
+            *tensors[t] = output_of(&call->placed[t]);
+        }
+}
+
+/* Bytes of top_keys. */
+static size_t names_size(const struct check_problem *p)
+{
+    return (size_t)(p->nb * p->hq * p->nq * p->stats.top) * sizeof(int64_t);
+}
+
+static void place_stats(struct check_blocks *blocks, const struct check_problem *p,
+                        struct placed_call *call)
+{
+    const struct check_request *const request = &p->stats;
+
+    call->stats.columns = request->column;
+    call->stats.classes =
+        place_array(blocks, CLASSES, request->classes, p->nb * p->nk, sizeof(int32_t));
+    if (request->top > 0)
+        call->stats.top_keys = (void *)place(blocks, TOP_KEYS, names_size(p), 0);
+    if (request->columns + request->top + request->bins + request->class_count > 0)
+        call->io.stats = &call->stats;
+}
+
+static double *take_names(const struct check_problem *p, int64_t *names)
+{
+    const int64_t count = p->nb * p->hq * p->nq * p->stats.top;
+    double *const values = check_memory((size_t)count, sizeof *values);
+
+    for (int64_t at = 0; at < count; at++)
+        values[at] = (double)names[at];
+    memset(names, POISON, names_size(p));
+    return values;
+}
+
+/* Takes the outputs; 0 and the name of one that was written around. */
+static int take_outputs(const struct check_blocks *blocks, const struct check_problem *p,
+                        const struct placed_call *call, struct check_outputs *outputs,
+                        char *reason, size_t reason_size)
+{
+    for (int t = 0; t < CHECK_OUTPUTS; t++) {
+        const struct check_output_place output = check_output(outputs, t);
+        const int names = t == CHECK_OUTPUTS - 1;
+        if (!check_wants(p, output.shape))
+            continue;
+        *output.values =
+            names ? take_names(p, call->stats.top_keys) : take(&call->placed[t]);
+        const int64_t at = names ? spoilt(blocks, TOP_KEYS, names_size(p), 0)
+                                 : spoilt(blocks, CHECK_OUT + t,
+                                          (size_t)call->placed[t].span *
+                                              attend_dtype_size(call->placed[t].dtype),
+                                          p->layout[CHECK_OUT + t].at_start);
+        if (at < 0)
+            continue;
+        snprintf(reason, reason_size, "wrote outside %s (byte %lld of its block)",
+                 output.name, (long long)at);
+        check_outputs_free(outputs);
+        return 0;
+    }
+    return 1;
 }
 
 int check_call(struct check_blocks *blocks, attend_context *ctx,
                const struct check_problem *p, struct check_outputs *outputs, char *reason,
                size_t reason_size)
 {
-    static const char *const names[] = {"out", "lse", "weights"};
-    const int wanted[] = {1, p->wants_lse, p->wants_weights};
-    double **const results[] = {&outputs->out, &outputs->lse, &outputs->weights};
     const attend_rule rule = place_rule(blocks, p);
-    attend_io io = attend_io_default();
-    attend_tensor *const tensors[] = {&io.out, &io.lse, &io.weights};
-    struct placed placed[3];
+    struct placed_call call = {.io = attend_io_default(),
+                               .stats = attend_stats_default()};
     attend_error error;
 
     *outputs = (struct check_outputs){0};
-    io.q = place_input(blocks, p, CHECK_Q, p->q);
-    io.k = place_input(blocks, p, CHECK_K, p->k);
-    io.v = place_input(blocks, p, CHECK_V, p->v);
-    for (int t = 0; t < 3; t++)
-        if (wanted[t]) {
-            placed[t] = place_tensor(blocks, p, CHECK_OUT + t);
-            *tensors[t] = output_of(&placed[t]);
-        }
-
+    call.io.q = place_input(blocks, p, CHECK_Q, p->q);
+    call.io.k = place_input(blocks, p, CHECK_K, p->k);
+    call.io.v = place_input(blocks, p, CHECK_V, p->v);
+    place_outputs(blocks, p, &call);
+    place_stats(blocks, p, &call);
     prepare_fault_line(ctx, p);
-    const attend_status status = attend_forward(ctx, &rule, &io, &error);
+    const attend_status status = attend_forward(ctx, &rule, &call.io, &error);
     if (status != ATTEND_OK) {
         snprintf(reason, reason_size, "%s: %s", attend_status_name(status),
                  error.message);
         return 0;
     }
-    for (int t = 0; t < 3; t++) {
-        if (!wanted[t])
-            continue;
-        *results[t] = take(&placed[t]);
-        const int64_t at =
-            spoilt(blocks, CHECK_OUT + t,
-                   (size_t)placed[t].span * attend_dtype_size(placed[t].dtype),
-                   p->layout[CHECK_OUT + t].at_start);
-        if (at >= 0) {
-            snprintf(reason, reason_size, "wrote outside %s (byte %lld of its block)",
-                     names[t], (long long)at);
-            check_outputs_free(outputs);
-            return 0;
-        }
-    }
-    return 1;
+    return take_outputs(blocks, p, &call, outputs, reason, reason_size);
 }

@@ -15,7 +15,7 @@
  * `exact` takes them from malloc() at their exact size instead, for a sanitizer
  * to watch.  Start from zero otherwise; release with check_blocks_free().
  */
-enum { CHECK_BLOCKS = CHECK_TENSORS + 4 };
+enum { CHECK_BLOCKS = CHECK_TENSORS + 6 };
 struct check_blocks {
     int exact;
     struct {
@@ -27,8 +27,18 @@ void check_blocks_free(struct check_blocks *blocks);
 
 /* Contiguous values, converted exactly; NULL where not asked for. */
 struct check_outputs {
-    double *out, *lse, *weights;
+    double *out, *lse, *weights, *rows, *top_weights, *distances, *class_mass;
+    double *top_keys; /* with top_weights */
 };
+
+/* The outputs one by one, in the order of the tensors from CHECK_OUT, top_keys last. */
+enum { CHECK_OUTPUTS = CHECK_TENSORS - CHECK_OUT + 1 };
+struct check_output_place {
+    const char *name;
+    int shape; /* the tensor whose shape it has */
+    double **values;
+};
+struct check_output_place check_output(struct check_outputs *outputs, int which);
 void check_outputs_free(struct check_outputs *outputs);
 
 /*

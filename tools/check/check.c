@@ -25,6 +25,9 @@ const check_test check_tests[] = {
     {"merge", "parts of the keys join by O and LSE", check_law_merge},
     {"constant", "equal values of V come out as they are", check_law_constant},
     {"nonfinite", "NaN and Inf stay in the rows that see them", check_law_nonfinite},
+    {"stats", "all statistics of random problems, under the bound", check_test_stats},
+    {"unmoved", "statistics change no bit of O and LSE", check_law_unmoved},
+    {"stats-merge", "statistics of parts of the keys join", check_law_stats_merge},
 };
 const int check_test_count = (int)(sizeof check_tests / sizeof check_tests[0]);
 

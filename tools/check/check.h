@@ -99,5 +99,8 @@ void check_law_shift(struct check_run *run);
 void check_law_merge(struct check_run *run);
 void check_law_constant(struct check_run *run);
 void check_law_nonfinite(struct check_run *run);
+void check_test_stats(struct check_run *run);
+void check_law_unmoved(struct check_run *run);
+void check_law_stats_merge(struct check_run *run);
 
 #endif

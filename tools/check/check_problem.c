@@ -7,23 +7,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Columns of tensor `which`, mask and bias apart. */
+static int64_t columns_of(const struct check_problem *p, int which)
+{
+    switch (which) {
+    case CHECK_Q:
+    case CHECK_K:
+        return p->d;
+    case CHECK_V:
+    case CHECK_OUT:
+        return p->dv;
+    case CHECK_LSE:
+        return 1;
+    case CHECK_ROWS:
+        return p->stats.columns;
+    case CHECK_TOP_WEIGHTS:
+        return p->stats.top;
+    case CHECK_DISTANCES:
+        return p->stats.bins;
+    case CHECK_CLASS_MASS:
+        return p->stats.class_count;
+    default:
+        return p->nk;
+    }
+}
+
 void check_tensor_shape(const struct check_problem *p, int which, int64_t size[4])
 {
-    const int64_t rows = which == CHECK_K || which == CHECK_V ? p->nk : p->nq;
-    const int64_t heads = which == CHECK_K || which == CHECK_V ? p->hkv : p->hq;
-    const int64_t columns = which == CHECK_Q || which == CHECK_K     ? p->d
-                            : which == CHECK_V || which == CHECK_OUT ? p->dv
-                            : which == CHECK_LSE                     ? 1
-                                                                     : p->nk;
+    const int of_keys = which == CHECK_K || which == CHECK_V;
 
     if (which == CHECK_MASK || which == CHECK_BIAS) {
         memcpy(size, which == CHECK_MASK ? p->mask_size : p->bias_size, 4 * sizeof *size);
         return;
     }
     size[0] = p->nb;
-    size[1] = heads;
-    size[2] = rows;
-    size[3] = columns;
+    size[1] = of_keys ? p->hkv : p->hq;
+    size[2] = of_keys ? p->nk : p->nq;
+    size[3] = columns_of(p, which);
+}
+
+int check_wants(const struct check_problem *p, int which)
+{
+    return which == CHECK_OUT       ? 1
+           : which == CHECK_LSE     ? p->wants_lse
+           : which == CHECK_WEIGHTS ? p->wants_weights
+                                    : columns_of(p, which) > 0;
 }
 
 attend_dtype check_tensor_dtype(const struct check_problem *p, int which)
@@ -38,6 +66,11 @@ attend_dtype check_tensor_dtype(const struct check_problem *p, int which)
     case CHECK_LSE:
     case CHECK_WEIGHTS:
         return p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    case CHECK_ROWS:
+    case CHECK_TOP_WEIGHTS:
+    case CHECK_DISTANCES:
+    case CHECK_CLASS_MASS:
+        return p->stats.dtype;
     default:
         return p->dtype;
     }
@@ -114,6 +147,7 @@ void check_problem_free(struct check_problem *p)
     free(p->bias);
     free(p->alibi);
     free(p->sinks);
+    free(p->stats.classes);
     *p = (struct check_problem){0};
 }
 
@@ -140,6 +174,8 @@ struct check_problem check_problem_copy(const struct check_problem *p)
     copy.bias = copy_of(p->bias, check_count(p->bias_size), sizeof *p->bias);
     copy.alibi = copy_of(p->alibi, p->hq, sizeof *p->alibi);
     copy.sinks = copy_of(p->sinks, p->hq, sizeof *p->sinks);
+    copy.stats.classes =
+        copy_of(p->stats.classes, p->nb * p->nk, sizeof *p->stats.classes);
     return copy;
 }
 
@@ -170,6 +206,18 @@ static void gather_plane(double **values, int64_t size[4], const int64_t *index,
     size[3] = n;
 }
 
+static void gather_classes(struct check_problem *part, const struct check_problem *p,
+                           const int64_t *index, int64_t n)
+{
+    if (p->stats.classes == NULL)
+        return;
+    free(part->stats.classes);
+    part->stats.classes = check_memory((size_t)(p->nb * n), sizeof *part->stats.classes);
+    for (int64_t b = 0; b < p->nb; b++)
+        for (int64_t j = 0; j < n; j++)
+            part->stats.classes[b * n + j] = p->stats.classes[b * p->nk + index[j]];
+}
+
 struct check_problem check_problem_keys(const struct check_problem *p,
                                         const int64_t *index, int64_t n)
 {
@@ -181,6 +229,7 @@ struct check_problem check_problem_keys(const struct check_problem *p,
     part.v = gather(p->v, p->nb * p->hkv, p->nk, p->dv, index, n);
     gather_plane(&part.mask, part.mask_size, index, n);
     gather_plane(&part.bias, part.bias_size, index, n);
+    gather_classes(&part, p, index, n);
     part.nk = n;
     return part;
 }
@@ -236,6 +285,8 @@ struct check_problem check_problem_heads(const struct check_problem *p, int64_t 
         part.causal_offset[0] = p->causal_offset[b];
     if (part.key_lengths != NULL)
         part.key_lengths[0] = p->key_lengths[b];
+    for (int64_t j = 0; part.stats.classes != NULL && j < p->nk; j++)
+        part.stats.classes[j] = p->stats.classes[b * p->nk + j];
     for (int64_t r = 0; r < hq; r++) {
         if (part.alibi != NULL)
             part.alibi[r] = p->alibi[h + r];
@@ -287,6 +338,12 @@ void check_drop_positions(struct check_problem *p)
     p->window_left = p->window_right = -1;
 }
 
+void check_drop_stats(struct check_problem *p)
+{
+    free(p->stats.classes);
+    p->stats = (struct check_request){.dtype = ATTEND_F32};
+}
+
 void check_plain_layouts(struct check_problem *p)
 {
     memset(p->layout, 0, sizeof p->layout);
@@ -315,7 +372,8 @@ __attribute__((format(printf, 2, 3))) static void say(struct line *line,
 void check_describe(const struct check_problem *p, char *text, size_t size)
 {
     static const char *const causal[] = {"none", "top-left", "bottom-right", "offset"};
-    static const char *const names[] = {"q", "k", "v", "mask", "bias", "out", "lse", "p"};
+    static const char *const names[] = {"q",   "k", "v",    "mask", "bias", "out",
+                                        "lse", "p", "rows", "top",  "bins", "classes"};
     struct line line = {text, size, 0};
 
     text[0] = '\0';
@@ -343,6 +401,10 @@ void check_describe(const struct check_problem *p, char *text, size_t size)
     say(&line, "%s%s%s%s", p->alibi != NULL ? " alibi" : "",
         p->sinks != NULL ? " sinks" : "", p->wants_lse ? " lse" : "",
         p->wants_weights ? " weights" : "");
+    if (p->stats.columns + p->stats.top + p->stats.bins + p->stats.class_count > 0)
+        say(&line, " stats %s columns %d top %d bins %d classes %d",
+            attend_dtype_name(p->stats.dtype), p->stats.columns, p->stats.top,
+            p->stats.bins, p->stats.class_count);
     for (int t = 0; t < CHECK_TENSORS; t++) {
         const struct check_layout *const l = &p->layout[t];
         if (memcmp(l, &(struct check_layout){0}, sizeof *l) != 0)

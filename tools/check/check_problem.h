@@ -23,6 +23,10 @@ enum {
     CHECK_OUT,
     CHECK_LSE,
     CHECK_WEIGHTS,
+    CHECK_ROWS,
+    CHECK_TOP_WEIGHTS,
+    CHECK_DISTANCES,
+    CHECK_CLASS_MASS,
     CHECK_TENSORS
 };
 
@@ -37,6 +41,15 @@ struct check_layout {
     unsigned char negative;  /* bit a: axis a runs backwards */
     unsigned char broadcast; /* bit a: axis a has stride 0; inputs only */
     unsigned char at_start;  /* begins right after an unreadable page instead */
+};
+
+/* The statistics asked for; what is 0 is not. */
+struct check_request {
+    attend_dtype dtype;
+    int columns;
+    attend_stat column[ATTEND_STAT_COUNT];
+    int top, bins, class_count;
+    int32_t *classes; /* [nb][nk] or NULL */
 };
 
 struct check_problem {
@@ -55,6 +68,7 @@ struct check_problem {
     int64_t mask_size[4], bias_size[4];
     double *alibi, *sinks; /* [hq] or NULL */
     int wants_lse, wants_weights;
+    struct check_request stats;
     struct check_layout layout[CHECK_TENSORS];
 };
 
@@ -62,6 +76,8 @@ struct check_problem {
 void check_tensor_shape(const struct check_problem *p, int which, int64_t size[4]);
 attend_dtype check_tensor_dtype(const struct check_problem *p, int which);
 int64_t check_count(const int64_t size[4]);
+/* Whether output `which` is asked for. */
+int check_wants(const struct check_problem *p, int which);
 
 double check_scale(const struct check_problem *p);
 int64_t check_position(const struct check_problem *p, int64_t b, int64_t i);
@@ -93,6 +109,8 @@ void check_expand_mask(struct check_problem *p);
 void check_causal_to_offset(struct check_problem *p);
 /* Remove what depends on a key's index: causal rule, window, key lengths, ALiBi. */
 void check_drop_positions(struct check_problem *p);
+/* Ask for no statistics. */
+void check_drop_stats(struct check_problem *p);
 /* Give every tensor the plain layout. */
 void check_plain_layouts(struct check_problem *p);
 

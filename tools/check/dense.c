@@ -6,35 +6,25 @@
 #include <stdlib.h>
 
 #include "check/bound.h"
+#include "check/dense_row.h"
+#include "check/dense_stats.h"
 
-/* How a row is to be judged. */
-enum row_kind {
-    ORDINARY,
-    EMPTY,
-    POISONED, /* a score of +inf or NaN */
-    OUTSIDE   /* beyond what the bound covers */
-};
-
-/* Room for one row: the keys it sees and what is known of each. */
+/* Room for one row: its scores and what follows from them. */
 struct row {
-    int64_t n;
-    int64_t *key;
-    double *score, *size, *tiny, *p, *excess[CHECK_MODELS];
+    struct check_row of;
+    double *p, *excess[CHECK_MODELS];
     double total[CHECK_MODELS], least[CHECK_MODELS];
     double *spread[CHECK_MODELS], *mean, *sum, *largest; /* [dv] */
     double m, lse;
-    enum row_kind kind;
+    double *stats; /* room */
 };
 
 static struct row row_create(int64_t nk, int64_t dv)
 {
     const size_t keys = (size_t)nk, columns = (size_t)dv;
-    struct row row = {.key = check_memory(keys, sizeof *row.key)};
+    struct row row = {.of = check_row_create(nk)};
 
-    row.score = check_memory(6 * keys, sizeof *row.score);
-    row.size = row.score + nk;
-    row.tiny = row.size + nk;
-    row.p = row.tiny + nk;
+    row.p = check_memory(3 * keys, sizeof *row.p);
     row.excess[0] = row.p + nk;
     row.excess[1] = row.excess[0] + nk;
     row.mean = check_memory(5 * columns, sizeof *row.mean);
@@ -42,115 +32,16 @@ static struct row row_create(int64_t nk, int64_t dv)
     row.largest = row.sum + dv;
     row.spread[0] = row.largest + dv;
     row.spread[1] = row.spread[0] + dv;
+    row.stats = check_memory((size_t)check_stats_room(nk, dv), sizeof *row.stats);
     return row;
 }
 
 static void row_free(struct row *row)
 {
-    free(row->key);
-    free(row->score);
+    check_row_free(&row->of);
+    free(row->p);
     free(row->mean);
-}
-
-/* <q, k>, <|q|, |k|> and sum |k| over d elements. */
-struct dot {
-    double dot, size, keys;
-};
-
-static struct dot dot(const double *q, const double *k, int64_t d)
-{
-    double s[4] = {0.0}, t[4] = {0.0}, w[4] = {0.0};
-
-    for (int64_t c = 0; c < d; c++) {
-        const double product = q[c] * k[c];
-        s[c & 3] += product;
-        t[c & 3] += fabs(product);
-        w[c & 3] += fabs(k[c]);
-    }
-    return (struct dot){(s[0] + s[1]) + (s[2] + s[3]), (t[0] + t[1]) + (t[2] + t[3]),
-                        (w[0] + w[1]) + (w[2] + w[3])};
-}
-
-/*
- * A dot product of numbers that are not all finite, or that overflow.  A NaN among
- * them makes it NaN in any order; otherwise finite products beyond the limit may
- * become infinite, or not, with the order.
- */
-static enum row_kind judge_dot(const double *q, const double *k, int64_t d, double limit)
-{
-    double finite = 0.0;
-
-    for (int64_t c = 0; c < d; c++) {
-        if (isnan(q[c]) || isnan(k[c]))
-            return POISONED;
-        if (isfinite(q[c]) && isfinite(k[c]))
-            finite += fabs(q[c] * k[c]);
-    }
-    return finite > limit ? OUTSIDE : ORDINARY;
-}
-
-/*
- * `product` is the plain dot product.  One of -inf, or under a softcap of +-inf, has
- * no single right answer, as an operand may have been flushed to 0 before.
- */
-static enum row_kind judge(const struct check_problem *p, const double *q,
-                           const double *k, double queries, const struct dot *product,
-                           double score, double size)
-{
-    const double limit = p->dtype == ATTEND_F64 ? 0x1p1000 : 0x1p100;
-    const double largest =
-        check_largest(p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32);
-
-    if (!isfinite(product->size)) {
-        const enum row_kind kind = judge_dot(q, k, p->d, limit);
-        if (kind != ORDINARY)
-            return kind;
-    }
-    if (isnan(score) || score == INFINITY)
-        return POISONED;
-    if (isinf(product->dot) || product->size > limit ||
-        fabs(check_scale(p)) * fmax(product->size, queries) > limit)
-        return OUTSIDE;
-    return size > largest && !isinf(score) ? OUTSIDE : ORDINARY;
-}
-
-/* Scores of the keys that row (b, h, i) sees. */
-static void score_row(const struct check_problem *p, int64_t b, int64_t h, int64_t i,
-                      struct row *row)
-{
-    const int64_t g = h / (p->hq / p->hkv);
-    const double *const q = p->q + ((b * p->hq + h) * p->nq + i) * p->d;
-    const double *const k = p->k + (b * p->hkv + g) * p->nk * p->d;
-    const double scale = check_scale(p);
-    double queries = 0.0;
-
-    for (int64_t c = 0; c < p->d; c++)
-        queries += fabs(q[c]);
-    row->n = 0;
-    row->kind = ORDINARY;
-    for (int64_t j = 0; j < p->nk; j++) {
-        if (!check_sees(p, b, h, i, j))
-            continue;
-        const struct dot product = dot(q, k + j * p->d, p->d);
-        const double bias =
-            p->bias == NULL ? 0.0 : check_broadcast(p->bias, p->bias_size, b, h, i, j);
-        const double slope =
-            p->alibi == NULL ? 0.0 : p->alibi[h] * (double)(j - check_position(p, b, i));
-        double x = scale * product.dot;
-        if (p->softcap > 0.0)
-            x = p->softcap * tanh(x / p->softcap);
-
-        const int64_t at = row->n++;
-        row->key[at] = j;
-        row->score[at] = x + bias + slope;
-        row->size[at] = fabs(scale) * product.size + fabs(bias) + fabs(slope);
-        row->tiny[at] =
-            (1.0 + fabs(scale)) * ((double)p->d + queries + product.keys + product.size);
-        const enum row_kind kind =
-            judge(p, q, k + j * p->d, queries, &product, row->score[at], row->size[at]);
-        if (kind == POISONED || (kind == OUTSIDE && row->kind != POISONED))
-            row->kind = kind;
-    }
+    free(row->stats);
 }
 
 /* The bound's D_j, D and W; `log_sum` is LSE - m, which LSE itself may not resolve. */
@@ -164,12 +55,13 @@ static void bound_row(const struct check_model *model, double sink, double log_s
         row->total[t] = check_bound_excess(weight, log_p, e);
         row->least[t] = check_bound_least(weight, e);
     }
-    for (int64_t at = 0; at < row->n; at++) {
+    for (int64_t at = 0; at < row->of.n; at++) {
         row->excess[t][at] = 0.0;
-        if (row->score[at] == -INFINITY)
+        if (row->of.score[at] == -INFINITY)
             continue;
-        const double e = check_bound_score(model, row->size[at], row->m, row->tiny[at]);
-        const double log_p = row->score[at] - row->m - log_sum;
+        const double e =
+            check_bound_score(model, row->of.size[at], row->m, row->of.tiny[at]);
+        const double log_p = row->of.score[at] - row->m - log_sum;
         row->excess[t][at] = check_bound_excess(row->p[at], log_p, e) + model->flush;
         row->total[t] += row->excess[t][at];
         row->least[t] += check_bound_least(row->p[at], e);
@@ -182,17 +74,17 @@ static void weigh_row(const struct check_model *models, double sink, struct row 
     double sum = 0.0;
 
     row->m = sink;
-    for (int64_t at = 0; at < row->n; at++)
-        row->m = fmax(row->m, row->score[at]);
+    for (int64_t at = 0; at < row->of.n; at++)
+        row->m = fmax(row->m, row->of.score[at]);
     if (row->m == -INFINITY) {
-        row->kind = EMPTY;
+        row->of.kind = CHECK_ROW_EMPTY;
         return;
     }
-    for (int64_t at = 0; at < row->n; at++)
-        sum += row->p[at] = exp(row->score[at] - row->m);
+    for (int64_t at = 0; at < row->of.n; at++)
+        sum += row->p[at] = exp(row->of.score[at] - row->m);
     sum += exp(sink - row->m);
     row->lse = row->m + log(sum);
-    for (int64_t at = 0; at < row->n; at++)
+    for (int64_t at = 0; at < row->of.n; at++)
         row->p[at] /= sum;
     for (int t = 0; t < CHECK_MODELS; t++)
         bound_row(&models[t], sink, log(sum), row, t);
@@ -201,8 +93,8 @@ static void weigh_row(const struct check_model *models, double sink, struct row 
 /* Whether a value that the row sees, in the column that starts at v, is NaN or Inf. */
 static int sees_nonfinite(const double *v, int64_t dv, const struct row *row)
 {
-    for (int64_t at = 0; at < row->n; at++)
-        if (!isfinite(v[row->key[at] * dv]))
+    for (int64_t at = 0; at < row->of.n; at++)
+        if (!isfinite(v[row->of.key[at] * dv]))
             return 1;
     return 0;
 }
@@ -220,8 +112,8 @@ static void join_row(const struct check_problem *p, const struct check_model *mo
     for (int64_t c = 0; c < dv; c++)
         o[c] = row->mean[c] = row->sum[c] = row->largest[c] = row->spread[0][c] =
             row->spread[1][c] = 0.0;
-    for (int64_t at = 0; at < row->n; at++) {
-        const double *const values = v + row->key[at] * dv;
+    for (int64_t at = 0; at < row->of.n; at++) {
+        const double *const values = v + row->of.key[at] * dv;
         const double weight = row->p[at], d0 = row->excess[0][at],
                      d1 = row->excess[1][at];
         for (int64_t c = 0; c < dv; c++) {
@@ -264,8 +156,8 @@ static void set_values(struct check_values *values, int64_t first, int64_t n,
 /* All weight is the sink's: O is 0 whatever V holds. */
 static int only_sink(const struct row *row)
 {
-    for (int64_t at = 0; at < row->n; at++)
-        if (row->score[at] != -INFINITY)
+    for (int64_t at = 0; at < row->of.n; at++)
+        if (row->of.score[at] != -INFINITY)
             return 0;
     return 1;
 }
@@ -277,20 +169,22 @@ static void expect_row(const struct check_problem *p, const struct check_model *
     const int64_t r = (b * p->hq + h) * p->nq + i;
     const double sink = p->sinks == NULL ? -INFINITY : p->sinks[h];
 
-    score_row(p, b, h, i, row);
-    if (row->kind == ORDINARY)
+    check_row_score(p, b, h, i, &row->of);
+    check_dense_stats(p, models, b, h, i, &row->of, row->stats, expect);
+    if (row->of.kind == CHECK_ROW_ORDINARY)
         weigh_row(models, sink, row);
     set_values(&expect->weights, r * p->nk, p->nk, 0.0, 0.0);
-    if (row->kind > EMPTY) {
-        for (int64_t at = 0; at < row->n; at++)
-            set_values(&expect->weights, r * p->nk + row->key[at], 1, NAN, -1.0);
+    if (row->of.kind > CHECK_ROW_EMPTY) {
+        for (int64_t at = 0; at < row->of.n; at++)
+            set_values(&expect->weights, r * p->nk + row->of.key[at], 1, NAN, -1.0);
         set_values(&expect->out, r * p->dv, p->dv, NAN,
-                   row->kind == OUTSIDE ? -1.0 : 0.0);
-        set_values(&expect->lse, r, 1, NAN, row->kind == OUTSIDE ? -1.0 : 0.0);
+                   row->of.kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0);
+        set_values(&expect->lse, r, 1, NAN,
+                   row->of.kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0);
         return;
     }
-    expect->empty[r] = row->kind == EMPTY;
-    if (row->kind == EMPTY) {
+    expect->empty[r] = row->of.kind == CHECK_ROW_EMPTY;
+    if (row->of.kind == CHECK_ROW_EMPTY) {
         set_values(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
         set_values(&expect->lse, r, 1, -INFINITY, 0.0);
         return;
@@ -302,9 +196,9 @@ static void expect_row(const struct check_problem *p, const struct check_model *
         expect->lse.value[r] = row->lse;
         expect->lse.bound[t][r] =
             check_bound_lse(&models[t], row->total[t], row->least[t], row->lse);
-        for (int64_t at = 0; expect->weights.value != NULL && at < row->n; at++) {
-            expect->weights.value[r * p->nk + row->key[at]] = row->p[at];
-            expect->weights.bound[t][r * p->nk + row->key[at]] = check_bound_weight(
+        for (int64_t at = 0; expect->weights.value != NULL && at < row->of.n; at++) {
+            expect->weights.value[r * p->nk + row->of.key[at]] = row->p[at];
+            expect->weights.bound[t][r * p->nk + row->of.key[at]] = check_bound_weight(
                 &models[t], row->total[t], row->least[t], row->excess[t][at], row->p[at]);
         }
     }
@@ -330,8 +224,14 @@ struct check_expect check_dense(const struct check_problem *p)
                                   .empty = check_memory((size_t)rows, 1)};
     struct row row = row_create(p->nk, p->dv);
 
-    if (p->wants_weights)
-        expect.weights = values_create(rows * p->nk);
+    for (int t = CHECK_WEIGHTS - CHECK_OUT; t < CHECK_OUTPUTS; t++) {
+        struct check_outputs none;
+        const int shape = check_output(&none, t).shape;
+        int64_t size[4];
+        check_tensor_shape(p, shape, size);
+        if (check_wants(p, shape))
+            *check_expected(&expect, t) = values_create(check_count(size));
+    }
     for (int64_t b = 0; b < p->nb; b++)
         for (int64_t h = 0; h < p->hq; h++)
             for (int64_t i = 0; i < p->nq; i++)
@@ -340,11 +240,19 @@ struct check_expect check_dense(const struct check_problem *p)
     return expect;
 }
 
+struct check_values *check_expected(struct check_expect *expect, int which)
+{
+    struct check_values *const values[CHECK_OUTPUTS] = {
+        &expect->out,         &expect->lse,       &expect->weights,    &expect->rows,
+        &expect->top_weights, &expect->distances, &expect->class_mass, &expect->top_keys};
+
+    return values[which];
+}
+
 void check_expect_free(struct check_expect *expect)
 {
-    free(expect->out.value);
-    free(expect->lse.value);
-    free(expect->weights.value);
+    for (int t = 0; t < CHECK_OUTPUTS; t++)
+        free(check_expected(expect, t)->value);
     free(expect->empty);
     *expect = (struct check_expect){0};
 }
@@ -362,20 +270,33 @@ double check_ratio(double got, double want, double bound)
     return isnan(ratio) || !isfinite(got) ? INFINITY : ratio;
 }
 
-static double compare_values(const char *name, const struct check_values *want, int model,
-                             const double *got, int64_t rows, int64_t columns,
-                             double worst, char *where, size_t where_size)
+void check_name_column(const struct check_problem *p, int which, int64_t column,
+                       char *text, size_t size)
 {
-    if (got == NULL)
-        return worst;
-    for (int64_t at = 0; at < rows * columns; at++) {
+    if (which == CHECK_ROWS)
+        snprintf(text, size, "%s", attend_stat_name(p->stats.column[column]));
+    else
+        snprintf(text, size, "column %lld", (long long)column);
+}
+
+static double compare_values(const struct check_problem *p,
+                             const struct check_output_place *place,
+                             const struct check_values *want, int model, double worst,
+                             char *where, size_t where_size)
+{
+    const double *const got = *place->values;
+    int64_t size[4];
+
+    check_tensor_shape(p, place->shape, size);
+    for (int64_t at = 0; got != NULL && at < check_count(size); at++) {
         const double ratio =
             check_ratio(got[at], want->value[at], want->bound[model][at]);
         if (!(ratio <= worst)) {
+            char column[32];
+            check_name_column(p, place->shape, at % size[3], column, sizeof column);
             worst = ratio;
-            snprintf(where, where_size,
-                     "%s row %lld column %lld: got %.9g want %.9g +- %.3g", name,
-                     (long long)(at / columns), (long long)(at % columns), got[at],
+            snprintf(where, where_size, "%s row %lld %s: got %.9g want %.9g +- %.3g",
+                     place->name, (long long)(at / size[3]), column, got[at],
                      want->value[at], want->bound[model][at]);
         }
     }
@@ -386,13 +307,14 @@ double check_compare(const struct check_problem *p, const struct check_expect *e
                      int model, const struct check_outputs *got, char *where,
                      size_t where_size)
 {
-    const int64_t rows = p->nb * p->hq * p->nq;
+    struct check_outputs outputs = *got;
+    struct check_expect wanted = *expect;
     double worst = 0.0;
 
-    worst = compare_values("out", &expect->out, model, got->out, rows, p->dv, worst,
-                           where, where_size);
-    worst = compare_values("lse", &expect->lse, model, got->lse, rows, 1, worst, where,
-                           where_size);
-    return compare_values("weights", &expect->weights, model, got->weights, rows, p->nk,
-                          worst, where, where_size);
+    for (int t = 0; t < CHECK_OUTPUTS; t++) {
+        const struct check_output_place place = check_output(&outputs, t);
+        worst = compare_values(p, &place, check_expected(&wanted, t), model, worst, where,
+                               where_size);
+    }
+    return worst;
 }

@@ -23,11 +23,14 @@ struct check_values {
 };
 
 struct check_expect {
-    struct check_values out, lse, weights; /* weights only where the problem asks */
-    unsigned char *empty;                  /* [nb hq nq]: the row sees nothing */
+    struct check_values out, lse; /* the others only where the problem asks */
+    struct check_values weights, rows, top_weights, distances, class_mass, top_keys;
+    unsigned char *empty; /* [nb hq nq]: the row sees nothing */
 };
 
 struct check_expect check_dense(const struct check_problem *p);
+/* The values of an output, in the order of check_output(). */
+struct check_values *check_expected(struct check_expect *expect, int which);
 void check_expect_free(struct check_expect *expect);
 
 /*
@@ -35,6 +38,10 @@ void check_expect_free(struct check_expect *expect);
  * where the rule is broken outright.
  */
 double check_ratio(double got, double want, double bound);
+
+/* What a message calls column `column` of a tensor: a statistic by its name. */
+void check_name_column(const struct check_problem *p, int which, int64_t column,
+                       char *text, size_t size);
 
 /*
  * The largest ratio over all outputs.  `where` receives the element it is found at

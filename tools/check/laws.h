@@ -10,6 +10,10 @@
 struct check_problem check_law_sample(const struct check_run *run, uint64_t salt,
                                       int64_t n, int64_t max_length);
 
+/* The problem over keys from .. end - 1, positions kept; the sink goes to one part. */
+struct check_problem check_part_of(const struct check_problem *p, int64_t from,
+                                   int64_t end, int keeps_sink);
+
 /* Equal bits, or both NaN: the bits of a NaN carry nothing. */
 int check_same_bits(double a, double b);
 

@@ -44,22 +44,30 @@ int check_same_bits(double a, double b)
 }
 
 /* Row by row; rows of `a` and `b` may differ in length, the rest must be 0. */
-static double same_values(const char *name, const double *a, int64_t columns_a,
-                          const double *b, int64_t columns_b, int64_t rows,
-                          const unsigned char *skip, char *where, size_t where_size)
+static double same_values(const struct check_problem *pa,
+                          const struct check_output_place *a,
+                          const struct check_problem *pb,
+                          const struct check_output_place *b, const unsigned char *skip,
+                          char *where, size_t where_size)
 {
-    const int64_t columns = columns_a > columns_b ? columns_a : columns_b;
+    const double *const x = *a->values, *const y = *b->values;
+    int64_t sa[4], sb[4];
 
-    if (a == NULL || b == NULL)
+    check_tensor_shape(pa, a->shape, sa);
+    check_tensor_shape(pb, b->shape, sb);
+    const int64_t columns = sa[3] > sb[3] ? sa[3] : sb[3];
+    if (x == NULL || y == NULL)
         return 0.0;
-    for (int64_t r = 0; r < rows; r++)
+    for (int64_t r = 0; r < sa[0] * sa[1] * sa[2]; r++)
         for (int64_t c = 0; c < columns && !(skip != NULL && skip[r]); c++) {
-            const double x = c < columns_a ? a[r * columns_a + c] : 0.0;
-            const double y = c < columns_b ? b[r * columns_b + c] : 0.0;
-            if (check_same_bits(x, y))
+            const double of_a = c < sa[3] ? x[r * sa[3] + c] : 0.0;
+            const double of_b = c < sb[3] ? y[r * sb[3] + c] : 0.0;
+            char column[32];
+            if (check_same_bits(of_a, of_b))
                 continue;
-            snprintf(where, where_size, "%s row %lld column %lld: %.17g and %.17g", name,
-                     (long long)r, (long long)c, x, y);
+            check_name_column(pa, a->shape, c, column, sizeof column);
+            snprintf(where, where_size, "%s row %lld %s: %.17g and %.17g", a->name,
+                     (long long)r, column, of_a, of_b);
             return INFINITY;
         }
     return 0.0;
@@ -69,15 +77,15 @@ double check_same_outputs(const struct check_problem *pa, const struct check_out
                           const struct check_problem *pb, const struct check_outputs *b,
                           const unsigned char *skip, char *where, size_t where_size)
 {
-    const int64_t rows = pa->nb * pa->hq * pa->nq;
-    const double out =
-        same_values("out", a->out, pa->dv, b->out, pb->dv, rows, skip, where, where_size);
-    const double lse =
-        same_values("lse", a->lse, 1, b->lse, 1, rows, skip, where, where_size);
-    const double weights = same_values("weights", a->weights, pa->nk, b->weights, pb->nk,
-                                       rows, skip, where, where_size);
+    struct check_outputs of_a = *a, of_b = *b;
+    double worst = 0.0;
 
-    return fmax(out, fmax(lse, weights));
+    for (int t = 0; t < CHECK_OUTPUTS; t++) {
+        const struct check_output_place x = check_output(&of_a, t),
+                                        y = check_output(&of_b, t);
+        worst = fmax(worst, same_values(pa, &x, pb, &y, skip, where, where_size));
+    }
+    return worst;
 }
 
 /* Run both problems on every set and compare the bits. */
@@ -232,17 +240,18 @@ static struct check_outputs take_group(const struct check_problem *p,
                                        int64_t h)
 {
     const int64_t rows = p->hq / p->hkv * p->nq, from = (b * p->hq + h) * p->nq;
-    const double *const values[] = {all->out, all->lse, all->weights};
-    const int64_t columns[] = {p->dv, 1, p->nk};
-    struct check_outputs part = {0};
-    double **const parts[] = {&part.out, &part.lse, &part.weights};
+    struct check_outputs whole = *all, part = {0};
 
-    for (int t = 0; t < 3; t++) {
-        if (values[t] == NULL)
+    for (int t = 0; t < CHECK_OUTPUTS; t++) {
+        const struct check_output_place place = check_output(&whole, t);
+        int64_t size[4];
+        if (*place.values == NULL)
             continue;
-        const size_t count = (size_t)(rows * columns[t]);
-        *parts[t] = check_memory(count, sizeof **parts[t]);
-        memcpy(*parts[t], values[t] + from * columns[t], count * sizeof **parts[t]);
+        check_tensor_shape(p, place.shape, size);
+        const size_t count = (size_t)(rows * size[3]);
+        double *const values = check_memory(count, sizeof *values);
+        memcpy(values, *place.values + from * size[3], count * sizeof *values);
+        *check_output(&part, t).values = values;
     }
     return part;
 }

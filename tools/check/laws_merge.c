@@ -9,9 +9,8 @@
 
 enum { PARTS_MAX = 8 };
 
-/* The problem over keys from .. end - 1, positions kept; the sink goes to one part. */
-static struct check_problem part_of(const struct check_problem *p, int64_t from,
-                                    int64_t end, int keeps_sink)
+struct check_problem check_part_of(const struct check_problem *p, int64_t from,
+                                   int64_t end, int keeps_sink)
 {
     int64_t *const index = check_memory((size_t)(end - from), sizeof *index);
 
@@ -152,7 +151,7 @@ static void merge_case(struct check_run *run, struct check_problem *p,
                         : check_random_chance(random, 0.2)
                             ? from
                             : (int)check_random_int(random, from, p->nk);
-        parts[t] = part_of(p, from, end, t == sink_part);
+        parts[t] = check_part_of(p, from, end, t == sink_part);
         expects[t] = check_dense(&parts[t]);
         from = end;
     }
@@ -196,6 +195,7 @@ void check_law_merge(struct check_run *run)
             check_drop_positions(&p); /* its positions cannot start elsewhere */
         p.wants_lse = 1;
         p.wants_weights = 0;
+        check_drop_stats(&p);
         merge_case(run, &p, &random);
         check_problem_free(&p);
     }

@@ -198,6 +198,38 @@ static void fill_inputs(struct check_problem *p, struct check_random *random,
     p->v = fill(random, p->dtype, size, &p->layout[CHECK_V], spread);
 }
 
+/* A few columns in any order, or all of them. */
+static void sample_columns(struct check_request *stats, struct check_random *random)
+{
+    stats->columns = check_random_chance(random, 0.4)
+                         ? ATTEND_STAT_COUNT
+                         : (int)check_random_int(random, 0, ATTEND_STAT_COUNT);
+    for (int c = 0; c < ATTEND_STAT_COUNT; c++) {
+        const int64_t at = check_random_int(random, 0, c);
+        stats->column[c] = stats->column[at];
+        stats->column[at] = (attend_stat)c;
+    }
+}
+
+void check_sample_stats(struct check_problem *p, struct check_random *random)
+{
+    struct check_request *const stats = &p->stats;
+
+    stats->dtype = check_random_chance(random, 0.5) ? ATTEND_F32 : ATTEND_F64;
+    sample_columns(stats, random);
+    if (check_random_chance(random, 0.5))
+        stats->top = (int)check_random_int(random, 1, ATTEND_TOP_MAX);
+    if (check_random_chance(random, 0.5))
+        stats->bins = (int)check_random_int(random, 1, 12);
+    if (!check_random_chance(random, 0.5))
+        return;
+    stats->class_count = (int)check_random_int(random, 1, 9);
+    stats->classes = check_memory((size_t)(p->nb * p->nk), sizeof *stats->classes);
+    for (int64_t at = 0; at < p->nb * p->nk; at++)
+        stats->classes[at] =
+            (int32_t)check_random_int(random, -1, stats->class_count - 1);
+}
+
 struct check_problem check_sample(uint64_t seed,
                                   const struct check_sample_options *options)
 {
@@ -223,6 +255,8 @@ struct check_problem check_sample(uint64_t seed,
     p.wants_weights = check_random_chance(&random, 0.3);
     fill_inputs(&p, &random,
                 !options->tame && check_random_chance(&random, 0.25) ? 12.0 : 0.0);
+    if (check_random_chance(&random, 0.35))
+        check_sample_stats(&p, &random);
     return p;
 }
 

@@ -26,6 +26,9 @@ struct check_problem check_sample_shape(uint64_t seed, attend_dtype dtype, int64
                                         int64_t hq, int64_t hkv, int64_t nq, int64_t nk,
                                         int64_t d, int64_t dv);
 
+/* Statistics to ask for, in the place of none. */
+void check_sample_stats(struct check_problem *p, struct check_random *random);
+
 /* Random layouts for every tensor; broadcast = 0 keeps strides of 0 out. */
 void check_sample_layouts(struct check_problem *p, struct check_random *random,
                           int broadcast);

@@ -51,9 +51,10 @@ TEST(nonfinite) { perform("nonfinite"); }
 TEST(stats) { perform("stats"); }
 TEST(unmoved) { perform("unmoved"); }
 TEST(stats_merge) { perform("stats-merge"); }
+TEST(second) { perform("second"); }
 TEST(nothing_is_left_out)
 {
-    CHECK(check_test_count == 20, "%d tests: list the new one here", check_test_count);
+    CHECK(check_test_count == 21, "%d tests: list the new one here", check_test_count);
 }
 
 int main(void)
@@ -87,6 +88,7 @@ int main(void)
     RUN(stats);
     RUN(unmoved);
     RUN(stats_merge);
+    RUN(second);
     RUN(nothing_is_left_out);
     check_close(&run);
     return test_finish();

@@ -202,8 +202,8 @@ static double *take(const struct placed *t)
     return values;
 }
 
-static attend_view place_input(struct check_blocks *blocks, const struct check_problem *p,
-                               int which, const double *values)
+attend_view check_place_input(struct check_blocks *blocks, const struct check_problem *p,
+                              int which, const double *values)
 {
     const struct placed t = place_tensor(blocks, p, which);
     attend_view view = {.data = t.data + (size_t)t.first * attend_dtype_size(t.dtype),
@@ -237,7 +237,7 @@ static const void *place_array(struct check_blocks *blocks, int which, const voi
     return to;
 }
 
-static attend_rule place_rule(struct check_blocks *blocks, const struct check_problem *p)
+attend_rule check_place_rule(struct check_blocks *blocks, const struct check_problem *p)
 {
     attend_rule rule = attend_rule_default();
 
@@ -252,9 +252,9 @@ static attend_rule place_rule(struct check_blocks *blocks, const struct check_pr
     rule.key_lengths =
         place_array(blocks, LENGTHS, p->key_lengths, p->nb, sizeof *p->key_lengths);
     if (p->mask != NULL)
-        rule.mask = place_input(blocks, p, CHECK_MASK, p->mask);
+        rule.mask = check_place_input(blocks, p, CHECK_MASK, p->mask);
     if (p->bias != NULL)
-        rule.bias = place_input(blocks, p, CHECK_BIAS, p->bias);
+        rule.bias = check_place_input(blocks, p, CHECK_BIAS, p->bias);
     rule.alibi = place_array(blocks, ALIBI, p->alibi, p->hq, sizeof *p->alibi);
     rule.sinks = place_array(blocks, SINKS, p->sinks, p->hq, sizeof *p->sinks);
     return rule;
@@ -370,15 +370,15 @@ int check_call(struct check_blocks *blocks, attend_context *ctx,
                const struct check_problem *p, struct check_outputs *outputs, char *reason,
                size_t reason_size)
 {
-    const attend_rule rule = place_rule(blocks, p);
+    const attend_rule rule = check_place_rule(blocks, p);
     struct placed_call call = {.io = attend_io_default(),
                                .stats = attend_stats_default()};
     attend_error error;
 
     *outputs = (struct check_outputs){0};
-    call.io.q = place_input(blocks, p, CHECK_Q, p->q);
-    call.io.k = place_input(blocks, p, CHECK_K, p->k);
-    call.io.v = place_input(blocks, p, CHECK_V, p->v);
+    call.io.q = check_place_input(blocks, p, CHECK_Q, p->q);
+    call.io.k = check_place_input(blocks, p, CHECK_K, p->k);
+    call.io.v = check_place_input(blocks, p, CHECK_V, p->v);
     place_outputs(blocks, p, &call);
     place_stats(blocks, p, &call);
     prepare_fault_line(ctx, p);

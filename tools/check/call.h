@@ -49,6 +49,12 @@ int check_call(struct check_blocks *blocks, attend_context *ctx,
                const struct check_problem *p, struct check_outputs *outputs, char *reason,
                size_t reason_size);
 
+/* Q, K or V, and the rule, where check_call() would have them; valid until the next call.
+ */
+attend_view check_place_input(struct check_blocks *blocks, const struct check_problem *p,
+                              int which, const double *values);
+attend_rule check_place_rule(struct check_blocks *blocks, const struct check_problem *p);
+
 /*
  * From now on a stray access ends the process with status 1 and one line on
  * standard error that names the problem that was running, instead of a bare signal.

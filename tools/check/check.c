@@ -28,6 +28,7 @@ const check_test check_tests[] = {
     {"stats", "all statistics of random problems, under the bound", check_test_stats},
     {"unmoved", "statistics change no bit of O and LSE", check_law_unmoved},
     {"stats-merge", "statistics of parts of the keys join", check_law_stats_merge},
+    {"second", "the columns of P from Q, K and LSE", check_law_second},
 };
 const int check_test_count = (int)(sizeof check_tests / sizeof check_tests[0]);
 

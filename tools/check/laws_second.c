@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The second pass: column masses beside the columns of the dense P.
+ *
+ * Each P = exp(s - lse) with the exact lse is off by less than the weight of a forward
+ * pass may be, whose sum over the row errs as well.  A column sums at most 64 of them in
+ * the arithmetic's own numbers before it goes on in double, where it has nq.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check/bound.h"
+#include "check/laws.h"
+
+/* Mass of key j of head (b, h), and how far it may be off; a bound below 0 claims
+ * nothing. */
+static void expect_column(const struct check_problem *p,
+                          const struct check_expect *expect, int model, int64_t head,
+                          int64_t j, double *mass, double *bound)
+{
+    const struct check_model m = check_model_of(p, model == CHECK_REF);
+    const double terms = m.u == 0x1p-53 ? 64.0 + (double)p->nq : 64.0;
+
+    *mass = *bound = 0.0;
+    for (int64_t i = 0; i < p->nq; i++) {
+        const int64_t at = (head * p->nq + i) * p->nk + j;
+        const double off = expect->weights.bound[model][at];
+
+        *mass += expect->weights.value[at];
+        /* Where a weight may be anything, its bound says no more than that it is. */
+        *bound = *bound < 0.0 || off >= 1.0 ? -1.0 : *bound + off;
+    }
+    if (isnan(*mass))
+        *bound = 0.0;
+    else if (*bound >= 0.0)
+        *bound += (terms * m.u + check_unit(m.lse_dtype)) * (*mass + *bound);
+}
+
+/* The largest ratio over the columns that `got` holds in `dtype`. */
+static double compare_columns(const struct check_problem *p,
+                              const struct check_expect *expect, int model,
+                              const void *got, attend_dtype dtype, char *where,
+                              size_t where_size)
+{
+    double worst = 0.0;
+
+    for (int64_t at = 0; at < p->nb * p->hq * p->nk; at++) {
+        const double value = check_load(got, dtype, at);
+        double mass, bound;
+
+        expect_column(p, expect, model, at / p->nk, at % p->nk, &mass, &bound);
+        const double ratio = check_ratio(value, mass, bound);
+        if (!(ratio <= worst)) {
+            worst = ratio;
+            snprintf(where, where_size, "head %lld key %lld: got %.9g want %.9g +- %.3g",
+                     (long long)(at / p->nk), (long long)(at % p->nk), value, mass,
+                     bound);
+        }
+    }
+    return worst;
+}
+
+static void second_of_set(struct check_run *run, struct check_set *set,
+                          const struct check_problem *p,
+                          const struct check_expect *expect)
+{
+    const attend_dtype dtype = check_tensor_dtype(p, CHECK_WEIGHTS);
+    const int64_t columns = p->nb * p->hq * p->nk;
+    void *const mass = check_memory((size_t)columns, sizeof(double));
+    const attend_rule rule = check_place_rule(&run->blocks, p);
+    attend_second second = attend_second_default();
+    attend_error error;
+    char where[256] = "";
+
+    check_tick(run);
+    second.q = check_place_input(&run->blocks, p, CHECK_Q, p->q);
+    second.k = check_place_input(&run->blocks, p, CHECK_K, p->k);
+    second.lse = (attend_view){expect->lse.value,
+                               ATTEND_F64,
+                               {p->nb, p->hq, p->nq, 1},
+                               {p->hq * p->nq, p->nq, 1, 1}};
+    second.column_mass = (attend_tensor){
+        mass, dtype, {p->nb, p->hq, 1, p->nk}, {p->hq * p->nk, p->nk, p->nk, 1}};
+    if (attend_second_pass(set->ctx, &rule, &second, &error) != ATTEND_OK)
+        check_note(set, INFINITY, p, error.message);
+    else
+        check_note(
+            set, compare_columns(p, expect, set->model, mass, dtype, where, sizeof where),
+            p, where);
+    free(mass);
+}
+
+void check_law_second(struct check_run *run)
+{
+    for (int64_t n = 0; n < check_cases(run, 60); n++) {
+        struct check_problem p = check_law_sample(run, 53, n, n % 4 ? 160 : 600);
+
+        check_drop_stats(&p);
+        p.wants_weights = 1;
+        struct check_expect expect = check_dense(&p);
+        for (int s = 0; s < run->count; s++)
+            second_of_set(run, &run->sets[s], &p, &expect);
+        check_expect_free(&expect);
+        check_problem_free(&p);
+    }
+}

@@ -330,8 +330,8 @@ typedef struct attend_summary {
  * A request for statistics, filled by attend_forward() in the pass that computes O.
  * Start from attend_stats_default(); what is NULL is not wanted.  Tensors are f32 or
  * f64, whatever the inputs: f64 keeps an LSE near 1e4 exact for attend_second_pass().
- * Statistics change no bit of O, but for bf16 in the set `amx`, which leaves them to
- * `avx512bf16`.
+ * Statistics change no bit of O, but for bf16 where a set leaves it to another: `amx` all
+ * statistics to `avx512bf16`, and that the two kinds of noise to `avx512`.
  */
 typedef struct attend_stats {
     size_t struct_size;

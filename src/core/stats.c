@@ -199,6 +199,12 @@ void attendi_stats_not_numbers(struct row_stats *row, double keys)
         row->bin[x] = row->class_mass[x] = NAN;
 }
 
+/* Rounding aside, x lies between; NaN stays. */
+static double within(double x, double least, double most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
 /* H = ln l - (sum (s - m) e) / l: two terms that are never negative. */
 static void read_spread(const struct stats *s, const struct row_sums *sums,
                         double value[])
@@ -209,7 +215,8 @@ static void read_spread(const struct stats *s, const struct row_sums *sums,
     value[ATTEND_STAT_ENTROPY] = entropy;
     if (s->wanted & 1u << ATTEND_STAT_KEYS_EFF)
         value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
-    value[ATTEND_STAT_SCORE_VARIANCE] = fmax(0, sums->spread2 / sums->l - mean * mean);
+    value[ATTEND_STAT_SCORE_VARIANCE] =
+        within(sums->spread2 / sums->l - mean * mean, 0, INFINITY);
 }
 
 static void read_top(const struct stats *s, const struct row_sums *sums,
@@ -228,10 +235,11 @@ static void read_values(const struct problem *p, const struct row_sums *sums,
     const double norm = sums->norm / sums->l, l2 = sums->l * sums->l;
 
     value[ATTEND_STAT_VALUE_NORM] = norm;
-    value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : fmin(1, sqrt(sums->output2) / norm);
+    value[ATTEND_STAT_CANCELLATION] =
+        norm == 0 ? 0 : within(sqrt(sums->output2) / norm, 0, 1);
     value[ATTEND_STAT_KEY_NOISE] =
-        p->scale * p->scale * sums->query2 * fmax(0, sums->key_noise) / l2;
-    value[ATTEND_STAT_MAGNITUDE_NOISE] = fmax(0, sums->magnitude_noise) / l2;
+        p->scale * p->scale * sums->query2 * within(sums->key_noise, 0, INFINITY) / l2;
+    value[ATTEND_STAT_MAGNITUDE_NOISE] = within(sums->magnitude_noise, 0, INFINITY) / l2;
 }
 
 void attendi_stats_read(const struct problem *p, const struct row_sums *sums,

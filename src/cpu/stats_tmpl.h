@@ -475,13 +475,16 @@ static VEC N(block_rest)(const STATE *s, const ROWS *g, int64_t a, int64_t e, in
     const VEC f = V(load)(s->note->f + r), f_next = V(load)(s->note->f_next + r);
     const VEC rest = V(load)(t->rest + r), whole = V(load)(s->note->whole + r);
     const VEC grew = V(mark_lt)(V(load)(t->m + r), V(load)(g->m + r));
-    VEC others = V(sub)(whole, V(set1)(1));
+    const VEC more = V(sub)(whole, V(set1)(1));
+    const VEC near = V(pick)(grew, V(set1)(1), V(set1)(-INFINITY));
+    VEC others = more;
 
-    if (V(lanes_lt)(others, V(pick)(grew, V(set1)(1), V(set1)(-INFINITY)))) {
+    /* Each lane by itself: what a row gets must not depend on its neighbours. */
+    if (V(lanes_lt)(more, near)) {
         const VEC under = N(under_one)(s, a, e, r);
         const VEC ones = V(nearest)(V(sub)(whole, under));
 
-        others = V(add)(under, V(sub)(ones, V(set1)(1)));
+        others = V(pick_lt)(more, near, V(add)(under, V(sub)(ones, V(set1)(1))), more);
     }
     return V(pick)(grew, V(add)(V(fma)(f, rest, f), others), V(fma)(f_next, whole, rest));
 }
@@ -560,7 +563,8 @@ static void N(square_aside)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
             V(store)(at, y);
             sum = V(add)(sum, y);
         }
-        V(store)(s->note->square[SQUARES_OF(kind)] + r, sum);
+        if (kind == NOISE_OF_NORMS) /* the other was summed as the weights arose */
+            V(store)(s->note->square[SQUARES_OF(kind)] + r, sum);
     }
 }
 

@@ -16,10 +16,10 @@ static const struct {
     [ATTEND_STAT_MAX] = {"max", 0},
     [ATTEND_STAT_LSE] = {"lse", 0},
     [ATTEND_STAT_TOP_WEIGHT] = {"top_weight", 0},
-    [ATTEND_STAT_ENTROPY] = {"entropy", STATS_SPREAD},
-    [ATTEND_STAT_KEYS_EFF] = {"keys_eff", STATS_SPREAD},
-    [ATTEND_STAT_N_EFF] = {"n_eff", STATS_SQUARES},
-    [ATTEND_STAT_SCORE_VARIANCE] = {"score_variance", STATS_SPREAD | STATS_SPREAD2},
+    [ATTEND_STAT_ENTROPY] = {"entropy", 0},
+    [ATTEND_STAT_KEYS_EFF] = {"keys_eff", 0},
+    [ATTEND_STAT_N_EFF] = {"n_eff", 0},
+    [ATTEND_STAT_SCORE_VARIANCE] = {"score_variance", STATS_SPREAD2},
     [ATTEND_STAT_RAW_MEAN] = {"raw_mean", STATS_RAW},
     [ATTEND_STAT_RAW_VARIANCE] = {"raw_variance", STATS_RAW},
     [ATTEND_STAT_MARGIN] = {"margin", STATS_TOP},
@@ -36,8 +36,7 @@ static const struct {
     [ATTEND_STAT_MAGNITUDE_NOISE] = {"magnitude_noise", STATS_MAGNITUDE_NOISE},
 };
 
-static const unsigned summary_needs =
-    STATS_SPREAD | STATS_SQUARES | STATS_RAW | STATS_TOP | STATS_SINK;
+static const unsigned summary_needs = STATS_RAW | STATS_TOP | STATS_SINK;
 
 const char *attend_stat_name(attend_stat stat)
 {
@@ -199,6 +198,10 @@ void attendi_stats_not_numbers(struct row_stats *row, double keys)
         row->bin[x] = row->class_mass[x] = NAN;
 }
 
+/* What asks for ln l, the logarithm that a row costs. */
+static const unsigned ln_wanted =
+    1u << ATTEND_STAT_LSE | 1u << ATTEND_STAT_ENTROPY | 1u << ATTEND_STAT_KEYS_EFF;
+
 /* Rounding aside, x lies between; NaN stays. */
 static double within(double x, double least, double most)
 {
@@ -210,23 +213,15 @@ static void read_spread(const struct stats *s, const struct row_sums *sums,
                         double value[])
 {
     const double mean = sums->spread / sums->l;
-    const double entropy = log1p(sums->rest) - mean;
+    const double ln_l = s->wanted & ln_wanted || s->digest ? log1p(sums->rest) : 0;
+    const double entropy = ln_l - mean;
 
+    value[ATTEND_STAT_LSE] = sums->m + ln_l;
     value[ATTEND_STAT_ENTROPY] = entropy;
     if (s->wanted & 1u << ATTEND_STAT_KEYS_EFF)
         value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
     value[ATTEND_STAT_SCORE_VARIANCE] =
         within(sums->spread2 / sums->l - mean * mean, 0, INFINITY);
-}
-
-static void read_top(const struct stats *s, const struct row_sums *sums,
-                     struct row_stats *row)
-{
-    row->value[ATTEND_STAT_MARGIN] = -sums->top_score[1];
-    for (int x = 0; x < s->named; x++) {
-        row->top_key[x] = sums->top_key[x];
-        row->top_weight[x] = exp(sums->top_score[x]) / sums->l;
-    }
 }
 
 static void read_values(const struct problem *p, const struct row_sums *sums,
@@ -246,35 +241,32 @@ void attendi_stats_read(const struct problem *p, const struct row_sums *sums,
                         struct row_stats *row)
 {
     const struct stats *const s = &p->stats;
-    double *const value = row->value;
+    double *const value = row->value, share = 1 / sums->l;
 
     value[ATTEND_STAT_KEYS] = sums->keys;
     value[ATTEND_STAT_MAX] = sums->m;
-    if (s->wanted & 1u << ATTEND_STAT_LSE)
-        value[ATTEND_STAT_LSE] = sums->m + log(sums->l);
-    value[ATTEND_STAT_TOP_WEIGHT] = 1 / sums->l;
-    if (s->needs & STATS_SPREAD)
-        read_spread(s, sums, value);
-    if (s->needs & STATS_SQUARES)
-        value[ATTEND_STAT_N_EFF] = sums->l * sums->l / sums->squares;
-    if (s->needs & STATS_RAW) {
-        value[ATTEND_STAT_RAW_MEAN] = sums->raw_mean;
-        value[ATTEND_STAT_RAW_VARIANCE] = sums->raw_m2 / sums->keys;
+    value[ATTEND_STAT_TOP_WEIGHT] = share;
+    read_spread(s, sums, value);
+    value[ATTEND_STAT_N_EFF] = sums->l * sums->l / sums->squares;
+    value[ATTEND_STAT_RAW_MEAN] = sums->raw_mean;
+    value[ATTEND_STAT_RAW_VARIANCE] = sums->raw_m2 / sums->keys;
+    value[ATTEND_STAT_MARGIN] = sums->margin;
+    for (int x = 0; x < s->named; x++) {
+        row->top_key[x] = sums->top_key[x];
+        row->top_weight[x] = sums->top[x] * share;
     }
-    if (s->needs & STATS_TOP)
-        read_top(s, sums, row);
-    value[ATTEND_STAT_SINK1] = sums->sink1 / sums->l;
-    value[ATTEND_STAT_SINK4] = sums->sink4 / sums->l;
+    value[ATTEND_STAT_SINK1] = sums->sink1 * share;
+    value[ATTEND_STAT_SINK4] = sums->sink4 * share;
     for (int x = 0; x < STATS_NEAR_KEYS; x++)
-        value[ATTEND_STAT_SELF + x] = sums->near[x] / sums->l;
-    value[ATTEND_STAT_DISTANCE] = sums->distance / sums->l;
-    value[ATTEND_STAT_LOG_DISTANCE] = sums->log_distance / sums->l;
+        value[ATTEND_STAT_SELF + x] = sums->near[x] * share;
+    value[ATTEND_STAT_DISTANCE] = sums->distance * share;
+    value[ATTEND_STAT_LOG_DISTANCE] = sums->log_distance * share;
     if (s->needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
         read_values(p, sums, value);
     for (int x = 0; x < s->bins; x++)
-        row->bin[x] = sums->bin[x] / sums->l;
+        row->bin[x] = sums->bin[x] * share;
     for (int x = 0; x < s->class_count; x++)
-        row->class_mass[x] = sums->class_mass[x] / sums->l;
+        row->class_mass[x] = sums->class_mass[x] * share;
 }
 
 static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t i,

@@ -10,24 +10,22 @@
 
 #include "attend/attend.h"
 
-/* Sums that a pass keeps for each row besides m, l and acc. */
+/* Sums that a pass keeps for each row besides those that cost next to nothing. */
 enum stats_needs {
     STATS_NONE = 0,
-    STATS_ROWS = 1 << 13,           /* m and l alone: set in every request */
-    STATS_SPREAD2 = 1 << 14,        /* spread2 */
-    STATS_SPREAD = 1 << 0,          /* rest, spread */
-    STATS_SQUARES = 1 << 1,         /* squares */
-    STATS_RAW = 1 << 2,             /* keys, raw_mean, raw_m2 */
-    STATS_TOP = 1 << 3,             /* the keys of the largest scores */
-    STATS_SINK = 1 << 4,            /* sink1, sink4 */
-    STATS_NEAR = 1 << 5,            /* near[] */
-    STATS_DISTANCE = 1 << 6,        /* distance */
-    STATS_LOG_DISTANCE = 1 << 7,    /* log_distance */
-    STATS_BINS = 1 << 8,            /* bin[] */
-    STATS_CLASSES = 1 << 9,         /* class_mass[] */
-    STATS_NORM = 1 << 10,           /* norm, output2 */
-    STATS_KEY_NOISE = 1 << 11,      /* key_noise */
-    STATS_MAGNITUDE_NOISE = 1 << 12 /* magnitude_noise */
+    STATS_ROWS = 1 << 0,             /* rest, spread, squares: part of every request */
+    STATS_SPREAD2 = 1 << 1,          /* spread2 */
+    STATS_RAW = 1 << 2,              /* keys, raw_mean, raw_m2 */
+    STATS_TOP = 1 << 3,              /* margin, top, top_key */
+    STATS_SINK = 1 << 4,             /* sink1, sink4 */
+    STATS_NEAR = 1 << 5,             /* near */
+    STATS_DISTANCE = 1 << 6,         /* distance */
+    STATS_LOG_DISTANCE = 1 << 7,     /* log_distance */
+    STATS_BINS = 1 << 8,             /* bin */
+    STATS_CLASSES = 1 << 9,          /* class_mass */
+    STATS_NORM = 1 << 10,            /* norm, output2 */
+    STATS_KEY_NOISE = 1 << 11,       /* key_noise, query2 */
+    STATS_MAGNITUDE_NOISE = 1 << 12, /* magnitude_noise */
 };
 
 /* Of distances and of classes. */
@@ -81,13 +79,14 @@ void attendi_stats_not_numbers(struct row_stats *row, double keys);
  * ask for them; at least one key has e = 1.
  */
 struct row_sums {
-    double m, l;                      /* scores as defined, with every shift */
-    double rest;                      /* l - 1, without the rounding of 1 + a little */
-    double spread, spread2;           /* sum (s - m) e, sum (s - m)^2 e */
-    double squares;                   /* sum e^2 */
-    double keys, raw_mean, raw_m2;    /* number, mean of s, sum (s - mean)^2 */
-    double top_score[ATTEND_TOP_MAX]; /* minus m, largest first; -inf past the last */
-    int64_t top_key[ATTEND_TOP_MAX];  /* -1 past the last */
+    double m, l;                     /* scores as defined, with every shift */
+    double rest;                     /* l - 1, without the rounding of 1 + a little */
+    double spread, spread2;          /* sum (s - m) e, sum (s - m)^2 e */
+    double squares;                  /* sum e^2 */
+    double keys, raw_mean, raw_m2;   /* number, mean of s, sum (s - mean)^2 */
+    double margin;                   /* m minus the second largest score */
+    double top[ATTEND_TOP_MAX];      /* e, largest first; 0 past the last */
+    int64_t top_key[ATTEND_TOP_MAX]; /* -1 past the last */
     double sink1, sink4, near[STATS_NEAR_KEYS];
     double distance, log_distance;
     double norm, output2; /* sum e |v|; |sum p v|^2 */

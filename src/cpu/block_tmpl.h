@@ -45,7 +45,7 @@ static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_
                              : N(weigh_vector)(s, g, a, e, r, base, 0);
 
         if (g->tally)
-            N(note_weights)(s, j0, a, e, r);
+            N(note_weights)(s, g, j0, a, e, r);
         V(store)(s->fix + r, fix);
         V(store)(g->m + r, m);
         V(store)(g->l + r, V(fma)(V(load)(g->l + r), fix, sum));

@@ -72,7 +72,7 @@ struct operand {
 /*
  * Statistics: sums that scale with the weights (SUM_SPREAD2 follows SUM_SPREAD, bins of
  * distances and classes follow all), and with their squares: of each kind of noise sum
- * x^2 and sum x^2 |v|^2, where x is the weight times the score, or the weight.
+ * x^2 and sum x^2 |v|^2, where x is the weight, or the weight times the score.
  */
 enum {
     SUM_SPREAD,
@@ -88,7 +88,7 @@ enum {
 /* Score differences beyond this have weight 0; it stands in for -inf, since 0 inf is NaN.
  */
 #define SPREAD_MAX 1000
-enum { NOISE_OF_NORMS, NOISE_OF_KEYS, NOISE_KINDS };
+enum { NOISE_OF_KEYS, NOISE_OF_NORMS, NOISE_KINDS };
 #define SQUARES_OF(noise) (2 * (noise))
 enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KINDS) };
 

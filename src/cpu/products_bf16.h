@@ -83,17 +83,30 @@ static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
     s->finite = -1;
 }
 
-/* Adding 1 to an exponent of all ones carries into the sign's place. */
+/* Whether both of each pair are finite: 1 added to an exponent of all ones carries. */
+static bool N(pairs_finite)(const uint32_t *pairs, int64_t count)
+{
+    const __m512i exponent = _mm512_set1_epi32(0x7f807f80);
+    const __m512i one = _mm512_set1_epi32(0x00800080);
+    __m512i carried = _mm512_setzero_si512();
+
+    for (int64_t x = 0; x < count; x += VLEN) {
+        const __mmask16 inside =
+            count - x < VLEN ? (__mmask16)((1u << (count - x)) - 1) : (__mmask16)-1;
+        const __m512i y = _mm512_maskz_loadu_epi32(inside, pairs + x);
+
+        carried = _mm512_or_si512(carried,
+                                  _mm512_add_epi32(_mm512_and_si512(y, exponent), one));
+    }
+    return _mm512_test_epi32_mask(carried, _mm512_set1_epi32((int)0x80008000u)) == 0;
+}
+
 static int N(values_finite)(STATE *s, int64_t a, int64_t e)
 {
-    const uint32_t *const pairs = s->values.data;
-    uint32_t infinite = 0;
+    const int64_t from = a / 2 * s->p->dv, to = PAIRS(e) * s->p->dv;
 
-    if (s->finite < 0) {
-        for (int64_t x = a / 2 * s->p->dv; x < PAIRS(e) * s->p->dv; x++)
-            infinite |= ((pairs[x] & 0x7f807f80u) + 0x00800080u) & 0x80008000u;
-        s->finite = infinite == 0;
-    }
+    if (s->finite < 0)
+        s->finite = N(pairs_finite)((const uint32_t *)s->values.data + from, to - from);
     return s->finite;
 }
 

@@ -14,6 +14,8 @@
 struct N(tally) {
     REAL m[BR], rest[BR]; /* the largest score, and l - 1: see block_rest */
     REAL keys[BR], raw_mean[BR], raw_m2[BR];
+    int64_t position[BR];
+    REAL shift[BR];               /* what ALiBi's anchor takes from the scores */
     REAL top[ATTEND_TOP_MAX][BR]; /* largest scores, the first the largest */
     int64_t top_key[ATTEND_TOP_MAX][BR];
     REAL square[SQUARES][BR];
@@ -26,13 +28,13 @@ struct N(note) {
     REAL whole[BR];         /* sums of weights */
     REAL f[BR], f_next[BR]; /* what the sums before and the block's are multiplied by */
     REAL square[SQUARES][BR];
-    REAL norm[BC];               /* |v| of each key */
-    REAL nothing[BR], shift[BR]; /* zeros; what ALiBi's anchor takes from the scores */
-    int64_t position[BR];        /* of each row, from the block's start */
-    REAL *sum;                   /* [sums][BR] */
-    REAL *ln;                    /* ln_distances */
-    REAL *aside;                 /* [BC][BR] scores, then squares */
-    REAL *product;               /* [dv][BR] */
+    REAL norm[BC];                                            /* |v| of each key */
+    REAL nothing[BR];                                         /* zeros */
+    int wanted[SUM_KINDS + 2 * STATS_BINS_MAX], wanted_count; /* of sum */
+    REAL *sum;                                                /* [sums][BR] */
+    REAL *ln;                                                 /* ln_distances */
+    REAL *aside;   /* [BC][BR] scores, then squares */
+    REAL *product; /* [dv][BR] */
 };
 
 static bool N(wants)(const STATE *s, unsigned needs)
@@ -79,6 +81,17 @@ static struct N(tally) * N(carve_tally)(const struct problem *p, char *base, siz
     return tally;
 }
 
+/* What a score is more than the one computed: see N(anchor). */
+static double N(alibi_shift)(const STATE *s, const ROWS *g, int64_t r)
+{
+    const struct problem *p = s->p;
+
+    return p->alibi
+               ? p->alibi[g->head[r]] *
+                     (double)(g->anchor[r] - attendi_position(p, s->t->b, g->query[r]))
+               : 0;
+}
+
 static void N(begin_tally)(const STATE *s, ROWS *g)
 {
     struct N(tally) *const t = g->tally;
@@ -91,6 +104,12 @@ static void N(begin_tally)(const STATE *s, ROWS *g)
     t->sum = sum;
     for (int64_t r = 0; r < BR; r++)
         t->m[r] = -INFINITY;
+    for (int64_t r = 0; r < g->width; r++) {
+        const int64_t row = min_i64(r, g->rows - 1);
+
+        t->position[r] = attendi_position(s->p, s->t->b, g->query[row]);
+        t->shift[r] = (REAL)N(alibi_shift)(s, g, row);
+    }
     for (int x = 0; x < ATTEND_TOP_MAX; x++)
         for (int64_t r = 0; r < BR; r++) {
             t->top[x][r] = -INFINITY;
@@ -101,17 +120,6 @@ static void N(begin_tally)(const STATE *s, ROWS *g)
         if (N(wants_noise)(s->p))
             memset(product[x], 0, (size_t)s->p->dv * BR * sizeof(REAL));
     }
-}
-
-/* What a score is more than the one computed: see N(anchor). */
-static double N(alibi_shift)(const STATE *s, const ROWS *g, int64_t r)
-{
-    const struct problem *p = s->p;
-
-    return p->alibi
-               ? p->alibi[g->head[r]] *
-                     (double)(g->anchor[r] - attendi_position(p, s->t->b, g->query[r]))
-               : 0;
 }
 
 /* ---- of the scores ------------------------------------------------------ */
@@ -263,7 +271,8 @@ static const REAL *N(plain_weights)(const STATE *s)
 }
 
 /* Even and odd keys apart, since a sum waits for its last addition. */
-static void N(note_distance)(const STATE *s, int64_t a, int64_t e, int64_t r)
+static void N(note_distance)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
+                             int64_t e, int64_t r)
 {
     const REAL *const w = N(plain_weights)(s) + r;
     const VEC sign = V(set1)((REAL)-0.0), two = V(set1)(2);
@@ -272,7 +281,7 @@ static void N(note_distance)(const STATE *s, int64_t a, int64_t e, int64_t r)
     int64_t x = a;
 
     for (int i = 0; i < VLEN; i++)
-        lanes[i] = (REAL)(s->note->position[r + i] - a);
+        lanes[i] = (REAL)(g->tally->position[r + i] - j0 - a);
     VEC gap = V(load)(lanes), gap_odd = V(sub)(gap, V(set1)(1));
     /* The sign bit is set, not cleared: -|gap|. */
     for (; x + 2 <= e; x += 2) {
@@ -348,13 +357,13 @@ static void N(note_sinks)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
         }
 }
 
-static void N(note_near)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+static void N(note_near)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
 {
     const REAL *const w = N(plain_weights)(s);
 
     for (int64_t r = 0; r < g->width; r++)
         for (int64_t y = 0; y < STATS_NEAR_KEYS; y++) {
-            const int64_t x = s->note->position[r] - y;
+            const int64_t x = g->tally->position[r] - j0 - y;
 
             if (x >= a && x < e)
                 s->note->sum[(SUM_NEAR + y) * BR + r] = w[x * BR + r];
@@ -368,11 +377,10 @@ static int N(bin)(const STATE *s, int64_t gap)
     return (int)min_i64(63 - __builtin_clzll(far), s->p->stats.bins - 1);
 }
 
-/* The bin of key x for all lanes from r on, or -1 where they differ. */
-static int N(common_bin)(const STATE *s, int64_t r, int64_t x)
+/* The bin of a key for all lanes of these positions, or -1 where they differ. */
+static int N(common_bin)(const STATE *s, const int64_t *position, int64_t key)
 {
-    const int64_t first = s->note->position[r] - x;
-    const int64_t last = s->note->position[r + VLEN - 1] - x;
+    const int64_t first = position[0] - key, last = position[VLEN - 1] - key;
 
     if (first < 0 && last > 0)
         return -1;
@@ -383,19 +391,21 @@ static int N(common_bin)(const STATE *s, int64_t r, int64_t x)
 static void N(add_lanes)(REAL *to, VEC x) { V(store)(to, V(add)(V(load)(to), x)); }
 
 /* Neighbouring keys are mostly of one bin, for all lanes. */
-static void N(note_bins)(const STATE *s, int64_t a, int64_t e, int64_t r)
+static void N(note_bins)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
+                         int64_t r)
 {
+    const int64_t *const position = g->tally->position + r;
     const REAL *const w = N(plain_weights)(s);
     REAL *const bins = s->note->sum + SUM_KINDS * BR;
     VEC run = V(set1)(0);
     int of = 0;
 
     for (int64_t x = a; x < e; x++) {
-        const int bin = N(common_bin)(s, r, x);
+        const int bin = N(common_bin)(s, position, j0 + x);
 
         if (bin < 0) {
-            for (int64_t i = r; i < r + VLEN; i++)
-                bins[N(bin)(s, s->note->position[i] - x) * BR + i] += w[x * BR + i];
+            for (int64_t i = 0; i < VLEN; i++)
+                bins[N(bin)(s, position[i] - j0 - x) * BR + r + i] += w[x * BR + r + i];
             continue;
         }
         if (bin != of) {
@@ -421,16 +431,17 @@ static void N(note_classes)(const STATE *s, int64_t j0, int64_t a, int64_t e, in
 }
 
 /* What is summed of the weights of a vector of rows. */
-static void N(note_weights)(const STATE *s, int64_t j0, int64_t a, int64_t e, int64_t r)
+static void N(note_weights)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
+                            int64_t e, int64_t r)
 {
     if (N(wants)(s, STATS_DISTANCE))
-        N(note_distance)(s, a, e, r);
+        N(note_distance)(s, g, j0, a, e, r);
     if (N(wants)(s, STATS_LOG_DISTANCE))
         N(note_ln_distance)(s, a, e, r);
     if (N(wants)(s, STATS_NORM))
         N(add_norms)(s, N(plain_weights)(s), a, e, r, 1, s->note->sum + SUM_NORM * BR);
     if (N(wants)(s, STATS_BINS))
-        N(note_bins)(s, a, e, r);
+        N(note_bins)(s, g, j0, a, e, r);
     if (N(wants)(s, STATS_CLASSES))
         N(note_classes)(s, j0, a, e, r);
 }
@@ -524,16 +535,17 @@ static void N(join_sums)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
 {
     struct N(tally) *const t = g->tally;
     struct N(note) *const note = s->note;
-    const int sums = N(sum_count)(s->p);
+    const int squares = N(wants_noise)(s->p) ? SQUARES : 1;
 
     for (int64_t r = 0; r < g->width; r += VLEN) {
         const VEC f = V(load)(note->f + r), f_next = V(load)(note->f_next + r);
 
-        if (N(wants)(s, STATS_SPREAD))
-            N(join_spread)(s, g, a, e, r);
-        for (int x = SUM_SPREAD2 + 1; x < sums; x++)
-            N(join_lanes)(t->sum + x * BR + r, f, note->sum + x * BR + r, f_next);
-        for (int x = 0; x < SQUARES; x++)
+        N(join_spread)(s, g, a, e, r);
+        for (int y = 0; y < note->wanted_count; y++) {
+            const int64_t at = note->wanted[y] * BR + r;
+            N(join_lanes)(t->sum + at, f, note->sum + at, f_next);
+        }
+        for (int x = 0; x < squares; x++)
             N(join_lanes)
         (t->square[x] + r, V(mul)(f, f), note->square[x] + r, V(mul)(f_next, f_next));
         V(store)(t->m + r, V(max)(V(load)(g->m + r), V(load)(t->m + r)));
@@ -548,7 +560,7 @@ static void N(square_aside)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
     const REAL *const w = N(plain_weights)(s);
 
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        const VEC shift = V(load)(s->note->shift + r);
+        const VEC shift = V(load)(g->tally->shift + r);
         VEC sum = V(set1)(0);
 
         for (int64_t x = a; x < e; x++) {
@@ -592,13 +604,13 @@ static void N(join_product)(STATE *s, ROWS *g, int64_t a, int64_t e, int select,
         }
 }
 
-/* Norms last: they overwrite the scores that were put aside. */
+/* Noise of the keys last: its squares overwrite the scores that were put aside. */
 static void N(note_noise)(STATE *s, ROWS *g, int64_t a, int64_t e, int select)
 {
     const unsigned needs[NOISE_KINDS] = {
         [NOISE_OF_NORMS] = STATS_MAGNITUDE_NOISE, [NOISE_OF_KEYS] = STATS_KEY_NOISE};
 
-    for (int kind = 0; kind < NOISE_KINDS; kind++)
+    for (int kind = NOISE_KINDS - 1; kind >= 0; kind--)
         if (N(wants)(s, needs[kind])) {
             N(square_aside)(s, g, a, e, kind);
             for (int64_t r = 0; r < g->width; r += VLEN)
@@ -640,9 +652,26 @@ static void N(note_norms)(const STATE *s, int64_t j0, int64_t a, int64_t e)
     }
 }
 
+/* Which sums are wanted; the spread is always. */
+static void N(list_sums)(const STATE *s)
+{
+    static const unsigned needs[SUM_KINDS] = {
+        [SUM_DISTANCE] = STATS_DISTANCE, [SUM_LOG_DISTANCE] = STATS_LOG_DISTANCE,
+        [SUM_NORM] = STATS_NORM,         [SUM_SINK1] = STATS_SINK,
+        [SUM_SINK4] = STATS_SINK,        [SUM_NEAR] = STATS_NEAR,
+        [SUM_NEAR + 1] = STATS_NEAR,     [SUM_NEAR + 2] = STATS_NEAR};
+    struct N(note) *const note = s->note;
+
+    note->wanted_count = 0;
+    for (int x = 0; x < N(sum_count)(s->p); x++)
+        if (x >= SUM_KINDS || N(wants)(s, needs[x]))
+            note->wanted[note->wanted_count++] = x;
+}
+
 /* What the tiles of an item share of a block. */
 static void N(begin_note)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 {
+    N(list_sums)(s);
     if (N(wants)(s, STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
         N(note_norms)(s, j0, a, e);
     memset(s->note->nothing, 0, sizeof s->note->nothing);
@@ -655,12 +684,6 @@ static void N(open_note)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, i
 
     memset(note->sum, 0, (size_t)N(sum_count)(s->p) * BR * sizeof(REAL));
     memset(note->square, 0, sizeof note->square);
-    for (int64_t r = 0; r < g->width; r++) {
-        const int64_t row = min_i64(r, g->rows - 1);
-
-        note->position[r] = attendi_position(s->p, s->t->b, g->query[row]) - j0;
-        note->shift[r] = (REAL)N(alibi_shift)(s, g, row);
-    }
     if (N(wants)(s, STATS_LOG_DISTANCE))
         N(ln_distances)(s, g, j0);
     if (N(wants)(s, STATS_MAGNITUDE_NOISE))
@@ -674,7 +697,7 @@ static void N(close_note)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, i
     if (N(wants)(s, STATS_SINK) && j0 == 0)
         N(note_sinks)(s, g, a, e);
     if (N(wants)(s, STATS_NEAR))
-        N(note_near)(s, g, a, e);
+        N(note_near)(s, g, j0, a, e);
     N(join_factors)(s, g);
     if (N(keeps_weights) && N(wants_noise)(s->p))
         N(note_noise)(s, g, a, e, select);
@@ -733,8 +756,8 @@ static void N(read_sums)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL 
     sums->keys = (double)t->keys[r];
     sums->raw_mean = (double)t->raw_mean[r] + shift;
     sums->raw_m2 = (double)t->raw_m2[r];
-    for (int x = 0; x < stats->top; x++) {
-        sums->top_score[x] = (double)t->top[x][r] - (double)m;
+    for (int x = 0; x < stats->named; x++) {
+        sums->top[x] = (double)t->top[x][r];
         sums->top_key[x] = t->top_key[x][r];
     }
     sums->sink1 = (double)sum[SUM_SINK1 * BR];
@@ -753,10 +776,24 @@ static void N(read_sums)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL 
     sums->query2 = N(wants)(s, STATS_KEY_NOISE) ? N(query_square)(s, g, r) : 0;
 }
 
+/* The largest scores to weights. */
+static void N(weigh_top)(const STATE *s, const ROWS *g, const REAL *m)
+{
+    for (int x = 0; x < s->p->stats.named; x++)
+        for (int64_t r = 0; r < g->width; r += VLEN) {
+            REAL *const top = g->tally->top[x] + r;
+            V(store)(top, N(weight)(V(load)(top), N(finite_or_0)(V(load)(m + r))));
+        }
+}
+
 /* Statistics of the tile's rows, from its sums and the m, l and acc that O comes from. */
 static void N(tell_rows)(const STATE *s, const ROWS *g, const REAL *m, const REAL *l,
                          const REAL *acc)
 {
+    REAL second[BR];
+
+    memcpy(second, g->tally->top[1], sizeof second);
+    N(weigh_top)(s, g, m);
     for (int64_t r = 0; r < g->rows; r++) {
         struct row_stats row;
         struct row_sums sums;
@@ -767,6 +804,7 @@ static void N(tell_rows)(const STATE *s, const ROWS *g, const REAL *m, const REA
             attendi_stats_not_numbers(&row, (double)g->tally->keys[r]);
         } else {
             N(read_sums)(s, g, r, m[r], l[r], acc, &sums);
+            sums.margin = (double)m[r] - (double)second[r];
             attendi_stats_read(s->p, &sums, &row);
         }
         attendi_stats_store(s->p, s->t->b, g->head[r], g->query[r], &row);

@@ -18,6 +18,7 @@ static ALWAYS_INLINE VEC N(weigh_sums)(const STATE *s, int64_t a, int64_t e, int
     V(store)(s->note->whole + r, whole);
     V(store)(s->note->sum + SUM_SPREAD * BR + r, sum[N(sum_xw)]);
     V(store)(s->note->sum + SUM_SPREAD2 * BR + r, sum[N(sum_xxw)]);
+    V(store)(s->note->reach + r, sum[N(sum_jw)]);
     V(store)(s->note->square[SQUARE_WEIGHT] + r, sum[N(sum_ww)]);
     return whole;
 }
@@ -29,7 +30,9 @@ static ALWAYS_INLINE VEC N(weigh_vector)(const STATE *s, const ROWS *g, int64_t 
         return N(weigh_lanes)(s, a, e, r, base, edge, NULL, 0);
     if (N(wants)(s, STATS_SPREAD2))
         return N(weigh_sums)(s, a, e, r, base, edge, N(sums));
-    return N(weigh_sums)(s, a, e, r, base, edge, N(sum_xxw));
+    if (N(wants)(s, STATS_DISTANCE))
+        return N(weigh_sums)(s, a, e, r, base, edge, N(sum_xxw));
+    return N(weigh_sums)(s, a, e, r, base, edge, N(sum_jw));
 }
 
 /* Scores to weights; m, l and fix of every row. */

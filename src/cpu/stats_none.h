@@ -23,3 +23,9 @@ static void N(tell_rows)(const STATE *s, const ROWS *g, const REAL *m, const REA
 {
     (void)s, (void)g, (void)m, (void)l, (void)acc;
 }
+
+static const REAL *N(ramp)(const STATE *s)
+{
+    (void)s;
+    return NULL;
+}

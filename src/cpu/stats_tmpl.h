@@ -28,8 +28,10 @@ struct N(note) {
     REAL whole[BR];         /* sums of weights */
     REAL f[BR], f_next[BR]; /* what the sums before and the block's are multiplied by */
     REAL square[SQUARES][BR];
-    REAL norm[BC];                                            /* |v| of each key */
-    REAL nothing[BR];                                         /* zeros */
+    REAL norm[BC];    /* |v| of each key */
+    REAL nothing[BR]; /* zeros */
+    REAL ramp[BC];    /* 0, 1, 2 ... */
+    REAL reach[BR];   /* sum of weight times key, counted from the block's start */
     int wanted[SUM_KINDS + 2 * STATS_BINS_MAX], wanted_count; /* of sum */
     REAL *sum;                                                /* [sums][BR] */
     REAL *ln;                                                 /* ln_distances */
@@ -122,6 +124,8 @@ static void N(begin_tally)(const STATE *s, ROWS *g)
     }
 }
 
+static const REAL *N(ramp)(const STATE *s) { return s->note->ramp; }
+
 /* ---- of the scores ------------------------------------------------------ */
 
 /*
@@ -201,7 +205,7 @@ static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, in
                 x += 4;
         }
         for (; n > 0; n--, x++)
-            N(sift)(top, key, V(load)(s->s + x * BR + r), V(set1)((REAL)x), k);
+            N(sift)(top, key, V(load)(s->s + x * BR + r), V(set1)(s->note->ramp[x]), k);
     }
     N(keep_top)(t, j0, r, top, key, k);
 }
@@ -270,31 +274,43 @@ static const REAL *N(plain_weights)(const STATE *s)
     return N(keeps_weights) ? s->s : s->extra;
 }
 
-/* Even and odd keys apart, since a sum waits for its last addition. */
+/* sum of weight times |gap|, gap = position - key, of which the block's first are given.
+ */
+static VEC N(sum_gaps)(const STATE *s, int64_t a, int64_t e, int64_t r, VEC gap)
+{
+    const REAL *const w = N(plain_weights)(s) + r;
+    VEC minus = V(set1)(0);
+
+    for (int64_t x = a; x < e; x++) /* the sign bit is set, not cleared: -|gap| */
+        minus =
+            V(fma)(V(load)(w + x * BR),
+                   V(either)(V(sub)(gap, V(set1)(s->note->ramp[x])), V(set1)((REAL)-0.0)),
+                   minus);
+    return V(sub)(V(set1)(0), minus);
+}
+
+/*
+ * Keys before a row are position - key away, keys after it key - position: over a block
+ * on one side of the row that is one sum, known already.  Rows in the block or a little
+ * after it, where the difference would cancel, take key by key.
+ */
 static void N(note_distance)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
                              int64_t e, int64_t r)
 {
-    const REAL *const w = N(plain_weights)(s) + r;
-    const VEC sign = V(set1)((REAL)-0.0), two = V(set1)(2);
-    VEC minus = V(set1)(0), minus_odd = minus;
+    const VEC whole = V(load)(s->note->whole + r), reach = V(load)(s->note->reach + r);
     REAL lanes[VLEN];
-    int64_t x = a;
 
     for (int i = 0; i < VLEN; i++)
-        lanes[i] = (REAL)(g->tally->position[r + i] - j0 - a);
-    VEC gap = V(load)(lanes), gap_odd = V(sub)(gap, V(set1)(1));
-    /* The sign bit is set, not cleared: -|gap|. */
-    for (; x + 2 <= e; x += 2) {
-        minus = V(fma)(V(load)(w + x * BR), V(either)(gap, sign), minus);
-        minus_odd =
-            V(fma)(V(load)(w + (x + 1) * BR), V(either)(gap_odd, sign), minus_odd);
-        gap = V(sub)(gap, two);
-        gap_odd = V(sub)(gap_odd, two);
+        lanes[i] = (REAL)(g->tally->position[r + i] - j0);
+    const VEC gap = V(load)(lanes), none = V(set1)(0), far = V(set1)(2 * BC);
+    const VEC ahead = V(sub)(V(mul)(gap, whole), reach); /* 0 - this is behind */
+    VEC sum = V(pick_lt)(gap, none, V(sub)(none, ahead), ahead);
+
+    if (V(lanes_lt)(gap, V(pick_lt)(gap, none, V(set1)(-INFINITY), far))) {
+        const VEC near = V(pick_lt)(gap, far, N(sum_gaps)(s, a, e, r, gap), sum);
+        sum = V(pick_lt)(gap, none, sum, near);
     }
-    if (x < e)
-        minus = V(fma)(V(load)(w + x * BR), V(either)(gap, sign), minus);
-    V(store)
-    (s->note->sum + SUM_DISTANCE * BR + r, V(sub)(V(set1)(0), V(add)(minus, minus_odd)));
+    V(store)(s->note->sum + SUM_DISTANCE * BR + r, sum);
 }
 
 /*
@@ -675,6 +691,8 @@ static void N(begin_note)(const STATE *s, int64_t j0, int64_t a, int64_t e)
     if (N(wants)(s, STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
         N(note_norms)(s, j0, a, e);
     memset(s->note->nothing, 0, sizeof s->note->nothing);
+    for (int64_t x = 0; x < BC; x++)
+        s->note->ramp[x] = (REAL)x;
 }
 
 /* Before a tile turns its scores of the block into weights. */

@@ -162,33 +162,35 @@ static void N(wide_scores)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64
     N(wide_rule)(s, g, j0, a, e, edge);
 }
 
-/* What statistics sum of the weights w of x = s - m as they arise. */
-enum { N(sum_xw), N(sum_ww), N(sum_xxw), N(sums) };
+/* What statistics sum of the weights w of x = s - m, of key j, as they arise. */
+enum { N(sum_xw), N(sum_ww), N(sum_jw), N(sum_xxw), N(sums) };
 
-/* `sums` first of these; kept beside the marks where the product rounds the weights. */
-static ALWAYS_INLINE void N(add_sums)(const STATE *s, int64_t at, VEC x, VEC w, VEC *sum,
-                                      const int sums)
+/* The first `sums` of them; w is kept beside the marks where the product rounds it. */
+static ALWAYS_INLINE void N(add_sums)(const STATE *s, int64_t j, int64_t r, VEC x, VEC w,
+                                      VEC *sum, const int sums)
 {
     const VEC finite = V(max)(V(set1)(-SPREAD_MAX), x);
 
     sum[N(sum_xw)] = V(fma)(finite, w, sum[N(sum_xw)]);
     sum[N(sum_ww)] = V(fma)(w, w, sum[N(sum_ww)]);
+    if (sums > N(sum_jw))
+        sum[N(sum_jw)] = V(fma)(V(set1)(N(ramp)(s)[j]), w, sum[N(sum_jw)]);
     if (sums > N(sum_xxw))
         sum[N(sum_xxw)] = V(fma)(V(mul)(finite, w), finite, sum[N(sum_xxw)]);
     if (!N(keeps_weights))
-        V(store)(s->extra + at, w);
+        V(store)(s->extra + j * BR + r, w);
 }
 
-static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t at, VEC base,
+static ALWAYS_INLINE VEC N(wide_weight)(const STATE *s, int64_t j, int64_t r, VEC base,
                                         const int edge, VEC *sum, const int sums)
 {
-    const VEC gap = V(sub)(V(load)(s->s + at), base);
+    const VEC gap = V(sub)(V(load)(s->s + j * BR + r), base);
     VEC w = N(weight_of)(gap);
 
     if (edge)
-        w = V(either)(w, V(load)(s->extra + at));
+        w = V(either)(w, V(load)(s->extra + j * BR + r));
     if (sums > 0)
-        N(add_sums)(s, at, gap, w, sum, sums);
+        N(add_sums)(s, j, r, gap, w, sum, sums);
     return w;
 }
 
@@ -204,15 +206,14 @@ static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, in
     int64_t x = a;
 
     for (; x + 2 <= e; x += 2) {
-        const int64_t at = x * BR + r;
-        const VEC even = N(wide_weight)(s, at, base, edge, sum, sums);
-        const VEC odd = N(wide_weight)(s, at + BR, base, edge, sum + N(sums), sums);
+        const VEC even = N(wide_weight)(s, x, r, base, edge, sum, sums);
+        const VEC odd = N(wide_weight)(s, x + 1, r, base, edge, sum + N(sums), sums);
 
         N(keep_weights)(s, x, r, even, odd);
         whole = V(add)(V(add)(whole, even), odd);
     }
     if (x < e) {
-        const VEC even = N(wide_weight)(s, x * BR + r, base, edge, sum, sums);
+        const VEC even = N(wide_weight)(s, x, r, base, edge, sum, sums);
 
         N(keep_weights)(s, x, r, even, V(set1)(0));
         whole = V(add)(whole, even);

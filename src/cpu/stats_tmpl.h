@@ -176,7 +176,7 @@ static ALWAYS_INLINE VEC N(top_of_four)(const REAL *at)
                   V(max)(V(load)(at + 2 * BR), V(load)(at + 3 * BR)));
 }
 
-/* Scores among the largest so far are rare: eight keys share a look, then four. */
+/* Scores among the largest so far are rare: eight keys share a look. */
 static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, int64_t a,
                                          int64_t e, int64_t r, const int k)
 {
@@ -189,23 +189,14 @@ static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, in
         top[x] = V(load)(t->top[x] + r);
         key[x] = V(set1)((REAL)(-1 - x));
     }
-    for (int64_t x = a; x < e;) {
+    for (int64_t x = a; x < e; x += 8) {
         const REAL *const at = s->s + x * BR + r;
-        int64_t n = min_i64(8, e - x);
 
-        if (n == 8) {
-            const VEC four = N(top_of_four)(at), eight = N(top_of_four)(at + 4 * BR);
-
-            if (!V(lanes_lt)(top[k - 1], V(max)(four, eight))) {
-                x += 8;
-                continue;
-            }
-            n = 4;
-            if (!V(lanes_lt)(top[k - 1], four))
-                x += 4;
-        }
-        for (; n > 0; n--, x++)
-            N(sift)(top, key, V(load)(s->s + x * BR + r), V(set1)(s->note->ramp[x]), k);
+        if (x + 8 <= e && !V(lanes_lt)(top[k - 1], V(max)(N(top_of_four)(at),
+                                                          N(top_of_four)(at + 4 * BR))))
+            continue;
+        for (int64_t y = x; y < min_i64(x + 8, e); y++)
+            N(sift)(top, key, V(load)(s->s + y * BR + r), V(set1)(s->note->ramp[y]), k);
     }
     N(keep_top)(t, j0, r, top, key, k);
 }

@@ -66,6 +66,10 @@ struct operand {
 #define S_ROW (BC + VLEN)
 /* Keys of V that all columns and rows of a narrow item take in turn: they stay in L1. */
 #define VALUE_KEYS 16
+/* How far before its use a key of K and of V is fetched, in keys. */
+#define KEYS_AHEAD 48
+#define VALUES_AHEAD 8
+#define FETCH_L2(at) __builtin_prefetch((at), 0, 2)
 /* Most vectors beside each other in a register tile. */
 #define NV_MAX 4
 

@@ -62,27 +62,25 @@ static size_t N(narrow_v_size)(const struct problem *p)
     return (size_t)(VLEN * N(narrow_v_row)(p)) * sizeof(REAL);
 }
 
-/* As turn_keys, of any keys. */
-static ALWAYS_INLINE void N(turn_any_keys)(VEC y[VLEN], const attend_view *k,
-                                           const void *const key[VLEN], int64_t c,
-                                           int64_t d)
+/* As turn_keys, of any keys, to memory: rare, and once in the code for all callers. */
+static __attribute__((noinline)) void N(turn_any_keys)(REAL *to, const attend_view *k,
+                                                       const void *const key[VLEN],
+                                                       int64_t c, int64_t d)
 {
-    REAL lanes[VLEN * VLEN];
+    VEC y[VLEN];
 
-    for (int64_t x = 0; x < VLEN; x++)
-        V(store)(lanes + x * VLEN, N(narrow_any_key)(k, key[x], c, d));
-    UNROLL
     for (int x = 0; x < VLEN; x++)
-        y[x] = V(load)(lanes + x * VLEN);
+        y[x] = N(narrow_any_key)(k, key[x], c, d);
     V(transpose)(y);
+    for (int x = 0; x < VLEN; x++)
+        V(store)(to + x * VLEN, y[x]);
 }
 
 /*
  * Scores of the VLEN keys from key j on and rows r .. r + rows - 1.  Past the last of
  * `keys` it stands in, so that a whole tile can be turned; its scores are never used.
- * The machine foresees reads in order, as of V, but not those of a tile: the next is
- * fetched into L2 by hand, a line between the multiplications (all at once, or into L1,
- * many are dropped).
+ * The machine does not foresee how a tile is read: those to come are fetched into L2, a
+ * line between the multiplications (all at once, or into L1, most would be dropped).
  */
 static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t j,
                                           int64_t keys, REAL *scores, VEC scale,
@@ -91,10 +89,11 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t
 {
     const attend_view *k = &s->p->k;
     const int64_t d = s->p->d;
-    const int64_t row_bytes = k->stride[2] * N(dtype_bytes)(dtype);
+    const int64_t bytes = N(dtype_bytes)(dtype), row_bytes = k->stride[2] * bytes;
     const char *const first = attendi_view_row(k, s->t->b, s->t->hk, j);
-    const int64_t line_chunks = max_i64(1, 64 / (N(chunk) * N(dtype_bytes)(dtype)));
-    const char *const ahead = j + 2 * VLEN <= g->hi ? first + VLEN * row_bytes : first;
+    const int64_t line_chunks = max_i64(1, 64 / (N(chunk) * bytes));
+    const int64_t left = g->hi - j - VLEN;
+    const char *const ahead = first + max_i64(0, min_i64(left, KEYS_AHEAD)) * row_bytes;
     const REAL *q = g->q + r / NARROW_ROWS * N(narrow_q_group)(s->p);
     const void *key[VLEN];
 
@@ -108,18 +107,23 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t
         for (int64_t c = c0; c < min_i64(c0 + SUM_COLUMNS, d); c += N(chunk)) {
             VEC y[VLEN];
 
-            if (k->stride[3] == 1 && c + N(chunk) <= d)
+            if (k->stride[3] == 1 && c + N(chunk) <= d) {
                 N(turn_keys)(y, key, c, dtype);
-            else
-                N(turn_any_keys)(y, k, key, c, d);
-            const char *next = ahead + c / N(chunk) % line_chunks * row_bytes +
-                               c * N(dtype_bytes)(dtype);
+            } else {
+                REAL turned[VLEN * VLEN];
+
+                N(turn_any_keys)(turned, k, key, c, d);
+                UNROLL
+                for (int x = 0; x < VLEN; x++)
+                    y[x] = V(load)(turned + x * VLEN);
+            }
+            const char *next = ahead + c / N(chunk) % line_chunks * row_bytes + c * bytes;
             UNROLL
             for (int u = 0; u < VLEN; u++) {
                 for (int i = 0; i < rows; i++)
                     acc[i] = N(narrow_dot)(acc[i], q[u * NARROW_ROWS + i], y[u]);
                 if (u % line_chunks == 0) {
-                    __builtin_prefetch(next, 0, 2);
+                    FETCH_L2(next);
                     next += line_chunks * row_bytes;
                 }
             }
@@ -160,10 +164,12 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, struct key
 {
     const attend_view *v = &s->p->v;
     const int64_t v_row = N(narrow_v_row)(s->p);
-    const int64_t row_bytes = v->stride[2] * N(dtype_bytes)(dtype);
+    const int64_t bytes = N(dtype_bytes)(dtype), row_bytes = v->stride[2] * bytes;
     const char *row = attendi_view_row(v, s->t->b, s->t->hk, j0 + x.lo);
     const REAL *w = s->s + r * S_ROW + x.lo / N(weight_keys);
     REAL *const sums = s->v + r * v_row + c;
+    const int64_t left = r == 0 ? s->rows->hi - j0 - x.hi : 0;
+    const int64_t ahead = max_i64(0, min_i64(left, VALUES_AHEAD)) * row_bytes;
     VEC acc[4 * NARROW_VECTORS];
 
     for (int i = 0; i < rows; i++)
@@ -172,6 +178,9 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, struct key
     for (int64_t keys = x.hi - x.lo; keys > 0; keys -= N(weight_keys), w++) {
         VEC y[2 * NARROW_VECTORS];
 
+        for (int64_t u = 0; u < nv * VLEN * bytes; u += 64)
+            for (int z = 0; z < N(weight_keys); z++)
+                FETCH_L2(row + ahead + z * row_bytes + c * bytes + u);
         if (nv >= NARROW_VECTORS)
             N(narrow_load_values)(y, row, row_bytes, keys, c, dtype, nv);
         else

@@ -170,6 +170,8 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, struct key
     REAL *const sums = s->v + r * v_row + c;
     const int64_t left = r == 0 ? s->rows->hi - j0 - x.hi : 0;
     const int64_t ahead = max_i64(0, min_i64(left, VALUES_AHEAD)) * row_bytes;
+    /* Halves of several rows keep the machine busy enough: fetching made them slower. */
+    const bool fetches = dtype != ATTEND_F16 || rows == 1;
     VEC acc[4 * NARROW_VECTORS];
 
     for (int i = 0; i < rows; i++)
@@ -178,7 +180,7 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, struct key
     for (int64_t keys = x.hi - x.lo; keys > 0; keys -= N(weight_keys), w++) {
         VEC y[2 * NARROW_VECTORS];
 
-        for (int64_t u = 0; u < nv * VLEN * bytes; u += 64)
+        for (int64_t u = 0; fetches && u < nv * VLEN * bytes; u += 64)
             for (int z = 0; z < N(weight_keys); z++)
                 FETCH_L2(row + ahead + z * row_bytes + c * bytes + u);
         if (nv >= NARROW_VECTORS)

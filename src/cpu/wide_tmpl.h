@@ -202,12 +202,12 @@ static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, in
                                         VEC base, const int edge, VEC *sum,
                                         const int sums)
 {
-    VEC whole = V(set1)(0);
+    VEC whole = V(set1)(0), *const sum_odd = sums > 0 ? sum + N(sums) : NULL;
     int64_t x = a;
 
     for (; x + 2 <= e; x += 2) {
         const VEC even = N(wide_weight)(s, x, r, base, edge, sum, sums);
-        const VEC odd = N(wide_weight)(s, x + 1, r, base, edge, sum + N(sums), sums);
+        const VEC odd = N(wide_weight)(s, x + 1, r, base, edge, sum_odd, sums);
 
         N(keep_weights)(s, x, r, even, odd);
         whole = V(add)(V(add)(whole, even), odd);

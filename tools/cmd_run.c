@@ -105,14 +105,9 @@ static int run(const struct run_args *args)
 {
     tool_progress progress;
     struct inputs inputs;
-    attend_options options = attend_options_default();
     attend_context *ctx;
+    int status = inputs_context(&args->inputs, &progress, &ctx);
 
-    options.threads = args->inputs.threads;
-    options.isa = args->inputs.isa;
-    options.progress = tool_progress_update;
-    options.progress_user = &progress;
-    int status = tool_create_context("run", &options, &ctx);
     if (status)
         return status;
     status = inputs_open(&args->inputs, &inputs);

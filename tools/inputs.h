@@ -79,6 +79,13 @@ struct inputs {
 };
 
 /*
+ * The context that the machine's flags ask for, which tells *progress how far it is.
+ * TOOL_OK, or another status with a message.
+ */
+int inputs_context(const struct inputs_args *args, tool_progress *progress,
+                   attend_context **ctx);
+
+/*
  * TOOL_OK or another status with a message; *inputs must be freed in both cases.  The
  * lists stay those of *args.
  */

@@ -231,6 +231,18 @@ static int check_lists(const struct inputs_args *args, const struct inputs *p)
     return status;
 }
 
+int inputs_context(const struct inputs_args *args, tool_progress *progress,
+                   attend_context **ctx)
+{
+    attend_options options = attend_options_default();
+
+    options.threads = args->threads;
+    options.isa = args->isa;
+    options.progress = tool_progress_update;
+    options.progress_user = progress;
+    return tool_create_context(args->command, &options, ctx);
+}
+
 int inputs_open(const struct inputs_args *args, struct inputs *p)
 {
     int status;

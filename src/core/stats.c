@@ -175,6 +175,10 @@ attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
         p->stats.top = (int)max_i64(p->stats.top, 2);
         p->stats.needs |= summary_needs | STATS_ROWS;
     }
+    if (status == ATTEND_OK && p->stats.top > 0 && p->nk > INT32_MAX)
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "stats: the largest scores of %lld (nk) keys cannot be named",
+                            LL(p->nk));
     return status;
 }
 

@@ -145,6 +145,7 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
     }
 
 #define REAL float
+#define REAL_INTEGER int32_t
 #define REAL_DTYPE ATTEND_F32
 #define REAL_MAX FLT_MAX
 #define REAL_MIN FLT_MIN
@@ -224,6 +225,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #ifndef BASE_ISA
 #undef WIDENS_HALVES
 #undef REAL
+#undef REAL_INTEGER
 #undef REAL_DTYPE
 #undef REAL_MAX
 #undef REAL_MIN
@@ -235,6 +237,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #undef EXP2_MIN
 
 #define REAL double
+#define REAL_INTEGER int64_t
 #define REAL_DTYPE ATTEND_F64
 #define REAL_MAX DBL_MAX
 #define REAL_MIN DBL_MIN

@@ -10,14 +10,17 @@
  * loop of its own: what is not asked for costs nothing.  Parameters: forward_tmpl.h.
  */
 
+/* An integer as wide as REAL. */
+typedef REAL_INTEGER N(integer);
+
 /* Sums of one tile over the keys so far. */
 struct N(tally) {
     REAL m[BR], rest[BR]; /* the largest score, and l - 1: see block_rest */
     REAL keys[BR], raw_mean[BR], raw_m2[BR];
     int64_t position[BR];
-    REAL shift[BR];               /* what ALiBi's anchor takes from the scores */
-    REAL top[ATTEND_TOP_MAX][BR]; /* largest scores, the first the largest */
-    int64_t top_key[ATTEND_TOP_MAX][BR];
+    REAL shift[BR];                   /* what ALiBi's anchor takes from the scores */
+    REAL top[ATTEND_TOP_MAX][BR];     /* largest scores, the first the largest */
+    REAL top_key[ATTEND_TOP_MAX][BR]; /* the bits of integers */
     REAL square[SQUARES][BR];
     REAL *sum;                  /* [sums][BR] */
     REAL *product[NOISE_KINDS]; /* [dv][BR] sum x^2 v */
@@ -83,6 +86,16 @@ static struct N(tally) * N(carve_tally)(const struct problem *p, char *base, siz
     return tally;
 }
 
+/* A key as bits in every lane: sift moves them and never looks at them. */
+static ALWAYS_INLINE VEC N(key_bits)(int64_t key)
+{
+    const N(integer) bits = (N(integer))key;
+    REAL x;
+
+    memcpy(&x, &bits, sizeof x);
+    return V(set1)(x);
+}
+
 /* What a score is more than the one computed: see N(anchor). */
 static double N(alibi_shift)(const STATE *s, const ROWS *g, int64_t r)
 {
@@ -113,9 +126,9 @@ static void N(begin_tally)(const STATE *s, ROWS *g)
         t->shift[r] = (REAL)N(alibi_shift)(s, g, row);
     }
     for (int x = 0; x < ATTEND_TOP_MAX; x++)
-        for (int64_t r = 0; r < BR; r++) {
-            t->top[x][r] = -INFINITY;
-            t->top_key[x][r] = -1;
+        for (int64_t r = 0; r < BR; r += VLEN) {
+            V(store)(t->top[x] + r, V(set1)(-INFINITY));
+            V(store)(t->top_key[x] + r, N(key_bits)(-1));
         }
     for (int x = 0; x < NOISE_KINDS; x++) {
         t->product[x] = product[x];
@@ -146,30 +159,6 @@ static ALWAYS_INLINE void N(sift)(VEC *top, VEC *key, VEC score, VEC index, cons
     }
 }
 
-/* Keys in lanes are counted from j0; -1 - x is what place x held before the block. */
-static ALWAYS_INLINE void N(keep_top)(struct N(tally) * t, int64_t j0, int64_t r,
-                                      const VEC *top, const VEC *key, const int k)
-{
-    unsigned lanes = V(lanes_lt)(V(set1)((REAL)-k), key[k - 1]);
-    REAL keys[ATTEND_TOP_MAX][VLEN];
-
-    for (int x = 0; x < k && lanes != 0; x++) {
-        V(store)(t->top[x] + r, top[x]);
-        V(store)(keys[x], key[x]);
-    }
-    for (; lanes != 0; lanes &= lanes - 1) {
-        const int lane = __builtin_ctz(lanes);
-        int64_t before[ATTEND_TOP_MAX];
-
-        for (int x = 0; x < k; x++)
-            before[x] = t->top_key[x][r + lane];
-        for (int x = 0; x < k; x++) {
-            const int64_t at = (int64_t)keys[x][lane];
-            t->top_key[x][r + lane] = at >= 0 ? j0 + at : before[-1 - at];
-        }
-    }
-}
-
 static ALWAYS_INLINE VEC N(top_of_four)(const REAL *at)
 {
     return V(max)(V(max)(V(load)(at), V(load)(at + BR)),
@@ -187,7 +176,7 @@ static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, in
         return;
     for (int x = 0; x < k; x++) {
         top[x] = V(load)(t->top[x] + r);
-        key[x] = V(set1)((REAL)(-1 - x));
+        key[x] = V(load)(t->top_key[x] + r);
     }
     for (int64_t x = a; x < e; x += 8) {
         const REAL *const at = s->s + x * BR + r;
@@ -196,9 +185,12 @@ static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, in
                                                           N(top_of_four)(at + 4 * BR))))
             continue;
         for (int64_t y = x; y < min_i64(x + 8, e); y++)
-            N(sift)(top, key, V(load)(s->s + y * BR + r), V(set1)(s->note->ramp[y]), k);
+            N(sift)(top, key, V(load)(s->s + y * BR + r), N(key_bits)(j0 + y), k);
     }
-    N(keep_top)(t, j0, r, top, key, k);
+    for (int x = 0; x < k; x++) {
+        V(store)(t->top[x] + r, top[x]);
+        V(store)(t->top_key[x] + r, key[x]);
+    }
 }
 
 static void N(note_top)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
@@ -755,6 +747,7 @@ static void N(read_sums)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL 
     const struct stats *const stats = &s->p->stats;
     const double shift = N(alibi_shift)(s, g, r);
     const REAL *const sum = t->sum + r;
+    N(integer) key;
 
     sums->m = (double)m + shift;
     sums->l = (double)l;
@@ -767,7 +760,8 @@ static void N(read_sums)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL 
     sums->raw_m2 = (double)t->raw_m2[r];
     for (int x = 0; x < stats->named; x++) {
         sums->top[x] = (double)t->top[x][r];
-        sums->top_key[x] = t->top_key[x][r];
+        memcpy(&key, &t->top_key[x][r], sizeof key);
+        sums->top_key[x] = key;
     }
     sums->sink1 = (double)sum[SUM_SINK1 * BR];
     sums->sink4 = (double)sum[SUM_SINK4 * BR];

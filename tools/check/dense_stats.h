@@ -15,21 +15,33 @@
  * T_j bounds the error of p_j.  What is summed with these weights besides is positive
  * and gains at most 4 r u of its size.  With h_j = -ln p_j and y_j = s_j - sum p s:
  *
- *     a mean F = sum p f      sum T_j |f_j - F| + 4 r u (F + sum T_j |f_j - F|)
- *     entropy H               E = sum T_j |h_j - H| + sum T_j^2 / p_j, E + 4 r u (H + E)
- *                             (the second sum bounds the divergence of both laws)
- *     exp H                   exp H (e^(bound of H) - 1)
- *     N_eff = 1 / S           N_eff Q / (S - Q) + 4 r u N_eff, Q = sum 2 p T + T^2
- *     variance of s           sum T_j y_j^2 + (sum T_j |y_j|)^2
- *                             + sum (p_j + T_j)(2 |y_j| x_j + x_j^2) + 4 r u sum p
- * (s-m)^2 raw mean                mean e_j + 2 r u mean |s_j| raw variance mean of 2 |s_j
- * - mean| z_j + z_j^2, z_j = e_j + bound of the raw mean, + 4 r u of itself max, margin,
- * top        by order: the k-th largest of numbers known to +-b lies between the k-th
- * largest of the lower and the upper ends |c|                     C = the norm over
- * columns of the bound of a mean of v, and 2^-8 sum p |v| for bf16, as for O sum p^2 g |v
- * - c|^2     sum (2 p T + T^2) g |v - c|^2, the same for a change of c by C, 4 (r + dv) u
- * sum p^2 g (|v| + |c|)^2 since the square is multiplied out, and 2^-7 sum p^2 g |v||c|
- * for bf16
+ *     a mean F = sum p f
+ *         sum T_j |f_j - F| + 4 r u (F + sum T_j |f_j - F|)
+ *     entropy H
+ *         E + 4 r u (H + E) with E = sum T_j |h_j - H| + sum T_j^2 / p_j: the second sum
+ *         bounds the divergence of both laws
+ *     exp H
+ *         exp H (e^(bound of H) - 1)
+ *     N_eff = 1 / S
+ *         N_eff Q / (S - Q) + 4 r u N_eff with Q = sum 2 p T + T^2
+ *     variance of s
+ *         sum T_j y_j^2 + (sum T_j |y_j|)^2 + sum (p_j + T_j)(2 |y_j| x_j + x_j^2)
+ *         + 4 r u sum p (s - m)^2
+ *     raw mean
+ *         mean e_j + 2 r u mean |s_j|
+ *     raw variance
+ *         mean of 2 |s_j - mean| z_j + z_j^2 with z_j = e_j + the bound of the raw mean,
+ *         + 4 r u of itself
+ *     max, margin, top
+ *         by order: the k-th largest of numbers known to +-b lies between the k-th
+ *         largest of the lower and of the upper ends
+ *     |c|
+ *         C = the norm over columns of the bound of a mean of v, and 2^-8 sum p |v| for
+ *         bf16, as for O
+ *     sum p^2 g |v - c|^2
+ *         sum (2 p T + T^2) g |v - c|^2, the same for a change of c by C,
+ *         4 (r + dv) u sum p^2 g (|v| + |c|)^2 since the square is multiplied out, and
+ *         2^-7 sum p^2 g |v||c| for bf16
  *
  * each plus half a unit of the format it is written in.  Means of norms of v also gain
  * dv u.  A key is named by its rank where it stands clear of all others, and may be any

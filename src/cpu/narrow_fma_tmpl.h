@@ -5,7 +5,7 @@
  */
 
 /* The dtypes of K and V that the steps know. */
-enum { N(own_dtype) = REAL_DTYPE, N(widens) = sizeof(REAL) == sizeof(float) };
+enum { N(own_dtype) = REAL_DTYPE, N(widens) = sizeof(REAL) == 4 };
 
 /* Columns of K in a lane of Q, and keys of V in a weight. */
 enum { N(lane_columns) = 1, N(weight_keys) = 1 };

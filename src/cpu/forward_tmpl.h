@@ -12,6 +12,7 @@
  *   KR                        keys (or columns of V) in a register tile
  *   LANES_STEP                lanes are used in multiples of this: VLEN, or BR
  *   TILES_MAX                 tiles of an item at most
+ *   NARROW_REST               rows past whole vectors that are narrow, at most
  *   NARROW_ROWS               rows at a time in a narrow item, 4 or 8
  *   NARROW_VECTORS            vectors of columns of V at a time in a narrow item
  *
@@ -29,14 +30,23 @@
  * merely underflowed.
  */
 
-/* Rows of a head too few for the lanes; by shape alone, so that it changes no bit. */
-static bool N(is_narrow)(const struct problem *p)
+/*
+ * Of an item's rows, those at its end that are computed as narrow: all where a head has
+ * fewer than lanes, else those past whole vectors if they are so few that a vector of
+ * their own would cost more.  Both ways give the same bits.
+ */
+static int64_t N(narrow_rows)(const struct problem *p, int64_t rows)
 {
-    return p->nq * p->group < VLEN && !p->weights.data && !p->stats.needs;
+    if (p->weights.data || p->stats.needs)
+        return 0;
+    if (p->nq * p->group < VLEN)
+        return rows;
+    return rows % VLEN <= NARROW_REST ? rows % VLEN : 0;
 }
 
-/* Lays out scratch for `rows` rows of an item; with base NULL only the size is told. */
-static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, char *base)
+/* Lays out scratch for `rows` rows, all narrow or none; base NULL: tells the size. */
+static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, bool narrow,
+                       char *base)
 {
     const struct operand_sizes sizes = N(operand_sizes)(p);
     const size_t lanes = BR * sizeof(REAL), acc = (size_t)p->dv * lanes;
@@ -48,15 +58,15 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, char *ba
     s->extra = N(take)(base, &used, BC * lanes);
     s->top = N(take)(base, &used, lanes);
     s->fix = N(take)(base, &used, lanes);
-    s->k = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.k);
-    s->v = N(take)(base, &used, N(is_narrow)(p) ? N(narrow_v_size)(p) : sizes.v);
-    s->work = N(take)(base, &used, N(is_narrow)(p) ? 0 : sizes.work);
+    s->k = N(take)(base, &used, narrow ? 0 : sizes.k);
+    s->v = N(take)(base, &used, narrow ? N(narrow_v_size)(p) : sizes.v);
+    s->work = N(take)(base, &used, narrow ? 0 : sizes.work);
     s->note = p->stats.needs ? N(carve_note)(p, base, &used) : NULL;
     s->rows = N(take)(base, &used, (size_t)s->count * sizeof *s->rows);
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = base ? &s->rows[x] : &none;
 
-        g->q = N(take)(base, &used, N(is_narrow)(p) ? N(narrow_q_size)(p) : sizes.q);
+        g->q = N(take)(base, &used, narrow ? N(narrow_q_size)(p) : sizes.q);
         g->acc = N(take)(base, &used, acc);
         g->m = N(take)(base, &used, lanes);
         g->l = N(take)(base, &used, lanes);
@@ -83,19 +93,37 @@ static int N(tiles_max)(attend_dtype dtype)
 static size_t N(scratch_size)(const struct problem *p, int64_t rows)
 {
     STATE s;
+    const size_t wide = N(carve)(&s, p, rows, false, NULL);
+    const size_t narrow = N(carve)(&s, p, min_i64(rows, VLEN - 1), true, NULL);
 
-    return N(carve)(&s, p, rows, NULL);
+    return wide > narrow ? wide : narrow;
+}
+
+static void N(forward_rows)(const struct problem *p, const struct tile *t, bool narrow,
+                            void *scratch)
+{
+    STATE s = {.p = p, .t = t, .head = t->hk * p->group, .heads = p->group};
+
+    N(carve)(&s, p, t->rows, narrow, scratch);
+    if (narrow)
+        N(forward_narrow)(&s);
+    else
+        N(forward_wide)(&s);
 }
 
 static void N(forward)(const struct problem *p, const struct tile *t, void *scratch)
 {
-    STATE s = {.p = p, .t = t, .head = t->hk * p->group, .heads = p->group};
+    const int64_t narrow = N(narrow_rows)(p, t->rows), wide = t->rows - narrow;
+    struct tile some = *t;
 
-    N(carve)(&s, p, t->rows, scratch);
-    if (N(is_narrow)(p))
-        N(forward_narrow)(&s);
-    else
-        N(forward_wide)(&s);
+    some.rows = wide;
+    if (wide > 0)
+        N(forward_rows)(p, &some, false, scratch);
+    some.row += wide;
+    some.rows = narrow;
+    some.part = t->part ? (REAL *)t->part + wide * N(part_row)(p) : NULL;
+    if (narrow > 0)
+        N(forward_rows)(p, &some, true, scratch);
 }
 
 /* Joins the parts of one item's rows, which lie one after another, and ends them. */
@@ -105,7 +133,7 @@ static void N(join)(const struct problem *p, const struct tile *t, const void *p
     const int64_t step = N(part_row)(p);
     STATE s = {.p = p, .t = t, .head = t->hk * p->group, .heads = p->group};
 
-    N(carve)(&s, p, t->rows, scratch);
+    N(carve)(&s, p, t->rows, false, scratch);
     ROWS *const g = s.rows;
     N(begin_rows)(&s, g, t->row, t->rows);
     for (int64_t r = 0; r < t->rows; r++) {

@@ -15,6 +15,8 @@
 #define TILE_BF16
 #define QV 2
 #define LANES_STEP BR
+/* A row on its own does not get the bits of a row in a tile. */
+#define NARROW_REST 0
 /* Turning V costs more than reading it, and wants more tiles to share it. */
 #define TILES_MAX 16
 #define NARROW_ROWS 4

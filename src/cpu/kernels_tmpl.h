@@ -7,7 +7,8 @@
  *   BASE_ISA          optional: the set that is left all problems but those of bf16
  *                     that TAKES(p) is true for
  *   TILE_BF16         with it: products_amx.h in the place of products_bf16.h
- *   LANES_STEP, TILES_MAX   optional, VLEN and 4 if not given: forward_tmpl.h
+ *   LANES_STEP, TILES_MAX, NARROW_REST   optional, VLEN, 4 and VLEN / 4 if not given:
+ *                     forward_tmpl.h
  * and includes this file, which makes the f32 and f64 instances, or with BASE_ISA the
  * bf16 instance, and the table.
  */
@@ -155,6 +156,9 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 #define BR (QV * VLEN)
 #ifndef LANES_STEP
 #define LANES_STEP VLEN
+#endif
+#ifndef NARROW_REST
+#define NARROW_REST (VLEN / 4)
 #endif
 #ifndef TILES_MAX
 #define TILES_MAX 4

@@ -93,7 +93,7 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
         attendi_schedule_order(&run->schedule, run->problem, run->order);
     }
     if (stats->summaries)
-        stats->digest = (float *)(void *)(base + digest_at);
+        stats->digest = (double *)(void *)(base + digest_at);
     stats->ln = (double *)(void *)(base + ln_at);
     for (int64_t x = 0; x < stats->ln_count; x++)
         stats->ln[x] = log1p((double)x);

@@ -88,7 +88,12 @@ static void print_rows(const struct stats_args *args, const struct stats_result 
                 print_row(args, r, b, h, i);
 }
 
-/* The keys of the largest masses of a head, largest first, of equal ones the earlier. */
+static int is_heavier(double a, double b) { return a > b || (isnan(b) && !isnan(a)); }
+
+/*
+ * The keys of the largest masses of a head, largest first, of equal ones the earlier;
+ * masses that are no numbers, from queries that met NaN, come last.
+ */
 static int find_heaviest(const attend_tensor *mass, int64_t b, int64_t h,
                          int64_t heaviest[ATTEND_TOP_MAX])
 {
@@ -98,7 +103,9 @@ static int find_heaviest(const attend_tensor *mass, int64_t b, int64_t h,
         const double value = stats_element(mass, b, h, 0, j);
         int at = found;
 
-        for (; at > 0 && value > stats_element(mass, b, h, 0, heaviest[at - 1]); at--)
+        for (;
+             at > 0 && is_heavier(value, stats_element(mass, b, h, 0, heaviest[at - 1]));
+             at--)
             if (at < ATTEND_TOP_MAX)
                 heaviest[at] = heaviest[at - 1];
         if (at < ATTEND_TOP_MAX) {

@@ -282,18 +282,18 @@ typedef enum attend_stat {
     ATTEND_STAT_VALUE_NORM = 18,      /* sum p |v| */
     ATTEND_STAT_CANCELLATION = 19,    /* |c| / sum p |v|, in 0 .. 1 */
     /*
-     * Variance of the output, summed over its columns, to first order, for independent
-     * noise of variance 1 in every entry of the keys (scale^2 |q|^2 sum p^2 |v - c|^2)
-     * and for keys of norm 1 + noise of variance 1 (sum p^2 s^2 |v - c|^2).  Multiply by
-     * the noise's variance.  Each costs another product with V.
+     * scale^2 |q|^2 sum p^2 |v - c|^2 and sum p^2 s^2 |v - c|^2.  Where scores are scale
+     * times the product alone, without softcap, bias and ALiBi, that is the variance of
+     * the output, summed over its columns and to first order, for independent noise of
+     * variance 1 in every entry of the keys, and for keys of norm 1 + noise of variance
+     * 1; multiply by the noise's variance.  Each costs another product with V.
      */
     ATTEND_STAT_KEY_NOISE = 20,
     ATTEND_STAT_MAGNITUDE_NOISE = 21,
     ATTEND_STAT_COUNT = 22
 } attend_stat;
 
-/* "keys", "max", "lse" and so on, as above in lower case; "unknown" for another number.
- */
+/* "keys", "max", "lse" and so on, the names above; "unknown" for another number. */
 ATTEND_API const char *attend_stat_name(attend_stat stat);
 
 /* Keys of largest weight that a row can name. */

@@ -16,7 +16,7 @@ static int bin_of(int what, double x)
 }
 
 /* Rows first .. end - 1; twice over them, so that the sd does not cancel. */
-static void summarise(const float *digest, int what, int64_t first, int64_t end,
+static void summarise(const double *digest, int what, int64_t first, int64_t end,
                       attend_summary *to)
 {
     double sum = 0, squares = 0;
@@ -25,7 +25,7 @@ static void summarise(const float *digest, int what, int64_t first, int64_t end,
     to->min = INFINITY;
     to->max = -INFINITY;
     for (int64_t i = first; i < end; i++) {
-        const double x = (double)digest[i * ATTEND_SUMMARY_COUNT + what];
+        const double x = digest[i * ATTEND_SUMMARY_COUNT + what];
 
         if (isnan(x))
             continue;
@@ -37,7 +37,7 @@ static void summarise(const float *digest, int what, int64_t first, int64_t end,
     }
     to->mean = sum / (double)to->rows;
     for (int64_t i = first; i < end; i++) {
-        const double x = (double)digest[i * ATTEND_SUMMARY_COUNT + what];
+        const double x = digest[i * ATTEND_SUMMARY_COUNT + what];
 
         if (!isnan(x))
             squares += (x - to->mean) * (x - to->mean);
@@ -50,7 +50,7 @@ static void summarise(const float *digest, int what, int64_t first, int64_t end,
 void attendi_stats_summarise(const struct problem *p, int64_t b, int64_t h)
 {
     const int64_t head = b * p->hq + h, tenths = ATTEND_SUMMARY_GROUPS - 1;
-    const float *const digest = p->stats.digest + head * p->nq * ATTEND_SUMMARY_COUNT;
+    const double *const digest = p->stats.digest + head * p->nq * ATTEND_SUMMARY_COUNT;
 
     for (int what = 0; what < ATTEND_SUMMARY_COUNT; what++) {
         attend_summary *const to =

@@ -286,17 +286,15 @@ static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t
 }
 
 /* What the summaries of a head are made of; NaN for a row that does not count. */
-static void store_digest(float *to, const double value[])
+static void store_digest(double *to, const double value[])
 {
     const double keys = value[ATTEND_STAT_KEYS];
 
-    to[ATTEND_SUMMARY_ENTROPY] =
-        keys >= 2 ? (float)(value[ATTEND_STAT_ENTROPY] / log(keys)) : NAN;
-    to[ATTEND_SUMMARY_MARGIN] = keys >= 2 ? (float)value[ATTEND_STAT_MARGIN] : NAN;
-    to[ATTEND_SUMMARY_N_EFF] = keys >= 1 ? (float)(value[ATTEND_STAT_N_EFF] / keys) : NAN;
-    to[ATTEND_SUMMARY_TOP_WEIGHT] =
-        keys >= 1 ? (float)value[ATTEND_STAT_TOP_WEIGHT] : NAN;
-    to[ATTEND_SUMMARY_SINK1] = keys >= 1 ? (float)value[ATTEND_STAT_SINK1] : NAN;
+    to[ATTEND_SUMMARY_ENTROPY] = keys >= 2 ? value[ATTEND_STAT_ENTROPY] / log(keys) : NAN;
+    to[ATTEND_SUMMARY_MARGIN] = keys >= 2 ? value[ATTEND_STAT_MARGIN] : NAN;
+    to[ATTEND_SUMMARY_N_EFF] = keys >= 1 ? value[ATTEND_STAT_N_EFF] / keys : NAN;
+    to[ATTEND_SUMMARY_TOP_WEIGHT] = keys >= 1 ? value[ATTEND_STAT_TOP_WEIGHT] : NAN;
+    to[ATTEND_SUMMARY_SINK1] = keys >= 1 ? value[ATTEND_STAT_SINK1] : NAN;
 }
 
 void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t i,

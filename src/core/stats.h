@@ -45,7 +45,7 @@ struct stats {
     attend_summary *summaries;
     double *ln; /* ln(1 + x) for x < ln_count, where distances are asked for in logs */
     int64_t ln_count;
-    float *digest; /* [nb][hq][nq][ATTEND_SUMMARY_COUNT], for the summaries */
+    double *digest; /* [nb][hq][nq][ATTEND_SUMMARY_COUNT], for the summaries */
 };
 
 struct problem;

@@ -16,7 +16,7 @@ typedef REAL_INTEGER N(integer);
 /* Sums of one tile over the keys so far. */
 struct N(tally) {
     REAL m[BR], rest[BR]; /* the largest score, and l - 1: see block_rest */
-    REAL keys[BR], raw_mean[BR], raw_m2[BR];
+    double keys[BR], raw_mean[BR], raw_m2[BR];
     int64_t position[BR];
     REAL shift[BR];                   /* what ALiBi's anchor takes from the scores */
     REAL top[ATTEND_TOP_MAX][BR];     /* largest scores, the first the largest */
@@ -202,41 +202,85 @@ static void N(note_top)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t 
         N(note_top_of)(s, g, j0, a, e, r, s->p->stats.top);
 }
 
+/* Number and mean of some scores, and the sum of squares about it. */
+struct N(raw) {
+    double keys, mean, m2;
+};
+
+/* Of one row's scores in the block, where they leave the range of a vector's sums. */
+static struct N(raw) N(raw_of_row)(const REAL *score, int64_t a, int64_t e)
+{
+    struct N(raw) raw = {0, 0, 0};
+
+    for (int64_t x = a; x < e; x++) {
+        const double y = (double)score[x * BR], gap = y - raw.mean;
+
+        if (y == -INFINITY)
+            continue;
+        raw.keys++;
+        raw.mean += gap / raw.keys;
+        raw.m2 += gap * (y - raw.mean);
+    }
+    return raw;
+}
+
+/* Two sets of numbers are joined about their common mean. */
+static void N(join_raw)(struct N(tally) * t, int64_t r, struct N(raw) raw)
+{
+    const double keys = t->keys[r] + raw.keys, gap = raw.mean - t->raw_mean[r];
+
+    if (raw.keys == 0)
+        return;
+    t->raw_mean[r] += gap * (raw.keys / keys);
+    t->raw_m2[r] += raw.m2 + gap * gap * (t->keys[r] * raw.keys / keys);
+    t->keys[r] = keys;
+}
+
+/* Sums of 1 and y over the scores above -inf, y = score - about, or of y and y^2. */
+static ALWAYS_INLINE void N(sum_raw)(const STATE *s, int64_t a, int64_t e, int64_t r,
+                                     VEC about, VEC *ones, VEC *sum, VEC *squares)
+{
+    *sum = V(set1)(0);
+    for (int64_t x = a; x < e; x++) {
+        const VEC score = V(load)(s->s + x * BR + r), least = V(set1)(-REAL_MAX);
+        const VEC y = V(pick_lt)(score, least, V(set1)(0), V(sub)(score, about));
+
+        *sum = V(add)(*sum, y);
+        if (ones)
+            *ones = V(add)(*ones, V(pick_lt)(score, least, V(set1)(0), V(set1)(1)));
+        if (squares)
+            *squares = V(fma)(y, y, *squares);
+    }
+}
+
 /*
- * Number, mean and sum of squares about it of the scores above -inf.  The block's are
- * taken about the mean so far, or about its largest score: near enough for squares not
- * to cancel; then two sets of numbers are joined about their common mean.
+ * The scores above -inf as they are, every key alike: about the largest for their mean,
+ * then about that, so that squares do not cancel; the rest in double.
  */
 static void N(note_raw)(const STATE *s, ROWS *g, int64_t a, int64_t e, int64_t r)
 {
-    struct N(tally) *const t = g->tally;
+    const VEC top = N(finite_or_0)(V(load)(s->top + r));
+    VEC n = V(set1)(0), squares = n, sum;
+    REAL keys[VLEN], about[VLEN], sums[VLEN], m2[VLEN];
 
-    const VEC keys = V(load)(t->keys + r), mean = V(load)(t->raw_mean + r);
-    const VEC none = V(mark_lt)(keys, V(set1)(1));
-    const VEC about = V(pick)(none, N(finite_or_0)(V(load)(s->top + r)), mean);
-    VEC n = V(set1)(0), sum = n, squares = n;
+    N(sum_raw)(s, a, e, r, top, &n, &sum, NULL);
+    const VEC mean = V(add)(top, V(div)(sum, V(max)(V(set1)(1), n)));
+    N(sum_raw)(s, a, e, r, mean, NULL, &sum, &squares);
+    V(store)(keys, n);
+    V(store)(about, mean);
+    V(store)(sums, sum);
+    V(store)(m2, squares);
+    for (int i = 0; i < VLEN; i++) {
+        struct N(raw) raw = {(double)keys[i], (double)about[i], (double)m2[i]};
 
-    for (int64_t x = a; x < e; x++) {
-        const VEC score = V(load)(s->s + x * BR + r);
-        const VEC hidden = V(mark_lt)(score, V(set1)(-REAL_MAX));
-        const VEC y = V(pick)(hidden, V(set1)(0), V(sub)(score, about));
-
-        n = V(add)(n, V(pick)(hidden, V(set1)(0), V(set1)(1)));
-        sum = V(add)(sum, y);
-        squares = V(fma)(y, y, squares);
+        if (keys[i] > 0 && isfinite(m2[i])) {
+            raw.mean += (double)sums[i] / raw.keys;
+            raw.m2 -= (double)sums[i] * (double)sums[i] / raw.keys;
+        } else if (keys[i] > 0) {
+            raw = N(raw_of_row)(s->s + r + i, a, e);
+        }
+        N(join_raw)(g->tally, r + i, raw);
     }
-    const VEC own = V(div)(sum, V(max)(V(set1)(1), n));
-    const VEC m2 = V(sub)(squares, V(mul)(own, sum));
-    const VEC total = V(add)(keys, n), share = V(div)(n, V(max)(V(set1)(1), total));
-    const VEC gap = V(sub)(V(add)(about, own), mean);
-    const VEC joined = V(fma)(gap, share, mean);
-
-    V(store)(t->keys + r, total);
-    V(store)(t->raw_mean + r, V(pick)(none, V(add)(about, own), joined));
-    V(store)
-    (t->raw_m2 + r, V(pick)(none, m2,
-                            V(add)(V(load)(t->raw_m2 + r),
-                                   V(fma)(V(mul)(V(mul)(gap, gap), share), keys, m2))));
 }
 
 /* What has to be seen of the scores of a vector of rows before they become weights. */
@@ -553,6 +597,15 @@ static void N(join_sums)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
 
 /* ---- noise --------------------------------------------------------------- */
 
+/* A score whose square is a number: finfo.min in a bias must not make it inf or NaN. */
+static inline VEC N(bounded)(VEC score)
+{
+    const VEC most = V(set1)(sizeof(REAL) == 4 ? (REAL)0x1p50 : (REAL)0x1p120);
+    const VEC above = V(max)(V(sub)(V(set1)(0), most), score);
+
+    return V(pick_lt)(most, above, most, above);
+}
+
 /* In note->aside: squares of x = w, or of x = w s; hidden keys keep their mark. */
 static void N(square_aside)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int kind)
 {
@@ -568,8 +621,7 @@ static void N(square_aside)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
             VEC y = weight;
 
             if (kind == NOISE_OF_NORMS)
-                y = V(mul)(weight,
-                           V(max)(V(set1)(-REAL_MAX), V(add)(V(load)(at), shift)));
+                y = V(mul)(weight, N(bounded)(V(add)(V(load)(at), shift)));
             y = V(pick)(weight, weight, V(mul)(y, y));
             V(store)(at, y);
             sum = V(add)(sum, y);
@@ -755,9 +807,9 @@ static void N(read_sums)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL 
     sums->spread = (double)sum[SUM_SPREAD * BR];
     sums->spread2 = (double)sum[SUM_SPREAD2 * BR];
     sums->squares = (double)t->square[SQUARE_WEIGHT][r];
-    sums->keys = (double)t->keys[r];
-    sums->raw_mean = (double)t->raw_mean[r] + shift;
-    sums->raw_m2 = (double)t->raw_m2[r];
+    sums->keys = t->keys[r];
+    sums->raw_mean = t->raw_mean[r] + shift;
+    sums->raw_m2 = t->raw_m2[r];
     for (int x = 0; x < stats->named; x++) {
         sums->top[x] = (double)t->top[x][r];
         memcpy(&key, &t->top_key[x][r], sizeof key);
@@ -804,7 +856,7 @@ static void N(tell_rows)(const STATE *s, const ROWS *g, const REAL *m, const REA
         if (l[r] == 0) {
             attendi_stats_no_keys(&row);
         } else if (isnan(l[r])) {
-            attendi_stats_not_numbers(&row, (double)g->tally->keys[r]);
+            attendi_stats_not_numbers(&row, g->tally->keys[r]);
         } else {
             N(read_sums)(s, g, r, m[r], l[r], acc, &sums);
             sums.margin = (double)m[r] - (double)second[r];

@@ -319,6 +319,31 @@ class Second(StatsTest):
                     self.assertAlmostEqual(float(value), mass[key], delta=1e-3)
                 self.assertEqual(len(words), 10)
 
+    def test_columns_of_nan_come_last(self):
+        p = self.problem(nq=9, nk=12)
+        bias = np.zeros((2, 4, 9, 12), "f4")
+        bias[..., 0, 4] = np.nan
+        np.save(self.path("bias.npy"), bias)
+        np.save(self.path("mask.npy"), np.arange(9 * 12).reshape(1, 1, 9, 12) > 3)
+        _, weights = dense_stats.rows(*p.values)
+        flags = ["--bias", "bias.npy", "--mask", "mask.npy", "--columns"]
+        text = self.succeed(*p.args, *flags).split("\n\n")
+        for line, (b, h) in zip(text[1].splitlines()[1:], np.ndindex(2, 4)):
+            keys = [int(word.split(":")[0]) for word in line.split()[2:]]
+            mass = weights[b, h, 1:].sum(0)
+            self.assertEqual(keys[:4], sorted(range(4), key=lambda j: -mass[j]))
+            self.assertTrue(all(word.endswith("nan") for word in line.split()[6:]))
+
+    def test_raw_moments_of_a_huge_finite_bias(self):
+        p = self.problem(nq=9, nk=300)
+        low = np.finfo("f4").min
+        bias = np.where(np.arange(300) < 200, low, 0).astype("f4").reshape(1, 1, 1, 300)
+        np.save(self.path("bias.npy"), bias)
+        for g in lines(self.succeed(*p.args, "--bias", "bias.npy", "--json")):
+            self.assertAlmostEqual(g["raw_mean"] / (float(low) * 2 / 3), 1, delta=1e-5)
+            variance = float(low) ** 2 * 2 / 9
+            self.assertAlmostEqual(g["raw_variance"] / variance, 1, delta=1e-5)
+
     def test_zoom(self):
         p = self.problem(nq=9, nk=12)
         for flags, rule in self.RULES:

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "attend/attend.h"
+#include "test.h"
+
 enum { POOL_MAX = 64 };
 
 /* What a pool was asked for; `calls` counts how often it was called. */
@@ -73,6 +76,22 @@ static inline void pool_pthreads(void *user, int n, void (*body)(void *arg, int 
     }
     for (int w = 0; w < n; w++)
         pthread_join(threads[w], NULL);
+}
+
+/* A context on a lent pool; NULL after a failed test. */
+static inline attend_context *pool_context(const char *isa, int threads,
+                                           attend_parallel_for pool, pool_log *log)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+
+    options.isa = isa;
+    options.threads = threads;
+    options.parallel_for = pool;
+    options.parallel_user = log;
+    if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
+        test_fail(__FILE__, __LINE__, "a context", "%s with a pool", isa);
+    return ctx;
 }
 
 #endif

@@ -81,21 +81,6 @@ TEST(alone_or_together) { for_each_set(ask_one_by_one, 2); }
 
 /* ---- threads -------------------------------------------------------------- */
 
-static attend_context *open_pool(const char *isa, int threads, attend_parallel_for pool,
-                                 pool_log *log)
-{
-    attend_options options = attend_options_default();
-    attend_context *ctx = NULL;
-
-    options.isa = isa;
-    options.threads = threads;
-    options.parallel_for = pool;
-    options.parallel_user = log;
-    if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "a context", "%s with a pool", isa);
-    return ctx;
-}
-
 static void compare_threads(attend_context *lone)
 {
     static const attend_parallel_for pools[] = {NULL, pool_in_turn, pool_reversed,
@@ -110,8 +95,8 @@ static void compare_threads(attend_context *lone)
         answers want = answers_copy(&a);
         for (int at = 0; at < 12; at++) {
             pool_log log = {0, 0};
-            attend_context *const ctx =
-                open_pool(attend_context_isa(lone), threads[at % 3], pools[at / 3], &log);
+            attend_context *const ctx = pool_context(
+                attend_context_isa(lone), threads[at % 3], pools[at / 3], &log);
             CHECK(ctx != NULL, "a context");
             CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "%d threads, pool %d",
                   threads[at % 3], at / 3);

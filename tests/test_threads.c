@@ -48,27 +48,12 @@ static void same_bits_for_any_threads(attend_context *lone)
 
 TEST(any_number_of_threads) { for_each_set(same_bits_for_any_threads, 1); }
 
-static attend_context *open_pool(const char *isa, int threads, attend_parallel_for pool,
-                                 pool_log *log)
-{
-    attend_options options = attend_options_default();
-    attend_context *ctx = NULL;
-
-    options.isa = isa;
-    options.threads = threads;
-    options.parallel_for = pool;
-    options.parallel_user = log;
-    if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "a context", "%s with a pool", isa);
-    return ctx;
-}
-
 static void same_bits_with_a_lent_pool(attend_context *lone)
 {
     for (int threads = 2; threads <= THREADS_MAX; threads++) {
         pool_log log = {0, 0};
         attend_context *const ctx =
-            open_pool(attend_context_isa(lone), threads, pool_pthreads, &log);
+            pool_context(attend_context_isa(lone), threads, pool_pthreads, &log);
         CHECK(ctx != NULL, "%d threads", threads);
         for (int at = 0; at < SHAPES; at++) {
             problem p = problem_at(at, float_dtypes[(at + threads) % FLOAT_DTYPES]);

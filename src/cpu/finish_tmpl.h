@@ -25,10 +25,7 @@ static void N(end_row_fully)(const STATE *s, const ROWS *g, int64_t r, REAL m_ro
     const struct problem *p = s->p;
     const int64_t h = g->head[r], i = g->query[r];
     const double sink = p->sinks ? p->sinks[h] : -INFINITY;
-    const double shift =
-        p->alibi ? p->alibi[h] * (double)(g->anchor[r] - attendi_position(p, s->t->b, i))
-                 : 0;
-    const double m = (double)m_row + shift, l = (double)end->total;
+    const double m = (double)m_row + N(alibi_shift)(s, g, r), l = (double)end->total;
     double lse = sink;
 
     if (!end->empty && sink == -INFINITY) {

@@ -85,6 +85,17 @@ static int64_t N(anchor)(const STATE *s, const ROWS *g, int64_t r)
     return j;
 }
 
+/* What a score is more than the one computed: see N(anchor). */
+static double N(alibi_shift)(const STATE *s, const ROWS *g, int64_t r)
+{
+    const struct problem *p = s->p;
+
+    return p->alibi
+               ? p->alibi[g->head[r]] *
+                     (double)(g->anchor[r] - attendi_position(p, s->t->b, g->query[r]))
+               : 0;
+}
+
 static void N(begin_row)(STATE *s, ROWS *g, int64_t r)
 {
     const struct problem *p = s->p;

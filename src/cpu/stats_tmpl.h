@@ -96,17 +96,6 @@ static ALWAYS_INLINE VEC N(key_bits)(int64_t key)
     return V(set1)(x);
 }
 
-/* What a score is more than the one computed: see N(anchor). */
-static double N(alibi_shift)(const STATE *s, const ROWS *g, int64_t r)
-{
-    const struct problem *p = s->p;
-
-    return p->alibi
-               ? p->alibi[g->head[r]] *
-                     (double)(g->anchor[r] - attendi_position(p, s->t->b, g->query[r]))
-               : 0;
-}
-
 static void N(begin_tally)(const STATE *s, ROWS *g)
 {
     struct N(tally) *const t = g->tally;

@@ -58,7 +58,7 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, bool nar
     s->extra = N(take)(base, &used, BC * lanes);
     s->top = N(take)(base, &used, lanes);
     s->fix = N(take)(base, &used, lanes);
-    s->k = N(take)(base, &used, narrow ? 0 : sizes.k);
+    s->k = N(take)(base, &used, narrow ? N(narrow_k_size)(p) : sizes.k);
     s->v = N(take)(base, &used, narrow ? N(narrow_v_size)(p) : sizes.v);
     s->work = N(take)(base, &used, narrow ? 0 : sizes.work);
     s->note = p->stats.needs ? N(carve_note)(p, base, &used) : NULL;

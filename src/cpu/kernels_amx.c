@@ -20,5 +20,6 @@
 /* Turning V costs more than reading it, and wants more tiles to share it. */
 #define TILES_MAX 16
 #define NARROW_ROWS 4
+#define NARROW_TILES 2
 #define NARROW_VECTORS 4
 #include "cpu/kernels_tmpl.h"

@@ -8,5 +8,6 @@
 #define QV 3
 #define KR 4
 #define NARROW_ROWS 4
+#define NARROW_TILES 1
 #define NARROW_VECTORS 2
 #include "cpu/kernels_tmpl.h"

@@ -7,5 +7,6 @@
 #define QV 3
 #define KR 8
 #define NARROW_ROWS 4
+#define NARROW_TILES 2
 #define NARROW_VECTORS 4
 #include "cpu/kernels_tmpl.h"

@@ -16,5 +16,6 @@
     ((p)->dtype == ATTEND_BF16 &&                                                        \
      !((p)->stats.needs & (STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE)))
 #define NARROW_ROWS 4
+#define NARROW_TILES 2
 #define NARROW_VECTORS 4
 #include "cpu/kernels_tmpl.h"

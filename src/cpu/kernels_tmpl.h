@@ -164,6 +164,7 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 #define TILES_MAX 4
 #endif
 #define V(word) vf_##word
+#define TURN VF_TURN
 /* scripts/fit_exp2.py: relative error below 1e-7 before rounding. */
 #define EXP2_TERMS                                                                       \
     {                                                                                    \
@@ -237,6 +238,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #undef VEC
 #undef VLEN
 #undef V
+#undef TURN
 #undef EXP2_TERMS
 #undef EXP2_MIN
 
@@ -249,6 +251,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #define VEC vd
 #define VLEN VD_LEN
 #define V(word) vd_##word
+#define TURN VD_TURN
 /* (ln 2)^k / k!: the first term left out is below 2^-57 of the sum. */
 #define EXP2_TERMS                                                                       \
     {                                                                                    \

@@ -12,25 +12,16 @@ static inline __m512 N(narrow_query)(const struct problem *p, const void *row, i
     return N(load_row_pairs)(row, p->q.stride[3], c, p->d);
 }
 
-static ALWAYS_INLINE void N(turn_keys)(__m512 y[VLEN], const void *const key[VLEN],
-                                       int64_t c, const attend_dtype dtype)
+static ALWAYS_INLINE void N(turn_keys)(__m512 y[TURN], const char *key, int64_t row_bytes,
+                                       const attend_dtype dtype)
 {
     (void)dtype;
-    UNROLL
-    for (int x = 0; x < VLEN; x++)
-        y[x] = _mm512_loadu_ps((const uint16_t *)key[x] + c);
-    V(transpose)(y);
+    V(turn)(y, key, row_bytes);
 }
 
-static __m512 N(narrow_any_key)(const attend_view *k, const void *row, int64_t c,
-                                int64_t d)
+static ALWAYS_INLINE void N(narrow_dot)(__m512 *sum, const float *query, __m512 key)
 {
-    return N(load_row_pairs)(row, k->stride[3], c, d);
-}
-
-static ALWAYS_INLINE __m512 N(narrow_dot)(__m512 sum, float query, __m512 key)
-{
-    return _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_ps(query), (__m512bh)key);
+    __asm__ volatile("vdpbf16ps %1%{1to16%}, %2, %0" : "+v"(*sum) : "m"(*query), "v"(key));
 }
 
 static inline __m512 N(narrow_add_piece)(int64_t c, const float *before, __m512 sum,

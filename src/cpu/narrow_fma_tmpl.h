@@ -18,31 +18,26 @@ static inline VEC N(narrow_query)(const struct problem *p, const void *row, int6
         p->scale);
 }
 
-/* y[i] = column c + i of VLEN keys that lie one after another, a key in each lane. */
-static ALWAYS_INLINE void N(turn_keys)(VEC y[VLEN], const void *const key[VLEN],
-                                       int64_t c, const attend_dtype dtype)
+/* y[i] = column i from `key` on of VLEN keys, row_bytes apart, a key in each lane. */
+static ALWAYS_INLINE void N(turn_keys)(VEC y[TURN], const char *key, int64_t row_bytes,
+                                       const attend_dtype dtype)
 {
 #ifdef WIDENS_HALVES
     if (dtype == ATTEND_F16) {
-        V(turn_f16)(y, key, c);
+        V(turn_f16)(y, key, row_bytes);
+        return;
+    }
+    if (dtype == ATTEND_BF16) {
+        V(turn_bf16)(y, key, row_bytes);
         return;
     }
 #endif
-    UNROLL
-    for (int x = 0; x < VLEN; x++)
-        y[x] = N(load_lanes)(key[x], dtype, 1, c, VLEN);
-    V(transpose)(y);
+    V(turn)(y, key, row_bytes);
 }
 
-/* Columns c .. of any key, 0 past column d. */
-static VEC N(narrow_any_key)(const attend_view *k, const void *row, int64_t c, int64_t d)
+static ALWAYS_INLINE void N(narrow_dot)(VEC *sum, const REAL *query, VEC key)
 {
-    return N(load_lanes)(row, k->dtype, k->stride[3], c, min_i64(VLEN, d - c));
-}
-
-static ALWAYS_INLINE VEC N(narrow_dot)(VEC sum, REAL query, VEC key)
-{
-    return V(fma)(V(set1)(query), key, sum);
+    V(mac_at)(sum, query, key);
 }
 
 /* Scores of the columns before c and the sum of the next; Q has the scale. */

@@ -62,77 +62,94 @@ static size_t N(narrow_v_size)(const struct problem *p)
     return (size_t)(VLEN * N(narrow_v_row)(p)) * sizeof(REAL);
 }
 
-/* As turn_keys, of any keys, to memory: rare, and once in the code for all callers. */
-static __attribute__((noinline)) void N(turn_any_keys)(REAL *to, const attend_view *k,
-                                                       const void *const key[VLEN],
-                                                       int64_t c, int64_t d)
-{
-    VEC y[VLEN];
+/* Keys scored at a time: tiles of as many as lanes. */
+enum { N(tile_keys) = NARROW_TILES * VLEN };
 
-    for (int x = 0; x < VLEN; x++)
-        y[x] = N(narrow_any_key)(k, key[x], c, d);
-    V(transpose)(y);
-    for (int x = 0; x < VLEN; x++)
-        V(store)(to + x * VLEN, y[x]);
+/* Bytes of a key in whole turns, and of a tile of keys that are copied. */
+static int64_t N(copied_key)(const struct problem *p, int64_t bytes)
+{
+    return ceil_div_i64(p->d, N(chunk)) * N(chunk) * bytes;
+}
+
+static size_t N(narrow_k_size)(const struct problem *p)
+{
+    return (size_t)(N(tile_keys) * N(copied_key)(p, sizeof(REAL)));
 }
 
 /*
- * Scores of the VLEN keys from key j on and rows r .. r + rows - 1.  Past the last of
- * `keys` it stands in, so that a whole tile can be turned; its scores are never used.
- * The machine does not foresee how a tile is read: those to come are fetched into L2, a
- * line between the multiplications (all at once, or into L1, most would be dropped).
+ * Keys j .. j + n - 1 as the loop of the scores wants them: columns one after another in
+ * whole turns, and whole tiles of keys; 0 in the place of what is not there.
  */
-static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, int64_t j,
-                                          int64_t keys, REAL *scores, VEC scale,
+static __attribute__((noinline)) void N(copy_keys_in_whole)(const STATE *s, int64_t j,
+                                                            int64_t n, int64_t bytes)
+{
+    const attend_view *k = &s->p->k;
+    const int64_t row_bytes = N(copied_key)(s->p, bytes), step = k->stride[3] * bytes;
+
+    memset(s->k, 0, (size_t)(N(tile_keys) * row_bytes));
+    for (int64_t x = 0; x < n; x++) {
+        const char *const from = attendi_view_row(k, s->t->b, s->t->hk, j + x);
+        char *const to = (char *)s->k + x * row_bytes;
+
+        if (k->stride[3] == 1)
+            memcpy(to, from, (size_t)(s->p->d * bytes));
+        for (int64_t c = 0; k->stride[3] != 1 && c < s->p->d; c++)
+            memcpy(to + c * bytes, from + c * step, (size_t)bytes);
+    }
+}
+
+/* Lines of the keys that lie from `at` on, on their way into L2. */
+static ALWAYS_INLINE void N(fetch_keys)(const char *at, int64_t keys, int64_t row_bytes,
+                                        int64_t bytes)
+{
+    for (; keys > 0; keys--, at += row_bytes)
+        for (int64_t x = 0; x < bytes; x += 64)
+            FETCH_L2(at + x);
+}
+
+/*
+ * Scores of a tile of keys, row_bytes apart, and rows r .. r + rows - 1.  Its parts of VLEN
+ * keys take turns: the sums of one wait while the others are turned and multiplied.
+ * The machine does not foresee how K is read: keys `ahead` bytes further are fetched.
+ */
+static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const char *key,
+                                          int64_t row_bytes, int64_t ahead,
+                                          REAL *scores, VEC scale,
                                           const attend_dtype dtype, int64_t r,
                                           const int rows)
 {
-    const attend_view *k = &s->p->k;
-    const int64_t d = s->p->d;
-    const int64_t bytes = N(dtype_bytes)(dtype), row_bytes = k->stride[2] * bytes;
-    const char *const first = attendi_view_row(k, s->t->b, s->t->hk, j);
-    const int64_t line_chunks = max_i64(1, 64 / (N(chunk) * bytes));
-    const int64_t left = g->hi - j - VLEN;
-    const char *const ahead = first + max_i64(0, min_i64(left, KEYS_AHEAD)) * row_bytes;
+    const int64_t bytes = N(dtype_bytes)(dtype), columns = TURN * N(lane_columns);
+    const int64_t d = s->p->d, turns = ceil_div_i64(d, columns);
+    const int64_t fetched = r == 0 ? ceil_div_i64(N(tile_keys), turns) : 0;
     const REAL *q = g->q + r / NARROW_ROWS * N(narrow_q_group)(s->p);
-    const void *key[VLEN];
+    const char *next = key + ahead;
 
-    for (int64_t x = 0; x < VLEN; x++)
-        key[x] = first + min_i64(x, keys - 1) * row_bytes;
     for (int64_t c0 = 0; c0 == 0 || c0 < d; c0 += SUM_COLUMNS) {
-        VEC acc[NARROW_ROWS];
+        VEC acc[NARROW_TILES][NARROW_ROWS];
 
-        for (int i = 0; i < rows; i++)
-            acc[i] = V(set1)(0);
-        for (int64_t c = c0; c < min_i64(c0 + SUM_COLUMNS, d); c += N(chunk)) {
-            VEC y[VLEN];
-
-            if (k->stride[3] == 1 && c + N(chunk) <= d) {
-                N(turn_keys)(y, key, c, dtype);
-            } else {
-                REAL turned[VLEN * VLEN];
-
-                N(turn_any_keys)(turned, k, key, c, d);
-                UNROLL
-                for (int x = 0; x < VLEN; x++)
-                    y[x] = V(load)(turned + x * VLEN);
-            }
-            const char *next = ahead + c / N(chunk) % line_chunks * row_bytes + c * bytes;
+        for (int z = 0; z < NARROW_TILES; z++)
+            for (int i = 0; i < rows; i++)
+                acc[z][i] = V(set1)(0);
+        for (int64_t c = c0; c < min_i64(c0 + SUM_COLUMNS, d); c += columns) {
+            N(fetch_keys)(next, fetched, row_bytes, d * bytes);
+            next += fetched * row_bytes;
             UNROLL
-            for (int u = 0; u < VLEN; u++) {
-                for (int i = 0; i < rows; i++)
-                    acc[i] = N(narrow_dot)(acc[i], q[u * NARROW_ROWS + i], y[u]);
-                if (u % line_chunks == 0) {
-                    FETCH_L2(next);
-                    next += line_chunks * row_bytes;
-                }
+            for (int z = 0; z < NARROW_TILES; z++) {
+                VEC y[TURN];
+
+                N(turn_keys)(y, key + z * VLEN * row_bytes + c * bytes, row_bytes, dtype);
+                UNROLL
+                for (int u = 0; u < TURN; u++)
+                    for (int i = 0; i < rows; i++)
+                        N(narrow_dot)(&acc[z][i], &q[u * NARROW_ROWS + i], y[u]);
             }
-            q += VLEN * NARROW_ROWS;
+            q += TURN * NARROW_ROWS;
         }
-        for (int i = 0; i < rows; i++) {
-            REAL *const to = scores + (r + i) * S_ROW;
-            V(store)(to, N(narrow_add_piece)(c0, to, acc[i], scale));
-        }
+        for (int z = 0; z < NARROW_TILES; z++)
+            for (int i = 0; i < rows; i++) {
+                REAL *const to = scores + (r + i) * S_ROW + z * VLEN;
+                V(store)(to, N(narrow_add_piece)(c0, to, acc[z][i], scale));
+            }
     }
 }
 
@@ -140,11 +157,26 @@ static ALWAYS_INLINE void N(narrow_scores_of)(const STATE *s, const ROWS *g, int
                                               int64_t a, int64_t e,
                                               const attend_dtype dtype)
 {
+    const attend_view *k = &s->p->k;
+    const int64_t bytes = N(dtype_bytes)(dtype);
+    const bool whole = k->stride[3] == 1 && s->p->d % (TURN * N(lane_columns)) == 0;
     const VEC scale = V(set1)(N(narrow)(s->p->scale));
 
-    for (int64_t x = a; x < e; x += VLEN)
-        FOR_ROWS_OF(NARROW_ROWS, g->rows, N(narrow_score), s, g, j0 + x, e - x, s->s + x,
-                    scale, dtype);
+    for (int64_t x = a; x < e; x += N(tile_keys)) {
+        const char *key = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
+        int64_t row_bytes = k->stride[2] * bytes;
+        const int64_t left = max_i64(0, g->hi - j0 - x - N(tile_keys));
+        int64_t ahead = min_i64(left, KEYS_AHEAD) * row_bytes;
+
+        if (!whole || x + N(tile_keys) > e) {
+            N(copy_keys_in_whole)(s, j0 + x, min_i64(e - x, N(tile_keys)), bytes);
+            key = (const char *)s->k;
+            row_bytes = N(copied_key)(s->p, bytes);
+            ahead = 0;
+        }
+        FOR_ROWS_OF(NARROW_ROWS, g->rows, N(narrow_score), s, g, key, row_bytes, ahead,
+                    s->s + x, scale, dtype);
+    }
 }
 
 static void N(narrow_scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,

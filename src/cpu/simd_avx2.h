@@ -14,7 +14,7 @@
 typedef __m256 vf;
 typedef __m256d vd;
 
-enum { VF_LEN = 8, VD_LEN = 4 };
+enum { VF_LEN = 8, VD_LEN = 4, VF_TURN = VF_LEN, VD_TURN = VD_LEN };
 
 static inline vf vf_set1(float x) { return _mm256_set1_ps(x); }
 static inline vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
@@ -26,6 +26,10 @@ static inline vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
 static inline vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 static inline vf vf_spread(const float *p) { return vf_set1(*p); }
 static inline void vf_mac(vf *acc, vf x, vf y) { *acc = vf_fma(x, y, *acc); }
+static inline void vf_mac_at(vf *acc, const float *x, vf y)
+{
+    *acc = vf_fma(vf_set1(*x), y, *acc);
+}
 static inline vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 static inline vf vf_mark_lt(vf a, vf b)
 {
@@ -140,10 +144,24 @@ static inline __attribute__((always_inline)) void vf_transpose(vf x[VF_LEN])
 }
 
 static inline __attribute__((always_inline)) void
-vf_turn_f16(vf x[VF_LEN], const void *const row[VF_LEN], int64_t c)
+vf_turn(vf x[VF_TURN], const char *rows, int64_t step)
 {
     for (int i = 0; i < VF_LEN; i++)
-        x[i] = vf_load_f16((const uint16_t *)row[i] + c);
+        x[i] = vf_load((const void *)(rows + i * step));
+    vf_transpose(x);
+}
+static inline __attribute__((always_inline)) void
+vf_turn_f16(vf x[VF_TURN], const char *rows, int64_t step)
+{
+    for (int i = 0; i < VF_LEN; i++)
+        x[i] = vf_load_f16((const void *)(rows + i * step));
+    vf_transpose(x);
+}
+static inline __attribute__((always_inline)) void
+vf_turn_bf16(vf x[VF_TURN], const char *rows, int64_t step)
+{
+    for (int i = 0; i < VF_LEN; i++)
+        x[i] = vf_load_bf16((const void *)(rows + i * step));
     vf_transpose(x);
 }
 
@@ -157,6 +175,10 @@ static inline vd vd_div(vd a, vd b) { return _mm256_div_pd(a, b); }
 static inline vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
 static inline vd vd_spread(const double *p) { return vd_set1(*p); }
 static inline void vd_mac(vd *acc, vd x, vd y) { *acc = vd_fma(x, y, *acc); }
+static inline void vd_mac_at(vd *acc, const double *x, vd y)
+{
+    *acc = vd_fma(vd_set1(*x), y, *acc);
+}
 static inline vd vd_max(vd a, vd b) { return _mm256_max_pd(a, b); }
 static inline vd vd_mark_lt(vd a, vd b)
 {
@@ -218,6 +240,14 @@ static inline __attribute__((always_inline)) void vd_transpose(vd x[VD_LEN])
     x[1] = _mm256_permute2f128_pd(b, d, 0x20);
     x[2] = _mm256_permute2f128_pd(a, c, 0x31);
     x[3] = _mm256_permute2f128_pd(b, d, 0x31);
+}
+
+static inline __attribute__((always_inline)) void vd_turn(vd x[VD_TURN], const char *rows,
+                                                          int64_t step)
+{
+    for (int i = 0; i < VD_LEN; i++)
+        x[i] = vd_load((const void *)(rows + i * step));
+    vd_transpose(x);
 }
 
 #endif

@@ -14,7 +14,7 @@
 typedef __m512 vf;
 typedef __m512d vd;
 
-enum { VF_LEN = 16, VD_LEN = 8 };
+enum { VF_LEN = 16, VD_LEN = 8, VF_TURN = 8, VD_TURN = 8 };
 
 static inline vf vf_set1(float x) { return _mm512_set1_ps(x); }
 static inline vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
@@ -34,6 +34,10 @@ static inline vf vf_spread(const float *p)
 static inline void vf_mac(vf *acc, vf x, vf y)
 {
     __asm__ volatile("vfmadd231ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
+}
+static inline void vf_mac_at(vf *acc, const float *x, vf y)
+{
+    __asm__ volatile("vfmadd231ps %1%{1to16%}, %2, %0" : "+v"(*acc) : "m"(*x), "v"(y));
 }
 static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 static inline vf vf_mark_lt(vf a, vf b)
@@ -71,11 +75,13 @@ static inline vf vf_load_f16(const uint16_t *p)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
 }
+static inline vf vf_from_bf16(__m256i x)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+}
 static inline vf vf_load_bf16(const uint16_t *p)
 {
-    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
-
-    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+    return vf_from_bf16(_mm256_loadu_si256((const __m256i *)p));
 }
 
 static inline vf vf_times(vf x, double y)
@@ -124,22 +130,24 @@ static inline vf vf_mark_bit(const uint32_t *words, int bit)
 
     return _mm512_and_ps(_mm512_castsi512_ps(high), _mm512_set1_ps(-0.0f));
 }
-/* Quarters of four rows change places, then 32-bit words within a quarter. */
+/* 4 by 4 within each quarter. */
+static inline __attribute__((always_inline)) void vf_transpose_quarters(vf y[4],
+                                                                        const vf x[4])
+{
+    const vf a = _mm512_unpacklo_ps(x[0], x[1]), b = _mm512_unpackhi_ps(x[0], x[1]);
+    const vf c = _mm512_unpacklo_ps(x[2], x[3]), d = _mm512_unpackhi_ps(x[2], x[3]);
+
+    y[0] = _mm512_shuffle_ps(a, c, 0x44);
+    y[1] = _mm512_shuffle_ps(a, c, 0xee);
+    y[2] = _mm512_shuffle_ps(b, d, 0x44);
+    y[3] = _mm512_shuffle_ps(b, d, 0xee);
+}
 static inline __attribute__((always_inline)) void vf_transpose(vf x[VF_LEN])
 {
     vf y[VF_LEN];
 
-    for (int i = 0; i < VF_LEN; i += 4) {
-        const vf a = _mm512_unpacklo_ps(x[i], x[i + 1]);
-        const vf b = _mm512_unpackhi_ps(x[i], x[i + 1]);
-        const vf c = _mm512_unpacklo_ps(x[i + 2], x[i + 3]);
-        const vf d = _mm512_unpackhi_ps(x[i + 2], x[i + 3]);
-
-        y[i] = _mm512_shuffle_ps(a, c, 0x44);
-        y[i + 1] = _mm512_shuffle_ps(a, c, 0xee);
-        y[i + 2] = _mm512_shuffle_ps(b, d, 0x44);
-        y[i + 3] = _mm512_shuffle_ps(b, d, 0xee);
-    }
+    for (int i = 0; i < VF_LEN; i += 4)
+        vf_transpose_quarters(y + i, x + i);
     for (int i = 0; i < 4; i++) {
         const vf a = _mm512_shuffle_f32x4(y[i], y[i + 4], 0x88);
         const vf b = _mm512_shuffle_f32x4(y[i], y[i + 4], 0xdd);
@@ -153,36 +161,82 @@ static inline __attribute__((always_inline)) void vf_transpose(vf x[VF_LEN])
     }
 }
 
-/* 8 by 8 halves change places within each quarter, then columns are widened. */
-static inline __attribute__((always_inline)) void
-vf_turn_f16(vf x[VF_LEN], const void *const row[VF_LEN], int64_t c)
+/*
+ * Where rows .. rows + 3 steps lie, for addresses of two registers each: the compiler
+ * would keep one of each row, more than it has registers for.
+ */
+static inline const char *rows_at(const char *rows)
 {
-    __m512i y[8], z[8];
+    __asm__("" : "+r"(rows));
+    return rows;
+}
+static inline __attribute__((always_inline)) void vf_turn(vf x[VF_TURN], const char *rows,
+                                                          int64_t step)
+{
+    vf y[8], z[8];
 
-    for (int i = 0; i < 8; i++) {
-        const void *const a = (const uint16_t *)row[i] + c;
-        const void *const b = (const uint16_t *)row[i + 8] + c;
-        const __m512i both = _mm512_inserti64x4(
-            _mm512_castsi256_si512(_mm256_loadu_si256(a)), _mm256_loadu_si256(b), 1);
-        y[i] = _mm512_shuffle_i32x4(both, both, 0xd8);
+    for (int i = 0; i < 8; i += 4) {
+        const char *const low = rows_at(rows + i * step), *const high = rows_at(low + 8 * step);
+
+        for (int j = 0; j < 4; j++)
+            y[i + j] = _mm512_castpd_ps(_mm512_insertf64x4(
+                _mm512_castpd256_pd512(_mm256_loadu_pd((const void *)(low + j * step))),
+                _mm256_loadu_pd((const void *)(high + j * step)), 1));
+        vf_transpose_quarters(z + i, y + i);
+    }
+    for (int i = 0; i < 4; i++) {
+        x[i] = _mm512_shuffle_f32x4(z[i], z[i + 4], 0x88);
+        x[i + 4] = _mm512_shuffle_f32x4(z[i], z[i + 4], 0xdd);
+    }
+}
+
+/* 8 by 8 halves change places in either half of the vectors. */
+static inline __attribute__((always_inline)) void turn_halves(__m256i y[8], const char *rows,
+                                                              int64_t step)
+{
+    __m256i z[8];
+
+    for (int i = 0; i < 8; i += 4) {
+        const char *const low = rows_at(rows + i * step), *const high = rows_at(low + 8 * step);
+
+        for (int j = 0; j < 4; j++)
+            y[i + j] = _mm256_inserti128_si256(
+                _mm256_castsi128_si256(_mm_loadu_si128((const void *)(low + j * step))),
+                _mm_loadu_si128((const void *)(high + j * step)), 1);
     }
     for (int i = 0; i < 8; i += 2) {
-        z[i] = _mm512_unpacklo_epi16(y[i], y[i + 1]);
-        z[i + 1] = _mm512_unpackhi_epi16(y[i], y[i + 1]);
+        z[i] = _mm256_unpacklo_epi16(y[i], y[i + 1]);
+        z[i + 1] = _mm256_unpackhi_epi16(y[i], y[i + 1]);
     }
     for (int i = 0; i < 8; i += 4)
         for (int j = 0; j < 2; j++) {
-            y[i + 2 * j] = _mm512_unpacklo_epi32(z[i + j], z[i + j + 2]);
-            y[i + 2 * j + 1] = _mm512_unpackhi_epi32(z[i + j], z[i + j + 2]);
+            y[i + 2 * j] = _mm256_unpacklo_epi32(z[i + j], z[i + j + 2]);
+            y[i + 2 * j + 1] = _mm256_unpackhi_epi32(z[i + j], z[i + j + 2]);
         }
     for (int i = 0; i < 4; i++) {
-        z[2 * i] = _mm512_unpacklo_epi64(y[i], y[i + 4]);
-        z[2 * i + 1] = _mm512_unpackhi_epi64(y[i], y[i + 4]);
+        z[2 * i] = _mm256_unpacklo_epi64(y[i], y[i + 4]);
+        z[2 * i + 1] = _mm256_unpackhi_epi64(y[i], y[i + 4]);
     }
-    for (int i = 0; i < 8; i++) {
-        x[i] = _mm512_cvtph_ps(_mm512_castsi512_si256(z[i]));
-        x[i + 8] = _mm512_cvtph_ps(_mm512_extracti64x4_epi64(z[i], 1));
-    }
+    for (int i = 0; i < 8; i++)
+        y[i] = z[i];
+}
+static inline __attribute__((always_inline)) void
+vf_turn_f16(vf x[VF_TURN], const char *rows, int64_t step)
+{
+    __m256i y[8];
+
+    turn_halves(y, rows, step);
+    for (int i = 0; i < 8; i++)
+        x[i] = _mm512_cvtph_ps(y[i]);
+}
+static inline __attribute__((always_inline)) void
+vf_turn_bf16(vf x[VF_TURN], const char *rows, int64_t step)
+{
+    __m256i y[8];
+
+    turn_halves(y, rows, step);
+    for (int i = 0; i < 8; i++)
+        x[i] = vf_from_bf16(y[i]);
 }
 
 static inline vd vd_set1(double x) { return _mm512_set1_pd(x); }
@@ -203,6 +257,10 @@ static inline vd vd_spread(const double *p)
 static inline void vd_mac(vd *acc, vd x, vd y)
 {
     __asm__ volatile("vfmadd231pd %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
+}
+static inline void vd_mac_at(vd *acc, const double *x, vd y)
+{
+    __asm__ volatile("vfmadd231pd %1%{1to8%}, %2, %0" : "+v"(*acc) : "m"(*x), "v"(y));
 }
 static inline vd vd_max(vd a, vd b) { return _mm512_max_pd(a, b); }
 static inline vd vd_mark_lt(vd a, vd b)
@@ -270,6 +328,14 @@ static inline __attribute__((always_inline)) void vd_transpose(vd x[VD_LEN])
         x[i + 2] = _mm512_shuffle_f64x2(b, d, 0x88);
         x[i + 6] = _mm512_shuffle_f64x2(b, d, 0xdd);
     }
+}
+
+static inline __attribute__((always_inline)) void vd_turn(vd x[VD_TURN], const char *rows,
+                                                          int64_t step)
+{
+    for (int i = 0; i < VD_LEN; i++)
+        x[i] = _mm512_loadu_pd((const void *)(rows + i * step));
+    vd_transpose(x);
 }
 
 #endif

@@ -6,6 +6,7 @@
  *
  *   spread(p)          the number at p in every lane   } of the inner loops, in the
  *   mac(&acc, x, y)    acc = fma(x, y, acc)            } order written
+ *   mac_at(&acc, p, y) acc = fma(the number at p, y, acc)
  *   max(a, b)          b where either is NaN
  *   mark_lt(a, b)      -0.0 where a < b, else +0.0: a mark is a sign bit
  *   lanes_lt(a, b)     bit i: whether a < b in lane i
@@ -20,7 +21,9 @@
  *   mark_zero_bytes(p) a mark for each byte that is 0
  *   mark_bit(words, k) a mark where bit k of the lane's word is set
  *   transpose(x)       lane j of vector i becomes lane i of vector j
- *   turn_f16(x, row, c) columns c .. of as many rows of halves as lanes, transposed
+ *   turn(x, rows, step) the first TURN columns of as many rows as lanes, `step` bytes
+ *                      apart: x[i] is column i
+ *   turn_f16, turn_bf16  the same of rows of 16 bits, widened
  */
 #ifndef ATTEND_CPU_SIMD_H
 #define ATTEND_CPU_SIMD_H
@@ -37,7 +40,7 @@ typedef double vd __attribute__((vector_size(16)));
 typedef int64_t vd_bits __attribute__((vector_size(16)));
 typedef uint64_t vd_unsigned __attribute__((vector_size(16)));
 
-enum { VF_LEN = 4, VD_LEN = 2 };
+enum { VF_LEN = 4, VD_LEN = 2, VF_TURN = VF_LEN, VD_TURN = VD_LEN };
 
 static inline vf vf_set1(float x) { return (vf){x, x, x, x}; }
 static inline vd vd_set1(double x) { return (vd){x, x}; }
@@ -58,6 +61,10 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
     static inline v v##_fma(v a, v b, v c) { return a * b + c; }                         \
     static inline v v##_spread(const real *p) { return v##_set1(*p); }                   \
     static inline void v##_mac(v *acc, v x, v y) { *acc = v##_fma(x, y, *acc); }         \
+    static inline void v##_mac_at(v *acc, const real *x, v y)                            \
+    {                                                                                    \
+        *acc = v##_fma(v##_set1(*x), y, *acc);                                           \
+    }                                                                                    \
     static inline v v##_where(v##_bits mask, v a, v b)                                   \
     {                                                                                    \
         return (v)((mask & (v##_bits)a) | (~mask & (v##_bits)b));                        \
@@ -123,6 +130,12 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
                 x[i][j] = x[j][i];                                                       \
                 x[j][i] = swap;                                                          \
             }                                                                            \
+    }                                                                                    \
+    static inline void v##_turn(v x[], const char *rows, int64_t step)                   \
+    {                                                                                    \
+        for (unsigned i = 0; i < sizeof x[0] / sizeof x[0][0]; i++)                      \
+            memcpy(&x[i], rows + (int64_t)i * step, sizeof x[i]);                        \
+        v##_transpose(x);                                                                \
     }
 
 SCALAR_WORDS(vf, float, -0.0f, 0x1.8p23f, 127, 23)
@@ -150,10 +163,17 @@ static inline vf vf_load_bf16(const uint16_t *p)
                 attendi_bf16_to_f32(p[2]), attendi_bf16_to_f32(p[3])};
 }
 
-static inline void vf_turn_f16(vf x[], const void *const row[], int64_t c)
+static inline void vf_turn_f16(vf x[], const char *rows, int64_t step)
 {
     for (int i = 0; i < VF_LEN; i++)
-        x[i] = vf_load_f16((const uint16_t *)row[i] + c);
+        x[i] = vf_load_f16((const void *)(rows + i * step));
+    vf_transpose(x);
+}
+
+static inline void vf_turn_bf16(vf x[], const char *rows, int64_t step)
+{
+    for (int i = 0; i < VF_LEN; i++)
+        x[i] = vf_load_bf16((const void *)(rows + i * step));
     vf_transpose(x);
 }
 

@@ -65,8 +65,6 @@ struct operand {
 
 /* Scores of a row of one: a block, and room for a vector that starts inside it. */
 #define S_ROW (BC + VLEN)
-/* Keys of V that all columns and rows of a narrow item take in turn: they stay in L1. */
-#define VALUE_KEYS 16
 /* How far before its use a key of K and of V is fetched, in keys. */
 #define KEYS_AHEAD 48
 #define VALUES_AHEAD 8

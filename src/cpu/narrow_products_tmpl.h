@@ -98,11 +98,11 @@ static __attribute__((noinline)) void N(copy_keys_in_whole)(const STATE *s, int6
     }
 }
 
-/* Lines of the keys that lie from `at` on, on their way into L2. */
-static ALWAYS_INLINE void N(fetch_keys)(const char *at, int64_t keys, int64_t row_bytes,
+/* Rows of `bytes` each that lie from `at` on, on their way into L2. */
+static ALWAYS_INLINE void N(fetch_rows)(const char *at, int64_t rows, int64_t row_bytes,
                                         int64_t bytes)
 {
-    for (; keys > 0; keys--, at += row_bytes)
+    for (; rows > 0; rows--, at += row_bytes)
         for (int64_t x = 0; x < bytes; x += 64)
             FETCH_L2(at + x);
 }
@@ -131,7 +131,7 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const c
             for (int i = 0; i < rows; i++)
                 acc[z][i] = V(set1)(0);
         for (int64_t c = c0; c < min_i64(c0 + SUM_COLUMNS, d); c += columns) {
-            N(fetch_keys)(next, fetched, row_bytes, d * bytes);
+            N(fetch_rows)(next, fetched, row_bytes, d * bytes);
             next += fetched * row_bytes;
             UNROLL
             for (int z = 0; z < NARROW_TILES; z++) {
@@ -186,35 +186,32 @@ static void N(narrow_scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t 
 }
 
 /*
- * Adds keys x.lo .. x.hi - 1 to the sums of the block, for nv vectors of columns from c
- * on; the first keys begin the sums.
+ * Sums of keys a .. e - 1 of the block for nv vectors of columns from c on.  Whoever reads
+ * V first fetches what comes next, of all columns.
  */
-static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, struct key_range x,
-                                          int begin, int64_t c, const int select,
+static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
+                                          int64_t e, int64_t c, const int select,
                                           const attend_dtype dtype, const int nv,
                                           int64_t r, const int rows)
 {
     const attend_view *v = &s->p->v;
     const int64_t v_row = N(narrow_v_row)(s->p);
     const int64_t bytes = N(dtype_bytes)(dtype), row_bytes = v->stride[2] * bytes;
-    const char *row = attendi_view_row(v, s->t->b, s->t->hk, j0 + x.lo);
-    const REAL *w = s->s + r * S_ROW + x.lo / N(weight_keys);
+    const char *row = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
+    const REAL *w = s->s + r * S_ROW + a / N(weight_keys);
     REAL *const sums = s->v + r * v_row + c;
-    const int64_t left = r == 0 ? s->rows->hi - j0 - x.hi : 0;
-    const int64_t ahead = max_i64(0, min_i64(left, VALUES_AHEAD)) * row_bytes;
-    /* Halves of several rows keep the machine busy enough: fetching made them slower. */
-    const bool fetches = dtype != ATTEND_F16 || rows == 1;
+    const int64_t left = max_i64(0, s->rows->hi - j0 - e);
+    const int64_t ahead = min_i64(left, VALUES_AHEAD) * row_bytes;
+    const int64_t fetched = r == 0 && c == 0 ? N(weight_keys) : 0;
     VEC acc[4 * NARROW_VECTORS];
 
     for (int i = 0; i < rows; i++)
         for (int u = 0; u < nv; u++)
-            acc[i * nv + u] = begin ? V(set1)(0) : V(load)(sums + i * v_row + u * VLEN);
-    for (int64_t keys = x.hi - x.lo; keys > 0; keys -= N(weight_keys), w++) {
+            acc[i * nv + u] = V(set1)(0);
+    for (int64_t keys = e - a; keys > 0; keys -= N(weight_keys), w++) {
         VEC y[2 * NARROW_VECTORS];
 
-        for (int64_t u = 0; fetches && u < nv * VLEN * bytes; u += 64)
-            for (int z = 0; z < N(weight_keys); z++)
-                FETCH_L2(row + ahead + z * row_bytes + c * bytes + u);
+        N(fetch_rows)(row + ahead, fetched, row_bytes, s->p->dv * bytes);
         if (nv >= NARROW_VECTORS)
             N(narrow_load_values)(y, row, row_bytes, keys, c, dtype, nv);
         else
@@ -237,35 +234,26 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, struct key
 static void N(narrow_values_any)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
                                  int64_t e, int64_t c, int select)
 {
-    const struct key_range x = {a, e};
-
     for (; c < s->p->dv; c += N(weight_keys) * VLEN)
         for (int64_t r = 0; r < g->rows; r++)
             N(narrow_value)
-    (s, j0, x, 1, c, select, s->p->v.dtype, N(weight_keys), r, 1);
+    (s, j0, a, e, c, select, s->p->v.dtype, N(weight_keys), r, 1);
 }
 
-/*
- * The first `whole` columns, in whole vectors.  Some keys at a time, so that what
- * is read of V serves all its columns and rows.
- */
+/* The first `whole` columns, in whole vectors: more columns at a time for fewer rows. */
 static ALWAYS_INLINE void N(narrow_values_of)(const STATE *s, const ROWS *g, int64_t j0,
                                               int64_t a, int64_t e, int64_t whole,
                                               const attend_dtype dtype)
 {
     enum { WIDE = 2 * NARROW_VECTORS * VLEN };
-    const int64_t wide = whole / WIDE * WIDE;
+    const int64_t wide = g->rows > 2 ? 0 : whole / WIDE * WIDE;
 
-    for (int64_t x0 = a; x0 < e; x0 += VALUE_KEYS) {
-        const struct key_range x = {x0, min_i64(x0 + VALUE_KEYS, e)};
-
-        for (int64_t c = 0; c < wide; c += WIDE)
-            FOR_ROWS_OF(2, g->rows, N(narrow_value), s, j0, x, x0 == a, c, 0, dtype,
-                        2 * NARROW_VECTORS);
-        for (int64_t c = wide; c < whole; c += NARROW_VECTORS * VLEN)
-            FOR_ROWS_OF(4, g->rows, N(narrow_value), s, j0, x, x0 == a, c, 0, dtype,
-                        NARROW_VECTORS);
-    }
+    for (int64_t c = 0; c < wide; c += WIDE)
+        FOR_ROWS_OF(2, g->rows, N(narrow_value), s, j0, a, e, c, 0, dtype,
+                    2 * NARROW_VECTORS);
+    for (int64_t c = wide; c < whole; c += NARROW_VECTORS * VLEN)
+        FOR_ROWS_OF(4, g->rows, N(narrow_value), s, j0, a, e, c, 0, dtype,
+                    NARROW_VECTORS);
 }
 
 /* acc = acc fix + the block's sums. */

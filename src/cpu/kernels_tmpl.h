@@ -3,6 +3,7 @@
  * Not a header: one kernel set.  kernels_<isa>.c includes simd_<isa>.h, defines
  *   ISA, ISA_NEEDS    name and the bits of cpu_features.h
  *   QV, KR            register tile: query vectors by keys; at most 3 vectors
+ *   NARROW_TILES      tiles of keys that take turns where rows are few
  *   NARROW_VECTORS    vectors of columns of V at a time where rows are few
  *   BASE_ISA          optional: the set that is left all problems but those of bf16
  *                     that TAKES(p) is true for
@@ -63,11 +64,14 @@ struct operand {
 #define STATE struct N(state)
 #define ROWS struct N(rows)
 
-/* Scores of a row of one: a block, and room for a vector that starts inside it. */
-#define S_ROW (BC + VLEN)
+/* Scores of a row of one: a block, and room for a tile of keys that starts inside it. */
+#define S_ROW (BC + NARROW_TILES * VLEN)
 /* How far before its use a key of K and of V is fetched, in keys. */
 #define KEYS_AHEAD 48
-#define VALUES_AHEAD 8
+#define VALUES_AHEAD 16
+/* Bytes that are fetched at once. */
+#define LINE 64
+#define FETCH_L1(at) __builtin_prefetch((at), 0, 3)
 #define FETCH_L2(at) __builtin_prefetch((at), 0, 2)
 /* Most vectors beside each other in a register tile. */
 #define NV_MAX 4

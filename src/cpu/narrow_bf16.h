@@ -21,7 +21,9 @@ static ALWAYS_INLINE void N(turn_keys)(__m512 y[TURN], const char *key, int64_t 
 
 static ALWAYS_INLINE void N(narrow_dot)(__m512 *sum, const float *query, __m512 key)
 {
-    __asm__ volatile("vdpbf16ps %1%{1to16%}, %2, %0" : "+v"(*sum) : "m"(*query), "v"(key));
+    __asm__ volatile("vdpbf16ps %1%{1to16%}, %2, %0"
+                     : "+v"(*sum)
+                     : "m"(*query), "v"(key));
 }
 
 static inline __m512 N(narrow_add_piece)(int64_t c, const float *before, __m512 sum,
@@ -50,19 +52,17 @@ static ALWAYS_INLINE void N(interleave)(__m512 *y, __m512i even, __m512i odd)
     y[1] = _mm512_castsi512_ps(_mm512_unpackhi_epi16(even, odd));
 }
 
-static ALWAYS_INLINE void N(narrow_load_values)(__m512 *y, const char *row,
+static ALWAYS_INLINE void N(narrow_load_values)(__m512 *y, const char *value,
                                                 int64_t row_bytes, int64_t keys,
-                                                int64_t c, const attend_dtype dtype,
-                                                const int nv)
+                                                const attend_dtype dtype, const int nv)
 {
-    const char *const at = row + c * (int64_t)sizeof(uint16_t);
     const __mmask16 both = keys > 1 ? 0xffff : 0;
 
     (void)dtype;
     for (int u = 0; u < nv; u += 2)
         N(interleave)
-    (y + u, _mm512_loadu_si512(at + u * 32),
-     _mm512_maskz_loadu_epi32(both, at + row_bytes + u * 32));
+    (y + u, _mm512_loadu_si512(value + u * 32),
+     _mm512_maskz_loadu_epi32(both, value + row_bytes + u * 32));
 }
 
 static ALWAYS_INLINE void N(narrow_load_some)(__m512 *y, const struct problem *p,

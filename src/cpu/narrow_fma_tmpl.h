@@ -32,6 +32,7 @@ static ALWAYS_INLINE void N(turn_keys)(VEC y[TURN], const char *key, int64_t row
         return;
     }
 #endif
+    (void)dtype;
     V(turn)(y, key, row_bytes);
 }
 
@@ -53,15 +54,14 @@ static void N(narrow_pack_weights)(const STATE *s, const ROWS *g, int64_t a, int
     (void)s, (void)g, (void)a, (void)e;
 }
 
-/* Columns c .. of nv vectors of a value that lies one after another. */
-static ALWAYS_INLINE void N(narrow_load_values)(VEC *y, const char *row,
+/* nv vectors of columns, one after another, from `value` on. */
+static ALWAYS_INLINE void N(narrow_load_values)(VEC *y, const char *value,
                                                 int64_t row_bytes, int64_t keys,
-                                                int64_t c, const attend_dtype dtype,
-                                                const int nv)
+                                                const attend_dtype dtype, const int nv)
 {
     (void)row_bytes, (void)keys;
     for (int u = 0; u < nv; u++)
-        y[u] = N(load_lanes)(row, dtype, 1, c + u * VLEN, VLEN);
+        y[u] = N(load_lanes)(value, dtype, 1, u * VLEN, VLEN);
 }
 
 /* Columns c .. of one vector of any value, 0 past the last. */

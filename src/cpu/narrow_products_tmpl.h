@@ -98,31 +98,35 @@ static __attribute__((noinline)) void N(copy_keys_in_whole)(const STATE *s, int6
     }
 }
 
-/* Rows of `bytes` each that lie from `at` on, on their way into L2. */
-static ALWAYS_INLINE void N(fetch_rows)(const char *at, int64_t rows, int64_t row_bytes,
-                                        int64_t bytes)
+/* What a turn fetches for the turns to come, a line at a time between multiplications. */
+struct N(fetch) {
+    const char *line;    /* of a key of this turn */
+    int64_t near, ahead; /* bytes from there to what L1 and L2 should have next */
+};
+
+/* One line of each key in the turns that it lasts for; then that of the next key. */
+static ALWAYS_INLINE void N(fetch_line)(struct N(fetch) * f, int64_t row_bytes)
 {
-    for (; rows > 0; rows--, at += row_bytes)
-        for (int64_t x = 0; x < bytes; x += 64)
-            FETCH_L2(at + x);
+    FETCH_L1(f->line + f->near);
+    FETCH_L2(f->line + f->ahead);
+    f->line += row_bytes;
 }
 
 /*
- * Scores of a tile of keys, row_bytes apart, and rows r .. r + rows - 1.  Its parts of VLEN
- * keys take turns: the sums of one wait while the others are turned and multiplied.
- * The machine does not foresee how K is read: keys `ahead` bytes further are fetched.
+ * Scores of a tile of keys, row_bytes apart, and rows r .. r + rows - 1.  Its parts of
+ * VLEN keys take turns: the sums of one wait while the others are turned and multiplied.
+ * The machine does not foresee how K is read: keys `ahead` bytes further are fetched into
+ * L2, and into L1 the next line of these keys, or the first of the next tile.
  */
 static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const char *key,
-                                          int64_t row_bytes, int64_t ahead,
-                                          REAL *scores, VEC scale,
-                                          const attend_dtype dtype, int64_t r,
+                                          int64_t row_bytes, int64_t ahead, REAL *scores,
+                                          VEC scale, const attend_dtype dtype, int64_t r,
                                           const int rows)
 {
     const int64_t bytes = N(dtype_bytes)(dtype), columns = TURN * N(lane_columns);
-    const int64_t d = s->p->d, turns = ceil_div_i64(d, columns);
-    const int64_t fetched = r == 0 ? ceil_div_i64(N(tile_keys), turns) : 0;
+    const int64_t line_turns = LINE / (columns * bytes), every = line_turns * TURN / VLEN;
+    const int64_t d = s->p->d;
     const REAL *q = g->q + r / NARROW_ROWS * N(narrow_q_group)(s->p);
-    const char *next = key + ahead;
 
     for (int64_t c0 = 0; c0 == 0 || c0 < d; c0 += SUM_COLUMNS) {
         VEC acc[NARROW_TILES][NARROW_ROWS];
@@ -131,17 +135,26 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const c
             for (int i = 0; i < rows; i++)
                 acc[z][i] = V(set1)(0);
         for (int64_t c = c0; c < min_i64(c0 + SUM_COLUMNS, d); c += columns) {
-            N(fetch_rows)(next, fetched, row_bytes, d * bytes);
-            next += fetched * row_bytes;
+            const char *const column = key + c * bytes;
+            const int64_t fetched =
+                c / columns % line_turns * (N(tile_keys) / line_turns);
+            const bool last = c * bytes + LINE >= d * bytes;
+            struct N(fetch)
+                fetch = {column + fetched * row_bytes,
+                         last ? N(tile_keys) * row_bytes - c * bytes : LINE, ahead};
+
             UNROLL
             for (int z = 0; z < NARROW_TILES; z++) {
                 VEC y[TURN];
 
-                N(turn_keys)(y, key + z * VLEN * row_bytes + c * bytes, row_bytes, dtype);
+                N(turn_keys)(y, column + z * VLEN * row_bytes, row_bytes, dtype);
                 UNROLL
-                for (int u = 0; u < TURN; u++)
+                for (int u = 0; u < TURN; u++) {
                     for (int i = 0; i < rows; i++)
                         N(narrow_dot)(&acc[z][i], &q[u * NARROW_ROWS + i], y[u]);
+                    if (u % every == 0)
+                        N(fetch_line)(&fetch, row_bytes);
+                }
             }
             q += TURN * NARROW_ROWS;
         }
@@ -186,8 +199,9 @@ static void N(narrow_scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t 
 }
 
 /*
- * Sums of keys a .. e - 1 of the block for nv vectors of columns from c on.  Whoever reads
- * V first fetches what comes next, of all columns.
+ * Sums of keys a .. e - 1 of the block for nv vectors of columns from c on.  Whoever
+ * reads V first fetches what comes next, of all columns; a line's neighbour comes by
+ * itself.
  */
 static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
                                           int64_t e, int64_t c, const int select,
@@ -198,11 +212,12 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
     const int64_t v_row = N(narrow_v_row)(s->p);
     const int64_t bytes = N(dtype_bytes)(dtype), row_bytes = v->stride[2] * bytes;
     const char *row = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
+    const char *value = row + c * bytes;
     const REAL *w = s->s + r * S_ROW + a / N(weight_keys);
     REAL *const sums = s->v + r * v_row + c;
     const int64_t left = max_i64(0, s->rows->hi - j0 - e);
     const int64_t ahead = min_i64(left, VALUES_AHEAD) * row_bytes;
-    const int64_t fetched = r == 0 && c == 0 ? N(weight_keys) : 0;
+    const int64_t fetched = r == 0 && c == 0 ? N(weight_keys) * row_bytes : 0;
     VEC acc[4 * NARROW_VECTORS];
 
     for (int i = 0; i < rows; i++)
@@ -211,9 +226,11 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
     for (int64_t keys = e - a; keys > 0; keys -= N(weight_keys), w++) {
         VEC y[2 * NARROW_VECTORS];
 
-        N(fetch_rows)(row + ahead, fetched, row_bytes, s->p->dv * bytes);
+        for (int64_t z = 0; z < fetched; z += row_bytes)
+            for (int64_t x = 0; x < s->p->dv * bytes; x += 2 * LINE)
+                FETCH_L2(value + ahead + z + x);
         if (nv >= NARROW_VECTORS)
-            N(narrow_load_values)(y, row, row_bytes, keys, c, dtype, nv);
+            N(narrow_load_values)(y, value, row_bytes, keys, dtype, nv);
         else
             N(narrow_load_some)(y, s->p, row, row_bytes, keys, c);
         for (int i = 0; i < rows; i++) {
@@ -224,6 +241,7 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
                     N(narrow_add_value)(acc[i * nv + u], weight, y[u], select);
         }
         row += N(weight_keys) * row_bytes;
+        value += N(weight_keys) * row_bytes;
     }
     for (int i = 0; i < rows; i++)
         for (int u = 0; u < nv; u++)

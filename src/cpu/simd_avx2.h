@@ -143,8 +143,8 @@ static inline __attribute__((always_inline)) void vf_transpose(vf x[VF_LEN])
     }
 }
 
-static inline __attribute__((always_inline)) void
-vf_turn(vf x[VF_TURN], const char *rows, int64_t step)
+static inline __attribute__((always_inline)) void vf_turn(vf x[VF_TURN], const char *rows,
+                                                          int64_t step)
 {
     for (int i = 0; i < VF_LEN; i++)
         x[i] = vf_load((const void *)(rows + i * step));

@@ -176,7 +176,8 @@ static inline __attribute__((always_inline)) void vf_turn(vf x[VF_TURN], const c
     vf y[8], z[8];
 
     for (int i = 0; i < 8; i += 4) {
-        const char *const low = rows_at(rows + i * step), *const high = rows_at(low + 8 * step);
+        const char *const low = rows_at(rows + 2 * i * step), *const high =
+                                                                  rows_at(low + 4 * step);
 
         for (int j = 0; j < 4; j++)
             y[i + j] = _mm512_castpd_ps(_mm512_insertf64x4(
@@ -191,13 +192,14 @@ static inline __attribute__((always_inline)) void vf_turn(vf x[VF_TURN], const c
 }
 
 /* 8 by 8 halves change places in either half of the vectors. */
-static inline __attribute__((always_inline)) void turn_halves(__m256i y[8], const char *rows,
-                                                              int64_t step)
+static inline __attribute__((always_inline)) void
+turn_halves(__m256i y[8], const char *rows, int64_t step)
 {
     __m256i z[8];
 
     for (int i = 0; i < 8; i += 4) {
-        const char *const low = rows_at(rows + i * step), *const high = rows_at(low + 8 * step);
+        const char *const low = rows_at(rows + i * step), *const high =
+                                                              rows_at(low + 8 * step);
 
         for (int j = 0; j < 4; j++)
             y[i + j] = _mm256_inserti128_si256(

@@ -13,6 +13,8 @@
 /* Statistics, and columns, are summed where weights are not cut into pieces. */
 #define TAKES(p) ((p)->dtype == ATTEND_BF16 && !(p)->stats.needs && !(p)->second)
 #define TILE_BF16
+/* More keys to a block cost fewer sums with the output, and are summed in pieces. */
+#define BC 256
 #define QV 2
 #define LANES_STEP BR
 /* A row on its own does not get the bits of a row in a tile. */

@@ -13,7 +13,7 @@
 /* Statistics, and columns, are summed where weights are not cut into pieces. */
 #define TAKES(p) ((p)->dtype == ATTEND_BF16 && !(p)->stats.needs && !(p)->second)
 #define TILE_BF16
-/* More keys to a block cost fewer sums with the output, and are summed in pieces. */
+/* Fewer sums with the output than with 128; no sum takes the keys one by one. */
 #define BC 256
 #define QV 2
 #define LANES_STEP BR

@@ -13,6 +13,8 @@ static const shape shapes[] = {
     {1, 1, 1, 200, 70, 8, 8},  /* many query tiles of one head */
     {3, 2, 2, 2, 1, 4, 4},
     {1, 2, 1, 25, 1100, 64, 64}, /* workers share the keys; the last tile has two rows */
+    {1, 1, 1, 1300, 70, 8, 8},   /* items of many tiles go by weight */
+    {1, 2, 1, 700, 70, 8, 8},    /* and shrink */
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0], THREADS_MAX = 4 };
 

@@ -20,6 +20,12 @@
  * registers, d = 128, 4 measured 3.7 to 4.4 TFLOP/s and 8 measured 3.4 to 3.8.
  */
 enum { ITEMS_PER_WORKER = 8, EVEN_ITEMS_PER_WORKER = 4, ITEMS_LEAST = 4 };
+/*
+ * Workers of unlike speed end together where items shrink, but smaller ones than this
+ * many tiles share too little; where a worker has this many items, one more or less of
+ * them is little.
+ */
+enum { SHRUNK_TILES = 4, MANY_ITEMS = 16 };
 
 enum { BUCKETS = 64 };
 
@@ -69,20 +75,51 @@ static bool rows_are_alike(const struct problem *p)
            !p->key_lengths;
 }
 
+/* Tiles of an item where each worker is to have so many items. */
+static int64_t tiles_of_item(int64_t tiles, int64_t tiles_max, int threads, int64_t items)
+{
+    return threads == 1
+               ? tiles_max
+               : max_i64(1, min_i64(tiles / (items * (int64_t)threads), tiles_max));
+}
+
+/*
+ * The tiles of the largest item where those of `per_item` tiles make room for items twice
+ * as large and others of half their size and less; 0: they stay as they are.
+ */
+static int64_t shrinking_tiles(const struct problem *p, int64_t tiles, int64_t per_item,
+                               int64_t tiles_max, int threads)
+{
+    int64_t largest = SHRUNK_TILES;
+
+    if (tiles < 4 * per_item * p->nb * p->hkv)
+        return 0;
+    while (2 * largest <= min_i64(2 * per_item, tiles_max))
+        largest *= 2;
+    return tiles / largest < MANY_ITEMS * (int64_t)threads ? largest : 0;
+}
+
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
                                  int threads)
 {
     const int64_t tile_rows = k->tile_rows(p->dtype), tiles_max = k->tiles_max(p->dtype);
     const int64_t tiles = attendi_tiling(p, tile_rows, 0).count;
-    const int64_t items = rows_are_alike(p) ? EVEN_ITEMS_PER_WORKER : ITEMS_PER_WORKER;
-    const int64_t wanted = tiles / (items * (int64_t)threads);
+    const bool alike = rows_are_alike(p);
+    const int64_t few = tiles_of_item(tiles, tiles_max, threads, EVEN_ITEMS_PER_WORKER);
+    const bool large = threads > 1 && few > SHRUNK_TILES;
     const int64_t per_item =
-        threads == 1 ? tiles_max : max_i64(1, min_i64(wanted, tiles_max));
+        alike || large ? few : tiles_of_item(tiles, tiles_max, threads, ITEMS_PER_WORKER);
     const bool split = threads > 1 && k->split_keys > 0 && !p->weights.data &&
                        !p->stats.needs && tiles < ITEMS_LEAST * (int64_t)threads;
+    const int64_t largest =
+        alike && large ? shrinking_tiles(p, tiles, per_item, tiles_max, threads) : 0;
     struct schedule s = {
-        .tiling = attendi_tiling(p, tile_rows * per_item, split ? k->split_keys : 0)};
+        .tiling = attendi_tiling(p, tile_rows * (largest > 0 ? largest : per_item),
+                                 split ? k->split_keys : 0),
+        .by_weight = large && !alike};
 
+    if (largest > 0)
+        attendi_tiling_shrink(p, &s.tiling, tile_rows * SHRUNK_TILES);
     s.workers = s.tiling.count == 0 ? 0 : workers_for(p, &s.tiling, threads);
     if (s.workers == 1 && s.tiling.splits > 1)
         s.tiling = attendi_tiling(p, tile_rows * tiles_max, 0);
@@ -115,8 +152,8 @@ static int64_t keys_of(const struct schedule *s, const struct problem *p, int64_
 }
 
 /* The items first .. first + count - 1, the heaviest first. */
-static void order_head(const struct schedule *s, const struct problem *p, int64_t first,
-                       int64_t count, int32_t *order)
+static void order_items(const struct schedule *s, const struct problem *p, int64_t first,
+                        int64_t count, int32_t *order)
 {
     int64_t start[BUCKETS] = {0};
 
@@ -138,6 +175,19 @@ static int64_t batch_keys(const struct schedule *s, const struct problem *p, int
     return keys;
 }
 
+/* Of items that shrink along the list: full ones head by head, then ever smaller ones. */
+static void order_by_size(const struct tiling *t, int32_t *order)
+{
+    const int64_t heads = t->count / t->items_per_head, full = attendi_full_items(t);
+
+    for (int64_t h = 0; h < heads; h++)
+        for (int64_t x = 0; x < full; x++)
+            *order++ = (int32_t)(h * t->items_per_head + x);
+    for (int64_t x = full; x < t->items_per_head; x++)
+        for (int64_t h = 0; h < heads; h++)
+            *order++ = (int32_t)(h * t->items_per_head + x);
+}
+
 /*
  * Batches that see the most first, and within each head the items that do.  Heads stay
  * together, since their items share K and V in the cache; what comes last is light.
@@ -149,6 +199,14 @@ void attendi_schedule_order(const struct schedule *s, const struct problem *p,
     const int64_t per_batch = per_head * p->hkv, most = s->tiling.items_per_head * p->nk;
     int64_t start[BUCKETS] = {0};
 
+    if (s->tiling.least_rows < s->tiling.item_rows) {
+        order_by_size(&s->tiling, order);
+        return;
+    }
+    if (s->by_weight) {
+        order_items(s, p, 0, s->tiling.count, order);
+        return;
+    }
     for (int64_t b = 0; b < p->nb; b++)
         start[bucket_of(batch_keys(s, p, b), most)]++;
     to_starts(start);
@@ -156,8 +214,8 @@ void attendi_schedule_order(const struct schedule *s, const struct problem *p,
         const int64_t place = start[bucket_of(batch_keys(s, p, b), most)]++;
 
         for (int64_t h = 0; h < p->hkv; h++)
-            order_head(s, p, b * per_batch + h * per_head, per_head,
-                       order + place * per_batch + h * per_head);
+            order_items(s, p, b * per_batch + h * per_head, per_head,
+                        order + place * per_batch + h * per_head);
     }
 }
 

@@ -3,11 +3,14 @@
 #ifndef ATTEND_CORE_SCHEDULE_H
 #define ATTEND_CORE_SCHEDULE_H
 
+#include <stdbool.h>
+
 #include "core/kernels.h"
 
 struct schedule {
     struct tiling tiling;
     int workers;
+    bool by_weight; /* items are so large that their weight alone decides their order */
 };
 
 /* The cut for up to `threads` workers, fewer where waking them would cost more. */

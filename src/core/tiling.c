@@ -10,6 +10,7 @@ struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
                        .nk = p->nk,
                        .rows = p->nq * p->group,
                        .item_rows = item_rows,
+                       .least_rows = item_rows,
                        .split_keys = split_keys ? split_keys : p->nk,
                        .splits = 1};
 
@@ -20,17 +21,49 @@ struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
     return t;
 }
 
+/* Items of `size` rows where `left` rows are left: they leave as many for smaller ones.
+ */
+static int64_t items_of_size(const struct tiling *t, int64_t size, int64_t left)
+{
+    return size > t->least_rows ? max_i64(0, left / size - 1) : ceil_div_i64(left, size);
+}
+
+int64_t attendi_full_items(const struct tiling *t)
+{
+    return items_of_size(t, t->item_rows, t->rows);
+}
+
+void attendi_tiling_shrink(const struct problem *p, struct tiling *t, int64_t least_rows)
+{
+    int64_t row = 0;
+
+    t->least_rows = least_rows;
+    t->items_per_head = 0;
+    for (int64_t size = t->item_rows; size >= least_rows; size /= 2) {
+        const int64_t items = items_of_size(t, size, t->rows - row);
+
+        t->items_per_head += items;
+        row += items * size;
+    }
+    t->count = p->nb * p->hkv * t->items_per_head * t->splits;
+}
+
 struct tile attendi_tile(const struct tiling *t, int64_t index)
 {
     const int64_t split = index % t->splits, item = index / t->splits;
-    const int64_t head = item / t->items_per_head;
-    const int64_t row = item % t->items_per_head * t->item_rows;
-    const int64_t lo = split * t->split_keys;
+    const int64_t head = item / t->items_per_head, lo = split * t->split_keys;
+    int64_t row = 0, size = t->item_rows, x = item % t->items_per_head;
+
+    for (int64_t items; x >= (items = items_of_size(t, size, t->rows - row)); size /= 2) {
+        row += items * size;
+        x -= items;
+    }
+    row += x * size;
 
     return (struct tile){.b = head / t->hkv,
                          .hk = head % t->hkv,
                          .row = row,
-                         .rows = min_i64(t->item_rows, t->rows - row),
+                         .rows = min_i64(size, t->rows - row),
                          .keys = {lo, min_i64(lo + t->split_keys, t->nk)}};
 }
 

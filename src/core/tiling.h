@@ -21,6 +21,8 @@ struct tile {
 struct tiling {
     int64_t hkv, nk, rows; /* key/value heads, keys; rows of the list of each */
     int64_t item_rows, items_per_head;
+    int64_t
+        least_rows; /* items shrink to this along the list; item_rows: all are alike */
     int64_t split_keys, splits; /* splits is 1 where rows are not split */
     int64_t count;              /* items in all, the splits of the same rows together */
 };
@@ -28,6 +30,13 @@ struct tiling {
 /* split_keys 0: every item has all keys. */
 struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
                              int64_t split_keys);
+/*
+ * Lets items of whole rows shrink along the list, halved down to least_rows, so that
+ * workers end at about the same time; item_rows is least_rows times a power of 2.
+ */
+void attendi_tiling_shrink(const struct problem *p, struct tiling *t, int64_t least_rows);
+/* Items of a head that have item_rows rows, which are its first. */
+int64_t attendi_full_items(const struct tiling *t);
 /* `part` is left NULL. */
 struct tile attendi_tile(const struct tiling *t, int64_t index);
 

@@ -1,154 +1,94 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: a block of a wide bf16 item on tile registers.  While a tile of rows
+ * Not a header: blocks of a wide bf16 item on tile registers.  While a tile of rows
  * turns its scores into weights, which is work for the vector units, the products of
- * its neighbours run on the tile unit: values of the tile before it and scores of the
- * one after, a few instructions of each in turn, near enough for the machine to run
- * both at once.  What becomes of a product is computed beside the next one, when its
- * stores have long left.
+ * its neighbours run on the tile unit, an instruction or two at a time.  That is so over
+ * all blocks of a split: the tiles stand in one line, block after block.
  * Parameters: forward_tmpl.h.
  */
 
-/* Keys weighed between steps of products; a row sums their weights apart. */
+/* Keys weighed at a time, among steps of products; a row sums their weights apart. */
 #define PIECE 8
 _Static_assert(BC % PIECE == 0, "pieces lie at the same keys for every row");
 
-/* One tile of rows on its way through the block; g NULL: none. */
-struct N(pass) {
-    ROWS *g;
-    struct key_range at; /* its keys of the block */
-    int edge;
-    REAL *s; /* scores, then weights in pairs */
-    REAL base[BR], sum[BR], fix[BR];
+/* Tiles of rows in the order in which they take turns on the blocks. */
+struct N(line) {
+    struct key_range all; /* keys of the item */
+    int64_t end;          /* of the keys at hand */
+    int64_t j0, index;    /* the next block, and the next tile in the last one */
+    int place;            /* of the last block */
+    bool taken;           /* whether some pass needs it */
+    struct N(laid) laid[LAID];
 };
 
-/* Products that run beside the weighing of a pass, those of values first. */
-struct N(beside) {
-    struct N(pass) * before, *after;
-    int64_t values, count;     /* products: of values, and in all */
-    int64_t k, unit;           /* where the work stands */
-    int64_t done, turns;       /* of all products */
-    struct N(product) product; /* number k */
-    REAL scale, *buffer;
-};
+/* Lays out the next block in a place that no pass needs any more. */
+static bool N(open_next)(const STATE *s, struct N(line) * line)
+{
+    const int64_t j0 = line->j0;
 
-/* The first tile from *index on that sees some of the block. */
-static void N(next_pass)(const STATE *s, int64_t j0, int64_t *index, REAL *scores,
+    if (j0 >= line->end)
+        return false;
+    const struct key_range at = N(block_range)(s, line->all.lo, line->all.hi, j0, BC);
+
+    line->place = (line->place + line->taken) % LAID;
+    line->taken = false;
+    line->laid[line->place] = N(lay_out)(s, line->place, j0, at.lo, at.hi);
+    line->index = 0;
+    line->j0 += BC;
+    return true;
+}
+
+/* The next tile that sees some of its block. */
+static void N(next_pass)(const STATE *s, struct N(line) * line, REAL *scores,
                          struct N(pass) * pass)
 {
     pass->g = NULL;
     pass->s = scores;
-    for (; *index < s->count && !pass->g; ++*index) {
-        ROWS *const g = &s->rows[*index];
+    while (!pass->g) {
+        if (line->index == s->count && !N(open_next)(s, line))
+            return;
+        ROWS *const g = &s->rows[line->index++];
 
-        pass->at = N(block_range)(s, g->lo, g->hi, j0);
+        pass->block = &line->laid[line->place];
+        pass->at = N(block_range)(s, g->lo, g->hi, pass->block->j0, BC);
         if (pass->at.lo < pass->at.hi)
             pass->g = g;
     }
-    if (pass->g)
-        pass->edge = N(is_edge)(s, pass->g, j0, pass->at.lo, pass->at.hi);
+    line->taken = true;
+    pass->edge = N(is_edge)(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi);
 }
 
-/* One for each unit; a product of no columns, which is 0, has one too. */
-static int64_t N(turns)(const struct N(product) * p) { return max_i64(1, p->units); }
-
-/* Product k, which exists. */
-static struct N(product)
-    N(product_beside)(const STATE *s, const struct N(beside) * b, int64_t k)
+/*
+ * Products of the pass to scores, where the rule wants to see them; s->top of the
+ * products is that of the scores already for a positive scale, since rounding keeps
+ * order.
+ */
+static void N(begin_scores)(STATE *s, struct N(pass) * pass)
 {
-    const struct N(pass) *const before = b->before, *const after = b->after;
+    const struct problem *p = s->p;
+    const REAL scale = N(narrow)(p->scale);
 
-    if (k < b->values)
-        return N(value_product)(s, before->s, before->at.lo, before->at.hi, k * TILE,
-                                b->buffer);
-    return N(score_product)(
-        s, after->g, N(tile_floor)(after->at.lo) + (k - b->values) * TILE, after->s);
-}
-
-/* Rows from .. to - 1 of product k to acc, or to scores and their maxima. */
-static void N(use_product)(const STATE *s, const struct N(beside) * b, int64_t k,
-                           int64_t from, int64_t to)
-{
-    if (k < b->values) {
-        const int64_t c = k * TILE;
-
-        N(join_product)
-        (b->before->g, b->before->fix, b->buffer + from * BR, c + from,
-         min_i64(c + to, s->p->dv));
+    if (scale > 0 && scale <= REAL_MAX && !pass->edge && p->softcap == 0 &&
+        !p->bias.data && !p->alibi) {
+        pass->scale = scale;
+        for (int64_t r = 0; r < BR; r += VLEN)
+            V(store)(s->top + r, V(mul)(V(load)(s->top + r), V(set1)(scale)));
     } else {
-        const struct key_range at = b->after->at;
-        const int64_t x = N(tile_floor)(at.lo) + (k - b->values) * TILE;
-
-        N(scale_scores)
-        (s, b->after->s, V(set1)(b->scale), max_i64(x + from, at.lo),
-         min_i64(x + to, at.hi));
+        pass->scale = 1;
+        N(clear_top)(s);
+        N(scale_scores)(s, s->s, V(set1)(scale), pass->at.lo, pass->at.hi);
+        N(wide_rule)(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi, pass->edge);
     }
-}
-
-static void N(open_beside)(const STATE *s, struct N(beside) * b)
-{
-    const struct N(pass) *const before = b->before, *const after = b->after;
-
-    b->values = before->g ? ceil_div_i64(s->p->dv, TILE) : 0;
-    b->count = b->values;
-    if (after->g)
-        b->count += ceil_div_i64(after->at.hi, TILE) - after->at.lo / TILE;
-    b->k = b->unit = b->done = b->turns = 0;
-    for (int64_t k = 0; k < b->count; k++) {
-        const struct N(product) product = N(product_beside)(s, b, k);
-
-        b->turns += N(turns)(&product);
-    }
-    N(clear_top)(s);
-}
-
-/* A turn of product k, and as much of what becomes of product k - 1. */
-static void N(run_turn)(const STATE *s, struct N(beside) * b)
-{
-    struct N(product) *const p = &b->product;
-
-    if (b->unit == 0) {
-        *p = N(product_beside)(s, b, b->k);
-        N(begin_product)();
-    }
-    const int64_t turns = N(turns)(p);
-    if (b->unit < p->units)
-        N(add_unit)(p, b->unit);
-    if (b->k > 0)
-        N(use_product)
-    (s, b, b->k - 1, TILE * b->unit / turns, TILE * (b->unit + 1) / turns);
-    if (++b->unit == turns) {
-        N(end_product)(p);
-        b->unit = 0;
-        b->k++;
-    }
-}
-
-static void N(run_beside)(const STATE *s, struct N(beside) * b, int64_t until)
-{
-    for (; b->done < until; b->done++)
-        N(run_turn)(s, b);
-}
-
-static void N(close_beside)(const STATE *s, struct N(beside) * b, int64_t j0)
-{
-    const struct N(pass) *const before = b->before;
-
-    N(run_beside)(s, b, b->turns);
-    if (b->count > 0)
-        N(use_product)(s, b, b->count - 1, 0, TILE);
-    if (before->g && !s->finite)
-        N(add_infinite)(s, before->g, before->s, j0, before->at.lo, before->at.hi);
 }
 
 /* The new maximum of every row, and what it makes of the sums before. */
-static void N(begin_weights)(STATE *s, struct N(pass) * pass, int64_t j0)
+static void N(begin_weights)(STATE *s, struct N(pass) * pass)
 {
     ROWS *const g = pass->g;
 
     s->s = pass->s;
-    N(wide_rule)(s, g, j0, pass->at.lo, pass->at.hi, pass->edge);
-    for (int64_t r = 0; r < g->width; r += VLEN) {
+    N(begin_scores)(s, pass);
+    for (int64_t r = 0; r < BR; r += VLEN) {
         const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
         const VEC base = N(finite_or_0)(m);
 
@@ -159,64 +99,175 @@ static void N(begin_weights)(STATE *s, struct N(pass) * pass, int64_t j0)
     }
 }
 
-static void N(weigh_piece)(const STATE *s, struct N(pass) * pass, int64_t a, int64_t e)
+/* The weight of a score or its product; mark NULL: not at an edge. */
+static ALWAYS_INLINE VEC N(tile_weight)(const REAL *product, const REAL *mark, VEC scale,
+                                        VEC base)
 {
-    for (int64_t r = 0; r < pass->g->width; r += VLEN) {
-        const VEC base = V(load)(pass->base + r);
-        const VEC sum = pass->edge ? N(weigh_lanes)(s, a, e, r, base, 1, NULL, 0)
-                                   : N(weigh_lanes)(s, a, e, r, base, 0, NULL, 0);
+    const VEC w = N(weight)(V(mul)(V(load)(product), scale), base);
 
+    return mark ? V(either)(w, V(load)(mark)) : w;
+}
+
+/*
+ * Weights of keys x .. x + PIECE - 1 and their sums, with `units` turns of the product at
+ * hand among them; `values`: what the product before it was of.
+ */
+static ALWAYS_INLINE void N(weigh_among)(const STATE *s, struct N(pass) * pass,
+                                         struct N(beside) * b, int64_t x, const int edge,
+                                         const int units, const int values)
+{
+    enum { parts = PIECE / 2 * QV };
+    const VEC scale = V(set1)(pass->scale);
+    const REAL *const from = s->s + x * BR, *const mark = s->extra + x * BR;
+    REAL *const to = s->s + x / 2 * BR;
+    VEC base[QV], sum[QV], with[QV];
+
+    for (int v = 0; v < QV; v++) {
+        base[v] = V(load)(pass->base + v * VLEN);
+        sum[v] = V(set1)(0);
+    }
+    if (units > 0)
+        N(load_use)(s, b, with, values);
+    UNROLL
+    for (int n = 0; n < parts; n++) {
+        const int v = n % QV, pair = n / QV;
+
+        UNROLL
+        for (int k = n * units * N(unit_steps) / parts;
+             k < (n + 1) * units * N(unit_steps) / parts; k++)
+            N(run_step)(b, k % N(unit_steps), with, values);
+        const int64_t at = 2 * pair * BR + v * VLEN;
+        const VEC even =
+            N(tile_weight)(from + at, edge ? mark + at : NULL, scale, base[v]);
+        const VEC odd =
+            N(tile_weight)(from + at + BR, edge ? mark + at + BR : NULL, scale, base[v]);
+
+        N(store_pairs)(to + pair * BR + v * VLEN, even, odd);
+        sum[v] = V(add)(V(add)(sum[v], even), odd);
+    }
+    if (units > 0)
+        N(store_use)(s, with, values);
+    b->done += units;
+    for (int v = 0; v < QV; v++)
+        V(store)
+    (pass->sum + v * VLEN, V(add)(V(load)(pass->sum + v * VLEN), sum[v]));
+}
+
+/* Each in a function of its own, whose registers are its own. */
+#define WEIGH(name, edge, units, values)                                                 \
+    static __attribute__((noinline)) void N(name)(const STATE *s, struct N(pass) * pass, \
+                                                  struct N(beside) * b, int64_t x)       \
+    {                                                                                    \
+        N(weigh_among)(s, pass, b, x, edge, units, values);                              \
+    }
+WEIGH(weigh_alone, 0, 0, 0)
+WEIGH(weigh_score, 0, 1, 0)
+WEIGH(weigh_value, 0, 1, 1)
+WEIGH(weigh_scores, 0, 2, 0)
+WEIGH(weigh_values, 0, 2, 1)
+WEIGH(weigh_edge_alone, 1, 0, 0)
+WEIGH(weigh_edge_score, 1, 1, 0)
+WEIGH(weigh_edge_value, 1, 1, 1)
+WEIGH(weigh_edge_scores, 1, 2, 0)
+WEIGH(weigh_edge_values, 1, 2, 1)
+
+static void N(weigh_whole)(const STATE *s, struct N(pass) * pass, struct N(beside) * b,
+                           int64_t x, int64_t units)
+{
+    static void (*const weigh[2][3][2])(const STATE *, struct N(pass) *,
+                                        struct N(beside) *, int64_t) = {
+        {{N(weigh_alone), N(weigh_alone)},
+         {N(weigh_score), N(weigh_value)},
+         {N(weigh_scores), N(weigh_values)}},
+        {{N(weigh_edge_alone), N(weigh_edge_alone)},
+         {N(weigh_edge_score), N(weigh_edge_value)},
+         {N(weigh_edge_scores), N(weigh_edge_values)}}};
+
+    weigh[pass->edge != 0][min_i64(units, 2)][b->use.values](s, pass, b, x);
+}
+
+/* The same for keys a .. e - 1 of a piece, and nothing among them. */
+static void N(weigh_some)(const STATE *s, struct N(pass) * pass, int64_t a, int64_t e)
+{
+    const VEC scale = V(set1)(pass->scale);
+
+    for (int64_t r = 0; r < BR; r += VLEN) {
+        const VEC base = V(load)(pass->base + r);
+        VEC sum = V(set1)(0);
+
+        for (int64_t x = a; x < e; x += 2) {
+            VEC w[2] = {V(set1)(0), V(set1)(0)};
+
+            for (int64_t y = x; y < min_i64(x + 2, e); y++)
+                w[y - x] = N(tile_weight)(s->s + y * BR + r,
+                                          pass->edge ? s->extra + y * BR + r : NULL,
+                                          scale, base);
+            N(keep_weights)(s, x, r, w[0], w[1]);
+            sum = V(add)(V(add)(sum, w[0]), w[1]);
+        }
         V(store)(pass->sum + r, V(add)(V(load)(pass->sum + r), sum));
     }
 }
 
+/* Keys of the piece at x, and turns of the products beside it up to `until`. */
+static void N(weigh_piece)(const STATE *s, struct N(pass) * pass, struct N(beside) * b,
+                           int64_t x, int64_t until)
+{
+    const int64_t a = max_i64(x, pass->at.lo), e = min_i64(x + PIECE, pass->at.hi);
+
+    if (e - a < PIECE) {
+        N(weigh_some)(s, pass, a, e);
+    } else {
+        if (b->done < until && b->unit == 0)
+            N(start_product)(s, b);
+        N(weigh_whole)
+        (s, pass, b, x, min_i64(until - b->done, b->product.units - b->unit));
+        if (b->unit > 0 && b->unit == b->product.units)
+            N(finish_product)(b);
+    }
+    N(run_beside)(s, b, until);
+}
+
 /* Weights of the pass, piece by piece, and the products beside it spread among them. */
-static void N(weigh_pass)(STATE *s, struct N(pass) * pass, struct N(beside) * b,
-                          int64_t j0)
+static void N(weigh_pass)(STATE *s, struct N(pass) * pass, struct N(beside) * b)
 {
     const int64_t a = pass->at.lo, e = pass->at.hi, first = a / PIECE;
     const int64_t pieces = ceil_div_i64(e, PIECE) - first;
     ROWS *const g = pass->g;
 
-    N(begin_weights)(s, pass, j0);
+    N(begin_weights)(s, pass);
     N(open_beside)(s, b);
-    for (int64_t n = 0; n < pieces; n++) {
-        const int64_t x = (first + n) * PIECE;
-
-        N(run_beside)(s, b, b->turns * (n + 1) / pieces);
-        N(weigh_piece)(s, pass, max_i64(x, a), min_i64(x + PIECE, e));
-    }
-    N(close_beside)(s, b, j0);
+    for (int64_t n = 0; n < pieces; n++)
+        N(weigh_piece)(s, pass, b, (first + n) * PIECE, b->turns * (n + 1) / pieces);
+    N(close_beside)(s, b);
     N(clear_weights)(pass->s, a, e);
-    for (int64_t r = 0; r < g->width; r += VLEN)
+    for (int64_t r = 0; r < BR; r += VLEN)
         V(store)
     (g->l + r, V(fma)(V(load)(g->l + r), V(load)(pass->fix + r), V(load)(pass->sum + r)));
 }
 
-static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
+static void N(wide_blocks)(STATE *s, struct key_range all, struct key_range keys)
 {
     REAL *const own = s->s, *const work = s->work;
     REAL *const scores[3] = {own, work, work + N(work_scores)};
+    struct N(line)
+        line = {.all = all, .end = keys.hi, .j0 = keys.lo / BC * BC, .index = s->count};
     struct N(pass) passes[3] = {{0}};
-    struct N(beside) b = {.before = &passes[2],
-                          .after = &passes[0],
-                          .scale = N(narrow)(s->p->scale),
-                          .buffer = work + 2 * N(work_scores)};
-    int64_t index = 0;
+    struct N(beside) b = {
+        .before = &passes[2], .after = &passes[0], .buffer = work + 2 * N(work_scores)};
 
-    N(open_block)(s, j0, all.lo, all.hi);
-    N(next_pass)(s, j0, &index, scores[0], b.after);
+    N(next_pass)(s, &line, scores[0], b.after);
     N(open_beside)(s, &b);
-    N(close_beside)(s, &b, j0);
+    N(close_beside)(s, &b);
     for (int turn = 0; b.after->g; turn++) {
         struct N(pass) *const now = b.after;
 
         b.after = &passes[(turn + 1) % 3];
-        N(next_pass)(s, j0, &index, scores[(turn + 1) % 3], b.after);
-        N(weigh_pass)(s, now, &b, j0);
+        N(next_pass)(s, &line, scores[(turn + 1) % 3], b.after);
+        N(weigh_pass)(s, now, &b);
         b.before = now;
     }
     N(open_beside)(s, &b);
-    N(close_beside)(s, &b, j0);
+    N(close_beside)(s, &b);
     s->s = own;
 }

@@ -62,7 +62,7 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
         N(begin_note)(s, j0, all.lo, all.hi);
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = &s->rows[x];
-        const struct key_range at = N(block_range)(s, g->lo, g->hi, j0);
+        const struct key_range at = N(block_range)(s, g->lo, g->hi, j0, BC);
 
         if (at.lo >= at.hi)
             continue;
@@ -77,6 +77,12 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
         if (g->tally)
             N(close_note)(s, g, j0, at.lo, at.hi, select);
     }
+}
+
+static void N(wide_blocks)(STATE *s, struct key_range all, struct key_range keys)
+{
+    for (int64_t j0 = keys.lo / BC * BC; j0 < keys.hi; j0 += BC)
+        N(wide_block)(s, j0, N(block_range)(s, all.lo, all.hi, j0, BC));
 }
 
 static void N(begin_blocks)(void) {}

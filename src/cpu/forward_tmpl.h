@@ -15,6 +15,7 @@
  *   NARROW_REST               rows past whole vectors that are narrow, at most
  *   NARROW_ROWS               rows at a time in a narrow item, 4 or 8
  *   NARROW_VECTORS            vectors of columns of V at a time in a narrow item
+ *   BC, NARROW_BC             keys of a block of a wide and of a narrow item
  *
  * Online softmax over blocks of BC keys.  Between blocks, a row holds
  *     m = max score so far,  l = sum exp(s - m),  acc = sum exp(s - m) v.

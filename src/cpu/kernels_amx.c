@@ -13,6 +13,8 @@
 /* Statistics, and columns, are summed where weights are not cut into pieces. */
 #define TAKES(p) ((p)->dtype == ATTEND_BF16 && !(p)->stats.needs && !(p)->second)
 #define TILE_BF16
+/* Fewer sums with the output than with 128; no sum takes the keys one by one. */
+#define BC 256
 #define QV 2
 #define LANES_STEP BR
 /* A row on its own does not get the bits of a row in a tile. */

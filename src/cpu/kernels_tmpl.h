@@ -8,8 +8,8 @@
  *   BASE_ISA          optional: the set that is left all problems but those of bf16
  *                     that TAKES(p) is true for
  *   TILE_BF16         with it: products_amx.h in the place of products_bf16.h
- *   LANES_STEP, TILES_MAX, NARROW_REST   optional, VLEN, 4 and VLEN / 4 if not given:
- *                     forward_tmpl.h
+ *   LANES_STEP, TILES_MAX, NARROW_REST, BC   optional, VLEN, 4, VLEN / 4 and 128 if not
+ *                     given: forward_tmpl.h
  * and includes this file, which makes the f32 and f64 instances, or with BASE_ISA the
  * bf16 instance, and the table.
  */
@@ -39,12 +39,16 @@
 #define LOG2_E 1.44269504088896340736
 
 /* Keys of a block, even: scores of a full tile stay near L1. */
+#ifndef BC
 #define BC 128
+#endif
+/* The same where rows are few, whose sums take all keys of a block in turn. */
+#define NARROW_BC 128
 /* Keys that start anew and are joined to those before: the share of one worker. */
 #define SPLIT 1024
 /* Columns summed in one go by a score. */
 #define SUM_COLUMNS 128
-_Static_assert(SPLIT % BC == 0, "a block lies in one split");
+_Static_assert(SPLIT % BC == 0 && SPLIT % NARROW_BC == 0, "a block lies in one split");
 
 /*
  * Bytes of scratch that the products want for one tile of Q and a block of K and V, and
@@ -65,7 +69,7 @@ struct operand {
 #define ROWS struct N(rows)
 
 /* Scores of a row of one: a block, and room for a tile of keys that starts inside it. */
-#define S_ROW (BC + NARROW_TILES * VLEN)
+#define S_ROW (NARROW_BC + NARROW_TILES * VLEN)
 /* How far before its use a key of K and of V is fetched, in keys. */
 #define KEYS_AHEAD 48
 #define VALUES_AHEAD 16
@@ -187,8 +191,10 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 #if defined(TILE_BF16)
 #include "cpu/pairs_bf16.h"
 #include "cpu/products_amx.h"
+#include "cpu/layout_amx.h"
 #include "cpu/stats_none.h"
 #include "cpu/wide_tmpl.h"
+#include "cpu/beside_amx.h"
 #include "cpu/block_amx.h"
 #include "cpu/narrow_bf16.h"
 #elif defined(BASE_ISA)

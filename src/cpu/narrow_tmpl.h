@@ -38,8 +38,8 @@ static void N(narrow_hide)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
                            int64_t a, int64_t e)
 {
     const attend_view *mask = &s->p->mask;
-    const VEC first = V(set1)((REAL)min_i64(max_i64(g->first[r] - j0, 0), BC + 1));
-    const VEC last = V(set1)((REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), BC));
+    const VEC first = V(set1)((REAL)min_i64(max_i64(g->first[r] - j0, 0), NARROW_BC + 1));
+    const VEC last = V(set1)((REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), NARROW_BC));
 
     for (int64_t x = a; x < e; x += VLEN) {
         REAL *const score = s->s + r * S_ROW + x, *const mark = s->extra + r * S_ROW + x;
@@ -125,7 +125,7 @@ static ALWAYS_INLINE void N(narrow_softmax)(const STATE *s, ROWS *g, int64_t j0,
 
 static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
 {
-    const struct key_range x = N(block_range)(s, g->lo, g->hi, j0);
+    const struct key_range x = N(block_range)(s, g->lo, g->hi, j0, NARROW_BC);
     const int edge = s->p->mask.data || j0 + x.lo < g->all_lo || j0 + x.hi > g->all_hi;
 
     N(narrow_scores)(s, g, j0, x.lo, x.hi);
@@ -155,8 +155,8 @@ static void N(forward_narrow)(STATE *s)
     if (joined)
         N(narrow_forget)(s, g->m_before, g->l_before, g->acc_before);
     for (int64_t k0 = g->lo / SPLIT * SPLIT; k0 < g->hi; k0 += SPLIT) {
-        for (int64_t j0 = max_i64(g->lo, k0) / BC * BC; j0 < min_i64(g->hi, k0 + SPLIT);
-             j0 += BC)
+        for (int64_t j0 = max_i64(g->lo, k0) / NARROW_BC * NARROW_BC;
+             j0 < min_i64(g->hi, k0 + SPLIT); j0 += NARROW_BC)
             N(narrow_block)(s, g, j0);
         if (!joined)
             continue;

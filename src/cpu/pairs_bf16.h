@@ -81,14 +81,8 @@ static inline __m512bh N(seen_pairs)(__m512bh value, __m512bh weight)
     return (__m512bh)_mm512_maskz_mov_epi16(seen, (__m512i)value);
 }
 
-/*
- * Weights of keys x and x + 1 as pairs of bf16, in place: row x / 2 is written after
- * row x is read.
- */
-enum { N(keeps_weights) = 0 };
-
-static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
-                                   VEC odd)
+/* Weights of two keys as pairs of bf16. */
+static inline void N(store_pairs)(REAL *to, VEC even, VEC odd)
 {
     const __m512i lane =
         _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -96,6 +90,14 @@ static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC eve
     const __m512i interleave = _mm512_or_si512(lane, _mm512_slli_epi32(upper, 16));
     const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(odd, even);
 
-    _mm512_storeu_si512(s->s + x / 2 * BR + r,
-                        _mm512_permutexvar_epi16(interleave, both));
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi16(interleave, both));
+}
+
+/* The same for keys x and x + 1, in place: row x / 2 is written after row x is read. */
+enum { N(keeps_weights) = 0 };
+
+static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
+                                   VEC odd)
+{
+    N(store_pairs)(s->s + x / 2 * BR + r, even, odd);
 }

@@ -150,15 +150,16 @@ static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
 }
 
 /*
- * The block's part of keys lo .. hi - 1, from an even key to an even end where nk allows:
- * a key that no row sees is hidden like any other.
+ * The part of keys lo .. hi - 1 in the block of `keys` keys from j0 on, from an even key
+ * to an even end where nk allows: a key that no row sees is hidden like any other.
  */
-static struct key_range N(block_range)(const STATE *s, int64_t lo, int64_t hi, int64_t j0)
+static struct key_range N(block_range)(const STATE *s, int64_t lo, int64_t hi, int64_t j0,
+                                       int64_t keys)
 {
     const int64_t even = min_i64(hi + (hi & 1), s->p->nk);
 
     return (struct key_range){(max_i64(lo, j0) - j0) & ~(int64_t)1,
-                              min_i64(even, j0 + BC) - j0};
+                              min_i64(even, j0 + keys) - j0};
 }
 
 /*

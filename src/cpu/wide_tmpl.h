@@ -275,7 +275,7 @@ static void N(store_weights)(STATE *s, const ROWS *g, const REAL *m, const REAL 
             to[r][j * step] = 0;
     }
     for (int64_t j0 = g->lo / BC * BC; j0 < g->hi; j0 += BC) {
-        const struct key_range x = N(block_range)(s, g->lo, g->hi, j0);
+        const struct key_range x = N(block_range)(s, g->lo, g->hi, j0, BC);
 
         N(open_block)(s, j0, x.lo, x.hi);
         const int edge = N(is_edge)(s, g, j0, x.lo, x.hi);
@@ -365,10 +365,11 @@ static void N(forget)(const STATE *s, REAL *m, REAL *l, REAL *acc)
 }
 
 /*
- * The block from j0 on, of keys all.lo .. all.hi - 1, for every tile that sees some of
- * it; begin_blocks and end_blocks come before the first and after the last of an item.
+ * The blocks of keys keys.lo .. keys.hi - 1 in turn, each for every tile that sees some
+ * of it; the item sees keys all.lo .. all.hi - 1.  begin_blocks and end_blocks come
+ * before the first and after the last of an item.
  */
-static void N(wide_block)(STATE *s, int64_t j0, struct key_range all);
+static void N(wide_blocks)(STATE *s, struct key_range all, struct key_range keys);
 static void N(begin_blocks)(void);
 static void N(end_blocks)(void);
 
@@ -393,9 +394,8 @@ static void N(forward_wide)(STATE *s)
         }
     }
     for (int64_t k0 = all.lo / SPLIT * SPLIT; k0 < all.hi; k0 += SPLIT) {
-        for (int64_t j0 = max_i64(all.lo, k0) / BC * BC; j0 < min_i64(all.hi, k0 + SPLIT);
-             j0 += BC)
-            N(wide_block)(s, j0, N(block_range)(s, all.lo, all.hi, j0));
+        N(wide_blocks)
+        (s, all, (struct key_range){max_i64(all.lo, k0), min_i64(all.hi, k0 + SPLIT)});
         for (int64_t x = 0; x < s->count; x++)
             if (N(many_splits)(&s->rows[x])) {
                 N(wide_join)(s, &s->rows[x]);

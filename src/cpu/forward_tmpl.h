@@ -14,6 +14,8 @@
  *   TILES_MAX                 tiles of an item at most
  *   NARROW_REST               rows past whole vectors that are narrow, at most
  *   NARROW_ROWS               rows at a time in a narrow item, 4 or 8
+ *   NARROW_TILES              tiles of VLEN keys that take turns in a narrow item
+ *   TURN                      lanes of Q whose columns of K are turned at a time
  *   NARROW_VECTORS            vectors of columns of V at a time in a narrow item
  *   BC, NARROW_BC             keys of a block of a wide and of a narrow item
  *

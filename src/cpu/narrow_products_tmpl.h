@@ -65,7 +65,7 @@ static size_t N(narrow_v_size)(const struct problem *p)
 /* Keys scored at a time: tiles of as many as lanes. */
 enum { N(tile_keys) = NARROW_TILES * VLEN };
 
-/* Bytes of a key in whole turns, and of a tile of keys that are copied. */
+/* Bytes of a copied key, in whole turns. */
 static int64_t N(copied_key)(const struct problem *p, int64_t bytes)
 {
     return ceil_div_i64(p->d, N(chunk)) * N(chunk) * bytes;
@@ -116,11 +116,12 @@ static ALWAYS_INLINE void N(fetch_line)(struct N(fetch) * f, int64_t row_bytes)
  * Scores of a tile of keys, row_bytes apart, and rows r .. r + rows - 1.  Its parts of
  * VLEN keys take turns: the sums of one wait while the others are turned and multiplied.
  * The machine does not foresee how K is read: keys `ahead` bytes further are fetched into
- * L2, and into L1 the next line of these keys, or the first of the next tile.
+ * L2, and into L1 the next line of these keys, or the first of the tile at `next`.
  */
 static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const char *key,
-                                          int64_t row_bytes, int64_t ahead, REAL *scores,
-                                          VEC scale, const attend_dtype dtype, int64_t r,
+                                          int64_t row_bytes, int64_t next, int64_t ahead,
+                                          REAL *scores, VEC scale,
+                                          const attend_dtype dtype, int64_t r,
                                           const int rows)
 {
     const int64_t bytes = N(dtype_bytes)(dtype), columns = TURN * N(lane_columns);
@@ -139,9 +140,8 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const c
             const int64_t fetched =
                 c / columns % line_turns * (N(tile_keys) / line_turns);
             const bool last = c * bytes + LINE >= d * bytes;
-            struct N(fetch)
-                fetch = {column + fetched * row_bytes,
-                         last ? N(tile_keys) * row_bytes - c * bytes : LINE, ahead};
+            struct N(fetch) fetch = {column + fetched * row_bytes,
+                                     last ? next - c * bytes : LINE, ahead};
 
             UNROLL
             for (int z = 0; z < NARROW_TILES; z++) {
@@ -179,16 +179,17 @@ static ALWAYS_INLINE void N(narrow_scores_of)(const STATE *s, const ROWS *g, int
         const char *key = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
         int64_t row_bytes = k->stride[2] * bytes;
         const int64_t left = max_i64(0, g->hi - j0 - x - N(tile_keys));
+        int64_t next = min_i64(left, N(tile_keys)) * row_bytes;
         int64_t ahead = min_i64(left, KEYS_AHEAD) * row_bytes;
 
         if (!whole || x + N(tile_keys) > e) {
             N(copy_keys_in_whole)(s, j0 + x, min_i64(e - x, N(tile_keys)), bytes);
             key = (const char *)s->k;
             row_bytes = N(copied_key)(s->p, bytes);
-            ahead = 0;
+            next = ahead = 0;
         }
-        FOR_ROWS_OF(NARROW_ROWS, g->rows, N(narrow_score), s, g, key, row_bytes, ahead,
-                    s->s + x, scale, dtype);
+        FOR_ROWS_OF(NARROW_ROWS, g->rows, N(narrow_score), s, g, key, row_bytes, next,
+                    ahead, s->s + x, scale, dtype);
     }
 }
 

@@ -57,9 +57,8 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, bool nar
     ROWS none;
 
     s->count = ceil_div_i64(rows, BR);
-    s->s = N(take)(base, &used, narrow ? N(narrow_split_s) * sizeof(REAL) : BC * lanes);
-    s->extra =
-        N(take)(base, &used, narrow ? N(narrow_block_s) * sizeof(REAL) : BC * lanes);
+    s->s = N(take)(base, &used, BC * lanes);
+    s->extra = N(take)(base, &used, BC * lanes);
     s->top = N(take)(base, &used, lanes);
     s->fix = N(take)(base, &used, lanes);
     s->k = N(take)(base, &used, narrow ? N(narrow_k_size)(p) : sizes.k);

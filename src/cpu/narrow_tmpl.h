@@ -123,40 +123,14 @@ static ALWAYS_INLINE void N(narrow_softmax)(const STATE *s, ROWS *g, int64_t j0,
     N(narrow_weigh)(s, g, a, e, edge, r, rows);
 }
 
-/* Numbers of a block's scores, and of those of a split's blocks. */
-enum { N(narrow_block_s) = VLEN * S_ROW };
-enum { N(narrow_split_s) = SPLIT / NARROW_BC * N(narrow_block_s) };
-
-/* The block from j0 on, whose scores are there. */
-static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0, struct key_range x)
+static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
 {
+    const struct key_range x = N(block_range)(s, g->lo, g->hi, j0, NARROW_BC);
     const int edge = s->p->mask.data || j0 + x.lo < g->all_lo || j0 + x.hi > g->all_hi;
 
+    N(narrow_scores)(s, g, j0, x.lo, x.hi);
     FOR_ROWS_OF(4, g->rows, N(narrow_softmax), s, g, j0, x.lo, x.hi);
     N(narrow_values)(s, g, j0, x.lo, x.hi, edge);
-}
-
-/*
- * The blocks of the split from k0 on.  All of K comes before all of V: the machine
- * foresees a long run of memory better than many short ones.
- */
-static void N(narrow_split)(STATE *s, ROWS *g, int64_t k0)
-{
-    const int64_t first = max_i64(g->lo, k0) / NARROW_BC * NARROW_BC;
-    const int64_t end = min_i64(g->hi, k0 + SPLIT);
-    REAL *const own = s->s;
-
-    for (int values = 0; values < 2; values++)
-        for (int64_t j0 = first; j0 < end; j0 += NARROW_BC) {
-            const struct key_range x = N(block_range)(s, g->lo, g->hi, j0, NARROW_BC);
-
-            s->s = own + (j0 - k0) / NARROW_BC * N(narrow_block_s);
-            if (values)
-                N(narrow_block)(s, g, j0, x);
-            else
-                N(narrow_scores)(s, g, j0, x.lo, x.hi);
-        }
-    s->s = own;
 }
 
 /* Of all lanes: rows past the last repeat it. */
@@ -181,7 +155,9 @@ static void N(forward_narrow)(STATE *s)
     if (joined)
         N(narrow_forget)(s, g->m_before, g->l_before, g->acc_before);
     for (int64_t k0 = g->lo / SPLIT * SPLIT; k0 < g->hi; k0 += SPLIT) {
-        N(narrow_split)(s, g, k0);
+        for (int64_t j0 = max_i64(g->lo, k0) / NARROW_BC * NARROW_BC;
+             j0 < min_i64(g->hi, k0 + SPLIT); j0 += NARROW_BC)
+            N(narrow_block)(s, g, j0);
         if (!joined)
             continue;
         for (int64_t r = 0; r < g->rows; r++)

@@ -29,7 +29,7 @@ struct N(state) {
     int64_t head, heads; /* the list takes these query heads in turn */
     ROWS *rows;
     int64_t count;
-    REAL *s;     /* scores, then weights: wide [BC][BR], narrow [rows][S_ROW] */
+    REAL *s;     /* scores, then weights: wide [BC][BR], narrow [rows][BC] */
     REAL *extra; /* bias, then marks, as s */
     REAL *k, *v; /* a block of K and of V, where they cannot be used in place */
     struct operand keys, values;

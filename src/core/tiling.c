@@ -21,8 +21,7 @@ struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
     return t;
 }
 
-/* Items of `size` rows where `left` rows are left: they leave as many for smaller ones.
- */
+/* Items of `size` rows where `left` are left; some rows are kept for smaller ones. */
 static int64_t items_of_size(const struct tiling *t, int64_t size, int64_t left)
 {
     return size > t->least_rows ? max_i64(0, left / size - 1) : ceil_div_i64(left, size);

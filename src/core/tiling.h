@@ -21,8 +21,7 @@ struct tile {
 struct tiling {
     int64_t hkv, nk, rows; /* key/value heads, keys; rows of the list of each */
     int64_t item_rows, items_per_head;
-    int64_t
-        least_rows; /* items shrink to this along the list; item_rows: all are alike */
+    int64_t least_rows;         /* items shrink to it along the list, if it is less */
     int64_t split_keys, splits; /* splits is 1 where rows are not split */
     int64_t count;              /* items in all, the splits of the same rows together */
 };

@@ -177,8 +177,7 @@ static ALWAYS_INLINE void N(run_step)(struct N(beside) * b, const int step, VEC 
         b->unit++;
 }
 
-/* Whole turns, with nothing among them; all is used at once, as later steps may be few.
- */
+/* Whole turns, nothing among them; all is used at once, since few steps may follow. */
 static void N(run_beside)(const STATE *s, struct N(beside) * b, int64_t until)
 {
     for (; b->done < until; b->done++) {

@@ -176,8 +176,8 @@ static inline __attribute__((always_inline)) void vf_turn(vf x[VF_TURN], const c
     vf y[8], z[8];
 
     for (int i = 0; i < 8; i += 4) {
-        const char *const low = rows_at(rows + 2 * i * step), *const high =
-                                                                  rows_at(low + 4 * step);
+        const char *const low = rows_at(rows + 2 * i * step);
+        const char *const high = rows_at(low + 4 * step);
 
         for (int j = 0; j < 4; j++)
             y[i + j] = _mm512_castpd_ps(_mm512_insertf64x4(
@@ -198,29 +198,27 @@ turn_halves(__m256i y[8], const char *rows, int64_t step)
     __m256i z[8];
 
     for (int i = 0; i < 8; i += 4) {
-        const char *const low = rows_at(rows + i * step), *const high =
-                                                              rows_at(low + 8 * step);
+        const char *const low = rows_at(rows + i * step);
+        const char *const high = rows_at(low + 8 * step);
 
         for (int j = 0; j < 4; j++)
-            y[i + j] = _mm256_inserti128_si256(
+            z[i + j] = _mm256_inserti128_si256(
                 _mm256_castsi128_si256(_mm_loadu_si128((const void *)(low + j * step))),
                 _mm_loadu_si128((const void *)(high + j * step)), 1);
     }
     for (int i = 0; i < 8; i += 2) {
-        z[i] = _mm256_unpacklo_epi16(y[i], y[i + 1]);
-        z[i + 1] = _mm256_unpackhi_epi16(y[i], y[i + 1]);
+        y[i] = _mm256_unpacklo_epi16(z[i], z[i + 1]);
+        y[i + 1] = _mm256_unpackhi_epi16(z[i], z[i + 1]);
     }
     for (int i = 0; i < 8; i += 4)
         for (int j = 0; j < 2; j++) {
-            y[i + 2 * j] = _mm256_unpacklo_epi32(z[i + j], z[i + j + 2]);
-            y[i + 2 * j + 1] = _mm256_unpackhi_epi32(z[i + j], z[i + j + 2]);
+            z[i + 2 * j] = _mm256_unpacklo_epi32(y[i + j], y[i + j + 2]);
+            z[i + 2 * j + 1] = _mm256_unpackhi_epi32(y[i + j], y[i + j + 2]);
         }
     for (int i = 0; i < 4; i++) {
-        z[2 * i] = _mm256_unpacklo_epi64(y[i], y[i + 4]);
-        z[2 * i + 1] = _mm256_unpackhi_epi64(y[i], y[i + 4]);
+        y[2 * i] = _mm256_unpacklo_epi64(z[i], z[i + 4]);
+        y[2 * i + 1] = _mm256_unpackhi_epi64(z[i], z[i + 4]);
     }
-    for (int i = 0; i < 8; i++)
-        y[i] = z[i];
 }
 static inline __attribute__((always_inline)) void
 vf_turn_f16(vf x[VF_TURN], const char *rows, int64_t step)

@@ -73,8 +73,13 @@ struct operand {
 /* How far before its use a key of K and of V is fetched, in keys. */
 #define KEYS_AHEAD 48
 #define VALUES_AHEAD 16
+/* Bytes of V, and keys at least, that rows and columns take in turn. */
+#define VALUES_BYTES 8192
+#define VALUES_LEAST 16
 /* Bytes that are fetched at once. */
 #define LINE 64
+/* Reads a byte, which the machine foresees better than fetching. */
+#define TOUCH(at) ((void)*(const volatile char *)(at))
 #define FETCH_L1(at) __builtin_prefetch((at), 0, 3)
 #define FETCH_L2(at) __builtin_prefetch((at), 0, 2)
 /* Most vectors beside each other in a register tile. */

@@ -4,51 +4,96 @@
  * Parameters: forward_tmpl.h.
  */
 
+/* attend_dtype_size, known to the compiler. */
+static ALWAYS_INLINE int64_t N(dtype_bytes)(const attend_dtype dtype)
+{
+    return dtype == ATTEND_F64 ? 8 : dtype == ATTEND_F32 ? 4 : 2;
+}
+
+/* Whether a vector of this dtype is loaded and stored in one go. */
+static inline bool N(goes_whole)(attend_dtype dtype)
+{
+    return dtype == REAL_DTYPE || (sizeof(REAL) == sizeof(float) &&
+                                   (dtype == ATTEND_F16 || dtype == ATTEND_BF16));
+}
+
+static inline VEC N(load_whole)(const void *from, attend_dtype dtype)
+{
+#ifdef WIDENS_HALVES
+    if (dtype == ATTEND_F16)
+        return V(load_f16)(from);
+    if (dtype == ATTEND_BF16)
+        return V(load_bf16)(from);
+#endif
+    (void)dtype;
+    return V(load)(from);
+}
+
+static inline void N(store_whole)(void *to, attend_dtype dtype, VEC x)
+{
+#ifdef WIDENS_HALVES
+    if (dtype == ATTEND_F16) {
+        V(store_f16)(to, x);
+        return;
+    }
+    if (dtype == ATTEND_BF16) {
+        V(store_bf16)(to, x);
+        return;
+    }
+#endif
+    (void)dtype;
+    V(store)(to, x);
+}
+
+static __attribute__((noinline)) VEC N(load_some)(const void *row, attend_dtype dtype,
+                                                  int64_t step, int64_t c, int64_t n)
+{
+    REAL lanes[VLEN] = {0};
+
+    if (step == 1 && N(goes_whole)(dtype)) {
+        const int64_t bytes = N(dtype_bytes)(dtype);
+
+        memcpy(lanes, (const char *)row + c * bytes, (size_t)(n * bytes));
+        return N(load_whole)(lanes, dtype);
+    }
+    for (int64_t x = 0; x < n; x++)
+        lanes[x] = N(narrow)(attendi_load(row, dtype, (c + x) * step));
+    return V(load)(lanes);
+}
+
+static __attribute__((noinline)) void
+N(store_some)(void *row, attend_dtype dtype, int64_t step, int64_t c, int64_t n, VEC x)
+{
+    REAL lanes[VLEN];
+
+    if (step == 1 && N(goes_whole)(dtype)) {
+        const int64_t bytes = N(dtype_bytes)(dtype);
+
+        N(store_whole)(lanes, dtype, x);
+        memcpy((char *)row + c * bytes, lanes, (size_t)(n * bytes));
+        return;
+    }
+    V(store)(lanes, x);
+    for (int64_t y = 0; y < n; y++)
+        attendi_store(row, dtype, (c + y) * step, (double)lanes[y]);
+}
+
 /* Elements c .. c + n - 1 of a row, 0 in the lanes past n. */
 static inline VEC N(load_lanes)(const void *row, attend_dtype dtype, int64_t step,
                                 int64_t c, int64_t n)
 {
-    if (n == VLEN && step == 1) {
-        if (dtype == REAL_DTYPE)
-            return V(load)((const REAL *)row + c);
-#ifdef WIDENS_HALVES
-        if (dtype == ATTEND_F16)
-            return V(load_f16)((const uint16_t *)row + c);
-        if (dtype == ATTEND_BF16)
-            return V(load_bf16)((const uint16_t *)row + c);
-#endif
-    }
-    REAL lanes[VLEN];
-
-    for (int64_t x = 0; x < VLEN; x++)
-        lanes[x] = x < n ? N(narrow)(attendi_load(row, dtype, (c + x) * step)) : 0;
-    return V(load)(lanes);
+    if (n == VLEN && step == 1 && N(goes_whole)(dtype))
+        return N(load_whole)((const char *)row + c * N(dtype_bytes)(dtype), dtype);
+    return N(load_some)(row, dtype, step, c, n);
 }
 
 static inline void N(store_lanes)(void *row, attend_dtype dtype, int64_t step, int64_t c,
                                   int64_t n, VEC x)
 {
-    if (n == VLEN && step == 1) {
-        if (dtype == REAL_DTYPE) {
-            V(store)((REAL *)row + c, x);
-            return;
-        }
-#ifdef WIDENS_HALVES
-        if (dtype == ATTEND_F16) {
-            V(store_f16)((uint16_t *)row + c, x);
-            return;
-        }
-        if (dtype == ATTEND_BF16) {
-            V(store_bf16)((uint16_t *)row + c, x);
-            return;
-        }
-#endif
-    }
-    REAL lanes[VLEN];
-
-    V(store)(lanes, x);
-    for (int64_t y = 0; y < n; y++)
-        attendi_store(row, dtype, (c + y) * step, (double)lanes[y]);
+    if (n == VLEN && step == 1 && N(goes_whole)(dtype))
+        N(store_whole)((char *)row + c * N(dtype_bytes)(dtype), dtype, x);
+    else
+        N(store_some)(row, dtype, step, c, n, x);
 }
 
 /* Marks of the mask's keys j .. j + n - 1: those the row does not see. */

@@ -6,12 +6,6 @@
  * narrow_fma_tmpl.h or narrow_bf16.h.
  */
 
-/* attend_dtype_size, known to the compiler. */
-static ALWAYS_INLINE int64_t N(dtype_bytes)(const attend_dtype dtype)
-{
-    return dtype == ATTEND_F64 ? 8 : dtype == ATTEND_F32 ? 4 : 2;
-}
-
 /* Columns of K in a vector of Q. */
 enum { N(chunk) = VLEN * N(lane_columns) };
 
@@ -200,9 +194,10 @@ static void N(narrow_scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t 
 }
 
 /*
- * Sums of keys a .. e - 1 of the block for nv vectors of columns from c on.  Whoever
- * reads V first fetches what comes next, of all columns; a line's neighbour comes by
- * itself.
+ * Adds keys a .. e - 1 of the block to the sums of nv vectors of columns from c on.
+ * Memory is quick where it is read in order: whoever reads these keys first touches the
+ * columns left to others right after its own.  It also fetches what comes next, every
+ * second line, whose neighbour comes along.
  */
 static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
                                           int64_t e, int64_t c, const int select,
@@ -212,28 +207,32 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
     const attend_view *v = &s->p->v;
     const int64_t v_row = N(narrow_v_row)(s->p);
     const int64_t bytes = N(dtype_bytes)(dtype), row_bytes = v->stride[2] * bytes;
+    const int64_t used = s->p->dv * bytes, own = nv * VLEN * bytes;
     const char *row = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
-    const char *value = row + c * bytes;
     const REAL *w = s->s + r * S_ROW + a / N(weight_keys);
     REAL *const sums = s->v + r * v_row + c;
     const int64_t left = max_i64(0, s->rows->hi - j0 - e);
     const int64_t ahead = min_i64(left, VALUES_AHEAD) * row_bytes;
-    const int64_t fetched = r == 0 && c == 0 ? N(weight_keys) * row_bytes : 0;
+    const bool first = nv >= NARROW_VECTORS && r == 0 && c == 0;
     VEC acc[4 * NARROW_VECTORS];
 
     for (int i = 0; i < rows; i++)
         for (int u = 0; u < nv; u++)
-            acc[i * nv + u] = V(set1)(0);
+            acc[i * nv + u] = V(load)(sums + i * v_row + u * VLEN);
     for (int64_t keys = e - a; keys > 0; keys -= N(weight_keys), w++) {
+        const int64_t have = first ? min_i64(keys, N(weight_keys)) : 0;
         VEC y[2 * NARROW_VECTORS];
 
-        for (int64_t z = 0; z < fetched; z += row_bytes)
-            for (int64_t x = 0; x < s->p->dv * bytes; x += 2 * LINE)
-                FETCH_L2(value + ahead + z + x);
+        for (int64_t z = 0; z < have; z++)
+            for (int64_t x = 0; x < used; x += 2 * LINE)
+                FETCH_L2(row + z * row_bytes + ahead + x);
         if (nv >= NARROW_VECTORS)
-            N(narrow_load_values)(y, value, row_bytes, keys, dtype, nv);
+            N(narrow_load_values)(y, row + c * bytes, row_bytes, keys, dtype, nv);
         else
             N(narrow_load_some)(y, s->p, row, row_bytes, keys, c);
+        for (int64_t z = 0; z < have; z++)
+            for (int64_t x = own; x < used; x += LINE)
+                TOUCH(row + z * row_bytes + x);
         for (int i = 0; i < rows; i++) {
             const VEC weight = V(set1)(w[i * S_ROW]);
 
@@ -242,7 +241,6 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
                     N(narrow_add_value)(acc[i * nv + u], weight, y[u], select);
         }
         row += N(weight_keys) * row_bytes;
-        value += N(weight_keys) * row_bytes;
     }
     for (int i = 0; i < rows; i++)
         for (int u = 0; u < nv; u++)
@@ -254,9 +252,8 @@ static void N(narrow_values_any)(const STATE *s, const ROWS *g, int64_t j0, int6
                                  int64_t e, int64_t c, int select)
 {
     for (; c < s->p->dv; c += N(weight_keys) * VLEN)
-        for (int64_t r = 0; r < g->rows; r++)
-            N(narrow_value)
-    (s, j0, a, e, c, select, s->p->v.dtype, N(weight_keys), r, 1);
+        FOR_ROWS_OF(4, g->rows, N(narrow_value), s, j0, a, e, c, select, s->p->v.dtype,
+                    N(weight_keys));
 }
 
 /* The first `whole` columns, in whole vectors: more columns at a time for fewer rows. */
@@ -292,15 +289,31 @@ static void N(narrow_join_block)(const STATE *s, const ROWS *g)
         }
 }
 
+/* Keys whose V stays in L1 for all rows and columns, even. */
+static int64_t N(narrow_value_keys)(const struct problem *p)
+{
+    const int64_t row_bytes = p->dv * (int64_t)attend_dtype_size(p->v.dtype);
+
+    return max_i64(VALUES_LEAST, VALUES_BYTES / max_i64(1, row_bytes) / 2 * 2);
+}
+
 static void N(narrow_values)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
                              int64_t e, int edge)
 {
     enum { WHOLE = NARROW_VECTORS * VLEN };
+    const struct problem *p = s->p;
     const int select = edge && !N(narrow_finite)(s, j0, a, e);
-    const int64_t whole = select || s->p->v.stride[3] != 1 ? 0 : s->p->dv / WHOLE * WHOLE;
+    const int64_t whole = select || p->v.stride[3] != 1 ? 0 : p->dv / WHOLE * WHOLE;
+    const int64_t keys = N(narrow_value_keys)(p);
+    const int64_t rows = min_i64(VLEN, ceil_div_i64(g->rows, 4) * 4);
 
     N(narrow_pack_weights)(s, g, a, e);
-    FOR_NARROW_DTYPES(s->p->v.dtype, N(narrow_values_of), s, g, j0, a, e, whole);
-    N(narrow_values_any)(s, g, j0, a, e, whole, select);
+    memset(s->v, 0, (size_t)(rows * N(narrow_v_row)(p)) * sizeof *s->v);
+    for (int64_t x = a; x < e; x += keys) {
+        const int64_t end = min_i64(e, x + keys);
+
+        FOR_NARROW_DTYPES(p->v.dtype, N(narrow_values_of), s, g, j0, x, end, whole);
+        N(narrow_values_any)(s, g, j0, x, end, whole, select);
+    }
     N(narrow_join_block)(s, g);
 }

@@ -13,8 +13,8 @@ static ALWAYS_INLINE int64_t N(dtype_bytes)(const attend_dtype dtype)
 /* Whether a vector of this dtype is loaded and stored in one go. */
 static inline bool N(goes_whole)(attend_dtype dtype)
 {
-    return dtype == REAL_DTYPE || (sizeof(REAL) == sizeof(float) &&
-                                   (dtype == ATTEND_F16 || dtype == ATTEND_BF16));
+    return dtype == REAL_DTYPE ||
+           (sizeof(REAL) == 4 && (dtype == ATTEND_F16 || dtype == ATTEND_BF16));
 }
 
 static inline VEC N(load_whole)(const void *from, attend_dtype dtype)
@@ -45,37 +45,43 @@ static inline void N(store_whole)(void *to, attend_dtype dtype, VEC x)
     V(store)(to, x);
 }
 
+/* A vector in memory, of either type. */
+union N(lanes) {
+    REAL real[VLEN];
+    uint16_t half[VLEN];
+};
+
 static __attribute__((noinline)) VEC N(load_some)(const void *row, attend_dtype dtype,
                                                   int64_t step, int64_t c, int64_t n)
 {
-    REAL lanes[VLEN] = {0};
+    union N(lanes) lanes = {.real = {0}};
 
     if (step == 1 && N(goes_whole)(dtype)) {
         const int64_t bytes = N(dtype_bytes)(dtype);
 
-        memcpy(lanes, (const char *)row + c * bytes, (size_t)(n * bytes));
-        return N(load_whole)(lanes, dtype);
+        memcpy(&lanes, (const char *)row + c * bytes, (size_t)(n * bytes));
+        return N(load_whole)(&lanes, dtype);
     }
     for (int64_t x = 0; x < n; x++)
-        lanes[x] = N(narrow)(attendi_load(row, dtype, (c + x) * step));
-    return V(load)(lanes);
+        lanes.real[x] = N(narrow)(attendi_load(row, dtype, (c + x) * step));
+    return V(load)(lanes.real);
 }
 
 static __attribute__((noinline)) void
 N(store_some)(void *row, attend_dtype dtype, int64_t step, int64_t c, int64_t n, VEC x)
 {
-    REAL lanes[VLEN];
+    union N(lanes) lanes;
 
     if (step == 1 && N(goes_whole)(dtype)) {
         const int64_t bytes = N(dtype_bytes)(dtype);
 
-        N(store_whole)(lanes, dtype, x);
-        memcpy((char *)row + c * bytes, lanes, (size_t)(n * bytes));
+        N(store_whole)(&lanes, dtype, x);
+        memcpy((char *)row + c * bytes, &lanes, (size_t)(n * bytes));
         return;
     }
-    V(store)(lanes, x);
+    V(store)(lanes.real, x);
     for (int64_t y = 0; y < n; y++)
-        attendi_store(row, dtype, (c + y) * step, (double)lanes[y]);
+        attendi_store(row, dtype, (c + y) * step, (double)lanes.real[y]);
 }
 
 /* Elements c .. c + n - 1 of a row, 0 in the lanes past n. */

@@ -78,7 +78,7 @@ struct operand {
 #define VALUES_LEAST 16
 /* Bytes that are fetched at once. */
 #define LINE 64
-/* Reads a byte, which the machine foresees better than fetching. */
+/* A load for the sake of its line: in order, the machine foresees loads, not fetches. */
 #define TOUCH(at) ((void)*(const volatile char *)(at))
 #define FETCH_L1(at) __builtin_prefetch((at), 0, 3)
 #define FETCH_L2(at) __builtin_prefetch((at), 0, 2)

@@ -51,6 +51,7 @@ union N(lanes) {
     uint16_t half[VLEN];
 };
 
+/* load_lanes and store_lanes where a vector does not go whole. */
 static __attribute__((noinline)) VEC N(load_some)(const void *row, attend_dtype dtype,
                                                   int64_t step, int64_t c, int64_t n)
 {

@@ -15,11 +15,11 @@ struct run {
     const struct kernels *kernels;
     struct problem *problem;
     struct schedule schedule;
-    size_t worker_scratch, part_size;
+    size_t worker_scratch, partial_size;
     char *scratch;       /* of worker 0; the others' follow */
     int32_t *order;      /* NULL: items go in the order they have */
-    char *parts;         /* part_size bytes for each item, where rows are split */
-    atomic_int *missing; /* parts that the rows of an item still wait for */
+    char *partials;      /* partial_size bytes for each item, where rows are split */
+    atomic_int *missing; /* partials that the rows of an item still wait for */
 };
 
 /* One item, which writes nothing that another reads. */
@@ -36,14 +36,15 @@ static void compute(void *arg, int64_t turn, int worker)
         k->forward(run->problem, &tile, scratch);
         return;
     }
-    /* Parts of the same rows lie one after another: the last rows of a head are fewer. */
-    char *const parts = run->parts + (size_t)(rows * splits) * run->part_size;
-    tile.part = parts + (size_t)(index % splits) * k->part_size(run->problem, tile.rows);
+    /* Those of the same rows lie one after another: the last rows of a head are fewer. */
+    char *const partials = run->partials + (size_t)(rows * splits) * run->partial_size;
+    tile.partial =
+        partials + (size_t)(index % splits) * k->partial_size(run->problem, tile.rows);
     k->forward(run->problem, &tile, scratch);
-    /* Whoever brings the last part joins them all, in the order of keys. */
+    /* Whoever brings the last one combines them all. */
     if (atomic_fetch_sub(&run->missing[rows], 1) == 1) {
-        tile.part = NULL;
-        k->join(run->problem, &tile, parts, splits, scratch);
+        tile.partial = NULL;
+        k->finish(run->problem, &tile, partials, splits, scratch);
     }
 }
 
@@ -64,17 +65,18 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     const struct tiling *t = &run->schedule.tiling;
     const size_t workers = (size_t)run->schedule.workers, items = (size_t)t->count;
     const bool ordered = workers > 1 && t->count <= INT32_MAX, split = t->splits > 1;
-    size_t total = 0, order_at, parts_at, missing_at, digest_at, ln_at;
+    size_t total = 0, order_at, partials_at, missing_at, digest_at, ln_at;
     struct stats *const stats = &run->problem->stats;
     run->worker_scratch = attendi_worker_size(
         run->kernels->scratch_size(run->problem, min_i64(t->item_rows, t->rows)));
-    run->part_size =
-        split ? run->kernels->part_size(run->problem, min_i64(t->item_rows, t->rows)) : 0;
+    run->partial_size =
+        split ? run->kernels->partial_size(run->problem, min_i64(t->item_rows, t->rows))
+              : 0;
     bool fits = attendi_reserve(&total, workers, run->worker_scratch);
     order_at = total;
     fits = fits && attendi_reserve(&total, ordered ? items : 0, sizeof *run->order);
-    parts_at = total;
-    fits = fits && attendi_reserve(&total, split ? items : 0, run->part_size);
+    partials_at = total;
+    fits = fits && attendi_reserve(&total, split ? items : 0, run->partial_size);
     missing_at = total;
     fits = fits && attendi_reserve(&total, split ? items / (size_t)t->splits : 0,
                                    sizeof *run->missing);
@@ -97,7 +99,7 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     stats->ln = (double *)(void *)(base + ln_at);
     for (int64_t x = 0; x < stats->ln_count; x++)
         stats->ln[x] = log1p((double)x);
-    run->parts = base + parts_at;
+    run->partials = base + partials_at;
     run->missing = (atomic_int *)(void *)(base + missing_at);
     for (size_t x = 0; split && x < items / (size_t)t->splits; x++)
         atomic_init(&run->missing[x], (int)t->splits);
@@ -126,10 +128,12 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
     if (nothing_to_write(&problem))
         return ATTEND_OK;
     const struct kernels *const kernels = attendi_kernels_for(ctx, &problem);
+    problem.split_keys = attendi_split_keys(ctx, kernels);
     struct run run = {.ctx = ctx,
                       .kernels = kernels,
                       .problem = &problem,
-                      .schedule = attendi_schedule(&problem, kernels, ctx->threads)};
+                      .schedule = attendi_schedule(&problem, kernels, ctx->threads,
+                                                   ctx->split_keys > 0)};
     if (run.schedule.workers > 0 && (status = prepare(&run, ctx, err)) != ATTEND_OK)
         return status;
     attendi_hand_out(ctx, run.schedule.workers, run.schedule.tiling.count, true, compute,

@@ -13,6 +13,7 @@
 #include "ref/ref.h"
 
 #define THREADS_MAX 4096
+#define SPLIT_MAX (1 << 20)
 
 #define STRING(x) #x
 #define VERSION(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
@@ -72,6 +73,26 @@ static const char *isa_of_environment(void)
     return isa && *isa ? isa : NULL;
 }
 
+/*
+ * ATTEND_SPLIT, for tests: small splits, each an item of its own, take every path of long
+ * sequences on short ones.  0 where it is unset or empty.
+ */
+static attend_status split_of_environment(int64_t *keys, attend_error *err)
+{
+    const char *const text = getenv("ATTEND_SPLIT");
+    char *end;
+
+    *keys = 0;
+    if (!text || !*text)
+        return ATTEND_OK;
+    *keys = strtoll(text, &end, 10);
+    if (*end || *keys < 1 || *keys > SPLIT_MAX)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "ATTEND_SPLIT (\"%s\") is not a number of keys in 1..%d",
+                            text, SPLIT_MAX);
+    return ATTEND_OK;
+}
+
 static attend_status select_kernels(const struct kernels **out, const char *isa,
                                     attend_error *err)
 {
@@ -113,6 +134,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
                                     attend_error *err)
 {
     const struct kernels *kernels = NULL;
+    int64_t split_keys = 0;
 
     if (!out)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
@@ -124,6 +146,8 @@ attend_status attend_context_create(attend_context **out, const attend_options *
     attend_status status = check_options(&o, err);
     if (status == ATTEND_OK)
         status = select_kernels(&kernels, o.isa ? o.isa : isa_of_environment(), err);
+    if (status == ATTEND_OK)
+        status = split_of_environment(&split_keys, err);
     if (status != ATTEND_OK)
         return status;
 
@@ -138,6 +162,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
     *ctx = (attend_context){
         .kernels = kernels,
         .threads = o.threads ? o.threads : default_threads(),
+        .split_keys = split_keys,
         .allocator = allocator,
         .parallel_for = o.parallel_for ? o.parallel_for : attendi_parallel_for,
         .parallel_user = o.parallel_user,

@@ -8,6 +8,7 @@
 struct attend_context {
     const struct kernels *kernels;
     int threads;
+    int64_t split_keys; /* 0: the kernel set's; else ATTEND_SPLIT, each split an item */
     struct allocator allocator;
     attend_parallel_for parallel_for;
     void *parallel_user;

@@ -15,6 +15,13 @@ const struct kernels *attendi_kernels_for(const attend_context *ctx,
     return k;
 }
 
+int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k)
+{
+    if (k->split_keys == 0 || ctx->split_keys == 0)
+        return k->split_keys;
+    return ceil_div_i64(ctx->split_keys, k->block_keys) * k->block_keys;
+}
+
 bool attendi_reserve(size_t *total, size_t count, size_t size)
 {
     size_t bytes;

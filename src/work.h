@@ -11,6 +11,9 @@
 const struct kernels *attendi_kernels_for(const attend_context *ctx,
                                           const struct problem *p);
 
+/* Keys of a split: the set's, or what tests force, in whole blocks; 0: no splits. */
+int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k);
+
 /* `count` pieces of `size` bytes, in whole lines, added to *total; false: too many. */
 bool attendi_reserve(size_t *total, size_t count, size_t size);
 

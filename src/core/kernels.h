@@ -21,17 +21,20 @@ struct kernels {
     /* Query rows of a full tile, and the tiles of an item at most, by dtype alone. */
     int64_t (*tile_rows)(attend_dtype dtype);
     int (*tiles_max)(attend_dtype dtype);
-    /* Keys that can be computed apart and joined; 0: a row is one piece. */
-    int64_t split_keys;
-    /* Bytes of scratch that `forward` and `join` use for an item of so many rows. */
+    /*
+     * Keys of a split, which can be computed apart and combined, and of a block, of which
+     * a split is a multiple; 0: a row is one piece.
+     */
+    int64_t split_keys, block_keys;
+    /* Bytes of scratch that `forward` and `finish` use for an item of so many rows. */
     size_t (*scratch_size)(const struct problem *p, int64_t rows);
-    /* Bytes that an item of one split leaves for `join`. */
-    size_t (*part_size)(const struct problem *p, int64_t rows);
+    /* Bytes that an item of one split leaves for `finish`. */
+    size_t (*partial_size)(const struct problem *p, int64_t rows);
     /* One item of work; scratch at ATTENDI_ALIGN. */
     void (*forward)(const struct problem *p, const struct tile *t, void *scratch);
-    /* Ends the rows of `t` from `count` parts of part_size(), in the order of keys. */
-    void (*join)(const struct problem *p, const struct tile *t, const void *parts,
-                 int64_t count, void *scratch);
+    /* Ends the rows of `t` from `count` partials, split after split; overwrites them. */
+    void (*finish)(const struct problem *p, const struct tile *t, void *partials,
+                   int64_t count, void *scratch);
     /* An item of the second pass, with scratch of its own; NULL in a set that takes none.
      */
     size_t (*second_scratch)(const struct problem *p);

@@ -21,6 +21,7 @@ struct problem {
     attend_view mask, bias; /* broadcast axes have full size and stride 0 */
     attend_tensor out, lse, weights;
     const double *alibi, *sinks;
+    int64_t split_keys; /* keys of a split; set with the kernel set that takes it */
     struct stats stats;
     const struct second *second; /* NULL: a forward pass; else v, out, lse are empty */
 };

@@ -100,7 +100,7 @@ static int64_t shrinking_tiles(const struct problem *p, int64_t tiles, int64_t p
 }
 
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
-                                 int threads)
+                                 int threads, bool split_always)
 {
     const int64_t tile_rows = k->tile_rows(p->dtype), tiles_max = k->tiles_max(p->dtype);
     const int64_t tiles = attendi_tiling(p, tile_rows, 0).count;
@@ -109,19 +109,21 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
     const bool large = threads > 1 && few > SHRUNK_TILES;
     const int64_t per_item =
         alike || large ? few : tiles_of_item(tiles, tiles_max, threads, ITEMS_PER_WORKER);
-    const bool split = threads > 1 && k->split_keys > 0 && !p->weights.data &&
-                       !p->stats.needs && tiles < ITEMS_LEAST * (int64_t)threads;
-    const int64_t largest =
-        alike && large ? shrinking_tiles(p, tiles, per_item, tiles_max, threads) : 0;
+    const bool few_items = threads > 1 && tiles < ITEMS_LEAST * (int64_t)threads;
+    const bool split = k->split_keys > 0 && !p->weights.data && !p->stats.needs &&
+                       (few_items || split_always);
+    const int64_t largest = alike && large && !split
+                                ? shrinking_tiles(p, tiles, per_item, tiles_max, threads)
+                                : 0;
     struct schedule s = {
         .tiling = attendi_tiling(p, tile_rows * (largest > 0 ? largest : per_item),
-                                 split ? k->split_keys : 0),
+                                 split ? p->split_keys : 0),
         .by_weight = large && !alike};
 
     if (largest > 0)
         attendi_tiling_shrink(p, &s.tiling, tile_rows * SHRUNK_TILES);
     s.workers = s.tiling.count == 0 ? 0 : workers_for(p, &s.tiling, threads);
-    if (s.workers == 1 && s.tiling.splits > 1)
+    if (s.workers == 1 && s.tiling.splits > 1 && !split_always)
         s.tiling = attendi_tiling(p, tile_rows * tiles_max, 0);
     return s;
 }

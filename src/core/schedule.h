@@ -13,9 +13,12 @@ struct schedule {
     bool by_weight; /* items are so large that their weight alone decides their order */
 };
 
-/* The cut for up to `threads` workers, fewer where waking them would cost more. */
+/*
+ * The cut for up to `threads` workers, fewer where waking them would cost more.
+ * `split_always`: every split is an item of its own, even for one worker.
+ */
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
-                                 int threads);
+                                 int threads, bool split_always);
 
 /* Fills order[0 .. count - 1] with the items: heads together, the heaviest first. */
 void attendi_schedule_order(const struct schedule *s, const struct problem *p,

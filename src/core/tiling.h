@@ -15,7 +15,7 @@ struct tile {
     int64_t b, hk;         /* batch and key/value head */
     int64_t row, rows;     /* rows row .. row + rows - 1 of the list */
     struct key_range keys; /* the keys of this item */
-    void *part;            /* where an item of one split leaves its sums, else NULL */
+    void *partial;         /* where an item of one split leaves its sums, else NULL */
 };
 
 struct tiling {
@@ -36,7 +36,7 @@ struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
 void attendi_tiling_shrink(const struct problem *p, struct tiling *t, int64_t least_rows);
 /* Items of a head that have item_rows rows, which are its first. */
 int64_t attendi_full_items(const struct tiling *t);
-/* `part` is left NULL. */
+/* `partial` is left NULL. */
 struct tile attendi_tile(const struct tiling *t, int64_t index);
 
 /* Those of `keys` that lie between what queries first .. last see, mask aside. */

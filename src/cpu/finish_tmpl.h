@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: the end of a row.  Sums over splits of the keys are joined in the
- * order of the keys; then O = acc * share / total, and LSE.  Parameters: forward_tmpl.h.
- *
- * A part is what an item that saw one split of the keys leaves of each row: m, l, acc.
+ * Not a header: the end of a row: O = acc * share / total, and LSE.
+ * Parameters: forward_tmpl.h.
  */
-
-static int64_t N(part_row)(const struct problem *p) { return p->dv + 2; }
-
-static size_t N(part_size)(const struct problem *p, int64_t rows)
-{
-    return (size_t)(N(part_row)(p) * rows) * sizeof(REAL);
-}
 
 struct N(row_end) {
     REAL share, total;
@@ -63,18 +54,18 @@ static inline VEC N(output)(const struct N(row_end) * end, VEC acc)
     return V(add)(o, V(set1)(0));
 }
 
-/* A row of acc to O, or of m, l and acc to its part. */
+/* A row of acc to O, or of m, l and acc to its partial. */
 static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL l,
                           const REAL *acc)
 {
     const struct problem *p = s->p;
 
-    if (s->t->part) {
-        REAL *const part = (REAL *)s->t->part + (g->row - s->t->row + r) * N(part_row)(p);
+    if (s->t->partial) {
+        REAL *const partial = N(partial_at)(s, g, r);
 
-        part[0] = m;
-        part[1] = l;
-        memcpy(part + 2, acc, (size_t)p->dv * sizeof *acc);
+        partial[0] = m;
+        partial[1] = l;
+        memcpy(partial + 2, acc, (size_t)p->dv * sizeof *acc);
         return;
     }
     const struct N(row_end) end = N(end_row)(s, g, r, m, l);
@@ -86,28 +77,5 @@ static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL
         N(store_lanes)
         (out, p->out.dtype, p->out.stride[3], c, n,
          N(output)(&end, N(load_lanes)(acc, REAL_DTYPE, 1, c, n)));
-    }
-}
-
-/*
- * (m, l, acc) of the splits so far and of the next: with M the larger maximum,
- *     l = l exp(m - M) + l' exp(m' - M),  acc likewise.
- * Joining to nothing, or nothing to it, changes no bit.
- */
-static void N(join_row)(int64_t dv, REAL *m, REAL *l, REAL *acc, REAL m_next, REAL l_next,
-                        const REAL *next)
-{
-    const VEC before = V(set1)(*m), after = V(set1)(m_next);
-    const VEC top = V(max)(after, before), base = N(finite_or_0)(top);
-    const VEC f = N(weight)(before, base), f_next = N(weight)(after, base);
-
-    *m = N(lane0)(top);
-    *l = N(lane0)(V(fma)(V(set1)(*l), f, V(mul)(V(set1)(l_next), f_next)));
-    for (int64_t c = 0; c < dv; c += VLEN) {
-        const int64_t n = min_i64(VLEN, dv - c);
-        const VEC x = N(load_lanes)(acc, REAL_DTYPE, 1, c, n);
-        const VEC y = N(load_lanes)(next, REAL_DTYPE, 1, c, n);
-
-        N(store_lanes)(acc, REAL_DTYPE, 1, c, n, V(fma)(x, f, V(mul)(y, f_next)));
     }
 }

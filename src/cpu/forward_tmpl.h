@@ -24,9 +24,10 @@
  * A block sums its own l and acc first and joins them by
  *     l = l f + l_block,  acc = acc f + acc_block,  f = exp(m_old - m_new),
  * so m is always the true maximum, and errors grow with BC + nk / BC, not with nk.
- * SPLIT keys begin anew, and splits are joined in order, so that several workers can
- * share the keys of a row.  Blocks and splits start at multiples of their size from
- * key 0, whatever range a row sees: what a row computes depends on nothing but the row.
+ * Splits of split_keys keys begin anew and combine in a fixed tree (partial_tmpl.h), so
+ * that several workers can share the keys of a row.  Blocks and splits start at multiples
+ * of their size from key 0, whatever range a row sees: what a row computes depends on
+ * nothing but the row.
  *
  * What a row does not see is marked by a sign bit: its score becomes -inf, its
  * weight -0.0, which adds nothing and which the products can tell from a weight that
@@ -73,9 +74,7 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, bool nar
         g->acc = N(take)(base, &used, acc);
         g->m = N(take)(base, &used, lanes);
         g->l = N(take)(base, &used, lanes);
-        g->acc_before = N(take)(base, &used, acc);
-        g->m_before = N(take)(base, &used, lanes);
-        g->l_before = N(take)(base, &used, lanes);
+        N(carve_levels)(g, p, base, &used);
         g->tally = p->stats.needs ? N(carve_tally)(p, base, &used) : NULL;
     }
     return used;
@@ -105,7 +104,8 @@ static size_t N(scratch_size)(const struct problem *p, int64_t rows)
 static void N(forward_rows)(const struct problem *p, const struct tile *t, bool narrow,
                             void *scratch)
 {
-    STATE s = {.p = p, .t = t, .head = t->hk * p->group, .heads = p->group};
+    STATE s = {
+        .p = p, .t = t, .narrow = narrow, .head = t->hk * p->group, .heads = p->group};
 
     N(carve)(&s, p, t->rows, narrow, scratch);
     if (narrow)
@@ -124,29 +124,27 @@ static void N(forward)(const struct problem *p, const struct tile *t, void *scra
         N(forward_rows)(p, &some, false, scratch);
     some.row += wide;
     some.rows = narrow;
-    some.part = t->part ? (REAL *)t->part + wide * N(part_row)(p) : NULL;
+    some.partial = t->partial ? (REAL *)t->partial + wide * N(partial_row)(p) : NULL;
     if (narrow > 0)
         N(forward_rows)(p, &some, true, scratch);
 }
 
-/* Joins the parts of one item's rows, which lie one after another, and ends them. */
-static void N(join)(const struct problem *p, const struct tile *t, const void *parts,
-                    int64_t count, void *scratch)
+/* Combines the partials of an item's rows, which lie split after split, and ends them. */
+static void N(finish)(const struct problem *p, const struct tile *t, void *partials,
+                      int64_t count, void *scratch)
 {
-    const int64_t step = N(part_row)(p);
+    const int64_t step = N(partial_row)(p);
     STATE s = {.p = p, .t = t, .head = t->hk * p->group, .heads = p->group};
 
     N(carve)(&s, p, t->rows, false, scratch);
-    ROWS *const g = s.rows;
-    N(begin_rows)(&s, g, t->row, t->rows);
-    for (int64_t r = 0; r < t->rows; r++) {
-        REAL m = -INFINITY, l = 0;
+    for (int64_t x = 0; x < s.count; x++) {
+        ROWS *const g = &s.rows[x];
 
-        memset(g->acc, 0, (size_t)p->dv * sizeof *g->acc);
-        for (int64_t x = 0; x < count; x++) {
-            const REAL *part = (const REAL *)parts + (x * t->rows + r) * step;
-            N(join_row)(p->dv, &m, &l, g->acc, part[0], part[1], part + 2);
+        N(begin_rows)(&s, g, t->row + x * BR, min_i64(BR, t->rows - x * BR));
+        for (int64_t r = 0; r < g->rows; r++) {
+            const REAL *const all = N(combine_tree)(
+                p->dv, (REAL *)partials + (x * BR + r) * step, t->rows * step, 0, count);
+            N(finish_row)(&s, g, r, all[0], all[1], all + 2);
         }
-        N(finish_row)(&s, g, r, m, l, g->acc);
     }
 }

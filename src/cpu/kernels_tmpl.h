@@ -44,11 +44,14 @@
 #endif
 /* The same where rows are few, whose sums take all keys of a block in turn. */
 #define NARROW_BC 128
-/* Keys that start anew and are joined to those before: the share of one worker. */
+/* Keys of a split: the share of one worker. */
 #define SPLIT 1024
+#define BLOCK_MAX (BC > NARROW_BC ? BC : NARROW_BC)
 /* Columns summed in one go by a score. */
 #define SUM_COLUMNS 128
-_Static_assert(SPLIT % BC == 0 && SPLIT % NARROW_BC == 0, "a block lies in one split");
+_Static_assert(SPLIT % BLOCK_MAX == 0 && BLOCK_MAX % BC == 0 &&
+                   BLOCK_MAX % NARROW_BC == 0,
+               "a block lies in one split");
 
 /*
  * Bytes of scratch that the products want for one tile of Q and a block of K and V, and
@@ -192,6 +195,7 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 #include "cpu/exp2_tmpl.h"
 #include "cpu/state_tmpl.h"
 #include "cpu/lanes_tmpl.h"
+#include "cpu/partial_tmpl.h"
 #include "cpu/finish_tmpl.h"
 #if defined(TILE_BF16)
 #include "cpu/pairs_bf16.h"
@@ -279,6 +283,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #include "cpu/exp2_tmpl.h"
 #include "cpu/state_tmpl.h"
 #include "cpu/lanes_tmpl.h"
+#include "cpu/partial_tmpl.h"
 #include "cpu/finish_tmpl.h"
 #include "cpu/products_fma_tmpl.h"
 #include "cpu/products_tmpl.h"
@@ -324,9 +329,9 @@ static size_t scratch_size(const struct problem *p, int64_t rows)
     return FOR_DTYPE(p->dtype, scratch_size, p, rows);
 }
 
-static size_t part_size(const struct problem *p, int64_t rows)
+static size_t partial_size(const struct problem *p, int64_t rows)
 {
-    return FOR_DTYPE(p->dtype, part_size, p, rows);
+    return FOR_DTYPE(p->dtype, partial_size, p, rows);
 }
 
 static void forward(const struct problem *p, const struct tile *t, void *scratch)
@@ -334,10 +339,10 @@ static void forward(const struct problem *p, const struct tile *t, void *scratch
     FOR_DTYPE(p->dtype, forward, p, t, scratch);
 }
 
-static void join(const struct problem *p, const struct tile *t, const void *parts,
-                 int64_t count, void *scratch)
+static void finish(const struct problem *p, const struct tile *t, void *partials,
+                   int64_t count, void *scratch)
 {
-    FOR_DTYPE(p->dtype, join, p, t, parts, count, scratch);
+    FOR_DTYPE(p->dtype, finish, p, t, partials, count, scratch);
 }
 
 /* Scores of the second pass come from products that write them in one piece. */
@@ -365,10 +370,11 @@ const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .tile_rows = tile_rows,
                                    .tiles_max = tiles_max,
                                    .split_keys = SPLIT,
+                                   .block_keys = BLOCK_MAX,
                                    .scratch_size = scratch_size,
-                                   .part_size = part_size,
+                                   .partial_size = partial_size,
                                    .forward = forward,
-                                   .join = join,
+                                   .finish = finish,
                                    .second_scratch = SECOND(second_scratch),
                                    .second = SECOND(second),
                                    .exp2 = exp2_floats};

@@ -12,8 +12,8 @@ static void N(narrow_rule)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
                            int64_t a, int64_t e)
 {
     const struct problem *p = s->p;
-    const VEC slope = V(set1)(g->slope[r]);
-    const VEC anchor = V(set1)((REAL)(g->anchor[r] - j0));
+    const VEC slope = V(set1)(p->alibi ? g->slope[r] : 0);
+    const VEC anchor = V(set1)((REAL)(p->alibi ? g->anchor[r] - j0 : 0));
 
     for (int64_t x = a; x < e; x += VLEN) {
         REAL *const at = s->s + r * S_ROW + x;
@@ -133,42 +133,22 @@ static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
     N(narrow_values)(s, g, j0, x.lo, x.hi, edge);
 }
 
-/* Of all lanes: rows past the last repeat it. */
-static void N(narrow_forget)(const STATE *s, REAL *m, REAL *l, REAL *acc)
-{
-    for (int64_t r = 0; r < VLEN; r++) {
-        m[r] = -INFINITY;
-        l[r] = 0;
-    }
-    memset(acc, 0, (size_t)(s->t->rows * s->p->dv) * sizeof *acc);
-}
-
 static void N(forward_narrow)(STATE *s)
 {
     ROWS *const g = s->rows;
-    const int64_t dv = s->p->dv;
+    const int64_t split = s->p->split_keys;
 
     N(begin_rows)(s, g, s->t->row, s->t->rows);
     N(narrow_pack_q)(s, g);
-    N(narrow_forget)(s, g->m, g->l, g->acc);
-    const bool joined = N(many_splits)(g);
-    if (joined)
-        N(narrow_forget)(s, g->m_before, g->l_before, g->acc_before);
-    for (int64_t k0 = g->lo / SPLIT * SPLIT; k0 < g->hi; k0 += SPLIT) {
+    N(clear_rows)(s, g);
+    for (int64_t k0 = g->lo / split * split; k0 < g->hi; k0 += split) {
         for (int64_t j0 = max_i64(g->lo, k0) / NARROW_BC * NARROW_BC;
-             j0 < min_i64(g->hi, k0 + SPLIT); j0 += NARROW_BC)
+             j0 < min_i64(g->hi, k0 + split); j0 += NARROW_BC)
             N(narrow_block)(s, g, j0);
-        if (!joined)
-            continue;
-        for (int64_t r = 0; r < g->rows; r++)
-            N(join_row)
-        (dv, &g->m_before[r], &g->l_before[r], g->acc_before + r * dv, g->m[r], g->l[r],
-         g->acc + r * dv);
-        N(narrow_forget)(s, g->m, g->l, g->acc);
+        if (N(many_splits)(s, g))
+            N(push_split)(s, g, k0 / split);
     }
+    N(combine_pending)(s, g);
     for (int64_t r = 0; r < g->rows; r++)
-        if (joined)
-            N(finish_row)
-    (s, g, r, g->m_before[r], g->l_before[r], g->acc_before + r * dv);
-    else N(finish_row)(s, g, r, g->m[r], g->l[r], g->acc + r * dv);
+        N(finish_row)(s, g, r, g->m[r], g->l[r], g->acc + r * s->p->dv);
 }

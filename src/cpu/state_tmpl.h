@@ -15,17 +15,23 @@ struct N(rows) {
     int64_t anchor[BR];   /* ALiBi distances are counted from this key */
     const void *mask_row[BR], *bias_row[BR];
     REAL slope[BR];
-    REAL *q;          /* as the products want it */
-    REAL *acc;        /* wide: [dv][BR]; narrow: [rows][dv] */
-    REAL *m, *l;      /* [BR] each */
-    REAL *acc_before; /* wide: the splits before this one, as acc, m, l */
-    REAL *m_before, *l_before;
-    struct N(tally) * tally; /* sums of its statistics; NULL: none */
+    REAL *q;                   /* as the products want it */
+    REAL *m, *l;               /* [BR] each, of the split at hand */
+    REAL *acc;                 /* wide: [dv][BR]; narrow: [rows][dv] */
+    struct N(partial) * level; /* of the splits before: partial_tmpl.h */
+    uint64_t pending;          /* bit x: level[x] is in use */
+    struct N(tally) * tally;   /* sums of its statistics; NULL: none */
+};
+
+/* As m, l and acc of rows. */
+struct N(partial) {
+    REAL *m, *l, *acc;
 };
 
 struct N(state) {
     const struct problem *p;
     const struct tile *t;
+    bool narrow;
     int64_t head, heads; /* the list takes these query heads in turn */
     ROWS *rows;
     int64_t count;
@@ -123,6 +129,7 @@ static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
 {
     g->row = row;
     g->rows = rows;
+    g->pending = 0;
     g->width = ceil_div_i64(rows, LANES_STEP) * LANES_STEP;
     g->lo = g->hi = 0;
     int64_t i = row / s->heads, turn = row % s->heads;
@@ -146,7 +153,9 @@ static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
         g->last_end[r / VLEN] = last;
     }
     g->lo = max_i64(g->lo, s->t->keys.lo);
-    g->hi = max_i64(g->lo, min_i64(g->hi, s->t->keys.hi));
+    g->hi = min_i64(g->hi, s->t->keys.hi);
+    if (g->lo >= g->hi) /* block_range would widen an empty range at an odd key */
+        g->lo = g->hi = 0;
 }
 
 /*

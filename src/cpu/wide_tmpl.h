@@ -221,30 +221,6 @@ static ALWAYS_INLINE VEC N(weigh_lanes)(const STATE *s, int64_t a, int64_t e, in
     return whole;
 }
 
-/* Joins a split to those before it, as join_row does. */
-static void N(wide_join)(const STATE *s, ROWS *g)
-{
-    REAL f[BR], f_next[BR];
-
-    for (int64_t r = 0; r < g->width; r += VLEN) {
-        const VEC before = V(load)(g->m_before + r), next = V(load)(g->m + r);
-        const VEC top = V(max)(next, before), base = N(finite_or_0)(top);
-        const VEC x = N(weight)(before, base), y = N(weight)(next, base);
-        const VEC l = V(mul)(V(load)(g->l + r), y);
-
-        V(store)(g->m_before + r, top);
-        V(store)(g->l_before + r, V(fma)(V(load)(g->l_before + r), x, l));
-        V(store)(f + r, x);
-        V(store)(f_next + r, y);
-    }
-    for (int64_t c = 0; c < s->p->dv; c++)
-        for (int64_t r = 0; r < g->width; r += VLEN) {
-            REAL *const at = g->acc_before + c * BR + r;
-            const VEC next = V(mul)(V(load)(g->acc + c * BR + r), V(load)(f_next + r));
-            V(store)(at, V(fma)(V(load)(at), V(load)(f + r), next));
-        }
-}
-
 /* Scores of a block to P; 0 where hidden, also in a row whose total is NaN. */
 static void N(block_weights)(const STATE *s, const ROWS *g, const REAL *m, int64_t a,
                              int64_t e, int edge, const REAL *share, const REAL *total)
@@ -314,54 +290,35 @@ static ALWAYS_INLINE void N(store_rows)(const STATE *s, const ROWS *g, const REA
     }
 }
 
-static void N(store_parts)(const STATE *s, const ROWS *g)
+static void N(store_partials)(const STATE *s, const ROWS *g)
 {
     for (int64_t r = 0; r < g->rows; r++) {
-        REAL *const part =
-            (REAL *)s->t->part + (g->row - s->t->row + r) * N(part_row)(s->p);
+        REAL *const partial = N(partial_at)(s, g, r);
 
-        part[0] = g->m[r];
-        part[1] = g->l[r];
+        partial[0] = g->m[r];
+        partial[1] = g->l[r];
         for (int64_t c = 0; c < s->p->dv; c++)
-            part[2 + c] = g->acc[c * BR + r];
+            partial[2 + c] = g->acc[c * BR + r];
     }
-}
-
-static bool N(many_splits)(const ROWS *g)
-{
-    return g->lo < g->hi && g->lo / SPLIT != (g->hi - 1) / SPLIT;
 }
 
 static void N(finish_tile)(STATE *s, const ROWS *g)
 {
-    const bool joined = N(many_splits)(g);
-    const REAL *const m = joined ? g->m_before : g->m;
-    const REAL *const l = joined ? g->l_before : g->l;
     struct N(row_end) end[BR] = {{0}};
     REAL share[BR], total[BR];
 
     for (int64_t r = 0; r < g->width; r++) {
         const int64_t row = min_i64(r, g->rows - 1);
-        end[r] = r > row ? end[row] : N(end_row)(s, g, r, m[r], l[r]);
+        end[r] = r > row ? end[row] : N(end_row)(s, g, r, g->m[r], g->l[r]);
         share[r] = end[r].share;
         total[r] = end[r].total;
     }
     for (int64_t r = 0; r < g->rows; r += VLEN)
-        FOR_DTYPES(s->p->out.dtype, N(store_rows), s, g, joined ? g->acc_before : g->acc,
-                   r, end);
+        FOR_DTYPES(s->p->out.dtype, N(store_rows), s, g, g->acc, r, end);
     if (g->tally)
-        N(tell_rows)(s, g, m, l, joined ? g->acc_before : g->acc);
+        N(tell_rows)(s, g, g->m, g->l, g->acc);
     if (s->p->weights.data)
-        N(store_weights)(s, g, m, share, total);
-}
-
-static void N(forget)(const STATE *s, REAL *m, REAL *l, REAL *acc)
-{
-    for (int64_t r = 0; r < BR; r++) {
-        m[r] = -INFINITY;
-        l[r] = 0;
-    }
-    memset(acc, 0, (size_t)s->p->dv * BR * sizeof *acc);
+        N(store_weights)(s, g, g->m, share, total);
 }
 
 /*
@@ -375,6 +332,7 @@ static void N(end_blocks)(void);
 
 static void N(forward_wide)(STATE *s)
 {
+    const int64_t split = s->p->split_keys;
     struct key_range all = {0, 0};
 
     N(begin_blocks)();
@@ -383,29 +341,27 @@ static void N(forward_wide)(STATE *s)
 
         N(begin_rows)(s, g, s->t->row + x * BR, min_i64(BR, s->t->rows - x * BR));
         N(pack_q)(s, g);
-        N(forget)(s, g->m, g->l, g->acc);
+        N(clear_rows)(s, g);
         if (g->tally)
             N(begin_tally)(s, g);
-        if (N(many_splits)(g))
-            N(forget)(s, g->m_before, g->l_before, g->acc_before);
         if (g->lo < g->hi) {
             all.lo = all.hi == 0 ? g->lo : min_i64(all.lo, g->lo);
             all.hi = max_i64(all.hi, g->hi);
         }
     }
-    for (int64_t k0 = all.lo / SPLIT * SPLIT; k0 < all.hi; k0 += SPLIT) {
+    for (int64_t k0 = all.lo / split * split; k0 < all.hi; k0 += split) {
         N(wide_blocks)
-        (s, all, (struct key_range){max_i64(all.lo, k0), min_i64(all.hi, k0 + SPLIT)});
+        (s, all, (struct key_range){max_i64(all.lo, k0), min_i64(all.hi, k0 + split)});
         for (int64_t x = 0; x < s->count; x++)
-            if (N(many_splits)(&s->rows[x])) {
-                N(wide_join)(s, &s->rows[x]);
-                N(forget)(s, s->rows[x].m, s->rows[x].l, s->rows[x].acc);
-            }
+            if (N(many_splits)(s, &s->rows[x]))
+                N(push_split)(s, &s->rows[x], k0 / split);
     }
-    for (int64_t x = 0; x < s->count; x++)
-        if (s->t->part)
-            N(store_parts)(s, &s->rows[x]);
+    for (int64_t x = 0; x < s->count; x++) {
+        N(combine_pending)(s, &s->rows[x]);
+        if (s->t->partial)
+            N(store_partials)(s, &s->rows[x]);
         else
             N(finish_tile)(s, &s->rows[x]);
+    }
     N(end_blocks)();
 }

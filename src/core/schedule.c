@@ -110,8 +110,8 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
     const int64_t per_item =
         alike || large ? few : tiles_of_item(tiles, tiles_max, threads, ITEMS_PER_WORKER);
     const bool few_items = threads > 1 && tiles < ITEMS_LEAST * (int64_t)threads;
-    const bool split = k->split_keys > 0 && !p->weights.data && !p->stats.needs &&
-                       (few_items || split_always);
+    const bool split =
+        k->split_keys > 0 && !p->weights.data && (few_items || split_always);
     const int64_t largest = alike && large && !split
                                 ? shrinking_tiles(p, tiles, per_item, tiles_max, threads)
                                 : 0;

@@ -175,6 +175,16 @@ attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
         p->stats.top = (int)max_i64(p->stats.top, 2);
         p->stats.needs |= summary_needs | STATS_ROWS;
     }
+    const int of_values =
+        (p->stats.needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE)) != 0;
+    p->stats.sums = (struct sums_layout){
+        .top = p->stats.top,
+        .bins = p->stats.bins,
+        .class_count = p->stats.class_count,
+        .columns = of_values ? (int)p->dv : 0,
+        .key_noise = (p->stats.needs & STATS_KEY_NOISE) != 0,
+        .magnitude_noise = (p->stats.needs & STATS_MAGNITUDE_NOISE) != 0};
+    p->stats.sums_length = p->stats.needs ? attendi_sums_length(&p->stats.sums) : 0;
     if (status == ATTEND_OK && p->stats.top > 0 && p->nk > INT32_MAX)
         return attendi_fail(err, ATTEND_EUNSUPPORTED,
                             "stats: the largest scores of %lld (nk) keys cannot be named",
@@ -213,64 +223,110 @@ static double within(double x, double least, double most)
 }
 
 /* H = ln l - (sum (s - m) e) / l: two terms that are never negative. */
-static void read_spread(const struct stats *s, const struct row_sums *sums,
+static void read_spread(const struct stats *s, const double *sums, double l,
                         double value[])
 {
-    const double mean = sums->spread / sums->l;
-    const double ln_l = s->wanted & ln_wanted || s->digest ? log1p(sums->rest) : 0;
+    const double mean = sums[ROW_SPREAD] / l;
+    const double ln_l = s->wanted & ln_wanted || s->digest ? log1p(sums[ROW_REST]) : 0;
     const double entropy = ln_l - mean;
 
-    value[ATTEND_STAT_LSE] = sums->m + ln_l;
+    value[ATTEND_STAT_LSE] = sums[ROW_MAX] + ln_l;
     value[ATTEND_STAT_ENTROPY] = entropy;
     if (s->wanted & 1u << ATTEND_STAT_KEYS_EFF)
         value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
     value[ATTEND_STAT_SCORE_VARIANCE] =
-        within(sums->spread2 / sums->l - mean * mean, 0, INFINITY);
+        within(sums[ROW_SPREAD2] / l - mean * mean, 0, INFINITY);
 }
 
-static void read_values(const struct problem *p, const struct row_sums *sums,
+/* sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2, c = values / l. */
+static double read_noise(const struct stats *s, const double *sums, double l,
+                         double output2, int kind)
+{
+    const double *const noise = sums + attendi_sums_noise(&s->sums, kind);
+    const double *const values = sums + attendi_sums_values(&s->sums);
+    double inner = 0;
+
+    for (int c = 0; c < s->sums.columns; c++)
+        inner += values[c] / l * noise[2 + c];
+    return within(noise[0] - 2 * inner + output2 * noise[1], 0, INFINITY) / (l * l);
+}
+
+static void read_values(const struct problem *p, const double *sums, double l,
                         double value[])
 {
-    const double norm = sums->norm / sums->l, l2 = sums->l * sums->l;
+    const struct stats *const s = &p->stats;
+    const double *const values = sums + attendi_sums_values(&s->sums);
+    const double norm = sums[ROW_NORM] / l;
+    double output2 = 0;
 
+    for (int c = 0; c < s->sums.columns; c++)
+        output2 += values[c] / l * (values[c] / l);
     value[ATTEND_STAT_VALUE_NORM] = norm;
-    value[ATTEND_STAT_CANCELLATION] =
-        norm == 0 ? 0 : within(sqrt(sums->output2) / norm, 0, 1);
-    value[ATTEND_STAT_KEY_NOISE] =
-        p->scale * p->scale * sums->query2 * within(sums->key_noise, 0, INFINITY) / l2;
-    value[ATTEND_STAT_MAGNITUDE_NOISE] = within(sums->magnitude_noise, 0, INFINITY) / l2;
+    value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : within(sqrt(output2) / norm, 0, 1);
+    if (s->sums.key_noise)
+        value[ATTEND_STAT_KEY_NOISE] =
+            p->scale * p->scale * sums[ROW_QUERY2] * read_noise(s, sums, l, output2, 0);
+    if (s->sums.magnitude_noise)
+        value[ATTEND_STAT_MAGNITUDE_NOISE] = read_noise(s, sums, l, output2, 1);
 }
 
-void attendi_stats_read(const struct problem *p, const struct row_sums *sums,
+/* The largest scores as weights, and the margin. */
+static void read_top(const struct stats *s, const double *sums, double share,
+                     struct row_stats *row)
+{
+    const double *const top = sums + attendi_sums_top(&s->sums);
+
+    if (s->top >= 2)
+        row->value[ATTEND_STAT_MARGIN] = sums[ROW_MAX] - top[1];
+    for (int x = 0; x < s->named; x++) {
+        row->top_key[x] = (int64_t)top[s->top + x];
+        row->top_weight[x] = x == 0 ? share : exp(top[x] - sums[ROW_MAX]) * share;
+    }
+}
+
+void attendi_stats_read(const struct problem *p, const double *sums,
                         struct row_stats *row)
 {
     const struct stats *const s = &p->stats;
-    double *const value = row->value, share = 1 / sums->l;
+    const double l = 1 + sums[ROW_REST], share = 1 / l;
+    const double *const bins = sums + attendi_sums_bins(&s->sums);
+    const double *const classes = sums + attendi_sums_classes(&s->sums);
+    double *const value = row->value;
 
-    value[ATTEND_STAT_KEYS] = sums->keys;
-    value[ATTEND_STAT_MAX] = sums->m;
+    value[ATTEND_STAT_KEYS] = sums[ROW_KEYS];
+    value[ATTEND_STAT_MAX] = sums[ROW_MAX];
     value[ATTEND_STAT_TOP_WEIGHT] = share;
-    read_spread(s, sums, value);
-    value[ATTEND_STAT_N_EFF] = sums->l * sums->l / sums->squares;
-    value[ATTEND_STAT_RAW_MEAN] = sums->raw_mean;
-    value[ATTEND_STAT_RAW_VARIANCE] = sums->raw_m2 / sums->keys;
-    value[ATTEND_STAT_MARGIN] = sums->margin;
-    for (int x = 0; x < s->named; x++) {
-        row->top_key[x] = sums->top_key[x];
-        row->top_weight[x] = sums->top[x] * share;
-    }
-    value[ATTEND_STAT_SINK1] = sums->sink1 * share;
-    value[ATTEND_STAT_SINK4] = sums->sink4 * share;
-    for (int x = 0; x < STATS_NEAR_KEYS; x++)
-        value[ATTEND_STAT_SELF + x] = sums->near[x] * share;
-    value[ATTEND_STAT_DISTANCE] = sums->distance * share;
-    value[ATTEND_STAT_LOG_DISTANCE] = sums->log_distance * share;
+    read_spread(s, sums, l, value);
+    value[ATTEND_STAT_N_EFF] = l * l / sums[ROW_SQUARES];
+    value[ATTEND_STAT_RAW_MEAN] = sums[ROW_RAW_MEAN];
+    value[ATTEND_STAT_RAW_VARIANCE] = sums[ROW_RAW_M2] / sums[ROW_KEYS];
+    read_top(s, sums, share, row);
+    value[ATTEND_STAT_SINK1] = sums[ROW_SINK1] * share;
+    value[ATTEND_STAT_SINK4] = sums[ROW_SINK4] * share;
+    for (int x = 0; x < SUMS_NEAR_KEYS; x++)
+        value[ATTEND_STAT_SELF + x] = sums[ROW_NEAR + x] * share;
+    value[ATTEND_STAT_DISTANCE] = sums[ROW_DISTANCE] * share;
+    value[ATTEND_STAT_LOG_DISTANCE] = sums[ROW_LOG_DISTANCE] * share;
     if (s->needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
-        read_values(p, sums, value);
+        read_values(p, sums, l, value);
     for (int x = 0; x < s->bins; x++)
-        row->bin[x] = sums->bin[x] * share;
+        row->bin[x] = bins[x] * share;
     for (int x = 0; x < s->class_count; x++)
-        row->class_mass[x] = sums->class_mass[x] * share;
+        row->class_mass[x] = classes[x] * share;
+}
+
+void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t i,
+                          const double *sums)
+{
+    struct row_stats row;
+
+    if (sums[ROW_MAX] == -INFINITY)
+        attendi_stats_no_keys(&row);
+    else if (isnan(sums[ROW_MAX]))
+        attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
+    else
+        attendi_stats_read(p, sums, &row);
+    attendi_stats_store(p, b, h, i, &row);
 }
 
 static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t i,

@@ -54,20 +54,11 @@ static inline VEC N(output)(const struct N(row_end) * end, VEC acc)
     return V(add)(o, V(set1)(0));
 }
 
-/* A row of acc to O, or of m, l and acc to its partial. */
+/* A row of acc to O. */
 static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL l,
                           const REAL *acc)
 {
     const struct problem *p = s->p;
-
-    if (s->t->partial) {
-        REAL *const partial = N(partial_at)(s, g, r);
-
-        partial[0] = m;
-        partial[1] = l;
-        memcpy(partial + 2, acc, (size_t)p->dv * sizeof *acc);
-        return;
-    }
     const struct N(row_end) end = N(end_row)(s, g, r, m, l);
     void *const out = attendi_tensor_row(&p->out, s->t->b, g->head[r], g->query[r]);
 
@@ -78,4 +69,12 @@ static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL
         (out, p->out.dtype, p->out.stride[3], c, n,
          N(output)(&end, N(load_lanes)(acc, REAL_DTYPE, 1, c, n)));
     }
+}
+
+/* The statistics of the rows from their sums. */
+static void N(finish_stats)(const STATE *s, const ROWS *g)
+{
+    for (int64_t r = 0; r < g->rows; r++)
+        attendi_stats_finish(s->p, s->t->b, g->head[r], g->query[r],
+                             g->sums + r * s->p->stats.sums_length);
 }

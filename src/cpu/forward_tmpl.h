@@ -74,6 +74,7 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, bool nar
         g->acc = N(take)(base, &used, acc);
         g->m = N(take)(base, &used, lanes);
         g->l = N(take)(base, &used, lanes);
+        g->sums = N(take)(base, &used, N(sums_size)(p));
         N(carve_levels)(g, p, base, &used);
         g->tally = p->stats.needs ? N(carve_tally)(p, base, &used) : NULL;
     }
@@ -142,9 +143,13 @@ static void N(finish)(const struct problem *p, const struct tile *t, void *parti
 
         N(begin_rows)(&s, g, t->row + x * BR, min_i64(BR, t->rows - x * BR));
         for (int64_t r = 0; r < g->rows; r++) {
-            const REAL *const all = N(combine_tree)(
-                p->dv, (REAL *)partials + (x * BR + r) * step, t->rows * step, 0, count);
+            REAL *const all = N(combine_tree)(p, (REAL *)partials + (x * BR + r) * step,
+                                              t->rows * step, 0, count);
+
             N(finish_row)(&s, g, r, all[0], all[1], all + 2);
+            if (p->stats.needs)
+                attendi_stats_finish(p, t->b, g->head[r], g->query[r],
+                                     N(sums_of_partial)(p, all));
         }
     }
 }

@@ -102,7 +102,7 @@ enum {
     SUM_SINK1,
     SUM_SINK4,
     SUM_NEAR,
-    SUM_KINDS = SUM_NEAR + STATS_NEAR_KEYS
+    SUM_KINDS = SUM_NEAR + SUMS_NEAR_KEYS
 };
 /* Score differences beyond this have weight 0; it stands in for -inf, since 0 inf is NaN.
  */

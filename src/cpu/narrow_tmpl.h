@@ -149,6 +149,14 @@ static void N(forward_narrow)(STATE *s)
             N(push_split)(s, g, k0 / split);
     }
     N(combine_pending)(s, g);
-    for (int64_t r = 0; r < g->rows; r++)
-        N(finish_row)(s, g, r, g->m[r], g->l[r], g->acc + r * s->p->dv);
+    for (int64_t r = 0; r < g->rows; r++) {
+        const REAL *const acc = g->acc + r * s->p->dv;
+
+        if (s->t->partial)
+            N(store_partial)(s, g, r, acc, 1);
+        else
+            N(finish_row)(s, g, r, g->m[r], g->l[r], acc);
+    }
+    if (g->tally && !s->t->partial)
+        N(finish_stats)(s, g);
 }

@@ -16,6 +16,12 @@
  */
 #define PARTIAL struct N(partial)
 
+/* Bytes of the statistics' sums of a tile. */
+static size_t N(sums_size)(const struct problem *p)
+{
+    return (size_t)(BR * p->stats.sums_length) * sizeof(double);
+}
+
 /* Levels of a problem's tree; 0 where one split has all keys. */
 static int N(levels)(const struct problem *p)
 {
@@ -38,11 +44,16 @@ static void N(carve_levels)(ROWS *g, const struct problem *p, char *base, size_t
         to->acc = N(take)(base, used, (size_t)p->dv * lanes);
         to->m = N(take)(base, used, lanes);
         to->l = N(take)(base, used, lanes);
+        to->sums = N(take)(base, used, N(sums_size)(p));
     }
 }
 
+/* The statistics' sums of the split at hand: to their start, and to g->sums. */
+static void N(begin_tally)(const STATE *s, ROWS *g);
+static void N(save_sums)(const STATE *s, const ROWS *g);
+
 /* No keys seen yet. */
-static void N(clear_rows)(const STATE *s, const ROWS *g)
+static void N(clear_rows)(const STATE *s, ROWS *g)
 {
     const int64_t rows = s->narrow ? g->rows : BR;
 
@@ -51,6 +62,8 @@ static void N(clear_rows)(const STATE *s, const ROWS *g)
         g->l[r] = 0;
     }
     memset(g->acc, 0, (size_t)(s->p->dv * rows) * sizeof *g->acc);
+    if (g->tally)
+        N(begin_tally)(s, g);
 }
 
 /* Factors of two partials of as many rows as lanes; *m is the larger maximum. */
@@ -115,15 +128,20 @@ static void N(combine)(const STATE *s, ROWS *g, const PARTIAL *before)
         N(combine_row)
     (dv, before->m + r, before->l + r, before->acc + r * dv, g->m + r, g->l + r,
      g->acc + r * dv);
+    for (int64_t r = 0; g->tally && r < g->rows; r++)
+        attendi_sums_combine(&s->p->stats.sums,
+                             before->sums + r * s->p->stats.sums_length,
+                             g->sums + r * s->p->stats.sums_length);
 }
 
 static void N(swap_partial)(ROWS *g, PARTIAL *other)
 {
-    const PARTIAL own = {g->m, g->l, g->acc};
+    const PARTIAL own = {g->m, g->l, g->acc, g->sums};
 
     g->m = other->m;
     g->l = other->l;
     g->acc = other->acc;
+    g->sums = other->sums;
     *other = own;
 }
 
@@ -132,6 +150,8 @@ static void N(push_split)(const STATE *s, ROWS *g, int64_t split)
 {
     int level = 0;
 
+    if (g->tally)
+        N(save_sums)(s, g);
     for (; split >> level & 1; level++)
         if (g->pending >> level & 1) {
             N(combine)(s, g, &g->level[level]);
@@ -147,6 +167,8 @@ static void N(combine_pending)(const STATE *s, ROWS *g)
 {
     bool first = true;
 
+    if (g->tally && g->pending == 0)
+        N(save_sums)(s, g);
     for (int level = 0; g->pending >> level; level++) {
         if (!(g->pending >> level & 1))
             continue;
@@ -167,9 +189,23 @@ static bool N(many_splits)(const STATE *s, const ROWS *g)
     return g->lo < g->hi && g->lo / split != (g->hi - 1) / split;
 }
 
-/* ---- partials in memory: what an item of one split leaves, m, l, acc row by row ---- */
+/*
+ * ---- partials in memory ----
+ *
+ * What an item of one split leaves, row by row: m, l, acc, and the statistics' sums.
+ */
 
-static int64_t N(partial_row)(const struct problem *p) { return p->dv + 2; }
+/* Where the sums stand in a row's partial, in REALs: at a double. */
+static int64_t N(partial_sums)(const struct problem *p)
+{
+    return p->stats.needs ? (p->dv + 3) / 2 * 2 : p->dv + 2;
+}
+
+static int64_t N(partial_row)(const struct problem *p)
+{
+    return N(partial_sums)(p) +
+           p->stats.sums_length * (int64_t)(sizeof(double) / sizeof(REAL));
+}
 
 static size_t N(partial_size)(const struct problem *p, int64_t rows)
 {
@@ -182,27 +218,52 @@ static REAL *N(partial_at)(const STATE *s, const ROWS *g, int64_t r)
     return (REAL *)s->t->partial + (g->row - s->t->row + r) * N(partial_row)(s->p);
 }
 
+static double *N(sums_of_partial)(const struct problem *p, REAL *partial)
+{
+    return (double *)(void *)(partial + N(partial_sums)(p));
+}
+
+/* Row r of a tile, acc with `step` numbers from one column to the next. */
+static void N(store_partial)(const STATE *s, const ROWS *g, int64_t r, const REAL *acc,
+                             int64_t step)
+{
+    const struct problem *p = s->p;
+    REAL *const partial = N(partial_at)(s, g, r);
+
+    partial[0] = g->m[r];
+    partial[1] = g->l[r];
+    for (int64_t c = 0; c < p->dv; c++)
+        partial[2 + c] = acc[c * step];
+    if (g->tally)
+        memcpy(N(sums_of_partial)(p, partial), g->sums + r * p->stats.sums_length,
+               (size_t)p->stats.sums_length * sizeof(double));
+}
+
+/* The partial `left`, of keys before, to `right`; the result to the place of `left`. */
+static void N(combine_partials)(const struct problem *p, REAL *left, REAL *right)
+{
+    N(combine_row)(p->dv, left, left + 1, left + 2, right, right + 1, right + 2);
+    if (p->stats.needs)
+        attendi_sums_combine(&p->stats.sums, N(sums_of_partial)(p, left),
+                             N(sums_of_partial)(p, right));
+    memcpy(left, right, (size_t)N(partial_row)(p) * sizeof *left);
+}
+
 /*
  * The tree over `count` partials of one row, `step` numbers apart, of splits first,
  * first + 1 ...; the result, in the place of the first, is returned.
  */
-static REAL *N(combine_tree)(int64_t dv, REAL *partials, int64_t step, int64_t first,
-                             int64_t count)
+static REAL *N(combine_tree)(const struct problem *p, REAL *partials, int64_t step,
+                             int64_t first, int64_t count)
 {
     const int64_t end = first + count;
-    int64_t size = 1;
 
-    for (; size < end; size *= 2)
+    for (int64_t size = 1; size < end; size *= 2)
         for (int64_t node = first / (2 * size) * (2 * size); node + size < end;
-             node += 2 * size) {
-            REAL *const left = partials + (max_i64(node, first) - first) * step;
-            REAL *const right = partials + (node + size - first) * step;
-
-            if (node + size <= first)
-                continue;
-            N(combine_row)
-            (dv, left, left + 1, left + 2, right, right + 1, right + 2);
-            memcpy(left, right, (size_t)(dv + 2) * sizeof *left);
-        }
+             node += 2 * size)
+            if (node + size > first)
+                N(combine_partials)
+    (p, partials + (max_i64(node, first) - first) * step,
+     partials + (node + size - first) * step);
     return partials;
 }

@@ -20,12 +20,14 @@ struct N(rows) {
     REAL *acc;                 /* wide: [dv][BR]; narrow: [rows][dv] */
     struct N(partial) * level; /* of the splits before: partial_tmpl.h */
     uint64_t pending;          /* bit x: level[x] is in use */
-    struct N(tally) * tally;   /* sums of its statistics; NULL: none */
+    double *sums;              /* [BR][sums_length] of statistics, as m, l and acc */
+    struct N(tally) * tally;   /* the sums of the split at hand; NULL: none */
 };
 
 /* As m, l and acc of rows. */
 struct N(partial) {
     REAL *m, *l, *acc;
+    double *sums;
 };
 
 struct N(state) {

@@ -18,11 +18,7 @@ static struct N(tally) * N(carve_tally)(const struct problem *p, char *base, siz
 
 static void N(begin_tally)(const STATE *s, ROWS *g) { (void)s, (void)g; }
 
-static void N(tell_rows)(const STATE *s, const ROWS *g, const REAL *m, const REAL *l,
-                         const REAL *acc)
-{
-    (void)s, (void)g, (void)m, (void)l, (void)acc;
-}
+static void N(save_sums)(const STATE *s, const ROWS *g) { (void)s, (void)g; }
 
 static const REAL *N(ramp)(const STATE *s)
 {

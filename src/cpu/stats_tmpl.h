@@ -5,7 +5,7 @@
  * joined to the sums before: with M the larger maximum, D = m - M, F = exp D, each side
  * gives F x for a sum of weights, F^2 x for one of their squares, F (u + D l) for the
  * spread u = sum (s - m) e and F (w + 2 D u + D^2 l) for w = sum (s - m)^2 e.
- * Unlike acc, these sums pass the ends of splits: nobody shares the keys of a row here.
+ * A split leaves its sums of each row in double, and core combines them.
  * Passes over scores come before they become weights, passes over weights after, each a
  * loop of its own: what is not asked for costs nothing.  Parameters: forward_tmpl.h.
  */
@@ -219,28 +219,6 @@ static void N(close_note)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, i
     N(join_sums)(s, g, a, e);
 }
 
-/* |c|^2, and sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2. */
-static void N(read_values)(const STATE *s, const ROWS *g, int64_t r, const REAL *acc,
-                           struct row_sums *sums)
-{
-    const struct N(tally) *const t = g->tally;
-    double inner[NOISE_KINDS] = {0}, noise[NOISE_KINDS];
-
-    sums->output2 = 0;
-    for (int64_t c = 0; c < s->p->dv; c++) {
-        const double y = (double)acc[c * BR + r] / sums->l;
-
-        sums->output2 += y * y;
-        for (int x = 0; x < NOISE_KINDS && N(wants_noise)(s->p); x++)
-            inner[x] += y * (double)t->product[x][c * BR + r];
-    }
-    for (int x = 0; x < NOISE_KINDS; x++)
-        noise[x] = (double)t->square[SQUARES_OF(x) + 1][r] - 2 * inner[x] +
-                   sums->output2 * (double)t->square[SQUARES_OF(x)][r];
-    sums->magnitude_noise = noise[NOISE_OF_NORMS];
-    sums->key_noise = noise[NOISE_OF_KEYS];
-}
-
 static double N(query_square)(const STATE *s, const ROWS *g, int64_t r)
 {
     const attend_view *q = &s->p->q;
@@ -254,76 +232,82 @@ static double N(query_square)(const STATE *s, const ROWS *g, int64_t r)
     return sum;
 }
 
-static void N(read_sums)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL l,
-                         const REAL *acc, struct row_sums *sums)
+/* Sums of values, and of noise. */
+static void N(save_values)(const STATE *s, const ROWS *g, int64_t r, double *record)
+{
+    const struct sums_layout *const sums = &s->p->stats.sums;
+    const int64_t dv = s->p->dv;
+    const bool wanted[NOISE_KINDS] = {
+        [NOISE_OF_KEYS] = sums->key_noise, [NOISE_OF_NORMS] = sums->magnitude_noise};
+    double *const values = record + attendi_sums_values(sums);
+
+    for (int64_t c = 0; c < dv; c++)
+        values[c] = (double)(s->narrow ? g->acc[r * dv + c] : g->acc[c * BR + r]);
+    for (int kind = 0; kind < NOISE_KINDS; kind++) {
+        double *const noise = record + attendi_sums_noise(sums, kind);
+
+        if (!wanted[kind])
+            continue;
+        noise[0] = (double)g->tally->square[SQUARES_OF(kind) + 1][r];
+        noise[1] = (double)g->tally->square[SQUARES_OF(kind)][r];
+        for (int64_t c = 0; c < dv; c++)
+            noise[2 + c] = (double)g->tally->product[kind][c * BR + r];
+    }
+    record[ROW_QUERY2] = sums->key_noise ? N(query_square)(s, g, r) : 0;
+}
+
+static void N(save_top)(const STATE *s, const ROWS *g, int64_t r, double shift,
+                        double *record)
+{
+    const struct sums_layout *const sums = &s->p->stats.sums;
+    double *const top = record + attendi_sums_top(sums);
+    N(integer) key;
+
+    for (int x = 0; x < sums->top; x++) {
+        top[x] = (double)g->tally->top[x][r] + shift;
+        memcpy(&key, &g->tally->top_key[x][r], sizeof key);
+        top[sums->top + x] = (double)key;
+    }
+}
+
+/* The sums of one row over the split at hand. */
+static void N(save_row_sums)(const STATE *s, const ROWS *g, int64_t r, double *record)
 {
     const struct N(tally) *const t = g->tally;
     const struct stats *const stats = &s->p->stats;
     const double shift = N(alibi_shift)(s, g, r);
     const REAL *const sum = t->sum + r;
-    N(integer) key;
 
-    sums->m = (double)m + shift;
-    sums->l = (double)l;
-    sums->rest = (double)t->rest[r];
-    sums->spread = (double)sum[SUM_SPREAD * BR];
-    sums->spread2 = (double)sum[SUM_SPREAD2 * BR];
-    sums->squares = (double)t->square[SQUARE_WEIGHT][r];
-    sums->keys = t->keys[r];
-    sums->raw_mean = t->raw_mean[r] + shift;
-    sums->raw_m2 = t->raw_m2[r];
-    for (int x = 0; x < stats->named; x++) {
-        sums->top[x] = (double)t->top[x][r];
-        memcpy(&key, &t->top_key[x][r], sizeof key);
-        sums->top_key[x] = key;
+    if (g->l[r] == 0) {
+        attendi_sums_clear(&stats->sums, record);
+        return;
     }
-    sums->sink1 = (double)sum[SUM_SINK1 * BR];
-    sums->sink4 = (double)sum[SUM_SINK4 * BR];
-    for (int x = 0; x < STATS_NEAR_KEYS; x++)
-        sums->near[x] = (double)sum[(SUM_NEAR + x) * BR];
-    sums->distance = (double)sum[SUM_DISTANCE * BR];
-    sums->log_distance = (double)sum[SUM_LOG_DISTANCE * BR];
-    sums->norm = (double)sum[SUM_NORM * BR];
-    for (int x = 0; x < stats->bins; x++)
-        sums->bin[x] = (double)sum[(SUM_KINDS + x) * BR];
-    for (int x = 0; x < stats->class_count; x++)
-        sums->class_mass[x] = (double)sum[(SUM_KINDS + stats->bins + x) * BR];
+    record[ROW_MAX] = isnan(g->l[r]) ? NAN : (double)g->m[r] + shift;
+    record[ROW_REST] = (double)t->rest[r];
+    record[ROW_SPREAD] = (double)sum[SUM_SPREAD * BR];
+    record[ROW_SPREAD2] = (double)sum[SUM_SPREAD2 * BR];
+    record[ROW_SQUARES] = (double)t->square[SQUARE_WEIGHT][r];
+    record[ROW_KEYS] = t->keys[r];
+    record[ROW_RAW_MEAN] = t->raw_mean[r] + shift;
+    record[ROW_RAW_M2] = t->raw_m2[r];
+    record[ROW_SINK1] = (double)sum[SUM_SINK1 * BR];
+    record[ROW_SINK4] = (double)sum[SUM_SINK4 * BR];
+    for (int x = 0; x < SUMS_NEAR_KEYS; x++)
+        record[ROW_NEAR + x] = (double)sum[(SUM_NEAR + x) * BR];
+    record[ROW_DISTANCE] = (double)sum[SUM_DISTANCE * BR];
+    record[ROW_LOG_DISTANCE] = (double)sum[SUM_LOG_DISTANCE * BR];
+    record[ROW_NORM] = (double)sum[SUM_NORM * BR];
+    record[ROW_QUERY2] = 0;
+    N(save_top)(s, g, r, shift, record);
+    double *const bins = record + attendi_sums_bins(&stats->sums);
+    for (int x = 0; x < stats->bins + stats->class_count; x++)
+        bins[x] = (double)sum[(SUM_KINDS + x) * BR];
     if (N(wants)(s, STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
-        N(read_values)(s, g, r, acc, sums);
-    sums->query2 = N(wants)(s, STATS_KEY_NOISE) ? N(query_square)(s, g, r) : 0;
+        N(save_values)(s, g, r, record);
 }
 
-/* The largest scores to weights. */
-static void N(weigh_top)(const STATE *s, const ROWS *g, const REAL *m)
+static void N(save_sums)(const STATE *s, const ROWS *g)
 {
-    for (int x = 0; x < s->p->stats.named; x++)
-        for (int64_t r = 0; r < g->width; r += VLEN) {
-            REAL *const top = g->tally->top[x] + r;
-            V(store)(top, N(weight)(V(load)(top), N(finite_or_0)(V(load)(m + r))));
-        }
-}
-
-/* Statistics of the tile's rows, from its sums and the m, l and acc that O comes from. */
-static void N(tell_rows)(const STATE *s, const ROWS *g, const REAL *m, const REAL *l,
-                         const REAL *acc)
-{
-    REAL second[BR];
-
-    memcpy(second, g->tally->top[1], sizeof second);
-    N(weigh_top)(s, g, m);
-    for (int64_t r = 0; r < g->rows; r++) {
-        struct row_stats row;
-        struct row_sums sums;
-
-        if (l[r] == 0) {
-            attendi_stats_no_keys(&row);
-        } else if (isnan(l[r])) {
-            attendi_stats_not_numbers(&row, g->tally->keys[r]);
-        } else {
-            N(read_sums)(s, g, r, m[r], l[r], acc, &sums);
-            sums.margin = (double)m[r] - (double)second[r];
-            attendi_stats_read(s->p, &sums, &row);
-        }
-        attendi_stats_store(s->p, s->t->b, g->head[r], g->query[r], &row);
-    }
+    for (int64_t r = 0; r < g->rows; r++)
+        N(save_row_sums)(s, g, r, g->sums + r * s->p->stats.sums_length);
 }

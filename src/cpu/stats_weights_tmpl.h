@@ -113,7 +113,7 @@ static void N(note_near)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, i
     const REAL *const w = N(plain_weights)(s);
 
     for (int64_t r = 0; r < g->width; r++)
-        for (int64_t y = 0; y < STATS_NEAR_KEYS; y++) {
+        for (int64_t y = 0; y < SUMS_NEAR_KEYS; y++) {
             const int64_t x = g->tally->position[r] - j0 - y;
 
             if (x >= a && x < e)

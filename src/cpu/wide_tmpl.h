@@ -290,18 +290,6 @@ static ALWAYS_INLINE void N(store_rows)(const STATE *s, const ROWS *g, const REA
     }
 }
 
-static void N(store_partials)(const STATE *s, const ROWS *g)
-{
-    for (int64_t r = 0; r < g->rows; r++) {
-        REAL *const partial = N(partial_at)(s, g, r);
-
-        partial[0] = g->m[r];
-        partial[1] = g->l[r];
-        for (int64_t c = 0; c < s->p->dv; c++)
-            partial[2 + c] = g->acc[c * BR + r];
-    }
-}
-
 static void N(finish_tile)(STATE *s, const ROWS *g)
 {
     struct N(row_end) end[BR] = {{0}};
@@ -316,7 +304,7 @@ static void N(finish_tile)(STATE *s, const ROWS *g)
     for (int64_t r = 0; r < g->rows; r += VLEN)
         FOR_DTYPES(s->p->out.dtype, N(store_rows), s, g, g->acc, r, end);
     if (g->tally)
-        N(tell_rows)(s, g, g->m, g->l, g->acc);
+        N(finish_stats)(s, g);
     if (s->p->weights.data)
         N(store_weights)(s, g, g->m, share, total);
 }
@@ -342,8 +330,6 @@ static void N(forward_wide)(STATE *s)
         N(begin_rows)(s, g, s->t->row + x * BR, min_i64(BR, s->t->rows - x * BR));
         N(pack_q)(s, g);
         N(clear_rows)(s, g);
-        if (g->tally)
-            N(begin_tally)(s, g);
         if (g->lo < g->hi) {
             all.lo = all.hi == 0 ? g->lo : min_i64(all.lo, g->lo);
             all.hi = max_i64(all.hi, g->hi);
@@ -357,11 +343,13 @@ static void N(forward_wide)(STATE *s)
                 N(push_split)(s, &s->rows[x], k0 / split);
     }
     for (int64_t x = 0; x < s->count; x++) {
-        N(combine_pending)(s, &s->rows[x]);
-        if (s->t->partial)
-            N(store_partials)(s, &s->rows[x]);
-        else
-            N(finish_tile)(s, &s->rows[x]);
+        ROWS *const g = &s->rows[x];
+
+        N(combine_pending)(s, g);
+        for (int64_t r = 0; s->t->partial && r < g->rows; r++)
+            N(store_partial)(s, g, r, g->acc + r, BR);
+        if (!s->t->partial)
+            N(finish_tile)(s, g);
     }
     N(end_blocks)();
 }

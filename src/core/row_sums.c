@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/row_sums.h"
+
+#include <math.h>
+#include <string.h>
+
+int attendi_sums_top(const struct sums_layout *s)
+{
+    (void)s;
+    return ROW_FIXED;
+}
+
+int attendi_sums_bins(const struct sums_layout *s) { return ROW_FIXED + 2 * s->top; }
+
+int attendi_sums_classes(const struct sums_layout *s)
+{
+    return attendi_sums_bins(s) + s->bins;
+}
+
+int attendi_sums_values(const struct sums_layout *s)
+{
+    return attendi_sums_classes(s) + s->class_count;
+}
+
+int attendi_sums_noise(const struct sums_layout *s, int kind)
+{
+    return attendi_sums_values(s) + s->columns +
+           (kind == 1 && s->key_noise ? 2 + s->columns : 0);
+}
+
+int attendi_sums_length(const struct sums_layout *s)
+{
+    return attendi_sums_noise(s, 1) + (s->magnitude_noise ? 2 + s->columns : 0);
+}
+
+void attendi_sums_clear(const struct sums_layout *s, double *record)
+{
+    memset(record, 0, (size_t)attendi_sums_length(s) * sizeof *record);
+    record[ROW_MAX] = -INFINITY;
+}
+
+/* to = to f + from g */
+static void scale_and_add(double *to, double f, const double *from, double g, int count)
+{
+    for (int x = 0; x < count; x++)
+        to[x] = to[x] * f + from[x] * g;
+}
+
+/* The spread and its square about a maximum that is `by` <= 0 away. */
+static void move_spread(const double *record, double by, double *spread, double *spread2)
+{
+    const double l = 1 + record[ROW_REST];
+
+    *spread = record[ROW_SPREAD] + by * l;
+    *spread2 = record[ROW_SPREAD2] + by * (record[ROW_SPREAD] + *spread);
+}
+
+/* Number, mean and squares about it, of both. */
+static void combine_raw(const double *before, double *record)
+{
+    const double keys = before[ROW_KEYS] + record[ROW_KEYS];
+    const double gap = before[ROW_RAW_MEAN] - record[ROW_RAW_MEAN];
+
+    if (before[ROW_KEYS] == 0)
+        return;
+    record[ROW_RAW_MEAN] += gap * (before[ROW_KEYS] / keys);
+    record[ROW_RAW_M2] +=
+        before[ROW_RAW_M2] + gap * gap * (before[ROW_KEYS] * record[ROW_KEYS] / keys);
+    record[ROW_KEYS] = keys;
+}
+
+/* The largest of both, of equal scores those before first; -inf past the last. */
+static void combine_top(const double *before, double *top, int count)
+{
+    double score[ATTEND_TOP_MAX], key[ATTEND_TOP_MAX];
+    int x = 0, y = 0;
+
+    for (int n = 0; n < count; n++) {
+        const int first = before[x] >= top[y];
+        const double *const from = first ? before + x++ : top + y++;
+
+        score[n] = from[0];
+        key[n] = from[count];
+    }
+    memcpy(top, score, (size_t)count * sizeof *top);
+    memcpy(top + count, key, (size_t)count * sizeof *top);
+}
+
+void attendi_sums_combine(const struct sums_layout *s, const double *before,
+                          double *record)
+{
+    if (before[ROW_MAX] == -INFINITY)
+        return;
+    if (record[ROW_MAX] == -INFINITY) {
+        memcpy(record, before, (size_t)attendi_sums_length(s) * sizeof *record);
+        return;
+    }
+    const double m_before = before[ROW_MAX], m_after = record[ROW_MAX];
+    const double m = isnan(m_before) || m_before > m_after ? m_before : m_after;
+    const double f = m_after == m ? 1 : exp(m_after - m);
+    const double g = m_before == m ? 1 : exp(m_before - m);
+    const int linear = ROW_SQUARES - ROW_SINK1, values = attendi_sums_bins(s);
+    const int squares = attendi_sums_noise(s, 0);
+    double u, w, u_before, w_before;
+
+    /* A spread times a factor that underflowed: 0, though the distance may be inf. */
+    move_spread(record, f == 0 ? 0 : m_after - m, &u, &w);
+    move_spread(before, g == 0 ? 0 : m_before - m, &u_before, &w_before);
+    record[ROW_SPREAD] = u * f + u_before * g;
+    record[ROW_SPREAD2] = w * f + w_before * g;
+    /* The largest e of one side is 1 and left out of the rest, that of the other is not.
+     */
+    record[ROW_REST] = m_after == m ? record[ROW_REST] + (before[ROW_REST] * g + g)
+                                    : before[ROW_REST] + (record[ROW_REST] * f + f);
+    record[ROW_MAX] = m;
+    combine_raw(before, record);
+    combine_top(before + attendi_sums_top(s), record + attendi_sums_top(s), s->top);
+    scale_and_add(record + ROW_SINK1, f, before + ROW_SINK1, g, linear);
+    scale_and_add(record + values, f, before + values, g, squares - values);
+    scale_and_add(record + ROW_SQUARES, f * f, before + ROW_SQUARES, g * g, 1);
+    scale_and_add(record + squares, f * f, before + squares, g * g,
+                  attendi_sums_length(s) - squares);
+}

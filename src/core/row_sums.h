@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Raw sums of a row over some of its keys: what statistics are read from, and what
+ * combines over splits, shards and machines.  A record is `length` doubles.  With m the
+ * largest score of its keys, e = exp(s - m) and l = sum e:
+ */
+#ifndef ATTEND_CORE_ROW_SUMS_H
+#define ATTEND_CORE_ROW_SUMS_H
+
+#include <stdint.h>
+
+#include "attend/attend.h"
+
+enum { SUMS_NEAR_KEYS = 3 };
+
+enum row_sum {
+    ROW_MAX,     /* m; -inf: no keys; NaN: nothing counts but the number of keys */
+    ROW_REST,    /* l - 1, without the rounding of 1 + a little */
+    ROW_SPREAD,  /* sum (s - m) e */
+    ROW_SPREAD2, /* sum (s - m)^2 e */
+    ROW_KEYS,    /* number of keys, mean of s, sum (s - mean)^2 */
+    ROW_RAW_MEAN,
+    ROW_RAW_M2,
+    ROW_QUERY2, /* |q|^2, the same in every record of a row */
+    /* Sums of e times something. */
+    ROW_SINK1,
+    ROW_SINK4,
+    ROW_NEAR, /* of the keys at the row's position and before it */
+    ROW_DISTANCE = ROW_NEAR + SUMS_NEAR_KEYS,
+    ROW_LOG_DISTANCE,
+    ROW_NORM,
+    /* Sums of e^2 times something. */
+    ROW_SQUARES,
+    ROW_FIXED /* what follows depends on the request */
+};
+
+/* Where the rest of a record lies, in the order of sums_layout's fields. */
+struct sums_layout {
+    int top;                        /* scores of the largest, then their keys */
+    int bins, class_count;          /* sums of e by distance and by class */
+    int columns;                    /* dv where sums of values are wanted, else 0 */
+    int key_noise, magnitude_noise; /* 1: sums of x^2 |v|^2, x^2, x^2 v; x = e, e s */
+};
+
+int attendi_sums_length(const struct sums_layout *s);
+int attendi_sums_top(const struct sums_layout *s);
+int attendi_sums_bins(const struct sums_layout *s);
+int attendi_sums_classes(const struct sums_layout *s);
+int attendi_sums_values(const struct sums_layout *s); /* sum e v */
+/* Noise `kind` 0: of keys, 1: of their magnitude. */
+int attendi_sums_noise(const struct sums_layout *s, int kind);
+
+/* A record of no keys. */
+void attendi_sums_clear(const struct sums_layout *s, double *record);
+
+/* Keys of `before`, which come first, to those of `record`. */
+void attendi_sums_combine(const struct sums_layout *s, const double *before,
+                          double *record);
+
+#endif

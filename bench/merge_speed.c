@@ -51,8 +51,7 @@ static attend_part part_at(attend_dtype dtype, size_t bytes, int64_t index)
 static double merge(attend_dtype dtype, size_t bytes, int64_t first, int64_t count)
 {
     const int64_t held = (int64_t)(STORE_BYTES / bytes);
-    const attend_tensor out = {
-        result, dtype, {1, HEADS, ROWS, D}, {0, ROWS * D, D, 1}};
+    const attend_tensor out = {result, dtype, {1, HEADS, ROWS, D}, {0, ROWS * D, D, 1}};
     const attend_tensor out_lse = {
         result_lse, ATTEND_F32, {1, HEADS, ROWS, 1}, {0, ROWS, 1, 1}};
     attend_part parts[PARTS_MAX];

@@ -55,16 +55,20 @@ void bench_print_result(const struct bench_case *shape, attend_dtype dtype,
                result->memory * 1e-6);
 }
 
+/* NULL without memory, like what it is made of. */
 static json_t *bins_json(const struct bench_result *result)
 {
     json_t *const bins = json_array();
 
     for (int n = 0; n < result->bin_count; n++) {
         const struct bench_bin *const bin = &result->bins[n];
-        json_array_append_new(bins, json_pack("{s:i, s:f, s:f, s:f}", "samples",
-                                              bin->samples, "read_gbps", bin->read * 1e-9,
-                                              "gbps", bin->bytes * 1e-9, "of_roof",
-                                              bin->of_roof));
+        json_t *const object = json_pack("{s:i, s:f, s:f, s:f}", "samples", bin->samples,
+                                         "read_gbps", bin->read * 1e-9, "gbps",
+                                         bin->bytes * 1e-9, "of_roof", bin->of_roof);
+        if (json_array_append_new(bins, object)) {
+            json_decref(bins);
+            return NULL;
+        }
     }
     return bins;
 }
@@ -72,13 +76,13 @@ static json_t *bins_json(const struct bench_result *result)
 int bench_print_result_json(const attend_context *ctx, const struct bench_case *shape,
                             attend_dtype dtype, const struct bench_result *result)
 {
-    json_t *const object = json_pack(
-        "{s:s, s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:s, s:f}", "case", shape->name,
-        "dtype", attend_dtype_name(dtype), "threads", attend_context_threads(ctx), "isa",
-        attend_context_isa(ctx), "median_ms", result->median * 1e3, "min_ms",
-        result->min * 1e3, "gflops", result->flops * 1e-9, "peak_gflops",
-        result->peak * 1e-9, "peak_by", result->peak_by, "of_peak",
-        result->flops / result->peak);
+    json_t *const object =
+        json_pack("{s:s, s:s, s:i, s:s, s:f, s:f, s:f, s:f, s:s, s:f}", "case",
+                  shape->name, "dtype", attend_dtype_name(dtype), "threads",
+                  attend_context_threads(ctx), "isa", attend_context_isa(ctx),
+                  "median_ms", result->median * 1e3, "min_ms", result->min * 1e3,
+                  "gflops", result->flops * 1e-9, "peak_gflops", result->peak * 1e-9,
+                  "peak_by", result->peak_by, "of_peak", result->flops / result->peak);
     json_t *const rest =
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "visited_gflops",
                   tool_json_real(result->visited * 1e-9), "visited_of_peak",
@@ -86,9 +90,8 @@ int bench_print_result_json(const attend_context *ctx, const struct bench_case *
                   tool_json_real(result->bytes * 1e-9), "read_gbps",
                   tool_json_real(result->read * 1e-9), "of_bandwidth",
                   tool_json_real(result->bytes / result->read), "of_roof",
-                  tool_json_real(result->bytes / result->roof), "bins",
-                  bins_json(result), "over_forward",
-                  tool_json_real(result->over_forward), "second_ms",
+                  tool_json_real(result->bytes / result->roof), "bins", bins_json(result),
+                  "over_forward", tool_json_real(result->over_forward), "second_ms",
                   tool_json_real(result->second * 1e3), "peak_mb",
                   tool_json_real(result->memory * 1e-6));
 

@@ -89,7 +89,7 @@ class Bench(CliTest):
         for c in cases:
             name = c["case"]
             self.assertEqual(c["dv"], c["d"])
-            self.assertEqual(c["kind"], "decode" if is_decoding(name) else "compute", name)
+            self.assertEqual(c["kind"] == "decode", is_decoding(name), name)
             causal = "causal" in name or "window" in name or name == "stats-128k"
             self.assertEqual(c["causal"], "top-left" if causal else "none", name)
             self.assertEqual(c["window_left"], 1024 if "window" in name else -1, name)

@@ -16,12 +16,12 @@ struct bench_bin {
 
 /*
  * `times` are seconds of calls that read `bytes` bytes of K and V, `reads` the bytes per
- * second that memory gave beside each; a call's roof is the smaller of its own read and of
- * `limit`, in bytes per second.
+ * second that memory gave beside each; a call's roof is the smaller of its own read and
+ * of `limit`, in bytes per second.
  *
  * Fills the bins, the slower memory first, and returns how many there are: two where the
- * 95th percentile of the reads is more than 15 % above the 5th, split midway between these;
- * else one; none without samples.
+ * 95th percentile of the reads is more than 15 % above the 5th, split midway between
+ * these; else one; none without samples.
  */
 int bench_bins_make(const struct bench_samples *times, const struct bench_samples *reads,
                     double bytes, double limit, struct bench_bin *bins);

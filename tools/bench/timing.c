@@ -15,7 +15,7 @@
 enum { SAMPLES_MIN = 3, WARM_UP_CALLS = 3 };
 
 /* Of each thread beside a call of decoding: about a millisecond. */
-enum { READ_BYTES = 32 << 20 };
+enum { READ_BYTES = 32 << 20, LINE_BYTES = 64 };
 
 /* At least; new threads may share a core until the system has spread them. */
 static const double warm_up_seconds = 20e-3;
@@ -140,10 +140,11 @@ static double sample_read(const struct run *run)
     const size_t wanted = (size_t)threads * READ_BYTES;
     const size_t bytes = wanted < half ? wanted : half;
     const size_t next = (size_t)(run->calls % input->copies) * 2 * input->k_bytes;
-    const size_t start = (next + half) % input->store_bytes;
+    const size_t away = (next + half) % input->store_bytes;
     const size_t last = input->store_bytes - bytes;
+    const size_t start = (away < last ? away : last) / LINE_BYTES * LINE_BYTES;
 
-    return bench_read_sample(input->store + (start < last ? start : last), bytes, threads);
+    return bench_read_sample(input->store + start, bytes, threads);
 }
 
 static attend_status repeat(struct run *run, double seconds)

@@ -16,7 +16,7 @@ files() {
 }
 
 # base <- core <- {ref, cpu} <- src/*.c <- {io, tools, examples, bench}; the last
-# group sees the public header only.
+# group sees the public header only, and bench the stopwatch in tools/bench.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -33,7 +33,7 @@ includes() {
             sees["src/lab"] = "attend lab"
             sees["tools"] = "attend io check bench lab"
             sees["examples"] = "attend"
-            sees["bench"] = "attend lab"
+            sees["bench"] = "attend lab bench"
         }
         {
             n = split($1, dir, "/")

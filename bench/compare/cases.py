@@ -18,12 +18,16 @@ class Case:
     d: int
     causal: bool
     window_left: int  # -1: open
-    mask: bool  # random, (1, 1, nq, nk), half of it true
+    mask: str  # none, random or docs8, as bench/cases.inc explains them
     kind: str
 
     @property
     def group(self):
         return self.hq // self.hkv
+
+    @property
+    def has_mask(self):
+        return self.mask != "none"
 
     @property
     def rotates(self):

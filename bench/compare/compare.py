@@ -15,6 +15,7 @@ import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of this process, which times nobody
 
+import bandwidth
 import cases as cases_module
 import chart
 import engine
@@ -70,6 +71,7 @@ def arguments():
 def compare(processes, options):
     """The results, one per case and dtype, printed as they come."""
     print(results.text_row(results.HEADER), flush=True)
+    read = bandwidth.Reader(options.threads)
     found = []
 
     def complain(text):
@@ -77,9 +79,10 @@ def compare(processes, options):
 
     for case in options.cases:
         for dtype in [options.dtype] if options.dtype else inputs.DTYPES:
-            timings = measure(processes, case, dtype, options.seconds, complain)
-            found.append({"case": case.name, "dtype": dtype, "timings": timings})
-            print(results.text_row(results.cells(found[-1])), flush=True)
+            measured = measure(processes, case, dtype, options.seconds, complain, read)
+            found.append({"case": case.name, "dtype": dtype, **measured})
+            for row in results.rows(found[-1]):
+                print(results.text_row(row), flush=True)
     return found
 
 

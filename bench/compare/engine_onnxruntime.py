@@ -35,7 +35,7 @@ def variants(case, dtype):
     names = ["MultiHeadAttention blhd", "MultiHeadAttention bhld", "Attention"]
     if case.group > 1 and case.nq == 1:
         names.append("Attention folded")
-    if (case.causal or case.nq == 1) and not case.mask:
+    if (case.causal or case.nq == 1) and not case.has_mask:
         names.append("GroupQueryAttention")
     return names
 

@@ -31,13 +31,13 @@ def variants(case, dtype):
     else:
         heads = ["enable_gqa", "folded" if case.nq == 1 else "repeated"]
     names = heads
-    if case.mask or case.window_left >= 0:
+    if case.has_mask or case.window_left >= 0:
         names = [
             f"{way}, {mask} mask" for way in heads for mask in ("boolean", "additive")
         ]
     if case.batch * case.hq * case.nq * case.nk <= MATH_SCORES:
         names = names + [
-            f"{heads[-1]}, additive mask, math" if case.mask else f"{heads[-1]}, math"
+            f"{heads[-1]}, additive mask, math" if case.has_mask else f"{heads[-1]}, math"
         ]
     return names
 

@@ -36,7 +36,7 @@ def causal(n):
         D,
         causal=True,
         window_left=-1,
-        mask=False,
+        mask="none",
         kind="compute",
     )
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Times over the number of threads, all engines in turns as in a comparison."""
 
+import bandwidth
 import cases as cases_module
 import engine
 import results
@@ -27,28 +28,21 @@ def measure_threads(options, command, save):
     versions, found = {}, []
     print("threads " + results.text_row(results.HEADER), flush=True)
     for threads in doublings(options.threads):
-        processes = []
+        processes, read = [], bandwidth.Reader(threads)
         try:
             for name in engine.NAMES:
                 processes.append(EngineProcess(name, threads))
                 versions[name] = processes[-1].version
             for name in CASES:
                 for dtype in DTYPES:
-                    timings = measure(
-                        processes, cases[name], dtype, options.seconds, complain
+                    measured = measure(
+                        processes, cases[name], dtype, options.seconds, complain, read
                     )
                     found.append(
-                        {
-                            "threads": threads,
-                            "case": name,
-                            "dtype": dtype,
-                            "timings": timings,
-                        }
+                        {"threads": threads, "case": name, "dtype": dtype, **measured}
                     )
-                    print(
-                        f"{threads:7d} {results.text_row(results.cells(found[-1]))}",
-                        flush=True,
-                    )
+                    for row in results.rows(found[-1]):
+                        print(f"{threads:7d} {results.text_row(row)}", flush=True)
         finally:
             for process in processes:
                 process.close()

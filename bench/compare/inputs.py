@@ -13,6 +13,7 @@ STORAGE = {"f32": np.float32, "bf16": np.uint16, "f16": np.float16}
 DTYPES = tuple(STORAGE)
 ROTATED_BYTES = 256 << 20
 ALIGNMENT = 64
+DOCUMENTS = 8
 
 
 def empty(shape, dtype):
@@ -50,6 +51,18 @@ def seed_of(case):
     return zlib.crc32(case.name.encode())
 
 
+def make_mask(case, rng):
+    """(1, 1, nq, nk) of bool, or None."""
+    if case.mask == "none":
+        return None
+    if case.mask == "random":
+        return copy(rng.random((1, 1, case.nq, case.nk)) < 0.5)
+    if case.mask != "docs8":
+        raise ValueError(f"{case.name}: what is a mask of kind {case.mask!r}?")
+    of_row, of_key = (np.arange(n) * DOCUMENTS // n for n in (case.nq, case.nk))
+    return copy((of_row[:, None] == of_key)[None, None])
+
+
 class Inputs:
     """q (batch, hq, nq, d); k and v lists of equal copies (batch, hkv, nk, d); mask."""
 
@@ -64,9 +77,7 @@ class Inputs:
         self.q = normal(case.hq, case.nq)
         self.k = [normal(case.hkv, case.nk)]
         self.v = [normal(case.hkv, case.nk)]
-        self.mask = (
-            copy(rng.random((1, 1, case.nq, case.nk)) < 0.5) if case.mask else None
-        )
+        self.mask = make_mask(case, rng)
         if case.rotates:
             copies = -(-ROTATED_BYTES // (self.k[0].nbytes + self.v[0].nbytes))
             for tensor in (self.k, self.v):

@@ -4,6 +4,7 @@
 import dataclasses
 import statistics
 
+import bandwidth
 import inputs as inputs_module
 import reference
 from engine_client import EngineError
@@ -29,11 +30,15 @@ class Runner:
     variant: str
     error: float
     estimate: float  # ns; of a first call until it is calibrated
-    samples: list = dataclasses.field(default_factory=list)
+    turns: list = dataclasses.field(default_factory=list)  # the samples of each, in ns
 
     @property
     def name(self):
         return self.process.name
+
+    @property
+    def samples(self):
+        return [ns for turn in self.turns for ns in turn]
 
     def time(self, samples, repeats, warm_ns):
         request = {"samples": samples, "repeats": repeats, "warm_ns": warm_ns}
@@ -49,7 +54,7 @@ class Runner:
         repeats = max(1, int(SAMPLE_NS / self.estimate))
         samples = max(1, min(1000, int(nanoseconds / (repeats * self.estimate))))
         warm_ns = WARM_NS if self.estimate < LONG_NS else 0
-        self.samples += self.time(samples, repeats, warm_ns)
+        self.turns.append(self.time(samples, repeats, warm_ns))
 
     def result(self):
         taken = self.samples or [self.estimate]
@@ -127,15 +132,28 @@ def keep_fastest(runners):
     return kept
 
 
-def measure(processes, case, dtype, seconds, complain):
-    """What each variant took: `seconds` of timed calls each, spread over the rounds."""
+def measure(processes, case, dtype, seconds, complain, read):
+    """What each variant took: `seconds` of timed calls each, spread over the rounds.
+
+    Returns `timings`, and for a decoding case `bins` of them by the speed of memory, which
+    read() gives: a round's is the median of those measured before each of its turns.
+    """
     runners = agreeing(processes, case, dtype, complain)
     calibrate(runners)
     kept = keep_fastest(runners)
     budget = seconds * 1e9
     slowest = max(runner.estimate for runner in kept)
     rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, int(3 * budget / slowest)))
+    speeds = []
     for _ in range(rounds):
+        beside = []
         for runner in kept:
+            if case.rotates:
+                beside.append(read())
             runner.take_turn(budget / rounds)
-    return [runner.result() for runner in runners]
+        if beside:
+            speeds.append(statistics.median(beside))
+    return {
+        "timings": [runner.result() for runner in runners],
+        "bins": bandwidth.bins(speeds, kept) if speeds else [],
+    }

@@ -50,6 +50,15 @@ def cells(result):
     ]
 
 
+def rows(result):
+    """The cells of a result, and of each of its bins by the speed of memory."""
+    found = [cells(result)]
+    for part in result.get("bins", []):
+        name = f"  at {part['read_gbps']:.1f} GB/s, {part['rounds']} rounds"
+        found.append(cells({**result, "case": name, "timings": part["timings"]}))
+    return found
+
+
 HEADER = ["case", "dtype", "attend", *TITLES.values(), "ratio", "best rival"]
 WIDTHS = [26, 5, 10, 10, 13, 10, 6, 0]
 
@@ -75,7 +84,8 @@ def markdown(document):
         "| " + " | ".join(HEADER) + " |",
         "|---|---|" + "--:|" * 5 + "---|",
     ]
-    lines += ["| " + " | ".join(cells(result)) + " |" for result in document["results"]]
+    for result in document["results"]:
+        lines += ["| " + " | ".join(row).strip() + " |" for row in rows(result)]
     return "\n".join(lines) + "\n"
 
 

@@ -4,15 +4,20 @@
 import fnmatch
 import json
 
+import numpy as np
+
 import harness
 from harness import CliTest
 
 DTYPES = ["f32", "bf16", "f16"]
 FIELDS = (
-    "case dtype threads isa median_ms min_ms gflops peak_gflops of_peak"
-    " gbps read_gbps of_bandwidth of_roof over_forward second_ms peak_mb"
+    "case dtype threads isa median_ms min_ms gflops peak_gflops peak_by of_peak"
+    " visited_gflops visited_of_peak gbps read_gbps of_bandwidth of_roof bins"
+    " over_forward second_ms peak_mb"
 ).split()
 OF_DECODING = ["gbps", "read_gbps", "of_bandwidth", "of_roof"]
+OF_MASKS = ["visited_gflops", "visited_of_peak"]
+OF_BIN = ["samples", "read_gbps", "gbps", "of_roof"]
 
 # Batch, heads of Q, of K and V, queries, keys, width.
 SHAPES = {
@@ -26,6 +31,8 @@ SHAPES = {
     "short-d64-512": (1, 12, 12, 512, 512, 64),
     "gqa-causal-d128-4k": (1, 32, 8, 4096, 4096, 128),
     "mask-d64-1k": (1, 16, 16, 1024, 1024, 64),
+    "mask-docs8-d64-2k": (1, 16, 16, 2048, 2048, 64),
+    "mask-docs8-d128-2k": (1, 8, 8, 2048, 2048, 128),
     "decode-gqa-d128-8k": (1, 32, 8, 1, 8192, 128),
     "decode-mha-d128-8k": (1, 32, 32, 1, 8192, 128),
     "decode-batch8-gqa-d128-4k": (8, 32, 8, 1, 4096, 128),
@@ -39,6 +46,8 @@ SHAPES = {
     "stats-rows-d128-2k": (1, 8, 8, 2048, 2048, 128),
     "stats-all-d128-2k": (1, 8, 8, 2048, 2048, 128),
     "columns-d128-2k": (1, 8, 8, 2048, 2048, 128),
+    "stats-decode-gqa-d128-8k": (1, 32, 8, 1, 8192, 128),
+    "stats-decode-mha-d128-8k": (1, 32, 32, 1, 8192, 128),
     "stats-128k": (1, 1, 1, 1 << 17, 1 << 17, 64),
 }
 
@@ -48,7 +57,19 @@ def stats_of(name):
     first, second = (name + "--").split("-")[:2]
     if first == "columns":
         return first
-    return "none" if first != "stats" else "map" if second == "128k" else second
+    if first != "stats":
+        return "none"
+    return {"128k": "map", "decode": "rows"}.get(second, second)
+
+
+def mask_of(name):
+    if not name.startswith("mask-"):
+        return "none"
+    return "docs8" if "docs8" in name else "random"
+
+
+def is_decoding(name):
+    return "decode-" in name
 
 
 class Bench(CliTest):
@@ -68,11 +89,11 @@ class Bench(CliTest):
         for c in cases:
             name = c["case"]
             self.assertEqual(c["dv"], c["d"])
-            self.assertEqual(c["kind"] == "decode", name.startswith("decode-"), name)
+            self.assertEqual(c["kind"] == "decode", is_decoding(name), name)
             causal = "causal" in name or "window" in name or name == "stats-128k"
             self.assertEqual(c["causal"], "top-left" if causal else "none", name)
             self.assertEqual(c["window_left"], 1024 if "window" in name else -1, name)
-            self.assertIs(c["mask"], "mask" in name, name)
+            self.assertEqual(c["mask"], mask_of(name), name)
             self.assertEqual(c["stats"], stats_of(name), name)
 
     def test_list_as_text(self):
@@ -99,10 +120,17 @@ class Bench(CliTest):
             self.assertIsNone(line["over_forward"], what)
         else:
             self.assertGreater(line["over_forward"], 0, what)
-        if line["case"].startswith("decode-"):
+        if mask_of(line["case"]) == "none":
+            self.assertEqual([line[x] for x in OF_MASKS], [None] * 2, what)
+        else:
+            self.assertGreaterEqual(line["visited_gflops"], line["gflops"], what)
+            share = line["visited_gflops"] / line["peak_gflops"]
+            self.assertAlmostEqual(line["visited_of_peak"], share, delta=1e-9 * share)
+        if is_decoding(line["case"]):
             self.check_decoding(line)
         else:
             self.assertEqual([line[x] for x in OF_DECODING], [None] * 4, what)
+            self.assertEqual(line["bins"], [], what)
 
     def check_decoding(self, line):
         batch, hq, hkv, _, nk, d = SHAPES[line["case"]]
@@ -116,6 +144,25 @@ class Bench(CliTest):
         flops_per_byte = 4 * hq * nk * d * batch / stored
         roof = min(line["read_gbps"], 0.7 * line["peak_gflops"] / flops_per_byte)
         self.assertAlmostEqual(line["of_roof"], line["gbps"] / roof, delta=1e-9)
+        self.check_bins(line["bins"], line)
+
+    def check_bins(self, bins, line):
+        what = str(line)
+        self.assertIn(len(bins), (1, 2), what)
+        for part in bins:
+            self.assertEqual(list(part), OF_BIN, what)
+            for name in OF_BIN:
+                self.assertGreater(part[name], 0, what)
+        self.assertGreaterEqual(sum(part["samples"] for part in bins), 3, what)
+        if len(bins) == 1:
+            for name in "read_gbps", "gbps":
+                self.assertAlmostEqual(bins[0][name], line[name], delta=1e-6 * line[name])
+        else:
+            slow, fast = bins
+            self.assertLess(slow["read_gbps"], fast["read_gbps"], what)
+            # The median of all lies between those of the parts.
+            self.assertLessEqual(slow["read_gbps"], line["read_gbps"], what)
+            self.assertLessEqual(line["read_gbps"], fast["read_gbps"], what)
 
     def test_each_dtype(self):
         lines = self.timed("--case", "tiny-1x64-d64")
@@ -131,6 +178,8 @@ class Bench(CliTest):
             for line in self.timed("--case", "tiny*", "--isa", name, "--threads", "1"):
                 self.check_line(line)
                 self.assertEqual((line["isa"], line["threads"]), (name, 1))
+                is_tiles = (name, line["dtype"]) == ("amx", "bf16")
+                self.assertEqual(line["peak_by"] == "tdpbf16ps", is_tiles, line)
 
     def test_decoding(self):
         for dtype in "f32", "f16":
@@ -138,13 +187,17 @@ class Bench(CliTest):
             self.assertEqual(line["dtype"], dtype)
             self.check_line(line)
 
-    def pairs(self, case):
+    def test_statistics_in_decoding(self):
+        for line in self.timed("--case", "stats-decode-gqa-*"):
+            self.check_line(line)
+
+    def pairs(self, case, rate="gflops"):
         """Pairs of query and key that are counted for each head."""
         (line,) = self.timed("--case", case, "--dtype", "bf16")
         self.check_line(line)
         batch, hq, _, _, _, d = SHAPES[case]
         of_pair = 2 * d if stats_of(case) == "columns" else 4 * d
-        pairs = line["gflops"] * 1e6 * line["median_ms"] / (of_pair * batch * hq)
+        pairs = line[rate] * 1e6 * line["median_ms"] / (of_pair * batch * hq)
         self.assertAlmostEqual(pairs, round(pairs), delta=1e-9 * pairs)
         return round(pairs)
 
@@ -158,6 +211,19 @@ class Bench(CliTest):
             self.assertEqual(self.pairs(f"{what}-d128-2k"), 1 << 22)
         # Six standard deviations of as many coins.
         self.assertAlmostEqual(self.pairs("mask-d64-1k"), 1 << 19, delta=6 * 512)
+        self.assertEqual(self.pairs("mask-docs8-d128-2k"), 8 * 256**2)
+
+    def test_visited_work(self):
+        """All pairs of a tile of 48 rows and a block of 128 keys where one is seen."""
+        self.assertEqual(self.pairs("mask-d64-1k", "visited_gflops"), 1 << 20)
+        document = np.arange(2048) // 256
+        seen = document[:, None] == document
+        visited = 0
+        for i in range(0, 2048, 48):
+            for j in range(0, 2048, 128):
+                tile = seen[i : i + 48, j : j + 128]
+                visited += tile.size * tile.any()
+        self.assertEqual(self.pairs("mask-docs8-d64-2k", "visited_gflops"), visited)
 
     def test_text(self):
         text = self.succeed(
@@ -167,6 +233,24 @@ class Bench(CliTest):
         self.assertIn(harness.info()["isa"], head)
         self.assertIn("median ms", titles)
         self.assertRegex(row, r"^tiny-1x64-d64 +f32( +\d+\.\d+){5}( +-){5}$")
+
+    def test_text_below_a_row(self):
+        number = r"\d+\.\d+"
+        for case, below in (
+            ("mask-d64-1k", f"^  visited {number} GFLOP/s, share {number}$"),
+            (
+                "decode-gqa-d128-8k",
+                f"^  read {number} GB/s: samples \\d+, {number} GB/s, roof {number}$",
+            ),
+        ):
+            text = self.succeed(
+                "bench", "--case", case, "--dtype", "bf16", "--seconds", "0.01"
+            )
+            _, _, row, *lines = text.splitlines()
+            self.assertTrue(row.startswith(case), row)
+            self.assertIn(len(lines), (1, 2))
+            for line in lines:
+                self.assertRegex(line, below)
 
     def test_refused(self):
         for args, says in (

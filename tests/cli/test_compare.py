@@ -15,6 +15,7 @@ sys.path.insert(
         os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "compare"
     ),
 )
+import bandwidth
 import cases
 import growth_sizes
 import growth_table
@@ -47,7 +48,7 @@ LISTED = {
     "dv": 8,
     "causal": "top-left",
     "window_left": 2,
-    "mask": False,
+    "mask": "none",
     "stats": "none",
 }
 MACHINE = {"cpu": "a CPU", "cores": 2, "memory_gib": 8}
@@ -97,6 +98,18 @@ class Tables(harness.CliTest):
             "| c | f32 | 2 | 5 | 3 | - | 1.50 | ONNX Runtime Attention |", lines
         )
         self.assertEqual({line.count("|") for line in lines if line.startswith("|")}, {9})
+
+    def test_bins_follow_their_case(self):
+        part = {"read_gbps": 35.04, "rounds": 4, "timings": TIMINGS}
+        result = {**self.document["results"][0], "bins": [part]}
+        text = results.markdown({**self.document, "results": [result]})
+        self.assertTrue(
+            text.endswith(
+                "| at 35.0 GB/s, 4 rounds | f32 | 2 | 5 | 3 | - | 1.50 |"
+                " ONNX Runtime Attention |\n"
+            ),
+            text,
+        )
 
     def test_text_columns_line_up(self):
         header = results.text_row(results.HEADER)
@@ -201,7 +214,7 @@ class Agreement(harness.CliTest):
         self.assertEqual({x.ctypes.data % 64 for x in (made.q, *made.k, *made.v)}, {0})
 
     def test_reference_is_softmax(self):
-        case = cases.from_listing({**LISTED, "mask": True})
+        case = cases.from_listing({**LISTED, "mask": "random"})
         made = inputs.Inputs(case, "f32")
         made.mask[...] = True
         made.mask[0, 0, 5, 4] = False
@@ -210,6 +223,22 @@ class Agreement(harness.CliTest):
         weight = np.exp(k @ made.q[0, 0, 5] / np.sqrt(8))
         expected = [weight @ v / weight.sum(), made.v[0][0, 1, 0]]
         np.testing.assert_allclose(reference.dense_rows(made, rows), expected, rtol=1e-12)
+
+    def test_documents(self):
+        case = cases.from_listing(
+            {**LISTED, "causal": "none", "window_left": -1, "mask": "docs8"}
+            | {"nq": 16, "nk": 16}
+        )
+        self.assertTrue(case.has_mask)
+        made = inputs.Inputs(case, "f32")
+        expected = np.kron(np.eye(8, dtype=bool), np.ones((2, 2), bool))
+        np.testing.assert_array_equal(made.mask, expected[None, None])
+        np.testing.assert_array_equal(made.visible(), expected)
+
+    def test_an_unknown_mask_is_refused(self):
+        case = cases.from_listing({**LISTED, "mask": "zebra"})
+        with self.assertRaisesRegex(ValueError, "window: .*'zebra'"):
+            inputs.Inputs(case, "f32")
 
     def test_nan_is_an_error(self):
         expected = np.ones((2, 3))
@@ -245,12 +274,29 @@ class FakeProcess:
         return {}
 
 
+class Bandwidth(harness.CliTest):
+    def test_one_state(self):
+        self.assertEqual(bandwidth.split([50, 52, 57]), [[0, 1, 2]])
+        self.assertEqual(bandwidth.split([35]), [[0]])
+
+    def test_two_states(self):
+        self.assertEqual(bandwidth.split([35, 57, 36, 55]), [[0, 2], [1, 3]])
+        # One of forty is beyond the 5th percentile: no state of its own.
+        self.assertEqual(bandwidth.split([9] + [50] * 39), [list(range(40))])
+
+    def test_reads(self):
+        read = bandwidth.Reader(2)
+        self.assertGreater(min(read() for _ in range(3)), 0)
+
+
 class Turns(harness.CliTest):
-    def run_with(self, *processes):
+    def run_with(self, *processes, read=None, **changes):
         complaints = []
-        case = cases.from_listing(LISTED)
-        timings = measure.measure(processes, case, "f32", 0.01, complaints.append)
-        return [t["engine"] for t in timings], complaints
+        case = cases.from_listing({**LISTED, **changes})
+        self.measured = measure.measure(
+            processes, case, "f32", 0.01, complaints.append, read
+        )
+        return [t["engine"] for t in self.measured["timings"]], complaints
 
     def test_engines_take_turns(self):
         log = []
@@ -261,6 +307,32 @@ class Turns(harness.CliTest):
         timed = [name for name, what in log if what == "time"]
         rounds = timed[4:]  # two calls of calibration each go before
         self.assertEqual(rounds, ["attend", "torch"] * measure.MOST_ROUNDS)
+
+        self.assertEqual(self.measured["bins"], [])
+
+    def test_decoding_is_told_apart_by_bandwidth(self):
+        log = []
+        processes = FakeProcess("attend", log), FakeProcess("torch", log)
+
+        def read():
+            log.append(("memory", "read"))
+            turns = sum(what == "read" for _, what in log)
+            return 35e9 if turns <= 2 * 4 else 57e9  # four rounds, and the others
+
+        wide = {"kind": "decode", "d": 1 << 20}
+        self.run_with(*processes, read=read, **wide)
+        turns = [name for name, what in log if what in ("read", "time")][4:]
+        rounds = len(turns) // 4
+        self.assertEqual(turns, ["memory", "attend", "memory", "torch"] * rounds)
+        slow, fast = self.measured["bins"]
+        self.assertEqual((slow["read_gbps"], slow["rounds"]), (35, 4))
+        self.assertEqual((fast["read_gbps"], fast["rounds"]), (57, rounds - 4))
+        for part in slow, fast:
+            self.assertEqual([t["engine"] for t in part["timings"]], ["attend", "torch"])
+            self.assertEqual(results.ratio(part["timings"]), 1)
+        for n, whole in enumerate(self.measured["timings"]):
+            samples = [part["timings"][n]["samples"] for part in (slow, fast)]
+            self.assertEqual(sum(samples), whole["samples"])
 
     def test_a_rival_that_disagrees_is_named_and_not_timed(self):
         log = []

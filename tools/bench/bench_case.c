@@ -15,7 +15,7 @@
      .d = (d_),                                                                          \
      .causal = ATTEND_CAUSAL_##causal_,                                                  \
      .window_left = (window_),                                                           \
-     .has_mask = (mask_),                                                                \
+     .mask = BENCH_MASK_##mask_,                                                         \
      .stats = BENCH_##stats_},
 const struct bench_case bench_cases[] = {
 #include "bench/cases.inc"
@@ -32,6 +32,15 @@ const char *bench_kind_name(enum bench_kind kind)
     return kind == BENCH_DECODE ? "decode" : "compute";
 }
 
+const char *bench_mask_name(enum bench_mask mask)
+{
+    static const char *const names[] = {[BENCH_MASK_NONE] = "none",
+                                        [BENCH_MASK_RANDOM] = "random",
+                                        [BENCH_MASK_DOCS8] = "docs8"};
+
+    return names[mask];
+}
+
 const char *bench_wanted_name(enum bench_wanted stats)
 {
     static const char *const names[] = {
@@ -41,14 +50,14 @@ const char *bench_wanted_name(enum bench_wanted stats)
     return names[stats];
 }
 
-/* Keys that row i sees of one head. */
+/* How many of keys first .. last-1 row i sees of one head. */
 static int64_t row_keys(const struct bench_case *shape, const unsigned char *mask,
-                        int64_t i)
+                        int64_t i, int64_t first, int64_t last)
 {
     const int64_t end =
-        shape->causal != ATTEND_CAUSAL_NONE && i + 1 < shape->nk ? i + 1 : shape->nk;
-    const int64_t begin =
-        shape->window_left >= 0 && i > shape->window_left ? i - shape->window_left : 0;
+        shape->causal != ATTEND_CAUSAL_NONE && i + 1 < last ? i + 1 : last;
+    const int64_t left = shape->window_left >= 0 ? i - shape->window_left : 0;
+    const int64_t begin = left > first ? left : first;
     int64_t count = 0;
 
     if (!mask)
@@ -58,12 +67,44 @@ static int64_t row_keys(const struct bench_case *shape, const unsigned char *mas
     return count;
 }
 
-double bench_useful_flops(const struct bench_case *shape, const unsigned char *mask)
+/* Pairs of rows i .. i_end-1 and keys j .. j_end-1 that see each other. */
+static int64_t seen_pairs(const struct bench_case *shape, const unsigned char *mask,
+                          int64_t i, int64_t i_end, int64_t j, int64_t j_end)
 {
-    const double of_pair = shape->stats == BENCH_COLUMNS ? 2 : 4;
     int64_t pairs = 0;
 
-    for (int64_t i = 0; i < shape->nq; i++)
-        pairs += row_keys(shape, mask, i);
+    for (; i < i_end; i++)
+        pairs += row_keys(shape, mask, i, j, j_end);
+    return pairs;
+}
+
+static double flops_of(const struct bench_case *shape, int64_t pairs)
+{
+    const double of_pair = shape->stats == BENCH_COLUMNS ? 2 : 4;
+
     return of_pair * (double)(shape->d * shape->nb * shape->hq) * (double)pairs;
+}
+
+double bench_useful_flops(const struct bench_case *shape, const unsigned char *mask)
+{
+    return flops_of(shape, seen_pairs(shape, mask, 0, shape->nq, 0, shape->nk));
+}
+
+static int64_t at_most(int64_t value, int64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+double bench_visited_flops(const struct bench_case *shape, const unsigned char *mask)
+{
+    int64_t pairs = 0;
+
+    for (int64_t i = 0; i < shape->nq; i += BENCH_TILE_ROWS)
+        for (int64_t j = 0; j < shape->nk; j += BENCH_BLOCK_KEYS) {
+            const int64_t i_end = at_most(i + BENCH_TILE_ROWS, shape->nq);
+            const int64_t j_end = at_most(j + BENCH_BLOCK_KEYS, shape->nk);
+            if (seen_pairs(shape, mask, i, i_end, j, j_end) > 0)
+                pairs += (i_end - i) * (j_end - j);
+        }
+    return flops_of(shape, pairs);
 }

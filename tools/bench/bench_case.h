@@ -9,6 +9,8 @@
 
 enum bench_kind { BENCH_COMPUTE, BENCH_DECODE };
 
+enum bench_mask { BENCH_MASK_NONE, BENCH_MASK_RANDOM, BENCH_MASK_DOCS8 };
+
 /* What is asked for beside O, as bench/cases.inc explains it. */
 enum bench_wanted {
     BENCH_NONE,
@@ -25,7 +27,7 @@ struct bench_case {
     int64_t nb, hq, hkv, nq, nk, d; /* dv = d */
     attend_causal causal;           /* none or top-left */
     int64_t window_left;            /* -1: open */
-    int has_mask;                   /* random, (1, 1, nq, nk) */
+    enum bench_mask mask;           /* (1, 1, nq, nk) */
     enum bench_wanted stats;
 };
 
@@ -38,6 +40,8 @@ extern const int bench_dtype_count;
 
 /* "compute" or "decode". */
 const char *bench_kind_name(enum bench_kind kind);
+/* "none", "random" or "docs8". */
+const char *bench_mask_name(enum bench_mask mask);
 /* "none", "off" and so on. */
 const char *bench_wanted_name(enum bench_wanted stats);
 
@@ -47,5 +51,14 @@ const char *bench_wanted_name(enum bench_wanted stats);
  * without.
  */
 double bench_useful_flops(const struct bench_case *shape, const unsigned char *mask);
+
+/*
+ * The same for every pair of a tile of BENCH_TILE_ROWS rows and a block of
+ * BENCH_BLOCK_KEYS keys, counted from the first, with one pair or more that see each
+ * other: an estimate of what a kernel computes that leaves out whole blocks and nothing
+ * smaller.  No kernel set is asked for its own sizes.
+ */
+enum { BENCH_TILE_ROWS = 48, BENCH_BLOCK_KEYS = 128 };
+double bench_visited_flops(const struct bench_case *shape, const unsigned char *mask);
 
 #endif

@@ -23,12 +23,23 @@ static void fill(void *data, attend_dtype dtype, int64_t count, uint64_t seed)
         check_store(data, dtype, n, sqrt(3.0) * (2 * check_random_unit(&random) - 1));
 }
 
-static void fill_mask(unsigned char *mask, int64_t count, uint64_t seed)
+static void fill_random_mask(unsigned char *mask, int64_t count, uint64_t seed)
 {
     struct check_random random = {.seed = seed};
 
     for (int64_t n = 0; n < count; n++)
         mask[n] = (unsigned char)check_random_chance(&random, 0.5);
+}
+
+/* Row i is of document floor(i DOCUMENTS / nq), key j of floor(j DOCUMENTS / nk). */
+static void fill_document_mask(const struct bench_case *shape, unsigned char *mask)
+{
+    enum { DOCUMENTS = 8 };
+
+    for (int64_t i = 0; i < shape->nq; i++)
+        for (int64_t j = 0; j < shape->nk; j++)
+            mask[i * shape->nk + j] =
+                i * DOCUMENTS / shape->nq == j * DOCUMENTS / shape->nk;
 }
 
 static attend_view contiguous(const void *data, attend_dtype dtype, int64_t nb,
@@ -72,8 +83,10 @@ static void set_values(const struct bench_case *shape, attend_dtype dtype,
     for (int64_t copy = 1; copy < input->copies; copy++)
         memcpy(input->store + (size_t)copy * 2 * input->k_bytes, input->store,
                2 * input->k_bytes);
-    if (input->mask)
-        fill_mask(input->mask, shape->nq * shape->nk, 4);
+    if (shape->mask == BENCH_MASK_RANDOM)
+        fill_random_mask(input->mask, shape->nq * shape->nk, 4);
+    else if (shape->mask == BENCH_MASK_DOCS8)
+        fill_document_mask(shape, input->mask);
 }
 
 int bench_input_make(const struct bench_case *shape, attend_dtype dtype,
@@ -90,9 +103,10 @@ int bench_input_make(const struct bench_case *shape, attend_dtype dtype,
     input->q = aligned_memory(q_bytes);
     input->out = aligned_memory(q_bytes);
     input->store = aligned_memory(input->store_bytes);
-    if (shape->has_mask)
+    if (shape->mask != BENCH_MASK_NONE)
         input->mask = aligned_memory((size_t)(shape->nq * shape->nk));
-    if (!input->q || !input->out || !input->store || (shape->has_mask && !input->mask))
+    if (!input->q || !input->out || !input->store ||
+        (shape->mask != BENCH_MASK_NONE && !input->mask))
         return -1;
     set_values(shape, dtype, input);
     set_views(shape, dtype, input);

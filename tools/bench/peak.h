@@ -11,6 +11,7 @@
 typedef void (*bench_peak_loop)(int64_t rounds);
 
 struct bench_peak {
+    const char *instruction;
     bench_peak_loop loop;
     double flops;   /* of a round */
     int64_t rounds; /* between two looks at the clock, which they make negligible */

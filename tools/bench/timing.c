@@ -3,32 +3,30 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "bench/bench_input.h"
 #include "bench/bench_stats.h"
 #include "bench/peak.h"
 #include "bench/read_bandwidth.h"
+#include "bench/samples.h"
 #include "bench/stopwatch.h"
 
-enum { SAMPLES_MIN = 3, SAMPLES_MAX = 20000, WARM_UP_CALLS = 3 };
+enum { SAMPLES_MIN = 3, WARM_UP_CALLS = 3 };
+
+/* Of each thread beside a call of decoding: about a millisecond. */
+enum { READ_BYTES = 32 << 20, LINE_BYTES = 64 };
 
 /* At least; new threads may share a core until the system has spread them. */
 static const double warm_up_seconds = 20e-3;
 
 /* A call much shorter than this is timed with others: reading the clock takes time. */
 static const double group_seconds = 200e-6;
-/* Of calls, between two looks at the machine's speed. */
+/* Of calls, between two looks at the peak. */
 static const double round_seconds = 50e-3;
 
 /* Arithmetic at this share of the peak is no bottleneck that memory should answer for. */
 static const double roof_of_peak = 0.7;
-
-struct samples {
-    double value[SAMPLES_MAX];
-    int count;
-};
 
 struct run {
     attend_context *ctx;
@@ -40,33 +38,8 @@ struct run {
     int64_t calls, group; /* made so far; timed together */
     double best_peak;
     int is_decode;
-    struct samples times, reads, ratios;
+    struct bench_samples times, reads, ratios; /* reads beside times, if at all */
 };
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void add(struct samples *samples, double value)
-{
-    if (samples->count < SAMPLES_MAX)
-        samples->value[samples->count++] = value;
-}
-
-/* Sorts them; NaN without any. */
-static double median(struct samples *samples)
-{
-    const int half = samples->count / 2;
-
-    if (samples->count == 0)
-        return NAN;
-    qsort(samples->value, (size_t)samples->count, sizeof samples->value[0], compare);
-    return samples->count % 2 ? samples->value[half]
-                              : (samples->value[half - 1] + samples->value[half]) / 2;
-}
 
 static attend_status fail(attend_error *err, attend_status status, const char *message)
 {
@@ -94,8 +67,12 @@ static attend_status call(struct run *run)
                                               : forward(run, &run->stats.request);
 }
 
-/* Plain attention of the same tensors. */
-static attend_status call_plain(struct run *run) { return forward(run, NULL); }
+/* Plain attention of the same tensors, of another copy where there are some. */
+static attend_status call_plain(struct run *run)
+{
+    bench_input_rotate(&run->input, run->calls++);
+    return forward(run, NULL);
+}
 
 /* Makes run->group calls; *seconds is what one of them took. */
 static attend_status call_group(struct run *run, attend_status (*one)(struct run *run),
@@ -128,7 +105,7 @@ static attend_status sample(struct run *run, double *seconds, double *ratio)
 static attend_status warm_up(struct run *run, double seconds)
 {
     const double end = bench_seconds() + warm_up_seconds;
-    const double wanted = fmax(group_seconds, 2 * seconds / SAMPLES_MAX);
+    const double wanted = fmax(group_seconds, 2 * seconds / BENCH_SAMPLES_MAX);
     double shortest = INFINITY;
 
     run->group = 1;
@@ -144,35 +121,54 @@ static attend_status warm_up(struct run *run, double seconds)
     return ATTEND_OK;
 }
 
-static void sample_machine(struct run *run)
+static void sample_peak(struct run *run)
 {
-    const struct bench_input *const input = &run->input;
     const int threads = attend_context_threads(run->ctx);
 
     run->best_peak = fmax(run->best_peak, bench_peak_sample(run->peak, threads));
-    if (run->is_decode)
-        add(&run->reads, bench_read_sample(input->store, input->store_bytes, threads));
+}
+
+/*
+ * A read that the next call follows.  It is of memory half a rotation away: no call has
+ * just left it in a cache, nor does the next find there what this leaves.
+ */
+static double sample_read(const struct run *run)
+{
+    const struct bench_input *const input = &run->input;
+    const int threads = attend_context_threads(run->ctx);
+    const size_t half = input->store_bytes / 2;
+    const size_t wanted = (size_t)threads * READ_BYTES;
+    const size_t bytes = wanted < half ? wanted : half;
+    const size_t next = (size_t)(run->calls % input->copies) * 2 * input->k_bytes;
+    const size_t away = (next + half) % input->store_bytes;
+    const size_t last = input->store_bytes - bytes;
+    const size_t start = (away < last ? away : last) / LINE_BYTES * LINE_BYTES;
+
+    return bench_read_sample(input->store + start, bytes, threads);
 }
 
 static attend_status repeat(struct run *run, double seconds)
 {
     const double end = bench_seconds() + seconds;
 
-    sample_machine(run);
+    sample_peak(run);
     do {
         const double round_end = bench_seconds() + round_seconds;
         do {
             double time, ratio;
+            const double read = run->is_decode ? sample_read(run) : NAN;
             const attend_status status = sample(run, &time, &ratio);
             if (status != ATTEND_OK)
                 return status;
-            add(&run->times, time);
+            bench_samples_add(&run->times, time);
+            if (run->is_decode)
+                bench_samples_add(&run->reads, read);
             if (!isnan(ratio))
-                add(&run->ratios, ratio);
+                bench_samples_add(&run->ratios, ratio);
         } while (bench_seconds() < round_end);
-        sample_machine(run);
+        sample_peak(run);
     } while (run->times.count < SAMPLES_MIN ||
-             (run->times.count < SAMPLES_MAX && bench_seconds() < end));
+             (run->times.count < BENCH_SAMPLES_MAX && bench_seconds() < end));
     return ATTEND_OK;
 }
 
@@ -182,12 +178,12 @@ static attend_status run_once(struct run *run, double *second)
     double first = NAN;
 
     run->group = 1;
-    sample_machine(run);
+    sample_peak(run);
     attend_status status = call_group(run, call, &first);
-    add(&run->times, first);
+    bench_samples_add(&run->times, first);
     if (status == ATTEND_OK)
         status = call_group(run, second_pass, second);
-    sample_machine(run);
+    sample_peak(run);
     return status;
 }
 
@@ -218,21 +214,36 @@ static attend_status time_calls(struct run *run, double seconds,
     return status == ATTEND_OK ? repeat(run, seconds) : status;
 }
 
+static void judge_decoding(struct run *run, double flops, struct bench_result *result)
+{
+    const double bytes = 2 * (double)run->input.k_bytes;
+    const double limit = roof_of_peak * run->best_peak * bytes / flops;
+
+    /* Before the medians, which part a time from its read. */
+    result->bin_count =
+        bench_bins_make(&run->times, &run->reads, bytes, limit, result->bins);
+    result->bytes = bytes / bench_samples_median(&run->times);
+    result->read = bench_samples_median(&run->reads);
+    result->roof = fmin(result->read, limit);
+}
+
 static void judge(struct run *run, struct bench_result *result)
 {
     const double flops = bench_useful_flops(run->shape, run->input.mask);
-    const double bytes = 2 * (double)run->input.k_bytes;
 
-    result->median = median(&run->times);
+    result->bytes = result->read = result->roof = result->visited = NAN;
+    result->bin_count = 0;
+    if (run->is_decode)
+        judge_decoding(run, flops, result);
+    result->median = bench_samples_median(&run->times);
     result->min = run->times.value[0];
     result->flops = flops / result->median;
+    if (run->input.mask)
+        result->visited =
+            bench_visited_flops(run->shape, run->input.mask) / result->median;
     result->peak = run->best_peak;
-    result->bytes = run->is_decode ? bytes / result->median : NAN;
-    result->read = median(&run->reads);
-    result->roof = run->is_decode
-                       ? fmin(result->read, roof_of_peak * result->peak * bytes / flops)
-                       : NAN;
-    result->over_forward = median(&run->ratios);
+    result->peak_by = run->peak->instruction;
+    result->over_forward = bench_samples_median(&run->ratios);
 }
 
 attend_status bench_time(attend_context *ctx, const struct bench_case *shape,

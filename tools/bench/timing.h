@@ -4,14 +4,19 @@
 #define BENCH_TIMING_H
 
 #include "bench/bench_case.h"
+#include "bench/bins.h"
 
 /* Seconds, and operations or bytes per second. */
 struct bench_result {
     double median, min;
-    double flops, peak; /* useful, by the median; the best sample of the peak */
-    /* NaN unless the case is one of decoding: */
+    double flops, peak;  /* useful, by the median; the best sample of the peak */
+    const char *peak_by; /* the instruction of the peak */
+    double visited;      /* as bench_visited_flops() counts; NaN without a mask */
+    /* NaN, and no bins, unless the case is one of decoding: */
     double bytes, read; /* K and V once, by the median; the median sample of a read */
     double roof;        /* bytes that memory, and 0.7 of the peak, allow */
+    int bin_count;
+    struct bench_bin bins[BENCH_BINS_MAX];
     /* NaN for BENCH_NONE and BENCH_MAP: the median of each time over its neighbour's,
      * plain attention */
     double over_forward;

@@ -41,7 +41,7 @@
  */
 static int64_t N(narrow_rows)(const struct problem *p, int64_t rows)
 {
-    if (p->weights.data || p->stats.needs)
+    if (p->weights.data || p->stats.needs & (STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
         return 0;
     if (p->nq * p->group < VLEN)
         return rows;
@@ -64,7 +64,8 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, bool nar
     s->fix = N(take)(base, &used, lanes);
     s->k = N(take)(base, &used, narrow ? N(narrow_k_size)(p) : sizes.k);
     s->v = N(take)(base, &used, narrow ? N(narrow_v_size)(p) : sizes.v);
-    s->work = N(take)(base, &used, narrow ? 0 : sizes.work);
+    s->work =
+        N(take)(base, &used, narrow ? (size_t)(VLEN * S_ROW) * sizeof(REAL) : sizes.work);
     s->note = p->stats.needs ? N(carve_note)(p, base, &used) : NULL;
     s->rows = N(take)(base, &used, (size_t)s->count * sizeof *s->rows);
     for (int64_t x = 0; x < s->count; x++) {

@@ -10,18 +10,19 @@
 #define ISA amx
 #define ISA_NEEDS (CPU_V3 | CPU_V4 | CPU_BF16 | CPU_AMX)
 #define BASE_ISA avx512bf16
-/* Statistics, and columns, are summed where weights are not cut into pieces. */
-#define TAKES(p) ((p)->dtype == ATTEND_BF16 && !(p)->stats.needs && !(p)->second)
+/* The second pass sums columns in its own order. */
+#define TAKES(p) ((p)->dtype == ATTEND_BF16 && !(p)->second)
 #define TILE_BF16
 /* Fewer sums with the output than with 128; no sum takes the keys one by one. */
 #define BC 256
+#define NARROW_BC 256
+#define WEIGHT_PIECE 8
 #define QV 2
 #define LANES_STEP BR
-/* A row on its own does not get the bits of a row in a tile. */
-#define NARROW_REST 0
+/* Tiles have 32 rows: a few more are cheaper as narrow ones than as a tile. */
+#define NARROW_REST 4
 /* Turning V costs more than reading it, and wants more tiles to share it. */
 #define TILES_MAX 16
 #define NARROW_ROWS 4
-#define NARROW_TILES 2
-#define NARROW_VECTORS 4
+#define NARROW_TILES 1
 #include "cpu/kernels_tmpl.h"

@@ -11,10 +11,7 @@
 #define QV 3
 #define KR 8
 #define BASE_ISA avx512
-/* Squares of weights would lose too much by rounding to bf16. */
-#define TAKES(p)                                                                         \
-    ((p)->dtype == ATTEND_BF16 &&                                                        \
-     !((p)->stats.needs & (STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE)))
+#define TAKES(p) ((p)->dtype == ATTEND_BF16)
 #define NARROW_ROWS 4
 #define NARROW_TILES 2
 #define NARROW_VECTORS 4

@@ -8,8 +8,8 @@
  *   BASE_ISA          optional: the set that is left all problems but those of bf16
  *                     that TAKES(p) is true for
  *   TILE_BF16         with it: products_amx.h in the place of products_bf16.h
- *   LANES_STEP, TILES_MAX, NARROW_REST, BC   optional, VLEN, 4, VLEN / 4 and 128 if not
- *                     given: forward_tmpl.h
+ *   LANES_STEP, TILES_MAX, NARROW_REST, BC, NARROW_BC, WEIGHT_PIECE   optional: VLEN, 4,
+ *                     VLEN / 4, 128, 128 and NARROW_BC if not given: forward_tmpl.h
  * and includes this file, which makes the f32 and f64 instances, or with BASE_ISA the
  * bf16 instance, and the table.
  */
@@ -42,8 +42,14 @@
 #ifndef BC
 #define BC 128
 #endif
-/* The same where rows are few, whose sums take all keys of a block in turn. */
+/* The same where rows are few. */
+#ifndef NARROW_BC
 #define NARROW_BC 128
+#endif
+/* Keys whose weights are summed apart, in order, before they join the block's sum. */
+#ifndef WEIGHT_PIECE
+#define WEIGHT_PIECE NARROW_BC
+#endif
 /* Keys of a split: the share of one worker. */
 #define SPLIT 1024
 #define BLOCK_MAX (BC > NARROW_BC ? BC : NARROW_BC)
@@ -201,11 +207,11 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 #include "cpu/pairs_bf16.h"
 #include "cpu/products_amx.h"
 #include "cpu/layout_amx.h"
-#include "cpu/stats_none.h"
+#include "cpu/stats_tmpl.h"
 #include "cpu/wide_tmpl.h"
 #include "cpu/beside_amx.h"
 #include "cpu/block_amx.h"
-#include "cpu/narrow_bf16.h"
+#include "cpu/narrow_amx.h"
 #elif defined(BASE_ISA)
 #include "cpu/pairs_bf16.h"
 #include "cpu/products_bf16.h"
@@ -214,6 +220,8 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 #include "cpu/wide_tmpl.h"
 #include "cpu/block_tmpl.h"
 #include "cpu/narrow_bf16.h"
+#include "cpu/narrow_products_tmpl.h"
+#include "cpu/narrow_stats_tmpl.h"
 #else
 #include "cpu/products_fma_tmpl.h"
 #include "cpu/products_tmpl.h"
@@ -221,8 +229,9 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 #include "cpu/wide_tmpl.h"
 #include "cpu/block_tmpl.h"
 #include "cpu/narrow_fma_tmpl.h"
-#endif
 #include "cpu/narrow_products_tmpl.h"
+#include "cpu/narrow_stats_tmpl.h"
+#endif
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 #ifndef TILE_BF16
@@ -292,6 +301,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #include "cpu/block_tmpl.h"
 #include "cpu/narrow_fma_tmpl.h"
 #include "cpu/narrow_products_tmpl.h"
+#include "cpu/narrow_stats_tmpl.h"
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 #include "cpu/second_tmpl.h"

@@ -194,6 +194,20 @@ static void N(narrow_scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t 
 }
 
 /*
+ * Where the weights of a narrow item stand: of row r and key x (or its pair) at
+ * r row + x key.  narrow_tally leaves them with rows in the lanes.
+ */
+struct N(weight_steps) {
+    int64_t row, key;
+};
+
+static struct N(weight_steps) N(weight_steps)(const ROWS *g)
+{
+    return g->tally ? (struct N(weight_steps)){1, BR}
+                    : (struct N(weight_steps)){S_ROW, 1};
+}
+
+/*
  * Adds keys a .. e - 1 of the block to the sums of nv vectors of columns from c on.
  * Memory is quick where it is read in order: whoever reads these keys first touches the
  * columns left to others right after its own.  It also fetches what comes next, every
@@ -209,7 +223,8 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
     const int64_t bytes = N(dtype_bytes)(dtype), row_bytes = v->stride[2] * bytes;
     const int64_t used = s->p->dv * bytes, own = nv * VLEN * bytes;
     const char *row = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
-    const REAL *w = s->s + r * S_ROW + a / N(weight_keys);
+    const struct N(weight_steps) step = N(weight_steps)(s->rows);
+    const REAL *w = s->s + r * step.row + a / N(weight_keys) * step.key;
     REAL *const sums = s->v + r * v_row + c;
     const int64_t left = max_i64(0, s->rows->hi - j0 - e);
     const int64_t ahead = min_i64(left, VALUES_AHEAD) * row_bytes;
@@ -219,7 +234,7 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
     for (int i = 0; i < rows; i++)
         for (int u = 0; u < nv; u++)
             acc[i * nv + u] = V(load)(sums + i * v_row + u * VLEN);
-    for (int64_t keys = e - a; keys > 0; keys -= N(weight_keys), w++) {
+    for (int64_t keys = e - a; keys > 0; keys -= N(weight_keys), w += step.key) {
         const int64_t have = first ? min_i64(keys, N(weight_keys)) : 0;
         VEC y[2 * NARROW_VECTORS];
 
@@ -234,7 +249,7 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
             for (int64_t x = own; x < used; x += LINE)
                 TOUCH(row + z * row_bytes + x);
         for (int i = 0; i < rows; i++) {
-            const VEC weight = V(set1)(w[i * S_ROW]);
+            const VEC weight = V(set1)(w[i * step.row]);
 
             for (int u = 0; u < nv; u++)
                 acc[i * nv + u] =
@@ -307,7 +322,6 @@ static void N(narrow_values)(const STATE *s, const ROWS *g, int64_t j0, int64_t 
     const int64_t keys = N(narrow_value_keys)(p);
     const int64_t rows = min_i64(VLEN, ceil_div_i64(g->rows, 4) * 4);
 
-    N(narrow_pack_weights)(s, g, a, e);
     memset(s->v, 0, (size_t)(rows * N(narrow_v_row)(p)) * sizeof *s->v);
     for (int64_t x = a; x < e; x += keys) {
         const int64_t end = min_i64(e, x + keys);

@@ -76,7 +76,7 @@ static ALWAYS_INLINE void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t a, in
 {
     REAL *const score = s->s + r * S_ROW;
     const REAL *const mark = s->extra + r * S_ROW;
-    REAL m[4], sum[4];
+    REAL m[4], sum[4], piece[4] = {0, 0, 0, 0};
     VEC base[4];
 
     for (int i = 0; i < rows; i++) {
@@ -94,10 +94,16 @@ static ALWAYS_INLINE void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t a, in
             V(store)(at, edge ? V(either)(w, V(load)(mark + i * S_ROW + x)) : w);
         }
         for (int v = 0; v < VLEN; v++)
-            for (int i = 0; i < rows; i++)
-                sum[i] += score[i * S_ROW + x + v];
+            for (int i = 0; i < rows; i++) {
+                if (WEIGHT_PIECE < NARROW_BC && (x + v) % WEIGHT_PIECE == 0) {
+                    sum[i] += piece[i];
+                    piece[i] = 0;
+                }
+                piece[i] += score[i * S_ROW + x + v];
+            }
     }
     for (int i = 0; i < rows; i++) {
+        sum[i] += piece[i];
         const VEC fix = N(weight)(V(set1)(g->m[r + i]), base[i]);
         const VEC l = V(fma)(V(set1)(g->l[r + i]), fix, V(set1)(sum[i]));
 
@@ -128,8 +134,13 @@ static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
     const struct key_range x = N(block_range)(s, g->lo, g->hi, j0, NARROW_BC);
     const int edge = s->p->mask.data || j0 + x.lo < g->all_lo || j0 + x.hi > g->all_hi;
 
-    N(narrow_scores)(s, g, j0, x.lo, x.hi);
-    FOR_ROWS_OF(4, g->rows, N(narrow_softmax), s, g, j0, x.lo, x.hi);
+    if (g->tally) {
+        N(narrow_tally)(s, g, j0, x.lo, x.hi);
+    } else {
+        N(narrow_scores)(s, g, j0, x.lo, x.hi);
+        FOR_ROWS_OF(4, g->rows, N(narrow_softmax), s, g, j0, x.lo, x.hi);
+        N(narrow_pack_weights)(s, g, x.lo, x.hi);
+    }
     N(narrow_values)(s, g, j0, x.lo, x.hi, edge);
 }
 

@@ -101,3 +101,46 @@ static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC eve
 {
     N(store_pairs)(s->s + x / 2 * BR + r, even, odd);
 }
+
+/*
+ * product = sum of weights v over keys a .. e - 1, in float: squares of weights lose too
+ * much by rounding to bf16.  A hidden key's weight has the sign bit set.
+ */
+static ALWAYS_INLINE void N(multiply_columns)(const STATE *s, const ROWS *g, int64_t j0,
+                                              int64_t a, int64_t e, const REAL *weights,
+                                              int64_t c, const int columns, REAL *product)
+{
+    const attend_view *v = &s->p->v;
+
+    for (int64_t r = 0; r < g->width; r += VLEN) {
+        VEC acc[4];
+
+        for (int i = 0; i < columns; i++)
+            acc[i] = V(set1)(0);
+        for (int64_t x = a; x < e; x++) {
+            const uint16_t *const value =
+                (const uint16_t *)attendi_view_row(v, s->t->b, s->t->hk, j0 + x) +
+                c * v->stride[3];
+            const VEC w = V(load)(weights + x * BR + r);
+
+            for (int i = 0; i < columns; i++) {
+                const VEC y = V(set1)(attendi_bf16_to_f32(value[i * v->stride[3]]));
+                acc[i] = V(fma)(V(pick)(w, V(set1)(0), y), w, acc[i]);
+            }
+        }
+        for (int i = 0; i < columns; i++)
+            V(store)(product + (c + i) * BR + r, acc[i]);
+    }
+}
+
+static void N(multiply_values)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
+                               int select, REAL *weights, REAL *product)
+{
+    int64_t c = 0;
+
+    (void)select;
+    for (; c + 4 <= s->p->dv; c += 4)
+        N(multiply_columns)(s, g, j0, a, e, weights, c, 4, product);
+    for (; c < s->p->dv; c++)
+        N(multiply_columns)(s, g, j0, a, e, weights, c, 1, product);
+}

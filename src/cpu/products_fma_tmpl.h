@@ -250,3 +250,23 @@ static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC eve
     V(store)(s->s + x * BR + r, even);
     V(store)(s->s + (x + 1) * BR + r, odd);
 }
+
+static void N(add_values)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
+                          int select);
+
+/* product = sum of weights v over keys a .. e - 1, weights as s->s has them. */
+static void N(multiply_values)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
+                               int select, REAL *weights, REAL *product)
+{
+    REAL *const own = s->s, *const acc = g->acc, *const fix = s->fix;
+    REAL zeros[BR] = {0};
+
+    (void)j0;
+    s->s = weights;
+    s->fix = zeros;
+    g->acc = product;
+    N(add_values)(s, g, a, e, select);
+    s->s = own;
+    s->fix = fix;
+    g->acc = acc;
+}

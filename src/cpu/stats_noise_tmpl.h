@@ -38,20 +38,12 @@ static void N(square_aside)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
     }
 }
 
-/* The block's sum x^2 v, by the product that makes O, to that of the keys before. */
-static void N(join_product)(STATE *s, ROWS *g, int64_t a, int64_t e, int select,
-                            REAL *product)
+/* The block's sum x^2 v to that of the keys before. */
+static void N(join_product)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
+                            int select, REAL *product)
 {
-    REAL *const weights = s->s, *const acc = g->acc, *const fix = s->fix;
-
     memset(s->note->product, 0, (size_t)s->p->dv * BR * sizeof(REAL));
-    s->s = s->note->aside;
-    s->fix = s->note->nothing;
-    g->acc = s->note->product;
-    N(add_values)(s, g, a, e, select);
-    s->s = weights;
-    s->fix = fix;
-    g->acc = acc;
+    N(multiply_values)(s, g, j0, a, e, select, s->note->aside, s->note->product);
     for (int64_t c = 0; c < s->p->dv; c++)
         for (int64_t r = 0; r < g->width; r += VLEN) {
             const VEC f = V(load)(s->note->f + r), f_next = V(load)(s->note->f_next + r);
@@ -63,7 +55,7 @@ static void N(join_product)(STATE *s, ROWS *g, int64_t a, int64_t e, int select,
 }
 
 /* Noise of the keys last: its squares overwrite the scores that were put aside. */
-static void N(note_noise)(STATE *s, ROWS *g, int64_t a, int64_t e, int select)
+static void N(note_noise)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, int select)
 {
     const unsigned needs[NOISE_KINDS] = {
         [NOISE_OF_NORMS] = STATS_MAGNITUDE_NOISE, [NOISE_OF_KEYS] = STATS_KEY_NOISE};
@@ -74,6 +66,6 @@ static void N(note_noise)(STATE *s, ROWS *g, int64_t a, int64_t e, int select)
             for (int64_t r = 0; r < g->width; r += VLEN)
                 N(add_norms)
             (s, s->note->aside, a, e, r, 2, s->note->square[SQUARES_OF(kind) + 1]);
-            N(join_product)(s, g, a, e, select, g->tally->product[kind]);
+            N(join_product)(s, g, j0, a, e, select, g->tally->product[kind]);
         }
 }

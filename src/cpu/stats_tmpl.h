@@ -28,13 +28,13 @@ struct N(tally) {
 
 /* The block at hand of the tile at hand. */
 struct N(note) {
+    int64_t j0;             /* where the block begins */
     REAL whole[BR];         /* sums of weights */
     REAL f[BR], f_next[BR]; /* what the sums before and the block's are multiplied by */
     REAL square[SQUARES][BR];
-    REAL norm[BC];    /* |v| of each key */
-    REAL nothing[BR]; /* zeros */
-    REAL ramp[BC];    /* 0, 1, 2 ... */
-    REAL reach[BR];   /* sum of weight times key, counted from the block's start */
+    REAL norm[BC];  /* |v| of each key */
+    REAL ramp[BC];  /* 0, 1, 2 ... */
+    REAL reach[BR]; /* sum of weight times key, counted from the block's start */
     int wanted[SUM_KINDS + 2 * STATS_BINS_MAX], wanted_count; /* of sum */
     REAL *sum;                                                /* [sums][BR] */
     REAL *ln;                                                 /* ln_distances */
@@ -184,10 +184,10 @@ static void N(list_sums)(const STATE *s)
 /* What the tiles of an item share of a block. */
 static void N(begin_note)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 {
+    s->note->j0 = j0;
     N(list_sums)(s);
     if (N(wants)(s, STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
         N(note_norms)(s, j0, a, e);
-    memset(s->note->nothing, 0, sizeof s->note->nothing);
     for (int64_t x = 0; x < BC; x++)
         s->note->ramp[x] = (REAL)x;
 }
@@ -214,8 +214,8 @@ static void N(close_note)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, i
     if (N(wants)(s, STATS_NEAR))
         N(note_near)(s, g, j0, a, e);
     N(join_factors)(s, g);
-    if (N(keeps_weights) && N(wants_noise)(s->p))
-        N(note_noise)(s, g, a, e, select);
+    if (N(wants_noise)(s->p))
+        N(note_noise)(s, g, j0, a, e, select);
     N(join_sums)(s, g, a, e);
 }
 

@@ -147,6 +147,21 @@ static void N(wide_rule)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t
         N(wide_top)(s, g, a, e);
 }
 
+/* Scores of the rows, [rows][S_ROW], to [key][BR]; lanes past the last row repeat it. */
+static void N(transpose_scores)(const STATE *s, const ROWS *g, const REAL *from,
+                                int64_t a, int64_t e)
+{
+    for (int64_t x = a; x < e; x += VLEN) {
+        VEC y[VLEN];
+
+        for (int64_t r = 0; r < VLEN; r++)
+            y[r] = V(load)(from + min_i64(r, g->rows - 1) * S_ROW + x);
+        V(transpose)(y);
+        for (int64_t i = 0; i < min_i64(VLEN, e - x); i++)
+            V(store)(s->s + (x + i) * BR, y[i]);
+    }
+}
+
 static void N(clear_top)(const STATE *s)
 {
     for (int64_t r = 0; r < BR; r += VLEN)

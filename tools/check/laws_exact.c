@@ -290,7 +290,7 @@ void check_law_batch(struct check_run *run)
 
 /*
  * Weights are only computed where rows fill the lanes, so a few rows go one way with
- * them and another without.  The tiles of `amx` sum bf16 in an order of their own.
+ * them and another without.
  */
 void check_law_alone(struct check_run *run)
 {
@@ -301,8 +301,6 @@ void check_law_alone(struct check_run *run)
             struct check_set *const set = &run->sets[s];
             struct check_outputs among, alone;
             char where[256] = "";
-            if (p.dtype == ATTEND_BF16 && strcmp(set->name, "amx") == 0)
-                continue;
             p.wants_weights = 1;
             if (!check_try(run, set, set->ctx, &p, &among))
                 continue;

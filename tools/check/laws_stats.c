@@ -28,21 +28,6 @@ void check_test_stats(struct check_run *run)
     }
 }
 
-/*
- * Where bf16 is left to a set that sums in another order: `amx` leaves all statistics,
- * `avx512bf16` those that square the weights.
- */
-static int moves(const struct check_set *set, const struct check_problem *p)
-{
-    int noise = 0;
-
-    for (int c = 0; c < p->stats.columns; c++)
-        noise |= p->stats.column[c] == ATTEND_STAT_KEY_NOISE ||
-                 p->stats.column[c] == ATTEND_STAT_MAGNITUDE_NOISE;
-    return p->dtype == ATTEND_BF16 && (strcmp(set->name, "amx") == 0 ||
-                                       (strcmp(set->name, "avx512bf16") == 0 && noise));
-}
-
 void check_law_unmoved(struct check_run *run)
 {
     for (int64_t n = 0; n < check_cases(run, 60); n++) {
@@ -57,8 +42,6 @@ void check_law_unmoved(struct check_run *run)
             struct check_set *const set = &run->sets[s];
             struct check_outputs with, without;
             char where[256] = "";
-            if (moves(set, &p))
-                continue;
             if (!check_try(run, set, set->ctx, &p, &with))
                 continue;
             if (check_try(run, set, set->ctx, &plain, &without)) {

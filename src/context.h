@@ -3,13 +3,15 @@
 #define ATTEND_CONTEXT_H
 
 #include "base/memory.h"
+#include "base/pool.h"
 #include "core/kernels.h"
 
 struct attend_context {
     const struct kernels *kernels;
     int threads;
     struct allocator allocator;
-    attend_parallel_for parallel_for;
+    struct pool *pool;                /* NULL for one thread, and where the host lends */
+    attend_parallel_for parallel_for; /* the pool's or the host's; for two and more */
     void *parallel_user;
     attend_progress progress;
     void *progress_user;

@@ -102,19 +102,20 @@ static int both_are_right(const fixture *f, attend_context *ctx)
            problem_run(&f->three, ctx) && result_is_same(&f->three, &f->want_three);
 }
 
-static int allocations;
+static int allocations, live;
 
 static void *counting_alloc(void *user, size_t alignment, size_t size)
 {
     (void)user;
     allocations++;
+    live++;
     return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
 static void counting_free(void *user, void *memory)
 {
     (void)user;
-    allocations--;
+    live--;
     free(memory);
 }
 
@@ -129,20 +130,20 @@ TEST(threads_are_started_once)
     options.threads = THREADS;
     options.alloc = counting_alloc;
     options.free = counting_free;
-    allocations = 0;
+    allocations = live = 0;
     count_anew(-1);
     CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "a context");
     CHECK(started == 0, "%d threads before the first call", started);
     CHECK(problem_run(&f.three, ctx) && started == 2, "%d threads for 3 workers",
           started);
     CHECK(both_are_right(&f, ctx), "the first pair");
-    const int live = allocations;
+    const int first = allocations;
     for (int pair = 1; pair < PAIRS; pair++)
         CHECK(both_are_right(&f, ctx), "pair %d", pair);
     CHECK(started == THREADS - 1, "%d threads in %d pairs of calls", started, PAIRS);
-    CHECK(allocations == live, "%d allocations", allocations - live);
+    CHECK(allocations == first, "%d allocations", allocations - first);
     attend_context_destroy(ctx);
-    CHECK(allocations == 0, "%d blocks left", allocations);
+    CHECK(live == 0, "%d blocks left", live);
     fixture_free(&f);
 }
 

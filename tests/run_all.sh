@@ -116,11 +116,8 @@ stage_asan() {
             UBSAN_OPTIONS=print_stacktrace=1 run_ctest asan -L '^(c|example)$'
 }
 
-# A child of fork() starts threads of its own, which TSan refuses unless told.
 stage_tsan() {
-    build tsan &&
-        ATTEND_TEST_QUICK=1 TSAN_OPTIONS=die_after_fork=0 \
-            run_ctest tsan -R '^test_(threads|pool)$'
+    build tsan && ATTEND_TEST_QUICK=1 run_ctest tsan -R '^test_(threads|pool)$'
 }
 
 # fuzz_one PROGRAM DIR: leaves DIR/status and DIR/log.

@@ -12,7 +12,10 @@
 #include "base/base.h"
 #include "base/cpus.h"
 
-/* How long one who waits spins before it sleeps; waking a sleeper takes as long. */
+/*
+ * How long one who waits spins before it sleeps.  To wake it costs the caller some 10 us,
+ * whether by this condition variable or a bare futex.
+ */
 #define SPIN_NS 50000
 
 /*

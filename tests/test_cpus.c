@@ -31,9 +31,9 @@ TEST(the_environment)
     static const struct {
         const char *value;
         int threads; /* 0: the CPUs */
-    } cases[] = {{"3", 3},    {"5,2,1", 5}, {" 7 ", 7}, {"6 , 2", 6},
-                 {"0", 0},    {"-2", 0},    {"", 0},    {"many", 0},
-                 {"3x", 0},   {",4", 0},    {"2.5", 0}, {"99999999999999999999", 4096}};
+    } cases[] = {{"3", 3},  {"5,2,1", 5}, {" 7 ", 7}, {"6 , 2", 6},
+                 {"0", 0},  {"-2", 0},    {"", 0},    {"many", 0},
+                 {"3x", 0}, {",4", 0},    {"2.5", 0}, {"99999999999999999999", 4096}};
 
     for (size_t at = 0; at < sizeof cases / sizeof cases[0]; at++) {
         setenv("OMP_NUM_THREADS", cases[at].value, 1);
@@ -118,12 +118,12 @@ TEST(quotas)
         int cpus;
     } cases[] = {
         {"0::/\n", 12},
-        {"0::/open\n", 12},        /* its own says max */
-        {"0::/open/half\n", 1},    /* 50 ms of 100 */
-        {"0::/open/many\n", 12},   /* the one above is less */
-        {"0::/three/open", 3},     /* 2.5, rounded up; no newline */
-        {"0::/not/there\n", 12},   /* a container that sees its host's names */
-        {"0::/broken\n", 12},      /* neither numbers nor "max" */
+        {"0::/open\n", 12},      /* its own says max */
+        {"0::/open/half\n", 1},  /* 50 ms of 100 */
+        {"0::/open/many\n", 12}, /* the one above is less */
+        {"0::/three/open", 3},   /* 2.5, rounded up; no newline */
+        {"0::/not/there\n", 12}, /* a container that sees its host's names */
+        {"0::/broken\n", 12},    /* neither numbers nor "max" */
         {"0::/../other\n", INT_MAX},
         {"1:name=systemd:/one\n", INT_MAX},
         {"5:cpuset:/one\n4:cpu,cpuacct:/one\n0::/\n", 2},

@@ -206,14 +206,14 @@ static int child_status(pid_t child)
     int status = 0;
 
     return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status)
-                                                                     : -1;
+                                                                    : -1;
 }
 
 static int compute_in_child(const fixture *f, attend_context *ctx)
 {
     count_anew(-1);
-    const int fine = both_are_right(f, ctx) && both_are_right(f, ctx) &&
-                     started == THREADS - 1;
+    const int fine =
+        both_are_right(f, ctx) && both_are_right(f, ctx) && started == THREADS - 1;
     attend_context_destroy(ctx);
     return fine ? 0 : 1;
 }

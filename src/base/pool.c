@@ -44,7 +44,7 @@ struct pool {
     pid_t process; /* theirs; 0 before the first */
     void (*body)(void *arg, int w);
     void *arg;
-    struct worker worker[]; /* [threads], of which the caller leaves 0 alone */
+    struct worker worker[]; /* [threads]; 0 stands for the caller and is not used */
 };
 
 static void pause_spin(void)

@@ -22,8 +22,7 @@ static void *work(void *arg)
 
 void lab_crew(int n, void (*body)(void *arg, int w), void *arg)
 {
-    struct member *const members =
-        n > 1 ? malloc((size_t)n * sizeof *members) : NULL;
+    struct member *const members = n > 1 ? malloc((size_t)n * sizeof *members) : NULL;
     int started = 1;
 
     for (; members && started < n; started++) {

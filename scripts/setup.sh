@@ -62,7 +62,6 @@ probe() {
     need chromium have chromium
     need clang have clang
     need libclang-rt-dev has_sanitizers
-    need libomp-dev includes "clang -fopenmp" omp.h
     [ "$what" = test ] && return
     need clang-format have clang-format
     need clang-tidy have clang-tidy

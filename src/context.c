@@ -2,12 +2,13 @@
 /* Contexts, and the choice of a kernel set. */
 #include "context.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "cpu/cpu_dispatch.h"
 #include "cpu/cpu_features.h"
 #include "ref/ref.h"
@@ -130,6 +131,17 @@ static attend_status check_options(const attend_options *o, attend_error *err)
     return ATTEND_OK;
 }
 
+/* The threads that the host does not lend; false without memory. */
+static bool own_pool(attend_context *ctx)
+{
+    if (ctx->threads == 1)
+        return true;
+    ctx->pool = attendi_pool_create(&ctx->allocator, ctx->threads);
+    ctx->parallel_for = attendi_pool_run;
+    ctx->parallel_user = ctx->pool;
+    return ctx->pool != NULL;
+}
+
 attend_status attend_context_create(attend_context **out, const attend_options *options,
                                     attend_error *err)
 {
@@ -155,20 +167,26 @@ attend_status attend_context_create(attend_context **out, const attend_options *
         o.alloc
             ? (struct allocator){.alloc = o.alloc, .free = o.free, .user = o.alloc_user}
             : attendi_allocator_default();
+    const int threads = o.threads ? o.threads : default_threads();
     attend_context *ctx = attendi_allocate(&allocator, sizeof *ctx);
     if (!ctx)
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for a context of %zu bytes",
                             sizeof *ctx);
     *ctx = (attend_context){
         .kernels = kernels,
-        .threads = o.threads ? o.threads : default_threads(),
+        .threads = threads,
         .split_keys = split_keys,
         .allocator = allocator,
-        .parallel_for = o.parallel_for ? o.parallel_for : attendi_parallel_for,
+        .parallel_for = o.parallel_for,
         .parallel_user = o.parallel_user,
         .progress = o.progress,
         .progress_user = o.progress_user,
     };
+    if (!o.parallel_for && !own_pool(ctx)) {
+        attendi_release(&allocator, ctx);
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for a pool of %d threads",
+                            threads);
+    }
     *out = ctx;
     return ATTEND_OK;
 }
@@ -178,6 +196,7 @@ void attend_context_destroy(attend_context *ctx)
     if (!ctx)
         return;
     const struct allocator allocator = ctx->allocator;
+    attendi_pool_destroy(ctx->pool);
     attendi_release(&allocator, ctx->scratch);
     attendi_release(&allocator, ctx);
 }

@@ -3,6 +3,7 @@
 #define ATTEND_CONTEXT_H
 
 #include "base/memory.h"
+#include "base/pool.h"
 #include "core/kernels.h"
 
 struct attend_context {
@@ -10,7 +11,8 @@ struct attend_context {
     int threads;
     int64_t split_keys; /* 0: the kernel set's; else ATTEND_SPLIT, each split an item */
     struct allocator allocator;
-    attend_parallel_for parallel_for;
+    struct pool *pool;                /* NULL for one thread, and where the host lends */
+    attend_parallel_for parallel_for; /* the pool's or the host's; for two and more */
     void *parallel_user;
     attend_progress progress;
     void *progress_user;

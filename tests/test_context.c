@@ -164,7 +164,7 @@ TEST(thread_counts)
     expect_no_context(&options, ATTEND_EINVAL, "threads", "2147483647");
 }
 
-/* The program asks itself, since OMP_NUM_THREADS is read when it starts. */
+/* The program asks itself, as a person would. */
 static const char *own_path;
 
 TEST(threads_by_environment)

@@ -169,9 +169,10 @@ TEST(merging_at_once)
         mergers[at] = mergers[0];
         mergers[at].out = own_tensor(&store, ATTEND_F32, 2, 2, 9, 16);
         mergers[at].lse = own_tensor(&store, ATTEND_F32, 2, 2, 9, 1);
+    }
+    for (int at = 0; at < 3; at++)
         CHECK(pthread_create(&threads[at], NULL, merge_once, &mergers[at]) == 0,
               "thread");
-    }
     for (int at = 0; at < 3; at++)
         pthread_join(threads[at], NULL);
     for (int at = 0; at < 3; at++) {

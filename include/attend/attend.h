@@ -111,6 +111,11 @@ typedef struct attend_tensor {
  * A context holds threads, kernel set and scratch.  Create once, call many
  * times, one caller at a time; different contexts may run at once.  A call
  * whose shapes fit the scratch of an earlier one allocates nothing.
+ *
+ * Its threads are started when a call first has work for them, spin for some
+ * microseconds after a call and then sleep, and end with the context.  One that
+ * the system refuses is done without.  A child of fork() may use or destroy a
+ * context that nobody was calling, and has threads of its own.
  */
 typedef struct attend_context attend_context;
 
@@ -133,16 +138,15 @@ typedef void (*attend_progress)(void *user, int64_t done, int64_t total);
 typedef struct attend_options {
     size_t struct_size;
     /*
-     * 0: OMP_NUM_THREADS, else every core this process may use.  An OpenMP runtime
-     * may end the process when the system refuses it a thread: where that matters,
-     * lend a pool.
+     * The caller's included.  0: OMP_NUM_THREADS, else every CPU this process may use,
+     * by its affinity mask and the CPU quota of its control group.
      */
     int threads;
     const char *isa;    /* NULL: the variable ATTEND_ISA, else the best that runs here */
     attend_alloc alloc; /* both or neither; NULL: the C library's */
     attend_free free;
     void *alloc_user;
-    attend_parallel_for parallel_for; /* NULL: OpenMP */
+    attend_parallel_for parallel_for; /* NULL: threads of the context's own */
     void *parallel_user;
     attend_progress progress; /* NULL: none */
     void *progress_user;

@@ -11,7 +11,12 @@
  */
 #define FLOPS_PER_NS 60.0
 #define ELEMENTS_PER_NS 6.0
-/* Waking a worker costs some microseconds: it should find this much to do. */
+/*
+ * What a worker should find to do.  To give work to one that spins costs less than 1 us,
+ * to wake one that sleeps 10 to 14: on two threads 15e3 took 25 us instead of 34 for 12
+ * heads of 24 x 24 with d = 64 when they spun, and 24 instead of 11 for 8 rows over 192
+ * keys when they slept.
+ */
 #define WORKER_NS 25e3
 
 /*

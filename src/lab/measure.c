@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lab/crew.h"
 #include "lab/refuse.h"
 
 static attend_view view_of(const void *data, attend_dtype dtype, int64_t nb, int64_t rows,
@@ -204,13 +205,6 @@ int lab_measure_scores(struct lab_run *run, attend_context *ctx, int64_t n,
 /* Trials of a chunk; chunks are joined in their order, whoever counted them. */
 enum { CHUNK = 16 };
 
-static void one_thread(void *user, int n, void (*body)(void *arg, int w), void *arg)
-{
-    (void)user;
-    for (int w = 0; w < n; w++)
-        body(arg, w);
-}
-
 static attend_status count_chunk(const struct lab_trials *plan, int64_t first,
                                  int64_t end, struct lab_worker *worker,
                                  struct lab_moments *moments)
@@ -244,7 +238,6 @@ static struct lab_worker *open_workers(struct lab_run *run, size_t scratch)
     attend_options options = attend_options_default();
 
     options.threads = 1;
-    options.parallel_for = one_thread;
     for (int w = 0; workers && w < run->threads; w++) {
         workers[w].scratch = malloc((scratch + 1) * sizeof(double));
         if (attend_context_create(&workers[w].ctx, &options, NULL) != ATTEND_OK ||
@@ -270,24 +263,39 @@ struct wave {
 /* Chunks of a wave, of each thread: enough that waiting for the last costs little. */
 enum { WAVE_MAX = 64 };
 
+/* What the threads of a wave share. */
+struct counting {
+    const struct lab_run *run;
+    const struct lab_trials *plan;
+    struct lab_worker *workers;
+    struct wave *wave;
+};
+
+static void count_part(void *arg, int w)
+{
+    const struct counting *const all = arg;
+    const struct lab_trials *const plan = all->plan;
+    struct wave *const wave = all->wave;
+
+    for (int c = w; c < wave->count; c += all->run->threads) {
+        const int64_t from = (wave->first + c) * CHUNK;
+        const int64_t end = from + CHUNK < plan->trials ? from + CHUNK : plan->trials;
+        wave->state[c] = NOT_DONE;
+        if (lab_stopped(all->run))
+            continue;
+        const attend_status status =
+            count_chunk(plan, from, end, &all->workers[w],
+                        wave->moments + (size_t)c * LAB_TRIAL_VALUES_MAX);
+        wave->state[c] = status == ATTEND_OK ? DONE : FAILED;
+    }
+}
+
 static void count_wave(const struct lab_run *run, const struct lab_trials *plan,
                        struct lab_worker *workers, struct wave *wave)
 {
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(run->threads) schedule(static, 1)
-#endif
-    for (int w = 0; w < run->threads; w++)
-        for (int c = w; c < wave->count; c += run->threads) {
-            const int64_t from = (wave->first + c) * CHUNK;
-            const int64_t end = from + CHUNK < plan->trials ? from + CHUNK : plan->trials;
-            wave->state[c] = NOT_DONE;
-            if (lab_stopped(run))
-                continue;
-            const attend_status status =
-                count_chunk(plan, from, end, &workers[w],
-                            wave->moments + (size_t)c * LAB_TRIAL_VALUES_MAX);
-            wave->state[c] = status == ATTEND_OK ? DONE : FAILED;
-        }
+    struct counting all = {.run = run, .plan = plan, .workers = workers, .wave = wave};
+
+    lab_crew(wave->count < run->threads ? wave->count : run->threads, count_part, &all);
 }
 
 static int join_wave(struct lab_run *run, const struct lab_trials *plan,

@@ -2,13 +2,11 @@
 #include "lab/scene.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
+#include "lab/crew.h"
 #include "lab/scene_plan.h"
 
 /* Blocks between two looks at progress. */
@@ -55,20 +53,28 @@ static void perform_block(const struct measurement *m, struct lab_scene_worker *
     }
 }
 
+struct wave {
+    const struct measurement *m;
+    int64_t first, blocks;
+    atomic_llong next; /* of the blocks */
+};
+
+static void perform_in_turn(void *arg, int w)
+{
+    struct wave *const wave = arg;
+    const struct measurement *const m = wave->m;
+    int64_t b;
+
+    while ((b = atomic_fetch_add(&wave->next, 1)) < wave->blocks)
+        perform_block(m, &m->workers[w], wave->first + b, &m->results[b]);
+}
+
 /* In any order, by any thread. */
 static void perform_wave(const struct measurement *m, int64_t first, int64_t blocks)
 {
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic) num_threads(m->threads)
-#endif
-    for (int64_t b = 0; b < blocks; b++) {
-#ifdef _OPENMP
-        struct lab_scene_worker *const worker = &m->workers[omp_get_thread_num()];
-#else
-        struct lab_scene_worker *const worker = m->workers;
-#endif
-        perform_block(m, worker, first + b, &m->results[b]);
-    }
+    struct wave wave = {.m = m, .first = first, .blocks = blocks};
+
+    lab_crew(m->threads, perform_in_turn, &wave);
 }
 
 /* In the order of the blocks, whoever made them: sums round the same. */

@@ -2,9 +2,11 @@
 /* The sheets in order. */
 #include "lab/sheets.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "lab/crew.h"
 #include "lab/judge.h"
 
 static const struct lab_sheet *const sheets[] = {
@@ -52,13 +54,30 @@ int lab_sheets_is_of(int index, const char *sheet)
     return statement && !strncmp(statement->id, sheet, 3);
 }
 
+struct session {
+    const char *sheet; /* NULL: all */
+    struct lab_judgement *judgements;
+    atomic_int next, failed;
+};
+
+/* One judge of several: takes the next statement until none is left. */
+static void judge_in_turn(void *arg, int w)
+{
+    struct session *const s = arg;
+    int index;
+
+    (void)w;
+    while ((index = atomic_fetch_add(&s->next, 1)) < LAB_STATEMENTS)
+        if ((!s->sheet || lab_sheets_is_of(index, s->sheet)) &&
+            lab_sheets_judge(index, &s->judgements[index]))
+            atomic_store(&s->failed, 1);
+}
+
 int lab_sheets_judge_all(const char *sheet, int threads, struct lab_judgement *judgements)
 {
-    int failed = 0;
+    struct session session = {.sheet = sheet, .judgements = judgements};
+
     memset(judgements, 0, LAB_STATEMENTS * sizeof *judgements);
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-    for (int index = 0; index < LAB_STATEMENTS; index++)
-        if (!sheet || lab_sheets_is_of(index, sheet))
-            failed |= lab_sheets_judge(index, &judgements[index]) != 0;
-    return failed ? -1 : 0;
+    lab_crew(threads, judge_in_turn, &session);
+    return session.failed ? -1 : 0;
 }

@@ -27,7 +27,8 @@ class Info(CliTest):
         self.assertEqual(
             (said["isa"], said["isa_reason"]), (first, "best that runs here")
         )
-        self.assertEqual(said["threads"], len(os.sched_getaffinity(0)))
+        # A quota may allow fewer.
+        self.assertIn(said["threads"], range(1, len(os.sched_getaffinity(0)) + 1))
 
     def test_forced(self):
         for name in harness.runnable_sets():

@@ -1,33 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/team.h"
 
-#include <stddef.h>
+#include <math.h>
+#include <pthread.h>
 
 #include "bench/stopwatch.h"
+#include "lab/crew.h"
 
-static double run(int n, bench_work work, const void *arg)
+struct team {
+    bench_work work;
+    const void *arg;
+    pthread_mutex_t mutex; /* of the sums below */
+    double done, start, end;
+};
+
+static void take_part(void *arg, int w)
 {
-    double done = 0;
+    struct team *const team = arg;
+    const double start = bench_seconds();
+    const double done = team->work(team->arg, w);
+    const double end = bench_seconds();
 
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(n) schedule(static, 1) reduction(+ : done)
-#endif
-    for (int w = 0; w < n; w++)
-        done += work(arg, w);
-    return done;
-}
-
-static double wake(const void *arg, int w)
-{
-    (void)arg;
-    (void)w;
-    return 0;
+    pthread_mutex_lock(&team->mutex);
+    team->done += done;
+    team->start = fmin(team->start, start);
+    team->end = fmax(team->end, end);
+    pthread_mutex_unlock(&team->mutex);
 }
 
 double bench_team_rate(int n, bench_work work, const void *arg)
 {
-    run(n, wake, NULL);
-    const double start = bench_seconds();
-    const double done = run(n, work, arg);
-    return done / (bench_seconds() - start);
+    struct team team = {.work = work,
+                        .arg = arg,
+                        .mutex = PTHREAD_MUTEX_INITIALIZER,
+                        .start = INFINITY,
+                        .end = -INFINITY};
+
+    lab_crew(n, take_part, &team);
+    return team.done / (team.end - team.start);
 }

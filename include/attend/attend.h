@@ -226,8 +226,10 @@ typedef struct attend_rule {
     /* Each axis of (nb, hq, nq, nk), or 1 for an axis it is broadcast over. */
     attend_view mask;    /* ATTEND_BOOL, true = seen; data NULL: none */
     attend_view bias;    /* any floating dtype; data NULL: none */
-    const double *alibi; /* [hq] slopes; NULL: none */
-    const double *sinks; /* [hq] logits: exp(sink) joins the denominator; NULL: none */
+    const double *alibi; /* [hq] slopes, each finite; NULL: none */
+    /* [hq] logits: exp(sink) joins the denominator; finite, or -inf for none; NULL: none
+     */
+    const double *sinks;
 } attend_rule;
 
 static inline attend_rule attend_rule_default(void)
@@ -480,7 +482,8 @@ static inline attend_second attend_second_default(void)
 }
 
 /*
- * Compute what is wanted; `rule` as in attend_forward(), its sinks without influence.
+ * Compute what is wanted; `rule` as in attend_forward(), its sinks valid, but without
+ * influence.
  * The same bits for any number of threads.  On failure no output has been written.
  */
 ATTEND_API attend_status attend_second_pass(attend_context *ctx, const attend_rule *rule,

@@ -169,21 +169,8 @@ static attend_status check_causal(const struct problem *p, const attend_rule *ru
         (int)rule->causal > ATTEND_CAUSAL_OFFSET)
         return attendi_fail(err, ATTEND_EINVAL, "causal (%d) is not a causal rule",
                             (int)rule->causal);
-    if (rule->causal == ATTEND_CAUSAL_OFFSET) {
-        if (!rule->causal_offset && p->nb > 0)
-            return attendi_fail(err, ATTEND_EINVAL, "causal_offset is NULL");
-        for (int64_t b = 0; b < p->nb; b++)
-            if (rule->causal_offset[b] < -POSITION_MAX ||
-                rule->causal_offset[b] > POSITION_MAX)
-                return attendi_fail(err, ATTEND_EINVAL,
-                                    "causal_offset[%lld] (%lld) is out of range", LL(b),
-                                    LL(rule->causal_offset[b]));
-    }
-    for (int64_t b = 0; rule->key_lengths && b < p->nb; b++)
-        if (rule->key_lengths[b] < 0 || rule->key_lengths[b] > p->nk)
-            return attendi_fail(err, ATTEND_EINVAL,
-                                "key_lengths[%lld] (%lld) is outside 0..%lld (nk)", LL(b),
-                                LL(rule->key_lengths[b]), LL(p->nk));
+    if (rule->causal == ATTEND_CAUSAL_OFFSET && !rule->causal_offset && p->nb > 0)
+        return attendi_fail(err, ATTEND_EINVAL, "causal_offset is NULL");
     return ATTEND_OK;
 }
 
@@ -223,6 +210,61 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule,
     return ATTEND_OK;
 }
 
+/* ---- what is read ------------------------------------------------------- */
+
+static attend_status check_batches(const struct problem *p, attend_error *err)
+{
+    for (int64_t b = 0; p->causal == ATTEND_CAUSAL_OFFSET && b < p->nb; b++)
+        if (p->causal_offset[b] < -POSITION_MAX || p->causal_offset[b] > POSITION_MAX)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "causal_offset[%lld] (%lld) is out of range", LL(b),
+                                LL(p->causal_offset[b]));
+    for (int64_t b = 0; p->key_lengths && b < p->nb; b++)
+        if (p->key_lengths[b] < 0 || p->key_lengths[b] > p->nk)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "key_lengths[%lld] (%lld) is outside 0..%lld (nk)", LL(b),
+                                LL(p->key_lengths[b]), LL(p->nk));
+    return ATTEND_OK;
+}
+
+static attend_status check_heads(const struct problem *p, attend_error *err)
+{
+    for (int64_t h = 0; p->alibi && h < p->hq; h++)
+        if (!isfinite(p->alibi[h]))
+            return attendi_fail(err, ATTEND_EINVAL, "alibi[%lld] (%g) is not finite",
+                                LL(h), p->alibi[h]);
+    for (int64_t h = 0; p->sinks && h < p->hq; h++)
+        if (!(p->sinks[h] < INFINITY))
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "sinks[%lld] (%g) is neither finite nor -inf", LL(h),
+                                p->sinks[h]);
+    return ATTEND_OK;
+}
+
+static attend_status check_classes(const struct problem *p, attend_error *err)
+{
+    const struct stats *const s = &p->stats;
+
+    for (int64_t x = 0; s->classes && x < p->nb * p->nk; x++)
+        if (s->classes[x] < -1 || s->classes[x] >= s->class_count)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "stats.classes[%lld] (%d) is outside -1..%d", LL(x),
+                                (int)s->classes[x], s->class_count - 1);
+    return ATTEND_OK;
+}
+
+attend_status attendi_problem_check_host(const struct problem *p, attend_error *err)
+{
+    attend_status status;
+
+    if ((status = check_batches(p, err)) != ATTEND_OK ||
+        (status = check_heads(p, err)) != ATTEND_OK)
+        return status;
+    return check_classes(p, err);
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
 static attend_status check_rule_size(const attend_rule *rule, attend_error *err)
 {
     if (rule && rule->struct_size != sizeof *rule)
@@ -252,7 +294,7 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
     drop_idle_strides(p->v.size, p->v.stride);
-    return ATTEND_OK;
+    return attendi_problem_check_host(p, err);
 }
 
 attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *rule,
@@ -274,5 +316,5 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *ru
         return status;
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
-    return ATTEND_OK;
+    return attendi_problem_check_host(p, err);
 }

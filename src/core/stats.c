@@ -135,12 +135,6 @@ static attend_status take_classes(struct problem *p, const attend_stats *request
         return status;
     if (!request->classes && p->nb * p->nk > 0)
         return attendi_fail(err, ATTEND_EINVAL, "stats.classes is NULL");
-    for (int64_t x = 0; x < p->nb * p->nk; x++)
-        if (request->classes[x] < -1 ||
-            request->classes[x] >= request->class_mass.size[3])
-            return attendi_fail(
-                err, ATTEND_EINVAL, "stats.classes[%lld] (%d) is outside -1..%lld", LL(x),
-                (int)request->classes[x], LL(request->class_mass.size[3] - 1));
     s->class_mass = request->class_mass;
     s->classes = request->classes;
     s->class_count = (int)request->class_mass.size[3];

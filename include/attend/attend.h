@@ -13,7 +13,11 @@
  * What row i sees is set by the causal rule, the window, the key lengths and
  * the boolean mask together.  A key that is not seen influences no bit of any
  * output, whatever K and V hold there.  A row that sees no key, or whose scores
- * are all -inf, yields O = 0 and LSE = -inf.  A score of +inf or NaN yields NaN.
+ * are all -inf, yields O = 0 and LSE = -inf, or the sink where there is one.  A score
+ * of +inf or NaN yields NaN.  In any other row, an Inf in V that the row sees yields
+ * Inf in that column of O, or NaN where its weight is 0, since 0 * Inf is NaN: its score
+ * is -inf, or exp(score - largest) underflows.  That is below 2^-126, and for f64 and
+ * the set `ref`, which computes in double, far lower.
  *
  * Results are the same, bit for bit, for any number of threads, any batch and
  * heads around a row, and any strides of the same values.

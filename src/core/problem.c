@@ -83,7 +83,7 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
 static attend_status check_outputs(struct problem *p, const attend_io *io,
                                    attend_error *err)
 {
-    const attend_dtype exact = p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    const attend_dtype exact = attendi_wide_dtype(p->dtype);
     const struct {
         const char *name;
         const attend_tensor *tensor;

@@ -11,8 +11,11 @@
 const struct kernels *attendi_kernels_for(const attend_context *ctx,
                                           const struct problem *p);
 
-/* `count` pieces of `size` bytes, in whole lines, added to *total; false: too many. */
-bool attendi_reserve(size_t *total, size_t count, size_t size);
+/*
+ * `count` pieces of `size` bytes, in whole lines, added to *total; false: too many, and
+ * *total is SIZE_MAX.
+ */
+bool attendi_reserve(size_t *total, int64_t count, size_t size);
 
 /* Bytes for one worker: a line apart, so that no two workers write to one. */
 size_t attendi_worker_size(size_t size);

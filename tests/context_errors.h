@@ -222,6 +222,29 @@ static void check_wrong_combinations(attend_context *ctx)
     wrong.io.k.size[1] = wrong.io.v.size[1] = 3;
     expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "hkv", "3");
 
+    /* Heads without queries, more than can be counted. */
+    wrong = sound;
+    wrong.rule = attend_rule_default();
+    wrong.io.lse.data = wrong.io.weights.data = NULL;
+    wrong.io.q.size[0] = wrong.io.k.size[0] = wrong.io.v.size[0] = (int64_t)1 << 40;
+    wrong.io.q.size[1] = wrong.io.out.size[1] = 0;
+    wrong.io.out.size[0] = (int64_t)1 << 40;
+    wrong.io.k.size[1] = wrong.io.v.size[1] = (int64_t)1 << 40;
+    for (int a = 0; a < 2; a++)
+        wrong.io.k.stride[a] = wrong.io.v.stride[a] = 0;
+    expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "k.size", "1099511627776");
+
+    /* The same of keys, whose classes no memory holds. */
+    attend_stats stats = attend_stats_default();
+    wrong.io.stats = &stats;
+    wrong.io.k.size[1] = wrong.io.v.size[1] = 1;
+    wrong.io.k.size[2] = wrong.io.v.size[2] = (int64_t)1 << 40;
+    wrong.io.k.stride[2] = wrong.io.v.stride[2] = 0;
+    stats.class_mass =
+        tensor_of(sound.io.out.data, ATTEND_F32, (int64_t)1 << 40, 0, 3, 2);
+    stats.classes = (const int32_t[]){0};
+    expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "stats.classes", "1099511627776");
+
     /* Views of one key repeated: only the weights are too many. */
     wrong = sound;
     wrong.rule.mask.data = wrong.rule.bias.data = NULL;

@@ -66,7 +66,7 @@ static void fill_slopes(double *slopes, int64_t hq)
 /* hq doubles, to be freed; NULL with a message. */
 static double *allocate_heads(const struct inputs *p)
 {
-    double *const values = calloc((size_t)p->io.q.size[1] + 1, sizeof *values);
+    double *const values = tool_zeros(p->io.q.size[1], sizeof *values);
 
     if (!values)
         tool_fail(p->command, TOOL_FAILED, "out of memory for %" PRId64 " heads",

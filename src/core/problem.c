@@ -7,6 +7,16 @@
 #include "base/error.h"
 #include "core/tensor.h"
 
+/*
+ * Of d, dv and the heads of a group.  Kernel sets count the scratch of a worker in
+ * size_t, at most 2^15 bytes for each of these where that has 32 bits, 2^22 elsewhere.
+ */
+#if SIZE_MAX > UINT32_MAX
+#define WIDTH_LIMIT SIZE_LIMIT
+#else
+#define WIDTH_LIMIT ((int64_t)1 << 16)
+#endif
+
 /* An axis of one element steps nowhere, whatever stride was written for it. */
 static void drop_idle_strides(const int64_t size[4], int64_t stride[4])
 {
@@ -55,7 +65,10 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
         return attendi_fail(err, ATTEND_EINVAL,
                             "v.size[2] (nk, %lld) differs from k's (%lld)",
                             LL(io->v.size[2]), LL(io->k.size[2]));
-    int64_t rows;
+    int64_t rows, heads;
+    if (__builtin_mul_overflow(io->k.size[0], io->k.size[1], &heads))
+        return attendi_fail(err, ATTEND_EINVAL, "k.size (%lld, %lld) has too many heads",
+                            LL(io->k.size[0]), LL(io->k.size[1]));
     if (__builtin_mul_overflow(io->q.size[0], io->q.size[1], &rows) ||
         __builtin_mul_overflow(rows, io->q.size[2], &rows) || rows > POSITION_MAX)
         return attendi_fail(err, ATTEND_EINVAL,
@@ -74,6 +87,10 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
                             "hq (%lld) is not a multiple of hkv (%lld)", LL(p->hq),
                             LL(p->hkv));
     p->group = p->hkv == 0 ? 0 : p->hq / p->hkv;
+    if (max_i64(max_i64(p->d, p->dv), p->group) > WIDTH_LIMIT)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "d (%lld), dv (%lld) or hq / hkv (%lld) is above %lld",
+                            LL(p->d), LL(p->dv), LL(p->group), LL(WIDTH_LIMIT));
     p->q = io->q;
     p->k = io->k;
     p->v = io->v;

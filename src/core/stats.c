@@ -133,8 +133,14 @@ static attend_status take_classes(struct problem *p, const attend_stats *request
 
     if (status != ATTEND_OK)
         return status;
-    if (!request->classes && p->nb * p->nk > 0)
+    if (!request->classes && p->nb > 0 && p->nk > 0)
         return attendi_fail(err, ATTEND_EINVAL, "stats.classes is NULL");
+    int64_t keys;
+    if (__builtin_mul_overflow(p->nb, p->nk, &keys) ||
+        count_bytes(keys, sizeof *request->classes) == SIZE_MAX)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.classes of (%lld, %lld) leaves the address space",
+                            LL(p->nb), LL(p->nk));
     s->class_mass = request->class_mass;
     s->classes = request->classes;
     s->class_count = (int)request->class_mass.size[3];

@@ -6,12 +6,15 @@
 #include <stdbool.h>
 
 #include "attend/attend.h"
+#include "base/base.h"
 
 /* For messages: an int64_t as printf's %lld takes it. */
 #define LL(x) ((long long)(x))
 
 /* No size exceeds this, so that a size times a tile's cannot overflow. */
 #define SIZE_LIMIT ((int64_t)1 << 40)
+/* No view reaches over more bytes than pointers can differ by. */
+#define REACH_LIMIT min_i64(INT64_MAX >> 4, PTRDIFF_MAX)
 
 bool attendi_is_float(attend_dtype dtype);
 

@@ -55,6 +55,9 @@ probe() {
     fi
     need gcc have gcc
     need g++ have c++
+    need g++ have g++
+    need binutils have objdump
+    need bash have bash
     need pkg-config have pkg-config
     need python3 have python3
     need python3-numpy has_numpy_and_mpmath
@@ -62,11 +65,11 @@ probe() {
     need chromium have chromium
     need clang have clang
     need libclang-rt-dev has_sanitizers
+    need mandoc have mandoc
     [ "$what" = test ] && return
     need clang-format have clang-format
     need clang-tidy have clang-tidy
     need shellcheck have shellcheck
-    need mandoc have mandoc
 }
 
 # The sanitizers' runtime is a package of its own for each version of clang.

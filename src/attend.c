@@ -54,16 +54,13 @@ static int nothing_to_write(const struct problem *p)
            (!p->weights.data || p->nk == 0);
 }
 
-static size_t all_rows(const struct problem *p)
-{
-    return (size_t)(p->nb * p->hq * p->nq);
-}
+static int64_t all_rows(const struct problem *p) { return p->nb * p->hq * p->nq; }
 
 /* Memory for all workers in one piece, kept by the context for the next call. */
 static attend_status prepare(struct run *run, attend_context *ctx, attend_error *err)
 {
     const struct tiling *t = &run->schedule.tiling;
-    const size_t workers = (size_t)run->schedule.workers, items = (size_t)t->count;
+    const int64_t workers = run->schedule.workers, items = t->count;
     const bool ordered = workers > 1 && t->count <= INT32_MAX, split = t->splits > 1;
     size_t total = 0, order_at, partials_at, missing_at, digest_at, ln_at;
     struct stats *const stats = &run->problem->stats;
@@ -78,13 +75,13 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
     partials_at = total;
     fits = fits && attendi_reserve(&total, split ? items : 0, run->partial_size);
     missing_at = total;
-    fits = fits && attendi_reserve(&total, split ? items / (size_t)t->splits : 0,
-                                   sizeof *run->missing);
+    fits = fits &&
+           attendi_reserve(&total, split ? items / t->splits : 0, sizeof *run->missing);
     digest_at = total;
     fits = fits && attendi_reserve(&total, stats->summaries ? all_rows(run->problem) : 0,
                                    ATTEND_SUMMARY_COUNT * sizeof *stats->digest);
     ln_at = total;
-    fits = fits && attendi_reserve(&total, (size_t)stats->ln_count, sizeof *stats->ln);
+    fits = fits && attendi_reserve(&total, stats->ln_count, sizeof *stats->ln);
     char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
     if (!base)
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
@@ -101,7 +98,7 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
         stats->ln[x] = log1p((double)x);
     run->partials = base + partials_at;
     run->missing = (atomic_int *)(void *)(base + missing_at);
-    for (size_t x = 0; split && x < items / (size_t)t->splits; x++)
+    for (int64_t x = 0; split && x < items / t->splits; x++)
         atomic_init(&run->missing[x], (int)t->splits);
     return ATTEND_OK;
 }

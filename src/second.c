@@ -53,11 +53,11 @@ static attend_status prepare(struct run *run, struct second *s, attend_context *
     size_t total = 0;
 
     run->worker_scratch = attendi_worker_size(run->kernels->second_scratch(p));
-    bool fits = attendi_reserve(&total, (size_t)workers, run->worker_scratch);
+    bool fits = attendi_reserve(&total, workers, run->worker_scratch);
     const size_t parts_at = total;
-    fits = fits && attendi_reserve(&total, shared ? (size_t)s->count : 0,
-                                   (size_t)(s->block ? attendi_pooled_rows(p, s) : 0) *
-                                       sizeof *s->parts);
+    fits = fits && attendi_reserve(&total, shared ? s->count : 0,
+                                   count_bytes(s->block ? attendi_pooled_rows(p, s) : 0,
+                                               sizeof *s->parts));
     char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
     if (!base)
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",

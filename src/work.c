@@ -22,20 +22,20 @@ int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k)
     return ceil_div_i64(ctx->split_keys, k->block_keys) * k->block_keys;
 }
 
-bool attendi_reserve(size_t *total, size_t count, size_t size)
+bool attendi_reserve(size_t *total, int64_t count, size_t size)
 {
-    size_t bytes;
+    const size_t lines =
+        add_bytes(count_bytes(count, size), ATTENDI_ALIGN) / ATTENDI_ALIGN;
 
-    if (__builtin_mul_overflow(count, size, &bytes) ||
-        __builtin_add_overflow(bytes, (size_t)ATTENDI_ALIGN, &bytes) ||
-        __builtin_add_overflow(*total, bytes / ATTENDI_ALIGN * ATTENDI_ALIGN, total))
-        return false;
-    return *total <= SIZE_MAX >> 1;
+    *total = add_bytes(*total, count_bytes((int64_t)lines, ATTENDI_ALIGN));
+    if (*total > SIZE_MAX >> 1)
+        *total = SIZE_MAX;
+    return *total < SIZE_MAX;
 }
 
 size_t attendi_worker_size(size_t size)
 {
-    return (size / ATTENDI_ALIGN + 1) * ATTENDI_ALIGN;
+    return add_bytes(size, ATTENDI_ALIGN) / ATTENDI_ALIGN * ATTENDI_ALIGN;
 }
 
 struct hand_out {

@@ -14,8 +14,11 @@ const struct kernels *attendi_kernels_for(const attend_context *ctx,
 /* Keys of a split: the set's, or what tests force, in whole blocks; 0: no splits. */
 int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k);
 
-/* `count` pieces of `size` bytes, in whole lines, added to *total; false: too many. */
-bool attendi_reserve(size_t *total, size_t count, size_t size);
+/*
+ * `count` pieces of `size` bytes, in whole lines, added to *total; false: too many, and
+ * *total is SIZE_MAX.
+ */
+bool attendi_reserve(size_t *total, int64_t count, size_t size);
 
 /* Bytes for one worker: a line apart, so that no two workers write to one. */
 size_t attendi_worker_size(size_t size);

@@ -305,6 +305,53 @@ static void row_19_nan_in_masked_keys(attend_context *ctx, attend_dtype dtype)
     row_19_nan_at_partly_masked_keys(ctx, dtype);
 }
 
+/*
+ * +Inf in column 3 of V of one key that every row sees, whose score is `fall` below the
+ * others': by its own bias, or because another key has more, so that a sum that held it
+ * is scaled down.  The column must be `want`, the others finite.
+ */
+static void expect_infinite_column(attend_context *ctx, attend_dtype dtype, shape n,
+                                   double fall, int by_another, double want)
+{
+    for (int64_t at = 1; at < n.nk; at += 997) {
+        problem p = problem_make(n, dtype, 20);
+        const int64_t other = at > n.nk / 2 ? 0 : n.nk - 1;
+
+        p.io.weights.data = NULL;
+        problem_bias(&p, ATTEND_F64, 1, 1, 1, n.nk);
+        view_set(&p.rule.bias, 0, 0, 0, by_another ? other : at,
+                 by_another ? fall : -fall);
+        view_set(&p.io.v, 0, 0, at, 3, INFINITY);
+        CHECK(problem_run(&p, ctx), "%g", fall);
+        for (int64_t i = 0; i < n.nq; i++)
+            for (int64_t c = 0; c < n.dv; c++) {
+                const double got = tensor_get(&p.io.out, 0, 0, i, c);
+
+                CHECK(c != 3        ? isfinite(got)
+                      : isnan(want) ? isnan(got)
+                                    : got == want,
+                      "key %lld, %g below%s: column %lld is %g", (long long)at, fall,
+                      by_another ? " another" : "", (long long)c, got);
+            }
+        problem_free(&p);
+    }
+}
+
+/* A value that is seen is not lost, however small its weight: 0 * Inf is NaN. */
+static void infinite_values(attend_context *ctx, attend_dtype dtype)
+{
+    static const int64_t queries[] = {1, 17};
+
+    for (int x = 0; x < 2; x++) {
+        const shape n = {1, 1, 1, queries[x], 2100, 8, 5};
+        expect_infinite_column(ctx, dtype, n, 0, 0, INFINITY);
+        expect_infinite_column(ctx, dtype, n, 70, 0, INFINITY);
+        expect_infinite_column(ctx, dtype, n, 2000, 0, NAN);
+        expect_infinite_column(ctx, dtype, n, 2000, 1, NAN);
+        expect_infinite_column(ctx, dtype, n, INFINITY, 0, NAN);
+    }
+}
+
 static void row_20_nan_query(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 2, 1, 19, 35, 16, 8}, dtype, 20);
@@ -321,6 +368,7 @@ static void row_20_nan_query(attend_context *ctx, attend_dtype dtype)
     CHECK(same_bits(&p.io.out, clean.out, "out"), "another row changed");
     result_free(&clean);
     problem_free(&p);
+    infinite_values(ctx, dtype);
 }
 
 static void row_21_nan_under_a_bias(attend_context *ctx, attend_dtype dtype)

@@ -124,7 +124,10 @@ static sparse sparse_view(attend_view *view, int axis, int64_t stride)
 
     view->stride[axis] = stride;
     stride_reach(view->size, view->stride, &low, &high);
-    sparse s = {.size = (size_t)(high - low + 1) * width};
+    sparse s = {.map = MAP_FAILED};
+    if (high - low >= PTRDIFF_MAX / (int64_t)width)
+        return s;
+    s.size = (size_t)(high - low + 1) * width;
     s.map = mmap(NULL, s.size, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (s.map == MAP_FAILED)

@@ -6,6 +6,10 @@
 #include "oracle.h"
 
 static const int64_t lengths_too_long[] = {5, 6}, lengths_negative[] = {-1, 5};
+static const int64_t offsets_too_far[] = {0, INT64_MAX};
+static const double slope_nan[] = {0.5, 0, NAN, 0.25};
+static const double slope_inf[] = {INFINITY, 0, 0, 0}, slope_low[] = {0, 0, 0, -INFINITY};
+static const double sink_nan[] = {-INFINITY, NAN, 0, 0}, sink_inf[] = {0, 0, 0, INFINITY};
 
 /* The problem every case starts from; sizes differ so that no two can be mixed up. */
 static problem sound_problem(void)
@@ -114,6 +118,11 @@ static const wrong_pointer wrong_pointers[] = {
     {IO(out.data), NULL, "out.data", "NULL"},
     {RULE(key_lengths), lengths_too_long, "key_lengths[1]", "6"},
     {RULE(key_lengths), lengths_negative, "key_lengths[0]", "-1"},
+    {RULE(alibi), slope_nan, "alibi[2]", "nan"},
+    {RULE(alibi), slope_inf, "alibi[0]", "(inf)"},
+    {RULE(alibi), slope_low, "alibi[3]", "(-inf)"},
+    {RULE(sinks), sink_nan, "sinks[1]", "nan"},
+    {RULE(sinks), sink_inf, "sinks[3]", "(inf)"},
 };
 
 #define LENGTH(table) ((int)(sizeof(table) / sizeof(table)[0]))
@@ -201,6 +210,9 @@ static void check_wrong_combinations(attend_context *ctx)
 
     wrong.rule.causal = ATTEND_CAUSAL_OFFSET;
     expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "causal_offset", "NULL");
+    wrong.rule.causal_offset = offsets_too_far;
+    expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "causal_offset[1]",
+                   "9223372036854775807");
 
     wrong = sound;
     wrong.io.k.size[1] = wrong.io.v.size[1] = 0;
@@ -209,6 +221,29 @@ static void check_wrong_combinations(attend_context *ctx)
     wrong = sound;
     wrong.io.k.size[1] = wrong.io.v.size[1] = 3;
     expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "hkv", "3");
+
+    /* Heads without queries, more than can be counted. */
+    wrong = sound;
+    wrong.rule = attend_rule_default();
+    wrong.io.lse.data = wrong.io.weights.data = NULL;
+    wrong.io.q.size[0] = wrong.io.k.size[0] = wrong.io.v.size[0] = (int64_t)1 << 40;
+    wrong.io.q.size[1] = wrong.io.out.size[1] = 0;
+    wrong.io.out.size[0] = (int64_t)1 << 40;
+    wrong.io.k.size[1] = wrong.io.v.size[1] = (int64_t)1 << 40;
+    for (int a = 0; a < 2; a++)
+        wrong.io.k.stride[a] = wrong.io.v.stride[a] = 0;
+    expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "k.size", "1099511627776");
+
+    /* The same of keys, whose classes no memory holds. */
+    attend_stats stats = attend_stats_default();
+    wrong.io.stats = &stats;
+    wrong.io.k.size[1] = wrong.io.v.size[1] = 1;
+    wrong.io.k.size[2] = wrong.io.v.size[2] = (int64_t)1 << 40;
+    wrong.io.k.stride[2] = wrong.io.v.stride[2] = 0;
+    stats.class_mass =
+        tensor_of(sound.io.out.data, ATTEND_F32, (int64_t)1 << 40, 0, 3, 2);
+    stats.classes = (const int32_t[]){0};
+    expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "stats.classes", "1099511627776");
 
     /* Views of one key repeated: only the weights are too many. */
     wrong = sound;

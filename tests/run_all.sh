@@ -124,7 +124,7 @@ stage_tsan() {
 fuzz_one() {
     seeds=build/fuzz/seeds/${1##*/fuzz_}
     mkdir -p "$2/corpus" "$seeds"
-    "$1" -max_total_time="$fuzz_seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    "$1" -max_total_time="$fuzz_seconds" -timeout=300 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="$2/" "$2/corpus" "$seeds" >"$2/log" 2>&1
     echo $? >"$2/status"
 }

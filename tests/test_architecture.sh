@@ -161,10 +161,6 @@ silent "shared library: below 1 MB" too_big "$build/libattend.so"
 caught "a large library" 'huge.so: 2000000' too_big "$bad/huge.so"
 
 for cc in gcc clang; do
-    if ! command -v "$cc" >/dev/null; then
-        skip "the header alone: no $cc here"
-        continue
-    fi
     for header in "$root"/include/attend/*.h; do
         name="${header##*/} alone"
         succeeds "$name, C11, $cc" compiles_alone "$cc" c11 c "$header"

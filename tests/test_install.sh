@@ -52,15 +52,6 @@ undescribed() {
     done
 }
 
-# page FILE: formats without a warning, by whichever of the two is here.
-page() {
-    if command -v mandoc >/dev/null; then
-        mandoc -T lint -W warning "$1"
-    else
-        LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -T utf8 "$1" >/dev/null
-    fi
-}
-
 succeeds "make install into DESTDIR" make_quietly install DESTDIR="$dest" PREFIX=/usr
 libdir=$(dirname "$(find "$dest" -name libattend.a)")
 pc_dir=$libdir/pkgconfig
@@ -93,13 +84,11 @@ succeeds "attend.pc states the header's version" test \
         sed 's/attend //')"
 
 for file in man1/attend.1 man3/attend.3 man3/attend_lab.3; do
-    if command -v mandoc >/dev/null || command -v man >/dev/null; then
-        silent "$file formats cleanly" page "$dest/usr/share/man/$file"
-    else
-        skip "$file: neither mandoc nor man is here"
-    fi
+    silent "$file formats cleanly" mandoc -T lint -W warning "$dest/usr/share/man/$file"
 done
 man1=$dest/usr/share/man/man1/attend.1
+sed 's/^\.Sh NAME$/.Sx/' "$man1" >"$tmp/faulty.1"
+caught "a page with a fault" 'faulty.1:' mandoc -T lint -W warning "$tmp/faulty.1"
 completion=$dest/usr/share/bash-completion/completions/attend
 silent "attend(1) describes every option" undescribed "$man1" 'Fl -'
 silent "the completion knows every option" undescribed "$completion" '--'

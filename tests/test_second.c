@@ -553,9 +553,16 @@ TEST(errors_of_pointers_and_probes)
     CHECK(attend_second_pass(ctx, NULL, &a.want, &err) == ATTEND_EINVAL &&
               strstr(err.message, "second.struct_size (1)") != NULL,
           "%s", err.message);
+    static const double slopes[] = {0, -INFINITY, 0, 0}, sinks[] = {1, -INFINITY, NAN, 0};
     rule.window_left = -2;
     a.want = sound;
     CHECK(refused(&a, ctx, &rule, "window_left (-2) is below -1"), "rule");
+    rule = attend_rule_default();
+    rule.alibi = slopes;
+    CHECK(refused(&a, ctx, &rule, "alibi[1] (-inf) is not finite"), "alibi");
+    rule = attend_rule_default();
+    rule.sinks = sinks;
+    CHECK(refused(&a, ctx, &rule, "sinks[2] (nan) is neither finite nor -inf"), "sinks");
     CHECK(attend_second_pass(ctx, NULL, NULL, &err) == ATTEND_EINVAL &&
               strcmp(err.message, "second is NULL") == 0,
           "%s", err.message);

@@ -127,6 +127,14 @@ int tool_text_open(const char *command, const char *flag, const char *path,
 int tool_text_commit(const char *command, tool_text *text);
 void tool_text_discard(tool_text *text);
 
+/* ---- memory ------------------------------------------------------------ */
+
+/*
+ * Zeros for `count` >= 0 elements of `size` bytes and one more, to be freed; NULL: no
+ * memory, or more of it than can be counted.
+ */
+void *tool_zeros(int64_t count, size_t size);
+
 /* ---- time and progress ------------------------------------------------- */
 
 /* Seconds of a clock that never runs backwards. */

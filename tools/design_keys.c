@@ -15,7 +15,7 @@ enum { TRIALS = 20000, TRIALS_MIN = 500 };
 
 static double *allocate(const struct design_args *args)
 {
-    double *const keys = calloc((size_t)(args->n * args->d), sizeof *keys);
+    double *const keys = tool_zeros(args->n * args->d, sizeof *keys);
 
     if (!keys)
         tool_fail("design", TOOL_FAILED,

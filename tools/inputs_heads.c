@@ -27,22 +27,25 @@ double input_read_value(const struct io_tensor *tensor, int64_t offset)
     float single;
     double value;
 
-    switch (tensor->dtype) {
-    case IO_F64:
+    switch (input_dtype(tensor->dtype)) {
+    case ATTEND_F64:
         memcpy(&value, at, sizeof value);
         return value;
-    case IO_F32:
+    case ATTEND_F32:
         memcpy(&single, at, sizeof single);
         return (double)single;
-    case IO_F16:
+    case ATTEND_F16:
         memcpy(&half, at, sizeof half);
         return half_value(half);
-    default: /* bf16, the upper half of an f32 */
+    case ATTEND_BF16: /* the upper half of an f32 */
         memcpy(&half, at, sizeof half);
         const uint32_t bits = (uint32_t)half << 16;
         memcpy(&single, &bits, sizeof single);
         return (double)single;
+    case ATTEND_BOOL:
+        break;
     }
+    return NAN;
 }
 
 /*
@@ -63,7 +66,7 @@ static void fill_slopes(double *slopes, int64_t hq)
 /* hq doubles, to be freed; NULL with a message. */
 static double *allocate_heads(const struct inputs *p)
 {
-    double *const values = calloc((size_t)p->io.q.size[1] + 1, sizeof *values);
+    double *const values = tool_zeros(p->io.q.size[1], sizeof *values);
 
     if (!values)
         tool_fail(p->command, TOOL_FAILED, "out of memory for %" PRId64 " heads",

@@ -10,13 +10,16 @@ static enum io_dtype to_io(attend_dtype dtype)
     switch (dtype) {
     case ATTEND_F64:
         return IO_F64;
+    case ATTEND_F32:
+        return IO_F32;
     case ATTEND_F16:
         return IO_F16;
     case ATTEND_BF16:
         return IO_BF16;
-    default:
-        return IO_F32;
+    case ATTEND_BOOL:
+        return IO_BOOL;
     }
+    __builtin_unreachable(); /* inputs are of one of these */
 }
 
 /*

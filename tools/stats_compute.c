@@ -24,7 +24,7 @@ enum {
 /* Memory for `count` elements of `size` bytes, zeros; NULL with a message. */
 static void *allocate(int64_t count, size_t size)
 {
-    void *const memory = calloc((size_t)count + 1, size);
+    void *const memory = tool_zeros(count, size);
 
     if (!memory)
         tool_fail("stats", TOOL_FAILED, "out of memory for %lld numbers",
@@ -35,9 +35,14 @@ static void *allocate(int64_t count, size_t size)
 static int allocate_tensor(attend_tensor *tensor, attend_dtype dtype, int64_t b,
                            int64_t h, int64_t l, int64_t d)
 {
+    int64_t row, head, all;
+
+    if (__builtin_mul_overflow(l, d, &row) || __builtin_mul_overflow(h, row, &head) ||
+        __builtin_mul_overflow(b, head, &all))
+        row = head = all = INT64_MAX;
     *tensor = (attend_tensor){
-        .dtype = dtype, .size = {b, h, l, d}, .stride = {h * l * d, l * d, d, 1}};
-    tensor->data = allocate(b * h * l * d, attend_dtype_size(dtype));
+        .dtype = dtype, .size = {b, h, l, d}, .stride = {head, row, d, 1}};
+    tensor->data = allocate(all, attend_dtype_size(dtype));
     return tensor->data ? TOOL_OK : TOOL_FAILED;
 }
 

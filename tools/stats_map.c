@@ -160,7 +160,7 @@ int stats_map_draw(const struct stats_result *r, FILE *file)
                                   GAP + grid.rows * (LABEL + grid.panel_height + GAP)};
     const char *reason;
 
-    picture.pixel = malloc((size_t)(picture.width * picture.height));
+    picture.pixel = tool_zeros(picture.width * picture.height, 1);
     if (!picture.pixel)
         return tool_fail("stats", TOOL_FAILED,
                          "--map: out of memory for %lld x %lld pixels",

@@ -107,6 +107,11 @@ int tool_print_json(const char *command, json_t *object)
     return status ? status : tool_finish_output(command, TOOL_OK);
 }
 
+void *tool_zeros(int64_t count, size_t size)
+{
+    return (uint64_t)count < SIZE_MAX ? calloc((size_t)count + 1, size) : NULL;
+}
+
 double tool_seconds(void)
 {
     struct timespec now;

@@ -13,7 +13,11 @@
  * What row i sees is set by the causal rule, the window, the key lengths and
  * the boolean mask together.  A key that is not seen influences no bit of any
  * output, whatever K and V hold there.  A row that sees no key, or whose scores
- * are all -inf, yields O = 0 and LSE = -inf.  A score of +inf or NaN yields NaN.
+ * are all -inf, yields O = 0 and LSE = -inf, or the sink where there is one.  A score
+ * of +inf or NaN yields NaN.  In any other row, an Inf in V that the row sees yields
+ * Inf in that column of O, or NaN where its weight is 0, since 0 * Inf is NaN: its score
+ * is -inf, or exp(score - largest) underflows.  That is below 2^-126, and for f64 and
+ * the set `ref`, which computes in double, far lower.
  *
  * Results are the same, bit for bit, for any number of threads, any batch and
  * heads around a row, and any strides of the same values.
@@ -230,8 +234,10 @@ typedef struct attend_rule {
     /* Each axis of (nb, hq, nq, nk), or 1 for an axis it is broadcast over. */
     attend_view mask;    /* ATTEND_BOOL, true = seen; data NULL: none */
     attend_view bias;    /* any floating dtype; data NULL: none */
-    const double *alibi; /* [hq] slopes; NULL: none */
-    const double *sinks; /* [hq] logits: exp(sink) joins the denominator; NULL: none */
+    const double *alibi; /* [hq] slopes, each finite; NULL: none */
+    /* [hq] logits: exp(sink) joins the denominator; finite, or -inf for none; NULL: none
+     */
+    const double *sinks;
 } attend_rule;
 
 static inline attend_rule attend_rule_default(void)
@@ -484,7 +490,8 @@ static inline attend_second attend_second_default(void)
 }
 
 /*
- * Compute what is wanted; `rule` as in attend_forward(), its sinks without influence.
+ * Compute what is wanted; `rule` as in attend_forward(), its sinks valid, but without
+ * influence.
  * The same bits for any number of threads.  On failure no output has been written.
  */
 ATTEND_API attend_status attend_second_pass(attend_context *ctx, const attend_rule *rule,

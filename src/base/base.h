@@ -15,4 +15,21 @@ static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t ceil_div_i64(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+/*
+ * Bytes of `count` >= 0 pieces of `size`, and the sum of two such numbers.  SIZE_MAX
+ * where size_t, which has 32 bits on some machines, cannot count them: no memory has so
+ * many.
+ */
+static inline size_t count_bytes(int64_t count, size_t size)
+{
+    size_t bytes;
+
+    return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
+}
+
+static inline size_t add_bytes(size_t a, size_t b)
+{
+    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
+}
+
 #endif

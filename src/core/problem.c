@@ -7,6 +7,16 @@
 #include "base/error.h"
 #include "core/tensor.h"
 
+/*
+ * Of d, dv and the heads of a group.  Kernel sets count the scratch of a worker in
+ * size_t, at most 2^15 bytes for each of these where that has 32 bits, 2^22 elsewhere.
+ */
+#if SIZE_MAX > UINT32_MAX
+#define WIDTH_LIMIT SIZE_LIMIT
+#else
+#define WIDTH_LIMIT ((int64_t)1 << 16)
+#endif
+
 /* An axis of one element steps nowhere, whatever stride was written for it. */
 static void drop_idle_strides(const int64_t size[4], int64_t stride[4])
 {
@@ -55,7 +65,10 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
         return attendi_fail(err, ATTEND_EINVAL,
                             "v.size[2] (nk, %lld) differs from k's (%lld)",
                             LL(io->v.size[2]), LL(io->k.size[2]));
-    int64_t rows;
+    int64_t rows, heads;
+    if (__builtin_mul_overflow(io->k.size[0], io->k.size[1], &heads))
+        return attendi_fail(err, ATTEND_EINVAL, "k.size (%lld, %lld) has too many heads",
+                            LL(io->k.size[0]), LL(io->k.size[1]));
     if (__builtin_mul_overflow(io->q.size[0], io->q.size[1], &rows) ||
         __builtin_mul_overflow(rows, io->q.size[2], &rows) || rows > POSITION_MAX)
         return attendi_fail(err, ATTEND_EINVAL,
@@ -74,6 +87,10 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
                             "hq (%lld) is not a multiple of hkv (%lld)", LL(p->hq),
                             LL(p->hkv));
     p->group = p->hkv == 0 ? 0 : p->hq / p->hkv;
+    if (max_i64(max_i64(p->d, p->dv), p->group) > WIDTH_LIMIT)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "d (%lld), dv (%lld) or hq / hkv (%lld) is above %lld",
+                            LL(p->d), LL(p->dv), LL(p->group), LL(WIDTH_LIMIT));
     p->q = io->q;
     p->k = io->k;
     p->v = io->v;
@@ -83,7 +100,7 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
 static attend_status check_outputs(struct problem *p, const attend_io *io,
                                    attend_error *err)
 {
-    const attend_dtype exact = p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    const attend_dtype exact = attendi_wide_dtype(p->dtype);
     const struct {
         const char *name;
         const attend_tensor *tensor;
@@ -169,21 +186,8 @@ static attend_status check_causal(const struct problem *p, const attend_rule *ru
         (int)rule->causal > ATTEND_CAUSAL_OFFSET)
         return attendi_fail(err, ATTEND_EINVAL, "causal (%d) is not a causal rule",
                             (int)rule->causal);
-    if (rule->causal == ATTEND_CAUSAL_OFFSET) {
-        if (!rule->causal_offset && p->nb > 0)
-            return attendi_fail(err, ATTEND_EINVAL, "causal_offset is NULL");
-        for (int64_t b = 0; b < p->nb; b++)
-            if (rule->causal_offset[b] < -POSITION_MAX ||
-                rule->causal_offset[b] > POSITION_MAX)
-                return attendi_fail(err, ATTEND_EINVAL,
-                                    "causal_offset[%lld] (%lld) is out of range", LL(b),
-                                    LL(rule->causal_offset[b]));
-    }
-    for (int64_t b = 0; rule->key_lengths && b < p->nb; b++)
-        if (rule->key_lengths[b] < 0 || rule->key_lengths[b] > p->nk)
-            return attendi_fail(err, ATTEND_EINVAL,
-                                "key_lengths[%lld] (%lld) is outside 0..%lld (nk)", LL(b),
-                                LL(rule->key_lengths[b]), LL(p->nk));
+    if (rule->causal == ATTEND_CAUSAL_OFFSET && !rule->causal_offset && p->nb > 0)
+        return attendi_fail(err, ATTEND_EINVAL, "causal_offset is NULL");
     return ATTEND_OK;
 }
 
@@ -223,6 +227,61 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule,
     return ATTEND_OK;
 }
 
+/* ---- what is read ------------------------------------------------------- */
+
+static attend_status check_batches(const struct problem *p, attend_error *err)
+{
+    for (int64_t b = 0; p->causal == ATTEND_CAUSAL_OFFSET && b < p->nb; b++)
+        if (p->causal_offset[b] < -POSITION_MAX || p->causal_offset[b] > POSITION_MAX)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "causal_offset[%lld] (%lld) is out of range", LL(b),
+                                LL(p->causal_offset[b]));
+    for (int64_t b = 0; p->key_lengths && b < p->nb; b++)
+        if (p->key_lengths[b] < 0 || p->key_lengths[b] > p->nk)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "key_lengths[%lld] (%lld) is outside 0..%lld (nk)", LL(b),
+                                LL(p->key_lengths[b]), LL(p->nk));
+    return ATTEND_OK;
+}
+
+static attend_status check_heads(const struct problem *p, attend_error *err)
+{
+    for (int64_t h = 0; p->alibi && h < p->hq; h++)
+        if (!isfinite(p->alibi[h]))
+            return attendi_fail(err, ATTEND_EINVAL, "alibi[%lld] (%g) is not finite",
+                                LL(h), p->alibi[h]);
+    for (int64_t h = 0; p->sinks && h < p->hq; h++)
+        if (!(p->sinks[h] < INFINITY))
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "sinks[%lld] (%g) is neither finite nor -inf", LL(h),
+                                p->sinks[h]);
+    return ATTEND_OK;
+}
+
+static attend_status check_classes(const struct problem *p, attend_error *err)
+{
+    const struct stats *const s = &p->stats;
+
+    for (int64_t x = 0; s->classes && x < p->nb * p->nk; x++)
+        if (s->classes[x] < -1 || s->classes[x] >= s->class_count)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "stats.classes[%lld] (%d) is outside -1..%d", LL(x),
+                                (int)s->classes[x], s->class_count - 1);
+    return ATTEND_OK;
+}
+
+attend_status attendi_problem_check_host(const struct problem *p, attend_error *err)
+{
+    attend_status status;
+
+    if ((status = check_batches(p, err)) != ATTEND_OK ||
+        (status = check_heads(p, err)) != ATTEND_OK)
+        return status;
+    return check_classes(p, err);
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
 static attend_status check_rule_size(const attend_rule *rule, attend_error *err)
 {
     if (rule && rule->struct_size != sizeof *rule)
@@ -252,7 +311,7 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
     drop_idle_strides(p->v.size, p->v.stride);
-    return ATTEND_OK;
+    return attendi_problem_check_host(p, err);
 }
 
 attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *rule,
@@ -274,5 +333,5 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *ru
         return status;
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
-    return ATTEND_OK;
+    return attendi_problem_check_host(p, err);
 }

@@ -41,6 +41,13 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *ru
                                         const attend_view *q, const attend_view *k,
                                         attend_error *err);
 
+/*
+ * The last step of both, and the only one that reads what the rule and the request for
+ * statistics point at, per batch, head and key: offsets, lengths, slopes, sinks, classes.
+ * All else is known from shapes, numbers and pointers.
+ */
+attend_status attendi_problem_check_host(const struct problem *p, attend_error *err);
+
 /* Where query i of batch b stands among the keys. */
 static inline int64_t attendi_position(const struct problem *p, int64_t b, int64_t i)
 {

@@ -31,7 +31,7 @@ static attend_status take_output(const struct problem *p, const char *name,
                                  const attend_tensor *from, int64_t rows, int64_t columns,
                                  attend_tensor *to, attend_error *err)
 {
-    const attend_dtype exact = p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    const attend_dtype exact = attendi_wide_dtype(p->dtype);
     const int64_t want[4] = {p->nb, p->hq, rows, columns};
 
     if (!from->data)

@@ -133,14 +133,14 @@ static attend_status take_classes(struct problem *p, const attend_stats *request
 
     if (status != ATTEND_OK)
         return status;
-    if (!request->classes && p->nb * p->nk > 0)
+    if (!request->classes && p->nb > 0 && p->nk > 0)
         return attendi_fail(err, ATTEND_EINVAL, "stats.classes is NULL");
-    for (int64_t x = 0; x < p->nb * p->nk; x++)
-        if (request->classes[x] < -1 ||
-            request->classes[x] >= request->class_mass.size[3])
-            return attendi_fail(
-                err, ATTEND_EINVAL, "stats.classes[%lld] (%d) is outside -1..%lld", LL(x),
-                (int)request->classes[x], LL(request->class_mass.size[3] - 1));
+    int64_t keys;
+    if (__builtin_mul_overflow(p->nb, p->nk, &keys) ||
+        count_bytes(keys, sizeof *request->classes) == SIZE_MAX)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.classes of (%lld, %lld) leaves the address space",
+                            LL(p->nb), LL(p->nk));
     s->class_mass = request->class_mass;
     s->classes = request->classes;
     s->class_count = (int)request->class_mass.size[3];

@@ -53,7 +53,10 @@ struct stats {
 
 struct problem;
 
-/* Validates p->stats; the rest of *p is known.  `request` may be NULL. */
+/*
+ * Fills and validates p->stats, but for the values of classes; the rest of *p is known.
+ * `request` may be NULL.
+ */
 attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
                                  attend_error *err);
 

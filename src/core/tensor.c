@@ -75,7 +75,7 @@ static attend_status check_view(const char *name, const void *data, attend_dtype
             __builtin_mul_overflow(size[a] - 1, stride[a] < 0 ? -stride[a] : stride[a],
                                    &span) ||
             __builtin_add_overflow(reach, span, &reach) ||
-            reach > (INT64_MAX >> 4) / (int64_t)bytes)
+            reach >= REACH_LIMIT / (int64_t)bytes)
             return attendi_fail(
                 err, ATTEND_EINVAL,
                 "%s.stride[%d] (%lld) over size %lld leaves the address space", name, a,

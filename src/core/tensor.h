@@ -6,12 +6,15 @@
 #include <stdbool.h>
 
 #include "attend/attend.h"
+#include "base/base.h"
 
 /* For messages: an int64_t as printf's %lld takes it. */
 #define LL(x) ((long long)(x))
 
 /* No size exceeds this, so that a size times a tile's cannot overflow. */
 #define SIZE_LIMIT ((int64_t)1 << 40)
+/* No view reaches over more bytes than pointers can differ by. */
+#define REACH_LIMIT min_i64(INT64_MAX >> 4, PTRDIFF_MAX)
 
 bool attendi_is_float(attend_dtype dtype);
 
@@ -22,13 +25,40 @@ attend_status attendi_view_check(const char *name, const attend_view *view,
 attend_status attendi_tensor_check(const char *name, const attend_tensor *tensor,
                                    const int64_t want[4], attend_error *err);
 
-/* log2 of the bytes of a valid dtype. */
+/*
+ * log2 of the bytes of a valid dtype.  This and other switches over dtypes name each and
+ * have no default: the compiler finds those that a new dtype must join.
+ */
 static inline int attendi_dtype_shift(attend_dtype dtype)
 {
-    return dtype == ATTEND_F32    ? 2
-           : dtype == ATTEND_F64  ? 3
-           : dtype == ATTEND_BOOL ? 0
-                                  : 1;
+    switch (dtype) {
+    case ATTEND_F64:
+        return 3;
+    case ATTEND_F32:
+        return 2;
+    case ATTEND_F16:
+    case ATTEND_BF16:
+        return 1;
+    case ATTEND_BOOL:
+        return 0;
+    }
+    __builtin_unreachable();
+}
+
+/* What problems of this floating dtype are summed in, and have their LSE in. */
+static inline attend_dtype attendi_wide_dtype(attend_dtype dtype)
+{
+    switch (dtype) {
+    case ATTEND_F64:
+        return ATTEND_F64;
+    case ATTEND_F32:
+    case ATTEND_F16:
+    case ATTEND_BF16:
+        return ATTEND_F32;
+    case ATTEND_BOOL:
+        break;
+    }
+    __builtin_unreachable();
 }
 
 static inline int64_t attendi_row_offset(const int64_t stride[4], attend_dtype dtype,

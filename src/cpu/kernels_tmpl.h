@@ -134,8 +134,10 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
             f(__VA_ARGS__, REAL_DTYPE);                                                  \
         else if ((dtype) == ATTEND_F16)                                                  \
             f(__VA_ARGS__, ATTEND_F16);                                                  \
-        else                                                                             \
+        else if ((dtype) == ATTEND_BF16)                                                 \
             f(__VA_ARGS__, ATTEND_BF16);                                                 \
+        else                                                                             \
+            __builtin_unreachable();                                                     \
     } while (0)
 
 /* The same for K and V of a narrow item. */
@@ -145,8 +147,10 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
             f(__VA_ARGS__, ATTEND_F16);                                                  \
         else if (N(widens) && (dtype) == ATTEND_BF16)                                    \
             f(__VA_ARGS__, ATTEND_BF16);                                                 \
-        else                                                                             \
+        else if ((dtype) == (attend_dtype)N(own_dtype))                                  \
             f(__VA_ARGS__, (attend_dtype)N(own_dtype));                                  \
+        else                                                                             \
+            __builtin_unreachable();                                                     \
     } while (0)
 
 /*
@@ -322,7 +326,8 @@ extern const struct kernels TABLE(BASE_ISA);
 #define BASE_TABLE NULL
 #define TAKES(p) ((void)(p), true)
 #define FOR_DTYPE(dtype, name, ...)                                                      \
-    ((dtype) == ATTEND_F64 ? name##_f64(__VA_ARGS__) : name##_f32(__VA_ARGS__))
+    (attendi_wide_dtype(dtype) == ATTEND_F64 ? name##_f64(__VA_ARGS__)                   \
+                                             : name##_f32(__VA_ARGS__))
 #endif
 
 static bool takes(const struct problem *p) { return TAKES(p); }

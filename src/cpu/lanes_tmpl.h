@@ -7,7 +7,7 @@
 /* attend_dtype_size, known to the compiler. */
 static ALWAYS_INLINE int64_t N(dtype_bytes)(const attend_dtype dtype)
 {
-    return dtype == ATTEND_F64 ? 8 : dtype == ATTEND_F32 ? 4 : 2;
+    return (int64_t)1 << attendi_dtype_shift(dtype);
 }
 
 /* Whether a vector of this dtype is loaded and stored in one go. */

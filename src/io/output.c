@@ -196,7 +196,8 @@ static int prepare_file(struct io_outputs_file *file, struct group *group,
     int64_t total = (int64_t)size;
     int status = 0;
     for (int i = 0; i < group->count && status == 0; i++)
-        if (__builtin_add_overflow(total, group->layout[i].bytes, &total))
+        if (__builtin_add_overflow(total, group->layout[i].bytes, &total) ||
+            total > PTRDIFF_MAX)
             status = io_fail(err, file->path, -1, "cannot write: %s", strerror(EFBIG));
     if (status == 0)
         status = check_target(file->path, group, err);

@@ -90,8 +90,8 @@ static int tiles_max(attend_dtype dtype)
 static size_t scratch_size(const struct problem *p, int64_t rows)
 {
     (void)rows; /* one after another */
-    return (size_t)p->nk * (2 * sizeof(double) + sizeof(bool)) +
-           (size_t)p->dv * sizeof(double);
+    return add_bytes(count_bytes(p->nk, 2 * sizeof(double) + sizeof(bool)),
+                     count_bytes(p->dv, sizeof(double)));
 }
 
 static void forward(const struct problem *p, const struct tile *t, void *scratch)

@@ -10,10 +10,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -30,8 +32,11 @@ ENVIRONMENT = {
     if not name.startswith(("ATTEND_", "OMP_"))
 }
 
+# Seconds after which a command hangs.  A busy machine must not reach them.
+HANG = 1200
 
-def attend(*args, env=None, timeout=120, **kwargs):
+
+def attend(*args, env=None, **kwargs):
     """Run the command; the result has returncode, stdout and stderr as text."""
     return subprocess.run(
         [BIN, *map(str, args)],
@@ -41,9 +46,43 @@ def attend(*args, env=None, timeout=120, **kwargs):
         encoding="utf-8",
         errors="replace",
         env={**ENVIRONMENT, **(env or {})},
-        timeout=timeout,
+        timeout=HANG,
         **kwargs,
     )
+
+
+def _heed_signals():
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def start(*args, **kwargs):
+    """The command under way, as Popen gives it.  It heeds signals, even where the tests
+    themselves were started by something that ignores them, as nohup does."""
+    kwargs = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **kwargs}
+    return subprocess.Popen([BIN, *map(str, args)], preexec_fn=_heed_signals, **kwargs)
+
+
+def wait_until(holds, what):
+    """Until holds() is true; AssertionError where that takes for ever."""
+    end = time.monotonic() + HANG
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"waited in vain: {what}")
+        time.sleep(0.01)
+
+
+def wait_for_work(process, seconds):
+    """Until the process has computed for so long, however busy the machine is."""
+
+    def has_worked():
+        with open(f"/proc/{process.pid}/stat", encoding="utf-8") as file:
+            # Past the name, which may hold anything: user and system time of all threads.
+            fields = file.read().rpartition(")")[2].split()
+        ticks = int(fields[11]) + int(fields[12])
+        return ticks >= seconds * os.sysconf("SC_CLK_TCK") or process.poll() is not None
+
+    wait_until(has_worked, f"{seconds} s of work")
 
 
 def info(*args, env=None):

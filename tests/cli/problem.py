@@ -23,7 +23,9 @@ def encode(x, dtype):
 
 
 def decode(x):
-    return from_bf16(x.view(np.uint16)) if x.dtype.kind == "V" else x
+    """Stored values as doubles, so that NumPy 1 and 2 compute with them alike."""
+    values = from_bf16(x.view(np.uint16)) if x.dtype.kind == "V" else x
+    return values.astype(np.float64)
 
 
 def to_rank(x, rank, layout):

@@ -2,17 +2,24 @@
 """`attend check`: every kernel set of the machine, every test, within the bound."""
 
 import json
-import time
+import resource
 
 import harness
 from harness import CliTest
 
 
 class Check(CliTest):
+    @staticmethod
+    def computed():
+        """Seconds that commands have computed so far, on all their threads."""
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
     def test_every_set_is_within_its_bound(self):
-        start = time.monotonic()
-        lines = self.succeed("check", "--json").splitlines()
-        seconds = time.monotonic() - start
+        before = self.computed()
+        passive = {"OMP_WAIT_POLICY": "passive"}  # waiting threads do not count
+        lines = self.succeed("check", "--json", env=passive).splitlines()
+        seconds = self.computed() - before
         rows = [json.loads(line) for line in lines]
         for row in rows:
             self.assertEqual(
@@ -25,8 +32,9 @@ class Check(CliTest):
         self.assertGreaterEqual(len(tests), 16)
         for name in harness.runnable_sets():
             self.assertEqual({r["test"] for r in rows if r["set"] == name}, tests, name)
-        # The promise is 20 s on two quiet cores; other tests may run beside this one.
-        self.assertLess(seconds, 60)
+        # The promise is 20 s on two quiet cores.  Time of computing is twice that, and
+        # up to twice as much again where other work shares cores and caches.
+        self.assertLess(seconds, 80)
 
     def test_one_set(self):
         for args, env in ((["--isa", "ref"], {}), ([], {"ATTEND_ISA": "ref"})):

@@ -9,7 +9,6 @@ import math
 import os
 import signal
 import subprocess
-import time
 import xml.etree.ElementTree as ElementTree
 
 import harness
@@ -278,16 +277,15 @@ class BadFlags(LabTest):
 
 class Stopping(LabTest):
     def test_ctrl_c_ends_with_what_was_measured(self):
-        process = subprocess.Popen(
-            [harness.BIN, "lab", "magnitude", "--trials", "1000000000", "--json"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+        process = harness.start(
+            *("lab", "magnitude", "--trials", "1000000000", "--json"),
             cwd=self.dir,
+            stderr=subprocess.PIPE,
             text=True,
         )
-        time.sleep(1)
+        harness.wait_for_work(process, 2)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=harness.HANG)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(err.count("\n"), 1)
         self.assertIn("stopped", err)

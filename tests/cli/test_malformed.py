@@ -166,7 +166,6 @@ class Malformed(CliTest):
             "--out",
             "o.npy",
             says="pipe.npy",
-            timeout=20,
         )
 
 

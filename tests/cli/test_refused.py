@@ -156,6 +156,8 @@ BAD_USAGE = (
         (GOOD + " --alibi slopes_2.npy", ("--alibi", "slopes_2.npy", "(2,)", "hq")),
         (GOOD + " --sinks slopes_2.npy", ("--sinks", "slopes_2.npy", "(2,)", "hq")),
         (GOOD + " --sinks slopes_2d.npy", ("--sinks", "slopes_2d.npy", "(4, 1)")),
+        (GOOD + " --alibi slopes_inf.npy", ("alibi[2]", "(-inf)", "finite")),
+        (GOOD + " --sinks sinks_nan.npy", ("sinks[3]", "(nan)", "finite")),
         # outputs
         (GOOD + " --lse o.npy", ("--out", "--lse", "o.npy")),
         (GOOD + " --lse ./o.npy", ("--out", "--lse")),
@@ -210,6 +212,8 @@ class Refused(CliTest):
             "bias_0": np.zeros(0, f4),
             "slopes_2": np.zeros(2, f4),
             "slopes_2d": np.zeros((4, 1), f4),
+            "slopes_inf": np.array([0, 0.5, -np.inf, 0], f4),
+            "sinks_nan": np.array([0, 0.5, -np.inf, np.nan], f4),
         }
         for name, array in arrays.items():
             self.save(name + ".npy", array)

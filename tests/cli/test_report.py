@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -94,7 +93,7 @@ class Page(html.parser.HTMLParser):
 def made(directory, *args):
     """Makes a report in a directory; returns what was printed and the page."""
     path = os.path.join(directory, "report.html")
-    done = harness.attend("report", "-o", path, "--trials", "1000", *args, timeout=300)
+    done = harness.attend("report", "-o", path, "--trials", "1000", *args)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     with open(path, encoding="utf-8") as file:
         return done.stdout, file.read()
@@ -198,7 +197,7 @@ class Report(CliTest):
         self.assertEqual(threads.sub("", page), threads.sub("", self.text))
         self.assertEqual(summary.splitlines()[:-2], self.summary.splitlines()[:-2])
         # Without a page the summary is the same but for its last line.
-        other = self.succeed("report", "--trials", "1000", "--seed", "8", timeout=300)
+        other = self.succeed("report", "--trials", "1000", "--seed", "8")
         self.assertEqual(other.count("\n"), summary.count("\n") - 1)
         self.assertEqual(os.listdir(self.dir), [])
         row = re.compile(r"^magnitude .*$", re.M)
@@ -206,23 +205,21 @@ class Report(CliTest):
 
     def browse(self, width, *flags):
         """What the probe says in a window of this width."""
-        browser = shutil.which("chromium")
-        if not browser:
-            self.skipTest("chromium is missing: the page was NOT opened in a browser")
         with open(self.path("probed.html"), "w", encoding="utf-8") as file:
             file.write(self.text.replace("</body>", PROBE + "</body>"))
         with open(self.path("frame.html"), "w", encoding="utf-8") as file:
             file.write(FRAME % width)
         done = subprocess.run(
-            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
             + ["--no-first-run", "--disable-background-networking", "--disable-sync"]
+            + ["--disable-dev-shm-usage"]  # it is small in a container
             + ["--disable-component-update", "--enable-logging=stderr"]
             + [f"--user-data-dir={self.path('profile')}", "--window-size=1500,900"]
             + [*flags, "--virtual-time-budget=20000", "--dump-dom"]
             + ["file://" + self.path("frame.html")],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=harness.HANG,
             check=True,
         )
         self.assertNotIn("CONSOLE", done.stderr)
@@ -271,16 +268,15 @@ class Report(CliTest):
             self.refuse("report", *args, says=says)
 
     def test_stopped(self):
-        process = subprocess.Popen(
-            [harness.BIN, "report", "-o", "report.html", "--trials", "100000000"],
+        process = harness.start(
+            *("report", "-o", "report.html", "--trials", "100000000"),
             cwd=self.dir,
-            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        time.sleep(3)
+        harness.wait_for_work(process, 3)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=harness.HANG)
         self.assertEqual((process.returncode, out, err.count("\n")), (130, "", 1), err)
         self.assertEqual(os.listdir(self.dir), [])
 

@@ -5,13 +5,12 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import numpy as np
 
 import dense
 import harness
-from harness import BIN, CliTest
+from harness import CliTest
 from problem import GOOD, TOLERANCE, Problem, decode, encode
 
 
@@ -514,30 +513,20 @@ class Long(CliTest):
             self.save(name + ".npy", rng.standard_normal((1, 1, n, 64)).astype("f4"))
 
     def start(self, **kwargs):
-        return subprocess.Popen(
-            [BIN, "run", *self.ARGS],
-            cwd=self.dir,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            **kwargs,
-        )
-
-    def wait_for_new_files(self, before):
-        for _ in range(1000):
-            if len(os.listdir(self.dir)) >= len(before) + 3:
-                return
-            time.sleep(0.01)
-        self.fail("no outputs are under way")
+        return harness.start("run", *self.ARGS, cwd=self.dir, **kwargs)
 
     def test_signals_leave_nothing(self):
         before = sorted(os.listdir(self.dir))
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             with self.subTest(signal=number):
                 with self.start(stderr=subprocess.PIPE) as job:
-                    self.wait_for_new_files(before)
+                    harness.wait_until(
+                        lambda: len(os.listdir(self.dir)) >= len(before) + 3,
+                        "outputs under way",
+                    )
                     self.assertIsNone(job.poll(), "the work must still be under way")
                     job.send_signal(number)
-                    job.communicate(timeout=20)
+                    job.communicate(timeout=harness.HANG)
                 self.assertEqual(job.returncode, -number)
                 self.assertEqual(sorted(os.listdir(self.dir)), before)
 
@@ -554,7 +543,7 @@ class Long(CliTest):
                 if not piece:
                     break
                 seen += piece
-            job.communicate(timeout=60)
+            job.communicate(timeout=harness.HANG)
         os.close(terminal)
         self.assertEqual(job.returncode, 0)
         self.assertIn(b"%", seen)

@@ -4,14 +4,12 @@
 import os
 import signal
 import subprocess
-import time
 
 import numpy as np
 
 import dense_stats
 import harness
 from dense_stats import NAMES
-from harness import BIN
 from png import read_png
 from stats_case import CHARACTERS, QK, StatsTest, lines
 
@@ -253,21 +251,17 @@ class Said(StatsTest):
         args = [*QK, "--isa", "ref", "--threads", "1"]
         files = ["--map", "m.png", "--out", "s.safetensors"]
         for number in signal.SIGINT, signal.SIGTERM:
-            with subprocess.Popen(
-                [BIN, "stats", *args, *files],
-                cwd=self.dir,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+            with harness.start(
+                "stats", *args, *files, cwd=self.dir, stderr=subprocess.PIPE
             ) as job:
-                for _ in range(1000):
-                    if len(os.listdir(self.dir)) >= len(before) + 2:
-                        break
-                    time.sleep(0.01)
-                time.sleep(0.05)
+                harness.wait_until(
+                    lambda: len(os.listdir(self.dir)) >= len(before) + 2,
+                    "outputs under way",
+                )
+                harness.wait_for_work(job, 0.05)
                 self.assertIsNone(job.poll(), "the work must still be under way")
                 job.send_signal(number)
-                job.communicate(timeout=20)
+                job.communicate(timeout=harness.HANG)
             self.assertEqual(job.returncode, -number)
             self.assertEqual(sorted(os.listdir(self.dir)), before)
 

@@ -110,26 +110,53 @@ double check_round(attend_dtype dtype, double value)
 
 double check_unit(attend_dtype dtype)
 {
-    return dtype == ATTEND_F64   ? 0x1p-53
-           : dtype == ATTEND_F32 ? 0x1p-24
-           : dtype == ATTEND_F16 ? 0x1p-11
-                                 : 0x1p-8;
+    switch (dtype) {
+    case ATTEND_F64:
+        return 0x1p-53;
+    case ATTEND_F32:
+        return 0x1p-24;
+    case ATTEND_F16:
+        return 0x1p-11;
+    case ATTEND_BF16:
+        return 0x1p-8;
+    case ATTEND_BOOL:
+        break;
+    }
+    return NAN;
 }
 
 double check_smallest(attend_dtype dtype)
 {
-    return dtype == ATTEND_F64   ? 0x1p-1074
-           : dtype == ATTEND_F32 ? 0x1p-149
-           : dtype == ATTEND_F16 ? 0x1p-24
-                                 : 0x1p-133;
+    switch (dtype) {
+    case ATTEND_F64:
+        return 0x1p-1074;
+    case ATTEND_F32:
+        return 0x1p-149;
+    case ATTEND_F16:
+        return 0x1p-24;
+    case ATTEND_BF16:
+        return 0x1p-133;
+    case ATTEND_BOOL:
+        break;
+    }
+    return NAN;
 }
 
 double check_largest(attend_dtype dtype)
 {
-    return dtype == ATTEND_F64   ? DBL_MAX
-           : dtype == ATTEND_F32 ? (double)FLT_MAX
-           : dtype == ATTEND_F16 ? 65504.0
-                                 : 0x1.fep127;
+    switch (dtype) {
+    case ATTEND_F64:
+        return DBL_MAX;
+    case ATTEND_F32:
+        return (double)FLT_MAX;
+    case ATTEND_F16:
+        return 65504.0;
+    case ATTEND_BF16:
+        return 0x1.fep127;
+    case ATTEND_BOOL:
+        break;
+    }
+    return NAN;
 }
 
 /* The finaliser of splitmix64 over a Weyl sequence. */

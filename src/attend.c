@@ -125,6 +125,7 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
     if (nothing_to_write(&problem))
         return ATTEND_OK;
     const struct kernels *const kernels = attendi_kernels_for(ctx, &problem);
+    problem.fast = ctx->order == ATTEND_ORDER_FAST;
     problem.split_keys = attendi_split_keys(ctx, kernels);
     struct run run = {.ctx = ctx,
                       .kernels = kernels,

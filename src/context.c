@@ -124,6 +124,9 @@ static attend_status check_options(const attend_options *o, attend_error *err)
     if (o->threads < 0 || o->threads > THREADS_MAX)
         return attendi_fail(err, ATTEND_EINVAL, "options.threads (%d) is outside 0..%d",
                             o->threads, THREADS_MAX);
+    if (o->order != ATTEND_ORDER_SAME && o->order != ATTEND_ORDER_FAST)
+        return attendi_fail(err, ATTEND_EINVAL, "options.order (%lld) is not an order",
+                            (long long)o->order);
     if (!o->alloc != !o->free)
         return attendi_fail(err, ATTEND_EINVAL,
                             "options.%s is NULL: alloc and free come together",
@@ -175,6 +178,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
     *ctx = (attend_context){
         .kernels = kernels,
         .threads = threads,
+        .order = (attend_order)o.order,
         .split_keys = split_keys,
         .allocator = allocator,
         .parallel_for = o.parallel_for,

@@ -9,6 +9,7 @@
 struct attend_context {
     const struct kernels *kernels;
     int threads;
+    attend_order order;
     int64_t split_keys; /* 0: the kernel set's; else ATTEND_SPLIT, each split an item */
     struct allocator allocator;
     struct pool *pool;                /* NULL for one thread, and where the host lends */

@@ -20,7 +20,7 @@
  * the set `ref`, which computes in double, far lower.
  *
  * Results are the same, bit for bit, for any number of threads, any batch and
- * heads around a row, and any strides of the same values.
+ * heads around a row, and any strides of the same values; attend_order says more.
  *
  * The library prints nothing, never aborts and keeps no global state.
  *
@@ -138,6 +138,21 @@ typedef void (*attend_free)(void *user, void *memory);
  */
 typedef void (*attend_progress)(void *user, int64_t done, int64_t total);
 
+/*
+ * What the bits of a row may depend on, in O, LSE, weights and statistics alike.
+ *
+ * SAME: its own inputs, the rule, d, dv and the kernel set, and nothing else.  Not on
+ * threads, batch, heads, nq, strides, or whether weights or statistics are asked for: a
+ * token decoded alone has the bits of the same token in a prefill.
+ *
+ * FAST: also on the number of rows that share a key/value head, since few rows may sum
+ * their scores in the order that reads K fastest.  The same call still has the same bits
+ * for any number of threads.
+ *
+ * Both stay within the bound.
+ */
+typedef enum attend_order { ATTEND_ORDER_SAME = 0, ATTEND_ORDER_FAST = 1 } attend_order;
+
 /* Start from attend_options_default(). */
 typedef struct attend_options {
     size_t struct_size;
@@ -154,6 +169,7 @@ typedef struct attend_options {
     void *parallel_user;
     attend_progress progress; /* NULL: none */
     void *progress_user;
+    int64_t order; /* an attend_order */
 } attend_options;
 
 static inline attend_options attend_options_default(void)
@@ -170,6 +186,7 @@ static inline attend_options attend_options_default(void)
     options.parallel_user = NULL;
     options.progress = NULL;
     options.progress_user = NULL;
+    options.order = ATTEND_ORDER_SAME;
     return options;
 }
 
@@ -340,8 +357,7 @@ typedef struct attend_summary {
  * A request for statistics, filled by attend_forward() in the pass that computes O.
  * Start from attend_stats_default(); what is NULL is not wanted.  Tensors are f32 or
  * f64, whatever the inputs: f64 keeps an LSE near 1e4 exact for attend_second_pass().
- * Statistics change no bit of O, but for bf16 where a set leaves it to another: `amx` all
- * statistics to `avx512bf16`, and that the two kinds of noise to `avx512`.
+ * Statistics change no bit of O.
  */
 typedef struct attend_stats {
     size_t struct_size;
@@ -362,6 +378,11 @@ typedef struct attend_stats {
     attend_tensor class_mass;
     const int32_t *classes;    /* [nb][nk]: a class, or -1 for none */
     attend_summary *summaries; /* [nb][hq][ATTEND_SUMMARY_COUNT][ATTEND_SUMMARY_GROUPS] */
+    /*
+     * (nb, hq, nq, attend_stats_raw_size()), f64: the sums that all else is read from.
+     * Final values cannot be merged; these can, by attend_stats_merge().
+     */
+    attend_tensor raw;
 } attend_stats;
 
 static inline attend_stats attend_stats_default(void)
@@ -378,8 +399,24 @@ static inline attend_stats attend_stats_default(void)
     stats.class_mass = none;
     stats.classes = NULL;
     stats.summaries = NULL;
+    stats.raw = none;
     return stats;
 }
+
+/* Numbers of a row in attend_stats.raw, for values of dv columns; 0 for no request. */
+ATTEND_API int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv);
+
+/*
+ * Fills what `request` asks for from the raw sums of parts of the keys, which the same
+ * request has left in each part: (nb, hq, nq, raw size) f64 views, in the order of keys.
+ * Parts may come from attend_forward() over some of the keys, or from
+ * attend_forward_partials(), which counts sinks, distances and top keys in the whole
+ * sequence.  request->raw, if wanted, has the sums of all.  `dv` is that of the values.
+ */
+ATTEND_API attend_status attend_stats_merge(attend_context *ctx,
+                                            const attend_stats *request, int64_t dv,
+                                            const attend_view *parts, int64_t count,
+                                            attend_error *err);
 
 /* ---- attention, the call --------------------------------------------- */
 

@@ -3,6 +3,8 @@
 #ifndef ATTEND_CORE_PROBLEM_H
 #define ATTEND_CORE_PROBLEM_H
 
+#include <stdbool.h>
+
 #include "attend/attend.h"
 #include "base/base.h"
 #include "core/stats.h"
@@ -21,6 +23,7 @@ struct problem {
     attend_view mask, bias; /* broadcast axes have full size and stride 0 */
     attend_tensor out, lse, weights;
     const double *alibi, *sinks;
+    bool fast;          /* ATTEND_ORDER_FAST */
     int64_t split_keys; /* keys of a split; set with the kernel set that takes it */
     struct stats stats;
     const struct second *second; /* NULL: a forward pass; else v, out, lse are empty */

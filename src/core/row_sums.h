@@ -21,7 +21,7 @@ enum row_sum {
     ROW_KEYS,    /* number of keys, mean of s, sum (s - mean)^2 */
     ROW_RAW_MEAN,
     ROW_RAW_M2,
-    ROW_QUERY2, /* |q|^2, the same in every record of a row */
+    ROW_QUERY2, /* scale^2 |q|^2, the same in every record of a row */
     /* Sums of e times something. */
     ROW_SINK1,
     ROW_SINK4,

@@ -148,6 +148,35 @@ static attend_status take_classes(struct problem *p, const attend_stats *request
     return ATTEND_OK;
 }
 
+/* The sums that a pass leaves, once all else is known. */
+static attend_status take_raw(struct problem *p, const attend_stats *request,
+                              attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    const unsigned of_values = STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE;
+
+    s->sums =
+        (struct sums_layout){.top = s->top,
+                             .bins = s->bins,
+                             .class_count = s->class_count,
+                             .columns = s->needs & of_values ? (int)p->dv : 0,
+                             .key_noise = (s->needs & STATS_KEY_NOISE) != 0,
+                             .magnitude_noise = (s->needs & STATS_MAGNITUDE_NOISE) != 0};
+    s->sums_length = s->needs ? attendi_sums_length(&s->sums) : 0;
+    if (!request->raw.data)
+        return ATTEND_OK;
+    const int64_t size[4] = {p->nb, p->hq, p->nq, s->sums_length};
+    const attend_status status =
+        attendi_tensor_check("stats.raw", &request->raw, size, err);
+    if (status != ATTEND_OK)
+        return status;
+    if (request->raw.dtype != ATTEND_F64)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.raw.dtype (%s) must be f64",
+                            attend_dtype_name(request->raw.dtype));
+    s->raw = request->raw;
+    return ATTEND_OK;
+}
+
 attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
                                  attend_error *err)
 {
@@ -175,16 +204,8 @@ attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
         p->stats.top = (int)max_i64(p->stats.top, 2);
         p->stats.needs |= summary_needs | STATS_ROWS;
     }
-    const int of_values =
-        (p->stats.needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE)) != 0;
-    p->stats.sums = (struct sums_layout){
-        .top = p->stats.top,
-        .bins = p->stats.bins,
-        .class_count = p->stats.class_count,
-        .columns = of_values ? (int)p->dv : 0,
-        .key_noise = (p->stats.needs & STATS_KEY_NOISE) != 0,
-        .magnitude_noise = (p->stats.needs & STATS_MAGNITUDE_NOISE) != 0};
-    p->stats.sums_length = p->stats.needs ? attendi_sums_length(&p->stats.sums) : 0;
+    if (status == ATTEND_OK)
+        status = take_raw(p, request, err);
     if (status == ATTEND_OK && p->stats.top > 0 && p->nk > INT32_MAX)
         return attendi_fail(err, ATTEND_EUNSUPPORTED,
                             "stats: the largest scores of %lld (nk) keys cannot be named",
@@ -265,7 +286,7 @@ static void read_values(const struct problem *p, const double *sums, double l,
     value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : within(sqrt(output2) / norm, 0, 1);
     if (s->sums.key_noise)
         value[ATTEND_STAT_KEY_NOISE] =
-            p->scale * p->scale * sums[ROW_QUERY2] * read_noise(s, sums, l, output2, 0);
+            sums[ROW_QUERY2] * read_noise(s, sums, l, output2, 0);
     if (s->sums.magnitude_noise)
         value[ATTEND_STAT_MAGNITUDE_NOISE] = read_noise(s, sums, l, output2, 1);
 }
@@ -315,20 +336,6 @@ void attendi_stats_read(const struct problem *p, const double *sums,
         row->class_mass[x] = classes[x] * share;
 }
 
-void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t i,
-                          const double *sums)
-{
-    struct row_stats row;
-
-    if (sums[ROW_MAX] == -INFINITY)
-        attendi_stats_no_keys(&row);
-    else if (isnan(sums[ROW_MAX]))
-        attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
-    else
-        attendi_stats_read(p, sums, &row);
-    attendi_stats_store(p, b, h, i, &row);
-}
-
 static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t i,
                           const double *numbers, int count)
 {
@@ -376,4 +383,26 @@ void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t 
         store_numbers(&s->class_mass, b, h, i, row->class_mass, s->class_count);
     if (s->digest)
         store_digest(s->digest + index * ATTEND_SUMMARY_COUNT, row->value);
+}
+
+void attendi_stats_store_raw(const struct problem *p, int64_t b, int64_t h, int64_t i,
+                             const double *sums)
+{
+    if (p->stats.raw.data)
+        store_numbers(&p->stats.raw, b, h, i, sums, p->stats.sums_length);
+}
+
+void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t i,
+                          const double *sums)
+{
+    struct row_stats row;
+
+    attendi_stats_store_raw(p, b, h, i, sums);
+    if (sums[ROW_MAX] == -INFINITY)
+        attendi_stats_no_keys(&row);
+    else if (isnan(sums[ROW_MAX]))
+        attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
+    else
+        attendi_stats_read(p, sums, &row);
+    attendi_stats_store(p, b, h, i, &row);
 }

@@ -38,7 +38,7 @@ struct stats {
     unsigned wanted; /* bit x: statistic x is a column */
     int columns;
     attend_stat column[ATTEND_STAT_COUNT];
-    attend_tensor rows, top_weights, distances, class_mass;
+    attend_tensor rows, top_weights, distances, class_mass, raw;
     int64_t *top_keys;
     int top, named; /* keys to find, and how many of them the caller wants by name */
     int bins, class_count;
@@ -87,6 +87,10 @@ void attendi_stats_read(const struct problem *p, const double *sums,
 /* Writes what is asked for of query i of head h. */
 void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t i,
                          const struct row_stats *row);
+
+/* The row's raw sums, where they are asked for. */
+void attendi_stats_store_raw(const struct problem *p, int64_t b, int64_t h, int64_t i,
+                             const double *sums);
 
 /* The same from its sums. */
 void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t i,

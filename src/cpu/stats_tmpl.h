@@ -253,7 +253,8 @@ static void N(save_values)(const STATE *s, const ROWS *g, int64_t r, double *rec
         for (int64_t c = 0; c < dv; c++)
             noise[2 + c] = (double)g->tally->product[kind][c * BR + r];
     }
-    record[ROW_QUERY2] = sums->key_noise ? N(query_square)(s, g, r) : 0;
+    record[ROW_QUERY2] =
+        sums->key_noise ? s->p->scale * s->p->scale * N(query_square)(s, g, r) : 0;
 }
 
 static void N(save_top)(const STATE *s, const ROWS *g, int64_t r, double shift,

@@ -91,7 +91,7 @@ static size_t scratch_size(const struct problem *p, int64_t rows)
 {
     (void)rows; /* one after another */
     return add_bytes(count_bytes(p->nk, 2 * sizeof(double) + sizeof(bool)),
-                     count_bytes(p->dv, sizeof(double)));
+                     count_bytes(p->dv + p->stats.sums_length, sizeof(double)));
 }
 
 static void forward(const struct problem *p, const struct tile *t, void *scratch)
@@ -99,15 +99,17 @@ static void forward(const struct problem *p, const struct tile *t, void *scratch
     double *const numbers = scratch;
 
     for (int64_t x = t->row; x < t->row + t->rows; x++) {
-        const struct ref_row r = {.p = p,
-                                  .b = t->b,
-                                  .h = t->hk * p->group + x % p->group,
-                                  .hk = t->hk,
-                                  .i = x / p->group,
-                                  .score = numbers,
-                                  .weight = numbers + p->nk,
-                                  .centre = numbers + 2 * p->nk,
-                                  .seen = (bool *)(numbers + 2 * p->nk + p->dv)};
+        const struct ref_row r = {
+            .p = p,
+            .b = t->b,
+            .h = t->hk * p->group + x % p->group,
+            .hk = t->hk,
+            .i = x / p->group,
+            .score = numbers,
+            .weight = numbers + p->nk,
+            .centre = numbers + 2 * p->nk,
+            .sums = numbers + 2 * p->nk + p->dv,
+            .seen = (bool *)(numbers + 2 * p->nk + p->dv + p->stats.sums_length)};
         forward_row(&r);
     }
 }

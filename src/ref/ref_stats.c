@@ -245,6 +245,104 @@ static void weigh_values(const struct ref_row *r, double value[])
     value[ATTEND_STAT_MAGNITUDE_NOISE] = magnitude_noise;
 }
 
+/* Sums over e = exp(s - m) of the row's statistics, as core/row_sums.h has them. */
+static void sum_places(const struct ref_row *r, const struct row_stats *row, double l,
+                       double *record)
+{
+    record[ROW_SINK1] = row->value[ATTEND_STAT_SINK1] * l;
+    record[ROW_SINK4] = row->value[ATTEND_STAT_SINK4] * l;
+    for (int x = 0; x < SUMS_NEAR_KEYS; x++)
+        record[ROW_NEAR + x] = row->value[ATTEND_STAT_SELF + x] * l;
+    record[ROW_DISTANCE] = row->value[ATTEND_STAT_DISTANCE] * l;
+    record[ROW_LOG_DISTANCE] = row->value[ATTEND_STAT_LOG_DISTANCE] * l;
+    for (int x = 0; x < r->p->stats.bins; x++)
+        record[attendi_sums_bins(&r->p->stats.sums) + x] = row->bin[x] * l;
+    for (int x = 0; x < r->p->stats.class_count; x++)
+        record[attendi_sums_classes(&r->p->stats.sums) + x] = row->class_mass[x] * l;
+}
+
+static void sum_scores(const struct ref_row *r, double m, double l, double *record)
+{
+    record[ROW_MAX] = m;
+    for (int64_t j = 0; j < r->p->nk; j++)
+        if (counts(r, j)) {
+            const double e = r->weight[j] * l, away = r->score[j] - m;
+
+            record[ROW_SPREAD] += away * e;
+            record[ROW_SPREAD2] += away * away * e;
+            record[ROW_SQUARES] += e * e;
+        }
+}
+
+static void sum_top(const struct ref_row *r, const struct row_stats *row, double *record)
+{
+    const int top = r->p->stats.top;
+    double *const to = record + attendi_sums_top(&r->p->stats.sums);
+
+    for (int x = 0; x < top; x++) {
+        to[x] = row->top_key[x] < 0 ? -INFINITY : r->score[row->top_key[x]];
+        to[top + x] = (double)row->top_key[x];
+    }
+}
+
+/* Sums of e v, and of x^2 |v|^2, x^2, x^2 v for each kind of noise. */
+static void sum_values(const struct ref_row *r, double l, double *record)
+{
+    const struct problem *p = r->p;
+    const struct sums_layout *const s = &p->stats.sums;
+    const bool wanted[2] = {s->key_noise, s->magnitude_noise};
+
+    record[ROW_QUERY2] = p->scale * p->scale * query_norm2(r);
+    for (int64_t j = 0; j < p->nk; j++) {
+        if (!counts(r, j))
+            continue;
+        const void *const v = attendi_view_row(&p->v, r->b, r->hk, j);
+        const double e = r->weight[j] * l, norm = value_norm(r, j, NULL);
+
+        record[ROW_NORM] += e * norm;
+        for (int64_t c = 0; c < p->dv; c++)
+            record[attendi_sums_values(s) + c] +=
+                e * attendi_load(v, p->dtype, c * p->v.stride[3]);
+        for (int kind = 0; kind < 2; kind++) {
+            double *const noise = record + attendi_sums_noise(s, kind);
+            const double x = kind == 0 ? e : e * r->score[j];
+
+            if (!wanted[kind])
+                continue;
+            noise[0] += x * x * norm * norm;
+            noise[1] += x * x;
+            for (int64_t c = 0; c < p->dv; c++)
+                noise[2 + c] += x * x * attendi_load(v, p->dtype, c * p->v.stride[3]);
+        }
+    }
+}
+
+/* The raw sums of the row; its statistics are in `row`. */
+static void store_sums(const struct ref_row *r, double m, const struct row_stats *row,
+                       bool of_values)
+{
+    const struct stats *const s = &r->p->stats;
+    double *const record = r->sums;
+
+    attendi_sums_clear(&s->sums, record);
+    if (isnan(m) || m == INFINITY)
+        record[ROW_MAX] = NAN;
+    record[ROW_KEYS] = row->value[ATTEND_STAT_KEYS];
+    if (isfinite(m)) {
+        const double rest = expm1(row->value[ATTEND_STAT_LSE] - m), l = 1 + rest;
+
+        record[ROW_RAW_MEAN] = row->value[ATTEND_STAT_RAW_MEAN];
+        record[ROW_RAW_M2] = row->value[ATTEND_STAT_RAW_VARIANCE] * record[ROW_KEYS];
+        record[ROW_REST] = rest;
+        sum_scores(r, m, l, record);
+        sum_places(r, row, l, record);
+        sum_top(r, row, record);
+        if (of_values)
+            sum_values(r, l, record);
+    }
+    attendi_stats_store_raw(r->p, r->b, r->h, r->i, record);
+}
+
 void attendi_ref_stats(const struct ref_row *r, double m)
 {
     const unsigned of_values = STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE;
@@ -263,5 +361,7 @@ void attendi_ref_stats(const struct ref_row *r, double m)
         if (r->p->stats.needs & of_values)
             weigh_values(r, row.value);
     }
+    if (r->p->stats.raw.data)
+        store_sums(r, m, &row, (r->p->stats.needs & of_values) != 0);
     attendi_stats_store(r->p, r->b, r->h, r->i, &row);
 }

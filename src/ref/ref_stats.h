@@ -15,6 +15,7 @@ struct ref_row {
     bool *seen;     /* [nk] */
     double *weight; /* [nk], room for P without the sink */
     double *centre; /* [dv], room for sum P v */
+    double *sums;   /* [sums_length] */
 };
 
 /* `m` is the largest score, NaN if any is.  Writes what p->stats asks for. */

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* attend_stats_merge: statistics of all keys from raw sums of parts of them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/error.h"
+#include "core/problem.h"
+#include "core/tensor.h"
+#include "work.h"
+
+struct run {
+    struct problem *problem;
+    const attend_view *parts;
+    int64_t count;
+    double *sums; /* [workers][sums_length] */
+};
+
+/* The shape of the problem that a request belongs to; nk is not known. */
+static void shape_problem(struct problem *p, const int64_t size[4], int64_t dv)
+{
+    *p = (struct problem){.nb = size[0], .hq = size[1], .nq = size[2], .dv = dv};
+}
+
+int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv)
+{
+    struct problem p;
+    attend_stats plain;
+
+    if (!request || request->struct_size != sizeof *request || dv < 0)
+        return 0;
+    plain = *request;
+    plain.raw.data = NULL;
+    shape_problem(&p, request->rows.data ? request->rows.size : request->raw.size, dv);
+    return attendi_stats_init(&p, &plain, NULL) == ATTEND_OK ? p.stats.sums_length : 0;
+}
+
+static attend_status check_parts(const struct problem *p, const attend_view *parts,
+                                 int64_t count, attend_error *err)
+{
+    const int64_t want[4] = {p->nb, p->hq, p->nq, p->stats.sums_length};
+
+    for (int64_t x = 0; x < count; x++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "parts[%lld]", LL(x));
+        const attend_status status = attendi_view_check(name, &parts[x], err);
+        if (status != ATTEND_OK)
+            return status;
+        if (parts[x].dtype != ATTEND_F64)
+            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be f64", name,
+                                attend_dtype_name(parts[x].dtype));
+        for (int a = 0; a < 4; a++)
+            if (parts[x].size[a] != want[a])
+                return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
+                                    name, a, LL(parts[x].size[a]), LL(want[a]));
+    }
+    return ATTEND_OK;
+}
+
+static void load_record(const attend_view *part, int64_t b, int64_t h, int64_t i,
+                        double *to)
+{
+    const double *const from = attendi_view_row(part, b, h, i);
+
+    for (int64_t x = 0; x < part->size[3]; x++)
+        to[x] = from[x * part->stride[3]];
+}
+
+/* One head: its rows, and its summaries. */
+static void merge_head(void *arg, int64_t head, int worker)
+{
+    struct run *const run = arg;
+    const struct problem *const p = run->problem;
+    const struct sums_layout *const layout = &p->stats.sums;
+    const int64_t length = p->stats.sums_length, b = head / p->hq, h = head % p->hq;
+    double *const sums = run->sums + 2 * worker * length, *const next = sums + length;
+
+    for (int64_t i = 0; i < p->nq; i++) {
+        attendi_sums_clear(layout, sums);
+        for (int64_t x = 0; x < run->count; x++) {
+            load_record(&run->parts[x], b, h, i, next);
+            attendi_sums_combine(layout, sums, next);
+            memcpy(sums, next, (size_t)length * sizeof *sums);
+        }
+        attendi_stats_finish(p, b, h, i, sums);
+    }
+    if (p->stats.summaries)
+        attendi_stats_summarise(p, b, h);
+}
+
+attend_status attend_stats_merge(attend_context *ctx, const attend_stats *request,
+                                 int64_t dv, const attend_view *parts, int64_t count,
+                                 attend_error *err)
+{
+    struct problem p;
+    size_t total = 0;
+
+    if (!ctx || !request)
+        return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", ctx ? "request" : "ctx");
+    if (count < 1 || !parts)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "count (%lld) is below 1 or parts is NULL", LL(count));
+    if (dv < 0 || dv > INT32_MAX)
+        return attendi_fail(err, ATTEND_EINVAL, "dv (%lld) is out of range", LL(dv));
+    shape_problem(&p, parts[0].size, dv);
+    attend_status status = attendi_stats_init(&p, request, err);
+    if (status == ATTEND_OK)
+        status = check_parts(&p, parts, count, err);
+    if (status != ATTEND_OK)
+        return status;
+    if (!p.stats.needs || p.nq == 0)
+        return ATTEND_OK;
+    const int workers = (int)min_i64(ctx->threads, p.nb * p.hq);
+    attendi_reserve(&total, 2 * (int64_t)workers * p.stats.sums_length, sizeof(double));
+    const size_t digest_at = total;
+    const bool fits = attendi_reserve(&total, p.stats.summaries ? p.nb * p.hq * p.nq : 0,
+                                      ATTEND_SUMMARY_COUNT * sizeof *p.stats.digest);
+    char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
+    if (!base)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
+                            total);
+    if (p.stats.summaries)
+        p.stats.digest = (double *)(void *)(base + digest_at);
+    struct run run = {
+        .problem = &p, .parts = parts, .count = count, .sums = (double *)(void *)base};
+    attendi_hand_out(ctx, workers, p.nb * p.hq, true, merge_head, &run);
+    return ATTEND_OK;
+}

@@ -13,6 +13,7 @@ typedef enum pattern {
     DOCUMENTS,  /* of odd lengths; a query sees the keys of its own */
     STRIPES,    /* of 128 keys: hidden, seen, mixed */
     MIXED,      /* half of the keys, at random */
+    HOLES,      /* 32 keys of every 128 are hidden from all */
     EDGES,      /* keys next to the ends of words and blocks */
     ONE_KEY,    /* another for each query */
     SOME_EMPTY, /* every third query sees nothing, the others a block */
@@ -43,6 +44,8 @@ static int pattern_sees(pattern kind, const shape *n, int64_t i, int64_t j,
         return j / 128 % 3 == 1 || (j / 128 % 3 == 2 && coin);
     case MIXED:
         return coin;
+    case HOLES:
+        return j / 32 % 4 != 1;
     case EDGES:
         return j % 32 == 31 - i % 2 * 31 && j / 32 % 4 != 1;
     case ONE_KEY:

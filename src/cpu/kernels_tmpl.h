@@ -66,6 +66,8 @@ struct operand {
 
 /* Why some row misses some key of a block: its range of keys, or the mask. */
 enum { EDGE_RANGE = 1, EDGE_MASK = 2 };
+/* What a mask leaves of a block begins and ends here: keys that products take at once. */
+#define MASK_STEP 8
 
 /* The types that each instance of the templates has of its own. */
 #define STATE struct N(state)

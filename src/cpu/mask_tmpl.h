@@ -28,9 +28,9 @@ static inline uint32_t N(word_keys)(struct key_range at, int64_t x)
 }
 
 /*
- * s->words of the keys `at` of the block from j0 on.  Returns the keys that are left
- * without the words at both ends that the mask hides from all rows; lo == hi: none.
- * *edge gains EDGE_MASK if it hides one of those from some row.
+ * s->words of the keys `at` of the block from j0 on.  Returns those that are left without
+ * the keys at both ends that the mask hides from all rows, to multiples of MASK_STEP;
+ * lo == hi: none.  *edge gains EDGE_MASK if it hides one that is left from some row.
  */
 static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t j0,
                                       struct key_range at, int *edge)
@@ -39,7 +39,6 @@ static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t j0,
     uint32_t some[BC / 32]; /* hidden from some row */
 
     for (int64_t x = at.lo & ~(int64_t)31; x < at.hi; x += 32) {
-        const uint32_t keys = N(word_keys)(at, x);
         uint32_t word = N(mask_word)(s, g->mask_row[0], j0 + x), any = word, all = word;
 
         s->words[x / 32][0] = word;
@@ -50,14 +49,19 @@ static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t j0,
             any |= word;
             all &= word;
         }
-        some[x / 32] = any & keys;
-        if (keys & ~all) {
-            left.lo = min_i64(left.lo, max_i64(at.lo, x));
-            left.hi = min_i64(at.hi, x + 32);
+        const uint32_t seen = N(word_keys)(at, x) & ~all;
+
+        some[x / 32] = any;
+        if (seen) {
+            const int skip = __builtin_ctz(seen) & -MASK_STEP;
+            const int drop = __builtin_clz(seen) & -MASK_STEP;
+
+            left.lo = min_i64(left.lo, max_i64(at.lo, x + skip));
+            left.hi = min_i64(at.hi, x + 32 - drop);
         }
     }
-    for (int64_t x = left.lo / 32; left.lo < left.hi && x < ceil_div_i64(left.hi, 32); x++)
-        *edge |= some[x] ? EDGE_MASK : 0;
+    for (int64_t x = left.lo & ~(int64_t)31; left.lo < left.hi && x < left.hi; x += 32)
+        *edge |= some[x / 32] & N(word_keys)(left, x) ? EDGE_MASK : 0;
     return left;
 }
 

@@ -44,7 +44,7 @@ static void N(next_pass)(STATE *s, struct N(line) * line, REAL *scores,
     while (!pass->g && line->j0 < line->end) {
         ROWS *const g = &s->rows[line->index];
 
-        pass->at = N(keys_left)(s, g, line->j0,
+        pass->at = N(keys_left)(s, g, g->width, line->j0,
                                 N(block_range)(s, g->lo, g->hi, line->j0, BC),
                                 &pass->edge);
         if (pass->at.lo < pass->at.hi) {

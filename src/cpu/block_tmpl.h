@@ -63,7 +63,7 @@ static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
         ROWS *const g = &s->rows[x];
         int edge;
         const struct key_range at = N(keys_left)(
-            s, g, j0, N(block_range)(s, g->lo, g->hi, j0, BC), &edge);
+            s, g, g->width, j0, N(block_range)(s, g->lo, g->hi, j0, BC), &edge);
 
         if (at.lo >= at.hi)
             continue;

@@ -28,12 +28,13 @@ static inline uint32_t N(word_keys)(struct key_range at, int64_t x)
 }
 
 /*
- * s->words of the keys `at` of the block from j0 on.  Returns those that are left without
- * the keys at both ends that the mask hides from all rows, to multiples of MASK_STEP;
- * lo == hi: none.  *edge gains EDGE_MASK if it hides one that is left from some row.
+ * s->words of the first `rows` lanes and the keys `at` of the block from j0 on.  Returns
+ * those that are left without the keys at both ends that the mask hides from all rows, to
+ * multiples of MASK_STEP; lo == hi: none.  *edge gains EDGE_MASK if it hides one that is
+ * left from some row.
  */
-static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t j0,
-                                      struct key_range at, int *edge)
+static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t rows,
+                                      int64_t j0, struct key_range at, int *edge)
 {
     struct key_range left = {at.hi, at.hi};
     uint32_t some[BC / 32]; /* hidden from some row */
@@ -42,7 +43,7 @@ static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t j0,
         uint32_t word = N(mask_word)(s, g->mask_row[0], j0 + x), any = word, all = word;
 
         s->words[x / 32][0] = word;
-        for (int64_t r = 1; r < g->width; r++) {
+        for (int64_t r = 1; r < rows; r++) {
             if (g->mask_row[r] != g->mask_row[r - 1])
                 word = N(mask_word)(s, g->mask_row[r], j0 + x);
             s->words[x / 32][r] = word;
@@ -67,14 +68,15 @@ static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t j0,
 
 /*
  * Of the keys `at` of the block from j0 on, which range and item leave of it, those that
- * the tile computes; lo >= hi: none.  *edge: why some row misses some of them, or 0.
+ * the first `rows` lanes compute; lo >= hi: none.  *edge: why some row misses some of
+ * them, or 0.
  */
-static struct key_range N(keys_left)(const STATE *s, const ROWS *g, int64_t j0,
-                                     struct key_range at, int *edge)
+static struct key_range N(keys_left)(const STATE *s, const ROWS *g, int64_t rows,
+                                     int64_t j0, struct key_range at, int *edge)
 {
     *edge = 0;
     if (s->p->mask.data && at.lo < at.hi)
-        at = N(mask_range)(s, g, j0, at, edge);
+        at = N(mask_range)(s, g, rows, j0, at, edge);
     if (j0 + at.lo < g->all_lo || j0 + at.hi > g->all_hi)
         *edge |= EDGE_RANGE;
     return at;

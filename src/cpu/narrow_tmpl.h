@@ -126,7 +126,7 @@ static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
 {
     int edge;
     const struct key_range x = N(keys_left)(
-        s, g, j0, N(block_range)(s, g->lo, g->hi, j0, NARROW_BC), &edge);
+        s, g, g->rows, j0, N(block_range)(s, g->lo, g->hi, j0, NARROW_BC), &edge);
 
     if (x.lo >= x.hi)
         return;

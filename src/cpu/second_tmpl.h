@@ -257,7 +257,7 @@ static void N(second_group)(STATE *s, const struct N(second) * c, int64_t first,
             const ROWS *const g = &s->rows[x];
             int edge;
             const struct key_range at = N(keys_left)(
-                s, g, j0,
+                s, g, g->width, j0,
                 (struct key_range){max_i64(g->lo - j0, 0), min_i64(g->hi - j0, BC)},
                 &edge);
 

@@ -246,7 +246,7 @@ static void N(store_weights)(STATE *s, const ROWS *g, const REAL *m, const REAL 
     for (int64_t j0 = g->lo / BC * BC; j0 < g->hi; j0 += BC) {
         int edge;
         const struct key_range x = N(keys_left)(
-            s, g, j0, N(block_range)(s, g->lo, g->hi, j0, BC), &edge);
+            s, g, g->width, j0, N(block_range)(s, g->lo, g->hi, j0, BC), &edge);
 
         if (x.lo >= x.hi)
             continue;

@@ -217,8 +217,8 @@ static void cut_keys(attend_context *ctx)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int64_t nq = 1; nq < 100; nq += 49) {
-            problem p = problem_make((shape){1, 2, 1, nq, 640, 16, 16},
-                                     float_dtypes[type], 3);
+            problem p =
+                problem_make((shape){1, 2, 1, nq, 640, 16, 16}, float_dtypes[type], 3);
             p.io.weights = (attend_tensor){0};
             problem_mask(&p, 1, 1, 1, p.n.nk);
             for (int64_t j = 256; j < p.n.nk; j++)

@@ -11,10 +11,10 @@ struct N(pass) {
     const struct N(laid) * block;
     struct key_range at; /* its keys of the block */
     int edge;
-    uint32_t words[BC / 32][BR]; /* s->words of the tile and block */
     REAL *s;    /* products or scores, then weights in pairs */
     REAL scale; /* what makes scores of s */
     REAL base[BR], sum[BR], fix[BR];
+    uint32_t words[BC / 32][BR]; /* s->words of the tile and block */
 };
 
 /* What is still to be used of a product: rows of values, or of scores' products. */

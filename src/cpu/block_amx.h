@@ -24,7 +24,8 @@ struct N(line) {
 /* Lays out the block at hand in a place that no pass needs any more. */
 static const struct N(laid) * N(open_line)(const STATE *s, struct N(line) * line)
 {
-    const struct key_range at = N(block_range)(s, line->all.lo, line->all.hi, line->j0, BC);
+    const struct key_range at =
+        N(block_range)(s, line->all.lo, line->all.hi, line->j0, BC);
 
     if (!line->open) {
         line->place = (line->place + 1) % LAID;
@@ -34,7 +35,7 @@ static const struct N(laid) * N(open_line)(const STATE *s, struct N(line) * line
     return &line->laid[line->place];
 }
 
-/* The next tile that sees some of its block; blocks that no tile sees are not laid out. */
+/* The next tile that sees some of its block; a block that none sees is not laid out. */
 static void N(next_pass)(STATE *s, struct N(line) * line, REAL *scores,
                          struct N(pass) * pass)
 {
@@ -44,9 +45,9 @@ static void N(next_pass)(STATE *s, struct N(line) * line, REAL *scores,
     while (!pass->g && line->j0 < line->end) {
         ROWS *const g = &s->rows[line->index];
 
-        pass->at = N(keys_left)(s, g, g->width, line->j0,
-                                N(block_range)(s, g->lo, g->hi, line->j0, BC),
-                                &pass->edge);
+        pass->at =
+            N(keys_left)(s, g, g->width, line->j0,
+                         N(block_range)(s, g->lo, g->hi, line->j0, BC), &pass->edge);
         if (pass->at.lo < pass->at.hi) {
             pass->g = g;
             pass->block = N(open_line)(s, line);
@@ -253,8 +254,7 @@ static void N(wide_blocks)(STATE *s, struct key_range all, struct key_range keys
     REAL *const own = s->s, *const work = s->work;
     uint32_t(*const own_words)[BR] = s->words;
     REAL *const scores[3] = {own, work, work + N(work_scores)};
-    struct N(line)
-        line = {.all = all, .end = keys.hi, .j0 = keys.lo / BC * BC};
+    struct N(line) line = {.all = all, .end = keys.hi, .j0 = keys.lo / BC * BC};
     struct N(pass) passes[3] = {{0}};
     struct N(beside) b = {
         .before = &passes[2], .after = &passes[0], .buffer = work + 2 * N(work_scores)};

@@ -108,8 +108,8 @@ static ALWAYS_INLINE void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t a, in
 }
 
 static ALWAYS_INLINE void N(narrow_softmax)(const STATE *s, ROWS *g, int64_t j0,
-                                            int64_t a, int64_t e, int edge,
-                                            int64_t r, const int rows)
+                                            int64_t a, int64_t e, int edge, int64_t r,
+                                            const int rows)
 {
     const struct problem *p = s->p;
 

@@ -234,6 +234,12 @@ static void N(flush_columns)(const struct N(second) * c)
         N(flush)(c->last, keys, c->last_sum);
 }
 
+/* The part of keys lo .. hi - 1 in the block from j0 on: columns do not go in pairs. */
+static struct key_range N(second_range)(int64_t lo, int64_t hi, int64_t j0)
+{
+    return (struct key_range){max_i64(lo - j0, 0), min_i64(hi - j0, BC)};
+}
+
 /* Queries first .. end - 1, at most a group: the tiles take turns on a block of keys. */
 static void N(second_group)(STATE *s, const struct N(second) * c, int64_t first,
                             int64_t end)
@@ -251,21 +257,19 @@ static void N(second_group)(STATE *s, const struct N(second) * c, int64_t first,
         }
     }
     for (int64_t j0 = all.lo / BC * BC; j0 < all.hi; j0 += BC) {
+        const struct key_range in = N(second_range)(all.lo, all.hi, j0);
         bool open = false;
 
         for (int64_t x = 0; x < s->count; x++) {
             const ROWS *const g = &s->rows[x];
             int edge;
             const struct key_range at = N(keys_left)(
-                s, g, g->width, j0,
-                (struct key_range){max_i64(g->lo - j0, 0), min_i64(g->hi - j0, BC)},
-                &edge);
+                s, g, g->width, j0, N(second_range)(g->lo, g->hi, j0), &edge);
 
             if (at.lo >= at.hi)
                 continue;
             if (!open)
-                N(open_keys)
-            (s, j0, max_i64(all.lo - j0, 0), min_i64(all.hi - j0, BC));
+                N(open_keys)(s, j0, in.lo, in.hi);
             open = true;
             N(second_tile)(s, g, c, j0, at.lo, at.hi, edge);
         }

@@ -14,6 +14,7 @@ struct N(pass) {
     REAL *s;    /* products or scores, then weights in pairs */
     REAL scale; /* what makes scores of s */
     REAL base[BR], sum[BR], fix[BR];
+    uint32_t words[BC / 32][BR]; /* s->words of the tile and block */
 };
 
 /* What is still to be used of a product: rows of values, or of scores' products. */

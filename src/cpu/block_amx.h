@@ -15,47 +15,49 @@ _Static_assert(BC % PIECE == 0, "pieces lie at the same keys for every row");
 struct N(line) {
     struct key_range all; /* keys of the item */
     int64_t end;          /* of the keys at hand */
-    int64_t j0, index;    /* the next block, and the next tile in the last one */
-    int place;            /* of the last block */
-    bool taken;           /* whether some pass needs it */
+    int64_t j0, index;    /* the block at hand, and the next tile in it */
+    int place;            /* of the last block laid out */
+    bool open;            /* whether that is the block at hand */
     struct N(laid) laid[LAID];
 };
 
-/* Lays out the next block in a place that no pass needs any more. */
-static bool N(open_next)(const STATE *s, struct N(line) * line)
+/* Lays out the block at hand in a place that no pass needs any more. */
+static const struct N(laid) * N(open_line)(const STATE *s, struct N(line) * line)
 {
-    const int64_t j0 = line->j0;
+    const struct key_range at =
+        N(block_range)(s, line->all.lo, line->all.hi, line->j0, BC);
 
-    if (j0 >= line->end)
-        return false;
-    const struct key_range at = N(block_range)(s, line->all.lo, line->all.hi, j0, BC);
-
-    line->place = (line->place + line->taken) % LAID;
-    line->taken = false;
-    line->laid[line->place] = N(lay_out)(s, line->place, j0, at.lo, at.hi);
-    line->index = 0;
-    line->j0 += BC;
-    return true;
+    if (!line->open) {
+        line->place = (line->place + 1) % LAID;
+        line->laid[line->place] = N(lay_out)(s, line->place, line->j0, at.lo, at.hi);
+        line->open = true;
+    }
+    return &line->laid[line->place];
 }
 
-/* The next tile that sees some of its block. */
-static void N(next_pass)(const STATE *s, struct N(line) * line, REAL *scores,
+/* The next tile that sees some of its block; a block that none sees is not laid out. */
+static void N(next_pass)(STATE *s, struct N(line) * line, REAL *scores,
                          struct N(pass) * pass)
 {
     pass->g = NULL;
     pass->s = scores;
-    while (!pass->g) {
-        if (line->index == s->count && !N(open_next)(s, line))
-            return;
-        ROWS *const g = &s->rows[line->index++];
+    s->words = pass->words;
+    while (!pass->g && line->j0 < line->end) {
+        ROWS *const g = &s->rows[line->index];
 
-        pass->block = &line->laid[line->place];
-        pass->at = N(block_range)(s, g->lo, g->hi, pass->block->j0, BC);
-        if (pass->at.lo < pass->at.hi)
+        pass->at =
+            N(keys_left)(s, g, g->width, line->j0,
+                         N(block_range)(s, g->lo, g->hi, line->j0, BC), &pass->edge);
+        if (pass->at.lo < pass->at.hi) {
             pass->g = g;
+            pass->block = N(open_line)(s, line);
+        }
+        if (++line->index == s->count) {
+            line->index = 0;
+            line->j0 += BC;
+            line->open = false;
+        }
     }
-    line->taken = true;
-    pass->edge = N(is_edge)(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi);
 }
 
 /*
@@ -123,6 +125,7 @@ static void N(begin_weights)(STATE *s, struct N(pass) * pass)
     ROWS *const g = pass->g;
 
     s->s = pass->s;
+    s->words = pass->words;
     N(begin_scores)(s, pass);
     if (g->tally)
         N(begin_pass_note)(s, pass);
@@ -316,9 +319,9 @@ static void N(weigh_pass)(STATE *s, struct N(pass) * pass, struct N(beside) * b)
 static void N(wide_blocks)(STATE *s, struct key_range all, struct key_range keys)
 {
     REAL *const own = s->s, *const work = s->work;
+    uint32_t(*const own_words)[BR] = s->words;
     REAL *const scores[3] = {own, work, work + N(work_scores)};
-    struct N(line)
-        line = {.all = all, .end = keys.hi, .j0 = keys.lo / BC * BC, .index = s->count};
+    struct N(line) line = {.all = all, .end = keys.hi, .j0 = keys.lo / BC * BC};
     struct N(pass) passes[3] = {{0}};
     struct N(beside) b = {
         .before = &passes[2], .after = &passes[0], .buffer = work + 2 * N(work_scores)};
@@ -339,4 +342,5 @@ static void N(wide_blocks)(STATE *s, struct key_range all, struct key_range keys
     N(open_beside)(s, &b);
     N(close_beside)(s, &b);
     s->s = own;
+    s->words = own_words;
 }

@@ -57,16 +57,22 @@ static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_
 
 static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
 {
-    N(open_block)(s, j0, all.lo, all.hi);
-    if (s->note)
-        N(begin_note)(s, j0, all.lo, all.hi);
+    bool open = false;
+
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = &s->rows[x];
-        const struct key_range at = N(block_range)(s, g->lo, g->hi, j0, BC);
+        int edge;
+        const struct key_range at = N(keys_left)(
+            s, g, g->width, j0, N(block_range)(s, g->lo, g->hi, j0, BC), &edge);
 
         if (at.lo >= at.hi)
             continue;
-        const int edge = N(is_edge)(s, g, j0, at.lo, at.hi);
+        if (!open) {
+            N(open_block)(s, j0, all.lo, all.hi);
+            if (s->note)
+                N(begin_note)(s, j0, all.lo, all.hi);
+            open = true;
+        }
         const int select = edge && !N(values_finite)(s, all.lo, all.hi);
 
         N(wide_scores)(s, g, j0, at.lo, at.hi, edge);

@@ -60,6 +60,7 @@ static size_t N(carve)(STATE *s, const struct problem *p, int64_t rows, bool nar
     s->count = ceil_div_i64(rows, BR);
     s->s = N(take)(base, &used, BC * lanes);
     s->extra = N(take)(base, &used, BC * lanes);
+    s->words = N(take)(base, &used, p->mask.data ? BC / 32 * sizeof *s->words : 0);
     s->top = N(take)(base, &used, lanes);
     s->fix = N(take)(base, &used, lanes);
     s->k = N(take)(base, &used, narrow ? N(narrow_k_size)(p) : sizes.k);

@@ -73,6 +73,11 @@ struct operand {
     int64_t row;
 };
 
+/* Why some row misses some key of a block: its range of keys, or the mask. */
+enum { EDGE_RANGE = 1, EDGE_MASK = 2 };
+/* What a mask leaves of a block begins and ends here: keys that products take at once. */
+#define MASK_STEP 8
+
 /* The types that each instance of the templates has of its own. */
 #define STATE struct N(state)
 #define ROWS struct N(rows)
@@ -207,6 +212,7 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 #include "cpu/lanes_tmpl.h"
 #include "cpu/partial_tmpl.h"
 #include "cpu/finish_tmpl.h"
+#include "cpu/mask_tmpl.h"
 #if defined(TILE_BF16)
 #include "cpu/pairs_bf16.h"
 #include "cpu/products_amx.h"
@@ -298,6 +304,7 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #include "cpu/lanes_tmpl.h"
 #include "cpu/partial_tmpl.h"
 #include "cpu/finish_tmpl.h"
+#include "cpu/mask_tmpl.h"
 #include "cpu/products_fma_tmpl.h"
 #include "cpu/products_tmpl.h"
 #include "cpu/stats_tmpl.h"

@@ -401,22 +401,24 @@ static void N(narrow_values)(const STATE *s, const ROWS *g, int64_t j0, int64_t 
  * As in narrow_stats_tmpl.h: products are transposed, and statistics summed as in a pass
  * of a wide tile with no product beside it.
  */
-static void N(narrow_tally)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e)
+static void N(narrow_tally)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, int edge)
 {
     const struct N(laid) block = {.j0 = j0};
-    struct N(pass) none = {0}, pass = {.g = g,
-                                       .block = &block,
-                                       .at = {a, e},
-                                       .edge = N(is_edge)(s, g, j0, a, e),
-                                       .s = s->s};
+    struct N(pass)
+        none = {0},
+        pass = {.g = g, .block = &block, .at = {a, e}, .edge = edge, .s = s->s};
     struct N(beside) beside = {.before = &none, .after = &none};
+    uint32_t(*const words)[BR] = s->words;
 
+    if (s->p->mask.data)
+        memcpy(pass.words, words, sizeof pass.words);
     s->s = s->work;
     N(narrow_multiply)(s, g, j0, a, e);
     s->s = pass.s;
     N(transpose_scores)(s, g, s->work, a, e);
     s->note->j0 = -1;
     N(weigh_pass)(s, &pass, &beside);
+    s->words = words;
     memcpy(s->fix, pass.fix, sizeof pass.fix);
     N(pack_lane_weights)(s, a, e);
 }

@@ -7,9 +7,8 @@
  */
 
 /* Scores of keys j0 + a .. j0 + e - 1 to weights in s->s, as keep_weights leaves them. */
-static void N(narrow_tally)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e)
+static void N(narrow_tally)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, int edge)
 {
-    const int edge = N(is_edge)(s, g, j0, a, e);
     REAL *const lanes = s->s;
 
     s->s = s->work;

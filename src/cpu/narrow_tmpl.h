@@ -35,7 +35,7 @@ static void N(narrow_rule)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
 
 /* Marks of the block's keys in s->extra, and -inf for the scores they hide. */
 static void N(narrow_hide)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
-                           int64_t a, int64_t e)
+                           int64_t a, int64_t e, int edge)
 {
     const attend_view *mask = &s->p->mask;
     const VEC first = V(set1)((REAL)min_i64(max_i64(g->first[r] - j0, 0), NARROW_BC + 1));
@@ -46,7 +46,7 @@ static void N(narrow_hide)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
         const VEC j = V(add)(V(set1)((REAL)x), V(load)(N(iota)));
         VEC hidden = V(either)(V(mark_lt)(j, first), V(mark_lt)(last, j));
 
-        if (mask->data)
+        if (edge & EDGE_MASK)
             hidden = V(either)(hidden, N(load_marks)(g->mask_row[r], mask->stride[3],
                                                      j0 + x, min_i64(VLEN, e - x)));
         V(store)(mark, hidden);
@@ -114,31 +114,34 @@ static ALWAYS_INLINE void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t a, in
 }
 
 static ALWAYS_INLINE void N(narrow_softmax)(const STATE *s, ROWS *g, int64_t j0,
-                                            int64_t a, int64_t e, int64_t r,
+                                            int64_t a, int64_t e, int edge, int64_t r,
                                             const int rows)
 {
     const struct problem *p = s->p;
-    const int edge = p->mask.data || j0 + a < g->all_lo || j0 + e > g->all_hi;
 
     for (int64_t i = r; i < r + rows; i++) {
         if (p->softcap > 0 || p->bias.data || p->alibi)
             N(narrow_rule)(s, g, i, j0, a, e);
         if (edge)
-            N(narrow_hide)(s, g, i, j0, a, e);
+            N(narrow_hide)(s, g, i, j0, a, e, edge);
     }
     N(narrow_weigh)(s, g, a, e, edge, r, rows);
 }
 
 static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
 {
-    const struct key_range x = N(block_range)(s, g->lo, g->hi, j0, NARROW_BC);
-    const int edge = s->p->mask.data || j0 + x.lo < g->all_lo || j0 + x.hi > g->all_hi;
+    const int64_t lanes = g->tally ? g->width : g->rows;
+    int edge;
+    const struct key_range x = N(keys_left)(
+        s, g, lanes, j0, N(block_range)(s, g->lo, g->hi, j0, NARROW_BC), &edge);
 
+    if (x.lo >= x.hi)
+        return;
     if (g->tally) {
-        N(narrow_tally)(s, g, j0, x.lo, x.hi);
+        N(narrow_tally)(s, g, j0, x.lo, x.hi, edge);
     } else {
         N(narrow_scores)(s, g, j0, x.lo, x.hi);
-        FOR_ROWS_OF(4, g->rows, N(narrow_softmax), s, g, j0, x.lo, x.hi);
+        FOR_ROWS_OF(4, g->rows, N(narrow_softmax), s, g, j0, x.lo, x.hi, edge);
         N(narrow_pack_weights)(s, g, x.lo, x.hi);
     }
     N(narrow_values)(s, g, j0, x.lo, x.hi, edge);

@@ -31,6 +31,7 @@ static size_t N(carve_second)(STATE *s, struct N(second) * c, const struct probl
 
     s->s = N(take)(base, &used, BC * lanes);
     s->extra = N(take)(base, &used, BC * lanes);
+    s->words = N(take)(base, &used, p->mask.data ? BC / 32 * sizeof *s->words : 0);
     s->top = N(take)(base, &used, lanes);
     s->k = N(take)(base, &used, sizes.k);
     s->rows = N(take)(base, &used, TILES_MAX * sizeof *s->rows);
@@ -196,11 +197,10 @@ static void N(add_pooled)(const STATE *s, const ROWS *g, const struct N(second) 
 
 /* A tile over keys j0 + a .. j0 + e - 1. */
 static void N(second_tile)(STATE *s, const ROWS *g, const struct N(second) * c,
-                           int64_t j0, int64_t a, int64_t e)
+                           int64_t j0, int64_t a, int64_t e, int edge)
 {
     const struct second *request = c->request;
     const int64_t at = j0 + a - c->item->keys.lo; /* among the item's keys */
-    const int edge = N(is_edge)(s, g, j0, a, e);
 
     N(wide_scores)(s, g, j0, a, e, edge);
     N(recall)(s, g, a, e, edge);
@@ -234,6 +234,12 @@ static void N(flush_columns)(const struct N(second) * c)
         N(flush)(c->last, keys, c->last_sum);
 }
 
+/* The part of keys lo .. hi - 1 in the block from j0 on: columns do not go in pairs. */
+static struct key_range N(second_range)(int64_t lo, int64_t hi, int64_t j0)
+{
+    return (struct key_range){max_i64(lo - j0, 0), min_i64(hi - j0, BC)};
+}
+
 /* Queries first .. end - 1, at most a group: the tiles take turns on a block of keys. */
 static void N(second_group)(STATE *s, const struct N(second) * c, int64_t first,
                             int64_t end)
@@ -251,13 +257,21 @@ static void N(second_group)(STATE *s, const struct N(second) * c, int64_t first,
         }
     }
     for (int64_t j0 = all.lo / BC * BC; j0 < all.hi; j0 += BC) {
-        N(open_keys)(s, j0, max_i64(all.lo - j0, 0), min_i64(all.hi - j0, BC));
+        const struct key_range in = N(second_range)(all.lo, all.hi, j0);
+        bool open = false;
+
         for (int64_t x = 0; x < s->count; x++) {
             const ROWS *const g = &s->rows[x];
-            const int64_t a = max_i64(g->lo - j0, 0), e = min_i64(g->hi - j0, BC);
+            int edge;
+            const struct key_range at = N(keys_left)(
+                s, g, g->width, j0, N(second_range)(g->lo, g->hi, j0), &edge);
 
-            if (a < e)
-                N(second_tile)(s, g, c, j0, a, e);
+            if (at.lo >= at.hi)
+                continue;
+            if (!open)
+                N(open_keys)(s, j0, in.lo, in.hi);
+            open = true;
+            N(second_tile)(s, g, c, j0, at.lo, at.hi, edge);
         }
     }
 }

@@ -39,6 +39,8 @@ struct N(state) {
     int64_t count;
     REAL *s;     /* scores, then weights: wide [BC][BR], narrow [rows][BC] */
     REAL *extra; /* bias, then marks, as s */
+    /* [x / 32][r], bit x % 32: whether the mask hides key x of the block from row r. */
+    uint32_t (*words)[BR];
     REAL *k, *v; /* a block of K and of V, where they cannot be used in place */
     struct operand keys, values;
     REAL *work; /* what the products want besides */

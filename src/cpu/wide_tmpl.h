@@ -52,38 +52,12 @@ static void N(wide_alibi)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, 
         }
 }
 
-/* words[x / 32][r], bit x % 32: whether the mask hides key j0 + x from row r. */
-static void N(mask_words)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
-                          uint32_t words[BC / 32][BR])
-{
-    const int64_t step = s->p->mask.stride[3];
-
-    for (int64_t r = 0; r < g->width; r++)
-        for (int64_t x = a & ~(int64_t)31; x < e; x += 32) {
-            const unsigned char *from =
-                (const unsigned char *)g->mask_row[r] + (j0 + x) * step;
-            unsigned char bytes[32];
-
-            if (step == 1 && j0 + x + 32 <= s->p->nk) {
-                words[x / 32][r] = zero_bytes(from);
-                continue;
-            }
-            for (int64_t y = 0; y < 32; y++)
-                bytes[y] = j0 + x + y < s->p->nk ? from[y * step] : 1;
-            words[x / 32][r] = zero_bytes(bytes);
-        }
-}
-
 /* Marks of the keys in s->extra, -inf for the scores they hide, the largest left. */
-static void N(wide_hide)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+static void N(wide_hide)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
+                         int edge)
 {
-    const int masked = s->p->mask.data != NULL;
-    const int ranged = j0 + a < g->all_lo || j0 + e > g->all_hi;
     REAL first[BR], last[BR]; /* from the block's start, within -1 .. BC + 1 */
-    uint32_t words[BC / 32][BR];
 
-    if (masked)
-        N(mask_words)(s, g, j0, a, e, words);
     for (int64_t r = 0; r < g->width; r++) {
         first[r] = (REAL)min_i64(max_i64(g->first[r] - j0, 0), BC + 1);
         last[r] = (REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), BC);
@@ -96,11 +70,12 @@ static void N(wide_hide)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, i
             const VEC j = V(set1)((REAL)x);
             VEC hidden = V(set1)(0);
 
-            if (ranged)
+            if (edge & EDGE_RANGE)
                 hidden = V(either)(V(mark_lt)(j, V(load)(first + r)),
                                    V(mark_lt)(V(load)(last + r), j));
-            if (masked)
-                hidden = V(either)(hidden, V(mark_bit)(words[x / 32] + r, (int)(x % 32)));
+            if (edge & EDGE_MASK)
+                hidden =
+                    V(either)(hidden, V(mark_bit)(s->words[x / 32] + r, (int)(x % 32)));
             const VEC score = V(pick)(hidden, V(set1)(-INFINITY), V(load)(at));
             V(store)(s->extra + x * BR + r, hidden);
             V(store)(at, score);
@@ -121,12 +96,6 @@ static void N(wide_top)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
     }
 }
 
-/* Whether some row misses some of keys j0 + a .. j0 + e - 1. */
-static int N(is_edge)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
-{
-    return s->p->mask.data || j0 + a < g->all_lo || j0 + e > g->all_hi;
-}
-
 /* What the rule makes of the scores of keys j0 + a .. j0 + e - 1, and of s->top. */
 static void N(wide_rule)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
                          int edge)
@@ -142,7 +111,7 @@ static void N(wide_rule)(STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t
     if (p->alibi)
         N(wide_alibi)(s, g, j0, a, e);
     if (edge)
-        N(wide_hide)(s, g, j0, a, e);
+        N(wide_hide)(s, g, j0, a, e, edge);
     else
         N(wide_top)(s, g, a, e);
 }
@@ -266,10 +235,13 @@ static void N(store_weights)(STATE *s, const ROWS *g, const REAL *m, const REAL 
             to[r][j * step] = 0;
     }
     for (int64_t j0 = g->lo / BC * BC; j0 < g->hi; j0 += BC) {
-        const struct key_range x = N(block_range)(s, g->lo, g->hi, j0, BC);
+        int edge;
+        const struct key_range x = N(keys_left)(
+            s, g, g->width, j0, N(block_range)(s, g->lo, g->hi, j0, BC), &edge);
 
+        if (x.lo >= x.hi)
+            continue;
         N(open_block)(s, j0, x.lo, x.hi);
-        const int edge = N(is_edge)(s, g, j0, x.lo, x.hi);
         N(wide_scores)(s, g, j0, x.lo, x.hi, edge);
         N(block_weights)(s, g, m, x.lo, x.hi, edge, share, total);
         for (int64_t r = 0; r < g->rows; r++)

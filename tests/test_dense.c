@@ -105,12 +105,16 @@ static void examine_many(int64_t count, uint64_t seed,
     }
     const struct check_set *broken = NULL;
     for (int s = 0; s < run.count; s++) {
-        printf("  %-10s %lld problems, worst %.3f of what is allowed\n", run.sets[s].name,
-               (long long)run.sets[s].tally.cases, run.sets[s].tally.worst);
-        if (!run.sets[s].tally.ok && broken == NULL)
-            broken = &run.sets[s];
+        const struct check_set *const set = &run.sets[s];
+        printf("  %-16s %lld problems, %lld with splits, worst %.3f of what is allowed\n",
+               set->label, (long long)set->tally.cases, (long long)set->tally.split,
+               set->tally.worst);
+        if (!set->tally.ok && broken == NULL)
+            broken = set;
+        CHECK(!set->split || set->tally.split > 0, "%s: no problem had splits",
+              set->label);
     }
-    CHECK(broken == NULL, "%s: %s", broken->name, broken->tally.detail);
+    CHECK(broken == NULL, "%s: %s", broken->label, broken->tally.detail);
     CHECK(run.sets[0].tally.cases == count, "only %lld problems ran",
           (long long)run.sets[0].tally.cases);
 }
@@ -133,7 +137,7 @@ int main(void)
 {
     attend_error error = {.message = ""};
 
-    if (check_open(&run, NULL, 0, &error) != ATTEND_OK) {
+    if (check_open(&run, NULL, CHECK_BOTH, 0, &error) != ATTEND_OK) {
         fprintf(stderr, "test_dense: %s\n", error.message);
         return 1;
     }

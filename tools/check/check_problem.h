@@ -83,6 +83,8 @@ double check_scale(const struct check_problem *p);
 int64_t check_position(const struct check_problem *p, int64_t b, int64_t i);
 /* What row (b, h, i) sees, -inf biases included. */
 int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j);
+/* Whether a row sees keys, mask aside, of more than one split of `keys` keys. */
+int check_spans(const struct check_problem *p, int64_t keys);
 /* An element of a mask or bias of `size`, broadcast. */
 double check_broadcast(const double *values, const int64_t size[4], int64_t b, int64_t h,
                        int64_t i, int64_t j);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thousand random problems of all options against a dense evaluation in double,
+ * Random problems of all options against a dense evaluation in double,
  * at the accuracy that the library states for unit normal inputs:
  *     O    f32 2e-6 max|V|, f16 2^-9 max|V|, bf16 2^-7 max|V|, f64 1e-12 max|V|,
  *          by the type of the inputs, whatever that of the output
  *     LSE  2e-6 (1 + |LSE|), for f64 1e-12 (1 + |LSE|)
  * and, like every other problem, under the derived bound.
- * ATTEND_TEST_QUICK=1 takes a hundred, ATTEND_TEST_SEED other problems.
+ * Sets but `ref` run twice, the second time with splits of few keys.
+ * ATTEND_TEST_QUICK=1 takes a tenth, ATTEND_TEST_SEED other problems.
  */
 #include "test.h"
 
@@ -133,6 +134,17 @@ TEST(other_scales_and_sizes_of_values_under_the_bound)
                      .max_length = 300, .max_width = 128, .max_heads = 3});
 }
 
+TEST(several_splits_at_the_stated_accuracy)
+{
+    examine_many(problems(200), first_seed() + 700000,
+                 &(struct check_sample_options){.min_keys = CHECK_SPLIT_KEYS + 1,
+                                                .max_length = 700,
+                                                .max_rows = 24,
+                                                .max_width = 128,
+                                                .max_heads = 2,
+                                                .tame = 1});
+}
+
 int main(void)
 {
     attend_error error = {.message = ""};
@@ -143,6 +155,7 @@ int main(void)
     }
     RUN(thousand_problems_at_the_stated_accuracy);
     RUN(other_scales_and_sizes_of_values_under_the_bound);
+    RUN(several_splits_at_the_stated_accuracy);
     check_close(&run);
     return test_finish();
 }

@@ -269,7 +269,7 @@ void check_test_bound(struct check_run *run)
     static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16,
                                           ATTEND_F64};
 
-    for (int64_t n = 0; n < check_cases(run, 400); n++) {
+    for (int64_t n = 0; n < check_cases(run, 320); n++) {
         const uint64_t seed = check_case_seed(run, 1, n);
         struct check_random random = {.seed = seed};
         const int64_t nq = hostile_size(&random, 257), nk = hostile_size(&random, 521);
@@ -298,7 +298,7 @@ void check_test_random(struct check_run *run)
          .max_width = 96,
          .max_heads = 2}};
 
-    for (int64_t n = 0; n < check_cases(run, 400); n++) {
+    for (int64_t n = 0; n < check_cases(run, 320); n++) {
         struct check_problem p =
             check_sample(check_case_seed(run, 2, n), &options[n % 5 % 2]);
         check_all(run, &p);

@@ -337,7 +337,7 @@ static void threads_of_set(struct check_run *run, struct check_set *set, int thr
     }
     if (check_context(set, threads, &many, &error) != ATTEND_OK)
         check_note(set, INFINITY, NULL, error.message);
-    for (int64_t n = 0; many != NULL && n < check_cases(run, 20); n++) {
+    for (int64_t n = 0; many != NULL && n < check_cases(run, 14); n++) {
         const uint64_t salt = 13 + (uint64_t)threads;
         struct check_problem p =
             n % 2 ? sample_few_rows(run, salt, n) : check_law_sample(run, salt, n, 200);

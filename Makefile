@@ -20,6 +20,7 @@ SCRIPTS = .ci/run scripts/setup.sh bench/compare/rivals_python.sh \
 help:
 	@echo 'make run        build, run the laboratory, write $(REPORT)'
 	@echo 'make test       build and run every test; the last line is the count'
+	@echo 'make test-long  the tests that take half an hour: 20,000 large problems, more laws'
 	@echo 'make bench      time attention beside the limits of this machine and other libraries'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)'
 	@echo 'make uninstall  take the same files away again'
@@ -33,6 +34,9 @@ run: release
 
 test:
 	@JOBS=$(JOBS) tests/run_all.sh
+
+test-long:
+	@JOBS=$(JOBS) tests/run_all.sh long
 
 fuzz:
 	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run_all.sh fuzz
@@ -83,4 +87,4 @@ lint:
 clean:
 	rm -rf build
 
-.PHONY: help run test fuzz bench configure release install uninstall format lint clean
+.PHONY: help run test test-long fuzz bench configure release install uninstall format lint clean

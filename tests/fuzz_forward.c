@@ -2,7 +2,8 @@
 /*
  * Fuzz whole problems: bytes become shapes, strides, options and contents (raw bit
  * patterns included), and every kernel set that runs is compared with the dense
- * evaluation under the bound.  Tensors have their exact size on the heap, where a
+ * evaluation under the bound.  One byte chooses the splits, plain or small, and the
+ * number of threads.  Tensors have their exact size on the heap, where a
  * sanitizer sees every stray read.
  */
 #include <math.h>
@@ -14,7 +15,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LENGTH_MAX = 40 };
+/* Sizes, and how many times that keys may have, for problems of several splits. */
+enum { LENGTH_MAX = 40, KEYS_TIMES = 10 };
 
 /* What is left of the input; beyond its end everything is 0. */
 struct bytes {
@@ -67,7 +69,7 @@ static double *take_values(struct bytes *in, attend_dtype dtype, const int64_t s
     return values;
 }
 
-static void take_shape(struct bytes *in, struct check_problem *p)
+static void take_shape(struct bytes *in, int64_t times, struct check_problem *p)
 {
     static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16,
                                           ATTEND_F64};
@@ -82,30 +84,31 @@ static void take_shape(struct bytes *in, struct check_problem *p)
     p->hkv = 1 + (heads >> 2 & 1);
     p->hq = p->hkv * (heads >> 4 & 3);
     p->nq = take_size(in);
-    p->nk = take_size(in);
+    p->nk = take_size(in) * times;
+    p->nk += times > 1 ? take(in) % times : 0;
     p->d = take_size(in);
     p->dv = take_size(in);
 }
 
-static void take_rule(struct bytes *in, struct check_problem *p)
+static void take_rule(struct bytes *in, int64_t times, struct check_problem *p)
 {
     const int64_t flags = take(in), more = take(in);
 
     p->causal = (attend_causal)(flags & 3);
-    p->window_left = flags & 4 ? take(in) % 48 : -1;
-    p->window_right = flags & 8 ? take(in) % 48 : -1;
+    p->window_left = flags & 4 ? take(in) % 48 * times : -1;
+    p->window_right = flags & 8 ? take(in) % 48 * times : -1;
     p->scale_is_set = (flags & 16) != 0;
     p->scale = p->scale_is_set ? (double)take_signed(in) / 16.0 : 0.0;
     p->softcap = flags & 32 ? 0.25 + (double)take(in) / 4.0 : 0.0;
     if (p->causal == ATTEND_CAUSAL_OFFSET) {
         p->causal_offset = check_memory((size_t)p->nb, sizeof *p->causal_offset);
         for (int64_t b = 0; b < p->nb; b++)
-            p->causal_offset[b] = take_signed(in);
+            p->causal_offset[b] = take_signed(in) * times;
     }
     if (more & 1) {
         p->key_lengths = check_memory((size_t)p->nb, sizeof *p->key_lengths);
         for (int64_t b = 0; b < p->nb; b++)
-            p->key_lengths[b] = take(in) % (p->nk + 1);
+            p->key_lengths[b] = take(in) * times % (p->nk + 1);
     }
     if (more & 2) {
         p->alibi = check_memory((size_t)p->hq, sizeof *p->alibi);
@@ -154,13 +157,14 @@ static void take_plane_size(struct bytes *in, const struct check_problem *p,
         size[a] = axes >> a & 1 ? full[a] : 1;
 }
 
-static struct check_problem take_problem(struct bytes *in)
+/* Keys are `times` as many as other sizes may be, and windows with them. */
+static struct check_problem take_problem(struct bytes *in, int64_t times)
 {
     struct check_problem p = {0};
     int64_t size[4];
 
-    take_shape(in, &p);
-    take_rule(in, &p);
+    take_shape(in, times, &p);
+    take_rule(in, times, &p);
     take_stats(in, &p);
     for (int t = 0; t < CHECK_TENSORS; t++)
         p.layout[t] = take_layout(in, t >= CHECK_OUT);
@@ -184,34 +188,43 @@ static struct check_problem take_problem(struct bytes *in)
     return p;
 }
 
-/* Contexts live as long as the process: making them is not what is fuzzed. */
-static struct check_run *opened(void)
+static const int threads[] = {1, 3};
+
+/*
+ * The sets with plain or with forced splits on so many threads.  Contexts live as long
+ * as the process: making them is not what is fuzzed.
+ */
+static struct check_run *opened(int split, int many)
 {
-    static struct check_run run;
+    static struct check_run runs[2][2];
+    struct check_run *const run = &runs[split][many];
     attend_error error = {.message = ""};
 
-    if (run.count == 0) {
-        if (check_open(&run, NULL, 1, &error) != ATTEND_OK) {
+    if (run->count == 0) {
+        if (check_open(run, NULL, split ? CHECK_SPLIT : CHECK_PLAIN, threads[many],
+                       &error) != ATTEND_OK) {
             fprintf(stderr, "fuzz_forward: %s\n", error.message);
             abort();
         }
-        run.blocks.exact = 1;
+        run->blocks.exact = 1;
     }
-    return &run;
+    return run;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct check_run *const run = opened();
     struct bytes in = {data, data + size};
-    struct check_problem p = take_problem(&in);
+    const int64_t how = take(&in);
+    struct check_run *const run = opened(how & 1, how >> 1 & 1);
+    struct check_problem p = take_problem(&in, how & 4 ? KEYS_TIMES : 1);
 
     for (int s = 0; s < run->count; s++)
         run->sets[s].tally = (struct check_tally){.ok = 1};
     check_all(run, &p);
     for (int s = 0; s < run->count; s++)
         if (!run->sets[s].tally.ok) {
-            fprintf(stderr, "%s: %s\n", run->sets[s].name, run->sets[s].tally.detail);
+            fprintf(stderr, "%s, %d threads: %s\n", run->sets[s].label,
+                    threads[how >> 1 & 1], run->sets[s].tally.detail);
             abort();
         }
     check_problem_free(&p);

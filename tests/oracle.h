@@ -116,10 +116,24 @@ static inline int64_t *problem_key_lengths(problem *p)
     return lengths;
 }
 
+/* Whether ATTEND_SPLIT makes splits small. */
+static inline int splits_are_forced(void)
+{
+    const char *const keys = getenv("ATTEND_SPLIT");
+
+    return keys != NULL && *keys != '\0';
+}
+
+/* The largest split that ATTEND_SPLIT=128 makes, and problems of more keys so far. */
+enum { FORCED_SPLIT = 256 };
+static int64_t problems_of_splits;
+
 /* Poisons the outputs, which must be contiguous, and runs; 0 on a failure. */
 static inline int problem_run(const problem *p, attend_context *ctx)
 {
     attend_error err = {.status = ATTEND_OK};
+
+    problems_of_splits += p->n.nk > FORCED_SPLIT;
 
     poison(&p->io.out);
     poison(&p->io.lse);
@@ -446,6 +460,24 @@ static inline void for_each_set(void (*body)(attend_context *ctx), int threads)
         test_state.failed_now |= failed_before;
         attend_context_destroy(ctx);
     }
+}
+
+/* ---- forced splits ------------------------------------------------------- */
+
+static inline void some_problems_have_splits(void)
+{
+    CHECK(problems_of_splits > 0, "none has more than %d keys", FORCED_SPLIT);
+}
+
+/*
+ * test_finish() for a program that also runs under ATTEND_SPLIT, where it fails if no
+ * problem took the path.
+ */
+static inline int split_finish(void)
+{
+    if (splits_are_forced())
+        RUN(some_problems_have_splits);
+    return test_finish();
 }
 
 #endif

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_all.sh [STAGE...]: build and run the tests, all stages if none is named.
+# run_all.sh [STAGE...]: build and run the tests, all stages but long if none is named.
 #
 #   release  every test, with warnings as errors
 #   asan     the test programs under ASan and UBSan, shortened
 #   tsan     the threaded ones under TSan
 #   fuzz     each fuzzer for FUZZ_SECONDS (30), two at a time
+#   long     20,000 large problems, laws and dense comparisons from five other seeds
 #
 # The last line is the sum of the counts that the programs printed.  A program
 # that crashes, or prints no count, is one failed test; an example or a fuzzer is
@@ -117,7 +118,8 @@ stage_asan() {
 }
 
 stage_tsan() {
-    build tsan && ATTEND_TEST_QUICK=1 run_ctest tsan -R '^test_(threads|pool)$'
+    build tsan &&
+        ATTEND_TEST_QUICK=1 run_ctest tsan -R '^test_(threads|threads_split|split|pool)$'
 }
 
 # fuzz_one PROGRAM DIR: leaves DIR/status and DIR/log.
@@ -159,10 +161,29 @@ stage_fuzz() {
     done
 }
 
+# long_one NAME VARIABLE=VALUE: a program with its output as it comes, and its count.
+long_one() {
+    echo "-- $1 $2"
+    env OMP_WAIT_POLICY=passive "$2" "build/release/tests/$1" 2>&1 | tee build/long.log
+    count=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' \
+        build/long.log)
+    # shellcheck disable=SC2086 # three numbers
+    if [ -n "$count" ]; then add $count; else add 0 1 0; fi
+}
+
+stage_long() {
+    build release -DATTEND_TESTS=ON -DATTEND_WERROR=ON || return
+    long_one test_large ATTEND_TEST_LARGE=20000
+    for seed in 11 12 13 14 15; do
+        long_one test_laws ATTEND_TEST_SEED=$seed
+        long_one test_dense ATTEND_TEST_SEED=$seed
+    done
+}
+
 [ $# -gt 0 ] || set -- release asan tsan fuzz
 for stage in "$@"; do
-    case $stage in release | asan | tsan | fuzz) ;; *)
-        echo "usage: $0 [release|asan|tsan|fuzz]..." >&2
+    case $stage in release | asan | tsan | fuzz | long) ;; *)
+        echo "usage: $0 [release|asan|tsan|fuzz|long]..." >&2
         exit 2
         ;;
     esac

@@ -170,5 +170,5 @@ int main(void)
     }
     for (int set = 0; set < set_count; set++)
         attend_context_destroy(sets[set]);
-    return test_finish();
+    return split_finish();
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thousand random problems of all options against a dense evaluation in double,
+ * Random problems of all options against a dense evaluation in double,
  * at the accuracy that the library states for unit normal inputs:
  *     O    f32 2e-6 max|V|, f16 2^-9 max|V|, bf16 2^-7 max|V|, f64 1e-12 max|V|,
  *          by the type of the inputs, whatever that of the output
  *     LSE  2e-6 (1 + |LSE|), for f64 1e-12 (1 + |LSE|)
  * and, like every other problem, under the derived bound.
- * ATTEND_TEST_QUICK=1 takes a hundred, ATTEND_TEST_SEED other problems.
+ * Sets but `ref` run twice, the second time with splits of few keys.
+ * ATTEND_TEST_QUICK=1 takes a tenth, ATTEND_TEST_SEED other problems.
  */
 #include "test.h"
 
@@ -105,12 +106,16 @@ static void examine_many(int64_t count, uint64_t seed,
     }
     const struct check_set *broken = NULL;
     for (int s = 0; s < run.count; s++) {
-        printf("  %-10s %lld problems, worst %.3f of what is allowed\n", run.sets[s].name,
-               (long long)run.sets[s].tally.cases, run.sets[s].tally.worst);
-        if (!run.sets[s].tally.ok && broken == NULL)
-            broken = &run.sets[s];
+        const struct check_set *const set = &run.sets[s];
+        printf("  %-16s %lld problems, %lld with splits, worst %.3f of what is allowed\n",
+               set->label, (long long)set->tally.cases, (long long)set->tally.split,
+               set->tally.worst);
+        if (!set->tally.ok && broken == NULL)
+            broken = set;
+        CHECK(!set->split || set->tally.split > 0, "%s: no problem had splits",
+              set->label);
     }
-    CHECK(broken == NULL, "%s: %s", broken->name, broken->tally.detail);
+    CHECK(broken == NULL, "%s: %s", broken->label, broken->tally.detail);
     CHECK(run.sets[0].tally.cases == count, "only %lld problems ran",
           (long long)run.sets[0].tally.cases);
 }
@@ -129,16 +134,28 @@ TEST(other_scales_and_sizes_of_values_under_the_bound)
                      .max_length = 300, .max_width = 128, .max_heads = 3});
 }
 
+TEST(several_splits_at_the_stated_accuracy)
+{
+    examine_many(problems(200), first_seed() + 700000,
+                 &(struct check_sample_options){.min_keys = CHECK_SPLIT_KEYS + 1,
+                                                .max_length = 700,
+                                                .max_rows = 24,
+                                                .max_width = 128,
+                                                .max_heads = 2,
+                                                .tame = 1});
+}
+
 int main(void)
 {
     attend_error error = {.message = ""};
 
-    if (check_open(&run, NULL, 0, &error) != ATTEND_OK) {
+    if (check_open(&run, NULL, CHECK_BOTH, 0, &error) != ATTEND_OK) {
         fprintf(stderr, "test_dense: %s\n", error.message);
         return 1;
     }
     RUN(thousand_problems_at_the_stated_accuracy);
     RUN(other_scales_and_sizes_of_values_under_the_bound);
+    RUN(several_splits_at_the_stated_accuracy);
     check_close(&run);
     return test_finish();
 }

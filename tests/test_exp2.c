@@ -20,7 +20,8 @@ static void examine(int model, int64_t step)
     attend_error error = {.message = ""};
     int count = 0, missed = 0;
 
-    CHECK(check_open(&run, NULL, 0, &error) == ATTEND_OK, "%s", error.message);
+    CHECK(check_open(&run, NULL, CHECK_PLAIN, 0, &error) == ATTEND_OK, "%s",
+          error.message);
     for (int s = 0; s < run.count; s++)
         if (run.sets[s].model == model) {
             names[count] = run.sets[s].name;

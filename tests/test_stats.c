@@ -509,5 +509,5 @@ int main(void)
 {
     if (!for_every_set(all_tests))
         return 1;
-    return test_finish();
+    return split_finish();
 }

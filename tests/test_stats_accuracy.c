@@ -63,7 +63,8 @@ TEST(entropy_participation_and_distances_within_1e_minus_5)
     attend_stat stat[CHECK_SETS_MAX] = {0};
     const char *failed = NULL;
 
-    CHECK(check_open(&run, NULL, 0, &error) == ATTEND_OK, "%s", error.message);
+    CHECK(check_open(&run, NULL, CHECK_BOTH, 0, &error) == ATTEND_OK, "%s",
+          error.message);
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct check_problem p = tame_problem(seed + 600000);
         struct check_expect want = check_dense(&p);
@@ -71,7 +72,7 @@ TEST(entropy_participation_and_distances_within_1e_minus_5)
             struct check_outputs got;
             attend_stat which = ATTEND_STAT_KEYS;
             if (!check_try(&run, &run.sets[s], run.sets[s].ctx, &p, &got)) {
-                failed = run.sets[s].name;
+                failed = run.sets[s].label;
                 continue;
             }
             const double here = worst_error(&p, &got, &want, &which);
@@ -85,10 +86,12 @@ TEST(entropy_participation_and_distances_within_1e_minus_5)
         check_problem_free(&p);
     }
     for (int s = 0; s < run.count; s++) {
-        printf("  %-10s worst %.3g, of %s\n", run.sets[s].name, worst[s],
+        printf("  %-16s worst %.3g, of %s\n", run.sets[s].label, worst[s],
                attend_stat_name(stat[s]));
         if (!(worst[s] <= 1e-5))
-            failed = run.sets[s].name;
+            failed = run.sets[s].label;
+        if (run.sets[s].split && run.sets[s].tally.split == 0)
+            failed = "no problem had splits";
     }
     check_close(&run);
     CHECK(failed == NULL, "%s", failed);

@@ -156,7 +156,7 @@ static void summary_case(int64_t nq, attend_dtype dtype)
 
 TEST(summaries_are_those_of_the_rows)
 {
-    static const int64_t lengths[] = {1, 3, 9, 10, 11, 37, 100, 131};
+    static const int64_t lengths[] = {1, 3, 9, 10, 11, 37, 100, 261};
 
     for (int n = 0; n < 8; n++)
         summary_case(lengths[n], ATTEND_F32);
@@ -169,7 +169,7 @@ TEST(no_queries_give_summaries_without_rows) { summary_case(0, ATTEND_F32); }
 /* Alone they are what they are beside the rows, on any number of threads. */
 TEST(summaries_alone_on_other_threads)
 {
-    problem p = summary_problem(131, ATTEND_F32);
+    problem p = summary_problem(261, ATTEND_F32);
     const size_t size = 2 * 4 * PER_HEAD * sizeof(attend_summary);
     attend_options options = attend_options_default();
     attend_context *other = NULL;
@@ -184,7 +184,7 @@ TEST(summaries_alone_on_other_threads)
     options.threads = 3;
     int fine = attend_context_create(&other, &options, NULL) == ATTEND_OK;
     /* The noise among all rows may make others be summed another way. */
-    with.rows = own_tensor(&p, ATTEND_F64, 2, 4, 131, ATTEND_STAT_KEY_NOISE);
+    with.rows = own_tensor(&p, ATTEND_F64, 2, 4, 261, ATTEND_STAT_KEY_NOISE);
     fine = fine && run_stats(&p, ctx);
     p.io.stats = &alone;
     fine = fine && problem_run(&p, other);
@@ -197,7 +197,7 @@ TEST(summaries_alone_on_other_threads)
 /* Only bf16 of `amx` and the noise of `avx512bf16` go to another set. */
 TEST(statistics_change_no_bit_of_o)
 {
-    problem p = summary_problem(131, ATTEND_F32);
+    problem p = summary_problem(261, ATTEND_F32);
     attend_stats stats;
 
     p.io.weights.data = NULL;
@@ -402,5 +402,5 @@ int main(void)
     if (!for_every_set(all_tests))
         return 1;
     RUN(statistics_have_names);
-    return test_finish();
+    return split_finish();
 }

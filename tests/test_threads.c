@@ -189,5 +189,5 @@ int main(void)
     RUN(a_pool_of_pthreads);
     RUN(two_contexts_at_once);
     RUN(merging_at_once);
-    return test_finish();
+    return split_finish();
 }

@@ -366,27 +366,42 @@ static int take_outputs(const struct check_blocks *blocks, const struct check_pr
     return 1;
 }
 
-int check_call(struct check_blocks *blocks, attend_context *ctx,
-               const struct check_problem *p, struct check_outputs *outputs, char *reason,
-               size_t reason_size)
+void check_place(struct check_blocks *blocks, const struct check_problem *p)
 {
-    const attend_rule rule = check_place_rule(blocks, p);
+    blocks->rule = check_place_rule(blocks, p);
+    blocks->q = check_place_input(blocks, p, CHECK_Q, p->q);
+    blocks->k = check_place_input(blocks, p, CHECK_K, p->k);
+    blocks->v = check_place_input(blocks, p, CHECK_V, p->v);
+}
+
+int check_call_placed(struct check_blocks *blocks, attend_context *ctx,
+                      const struct check_problem *p, struct check_outputs *outputs,
+                      char *reason, size_t reason_size)
+{
     struct placed_call call = {.io = attend_io_default(),
                                .stats = attend_stats_default()};
     attend_error error;
 
     *outputs = (struct check_outputs){0};
-    call.io.q = check_place_input(blocks, p, CHECK_Q, p->q);
-    call.io.k = check_place_input(blocks, p, CHECK_K, p->k);
-    call.io.v = check_place_input(blocks, p, CHECK_V, p->v);
+    call.io.q = blocks->q;
+    call.io.k = blocks->k;
+    call.io.v = blocks->v;
     place_outputs(blocks, p, &call);
     place_stats(blocks, p, &call);
     prepare_fault_line(ctx, p);
-    const attend_status status = attend_forward(ctx, &rule, &call.io, &error);
+    const attend_status status = attend_forward(ctx, &blocks->rule, &call.io, &error);
     if (status != ATTEND_OK) {
         snprintf(reason, reason_size, "%s: %s", attend_status_name(status),
                  error.message);
         return 0;
     }
     return take_outputs(blocks, p, &call, outputs, reason, reason_size);
+}
+
+int check_call(struct check_blocks *blocks, attend_context *ctx,
+               const struct check_problem *p, struct check_outputs *outputs, char *reason,
+               size_t reason_size)
+{
+    check_place(blocks, p);
+    return check_call_placed(blocks, ctx, p, outputs, reason, reason_size);
 }

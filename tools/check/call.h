@@ -22,6 +22,8 @@ struct check_blocks {
         unsigned char *base; /* `room` usable bytes between two unreadable pages */
         size_t room;
     } block[CHECK_BLOCKS];
+    attend_rule rule; /* of the problem that was placed last, and its inputs */
+    attend_view q, k, v;
 };
 void check_blocks_free(struct check_blocks *blocks);
 
@@ -48,6 +50,12 @@ void check_outputs_free(struct check_outputs *outputs);
 int check_call(struct check_blocks *blocks, attend_context *ctx,
                const struct check_problem *p, struct check_outputs *outputs, char *reason,
                size_t reason_size);
+
+/* The same in two steps, for several calls of a problem that is placed once. */
+void check_place(struct check_blocks *blocks, const struct check_problem *p);
+int check_call_placed(struct check_blocks *blocks, attend_context *ctx,
+                      const struct check_problem *p, struct check_outputs *outputs,
+                      char *reason, size_t reason_size);
 
 /* Q, K or V, and the rule, where check_call() would have them; valid until the next call.
  */

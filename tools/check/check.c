@@ -1,34 +1,50 @@
 /* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE
+
 #include "check/check.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/sample.h"
 
 const check_test check_tests[] = {
-    {"exp2", "2^x over the floats from -150 to 0, within 3 ulp", check_test_exp2},
-    {"bound", "shapes around every tile size, under the bound", check_test_bound},
-    {"random", "random problems of all options, under the bound", check_test_random},
-    {"rms", "mean square error beside a naive float evaluation", check_test_rms},
-    {"masked", "K and V at masked places change no bit", check_law_masked},
-    {"suffix", "masking a suffix is shortening nk, bit for bit", check_law_suffix},
-    {"batch", "a head alone is the head in its batch, bit for bit", check_law_batch},
-    {"alone", "a few rows alone are those among many, bit for bit", check_law_alone},
-    {"threads", "any number of threads, bit for bit", check_law_threads},
-    {"strides", "any strides of the same values, bit for bit", check_law_strides},
-    {"delete", "masking keys is deleting them", check_law_delete},
-    {"permute", "the order of keys does not matter", check_law_permute},
-    {"duplicate", "every key twice changes LSE by ln 2 alone", check_law_duplicate},
-    {"shift", "a constant on all scores changes LSE alone", check_law_shift},
-    {"merge", "parts of the keys join by O and LSE", check_law_merge},
-    {"constant", "equal values of V come out as they are", check_law_constant},
-    {"nonfinite", "NaN and Inf stay in the rows that see them", check_law_nonfinite},
-    {"stats", "all statistics of random problems, under the bound", check_test_stats},
-    {"unmoved", "statistics change no bit of O and LSE", check_law_unmoved},
-    {"stats-merge", "statistics of parts of the keys join", check_law_stats_merge},
-    {"second", "the columns of P from Q, K and LSE", check_law_second},
+    {"exp2", "2^x over the floats from -150 to 0, within 3 ulp", check_test_exp2,
+     CHECK_PLAIN},
+    {"bound", "shapes around every tile size, under the bound", check_test_bound,
+     CHECK_BOTH},
+    {"random", "random problems of all options, under the bound", check_test_random,
+     CHECK_BOTH},
+    {"rms", "mean square error beside a naive float evaluation", check_test_rms,
+     CHECK_BOTH},
+    {"masked", "K and V at masked places change no bit", check_law_masked, CHECK_BOTH},
+    {"suffix", "masking a suffix is shortening nk, bit for bit", check_law_suffix,
+     CHECK_BOTH},
+    {"batch", "a head alone is the head in its batch, bit for bit", check_law_batch,
+     CHECK_BOTH},
+    {"alone", "a few rows alone are those among many, bit for bit", check_law_alone,
+     CHECK_BOTH},
+    {"threads", "any number of threads, bit for bit", check_law_threads, CHECK_BOTH},
+    {"strides", "any strides of the same values, bit for bit", check_law_strides,
+     CHECK_BOTH},
+    {"delete", "masking keys is deleting them", check_law_delete, CHECK_BOTH},
+    {"permute", "the order of keys does not matter", check_law_permute, CHECK_BOTH},
+    {"duplicate", "every key twice changes LSE by ln 2 alone", check_law_duplicate,
+     CHECK_BOTH},
+    {"shift", "a constant on all scores changes LSE alone", check_law_shift, CHECK_BOTH},
+    {"merge", "parts of the keys join by O and LSE", check_law_merge, CHECK_BOTH},
+    {"constant", "equal values of V come out as they are", check_law_constant,
+     CHECK_BOTH},
+    {"nonfinite", "NaN and Inf stay in the rows that see them", check_law_nonfinite,
+     CHECK_BOTH},
+    {"stats", "all statistics of random problems, under the bound", check_test_stats,
+     CHECK_BOTH},
+    {"unmoved", "statistics change no bit of O and LSE", check_law_unmoved, CHECK_BOTH},
+    {"stats-merge", "statistics of parts of the keys join", check_law_stats_merge,
+     CHECK_BOTH},
+    {"second", "the columns of P from Q, K and LSE", check_law_second, CHECK_PLAIN},
 };
 const int check_test_count = (int)(sizeof check_tests / sizeof check_tests[0]);
 
@@ -45,7 +61,54 @@ static int default_threads(void)
     return threads;
 }
 
-attend_status check_open(struct check_run *run, const char *isa, int threads,
+attend_status check_context(const struct check_set *set, int threads,
+                            attend_context **ctx, attend_error *error)
+{
+    const char *const found = getenv("ATTEND_SPLIT");
+    char *const kept = found != NULL ? check_memory(strlen(found) + 1, 1) : NULL;
+    attend_options options = attend_options_default();
+    char keys[16];
+
+    if (kept != NULL)
+        memcpy(kept, found, strlen(found) + 1);
+    snprintf(keys, sizeof keys, "%d", CHECK_SPLIT_KEYS);
+    if (set->split)
+        setenv("ATTEND_SPLIT", keys, 1);
+    else
+        unsetenv("ATTEND_SPLIT");
+    options.isa = set->name;
+    options.threads = threads;
+    const attend_status status = attend_context_create(ctx, &options, error);
+    if (kept != NULL)
+        setenv("ATTEND_SPLIT", kept, 1);
+    else
+        unsetenv("ATTEND_SPLIT");
+    free(kept);
+    return status;
+}
+
+static attend_status open_set(struct check_run *run, const attend_isa *isa, int split,
+                              int threads, attend_error *error)
+{
+    struct check_set *const set = &run->sets[run->count];
+
+    *set = (struct check_set){.name = isa->name,
+                              .needs = isa->needs,
+                              .split = split,
+                              .model = strcmp(isa->name, "ref") == 0 ? CHECK_REF
+                                                                     : CHECK_KERNELS};
+    if (split && set->model == CHECK_REF)
+        return ATTEND_OK;
+    snprintf(set->label, sizeof set->label, "%s%s", isa->name, split ? "/split" : "");
+    const attend_status status = check_context(set, threads, &set->ctx, error);
+    if (status == ATTEND_OK) {
+        run->count++;
+        run->plain += !split;
+    }
+    return status;
+}
+
+attend_status check_open(struct check_run *run, const char *isa, int runs, int threads,
                          attend_error *error)
 {
     attend_isa found;
@@ -55,24 +118,20 @@ attend_status check_open(struct check_run *run, const char *isa, int threads,
                               .effort = 1.0,
                               .exp2_step = 1,
                               .exp2_threads = threads > 0 ? threads : default_threads()};
-    for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
-        if (isa != NULL ? strcmp(isa, found.name) != 0
-                        : !found.runs || run->count == CHECK_SETS_MAX)
-            continue;
-        attend_options options = attend_options_default();
-        options.isa = found.name;
-        options.threads = threads > 0 ? threads : 1;
-        struct check_set *const set = &run->sets[run->count];
-        const attend_status status = attend_context_create(&set->ctx, &options, error);
-        if (status != ATTEND_OK) {
-            check_close(run);
-            return status;
+    for (int split = 0; split < 2; split++)
+        for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
+            if (isa != NULL ? strcmp(isa, found.name) != 0 : !found.runs)
+                continue;
+            if (!(runs & (split ? CHECK_SPLIT : CHECK_PLAIN)) ||
+                run->count == CHECK_SETS_MAX)
+                continue;
+            const attend_status status =
+                open_set(run, &found, split, threads > 0 ? threads : 1, error);
+            if (status != ATTEND_OK) {
+                check_close(run);
+                return status;
+            }
         }
-        set->name = found.name;
-        set->needs = found.needs;
-        set->model = strcmp(found.name, "ref") == 0 ? CHECK_REF : CHECK_KERNELS;
-        run->count++;
-    }
     if (run->count == 0) {
         /* Not in this build: the library says so in its own words. */
         attend_options options = attend_options_default();
@@ -90,18 +149,31 @@ void check_close(struct check_run *run)
     for (int s = 0; s < run->count; s++)
         attend_context_destroy(run->sets[s].ctx);
     check_blocks_free(&run->blocks);
-    run->count = 0;
+    run->count = run->plain = 0;
+}
+
+int check_set_count(const struct check_run *run, const check_test *test)
+{
+    return test->runs == CHECK_PLAIN ? run->plain : run->count;
 }
 
 void check_perform(struct check_run *run, const check_test *test)
 {
-    for (int s = 0; s < run->count; s++)
+    const int count = run->count;
+
+    for (int s = 0; s < count; s++)
         run->sets[s].tally = (struct check_tally){.ok = 1};
+    run->count = check_set_count(run, test);
     test->perform(run);
-    /* A test that ran no case proves nothing. */
-    for (int s = 0; s < run->count; s++)
-        if (run->sets[s].tally.cases == 0)
-            check_note(&run->sets[s], INFINITY, NULL, "no case ran");
+    /* A test that ran no case proves nothing, nor does a forced one without splits. */
+    for (int s = 0; s < run->count; s++) {
+        struct check_set *const set = &run->sets[s];
+        if (set->tally.cases == 0)
+            check_note(set, INFINITY, NULL, "no case ran");
+        else if (set->split && set->tally.split == 0)
+            check_note(set, INFINITY, NULL, "no case had more than one split");
+    }
+    run->count = count;
 }
 
 int64_t check_cases(const struct check_run *run, int64_t base)
@@ -134,12 +206,19 @@ void check_note(struct check_set *set, double ratio, const struct check_problem 
              p != NULL ? "; " : "", problem);
 }
 
+/* Splits are whole blocks, which have 256 keys in `amx`. */
+static int64_t split_keys(const struct check_set *set)
+{
+    return strcmp(set->name, "amx") == 0 ? 2 * CHECK_SPLIT_KEYS : CHECK_SPLIT_KEYS;
+}
+
 int check_try(struct check_run *run, struct check_set *set, attend_context *ctx,
               const struct check_problem *p, struct check_outputs *outputs)
 {
     char reason[384];
 
     check_tick(run);
+    set->tally.split += set->split && check_spans(p, split_keys(set));
     if (check_call(&run->blocks, ctx, p, outputs, reason, sizeof reason))
         return 1;
     check_note(set, INFINITY, p, reason);
@@ -190,7 +269,7 @@ void check_test_bound(struct check_run *run)
     static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16,
                                           ATTEND_F64};
 
-    for (int64_t n = 0; n < check_cases(run, 500); n++) {
+    for (int64_t n = 0; n < check_cases(run, 320); n++) {
         const uint64_t seed = check_case_seed(run, 1, n);
         struct check_random random = {.seed = seed};
         const int64_t nq = hostile_size(&random, 257), nk = hostile_size(&random, 521);
@@ -211,11 +290,17 @@ void check_test_bound(struct check_run *run)
 
 void check_test_random(struct check_run *run)
 {
-    const struct check_sample_options options = {
-        .max_length = 160, .max_width = 96, .max_heads = 3};
+    const struct check_sample_options options[] = {
+        {.max_length = 160, .max_width = 96, .max_heads = 3},
+        {.min_keys = CHECK_SPLIT_KEYS + 1,
+         .max_length = 4 * CHECK_SPLIT_KEYS + 8,
+         .max_rows = 24,
+         .max_width = 96,
+         .max_heads = 2}};
 
-    for (int64_t n = 0; n < check_cases(run, 500); n++) {
-        struct check_problem p = check_sample(check_case_seed(run, 2, n), &options);
+    for (int64_t n = 0; n < check_cases(run, 320); n++) {
+        struct check_problem p =
+            check_sample(check_case_seed(run, 2, n), &options[n % 5 % 2]);
         check_all(run, &p);
         check_problem_free(&p);
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The numerical checks: named tests, each run over every kernel set that this
- * machine can run, `ref` included, through the public interface alone.
+ * machine can run, `ref` included, through the public interface alone.  Sets that
+ * cut the keys into splits run once as they are, and once with splits so small that
+ * short problems have several.
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -9,11 +11,15 @@
 #include "check/call.h"
 #include "check/dense.h"
 
-enum { CHECK_SETS_MAX = 16 };
+enum { CHECK_SETS_MAX = 32 };
+
+/* Keys of a forced split: the least that all sets but `amx` take, which rounds it up. */
+enum { CHECK_SPLIT_KEYS = 128 };
 
 /* One test on one kernel set. */
 struct check_tally {
     int64_t cases;
+    int64_t split; /* calls of a forced set in which a row saw more than one split */
     /*
      * Largest error over its bound; 0 for equal bits, infinite for unequal ones and
      * for a call that failed.
@@ -25,6 +31,8 @@ struct check_tally {
 
 struct check_set {
     const char *name, *needs; /* as attend_isa_get() says */
+    char label[32];           /* the name, with "/split" where splits are forced */
+    int split;                /* whether splits are forced */
     int model;                /* CHECK_KERNELS or CHECK_REF */
     attend_context *ctx;
     struct check_tally tally; /* of the test that ran last */
@@ -32,8 +40,8 @@ struct check_set {
 
 struct check_run {
     struct check_set sets[CHECK_SETS_MAX];
-    int count;
-    int all; /* whether every set that runs here is among them */
+    int count, plain; /* sets, and how many of them, the first, have plain splits */
+    int all;          /* whether every set that runs here is among them */
     uint64_t seed;
     double effort;     /* multiplies the number of cases; 1 for `attend check` */
     int64_t exp2_step; /* one float in this many */
@@ -43,26 +51,43 @@ struct check_run {
     void *progress_user;
 };
 
+/* Which of the two runs of a set. */
+enum { CHECK_PLAIN = 1, CHECK_SPLIT = 2, CHECK_BOTH = CHECK_PLAIN | CHECK_SPLIT };
+
 /*
- * Every set that runs here, or the one named.  `threads` 0 runs the many small
- * problems on one thread each, where a pool would only wait, and exp2 on the
- * library's default.  On failure the error says why and nothing is left to close.
+ * Every set that runs here, or the one named, those of `runs`; `ref`, which has no
+ * splits, is plain.  `threads` 0 runs the many small problems on one thread each,
+ * where a pool would only wait, and exp2 on the library's default.  On failure the
+ * error says why and nothing is left to close.
  */
-attend_status check_open(struct check_run *run, const char *isa, int threads,
+attend_status check_open(struct check_run *run, const char *isa, int runs, int threads,
                          attend_error *error);
 void check_close(struct check_run *run);
+
+/*
+ * A context of the set with its splits.  Sets ATTEND_SPLIT for the moment: no other
+ * thread may read the environment.
+ */
+attend_status check_context(const struct check_set *set, int threads,
+                            attend_context **ctx, attend_error *error);
 
 typedef struct check_test {
     const char *name;
     const char *what; /* one line */
     void (*perform)(struct check_run *run);
+    int runs; /* CHECK_BOTH, or CHECK_PLAIN where nothing is split */
 } check_test;
 
 /* All tests, in the order to run them. */
 extern const check_test check_tests[];
 extern const int check_test_count;
 
-/* Run a test over all sets; sets[].tally holds the results. */
+/* How many sets, the first, a test runs on. */
+int check_set_count(const struct check_run *run, const check_test *test);
+/*
+ * Run a test over its sets, whose tally holds the results.  A forced set fails where
+ * no problem of the test had more than one split.
+ */
 void check_perform(struct check_run *run, const check_test *test);
 
 /* ---- for the tests ------------------------------------------------------ */

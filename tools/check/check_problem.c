@@ -119,6 +119,41 @@ int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, i
     return p->mask == NULL || check_broadcast(p->mask, p->mask_size, b, h, i, j) != 0.0;
 }
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int check_key_range(const struct check_problem *p, int64_t b, int64_t i, int64_t *first,
+                    int64_t *end)
+{
+    /* No position is further than this from a key: the sums below cannot overflow. */
+    const int64_t far = INT64_C(1) << 40, position = check_position(p, b, i);
+
+    *first = 0;
+    *end = p->nk;
+    if (p->causal != ATTEND_CAUSAL_NONE)
+        *end = smaller(*end, position + 1);
+    if (p->window_left >= 0)
+        *first = larger(*first, position - smaller(p->window_left, far));
+    if (p->window_right >= 0)
+        *end = smaller(*end, position + smaller(p->window_right, far) + 1);
+    if (p->key_lengths != NULL)
+        *end = smaller(*end, p->key_lengths[b]);
+    return *first < *end;
+}
+
+int check_spans(const struct check_problem *p, int64_t keys)
+{
+    int64_t first, end;
+
+    for (int64_t b = 0; b < p->nb; b++)
+        for (int64_t i = 0; i < p->nq && p->hq > 0; i++)
+            if (check_key_range(p, b, i, &first, &end) &&
+                first / keys != (end - 1) / keys)
+                return 1;
+    return 0;
+}
+
 void check_repeat(double *values, const int64_t size[4],
                   const struct check_layout *layout)
 {

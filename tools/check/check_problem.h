@@ -83,6 +83,11 @@ double check_scale(const struct check_problem *p);
 int64_t check_position(const struct check_problem *p, int64_t b, int64_t i);
 /* What row (b, h, i) sees, -inf biases included. */
 int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j);
+/* Row i of batch b sees keys *first .. *end - 1 at most, mask aside; 0 if none. */
+int check_key_range(const struct check_problem *p, int64_t b, int64_t i, int64_t *first,
+                    int64_t *end);
+/* Whether a row sees keys, mask aside, of more than one split of `keys` keys. */
+int check_spans(const struct check_problem *p, int64_t keys);
 /* An element of a mask or bias of `size`, broadcast. */
 double check_broadcast(const double *values, const int64_t size[4], int64_t b, int64_t h,
                        int64_t i, int64_t j);

@@ -29,6 +29,12 @@ struct check_expect {
 };
 
 struct check_expect check_dense(const struct check_problem *p);
+/*
+ * The same of the rows where wanted[row] is set, of all if it is NULL; of the others
+ * nothing is claimed.
+ */
+struct check_expect check_dense_rows(const struct check_problem *p,
+                                     const unsigned char *wanted);
 /* The values of an output, in the order of check_output(). */
 struct check_values *check_expected(struct check_expect *expect, int which);
 void check_expect_free(struct check_expect *expect);

@@ -6,7 +6,10 @@
 #include "check/check.h"
 #include "check/sample.h"
 
-/* A random problem with at least one row, all outputs asked for at times. */
+/*
+ * A random problem with at least one row, all outputs asked for at times.  Two of five
+ * have fewer rows and 2 to 5 splits of the least size, whatever max_length is.
+ */
 struct check_problem check_law_sample(const struct check_run *run, uint64_t salt,
                                       int64_t n, int64_t max_length);
 

@@ -7,19 +7,31 @@
 
 #include "check/laws.h"
 
-struct check_problem check_law_sample(const struct check_run *run, uint64_t salt,
-                                      int64_t n, int64_t max_length)
+/* The first problem of case n, with its salt, that has a row and a key. */
+static struct check_problem sample(const struct check_run *run, uint64_t salt, int64_t n,
+                                   const struct check_sample_options *options)
 {
-    const struct check_sample_options options = {
-        .max_length = max_length, .max_width = 72, .max_heads = 3};
-
     for (int64_t attempt = 0;; attempt++) {
         struct check_problem p =
-            check_sample(check_case_seed(run, salt, n + 5000 * attempt), &options);
+            check_sample(check_case_seed(run, salt, n + 5000 * attempt), options);
         if (p.nb * p.hq * p.nq * p.nk > 0)
             return p;
         check_problem_free(&p);
     }
+}
+
+struct check_problem check_law_sample(const struct check_run *run, uint64_t salt,
+                                      int64_t n, int64_t max_length)
+{
+    const struct check_sample_options any = {
+        .max_length = max_length, .max_width = 72, .max_heads = 3};
+    const struct check_sample_options split = {.min_keys = CHECK_SPLIT_KEYS + 1,
+                                               .max_length = 4 * CHECK_SPLIT_KEYS + 8,
+                                               .max_rows = 24,
+                                               .max_width = 72,
+                                               .max_heads = 2};
+
+    return sample(run, salt, n, n % 5 % 2 ? &split : &any);
 }
 
 /* Few rows over many keys, as in decoding: keys may be split among workers. */
@@ -29,13 +41,7 @@ static struct check_problem sample_few_rows(const struct check_run *run, uint64_
     const struct check_sample_options options = {
         .max_length = 3000, .max_rows = 5, .max_width = 72, .max_heads = 3};
 
-    for (int64_t attempt = 0;; attempt++) {
-        struct check_problem p =
-            check_sample(check_case_seed(run, salt, n + 5000 * attempt), &options);
-        if (p.nb * p.hq * p.nq * p.nk > 0)
-            return p;
-        check_problem_free(&p);
-    }
+    return sample(run, salt, n, &options);
 }
 
 int check_same_bits(double a, double b)
@@ -320,20 +326,16 @@ void check_law_alone(struct check_run *run)
 
 static void threads_of_set(struct check_run *run, struct check_set *set, int threads)
 {
-    attend_options options = attend_options_default();
     attend_context *one = NULL, *many = NULL;
     attend_error error;
 
-    options.isa = set->name;
-    options.threads = 1;
-    if (attend_context_create(&one, &options, &error) != ATTEND_OK) {
+    if (check_context(set, 1, &one, &error) != ATTEND_OK) {
         check_note(set, INFINITY, NULL, error.message);
         return;
     }
-    options.threads = threads;
-    if (attend_context_create(&many, &options, &error) != ATTEND_OK)
+    if (check_context(set, threads, &many, &error) != ATTEND_OK)
         check_note(set, INFINITY, NULL, error.message);
-    for (int64_t n = 0; many != NULL && n < check_cases(run, 20); n++) {
+    for (int64_t n = 0; many != NULL && n < check_cases(run, 14); n++) {
         const uint64_t salt = 13 + (uint64_t)threads;
         struct check_problem p =
             n % 2 ? sample_few_rows(run, salt, n) : check_law_sample(run, salt, n, 200);

@@ -86,7 +86,9 @@ static void sample_sizes(struct check_problem *p, struct check_random *random,
     p->hkv = check_random_int(random, 1, options->max_heads);
     p->hq = p->hkv * check_random_int(random, 1, options->max_heads);
     p->nq = length(random, options->max_rows ? options->max_rows : options->max_length);
-    p->nk = length(random, options->max_length);
+    p->nk = options->min_keys
+                ? check_random_int(random, options->min_keys, options->max_length)
+                : length(random, options->max_length);
     p->d = length(random, options->max_width);
     p->dv = check_random_chance(random, 0.5) ? p->d : length(random, options->max_width);
     if (check_random_chance(random, 0.02))

@@ -8,6 +8,7 @@
 struct check_sample_options {
     int64_t max_length; /* of nq and nk */
     int64_t max_rows;   /* of nq, if not 0 */
+    int64_t min_keys;   /* of nk, if not 0: then all lengths up to the largest alike */
     int64_t max_width;  /* of d and dv */
     int64_t max_heads;  /* of hkv and of the group, and of nb */
     int tame;           /* unit normal values and the default scale only */

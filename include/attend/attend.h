@@ -568,14 +568,26 @@ typedef struct attend_part {
 
 /*
  * Join parts that split the keys of one problem: O = sum_p w_p O_p with
- * w_p = exp(lse_p - lse), in the order given.  A part with lse = -inf has no
- * influence.  `lse` may be NULL or have data NULL.  Parts and outputs may differ
- * in dtype; f32 parts keep the error independent of their number.  Allocates
- * nothing; any number of threads may call it at once.
+ * w_p = exp(lse_p - lse), in the order given and in double.  A part with lse = -inf has
+ * no influence.  `lse` may be NULL or have data NULL.  Parts and outputs may differ
+ * in dtype; f32 parts keep the error independent of their number.
+ *
+ * In place: `out` may be the very tensor of a part (data, dtype and strides the same),
+ * and `lse` that part's or another's.  Outputs may overlap parts in no other way.
+ *
+ * Runs in the caller's thread and allocates nothing; any number of threads may call it
+ * at once.
  */
 ATTEND_API attend_status attend_merge(const attend_part *parts, int64_t count,
                                       const attend_tensor *out, const attend_tensor *lse,
                                       attend_error *err);
+/*
+ * The same on the threads and the kernel set of a context, to the same bits: any context
+ * gives those of attend_merge().
+ */
+ATTEND_API attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
+                                           int64_t count, const attend_tensor *out,
+                                           const attend_tensor *lse, attend_error *err);
 
 /*
  * y[i] = 2^x[i] by the routine the context's f32 kernels weigh keys with, so

@@ -12,6 +12,8 @@
 #include "core/second_request.h"
 #include "core/tiling.h"
 
+struct merge_run;
+
 struct kernels {
     const char *isa;
     unsigned needs; /* bits of cpu/cpu_features.h */
@@ -40,6 +42,13 @@ struct kernels {
     size_t (*second_scratch)(const struct problem *p);
     void (*second)(const struct problem *p, const struct second_item *item,
                    void *scratch);
+    /*
+     * Columns of a row of core/merge_rows.h; and exp(x) of numbers that are not positive,
+     * their count a multiple of MERGE_ROWS, within 2 ulp.  The same bits in every set;
+     * NULL in one that leaves them to `base`, or to the set of any machine.
+     */
+    void (*merge)(const struct merge_run *run, double *sums);
+    void (*merge_exp)(double *x, int64_t count);
     void (*exp2)(const float *x, float *y, int64_t n);
 };
 

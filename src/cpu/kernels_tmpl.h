@@ -21,6 +21,7 @@
 #include "base/base.h"
 #include "base/half.h"
 #include "core/kernels.h"
+#include "core/merge_rows.h"
 #include "core/second_pool.h"
 #include "core/second_store.h"
 #include "core/tensor.h"
@@ -295,7 +296,11 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 #include "cpu/second_tmpl.h"
+#include "cpu/merge_tmpl.h"
+#define MERGE(name) name
 
+#else
+#define MERGE(name) NULL
 #endif
 
 #define TABLE_OF(isa) attendi_cpu_##isa
@@ -377,4 +382,6 @@ const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .finish = finish,
                                    .second_scratch = SECOND(second_scratch),
                                    .second = SECOND(second),
+                                   .merge = MERGE(merge),
+                                   .merge_exp = MERGE(merge_exp),
                                    .exp2 = exp2_floats};

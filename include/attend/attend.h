@@ -224,9 +224,15 @@ typedef struct attend_rule {
     int64_t window_left, window_right;
     const int64_t *key_lengths; /* [nb], each 0 .. nk: row i sees j < it; NULL: nk */
     /* Each axis of (nb, hq, nq, nk), or 1 for an axis it is broadcast over. */
-    attend_view mask;    /* ATTEND_BOOL, true = seen; data NULL: none */
-    attend_view bias;    /* any floating dtype; data NULL: none */
-    const double *alibi; /* [hq] slopes; NULL: none */
+    attend_view mask; /* ATTEND_BOOL, true = seen; data NULL: none */
+    attend_view bias; /* any floating dtype; data NULL: none */
+    /*
+     * [hq] slopes; NULL: none.  The term is computed from the last key that causal rule,
+     * window and key length leave to the row (the first for a negative slope), masked or
+     * not, which LSE makes up for: it rounds as |alibi| times the larger of the distances
+     * of a key from there and from position(i).
+     */
+    const double *alibi;
     const double *sinks; /* [hq] logits: exp(sink) joins the denominator; NULL: none */
 } attend_rule;
 

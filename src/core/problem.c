@@ -68,6 +68,7 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
     p->hkv = io->k.size[1];
     p->nk = io->k.size[2];
     p->dv = io->v.size[3];
+    p->all_keys = p->nk;
     p->dtype = io->q.dtype;
     if (p->hkv == 0 ? p->hq != 0 : p->hq % p->hkv != 0)
         return attendi_fail(err, ATTEND_EINVAL,
@@ -180,10 +181,10 @@ static attend_status check_causal(const struct problem *p, const attend_rule *ru
                                     LL(rule->causal_offset[b]));
     }
     for (int64_t b = 0; rule->key_lengths && b < p->nb; b++)
-        if (rule->key_lengths[b] < 0 || rule->key_lengths[b] > p->nk)
+        if (rule->key_lengths[b] < 0 || rule->key_lengths[b] > p->all_keys)
             return attendi_fail(err, ATTEND_EINVAL,
                                 "key_lengths[%lld] (%lld) is outside 0..%lld (nk)", LL(b),
-                                LL(rule->key_lengths[b]), LL(p->nk));
+                                LL(rule->key_lengths[b]), LL(p->all_keys));
     return ATTEND_OK;
 }
 

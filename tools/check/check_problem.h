@@ -83,6 +83,11 @@ double check_scale(const struct check_problem *p);
 int64_t check_position(const struct check_problem *p, int64_t b, int64_t i);
 /* What row (b, h, i) sees, -inf biases included. */
 int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j);
+/*
+ * The key ALiBi is counted from: the last, for a negative slope the first, that causal
+ * rule, window and key length leave to the row; its position where they leave none.
+ */
+int64_t check_anchor(const struct check_problem *p, int64_t b, int64_t h, int64_t i);
 /* An element of a mask or bias of `size`, broadcast. */
 double check_broadcast(const double *values, const int64_t size[4], int64_t b, int64_t h,
                        int64_t i, int64_t j);

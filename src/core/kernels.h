@@ -34,9 +34,13 @@ struct kernels {
     size_t (*partial_size)(const struct problem *p, int64_t rows);
     /* One item of work; scratch at ATTENDI_ALIGN. */
     void (*forward)(const struct problem *p, const struct tile *t, void *scratch);
-    /* Ends the rows of `t` from `count` partials, split after split; overwrites them. */
+    /*
+     * Combines `count` partials of the rows of `t`, which lie one after another and are
+     * overwritten, and ends the rows or leaves the record.  Partial x begins at split
+     * start[x] of the sequence, or x where start is NULL.
+     */
     void (*finish)(const struct problem *p, const struct tile *t, void *partials,
-                   int64_t count, void *scratch);
+                   const int64_t *start, int64_t count, void *scratch);
     /* An item of the second pass, with scratch of its own; NULL in a set that takes none.
      */
     size_t (*second_scratch)(const struct problem *p);

@@ -8,6 +8,7 @@
 #include "core/stats.h"
 
 struct second;
+struct shard;
 
 struct problem {
     int64_t nb, hq, hkv, group, nq, nk, d, dv; /* group = hq / hkv */
@@ -27,6 +28,9 @@ struct problem {
     attend_tensor out, lse, weights;
     const double *alibi, *sinks;
     int64_t split_keys; /* keys of a split; set with the kernel set that takes it */
+    const struct shard
+        *shard; /* NULL: rows are ended; else they leave its records here */
+    attend_tensor records;
     struct stats stats;
     const struct second *second; /* NULL: a forward pass; else v, out, lse are empty */
 };
@@ -45,6 +49,20 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
 attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *rule,
                                         const attend_view *q, const attend_view *k,
                                         attend_error *err);
+
+/*
+ * The same for partials of a shard, which is filled in; and for rows that end from
+ * records of shards of `all_keys` keys, of f64 or f32: it has no inputs, mask and bias,
+ * and its dtype is that of inputs that `out` could be of.
+ */
+attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
+                                         const attend_rule *rule, const attend_io *io,
+                                         const attend_partials *partials,
+                                         attend_error *err);
+attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *rule,
+                                        attend_dtype records, int64_t all_keys,
+                                        const attend_tensor *out,
+                                        const attend_tensor *lse, attend_error *err);
 
 /* Where query i of batch b stands among the keys. */
 static inline int64_t attendi_position(const struct problem *p, int64_t b, int64_t i)

@@ -46,7 +46,7 @@
 /* The same where rows are few, whose sums take all keys of a block in turn. */
 #define NARROW_BC 128
 /* Keys of a split: the share of one worker. */
-#define SPLIT 1024
+#define SPLIT ATTEND_SPLIT_KEYS
 #define BLOCK_MAX (BC > NARROW_BC ? BC : NARROW_BC)
 /* Columns summed in one go by a score. */
 #define SUM_COLUMNS 128
@@ -345,9 +345,9 @@ static void forward(const struct problem *p, const struct tile *t, void *scratch
 }
 
 static void finish(const struct problem *p, const struct tile *t, void *partials,
-                   int64_t count, void *scratch)
+                   const int64_t *start, int64_t count, void *scratch)
 {
-    FOR_DTYPE(p->dtype, finish, p, t, partials, count, scratch);
+    FOR_DTYPE(p->dtype, finish, p, t, partials, start, count, scratch);
 }
 
 /* Scores of the second pass come from products that write them in one piece. */

@@ -146,7 +146,7 @@ static void N(forward_narrow)(STATE *s)
              j0 < min_i64(g->hi, k0 + split); j0 += NARROW_BC)
             N(narrow_block)(s, g, j0);
         if (N(many_splits)(s, g))
-            N(push_split)(s, g, k0 / split);
+            N(push_split)(s, g, (k0 - s->t->keys.lo) / split);
     }
     N(combine_pending)(s, g);
     for (int64_t r = 0; r < g->rows; r++)

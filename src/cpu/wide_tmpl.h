@@ -354,11 +354,11 @@ static void N(forward_wide)(STATE *s)
         (s, all, (struct key_range){max_i64(all.lo, k0), min_i64(all.hi, k0 + split)});
         for (int64_t x = 0; x < s->count; x++)
             if (N(many_splits)(s, &s->rows[x]))
-                N(push_split)(s, &s->rows[x], k0 / split);
+                N(push_split)(s, &s->rows[x], (k0 - s->t->keys.lo) / split);
     }
     for (int64_t x = 0; x < s->count; x++) {
         N(combine_pending)(s, &s->rows[x]);
-        if (s->t->partial)
+        if (N(leaves_partial)(s))
             N(store_partials)(s, &s->rows[x]);
         else
             N(finish_tile)(s, &s->rows[x]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_forward: validate, cut, hand out. */
+/* attend_forward and attend_forward_partials: validate, cut, hand out. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "core/schedule.h"
+#include "core/shard.h"
 #include "work.h"
 
 struct run {
@@ -22,6 +23,24 @@ struct run {
     atomic_int *missing; /* partials that the rows of an item still wait for */
 };
 
+/* Combines the partials of all splits of a tile's rows: to its records, or to rows. */
+static void finish(const struct run *run, struct tile tile, char *partials, void *scratch)
+{
+    const struct problem *p = run->problem;
+    const struct kernels *k = run->kernels;
+    const size_t size = k->partial_size(p, tile.rows);
+
+    for (tile.record = 0; tile.record < (p->shard ? p->shard->records : 1);
+         tile.record++) {
+        tile.keys = p->shard ? attendi_record_keys(p->shard, tile.record)
+                             : (struct key_range){0, p->nk};
+        const int64_t first = tile.keys.lo / p->split_keys;
+        const int64_t count = ceil_div_i64(tile.keys.hi, p->split_keys) - first;
+
+        k->finish(p, &tile, partials + (size_t)first * size, NULL, count, scratch);
+    }
+}
+
 /* One item, which writes nothing that another reads. */
 static void compute(void *arg, int64_t turn, int worker)
 {
@@ -32,7 +51,7 @@ static void compute(void *arg, int64_t turn, int worker)
     const int64_t splits = run->schedule.tiling.splits, rows = index / splits;
     struct tile tile = attendi_tile(&run->schedule.tiling, index);
 
-    if (splits == 1) {
+    if (!run->schedule.tiling.gathers) {
         k->forward(run->problem, &tile, scratch);
         return;
     }
@@ -44,7 +63,7 @@ static void compute(void *arg, int64_t turn, int worker)
     /* Whoever brings the last one combines them all. */
     if (atomic_fetch_sub(&run->missing[rows], 1) == 1) {
         tile.partial = NULL;
-        k->finish(run->problem, &tile, partials, splits, scratch);
+        finish(run, tile, partials, scratch);
     }
 }
 
@@ -61,7 +80,7 @@ static attend_status prepare(struct run *run, attend_context *ctx, attend_error 
 {
     const struct tiling *t = &run->schedule.tiling;
     const int64_t workers = run->schedule.workers, items = t->count;
-    const bool ordered = workers > 1 && t->count <= INT32_MAX, split = t->splits > 1;
+    const bool ordered = workers > 1 && t->count <= INT32_MAX, split = t->gathers;
     size_t total = 0, order_at, partials_at, missing_at, digest_at, ln_at;
     struct stats *const stats = &run->problem->stats;
     run->worker_scratch = attendi_worker_size(
@@ -111,6 +130,29 @@ static void summarise_head(void *arg, int64_t head, int worker)
     attendi_stats_summarise(p, head / p->hq, head % p->hq);
 }
 
+static attend_status run_problem(attend_context *ctx, struct problem *problem,
+                                 attend_error *err)
+{
+    const struct kernels *const kernels = attendi_kernels_for(ctx, problem);
+    attend_status status = ATTEND_OK;
+
+    problem->fast = ctx->order == ATTEND_ORDER_FAST;
+    problem->split_keys = attendi_split_keys(ctx, kernels);
+    struct run run = {.ctx = ctx,
+                      .kernels = kernels,
+                      .problem = problem,
+                      .schedule = attendi_schedule(problem, kernels, ctx->threads,
+                                                   ctx->split_keys > 0)};
+    if (run.schedule.workers > 0 && (status = prepare(&run, ctx, err)) != ATTEND_OK)
+        return status;
+    attendi_hand_out(ctx, run.schedule.workers, run.schedule.tiling.count, true, compute,
+                     &run);
+    if (problem->stats.summaries)
+        attendi_hand_out(ctx, run.schedule.workers > 1 ? run.schedule.workers : 1,
+                         problem->nb * problem->hq, false, summarise_head, &run);
+    return ATTEND_OK;
+}
+
 attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
                              const attend_io *io, attend_error *err)
 {
@@ -118,28 +160,26 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
-    attend_status status = attendi_problem_init(&problem, rule, io, err);
-    if (status != ATTEND_OK)
+    const attend_status status = attendi_problem_init(&problem, rule, io, err);
+    if (status != ATTEND_OK || nothing_to_write(&problem))
         return status;
+    return run_problem(ctx, &problem, err);
+}
 
-    if (nothing_to_write(&problem))
-        return ATTEND_OK;
-    const struct kernels *const kernels = attendi_kernels_for(ctx, &problem);
-    problem.fast = ctx->order == ATTEND_ORDER_FAST;
-    problem.split_keys = attendi_split_keys(ctx, kernels);
-    struct run run = {.ctx = ctx,
-                      .kernels = kernels,
-                      .problem = &problem,
-                      .schedule = attendi_schedule(&problem, kernels, ctx->threads,
-                                                   ctx->split_keys > 0)};
-    if (run.schedule.workers > 0 && (status = prepare(&run, ctx, err)) != ATTEND_OK)
+attend_status attend_forward_partials(attend_context *ctx, const attend_rule *rule,
+                                      const attend_io *io,
+                                      const attend_partials *partials, attend_error *err)
+{
+    struct problem problem;
+    struct shard shard;
+
+    if (!ctx)
+        return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
+    const attend_status status =
+        attendi_problem_init_shard(&problem, &shard, rule, io, partials, err);
+    if (status != ATTEND_OK || shard.records == 0)
         return status;
-    attendi_hand_out(ctx, run.schedule.workers, run.schedule.tiling.count, true, compute,
-                     &run);
-    if (problem.stats.summaries)
-        attendi_hand_out(ctx, run.schedule.workers > 1 ? run.schedule.workers : 1,
-                         problem.nb * problem.hq, false, summarise_head, &run);
-    return ATTEND_OK;
+    return run_problem(ctx, &problem, err);
 }
 
 void attend_exp2(const attend_context *ctx, const float *x, float *y, int64_t n)

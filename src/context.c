@@ -14,7 +14,6 @@
 #include "ref/ref.h"
 
 #define THREADS_MAX 4096
-#define SPLIT_MAX (1 << 20)
 
 #define STRING(x) #x
 #define VERSION(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
@@ -87,10 +86,10 @@ static attend_status split_of_environment(int64_t *keys, attend_error *err)
     if (!text || !*text)
         return ATTEND_OK;
     *keys = strtoll(text, &end, 10);
-    if (*end || *keys < 1 || *keys > SPLIT_MAX)
+    if (*end || *keys < 1 || *keys > ATTEND_SPLIT_KEYS)
         return attendi_fail(err, ATTEND_EINVAL,
                             "ATTEND_SPLIT (\"%s\") is not a number of keys in 1..%d",
-                            text, SPLIT_MAX);
+                            text, ATTEND_SPLIT_KEYS);
     return ATTEND_OK;
 }
 

@@ -19,7 +19,10 @@ int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k)
 {
     if (k->split_keys == 0 || ctx->split_keys == 0)
         return k->split_keys;
-    return ceil_div_i64(ctx->split_keys, k->block_keys) * k->block_keys;
+    int64_t keys = k->block_keys;
+    while (keys < ctx->split_keys)
+        keys *= 2;
+    return min_i64(keys, k->split_keys);
 }
 
 bool attendi_reserve(size_t *total, int64_t count, size_t size)

@@ -11,7 +11,10 @@
 const struct kernels *attendi_kernels_for(const attend_context *ctx,
                                           const struct problem *p);
 
-/* Keys of a split: the set's, or what tests force, in whole blocks; 0: no splits. */
+/*
+ * Keys of a split: the set's, or what tests force, rounded up to 2^x blocks so that a
+ * split of ATTEND_SPLIT_KEYS is a subtree of them; 0: no splits.
+ */
 int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_merge: weights, empty parts, dtypes, strides, errors. */
+/* attend_merge and attend_merge_with: weights, empty parts, dtypes, strides, errors. */
 #define _GNU_SOURCE
 #include "strides.h"
 
@@ -369,6 +369,138 @@ TEST(lse_is_optional_and_sizes_may_be_zero)
     problem_free(&m.store);
 }
 
+/* Every dtype and count, parts at random places empty: a case for bits. */
+static merge_case bits_make(int64_t count, int dtype, uint64_t seed)
+{
+    merge_case m =
+        merge_make(count, float_dtypes[dtype], ATTEND_F32,
+                   float_dtypes[(dtype + (int)seed) % FLOAT_DTYPES], 6.0, seed);
+
+    for (int64_t p = 0; p < count; p += 3)
+        view_set(&m.parts[p].lse, 1, (p + 1) % H, p % N, 0, -INFINITY);
+    return m;
+}
+
+/* Merges by the context must give the bits in m->out and m->lse. */
+static void check_with(attend_context *ctx, const merge_case *m, const char *what)
+{
+    void *const out = copy_bits(&m->out), *const lse = copy_bits(&m->lse);
+    attend_error err = {.status = ATTEND_OK};
+
+    poison(&m->out);
+    poison(&m->lse);
+    const attend_status status =
+        attend_merge_with(ctx, m->parts, m->count, &m->out, &m->lse, &err);
+    if (status != ATTEND_OK)
+        test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s", what, err.message);
+    else if (!same_bits(&m->out, out, "out") || !same_bits(&m->lse, lse, "lse"))
+        test_fail(__FILE__, __LINE__, "the same bits", "%s", what);
+    free(out);
+    free(lse);
+}
+
+static void merge_with_set(attend_context *ctx)
+{
+    for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
+        for (int64_t count = 0; count <= PARTS_MAX; count++)
+            for (uint64_t seed = 0; seed < FLOAT_DTYPES; seed++) {
+                merge_case m = bits_make(count, dtype, seed);
+                if (merge_run(&m))
+                    check_with(ctx, &m, attend_dtype_name(float_dtypes[dtype]));
+                problem_free(&m.store);
+            }
+}
+
+TEST(a_context_gives_the_same_bits)
+{
+    for (int threads = 1; threads <= 3; threads++)
+        for_each_set(merge_with_set, threads);
+}
+
+/* Rows enough for several workers and for the vectors of the machine, any width. */
+static void merge_large(attend_context *ctx)
+{
+    static const int64_t widths[] = {1, 3, 15, 16, 17, 64, 80, 131};
+
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+        const int64_t rows = (1 << 18) / widths[w] + 7;
+        problem store = {.owned_count = 0};
+        merge_case m = {.count = 2};
+        for (int64_t p = 0; p < m.count; p++) {
+            m.parts[p].out = own_view(&store, ATTEND_F32, 1, 1, rows, widths[w]);
+            m.parts[p].lse = own_view(&store, ATTEND_F32, 1, 1, rows, 1);
+            fill_normal(&m.parts[p].out, (uint64_t)p + 1);
+            fill_normal(&m.parts[p].lse, (uint64_t)p + 3);
+        }
+        m.out = own_tensor(&store, ATTEND_F32, 1, 1, rows, widths[w]);
+        m.lse = own_tensor(&store, ATTEND_F32, 1, 1, rows, 1);
+        if (merge_run(&m))
+            check_with(ctx, &m, "large");
+        problem_free(&store);
+    }
+}
+
+TEST(workers_give_the_same_bits)
+{
+    for (int threads = 1; threads <= 3; threads++)
+        for_each_set(merge_large, threads);
+}
+
+/* More parts than are weighed at once; each part stands in several times. */
+TEST(very_many_parts)
+{
+    enum { MANY = 200 };
+    merge_case m = merge_make(PARTS_MAX, ATTEND_F32, ATTEND_F64, ATTEND_F64, 2.0, 14);
+    attend_part *const parts = test_memory(MANY * sizeof *parts);
+    const int64_t each = MANY / PARTS_MAX;
+
+    CHECK(merge_run(&m), "once");
+    for (int64_t p = 0; p < MANY; p++)
+        parts[p] = m.parts[p % PARTS_MAX];
+    void *const once = copy_bits(&m.out), *const lse = copy_bits(&m.lse);
+    CHECK(attend_merge(parts, MANY, &m.out, &m.lse, NULL) == ATTEND_OK, "many");
+    for (int64_t at = 0; at < B * H * N * DV; at++)
+        CHECK(fabs(load_element(m.out.data, ATTEND_F64, at) -
+                   load_element(once, ATTEND_F64, at)) <= 1e-14,
+              "out at %lld", (long long)at);
+    for (int64_t at = 0; at < B * H * N; at++)
+        CHECK(fabs(load_element(m.lse.data, ATTEND_F64, at) -
+                   load_element(lse, ATTEND_F64, at) - log((double)each)) <= 1e-14,
+              "lse at %lld", (long long)at);
+    free(once);
+    free(lse);
+    free(parts);
+    problem_free(&m.store);
+}
+
+static attend_tensor tensor_of_view(const attend_view *view)
+{
+    attend_tensor tensor = {.data = (void *)(uintptr_t)view->data, .dtype = view->dtype};
+
+    memcpy(tensor.size, view->size, sizeof tensor.size);
+    memcpy(tensor.stride, view->stride, sizeof tensor.stride);
+    return tensor;
+}
+
+TEST(in_place_of_a_part)
+{
+    for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
+        for (int64_t count = 1; count <= PARTS_MAX; count++)
+            for (int64_t place = 0; place < count; place++) {
+                merge_case m = merge_make(count, float_dtypes[dtype], ATTEND_F32,
+                                          float_dtypes[dtype], 3.0, 15);
+                CHECK(merge_run(&m), "apart");
+                const attend_tensor out = tensor_of_view(&m.parts[place].out);
+                const attend_tensor lse = tensor_of_view(&m.parts[place].lse);
+                CHECK(attend_merge(m.parts, count, &out, &lse, NULL) == ATTEND_OK, "in");
+                CHECK(same_bits(&out, m.out.data, "out") &&
+                          same_bits(&lse, m.lse.data, "lse"),
+                      "%s, part %lld of %lld", attend_dtype_name(float_dtypes[dtype]),
+                      (long long)place, (long long)count);
+                problem_free(&m.store);
+            }
+}
+
 /* One wrong thing each, and what the message must name. */
 enum {
     WRONG_COUNT,
@@ -461,6 +593,13 @@ TEST(errors_name_field_and_value)
                          kind == WRONG_OUT ? NULL : &m.out, &m.lse, &err);
         CHECK(status == ATTEND_EINVAL && err.status == status, "%s: %s", named[kind][0],
               attend_status_name(status));
+        attend_context *const ctx = open_set("scalar", 1);
+        attend_error with = {.status = ATTEND_OK};
+        attend_merge_with(ctx, kind == WRONG_PARTS ? NULL : m.parts, m.count,
+                          kind == WRONG_OUT ? NULL : &m.out, &m.lse, &with);
+        attend_context_destroy(ctx);
+        CHECK(strcmp(with.message, err.message) == 0, "\"%s\" and \"%s\"", with.message,
+              err.message);
         CHECK(strstr(err.message, named[kind][0]) && strstr(err.message, named[kind][1]),
               "\"%s\" does not name %s and %s", err.message, named[kind][0],
               named[kind][1]);
@@ -487,6 +626,10 @@ int main(void)
     RUN(nan_stays_in_its_row);
     RUN(any_strides_give_the_same_bits);
     RUN(joining_in_steps);
+    RUN(a_context_gives_the_same_bits);
+    RUN(workers_give_the_same_bits);
+    RUN(very_many_parts);
+    RUN(in_place_of_a_part);
     RUN(lse_is_optional_and_sizes_may_be_zero);
     RUN(errors_name_field_and_value);
     return test_finish();

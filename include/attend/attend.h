@@ -249,9 +249,15 @@ typedef struct attend_rule {
     int64_t window_left, window_right;
     const int64_t *key_lengths; /* [nb], each 0 .. nk: row i sees j < it; NULL: nk */
     /* Each axis of (nb, hq, nq, nk), or 1 for an axis it is broadcast over. */
-    attend_view mask;    /* ATTEND_BOOL, true = seen; data NULL: none */
-    attend_view bias;    /* any floating dtype; data NULL: none */
-    const double *alibi; /* [hq] slopes, each finite; NULL: none */
+    attend_view mask; /* ATTEND_BOOL, true = seen; data NULL: none */
+    attend_view bias; /* any floating dtype; data NULL: none */
+    /*
+     * [hq] slopes, each finite; NULL: none.  The term is computed from the last key that
+     * causal rule, window and key length leave to the row (the first for a negative
+     * slope), masked or not, which LSE makes up for: it rounds as |alibi| times the
+     * larger of the distances of a key from there and from position(i).
+     */
+    const double *alibi;
     /* [hq] logits: exp(sink) joins the denominator; finite, or -inf for none; NULL: none
      */
     const double *sinks;
@@ -409,9 +415,9 @@ ATTEND_API int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv
 /*
  * Fills what `request` asks for from the raw sums of parts of the keys, which the same
  * request has left in each part: (nb, hq, nq, raw size) f64 views, in the order of keys.
- * Parts may come from attend_forward() over some of the keys, or from
- * attend_forward_partials(), which counts sinks, distances and top keys in the whole
- * sequence.  request->raw, if wanted, has the sums of all.  `dv` is that of the values.
+ * Parts come from attend_forward() over some of the keys, each with positions counted
+ * from its own first key; so are the keys it calls sinks, and the keys named as its
+ * largest. request->raw, if wanted, has the sums of all.  `dv` is that of the values.
  */
 ATTEND_API attend_status attend_stats_merge(attend_context *ctx,
                                             const attend_stats *request, int64_t dv,
@@ -616,14 +622,108 @@ typedef struct attend_part {
 
 /*
  * Join parts that split the keys of one problem: O = sum_p w_p O_p with
- * w_p = exp(lse_p - lse), in the order given.  A part with lse = -inf has no
- * influence.  `lse` may be NULL or have data NULL.  Parts and outputs may differ
- * in dtype; f32 parts keep the error independent of their number.  Allocates
- * nothing; any number of threads may call it at once.
+ * w_p = exp(lse_p - lse), in the order given and in double.  A part with lse = -inf has
+ * no influence.  `lse` may be NULL or have data NULL.  Parts and outputs may differ
+ * in dtype; f32 parts keep the error independent of their number.
+ *
+ * In place: `out` may be the very tensor of a part (data, dtype and strides the same),
+ * and `lse` that part's or another's.  Outputs may overlap parts in no other way.
+ *
+ * Runs in the caller's thread and allocates nothing; any number of threads may call it
+ * at once.
  */
 ATTEND_API attend_status attend_merge(const attend_part *parts, int64_t count,
                                       const attend_tensor *out, const attend_tensor *lse,
                                       attend_error *err);
+/*
+ * The same on the threads and the kernel set of a context, to the same bits: any context
+ * gives those of attend_merge().
+ */
+ATTEND_API attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
+                                           int64_t count, const attend_tensor *out,
+                                           const attend_tensor *lse, attend_error *err);
+
+/* ---- partials ----------------------------------------------------------- */
+
+/*
+ * Keys are summed in splits of so many, counted from key 0 of the sequence, which combine
+ * in a binary tree over their index in the whole sequence: 2 n with 2 n + 1, those again,
+ * and so on.  So shards of the keys can be computed apart, by any number of calls or
+ * machines, and combined to the very bits of one call over all keys.
+ */
+#define ATTEND_SPLIT_KEYS 1024
+
+/*
+ * What a shard of the keys leaves to be combined.  Of each row, a record has m, the
+ * largest score, l, the sum of exp(score - m), and dv sums of exp(score - m) v; of no key
+ * -inf, 0 and zeros.  m is counted as ALiBi is computed, see attend_rule.  Start from
+ * attend_partials_default().
+ */
+typedef struct attend_partials {
+    size_t struct_size;
+    int64_t first_key; /* index in the sequence of the shard's key 0, in whole splits */
+    /* Of the shard: nk of io.k and io.v; whole splits, unless it ends the sequence; or 0.
+     */
+    int64_t keys;
+    int64_t all_keys; /* of the sequence; 0: the shard ends it */
+    /*
+     * 0: a record for each split, in order.  1: one for each of the largest subtrees that
+     * lie in the shard, in order: no more than 2 log2 of its splits.
+     */
+    int64_t reduce;
+    /*
+     * (nb, hq, nq, records * (dv + 2)), f32, f64 for f64 inputs; stride[3] is 1.  May
+     * have data NULL where there is nothing.
+     */
+    attend_tensor data;
+} attend_partials;
+
+static inline attend_partials attend_partials_default(void)
+{
+    const attend_tensor none = {NULL, ATTEND_F32, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    attend_partials partials;
+
+    partials.struct_size = sizeof partials;
+    partials.first_key = 0;
+    partials.keys = 0;
+    partials.all_keys = 0;
+    partials.reduce = 0;
+    partials.data = none;
+    return partials;
+}
+
+/* Records of a shard; -1 if first_key is not in whole splits, or a number is negative. */
+ATTEND_API int64_t attend_partials_records(int64_t first_key, int64_t keys,
+                                           int64_t reduce);
+
+/*
+ * Compute the partials of a shard.  io has q and the shard's k and v; its outputs are to
+ * be unset.  `rule` is that of the whole sequence: position, window, key lengths (each up
+ * to all_keys), bottom-right alignment and ALiBi count its keys.  Only mask and bias have
+ * the shard's columns, (nb, hq, nq, keys).  Sinks have no influence here.  On failure
+ * nothing has been written.
+ */
+ATTEND_API attend_status attend_forward_partials(attend_context *ctx,
+                                                 const attend_rule *rule,
+                                                 const attend_io *io,
+                                                 const attend_partials *partials,
+                                                 attend_error *err);
+
+/*
+ * Combine the partials of shards of one sequence, in any order, and end the rows.  `rule`
+ * is that of the calls that made them; its mask and bias are not looked at.  all_keys of
+ * all parts is the same.  No split may be in two shards; one in none counts as not seen.
+ * `out` (nb, hq, nq, dv) and `lse`, which may be NULL or have data NULL, are as in
+ * attend_io, f32 partials standing for inputs of out's dtype.
+ *
+ * The bits are those of attend_forward() over all keys, if all calls use the same kernel
+ * set.  Partials of different sets combine too: then, and always with `ref`, the result
+ * lies within the bound.
+ */
+ATTEND_API attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
+                                        const attend_partials *parts, int64_t count,
+                                        const attend_tensor *out,
+                                        const attend_tensor *lse, attend_error *err);
 
 /*
  * y[i] = 2^x[i] by the routine the context's f32 kernels weigh keys with, so

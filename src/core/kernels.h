@@ -12,6 +12,8 @@
 #include "core/second_request.h"
 #include "core/tiling.h"
 
+struct merge_run;
+
 struct kernels {
     const char *isa;
     unsigned needs; /* bits of cpu/cpu_features.h */
@@ -32,14 +34,25 @@ struct kernels {
     size_t (*partial_size)(const struct problem *p, int64_t rows);
     /* One item of work; scratch at ATTENDI_ALIGN. */
     void (*forward)(const struct problem *p, const struct tile *t, void *scratch);
-    /* Ends the rows of `t` from `count` partials, split after split; overwrites them. */
+    /*
+     * Combines `count` partials of the rows of `t`, which lie one after another and are
+     * overwritten, and ends the rows or leaves the record.  Partial x begins at split
+     * start[x] of the sequence, or x where start is NULL.
+     */
     void (*finish)(const struct problem *p, const struct tile *t, void *partials,
-                   int64_t count, void *scratch);
+                   const int64_t *start, int64_t count, void *scratch);
     /* An item of the second pass, with scratch of its own; NULL in a set that takes none.
      */
     size_t (*second_scratch)(const struct problem *p);
     void (*second)(const struct problem *p, const struct second_item *item,
                    void *scratch);
+    /*
+     * Columns of a row of core/merge_rows.h; and exp(x) of numbers that are not positive,
+     * their count a multiple of MERGE_ROWS, within 2 ulp.  The same bits in every set;
+     * NULL in one that leaves them to `base`, or to the set of any machine.
+     */
+    void (*merge)(const struct merge_run *run, double *sums);
+    void (*merge_exp)(double *x, int64_t count);
     void (*exp2)(const float *x, float *y, int64_t n);
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "core/shard.h"
 #include "core/tensor.h"
 
 /*
@@ -23,6 +24,19 @@ static void drop_idle_strides(const int64_t size[4], int64_t stride[4])
     for (int a = 0; a < 4; a++)
         if (size[a] == 1)
             stride[a] = 0;
+}
+
+static attend_status check_rows(const char *name, const int64_t size[4],
+                                attend_error *err)
+{
+    int64_t rows;
+
+    if (__builtin_mul_overflow(size[0], size[1], &rows) ||
+        __builtin_mul_overflow(rows, size[2], &rows) || rows > POSITION_MAX)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "%s.size (%lld, %lld, %lld) has too many rows", name,
+                            LL(size[0]), LL(size[1]), LL(size[2]));
+    return ATTEND_OK;
 }
 
 static attend_status check_inputs(struct problem *p, const attend_io *io,
@@ -65,15 +79,13 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
         return attendi_fail(err, ATTEND_EINVAL,
                             "v.size[2] (nk, %lld) differs from k's (%lld)",
                             LL(io->v.size[2]), LL(io->k.size[2]));
-    int64_t rows, heads;
+    int64_t heads;
     if (__builtin_mul_overflow(io->k.size[0], io->k.size[1], &heads))
         return attendi_fail(err, ATTEND_EINVAL, "k.size (%lld, %lld) has too many heads",
                             LL(io->k.size[0]), LL(io->k.size[1]));
-    if (__builtin_mul_overflow(io->q.size[0], io->q.size[1], &rows) ||
-        __builtin_mul_overflow(rows, io->q.size[2], &rows) || rows > POSITION_MAX)
-        return attendi_fail(err, ATTEND_EINVAL,
-                            "q.size (%lld, %lld, %lld) has too many rows",
-                            LL(io->q.size[0]), LL(io->q.size[1]), LL(io->q.size[2]));
+    const attend_status status = check_rows("q", io->q.size, err);
+    if (status != ATTEND_OK)
+        return status;
     p->nb = io->q.size[0];
     p->hq = io->q.size[1];
     p->nq = io->q.size[2];
@@ -81,6 +93,7 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
     p->hkv = io->k.size[1];
     p->nk = io->k.size[2];
     p->dv = io->v.size[3];
+    p->all_keys = p->nk;
     p->dtype = io->q.dtype;
     if (p->hkv == 0 ? p->hq != 0 : p->hq % p->hkv != 0)
         return attendi_fail(err, ATTEND_EINVAL,
@@ -237,10 +250,10 @@ static attend_status check_batches(const struct problem *p, attend_error *err)
                                 "causal_offset[%lld] (%lld) is out of range", LL(b),
                                 LL(p->causal_offset[b]));
     for (int64_t b = 0; p->key_lengths && b < p->nb; b++)
-        if (p->key_lengths[b] < 0 || p->key_lengths[b] > p->nk)
+        if (p->key_lengths[b] < 0 || p->key_lengths[b] > p->all_keys)
             return attendi_fail(err, ATTEND_EINVAL,
                                 "key_lengths[%lld] (%lld) is outside 0..%lld (nk)", LL(b),
-                                LL(p->key_lengths[b]), LL(p->nk));
+                                LL(p->key_lengths[b]), LL(p->all_keys));
     return ATTEND_OK;
 }
 
@@ -290,19 +303,25 @@ static attend_status check_rule_size(const attend_rule *rule, attend_error *err)
     return ATTEND_OK;
 }
 
+static attend_status check_sizes(const attend_rule *rule, const attend_io *io,
+                                 attend_error *err)
+{
+    if (!io)
+        return attendi_fail(err, ATTEND_EINVAL, "io is NULL");
+    if (io->struct_size != sizeof *io)
+        return attendi_fail(err, ATTEND_EINVAL, "io.struct_size (%zu) must be %zu",
+                            io->struct_size, sizeof *io);
+    return check_rule_size(rule, err);
+}
+
 attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
                                    const attend_io *io, attend_error *err)
 {
     const attend_rule plain = attend_rule_default();
     attend_status status;
 
-    if (!io)
-        return attendi_fail(err, ATTEND_EINVAL, "io is NULL");
-    if (io->struct_size != sizeof *io)
-        return attendi_fail(err, ATTEND_EINVAL, "io.struct_size (%zu) must be %zu",
-                            io->struct_size, sizeof *io);
     *p = (struct problem){0};
-    if ((status = check_rule_size(rule, err)) != ATTEND_OK ||
+    if ((status = check_sizes(rule, io, err)) != ATTEND_OK ||
         (status = check_inputs(p, io, err)) != ATTEND_OK ||
         (status = check_outputs(p, io, err)) != ATTEND_OK ||
         (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK ||
@@ -333,5 +352,106 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *ru
         return status;
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
+    return attendi_problem_check_host(p, err);
+}
+
+static attend_status check_no_outputs(const attend_io *io, attend_error *err)
+{
+    const struct {
+        const char *name;
+        const void *data;
+    } output[] = {{"out.data", io->out.data},
+                  {"lse.data", io->lse.data},
+                  {"weights.data", io->weights.data},
+                  {"stats", io->stats}};
+
+    for (size_t x = 0; x < ARRAY_LEN(output); x++)
+        if (output[x].data)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "io.%s is set, but partials are the only output",
+                                output[x].name);
+    return ATTEND_OK;
+}
+
+static attend_status take_shard(struct problem *p, struct shard *shard,
+                                const attend_partials *partials, attend_error *err)
+{
+    const int64_t out[4] = {p->nb, p->hq, p->nq, p->dv};
+    const attend_dtype exact = p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    attend_status status;
+
+    if (!partials)
+        return attendi_fail(err, ATTEND_EINVAL, "partials is NULL");
+    if ((status = attendi_shard_init(shard, "partials", partials, err)) != ATTEND_OK)
+        return status;
+    if (shard->keys != p->nk)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "partials.keys (%lld) differs from k.size[2] (nk, %lld)",
+                            LL(shard->keys), LL(p->nk));
+    p->shard = shard;
+    p->first_key = shard->first_key;
+    p->all_keys = shard->all_keys;
+    p->records = partials->data;
+    return attendi_records_check(shard, "partials", &partials->data, out, exact, err);
+}
+
+attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
+                                         const attend_rule *rule, const attend_io *io,
+                                         const attend_partials *partials,
+                                         attend_error *err)
+{
+    const attend_rule plain = attend_rule_default();
+    attend_status status;
+
+    *p = (struct problem){0};
+    if ((status = check_sizes(rule, io, err)) != ATTEND_OK ||
+        (status = check_inputs(p, io, err)) != ATTEND_OK ||
+        (status = check_no_outputs(io, err)) != ATTEND_OK ||
+        (status = take_shard(p, shard, partials, err)) != ATTEND_OK ||
+        (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK)
+        return status;
+    drop_idle_strides(p->q.size, p->q.stride);
+    drop_idle_strides(p->k.size, p->k.stride);
+    drop_idle_strides(p->v.size, p->v.stride);
+    return attendi_problem_check_host(p, err);
+}
+
+attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *rule,
+                                        attend_dtype records, int64_t all_keys,
+                                        const attend_tensor *out,
+                                        const attend_tensor *lse, attend_error *err)
+{
+    attend_rule rows = attend_rule_default();
+    attend_io io = attend_io_default();
+    attend_status status;
+
+    if ((status = check_rule_size(rule, err)) != ATTEND_OK)
+        return status;
+    if (rule) {
+        const attend_view none = rows.mask;
+
+        rows = *rule;
+        rows.mask = rows.bias = none;
+    }
+    if (!out)
+        return attendi_fail(err, ATTEND_EINVAL, "out is NULL");
+    io.out = *out;
+    if (lse)
+        io.lse = *lse;
+    const bool narrow = out->dtype == ATTEND_F16 || out->dtype == ATTEND_BF16;
+    *p =
+        (struct problem){.nb = out->size[0],
+                         .hq = out->size[1],
+                         .nq = out->size[2],
+                         .dv = out->size[3],
+                         .all_keys = all_keys,
+                         .dtype = records == ATTEND_F32 && narrow ? out->dtype : records};
+    if ((status = check_outputs(p, &io, err)) != ATTEND_OK ||
+        (status = check_rows("out", out->size, err)) != ATTEND_OK ||
+        (status = check_rule(p, &rows, err)) != ATTEND_OK)
+        return status;
+    /* One list has the rows of a head, or of all heads if these have one row. */
+    p->group = p->nq == 1 ? p->hq : 1;
+    p->hkv = p->group == 0 ? 0 : p->hq / p->group;
     return attendi_problem_check_host(p, err);
 }

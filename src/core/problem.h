@@ -10,21 +10,30 @@
 #include "core/stats.h"
 
 struct second;
+struct shard;
 
 struct problem {
     int64_t nb, hq, hkv, group, nq, nk, d, dv; /* group = hq / hkv */
-    attend_dtype dtype;                        /* of q, k and v */
+    /*
+     * Keys 0 .. nk - 1 are first_key .. of a sequence of all_keys keys: 0 and nk unless
+     * the problem is a shard.  Positions and key ranges count from key 0 of the shard.
+     */
+    int64_t first_key, all_keys;
+    attend_dtype dtype; /* of q, k and v */
     double scale, softcap;
     attend_causal causal;
     const int64_t *causal_offset;
     int64_t window_left, window_right; /* -1: open; at most WINDOW_MAX */
-    const int64_t *key_lengths;
+    const int64_t *key_lengths;        /* of the whole sequence */
     attend_view q, k, v;
     attend_view mask, bias; /* broadcast axes have full size and stride 0 */
     attend_tensor out, lse, weights;
     const double *alibi, *sinks;
     bool fast;          /* ATTEND_ORDER_FAST */
     int64_t split_keys; /* keys of a split; set with the kernel set that takes it */
+    const struct shard
+        *shard; /* NULL: rows are ended; else they leave its records here */
+    attend_tensor records;
     struct stats stats;
     const struct second *second; /* NULL: a forward pass; else v, out, lse are empty */
 };
@@ -51,6 +60,20 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *ru
  */
 attend_status attendi_problem_check_host(const struct problem *p, attend_error *err);
 
+/*
+ * The same for partials of a shard, which is filled in; and for rows that end from
+ * records of shards of `all_keys` keys, of f64 or f32: it has no inputs, mask and bias,
+ * and its dtype is that of inputs that `out` could be of.
+ */
+attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
+                                         const attend_rule *rule, const attend_io *io,
+                                         const attend_partials *partials,
+                                         attend_error *err);
+attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *rule,
+                                        attend_dtype records, int64_t all_keys,
+                                        const attend_tensor *out,
+                                        const attend_tensor *lse, attend_error *err);
+
 /* Where query i of batch b stands among the keys. */
 static inline int64_t attendi_position(const struct problem *p, int64_t b, int64_t i)
 {
@@ -59,11 +82,11 @@ static inline int64_t attendi_position(const struct problem *p, int64_t b, int64
     case ATTEND_CAUSAL_TOP_LEFT:
         break;
     case ATTEND_CAUSAL_BOTTOM_RIGHT:
-        return i + (p->nk - p->nq);
+        return i + (p->all_keys - p->nq) - p->first_key;
     case ATTEND_CAUSAL_OFFSET:
-        return i + p->causal_offset[b];
+        return i + p->causal_offset[b] - p->first_key;
     }
-    return i;
+    return i - p->first_key;
 }
 
 struct key_range {
@@ -71,15 +94,18 @@ struct key_range {
 };
 
 /*
- * Where the keys that causal rule, window and key length leave of query i begin and end;
- * hi <= lo where they leave none.  Neither falls from one query to the next.
+ * Where the keys of the whole sequence that causal rule, window and key length leave of
+ * query i begin and end: may lie before key 0 and past nk.  hi <= lo where they leave
+ * none.
  */
-static inline struct key_range attendi_key_bounds(const struct problem *p, int64_t b,
-                                                  int64_t i)
+static inline struct key_range attendi_sequence_bounds(const struct problem *p, int64_t b,
+                                                       int64_t i)
 {
     const int64_t position = attendi_position(p, b, i);
-    int64_t lo = 0, hi = p->key_lengths ? p->key_lengths[b] : p->nk;
+    int64_t lo = 0, hi = p->key_lengths ? p->key_lengths[b] : p->all_keys;
 
+    lo -= p->first_key;
+    hi -= p->first_key;
     if (p->causal != ATTEND_CAUSAL_NONE)
         hi = min_i64(hi, position + 1);
     if (p->window_right >= 0)
@@ -89,12 +115,45 @@ static inline struct key_range attendi_key_bounds(const struct problem *p, int64
     return (struct key_range){lo, hi};
 }
 
+/* The same of the problem's own keys.  Neither falls from one query to the next. */
+static inline struct key_range attendi_key_bounds(const struct problem *p, int64_t b,
+                                                  int64_t i)
+{
+    const struct key_range keys = attendi_sequence_bounds(p, b, i);
+
+    return (struct key_range){max_i64(keys.lo, 0), min_i64(keys.hi, p->nk)};
+}
+
 static inline struct key_range attendi_key_range(const struct problem *p, int64_t b,
                                                  int64_t i)
 {
     const struct key_range keys = attendi_key_bounds(p, b, i);
 
     return keys.lo < keys.hi ? keys : (struct key_range){0, 0};
+}
+
+/*
+ * The key that ALiBi distances of a row are counted from: the one its slope favours most
+ * of those that causal rule, window and key length leave, the last for a positive slope,
+ * the first for a negative one.  Softmax does not know a shift common to a row, so that
+ * is as good as the row's position, and distances are small where weights are large.
+ * It does not depend on the mask, nor on the shard, outside of which it may lie.
+ */
+static inline int64_t attendi_anchor(const struct problem *p, int64_t b, int64_t h,
+                                     int64_t i)
+{
+    const struct key_range keys = attendi_sequence_bounds(p, b, i);
+
+    return p->alibi[h] < 0 ? keys.lo : keys.hi - 1;
+}
+
+/* What a score is more than one counted from the anchor. */
+static inline double attendi_alibi_shift(const struct problem *p, int64_t b, int64_t h,
+                                         int64_t i)
+{
+    return p->alibi ? p->alibi[h] *
+                          (double)(attendi_anchor(p, b, h, i) - attendi_position(p, b, i))
+                    : 0;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/base.h"
+#include "core/shard.h"
 
 /*
  * A worker's rough speed, from below: multiply-adds where arithmetic rules, elements of
@@ -104,6 +105,13 @@ static int64_t shrinking_tiles(const struct problem *p, int64_t tiles, int64_t p
     return tiles / largest < MANY_ITEMS * (int64_t)threads ? largest : 0;
 }
 
+/* Whether the splits of a problem are more than its records, or than one. */
+static bool has_splits(const struct problem *p, const struct kernels *k)
+{
+    return k->split_keys > 0 && !p->weights.data && !p->stats.needs &&
+           ceil_div_i64(p->nk, p->split_keys) > (p->shard ? p->shard->records : 1);
+}
+
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
                                  int threads, bool split_always)
 {
@@ -114,10 +122,11 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
     const bool large = threads > 1 && few > SHRUNK_TILES;
     const int64_t per_item =
         alike || large ? few : tiles_of_item(tiles, tiles_max, threads, ITEMS_PER_WORKER);
-    const bool few_items = threads > 1 && tiles < ITEMS_LEAST * (int64_t)threads;
-    const bool split =
-        k->split_keys > 0 && !p->weights.data && (few_items || split_always);
-    const int64_t largest = alike && large && !split
+    /* Records are of unlike size. */
+    const int64_t row_tiles = p->shard ? tiles / max_i64(1, p->shard->records) : tiles;
+    const bool few_items = threads > 1 && row_tiles < ITEMS_LEAST * (int64_t)threads;
+    const bool split = has_splits(p, k) && (few_items || split_always);
+    const int64_t largest = alike && large && !split && !p->shard
                                 ? shrinking_tiles(p, tiles, per_item, tiles_max, threads)
                                 : 0;
     struct schedule s = {
@@ -128,7 +137,7 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
     if (largest > 0)
         attendi_tiling_shrink(p, &s.tiling, tile_rows * SHRUNK_TILES);
     s.workers = s.tiling.count == 0 ? 0 : workers_for(p, &s.tiling, threads);
-    if (s.workers == 1 && s.tiling.splits > 1 && !split_always)
+    if (s.workers == 1 && s.tiling.gathers && !split_always)
         s.tiling = attendi_tiling(p, tile_rows * tiles_max, 0);
     return s;
 }

@@ -2,6 +2,7 @@
 #include "core/tiling.h"
 
 #include "base/base.h"
+#include "core/shard.h"
 
 struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
                              int64_t split_keys)
@@ -11,11 +12,15 @@ struct tiling attendi_tiling(const struct problem *p, int64_t item_rows,
                        .rows = p->nq * p->group,
                        .item_rows = item_rows,
                        .least_rows = item_rows,
+                       .shard = p->shard,
+                       .gathers = split_keys && p->nk > split_keys,
                        .split_keys = split_keys ? split_keys : p->nk,
                        .splits = 1};
 
-    if (split_keys && p->nk > split_keys)
+    if (t.gathers)
         t.splits = ceil_div_i64(p->nk, split_keys);
+    else if (p->shard)
+        t.splits = p->shard->records;
     t.items_per_head = ceil_div_i64(t.rows, item_rows);
     t.count = p->nb * p->hkv * t.items_per_head * t.splits;
     return t;
@@ -51,6 +56,10 @@ struct tile attendi_tile(const struct tiling *t, int64_t index)
 {
     const int64_t split = index % t->splits, item = index / t->splits;
     const int64_t head = item / t->items_per_head, lo = split * t->split_keys;
+    const struct key_range keys =
+        t->shard && !t->gathers
+            ? attendi_record_keys(t->shard, split)
+            : (struct key_range){lo, min_i64(lo + t->split_keys, t->nk)};
     int64_t row = 0, size = t->item_rows, x = item % t->items_per_head;
 
     for (int64_t items; x >= (items = items_of_size(t, size, t->rows - row)); size /= 2) {
@@ -63,7 +72,8 @@ struct tile attendi_tile(const struct tiling *t, int64_t index)
                          .hk = head % t->hkv,
                          .row = row,
                          .rows = min_i64(size, t->rows - row),
-                         .keys = {lo, min_i64(lo + t->split_keys, t->nk)}};
+                         .keys = keys,
+                         .record = split};
 }
 
 struct key_range attendi_keys_seen(const struct problem *p, int64_t b, int64_t first,

@@ -34,10 +34,10 @@ static int tiles_granted(void)
 #endif
 }
 
-unsigned attendi_cpu_features(void)
+unsigned attendi_cpu_vector_features(void)
 {
     unsigned a, b, c, d, features = 0;
-    unsigned basic, extended, leaf7b, leaf7d;
+    unsigned basic, extended, leaf7b;
 
     if (!__get_cpuid(1, &a, &b, &basic, &d) || !has(basic, bit_OSXSAVE))
         return 0;
@@ -45,7 +45,7 @@ unsigned attendi_cpu_features(void)
     if ((state & 0x06) != 0x06) /* XMM and YMM */
         return 0;
     if (!__get_cpuid(0x80000001, &a, &b, &extended, &d) ||
-        !__get_cpuid_count(7, 0, &a, &leaf7b, &c, &leaf7d))
+        !__get_cpuid_count(7, 0, &a, &leaf7b, &c, &d))
         return 0;
     if (has(basic, bit_AVX | bit_FMA | bit_F16C | bit_MOVBE) &&
         has(extended, bit_LZCNT) && has(leaf7b, bit_AVX2 | bit_BMI | bit_BMI2))
@@ -56,14 +56,25 @@ unsigned attendi_cpu_features(void)
         features |= CPU_V4;
     if ((features & CPU_V4) && __get_cpuid_count(7, 1, &a, &b, &c, &d) && has(a, 1u << 5))
         features |= CPU_BF16;
-    if ((features & CPU_BF16) && (state & 0x60000) == 0x60000 && /* TILECFG, TILEDATA */
-        has(leaf7d, 1u << 22 | 1u << 24) && tiles_granted())     /* AMX_BF16, AMX_TILE */
-        features |= CPU_AMX;
+    return features;
+}
+
+unsigned attendi_cpu_features(void)
+{
+    const unsigned features = attendi_cpu_vector_features();
+    unsigned a, b, c, d;
+
+    if ((features & CPU_BF16) &&
+        (saved_state() & 0x60000) == 0x60000 && /* TILECFG and TILEDATA */
+        __get_cpuid_count(7, 0, &a, &b, &c, &d) && has(d, 1u << 22 | 1u << 24) &&
+        tiles_granted()) /* AMX_BF16, AMX_TILE */
+        return features | CPU_AMX;
     return features;
 }
 
 #else
 
+unsigned attendi_cpu_vector_features(void) { return 0; }
 unsigned attendi_cpu_features(void) { return 0; }
 
 #endif

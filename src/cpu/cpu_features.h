@@ -8,6 +8,8 @@
 #define CPU_BF16 4u /* AVX512_BF16 */
 #define CPU_AMX 8u  /* AMX_TILE and AMX_BF16, granted to this process */
 
+/* All but CPU_AMX; asks for nothing. */
+unsigned attendi_cpu_vector_features(void);
 /* Asks the system for tile registers where there are any: they come on request. */
 unsigned attendi_cpu_features(void);
 

@@ -16,7 +16,8 @@ static void N(end_row_fully)(const STATE *s, const ROWS *g, int64_t r, REAL m_ro
     const struct problem *p = s->p;
     const int64_t h = g->head[r], i = g->query[r];
     const double sink = p->sinks ? p->sinks[h] : -INFINITY;
-    const double m = (double)m_row + N(alibi_shift)(s, g, r), l = (double)end->total;
+    const double m = (double)m_row + attendi_alibi_shift(p, s->t->b, h, i),
+                 l = (double)end->total;
     double lse = sink;
 
     if (!end->empty && sink == -INFINITY) {

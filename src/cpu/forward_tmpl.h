@@ -132,9 +132,8 @@ static void N(forward)(const struct problem *p, const struct tile *t, void *scra
         N(forward_rows)(p, &some, true, scratch);
 }
 
-/* Combines the partials of an item's rows, which lie split after split, and ends them. */
 static void N(finish)(const struct problem *p, const struct tile *t, void *partials,
-                      int64_t count, void *scratch)
+                      const int64_t *start, int64_t count, void *scratch)
 {
     const int64_t step = N(partial_row)(p);
     STATE s = {.p = p, .t = t, .head = t->hk * p->group, .heads = p->group};
@@ -146,8 +145,12 @@ static void N(finish)(const struct problem *p, const struct tile *t, void *parti
         N(begin_rows)(&s, g, t->row + x * BR, min_i64(BR, t->rows - x * BR));
         for (int64_t r = 0; r < g->rows; r++) {
             REAL *const all = N(combine_tree)(p, (REAL *)partials + (x * BR + r) * step,
-                                              t->rows * step, 0, count);
+                                              t->rows * step, start, count);
 
+            if (p->shard) {
+                memcpy(N(partial_at)(&s, g, r), all, (size_t)step * sizeof *all);
+                continue;
+            }
             N(finish_row)(&s, g, r, all[0], all[1], all + 2);
             if (p->stats.needs)
                 attendi_stats_finish(p, t->b, g->head[r], g->query[r],

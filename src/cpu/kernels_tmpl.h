@@ -21,6 +21,7 @@
 #include "base/base.h"
 #include "base/half.h"
 #include "core/kernels.h"
+#include "core/merge_rows.h"
 #include "core/second_pool.h"
 #include "core/second_store.h"
 #include "core/tensor.h"
@@ -51,7 +52,7 @@
 #define WEIGHT_PIECE NARROW_BC
 #endif
 /* Keys of a split: the share of one worker. */
-#define SPLIT 1024
+#define SPLIT ATTEND_SPLIT_KEYS
 #define BLOCK_MAX (BC > NARROW_BC ? BC : NARROW_BC)
 /* Columns summed in one go by a score. */
 #define SUM_COLUMNS 128
@@ -316,7 +317,11 @@ static void exp2_floats(const float *x, float *y, int64_t n)
 #include "cpu/narrow_tmpl.h"
 #include "cpu/forward_tmpl.h"
 #include "cpu/second_tmpl.h"
+#include "cpu/merge_tmpl.h"
+#define MERGE(name) name
 
+#else
+#define MERGE(name) NULL
 #endif
 
 #define TABLE_OF(isa) attendi_cpu_##isa
@@ -362,9 +367,9 @@ static void forward(const struct problem *p, const struct tile *t, void *scratch
 }
 
 static void finish(const struct problem *p, const struct tile *t, void *partials,
-                   int64_t count, void *scratch)
+                   const int64_t *start, int64_t count, void *scratch)
 {
-    FOR_DTYPE(p->dtype, finish, p, t, partials, count, scratch);
+    FOR_DTYPE(p->dtype, finish, p, t, partials, start, count, scratch);
 }
 
 /* Scores of the second pass come from products that write them in one piece. */
@@ -399,4 +404,6 @@ const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .finish = finish,
                                    .second_scratch = SECOND(second_scratch),
                                    .second = SECOND(second),
+                                   .merge = MERGE(merge),
+                                   .merge_exp = MERGE(merge_exp),
                                    .exp2 = exp2_floats};

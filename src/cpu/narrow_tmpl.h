@@ -160,17 +160,17 @@ static void N(forward_narrow)(STATE *s)
              j0 < min_i64(g->hi, k0 + split); j0 += NARROW_BC)
             N(narrow_block)(s, g, j0);
         if (N(many_splits)(s, g))
-            N(push_split)(s, g, k0 / split);
+            N(push_split)(s, g, (k0 - s->t->keys.lo) / split);
     }
     N(combine_pending)(s, g);
     for (int64_t r = 0; r < g->rows; r++) {
         const REAL *const acc = g->acc + r * s->p->dv;
 
-        if (s->t->partial)
+        if (N(leaves_partial)(s))
             N(store_partial)(s, g, r, acc, 1);
         else
             N(finish_row)(s, g, r, g->m[r], g->l[r], acc);
     }
-    if (g->tally && !s->t->partial)
+    if (g->tally && !N(leaves_partial)(s))
         N(finish_stats)(s, g);
 }

@@ -145,7 +145,10 @@ static void N(swap_partial)(ROWS *g, PARTIAL *other)
     *other = own;
 }
 
-/* The split at hand is done: its partial goes up the tree, and the rows start anew. */
+/*
+ * Split `split` of the item, which begins where a subtree does, is done: its partial goes
+ * up the tree, and the rows start anew.
+ */
 static void N(push_split)(const STATE *s, ROWS *g, int64_t split)
 {
     int level = 0;
@@ -212,10 +215,24 @@ static size_t N(partial_size)(const struct problem *p, int64_t rows)
     return (size_t)(N(partial_row)(p) * rows) * sizeof(REAL);
 }
 
-/* The place of row r of a tile among the partials of its item. */
+/* Whether rows leave a partial and do not end. */
+static bool N(leaves_partial)(const STATE *s) { return s->t->partial || s->p->shard; }
+
+/* Where row r of a tile leaves it. */
 static REAL *N(partial_at)(const STATE *s, const ROWS *g, int64_t r)
 {
-    return (REAL *)s->t->partial + (g->row - s->t->row + r) * N(partial_row)(s->p);
+    const int64_t step = N(partial_row)(s->p);
+
+    if (s->t->partial)
+        return (REAL *)s->t->partial + (g->row - s->t->row + r) * step;
+    return (REAL *)attendi_tensor_row(&s->p->records, s->t->b, g->head[r], g->query[r]) +
+           s->t->record * step;
+}
+
+/* The level at which partials that begin at splits a and b meet. */
+static int N(level_of)(int64_t a, int64_t b)
+{
+    return 63 - __builtin_clzll((unsigned long long)(a ^ b));
 }
 
 static double *N(sums_of_partial)(const struct problem *p, REAL *partial)
@@ -239,31 +256,40 @@ static void N(store_partial)(const STATE *s, const ROWS *g, int64_t r, const REA
                (size_t)p->stats.sums_length * sizeof(double));
 }
 
-/* The partial `left`, of keys before, to `right`; the result to the place of `left`. */
+/* The partial `left`, of keys before, to `right`. */
 static void N(combine_partials)(const struct problem *p, REAL *left, REAL *right)
 {
     N(combine_row)(p->dv, left, left + 1, left + 2, right, right + 1, right + 2);
     if (p->stats.needs)
         attendi_sums_combine(&p->stats.sums, N(sums_of_partial)(p, left),
                              N(sums_of_partial)(p, right));
-    memcpy(left, right, (size_t)N(partial_row)(p) * sizeof *left);
 }
 
 /*
- * The tree over `count` partials of one row, `step` numbers apart, of splits first,
- * first + 1 ...; the result, in the place of the first, is returned.
+ * The tree over `count` partials of one row, `step` numbers apart, in the order of
+ * splits; `start` as in kernels.h.  Each but the last is combined with those after it as
+ * soon as the next one lies in another branch.  The result, in place of the last, is
+ * returned.
  */
 static REAL *N(combine_tree)(const struct problem *p, REAL *partials, int64_t step,
-                             int64_t first, int64_t count)
+                             const int64_t *start, int64_t count)
 {
-    const int64_t end = first + count;
+    int64_t open[64 + 1], splits[64 + 1]; /* partials that wait, levels falling */
+    int depth = 0;
 
-    for (int64_t size = 1; size < end; size *= 2)
-        for (int64_t node = first / (2 * size) * (2 * size); node + size < end;
-             node += 2 * size)
-            if (node + size > first)
-                N(combine_partials)
-    (p, partials + (max_i64(node, first) - first) * step,
-     partials + (node + size - first) * step);
-    return partials;
+    for (int64_t x = 0; x <= count; x++) {
+        const int64_t split = start && x < count ? start[x] : x;
+
+        for (; depth > 1 &&
+               (x == count || N(level_of)(splits[depth - 2], splits[depth - 1]) <
+                                  N(level_of)(splits[depth - 1], split));
+             depth--) {
+            N(combine_partials)
+            (p, partials + open[depth - 2] * step, partials + open[depth - 1] * step);
+            open[depth - 2] = open[depth - 1];
+        }
+        open[depth] = x;
+        splits[depth++] = split;
+    }
+    return partials + open[0] * step;
 }

@@ -69,9 +69,8 @@ static void N(begin_second)(STATE *s, ROWS *g, int64_t row, int64_t rows)
         if (lse == -INFINITY) {
             g->first[r] = g->end[r] = g->all_lo = g->all_hi = 0;
             lse = 0;
-        } else if (p->alibi) {
-            lse -= p->alibi[s->head] *
-                   (double)(g->anchor[r] - attendi_position(p, s->t->b, row + r));
+        } else {
+            lse -= attendi_alibi_shift(p, s->t->b, s->head, row + r);
         }
         g->m[r] = N(narrow)(lse);
         g->l[r] = isfinite(g->m[r]) ? (REAL)(((double)g->m[r] - lse) * LOG2_E) : 0;

@@ -250,4 +250,14 @@ static inline __attribute__((always_inline)) void vd_turn(vd x[VD_TURN], const c
     vd_transpose(x);
 }
 
+static inline void vf_widen(vf x, vd y[2])
+{
+    y[0] = _mm256_cvtps_pd(_mm256_castps256_ps128(x));
+    y[1] = _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1));
+}
+static inline vf vf_narrow(const vd y[2])
+{
+    return _mm256_set_m128(_mm256_cvtpd_ps(y[1]), _mm256_cvtpd_ps(y[0]));
+}
+
 #endif

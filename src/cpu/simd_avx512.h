@@ -338,4 +338,15 @@ static inline __attribute__((always_inline)) void vd_turn(vd x[VD_TURN], const c
     vd_transpose(x);
 }
 
+static inline void vf_widen(vf x, vd y[2])
+{
+    y[0] = _mm512_cvtps_pd(_mm512_castps512_ps256(x));
+    y[1] = _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1));
+}
+static inline vf vf_narrow(const vd y[2])
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(y[0])),
+                              _mm512_cvtpd_ps(y[1]), 1);
+}
+
 #endif

@@ -18,6 +18,8 @@
  *   nearest(x)         to an integer, for |x| < 2^22 (2^51)
  *   times_pow2(x, n)   x 2^n, n integer-valued in the range of normal exponents
  *   times(x, y)        the exact product by a double, rounded once
+ *   widen(x, y)        the lanes as doubles in y[0] and y[1]
+ *   narrow(y)          the same back, rounded to f32
  *   mark_zero_bytes(p) a mark for each byte that is 0
  *   mark_bit(words, k) a mark where bit k of the lane's word is set
  *   transpose(x)       lane j of vector i becomes lane i of vector j
@@ -140,6 +142,16 @@ static inline vd vd_set1(double x) { return (vd){x, x}; }
 
 SCALAR_WORDS(vf, float, -0.0f, 0x1.8p23f, 127, 23)
 SCALAR_WORDS(vd, double, -0.0, 0x1.8p52, 1023, 52)
+
+static inline void vf_widen(vf x, vd y[2])
+{
+    y[0] = (vd){x[0], x[1]};
+    y[1] = (vd){x[2], x[3]};
+}
+static inline vf vf_narrow(const vd y[2])
+{
+    return (vf){(float)y[0][0], (float)y[0][1], (float)y[1][0], (float)y[1][1]};
+}
 
 /* Bit x: whether byte x of 32 is 0. */
 static inline uint32_t zero_bytes(const unsigned char *p)

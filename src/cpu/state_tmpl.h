@@ -12,7 +12,7 @@ struct N(rows) {
     int64_t query[BR], head[BR];
     int64_t first[BR], end[BR];
     int64_t last_end[QV]; /* of the rows up to each vector's last, the last end */
-    int64_t anchor[BR];   /* ALiBi distances are counted from this key */
+    int64_t anchor[BR];   /* attendi_anchor, with ALiBi */
     const void *mask_row[BR], *bias_row[BR];
     REAL slope[BR];
     REAL *q;                   /* as the products want it */
@@ -73,39 +73,6 @@ static inline REAL N(lane0)(VEC x)
     return lanes[0];
 }
 
-static bool N(mask_sees)(const STATE *s, const ROWS *g, int64_t r, int64_t j)
-{
-    return ((const unsigned char *)g->mask_row[r])[j * s->p->mask.stride[3]] != 0;
-}
-
-/*
- * The seen key that ALiBi favours most: the last for a positive slope, the first for
- * a negative one.  Softmax does not know a shift common to a row, so distances are
- * counted from here and not from the row's position, and stay small for the keys
- * that have weight; LSE gets the shift back.  Hidden keys do not move it.
- */
-static int64_t N(anchor)(const STATE *s, const ROWS *g, int64_t r)
-{
-    const int step = g->slope[r] < 0 ? 1 : -1;
-    int64_t j = step > 0 ? g->first[r] : g->end[r] - 1;
-
-    while (g->mask_row[r] && j >= g->first[r] && j < g->end[r] &&
-           !N(mask_sees)(s, g, r, j))
-        j += step;
-    return j;
-}
-
-/* What a score is more than the one computed: see N(anchor). */
-static double N(alibi_shift)(const STATE *s, const ROWS *g, int64_t r)
-{
-    const struct problem *p = s->p;
-
-    return p->alibi
-               ? p->alibi[g->head[r]] *
-                     (double)(g->anchor[r] - attendi_position(p, s->t->b, g->query[r]))
-               : 0;
-}
-
 static void N(begin_row)(STATE *s, ROWS *g, int64_t r)
 {
     const struct problem *p = s->p;
@@ -118,7 +85,7 @@ static void N(begin_row)(STATE *s, ROWS *g, int64_t r)
     g->bias_row[r] = p->bias.data ? attendi_view_row(&p->bias, s->t->b, h, i) : NULL;
     if (p->alibi) {
         g->slope[r] = N(narrow)(p->alibi[h]);
-        g->anchor[r] = N(anchor)(s, g, r);
+        g->anchor[r] = attendi_anchor(p, s->t->b, h, i);
     }
     g->all_lo = r == 0 ? seen.lo : max_i64(g->all_lo, seen.lo);
     g->all_hi = r == 0 ? seen.hi : min_i64(g->all_hi, seen.hi);

@@ -112,7 +112,8 @@ static void N(begin_tally)(const STATE *s, ROWS *g)
         const int64_t row = min_i64(r, g->rows - 1);
 
         t->position[r] = attendi_position(s->p, s->t->b, g->query[row]);
-        t->shift[r] = (REAL)N(alibi_shift)(s, g, row);
+        t->shift[r] =
+            (REAL)attendi_alibi_shift(s->p, s->t->b, g->head[row], g->query[row]);
     }
     for (int x = 0; x < ATTEND_TOP_MAX; x++)
         for (int64_t r = 0; r < BR; r += VLEN) {
@@ -276,7 +277,7 @@ static void N(save_row_sums)(const STATE *s, const ROWS *g, int64_t r, double *r
 {
     const struct N(tally) *const t = g->tally;
     const struct stats *const stats = &s->p->stats;
-    const double shift = N(alibi_shift)(s, g, r);
+    const double shift = attendi_alibi_shift(s->p, s->t->b, g->head[r], g->query[r]);
     const REAL *const sum = t->sum + r;
 
     if (g->l[r] == 0) {

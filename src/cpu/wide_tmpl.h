@@ -327,15 +327,15 @@ static void N(forward_wide)(STATE *s)
         (s, all, (struct key_range){max_i64(all.lo, k0), min_i64(all.hi, k0 + split)});
         for (int64_t x = 0; x < s->count; x++)
             if (N(many_splits)(s, &s->rows[x]))
-                N(push_split)(s, &s->rows[x], k0 / split);
+                N(push_split)(s, &s->rows[x], (k0 - s->t->keys.lo) / split);
     }
     for (int64_t x = 0; x < s->count; x++) {
         ROWS *const g = &s->rows[x];
 
         N(combine_pending)(s, g);
-        for (int64_t r = 0; s->t->partial && r < g->rows; r++)
+        for (int64_t r = 0; N(leaves_partial)(s) && r < g->rows; r++)
             N(store_partial)(s, g, r, g->acc + r, BR);
-        if (!s->t->partial)
+        if (!N(leaves_partial)(s))
             N(finish_tile)(s, g);
     }
     N(end_blocks)();

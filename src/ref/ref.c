@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "core/tensor.h"
+#include "ref/ref_partials.h"
 #include "ref/ref_score.h"
 #include "ref/ref_second.h"
 #include "ref/ref_stats.h"
@@ -110,7 +111,10 @@ static void forward(const struct problem *p, const struct tile *t, void *scratch
             .centre = numbers + 2 * p->nk,
             .sums = numbers + 2 * p->nk + p->dv,
             .seen = (bool *)(numbers + 2 * p->nk + p->dv + p->stats.sums_length)};
-        forward_row(&r);
+        if (p->shard)
+            attendi_ref_leave_record(&r, t);
+        else
+            forward_row(&r);
     }
 }
 
@@ -126,6 +130,7 @@ const struct kernels attendi_ref = {.isa = "ref",
                                     .tiles_max = tiles_max,
                                     .scratch_size = scratch_size,
                                     .forward = forward,
+                                    .finish = attendi_ref_finish,
                                     .second_scratch = attendi_ref_second_scratch,
                                     .second = attendi_ref_second,
                                     .exp2 = exp2_floats};

@@ -25,6 +25,8 @@ struct check_model check_model_of(const struct check_problem *p, int is_ref)
     };
 }
 
+double check_bound_top(double m, double shift) { return fmax(fabs(m), fabs(m - shift)); }
+
 double check_bound_score(const struct check_model *model, double a, double m, double tiny)
 {
     const double u = model->u;

@@ -5,8 +5,12 @@
  * Let u = 2^-24 (2^-53 for f64 inputs) and, for a row, s_j its exact scores,
  * P_j its exact weights, m the largest score (the sink's included), and
  *
- *     a_j = |scale| sum_c |q_c| |k_jc| + |bias_j| + |alibi (j - position)|.
+ *     a_j = |scale| sum_c |q_c| |k_jc| + |bias_j|
+ *           + |alibi| max(|j - position|, |j - anchor|).
  *
+ * A kernel counts ALiBi from the anchor, the last key that causal rule, window and key
+ * length leave to the row (the first for a negative slope), and |m| stands for the
+ * larger of |m| and |m - alibi (anchor - position)|.
  * What a kernel computes is the exact result for weights P_j e^t_j, renormalised,
  * where |t_j| <= e_j and e_j collects, for each key,
  *
@@ -66,6 +70,8 @@ struct check_model {
  */
 struct check_model check_model_of(const struct check_problem *p, int is_ref);
 
+/* |m|, where `shift` is alibi (anchor - position). */
+double check_bound_top(double m, double shift);
 /* e_j; `tiny` is the factor of f above. */
 double check_bound_score(const struct check_model *model, double a, double m,
                          double tiny);

@@ -104,7 +104,8 @@ double check_broadcast(const double *values, const int64_t size[4], int64_t b, i
     return values[at];
 }
 
-int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j)
+/* Whether causal rule, window and key length leave key j to row (b, h, i). */
+static int in_range(const struct check_problem *p, int64_t b, int64_t i, int64_t j)
 {
     const int64_t distance = j - check_position(p, b, i);
 
@@ -114,9 +115,23 @@ int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, i
         return 0;
     if (p->window_right >= 0 && distance > p->window_right)
         return 0;
-    if (p->key_lengths != NULL && j >= p->key_lengths[b])
-        return 0;
-    return p->mask == NULL || check_broadcast(p->mask, p->mask_size, b, h, i, j) != 0.0;
+    return p->key_lengths == NULL || j < p->key_lengths[b];
+}
+
+int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j)
+{
+    return in_range(p, b, i, j) &&
+           (p->mask == NULL || check_broadcast(p->mask, p->mask_size, b, h, i, j) != 0.0);
+}
+
+int64_t check_anchor(const struct check_problem *p, int64_t b, int64_t h, int64_t i)
+{
+    const int64_t step = p->alibi != NULL && p->alibi[h] < 0.0 ? 1 : -1;
+
+    for (int64_t j = step > 0 ? 0 : p->nk - 1; j >= 0 && j < p->nk; j += step)
+        if (in_range(p, b, i, j))
+            return j;
+    return check_position(p, b, i);
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }

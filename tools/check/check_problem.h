@@ -88,6 +88,11 @@ int check_key_range(const struct check_problem *p, int64_t b, int64_t i, int64_t
                     int64_t *end);
 /* Whether a row sees keys, mask aside, of more than one split of `keys` keys. */
 int check_spans(const struct check_problem *p, int64_t keys);
+/*
+ * The key ALiBi is counted from: the last, for a negative slope the first, that causal
+ * rule, window and key length leave to the row; its position where they leave none.
+ */
+int64_t check_anchor(const struct check_problem *p, int64_t b, int64_t h, int64_t i);
 /* An element of a mask or bias of `size`, broadcast. */
 double check_broadcast(const double *values, const int64_t size[4], int64_t b, int64_t h,
                        int64_t i, int64_t j);

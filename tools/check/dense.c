@@ -48,10 +48,12 @@ static void row_free(struct row *row)
 static void bound_row(const struct check_model *model, double sink, double log_sum,
                       struct row *row, int t)
 {
+    const double top = check_bound_top(row->m, row->of.shift);
+
     row->total[t] = row->least[t] = 0.0;
     if (sink != -INFINITY) {
         const double log_p = sink - row->m - log_sum, weight = exp(log_p);
-        const double e = check_bound_score(model, fabs(sink), row->m, 0.0);
+        const double e = check_bound_score(model, fabs(sink), top, 0.0);
         row->total[t] = check_bound_excess(weight, log_p, e);
         row->least[t] = check_bound_least(weight, e);
     }
@@ -60,7 +62,7 @@ static void bound_row(const struct check_model *model, double sink, double log_s
         if (row->of.score[at] == -INFINITY)
             continue;
         const double e =
-            check_bound_score(model, row->of.size[at], row->m, row->of.tiny[at]);
+            check_bound_score(model, row->of.size[at], top, row->of.tiny[at]);
         const double log_p = row->of.score[at] - row->m - log_sum;
         row->excess[t][at] = check_bound_excess(row->p[at], log_p, e) + model->flush;
         row->total[t] += row->excess[t][at];

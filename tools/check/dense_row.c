@@ -95,7 +95,10 @@ void check_row_score(const struct check_problem *p, int64_t b, int64_t h, int64_
 
     for (int64_t c = 0; c < p->d; c++)
         queries += fabs(q[c]);
+    const int64_t position = check_position(p, b, i), anchor = check_anchor(p, b, h, i);
+    const double slope = p->alibi == NULL ? 0.0 : p->alibi[h];
     row->n = 0;
+    row->shift = slope * (double)(anchor - position);
     row->kind = CHECK_ROW_ORDINARY;
     for (int64_t j = 0; j < p->nk; j++) {
         if (!check_sees(p, b, h, i, j))
@@ -103,16 +106,16 @@ void check_row_score(const struct check_problem *p, int64_t b, int64_t h, int64_
         const struct dot product = dot(q, k + j * p->d, p->d);
         const double bias =
             p->bias == NULL ? 0.0 : check_broadcast(p->bias, p->bias_size, b, h, i, j);
-        const double slope =
-            p->alibi == NULL ? 0.0 : p->alibi[h] * (double)(j - check_position(p, b, i));
+        const double apart =
+            fmax(fabs((double)(j - position)), fabs((double)(j - anchor)));
         double x = scale * product.dot;
         if (p->softcap > 0.0)
             x = p->softcap * tanh(x / p->softcap);
 
         const int64_t at = row->n++;
         row->key[at] = j;
-        row->score[at] = x + bias + slope;
-        row->size[at] = fabs(scale) * product.size + fabs(bias) + fabs(slope);
+        row->score[at] = x + bias + slope * (double)(j - position);
+        row->size[at] = fabs(scale) * product.size + fabs(bias) + fabs(slope) * apart;
         row->tiny[at] =
             (1.0 + fabs(scale)) * ((double)p->d + queries + product.keys + product.size);
         const enum check_row_kind kind =

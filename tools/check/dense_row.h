@@ -17,6 +17,7 @@ struct check_row {
     int64_t n;                   /* keys that the row sees, scores of -inf included */
     int64_t *key;                /* which they are, in order */
     double *score, *size, *tiny; /* s_j, a_j and the factor of f: see bound.h */
+    double shift;                /* alibi (anchor - position): see bound.h */
     enum check_row_kind kind;    /* never EMPTY here */
 };
 

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* attend_combine: validate, put the records in order, hand out rows. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attend/attend.h"
+#include "base/base.h"
+#include "base/error.h"
+#include "core/shard.h"
+#include "core/tensor.h"
+#include "work.h"
+
+/* What a worker is woken for; of the rows that it takes at a time, what it copies. */
+#define WORKER_BYTES ((int64_t)1 << 18)
+#define ITEM_BYTES ((int64_t)1 << 16)
+
+/* Record `record` of part `part`. */
+struct place {
+    int64_t part, record;
+};
+
+struct run {
+    const struct kernels *kernels;
+    struct problem problem;
+    const attend_partials *parts;
+    int64_t records;     /* of all parts; there is always one */
+    int64_t *start;      /* [records] the split that each begins with, rising */
+    struct place *place; /* [records] */
+    int64_t item_rows, items_per_list;
+    size_t number; /* bytes of one */
+    size_t worker_scratch, copy_size;
+    char *scratch; /* of worker 0: copies of records, then the kernels' */
+};
+
+static size_t record_size(const struct run *run)
+{
+    return (size_t)(run->problem.dv + 2) * run->number;
+}
+
+/* No key: -inf and zeros. */
+static void copy_nothing(const struct run *run, char *to)
+{
+    memset(to, 0, record_size(run));
+    attendi_store(to, run->number == sizeof(double) ? ATTEND_F64 : ATTEND_F32, 0,
+                  -INFINITY);
+}
+
+/* Record x of the rows of a tile, one after another, to `to`. */
+static void copy_record(const struct run *run, const struct tile *t, int64_t x, char *to)
+{
+    const struct problem *p = &run->problem;
+    const struct place *place = &run->place[x];
+    const size_t size = record_size(run);
+
+    for (int64_t row = t->row; row < t->row + t->rows; row++, to += size)
+        if (place->part < 0)
+            copy_nothing(run, to);
+        else
+            memcpy(to,
+                   (const char *)attendi_tensor_row(&run->parts[place->part].data, t->b,
+                                                    t->hk * p->group + row % p->group,
+                                                    row / p->group) +
+                       (size_t)place->record * size,
+                   size);
+}
+
+static void compute(void *arg, int64_t turn, int worker)
+{
+    const struct run *const run = arg;
+    const struct problem *p = &run->problem;
+    const int64_t list = turn / run->items_per_list;
+    const int64_t row = turn % run->items_per_list * run->item_rows;
+    const struct tile t = {.b = list / p->hkv,
+                           .hk = list % p->hkv,
+                           .row = row,
+                           .rows = min_i64(run->item_rows, p->nq * p->group - row)};
+    char *const copies = run->scratch + (size_t)worker * run->worker_scratch;
+
+    for (int64_t x = 0; x < run->records; x++)
+        copy_record(run, &t, x, copies + (size_t)(x * t.rows) * record_size(run));
+    run->kernels->finish(p, &t, copies, run->start, run->records,
+                         copies + run->copy_size);
+}
+
+/* ---- what is combined ---------------------------------------------------- */
+
+static void part_name(char name[static 32], int64_t part)
+{
+    snprintf(name, 32, "parts[%lld]", LL(part));
+}
+
+/* The shards one by one, and that they are of one sequence; *dtype is of their records.
+ */
+static attend_status check_shards(struct run *run, int64_t count, int64_t *all_keys,
+                                  attend_dtype *dtype, attend_error *err)
+{
+    *all_keys = 0;
+    for (int64_t x = 0; x < count; x++) {
+        const attend_partials *part = &run->parts[x];
+        struct shard shard;
+        char name[32];
+
+        part_name(name, x);
+        const attend_status status = attendi_shard_init(&shard, name, part, err);
+        if (status != ATTEND_OK)
+            return status;
+        if (x == 0)
+            *all_keys = shard.all_keys;
+        if (run->records == 0 && shard.records > 0)
+            *dtype = part->data.dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+        if (shard.all_keys != *all_keys)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "%s.all_keys (%lld) differs from parts[0]'s (%lld)", name,
+                                LL(shard.all_keys), LL(*all_keys));
+        if (__builtin_add_overflow(run->records, shard.records, &run->records))
+            return attendi_fail(err, ATTEND_EINVAL, "parts have too many records");
+    }
+    return ATTEND_OK;
+}
+
+static attend_status check_data(const struct run *run, int64_t count, attend_dtype dtype,
+                                attend_error *err)
+{
+    attend_status status = ATTEND_OK;
+
+    for (int64_t x = 0; x < count && status == ATTEND_OK; x++) {
+        struct shard shard;
+        char name[32];
+
+        part_name(name, x);
+        attendi_shard_init(&shard, name, &run->parts[x], NULL);
+        status = attendi_records_check(&shard, name, &run->parts[x].data,
+                                       run->problem.out.size, dtype, err);
+    }
+    return status;
+}
+
+/* Part `part` after the `n` in order so far, by the first key; empty shards are left out.
+ */
+static int64_t list_parts(const struct run *run, int64_t count, struct place *order)
+{
+    int64_t n = 0;
+
+    for (int64_t x = 0; x < count; x++)
+        if (run->parts[x].keys > 0)
+            order[n++] = (struct place){.part = x};
+    return n;
+}
+
+/* Shell's sort: in place, and fast for what is nearly in order. */
+static void sort_parts(const struct run *run, struct place *order, int64_t n)
+{
+    for (int64_t gap = n / 2; gap > 0; gap /= 2)
+        for (int64_t x = gap; x < n; x++) {
+            const struct place place = order[x];
+            const int64_t key = run->parts[place.part].first_key;
+            int64_t y = x;
+
+            for (; y >= gap && run->parts[order[y - gap].part].first_key > key; y -= gap)
+                order[y] = order[y - gap];
+            order[y] = place;
+        }
+}
+
+/*
+ * Fills place and start, from shards sorted in `place` itself, the last first, so that
+ * none is overwritten before its turn.
+ */
+static attend_status order_records(struct run *run, int64_t count, attend_error *err)
+{
+    const int64_t parts = list_parts(run, count, run->place);
+    int64_t at = run->records, next = INT64_MAX, after = -1;
+
+    sort_parts(run, run->place, parts);
+    for (int64_t x = parts - 1; x >= 0; x--) {
+        const int64_t part = run->place[x].part;
+        const attend_partials *from = &run->parts[part];
+        struct shard shard;
+
+        attendi_shard_init(&shard, "", from, NULL);
+        if (from->first_key + from->keys > next)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "parts[%lld] (keys from %lld) and parts[%lld] (keys from "
+                                "%lld) overlap",
+                                LL(part), LL(from->first_key), LL(after), LL(next));
+        for (int64_t y = shard.records - 1; y >= 0; y--) {
+            run->place[--at] = (struct place){.part = part, .record = y};
+            run->start[at] = attendi_record_start(&shard, y);
+        }
+        next = from->first_key;
+        after = part;
+    }
+    if (parts == 0) {
+        run->place[0] = (struct place){.part = -1};
+        run->start[0] = 0;
+    }
+    return ATTEND_OK;
+}
+
+/* ---- the call ------------------------------------------------------------ */
+
+/* Memory for the order of the records and for all workers. */
+static attend_status prepare(struct run *run, attend_context *ctx, int workers,
+                             attend_error *err)
+{
+    const int64_t records = run->records, rows = run->item_rows;
+    size_t total = 0, start_at, place_at, copy = 0, own = 0;
+    bool fits = attendi_reserve(&copy, records * rows, record_size(run)) &&
+                attendi_reserve(
+                    &own, 1, run->kernels->scratch_size(&run->problem, run->item_rows));
+
+    run->copy_size = copy;
+    run->worker_scratch = attendi_worker_size(copy + own);
+    fits = fits && attendi_reserve(&total, workers, run->worker_scratch);
+    start_at = total;
+    fits = fits && attendi_reserve(&total, records, sizeof *run->start);
+    place_at = total;
+    fits = fits && attendi_reserve(&total, records, sizeof *run->place);
+    char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
+    if (!base)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
+                            total);
+    run->scratch = base;
+    run->start = (int64_t *)(void *)(base + start_at);
+    run->place = (struct place *)(void *)(base + place_at);
+    return ATTEND_OK;
+}
+
+static attend_status combine(struct run *run, attend_context *ctx, int64_t count,
+                             attend_error *err)
+{
+    struct problem *const p = &run->problem;
+    const int64_t rows = p->nq * p->group, lists = p->nb * p->hkv;
+
+    run->kernels = attendi_kernels_for(ctx, p);
+    p->split_keys = attendi_split_keys(ctx, run->kernels);
+    const double bytes = (double)run->records * (double)record_size(run);
+    const int64_t most = run->kernels->tile_rows(p->dtype) * 4;
+    run->item_rows = max_i64(1, (int64_t)fmin((double)ITEM_BYTES / bytes, (double)most));
+    run->items_per_list = ceil_div_i64(rows, run->item_rows);
+    const int64_t items = lists * run->items_per_list;
+    const double deserved = bytes * (double)(rows * lists) / (double)WORKER_BYTES;
+    const int workers = (int)max_i64(
+        1, min_i64(min_i64(ctx->threads, items), (int64_t)fmin(deserved, 4096)));
+    attend_status status = prepare(run, ctx, workers, err);
+    if (status == ATTEND_OK && (status = order_records(run, count, err)) == ATTEND_OK)
+        attendi_hand_out(ctx, workers, items, true, compute, run);
+    return status;
+}
+
+attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
+                             const attend_partials *parts, int64_t count,
+                             const attend_tensor *out, const attend_tensor *lse,
+                             attend_error *err)
+{
+    struct run run = {.parts = parts};
+    /* Without a record the outputs tell. */
+    attend_dtype dtype = (out && out->dtype == ATTEND_F64) ||
+                                 (lse && lse->data && lse->dtype == ATTEND_F64)
+                             ? ATTEND_F64
+                             : ATTEND_F32;
+    int64_t all_keys;
+    attend_status status;
+
+    if (!ctx)
+        return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
+    if (count < 0 || (count > 0 && !parts))
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "count (%lld) is negative or parts is NULL", LL(count));
+    if ((status = check_shards(&run, count, &all_keys, &dtype, err)) != ATTEND_OK ||
+        (status = attendi_problem_init_rows(&run.problem, rule, dtype, all_keys, out, lse,
+                                            err)) != ATTEND_OK ||
+        (status = check_data(&run, count, dtype, err)) != ATTEND_OK)
+        return status;
+    const struct problem *p = &run.problem;
+    if (p->nb * p->hq * p->nq == 0 || (p->dv == 0 && !p->lse.data))
+        return ATTEND_OK;
+    run.records = max_i64(run.records, 1);
+    run.number = attend_dtype_size(dtype);
+    return combine(&run, ctx, count, err);
+}

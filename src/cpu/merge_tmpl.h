@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Not a header: what core/merge_rows.h leaves to vectors, in double.  Products and sums
+ * are not fused: sets that cannot fuse get the same bits.
+ */
+
+/* sum += weight x, for `n` vectors of floats and as many columns from column c on. */
+static ALWAYS_INLINE void merge_add(const struct merge_part *part, int64_t c, vd *sum,
+                                    const int n, const attend_dtype dtype)
+{
+    const vd weight = vd_set1(part->weight);
+
+    UNROLL
+    for (int v = 0; v < n; v++, c += VF_LEN) {
+        vd x[2];
+
+        if (dtype == ATTEND_F64) {
+            x[0] = vd_load((const double *)part->row + c);
+            x[1] = vd_load((const double *)part->row + c + VD_LEN);
+        } else if (dtype == ATTEND_F32) {
+            vf_widen(vf_load((const float *)part->row + c), x);
+        } else if (dtype == ATTEND_F16) {
+            vf_widen(vf_load_f16((const uint16_t *)part->row + c), x);
+        } else {
+            vf_widen(vf_load_bf16((const uint16_t *)part->row + c), x);
+        }
+        sum[2 * v] = vd_add(sum[2 * v], vd_mul(weight, x[0]));
+        sum[2 * v + 1] = vd_add(sum[2 * v + 1], vd_mul(weight, x[1]));
+    }
+}
+
+static ALWAYS_INLINE void merge_store(const struct merge_run *run, int64_t c,
+                                      const vd x[2])
+{
+    if (run->out_dtype == ATTEND_F64) {
+        vd_store((double *)run->out + c, x[0]);
+        vd_store((double *)run->out + c + VD_LEN, x[1]);
+    } else if (run->out_dtype == ATTEND_F32) {
+        vf_store((float *)run->out + c, vf_narrow(x));
+    } else if (run->out_dtype == ATTEND_F16) {
+        vf_store_f16((uint16_t *)run->out + c, vf_narrow(x));
+    } else {
+        vf_store_bf16((uint16_t *)run->out + c, vf_narrow(x));
+    }
+}
+
+static ALWAYS_INLINE void merge_vectors(const struct merge_run *run, double *sums,
+                                        int64_t c, const int n)
+{
+    vd sum[2 * 4];
+
+    UNROLL
+    for (int v = 0; v < 2 * n; v++)
+        sum[v] = run->begins ? vd_set1(0) : vd_load(sums + (c - run->first) + v * VD_LEN);
+    for (const struct merge_part *part = run->part; part < run->part + run->count; part++)
+        if (part->dtype == ATTEND_F32)
+            merge_add(part, c, sum, n, ATTEND_F32);
+        else if (part->dtype == ATTEND_BF16)
+            merge_add(part, c, sum, n, ATTEND_BF16);
+        else if (part->dtype == ATTEND_F16)
+            merge_add(part, c, sum, n, ATTEND_F16);
+        else
+            merge_add(part, c, sum, n, ATTEND_F64);
+    UNROLL
+    for (int v = 0; v < n; v++)
+        if (run->stores)
+            merge_store(run, c + v * VF_LEN, sum + 2 * v);
+    UNROLL
+    for (int v = 0; v < 2 * n; v++)
+        if (!run->stores)
+            vd_store(sums + (c - run->first) + v * VD_LEN, sum[v]);
+}
+
+static void merge(const struct merge_run *run, double *sums)
+{
+    int64_t c = run->first;
+
+    for (; run->in_order && c + 4 * VF_LEN <= run->end; c += 4 * VF_LEN)
+        merge_vectors(run, sums, c, 4);
+    for (; run->in_order && c + VF_LEN <= run->end; c += VF_LEN)
+        merge_vectors(run, sums, c, 1);
+    attendi_merge_columns(run, sums, c, run->end);
+}
+
+/*
+ * x = n ln 2 + r, |r| <= ln 2 / 2, by a ln 2 in two parts, the first so short that its
+ * product with n is exact; e^r by its series, whose rest is below 2^-57.
+ */
+static void merge_exp(double *x, int64_t count)
+{
+    static const double terms[] = {0x1.6124613a86d09p-33,
+                                   0x1.1eed8eff8d898p-29,
+                                   0x1.ae64567f544e4p-26,
+                                   0x1.27e4fb7789f5cp-22,
+                                   0x1.71de3a556c734p-19,
+                                   0x1.a01a01a01a01ap-16,
+                                   0x1.a01a01a01a01ap-13,
+                                   0x1.6c16c16c16c17p-10,
+                                   0x1.1111111111111p-7,
+                                   0x1.5555555555555p-5,
+                                   0x1.5555555555555p-3,
+                                   0x1p-1,
+                                   0x1p0,
+                                   0x1p0};
+
+    for (int64_t i = 0; i < count; i += VD_LEN) {
+        const vd a = vd_load(x + i), y = vd_max(a, vd_set1(-1000));
+        const vd n = vd_nearest(vd_mul(y, vd_set1(LOG2_E)));
+        const vd high = vd_sub(y, vd_mul(n, vd_set1(0x1.62e42feep-1)));
+        const vd r = vd_sub(high, vd_mul(n, vd_set1(0x1.a39ef35793c76p-33)));
+        vd p = vd_set1(terms[0]);
+
+        UNROLL
+        for (size_t t = 1; t < ARRAY_LEN(terms); t++)
+            p = vd_add(vd_mul(p, r), vd_set1(terms[t]));
+        const vd e = vd_times_pow2(p, vd_max(n, vd_set1(-1022)));
+        /* a - a: max() has put a number in the place of NaN. */
+        vd_store(x + i, vd_keep_ge(a, vd_set1(-708), vd_add(e, vd_sub(a, a))));
+    }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* attend_merge and attend_merge_with: validate, choose, hand out. */
+#include "attend/attend.h"
+#include "base/base.h"
+#include "base/error.h"
+#include "core/merge_rows.h"
+#include "cpu/cpu_dispatch.h"
+#include "work.h"
+
+/* Below this, asking the machine what it has takes longer than not knowing it. */
+#define ASK_BYTES ((int64_t)1 << 18)
+/* What a worker is woken for, and takes at a time: 25 us and less. */
+#define WORKER_BYTES ((int64_t)1 << 18)
+
+/* As many rows as have `bytes`, at least one. */
+static int64_t rows_of(const struct merge *m, int64_t bytes)
+{
+    return max_i64(1, bytes / attendi_merge_row_bytes(m));
+}
+
+attend_status attend_merge(const attend_part *parts, int64_t count,
+                           const attend_tensor *out, const attend_tensor *lse,
+                           attend_error *err)
+{
+    struct merge m;
+    const attend_status status = attendi_merge_init(&m, parts, count, out, lse, err);
+
+    if (status != ATTEND_OK || m.rows == 0)
+        return status;
+    attendi_merge_rows(
+        &m, m.rows < rows_of(&m, ASK_BYTES) ? attendi_cpu_plain() : attendi_cpu_vectors(),
+        0, m.rows);
+    return ATTEND_OK;
+}
+
+static const struct kernels *kernels_of(const attend_context *ctx)
+{
+    const struct kernels *k = ctx->kernels;
+
+    while (k && !k->merge)
+        k = k->base;
+    return k ? k : attendi_cpu_plain();
+}
+
+struct run {
+    const struct merge *merge;
+    const struct kernels *kernels;
+    int64_t turn_rows;
+};
+
+static void compute(void *arg, int64_t turn, int worker)
+{
+    const struct run *const run = arg;
+    const int64_t first = turn * run->turn_rows;
+
+    (void)worker;
+    attendi_merge_rows(run->merge, run->kernels, first,
+                       min_i64(first + run->turn_rows, run->merge->rows));
+}
+
+attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
+                                int64_t count, const attend_tensor *out,
+                                const attend_tensor *lse, attend_error *err)
+{
+    struct merge m;
+
+    if (!ctx)
+        return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
+    const attend_status status = attendi_merge_init(&m, parts, count, out, lse, err);
+    if (status != ATTEND_OK || m.rows == 0)
+        return status;
+    struct run run = {
+        .merge = &m, .kernels = kernels_of(ctx), .turn_rows = rows_of(&m, WORKER_BYTES)};
+    const int64_t turns = ceil_div_i64(m.rows, run.turn_rows);
+    attendi_hand_out(ctx, (int)min_i64(ctx->threads, turns), turns, true, compute, &run);
+    return ATTEND_OK;
+}

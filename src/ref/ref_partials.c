@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "ref/ref_partials.h"
+
+#include <math.h>
+
+#include "core/tensor.h"
+#include "ref/ref_score.h"
+
+static attend_dtype record_dtype(const struct problem *p)
+{
+    return p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+}
+
+/* Fills seen and score; returns the largest score as a record has it, +inf for NaN. */
+static double score_keys(const struct ref_row *r, const struct tile *t)
+{
+    const struct problem *p = r->p;
+    const double shift = attendi_alibi_shift(p, r->b, r->h, r->i);
+    double m = -INFINITY;
+
+    for (int64_t j = t->keys.lo; j < t->keys.hi; j++) {
+        r->seen[j] = attendi_ref_sees(p, r->b, r->h, r->i, j);
+        r->score[j] =
+            r->seen[j] ? attendi_ref_score(p, r->b, r->h, r->i, j) - shift : -INFINITY;
+        if (!(r->score[j] <= m))
+            m = isnan(r->score[j]) ? INFINITY : r->score[j];
+    }
+    return record_dtype(p) == ATTEND_F32 ? (double)(float)m : m;
+}
+
+void attendi_ref_leave_record(const struct ref_row *r, const struct tile *t)
+{
+    const struct problem *p = r->p;
+    const attend_dtype dtype = record_dtype(p);
+    const int64_t first = t->record * (p->dv + 2);
+    void *const row = attendi_tensor_row(&p->records, r->b, r->h, r->i);
+    const double m = score_keys(r, t), base = m == -INFINITY ? 0.0 : m;
+    double l = 0.0;
+
+    for (int64_t j = t->keys.lo; j < t->keys.hi; j++)
+        l += r->seen[j] ? exp(r->score[j] - base) : 0.0;
+    attendi_store(row, dtype, first, m);
+    attendi_store(row, dtype, first + 1, l);
+    for (int64_t c = 0; c < p->dv; c++) {
+        double acc = 0.0;
+
+        for (int64_t j = t->keys.lo; j < t->keys.hi; j++)
+            if (r->seen[j])
+                acc += exp(r->score[j] - base) *
+                       attendi_load(attendi_view_row(&p->v, r->b, r->hk, j), p->dtype,
+                                    c * p->v.stride[3]);
+        attendi_store(row, dtype, first + 2 + c, acc);
+    }
+}
+
+/* The records of one row: `step` numbers from one to the next. */
+struct records {
+    const void *first;
+    attend_dtype dtype;
+    int64_t step, count;
+    double m; /* the largest, 0 for -inf */
+};
+
+/* sum_x number[x] exp(m[x] - m), of the numbers at `offset` of each record. */
+static double sum_records(const struct records *s, int64_t offset)
+{
+    double sum = 0.0;
+
+    for (int64_t x = 0; x < s->count; x++)
+        sum += attendi_load(s->first, s->dtype, x * s->step + offset) *
+               exp(attendi_load(s->first, s->dtype, x * s->step) - s->m);
+    return sum;
+}
+
+static void end_row(const struct problem *p, const struct records *s, int64_t b,
+                    int64_t h, int64_t i)
+{
+    const double sink = p->sinks ? p->sinks[h] : -INFINITY, l = sum_records(s, 1);
+    const double m = s->m + attendi_alibi_shift(p, b, h, i), top = sink <= m ? m : sink;
+    const double sum = l * exp(m - top) + exp(sink - top);
+    const bool empty = l == 0.0;
+    void *const out = attendi_tensor_row(&p->out, b, h, i);
+
+    for (int64_t c = 0; c < p->dv; c++)
+        attendi_store(out, p->out.dtype, c * p->out.stride[3],
+                      empty ? 0.0 : sum_records(s, 2 + c) * exp(m - top) / sum);
+    if (p->lse.data)
+        attendi_store(attendi_tensor_row(&p->lse, b, h, i), p->lse.dtype, 0,
+                      empty ? sink : top + log(sum));
+}
+
+void attendi_ref_finish(const struct problem *p, const struct tile *t, void *partials,
+                        const int64_t *start, int64_t count, void *scratch)
+{
+    const int64_t step = p->dv + 2;
+    struct records s = {.dtype = record_dtype(p), .step = t->rows * step, .count = count};
+
+    (void)start;
+    (void)scratch;
+    for (int64_t x = 0; x < t->rows; x++) {
+        const int64_t row = t->row + x;
+
+        s.first = (char *)partials + x * step * (int64_t)attend_dtype_size(s.dtype);
+        s.m = -INFINITY;
+        for (int64_t y = 0; y < count; y++)
+            s.m = fmax(s.m, attendi_load(s.first, s.dtype, y * s.step));
+        if (s.m == -INFINITY)
+            s.m = 0.0;
+        end_row(p, &s, t->b, t->hk * p->group + row % p->group, row / p->group);
+    }
+}

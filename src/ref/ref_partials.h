@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Partials in double.  Records are rounded to their dtype, and combined in order, not in
+ * the tree: the definition gives no bits to keep.
+ */
+#ifndef ATTEND_REF_REF_PARTIALS_H
+#define ATTEND_REF_REF_PARTIALS_H
+
+#include "core/tiling.h"
+#include "ref/ref_stats.h"
+
+/* A row's record of the keys of `t`; r->score gets its scores, counted from the anchor.
+ */
+void attendi_ref_leave_record(const struct ref_row *r, const struct tile *t);
+
+/* kernels.finish */
+void attendi_ref_finish(const struct problem *p, const struct tile *t, void *partials,
+                        const int64_t *start, int64_t count, void *scratch);
+
+#endif

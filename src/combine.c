@@ -6,6 +6,7 @@
 
 #include "attend/attend.h"
 #include "base/base.h"
+#include "backend.h"
 #include "base/error.h"
 #include "core/shard.h"
 #include "core/tensor.h"
@@ -268,9 +269,11 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
     if (count < 0 || (count > 0 && !parts))
         return attendi_fail(err, ATTEND_EINVAL,
                             "count (%lld) is negative or parts is NULL", LL(count));
-    if ((status = check_shards(&run, count, &all_keys, &dtype, err)) != ATTEND_OK ||
+    if ((status = attendi_needs_host(ctx, "attend_combine", err)) != ATTEND_OK ||
+        (status = check_shards(&run, count, &all_keys, &dtype, err)) != ATTEND_OK ||
         (status = attendi_problem_init_rows(&run.problem, rule, dtype, all_keys, out, lse,
                                             err)) != ATTEND_OK ||
+        (status = attendi_problem_check_host(&run.problem, err)) != ATTEND_OK ||
         (status = check_data(&run, count, dtype, err)) != ATTEND_OK)
         return status;
     const struct problem *p = &run.problem;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cpus.h"
+#include "backend.h"
 #include "base/error.h"
 #include "cpu/cpu_dispatch.h"
 #include "cpu/cpu_features.h"
@@ -175,6 +176,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for a context of %zu bytes",
                             sizeof *ctx);
     *ctx = (attend_context){
+        .backend = &attendi_backend_cpu,
         .kernels = kernels,
         .threads = threads,
         .order = (attend_order)o.order,

@@ -2,8 +2,9 @@
 /* attend_merge and attend_merge_with: validate, choose, hand out. */
 #include "attend/attend.h"
 #include "base/base.h"
+#include "backend.h"
 #include "base/error.h"
-#include "core/merge_rows.h"
+#include "cpu/merge_rows.h"
 #include "cpu/cpu_dispatch.h"
 #include "work.h"
 
@@ -66,7 +67,9 @@ attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
-    const attend_status status = attendi_merge_init(&m, parts, count, out, lse, err);
+    attend_status status = attendi_needs_host(ctx, "attend_merge_with", err);
+    if (status == ATTEND_OK)
+        status = attendi_merge_init(&m, parts, count, out, lse, err);
     if (status != ATTEND_OK || m.rows == 0)
         return status;
     struct run run = {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend.h"
 #include "base/base.h"
 #include "base/error.h"
 #include "core/problem.h"
@@ -104,7 +105,9 @@ attend_status attend_stats_merge(attend_context *ctx, const attend_stats *reques
     if (dv < 0 || dv > INT32_MAX)
         return attendi_fail(err, ATTEND_EINVAL, "dv (%lld) is out of range", LL(dv));
     shape_problem(&p, parts[0].size, dv);
-    attend_status status = attendi_stats_init(&p, request, err);
+    attend_status status = attendi_needs_host(ctx, "attend_stats_merge", err);
+    if (status == ATTEND_OK)
+        status = attendi_stats_init(&p, request, err);
     if (status == ATTEND_OK)
         status = check_parts(&p, parts, count, err);
     if (status != ATTEND_OK)

@@ -15,7 +15,7 @@ files() {
         sed 's,^\./,,' | sort)
 }
 
-# base <- core <- {ref, cpu} <- src/*.c <- {io, tools, examples, bench}; the last
+# base <- core <- cpu <- ref <- src/*.c <- {io, tools, examples, bench}; the last
 # group sees the public header only, and bench the stopwatch in tools/bench.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
@@ -26,7 +26,7 @@ includes() {
             sees["include"] = "attend"
             sees["src/base"] = "attend base"
             sees["src/core"] = "attend base core"
-            sees["src/ref"] = "attend base core ref"
+            sees["src/ref"] = "attend base core ref cpu"
             sees["src/cpu"] = "attend base core cpu"
             sees["src"] = "attend base core ref cpu"
             sees["src/io"] = "attend io"

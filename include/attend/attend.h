@@ -204,6 +204,10 @@ ATTEND_API void attend_context_destroy(attend_context *ctx);
 ATTEND_API const char *attend_context_isa(const attend_context *ctx);
 ATTEND_API int attend_context_threads(const attend_context *ctx);
 
+/* Where the tensors of a context live, and all that its rules and requests point at. */
+typedef enum attend_memory { ATTEND_MEMORY_HOST = 0 } attend_memory;
+ATTEND_API attend_memory attend_context_memory(const attend_context *ctx);
+
 /* ---- what this build and this machine have ----------------------------- */
 
 typedef struct attend_isa {

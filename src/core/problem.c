@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "core/second_request.h"
 #include "core/shard.h"
 #include "core/tensor.h"
 
@@ -290,7 +291,9 @@ attend_status attendi_problem_check_host(const struct problem *p, attend_error *
     if ((status = check_batches(p, err)) != ATTEND_OK ||
         (status = check_heads(p, err)) != ATTEND_OK)
         return status;
-    return check_classes(p, err);
+    if ((status = check_classes(p, err)) != ATTEND_OK || !p->second)
+        return status;
+    return attendi_second_check_host(p, err);
 }
 
 /* ---- the whole ---------------------------------------------------------- */
@@ -330,7 +333,7 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
     drop_idle_strides(p->v.size, p->v.stride);
-    return attendi_problem_check_host(p, err);
+    return ATTEND_OK;
 }
 
 attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *rule,
@@ -352,7 +355,7 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *ru
         return status;
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
-    return attendi_problem_check_host(p, err);
+    return ATTEND_OK;
 }
 
 static attend_status check_no_outputs(const attend_io *io, attend_error *err)
@@ -413,7 +416,7 @@ attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
     drop_idle_strides(p->v.size, p->v.stride);
-    return attendi_problem_check_host(p, err);
+    return ATTEND_OK;
 }
 
 attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *rule,
@@ -453,5 +456,5 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
     /* One list has the rows of a head, or of all heads if these have one row. */
     p->group = p->nq == 1 ? p->hq : 1;
     p->hkv = p->group == 0 ? 0 : p->hq / p->group;
-    return attendi_problem_check_host(p, err);
+    return ATTEND_OK;
 }

@@ -35,7 +35,7 @@ struct problem {
         *shard; /* NULL: rows are ended; else they leave its records here */
     attend_tensor records;
     struct stats stats;
-    const struct second *second; /* NULL: a forward pass; else v, out, lse are empty */
+    struct second *second; /* NULL: a forward pass; else v, out, lse are empty */
 };
 
 /*
@@ -54,9 +54,9 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *ru
                                         attend_error *err);
 
 /*
- * The last step of both, and the only one that reads what the rule and the request for
- * statistics point at, per batch, head and key: offsets, lengths, slopes, sinks, classes.
- * All else is known from shapes, numbers and pointers.
+ * What is left to check where it lies in host memory: all that the rule and the requests
+ * point at, per batch, head and key: offsets, lengths, slopes, sinks, classes, probes.
+ * The others know shapes, numbers and pointers alone.
  */
 attend_status attendi_problem_check_host(const struct problem *p, attend_error *err);
 

@@ -131,8 +131,8 @@ static attend_status check_probe(const struct problem *p, int64_t x,
     return ATTEND_OK;
 }
 
-static attend_status take_probes(const struct problem *p, struct second *s,
-                                 const attend_second *request, attend_error *err)
+static attend_status take_probes(struct second *s, const attend_second *request,
+                                 attend_error *err)
 {
     if (!request->probes)
         return ATTEND_OK;
@@ -141,15 +141,22 @@ static attend_status take_probes(const struct problem *p, struct second *s,
                             LL(request->probe_count));
     if (!request->probe_weights && request->probe_count > 0)
         return attendi_fail(err, ATTEND_EINVAL, "probe_weights is NULL");
-    for (int64_t x = 0; x < request->probe_count; x++) {
-        const attend_status status = check_probe(p, x, &request->probes[x], err);
+    s->probes = request->probes;
+    s->probe_count = request->probe_count;
+    s->probe_weights = request->probe_weights;
+    return ATTEND_OK;
+}
+
+attend_status attendi_second_check_host(const struct problem *p, attend_error *err)
+{
+    const struct second *const s = p->second;
+
+    for (int64_t x = 0; x < s->probe_count; x++) {
+        const attend_status status = check_probe(p, x, &s->probes[x], err);
 
         if (status != ATTEND_OK)
             return status;
     }
-    s->probes = request->probes;
-    s->probe_count = request->probe_count;
-    s->probe_weights = request->probe_weights;
     return ATTEND_OK;
 }
 
@@ -212,7 +219,7 @@ attend_status attendi_second_init(struct problem *p, struct second *s,
         (status = take_columns(p, s, request, err)) != ATTEND_OK ||
         (status = take_pooled(p, s, request, err)) != ATTEND_OK ||
         (status = take_zoom(p, s, request, err)) != ATTEND_OK ||
-        (status = take_probes(p, s, request, err)) != ATTEND_OK)
+        (status = take_probes(s, request, err)) != ATTEND_OK)
         return status;
     p->second = s;
     find_extent(p, s);

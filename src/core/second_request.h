@@ -39,6 +39,9 @@ attend_status attendi_second_init(struct problem *p, struct second *s,
                                   const attend_rule *rule, const attend_second *request,
                                   attend_error *err);
 
+/* Part of attendi_problem_check_host(): the probes. */
+attend_status attendi_second_check_host(const struct problem *p, attend_error *err);
+
 struct second_item attendi_second_item(const struct problem *p, int64_t index);
 
 /* Rows of the pooled map. */

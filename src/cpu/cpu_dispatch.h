@@ -3,7 +3,7 @@
 #ifndef ATTEND_CPU_DISPATCH_H
 #define ATTEND_CPU_DISPATCH_H
 
-#include "core/kernels.h"
+#include "cpu/kernels.h"
 
 /* Best first, NULL at the end. */
 extern const struct kernels *const attendi_cpu_kernels[];

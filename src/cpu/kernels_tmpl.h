@@ -20,8 +20,8 @@
 
 #include "base/base.h"
 #include "base/half.h"
-#include "core/kernels.h"
-#include "core/merge_rows.h"
+#include "cpu/kernels.h"
+#include "cpu/merge_rows.h"
 #include "core/second_pool.h"
 #include "core/second_store.h"
 #include "core/tensor.h"

@@ -3,7 +3,7 @@
 #ifndef ATTEND_REF_REF_H
 #define ATTEND_REF_REF_H
 
-#include "core/kernels.h"
+#include "cpu/kernels.h"
 
 extern const struct kernels attendi_ref;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* How much work there is, how many workers it deserves, and in which order they go. */
-#ifndef ATTEND_CORE_SCHEDULE_H
-#define ATTEND_CORE_SCHEDULE_H
+#ifndef ATTEND_CPU_SCHEDULE_H
+#define ATTEND_CPU_SCHEDULE_H
 
 #include <stdbool.h>
 
-#include "core/kernels.h"
+#include "cpu/kernels.h"
 
 struct schedule {
     struct tiling tiling;

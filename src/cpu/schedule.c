@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/schedule.h"
+#include "cpu/schedule.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/tiling.h"
+#include "cpu/tiling.h"
 
 #include "base/base.h"
 #include "core/shard.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/merge_rows.h"
+#include "cpu/merge_rows.h"
 
 #include <math.h>
 #include <stdio.h>

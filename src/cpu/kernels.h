@@ -3,14 +3,14 @@
  * The seam between the problem and whoever computes it.  A kernel set is one
  * constant table: kernels and the tile sizes they were made for.
  */
-#ifndef ATTEND_CORE_KERNELS_H
-#define ATTEND_CORE_KERNELS_H
+#ifndef ATTEND_CPU_KERNELS_H
+#define ATTEND_CPU_KERNELS_H
 
 #include <stdbool.h>
 
 #include "core/problem.h"
 #include "core/second_request.h"
-#include "core/tiling.h"
+#include "cpu/tiling.h"
 
 struct merge_run;
 

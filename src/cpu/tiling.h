@@ -6,8 +6,8 @@
  * of a list with all keys, with those of a record, or with one split.  How the work is
  * cut changes no bit of the result.
  */
-#ifndef ATTEND_CORE_TILING_H
-#define ATTEND_CORE_TILING_H
+#ifndef ATTEND_CPU_TILING_H
+#define ATTEND_CPU_TILING_H
 
 #include <stdbool.h>
 

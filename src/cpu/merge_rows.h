@@ -4,12 +4,12 @@
  * a sum for each part in the order given: every kernel set does just that, to the same
  * bits.  A half float is rounded from the f32 next to the sum.
  */
-#ifndef ATTEND_CORE_MERGE_ROWS_H
-#define ATTEND_CORE_MERGE_ROWS_H
+#ifndef ATTEND_CPU_MERGE_ROWS_H
+#define ATTEND_CPU_MERGE_ROWS_H
 
 #include <stdbool.h>
 
-#include "core/kernels.h"
+#include "cpu/kernels.h"
 
 struct merge {
     const attend_part *parts;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU backend's second pass. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "backend_cpu.h"
+#include "base/base.h"
+#include "core/second_pool.h"
+#include "cpu/schedule.h"
+#include "ref/ref_score.h"
+#include "work.h"
+
+/* Probes of one turn. */
+enum { PROBES = 256 };
+
+struct second_plan {
+    const struct kernels *kernels;
+    size_t worker_scratch, parts_at;
+    int64_t turns;
+    int workers;
+};
+_Static_assert(sizeof(struct second_plan) <= sizeof((struct plan *)0)->state,
+               "a plan holds it");
+
+struct run {
+    const struct second_plan *plan;
+    const struct problem *problem;
+    char *scratch; /* of worker 0; the others' follow */
+};
+
+/* P in double, whatever the kernel set: there are few, and they are to be trusted. */
+static void probe(const struct problem *p, int64_t first)
+{
+    const struct second *s = p->second;
+
+    for (int64_t x = first; x < min_i64(first + PROBES, s->probe_count); x++) {
+        const attend_probe *at = &s->probes[x];
+        s->probe_weights[x] = attendi_ref_weight(p, at->b, at->h, at->i, at->j);
+    }
+}
+
+static void compute(void *arg, int64_t turn, int worker)
+{
+    const struct run *const run = arg;
+    const struct problem *p = run->problem;
+
+    if (turn >= p->second->count) {
+        probe(p, (turn - p->second->count) * PROBES);
+        return;
+    }
+    const struct second_item item = attendi_second_item(p, turn);
+    if (item.keys.lo < item.keys.hi)
+        run->plan->kernels->second(
+            p, &item, run->scratch + (size_t)worker * run->plan->worker_scratch);
+}
+
+/* Items that share a block of the pooled map leave their parts of it. */
+static bool shares_blocks(const struct second *s)
+{
+    return s->count > 0 && s->block && s->pieces > 1;
+}
+
+void attendi_cpu_plan_second(const attend_context *ctx, struct problem *p,
+                             struct plan *plan)
+{
+    const struct second *const s = p->second;
+    struct second_plan f = {.kernels = attendi_kernels_for(ctx, p),
+                            .turns = s->count + ceil_div_i64(s->probe_count, PROBES)};
+    size_t total = 0;
+
+    p->fast = ctx->order == ATTEND_ORDER_FAST;
+    f.workers = attendi_second_workers(p, f.turns, ctx->threads);
+    if (s->count > 0) {
+        f.worker_scratch = attendi_worker_size(f.kernels->second_scratch(p));
+        attendi_reserve(&total, f.workers, f.worker_scratch);
+        f.parts_at = total;
+        attendi_reserve(
+            &total, shares_blocks(s) ? s->count : 0,
+            count_bytes(s->block ? attendi_pooled_rows(p, s) : 0, sizeof *s->parts));
+    }
+    memcpy(plan->state, &f, sizeof f);
+    plan->workspace = total;
+}
+
+void attendi_cpu_run_second(const attend_context *ctx, struct problem *p,
+                            const struct plan *plan, void *workspace)
+{
+    struct second_plan f;
+
+    memcpy(&f, plan->state, sizeof f);
+    struct run run = {.plan = &f, .problem = p, .scratch = workspace};
+    if (shares_blocks(p->second))
+        p->second->parts = (double *)(void *)((char *)workspace + f.parts_at);
+    attendi_hand_out(ctx, f.workers, f.turns, true, compute, &run);
+    if (shares_blocks(p->second))
+        attendi_pool_join(p);
+}

@@ -23,6 +23,7 @@ const check_test check_tests[] = {
     {"duplicate", "every key twice changes LSE by ln 2 alone", check_law_duplicate},
     {"shift", "a constant on all scores changes LSE alone", check_law_shift},
     {"merge", "parts of the keys join by O and LSE", check_law_merge},
+    {"shards", "partials of shards combine to the whole, bit for bit", check_law_shards},
     {"constant", "equal values of V come out as they are", check_law_constant},
     {"nonfinite", "NaN and Inf stay in the rows that see them", check_law_nonfinite},
     {"stats", "all statistics of random problems, under the bound", check_test_stats},

@@ -137,8 +137,7 @@ static attend_status check_data(const struct run *run, int64_t count, attend_dty
     return status;
 }
 
-/* Part `part` after the `n` in order so far, by the first key; empty shards are left out.
- */
+/* The shards that have keys; returns how many. */
 static int64_t list_parts(const struct run *run, int64_t count, struct place *order)
 {
     int64_t n = 0;

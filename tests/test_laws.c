@@ -47,6 +47,7 @@ TEST(permute) { perform("permute"); }
 TEST(duplicate) { perform("duplicate"); }
 TEST(shift) { perform("shift"); }
 TEST(merge) { perform("merge"); }
+TEST(shards) { perform("shards"); }
 TEST(constant) { perform("constant"); }
 TEST(nonfinite) { perform("nonfinite"); }
 TEST(stats) { perform("stats"); }
@@ -55,7 +56,7 @@ TEST(stats_merge) { perform("stats-merge"); }
 TEST(second) { perform("second"); }
 TEST(nothing_is_left_out)
 {
-    CHECK(check_test_count == 21, "%d tests: list the new one here", check_test_count);
+    CHECK(check_test_count == 22, "%d tests: list the new one here", check_test_count);
 }
 
 int main(void)
@@ -84,6 +85,7 @@ int main(void)
     RUN(duplicate);
     RUN(shift);
     RUN(merge);
+    RUN(shards);
     RUN(constant);
     RUN(nonfinite);
     RUN(stats);

@@ -660,19 +660,17 @@ ATTEND_API attend_status attend_merge_with(attend_context *ctx, const attend_par
 /*
  * What a shard of the keys leaves to be combined.  Of each row, a record has m, the
  * largest score, l, the sum of exp(score - m), and dv sums of exp(score - m) v; of no key
- * -inf, 0 and zeros.  m is counted as ALiBi is computed, see attend_rule.  Start from
- * attend_partials_default().
+ * -inf, 0 and zeros.  With ALiBi, m is that of scores without the shift that attend_rule
+ * tells of.  Start from attend_partials_default().
  */
 typedef struct attend_partials {
     size_t struct_size;
     int64_t first_key; /* index in the sequence of the shard's key 0, in whole splits */
-    /* Of the shard: nk of io.k and io.v; whole splits, unless it ends the sequence; or 0.
-     */
-    int64_t keys;
-    int64_t all_keys; /* of the sequence; 0: the shard ends it */
+    int64_t keys;      /* nk of io.k and io.v: whole splits, or up to the end; or 0 */
+    int64_t all_keys;  /* of the sequence; 0: the shard ends it */
     /*
      * 0: a record for each split, in order.  1: one for each of the largest subtrees that
-     * lie in the shard, in order: no more than 2 log2 of its splits.
+     * lie in the shard, in order: no more than 1 + 2 log2 of its splits.
      */
     int64_t reduce;
     /*

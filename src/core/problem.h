@@ -31,8 +31,7 @@ struct problem {
     const double *alibi, *sinks;
     bool fast;          /* ATTEND_ORDER_FAST */
     int64_t split_keys; /* keys of a split; set with the kernel set that takes it */
-    const struct shard
-        *shard; /* NULL: rows are ended; else they leave its records here */
+    const struct shard *shard; /* NULL: rows are ended; else they leave its records */
     attend_tensor records;
     struct stats stats;
     struct second *second; /* NULL: a forward pass; else v, out, lse are empty */

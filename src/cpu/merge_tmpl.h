@@ -4,6 +4,9 @@
  * are not fused: sets that cannot fuse get the same bits.
  */
 
+/* Vectors of floats at a time; short ones gain nothing by it. */
+enum { MERGE_VECTORS = VF_LEN > 4 ? 4 : 1 };
+
 /* sum += weight x, for `n` vectors of floats and as many columns from column c on. */
 static ALWAYS_INLINE void merge_add(const struct merge_part *part, int64_t c, vd *sum,
                                     const int n, const attend_dtype dtype)
@@ -47,7 +50,7 @@ static ALWAYS_INLINE void merge_store(const struct merge_run *run, int64_t c,
 static ALWAYS_INLINE void merge_vectors(const struct merge_run *run, double *sums,
                                         int64_t c, const int n)
 {
-    vd sum[2 * 4];
+    vd sum[2 * MERGE_VECTORS];
 
     UNROLL
     for (int v = 0; v < 2 * n; v++)
@@ -75,8 +78,9 @@ static void merge(const struct merge_run *run, double *sums)
 {
     int64_t c = run->first;
 
-    for (; run->in_order && c + 4 * VF_LEN <= run->end; c += 4 * VF_LEN)
-        merge_vectors(run, sums, c, 4);
+    for (; run->in_order && c + MERGE_VECTORS * VF_LEN <= run->end;
+         c += MERGE_VECTORS * VF_LEN)
+        merge_vectors(run, sums, c, MERGE_VECTORS);
     for (; run->in_order && c + VF_LEN <= run->end; c += VF_LEN)
         merge_vectors(run, sums, c, 1);
     attendi_merge_columns(run, sums, c, run->end);

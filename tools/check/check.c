@@ -45,6 +45,8 @@ const check_test check_tests[] = {
     {"stats-merge", "statistics of parts of the keys join", check_law_stats_merge,
      CHECK_BOTH},
     {"second", "the columns of P from Q, K and LSE", check_law_second, CHECK_PLAIN},
+    {"shards", "partials of shards combine to the whole, bit for bit", check_law_shards,
+     CHECK_BOTH},
 };
 const int check_test_count = (int)(sizeof check_tests / sizeof check_tests[0]);
 

@@ -128,5 +128,6 @@ void check_test_stats(struct check_run *run);
 void check_law_unmoved(struct check_run *run);
 void check_law_stats_merge(struct check_run *run);
 void check_law_second(struct check_run *run);
+void check_law_shards(struct check_run *run);
 
 #endif

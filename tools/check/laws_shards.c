@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shards of the keys, computed apart and combined in any order: the bits of one call
+ * over all keys.  `ref` rounds its records to f32: it is held to a kernel's bound.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check/laws.h"
+
+enum { SHARDS_MAX = 8 };
+
+struct sharding {
+    int count;
+    attend_partials part[SHARDS_MAX]; /* without data */
+    struct check_problem of[SHARDS_MAX];
+};
+
+static struct check_problem keys_of(const struct check_problem *p, int64_t first,
+                                    int64_t keys)
+{
+    int64_t *const index = check_memory((size_t)keys, sizeof *index);
+
+    for (int64_t j = 0; j < keys; j++)
+        index[j] = first + j;
+    struct check_problem part = check_problem_keys(p, index, keys);
+    free(index);
+    return part;
+}
+
+/* Cuts at random splits, some shards empty, in a random order. */
+static struct sharding cut_keys(const struct check_problem *p,
+                                struct check_random *random)
+{
+    const int64_t splits = (p->nk + ATTEND_SPLIT_KEYS - 1) / ATTEND_SPLIT_KEYS;
+    struct sharding s = {.count = (int)check_random_int(random, 1, SHARDS_MAX)};
+    int64_t from = 0;
+
+    for (int t = 0; t < s.count; t++) {
+        const int64_t to =
+            t == s.count - 1 ? splits : check_random_int(random, from, splits);
+        const int64_t first = from * ATTEND_SPLIT_KEYS, end = to * ATTEND_SPLIT_KEYS;
+        const int place = (int)check_random_int(random, 0, t);
+
+        s.part[t] = s.part[place];
+        s.of[t] = s.of[place];
+        s.part[place] = attend_partials_default();
+        s.part[place].first_key = first;
+        s.part[place].keys = to > from ? (end < p->nk ? end : p->nk) - first : 0;
+        s.part[place].all_keys = p->nk;
+        s.part[place].reduce = check_random_int(random, 0, 1);
+        s.of[place] = keys_of(p, first, s.part[place].keys);
+        from = to;
+    }
+    return s;
+}
+
+static attend_tensor new_tensor(const struct check_problem *p, attend_dtype dtype,
+                                int64_t columns)
+{
+    const int64_t rows = p->nb * p->hq * p->nq;
+
+    return (attend_tensor){
+        check_memory((size_t)(rows * columns), attend_dtype_size(dtype)),
+        dtype,
+        {p->nb, p->hq, p->nq, columns},
+        {p->hq * p->nq * columns, p->nq * columns, columns, 1}};
+}
+
+static attend_status compute_part(struct check_run *run, attend_context *ctx,
+                                  const struct check_problem *p, attend_partials *part,
+                                  attend_error *error)
+{
+    const attend_rule rule = check_place_rule(&run->blocks, p);
+    attend_io io = attend_io_default();
+
+    io.q = check_place_input(&run->blocks, p, CHECK_Q, p->q);
+    io.k = check_place_input(&run->blocks, p, CHECK_K, p->k);
+    io.v = check_place_input(&run->blocks, p, CHECK_V, p->v);
+    part->data = new_tensor(
+        p, check_tensor_dtype(p, CHECK_LSE),
+        attend_partials_records(part->first_key, part->keys, part->reduce) * (p->dv + 2));
+    return attend_forward_partials(ctx, &rule, &io, part, error);
+}
+
+static double *values_of(const attend_tensor *tensor)
+{
+    const int64_t count = check_count(tensor->size);
+    double *const values = check_memory((size_t)count, sizeof *values);
+
+    for (int64_t at = 0; at < count; at++)
+        values[at] = check_load(tensor->data, tensor->dtype, at);
+    return values;
+}
+
+/* All shards and their combination, into `outputs`, which the caller frees. */
+static attend_status compute_shards(struct check_run *run, attend_context *ctx,
+                                    const struct check_problem *p,
+                                    const struct sharding *s,
+                                    struct check_outputs *outputs, attend_error *error)
+{
+    attend_partials parts[SHARDS_MAX];
+    attend_tensor out = new_tensor(p, p->out_dtype, p->dv);
+    attend_tensor lse = new_tensor(p, check_tensor_dtype(p, CHECK_LSE), 1);
+    attend_status status = ATTEND_OK;
+
+    for (int t = 0; t < s->count; t++) {
+        parts[t] = s->part[t];
+        if (status == ATTEND_OK)
+            status = compute_part(run, ctx, &s->of[t], &parts[t], error);
+    }
+    if (status == ATTEND_OK) {
+        const attend_rule rule = check_place_rule(&run->blocks, p);
+        status = attend_combine(ctx, &rule, parts, s->count, &out, &lse, error);
+    }
+    *outputs = (struct check_outputs){.out = values_of(&out), .lse = values_of(&lse)};
+    for (int t = 0; t < s->count; t++)
+        free(parts[t].data.data);
+    free(out.data);
+    free(lse.data);
+    return status;
+}
+
+static void shards_of_set(struct check_run *run, struct check_set *set,
+                          const struct check_problem *p, const struct sharding *s)
+{
+    struct check_outputs whole, got;
+    attend_error error = {.message = ""};
+    char where[256] = "";
+    double ratio = INFINITY;
+
+    if (!check_try(run, set, set->ctx, p, &whole))
+        return;
+    const attend_status status = compute_shards(run, set->ctx, p, s, &got, &error);
+    if (status != ATTEND_OK) {
+        snprintf(where, sizeof where, "%s", error.message);
+    } else if (set->model == CHECK_REF) {
+        struct check_expect expect = check_dense(p);
+        ratio = check_compare(p, &expect, CHECK_KERNELS, &got, where, sizeof where);
+        check_expect_free(&expect);
+    } else {
+        ratio = check_same_outputs(p, &whole, p, &got, NULL, where, sizeof where);
+    }
+    check_note(set, ratio, p, where);
+    check_outputs_free(&got);
+    check_outputs_free(&whole);
+}
+
+void check_law_shards(struct check_run *run)
+{
+    const struct check_sample_options options = {
+        .max_length = 12000, .max_rows = 7, .max_width = 24, .max_heads = 2};
+
+    for (int64_t n = 0; n < check_cases(run, 30); n++) {
+        struct check_problem p = check_sample(check_case_seed(run, 54, n), &options);
+        struct check_random random = {.seed = p.seed, .next = 1u << 30};
+
+        check_drop_stats(&p);
+        p.wants_lse = 1;
+        p.wants_weights = 0;
+        struct sharding s = cut_keys(&p, &random);
+        for (int set = 0; set < run->count; set++)
+            shards_of_set(run, &run->sets[set], &p, &s);
+        for (int t = 0; t < s.count; t++)
+            check_problem_free(&s.of[t]);
+        check_problem_free(&p);
+    }
+}

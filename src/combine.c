@@ -13,7 +13,7 @@
 
 /* What a worker is woken for; of the rows that it takes at a time, what it copies. */
 #define WORKER_BYTES ((int64_t)1 << 18)
-#define ITEM_BYTES ((int64_t)1 << 16)
+#define ITEM_BYTES ((int64_t)1 << 15)
 
 /* Record `record` of part `part`. */
 struct place {

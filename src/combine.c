@@ -14,7 +14,7 @@
 
 /* What a worker is woken for; of the rows that it takes at a time, what it copies. */
 #define WORKER_BYTES ((int64_t)1 << 18)
-#define ITEM_BYTES ((int64_t)1 << 16)
+#define ITEM_BYTES ((int64_t)1 << 15)
 
 /* Record `record` of part `part`. */
 struct place {
@@ -47,23 +47,24 @@ static void copy_nothing(const struct run *run, char *to)
                   -INFINITY);
 }
 
-/* Record x of the rows of a tile, one after another, to `to`. */
-static void copy_record(const struct run *run, const struct tile *t, int64_t x, char *to)
+/* All records of one row, `step` bytes from one to the next. */
+static void copy_row(const struct run *run, int64_t b, int64_t h, int64_t i, char *to,
+                     size_t step)
 {
-    const struct problem *p = &run->problem;
-    const struct place *place = &run->place[x];
     const size_t size = record_size(run);
+    const char *row = NULL;
 
-    for (int64_t row = t->row; row < t->row + t->rows; row++, to += size)
-        if (place->part < 0)
+    for (int64_t x = 0; x < run->records; x++, to += step) {
+        const struct place *place = &run->place[x];
+
+        if (place->part < 0) {
             copy_nothing(run, to);
-        else
-            memcpy(to,
-                   (const char *)attendi_tensor_row(&run->parts[place->part].data, t->b,
-                                                    t->hk * p->group + row % p->group,
-                                                    row / p->group) +
-                       (size_t)place->record * size,
-                   size);
+            continue;
+        }
+        if (x == 0 || place->part != place[-1].part)
+            row = attendi_tensor_row(&run->parts[place->part].data, b, h, i);
+        memcpy(to, row + (size_t)place->record * size, size);
+    }
 }
 
 static void compute(void *arg, int64_t turn, int worker)
@@ -77,9 +78,11 @@ static void compute(void *arg, int64_t turn, int worker)
                            .row = row,
                            .rows = min_i64(run->item_rows, p->nq * p->group - row)};
     char *const copies = run->scratch + (size_t)worker * run->worker_scratch;
+    const size_t size = record_size(run);
 
-    for (int64_t x = 0; x < run->records; x++)
-        copy_record(run, &t, x, copies + (size_t)(x * t.rows) * record_size(run));
+    for (int64_t x = 0; x < t.rows; x++)
+        copy_row(run, t.b, t.hk * p->group + (row + x) % p->group, (row + x) / p->group,
+                 copies + (size_t)x * size, (size_t)t.rows * size);
     run->kernels->finish(p, &t, copies, run->start, run->records,
                          copies + run->copy_size);
 }

@@ -7,16 +7,28 @@
 /* Vectors of floats at a time; short ones gain nothing by it. */
 enum { MERGE_VECTORS = VF_LEN > 4 ? 4 : 1 };
 
+/*
+ * Bytes that a part is fetched ahead, rows being neighbours mostly: 8 parts are more
+ * streams than the machine foresees.  8 parts of f32, one thread, read at 20 GB/s:
+ * nothing fetched 11.8, 1 KB 14.5, 2 KB 15.5, 4 KB 15.5; into the first cache 12 to 13.
+ */
+#define MERGE_AHEAD 2048
+
 /* sum += weight x, for `n` vectors of floats and as many columns from column c on. */
 static ALWAYS_INLINE void merge_add(const struct merge_part *part, int64_t c, vd *sum,
                                     const int n, const attend_dtype dtype)
 {
     const vd weight = vd_set1(part->weight);
+    const int bytes = 1 << attendi_dtype_shift(dtype);
 
     UNROLL
     for (int v = 0; v < n; v++, c += VF_LEN) {
+        const char *const ahead = (const char *)part->row + c * bytes + MERGE_AHEAD;
         vd x[2];
 
+        FETCH_L2(ahead);
+        if (VF_LEN * bytes > LINE)
+            FETCH_L2(ahead + LINE);
         if (dtype == ATTEND_F64) {
             x[0] = vd_load((const double *)part->row + c);
             x[1] = vd_load((const double *)part->row + c + VD_LEN);

@@ -141,18 +141,18 @@ static void N(begin_weights)(STATE *s, struct N(pass) * pass)
 }
 
 /*
- * The weight of key x in lanes r .., from its score or product; `sum`: of `sums`
- * statistics, 0 for none.
+ * The weight of key x in lanes r .., from its score or product at `product`; mark NULL:
+ * not at an edge; `sum`: of `sums` statistics, 0 for none.
  */
-static ALWAYS_INLINE VEC N(tile_weight)(const STATE *s, int64_t x, int64_t r, VEC scale,
-                                        VEC base, const int edge, VEC *sum,
-                                        const int sums)
+static ALWAYS_INLINE VEC N(tile_weight)(const STATE *s, const REAL *product,
+                                        const REAL *mark, VEC scale, VEC base, int64_t x,
+                                        int64_t r, VEC *sum, const int sums)
 {
-    const VEC gap = V(sub)(V(mul)(V(load)(s->s + x * BR + r), scale), base);
+    const VEC gap = V(sub)(V(mul)(V(load)(product), scale), base);
     VEC w = N(weight_of)(gap);
 
-    if (edge)
-        w = V(either)(w, V(load)(s->extra + x * BR + r));
+    if (mark)
+        w = V(either)(w, V(load)(mark));
     if (sums > 0)
         N(add_sums)(s, x, r, gap, w, sum, sums);
     return w;
@@ -169,6 +169,7 @@ static ALWAYS_INLINE void N(weigh_among)(const STATE *s, struct N(pass) * pass,
 {
     enum { parts = PIECE / 2 * QV };
     const VEC scale = V(set1)(pass->scale);
+    const REAL *const from = s->s + x * BR, *const mark = s->extra + x * BR;
     REAL *const to = s->s + x / 2 * BR;
     VEC base[QV], sum[QV], with[QV], more[QV][2 * N(sums)];
 
@@ -188,10 +189,12 @@ static ALWAYS_INLINE void N(weigh_among)(const STATE *s, struct N(pass) * pass,
         for (int k = n * units * N(unit_steps) / parts;
              k < (n + 1) * units * N(unit_steps) / parts; k++)
             N(run_step)(b, k % N(unit_steps), with, values);
-        const int64_t key = x + 2 * pair, r = v * VLEN;
-        const VEC even = N(tile_weight)(s, key, r, scale, base[v], edge, more[v], sums);
+        const int64_t key = x + 2 * pair, r = v * VLEN, at = 2 * pair * BR + r;
+        const VEC even = N(tile_weight)(s, from + at, edge ? mark + at : NULL, scale,
+                                        base[v], key, r, more[v], sums);
         const VEC odd =
-            N(tile_weight)(s, key + 1, r, scale, base[v], edge, more[v] + N(sums), sums);
+            N(tile_weight)(s, from + at + BR, edge ? mark + at + BR : NULL, scale,
+                           base[v], key + 1, r, more[v] + N(sums), sums);
 
         N(store_pairs)(to + pair * BR + v * VLEN, even, odd);
         sum[v] = V(add)(V(add)(sum[v], even), odd);
@@ -266,8 +269,9 @@ static void N(weigh_some)(const STATE *s, struct N(pass) * pass, int64_t a, int6
             VEC w[2] = {V(set1)(0), V(set1)(0)};
 
             for (int64_t y = x; y < min_i64(x + 2, e); y++)
-                w[y - x] = N(tile_weight)(s, y, r, scale, base, pass->edge,
-                                          more + (y - x) * N(sums), sums);
+                w[y - x] = N(tile_weight)(
+                    s, s->s + y * BR + r, pass->edge ? s->extra + y * BR + r : NULL,
+                    scale, base, y, r, more + (y - x) * N(sums), sums);
             N(keep_weights)(s, x, r, w[0], w[1]);
             sum = V(add)(V(add)(sum, w[0]), w[1]);
         }

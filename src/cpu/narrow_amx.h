@@ -109,11 +109,12 @@ static ALWAYS_INLINE void N(mac_number)(__m512 *sum, const float *number, __m512
 
 /*
  * Products of VLEN keys, row_bytes apart, with rows r .. r + rows - 1, to `to`.  Lines of
- * the keys `ahead` bytes further are prefetched into L2, one between any two columns.
+ * the keys `ahead` bytes further are prefetched into L2, one between any two columns, and
+ * into L1 the next line of these keys, or the first of the tile `next` bytes further.
  */
 static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const char *key,
-                                          int64_t row_bytes, int64_t ahead, float *to,
-                                          int64_t r, const int rows)
+                                          int64_t row_bytes, int64_t next, int64_t ahead,
+                                          float *to, int64_t r, const int rows)
 {
     const float *q = g->q + r / NARROW_ROWS * N(narrow_q_group)(s->p);
     __m512 total[NARROW_ROWS];
@@ -139,7 +140,10 @@ static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const c
                     N(mac_number)(&first[i], q + 2 * i, x);
                     N(mac_number)(&second[i], q + 2 * i + 1, z);
                 }
-                FETCH_L2(key + c * 2 + (half * TURN + u) * row_bytes + ahead);
+                const char *const line = key + c * 2 + (half * TURN + u) * row_bytes;
+
+                FETCH_L1(line + (c + TILE < s->p->d ? LINE : next - c * 2));
+                FETCH_L2(line + ahead);
             }
         }
         for (int i = 0; i < rows; i++)
@@ -160,17 +164,18 @@ static void N(narrow_multiply)(const STATE *s, const ROWS *g, int64_t j0, int64_
     for (int64_t x = a; x < e; x += VLEN) {
         const char *key = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
         int64_t row_bytes = k->stride[2] * (int64_t)sizeof(uint16_t);
-        int64_t ahead =
-            min_i64(max_i64(0, g->hi - j0 - x - VLEN), KEYS_AHEAD) * row_bytes;
+        const int64_t left = max_i64(0, g->hi - j0 - x - VLEN);
+        int64_t next = min_i64(left, VLEN) * row_bytes;
+        int64_t ahead = min_i64(left, KEYS_AHEAD) * row_bytes;
 
         if (!whole || x + VLEN > e) {
             N(copy_tile_keys)(s, j0 + x, min_i64(e - x, VLEN));
             key = (const char *)s->k;
             row_bytes = N(tile_ceil)(s->p->d) * (int64_t)sizeof(uint16_t);
-            ahead = 0;
+            next = ahead = 0;
         }
-        FOR_ROWS_OF(NARROW_ROWS, g->rows, N(narrow_score), s, g, key, row_bytes, ahead,
-                    s->s + x);
+        FOR_ROWS_OF(NARROW_ROWS, g->rows, N(narrow_score), s, g, key, row_bytes, next,
+                    ahead, s->s + x);
     }
     _mm_setcsr(mode);
 }
@@ -217,10 +222,18 @@ struct N(narrow_weights) {
     int64_t row, key;
 };
 
-/* Columns c .. of a value, 0 past the last, and where it is not finite if `select`. */
+/*
+ * Columns c .. of a value, 0 past the last, and where it is not finite if `select`;
+ * `whole`: a vector of neighbours in memory.
+ */
 static ALWAYS_INLINE __m512 N(narrow_load_value)(const STATE *s, const uint16_t *value,
-                                                 int64_t c, const int select)
+                                                 int64_t c, const int select,
+                                                 const int whole)
 {
+    if (whole)
+        return _mm512_castsi512_ps(_mm512_slli_epi32(
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(value + c))), 16));
+
     const int64_t n = s->p->dv - c, step = s->p->v.stride[3];
     const __mmask16 have = n >= VLEN ? (__mmask16)-1 : (__mmask16)((1u << n) - 1);
     uint16_t lanes[VLEN] = {0};
@@ -250,7 +263,7 @@ static ALWAYS_INLINE void N(narrow_add_key)(const STATE *s,
     const float *const weight = w->data + r * w->row + x * w->key;
 
     for (int u = 0; u < nv; u++) {
-        const __m512 y = N(narrow_load_value)(s, value, c + u * VLEN, select);
+        const __m512 y = N(narrow_load_value)(s, value, c + u * VLEN, select, nv > 1);
 
         for (int i = 0; i < rows; i++)
             acc[i * nv + u] = V(fma)(V(set1)(weight[i * w->row]), y, acc[i * nv + u]);
@@ -312,7 +325,7 @@ static ALWAYS_INLINE void N(narrow_square)(const STATE *s,
     const int nv = VECTORS / rows;
     int64_t c = 0;
 
-    for (; !select && c + nv * VLEN <= s->p->dv; c += nv * VLEN)
+    for (; !select && s->p->v.stride[3] == 1 && c + nv * VLEN <= s->p->dv; c += nv * VLEN)
         N(narrow_value)(s, w, j0, a, e, c, select, nv, r, rows);
     for (; c < s->p->dv; c += VLEN)
         N(narrow_value)(s, w, j0, a, e, c, select, 1, r, rows);

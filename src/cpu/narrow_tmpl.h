@@ -76,7 +76,7 @@ static ALWAYS_INLINE void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t a, in
 {
     REAL *const score = s->s + r * S_ROW;
     const REAL *const mark = s->extra + r * S_ROW;
-    REAL m[4], sum[4], piece[4] = {0, 0, 0, 0};
+    REAL m[4], sum[4];
     VEC base[4];
 
     for (int i = 0; i < rows; i++) {
@@ -93,17 +93,22 @@ static ALWAYS_INLINE void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t a, in
 
             V(store)(at, edge ? V(either)(w, V(load)(mark + i * S_ROW + x)) : w);
         }
-        for (int v = 0; v < VLEN; v++)
-            for (int i = 0; i < rows; i++) {
-                if (WEIGHT_PIECE < NARROW_BC && (x + v) % WEIGHT_PIECE == 0) {
-                    sum[i] += piece[i];
-                    piece[i] = 0;
-                }
+        for (int v = 0; v < VLEN && WEIGHT_PIECE == NARROW_BC; v++)
+            for (int i = 0; i < rows; i++)
+                sum[i] += score[i * S_ROW + x + v];
+    }
+    for (int64_t x = a; x < e && WEIGHT_PIECE < NARROW_BC;
+         x = (x / WEIGHT_PIECE + 1) * WEIGHT_PIECE) {
+        const int64_t keys = min_i64(e, (x / WEIGHT_PIECE + 1) * WEIGHT_PIECE) - x;
+        REAL piece[4] = {0, 0, 0, 0};
+
+        for (int64_t v = 0; v < keys; v++)
+            for (int i = 0; i < rows; i++)
                 piece[i] += score[i * S_ROW + x + v];
-            }
+        for (int i = 0; i < rows; i++)
+            sum[i] += piece[i];
     }
     for (int i = 0; i < rows; i++) {
-        sum[i] += piece[i];
         const VEC fix = N(weight)(V(set1)(g->m[r + i]), base[i]);
         const VEC l = V(fma)(V(set1)(g->l[r + i]), fix, V(set1)(sum[i]));
 

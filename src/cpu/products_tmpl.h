@@ -8,14 +8,11 @@
 static ALWAYS_INLINE void N(score_block)(const STATE *s, const ROWS *g, int64_t a,
                                          int64_t e, int64_t r, const int nv)
 {
-    int64_t x = a;
-
-    for (; x + KR <= e; x += KR)
-        N(score_tile)(s, g, x, r, KR, nv);
-    if (x < e && e - KR >= a) /* some keys once more, to the same bits */
-        N(score_tile)(s, g, e - KR, r, KR, nv);
+    if (e - a >= KR) /* the last tile has some keys once more, to the same bits */
+        for (int64_t x = a; x < e; x += KR)
+            N(score_tile)(s, g, min_i64(x, e - KR), r, KR, nv);
     else
-        for (; x < e; x++)
+        for (int64_t x = a; x < e; x++)
             N(score_tile)(s, g, x, r, 1, nv);
 }
 

@@ -4,35 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-int attendi_sums_top(const struct sums_layout *s)
-{
-    (void)s;
-    return ROW_FIXED;
-}
-
-int attendi_sums_bins(const struct sums_layout *s) { return ROW_FIXED + 2 * s->top; }
-
-int attendi_sums_classes(const struct sums_layout *s)
-{
-    return attendi_sums_bins(s) + s->bins;
-}
-
-int attendi_sums_values(const struct sums_layout *s)
-{
-    return attendi_sums_classes(s) + s->class_count;
-}
-
-int attendi_sums_noise(const struct sums_layout *s, int kind)
-{
-    return attendi_sums_values(s) + s->columns +
-           (kind == 1 && s->key_noise ? 2 + s->columns : 0);
-}
-
-int attendi_sums_length(const struct sums_layout *s)
-{
-    return attendi_sums_noise(s, 1) + (s->magnitude_noise ? 2 + s->columns : 0);
-}
-
 void attendi_sums_clear(const struct sums_layout *s, double *record)
 {
     memset(record, 0, (size_t)attendi_sums_length(s) * sizeof *record);

@@ -33,9 +33,10 @@ static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, in
                                          int64_t e, int64_t r, const int k)
 {
     struct N(tally) *const t = g->tally;
+    const VEC bar = V(load)(t->bar + r);
     VEC top[ATTEND_TOP_MAX], key[ATTEND_TOP_MAX];
 
-    if (!V(lanes_lt)(V(load)(t->top[k - 1] + r), V(load)(s->top + r)))
+    if (!V(lanes_lt)(V(max)(bar, V(load)(t->top[k - 1] + r)), V(load)(s->top + r)))
         return;
     for (int x = 0; x < k; x++) {
         top[x] = V(load)(t->top[x] + r);
@@ -44,8 +45,9 @@ static ALWAYS_INLINE void N(note_top_of)(const STATE *s, ROWS *g, int64_t j0, in
     for (int64_t x = a; x < e; x += 8) {
         const REAL *const at = s->s + x * BR + r;
 
-        if (x + 8 <= e && !V(lanes_lt)(top[k - 1], V(max)(N(top_of_four)(at),
-                                                          N(top_of_four)(at + 4 * BR))))
+        if (x + 8 <= e &&
+            !V(lanes_lt)(V(max)(bar, top[k - 1]),
+                         V(max)(N(top_of_four)(at), N(top_of_four)(at + 4 * BR))))
             continue;
         for (int64_t y = x; y < min_i64(x + 8, e); y++)
             N(sift)(top, key, V(load)(s->s + y * BR + r), N(key_bits)(j0 + y), k);

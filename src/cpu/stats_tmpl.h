@@ -18,8 +18,10 @@ struct N(tally) {
     REAL m[BR], rest[BR]; /* the largest score, and l - 1: see block_rest */
     double keys[BR], raw_mean[BR], raw_m2[BR];
     int64_t position[BR];
-    REAL shift[BR];                   /* what ALiBi's anchor takes from the scores */
-    REAL top[ATTEND_TOP_MAX][BR];     /* largest scores, the first the largest */
+    REAL shift[BR];               /* what ALiBi's anchor takes from the scores */
+    REAL top[ATTEND_TOP_MAX][BR]; /* largest scores, the first the largest */
+    REAL bar[BR]; /* the last of these in the splits before: what is not above it counts
+                     for nothing once all are combined */
     REAL top_key[ATTEND_TOP_MAX][BR]; /* the bits of integers */
     REAL square[SQUARES][BR];
     REAL *sum;                  /* [sums][BR] */
@@ -100,11 +102,17 @@ static void N(begin_tally)(const STATE *s, ROWS *g)
 {
     struct N(tally) *const t = g->tally;
     const size_t sums = (size_t)N(sum_count)(s->p) * BR * sizeof(REAL);
-    REAL *const sum = t->sum, *product[NOISE_KINDS];
+    const int last = s->p->stats.top > 0 ? s->p->stats.top - 1 : 0;
+    REAL *const sum = t->sum, *product[NOISE_KINDS], bar[BR];
 
     memcpy(product, t->product, sizeof product);
+    for (int64_t r = 0; r < BR; r++)
+        bar[r] = g->pending == 0               ? -INFINITY
+                 : t->bar[r] > t->top[last][r] ? t->bar[r]
+                                               : t->top[last][r];
     memset(t, 0, sizeof *t);
     memset(sum, 0, sums);
+    memcpy(t->bar, bar, sizeof bar);
     t->sum = sum;
     for (int64_t r = 0; r < BR; r++)
         t->m[r] = -INFINITY;

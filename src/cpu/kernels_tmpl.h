@@ -85,10 +85,12 @@ enum { EDGE_RANGE = 1, EDGE_MASK = 2 };
 
 /* Scores of a row of one: a block, and room for a tile of keys that starts inside it. */
 #define S_ROW (NARROW_BC + NARROW_TILES * VLEN)
-/* How far before its use a key of K and of V is fetched, in keys. */
+/* How far before its use a key of K is fetched, in keys. */
 #define KEYS_AHEAD 48
-#define VALUES_AHEAD 16
-/* Bytes of V, and keys at least, that rows and columns take in turn. */
+/*
+ * Bytes of V, and keys at least, that rows and columns take in turn; V is fetched so many
+ * bytes before its use.
+ */
 #define VALUES_BYTES 8192
 #define VALUES_LEAST 16
 /* Bytes that are fetched at once. */

@@ -210,8 +210,9 @@ static struct N(weight_steps) N(weight_steps)(const ROWS *g)
 /*
  * Adds keys a .. e - 1 of the block to the sums of nv vectors of columns from c on.
  * Memory is quick where it is read in order: whoever reads these keys first touches the
- * columns left to others right after its own.  It also fetches what comes next, every
- * second line, whose neighbour comes along.
+ * columns left to others right after its own.  The first rows fetch what comes next, each
+ * pass its own columns, so that memory works during all of them: of more than two lines
+ * every second, whose neighbour comes along.
  */
 static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
                                           int64_t e, int64_t c, const int select,
@@ -227,8 +228,9 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
     const REAL *w = s->s + r * step.row + a / N(weight_keys) * step.key;
     REAL *const sums = s->v + r * v_row + c;
     const int64_t left = max_i64(0, s->rows->hi - j0 - e);
-    const int64_t ahead = min_i64(left, VALUES_AHEAD) * row_bytes;
-    const bool first = nv >= NARROW_VECTORS && r == 0 && c == 0;
+    const int64_t ahead = min_i64(left, VALUES_BYTES / max_i64(1, used)) * row_bytes;
+    const int64_t apart = own > 2 * LINE ? 2 * LINE : LINE;
+    const bool first = nv >= NARROW_VECTORS && r == 0;
     VEC acc[4 * NARROW_VECTORS];
 
     for (int i = 0; i < rows; i++)
@@ -239,14 +241,14 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
         VEC y[2 * NARROW_VECTORS];
 
         for (int64_t z = 0; z < have; z++)
-            for (int64_t x = 0; x < used; x += 2 * LINE)
-                FETCH_L2(row + z * row_bytes + ahead + x);
+            for (int64_t x = 0; x < own; x += apart)
+                FETCH_L2(row + z * row_bytes + ahead + c * bytes + x);
         if (nv >= NARROW_VECTORS)
             N(narrow_load_values)(y, row + c * bytes, row_bytes, keys, dtype, nv);
         else
             N(narrow_load_some)(y, s->p, row, row_bytes, keys, c);
         for (int64_t z = 0; z < have; z++)
-            for (int64_t x = own; x < used; x += LINE)
+            for (int64_t x = own; c == 0 && x < used; x += LINE)
                 TOUCH(row + z * row_bytes + x);
         for (int i = 0; i < rows; i++) {
             const VEC weight = V(set1)(w[i * step.row]);

@@ -145,9 +145,10 @@ typedef void (*attend_progress)(void *user, int64_t done, int64_t total);
  * threads, batch, heads, nq, strides, or whether weights or statistics are asked for: a
  * token decoded alone has the bits of the same token in a prefill.
  *
- * FAST: also on the number of rows that share a key/value head, since few rows may sum
- * their scores in the order that reads K fastest.  The same call still has the same bits
- * for any number of threads.
+ * FAST: also on the number of rows that share a key/value head: few rows may sum their
+ * scores in another order, where that reads K faster.  The same call still has the same
+ * bits for any number of threads.  No kernel set makes use of it yet: every order that
+ * was tried for few rows was matched by that of SAME.
  *
  * Both stay within the bound.
  */

@@ -53,12 +53,9 @@
 #endif
 /* Keys of a split: the share of one worker. */
 #define SPLIT ATTEND_SPLIT_KEYS
-#define BLOCK_MAX (BC > NARROW_BC ? BC : NARROW_BC)
 /* Columns summed in one go by a score. */
 #define SUM_COLUMNS 128
-_Static_assert(SPLIT % BLOCK_MAX == 0 && BLOCK_MAX % BC == 0 &&
-                   BLOCK_MAX % NARROW_BC == 0,
-               "a block lies in one split");
+_Static_assert(SPLIT % BC == 0 && BC % NARROW_BC == 0, "a block lies in one split");
 
 /*
  * Bytes of scratch that the products want for one tile of Q and a block of K and V, and
@@ -399,7 +396,7 @@ const struct kernels TABLE(ISA) = {.isa = NAME(ISA),
                                    .tile_rows = tile_rows,
                                    .tiles_max = tiles_max,
                                    .split_keys = SPLIT,
-                                   .block_keys = BLOCK_MAX,
+                                   .block_keys = BC,
                                    .scratch_size = scratch_size,
                                    .partial_size = partial_size,
                                    .forward = forward,

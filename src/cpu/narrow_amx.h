@@ -285,7 +285,9 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s,
     const attend_view *v = &s->p->v;
     const int64_t v_row = N(narrow_v_row)(s->p), row = v->stride[2];
     const int64_t used = v->stride[3] == 1 && r == 0 && c == 0 ? s->p->dv * 2 : 0;
-    const int64_t ahead = min_i64(max_i64(0, s->rows->hi - j0 - e), VALUES_AHEAD) * row;
+    const int64_t ahead = min_i64(max_i64(0, s->rows->hi - j0 - e),
+                                  VALUES_BYTES / max_i64(1, s->p->dv * 2)) *
+                          row;
     const uint16_t *value = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
     float *const sums = s->v + r * v_row + c;
     __m512 first[8], second[8];

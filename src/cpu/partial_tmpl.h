@@ -206,8 +206,9 @@ static int64_t N(partial_sums)(const struct problem *p)
 
 static int64_t N(partial_row)(const struct problem *p)
 {
-    return N(partial_sums)(p) +
-           p->stats.sums_length * (int64_t)(sizeof(double) / sizeof(REAL));
+    const int64_t number = sizeof(REAL);
+
+    return N(partial_sums)(p) + p->stats.sums_length * (int64_t)sizeof(double) / number;
 }
 
 static size_t N(partial_size)(const struct problem *p, int64_t rows)

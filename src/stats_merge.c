@@ -10,9 +10,12 @@
 #include "core/tensor.h"
 #include "work.h"
 
+/* Of ATTEND_STAT_SINK4. */
+enum { SINK_KEYS = 4 };
+
 struct run {
     struct problem *problem;
-    const attend_view *parts;
+    const attend_stats_part *parts;
     int64_t count;
     double *sums; /* [workers][sums_length] */
 };
@@ -36,7 +39,7 @@ int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv)
     return attendi_stats_init(&p, &plain, NULL) == ATTEND_OK ? p.stats.sums_length : 0;
 }
 
-static attend_status check_parts(const struct problem *p, const attend_view *parts,
+static attend_status check_parts(const struct problem *p, const attend_stats_part *parts,
                                  int64_t count, attend_error *err)
 {
     const int64_t want[4] = {p->nb, p->hq, p->nq, p->stats.sums_length};
@@ -44,28 +47,44 @@ static attend_status check_parts(const struct problem *p, const attend_view *par
     for (int64_t x = 0; x < count; x++) {
         char name[32];
 
-        snprintf(name, sizeof name, "parts[%lld]", LL(x));
-        const attend_status status = attendi_view_check(name, &parts[x], err);
+        const attend_view *const raw = &parts[x].raw;
+
+        snprintf(name, sizeof name, "parts[%lld].raw", LL(x));
+        const attend_status status = attendi_view_check(name, raw, err);
         if (status != ATTEND_OK)
             return status;
-        if (parts[x].dtype != ATTEND_F64)
+        if (raw->dtype != ATTEND_F64)
             return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be f64", name,
-                                attend_dtype_name(parts[x].dtype));
+                                attend_dtype_name(raw->dtype));
         for (int a = 0; a < 4; a++)
-            if (parts[x].size[a] != want[a])
+            if (raw->size[a] != want[a])
                 return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
-                                    name, a, LL(parts[x].size[a]), LL(want[a]));
+                                    name, a, LL(raw->size[a]), LL(want[a]));
+        if (parts[x].first_key < 0 ||
+            (parts[x].first_key > 0 && parts[x].first_key < SINK_KEYS))
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "parts[%lld].first_key (%lld) is neither 0 nor at least "
+                                "%d",
+                                LL(x), LL(parts[x].first_key), SINK_KEYS);
     }
     return ATTEND_OK;
 }
 
-static void load_record(const attend_view *part, int64_t b, int64_t h, int64_t i,
-                        double *to)
+/* A row of a part, with its keys counted in the sequence. */
+static void load_record(const struct sums_layout *layout, const attend_stats_part *part,
+                        int64_t b, int64_t h, int64_t i, double *to)
 {
-    const double *const from = attendi_view_row(part, b, h, i);
+    const attend_view *const raw = &part->raw;
+    const double *const from = attendi_view_row(raw, b, h, i);
+    double *const keys = to + attendi_sums_top(layout) + layout->top;
 
-    for (int64_t x = 0; x < part->size[3]; x++)
-        to[x] = from[x * part->stride[3]];
+    for (int64_t x = 0; x < raw->size[3]; x++)
+        to[x] = from[x * raw->stride[3]];
+    for (int x = 0; x < layout->top; x++)
+        if (keys[x] >= 0)
+            keys[x] += (double)part->first_key;
+    if (part->first_key > 0)
+        to[ROW_SINK1] = to[ROW_SINK4] = 0;
 }
 
 /* One head: its rows, and its summaries. */
@@ -80,7 +99,7 @@ static void merge_head(void *arg, int64_t head, int worker)
     for (int64_t i = 0; i < p->nq; i++) {
         attendi_sums_clear(layout, sums);
         for (int64_t x = 0; x < run->count; x++) {
-            load_record(&run->parts[x], b, h, i, next);
+            load_record(layout, &run->parts[x], b, h, i, next);
             attendi_sums_combine(layout, sums, next);
             memcpy(sums, next, (size_t)length * sizeof *sums);
         }
@@ -91,8 +110,8 @@ static void merge_head(void *arg, int64_t head, int worker)
 }
 
 attend_status attend_stats_merge(attend_context *ctx, const attend_stats *request,
-                                 int64_t dv, const attend_view *parts, int64_t count,
-                                 attend_error *err)
+                                 int64_t dv, const attend_stats_part *parts,
+                                 int64_t count, attend_error *err)
 {
     struct problem p;
     size_t total = 0;
@@ -104,7 +123,7 @@ attend_status attend_stats_merge(attend_context *ctx, const attend_stats *reques
                             "count (%lld) is below 1 or parts is NULL", LL(count));
     if (dv < 0 || dv > INT32_MAX)
         return attendi_fail(err, ATTEND_EINVAL, "dv (%lld) is out of range", LL(dv));
-    shape_problem(&p, parts[0].size, dv);
+    shape_problem(&p, parts[0].raw.size, dv);
     attend_status status = attendi_needs_host(ctx, "attend_stats_merge", err);
     if (status == ATTEND_OK)
         status = attendi_stats_init(&p, request, err);

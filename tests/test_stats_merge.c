@@ -82,10 +82,13 @@ static int run_part(attend_context *ctx, const problem *whole, int64_t from, int
     return 0;
 }
 
-/* Statistics that count keys from the start of the part. */
-static int by_place(int stat)
+static attend_stats_part raw_of(const wanted *w, int64_t first_key)
 {
-    return stat == ATTEND_STAT_SINK1 || stat == ATTEND_STAT_SINK4;
+    attend_stats_part part = {{w->raw, ATTEND_F64, {0}, {0}}, first_key};
+
+    memcpy(part.raw.size, w->request.raw.size, sizeof part.raw.size);
+    memcpy(part.raw.stride, w->request.raw.stride, sizeof part.raw.stride);
+    return part;
 }
 
 static void compare_rows(const wanted *want, const wanted *got, double tolerance)
@@ -95,14 +98,17 @@ static void compare_rows(const wanted *want, const wanted *got, double tolerance
             const double a = want->rows[r * ATTEND_STAT_COUNT + x];
             const double b = got->rows[r * ATTEND_STAT_COUNT + x];
 
-            if (by_place(x) || (isnan(a) && isnan(b)) || a == b)
+            if ((isnan(a) && isnan(b)) || a == b)
                 continue;
             CHECK(fabs(a - b) <= tolerance * (1 + fabs(a)), "row %lld %s: %.9g and %.9g",
                   (long long)r, attend_stat_name((attend_stat)x), a, b);
         }
-    for (int64_t at = 0; at < ROWS * TOP; at++)
+    for (int64_t at = 0; at < ROWS * TOP; at++) {
         CHECK(fabs(want->top[at] - got->top[at]) <= tolerance, "top %lld: %g and %g",
               (long long)at, want->top[at], got->top[at]);
+        CHECK(want->keys[at] == got->keys[at], "top key %lld: %lld and %lld",
+              (long long)at, (long long)want->keys[at], (long long)got->keys[at]);
+    }
     for (int64_t at = 0; at < ROWS * BINS; at++)
         CHECK(fabs(want->bins[at] - got->bins[at]) <= tolerance, "bin %lld",
               (long long)at);
@@ -114,7 +120,7 @@ static void compare_rows(const wanted *want, const wanted *got, double tolerance
 static void parts_make_the_whole(attend_context *ctx)
 {
     static const int64_t cuts[][PARTS_MAX + 1] = {
-        {0, NK, -1}, {0, 128, NK, -1}, {0, 1, 131, 131, NK}, {0, 77, 150, 299, NK}};
+        {0, NK, -1}, {0, 128, NK, -1}, {0, 5, 131, 131, NK}, {0, 77, 150, 299, NK}};
     const int64_t offset[NB] = {NK - NQ - 3, 150};
 
     for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
@@ -122,7 +128,7 @@ static void parts_make_the_whole(attend_context *ctx)
             problem p =
                 problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, float_dtypes[type], 5);
             wanted *const want = ask(), *const got = ask(), *part[PARTS_MAX];
-            attend_view raw[PARTS_MAX];
+            attend_stats_part raw[PARTS_MAX];
             attend_error err = {.status = ATTEND_OK};
             int parts = 0;
 
@@ -134,11 +140,7 @@ static void parts_make_the_whole(attend_context *ctx)
                 if (!run_part(ctx, &p, cuts[c][parts], cuts[c][parts + 1], offset,
                               part[parts]))
                     return;
-                raw[parts] = (attend_view){part[parts]->raw, ATTEND_F64, {0}, {0}};
-                memcpy(raw[parts].size, part[parts]->request.raw.size,
-                       sizeof raw[parts].size);
-                memcpy(raw[parts].stride, part[parts]->request.raw.stride,
-                       sizeof raw[parts].stride);
+                raw[parts] = raw_of(part[parts], cuts[c][parts]);
             }
             CHECK(attend_stats_merge(ctx, &got->request, DV, raw, parts, &err) ==
                       ATTEND_OK,
@@ -168,22 +170,25 @@ TEST(wrong_parts_are_named)
 {
     attend_context *const ctx = open_set("ref", 1);
     wanted *const w = ask();
-    attend_view raw = {w->raw, ATTEND_F64, {NB, HQ, NQ, 0}, {0}};
+    attend_stats_part part = raw_of(w, 0);
     attend_error err;
 
-    memcpy(raw.size, w->request.raw.size, sizeof raw.size);
-    memcpy(raw.stride, w->request.raw.stride, sizeof raw.stride);
-    CHECK(attend_stats_merge(ctx, &w->request, DV, &raw, 0, &err) == ATTEND_EINVAL &&
+    CHECK(attend_stats_merge(ctx, &w->request, DV, &part, 0, &err) == ATTEND_EINVAL &&
               strstr(err.message, "count (0)"),
           "%s", err.message);
-    raw.size[3]--;
-    CHECK(attend_stats_merge(ctx, &w->request, DV, &raw, 1, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "parts[0].size[3]"),
+    part.first_key = 3;
+    CHECK(attend_stats_merge(ctx, &w->request, DV, &part, 1, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "parts[0].first_key (3)"),
           "%s", err.message);
-    raw.size[3]++;
-    raw.dtype = ATTEND_F32;
-    CHECK(attend_stats_merge(ctx, &w->request, DV, &raw, 1, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "parts[0].dtype (f32)"),
+    part.first_key = 0;
+    part.raw.size[3]--;
+    CHECK(attend_stats_merge(ctx, &w->request, DV, &part, 1, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "parts[0].raw.size[3]"),
+          "%s", err.message);
+    part.raw.size[3]++;
+    part.raw.dtype = ATTEND_F32;
+    CHECK(attend_stats_merge(ctx, &w->request, DV, &part, 1, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "parts[0].raw.dtype (f32)"),
           "%s", err.message);
     CHECK(attend_stats_raw_size(NULL, DV) == 0, "no request");
     release(w);

@@ -150,7 +150,7 @@ typedef void (*attend_progress)(void *user, int64_t done, int64_t total);
  * bits for any number of threads.  No kernel set makes use of it yet: every order that
  * was tried for few rows was matched by that of SAME.
  *
- * Both stay within the bound.
+ * Both stay within the bound of docs/NUMERICS.md.
  */
 typedef enum attend_order { ATTEND_ORDER_SAME = 0, ATTEND_ORDER_FAST = 1 } attend_order;
 
@@ -417,16 +417,23 @@ static inline attend_stats attend_stats_default(void)
 /* Numbers of a row in attend_stats.raw, for values of dv columns; 0 for no request. */
 ATTEND_API int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv);
 
+/* The raw sums of a part of the keys, and where the part begins. */
+typedef struct attend_stats_part {
+    attend_view raw;   /* (nb, hq, nq, raw size), f64 */
+    int64_t first_key; /* index in the sequence of the part's key 0: 0, or 4 and more */
+} attend_stats_part;
+
 /*
  * Fills what `request` asks for from the raw sums of parts of the keys, which the same
- * request has left in each part: (nb, hq, nq, raw size) f64 views, in the order of keys.
- * Parts come from attend_forward() over some of the keys, each with positions counted
- * from its own first key; so are the keys it calls sinks, and the keys named as its
- * largest. request->raw, if wanted, has the sums of all.  `dv` is that of the values.
+ * request has left in each part, in the order of keys.  Each part comes from
+ * attend_forward() over its keys alone, with positions counted from its own first key
+ * (ATTEND_CAUSAL_OFFSET).  Top keys become indices in the sequence, and the first keys of
+ * a part other than the first are not counted by ATTEND_STAT_SINK1 and _SINK4.
+ * request->raw, if wanted, has the sums of all.  `dv` is that of the values.
  */
 ATTEND_API attend_status attend_stats_merge(attend_context *ctx,
                                             const attend_stats *request, int64_t dv,
-                                            const attend_view *parts, int64_t count,
+                                            const attend_stats_part *parts, int64_t count,
                                             attend_error *err);
 
 /* ---- attention, the call --------------------------------------------- */

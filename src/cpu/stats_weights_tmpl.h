@@ -141,32 +141,37 @@ static int N(common_bin)(const STATE *s, const int64_t *position, int64_t key)
 
 static void N(add_lanes)(REAL *to, VEC x) { V(store)(to, V(add)(V(load)(to), x)); }
 
-/* Neighbouring keys are mostly of one bin, for all lanes. */
+/*
+ * Neighbouring keys are mostly of one bin, for all lanes: its sums stay in a register.
+ * Every lane adds its keys in order, whatever the others do.
+ */
 static void N(note_bins)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e,
                          int64_t r)
 {
     const int64_t *const position = g->tally->position + r;
     const REAL *const w = N(plain_weights)(s);
     REAL *const bins = s->note->sum + SUM_KINDS * BR;
-    VEC run = V(set1)(0);
+    VEC sum = V(load)(bins + r);
     int of = 0;
 
     for (int64_t x = a; x < e; x++) {
         const int bin = N(common_bin)(s, position, j0 + x);
 
+        if (bin != of)
+            V(store)(bins + of * BR + r, sum);
         if (bin < 0) {
             for (int64_t i = 0; i < VLEN; i++)
                 bins[N(bin)(s, position[i] - j0 - x) * BR + r + i] += w[x * BR + r + i];
+            sum = V(load)(bins + of * BR + r);
             continue;
         }
         if (bin != of) {
-            N(add_lanes)(bins + of * BR + r, run);
-            run = V(set1)(0);
+            sum = V(load)(bins + bin * BR + r);
             of = bin;
         }
-        run = V(add)(run, V(load)(w + x * BR + r));
+        sum = V(add)(sum, V(load)(w + x * BR + r));
     }
-    N(add_lanes)(bins + of * BR + r, run);
+    V(store)(bins + of * BR + r, sum);
 }
 
 static void N(note_classes)(const STATE *s, int64_t j0, int64_t a, int64_t e, int64_t r)

@@ -20,7 +20,7 @@ SCRIPTS = .ci/run scripts/setup.sh bench/compare/rivals_python.sh \
 help:
 	@echo 'make run        build, run the laboratory, write $(REPORT)'
 	@echo 'make test       build and run every test; the last line is the count'
-	@echo 'make test-long  the tests that take half an hour: 20,000 large problems, more laws'
+	@echo 'make test-long  20,000 large problems and more of the laws, in half an hour'
 	@echo 'make bench      time attention beside the limits of this machine and other libraries'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)'
 	@echo 'make uninstall  take the same files away again'

@@ -257,10 +257,11 @@ typedef struct attend_rule {
     attend_view mask; /* ATTEND_BOOL, true = seen; data NULL: none */
     attend_view bias; /* any floating dtype; data NULL: none */
     /*
-     * [hq] slopes, each finite; NULL: none.  The term is computed from the last key that
-     * causal rule, window and key length leave to the row (the first for a negative
-     * slope), masked or not, which LSE makes up for: it rounds as |alibi| times the
-     * larger of the distances of a key from there and from position(i).
+     * [hq] slopes, each finite; NULL: none.  The term is computed from an anchor, the
+     * last key (the first for a negative slope) that causal rule, window and key length
+     * leave to the row, masked or not, and LSE is corrected: its rounding error grows
+     * with |alibi| times the larger of a key's distances from the anchor and from
+     * position(i).
      */
     const double *alibi;
     /* [hq] logits: exp(sink) joins the denominator; finite, or -inf for none; NULL: none
@@ -673,7 +674,8 @@ ATTEND_API attend_status attend_merge_with(attend_context *ctx, const attend_par
  */
 typedef struct attend_partials {
     size_t struct_size;
-    int64_t first_key; /* index in the sequence of the shard's key 0, in whole splits */
+    int64_t first_key; /* index in the sequence of the shard's key 0: a multiple of
+                          ATTEND_SPLIT_KEYS */
     int64_t keys;      /* nk of io.k and io.v: whole splits, or up to the end; or 0 */
     int64_t all_keys;  /* of the sequence; 0: the shard ends it */
     /*

@@ -85,6 +85,9 @@ attend_status attendi_shard_init(struct shard *shard, const char *name,
     if (partials->struct_size != sizeof *partials)
         return attendi_fail(err, ATTEND_EINVAL, "%s.struct_size (%zu) must be %zu", name,
                             partials->struct_size, sizeof *partials);
+    if (partials->reduce != 0 && partials->reduce != 1)
+        return attendi_fail(err, ATTEND_EINVAL, "%s.reduce (%lld) is neither 0 nor 1",
+                            name, LL(partials->reduce));
     *shard = (struct shard){.first_key = partials->first_key,
                             .keys = partials->keys,
                             .all_keys = partials->all_keys,

@@ -113,12 +113,12 @@ static void put(const struct keys *k, struct check_values *to, int64_t at,
     to->value[at] = result.value;
     for (int t = 0; t < CHECK_MODELS; t++) {
         const double inner = k->models[t].slack * result.bound[t];
-        to->bound[t][at] = result.bound[t] < 0.0 || isnan(inner) ||
-                                   (isfinite(result.value) && fabs(result.value) > LIMIT)
-                               ? -1.0
-                               : inner +
-                                     check_unit(dtype) * (fabs(result.value) + inner) +
-                                     check_smallest(dtype);
+        to->bound[t][at] =
+            result.bound[t] < 0.0 || isnan(inner) ||
+                    (isfinite(result.value) && fabs(result.value) + inner > LIMIT)
+                ? -1.0
+                : inner + check_unit(dtype) * (fabs(result.value) + inner) +
+                      check_smallest(dtype);
     }
 }
 
@@ -557,7 +557,7 @@ static void expect_values(const struct keys *k, int64_t h, int64_t i,
     const double *const q = p->q + ((k->b * p->hq + h) * p->nq + i) * p->d;
     const double verdict = judge_values(k, scores), scale = check_scale(p);
     struct judged norm, key_noise, magnitude_noise, share;
-    double query = 0.0;
+    double query = 0.0, square = 0.0;
 
     const struct judged c = centre(k);
     for (int64_t j = 0; j < k->n; j++)
@@ -569,9 +569,13 @@ static void expect_values(const struct keys *k, int64_t h, int64_t i,
     key_noise = noise(k, &c, 0);
     magnitude_noise = noise(k, &c, 1);
     for (int64_t x = 0; x < p->d; x++)
+        square += q[x] * q[x];
+    for (int64_t x = 0; x < p->d; x++)
         query += scale * scale * q[x] * q[x];
     for (int t = 0; t < CHECK_MODELS; t++)
-        if (key_noise.bound[t] >= 0.0)
+        if (!(square <= LIMIT)) /* a scale of 0 would make it 0 * Inf */
+            key_noise.bound[t] = -1.0;
+        else if (key_noise.bound[t] >= 0.0)
             key_noise.bound[t] =
                 query * (key_noise.bound[t] +
                          ((double)p->d + 8.0) * k->models[t].u * key_noise.value);

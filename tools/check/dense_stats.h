@@ -45,9 +45,9 @@
  *
  * each plus half a unit of the format it is written in.  Means of norms of v also gain
  * dv u.  A key is named by its rank where it stands clear of all others, and may be any
- * where it does not.  Nothing is claimed of numbers beyond 2^100, of raw moments, values
- * and noise whose squares are, nor of values where a key of score -inf holds one that is
- * not finite.
+ * where it does not.  Nothing is claimed of numbers that may lie beyond 2^100, of raw
+ * moments, values and noise whose squares are, of the noise of keys where |q|^2 is, and
+ * of values where a key of score -inf holds one that is not finite.
  */
 #ifndef CHECK_DENSE_STATS_H
 #define CHECK_DENSE_STATS_H

@@ -8,10 +8,10 @@
 #include "oracle.h"
 
 static const shape shapes[] = {
-    {1, 8, 2, 1, 3000, 64, 64},   /* grouped decode, several splits */
-    {2, 2, 2, 3, 700, 40, 24},    /* a few rows, odd columns */
-    {1, 4, 4, 33, 300, 80, 80},   /* a prefill with one row past whole vectors */
-    {1, 2, 1, 70, 1500, 128, 64}, /* a long one */
+    {1, 4, 2, 1, 3000, 32, 32},  /* grouped decode, several splits */
+    {2, 2, 2, 3, 700, 40, 24},   /* a few rows, odd columns */
+    {1, 2, 2, 33, 200, 80, 40},  /* a prefill with one row past whole vectors */
+    {1, 1, 1, 50, 1100, 32, 16}, /* a long one */
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -86,10 +86,10 @@ static void last_row_alone(attend_context *ctx)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int64_t rows = 2; rows <= 70; rows = rows * 3 + 1) {
-            problem p = problem_make((shape){1, 4, 2, rows, 1300, 72, 40},
+            problem p = problem_make((shape){1, 4, 2, rows, 1100, 40, 24},
                                      float_dtypes[type], 77);
             const size_t row = (size_t)p.n.dv * attend_dtype_size(p.dtype);
-            unsigned char alone[40 * 8];
+            unsigned char alone[24 * 8];
 
             p.io.weights = (attend_tensor){0};
             p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;

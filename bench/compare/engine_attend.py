@@ -29,6 +29,7 @@ class Options(ctypes.Structure):
         ("threads", ctypes.c_int),
         ("isa", ctypes.c_char_p),
         ("hooks", ctypes.c_void_p * 7),
+        ("order", ctypes.c_int64),
     ]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The comparison's own arithmetic, tables and files; no rival is needed for these."""
 
+import ctypes
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ sys.path.insert(
 )
 import bandwidth
 import cases
+import engine_attend
 import growth_sizes
 import growth_table
 import growth_threads
@@ -367,6 +369,30 @@ class Growth(harness.CliTest):
         self.assertEqual(growth_threads.doublings(1), [1])
         self.assertEqual(growth_threads.doublings(6), [1, 2, 4, 6])
         self.assertEqual(growth_threads.doublings(16), [1, 2, 4, 8, 16])
+
+
+class EngineAttend(harness.CliTest):
+    """The structs that Python fills are those of the library."""
+
+    def test_structs(self):
+        built = os.path.join(os.path.dirname(harness.BIN), "libattend.so")
+        os.environ["ATTEND_LIBRARY"] = built
+        try:
+            self.assertRegex(engine_attend.start(1), r"^[0-9.]+ \w+$")
+            rule = engine_attend.Rule(
+                struct_size=ctypes.sizeof(engine_attend.Rule),
+                window_left=-1,
+                window_right=-1,
+            )
+            io = engine_attend.Io(struct_size=ctypes.sizeof(engine_attend.Io))
+            numbers = np.ones((1, 1, 2, 4), np.float32)
+            out = np.zeros_like(numbers)
+            io.q = io.k = io.v = engine_attend.view(numbers, "f32")
+            io.out = engine_attend.view(out, "f32")
+            engine_attend.forward(rule, io)
+            self.assertTrue((out == 1).all())
+        finally:
+            del os.environ["ATTEND_LIBRARY"]
 
 
 if __name__ == "__main__":

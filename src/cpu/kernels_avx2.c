@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The AVX2 + FMA kernel set; flags in isa.list. */
-#include "cpu/outer_avx2.h"
+#include "cpu/microkernel_avx2.h"
 #include "cpu/simd_avx2.h"
 
 #define ISA avx2

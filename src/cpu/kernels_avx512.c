@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The AVX-512 kernel set; flags in isa.list. */
+#include "cpu/microkernel_avx512.h"
 #include "cpu/simd_avx512.h"
 
 #define ISA avx512

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The AVX-512 kernel set with bf16 products; flags in isa.list. */
+#include "cpu/microkernel_avx512.h"
 #include "cpu/simd_avx512.h"
 
 #if !defined(__AVX512BF16__)
@@ -12,6 +13,9 @@
 #define KR 8
 #define BASE_ISA avx512
 #define TAKES(p) ((p)->dtype == ATTEND_BF16)
+#define BC 256
+#define NARROW_BC 256
+#define TILES_MAX 8
 #define NARROW_ROWS 4
 #define NARROW_TILES 2
 #define NARROW_VECTORS 4

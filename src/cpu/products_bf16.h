@@ -111,21 +111,30 @@ static int N(values_finite)(STATE *s, int64_t a, int64_t e)
 }
 
 /*
- * acc[i][v] += sum over pairs t < n of a(i, t) b(t, v), as `outer` of
- * products_fma_tmpl.h: a pair at a + i row + 2 t, a vector of pairs at b + t BR.
+ * As the microkernel of products_fma_tmpl.h, for pairs: one at a + i row + t step, in
+ * bytes, a vector of them at b + t BR.
  */
-static ALWAYS_INLINE void N(outer_pairs)(__m512 *acc, const uint16_t *a, int64_t row,
-                                         const uint32_t *b, int64_t n, const int rows,
-                                         const int nv)
+static ALWAYS_INLINE void N(microkernel)(__m512 *acc, const void *a, int64_t row,
+                                         int64_t step, const void *b, int64_t n,
+                                         const int rows, const int nv)
 {
+    if (rows == KR && nv == 3) {
+        pairs_microkernel_3(acc, a, row, step, b, n);
+        return;
+    }
+    if (rows == KR && nv == 2) {
+        pairs_microkernel_2(acc, a, row, step, b, n);
+        return;
+    }
+    N(zero)(acc, rows, nv);
 #pragma GCC unroll 4
     for (int64_t t = 0; t < n; t++) {
         __m512bh y[QV];
 
         for (int v = 0; v < nv; v++)
-            y[v] = N(load_pairs)(b + t * BR + v * VLEN);
+            y[v] = N(load_pairs)((const uint32_t *)b + t * BR + v * VLEN);
         for (int i = 0; i < rows; i++) {
-            const __m512bh x = N(spread_pair)(a + i * row + 2 * t);
+            const __m512bh x = N(spread_pair)((const char *)a + i * row + t * step);
 
             for (int v = 0; v < nv; v++)
                 N(mac_pairs)(&acc[i * nv + v], x, y[v]);
@@ -134,7 +143,7 @@ static ALWAYS_INLINE void N(outer_pairs)(__m512 *acc, const uint16_t *a, int64_t
 }
 
 /* The last column of an odd number: a pair of one. */
-static ALWAYS_INLINE void N(outer_alone)(__m512 *acc, const uint16_t *a, int64_t row,
+static ALWAYS_INLINE void N(add_last_column)(__m512 *acc, const uint16_t *a, int64_t row,
                                          const uint32_t *b, const int rows, const int nv)
 {
     for (int i = 0; i < rows; i++)
@@ -156,10 +165,10 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
         const int64_t n = min_i64(SUM_COLUMNS, d - c);
         __m512 acc[KR * QV];
 
-        N(zero)(acc, keys, nv);
-        N(outer_pairs)(acc, key + c, row, q + c / 2 * BR, n / 2, keys, nv);
+        N(microkernel)
+        (acc, key + c, row * 2, sizeof(uint32_t), q + c / 2 * BR, n / 2, keys, nv);
         if (n % 2)
-            N(outer_alone)(acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys, nv);
+            N(add_last_column)(acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys, nv);
         for (int v = 0; v < nv; v++) {
             __m512 top = _mm512_loadu_ps(tops + v * VLEN);
 
@@ -182,24 +191,25 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
                                         int64_t e, int64_t c, const int columns,
                                         const int select, const int nv)
 {
+    const int64_t n = PAIRS(e) - a / 2;
+    const uint32_t *const values =
+        (const uint32_t *)s->values.data + a / 2 * s->values.row + c;
+    const REAL *const weights = s->s + a / 2 * BR;
     __m512 acc[KR * QV];
 
-    N(zero)(acc, columns, nv);
-#pragma GCC unroll 4
-    for (int64_t x = a / 2; x < PAIRS(e); x++) {
-        const uint32_t *row = (const uint32_t *)s->values.data + x * s->values.row + c;
-        __m512bh w[QV];
+    if (!select)
+        N(microkernel)
+        (acc, values, sizeof(uint32_t), s->values.row * 4, weights, n, columns, nv);
+    else
+        N(zero)(acc, columns, nv);
+    for (int64_t t = 0; t < n && select; t++)
+        for (int i = 0; i < columns; i++)
+            for (int v = 0; v < nv; v++) {
+                const __m512bh w = N(load_pairs)(weights + t * BR + v * VLEN);
+                const __m512bh value = N(spread_pair)(values + t * s->values.row + i);
 
-        for (int v = 0; v < nv; v++)
-            w[v] = N(load_pairs)(s->s + x * BR + v * VLEN);
-        for (int i = 0; i < columns; i++) {
-            const __m512bh value = N(spread_pair)(row + i);
-
-            for (int v = 0; v < nv; v++)
-                N(mac_pairs)
-            (&acc[i * nv + v], select ? N(seen_pairs)(value, w[v]) : value, w[v]);
-        }
-    }
+                N(mac_pairs)(&acc[i * nv + v], N(seen_pairs)(value, w), w);
+            }
     for (int i = 0; i < columns; i++)
         for (int v = 0; v < nv; v++) {
             float *at = g->acc + (c + i) * BR + v * VLEN;

@@ -21,21 +21,23 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
 }
 
 /*
- * acc[i][v] = sum over t < n of a(i, t) b(t, v): the one loop that all four products
- * are.  a(i, t) is a number at a + i row + t step, b(t, v) a vector at b + t b_row.
- * Every sum runs over t in order, so wide and narrow items agree in every bit.
+ * The microkernel: acc[i][v] = sum over t < n of a(i, t) b(t, v), rows by nv of them.
+ * a(i, t) is a number at a + i row + t step, b(t, v) a vector at b + t BR.  Every sum
+ * runs over t in order, so prefill and decode agree in every bit.
  */
-static ALWAYS_INLINE void N(outer)(VEC *acc, const REAL *a, int64_t row, int64_t step,
-                                   const REAL *b, int64_t b_row, int64_t n,
-                                   const int rows, const int nv)
+static ALWAYS_INLINE void N(microkernel)(VEC *acc, const REAL *a, int64_t row,
+                                         int64_t step, const REAL *b, int64_t n,
+                                         const int rows, const int nv)
 {
-#ifdef OUTER_BY_HAND
-    if (rows == 4 && nv == 3) {
-        V(outer_4x3)(acc, a, row, step, b, b_row, n);
+#ifdef MICROKERNEL_BY_HAND
+    const int64_t size = sizeof(REAL);
+
+    if (rows == KR && nv == 3) {
+        V(microkernel_3)(acc, a, row * size, step * size, b, n);
         return;
     }
-    if (rows == 4 && nv == 2) {
-        V(outer_4x2)(acc, a, row, step, b, b_row, n);
+    if (rows == KR && nv == 2) {
+        V(microkernel_2)(acc, a, row * size, step * size, b, n);
         return;
     }
 #endif
@@ -45,7 +47,7 @@ static ALWAYS_INLINE void N(outer)(VEC *acc, const REAL *a, int64_t row, int64_t
         VEC y[NV_MAX];
 
         for (int v = 0; v < nv; v++)
-            y[v] = V(load)(b + t * b_row + v * VLEN);
+            y[v] = V(load)(b + t * BR + v * VLEN);
         for (int i = 0; i < rows; i++) {
             const VEC x = V(spread)(a + i * row + t * step);
 
@@ -181,7 +183,7 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
     REAL *const to = s->s + x * BR + r, *const tops = s->top + r;
     VEC acc[KR * QV];
 
-    N(outer)(acc, key, k.row, 1, q, BR, min_i64(SUM_COLUMNS, d), keys, nv);
+    N(microkernel)(acc, key, k.row, 1, q, min_i64(SUM_COLUMNS, d), keys, nv);
     for (int v = 0; v < nv; v++) {
         VEC top = V(load)(tops + v * VLEN);
 
@@ -193,8 +195,8 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
             V(store)(tops + v * VLEN, top);
     }
     for (int64_t c = SUM_COLUMNS; c < d; c += SUM_COLUMNS) {
-        N(outer)
-        (acc, key + c, k.row, 1, q + c * BR, BR, min_i64(SUM_COLUMNS, d - c), keys, nv);
+        N(microkernel)
+        (acc, key + c, k.row, 1, q + c * BR, min_i64(SUM_COLUMNS, d - c), keys, nv);
         for (int i = 0; i < keys; i++)
             for (int v = 0; v < nv; v++) {
                 REAL *at = to + i * BR + v * VLEN, *top = tops + v * VLEN;
@@ -223,7 +225,7 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
     if (select)
         N(zero)(acc, columns, nv);
     else
-        N(outer)(acc, v0, 1, values.row, w, BR, e - a, columns, nv);
+        N(microkernel)(acc, v0, 1, values.row, w, e - a, columns, nv);
     for (int64_t x = 0; x < e - a && select; x++)
         for (int i = 0; i < columns; i++)
             for (int v = 0; v < nv; v++) {

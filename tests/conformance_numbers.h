@@ -231,7 +231,7 @@ static void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
 /* On threads that start anew each time, so that their order varies. */
 static void row_40_repeats(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){2, 4, 2, 40, 200, 16, 16}, dtype, 40);
+    problem p = problem_make((shape){1, 4, 2, 12, 200, 16, 16}, dtype, 40);
     attend_options options = attend_options_default();
     attend_context *threaded = NULL;
     pool_log log = {0, 0};

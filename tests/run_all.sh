@@ -5,7 +5,7 @@
 #   release  every test, with warnings as errors
 #   asan     the test programs under ASan and UBSan, shortened
 #   tsan     the threaded ones under TSan
-#   fuzz     each fuzzer for FUZZ_SECONDS (30), two at a time
+#   fuzz     the fuzzers, for FUZZ_SECONDS (30), all at once
 #   long     20,000 large problems, laws and dense comparisons from five other seeds
 #
 # The last line is the sum of the counts that the programs printed.  A program
@@ -150,14 +150,12 @@ stage_fuzz() {
     mkdir -p build/fuzz/seeds
     build/fuzz/tests/make_seeds build/fuzz/seeds >build/fuzz/seeds.log ||
         { cat build/fuzz/seeds.log; echo "FAILED: make_seeds"; add 0 1 0; return; }
-    set -- build/fuzz/tests/fuzz_*
-    while [ $# -gt 0 ]; do
-        fuzz_one "$1" "build/fuzz/run/${1##*/}" &
-        [ $# -gt 1 ] && fuzz_one "$2" "build/fuzz/run/${2##*/}"
-        wait
-        fuzz_report "$1"
-        shift
-        [ $# -gt 0 ] && fuzz_report "$1" && shift
+    for program in build/fuzz/tests/fuzz_*; do
+        fuzz_one "$program" "build/fuzz/run/${program##*/}" &
+    done
+    wait
+    for program in build/fuzz/tests/fuzz_*; do
+        fuzz_report "$program"
     done
 }
 

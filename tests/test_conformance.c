@@ -105,7 +105,7 @@ static const row rows[] = {
      "indices out of range are followed", ALL, row_39_lengths_out_of_range,
      "no paging here; key lengths out of range are refused"},
     {40, "pytorch #166211", "results differ from run to run", ALL, row_40_repeats,
-     "no gradients here; 250 forward runs, same bits"},
+     "no gradients here; 250 forward runs of f32, 50 of others, same bits"},
     {41, "pytorch #34060, TabPFN #800", "a row depends on its batch", ALL,
      row_41_batch_invariance, NULL},
     {42, "TransformerEngine #716, EasyContext #14", "merging by exp overflows", ALL,

@@ -14,21 +14,21 @@
 /* The products of f32 and f64 are V(microkernel_3) and V(microkernel_2). */
 #define MICROKERNEL_BY_HAND
 
-#define MK_ZERO(p, q, r, s)                                                           \
+#define MK_ZERO(p, q, r, s)                                                              \
     "vxorps %" p ", %" p ", %" p "\n\t"                                                  \
     "vxorps %" q ", %" q ", %" q "\n\t"                                                  \
     "vxorps %" r ", %" r ", %" r "\n\t"                                                  \
     "vxorps %" s ", %" s ", %" s "\n\t"
 
 /* Sums p, q, r += the number at `from` times the vectors; `type` is s or d. */
-#define MK_ROW2(type, from, p, q)                                                     \
+#define MK_ROW2(type, from, p, q)                                                        \
     "vbroadcasts" type " " from ", %[x]\n\t"                                             \
     "vfmadd231p" type " %[y0], %[x], %" p "\n\t"                                         \
     "vfmadd231p" type " %[y1], %[x], %" q "\n\t"
-#define MK_ROW3(type, from, p, q, r)                                                  \
+#define MK_ROW3(type, from, p, q, r)                                                     \
     MK_ROW2(type, from, p, q) "vfmadd231p" type " %[y2], %[x], %" r "\n\t"
 
-#define MK_LOOP(turn)                                                                 \
+#define MK_LOOP(turn)                                                                    \
     "test %[n], %[n]\n\t"                                                                \
     "jle 2f\n\t"                                                                         \
     ".p2align 5\n"                                                                       \
@@ -38,22 +38,22 @@
     "jnz 1b\n"                                                                           \
     "2:"
 
-#define MK_4X2(type)                                                                  \
+#define MK_4X2(type)                                                                     \
     "vmovups (%[b]), %[y0]\n\t"                                                          \
-    "vmovups 32(%[b]), %[y1]\n\t" MK_ROW2(type, "(%[a])", "0", "1")                   \
-        MK_ROW2(type, "(%[a], %[row])", "2", "3")                                     \
-            MK_ROW2(type, "(%[a], %[row], 2)", "4", "5")                              \
+    "vmovups 32(%[b]), %[y1]\n\t" MK_ROW2(type, "(%[a])", "0", "1")                      \
+        MK_ROW2(type, "(%[a], %[row])", "2", "3")                                        \
+            MK_ROW2(type, "(%[a], %[row], 2)", "4", "5")                                 \
                 MK_ROW2(type, "(%[a], %[row3])", "6", "7")
 
-#define MK_4X3(type)                                                                  \
+#define MK_4X3(type)                                                                     \
     "vmovups (%[b]), %[y0]\n\t"                                                          \
     "vmovups 32(%[b]), %[y1]\n\t"                                                        \
-    "vmovups 64(%[b]), %[y2]\n\t" MK_ROW3(type, "(%[a])", "0", "1", "2")              \
-        MK_ROW3(type, "(%[a], %[row])", "3", "4", "5")                                \
-            MK_ROW3(type, "(%[a], %[row], 2)", "6", "7", "8")                         \
+    "vmovups 64(%[b]), %[y2]\n\t" MK_ROW3(type, "(%[a])", "0", "1", "2")                 \
+        MK_ROW3(type, "(%[a], %[row])", "3", "4", "5")                                   \
+            MK_ROW3(type, "(%[a], %[row], 2)", "6", "7", "8")                            \
                 MK_ROW3(type, "(%[a], %[row3])", "9", "10", "11")
 
-#define MK_SUMS(acc, i)                                                               \
+#define MK_SUMS(acc, i)                                                                  \
     "=&x"((acc)[i]), "=&x"((acc)[i + 1]), "=&x"((acc)[i + 2]), "=&x"((acc)[i + 3])
 
 /* As in microkernel_avx512.h; a row of b has three vectors of 32 bytes. */

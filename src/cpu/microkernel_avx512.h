@@ -5,8 +5,8 @@
  * registers: 24 sums, 3 vectors and the broadcast, 24 multiply-adds for 11 loads.
  *
  * One asm statement holds the whole loop.  A loop in C is as fast only while each of its
- * instructions is an asm statement of its own, and GCC then unrolls it and peels its first
- * steps, which is 34 KB of machine code more.
+ * instructions is an asm statement of its own, and GCC then unrolls it and peels its
+ * first steps, which is 34 KB of machine code more.
  */
 #ifndef ATTEND_CPU_MICROKERNEL_AVX512_H
 #define ATTEND_CPU_MICROKERNEL_AVX512_H
@@ -61,16 +61,15 @@
     MK_BEGIN                                                                             \
     "vmovups (%%rsi), %%zmm28\n\t"                                                       \
     "vmovups 64(%%rsi), %%zmm29\n\t"                                                     \
-    "vmovups 128(%%rsi), %%zmm30\n\t"                                                    \
-    MK_ROW3(broadcast, mac, "(%%rax)", "0", "1", "2")                                    \
-    MK_ROW3(broadcast, mac, "(%%rax, %[row])", "3", "4", "5")                            \
-    MK_ROW3(broadcast, mac, "(%%rax, %[row], 2)", "6", "7", "8")                         \
-    MK_ROW3(broadcast, mac, "(%%rax, %%rdx)", "9", "10", "11")                           \
-    MK_ROW3(broadcast, mac, "(%%rcx)", "12", "13", "14")                                 \
-    MK_ROW3(broadcast, mac, "(%%rcx, %[row])", "15", "16", "17")                         \
-    MK_ROW3(broadcast, mac, "(%%rcx, %[row], 2)", "18", "19", "20")                      \
-    MK_ROW3(broadcast, mac, "(%%rcx, %%rdx)", "21", "22", "23")                          \
-    MK_END
+    "vmovups 128(%%rsi), %%zmm30\n\t" MK_ROW3(broadcast, mac, "(%%rax)", "0", "1", "2")  \
+        MK_ROW3(broadcast, mac, "(%%rax, %[row])", "3", "4",                             \
+                "5") MK_ROW3(broadcast, mac, "(%%rax, %[row], 2)", "6", "7", "8")        \
+            MK_ROW3(broadcast, mac, "(%%rax, %%rdx)", "9", "10", "11")                   \
+                MK_ROW3(broadcast, mac, "(%%rcx)", "12", "13", "14")                     \
+                    MK_ROW3(broadcast, mac, "(%%rcx, %[row])", "15", "16", "17")         \
+                        MK_ROW3(broadcast, mac, "(%%rcx, %[row], 2)", "18", "19", "20")  \
+                            MK_ROW3(broadcast, mac, "(%%rcx, %%rdx)", "21", "22", "23")  \
+                                MK_END
 
 #define MK_8X2(broadcast, mac)                                                           \
     MK_ZERO4("0", "1", "2", "3")                                                         \
@@ -79,25 +78,24 @@
     MK_ZERO4("12", "13", "14", "15")                                                     \
     MK_BEGIN                                                                             \
     "vmovups (%%rsi), %%zmm28\n\t"                                                       \
-    "vmovups 64(%%rsi), %%zmm29\n\t"                                                     \
-    MK_ROW2(broadcast, mac, "(%%rax)", "0", "1")                                         \
-    MK_ROW2(broadcast, mac, "(%%rax, %[row])", "2", "3")                                 \
-    MK_ROW2(broadcast, mac, "(%%rax, %[row], 2)", "4", "5")                              \
-    MK_ROW2(broadcast, mac, "(%%rax, %%rdx)", "6", "7")                                  \
-    MK_ROW2(broadcast, mac, "(%%rcx)", "8", "9")                                         \
-    MK_ROW2(broadcast, mac, "(%%rcx, %[row])", "10", "11")                               \
-    MK_ROW2(broadcast, mac, "(%%rcx, %[row], 2)", "12", "13")                            \
-    MK_ROW2(broadcast, mac, "(%%rcx, %%rdx)", "14", "15")                                \
-    MK_END
+    "vmovups 64(%%rsi), %%zmm29\n\t" MK_ROW2(broadcast, mac, "(%%rax)", "0", "1")        \
+        MK_ROW2(broadcast, mac, "(%%rax, %[row])", "2", "3")                             \
+            MK_ROW2(broadcast, mac, "(%%rax, %[row], 2)", "4", "5")                      \
+                MK_ROW2(broadcast, mac, "(%%rax, %%rdx)", "6", "7")                      \
+                    MK_ROW2(broadcast, mac, "(%%rcx)", "8", "9")                         \
+                        MK_ROW2(broadcast, mac, "(%%rcx, %[row])", "10", "11")           \
+                            MK_ROW2(broadcast, mac, "(%%rcx, %[row], 2)", "12", "13")    \
+                                MK_ROW2(broadcast, mac, "(%%rcx, %%rdx)", "14", "15")    \
+                                    MK_END
 
 /*
- * NAME_microkernel_3(acc, a, row, step, b, n) and _2: acc[i][v] = sum over t < n of the number
- * at a + i row + t step by the vector at b + t 192 + 64 v, all in bytes.  A row of b has
- * three vectors also where two are used.
+ * NAME_microkernel_3(acc, a, row, step, b, n) and _2: acc[i][v] = sum over t < n of the
+ * number at a + i row + t step by the vector at b + t 192 + 64 v, all in bytes.  A row of
+ * b has three vectors also where two are used.
  */
 #define MK_FUNCTIONS(name, vec, broadcast, mac)                                          \
-    static inline void name##_microkernel_3(vec *acc, const void *a, int64_t row, int64_t step,    \
-                                  const void *b, int64_t n)                              \
+    static inline void name##_microkernel_3(vec *acc, const void *a, int64_t row,        \
+                                            int64_t step, const void *b, int64_t n)      \
     {                                                                                    \
         __asm__(MK_8X3(broadcast, mac)                                                   \
                 : MK_SUMS8(acc, 0), MK_SUMS8(acc, 8), MK_SUMS8(acc, 16)                  \
@@ -105,8 +103,8 @@
                   [b_row] "i"(3 * sizeof(vec))                                           \
                 : MK_SCRATCH);                                                           \
     }                                                                                    \
-    static inline void name##_microkernel_2(vec *acc, const void *a, int64_t row, int64_t step,    \
-                                  const void *b, int64_t n)                              \
+    static inline void name##_microkernel_2(vec *acc, const void *a, int64_t row,        \
+                                            int64_t step, const void *b, int64_t n)      \
     {                                                                                    \
         __asm__(MK_8X2(broadcast, mac)                                                   \
                 : MK_SUMS8(acc, 0), MK_SUMS8(acc, 8)                                     \

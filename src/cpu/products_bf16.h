@@ -144,7 +144,8 @@ static ALWAYS_INLINE void N(microkernel)(__m512 *acc, const void *a, int64_t row
 
 /* The last column of an odd number: a pair of one. */
 static ALWAYS_INLINE void N(add_last_column)(__m512 *acc, const uint16_t *a, int64_t row,
-                                         const uint32_t *b, const int rows, const int nv)
+                                             const uint32_t *b, const int rows,
+                                             const int nv)
 {
     for (int i = 0; i < rows; i++)
         for (int v = 0; v < nv; v++)
@@ -168,7 +169,8 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
         N(microkernel)
         (acc, key + c, row * 2, sizeof(uint32_t), q + c / 2 * BR, n / 2, keys, nv);
         if (n % 2)
-            N(add_last_column)(acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys, nv);
+            N(add_last_column)
+            (acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys, nv);
         for (int v = 0; v < nv; v++) {
             __m512 top = _mm512_loadu_ps(tops + v * VLEN);
 
@@ -199,9 +201,8 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
 
     if (!select)
         N(microkernel)
-        (acc, values, sizeof(uint32_t), s->values.row * 4, weights, n, columns, nv);
-    else
-        N(zero)(acc, columns, nv);
+    (acc, values, sizeof(uint32_t), s->values.row * 4, weights, n, columns, nv);
+    else N(zero)(acc, columns, nv);
     for (int64_t t = 0; t < n && select; t++)
         for (int i = 0; i < columns; i++)
             for (int v = 0; v < nv; v++) {

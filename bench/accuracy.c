@@ -131,7 +131,7 @@ static void draw(attend_dtype dtype, int64_t nk, int64_t d, struct errors *error
     naive(nk, d);
     add_errors(errors++, "naive float", NQ * d, 1e-7 * largest);
     for (int index = 0; index < attend_isa_count(); index++) {
-        attend_isa isa;
+        attend_isa isa = attend_isa_default();
 
         attend_isa_get(index, &isa);
         if (!isa.runs || strcmp(isa.name, "ref") == 0)

@@ -4,7 +4,7 @@
  * token from the pass that computes O, and from a second one how much weight each key
  * got.  The first head looks at the token before, the second at the first token.
  */
-#include <attend/attend.h>
+#include <attend/stats.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -73,13 +73,13 @@ static attend_status first_pass(attend_context *ctx, const attend_rule *rule,
 static attend_status second_pass(attend_context *ctx, const attend_rule *rule,
                                  attend_error *err)
 {
-    attend_second second = attend_second_default();
+    attend_inspection second = attend_inspection_default();
     second.q = view(q, L, L);
     second.k = view(k, L, L);
     second.lse = view(&rows[0][0][LSE], L, STATS);
     second.lse.size[3] = 1;
     second.column_mass = tensor(mass, 1, L);
-    return attend_second_pass(ctx, rule, &second, err);
+    return attend_inspect(ctx, rule, &second, err);
 }
 
 static double mean(int h, int stat)

@@ -81,14 +81,12 @@ static double cost_of(const attend_stats *stats, const attend_inspection *second
 
 static attend_tensor tensor(float *data, int64_t heads, int64_t length, int64_t width)
 {
-    return (attend_tensor){
-        data, ATTEND_F32, {1, heads, length, width}, {0, length * width, width, 1}};
+    return attend_tensor_dense(data, ATTEND_F32, 1, heads, length, width);
 }
 
 static attend_view view(const float *data, int64_t heads, int64_t length, int64_t width)
 {
-    return (attend_view){
-        data, ATTEND_F32, {1, heads, length, width}, {0, length * width, width, 1}};
+    return attend_view_dense(data, ATTEND_F32, 1, heads, length, width);
 }
 
 static void set_problem(int64_t heads)

@@ -73,10 +73,10 @@ static attend_io sound_io(void)
 {
     attend_io io = attend_io_default();
 
-    io.q = attend_view_dense(q, ATTEND_F32, ATTEND_BHLD, 1, 1, NQ, D);
-    io.k = attend_view_dense(k, ATTEND_F32, ATTEND_BHLD, 1, 1, NK, D);
-    io.v = attend_view_dense(v, ATTEND_F32, ATTEND_BHLD, 1, 1, NK, D);
-    io.out = attend_tensor_dense(out, ATTEND_F32, ATTEND_BHLD, 1, 1, NQ, D);
+    io.q = attend_view_dense(q, ATTEND_F32, 1, 1, NQ, D);
+    io.k = attend_view_dense(k, ATTEND_F32, 1, 1, NK, D);
+    io.v = attend_view_dense(v, ATTEND_F32, 1, 1, NK, D);
+    io.out = attend_tensor_dense(out, ATTEND_F32, 1, 1, NQ, D);
     return io;
 }
 
@@ -233,9 +233,8 @@ TEST(structs_that_the_library_fills)
 
 TEST(dense_layouts)
 {
-    const attend_view bhld = attend_view_dense(q, ATTEND_F32, ATTEND_BHLD, 2, 3, 5, 7);
-    const attend_tensor blhd =
-        attend_tensor_dense(out, ATTEND_F16, ATTEND_BLHD, 2, 3, 5, 7);
+    const attend_view bhld = attend_view_dense(q, ATTEND_F32, 2, 3, 5, 7);
+    const attend_tensor blhd = attend_tensor_dense_blhd(out, ATTEND_F16, 2, 5, 3, 7);
     const int64_t size[4] = {2, 3, 5, 7};
     const int64_t stride[4] = {105, 35, 7, 1}, other[4] = {105, 7, 21, 1};
 

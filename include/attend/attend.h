@@ -122,17 +122,9 @@ typedef struct attend_tensor {
     int64_t stride[4];
 } attend_tensor;
 
-/* How a tensor without gaps lies in memory: which axes follow each other. */
-typedef enum attend_layout {
-    ATTEND_BHLD = 0, /* (batch, heads, length, columns) */
-    ATTEND_BLHD = 1  /* (batch, length, heads, columns), as projections leave it */
-} attend_layout;
-
-/* A view of data without gaps; sizes are given in the order b, h, l, d in both layouts.
- */
+/* A view of data without gaps, laid out as (b, h, l, d). */
 static inline attend_view attend_view_dense(const void *data, attend_dtype dtype,
-                                            attend_layout layout, int64_t b, int64_t h,
-                                            int64_t l, int64_t d)
+                                            int64_t b, int64_t h, int64_t l, int64_t d)
 {
     attend_view view;
 
@@ -143,27 +135,67 @@ static inline attend_view attend_view_dense(const void *data, attend_dtype dtype
     view.size[2] = l;
     view.size[3] = d;
     view.stride[0] = h * l * d;
-    view.stride[1] = layout == ATTEND_BLHD ? d : l * d;
-    view.stride[2] = layout == ATTEND_BLHD ? h * d : d;
+    view.stride[1] = l * d;
+    view.stride[2] = d;
     view.stride[3] = 1;
     return view;
 }
 
-/* The same for an output. */
-static inline attend_tensor attend_tensor_dense(void *data, attend_dtype dtype,
-                                                attend_layout layout, int64_t b,
+/* The same laid out as (b, l, h, d), as a projection leaves it; the axes stay b, h, l, d.
+ */
+static inline attend_view attend_view_dense_blhd(const void *data, attend_dtype dtype,
+                                                 int64_t b, int64_t l, int64_t h,
+                                                 int64_t d)
+{
+    attend_view view = attend_view_dense(data, dtype, b, h, l, d);
+
+    view.stride[1] = d;
+    view.stride[2] = h * d;
+    return view;
+}
+
+/* Both for an output. */
+static inline attend_tensor attend_tensor_dense(void *data, attend_dtype dtype, int64_t b,
                                                 int64_t h, int64_t l, int64_t d)
 {
-    const attend_view view = attend_view_dense(data, dtype, layout, b, h, l, d);
     attend_tensor tensor;
 
     tensor.data = data;
     tensor.dtype = dtype;
-    for (int axis = 0; axis < 4; axis++) {
-        tensor.size[axis] = view.size[axis];
-        tensor.stride[axis] = view.stride[axis];
-    }
+    tensor.size[0] = b;
+    tensor.size[1] = h;
+    tensor.size[2] = l;
+    tensor.size[3] = d;
+    tensor.stride[0] = h * l * d;
+    tensor.stride[1] = l * d;
+    tensor.stride[2] = d;
+    tensor.stride[3] = 1;
     return tensor;
+}
+
+static inline attend_tensor attend_tensor_dense_blhd(void *data, attend_dtype dtype,
+                                                     int64_t b, int64_t l, int64_t h,
+                                                     int64_t d)
+{
+    attend_tensor tensor = attend_tensor_dense(data, dtype, b, h, l, d);
+
+    tensor.stride[1] = d;
+    tensor.stride[2] = h * d;
+    return tensor;
+}
+
+/* A view of an output, to read it as an input. */
+static inline attend_view attend_view_of(const attend_tensor *tensor)
+{
+    attend_view view;
+
+    view.data = tensor->data;
+    view.dtype = tensor->dtype;
+    for (int axis = 0; axis < 4; axis++) {
+        view.size[axis] = tensor->size[axis];
+        view.stride[axis] = tensor->stride[axis];
+    }
+    return view;
 }
 
 /* ---- context ----------------------------------------------------------- */

@@ -289,8 +289,8 @@ ATTEND_API const char *attend_character_name(attend_character character);
 #define ATTEND_HEAD_STATS_COUNT 10
 
 /*
- * Means over the rows that have a key and no NaN; NaN without rows, or if not known.  Start
- * from attend_head_default().
+ * Means over the rows that have a key and no NaN; NaN without rows, or if not known.
+ * Start from attend_head_default().
  */
 typedef struct attend_head {
     size_t struct_size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What two heads did, without a map of their weights: entropy, the sink and the previous
- * token from the pass that computes O, and from a second one how much weight each key
- * got.  The first head looks at the token before, the second at the first token.
+ * token from the pass that computes O, and from an inspection pass how much weight each
+ * key got.  The first head looks at the token before, the second at the first token.
  */
 #include <attend/stats.h>
 
@@ -32,7 +32,7 @@ static void make_heads(void)
     }
 }
 
-static attend_status first_pass(attend_context *ctx, const attend_rule *rule,
+static attend_status statistics(attend_context *ctx, const attend_rule *rule,
                                 attend_error *err)
 {
     attend_stats stats = attend_stats_default();
@@ -50,17 +50,17 @@ static attend_status first_pass(attend_context *ctx, const attend_rule *rule,
     return attend_forward(ctx, rule, &io, err);
 }
 
-/* The LSE of every row is a column of what the first pass wrote. */
-static attend_status second_pass(attend_context *ctx, const attend_rule *rule,
-                                 attend_error *err)
+/* The LSE of every row is a column of the statistics. */
+static attend_status inspect(attend_context *ctx, const attend_rule *rule,
+                             attend_error *err)
 {
-    attend_inspection second = attend_inspection_default();
-    second.q = attend_view_dense(q, ATTEND_F32, 1, HEADS, L, L);
-    second.k = attend_view_dense(k, ATTEND_F32, 1, HEADS, L, L);
-    second.lse = view(&rows[0][0][LSE], L, STATS);
-    second.lse.size[3] = 1;
-    second.column_mass = attend_tensor_dense(mass, ATTEND_F32, 1, HEADS, 1, L);
-    return attend_inspect(ctx, rule, &second, err);
+    attend_inspection inspection = attend_inspection_default();
+    inspection.q = attend_view_dense(q, ATTEND_F32, 1, HEADS, L, L);
+    inspection.k = attend_view_dense(k, ATTEND_F32, 1, HEADS, L, L);
+    inspection.lse = attend_view_dense(&rows[0][0][LSE], ATTEND_F32, 1, HEADS, L, STATS);
+    inspection.lse.size[3] = 1;
+    inspection.column_mass = attend_tensor_dense(mass, ATTEND_F32, 1, HEADS, 1, L);
+    return attend_inspect(ctx, rule, &inspection, err);
 }
 
 static double mean(int h, int stat)
@@ -111,8 +111,8 @@ int main(void)
     attend_context *ctx = NULL;
     attend_error err;
     if (attend_context_create(&ctx, NULL, &err) != ATTEND_OK ||
-        first_pass(ctx, &rule, &err) != ATTEND_OK ||
-        second_pass(ctx, &rule, &err) != ATTEND_OK) {
+        statistics(ctx, &rule, &err) != ATTEND_OK ||
+        inspect(ctx, &rule, &err) != ATTEND_OK) {
         fprintf(stderr, "statistics: %s\n", err.message);
         attend_context_destroy(ctx);
         return 1;

@@ -28,7 +28,7 @@ by_cmake() {
         -DCMAKE_PREFIX_PATH="$dest/usr" && cmake --build "$tmp/by_$1" && "$tmp/by_$1/consumer"
 }
 
-links() { ldd "$1" | grep -q 'libattend\.so\.0 => '"$dest"; }
+links() { ldd "$1" | grep -q 'libattend\.so\.0\.2 => '"$dest"; }
 
 # by_pkg_config OUTPUT LINK_FLAG PKG_CONFIG_FLAG [SOURCE PACKAGE]: the same by pkg-config.
 by_pkg_config() {

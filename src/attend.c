@@ -45,5 +45,7 @@ attend_status attend_forward_partials(attend_context *ctx, const attend_rule *ru
 
 void attend_exp2(const attend_context *ctx, const float *x, float *y, int64_t n)
 {
-    ctx->kernels->exp2(x, y, n);
+    const struct kernel_set *const set = ctx->kernels;
+
+    (set->bf16 ? set->bf16 : set->f32)->exp2(x, y, n);
 }

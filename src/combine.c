@@ -239,7 +239,7 @@ static attend_status combine(struct run *run, attend_context *ctx, int64_t count
     run->kernels = attendi_kernels_for(ctx, p);
     p->split_keys = attendi_split_keys(ctx, run->kernels);
     const double bytes = (double)run->records * (double)record_size(run);
-    const int64_t most = run->kernels->tile_rows(p->dtype) * 4;
+    const int64_t most = run->kernels->tile_rows * 4;
     run->item_rows = max_i64(1, (int64_t)fmin((double)ITEM_BYTES / bytes, (double)most));
     run->items_per_list = ceil_div_i64(rows, run->item_rows);
     const int64_t items = lists * run->items_per_list;

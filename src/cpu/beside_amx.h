@@ -2,13 +2,13 @@
 /*
  * Not a header: the products that run beside the weighing of a tile of rows: values of
  * the tile before it and scores of the one after.  What becomes of a product is computed
- * beside the next one, when its stores have long left.  Parameters: forward_tmpl.h.
+ * beside the next one, when its stores have long left.  Parameters: template_params.h.
  */
 
 /* One tile of rows on its way through a block; g NULL: none. */
-struct N(pass) {
-    ROWS *g;
-    const struct N(laid) * block;
+struct pass {
+    struct rows *g;
+    const struct laid *block;
     struct key_range at; /* its keys of the block */
     int edge;
     REAL *s;    /* products or scores, then weights in pairs */
@@ -18,7 +18,7 @@ struct N(pass) {
 };
 
 /* What is still to be used of a product: rows of values, or of scores' products. */
-struct N(use) {
+struct use {
     const REAL *from;
     REAL *acc;            /* values: row by row, acc = acc fix + row */
     int64_t rows;         /* scores: the largest of each lane to s->top */
@@ -27,38 +27,37 @@ struct N(use) {
 };
 
 /* The products in turn, those of values first. */
-struct N(beside) {
-    struct N(pass) * before, *after;
-    int64_t values, count;     /* products: of values, and in all */
-    int64_t k, unit;           /* where the work stands */
-    int64_t done, turns;       /* of all products */
-    struct N(product) product; /* number k */
-    struct N(use) use;         /* of number k - 1 */
-    REAL *buffer;              /* a product of values */
+struct beside {
+    struct pass *before, *after;
+    int64_t values, count;  /* products: of values, and in all */
+    int64_t k, unit;        /* where the work stands */
+    int64_t done, turns;    /* of all products */
+    struct product product; /* number k */
+    struct use use;         /* of number k - 1 */
+    REAL *buffer;           /* a product of values */
 };
 
 /* One for each unit; a product of no columns, which is 0, has one too. */
-static int64_t N(turns)(const struct N(product) * p) { return max_i64(1, p->units); }
+static int64_t turns(const struct product *p) { return max_i64(1, p->units); }
 
 /* Product k, which exists. */
-static struct N(product)
-    N(product_beside)(const STATE *s, const struct N(beside) * b, int64_t k)
+static struct product product_beside(const struct state *s, const struct beside *b,
+                                     int64_t k)
 {
-    const struct N(pass) *const before = b->before, *const after = b->after;
+    const struct pass *const before = b->before, *const after = b->after;
 
     if (k < b->values)
-        return N(value_product)(before->block->v, before->s, before->at.lo, before->at.hi,
-                                k * TILE, b->buffer);
-    return N(score_product)(s, after->g, after->block->k,
-                            N(tile_floor)(after->at.lo) + (k - b->values) * TILE,
-                            after->s);
+        return value_product(before->block->v, before->s, before->at.lo, before->at.hi,
+                             k * TILE, b->buffer);
+    return score_product(s, after->g, after->block->k,
+                         tile_floor(after->at.lo) + (k - b->values) * TILE, after->s);
 }
 
 /* All of product k is still to be used. */
-static void N(begin_use)(const STATE *s, struct N(beside) * b, int64_t k)
+static void begin_use(const struct state *s, struct beside *b, int64_t k)
 {
-    const struct N(pass) *const before = b->before, *const after = b->after;
-    struct N(use) *const use = &b->use;
+    const struct pass *const before = b->before, *const after = b->after;
+    struct use *const use = &b->use;
 
     use->values = k < b->values;
     if (use->values) {
@@ -66,7 +65,7 @@ static void N(begin_use)(const STATE *s, struct N(beside) * b, int64_t k)
         use->acc = before->g->acc + k * TILE * BR;
         use->rows = min_i64(TILE, s->p->dv - k * TILE);
     } else {
-        const int64_t x = N(tile_floor)(after->at.lo) + (k - b->values) * TILE;
+        const int64_t x = tile_floor(after->at.lo) + (k - b->values) * TILE;
         const int64_t first = max_i64(after->at.lo, x);
 
         use->from = after->s + first * BR;
@@ -75,22 +74,22 @@ static void N(begin_use)(const STATE *s, struct N(beside) * b, int64_t k)
 }
 
 /* What use_rows wants and changes: fix of the rows, or their largest so far. */
-static ALWAYS_INLINE void N(load_use)(const STATE *s, const struct N(beside) * b,
-                                      VEC with[QV], const int values)
+static ALWAYS_INLINE void load_use(const struct state *s, const struct beside *b,
+                                   vec with[QV], const int values)
 {
     for (int v = 0; v < QV; v++)
-        with[v] = V(load)((values ? b->before->fix : s->top) + v * VLEN);
+        with[v] = vec_load((values ? b->before->fix : s->top) + v * VLEN);
 }
 
-static ALWAYS_INLINE void N(store_use)(const STATE *s, const VEC with[QV],
-                                       const int values)
+static ALWAYS_INLINE void store_use(const struct state *s, const vec with[QV],
+                                    const int values)
 {
     for (int v = 0; v < QV && !values; v++)
-        V(store)(s->top + v * VLEN, with[v]);
+        vec_store(s->top + v * VLEN, with[v]);
 }
 
-static ALWAYS_INLINE void N(use_rows)(struct N(use) * use, int64_t rows, VEC with[QV],
-                                      const int values)
+static ALWAYS_INLINE void use_rows(struct use *use, int64_t rows, vec with[QV],
+                                   const int values)
 {
     const int64_t count = min_i64(rows, use->rows);
     const REAL *from = use->from;
@@ -102,32 +101,32 @@ static ALWAYS_INLINE void N(use_rows)(struct N(use) * use, int64_t rows, VEC wit
         use->acc += count * BR;
     for (int64_t n = 0; n < count; n++, from += BR, acc += values ? BR : 0)
         for (int v = 0; v < QV; v++) {
-            const VEC y = V(load)(from + v * VLEN);
+            const vec y = vec_load(from + v * VLEN);
 
             if (values)
-                V(store)(acc + v * VLEN, V(fma)(V(load)(acc + v * VLEN), with[v], y));
+                vec_store(acc + v * VLEN, vec_fma(vec_load(acc + v * VLEN), with[v], y));
             else
-                with[v] = V(max)(y, with[v]);
+                with[v] = vec_max(y, with[v]);
         }
 }
 
-static void N(use_all)(const STATE *s, struct N(beside) * b)
+static void use_all(const struct state *s, struct beside *b)
 {
-    VEC with[QV];
+    vec with[QV];
 
     if (b->use.values) {
-        N(load_use)(s, b, with, 1);
-        N(use_rows)(&b->use, TILE, with, 1);
+        load_use(s, b, with, 1);
+        use_rows(&b->use, TILE, with, 1);
     } else {
-        N(load_use)(s, b, with, 0);
-        N(use_rows)(&b->use, TILE, with, 0);
-        N(store_use)(s, with, 0);
+        load_use(s, b, with, 0);
+        use_rows(&b->use, TILE, with, 0);
+        store_use(s, with, 0);
     }
 }
 
-static void N(open_beside)(const STATE *s, struct N(beside) * b)
+static void open_beside(const struct state *s, struct beside *b)
 {
-    const struct N(pass) *const before = b->before, *const after = b->after;
+    const struct pass *const before = b->before, *const after = b->after;
 
     b->values = before->g ? ceil_div_i64(s->p->dv, TILE) : 0;
     b->count = b->values;
@@ -135,74 +134,74 @@ static void N(open_beside)(const STATE *s, struct N(beside) * b)
         b->count += ceil_div_i64(after->at.hi, TILE) - after->at.lo / TILE;
     b->k = b->unit = b->done = b->turns = 0;
     for (int64_t k = 0; k < b->count; k++) {
-        const struct N(product) product = N(product_beside)(s, b, k);
+        const struct product product = product_beside(s, b, k);
 
-        b->turns += N(turns)(&product);
+        b->turns += turns(&product);
     }
-    N(clear_top)(s);
+    clear_top(s);
 }
 
 /* Field by field: a copy of a structure just written waits for all stores before it. */
-static void N(start_product)(const STATE *s, struct N(beside) * b)
+static void start_product(const struct state *s, struct beside *b)
 {
-    const struct N(product) product = N(product_beside)(s, b, b->k);
+    const struct product product = product_beside(s, b, b->k);
 
     b->product.a = product.a;
     b->product.b = product.b;
     b->product.units = product.units;
     b->product.to = product.to;
     if (b->k > 0)
-        N(begin_use)(s, b, b->k - 1);
+        begin_use(s, b, b->k - 1);
     else
         b->use.rows = b->use.values = 0;
-    b->use.rows_of_step = ceil_div_i64(TILE, N(unit_steps) * N(turns)(&product));
-    N(begin_product)();
+    b->use.rows_of_step = ceil_div_i64(TILE, UNIT_STEPS * turns(&product));
+    begin_product();
 }
 
-static void N(finish_product)(struct N(beside) * b)
+static void finish_product(struct beside *b)
 {
-    N(end_product)(&b->product);
+    end_product(&b->product);
     b->unit = 0;
     b->k++;
 }
 
 /* A step of a unit that exists, and its share of what becomes of the product before. */
-static ALWAYS_INLINE void N(run_step)(struct N(beside) * b, const int step, VEC with[QV],
-                                      const int values)
+static ALWAYS_INLINE void run_step(struct beside *b, const int step, vec with[QV],
+                                   const int values)
 {
-    const struct N(product) *const p = &b->product;
+    const struct product *const p = &b->product;
 
-    N(unit_step)(p->a + b->unit * N(unit_a), p->b + b->unit * N(unit_b), step);
-    N(use_rows)(&b->use, b->use.rows_of_step, with, values);
-    if (step == N(unit_steps) - 1)
+    unit_step(p->a + b->unit * UNIT_A, p->b + b->unit * UNIT_B, step);
+    use_rows(&b->use, b->use.rows_of_step, with, values);
+    if (step == UNIT_STEPS - 1)
         b->unit++;
 }
 
 /* Whole turns, nothing among them; all is used at once, since few steps may follow. */
-static void N(run_beside)(const STATE *s, struct N(beside) * b, int64_t until)
+static void run_beside(const struct state *s, struct beside *b, int64_t until)
 {
     for (; b->done < until; b->done++) {
         if (b->unit == 0)
-            N(start_product)(s, b);
+            start_product(s, b);
         if (b->unit < b->product.units)
-            N(add_unit)(&b->product, b->unit);
+            add_unit(&b->product, b->unit);
         if (b->use.rows > 0)
-            N(use_all)(s, b);
-        if (++b->unit == N(turns)(&b->product))
-            N(finish_product)(b);
+            use_all(s, b);
+        if (++b->unit == turns(&b->product))
+            finish_product(b);
     }
 }
 
-static void N(close_beside)(const STATE *s, struct N(beside) * b)
+static void close_beside(const struct state *s, struct beside *b)
 {
-    const struct N(pass) *const before = b->before;
+    const struct pass *const before = b->before;
 
-    N(run_beside)(s, b, b->turns);
+    run_beside(s, b, b->turns);
     if (b->count > 0) {
-        N(begin_use)(s, b, b->count - 1);
-        N(use_all)(s, b);
+        begin_use(s, b, b->count - 1);
+        use_all(s, b);
     }
     if (before->g && !before->block->finite)
-        N(add_infinite)
-    (s, before->g, before->s, before->block->j0, before->at.lo, before->at.hi);
+        add_infinite(s, before->g, before->s, before->block->j0, before->at.lo,
+                     before->at.hi);
 }

@@ -4,7 +4,7 @@
  * turns its scores into weights, which is work for the vector units, the products of
  * its neighbours run on the tile unit, an instruction or two at a time.  That is so over
  * all blocks of a split: the tiles stand in one line, block after block.
- * Parameters: forward_tmpl.h.
+ * Parameters: template_params.h.
  */
 
 /* Keys weighed at a time, among steps of products; a row sums their weights apart. */
@@ -12,45 +12,42 @@
 _Static_assert(BC % PIECE == 0, "pieces lie at the same keys for every row");
 
 /* Tiles of rows in the order in which they take turns on the blocks. */
-struct N(line) {
+struct line {
     struct key_range all; /* keys of the item */
     int64_t end;          /* of the keys at hand */
     int64_t j0, index;    /* the block at hand, and the next tile in it */
     int place;            /* of the last block laid out */
     bool open;            /* whether that is the block at hand */
-    struct N(laid) laid[LAID];
+    struct laid laid[LAID];
 };
 
 /* Lays out the block at hand in a place that no pass needs any more. */
-static const struct N(laid) * N(open_line)(const STATE *s, struct N(line) * line)
+static const struct laid *open_line(const struct state *s, struct line *line)
 {
-    const struct key_range at =
-        N(block_range)(s, line->all.lo, line->all.hi, line->j0, BC);
+    const struct key_range at = block_range(s, line->all.lo, line->all.hi, line->j0, BC);
 
     if (!line->open) {
         line->place = (line->place + 1) % LAID;
-        line->laid[line->place] = N(lay_out)(s, line->place, line->j0, at.lo, at.hi);
+        line->laid[line->place] = lay_out(s, line->place, line->j0, at.lo, at.hi);
         line->open = true;
     }
     return &line->laid[line->place];
 }
 
 /* The next tile that sees some of its block; a block that none sees is not laid out. */
-static void N(next_pass)(STATE *s, struct N(line) * line, REAL *scores,
-                         struct N(pass) * pass)
+static void next_pass(struct state *s, struct line *line, REAL *scores, struct pass *pass)
 {
     pass->g = NULL;
     pass->s = scores;
     s->words = pass->words;
     while (!pass->g && line->j0 < line->end) {
-        ROWS *const g = &s->rows[line->index];
+        struct rows *const g = &s->rows[line->index];
 
-        pass->at =
-            N(keys_left)(s, g, g->width, line->j0,
-                         N(block_range)(s, g->lo, g->hi, line->j0, BC), &pass->edge);
+        pass->at = keys_left(s, g, g->width, line->j0,
+                             block_range(s, g->lo, g->hi, line->j0, BC), &pass->edge);
         if (pass->at.lo < pass->at.hi) {
             pass->g = g;
-            pass->block = N(open_line)(s, line);
+            pass->block = open_line(s, line);
         }
         if (++line->index == s->count) {
             line->index = 0;
@@ -65,78 +62,78 @@ static void N(next_pass)(STATE *s, struct N(line) * line, REAL *scores,
  * products is that of the scores already for a positive scale, since rounding keeps
  * order.
  */
-static void N(begin_scores)(STATE *s, struct N(pass) * pass)
+static void begin_scores(struct state *s, struct pass *pass)
 {
     const struct problem *p = s->p;
-    const REAL scale = N(narrow)(p->scale);
+    const REAL scale = to_real(p->scale);
 
     if (scale > 0 && scale <= REAL_MAX && !pass->edge && p->softcap == 0 &&
         !p->bias.data && !p->alibi && !pass->g->tally) {
         pass->scale = scale;
         for (int64_t r = 0; r < BR; r += VLEN)
-            V(store)(s->top + r, V(mul)(V(load)(s->top + r), V(set1)(scale)));
+            vec_store(s->top + r, vec_mul(vec_load(s->top + r), vec_set1(scale)));
     } else {
         pass->scale = 1;
-        N(clear_top)(s);
-        N(scale_scores)(s, s->s, V(set1)(scale), pass->at.lo, pass->at.hi);
-        N(wide_rule)(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi, pass->edge);
+        clear_top(s);
+        scale_scores(s, s->s, vec_set1(scale), pass->at.lo, pass->at.hi);
+        wide_rule(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi, pass->edge);
     }
 }
 
 /* What statistics take of the scores, and of the block once for all its tiles. */
-static void N(begin_pass_note)(STATE *s, struct N(pass) * pass)
+static void begin_pass_note(struct state *s, struct pass *pass)
 {
     const int64_t j0 = pass->block->j0, a = pass->at.lo, e = pass->at.hi;
 
     if (s->note->j0 != j0)
-        N(begin_note)(s, j0, 0, min_i64(BC, s->p->nk - j0));
-    N(open_note)(s, pass->g, j0, a, e);
+        begin_note(s, j0, 0, min_i64(BC, s->p->nk - j0));
+    open_note(s, pass->g, j0, a, e);
     memset(s->note->reach, 0, sizeof s->note->reach);
     for (int64_t r = 0; r < BR; r += VLEN)
-        N(note_scores)(s, pass->g, j0, a, e, r);
+        note_scores(s, pass->g, j0, a, e, r);
 }
 
-static void N(end_pass_note)(STATE *s, struct N(pass) * pass)
+static void end_pass_note(struct state *s, struct pass *pass)
 {
     const int64_t j0 = pass->block->j0, a = pass->at.lo, e = pass->at.hi;
 
     memcpy(s->note->whole, pass->sum, sizeof s->note->whole);
     for (int64_t r = 0; r < BR; r += VLEN)
-        N(note_weights)(s, pass->g, j0, a, e, r);
-    N(close_note)(s, pass->g, j0, a, e, 0);
+        note_weights(s, pass->g, j0, a, e, r);
+    close_note(s, pass->g, j0, a, e, 0);
 }
 
 /* A piece's sums of statistics, of even and of odd keys, to the block's. */
-static ALWAYS_INLINE void N(add_piece_sums)(const STATE *s, int64_t r, const VEC *sum)
+static ALWAYS_INLINE void add_piece_sums(const struct state *s, int64_t r, const vec *sum)
 {
-    REAL *const to[] = {[N(sum_xw)] = s->note->sum + SUM_SPREAD * BR,
-                        [N(sum_ww)] = s->note->square[SQUARE_WEIGHT],
-                        [N(sum_jw)] = s->note->reach,
-                        [N(sum_xxw)] = s->note->sum + SUM_SPREAD2 * BR};
+    REAL *const to[] = {[SUM_XW] = s->note->sum + SUM_SPREAD * BR,
+                        [SUM_WW] = s->note->square[SQUARE_WEIGHT],
+                        [SUM_JW] = s->note->reach,
+                        [SUM_XXW] = s->note->sum + SUM_SPREAD2 * BR};
 
-    for (int x = 0; x < N(sums); x++)
-        V(store)
-    (to[x] + r, V(add)(V(load)(to[x] + r), V(add)(sum[x], sum[N(sums) + x])));
+    for (int x = 0; x < WEIGHT_SUMS; x++)
+        vec_store(to[x] + r,
+                  vec_add(vec_load(to[x] + r), vec_add(sum[x], sum[WEIGHT_SUMS + x])));
 }
 
 /* The new maximum of every row, and what it makes of the sums before. */
-static void N(begin_weights)(STATE *s, struct N(pass) * pass)
+static void begin_weights(struct state *s, struct pass *pass)
 {
-    ROWS *const g = pass->g;
+    struct rows *const g = pass->g;
 
     s->s = pass->s;
     s->words = pass->words;
-    N(begin_scores)(s, pass);
+    begin_scores(s, pass);
     if (g->tally)
-        N(begin_pass_note)(s, pass);
+        begin_pass_note(s, pass);
     for (int64_t r = 0; r < BR; r += VLEN) {
-        const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
-        const VEC base = N(finite_or_0)(m);
+        const vec before = vec_load(g->m + r), m = vec_max(vec_load(s->top + r), before);
+        const vec base = finite_or_0(m);
 
-        V(store)(pass->base + r, base);
-        V(store)(pass->fix + r, N(weight)(before, base));
-        V(store)(pass->sum + r, V(set1)(0));
-        V(store)(g->m + r, m);
+        vec_store(pass->base + r, base);
+        vec_store(pass->fix + r, weight_of(before, base));
+        vec_store(pass->sum + r, vec_set1(0));
+        vec_store(g->m + r, m);
     }
 }
 
@@ -144,17 +141,17 @@ static void N(begin_weights)(STATE *s, struct N(pass) * pass)
  * The weight of key x in lanes r .., from its score or product at `product`; mark NULL:
  * not at an edge; `sum`: of `sums` statistics, 0 for none.
  */
-static ALWAYS_INLINE VEC N(tile_weight)(const STATE *s, const REAL *product,
-                                        const REAL *mark, VEC scale, VEC base, int64_t x,
-                                        int64_t r, VEC *sum, const int sums)
+static ALWAYS_INLINE vec tile_weight(const struct state *s, const REAL *product,
+                                     const REAL *mark, vec scale, vec base, int64_t x,
+                                     int64_t r, vec *sum, const int sums)
 {
-    const VEC gap = V(sub)(V(mul)(V(load)(product), scale), base);
-    VEC w = N(weight_of)(gap);
+    const vec gap = vec_sub(vec_mul(vec_load(product), scale), base);
+    vec w = vec_exp(gap);
 
     if (mark)
-        w = V(either)(w, V(load)(mark));
+        w = vec_or(w, vec_load(mark));
     if (sums > 0)
-        N(add_sums)(s, x, r, gap, w, sum, sums);
+        add_sums(s, x, r, gap, w, sum, sums);
     return w;
 }
 
@@ -162,91 +159,104 @@ static ALWAYS_INLINE VEC N(tile_weight)(const STATE *s, const REAL *product,
  * Weights of keys x .. x + PIECE - 1 and their sums, with `units` turns of the product at
  * hand among them; `values`: what the product before it was of; `sums` of statistics.
  */
-static ALWAYS_INLINE void N(weigh_among)(const STATE *s, struct N(pass) * pass,
-                                         struct N(beside) * b, int64_t x, const int edge,
-                                         const int units, const int values,
-                                         const int sums)
+static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
+                                      struct beside *b, int64_t x, const int edge,
+                                      const int units, const int values, const int sums)
 {
     enum { parts = PIECE / 2 * QV };
-    const VEC scale = V(set1)(pass->scale);
+    const vec scale = vec_set1(pass->scale);
     const REAL *const from = s->s + x * BR, *const mark = s->extra + x * BR;
     REAL *const to = s->s + x / 2 * BR;
-    VEC base[QV], sum[QV], with[QV], more[QV][2 * N(sums)];
+    vec base[QV], sum[QV], with[QV], more[QV][2 * WEIGHT_SUMS];
 
     for (int v = 0; v < QV; v++) {
-        base[v] = V(load)(pass->base + v * VLEN);
-        sum[v] = V(set1)(0);
+        base[v] = vec_load(pass->base + v * VLEN);
+        sum[v] = vec_set1(0);
         for (int y = 0; y < 2 * sums; y++)
-            more[v][y] = V(set1)(0);
+            more[v][y] = vec_set1(0);
     }
     if (units > 0)
-        N(load_use)(s, b, with, values);
+        load_use(s, b, with, values);
     UNROLL
     for (int n = 0; n < parts; n++) {
         const int v = n % QV, pair = n / QV;
 
         UNROLL
-        for (int k = n * units * N(unit_steps) / parts;
-             k < (n + 1) * units * N(unit_steps) / parts; k++)
-            N(run_step)(b, k % N(unit_steps), with, values);
+        for (int k = n * units * UNIT_STEPS / parts;
+             k < (n + 1) * units * UNIT_STEPS / parts; k++)
+            run_step(b, k % UNIT_STEPS, with, values);
         const int64_t key = x + 2 * pair, r = v * VLEN, at = 2 * pair * BR + r;
-        const VEC even = N(tile_weight)(s, from + at, edge ? mark + at : NULL, scale,
-                                        base[v], key, r, more[v], sums);
-        const VEC odd =
-            N(tile_weight)(s, from + at + BR, edge ? mark + at + BR : NULL, scale,
-                           base[v], key + 1, r, more[v] + N(sums), sums);
+        const vec even = tile_weight(s, from + at, edge ? mark + at : NULL, scale,
+                                     base[v], key, r, more[v], sums);
+        const vec odd =
+            tile_weight(s, from + at + BR, edge ? mark + at + BR : NULL, scale, base[v],
+                        key + 1, r, more[v] + WEIGHT_SUMS, sums);
 
-        N(store_pairs)(to + pair * BR + v * VLEN, even, odd);
-        sum[v] = V(add)(V(add)(sum[v], even), odd);
+        store_pairs(to + pair * BR + v * VLEN, even, odd);
+        sum[v] = vec_add(vec_add(sum[v], even), odd);
     }
     if (units > 0)
-        N(store_use)(s, with, values);
+        store_use(s, with, values);
     b->done += units;
     for (int v = 0; v < QV; v++) {
-        V(store)
-        (pass->sum + v * VLEN, V(add)(V(load)(pass->sum + v * VLEN), sum[v]));
+        vec_store(pass->sum + v * VLEN, vec_add(vec_load(pass->sum + v * VLEN), sum[v]));
         if (sums > 0)
-            N(add_piece_sums)(s, v * VLEN, more[v]);
+            add_piece_sums(s, v * VLEN, more[v]);
     }
 }
 
-/* Each in a function of its own, whose registers are its own. */
-#define WEIGH(name, edge, units, values, sums)                                           \
-    static __attribute__((noinline)) void N(name)(const STATE *s, struct N(pass) * pass, \
-                                                  struct N(beside) * b, int64_t x)       \
-    {                                                                                    \
-        N(weigh_among)(s, pass, b, x, edge, units, values, sums);                        \
-    }
-WEIGH(weigh_alone, 0, 0, 0, 0)
-WEIGH(weigh_score, 0, 1, 0, 0)
-WEIGH(weigh_value, 0, 1, 1, 0)
-WEIGH(weigh_scores, 0, 2, 0, 0)
-WEIGH(weigh_values, 0, 2, 1, 0)
-WEIGH(weigh_edge_alone, 1, 0, 0, 0)
-WEIGH(weigh_edge_score, 1, 1, 0, 0)
-WEIGH(weigh_edge_value, 1, 1, 1, 0)
-WEIGH(weigh_edge_scores, 1, 2, 0, 0)
-WEIGH(weigh_edge_values, 1, 2, 1, 0)
-WEIGH(weigh_stats_alone, pass->edge, 0, 0, N(sums))
-WEIGH(weigh_stats_score, pass->edge, 1, 0, N(sums))
-WEIGH(weigh_stats_value, pass->edge, 1, 1, N(sums))
-WEIGH(weigh_stats_scores, pass->edge, 2, 0, N(sums))
-WEIGH(weigh_stats_values, pass->edge, 2, 1, N(sums))
-
-static void N(weigh_whole)(const STATE *s, struct N(pass) * pass, struct N(beside) * b,
-                           int64_t x, int64_t units)
+/*
+ * Each in a function of its own, whose registers are its own: x is the first key, and the
+ * last numbers are `edge`, `units`, `values` and `sums` of weigh_among.
+ */
+#define WEIGH static __attribute__((noinline)) void
+#define WEIGH_ARGUMENTS                                                                  \
+    const struct state *s, struct pass *pass, struct beside *b, int64_t x
+WEIGH weigh_alone(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 0, 0, 0); }
+WEIGH weigh_score(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 1, 0, 0); }
+WEIGH weigh_value(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 1, 1, 0); }
+WEIGH weigh_scores(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 2, 0, 0); }
+WEIGH weigh_values(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 2, 1, 0); }
+WEIGH weigh_edge_alone(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 0, 0, 0); }
+WEIGH weigh_edge_score(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 1, 0, 0); }
+WEIGH weigh_edge_value(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 1, 1, 0); }
+WEIGH weigh_edge_scores(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 2, 0, 0); }
+WEIGH weigh_edge_values(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 2, 1, 0); }
+WEIGH weigh_stats_alone(WEIGH_ARGUMENTS)
 {
-    static void (*const weigh[3][3][2])(const STATE *, struct N(pass) *,
-                                        struct N(beside) *, int64_t) = {
-        {{N(weigh_alone), N(weigh_alone)},
-         {N(weigh_score), N(weigh_value)},
-         {N(weigh_scores), N(weigh_values)}},
-        {{N(weigh_edge_alone), N(weigh_edge_alone)},
-         {N(weigh_edge_score), N(weigh_edge_value)},
-         {N(weigh_edge_scores), N(weigh_edge_values)}},
-        {{N(weigh_stats_alone), N(weigh_stats_alone)},
-         {N(weigh_stats_score), N(weigh_stats_value)},
-         {N(weigh_stats_scores), N(weigh_stats_values)}}};
+    weigh_among(s, pass, b, x, pass->edge, 0, 0, WEIGHT_SUMS);
+}
+WEIGH weigh_stats_score(WEIGH_ARGUMENTS)
+{
+    weigh_among(s, pass, b, x, pass->edge, 1, 0, WEIGHT_SUMS);
+}
+WEIGH weigh_stats_value(WEIGH_ARGUMENTS)
+{
+    weigh_among(s, pass, b, x, pass->edge, 1, 1, WEIGHT_SUMS);
+}
+WEIGH weigh_stats_scores(WEIGH_ARGUMENTS)
+{
+    weigh_among(s, pass, b, x, pass->edge, 2, 0, WEIGHT_SUMS);
+}
+WEIGH weigh_stats_values(WEIGH_ARGUMENTS)
+{
+    weigh_among(s, pass, b, x, pass->edge, 2, 1, WEIGHT_SUMS);
+}
+
+static void weigh_whole(const struct state *s, struct pass *pass, struct beside *b,
+                        int64_t x, int64_t units)
+{
+    static void (*const weigh[3][3][2])(const struct state *, struct pass *,
+                                        struct beside *, int64_t) = {
+        {{weigh_alone, weigh_alone},
+         {weigh_score, weigh_value},
+         {weigh_scores, weigh_values}},
+        {{weigh_edge_alone, weigh_edge_alone},
+         {weigh_edge_score, weigh_edge_value},
+         {weigh_edge_scores, weigh_edge_values}},
+        {{weigh_stats_alone, weigh_stats_alone},
+         {weigh_stats_score, weigh_stats_value},
+         {weigh_stats_scores, weigh_stats_values}}};
 
     const int kind = pass->g->tally ? 2 : pass->edge != 0;
 
@@ -254,97 +264,97 @@ static void N(weigh_whole)(const STATE *s, struct N(pass) * pass, struct N(besid
 }
 
 /* The same for keys a .. e - 1 of a piece, and nothing among them. */
-static void N(weigh_some)(const STATE *s, struct N(pass) * pass, int64_t a, int64_t e)
+static void weigh_some(const struct state *s, struct pass *pass, int64_t a, int64_t e)
 {
-    const VEC scale = V(set1)(pass->scale);
+    const vec scale = vec_set1(pass->scale);
 
     for (int64_t r = 0; r < BR; r += VLEN) {
-        const int sums = pass->g->tally ? N(sums) : 0;
-        const VEC base = V(load)(pass->base + r);
-        VEC sum = V(set1)(0), more[2 * N(sums)];
+        const int sums = pass->g->tally ? WEIGHT_SUMS : 0;
+        const vec base = vec_load(pass->base + r);
+        vec sum = vec_set1(0), more[2 * WEIGHT_SUMS];
 
-        for (int y = 0; y < 2 * N(sums); y++)
-            more[y] = V(set1)(0);
+        for (int y = 0; y < 2 * WEIGHT_SUMS; y++)
+            more[y] = vec_set1(0);
         for (int64_t x = a; x < e; x += 2) {
-            VEC w[2] = {V(set1)(0), V(set1)(0)};
+            vec w[2] = {vec_set1(0), vec_set1(0)};
 
             for (int64_t y = x; y < min_i64(x + 2, e); y++)
-                w[y - x] = N(tile_weight)(
-                    s, s->s + y * BR + r, pass->edge ? s->extra + y * BR + r : NULL,
-                    scale, base, y, r, more + (y - x) * N(sums), sums);
-            N(keep_weights)(s, x, r, w[0], w[1]);
-            sum = V(add)(V(add)(sum, w[0]), w[1]);
+                w[y - x] = tile_weight(s, s->s + y * BR + r,
+                                       pass->edge ? s->extra + y * BR + r : NULL, scale,
+                                       base, y, r, more + (y - x) * WEIGHT_SUMS, sums);
+            keep_weights(s, x, r, w[0], w[1]);
+            sum = vec_add(vec_add(sum, w[0]), w[1]);
         }
-        V(store)(pass->sum + r, V(add)(V(load)(pass->sum + r), sum));
+        vec_store(pass->sum + r, vec_add(vec_load(pass->sum + r), sum));
         if (sums > 0)
-            N(add_piece_sums)(s, r, more);
+            add_piece_sums(s, r, more);
     }
 }
 
 /* Keys of the piece at x, and turns of the products beside it up to `until`. */
-static void N(weigh_piece)(const STATE *s, struct N(pass) * pass, struct N(beside) * b,
-                           int64_t x, int64_t until)
+static void weigh_piece(const struct state *s, struct pass *pass, struct beside *b,
+                        int64_t x, int64_t until)
 {
     const int64_t a = max_i64(x, pass->at.lo), e = min_i64(x + PIECE, pass->at.hi);
 
     if (e - a < PIECE) {
-        N(weigh_some)(s, pass, a, e);
+        weigh_some(s, pass, a, e);
     } else {
         if (b->done < until && b->unit == 0)
-            N(start_product)(s, b);
-        N(weigh_whole)
-        (s, pass, b, x, min_i64(until - b->done, b->product.units - b->unit));
+            start_product(s, b);
+        weigh_whole(s, pass, b, x, min_i64(until - b->done, b->product.units - b->unit));
         if (b->unit > 0 && b->unit == b->product.units)
-            N(finish_product)(b);
+            finish_product(b);
     }
-    N(run_beside)(s, b, until);
+    run_beside(s, b, until);
 }
 
 /* Weights of the pass, piece by piece, and the products beside it spread among them. */
-static void N(weigh_pass)(STATE *s, struct N(pass) * pass, struct N(beside) * b)
+static void weigh_pass(struct state *s, struct pass *pass, struct beside *b)
 {
     const int64_t a = pass->at.lo, e = pass->at.hi, first = a / PIECE;
     const int64_t pieces = ceil_div_i64(e, PIECE) - first;
-    ROWS *const g = pass->g;
+    struct rows *const g = pass->g;
 
-    N(begin_weights)(s, pass);
-    N(open_beside)(s, b);
+    begin_weights(s, pass);
+    open_beside(s, b);
     for (int64_t n = 0; n < pieces; n++)
-        N(weigh_piece)(s, pass, b, (first + n) * PIECE, b->turns * (n + 1) / pieces);
-    N(close_beside)(s, b);
-    N(clear_weights)(pass->s, a, e);
+        weigh_piece(s, pass, b, (first + n) * PIECE, b->turns * (n + 1) / pieces);
+    close_beside(s, b);
+    clear_weights(pass->s, a, e);
     for (int64_t r = 0; r < BR; r += VLEN)
-        V(store)
-    (g->l + r, V(fma)(V(load)(g->l + r), V(load)(pass->fix + r), V(load)(pass->sum + r)));
+        vec_store(g->l + r, vec_fma(vec_load(g->l + r), vec_load(pass->fix + r),
+                                    vec_load(pass->sum + r)));
     if (g->tally)
-        N(end_pass_note)(s, pass);
+        end_pass_note(s, pass);
 }
 
-static void N(wide_blocks)(STATE *s, struct key_range all, struct key_range keys)
+/* As in block_tmpl.h. */
+static void wide_blocks(struct state *s, struct key_range all, struct key_range keys)
 {
     REAL *const own = s->s, *const work = s->work;
     uint32_t(*const own_words)[BR] = s->words;
-    REAL *const scores[3] = {own, work, work + N(work_scores)};
-    struct N(line) line = {.all = all, .end = keys.hi, .j0 = keys.lo / BC * BC};
-    struct N(pass) passes[3] = {{0}};
-    struct N(beside) b = {
-        .before = &passes[2], .after = &passes[0], .buffer = work + 2 * N(work_scores)};
+    REAL *const scores[3] = {own, work, work + WORK_SCORES};
+    struct line line = {.all = all, .end = keys.hi, .j0 = keys.lo / BC * BC};
+    struct pass passes[3] = {{0}};
+    struct beside b = {
+        .before = &passes[2], .after = &passes[0], .buffer = work + 2 * WORK_SCORES};
 
     if (s->note)
         s->note->j0 = -1;
-    N(next_pass)(s, &line, scores[0], b.after);
-    N(open_beside)(s, &b);
-    N(close_beside)(s, &b);
+    next_pass(s, &line, scores[0], b.after);
+    open_beside(s, &b);
+    close_beside(s, &b);
     for (int turn = 0; b.after->g; turn++) {
-        struct N(pass) *const now = b.after;
+        struct pass *const now = b.after;
 
         b.after = &passes[(turn + 1) % 3];
-        N(next_pass)(s, &line, scores[(turn + 1) % 3], b.after);
-        N(weigh_pass)(s, now, &b);
+        next_pass(s, &line, scores[(turn + 1) % 3], b.after);
+        weigh_pass(s, now, &b);
         b.before = now;
     }
-    N(open_beside)(s, &b);
-    N(close_beside)(s, &b);
+    open_beside(s, &b);
+    close_beside(s, &b);
     s->s = own;
     s->words = own_words;
 }

@@ -1,96 +1,102 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: a block of a wide item, tile after tile: scores, weights, values.
- * Parameters: forward_tmpl.h.
+ * Parameters: template_params.h.
  */
 
 /* As weigh_lanes, with the first `sums` of its sums to the block's. */
-static ALWAYS_INLINE VEC N(weigh_sums)(const STATE *s, int64_t a, int64_t e, int64_t r,
-                                       VEC base, const int edge, const int sums)
+static ALWAYS_INLINE vec weigh_sums(const struct state *s, int64_t a, int64_t e,
+                                    int64_t r, vec base, const int edge, const int sums)
 {
-    VEC sum[2 * N(sums)];
+    vec sum[2 * WEIGHT_SUMS];
 
-    for (int x = 0; x < 2 * N(sums); x++)
-        sum[x] = V(set1)(0);
-    const VEC whole = N(weigh_lanes)(s, a, e, r, base, edge, sum, sums);
-    for (int x = 0; x < N(sums); x++)
-        sum[x] = V(add)(sum[x], sum[N(sums) + x]);
-    V(store)(s->note->whole + r, whole);
-    V(store)(s->note->sum + SUM_SPREAD * BR + r, sum[N(sum_xw)]);
-    V(store)(s->note->sum + SUM_SPREAD2 * BR + r, sum[N(sum_xxw)]);
-    V(store)(s->note->reach + r, sum[N(sum_jw)]);
-    V(store)(s->note->square[SQUARE_WEIGHT] + r, sum[N(sum_ww)]);
+    for (int x = 0; x < 2 * WEIGHT_SUMS; x++)
+        sum[x] = vec_set1(0);
+    const vec whole = weigh_lanes(s, a, e, r, base, edge, sum, sums);
+    for (int x = 0; x < WEIGHT_SUMS; x++)
+        sum[x] = vec_add(sum[x], sum[WEIGHT_SUMS + x]);
+    vec_store(s->note->whole + r, whole);
+    vec_store(s->note->sum + SUM_SPREAD * BR + r, sum[SUM_XW]);
+    vec_store(s->note->sum + SUM_SPREAD2 * BR + r, sum[SUM_XXW]);
+    vec_store(s->note->reach + r, sum[SUM_JW]);
+    vec_store(s->note->square[SQUARE_WEIGHT] + r, sum[SUM_WW]);
     return whole;
 }
 
-static ALWAYS_INLINE VEC N(weigh_vector)(const STATE *s, const ROWS *g, int64_t a,
-                                         int64_t e, int64_t r, VEC base, const int edge)
+static ALWAYS_INLINE vec weigh_vector(const struct state *s, const struct rows *g,
+                                      int64_t a, int64_t e, int64_t r, vec base,
+                                      const int edge)
 {
     if (!g->tally)
-        return N(weigh_lanes)(s, a, e, r, base, edge, NULL, 0);
-    if (N(wants)(s, STATS_SPREAD2))
-        return N(weigh_sums)(s, a, e, r, base, edge, N(sums));
-    if (N(wants)(s, STATS_DISTANCE))
-        return N(weigh_sums)(s, a, e, r, base, edge, N(sum_xxw));
-    return N(weigh_sums)(s, a, e, r, base, edge, N(sum_jw));
+        return weigh_lanes(s, a, e, r, base, edge, NULL, 0);
+    if (wants(s, STATS_SPREAD2))
+        return weigh_sums(s, a, e, r, base, edge, WEIGHT_SUMS);
+    if (wants(s, STATS_DISTANCE))
+        return weigh_sums(s, a, e, r, base, edge, SUM_XXW);
+    return weigh_sums(s, a, e, r, base, edge, SUM_JW);
 }
 
 /* Scores to weights; m, l and fix of every row. */
-static void N(wide_weigh)(const STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
-                          int edge)
+static void wide_weigh(const struct state *s, struct rows *g, int64_t j0, int64_t a,
+                       int64_t e, int edge)
 {
     for (int64_t r = 0; r < g->width; r += VLEN) {
         if (g->tally)
-            N(note_scores)(s, g, j0, a, e, r);
-        const VEC before = V(load)(g->m + r), m = V(max)(V(load)(s->top + r), before);
-        const VEC base = N(finite_or_0)(m), fix = N(weight)(before, base);
-        const VEC sum = edge ? N(weigh_vector)(s, g, a, e, r, base, 1)
-                             : N(weigh_vector)(s, g, a, e, r, base, 0);
+            note_scores(s, g, j0, a, e, r);
+        const vec before = vec_load(g->m + r), m = vec_max(vec_load(s->top + r), before);
+        const vec base = finite_or_0(m), fix = weight_of(before, base);
+        const vec sum = edge ? weigh_vector(s, g, a, e, r, base, 1)
+                             : weigh_vector(s, g, a, e, r, base, 0);
 
         if (g->tally)
-            N(note_weights)(s, g, j0, a, e, r);
-        V(store)(s->fix + r, fix);
-        V(store)(g->m + r, m);
-        V(store)(g->l + r, V(fma)(V(load)(g->l + r), fix, sum));
+            note_weights(s, g, j0, a, e, r);
+        vec_store(s->fix + r, fix);
+        vec_store(g->m + r, m);
+        vec_store(g->l + r, vec_fma(vec_load(g->l + r), fix, sum));
     }
 }
 
-static void N(wide_block)(STATE *s, int64_t j0, struct key_range all)
+static void wide_block(struct state *s, int64_t j0, struct key_range all)
 {
     bool open = false;
 
     for (int64_t x = 0; x < s->count; x++) {
-        ROWS *const g = &s->rows[x];
+        struct rows *const g = &s->rows[x];
         int edge;
-        const struct key_range at = N(keys_left)(
-            s, g, g->width, j0, N(block_range)(s, g->lo, g->hi, j0, BC), &edge);
+        const struct key_range at =
+            keys_left(s, g, g->width, j0, block_range(s, g->lo, g->hi, j0, BC), &edge);
 
         if (at.lo >= at.hi)
             continue;
         if (!open) {
-            N(open_block)(s, j0, all.lo, all.hi);
+            open_block(s, j0, all.lo, all.hi);
             if (s->note)
-                N(begin_note)(s, j0, all.lo, all.hi);
+                begin_note(s, j0, all.lo, all.hi);
             open = true;
         }
-        const int select = edge && !N(values_finite)(s, all.lo, all.hi);
+        const int select = edge && !values_finite(s, all.lo, all.hi);
 
-        N(wide_scores)(s, g, j0, at.lo, at.hi, edge);
+        wide_scores(s, g, j0, at.lo, at.hi, edge);
         if (g->tally)
-            N(open_note)(s, g, j0, at.lo, at.hi);
-        N(wide_weigh)(s, g, j0, at.lo, at.hi, edge);
-        N(add_values)(s, g, at.lo, at.hi, select);
+            open_note(s, g, j0, at.lo, at.hi);
+        wide_weigh(s, g, j0, at.lo, at.hi, edge);
+        add_values(s, g, at.lo, at.hi, select);
         if (g->tally)
-            N(close_note)(s, g, j0, at.lo, at.hi, select);
+            close_note(s, g, j0, at.lo, at.hi, select);
     }
 }
 
-static void N(wide_blocks)(STATE *s, struct key_range all, struct key_range keys)
+/*
+ * The blocks of keys keys.lo .. keys.hi - 1 in turn, each for every tile that sees some
+ * of it; the item sees keys all.lo .. all.hi - 1.  begin_blocks and end_blocks come
+ * before the first and after the last of an item.
+ */
+static void wide_blocks(struct state *s, struct key_range all, struct key_range keys)
 {
     for (int64_t j0 = keys.lo / BC * BC; j0 < keys.hi; j0 += BC)
-        N(wide_block)(s, j0, N(block_range)(s, all.lo, all.hi, j0, BC));
+        wide_block(s, j0, block_range(s, all.lo, all.hi, j0, BC));
 }
 
-static void N(begin_blocks)(void) {}
+static void begin_blocks(void) {}
 
-static void N(end_blocks)(void) {}
+static void end_blocks(void) {}

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: the end of a row: O = acc * share / total, and LSE.
- * Parameters: forward_tmpl.h.
+ * Parameters: template_params.h.
  */
 
-struct N(row_end) {
+struct row_end {
     REAL share, total;
     bool empty; /* l is 0: acc may be NaN by 0 * NaN, O is 0 */
 };
 
 /* LSE, and a sink, which joins the sum about the larger of it and m. */
-static void N(end_row_fully)(const STATE *s, const ROWS *g, int64_t r, REAL m_row,
-                             struct N(row_end) * end)
+static void end_row_fully(const struct state *s, const struct rows *g, int64_t r,
+                          REAL m_row, struct row_end *end)
 {
     const struct problem *p = s->p;
     const int64_t h = g->head[r], i = g->query[r];
@@ -34,46 +34,45 @@ static void N(end_row_fully)(const STATE *s, const ROWS *g, int64_t r, REAL m_ro
         *(REAL *)attendi_tensor_row(&p->lse, s->t->b, h, i) = (REAL)lse;
 }
 
-static inline struct N(row_end)
-    N(end_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL l)
+static inline struct row_end end_row(const struct state *s, const struct rows *g,
+                                     int64_t r, REAL m, REAL l)
 {
-    struct N(row_end) end = {.share = 1, .total = l == 0 ? 1 : l, .empty = l == 0};
+    struct row_end end = {.share = 1, .total = l == 0 ? 1 : l, .empty = l == 0};
 
     if (s->p->sinks || s->p->lse.data)
-        N(end_row_fully)(s, g, r, m, &end);
+        end_row_fully(s, g, r, m, &end);
     return end;
 }
 
 /* O of a vector of acc. */
-static inline VEC N(output)(const struct N(row_end) * end, VEC acc)
+static inline vec output(const struct row_end *end, vec acc)
 {
-    const VEC o = end->empty
-                      ? V(set1)(0)
-                      : V(div)(V(mul)(acc, V(set1)(end->share)), V(set1)(end->total));
+    const vec o = end->empty
+                      ? vec_set1(0)
+                      : vec_div(vec_mul(acc, vec_set1(end->share)), vec_set1(end->total));
 
     /* + 0: whether a zero sum ended as -0 may depend on keys that were hidden. */
-    return V(add)(o, V(set1)(0));
+    return vec_add(o, vec_set1(0));
 }
 
 /* A row of acc to O. */
-static void N(finish_row)(const STATE *s, const ROWS *g, int64_t r, REAL m, REAL l,
-                          const REAL *acc)
+static void finish_row(const struct state *s, const struct rows *g, int64_t r, REAL m,
+                       REAL l, const REAL *acc)
 {
     const struct problem *p = s->p;
-    const struct N(row_end) end = N(end_row)(s, g, r, m, l);
+    const struct row_end end = end_row(s, g, r, m, l);
     void *const out = attendi_tensor_row(&p->out, s->t->b, g->head[r], g->query[r]);
 
     for (int64_t c = 0; c < p->dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->dv - c);
 
-        N(store_lanes)
-        (out, p->out.dtype, p->out.stride[3], c, n,
-         N(output)(&end, N(load_lanes)(acc, REAL_DTYPE, 1, c, n)));
+        store_lanes(out, p->out.dtype, p->out.stride[3], c, n,
+                    output(&end, load_lanes(acc, REAL_DTYPE, 1, c, n)));
     }
 }
 
 /* The statistics of the rows from their sums. */
-static void N(finish_stats)(const STATE *s, const ROWS *g)
+static void finish_stats(const struct state *s, const struct rows *g)
 {
     for (int64_t r = 0; r < g->rows; r++)
         attendi_stats_finish(s->p, s->t->b, g->head[r], g->query[r],

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seam between the problem and whoever computes it.  A kernel set is one
- * constant table: kernels and the tile sizes they were made for.
+ * The seam between the problem and whoever computes it.  The kernels of one element type
+ * are one constant table, with the tile sizes they were made for; a kernel set has one
+ * for each element type that it computes in.
  */
 #ifndef ATTEND_CPU_KERNELS_H
 #define ATTEND_CPU_KERNELS_H
@@ -15,14 +16,9 @@
 struct merge_run;
 
 struct kernels {
-    const char *isa;
-    unsigned needs; /* bits of cpu/cpu_features.h */
-    /* Problems that it does not take are left to `base`; NULL: it takes all. */
-    bool (*takes)(const struct problem *p);
-    const struct kernels *base;
-    /* Query rows of a full tile, and the tiles of an item at most, by dtype alone. */
-    int64_t (*tile_rows)(attend_dtype dtype);
-    int (*tiles_max)(attend_dtype dtype);
+    /* Query rows of a full tile, and the tiles of an item at most. */
+    int64_t tile_rows;
+    int tiles_max;
     /*
      * Keys of a split, which can be computed apart and combined, and of a block, of which
      * a split is a multiple; 0: a row is one piece.
@@ -41,19 +37,27 @@ struct kernels {
      */
     void (*finish)(const struct problem *p, const struct tile *t, void *partials,
                    const int64_t *start, int64_t count, void *scratch);
-    /* An item of the second pass, with scratch of its own; NULL in a set that takes none.
-     */
+    /* An item of the second pass, with scratch of its own; NULL: not supported. */
     size_t (*second_scratch)(const struct problem *p);
     void (*second)(const struct problem *p, const struct second_item *item,
                    void *scratch);
     /*
-     * Columns of a row of core/merge_rows.h; and exp(x) of numbers that are not positive,
-     * their count a multiple of MERGE_ROWS, within 2 ulp.  The same bits in every set;
-     * NULL in one that leaves them to `base`, or to the set of any machine.
+     * Of f64: columns of a row of cpu/merge_rows.h; and exp(x) of numbers that are not
+     * positive, their count a multiple of MERGE_ROWS, within 2 ulp.  The same bits in
+     * every set; NULL in the reference.
      */
     void (*merge)(const struct merge_run *run, double *sums);
     void (*merge_exp)(double *x, int64_t count);
+    /* Of f32 and bf16, for tests. */
     void (*exp2)(const float *x, float *y, int64_t n);
+};
+
+struct kernel_set {
+    const char *isa;
+    unsigned needs; /* bits of cpu/cpu_features.h */
+    /* NULL: no kernels of this type; those of f32 also widen f16 and bf16. */
+    const struct kernels *f64, *f32, *bf16;
+    const struct kernel_set *fallback; /* for what it does not support; NULL: all is */
 };
 
 #endif

@@ -2,57 +2,52 @@
 /*
  * Not a header: K copied and V turned, a block at a time, into the squares that
  * products_amx.h multiplies.  Scratch holds LAID blocks: the tiles of rows that are on
- * their way at once (block_amx.h) may be in as many.  Parameters: forward_tmpl.h.
+ * their way at once (block_amx.h) may be in as many.  Parameters: template_params.h.
  */
 #define LAID 3
 
 /* A block of keys as it is laid out. */
-struct N(laid) {
+struct laid {
     int64_t j0;
     uint16_t *k, *v;
     bool finite; /* whether V is; where it is not, v has 0 */
 };
 
 /* Elements of K and of V of a block. */
-static size_t N(laid_keys)(const struct problem *p)
+static size_t laid_keys(const struct problem *p) { return (size_t)tile_ceil(p->d) * BC; }
+
+static size_t laid_values(const struct problem *p)
 {
-    return (size_t)N(tile_ceil)(p->d) * BC;
+    return (size_t)tile_ceil(p->dv) * BC;
 }
 
-static size_t N(laid_values)(const struct problem *p)
+static struct operand_sizes operand_sizes(const struct problem *p)
 {
-    return (size_t)N(tile_ceil)(p->dv) * BC;
-}
-
-static struct operand_sizes N(operand_sizes)(const struct problem *p)
-{
-    return (struct operand_sizes){.q = N(q_size)(p),
-                                  .k = LAID * N(laid_keys)(p) * sizeof(uint16_t),
-                                  .v = LAID * N(laid_values)(p) * sizeof(uint16_t),
-                                  .work = (2 * N(work_scores) + N(work_product)) *
-                                          sizeof(float)};
+    return (struct operand_sizes){.q = q_size(p),
+                                  .k = LAID * laid_keys(p) * sizeof(uint16_t),
+                                  .v = LAID * laid_values(p) * sizeof(uint16_t),
+                                  .work =
+                                      (2 * WORK_SCORES + WORK_PRODUCT) * sizeof(float)};
 }
 
 /* K of keys a .. e - 1 in squares, the columns of TILE keys after one another. */
-static void N(copy_keys)(const STATE *s, uint16_t *squares, int64_t j0, int64_t a,
-                         int64_t e)
+static void copy_keys(const struct state *s, uint16_t *squares, int64_t j0, int64_t a,
+                      int64_t e)
 {
     const attend_view *k = &s->p->k;
     const int64_t d = s->p->d;
 
     for (int64_t x = a; x < e; x++) {
         const uint16_t *const key = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
-        uint16_t *const to =
-            squares + N(tile_floor)(x) * N(tile_ceil)(d) + x % TILE * TILE;
+        uint16_t *const to = squares + tile_floor(x) * tile_ceil(d) + x % TILE * TILE;
 
         for (int64_t c = 0; c < d; c += TILE)
-            V(store)
-        ((float *)(to + c * TILE), N(load_row_pairs)(key, k->stride[3], c, d));
+            vec_store((float *)(to + c * TILE), load_row_pairs(key, k->stride[3], c, d));
     }
 }
 
 /* Where a bf16 of x is finite. */
-static inline __mmask32 N(finite_mask)(__m512i x)
+static inline __mmask32 finite_mask(__m512i x)
 {
     const __m512i exponent = _mm512_set1_epi16(0x7f80);
 
@@ -63,8 +58,8 @@ static inline __mmask32 N(finite_mask)(__m512i x)
  * Columns c .. c + TILE - 1 of keys x0 .. x0 + TILE - 1, 0 in the place of what is not
  * finite and of keys outside a .. e - 1; returns whether all was finite.
  */
-static bool N(load_values)(const STATE *s, int64_t j0, int64_t x0, int64_t c, int64_t a,
-                           int64_t e, __m512i y[TILE])
+static bool load_values(const struct state *s, int64_t j0, int64_t x0, int64_t c,
+                        int64_t a, int64_t e, __m512i y[TILE])
 {
     const attend_view *v = &s->p->v;
     const uint16_t *const row = attendi_view_row(v, s->t->b, s->t->hk, j0);
@@ -80,19 +75,18 @@ static bool N(load_values)(const STATE *s, int64_t j0, int64_t x0, int64_t c, in
         else if (whole)
             y[i] = _mm512_loadu_si512(value + c);
         else
-            y[i] =
-                _mm512_castps_si512(N(load_row_pairs)(value, v->stride[3], c, s->p->dv));
-        finite &= N(finite_mask)(y[i]);
+            y[i] = _mm512_castps_si512(load_row_pairs(value, v->stride[3], c, s->p->dv));
+        finite &= finite_mask(y[i]);
     }
     if (finite == ~(__mmask32)0)
         return true;
     for (int i = 0; i < TILE; i++)
-        y[i] = _mm512_maskz_mov_epi16(N(finite_mask)(y[i]), y[i]);
+        y[i] = _mm512_maskz_mov_epi16(finite_mask(y[i]), y[i]);
     return false;
 }
 
 /* Every other column of y, from `first` on, in pairs of keys, turned. */
-static inline void N(turn_half)(uint16_t *to, const __m512i y[TILE], const int first)
+static inline void turn_half(uint16_t *to, const __m512i y[TILE], const int first)
 {
     __m512 pair[VLEN];
 
@@ -102,46 +96,46 @@ static inline void N(turn_half)(uint16_t *to, const __m512i y[TILE], const int f
 
         pair[i] = _mm512_castsi512_ps(_mm512_mask_blend_epi16(0xaaaaaaaa, low, high));
     }
-    V(transpose)(pair);
+    vec_transpose(pair);
     for (int i = 0; i < VLEN; i++)
-        V(store)((float *)(to + (2 * i + first) * TILE), pair[i]);
+        vec_store((float *)(to + (2 * i + first) * TILE), pair[i]);
 }
 
 /*
  * V of a block, turned: squares as in K, 0 where their keys lie outside a .. e - 1.
  * Returns whether it was finite.
  */
-static bool N(turn_values)(const STATE *s, uint16_t *squares, int64_t j0, int64_t a,
-                           int64_t e)
+static bool turn_values(const struct state *s, uint16_t *squares, int64_t j0, int64_t a,
+                        int64_t e)
 {
     bool finite = true;
 
-    for (int64_t x = N(tile_floor)(a); x < e; x += TILE)
+    for (int64_t x = tile_floor(a); x < e; x += TILE)
         for (int64_t c = 0; c < s->p->dv; c += TILE) {
             uint16_t *const to = squares + c * BC + x * TILE;
             __m512i y[TILE];
 
-            finite = N(load_values)(s, j0, x, c, a, e, y) && finite;
-            N(turn_half)(to, y, 0);
-            N(turn_half)(to, y, 1);
+            finite = load_values(s, j0, x, c, a, e, y) && finite;
+            turn_half(to, y, 0);
+            turn_half(to, y, 1);
         }
     return finite;
 }
 
 /* Keys a .. e - 1 of the block from j0 on, in place x of the scratch. */
-static struct N(laid) N(lay_out)(const STATE *s, int x, int64_t j0, int64_t a, int64_t e)
+static struct laid lay_out(const struct state *s, int x, int64_t j0, int64_t a, int64_t e)
 {
-    struct N(laid) to = {.j0 = j0,
-                         .k = (uint16_t *)s->k + (size_t)x * N(laid_keys)(s->p),
-                         .v = (uint16_t *)s->v + (size_t)x * N(laid_values)(s->p)};
+    struct laid to = {.j0 = j0,
+                      .k = (uint16_t *)s->k + (size_t)x * laid_keys(s->p),
+                      .v = (uint16_t *)s->v + (size_t)x * laid_values(s->p)};
 
-    N(copy_keys)(s, to.k, j0, a, e);
-    to.finite = N(turn_values)(s, to.v, j0, a, e);
+    copy_keys(s, to.k, j0, a, e);
+    to.finite = turn_values(s, to.v, j0, a, e);
     return to;
 }
 
 /* For `scores` alone, which look for K in the first place. */
-static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
+static void open_block(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
-    N(copy_keys)(s, (uint16_t *)s->k, j0, a, e);
+    copy_keys(s, (uint16_t *)s->k, j0, a, e);
 }

@@ -2,12 +2,13 @@
 /*
  * Not a header: what a boolean mask leaves of a block of keys, found before anything of
  * the block is computed.  A block hidden from all rows of a tile is skipped: it would
- * multiply their sums by 1 and add nothing.  Parameters: forward_tmpl.h.
+ * multiply their sums by 1 and add nothing.  Parameters: template_params.h.
  */
 _Static_assert(BC % 32 == 0 && NARROW_BC <= BC, "a block is whole words of marks");
 
 /* Bit y: whether the mask hides key j + y from a row; keys past the last are not. */
-static inline uint32_t N(mask_word)(const STATE *s, const unsigned char *row, int64_t j)
+static inline uint32_t mask_word(const struct state *s, const unsigned char *row,
+                                 int64_t j)
 {
     const int64_t step = s->p->mask.stride[3];
     unsigned char bytes[32];
@@ -20,7 +21,7 @@ static inline uint32_t N(mask_word)(const STATE *s, const unsigned char *row, in
 }
 
 /* The bits of keys at.lo .. at.hi - 1 in the word of keys x .. x + 31, which has some. */
-static inline uint32_t N(word_keys)(struct key_range at, int64_t x)
+static inline uint32_t word_keys(struct key_range at, int64_t x)
 {
     const int64_t skip = max_i64(at.lo - x, 0), left = max_i64(x + 32 - at.hi, 0);
 
@@ -33,24 +34,25 @@ static inline uint32_t N(word_keys)(struct key_range at, int64_t x)
  * multiples of MASK_STEP; lo == hi: none.  *edge gains EDGE_MASK if it hides one that is
  * left from some row.
  */
-static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t rows,
-                                      int64_t j0, struct key_range at, int *edge)
+static struct key_range mask_range(const struct state *s, const struct rows *g,
+                                   int64_t rows, int64_t j0, struct key_range at,
+                                   int *edge)
 {
     struct key_range left = {at.hi, at.hi};
     uint32_t some[BC / 32]; /* hidden from some row */
 
     for (int64_t x = at.lo & ~(int64_t)31; x < at.hi; x += 32) {
-        uint32_t word = N(mask_word)(s, g->mask_row[0], j0 + x), any = word, all = word;
+        uint32_t word = mask_word(s, g->mask_row[0], j0 + x), any = word, all = word;
 
         s->words[x / 32][0] = word;
         for (int64_t r = 1; r < rows; r++) {
             if (g->mask_row[r] != g->mask_row[r - 1])
-                word = N(mask_word)(s, g->mask_row[r], j0 + x);
+                word = mask_word(s, g->mask_row[r], j0 + x);
             s->words[x / 32][r] = word;
             any |= word;
             all &= word;
         }
-        const uint32_t seen = N(word_keys)(at, x) & ~all;
+        const uint32_t seen = word_keys(at, x) & ~all;
 
         some[x / 32] = any;
         if (seen) {
@@ -62,7 +64,7 @@ static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t row
         }
     }
     for (int64_t x = left.lo & ~(int64_t)31; left.lo < left.hi && x < left.hi; x += 32)
-        *edge |= some[x / 32] & N(word_keys)(left, x) ? EDGE_MASK : 0;
+        *edge |= some[x / 32] & word_keys(left, x) ? EDGE_MASK : 0;
     return left;
 }
 
@@ -71,12 +73,13 @@ static struct key_range N(mask_range)(const STATE *s, const ROWS *g, int64_t row
  * the first `rows` lanes compute; lo >= hi: none.  *edge: why some row misses some of
  * them, or 0.
  */
-static struct key_range N(keys_left)(const STATE *s, const ROWS *g, int64_t rows,
-                                     int64_t j0, struct key_range at, int *edge)
+static struct key_range keys_left(const struct state *s, const struct rows *g,
+                                  int64_t rows, int64_t j0, struct key_range at,
+                                  int *edge)
 {
     *edge = 0;
     if (s->p->mask.data && at.lo < at.hi)
-        at = N(mask_range)(s, g, rows, j0, at, edge);
+        at = mask_range(s, g, rows, j0, at, edge);
     if (j0 + at.lo < g->all_lo || j0 + at.hi > g->all_hi)
         *edge |= EDGE_RANGE;
     return at;

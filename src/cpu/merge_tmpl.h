@@ -5,7 +5,7 @@
  */
 
 /* Vectors of floats at a time; short ones gain nothing by it. */
-enum { MERGE_VECTORS = VF_LEN > 4 ? 4 : 1 };
+enum { MERGE_VECTORS = F32_LEN > 4 ? 4 : 1 };
 
 /*
  * Bytes that a part is fetched ahead, rows being neighbours mostly: 8 parts are more
@@ -15,58 +15,58 @@ enum { MERGE_VECTORS = VF_LEN > 4 ? 4 : 1 };
 #define MERGE_AHEAD 2048
 
 /* sum += weight x, for `n` vectors of floats and as many columns from column c on. */
-static ALWAYS_INLINE void merge_add(const struct merge_part *part, int64_t c, vd *sum,
+static ALWAYS_INLINE void merge_add(const struct merge_part *part, int64_t c, vec *sum,
                                     const int n, const attend_dtype dtype)
 {
-    const vd weight = vd_set1(part->weight);
+    const vec weight = vec_set1(part->weight);
     const int bytes = 1 << attendi_dtype_shift(dtype);
 
     UNROLL
-    for (int v = 0; v < n; v++, c += VF_LEN) {
+    for (int v = 0; v < n; v++, c += F32_LEN) {
         const char *const ahead = (const char *)part->row + c * bytes + MERGE_AHEAD;
-        vd x[2];
+        vec x[2];
 
         FETCH_L2(ahead);
-        if (VF_LEN * bytes > LINE)
+        if (F32_LEN * bytes > LINE)
             FETCH_L2(ahead + LINE);
         if (dtype == ATTEND_F64) {
-            x[0] = vd_load((const double *)part->row + c);
-            x[1] = vd_load((const double *)part->row + c + VD_LEN);
+            x[0] = vec_load((const double *)part->row + c);
+            x[1] = vec_load((const double *)part->row + c + VLEN);
         } else if (dtype == ATTEND_F32) {
-            vf_widen(vf_load((const float *)part->row + c), x);
+            vec_from_f32(f32_load((const float *)part->row + c), x);
         } else if (dtype == ATTEND_F16) {
-            vf_widen(vf_load_f16((const uint16_t *)part->row + c), x);
+            vec_from_f32(f32_load_f16((const uint16_t *)part->row + c), x);
         } else {
-            vf_widen(vf_load_bf16((const uint16_t *)part->row + c), x);
+            vec_from_f32(f32_load_bf16((const uint16_t *)part->row + c), x);
         }
-        sum[2 * v] = vd_add(sum[2 * v], vd_mul(weight, x[0]));
-        sum[2 * v + 1] = vd_add(sum[2 * v + 1], vd_mul(weight, x[1]));
+        sum[2 * v] = vec_add(sum[2 * v], vec_mul(weight, x[0]));
+        sum[2 * v + 1] = vec_add(sum[2 * v + 1], vec_mul(weight, x[1]));
     }
 }
 
 static ALWAYS_INLINE void merge_store(const struct merge_run *run, int64_t c,
-                                      const vd x[2])
+                                      const vec x[2])
 {
     if (run->out_dtype == ATTEND_F64) {
-        vd_store((double *)run->out + c, x[0]);
-        vd_store((double *)run->out + c + VD_LEN, x[1]);
+        vec_store((double *)run->out + c, x[0]);
+        vec_store((double *)run->out + c + VLEN, x[1]);
     } else if (run->out_dtype == ATTEND_F32) {
-        vf_store((float *)run->out + c, vf_narrow(x));
+        f32_store((float *)run->out + c, vec_to_f32(x));
     } else if (run->out_dtype == ATTEND_F16) {
-        vf_store_f16((uint16_t *)run->out + c, vf_narrow(x));
+        f32_store_f16((uint16_t *)run->out + c, vec_to_f32(x));
     } else {
-        vf_store_bf16((uint16_t *)run->out + c, vf_narrow(x));
+        f32_store_bf16((uint16_t *)run->out + c, vec_to_f32(x));
     }
 }
 
 static ALWAYS_INLINE void merge_vectors(const struct merge_run *run, double *sums,
                                         int64_t c, const int n)
 {
-    vd sum[2 * MERGE_VECTORS];
+    vec sum[2 * MERGE_VECTORS];
 
     UNROLL
     for (int v = 0; v < 2 * n; v++)
-        sum[v] = run->begins ? vd_set1(0) : vd_load(sums + (c - run->first) + v * VD_LEN);
+        sum[v] = run->begins ? vec_set1(0) : vec_load(sums + (c - run->first) + v * VLEN);
     for (const struct merge_part *part = run->part; part < run->part + run->count; part++)
         if (part->dtype == ATTEND_F32)
             merge_add(part, c, sum, n, ATTEND_F32);
@@ -79,21 +79,21 @@ static ALWAYS_INLINE void merge_vectors(const struct merge_run *run, double *sum
     UNROLL
     for (int v = 0; v < n; v++)
         if (run->stores)
-            merge_store(run, c + v * VF_LEN, sum + 2 * v);
+            merge_store(run, c + v * F32_LEN, sum + 2 * v);
     UNROLL
     for (int v = 0; v < 2 * n; v++)
         if (!run->stores)
-            vd_store(sums + (c - run->first) + v * VD_LEN, sum[v]);
+            vec_store(sums + (c - run->first) + v * VLEN, sum[v]);
 }
 
 static void merge(const struct merge_run *run, double *sums)
 {
     int64_t c = run->first;
 
-    for (; run->in_order && c + MERGE_VECTORS * VF_LEN <= run->end;
-         c += MERGE_VECTORS * VF_LEN)
+    for (; run->in_order && c + MERGE_VECTORS * F32_LEN <= run->end;
+         c += MERGE_VECTORS * F32_LEN)
         merge_vectors(run, sums, c, MERGE_VECTORS);
-    for (; run->in_order && c + VF_LEN <= run->end; c += VF_LEN)
+    for (; run->in_order && c + F32_LEN <= run->end; c += F32_LEN)
         merge_vectors(run, sums, c, 1);
     attendi_merge_columns(run, sums, c, run->end);
 }
@@ -119,18 +119,18 @@ static void merge_exp(double *x, int64_t count)
                                    0x1p0,
                                    0x1p0};
 
-    for (int64_t i = 0; i < count; i += VD_LEN) {
-        const vd a = vd_load(x + i), y = vd_max(a, vd_set1(-1000));
-        const vd n = vd_nearest(vd_mul(y, vd_set1(LOG2_E)));
-        const vd high = vd_sub(y, vd_mul(n, vd_set1(0x1.62e42feep-1)));
-        const vd r = vd_sub(high, vd_mul(n, vd_set1(0x1.a39ef35793c76p-33)));
-        vd p = vd_set1(terms[0]);
+    for (int64_t i = 0; i < count; i += VLEN) {
+        const vec a = vec_load(x + i), y = vec_max(a, vec_set1(-1000));
+        const vec n = vec_nearest(vec_mul(y, vec_set1(LOG2_E)));
+        const vec high = vec_sub(y, vec_mul(n, vec_set1(0x1.62e42feep-1)));
+        const vec r = vec_sub(high, vec_mul(n, vec_set1(0x1.a39ef35793c76p-33)));
+        vec p = vec_set1(terms[0]);
 
         UNROLL
         for (size_t t = 1; t < ARRAY_LEN(terms); t++)
-            p = vd_add(vd_mul(p, r), vd_set1(terms[t]));
-        const vd e = vd_times_pow2(p, vd_max(n, vd_set1(-1022)));
+            p = vec_add(vec_mul(p, r), vec_set1(terms[t]));
+        const vec e = vec_times_pow2(p, vec_max(n, vec_set1(-1022)));
         /* a - a: max() has put a number in the place of NaN. */
-        vd_store(x + i, vd_keep_ge(a, vd_set1(-708), vd_add(e, vd_sub(a, a))));
+        vec_store(x + i, vec_keep_ge(a, vec_set1(-708), vec_add(e, vec_sub(a, a))));
     }
 }

@@ -9,9 +9,8 @@
 #ifndef ATTEND_CPU_MICROKERNEL_AVX2_H
 #define ATTEND_CPU_MICROKERNEL_AVX2_H
 
-#include "cpu/simd_avx2.h"
-
-/* The products of f32 and f64 are V(microkernel_3) and V(microkernel_2). */
+/* microkernel() of products_fma_tmpl.h takes microkernel_3 and microkernel_2 from here.
+ */
 #define MICROKERNEL_BY_HAND
 
 #define MK_ZERO(p, q, r, s)                                                              \
@@ -57,36 +56,33 @@
     "=&x"((acc)[i]), "=&x"((acc)[i + 1]), "=&x"((acc)[i + 2]), "=&x"((acc)[i + 3])
 
 /* As in microkernel_avx512.h; a row of b has three vectors of 32 bytes. */
-#define MK_FUNCTIONS(v, type)                                                            \
-    static inline void v##_microkernel_2(v *acc, const void *a, int64_t row,             \
-                                         int64_t step, const void *b, int64_t n)         \
-    {                                                                                    \
-        v x, y0, y1;                                                                     \
-                                                                                         \
-        __asm__(MK_ZERO("0", "1", "2", "3") MK_ZERO("4", "5", "6", "7")                  \
-                    MK_LOOP(MK_4X2(type))                                                \
-                : MK_SUMS(acc, 0), MK_SUMS(acc, 4), [x] "=&x"(x), [y0] "=&x"(y0),        \
-                  [y1] "=&x"(y1), [a] "+&r"(a), [b] "+&r"(b), [n] "+&r"(n)               \
-                : [row] "r"(row), [row3] "r"(3 * row), [step] "r"(step),                 \
-                  [b_row] "i"(3 * sizeof(v))                                             \
-                : "cc", "memory");                                                       \
-    }                                                                                    \
-    static inline void v##_microkernel_3(v *acc, const void *a, int64_t row,             \
-                                         int64_t step, const void *b, int64_t n)         \
-    {                                                                                    \
-        v x, y0, y1, y2;                                                                 \
-                                                                                         \
-        __asm__(MK_ZERO("0", "1", "2", "3") MK_ZERO("4", "5", "6", "7")                  \
-                    MK_ZERO("8", "9", "10", "11") MK_LOOP(MK_4X3(type))                  \
-                : MK_SUMS(acc, 0), MK_SUMS(acc, 4),                                      \
-                  MK_SUMS(acc, 8), [x] "=&x"(x), [y0] "=&x"(y0), [y1] "=&x"(y1),         \
-                  [y2] "=&x"(y2), [a] "+&r"(a), [b] "+&r"(b), [n] "+&r"(n)               \
-                : [row] "r"(row), [row3] "r"(3 * row), [step] "r"(step),                 \
-                  [b_row] "i"(3 * sizeof(v))                                             \
-                : "cc", "memory");                                                       \
-    }
+static inline void microkernel_2(vec *acc, const void *a, int64_t row, int64_t step,
+                                 const void *b, int64_t n)
+{
+    vec x, y0, y1;
 
-MK_FUNCTIONS(vf, "s")
-MK_FUNCTIONS(vd, "d")
+    __asm__(MK_ZERO("0", "1", "2", "3") MK_ZERO("4", "5", "6", "7")
+                MK_LOOP(MK_4X2(ASM_TYPE))
+            : MK_SUMS(acc, 0), MK_SUMS(acc, 4), [x] "=&x"(x), [y0] "=&x"(y0),
+              [y1] "=&x"(y1), [a] "+&r"(a), [b] "+&r"(b), [n] "+&r"(n)
+            : [row] "r"(row), [row3] "r"(3 * row), [step] "r"(step),
+              [b_row] "i"(3 * sizeof(vec))
+            : "cc", "memory");
+}
+
+static inline void microkernel_3(vec *acc, const void *a, int64_t row, int64_t step,
+                                 const void *b, int64_t n)
+{
+    vec x, y0, y1, y2;
+
+    __asm__(MK_ZERO("0", "1", "2", "3") MK_ZERO("4", "5", "6", "7")
+                MK_ZERO("8", "9", "10", "11") MK_LOOP(MK_4X3(ASM_TYPE))
+            : MK_SUMS(acc, 0), MK_SUMS(acc, 4),
+              MK_SUMS(acc, 8), [x] "=&x"(x), [y0] "=&x"(y0), [y1] "=&x"(y1),
+              [y2] "=&x"(y2), [a] "+&r"(a), [b] "+&r"(b), [n] "+&r"(n)
+            : [row] "r"(row), [row3] "r"(3 * row), [step] "r"(step),
+              [b_row] "i"(3 * sizeof(vec))
+            : "cc", "memory");
+}
 
 #endif

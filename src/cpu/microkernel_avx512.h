@@ -11,10 +11,16 @@
 #ifndef ATTEND_CPU_MICROKERNEL_AVX512_H
 #define ATTEND_CPU_MICROKERNEL_AVX512_H
 
-#include "cpu/simd_avx512.h"
-
-/* The products of f32 and f64 are V(microkernel_3) and V(microkernel_2). */
+/* microkernel() of products_fma_tmpl.h takes microkernel_3 and microkernel_2 from here.
+ */
 #define MICROKERNEL_BY_HAND
+
+/* Numbers are pairs in bf16; the sums are f32. */
+#ifdef ELEMENT_BF16
+#define MK_MAC "vdpbf16ps"
+#else
+#define MK_MAC ASM_FMA
+#endif
 
 /* The scratch registers: a, a + 4 row, 3 row, b and the steps left; x and y0 .. y2. */
 #define MK_BEGIN                                                                         \
@@ -89,35 +95,27 @@
                                     MK_END
 
 /*
- * NAME_microkernel_3(acc, a, row, step, b, n) and _2: acc[i][v] = sum over t < n of the
- * number at a + i row + t step by the vector at b + t 192 + 64 v, all in bytes.  A row of
- * b has three vectors also where two are used.
+ * acc[i][v] = sum over t < n of the number at a + i row + t step by the vector at
+ * b + t 192 + 64 v, all in bytes.  A row of b has three vectors also where two are used.
  */
-#define MK_FUNCTIONS(name, vec, broadcast, mac)                                          \
-    static inline void name##_microkernel_3(vec *acc, const void *a, int64_t row,        \
-                                            int64_t step, const void *b, int64_t n)      \
-    {                                                                                    \
-        __asm__(MK_8X3(broadcast, mac)                                                   \
-                : MK_SUMS8(acc, 0), MK_SUMS8(acc, 8), MK_SUMS8(acc, 16)                  \
-                : [a] "r"(a), [row] "r"(row), [step] "r"(step), [b] "r"(b), [n] "r"(n),  \
-                  [b_row] "i"(3 * sizeof(vec))                                           \
-                : MK_SCRATCH);                                                           \
-    }                                                                                    \
-    static inline void name##_microkernel_2(vec *acc, const void *a, int64_t row,        \
-                                            int64_t step, const void *b, int64_t n)      \
-    {                                                                                    \
-        __asm__(MK_8X2(broadcast, mac)                                                   \
-                : MK_SUMS8(acc, 0), MK_SUMS8(acc, 8)                                     \
-                : [a] "r"(a), [row] "r"(row), [step] "r"(step), [b] "r"(b), [n] "r"(n),  \
-                  [b_row] "i"(3 * sizeof(vec))                                           \
-                : MK_SCRATCH);                                                           \
-    }
+static inline void microkernel_3(vec *acc, const void *a, int64_t row, int64_t step,
+                                 const void *b, int64_t n)
+{
+    __asm__(MK_8X3(ASM_BROADCAST, MK_MAC)
+            : MK_SUMS8(acc, 0), MK_SUMS8(acc, 8), MK_SUMS8(acc, 16)
+            : [a] "r"(a), [row] "r"(row), [step] "r"(step), [b] "r"(b), [n] "r"(n),
+              [b_row] "i"(3 * sizeof(vec))
+            : MK_SCRATCH);
+}
 
-MK_FUNCTIONS(vf, vf, "vbroadcastss", "vfmadd231ps")
-MK_FUNCTIONS(vd, vd, "vbroadcastsd", "vfmadd231pd")
-#ifdef __AVX512BF16__
-/* Pairs of bf16; the sums are f32. */
-MK_FUNCTIONS(pairs, vf, "vbroadcastss", "vdpbf16ps")
-#endif
+static inline void microkernel_2(vec *acc, const void *a, int64_t row, int64_t step,
+                                 const void *b, int64_t n)
+{
+    __asm__(MK_8X2(ASM_BROADCAST, MK_MAC)
+            : MK_SUMS8(acc, 0), MK_SUMS8(acc, 8)
+            : [a] "r"(a), [row] "r"(row), [step] "r"(step), [b] "r"(b), [n] "r"(n),
+              [b_row] "i"(3 * sizeof(vec))
+            : MK_SCRATCH);
+}
 
 #endif

@@ -5,14 +5,14 @@
  * zero, the first elements of the pairs and the second ones apart, adds both sums, and
  * adds the result to what was there; products of bf16 are exact in float, and denormals
  * are 0.  vdpbf16ps would be slower on these machines: 4.6 times an FMA was measured.
- * Parameters: forward_tmpl.h.
+ * Parameters: template_params.h.
  */
 
 /* Pairs that are summed from zero: a square of TILE columns of K, or keys of V. */
 #define UNIT_PAIRS (TILE / 2)
 
 /* Denormals are 0 from here to the restoring, as in the tile instructions. */
-static inline unsigned N(flush_denormals)(void)
+static inline unsigned flush_denormals(void)
 {
     const unsigned mode = _mm_getcsr();
 
@@ -21,30 +21,29 @@ static inline unsigned N(flush_denormals)(void)
 }
 
 /* The first and the second elements of pairs, as floats. */
-static inline __m512 N(first_of_pairs)(__m512 pairs)
+static inline __m512 first_of_pairs(__m512 pairs)
 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(pairs), 16));
 }
 
-static inline __m512 N(second_of_pairs)(__m512 pairs)
+static inline __m512 second_of_pairs(__m512 pairs)
 {
     return _mm512_castsi512_ps(
         _mm512_and_si512(_mm512_castps_si512(pairs), _mm512_set1_epi32(~0xffff)));
 }
 
 /* Q as floats in groups of NARROW_ROWS rows: [pair][row][first, second], in squares. */
-static int64_t N(narrow_q_group)(const struct problem *p)
+static int64_t narrow_q_group(const struct problem *p)
 {
-    return N(tile_ceil)(p->d) * NARROW_ROWS;
+    return tile_ceil(p->d) * NARROW_ROWS;
 }
 
-static size_t N(narrow_q_size)(const struct problem *p)
+static size_t narrow_q_size(const struct problem *p)
 {
-    return (size_t)(ceil_div_i64(VLEN, NARROW_ROWS) * N(narrow_q_group)(p)) *
-           sizeof(float);
+    return (size_t)(ceil_div_i64(VLEN, NARROW_ROWS) * narrow_q_group(p)) * sizeof(float);
 }
 
-static void N(narrow_pack_q)(const STATE *s, ROWS *g)
+static void narrow_pack_q(const struct state *s, struct rows *g)
 {
     const struct problem *p = s->p;
     const int64_t rows = ceil_div_i64(g->rows, NARROW_ROWS) * NARROW_ROWS;
@@ -53,14 +52,14 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
         const int64_t row = min_i64(r, g->rows - 1);
         const uint16_t *const from =
             attendi_view_row(&p->q, s->t->b, g->head[row], g->query[row]);
-        float *to = g->q + r / NARROW_ROWS * N(narrow_q_group)(p) + r % NARROW_ROWS * 2;
+        float *to = g->q + r / NARROW_ROWS * narrow_q_group(p) + r % NARROW_ROWS * 2;
 
         for (int64_t c = 0; c < p->d; c += TILE) {
-            const __m512 pairs = N(load_row_pairs)(from, p->q.stride[3], c, p->d);
+            const __m512 pairs = load_row_pairs(from, p->q.stride[3], c, p->d);
             float first[VLEN], second[VLEN];
 
-            V(store)(first, N(first_of_pairs)(pairs));
-            V(store)(second, N(second_of_pairs)(pairs));
+            vec_store(first, first_of_pairs(pairs));
+            vec_store(second, second_of_pairs(pairs));
             for (int x = 0; x < VLEN; x++, to += 2 * NARROW_ROWS) {
                 to[0] = first[x];
                 to[1] = second[x];
@@ -70,37 +69,36 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
 }
 
 /* Sums of a block of V, a row's in whole vectors. */
-static int64_t N(narrow_v_row)(const struct problem *p)
+static int64_t narrow_v_row(const struct problem *p)
 {
     return ceil_div_i64(p->dv, VLEN) * VLEN;
 }
 
-static size_t N(narrow_v_size)(const struct problem *p)
+static size_t narrow_v_size(const struct problem *p)
 {
-    return (size_t)(VLEN * N(narrow_v_row)(p)) * sizeof(float);
+    return (size_t)(VLEN * narrow_v_row(p)) * sizeof(float);
 }
 
 /* A tile of VLEN keys, copied in whole squares. */
-static size_t N(narrow_k_size)(const struct problem *p)
+static size_t narrow_k_size(const struct problem *p)
 {
-    return (size_t)(VLEN * N(tile_ceil)(p->d)) * sizeof(uint16_t);
+    return (size_t)(VLEN * tile_ceil(p->d)) * sizeof(uint16_t);
 }
 
-static void N(copy_tile_keys)(const STATE *s, int64_t j, int64_t n)
+static void copy_tile_keys(const struct state *s, int64_t j, int64_t n)
 {
     const attend_view *k = &s->p->k;
-    const int64_t d = s->p->d, row = N(tile_ceil)(d);
+    const int64_t d = s->p->d, row = tile_ceil(d);
 
-    memset(s->k, 0, N(narrow_k_size)(s->p));
+    memset(s->k, 0, narrow_k_size(s->p));
     for (int64_t x = 0; x < n; x++)
         for (int64_t c = 0; c < d; c += TILE)
-            V(store)
-    ((float *)((uint16_t *)s->k + x * row + c),
-     N(load_row_pairs)(attendi_view_row(k, s->t->b, s->t->hk, j + x), k->stride[3], c,
-                       d));
+            vec_store((float *)((uint16_t *)s->k + x * row + c),
+                      load_row_pairs(attendi_view_row(k, s->t->b, s->t->hk, j + x),
+                                     k->stride[3], c, d));
 }
 
-static ALWAYS_INLINE void N(mac_number)(__m512 *sum, const float *number, __m512 y)
+static ALWAYS_INLINE void mac_number(__m512 *sum, const float *number, __m512 y)
 {
     __asm__ volatile("vfmadd231ps %1%{1to16%}, %2, %0"
                      : "+v"(*sum)
@@ -112,54 +110,56 @@ static ALWAYS_INLINE void N(mac_number)(__m512 *sum, const float *number, __m512
  * the keys `ahead` bytes further are prefetched into L2, one between any two columns, and
  * into L1 the next line of these keys, or the first of the tile `next` bytes further.
  */
-static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const char *key,
-                                          int64_t row_bytes, int64_t next, int64_t ahead,
-                                          float *to, int64_t r, const int rows)
+static ALWAYS_INLINE void narrow_score(const struct state *s, const struct rows *g,
+                                       const char *key, int64_t row_bytes, int64_t next,
+                                       int64_t ahead, float *to, int64_t r,
+                                       const int rows)
 {
-    const float *q = g->q + r / NARROW_ROWS * N(narrow_q_group)(s->p);
+    const float *q = g->q + r / NARROW_ROWS * narrow_q_group(s->p);
     __m512 total[NARROW_ROWS];
 
     for (int i = 0; i < rows; i++)
-        total[i] = V(set1)(0);
+        total[i] = vec_set1(0);
     for (int64_t c = 0; c < s->p->d; c += TILE) {
         __m512 first[NARROW_ROWS], second[NARROW_ROWS];
 
         for (int i = 0; i < rows; i++)
-            first[i] = second[i] = V(set1)(0);
+            first[i] = second[i] = vec_set1(0);
         UNROLL
         for (int half = 0; half < 2; half++) {
             const char *const column = key + (c + half * TILE / 2) * 2;
-            __m512 y[TURN];
+            __m512 y[TRANSPOSED];
 
-            V(turn)(y, column, row_bytes);
+            vec_load_transposed(y, column, row_bytes);
             UNROLL
-            for (int u = 0; u < TURN; u++, q += 2 * NARROW_ROWS) {
-                const __m512 x = N(first_of_pairs)(y[u]), z = N(second_of_pairs)(y[u]);
+            for (int u = 0; u < TRANSPOSED; u++, q += 2 * NARROW_ROWS) {
+                const __m512 x = first_of_pairs(y[u]), z = second_of_pairs(y[u]);
 
                 for (int i = 0; i < rows; i++) {
-                    N(mac_number)(&first[i], q + 2 * i, x);
-                    N(mac_number)(&second[i], q + 2 * i + 1, z);
+                    mac_number(&first[i], q + 2 * i, x);
+                    mac_number(&second[i], q + 2 * i + 1, z);
                 }
-                const char *const line = key + c * 2 + (half * TURN + u) * row_bytes;
+                const char *const line =
+                    key + c * 2 + (half * TRANSPOSED + u) * row_bytes;
 
                 FETCH_L1(line + (c + TILE < s->p->d ? LINE : next - c * 2));
                 FETCH_L2(line + ahead);
             }
         }
         for (int i = 0; i < rows; i++)
-            total[i] = V(add)(total[i], V(add)(first[i], second[i]));
+            total[i] = vec_add(total[i], vec_add(first[i], second[i]));
     }
     for (int i = 0; i < rows; i++)
-        V(store)(to + (r + i) * S_ROW, total[i]);
+        vec_store(to + (r + i) * S_ROW, total[i]);
 }
 
 /* Products of Q and keys a .. e - 1 of the block, not yet scaled. */
-static void N(narrow_multiply)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
-                               int64_t e)
+static void narrow_multiply(const struct state *s, const struct rows *g, int64_t j0,
+                            int64_t a, int64_t e)
 {
     const attend_view *k = &s->p->k;
     const bool whole = k->stride[3] == 1 && s->p->d % TILE == 0;
-    const unsigned mode = N(flush_denormals)();
+    const unsigned mode = flush_denormals();
 
     for (int64_t x = a; x < e; x += VLEN) {
         const char *key = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
@@ -169,55 +169,56 @@ static void N(narrow_multiply)(const STATE *s, const ROWS *g, int64_t j0, int64_
         int64_t ahead = min_i64(left, KEYS_AHEAD) * row_bytes;
 
         if (!whole || x + VLEN > e) {
-            N(copy_tile_keys)(s, j0 + x, min_i64(e - x, VLEN));
+            copy_tile_keys(s, j0 + x, min_i64(e - x, VLEN));
             key = (const char *)s->k;
-            row_bytes = N(tile_ceil)(s->p->d) * (int64_t)sizeof(uint16_t);
+            row_bytes = tile_ceil(s->p->d) * (int64_t)sizeof(uint16_t);
             next = ahead = 0;
         }
-        FOR_ROWS_OF(NARROW_ROWS, g->rows, N(narrow_score), s, g, key, row_bytes, next,
-                    ahead, s->s + x);
+        FOR_ROWS_OF(NARROW_ROWS, g->rows, narrow_score, s, g, key, row_bytes, next, ahead,
+                    s->s + x);
     }
     _mm_setcsr(mode);
 }
 
-static void N(narrow_scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
-                             int64_t e)
+static void narrow_scores(const struct state *s, const struct rows *g, int64_t j0,
+                          int64_t a, int64_t e)
 {
-    const VEC scale = V(set1)(N(narrow)(s->p->scale));
+    const vec scale = vec_set1(to_real(s->p->scale));
 
-    N(narrow_multiply)(s, g, j0, a, e);
+    narrow_multiply(s, g, j0, a, e);
     for (int64_t r = 0; r < g->rows; r++)
         for (int64_t x = a; x < e; x += VLEN) {
             float *const at = s->s + r * S_ROW + x;
-            V(store)(at, V(mul)(V(load)(at), scale));
+            vec_store(at, vec_mul(vec_load(at), scale));
         }
 }
 
 /* Weights rounded to bf16, as floats, in place; a vector's worth of them. */
-static inline void N(round_weights)(float *at)
+static inline void round_weights(float *at)
 {
-    const __m256i halves = (__m256i)_mm512_cvtneps_pbh(V(load)(at));
+    const __m256i halves = (__m256i)_mm512_cvtneps_pbh(vec_load(at));
 
-    V(store)
-    (at, _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16)));
+    vec_store(at,
+              _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16)));
 }
 
-static void N(narrow_pack_weights)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+static void narrow_pack_weights(const struct state *s, const struct rows *g, int64_t a,
+                                int64_t e)
 {
     for (int64_t r = 0; r < g->rows; r++)
         for (int64_t x = a; x < e; x += VLEN)
-            N(round_weights)(s->s + r * S_ROW + x);
+            round_weights(s->s + r * S_ROW + x);
 }
 
 /* The same of a tile with rows in the lanes, where statistics are summed. */
-static void N(pack_lane_weights)(const STATE *s, int64_t a, int64_t e)
+static void pack_lane_weights(const struct state *s, int64_t a, int64_t e)
 {
     for (int64_t x = a; x < e; x++)
-        N(round_weights)(s->extra + x * BR);
+        round_weights(s->extra + x * BR);
 }
 
 /* The weight of row r and key x of the block stands at data[r row + x key]. */
-struct N(narrow_weights) {
+struct narrow_weights {
     const float *data;
     int64_t row, key;
 };
@@ -226,9 +227,9 @@ struct N(narrow_weights) {
  * Columns c .. of a value, 0 past the last, and where it is not finite if `select`;
  * `whole`: a vector of neighbours in memory.
  */
-static ALWAYS_INLINE __m512 N(narrow_load_value)(const STATE *s, const uint16_t *value,
-                                                 int64_t c, const int select,
-                                                 const int whole)
+static ALWAYS_INLINE __m512 narrow_load_value(const struct state *s,
+                                              const uint16_t *value, int64_t c,
+                                              const int select, const int whole)
 {
     if (whole)
         return _mm512_castsi512_ps(_mm512_slli_epi32(
@@ -254,19 +255,19 @@ static ALWAYS_INLINE __m512 N(narrow_load_value)(const STATE *s, const uint16_t 
 }
 
 /* One key's columns times the weights of `rows` rows, to acc[row][vector]. */
-static ALWAYS_INLINE void N(narrow_add_key)(const STATE *s,
-                                            const struct N(narrow_weights) * w,
-                                            const uint16_t *value, int64_t x, int64_t c,
-                                            const int select, const int nv, int64_t r,
-                                            const int rows, __m512 *acc)
+static ALWAYS_INLINE void narrow_add_key(const struct state *s,
+                                         const struct narrow_weights *w,
+                                         const uint16_t *value, int64_t x, int64_t c,
+                                         const int select, const int nv, int64_t r,
+                                         const int rows, __m512 *acc)
 {
     const float *const weight = w->data + r * w->row + x * w->key;
 
     for (int u = 0; u < nv; u++) {
-        const __m512 y = N(narrow_load_value)(s, value, c + u * VLEN, select, nv > 1);
+        const __m512 y = narrow_load_value(s, value, c + u * VLEN, select, nv > 1);
 
         for (int i = 0; i < rows; i++)
-            acc[i * nv + u] = V(fma)(V(set1)(weight[i * w->row]), y, acc[i * nv + u]);
+            acc[i * nv + u] = vec_fma(vec_set1(weight[i * w->row]), y, acc[i * nv + u]);
     }
 }
 
@@ -276,14 +277,13 @@ static ALWAYS_INLINE void N(narrow_add_key)(const STATE *s,
  * memory is read in the order of addresses, and prefetch every second line of the keys
  * to come, whose neighbour comes along.
  */
-static ALWAYS_INLINE void N(narrow_value)(const STATE *s,
-                                          const struct N(narrow_weights) * w, int64_t j0,
-                                          int64_t a, int64_t e, int64_t c,
-                                          const int select, const int nv, int64_t r,
-                                          const int rows)
+static ALWAYS_INLINE void narrow_value(const struct state *s,
+                                       const struct narrow_weights *w, int64_t j0,
+                                       int64_t a, int64_t e, int64_t c, const int select,
+                                       const int nv, int64_t r, const int rows)
 {
     const attend_view *v = &s->p->v;
-    const int64_t v_row = N(narrow_v_row)(s->p), row = v->stride[2];
+    const int64_t v_row = narrow_v_row(s->p), row = v->stride[2];
     const int64_t used = v->stride[3] == 1 && r == 0 && c == 0 ? s->p->dv * 2 : 0;
     const int64_t ahead = min_i64(max_i64(0, s->rows->hi - j0 - e),
                                   VALUES_BYTES / max_i64(1, s->p->dv * 2)) *
@@ -293,18 +293,18 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s,
     __m512 first[8], second[8];
 
     for (int i = 0; i < rows * nv; i++)
-        first[i] = second[i] = V(set1)(0);
+        first[i] = second[i] = vec_set1(0);
     for (int64_t x = a; x < e; x += 2, value += 2 * row) {
         for (int64_t at = 0; at < used; at += 2 * LINE) {
             FETCH_L2((const char *)(value + ahead) + at);
             FETCH_L2((const char *)(value + (x + 1 < e ? row : 0) + ahead) + at);
         }
-        N(narrow_add_key)(s, w, value, x, c, select, nv, r, rows, first);
+        narrow_add_key(s, w, value, x, c, select, nv, r, rows, first);
         for (int64_t at = nv * VLEN * 2; at < used; at += LINE)
             TOUCH((const char *)value + at);
         if (x + 1 == e)
             break;
-        N(narrow_add_key)(s, w, value + row, x + 1, c, select, nv, r, rows, second);
+        narrow_add_key(s, w, value + row, x + 1, c, select, nv, r, rows, second);
         for (int64_t at = nv * VLEN * 2; at < used; at += LINE)
             TOUCH((const char *)(value + row) + at);
     }
@@ -312,56 +312,56 @@ static ALWAYS_INLINE void N(narrow_value)(const STATE *s,
         for (int u = 0; u < nv; u++) {
             float *const to = sums + i * v_row + u * VLEN;
 
-            V(store)
-            (to, V(add)(V(load)(to), V(add)(first[i * nv + u], second[i * nv + u])));
+            vec_store(to, vec_add(vec_load(to),
+                                  vec_add(first[i * nv + u], second[i * nv + u])));
         }
 }
 
 /* All columns of the keys of one square: more at a time for fewer rows. */
-static ALWAYS_INLINE void N(narrow_square)(const STATE *s,
-                                           const struct N(narrow_weights) * w, int64_t j0,
-                                           int64_t a, int64_t e, const int select,
-                                           int64_t r, const int rows)
+static ALWAYS_INLINE void narrow_square(const struct state *s,
+                                        const struct narrow_weights *w, int64_t j0,
+                                        int64_t a, int64_t e, const int select, int64_t r,
+                                        const int rows)
 {
     enum { VECTORS = 8 };
     const int nv = VECTORS / rows;
     int64_t c = 0;
 
     for (; !select && s->p->v.stride[3] == 1 && c + nv * VLEN <= s->p->dv; c += nv * VLEN)
-        N(narrow_value)(s, w, j0, a, e, c, select, nv, r, rows);
+        narrow_value(s, w, j0, a, e, c, select, nv, r, rows);
     for (; c < s->p->dv; c += VLEN)
-        N(narrow_value)(s, w, j0, a, e, c, select, 1, r, rows);
+        narrow_value(s, w, j0, a, e, c, select, 1, r, rows);
 }
 
-static void N(narrow_sum_values)(const STATE *s, const ROWS *g,
-                                 const struct N(narrow_weights) * w, int64_t j0,
-                                 int64_t a, int64_t e, int select)
+static void narrow_sum_values(const struct state *s, const struct rows *g,
+                              const struct narrow_weights *w, int64_t j0, int64_t a,
+                              int64_t e, int select)
 {
-    memset(s->v, 0, N(narrow_v_size)(s->p));
-    for (int64_t x = N(tile_floor)(a); x < e; x += TILE) {
+    memset(s->v, 0, narrow_v_size(s->p));
+    for (int64_t x = tile_floor(a); x < e; x += TILE) {
         const int64_t from = max_i64(a, x), to = min_i64(e, x + TILE);
 
         if (select)
-            FOR_ROWS_OF(2, g->rows, N(narrow_square), s, w, j0, from, to, 1)
+            FOR_ROWS_OF(2, g->rows, narrow_square, s, w, j0, from, to, 1)
         else
-            FOR_ROWS_OF(4, g->rows, N(narrow_square), s, w, j0, from, to, 0)
+            FOR_ROWS_OF(4, g->rows, narrow_square, s, w, j0, from, to, 0)
     }
 }
 
-static bool N(narrow_sums_finite)(const STATE *s, const ROWS *g)
+static bool narrow_sums_finite(const struct state *s, const struct rows *g)
 {
-    __m512 sum = V(set1)(0);
+    __m512 sum = vec_set1(0);
 
     for (int64_t r = 0; r < g->rows; r++)
-        for (int64_t c = 0; c < N(narrow_v_row)(s->p); c += VLEN)
-            sum = V(fma)(V(load)(s->v + r * N(narrow_v_row)(s->p) + c), V(set1)(0), sum);
-    return _mm512_cmpneq_ps_mask(sum, V(set1)(0)) == 0;
+        for (int64_t c = 0; c < narrow_v_row(s->p); c += VLEN)
+            sum = vec_fma(vec_load(s->v + r * narrow_v_row(s->p) + c), vec_set1(0), sum);
+    return _mm512_cmpneq_ps_mask(sum, vec_set1(0)) == 0;
 }
 
 /* What keys a .. e - 1 add where V is not finite, in the rows that see them. */
-static void N(narrow_add_infinite)(const STATE *s, const ROWS *g,
-                                   const struct N(narrow_weights) * w, int64_t j0,
-                                   int64_t a, int64_t e)
+static void narrow_add_infinite(const struct state *s, const struct rows *g,
+                                const struct narrow_weights *w, int64_t j0, int64_t a,
+                                int64_t e)
 {
     const attend_view *v = &s->p->v;
 
@@ -383,57 +383,55 @@ static void N(narrow_add_infinite)(const STATE *s, const ROWS *g,
 }
 
 /* acc = acc fix + P V over keys a .. e - 1 of the block. */
-static void N(narrow_values)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
-                             int64_t e, int edge)
+static void narrow_values(const struct state *s, const struct rows *g, int64_t j0,
+                          int64_t a, int64_t e, int edge)
 {
-    const struct N(narrow_weights) w = g->tally
-                                           ? (struct N(narrow_weights)){s->extra, 1, BR}
-                                           : (struct N(narrow_weights)){s->s, S_ROW, 1};
+    const struct narrow_weights w = g->tally ? (struct narrow_weights){s->extra, 1, BR}
+                                             : (struct narrow_weights){s->s, S_ROW, 1};
     const int64_t dv = s->p->dv;
-    const unsigned mode = N(flush_denormals)();
+    const unsigned mode = flush_denormals();
 
     (void)edge; /* hidden keys have weight 0, and values that are not finite are apart */
-    N(narrow_sum_values)(s, g, &w, j0, a, e, 0);
-    const bool finite = N(narrow_sums_finite)(s, g);
+    narrow_sum_values(s, g, &w, j0, a, e, 0);
+    const bool finite = narrow_sums_finite(s, g);
     if (!finite)
-        N(narrow_sum_values)(s, g, &w, j0, a, e, 1);
+        narrow_sum_values(s, g, &w, j0, a, e, 1);
     _mm_setcsr(mode);
     for (int64_t r = 0; r < g->rows; r++)
         for (int64_t c = 0; c < dv; c += VLEN) {
             const int64_t n = min_i64(VLEN, dv - c);
-            const VEC before = N(load_lanes)(g->acc + r * dv, REAL_DTYPE, 1, c, n);
-            const VEC sum = V(load)(s->v + r * N(narrow_v_row)(s->p) + c);
+            const vec before = load_lanes(g->acc + r * dv, REAL_DTYPE, 1, c, n);
+            const vec sum = vec_load(s->v + r * narrow_v_row(s->p) + c);
 
-            N(store_lanes)
-            (g->acc + r * dv, REAL_DTYPE, 1, c, n,
-             V(fma)(before, V(set1)(s->fix[r]), sum));
+            store_lanes(g->acc + r * dv, REAL_DTYPE, 1, c, n,
+                        vec_fma(before, vec_set1(s->fix[r]), sum));
         }
     if (!finite)
-        N(narrow_add_infinite)(s, g, &w, j0, a, e);
+        narrow_add_infinite(s, g, &w, j0, a, e);
 }
 
 /*
  * As in narrow_stats_tmpl.h: products are transposed, and statistics summed as in a pass
  * of a wide tile with no product beside it.
  */
-static void N(narrow_tally)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, int edge)
+static void narrow_tally(struct state *s, struct rows *g, int64_t j0, int64_t a,
+                         int64_t e, int edge)
 {
-    const struct N(laid) block = {.j0 = j0};
-    struct N(pass)
-        none = {0},
-        pass = {.g = g, .block = &block, .at = {a, e}, .edge = edge, .s = s->s};
-    struct N(beside) beside = {.before = &none, .after = &none};
+    const struct laid block = {.j0 = j0};
+    struct pass none = {0},
+                pass = {.g = g, .block = &block, .at = {a, e}, .edge = edge, .s = s->s};
+    struct beside beside = {.before = &none, .after = &none};
     uint32_t(*const words)[BR] = s->words;
 
     if (s->p->mask.data)
         memcpy(pass.words, words, sizeof pass.words);
     s->s = s->work;
-    N(narrow_multiply)(s, g, j0, a, e);
+    narrow_multiply(s, g, j0, a, e);
     s->s = pass.s;
-    N(transpose_scores)(s, g, s->work, a, e);
+    transpose_scores(s, g, s->work, a, e);
     s->note->j0 = -1;
-    N(weigh_pass)(s, &pass, &beside);
+    weigh_pass(s, &pass, &beside);
     s->words = words;
     memcpy(s->fix, pass.fix, sizeof pass.fix);
-    N(pack_lane_weights)(s, a, e);
+    pack_lane_weights(s, a, e);
 }

@@ -2,29 +2,28 @@
 /*
  * Not a header: both products of a narrow item over a block.  A tile of keys is turned
  * in registers, so that a key stands in each lane and every score is a sum over columns
- * in order; V is used as it lies.  Parameters: forward_tmpl.h, and the steps of
+ * in order; V is used as it lies.  Parameters: template_params.h, and the steps of
  * narrow_fma_tmpl.h or narrow_bf16.h.
  */
 
 /* Columns of K in a vector of Q. */
-enum { N(chunk) = VLEN * N(lane_columns) };
+enum { CHUNK = VLEN * LANE_COLUMNS };
 
 /*
  * Q in groups of NARROW_ROWS rows, each [column][row], in whole vectors of columns;
  * rows past the last repeat it.
  */
-static int64_t N(narrow_q_group)(const struct problem *p)
+static int64_t narrow_q_group(const struct problem *p)
 {
-    return ceil_div_i64(p->d, N(chunk)) * VLEN * NARROW_ROWS;
+    return ceil_div_i64(p->d, CHUNK) * VLEN * NARROW_ROWS;
 }
 
-static size_t N(narrow_q_size)(const struct problem *p)
+static size_t narrow_q_size(const struct problem *p)
 {
-    return (size_t)(ceil_div_i64(VLEN, NARROW_ROWS) * N(narrow_q_group)(p)) *
-           sizeof(REAL);
+    return (size_t)(ceil_div_i64(VLEN, NARROW_ROWS) * narrow_q_group(p)) * sizeof(REAL);
 }
 
-static void N(narrow_pack_q)(const STATE *s, ROWS *g)
+static void narrow_pack_q(const struct state *s, struct rows *g)
 {
     const struct problem *p = s->p;
     const int64_t rows = ceil_div_i64(g->rows, NARROW_ROWS) * NARROW_ROWS;
@@ -33,12 +32,12 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
         const int64_t row = min_i64(r, g->rows - 1);
         const void *const from =
             attendi_view_row(&p->q, s->t->b, g->head[row], g->query[row]);
-        REAL *to = g->q + r / NARROW_ROWS * N(narrow_q_group)(p) + r % NARROW_ROWS;
+        REAL *to = g->q + r / NARROW_ROWS * narrow_q_group(p) + r % NARROW_ROWS;
 
-        for (int64_t c = 0; c < p->d; c += N(chunk)) {
+        for (int64_t c = 0; c < p->d; c += CHUNK) {
             REAL lanes[VLEN];
 
-            V(store)(lanes, N(narrow_query)(p, from, c));
+            vec_store(lanes, narrow_query(p, from, c));
             for (int x = 0; x < VLEN; x++, to += NARROW_ROWS)
                 *to = lanes[x];
         }
@@ -46,41 +45,41 @@ static void N(narrow_pack_q)(const STATE *s, ROWS *g)
 }
 
 /* Sums of a block of V, a row's in whole pairs of vectors. */
-static int64_t N(narrow_v_row)(const struct problem *p)
+static int64_t narrow_v_row(const struct problem *p)
 {
     return ceil_div_i64(p->dv, 2 * VLEN) * (2 * VLEN);
 }
 
-static size_t N(narrow_v_size)(const struct problem *p)
+static size_t narrow_v_size(const struct problem *p)
 {
-    return (size_t)(VLEN * N(narrow_v_row)(p)) * sizeof(REAL);
+    return (size_t)(VLEN * narrow_v_row(p)) * sizeof(REAL);
 }
 
 /* Keys scored at a time: tiles of as many as lanes. */
-enum { N(tile_keys) = NARROW_TILES * VLEN };
+enum { TILE_KEYS = NARROW_TILES * VLEN };
 
 /* Bytes of a copied key, in whole turns. */
-static int64_t N(copied_key)(const struct problem *p, int64_t bytes)
+static int64_t copied_key(const struct problem *p, int64_t bytes)
 {
-    return ceil_div_i64(p->d, N(chunk)) * N(chunk) * bytes;
+    return ceil_div_i64(p->d, CHUNK) * CHUNK * bytes;
 }
 
-static size_t N(narrow_k_size)(const struct problem *p)
+static size_t narrow_k_size(const struct problem *p)
 {
-    return (size_t)(N(tile_keys) * N(copied_key)(p, sizeof(REAL)));
+    return (size_t)(TILE_KEYS * copied_key(p, sizeof(REAL)));
 }
 
 /*
  * Keys j .. j + n - 1 as the loop of the scores wants them: columns one after another in
  * whole turns, and whole tiles of keys; 0 in the place of what is not there.
  */
-static __attribute__((noinline)) void N(copy_keys_in_whole)(const STATE *s, int64_t j,
-                                                            int64_t n, int64_t bytes)
+static __attribute__((noinline)) void copy_keys_in_whole(const struct state *s, int64_t j,
+                                                         int64_t n, int64_t bytes)
 {
     const attend_view *k = &s->p->k;
-    const int64_t row_bytes = N(copied_key)(s->p, bytes), step = k->stride[3] * bytes;
+    const int64_t row_bytes = copied_key(s->p, bytes), step = k->stride[3] * bytes;
 
-    memset(s->k, 0, (size_t)(N(tile_keys) * row_bytes));
+    memset(s->k, 0, (size_t)(TILE_KEYS * row_bytes));
     for (int64_t x = 0; x < n; x++) {
         const char *const from = attendi_view_row(k, s->t->b, s->t->hk, j + x);
         char *const to = (char *)s->k + x * row_bytes;
@@ -93,13 +92,13 @@ static __attribute__((noinline)) void N(copy_keys_in_whole)(const STATE *s, int6
 }
 
 /* What a turn fetches for the turns to come, a line at a time between multiplications. */
-struct N(fetch) {
+struct fetch {
     const char *line;    /* of a key of this turn */
     int64_t near, ahead; /* bytes from there to what L1 and L2 should have next */
 };
 
 /* One line of each key in the turns that it lasts for; then that of the next key. */
-static ALWAYS_INLINE void N(fetch_line)(struct N(fetch) * f, int64_t row_bytes)
+static ALWAYS_INLINE void fetch_line(struct fetch *f, int64_t row_bytes)
 {
     FETCH_L1(f->line + f->near);
     FETCH_L2(f->line + f->ahead);
@@ -112,99 +111,98 @@ static ALWAYS_INLINE void N(fetch_line)(struct N(fetch) * f, int64_t row_bytes)
  * The machine does not foresee how K is read: keys `ahead` bytes further are fetched into
  * L2, and into L1 the next line of these keys, or the first of the tile at `next`.
  */
-static ALWAYS_INLINE void N(narrow_score)(const STATE *s, const ROWS *g, const char *key,
-                                          int64_t row_bytes, int64_t next, int64_t ahead,
-                                          REAL *scores, VEC scale,
-                                          const attend_dtype dtype, int64_t r,
-                                          const int rows)
+static ALWAYS_INLINE void narrow_score(const struct state *s, const struct rows *g,
+                                       const char *key, int64_t row_bytes, int64_t next,
+                                       int64_t ahead, REAL *scores, vec scale,
+                                       const attend_dtype dtype, int64_t r,
+                                       const int rows)
 {
-    const int64_t bytes = N(dtype_bytes)(dtype), columns = TURN * N(lane_columns);
-    const int64_t line_turns = LINE / (columns * bytes), every = line_turns * TURN / VLEN;
+    const int64_t bytes = dtype_bytes(dtype), columns = TRANSPOSED * LANE_COLUMNS;
+    const int64_t line_turns = LINE / (columns * bytes),
+                  every = line_turns * TRANSPOSED / VLEN;
     const int64_t d = s->p->d;
-    const REAL *q = g->q + r / NARROW_ROWS * N(narrow_q_group)(s->p);
+    const REAL *q = g->q + r / NARROW_ROWS * narrow_q_group(s->p);
 
     for (int64_t c0 = 0; c0 == 0 || c0 < d; c0 += SUM_COLUMNS) {
-        VEC acc[NARROW_TILES][NARROW_ROWS];
+        vec acc[NARROW_TILES][NARROW_ROWS];
 
         for (int z = 0; z < NARROW_TILES; z++)
             for (int i = 0; i < rows; i++)
-                acc[z][i] = V(set1)(0);
+                acc[z][i] = vec_set1(0);
         for (int64_t c = c0; c < min_i64(c0 + SUM_COLUMNS, d); c += columns) {
             const char *const column = key + c * bytes;
-            const int64_t fetched =
-                c / columns % line_turns * (N(tile_keys) / line_turns);
+            const int64_t fetched = c / columns % line_turns * (TILE_KEYS / line_turns);
             const bool last = c * bytes + LINE >= d * bytes;
-            struct N(fetch) fetch = {column + fetched * row_bytes,
-                                     last ? next - c * bytes : LINE, ahead};
+            struct fetch fetch = {column + fetched * row_bytes,
+                                  last ? next - c * bytes : LINE, ahead};
 
             UNROLL
             for (int z = 0; z < NARROW_TILES; z++) {
-                VEC y[TURN];
+                vec y[TRANSPOSED];
 
-                N(turn_keys)(y, column + z * VLEN * row_bytes, row_bytes, dtype);
+                turn_keys(y, column + z * VLEN * row_bytes, row_bytes, dtype);
                 UNROLL
-                for (int u = 0; u < TURN; u++) {
+                for (int u = 0; u < TRANSPOSED; u++) {
                     for (int i = 0; i < rows; i++)
-                        N(narrow_dot)(&acc[z][i], &q[u * NARROW_ROWS + i], y[u]);
+                        narrow_dot(&acc[z][i], &q[u * NARROW_ROWS + i], y[u]);
                     if (u % every == 0)
-                        N(fetch_line)(&fetch, row_bytes);
+                        fetch_line(&fetch, row_bytes);
                 }
             }
-            q += TURN * NARROW_ROWS;
+            q += TRANSPOSED * NARROW_ROWS;
         }
         for (int z = 0; z < NARROW_TILES; z++)
             for (int i = 0; i < rows; i++) {
                 REAL *const to = scores + (r + i) * S_ROW + z * VLEN;
-                V(store)(to, N(narrow_add_piece)(c0, to, acc[z][i], scale));
+                vec_store(to, narrow_add_piece(c0, to, acc[z][i], scale));
             }
     }
 }
 
-static ALWAYS_INLINE void N(narrow_scores_of)(const STATE *s, const ROWS *g, int64_t j0,
-                                              int64_t a, int64_t e,
-                                              const attend_dtype dtype)
+static ALWAYS_INLINE void narrow_scores_of(const struct state *s, const struct rows *g,
+                                           int64_t j0, int64_t a, int64_t e,
+                                           const attend_dtype dtype)
 {
     const attend_view *k = &s->p->k;
-    const int64_t bytes = N(dtype_bytes)(dtype);
-    const bool whole = k->stride[3] == 1 && s->p->d % (TURN * N(lane_columns)) == 0;
-    const VEC scale = V(set1)(N(narrow)(s->p->scale));
+    const int64_t bytes = dtype_bytes(dtype);
+    const bool whole = k->stride[3] == 1 && s->p->d % (TRANSPOSED * LANE_COLUMNS) == 0;
+    const vec scale = vec_set1(to_real(s->p->scale));
 
-    for (int64_t x = a; x < e; x += N(tile_keys)) {
+    for (int64_t x = a; x < e; x += TILE_KEYS) {
         const char *key = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
         int64_t row_bytes = k->stride[2] * bytes;
-        const int64_t left = max_i64(0, g->hi - j0 - x - N(tile_keys));
-        int64_t next = min_i64(left, N(tile_keys)) * row_bytes;
+        const int64_t left = max_i64(0, g->hi - j0 - x - TILE_KEYS);
+        int64_t next = min_i64(left, TILE_KEYS) * row_bytes;
         int64_t ahead = min_i64(left, KEYS_AHEAD) * row_bytes;
 
-        if (!whole || x + N(tile_keys) > e) {
-            N(copy_keys_in_whole)(s, j0 + x, min_i64(e - x, N(tile_keys)), bytes);
+        if (!whole || x + TILE_KEYS > e) {
+            copy_keys_in_whole(s, j0 + x, min_i64(e - x, TILE_KEYS), bytes);
             key = (const char *)s->k;
-            row_bytes = N(copied_key)(s->p, bytes);
+            row_bytes = copied_key(s->p, bytes);
             next = ahead = 0;
         }
-        FOR_ROWS_OF(NARROW_ROWS, g->rows, N(narrow_score), s, g, key, row_bytes, next,
-                    ahead, s->s + x, scale, dtype);
+        FOR_ROWS_OF(NARROW_ROWS, g->rows, narrow_score, s, g, key, row_bytes, next, ahead,
+                    s->s + x, scale, dtype);
     }
 }
 
-static void N(narrow_scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
-                             int64_t e)
+static void narrow_scores(const struct state *s, const struct rows *g, int64_t j0,
+                          int64_t a, int64_t e)
 {
-    FOR_NARROW_DTYPES(s->p->k.dtype, N(narrow_scores_of), s, g, j0, a, e);
+    FOR_NARROW_DTYPES(s->p->k.dtype, narrow_scores_of, s, g, j0, a, e);
 }
 
 /*
  * Where the weights of a narrow item stand: of row r and key x (or its pair) at
  * r row + x key.  narrow_tally leaves them with rows in the lanes.
  */
-struct N(weight_steps) {
+struct weight_steps {
     int64_t row, key;
 };
 
-static struct N(weight_steps) N(weight_steps)(const ROWS *g)
+static struct weight_steps weight_steps(const struct rows *g)
 {
-    return g->tally ? (struct N(weight_steps)){1, BR}
-                    : (struct N(weight_steps)){S_ROW, 1};
+    return g->tally ? (struct weight_steps){1, BR} : (struct weight_steps){S_ROW, 1};
 }
 
 /*
@@ -214,83 +212,81 @@ static struct N(weight_steps) N(weight_steps)(const ROWS *g)
  * pass its own columns, so that memory works during all of them: of more than two lines
  * every second, whose neighbour comes along.
  */
-static ALWAYS_INLINE void N(narrow_value)(const STATE *s, int64_t j0, int64_t a,
-                                          int64_t e, int64_t c, const int select,
-                                          const attend_dtype dtype, const int nv,
-                                          int64_t r, const int rows)
+static ALWAYS_INLINE void narrow_value(const struct state *s, int64_t j0, int64_t a,
+                                       int64_t e, int64_t c, const int select,
+                                       const attend_dtype dtype, const int nv, int64_t r,
+                                       const int rows)
 {
     const attend_view *v = &s->p->v;
-    const int64_t v_row = N(narrow_v_row)(s->p);
-    const int64_t bytes = N(dtype_bytes)(dtype), row_bytes = v->stride[2] * bytes;
+    const int64_t v_row = narrow_v_row(s->p);
+    const int64_t bytes = dtype_bytes(dtype), row_bytes = v->stride[2] * bytes;
     const int64_t used = s->p->dv * bytes, own = nv * VLEN * bytes;
     const char *row = attendi_view_row(v, s->t->b, s->t->hk, j0 + a);
-    const struct N(weight_steps) step = N(weight_steps)(s->rows);
-    const REAL *w = s->s + r * step.row + a / N(weight_keys) * step.key;
+    const struct weight_steps step = weight_steps(s->rows);
+    const REAL *w = s->s + r * step.row + a / WEIGHT_KEYS * step.key;
     REAL *const sums = s->v + r * v_row + c;
     const int64_t left = max_i64(0, s->rows->hi - j0 - e);
     const int64_t ahead = min_i64(left, VALUES_BYTES / max_i64(1, used)) * row_bytes;
     const int64_t apart = own > 2 * LINE ? 2 * LINE : LINE;
     const bool first = nv >= NARROW_VECTORS && r == 0;
-    VEC acc[4 * NARROW_VECTORS];
+    vec acc[4 * NARROW_VECTORS];
 
     for (int i = 0; i < rows; i++)
         for (int u = 0; u < nv; u++)
-            acc[i * nv + u] = V(load)(sums + i * v_row + u * VLEN);
-    for (int64_t keys = e - a; keys > 0; keys -= N(weight_keys), w += step.key) {
-        const int64_t have = first ? min_i64(keys, N(weight_keys)) : 0;
-        VEC y[2 * NARROW_VECTORS];
+            acc[i * nv + u] = vec_load(sums + i * v_row + u * VLEN);
+    for (int64_t keys = e - a; keys > 0; keys -= WEIGHT_KEYS, w += step.key) {
+        const int64_t have = first ? min_i64(keys, WEIGHT_KEYS) : 0;
+        vec y[2 * NARROW_VECTORS];
 
         for (int64_t z = 0; z < have; z++)
             for (int64_t x = 0; x < own; x += apart)
                 FETCH_L2(row + z * row_bytes + ahead + c * bytes + x);
         if (nv >= NARROW_VECTORS)
-            N(narrow_load_values)(y, row + c * bytes, row_bytes, keys, dtype, nv);
+            narrow_load_values(y, row + c * bytes, row_bytes, keys, dtype, nv);
         else
-            N(narrow_load_some)(y, s->p, row, row_bytes, keys, c);
+            narrow_load_some(y, s->p, row, row_bytes, keys, c);
         for (int64_t z = 0; z < have; z++)
             for (int64_t x = own; c == 0 && x < used; x += LINE)
                 TOUCH(row + z * row_bytes + x);
         for (int i = 0; i < rows; i++) {
-            const VEC weight = V(set1)(w[i * step.row]);
+            const vec weight = vec_set1(w[i * step.row]);
 
             for (int u = 0; u < nv; u++)
-                acc[i * nv + u] =
-                    N(narrow_add_value)(acc[i * nv + u], weight, y[u], select);
+                acc[i * nv + u] = narrow_add_value(acc[i * nv + u], weight, y[u], select);
         }
-        row += N(weight_keys) * row_bytes;
+        row += WEIGHT_KEYS * row_bytes;
     }
     for (int i = 0; i < rows; i++)
         for (int u = 0; u < nv; u++)
-            V(store)(sums + i * v_row + u * VLEN, acc[i * nv + u]);
+            vec_store(sums + i * v_row + u * VLEN, acc[i * nv + u]);
 }
 
 /* Columns from c on of any stride; hidden keys are left out where V is not finite. */
-static void N(narrow_values_any)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
-                                 int64_t e, int64_t c, int select)
+static void narrow_values_any(const struct state *s, const struct rows *g, int64_t j0,
+                              int64_t a, int64_t e, int64_t c, int select)
 {
-    for (; c < s->p->dv; c += N(weight_keys) * VLEN)
-        FOR_ROWS_OF(4, g->rows, N(narrow_value), s, j0, a, e, c, select, s->p->v.dtype,
-                    N(weight_keys));
+    for (; c < s->p->dv; c += WEIGHT_KEYS * VLEN)
+        FOR_ROWS_OF(4, g->rows, narrow_value, s, j0, a, e, c, select, s->p->v.dtype,
+                    WEIGHT_KEYS);
 }
 
 /* The first `whole` columns, in whole vectors: more columns at a time for fewer rows. */
-static ALWAYS_INLINE void N(narrow_values_of)(const STATE *s, const ROWS *g, int64_t j0,
-                                              int64_t a, int64_t e, int64_t whole,
-                                              const attend_dtype dtype)
+static ALWAYS_INLINE void narrow_values_of(const struct state *s, const struct rows *g,
+                                           int64_t j0, int64_t a, int64_t e,
+                                           int64_t whole, const attend_dtype dtype)
 {
     enum { WIDE = 2 * NARROW_VECTORS * VLEN };
     const int64_t wide = g->rows > 2 ? 0 : whole / WIDE * WIDE;
 
     for (int64_t c = 0; c < wide; c += WIDE)
-        FOR_ROWS_OF(2, g->rows, N(narrow_value), s, j0, a, e, c, 0, dtype,
+        FOR_ROWS_OF(2, g->rows, narrow_value, s, j0, a, e, c, 0, dtype,
                     2 * NARROW_VECTORS);
     for (int64_t c = wide; c < whole; c += NARROW_VECTORS * VLEN)
-        FOR_ROWS_OF(4, g->rows, N(narrow_value), s, j0, a, e, c, 0, dtype,
-                    NARROW_VECTORS);
+        FOR_ROWS_OF(4, g->rows, narrow_value, s, j0, a, e, c, 0, dtype, NARROW_VECTORS);
 }
 
 /* acc = acc fix + the block's sums. */
-static void N(narrow_join_block)(const STATE *s, const ROWS *g)
+static void narrow_join_block(const struct state *s, const struct rows *g)
 {
     const int64_t dv = s->p->dv;
 
@@ -298,38 +294,38 @@ static void N(narrow_join_block)(const STATE *s, const ROWS *g)
         for (int64_t c = 0; c < dv; c += VLEN) {
             const int64_t n = min_i64(VLEN, dv - c);
             REAL *const acc = g->acc + r * dv;
-            const VEC before = N(load_lanes)(acc, REAL_DTYPE, 1, c, n);
-            const VEC sum = N(narrow_block_sum)(s->v + r * N(narrow_v_row)(s->p), c);
+            const vec before = load_lanes(acc, REAL_DTYPE, 1, c, n);
+            const vec sum = narrow_block_sum(s->v + r * narrow_v_row(s->p), c);
 
-            N(store_lanes)
-            (acc, REAL_DTYPE, 1, c, n, V(fma)(before, V(set1)(s->fix[r]), sum));
+            store_lanes(acc, REAL_DTYPE, 1, c, n,
+                        vec_fma(before, vec_set1(s->fix[r]), sum));
         }
 }
 
 /* Keys whose V stays in L1 for all rows and columns, even. */
-static int64_t N(narrow_value_keys)(const struct problem *p)
+static int64_t narrow_value_keys(const struct problem *p)
 {
     const int64_t row_bytes = p->dv * (int64_t)attend_dtype_size(p->v.dtype);
 
     return max_i64(VALUES_LEAST, VALUES_BYTES / max_i64(1, row_bytes) / 2 * 2);
 }
 
-static void N(narrow_values)(const STATE *s, const ROWS *g, int64_t j0, int64_t a,
-                             int64_t e, int edge)
+static void narrow_values(const struct state *s, const struct rows *g, int64_t j0,
+                          int64_t a, int64_t e, int edge)
 {
     enum { WHOLE = NARROW_VECTORS * VLEN };
     const struct problem *p = s->p;
-    const int select = edge && !N(narrow_finite)(s, j0, a, e);
+    const int select = edge && !narrow_finite(s, j0, a, e);
     const int64_t whole = select || p->v.stride[3] != 1 ? 0 : p->dv / WHOLE * WHOLE;
-    const int64_t keys = N(narrow_value_keys)(p);
+    const int64_t keys = narrow_value_keys(p);
     const int64_t rows = min_i64(VLEN, ceil_div_i64(g->rows, 4) * 4);
 
-    memset(s->v, 0, (size_t)(rows * N(narrow_v_row)(p)) * sizeof *s->v);
+    memset(s->v, 0, (size_t)(rows * narrow_v_row(p)) * sizeof *s->v);
     for (int64_t x = a; x < e; x += keys) {
         const int64_t end = min_i64(e, x + keys);
 
-        FOR_NARROW_DTYPES(p->v.dtype, N(narrow_values_of), s, g, j0, x, end, whole);
-        N(narrow_values_any)(s, g, j0, x, end, whole, select);
+        FOR_NARROW_DTYPES(p->v.dtype, narrow_values_of, s, g, j0, x, end, whole);
+        narrow_values_any(s, g, j0, x, end, whole, select);
     }
-    N(narrow_join_block)(s, g);
+    narrow_join_block(s, g);
 }

@@ -3,22 +3,23 @@
  * Not a header: the softmax of a narrow item whose statistics are wanted.  Its scores are
  * transposed, so that rows stand in the lanes, and go the way of a wide tile of one
  * vector: statistics have one implementation, and the same bits for few rows and for
- * many.  K and V are read as in any narrow item.  Parameters: forward_tmpl.h.
+ * many.  K and V are read as in any narrow item.  Parameters: template_params.h.
  */
 
 /* Scores of keys j0 + a .. j0 + e - 1 to weights in s->s, as keep_weights leaves them. */
-static void N(narrow_tally)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, int edge)
+static void narrow_tally(struct state *s, struct rows *g, int64_t j0, int64_t a,
+                         int64_t e, int edge)
 {
     REAL *const lanes = s->s;
 
     s->s = s->work;
-    N(narrow_scores)(s, g, j0, a, e);
+    narrow_scores(s, g, j0, a, e);
     s->s = lanes;
-    N(transpose_scores)(s, g, s->work, a, e);
-    N(wide_top)(s, g, a, e);
-    N(wide_rule)(s, g, j0, a, e, edge);
-    N(begin_note)(s, j0, a, e);
-    N(open_note)(s, g, j0, a, e);
-    N(wide_weigh)(s, g, j0, a, e, edge);
-    N(close_note)(s, g, j0, a, e, 0);
+    transpose_scores(s, g, s->work, a, e);
+    wide_top(s, g, a, e);
+    wide_rule(s, g, j0, a, e, edge);
+    begin_note(s, j0, a, e);
+    open_note(s, g, j0, a, e);
+    wide_weigh(s, g, j0, a, e, edge);
+    close_note(s, g, j0, a, e, 0);
 }

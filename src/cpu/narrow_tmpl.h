@@ -3,65 +3,66 @@
  * Not a header: items of fewer rows than a vector has lanes, as in decoding, where
  * time goes into reading K and V once.  Keys stand in the lanes of the scores, columns
  * in those of the values; every sum takes its terms in the order of wide_tmpl.h.
- * Parameters: forward_tmpl.h.
+ * Parameters: template_params.h.
  */
 
-static const REAL N(iota)[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const REAL iota[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-static void N(narrow_rule)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
-                           int64_t a, int64_t e)
+static void narrow_rule(const struct state *s, const struct rows *g, int64_t r,
+                        int64_t j0, int64_t a, int64_t e)
 {
     const struct problem *p = s->p;
-    const VEC slope = V(set1)(p->alibi ? g->slope[r] : 0);
-    const VEC anchor = V(set1)((REAL)(p->alibi ? g->anchor[r] - j0 : 0));
+    const vec slope = vec_set1(p->alibi ? g->slope[r] : 0);
+    const vec anchor = vec_set1((REAL)(p->alibi ? g->anchor[r] - j0 : 0));
 
     for (int64_t x = a; x < e; x += VLEN) {
         REAL *const at = s->s + r * S_ROW + x;
-        VEC score = V(load)(at);
+        vec score = vec_load(at);
 
         if (p->softcap > 0)
-            score = N(softcap)(s, score);
+            score = softcap(s, score);
         if (p->bias.data)
-            score = V(add)(score,
-                           N(load_lanes)(g->bias_row[r], p->bias.dtype, p->bias.stride[3],
-                                         j0 + x, min_i64(VLEN, e - x)));
+            score = vec_add(score,
+                            load_lanes(g->bias_row[r], p->bias.dtype, p->bias.stride[3],
+                                       j0 + x, min_i64(VLEN, e - x)));
         if (p->alibi) {
-            const VEC j = V(add)(V(set1)((REAL)x), V(load)(N(iota)));
-            score = V(fma)(slope, V(sub)(j, anchor), score);
+            const vec j = vec_add(vec_set1((REAL)x), vec_load(iota));
+            score = vec_fma(slope, vec_sub(j, anchor), score);
         }
-        V(store)(at, score);
+        vec_store(at, score);
     }
 }
 
 /* Marks of the block's keys in s->extra, and -inf for the scores they hide. */
-static void N(narrow_hide)(const STATE *s, const ROWS *g, int64_t r, int64_t j0,
-                           int64_t a, int64_t e, int edge)
+static void narrow_hide(const struct state *s, const struct rows *g, int64_t r,
+                        int64_t j0, int64_t a, int64_t e, int edge)
 {
     const attend_view *mask = &s->p->mask;
-    const VEC first = V(set1)((REAL)min_i64(max_i64(g->first[r] - j0, 0), NARROW_BC + 1));
-    const VEC last = V(set1)((REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), NARROW_BC));
+    const vec first =
+        vec_set1((REAL)min_i64(max_i64(g->first[r] - j0, 0), NARROW_BC + 1));
+    const vec last = vec_set1((REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), NARROW_BC));
 
     for (int64_t x = a; x < e; x += VLEN) {
         REAL *const score = s->s + r * S_ROW + x, *const mark = s->extra + r * S_ROW + x;
-        const VEC j = V(add)(V(set1)((REAL)x), V(load)(N(iota)));
-        VEC hidden = V(either)(V(mark_lt)(j, first), V(mark_lt)(last, j));
+        const vec j = vec_add(vec_set1((REAL)x), vec_load(iota));
+        vec hidden = vec_or(vec_mask_lt(j, first), vec_mask_lt(last, j));
 
         if (edge & EDGE_MASK)
-            hidden = V(either)(hidden, N(load_marks)(g->mask_row[r], mask->stride[3],
-                                                     j0 + x, min_i64(VLEN, e - x)));
-        V(store)(mark, hidden);
-        V(store)(score, V(pick)(hidden, V(set1)(-INFINITY), V(load)(score)));
+            hidden = vec_or(hidden, load_marks(g->mask_row[r], mask->stride[3], j0 + x,
+                                               min_i64(VLEN, e - x)));
+        vec_store(mark, hidden);
+        vec_store(score, vec_blend(hidden, vec_set1(-INFINITY), vec_load(score)));
     }
 }
 
-static REAL N(largest)(REAL m, const REAL *score, int64_t a, int64_t e)
+static REAL largest(REAL m, const REAL *score, int64_t a, int64_t e)
 {
-    VEC top = V(set1)(m);
+    vec top = vec_set1(m);
     REAL lanes[VLEN];
 
     for (int64_t x = a; x < e; x += VLEN)
-        top = V(max)(V(load)(score + x), top);
-    V(store)(lanes, top);
+        top = vec_max(vec_load(score + x), top);
+    vec_store(lanes, top);
     for (int v = 0; v < VLEN; v++)
         m = lanes[v] > m ? lanes[v] : m;
     return m;
@@ -71,27 +72,27 @@ static REAL N(largest)(REAL m, const REAL *score, int64_t a, int64_t e)
  * Scores to weights; m, l and fix of rows r .. r + rows - 1.  Sums run over the keys in
  * order, for several rows at once, since each waits for the one before.
  */
-static ALWAYS_INLINE void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t a, int64_t e,
-                                          int edge, int64_t r, const int rows)
+static ALWAYS_INLINE void narrow_weigh(const struct state *s, struct rows *g, int64_t a,
+                                       int64_t e, int edge, int64_t r, const int rows)
 {
     REAL *const score = s->s + r * S_ROW;
     const REAL *const mark = s->extra + r * S_ROW;
     REAL m[4], sum[4];
-    VEC base[4];
+    vec base[4];
 
     for (int i = 0; i < rows; i++) {
         /* Lanes past the end weigh nothing. */
-        V(store)(score + i * S_ROW + e, V(set1)(-INFINITY));
-        m[i] = N(largest)(g->m[r + i], score + i * S_ROW, a, e);
-        base[i] = N(finite_or_0)(V(set1)(m[i]));
+        vec_store(score + i * S_ROW + e, vec_set1(-INFINITY));
+        m[i] = largest(g->m[r + i], score + i * S_ROW, a, e);
+        base[i] = finite_or_0(vec_set1(m[i]));
         sum[i] = 0;
     }
     for (int64_t x = a; x < e; x += VLEN) {
         for (int i = 0; i < rows; i++) {
             REAL *const at = score + i * S_ROW + x;
-            const VEC w = N(weight)(V(load)(at), base[i]);
+            const vec w = weight_of(vec_load(at), base[i]);
 
-            V(store)(at, edge ? V(either)(w, V(load)(mark + i * S_ROW + x)) : w);
+            vec_store(at, edge ? vec_or(w, vec_load(mark + i * S_ROW + x)) : w);
         }
         for (int v = 0; v < VLEN && WEIGHT_PIECE == NARROW_BC; v++)
             for (int i = 0; i < rows; i++)
@@ -109,73 +110,73 @@ static ALWAYS_INLINE void N(narrow_weigh)(const STATE *s, ROWS *g, int64_t a, in
             sum[i] += piece[i];
     }
     for (int i = 0; i < rows; i++) {
-        const VEC fix = N(weight)(V(set1)(g->m[r + i]), base[i]);
-        const VEC l = V(fma)(V(set1)(g->l[r + i]), fix, V(set1)(sum[i]));
+        const vec fix = weight_of(vec_set1(g->m[r + i]), base[i]);
+        const vec l = vec_fma(vec_set1(g->l[r + i]), fix, vec_set1(sum[i]));
 
-        s->fix[r + i] = N(lane0)(fix);
+        s->fix[r + i] = lane0(fix);
         g->m[r + i] = m[i];
-        g->l[r + i] = N(lane0)(l);
+        g->l[r + i] = lane0(l);
     }
 }
 
-static ALWAYS_INLINE void N(narrow_softmax)(const STATE *s, ROWS *g, int64_t j0,
-                                            int64_t a, int64_t e, int edge, int64_t r,
-                                            const int rows)
+static ALWAYS_INLINE void narrow_softmax(const struct state *s, struct rows *g,
+                                         int64_t j0, int64_t a, int64_t e, int edge,
+                                         int64_t r, const int rows)
 {
     const struct problem *p = s->p;
 
     for (int64_t i = r; i < r + rows; i++) {
         if (p->softcap > 0 || p->bias.data || p->alibi)
-            N(narrow_rule)(s, g, i, j0, a, e);
+            narrow_rule(s, g, i, j0, a, e);
         if (edge)
-            N(narrow_hide)(s, g, i, j0, a, e, edge);
+            narrow_hide(s, g, i, j0, a, e, edge);
     }
-    N(narrow_weigh)(s, g, a, e, edge, r, rows);
+    narrow_weigh(s, g, a, e, edge, r, rows);
 }
 
-static void N(narrow_block)(STATE *s, ROWS *g, int64_t j0)
+static void narrow_block(struct state *s, struct rows *g, int64_t j0)
 {
     const int64_t lanes = g->tally ? g->width : g->rows;
     int edge;
-    const struct key_range x = N(keys_left)(
-        s, g, lanes, j0, N(block_range)(s, g->lo, g->hi, j0, NARROW_BC), &edge);
+    const struct key_range x =
+        keys_left(s, g, lanes, j0, block_range(s, g->lo, g->hi, j0, NARROW_BC), &edge);
 
     if (x.lo >= x.hi)
         return;
     if (g->tally) {
-        N(narrow_tally)(s, g, j0, x.lo, x.hi, edge);
+        narrow_tally(s, g, j0, x.lo, x.hi, edge);
     } else {
-        N(narrow_scores)(s, g, j0, x.lo, x.hi);
-        FOR_ROWS_OF(4, g->rows, N(narrow_softmax), s, g, j0, x.lo, x.hi, edge);
-        N(narrow_pack_weights)(s, g, x.lo, x.hi);
+        narrow_scores(s, g, j0, x.lo, x.hi);
+        FOR_ROWS_OF(4, g->rows, narrow_softmax, s, g, j0, x.lo, x.hi, edge);
+        narrow_pack_weights(s, g, x.lo, x.hi);
     }
-    N(narrow_values)(s, g, j0, x.lo, x.hi, edge);
+    narrow_values(s, g, j0, x.lo, x.hi, edge);
 }
 
-static void N(forward_narrow)(STATE *s)
+static void forward_narrow(struct state *s)
 {
-    ROWS *const g = s->rows;
+    struct rows *const g = s->rows;
     const int64_t split = s->p->split_keys;
 
-    N(begin_rows)(s, g, s->t->row, s->t->rows);
-    N(narrow_pack_q)(s, g);
-    N(clear_rows)(s, g);
+    begin_rows(s, g, s->t->row, s->t->rows);
+    narrow_pack_q(s, g);
+    clear_rows(s, g);
     for (int64_t k0 = g->lo / split * split; k0 < g->hi; k0 += split) {
         for (int64_t j0 = max_i64(g->lo, k0) / NARROW_BC * NARROW_BC;
              j0 < min_i64(g->hi, k0 + split); j0 += NARROW_BC)
-            N(narrow_block)(s, g, j0);
-        if (N(many_splits)(s, g))
-            N(push_split)(s, g, (k0 - s->t->keys.lo) / split);
+            narrow_block(s, g, j0);
+        if (many_splits(s, g))
+            push_split(s, g, (k0 - s->t->keys.lo) / split);
     }
-    N(combine_pending)(s, g);
+    combine_pending(s, g);
     for (int64_t r = 0; r < g->rows; r++) {
         const REAL *const acc = g->acc + r * s->p->dv;
 
-        if (N(leaves_partial)(s))
-            N(store_partial)(s, g, r, acc, 1);
+        if (leaves_partial(s))
+            store_partial(s, g, r, acc, 1);
         else
-            N(finish_row)(s, g, r, g->m[r], g->l[r], acc);
+            finish_row(s, g, r, g->m[r], g->l[r], acc);
     }
-    if (g->tally && !N(leaves_partial)(s))
-        N(finish_stats)(s, g);
+    if (g->tally && !leaves_partial(s))
+        finish_stats(s, g);
 }

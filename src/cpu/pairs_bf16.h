@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: pairs of neighbouring bf16 in the 32 bits of a lane, as all bf16
- * products want them.  Parameters: forward_tmpl.h.
+ * products want them.  Parameters: template_params.h.
  */
 #define PAIRS(n) (((n) + 1) / 2)
 
-static inline __m512bh N(set1_pair)(uint32_t pair)
+static inline __m512bh set1_pair(uint32_t pair)
 {
     return (__m512bh)_mm512_set1_epi32((int)pair);
 }
 
-static inline __m512bh N(load_pairs)(const void *p)
+static inline __m512bh load_pairs(const void *p)
 {
     return (__m512bh)_mm512_loadu_si512(p);
 }
 
 /* Pairs c / 2 .. of columns c .. c + 31 of a row of d columns; 0 past the last. */
-static inline __m512 N(load_row_pairs)(const uint16_t *row, int64_t step, int64_t c,
-                                       int64_t d)
+static inline __m512 load_row_pairs(const uint16_t *row, int64_t step, int64_t c,
+                                    int64_t d)
 {
     const int64_t n = min_i64(2 * VLEN, d - c);
 
@@ -33,13 +33,13 @@ static inline __m512 N(load_row_pairs)(const uint16_t *row, int64_t step, int64_
 }
 
 /* Bytes of Q as pack_q leaves it. */
-static size_t N(q_size)(const struct problem *p)
+static size_t q_size(const struct problem *p)
 {
     return (size_t)ceil_div_i64(p->d, 2 * VLEN) * VLEN * BR * sizeof(uint32_t);
 }
 
 /* Q[c / 2][r] = columns c and c + 1 of row r; 0 past the last, to a whole vector. */
-static void N(pack_q)(const STATE *s, ROWS *g)
+static void pack_q(const struct state *s, struct rows *g)
 {
     const struct problem *p = s->p;
 
@@ -49,18 +49,18 @@ static void N(pack_q)(const STATE *s, ROWS *g)
 
             for (int r = 0; r < VLEN; r++) {
                 const int64_t row = min_i64(r0 + r, g->rows - 1);
-                x[r] = N(load_row_pairs)(
+                x[r] = load_row_pairs(
                     attendi_view_row(&p->q, s->t->b, g->head[row], g->query[row]),
                     p->q.stride[3], c, p->d);
             }
-            V(transpose)(x);
+            vec_transpose(x);
             for (int64_t y = 0; y < VLEN; y++)
-                V(store)(g->q + (c / 2 + y) * BR + r0, x[y]);
+                vec_store(g->q + (c / 2 + y) * BR + r0, x[y]);
         }
 }
 
 /* The pair at p in every lane, and acc += x y, both in the order written. */
-static inline __m512bh N(spread_pair)(const void *p)
+static inline __m512bh spread_pair(const void *p)
 {
     __m512bh x;
 
@@ -68,13 +68,13 @@ static inline __m512bh N(spread_pair)(const void *p)
     return x;
 }
 
-static inline void N(mac_pairs)(__m512 *acc, __m512bh x, __m512bh y)
+static inline void mac_pairs(__m512 *acc, __m512bh x, __m512bh y)
 {
     __asm__ volatile("vdpbf16ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
 }
 
 /* 0 in the place of values whose weight is marked. */
-static inline __m512bh N(seen_pairs)(__m512bh value, __m512bh weight)
+static inline __m512bh seen_pairs(__m512bh value, __m512bh weight)
 {
     const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)weight);
 
@@ -82,7 +82,7 @@ static inline __m512bh N(seen_pairs)(__m512bh value, __m512bh weight)
 }
 
 /* Weights of two keys as pairs of bf16. */
-static inline void N(store_pairs)(REAL *to, VEC even, VEC odd)
+static inline void store_pairs(REAL *to, vec even, vec odd)
 {
     const __m512i lane =
         _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -94,53 +94,54 @@ static inline void N(store_pairs)(REAL *to, VEC even, VEC odd)
 }
 
 /* The same for keys x and x + 1, in place: row x / 2 is written after row x is read. */
-enum { N(keeps_weights) = 0 };
+enum { KEEPS_WEIGHTS = 0 };
 
-static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
-                                   VEC odd)
+static inline void keep_weights(const struct state *s, int64_t x, int64_t r, vec even,
+                                vec odd)
 {
-    N(store_pairs)(s->s + x / 2 * BR + r, even, odd);
+    store_pairs(s->s + x / 2 * BR + r, even, odd);
 }
 
 /*
  * product = sum of weights v over keys a .. e - 1, in float: squares of weights lose too
  * much by rounding to bf16.  A hidden key's weight has the sign bit set.
  */
-static ALWAYS_INLINE void N(multiply_columns)(const STATE *s, const ROWS *g, int64_t j0,
-                                              int64_t a, int64_t e, const REAL *weights,
-                                              int64_t c, const int columns, REAL *product)
+static ALWAYS_INLINE void multiply_columns(const struct state *s, const struct rows *g,
+                                           int64_t j0, int64_t a, int64_t e,
+                                           const REAL *weights, int64_t c,
+                                           const int columns, REAL *product)
 {
     const attend_view *v = &s->p->v;
 
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        VEC acc[4];
+        vec acc[4];
 
         for (int i = 0; i < columns; i++)
-            acc[i] = V(set1)(0);
+            acc[i] = vec_set1(0);
         for (int64_t x = a; x < e; x++) {
             const uint16_t *const value =
                 (const uint16_t *)attendi_view_row(v, s->t->b, s->t->hk, j0 + x) +
                 c * v->stride[3];
-            const VEC w = V(load)(weights + x * BR + r);
+            const vec w = vec_load(weights + x * BR + r);
 
             for (int i = 0; i < columns; i++) {
-                const VEC y = V(set1)(attendi_bf16_to_f32(value[i * v->stride[3]]));
-                acc[i] = V(fma)(V(pick)(w, V(set1)(0), y), w, acc[i]);
+                const vec y = vec_set1(attendi_bf16_to_f32(value[i * v->stride[3]]));
+                acc[i] = vec_fma(vec_blend(w, vec_set1(0), y), w, acc[i]);
             }
         }
         for (int i = 0; i < columns; i++)
-            V(store)(product + (c + i) * BR + r, acc[i]);
+            vec_store(product + (c + i) * BR + r, acc[i]);
     }
 }
 
-static void N(multiply_values)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
-                               int select, REAL *weights, REAL *product)
+static void multiply_values(struct state *s, struct rows *g, int64_t j0, int64_t a,
+                            int64_t e, int select, REAL *weights, REAL *product)
 {
     int64_t c = 0;
 
     (void)select;
     for (; c + 4 <= s->p->dv; c += 4)
-        N(multiply_columns)(s, g, j0, a, e, weights, c, 4, product);
+        multiply_columns(s, g, j0, a, e, weights, c, 4, product);
     for (; c < s->p->dv; c++)
-        N(multiply_columns)(s, g, j0, a, e, weights, c, 1, product);
+        multiply_columns(s, g, j0, a, e, weights, c, 1, product);
 }

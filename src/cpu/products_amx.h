@@ -4,7 +4,7 @@
  * rows of 32 bf16 by 16 rows of 16 pairs.  Queries stand in the lanes here too, so both
  * are the same product: scores are S^T = K Q^T, with Q in pairs of columns, values
  * O^T = V^T P, with P in pairs of keys; layout_amx.h lays out K and V.
- * The instruction treats denormals as 0.  Parameters: forward_tmpl.h.
+ * The instruction treats denormals as 0.  Parameters: template_params.h.
  *
  * Where V is not finite, the turned V has 0, so that it cannot reach rows that do not
  * see it, and the rows that do get their share by themselves: each row has the same
@@ -15,12 +15,12 @@
 #define TILE 32
 _Static_assert(BR == TILE && BC % TILE == 0, "blocks are whole tiles");
 
-static int64_t N(tile_floor)(int64_t n) { return n / TILE * TILE; }
+static int64_t tile_floor(int64_t n) { return n / TILE * TILE; }
 
-static int64_t N(tile_ceil)(int64_t n) { return ceil_div_i64(n, TILE) * TILE; }
+static int64_t tile_ceil(int64_t n) { return ceil_div_i64(n, TILE) * TILE; }
 
 /* Eight tile registers of 16 rows by 64 bytes. */
-static void N(begin_blocks)(void)
+static void begin_blocks(void)
 {
     static const struct {
         uint8_t palette, start_row, reserved[14];
@@ -33,16 +33,16 @@ static void N(begin_blocks)(void)
     _tile_loadconfig(&config);
 }
 
-static void N(end_blocks)(void) { _tile_release(); }
+static void end_blocks(void) { _tile_release(); }
 
 /* The compilers do not know what the tile instructions read. */
-static inline void N(settle_memory)(void) { __asm__ volatile("" ::: "memory"); }
+static inline void settle_memory(void) { __asm__ volatile("" ::: "memory"); }
 
 /*
  * A B: A is TILE rows of `units` squares of TILE columns, each with its rows one after
  * another, and B has as many squares of TILE / 2 rows of BR pairs.
  */
-struct N(product) {
+struct product {
     const uint16_t *a;
     const uint32_t *b;
     int64_t units;
@@ -50,9 +50,9 @@ struct N(product) {
 };
 
 /* Elements of a square of A and of B. */
-enum { N(unit_a) = TILE * TILE, N(unit_b) = TILE / 2 * BR };
+enum { UNIT_A = TILE * TILE, UNIT_B = TILE / 2 * BR };
 
-static inline void N(begin_product)(void)
+static inline void begin_product(void)
 {
     _tile_zero(0);
     _tile_zero(1);
@@ -65,17 +65,16 @@ static inline void N(begin_product)(void)
  * eight: a core that runs two threads has hardly more than its eight for each, and a tile
  * instruction that finds none free holds up all that follows.
  */
-enum { N(unit_steps) = 4 };
+enum { UNIT_STEPS = 4 };
 
-static ALWAYS_INLINE void N(unit_step)(const uint16_t *a, const uint32_t *b,
-                                       const int step)
+static ALWAYS_INLINE void unit_step(const uint16_t *a, const uint32_t *b, const int step)
 {
     const int64_t row = TILE * sizeof *a, lanes = BR * sizeof *b;
 
-    N(settle_memory)();
+    settle_memory();
     if (step == 0) {
         _tile_loadd(4, a, row);
-        _tile_loadd(5, a + N(unit_a) / 2, row);
+        _tile_loadd(5, a + UNIT_A / 2, row);
     } else if (step == 1) {
         _tile_loadd(6, b, lanes);
         _tile_dpbf16ps(0, 4, 6);
@@ -86,104 +85,106 @@ static ALWAYS_INLINE void N(unit_step)(const uint16_t *a, const uint32_t *b,
         _tile_dpbf16ps(1, 4, 6);
         _tile_dpbf16ps(3, 5, 6);
     }
-    N(settle_memory)();
+    settle_memory();
 }
 
-static inline void N(add_unit)(const struct N(product) * p, int64_t unit)
+static inline void add_unit(const struct product *p, int64_t unit)
 {
-    const uint16_t *const a = p->a + unit * N(unit_a);
-    const uint32_t *const b = p->b + unit * N(unit_b);
+    const uint16_t *const a = p->a + unit * UNIT_A;
+    const uint32_t *const b = p->b + unit * UNIT_B;
 
     UNROLL
-    for (int step = 0; step < N(unit_steps); step++)
-        N(unit_step)(a, b, step);
+    for (int step = 0; step < UNIT_STEPS; step++)
+        unit_step(a, b, step);
 }
 
-static inline void N(end_product)(const struct N(product) * p)
+static inline void end_product(const struct product *p)
 {
     const int64_t lanes = BR * sizeof *p->to;
 
-    N(settle_memory)();
+    settle_memory();
     _tile_stored(0, p->to, lanes);
     _tile_stored(1, p->to + VLEN, lanes);
     _tile_stored(2, p->to + TILE / 2 * BR, lanes);
     _tile_stored(3, p->to + TILE / 2 * BR + VLEN, lanes);
-    N(settle_memory)();
+    settle_memory();
 }
 
 /* s->work: scores of two tiles more, and a product of values. */
-enum { N(work_scores) = BC * BR, N(work_product) = TILE * BR };
+enum { WORK_SCORES = BC * BR, WORK_PRODUCT = TILE * BR };
 
 /* Q and keys x .. x + TILE - 1 of the block. */
-static struct N(product) N(score_product)(const STATE *s, const ROWS *g,
-                                          const uint16_t *k, int64_t x, float *scores)
+static struct product score_product(const struct state *s, const struct rows *g,
+                                    const uint16_t *k, int64_t x, float *scores)
 {
-    const int64_t d = N(tile_ceil)(s->p->d);
+    const int64_t d = tile_ceil(s->p->d);
 
-    return (struct N(product)){.a = k + x * d,
-                               .b = (const uint32_t *)g->q,
-                               .units = d / TILE,
-                               .to = scores + x * BR};
+    return (struct product){.a = k + x * d,
+                            .b = (const uint32_t *)g->q,
+                            .units = d / TILE,
+                            .to = scores + x * BR};
 }
 
 /* Products of keys a .. e - 1 to scores, and s->top of those. */
-static void N(scale_scores)(const STATE *s, float *scores, VEC scale, int64_t a,
-                            int64_t e)
+static void scale_scores(const struct state *s, float *scores, vec scale, int64_t a,
+                         int64_t e)
 {
-    VEC low = V(load)(s->top), high = V(load)(s->top + VLEN);
+    vec low = vec_load(s->top), high = vec_load(s->top + VLEN);
 
     for (int64_t x = a; x < e; x++) {
         float *const at = scores + x * BR;
-        const VEC y = V(mul)(V(load)(at), scale), z = V(mul)(V(load)(at + VLEN), scale);
+        const vec y = vec_mul(vec_load(at), scale),
+                  z = vec_mul(vec_load(at + VLEN), scale);
 
-        V(store)(at, y);
-        V(store)(at + VLEN, z);
-        low = V(max)(y, low);
-        high = V(max)(z, high);
+        vec_store(at, y);
+        vec_store(at + VLEN, z);
+        low = vec_max(y, low);
+        high = vec_max(z, high);
     }
-    V(store)(s->top, low);
-    V(store)(s->top + VLEN, high);
+    vec_store(s->top, low);
+    vec_store(s->top + VLEN, high);
 }
 
-static void N(scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+static void scores(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
+                   int64_t e)
 {
     (void)j0;
-    for (int64_t x = N(tile_floor)(a); x < e; x += TILE) {
-        const struct N(product) product =
-            N(score_product)(s, g, (const uint16_t *)s->k, x, s->s);
+    for (int64_t x = tile_floor(a); x < e; x += TILE) {
+        const struct product product =
+            score_product(s, g, (const uint16_t *)s->k, x, s->s);
 
-        N(begin_product)();
+        begin_product();
         for (int64_t u = 0; u < product.units; u++)
-            N(add_unit)(&product, u);
-        N(end_product)(&product);
+            add_unit(&product, u);
+        end_product(&product);
     }
-    N(scale_scores)(s, s->s, V(set1)(N(narrow)(s->p->scale)), a, e);
+    scale_scores(s, s->s, vec_set1(to_real(s->p->scale)), a, e);
 }
 
 /* 0 for weights outside keys a .. e - 1 in the tiles that hold these. */
-static void N(clear_weights)(float *weights, int64_t a, int64_t e)
+static void clear_weights(float *weights, int64_t a, int64_t e)
 {
-    const int64_t from = N(tile_floor)(a) / 2, to = N(tile_ceil)(e) / 2;
+    const int64_t from = tile_floor(a) / 2, to = tile_ceil(e) / 2;
 
     memset(weights + from * BR, 0, (size_t)(a / 2 - from) * BR * sizeof *weights);
     memset(weights + PAIRS(e) * BR, 0, (size_t)(to - PAIRS(e)) * BR * sizeof *weights);
 }
 
 /* Columns c .. c + TILE - 1 of V and weights of keys a .. e - 1. */
-static struct N(product) N(value_product)(const uint16_t *v, const float *weights,
-                                          int64_t a, int64_t e, int64_t c, float *to)
+static struct product value_product(const uint16_t *v, const float *weights, int64_t a,
+                                    int64_t e, int64_t c, float *to)
 {
-    const int64_t from = N(tile_floor)(a);
+    const int64_t from = tile_floor(a);
 
-    return (struct N(product)){.a = v + c * BC + from * TILE,
-                               .b = (const uint32_t *)weights + from / 2 * BR,
-                               .units = (N(tile_ceil)(e) - from) / TILE,
-                               .to = to};
+    return (struct product){.a = v + c * BC + from * TILE,
+                            .b = (const uint32_t *)weights + from / 2 * BR,
+                            .units = (tile_ceil(e) - from) / TILE,
+                            .to = to};
 }
 
 /* What keys a .. e - 1 add to acc where V is not finite, in the rows that see them. */
-static void N(add_infinite)(const STATE *s, const ROWS *g, const float *weights,
-                            int64_t j0, int64_t a, int64_t e)
+static void add_infinite(const struct state *s, const struct rows *g,
+                         const float *weights, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *v = &s->p->v;
 
@@ -199,11 +200,10 @@ static void N(add_infinite)(const STATE *s, const ROWS *g, const float *weights,
                 const __m512i w1 = _mm512_and_si512(w, _mm512_set1_epi32(~0xffff));
                 const __mmask16 seen = (__mmask16)~_mm512_movepi32_mask(w1);
                 float *const at = g->acc + c * BR + r;
-                const VEC value1 = _mm512_castsi512_ps(_mm512_set1_epi32((int)(y << 16)));
+                const vec value1 = _mm512_castsi512_ps(_mm512_set1_epi32((int)(y << 16)));
 
-                V(store)
-                (at, _mm512_mask3_fmadd_ps(_mm512_castsi512_ps(w1), value1, V(load)(at),
-                                           seen));
+                vec_store(at, _mm512_mask3_fmadd_ps(_mm512_castsi512_ps(w1), value1,
+                                                    vec_load(at), seen));
             }
         }
     }

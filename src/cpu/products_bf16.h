@@ -4,20 +4,20 @@
  * products of neighbours to a float.  Scores pair neighbouring columns, so K is
  * used where it lies; values pair neighbouring keys, so V is interleaved a block
  * at a time and weights are rounded to bf16 in pairs.  The instruction treats
- * denormals as 0.  Parameters: forward_tmpl.h.
+ * denormals as 0.  Parameters: template_params.h.
  */
 _Static_assert(BC % 2 == 0 && SUM_COLUMNS % 2 == 0, "pairs do not cross a block");
 
-static struct operand_sizes N(operand_sizes)(const struct problem *p)
+static struct operand_sizes operand_sizes(const struct problem *p)
 {
     const size_t k_rows = p->k.stride[3] == 1 || p->d <= 1 ? 0 : BC;
 
-    return (struct operand_sizes){.q = N(q_size)(p),
+    return (struct operand_sizes){.q = q_size(p),
                                   .k = (size_t)p->d * k_rows * sizeof(uint16_t),
                                   .v = (size_t)p->dv * (BC / 2) * sizeof(uint32_t)};
 }
 
-static void N(open_keys)(STATE *s, int64_t j0, int64_t a, int64_t e)
+static void open_keys(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *k = &s->p->k;
     const int64_t columns = s->p->d;
@@ -37,8 +37,8 @@ static void N(open_keys)(STATE *s, int64_t j0, int64_t a, int64_t e)
     s->keys = (struct operand){buffer, columns};
 }
 
-static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *odd,
-                            int64_t n, int64_t step)
+static void pair_columns(uint32_t *to, const uint16_t *even, const uint16_t *odd,
+                         int64_t n, int64_t step)
 {
     int64_t c = 0;
 
@@ -60,7 +60,7 @@ static void N(pair_columns)(uint32_t *to, const uint16_t *even, const uint16_t *
 }
 
 /* V[x / 2][c] = column c of keys x and x + 1; only the last key of all is alone. */
-static struct operand N(pair_values)(const STATE *s, int64_t j0, int64_t a, int64_t e)
+static struct operand pair_values(const struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *v = &s->p->v;
     const int64_t columns = s->p->dv;
@@ -71,20 +71,20 @@ static struct operand N(pair_values)(const STATE *s, int64_t j0, int64_t a, int6
         const uint16_t *odd =
             x + 1 < e ? attendi_view_row(v, s->t->b, s->t->hk, j0 + x + 1) : NULL;
 
-        N(pair_columns)(pairs + x / 2 * columns, even, odd, columns, v->stride[3]);
+        pair_columns(pairs + x / 2 * columns, even, odd, columns, v->stride[3]);
     }
     return (struct operand){pairs, columns};
 }
 
-static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
+static void open_block(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
-    N(open_keys)(s, j0, a, e);
-    s->values = N(pair_values)(s, j0, a, e);
+    open_keys(s, j0, a, e);
+    s->values = pair_values(s, j0, a, e);
     s->finite = -1;
 }
 
 /* Whether both of each pair are finite: 1 added to an exponent of all ones carries. */
-static bool N(pairs_finite)(const uint32_t *pairs, int64_t count)
+static bool pairs_finite(const uint32_t *pairs, int64_t count)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f807f80);
     const __m512i one = _mm512_set1_epi32(0x00800080);
@@ -101,12 +101,12 @@ static bool N(pairs_finite)(const uint32_t *pairs, int64_t count)
     return _mm512_test_epi32_mask(carried, _mm512_set1_epi32((int)0x80008000u)) == 0;
 }
 
-static int N(values_finite)(STATE *s, int64_t a, int64_t e)
+static int values_finite(struct state *s, int64_t a, int64_t e)
 {
     const int64_t from = a / 2 * s->p->dv, to = PAIRS(e) * s->p->dv;
 
     if (s->finite < 0)
-        s->finite = N(pairs_finite)((const uint32_t *)s->values.data + from, to - from);
+        s->finite = pairs_finite((const uint32_t *)s->values.data + from, to - from);
     return s->finite;
 }
 
@@ -114,49 +114,47 @@ static int N(values_finite)(STATE *s, int64_t a, int64_t e)
  * As the microkernel of products_fma_tmpl.h, for pairs: one at a + i row + t step, in
  * bytes, a vector of them at b + t BR.
  */
-static ALWAYS_INLINE void N(microkernel)(__m512 *acc, const void *a, int64_t row,
-                                         int64_t step, const void *b, int64_t n,
-                                         const int rows, const int nv)
+static ALWAYS_INLINE void microkernel(__m512 *acc, const void *a, int64_t row,
+                                      int64_t step, const void *b, int64_t n,
+                                      const int rows, const int nv)
 {
     if (rows == KR && nv == 3) {
-        pairs_microkernel_3(acc, a, row, step, b, n);
+        microkernel_3(acc, a, row, step, b, n);
         return;
     }
     if (rows == KR && nv == 2) {
-        pairs_microkernel_2(acc, a, row, step, b, n);
+        microkernel_2(acc, a, row, step, b, n);
         return;
     }
-    N(zero)(acc, rows, nv);
+    zero_sums(acc, rows, nv);
 #pragma GCC unroll 4
     for (int64_t t = 0; t < n; t++) {
         __m512bh y[QV];
 
         for (int v = 0; v < nv; v++)
-            y[v] = N(load_pairs)((const uint32_t *)b + t * BR + v * VLEN);
+            y[v] = load_pairs((const uint32_t *)b + t * BR + v * VLEN);
         for (int i = 0; i < rows; i++) {
-            const __m512bh x = N(spread_pair)((const char *)a + i * row + t * step);
+            const __m512bh x = spread_pair((const char *)a + i * row + t * step);
 
             for (int v = 0; v < nv; v++)
-                N(mac_pairs)(&acc[i * nv + v], x, y[v]);
+                mac_pairs(&acc[i * nv + v], x, y[v]);
         }
     }
 }
 
 /* The last column of an odd number: a pair of one. */
-static ALWAYS_INLINE void N(add_last_column)(__m512 *acc, const uint16_t *a, int64_t row,
-                                             const uint32_t *b, const int rows,
-                                             const int nv)
+static ALWAYS_INLINE void add_last_column(__m512 *acc, const uint16_t *a, int64_t row,
+                                          const uint32_t *b, const int rows, const int nv)
 {
     for (int i = 0; i < rows; i++)
         for (int v = 0; v < nv; v++)
-            N(mac_pairs)
-    (&acc[i * nv + v], N(set1_pair)(a[i * row]), N(load_pairs)(b + v * VLEN));
+            mac_pairs(&acc[i * nv + v], set1_pair(a[i * row]), load_pairs(b + v * VLEN));
 }
 
-static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x,
-                                        int64_t r, const int keys, const int nv)
+static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g,
+                                     int64_t x, int64_t r, const int keys, const int nv)
 {
-    const __m512 scale = _mm512_set1_ps(N(narrow)(s->p->scale));
+    const __m512 scale = _mm512_set1_ps(to_real(s->p->scale));
     const int64_t d = s->p->d, row = s->keys.row;
     const uint16_t *const key = (const uint16_t *)s->keys.data + x * row;
     const uint32_t *const q = (const uint32_t *)g->q + r;
@@ -166,11 +164,11 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
         const int64_t n = min_i64(SUM_COLUMNS, d - c);
         __m512 acc[KR * QV];
 
-        N(microkernel)
-        (acc, key + c, row * 2, sizeof(uint32_t), q + c / 2 * BR, n / 2, keys, nv);
+        microkernel(acc, key + c, row * 2, sizeof(uint32_t), q + c / 2 * BR, n / 2, keys,
+                    nv);
         if (n % 2)
-            N(add_last_column)
-            (acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys, nv);
+            add_last_column(acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys,
+                            nv);
         for (int v = 0; v < nv; v++) {
             __m512 top = _mm512_loadu_ps(tops + v * VLEN);
 
@@ -189,9 +187,9 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
 }
 
 /* As in products_fma_tmpl.h, two keys at a time. */
-static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a,
-                                        int64_t e, int64_t c, const int columns,
-                                        const int select, const int nv)
+static ALWAYS_INLINE void value_tile(const struct state *s, const struct rows *g,
+                                     int64_t a, int64_t e, int64_t c, const int columns,
+                                     const int select, const int nv)
 {
     const int64_t n = PAIRS(e) - a / 2;
     const uint32_t *const values =
@@ -200,16 +198,17 @@ static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a
     __m512 acc[KR * QV];
 
     if (!select)
-        N(microkernel)
-    (acc, values, sizeof(uint32_t), s->values.row * 4, weights, n, columns, nv);
-    else N(zero)(acc, columns, nv);
+        microkernel(acc, values, sizeof(uint32_t), s->values.row * 4, weights, n, columns,
+                    nv);
+    else
+        zero_sums(acc, columns, nv);
     for (int64_t t = 0; t < n && select; t++)
         for (int i = 0; i < columns; i++)
             for (int v = 0; v < nv; v++) {
-                const __m512bh w = N(load_pairs)(weights + t * BR + v * VLEN);
-                const __m512bh value = N(spread_pair)(values + t * s->values.row + i);
+                const __m512bh w = load_pairs(weights + t * BR + v * VLEN);
+                const __m512bh value = spread_pair(values + t * s->values.row + i);
 
-                N(mac_pairs)(&acc[i * nv + v], N(seen_pairs)(value, w), w);
+                mac_pairs(&acc[i * nv + v], seen_pairs(value, w), w);
             }
     for (int i = 0; i < columns; i++)
         for (int v = 0; v < nv; v++) {

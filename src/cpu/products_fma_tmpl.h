@@ -2,18 +2,17 @@
 /*
  * Not a header: the products by multiply-add in REAL.  K and V of that type with a
  * last stride of 1 are read in place; any other is widened, a block at a time.
- * Parameters: forward_tmpl.h.
+ * Parameters: template_params.h.
  */
 
-static bool N(in_place)(const attend_view *view)
+static bool in_place(const attend_view *view)
 {
     return view->dtype == REAL_DTYPE && (view->stride[3] == 1 || view->size[3] <= 1);
 }
 
-static struct operand_sizes N(operand_sizes)(const struct problem *p)
+static struct operand_sizes operand_sizes(const struct problem *p)
 {
-    const size_t k_rows = N(in_place)(&p->k) ? 0 : BC,
-                 v_rows = N(in_place)(&p->v) ? 0 : BC;
+    const size_t k_rows = in_place(&p->k) ? 0 : BC, v_rows = in_place(&p->v) ? 0 : BC;
 
     return (struct operand_sizes){.q = (size_t)p->d * BR * sizeof(REAL),
                                   .k = (size_t)p->d * k_rows * sizeof(REAL),
@@ -25,41 +24,41 @@ static struct operand_sizes N(operand_sizes)(const struct problem *p)
  * a(i, t) is a number at a + i row + t step, b(t, v) a vector at b + t BR.  Every sum
  * runs over t in order, so prefill and decode agree in every bit.
  */
-static ALWAYS_INLINE void N(microkernel)(VEC *acc, const REAL *a, int64_t row,
-                                         int64_t step, const REAL *b, int64_t n,
-                                         const int rows, const int nv)
+static ALWAYS_INLINE void microkernel(vec *acc, const REAL *a, int64_t row, int64_t step,
+                                      const REAL *b, int64_t n, const int rows,
+                                      const int nv)
 {
 #ifdef MICROKERNEL_BY_HAND
     const int64_t size = sizeof(REAL);
 
     if (rows == KR && nv == 3) {
-        V(microkernel_3)(acc, a, row * size, step * size, b, n);
+        microkernel_3(acc, a, row * size, step * size, b, n);
         return;
     }
     if (rows == KR && nv == 2) {
-        V(microkernel_2)(acc, a, row * size, step * size, b, n);
+        microkernel_2(acc, a, row * size, step * size, b, n);
         return;
     }
 #endif
-    N(zero)(acc, rows, nv);
+    zero_sums(acc, rows, nv);
 #pragma GCC unroll 4
     for (int64_t t = 0; t < n; t++) {
-        VEC y[NV_MAX];
+        vec y[NV_MAX];
 
         for (int v = 0; v < nv; v++)
-            y[v] = V(load)(b + t * BR + v * VLEN);
+            y[v] = vec_load(b + t * BR + v * VLEN);
         for (int i = 0; i < rows; i++) {
-            const VEC x = V(spread)(a + i * row + t * step);
+            const vec x = vec_broadcast(a + i * row + t * step);
 
             for (int v = 0; v < nv; v++)
-                V(mac)(&acc[i * nv + v], x, y[v]);
+                vec_mac(&acc[i * nv + v], x, y[v]);
         }
     }
 }
 
-static ALWAYS_INLINE void N(widen_rows)(const STATE *s, const attend_view *view,
-                                        int64_t j0, int64_t a, int64_t e, REAL *to,
-                                        const attend_dtype dtype)
+static ALWAYS_INLINE void widen_rows(const struct state *s, const attend_view *view,
+                                     int64_t j0, int64_t a, int64_t e, REAL *to,
+                                     const attend_dtype dtype)
 {
     const int64_t columns = view->size[3], step = view->stride[3];
 
@@ -68,40 +67,40 @@ static ALWAYS_INLINE void N(widen_rows)(const STATE *s, const attend_view *view,
         int64_t c = 0;
 
         for (; step == 1 && c + VLEN <= columns; c += VLEN)
-            V(store)(to + x * columns + c, N(load_lanes)(from, dtype, 1, c, VLEN));
+            vec_store(to + x * columns + c, load_lanes(from, dtype, 1, c, VLEN));
         for (; c < columns; c++)
             to[x * columns + c] = (REAL)attendi_load(from, dtype, c * step);
     }
 }
 
 /* Keys a .. e - 1 of the block from j0 on, of K or V; `buffer` holds a block. */
-static struct operand N(block_rows)(const STATE *s, const attend_view *view, int64_t j0,
-                                    int64_t a, int64_t e, REAL *buffer)
+static struct operand block_rows(const struct state *s, const attend_view *view,
+                                 int64_t j0, int64_t a, int64_t e, REAL *buffer)
 {
-    if (N(in_place)(view))
+    if (in_place(view))
         return (struct operand){attendi_view_row(view, s->t->b, s->t->hk, j0),
                                 view->stride[2]};
-    FOR_DTYPES(view->dtype, N(widen_rows), s, view, j0, a, e, buffer);
+    FOR_DTYPES(view->dtype, widen_rows, s, view, j0, a, e, buffer);
     return (struct operand){buffer, view->size[3]};
 }
 
 /* What the tiles of the item share of keys a .. e - 1 of a block: K alone, or V too. */
-static void N(open_keys)(STATE *s, int64_t j0, int64_t a, int64_t e)
+static void open_keys(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
-    s->keys = N(block_rows)(s, &s->p->k, j0, a, e, s->k);
+    s->keys = block_rows(s, &s->p->k, j0, a, e, s->k);
 }
 
-static void N(open_block)(STATE *s, int64_t j0, int64_t a, int64_t e)
+static void open_block(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
-    N(open_keys)(s, j0, a, e);
-    s->values = N(block_rows)(s, &s->p->v, j0, a, e, s->v);
+    open_keys(s, j0, a, e);
+    s->values = block_rows(s, &s->p->v, j0, a, e, s->v);
     s->finite = -1;
 }
 
 /* x * 0 is 0 for finite x and NaN otherwise. */
-static int N(all_finite)(struct operand values, int64_t a, int64_t e, int64_t columns)
+static int all_finite(struct operand values, int64_t a, int64_t e, int64_t columns)
 {
-    VEC sum = V(set1)(0);
+    vec sum = vec_set1(0);
     REAL lanes[VLEN], rest = 0;
 
     for (int64_t x = a; x < e; x++) {
@@ -109,38 +108,38 @@ static int N(all_finite)(struct operand values, int64_t a, int64_t e, int64_t co
         int64_t c = 0;
 
         for (; c + VLEN <= columns; c += VLEN)
-            sum = V(fma)(V(load)(row + c), V(set1)(0), sum);
+            sum = vec_fma(vec_load(row + c), vec_set1(0), sum);
         for (; c < columns; c++)
             rest += row[c] * 0;
     }
-    V(store)(lanes, sum);
+    vec_store(lanes, sum);
     for (int v = 0; v < VLEN; v++)
         rest += lanes[v];
     return rest == 0;
 }
 
 /* Whether the block's values are finite, looked at once for all tiles. */
-static int N(values_finite)(STATE *s, int64_t a, int64_t e)
+static int values_finite(struct state *s, int64_t a, int64_t e)
 {
     if (s->finite < 0)
-        s->finite = N(all_finite)(s->values, a, e, s->p->dv);
+        s->finite = all_finite(s->values, a, e, s->p->dv);
     return s->finite;
 }
 
 /* ---- wide: queries in the lanes ---- */
 
 /* x times the scale, rounded once. */
-static inline VEC N(scaled)(const STATE *s, VEC x)
+static inline vec scaled(const struct state *s, vec x)
 {
     const REAL scale = (REAL)s->p->scale;
 
-    return (double)scale == s->p->scale ? V(mul)(x, V(set1)(scale))
-                                        : V(times)(x, s->p->scale);
+    return (double)scale == s->p->scale ? vec_mul(x, vec_set1(scale))
+                                        : vec_times(x, s->p->scale);
 }
 
 /* Q[c][r] = q[r][c] scale, for rows r0 .. r0 + VLEN - 1. */
-static ALWAYS_INLINE void N(pack_q_rows)(const STATE *s, ROWS *g, int64_t r0,
-                                         const attend_dtype dtype)
+static ALWAYS_INLINE void pack_q_rows(const struct state *s, struct rows *g, int64_t r0,
+                                      const attend_dtype dtype)
 {
     const struct problem *p = s->p;
     const int64_t step = p->q.stride[3];
@@ -152,59 +151,59 @@ static ALWAYS_INLINE void N(pack_q_rows)(const STATE *s, ROWS *g, int64_t r0,
     }
     for (int64_t c = 0; c < p->d; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->d - c);
-        VEC x[VLEN];
+        vec x[VLEN];
 
         if (n == VLEN && step == 1)
             for (int r = 0; r < VLEN; r++)
-                x[r] = N(load_lanes)(q[r], dtype, 1, c, VLEN);
+                x[r] = load_lanes(q[r], dtype, 1, c, VLEN);
         else
             for (int r = 0; r < VLEN; r++)
-                x[r] = N(load_lanes)(q[r], dtype, step, c, n);
-        V(transpose)(x);
+                x[r] = load_lanes(q[r], dtype, step, c, n);
+        vec_transpose(x);
         for (int64_t y = 0; y < n; y++)
-            V(store)(g->q + (c + y) * BR + r0, N(scaled)(s, x[y]));
+            vec_store(g->q + (c + y) * BR + r0, scaled(s, x[y]));
     }
 }
 
-static void N(pack_q)(const STATE *s, ROWS *g)
+static void pack_q(const struct state *s, struct rows *g)
 {
     for (int64_t r0 = 0; r0 < g->width; r0 += VLEN)
-        FOR_DTYPES(s->p->q.dtype, N(pack_q_rows), s, g, r0);
+        FOR_DTYPES(s->p->q.dtype, pack_q_rows, s, g, r0);
 }
 
 /* Sums of many columns are cut into pieces so that rounding grows with the piece. */
-static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x,
-                                        int64_t r, const int keys, const int nv)
+static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g,
+                                     int64_t x, int64_t r, const int keys, const int nv)
 {
     const struct operand k = s->keys;
 
     const int64_t d = s->p->d;
     const REAL *const key = (const REAL *)k.data + x * k.row, *const q = g->q + r;
     REAL *const to = s->s + x * BR + r, *const tops = s->top + r;
-    VEC acc[KR * QV];
+    vec acc[KR * QV];
 
-    N(microkernel)(acc, key, k.row, 1, q, min_i64(SUM_COLUMNS, d), keys, nv);
+    microkernel(acc, key, k.row, 1, q, min_i64(SUM_COLUMNS, d), keys, nv);
     for (int v = 0; v < nv; v++) {
-        VEC top = V(load)(tops + v * VLEN);
+        vec top = vec_load(tops + v * VLEN);
 
         for (int i = 0; i < keys; i++) {
-            V(store)(to + i * BR + v * VLEN, acc[i * nv + v]);
-            top = V(max)(acc[i * nv + v], top);
+            vec_store(to + i * BR + v * VLEN, acc[i * nv + v]);
+            top = vec_max(acc[i * nv + v], top);
         }
         if (d <= SUM_COLUMNS)
-            V(store)(tops + v * VLEN, top);
+            vec_store(tops + v * VLEN, top);
     }
     for (int64_t c = SUM_COLUMNS; c < d; c += SUM_COLUMNS) {
-        N(microkernel)
-        (acc, key + c, k.row, 1, q + c * BR, min_i64(SUM_COLUMNS, d - c), keys, nv);
+        microkernel(acc, key + c, k.row, 1, q + c * BR, min_i64(SUM_COLUMNS, d - c), keys,
+                    nv);
         for (int i = 0; i < keys; i++)
             for (int v = 0; v < nv; v++) {
                 REAL *at = to + i * BR + v * VLEN, *top = tops + v * VLEN;
-                const VEC sum = V(add)(V(load)(at), acc[i * nv + v]);
+                const vec sum = vec_add(vec_load(at), acc[i * nv + v]);
 
-                V(store)(at, sum);
+                vec_store(at, sum);
                 if (c + SUM_COLUMNS >= d)
-                    V(store)(top, V(max)(sum, V(load)(top)));
+                    vec_store(top, vec_max(sum, vec_load(top)));
             }
     }
 }
@@ -213,62 +212,42 @@ static ALWAYS_INLINE void N(score_tile)(const STATE *s, const ROWS *g, int64_t x
  * acc = acc fix + P V for columns c .. c + columns - 1.  `select`: V holds Inf or NaN,
  * and 0 * NaN is NaN, so a hidden key's value is replaced by 0 lane by lane.
  */
-static ALWAYS_INLINE void N(value_tile)(const STATE *s, const ROWS *g, int64_t a,
-                                        int64_t e, int64_t c, const int columns,
-                                        const int select, const int nv)
+static ALWAYS_INLINE void value_tile(const struct state *s, const struct rows *g,
+                                     int64_t a, int64_t e, int64_t c, const int columns,
+                                     const int select, const int nv)
 {
     const struct operand values = s->values;
     const REAL *const v0 = (const REAL *)values.data + a * values.row + c;
     const REAL *const w = s->s + a * BR;
-    VEC acc[KR * QV];
+    vec acc[KR * QV];
 
     if (select)
-        N(zero)(acc, columns, nv);
+        zero_sums(acc, columns, nv);
     else
-        N(microkernel)(acc, v0, 1, values.row, w, e - a, columns, nv);
+        microkernel(acc, v0, 1, values.row, w, e - a, columns, nv);
     for (int64_t x = 0; x < e - a && select; x++)
         for (int i = 0; i < columns; i++)
             for (int v = 0; v < nv; v++) {
-                const VEC weight = V(load)(w + x * BR + v * VLEN);
-                const VEC value = V(set1)(v0[x * values.row + i]);
-                acc[i * nv + v] =
-                    V(fma)(V(pick)(weight, V(set1)(0), value), weight, acc[i * nv + v]);
+                const vec weight = vec_load(w + x * BR + v * VLEN);
+                const vec value = vec_set1(v0[x * values.row + i]);
+                acc[i * nv + v] = vec_fma(vec_blend(weight, vec_set1(0), value), weight,
+                                          acc[i * nv + v]);
             }
     for (int i = 0; i < columns; i++)
         for (int v = 0; v < nv; v++) {
             REAL *at = g->acc + (c + i) * BR + v * VLEN;
-            V(store)
-            (at, V(fma)(V(load)(at), V(load)(s->fix + v * VLEN), acc[i * nv + v]));
+            vec_store(
+                at, vec_fma(vec_load(at), vec_load(s->fix + v * VLEN), acc[i * nv + v]));
         }
 }
 
 /* Weights are kept as they are. */
-enum { N(keeps_weights) = 1 };
+enum { KEEPS_WEIGHTS = 1 };
 
 /* Weights of keys x and x + 1 of the block, as the product wants them. */
-static inline void N(keep_weights)(const STATE *s, int64_t x, int64_t r, VEC even,
-                                   VEC odd)
+static inline void keep_weights(const struct state *s, int64_t x, int64_t r, vec even,
+                                vec odd)
 {
-    V(store)(s->s + x * BR + r, even);
-    V(store)(s->s + (x + 1) * BR + r, odd);
-}
-
-static void N(add_values)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
-                          int select);
-
-/* product = sum of weights v over keys a .. e - 1, weights as s->s has them. */
-static void N(multiply_values)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e,
-                               int select, REAL *weights, REAL *product)
-{
-    REAL *const own = s->s, *const acc = g->acc, *const fix = s->fix;
-    REAL zeros[BR] = {0};
-
-    (void)j0;
-    s->s = weights;
-    s->fix = zeros;
-    g->acc = product;
-    N(add_values)(s, g, a, e, select);
-    s->s = own;
-    s->fix = fix;
-    g->acc = acc;
+    vec_store(s->s + x * BR + r, even);
+    vec_store(s->s + (x + 1) * BR + r, odd);
 }

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: both products of a wide tile over a block, in register tiles of KR
- * keys, or columns of V, by nv vectors of queries.  Parameters: forward_tmpl.h, and
- * N(score_tile), N(value_tile), N(keep_weights) of a file of products.
+ * keys, or columns of V, by nv vectors of queries.  Parameters: template_params.h, and
+ * score_tile, value_tile, keep_weights of a file of products.
  */
 
-static ALWAYS_INLINE void N(score_block)(const STATE *s, const ROWS *g, int64_t a,
-                                         int64_t e, int64_t r, const int nv)
+static ALWAYS_INLINE void score_block(const struct state *s, const struct rows *g,
+                                      int64_t a, int64_t e, int64_t r, const int nv)
 {
     if (e - a >= KR) /* the last tile has some keys once more, to the same bits */
         for (int64_t x = a; x < e; x += KR)
-            N(score_tile)(s, g, min_i64(x, e - KR), r, KR, nv);
+            score_tile(s, g, min_i64(x, e - KR), r, KR, nv);
     else
         for (int64_t x = a; x < e; x++)
-            N(score_tile)(s, g, x, r, 1, nv);
+            score_tile(s, g, x, r, 1, nv);
 }
 
 /*
  * Keys that the first vectors of rows no longer see, as above a diagonal, are scored
  * for the others alone; what is left there is hidden before it is used.
  */
-static void N(scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+static void scores(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
+                   int64_t e)
 {
     int64_t x = a;
 
@@ -29,26 +30,27 @@ static void N(scores)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int6
             r + VLEN < g->width ? min_i64(e, max_i64(x, g->last_end[r / VLEN] - j0)) : e;
 
         if (x < end)
-            FOR_VECTORS((g->width - r) / VLEN, N(score_block), s, g, x, end, r);
+            FOR_VECTORS((g->width - r) / VLEN, score_block, s, g, x, end, r);
         x = end;
     }
 }
 
-static ALWAYS_INLINE void N(value_block)(const STATE *s, const ROWS *g, int64_t a,
-                                         int64_t e, int select, const int nv)
+static ALWAYS_INLINE void value_block(const struct state *s, const struct rows *g,
+                                      int64_t a, int64_t e, int select, const int nv)
 {
     int64_t c = 0;
 
     for (; !select && c + KR <= s->p->dv; c += KR)
-        N(value_tile)(s, g, a, e, c, KR, 0, nv);
+        value_tile(s, g, a, e, c, KR, 0, nv);
     for (; c < s->p->dv; c++)
         if (select)
-            N(value_tile)(s, g, a, e, c, 1, 1, nv);
+            value_tile(s, g, a, e, c, 1, 1, nv);
         else
-            N(value_tile)(s, g, a, e, c, 1, 0, nv);
+            value_tile(s, g, a, e, c, 1, 0, nv);
 }
 
-static void N(add_values)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int select)
+static void add_values(const struct state *s, const struct rows *g, int64_t a, int64_t e,
+                       int select)
 {
-    FOR_VECTORS(g->width / VLEN, N(value_block), s, g, a, e, select);
+    FOR_VECTORS(g->width / VLEN, value_block, s, g, a, e, select);
 }

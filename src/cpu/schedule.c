@@ -115,7 +115,7 @@ static bool has_splits(const struct problem *p, const struct kernels *k)
 struct schedule attendi_schedule(const struct problem *p, const struct kernels *k,
                                  int threads, bool split_always)
 {
-    const int64_t tile_rows = k->tile_rows(p->dtype), tiles_max = k->tiles_max(p->dtype);
+    const int64_t tile_rows = k->tile_rows, tiles_max = k->tiles_max;
     const int64_t tiles = attendi_tiling(p, tile_rows, 0).count;
     const bool alike = rows_are_alike(p);
     const int64_t few = tiles_of_item(tiles, tiles_max, threads, EVEN_ITEMS_PER_WORKER);

@@ -6,12 +6,12 @@
  * double every FLUSH_GROUPS groups of tiles, so that errors do not grow with nq.  Tiles
  * and groups begin at multiples of their size from query 0: what a column sums depends
  * neither on the item's other keys nor on what else is wanted.
- * Parameters: forward_tmpl.h.
+ * Parameters: template_params.h.
  */
 #define GROUP_ROWS (TILES_MAX * BR)
 #define FLUSH_GROUPS 8
 
-struct N(second) {
+struct second_sums {
     const struct second *request;
     const struct second_item *item;
     /* Of the item's columns, [keys][VLEN] and [keys]. */
@@ -20,35 +20,35 @@ struct N(second) {
     struct second_pool pool;
 };
 
-/* As N(carve), for an item of the second pass. */
-static size_t N(carve_second)(STATE *s, struct N(second) * c, const struct problem *p,
-                              char *base)
+/* As carve, for an item of the second pass. */
+static size_t carve_second(struct state *s, struct second_sums *c,
+                           const struct problem *p, char *base)
 {
-    const struct operand_sizes sizes = N(operand_sizes)(p);
+    const struct operand_sizes sizes = operand_sizes(p);
     const size_t lanes = BR * sizeof(REAL), keys = (size_t)p->second->item_keys;
     size_t used = 0;
-    ROWS none;
+    struct rows none;
 
-    s->s = N(take)(base, &used, BC * lanes);
-    s->extra = N(take)(base, &used, BC * lanes);
-    s->words = N(take)(base, &used, p->mask.data ? BC / 32 * sizeof *s->words : 0);
-    s->top = N(take)(base, &used, lanes);
-    s->k = N(take)(base, &used, sizes.k);
-    s->rows = N(take)(base, &used, TILES_MAX * sizeof *s->rows);
+    s->s = take(base, &used, BC * lanes);
+    s->extra = take(base, &used, BC * lanes);
+    s->words = take(base, &used, p->mask.data ? BC / 32 * sizeof *s->words : 0);
+    s->top = take(base, &used, lanes);
+    s->k = take(base, &used, sizes.k);
+    s->rows = take(base, &used, TILES_MAX * sizeof *s->rows);
     for (int64_t x = 0; x < TILES_MAX; x++) {
-        ROWS *const g = base ? &s->rows[x] : &none;
+        struct rows *const g = base ? &s->rows[x] : &none;
 
-        g->q = N(take)(base, &used, sizes.q);
-        g->m = N(take)(base, &used, lanes);
-        g->l = N(take)(base, &used, lanes);
+        g->q = take(base, &used, sizes.q);
+        g->m = take(base, &used, lanes);
+        g->l = take(base, &used, lanes);
     }
-    c->mass = N(take)(base, &used, keys * VLEN * sizeof(REAL));
-    c->last = N(take)(base, &used, keys * VLEN * sizeof(REAL));
-    c->max = N(take)(base, &used, keys * VLEN * sizeof(REAL));
-    c->mass_sum = N(take)(base, &used, keys * sizeof(double));
-    c->last_sum = N(take)(base, &used, keys * sizeof(double));
-    c->max_sum = N(take)(base, &used, keys * sizeof(double));
-    c->pool.sums = N(take)(base, &used, attendi_pool_size(p, GROUP_ROWS));
+    c->mass = take(base, &used, keys * VLEN * sizeof(REAL));
+    c->last = take(base, &used, keys * VLEN * sizeof(REAL));
+    c->max = take(base, &used, keys * VLEN * sizeof(REAL));
+    c->mass_sum = take(base, &used, keys * sizeof(double));
+    c->last_sum = take(base, &used, keys * sizeof(double));
+    c->max_sum = take(base, &used, keys * sizeof(double));
+    c->pool.sums = take(base, &used, attendi_pool_size(p, GROUP_ROWS));
     return used;
 }
 
@@ -57,11 +57,11 @@ static size_t N(carve_second)(STATE *s, struct N(second) * c, const struct probl
  * are counted, l what rounding it to REAL left out, in the units of exp2.  A row whose
  * lse is -inf, or past the last, sees nothing.
  */
-static void N(begin_second)(STATE *s, ROWS *g, int64_t row, int64_t rows)
+static void begin_second(struct state *s, struct rows *g, int64_t row, int64_t rows)
 {
     const struct problem *p = s->p;
 
-    N(begin_rows)(s, g, row, rows);
+    begin_rows(s, g, row, rows);
     for (int64_t r = 0; r < g->width; r++) {
         double lse =
             r < rows ? attendi_second_lse(p, s->t->b, s->head, row + r) : -INFINITY;
@@ -72,31 +72,31 @@ static void N(begin_second)(STATE *s, ROWS *g, int64_t row, int64_t rows)
         } else {
             lse -= attendi_alibi_shift(p, s->t->b, s->head, row + r);
         }
-        g->m[r] = N(narrow)(lse);
+        g->m[r] = to_real(lse);
         g->l[r] = isfinite(g->m[r]) ? (REAL)(((double)g->m[r] - lse) * LOG2_E) : 0;
     }
     if (g->lo < g->hi)
-        N(pack_q)(s, g);
+        pack_q(s, g);
 }
 
 /* Scores of keys a .. e - 1 to P, for lanes r .. r + VLEN - 1; 0 where hidden. */
-static ALWAYS_INLINE void N(recall_lanes)(const STATE *s, const ROWS *g, int64_t a,
-                                          int64_t e, int64_t r, const int edge)
+static ALWAYS_INLINE void recall_lanes(const struct state *s, const struct rows *g,
+                                       int64_t a, int64_t e, int64_t r, const int edge)
 {
-    const VEC lse = V(load)(g->m + r), rest = V(load)(g->l + r);
+    const vec lse = vec_load(g->m + r), rest = vec_load(g->l + r);
 
     for (int64_t x = a; x < e; x++) {
         REAL *const at = s->s + x * BR + r;
-        const VEC y = V(fma)(V(sub)(V(load)(at), lse), V(set1)((REAL)LOG2_E), rest);
-        const VEC w = N(exp2)(y);
+        const vec y = vec_fma(vec_sub(vec_load(at), lse), vec_set1((REAL)LOG2_E), rest);
+        const vec w = vec_exp2(y);
 
-        V(store)
-        (at, edge ? V(pick)(V(load)(s->extra + x * BR + r), V(set1)(0), w) : w);
+        vec_store(at,
+                  edge ? vec_blend(vec_load(s->extra + x * BR + r), vec_set1(0), w) : w);
     }
 }
 
 /* Whether an lse lies so far below a score that exp2 has no answer. */
-static int N(is_beyond)(const STATE *s, const ROWS *g)
+static int is_beyond(const struct state *s, const struct rows *g)
 {
     int beyond = 0;
 
@@ -106,8 +106,8 @@ static int N(is_beyond)(const STATE *s, const ROWS *g)
     return beyond;
 }
 
-static void N(recall_beyond)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
-                             int edge)
+static void recall_beyond(const struct state *s, const struct rows *g, int64_t a,
+                          int64_t e, int edge)
 {
     for (int64_t x = a; x < e; x++) {
         ROLLED
@@ -119,59 +119,62 @@ static void N(recall_beyond)(const STATE *s, const ROWS *g, int64_t a, int64_t e
     }
 }
 
-static void N(recall)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int edge)
+static void recall(const struct state *s, const struct rows *g, int64_t a, int64_t e,
+                   int edge)
 {
-    if (N(is_beyond)(s, g)) {
-        N(recall_beyond)(s, g, a, e, edge);
+    if (is_beyond(s, g)) {
+        recall_beyond(s, g, a, e, edge);
         return;
     }
     for (int64_t r = 0; r < g->width; r += VLEN)
         if (edge)
-            N(recall_lanes)(s, g, a, e, r, 1);
+            recall_lanes(s, g, a, e, r, 1);
         else
-            N(recall_lanes)(s, g, a, e, r, 0);
+            recall_lanes(s, g, a, e, r, 0);
 }
 
 /* Adds P of keys a .. e - 1 to their columns, [e - a][VLEN]. */
-static void N(add_columns)(const STATE *s, const ROWS *g, int64_t a, int64_t e, REAL *to)
+static void add_columns(const struct state *s, const struct rows *g, int64_t a, int64_t e,
+                        REAL *to)
 {
     for (int64_t x = a; x < e; x++, to += VLEN) {
         const REAL *const from = s->s + x * BR;
-        VEC sum = V(load)(from);
+        vec sum = vec_load(from);
 
         for (int64_t r = VLEN; r < g->width; r += VLEN)
-            sum = V(add)(sum, V(load)(from + r));
-        V(store)(to, V(add)(V(load)(to), sum));
+            sum = vec_add(sum, vec_load(from + r));
+        vec_store(to, vec_add(vec_load(to), sum));
     }
 }
 
 /* The same for the last queries; the tile where they begin goes to their sums at once. */
-static void N(add_last)(const STATE *s, const ROWS *g, int64_t a, int64_t e,
-                        int64_t last_query, REAL *to, double *sums)
+static void add_last(const struct state *s, const struct rows *g, int64_t a, int64_t e,
+                     int64_t last_query, REAL *to, double *sums)
 {
     const int64_t first = last_query - g->row;
 
     if (first <= 0)
-        N(add_columns)(s, g, a, e, to);
+        add_columns(s, g, a, e, to);
     else if (first < g->rows)
         attendi_second_add_lanes(s->s + a * BR, BR, REAL_DTYPE, first, g->rows, e - a,
                                  sums);
 }
 
-static void N(max_columns)(const STATE *s, const ROWS *g, int64_t a, int64_t e, REAL *to)
+static void max_columns(const struct state *s, const struct rows *g, int64_t a, int64_t e,
+                        REAL *to)
 {
     for (int64_t x = a; x < e; x++, to += VLEN) {
-        VEC top = V(load)(to);
+        vec top = vec_load(to);
 
         for (int64_t r = 0; r < g->width; r += VLEN)
-            top = V(max)(V(load)(s->s + x * BR + r), top);
-        V(store)(to, top);
+            top = vec_max(vec_load(s->s + x * BR + r), top);
+        vec_store(to, top);
     }
 }
 
 /* Adds keys a .. e - 1 of each row to its block of the pooled map. */
-static void N(add_pooled)(const STATE *s, const ROWS *g, const struct N(second) * c,
-                          int64_t j0, int64_t a, int64_t e)
+static void add_pooled(const struct state *s, const struct rows *g,
+                       const struct second_sums *c, int64_t j0, int64_t a, int64_t e)
 {
     const int64_t block = c->request->block;
     int64_t x = a;
@@ -182,11 +185,11 @@ static void N(add_pooled)(const STATE *s, const ROWS *g, const struct N(second) 
         REAL sums[BR];
 
         for (int64_t r = 0; r < g->width; r += VLEN) {
-            VEC sum = V(set1)(0);
+            vec sum = vec_set1(0);
 
             for (int64_t y = x; y < end; y++)
-                sum = V(add)(sum, V(load)(s->s + y * BR + r));
-            V(store)(sums + r, sum);
+                sum = vec_add(sum, vec_load(s->s + y * BR + r));
+            vec_store(sums + r, sum);
         }
         attendi_pool_add(&c->pool, s->p, c->item, g->row, g->rows, column, sums,
                          REAL_DTYPE);
@@ -195,104 +198,103 @@ static void N(add_pooled)(const STATE *s, const ROWS *g, const struct N(second) 
 }
 
 /* A tile over keys j0 + a .. j0 + e - 1. */
-static void N(second_tile)(STATE *s, const ROWS *g, const struct N(second) * c,
-                           int64_t j0, int64_t a, int64_t e, int edge)
+static void second_tile(struct state *s, const struct rows *g,
+                        const struct second_sums *c, int64_t j0, int64_t a, int64_t e,
+                        int edge)
 {
     const struct second *request = c->request;
     const int64_t at = j0 + a - c->item->keys.lo; /* among the item's keys */
 
-    N(wide_scores)(s, g, j0, a, e, edge);
-    N(recall)(s, g, a, e, edge);
+    wide_scores(s, g, j0, a, e, edge);
+    recall(s, g, a, e, edge);
     if (request->column_mass.data || request->column_max.data)
-        N(add_columns)(s, g, a, e, c->mass + at * VLEN);
+        add_columns(s, g, a, e, c->mass + at * VLEN);
     if (request->column_max.data)
-        N(max_columns)(s, g, a, e, c->max + at * VLEN);
+        max_columns(s, g, a, e, c->max + at * VLEN);
     if (request->column_last.data)
-        N(add_last)
-    (s, g, a, e, request->last_query, c->last + at * VLEN, c->last_sum + at);
+        add_last(s, g, a, e, request->last_query, c->last + at * VLEN, c->last_sum + at);
     if (request->block)
-        N(add_pooled)(s, g, c, j0, a, e);
+        add_pooled(s, g, c, j0, a, e);
     if (request->zoom.data)
         attendi_second_store_zoom(s->p, c->item, g->row, g->rows, j0 + a, e - a,
                                   s->s + a * BR, BR);
 }
 
-static void N(flush)(REAL *lanes, int64_t keys, double *sums)
+static void flush_lanes(REAL *lanes, int64_t keys, double *sums)
 {
     attendi_second_add_lanes(lanes, VLEN, REAL_DTYPE, 0, VLEN, keys, sums);
     memset(lanes, 0, (size_t)(keys * VLEN) * sizeof *lanes);
 }
 
-static void N(flush_columns)(const struct N(second) * c)
+static void flush_columns(const struct second_sums *c)
 {
     const int64_t keys = c->item->keys.hi - c->item->keys.lo;
 
     if (c->request->column_mass.data || c->request->column_max.data)
-        N(flush)(c->mass, keys, c->mass_sum);
+        flush_lanes(c->mass, keys, c->mass_sum);
     if (c->request->column_last.data)
-        N(flush)(c->last, keys, c->last_sum);
+        flush_lanes(c->last, keys, c->last_sum);
 }
 
 /* The part of keys lo .. hi - 1 in the block from j0 on: columns do not go in pairs. */
-static struct key_range N(second_range)(int64_t lo, int64_t hi, int64_t j0)
+static struct key_range second_range(int64_t lo, int64_t hi, int64_t j0)
 {
     return (struct key_range){max_i64(lo - j0, 0), min_i64(hi - j0, BC)};
 }
 
 /* Queries first .. end - 1, at most a group: the tiles take turns on a block of keys. */
-static void N(second_group)(STATE *s, const struct N(second) * c, int64_t first,
-                            int64_t end)
+static void second_group(struct state *s, const struct second_sums *c, int64_t first,
+                         int64_t end)
 {
     struct key_range all = {0, 0};
 
     s->count = 0;
     for (int64_t row = first; row < end; row += BR) {
-        ROWS *const g = &s->rows[s->count++];
+        struct rows *const g = &s->rows[s->count++];
 
-        N(begin_second)(s, g, row, min_i64(BR, s->p->nq - row));
+        begin_second(s, g, row, min_i64(BR, s->p->nq - row));
         if (g->lo < g->hi) {
             all.lo = all.hi == 0 ? g->lo : min_i64(all.lo, g->lo);
             all.hi = max_i64(all.hi, g->hi);
         }
     }
     for (int64_t j0 = all.lo / BC * BC; j0 < all.hi; j0 += BC) {
-        const struct key_range in = N(second_range)(all.lo, all.hi, j0);
+        const struct key_range in = second_range(all.lo, all.hi, j0);
         bool open = false;
 
         for (int64_t x = 0; x < s->count; x++) {
-            const ROWS *const g = &s->rows[x];
+            const struct rows *const g = &s->rows[x];
             int edge;
-            const struct key_range at = N(keys_left)(
-                s, g, g->width, j0, N(second_range)(g->lo, g->hi, j0), &edge);
+            const struct key_range at =
+                keys_left(s, g, g->width, j0, second_range(g->lo, g->hi, j0), &edge);
 
             if (at.lo >= at.hi)
                 continue;
             if (!open)
-                N(open_keys)(s, j0, in.lo, in.hi);
+                open_keys(s, j0, in.lo, in.hi);
             open = true;
-            N(second_tile)(s, g, c, j0, at.lo, at.hi, edge);
+            second_tile(s, g, c, j0, at.lo, at.hi, edge);
         }
     }
 }
 
-static size_t N(second_scratch)(const struct problem *p)
+static size_t second_scratch(const struct problem *p)
 {
-    struct N(second) c;
-    STATE s;
+    struct second_sums c;
+    struct state s;
 
-    return N(carve_second)(&s, &c, p, NULL);
+    return carve_second(&s, &c, p, NULL);
 }
 
-static void N(second)(const struct problem *p, const struct second_item *item,
-                      void *scratch)
+static void second(const struct problem *p, const struct second_item *item, void *scratch)
 {
     const struct second *const request = p->second;
     const struct tile t = {.b = item->b, .hk = item->h / p->group, .keys = item->keys};
     const int64_t keys = item->keys.hi - item->keys.lo;
-    STATE s = {.p = p, .t = &t, .head = item->h, .heads = 1};
-    struct N(second) c = {.request = request, .item = item};
+    struct state s = {.p = p, .t = &t, .head = item->h, .heads = 1};
+    struct second_sums c = {.request = request, .item = item};
 
-    N(carve_second)(&s, &c, p, scratch);
+    carve_second(&s, &c, p, scratch);
     memset(c.mass, 0, (size_t)((char *)c.pool.sums - (char *)c.mass));
     attendi_pool_begin(&c.pool, p, item, GROUP_ROWS, c.pool.sums);
     attendi_second_clear_zoom(p, item);
@@ -304,12 +306,12 @@ static void N(second)(const struct problem *p, const struct second_item *item,
             attendi_keys_seen(p, t.b, first, end - 1, item->keys);
 
         if (seen.lo < seen.hi)
-            N(second_group)(&s, &c, first, end);
+            second_group(&s, &c, first, end);
         attendi_pool_pass(&c.pool, p, item, end);
         if (group / GROUP_ROWS % FLUSH_GROUPS == FLUSH_GROUPS - 1)
-            N(flush_columns)(&c);
+            flush_columns(&c);
     }
-    N(flush_columns)(&c);
+    flush_columns(&c);
     if (request->column_max.data)
         attendi_second_largest(c.max, VLEN, REAL_DTYPE, keys, c.max_sum);
     attendi_second_store_columns(p, item, c.mass_sum, c.max_sum, c.last_sum);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The vocabulary on x86-64-v3; the words are explained in simd_scalar.h. */
+/* Vector operations on x86-64-v3; simd_scalar.h explains them. */
 #ifndef ATTEND_CPU_SIMD_H
 #define ATTEND_CPU_SIMD_H
 
@@ -11,84 +11,90 @@
 #include <stdint.h>
 #include <string.h>
 
-typedef __m256 vf;
-typedef __m256d vd;
+typedef __m256 vec_f32;
 
-enum { VF_LEN = 8, VD_LEN = 4, VF_TURN = VF_LEN, VD_TURN = VD_LEN };
+/* OP(add) is the intrinsic of this element type. */
+#ifdef ELEMENT_F64
+typedef __m256d vec;
+enum { VLEN = 4, F32_LEN = 8, TRANSPOSED = VLEN };
+#define OP(name) _mm256_##name##_pd
+#define ASM_TYPE "d"
+#else
+typedef __m256 vec;
+enum { VLEN = 8, F32_LEN = 8, TRANSPOSED = VLEN };
+#define OP(name) _mm256_##name##_ps
+#define ASM_TYPE "s"
+#endif
 
-static inline vf vf_set1(float x) { return _mm256_set1_ps(x); }
-static inline vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
-static inline void vf_store(float *p, vf x) { _mm256_storeu_ps(p, x); }
-static inline vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
-static inline vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
-static inline vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
-static inline vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
-static inline vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
-static inline vf vf_spread(const float *p) { return vf_set1(*p); }
-static inline void vf_mac(vf *acc, vf x, vf y) { *acc = vf_fma(x, y, *acc); }
-static inline void vf_mac_at(vf *acc, const float *x, vf y)
+static inline vec vec_set1(REAL x) { return OP(set1)(x); }
+static inline vec vec_load(const REAL *p) { return OP(loadu)(p); }
+static inline void vec_store(REAL *p, vec x) { OP(storeu)(p, x); }
+static inline vec vec_add(vec a, vec b) { return OP(add)(a, b); }
+static inline vec vec_sub(vec a, vec b) { return OP(sub)(a, b); }
+static inline vec vec_mul(vec a, vec b) { return OP(mul)(a, b); }
+static inline vec vec_div(vec a, vec b) { return OP(div)(a, b); }
+static inline vec vec_fma(vec a, vec b, vec c) { return OP(fmadd)(a, b, c); }
+static inline vec vec_broadcast(const REAL *p) { return vec_set1(*p); }
+static inline void vec_mac(vec *acc, vec x, vec y) { *acc = vec_fma(x, y, *acc); }
+static inline void vec_mac_at(vec *acc, const REAL *x, vec y)
 {
-    *acc = vf_fma(vf_set1(*x), y, *acc);
+    *acc = vec_fma(vec_set1(*x), y, *acc);
 }
-static inline vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
-static inline vf vf_mark_lt(vf a, vf b)
+static inline vec vec_max(vec a, vec b) { return OP(max)(a, b); }
+static inline vec vec_mask_lt(vec a, vec b)
 {
-    return _mm256_and_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ), _mm256_set1_ps(-0.0f));
+    return OP(and)(OP(cmp)(a, b, _CMP_LT_OQ), vec_set1((REAL)-0.0));
 }
-static inline unsigned vf_lanes_lt(vf a, vf b)
+static inline unsigned vec_lanes_lt(vec a, vec b)
 {
-    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ));
+    return (unsigned)OP(movemask)(OP(cmp)(a, b, _CMP_LT_OQ));
 }
-static inline vf vf_pick_lt(vf a, vf b, vf x, vf y)
+static inline vec vec_blend_lt(vec a, vec b, vec x, vec y)
 {
-    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
+    return OP(blendv)(y, x, OP(cmp)(a, b, _CMP_LT_OQ));
 }
-static inline vf vf_add_lt(vf sum, vf x, vf y)
+static inline vec vec_add_lt(vec sum, vec x, vec y)
 {
-    return _mm256_add_ps(sum, _mm256_and_ps(_mm256_cmp_ps(x, y, _CMP_LT_OQ), x));
+    return OP(add)(sum, OP(and)(OP(cmp)(x, y, _CMP_LT_OQ), x));
 }
-static inline vf vf_either(vf a, vf b) { return _mm256_or_ps(a, b); }
-static inline vf vf_pick(vf mark, vf a, vf b) { return _mm256_blendv_ps(b, a, mark); }
-static inline vf vf_keep_ge(vf x, vf lo, vf y)
+static inline vec vec_or(vec a, vec b) { return OP(or)(a, b); }
+static inline vec vec_blend(vec mask, vec a, vec b) { return OP(blendv)(b, a, mask); }
+static inline vec vec_keep_ge(vec x, vec lo, vec y)
 {
-    return _mm256_and_ps(_mm256_cmp_ps(x, lo, _CMP_NLT_UQ), y);
+    return OP(and)(OP(cmp)(x, lo, _CMP_NLT_UQ), y);
 }
-static inline vf vf_nearest(vf x)
+static inline vec vec_nearest(vec x)
 {
-    return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return OP(round)(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-static inline vf vf_times_pow2(vf x, vf n)
-{
-    const __m256i e = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
 
-    return _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32(e, 23)));
+static inline uint32_t zero_bytes(const unsigned char *p)
+{
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *)p);
+
+    return (uint32_t)_mm256_movemask_epi8(
+        _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256()));
 }
-static inline vf vf_load_f16(const uint16_t *p)
+
+/* ---- floats, and halves as floats ---- */
+
+static inline vec_f32 f32_load(const float *p) { return _mm256_loadu_ps(p); }
+static inline void f32_store(float *p, vec_f32 x) { _mm256_storeu_ps(p, x); }
+static inline vec_f32 f32_load_f16(const uint16_t *p)
 {
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
 }
-static inline vf vf_load_bf16(const uint16_t *p)
+static inline vec_f32 f32_load_bf16(const uint16_t *p)
 {
     const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
 
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
 }
-
-static inline vf vf_times(vf x, double y)
-{
-    const __m256d by = _mm256_set1_pd(y);
-    const __m128 low =
-        _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), by));
-    const __m128 high =
-        _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)), by));
-
-    return _mm256_set_m128(high, low);
-}
-static inline void vf_store_f16(uint16_t *p, vf x)
+static inline void f32_store_f16(uint16_t *p, vec_f32 x)
 {
     _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
 }
-static inline void vf_store_bf16(uint16_t *p, vf x)
+static inline void f32_store_bf16(uint16_t *p, vec_f32 x)
 {
     const __m256i u = _mm256_castps_si256(x);
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(u, 16), _mm256_set1_epi32(1));
@@ -101,36 +107,95 @@ static inline void vf_store_bf16(uint16_t *p, vf x)
     _mm_storeu_si128((__m128i *)p, _mm_packus_epi32(_mm256_castsi256_si128(y),
                                                     _mm256_extracti128_si256(y, 1)));
 }
-static inline vf vf_mark_zero_bytes(const unsigned char *p)
+
+#ifdef ELEMENT_F64
+
+static inline vec vec_times_pow2(vec x, vec n)
+{
+    /* AVX2 cannot convert to 64-bit integers: 1.5 2^52 + n holds n in its low bits. */
+    const __m256i low = _mm256_castpd_si256(_mm256_add_pd(n, _mm256_set1_pd(0x1.8p52)));
+    const __m256i e = _mm256_add_epi64(low, _mm256_set1_epi64x(1023));
+
+    return _mm256_mul_pd(x, _mm256_castsi256_pd(_mm256_slli_epi64(e, 52)));
+}
+static inline vec vec_times(vec x, double y) { return vec_mul(x, vec_set1(y)); }
+static inline void vec_from_f32(vec_f32 x, vec y[2])
+{
+    y[0] = _mm256_cvtps_pd(_mm256_castps256_ps128(x));
+    y[1] = _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1));
+}
+static inline vec_f32 vec_to_f32(const vec y[2])
+{
+    return _mm256_set_m128(_mm256_cvtpd_ps(y[1]), _mm256_cvtpd_ps(y[0]));
+}
+static inline vec vec_mask_zero_bytes(const unsigned char *p)
+{
+    int32_t bytes;
+
+    memcpy(&bytes, p, sizeof bytes);
+    const __m256i wide = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes));
+    const __m256i zero = _mm256_cmpeq_epi64(wide, _mm256_setzero_si256());
+    return _mm256_castsi256_pd(_mm256_slli_epi64(zero, 63));
+}
+static inline vec vec_mask_bit(const uint32_t *words, int bit)
+{
+    const __m256i w = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)words));
+    const __m256i high = _mm256_sll_epi64(w, _mm_cvtsi32_si128(63 - bit));
+
+    return _mm256_and_pd(_mm256_castsi256_pd(high), _mm256_set1_pd(-0.0));
+}
+static inline __attribute__((always_inline)) void vec_transpose(vec x[VLEN])
+{
+    const vec a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
+    const vec c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);
+
+    x[0] = _mm256_permute2f128_pd(a, c, 0x20);
+    x[1] = _mm256_permute2f128_pd(b, d, 0x20);
+    x[2] = _mm256_permute2f128_pd(a, c, 0x31);
+    x[3] = _mm256_permute2f128_pd(b, d, 0x31);
+}
+
+#else
+
+static inline vec vec_times_pow2(vec x, vec n)
+{
+    const __m256i e = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+
+    return _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32(e, 23)));
+}
+static inline vec vec_times(vec x, double y)
+{
+    const __m256d by = _mm256_set1_pd(y);
+    const __m128 low =
+        _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)), by));
+    const __m128 high =
+        _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)), by));
+
+    return _mm256_set_m128(high, low);
+}
+static inline vec vec_mask_zero_bytes(const unsigned char *p)
 {
     const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
     const __m256i zero = _mm256_cmpeq_epi32(wide, _mm256_setzero_si256());
 
     return _mm256_castsi256_ps(_mm256_slli_epi32(zero, 31));
 }
-static inline uint32_t zero_bytes(const unsigned char *p)
-{
-    const __m256i bytes = _mm256_loadu_si256((const __m256i *)p);
-
-    return (uint32_t)_mm256_movemask_epi8(
-        _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256()));
-}
-static inline vf vf_mark_bit(const uint32_t *words, int bit)
+static inline vec vec_mask_bit(const uint32_t *words, int bit)
 {
     const __m256i w = _mm256_loadu_si256((const __m256i *)words);
     const __m256i high = _mm256_sll_epi32(w, _mm_cvtsi32_si128(31 - bit));
 
     return _mm256_and_ps(_mm256_castsi256_ps(high), _mm256_set1_ps(-0.0f));
 }
-static inline __attribute__((always_inline)) void vf_transpose(vf x[VF_LEN])
+static inline __attribute__((always_inline)) void vec_transpose(vec x[VLEN])
 {
-    vf y[VF_LEN];
+    vec y[VLEN];
 
-    for (int i = 0; i < VF_LEN; i += 4) {
-        const vf a = _mm256_unpacklo_ps(x[i], x[i + 1]);
-        const vf b = _mm256_unpackhi_ps(x[i], x[i + 1]);
-        const vf c = _mm256_unpacklo_ps(x[i + 2], x[i + 3]);
-        const vf d = _mm256_unpackhi_ps(x[i + 2], x[i + 3]);
+    for (int i = 0; i < VLEN; i += 4) {
+        const vec a = _mm256_unpacklo_ps(x[i], x[i + 1]);
+        const vec b = _mm256_unpackhi_ps(x[i], x[i + 1]);
+        const vec c = _mm256_unpacklo_ps(x[i + 2], x[i + 3]);
+        const vec d = _mm256_unpackhi_ps(x[i + 2], x[i + 3]);
 
         y[i] = _mm256_shuffle_ps(a, c, 0x44);
         y[i + 1] = _mm256_shuffle_ps(a, c, 0xee);
@@ -142,122 +207,29 @@ static inline __attribute__((always_inline)) void vf_transpose(vf x[VF_LEN])
         x[i + 4] = _mm256_permute2f128_ps(y[i], y[i + 4], 0x31);
     }
 }
-
-static inline __attribute__((always_inline)) void vf_turn(vf x[VF_TURN], const char *rows,
-                                                          int64_t step)
+static inline __attribute__((always_inline)) void
+vec_load_transposed_f16(vec x[TRANSPOSED], const char *rows, int64_t step)
 {
-    for (int i = 0; i < VF_LEN; i++)
-        x[i] = vf_load((const void *)(rows + i * step));
-    vf_transpose(x);
+    for (int i = 0; i < VLEN; i++)
+        x[i] = f32_load_f16((const void *)(rows + i * step));
+    vec_transpose(x);
 }
 static inline __attribute__((always_inline)) void
-vf_turn_f16(vf x[VF_TURN], const char *rows, int64_t step)
+vec_load_transposed_bf16(vec x[TRANSPOSED], const char *rows, int64_t step)
 {
-    for (int i = 0; i < VF_LEN; i++)
-        x[i] = vf_load_f16((const void *)(rows + i * step));
-    vf_transpose(x);
+    for (int i = 0; i < VLEN; i++)
+        x[i] = f32_load_bf16((const void *)(rows + i * step));
+    vec_transpose(x);
 }
+
+#endif
+
 static inline __attribute__((always_inline)) void
-vf_turn_bf16(vf x[VF_TURN], const char *rows, int64_t step)
+vec_load_transposed(vec x[TRANSPOSED], const char *rows, int64_t step)
 {
-    for (int i = 0; i < VF_LEN; i++)
-        x[i] = vf_load_bf16((const void *)(rows + i * step));
-    vf_transpose(x);
-}
-
-static inline vd vd_set1(double x) { return _mm256_set1_pd(x); }
-static inline vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
-static inline void vd_store(double *p, vd x) { _mm256_storeu_pd(p, x); }
-static inline vd vd_add(vd a, vd b) { return _mm256_add_pd(a, b); }
-static inline vd vd_sub(vd a, vd b) { return _mm256_sub_pd(a, b); }
-static inline vd vd_mul(vd a, vd b) { return _mm256_mul_pd(a, b); }
-static inline vd vd_div(vd a, vd b) { return _mm256_div_pd(a, b); }
-static inline vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
-static inline vd vd_spread(const double *p) { return vd_set1(*p); }
-static inline void vd_mac(vd *acc, vd x, vd y) { *acc = vd_fma(x, y, *acc); }
-static inline void vd_mac_at(vd *acc, const double *x, vd y)
-{
-    *acc = vd_fma(vd_set1(*x), y, *acc);
-}
-static inline vd vd_max(vd a, vd b) { return _mm256_max_pd(a, b); }
-static inline vd vd_mark_lt(vd a, vd b)
-{
-    return _mm256_and_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ), _mm256_set1_pd(-0.0));
-}
-static inline unsigned vd_lanes_lt(vd a, vd b)
-{
-    return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ));
-}
-static inline vd vd_pick_lt(vd a, vd b, vd x, vd y)
-{
-    return _mm256_blendv_pd(y, x, _mm256_cmp_pd(a, b, _CMP_LT_OQ));
-}
-static inline vd vd_add_lt(vd sum, vd x, vd y)
-{
-    return _mm256_add_pd(sum, _mm256_and_pd(_mm256_cmp_pd(x, y, _CMP_LT_OQ), x));
-}
-static inline vd vd_either(vd a, vd b) { return _mm256_or_pd(a, b); }
-static inline vd vd_pick(vd mark, vd a, vd b) { return _mm256_blendv_pd(b, a, mark); }
-static inline vd vd_keep_ge(vd x, vd lo, vd y)
-{
-    return _mm256_and_pd(_mm256_cmp_pd(x, lo, _CMP_NLT_UQ), y);
-}
-static inline vd vd_nearest(vd x)
-{
-    return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-static inline vd vd_times_pow2(vd x, vd n)
-{
-    /* AVX2 cannot convert to 64-bit integers: 1.5 2^52 + n holds n in its low bits. */
-    const __m256i low = _mm256_castpd_si256(_mm256_add_pd(n, _mm256_set1_pd(0x1.8p52)));
-    const __m256i e = _mm256_add_epi64(low, _mm256_set1_epi64x(1023));
-
-    return _mm256_mul_pd(x, _mm256_castsi256_pd(_mm256_slli_epi64(e, 52)));
-}
-static inline vd vd_times(vd x, double y) { return _mm256_mul_pd(x, _mm256_set1_pd(y)); }
-static inline vd vd_mark_zero_bytes(const unsigned char *p)
-{
-    int32_t bytes;
-
-    memcpy(&bytes, p, sizeof bytes);
-    const __m256i wide = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes));
-    const __m256i zero = _mm256_cmpeq_epi64(wide, _mm256_setzero_si256());
-    return _mm256_castsi256_pd(_mm256_slli_epi64(zero, 63));
-}
-static inline vd vd_mark_bit(const uint32_t *words, int bit)
-{
-    const __m256i w = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)words));
-    const __m256i high = _mm256_sll_epi64(w, _mm_cvtsi32_si128(63 - bit));
-
-    return _mm256_and_pd(_mm256_castsi256_pd(high), _mm256_set1_pd(-0.0));
-}
-static inline __attribute__((always_inline)) void vd_transpose(vd x[VD_LEN])
-{
-    const vd a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
-    const vd c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);
-
-    x[0] = _mm256_permute2f128_pd(a, c, 0x20);
-    x[1] = _mm256_permute2f128_pd(b, d, 0x20);
-    x[2] = _mm256_permute2f128_pd(a, c, 0x31);
-    x[3] = _mm256_permute2f128_pd(b, d, 0x31);
-}
-
-static inline __attribute__((always_inline)) void vd_turn(vd x[VD_TURN], const char *rows,
-                                                          int64_t step)
-{
-    for (int i = 0; i < VD_LEN; i++)
-        x[i] = vd_load((const void *)(rows + i * step));
-    vd_transpose(x);
-}
-
-static inline void vf_widen(vf x, vd y[2])
-{
-    y[0] = _mm256_cvtps_pd(_mm256_castps256_ps128(x));
-    y[1] = _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1));
-}
-static inline vf vf_narrow(const vd y[2])
-{
-    return _mm256_set_m128(_mm256_cvtpd_ps(y[1]), _mm256_cvtpd_ps(y[0]));
+    for (int i = 0; i < VLEN; i++)
+        x[i] = vec_load((const void *)(rows + i * step));
+    vec_transpose(x);
 }
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: what the templates of one item share.  Parameters: forward_tmpl.h. */
-
-#define BR (QV * VLEN)
+/* Not a header: what the templates of one item share.  Parameters: template_params.h. */
 
 /* Rows computed together, what the rule lets them see, and how far they are. */
-struct N(rows) {
+struct rows {
     int64_t row, rows;      /* rows row .. row + rows - 1 of the head's list */
     int64_t width;          /* lanes in use: rows, rounded up to LANES_STEP */
     int64_t lo, hi;         /* keys of the item that some row sees: lo .. hi - 1 */
@@ -15,27 +13,27 @@ struct N(rows) {
     int64_t anchor[BR];   /* attendi_anchor, with ALiBi */
     const void *mask_row[BR], *bias_row[BR];
     REAL slope[BR];
-    REAL *q;                   /* as the products want it */
-    REAL *m, *l;               /* [BR] each, of the split at hand */
-    REAL *acc;                 /* wide: [dv][BR]; narrow: [rows][dv] */
-    struct N(partial) * level; /* of the splits before: partial_tmpl.h */
-    uint64_t pending;          /* bit x: level[x] is in use */
-    double *sums;              /* [BR][sums_length] of statistics, as m, l and acc */
-    struct N(tally) * tally;   /* the sums of the split at hand; NULL: none */
+    REAL *q;               /* as the products want it */
+    REAL *m, *l;           /* [BR] each, of the split at hand */
+    REAL *acc;             /* wide: [dv][BR]; narrow: [rows][dv] */
+    struct partial *level; /* of the splits before: partial_tmpl.h */
+    uint64_t pending;      /* bit x: level[x] is in use */
+    double *sums;          /* [BR][sums_length] of statistics, as m, l and acc */
+    struct tally *tally;   /* the sums of the split at hand; NULL: none */
 };
 
 /* As m, l and acc of rows. */
-struct N(partial) {
+struct partial {
     REAL *m, *l, *acc;
     double *sums;
 };
 
-struct N(state) {
+struct state {
     const struct problem *p;
     const struct tile *t;
     bool narrow;
     int64_t head, heads; /* the list takes these query heads in turn */
-    ROWS *rows;
+    struct rows *rows;
     int64_t count;
     REAL *s;     /* scores, then weights: wide [BC][BR], narrow [rows][BC] */
     REAL *extra; /* bias, then marks, as s */
@@ -43,15 +41,15 @@ struct N(state) {
     uint32_t (*words)[BR];
     REAL *k, *v; /* a block of K and of V, where they cannot be used in place */
     struct operand keys, values;
-    REAL *work; /* what the products want besides */
-    REAL *top;  /* [BR] wide: the largest score of each row in the block */
-    REAL *fix;  /* [BR] what acc and l of the blocks before are multiplied by */
-    struct N(note) * note; /* the block's statistics; NULL: none */
-    int finite;            /* whether V is, in the block at hand; -1: not looked at yet */
+    REAL *work;        /* what the products want besides */
+    REAL *top;         /* [BR] wide: the largest score of each row in the block */
+    REAL *fix;         /* [BR] what acc and l of the blocks before are multiplied by */
+    struct note *note; /* the block's statistics; NULL: none */
+    int finite;        /* whether V is, in the block at hand; -1: not looked at yet */
 };
 
 /* The next `bytes` of scratch; with base NULL only `used` grows. */
-static void *N(take)(char *base, size_t *used, size_t bytes)
+static void *take(char *base, size_t *used, size_t bytes)
 {
     void *const piece = base ? base + *used : NULL;
 
@@ -60,20 +58,20 @@ static void *N(take)(char *base, size_t *used, size_t bytes)
 }
 
 /* A number of the rule as REAL: one too large for it stays finite. */
-static inline REAL N(narrow)(double x)
+static inline REAL to_real(double x)
 {
     return (REAL)(isfinite(x) ? fmin(fmax(x, -REAL_MAX), REAL_MAX) : x);
 }
 
-static inline REAL N(lane0)(VEC x)
+static inline REAL lane0(vec x)
 {
     REAL lanes[VLEN];
 
-    V(store)(lanes, x);
+    vec_store(lanes, x);
     return lanes[0];
 }
 
-static void N(begin_row)(STATE *s, ROWS *g, int64_t r)
+static void begin_row(struct state *s, struct rows *g, int64_t r)
 {
     const struct problem *p = s->p;
     const int64_t i = g->query[r], h = g->head[r];
@@ -84,7 +82,7 @@ static void N(begin_row)(STATE *s, ROWS *g, int64_t r)
     g->mask_row[r] = p->mask.data ? attendi_view_row(&p->mask, s->t->b, h, i) : NULL;
     g->bias_row[r] = p->bias.data ? attendi_view_row(&p->bias, s->t->b, h, i) : NULL;
     if (p->alibi) {
-        g->slope[r] = N(narrow)(p->alibi[h]);
+        g->slope[r] = to_real(p->alibi[h]);
         g->anchor[r] = attendi_anchor(p, s->t->b, h, i);
     }
     g->all_lo = r == 0 ? seen.lo : max_i64(g->all_lo, seen.lo);
@@ -96,7 +94,7 @@ static void N(begin_row)(STATE *s, ROWS *g, int64_t r)
 }
 
 /* Lanes past the last row repeat it and are never stored. */
-static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
+static void begin_rows(struct state *s, struct rows *g, int64_t row, int64_t rows)
 {
     g->row = row;
     g->rows = rows;
@@ -107,7 +105,7 @@ static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
     for (int64_t r = 0; r < rows; r++) {
         g->query[r] = i;
         g->head[r] = s->head + turn;
-        N(begin_row)(s, g, r);
+        begin_row(s, g, r);
         turn = turn + 1 < s->heads ? turn + 1 : 0;
         i += turn == 0;
     }
@@ -133,8 +131,8 @@ static void N(begin_rows)(STATE *s, ROWS *g, int64_t row, int64_t rows)
  * The part of keys lo .. hi - 1 in the block of `keys` keys from j0 on, from an even key
  * to an even end where nk allows: a key that no row sees is hidden like any other.
  */
-static struct key_range N(block_range)(const STATE *s, int64_t lo, int64_t hi, int64_t j0,
-                                       int64_t keys)
+static struct key_range block_range(const struct state *s, int64_t lo, int64_t hi,
+                                    int64_t j0, int64_t keys)
 {
     const int64_t even = min_i64(hi + (hi & 1), s->p->nk);
 
@@ -146,21 +144,18 @@ static struct key_range N(block_range)(const STATE *s, int64_t lo, int64_t hi, i
  * exp(x), x = s - m <= 0.  Scores stay in natural units: multiplied by log2 e first,
  * one near the largest float would overflow.  `m` is 0 in the place of -inf.
  */
-static inline VEC N(weight_of)(VEC x)
+static inline vec vec_exp(vec x) { return vec_exp2(vec_mul(x, vec_set1((REAL)LOG2_E))); }
+
+static inline vec weight_of(vec score, vec m) { return vec_exp(vec_sub(score, m)); }
+
+static inline vec finite_or_0(vec m)
 {
-    return N(exp2)(V(mul)(x, V(set1)((REAL)LOG2_E)));
+    return vec_blend(vec_mask_lt(m, vec_set1(-REAL_MAX)), vec_set1(0), m);
 }
 
-static inline VEC N(weight)(VEC score, VEC m) { return N(weight_of)(V(sub)(score, m)); }
-
-static inline VEC N(finite_or_0)(VEC m)
+static inline vec softcap(const struct state *s, vec score)
 {
-    return V(pick)(V(mark_lt)(m, V(set1)(-REAL_MAX)), V(set1)(0), m);
-}
+    const vec cap = vec_set1((REAL)fmax(to_real(s->p->softcap), REAL_MIN));
 
-static inline VEC N(softcap)(const STATE *s, VEC score)
-{
-    const VEC cap = V(set1)((REAL)fmax(N(narrow)(s->p->softcap), REAL_MIN));
-
-    return V(mul)(cap, N(tanh)(V(div)(score, cap)));
+    return vec_mul(cap, vec_tanh(vec_div(score, cap)));
 }

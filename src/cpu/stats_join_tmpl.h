@@ -4,30 +4,30 @@
  */
 
 /* What the sums before and the block's are multiplied by. */
-static void N(join_factors)(const STATE *s, const ROWS *g)
+static void join_factors(const struct state *s, const struct rows *g)
 {
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        const VEC before = V(load)(g->tally->m + r), next = V(load)(g->m + r);
-        const VEC base = N(finite_or_0)(V(max)(next, before));
+        const vec before = vec_load(g->tally->m + r), next = vec_load(g->m + r);
+        const vec base = finite_or_0(vec_max(next, before));
 
-        V(store)(s->note->f + r, N(weight)(before, base));
-        V(store)(s->note->f_next + r, N(weight)(next, base));
+        vec_store(s->note->f + r, weight_of(before, base));
+        vec_store(s->note->f_next + r, weight_of(next, base));
     }
 }
 
-static inline void N(join_lanes)(REAL *to, VEC f, const REAL *from, VEC f_next)
+static inline void join_lanes(REAL *to, vec f, const REAL *from, vec f_next)
 {
-    V(store)(to, V(fma)(V(load)(to), f, V(mul)(V(load)(from), f_next)));
+    vec_store(to, vec_fma(vec_load(to), f, vec_mul(vec_load(from), f_next)));
 }
 
 /* The sum of the weights below 1 of one vector of rows. */
-static VEC N(under_one)(const STATE *s, int64_t a, int64_t e, int64_t r)
+static vec under_one(const struct state *s, int64_t a, int64_t e, int64_t r)
 {
-    const REAL *const w = N(plain_weights)(s);
-    VEC sum = V(set1)(0);
+    const REAL *const w = plain_weights(s);
+    vec sum = vec_set1(0);
 
     for (int64_t x = a; x < e; x++)
-        sum = V(add_lt)(sum, V(load)(w + x * BR + r), V(set1)(1));
+        sum = vec_add_lt(sum, vec_load(w + x * BR + r), vec_set1(1));
     return sum;
 }
 
@@ -35,74 +35,76 @@ static VEC N(under_one)(const STATE *s, int64_t a, int64_t e, int64_t r)
  * l - 1.  Where the block has the new maximum, some of its weights are exactly 1, and 1
  * is taken from their number: from a sum near 1 it would leave nothing but rounding.
  */
-static VEC N(block_rest)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int64_t r)
+static vec block_rest(const struct state *s, const struct rows *g, int64_t a, int64_t e,
+                      int64_t r)
 {
-    const struct N(tally) *const t = g->tally;
-    const VEC f = V(load)(s->note->f + r), f_next = V(load)(s->note->f_next + r);
-    const VEC rest = V(load)(t->rest + r), whole = V(load)(s->note->whole + r);
-    const VEC grew = V(mark_lt)(V(load)(t->m + r), V(load)(g->m + r));
-    const VEC more = V(sub)(whole, V(set1)(1));
-    const VEC near = V(pick)(grew, V(set1)(1), V(set1)(-INFINITY));
-    VEC others = more;
+    const struct tally *const t = g->tally;
+    const vec f = vec_load(s->note->f + r), f_next = vec_load(s->note->f_next + r);
+    const vec rest = vec_load(t->rest + r), whole = vec_load(s->note->whole + r);
+    const vec grew = vec_mask_lt(vec_load(t->m + r), vec_load(g->m + r));
+    const vec more = vec_sub(whole, vec_set1(1));
+    const vec near = vec_blend(grew, vec_set1(1), vec_set1(-INFINITY));
+    vec others = more;
 
     /* Each lane by itself: what a row gets must not depend on its neighbours. */
-    if (V(lanes_lt)(more, near)) {
-        const VEC under = N(under_one)(s, a, e, r);
-        const VEC ones = V(nearest)(V(sub)(whole, under));
+    if (vec_lanes_lt(more, near)) {
+        const vec under = under_one(s, a, e, r);
+        const vec ones = vec_nearest(vec_sub(whole, under));
 
-        others = V(pick_lt)(more, near, V(add)(under, V(sub)(ones, V(set1)(1))), more);
+        others =
+            vec_blend_lt(more, near, vec_add(under, vec_sub(ones, vec_set1(1))), more);
     }
-    return V(pick)(grew, V(add)(V(fma)(f, rest, f), others), V(fma)(f_next, whole, rest));
+    return vec_blend(grew, vec_add(vec_fma(f, rest, f), others),
+                     vec_fma(f_next, whole, rest));
 }
 
 /* One side's spread and its square, moved by `by` to another maximum. */
-static void N(move_spread)(VEC *u, VEC *w, VEC l, VEC by)
+static void move_spread(vec *u, vec *w, vec l, vec by)
 {
-    const VEC moved = V(fma)(by, l, *u);
+    const vec moved = vec_fma(by, l, *u);
 
-    *w = V(fma)(by, V(add)(*u, moved), *w);
+    *w = vec_fma(by, vec_add(*u, moved), *w);
     *u = moved;
 }
 
-static void N(join_spread)(const STATE *s, const ROWS *g, int64_t a, int64_t e, int64_t r)
+static void join_spread(const struct state *s, const struct rows *g, int64_t a, int64_t e,
+                        int64_t r)
 {
-    struct N(tally) *const t = g->tally;
-    const VEC f = V(load)(s->note->f + r), f_next = V(load)(s->note->f_next + r);
-    const VEC base = N(finite_or_0)(V(max)(V(load)(g->m + r), V(load)(t->m + r)));
-    const VEC least = V(set1)(-SPREAD_MAX);
+    struct tally *const t = g->tally;
+    const vec f = vec_load(s->note->f + r), f_next = vec_load(s->note->f_next + r);
+    const vec base = finite_or_0(vec_max(vec_load(g->m + r), vec_load(t->m + r)));
+    const vec least = vec_set1(-SPREAD_MAX);
     REAL *const to = t->sum + SUM_SPREAD * BR + r, *const from = s->note->sum + r;
-    VEC u = V(load)(to), w = V(load)(to + BR);
-    VEC u_next = V(load)(from + SUM_SPREAD * BR),
-        w_next = V(load)(from + SUM_SPREAD2 * BR);
+    vec u = vec_load(to), w = vec_load(to + BR);
+    vec u_next = vec_load(from + SUM_SPREAD * BR),
+        w_next = vec_load(from + SUM_SPREAD2 * BR);
 
-    N(move_spread)
-    (&u, &w, V(add)(V(load)(t->rest + r), V(set1)(1)),
-     V(max)(least, V(sub)(V(load)(t->m + r), base)));
-    N(move_spread)
-    (&u_next, &w_next, V(load)(s->note->whole + r),
-     V(max)(least, V(sub)(V(load)(g->m + r), base)));
-    V(store)(to, V(fma)(u, f, V(mul)(u_next, f_next)));
-    V(store)(to + BR, V(fma)(w, f, V(mul)(w_next, f_next)));
-    V(store)(t->rest + r, N(block_rest)(s, g, a, e, r));
+    move_spread(&u, &w, vec_add(vec_load(t->rest + r), vec_set1(1)),
+                vec_max(least, vec_sub(vec_load(t->m + r), base)));
+    move_spread(&u_next, &w_next, vec_load(s->note->whole + r),
+                vec_max(least, vec_sub(vec_load(g->m + r), base)));
+    vec_store(to, vec_fma(u, f, vec_mul(u_next, f_next)));
+    vec_store(to + BR, vec_fma(w, f, vec_mul(w_next, f_next)));
+    vec_store(t->rest + r, block_rest(s, g, a, e, r));
 }
 
-static void N(join_sums)(const STATE *s, const ROWS *g, int64_t a, int64_t e)
+static void join_sums(const struct state *s, const struct rows *g, int64_t a, int64_t e)
 {
-    struct N(tally) *const t = g->tally;
-    struct N(note) *const note = s->note;
-    const int squares = N(wants_noise)(s->p) ? SQUARES : 1;
+    struct tally *const t = g->tally;
+    struct note *const note = s->note;
+    const int squares = wants_noise(s->p) ? SQUARES : 1;
 
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        const VEC f = V(load)(note->f + r), f_next = V(load)(note->f_next + r);
+        const vec f = vec_load(note->f + r), f_next = vec_load(note->f_next + r);
 
-        N(join_spread)(s, g, a, e, r);
+        join_spread(s, g, a, e, r);
         for (int y = 0; y < note->wanted_count; y++) {
             const int64_t at = note->wanted[y] * BR + r;
-            N(join_lanes)(t->sum + at, f, note->sum + at, f_next);
+            join_lanes(t->sum + at, f, note->sum + at, f_next);
         }
         for (int x = 0; x < squares; x++)
-            N(join_lanes)
-        (t->square[x] + r, V(mul)(f, f), note->square[x] + r, V(mul)(f_next, f_next));
-        V(store)(t->m + r, V(max)(V(load)(g->m + r), V(load)(t->m + r)));
+            join_lanes(t->square[x] + r, vec_mul(f, f), note->square[x] + r,
+                       vec_mul(f_next, f_next));
+        vec_store(t->m + r, vec_max(vec_load(g->m + r), vec_load(t->m + r)));
     }
 }

@@ -7,14 +7,14 @@
  * spread u = sum (s - m) e and F (w + 2 D u + D^2 l) for w = sum (s - m)^2 e.
  * A split leaves its sums of each row in double, and core combines them.
  * Passes over scores come before they become weights, passes over weights after, each a
- * loop of its own: what is not asked for costs nothing.  Parameters: forward_tmpl.h.
+ * loop of its own: what is not asked for costs nothing.  Parameters: template_params.h.
  */
 
 /* An integer as wide as REAL. */
-typedef REAL_INTEGER N(integer);
+typedef REAL_INTEGER real_bits;
 
 /* Sums of one tile over the keys so far. */
-struct N(tally) {
+struct tally {
     REAL m[BR], rest[BR]; /* the largest score, and l - 1: see block_rest */
     double keys[BR], raw_mean[BR], raw_m2[BR];
     int64_t position[BR];
@@ -29,7 +29,7 @@ struct N(tally) {
 };
 
 /* The block at hand of the tile at hand. */
-struct N(note) {
+struct note {
     int64_t j0;             /* where the block begins */
     REAL whole[BR];         /* sums of weights */
     REAL f[BR], f_next[BR]; /* what the sums before and the block's are multiplied by */
@@ -44,64 +44,63 @@ struct N(note) {
     REAL *product; /* [dv][BR] */
 };
 
-static bool N(wants)(const STATE *s, unsigned needs)
+static bool wants(const struct state *s, unsigned needs)
 {
     return (s->p->stats.needs & needs) != 0;
 }
 
-static bool N(wants_noise)(const struct problem *p)
+static bool wants_noise(const struct problem *p)
 {
     return (p->stats.needs & (STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE)) != 0;
 }
 
-static int N(sum_count)(const struct problem *p)
+static int sum_count(const struct problem *p)
 {
     return SUM_KINDS + p->stats.bins + p->stats.class_count;
 }
 
-static struct N(note) * N(carve_note)(const struct problem *p, char *base, size_t *used)
+static struct note *carve_note(const struct problem *p, char *base, size_t *used)
 {
     const size_t lanes = BR * sizeof(REAL);
-    struct N(note) *note = N(take)(base, used, sizeof *note);
-    struct N(note) none, *const to = note ? note : &none;
+    struct note *note = take(base, used, sizeof *note);
+    struct note none, *const to = note ? note : &none;
 
-    to->sum = N(take)(base, used, (size_t)N(sum_count)(p) * lanes);
-    to->ln = N(take)(base, used,
-                     p->stats.needs & STATS_LOG_DISTANCE
-                         ? (BR + (size_t)p->group * BC) * sizeof(REAL)
-                         : 0);
-    to->aside = N(take)(base, used, N(wants_noise)(p) ? BC * lanes : 0);
-    to->product = N(take)(base, used, N(wants_noise)(p) ? (size_t)p->dv * lanes : 0);
+    to->sum = take(base, used, (size_t)sum_count(p) * lanes);
+    to->ln = take(base, used,
+                  p->stats.needs & STATS_LOG_DISTANCE
+                      ? (BR + (size_t)p->group * BC) * sizeof(REAL)
+                      : 0);
+    to->aside = take(base, used, wants_noise(p) ? BC * lanes : 0);
+    to->product = take(base, used, wants_noise(p) ? (size_t)p->dv * lanes : 0);
     return note;
 }
 
-static struct N(tally) * N(carve_tally)(const struct problem *p, char *base, size_t *used)
+static struct tally *carve_tally(const struct problem *p, char *base, size_t *used)
 {
     const size_t lanes = BR * sizeof(REAL);
-    struct N(tally) *tally = N(take)(base, used, sizeof *tally);
-    struct N(tally) none, *const to = tally ? tally : &none;
+    struct tally *tally = take(base, used, sizeof *tally);
+    struct tally none, *const to = tally ? tally : &none;
 
-    to->sum = N(take)(base, used, (size_t)N(sum_count)(p) * lanes);
+    to->sum = take(base, used, (size_t)sum_count(p) * lanes);
     for (int x = 0; x < NOISE_KINDS; x++)
-        to->product[x] =
-            N(take)(base, used, N(wants_noise)(p) ? (size_t)p->dv * lanes : 0);
+        to->product[x] = take(base, used, wants_noise(p) ? (size_t)p->dv * lanes : 0);
     return tally;
 }
 
 /* A key as bits in every lane: sift moves them and never looks at them. */
-static ALWAYS_INLINE VEC N(key_bits)(int64_t key)
+static ALWAYS_INLINE vec key_bits(int64_t key)
 {
-    const N(integer) bits = (N(integer))key;
+    const real_bits bits = (real_bits)key;
     REAL x;
 
     memcpy(&x, &bits, sizeof x);
-    return V(set1)(x);
+    return vec_set1(x);
 }
 
-static void N(begin_tally)(const STATE *s, ROWS *g)
+static void begin_tally(const struct state *s, struct rows *g)
 {
-    struct N(tally) *const t = g->tally;
-    const size_t sums = (size_t)N(sum_count)(s->p) * BR * sizeof(REAL);
+    struct tally *const t = g->tally;
+    const size_t sums = (size_t)sum_count(s->p) * BR * sizeof(REAL);
     const int last = s->p->stats.top > 0 ? s->p->stats.top - 1 : 0;
     REAL *const sum = t->sum, *product[NOISE_KINDS], bar[BR];
 
@@ -125,17 +124,17 @@ static void N(begin_tally)(const STATE *s, ROWS *g)
     }
     for (int x = 0; x < ATTEND_TOP_MAX; x++)
         for (int64_t r = 0; r < BR; r += VLEN) {
-            V(store)(t->top[x] + r, V(set1)(-INFINITY));
-            V(store)(t->top_key[x] + r, N(key_bits)(-1));
+            vec_store(t->top[x] + r, vec_set1(-INFINITY));
+            vec_store(t->top_key[x] + r, key_bits(-1));
         }
     for (int x = 0; x < NOISE_KINDS; x++) {
         t->product[x] = product[x];
-        if (N(wants_noise)(s->p))
+        if (wants_noise(s->p))
             memset(product[x], 0, (size_t)s->p->dv * BR * sizeof(REAL));
     }
 }
 
-static const REAL *N(ramp)(const STATE *s) { return s->note->ramp; }
+static const REAL *ramp(const struct state *s) { return s->note->ramp; }
 
 #include "cpu/stats_scores_tmpl.h"
 #include "cpu/stats_weights_tmpl.h"
@@ -145,22 +144,22 @@ static const REAL *N(ramp)(const STATE *s) { return s->note->ramp; }
 /* ---- a block, and the end ------------------------------------------------ */
 
 /* |v| of keys a .. e - 1; in double where the square of a float would not do. */
-static void N(note_norms)(const STATE *s, int64_t j0, int64_t a, int64_t e)
+static void note_norms(const struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *v = &s->p->v;
 
     for (int64_t x = a; x < e; x++) {
         const void *const row = attendi_view_row(v, s->t->b, s->t->hk, j0 + x);
-        VEC squares = V(set1)(0);
+        vec squares = vec_set1(0);
         REAL lanes[VLEN];
         double sum = 0;
 
         for (int64_t c = 0; c < s->p->dv; c += VLEN) {
-            const VEC y = N(load_lanes)(row, v->dtype, v->stride[3], c,
-                                        min_i64(VLEN, s->p->dv - c));
-            squares = V(fma)(y, y, squares);
+            const vec y =
+                load_lanes(row, v->dtype, v->stride[3], c, min_i64(VLEN, s->p->dv - c));
+            squares = vec_fma(y, y, squares);
         }
-        V(store)(lanes, squares);
+        vec_store(lanes, squares);
         for (int i = 0; i < VLEN; i++)
             sum += (double)lanes[i];
         if (!(sum > (double)REAL_MIN / (double)REAL_EPSILON && sum <= (double)REAL_MAX)) {
@@ -175,60 +174,62 @@ static void N(note_norms)(const STATE *s, int64_t j0, int64_t a, int64_t e)
 }
 
 /* Which sums are wanted; the spread is always. */
-static void N(list_sums)(const STATE *s)
+static void list_sums(const struct state *s)
 {
     static const unsigned needs[SUM_KINDS] = {
         [SUM_DISTANCE] = STATS_DISTANCE, [SUM_LOG_DISTANCE] = STATS_LOG_DISTANCE,
         [SUM_NORM] = STATS_NORM,         [SUM_SINK1] = STATS_SINK,
         [SUM_SINK4] = STATS_SINK,        [SUM_NEAR] = STATS_NEAR,
         [SUM_NEAR + 1] = STATS_NEAR,     [SUM_NEAR + 2] = STATS_NEAR};
-    struct N(note) *const note = s->note;
+    struct note *const note = s->note;
 
     note->wanted_count = 0;
-    for (int x = 0; x < N(sum_count)(s->p); x++)
-        if (x >= SUM_KINDS || N(wants)(s, needs[x]))
+    for (int x = 0; x < sum_count(s->p); x++)
+        if (x >= SUM_KINDS || wants(s, needs[x]))
             note->wanted[note->wanted_count++] = x;
 }
 
 /* What the tiles of an item share of a block. */
-static void N(begin_note)(const STATE *s, int64_t j0, int64_t a, int64_t e)
+static void begin_note(const struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     s->note->j0 = j0;
-    N(list_sums)(s);
-    if (N(wants)(s, STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
-        N(note_norms)(s, j0, a, e);
+    list_sums(s);
+    if (wants(s, STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
+        note_norms(s, j0, a, e);
     for (int64_t x = 0; x < BC; x++)
         s->note->ramp[x] = (REAL)x;
 }
 
 /* Before a tile turns its scores of the block into weights. */
-static void N(open_note)(const STATE *s, const ROWS *g, int64_t j0, int64_t a, int64_t e)
+static void open_note(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
+                      int64_t e)
 {
-    struct N(note) *const note = s->note;
+    struct note *const note = s->note;
 
-    memset(note->sum, 0, (size_t)N(sum_count)(s->p) * BR * sizeof(REAL));
+    memset(note->sum, 0, (size_t)sum_count(s->p) * BR * sizeof(REAL));
     memset(note->square, 0, sizeof note->square);
-    if (N(wants)(s, STATS_LOG_DISTANCE))
-        N(ln_distances)(s, g, j0);
-    if (N(wants)(s, STATS_MAGNITUDE_NOISE))
+    if (wants(s, STATS_LOG_DISTANCE))
+        ln_distances(s, g, j0);
+    if (wants(s, STATS_MAGNITUDE_NOISE))
         memcpy(note->aside + a * BR, s->s + a * BR,
                (size_t)((e - a) * BR) * sizeof(REAL));
 }
 
 /* After it: single keys, noise, and the block joined to those before. */
-static void N(close_note)(STATE *s, ROWS *g, int64_t j0, int64_t a, int64_t e, int select)
+static void close_note(struct state *s, struct rows *g, int64_t j0, int64_t a, int64_t e,
+                       int select)
 {
-    if (N(wants)(s, STATS_SINK) && j0 == 0)
-        N(note_sinks)(s, g, a, e);
-    if (N(wants)(s, STATS_NEAR))
-        N(note_near)(s, g, j0, a, e);
-    N(join_factors)(s, g);
-    if (N(wants_noise)(s->p))
-        N(note_noise)(s, g, j0, a, e, select);
-    N(join_sums)(s, g, a, e);
+    if (wants(s, STATS_SINK) && j0 == 0)
+        note_sinks(s, g, a, e);
+    if (wants(s, STATS_NEAR))
+        note_near(s, g, j0, a, e);
+    join_factors(s, g);
+    if (wants_noise(s->p))
+        note_noise(s, g, j0, a, e, select);
+    join_sums(s, g, a, e);
 }
 
-static double N(query_square)(const STATE *s, const ROWS *g, int64_t r)
+static double query_square(const struct state *s, const struct rows *g, int64_t r)
 {
     const attend_view *q = &s->p->q;
     const void *const row = attendi_view_row(q, s->t->b, g->head[r], g->query[r]);
@@ -242,7 +243,8 @@ static double N(query_square)(const STATE *s, const ROWS *g, int64_t r)
 }
 
 /* Sums of values, and of noise. */
-static void N(save_values)(const STATE *s, const ROWS *g, int64_t r, double *record)
+static void save_values(const struct state *s, const struct rows *g, int64_t r,
+                        double *record)
 {
     const struct sums_layout *const sums = &s->p->stats.sums;
     const int64_t dv = s->p->dv;
@@ -263,15 +265,15 @@ static void N(save_values)(const STATE *s, const ROWS *g, int64_t r, double *rec
             noise[2 + c] = (double)g->tally->product[kind][c * BR + r];
     }
     record[ROW_QUERY2] =
-        sums->key_noise ? s->p->scale * s->p->scale * N(query_square)(s, g, r) : 0;
+        sums->key_noise ? s->p->scale * s->p->scale * query_square(s, g, r) : 0;
 }
 
-static void N(save_top)(const STATE *s, const ROWS *g, int64_t r, double shift,
-                        double *record)
+static void save_top(const struct state *s, const struct rows *g, int64_t r, double shift,
+                     double *record)
 {
     const struct sums_layout *const sums = &s->p->stats.sums;
     double *const top = record + attendi_sums_top(sums);
-    N(integer) key;
+    real_bits key;
 
     for (int x = 0; x < sums->top; x++) {
         top[x] = (double)g->tally->top[x][r] + shift;
@@ -281,9 +283,10 @@ static void N(save_top)(const STATE *s, const ROWS *g, int64_t r, double shift,
 }
 
 /* The sums of one row over the split at hand. */
-static void N(save_row_sums)(const STATE *s, const ROWS *g, int64_t r, double *record)
+static void save_row_sums(const struct state *s, const struct rows *g, int64_t r,
+                          double *record)
 {
-    const struct N(tally) *const t = g->tally;
+    const struct tally *const t = g->tally;
     const struct stats *const stats = &s->p->stats;
     const double shift = attendi_alibi_shift(s->p, s->t->b, g->head[r], g->query[r]);
     const REAL *const sum = t->sum + r;
@@ -308,16 +311,16 @@ static void N(save_row_sums)(const STATE *s, const ROWS *g, int64_t r, double *r
     record[ROW_LOG_DISTANCE] = (double)sum[SUM_LOG_DISTANCE * BR];
     record[ROW_NORM] = (double)sum[SUM_NORM * BR];
     record[ROW_QUERY2] = 0;
-    N(save_top)(s, g, r, shift, record);
+    save_top(s, g, r, shift, record);
     double *const bins = record + attendi_sums_bins(&stats->sums);
     for (int x = 0; x < stats->bins + stats->class_count; x++)
         bins[x] = (double)sum[(SUM_KINDS + x) * BR];
-    if (N(wants)(s, STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
-        N(save_values)(s, g, r, record);
+    if (wants(s, STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
+        save_values(s, g, r, record);
 }
 
-static void N(save_sums)(const STATE *s, const ROWS *g)
+static void save_sums(const struct state *s, const struct rows *g)
 {
     for (int64_t r = 0; r < g->rows; r++)
-        N(save_row_sums)(s, g, r, g->sums + r * s->p->stats.sums_length);
+        save_row_sums(s, g, r, g->sums + r * s->p->stats.sums_length);
 }

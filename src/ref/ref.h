@@ -5,6 +5,6 @@
 
 #include "cpu/kernels.h"
 
-extern const struct kernels attendi_ref;
+extern const struct kernel_set attendi_ref;
 
 #endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters of the kernel sets with AVX-512: template_params.h. */
+#include "cpu/simd_avx512.h"
+#include "cpu/microkernel_avx512.h"
+
+#define QV 3
+#define KR 8
+#define NARROW_ROWS 4
+#define NARROW_TILES 2
+#define NARROW_VECTORS 4

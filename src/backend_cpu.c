@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "core/shard.h"
-#include "cpu/schedule.h"
+#include "cpu/dispatch/schedule.h"
 #include "work.h"
 
 /* What a forward pass is cut into, and where its parts of the workspace begin. */

@@ -10,8 +10,8 @@
 #include "base/cpus.h"
 #include "backend.h"
 #include "base/error.h"
-#include "cpu/kernel_sets.h"
-#include "cpu/cpu_features.h"
+#include "cpu/dispatch/kernel_sets.h"
+#include "cpu/dispatch/cpu_features.h"
 #include "ref/ref.h"
 
 #define THREADS_MAX 4096

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "cpu/kernels.h"
+#include "cpu/dispatch/kernels.h"
 
 struct backend;
 

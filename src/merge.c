@@ -4,8 +4,8 @@
 #include "base/base.h"
 #include "backend.h"
 #include "base/error.h"
-#include "cpu/merge_rows.h"
-#include "cpu/kernel_sets.h"
+#include "cpu/merge/merge_rows.h"
+#include "cpu/dispatch/kernel_sets.h"
 #include "work.h"
 
 /* Below this, asking the machine what it has takes longer than not knowing it. */

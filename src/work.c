@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-#include "cpu/kernel_sets.h"
+#include "cpu/dispatch/kernel_sets.h"
 
 const struct kernels *attendi_kernels_for(const attend_context *ctx,
                                           const struct problem *p)

@@ -85,7 +85,7 @@ unsafe_flags() {
 # The build's list, the code's list and the files name the same kernel sets.
 kernel_lists() {
     sed -nE 's/^([a-z][a-z0-9]*) .*/\1/p' "$1/src/cpu/isa/isa.list" | sort >"$tmp/list.build"
-    sed -nE 's/^SET_[A-Z0-9_]+\(([a-z0-9]+).*/\1/p' "$1/src/cpu/kernel_sets.c" | sort >"$tmp/list.code"
+    sed -nE 's/^SET_[A-Z0-9_]+\(([a-z0-9]+).*/\1/p' "$1/src/cpu/dispatch/kernel_sets.c" | sort >"$tmp/list.code"
     awk '/^[a-z]/ { n = split($3, e, ","); for (i = 1; i <= n; i++) print $1 "_" e[i] ".c" }' \
         "$1/src/cpu/isa/isa.list" | sort >"$tmp/list.wanted"
     (cd "$1/src/cpu/isa" && ls -- *.c) | sort >"$tmp/list.files"
@@ -120,7 +120,7 @@ compiles_alone() {
 }
 
 bad=$tmp/bad
-mkdir -p "$bad/src/base" "$bad/src/cpu/isa" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
+mkdir -p "$bad/src/base" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
 printf '#include "core/problem.h"\n' >"$bad/src/base/a.c"
 printf '#include "base/error.h"\n#include "absent.h"\n' >"$bad/tools/b.c"
 printf '#include "../cpu/x.h"\n' >"$bad/src/core/a.c"
@@ -129,7 +129,7 @@ printf 'inline int f(void) { return 1; }\n' >"$bad/include/f.h"
 printf '/* TO%s: later */\n' DO >"$bad/tools/todo.c"
 printf 'set(x -ffast-math)\n' >"$bad/CMakeLists.txt"
 printf 'scalar any f32\navx2 x86_64 f32,f64 -mavx2\n' >"$bad/src/cpu/isa/isa.list"
-printf 'SET_F32_F64(scalar, 0)\n' >"$bad/src/cpu/kernel_sets.c"
+printf 'SET_F32_F64(scalar, 0)\n' >"$bad/src/cpu/dispatch/kernel_sets.c"
 touch "$bad/src/cpu/isa/scalar_f32.c" "$bad/src/cpu/isa/avx2_f32.c"
 printf 'static void N(sum_rows)(int rows)\n' >"$bad/src/cpu/pasted.h"
 printf 'int foreign(void);\nint foreign(void) { return 1; }\n' >"$bad/foreign.c"

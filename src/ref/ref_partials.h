@@ -6,7 +6,7 @@
 #ifndef ATTEND_REF_REF_PARTIALS_H
 #define ATTEND_REF_REF_PARTIALS_H
 
-#include "cpu/tiling.h"
+#include "cpu/dispatch/tiling.h"
 #include "ref/ref_stats.h"
 
 /* A row's record of the keys of `t`; r->score gets its scores, counted from the anchor.

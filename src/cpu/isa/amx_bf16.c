@@ -19,5 +19,5 @@
 #define NARROW_ROWS 4
 #define NARROW_TILES 1
 #include "cpu/isa/element_bf16.h"
-#include "cpu/simd_avx512.h"
+#include "cpu/simd/simd_avx512.h"
 #include "cpu/isa/kernels_amx.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters of the AVX2 and FMA kernel set: template_params.h. */
-#include "cpu/simd_avx2.h"
-#include "cpu/microkernel_avx2.h"
+#include "cpu/simd/simd_avx2.h"
+#include "cpu/simd/microkernel_avx2.h"
 
 #define QV 3
 #define KR 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters of the kernel sets with AVX-512: template_params.h. */
-#include "cpu/simd_avx512.h"
-#include "cpu/microkernel_avx512.h"
+#include "cpu/simd/simd_avx512.h"
+#include "cpu/simd/microkernel_avx512.h"
 
 #define QV 3
 #define KR 8

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters of the kernel set for any machine: template_params.h. */
-#include "cpu/simd_scalar.h"
+#include "cpu/simd/simd_scalar.h"
 
 #define QV 2
 #define KR 4

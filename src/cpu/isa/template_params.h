@@ -31,12 +31,12 @@
 
 #include "base/base.h"
 #include "base/half.h"
-#include "cpu/kernels.h"
-#include "cpu/merge_rows.h"
+#include "cpu/dispatch/kernels.h"
+#include "cpu/merge/merge_rows.h"
 #include "core/second_pool.h"
 #include "core/second_store.h"
 #include "core/tensor.h"
-#include "cpu/cpu_features.h"
+#include "cpu/dispatch/cpu_features.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 /* Of a loop whose arrays must stay in registers, however long its body. */

@@ -136,10 +136,10 @@ static void begin_tally(const struct state *s, struct rows *g)
 
 static const REAL *ramp(const struct state *s) { return s->note->ramp; }
 
-#include "cpu/stats_scores_tmpl.h"
-#include "cpu/stats_weights_tmpl.h"
-#include "cpu/stats_join_tmpl.h"
-#include "cpu/stats_noise_tmpl.h"
+#include "cpu/stats/stats_scores_tmpl.h"
+#include "cpu/stats/stats_weights_tmpl.h"
+#include "cpu/stats/stats_combine_tmpl.h"
+#include "cpu/stats/stats_noise_tmpl.h"
 
 /* ---- a block, and the end ------------------------------------------------ */
 

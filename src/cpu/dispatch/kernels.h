@@ -11,7 +11,7 @@
 
 #include "core/problem.h"
 #include "core/second_request.h"
-#include "cpu/tiling.h"
+#include "cpu/dispatch/tiling.h"
 
 struct merge_run;
 
@@ -42,8 +42,8 @@ struct kernels {
     void (*second)(const struct problem *p, const struct second_item *item,
                    void *scratch);
     /*
-     * Of f64: columns of a row of cpu/merge_rows.h; and exp(x) of numbers that are not
-     * positive, their count a multiple of MERGE_ROWS, within 2 ulp.  The same bits in
+     * Of f64: columns of a row of cpu/merge/merge_rows.h; and exp(x) of numbers that are
+     * not positive, their count a multiple of MERGE_ROWS, within 2 ulp.  The same bits in
      * every set; NULL in the reference.
      */
     void (*merge)(const struct merge_run *run, double *sums);
@@ -54,7 +54,7 @@ struct kernels {
 
 struct kernel_set {
     const char *isa;
-    unsigned needs; /* bits of cpu/cpu_features.h */
+    unsigned needs; /* bits of cpu/dispatch/cpu_features.h */
     /* NULL: no kernels of this type; those of f32 also widen f16 and bf16. */
     const struct kernels *f64, *f32, *bf16;
     const struct kernel_set *fallback; /* for what it does not support; NULL: all is */

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "cpu/kernels.h"
+#include "cpu/dispatch/kernels.h"
 
 struct merge {
     const attend_part *parts;

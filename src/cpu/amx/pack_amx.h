@@ -2,7 +2,7 @@
 /*
  * Not a header: K copied and V turned, a block at a time, into the squares that
  * products_amx.h multiplies.  Scratch holds LAID blocks: the tiles of rows that are on
- * their way at once (block_amx.h) may be in as many.  Parameters: template_params.h.
+ * their way at once (prefill_amx.h) may be in as many.  Parameters: template_params.h.
  */
 #define LAID 3
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/kernel_sets.h"
+#include "cpu/dispatch/kernel_sets.h"
 
 #include "core/tensor.h"
-#include "cpu/cpu_features.h"
+#include "cpu/dispatch/cpu_features.h"
 
 /*
  * The sets, one line each: name, features and, for bf16 alone, the fallback set.  The

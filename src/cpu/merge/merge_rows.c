@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/merge_rows.h"
+#include "cpu/merge/merge_rows.h"
 
 #include <math.h>
 #include <stdio.h>

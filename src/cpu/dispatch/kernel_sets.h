@@ -3,7 +3,7 @@
 #ifndef ATTEND_CPU_KERNEL_SETS_H
 #define ATTEND_CPU_KERNEL_SETS_H
 
-#include "cpu/kernels.h"
+#include "cpu/dispatch/kernels.h"
 
 /* Best first, NULL at the end. */
 extern const struct kernel_set *const attendi_kernel_sets[];

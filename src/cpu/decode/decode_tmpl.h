@@ -2,7 +2,7 @@
 /*
  * Not a header: items of fewer rows than a vector has lanes, as in decoding, where
  * time goes into reading K and V once.  Keys stand in the lanes of the scores, columns
- * in those of the values; every sum takes its terms in the order of wide_tmpl.h.
+ * in those of the values; every sum takes its terms in the order of prefill_tmpl.h.
  * Parameters: template_params.h.
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/tiling.h"
+#include "cpu/dispatch/tiling.h"
 
 #include "base/base.h"
 #include "core/shard.h"

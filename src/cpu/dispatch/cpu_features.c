@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE
 
-#include "cpu/cpu_features.h"
+#include "cpu/dispatch/cpu_features.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

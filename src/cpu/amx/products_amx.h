@@ -3,7 +3,7 @@
  * Not a header: both products of a wide bf16 tile by tdpbf16ps, which multiplies 16
  * rows of 32 bf16 by 16 rows of 16 pairs.  Queries stand in the lanes here too, so both
  * are the same product: scores are S^T = K Q^T, with Q in pairs of columns, values
- * O^T = V^T P, with P in pairs of keys; layout_amx.h lays out K and V.
+ * O^T = V^T P, with P in pairs of keys; pack_amx.h lays out K and V.
  * The instruction treats denormals as 0.  Parameters: template_params.h.
  *
  * Where V is not finite, the turned V has 0, so that it cannot reach rows that do not

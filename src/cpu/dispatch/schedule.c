@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/schedule.h"
+#include "cpu/dispatch/schedule.h"
 
 #include <stdbool.h>
 

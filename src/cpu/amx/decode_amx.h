@@ -411,7 +411,7 @@ static void narrow_values(const struct state *s, const struct rows *g, int64_t j
 }
 
 /*
- * As in narrow_stats_tmpl.h: products are transposed, and statistics summed as in a pass
+ * As in decode_stats_tmpl.h: products are transposed, and statistics summed as in a pass
  * of a wide tile with no product beside it.
  */
 static void narrow_tally(struct state *s, struct rows *g, int64_t j0, int64_t a,

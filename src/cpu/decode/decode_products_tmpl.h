@@ -3,7 +3,7 @@
  * Not a header: both products of a narrow item over a block.  A tile of keys is turned
  * in registers, so that a key stands in each lane and every score is a sum over columns
  * in order; V is used as it lies.  Parameters: template_params.h, and the steps of
- * narrow_fma_tmpl.h or narrow_bf16.h.
+ * decode_fma_tmpl.h or decode_bf16.h.
  */
 
 /* Columns of K in a vector of Q. */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "cpu/kernels.h"
+#include "cpu/dispatch/kernels.h"
 
 struct schedule {
     struct tiling tiling;

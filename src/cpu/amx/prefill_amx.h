@@ -329,7 +329,7 @@ static void weigh_pass(struct state *s, struct pass *pass, struct beside *b)
         end_pass_note(s, pass);
 }
 
-/* As in block_tmpl.h. */
+/* As in prefill_block_tmpl.h. */
 static void wide_blocks(struct state *s, struct key_range all, struct key_range keys)
 {
     REAL *const own = s->s, *const work = s->work;

@@ -73,7 +73,7 @@ static void compute(void *arg, int64_t turn, int worker)
     const struct problem *p = &run->problem;
     const int64_t list = turn / run->items_per_list;
     const int64_t row = turn % run->items_per_list * run->item_rows;
-    const struct tile t = {.b = list / p->hkv,
+    const struct work_item t = {.b = list / p->hkv,
                            .hk = list % p->hkv,
                            .row = row,
                            .rows = min_i64(run->item_rows, p->nq * p->group - row)};

@@ -95,7 +95,7 @@ kernel_lists() {
 
 # A function whose name a macro makes is one that grep and ctags do not find.
 pasted_names() {
-    (cd "$1" && grep -rnE '^[[:space:]]*static [^=;]*(\b[A-Z]+\([a-z_]+\)|##)[^=;]*\(' src/cpu)
+    (cd "$1" && grep -rnE '^[[:space:]]*static [A-Za-z0-9_ *]*(\b[A-Z]+\([a-z0-9_]+\) *\(|##)' src/cpu)
 }
 
 archive_names() { nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^attendi?_/ { print $3 }'; }

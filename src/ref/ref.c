@@ -83,7 +83,7 @@ static size_t scratch_size(const struct problem *p, int64_t rows)
                      count_bytes(p->dv + p->stats.sums_length, sizeof(double)));
 }
 
-static void forward(const struct problem *p, const struct tile *t, void *scratch)
+static void forward(const struct problem *p, const struct work_item *t, void *scratch)
 {
     double *const numbers = scratch;
 

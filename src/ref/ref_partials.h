@@ -11,10 +11,10 @@
 
 /* A row's record of the keys of `t`; r->score gets its scores, counted from the anchor.
  */
-void attendi_ref_leave_record(const struct ref_row *r, const struct tile *t);
+void attendi_ref_leave_record(const struct ref_row *r, const struct work_item *t);
 
 /* kernels.finish */
-void attendi_ref_finish(const struct problem *p, const struct tile *t, void *partials,
+void attendi_ref_finish(const struct problem *p, const struct work_item *t, void *partials,
                         const int64_t *start, int64_t count, void *scratch);
 
 #endif

@@ -1,48 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: the products that run beside the weighing of a tile of rows: values of
- * the tile before it and scores of the one after.  What becomes of a product is computed
- * beside the next one, when its stores have long left.  Parameters: template_params.h.
+ * Not a header: the products that are interleaved with the weights of a tile of rows:
+ * values of the tile before it and scores of the one after.  What becomes of a product is
+ * computed during the next one, when its stores have long left.  Parameters:
+ * template_params.h.
  */
 
 /* One tile of rows on its way through a block; g NULL: none. */
 struct pass {
     struct rows *g;
-    const struct laid *block;
+    const struct packed *block;
     struct key_range at; /* its keys of the block */
     int edge;
     REAL *s;    /* products or scores, then weights in pairs */
     REAL scale; /* what makes scores of s */
-    REAL base[BR], sum[BR], fix[BR];
+    REAL base[BR], sum[BR], rescale[BR];
     uint32_t words[BC / 32][BR]; /* s->words of the tile and block */
 };
 
 /* What is still to be used of a product: rows of values, or of scores' products. */
 struct use {
     const REAL *from;
-    REAL *acc;            /* values: row by row, acc = acc fix + row */
-    int64_t rows;         /* scores: the largest of each lane to s->top */
+    REAL *acc;            /* values: row by row, acc = acc rescale + row */
+    int64_t rows;         /* scores: the largest of each lane to s->row_max */
     int64_t rows_of_step; /* as many with each step of the product at hand */
     int values;
 };
 
-/* The products in turn, those of values first. */
-struct beside {
+/* The products in order, those of values first. */
+struct interleave {
     struct pass *before, *after;
     int64_t values, count;  /* products: of values, and in all */
     int64_t k, unit;        /* where the work stands */
-    int64_t done, turns;    /* of all products */
+    int64_t done, slots;    /* of all products */
     struct product product; /* number k */
     struct use use;         /* of number k - 1 */
     REAL *buffer;           /* a product of values */
 };
 
-/* One for each unit; a product of no columns, which is 0, has one too. */
-static int64_t turns(const struct product *p) { return max_i64(1, p->units); }
+/* Of a product: one for each unit; a product of no columns, which is 0, has one too. */
+static int64_t slots(const struct product *p) { return max_i64(1, p->units); }
 
 /* Product k, which exists. */
-static struct product product_beside(const struct state *s, const struct beside *b,
-                                     int64_t k)
+static struct product interleaved_product(const struct state *s,
+                                          const struct interleave *b, int64_t k)
 {
     const struct pass *const before = b->before, *const after = b->after;
 
@@ -54,7 +55,7 @@ static struct product product_beside(const struct state *s, const struct beside 
 }
 
 /* All of product k is still to be used. */
-static void begin_use(const struct state *s, struct beside *b, int64_t k)
+static void begin_use(const struct state *s, struct interleave *b, int64_t k)
 {
     const struct pass *const before = b->before, *const after = b->after;
     struct use *const use = &b->use;
@@ -73,19 +74,19 @@ static void begin_use(const struct state *s, struct beside *b, int64_t k)
     }
 }
 
-/* What use_rows wants and changes: fix of the rows, or their largest so far. */
-static ALWAYS_INLINE void load_use(const struct state *s, const struct beside *b,
+/* What use_rows wants and changes: rescale of the rows, or their largest so far. */
+static ALWAYS_INLINE void load_use(const struct state *s, const struct interleave *b,
                                    vec with[QV], const int values)
 {
     for (int v = 0; v < QV; v++)
-        with[v] = vec_load((values ? b->before->fix : s->top) + v * VLEN);
+        with[v] = vec_load((values ? b->before->rescale : s->row_max) + v * VLEN);
 }
 
 static ALWAYS_INLINE void store_use(const struct state *s, const vec with[QV],
                                     const int values)
 {
     for (int v = 0; v < QV && !values; v++)
-        vec_store(s->top + v * VLEN, with[v]);
+        vec_store(s->row_max + v * VLEN, with[v]);
 }
 
 static ALWAYS_INLINE void use_rows(struct use *use, int64_t rows, vec with[QV],
@@ -110,7 +111,7 @@ static ALWAYS_INLINE void use_rows(struct use *use, int64_t rows, vec with[QV],
         }
 }
 
-static void use_all(const struct state *s, struct beside *b)
+static void use_all(const struct state *s, struct interleave *b)
 {
     vec with[QV];
 
@@ -124,7 +125,7 @@ static void use_all(const struct state *s, struct beside *b)
     }
 }
 
-static void open_beside(const struct state *s, struct beside *b)
+static void begin_interleave(const struct state *s, struct interleave *b)
 {
     const struct pass *const before = b->before, *const after = b->after;
 
@@ -132,19 +133,19 @@ static void open_beside(const struct state *s, struct beside *b)
     b->count = b->values;
     if (after->g)
         b->count += ceil_div_i64(after->at.hi, TILE) - after->at.lo / TILE;
-    b->k = b->unit = b->done = b->turns = 0;
+    b->k = b->unit = b->done = b->slots = 0;
     for (int64_t k = 0; k < b->count; k++) {
-        const struct product product = product_beside(s, b, k);
+        const struct product product = interleaved_product(s, b, k);
 
-        b->turns += turns(&product);
+        b->slots += slots(&product);
     }
-    clear_top(s);
+    clear_row_max(s);
 }
 
 /* Field by field: a copy of a structure just written waits for all stores before it. */
-static void start_product(const struct state *s, struct beside *b)
+static void start_product(const struct state *s, struct interleave *b)
 {
-    const struct product product = product_beside(s, b, b->k);
+    const struct product product = interleaved_product(s, b, b->k);
 
     b->product.a = product.a;
     b->product.b = product.b;
@@ -154,11 +155,11 @@ static void start_product(const struct state *s, struct beside *b)
         begin_use(s, b, b->k - 1);
     else
         b->use.rows = b->use.values = 0;
-    b->use.rows_of_step = ceil_div_i64(TILE, UNIT_STEPS * turns(&product));
+    b->use.rows_of_step = ceil_div_i64(TILE, UNIT_STEPS * slots(&product));
     begin_product();
 }
 
-static void finish_product(struct beside *b)
+static void finish_product(struct interleave *b)
 {
     end_product(&b->product);
     b->unit = 0;
@@ -166,7 +167,7 @@ static void finish_product(struct beside *b)
 }
 
 /* A step of a unit that exists, and its share of what becomes of the product before. */
-static ALWAYS_INLINE void run_step(struct beside *b, const int step, vec with[QV],
+static ALWAYS_INLINE void run_step(struct interleave *b, const int step, vec with[QV],
                                    const int values)
 {
     const struct product *const p = &b->product;
@@ -177,8 +178,8 @@ static ALWAYS_INLINE void run_step(struct beside *b, const int step, vec with[QV
         b->unit++;
 }
 
-/* Whole turns, nothing among them; all is used at once, since few steps may follow. */
-static void run_beside(const struct state *s, struct beside *b, int64_t until)
+/* Whole slots, no weights among them; all is used at once, since few steps may follow. */
+static void run_interleaved(const struct state *s, struct interleave *b, int64_t until)
 {
     for (; b->done < until; b->done++) {
         if (b->unit == 0)
@@ -187,16 +188,16 @@ static void run_beside(const struct state *s, struct beside *b, int64_t until)
             add_unit(&b->product, b->unit);
         if (b->use.rows > 0)
             use_all(s, b);
-        if (++b->unit == turns(&b->product))
+        if (++b->unit == slots(&b->product))
             finish_product(b);
     }
 }
 
-static void close_beside(const struct state *s, struct beside *b)
+static void end_interleave(const struct state *s, struct interleave *b)
 {
     const struct pass *const before = b->before;
 
-    run_beside(s, b, b->turns);
+    run_interleaved(s, b, b->slots);
     if (b->count > 0) {
         begin_use(s, b, b->count - 1);
         use_all(s, b);

@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: K copied and V turned, a block at a time, into the squares that
- * products_amx.h multiplies.  Scratch holds LAID blocks: the tiles of rows that are on
- * their way at once (prefill_amx.h) may be in as many.  Parameters: template_params.h.
+ * Not a header: K copied and V transposed, a block at a time, into the squares that
+ * products_amx.h multiplies.  Scratch holds PACKED_BLOCKS blocks: the tiles of rows that
+ * are on their way at once (prefill_amx.h) may be in as many.  Parameters:
+ * template_params.h.
  */
-#define LAID 3
+#define PACKED_BLOCKS 3
 
-/* A block of keys as it is laid out. */
-struct laid {
+/* A packed block of keys. */
+struct packed {
     int64_t j0;
     uint16_t *k, *v;
     bool finite; /* whether V is; where it is not, v has 0 */
 };
 
 /* Elements of K and of V of a block. */
-static size_t laid_keys(const struct problem *p) { return (size_t)tile_ceil(p->d) * BC; }
+static size_t packed_keys(const struct problem *p)
+{
+    return (size_t)tile_ceil(p->d) * BC;
+}
 
-static size_t laid_values(const struct problem *p)
+static size_t packed_values(const struct problem *p)
 {
     return (size_t)tile_ceil(p->dv) * BC;
 }
 
 static struct operand_sizes operand_sizes(const struct problem *p)
 {
-    return (struct operand_sizes){.q = q_size(p),
-                                  .k = LAID * laid_keys(p) * sizeof(uint16_t),
-                                  .v = LAID * laid_values(p) * sizeof(uint16_t),
-                                  .work =
-                                      (2 * WORK_SCORES + WORK_PRODUCT) * sizeof(float)};
+    return (struct operand_sizes){
+        .q = q_size(p),
+        .k = PACKED_BLOCKS * packed_keys(p) * sizeof(uint16_t),
+        .v = PACKED_BLOCKS * packed_values(p) * sizeof(uint16_t),
+        .work = (2 * WORK_SCORES + WORK_PRODUCT) * sizeof(float)};
 }
 
 /* K of keys a .. e - 1 in squares, the columns of TILE keys after one another. */
@@ -38,7 +42,7 @@ static void copy_keys(const struct state *s, uint16_t *squares, int64_t j0, int6
     const int64_t d = s->p->d;
 
     for (int64_t x = a; x < e; x++) {
-        const uint16_t *const key = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
+        const uint16_t *const key = attendi_view_row(k, s->item->b, s->item->hk, j0 + x);
         uint16_t *const to = squares + tile_floor(x) * tile_ceil(d) + x % TILE * TILE;
 
         for (int64_t c = 0; c < d; c += TILE)
@@ -62,7 +66,7 @@ static bool load_values(const struct state *s, int64_t j0, int64_t x0, int64_t c
                         int64_t a, int64_t e, __m512i y[TILE])
 {
     const attend_view *v = &s->p->v;
-    const uint16_t *const row = attendi_view_row(v, s->t->b, s->t->hk, j0);
+    const uint16_t *const row = attendi_view_row(v, s->item->b, s->item->hk, j0);
     const int whole = v->stride[3] == 1 && c + TILE <= s->p->dv;
     __mmask32 finite = ~(__mmask32)0;
 
@@ -85,8 +89,8 @@ static bool load_values(const struct state *s, int64_t j0, int64_t x0, int64_t c
     return false;
 }
 
-/* Every other column of y, from `first` on, in pairs of keys, turned. */
-static inline void turn_half(uint16_t *to, const __m512i y[TILE], const int first)
+/* Every other column of y, from `first` on, in pairs of keys, transposed. */
+static inline void transpose_half(uint16_t *to, const __m512i y[TILE], const int first)
 {
     __m512 pair[VLEN];
 
@@ -102,11 +106,11 @@ static inline void turn_half(uint16_t *to, const __m512i y[TILE], const int firs
 }
 
 /*
- * V of a block, turned: squares as in K, 0 where their keys lie outside a .. e - 1.
+ * V of a block, transposed: squares as in K, 0 where their keys lie outside a .. e - 1.
  * Returns whether it was finite.
  */
-static bool turn_values(const struct state *s, uint16_t *squares, int64_t j0, int64_t a,
-                        int64_t e)
+static bool transpose_values(const struct state *s, uint16_t *squares, int64_t j0,
+                             int64_t a, int64_t e)
 {
     bool finite = true;
 
@@ -116,21 +120,22 @@ static bool turn_values(const struct state *s, uint16_t *squares, int64_t j0, in
             __m512i y[TILE];
 
             finite = load_values(s, j0, x, c, a, e, y) && finite;
-            turn_half(to, y, 0);
-            turn_half(to, y, 1);
+            transpose_half(to, y, 0);
+            transpose_half(to, y, 1);
         }
     return finite;
 }
 
 /* Keys a .. e - 1 of the block from j0 on, in place x of the scratch. */
-static struct laid lay_out(const struct state *s, int x, int64_t j0, int64_t a, int64_t e)
+static struct packed pack_block(const struct state *s, int x, int64_t j0, int64_t a,
+                                int64_t e)
 {
-    struct laid to = {.j0 = j0,
-                      .k = (uint16_t *)s->k + (size_t)x * laid_keys(s->p),
-                      .v = (uint16_t *)s->v + (size_t)x * laid_values(s->p)};
+    struct packed to = {.j0 = j0,
+                        .k = (uint16_t *)s->k + (size_t)x * packed_keys(s->p),
+                        .v = (uint16_t *)s->v + (size_t)x * packed_values(s->p)};
 
     copy_keys(s, to.k, j0, a, e);
-    to.finite = turn_values(s, to.v, j0, a, e);
+    to.finite = transpose_values(s, to.v, j0, a, e);
     return to;
 }
 

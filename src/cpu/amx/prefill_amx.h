@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: blocks of a wide bf16 item on tile registers.  While a tile of rows
- * turns its scores into weights, which is work for the vector units, the products of
- * its neighbours run on the tile unit, an instruction or two at a time.  That is so over
- * all blocks of a split: the tiles stand in one line, block after block.
- * Parameters: template_params.h.
+ * Not a header: blocks of a prefill item on tile registers.  While a tile of rows
+ * computes its weights from its scores, which is work for the vector units, the products
+ * of its neighbours run on the tile unit, an instruction or two at a time.  That is so
+ * over all blocks of a split: the tiles stand in one line, block after block. Parameters:
+ * template_params.h.
  */
 
 /* Keys weighed at a time, among steps of products; a row sums their weights apart. */
 #define PIECE 8
 _Static_assert(BC % PIECE == 0, "pieces lie at the same keys for every row");
 
-/* Tiles of rows in the order in which they take turns on the blocks. */
+/* Tiles of rows in the order in which they come to the blocks. */
 struct line {
     struct key_range all; /* keys of the item */
     int64_t end;          /* of the keys at hand */
     int64_t j0, index;    /* the block at hand, and the next tile in it */
-    int place;            /* of the last block laid out */
+    int place;            /* of the last block packed */
     bool open;            /* whether that is the block at hand */
-    struct laid laid[LAID];
+    struct packed block[PACKED_BLOCKS];
 };
 
-/* Lays out the block at hand in a place that no pass needs any more. */
-static const struct laid *open_line(const struct state *s, struct line *line)
+/* Packs the block at hand in a place that no pass needs any more. */
+static const struct packed *open_line(const struct state *s, struct line *line)
 {
     const struct key_range at = block_range(s, line->all.lo, line->all.hi, line->j0, BC);
 
     if (!line->open) {
-        line->place = (line->place + 1) % LAID;
-        line->laid[line->place] = lay_out(s, line->place, line->j0, at.lo, at.hi);
+        line->place = (line->place + 1) % PACKED_BLOCKS;
+        line->block[line->place] = pack_block(s, line->place, line->j0, at.lo, at.hi);
         line->open = true;
     }
-    return &line->laid[line->place];
+    return &line->block[line->place];
 }
 
-/* The next tile that sees some of its block; a block that none sees is not laid out. */
+/* The next tile that sees some of its block; a block that none sees is not packed. */
 static void next_pass(struct state *s, struct line *line, REAL *scores, struct pass *pass)
 {
     pass->g = NULL;
@@ -58,7 +58,7 @@ static void next_pass(struct state *s, struct line *line, REAL *scores, struct p
 }
 
 /*
- * Products of the pass to scores, where the rule wants to see them; s->top of the
+ * Products of the pass to scores, where the rule wants to see them; s->row_max of the
  * products is that of the scores already for a positive scale, since rounding keeps
  * order.
  */
@@ -71,12 +71,12 @@ static void begin_scores(struct state *s, struct pass *pass)
         !p->bias.data && !p->alibi && !pass->g->tally) {
         pass->scale = scale;
         for (int64_t r = 0; r < BR; r += VLEN)
-            vec_store(s->top + r, vec_mul(vec_load(s->top + r), vec_set1(scale)));
+            vec_store(s->row_max + r, vec_mul(vec_load(s->row_max + r), vec_set1(scale)));
     } else {
         pass->scale = 1;
-        clear_top(s);
+        clear_row_max(s);
         scale_scores(s, s->s, vec_set1(scale), pass->at.lo, pass->at.hi);
-        wide_rule(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi, pass->edge);
+        prefill_rule(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi, pass->edge);
     }
 }
 
@@ -127,45 +127,46 @@ static void begin_weights(struct state *s, struct pass *pass)
     if (g->tally)
         begin_pass_note(s, pass);
     for (int64_t r = 0; r < BR; r += VLEN) {
-        const vec before = vec_load(g->m + r), m = vec_max(vec_load(s->top + r), before);
+        const vec before = vec_load(g->m + r),
+                  m = vec_max(vec_load(s->row_max + r), before);
         const vec base = finite_or_0(m);
 
         vec_store(pass->base + r, base);
-        vec_store(pass->fix + r, weight_of(before, base));
+        vec_store(pass->rescale + r, weight_of(before, base));
         vec_store(pass->sum + r, vec_set1(0));
         vec_store(g->m + r, m);
     }
 }
 
 /*
- * The weight of key x in lanes r .., from its score or product at `product`; mark NULL:
+ * The weight of key x in lanes r .., from its score or product at `product`; mask NULL:
  * not at an edge; `sum`: of `sums` statistics, 0 for none.
  */
 static ALWAYS_INLINE vec tile_weight(const struct state *s, const REAL *product,
-                                     const REAL *mark, vec scale, vec base, int64_t x,
+                                     const REAL *mask, vec scale, vec base, int64_t x,
                                      int64_t r, vec *sum, const int sums)
 {
     const vec gap = vec_sub(vec_mul(vec_load(product), scale), base);
     vec w = vec_exp(gap);
 
-    if (mark)
-        w = vec_or(w, vec_load(mark));
+    if (mask)
+        w = vec_or(w, vec_load(mask));
     if (sums > 0)
         add_sums(s, x, r, gap, w, sum, sums);
     return w;
 }
 
 /*
- * Weights of keys x .. x + PIECE - 1 and their sums, with `units` turns of the product at
+ * Weights of keys x .. x + PIECE - 1 and their sums, with `units` slots of the product at
  * hand among them; `values`: what the product before it was of; `sums` of statistics.
  */
 static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
-                                      struct beside *b, int64_t x, const int edge,
+                                      struct interleave *b, int64_t x, const int edge,
                                       const int units, const int values, const int sums)
 {
-    enum { parts = PIECE / 2 * QV };
+    enum { pairs = PIECE / 2 * QV };
     const vec scale = vec_set1(pass->scale);
-    const REAL *const from = s->s + x * BR, *const mark = s->extra + x * BR;
+    const REAL *const from = s->s + x * BR, *const mask = s->extra + x * BR;
     REAL *const to = s->s + x / 2 * BR;
     vec base[QV], sum[QV], with[QV], more[QV][2 * WEIGHT_SUMS];
 
@@ -178,18 +179,18 @@ static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
     if (units > 0)
         load_use(s, b, with, values);
     UNROLL
-    for (int n = 0; n < parts; n++) {
+    for (int n = 0; n < pairs; n++) {
         const int v = n % QV, pair = n / QV;
 
         UNROLL
-        for (int k = n * units * UNIT_STEPS / parts;
-             k < (n + 1) * units * UNIT_STEPS / parts; k++)
+        for (int k = n * units * UNIT_STEPS / pairs;
+             k < (n + 1) * units * UNIT_STEPS / pairs; k++)
             run_step(b, k % UNIT_STEPS, with, values);
         const int64_t key = x + 2 * pair, r = v * VLEN, at = 2 * pair * BR + r;
-        const vec even = tile_weight(s, from + at, edge ? mark + at : NULL, scale,
+        const vec even = tile_weight(s, from + at, edge ? mask + at : NULL, scale,
                                      base[v], key, r, more[v], sums);
         const vec odd =
-            tile_weight(s, from + at + BR, edge ? mark + at + BR : NULL, scale, base[v],
+            tile_weight(s, from + at + BR, edge ? mask + at + BR : NULL, scale, base[v],
                         key + 1, r, more[v] + WEIGHT_SUMS, sums);
 
         store_pairs(to + pair * BR + v * VLEN, even, odd);
@@ -211,7 +212,7 @@ static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
  */
 #define WEIGH static __attribute__((noinline)) void
 #define WEIGH_ARGUMENTS                                                                  \
-    const struct state *s, struct pass *pass, struct beside *b, int64_t x
+    const struct state *s, struct pass *pass, struct interleave *b, int64_t x
 WEIGH weigh_alone(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 0, 0, 0); }
 WEIGH weigh_score(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 1, 0, 0); }
 WEIGH weigh_value(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 1, 1, 0); }
@@ -243,11 +244,11 @@ WEIGH weigh_stats_values(WEIGH_ARGUMENTS)
     weigh_among(s, pass, b, x, pass->edge, 2, 1, WEIGHT_SUMS);
 }
 
-static void weigh_whole(const struct state *s, struct pass *pass, struct beside *b,
+static void weigh_whole(const struct state *s, struct pass *pass, struct interleave *b,
                         int64_t x, int64_t units)
 {
     static void (*const weigh[3][3][2])(const struct state *, struct pass *,
-                                        struct beside *, int64_t) = {
+                                        struct interleave *, int64_t) = {
         {{weigh_alone, weigh_alone},
          {weigh_score, weigh_value},
          {weigh_scores, weigh_values}},
@@ -291,8 +292,8 @@ static void weigh_some(const struct state *s, struct pass *pass, int64_t a, int6
     }
 }
 
-/* Keys of the piece at x, and turns of the products beside it up to `until`. */
-static void weigh_piece(const struct state *s, struct pass *pass, struct beside *b,
+/* Keys of the piece at x, and slots of the products among them up to `until`. */
+static void weigh_piece(const struct state *s, struct pass *pass, struct interleave *b,
                         int64_t x, int64_t until)
 {
     const int64_t a = max_i64(x, pass->at.lo), e = min_i64(x + PIECE, pass->at.hi);
@@ -306,55 +307,55 @@ static void weigh_piece(const struct state *s, struct pass *pass, struct beside 
         if (b->unit > 0 && b->unit == b->product.units)
             finish_product(b);
     }
-    run_beside(s, b, until);
+    run_interleaved(s, b, until);
 }
 
-/* Weights of the pass, piece by piece, and the products beside it spread among them. */
-static void weigh_pass(struct state *s, struct pass *pass, struct beside *b)
+/* Weights of the pass, piece by piece, and the products interleaved with them. */
+static void weigh_pass(struct state *s, struct pass *pass, struct interleave *b)
 {
     const int64_t a = pass->at.lo, e = pass->at.hi, first = a / PIECE;
     const int64_t pieces = ceil_div_i64(e, PIECE) - first;
     struct rows *const g = pass->g;
 
     begin_weights(s, pass);
-    open_beside(s, b);
+    begin_interleave(s, b);
     for (int64_t n = 0; n < pieces; n++)
-        weigh_piece(s, pass, b, (first + n) * PIECE, b->turns * (n + 1) / pieces);
-    close_beside(s, b);
+        weigh_piece(s, pass, b, (first + n) * PIECE, b->slots * (n + 1) / pieces);
+    end_interleave(s, b);
     clear_weights(pass->s, a, e);
     for (int64_t r = 0; r < BR; r += VLEN)
-        vec_store(g->l + r, vec_fma(vec_load(g->l + r), vec_load(pass->fix + r),
+        vec_store(g->l + r, vec_fma(vec_load(g->l + r), vec_load(pass->rescale + r),
                                     vec_load(pass->sum + r)));
     if (g->tally)
         end_pass_note(s, pass);
 }
 
 /* As in prefill_block_tmpl.h. */
-static void wide_blocks(struct state *s, struct key_range all, struct key_range keys)
+static void prefill_blocks(struct state *s, struct key_range all, struct key_range keys)
 {
     REAL *const own = s->s, *const work = s->work;
     uint32_t(*const own_words)[BR] = s->words;
     REAL *const scores[3] = {own, work, work + WORK_SCORES};
     struct line line = {.all = all, .end = keys.hi, .j0 = keys.lo / BC * BC};
     struct pass passes[3] = {{0}};
-    struct beside b = {
+    struct interleave b = {
         .before = &passes[2], .after = &passes[0], .buffer = work + 2 * WORK_SCORES};
 
     if (s->note)
         s->note->j0 = -1;
     next_pass(s, &line, scores[0], b.after);
-    open_beside(s, &b);
-    close_beside(s, &b);
-    for (int turn = 0; b.after->g; turn++) {
+    begin_interleave(s, &b);
+    end_interleave(s, &b);
+    for (int n = 0; b.after->g; n++) {
         struct pass *const now = b.after;
 
-        b.after = &passes[(turn + 1) % 3];
-        next_pass(s, &line, scores[(turn + 1) % 3], b.after);
+        b.after = &passes[(n + 1) % 3];
+        next_pass(s, &line, scores[(n + 1) % 3], b.after);
         weigh_pass(s, now, &b);
         b.before = now;
     }
-    open_beside(s, &b);
-    close_beside(s, &b);
+    begin_interleave(s, &b);
+    end_interleave(s, &b);
     s->s = own;
     s->words = own_words;
 }

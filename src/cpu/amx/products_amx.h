@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: both products of a wide bf16 tile by tdpbf16ps, which multiplies 16
+ * Not a header: both products of a bf16 tile by tdpbf16ps, which multiplies 16
  * rows of 32 bf16 by 16 rows of 16 pairs.  Queries stand in the lanes here too, so both
  * are the same product: scores are S^T = K Q^T, with Q in pairs of columns, values
- * O^T = V^T P, with P in pairs of keys; pack_amx.h lays out K and V.
+ * O^T = V^T P, with P in pairs of keys; pack_amx.h packs K and V.
  * The instruction treats denormals as 0.  Parameters: template_params.h.
  *
- * Where V is not finite, the turned V has 0, so that it cannot reach rows that do not
+ * Where V is not finite, the packed V has 0, so that it cannot reach rows that do not
  * see it, and the rows that do get their share by themselves: each row has the same
  * bits whatever the others see.
  */
@@ -125,11 +125,11 @@ static struct product score_product(const struct state *s, const struct rows *g,
                             .to = scores + x * BR};
 }
 
-/* Products of keys a .. e - 1 to scores, and s->top of those. */
+/* Products of keys a .. e - 1 to scores, and s->row_max of those. */
 static void scale_scores(const struct state *s, float *scores, vec scale, int64_t a,
                          int64_t e)
 {
-    vec low = vec_load(s->top), high = vec_load(s->top + VLEN);
+    vec low = vec_load(s->row_max), high = vec_load(s->row_max + VLEN);
 
     for (int64_t x = a; x < e; x++) {
         float *const at = scores + x * BR;
@@ -141,8 +141,8 @@ static void scale_scores(const struct state *s, float *scores, vec scale, int64_
         low = vec_max(y, low);
         high = vec_max(z, high);
     }
-    vec_store(s->top, low);
-    vec_store(s->top + VLEN, high);
+    vec_store(s->row_max, low);
+    vec_store(s->row_max + VLEN, high);
 }
 
 static void scores(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
@@ -189,7 +189,7 @@ static void add_infinite(const struct state *s, const struct rows *g,
     const attend_view *v = &s->p->v;
 
     for (int64_t x = a; x < e; x++) {
-        const uint16_t *value = attendi_view_row(v, s->t->b, s->t->hk, j0 + x);
+        const uint16_t *value = attendi_view_row(v, s->item->b, s->item->hk, j0 + x);
 
         for (int64_t c = 0; c < s->p->dv; c++) {
             const uint32_t y = value[c * v->stride[3]];

@@ -29,13 +29,13 @@ struct kernels {
     /* Bytes that an item of one split leaves for `finish`. */
     size_t (*partial_size)(const struct problem *p, int64_t rows);
     /* One item of work; scratch at ATTENDI_ALIGN. */
-    void (*forward)(const struct problem *p, const struct tile *t, void *scratch);
+    void (*forward)(const struct problem *p, const struct work_item *item, void *scratch);
     /*
-     * Combines `count` partials of the rows of `t`, which lie one after another and are
-     * overwritten, and ends the rows or leaves the record.  Partial x begins at split
+     * Combines `count` partials of the rows of `item`, which lie one after another and
+     * are overwritten, and ends the rows or leaves the record.  Partial x begins at split
      * start[x] of the sequence, or x where start is NULL.
      */
-    void (*finish)(const struct problem *p, const struct tile *t, void *partials,
+    void (*finish)(const struct problem *p, const struct work_item *item, void *partials,
                    const int64_t *start, int64_t count, void *scratch);
     /* An item of the second pass, with scratch of its own; NULL: not supported. */
     size_t (*second_scratch)(const struct problem *p);

@@ -8,7 +8,7 @@
 
 /*
  * A worker's rough speed, from below: multiply-adds where arithmetic rules, elements of
- * K and V read where memory does.  Only the choice of workers rests on it.
+ * K and V read where memory does.  Only the number of workers depends on it.
  */
 #define FLOPS_PER_NS 60.0
 #define ELEMENTS_PER_NS 6.0
@@ -47,8 +47,8 @@ static double all_ns(const struct problem *p, const struct tiling *t)
     double ns = 0;
 
     for (int64_t x = 0; x < t->count; x++) {
-        const struct tile tile = attendi_tile(t, x);
-        ns += item_ns(p, tile.rows, attendi_tile_keys(p, &tile));
+        const struct work_item item = attendi_work_item(t, x);
+        ns += item_ns(p, item.rows, attendi_item_keys(p, &item));
     }
     return ns;
 }
@@ -162,9 +162,9 @@ static void to_starts(int64_t counts[BUCKETS])
 
 static int64_t keys_of(const struct schedule *s, const struct problem *p, int64_t index)
 {
-    const struct tile tile = attendi_tile(&s->tiling, index);
+    const struct work_item item = attendi_work_item(&s->tiling, index);
 
-    return attendi_tile_keys(p, &tile);
+    return attendi_item_keys(p, &item);
 }
 
 /* The items first .. first + count - 1, the heaviest first. */

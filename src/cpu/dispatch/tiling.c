@@ -52,7 +52,7 @@ void attendi_tiling_shrink(const struct problem *p, struct tiling *t, int64_t le
     t->count = p->nb * p->hkv * t->items_per_head * t->splits;
 }
 
-struct tile attendi_tile(const struct tiling *t, int64_t index)
+struct work_item attendi_work_item(const struct tiling *t, int64_t index)
 {
     const int64_t split = index % t->splits, item = index / t->splits;
     const int64_t head = item / t->items_per_head, lo = split * t->split_keys;
@@ -68,12 +68,12 @@ struct tile attendi_tile(const struct tiling *t, int64_t index)
     }
     row += x * size;
 
-    return (struct tile){.b = head / t->hkv,
-                         .hk = head % t->hkv,
-                         .row = row,
-                         .rows = min_i64(size, t->rows - row),
-                         .keys = keys,
-                         .record = split};
+    return (struct work_item){.b = head / t->hkv,
+                              .hk = head % t->hkv,
+                              .row = row,
+                              .rows = min_i64(size, t->rows - row),
+                              .keys = keys,
+                              .record = split};
 }
 
 struct key_range attendi_keys_seen(const struct problem *p, int64_t b, int64_t first,
@@ -85,10 +85,11 @@ struct key_range attendi_keys_seen(const struct problem *p, int64_t b, int64_t f
     return (struct key_range){lo, max_i64(lo, hi)};
 }
 
-int64_t attendi_tile_keys(const struct problem *p, const struct tile *t)
+int64_t attendi_item_keys(const struct problem *p, const struct work_item *item)
 {
-    const struct key_range seen = attendi_keys_seen(
-        p, t->b, t->row / p->group, (t->row + t->rows - 1) / p->group, t->keys);
+    const struct key_range seen =
+        attendi_keys_seen(p, item->b, item->row / p->group,
+                          (item->row + item->rows - 1) / p->group, item->keys);
 
     return seen.hi - seen.lo;
 }

@@ -13,7 +13,7 @@
 
 #include "core/problem.h"
 
-struct tile {
+struct work_item {
     int64_t b, hk;         /* batch and key/value head */
     int64_t row, rows;     /* rows row .. row + rows - 1 of the list */
     struct key_range keys; /* the keys of this item */
@@ -43,13 +43,13 @@ void attendi_tiling_shrink(const struct problem *p, struct tiling *t, int64_t le
 /* Items of a head that have item_rows rows, which are its first. */
 int64_t attendi_full_items(const struct tiling *t);
 /* `partial` is left NULL; `record` is that of an item which is one. */
-struct tile attendi_tile(const struct tiling *t, int64_t index);
+struct work_item attendi_work_item(const struct tiling *t, int64_t index);
 
 /* Those of `keys` that lie between what queries first .. last see, mask aside. */
 struct key_range attendi_keys_seen(const struct problem *p, int64_t b, int64_t first,
                                    int64_t last, struct key_range keys);
 
 /* The keys of the item that some row of it sees, mask aside. */
-int64_t attendi_tile_keys(const struct problem *p, const struct tile *t);
+int64_t attendi_item_keys(const struct problem *p, const struct work_item *item);
 
 #endif

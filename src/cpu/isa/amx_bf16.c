@@ -8,16 +8,16 @@
 #define KERNELS attendi_amx_bf16
 /* Fewer sums with the output than with 128; no sum takes the keys one by one. */
 #define BC 256
-#define NARROW_BC 256
+#define DECODE_BC 256
 #define WEIGHT_PIECE 8
 #define QV 2
 #define LANES_STEP BR
-/* Tiles have 32 rows: a few more are cheaper as narrow ones than as a tile. */
-#define NARROW_REST 4
-/* Turning V costs more than reading it, and wants more tiles to share it. */
+/* Tiles have 32 rows: a few more are cheaper on the decode path than as a tile. */
+#define DECODE_REST 4
+/* Packing V costs more than reading it, and wants more tiles to share it. */
 #define TILES_MAX 16
-#define NARROW_ROWS 4
-#define NARROW_TILES 1
+#define DECODE_ROWS 4
+#define DECODE_TILES 1
 #include "cpu/isa/element_bf16.h"
 #include "cpu/simd/simd_avx512.h"
 #include "cpu/isa/kernels_amx.h"

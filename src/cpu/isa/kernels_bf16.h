@@ -10,6 +10,7 @@
 #include "cpu/simd/pairs_bf16.h"
 #include "cpu/prefill/products_bf16.h"
 #include "cpu/prefill/products_tmpl.h"
+#include "cpu/stats/stats_values_bf16.h"
 #include "cpu/stats/stats_tmpl.h"
 #include "cpu/item/partial_tmpl.h"
 #include "cpu/prefill/prefill_scores_tmpl.h"

@@ -5,6 +5,6 @@
 
 #define QV 3
 #define KR 4
-#define NARROW_ROWS 4
-#define NARROW_TILES 1
-#define NARROW_VECTORS 2
+#define DECODE_ROWS 4
+#define DECODE_TILES 1
+#define DECODE_VECTORS 2

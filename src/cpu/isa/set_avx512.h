@@ -5,6 +5,6 @@
 
 #define QV 3
 #define KR 8
-#define NARROW_ROWS 4
-#define NARROW_TILES 2
-#define NARROW_VECTORS 4
+#define DECODE_ROWS 4
+#define DECODE_TILES 2
+#define DECODE_VECTORS 4

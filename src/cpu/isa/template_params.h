@@ -5,24 +5,30 @@
  * functions are static: no code compiled for one machine is linked into a caller for
  * another.  Its one global name is its table.
  *
- * <isa>_<element>.c         KERNELS           the name of the table
- * element_<element>.h       REAL, REAL_*      type of scores and sums, its limits
- *                           EXP2_TERMS, EXP2_MIN   exp2_tmpl.h
- *                           WIDENS_HALVES     f16 and bf16 become REAL
- *                           ELEMENT_F64, ELEMENT_BF16   one of them, or neither
- * simd_<isa>.h              vec, VLEN, vec_*  its vector and the operations
- *                           TRANSPOSED        columns that vec_load_transposed() loads
- * microkernel_<isa>.h       MICROKERNEL_BY_HAND   microkernel_3 and microkernel_2
- * set_<isa>.h               QV                vectors of query rows in a full tile, 2 or
- * 3 KR                keys (or columns of V) in a register tile NARROW_ROWS       rows at
- * a time in a narrow item, 4 or 8 NARROW_TILES      tiles of VLEN keys that alternate in
- * one NARROW_VECTORS    vectors of columns of V at a time in one optional LANES_STEP
- * lanes in use are a multiple: VLEN TILES_MAX         tiles of an item at most: 4
- *                           NARROW_REST       rows past whole vectors that are narrow, at
- *                                             most: VLEN / 4
- *                           BC, NARROW_BC     keys of a block, wide and narrow: 128
- *                           WEIGHT_PIECE      keys whose weights are summed apart:
- *                                             NARROW_BC
+ * <isa>_<element>.c
+ *   KERNELS            the name of the table
+ * element_<element>.h
+ *   REAL, REAL_*       the type of scores and sums, and its limits
+ *   EXP2_TERMS, EXP2_MIN  simd/exp2_tmpl.h
+ *   WIDENS_HALVES      f16 and bf16 are widened to REAL
+ *   ELEMENT_F64, ELEMENT_BF16  one of them, or neither
+ * simd_<isa>.h
+ *   vec, VLEN, vec_*   a vector of REAL, its lanes, its operations
+ *   TRANSPOSED         columns that vec_load_transposed() loads
+ * microkernel_<isa>.h, if there is one
+ *   MICROKERNEL_BY_HAND  it has microkernel_3() and microkernel_2()
+ * set_<isa>.h
+ *   QV                 vectors of query rows in a full tile, 2 or 3
+ *   KR                 keys, or columns of V, in a register tile
+ *   DECODE_ROWS        decode: rows at a time, 4 or 8
+ *   DECODE_TILES       decode: tiles of VLEN keys that alternate
+ *   DECODE_VECTORS     decode: vectors of columns of V at a time
+ * optional, with defaults below
+ *   LANES_STEP         lanes are used in multiples of this
+ *   TILES_MAX          tiles of an item at most
+ *   DECODE_REST        rows past whole vectors that take the decode path, at most
+ *   BC, DECODE_BC      keys of a block, prefill and decode
+ *   WEIGHT_PIECE       decode: keys whose weights are summed apart
  */
 #include <float.h>
 #include <math.h>
@@ -36,7 +42,6 @@
 #include "core/second_pool.h"
 #include "core/second_store.h"
 #include "core/tensor.h"
-#include "cpu/dispatch/cpu_features.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 /* Of a loop whose arrays must stay in registers, however long its body. */
@@ -54,21 +59,22 @@
 #ifndef BC
 #define BC 128
 #endif
-/* The same where rows are few. */
-#ifndef NARROW_BC
-#define NARROW_BC 128
+/* The same on the decode path. */
+#ifndef DECODE_BC
+#define DECODE_BC 128
 #endif
-/* Keys whose weights are summed apart, in order, before they join the block's sum. */
+/* Keys whose weights are summed apart, in order, before they are added to the block's
+ * sum. */
 #ifndef WEIGHT_PIECE
-#define WEIGHT_PIECE NARROW_BC
+#define WEIGHT_PIECE DECODE_BC
 #endif
 /* Rows of a tile. */
 #define BR (QV * VLEN)
 #ifndef LANES_STEP
 #define LANES_STEP VLEN
 #endif
-#ifndef NARROW_REST
-#define NARROW_REST (VLEN / 4)
+#ifndef DECODE_REST
+#define DECODE_REST (VLEN / 4)
 #endif
 #ifndef TILES_MAX
 #define TILES_MAX 4
@@ -77,7 +83,7 @@
 #define SPLIT ATTEND_SPLIT_KEYS
 /* Columns summed in one go by a score. */
 #define SUM_COLUMNS 128
-_Static_assert(SPLIT % BC == 0 && BC % NARROW_BC == 0, "a block lies in one split");
+_Static_assert(SPLIT % BC == 0 && BC % DECODE_BC == 0, "a block lies in one split");
 
 /*
  * Bytes of scratch that the products want for one tile of Q and a block of K and V, and
@@ -95,50 +101,27 @@ struct operand {
 
 /* Why some row misses some key of a block: its range of keys, or the mask. */
 enum { EDGE_RANGE = 1, EDGE_MASK = 2 };
-/* What a mask leaves of a block begins and ends here: keys that products take at once. */
+/* What a mask leaves of a block begins and ends here: keys that products use at once. */
 #define MASK_STEP 8
 
-/* Scores of a row of one: a block, and room for a tile of keys that starts inside it. */
-#define S_ROW (NARROW_BC + NARROW_TILES * VLEN)
-/* How far before its use a key of K is fetched, in keys. */
-#define KEYS_AHEAD 48
+/* Decode: scores of a row: a block, and room for a tile of keys that starts inside it. */
+#define S_ROW (DECODE_BC + DECODE_TILES * VLEN)
+/* How far before its use a key of K is prefetched, in keys. */
+#define PREFETCH_KEYS 48
 /*
- * Bytes of V, and keys at least, that rows and columns take in turn; V is fetched so many
- * bytes before its use.
+ * Bytes of V, and keys at least, that all rows and columns use before the next ones; V is
+ * prefetched so many bytes before its use.
  */
 #define VALUES_BYTES 8192
 #define VALUES_LEAST 16
-/* Bytes that are fetched at once. */
+/* Bytes of a cache line. */
 #define LINE 64
-/* A load for the sake of its line: in order, the machine foresees loads, not fetches. */
+/* A load for the sake of its line: hardware prefetchers follow loads, not prefetches. */
 #define TOUCH(at) ((void)*(const volatile char *)(at))
-#define FETCH_L1(at) __builtin_prefetch((at), 0, 3)
-#define FETCH_L2(at) __builtin_prefetch((at), 0, 2)
-/* Most vectors beside each other in a register tile. */
+#define PREFETCH_L1(at) __builtin_prefetch((at), 0, 3)
+#define PREFETCH_L2(at) __builtin_prefetch((at), 0, 2)
+/* Most vectors of a row of a register tile. */
 #define NV_MAX 4
-
-/*
- * Statistics: sums that scale with the weights (SUM_SPREAD2 follows SUM_SPREAD, bins of
- * distances and classes follow all), and with their squares: of each kind of noise sum
- * x^2 and sum x^2 |v|^2, where x is the weight, or the weight times the score.
- */
-enum {
-    SUM_SPREAD,
-    SUM_SPREAD2,
-    SUM_DISTANCE,
-    SUM_LOG_DISTANCE,
-    SUM_NORM,
-    SUM_SINK1,
-    SUM_SINK4,
-    SUM_NEAR,
-    SUM_KINDS = SUM_NEAR + SUMS_NEAR_KEYS
-};
-/* Score differences beyond this have weight 0; it stands in for -inf, since 0 inf is NaN.
- */
-#define SPREAD_MAX 1000
-enum { NOISE_OF_KEYS, NOISE_OF_NORMS, NOISE_KINDS };
-#define SQUARES_OF(noise) (2 * (noise))
-enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KINDS) };
 
 /* f(..., n) with n, the number of vectors in use, known to the compiler. */
 #if QV == 3
@@ -163,8 +146,8 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
             __builtin_unreachable();                                                     \
     } while (0)
 
-/* The same for K and V of a narrow item. */
-#define FOR_NARROW_DTYPES(dtype, f, ...)                                                 \
+/* The same for K and V on the decode path. */
+#define FOR_DECODE_DTYPES(dtype, f, ...)                                                 \
     do {                                                                                 \
         if (WIDENS && (dtype) == ATTEND_F16)                                             \
             f(__VA_ARGS__, ATTEND_F16);                                                  \
@@ -178,7 +161,7 @@ enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KIN
 
 /*
  * f(..., r, n) for rows r .. r + n - 1, n known to the compiler.  The last may lie past
- * `rows`: that costs less than a turn of their own for those that are left.
+ * `rows`: that costs less than a pass of their own for those that are left.
  */
 #define FOR_ROWS_OF(many, rows, f, ...)                                                  \
     for (int64_t r_ = 0; r_ < (rows); r_ += (many)) {                                    \

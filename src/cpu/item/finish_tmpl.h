@@ -9,29 +9,29 @@ struct row_end {
     bool empty; /* l is 0: acc may be NaN by 0 * NaN, O is 0 */
 };
 
-/* LSE, and a sink, which joins the sum about the larger of it and m. */
+/* LSE, and a sink, which is added to the sum, relative to the larger of it and m. */
 static void end_row_fully(const struct state *s, const struct rows *g, int64_t r,
                           REAL m_row, struct row_end *end)
 {
     const struct problem *p = s->p;
     const int64_t h = g->head[r], i = g->query[r];
     const double sink = p->sinks ? p->sinks[h] : -INFINITY;
-    const double m = (double)m_row + attendi_alibi_shift(p, s->t->b, h, i),
+    const double m = (double)m_row + attendi_alibi_shift(p, s->item->b, h, i),
                  l = (double)end->total;
     double lse = sink;
 
     if (!end->empty && sink == -INFINITY) {
         lse = m + log(l);
     } else if (!end->empty) {
-        const double top = sink <= m ? m : sink;
-        const double sum = l * exp(m - top) + exp(sink - top);
+        const double max = sink <= m ? m : sink;
+        const double sum = l * exp(m - max) + exp(sink - max);
 
-        lse = top + log(sum);
-        end->share = (REAL)exp(m - top);
+        lse = max + log(sum);
+        end->share = (REAL)exp(m - max);
         end->total = (REAL)sum;
     }
     if (p->lse.data)
-        *(REAL *)attendi_tensor_row(&p->lse, s->t->b, h, i) = (REAL)lse;
+        *(REAL *)attendi_tensor_row(&p->lse, s->item->b, h, i) = (REAL)lse;
 }
 
 static inline struct row_end end_row(const struct state *s, const struct rows *g,
@@ -61,7 +61,7 @@ static void finish_row(const struct state *s, const struct rows *g, int64_t r, R
 {
     const struct problem *p = s->p;
     const struct row_end end = end_row(s, g, r, m, l);
-    void *const out = attendi_tensor_row(&p->out, s->t->b, g->head[r], g->query[r]);
+    void *const out = attendi_tensor_row(&p->out, s->item->b, g->head[r], g->query[r]);
 
     for (int64_t c = 0; c < p->dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->dv - c);
@@ -75,6 +75,6 @@ static void finish_row(const struct state *s, const struct rows *g, int64_t r, R
 static void finish_stats(const struct state *s, const struct rows *g)
 {
     for (int64_t r = 0; r < g->rows; r++)
-        attendi_stats_finish(s->p, s->t->b, g->head[r], g->query[r],
+        attendi_stats_finish(s->p, s->item->b, g->head[r], g->query[r],
                              g->sums + r * s->p->stats.sums_length);
 }

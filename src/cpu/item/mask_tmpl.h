@@ -4,7 +4,7 @@
  * the block is computed.  A block hidden from all rows of a tile is skipped: it would
  * multiply their sums by 1 and add nothing.  Parameters: template_params.h.
  */
-_Static_assert(BC % 32 == 0 && NARROW_BC <= BC, "a block is whole words of marks");
+_Static_assert(BC % 32 == 0 && DECODE_BC <= BC, "a block is whole words of mask bits");
 
 /* Bit y: whether the mask hides key j + y from a row; keys past the last are not. */
 static inline uint32_t mask_word(const struct state *s, const unsigned char *row,

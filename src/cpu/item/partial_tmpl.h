@@ -10,7 +10,7 @@
  *
  * The order is a binary tree over the index of the split in the whole sequence: node n of
  * level x combines nodes 2 n and 2 n + 1 of level x - 1, and splits that nobody sees
- * count as partials of no keys.  So any part of the keys whose splits are whole can be
+ * count as partials of no keys.  So any range of keys whose splits are whole can be
  * computed anywhere, and the result has the same bits.  One pass over the splits keeps
  * at most one partial of each level, as a binary counter keeps its bits.
  */
@@ -29,7 +29,7 @@ static int levels_of(const struct problem *p)
     return last > 0 ? 65 - __builtin_clzll((unsigned long long)last) : 0;
 }
 
-/* Lays out one partial for every level. */
+/* Scratch for one partial of every level. */
 static void carve_levels(struct rows *g, const struct problem *p, char *base,
                          size_t *used)
 {
@@ -51,7 +51,7 @@ static void carve_levels(struct rows *g, const struct problem *p, char *base,
 /* No keys seen yet. */
 static void clear_rows(const struct state *s, struct rows *g)
 {
-    const int64_t rows = s->narrow ? g->rows : BR;
+    const int64_t rows = s->decode ? g->rows : BR;
 
     for (int64_t r = 0; r < BR; r++) {
         g->m[r] = -INFINITY;
@@ -75,10 +75,10 @@ static inline void combine_factors(vec a, vec b, vec *m, vec *f_a, vec *f_b)
 static void combine_row(int64_t dv, const REAL *m, const REAL *l, const REAL *acc,
                         REAL *m_after, REAL *l_after, REAL *acc_after)
 {
-    vec top, f, f_after;
+    vec max, f, f_after;
 
-    combine_factors(vec_set1(*m), vec_set1(*m_after), &top, &f, &f_after);
-    *m_after = lane0(top);
+    combine_factors(vec_set1(*m), vec_set1(*m_after), &max, &f, &f_after);
+    *m_after = lane0(max);
     *l_after = lane0(vec_fma(vec_set1(*l), f, vec_mul(vec_set1(*l_after), f_after)));
     for (int64_t c = 0; c < dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, dv - c);
@@ -96,10 +96,10 @@ static void combine_lanes(const struct state *s, struct rows *g,
     REAL f[BR], f_after[BR];
 
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        vec top, x, y;
+        vec max, x, y;
 
-        combine_factors(vec_load(before->m + r), vec_load(g->m + r), &top, &x, &y);
-        vec_store(g->m + r, top);
+        combine_factors(vec_load(before->m + r), vec_load(g->m + r), &max, &x, &y);
+        vec_store(g->m + r, max);
         vec_store(g->l + r,
                   vec_fma(vec_load(before->l + r), x, vec_mul(vec_load(g->l + r), y)));
         vec_store(f + r, x);
@@ -119,9 +119,9 @@ static void combine(const struct state *s, struct rows *g, const struct partial 
 {
     const int64_t dv = s->p->dv;
 
-    if (!s->narrow)
+    if (!s->decode)
         combine_lanes(s, g, before);
-    for (int64_t r = 0; s->narrow && r < g->rows; r++)
+    for (int64_t r = 0; s->decode && r < g->rows; r++)
         combine_row(dv, before->m + r, before->l + r, before->acc + r * dv, g->m + r,
                     g->l + r, g->acc + r * dv);
     for (int64_t r = 0; g->tally && r < g->rows; r++)
@@ -213,17 +213,21 @@ static size_t partial_size(const struct problem *p, int64_t rows)
 }
 
 /* Whether rows leave a partial and do not end. */
-static bool leaves_partial(const struct state *s) { return s->t->partial || s->p->shard; }
+static bool leaves_partial(const struct state *s)
+{
+    return s->item->partial || s->p->shard;
+}
 
 /* Where row r of a tile leaves it. */
 static REAL *partial_at(const struct state *s, const struct rows *g, int64_t r)
 {
     const int64_t step = partial_row(s->p);
 
-    if (s->t->partial)
-        return (REAL *)s->t->partial + (g->row - s->t->row + r) * step;
-    return (REAL *)attendi_tensor_row(&s->p->records, s->t->b, g->head[r], g->query[r]) +
-           s->t->record * step;
+    if (s->item->partial)
+        return (REAL *)s->item->partial + (g->row - s->item->row + r) * step;
+    return (REAL *)attendi_tensor_row(&s->p->records, s->item->b, g->head[r],
+                                      g->query[r]) +
+           s->item->record * step;
 }
 
 /* The level at which partials that begin at splits a and b meet. */

@@ -15,7 +15,7 @@ struct rows {
     REAL slope[BR];
     REAL *q;               /* as the products want it */
     REAL *m, *l;           /* [BR] each, of the split at hand */
-    REAL *acc;             /* wide: [dv][BR]; narrow: [rows][dv] */
+    REAL *acc;             /* prefill: [dv][BR]; decode: [rows][dv] */
     struct partial *level; /* of the splits before: partial_tmpl.h */
     uint64_t pending;      /* bit x: level[x] is in use */
     double *sums;          /* [BR][sums_length] of statistics, as m, l and acc */
@@ -30,20 +30,20 @@ struct partial {
 
 struct state {
     const struct problem *p;
-    const struct tile *t;
-    bool narrow;
-    int64_t head, heads; /* the list takes these query heads in turn */
+    const struct work_item *item;
+    bool decode;         /* which path: decode or prefill */
+    int64_t head, heads; /* query heads that alternate in the list of rows */
     struct rows *rows;
     int64_t count;
-    REAL *s;     /* scores, then weights: wide [BC][BR], narrow [rows][BC] */
-    REAL *extra; /* bias, then marks, as s */
+    REAL *s;     /* scores, then weights: prefill [BC][BR], decode [rows][S_ROW] */
+    REAL *extra; /* masks of hidden keys, as s; weights before rounding */
     /* [x / 32][r], bit x % 32: whether the mask hides key x of the block from row r. */
     uint32_t (*words)[BR];
     REAL *k, *v; /* a block of K and of V, where they cannot be used in place */
     struct operand keys, values;
     REAL *work;        /* what the products want besides */
-    REAL *top;         /* [BR] wide: the largest score of each row in the block */
-    REAL *fix;         /* [BR] what acc and l of the blocks before are multiplied by */
+    REAL *row_max;     /* [BR] prefill: the largest score of each row in the block */
+    REAL *rescale;     /* [BR] factor of l and acc of the blocks before */
     struct note *note; /* the block's statistics; NULL: none */
     int finite;        /* whether V is, in the block at hand; -1: not looked at yet */
 };
@@ -75,15 +75,15 @@ static void begin_row(struct state *s, struct rows *g, int64_t r)
 {
     const struct problem *p = s->p;
     const int64_t i = g->query[r], h = g->head[r];
-    const struct key_range seen = attendi_key_range(p, s->t->b, i);
+    const struct key_range seen = attendi_key_range(p, s->item->b, i);
 
     g->first[r] = seen.lo;
     g->end[r] = seen.hi;
-    g->mask_row[r] = p->mask.data ? attendi_view_row(&p->mask, s->t->b, h, i) : NULL;
-    g->bias_row[r] = p->bias.data ? attendi_view_row(&p->bias, s->t->b, h, i) : NULL;
+    g->mask_row[r] = p->mask.data ? attendi_view_row(&p->mask, s->item->b, h, i) : NULL;
+    g->bias_row[r] = p->bias.data ? attendi_view_row(&p->bias, s->item->b, h, i) : NULL;
     if (p->alibi) {
         g->slope[r] = to_real(p->alibi[h]);
-        g->anchor[r] = attendi_anchor(p, s->t->b, h, i);
+        g->anchor[r] = attendi_anchor(p, s->item->b, h, i);
     }
     g->all_lo = r == 0 ? seen.lo : max_i64(g->all_lo, seen.lo);
     g->all_hi = r == 0 ? seen.hi : min_i64(g->all_hi, seen.hi);
@@ -101,13 +101,13 @@ static void begin_rows(struct state *s, struct rows *g, int64_t row, int64_t row
     g->pending = 0;
     g->width = ceil_div_i64(rows, LANES_STEP) * LANES_STEP;
     g->lo = g->hi = 0;
-    int64_t i = row / s->heads, turn = row % s->heads;
+    int64_t i = row / s->heads, of_group = row % s->heads;
     for (int64_t r = 0; r < rows; r++) {
         g->query[r] = i;
-        g->head[r] = s->head + turn;
+        g->head[r] = s->head + of_group;
         begin_row(s, g, r);
-        turn = turn + 1 < s->heads ? turn + 1 : 0;
-        i += turn == 0;
+        of_group = of_group + 1 < s->heads ? of_group + 1 : 0;
+        i += of_group == 0;
     }
     for (int64_t r = rows; r < g->width; r++) {
         g->first[r] = g->first[rows - 1];
@@ -121,8 +121,8 @@ static void begin_rows(struct state *s, struct rows *g, int64_t row, int64_t row
         last = max_i64(last, g->end[r]);
         g->last_end[r / VLEN] = last;
     }
-    g->lo = max_i64(g->lo, s->t->keys.lo);
-    g->hi = min_i64(g->hi, s->t->keys.hi);
+    g->lo = max_i64(g->lo, s->item->keys.lo);
+    g->hi = min_i64(g->hi, s->item->keys.hi);
     if (g->lo >= g->hi) /* block_range would widen an empty range at an odd key */
         g->lo = g->hi = 0;
 }

@@ -99,15 +99,15 @@ int64_t attendi_merge_row_bytes(const struct merge *m)
 }
 
 /*
- * Some rows of one head at a time.  The denominator of each is sum exp(lse_p - top), top
- * the largest lse, and kept apart from it: where |top| is huge, as for a row of finfo.min
- * biases, top + ln sum has lost the sum.
+ * Some rows of one head at a time.  The denominator of each is sum exp(lse_p - max),
+ * max the largest lse, and kept apart from it: where |max| is huge, as for a row of
+ * finfo.min biases, max + ln sum has lost the sum.
  */
 struct rows {
     const struct merge *m;
     const struct kernels *k;
     int64_t b, h, i, count; /* queries i .. i + count - 1 */
-    double top[MERGE_ROWS], sum[MERGE_ROWS];
+    double lse_max[MERGE_ROWS], sum[MERGE_ROWS];
     int64_t part, part_end; /* the parts whose weights are here */
     double weight[MERGE_PARTS][MERGE_ROWS];
     bool empty[MERGE_PARTS][MERGE_ROWS]; /* lse is -inf: O may be anything */
@@ -121,21 +121,21 @@ static double part_lse(const struct rows *r, int64_t part, int64_t row)
                         row * lse->stride[2]);
 }
 
-static void find_top(struct rows *r)
+static void find_lse_max(struct rows *r)
 {
     for (int64_t x = 0; x < MERGE_ROWS; x++)
-        r->top[x] = -INFINITY;
+        r->lse_max[x] = -INFINITY;
     for (int64_t p = 0; p < r->m->count; p++)
         for (int64_t x = 0; x < r->count; x++) {
             const double lse = part_lse(r, p, x);
 
-            if (!isnan(r->top[x]) && !(lse <= r->top[x]))
-                r->top[x] = lse;
+            if (!isnan(r->lse_max[x]) && !(lse <= r->lse_max[x]))
+                r->lse_max[x] = lse;
         }
 }
 
-/* exp(lse - top) of as many parts as fit, from `part` on. */
-static void take_parts(struct rows *r, int64_t part)
+/* exp(lse - lse_max) of as many parts as fit, from `part` on. */
+static void load_parts(struct rows *r, int64_t part)
 {
     r->part = part;
     r->part_end = min_i64(part + MERGE_PARTS, r->m->count);
@@ -144,18 +144,18 @@ static void take_parts(struct rows *r, int64_t part)
             const double lse = x < r->count ? part_lse(r, part + p, x) : -INFINITY;
 
             r->empty[p][x] = lse == -INFINITY;
-            r->weight[p][x] = r->empty[p][x] ? -INFINITY : lse - r->top[x];
+            r->weight[p][x] = r->empty[p][x] ? -INFINITY : lse - r->lse_max[x];
         }
     r->k->merge_exp(r->weight[0], (r->part_end - part) * MERGE_ROWS);
 }
 
-/* All parts: the first of them are left as take_parts() leaves them, if they fit. */
+/* All parts: the first of them are left as load_parts() leaves them, if they fit. */
 static void find_sum(struct rows *r)
 {
     for (int64_t x = 0; x < MERGE_ROWS; x++)
         r->sum[x] = 0.0;
     for (int64_t part = 0; part < r->m->count; part = r->part_end) {
-        take_parts(r, part);
+        load_parts(r, part);
         for (int64_t p = 0; p < r->part_end - part; p++)
             for (int64_t x = 0; x < MERGE_ROWS; x++)
                 r->sum[x] += r->weight[p][x];
@@ -199,7 +199,7 @@ static void merge_many(struct rows *r, struct merge_run *run)
         run->first = c;
         run->end = min_i64(c + MERGE_COLUMNS, r->m->out.size[3]);
         for (int64_t part = 0; part < r->m->count; part = r->part_end) {
-            take_parts(r, part);
+            load_parts(r, part);
             divide_weights(r);
             run->begins = part == 0;
             run->stores = r->part_end == r->m->count;
@@ -213,7 +213,7 @@ static void merge_rows(struct rows *r, struct merge_run *run)
     const attend_tensor *lse = &r->m->lse;
 
     r->part = r->part_end = 0;
-    find_top(r);
+    find_lse_max(r);
     find_sum(r);
     if (r->m->count > MERGE_PARTS) {
         merge_many(r, run);
@@ -226,7 +226,7 @@ static void merge_rows(struct rows *r, struct merge_run *run)
     /* Last: it may lie where a part's was. */
     for (int64_t x = 0; lse->data && x < r->count; x++)
         attendi_store(attendi_tensor_row(lse, r->b, r->h, r->i + x), lse->dtype, 0,
-                      r->sum[x] == 0.0 ? -INFINITY : r->top[x] + log(r->sum[x]));
+                      r->sum[x] == 0.0 ? -INFINITY : r->lse_max[x] + log(r->sum[x]));
 }
 
 void attendi_merge_rows(const struct merge *m, const struct kernels *k, int64_t first,

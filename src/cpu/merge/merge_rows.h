@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts joined by O and LSE, row by row.  A row is sum_p w_p O_p in double, a product and
- * a sum for each part in the order given: every kernel set does just that, to the same
- * bits.  A half float is rounded from the f32 next to the sum.
+ * Partial results combined by O and LSE, row by row.  A row is sum_p w_p O_p in double, a
+ * product and a sum for each part in the order given: every kernel set does just that, to
+ * the same bits.  A half float is rounded from the f32 next to the sum.
  */
 #ifndef ATTEND_CPU_MERGE_ROWS_H
 #define ATTEND_CPU_MERGE_ROWS_H

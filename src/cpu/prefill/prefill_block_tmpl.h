@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: a block of a wide item, tile after tile: scores, weights, values.
+ * Not a header: a block of a prefill item, tile after tile: scores, weights, values.
  * Parameters: template_params.h.
  */
 
@@ -36,27 +36,28 @@ static ALWAYS_INLINE vec weigh_vector(const struct state *s, const struct rows *
     return weigh_sums(s, a, e, r, base, edge, SUM_JW);
 }
 
-/* Scores to weights; m, l and fix of every row. */
-static void wide_weigh(const struct state *s, struct rows *g, int64_t j0, int64_t a,
-                       int64_t e, int edge)
+/* Scores to weights; m, l and rescale of every row. */
+static void prefill_weigh(const struct state *s, struct rows *g, int64_t j0, int64_t a,
+                          int64_t e, int edge)
 {
     for (int64_t r = 0; r < g->width; r += VLEN) {
         if (g->tally)
             note_scores(s, g, j0, a, e, r);
-        const vec before = vec_load(g->m + r), m = vec_max(vec_load(s->top + r), before);
-        const vec base = finite_or_0(m), fix = weight_of(before, base);
+        const vec before = vec_load(g->m + r),
+                  m = vec_max(vec_load(s->row_max + r), before);
+        const vec base = finite_or_0(m), rescale = weight_of(before, base);
         const vec sum = edge ? weigh_vector(s, g, a, e, r, base, 1)
                              : weigh_vector(s, g, a, e, r, base, 0);
 
         if (g->tally)
             note_weights(s, g, j0, a, e, r);
-        vec_store(s->fix + r, fix);
+        vec_store(s->rescale + r, rescale);
         vec_store(g->m + r, m);
-        vec_store(g->l + r, vec_fma(vec_load(g->l + r), fix, sum));
+        vec_store(g->l + r, vec_fma(vec_load(g->l + r), rescale, sum));
     }
 }
 
-static void wide_block(struct state *s, int64_t j0, struct key_range all)
+static void prefill_block(struct state *s, int64_t j0, struct key_range all)
 {
     bool open = false;
 
@@ -76,10 +77,10 @@ static void wide_block(struct state *s, int64_t j0, struct key_range all)
         }
         const int select = edge && !values_finite(s, all.lo, all.hi);
 
-        wide_scores(s, g, j0, at.lo, at.hi, edge);
+        prefill_scores(s, g, j0, at.lo, at.hi, edge);
         if (g->tally)
             open_note(s, g, j0, at.lo, at.hi);
-        wide_weigh(s, g, j0, at.lo, at.hi, edge);
+        prefill_weigh(s, g, j0, at.lo, at.hi, edge);
         add_values(s, g, at.lo, at.hi, select);
         if (g->tally)
             close_note(s, g, j0, at.lo, at.hi, select);
@@ -87,14 +88,14 @@ static void wide_block(struct state *s, int64_t j0, struct key_range all)
 }
 
 /*
- * The blocks of keys keys.lo .. keys.hi - 1 in turn, each for every tile that sees some
- * of it; the item sees keys all.lo .. all.hi - 1.  begin_blocks and end_blocks come
- * before the first and after the last of an item.
+ * The blocks of keys keys.lo .. keys.hi - 1 one after another, each for every tile that
+ * sees some of it; the item sees keys all.lo .. all.hi - 1.  begin_blocks and end_blocks
+ * come before the first and after the last of an item.
  */
-static void wide_blocks(struct state *s, struct key_range all, struct key_range keys)
+static void prefill_blocks(struct state *s, struct key_range all, struct key_range keys)
 {
     for (int64_t j0 = keys.lo / BC * BC; j0 < keys.hi; j0 += BC)
-        wide_block(s, j0, block_range(s, all.lo, all.hi, j0, BC));
+        prefill_block(s, j0, block_range(s, all.lo, all.hi, j0, BC));
 }
 
 static void begin_blocks(void) {}

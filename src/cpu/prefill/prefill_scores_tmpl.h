@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: scores of a wide tile over a block, and what the rule makes of them. */
+/* Not a header: scores of a tile over a block, and what the rule makes of them. */
 
 /* s->s of the block = f(score), for the scores of keys a .. e - 1. */
-static void wide_softcap(const struct state *s, const struct rows *g, int64_t a,
-                         int64_t e)
+static void prefill_softcap(const struct state *s, const struct rows *g, int64_t a,
+                            int64_t e)
 {
     for (int64_t x = a; x < e; x++)
         for (int64_t r = 0; r < g->width; r += VLEN) {
@@ -12,9 +12,9 @@ static void wide_softcap(const struct state *s, const struct rows *g, int64_t a,
         }
 }
 
-/* Adds the bias, read along the keys and turned, VLEN rows by VLEN keys at a time. */
-static void wide_bias(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
-                      int64_t e)
+/* Adds the bias, read along the keys and transposed, VLEN rows by VLEN keys at a time. */
+static void prefill_bias(const struct state *s, const struct rows *g, int64_t j0,
+                         int64_t a, int64_t e)
 {
     const attend_view *bias = &s->p->bias;
 
@@ -34,8 +34,8 @@ static void wide_bias(const struct state *s, const struct rows *g, int64_t j0, i
         }
 }
 
-static void wide_alibi(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
-                       int64_t e)
+static void prefill_alibi(const struct state *s, const struct rows *g, int64_t j0,
+                          int64_t a, int64_t e)
 {
     REAL anchor[BR];
 
@@ -50,8 +50,8 @@ static void wide_alibi(const struct state *s, const struct rows *g, int64_t j0, 
 }
 
 /* Marks of the keys in s->extra, -inf for the scores they hide, the largest left. */
-static void wide_hide(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
-                      int64_t e, int edge)
+static void prefill_hide(const struct state *s, const struct rows *g, int64_t j0,
+                         int64_t a, int64_t e, int edge)
 {
     REAL first[BR], last[BR]; /* from the block's start, within -1 .. BC + 1 */
 
@@ -60,7 +60,7 @@ static void wide_hide(const struct state *s, const struct rows *g, int64_t j0, i
         last[r] = (REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), BC);
     }
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        vec top = vec_set1(-INFINITY);
+        vec row_max = vec_set1(-INFINITY);
 
         for (int64_t x = a; x < e; x++) {
             REAL *at = s->s + x * BR + r;
@@ -76,41 +76,42 @@ static void wide_hide(const struct state *s, const struct rows *g, int64_t j0, i
             const vec score = vec_blend(hidden, vec_set1(-INFINITY), vec_load(at));
             vec_store(s->extra + x * BR + r, hidden);
             vec_store(at, score);
-            top = vec_max(score, top);
+            row_max = vec_max(score, row_max);
         }
-        vec_store(s->top + r, top);
+        vec_store(s->row_max + r, row_max);
     }
 }
 
-static void wide_top(const struct state *s, const struct rows *g, int64_t a, int64_t e)
+static void prefill_row_max(const struct state *s, const struct rows *g, int64_t a,
+                            int64_t e)
 {
     for (int64_t r = 0; r < g->width; r += VLEN) {
-        vec top = vec_set1(-INFINITY);
+        vec row_max = vec_set1(-INFINITY);
 
         for (int64_t x = a; x < e; x++)
-            top = vec_max(vec_load(s->s + x * BR + r), top);
-        vec_store(s->top + r, top);
+            row_max = vec_max(vec_load(s->s + x * BR + r), row_max);
+        vec_store(s->row_max + r, row_max);
     }
 }
 
-/* What the rule makes of the scores of keys j0 + a .. j0 + e - 1, and of s->top. */
-static void wide_rule(struct state *s, const struct rows *g, int64_t j0, int64_t a,
-                      int64_t e, int edge)
+/* What the rule makes of the scores of keys j0 + a .. j0 + e - 1, and of s->row_max. */
+static void prefill_rule(struct state *s, const struct rows *g, int64_t j0, int64_t a,
+                         int64_t e, int edge)
 {
     const struct problem *p = s->p;
 
     if (!edge && p->softcap == 0 && !p->bias.data && !p->alibi)
         return;
     if (p->softcap > 0)
-        wide_softcap(s, g, a, e);
+        prefill_softcap(s, g, a, e);
     if (p->bias.data)
-        wide_bias(s, g, j0, a, e);
+        prefill_bias(s, g, j0, a, e);
     if (p->alibi)
-        wide_alibi(s, g, j0, a, e);
+        prefill_alibi(s, g, j0, a, e);
     if (edge)
-        wide_hide(s, g, j0, a, e, edge);
+        prefill_hide(s, g, j0, a, e, edge);
     else
-        wide_top(s, g, a, e);
+        prefill_row_max(s, g, a, e);
 }
 
 /* Scores of the rows, [rows][S_ROW], to [key][BR]; lanes past the last row repeat it. */
@@ -128,17 +129,17 @@ static void transpose_scores(const struct state *s, const struct rows *g,
     }
 }
 
-static void clear_top(const struct state *s)
+static void clear_row_max(const struct state *s)
 {
     for (int64_t r = 0; r < BR; r += VLEN)
-        vec_store(s->top + r, vec_set1(-INFINITY));
+        vec_store(s->row_max + r, vec_set1(-INFINITY));
 }
 
-/* Scores of keys j0 + a .. j0 + e - 1, and the largest of each row in s->top. */
-static void wide_scores(struct state *s, const struct rows *g, int64_t j0, int64_t a,
-                        int64_t e, int edge)
+/* Scores of keys j0 + a .. j0 + e - 1, and the largest of each row in s->row_max. */
+static void prefill_scores(struct state *s, const struct rows *g, int64_t j0, int64_t a,
+                           int64_t e, int edge)
 {
-    clear_top(s);
+    clear_row_max(s);
     scores(s, g, j0, a, e);
-    wide_rule(s, g, j0, a, e, edge);
+    prefill_rule(s, g, j0, a, e, edge);
 }

@@ -2,7 +2,7 @@
 /*
  * Not a header: items of many rows, cut into tiles of BR.  Queries stand in the lanes:
  * lane r of a tile is row r, and rows of K and V are broadcast, so maxima and sums are
- * vertical and K and V are used where they lie.  The tiles of an item take turns on
+ * vertical and K and V are used where they lie.  The tiles of an item alternate on
  * each block of keys, so that what is packed or widened of it serves them all.
  * Parameters: template_params.h.
  */
@@ -33,7 +33,7 @@ static void store_weights(struct state *s, const struct rows *g, const REAL *m,
     REAL *to[BR];
 
     for (int64_t r = 0; r < g->rows; r++) {
-        to[r] = attendi_tensor_row(weights, s->t->b, g->head[r], g->query[r]);
+        to[r] = attendi_tensor_row(weights, s->item->b, g->head[r], g->query[r]);
         for (int64_t j = 0; j < s->p->nk; j++)
             to[r][j * step] = 0;
     }
@@ -45,7 +45,7 @@ static void store_weights(struct state *s, const struct rows *g, const REAL *m,
         if (x.lo >= x.hi)
             continue;
         open_block(s, j0, x.lo, x.hi);
-        wide_scores(s, g, j0, x.lo, x.hi, edge);
+        prefill_scores(s, g, j0, x.lo, x.hi, edge);
         block_weights(s, g, m, x.lo, x.hi, edge, share, total);
         for (int64_t r = 0; r < g->rows; r++)
             for (int64_t j = x.lo; j < x.hi; j++)
@@ -53,7 +53,7 @@ static void store_weights(struct state *s, const struct rows *g, const REAL *m,
     }
 }
 
-/* Rows r0 .. r0 + VLEN - 1 of acc, turned, a vector of columns at a time, to O. */
+/* Rows r0 .. r0 + VLEN - 1 of acc, transposed, a vector of columns at a time, to O. */
 static ALWAYS_INLINE void store_rows(const struct state *s, const struct rows *g,
                                      const REAL *acc, int64_t r0,
                                      const struct row_end *end, const attend_dtype dtype)
@@ -63,7 +63,8 @@ static ALWAYS_INLINE void store_rows(const struct state *s, const struct rows *g
     void *to[VLEN];
 
     for (int64_t r = 0; r < rows; r++)
-        to[r] = attendi_tensor_row(&p->out, s->t->b, g->head[r0 + r], g->query[r0 + r]);
+        to[r] =
+            attendi_tensor_row(&p->out, s->item->b, g->head[r0 + r], g->query[r0 + r]);
     for (int64_t c = 0; c < p->dv; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->dv - c);
         vec x[VLEN];
@@ -99,7 +100,7 @@ static void finish_tile(struct state *s, const struct rows *g)
         store_weights(s, g, g->m, share, total);
 }
 
-static void forward_wide(struct state *s)
+static void forward_prefill(struct state *s)
 {
     const int64_t split = s->p->split_keys;
     struct key_range all = {0, 0};
@@ -108,7 +109,7 @@ static void forward_wide(struct state *s)
     for (int64_t x = 0; x < s->count; x++) {
         struct rows *const g = &s->rows[x];
 
-        begin_rows(s, g, s->t->row + x * BR, min_i64(BR, s->t->rows - x * BR));
+        begin_rows(s, g, s->item->row + x * BR, min_i64(BR, s->item->rows - x * BR));
         pack_q(s, g);
         clear_rows(s, g);
         if (g->lo < g->hi) {
@@ -117,11 +118,11 @@ static void forward_wide(struct state *s)
         }
     }
     for (int64_t k0 = all.lo / split * split; k0 < all.hi; k0 += split) {
-        wide_blocks(s, all,
-                    (struct key_range){max_i64(all.lo, k0), min_i64(all.hi, k0 + split)});
+        prefill_blocks(
+            s, all, (struct key_range){max_i64(all.lo, k0), min_i64(all.hi, k0 + split)});
         for (int64_t x = 0; x < s->count; x++)
             if (many_splits(s, &s->rows[x]))
-                push_split(s, &s->rows[x], (k0 - s->t->keys.lo) / split);
+                push_split(s, &s->rows[x], (k0 - s->item->keys.lo) / split);
     }
     for (int64_t x = 0; x < s->count; x++) {
         struct rows *const g = &s->rows[x];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: scores of a wide tile to weights, and the sums that arise with them. */
+/* Not a header: scores of a tile to weights, and the sums that arise with them. */
 
 /* What statistics sum of the weights w of x = s - m, of key j, as they arise. */
 enum { SUM_XW, SUM_WW, SUM_JW, SUM_XXW, WEIGHT_SUMS };
 
-/* The first `sums` of them; w is kept beside the marks where the product rounds it. */
+/* The first `sums` of them; w replaces its mask where the product rounds it. */
 static ALWAYS_INLINE void add_sums(const struct state *s, int64_t j, int64_t r, vec x,
                                    vec w, vec *sum, const int sums)
 {
@@ -20,8 +20,9 @@ static ALWAYS_INLINE void add_sums(const struct state *s, int64_t j, int64_t r, 
         vec_store(s->extra + j * BR + r, w);
 }
 
-static ALWAYS_INLINE vec wide_weight(const struct state *s, int64_t j, int64_t r,
-                                     vec base, const int edge, vec *sum, const int sums)
+static ALWAYS_INLINE vec prefill_weight(const struct state *s, int64_t j, int64_t r,
+                                        vec base, const int edge, vec *sum,
+                                        const int sums)
 {
     const vec gap = vec_sub(vec_load(s->s + j * BR + r), base);
     vec w = vec_exp(gap);
@@ -45,14 +46,14 @@ static ALWAYS_INLINE vec weigh_lanes(const struct state *s, int64_t a, int64_t e
     int64_t x = a;
 
     for (; x + 2 <= e; x += 2) {
-        const vec even = wide_weight(s, x, r, base, edge, sum, sums);
-        const vec odd = wide_weight(s, x + 1, r, base, edge, sum_odd, sums);
+        const vec even = prefill_weight(s, x, r, base, edge, sum, sums);
+        const vec odd = prefill_weight(s, x + 1, r, base, edge, sum_odd, sums);
 
         keep_weights(s, x, r, even, odd);
         whole = vec_add(vec_add(whole, even), odd);
     }
     if (x < e) {
-        const vec even = wide_weight(s, x, r, base, edge, sum, sums);
+        const vec even = prefill_weight(s, x, r, base, edge, sum, sums);
 
         keep_weights(s, x, r, even, vec_set1(0));
         whole = vec_add(whole, even);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: both products of a wide bf16 tile by vdpbf16ps, which adds two
+ * Not a header: both products of a bf16 tile by vdpbf16ps, which adds two
  * products of neighbours to a float.  Scores pair neighbouring columns, so K is
  * used where it lies; values pair neighbouring keys, so V is interleaved a block
  * at a time and weights are rounded to bf16 in pairs.  The instruction treats
@@ -24,12 +24,12 @@ static void open_keys(struct state *s, int64_t j0, int64_t a, int64_t e)
     uint16_t *const buffer = (uint16_t *)s->k;
 
     if (k->stride[3] == 1 || columns <= 1) {
-        s->keys =
-            (struct operand){attendi_view_row(k, s->t->b, s->t->hk, j0), k->stride[2]};
+        s->keys = (struct operand){attendi_view_row(k, s->item->b, s->item->hk, j0),
+                                   k->stride[2]};
         return;
     }
     for (int64_t x = a; x < e; x++) {
-        const uint16_t *row = attendi_view_row(k, s->t->b, s->t->hk, j0 + x);
+        const uint16_t *row = attendi_view_row(k, s->item->b, s->item->hk, j0 + x);
 
         for (int64_t c = 0; c < columns; c++)
             buffer[x * columns + c] = row[c * k->stride[3]];
@@ -67,9 +67,9 @@ static struct operand pair_values(const struct state *s, int64_t j0, int64_t a, 
     uint32_t *const pairs = (uint32_t *)s->v;
 
     for (int64_t x = a; x < e; x += 2) {
-        const uint16_t *even = attendi_view_row(v, s->t->b, s->t->hk, j0 + x);
+        const uint16_t *even = attendi_view_row(v, s->item->b, s->item->hk, j0 + x);
         const uint16_t *odd =
-            x + 1 < e ? attendi_view_row(v, s->t->b, s->t->hk, j0 + x + 1) : NULL;
+            x + 1 < e ? attendi_view_row(v, s->item->b, s->item->hk, j0 + x + 1) : NULL;
 
         pair_columns(pairs + x / 2 * columns, even, odd, columns, v->stride[3]);
     }
@@ -134,7 +134,7 @@ static ALWAYS_INLINE void microkernel(__m512 *acc, const void *a, int64_t row,
         for (int v = 0; v < nv; v++)
             y[v] = load_pairs((const uint32_t *)b + t * BR + v * VLEN);
         for (int i = 0; i < rows; i++) {
-            const __m512bh x = spread_pair((const char *)a + i * row + t * step);
+            const __m512bh x = broadcast_pair((const char *)a + i * row + t * step);
 
             for (int v = 0; v < nv; v++)
                 mac_pairs(&acc[i * nv + v], x, y[v]);
@@ -158,7 +158,7 @@ static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g
     const int64_t d = s->p->d, row = s->keys.row;
     const uint16_t *const key = (const uint16_t *)s->keys.data + x * row;
     const uint32_t *const q = (const uint32_t *)g->q + r;
-    float *const to = s->s + x * BR + r, *const tops = s->top + r;
+    float *const to = s->s + x * BR + r, *const row_max = s->row_max + r;
 
     for (int64_t c = 0; c == 0 || c < d; c += SUM_COLUMNS) {
         const int64_t n = min_i64(SUM_COLUMNS, d - c);
@@ -170,7 +170,7 @@ static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g
             add_last_column(acc, key + c + n - 1, row, q + (c + n - 1) / 2 * BR, keys,
                             nv);
         for (int v = 0; v < nv; v++) {
-            __m512 top = _mm512_loadu_ps(tops + v * VLEN);
+            __m512 max = _mm512_loadu_ps(row_max + v * VLEN);
 
             for (int i = 0; i < keys; i++) {
                 float *at = to + i * BR + v * VLEN;
@@ -178,10 +178,10 @@ static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g
                 const __m512 sum = _mm512_fmadd_ps(acc[i * nv + v], scale, before);
 
                 _mm512_storeu_ps(at, sum);
-                top = _mm512_max_ps(sum, top);
+                max = _mm512_max_ps(sum, max);
             }
             if (c + n == d)
-                _mm512_storeu_ps(tops + v * VLEN, top);
+                _mm512_storeu_ps(row_max + v * VLEN, max);
         }
     }
 }
@@ -206,15 +206,15 @@ static ALWAYS_INLINE void value_tile(const struct state *s, const struct rows *g
         for (int i = 0; i < columns; i++)
             for (int v = 0; v < nv; v++) {
                 const __m512bh w = load_pairs(weights + t * BR + v * VLEN);
-                const __m512bh value = spread_pair(values + t * s->values.row + i);
+                const __m512bh value = broadcast_pair(values + t * s->values.row + i);
 
                 mac_pairs(&acc[i * nv + v], seen_pairs(value, w), w);
             }
     for (int i = 0; i < columns; i++)
         for (int v = 0; v < nv; v++) {
             float *at = g->acc + (c + i) * BR + v * VLEN;
-            const __m512 fix = _mm512_loadu_ps(s->fix + v * VLEN);
-            _mm512_storeu_ps(at,
-                             _mm512_fmadd_ps(_mm512_loadu_ps(at), fix, acc[i * nv + v]));
+            const __m512 rescale = _mm512_loadu_ps(s->rescale + v * VLEN);
+            _mm512_storeu_ps(
+                at, _mm512_fmadd_ps(_mm512_loadu_ps(at), rescale, acc[i * nv + v]));
         }
 }

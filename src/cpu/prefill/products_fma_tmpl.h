@@ -63,7 +63,7 @@ static ALWAYS_INLINE void widen_rows(const struct state *s, const attend_view *v
     const int64_t columns = view->size[3], step = view->stride[3];
 
     for (int64_t x = a; x < e; x++) {
-        const void *const from = attendi_view_row(view, s->t->b, s->t->hk, j0 + x);
+        const void *const from = attendi_view_row(view, s->item->b, s->item->hk, j0 + x);
         int64_t c = 0;
 
         for (; step == 1 && c + VLEN <= columns; c += VLEN)
@@ -78,7 +78,7 @@ static struct operand block_rows(const struct state *s, const attend_view *view,
                                  int64_t j0, int64_t a, int64_t e, REAL *buffer)
 {
     if (in_place(view))
-        return (struct operand){attendi_view_row(view, s->t->b, s->t->hk, j0),
+        return (struct operand){attendi_view_row(view, s->item->b, s->item->hk, j0),
                                 view->stride[2]};
     FOR_DTYPES(view->dtype, widen_rows, s, view, j0, a, e, buffer);
     return (struct operand){buffer, view->size[3]};
@@ -126,7 +126,7 @@ static int values_finite(struct state *s, int64_t a, int64_t e)
     return s->finite;
 }
 
-/* ---- wide: queries in the lanes ---- */
+/* ---- prefill: queries in the lanes ---- */
 
 /* x times the scale, rounded once. */
 static inline vec scaled(const struct state *s, vec x)
@@ -147,7 +147,7 @@ static ALWAYS_INLINE void pack_q_rows(const struct state *s, struct rows *g, int
 
     for (int r = 0; r < VLEN; r++) {
         const int64_t row = min_i64(r0 + r, g->rows - 1);
-        q[r] = attendi_view_row(&p->q, s->t->b, g->head[row], g->query[row]);
+        q[r] = attendi_view_row(&p->q, s->item->b, g->head[row], g->query[row]);
     }
     for (int64_t c = 0; c < p->d; c += VLEN) {
         const int64_t n = min_i64(VLEN, p->d - c);
@@ -179,38 +179,38 @@ static ALWAYS_INLINE void score_tile(const struct state *s, const struct rows *g
 
     const int64_t d = s->p->d;
     const REAL *const key = (const REAL *)k.data + x * k.row, *const q = g->q + r;
-    REAL *const to = s->s + x * BR + r, *const tops = s->top + r;
+    REAL *const to = s->s + x * BR + r, *const row_max = s->row_max + r;
     vec acc[KR * QV];
 
     microkernel(acc, key, k.row, 1, q, min_i64(SUM_COLUMNS, d), keys, nv);
     for (int v = 0; v < nv; v++) {
-        vec top = vec_load(tops + v * VLEN);
+        vec max = vec_load(row_max + v * VLEN);
 
         for (int i = 0; i < keys; i++) {
             vec_store(to + i * BR + v * VLEN, acc[i * nv + v]);
-            top = vec_max(acc[i * nv + v], top);
+            max = vec_max(acc[i * nv + v], max);
         }
         if (d <= SUM_COLUMNS)
-            vec_store(tops + v * VLEN, top);
+            vec_store(row_max + v * VLEN, max);
     }
     for (int64_t c = SUM_COLUMNS; c < d; c += SUM_COLUMNS) {
         microkernel(acc, key + c, k.row, 1, q + c * BR, min_i64(SUM_COLUMNS, d - c), keys,
                     nv);
         for (int i = 0; i < keys; i++)
             for (int v = 0; v < nv; v++) {
-                REAL *at = to + i * BR + v * VLEN, *top = tops + v * VLEN;
+                REAL *at = to + i * BR + v * VLEN, *to_max = row_max + v * VLEN;
                 const vec sum = vec_add(vec_load(at), acc[i * nv + v]);
 
                 vec_store(at, sum);
                 if (c + SUM_COLUMNS >= d)
-                    vec_store(top, vec_max(sum, vec_load(top)));
+                    vec_store(to_max, vec_max(sum, vec_load(to_max)));
             }
     }
 }
 
 /*
- * acc = acc fix + P V for columns c .. c + columns - 1.  `select`: V holds Inf or NaN,
- * and 0 * NaN is NaN, so a hidden key's value is replaced by 0 lane by lane.
+ * acc = acc rescale + P V for columns c .. c + columns - 1.  `select`: V holds Inf or
+ * NaN, and 0 * NaN is NaN, so a hidden key's value is replaced by 0 lane by lane.
  */
 static ALWAYS_INLINE void value_tile(const struct state *s, const struct rows *g,
                                      int64_t a, int64_t e, int64_t c, const int columns,
@@ -236,8 +236,8 @@ static ALWAYS_INLINE void value_tile(const struct state *s, const struct rows *g
     for (int i = 0; i < columns; i++)
         for (int v = 0; v < nv; v++) {
             REAL *at = g->acc + (c + i) * BR + v * VLEN;
-            vec_store(
-                at, vec_fma(vec_load(at), vec_load(s->fix + v * VLEN), acc[i * nv + v]));
+            vec_store(at, vec_fma(vec_load(at), vec_load(s->rescale + v * VLEN),
+                                  acc[i * nv + v]));
         }
 }
 

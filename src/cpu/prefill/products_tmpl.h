@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: both products of a wide tile over a block, in register tiles of KR
+ * Not a header: both products of a tile over a block, in register tiles of KR
  * keys, or columns of V, by nv vectors of queries.  Parameters: template_params.h, and
  * score_tile, value_tile, keep_weights of a file of products.
  */

@@ -103,8 +103,8 @@ static inline void store_lanes(void *row, attend_dtype dtype, int64_t step, int6
         store_some(row, dtype, step, c, n, x);
 }
 
-/* Marks of the mask's keys j .. j + n - 1: those the row does not see. */
-static inline vec load_marks(const unsigned char *row, int64_t step, int64_t j, int64_t n)
+/* Masks of keys j .. j + n - 1: those the row does not see. */
+static inline vec load_mask(const unsigned char *row, int64_t step, int64_t j, int64_t n)
 {
     unsigned char bytes[VLEN];
 
@@ -115,7 +115,7 @@ static inline vec load_marks(const unsigned char *row, int64_t step, int64_t j, 
     return vec_mask_zero_bytes(bytes);
 }
 
-/* Two loops: GCC unrolls no loop of 24 turns, and would keep acc in memory. */
+/* Two loops: GCC unrolls no loop of 24 iterations, and would keep acc in memory. */
 static ALWAYS_INLINE void zero_sums(vec *acc, const int rows, const int nv)
 {
     for (int i = 0; i < rows; i++)

@@ -3,7 +3,7 @@
  * The microkernel of the products on x86-64-v3: 4 numbers by 3 or 2 vectors;
  * products_fma_tmpl.h says what it computes.  GCC 12 keeps some of the sums in memory,
  * which costs a third of the speed.  4 by 3 takes all 16 registers, 12 of them sums:
- * a turn is 12 multiply-adds for 7 loads, and the sums hide the latency of two
+ * an iteration is 12 multiply-adds for 7 loads, and the sums hide the latency of two
  * multiply-adds a cycle; so do, just, the 8 sums of 4 by 2.
  */
 #ifndef ATTEND_CPU_MICROKERNEL_AVX2_H
@@ -27,11 +27,11 @@
 #define MK_ROW3(type, from, p, q, r)                                                     \
     MK_ROW2(type, from, p, q) "vfmadd231p" type " %[y2], %[x], %" r "\n\t"
 
-#define MK_LOOP(turn)                                                                    \
+#define MK_LOOP(body)                                                                    \
     "test %[n], %[n]\n\t"                                                                \
     "jle 2f\n\t"                                                                         \
     ".p2align 5\n"                                                                       \
-    "1:\n\t" turn "add %[b_row], %[b]\n\t"                                               \
+    "1:\n\t" body "add %[b_row], %[b]\n\t"                                               \
     "add %[step], %[a]\n\t"                                                              \
     "dec %[n]\n\t"                                                                       \
     "jnz 1b\n"                                                                           \

@@ -50,7 +50,7 @@ static void pack_q(const struct state *s, struct rows *g)
             for (int r = 0; r < VLEN; r++) {
                 const int64_t row = min_i64(r0 + r, g->rows - 1);
                 x[r] = load_row_pairs(
-                    attendi_view_row(&p->q, s->t->b, g->head[row], g->query[row]),
+                    attendi_view_row(&p->q, s->item->b, g->head[row], g->query[row]),
                     p->q.stride[3], c, p->d);
             }
             vec_transpose(x);
@@ -60,7 +60,7 @@ static void pack_q(const struct state *s, struct rows *g)
 }
 
 /* The pair at p in every lane, and acc += x y, both in the order written. */
-static inline __m512bh spread_pair(const void *p)
+static inline __m512bh broadcast_pair(const void *p)
 {
     __m512bh x;
 
@@ -73,7 +73,7 @@ static inline void mac_pairs(__m512 *acc, __m512bh x, __m512bh y)
     __asm__ volatile("vdpbf16ps %2, %1, %0" : "+v"(*acc) : "v"(x), "v"(y));
 }
 
-/* 0 in the place of values whose weight is marked. */
+/* 0 in the place of values whose weight is masked. */
 static inline __m512bh seen_pairs(__m512bh value, __m512bh weight)
 {
     const __mmask32 seen = ~_mm512_movepi16_mask((__m512i)weight);
@@ -100,48 +100,4 @@ static inline void keep_weights(const struct state *s, int64_t x, int64_t r, vec
                                 vec odd)
 {
     store_pairs(s->s + x / 2 * BR + r, even, odd);
-}
-
-/*
- * product = sum of weights v over keys a .. e - 1, in float: squares of weights lose too
- * much by rounding to bf16.  A hidden key's weight has the sign bit set.
- */
-static ALWAYS_INLINE void multiply_columns(const struct state *s, const struct rows *g,
-                                           int64_t j0, int64_t a, int64_t e,
-                                           const REAL *weights, int64_t c,
-                                           const int columns, REAL *product)
-{
-    const attend_view *v = &s->p->v;
-
-    for (int64_t r = 0; r < g->width; r += VLEN) {
-        vec acc[4];
-
-        for (int i = 0; i < columns; i++)
-            acc[i] = vec_set1(0);
-        for (int64_t x = a; x < e; x++) {
-            const uint16_t *const value =
-                (const uint16_t *)attendi_view_row(v, s->t->b, s->t->hk, j0 + x) +
-                c * v->stride[3];
-            const vec w = vec_load(weights + x * BR + r);
-
-            for (int i = 0; i < columns; i++) {
-                const vec y = vec_set1(attendi_bf16_to_f32(value[i * v->stride[3]]));
-                acc[i] = vec_fma(vec_blend(w, vec_set1(0), y), w, acc[i]);
-            }
-        }
-        for (int i = 0; i < columns; i++)
-            vec_store(product + (c + i) * BR + r, acc[i]);
-    }
-}
-
-static void multiply_values(struct state *s, struct rows *g, int64_t j0, int64_t a,
-                            int64_t e, int select, REAL *weights, REAL *product)
-{
-    int64_t c = 0;
-
-    (void)select;
-    for (; c + 4 <= s->p->dv; c += 4)
-        multiply_columns(s, g, j0, a, e, weights, c, 4, product);
-    for (; c < s->p->dv; c++)
-        multiply_columns(s, g, j0, a, e, weights, c, 1, product);
 }

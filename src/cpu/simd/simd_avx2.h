@@ -86,9 +86,9 @@ static inline vec_f32 f32_load_f16(const uint16_t *p)
 }
 static inline vec_f32 f32_load_bf16(const uint16_t *p)
 {
-    const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+    const __m256i wider = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
 
-    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(wider, 16));
 }
 static inline void f32_store_f16(uint16_t *p, vec_f32 x)
 {
@@ -133,8 +133,8 @@ static inline vec vec_mask_zero_bytes(const unsigned char *p)
     int32_t bytes;
 
     memcpy(&bytes, p, sizeof bytes);
-    const __m256i wide = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes));
-    const __m256i zero = _mm256_cmpeq_epi64(wide, _mm256_setzero_si256());
+    const __m256i wider = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes));
+    const __m256i zero = _mm256_cmpeq_epi64(wider, _mm256_setzero_si256());
     return _mm256_castsi256_pd(_mm256_slli_epi64(zero, 63));
 }
 static inline vec vec_mask_bit(const uint32_t *words, int bit)
@@ -175,8 +175,8 @@ static inline vec vec_times(vec x, double y)
 }
 static inline vec vec_mask_zero_bytes(const unsigned char *p)
 {
-    const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
-    const __m256i zero = _mm256_cmpeq_epi32(wide, _mm256_setzero_si256());
+    const __m256i wider = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    const __m256i zero = _mm256_cmpeq_epi32(wider, _mm256_setzero_si256());
 
     return _mm256_castsi256_ps(_mm256_slli_epi32(zero, 31));
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: an item of the second pass.  Lanes are queries of one head, as in a wide
- * item; scores become P = exp(s - lse) in place, and each thing wanted is one more loop
- * over them.  Columns are summed lane by lane over the tiles, and the lanes added up in
- * double every FLUSH_GROUPS groups of tiles, so that errors do not grow with nq.  Tiles
- * and groups begin at multiples of their size from query 0: what a column sums depends
- * neither on the item's other keys nor on what else is wanted.
- * Parameters: template_params.h.
+ * Not a header: an item of the second pass.  Lanes are queries of one head, as in a
+ * prefill item; scores become P = exp(s - lse) in place, and each thing wanted is one
+ * more loop over them.  Columns are summed lane by lane over the tiles, and the lanes
+ * added up in double every FLUSH_GROUPS groups of tiles, so that errors do not grow with
+ * nq.  Tiles and groups begin at multiples of their size from query 0: what a column sums
+ * depends neither on the item's other keys nor on what else is wanted. Parameters:
+ * template_params.h.
  */
 #define GROUP_ROWS (TILES_MAX * BR)
 #define FLUSH_GROUPS 8
@@ -32,7 +32,7 @@ static size_t carve_second(struct state *s, struct second_sums *c,
     s->s = take(base, &used, BC * lanes);
     s->extra = take(base, &used, BC * lanes);
     s->words = take(base, &used, p->mask.data ? BC / 32 * sizeof *s->words : 0);
-    s->top = take(base, &used, lanes);
+    s->row_max = take(base, &used, lanes);
     s->k = take(base, &used, sizes.k);
     s->rows = take(base, &used, TILES_MAX * sizeof *s->rows);
     for (int64_t x = 0; x < TILES_MAX; x++) {
@@ -64,13 +64,13 @@ static void begin_second(struct state *s, struct rows *g, int64_t row, int64_t r
     begin_rows(s, g, row, rows);
     for (int64_t r = 0; r < g->width; r++) {
         double lse =
-            r < rows ? attendi_second_lse(p, s->t->b, s->head, row + r) : -INFINITY;
+            r < rows ? attendi_second_lse(p, s->item->b, s->head, row + r) : -INFINITY;
 
         if (lse == -INFINITY) {
             g->first[r] = g->end[r] = g->all_lo = g->all_hi = 0;
             lse = 0;
         } else {
-            lse -= attendi_alibi_shift(p, s->t->b, s->head, row + r);
+            lse -= attendi_alibi_shift(p, s->item->b, s->head, row + r);
         }
         g->m[r] = to_real(lse);
         g->l[r] = isfinite(g->m[r]) ? (REAL)(((double)g->m[r] - lse) * LOG2_E) : 0;
@@ -102,7 +102,7 @@ static int is_beyond(const struct state *s, const struct rows *g)
 
     ROLLED
     for (int64_t r = 0; r < g->width; r++)
-        beyond |= s->top[r] - g->m[r] > (REAL)(-EXP2_MIN / LOG2_E);
+        beyond |= s->row_max[r] - g->m[r] > (REAL)(-EXP2_MIN / LOG2_E);
     return beyond;
 }
 
@@ -164,11 +164,11 @@ static void max_columns(const struct state *s, const struct rows *g, int64_t a, 
                         REAL *to)
 {
     for (int64_t x = a; x < e; x++, to += VLEN) {
-        vec top = vec_load(to);
+        vec max = vec_load(to);
 
         for (int64_t r = 0; r < g->width; r += VLEN)
-            top = vec_max(vec_load(s->s + x * BR + r), top);
-        vec_store(to, top);
+            max = vec_max(vec_load(s->s + x * BR + r), max);
+        vec_store(to, max);
     }
 }
 
@@ -205,7 +205,7 @@ static void second_tile(struct state *s, const struct rows *g,
     const struct second *request = c->request;
     const int64_t at = j0 + a - c->item->keys.lo; /* among the item's keys */
 
-    wide_scores(s, g, j0, a, e, edge);
+    prefill_scores(s, g, j0, a, e, edge);
     recall(s, g, a, e, edge);
     if (request->column_mass.data || request->column_max.data)
         add_columns(s, g, a, e, c->mass + at * VLEN);
@@ -236,13 +236,13 @@ static void flush_columns(const struct second_sums *c)
         flush_lanes(c->last, keys, c->last_sum);
 }
 
-/* The part of keys lo .. hi - 1 in the block from j0 on: columns do not go in pairs. */
+/* Keys lo .. hi - 1 within the block from j0 on: columns do not go in pairs. */
 static struct key_range second_range(int64_t lo, int64_t hi, int64_t j0)
 {
     return (struct key_range){max_i64(lo - j0, 0), min_i64(hi - j0, BC)};
 }
 
-/* Queries first .. end - 1, at most a group: the tiles take turns on a block of keys. */
+/* Queries first .. end - 1, at most a group: the tiles alternate on a block of keys. */
 static void second_group(struct state *s, const struct second_sums *c, int64_t first,
                          int64_t end)
 {
@@ -289,9 +289,10 @@ static size_t second_scratch(const struct problem *p)
 static void second(const struct problem *p, const struct second_item *item, void *scratch)
 {
     const struct second *const request = p->second;
-    const struct tile t = {.b = item->b, .hk = item->h / p->group, .keys = item->keys};
+    const struct work_item own = {
+        .b = item->b, .hk = item->h / p->group, .keys = item->keys};
     const int64_t keys = item->keys.hi - item->keys.lo;
-    struct state s = {.p = p, .t = &t, .head = item->h, .heads = 1};
+    struct state s = {.p = p, .item = &own, .head = item->h, .heads = 1};
     struct second_sums c = {.request = request, .item = item};
 
     carve_second(&s, &c, p, scratch);
@@ -303,7 +304,7 @@ static void second(const struct problem *p, const struct second_item *item, void
         const int64_t first = max_i64(group, request->queries / BR * BR);
         const int64_t end = min_i64(group + GROUP_ROWS, request->queries_end);
         const struct key_range seen =
-            attendi_keys_seen(p, t.b, first, end - 1, item->keys);
+            attendi_keys_seen(p, own.b, first, end - 1, item->keys);
 
         if (seen.lo < seen.hi)
             second_group(&s, &c, first, end);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: sums of a block joined to those before it.  Part of stats_tmpl.h.
+ * Not a header: sums of a block combined with those before it.  Part of stats_tmpl.h.
  */
 
 /* What the sums before and the block's are multiplied by. */
-static void join_factors(const struct state *s, const struct rows *g)
+static void block_factors(const struct state *s, const struct rows *g)
 {
     for (int64_t r = 0; r < g->width; r += VLEN) {
         const vec before = vec_load(g->tally->m + r), next = vec_load(g->m + r);
@@ -15,7 +15,7 @@ static void join_factors(const struct state *s, const struct rows *g)
     }
 }
 
-static inline void join_lanes(REAL *to, vec f, const REAL *from, vec f_next)
+static inline void add_rescaled(REAL *to, vec f, const REAL *from, vec f_next)
 {
     vec_store(to, vec_fma(vec_load(to), f, vec_mul(vec_load(from), f_next)));
 }
@@ -67,8 +67,8 @@ static void move_spread(vec *u, vec *w, vec l, vec by)
     *u = moved;
 }
 
-static void join_spread(const struct state *s, const struct rows *g, int64_t a, int64_t e,
-                        int64_t r)
+static void combine_spread(const struct state *s, const struct rows *g, int64_t a,
+                           int64_t e, int64_t r)
 {
     struct tally *const t = g->tally;
     const vec f = vec_load(s->note->f + r), f_next = vec_load(s->note->f_next + r);
@@ -88,7 +88,8 @@ static void join_spread(const struct state *s, const struct rows *g, int64_t a, 
     vec_store(t->rest + r, block_rest(s, g, a, e, r));
 }
 
-static void join_sums(const struct state *s, const struct rows *g, int64_t a, int64_t e)
+static void combine_block(const struct state *s, const struct rows *g, int64_t a,
+                          int64_t e)
 {
     struct tally *const t = g->tally;
     struct note *const note = s->note;
@@ -97,14 +98,14 @@ static void join_sums(const struct state *s, const struct rows *g, int64_t a, in
     for (int64_t r = 0; r < g->width; r += VLEN) {
         const vec f = vec_load(note->f + r), f_next = vec_load(note->f_next + r);
 
-        join_spread(s, g, a, e, r);
+        combine_spread(s, g, a, e, r);
         for (int y = 0; y < note->wanted_count; y++) {
             const int64_t at = note->wanted[y] * BR + r;
-            join_lanes(t->sum + at, f, note->sum + at, f_next);
+            add_rescaled(t->sum + at, f, note->sum + at, f_next);
         }
         for (int x = 0; x < squares; x++)
-            join_lanes(t->square[x] + r, vec_mul(f, f), note->square[x] + r,
-                       vec_mul(f_next, f_next));
+            add_rescaled(t->square[x] + r, vec_mul(f, f), note->square[x] + r,
+                         vec_mul(f_next, f_next));
         vec_store(t->m + r, vec_max(vec_load(g->m + r), vec_load(t->m + r)));
     }
 }

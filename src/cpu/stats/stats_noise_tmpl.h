@@ -13,7 +13,7 @@ static inline vec bounded(vec score)
     return vec_blend_lt(most, above, most, above);
 }
 
-/* In note->aside: squares of x = w, or of x = w s; hidden keys keep their mark. */
+/* In note->aside: squares of x = w, or of x = w s; hidden keys keep their mask. */
 static void square_aside(const struct state *s, const struct rows *g, int64_t a,
                          int64_t e, int kind)
 {
@@ -40,8 +40,8 @@ static void square_aside(const struct state *s, const struct rows *g, int64_t a,
 }
 
 /* The block's sum x^2 v to that of the keys before. */
-static void join_product(struct state *s, struct rows *g, int64_t j0, int64_t a,
-                         int64_t e, int select, REAL *product)
+static void combine_product(struct state *s, struct rows *g, int64_t j0, int64_t a,
+                            int64_t e, int select, REAL *product)
 {
     memset(s->note->product, 0, (size_t)s->p->dv * BR * sizeof(REAL));
     multiply_values(s, g, j0, a, e, select, s->note->aside, s->note->product);
@@ -50,8 +50,8 @@ static void join_product(struct state *s, struct rows *g, int64_t j0, int64_t a,
             const vec f = vec_load(s->note->f + r),
                       f_next = vec_load(s->note->f_next + r);
 
-            join_lanes(product + c * BR + r, vec_mul(f, f), s->note->product + c * BR + r,
-                       vec_mul(f_next, f_next));
+            add_rescaled(product + c * BR + r, vec_mul(f, f),
+                         s->note->product + c * BR + r, vec_mul(f_next, f_next));
         }
 }
 
@@ -68,6 +68,6 @@ static void note_noise(struct state *s, struct rows *g, int64_t j0, int64_t a, i
             for (int64_t r = 0; r < g->width; r += VLEN)
                 add_norms(s, s->note->aside, a, e, r, 2,
                           s->note->square[SQUARES_OF(kind) + 1]);
-            join_product(s, g, j0, a, e, select, g->tally->product[kind]);
+            combine_product(s, g, j0, a, e, select, g->tally->product[kind]);
         }
 }

@@ -22,7 +22,7 @@ static ALWAYS_INLINE void sift(vec *top, vec *key, vec score, vec index, const i
     }
 }
 
-static ALWAYS_INLINE vec top_of_four(const REAL *at)
+static ALWAYS_INLINE vec max_of_four(const REAL *at)
 {
     return vec_max(vec_max(vec_load(at), vec_load(at + BR)),
                    vec_max(vec_load(at + 2 * BR), vec_load(at + 3 * BR)));
@@ -36,7 +36,8 @@ static ALWAYS_INLINE void note_top_of(const struct state *s, struct rows *g, int
     const vec bar = vec_load(t->bar + r);
     vec top[ATTEND_TOP_MAX], key[ATTEND_TOP_MAX];
 
-    if (!vec_lanes_lt(vec_max(bar, vec_load(t->top[k - 1] + r)), vec_load(s->top + r)))
+    if (!vec_lanes_lt(vec_max(bar, vec_load(t->top[k - 1] + r)),
+                      vec_load(s->row_max + r)))
         return;
     for (int x = 0; x < k; x++) {
         top[x] = vec_load(t->top[x] + r);
@@ -47,7 +48,7 @@ static ALWAYS_INLINE void note_top_of(const struct state *s, struct rows *g, int
 
         if (x + 8 <= e &&
             !vec_lanes_lt(vec_max(bar, top[k - 1]),
-                          vec_max(top_of_four(at), top_of_four(at + 4 * BR))))
+                          vec_max(max_of_four(at), max_of_four(at + 4 * BR))))
             continue;
         for (int64_t y = x; y < min_i64(x + 8, e); y++)
             sift(top, key, vec_load(s->s + y * BR + r), key_bits(j0 + y), k);
@@ -89,8 +90,8 @@ static struct raw raw_of_row(const REAL *score, int64_t a, int64_t e)
     return raw;
 }
 
-/* Two sets of numbers are joined about their common mean. */
-static void join_raw(struct tally *t, int64_t r, struct raw raw)
+/* Two sets of numbers combine about their common mean. */
+static void combine_raw(struct tally *t, int64_t r, struct raw raw)
 {
     const double keys = t->keys[r] + raw.keys, gap = raw.mean - t->raw_mean[r];
 
@@ -125,12 +126,12 @@ static ALWAYS_INLINE void sum_raw(const struct state *s, int64_t a, int64_t e, i
 static void note_raw(const struct state *s, struct rows *g, int64_t a, int64_t e,
                      int64_t r)
 {
-    const vec top = finite_or_0(vec_load(s->top + r));
+    const vec row_max = finite_or_0(vec_load(s->row_max + r));
     vec n = vec_set1(0), squares = n, sum;
     REAL keys[VLEN], about[VLEN], sums[VLEN], m2[VLEN];
 
-    sum_raw(s, a, e, r, top, &n, &sum, NULL);
-    const vec mean = vec_add(top, vec_div(sum, vec_max(vec_set1(1), n)));
+    sum_raw(s, a, e, r, row_max, &n, &sum, NULL);
+    const vec mean = vec_add(row_max, vec_div(sum, vec_max(vec_set1(1), n)));
     sum_raw(s, a, e, r, mean, NULL, &sum, &squares);
     vec_store(keys, n);
     vec_store(about, mean);
@@ -145,7 +146,7 @@ static void note_raw(const struct state *s, struct rows *g, int64_t a, int64_t e
         } else if (keys[i] > 0) {
             raw = raw_of_row(s->s + r + i, a, e);
         }
-        join_raw(g->tally, r + i, raw);
+        combine_raw(g->tally, r + i, raw);
     }
 }
 

@@ -1,14 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: statistics of the rows of a wide tile, summed beside the softmax.
+ * Not a header: statistics of the rows of a tile, summed during the softmax.
  * Each block sums on its own, relative to the maximum that its weights have, and is
- * joined to the sums before: with M the larger maximum, D = m - M, F = exp D, each side
- * gives F x for a sum of weights, F^2 x for one of their squares, F (u + D l) for the
- * spread u = sum (s - m) e and F (w + 2 D u + D^2 l) for w = sum (s - m)^2 e.
- * A split leaves its sums of each row in double, and core combines them.
- * Passes over scores come before they become weights, passes over weights after, each a
- * loop of its own: what is not asked for costs nothing.  Parameters: template_params.h.
+ * combined with the sums before: with M the larger maximum, D = m - M, F = exp D, each
+ * side gives F x for a sum of weights, F^2 x for one of their squares, F (u + D l) for
+ * the spread u = sum (s - m) e and F (w + 2 D u + D^2 l) for w = sum (s - m)^2 e. A split
+ * leaves its sums of each row in double, and core combines them. Passes over scores come
+ * before they become weights, passes over weights after, each a loop of its own: what is
+ * not asked for costs nothing.  Parameters: template_params.h.
  */
+
+/*
+ * Statistics: sums that scale with the weights (SUM_SPREAD2 follows SUM_SPREAD, bins of
+ * distances and classes follow all), and with their squares: of each kind of noise sum
+ * x^2 and sum x^2 |v|^2, where x is the weight, or the weight times the score.
+ */
+enum {
+    SUM_SPREAD,
+    SUM_SPREAD2,
+    SUM_DISTANCE,
+    SUM_LOG_DISTANCE,
+    SUM_NORM,
+    SUM_SINK1,
+    SUM_SINK4,
+    SUM_NEAR,
+    SUM_KINDS = SUM_NEAR + SUMS_NEAR_KEYS
+};
+/* Score differences beyond this have weight 0; it stands in for -inf, since 0 inf is NaN.
+ */
+#define SPREAD_MAX 1000
+enum { NOISE_OF_KEYS, NOISE_OF_NORMS, NOISE_KINDS };
+#define SQUARES_OF(noise) (2 * (noise))
+enum { SQUARE_WEIGHT = SQUARES_OF(NOISE_OF_KEYS), SQUARES = SQUARES_OF(NOISE_KINDS) };
 
 /* An integer as wide as REAL. */
 typedef REAL_INTEGER real_bits;
@@ -118,9 +141,9 @@ static void begin_tally(const struct state *s, struct rows *g)
     for (int64_t r = 0; r < g->width; r++) {
         const int64_t row = min_i64(r, g->rows - 1);
 
-        t->position[r] = attendi_position(s->p, s->t->b, g->query[row]);
+        t->position[r] = attendi_position(s->p, s->item->b, g->query[row]);
         t->shift[r] =
-            (REAL)attendi_alibi_shift(s->p, s->t->b, g->head[row], g->query[row]);
+            (REAL)attendi_alibi_shift(s->p, s->item->b, g->head[row], g->query[row]);
     }
     for (int x = 0; x < ATTEND_TOP_MAX; x++)
         for (int64_t r = 0; r < BR; r += VLEN) {
@@ -149,7 +172,7 @@ static void note_norms(const struct state *s, int64_t j0, int64_t a, int64_t e)
     const attend_view *v = &s->p->v;
 
     for (int64_t x = a; x < e; x++) {
-        const void *const row = attendi_view_row(v, s->t->b, s->t->hk, j0 + x);
+        const void *const row = attendi_view_row(v, s->item->b, s->item->hk, j0 + x);
         vec squares = vec_set1(0);
         REAL lanes[VLEN];
         double sum = 0;
@@ -200,7 +223,7 @@ static void begin_note(const struct state *s, int64_t j0, int64_t a, int64_t e)
         s->note->ramp[x] = (REAL)x;
 }
 
-/* Before a tile turns its scores of the block into weights. */
+/* Before the scores of a tile become weights. */
 static void open_note(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
                       int64_t e)
 {
@@ -215,7 +238,7 @@ static void open_note(const struct state *s, const struct rows *g, int64_t j0, i
                (size_t)((e - a) * BR) * sizeof(REAL));
 }
 
-/* After it: single keys, noise, and the block joined to those before. */
+/* After it: single keys, noise, and the block combined with those before. */
 static void close_note(struct state *s, struct rows *g, int64_t j0, int64_t a, int64_t e,
                        int select)
 {
@@ -223,16 +246,16 @@ static void close_note(struct state *s, struct rows *g, int64_t j0, int64_t a, i
         note_sinks(s, g, a, e);
     if (wants(s, STATS_NEAR))
         note_near(s, g, j0, a, e);
-    join_factors(s, g);
+    block_factors(s, g);
     if (wants_noise(s->p))
         note_noise(s, g, j0, a, e, select);
-    join_sums(s, g, a, e);
+    combine_block(s, g, a, e);
 }
 
 static double query_square(const struct state *s, const struct rows *g, int64_t r)
 {
     const attend_view *q = &s->p->q;
-    const void *const row = attendi_view_row(q, s->t->b, g->head[r], g->query[r]);
+    const void *const row = attendi_view_row(q, s->item->b, g->head[r], g->query[r]);
     double sum = 0;
 
     for (int64_t c = 0; c < s->p->d; c++) {
@@ -253,7 +276,7 @@ static void save_values(const struct state *s, const struct rows *g, int64_t r,
     double *const values = record + attendi_sums_values(sums);
 
     for (int64_t c = 0; c < dv; c++)
-        values[c] = (double)(s->narrow ? g->acc[r * dv + c] : g->acc[c * BR + r]);
+        values[c] = (double)(s->decode ? g->acc[r * dv + c] : g->acc[c * BR + r]);
     for (int kind = 0; kind < NOISE_KINDS; kind++) {
         double *const noise = record + attendi_sums_noise(sums, kind);
 
@@ -288,7 +311,7 @@ static void save_row_sums(const struct state *s, const struct rows *g, int64_t r
 {
     const struct tally *const t = g->tally;
     const struct stats *const stats = &s->p->stats;
-    const double shift = attendi_alibi_shift(s->p, s->t->b, g->head[r], g->query[r]);
+    const double shift = attendi_alibi_shift(s->p, s->item->b, g->head[r], g->query[r]);
     const REAL *const sum = t->sum + r;
 
     if (g->l[r] == 0) {

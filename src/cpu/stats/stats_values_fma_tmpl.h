@@ -6,15 +6,15 @@
 static void multiply_values(struct state *s, struct rows *g, int64_t j0, int64_t a,
                             int64_t e, int select, REAL *weights, REAL *product)
 {
-    REAL *const own = s->s, *const acc = g->acc, *const fix = s->fix;
+    REAL *const own = s->s, *const acc = g->acc, *const rescale = s->rescale;
     REAL zeros[BR] = {0};
 
     (void)j0;
     s->s = weights;
-    s->fix = zeros;
+    s->rescale = zeros;
     g->acc = product;
     add_values(s, g, a, e, select);
     s->s = own;
-    s->fix = fix;
+    s->rescale = rescale;
     g->acc = acc;
 }

@@ -58,7 +58,7 @@ static void ln_distances(const struct state *s, const struct rows *g, int64_t j0
     const struct problem *p = s->p;
     const int64_t count = BR + p->group * (BC - 1);
     int64_t of_group = g->row % p->group;
-    int64_t gap = attendi_position(p, s->t->b, g->row / p->group) - (j0 + BC - 1);
+    int64_t gap = attendi_position(p, s->item->b, g->row / p->group) - (j0 + BC - 1);
     REAL ln = (REAL)attendi_ln_distance(&p->stats, gap);
 
     for (int64_t x = 0; x < count; x++) {
@@ -180,7 +180,7 @@ static void note_classes(const struct state *s, int64_t j0, int64_t a, int64_t e
                          int64_t r)
 {
     const struct stats *stats = &s->p->stats;
-    const int32_t *const class = stats->classes + s->t->b * s->p->nk + j0;
+    const int32_t *const class = stats->classes + s->item->b * s->p->nk + j0;
     const REAL *const w = plain_weights(s);
     REAL *const masses = s->note->sum + (SUM_KINDS + stats->bins) * BR;
 

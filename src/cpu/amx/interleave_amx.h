@@ -23,7 +23,7 @@ struct use {
     const REAL *from;
     REAL *acc;            /* values: row by row, acc = acc rescale + row */
     int64_t rows;         /* scores: the largest of each lane to s->row_max */
-    int64_t rows_of_step; /* as many with each step of the product at hand */
+    int64_t rows_of_step; /* as many with each step of the current product */
     int values;
 };
 

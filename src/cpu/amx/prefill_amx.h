@@ -14,14 +14,14 @@ _Static_assert(BC % PIECE == 0, "pieces lie at the same keys for every row");
 /* Tiles of rows in the order in which they come to the blocks. */
 struct line {
     struct key_range all; /* keys of the item */
-    int64_t end;          /* of the keys at hand */
-    int64_t j0, index;    /* the block at hand, and the next tile in it */
+    int64_t end;          /* of the keys of this split */
+    int64_t j0, index;    /* the current block, and the next tile in it */
     int place;            /* of the last block packed */
-    bool open;            /* whether that is the block at hand */
+    bool open;            /* whether that is the current block */
     struct packed block[PACKED_BLOCKS];
 };
 
-/* Packs the block at hand in a place that no pass needs any more. */
+/* Packs the current block in a place that no pass needs any more. */
 static const struct packed *open_line(const struct state *s, struct line *line)
 {
     const struct key_range at = block_range(s, line->all.lo, line->all.hi, line->j0, BC);
@@ -157,8 +157,8 @@ static ALWAYS_INLINE vec tile_weight(const struct state *s, const REAL *product,
 }
 
 /*
- * Weights of keys x .. x + PIECE - 1 and their sums, with `units` slots of the product at
- * hand among them; `values`: what the product before it was of; `sums` of statistics.
+ * Weights of keys x .. x + PIECE - 1 and their sums, with `units` slots of the current
+ * product among them; `values`: what the product before it was of; `sums` of statistics.
  */
 static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
                                       struct interleave *b, int64_t x, const int edge,

@@ -91,8 +91,7 @@ static __attribute__((noinline)) void copy_keys_in_whole(const struct state *s, 
     }
 }
 
-/* What a step of TRANSPOSED columns prefetches, a line at a time between multiplications.
- */
+/* What a step of TRANSPOSED columns prefetches, line by line between multiply-adds. */
 struct prefetch {
     const char *line;    /* of a key of this step */
     int64_t near, ahead; /* bytes from there to what L1 and L2 should have next */

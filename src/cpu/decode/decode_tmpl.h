@@ -33,7 +33,7 @@ static void decode_rule(const struct state *s, const struct rows *g, int64_t r,
     }
 }
 
-/* Marks of the block's keys in s->extra, and -inf for the scores they hide. */
+/* Masks of hidden keys to s->extra, and their scores to -inf. */
 static void decode_hide(const struct state *s, const struct rows *g, int64_t r,
                         int64_t j0, int64_t a, int64_t e, int edge)
 {
@@ -43,15 +43,14 @@ static void decode_hide(const struct state *s, const struct rows *g, int64_t r,
     const vec last = vec_set1((REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), DECODE_BC));
 
     for (int64_t x = a; x < e; x += VLEN) {
-        REAL *const score = s->s + r * S_ROW + x, *const mask_to =
-                                                      s->extra + r * S_ROW + x;
+        REAL *const score = s->s + r * S_ROW + x;
         const vec j = vec_add(vec_set1((REAL)x), vec_load(iota));
         vec hidden = vec_or(vec_mask_lt(j, first), vec_mask_lt(last, j));
 
         if (edge & EDGE_MASK)
             hidden = vec_or(hidden, load_mask(g->mask_row[r], mask->stride[3], j0 + x,
                                               min_i64(VLEN, e - x)));
-        vec_store(mask_to, hidden);
+        vec_store(s->extra + r * S_ROW + x, hidden);
         vec_store(score, vec_blend(hidden, vec_set1(-INFINITY), vec_load(score)));
     }
 }
@@ -77,7 +76,7 @@ static ALWAYS_INLINE void decode_weigh(const struct state *s, struct rows *g, in
                                        int64_t e, int edge, int64_t r, const int rows)
 {
     REAL *const score = s->s + r * S_ROW;
-    const REAL *const mask_to = s->extra + r * S_ROW;
+    const REAL *const mask = s->extra + r * S_ROW;
     REAL m[4], sum[4];
     vec base[4];
 
@@ -93,7 +92,7 @@ static ALWAYS_INLINE void decode_weigh(const struct state *s, struct rows *g, in
             REAL *const at = score + i * S_ROW + x;
             const vec w = weight_of(vec_load(at), base[i]);
 
-            vec_store(at, edge ? vec_or(w, vec_load(mask_to + i * S_ROW + x)) : w);
+            vec_store(at, edge ? vec_or(w, vec_load(mask + i * S_ROW + x)) : w);
         }
         for (int v = 0; v < VLEN && WEIGHT_PIECE == DECODE_BC; v++)
             for (int i = 0; i < rows; i++)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: what the templates of one item share.  Parameters: template_params.h. */
+/*
+ * Not a header: the state of a work item, and what the prefill and the decode path share
+ * of it.  Parameters: template_params.h.
+ */
 
-/* Rows computed together, what the rule lets them see, and how far they are. */
+/* A tile of rows, or all rows of a decode item: what they see, and their sums so far. */
 struct rows {
     int64_t row, rows;      /* rows row .. row + rows - 1 of the head's list */
     int64_t width;          /* lanes in use: rows, rounded up to LANES_STEP */
@@ -14,15 +17,15 @@ struct rows {
     const void *mask_row[BR], *bias_row[BR];
     REAL slope[BR];
     REAL *q;               /* as the products want it */
-    REAL *m, *l;           /* [BR] each, of the split at hand */
+    REAL *m, *l;           /* [BR] each, of the current split */
     REAL *acc;             /* prefill: [dv][BR]; decode: [rows][dv] */
     struct partial *level; /* of the splits before: partial_tmpl.h */
     uint64_t pending;      /* bit x: level[x] is in use */
-    double *sums;          /* [BR][sums_length] of statistics, as m, l and acc */
-    struct tally *tally;   /* the sums of the split at hand; NULL: none */
+    double *sums;          /* [BR][sums_length] of statistics over whole splits */
+    struct tally *tally;   /* sums of statistics of the current split; NULL: none */
 };
 
-/* As m, l and acc of rows. */
+/* The same members of struct rows, over other splits. */
 struct partial {
     REAL *m, *l, *acc;
     double *sums;
@@ -33,19 +36,27 @@ struct state {
     const struct work_item *item;
     bool decode;         /* which path: decode or prefill */
     int64_t head, heads; /* query heads that alternate in the list of rows */
-    struct rows *rows;
+    struct rows *rows;   /* the tiles of the item; one on the decode path */
     int64_t count;
-    REAL *s;     /* scores, then weights: prefill [BC][BR], decode [rows][S_ROW] */
-    REAL *extra; /* masks of hidden keys, as s; weights before rounding */
+    /*
+     * Scores, then weights of a block: prefill [BC][BR], decode [rows][S_ROW], but
+     * [BC][BR] with statistics.
+     */
+    REAL *s;
+    REAL *extra; /* masks of hidden keys, as s; then weights that the product rounds */
     /* [x / 32][r], bit x % 32: whether the mask hides key x of the block from row r. */
     uint32_t (*words)[BR];
-    REAL *k, *v; /* a block of K and of V, where they cannot be used in place */
+    /*
+     * Prefill: a block of K and of V, where they are not used in place.  Decode: copied
+     * keys, and the block's sums of V.
+     */
+    REAL *k, *v;
     struct operand keys, values;
-    REAL *work;        /* what the products want besides */
+    REAL *work;        /* what else the products need; decode: scores, with statistics */
     REAL *row_max;     /* [BR] prefill: the largest score of each row in the block */
     REAL *rescale;     /* [BR] factor of l and acc of the blocks before */
     struct note *note; /* the block's statistics; NULL: none */
-    int finite;        /* whether V is, in the block at hand; -1: not looked at yet */
+    int finite;        /* whether V is, in the current block; -1: not known yet */
 };
 
 /* The next `bytes` of scratch; with base NULL only `used` grows. */

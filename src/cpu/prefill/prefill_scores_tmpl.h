@@ -49,7 +49,7 @@ static void prefill_alibi(const struct state *s, const struct rows *g, int64_t j
         }
 }
 
-/* Marks of the keys in s->extra, -inf for the scores they hide, the largest left. */
+/* Masks of hidden keys to s->extra, their scores to -inf, and the row max of the rest. */
 static void prefill_hide(const struct state *s, const struct rows *g, int64_t j0,
                          int64_t a, int64_t e, int edge)
 {

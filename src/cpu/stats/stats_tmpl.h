@@ -51,7 +51,7 @@ struct tally {
     REAL *product[NOISE_KINDS]; /* [dv][BR] sum x^2 v */
 };
 
-/* The block at hand of the tile at hand. */
+/* The current block of the current tile. */
 struct note {
     int64_t j0;             /* where the block begins */
     REAL whole[BR];         /* sums of weights */
@@ -305,7 +305,7 @@ static void save_top(const struct state *s, const struct rows *g, int64_t r, dou
     }
 }
 
-/* The sums of one row over the split at hand. */
+/* The sums of one row over the current split. */
 static void save_row_sums(const struct state *s, const struct rows *g, int64_t r,
                           double *record)
 {

@@ -33,7 +33,8 @@ struct run {
 };
 
 /* Combines the partials of all splits of a tile's rows: to its records, or to rows. */
-static void finish(const struct run *run, struct work_item tile, char *partials, void *scratch)
+static void finish(const struct run *run, struct work_item tile, char *partials,
+                   void *scratch)
 {
     const struct problem *p = run->problem;
     const struct kernels *k = run->kernels;

@@ -74,9 +74,9 @@ static void compute(void *arg, int64_t turn, int worker)
     const int64_t list = turn / run->items_per_list;
     const int64_t row = turn % run->items_per_list * run->item_rows;
     const struct work_item t = {.b = list / p->hkv,
-                           .hk = list % p->hkv,
-                           .row = row,
-                           .rows = min_i64(run->item_rows, p->nq * p->group - row)};
+                                .hk = list % p->hkv,
+                                .row = row,
+                                .rows = min_i64(run->item_rows, p->nq * p->group - row)};
     char *const copies = run->scratch + (size_t)worker * run->worker_scratch;
     const size_t size = record_size(run);
 

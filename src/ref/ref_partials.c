@@ -89,8 +89,9 @@ static void end_row(const struct problem *p, const struct records *s, int64_t b,
                       empty ? sink : top + log(sum));
 }
 
-void attendi_ref_finish(const struct problem *p, const struct work_item *t, void *partials,
-                        const int64_t *start, int64_t count, void *scratch)
+void attendi_ref_finish(const struct problem *p, const struct work_item *t,
+                        void *partials, const int64_t *start, int64_t count,
+                        void *scratch)
 {
     const int64_t step = p->dv + 2;
     struct records s = {.dtype = record_dtype(p), .step = t->rows * step, .count = count};

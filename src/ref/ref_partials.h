@@ -14,7 +14,8 @@
 void attendi_ref_leave_record(const struct ref_row *r, const struct work_item *t);
 
 /* kernels.finish */
-void attendi_ref_finish(const struct problem *p, const struct work_item *t, void *partials,
-                        const int64_t *start, int64_t count, void *scratch);
+void attendi_ref_finish(const struct problem *p, const struct work_item *t,
+                        void *partials, const int64_t *start, int64_t count,
+                        void *scratch);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lab/scene.h"
+#include "lab/setups/scene.h"
 
 static double now(void)
 {

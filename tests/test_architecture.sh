@@ -15,8 +15,10 @@ files() {
         sed 's,^\./,,' | sort)
 }
 
-# base <- core <- cpu <- ref <- src/*.c <- {io, tools, examples, bench}; the last
-# group sees the public header only, and bench the stopwatch in tools/bench.
+# base <- core <- cpu <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
+# bench}; the last group sees the public headers only, and bench the stopwatch in
+# tools/bench.  Within lab: {measure, figures} <- setups <- experiments <- report,
+# measure <- {sheets, design}, sheets <- report.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -30,18 +32,29 @@ includes() {
             sees["src/cpu"] = "attend base core cpu"
             sees["src"] = "attend base core ref cpu"
             sees["src/io"] = "attend io"
-            sees["src/lab"] = "attend lab"
-            sees["tools"] = "attend io check bench lab"
+            sees["src/theory"] = "attend theory"
+            sees["src/layer"] = "attend layer"
+            sees["src/lab/measure"] = "attend layer lab/measure lab/experiments"
+            sees["src/lab/setups"] = "attend lab/measure lab/setups lab/experiments"
+            sees["src/lab/figures"] = "lab/figures"
+            sees["src/lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
+            sees["src/lab/sheets"] = "attend lab/measure lab/sheets"
+            sees["src/lab/design"] = "attend theory layer lab/measure lab/design"
+            sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/sheets lab/design lab/report"
+            sees["tools"] = "attend io check bench " lab
             sees["examples"] = "attend"
-            sees["bench"] = "attend lab bench"
+            sees["bench"] = "attend bench " lab
         }
         {
             n = split($1, dir, "/")
             where = dir[1] == "src" && n > 2 ? "src/" dir[2] : dir[1]
+            if (where == "src/lab") where = where "/" dir[3]
             if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
             if (!index($2, "/")) next # the same directory, or the C library
             split($2, part, "/")
             if (part[1] == "sys" || part[1] == "Random123") next
+            if (part[1] == "lab") part[1] = part[1] "/" part[2]
             if (!index(" " sees[where] " ", " " part[1] " "))
                 print $1 ": " where " must not include " $2
         }'
@@ -113,8 +126,10 @@ compiles_alone() {
 }
 
 bad=$tmp/bad
-mkdir -p "$bad/src/base" "$bad/src/cpu" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
+mkdir -p "$bad/src/base" "$bad/src/theory" "$bad/src/lab/measure" "$bad/src/cpu" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
 printf '#include "core/problem.h"\n' >"$bad/src/base/a.c"
+printf '#include "lab/measure/random.h"\n' >"$bad/src/theory/t.c"
+printf '#include "lab/report/findings.h"\n' >"$bad/src/lab/measure/m.c"
 printf '#include "base/error.h"\n#include "absent.h"\n' >"$bad/tools/b.c"
 printf '#include "../cpu/x.h"\n' >"$bad/src/core/a.c"
 printf '#include <attend/attend.h>\n#include <core/problem.h>\n' >"$bad/examples/e.c"
@@ -133,6 +148,9 @@ printf 'attend_status attend_g(void);\n' >"$bad/lacks_types.h"
 
 silent "includes point one way" includes "$root"
 caught "base reading core" 'src/base/a.c:1: src/base must not include core/problem.h' includes "$bad"
+caught "theory reading the laboratory" 'src/theory/t.c:1: src/theory must not include lab/' includes "$bad"
+caught "a measurement reading the report" \
+    'src/lab/measure/m.c:1: src/lab/measure must not include lab/report/findings.h' includes "$bad"
 caught "a tool reading base" 'tools/b.c:1: tools must not include base/error.h' includes "$bad"
 caught "an example reading core" 'examples/e.c:2: ' includes "$bad"
 caught "an include that goes up" 'src/core/a.c:1: .*no way up' includes "$bad"

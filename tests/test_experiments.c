@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "attend/lab.h"
-#include "lab/experiment.h"
+#include "lab/experiments/experiment.h"
 #include "test.h"
 
 enum { ROWS_MAX = 4096 };

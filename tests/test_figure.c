@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/figure.h"
-#include "lab/figure_axis.h"
-#include "lab/text.h"
+#include "lab/figures/figure.h"
+#include "lab/figures/figure_axis.h"
+#include "lab/figures/text.h"
 
 static char *drawn;
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "attend/lab.h"
-#include "lab/experiment.h"
-#include "lab/queries.h"
-#include "lab/scene.h"
+#include "lab/experiments/experiment.h"
+#include "lab/setups/queries.h"
+#include "lab/setups/scene.h"
 
 /* ---- rows --------------------------------------------------------------- */
 

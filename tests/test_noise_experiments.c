@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/design.h"
-#include "lab/experiment.h"
-#include "lab/measure.h"
-#include "lab/pair.h"
-#include "lab/score_law.h"
+#include "lab/design/design.h"
+#include "lab/experiments/experiment.h"
+#include "lab/measure/measure.h"
+#include "lab/setups/pair.h"
+#include "theory/score_law.h"
 #include "test.h"
 
 /* ---- moments -------------------------------------------------------------- */

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/judge.h"
-#include "lab/sheets.h"
+#include "lab/sheets/judge.h"
+#include "lab/sheets/sheets.h"
 
 /* ---- the judge on made-up claims ------------------------------------------- */
 

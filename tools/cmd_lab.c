@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lab/figure.h"
+#include "lab/figures/figure.h"
 
 struct session {
     struct lab_request *request;

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* Extraction: a matrix M with M (v_a + v_b) = v_a, read from the average c (T3). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attend/lab.h"
+#include "lab/experiments/experiment.h"
+#include "lab/measure/frames.h"
+#include "lab/measure/measure.h"
+
+enum { FRAME_STREAM = 1, COORDINATE_STREAM, MIX_STREAM, OTHER_STREAM, KEY_STREAM };
+
+static const double pi = 3.14159265358979323846;
+
+static const struct lab_flag flags[] = {
+    {.name = "d",
+     .type = LAB_INTEGER,
+     .preset = 16,
+     .min = 2,
+     .max = 256,
+     .help = "dimension of the values, at least m + p"},
+    {.name = "m",
+     .type = LAB_INTEGER,
+     .preset = 2,
+     .min = 1,
+     .max = 128,
+     .help = "dimension of A, where v_a lies"},
+    {.name = "p",
+     .type = LAB_INTEGER,
+     .preset = 2,
+     .min = 1,
+     .max = 128,
+     .help = "dimension of B, where v_b lies"},
+    {.name = "angle",
+     .type = LAB_REAL,
+     .preset = 90,
+     .min = 0.1,
+     .max = 90,
+     .help = "degrees between A and B; 90: orthogonal, as the exercise has it"},
+    {.name = "n",
+     .type = LAB_INTEGER,
+     .preset = 10,
+     .min = 2,
+     .max = 256,
+     .help = "keys; 2: c is exactly the average"},
+    {.name = "beta",
+     .type = LAB_REAL,
+     .preset = 10,
+     .min = 0,
+     .max = 1000,
+     .help = "query scale: q = beta (k_a + k_b)"},
+};
+
+/* Ways to build M from a basis of A. */
+enum method { TRANSPOSE, PRODUCT, SKEWED, PROJECTOR, OBLIQUE, METHODS };
+
+static const char *const quantities[METHODS] = {"error_transpose", "error_product",
+                                                "error_product_skewed", "error_projector",
+                                                "error_oblique"};
+
+/*
+ * Values in R^d: value[0] = v_a = A x, value[1] = v_b = B y, all unit vectors, the
+ * others of random direction.  `a` and `b` have orthonormal columns, `skewed` spans what
+ * `a` spans with columns that are neither orthogonal nor of norm 1.
+ */
+struct world {
+    int64_t d, m, p, n;
+    double angle, beta;
+    double *a, *b, *skewed; /* [d][m], [d][p], [d][m] */
+    double *value;          /* [n][d] */
+    double *matrix;         /* [d][d] */
+    double *ideal, *found;  /* [d] */
+    double shared;          /* norm of the part of y that B has in common with A */
+    double *room;           /* owns them all */
+};
+
+/* Columns of A are the frame's first m, those of B leave them by the angle. */
+static void fill_bases(const struct lab_run *run, struct world *world)
+{
+    const int64_t d = world->d, m = world->m, p = world->p;
+    const double turn = world->angle * pi / 180;
+    /* Exactly orthogonal at 90 degrees, where cos(pi/2) is not exactly 0. */
+    const double along = world->angle == 90 ? 0 : cos(turn), across = sin(turn);
+    double *const frame = world->value; /* [m + p][d], before the values are there */
+    double mix[128];
+
+    lab_random_frame(run, FRAME_STREAM, frame, m + p, d);
+    for (int64_t c = 0; c < d; c++) {
+        for (int64_t i = 0; i < m; i++)
+            world->a[c * m + i] = frame[i * d + c];
+        for (int64_t i = 0; i < p; i++)
+            world->b[c * p + i] =
+                i < m ? along * frame[i * d + c] + across * frame[(m + i) * d + c]
+                      : frame[(m + i) * d + c];
+    }
+    for (int64_t i = 0; i < m; i++) {
+        lab_normals(run->seed, MIX_STREAM, (uint64_t)(i * m), mix, m);
+        mix[i] += 3; /* well-conditioned */
+        for (int64_t c = 0; c < d; c++)
+            world->skewed[c * m + i] = lab_dot(world->a + c * m, mix, m);
+    }
+}
+
+static void fill_values(const struct lab_run *run, struct world *world)
+{
+    const int64_t d = world->d, m = world->m, p = world->p;
+    double x[128], y[128];
+
+    lab_normals(run->seed, COORDINATE_STREAM, 0, x, m);
+    lab_normals(run->seed, COORDINATE_STREAM, 128, y, p);
+    lab_unit(x, m);
+    lab_unit(y, p);
+    world->shared = lab_norm(y, m < p ? m : p);
+    for (int64_t c = 0; c < d; c++) {
+        world->value[c] = lab_dot(world->a + c * m, x, m);
+        world->value[d + c] = lab_dot(world->b + c * p, y, p);
+    }
+    lab_normals(run->seed, OTHER_STREAM, 0, world->value + 2 * d, (world->n - 2) * d);
+    for (int64_t i = 2; i < world->n; i++)
+        lab_unit(world->value + i * d, d);
+}
+
+static int open_world(struct lab_run *run, struct world *world)
+{
+    const int64_t d = world->d, m = world->m, p = world->p, n = world->n;
+    const int64_t rows = n > m + p ? n : m + p;
+
+    world->room = calloc((size_t)(d * (2 * m + p + rows + d + 2)), sizeof(double));
+    if (!world->room)
+        return lab_fail(run, "memory is short");
+    world->a = world->room;
+    world->b = world->a + d * m;
+    world->skewed = world->b + d * p;
+    world->value = world->skewed + d * m;
+    world->matrix = world->value + d * rows;
+    world->ideal = world->matrix + d * d;
+    world->found = world->ideal + d;
+    fill_bases(run, world);
+    fill_values(run, world);
+    return 0;
+}
+
+/* A^T has m rows, not d: what it gives stands in the first m of d entries. */
+static void fill_transpose(struct world *world)
+{
+    const int64_t d = world->d, m = world->m;
+
+    memset(world->matrix, 0, sizeof(double) * (size_t)(d * d));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t c = 0; c < d; c++)
+            world->matrix[i * d + c] = world->a[c * m + i];
+}
+
+static int fill_matrix(struct world *world, enum method method)
+{
+    const int64_t d = world->d, m = world->m;
+
+    switch (method) {
+    case TRANSPOSE:
+        fill_transpose(world);
+        return 0;
+    case PRODUCT:
+        return attend_lab_extract_orthonormal(world->a, d, m, world->matrix);
+    case SKEWED:
+        return attend_lab_extract_orthonormal(world->skewed, d, m, world->matrix);
+    case PROJECTOR:
+        return attend_lab_extract_projector(world->skewed, d, m, world->matrix);
+    case OBLIQUE:
+    case METHODS:
+        break;
+    }
+    return attend_lab_extract_oblique(world->skewed, m, world->b, world->p, d,
+                                      world->matrix);
+}
+
+/* |2 M c - v_a|. */
+static double error_at(const struct world *world, const double *c)
+{
+    double sum = 0;
+
+    for (int64_t r = 0; r < world->d; r++) {
+        const double off =
+            2 * lab_dot(world->matrix + r * world->d, c, world->d) - world->value[r];
+        sum += off * off;
+    }
+    return sqrt(sum);
+}
+
+/* c as the theory of averages has it, and as the engine gives it. */
+static int average(struct lab_run *run, attend_context *ctx, struct world *world)
+{
+    const int64_t n = world->n, d = world->d;
+    const double wanted = attend_lab_average_weight((double)n, 2, world->beta);
+    const double leak = attend_lab_average_leak((double)n, 2, world->beta);
+    double *const key = malloc(sizeof(double) * (size_t)(n * n + n));
+
+    for (int64_t c = 0; c < d; c++) {
+        world->ideal[c] = 0;
+        for (int64_t i = 0; i < n; i++)
+            world->ideal[c] +=
+                (i < 2 ? wanted : leak / (double)(n - 2)) * world->value[i * d + c];
+    }
+    if (!key)
+        return lab_fail(run, "memory is short");
+    double *const query = key + n * n;
+    lab_random_frame(run, KEY_STREAM, key, n, n);
+    for (int64_t c = 0; c < n; c++)
+        query[c] = world->beta * (key[c] + key[n + c]);
+    const int failed = lab_measure(run, ctx,
+                                   &(struct lab_problem){.nk = n,
+                                                         .d = n,
+                                                         .dv = d,
+                                                         .q = query,
+                                                         .k = key,
+                                                         .v = world->value,
+                                                         .scale = 1,
+                                                         .out = world->found});
+    free(key);
+    return failed;
+}
+
+/* ---- rows, sweep, figure ----------------------------------------------- */
+
+static struct world world_of(const struct lab_run *run)
+{
+    return (struct world){.d = lab_integer(run, "d"),
+                          .m = lab_integer(run, "m"),
+                          .p = lab_integer(run, "p"),
+                          .n = lab_integer(run, "n"),
+                          .angle = lab_real(run, "angle"),
+                          .beta = lab_real(run, "beta")};
+}
+
+static int own_rows(struct lab_run *run, attend_context *ctx)
+{
+    struct world world = world_of(run);
+    int failed = open_world(run, &world) || average(run, ctx, &world);
+
+    for (int method = 0; !failed && method < METHODS; method++) {
+        if (fill_matrix(&world, (enum method)method))
+            failed = lab_fail(run, "A and B are dependent");
+        else
+            lab_emit_exact(run, quantities[method], error_at(&world, world.ideal),
+                           error_at(&world, world.found), 0);
+    }
+    free(world.room);
+    return failed ? -1 : 0;
+}
+
+/*
+ * Two keys, so that c is exactly the average and only the geometry is left: A A^T keeps
+ * the part of v_b that lies along A, the oblique projector none.
+ */
+static int sweep_angle(struct lab_run *run, attend_context *ctx, enum method method,
+                       struct lab_figure *figure)
+{
+    struct lab_series *const line = lab_series_add(
+        figure, LAB_LINE, method == OBLIQUE ? "theory, oblique" : "theory, A A⁺");
+    struct world world = world_of(run);
+    int failed = 0;
+
+    for (world.angle = 1; world.angle <= 90; world.angle++)
+        lab_series_point(line, world.angle,
+                         method == OBLIQUE ? 0 : cos(world.angle * pi / 180), 0);
+    struct lab_series *const points = lab_series_add(
+        figure, LAB_POINTS, method == OBLIQUE ? "measured, oblique" : "measured, A A⁺");
+    world.n = 2;
+    for (world.angle = 5; !failed && world.angle <= 90; world.angle += 5) {
+        struct lab_row row = lab_row_init(run, quantities[method]);
+        failed = open_world(run, &world) || average(run, ctx, &world);
+        if (!failed && fill_matrix(&world, method))
+            failed = lab_fail(run, "A and B are dependent");
+        if (!failed) {
+            row.theory = method == OBLIQUE || world.angle == 90
+                             ? 0
+                             : cos(world.angle * pi / 180) * world.shared;
+            row.measured = error_at(&world, world.found);
+            lab_row_set(&row, "angle", world.angle);
+            lab_row_set(&row, "n", 2);
+            lab_emit(run, &row);
+            lab_series_point(points, world.angle, row.measured / world.shared, 0);
+        }
+        free(world.room);
+    }
+    return failed ? -1 : 0;
+}
+
+/* Takes from every unwanted value its part in A. */
+static void clear_others(struct world *world)
+{
+    const int64_t d = world->d, m = world->m;
+
+    for (int64_t i = 2; i < world->n; i++) {
+        double *const v = world->value + i * d;
+        for (int64_t k = 0; k < m; k++) {
+            double along = 0;
+            for (int64_t c = 0; c < d; c++)
+                along += world->a[c * m + k] * v[c];
+            for (int64_t c = 0; c < d; c++)
+                v[c] -= along * world->a[c * m + k];
+        }
+    }
+}
+
+/* With nothing of the other values in A, what is left is the leak. */
+static int sweep_beta(struct lab_run *run, attend_context *ctx)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Extraction from the average at finite scale",
+                       "β (query scale)", "|2 M c - v_a|");
+    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
+    struct world world = world_of(run);
+    int failed = 0;
+
+    if (figure) {
+        figure->y_log = 1;
+        snprintf(figure->caption, sizeof figure->caption,
+                 "n = %lld, A orthogonal to all other values: the error is the leak of "
+                 "the average.",
+                 (long long)world.n);
+    }
+    for (double beta = 0; beta <= 15; beta += 0.25)
+        lab_series_point(series, beta, attend_lab_extract_error((double)world.n, beta),
+                         0);
+    series = lab_series_add(figure, LAB_POINTS, "measured");
+    world.angle = 90;
+    for (world.beta = 0; !failed && world.beta <= 15; world.beta += 2.5) {
+        struct lab_row row = lab_row_init(run, "error_leak");
+        failed = open_world(run, &world);
+        if (!failed) {
+            clear_others(&world);
+            failed = average(run, ctx, &world);
+        }
+        if (!failed && fill_matrix(&world, PROJECTOR))
+            failed = lab_fail(run, "the columns of A are dependent");
+        if (!failed) {
+            row.theory = attend_lab_extract_error((double)world.n, world.beta);
+            row.measured = error_at(&world, world.found);
+            lab_row_set(&row, "angle", 90);
+            lab_row_set(&row, "beta", world.beta);
+            lab_emit(run, &row);
+            lab_series_point(series, world.beta, row.measured, 0);
+        }
+        free(world.room);
+    }
+    return failed ? -1 : 0;
+}
+
+static int sweep(struct lab_run *run, attend_context *ctx)
+{
+    struct lab_figure *const figure = lab_figure_add(
+        run->figures, "Extraction: what M leaves of v_b",
+        "angle between A and B (degrees)", "|2 M c - v_a| / |part of v_b near A|");
+
+    if (figure)
+        snprintf(figure->caption, sizeof figure->caption,
+                 "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine of the "
+                 "angle; the oblique one is right at any angle above 0.");
+    return sweep_angle(run, ctx, PROJECTOR, figure) ||
+           sweep_angle(run, ctx, OBLIQUE, figure) || sweep_beta(run, ctx);
+}
+
+static int perform(struct lab_run *run)
+{
+    const int64_t d = lab_integer(run, "d"), m = lab_integer(run, "m");
+    const int64_t p = lab_integer(run, "p");
+
+    if (d < m + p)
+        return lab_misuse(run, "--d %lld: at least m + p = %lld is allowed", (long long)d,
+                          (long long)(m + p));
+    attend_context *const ctx = lab_context(run);
+    int failed = !ctx || own_rows(run, ctx);
+    if (!failed && run->sweeps)
+        failed = sweep(run, ctx);
+    attend_context_destroy(ctx);
+    return failed ? -1 : 0;
+}
+
+const struct lab_experiment lab_experiment_extract = {
+    .name = "extract",
+    .title = "Extracting one value from an average",
+    .shows =
+        "M = A A^T takes v_a out of the average when A is orthonormal and orthogonal "
+        "to B; A^T alone gives coordinates in R^m, a skewed basis needs its "
+        "pseudo-inverse, and spaces at an angle the oblique projector.",
+    .answers = "1b-i",
+    .flags = flags,
+    .flag_count = sizeof flags / sizeof *flags,
+    .perform = perform,
+};

@@ -113,6 +113,9 @@ exports() {
     diff "$tmp/exported" "$tmp/declared"
 }
 
+# needs LIBRARY ALLOWED: the shared libraries it needs that are not ALLOWED, a regexp.
+needs() { objdump -p "$1" | awk '$1 == "NEEDED" { print $2 }' | grep -vE "^($2)\.so"; }
+
 too_big() {
     strip -o "$tmp/stripped" "$1" 2>/dev/null || cp "$1" "$tmp/stripped"
     size=$(wc -c <"$tmp/stripped")
@@ -169,10 +172,18 @@ caught "-ffast-math" 'CMakeLists.txt:1' unsafe_flags "$bad"
 silent "kernel sets are in every list" kernel_lists "$root"
 caught "a kernel set that code does not list" '^< avx2' kernel_lists "$bad"
 
-silent "archive: every global name is ours" archive_names "$build/libattend.a"
+for library in attend attend_theory attend_layer; do
+    header=$root/include/attend/${library#attend_}.h
+    silent "$library: every global name of the archive is ours" \
+        archive_names "$build/lib$library.a"
+    silent "$library: exports are what the header declares" \
+        exports "$build/lib$library.so" "$header"
+done
+silent "attend_theory needs libm alone" needs "$build/libattend_theory.so" 'libm|libc'
+silent "attend_layer needs the engine and CBLAS" needs "$build/libattend_layer.so" \
+    'libm|libc|libattend|lib[a-z0-9]*blas'
+caught "a theory that needs the engine" libattend needs "$build/libattend_layer.so" 'libm|libc'
 caught "a foreign name in an archive" '^foreign$' archive_names "$bad/libbad.a"
-silent "shared library: exports are what the header declares" \
-    exports "$build/libattend.so" "$root/include/attend/attend.h"
 caught "a foreign export" '^< foreign$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 caught "a missing export" '^> attend_forward$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 silent "shared library: below 1 MB" too_big "$build/libattend.so"

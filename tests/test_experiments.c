@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
 #include "lab/experiments/experiment.h"
 #include "test.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/setups/queries.h"
 #include "lab/setups/scene.h"
@@ -120,8 +120,8 @@ TEST(queries_are_read_as_written)
         struct lab_queries queries;
         CHECK(!lab_queries_parse(cases[c].text, &queries, why, sizeof why), "%s: %s",
               cases[c].text, why);
-        const attend_lab_query q1 = lab_query_at(&queries, 0, cases[c].C);
-        const attend_lab_query q2 = lab_query_at(&queries, 1, cases[c].C);
+        const attend_theory_query q1 = lab_query_at(&queries, 0, cases[c].C);
+        const attend_theory_query q2 = lab_query_at(&queries, 1, cases[c].C);
         CHECK(q1.a == cases[c].a1 && q1.b == cases[c].b1 && q2.a == cases[c].a2 &&
                   q2.b == cases[c].b2 && q1.rest == 0 && q2.rest == 0,
               "%s", cases[c].text);
@@ -271,18 +271,18 @@ TEST(drawn_keys_agree_with_theory)
                                         .noisy = LAB_NOISY_ALL,
                                         .query = {{3, 2}},
                                         .rest_query = {-1}};
-        attend_lab_scene theory = attend_lab_scene_exercise(12, 0.3, 0);
+        attend_theory_scene theory = attend_theory_scene_exercise(12, 0.3, 0);
         struct lab_moments moments[WEIGHTS];
         theory.alpha = alpha;
-        theory.sigma2[ATTEND_LAB_B] = theory.sigma2[ATTEND_LAB_REST] = 0.3;
-        const attend_lab_output head =
-            attend_lab_head(&theory, (attend_lab_query){3, 2, -1});
+        theory.sigma2[ATTEND_THEORY_B] = theory.sigma2[ATTEND_THEORY_REST] = 0.3;
+        const attend_theory_output head =
+            attend_theory_head(&theory, (attend_theory_query){3, 2, -1});
         CHECK(!lab_scene_measure(&run, &scene, 0, 40000, weights, NULL, 4, moments, NULL),
               "%s", run.error);
-        const double z = (moments[0].mean - head.mean[ATTEND_LAB_A]) /
+        const double z = (moments[0].mean - head.mean[ATTEND_THEORY_A]) /
                          lab_moments_mean_se(&moments[0]);
         const double z2 =
-            (lab_moments_variance(&moments[0]) - head.variance[ATTEND_LAB_A]) /
+            (lab_moments_variance(&moments[0]) - head.variance[ATTEND_THEORY_A]) /
             lab_moments_variance_se(&moments[0]);
         CHECK(fabs(z) < 4 && fabs(z2) < 4, "alpha %g: z = %.2f and %.2f", alpha, z, z2);
     }

@@ -35,8 +35,8 @@ static void normal_grid(double *z, double *weight)
 static double cap_of(double x, double cap) { return cap > 0 ? cap * tanh(x / cap) : x; }
 
 /* E p and E p^2 of the first of three keys, summed over the cube of their normals. */
-static void brute_force(const struct lab_score_kind *law, double rest, double *mean,
-                        double *square)
+static void brute_force(const struct attendi_theory_score_kind *law, double rest,
+                        double *mean, double *square)
 {
     double z[GRID], weight[GRID], e[3][GRID];
 
@@ -57,15 +57,15 @@ static void brute_force(const struct lab_score_kind *law, double rest, double *m
 
 TEST(moments_of_three_noisy_keys_and_many_sure_ones)
 {
-    struct lab_score_kind law[4] = {lab_score_kind(1, 2, 1.5),
-                                    lab_score_kind(1, 1.5, 0.3), lab_score_kind(1, 0, 1),
-                                    lab_score_kind(7, -0.5, 0)};
+    struct attendi_theory_score_kind law[4] = {
+        attendi_theory_score_kind(1, 2, 1.5), attendi_theory_score_kind(1, 1.5, 0.3),
+        attendi_theory_score_kind(1, 0, 1), attendi_theory_score_kind(7, -0.5, 0)};
     double mean[4], square[4], expected_mean, expected_square;
 
     for (int capped = 0; capped <= 1; capped++) {
         for (int k = 0; k < 4; k++)
             law[k].softcap = capped ? 1.7 : 0;
-        CHECK(lab_score_moments(law, 4, mean, square) == 0, "failed");
+        CHECK(attendi_theory_score_moments(law, 4, mean, square) == 0, "failed");
         brute_force(law, 7 * exp(cap_of(-0.5, law[3].softcap)), &expected_mean,
                     &expected_square);
         CHECK(fabs(mean[0] - expected_mean) < 1e-8, "%.12g, not %.12g", mean[0],
@@ -79,12 +79,13 @@ TEST(moments_of_three_noisy_keys_and_many_sure_ones)
 
 TEST(moments_of_sure_scores_are_the_softmax)
 {
-    const struct lab_score_kind law[] = {
-        lab_score_kind(1, 30, 0), lab_score_kind(2, -3, 0), lab_score_kind(1e6, 0, 0)};
+    const struct attendi_theory_score_kind law[] = {attendi_theory_score_kind(1, 30, 0),
+                                                    attendi_theory_score_kind(2, -3, 0),
+                                                    attendi_theory_score_kind(1e6, 0, 0)};
     const double sum = exp(30) + 2 * exp(-3) + 1e6;
     double mean[3], square[3];
 
-    CHECK(lab_score_moments(law, 3, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 3, mean, square) == 0, "failed");
     for (int k = 0; k < 3; k++) {
         const double p = exp(law[k].mean) / sum;
         CHECK(fabs(mean[k] / p - 1) < 1e-9, "key %d: %g", k, mean[k] / p - 1);
@@ -96,38 +97,40 @@ TEST(moments_of_sure_scores_are_the_softmax)
 /* With a wide score against a sure one, the weight is P(above) and little else. */
 TEST(moments_given_an_interval)
 {
-    struct lab_score_kind law[2] = {lab_score_kind(1, 100, 200), lab_score_kind(1, 0, 0)};
+    struct attendi_theory_score_kind law[2] = {attendi_theory_score_kind(1, 100, 200),
+                                               attendi_theory_score_kind(1, 0, 0)};
     double mean[2], square[2];
 
     law[0].lo = 0;
-    CHECK(lab_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
     CHECK(mean[0] > 0.99 && mean[0] < 1, "%g", mean[0]);
     law[0].lo = -INFINITY;
     law[0].hi = 0;
-    CHECK(lab_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
     CHECK(mean[0] > 0 && mean[0] < 0.01, "%g", mean[0]);
     /* The two halves make the whole. */
     const double below = mean[0];
     law[0].hi = INFINITY;
-    CHECK(lab_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
     const double whole = mean[0], p = 0.5 * erfc(0.5 / sqrt(2.0));
     law[0].lo = 0;
-    CHECK(lab_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
     CHECK(fabs(p * below + (1 - p) * mean[0] - whole) < 1e-10, "%g",
           p * below + (1 - p) * mean[0] - whole);
 }
 
 TEST(moments_refuse)
 {
-    const struct lab_score_kind bad[] = {lab_score_kind(0, 0, 1),
-                                         lab_score_kind(1, NAN, 1),
-                                         lab_score_kind(1, 0, -1),
-                                         lab_score_kind(1, 0, 1e9),
-                                         {.keys = 1, .sd = 1, .lo = 2, .hi = 1}};
+    const struct attendi_theory_score_kind bad[] = {
+        attendi_theory_score_kind(0, 0, 1),
+        attendi_theory_score_kind(1, NAN, 1),
+        attendi_theory_score_kind(1, 0, -1),
+        attendi_theory_score_kind(1, 0, 1e9),
+        {.keys = 1, .sd = 1, .lo = 2, .hi = 1}};
     double mean[1], square[1];
 
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
-        CHECK(lab_score_moments(&bad[k], 1, mean, square) == -1, "law %zu", k);
+        CHECK(attendi_theory_score_moments(&bad[k], 1, mean, square) == -1, "law %zu", k);
 }
 
 /* ---- experiments ---------------------------------------------------------- */

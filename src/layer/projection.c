@@ -8,8 +8,9 @@
 
 #include "layer/refuse.h"
 
-void lab_project(attend_dtype dtype, int64_t rows, int64_t inner, int64_t outer,
-                 const void *x, const void *w, const void *bias, void *y, int64_t stride)
+void attendi_layer_project(attend_dtype dtype, int64_t rows, int64_t inner, int64_t outer,
+                           const void *x, const void *w, const void *bias, void *y,
+                           int64_t stride)
 {
     const size_t size = attend_dtype_size(dtype);
     const int m = (int)rows, n = (int)outer, k = (int)inner, ldy = (int)stride;
@@ -28,53 +29,57 @@ void lab_project(attend_dtype dtype, int64_t rows, int64_t inner, int64_t outer,
                     bias != NULL ? 1.0F : 0.0F, y, ldy);
 }
 
-attend_status lab_check_dtype(attend_dtype dtype, attend_error *err)
+attend_status attendi_layer_check_dtype(attend_dtype dtype, attend_error *err)
 {
     if (dtype != ATTEND_F64 && dtype != ATTEND_F32)
-        return lab_refuse(err, ATTEND_EINVAL, "dtype (%s) is neither f64 nor f32",
-                          attend_dtype_name(dtype));
+        return attendi_layer_refuse(err, ATTEND_EINVAL,
+                                    "dtype (%s) is neither f64 nor f32",
+                                    attend_dtype_name(dtype));
     return ATTEND_OK;
 }
 
-attend_status lab_check_count(const char *name, int64_t value, int64_t min,
-                              attend_error *err)
+attend_status attendi_layer_check_count(const char *name, int64_t value, int64_t min,
+                                        attend_error *err)
 {
     if (value < min)
-        return lab_refuse(err, ATTEND_EINVAL, "%s (%lld) must be at least %lld", name,
-                          (long long)value, (long long)min);
+        return attendi_layer_refuse(err, ATTEND_EINVAL, "%s (%lld) must be at least %lld",
+                                    name, (long long)value, (long long)min);
     if (value > INT_MAX)
-        return lab_refuse(err, ATTEND_EUNSUPPORTED, "%s (%lld) exceeds CBLAS's %d", name,
-                          (long long)value, INT_MAX);
+        return attendi_layer_refuse(err, ATTEND_EUNSUPPORTED,
+                                    "%s (%lld) exceeds CBLAS's %d", name,
+                                    (long long)value, INT_MAX);
     return ATTEND_OK;
 }
 
-attend_status lab_check_bytes(const char *names, int64_t a, int64_t b, size_t size,
-                              size_t *bytes, attend_error *err)
+attend_status attendi_layer_check_bytes(const char *names, int64_t a, int64_t b,
+                                        size_t size, size_t *bytes, attend_error *err)
 {
     int64_t count;
 
     if (__builtin_mul_overflow(a, b, &count) ||
         __builtin_mul_overflow(count, (int64_t)size, &count))
-        return lab_refuse(err, ATTEND_EINVAL, "%s (%lld x %lld elements) is too large",
-                          names, (long long)a, (long long)b);
+        return attendi_layer_refuse(err, ATTEND_EINVAL,
+                                    "%s (%lld x %lld elements) is too large", names,
+                                    (long long)a, (long long)b);
     *bytes = (size_t)count;
     return ATTEND_OK;
 }
 
-attend_status lab_workspace(void *given, size_t given_size, size_t bytes, void **memory,
-                            void **owned, attend_error *err)
+attend_status attendi_layer_workspace(void *given, size_t given_size, size_t bytes,
+                                      void **memory, void **owned, attend_error *err)
 {
     *owned = NULL;
     *memory = given;
     if (given != NULL) {
         if (given_size < bytes)
-            return lab_refuse(err, ATTEND_EINVAL,
-                              "workspace_size (%zu) is below the %zu bytes needed",
-                              given_size, bytes);
+            return attendi_layer_refuse(
+                err, ATTEND_EINVAL, "workspace_size (%zu) is below the %zu bytes needed",
+                given_size, bytes);
         return ATTEND_OK;
     }
     *owned = *memory = malloc(bytes > 0 ? bytes : 1);
     if (*memory == NULL)
-        return lab_refuse(err, ATTEND_ENOMEM, "no %zu bytes for the workspace", bytes);
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "no %zu bytes for the workspace",
+                                    bytes);
     return ATTEND_OK;
 }

@@ -4,7 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-attend_status lab_refuse(attend_error *err, attend_status status, const char *format, ...)
+attend_status attendi_layer_refuse(attend_error *err, attend_status status,
+                                   const char *format, ...)
 {
     if (err != NULL) {
         va_list args;

@@ -4,7 +4,7 @@
  * its heads there as strided views: nothing is transposed or copied.  H follows, unless
  * it is the output itself.
  */
-#include "attend/lab.h"
+#include "attend/layer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct plan {
     size_t element, qkv_bytes, bytes;
 };
 
-static attend_status check_sizes(const attend_lab_self *self, struct plan *plan,
+static attend_status check_sizes(const attend_layer_self *self, struct plan *plan,
                                  attend_error *err)
 {
     const struct {
@@ -30,47 +30,50 @@ static attend_status check_sizes(const attend_lab_self *self, struct plan *plan,
                  {"hq", self->hq, 1}, {"hkv", self->hkv, 1}, {"d", self->d, 1}};
 
     if (self->struct_size != sizeof *self)
-        return lab_refuse(err, ATTEND_EINVAL, "self.struct_size (%zu) is not %zu",
-                          self->struct_size, sizeof *self);
-    attend_status status = lab_check_dtype(self->dtype, err);
+        return attendi_layer_refuse(err, ATTEND_EINVAL,
+                                    "self.struct_size (%zu) is not %zu",
+                                    self->struct_size, sizeof *self);
+    attend_status status = attendi_layer_check_dtype(self->dtype, err);
     for (size_t x = 0; x < sizeof count / sizeof count[0] && status == ATTEND_OK; x++)
-        status = lab_check_count(count[x].name, count[x].value, count[x].min, err);
+        status =
+            attendi_layer_check_count(count[x].name, count[x].value, count[x].min, err);
     if (status != ATTEND_OK)
         return status;
     if (self->hq % self->hkv != 0)
-        return lab_refuse(err, ATTEND_EINVAL, "hq (%lld) is not a multiple of hkv (%lld)",
-                          (long long)self->hq, (long long)self->hkv);
+        return attendi_layer_refuse(err, ATTEND_EINVAL,
+                                    "hq (%lld) is not a multiple of hkv (%lld)",
+                                    (long long)self->hq, (long long)self->hkv);
     /* Every factor fits an int: the products of two fit 64 bits. */
     plan->rows = self->nb * self->t;
     plan->q_width = self->hq * self->d;
     plan->kv_width = self->hkv * self->d;
     plan->width = plan->q_width + 2 * plan->kv_width;
     plan->element = attend_dtype_size(self->dtype);
-    status = lab_check_count("nb t", plan->rows, 0, err);
+    status = attendi_layer_check_count("nb t", plan->rows, 0, err);
     if (status == ATTEND_OK)
-        status = lab_check_count("(hq + 2 hkv) d", plan->width, 1, err);
+        status = attendi_layer_check_count("(hq + 2 hkv) d", plan->width, 1, err);
     if (status == ATTEND_OK)
-        status = lab_check_bytes("Q, K and V", plan->rows, plan->width, plan->element,
-                                 &plan->qkv_bytes, err);
+        status = attendi_layer_check_bytes("Q, K and V", plan->rows, plan->width,
+                                           plan->element, &plan->qkv_bytes, err);
     size_t h_bytes = 0;
     if (status == ATTEND_OK && self->wo != NULL)
-        status =
-            lab_check_bytes("H", plan->rows, plan->q_width, plan->element, &h_bytes, err);
+        status = attendi_layer_check_bytes("H", plan->rows, plan->q_width, plan->element,
+                                           &h_bytes, err);
     if (status == ATTEND_OK)
         plan->bytes = plan->qkv_bytes + h_bytes;
     return status;
 }
 
-static attend_status check_rotary(const attend_lab_self *self, attend_error *err)
+static attend_status check_rotary(const attend_layer_self *self, attend_error *err)
 {
-    /* An empty tensor meets every check of attend_lab_rotate() and does nothing. */
+    /* An empty tensor meets every check of attend_layer_rotate() and does nothing. */
     const attend_tensor empty = {NULL, self->dtype, {0, 0, 0, self->d}, {0, 0, 0, 0}};
 
-    return attend_lab_rotate(self->rotary, self->rotary_base, self->positions, &empty,
-                             err);
+    return attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &empty,
+                               err);
 }
 
-static attend_status check(const attend_lab_self *self, struct plan *plan,
+static attend_status check(const attend_layer_self *self, struct plan *plan,
                            attend_error *err)
 {
     attend_status status = check_sizes(self, plan, err);
@@ -89,14 +92,14 @@ static attend_status check(const attend_lab_self *self, struct plan *plan,
                   {"out", self->out}};
     for (size_t n = 0; n < sizeof needed / sizeof needed[0]; n++)
         if (needed[n].data == NULL && plan->rows > 0)
-            return lab_refuse(err, ATTEND_EINVAL, "%s is NULL", needed[n].name);
+            return attendi_layer_refuse(err, ATTEND_EINVAL, "%s is NULL", needed[n].name);
     if (self->bo != NULL && self->wo == NULL)
-        return lab_refuse(err, ATTEND_EINVAL, "bo is given, but wo is NULL");
+        return attendi_layer_refuse(err, ATTEND_EINVAL, "bo is given, but wo is NULL");
     return ATTEND_OK;
 }
 
-attend_status attend_lab_self_workspace(const attend_lab_self *self, size_t *size,
-                                        attend_error *err)
+attend_status attend_layer_self_workspace(const attend_layer_self *self, size_t *size,
+                                          attend_error *err)
 {
     struct plan plan;
     const attend_status status = check_sizes(self, &plan, err);
@@ -107,7 +110,7 @@ attend_status attend_lab_self_workspace(const attend_lab_self *self, size_t *siz
 }
 
 /* `heads` heads of d columns from element `column` of every row of `width` elements. */
-static attend_tensor heads_at(const attend_lab_self *self, void *rows, int64_t width,
+static attend_tensor heads_at(const attend_layer_self *self, void *rows, int64_t width,
                               int64_t column, int64_t heads)
 {
     return (attend_tensor){
@@ -130,7 +133,7 @@ static attend_view view_of(const attend_tensor *tensor)
 }
 
 /* (nb, hq, t, columns), contiguous. */
-static attend_tensor by_row(const attend_lab_self *self, void *data, int64_t columns)
+static attend_tensor by_row(const attend_layer_self *self, void *data, int64_t columns)
 {
     const int64_t t = self->t;
 
@@ -140,7 +143,7 @@ static attend_tensor by_row(const attend_lab_self *self, void *data, int64_t col
                            .stride = {self->hq * t * columns, t * columns, columns, 1}};
 }
 
-static void project(const attend_lab_self *self, const struct plan *plan, void *qkv)
+static void project(const attend_layer_self *self, const struct plan *plan, void *qkv)
 {
     const struct {
         const void *w, *bias;
@@ -151,14 +154,15 @@ static void project(const attend_lab_self *self, const struct plan *plan, void *
     char *column = qkv;
 
     for (size_t p = 0; p < sizeof part / sizeof part[0]; p++) {
-        lab_project(self->dtype, plan->rows, self->e, part[p].width, self->x, part[p].w,
-                    part[p].bias, column, plan->width);
+        attendi_layer_project(self->dtype, plan->rows, self->e, part[p].width, self->x,
+                              part[p].w, part[p].bias, column, plan->width);
         column += (size_t)part[p].width * plan->element;
     }
 }
 
-attend_status attend_lab_self_attention(attend_context *ctx, const attend_rule *rule,
-                                        const attend_lab_self *self, attend_error *err)
+attend_status attend_layer_self_attention(attend_context *ctx, const attend_rule *rule,
+                                          const attend_layer_self *self,
+                                          attend_error *err)
 {
     struct plan plan;
     void *memory, *owned;
@@ -166,8 +170,8 @@ attend_status attend_lab_self_attention(attend_context *ctx, const attend_rule *
 
     if (status != ATTEND_OK)
         return status;
-    status = lab_workspace(self->workspace, self->workspace_size, plan.bytes, &memory,
-                           &owned, err);
+    status = attendi_layer_workspace(self->workspace, self->workspace_size, plan.bytes,
+                                     &memory, &owned, err);
     if (status != ATTEND_OK)
         return status;
     void *const h = self->wo != NULL ? (char *)memory + plan.qkv_bytes : self->out;
@@ -177,10 +181,11 @@ attend_status attend_lab_self_attention(attend_context *ctx, const attend_rule *
         heads_at(self, memory, plan.width, plan.q_width + plan.kv_width, self->hkv);
 
     project(self, &plan, memory);
-    status = attend_lab_rotate(self->rotary, self->rotary_base, self->positions, &q, err);
+    status =
+        attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &q, err);
     if (status == ATTEND_OK)
-        status =
-            attend_lab_rotate(self->rotary, self->rotary_base, self->positions, &k, err);
+        status = attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &k,
+                                     err);
     if (status == ATTEND_OK) {
         attend_io io = attend_io_default();
         io.q = view_of(&q);
@@ -193,8 +198,8 @@ attend_status attend_lab_self_attention(attend_context *ctx, const attend_rule *
         status = attend_forward(ctx, rule, &io, err);
     }
     if (status == ATTEND_OK && self->wo != NULL)
-        lab_project(self->dtype, plan.rows, plan.q_width, self->e, h, self->wo, self->bo,
-                    self->out, self->e);
+        attendi_layer_project(self->dtype, plan.rows, plan.q_width, self->e, h, self->wo,
+                              self->bo, self->out, self->e);
     free(owned);
     return status;
 }

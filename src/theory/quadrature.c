@@ -22,25 +22,25 @@ static const double gauss[4] = {
     0.381830050505118944950369775488975, 0.417959183673469387755102040816327};
 
 struct estimate {
-    double value[LAB_INTEGRANDS_MAX];
-    double absolute[LAB_INTEGRANDS_MAX]; /* integral of |f| */
-    double error[LAB_INTEGRANDS_MAX];
+    double value[THEORY_INTEGRANDS_MAX];
+    double absolute[THEORY_INTEGRANDS_MAX]; /* integral of |f| */
+    double error[THEORY_INTEGRANDS_MAX];
 };
 
 struct job {
-    lab_integrand f;
+    attendi_theory_integrand f;
     void *arg;
     int count;
-    struct lab_accuracy accuracy;
+    struct attendi_theory_accuracy accuracy;
     int halvings; /* how many are still allowed */
-    double scale[LAB_INTEGRANDS_MAX];
-    double sum[LAB_INTEGRANDS_MAX], lost[LAB_INTEGRANDS_MAX];
+    double scale[THEORY_INTEGRANDS_MAX];
+    double sum[THEORY_INTEGRANDS_MAX], lost[THEORY_INTEGRANDS_MAX];
 };
 
 static struct estimate measure(const struct job *job, double lo, double hi)
 {
     const double centre = 0.5 * (lo + hi), half = 0.5 * (hi - lo);
-    double f[15][LAB_INTEGRANDS_MAX];
+    double f[15][THEORY_INTEGRANDS_MAX];
     struct estimate e;
 
     for (int i = 0; i < 7; i++) {
@@ -106,8 +106,9 @@ static void refine(struct job *job, double lo, double hi, const struct estimate 
     refine(job, middle, hi, &part, depth - 1);
 }
 
-void lab_integrate(lab_integrand f, void *arg, int count, const double *breaks,
-                   int points, struct lab_accuracy accuracy, double *result)
+void attendi_theory_integrate(attendi_theory_integrand f, void *arg, int count,
+                              const double *breaks, int points,
+                              struct attendi_theory_accuracy accuracy, double *result)
 {
     struct job job = {
         .f = f, .arg = arg, .count = count, .accuracy = accuracy, .halvings = 2000};
@@ -130,7 +131,7 @@ void lab_integrate(lab_integrand f, void *arg, int count, const double *breaks,
 }
 
 struct normal_job {
-    lab_integrand f;
+    attendi_theory_integrand f;
     void *arg;
     int count;
     double mean, sd;
@@ -153,15 +154,17 @@ static int ascending(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-void lab_normal_mean(lab_integrand f, void *arg, int count, double mean, double sd,
-                     double floor, const struct lab_transition *transitions,
-                     int transition_count, struct lab_accuracy accuracy, double *result)
+void attendi_theory_normal_mean(attendi_theory_integrand f, void *arg, int count,
+                                double mean, double sd, double floor,
+                                const struct attendi_theory_transition *transitions,
+                                int transition_count,
+                                struct attendi_theory_accuracy accuracy, double *result)
 {
     static const double grid[] = {-39.0, -20.0, -12.0, -8.0, -5.0, -3.0, -1.5, 0.0,
                                   1.5,   3.0,   5.0,   8.0,  12.0, 20.0, 39.0};
     static const double steps[] = {-40.0, -8.0, -2.0, 0.0, 2.0, 8.0, 40.0};
     enum { GRID = sizeof grid / sizeof *grid, STEPS = sizeof steps / sizeof *steps };
-    double breaks[GRID + STEPS * LAB_TRANSITIONS_MAX + 1];
+    double breaks[GRID + STEPS * THEORY_TRANSITIONS_MAX + 1];
     struct normal_job job = {f, arg, count, mean, sd};
     /* exp(-z^2 / 2) is 0 beyond 39, and 1e-31 beyond 12. */
     const double high = accuracy.absolute > 0.0 ? 12.0 : 39.0;
@@ -181,7 +184,7 @@ void lab_normal_mean(lab_integrand f, void *arg, int count, double mean, double 
     for (int i = 1; i < GRID; i++)
         if (grid[i] > low && grid[i] <= high)
             breaks[points++] = grid[i];
-    for (int t = 0; t < transition_count && t < LAB_TRANSITIONS_MAX; t++)
+    for (int t = 0; t < transition_count && t < THEORY_TRANSITIONS_MAX; t++)
         for (int i = 0; i < STEPS; i++) {
             const double z =
                 (transitions[t].centre - mean + steps[i] * transitions[t].width) / sd;
@@ -190,26 +193,27 @@ void lab_normal_mean(lab_integrand f, void *arg, int count, double mean, double 
                 breaks[points++] = z;
         }
     qsort(breaks, (size_t)points, sizeof *breaks, ascending);
-    lab_integrate(times_density, &job, count, breaks, points, accuracy, result);
+    attendi_theory_integrate(times_density, &job, count, breaks, points, accuracy,
+                             result);
     for (int k = 0; k < count; k++)
         result[k] /= 0.5 * erfc(low / sqrt(2.0));
 }
 
-void lab_panel(double x[LAB_PANEL], double weight[LAB_PANEL])
+void attendi_theory_panel(double x[THEORY_PANEL], double weight[THEORY_PANEL])
 {
-    for (int i = 0; i < LAB_PANEL; i++) {
-        double z = -cos(pi * (i + 0.75) / (LAB_PANEL + 0.5)), slope = 1.0;
+    for (int i = 0; i < THEORY_PANEL; i++) {
+        double z = -cos(pi * (i + 0.75) / (THEORY_PANEL + 0.5)), slope = 1.0;
 
         for (int step = 0; step < 8; step++) {
             double before = 1.0, p = z;
 
-            for (int j = 2; j <= LAB_PANEL; j++) {
+            for (int j = 2; j <= THEORY_PANEL; j++) {
                 const double next = ((2 * j - 1) * z * p - (j - 1) * before) / j;
 
                 before = p;
                 p = next;
             }
-            slope = LAB_PANEL * (z * p - before) / (z * z - 1.0);
+            slope = THEORY_PANEL * (z * p - before) / (z * z - 1.0);
             z -= p / slope;
         }
         x[i] = z;

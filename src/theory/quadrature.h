@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Integrals of several smooth functions at once, and means under a normal law. */
-#ifndef LAB_QUADRATURE_H
-#define LAB_QUADRATURE_H
+#ifndef ATTEND_THEORY_QUADRATURE_H
+#define ATTEND_THEORY_QUADRATURE_H
 
-enum { LAB_INTEGRANDS_MAX = 8, LAB_TRANSITIONS_MAX = 512 };
+enum { THEORY_INTEGRANDS_MAX = 8, THEORY_TRANSITIONS_MAX = 512 };
 
 /*
  * What error is aimed at: `relative` to the integral of |f|, or `absolute`, whichever is
  * larger.  An absolute one keeps rounding noise from being chased.
  */
-struct lab_accuracy {
+struct attendi_theory_accuracy {
     double relative, absolute;
 };
 
 /* Writes the values of all functions at x to f. */
-typedef void (*lab_integrand)(void *arg, double x, double *f);
+typedef void (*attendi_theory_integrand)(void *arg, double x, double *f);
 
 /*
  * result[k] = integral of f[k], k < count, over [breaks[0], breaks[points - 1]].  The
@@ -22,11 +22,12 @@ typedef void (*lab_integrand)(void *arg, double x, double *f);
  * much shorter than the interval.  Adaptive Gauss-Kronrod, in bounded time.  NaN when
  * memory is short.
  */
-void lab_integrate(lab_integrand f, void *arg, int count, const double *breaks,
-                   int points, struct lab_accuracy accuracy, double *result);
+void attendi_theory_integrate(attendi_theory_integrand f, void *arg, int count,
+                              const double *breaks, int points,
+                              struct attendi_theory_accuracy accuracy, double *result);
 
 /* Where an integrand turns from one smooth piece to another, and on what scale. */
-struct lab_transition {
+struct attendi_theory_transition {
     double centre, width; /* width > 0 */
 };
 
@@ -35,12 +36,14 @@ struct lab_transition {
  * but for the transitions, and at most 1 in size where an absolute accuracy is given.
  * sd = 0: f(mean).  All NaN where P(Y > floor) is 0.
  */
-void lab_normal_mean(lab_integrand f, void *arg, int count, double mean, double sd,
-                     double floor, const struct lab_transition *transitions,
-                     int transition_count, struct lab_accuracy accuracy, double *result);
+void attendi_theory_normal_mean(attendi_theory_integrand f, void *arg, int count,
+                                double mean, double sd, double floor,
+                                const struct attendi_theory_transition *transitions,
+                                int transition_count,
+                                struct attendi_theory_accuracy accuracy, double *result);
 
-/* The nodes and weights of a Gauss-Legendre rule of LAB_PANEL points on [-1, 1]. */
-enum { LAB_PANEL = 20 };
-void lab_panel(double node[LAB_PANEL], double weight[LAB_PANEL]);
+/* The nodes and weights of a Gauss-Legendre rule of THEORY_PANEL points on [-1, 1]. */
+enum { THEORY_PANEL = 20 };
+void attendi_theory_panel(double node[THEORY_PANEL], double weight[THEORY_PANEL]);
 
 #endif

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "theory/quadrature.h"
 #include "theory/score_law.h"
 
@@ -22,9 +22,10 @@ struct points {
     double *first, *second; /* sum_{j <= i} weight e^(k (score_j - score_i)), k = 1, 2 */
 };
 
-struct lab_score_kind lab_score_kind(double keys, double mean, double sd)
+struct attendi_theory_score_kind attendi_theory_score_kind(double keys, double mean,
+                                                           double sd)
 {
-    return (struct lab_score_kind){
+    return (struct attendi_theory_score_kind){
         .keys = keys, .mean = mean, .sd = sd, .lo = -INFINITY, .hi = INFINITY};
 }
 
@@ -41,11 +42,11 @@ static double capped(double y, double softcap)
 }
 
 /* Standardised scores at which the law is cut into pieces; how many, 0 if it is empty. */
-static int piece_ends(const struct lab_score_kind *kind, double *z)
+static int piece_ends(const struct attendi_theory_score_kind *kind, double *z)
 {
     static const double gate_steps[] = {-9.0, -3.0, -1.0, 0.0, 1.0, 3.0, 9.0};
     /* The more keys there are, the further out the tails count. */
-    const double reach = -attend_lab_normal_quantile(1e-18 / kind->keys);
+    const double reach = -attend_theory_normal_quantile(1e-18 / kind->keys);
     const double low = fmax(-reach, (kind->lo - kind->mean) / kind->sd);
     const double high = fmin(reach, (kind->hi - kind->mean) / kind->sd);
     const double bends[2] = {-20.0 * kind->softcap, 20.0 * kind->softcap}; /* tanh is 1 */
@@ -71,7 +72,7 @@ static int piece_ends(const struct lab_score_kind *kind, double *z)
 }
 
 /* Panels for the piece [lo, hi]: e^-u turns on a scale of 1, the density on one of sd. */
-static int panels_of(const struct lab_score_kind *kind, double lo, double hi)
+static int panels_of(const struct attendi_theory_score_kind *kind, double lo, double hi)
 {
     const double middle = kind->mean + kind->sd * 0.5 * (lo + hi);
     double width = fmin(1.5, 3.0 / kind->sd);
@@ -113,29 +114,30 @@ static void accumulate(struct points *points)
 }
 
 /* Gauss-Legendre points of the piece [lo, hi], in standardised scores. */
-static void add_piece(struct points *points, const struct lab_score_kind *kind, double lo,
-                      double hi)
+static void add_piece(struct points *points, const struct attendi_theory_score_kind *kind,
+                      double lo, double hi)
 {
     const int panels = panels_of(kind, lo, hi);
     const double half = 0.5 * (hi - lo) / panels;
-    double node[LAB_PANEL], weight[LAB_PANEL];
+    double node[THEORY_PANEL], weight[THEORY_PANEL];
 
-    lab_panel(node, weight);
-    for (int k = 0; k < panels * LAB_PANEL; k++) {
-        const int panel = k / LAB_PANEL;
-        const double z = lo + half * (2 * panel + 1 + node[k % LAB_PANEL]);
+    attendi_theory_panel(node, weight);
+    for (int k = 0; k < panels * THEORY_PANEL; k++) {
+        const int panel = k / THEORY_PANEL;
+        const double z = lo + half * (2 * panel + 1 + node[k % THEORY_PANEL]);
         const double y = kind->mean + kind->sd * z;
-        double w = half * weight[k % LAB_PANEL] * exp(-0.5 * z * z);
+        double w = half * weight[k % THEORY_PANEL] * exp(-0.5 * z * z);
 
         if (kind->gate_slope != 0.0)
-            w *= attend_lab_normal_cdf(kind->gate_slope * (y - kind->gate_centre));
+            w *= attend_theory_normal_cdf(kind->gate_slope * (y - kind->gate_centre));
         points->score[points->count] = capped(y, kind->softcap);
         points->weight[points->count] = w;
         points->count++;
     }
 }
 
-static int make_points(struct points *points, const struct lab_score_kind *kind)
+static int make_points(struct points *points,
+                       const struct attendi_theory_score_kind *kind)
 {
     double z[BREAKS_MAX];
     int ends, panels = 0;
@@ -147,7 +149,7 @@ static int make_points(struct points *points, const struct lab_score_kind *kind)
     for (int i = 0; i + 1 < ends; i++)
         panels += panels_of(kind, z[i], z[i + 1]);
     if ((kind->sd > 0.0 && panels == 0) ||
-        allocate(points, panels > 0 ? panels * LAB_PANEL : 1) != 0)
+        allocate(points, panels > 0 ? panels * THEORY_PANEL : 1) != 0)
         return -1;
     if (panels == 0) {
         points->score[0] = capped(kind->mean, kind->softcap);
@@ -212,8 +214,8 @@ static struct means means_at(const struct points *points, double x)
 }
 
 /* x in which anything happens: below, all u are 0; above, some key is sure to be hit. */
-static void range(const struct lab_score_kind *kinds, const struct points *points,
-                  int count, double *low, double *high)
+static void range(const struct attendi_theory_score_kind *kinds,
+                  const struct points *points, int count, double *low, double *high)
 {
     *low = INFINITY;
     *high = INFINITY;
@@ -225,8 +227,9 @@ static void range(const struct lab_score_kind *kinds, const struct points *point
     }
 }
 
-static void integrate(const struct lab_score_kind *kinds, const struct points *points,
-                      int count, struct means *at, double *mean, double *second)
+static void integrate(const struct attendi_theory_score_kind *kinds,
+                      const struct points *points, int count, struct means *at,
+                      double *mean, double *second)
 {
     double low, high;
 
@@ -249,8 +252,8 @@ static void integrate(const struct lab_score_kind *kinds, const struct points *p
     }
 }
 
-int lab_score_moments(const struct lab_score_kind *kinds, int count, double *mean,
-                      double *second)
+int attendi_theory_score_moments(const struct attendi_theory_score_kind *kinds, int count,
+                                 double *mean, double *second)
 {
     struct points *points = calloc((size_t)count, sizeof *points);
     struct means *at = calloc((size_t)count, sizeof *at);
@@ -268,7 +271,7 @@ int lab_score_moments(const struct lab_score_kind *kinds, int count, double *mea
 }
 
 /* E ln Z = integral of (e^-t - E e^-tZ) / t dt. */
-double lab_score_log_sum(const struct lab_score_kind *kind)
+double attendi_theory_score_log_sum(const struct attendi_theory_score_kind *kind)
 {
     struct points points = {0};
     double low, high, sum = 0.0;

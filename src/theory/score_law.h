@@ -8,8 +8,8 @@
  *
  * so that n keys cost one integral over t of one-dimensional ones.
  */
-#ifndef LAB_SCORE_LAW_H
-#define LAB_SCORE_LAW_H
+#ifndef ATTEND_THEORY_SCORE_LAW_H
+#define ATTEND_THEORY_SCORE_LAW_H
 
 /*
  * `keys` >= 1 keys, each with a score of its own: cap(Y), Y ~ N(mean, sd^2) given
@@ -17,7 +17,7 @@
  * softcap tanh(y / softcap), or y when softcap is 0.  gate_slope 0: all are kept.  When
  * sd is 0, interval and gate do nothing.
  */
-struct lab_score_kind {
+struct attendi_theory_score_kind {
     double keys, mean, sd;
     double lo, hi;
     double softcap;
@@ -25,16 +25,17 @@ struct lab_score_kind {
 };
 
 /* `keys` keys with scores N(mean, sd^2), nothing more. */
-struct lab_score_kind lab_score_kind(double keys, double mean, double sd);
+struct attendi_theory_score_kind attendi_theory_score_kind(double keys, double mean,
+                                                           double sd);
 
 /*
  * E p and E p^2 of one key of each kind, in a softmax over all keys of all kinds, to
  * about 1e-12.  0, or -1 when memory is short, an interval is empty, or sd is not in
  * 0 .. 2000.
  */
-int lab_score_moments(const struct lab_score_kind *kinds, int count, double *mean,
-                      double *second);
+int attendi_theory_score_moments(const struct attendi_theory_score_kind *kinds, int count,
+                                 double *mean, double *second);
 /* E ln Z over the keys of one kind; NaN where the above fails. */
-double lab_score_log_sum(const struct lab_score_kind *kind);
+double attendi_theory_score_log_sum(const struct attendi_theory_score_kind *kind);
 
 #endif

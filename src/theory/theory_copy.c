@@ -2,22 +2,22 @@
 /* Copies and averages without noise: T1, T2, T4 - T6. */
 #include <math.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 
 static const double ln2 = 0.693147180559945309417;
 
 /* 1 / (1 + ratio e^-x), ratio >= 0: no overflow, and right where ratio is 0. */
 static double share(double ratio, double x)
 {
-    return attend_lab_logistic(x - log(ratio));
+    return attend_theory_logistic(x - log(ratio));
 }
 
-double attend_lab_copy_weight(double n, double gap)
+double attend_theory_copy_weight(double n, double gap)
 {
     return n >= 1.0 ? share(n - 1.0, gap) : NAN;
 }
 
-double attend_lab_copy_weight_gaps(const double *gaps, int64_t count)
+double attend_theory_copy_weight_gaps(const double *gaps, int64_t count)
 {
     double low = 0.0, sum;
 
@@ -31,34 +31,34 @@ double attend_lab_copy_weight_gaps(const double *gaps, int64_t count)
     return exp(low) / sum;
 }
 
-double attend_lab_copy_weight_lower_bound(double n, double gap)
+double attend_theory_copy_weight_lower_bound(double n, double gap)
 {
     return n >= 2.0 ? share(n - 1.0, gap) : NAN;
 }
 
-double attend_lab_copy_weight_upper_bound(double n, double gap)
+double attend_theory_copy_weight_upper_bound(double n, double gap)
 {
-    return n >= 2.0 ? attend_lab_logistic(gap) : NAN;
+    return n >= 2.0 ? attend_theory_logistic(gap) : NAN;
 }
 
-double attend_lab_copy_gap_needed(double n, double eps)
+double attend_theory_copy_gap_needed(double n, double eps)
 {
-    return n >= 1.0 && eps > 0.0 && eps < 1.0 ? log(n - 1.0) - attend_lab_logit(eps)
+    return n >= 1.0 && eps > 0.0 && eps < 1.0 ? log(n - 1.0) - attend_theory_logit(eps)
                                               : NAN;
 }
 
-double attend_lab_copy_error_bound(double weight, double largest_distance)
+double attend_theory_copy_error_bound(double weight, double largest_distance)
 {
     return weight >= 0.0 && weight <= 1.0 && largest_distance >= 0.0
                ? (1.0 - weight) * largest_distance
                : NAN;
 }
 
-double attend_lab_copy_error(double n, double gap)
+double attend_theory_copy_error(double n, double gap)
 {
     /* The rest 1 - p_j from its own formula: p_j may be 1 in double. */
     return n >= 2.0
-               ? attend_lab_logistic(log(n - 1.0) - gap) * sqrt(1.0 + 1.0 / (n - 1.0))
+               ? attend_theory_logistic(log(n - 1.0) - gap) * sqrt(1.0 + 1.0 / (n - 1.0))
                : NAN;
 }
 
@@ -83,7 +83,7 @@ static int format_of(attend_dtype format, double *bits, double *normal, double *
     }
 }
 
-double attend_lab_gap_sum_exact(double n, attend_dtype format)
+double attend_theory_gap_sum_exact(double n, attend_dtype format)
 {
     double bits, normal, least;
 
@@ -93,7 +93,7 @@ double attend_lab_gap_sum_exact(double n, attend_dtype format)
                : NAN;
 }
 
-double attend_lab_gap_weight_exact(double n, attend_dtype format)
+double attend_theory_gap_weight_exact(double n, attend_dtype format)
 {
     double bits, normal, least;
 
@@ -103,7 +103,7 @@ double attend_lab_gap_weight_exact(double n, attend_dtype format)
                : NAN;
 }
 
-double attend_lab_gap_underflow(attend_dtype format, int flush)
+double attend_theory_gap_underflow(attend_dtype format, int flush)
 {
     double bits, normal, least;
 
@@ -114,30 +114,30 @@ double attend_lab_gap_underflow(attend_dtype format, int flush)
 
 static int is_subset(double n, double m) { return m >= 1.0 && n >= m && isfinite(n); }
 
-double attend_lab_extract_error(double n, double beta)
+double attend_theory_extract_error(double n, double beta)
 {
-    return attend_lab_average_leak(n, 2.0, beta);
+    return attend_theory_average_leak(n, 2.0, beta);
 }
 
-double attend_lab_average_weight(double n, double m, double beta)
+double attend_theory_average_weight(double n, double m, double beta)
 {
     return is_subset(n, m) ? share((n - m) / m, beta) / m : NAN;
 }
 
-double attend_lab_average_leak(double n, double m, double beta)
+double attend_theory_average_leak(double n, double m, double beta)
 {
-    return is_subset(n, m) ? attend_lab_logistic(log((n - m) / m) - beta) : NAN;
+    return is_subset(n, m) ? attend_theory_logistic(log((n - m) / m) - beta) : NAN;
 }
 
-double attend_lab_average_scale_needed(double n, double m, double eps, double tau)
+double attend_theory_average_scale_needed(double n, double m, double eps, double tau)
 {
     if (!(is_subset(n, m) && eps > 0.0 && eps < 1.0 && tau > 0.0))
         return NAN;
-    return (log((n - m) / m) - attend_lab_logit(eps)) / tau;
+    return (log((n - m) / m) - attend_theory_logit(eps)) / tau;
 }
 
-int attend_lab_weighted_query(const double *w, int64_t m, double beta, double tau,
-                              double *coefficient)
+int attend_theory_weighted_query(const double *w, int64_t m, double beta, double tau,
+                                 double *coefficient)
 {
     double sum = 0.0;
 
@@ -155,14 +155,14 @@ int attend_lab_weighted_query(const double *w, int64_t m, double beta, double ta
     return 0;
 }
 
-double attend_lab_weighted_leak(double n, double m, double beta)
+double attend_theory_weighted_leak(double n, double m, double beta)
 {
-    return is_subset(n, m) ? attend_lab_logistic(log(n - m) - beta) : NAN;
+    return is_subset(n, m) ? attend_theory_logistic(log(n - m) - beta) : NAN;
 }
 
-double attend_lab_weighted_scale_needed(double n, double m, double eps, double tau)
+double attend_theory_weighted_scale_needed(double n, double m, double eps, double tau)
 {
     if (!(is_subset(n, m) && eps > 0.0 && eps < 1.0 && tau > 0.0))
         return NAN;
-    return (log(n - m) - attend_lab_logit(eps)) / tau;
+    return (log(n - m) - attend_theory_logit(eps)) / tau;
 }

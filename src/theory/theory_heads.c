@@ -3,18 +3,19 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 
-static const attend_lab_output no_output = {{NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NAN};
+static const attend_theory_output no_output = {
+    {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NAN};
 
 static const double scale_max = 1000.0;
 
 /* Of a coefficient of v_a that is w with probability p, else 0, and v_b the rest. */
-static attend_lab_output two_points(double p, double w, double mean_b)
+static attend_theory_output two_points(double p, double w, double mean_b)
 {
     const double variance = w * w * p * (1.0 - p);
-    attend_lab_output out = {.mean = {w * p, mean_b, 0.0},
-                             .variance = {variance, variance, 0.0}};
+    attend_theory_output out = {.mean = {w * p, mean_b, 0.0},
+                                .variance = {variance, variance, 0.0}};
 
     out.total_variance = 2.0 * variance;
     out.mse =
@@ -23,9 +24,12 @@ static attend_lab_output two_points(double p, double w, double mean_b)
 }
 
 /* P(gamma > 0). */
-static double upright(double sigma2) { return attend_lab_normal_cdf(1.0 / sqrt(sigma2)); }
+static double upright(double sigma2)
+{
+    return attend_theory_normal_cdf(1.0 / sqrt(sigma2));
+}
 
-attend_lab_output attend_lab_one_head_limit(double sigma2, int positive)
+attend_theory_output attend_theory_one_head_limit(double sigma2, int positive)
 {
     double p;
 
@@ -35,7 +39,7 @@ attend_lab_output attend_lab_one_head_limit(double sigma2, int positive)
     return two_points(p, 1.0, 1.0 - p);
 }
 
-attend_lab_output attend_lab_unit_keys_limit(double sigma2, int positive)
+attend_theory_output attend_theory_unit_keys_limit(double sigma2, int positive)
 {
     double p;
 
@@ -46,10 +50,10 @@ attend_lab_output attend_lab_unit_keys_limit(double sigma2, int positive)
 }
 
 /* Head 2 gives v_b; head 1 gives v_a, or the mean of the others when gamma < 0. */
-attend_lab_output attend_lab_two_heads_limit(double n, double sigma2, int positive)
+attend_theory_output attend_theory_two_heads_limit(double n, double sigma2, int positive)
 {
     const double others = n - 1.0;
-    attend_lab_output out;
+    attend_theory_output out;
     double p, spread;
 
     if (!(n >= 2.0 && isfinite(n) && sigma2 > 0.0))
@@ -67,30 +71,31 @@ attend_lab_output attend_lab_two_heads_limit(double n, double sigma2, int positi
     return out;
 }
 
-double attend_lab_mse_one(double n, double C, double sigma2, int positive)
+double attend_theory_mse_one(double n, double C, double sigma2, int positive)
 {
-    const attend_lab_scene scene = attend_lab_scene_exercise(n, sigma2, positive);
+    const attend_theory_scene scene = attend_theory_scene_exercise(n, sigma2, positive);
 
-    return C >= 0.0 ? attend_lab_head(&scene, (attend_lab_query){C, C, 0.0}).mse : NAN;
+    return C >= 0.0 ? attend_theory_head(&scene, (attend_theory_query){C, C, 0.0}).mse
+                    : NAN;
 }
 
-double attend_lab_mse_two(double n, double C, double sigma2, int positive)
+double attend_theory_mse_two(double n, double C, double sigma2, int positive)
 {
-    const attend_lab_scene scene = attend_lab_scene_exercise(n, sigma2, positive);
-    const attend_lab_query heads[2] = {{C, 0.0, 0.0}, {0.0, C, 0.0}};
+    const attend_theory_scene scene = attend_theory_scene_exercise(n, sigma2, positive);
+    const attend_theory_query heads[2] = {{C, 0.0, 0.0}, {0.0, C, 0.0}};
 
-    return C >= 0.0 ? attend_lab_heads(&scene, heads, 2).mse : NAN;
+    return C >= 0.0 ? attend_theory_heads(&scene, heads, 2).mse : NAN;
 }
 
-double attend_lab_head_loses(double n, double C, double sigma2, int positive)
+double attend_theory_head_loses(double n, double C, double sigma2, int positive)
 {
-    attend_lab_law law = attend_lab_law_two_heads(n, C, sigma2);
+    attend_theory_law law = attend_theory_law_two_heads(n, C, sigma2);
 
     if (!(C > 0.0))
         return NAN;
     if (positive)
-        law = attend_lab_law_given_positive(law, sigma2);
-    return attend_lab_weight_cdf(law, 0.5);
+        law = attend_theory_law_given_positive(law, sigma2);
+    return attend_theory_weight_cdf(law, 0.5);
 }
 
 typedef double (*mse_function)(double n, double C, double sigma2, int positive);
@@ -164,29 +169,29 @@ static int is_asked(double n, double sigma2)
     return n >= 2.0 && isfinite(n) && sigma2 > 0.0 && isfinite(sigma2);
 }
 
-double attend_lab_best_scale_one(double n, double sigma2, int positive, double *mse)
+double attend_theory_best_scale_one(double n, double sigma2, int positive, double *mse)
 {
     if (!is_asked(n, sigma2))
         return NAN;
-    return best_scale(attend_lab_mse_one, n, sigma2, positive,
-                      attend_lab_one_head_limit(sigma2, positive).mse, mse);
+    return best_scale(attend_theory_mse_one, n, sigma2, positive,
+                      attend_theory_one_head_limit(sigma2, positive).mse, mse);
 }
 
-double attend_lab_best_scale_two(double n, double sigma2, int positive, double *mse)
+double attend_theory_best_scale_two(double n, double sigma2, int positive, double *mse)
 {
     if (!is_asked(n, sigma2))
         return NAN;
-    return best_scale(attend_lab_mse_two, n, sigma2, positive,
-                      attend_lab_two_heads_limit(n, sigma2, positive).mse, mse);
+    return best_scale(attend_theory_mse_two, n, sigma2, positive,
+                      attend_theory_two_heads_limit(n, sigma2, positive).mse, mse);
 }
 
 static int two_win(double n, double C, double sigma2, int positive)
 {
-    return attend_lab_mse_two(n, C, sigma2, positive) <
-           attend_lab_mse_one(n, C, sigma2, positive);
+    return attend_theory_mse_two(n, C, sigma2, positive) <
+           attend_theory_mse_one(n, C, sigma2, positive);
 }
 
-double attend_lab_crossover_scale(double n, double sigma2, int positive)
+double attend_theory_crossover_scale(double n, double sigma2, int positive)
 {
     enum { GRID = 200 };
     int i = GRID - 1;
@@ -213,7 +218,7 @@ double attend_lab_crossover_scale(double n, double sigma2, int positive)
 
 /* ---- remedies ----------------------------------------------------------- */
 
-static double unit_score(const attend_lab_scene *scene, double coefficient, int sign)
+static double unit_score(const attend_theory_scene *scene, double coefficient, int sign)
 {
     const double score = scene->tau * coefficient * sign;
 
@@ -225,8 +230,8 @@ struct unit_sums {
 };
 
 /* Adds the outcome of these signs; `up` of the n - 2 others are upright. */
-static void add_signs(struct unit_sums *sums, const attend_lab_scene *scene,
-                      attend_lab_query q, int a, int b, double up, double probability)
+static void add_signs(struct unit_sums *sums, const attend_theory_scene *scene,
+                      attend_theory_query q, int a, int b, double up, double probability)
 {
     const double others = scene->n - 2.0, down = others - up;
     const double s[4] = {unit_score(scene, q.a, a), unit_score(scene, q.b, b),
@@ -253,8 +258,9 @@ static void add_signs(struct unit_sums *sums, const attend_lab_scene *scene,
 }
 
 /* The signs of a and b, each upright with its probability. */
-static void add_pairs(struct unit_sums *sums, const attend_lab_scene *scene,
-                      attend_lab_query q, const double *p, double up, double probability)
+static void add_pairs(struct unit_sums *sums, const attend_theory_scene *scene,
+                      attend_theory_query q, const double *p, double up,
+                      double probability)
 {
     add_signs(sums, scene, q, 1, 1, up, probability * p[0] * p[1]);
     add_signs(sums, scene, q, 1, -1, up, probability * p[0] * (1.0 - p[1]));
@@ -266,8 +272,8 @@ static void add_pairs(struct unit_sums *sums, const attend_lab_scene *scene,
  * Over how many of the others are upright: binomial, from its mode outwards by the
  * ratios of neighbours, normalised at the end; far terms vanish.
  */
-static void add_binomial(struct unit_sums *sums, const attend_lab_scene *scene,
-                         attend_lab_query q, const double *p)
+static void add_binomial(struct unit_sums *sums, const attend_theory_scene *scene,
+                         attend_theory_query q, const double *p)
 {
     const double others = scene->n - 2.0, odds = p[2] / (1.0 - p[2]);
     const double mode = fmin(others, floor((others + 1.0) * p[2]));
@@ -291,29 +297,29 @@ static void add_binomial(struct unit_sums *sums, const attend_lab_scene *scene,
     }
 }
 
-attend_lab_output attend_lab_unit_keys(const attend_lab_scene *scene,
-                                       attend_lab_query query)
+attend_theory_output attend_theory_unit_keys(const attend_theory_scene *scene,
+                                             attend_theory_query query)
 {
     const double others = scene->n - 2.0;
     struct unit_sums sums = {{0.0}, {0.0}};
-    attend_lab_output out;
+    attend_theory_output out;
     double p[3];
 
-    if (isnan(attend_lab_score_covariance(scene, query, query, ATTEND_LAB_A)) ||
+    if (isnan(attend_theory_score_covariance(scene, query, query, ATTEND_THEORY_A)) ||
         scene->alpha > 0.0)
         return no_output;
     for (int k = 0; k < 3; k++)
-        p[k] = scene->sigma2[k] > 0.0 && !(k == ATTEND_LAB_A && scene->positive)
+        p[k] = scene->sigma2[k] > 0.0 && !(k == ATTEND_THEORY_A && scene->positive)
                    ? upright(scene->sigma2[k])
                    : 1.0;
-    if (query.rest == 0.0 || p[ATTEND_LAB_REST] == 1.0)
+    if (query.rest == 0.0 || p[ATTEND_THEORY_REST] == 1.0)
         add_pairs(&sums, scene, query, p, others, 1.0);
     else
         add_binomial(&sums, scene, query, p);
     out.total_variance = out.mse = 0.0;
     for (int k = 0; k < 3; k++) {
-        const double off = sums.first[k] - (k == ATTEND_LAB_REST ? 0.0 : 0.5);
-        const double keys = k == ATTEND_LAB_REST ? others : 1.0;
+        const double off = sums.first[k] - (k == ATTEND_THEORY_REST ? 0.0 : 0.5);
+        const double keys = k == ATTEND_THEORY_REST ? others : 1.0;
 
         out.mean[k] = sums.first[k];
         out.variance[k] = fmax(0.0, sums.second[k] - sums.first[k] * sums.first[k]);
@@ -323,12 +329,12 @@ attend_lab_output attend_lab_unit_keys(const attend_lab_scene *scene,
     return out;
 }
 
-attend_lab_query attend_lab_suppression_query(double B)
+attend_theory_query attend_theory_suppression_query(double B)
 {
-    return (attend_lab_query){0.0, 0.0, -B};
+    return (attend_theory_query){0.0, 0.0, -B};
 }
 
-double attend_lab_suppression_norm(double n, double B)
+double attend_theory_suppression_norm(double n, double B)
 {
     return n >= 2.0 ? fabs(B) * sqrt(n - 2.0) : NAN;
 }
@@ -340,7 +346,7 @@ static int is_split(double m, double h)
     return h >= 1.0 && m >= h && isfinite(m) && fmod(m, h) == 0.0;
 }
 
-double attend_lab_groups_mse_positive(double m, double h)
+double attend_theory_groups_mse_positive(double m, double h)
 {
     return is_split(m, h) ? 1.0 / h - 1.0 / m : NAN;
 }
@@ -350,7 +356,7 @@ double attend_lab_groups_mse_positive(double m, double h)
  * backwards, the mean of the n - g other values.  The first is the group's mean on
  * average, so that heads are correlated only through the second.
  */
-double attend_lab_groups_mse_flips(double m, double h, double n, double sigma2)
+double attend_theory_groups_mse_flips(double m, double h, double n, double sigma2)
 {
     const double g = m / h, others = n - g;
     double fail, own, cross;
@@ -359,27 +365,27 @@ double attend_lab_groups_mse_flips(double m, double h, double n, double sigma2)
         return NAN;
     if (others == 0.0) /* one head on all the keys: the longest wins in any case */
         return 1.0 - 1.0 / m;
-    fail = pow(attend_lab_normal_cdf(-1.0 / sqrt(sigma2)), g);
+    fail = pow(attend_theory_normal_cdf(-1.0 / sqrt(sigma2)), g);
     own = (1.0 - fail) * (1.0 - 1.0 / g) + fail * (1.0 / others + 1.0 / g);
     cross = -fail * fail * n / (others * others);
     return own / h + (h - 1.0) / h * cross;
 }
 
-double attend_lab_groups_mse_first_order(double m, double n, double sigma2)
+double attend_theory_groups_mse_first_order(double m, double n, double sigma2)
 {
     if (!(m >= 1.0 && n >= m && n >= 2.0 && isfinite(n) && sigma2 > 0.0))
         return NAN;
-    return attend_lab_normal_cdf(-1.0 / sqrt(sigma2)) / m * (1.0 + 1.0 / (n - 1.0));
+    return attend_theory_normal_cdf(-1.0 / sqrt(sigma2)) / m * (1.0 + 1.0 / (n - 1.0));
 }
 
-double attend_lab_best_heads(double m, double n, double sigma2)
+double attend_theory_best_heads(double m, double n, double sigma2)
 {
     double best = NAN, least = INFINITY;
 
     if (!(m <= 1e6))
         return NAN;
     for (double h = 1.0; h <= m; h += 1.0) {
-        const double mse = attend_lab_groups_mse_flips(m, h, n, sigma2);
+        const double mse = attend_theory_groups_mse_flips(m, h, n, sigma2);
 
         if (mse < least) {
             least = mse;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 
 static double *matrix(int64_t rows, int64_t columns)
 {
@@ -55,7 +55,7 @@ static void times_transpose(const double *A, int64_t d, int64_t m, double *M)
         }
 }
 
-int attend_lab_extract_orthonormal(const double *A, int64_t d, int64_t m, double *M)
+int attend_theory_extract_orthonormal(const double *A, int64_t d, int64_t m, double *M)
 {
     if (d < 1 || m < 1)
         return -1;
@@ -63,7 +63,7 @@ int attend_lab_extract_orthonormal(const double *A, int64_t d, int64_t m, double
     return 0;
 }
 
-int attend_lab_extract_projector(const double *A, int64_t d, int64_t m, double *M)
+int attend_theory_extract_projector(const double *A, int64_t d, int64_t m, double *M)
 {
     double *Q;
     int status = -1;
@@ -161,8 +161,8 @@ static int oblique(const double *A, int64_t m, const double *B, int64_t p, int64
     return 0;
 }
 
-int attend_lab_extract_oblique(const double *A, int64_t m, const double *B, int64_t p,
-                               int64_t d, double *M)
+int attend_theory_extract_oblique(const double *A, int64_t m, const double *B, int64_t p,
+                                  int64_t d, double *M)
 {
     const int64_t all = p + m;
     double *work;
@@ -210,8 +210,8 @@ static int keys_query(const double *K, int64_t n, int64_t d, const double *score
     return 0;
 }
 
-int attend_lab_query_for_scores(const double *K, int64_t n, int64_t d,
-                                const double *score, double *q)
+int attend_theory_query_for_scores(const double *K, int64_t n, int64_t d,
+                                   const double *score, double *q)
 {
     double *work;
     int status = -1;

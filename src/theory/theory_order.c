@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 
 static int is_permutation(const int64_t *order, int64_t n)
 {
@@ -19,8 +19,8 @@ static int is_permutation(const int64_t *order, int64_t n)
     return good;
 }
 
-int attend_lab_permute_rows(const double *X, int64_t n, int64_t d, const int64_t *order,
-                            double *out)
+int attend_theory_permute_rows(const double *X, int64_t n, int64_t d,
+                               const int64_t *order, double *out)
 {
     if (d < 1 || !is_permutation(order, n))
         return -1;
@@ -30,8 +30,8 @@ int attend_lab_permute_rows(const double *X, int64_t n, int64_t d, const int64_t
     return 0;
 }
 
-int attend_lab_permute_columns(const double *X, int64_t n, int64_t d,
-                               const int64_t *order, double *out)
+int attend_theory_permute_columns(const double *X, int64_t n, int64_t d,
+                                  const int64_t *order, double *out)
 {
     if (n < 1 || !is_permutation(order, d))
         return -1;
@@ -48,7 +48,7 @@ static double frequency(int64_t i, int64_t d)
 
 static int is_width(int64_t d) { return d >= 2 && d % 2 == 0; }
 
-int attend_lab_sinusoid(double t, int64_t d, double *phi)
+int attend_theory_sinusoid(double t, int64_t d, double *phi)
 {
     if (!is_width(d) || !isfinite(t))
         return -1;
@@ -59,7 +59,7 @@ int attend_lab_sinusoid(double t, int64_t d, double *phi)
     return 0;
 }
 
-double attend_lab_sinusoid_dot(int64_t d, double offset)
+double attend_theory_sinusoid_dot(int64_t d, double offset)
 {
     double sum = 0.0;
 
@@ -72,7 +72,7 @@ double attend_lab_sinusoid_dot(int64_t d, double offset)
 
 /* |phi_t - phi_t'|^2 = sum 4 sin^2(w (t - t') / 2): no cancellation when they are near.
  */
-double attend_lab_sinusoid_distance(int64_t d, double offset)
+double attend_theory_sinusoid_distance(int64_t d, double offset)
 {
     double sum = 0.0;
 
@@ -86,7 +86,7 @@ double attend_lab_sinusoid_distance(int64_t d, double offset)
     return sqrt(sum);
 }
 
-int64_t attend_lab_sinusoid_nearest(int64_t d, int64_t T, double *distance)
+int64_t attend_theory_sinusoid_nearest(int64_t d, int64_t T, double *distance)
 {
     double *w, best = INFINITY;
     int64_t where = -1;

@@ -2,7 +2,7 @@
 /* Any row: the delta method, entropy and temperature (T24). */
 #include <math.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 
 static double output_entry(const double *p, const double *v, int64_t n, int64_t dv,
                            int64_t c)
@@ -14,8 +14,9 @@ static double output_entry(const double *p, const double *v, int64_t n, int64_t 
     return sum;
 }
 
-int attend_lab_delta_covariance(const double *p, const double *v, const double *variance,
-                                int64_t n, int64_t dv, double *covariance)
+int attend_theory_delta_covariance(const double *p, const double *v,
+                                   const double *variance, int64_t n, int64_t dv,
+                                   double *covariance)
 {
     if (n < 1 || dv < 1)
         return -1;
@@ -33,8 +34,8 @@ int attend_lab_delta_covariance(const double *p, const double *v, const double *
     return 0;
 }
 
-int attend_lab_delta_bias(const double *p, const double *v, const double *variance,
-                          int64_t n, int64_t dv, double *bias)
+int attend_theory_delta_bias(const double *p, const double *v, const double *variance,
+                             int64_t n, int64_t dv, double *bias)
 {
     if (n < 1 || dv < 1)
         return -1;
@@ -49,9 +50,9 @@ int attend_lab_delta_bias(const double *p, const double *v, const double *varian
     return 0;
 }
 
-int attend_lab_delta_jacobian(const double *p, const double *v, const double *K,
-                              int64_t n, int64_t dv, int64_t d, double tau,
-                              double *jacobian)
+int attend_theory_delta_jacobian(const double *p, const double *v, const double *K,
+                                 int64_t n, int64_t dv, int64_t d, double tau,
+                                 double *jacobian)
 {
     if (n < 1 || dv < 1 || d < 1)
         return -1;
@@ -69,7 +70,7 @@ int attend_lab_delta_jacobian(const double *p, const double *v, const double *K,
     return 0;
 }
 
-double attend_lab_value_noise(const double *p, int64_t n, double variance)
+double attend_theory_value_noise(const double *p, int64_t n, double variance)
 {
     double sum = 0.0;
 
@@ -114,7 +115,7 @@ static int finite_scores(const double *score, int64_t n, double beta)
     return n >= 1;
 }
 
-double attend_lab_entropy(const double *score, int64_t n, double beta)
+double attend_theory_entropy(const double *score, int64_t n, double beta)
 {
     struct tilt t;
 
@@ -124,7 +125,7 @@ double attend_lab_entropy(const double *score, int64_t n, double beta)
     return t.log_sum - t.mean;
 }
 
-double attend_lab_entropy_slope(const double *score, int64_t n, double beta)
+double attend_theory_entropy_slope(const double *score, int64_t n, double beta)
 {
     return finite_scores(score, n, beta) ? -tilted(score, n, beta).variance : NAN;
 }

@@ -2,25 +2,25 @@
 /* The logistic, normal and beta functions. */
 #include <math.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 
 static const double pi = 3.14159265358979323846;
 
-double attend_lab_logistic(double x)
+double attend_theory_logistic(double x)
 {
     const double e = exp(-fabs(x));
 
     return x >= 0.0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
 }
 
-double attend_lab_logit(double p)
+double attend_theory_logit(double p)
 {
     if (!(p >= 0.0 && p <= 1.0))
         return NAN;
     return log(p) - log1p(-p);
 }
 
-double attend_lab_normal_cdf(double x) { return 0.5 * erfc(-x / sqrt(2.0)); }
+double attend_theory_normal_cdf(double x) { return 0.5 * erfc(-x / sqrt(2.0)); }
 
 /* The rational start of Abramowitz and Stegun 26.2.23, then Halley on the CDF. */
 static double lower_quantile(double p)
@@ -32,7 +32,7 @@ static double lower_quantile(double p)
 
     for (int i = 0; i < 4; i++) {
         /* In logarithms: p may be as small as numbers get. */
-        const double cdf = attend_lab_normal_cdf(x);
+        const double cdf = attend_theory_normal_cdf(x);
         const double hazard = exp(-0.5 * x * x) / (sqrt(2.0 * pi) * cdf);
         const double f = log(cdf / p), curve = -hazard * (x + hazard);
 
@@ -41,7 +41,7 @@ static double lower_quantile(double p)
     return x;
 }
 
-double attend_lab_normal_quantile(double p)
+double attend_theory_normal_quantile(double p)
 {
     if (!(p >= 0.0 && p <= 1.0))
         return NAN;
@@ -114,7 +114,7 @@ static double beta_fraction(double a, double b, double x)
     return f;
 }
 
-double attend_lab_beta(double a, double b, double x)
+double attend_theory_beta(double a, double b, double x)
 {
     double front;
 

@@ -88,9 +88,10 @@ static attend_status predict(const struct lab_design_request *request,
     if (failed) {
         free(room);
         prediction->mean = NULL;
-        return lab_refuse(err, ATTEND_EINVAL,
-                          "the noise of the scores is too large to predict, or memory is "
-                          "short");
+        return attendi_layer_refuse(
+            err, ATTEND_EINVAL,
+            "the noise of the scores is too large to predict, or memory is "
+            "short");
     }
     for (size_t i = 0; i < n; i++) {
         const double off = prediction->mean[i] - wanted_of(request, (int64_t)i);
@@ -189,7 +190,7 @@ static attend_status add_quiet_rows(const struct lab_design_request *request,
     double leak = 0, largest = 0;
 
     if (!measured)
-        return lab_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
     const attend_status status =
         lab_design_measure(request, design, measured, &leak, err);
     for (int h = 0; h < design->heads; h++)
@@ -252,7 +253,7 @@ static attend_status add_rows(const struct lab_design_request *request,
 {
     design->queries = calloc((size_t)(design->heads * request->d), sizeof(double));
     if (!design->queries)
-        return lab_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
     design->scale = heads[0].beta / request->tau;
     design->method = heads[0].method;
     for (int h = 0; h < design->heads; h++) {

@@ -7,7 +7,7 @@
 
 #include <cblas.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/measure/frames.h"
 #include "layer/refuse.h"
 
@@ -47,7 +47,7 @@ static int solve(const double *rows, int64_t count, int64_t d, const double *sco
 {
     double largest = 0, off = 0;
 
-    if (count > d || attend_lab_query_for_scores(rows, count, d, score, q))
+    if (count > d || attend_theory_query_for_scores(rows, count, d, score, q))
         return -1;
     for (int64_t i = 0; i < count; i++) {
         largest = fmax(largest, fabs(score[i]));
@@ -184,8 +184,9 @@ static double beta_needed(const struct lab_design_request *r,
     double lo = 0, hi = 1;
 
     if (!strcmp(head->method, "every key")) {
-        const double beta = r->weights ? attend_lab_weighted_scale_needed(n, m, r->eps, 1)
-                                       : attend_lab_average_scale_needed(n, m, r->eps, 1);
+        const double beta = r->weights
+                                ? attend_theory_weighted_scale_needed(n, m, r->eps, 1)
+                                : attend_theory_average_scale_needed(n, m, r->eps, 1);
         return fmax(0, beta);
     }
     if (leak_at(r, head, parts, 0) <= r->eps)
@@ -223,13 +224,14 @@ static attend_status choose_beta(const struct lab_design_request *r,
         return ATTEND_OK;
     }
     if (rival >= 0 && parts->u_score[rival] >= 1 - 1e-9)
-        return lab_refuse(err, ATTEND_EINVAL,
-                          "key %lld scores %.6g times as high as the items for every "
-                          "query of their span: no scale gives a leak of %g",
-                          (long long)rival, parts->u_score[rival], r->eps);
+        return attendi_layer_refuse(
+            err, ATTEND_EINVAL,
+            "key %lld scores %.6g times as high as the items for every "
+            "query of their span: no scale gives a leak of %g",
+            (long long)rival, parts->u_score[rival], r->eps);
     head->beta = beta_needed(r, head, parts);
     if (head->beta > BETA_MAX)
-        return lab_refuse(
+        return attendi_layer_refuse(
             err, ATTEND_EINVAL,
             "key %lld is so close to the items (%.9g of their score) that a "
             "leak of %g needs scores above %g",
@@ -245,11 +247,12 @@ static attend_status fill_head(const struct lab_design_request *r, const double 
     if (factor)
         solve_every_key(r, factor, head, parts);
     else if (solve_items(r, head, parts))
-        return lab_refuse(err, ATTEND_EINVAL,
-                          "the keys of the items are linearly dependent (%d items, %lld "
-                          "dimensions): no "
-                          "query gives each the score it needs",
-                          head->count, (long long)r->d);
+        return attendi_layer_refuse(
+            err, ATTEND_EINVAL,
+            "the keys of the items are linearly dependent (%d items, %lld "
+            "dimensions): no "
+            "query gives each the score it needs",
+            head->count, (long long)r->d);
     const attend_status status = choose_beta(r, head, parts, err);
     if (status != ATTEND_OK)
         return status;
@@ -271,7 +274,7 @@ attend_status lab_design_head_open(const struct lab_design_request *request,
     head->query = calloc((size_t)(request->d + request->n), sizeof *head->query);
     if (!head->query || parts_open(request, count, &parts)) {
         lab_design_head_close(head);
-        return lab_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
     }
     head->score = head->query + request->d;
     const attend_status status = fill_head(request, factor, head, &parts, err);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/design/design_head.h"
 #include "lab/measure/frames.h"
 #include "theory/score_law.h"
@@ -57,7 +57,7 @@ int lab_design_moments(const struct lab_design_request *request,
 {
     const size_t n = (size_t)request->n;
     struct law *const laws = calloc(n, sizeof *laws);
-    struct lab_score_kind *const classes = calloc(n, sizeof *classes);
+    struct attendi_theory_score_kind *const classes = calloc(n, sizeof *classes);
     double *const moments = calloc(2 * n, sizeof *moments);
     int failed = !laws || !classes || !moments, count = 0;
 
@@ -73,9 +73,9 @@ int lab_design_moments(const struct lab_design_request *request,
         if (i && !by_law(&laws[i - 1], &laws[i]))
             classes[count - 1].keys += 1;
         else
-            classes[count++] = lab_score_kind(1, laws[i].mean, laws[i].sd);
+            classes[count++] = attendi_theory_score_kind(1, laws[i].mean, laws[i].sd);
     }
-    failed = failed || lab_score_moments(classes, count, moments, moments + n);
+    failed = failed || attendi_theory_score_moments(classes, count, moments, moments + n);
     for (size_t i = 0, c = 0; i < n && !failed; i++) {
         if (i && by_law(&laws[i - 1], &laws[i]))
             c++;
@@ -93,7 +93,7 @@ int lab_design_moments(const struct lab_design_request *request,
 /* P(score < t); a score without noise is a step. */
 static double below(double t, double mean, double sd)
 {
-    return sd > 0 ? attend_lab_normal_cdf((t - mean) / sd) : t > mean;
+    return sd > 0 ? attend_theory_normal_cdf((t - mean) / sd) : t > mean;
 }
 
 /* sd[i] of every key's score, to be freed; NULL when memory is short. */

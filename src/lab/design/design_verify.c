@@ -35,7 +35,7 @@ attend_status lab_design_measure(const struct lab_design_request *request,
     attend_context *ctx = NULL;
 
     if (!weights)
-        return lab_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
     attend_options options = attend_options_default();
     options.threads = request->threads;
     attend_status status = attend_context_create(&ctx, &options, err);
@@ -172,7 +172,7 @@ attend_status lab_design_measure_noise(const struct lab_design_request *request,
     struct lab_moments moments[WEIGHT + LAB_DESIGN_ITEMS_MAX];
 
     if (lab_measure_trials(&run, &plan, moments))
-        return lab_refuse(err, ATTEND_ENOMEM, "%s", run.error);
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", run.error);
     noise->leak = mean_of(&moments[LEAK]);
     noise->mse = mean_of(&moments[MSE]);
     noise->flip = (struct lab_design_estimate){

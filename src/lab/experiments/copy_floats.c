@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/measure/measure.h"
 
 /*
@@ -100,7 +100,7 @@ static int emit_f32(struct lab_run *run, attend_context *ctx, struct narrow_row 
     /* The reference rounds once, at the end, and keeps subnormal weights. */
     const int is_ref = !strcmp(attend_context_isa(ctx), "ref");
     double (*const step_of)(double, attend_dtype) =
-        is_ref ? attend_lab_gap_weight_exact : attend_lab_gap_sum_exact;
+        is_ref ? attend_theory_gap_weight_exact : attend_theory_gap_sum_exact;
     struct narrow_row two = *row;
     double first, last, zero;
 
@@ -122,7 +122,7 @@ static int emit_f32(struct lab_run *run, attend_context *ctx, struct narrow_row 
     if (find_step(run, ctx, row, OTHERS_ARE_ZERO, &zero))
         return -1;
     /* The gap in units of ln 2 is a float near 126, one spacing of which is 8e-6. */
-    emit(run, "gap_zero_f32", LAB_EXACT, attend_lab_gap_underflow(ATTEND_F32, !is_ref),
+    emit(run, "gap_zero_f32", LAB_EXACT, attend_theory_gap_underflow(ATTEND_F32, !is_ref),
          zero, 1e-4);
     return 0;
 }
@@ -138,7 +138,7 @@ static int emit_bf16(struct lab_run *run, attend_context *ctx, struct narrow_row
     row->wanted = row->n - 1;
     if (find_step(run, ctx, row, OUTPUT_IS_ONE, &gap))
         return -1;
-    emit(run, "gap_exact_bf16", LAB_EXACT, attend_lab_gap_weight_exact(n, ATTEND_BF16),
+    emit(run, "gap_exact_bf16", LAB_EXACT, attend_theory_gap_weight_exact(n, ATTEND_BF16),
          gap, n * 0x1p-15);
     return 0;
 }
@@ -157,10 +157,10 @@ static int draw_steps(struct lab_run *run, attend_context *ctx, struct narrow_ro
     snprintf(figure->caption, sizeof figure->caption,
              "n = %lld.  The steps are the spacing of floats below 1; where a line ends "
              "the copy is exact in that type, at gap %.2f in bf16 and %.2f in f32.",
-             (long long)row->n, attend_lab_gap_weight_exact(n, ATTEND_BF16),
-             attend_lab_gap_sum_exact(n, ATTEND_F32));
+             (long long)row->n, attend_theory_gap_weight_exact(n, ATTEND_BF16),
+             attend_theory_gap_sum_exact(n, ATTEND_F32));
     for (double gap = 0; gap <= 22; gap += 0.25)
-        lab_series_point(series, gap, attend_lab_average_leak(n, 1, gap), 0);
+        lab_series_point(series, gap, attend_theory_average_leak(n, 1, gap), 0);
     row->wanted = row->n - 1;
     for (int type = 0; type < 2; type++) {
         row->dtype = type ? ATTEND_BF16 : ATTEND_F32;

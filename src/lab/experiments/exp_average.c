@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
 #include "lab/setups/keys.h"
@@ -137,16 +137,17 @@ static double leak_of(const struct wish *wish)
 {
     const double n = (double)wish->n, score = wish->tau * wish->beta;
 
-    return wish->weighted ? attend_lab_weighted_leak(n, wish->m, score)
-                          : attend_lab_average_leak(n, wish->m, score);
+    return wish->weighted ? attend_theory_weighted_leak(n, wish->m, score)
+                          : attend_theory_average_leak(n, wish->m, score);
 }
 
 static double beta_needed_of(const struct wish *wish, double eps)
 {
     const double n = (double)wish->n;
 
-    return wish->weighted ? attend_lab_weighted_scale_needed(n, wish->m, eps, wish->tau)
-                          : attend_lab_average_scale_needed(n, wish->m, eps, wish->tau);
+    return wish->weighted
+               ? attend_theory_weighted_scale_needed(n, wish->m, eps, wish->tau)
+               : attend_theory_average_scale_needed(n, wish->m, eps, wish->tau);
 }
 
 /* c = (1 - L) target + L mean(rest), so |c - target| = L sqrt(|w|^2 + 1/(n-m)). */
@@ -254,7 +255,7 @@ static int leak_by_pinv(struct lab_run *run, attend_context *ctx, const struct w
         lab_unit(key + i * d, d);
         score[i] = i < wish->m ? coefficient[i] : 0;
     }
-    int failed = attend_lab_query_for_scores(key, n, d, score, query);
+    int failed = attend_theory_query_for_scores(key, n, d, score, query);
     if (failed)
         lab_fail(run, "the random keys are dependent");
     else
@@ -372,8 +373,8 @@ static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish
             const double n = pow(10, power);
             if (n > wish.m)
                 lab_series_point(
-                    series, n, attend_lab_average_scale_needed(n, wish.m, eps, wish.tau),
-                    0);
+                    series, n,
+                    attend_theory_average_scale_needed(n, wish.m, eps, wish.tau), 0);
         }
         snprintf(label, sizeof label, "measured, τ = %s", x ? "1/√64" : "1");
         series = lab_series_add(figure, LAB_POINTS, label);

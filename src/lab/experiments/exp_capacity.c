@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/measure.h"
@@ -84,7 +84,7 @@ static int random_queries(const struct memory *memory, const double *key, double
             query[c] += key[i * d + c];
     }
     memcpy(query + 2 * d, key, sizeof(double) * (size_t)(m * d));
-    return attend_lab_query_for_scores(key, m, d, ones, query + d);
+    return attend_theory_query_for_scores(key, m, d, ones, query + d);
 }
 
 static size_t room_of(const struct memory *memory)
@@ -177,7 +177,7 @@ static int measure(struct lab_run *run, const struct memory *memory, int64_t tri
 static double success_of(const struct memory *memory)
 {
     const double beaten =
-        attend_lab_collision_probability((double)memory->d, (double)memory->m);
+        attend_theory_collision_probability((double)memory->d, (double)memory->m);
 
     return exp((double)(memory->n - memory->m) * log1p(-beaten));
 }
@@ -213,7 +213,7 @@ static void emit_memory(struct lab_run *run, const struct memory *memory,
     const struct lab_moments keys = {.count =
                                          moments[BEATEN].count * (memory->n - memory->m),
                                      .mean = moments[BEATEN].mean};
-    const double probability = attend_lab_collision_probability(d, m);
+    const double probability = attend_theory_collision_probability(d, m);
     const double key_se = lab_moments_rare_se(&keys, probability);
     const double spread = sqrt(moments[SPREAD].mean);
 
@@ -222,7 +222,7 @@ static void emit_memory(struct lab_run *run, const struct memory *memory,
     if (!own)
         return;
     if (keys.mean > 0)
-        emit(run, memory, "collision_size", attend_lab_collision_size(d, m),
+        emit(run, memory, "collision_size", attend_theory_collision_size(d, m),
              1 / keys.mean, key_se / (keys.mean * keys.mean));
     emit_probability(run, memory, "success_heads", 1, &moments[HEADS]);
     emit_probability(run, memory, "success_random_naive", NAN, &moments[NAIVE]);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/experiments/copy_floats.h"
 #include "lab/experiments/experiment.h"
 #include "lab/setups/keys.h"
@@ -186,9 +186,9 @@ static void emit_copy(struct lab_run *run, const struct point *point,
 {
     const double n = (double)point->n, gap = gap_of(point), allowed = rounding_of(point);
 
-    emit(run, point, "p_top", LAB_EXACT, attend_lab_copy_weight(n, gap), copied->p_top,
+    emit(run, point, "p_top", LAB_EXACT, attend_theory_copy_weight(n, gap), copied->p_top,
          allowed);
-    emit(run, point, "error_norm", LAB_EXACT, attend_lab_copy_error(n, gap),
+    emit(run, point, "error_norm", LAB_EXACT, attend_theory_copy_error(n, gap),
          copied->error_norm, 2 * allowed);
 }
 
@@ -245,7 +245,7 @@ static int emit_unequal(struct lab_run *run, attend_context *ctx,
         const double along = n > 2 ? (double)(i - 1) / (double)(n - 2) : 0;
         scores[i] = gap + along * (fabs(gap) + 1);
     }
-    const double p = attend_lab_copy_weight_gaps(scores + 1, n - 1);
+    const double p = attend_theory_copy_weight_gaps(scores + 1, n - 1);
     scores[0] = 0;
     for (int64_t i = 1; i < n; i++)
         scores[i] = -scores[i];
@@ -253,9 +253,9 @@ static int emit_unequal(struct lab_run *run, attend_context *ctx,
         return -1;
     emit(run, point, "p_top_unequal", LAB_EXACT, p, spread.first, 0);
     emit(run, point, "p_top_unequal_upper", LAB_BOUND,
-         attend_lab_copy_weight_upper_bound((double)n, gap), spread.first, 0);
+         attend_theory_copy_weight_upper_bound((double)n, gap), spread.first, 0);
     emit(run, point, "leak_unequal_upper", LAB_BOUND,
-         1 - attend_lab_copy_weight_lower_bound((double)n, gap), 1 - spread.first, 0);
+         1 - attend_theory_copy_weight_lower_bound((double)n, gap), 1 - spread.first, 0);
     return 0;
 }
 
@@ -279,7 +279,7 @@ static int sweep_gap(struct lab_run *run, attend_context *ctx)
         snprintf(label, sizeof label, "theory, n = %lld", (long long)point.n);
         struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
         for (double gap = 0; gap <= 30; gap += 0.25)
-            lab_series_point(series, gap, attend_lab_copy_weight((double)point.n, gap),
+            lab_series_point(series, gap, attend_theory_copy_weight((double)point.n, gap),
                              0);
         snprintf(label, sizeof label, "measured, n = %lld", (long long)point.n);
         series = lab_series_add(figure, LAB_POINTS, label);
@@ -310,13 +310,13 @@ static int sweep_error(struct lab_run *run, attend_context *ctx)
     }
     for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
         lab_series_point(series, point.beta,
-                         attend_lab_copy_error((double)point.n, gap_of(&point)), 0);
+                         attend_theory_copy_error((double)point.n, gap_of(&point)), 0);
     series = lab_series_add(figure, LAB_LINE, "bound");
     for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
         lab_series_point(
             series, point.beta,
-            attend_lab_copy_error_bound(
-                attend_lab_copy_weight((double)point.n, gap_of(&point)), sqrt(2)),
+            attend_theory_copy_error_bound(
+                attend_theory_copy_weight((double)point.n, gap_of(&point)), sqrt(2)),
             0);
     series = lab_series_add(figure, LAB_POINTS, "measured");
     for (point.beta = 0; point.beta <= 30 && !lab_stopped(run); point.beta += 2.5) {
@@ -350,7 +350,8 @@ static int sweep_cosine(struct lab_run *run, attend_context *ctx)
         struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
         for (point.cosine = -1; point.cosine <= 1; point.cosine += 1.0 / 64)
             lab_series_point(series, point.cosine,
-                             attend_lab_copy_weight((double)point.n, gap_of(&point)), 0);
+                             attend_theory_copy_weight((double)point.n, gap_of(&point)),
+                             0);
         snprintf(label, sizeof label, "measured, norm %g", point.norm);
         series = lab_series_add(figure, LAB_POINTS, label);
         for (point.cosine = -1; point.cosine <= 1 && !lab_stopped(run);
@@ -378,13 +379,14 @@ static int own_rows(struct lab_run *run, attend_context *ctx, double *room)
         return -1;
     emit_copy(run, &point, &copied);
     emit(run, &point, "error_norm_bound", LAB_BOUND,
-         attend_lab_copy_error_bound(attend_lab_copy_weight(n, gap_of(&point)), sqrt(2)) +
+         attend_theory_copy_error_bound(attend_theory_copy_weight(n, gap_of(&point)),
+                                        sqrt(2)) +
              2 * rounding_of(&point),
          copied.error_norm, 0);
     memset(room, 0, sizeof(double) * (size_t)point.n);
     if (find_gap(run, ctx, room, point.n, eps, &gap))
         return -1;
-    emit(run, &point, "gap_needed", LAB_EXACT, attend_lab_copy_gap_needed(n, eps), gap,
+    emit(run, &point, "gap_needed", LAB_EXACT, attend_theory_copy_gap_needed(n, eps), gap,
          0);
     if (emit_unequal(run, ctx, &point, room))
         return -1;

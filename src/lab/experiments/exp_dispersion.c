@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/measure.h"
 #include "lab/measure/random.h"
@@ -105,7 +105,7 @@ static int measure_random(struct lab_run *run, attend_context *ctx,
 
 static double max_of(const struct crowd *crowd)
 {
-    return attend_lab_dispersion_bound((double)crowd->n, crowd->tau * crowd->D);
+    return attend_theory_dispersion_bound((double)crowd->n, crowd->tau * crowd->D);
 }
 
 /* One spike attains the entropy floor of its centred norm. */
@@ -113,7 +113,7 @@ static double entropy_of(const struct crowd *crowd)
 {
     const double n = (double)crowd->n;
 
-    return attend_lab_entropy_floor(n, crowd->tau * crowd->D * sqrt((n - 1) / n));
+    return attend_theory_entropy_floor(n, crowd->tau * crowd->D * sqrt((n - 1) / n));
 }
 
 static double n_eff_of(const struct crowd *crowd)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/measure.h"
@@ -162,17 +162,17 @@ static int fill_matrix(struct world *world, enum method method)
         fill_transpose(world);
         return 0;
     case PRODUCT:
-        return attend_lab_extract_orthonormal(world->a, d, m, world->matrix);
+        return attend_theory_extract_orthonormal(world->a, d, m, world->matrix);
     case SKEWED:
-        return attend_lab_extract_orthonormal(world->skewed, d, m, world->matrix);
+        return attend_theory_extract_orthonormal(world->skewed, d, m, world->matrix);
     case PROJECTOR:
-        return attend_lab_extract_projector(world->skewed, d, m, world->matrix);
+        return attend_theory_extract_projector(world->skewed, d, m, world->matrix);
     case OBLIQUE:
     case METHODS:
         break;
     }
-    return attend_lab_extract_oblique(world->skewed, m, world->b, world->p, d,
-                                      world->matrix);
+    return attend_theory_extract_oblique(world->skewed, m, world->b, world->p, d,
+                                         world->matrix);
 }
 
 /* |2 M c - v_a|. */
@@ -192,8 +192,8 @@ static double error_at(const struct world *world, const double *c)
 static int average(struct lab_run *run, attend_context *ctx, struct world *world)
 {
     const int64_t n = world->n, d = world->d;
-    const double wanted = attend_lab_average_weight((double)n, 2, world->beta);
-    const double leak = attend_lab_average_leak((double)n, 2, world->beta);
+    const double wanted = attend_theory_average_weight((double)n, 2, world->beta);
+    const double leak = attend_theory_average_leak((double)n, 2, world->beta);
     double *const key = malloc(sizeof(double) * (size_t)(n * n + n));
 
     for (int64_t c = 0; c < d; c++) {
@@ -322,7 +322,7 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
                  (long long)world.n);
     }
     for (double beta = 0; beta <= 15; beta += 0.25)
-        lab_series_point(series, beta, attend_lab_extract_error((double)world.n, beta),
+        lab_series_point(series, beta, attend_theory_extract_error((double)world.n, beta),
                          0);
     series = lab_series_add(figure, LAB_POINTS, "measured");
     world.angle = 90;
@@ -336,7 +336,7 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
         if (!failed && fill_matrix(&world, PROJECTOR))
             failed = lab_fail(run, "the columns of A are dependent");
         if (!failed) {
-            row.theory = attend_lab_extract_error((double)world.n, world.beta);
+            row.theory = attend_theory_extract_error((double)world.n, world.beta);
             row.measured = error_at(&world, world.found);
             lab_row_set(&row, "angle", 90);
             lab_row_set(&row, "beta", world.beta);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/setups/two_heads.h"
 
 static const struct lab_flag flags[] = {
@@ -141,7 +141,7 @@ static int emit_crossover(struct lab_run *run, const struct lab_two_heads *setup
     if (lab_two_heads_crossover(run, setup, 1, trials, &measured, &se))
         return -1;
     lab_emit_exact(run, "crossover_C",
-                   attend_lab_crossover_scale(setup->n, setup->sigma2, 0) / setup->tau,
+                   attend_theory_crossover_scale(setup->n, setup->sigma2, 0) / setup->tau,
                    measured, se);
     return 0;
 }
@@ -154,8 +154,8 @@ static void draw_histogram(struct lab_run *run, const struct lab_two_heads *setu
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "The weight of v_a in head 1", "w1", "density");
     struct lab_series *series = lab_series_add(figure, LAB_BARS, "measured");
-    attend_lab_scene scene = attend_lab_scene_exercise(setup->n, setup->sigma2, 0);
-    const attend_lab_query query = lab_query_at(&setup->queries, 0, setup->C);
+    attend_theory_scene scene = attend_theory_scene_exercise(setup->n, setup->sigma2, 0);
+    const attend_theory_query query = lab_query_at(&setup->queries, 0, setup->C);
 
     for (int b = 0; b < LAB_BINS && series; b++)
         lab_series_point(series, (b + 0.5) / LAB_BINS,
@@ -163,11 +163,11 @@ static void draw_histogram(struct lab_run *run, const struct lab_two_heads *setu
     scene.tau = setup->tau;
     scene.alpha = setup->alpha;
     if (setup->noisy != LAB_NOISY_A)
-        scene.sigma2[ATTEND_LAB_B] = setup->sigma2;
+        scene.sigma2[ATTEND_THEORY_B] = setup->sigma2;
     series = setup->sigma2 > 0 ? lab_series_add(figure, LAB_STEPS, "theory") : NULL;
     double below = 0, density = 0;
     for (int b = 0; b < LAB_BINS && series; b++) {
-        const double cdf = attend_lab_head_cdf(&scene, query, (b + 1.0) / LAB_BINS);
+        const double cdf = attend_theory_head_cdf(&scene, query, (b + 1.0) / LAB_BINS);
         density = LAB_BINS * (cdf - below);
         below = cdf;
         lab_series_point(series, (double)b / LAB_BINS, density, 0);

@@ -4,7 +4,7 @@
  * groups of m/h targets are stratified sampling; with random keys the heads also share
  * the dimensions, d_h = d/h each.
  */
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/experiments/random_heads.h"
 #include "lab/setups/scene.h"
 #include "theory/score_law.h"
@@ -65,14 +65,15 @@ static double queries_of(const struct setting *s) { return s->m / targets_of_hea
 static double mse_theory(const struct setting *s, int positive)
 {
     const double own = targets_of_head(s), queries = queries_of(s);
-    struct lab_score_kind classes[2] = {lab_score_kind(own, s->C, s->C * sqrt(s->sigma2)),
-                                        lab_score_kind(fmax(1, s->n - own), 0, 0)};
+    struct attendi_theory_score_kind classes[2] = {
+        attendi_theory_score_kind(own, s->C, s->C * sqrt(s->sigma2)),
+        attendi_theory_score_kind(fmax(1, s->n - own), 0, 0)};
     const int count = s->n > own ? 2 : 1;
     double mean[2] = {0}, square[2] = {0};
 
     if (positive && s->C > 0)
         classes[0].lo = 0;
-    if (lab_score_moments(classes, count, mean, square))
+    if (attendi_theory_score_moments(classes, count, mean, square))
         return NAN;
     const double var_own = square[0] - mean[0] * mean[0];
     const double var_rest = square[1] - mean[1] * mean[1];
@@ -182,23 +183,23 @@ static int limits(struct lab_run *run, double m, double h, uint64_t stream)
         return s.n < m ? 0 : -1;
     /* Magnitudes within (ln n + 2)/C of 0 or of each other are undecided. */
     const double undecided = (1 / s.sigma2 + 2) * (log(s.n) + 2) / SCALE_LIMIT;
-    const double p_flip = attend_lab_normal_cdf(-1 / sqrt(s.sigma2));
+    const double p_flip = attend_theory_normal_cdf(-1 / sqrt(s.sigma2));
     struct lab_row row = row_of(run, &s, "mse_given_positive_limit");
     row.kind = LAB_ASYMPTOTIC;
-    row.theory = attend_lab_groups_mse_positive(m, h);
+    row.theory = attend_theory_groups_mse_positive(m, h);
     row.allowed = m * undecided;
     if (h < m)
         emit_mean(run, &row, &moments[MSE_POSITIVE]);
     row = row_of(run, &s, "mse_limit");
     row.kind = LAB_ASYMPTOTIC;
-    row.theory = attend_lab_groups_mse_flips(m, h, s.n, s.sigma2);
+    row.theory = attend_theory_groups_mse_flips(m, h, s.n, s.sigma2);
     row.allowed = m * undecided;
     emit_mean(run, &row, &moments[MSE]);
     if (h < m)
         return 0;
     row = row_of(run, &s, "mse_first_order");
     row.kind = LAB_FIRST_ORDER;
-    row.theory = attend_lab_groups_mse_first_order(m, s.n, s.sigma2);
+    row.theory = attend_theory_groups_mse_first_order(m, s.n, s.sigma2);
     row.allowed = m * (p_flip + undecided);
     emit_mean(run, &row, &moments[MSE]);
     return 0;
@@ -228,7 +229,7 @@ static int split_curves(struct lab_run *run)
         snprintf(label, sizeof label, "theory, m = %g", m);
         struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
         for (int h = 1; h <= (int)m; h *= 2)
-            lab_series_point(series, h, attend_lab_groups_mse_positive(m, h), 0);
+            lab_series_point(series, h, attend_theory_groups_mse_positive(m, h), 0);
         snprintf(label, sizeof label, "measured, m = %g", m);
         series = lab_series_add(figure, LAB_POINTS, label);
         for (int h = 1; h <= LAB_HEADS_MAX; h *= 2) {

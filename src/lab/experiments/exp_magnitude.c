@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/measure/moments.h"
 #include "lab/setups/scene.h"
 
@@ -56,7 +56,7 @@ enum { MEAN_W, MEAN_ABS, OUTSIDE, LOGIT, OFF_SEGMENT, VALUES };
 
 /* What the theory of a run says of w; NaN where there is none. */
 struct magnitude_theory {
-    attend_lab_law law; /* of p_a; sd NaN where it is not logit-normal */
+    attend_theory_law law; /* of p_a; sd NaN where it is not logit-normal */
     double mean, variance, mean_abs, outside, modes;
     double share_b; /* of v_b in u, the other end of the segment that c lies on */
 };
@@ -78,33 +78,33 @@ static struct parameters read_parameters(const struct lab_run *run)
 
 static struct magnitude_theory theory_of(const struct parameters *p)
 {
-    attend_lab_scene scene = attend_lab_scene_exercise(p->n, p->sigma2, 0);
+    attend_theory_scene scene = attend_theory_scene_exercise(p->n, p->sigma2, 0);
     const double scale = p->C * p->tau;
     double modes[2];
 
     scene.tau = p->tau;
     scene.alpha = p->alpha;
-    const attend_lab_output head =
-        attend_lab_head(&scene, (attend_lab_query){.a = p->C, .b = p->C});
+    const attend_theory_output head =
+        attend_theory_head(&scene, (attend_theory_query){.a = p->C, .b = p->C});
     struct magnitude_theory theory = {.law = {NAN, NAN, -INFINITY},
-                                      .mean = head.mean[ATTEND_LAB_A],
-                                      .variance = head.variance[ATTEND_LAB_A],
+                                      .mean = head.mean[ATTEND_THEORY_A],
+                                      .variance = head.variance[ATTEND_THEORY_A],
                                       .mean_abs = NAN,
                                       .outside = NAN,
                                       .modes = NAN,
                                       .share_b = NAN};
     if (p->alpha == 0) {
-        theory.law = attend_lab_law_one_head(p->n, scale, p->sigma2);
+        theory.law = attend_theory_law_one_head(p->n, scale, p->sigma2);
         theory.share_b = 1 / (1 + (p->n - 2) * exp(-scale));
     } else if (p->n == 2) {
-        theory.law = attend_lab_law_pair(scale, p->sigma2, p->alpha);
+        theory.law = attend_theory_law_pair(scale, p->sigma2, p->alpha);
     } else {
         return theory;
     }
-    theory.mean_abs = attend_lab_weight_abs_deviation(theory.law);
-    theory.outside = attend_lab_weight_outside(theory.law, 0.1);
+    theory.mean_abs = attend_theory_weight_abs_deviation(theory.law);
+    theory.outside = attend_theory_weight_outside(theory.law, 0.1);
     if (theory.law.sd > 0)
-        theory.modes = attend_lab_weight_modes(theory.law, modes);
+        theory.modes = attend_theory_weight_modes(theory.law, modes);
     return theory;
 }
 
@@ -236,7 +236,7 @@ static void draw_histogram(struct lab_run *run, const struct magnitude_theory *t
                  : NULL;
     double below = 0, density = 0;
     for (int b = 0; b < LAB_BINS && series; b++) {
-        const double cdf = attend_lab_weight_cdf(theory->law, (b + 1.0) / LAB_BINS);
+        const double cdf = attend_theory_weight_cdf(theory->law, (b + 1.0) / LAB_BINS);
         density = LAB_BINS * (cdf - below);
         below = cdf;
         lab_series_point(series, (double)b / LAB_BINS, density, 0);
@@ -277,8 +277,8 @@ static void add_lines(struct lab_run *run, struct lab_figure *variance,
     for (int x = 0; x <= LINE && run->figures; x++) {
         p.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
         const double T = p.C * p.tau * sqrt(4 * p.alpha + p.sigma2);
-        lab_series_point(arcsin, p.C, attend_lab_weight_variance_arcsin(T), 0);
-        lab_series_point(arctan, p.C, attend_lab_weight_abs_deviation_arctan(T), 0);
+        lab_series_point(arcsin, p.C, attend_theory_weight_variance_arcsin(T), 0);
+        lab_series_point(arctan, p.C, attend_theory_weight_abs_deviation_arctan(T), 0);
     }
 }
 

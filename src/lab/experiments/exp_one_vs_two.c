@@ -3,7 +3,7 @@
  * One head C (mu_a + mu_b) against two, C mu_a and C mu_b: mean squared distance of the
  * output from (v_a + v_b)/2, the scale from which two heads win, and the best scale.
  */
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/measure/measure.h"
 #include "lab/setups/pair.h"
 #include "lab/setups/scene.h"
@@ -35,10 +35,10 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
 }
 
 /* The queries of one head, or of two. */
-static void make_queries(int heads, double C, attend_lab_query query[2])
+static void make_queries(int heads, double C, attend_theory_query query[2])
 {
-    query[0] = (attend_lab_query){.a = C, .b = heads == 1 ? C : 0};
-    query[1] = (attend_lab_query){.b = C};
+    query[0] = (attend_theory_query){.a = C, .b = heads == 1 ? C : 0};
+    query[1] = (attend_theory_query){.b = C};
 }
 
 static int measure(struct lab_run *run, int heads, double n, double C, uint64_t stream,
@@ -51,7 +51,7 @@ static int measure(struct lab_run *run, int heads, double n, double C, uint64_t 
                               .alpha = lab_real(run, "alpha"),
                               .tau = 1,
                               .noisy = LAB_NOISY_A};
-    attend_lab_query query[2];
+    attend_theory_query query[2];
 
     make_queries(heads, C, query);
     for (int h = 0; h < heads; h++) {
@@ -61,16 +61,16 @@ static int measure(struct lab_run *run, int heads, double n, double C, uint64_t 
     return lab_scene_measure(run, &scene, stream, trials, observe, NULL, VALUES, m, NULL);
 }
 
-static attend_lab_output theory_of(const struct lab_run *run, int heads, double C,
-                                   int positive)
+static attend_theory_output theory_of(const struct lab_run *run, int heads, double C,
+                                      int positive)
 {
-    attend_lab_scene scene =
-        attend_lab_scene_exercise(lab_real(run, "n"), lab_real(run, "sigma2"), positive);
-    attend_lab_query query[2];
+    attend_theory_scene scene = attend_theory_scene_exercise(
+        lab_real(run, "n"), lab_real(run, "sigma2"), positive);
+    attend_theory_query query[2];
 
     scene.alpha = lab_real(run, "alpha");
     make_queries(heads, C, query);
-    return attend_lab_heads(&scene, query, heads);
+    return attend_theory_heads(&scene, query, heads);
 }
 
 static int headline(struct lab_run *run)
@@ -87,13 +87,13 @@ static int headline(struct lab_run *run)
         if (measure(run, heads, lab_real(run, "n"), C, (uint64_t)heads, run->trials, m))
             return -1;
         for (int positive = 0; positive <= 1; positive++) {
-            const attend_lab_output theory = theory_of(run, heads, C, positive);
+            const attend_theory_output theory = theory_of(run, heads, C, positive);
             const struct lab_moments *const mse = &m[positive ? MSE_POSITIVE : MSE];
             const struct lab_moments *const coeff = &m[positive ? COEFF_POSITIVE : COEFF];
             const char *const *const name = names[heads - 1] + 2 * positive;
             lab_emit_exact(run, name[0], theory.mse, mse->count ? mse->mean : NAN,
                            lab_moments_mean_se(mse));
-            lab_emit_exact(run, name[1], theory.variance[ATTEND_LAB_A],
+            lab_emit_exact(run, name[1], theory.variance[ATTEND_THEORY_A],
                            coeff->count ? lab_moments_variance(coeff) : NAN,
                            lab_moments_variance_se(coeff));
         }
@@ -207,7 +207,7 @@ static int find_scales(struct lab_run *run, attend_context *ctx, double n, doubl
                        double *crossover)
 {
     double best, least;
-    const double best_theory = attend_lab_best_scale_one(n, sigma2, 0, &least);
+    const double best_theory = attend_theory_best_scale_one(n, sigma2, 0, &least);
     struct lab_pair_mse mse;
 
     if (last_rise(run, ctx, slope, n, sigma2, &best) ||
@@ -219,7 +219,7 @@ static int find_scales(struct lab_run *run, attend_context *ctx, double n, doubl
         emit_found(run, "best_C_one", n, best_theory, best, 1);
         emit_found(run, "best_mse_one", n, least, mse.one, 0);
     }
-    emit_found(run, "crossover_C", n, attend_lab_crossover_scale(n, sigma2, 0),
+    emit_found(run, "crossover_C", n, attend_theory_crossover_scale(n, sigma2, 0),
                *crossover, 1);
     return 0;
 }
@@ -232,8 +232,8 @@ static int find_scales(struct lab_run *run, attend_context *ctx, double n, doubl
 static int limits(struct lab_run *run)
 {
     const double n = lab_real(run, "n"), sigma2 = lab_real(run, "sigma2");
-    const attend_lab_output limit[2] = {attend_lab_one_head_limit(sigma2, 0),
-                                        attend_lab_two_heads_limit(n, sigma2, 0)};
+    const attend_theory_output limit[2] = {attend_theory_one_head_limit(sigma2, 0),
+                                           attend_theory_two_heads_limit(n, sigma2, 0)};
     struct lab_moments m[VALUES];
 
     for (int heads = 1; heads <= 2 && lab_real(run, "alpha") <= 0; heads++) {
@@ -330,7 +330,8 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
                 return -1;
             heat->value[y * MAP_STEPS + x] = fmax(-2, fmin(2, log10(mse.two / mse.one)));
         }
-        lab_series_point(line, heat->x[x], attend_lab_crossover_scale(n, sigma2, 0), 0);
+        lab_series_point(line, heat->x[x], attend_theory_crossover_scale(n, sigma2, 0),
+                         0);
     }
     line = lab_series_add(figure, LAB_POINTS, "crossover, measured");
     for (int x = 0; x < MAP_STEPS; x += 3) {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/layer.h"
+#include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/measure.h"
 #include "lab/setups/tokens.h"
@@ -218,8 +219,8 @@ static double column_norm(const double *w, int64_t rows, int64_t columns)
 static int layer(struct lab_run *run, const struct bench *bench, const attend_rule *rule,
                  const double *x, const struct lab_layer_out *out)
 {
-    return lab_tokens_layer(run, bench->ctx, &bench->tokens, rule, ATTEND_LAB_ROTARY_NONE,
-                            NULL, x, out);
+    return lab_tokens_layer(run, bench->ctx, &bench->tokens, rule,
+                            ATTEND_LAYER_ROTARY_NONE, NULL, x, out);
 }
 
 /* Tokens are moved: bench->x becomes PX. */
@@ -231,20 +232,20 @@ static int move_tokens(struct lab_run *run, const struct point *point,
     const attend_rule open = rule_of(point, NONE);
     double *const *const map = bench->map;
 
-    attend_lab_permute_rows(bench->tokens.x, T, d, bench->order, bench->x);
+    attend_theory_permute_rows(bench->tokens.x, T, d, bench->order, bench->x);
     if (layer(run, bench, &rule, bench->tokens.x,
               &(struct lab_layer_out){.h = bench->h, .z = bench->z, .weights = map[0]}) ||
         layer(run, bench, &rule, bench->x,
               &(struct lab_layer_out){.h = bench->got, .weights = map[1]}))
         return -1;
-    attend_lab_permute_rows(bench->h, T, d, bench->order, bench->expect);
+    attend_theory_permute_rows(bench->h, T, d, bench->order, bench->expect);
     defects->tokens = lab_most_apart(bench->got, bench->expect, count);
     defects->same_bits = equal_rows(bench->got, bench->expect, T, d);
     move_map(bench, map[0], map[2]);
     defects->weights = lab_most_apart(map[1], map[2], pairs);
     if (layer(run, bench, &rule, bench->x, &(struct lab_layer_out){.z = bench->got}))
         return -1;
-    attend_lab_permute_rows(bench->z, T, d, bench->order, bench->expect);
+    attend_theory_permute_rows(bench->z, T, d, bench->order, bench->expect);
     defects->z = lab_most_apart(bench->got, bench->expect, count);
     if (layer(run, bench, &open, bench->tokens.x,
               &(struct lab_layer_out){.scores = map[2]}) ||
@@ -277,7 +278,7 @@ static int move_mask_too(struct lab_run *run, const struct point *point,
     rule.mask = (attend_view){bench->moved_mask, ATTEND_BOOL, {1, 1, T, T}, {0, 0, T, 1}};
     if (layer(run, bench, &rule, bench->x, &(struct lab_layer_out){.h = bench->got}))
         return -1;
-    attend_lab_permute_rows(bench->h, T, point->d, bench->order, bench->expect);
+    attend_theory_permute_rows(bench->h, T, point->d, bench->order, bench->expect);
     defects->mask_moved = lab_most_apart(bench->got, bench->expect, T * point->d);
     return 0;
 }
@@ -289,11 +290,11 @@ static int move_features(struct lab_run *run, const struct point *point,
     const int64_t T = point->T, d = point->d;
     const attend_rule rule = rule_of(point, point->mask);
 
-    attend_lab_permute_columns(bench->tokens.x, T, d, bench->feature_order,
-                               bench->expect);
+    attend_theory_permute_columns(bench->tokens.x, T, d, bench->feature_order,
+                                  bench->expect);
     if (layer(run, bench, &rule, bench->expect, &(struct lab_layer_out){.h = bench->got}))
         return -1;
-    attend_lab_permute_columns(bench->h, T, d, bench->feature_order, bench->expect);
+    attend_theory_permute_columns(bench->h, T, d, bench->feature_order, bench->expect);
     defects->features = lab_most_apart(bench->got, bench->expect, T * d);
     return 0;
 }

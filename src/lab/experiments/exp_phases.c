@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/measure.h"
@@ -91,7 +91,7 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
     values[ENTROPY] = spread.entropy;
     values[SQUARES] = 1 / spread.n_eff;
     values[BELOW_FLOOR] =
-        fmax(0, attend_lab_entropy_floor((double)cloud->n, r) - spread.entropy);
+        fmax(0, attend_theory_entropy_floor((double)cloud->n, r) - spread.entropy);
     return ATTEND_OK;
 }
 
@@ -145,18 +145,18 @@ static void emit_cloud(struct lab_run *run, const struct cloud *cloud,
                                             {"sum_p2", "sum_p2_limit"},
                                             {"n_eff", "n_eff_limit"}};
     const double n = (double)cloud->n, S = cloud->S;
-    const double squares = attend_lab_random_sum_squares(n, S);
+    const double squares = attend_theory_random_sum_squares(n, S);
     const double mean = moments[SQUARES].mean;
     const double se = lab_moments_mean_se(&moments[SQUARES]);
 
     if (moments[SQUARES].count == 0)
         return;
-    emit_pair(run, cloud, names[0], attend_lab_random_entropy(n, S),
-              attend_lab_random_entropy_limit(n, S), moments[ENTROPY].mean,
+    emit_pair(run, cloud, names[0], attend_theory_random_entropy(n, S),
+              attend_theory_random_entropy_limit(n, S), moments[ENTROPY].mean,
               lab_moments_mean_se(&moments[ENTROPY]));
-    emit_pair(run, cloud, names[1], squares, attend_lab_random_sum_squares_limit(n, S),
+    emit_pair(run, cloud, names[1], squares, attend_theory_random_sum_squares_limit(n, S),
               mean, se);
-    emit_pair(run, cloud, names[2], 1 / squares, attend_lab_random_keys_limit(n, S),
+    emit_pair(run, cloud, names[2], 1 / squares, attend_theory_random_keys_limit(n, S),
               1 / mean, se / (mean * mean));
     emit(run, cloud, "below_floor", LAB_BOUND, 0, moments[BELOW_FLOOR].mean, 0, 0);
 }
@@ -175,7 +175,7 @@ static int emit_spike(struct lab_run *run, attend_context *ctx, const struct clo
     const int failed = lab_measure_scores(run, ctx, n, score, &spread);
     if (!failed)
         emit(run, cloud, "entropy_spike", LAB_EXACT,
-             attend_lab_entropy_floor((double)n, r), spread.entropy, 0, 0);
+             attend_theory_entropy_floor((double)n, r), spread.entropy, 0, 0);
     free(score);
     return failed;
 }
@@ -199,9 +199,9 @@ static void draw_theory(struct lab_figure *figure, double n,
 
 static double sum_squares_limits(double n, double S)
 {
-    const double frozen = attend_lab_random_sum_squares_limit(n, S);
+    const double frozen = attend_theory_random_sum_squares_limit(n, S);
 
-    return isnan(frozen) ? 1 / attend_lab_random_keys_limit(n, S) : frozen;
+    return isnan(frozen) ? 1 / attend_theory_random_keys_limit(n, S) : frozen;
 }
 
 static int sweep(struct lab_run *run, struct cloud cloud)
@@ -215,8 +215,9 @@ static int sweep(struct lab_run *run, struct cloud cloud)
     struct lab_series *points[2];
     const double n = (double)cloud.n;
 
-    draw_theory(entropy, n, attend_lab_random_entropy, attend_lab_random_entropy_limit);
-    draw_theory(squares, n, attend_lab_random_sum_squares, sum_squares_limits);
+    draw_theory(entropy, n, attend_theory_random_entropy,
+                attend_theory_random_entropy_limit);
+    draw_theory(squares, n, attend_theory_random_sum_squares, sum_squares_limits);
     points[0] = lab_series_add(entropy, LAB_POINTS, "measured, exact");
     points[1] = lab_series_add(squares, LAB_POINTS, "measured, exact");
     for (int f = 0; f < 2; f++) {
@@ -227,7 +228,7 @@ static int sweep(struct lab_run *run, struct cloud cloud)
                 "n = %lld independent N(0, S²) logits: diffuse below and frozen on a "
                 "few keys above S = √(2 ln n) = %.2f.  Unit entries give S = √d "
                 "without the factor 1/√d, and S = 1 with it.",
-                (long long)cloud.n, attend_lab_freezing_spread(n));
+                (long long)cloud.n, attend_theory_freezing_spread(n));
     }
     cloud.d = 1;
     for (int x = 0; x < SPREADS && !lab_stopped(run); x++) {
@@ -260,7 +261,7 @@ static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
         return lab_fail(run, "memory is short");
     const double most = 10 * sqrt((double)cloud.n);
     for (double r = 0.25; r <= most; r *= 1.0625)
-        lab_series_point(line, r, attend_lab_entropy_floor((double)cloud.n, r), 0);
+        lab_series_point(line, r, attend_theory_entropy_floor((double)cloud.n, r), 0);
     points = lab_series_add(figure, LAB_POINTS, "measured, random rows");
     if (figure) {
         figure->x_log = 1;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/layer.h"
+#include "attend/theory.h"
 #include "lab/setups/encodings.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/measure.h"
@@ -93,15 +94,15 @@ static int attend_at(struct lab_run *run, attend_context *ctx, enum lab_position
     for (int64_t i = 0; i < t; i++)
         positions[i] = i + shift;
     if (kind == LAB_SINUSOID) {
-        attend_lab_sinusoids(ATTEND_F64, t, tokens->d, ATTEND_LAB_BASE, positions, moved,
-                             NULL);
+        attend_layer_sinusoids(ATTEND_F64, t, tokens->d, ATTEND_LAYER_BASE, positions,
+                               moved, NULL);
         for (int64_t i = 0; i < count; i++)
             moved[i] += x[i];
     }
     return lab_tokens_layer(
         run, ctx, tokens, NULL,
-        kind == LAB_ROPE ? ATTEND_LAB_ROTARY_PAIRS : ATTEND_LAB_ROTARY_NONE, positions,
-        kind == LAB_SINUSOID ? moved : x, &(struct lab_layer_out){.h = h});
+        kind == LAB_ROPE ? ATTEND_LAYER_ROTARY_PAIRS : ATTEND_LAYER_ROTARY_NONE,
+        positions, kind == LAB_SINUSOID ? moved : x, &(struct lab_layer_out){.h = h});
 }
 
 struct symmetry {
@@ -127,11 +128,11 @@ static int measure_symmetry(struct lab_run *run, attend_context *ctx,
     double *const px = memory, *const h = px + count, *const got = h + count;
     double *const expect = got + count, *const scratch = expect + count;
     lab_tokens_order(run->seed, tokens.t, order);
-    attend_lab_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
+    attend_theory_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
     int failed = attend_at(run, ctx, point->kind, &tokens, tokens.x, 0, scratch, h) ||
                  attend_at(run, ctx, point->kind, &tokens, px, 0, scratch, got);
     if (!failed) {
-        attend_lab_permute_rows(h, tokens.t, tokens.d, order, expect);
+        attend_theory_permute_rows(h, tokens.t, tokens.d, order, expect);
         symmetry->permutation = lab_most_apart(got, expect, count);
         failed = attend_at(run, ctx, point->kind, &tokens, tokens.x, point->offset,
                            scratch, got);
@@ -183,7 +184,7 @@ static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
     if (lab_stopped(run))
         return 0;
     const int64_t expected =
-        attend_lab_sinusoid_nearest(point->d, point->T, &near->theory);
+        attend_theory_sinusoid_nearest(point->d, point->T, &near->theory);
     emit(run, point, "near_offset", (double)expected, (double)found, 0.0);
     emit(run, point, "near_distance", near->theory, near->measured,
          (double)point->d * angle_error((double)point->T));
@@ -196,7 +197,7 @@ static int emit_dot(struct lab_run *run, struct lab_encodings *e,
                     const struct point *point)
 {
     const int64_t count = point->T < LAB_ENCODINGS_MAX ? point->T : LAB_ENCODINGS_MAX;
-    const double theory = attend_lab_sinusoid_dot(point->d, (double)point->offset);
+    const double theory = attend_theory_sinusoid_dot(point->d, (double)point->offset);
     const double rounding =
         (double)point->d * angle_error((double)(count + point->offset));
     double spread = 0.0;
@@ -313,7 +314,7 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
         int failed = 0;
         for (int64_t T = 20; figure != NULL && T <= 200000; T += T / 10) {
             double theory;
-            attend_lab_sinusoid_nearest(sizes[s], T, &theory);
+            attend_theory_sinusoid_nearest(sizes[s], T, &theory);
             lab_series_point(series_at(figure, 2 * s), (double)T, theory, 0.0);
         }
         for (int64_t T = 20; T <= 200000 && !failed && !lab_stopped(run); T *= 10) {
@@ -349,7 +350,7 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
     for (int64_t x = 0; x <= 8 * count; x++)
         lab_series_point(series, (double)x / 8.0,
-                         attend_lab_sinusoid_dot(point->d, (double)x / 8.0), 0.0);
+                         attend_theory_sinusoid_dot(point->d, (double)x / 8.0), 0.0);
     if (lab_encodings_dot_first(run, e, point->kind, point->d, 0, count + 1))
         return -1;
     series = lab_series_add(figure, LAB_POINTS, "measured");

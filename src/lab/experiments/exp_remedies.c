@@ -4,7 +4,7 @@
  * cap on the logits, two heads; under magnitude noise of one key, of all keys, and
  * isotropic noise.
  */
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/setups/scene.h"
 #include "theory/score_law.h"
 
@@ -58,23 +58,23 @@ static struct setting setting_of(const struct lab_run *run)
 }
 
 /* The queries of a remedy; returns the number of heads. */
-static int make_queries(const struct setting *s, attend_lab_query query[2])
+static int make_queries(const struct setting *s, attend_theory_query query[2])
 {
     if (s->remedy == TWO_HEADS) {
-        query[0] = (attend_lab_query){.a = s->C};
-        query[1] = (attend_lab_query){.b = s->C};
+        query[0] = (attend_theory_query){.a = s->C};
+        query[1] = (attend_theory_query){.b = s->C};
         return 2;
     }
-    query[0] = s->remedy == SUPPRESSION ? attend_lab_suppression_query(s->C)
-                                        : (attend_lab_query){.a = s->C, .b = s->C};
+    query[0] = s->remedy == SUPPRESSION ? attend_theory_suppression_query(s->C)
+                                        : (attend_theory_query){.a = s->C, .b = s->C};
     return 1;
 }
 
 /* ---- theory -------------------------------------------------------------- */
 
-static attend_lab_scene world_of(const struct setting *s)
+static attend_theory_scene world_of(const struct setting *s)
 {
-    attend_lab_scene world = attend_lab_scene_exercise(s->n, 0, 0);
+    attend_theory_scene world = attend_theory_scene_exercise(s->n, 0, 0);
 
     world.alpha = s->alpha;
     world.softcap = s->remedy == CAP ? s->cap : 0;
@@ -83,29 +83,29 @@ static attend_lab_scene world_of(const struct setting *s)
     return world;
 }
 
-static attend_lab_output theory_of(const struct setting *s)
+static attend_theory_output theory_of(const struct setting *s)
 {
-    const attend_lab_scene world = world_of(s);
-    attend_lab_query query[2];
+    const attend_theory_scene world = world_of(s);
+    attend_theory_query query[2];
     const int heads = make_queries(s, query);
 
-    return s->remedy == QK_NORM ? attend_lab_unit_keys(&world, query[0])
-                                : attend_lab_heads(&world, query, heads);
+    return s->remedy == QK_NORM ? attend_theory_unit_keys(&world, query[0])
+                                : attend_theory_heads(&world, query, heads);
 }
 
 /* The class of one kind of key in one head, alpha = 0; key a points backwards. */
-static struct lab_score_kind lost_class(const struct setting *s,
-                                        const attend_lab_scene *world, double coefficient,
-                                        int kind)
+static struct attendi_theory_score_kind lost_class(const struct setting *s,
+                                                   const attend_theory_scene *world,
+                                                   double coefficient, int kind)
 {
-    const double count = kind == ATTEND_LAB_REST ? s->n - 2 : 1;
-    struct lab_score_kind class =
-        lab_score_kind(count, coefficient, fabs(coefficient) * sqrt(world->sigma2[kind]));
+    const double count = kind == ATTEND_THEORY_REST ? s->n - 2 : 1;
+    struct attendi_theory_score_kind class = attendi_theory_score_kind(
+        count, coefficient, fabs(coefficient) * sqrt(world->sigma2[kind]));
 
     class.softcap = world->softcap;
-    if (kind == ATTEND_LAB_A && coefficient > 0)
+    if (kind == ATTEND_THEORY_A && coefficient > 0)
         class.hi = 0;
-    if (kind == ATTEND_LAB_A && coefficient < 0)
+    if (kind == ATTEND_THEORY_A && coefficient < 0)
         class.lo = 0;
     return class;
 }
@@ -116,22 +116,22 @@ static struct lab_score_kind lost_class(const struct setting *s,
  */
 static void lost_theory(const struct setting *s, double *b, double *others)
 {
-    const attend_lab_scene world = world_of(s);
-    attend_lab_query query[2];
+    const attend_theory_scene world = world_of(s);
+    attend_theory_query query[2];
     const int heads = make_queries(s, query);
 
     *b = *others = 0;
     for (int h = 0; h < heads; h++) {
         double mean[3], square[3];
-        struct lab_score_kind classes[3] = {
-            lost_class(s, &world, query[h].a, ATTEND_LAB_A),
-            lost_class(s, &world, query[h].b, ATTEND_LAB_B),
-            lost_class(s, &world, query[h].rest, ATTEND_LAB_REST)};
+        struct attendi_theory_score_kind classes[3] = {
+            lost_class(s, &world, query[h].a, ATTEND_THEORY_A),
+            lost_class(s, &world, query[h].b, ATTEND_THEORY_B),
+            lost_class(s, &world, query[h].rest, ATTEND_THEORY_REST)};
         if (s->remedy == QK_NORM && s->noisy == LAB_NOISY_A)
-            classes[0] = lab_score_kind(1, -s->C, 0);
+            classes[0] = attendi_theory_score_kind(1, -s->C, 0);
         else if (s->remedy == QK_NORM)
             classes[0].keys = NAN;
-        if (s->alpha > 0 || lab_score_moments(classes, 3, mean, square))
+        if (s->alpha > 0 || attendi_theory_score_moments(classes, 3, mean, square))
             mean[1] = mean[2] = NAN;
         *b += mean[1] / heads;
         *others += (s->n - 2) * mean[2] / heads;
@@ -160,7 +160,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
 static int measure(struct lab_run *run, const struct setting *s, uint64_t stream,
                    int64_t trials, struct lab_moments m[VALUES])
 {
-    attend_lab_query query[2];
+    attend_theory_query query[2];
     struct lab_scene scene = {.n = (int64_t)s->n,
                               .wanted = 2,
                               .heads = make_queries(s, query),
@@ -206,19 +206,19 @@ struct found {
 static int rows(struct lab_run *run, const struct setting *s, uint64_t stream,
                 int64_t trials, struct found *mse, struct found *variance)
 {
-    const attend_lab_output theory = theory_of(s);
+    const attend_theory_output theory = theory_of(s);
     struct lab_moments m[VALUES];
 
     if (measure(run, s, stream, trials, m))
         return -1;
     *mse = (struct found){theory.mse, m[MSE].mean, lab_moments_mean_se(&m[MSE])};
-    *variance =
-        (struct found){theory.variance[ATTEND_LAB_A], lab_moments_variance(&m[COEFF_A]),
-                       lab_moments_variance_se(&m[COEFF_A])};
+    *variance = (struct found){theory.variance[ATTEND_THEORY_A],
+                               lab_moments_variance(&m[COEFF_A]),
+                               lab_moments_variance_se(&m[COEFF_A])};
     emit(run, s, "var_a", variance->theory, variance->measured, variance->se);
-    emit(run, s, "bias_a", theory.mean[ATTEND_LAB_A] - 0.5, m[COEFF_A].mean - 0.5,
+    emit(run, s, "bias_a", theory.mean[ATTEND_THEORY_A] - 0.5, m[COEFF_A].mean - 0.5,
          lab_moments_mean_se(&m[COEFF_A]));
-    emit(run, s, "bias_b", theory.mean[ATTEND_LAB_B] - 0.5, m[COEFF_B].mean - 0.5,
+    emit(run, s, "bias_b", theory.mean[ATTEND_THEORY_B] - 0.5, m[COEFF_B].mean - 0.5,
          lab_moments_mean_se(&m[COEFF_B]));
     emit(run, s, "mse", mse->theory, mse->measured, mse->se);
     if (s->noisy != LAB_NOISY_NONE) {
@@ -309,7 +309,7 @@ static int curves(struct lab_run *run, const char *title, int by_alpha)
             *(by_alpha ? &s.alpha : &s.C) =
                 by_alpha ? pow(10, -6 + x / 10.0) : pow(10, x / 20.0);
             lab_series_point(series, by_alpha ? s.alpha : s.C,
-                             theory_of(&s).variance[ATTEND_LAB_A], 0);
+                             theory_of(&s).variance[ATTEND_THEORY_A], 0);
         }
         snprintf(label, sizeof label, "measured, %s", remedy_names[remedy]);
         series = lab_series_add(figure, LAB_POINTS, label);

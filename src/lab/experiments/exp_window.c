@@ -3,7 +3,7 @@
  * Isotropic key noise and the order of limits: the scale C must be large enough to shut
  * the other keys out and small enough not to amplify the noise of the wanted pair.
  */
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/measure/measure.h"
 #include "lab/setups/pair.h"
 #include "lab/setups/scene.h"
@@ -40,22 +40,22 @@ static struct lab_scene make_scene(const struct lab_run *run, int64_t n, double 
     return scene;
 }
 
-static attend_lab_output theory_of(const struct lab_scene *scene)
+static attend_theory_output theory_of(const struct lab_scene *scene)
 {
-    const attend_lab_scene world = {.n = (double)scene->n,
-                                    .tau = scene->tau,
-                                    .alpha = scene->alpha,
-                                    .sigma2 = {scene->sigma2, 0, 0}};
+    const attend_theory_scene world = {.n = (double)scene->n,
+                                       .tau = scene->tau,
+                                       .alpha = scene->alpha,
+                                       .sigma2 = {scene->sigma2, 0, 0}};
 
-    return attend_lab_head(&world,
-                           (attend_lab_query){scene->query[0][0], scene->query[0][1], 0});
+    return attend_theory_head(
+        &world, (attend_theory_query){scene->query[0][0], scene->query[0][1], 0});
 }
 
 /* The law of p_a / (p_a + p_b). */
-static attend_lab_law pair_law(const struct lab_scene *scene)
+static attend_theory_law pair_law(const struct lab_scene *scene)
 {
-    return attend_lab_law_pair(scene->tau * scene->query[0][0], scene->sigma2,
-                               scene->alpha);
+    return attend_theory_law_pair(scene->tau * scene->query[0][0], scene->sigma2,
+                                  scene->alpha);
 }
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
@@ -79,11 +79,11 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
  * Standard error of the mean leak.  Where a leak is a rare event the sample may hold none
  * of it and say nothing of its spread, so theory's E p^2 of the other keys has a say.
  */
-static double leak_se(const struct lab_scene *scene, const attend_lab_output *theory,
+static double leak_se(const struct lab_scene *scene, const attend_theory_output *theory,
                       const struct lab_moments *leak)
 {
-    const double mean = theory->mean[ATTEND_LAB_REST];
-    const double square = theory->variance[ATTEND_LAB_REST] + mean * mean;
+    const double mean = theory->mean[ATTEND_THEORY_REST];
+    const double square = theory->variance[ATTEND_THEORY_REST] + mean * mean;
     const double rest = (double)(scene->n - 2);
     const double spread = rest * square - rest * rest * mean * mean;
 
@@ -92,24 +92,24 @@ static double leak_se(const struct lab_scene *scene, const attend_lab_output *th
 
 static int headline(struct lab_run *run, const struct lab_scene *scene)
 {
-    const attend_lab_output theory = theory_of(scene);
-    const attend_lab_law law = pair_law(scene);
-    const double outside = attend_lab_weight_outside(law, 0.1);
+    const attend_theory_output theory = theory_of(scene);
+    const attend_theory_law law = pair_law(scene);
+    const double outside = attend_theory_weight_outside(law, 0.1);
     struct lab_moments m[VALUES];
 
     if (lab_scene_measure(run, scene, 0, run->trials, observe, NULL, VALUES, m, NULL))
         return -1;
-    lab_emit_exact(run, "mean_w", theory.mean[ATTEND_LAB_A], m[MEAN_W].mean,
+    lab_emit_exact(run, "mean_w", theory.mean[ATTEND_THEORY_A], m[MEAN_W].mean,
                    lab_moments_mean_se(&m[MEAN_W]));
-    lab_emit_exact(run, "var_w", theory.variance[ATTEND_LAB_A],
+    lab_emit_exact(run, "var_w", theory.variance[ATTEND_THEORY_A],
                    lab_moments_variance(&m[VAR_W]), lab_moments_variance_se(&m[VAR_W]));
     lab_emit_exact(run, "mean_leak",
-                   (double)(scene->n - 2) * theory.mean[ATTEND_LAB_REST],
+                   (double)(scene->n - 2) * theory.mean[ATTEND_THEORY_REST],
                    m[MEAN_LEAK].mean, leak_se(scene, &theory, &m[MEAN_LEAK]));
     lab_emit_exact(run, "mse", theory.mse, m[MSE].mean, lab_moments_mean_se(&m[MSE]));
-    lab_emit_exact(run, "var_share", attend_lab_weight_variance(law),
+    lab_emit_exact(run, "var_share", attend_theory_weight_variance(law),
                    lab_moments_variance(&m[SHARE]), lab_moments_variance_se(&m[SHARE]));
-    lab_emit_exact(run, "abs_dev_share", attend_lab_weight_abs_deviation(law),
+    lab_emit_exact(run, "abs_dev_share", attend_theory_weight_abs_deviation(law),
                    m[SHARE_DEV].mean, lab_moments_mean_se(&m[SHARE_DEV]));
     lab_emit_exact(run, "p_share_outside_10_90", outside, m[SHARE_OUTSIDE].mean,
                    lab_moments_rare_se(&m[SHARE_OUTSIDE], outside));
@@ -125,12 +125,12 @@ static int window_ends(struct lab_run *run)
     const int64_t n = lab_integer(run, "n");
     const double eps = lab_real(run, "eps"), alpha = lab_real(run, "alpha");
     const double tau = lab_real(run, "tau");
-    const double least = n > 2 ? attend_lab_window_scale_min((double)n, eps) / tau : 0;
+    const double least = n > 2 ? attend_theory_window_scale_min((double)n, eps) / tau : 0;
     struct lab_moments m[VALUES];
 
     if (least > 0) {
         const double gamma = 1;
-        const attend_lab_query query = {least, least, 0};
+        const attend_theory_query query = {least, least, 0};
         attend_context *const ctx = lab_context(run);
         double weights[3];
         const int failed = !ctx || lab_pair_weights(run, ctx, (double)n, tau, &query, 1,
@@ -143,18 +143,18 @@ static int window_ends(struct lab_run *run)
         lab_row_set(&row, "alpha", 0);
         lab_row_set(&row, "sigma2", 0);
         row.theory = eps;
-        row.measured = weights[ATTEND_LAB_REST];
+        row.measured = weights[ATTEND_THEORY_REST];
         lab_emit(run, &row);
     }
     if (alpha > 0) {
-        const double most = attend_lab_window_scale_limit(alpha) / tau;
+        const double most = attend_theory_window_scale_limit(alpha) / tau;
         const struct lab_scene scene = make_scene(run, n, most, alpha);
         if (lab_scene_measure(run, &scene, 2, run->trials / 4 + 1, observe, NULL, VALUES,
                               m, NULL))
             return -1;
         struct lab_row row = lab_row_init(run, "var_share_at_upper_end");
         lab_row_set(&row, "C", most);
-        row.theory = attend_lab_weight_variance(pair_law(&scene));
+        row.theory = attend_theory_weight_variance(pair_law(&scene));
         row.measured = lab_moments_variance(&m[SHARE]);
         row.se = lab_moments_variance_se(&m[SHARE]);
         lab_emit(run, &row);
@@ -194,7 +194,7 @@ static int measure_map(struct lab_run *run, double *variance, double *se)
         lab_row_set(&row, "n", (double)n);
         lab_row_set(&row, "C", C);
         lab_row_set(&row, "alpha", alpha);
-        row.theory = theory_of(&scene).variance[ATTEND_LAB_A];
+        row.theory = theory_of(&scene).variance[ATTEND_THEORY_A];
         row.measured = variance[cell] = lab_moments_variance(&m[VAR_W]);
         row.se = se[cell] = lab_moments_variance_se(&m[VAR_W]);
         lab_emit(run, &row);
@@ -206,7 +206,7 @@ static void draw_map(struct lab_run *run, const double *variance)
 {
     const int64_t n = map_keys(run);
     const double eps = lab_real(run, "eps"), tau = lab_real(run, "tau");
-    const double least = n > 2 ? attend_lab_window_scale_min((double)n, eps) / tau : 0;
+    const double least = n > 2 ? attend_theory_window_scale_min((double)n, eps) / tau : 0;
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "Variance of the weight: where averaging works",
                        "alpha (key noise)", "C (query scale)");
@@ -221,7 +221,7 @@ static void draw_map(struct lab_run *run, const double *variance)
              "and well below the slanted one, C = 1/(2 sqrt alpha), where the noise of "
              "the score difference is 1. For alpha above %.2g there is no such C.",
              (long long)n, eps,
-             n > 2 ? attend_lab_window_alpha_limit((double)n, eps) : 1);
+             n > 2 ? attend_theory_window_alpha_limit((double)n, eps) : 1);
     for (int x = 0; x < ALPHAS; x++)
         heat->x[x] = alpha_at(x);
     for (int y = 0; y < SCALES; y++)
@@ -234,7 +234,7 @@ static void draw_map(struct lab_run *run, const double *variance)
     line = lab_series_add(figure, LAB_LINE, "C = 1/(2 sqrt alpha)");
     for (int x = 0; x <= 60; x++) {
         const double alpha = pow(10, -6 + x / 10.0);
-        const double C = attend_lab_window_scale_limit(alpha) / tau;
+        const double C = attend_theory_window_scale_limit(alpha) / tau;
         if (C >= 1 && C <= 100)
             lab_series_point(line, alpha, C, 0);
     }
@@ -262,7 +262,7 @@ static void draw_curves(struct lab_run *run, const double *variance, const doubl
         for (int x = 0; x <= 24; x++) {
             const double C = pow(10, x / 12.0);
             const struct lab_scene scene = make_scene(run, map_keys(run), C, alpha);
-            lab_series_point(series, C, theory_of(&scene).variance[ATTEND_LAB_A], 0);
+            lab_series_point(series, C, theory_of(&scene).variance[ATTEND_THEORY_A], 0);
         }
         snprintf(label, sizeof label, "measured, alpha = %.0e", alpha);
         series = lab_series_add(figure, LAB_POINTS, label);

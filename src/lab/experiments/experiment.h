@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What an experiment is.  It reads its parameters, measures through
- * attend_forward(), takes the theory from attend/lab.h, and emits rows and
+ * attend_forward(), takes the theory from attend/theory.h, and emits rows and
  * figures; it knows nothing of terminals, files or JSON.
  */
 #ifndef LAB_EXPERIMENT_H

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/measure.h"
 #include "lab/setups/scene.h"
@@ -282,7 +282,7 @@ static int capacity(struct lab_run *run)
         lab_row_set(&row, "C", 1);
         lab_row_set(&row, "sigma2", 0);
         lab_row_set_text(&row, "keys", "random");
-        row.theory = attend_lab_collision_probability((double)r.d, (double)r.m);
+        row.theory = attend_theory_collision_probability((double)r.d, (double)r.m);
         row.measured = moments.mean;
         row.se = lab_moments_mean_se(&moments);
         lab_emit(run, &row);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/measure/measure.h"
 #include "lab/experiments/variants.h"
 
@@ -130,8 +130,8 @@ static int measure_map(struct lab_run *run, attend_context *ctx,
 static double bottleneck_error(const struct lab_variant *variant, int64_t latents)
 {
     const double n = (double)variant->n, m = (double)latents;
-    const double p = attend_lab_copy_weight(n, variant->beta), r = (1 - p) / (n - 1);
-    const double u = attend_lab_copy_weight(m, variant->beta);
+    const double p = attend_theory_copy_weight(n, variant->beta), r = (1 - p) / (n - 1);
+    const double u = attend_theory_copy_weight(m, variant->beta);
     const double w = m > 1 ? (1 - u) / (m - 1) : 0;
     const double self = u * p + (1 - u) * r - 1, peer = w * p + (1 - w) * r;
     const double mean = (p + (m - 1) * r) / m;
@@ -143,7 +143,7 @@ static double bottleneck_error(const struct lab_variant *variant, int64_t latent
 
 static double attention_error(const struct lab_variant *variant)
 {
-    const double error = attend_lab_copy_error((double)variant->n, variant->beta);
+    const double error = attend_theory_copy_error((double)variant->n, variant->beta);
 
     return (double)variant->n * error * error;
 }

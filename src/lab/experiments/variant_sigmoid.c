@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/measure/frames.h"
 #include "lab/measure/measure.h"
 #include "lab/experiments/variants.h"
@@ -62,8 +62,8 @@ static int emit_statistics(struct lab_run *run, attend_context *ctx,
     static const char *const sigmoid[3] = {"sigmoid_max", "sigmoid_entropy",
                                            "sigmoid_n_eff"};
     const int64_t keys = variant->n;
-    const double n = (double)keys, low = attend_lab_logistic(-log(n));
-    const double high = attend_lab_logistic(variant->beta - log(n));
+    const double n = (double)keys, low = attend_theory_logistic(-log(n));
+    const double high = attend_theory_logistic(variant->beta - log(n));
     double *const score = room, *const weights = room + keys;
     double sum = 0;
     struct lab_spread spread;
@@ -135,18 +135,18 @@ static int measure_noisy(struct lab_run *run, const struct lab_variant *variant,
 static double variance_of(const struct lab_variant *variant, enum value value)
 {
     const double n = (double)variant->n, beta = variant->beta;
-    const attend_lab_scene scene = attend_lab_scene_exercise(n, variant->sigma2, 0);
-    const attend_lab_output output =
-        attend_lab_head(&scene, (attend_lab_query){.a = beta, .b = beta, .rest = 0});
-    const attend_lab_law alone = {
+    const attend_theory_scene scene = attend_theory_scene_exercise(n, variant->sigma2, 0);
+    const attend_theory_output output = attend_theory_head(
+        &scene, (attend_theory_query){.a = beta, .b = beta, .rest = 0});
+    const attend_theory_law alone = {
         .mean = beta - log(n), .sd = beta * sqrt(variant->sigma2), .floor = -INFINITY};
 
     switch (value) {
     case SOFTMAX_A:
     case SOFTMAX_B:
-        return output.variance[value == SOFTMAX_A ? ATTEND_LAB_A : ATTEND_LAB_B];
+        return output.variance[value == SOFTMAX_A ? ATTEND_THEORY_A : ATTEND_THEORY_B];
     case SIGMOID_A:
-        return attend_lab_weight_variance(alone);
+        return attend_theory_weight_variance(alone);
     case SIGMOID_B:
     case VALUES:
         break;

@@ -86,7 +86,7 @@ attend_status lab_forward(attend_context *ctx, const struct lab_problem *problem
     int32_t *const classes = problem->rest ? rest_classes(problem) : NULL;
 
     if (problem->rest && !classes)
-        return lab_refuse(err, ATTEND_ENOMEM, "memory is short");
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
     const attend_status status = forward(ctx, problem, classes, err);
     free(classes);
     return status;

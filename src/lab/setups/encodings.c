@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "attend/lab.h"
+#include "attend/layer.h"
 #include "lab/measure/measure.h"
 
 void lab_encode(enum lab_positions kind, int64_t d, int64_t first, int64_t count,
@@ -16,12 +16,14 @@ void lab_encode(enum lab_positions kind, int64_t d, int64_t first, int64_t count
     for (int64_t i = 0; i < count; i++)
         positions[i] = first + i;
     if (kind == LAB_SINUSOID) {
-        attend_lab_sinusoids(ATTEND_F64, count, d, ATTEND_LAB_BASE, positions, phi, NULL);
+        attend_layer_sinusoids(ATTEND_F64, count, d, ATTEND_LAYER_BASE, positions, phi,
+                               NULL);
         return;
     }
     for (int64_t i = 0; i < count * d; i++)
         phi[i] = i % d % 2 == 0;
-    attend_lab_rotate(ATTEND_LAB_ROTARY_PAIRS, ATTEND_LAB_BASE, positions, &rows, NULL);
+    attend_layer_rotate(ATTEND_LAYER_ROTARY_PAIRS, ATTEND_LAYER_BASE, positions, &rows,
+                        NULL);
 }
 
 int lab_encodings_dot(struct lab_run *run, attend_context *ctx, int64_t count, int64_t d,

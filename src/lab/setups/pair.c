@@ -9,7 +9,7 @@
 enum { A, B, REST, KINDS };
 
 int lab_pair_weights(struct lab_run *run, attend_context *ctx, double n, double tau,
-                     const attend_lab_query *queries, int count, const double *gamma,
+                     const attend_theory_query *queries, int count, const double *gamma,
                      int64_t trials, double *weights)
 {
     const size_t q_size = (size_t)trials * (size_t)count * KINDS;
@@ -69,7 +69,7 @@ int lab_pair_mse(struct lab_run *run, attend_context *ctx, double n, double C,
     const double step = fmin(0.5, 0.6 / (C * sigma));
     const int64_t half = sigma > 0 ? (int64_t)ceil(z_max / step) : 0;
     const int64_t trials = 2 * half + 1;
-    const attend_lab_query queries[] = {{C, C, 0}, {C, 0, 0}, {0, C, 0}};
+    const attend_theory_query queries[] = {{C, C, 0}, {C, 0, 0}, {0, C, 0}};
     double *const gamma = calloc((size_t)trials * (1 + 3 * KINDS), sizeof *gamma);
     double *const weights = gamma + trials;
 

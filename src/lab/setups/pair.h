@@ -8,7 +8,7 @@
 #ifndef LAB_PAIR_H
 #define LAB_PAIR_H
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 
 /*
@@ -16,7 +16,7 @@
  * gamma[t], t < trials, and query h < count.  n >= 2.  0, or -1 after lab_fail().
  */
 int lab_pair_weights(struct lab_run *run, attend_context *ctx, double n, double tau,
-                     const attend_lab_query *queries, int count, const double *gamma,
+                     const attend_theory_query *queries, int count, const double *gamma,
                      int64_t trials, double *weights);
 
 /* E|c - (v_a + v_b)/2|^2 of one head C (mu_a + mu_b) and of two, C mu_a and C mu_b. */

@@ -115,11 +115,11 @@ int lab_queries_parse(const char *text, struct lab_queries *queries, char *why,
     return 0;
 }
 
-attend_lab_query lab_query_at(const struct lab_queries *queries, int head, double C)
+attend_theory_query lab_query_at(const struct lab_queries *queries, int head, double C)
 {
     const double *const fixed = queries->head[head].fixed;
     const double *const scaled = queries->head[head].scaled;
 
-    return (attend_lab_query){.a = fixed[0] + C * scaled[0],
-                              .b = fixed[1] + C * scaled[1]};
+    return (attend_theory_query){.a = fixed[0] + C * scaled[0],
+                                 .b = fixed[1] + C * scaled[1]};
 }

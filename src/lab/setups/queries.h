@@ -3,7 +3,7 @@
 #ifndef LAB_QUERIES_H
 #define LAB_QUERIES_H
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 
 enum { LAB_QUERIES = 2 };
 
@@ -26,6 +26,6 @@ struct lab_queries {
  */
 int lab_queries_parse(const char *text, struct lab_queries *queries, char *why,
                       unsigned long size);
-attend_lab_query lab_query_at(const struct lab_queries *queries, int head, double C);
+attend_theory_query lab_query_at(const struct lab_queries *queries, int head, double C);
 
 #endif

@@ -92,14 +92,14 @@ static double score_of(double weight, double lse)
 
 int lab_tokens_layer(struct lab_run *run, attend_context *ctx,
                      const struct lab_tokens *tokens, const attend_rule *rule,
-                     attend_lab_rotary rotary, const int64_t *positions, const double *x,
-                     const struct lab_layer_out *out)
+                     attend_layer_rotary rotary, const int64_t *positions,
+                     const double *x, const struct lab_layer_out *out)
 {
     const int64_t t = tokens->t, d = tokens->d, f = tokens->f, heads = tokens->heads;
     const int with_weights = out->scores != NULL || out->weights != NULL;
     struct copies copies = {.dtype = tokens->dtype};
-    attend_lab_self self = attend_lab_self_default();
-    attend_lab_feed feed = attend_lab_feed_default();
+    attend_layer_self self = attend_layer_self_default();
+    attend_layer_feed feed = attend_layer_feed_default();
     attend_error err = {ATTEND_ENOMEM, "memory is short"};
     attend_status status = ATTEND_ENOMEM;
 
@@ -126,7 +126,7 @@ int lab_tokens_layer(struct lab_run *run, attend_context *ctx,
     self.rotary = rotary;
     self.positions = positions;
     if (!copies.failed)
-        status = attend_lab_layer(ctx, rule, &self, &feed, &err);
+        status = attend_layer_forward(ctx, rule, &self, &feed, &err);
     if (status == ATTEND_OK) {
         fetch(tokens->dtype, self.out, t * d, out->h);
         fetch(tokens->dtype, feed.out, t * d, out->z);

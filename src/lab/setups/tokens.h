@@ -6,7 +6,7 @@
 #ifndef LAB_TOKENS_H
 #define LAB_TOKENS_H
 
-#include "attend/lab.h"
+#include "attend/layer.h"
 #include "lab/experiments/experiment.h"
 
 /* X (t, d) of unit normals; W_Q, W_K, W_V (d, d), the feed-forward (d, f), (f, d). */
@@ -32,8 +32,8 @@ struct lab_layer_out {
 /* The layer on `x` (t, d), whose entries are rounded to the dtype.  0, or -1. */
 int lab_tokens_layer(struct lab_run *run, attend_context *ctx,
                      const struct lab_tokens *tokens, const attend_rule *rule,
-                     attend_lab_rotary rotary, const int64_t *positions, const double *x,
-                     const struct lab_layer_out *out);
+                     attend_layer_rotary rotary, const int64_t *positions,
+                     const double *x, const struct lab_layer_out *out);
 
 /* A permutation of 0 .. t-1 drawn from the seed, without bias. */
 void lab_tokens_order(uint64_t seed, int64_t t, int64_t *order);

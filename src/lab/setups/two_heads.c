@@ -29,48 +29,50 @@ struct centres {
     double m[2][LAB_QUERIES][3]; /* by condition and head: of a, of b, of one other */
 };
 
-static attend_lab_scene scene_of(const struct lab_two_heads *setup, int positive)
+static attend_theory_scene scene_of(const struct lab_two_heads *setup, int positive)
 {
-    attend_lab_scene scene = attend_lab_scene_exercise(setup->n, setup->sigma2, positive);
+    attend_theory_scene scene =
+        attend_theory_scene_exercise(setup->n, setup->sigma2, positive);
 
     scene.tau = setup->tau;
     scene.alpha = setup->alpha;
     if (setup->noisy == LAB_NOISY_WANTED || setup->noisy == LAB_NOISY_ALL)
-        scene.sigma2[ATTEND_LAB_B] = setup->sigma2;
+        scene.sigma2[ATTEND_THEORY_B] = setup->sigma2;
     if (setup->noisy == LAB_NOISY_ALL)
-        scene.sigma2[ATTEND_LAB_REST] = setup->sigma2;
+        scene.sigma2[ATTEND_THEORY_REST] = setup->sigma2;
     return scene;
 }
 
 struct lab_two_heads_numbers lab_two_heads_theory(const struct lab_two_heads *setup,
                                                   int positive)
 {
-    const attend_lab_scene scene = scene_of(setup, positive);
-    const attend_lab_query query[LAB_QUERIES] = {
+    const attend_theory_scene scene = scene_of(setup, positive);
+    const attend_theory_query query[LAB_QUERIES] = {
         lab_query_at(&setup->queries, 0, setup->C),
         lab_query_at(&setup->queries, 1, setup->C)};
-    const attend_lab_output first = attend_lab_head(&scene, query[0]);
-    const attend_lab_output second = attend_lab_head(&scene, query[1]);
-    const attend_lab_output one =
-        attend_lab_head(&scene, (attend_lab_query){.a = setup->C, .b = setup->C});
-    const attend_lab_output two = attend_lab_heads(&scene, query, LAB_QUERIES);
-    const double mean = first.mean[ATTEND_LAB_A];
+    const attend_theory_output first = attend_theory_head(&scene, query[0]);
+    const attend_theory_output second = attend_theory_head(&scene, query[1]);
+    const attend_theory_output one =
+        attend_theory_head(&scene, (attend_theory_query){.a = setup->C, .b = setup->C});
+    const attend_theory_output two = attend_theory_heads(&scene, query, LAB_QUERIES);
+    const double mean = first.mean[ATTEND_THEORY_A];
     struct lab_two_heads_numbers theory = {.se = {0}};
 
     theory.value[LAB_MEAN_W1] = mean;
-    theory.value[LAB_VAR_W1] = first.variance[ATTEND_LAB_A];
+    theory.value[LAB_VAR_W1] = first.variance[ATTEND_THEORY_A];
     /* P(w1 < 1/2), not <=: they differ where w1 is sure. */
-    theory.value[LAB_HEAD1_LOSES] = first.variance[ATTEND_LAB_A] == 0
+    theory.value[LAB_HEAD1_LOSES] = first.variance[ATTEND_THEORY_A] == 0
                                         ? mean < 0.5
-                                        : attend_lab_head_cdf(&scene, query[0], 0.5);
+                                        : attend_theory_head_cdf(&scene, query[0], 0.5);
     theory.value[LAB_VAR_C1] = first.total_variance;
     theory.value[LAB_VAR_C2] = second.total_variance;
-    theory.value[LAB_COV_C1_C2] = attend_lab_heads_covariance(&scene, query[0], query[1]);
-    theory.value[LAB_COEFF_A] = (mean + second.mean[ATTEND_LAB_A]) / 2;
+    theory.value[LAB_COV_C1_C2] =
+        attend_theory_heads_covariance(&scene, query[0], query[1]);
+    theory.value[LAB_COEFF_A] = (mean + second.mean[ATTEND_THEORY_A]) / 2;
     theory.value[LAB_COEFF_B] =
-        (first.mean[ATTEND_LAB_B] + second.mean[ATTEND_LAB_B]) / 2;
-    theory.value[LAB_COEFF_VAR_ONE] = one.variance[ATTEND_LAB_A];
-    theory.value[LAB_COEFF_VAR_TWO] = two.variance[ATTEND_LAB_A];
+        (first.mean[ATTEND_THEORY_B] + second.mean[ATTEND_THEORY_B]) / 2;
+    theory.value[LAB_COEFF_VAR_ONE] = one.variance[ATTEND_THEORY_A];
+    theory.value[LAB_COEFF_VAR_TWO] = two.variance[ATTEND_THEORY_A];
     theory.value[LAB_MSE_ONE] = one.mse;
     theory.value[LAB_MSE_TWO] = two.mse;
     return theory;
@@ -138,7 +140,7 @@ static struct lab_scene measured_scene(const struct lab_two_heads *setup)
                               .averaged = LAB_QUERIES};
 
     for (int h = 0; h < LAB_QUERIES; h++) {
-        const attend_lab_query query = lab_query_at(&setup->queries, h, setup->C);
+        const attend_theory_query query = lab_query_at(&setup->queries, h, setup->C);
         scene.query[h][0] = query.a;
         scene.query[h][1] = query.b;
     }
@@ -224,9 +226,9 @@ int lab_two_heads_measure(struct lab_run *run, const struct lab_two_heads *setup
 
     for (int positive = 0; positive < 2; positive++)
         for (int h = 0; h < LAB_QUERIES; h++) {
-            const attend_lab_scene theory = scene_of(setup, positive);
-            const attend_lab_output head =
-                attend_lab_head(&theory, lab_query_at(&setup->queries, h, setup->C));
+            const attend_theory_scene theory = scene_of(setup, positive);
+            const attend_theory_output head =
+                attend_theory_head(&theory, lab_query_at(&setup->queries, h, setup->C));
             for (int c = 0; c < 3; c++)
                 centres.m[positive][h][c] = isfinite(head.mean[c]) ? head.mean[c] : 0;
         }

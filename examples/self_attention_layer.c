@@ -5,7 +5,7 @@
  * are random, so it checks two things that hold for any: the first token sees itself
  * alone, so its row is x W_V W_O; and moving all positions changes nothing.
  */
-#include <attend/lab.h>
+#include <attend/layer.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ int main(void)
     attend_rule rule = attend_rule_default();
     rule.causal = ATTEND_CAUSAL_TOP_LEFT;
 
-    attend_lab_self self = attend_lab_self_default();
+    attend_layer_self self = attend_layer_self_default();
     self.t = T;
     self.e = E;
     self.hq = HQ;
@@ -60,19 +60,19 @@ int main(void)
     self.wk = wk;
     self.wv = wv;
     self.wo = wo;
-    self.rotary = ATTEND_LAB_ROTARY_PAIRS;
+    self.rotary = ATTEND_LAYER_ROTARY_PAIRS;
     self.out = out;
 
     const int64_t later[T] = {100, 101, 102, 103, 104, 105};
-    attend_lab_self moved = self;
+    attend_layer_self moved = self;
     moved.positions = later;
     moved.out = shifted;
 
     attend_context *ctx = NULL;
     attend_error err;
     if (attend_context_create(&ctx, NULL, &err) != ATTEND_OK ||
-        attend_lab_self_attention(ctx, &rule, &self, &err) != ATTEND_OK ||
-        attend_lab_self_attention(ctx, &rule, &moved, &err) != ATTEND_OK) {
+        attend_layer_self_attention(ctx, &rule, &self, &err) != ATTEND_OK ||
+        attend_layer_self_attention(ctx, &rule, &moved, &err) != ATTEND_OK) {
         fprintf(stderr, "lab_self_attention: %s\n", err.message);
         attend_context_destroy(ctx);
         return 1;

@@ -9,7 +9,6 @@
 
 #include "lab/design/design.h"
 #include "lab/experiments/experiment.h"
-#include "lab/measure/measure.h"
 #include "lab/setups/pair.h"
 #include "theory/score_law.h"
 #include "test.h"
@@ -169,7 +168,7 @@ static int perform(const char *name, const struct setting *settings, int64_t tri
     lab.run.row = keep_row;
     lab.run.trials = trials;
     lab.run.sweeps = sweeps;
-    lab.run.threads = threads;
+    lab.run.session.threads = threads;
     for (const struct setting *s = settings; s && s->flag; s++)
         for (int f = 0; f < experiment->flag_count; f++)
             if (!strcmp(experiment->flags[f].name, s->flag)) {
@@ -249,7 +248,7 @@ TEST(every_row_agrees_at_several_parameters)
 
     for (size_t x = 0; x < sizeof runs / sizeof runs[0]; x++) {
         CHECK(perform(runs[x].name, runs[x].settings, 20000, 0, 2) == 0, "%s: %s",
-              runs[x].name, lab.run.error);
+              runs[x].name, lab.run.session.error);
         CHECK_ROWS(runs[x].name);
     }
 }
@@ -258,7 +257,7 @@ static const struct setting some_noise[] = {{"alpha", 0.01, NULL}, {NULL, 0, NUL
 
 TEST(agreement_can_fail)
 {
-    CHECK(perform("window", some_noise, 20000, 0, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("window", some_noise, 20000, 0, 2) == 0, "%s", lab.run.session.error);
     struct lab_row row = *find_row("var_share");
     CHECK(lab_row_agrees(&row), "z = %g", lab_row_z(&row));
     row.theory *= 1.1;
@@ -270,7 +269,7 @@ TEST(window_at_fixed_noise_is_a_coin_toss)
     const struct setting settings[] = {
         {"alpha", 0.01, NULL}, {"C", 50, NULL}, {NULL, 0, NULL}};
 
-    CHECK(perform("window", settings, 100000, 0, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("window", settings, 100000, 0, 2) == 0, "%s", lab.run.session.error);
     CHECK(is_near(theory("var_share"), 0.210740, 1e-6), "%.9g", theory("var_share"));
     CHECK(is_near(theory("var_w"), 0.2107, 1e-4), "%.9g", theory("var_w"));
     CHECK(is_near(theory("p_share_outside_10_90"), 0.8261, 5e-5), "%.9g",
@@ -280,7 +279,7 @@ TEST(window_at_fixed_noise_is_a_coin_toss)
 
 TEST(window_has_two_ends)
 {
-    CHECK(perform("window", some_noise, 4000, 1, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("window", some_noise, 4000, 1, 2) == 0, "%s", lab.run.session.error);
     CHECK(is_near(measured("leak_at_lower_end"), 0.01, 1e-12), "%.15g",
           measured("leak_at_lower_end"));
     CHECK(is_near(theory("var_share_at_upper_end"), 0.043379, 1e-6), "%.9g",
@@ -298,12 +297,12 @@ TEST(errors_of_one_and_two_heads_on_the_engine)
                  {1000, 2, .4772, .4876},  {1000, 7, .2673, .1611},
                  {1000, 10, .3744, .0720}, {1000, 50, .4775, .0266}};
     attend_context *ctx;
-    struct lab_run run = {.threads = 1};
+    struct lab_session session = {.threads = 1};
 
     CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
     for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
         struct lab_pair_mse mse;
-        const int failed = lab_pair_mse(&run, ctx, known[x].n, known[x].C, 0.5, &mse);
+        const int failed = lab_pair_mse(&session, ctx, known[x].n, known[x].C, 0.5, &mse);
         if (failed || !is_near(mse.one, known[x].one, 5.1e-5) ||
             !is_near(mse.two, known[x].two, 5.1e-5))
             test_fail(__FILE__, __LINE__, "mse", "n %g, C %g: %g, %g", known[x].n,
@@ -330,7 +329,8 @@ TEST(two_heads_win_above_a_crossover)
     for (int small = 0; small <= 1; small++) {
         const struct setting settings[] = {{"sigma2", small ? 0.005 : 0.5, NULL},
                                            {NULL, 0, NULL}};
-        CHECK(perform("one-vs-two", settings, 2000, 1, 2) == 0, "%s", lab.run.error);
+        CHECK(perform("one-vs-two", settings, 2000, 1, 2) == 0, "%s",
+              lab.run.session.error);
         for (int x = 0; x < 4; x++)
             CHECK(is_near(row_at("crossover_C", n[x]), crossover[small][x], 5.1e-3),
                   "n %g: %g", n[x], row_at("crossover_C", n[x]));
@@ -353,7 +353,8 @@ TEST(two_heads_lose_below_the_crossover)
     const struct setting settings[] = {
         {"n", 1e4, NULL}, {"C", 10, NULL}, {"sigma2", 0.005, NULL}, {NULL, 0, NULL}};
 
-    CHECK(perform("one-vs-two", settings, 100000, 0, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("one-vs-two", settings, 100000, 0, 2) == 0, "%s",
+          lab.run.session.error);
     CHECK(is_near(theory("mse_two"), 0.0566, 5.1e-5), "%g", theory("mse_two"));
     CHECK(is_near(theory("mse_one"), 0.0523, 5.1e-5), "%g", theory("mse_one"));
     CHECK(measured("mse_two") > measured("mse_one"), "%g, %g", measured("mse_two"),
@@ -367,7 +368,7 @@ TEST(heads_are_strata)
     double at[2][2] = {{NAN, NAN}, {NAN, NAN}};
     int limits = 0, rivals = 0;
 
-    CHECK(perform("how-many-heads", NULL, 20000, 1, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("how-many-heads", NULL, 20000, 1, 2) == 0, "%s", lab.run.session.error);
     CHECK_ROWS("how-many-heads");
     for (int r = 0; r < lab.count; r++) {
         const struct lab_row *const row = &lab.row[r];
@@ -400,7 +401,8 @@ TEST(copies_on_the_same_keys_are_useless)
     for (int x = 0; x < 3; x++) {
         settings[1].number = x ? 8 : 1;
         settings[2].text = x == 2 ? "independent" : "shared";
-        CHECK(perform("how-many-heads", settings, 20000, 0, 2) == 0, "%s", lab.run.error);
+        CHECK(perform("how-many-heads", settings, 20000, 0, 2) == 0, "%s",
+              lab.run.session.error);
         CHECK_ROWS("how-many-heads");
         mse[x] = measured("mse");
     }
@@ -417,7 +419,7 @@ TEST(the_same_for_any_number_of_threads)
 
     for (int x = 0; x < 2; x++) {
         CHECK(perform("how-many-heads", settings, 501, 0, 1 + 2 * x) == 0, "%s",
-              lab.run.error);
+              lab.run.session.error);
         mse[x] = measured("mse");
     }
     CHECK(is_near(mse[0], mse[1], 0), "%.17g, %.17g", mse[0], mse[1]);
@@ -448,7 +450,7 @@ TEST(remedies_have_the_known_variances)
 
     for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
         CHECK(remedy(known[x].remedy, known[x].noisy, known[x].C, known[x].alpha) == 0,
-              "%s", lab.run.error);
+              "%s", lab.run.session.error);
         CHECK(is_near(theory(known[x].quantity), known[x].value, known[x].tolerance),
               "%s, %s: %g", known[x].remedy, known[x].noisy, theory(known[x].quantity));
         CHECK_ROWS(known[x].remedy);
@@ -458,9 +460,9 @@ TEST(remedies_have_the_known_variances)
 /* A lost key leaves v_b with normalised keys, and all the others with two heads. */
 TEST(remedies_fall_back_differently)
 {
-    CHECK(remedy("qk-norm", "a", 20, 0) == 0, "%s", lab.run.error);
+    CHECK(remedy("qk-norm", "a", 20, 0) == 0, "%s", lab.run.session.error);
     CHECK(measured("fallback_b") > 0.999, "%g", measured("fallback_b"));
-    CHECK(remedy("two-heads", "a", 20, 0) == 0, "%s", lab.run.error);
+    CHECK(remedy("two-heads", "a", 20, 0) == 0, "%s", lab.run.session.error);
     CHECK(is_near(measured("fallback_b"), 0.5, 0.06) &&
               is_near(measured("fallback_others"), 0.45, 0.06),
           "%g, %g", measured("fallback_b"), measured("fallback_others"));
@@ -486,8 +488,8 @@ TEST(parameters_that_do_not_go_together)
     for (size_t x = 0; x < sizeof refused / sizeof refused[0]; x++) {
         CHECK(perform(refused[x].name, refused[x].settings, 100, 0, 1) == -1, "case %zu",
               x);
-        CHECK(lab.run.refused && strstr(lab.run.error, refused[x].says), "case %zu: %s",
-              x, lab.run.error);
+        CHECK(lab.run.session.refused && strstr(lab.run.session.error, refused[x].says),
+              "case %zu: %s", x, lab.run.session.error);
         CHECK(lab.count == 0, "case %zu: %d rows", x, lab.count);
     }
 }

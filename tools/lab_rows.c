@@ -147,7 +147,7 @@ static void print_run_parameters(const struct lab_run *run)
             printf("  %s=%.6g", experiment->flags[f].name, run->numbers[f]);
     if (experiment->trials > 0)
         printf("  trials=%lld  seed=%llu", (long long)run->trials,
-               (unsigned long long)run->seed);
+               (unsigned long long)run->session.seed);
     printf("\n\n%-32s %12s %12s %12s %7s\n", "quantity", "theory", "measured", "se", "z");
 }
 

@@ -15,7 +15,7 @@ KEYS = "id sheet line says verdict holds_when measured expected evidence".split(
 SHARES = {"000": 16, "001": 24, "002": 25, "003": 15, "004": 19}
 VERDICTS = {"holds", "limit", "fails", "slip"}
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.join(HERE, "..", "..", "src", "lab")
+SOURCE = os.path.join(HERE, "..", "..", "src", "lab", "sheets")
 
 
 def refuse_constant(name):

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "lab/measure/frames.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/trials.h"
 #include "layer/refuse.h"
 
 /* ---- without noise -------------------------------------------------------- */
@@ -168,11 +169,11 @@ attend_status lab_design_measure_noise(const struct lab_design_request *request,
                                     .scratch = (size_t)(draws_of(request) +
                                                         request->n * request->d +
                                                         design->heads * request->n)};
-    struct lab_run run = {.seed = request->seed, .threads = request->threads};
+    struct lab_session session = {.seed = request->seed, .threads = request->threads};
     struct lab_moments moments[WEIGHT + LAB_DESIGN_ITEMS_MAX];
 
-    if (lab_measure_trials(&run, &plan, moments))
-        return attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", run.error);
+    if (lab_measure_trials(&session, &plan, moments))
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", session.error);
     noise->leak = mean_of(&moments[LEAK]);
     noise->mse = mean_of(&moments[MSE]);
     noise->flip = (struct lab_design_estimate){

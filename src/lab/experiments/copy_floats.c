@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "attend/theory.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 
 /*
  * One row of n keys: the wanted one, first or last, leads by `gap`, which is made by
@@ -39,7 +39,7 @@ static int attend_at(struct lab_run *run, attend_context *ctx, struct narrow_row
     memset(row->key, 0, sizeof(double) * (size_t)row->n);
     row->key[row->wanted] = 1;
     if (lab_forward_as(ctx, row->dtype, &problem, &err) != ATTEND_OK)
-        return lab_fail(run, "%s", err.message);
+        return lab_fail(&run->session, "%s", err.message);
     return 0;
 }
 
@@ -185,7 +185,7 @@ static int with_row(struct lab_run *run, attend_context *ctx, int64_t n,
     int failed = !row.key || !row.weights;
 
     if (failed)
-        lab_fail(run, "memory is short for %lld keys", (long long)n);
+        lab_fail(&run->session, "memory is short for %lld keys", (long long)n);
     else
         failed = work(run, ctx, &row);
     free(row.key);

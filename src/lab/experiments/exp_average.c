@@ -9,7 +9,7 @@
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
 #include "lab/setups/keys.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 
 enum { WANTED_MAX = 256, PINV_MAX = 64, PINV_STREAM = 1 };
 
@@ -80,7 +80,7 @@ static int read_weights(struct lab_run *run, struct wish *wish)
         const double weight = strtod(text, &end);
         if (end == text || (*end && *end != ',') || !(weight > 0) || !isfinite(weight) ||
             wish->m == WANTED_MAX)
-            return lab_misuse(run,
+            return lab_misuse(&run->session,
                               "--w %s: up to %d positive numbers separated by commas "
                               "are allowed",
                               lab_text(run, "w"), (int)WANTED_MAX);
@@ -120,8 +120,8 @@ static int read_wish(struct lab_run *run, struct wish *wish)
         equal_weights(wish);
     }
     if (wish->m > wish->n)
-        return lab_misuse(run, "--m %d: at most n = %lld keys can be wanted", wish->m,
-                          (long long)wish->n);
+        return lab_misuse(&run->session, "--m %d: at most n = %lld keys can be wanted",
+                          wish->m, (long long)wish->n);
     return 0;
 }
 
@@ -171,7 +171,7 @@ static int attend_keys(struct lab_run *run, attend_context *ctx, struct lab_keys
     double coefficient[WANTED_MAX];
 
     coefficients(wish, coefficient);
-    if (lab_keys_attend(run, ctx, keys, coefficient, wish->tau))
+    if (lab_keys_attend(&run->session, ctx, keys, coefficient, wish->tau))
         return -1;
     *average = (struct average){
         .leak = keys->leak, .first = keys->first, .error = lab_keys_error(keys, wish->w)};
@@ -187,7 +187,7 @@ static int open_keys(struct lab_run *run, const struct wish *wish, struct lab_ke
                                          .rival_norm = 1,
                                          .plain = wish->d < wish->n};
 
-    return lab_keys_open(run, &shape, keys);
+    return lab_keys_open(&run->session, &shape, keys);
 }
 
 static int measure(struct lab_run *run, attend_context *ctx, const struct wish *wish,
@@ -247,9 +247,9 @@ static int leak_by_pinv(struct lab_run *run, attend_context *ctx, const struct w
     double coefficient[WANTED_MAX];
 
     if (!key)
-        return lab_fail(run, "memory is short");
+        return lab_fail(&run->session, "memory is short");
     double *const query = key + n * d, *const score = query + d;
-    lab_normals(run->seed, PINV_STREAM, 0, key, n * d);
+    lab_normals(run->session.seed, PINV_STREAM, 0, key, n * d);
     coefficients(wish, coefficient);
     for (int64_t i = 0; i < n; i++) {
         lab_unit(key + i * d, d);
@@ -257,9 +257,9 @@ static int leak_by_pinv(struct lab_run *run, attend_context *ctx, const struct w
     }
     int failed = attend_theory_query_for_scores(key, n, d, score, query);
     if (failed)
-        lab_fail(run, "the random keys are dependent");
+        lab_fail(&run->session, "the random keys are dependent");
     else
-        failed = lab_measure(run, ctx,
+        failed = lab_measure(&run->session, ctx,
                              &(struct lab_problem){.nk = n,
                                                    .d = d,
                                                    .q = query,
@@ -337,7 +337,7 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx, struct wish wish
         }
         snprintf(label, sizeof label, "measured, n = %lld", (long long)wish.n);
         series = lab_series_add(figure, LAB_POINTS, label);
-        for (int step = 0; step <= 8 && !lab_stopped(run); step++) {
+        for (int step = 0; step <= 8 && !lab_stopped(&run->session); step++) {
             struct average average;
             wish.beta = top * step / 8;
             if (measure(run, ctx, &wish, &average))
@@ -378,7 +378,8 @@ static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish
         }
         snprintf(label, sizeof label, "measured, τ = %s", x ? "1/√64" : "1");
         series = lab_series_add(figure, LAB_POINTS, label);
-        for (size_t y = 0; y < sizeof sizes / sizeof *sizes && !lab_stopped(run); y++) {
+        for (size_t y = 0;
+             y < sizeof sizes / sizeof *sizes && !lab_stopped(&run->session); y++) {
             struct lab_row row = lab_row_init(run, "beta_needed");
             wish.n = sizes[y];
             if (wish.n <= wish.m)
@@ -401,7 +402,7 @@ static int perform(struct lab_run *run)
 
     if (read_wish(run, &wish))
         return -1;
-    attend_context *const ctx = lab_context(run);
+    attend_context *const ctx = lab_context(&run->session);
     int failed = !ctx || own_rows(run, ctx, &wish);
     if (!failed && run->sweeps)
         failed = sweep_beta(run, ctx, wish);

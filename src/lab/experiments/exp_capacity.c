@@ -7,7 +7,8 @@
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/trials.h"
 
 enum { OWN_STREAM = 1, SWEEP_STREAM };
 
@@ -169,7 +170,7 @@ static int measure(struct lab_run *run, const struct memory *memory, int64_t tri
                                     .count = VALUES,
                                     .scratch = room_of(memory)};
 
-    return lab_measure_trials(run, &plan, moments);
+    return lab_measure_trials(&run->session, &plan, moments);
 }
 
 /* ---- rows -------------------------------------------------------------- */
@@ -253,7 +254,7 @@ static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
     }
     snprintf(label, sizeof label, "measured, m = %lld", (long long)m);
     series = lab_series_add(figure, LAB_POINTS, label);
-    for (int x = 0; x < SIZES && !lab_stopped(run); x++) {
+    for (int x = 0; x < SIZES && !lab_stopped(&run->session); x++) {
         struct lab_moments moments[VALUES];
         memory.n = sizes[x];
         memory.stream = stream + (uint64_t)x;
@@ -276,7 +277,7 @@ static int sweep_random(struct lab_run *run, struct memory memory)
     struct lab_moments moments[SIZES][VALUES];
     int count = 0;
 
-    for (; count < SIZES && sizes[count] <= 512 && !lab_stopped(run); count++) {
+    for (; count < SIZES && sizes[count] <= 512 && !lab_stopped(&run->session); count++) {
         memory.n = sizes[count] > memory.m ? sizes[count] : memory.m;
         memory.stream = SWEEP_STREAM + 100 + (uint64_t)count;
         if (measure(run, &memory, run->trials / 8 + 1, moments[count]))
@@ -332,15 +333,15 @@ static int perform(struct lab_run *run)
                                   .d = lab_integer(run, "d"),
                                   .m = lab_integer(run, "m"),
                                   .beta = lab_real(run, "beta"),
-                                  .seed = run->seed,
+                                  .seed = run->session.seed,
                                   .stream = OWN_STREAM};
     struct lab_moments moments[VALUES];
 
     if (memory.m > memory.n)
-        return lab_misuse(run, "--m %lld: at most n = %lld keys can be targets",
+        return lab_misuse(&run->session, "--m %lld: at most n = %lld keys can be targets",
                           (long long)memory.m, (long long)memory.n);
     if (memory.d < 2 * memory.m)
-        return lab_misuse(run, "--d %lld: at least 2 m = %lld is allowed",
+        return lab_misuse(&run->session, "--d %lld: at least 2 m = %lld is allowed",
                           (long long)memory.d, (long long)(2 * memory.m));
     if (measure(run, &memory, run->trials, moments))
         return -1;

@@ -9,7 +9,7 @@
 #include "lab/experiments/copy_floats.h"
 #include "lab/experiments/experiment.h"
 #include "lab/setups/keys.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 
 static const struct lab_flag flags[] = {
     {.name = "n",
@@ -116,9 +116,10 @@ static int copy_in_double(struct lab_run *run, attend_context *ctx,
                                          .rival_norm = point->norm,
                                          .rival_cosine = point->cosine};
 
-    if (lab_keys_open(run, &shape, &keys))
+    if (lab_keys_open(&run->session, &shape, &keys))
         return -1;
-    const int failed = lab_keys_attend(run, ctx, &keys, &point->beta, point->tau);
+    const int failed =
+        lab_keys_attend(&run->session, ctx, &keys, &point->beta, point->tau);
     copied->p_top = keys.first;
     copied->error_norm = lab_keys_error(&keys, &whole);
     lab_keys_close(&keys);
@@ -139,7 +140,7 @@ static int copy_narrow(struct lab_run *run, attend_context *ctx,
     attend_error err = {.message = "memory is short"};
     const double whole = 1;
 
-    if (lab_keys_open(run, &shape, &keys))
+    if (lab_keys_open(&run->session, &shape, &keys))
         return -1;
     keys.query[0] = point->beta;
     const struct lab_problem problem = {.nk = point->n,
@@ -152,7 +153,7 @@ static int copy_narrow(struct lab_run *run, attend_context *ctx,
     copied->p_top = keys.weights[0];
     copied->error_norm = lab_keys_error(&keys, &whole);
     lab_keys_close(&keys);
-    return status == ATTEND_OK ? 0 : lab_fail(run, "%s", err.message);
+    return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
 }
 
 static int copy(struct lab_run *run, attend_context *ctx, const struct point *point,
@@ -222,7 +223,7 @@ static int find_gap(struct lab_run *run, attend_context *ctx, double *scores, in
             x[1] = next;
         }
         scores[0] = x[now];
-        if (lab_measure(run, ctx, &problem))
+        if (lab_measure(&run->session, ctx, &problem))
             return -1;
         y[now] = log(leak / spread.first);
     }
@@ -249,7 +250,7 @@ static int emit_unequal(struct lab_run *run, attend_context *ctx,
     scores[0] = 0;
     for (int64_t i = 1; i < n; i++)
         scores[i] = -scores[i];
-    if (lab_measure_scores(run, ctx, n, scores, &spread))
+    if (lab_measure_scores(&run->session, ctx, n, scores, &spread))
         return -1;
     emit(run, point, "p_top_unequal", LAB_EXACT, p, spread.first, 0);
     emit(run, point, "p_top_unequal_upper", LAB_BOUND,
@@ -283,7 +284,8 @@ static int sweep_gap(struct lab_run *run, attend_context *ctx)
                              0);
         snprintf(label, sizeof label, "measured, n = %lld", (long long)point.n);
         series = lab_series_add(figure, LAB_POINTS, label);
-        for (point.beta = 0; point.beta <= 30 && !lab_stopped(run); point.beta += 2.5) {
+        for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
+             point.beta += 2.5) {
             struct copied copied;
             if (copy(run, ctx, &point, &copied))
                 return -1;
@@ -319,7 +321,8 @@ static int sweep_error(struct lab_run *run, attend_context *ctx)
                 attend_theory_copy_weight((double)point.n, gap_of(&point)), sqrt(2)),
             0);
     series = lab_series_add(figure, LAB_POINTS, "measured");
-    for (point.beta = 0; point.beta <= 30 && !lab_stopped(run); point.beta += 2.5) {
+    for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
+         point.beta += 2.5) {
         struct copied copied;
         if (copy(run, ctx, &point, &copied))
             return -1;
@@ -354,7 +357,7 @@ static int sweep_cosine(struct lab_run *run, attend_context *ctx)
                              0);
         snprintf(label, sizeof label, "measured, norm %g", point.norm);
         series = lab_series_add(figure, LAB_POINTS, label);
-        for (point.cosine = -1; point.cosine <= 1 && !lab_stopped(run);
+        for (point.cosine = -1; point.cosine <= 1 && !lab_stopped(&run->session);
              point.cosine += 0.25) {
             struct copied copied;
             if (copy(run, ctx, &point, &copied))
@@ -397,12 +400,12 @@ static int perform(struct lab_run *run)
 {
     if (lab_settle_d(run))
         return -1;
-    attend_context *const ctx = lab_context(run);
+    attend_context *const ctx = lab_context(&run->session);
     double *const room = malloc(sizeof(double) * (size_t)lab_integer(run, "n"));
     int failed = !ctx;
 
     if (ctx && !room)
-        failed = lab_fail(run, "memory is short for %lld keys",
+        failed = lab_fail(&run->session, "memory is short for %lld keys",
                           (long long)lab_integer(run, "n"));
     if (!failed)
         failed = own_rows(run, ctx, room);

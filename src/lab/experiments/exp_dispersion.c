@@ -7,7 +7,7 @@
 
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 #include "lab/measure/random.h"
 
 static const struct lab_flag flags[] = {
@@ -64,7 +64,7 @@ static int measure(struct lab_run *run, attend_context *ctx, const struct crowd 
                                         .scale = crowd->tau,
                                         .spread = spread};
 
-    return lab_measure(run, ctx, &problem);
+    return lab_measure(&run->session, ctx, &problem);
 }
 
 /* The sharpest row of that range: one key at D, the others at 0. */
@@ -84,10 +84,10 @@ static int measure_random(struct lab_run *run, attend_context *ctx,
     struct lab_spread spread;
 
     *largest = 0;
-    for (int64_t t = 0; t < run->trials && !lab_stopped(run); t++) {
+    for (int64_t t = 0; t < run->trials && !lab_stopped(&run->session); t++) {
         for (int64_t i = 0; i < crowd->n; i++) {
             uint32_t word;
-            lab_random_words(run->seed, (uint64_t)t, (uint64_t)i, &word, 1);
+            lab_random_words(run->session.seed, (uint64_t)t, (uint64_t)i, &word, 1);
             room[i] = crowd->D * (double)word * 0x1p-32;
         }
         room[0] = crowd->D;
@@ -95,8 +95,8 @@ static int measure_random(struct lab_run *run, attend_context *ctx,
         if (measure(run, ctx, crowd, room, &spread))
             return -1;
         *largest = fmax(*largest, spread.top_weight);
-        if (run->progress)
-            run->progress(run->user, t + 1, run->trials);
+        if (run->session.progress)
+            run->session.progress(run->session.user, t + 1, run->trials);
     }
     return 0;
 }
@@ -158,7 +158,7 @@ static int sweep(struct lab_run *run, attend_context *ctx, double *room, int sca
     double measured[SIZES][3];
     int count = 0;
 
-    for (; count < SIZES && !lab_stopped(run); count++) {
+    for (; count < SIZES && !lab_stopped(&run->session); count++) {
         const struct crowd crowd = crowd_of(run, sizes[count], scaled);
         struct lab_spread spread;
         if (measure_spike(run, ctx, &crowd, room, &spread))
@@ -230,12 +230,13 @@ static int perform(struct lab_run *run)
 {
     const int64_t own = lab_integer(run, "n");
     const int64_t most = run->sweeps && own < sizes[SIZES - 1] ? sizes[SIZES - 1] : own;
-    attend_context *const ctx = lab_context(run);
+    attend_context *const ctx = lab_context(&run->session);
     double *const room = malloc(sizeof(double) * (size_t)most);
     int failed = !ctx;
 
     if (ctx && !room)
-        failed = lab_fail(run, "memory is short for %lld keys", (long long)most);
+        failed =
+            lab_fail(&run->session, "memory is short for %lld keys", (long long)most);
     if (!failed)
         failed = own_rows(run, ctx, room);
     if (!failed && run->sweeps)

@@ -8,7 +8,7 @@
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 
 enum { FRAME_STREAM = 1, COORDINATE_STREAM, MIX_STREAM, OTHER_STREAM, KEY_STREAM };
 
@@ -86,7 +86,7 @@ static void fill_bases(const struct lab_run *run, struct world *world)
     double *const frame = world->value; /* [m + p][d], before the values are there */
     double mix[128];
 
-    lab_random_frame(run, FRAME_STREAM, frame, m + p, d);
+    lab_random_frame(&run->session, FRAME_STREAM, frame, m + p, d);
     for (int64_t c = 0; c < d; c++) {
         for (int64_t i = 0; i < m; i++)
             world->a[c * m + i] = frame[i * d + c];
@@ -96,7 +96,7 @@ static void fill_bases(const struct lab_run *run, struct world *world)
                       : frame[(m + i) * d + c];
     }
     for (int64_t i = 0; i < m; i++) {
-        lab_normals(run->seed, MIX_STREAM, (uint64_t)(i * m), mix, m);
+        lab_normals(run->session.seed, MIX_STREAM, (uint64_t)(i * m), mix, m);
         mix[i] += 3; /* well-conditioned */
         for (int64_t c = 0; c < d; c++)
             world->skewed[c * m + i] = lab_dot(world->a + c * m, mix, m);
@@ -108,8 +108,8 @@ static void fill_values(const struct lab_run *run, struct world *world)
     const int64_t d = world->d, m = world->m, p = world->p;
     double x[128], y[128];
 
-    lab_normals(run->seed, COORDINATE_STREAM, 0, x, m);
-    lab_normals(run->seed, COORDINATE_STREAM, 128, y, p);
+    lab_normals(run->session.seed, COORDINATE_STREAM, 0, x, m);
+    lab_normals(run->session.seed, COORDINATE_STREAM, 128, y, p);
     lab_unit(x, m);
     lab_unit(y, p);
     world->shared = lab_norm(y, m < p ? m : p);
@@ -117,7 +117,8 @@ static void fill_values(const struct lab_run *run, struct world *world)
         world->value[c] = lab_dot(world->a + c * m, x, m);
         world->value[d + c] = lab_dot(world->b + c * p, y, p);
     }
-    lab_normals(run->seed, OTHER_STREAM, 0, world->value + 2 * d, (world->n - 2) * d);
+    lab_normals(run->session.seed, OTHER_STREAM, 0, world->value + 2 * d,
+                (world->n - 2) * d);
     for (int64_t i = 2; i < world->n; i++)
         lab_unit(world->value + i * d, d);
 }
@@ -129,7 +130,7 @@ static int open_world(struct lab_run *run, struct world *world)
 
     world->room = calloc((size_t)(d * (2 * m + p + rows + d + 2)), sizeof(double));
     if (!world->room)
-        return lab_fail(run, "memory is short");
+        return lab_fail(&run->session, "memory is short");
     world->a = world->room;
     world->b = world->a + d * m;
     world->skewed = world->b + d * p;
@@ -203,12 +204,12 @@ static int average(struct lab_run *run, attend_context *ctx, struct world *world
                 (i < 2 ? wanted : leak / (double)(n - 2)) * world->value[i * d + c];
     }
     if (!key)
-        return lab_fail(run, "memory is short");
+        return lab_fail(&run->session, "memory is short");
     double *const query = key + n * n;
-    lab_random_frame(run, KEY_STREAM, key, n, n);
+    lab_random_frame(&run->session, KEY_STREAM, key, n, n);
     for (int64_t c = 0; c < n; c++)
         query[c] = world->beta * (key[c] + key[n + c]);
-    const int failed = lab_measure(run, ctx,
+    const int failed = lab_measure(&run->session, ctx,
                                    &(struct lab_problem){.nk = n,
                                                          .d = n,
                                                          .dv = d,
@@ -240,7 +241,7 @@ static int own_rows(struct lab_run *run, attend_context *ctx)
 
     for (int method = 0; !failed && method < METHODS; method++) {
         if (fill_matrix(&world, (enum method)method))
-            failed = lab_fail(run, "A and B are dependent");
+            failed = lab_fail(&run->session, "A and B are dependent");
         else
             lab_emit_exact(run, quantities[method], error_at(&world, world.ideal),
                            error_at(&world, world.found), 0);
@@ -271,7 +272,7 @@ static int sweep_angle(struct lab_run *run, attend_context *ctx, enum method met
         struct lab_row row = lab_row_init(run, quantities[method]);
         failed = open_world(run, &world) || average(run, ctx, &world);
         if (!failed && fill_matrix(&world, method))
-            failed = lab_fail(run, "A and B are dependent");
+            failed = lab_fail(&run->session, "A and B are dependent");
         if (!failed) {
             row.theory = method == OBLIQUE || world.angle == 90
                              ? 0
@@ -334,7 +335,7 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
             failed = average(run, ctx, &world);
         }
         if (!failed && fill_matrix(&world, PROJECTOR))
-            failed = lab_fail(run, "the columns of A are dependent");
+            failed = lab_fail(&run->session, "the columns of A are dependent");
         if (!failed) {
             row.theory = attend_theory_extract_error((double)world.n, world.beta);
             row.measured = error_at(&world, world.found);
@@ -368,9 +369,9 @@ static int perform(struct lab_run *run)
     const int64_t p = lab_integer(run, "p");
 
     if (d < m + p)
-        return lab_misuse(run, "--d %lld: at least m + p = %lld is allowed", (long long)d,
-                          (long long)(m + p));
-    attend_context *const ctx = lab_context(run);
+        return lab_misuse(&run->session, "--d %lld: at least m + p = %lld is allowed",
+                          (long long)d, (long long)(m + p));
+    attend_context *const ctx = lab_context(&run->session);
     int failed = !ctx || own_rows(run, ctx);
     if (!failed && run->sweeps)
         failed = sweep(run, ctx);

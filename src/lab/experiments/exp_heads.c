@@ -104,7 +104,7 @@ static int read_setup(struct lab_run *run, struct lab_two_heads *setup)
                                           : LAB_NOISY_ALL,
     };
     if (lab_queries_parse(lab_text(run, "queries"), &setup->queries, why, sizeof why))
-        return lab_misuse(run,
+        return lab_misuse(&run->session,
                           "--queries: '%.60s': %s; allowed are means, plus-minus, "
                           "unscaled, or two sums such as 2a-b,3b",
                           lab_text(run, "queries"), why);
@@ -138,7 +138,7 @@ static int emit_crossover(struct lab_run *run, const struct lab_two_heads *setup
 
     if (!has_crossover(run, setup))
         return 0;
-    if (lab_two_heads_crossover(run, setup, 1, trials, &measured, &se))
+    if (lab_two_heads_crossover(&run->session, setup, 1, trials, &measured, &se))
         return -1;
     lab_emit_exact(run, "crossover_C",
                    attend_theory_crossover_scale(setup->n, setup->sigma2, 0) / setup->tau,
@@ -263,12 +263,13 @@ static int sweep(struct lab_run *run, const struct lab_two_heads *setup, int64_t
     struct lab_two_heads at = *setup;
     int x = 0;
 
-    for (; x < SCALES && !lab_stopped(run); x++) {
+    for (; x < SCALES && !lab_stopped(&run->session); x++) {
         at.C = scales[x];
         measured[x] = *given;
         if (at.C == setup->C)
             continue;
-        if (lab_two_heads_measure(run, &at, 2 + (uint64_t)x, trials, both, NULL))
+        if (lab_two_heads_measure(&run->session, &at, 2 + (uint64_t)x, trials, both,
+                                  NULL))
             return -1;
         if (isnan(both[0].value[LAB_MEAN_W1]))
             break;
@@ -291,7 +292,8 @@ static int perform(struct lab_run *run)
     if (read_setup(run, &setup))
         return -1;
     const int64_t part = run->trials > 16000 ? run->trials / 16 : 1000;
-    if (lab_two_heads_measure(run, &setup, 0, run->trials, measured, &histogram))
+    if (lab_two_heads_measure(&run->session, &setup, 0, run->trials, measured,
+                              &histogram))
         return -1;
     for (int positive = 0; positive < 2; positive++) {
         const struct lab_two_heads_numbers theory =

@@ -5,6 +5,7 @@
  * the dimensions, d_h = d/h each.
  */
 #include "attend/theory.h"
+#include "lab/experiments/experiment.h"
 #include "lab/experiments/random_heads.h"
 #include "lab/setups/scene.h"
 #include "theory/score_law.h"
@@ -116,8 +117,8 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
     for (int h = 0; h < scene.heads; h++)
         for (int i = 0; i < own; i++)
             scene.query[h][h % queries * own + i] = s->C;
-    return lab_scene_measure(run, &scene, stream, trials, observe, &scene.wanted, VALUES,
-                             m, NULL);
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe,
+                             &scene.wanted, VALUES, m, NULL);
 }
 
 static struct lab_row row_of(const struct lab_run *run, const struct setting *s,
@@ -234,7 +235,7 @@ static int split_curves(struct lab_run *run)
         series = lab_series_add(figure, LAB_POINTS, label);
         for (int h = 1; h <= LAB_HEADS_MAX; h *= 2) {
             struct setting s = setting_of(run);
-            if (lab_stopped(run))
+            if (lab_stopped(&run->session))
                 return 0;
             s.m = m;
             s.h = h;
@@ -276,7 +277,7 @@ static int copies_curves(struct lab_run *run)
         series =
             lab_series_add(figure, LAB_POINTS,
                            independent ? "measured, independent" : "measured, shared");
-        for (int h = 1; h <= LAB_HEADS_MAX && !lab_stopped(run); h *= 2) {
+        for (int h = 1; h <= LAB_HEADS_MAX && !lab_stopped(&run->session); h *= 2) {
             const uint64_t stream = 200 + (uint64_t)(20 * independent + h);
             s.h = h;
             if (measure(run, &s, stream, trials, m))
@@ -296,10 +297,11 @@ static int perform(struct lab_run *run)
     const double ratio = fmax(s.m, s.h) / fmin(s.m, s.h);
 
     if (s.n < s.m)
-        return lab_misuse(run, "--n: %g is less than --m %g", s.n, s.m);
+        return lab_misuse(&run->session, "--n: %g is less than --m %g", s.n, s.m);
     if (ratio > floor(ratio))
-        return lab_misuse(run, "--h: %g is neither a divisor nor a multiple of --m %g",
-                          s.h, s.m);
+        return lab_misuse(&run->session,
+                          "--h: %g is neither a divisor nor a multiple of --m %g", s.h,
+                          s.m);
     if (!strcmp(lab_text(run, "keys"), "random")) {
         if (lab_random_heads_rows(run))
             return -1;

@@ -160,7 +160,7 @@ static int measure(struct lab_run *run, const struct parameters *p,
                                     .plain = 1};
     struct lab_histogram *const histograms[VALUES] = {[MEAN_W] = histogram};
 
-    return lab_scene_measure(run, &scene, stream, trials, observe,
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe,
                              (void *)(uintptr_t)theory, VALUES, moments,
                              histogram ? histograms : NULL);
 }
@@ -314,7 +314,7 @@ static int sweep(struct lab_run *run, const struct lab_moments *given)
     add_lines(run, figures[0], figures[1], figures[2]);
     for (int f = 0; f < 3; f++)
         points[f] = lab_series_add(figures[f], LAB_POINTS, "measured");
-    for (int x = 0; x < SCALES && !lab_stopped(run); x++) {
+    for (int x = 0; x < SCALES && !lab_stopped(&run->session); x++) {
         struct lab_moments own[VALUES];
         const struct lab_moments *const moments = scales[x] == C ? given : own;
         p.C = scales[x];

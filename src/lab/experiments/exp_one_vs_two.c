@@ -4,7 +4,7 @@
  * output from (v_a + v_b)/2, the scale from which two heads win, and the best scale.
  */
 #include "attend/theory.h"
-#include "lab/measure/measure.h"
+#include "lab/experiments/experiment.h"
 #include "lab/setups/pair.h"
 #include "lab/setups/scene.h"
 
@@ -58,7 +58,8 @@ static int measure(struct lab_run *run, int heads, double n, double C, uint64_t 
         scene.query[h][0] = query[h].a;
         scene.query[h][1] = query[h].b;
     }
-    return lab_scene_measure(run, &scene, stream, trials, observe, NULL, VALUES, m, NULL);
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe, NULL, VALUES,
+                             m, NULL);
 }
 
 static attend_theory_output theory_of(const struct lab_run *run, int heads, double C,
@@ -120,7 +121,7 @@ static int slope(struct lab_run *run, attend_context *ctx, double n, double C,
 
     *value = 0;
     for (int x = 0; x < 4; x++) {
-        if (lab_pair_mse(run, ctx, n, C * exp(step * at[x]), sigma2, &mse))
+        if (lab_pair_mse(&run->session, ctx, n, C * exp(step * at[x]), sigma2, &mse))
             return -1;
         *value += weight[x] * mse.one / (12 * step);
     }
@@ -131,7 +132,7 @@ static int difference(struct lab_run *run, attend_context *ctx, double n, double
                       double sigma2, double *value)
 {
     struct lab_pair_mse mse;
-    const int failed = lab_pair_mse(run, ctx, n, C, sigma2, &mse);
+    const int failed = lab_pair_mse(&run->session, ctx, n, C, sigma2, &mse);
 
     *value = mse.one - mse.two;
     return failed;
@@ -214,7 +215,7 @@ static int find_scales(struct lab_run *run, attend_context *ctx, double n, doubl
         last_rise(run, ctx, difference, n, sigma2, crossover))
         return -1;
     if (isfinite(best) && isfinite(best_theory)) {
-        if (lab_pair_mse(run, ctx, n, best, sigma2, &mse))
+        if (lab_pair_mse(&run->session, ctx, n, best, sigma2, &mse))
             return -1;
         emit_found(run, "best_C_one", n, best_theory, best, 1);
         emit_found(run, "best_mse_one", n, least, mse.one, 0);
@@ -280,7 +281,7 @@ static int curves(struct lab_run *run)
             lab_series_add(figure, LAB_POINTS,
                            heads == 1 ? "measured, one head" : "measured, two heads");
         for (size_t x = 0; x < sizeof scales / sizeof scales[0]; x++) {
-            if (lab_stopped(run))
+            if (lab_stopped(&run->session))
                 return 0;
             if (measure(run, heads, lab_real(run, "n"), scales[x],
                         20 + 2 * x + (uint64_t)heads, run->trials / 20 + 50, m))
@@ -326,7 +327,7 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
         heat->x[x] = by_n ? n : sigma2;
         for (int y = 0; y < MAP_SCALES; y++) {
             heat->y[y] = map_scale(y);
-            if (lab_pair_mse(run, ctx, n, heat->y[y], sigma2, &mse))
+            if (lab_pair_mse(&run->session, ctx, n, heat->y[y], sigma2, &mse))
                 return -1;
             heat->value[y * MAP_STEPS + x] = fmax(-2, fmin(2, log10(mse.two / mse.one)));
         }
@@ -347,7 +348,7 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
 static int sweeps(struct lab_run *run)
 {
     static const double keys[] = {10, 100, 1000, 10000};
-    attend_context *const ctx = lab_context(run);
+    attend_context *const ctx = lab_context(&run->session);
     const double n = lab_real(run, "n"), sigma2 = lab_real(run, "sigma2");
     double crossover;
 
@@ -364,7 +365,7 @@ static int sweeps(struct lab_run *run)
 static int perform(struct lab_run *run)
 {
     if (lab_real(run, "alpha") > 0 && lab_real(run, "n") > KEYS_DRAWN_MAX)
-        return lab_misuse(run,
+        return lab_misuse(&run->session,
                           "--n: %.0f with --alpha %g: at most %d when every entry of "
                           "every key is drawn",
                           lab_real(run, "n"), lab_real(run, "alpha"), KEYS_DRAWN_MAX);

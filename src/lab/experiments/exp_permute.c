@@ -8,7 +8,6 @@
 #include "attend/layer.h"
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
-#include "lab/measure/measure.h"
 #include "lab/setups/tokens.h"
 
 static const struct lab_flag flags[] = {
@@ -118,8 +117,8 @@ static int bench_open(struct lab_run *run, const struct point *point, struct ben
     *bench = (struct bench){
         .tokens = {
             .t = point->T, .d = point->d, .heads = point->h, .dtype = point->dtype}};
-    bench->ctx = lab_context(run);
-    if (bench->ctx == NULL || lab_tokens_open(run, &bench->tokens))
+    bench->ctx = lab_context(&run->session);
+    if (bench->ctx == NULL || lab_tokens_open(&run->session, &bench->tokens))
         return -1;
     bench->order = malloc((size_t)point->T * sizeof *bench->order);
     bench->feature_order = malloc((size_t)point->d * sizeof *bench->order);
@@ -134,9 +133,9 @@ static int bench_open(struct lab_run *run, const struct point *point, struct ben
     for (int m = 0; m < MAPS; m++)
         have = (bench->map[m] = malloc(map)) != NULL && have;
     if (!have)
-        return lab_fail(run, "no memory for %lld tokens", (long long)point->T);
-    lab_tokens_order(run->seed, point->T, bench->order);
-    lab_tokens_order(run->seed + 1, point->d, bench->feature_order);
+        return lab_fail(&run->session, "no memory for %lld tokens", (long long)point->T);
+    lab_tokens_order(run->session.seed, point->T, bench->order);
+    lab_tokens_order(run->session.seed + 1, point->d, bench->feature_order);
     return 0;
 }
 
@@ -219,7 +218,7 @@ static double column_norm(const double *w, int64_t rows, int64_t columns)
 static int layer(struct lab_run *run, const struct bench *bench, const attend_rule *rule,
                  const double *x, const struct lab_layer_out *out)
 {
-    return lab_tokens_layer(run, bench->ctx, &bench->tokens, rule,
+    return lab_tokens_layer(&run->session, bench->ctx, &bench->tokens, rule,
                             ATTEND_LAYER_ROTARY_NONE, NULL, x, out);
 }
 
@@ -397,8 +396,8 @@ static int sweep_tokens(struct lab_run *run, const struct point *at)
         for (int s = 0; s < SERIES && s < figure->count; s++)
             series[s] = &figure->series[s];
     }
-    for (int64_t T = 8; at->h * T * T <= PAIRS_MAX && T <= 512 && !lab_stopped(run);
-         T *= 2)
+    for (int64_t T = 8;
+         at->h * T * T <= PAIRS_MAX && T <= 512 && !lab_stopped(&run->session); T *= 2)
         for (int f32 = 0; f32 < 2; f32++) {
             struct point point = *at;
             struct bench bench;
@@ -437,7 +436,7 @@ static int sweep_masks(struct lab_run *run, const struct point *at)
         left = figure->count > 0 ? &figure->series[0] : NULL;
         moved = figure->count > 1 ? &figure->series[1] : NULL;
     }
-    for (int m = NONE; m <= WINDOW && !lab_stopped(run); m++) {
+    for (int m = NONE; m <= WINDOW && !lab_stopped(&run->session); m++) {
         struct point point = *at;
         struct bench bench;
         struct defects defects;
@@ -481,10 +480,11 @@ static int perform(struct lab_run *run)
     struct defects defects;
 
     if (point.d % point.h != 0)
-        return lab_misuse(run, "--h %lld does not divide --d %lld", (long long)point.h,
-                          (long long)point.d);
+        return lab_misuse(&run->session, "--h %lld does not divide --d %lld",
+                          (long long)point.h, (long long)point.d);
     if (point.h * point.T * point.T > PAIRS_MAX)
-        return lab_misuse(run, "--h %lld and --T %lld: h T T must not exceed %d",
+        return lab_misuse(&run->session,
+                          "--h %lld and --T %lld: h T T must not exceed %d",
                           (long long)point.h, (long long)point.T, PAIRS_MAX);
     const int failed = measure(run, &point, &bench, &defects);
     if (!failed) {

@@ -9,7 +9,8 @@
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/trials.h"
 
 enum { OWN_STREAM = 1, SCATTER_STREAM, SWEEP_STREAM };
 
@@ -104,7 +105,7 @@ static int measure(struct lab_run *run, const struct cloud *cloud, int64_t trial
                                     .count = VALUES,
                                     .scratch = room_of(cloud)};
 
-    return lab_measure_trials(run, &plan, moments);
+    return lab_measure_trials(&run->session, &plan, moments);
 }
 
 /* ---- rows -------------------------------------------------------------- */
@@ -170,9 +171,9 @@ static int emit_spike(struct lab_run *run, attend_context *ctx, const struct clo
     struct lab_spread spread;
 
     if (!score)
-        return lab_fail(run, "memory is short for %lld keys", (long long)n);
+        return lab_fail(&run->session, "memory is short for %lld keys", (long long)n);
     score[0] = r * sqrt((double)n / (double)(n - 1));
-    const int failed = lab_measure_scores(run, ctx, n, score, &spread);
+    const int failed = lab_measure_scores(&run->session, ctx, n, score, &spread);
     if (!failed)
         emit(run, cloud, "entropy_spike", LAB_EXACT,
              attend_theory_entropy_floor((double)n, r), spread.entropy, 0, 0);
@@ -231,7 +232,7 @@ static int sweep(struct lab_run *run, struct cloud cloud)
                 (long long)cloud.n, attend_theory_freezing_spread(n));
     }
     cloud.d = 1;
-    for (int x = 0; x < SPREADS && !lab_stopped(run); x++) {
+    for (int x = 0; x < SPREADS && !lab_stopped(&run->session); x++) {
         struct lab_moments moments[VALUES];
         cloud.S = spreads[x];
         cloud.stream = SWEEP_STREAM + (uint64_t)x;
@@ -258,7 +259,7 @@ static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
     attend_error err;
 
     if (!room)
-        return lab_fail(run, "memory is short");
+        return lab_fail(&run->session, "memory is short");
     const double most = 10 * sqrt((double)cloud.n);
     for (double r = 0.25; r <= most; r *= 1.0625)
         lab_series_point(line, r, attend_theory_entropy_floor((double)cloud.n, r), 0);
@@ -272,7 +273,8 @@ static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
     }
     cloud.d = 1;
     cloud.stream = SCATTER_STREAM;
-    for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(run); x++) {
+    for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(&run->session);
+         x++) {
         struct lab_spread spread;
         double r;
         cloud.S = spreads[x % SPREADS];
@@ -281,14 +283,14 @@ static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
             lab_series_point(points, r, spread.entropy, 0);
     }
     free(room);
-    return status == ATTEND_OK ? 0 : lab_fail(run, "%s", err.message);
+    return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
 }
 
 static int perform(struct lab_run *run)
 {
     struct cloud cloud = {.n = lab_integer(run, "n"),
                           .d = lab_integer(run, "d"),
-                          .seed = run->seed,
+                          .seed = run->session.seed,
                           .stream = OWN_STREAM};
     struct lab_moments moments[VALUES];
 
@@ -298,7 +300,7 @@ static int perform(struct lab_run *run)
     cloud.S = lab_real(run, "S");
     if (cloud.n * cloud.d > 1 << 20)
         cloud.d = 1;
-    attend_context *const ctx = lab_context(run);
+    attend_context *const ctx = lab_context(&run->session);
     int failed = !ctx || measure(run, &cloud, run->trials, moments);
     if (!failed) {
         emit_cloud(run, &cloud, moments);

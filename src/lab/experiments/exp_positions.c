@@ -9,7 +9,6 @@
 #include "attend/theory.h"
 #include "lab/setups/encodings.h"
 #include "lab/experiments/experiment.h"
-#include "lab/measure/measure.h"
 #include "lab/setups/tokens.h"
 
 static const struct lab_flag flags[] = {
@@ -100,7 +99,7 @@ static int attend_at(struct lab_run *run, attend_context *ctx, enum lab_position
             moved[i] += x[i];
     }
     return lab_tokens_layer(
-        run, ctx, tokens, NULL,
+        &run->session, ctx, tokens, NULL,
         kind == LAB_ROPE ? ATTEND_LAYER_ROTARY_PAIRS : ATTEND_LAYER_ROTARY_NONE,
         positions, kind == LAB_SINUSOID ? moved : x, &(struct lab_layer_out){.h = h});
 }
@@ -121,13 +120,13 @@ static int measure_symmetry(struct lab_run *run, attend_context *ctx,
     double *const memory = malloc(5 * (size_t)count * sizeof *memory);
     int64_t order[TOKENS_MAX];
 
-    if (memory == NULL || lab_tokens_open(run, &tokens)) {
+    if (memory == NULL || lab_tokens_open(&run->session, &tokens)) {
         free(memory);
-        return lab_fail(run, "no memory for %lld tokens", (long long)tokens.t);
+        return lab_fail(&run->session, "no memory for %lld tokens", (long long)tokens.t);
     }
     double *const px = memory, *const h = px + count, *const got = h + count;
     double *const expect = got + count, *const scratch = expect + count;
-    lab_tokens_order(run->seed, tokens.t, order);
+    lab_tokens_order(run->session.seed, tokens.t, order);
     attend_theory_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
     int failed = attend_at(run, ctx, point->kind, &tokens, tokens.x, 0, scratch, h) ||
                  attend_at(run, ctx, point->kind, &tokens, px, 0, scratch, got);
@@ -176,12 +175,12 @@ struct near {
 static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
                         const struct point *point, struct near *near)
 {
-    const int64_t found =
-        lab_encodings_nearest(run, e, point->kind, point->d, point->T, &near->measured);
+    const int64_t found = lab_encodings_nearest(&run->session, e, point->kind, point->d,
+                                                point->T, &near->measured);
 
     if (found < 0)
         return -1;
-    if (lab_stopped(run))
+    if (lab_stopped(&run->session))
         return 0;
     const int64_t expected =
         attend_theory_sinusoid_nearest(point->d, point->T, &near->theory);
@@ -204,7 +203,7 @@ static int emit_dot(struct lab_run *run, struct lab_encodings *e,
 
     lab_encode(point->kind, point->d, 0, count, e->a);
     lab_encode(point->kind, point->d, point->offset, count, e->b);
-    if (lab_encodings_dot(run, e->ctx, count, point->d, e->a, e->b, e->dot))
+    if (lab_encodings_dot(&run->session, e->ctx, count, point->d, e->a, e->b, e->dot))
         return -1;
     for (int64_t i = 0; i < count; i++)
         spread = fmax(spread, fabs(e->dot[i] - theory));
@@ -236,7 +235,8 @@ static int sweep_kinds(struct lab_run *run, attend_context *ctx, const struct po
         lab_series_add(figure, LAB_POINTS, "tokens permuted");
         lab_series_add(figure, LAB_POINTS, "positions shifted");
     }
-    for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(run); kind++) {
+    for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(&run->session);
+         kind++) {
         struct point point = *at;
         struct symmetry symmetry;
         point.kind = (enum lab_positions)kind;
@@ -265,7 +265,8 @@ static int sweep_shifts(struct lab_run *run, attend_context *ctx, const struct p
         lab_series_add(figure, LAB_POINTS, "rope");
         lab_series_add(figure, LAB_POINTS, "sinusoid");
     }
-    for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(run); offset *= 10)
+    for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(&run->session);
+         offset *= 10)
         for (int kind = LAB_SINUSOID; kind <= LAB_ROPE; kind++) {
             struct point point = *at;
             struct symmetry symmetry;
@@ -307,7 +308,7 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
     }
     for (int s = 0; s < 3; s++) {
         struct lab_encodings e;
-        if (lab_encodings_open(run, sizes[s], &e)) {
+        if (lab_encodings_open(&run->session, sizes[s], &e)) {
             lab_encodings_close(&e);
             return -1;
         }
@@ -317,7 +318,8 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
             attend_theory_sinusoid_nearest(sizes[s], T, &theory);
             lab_series_point(series_at(figure, 2 * s), (double)T, theory, 0.0);
         }
-        for (int64_t T = 20; T <= 200000 && !failed && !lab_stopped(run); T *= 10) {
+        for (int64_t T = 20; T <= 200000 && !failed && !lab_stopped(&run->session);
+             T *= 10) {
             struct point point = *at;
             struct near near = {NAN, NAN};
             point.kind = LAB_SINUSOID;
@@ -351,7 +353,7 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
     for (int64_t x = 0; x <= 8 * count; x++)
         lab_series_point(series, (double)x / 8.0,
                          attend_theory_sinusoid_dot(point->d, (double)x / 8.0), 0.0);
-    if (lab_encodings_dot_first(run, e, point->kind, point->d, 0, count + 1))
+    if (lab_encodings_dot_first(&run->session, e, point->kind, point->d, 0, count + 1))
         return -1;
     series = lab_series_add(figure, LAB_POINTS, "measured");
     for (int64_t i = 0; i <= count; i++)
@@ -378,7 +380,7 @@ static int show_distances(struct lab_run *run, struct lab_encodings *e,
         lab_encode(point->kind, point->d, i, 1, e->b);
         for (int64_t at = 0; at < T * point->d; at++)
             e->a[at] -= e->b[at % point->d];
-        if (lab_encodings_dot(run, e->ctx, T, point->d, e->a, e->a, e->dot))
+        if (lab_encodings_dot(&run->session, e->ctx, T, point->d, e->a, e->a, e->dot))
             return -1;
         heat->x[i] = heat->y[i] = i;
         for (int j = 0; j < T; j++)
@@ -395,9 +397,10 @@ static int perform(struct lab_run *run)
     struct near near;
 
     if (point.d % 2 != 0)
-        return lab_misuse(run, "--d %lld is odd: positions take pairs of columns",
+        return lab_misuse(&run->session,
+                          "--d %lld is odd: positions take pairs of columns",
                           (long long)point.d);
-    int failed = lab_encodings_open(run, point.d, &e) ||
+    int failed = lab_encodings_open(&run->session, point.d, &e) ||
                  measure_symmetry(run, e.ctx, &point, &symmetry);
     if (!failed)
         emit_symmetry(run, &point, &symmetry);

@@ -5,6 +5,7 @@
  * isotropic noise.
  */
 #include "attend/theory.h"
+#include "lab/experiments/experiment.h"
 #include "lab/setups/scene.h"
 #include "theory/score_law.h"
 
@@ -176,8 +177,8 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
         scene.query[h][1] = query[h].b;
         scene.rest_query[h] = query[h].rest;
     }
-    return lab_scene_measure(run, &scene, stream, trials, observe, &scene.heads, VALUES,
-                             m, NULL);
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe, &scene.heads,
+                             VALUES, m, NULL);
 }
 
 /* Spreads below this are rounding, not chance: such a number counts as sure. */
@@ -265,7 +266,7 @@ static int compare(struct lab_run *run)
         struct found found[REMEDIES];
         for (int remedy = 0; remedy < REMEDIES; remedy++) {
             struct setting s = setting_of(run);
-            if (lab_stopped(run))
+            if (lab_stopped(&run->session))
                 return 0;
             s.remedy = (enum remedy)remedy;
             s.noisy = model_noisy[model];
@@ -313,7 +314,7 @@ static int curves(struct lab_run *run, const char *title, int by_alpha)
         }
         snprintf(label, sizeof label, "measured, %s", remedy_names[remedy]);
         series = lab_series_add(figure, LAB_POINTS, label);
-        for (int x = 0; x < 5 && !lab_stopped(run); x++) {
+        for (int x = 0; x < 5 && !lab_stopped(&run->session); x++) {
             *(by_alpha ? &s.alpha : &s.C) = by_alpha ? pow(10, x - 6) : pow(10, x / 2.0);
             const uint64_t stream = 100 + (uint64_t)(50 * by_alpha + 5 * remedy + x);
             if (rows(run, &s, stream, run->trials / 20 + 100, &mse, &variance))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Variants of attention: Synthesizer, bottleneck of m latents, sigmoid weights. */
 #include "lab/experiments/experiment.h"
-#include "lab/measure/measure.h"
 #include "lab/experiments/variants.h"
 
 enum { NOISE_STREAM = 16 };
@@ -39,13 +38,13 @@ static int perform(struct lab_run *run)
                                         .m = lab_integer(run, "m"),
                                         .beta = lab_real(run, "beta"),
                                         .sigma2 = lab_real(run, "sigma2"),
-                                        .seed = run->seed,
+                                        .seed = run->session.seed,
                                         .stream = NOISE_STREAM};
 
     if (variant.m > variant.n)
-        return lab_misuse(run, "--m %lld: at most n = %lld latents are allowed",
+        return lab_misuse(&run->session, "--m %lld: at most n = %lld latents are allowed",
                           (long long)variant.m, (long long)variant.n);
-    attend_context *const ctx = lab_context(run);
+    attend_context *const ctx = lab_context(&run->session);
     int failed = !ctx || lab_synthesizer_rows(run, &variant) ||
                  lab_bottleneck_rows(run, ctx, &variant) ||
                  lab_sigmoid_rows(run, ctx, &variant);

@@ -4,7 +4,7 @@
  * the other keys out and small enough not to amplify the noise of the wanted pair.
  */
 #include "attend/theory.h"
-#include "lab/measure/measure.h"
+#include "lab/experiments/experiment.h"
 #include "lab/setups/pair.h"
 #include "lab/setups/scene.h"
 
@@ -97,7 +97,8 @@ static int headline(struct lab_run *run, const struct lab_scene *scene)
     const double outside = attend_theory_weight_outside(law, 0.1);
     struct lab_moments m[VALUES];
 
-    if (lab_scene_measure(run, scene, 0, run->trials, observe, NULL, VALUES, m, NULL))
+    if (lab_scene_measure(&run->session, scene, 0, run->trials, observe, NULL, VALUES, m,
+                          NULL))
         return -1;
     lab_emit_exact(run, "mean_w", theory.mean[ATTEND_THEORY_A], m[MEAN_W].mean,
                    lab_moments_mean_se(&m[MEAN_W]));
@@ -131,10 +132,10 @@ static int window_ends(struct lab_run *run)
     if (least > 0) {
         const double gamma = 1;
         const attend_theory_query query = {least, least, 0};
-        attend_context *const ctx = lab_context(run);
+        attend_context *const ctx = lab_context(&run->session);
         double weights[3];
-        const int failed = !ctx || lab_pair_weights(run, ctx, (double)n, tau, &query, 1,
-                                                    &gamma, 1, weights);
+        const int failed = !ctx || lab_pair_weights(&run->session, ctx, (double)n, tau,
+                                                    &query, 1, &gamma, 1, weights);
         attend_context_destroy(ctx);
         if (failed)
             return -1;
@@ -149,8 +150,8 @@ static int window_ends(struct lab_run *run)
     if (alpha > 0) {
         const double most = attend_theory_window_scale_limit(alpha) / tau;
         const struct lab_scene scene = make_scene(run, n, most, alpha);
-        if (lab_scene_measure(run, &scene, 2, run->trials / 4 + 1, observe, NULL, VALUES,
-                              m, NULL))
+        if (lab_scene_measure(&run->session, &scene, 2, run->trials / 4 + 1, observe,
+                              NULL, VALUES, m, NULL))
             return -1;
         struct lab_row row = lab_row_init(run, "var_share_at_upper_end");
         lab_row_set(&row, "C", most);
@@ -184,11 +185,11 @@ static int measure_map(struct lab_run *run, double *variance, double *se)
     const int64_t trials = run->trials / 50 + 50;
     struct lab_moments m[VALUES];
 
-    for (int cell = 0; cell < ALPHAS * SCALES && !lab_stopped(run); cell++) {
+    for (int cell = 0; cell < ALPHAS * SCALES && !lab_stopped(&run->session); cell++) {
         const double alpha = alpha_at(cell % ALPHAS), C = scale_at(cell / ALPHAS);
         const struct lab_scene scene = make_scene(run, n, C, alpha);
-        if (lab_scene_measure(run, &scene, 3 + (uint64_t)cell, trials, observe, NULL,
-                              VALUES, m, NULL))
+        if (lab_scene_measure(&run->session, &scene, 3 + (uint64_t)cell, trials, observe,
+                              NULL, VALUES, m, NULL))
             return -1;
         struct lab_row row = lab_row_init(run, "var_w");
         lab_row_set(&row, "n", (double)n);

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,9 +12,8 @@ static const double rounding = 1e-10;
 void lab_run_init(struct lab_run *run, const struct lab_experiment *experiment)
 {
     *run = (struct lab_run){.experiment = experiment,
-                            .seed = 1,
+                            .session = {.seed = 1, .threads = 1},
                             .trials = experiment->trials,
-                            .threads = 1,
                             .sweeps = 1};
     assert(experiment->flag_count <= LAB_PARAMS_MAX);
     for (int f = 0; f < experiment->flag_count; f++) {
@@ -52,8 +50,6 @@ void lab_set(struct lab_run *run, const char *name, double number)
 {
     run->numbers[flag_index(run, name)] = number;
 }
-
-int lab_stopped(const struct lab_run *run) { return run->stop && *run->stop; }
 
 struct lab_row lab_row_init(const struct lab_run *run, const char *quantity)
 {
@@ -126,7 +122,7 @@ void lab_emit(struct lab_run *run, const struct lab_row *row)
     if (is_told(run, row))
         return;
     if (run->row)
-        run->row(run->user, row);
+        run->row(run->session.user, row);
 }
 
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
@@ -169,27 +165,6 @@ int lab_row_agrees(const struct lab_row *row)
                                      : fmax(row->allowed, rounding * size));
 }
 
-int lab_fail(struct lab_run *run, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(run->error, sizeof run->error, format, args);
-    va_end(args);
-    return -1;
-}
-
-int lab_misuse(struct lab_run *run, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(run->error, sizeof run->error, format, args);
-    va_end(args);
-    run->refused = 1;
-    return -1;
-}
-
 int lab_settle_d(struct lab_run *run)
 {
     const int d = flag_index(run, "d");
@@ -198,7 +173,7 @@ int lab_settle_d(struct lab_run *run)
     if (isnan(run->numbers[d]))
         run->numbers[d] = n;
     if (run->numbers[d] < n)
-        return lab_misuse(run,
+        return lab_misuse(&run->session,
                           "--d: %.0f is less than --n %.0f: %.0f orthonormal keys need a "
                           "d of %.0f or more",
                           run->numbers[d], n, n, n);

@@ -7,11 +7,10 @@
 #ifndef LAB_EXPERIMENT_H
 #define LAB_EXPERIMENT_H
 
-#include <signal.h>
 #include <stdint.h>
 
-#include "attend/attend.h"
 #include "lab/figures/figure.h"
+#include "lab/measure/session.h"
 
 /* How a row's theory is meant, and so what it is tested against. */
 enum lab_kind {
@@ -79,19 +78,11 @@ struct lab_run {
     const struct lab_experiment *experiment;
     double numbers[LAB_PARAMS_MAX];    /* by flag, in the order of the flags */
     const char *texts[LAB_PARAMS_MAX]; /* by flag */
-    uint64_t seed;
+    struct lab_session session;
     int64_t trials;
-    int threads; /* >= 1 */
-    int sweeps;  /* 0: only the rows of exactly these parameters */
-    void (*row)(void *user, const struct lab_row *row);
-    /* `done` of `total` trials of the measurement under way. */
-    void (*progress)(void *user, int64_t done, int64_t total);
-    void *user;
-    const volatile sig_atomic_t
-        *stop;                   /* becomes non-zero when the person has had enough */
-    struct lab_figures *figures; /* NULL: no plots are wanted */
-    int refused;                 /* 1: what failed is what the person asked for */
-    char error[256];
+    int sweeps; /* 0: only the rows of exactly these parameters */
+    void (*row)(void *user, const struct lab_row *row); /* user: the session's */
+    struct lab_figures *figures;                        /* NULL: no plots are wanted */
     /* Quantities emitted for exactly these parameters: a sweep does not repeat them. */
     char told[LAB_TOLD_MAX][48];
     int told_count;
@@ -106,7 +97,6 @@ int64_t lab_integer(const struct lab_run *run, const char *name);
 const char *lab_text(const struct lab_run *run, const char *name);
 /* Settles a flag whose preset is NaN, before the first row. */
 void lab_set(struct lab_run *run, const char *name, double number);
-int lab_stopped(const struct lab_run *run);
 
 /* A row with the run's own parameters, to be changed where a sweep differs. */
 struct lab_row lab_row_init(const struct lab_run *run, const char *quantity);
@@ -126,15 +116,6 @@ double lab_row_z(const struct lab_row *row);
  * Without theory it does; NaN measured does not.
  */
 int lab_row_agrees(const struct lab_row *row);
-
-__attribute__((format(printf, 2, 3))) int lab_fail(struct lab_run *run,
-                                                   const char *format, ...);
-/*
- * The same where the parameters do not go together; to be said before the first row,
- * naming the flag, its value and what is allowed.
- */
-__attribute__((format(printf, 2, 3))) int lab_misuse(struct lab_run *run,
-                                                     const char *format, ...);
 
 /*
  * For experiments with flags --n and --d (preset NaN) and orthonormal keys: a --d that

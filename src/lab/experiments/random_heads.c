@@ -7,7 +7,8 @@
 
 #include "attend/theory.h"
 #include "lab/measure/frames.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/trials.h"
 #include "lab/setups/scene.h"
 
 /* Scales tried for the best one, by equal factors. */
@@ -111,8 +112,8 @@ static int measure(struct lab_run *run, struct setting *s, int64_t trials,
                                     .count = s->scales,
                                     .scratch = scratch(s)};
 
-    s->seed = run->seed;
-    return lab_measure_trials(run, &plan, moments);
+    s->seed = run->session.seed;
+    return lab_measure_trials(&run->session, &plan, moments);
 }
 
 static struct setting setting_of(const struct lab_run *run)
@@ -150,13 +151,15 @@ int lab_random_heads_rows(struct lab_run *run)
     struct lab_moments moments[SCALES];
 
     if (s.d % s.h)
-        return lab_misuse(run, "--d: %lld is not a multiple of --h %lld", (long long)s.d,
-                          (long long)s.h);
+        return lab_misuse(&run->session, "--d: %lld is not a multiple of --h %lld",
+                          (long long)s.d, (long long)s.h);
     if (s.h > s.m && !s.is_copies)
-        return lab_misuse(run, "--h: %lld is more than --m %lld with random keys",
+        return lab_misuse(&run->session,
+                          "--h: %lld is more than --m %lld with random keys",
                           (long long)s.h, (long long)s.m);
     if (s.n * s.d > ENTRIES_MAX)
-        return lab_misuse(run, "--n: %lld keys in --d %lld: n d is at most %d here",
+        return lab_misuse(&run->session,
+                          "--n: %lld keys in --d %lld: n d is at most %d here",
                           (long long)s.n, (long long)s.d, (int)ENTRIES_MAX);
     lab_set(run, "d", (double)s.d);
     s.scale[0] = lab_real(run, "C");
@@ -213,7 +216,7 @@ static int fixed_d(struct lab_run *run)
         char label[48];
         snprintf(label, sizeof label, "measured, sigma2 = %g", noises[x]);
         struct lab_series *const series = lab_series_add(figure, LAB_POINTS, label);
-        for (int64_t h = 1; h <= 8 && !lab_stopped(run); h *= 2) {
+        for (int64_t h = 1; h <= 8 && !lab_stopped(&run->session); h *= 2) {
             struct setting s = {.n = 256,
                                 .m = 8,
                                 .h = h,
@@ -263,16 +266,18 @@ static int capacity(struct lab_run *run)
 {
     struct lab_moments moments;
 
-    for (int64_t h = 1; h <= 8 && !lab_stopped(run); h *= 2) {
-        const struct rivals r = {
-            .m = 8 / h, .d = 64 / h, .seed = run->seed, .stream = 2000 + (uint64_t)h};
+    for (int64_t h = 1; h <= 8 && !lab_stopped(&run->session); h *= 2) {
+        const struct rivals r = {.m = 8 / h,
+                                 .d = 64 / h,
+                                 .seed = run->session.seed,
+                                 .stream = 2000 + (uint64_t)h};
         const struct lab_trials plan = {.trial = rivals_trial,
                                         .arg = &r,
                                         .trials = run->trials / 50 + 50,
                                         .count = 1,
                                         .scratch =
                                             (size_t)((r.m + RIVALS) * (r.d + 1) + r.d)};
-        if (lab_measure_trials(run, &plan, &moments))
+        if (lab_measure_trials(&run->session, &plan, &moments))
             return -1;
         struct lab_row row = lab_row_init(run, "p_rival_beats_targets");
         lab_row_set(&row, "n", (double)(r.m + 1));

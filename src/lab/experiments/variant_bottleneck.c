@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "attend/theory.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 #include "lab/experiments/variants.h"
 
 /* What a map of n tokens to n outputs is worth; values are the axes. */
@@ -106,7 +106,7 @@ static int measure_map(struct lab_run *run, attend_context *ctx,
     for (int64_t i = 0; i < n; i++)
         token[i * n + i] = 1;
     forget(weights, n * n);
-    if (lab_measure(run, ctx, &problem))
+    if (lab_measure(&run->session, ctx, &problem))
         return -1;
     map->scores = written(weights, n * n);
     if (latents) {
@@ -115,7 +115,7 @@ static int measure_map(struct lab_run *run, attend_context *ctx,
         problem.v = latent;
         problem.out = out;
         forget(weights, n * n);
-        if (lab_measure(run, ctx, &problem))
+        if (lab_measure(&run->session, ctx, &problem))
             return -1;
         map->scores += written(weights, n * n);
     }
@@ -201,7 +201,7 @@ static int sweep_latents(struct lab_run *run, attend_context *ctx,
     for (int64_t m = 1; m <= n; m += step)
         lab_series_point(series, (double)m, (double)(n - m), 0);
     series = lab_series_add(figure, LAB_POINTS, "measured, this design");
-    for (int64_t m = 1; m <= n && !lab_stopped(run); m += step) {
+    for (int64_t m = 1; m <= n && !lab_stopped(&run->session); m += step) {
         struct lab_row row = lab_row_init(run, "bottleneck_error");
         struct map map;
         if (measure_map(run, ctx, variant, m, room, &map))
@@ -225,7 +225,8 @@ static int with_room(struct lab_run *run, attend_context *ctx,
     double *const room = malloc(sizeof(double) * (size_t)(4 * variant->n * variant->n));
 
     if (!room)
-        return lab_fail(run, "memory is short for %lld keys", (long long)variant->n);
+        return lab_fail(&run->session, "memory is short for %lld keys",
+                        (long long)variant->n);
     const int failed = work(run, ctx, variant, room);
     free(room);
     return failed;

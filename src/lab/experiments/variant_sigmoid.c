@@ -10,7 +10,8 @@
 
 #include "attend/theory.h"
 #include "lab/measure/frames.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/trials.h"
 #include "lab/experiments/variants.h"
 
 static attend_status weigh_alone(attend_context *ctx, const double *score, int64_t count,
@@ -71,18 +72,18 @@ static int emit_statistics(struct lab_run *run, attend_context *ctx,
 
     memset(score, 0, sizeof(double) * (size_t)keys);
     score[0] = score[1] = variant->beta;
-    if (lab_measure_scores(run, ctx, keys, score, &spread))
+    if (lab_measure_scores(&run->session, ctx, keys, score, &spread))
         return -1;
     emit_spread(run, softmax, two_levels(n, exp(variant->beta), 1), spread);
     if (weigh_alone(ctx, score, keys, -log(n), weights, room + 2 * keys, &err) !=
         ATTEND_OK)
-        return lab_fail(run, "%s", err.message);
+        return lab_fail(&run->session, "%s", err.message);
     /* Relative to their sum the weights are the softmax of their logarithms. */
     for (int64_t i = 0; i < keys; i++) {
         sum += weights[i];
         score[i] = log(weights[i]);
     }
-    if (lab_measure_scores(run, ctx, keys, score, &spread))
+    if (lab_measure_scores(&run->session, ctx, keys, score, &spread))
         return -1;
     emit_spread(run, sigmoid, two_levels(n, high, low), spread);
     lab_emit_exact(run, "sigmoid_sum", 2 * high + (n - 2) * low, sum, 0);
@@ -129,7 +130,7 @@ static int measure_noisy(struct lab_run *run, const struct lab_variant *variant,
                                     .count = VALUES,
                                     .scratch = (size_t)(3 * variant->n)};
 
-    return lab_measure_trials(run, &plan, moments);
+    return lab_measure_trials(&run->session, &plan, moments);
 }
 
 static double variance_of(const struct lab_variant *variant, enum value value)
@@ -180,7 +181,8 @@ int lab_sigmoid_rows(struct lab_run *run, attend_context *ctx,
     struct lab_moments moments[VALUES];
 
     if (!room)
-        return lab_fail(run, "memory is short for %lld keys", (long long)variant->n);
+        return lab_fail(&run->session, "memory is short for %lld keys",
+                        (long long)variant->n);
     int failed = emit_statistics(run, ctx, variant, room);
     free(room);
     if (!failed)
@@ -209,7 +211,7 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
             "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a moves b's "
             "weight as well; sigmoid weights stand alone.",
             (long long)variant->n, variant->sigma2);
-    for (; count < SCALES && !lab_stopped(run); count++) {
+    for (; count < SCALES && !lab_stopped(&run->session); count++) {
         at.beta = scales[count];
         at.stream = variant->stream + 1 + (uint64_t)count;
         if (measure_noisy(run, &at, run->trials / 8 + 1, moments[count]))

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "lab/measure/frames.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/trials.h"
 #include "lab/measure/random.h"
 #include "lab/experiments/variants.h"
 
@@ -80,7 +81,7 @@ int lab_synthesizer_rows(struct lab_run *run, const struct lab_variant *variant)
                                     .count = SEARCH_VALUES,
                                     .scratch = (size_t)(n * n + 4 * n)};
 
-    if (lab_measure_trials(run, &plan, moments))
+    if (lab_measure_trials(&run->session, &plan, moments))
         return -1;
     if (moments[ATTENTION_HIT].count == 0)
         return 0;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "lab/experiments/experiment.h"
+#include "lab/measure/session.h"
 
 double lab_dot(const double *x, const double *y, int64_t n);
 double lab_norm(const double *x, int64_t n);
@@ -20,7 +20,7 @@ void lab_orthonormalise(double *frame, int64_t rows, int64_t d);
 void lab_normals(uint64_t seed, uint64_t stream, uint64_t first, double *out,
                  int64_t count);
 /* Orthonormal rows of random direction. */
-void lab_random_frame(const struct lab_run *run, uint64_t stream, double *frame,
+void lab_random_frame(const struct lab_session *session, uint64_t stream, double *frame,
                       int64_t rows, int64_t d);
 
 #endif

@@ -78,20 +78,20 @@ static void perform(struct lab_findings *findings, struct session *session,
     struct lab_result *const result = session->result;
     struct lab_run run;
     lab_run_init(&run, result->experiment);
-    run.seed = findings->seed;
-    run.threads = findings->threads;
+    run.session.seed = findings->seed;
+    run.session.threads = findings->threads;
     if (run.trials > findings->trials)
         run.trials = findings->trials;
     run.sweeps = 1;
     run.row = keep_row;
-    run.progress = keep_going;
-    run.user = session;
-    run.stop = stop;
+    run.session.progress = keep_going;
+    run.session.user = session;
+    run.session.stop = stop;
     run.figures = &result->figures;
     result->trials = run.trials;
     session->run = &run;
     if (result->experiment->perform(&run))
-        memcpy(result->error, run.error, sizeof result->error);
+        memcpy(result->error, run.session.error, sizeof result->error);
 }
 
 static int judge(struct lab_findings *findings, const volatile sig_atomic_t *stop,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "attend/layer.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 
 void lab_encode(enum lab_positions kind, int64_t d, int64_t first, int64_t count,
                 double *phi)
@@ -26,10 +26,10 @@ void lab_encode(enum lab_positions kind, int64_t d, int64_t first, int64_t count
                         NULL);
 }
 
-int lab_encodings_dot(struct lab_run *run, attend_context *ctx, int64_t count, int64_t d,
-                      const double *a, const double *b, double *dot)
+int lab_encodings_dot(struct lab_session *session, attend_context *ctx, int64_t count,
+                      int64_t d, const double *a, const double *b, double *dot)
 {
-    return lab_measure(run, ctx,
+    return lab_measure(session, ctx,
                        &(struct lab_problem){.nb = count,
                                              .nq = 1,
                                              .nk = 1,
@@ -40,7 +40,7 @@ int lab_encodings_dot(struct lab_run *run, attend_context *ctx, int64_t count, i
                                              .lse = dot});
 }
 
-int lab_encodings_open(struct lab_run *run, int64_t d, struct lab_encodings *e)
+int lab_encodings_open(struct lab_session *session, int64_t d, struct lab_encodings *e)
 {
     const size_t count = (size_t)(LAB_ENCODINGS_MAX * d);
     attend_options options = attend_options_default();
@@ -49,13 +49,13 @@ int lab_encodings_open(struct lab_run *run, int64_t d, struct lab_encodings *e)
     *e = (struct lab_encodings){
         .a = malloc((2 * count + LAB_ENCODINGS_MAX) * sizeof *e->a)};
     if (e->a == NULL)
-        return lab_fail(run, "no memory for %d encodings", LAB_ENCODINGS_MAX);
+        return lab_fail(session, "no memory for %d encodings", LAB_ENCODINGS_MAX);
     e->b = e->a + count;
     e->dot = e->b + count;
     /* Many small problems: more threads would mostly wait for each other. */
     options.threads = 1;
     if (attend_context_create(&e->ctx, &options, &err) != ATTEND_OK)
-        return lab_fail(run, "%s", err.message);
+        return lab_fail(session, "%s", err.message);
     return 0;
 }
 
@@ -66,7 +66,7 @@ void lab_encodings_close(struct lab_encodings *e)
 }
 
 /* |phi_t - phi_0|, from the difference itself: no digits are lost where it is small. */
-static int distance_to(struct lab_run *run, struct lab_encodings *e,
+static int distance_to(struct lab_session *session, struct lab_encodings *e,
                        enum lab_positions kind, int64_t d, int64_t t, double *distance)
 {
     double *const zero = e->b + d;
@@ -75,19 +75,19 @@ static int distance_to(struct lab_run *run, struct lab_encodings *e,
     lab_encode(kind, d, 0, 1, zero);
     for (int64_t c = 0; c < d; c++)
         e->b[c] -= zero[c];
-    if (lab_encodings_dot(run, e->ctx, 1, d, e->b, e->b, distance))
+    if (lab_encodings_dot(session, e->ctx, 1, d, e->b, e->b, distance))
         return -1;
     *distance = sqrt(*distance);
     return 0;
 }
 
-int lab_encodings_dot_first(struct lab_run *run, struct lab_encodings *e,
+int lab_encodings_dot_first(struct lab_session *session, struct lab_encodings *e,
                             enum lab_positions kind, int64_t d, int64_t first,
                             int64_t count)
 {
     lab_encode(kind, d, first, count, e->a);
     lab_encode(kind, d, 0, 1, e->b);
-    return lab_measure(run, e->ctx,
+    return lab_measure(session, e->ctx,
                        &(struct lab_problem){.nq = count,
                                              .nk = 1,
                                              .d = d,
@@ -101,7 +101,7 @@ int lab_encodings_dot_first(struct lab_run *run, struct lab_encodings *e,
  * Encodings have equal norms: the nearest has the largest product.  Those that are as
  * large but for rounding are told apart by their distances.
  */
-int64_t lab_encodings_nearest(struct lab_run *run, struct lab_encodings *e,
+int64_t lab_encodings_nearest(struct lab_session *session, struct lab_encodings *e,
                               enum lab_positions kind, int64_t d, int64_t T,
                               double *distance)
 {
@@ -110,17 +110,18 @@ int64_t lab_encodings_nearest(struct lab_run *run, struct lab_encodings *e,
     int64_t best = 1;
 
     *distance = INFINITY;
-    for (int64_t first = 1; first < T && !lab_stopped(run); first += LAB_ENCODINGS_MAX) {
+    for (int64_t first = 1; first < T && !lab_stopped(session);
+         first += LAB_ENCODINGS_MAX) {
         const int64_t count =
             T - first < LAB_ENCODINGS_MAX ? T - first : LAB_ENCODINGS_MAX;
-        if (lab_encodings_dot_first(run, e, kind, d, first, count))
+        if (lab_encodings_dot_first(session, e, kind, d, first, count))
             return -1;
         for (int64_t i = 0; i < count; i++) {
             double here;
             if (e->dot[i] < largest - rounding)
                 continue;
             largest = fmax(largest, e->dot[i]);
-            if (distance_to(run, e, kind, d, first + i, &here))
+            if (distance_to(session, e, kind, d, first + i, &here))
                 return -1;
             if (here < *distance) {
                 *distance = here;

@@ -3,7 +3,7 @@
 #ifndef LAB_ENCODINGS_H
 #define LAB_ENCODINGS_H
 
-#include "lab/experiments/experiment.h"
+#include "lab/measure/session.h"
 
 enum lab_positions { LAB_SINUSOID, LAB_ROPE, LAB_NO_POSITIONS };
 
@@ -16,7 +16,7 @@ struct lab_encodings {
 };
 
 /* 0, or -1 after lab_fail(); to be closed in either case. */
-int lab_encodings_open(struct lab_run *run, int64_t d, struct lab_encodings *e);
+int lab_encodings_open(struct lab_session *session, int64_t d, struct lab_encodings *e);
 void lab_encodings_close(struct lab_encodings *e);
 
 /*
@@ -28,11 +28,11 @@ void lab_encode(enum lab_positions kind, int64_t d, int64_t first, int64_t count
                 double *phi);
 
 /* dot[i] = <a[i], b[i]>, rows of d: the LSE of a query that sees one key is its score. */
-int lab_encodings_dot(struct lab_run *run, attend_context *ctx, int64_t count, int64_t d,
-                      const double *a, const double *b, double *dot);
+int lab_encodings_dot(struct lab_session *session, attend_context *ctx, int64_t count,
+                      int64_t d, const double *a, const double *b, double *dot);
 
 /* <phi_t, phi_0> for `count` positions t from `first` on, into e->dot. */
-int lab_encodings_dot_first(struct lab_run *run, struct lab_encodings *e,
+int lab_encodings_dot_first(struct lab_session *session, struct lab_encodings *e,
                             enum lab_positions kind, int64_t d, int64_t first,
                             int64_t count);
 
@@ -40,7 +40,7 @@ int lab_encodings_dot_first(struct lab_run *run, struct lab_encodings *e,
  * The offset in 1 .. T-1 whose encoding is nearest to that of 0, by trying all, and how
  * near; -1 after lab_fail().
  */
-int64_t lab_encodings_nearest(struct lab_run *run, struct lab_encodings *e,
+int64_t lab_encodings_nearest(struct lab_session *session, struct lab_encodings *e,
                               enum lab_positions kind, int64_t d, int64_t T,
                               double *distance);
 

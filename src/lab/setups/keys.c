@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lab/measure/frames.h"
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 
 /* Streams of random numbers that experiments must leave alone. */
 enum { KEY_STREAM = 1 << 20, VALUE_STREAM };
@@ -26,7 +26,7 @@ static void fill(struct lab_keys *keys, const struct lab_keys_shape *shape)
             keys->key[i * d + c] = along * keys->key[c] + across * keys->key[i * d + c];
 }
 
-int lab_keys_open(struct lab_run *run, const struct lab_keys_shape *shape,
+int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shape,
                   struct lab_keys *keys)
 {
     const int64_t n = shape->n;
@@ -42,11 +42,11 @@ int lab_keys_open(struct lab_run *run, const struct lab_keys_shape *shape,
     if (!keys->key || !keys->query ||
         (frames ? !keys->out || !keys->value : !keys->weights)) {
         lab_keys_close(keys);
-        return lab_fail(run, "memory is short for %lld keys", (long long)n);
+        return lab_fail(session, "memory is short for %lld keys", (long long)n);
     }
     if (frames) {
-        lab_random_frame(run, KEY_STREAM, keys->key, n, d);
-        lab_random_frame(run, VALUE_STREAM, keys->value, n, d);
+        lab_random_frame(session, KEY_STREAM, keys->key, n, d);
+        lab_random_frame(session, VALUE_STREAM, keys->value, n, d);
     }
     fill(keys, shape);
     return 0;
@@ -62,8 +62,8 @@ void lab_keys_close(struct lab_keys *keys)
     *keys = (struct lab_keys){0};
 }
 
-int lab_keys_attend(struct lab_run *run, attend_context *ctx, struct lab_keys *keys,
-                    const double *coefficient, double tau)
+int lab_keys_attend(struct lab_session *session, attend_context *ctx,
+                    struct lab_keys *keys, const double *coefficient, double tau)
 {
     const int64_t d = keys->d;
     struct lab_spread spread;
@@ -72,7 +72,7 @@ int lab_keys_attend(struct lab_run *run, attend_context *ctx, struct lab_keys *k
     for (int64_t i = 0; i < keys->m; i++)
         for (int64_t c = 0; c < d; c++)
             keys->query[c] += coefficient[i] * keys->key[i * d + c];
-    const int failed = lab_measure(run, ctx,
+    const int failed = lab_measure(session, ctx,
                                    &(struct lab_problem){.nk = keys->n,
                                                          .d = d,
                                                          .dv = d,

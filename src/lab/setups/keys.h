@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "lab/experiments/experiment.h"
+#include "lab/measure/session.h"
 
 /*
  * The first m keys are orthonormal.  The others have norm `rival_norm` and the cosine
@@ -40,13 +40,13 @@ struct lab_keys_shape {
 };
 
 /* 0, or -1 after lab_fail() with nothing to free. */
-int lab_keys_open(struct lab_run *run, const struct lab_keys_shape *shape,
+int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shape,
                   struct lab_keys *keys);
 void lab_keys_close(struct lab_keys *keys);
 
 /* q = sum_{i < m} coefficient[i] k_i, scores tau <q, k_i>.  0, or -1 after lab_fail(). */
-int lab_keys_attend(struct lab_run *run, attend_context *ctx, struct lab_keys *keys,
-                    const double *coefficient, double tau);
+int lab_keys_attend(struct lab_session *session, attend_context *ctx,
+                    struct lab_keys *keys, const double *coefficient, double tau);
 
 /* |c - sum_{i < m} target[i] v_i| of the last lab_keys_attend(). */
 double lab_keys_error(const struct lab_keys *keys, const double *target);

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 
 enum { A, B, REST, KINDS };
 
-int lab_pair_weights(struct lab_run *run, attend_context *ctx, double n, double tau,
-                     const attend_theory_query *queries, int count, const double *gamma,
-                     int64_t trials, double *weights)
+int lab_pair_weights(struct lab_session *session, attend_context *ctx, double n,
+                     double tau, const attend_theory_query *queries, int count,
+                     const double *gamma, int64_t trials, double *weights)
 {
     const size_t q_size = (size_t)trials * (size_t)count * KINDS;
     const size_t k_size = (size_t)trials * KINDS * KINDS;
@@ -19,7 +19,7 @@ int lab_pair_weights(struct lab_run *run, attend_context *ctx, double n, double 
     double *const k = q + q_size;
 
     if (!q)
-        return lab_fail(run, "memory is short");
+        return lab_fail(session, "memory is short");
     for (int64_t t = 0; t < trials; t++) {
         for (int h = 0; h < count; h++) {
             double *const row = q + (t * count + h) * KINDS;
@@ -41,7 +41,7 @@ int lab_pair_weights(struct lab_run *run, attend_context *ctx, double n, double 
                                         .bias = bias,
                                         .scale = tau,
                                         .weights = weights};
-    const int failed = lab_measure(run, ctx, &problem);
+    const int failed = lab_measure(session, ctx, &problem);
     free(q);
     return failed;
 }
@@ -62,7 +62,7 @@ static double squared_error(const double *weights, int heads, double n)
  * The integrand is a smooth function of C gamma times the Gaussian: equal steps of 0.6
  * in C gamma and of 1/2 in z leave errors of e^-33.
  */
-int lab_pair_mse(struct lab_run *run, attend_context *ctx, double n, double C,
+int lab_pair_mse(struct lab_session *session, attend_context *ctx, double n, double C,
                  double sigma2, struct lab_pair_mse *mse)
 {
     const double sigma = sqrt(sigma2), z_max = 9;
@@ -74,11 +74,11 @@ int lab_pair_mse(struct lab_run *run, attend_context *ctx, double n, double C,
     double *const weights = gamma + trials;
 
     if (!gamma)
-        return lab_fail(run, "memory is short");
+        return lab_fail(session, "memory is short");
     for (int64_t t = 0; t < trials; t++)
         gamma[t] = 1 + sigma * step * (double)(t - half);
     const int failed =
-        lab_pair_weights(run, ctx, n, 1, queries, 3, gamma, trials, weights);
+        lab_pair_weights(session, ctx, n, 1, queries, 3, gamma, trials, weights);
     double sum = 0;
     *mse = (struct lab_pair_mse){0};
     for (int64_t t = 0; t < trials && !failed; t++) {

@@ -13,10 +13,10 @@
 #ifndef LAB_SCENE_H
 #define LAB_SCENE_H
 
-#include "lab/experiments/experiment.h"
+#include "lab/measure/session.h"
 #include "lab/measure/moments.h"
 
-enum { LAB_WANTED_MAX = 16, LAB_HEADS_MAX = 16, LAB_VALUES_MAX = 32 };
+enum { LAB_WANTED_MAX = 16, LAB_HEADS_MAX = 16 };
 enum { LAB_ENTRIES_MAX = 1 << 22 };
 
 enum lab_noisy { LAB_NOISY_NONE, LAB_NOISY_A, LAB_NOISY_WANTED, LAB_NOISY_ALL };
@@ -59,7 +59,7 @@ struct lab_outcome {
 typedef void (*lab_observe)(void *arg, const struct lab_outcome *outcome, double *values);
 
 /*
- * `trials` trials on run->threads threads, moments of `count` numbers in `moments`
+ * `trials` trials on session->threads threads, moments of `count` numbers in `moments`
  * and, for those whose histogram is not NULL, their histograms: the same for any
  * number of threads.  Stops early, with what was measured, when the person has had
  * enough.  `stream` tells apart measurements of one experiment, so that they are
@@ -72,9 +72,9 @@ typedef void (*lab_observe)(void *arg, const struct lab_outcome *outcome, double
  * has the same law, in double; unit_keys with alpha > 0, which need the whole key, are
  * then refused.
  */
-int lab_scene_measure(struct lab_run *run, const struct lab_scene *scene, uint64_t stream,
-                      int64_t trials, lab_observe observe, void *arg, int count,
-                      struct lab_moments *moments,
+int lab_scene_measure(struct lab_session *session, const struct lab_scene *scene,
+                      uint64_t stream, int64_t trials, lab_observe observe, void *arg,
+                      int count, struct lab_moments *moments,
                       struct lab_histogram *const *histograms);
 
 #endif

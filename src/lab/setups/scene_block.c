@@ -151,7 +151,7 @@ static void observe_block(const struct lab_plan *plan, struct lab_scene_worker *
 {
     const int64_t heads = plan->scene->heads, w = plan->scene->wanted;
     const double averaged = (double)plan->averaged;
-    double values[LAB_VALUES_MAX];
+    double values[LAB_TRIAL_VALUES_MAX];
     struct lab_outcome outcome;
 
     for (int64_t t = 0; t < trials; t++) {

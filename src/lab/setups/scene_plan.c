@@ -68,7 +68,7 @@ static void fill_values(struct lab_plan *plan)
         lab_put(plan->bias, plan->dtype, w, log((double)(plan->n - w)));
 }
 
-int lab_plan_open(struct lab_plan *plan, struct lab_run *run)
+int lab_plan_open(struct lab_plan *plan, struct lab_session *session)
 {
     const struct lab_scene *const scene = plan->scene;
     const int64_t w = scene->wanted, d = scene->d > 0 ? scene->d : scene->n;
@@ -77,7 +77,7 @@ int lab_plan_open(struct lab_plan *plan, struct lab_run *run)
     assert(scene->heads > 0 && scene->heads <= LAB_HEADS_MAX);
     plan->form = choose_form(scene, d);
     if (plan->form == LAB_PROJECTED && scene->unit_keys && scene->alpha > 0)
-        return lab_misuse(run,
+        return lab_misuse(session,
                           "--n: %lld keys of unit norm with alpha above 0 need all n d "
                           "entries, of which %d at most are drawn",
                           (long long)scene->n, (int)LAB_ENTRIES_MAX);
@@ -99,7 +99,7 @@ int lab_plan_open(struct lab_plan *plan, struct lab_run *run)
     plan->v = calloc((size_t)(plan->nk * plan->dv), size);
     plan->bias = calloc((size_t)plan->nk, size);
     if (!plan->q || !plan->v || !plan->bias)
-        return lab_fail(run, "out of memory for %lld keys", (long long)plan->nk);
+        return lab_fail(session, "out of memory for %lld keys", (long long)plan->nk);
     fill_queries(plan);
     fill_values(plan);
     plan->rule = attend_rule_default();

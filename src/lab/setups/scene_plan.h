@@ -3,6 +3,7 @@
 #ifndef LAB_SCENE_PLAN_H
 #define LAB_SCENE_PLAN_H
 
+#include "lab/measure/trials.h"
 #include "lab/setups/scene.h"
 
 enum lab_form {
@@ -57,7 +58,7 @@ static inline double lab_get(const void *array, attend_dtype dtype, int64_t at)
  * From plan->scene, seed, stream, observe, arg and count; the rest is set.  Close it
  * also after a failure.  0, or -1 after lab_fail() or lab_misuse().
  */
-int lab_plan_open(struct lab_plan *plan, struct lab_run *run);
+int lab_plan_open(struct lab_plan *plan, struct lab_session *session);
 void lab_plan_close(struct lab_plan *plan);
 
 /* `worker` is zeroed before, and closed also after a failure, which is in its err. */

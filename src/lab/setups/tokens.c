@@ -9,7 +9,7 @@
 /* Streams of random numbers, apart from every other experiment's. */
 enum { STREAM_TOKENS = 2500, STREAM_ORDER = 2600 };
 
-int lab_tokens_open(struct lab_run *run, struct lab_tokens *tokens)
+int lab_tokens_open(struct lab_session *session, struct lab_tokens *tokens)
 {
     const int64_t t = tokens->t, d = tokens->d, f = 2 * d;
     const double thin = 1.0 / sqrt((double)d);
@@ -30,11 +30,11 @@ int lab_tokens_open(struct lab_run *run, struct lab_tokens *tokens)
     if (normals == NULL || next == NULL) {
         free(normals);
         free(next);
-        return lab_fail(run, "no memory for %lld tokens of %lld", (long long)t,
+        return lab_fail(session, "no memory for %lld tokens of %lld", (long long)t,
                         (long long)d);
     }
     for (size_t p = 0; p < sizeof part / sizeof part[0]; p++) {
-        lab_random_normals(run->seed, STREAM_TOKENS + p, 0, normals, part[p].count);
+        lab_random_normals(session->seed, STREAM_TOKENS + p, 0, normals, part[p].count);
         for (int64_t i = 0; i < part[p].count; i++)
             next[i] = (double)(float)(part[p].size * (double)normals[i]);
         *part[p].at = next;
@@ -90,7 +90,7 @@ static double score_of(double weight, double lse)
     return weight < 0x1p-100 ? NAN : log(weight) + lse;
 }
 
-int lab_tokens_layer(struct lab_run *run, attend_context *ctx,
+int lab_tokens_layer(struct lab_session *session, attend_context *ctx,
                      const struct lab_tokens *tokens, const attend_rule *rule,
                      attend_layer_rotary rotary, const int64_t *positions,
                      const double *x, const struct lab_layer_out *out)
@@ -137,7 +137,7 @@ int lab_tokens_layer(struct lab_run *run, attend_context *ctx,
     }
     for (int c = 0; c < copies.count; c++)
         free(copies.memory[c]);
-    return status == ATTEND_OK ? 0 : lab_fail(run, "%s", err.message);
+    return status == ATTEND_OK ? 0 : lab_fail(session, "%s", err.message);
 }
 
 void lab_tokens_order(uint64_t seed, int64_t t, int64_t *order)

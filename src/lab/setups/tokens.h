@@ -7,7 +7,7 @@
 #define LAB_TOKENS_H
 
 #include "attend/layer.h"
-#include "lab/experiments/experiment.h"
+#include "lab/measure/session.h"
 
 /* X (t, d) of unit normals; W_Q, W_K, W_V (d, d), the feed-forward (d, f), (f, d). */
 struct lab_tokens {
@@ -18,7 +18,7 @@ struct lab_tokens {
 };
 
 /* Drawn from the run's seed; entries of weights have variance 1/d.  0, or -1. */
-int lab_tokens_open(struct lab_run *run, struct lab_tokens *tokens);
+int lab_tokens_open(struct lab_session *session, struct lab_tokens *tokens);
 void lab_tokens_close(struct lab_tokens *tokens);
 
 /* What a layer made of its input; arrays are the caller's, NULL where not wanted. */
@@ -30,7 +30,7 @@ struct lab_layer_out {
 };
 
 /* The layer on `x` (t, d), whose entries are rounded to the dtype.  0, or -1. */
-int lab_tokens_layer(struct lab_run *run, attend_context *ctx,
+int lab_tokens_layer(struct lab_session *session, attend_context *ctx,
                      const struct lab_tokens *tokens, const attend_rule *rule,
                      attend_layer_rotary rotary, const int64_t *positions,
                      const double *x, const struct lab_layer_out *out);

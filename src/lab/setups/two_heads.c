@@ -214,7 +214,7 @@ static struct lab_two_heads_numbers summarise(const struct lab_moments *moments,
     return numbers;
 }
 
-int lab_two_heads_measure(struct lab_run *run, const struct lab_two_heads *setup,
+int lab_two_heads_measure(struct lab_session *session, const struct lab_two_heads *setup,
                           uint64_t stream, int64_t trials,
                           struct lab_two_heads_numbers measured[2],
                           struct lab_histogram *w1)
@@ -232,7 +232,7 @@ int lab_two_heads_measure(struct lab_run *run, const struct lab_two_heads *setup
             for (int c = 0; c < 3; c++)
                 centres.m[positive][h][c] = isfinite(head.mean[c]) ? head.mean[c] : 0;
         }
-    if (lab_scene_measure(run, &scene, stream, trials, observe, &centres, 2 * VALUES,
+    if (lab_scene_measure(session, &scene, stream, trials, observe, &centres, 2 * VALUES,
                           moments, w1 ? histograms : NULL))
         return -1;
     for (int positive = 0; positive < 2; positive++)
@@ -252,15 +252,15 @@ static void observe_difference(void *arg, const struct lab_outcome *o, double *v
 }
 
 /* Of mse_one - mse_two at C: mean and standard error. */
-static int difference(struct lab_run *run, const struct lab_two_heads *setup, double C,
-                      uint64_t stream, int64_t trials, double *mean, double *se)
+static int difference(struct lab_session *session, const struct lab_two_heads *setup,
+                      double C, uint64_t stream, int64_t trials, double *mean, double *se)
 {
     struct lab_two_heads at = *setup;
     struct lab_moments moments;
 
     at.C = C;
     const struct lab_scene scene = measured_scene(&at);
-    if (lab_scene_measure(run, &scene, stream, trials, observe_difference, NULL, 1,
+    if (lab_scene_measure(session, &scene, stream, trials, observe_difference, NULL, 1,
                           &moments, NULL))
         return -1;
     *mean = moments.count > 0 ? moments.mean : NAN;
@@ -268,8 +268,9 @@ static int difference(struct lab_run *run, const struct lab_two_heads *setup, do
     return 0;
 }
 
-int lab_two_heads_crossover(struct lab_run *run, const struct lab_two_heads *setup,
-                            uint64_t stream, int64_t trials, double *C, double *se)
+int lab_two_heads_crossover(struct lab_session *session,
+                            const struct lab_two_heads *setup, uint64_t stream,
+                            int64_t trials, double *C, double *se)
 {
     enum { HALVINGS = 12 };
     const double ratio = 1.25;
@@ -278,7 +279,7 @@ int lab_two_heads_crossover(struct lab_run *run, const struct lab_two_heads *set
     *C = *se = NAN;
     /* Downwards, for the last crossing of several. */
     for (; hi > 0.2 && lo == 0; hi /= ratio) {
-        if (difference(run, setup, hi, stream, trials, &mean, se))
+        if (difference(session, setup, hi, stream, trials, &mean, se))
             return -1;
         if (isnan(mean))
             return 0;
@@ -294,7 +295,7 @@ int lab_two_heads_crossover(struct lab_run *run, const struct lab_two_heads *set
         return 0;
     for (int x = 0; x < HALVINGS; x++) {
         const double middle = (lo + hi) / 2;
-        if (difference(run, setup, middle, stream, trials, &mean, se))
+        if (difference(session, setup, middle, stream, trials, &mean, se))
             return -1;
         if (isnan(mean))
             return 0;

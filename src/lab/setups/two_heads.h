@@ -6,7 +6,7 @@
 #ifndef LAB_TWO_HEADS_H
 #define LAB_TWO_HEADS_H
 
-#include "lab/experiments/experiment.h"
+#include "lab/measure/session.h"
 #include "lab/measure/moments.h"
 #include "lab/setups/queries.h"
 #include "lab/setups/scene.h"
@@ -47,7 +47,7 @@ struct lab_two_heads_numbers lab_two_heads_theory(const struct lab_two_heads *se
  * measured[0] over all trials, measured[1] over those with <mu_a, k_a> > 0; NaN where
  * there was none.  `w1`: histogram of the weight of v_a in head 1, or NULL.
  */
-int lab_two_heads_measure(struct lab_run *run, const struct lab_two_heads *setup,
+int lab_two_heads_measure(struct lab_session *session, const struct lab_two_heads *setup,
                           uint64_t stream, int64_t trials,
                           struct lab_two_heads_numbers measured[2],
                           struct lab_histogram *w1);
@@ -56,7 +56,8 @@ int lab_two_heads_measure(struct lab_run *run, const struct lab_two_heads *setup
  * The C above which two heads have the smaller mse, found with the same keys at every
  * C; NaN where there is no such C up to 64.  0, or -1 after lab_fail().
  */
-int lab_two_heads_crossover(struct lab_run *run, const struct lab_two_heads *setup,
-                            uint64_t stream, int64_t trials, double *C, double *se);
+int lab_two_heads_crossover(struct lab_session *session,
+                            const struct lab_two_heads *setup, uint64_t stream,
+                            int64_t trials, double *C, double *se);
 
 #endif

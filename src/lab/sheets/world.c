@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 
 int lab_world_open(struct lab_world *world)
 {

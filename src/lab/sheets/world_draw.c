@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 #include "lab/measure/moments.h"
 #include "lab/measure/random.h"
 

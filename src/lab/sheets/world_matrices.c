@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 #include "lab/measure/random.h"
 
 enum { D = LAB_WORLD_D, T = LAB_WORLD_TOKENS };

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/measure/measure.h"
+#include "lab/measure/forward.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "lab/measure/crew.h"
 #include "layer/refuse.h"
 
 static attend_view view_of(const void *data, attend_dtype dtype, int64_t nb, int64_t rows,
@@ -168,201 +165,22 @@ attend_status lab_forward_as(attend_context *ctx, attend_dtype dtype,
 
 /* ---- for experiments --------------------------------------------------- */
 
-attend_context *lab_context(struct lab_run *run)
-{
-    attend_options options = attend_options_default();
-    attend_context *ctx;
-    attend_error err;
-
-    options.threads = run->threads;
-    if (attend_context_create(&ctx, &options, &err) != ATTEND_OK)
-        lab_fail(run, "%s", err.message);
-    return ctx;
-}
-
-int lab_measure(struct lab_run *run, attend_context *ctx,
+int lab_measure(struct lab_session *session, attend_context *ctx,
                 const struct lab_problem *problem)
 {
     attend_error err;
 
     if (lab_forward(ctx, problem, &err) != ATTEND_OK)
-        return lab_fail(run, "%s", err.message);
+        return lab_fail(session, "%s", err.message);
     return 0;
 }
 
-int lab_measure_scores(struct lab_run *run, attend_context *ctx, int64_t n,
+int lab_measure_scores(struct lab_session *session, attend_context *ctx, int64_t n,
                        const double *scores, struct lab_spread *spread)
 {
     const double one = 1;
     const struct lab_problem problem = {
         .nk = n, .d = 1, .q = &one, .k = scores, .scale = 1, .spread = spread};
 
-    return lab_measure(run, ctx, &problem);
-}
-
-/* ---- Monte Carlo ------------------------------------------------------- */
-
-/* Trials of a chunk; chunks are joined in their order, whoever counted them. */
-enum { CHUNK = 16 };
-
-static attend_status count_chunk(const struct lab_trials *plan, int64_t first,
-                                 int64_t end, struct lab_worker *worker,
-                                 struct lab_moments *moments)
-{
-    double values[LAB_TRIAL_VALUES_MAX];
-
-    memset(moments, 0, sizeof *moments * (size_t)plan->count);
-    for (int64_t t = first; t < end; t++) {
-        const attend_status status = plan->trial(plan->arg, worker, (uint64_t)t, values);
-        if (status != ATTEND_OK)
-            return status;
-        for (int x = 0; x < plan->count; x++)
-            if (!isnan(values[x]))
-                lab_moments_add(&moments[x], values[x]);
-    }
-    return ATTEND_OK;
-}
-
-static void close_workers(struct lab_worker *workers, int count)
-{
-    for (int w = 0; w < count; w++) {
-        attend_context_destroy(workers[w].ctx);
-        free(workers[w].scratch);
-    }
-    free(workers);
-}
-
-static struct lab_worker *open_workers(struct lab_run *run, size_t scratch)
-{
-    struct lab_worker *const workers = calloc((size_t)run->threads, sizeof *workers);
-    attend_options options = attend_options_default();
-
-    options.threads = 1;
-    for (int w = 0; workers && w < run->threads; w++) {
-        workers[w].scratch = malloc((scratch + 1) * sizeof(double));
-        if (attend_context_create(&workers[w].ctx, &options, NULL) != ATTEND_OK ||
-            !workers[w].scratch) {
-            close_workers(workers, w + 1);
-            return NULL;
-        }
-    }
-    return workers;
-}
-
-/*
- * Chunks `first` .. `first + count - 1`, worker w those with the numbers w, w + threads
- * and so on of them.  A worker leaves off when the person has had enough.
- */
-struct wave {
-    int64_t first;
-    int count;
-    struct lab_moments *moments; /* [count][LAB_TRIAL_VALUES_MAX] */
-    enum { NOT_DONE, DONE, FAILED } * state;
-};
-
-/* Chunks of a wave, of each thread: enough that waiting for the last costs little. */
-enum { WAVE_MAX = 64 };
-
-/* What the threads of a wave share. */
-struct counting {
-    const struct lab_run *run;
-    const struct lab_trials *plan;
-    struct lab_worker *workers;
-    struct wave *wave;
-};
-
-static void count_part(void *arg, int w)
-{
-    const struct counting *const all = arg;
-    const struct lab_trials *const plan = all->plan;
-    struct wave *const wave = all->wave;
-
-    for (int c = w; c < wave->count; c += all->run->threads) {
-        const int64_t from = (wave->first + c) * CHUNK;
-        const int64_t end = from + CHUNK < plan->trials ? from + CHUNK : plan->trials;
-        wave->state[c] = NOT_DONE;
-        if (lab_stopped(all->run))
-            continue;
-        const attend_status status =
-            count_chunk(plan, from, end, &all->workers[w],
-                        wave->moments + (size_t)c * LAB_TRIAL_VALUES_MAX);
-        wave->state[c] = status == ATTEND_OK ? DONE : FAILED;
-    }
-}
-
-static void count_wave(const struct lab_run *run, const struct lab_trials *plan,
-                       struct lab_worker *workers, struct wave *wave)
-{
-    struct counting all = {.run = run, .plan = plan, .workers = workers, .wave = wave};
-
-    lab_crew(wave->count < run->threads ? wave->count : run->threads, count_part, &all);
-}
-
-static int join_wave(struct lab_run *run, const struct lab_trials *plan,
-                     const struct lab_worker *workers, const struct wave *wave,
-                     struct lab_moments *moments)
-{
-    for (int c = 0; c < wave->count; c++) {
-        if (wave->state[c] == FAILED)
-            return lab_fail(run, "%s", workers[c % run->threads].err.message);
-        for (int x = 0; wave->state[c] == DONE && x < plan->count; x++)
-            lab_moments_join(&moments[x], &wave->moments[c * LAB_TRIAL_VALUES_MAX + x]);
-    }
-    return 0;
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int count_all(struct lab_run *run, const struct lab_trials *plan,
-                     struct lab_worker *workers, struct wave *wave,
-                     struct lab_moments *moments)
-{
-    const int64_t chunks = (plan->trials + CHUNK - 1) / CHUNK;
-    int width = run->threads;
-
-    for (wave->first = 0; wave->first < chunks && !lab_stopped(run);
-         wave->first += wave->count) {
-        const double start = seconds();
-        wave->count = chunks - wave->first < width ? (int)(chunks - wave->first) : width;
-        count_wave(run, plan, workers, wave);
-        if (join_wave(run, plan, workers, wave, moments))
-            return -1;
-        const int64_t done = (wave->first + wave->count) * CHUNK;
-        if (run->progress)
-            run->progress(run->user, done < plan->trials ? done : plan->trials,
-                          plan->trials);
-        /* Wide waves waste less, narrow ones show progress: which it is changes no
-         * result. */
-        if (seconds() - start < 0.05 && width < WAVE_MAX * run->threads)
-            width *= 2;
-    }
-    return 0;
-}
-
-int lab_measure_trials(struct lab_run *run, const struct lab_trials *plan,
-                       struct lab_moments *moments)
-{
-    const size_t most = (size_t)run->threads * 2 * WAVE_MAX;
-    struct lab_worker *const workers = open_workers(run, plan->scratch);
-    struct wave wave = {.moments =
-                            malloc(most * LAB_TRIAL_VALUES_MAX * sizeof *wave.moments),
-                        .state = calloc(most, sizeof *wave.state)};
-    int failed = !workers || !wave.moments || !wave.state;
-
-    memset(moments, 0, sizeof *moments * (size_t)plan->count);
-    if (failed)
-        lab_fail(run, "memory is short");
-    else
-        failed = count_all(run, plan, workers, &wave, moments);
-    if (workers)
-        close_workers(workers, run->threads);
-    free(wave.moments);
-    free(wave.state);
-    return failed ? -1 : 0;
+    return lab_measure(session, ctx, &problem);
 }

@@ -8,7 +8,7 @@
 #define LAB_JUDGE_H
 
 #include "lab/sheets/sheets.h"
-#include "lab/sheets/world.h"
+#include "lab/sheets/exercise.h"
 
 /* What was found at one point. */
 struct lab_reading {

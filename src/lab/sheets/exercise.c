@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The world without noise: softmax through the engine, and the pair of wanted keys. */
-#include "lab/sheets/world.h"
+#include "lab/sheets/exercise.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bases to extract from, and tokens to permute. */
-#include "lab/sheets/world.h"
+#include "lab/sheets/exercise.h"
 
 #include <math.h>
 #include <string.h>

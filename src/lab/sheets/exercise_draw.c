@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The world with noise: keys are drawn, every draw goes through the engine. */
-#include "lab/sheets/world.h"
+#include "lab/sheets/exercise.h"
 
 #include <math.h>
 #include <stdlib.h>

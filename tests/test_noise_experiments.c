@@ -57,8 +57,8 @@ static void brute_force(const struct attendi_theory_score_kind *law, double rest
 TEST(moments_of_three_noisy_keys_and_many_sure_ones)
 {
     struct attendi_theory_score_kind law[4] = {
-        attendi_theory_score_kind(1, 2, 1.5), attendi_theory_score_kind(1, 1.5, 0.3),
-        attendi_theory_score_kind(1, 0, 1), attendi_theory_score_kind(7, -0.5, 0)};
+        attendi_theory_plain_kind(1, 2, 1.5), attendi_theory_plain_kind(1, 1.5, 0.3),
+        attendi_theory_plain_kind(1, 0, 1), attendi_theory_plain_kind(7, -0.5, 0)};
     double mean[4], square[4], expected_mean, expected_square;
 
     for (int capped = 0; capped <= 1; capped++) {
@@ -78,9 +78,9 @@ TEST(moments_of_three_noisy_keys_and_many_sure_ones)
 
 TEST(moments_of_sure_scores_are_the_softmax)
 {
-    const struct attendi_theory_score_kind law[] = {attendi_theory_score_kind(1, 30, 0),
-                                                    attendi_theory_score_kind(2, -3, 0),
-                                                    attendi_theory_score_kind(1e6, 0, 0)};
+    const struct attendi_theory_score_kind law[] = {attendi_theory_plain_kind(1, 30, 0),
+                                                    attendi_theory_plain_kind(2, -3, 0),
+                                                    attendi_theory_plain_kind(1e6, 0, 0)};
     const double sum = exp(30) + 2 * exp(-3) + 1e6;
     double mean[3], square[3];
 
@@ -96,8 +96,8 @@ TEST(moments_of_sure_scores_are_the_softmax)
 /* With a wide score against a sure one, the weight is P(above) and little else. */
 TEST(moments_given_an_interval)
 {
-    struct attendi_theory_score_kind law[2] = {attendi_theory_score_kind(1, 100, 200),
-                                               attendi_theory_score_kind(1, 0, 0)};
+    struct attendi_theory_score_kind law[2] = {attendi_theory_plain_kind(1, 100, 200),
+                                               attendi_theory_plain_kind(1, 0, 0)};
     double mean[2], square[2];
 
     law[0].lo = 0;
@@ -121,10 +121,10 @@ TEST(moments_given_an_interval)
 TEST(moments_refuse)
 {
     const struct attendi_theory_score_kind bad[] = {
-        attendi_theory_score_kind(0, 0, 1),
-        attendi_theory_score_kind(1, NAN, 1),
-        attendi_theory_score_kind(1, 0, -1),
-        attendi_theory_score_kind(1, 0, 1e9),
+        attendi_theory_plain_kind(0, 0, 1),
+        attendi_theory_plain_kind(1, NAN, 1),
+        attendi_theory_plain_kind(1, 0, -1),
+        attendi_theory_plain_kind(1, 0, 1e9),
         {.keys = 1, .sd = 1, .lo = 2, .hi = 1}};
     double mean[1], square[1];
 
@@ -302,7 +302,8 @@ TEST(errors_of_one_and_two_heads_on_the_engine)
     CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
     for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
         struct lab_pair_mse mse;
-        const int failed = lab_pair_mse(&session, ctx, known[x].n, known[x].C, 0.5, &mse);
+        const int failed =
+            lab_pair_measure_mse(&session, ctx, known[x].n, known[x].C, 0.5, &mse);
         if (failed || !is_near(mse.one, known[x].one, 5.1e-5) ||
             !is_near(mse.two, known[x].two, 5.1e-5))
             test_fail(__FILE__, __LINE__, "mse", "n %g, C %g: %g, %g", known[x].n,

@@ -22,7 +22,7 @@ struct points {
     double *first, *second; /* sum_{j <= i} weight e^(k (score_j - score_i)), k = 1, 2 */
 };
 
-struct attendi_theory_score_kind attendi_theory_score_kind(double keys, double mean,
+struct attendi_theory_score_kind attendi_theory_plain_kind(double keys, double mean,
                                                            double sd)
 {
     return (struct attendi_theory_score_kind){

@@ -25,7 +25,7 @@ struct attendi_theory_score_kind {
 };
 
 /* `keys` keys with scores N(mean, sd^2), nothing more. */
-struct attendi_theory_score_kind attendi_theory_score_kind(double keys, double mean,
+struct attendi_theory_score_kind attendi_theory_plain_kind(double keys, double mean,
                                                            double sd);
 
 /*

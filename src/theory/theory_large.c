@@ -36,7 +36,7 @@ static int is_random(double n, double S)
 
 double attend_theory_random_sum_squares(double n, double S)
 {
-    const struct attendi_theory_score_kind kind = attendi_theory_score_kind(n, 0.0, S);
+    const struct attendi_theory_score_kind kind = attendi_theory_plain_kind(n, 0.0, S);
     double mean, second;
 
     if (!is_random(n, S) || attendi_theory_score_moments(&kind, 1, &mean, &second) != 0)
@@ -46,7 +46,7 @@ double attend_theory_random_sum_squares(double n, double S)
 
 double attend_theory_random_entropy(double n, double S)
 {
-    const struct attendi_theory_score_kind kind = attendi_theory_score_kind(n, 0.0, S);
+    const struct attendi_theory_score_kind kind = attendi_theory_plain_kind(n, 0.0, S);
 
     /* H = ln Z - sum p s, and E[p s] = S^2 E[dp/ds] = S^2 E[p (1 - p)]. */
     return is_random(n, S) ? attendi_theory_score_log_sum(&kind) -

@@ -288,7 +288,7 @@ static attend_theory_output one_head(const attend_theory_scene *scene,
     double second[KINDS];
 
     for (int k = 0; k < kinds; k++) {
-        kind[k] = attendi_theory_score_kind(
+        kind[k] = attendi_theory_plain_kind(
             k == ATTEND_THEORY_REST ? scene->n - 2.0 : 1.0,
             scene->tau * coefficient(q, k),
             sqrt(attend_theory_score_covariance(scene, q, q, k)));

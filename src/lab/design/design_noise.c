@@ -73,7 +73,7 @@ int lab_design_moments(const struct lab_design_request *request,
         if (i && !by_law(&laws[i - 1], &laws[i]))
             classes[count - 1].keys += 1;
         else
-            classes[count++] = attendi_theory_score_kind(1, laws[i].mean, laws[i].sd);
+            classes[count++] = attendi_theory_plain_kind(1, laws[i].mean, laws[i].sd);
     }
     failed = failed || attendi_theory_score_moments(classes, count, moments, moments + n);
     for (size_t i = 0, c = 0; i < n && !failed; i++) {

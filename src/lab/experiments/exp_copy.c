@@ -61,7 +61,7 @@ static const struct lab_flag flags[] = {
      .help = "type of Q, K and V for p_top and error_norm"},
 };
 
-/* A world of keys at other parameters than the run's. */
+/* Parameters of one copy: those of the run, or of a sweep. */
 struct point {
     int64_t n, d;
     double beta, tau, norm, cosine;

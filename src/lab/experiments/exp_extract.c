@@ -65,7 +65,7 @@ static const char *const quantities[METHODS] = {"error_transpose", "error_produc
  * others of random direction.  `a` and `b` have orthonormal columns, `skewed` spans what
  * `a` spans with columns that are neither orthogonal nor of norm 1.
  */
-struct world {
+struct setup {
     int64_t d, m, p, n;
     double angle, beta;
     double *a, *b, *skewed; /* [d][m], [d][p], [d][m] */
@@ -77,21 +77,21 @@ struct world {
 };
 
 /* Columns of A are the frame's first m, those of B leave them by the angle. */
-static void fill_bases(const struct lab_run *run, struct world *world)
+static void fill_bases(const struct lab_run *run, struct setup *setup)
 {
-    const int64_t d = world->d, m = world->m, p = world->p;
-    const double turn = world->angle * pi / 180;
+    const int64_t d = setup->d, m = setup->m, p = setup->p;
+    const double turn = setup->angle * pi / 180;
     /* Exactly orthogonal at 90 degrees, where cos(pi/2) is not exactly 0. */
-    const double along = world->angle == 90 ? 0 : cos(turn), across = sin(turn);
-    double *const frame = world->value; /* [m + p][d], before the values are there */
+    const double along = setup->angle == 90 ? 0 : cos(turn), across = sin(turn);
+    double *const frame = setup->value; /* [m + p][d], before the values are there */
     double mix[128];
 
     lab_random_frame(&run->session, FRAME_STREAM, frame, m + p, d);
     for (int64_t c = 0; c < d; c++) {
         for (int64_t i = 0; i < m; i++)
-            world->a[c * m + i] = frame[i * d + c];
+            setup->a[c * m + i] = frame[i * d + c];
         for (int64_t i = 0; i < p; i++)
-            world->b[c * p + i] =
+            setup->b[c * p + i] =
                 i < m ? along * frame[i * d + c] + across * frame[(m + i) * d + c]
                       : frame[(m + i) * d + c];
     }
@@ -99,134 +99,134 @@ static void fill_bases(const struct lab_run *run, struct world *world)
         lab_normals(run->session.seed, MIX_STREAM, (uint64_t)(i * m), mix, m);
         mix[i] += 3; /* well-conditioned */
         for (int64_t c = 0; c < d; c++)
-            world->skewed[c * m + i] = lab_dot(world->a + c * m, mix, m);
+            setup->skewed[c * m + i] = lab_dot(setup->a + c * m, mix, m);
     }
 }
 
-static void fill_values(const struct lab_run *run, struct world *world)
+static void fill_values(const struct lab_run *run, struct setup *setup)
 {
-    const int64_t d = world->d, m = world->m, p = world->p;
+    const int64_t d = setup->d, m = setup->m, p = setup->p;
     double x[128], y[128];
 
     lab_normals(run->session.seed, COORDINATE_STREAM, 0, x, m);
     lab_normals(run->session.seed, COORDINATE_STREAM, 128, y, p);
     lab_unit(x, m);
     lab_unit(y, p);
-    world->shared = lab_norm(y, m < p ? m : p);
+    setup->shared = lab_norm(y, m < p ? m : p);
     for (int64_t c = 0; c < d; c++) {
-        world->value[c] = lab_dot(world->a + c * m, x, m);
-        world->value[d + c] = lab_dot(world->b + c * p, y, p);
+        setup->value[c] = lab_dot(setup->a + c * m, x, m);
+        setup->value[d + c] = lab_dot(setup->b + c * p, y, p);
     }
-    lab_normals(run->session.seed, OTHER_STREAM, 0, world->value + 2 * d,
-                (world->n - 2) * d);
-    for (int64_t i = 2; i < world->n; i++)
-        lab_unit(world->value + i * d, d);
+    lab_normals(run->session.seed, OTHER_STREAM, 0, setup->value + 2 * d,
+                (setup->n - 2) * d);
+    for (int64_t i = 2; i < setup->n; i++)
+        lab_unit(setup->value + i * d, d);
 }
 
-static int open_world(struct lab_run *run, struct world *world)
+static int open_setup(struct lab_run *run, struct setup *setup)
 {
-    const int64_t d = world->d, m = world->m, p = world->p, n = world->n;
+    const int64_t d = setup->d, m = setup->m, p = setup->p, n = setup->n;
     const int64_t rows = n > m + p ? n : m + p;
 
-    world->room = calloc((size_t)(d * (2 * m + p + rows + d + 2)), sizeof(double));
-    if (!world->room)
+    setup->room = calloc((size_t)(d * (2 * m + p + rows + d + 2)), sizeof(double));
+    if (!setup->room)
         return lab_fail(&run->session, "memory is short");
-    world->a = world->room;
-    world->b = world->a + d * m;
-    world->skewed = world->b + d * p;
-    world->value = world->skewed + d * m;
-    world->matrix = world->value + d * rows;
-    world->ideal = world->matrix + d * d;
-    world->found = world->ideal + d;
-    fill_bases(run, world);
-    fill_values(run, world);
+    setup->a = setup->room;
+    setup->b = setup->a + d * m;
+    setup->skewed = setup->b + d * p;
+    setup->value = setup->skewed + d * m;
+    setup->matrix = setup->value + d * rows;
+    setup->ideal = setup->matrix + d * d;
+    setup->found = setup->ideal + d;
+    fill_bases(run, setup);
+    fill_values(run, setup);
     return 0;
 }
 
 /* A^T has m rows, not d: what it gives stands in the first m of d entries. */
-static void fill_transpose(struct world *world)
+static void fill_transpose(struct setup *setup)
 {
-    const int64_t d = world->d, m = world->m;
+    const int64_t d = setup->d, m = setup->m;
 
-    memset(world->matrix, 0, sizeof(double) * (size_t)(d * d));
+    memset(setup->matrix, 0, sizeof(double) * (size_t)(d * d));
     for (int64_t i = 0; i < m; i++)
         for (int64_t c = 0; c < d; c++)
-            world->matrix[i * d + c] = world->a[c * m + i];
+            setup->matrix[i * d + c] = setup->a[c * m + i];
 }
 
-static int fill_matrix(struct world *world, enum method method)
+static int fill_matrix(struct setup *setup, enum method method)
 {
-    const int64_t d = world->d, m = world->m;
+    const int64_t d = setup->d, m = setup->m;
 
     switch (method) {
     case TRANSPOSE:
-        fill_transpose(world);
+        fill_transpose(setup);
         return 0;
     case PRODUCT:
-        return attend_theory_extract_orthonormal(world->a, d, m, world->matrix);
+        return attend_theory_extract_orthonormal(setup->a, d, m, setup->matrix);
     case SKEWED:
-        return attend_theory_extract_orthonormal(world->skewed, d, m, world->matrix);
+        return attend_theory_extract_orthonormal(setup->skewed, d, m, setup->matrix);
     case PROJECTOR:
-        return attend_theory_extract_projector(world->skewed, d, m, world->matrix);
+        return attend_theory_extract_projector(setup->skewed, d, m, setup->matrix);
     case OBLIQUE:
     case METHODS:
         break;
     }
-    return attend_theory_extract_oblique(world->skewed, m, world->b, world->p, d,
-                                         world->matrix);
+    return attend_theory_extract_oblique(setup->skewed, m, setup->b, setup->p, d,
+                                         setup->matrix);
 }
 
 /* |2 M c - v_a|. */
-static double error_at(const struct world *world, const double *c)
+static double error_at(const struct setup *setup, const double *c)
 {
     double sum = 0;
 
-    for (int64_t r = 0; r < world->d; r++) {
+    for (int64_t r = 0; r < setup->d; r++) {
         const double off =
-            2 * lab_dot(world->matrix + r * world->d, c, world->d) - world->value[r];
+            2 * lab_dot(setup->matrix + r * setup->d, c, setup->d) - setup->value[r];
         sum += off * off;
     }
     return sqrt(sum);
 }
 
 /* c as the theory of averages has it, and as the engine gives it. */
-static int average(struct lab_run *run, attend_context *ctx, struct world *world)
+static int average(struct lab_run *run, attend_context *ctx, struct setup *setup)
 {
-    const int64_t n = world->n, d = world->d;
-    const double wanted = attend_theory_average_weight((double)n, 2, world->beta);
-    const double leak = attend_theory_average_leak((double)n, 2, world->beta);
+    const int64_t n = setup->n, d = setup->d;
+    const double wanted = attend_theory_average_weight((double)n, 2, setup->beta);
+    const double leak = attend_theory_average_leak((double)n, 2, setup->beta);
     double *const key = malloc(sizeof(double) * (size_t)(n * n + n));
 
     for (int64_t c = 0; c < d; c++) {
-        world->ideal[c] = 0;
+        setup->ideal[c] = 0;
         for (int64_t i = 0; i < n; i++)
-            world->ideal[c] +=
-                (i < 2 ? wanted : leak / (double)(n - 2)) * world->value[i * d + c];
+            setup->ideal[c] +=
+                (i < 2 ? wanted : leak / (double)(n - 2)) * setup->value[i * d + c];
     }
     if (!key)
         return lab_fail(&run->session, "memory is short");
     double *const query = key + n * n;
     lab_random_frame(&run->session, KEY_STREAM, key, n, n);
     for (int64_t c = 0; c < n; c++)
-        query[c] = world->beta * (key[c] + key[n + c]);
+        query[c] = setup->beta * (key[c] + key[n + c]);
     const int failed = lab_measure(&run->session, ctx,
                                    &(struct lab_problem){.nk = n,
                                                          .d = n,
                                                          .dv = d,
                                                          .q = query,
                                                          .k = key,
-                                                         .v = world->value,
+                                                         .v = setup->value,
                                                          .scale = 1,
-                                                         .out = world->found});
+                                                         .out = setup->found});
     free(key);
     return failed;
 }
 
 /* ---- rows, sweep, figure ----------------------------------------------- */
 
-static struct world world_of(const struct lab_run *run)
+static struct setup setup_of(const struct lab_run *run)
 {
-    return (struct world){.d = lab_integer(run, "d"),
+    return (struct setup){.d = lab_integer(run, "d"),
                           .m = lab_integer(run, "m"),
                           .p = lab_integer(run, "p"),
                           .n = lab_integer(run, "n"),
@@ -236,17 +236,17 @@ static struct world world_of(const struct lab_run *run)
 
 static int own_rows(struct lab_run *run, attend_context *ctx)
 {
-    struct world world = world_of(run);
-    int failed = open_world(run, &world) || average(run, ctx, &world);
+    struct setup setup = setup_of(run);
+    int failed = open_setup(run, &setup) || average(run, ctx, &setup);
 
     for (int method = 0; !failed && method < METHODS; method++) {
-        if (fill_matrix(&world, (enum method)method))
+        if (fill_matrix(&setup, (enum method)method))
             failed = lab_fail(&run->session, "A and B are dependent");
         else
-            lab_emit_exact(run, quantities[method], error_at(&world, world.ideal),
-                           error_at(&world, world.found), 0);
+            lab_emit_exact(run, quantities[method], error_at(&setup, setup.ideal),
+                           error_at(&setup, setup.found), 0);
     }
-    free(world.room);
+    free(setup.room);
     return failed ? -1 : 0;
 }
 
@@ -259,48 +259,48 @@ static int sweep_angle(struct lab_run *run, attend_context *ctx, enum method met
 {
     struct lab_series *const line = lab_series_add(
         figure, LAB_LINE, method == OBLIQUE ? "theory, oblique" : "theory, A A⁺");
-    struct world world = world_of(run);
+    struct setup setup = setup_of(run);
     int failed = 0;
 
-    for (world.angle = 1; world.angle <= 90; world.angle++)
-        lab_series_point(line, world.angle,
-                         method == OBLIQUE ? 0 : cos(world.angle * pi / 180), 0);
+    for (setup.angle = 1; setup.angle <= 90; setup.angle++)
+        lab_series_point(line, setup.angle,
+                         method == OBLIQUE ? 0 : cos(setup.angle * pi / 180), 0);
     struct lab_series *const points = lab_series_add(
         figure, LAB_POINTS, method == OBLIQUE ? "measured, oblique" : "measured, A A⁺");
-    world.n = 2;
-    for (world.angle = 5; !failed && world.angle <= 90; world.angle += 5) {
+    setup.n = 2;
+    for (setup.angle = 5; !failed && setup.angle <= 90; setup.angle += 5) {
         struct lab_row row = lab_row_init(run, quantities[method]);
-        failed = open_world(run, &world) || average(run, ctx, &world);
-        if (!failed && fill_matrix(&world, method))
+        failed = open_setup(run, &setup) || average(run, ctx, &setup);
+        if (!failed && fill_matrix(&setup, method))
             failed = lab_fail(&run->session, "A and B are dependent");
         if (!failed) {
-            row.theory = method == OBLIQUE || world.angle == 90
+            row.theory = method == OBLIQUE || setup.angle == 90
                              ? 0
-                             : cos(world.angle * pi / 180) * world.shared;
-            row.measured = error_at(&world, world.found);
-            lab_row_set(&row, "angle", world.angle);
+                             : cos(setup.angle * pi / 180) * setup.shared;
+            row.measured = error_at(&setup, setup.found);
+            lab_row_set(&row, "angle", setup.angle);
             lab_row_set(&row, "n", 2);
             lab_emit(run, &row);
-            lab_series_point(points, world.angle, row.measured / world.shared, 0);
+            lab_series_point(points, setup.angle, row.measured / setup.shared, 0);
         }
-        free(world.room);
+        free(setup.room);
     }
     return failed ? -1 : 0;
 }
 
 /* Takes from every unwanted value its part in A. */
-static void clear_others(struct world *world)
+static void clear_others(struct setup *setup)
 {
-    const int64_t d = world->d, m = world->m;
+    const int64_t d = setup->d, m = setup->m;
 
-    for (int64_t i = 2; i < world->n; i++) {
-        double *const v = world->value + i * d;
+    for (int64_t i = 2; i < setup->n; i++) {
+        double *const v = setup->value + i * d;
         for (int64_t k = 0; k < m; k++) {
             double along = 0;
             for (int64_t c = 0; c < d; c++)
-                along += world->a[c * m + k] * v[c];
+                along += setup->a[c * m + k] * v[c];
             for (int64_t c = 0; c < d; c++)
-                v[c] -= along * world->a[c * m + k];
+                v[c] -= along * setup->a[c * m + k];
         }
     }
 }
@@ -312,7 +312,7 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
         lab_figure_add(run->figures, "Extraction from the average at finite scale",
                        "β (query scale)", "|2 M c - v_a|");
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
-    struct world world = world_of(run);
+    struct setup setup = setup_of(run);
     int failed = 0;
 
     if (figure) {
@@ -320,31 +320,31 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
         snprintf(figure->caption, sizeof figure->caption,
                  "n = %lld, A orthogonal to all other values: the error is the leak of "
                  "the average.",
-                 (long long)world.n);
+                 (long long)setup.n);
     }
     for (double beta = 0; beta <= 15; beta += 0.25)
-        lab_series_point(series, beta, attend_theory_extract_error((double)world.n, beta),
+        lab_series_point(series, beta, attend_theory_extract_error((double)setup.n, beta),
                          0);
     series = lab_series_add(figure, LAB_POINTS, "measured");
-    world.angle = 90;
-    for (world.beta = 0; !failed && world.beta <= 15; world.beta += 2.5) {
+    setup.angle = 90;
+    for (setup.beta = 0; !failed && setup.beta <= 15; setup.beta += 2.5) {
         struct lab_row row = lab_row_init(run, "error_leak");
-        failed = open_world(run, &world);
+        failed = open_setup(run, &setup);
         if (!failed) {
-            clear_others(&world);
-            failed = average(run, ctx, &world);
+            clear_others(&setup);
+            failed = average(run, ctx, &setup);
         }
-        if (!failed && fill_matrix(&world, PROJECTOR))
+        if (!failed && fill_matrix(&setup, PROJECTOR))
             failed = lab_fail(&run->session, "the columns of A are dependent");
         if (!failed) {
-            row.theory = attend_theory_extract_error((double)world.n, world.beta);
-            row.measured = error_at(&world, world.found);
+            row.theory = attend_theory_extract_error((double)setup.n, setup.beta);
+            row.measured = error_at(&setup, setup.found);
             lab_row_set(&row, "angle", 90);
-            lab_row_set(&row, "beta", world.beta);
+            lab_row_set(&row, "beta", setup.beta);
             lab_emit(run, &row);
-            lab_series_point(series, world.beta, row.measured, 0);
+            lab_series_point(series, setup.beta, row.measured, 0);
         }
-        free(world.room);
+        free(setup.room);
     }
     return failed ? -1 : 0;
 }

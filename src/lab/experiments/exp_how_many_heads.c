@@ -67,8 +67,8 @@ static double mse_theory(const struct setting *s, int positive)
 {
     const double own = targets_of_head(s), queries = queries_of(s);
     struct attendi_theory_score_kind classes[2] = {
-        attendi_theory_score_kind(own, s->C, s->C * sqrt(s->sigma2)),
-        attendi_theory_score_kind(fmax(1, s->n - own), 0, 0)};
+        attendi_theory_plain_kind(own, s->C, s->C * sqrt(s->sigma2)),
+        attendi_theory_plain_kind(fmax(1, s->n - own), 0, 0)};
     const int count = s->n > own ? 2 : 1;
     double mean[2] = {0}, square[2] = {0};
 

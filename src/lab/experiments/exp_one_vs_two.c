@@ -121,7 +121,8 @@ static int slope(struct lab_run *run, attend_context *ctx, double n, double C,
 
     *value = 0;
     for (int x = 0; x < 4; x++) {
-        if (lab_pair_mse(&run->session, ctx, n, C * exp(step * at[x]), sigma2, &mse))
+        if (lab_pair_measure_mse(&run->session, ctx, n, C * exp(step * at[x]), sigma2,
+                                 &mse))
             return -1;
         *value += weight[x] * mse.one / (12 * step);
     }
@@ -132,7 +133,7 @@ static int difference(struct lab_run *run, attend_context *ctx, double n, double
                       double sigma2, double *value)
 {
     struct lab_pair_mse mse;
-    const int failed = lab_pair_mse(&run->session, ctx, n, C, sigma2, &mse);
+    const int failed = lab_pair_measure_mse(&run->session, ctx, n, C, sigma2, &mse);
 
     *value = mse.one - mse.two;
     return failed;
@@ -215,7 +216,7 @@ static int find_scales(struct lab_run *run, attend_context *ctx, double n, doubl
         last_rise(run, ctx, difference, n, sigma2, crossover))
         return -1;
     if (isfinite(best) && isfinite(best_theory)) {
-        if (lab_pair_mse(&run->session, ctx, n, best, sigma2, &mse))
+        if (lab_pair_measure_mse(&run->session, ctx, n, best, sigma2, &mse))
             return -1;
         emit_found(run, "best_C_one", n, best_theory, best, 1);
         emit_found(run, "best_mse_one", n, least, mse.one, 0);
@@ -327,7 +328,7 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
         heat->x[x] = by_n ? n : sigma2;
         for (int y = 0; y < MAP_SCALES; y++) {
             heat->y[y] = map_scale(y);
-            if (lab_pair_mse(&run->session, ctx, n, heat->y[y], sigma2, &mse))
+            if (lab_pair_measure_mse(&run->session, ctx, n, heat->y[y], sigma2, &mse))
                 return -1;
             heat->value[y * MAP_STEPS + x] = fmax(-2, fmin(2, log10(mse.two / mse.one)));
         }

@@ -73,37 +73,37 @@ static int make_queries(const struct setting *s, attend_theory_query query[2])
 
 /* ---- theory -------------------------------------------------------------- */
 
-static attend_theory_scene world_of(const struct setting *s)
+static attend_theory_scene scene_of(const struct setting *s)
 {
-    attend_theory_scene world = attend_theory_scene_exercise(s->n, 0, 0);
+    attend_theory_scene scene = attend_theory_scene_exercise(s->n, 0, 0);
 
-    world.alpha = s->alpha;
-    world.softcap = s->remedy == CAP ? s->cap : 0;
+    scene.alpha = s->alpha;
+    scene.softcap = s->remedy == CAP ? s->cap : 0;
     for (int x = 0; x < s->noisy; x++)
-        world.sigma2[x] = s->sigma2;
-    return world;
+        scene.sigma2[x] = s->sigma2;
+    return scene;
 }
 
 static attend_theory_output theory_of(const struct setting *s)
 {
-    const attend_theory_scene world = world_of(s);
+    const attend_theory_scene scene = scene_of(s);
     attend_theory_query query[2];
     const int heads = make_queries(s, query);
 
-    return s->remedy == QK_NORM ? attend_theory_unit_keys(&world, query[0])
-                                : attend_theory_heads(&world, query, heads);
+    return s->remedy == QK_NORM ? attend_theory_unit_keys(&scene, query[0])
+                                : attend_theory_heads(&scene, query, heads);
 }
 
 /* The class of one kind of key in one head, alpha = 0; key a points backwards. */
 static struct attendi_theory_score_kind lost_class(const struct setting *s,
-                                                   const attend_theory_scene *world,
+                                                   const attend_theory_scene *scene,
                                                    double coefficient, int kind)
 {
     const double count = kind == ATTEND_THEORY_REST ? s->n - 2 : 1;
-    struct attendi_theory_score_kind class = attendi_theory_score_kind(
-        count, coefficient, fabs(coefficient) * sqrt(world->sigma2[kind]));
+    struct attendi_theory_score_kind class = attendi_theory_plain_kind(
+        count, coefficient, fabs(coefficient) * sqrt(scene->sigma2[kind]));
 
-    class.softcap = world->softcap;
+    class.softcap = scene->softcap;
     if (kind == ATTEND_THEORY_A && coefficient > 0)
         class.hi = 0;
     if (kind == ATTEND_THEORY_A && coefficient < 0)
@@ -117,7 +117,7 @@ static struct attendi_theory_score_kind lost_class(const struct setting *s,
  */
 static void lost_theory(const struct setting *s, double *b, double *others)
 {
-    const attend_theory_scene world = world_of(s);
+    const attend_theory_scene scene = scene_of(s);
     attend_theory_query query[2];
     const int heads = make_queries(s, query);
 
@@ -125,11 +125,11 @@ static void lost_theory(const struct setting *s, double *b, double *others)
     for (int h = 0; h < heads; h++) {
         double mean[3], square[3];
         struct attendi_theory_score_kind classes[3] = {
-            lost_class(s, &world, query[h].a, ATTEND_THEORY_A),
-            lost_class(s, &world, query[h].b, ATTEND_THEORY_B),
-            lost_class(s, &world, query[h].rest, ATTEND_THEORY_REST)};
+            lost_class(s, &scene, query[h].a, ATTEND_THEORY_A),
+            lost_class(s, &scene, query[h].b, ATTEND_THEORY_B),
+            lost_class(s, &scene, query[h].rest, ATTEND_THEORY_REST)};
         if (s->remedy == QK_NORM && s->noisy == LAB_NOISY_A)
-            classes[0] = attendi_theory_score_kind(1, -s->C, 0);
+            classes[0] = attendi_theory_plain_kind(1, -s->C, 0);
         else if (s->remedy == QK_NORM)
             classes[0].keys = NAN;
         if (s->alpha > 0 || attendi_theory_score_moments(classes, 3, mean, square))

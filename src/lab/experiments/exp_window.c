@@ -42,13 +42,13 @@ static struct lab_scene make_scene(const struct lab_run *run, int64_t n, double 
 
 static attend_theory_output theory_of(const struct lab_scene *scene)
 {
-    const attend_theory_scene world = {.n = (double)scene->n,
-                                       .tau = scene->tau,
-                                       .alpha = scene->alpha,
-                                       .sigma2 = {scene->sigma2, 0, 0}};
+    const attend_theory_scene theory = {.n = (double)scene->n,
+                                        .tau = scene->tau,
+                                        .alpha = scene->alpha,
+                                        .sigma2 = {scene->sigma2, 0, 0}};
 
     return attend_theory_head(
-        &world, (attend_theory_query){scene->query[0][0], scene->query[0][1], 0});
+        &theory, (attend_theory_query){scene->query[0][0], scene->query[0][1], 0});
 }
 
 /* The law of p_a / (p_a + p_b). */
@@ -134,8 +134,8 @@ static int window_ends(struct lab_run *run)
         const attend_theory_query query = {least, least, 0};
         attend_context *const ctx = lab_context(&run->session);
         double weights[3];
-        const int failed = !ctx || lab_pair_weights(&run->session, ctx, (double)n, tau,
-                                                    &query, 1, &gamma, 1, weights);
+        const int failed = !ctx || lab_pair_attend(&run->session, ctx, (double)n, tau,
+                                                   &query, 1, &gamma, 1, weights);
         attend_context_destroy(ctx);
         if (failed)
             return -1;

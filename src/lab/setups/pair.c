@@ -8,9 +8,9 @@
 
 enum { A, B, REST, KINDS };
 
-int lab_pair_weights(struct lab_session *session, attend_context *ctx, double n,
-                     double tau, const attend_theory_query *queries, int count,
-                     const double *gamma, int64_t trials, double *weights)
+int lab_pair_attend(struct lab_session *session, attend_context *ctx, double n,
+                    double tau, const attend_theory_query *queries, int count,
+                    const double *gamma, int64_t trials, double *weights)
 {
     const size_t q_size = (size_t)trials * (size_t)count * KINDS;
     const size_t k_size = (size_t)trials * KINDS * KINDS;
@@ -62,8 +62,8 @@ static double squared_error(const double *weights, int heads, double n)
  * The integrand is a smooth function of C gamma times the Gaussian: equal steps of 0.6
  * in C gamma and of 1/2 in z leave errors of e^-33.
  */
-int lab_pair_mse(struct lab_session *session, attend_context *ctx, double n, double C,
-                 double sigma2, struct lab_pair_mse *mse)
+int lab_pair_measure_mse(struct lab_session *session, attend_context *ctx, double n,
+                         double C, double sigma2, struct lab_pair_mse *mse)
 {
     const double sigma = sqrt(sigma2), z_max = 9;
     const double step = fmin(0.5, 0.6 / (C * sigma));
@@ -78,7 +78,7 @@ int lab_pair_mse(struct lab_session *session, attend_context *ctx, double n, dou
     for (int64_t t = 0; t < trials; t++)
         gamma[t] = 1 + sigma * step * (double)(t - half);
     const int failed =
-        lab_pair_weights(session, ctx, n, 1, queries, 3, gamma, trials, weights);
+        lab_pair_attend(session, ctx, n, 1, queries, 3, gamma, trials, weights);
     double sum = 0;
     *mse = (struct lab_pair_mse){0};
     for (int64_t t = 0; t < trials && !failed; t++) {

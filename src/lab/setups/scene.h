@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exercise's world.  n keys k_i ~ N(mu_i, alpha I + s_i mu_i mu_i^T) with
+ * A scene: n keys k_i ~ N(mu_i, alpha I + s_i mu_i mu_i^T) with
  * orthonormal means mu_i, s_i = sigma2 for the noisy keys and 0 for the others;
  * values v_i orthonormal; the first `wanted` keys are the wanted ones (0 is the
  * exercise's a, 1 its b).  Heads have the queries

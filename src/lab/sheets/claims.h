@@ -9,8 +9,8 @@
 #include "lab/sheets/judge.h"
 
 #define LAB_CLAIM(name)                                                                  \
-    int lab_claim_##name(const struct lab_world *world, const struct lab_point *point,   \
-                         struct lab_reading *reading)
+    int lab_claim_##name(const struct lab_exercise *exercise,                            \
+                         const struct lab_point *point, struct lab_reading *reading)
 
 /* The first fields of a claim: how it is read, what is free, and the scale's name. */
 #define LAB_READS(reads, frees, name) .read = (reads), .free = (frees), .grows = (name)

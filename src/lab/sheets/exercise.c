@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The world without noise: softmax through the engine, and the pair of wanted keys. */
+/* The exercise without noise: softmax through the engine, and the pair of wanted keys. */
 #include "lab/sheets/exercise.h"
 
 #include <math.h>
@@ -7,23 +7,23 @@
 
 #include "lab/measure/forward.h"
 
-int lab_world_open(struct lab_world *world)
+int lab_exercise_open(struct lab_exercise *exercise)
 {
     attend_options options = attend_options_default();
     options.threads = 1;
-    *world = (struct lab_world){
+    *exercise = (struct lab_exercise){
         .tau = 1, .sigma2 = 0.5, .unit = 1, .sink = -INFINITY, .seed = 1};
-    return attend_context_create(&world->ctx, &options, NULL) == ATTEND_OK ? 0 : -1;
+    return attend_context_create(&exercise->ctx, &options, NULL) == ATTEND_OK ? 0 : -1;
 }
 
-void lab_world_close(struct lab_world *world)
+void lab_exercise_close(struct lab_exercise *exercise)
 {
-    attend_context_destroy(world->ctx);
-    world->ctx = NULL;
+    attend_context_destroy(exercise->ctx);
+    exercise->ctx = NULL;
 }
 
-int lab_world_softmax(const struct lab_world *world, int64_t n, int64_t d,
-                      const double *keys, const double *query, double *weights)
+int lab_exercise_softmax(const struct lab_exercise *exercise, int64_t n, int64_t d,
+                         const double *keys, const double *query, double *weights)
 {
     const struct lab_problem problem = {
         .nq = 1,
@@ -31,15 +31,15 @@ int lab_world_softmax(const struct lab_world *world, int64_t n, int64_t d,
         .d = d,
         .q = query,
         .k = keys,
-        .sink = isfinite(world->sink) ? &world->sink : NULL,
-        .scale = world->tau,
+        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
+        .scale = exercise->tau,
         .weights = weights,
     };
-    return lab_forward(world->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
+    return lab_forward(exercise->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
 }
 
-int lab_world_softmax_scores(const struct lab_world *world, int64_t n,
-                             const double *scores, double *weights)
+int lab_exercise_softmax_scores(const struct lab_exercise *exercise, int64_t n,
+                                const double *scores, double *weights)
 {
     const double zero = 0;
     double *const keys = calloc((size_t)n, sizeof *keys);
@@ -50,20 +50,21 @@ int lab_world_softmax_scores(const struct lab_world *world, int64_t n,
         .q = &zero,
         .k = keys,
         .bias = scores,
-        .sink = isfinite(world->sink) ? &world->sink : NULL,
-        .scale = world->tau,
+        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
+        .scale = exercise->tau,
         .weights = weights,
     };
-    const int failed = !keys || lab_forward(world->ctx, &problem, NULL) != ATTEND_OK;
+    const int failed = !keys || lab_forward(exercise->ctx, &problem, NULL) != ATTEND_OK;
     free(keys);
     return failed ? -1 : 0;
 }
 
-int lab_world_pair_at(const struct lab_world *world, int64_t n, double gamma,
-                      struct lab_pair_query query, struct lab_pair_weights *weights)
+int lab_exercise_pair_at(const struct lab_exercise *exercise, int64_t n, double gamma,
+                         struct lab_pair_query query, struct lab_pair_weights *weights)
 {
     /* The unwanted keys are orthogonal to mu_a and mu_b: one direction serves all. */
-    const double mu_b[2] = {world->overlap, sqrt(1 - world->overlap * world->overlap)};
+    const double mu_b[2] = {exercise->overlap,
+                            sqrt(1 - exercise->overlap * exercise->overlap)};
     const double q[3] = {query.a + query.b * mu_b[0], query.b * mu_b[1], 0};
     double *const keys = malloc((size_t)n * 4 * sizeof *keys);
     double *const p = keys ? keys + 3 * n : NULL;
@@ -75,7 +76,7 @@ int lab_world_pair_at(const struct lab_world *world, int64_t n, double gamma,
         keys[3 * i + 1] = i == 1 ? mu_b[1] : 0;
         keys[3 * i + 2] = i > 1 ? 1 : 0;
     }
-    const int status = lab_world_softmax(world, n, 3, keys, q, p);
+    const int status = lab_exercise_softmax(exercise, n, 3, keys, q, p);
     if (!status) {
         *weights = (struct lab_pair_weights){.a = p[0], .b = p[1]};
         for (int64_t i = 2; i < n; i++) {
@@ -87,10 +88,10 @@ int lab_world_pair_at(const struct lab_world *world, int64_t n, double gamma,
     return status;
 }
 
-int lab_world_pair(const struct lab_world *world, int64_t n, struct lab_pair_query query,
-                   struct lab_pair_weights *weights)
+int lab_exercise_pair(const struct lab_exercise *exercise, int64_t n,
+                      struct lab_pair_query query, struct lab_pair_weights *weights)
 {
-    return lab_world_pair_at(world, n, 1, query, weights);
+    return lab_exercise_pair_at(exercise, n, 1, query, weights);
 }
 
 double lab_pair_distance(const struct lab_pair_weights *weights, double x, double y)
@@ -99,13 +100,14 @@ double lab_pair_distance(const struct lab_pair_weights *weights, double x, doubl
     return sqrt(a * a + b * b + weights->squares);
 }
 
-double lab_world_score_covariance(const struct lab_world *world, double alpha, int key,
-                                  struct lab_pair_query q1, struct lab_pair_query q2)
+double lab_exercise_score_covariance(const struct lab_exercise *exercise, double alpha,
+                                     int key, struct lab_pair_query q1,
+                                     struct lab_pair_query q2)
 {
-    const double overlap = world->overlap;
+    const double overlap = exercise->overlap;
     const double along_1 = key == 0 ? q1.a + q1.b * overlap : q1.b + q1.a * overlap;
     const double along_2 = key == 0 ? q2.a + q2.b * overlap : q2.b + q2.a * overlap;
     const double dot = q1.a * q2.a + q1.b * q2.b + overlap * (q1.a * q2.b + q1.b * q2.a);
-    const double sigma2 = key == 0 ? world->sigma2 : world->sigma2_b;
-    return world->tau * world->tau * (alpha * dot + sigma2 * along_1 * along_2);
+    const double sigma2 = key == 0 ? exercise->sigma2 : exercise->sigma2_b;
+    return exercise->tau * exercise->tau * (alpha * dot + sigma2 * along_1 * along_2);
 }

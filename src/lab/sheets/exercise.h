@@ -4,14 +4,14 @@
  * with their noise, a basis to extract from, tokens to permute.  Its constants are the
  * exercise's; whoever changes one sees which statements depended on it.
  */
-#ifndef LAB_WORLD_H
-#define LAB_WORLD_H
+#ifndef LAB_EXERCISE_H
+#define LAB_EXERCISE_H
 
 #include <stdint.h>
 
 #include "attend/attend.h"
 
-struct lab_world {
+struct lab_exercise {
     attend_context *ctx;
     double tau;      /* 1: score = tau <q, k> */
     double overlap;  /* 0: <mu_a, mu_b> */
@@ -24,9 +24,9 @@ struct lab_world {
     uint64_t seed;
 };
 
-/* The exercise's world; 0, or -1.  Close it in any case. */
-int lab_world_open(struct lab_world *world);
-void lab_world_close(struct lab_world *world);
+/* The exercise's exercise; 0, or -1.  Close it in any case. */
+int lab_exercise_open(struct lab_exercise *exercise);
+void lab_exercise_close(struct lab_exercise *exercise);
 
 /* Where a statement is tested. */
 struct lab_point {
@@ -42,11 +42,11 @@ struct lab_pair_query {
 };
 
 /* Weights of `n` keys (rows of length d) for one query.  All return 0, or -1. */
-int lab_world_softmax(const struct lab_world *world, int64_t n, int64_t d,
-                      const double *keys, const double *query, double *weights);
+int lab_exercise_softmax(const struct lab_exercise *exercise, int64_t n, int64_t d,
+                         const double *keys, const double *query, double *weights);
 /* The same of scores, -inf included: a key with that score is not seen. */
-int lab_world_softmax_scores(const struct lab_world *world, int64_t n,
-                             const double *scores, double *weights);
+int lab_exercise_softmax_scores(const struct lab_exercise *exercise, int64_t n,
+                                const double *scores, double *weights);
 
 /* Weight of a, of b, and of all the others together; n keys, without noise. */
 struct lab_pair_weights {
@@ -54,17 +54,17 @@ struct lab_pair_weights {
     double squares; /* sum of the squares of the others' weights */
 };
 
-int lab_world_pair(const struct lab_world *world, int64_t n, struct lab_pair_query query,
-                   struct lab_pair_weights *weights);
-/* The same with k_a = gamma mu_a. */
-int lab_world_pair_at(const struct lab_world *world, int64_t n, double gamma,
+int lab_exercise_pair(const struct lab_exercise *exercise, int64_t n,
                       struct lab_pair_query query, struct lab_pair_weights *weights);
+/* The same with k_a = gamma mu_a. */
+int lab_exercise_pair_at(const struct lab_exercise *exercise, int64_t n, double gamma,
+                         struct lab_pair_query query, struct lab_pair_weights *weights);
 /* Distance of the output from x v_a + y v_b, values orthonormal. */
 double lab_pair_distance(const struct lab_pair_weights *weights, double x, double y);
 
 /* ---- draws --------------------------------------------------------------- */
 
-enum { LAB_WORLD_DRAWS = 4096, LAB_WORLD_NOISY_DRAWS = 16 };
+enum { LAB_EXERCISE_DRAWS = 4096, LAB_EXERCISE_NOISY_DRAWS = 16 };
 
 /*
  * What one or two heads did over the draws; c is the mean of the heads' outputs.
@@ -94,19 +94,20 @@ struct lab_drawn {
 
 /* Draws keys, with the magnitude noise of the second part or without; alpha > 0: one
  * head. */
-int lab_world_draw(const struct lab_world *world, const struct lab_point *point,
-                   int magnitude, int heads, const struct lab_pair_query *queries,
-                   struct lab_drawn *drawn);
-/* gamma of draw x of LAB_WORLD_DRAWS; every point sees the same. */
-int lab_world_gammas(const struct lab_world *world, double *gamma);
+int lab_exercise_draw(const struct lab_exercise *exercise, const struct lab_point *point,
+                      int magnitude, int heads, const struct lab_pair_query *queries,
+                      struct lab_drawn *drawn);
+/* gamma of draw x of LAB_EXERCISE_DRAWS; every point sees the same. */
+int lab_exercise_gammas(const struct lab_exercise *exercise, double *gamma);
 
 /* q1^T Sigma_a q2 (key 0), q1^T Sigma_b q2 (key 1), times tau^2. */
-double lab_world_score_covariance(const struct lab_world *world, double alpha, int key,
-                                  struct lab_pair_query q1, struct lab_pair_query q2);
+double lab_exercise_score_covariance(const struct lab_exercise *exercise, double alpha,
+                                     int key, struct lab_pair_query q1,
+                                     struct lab_pair_query q2);
 
 /* ---- extraction ---------------------------------------------------------- */
 
-enum { LAB_WORLD_D = 7, LAB_WORLD_P = 2 };
+enum { LAB_EXERCISE_D = 7, LAB_EXERCISE_P = 2 };
 
 /*
  * A (d x m) and B (d x p), columns orthonormal and A perpendicular to B, stored by
@@ -114,13 +115,14 @@ enum { LAB_WORLD_D = 7, LAB_WORLD_P = 2 };
  */
 struct lab_basis {
     int m, p;
-    double a[LAB_WORLD_D][LAB_WORLD_D], b[LAB_WORLD_P][LAB_WORLD_D];
-    double c[LAB_WORLD_D], e[LAB_WORLD_P];
-    double va[LAB_WORLD_D], vb[LAB_WORLD_D], s[LAB_WORLD_D];
+    double a[LAB_EXERCISE_D][LAB_EXERCISE_D], b[LAB_EXERCISE_P][LAB_EXERCISE_D];
+    double c[LAB_EXERCISE_D], e[LAB_EXERCISE_P];
+    double va[LAB_EXERCISE_D], vb[LAB_EXERCISE_D], s[LAB_EXERCISE_D];
 };
 
-/* m at most LAB_WORLD_D - LAB_WORLD_P, or LAB_WORLD_D. */
-void lab_world_basis(const struct lab_world *world, int m, struct lab_basis *basis);
+/* m at most LAB_EXERCISE_D - LAB_EXERCISE_P, or LAB_EXERCISE_D. */
+void lab_exercise_basis(const struct lab_exercise *exercise, int m,
+                        struct lab_basis *basis);
 /* A^T x in R^m, and A y in R^d. */
 void lab_basis_coordinates(const struct lab_basis *basis, const double *x, double *y);
 void lab_basis_combine(const struct lab_basis *basis, const double *y, double *x);
@@ -128,29 +130,31 @@ double lab_distance(const double *x, const double *y, int count);
 
 /* ---- tokens -------------------------------------------------------------- */
 
-enum { LAB_WORLD_TOKENS = 6 };
+enum { LAB_EXERCISE_TOKENS = 6 };
 
 /* As many tokens as features, so that a permutation fits on either side. */
-typedef double lab_square[LAB_WORLD_TOKENS][LAB_WORLD_TOKENS];
+typedef double lab_square[LAB_EXERCISE_TOKENS][LAB_EXERCISE_TOKENS];
 
 struct lab_sequence {
     lab_square x, wq, wk, wv; /* x: a token in each row, whatever the convention */
-    int order[LAB_WORLD_TOKENS];
+    int order[LAB_EXERCISE_TOKENS];
 };
 
-void lab_world_sequence(const struct lab_world *world, struct lab_sequence *sequence);
+void lab_exercise_sequence(const struct lab_exercise *exercise,
+                           struct lab_sequence *sequence);
 /*
  * X Pi (side 1) or Pi X (side 0) of a matrix that has tokens where X has them: by the
- * world's convention one of them moves tokens and the other features.
+ * exercise's convention one of them moves tokens and the other features.
  */
-void lab_world_permute(const struct lab_world *world, const int *order, int side,
-                       lab_square in, lab_square out);
+void lab_exercise_permute(const struct lab_exercise *exercise, const int *order, int side,
+                          lab_square in, lab_square out);
 /* Pi S (side 0) or S Pi (side 1) of a matrix as it stands. */
 void lab_permute(const int *order, int side, lab_square in, lab_square out);
 void lab_square_multiply(lab_square x, lab_square y, lab_square out);
 /* Scores Q K^T / sqrt(d), their softmax by rows, and attention; NULL: not wanted. */
-int lab_world_self(const struct lab_world *world, const struct lab_sequence *sequence,
-                   lab_square x, lab_square scores, lab_square weights, lab_square out);
+int lab_exercise_self(const struct lab_exercise *exercise,
+                      const struct lab_sequence *sequence, lab_square x,
+                      lab_square scores, lab_square weights, lab_square out);
 double lab_square_distance(lab_square x, lab_square y);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The world with noise: keys are drawn, every draw goes through the engine. */
+/* The exercise with noise: keys are drawn, every draw goes through the engine. */
 #include "lab/sheets/exercise.h"
 
 #include <math.h>
@@ -20,23 +20,23 @@ struct draws {
 };
 
 /* Normals 2 x and 2 x + 1 of the stream belong to draw x: of key a and of key b. */
-static void magnitudes(const struct lab_world *world, float *normal, double *gamma,
+static void magnitudes(const struct lab_exercise *exercise, float *normal, double *gamma,
                        double *gamma_b)
 {
-    lab_random_normals(world->seed, GAMMA_STREAM, 0, normal, 2 * LAB_WORLD_DRAWS);
-    for (int x = 0; x < LAB_WORLD_DRAWS; x++) {
-        gamma[x] = 1 + sqrt(world->sigma2) * (double)normal[2 * x];
-        gamma_b[x] = 1 + sqrt(world->sigma2_b) * (double)normal[2 * x + 1];
+    lab_random_normals(exercise->seed, GAMMA_STREAM, 0, normal, 2 * LAB_EXERCISE_DRAWS);
+    for (int x = 0; x < LAB_EXERCISE_DRAWS; x++) {
+        gamma[x] = 1 + sqrt(exercise->sigma2) * (double)normal[2 * x];
+        gamma_b[x] = 1 + sqrt(exercise->sigma2_b) * (double)normal[2 * x + 1];
     }
 }
 
-int lab_world_gammas(const struct lab_world *world, double *gamma)
+int lab_exercise_gammas(const struct lab_exercise *exercise, double *gamma)
 {
-    double *const other = malloc(LAB_WORLD_DRAWS * sizeof *other);
-    float *const normal = malloc(2 * LAB_WORLD_DRAWS * sizeof *normal);
+    double *const other = malloc(LAB_EXERCISE_DRAWS * sizeof *other);
+    float *const normal = malloc(2 * LAB_EXERCISE_DRAWS * sizeof *normal);
     const int failed = !other || !normal;
     if (!failed)
-        magnitudes(world, normal, gamma, other);
+        magnitudes(exercise, normal, gamma, other);
     free(other);
     free(normal);
     return failed ? -1 : 0;
@@ -44,10 +44,10 @@ int lab_world_gammas(const struct lab_world *world, double *gamma)
 
 static int open_draws(struct draws *draws, const struct lab_point *point, int heads)
 {
-    const int64_t most = LAB_WORLD_DRAWS;
+    const int64_t most = LAB_EXERCISE_DRAWS;
     /* Without isotropic noise the unwanted keys are equal in score: one with a bias. */
     draws->rows = point->alpha > 0 ? point->n : point->n > 2 ? 3 : 2;
-    draws->count = point->alpha > 0 ? LAB_WORLD_NOISY_DRAWS : most;
+    draws->count = point->alpha > 0 ? LAB_EXERCISE_NOISY_DRAWS : most;
     const int64_t cells = draws->count * draws->rows;
     const int64_t rows = draws->count * heads;
     const int64_t numbers = 2 * most + 6 * cells + draws->rows + 6 * rows + heads * cells;
@@ -73,7 +73,7 @@ static int open_draws(struct draws *draws, const struct lab_point *point, int he
 static int64_t keep(struct draws *draws, int given_positive)
 {
     int64_t kept = 0;
-    for (int64_t x = 0; x < LAB_WORLD_DRAWS && kept < draws->count; x++) {
+    for (int64_t x = 0; x < LAB_EXERCISE_DRAWS && kept < draws->count; x++) {
         if (given_positive && draws->gamma[x] <= 0)
             continue;
         draws->gamma[kept] = draws->gamma[x];
@@ -82,12 +82,14 @@ static int64_t keep(struct draws *draws, int given_positive)
     return kept;
 }
 
-static void set_keys(const struct lab_world *world, struct draws *draws, double alpha)
+static void set_keys(const struct lab_exercise *exercise, struct draws *draws,
+                     double alpha)
 {
-    const double mu_b[2] = {world->overlap, sqrt(1 - world->overlap * world->overlap)};
+    const double mu_b[2] = {exercise->overlap,
+                            sqrt(1 - exercise->overlap * exercise->overlap)};
     const double spread = sqrt(alpha);
     if (alpha > 0)
-        lab_random_normals(world->seed, ALPHA_STREAM, 0, draws->normal,
+        lab_random_normals(exercise->seed, ALPHA_STREAM, 0, draws->normal,
                            2 * draws->count * draws->rows);
     for (int64_t x = 0; x < draws->count; x++)
         for (int64_t i = 0; i < draws->rows; i++) {
@@ -106,11 +108,12 @@ static void set_keys(const struct lab_world *world, struct draws *draws, double 
         }
 }
 
-static int forward(const struct lab_world *world, struct draws *draws,
+static int forward(const struct lab_exercise *exercise, struct draws *draws,
                    const struct lab_point *point, int heads,
                    const struct lab_pair_query *queries)
 {
-    const double mu_b[2] = {world->overlap, sqrt(1 - world->overlap * world->overlap)};
+    const double mu_b[2] = {exercise->overlap,
+                            sqrt(1 - exercise->overlap * exercise->overlap)};
     for (int64_t x = 0; x < draws->count; x++)
         for (int h = 0; h < heads; h++) {
             double *const q = draws->queries + 3 * (x * heads + h);
@@ -130,12 +133,12 @@ static int forward(const struct lab_world *world, struct draws *draws,
         .k = draws->keys,
         .v = draws->values,
         .bias = draws->bias,
-        .sink = isfinite(world->sink) ? &world->sink : NULL,
-        .scale = world->tau,
+        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
+        .scale = exercise->tau,
         .out = draws->out,
         .weights = point->alpha > 0 ? draws->weights : NULL,
     };
-    return lab_forward(world->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
+    return lab_forward(exercise->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
 }
 
 static struct lab_pair_weights weights_of(const struct draws *draws,
@@ -158,12 +161,12 @@ static struct lab_pair_weights weights_of(const struct draws *draws,
 
 static double mean_square(double sum, int64_t count) { return sqrt(sum / (double)count); }
 
-static double score(const struct lab_world *world, const struct draws *draws, int64_t x,
-                    int heads, int h, int64_t i)
+static double score(const struct lab_exercise *exercise, const struct draws *draws,
+                    int64_t x, int heads, int h, int64_t i)
 {
     const double *const q = draws->queries + 3 * (x * heads + h);
     const double *const k = draws->keys + 3 * (x * draws->rows + i);
-    return world->tau * (q[0] * k[0] + q[1] * k[1] + q[2] * k[2]);
+    return exercise->tau * (q[0] * k[0] + q[1] * k[1] + q[2] * k[2]);
 }
 
 /* Distance from the nearest point of the segment between v_a and v_b. */
@@ -190,16 +193,16 @@ static void add_head(struct lab_drawn *drawn, const struct lab_pair_weights *p, 
     drawn->closer_a += p->a > p->b ? 1 : p->a == p->b ? 0.5 : 0;
 }
 
-static void add_scores(const struct lab_world *world, const struct draws *draws,
+static void add_scores(const struct lab_exercise *exercise, const struct draws *draws,
                        struct lab_drawn *drawn, const struct lab_pair_weights *p,
                        int64_t x, int heads, double scale)
 {
-    const double s_a = score(world, draws, x, heads, 0, 0);
-    const double s_b = score(world, draws, x, heads, 0, 1);
+    const double s_a = score(exercise, draws, x, heads, 0, 0);
+    const double s_b = score(exercise, draws, x, heads, 0, 1);
     const double two_term = 1 / (1 + exp(s_b - s_a));
     drawn->two_term = fmax(drawn->two_term, fabs(p->a - two_term));
     for (int64_t i = 0; i < draws->rows; i++) {
-        const double off = score(world, draws, x, heads, 0, i) - (i < 2 ? scale : 0);
+        const double off = score(exercise, draws, x, heads, 0, i) - (i < 2 ? scale : 0);
         drawn->score_error += off * off / (double)draws->rows;
     }
     /* Scores decide who is nearer also where both weights round to 0 or 1. */
@@ -226,7 +229,7 @@ static void set_traces(struct lab_drawn *drawn, struct lab_moments of[3][COEFFIC
     }
 }
 
-static void summarise(const struct lab_world *world, const struct draws *draws,
+static void summarise(const struct lab_exercise *exercise, const struct draws *draws,
                       const struct lab_point *point, int heads, double scale,
                       struct lab_drawn *drawn)
 {
@@ -248,7 +251,7 @@ static void summarise(const struct lab_world *world, const struct draws *draws,
             joint.squares += p.squares / (heads * heads);
             add_head(drawn, &p, h);
             if (h == 0)
-                add_scores(world, draws, drawn, &p, x, heads, scale);
+                add_scores(exercise, draws, drawn, &p, x, heads, scale);
         }
         for (int i = 0; i < COEFFICIENTS; i++) {
             lab_moments_add(&of[2][i], mean[i]);
@@ -274,22 +277,22 @@ static void summarise(const struct lab_world *world, const struct draws *draws,
     drawn->weight_mean_2 = of[1][1].mean;
 }
 
-int lab_world_draw(const struct lab_world *world, const struct lab_point *point,
-                   int magnitude, int heads, const struct lab_pair_query *queries,
-                   struct lab_drawn *drawn)
+int lab_exercise_draw(const struct lab_exercise *exercise, const struct lab_point *point,
+                      int magnitude, int heads, const struct lab_pair_query *queries,
+                      struct lab_drawn *drawn)
 {
     struct draws draws;
     int status = open_draws(&draws, point, heads);
     if (status)
         return status;
-    magnitudes(world, draws.normal, draws.gamma, draws.gamma_b);
-    for (int64_t x = 0; !magnitude && x < LAB_WORLD_DRAWS; x++)
+    magnitudes(exercise, draws.normal, draws.gamma, draws.gamma_b);
+    for (int64_t x = 0; !magnitude && x < LAB_EXERCISE_DRAWS; x++)
         draws.gamma[x] = draws.gamma_b[x] = 1;
     draws.count = keep(&draws, point->given_positive);
-    set_keys(world, &draws, point->alpha);
-    status = forward(world, &draws, point, heads, queries);
+    set_keys(exercise, &draws, point->alpha);
+    status = forward(exercise, &draws, point, heads, queries);
     if (!status) {
-        summarise(world, &draws, point, heads, queries[0].a, drawn);
+        summarise(exercise, &draws, point, heads, queries[0].a, drawn);
         const int64_t count = drawn->count;
         drawn->to_average = mean_square(drawn->to_average, count);
         drawn->head_1_to_a = mean_square(drawn->head_1_to_a, count);

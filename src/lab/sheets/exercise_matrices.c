@@ -8,7 +8,7 @@
 #include "lab/measure/forward.h"
 #include "lab/measure/random.h"
 
-enum { D = LAB_WORLD_D, T = LAB_WORLD_TOKENS };
+enum { D = LAB_EXERCISE_D, T = LAB_EXERCISE_TOKENS };
 enum { BASIS_STREAM = 911, TOKEN_STREAM = 912 };
 
 static double dot(const double *x, const double *y, int count)
@@ -28,10 +28,10 @@ double lab_distance(const double *x, const double *y, int count)
 }
 
 /* D orthonormal rows from random ones (Gram-Schmidt, twice for accuracy). */
-static void orthonormal(const struct lab_world *world, double row[D][D])
+static void orthonormal(const struct lab_exercise *exercise, double row[D][D])
 {
     float normal[D * D];
-    lab_random_normals(world->seed, BASIS_STREAM, 0, normal, D * D);
+    lab_random_normals(exercise->seed, BASIS_STREAM, 0, normal, D * D);
     for (int r = 0; r < D; r++) {
         for (int c = 0; c < D; c++)
             row[r][c] = (double)normal[D * r + c];
@@ -62,18 +62,19 @@ void lab_basis_combine(const struct lab_basis *basis, const double *y, double *x
     }
 }
 
-void lab_world_basis(const struct lab_world *world, int m, struct lab_basis *basis)
+void lab_exercise_basis(const struct lab_exercise *exercise, int m,
+                        struct lab_basis *basis)
 {
     double row[D][D];
-    orthonormal(world, row);
+    orthonormal(exercise, row);
     memset(basis, 0, sizeof *basis);
     basis->m = m;
-    basis->p = m < D ? LAB_WORLD_P : 0;
+    basis->p = m < D ? LAB_EXERCISE_P : 0;
     memcpy(basis->a, row, (size_t)m * sizeof row[0]);
     memcpy(basis->b, row + m, (size_t)basis->p * sizeof row[0]);
     for (int c = 0; c < D; c++) /* a_2 leans on a_1 and keeps its length */
-        basis->a[1][c] =
-            world->shear * row[0][c] + sqrt(1 - world->shear * world->shear) * row[1][c];
+        basis->a[1][c] = exercise->shear * row[0][c] +
+                         sqrt(1 - exercise->shear * exercise->shear) * row[1][c];
     for (int i = 0; i < m; i++)
         basis->c[i] = 1.5 - 0.75 * i;
     lab_basis_combine(basis, basis->c, basis->va);
@@ -86,13 +87,14 @@ void lab_world_basis(const struct lab_world *world, int m, struct lab_basis *bas
         basis->s[c] = basis->va[c] + basis->vb[c];
 }
 
-void lab_world_sequence(const struct lab_world *world, struct lab_sequence *sequence)
+void lab_exercise_sequence(const struct lab_exercise *exercise,
+                           struct lab_sequence *sequence)
 {
     static const int order[T] = {2, 0, 5, 1, 3, 4};
     float normal[4 * T * T];
     lab_square *const square[4] = {&sequence->x, &sequence->wq, &sequence->wk,
                                    &sequence->wv};
-    lab_random_normals(world->seed, TOKEN_STREAM, 0, normal, 4 * T * T);
+    lab_random_normals(exercise->seed, TOKEN_STREAM, 0, normal, 4 * T * T);
     for (int s = 0; s < 4; s++)
         for (int r = 0; r < T; r++)
             for (int c = 0; c < T; c++)
@@ -107,10 +109,10 @@ void lab_permute(const int *order, int side, lab_square in, lab_square out)
             out[r][c] = side == 0 ? in[order[r]][c] : in[r][order[c]];
 }
 
-void lab_world_permute(const struct lab_world *world, const int *order, int side,
-                       lab_square in, lab_square out)
+void lab_exercise_permute(const struct lab_exercise *exercise, const int *order, int side,
+                          lab_square in, lab_square out)
 {
-    lab_permute(order, world->columns ? 1 - side : side, in, out);
+    lab_permute(order, exercise->columns ? 1 - side : side, in, out);
 }
 
 void lab_square_multiply(lab_square x, lab_square y, lab_square out)
@@ -123,12 +125,13 @@ void lab_square_multiply(lab_square x, lab_square y, lab_square out)
         }
 }
 
-int lab_world_self(const struct lab_world *world, const struct lab_sequence *sequence,
-                   lab_square x, lab_square scores, lab_square weights, lab_square out)
+int lab_exercise_self(const struct lab_exercise *exercise,
+                      const struct lab_sequence *sequence, lab_square x,
+                      lab_square scores, lab_square weights, lab_square out)
 {
     struct lab_sequence own = *sequence;
     lab_square q, k, v, p, o;
-    const double scale = world->tau / sqrt(T);
+    const double scale = exercise->tau / sqrt(T);
     lab_square_multiply(x, own.wq, q);
     lab_square_multiply(x, own.wk, k);
     lab_square_multiply(x, own.wv, v);
@@ -143,12 +146,12 @@ int lab_world_self(const struct lab_world *world, const struct lab_sequence *seq
         .q = &q[0][0],
         .k = &k[0][0],
         .v = &v[0][0],
-        .sink = isfinite(world->sink) ? &world->sink : NULL,
+        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
         .scale = scale,
         .out = &o[0][0],
         .weights = &p[0][0],
     };
-    if (lab_forward(world->ctx, &problem, NULL) != ATTEND_OK)
+    if (lab_forward(exercise->ctx, &problem, NULL) != ATTEND_OK)
         return -1;
     if (weights)
         memcpy(weights, p, sizeof p);

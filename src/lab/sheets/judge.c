@@ -146,7 +146,7 @@ void lab_judge_words(const struct lab_statement *statement, const struct lab_cla
     judgement->expected = trace->refuted ? 0 : trace->reading.expected;
 }
 
-int lab_judge(const struct lab_world *world, const struct lab_statement *statement,
+int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
               struct lab_judgement *judgement)
 {
     const struct lab_claim *const printed = &statement->printed;
@@ -159,9 +159,9 @@ int lab_judge(const struct lab_world *world, const struct lab_statement *stateme
     snprintf(judgement->sheet, sizeof judgement->sheet, "%.3s", statement->id);
     judgement->line = statement->line;
     judgement->says = statement->says;
-    if (!lab_well_formed(world, printed, why, sizeof why) && repaired->read &&
-        lab_well_formed(world, repaired, still, sizeof still)) {
-        if (lab_trace_claim(world, repaired, &trace))
+    if (!lab_well_formed(exercise, printed, why, sizeof why) && repaired->read &&
+        lab_well_formed(exercise, repaired, still, sizeof still)) {
+        if (lab_trace_claim(exercise, repaired, &trace))
             return -1;
         if (verdict_of(&trace) != LAB_FAILS) {
             judgement->verdict = LAB_SLIP;
@@ -171,7 +171,7 @@ int lab_judge(const struct lab_world *world, const struct lab_statement *stateme
         snprintf(still, sizeof still, "and it is false also when repaired (%s)",
                  statement->repair);
     }
-    if (lab_trace_claim(world, printed, &trace))
+    if (lab_trace_claim(exercise, printed, &trace))
         return -1;
     judgement->verdict = verdict_of(&trace);
     if (*still)

@@ -19,8 +19,8 @@ struct lab_reading {
 };
 
 /* Fills `reading`; 0, or -1. */
-typedef int (*lab_read)(const struct lab_world *world, const struct lab_point *point,
-                        struct lab_reading *reading);
+typedef int (*lab_read)(const struct lab_exercise *exercise,
+                        const struct lab_point *point, struct lab_reading *reading);
 
 /* What the sheet leaves free, calls large, or lets one leave out. */
 enum lab_free {
@@ -70,7 +70,7 @@ struct lab_claim {
      * Case x of the argument, the exercise's preconditions not assumed: 0, 1 when
      * there are no more, or -1.  NULL: the claim argues nothing.
      */
-    int (*argue)(const struct lab_world *world, int x, struct lab_case *found);
+    int (*argue)(const struct lab_exercise *exercise, int x, struct lab_case *found);
 };
 
 struct lab_statement {
@@ -96,10 +96,10 @@ extern const struct lab_sheet lab_sheet_000, lab_sheet_001, lab_sheet_002, lab_s
 int lab_sheets_index(const char *id);
 
 /* 0, or -1 when something could not be computed. */
-int lab_judge(const struct lab_world *world, const struct lab_statement *statement,
+int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
               struct lab_judgement *judgement);
-/* The statement and its judgement in another world; index as in lab_sheets_judge(). */
-int lab_sheets_judge_in(const struct lab_world *world, int index,
+/* The statement and its judgement in another exercise; index as in lab_sheets_judge(). */
+int lab_sheets_judge_in(const struct lab_exercise *exercise, int index,
                         struct lab_judgement *judgement);
 
 /* Adds to a text of `size` bytes what fits. */
@@ -112,7 +112,7 @@ __attribute__((format(printf, 3, 4))) void lab_judge_append(char *text, size_t s
  * 1 if the shapes of both sides agree and the letter means what it meant before; else 0
  * with the reason in `why`.
  */
-int lab_well_formed(const struct lab_world *world, const struct lab_claim *claim,
+int lab_well_formed(const struct lab_exercise *exercise, const struct lab_claim *claim,
                     char *why, size_t size);
 
 /* What the grid and the growing quantities say of one claim. */
@@ -134,7 +134,7 @@ struct lab_trace {
 #define LAB_VANISHED 1e-6  /* of one that vanishes, at the far end */
 #define LAB_SMALL 0.01     /* for the thresholds that are told */
 
-int lab_trace_claim(const struct lab_world *world, const struct lab_claim *claim,
+int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
                     struct lab_trace *trace);
 void lab_judge_words(const struct lab_statement *statement, const struct lab_claim *claim,
                      const struct lab_trace *trace, const char *why,

@@ -20,11 +20,11 @@ static int alphas(const struct lab_claim *claim)
 /* A claim without a scale is the same at all of them. */
 static int scales(const struct lab_claim *claim) { return claim->grows ? SCALES : 1; }
 
-static int error_at(const struct lab_world *world, const struct lab_claim *claim,
+static int error_at(const struct lab_exercise *exercise, const struct lab_claim *claim,
                     const struct lab_point *point, struct lab_reading *reading)
 {
     *reading = (struct lab_reading){.measured = NAN, .expected = NAN};
-    if (claim->read(world, point, reading))
+    if (claim->read(exercise, point, reading))
         return -1;
     if (!(reading->error >= 0))
         reading->error = INFINITY;
@@ -45,7 +45,7 @@ static int is_worse(const struct lab_reading *reading, const struct lab_reading 
     return reading->above * (reading->measured - than->measured) < 0;
 }
 
-static int trace_grid(const struct lab_world *world, const struct lab_claim *claim,
+static int trace_grid(const struct lab_exercise *exercise, const struct lab_claim *claim,
                       struct lab_trace *trace)
 {
     trace->exact = trace->same = 1;
@@ -55,7 +55,7 @@ static int trace_grid(const struct lab_world *world, const struct lab_claim *cla
                 const struct lab_point point = {grid_n[i], grid_scale[s], grid_alpha[a],
                                                 0};
                 struct lab_reading reading;
-                if (error_at(world, claim, &point, &reading))
+                if (error_at(exercise, claim, &point, &reading))
                     return -1;
                 if (off(&reading) >= LAB_TOLERANCE)
                     trace->exact = 0;
@@ -84,8 +84,9 @@ static struct lab_point step(struct lab_point from, unsigned free, int t)
 }
 
 /* Whether the error has vanished at the end of the way and was not larger just there. */
-static int vanishes_from(const struct lab_world *world, const struct lab_claim *claim,
-                         struct lab_point from, unsigned free, double *last)
+static int vanishes_from(const struct lab_exercise *exercise,
+                         const struct lab_claim *claim, struct lab_point from,
+                         unsigned free, double *last)
 {
     const int moves = (free & (LAB_FREE_SCALE | LAB_FREE_ALPHA)) != 0;
     static const int steps[] = {STEPS - 8, STEPS - 4, STEPS - 1};
@@ -94,7 +95,7 @@ static int vanishes_from(const struct lab_world *world, const struct lab_claim *
     for (int x = moves ? 0 : 2; x < 3; x++) {
         const struct lab_point point = step(from, free, steps[x]);
         struct lab_reading reading;
-        if (error_at(world, claim, &point, &reading))
+        if (error_at(exercise, claim, &point, &reading))
             return -1;
         *last = fmax(*last, x == 2 ? off(&reading) : 0);
         if (off(&reading) > before && off(&reading) > LAB_TOLERANCE)
@@ -105,7 +106,7 @@ static int vanishes_from(const struct lab_world *world, const struct lab_claim *
 }
 
 /* The same from every point of the grid that `free` does not replace. */
-static int vanishes(const struct lab_world *world, const struct lab_claim *claim,
+static int vanishes(const struct lab_exercise *exercise, const struct lab_claim *claim,
                     unsigned free, double *last)
 {
     int all = 1;
@@ -115,7 +116,7 @@ static int vanishes(const struct lab_world *world, const struct lab_claim *claim
             for (int s = 0; s < (free & LAB_FREE_SCALE ? 1 : scales(claim)); s++) {
                 const struct lab_point from = {grid_n[i], grid_scale[s], grid_alpha[a],
                                                0};
-                const int here = vanishes_from(world, claim, from, free, last);
+                const int here = vanishes_from(exercise, claim, from, free, last);
                 if (here < 0)
                     return -1;
                 all &= here;
@@ -132,14 +133,14 @@ static int bits(unsigned set)
 }
 
 /* The smallest set of freedoms under which the error vanishes. */
-static int trace_freedom(const struct lab_world *world, const struct lab_claim *claim,
-                         struct lab_trace *trace)
+static int trace_freedom(const struct lab_exercise *exercise,
+                         const struct lab_claim *claim, struct lab_trace *trace)
 {
     for (int size = 1; size <= bits(claim->free); size++)
         for (unsigned free = 1; free <= ALL; free++) {
             if ((free & claim->free) != free || bits(free) != size)
                 continue;
-            const int here = vanishes(world, claim, free, &trace->residual);
+            const int here = vanishes(exercise, claim, free, &trace->residual);
             if (here < 0)
                 return -1;
             if (here) {
@@ -152,8 +153,9 @@ static int trace_freedom(const struct lab_world *world, const struct lab_claim *
 }
 
 /* The scale from which on the error stays below LAB_SMALL, to 1%; 0: from the first. */
-static int find_threshold(const struct lab_world *world, const struct lab_claim *claim,
-                          unsigned free, int64_t n, double *scale)
+static int find_threshold(const struct lab_exercise *exercise,
+                          const struct lab_claim *claim, unsigned free, int64_t n,
+                          double *scale)
 {
     enum { STRIDE = 4 };
     const struct lab_point from = {.n = n};
@@ -161,7 +163,7 @@ static int find_threshold(const struct lab_world *world, const struct lab_claim 
     struct lab_reading reading;
     for (int t = STEPS - STRIDE; t >= 0 && low <= 0; t -= STRIDE) {
         const struct lab_point point = step(from, free, t);
-        if (error_at(world, claim, &point, &reading))
+        if (error_at(exercise, claim, &point, &reading))
             return -1;
         if (off(&reading) >= LAB_SMALL) {
             low = point.scale;
@@ -172,7 +174,7 @@ static int find_threshold(const struct lab_world *world, const struct lab_claim 
         struct lab_point point = step(from, free, 0);
         point.scale = sqrt(low * high);
         point.alpha = 0;
-        if (error_at(world, claim, &point, &reading))
+        if (error_at(exercise, claim, &point, &reading))
             return -1;
         *(off(&reading) >= LAB_SMALL ? &low : &high) = point.scale;
     }
@@ -182,12 +184,12 @@ static int find_threshold(const struct lab_world *world, const struct lab_claim 
 
 enum { CASES = 64 };
 
-static int trace_argument(const struct lab_world *world, const struct lab_claim *claim,
-                          struct lab_trace *trace)
+static int trace_argument(const struct lab_exercise *exercise,
+                          const struct lab_claim *claim, struct lab_trace *trace)
 {
     for (int x = 0; claim->argue && x < CASES; x++) {
         struct lab_case found = {0};
-        const int status = claim->argue(world, x, &found);
+        const int status = claim->argue(exercise, x, &found);
         if (status)
             return status < 0 ? -1 : 0;
         if (found.premise < LAB_TOLERANCE && !(found.conclusion < LAB_SMALL)) {
@@ -199,20 +201,20 @@ static int trace_argument(const struct lab_world *world, const struct lab_claim 
     return 0;
 }
 
-int lab_trace_claim(const struct lab_world *world, const struct lab_claim *claim,
+int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
                     struct lab_trace *trace)
 {
     static const int64_t told[] = {10, 1000};
 
     memset(trace, 0, sizeof *trace);
-    if (trace_argument(world, claim, trace) || trace_grid(world, claim, trace))
+    if (trace_argument(exercise, claim, trace) || trace_grid(exercise, claim, trace))
         return -1;
     if (trace->exact || trace->refuted)
         return 0;
-    if (trace_freedom(world, claim, trace))
+    if (trace_freedom(exercise, claim, trace))
         return -1;
     for (int i = 0; trace->needs & LAB_FREE_SCALE && i < 2; i++)
-        if (find_threshold(world, claim, trace->needs, told[i], &trace->threshold[i]))
+        if (find_threshold(exercise, claim, trace->needs, told[i], &trace->threshold[i]))
             return -1;
     return 0;
 }

@@ -9,7 +9,8 @@
  * Line 24: a large key has a large product with the query.  Case x: k_j of length 1000,
  * all other keys and the query of length 1, the query at an angle to k_j.
  */
-static int argue_long_key(const struct lab_world *world, int x, struct lab_case *found)
+static int argue_long_key(const struct lab_exercise *exercise, int x,
+                          struct lab_case *found)
 {
     enum { N = 10 };
     static const double angle[] = {0, 45, 90, 135};
@@ -20,7 +21,7 @@ static int argue_long_key(const struct lab_world *world, int x, struct lab_case 
     const double query[2] = {cos(turn * angle[x]), sin(turn * angle[x])};
     for (int i = 1; i < N; i++)
         keys[i][1] = 1;
-    if (lab_world_softmax(world, N, 2, &keys[0][0], query, p))
+    if (lab_exercise_softmax(exercise, N, 2, &keys[0][0], query, p))
         return -1;
     found->premise = 0;
     found->conclusion = 1 - p[0];
@@ -30,13 +31,13 @@ static int argue_long_key(const struct lab_world *world, int x, struct lab_case 
     return 0;
 }
 
-static int read_long_key(const struct lab_world *world, const struct lab_point *point,
-                         struct lab_reading *reading)
+static int read_long_key(const struct lab_exercise *exercise,
+                         const struct lab_point *point, struct lab_reading *reading)
 {
     /* The most favourable query: along the long key. */
     struct lab_pair_weights p;
-    if (lab_world_pair_at(world, point->n, point->scale, (struct lab_pair_query){1, 0},
-                          &p))
+    if (lab_exercise_pair_at(exercise, point->n, point->scale,
+                             (struct lab_pair_query){1, 0}, &p))
         return -1;
     lab_reading_equal(reading, p.a, 1);
     reading->error = lab_pair_distance(&p, 1, 0);
@@ -44,45 +45,45 @@ static int read_long_key(const struct lab_world *world, const struct lab_point *
 }
 
 /* Scores of a and b that differ by 1/beta, and beta above all others. */
-static int read_nearly_equal(const struct lab_world *world, const struct lab_point *point,
-                             struct lab_reading *reading)
+static int read_nearly_equal(const struct lab_exercise *exercise,
+                             const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale + 1 / point->scale, point->scale};
     struct lab_pair_weights p;
-    if (lab_world_pair(world, point->n, query, &p))
+    if (lab_exercise_pair(exercise, point->n, query, &p))
         return -1;
     lab_reading_equal(reading, p.a, 0.5);
     reading->error = lab_pair_distance(&p, 0.5, 0.5);
     return 0;
 }
 
-static int read_scores(const struct lab_world *world, const struct lab_point *point,
+static int read_scores(const struct lab_exercise *exercise, const struct lab_point *point,
                        struct lab_reading *reading)
 {
     const struct lab_point exact = {.n = point->n, .scale = point->scale};
-    return lab_claim_pair_scores(world, &exact, reading);
+    return lab_claim_pair_scores(exercise, &exact, reading);
 }
 
 /* The share of the denominator that exp(0) has. */
-static int read_insignificant(const struct lab_world *world,
+static int read_insignificant(const struct lab_exercise *exercise,
                               const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_pair_weights p;
-    if (lab_world_pair(world, point->n,
-                       (struct lab_pair_query){point->scale, point->scale}, &p))
+    if (lab_exercise_pair(exercise, point->n,
+                          (struct lab_pair_query){point->scale, point->scale}, &p))
         return -1;
     lab_reading_equal(reading, p.others, 0);
     return 0;
 }
 
 /* exp(beta / sqrt(d)) in every term, d = n, against scores as line 13 has them. */
-static int read_root_d(const struct lab_world *world, const struct lab_point *point,
+static int read_root_d(const struct lab_exercise *exercise, const struct lab_point *point,
                        struct lab_reading *reading)
 {
     const double n = (double)point->n, beta = point->scale;
     const double printed = 1 / ((n - 2) * exp(-beta / sqrt(n)) + 2);
     struct lab_pair_weights p;
-    if (lab_world_pair(world, point->n, (struct lab_pair_query){beta, beta}, &p))
+    if (lab_exercise_pair(exercise, point->n, (struct lab_pair_query){beta, beta}, &p))
         return -1;
     lab_reading_equal(reading, p.a, printed);
     reading->error = fmax(reading->error, fabs(printed - 0.5));
@@ -93,13 +94,14 @@ static int read_root_d(const struct lab_world *world, const struct lab_point *po
  * Line 137: it works because q is orthogonal to the other means.  Cases are queries in
  * the plane of mu_a and mu_b.
  */
-static int argue_orthogonal(const struct lab_world *world, int x, struct lab_case *found)
+static int argue_orthogonal(const struct lab_exercise *exercise, int x,
+                            struct lab_case *found)
 {
     static const struct lab_pair_query queries[] = {{50, 50}, {50, 25}, {0, 0}, {50, 0}};
     struct lab_pair_weights p;
     if (x >= 4)
         return 1;
-    if (lab_world_pair(world, 10, queries[x], &p))
+    if (lab_exercise_pair(exercise, 10, queries[x], &p))
         return -1;
     found->premise = 0; /* mu_a and mu_b are orthogonal to every other mean */
     found->conclusion = lab_pair_distance(&p, 0.5, 0.5);
@@ -114,90 +116,90 @@ static int argue_orthogonal(const struct lab_world *world, int x, struct lab_cas
 enum { LEFT, RIGHT };
 
 /* Whether tokens are moved, each to its place, and nothing else. */
-static int read_moves_tokens(const struct lab_world *world, int side,
+static int read_moves_tokens(const struct lab_exercise *exercise, int side,
                              struct lab_reading *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, wanted;
-    lab_world_sequence(world, &sequence);
-    lab_world_permute(world, sequence.order, side, sequence.x, moved);
+    lab_exercise_sequence(exercise, &sequence);
+    lab_exercise_permute(exercise, sequence.order, side, sequence.x, moved);
     lab_permute(sequence.order, LEFT, sequence.x, wanted);
     lab_reading_equal(reading, lab_square_distance(moved, wanted), 0);
     return 0;
 }
 
 /* (Pi X) W = Pi (X W), or the same on the other side. */
-static int read_projection(const struct lab_world *world, int side,
+static int read_projection(const struct lab_exercise *exercise, int side,
                            struct lab_reading *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, first, then;
-    lab_world_sequence(world, &sequence);
-    lab_world_permute(world, sequence.order, side, sequence.x, moved);
+    lab_exercise_sequence(exercise, &sequence);
+    lab_exercise_permute(exercise, sequence.order, side, sequence.x, moved);
     lab_square_multiply(moved, sequence.wq, first);
     lab_square_multiply(sequence.x, sequence.wq, moved);
-    lab_world_permute(world, sequence.order, side, moved, then);
+    lab_exercise_permute(exercise, sequence.order, side, moved, then);
     lab_reading_equal(reading, lab_square_distance(first, then), 0);
     return 0;
 }
 
-static int read_same_scores(const struct lab_world *world, int side,
+static int read_same_scores(const struct lab_exercise *exercise, int side,
                             struct lab_reading *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, before, after;
-    lab_world_sequence(world, &sequence);
-    lab_world_permute(world, sequence.order, side, sequence.x, moved);
-    if (lab_world_self(world, &sequence, sequence.x, before, NULL, NULL) ||
-        lab_world_self(world, &sequence, moved, after, NULL, NULL))
+    lab_exercise_sequence(exercise, &sequence);
+    lab_exercise_permute(exercise, sequence.order, side, sequence.x, moved);
+    if (lab_exercise_self(exercise, &sequence, sequence.x, before, NULL, NULL) ||
+        lab_exercise_self(exercise, &sequence, moved, after, NULL, NULL))
         return -1;
     lab_reading_equal(reading, lab_square_distance(before, after), 0);
     return 0;
 }
 
-static int read_softmax(const struct lab_world *world, int side,
+static int read_softmax(const struct lab_exercise *exercise, int side,
                         struct lab_reading *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, before, after, wanted;
-    lab_world_sequence(world, &sequence);
-    lab_world_permute(world, sequence.order, side, sequence.x, moved);
-    if (lab_world_self(world, &sequence, sequence.x, NULL, before, NULL) ||
-        lab_world_self(world, &sequence, moved, NULL, after, NULL))
+    lab_exercise_sequence(exercise, &sequence);
+    lab_exercise_permute(exercise, sequence.order, side, sequence.x, moved);
+    if (lab_exercise_self(exercise, &sequence, sequence.x, NULL, before, NULL) ||
+        lab_exercise_self(exercise, &sequence, moved, NULL, after, NULL))
         return -1;
     lab_permute(sequence.order, side, before, wanted);
     lab_reading_equal(reading, lab_square_distance(wanted, after), 0);
     return 0;
 }
 
-static int read_attention(const struct lab_world *world, int side,
+static int read_attention(const struct lab_exercise *exercise, int side,
                           struct lab_reading *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, before, after, wanted;
-    lab_world_sequence(world, &sequence);
-    lab_world_permute(world, sequence.order, side, sequence.x, moved);
-    if (lab_world_self(world, &sequence, sequence.x, NULL, NULL, before) ||
-        lab_world_self(world, &sequence, moved, NULL, NULL, after))
+    lab_exercise_sequence(exercise, &sequence);
+    lab_exercise_permute(exercise, sequence.order, side, sequence.x, moved);
+    if (lab_exercise_self(exercise, &sequence, sequence.x, NULL, NULL, before) ||
+        lab_exercise_self(exercise, &sequence, moved, NULL, NULL, after))
         return -1;
-    lab_world_permute(world, sequence.order, side, before, wanted);
+    lab_exercise_permute(exercise, sequence.order, side, before, wanted);
     lab_reading_equal(reading, lab_square_distance(wanted, after), 0);
     return 0;
 }
 
 /* Each of these as printed (X Pi), and with Pi on the side that moves rows. */
 #define BOTH_SIDES(name)                                                                 \
-    static int name##_right(const struct lab_world *world,                               \
+    static int name##_right(const struct lab_exercise *exercise,                         \
                             const struct lab_point *point, struct lab_reading *reading)  \
     {                                                                                    \
         (void)point;                                                                     \
-        return name(world, RIGHT, reading);                                              \
+        return name(exercise, RIGHT, reading);                                           \
     }                                                                                    \
-    static int name##_left(const struct lab_world *world, const struct lab_point *point, \
-                           struct lab_reading *reading)                                  \
+    static int name##_left(const struct lab_exercise *exercise,                          \
+                           const struct lab_point *point, struct lab_reading *reading)   \
     {                                                                                    \
         (void)point;                                                                     \
-        return name(world, LEFT, reading);                                               \
+        return name(exercise, LEFT, reading);                                            \
     }
 
 BOTH_SIDES(read_moves_tokens)
@@ -209,32 +211,32 @@ BOTH_SIDES(read_attention)
 /* ---- one head and noise ------------------------------------------------------ */
 
 /* Var of the key along its mean, with the query's scale where alpha should stand. */
-static int read_beta_noise(const struct lab_world *world, const struct lab_point *point,
-                           struct lab_reading *reading)
+static int read_beta_noise(const struct lab_exercise *exercise,
+                           const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query along = {1, 0};
     const double variance =
-        lab_world_score_covariance(world, point->alpha, 0, along, along);
+        lab_exercise_score_covariance(exercise, point->alpha, 0, along, along);
     lab_reading_equal(reading, variance, point->scale + 0.5);
     return 0;
 }
 
 /* The share of draws in which a key longer by 1% gets less weight. */
-static int read_longer_raises(const struct lab_world *world,
+static int read_longer_raises(const struct lab_exercise *exercise,
                               const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
-    double gamma[LAB_WORLD_DRAWS];
+    double gamma[LAB_EXERCISE_DRAWS];
     int count = 0, lowered = 0;
-    if (lab_world_gammas(world, gamma))
+    if (lab_exercise_gammas(exercise, gamma))
         return -1;
     for (int x = 0; x < 256; x++) {
         struct lab_pair_weights p, longer;
         if (point->given_positive && gamma[x] <= 0)
             continue;
         /* Few other keys suffice: their number moves no sign. */
-        if (lab_world_pair_at(world, 3, gamma[x], query, &p) ||
-            lab_world_pair_at(world, 3, 1.01 * gamma[x], query, &longer))
+        if (lab_exercise_pair_at(exercise, 3, gamma[x], query, &p) ||
+            lab_exercise_pair_at(exercise, 3, 1.01 * gamma[x], query, &longer))
             return -1;
         lowered += longer.a < p.a;
         count++;
@@ -243,14 +245,14 @@ static int read_longer_raises(const struct lab_world *world,
     return 0;
 }
 
-static int read_larger_variance(const struct lab_world *world,
+static int read_larger_variance(const struct lab_exercise *exercise,
                                 const struct lab_point *point,
                                 struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_drawn before, now;
-    if (lab_world_draw(world, point, 0, 1, &query, &before) ||
-        lab_world_draw(world, point, 1, 1, &query, &now))
+    if (lab_exercise_draw(exercise, point, 0, 1, &query, &before) ||
+        lab_exercise_draw(exercise, point, 1, 1, &query, &now))
         return -1;
     lab_reading_above(reading, now.trace[0], before.trace[0]);
     if (before.trace[0] > LAB_TOLERANCE)
@@ -260,22 +262,23 @@ static int read_larger_variance(const struct lab_world *world,
 
 /* ---- heads beta (mu_a + mu_b) and beta (mu_a - mu_b) --------------------------- */
 
-static int plus_minus(const struct lab_world *world, const struct lab_point *point,
+static int plus_minus(const struct lab_exercise *exercise, const struct lab_point *point,
                       struct lab_pair_weights p[2])
 {
     const double beta = point->scale;
-    return lab_world_pair(world, point->n, (struct lab_pair_query){beta, beta}, &p[0]) ||
-                   lab_world_pair(world, point->n, (struct lab_pair_query){beta, -beta},
-                                  &p[1])
+    return lab_exercise_pair(exercise, point->n, (struct lab_pair_query){beta, beta},
+                             &p[0]) ||
+                   lab_exercise_pair(exercise, point->n,
+                                     (struct lab_pair_query){beta, -beta}, &p[1])
                ? -1
                : 0;
 }
 
-static int read_design(const struct lab_world *world, const struct lab_point *point,
+static int read_design(const struct lab_exercise *exercise, const struct lab_point *point,
                        struct lab_reading *reading)
 {
     struct lab_pair_weights p[2];
-    if (plus_minus(world, point, p))
+    if (plus_minus(exercise, point, p))
         return -1;
     const struct lab_pair_weights mean = {.a = (p[0].a + p[1].a) / 2,
                                           .b = (p[0].b + p[1].b) / 2};
@@ -284,51 +287,51 @@ static int read_design(const struct lab_world *world, const struct lab_point *po
     return 0;
 }
 
-static int read_same_keys(const struct lab_world *world, const struct lab_point *point,
-                          struct lab_reading *reading)
+static int read_same_keys(const struct lab_exercise *exercise,
+                          const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_pair_weights p[2];
-    if (plus_minus(world, point, p))
+    if (plus_minus(exercise, point, p))
         return -1;
     lab_reading_equal(reading, p[1].b, p[0].b);
     return 0;
 }
 
-static int read_second_average(const struct lab_world *world,
+static int read_second_average(const struct lab_exercise *exercise,
                                const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_pair_weights p[2];
-    if (plus_minus(world, point, p))
+    if (plus_minus(exercise, point, p))
         return -1;
     lab_reading_equal(reading, p[1].a, 0.5);
     reading->error = lab_pair_distance(&p[1], 0.5, 0.5);
     return 0;
 }
 
-static int draw_plus_minus(const struct lab_world *world, const struct lab_point *point,
-                           struct lab_drawn *drawn)
+static int draw_plus_minus(const struct lab_exercise *exercise,
+                           const struct lab_point *point, struct lab_drawn *drawn)
 {
     const double beta = point->scale;
     const struct lab_pair_query query[2] = {{beta, beta}, {beta, -beta}};
-    return lab_world_draw(world, point, 1, 2, query, drawn);
+    return lab_exercise_draw(exercise, point, 1, 2, query, drawn);
 }
 
-static int read_both_vary(const struct lab_world *world, const struct lab_point *point,
-                          struct lab_reading *reading)
+static int read_both_vary(const struct lab_exercise *exercise,
+                          const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_plus_minus(world, point, &drawn))
+    if (draw_plus_minus(exercise, point, &drawn))
         return -1;
     lab_reading_above(reading, fmin(drawn.trace[0], drawn.trace[1]), 0);
     return 0;
 }
 
 /* What cancels varies in opposite directions: a covariance below 0. */
-static int read_cancels(const struct lab_world *world, const struct lab_point *point,
-                        struct lab_reading *reading)
+static int read_cancels(const struct lab_exercise *exercise,
+                        const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_plus_minus(world, point, &drawn))
+    if (draw_plus_minus(exercise, point, &drawn))
         return -1;
     const double scale = sqrt(drawn.trace[0] * drawn.trace[1]);
     lab_reading_below(reading, scale > 0 ? drawn.trace_cross / scale : 0, 0);

@@ -9,11 +9,12 @@
  * Line 6 with v_i put to alpha_i: n/(j-1) times the output, where the output is meant.
  * The item copied is j = 2.
  */
-static int read_factor(const struct lab_world *world, const struct lab_point *point,
+static int read_factor(const struct lab_exercise *exercise, const struct lab_point *point,
                        struct lab_reading *reading)
 {
     struct lab_pair_weights p;
-    if (lab_world_pair(world, point->n, (struct lab_pair_query){0, point->scale}, &p))
+    if (lab_exercise_pair(exercise, point->n, (struct lab_pair_query){0, point->scale},
+                          &p))
         return -1;
     const double factor = (double)point->n / (2 - 1);
     lab_reading_equal(reading, p.b, factor * p.b);
@@ -22,12 +23,12 @@ static int read_factor(const struct lab_world *world, const struct lab_point *po
 }
 
 /* At scale 1: e/(2e+n-2), and not 1/2. */
-static int read_not_half(const struct lab_world *world, const struct lab_point *point,
-                         struct lab_reading *reading)
+static int read_not_half(const struct lab_exercise *exercise,
+                         const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_point unscaled = *point;
-    unscaled.scale = world->unit;
-    if (lab_claim_pair_formula(world, &unscaled, reading))
+    unscaled.scale = exercise->unit;
+    if (lab_claim_pair_formula(exercise, &unscaled, reading))
         return -1;
     const double formula = exp(1.0) / (2 * exp(1.0) + (double)(point->n - 2)),
                  off = reading->error;
@@ -38,54 +39,55 @@ static int read_not_half(const struct lab_world *world, const struct lab_point *
     return 0;
 }
 
-static int read_variance(const struct lab_world *world, const struct lab_point *point,
-                         int key, double claimed, struct lab_reading *reading)
+static int read_variance(const struct lab_exercise *exercise,
+                         const struct lab_point *point, int key, double claimed,
+                         struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
-    lab_reading_equal(reading,
-                      lab_world_score_covariance(world, point->alpha, key, query, query),
-                      claimed);
+    lab_reading_equal(
+        reading, lab_exercise_score_covariance(exercise, point->alpha, key, query, query),
+        claimed);
     return 0;
 }
 
-static int read_variance_a(const struct lab_world *world, const struct lab_point *point,
-                           struct lab_reading *reading)
+static int read_variance_a(const struct lab_exercise *exercise,
+                           const struct lab_point *point, struct lab_reading *reading)
 {
-    return read_variance(world, point, 0, point->scale * point->scale / 2, reading);
+    return read_variance(exercise, point, 0, point->scale * point->scale / 2, reading);
 }
 
-static int read_variance_b(const struct lab_world *world, const struct lab_point *point,
-                           struct lab_reading *reading)
+static int read_variance_b(const struct lab_exercise *exercise,
+                           const struct lab_point *point, struct lab_reading *reading)
 {
-    return read_variance(world, point, 1, 0, reading);
+    return read_variance(exercise, point, 1, 0, reading);
 }
 
-static int draw_unscaled(const struct lab_world *world, const struct lab_point *point,
-                         struct lab_drawn *drawn)
+static int draw_unscaled(const struct lab_exercise *exercise,
+                         const struct lab_point *point, struct lab_drawn *drawn)
 {
-    const struct lab_pair_query query[2] = {{world->unit, 0}, {0, world->unit}};
-    return lab_world_draw(world, point, 1, 2, query, drawn);
+    const struct lab_pair_query query[2] = {{exercise->unit, 0}, {0, exercise->unit}};
+    return lab_exercise_draw(exercise, point, 1, 2, query, drawn);
 }
 
 /* High: the weight's standard deviation is at least a tenth of its range. */
 #define HIGH_DEVIATION 0.1
 
-static int read_high_variance(const struct lab_world *world,
+static int read_high_variance(const struct lab_exercise *exercise,
                               const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_unscaled(world, point, &drawn))
+    if (draw_unscaled(exercise, point, &drawn))
         return -1;
     lab_reading_above(reading, sqrt(drawn.weight_variance), HIGH_DEVIATION);
     return 0;
 }
 
-static int read_second_unaffected(const struct lab_world *world,
+static int read_second_unaffected(const struct lab_exercise *exercise,
                                   const struct lab_point *point,
                                   struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_unscaled(world, point, &drawn))
+    if (draw_unscaled(exercise, point, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.trace[1], 0);
     return 0;

@@ -31,20 +31,20 @@ int lab_sheets_index(const char *id)
     return -1;
 }
 
-int lab_sheets_judge_in(const struct lab_world *world, int index,
+int lab_sheets_judge_in(const struct lab_exercise *exercise, int index,
                         struct lab_judgement *judgement)
 {
     const struct lab_statement *const statement = find(index);
-    return statement ? lab_judge(world, statement, judgement) : -1;
+    return statement ? lab_judge(exercise, statement, judgement) : -1;
 }
 
 int lab_sheets_judge(int index, struct lab_judgement *judgement)
 {
-    struct lab_world world;
-    int status = lab_world_open(&world);
+    struct lab_exercise exercise;
+    int status = lab_exercise_open(&exercise);
     if (!status)
-        status = lab_sheets_judge_in(&world, index, judgement);
-    lab_world_close(&world);
+        status = lab_sheets_judge_in(&exercise, index, judgement);
+    lab_exercise_close(&exercise);
     return status;
 }
 

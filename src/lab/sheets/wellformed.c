@@ -40,13 +40,13 @@ static const char *const meanings[] = {
 };
 
 /* An unknown name has no shape, and so fits nothing. */
-static struct shape shape_of(const struct lab_world *world, const char *name,
+static struct shape shape_of(const struct lab_exercise *exercise, const char *name,
                              size_t length)
 {
     for (size_t o = 0; o < sizeof objects / sizeof objects[0]; o++)
         if (strlen(objects[o].name) == length && !memcmp(objects[o].name, name, length)) {
             const struct shape shape = objects[o].shape;
-            if (world->columns && shape.rows == 'T' && shape.columns == 'd')
+            if (exercise->columns && shape.rows == 'T' && shape.columns == 'd')
                 return (struct shape){'d', 'T'};
             return shape;
         }
@@ -59,13 +59,13 @@ static int is_number(struct shape shape)
 }
 
 /* The shape of a product of names separated by blanks; 0 if its factors do not fit. */
-static int shape_of_product(const struct lab_world *world, const char *product,
+static int shape_of_product(const struct lab_exercise *exercise, const char *product,
                             struct shape *shape, char *why, size_t size)
 {
     *shape = (struct shape){'1', '1'};
     for (const char *name = product; *name;) {
         const size_t length = strcspn(name, " ");
-        const struct shape next = shape_of(world, name, length);
+        const struct shape next = shape_of(exercise, name, length);
         if (is_number(*shape))
             *shape = next;
         else if (!is_number(next)) {
@@ -81,14 +81,14 @@ static int shape_of_product(const struct lab_world *world, const char *product,
     return 1;
 }
 
-int lab_well_formed(const struct lab_world *world, const struct lab_claim *claim,
+int lab_well_formed(const struct lab_exercise *exercise, const struct lab_claim *claim,
                     char *why, size_t size)
 {
     const struct lab_symbol *const symbol = &claim->symbol;
     struct shape left, right;
 
-    if (claim->left && (!shape_of_product(world, claim->left, &left, why, size) ||
-                        !shape_of_product(world, claim->right, &right, why, size)))
+    if (claim->left && (!shape_of_product(exercise, claim->left, &left, why, size) ||
+                        !shape_of_product(exercise, claim->right, &right, why, size)))
         return 0;
     if (claim->left && (left.rows != right.rows || left.columns != right.columns)) {
         snprintf(why, size, "%s is %c x %c, %s is %c x %c", claim->left, left.rows,

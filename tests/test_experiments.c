@@ -212,7 +212,7 @@ static const char *figure_fault(void)
         const struct lab_figure *const figure = lab.figures.figure[f];
         int filled = figure->heat.columns > 0;
         for (int x = 0; x < figure->count; x++)
-            filled += figure->series[x].count > 0;
+            filled += figure->series[x]->count > 0;
         if (!filled || !*figure->title || !*figure->x_label)
             return figure->title;
     }

@@ -2,7 +2,6 @@
 #include "lab/experiments/copy_floats.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,12 +152,12 @@ static int draw_steps(struct lab_run *run, attend_context *ctx, struct narrow_ro
 
     if (!figure)
         return 0;
-    figure->y_log = 1;
-    snprintf(figure->caption, sizeof figure->caption,
-             "n = %lld.  The steps are the spacing of floats below 1; where a line ends "
-             "the copy is exact in that type, at gap %.2f in bf16 and %.2f in f32.",
-             (long long)row->n, attend_theory_gap_weight_exact(n, ATTEND_BF16),
-             attend_theory_gap_sum_exact(n, ATTEND_F32));
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "n = %lld.  The steps are the spacing of floats below 1; where a line ends "
+        "the copy is exact in that type, at gap %.2f in bf16 and %.2f in f32.",
+        (long long)row->n, attend_theory_gap_weight_exact(n, ATTEND_BF16),
+        attend_theory_gap_sum_exact(n, ATTEND_F32));
     for (double gap = 0; gap <= 22; gap += 0.25)
         lab_series_point(series, gap, attend_theory_average_leak(n, 1, gap), 0);
     row->wanted = row->n - 1;

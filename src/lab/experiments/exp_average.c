@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Averages of m values: leak, query scale needed, weights, 1/sqrt(d) (T4, T5, T6). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,51 +13,17 @@
 enum { WANTED_MAX = 256, PINV_MAX = 64, PINV_STREAM = 1 };
 
 static const struct lab_flag flags[] = {
-    {.name = "n",
-     .type = LAB_INTEGER,
-     .preset = 10,
-     .min = 2,
-     .max = 1e6,
-     .help = "keys; where n d > 16384 the others share one direction"},
-    {.name = "m",
-     .type = LAB_INTEGER,
-     .preset = 2,
-     .min = 1,
-     .max = WANTED_MAX,
-     .help = "wanted keys, at most n; --w sets it"},
-    {.name = "d",
-     .type = LAB_INTEGER,
-     .preset = NAN,
-     .min = 1,
-     .max = 1e6,
-     .help = "dimension of keys and values, at least n (default: n)"},
-    {.name = "beta",
-     .type = LAB_REAL,
-     .preset = 10,
-     .min = -1000,
-     .max = 1000,
-     .help = "query scale: q = beta (k_a + k_b + ...)"},
-    {.name = "eps",
-     .type = LAB_REAL,
-     .preset = 0.01,
-     .min = 1e-12,
-     .max = 0.999999,
-     .help = "leak allowed, for beta_needed"},
-    {.name = "tau",
-     .type = LAB_REAL,
-     .preset = 1,
-     .min = 1e-6,
-     .max = 1000,
-     .help = "factor of the scores"},
-    {.name = "scale",
-     .type = LAB_CHOICE,
-     .text = "off",
-     .choices = "off|on",
-     .help = "on: scores are divided by sqrt(d) as well"},
-    {.name = "w",
-     .type = LAB_TEXT,
-     .text = "",
-     .help = "weights wanted, such as 3,2,1: q = sum (beta + ln w_i) k_i"},
+    LAB_FLAG_INTEGER("n", 10, 2, 1e6,
+                     "keys; where n d > 16384 the others share one direction"),
+    LAB_FLAG_INTEGER("m", 2, 1, WANTED_MAX, "wanted keys, at most n; --w sets it"),
+    LAB_FLAG_INTEGER("d", NAN, 1, 1e6,
+                     "dimension of keys and values, at least n (default: n)"),
+    LAB_FLAG_REAL("beta", 10, -1000, 1000, "query scale: q = beta (k_a + k_b + ...)"),
+    LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.999999, "leak allowed, for beta_needed"),
+    LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "factor of the scores"),
+    LAB_FLAG_CHOICE("scale", "off", "off|on",
+                    "on: scores are divided by sqrt(d) as well"),
+    LAB_FLAG_TEXT("w", "", "weights wanted, such as 3,2,1: q = sum (beta + ln w_i) k_i"),
 };
 
 /* What is asked of a query: m weights, equal ones by q = beta sum k_i. */
@@ -316,27 +281,24 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx, struct wish wish
         lab_figure_add(run->figures, "Averaging: the weight that leaks to other keys",
                        "β (query scale)", "leak L");
     const double top = ceil(16 / wish.tau);
-    char label[64];
 
-    if (figure) {
-        figure->y_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "q = β times the sum of the wanted keys, m = %d, τ = %.4g.  β must "
-                 "exceed ln n: being large is not enough.",
-                 wish.m, wish.tau);
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "q = β times the sum of the wanted keys, m = %d, τ = %.4g.  β must "
+        "exceed ln n: being large is not enough.",
+        wish.m, wish.tau);
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
         if (sizes[x] <= wish.m)
             continue;
         wish.n = sizes[x];
-        snprintf(label, sizeof label, "theory, n = %lld", (long long)wish.n);
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, n = %lld", (long long)wish.n);
         for (int step = 0; step <= 64; step++) {
             wish.beta = top * step / 64;
             lab_series_point(series, wish.beta, leak_of(&wish), 0);
         }
-        snprintf(label, sizeof label, "measured, n = %lld", (long long)wish.n);
-        series = lab_series_add(figure, LAB_POINTS, label);
+        series =
+            lab_series_add(figure, LAB_POINTS, "measured, n = %lld", (long long)wish.n);
         for (int step = 0; step <= 8 && !lab_stopped(&run->session); step++) {
             struct average average;
             wish.beta = top * step / 8;
@@ -356,19 +318,16 @@ static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "Averaging: the query scale that is needed",
                        "n (keys)", "β needed");
-    char label[64];
 
-    if (figure) {
-        figure->x_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "Leak at most %g, m = %d.  The factor 1/√d of the scores multiplies the "
-                 "query scale that is needed by √d.",
-                 eps, wish.m);
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "Leak at most %g, m = %d.  The factor 1/√d of the scores multiplies the "
+        "query scale that is needed by √d.",
+        eps, wish.m);
     for (int x = 0; x < 2; x++) {
         wish.tau = factors[x];
-        snprintf(label, sizeof label, "theory, τ = %s", x ? "1/√64" : "1");
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, τ = %s", x ? "1/√64" : "1");
         for (double power = 0.5; power <= 5; power += 0.0625) {
             const double n = pow(10, power);
             if (n > wish.m)
@@ -376,8 +335,8 @@ static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish
                     series, n,
                     attend_theory_average_scale_needed(n, wish.m, eps, wish.tau), 0);
         }
-        snprintf(label, sizeof label, "measured, τ = %s", x ? "1/√64" : "1");
-        series = lab_series_add(figure, LAB_POINTS, label);
+        series =
+            lab_series_add(figure, LAB_POINTS, "measured, τ = %s", x ? "1/√64" : "1");
         for (size_t y = 0;
              y < sizeof sizes / sizeof *sizes && !lab_stopped(&run->session); y++) {
             struct lab_row row = lab_row_init(run, "beta_needed");
@@ -421,7 +380,6 @@ const struct lab_experiment lab_experiment_average = {
              "sqrt(d) where scores are divided by it.",
     .answers = "1b-ii",
     .headline = "beta_needed",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof *flags,
+    LAB_FLAGS(flags),
     .perform = perform,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Capacity: how many random keys one query can keep apart from its targets (T21). */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "attend/theory.h"
@@ -13,30 +12,12 @@
 enum { OWN_STREAM = 1, SWEEP_STREAM };
 
 static const struct lab_flag flags[] = {
-    {.name = "n",
-     .type = LAB_INTEGER,
-     .preset = 256,
-     .min = 2,
-     .max = 16384,
-     .help = "keys, m of them targets, the others random unit vectors"},
-    {.name = "d",
-     .type = LAB_INTEGER,
-     .preset = 12,
-     .min = 2,
-     .max = 1024,
-     .help = "dimension of the keys, at least 2 m"},
-    {.name = "m",
-     .type = LAB_INTEGER,
-     .preset = 2,
-     .min = 1,
-     .max = 64,
-     .help = "targets"},
-    {.name = "beta",
-     .type = LAB_REAL,
-     .preset = 10,
-     .min = 0.001,
-     .max = 100,
-     .help = "query scale; which key leads does not depend on it"},
+    LAB_FLAG_INTEGER("n", 256, 2, 16384,
+                     "keys, m of them targets, the others random unit vectors"),
+    LAB_FLAG_INTEGER("d", 12, 2, 1024, "dimension of the keys, at least 2 m"),
+    LAB_FLAG_INTEGER("m", 2, 1, 64, "targets"),
+    LAB_FLAG_REAL("beta", 10, 0.001, 100,
+                  "query scale; which key leads does not depend on it"),
 };
 
 struct memory {
@@ -243,17 +224,15 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
                          struct lab_figure *figure, uint64_t stream)
 {
-    char label[64];
 
     memory.m = m;
-    snprintf(label, sizeof label, "theory, m = %lld", (long long)m);
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+    struct lab_series *series =
+        lab_series_add(figure, LAB_LINE, "theory, m = %lld", (long long)m);
     for (double power = 4; power <= 10; power += 0.125) {
         memory.n = (int64_t)pow(2, power);
         lab_series_point(series, (double)memory.n, success_of(&memory), 0);
     }
-    snprintf(label, sizeof label, "measured, m = %lld", (long long)m);
-    series = lab_series_add(figure, LAB_POINTS, label);
+    series = lab_series_add(figure, LAB_POINTS, "measured, m = %lld", (long long)m);
     for (int x = 0; x < SIZES && !lab_stopped(&run->session); x++) {
         struct lab_moments moments[VALUES];
         memory.n = sizes[x];
@@ -285,18 +264,19 @@ static int sweep_random(struct lab_run *run, struct memory memory)
     }
     if (!figure)
         return 0;
-    figure->x_log = 1;
-    snprintf(figure->caption, sizeof figure->caption,
-             "d = %lld, m = %lld.  Targets that are not orthogonal push each other's "
-             "scores about by √((m-1)/d) = %.2f; pinv evens them out, and one head per "
-             "target never fails.",
-             (long long)memory.d, (long long)memory.m,
-             sqrt((double)(memory.m - 1) / (double)memory.d));
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "d = %lld, m = %lld.  Targets that are not orthogonal push each other's "
+        "scores about by √((m-1)/d) = %.2f; pinv evens them out, and one head per "
+        "target never fails.",
+        (long long)memory.d, (long long)memory.m,
+        sqrt((double)(memory.m - 1) / (double)memory.d));
     static const char *const labels[3] = {"query = sum", "query by pinv",
                                           "one head per target"};
     static const enum value of[3] = {NAIVE, PINV, HEADS};
     for (int s = 0; s < 3; s++) {
-        struct lab_series *const series = lab_series_add(figure, LAB_POINTS, labels[s]);
+        struct lab_series *const series =
+            lab_series_add(figure, LAB_POINTS, "%s", labels[s]);
         for (int x = 0; x < count; x++)
             lab_series_point(series, (double)sizes[x], moments[x][of[s]].mean,
                              lab_moments_probability_se(&moments[x][of[s]]));
@@ -311,14 +291,11 @@ static int sweep(struct lab_run *run, const struct memory *memory)
         lab_figure_add(run->figures, "Capacity: orthonormal targets among random keys",
                        "n (keys)", "probability of success");
 
-    if (figure) {
-        figure->x_log = 1;
-        snprintf(
-            figure->caption, sizeof figure->caption,
-            "d = %lld, q = β times the sum of m targets: no other key may beat them. "
-            "Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
-            (long long)memory->d);
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "d = %lld, q = β times the sum of m targets: no other key may beat them. "
+        "Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
+        (long long)memory->d);
     for (int x = 0; x < 3; x++)
         if (2 * targets[x] <= memory->d &&
             sweep_targets(run, *memory, targets[x], figure,
@@ -355,8 +332,7 @@ const struct lab_experiment lab_experiment_capacity = {
     .shows = "One query for m targets is beaten by a random key with cosine above "
              "1/sqrt(m), so it holds some 1/P keys; one head per target is never beaten.",
     .answers = "",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof *flags,
+    LAB_FLAGS(flags),
     .trials = 2000,
     .perform = perform,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copying one value: q = beta k_j (T1), and what floating point makes of it (T2). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,53 +11,18 @@
 #include "lab/measure/forward.h"
 
 static const struct lab_flag flags[] = {
-    {.name = "n",
-     .type = LAB_INTEGER,
-     .preset = 10,
-     .min = 2,
-     .max = 1e6,
-     .help = "keys; where n d > 16384 the others share one direction"},
-    {.name = "d",
-     .type = LAB_INTEGER,
-     .preset = NAN,
-     .min = 1,
-     .max = 1e6,
-     .help = "dimension of keys and values, at least n (default: n)"},
-    {.name = "beta",
-     .type = LAB_REAL,
-     .preset = 10,
-     .min = 0,
-     .max = 1000,
-     .help = "query scale: q = beta k_j"},
-    {.name = "tau",
-     .type = LAB_REAL,
-     .preset = 1,
-     .min = 0,
-     .max = 1000,
-     .help = "factor of the scores"},
-    {.name = "norm",
-     .type = LAB_REAL,
-     .preset = 1,
-     .min = 0,
-     .max = 1000,
-     .help = "norm of the other keys; k_j has norm 1"},
-    {.name = "cosine",
-     .type = LAB_REAL,
-     .preset = 0,
-     .min = -1,
-     .max = 1,
-     .help = "cosine between k_j and each other key"},
-    {.name = "eps",
-     .type = LAB_REAL,
-     .preset = 0.01,
-     .min = 1e-12,
-     .max = 0.999999,
-     .help = "weight that may go elsewhere, for gap_needed"},
-    {.name = "dtype",
-     .type = LAB_CHOICE,
-     .text = "f64",
-     .choices = "f64|f32|bf16",
-     .help = "type of Q, K and V for p_top and error_norm"},
+    LAB_FLAG_INTEGER("n", 10, 2, 1e6,
+                     "keys; where n d > 16384 the others share one direction"),
+    LAB_FLAG_INTEGER("d", NAN, 1, 1e6,
+                     "dimension of keys and values, at least n (default: n)"),
+    LAB_FLAG_REAL("beta", 10, 0, 1000, "query scale: q = beta k_j"),
+    LAB_FLAG_REAL("tau", 1, 0, 1000, "factor of the scores"),
+    LAB_FLAG_REAL("norm", 1, 0, 1000, "norm of the other keys; k_j has norm 1"),
+    LAB_FLAG_REAL("cosine", 0, -1, 1, "cosine between k_j and each other key"),
+    LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.999999,
+                  "weight that may go elsewhere, for gap_needed"),
+    LAB_FLAG_CHOICE("dtype", "f64", "f64|f32|bf16",
+                    "type of Q, K and V for p_top and error_norm"),
 };
 
 /* Parameters of one copy: those of the run, or of a sweep. */
@@ -268,22 +232,21 @@ static int sweep_gap(struct lab_run *run, attend_context *ctx)
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "Copying: the weight of the wanted key",
                        "β (score gap at τ = 1)", "p_j (weight of the wanted key)");
-    char label[64];
 
-    if (figure)
-        snprintf(figure->caption, sizeof figure->caption,
-                 "The gap must exceed ln n by a margin: a large query is not enough.  "
-                 "Lines are 1/(1 + (n-1) exp(-gap)).");
+    lab_figure_describe(
+        figure, 0,
+        "The gap must exceed ln n by a margin: a large query is not enough.  "
+        "Lines are 1/(1 + (n-1) exp(-gap)).");
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
         struct point point = {
             .n = sizes[x], .d = sizes[x], .tau = 1, .norm = 1, .dtype = ATTEND_F64};
-        snprintf(label, sizeof label, "theory, n = %lld", (long long)point.n);
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, n = %lld", (long long)point.n);
         for (double gap = 0; gap <= 30; gap += 0.25)
             lab_series_point(series, gap, attend_theory_copy_weight((double)point.n, gap),
                              0);
-        snprintf(label, sizeof label, "measured, n = %lld", (long long)point.n);
-        series = lab_series_add(figure, LAB_POINTS, label);
+        series =
+            lab_series_add(figure, LAB_POINTS, "measured, n = %lld", (long long)point.n);
         for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
              point.beta += 2.5) {
             struct copied copied;
@@ -303,13 +266,11 @@ static int sweep_error(struct lab_run *run, attend_context *ctx)
         run->figures, "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|");
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
 
-    if (figure) {
-        figure->y_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "n = %lld keys.  The bound (1 - p_j) max |v_i - v_j| holds for any "
-                 "values; orthonormal ones stay below it.",
-                 (long long)point.n);
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "n = %lld keys.  The bound (1 - p_j) max |v_i - v_j| holds for any "
+        "values; orthonormal ones stay below it.",
+        (long long)point.n);
     for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
         lab_series_point(series, point.beta,
                          attend_theory_copy_error((double)point.n, gap_of(&point)), 0);
@@ -340,23 +301,21 @@ static int sweep_cosine(struct lab_run *run, attend_context *ctx)
         lab_figure_add(run->figures, "Copying: neither the cosine nor the norm decides",
                        "cosine between k_j and every other key", "p_j");
     struct point point = point_of(run);
-    char label[64];
 
-    if (figure)
-        snprintf(figure->caption, sizeof figure->caption,
-                 "q = β k_j, β = %g, n = %lld.  A long rival at a small angle takes the "
-                 "weight: only the gap β(1 - norm · cosine) counts.",
-                 point.beta, (long long)point.n);
+    lab_figure_describe(
+        figure, 0,
+        "q = β k_j, β = %g, n = %lld.  A long rival at a small angle takes the "
+        "weight: only the gap β(1 - norm · cosine) counts.",
+        point.beta, (long long)point.n);
     for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
         point.norm = norms[x];
-        snprintf(label, sizeof label, "theory, norm %g", point.norm);
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, norm %g", point.norm);
         for (point.cosine = -1; point.cosine <= 1; point.cosine += 1.0 / 64)
             lab_series_point(series, point.cosine,
                              attend_theory_copy_weight((double)point.n, gap_of(&point)),
                              0);
-        snprintf(label, sizeof label, "measured, norm %g", point.norm);
-        series = lab_series_add(figure, LAB_POINTS, label);
+        series = lab_series_add(figure, LAB_POINTS, "measured, norm %g", point.norm);
         for (point.cosine = -1; point.cosine <= 1 && !lab_stopped(&run->session);
              point.cosine += 0.25) {
             struct copied copied;
@@ -424,7 +383,6 @@ const struct lab_experiment lab_experiment_copy = {
         "The weight of one key comes near 1 when its score leads every other by more "
         "than ln n; only the gap counts, and it is never 1 but by rounding.",
     .answers = "1a",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof *flags,
+    LAB_FLAGS(flags),
     .perform = perform,
 };

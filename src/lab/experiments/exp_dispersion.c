@@ -11,29 +11,11 @@
 #include "lab/measure/random.h"
 
 static const struct lab_flag flags[] = {
-    {.name = "n",
-     .type = LAB_INTEGER,
-     .preset = 1000,
-     .min = 2,
-     .max = 1e6,
-     .help = "keys; each is one number, its logit"},
-    {.name = "D",
-     .type = LAB_REAL,
-     .preset = 10,
-     .min = 0,
-     .max = 700,
-     .help = "range of the logits, largest minus smallest"},
-    {.name = "scale",
-     .type = LAB_CHOICE,
-     .text = "off",
-     .choices = "off|on",
-     .help = "on: logits are multiplied by ln n / ln n0"},
-    {.name = "n0",
-     .type = LAB_INTEGER,
-     .preset = 10,
-     .min = 2,
-     .max = 1e6,
-     .help = "number of keys at which that factor is 1"},
+    LAB_FLAG_INTEGER("n", 1000, 2, 1e6, "keys; each is one number, its logit"),
+    LAB_FLAG_REAL("D", 10, 0, 700, "range of the logits, largest minus smallest"),
+    LAB_FLAG_CHOICE("scale", "off", "off|on",
+                    "on: logits are multiplied by ln n / ln n0"),
+    LAB_FLAG_INTEGER("n0", 10, 2, 1e6, "number of keys at which that factor is 1"),
 };
 
 /* Logits k_i within [0, D], multiplied by tau. */
@@ -169,9 +151,8 @@ static int sweep(struct lab_run *run, attend_context *ctx, double *room, int sca
         measured[count][2] = spread.n_eff;
     }
     for (int f = 0; f < 3; f++) {
-        char label[64];
-        snprintf(label, sizeof label, "theory, %s", name);
-        struct lab_series *series = lab_series_add(figure[f], LAB_LINE, label);
+        struct lab_series *series =
+            lab_series_add(figure[f], LAB_LINE, "theory, %s", name);
         for (double power = 1; power <= 6; power += 0.0625) {
             const struct crowd crowd = crowd_of(run, (int64_t)pow(10, power), scaled);
             lab_series_point(series, (double)crowd.n,
@@ -180,8 +161,7 @@ static int sweep(struct lab_run *run, attend_context *ctx, double *room, int sca
                                       : n_eff_of(&crowd),
                              0);
         }
-        snprintf(label, sizeof label, "measured, %s", name);
-        series = lab_series_add(figure[f], LAB_POINTS, label);
+        series = lab_series_add(figure[f], LAB_POINTS, "measured, %s", name);
         for (int x = 0; x < count; x++)
             lab_series_point(series, (double)sizes[x], measured[x][f], 0);
     }
@@ -252,8 +232,7 @@ const struct lab_experiment lab_experiment_dispersion = {
     .shows = "Logits of bounded range cannot hold their sharpness as keys are added: the "
              "largest weight falls like e^D/n, unless logits grow with ln n.",
     .answers = "",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof *flags,
+    LAB_FLAGS(flags),
     .trials = 16,
     .perform = perform,
 };

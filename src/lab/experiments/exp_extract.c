@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Extraction: a matrix M with M (v_a + v_b) = v_a, read from the average c (T3). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,42 +14,13 @@ enum { FRAME_STREAM = 1, COORDINATE_STREAM, MIX_STREAM, OTHER_STREAM, KEY_STREAM
 static const double pi = 3.14159265358979323846;
 
 static const struct lab_flag flags[] = {
-    {.name = "d",
-     .type = LAB_INTEGER,
-     .preset = 16,
-     .min = 2,
-     .max = 256,
-     .help = "dimension of the values, at least m + p"},
-    {.name = "m",
-     .type = LAB_INTEGER,
-     .preset = 2,
-     .min = 1,
-     .max = 128,
-     .help = "dimension of A, where v_a lies"},
-    {.name = "p",
-     .type = LAB_INTEGER,
-     .preset = 2,
-     .min = 1,
-     .max = 128,
-     .help = "dimension of B, where v_b lies"},
-    {.name = "angle",
-     .type = LAB_REAL,
-     .preset = 90,
-     .min = 0.1,
-     .max = 90,
-     .help = "degrees between A and B; 90: orthogonal, as the exercise has it"},
-    {.name = "n",
-     .type = LAB_INTEGER,
-     .preset = 10,
-     .min = 2,
-     .max = 256,
-     .help = "keys; 2: c is exactly the average"},
-    {.name = "beta",
-     .type = LAB_REAL,
-     .preset = 10,
-     .min = 0,
-     .max = 1000,
-     .help = "query scale: q = beta (k_a + k_b)"},
+    LAB_FLAG_INTEGER("d", 16, 2, 256, "dimension of the values, at least m + p"),
+    LAB_FLAG_INTEGER("m", 2, 1, 128, "dimension of A, where v_a lies"),
+    LAB_FLAG_INTEGER("p", 2, 1, 128, "dimension of B, where v_b lies"),
+    LAB_FLAG_REAL("angle", 90, 0.1, 90,
+                  "degrees between A and B; 90: orthogonal, as the exercise has it"),
+    LAB_FLAG_INTEGER("n", 10, 2, 256, "keys; 2: c is exactly the average"),
+    LAB_FLAG_REAL("beta", 10, 0, 1000, "query scale: q = beta (k_a + k_b)"),
 };
 
 /* Ways to build M from a basis of A. */
@@ -315,13 +285,11 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
     struct setup setup = setup_of(run);
     int failed = 0;
 
-    if (figure) {
-        figure->y_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "n = %lld, A orthogonal to all other values: the error is the leak of "
-                 "the average.",
-                 (long long)setup.n);
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "n = %lld, A orthogonal to all other values: the error is the leak of "
+        "the average.",
+        (long long)setup.n);
     for (double beta = 0; beta <= 15; beta += 0.25)
         lab_series_point(series, beta, attend_theory_extract_error((double)setup.n, beta),
                          0);
@@ -355,10 +323,10 @@ static int sweep(struct lab_run *run, attend_context *ctx)
         run->figures, "Extraction: what M leaves of v_b",
         "angle between A and B (degrees)", "|2 M c - v_a| / |part of v_b near A|");
 
-    if (figure)
-        snprintf(figure->caption, sizeof figure->caption,
-                 "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine of the "
-                 "angle; the oblique one is right at any angle above 0.");
+    lab_figure_describe(
+        figure, 0,
+        "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine of the "
+        "angle; the oblique one is right at any angle above 0.");
     return sweep_angle(run, ctx, PROJECTOR, figure) ||
            sweep_angle(run, ctx, OBLIQUE, figure) || sweep_beta(run, ctx);
 }
@@ -387,7 +355,6 @@ const struct lab_experiment lab_experiment_extract = {
         "to B; A^T alone gives coordinates in R^m, a skewed basis needs its "
         "pseudo-inverse, and spaces at an angle the oblique projector.",
     .answers = "1b-i",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof *flags,
+    LAB_FLAGS(flags),
     .perform = perform,
 };

@@ -10,52 +10,21 @@
 #include "lab/setups/two_heads.h"
 
 static const struct lab_flag flags[] = {
-    {.name = "n",
-     .type = LAB_INTEGER,
-     .preset = 10,
-     .min = 2,
-     .max = 1e6,
-     .help = "keys"},
-    {.name = "d",
-     .type = LAB_INTEGER,
-     .preset = NAN,
-     .min = 2,
-     .max = 1e6,
-     .help = "columns of a key, n or more (default n)"},
-    {.name = "C",
-     .type = LAB_REAL,
-     .preset = 10,
-     .min = 0,
-     .max = 1000,
-     .help = "scale of the queries, and of the one head C (mu_a + mu_b) beside them"},
-    {.name = "sigma2",
-     .type = LAB_REAL,
-     .preset = 0.5,
-     .min = 0,
-     .max = 100,
-     .help = "variance of the length of a noisy key"},
-    {.name = "alpha",
-     .type = LAB_REAL,
-     .preset = 0,
-     .min = 0,
-     .max = 100,
-     .help = "isotropic noise of every key; above 0 not every theory is known"},
-    {.name = "tau",
-     .type = LAB_REAL,
-     .preset = 1,
-     .min = 1e-6,
-     .max = 1000,
-     .help = "scores are tau <q, k>"},
-    {.name = "queries",
-     .type = LAB_TEXT,
-     .text = "means",
-     .help = "means (C mu_a, C mu_b), plus-minus (C (mu_a + mu_b), C (mu_a - mu_b)), "
-             "unscaled (mu_a, mu_b), or your own: \"2a-b,3b\", \"Ca+b,3Cb\""},
-    {.name = "noisy",
-     .type = LAB_CHOICE,
-     .text = "a",
-     .choices = "a|both|all",
-     .help = "the keys whose length varies: k_a, k_a and k_b, or every one"},
+    LAB_FLAG_INTEGER("n", 10, 2, 1e6, "keys"),
+    LAB_FLAG_INTEGER("d", NAN, 2, 1e6, "columns of a key, n or more (default n)"),
+    LAB_FLAG_REAL(
+        "C", 10, 0, 1000,
+        "scale of the queries, and of the one head C (mu_a + mu_b) beside them"),
+    LAB_FLAG_REAL("sigma2", 0.5, 0, 100, "variance of the length of a noisy key"),
+    LAB_FLAG_REAL("alpha", 0, 0, 100,
+                  "isotropic noise of every key; above 0 not every theory is known"),
+    LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "scores are tau <q, k>"),
+    LAB_FLAG_TEXT(
+        "queries", "means",
+        "means (C mu_a, C mu_b), plus-minus (C (mu_a + mu_b), C (mu_a - mu_b)), "
+        "unscaled (mu_a, mu_b), or your own: \"2a-b,3b\", \"Ca+b,3Cb\""),
+    LAB_FLAG_CHOICE("noisy", "a", "a|both|all",
+                    "the keys whose length varies: k_a, k_a and k_b, or every one"),
 };
 
 static const char *const names[2][LAB_TWO_HEADS_QUANTITIES] = {
@@ -175,10 +144,10 @@ static void draw_histogram(struct lab_run *run, const struct lab_two_heads *setu
     lab_series_point(series, 1, density, 0);
     if (!figure)
         return;
-    figure->y_log = 1;
-    snprintf(figure->caption, sizeof figure->caption,
-             "Head 1 alone either copies v_a or, when k_a is short or points away, loses "
-             "it to all the other keys.");
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "Head 1 alone either copies v_a or, when k_a is short or points away, loses "
+        "it to all the other keys.");
 }
 
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
@@ -227,10 +196,8 @@ static void add_figures(struct lab_run *run, const struct lab_two_heads *setup,
         return;
     struct lab_two_heads at = *setup;
     for (int c = 0; c < CURVES; c++) {
-        char label[64];
-        snprintf(label, sizeof label, "theory, %s", curves[c].name);
-        struct lab_series *const line =
-            lab_series_add(figures[curves[c].figure], LAB_LINE, label);
+        struct lab_series *const line = lab_series_add(
+            figures[curves[c].figure], LAB_LINE, "theory, %s", curves[c].name);
         for (int x = 0; x <= LINE; x++) {
             at.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
             lab_series_point(line, at.C,
@@ -243,10 +210,8 @@ static void add_points(struct lab_figure *figures[FIGURES],
                        const struct lab_two_heads_numbers *measured, int count)
 {
     for (int c = 0; c < CURVES; c++) {
-        char label[64];
-        snprintf(label, sizeof label, "measured, %s", curves[c].name);
-        struct lab_series *const points =
-            lab_series_add(figures[curves[c].figure], LAB_POINTS, label);
+        struct lab_series *const points = lab_series_add(
+            figures[curves[c].figure], LAB_POINTS, "measured, %s", curves[c].name);
         for (int x = 0; x < count; x++)
             lab_series_point(points, scales[x], measured[x].value[curves[c].quantity],
                              measured[x].se[curves[c].quantity]);
@@ -315,8 +280,7 @@ const struct lab_experiment lab_experiment_heads = {
              "v_a when k_a is short or points away.",
     .answers = "1d-i, 1d-ii",
     .headline = "coeff_var_two",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof flags[0],
+    LAB_FLAGS(flags),
     .trials = 100000,
     .perform = perform,
 };

@@ -11,25 +11,23 @@
 #include "theory/score_law.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct lab_flag flags[] = {
-    {"n", LAB_INTEGER, 256, 2, 1e6, NULL, NULL, "keys"},
-    {"m", LAB_INTEGER, 2, 1, LAB_WANTED_MAX, NULL, NULL, "wanted values, all noisy"},
-    {"h", LAB_INTEGER, 2, 1, LAB_HEADS_MAX, NULL, NULL,
-     "heads; a divisor or a multiple of m"},
-    {"C", LAB_REAL, 50, 0, 1e6, NULL, NULL, "scale of the queries"},
-    {"sigma2", LAB_REAL, 0.5, 1e-6, 100, NULL, NULL,
-     "magnitude noise of the wanted keys, or of all random keys"},
-    {"d", LAB_INTEGER, NAN, 1, 1e6, NULL, NULL,
-     "dimensions, shared by the heads if keys are random (default n)"},
-    {"groups", LAB_CHOICE, 0, 0, 0, "split", "split|copies",
-     "each head asks for its own m/h targets, or every head for all m"},
-    {"noise", LAB_CHOICE, 0, 0, 0, "shared", "shared|independent",
-     "heads see the same noisy keys, or keys drawn anew"},
-    {"keys", LAB_CHOICE, 0, 0, 0, "orthonormal", "orthonormal|random",
-     "random: unit vectors in d/h dimensions for each head"},
+    LAB_FLAG_INTEGER("n", 256, 2, 1e6, "keys"),
+    LAB_FLAG_INTEGER("m", 2, 1, LAB_WANTED_MAX, "wanted values, all noisy"),
+    LAB_FLAG_INTEGER("h", 2, 1, LAB_HEADS_MAX, "heads; a divisor or a multiple of m"),
+    LAB_FLAG_REAL("C", 50, 0, 1e6, "scale of the queries"),
+    LAB_FLAG_REAL("sigma2", 0.5, 1e-6, 100,
+                  "magnitude noise of the wanted keys, or of all random keys"),
+    LAB_FLAG_INTEGER("d", NAN, 1, 1e6,
+                     "dimensions, shared by the heads if keys are random (default n)"),
+    LAB_FLAG_CHOICE("groups", "split", "split|copies",
+                    "each head asks for its own m/h targets, or every head for all m"),
+    LAB_FLAG_CHOICE("noise", "shared", "shared|independent",
+                    "heads see the same noisy keys, or keys drawn anew"),
+    LAB_FLAG_CHOICE("keys", "orthonormal", "orthonormal|random",
+                    "random: unit vectors in d/h dimensions for each head"),
 };
 
 struct setting {
@@ -215,24 +213,19 @@ static int split_curves(struct lab_run *run)
     const int64_t trials = run->trials / 20 + 100;
     uint64_t stream = 100;
 
-    if (figure) {
-        figure->x_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. One head "
-                 "per target is best, and more heads are useless.",
-                 lab_real(run, "C"), lab_real(run, "n"));
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. One head "
+        "per target is best, and more heads are useless.",
+        lab_real(run, "C"), lab_real(run, "n"));
     for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
         const double m = targets[t];
-        char label[48];
         if (m > lab_real(run, "n"))
             break;
-        snprintf(label, sizeof label, "theory, m = %g", m);
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+        struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, m = %g", m);
         for (int h = 1; h <= (int)m; h *= 2)
             lab_series_point(series, h, attend_theory_groups_mse_positive(m, h), 0);
-        snprintf(label, sizeof label, "measured, m = %g", m);
-        series = lab_series_add(figure, LAB_POINTS, label);
+        series = lab_series_add(figure, LAB_POINTS, "measured, m = %g", m);
         for (int h = 1; h <= LAB_HEADS_MAX; h *= 2) {
             struct setting s = setting_of(run);
             if (lab_stopped(&run->session))
@@ -255,14 +248,12 @@ static int copies_curves(struct lab_run *run)
                        "h (copies of one head)", "E|c - mean of m values|^2");
     const int64_t trials = run->trials / 20 + 100;
 
-    if (figure) {
-        figure->x_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "Every head asks for all m = %g targets. On the same keys copies are "
-                 "equal and change nothing; if each saw keys with noise of its own, the "
-                 "variance would fall as 1/h.",
-                 lab_real(run, "m"));
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "Every head asks for all m = %g targets. On the same keys copies are "
+        "equal and change nothing; if each saw keys with noise of its own, the "
+        "variance would fall as 1/h.",
+        lab_real(run, "m"));
     for (int independent = 0; independent <= 1; independent++) {
         struct setting s = setting_of(run);
         struct lab_moments m[VALUES];
@@ -322,8 +313,7 @@ const struct lab_experiment lab_experiment_how_many_heads = {
         "For m noisy targets the error is 1/h - 1/m with h heads of m/h targets each: "
         "one head per target is best, copies on the same keys are useless.",
     .answers = "1e",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof flags[0],
+    LAB_FLAGS(flags),
     .trials = 100000,
     .perform = perform,
 };

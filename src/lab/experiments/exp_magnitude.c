@@ -6,50 +6,21 @@
 #include "lab/experiments/experiment.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "attend/theory.h"
 #include "lab/measure/moments.h"
 #include "lab/setups/scene.h"
 
 static const struct lab_flag flags[] = {
-    {.name = "n",
-     .type = LAB_INTEGER,
-     .preset = 10,
-     .min = 2,
-     .max = 1e6,
-     .help = "keys"},
-    {.name = "d",
-     .type = LAB_INTEGER,
-     .preset = NAN,
-     .min = 2,
-     .max = 1e6,
-     .help = "columns of a key, n or more (default n)"},
-    {.name = "C",
-     .type = LAB_REAL,
-     .preset = 10,
-     .min = 0,
-     .max = 1000,
-     .help = "scale of the query C (mu_a + mu_b)"},
-    {.name = "sigma2",
-     .type = LAB_REAL,
-     .preset = 0.5,
-     .min = 0,
-     .max = 100,
-     .help = "variance of the length of k_a"},
-    {.name = "alpha",
-     .type = LAB_REAL,
-     .preset = 0,
-     .min = 0,
-     .max = 100,
-     .help = "isotropic noise of every key; above 0, theory is known of mean_w and var_w "
-             "only, and of all at n = 2"},
-    {.name = "tau",
-     .type = LAB_REAL,
-     .preset = 1,
-     .min = 1e-6,
-     .max = 1000,
-     .help = "scores are tau <q, k>"},
+    LAB_FLAG_INTEGER("n", 10, 2, 1e6, "keys"),
+    LAB_FLAG_INTEGER("d", NAN, 2, 1e6, "columns of a key, n or more (default n)"),
+    LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the query C (mu_a + mu_b)"),
+    LAB_FLAG_REAL("sigma2", 0.5, 0, 100, "variance of the length of k_a"),
+    LAB_FLAG_REAL(
+        "alpha", 0, 0, 100,
+        "isotropic noise of every key; above 0, theory is known of mean_w and var_w "
+        "only, and of all at n = 2"),
+    LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "scores are tau <q, k>"),
 };
 
 enum { MEAN_W, MEAN_ABS, OUTSIDE, LOGIT, OFF_SEGMENT, VALUES };
@@ -242,9 +213,8 @@ static void draw_histogram(struct lab_run *run, const struct magnitude_theory *t
         lab_series_point(series, (double)b / LAB_BINS, density, 0);
     }
     lab_series_point(series, 1, density, 0);
-    figure->y_log = 1;
-    snprintf(
-        figure->caption, sizeof figure->caption,
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
         "A sampler, not an average: the weight is mostly near 0 or near 1.  Theory is "
         "the logit-normal law, averaged over each bin.");
 }
@@ -288,10 +258,7 @@ static struct lab_figure *scale_figure(struct lab_run *run, const char *title,
     struct lab_figure *const figure =
         lab_figure_add(run->figures, title, "C (query scale)", y_label);
 
-    if (figure) {
-        figure->x_log = 1;
-        snprintf(figure->caption, sizeof figure->caption, "%s", caption);
-    }
+    lab_figure_describe(figure, LAB_LOG_X, "%s", caption);
     return figure;
 }
 
@@ -362,8 +329,7 @@ const struct lab_experiment lab_experiment_magnitude = {
         "them: w is logit-normal, and the larger C, the more w is like a coin.",
     .answers = "1c-i, 1c-ii",
     .headline = "var_w",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof flags[0],
+    LAB_FLAGS(flags),
     .trials = 100000,
     .perform = perform,
 };

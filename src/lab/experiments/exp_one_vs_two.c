@@ -9,13 +9,12 @@
 #include "lab/setups/scene.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static const struct lab_flag flags[] = {
-    {"n", LAB_INTEGER, 10, 3, 1e9, NULL, NULL, "keys; at most 1024 with --alpha"},
-    {"C", LAB_REAL, 10, 0, 1000, NULL, NULL, "scale of the queries"},
-    {"sigma2", LAB_REAL, 0.5, 1e-6, 100, NULL, NULL, "magnitude noise of key a"},
-    {"alpha", LAB_REAL, 0, 0, 100, NULL, NULL, "isotropic noise of every key"},
+    LAB_FLAG_INTEGER("n", 10, 3, 1e9, "keys; at most 1024 with --alpha"),
+    LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the queries"),
+    LAB_FLAG_REAL("sigma2", 0.5, 1e-6, 100, "magnitude noise of key a"),
+    LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
 };
 
 enum { KEYS_DRAWN_MAX = 1024 };
@@ -264,13 +263,11 @@ static int curves(struct lab_run *run)
                        "E|c - (v_a + v_b)/2|^2");
     struct lab_moments m[VALUES];
 
-    if (figure) {
-        figure->x_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "n = %g, sigma2 = %g. One head has a best scale and then loses to the "
-                 "noise; two heads settle near the chance that k_a points backwards.",
-                 lab_real(run, "n"), lab_real(run, "sigma2"));
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "n = %g, sigma2 = %g. One head has a best scale and then loses to the "
+        "noise; two heads settle near the chance that k_a points backwards.",
+        lab_real(run, "n"), lab_real(run, "sigma2"));
     for (int heads = 1; heads <= 2; heads++) {
         struct lab_series *series = lab_series_add(
             figure, LAB_LINE, heads == 1 ? "theory, one head" : "theory, two heads");
@@ -316,11 +313,11 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
 
     if (!heat)
         return 0;
-    figure->x_log = figure->y_log = 1;
-    snprintf(figure->caption, sizeof figure->caption,
-             "Computed by the engine, %s = %g. Negative: two heads are closer to the "
-             "average. Below the line each head alone cannot beat its n - 1 rivals yet.",
-             by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "Computed by the engine, %s = %g. Negative: two heads are closer to the "
+        "average. Below the line each head alone cannot beat its n - 1 rivals yet.",
+        by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
     struct lab_series *line = lab_series_add(figure, LAB_LINE, "crossover, theory");
     for (int x = 0; x < MAP_STEPS; x++) {
         const double n = by_n ? round(3 * pow(10, x / 1.8)) : lab_real(run, "n");
@@ -384,8 +381,7 @@ const struct lab_experiment lab_experiment_one_vs_two = {
         "they lose.",
     .answers = "1d-ii, 1e",
     .headline = "mse_two",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof flags[0],
+    LAB_FLAGS(flags),
     .trials = 200000,
     .perform = perform,
 };

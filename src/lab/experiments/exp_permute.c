@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Permuted tokens: who moves with them, who does not (T25). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,50 +10,17 @@
 #include "lab/setups/tokens.h"
 
 static const struct lab_flag flags[] = {
-    {.name = "T",
-     .type = LAB_INTEGER,
-     .preset = 64,
-     .min = 2,
-     .max = 2048,
-     .help = "tokens"},
-    {.name = "d",
-     .type = LAB_INTEGER,
-     .preset = 32,
-     .min = 2,
-     .max = 512,
-     .help = "columns of X, Q, K, V and the output"},
-    {.name = "h",
-     .type = LAB_INTEGER,
-     .preset = 1,
-     .min = 1,
-     .max = 64,
-     .help = "heads; they divide d"},
-    {.name = "mask",
-     .type = LAB_CHOICE,
-     .text = "none",
-     .choices = "none|causal|window",
-     .help = "who sees whom"},
-    {.name = "w",
-     .type = LAB_INTEGER,
-     .preset = 4,
-     .min = 0,
-     .max = 2048,
-     .help = "--mask window: a token sees w tokens on either side"},
-    {.name = "scale",
-     .type = LAB_CHOICE,
-     .text = "on",
-     .choices = "on|off",
-     .help = "scores divided by the root of a head's columns, or not"},
-    {.name = "dtype",
-     .type = LAB_CHOICE,
-     .text = "f64",
-     .choices = "f64|f32",
-     .help = "type of the whole layer"},
-    {.name = "convention",
-     .type = LAB_CHOICE,
-     .text = "rows",
-     .choices = "rows|columns",
-     .help = "tokens are the rows of X (X W), or its columns (W X)"},
+    LAB_FLAG_INTEGER("T", 64, 2, 2048, "tokens"),
+    LAB_FLAG_INTEGER("d", 32, 2, 512, "columns of X, Q, K, V and the output"),
+    LAB_FLAG_INTEGER("h", 1, 1, 64, "heads; they divide d"),
+    LAB_FLAG_CHOICE("mask", "none", "none|causal|window", "who sees whom"),
+    LAB_FLAG_INTEGER("w", 4, 0, 2048,
+                     "--mask window: a token sees w tokens on either side"),
+    LAB_FLAG_CHOICE("scale", "on", "on|off",
+                    "scores divided by the root of a head's columns, or not"),
+    LAB_FLAG_CHOICE("dtype", "f64", "f64|f32", "type of the whole layer"),
+    LAB_FLAG_CHOICE("convention", "rows", "rows|columns",
+                    "tokens are the rows of X (X W), or its columns (W X)"),
 };
 
 enum mask { NONE, CAUSAL, WINDOW };
@@ -378,24 +344,20 @@ static int sweep_tokens(struct lab_run *run, const struct point *at)
 {
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "Permuting the input", "T (tokens)", "defect");
-    struct lab_series *series[SERIES] = {NULL};
+    static const char *const labels[SERIES] = {
+        "tokens moved, f64",   "tokens moved, f32", "features moved, f64",
+        "features moved, f32", "rounding, f64",     "rounding, f32"};
+    struct lab_series *series[SERIES];
 
-    if (figure != NULL) {
-        static const char *const labels[SERIES] = {
-            "tokens moved, f64",   "tokens moved, f32", "features moved, f64",
-            "features moved, f32", "rounding, f64",     "rounding, f32"};
-        figure->x_log = figure->y_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "Tokens moved: Att(PX) and P Att(X) agree to rounding, below what the "
-                 "engine's stated accuracy allows (lines).  Features moved, as sheet 002 "
-                 "writes it: the outputs have nothing to do with each other.  Mask: %s.",
-                 mask_names[at->mask]);
-        /* Series move when one is added: make room for all, then ask for them. */
-        for (int s = 0; s < SERIES; s++)
-            lab_series_add(figure, s < 4 ? LAB_POINTS : LAB_LINE, labels[s]);
-        for (int s = 0; s < SERIES && s < figure->count; s++)
-            series[s] = &figure->series[s];
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "Tokens moved: Att(PX) and P Att(X) agree to rounding, below what the "
+        "engine's stated accuracy allows (lines).  Features moved, as sheet 002 "
+        "writes it: the outputs have nothing to do with each other.  Mask: %s.",
+        mask_names[at->mask]);
+    for (int s = 0; s < SERIES; s++)
+        series[s] =
+            lab_series_add(figure, s < 4 ? LAB_POINTS : LAB_LINE, "%s", labels[s]);
     for (int64_t T = 8;
          at->h * T * T <= PAIRS_MAX && T <= 512 && !lab_stopped(&run->session); T *= 2)
         for (int f32 = 0; f32 < 2; f32++) {
@@ -422,20 +384,16 @@ static int sweep_masks(struct lab_run *run, const struct point *at)
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "What a mask does to the symmetry", "mask",
                        "max |Att(PX) - P Att(X)|");
-    struct lab_series *left = NULL, *moved = NULL;
-
-    if (figure != NULL) {
-        figure->y_log = 1;
-        snprintf(figure->x_names, sizeof figure->x_names, "none|causal|window");
-        snprintf(figure->caption, sizeof figure->caption,
-                 "A causal mask or a window tells positions apart, and Att(PX) is no "
-                 "longer P Att(X).  If the mask is permuted as well, M to P M P^T, the "
-                 "law holds again.");
-        lab_series_add(figure, LAB_POINTS, "mask stays");
+    struct lab_series *const left = lab_series_add(figure, LAB_POINTS, "mask stays");
+    struct lab_series *const moved =
         lab_series_add(figure, LAB_POINTS, "mask moves with the tokens");
-        left = figure->count > 0 ? &figure->series[0] : NULL;
-        moved = figure->count > 1 ? &figure->series[1] : NULL;
-    }
+
+    lab_figure_names(figure, "none|causal|window");
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "A causal mask or a window tells positions apart, and Att(PX) is no "
+        "longer P Att(X).  If the mask is permuted as well, M to P M P^T, the "
+        "law holds again.");
     for (int m = NONE; m <= WINDOW && !lab_stopped(&run->session); m++) {
         struct point point = *at;
         struct bench bench;
@@ -462,10 +420,11 @@ static void show_weights(struct lab_run *run, const struct bench *bench, int whi
 
     if (heat == NULL)
         return;
-    snprintf(figure->caption, sizeof figure->caption,
-             "Head 0%s.  Permuting the tokens permutes rows and columns of the weights "
-             "alike: softmax(P S P^T) = P softmax(S) P^T.",
-             bench->tokens.t > T ? ", the first 64 tokens" : "");
+    lab_figure_describe(
+        figure, 0,
+        "Head 0%s.  Permuting the tokens permutes rows and columns of the weights "
+        "alike: softmax(P S P^T) = P softmax(S) P^T.",
+        bench->tokens.t > T ? ", the first 64 tokens" : "");
     for (int i = 0; i < T; i++) {
         heat->x[i] = heat->y[i] = i;
         for (int j = 0; j < T; j++)
@@ -505,7 +464,6 @@ const struct lab_experiment lab_experiment_permute = {
              "to rounding; not with its features (X Pi), and no longer once a mask "
              "tells positions apart.",
     .answers = "2a-i 2a-ii",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof flags[0],
+    LAB_FLAGS(flags),
     .perform = perform,
 };

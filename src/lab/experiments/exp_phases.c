@@ -2,7 +2,6 @@
 /* Random logits: diffuse and frozen attention, why 1/sqrt(d), entropy floor (T22, T23).
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,29 +14,13 @@
 enum { OWN_STREAM = 1, SCATTER_STREAM, SWEEP_STREAM };
 
 static const struct lab_flag flags[] = {
-    {.name = "n",
-     .type = LAB_INTEGER,
-     .preset = 1024,
-     .min = 2,
-     .max = 65536,
-     .help = "keys"},
-    {.name = "d",
-     .type = LAB_INTEGER,
-     .preset = 64,
-     .min = 1,
-     .max = 1024,
-     .help = "dimension; q has entries +1 and -1, k normal ones (n d > 2^20: one each)"},
-    {.name = "scale",
-     .type = LAB_CHOICE,
-     .text = "on",
-     .choices = "on|off",
-     .help = "on: scores are divided by sqrt(d)"},
-    {.name = "S",
-     .type = LAB_REAL,
-     .preset = NAN,
-     .min = 0,
-     .max = 100,
-     .help = "spread of the logits (default: 1 scaled, sqrt(d) unscaled)"},
+    LAB_FLAG_INTEGER("n", 1024, 2, 65536, "keys"),
+    LAB_FLAG_INTEGER(
+        "d", 64, 1, 1024,
+        "dimension; q has entries +1 and -1, k normal ones (n d > 2^20: one each)"),
+    LAB_FLAG_CHOICE("scale", "on", "on|off", "on: scores are divided by sqrt(d)"),
+    LAB_FLAG_REAL("S", NAN, 0, 100,
+                  "spread of the logits (default: 1 scaled, sqrt(d) unscaled)"),
 };
 
 /* n logits tau <q, k_i> that are N(0, S^2). */
@@ -223,13 +206,12 @@ static int sweep(struct lab_run *run, struct cloud cloud)
     points[1] = lab_series_add(squares, LAB_POINTS, "measured, exact");
     for (int f = 0; f < 2; f++) {
         struct lab_figure *const figure = f ? squares : entropy;
-        if (figure)
-            snprintf(
-                figure->caption, sizeof figure->caption,
-                "n = %lld independent N(0, S²) logits: diffuse below and frozen on a "
-                "few keys above S = √(2 ln n) = %.2f.  Unit entries give S = √d "
-                "without the factor 1/√d, and S = 1 with it.",
-                (long long)cloud.n, attend_theory_freezing_spread(n));
+        lab_figure_describe(
+            figure, 0,
+            "n = %lld independent N(0, S²) logits: diffuse below and frozen on a "
+            "few keys above S = √(2 ln n) = %.2f.  Unit entries give S = √d "
+            "without the factor 1/√d, and S = 1 with it.",
+            (long long)cloud.n, attend_theory_freezing_spread(n));
     }
     cloud.d = 1;
     for (int x = 0; x < SPREADS && !lab_stopped(&run->session); x++) {
@@ -264,13 +246,11 @@ static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
     for (double r = 0.25; r <= most; r *= 1.0625)
         lab_series_point(line, r, attend_theory_entropy_floor((double)cloud.n, r), 0);
     points = lab_series_add(figure, LAB_POINTS, "measured, random rows");
-    if (figure) {
-        figure->x_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "n = %lld.  No row of this norm has less entropy than one spike; random "
-                 "rows stay far above it until they freeze.",
-                 (long long)cloud.n);
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "n = %lld.  No row of this norm has less entropy than one spike; random "
+        "rows stay far above it until they freeze.",
+        (long long)cloud.n);
     cloud.d = 1;
     cloud.stream = SCATTER_STREAM;
     for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(&run->session);
@@ -320,8 +300,7 @@ const struct lab_experiment lab_experiment_phases = {
         "freeze it on a few keys above; the factor 1/sqrt(d) keeps a new model on the "
         "diffuse side.",
     .answers = "",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof *flags,
+    LAB_FLAGS(flags),
     .trials = 1000,
     .perform = perform,
 };

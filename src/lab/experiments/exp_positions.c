@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Positions: what tells tokens apart, and what stays the same under a shift (T26). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,29 +11,14 @@
 #include "lab/setups/tokens.h"
 
 static const struct lab_flag flags[] = {
-    {.name = "positions",
-     .type = LAB_CHOICE,
-     .text = "sinusoid",
-     .choices = "sinusoid|rope|none",
-     .help = "added to X, turning Q and K, or absent"},
-    {.name = "d",
-     .type = LAB_INTEGER,
-     .preset = 16,
-     .min = 2,
-     .max = 512,
-     .help = "columns of X and of an encoding; even"},
-    {.name = "T",
-     .type = LAB_INTEGER,
-     .preset = 64,
-     .min = 2,
-     .max = 1e6,
-     .help = "positions 0 .. T-1; attention is measured on the first 256 at most"},
-    {.name = "offset",
-     .type = LAB_INTEGER,
-     .preset = 7,
-     .min = 1,
-     .max = 1e6,
-     .help = "distance between two positions, and how far everything is shifted"},
+    LAB_FLAG_CHOICE("positions", "sinusoid", "sinusoid|rope|none",
+                    "added to X, turning Q and K, or absent"),
+    LAB_FLAG_INTEGER("d", 16, 2, 512, "columns of X and of an encoding; even"),
+    LAB_FLAG_INTEGER(
+        "T", 64, 2, 1e6,
+        "positions 0 .. T-1; attention is measured on the first 256 at most"),
+    LAB_FLAG_INTEGER("offset", 7, 1, 1e6,
+                     "distance between two positions, and how far everything is shifted"),
 };
 
 static const char *const kind_names[] = {"sinusoid", "rope", "none"};
@@ -214,27 +198,22 @@ static int emit_dot(struct lab_run *run, struct lab_encodings *e,
 
 /* ---- sweeps and figures -------------------------------------------------- */
 
-static struct lab_series *series_at(struct lab_figure *figure, int index)
-{
-    return figure != NULL && index < figure->count ? &figure->series[index] : NULL;
-}
-
 static int sweep_kinds(struct lab_run *run, attend_context *ctx, const struct point *at)
 {
     struct lab_figure *const figure = lab_figure_add(
         run->figures, "What positions do to the symmetries", "positions", "defect");
-
-    if (figure != NULL) {
-        figure->y_log = 1;
-        snprintf(figure->x_names, sizeof figure->x_names, "sinusoid|rope|none");
-        snprintf(figure->caption, sizeof figure->caption,
-                 "Without positions attention cannot tell one order of the tokens from "
-                 "another.  Sinusoids and rotary positions both can; rotary ones keep "
-                 "one symmetry, that of shifting every position by %lld.",
-                 (long long)at->offset);
+    struct lab_series *const permuted =
         lab_series_add(figure, LAB_POINTS, "tokens permuted");
+    struct lab_series *const shifted =
         lab_series_add(figure, LAB_POINTS, "positions shifted");
-    }
+
+    lab_figure_names(figure, "sinusoid|rope|none");
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "Without positions attention cannot tell one order of the tokens from "
+        "another.  Sinusoids and rotary positions both can; rotary ones keep "
+        "one symmetry, that of shifting every position by %lld.",
+        (long long)at->offset);
     for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(&run->session);
          kind++) {
         struct point point = *at;
@@ -244,8 +223,8 @@ static int sweep_kinds(struct lab_run *run, attend_context *ctx, const struct po
             return -1;
         if (point.kind != at->kind)
             emit_symmetry(run, &point, &symmetry);
-        lab_series_point(series_at(figure, 0), kind, symmetry.permutation, 0.0);
-        lab_series_point(series_at(figure, 1), kind, symmetry.shift, 0.0);
+        lab_series_point(permuted, kind, symmetry.permutation, 0.0);
+        lab_series_point(shifted, kind, symmetry.shift, 0.0);
     }
     return 0;
 }
@@ -255,16 +234,15 @@ static int sweep_shifts(struct lab_run *run, attend_context *ctx, const struct p
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "Shifting every position", "shift (positions)",
                        "largest change of the output");
-
-    if (figure != NULL) {
-        figure->x_log = figure->y_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "Rotary scores depend on differences of positions: a shift changes the "
-                 "output by the rounding of its angles alone, which the line bounds.");
+    struct lab_series *const allowed =
         lab_series_add(figure, LAB_LINE, "rope, rounding allowed");
-        lab_series_add(figure, LAB_POINTS, "rope");
-        lab_series_add(figure, LAB_POINTS, "sinusoid");
-    }
+    struct lab_series *const rope = lab_series_add(figure, LAB_POINTS, "rope");
+    struct lab_series *const sinusoid = lab_series_add(figure, LAB_POINTS, "sinusoid");
+
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "Rotary scores depend on differences of positions: a shift changes the "
+        "output by the rounding of its angles alone, which the line bounds.");
     for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(&run->session);
          offset *= 10)
         for (int kind = LAB_SINUSOID; kind <= LAB_ROPE; kind++) {
@@ -276,11 +254,10 @@ static int sweep_shifts(struct lab_run *run, attend_context *ctx, const struct p
                 return -1;
             if (offset != at->offset)
                 emit_shift(run, &point, &symmetry);
-            lab_series_point(series_at(figure, kind == LAB_ROPE ? 1 : 2), (double)offset,
+            lab_series_point(kind == LAB_ROPE ? rope : sinusoid, (double)offset,
                              symmetry.shift, 0.0);
             if (kind == LAB_ROPE)
-                lab_series_point(series_at(figure, 0), (double)offset,
-                                 shift_rounding(&point), 0.0);
+                lab_series_point(allowed, (double)offset, shift_rounding(&point), 0.0);
         }
     return 0;
 }
@@ -293,20 +270,16 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
         lab_figure_add(run->figures, "The nearest two of T positions", "T (positions)",
                        "smallest distance between encodings");
 
-    if (figure != NULL) {
-        figure->x_log = figure->y_log = 1;
-        snprintf(figure->caption, sizeof figure->caption,
-                 "No two positions share an encoding, for any T: the first pair turns "
-                 "by 1 radian a step and 2 pi is irrational.  But they come near: d = 2 "
-                 "at 710 (355/113), d = 4 at 84823.");
-        for (int s = 0; s < 6; s++) {
-            char label[32];
-            snprintf(label, sizeof label, "%s, d = %d",
-                     s % 2 == 0 ? "theory" : "measured", (int)sizes[s / 2]);
-            lab_series_add(figure, s % 2 == 0 ? LAB_LINE : LAB_POINTS, label);
-        }
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "No two positions share an encoding, for any T: the first pair turns "
+        "by 1 radian a step and 2 pi is irrational.  But they come near: d = 2 "
+        "at 710 (355/113), d = 4 at 84823.");
     for (int s = 0; s < 3; s++) {
+        struct lab_series *const theory_line =
+            lab_series_add(figure, LAB_LINE, "theory, d = %d", (int)sizes[s]);
+        struct lab_series *const points =
+            lab_series_add(figure, LAB_POINTS, "measured, d = %d", (int)sizes[s]);
         struct lab_encodings e;
         if (lab_encodings_open(&run->session, sizes[s], &e)) {
             lab_encodings_close(&e);
@@ -316,7 +289,7 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
         for (int64_t T = 20; figure != NULL && T <= 200000; T += T / 10) {
             double theory;
             attend_theory_sinusoid_nearest(sizes[s], T, &theory);
-            lab_series_point(series_at(figure, 2 * s), (double)T, theory, 0.0);
+            lab_series_point(theory_line, (double)T, theory, 0.0);
         }
         for (int64_t T = 20; T <= 200000 && !failed && !lab_stopped(&run->session);
              T *= 10) {
@@ -326,7 +299,7 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
             point.d = sizes[s];
             point.T = T;
             failed = emit_nearest(run, &e, &point, &near);
-            lab_series_point(series_at(figure, 2 * s + 1), (double)T, near.measured, 0.0);
+            lab_series_point(points, (double)T, near.measured, 0.0);
         }
         lab_encodings_close(&e);
         if (failed)
@@ -345,10 +318,11 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
 
     if (figure == NULL)
         return 0;
-    snprintf(figure->caption, sizeof figure->caption,
-             "The product of two encodings (%s, d = %lld) is a sum of cosines of the "
-             "offset and of nothing else: near positions are alike.",
-             kind_names[point->kind], (long long)point->d);
+    lab_figure_describe(
+        figure, 0,
+        "The product of two encodings (%s, d = %lld) is a sum of cosines of the "
+        "offset and of nothing else: near positions are alike.",
+        kind_names[point->kind], (long long)point->d);
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
     for (int64_t x = 0; x <= 8 * count; x++)
         lab_series_point(series, (double)x / 8.0,
@@ -371,10 +345,11 @@ static int show_distances(struct lab_run *run, struct lab_encodings *e,
 
     if (heat == NULL)
         return 0;
-    snprintf(figure->caption, sizeof figure->caption,
-             "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, and "
-             "only the main one is 0.",
-             kind_names[point->kind], (long long)point->d);
+    lab_figure_describe(
+        figure, 0,
+        "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, and "
+        "only the main one is 0.",
+        kind_names[point->kind], (long long)point->d);
     for (int i = 0; i < T; i++) {
         lab_encode(point->kind, point->d, 0, T, e->a);
         lab_encode(point->kind, point->d, i, 1, e->b);
@@ -422,7 +397,6 @@ const struct lab_experiment lab_experiment_positions = {
              "they come near.",
     .answers = "2b-i 2b-ii 3g",
     .headline = "near_distance",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof flags[0],
+    LAB_FLAGS(flags),
     .perform = perform,
 };

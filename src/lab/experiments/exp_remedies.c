@@ -10,19 +10,17 @@
 #include "theory/score_law.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct lab_flag flags[] = {
-    {"n", LAB_INTEGER, 10, 3, 1024, NULL, NULL, "keys"},
-    {"C", LAB_REAL, 10, 0, 1000, NULL, NULL, "scale of the queries"},
-    {"sigma2", LAB_REAL, 0.5, 1e-6, 100, NULL, NULL, "magnitude noise of the noisy keys"},
-    {"alpha", LAB_REAL, 0, 0, 100, NULL, NULL, "isotropic noise of every key"},
-    {"cap", LAB_REAL, 5, 1e-3, 1000, NULL, NULL, "softcap of the remedy 'cap'"},
-    {"remedy", LAB_CHOICE, 0, 0, 0, "plain", "plain|qk-norm|suppression|cap|two-heads",
-     "what is done about the noise"},
-    {"noisy", LAB_CHOICE, 0, 0, 0, "a", "none|a|both|all",
-     "keys that carry magnitude noise"},
+    LAB_FLAG_INTEGER("n", 10, 3, 1024, "keys"),
+    LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the queries"),
+    LAB_FLAG_REAL("sigma2", 0.5, 1e-6, 100, "magnitude noise of the noisy keys"),
+    LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
+    LAB_FLAG_REAL("cap", 5, 1e-3, 1000, "softcap of the remedy 'cap'"),
+    LAB_FLAG_CHOICE("remedy", "plain", "plain|qk-norm|suppression|cap|two-heads",
+                    "what is done about the noise"),
+    LAB_FLAG_CHOICE("noisy", "a", "none|a|both|all", "keys that carry magnitude noise"),
 };
 
 enum remedy { PLAIN, QK_NORM, SUPPRESSION, CAP, TWO_HEADS, REMEDIES };
@@ -251,17 +249,13 @@ static int compare(struct lab_run *run)
     const double given = lab_real(run, "alpha");
     struct found mse, variance;
 
-    if (figure) {
-        figure->y_log = 1;
-        snprintf(figure->x_names, sizeof figure->x_names,
-                 "plain|qk-norm|suppression|cap|two heads");
-        snprintf(
-            figure->caption, sizeof figure->caption,
-            "C = %g, n = %g. Dashes: theory. Against the noise of one key every remedy "
-            "helps; with all keys noisy the suppression query fails and two heads "
-            "hold; isotropic noise (alpha = %g) is amplified most by suppression.",
-            lab_real(run, "C"), lab_real(run, "n"), given > 0 ? given : MODEL_ALPHA);
-    }
+    lab_figure_names(figure, "plain|qk-norm|suppression|cap|two heads");
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "C = %g, n = %g. Dashes: theory. Against the noise of one key every remedy "
+        "helps; with all keys noisy the suppression query fails and two heads "
+        "hold; isotropic noise (alpha = %g) is amplified most by suppression.",
+        lab_real(run, "C"), lab_real(run, "n"), given > 0 ? given : MODEL_ALPHA);
     for (int model = 0; model < MODELS; model++) {
         struct found found[REMEDIES];
         for (int remedy = 0; remedy < REMEDIES; remedy++) {
@@ -277,13 +271,11 @@ static int compare(struct lab_run *run)
                 return -1;
             found[remedy] = mse;
         }
-        char label[48];
-        snprintf(label, sizeof label, "theory, %s", model_names[model]);
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, %s", model_names[model]);
         for (int remedy = 0; remedy < REMEDIES; remedy++)
             lab_series_point(series, remedy, found[remedy].theory, 0);
-        snprintf(label, sizeof label, "measured, %s", model_names[model]);
-        series = lab_series_add(figure, LAB_POINTS, label);
+        series = lab_series_add(figure, LAB_POINTS, "measured, %s", model_names[model]);
         for (int remedy = 0; remedy < REMEDIES; remedy++)
             lab_series_point(series, remedy, found[remedy].measured, found[remedy].se);
     }
@@ -298,22 +290,18 @@ static int curves(struct lab_run *run, const char *title, int by_alpha)
         "variance of the coefficient of v_a");
     struct found mse, variance;
 
-    if (figure)
-        figure->x_log = figure->y_log = 1;
     for (int remedy = 0; remedy < REMEDIES; remedy++) {
         struct setting s = setting_of(run);
-        char label[48];
         s.remedy = (enum remedy)remedy;
-        snprintf(label, sizeof label, "theory, %s", remedy_names[remedy]);
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, %s", remedy_names[remedy]);
         for (int x = 0; x <= 40 && series; x++) {
             *(by_alpha ? &s.alpha : &s.C) =
                 by_alpha ? pow(10, -6 + x / 10.0) : pow(10, x / 20.0);
             lab_series_point(series, by_alpha ? s.alpha : s.C,
                              theory_of(&s).variance[ATTEND_THEORY_A], 0);
         }
-        snprintf(label, sizeof label, "measured, %s", remedy_names[remedy]);
-        series = lab_series_add(figure, LAB_POINTS, label);
+        series = lab_series_add(figure, LAB_POINTS, "measured, %s", remedy_names[remedy]);
         for (int x = 0; x < 5 && !lab_stopped(&run->session); x++) {
             *(by_alpha ? &s.alpha : &s.C) = by_alpha ? pow(10, x - 6) : pow(10, x / 2.0);
             const uint64_t stream = 100 + (uint64_t)(50 * by_alpha + 5 * remedy + x);
@@ -323,18 +311,19 @@ static int curves(struct lab_run *run, const char *title, int by_alpha)
                              variance.se);
         }
     }
-    if (figure && by_alpha)
-        snprintf(
-            figure->caption, sizeof figure->caption,
+    if (by_alpha)
+        lab_figure_describe(
+            figure, LAB_LOG_X | LAB_LOG_Y,
             "C = %g, n = %g. The suppression query does not see the magnitude of k_a, "
             "but multiplies isotropic noise by n - 2; normalised keys have no formula "
             "above alpha = 0.",
             lab_real(run, "C"), lab_real(run, "n"));
-    else if (figure)
-        snprintf(figure->caption, sizeof figure->caption,
-                 "sigma2 = %g, alpha = %g, noisy: %s. Two heads and normalised keys both "
-                 "settle at p (1 - p)/4, p the chance that k_a points forwards.",
-                 lab_real(run, "sigma2"), lab_real(run, "alpha"), lab_text(run, "noisy"));
+    else
+        lab_figure_describe(
+            figure, LAB_LOG_X | LAB_LOG_Y,
+            "sigma2 = %g, alpha = %g, noisy: %s. Two heads and normalised keys both "
+            "settle at p (1 - p)/4, p the chance that k_a points forwards.",
+            lab_real(run, "sigma2"), lab_real(run, "alpha"), lab_text(run, "noisy"));
     return 0;
 }
 
@@ -360,8 +349,7 @@ const struct lab_experiment lab_experiment_remedies = {
              "that suppresses the others is blind to the noise of k_a but fragile to "
              "noise in the other keys, and a cap on the logits trades noise for leak.",
     .answers = "1e",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof flags[0],
+    LAB_FLAGS(flags),
     .trials = 200000,
     .perform = perform,
 };

@@ -6,30 +6,11 @@
 enum { NOISE_STREAM = 16 };
 
 static const struct lab_flag flags[] = {
-    {.name = "n",
-     .type = LAB_INTEGER,
-     .preset = 16,
-     .min = 3,
-     .max = 256,
-     .help = "keys, the n axes"},
-    {.name = "m",
-     .type = LAB_INTEGER,
-     .preset = 2,
-     .min = 1,
-     .max = 256,
-     .help = "latents of the bottleneck, at most n"},
-    {.name = "beta",
-     .type = LAB_REAL,
-     .preset = 10,
-     .min = 0,
-     .max = 100,
-     .help = "query scale"},
-    {.name = "sigma2",
-     .type = LAB_REAL,
-     .preset = 0.5,
-     .min = 0,
-     .max = 100,
-     .help = "magnitude noise of key a, for the weights of a and b"},
+    LAB_FLAG_INTEGER("n", 16, 3, 256, "keys, the n axes"),
+    LAB_FLAG_INTEGER("m", 2, 1, 256, "latents of the bottleneck, at most n"),
+    LAB_FLAG_REAL("beta", 10, 0, 100, "query scale"),
+    LAB_FLAG_REAL("sigma2", 0.5, 0, 100,
+                  "magnitude noise of key a, for the weights of a and b"),
 };
 
 static int perform(struct lab_run *run)
@@ -63,8 +44,7 @@ const struct lab_experiment lab_experiment_variants = {
         "hands m values through for 2 n m scores, and sigmoid weights do not "
         "compete.",
     .answers = "3g",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof *flags,
+    LAB_FLAGS(flags),
     .trials = 20000,
     .perform = perform,
 };

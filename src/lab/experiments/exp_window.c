@@ -9,15 +9,14 @@
 #include "lab/setups/scene.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static const struct lab_flag flags[] = {
-    {"n", LAB_INTEGER, 10, 2, 1024, NULL, NULL, "keys"},
-    {"C", LAB_REAL, 10, 0, 1000, NULL, NULL, "scale of the query C (mu_a + mu_b)"},
-    {"alpha", LAB_REAL, 0, 0, 100, NULL, NULL, "isotropic noise of every key"},
-    {"sigma2", LAB_REAL, 0, 0, 100, NULL, NULL, "magnitude noise of key a"},
-    {"eps", LAB_REAL, 0.01, 1e-12, 0.5, NULL, NULL, "leak that is small enough"},
-    {"tau", LAB_REAL, 1, 1e-6, 1000, NULL, NULL, "factor of the scores"},
+    LAB_FLAG_INTEGER("n", 10, 2, 1024, "keys"),
+    LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the query C (mu_a + mu_b)"),
+    LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
+    LAB_FLAG_REAL("sigma2", 0, 0, 100, "magnitude noise of key a"),
+    LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.5, "leak that is small enough"),
+    LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "factor of the scores"),
 };
 
 enum { MEAN_W, VAR_W, MEAN_LEAK, SHARE, SHARE_DEV, SHARE_OUTSIDE, GAP, MSE, VALUES };
@@ -216,13 +215,12 @@ static void draw_map(struct lab_run *run, const double *variance)
 
     if (!heat)
         return;
-    figure->x_log = figure->y_log = 1;
-    snprintf(figure->caption, sizeof figure->caption,
-             "n = %lld. Usable: above the horizontal line, where the leak is at most %g, "
-             "and well below the slanted one, C = 1/(2 sqrt alpha), where the noise of "
-             "the score difference is 1. For alpha above %.2g there is no such C.",
-             (long long)n, eps,
-             n > 2 ? attend_theory_window_alpha_limit((double)n, eps) : 1);
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "n = %lld. Usable: above the horizontal line, where the leak is at most %g, "
+        "and well below the slanted one, C = 1/(2 sqrt alpha), where the noise of "
+        "the score difference is 1. For alpha above %.2g there is no such C.",
+        (long long)n, eps, n > 2 ? attend_theory_window_alpha_limit((double)n, eps) : 1);
     for (int x = 0; x < ALPHAS; x++)
         heat->x[x] = alpha_at(x);
     for (int y = 0; y < SCALES; y++)
@@ -250,23 +248,20 @@ static void draw_curves(struct lab_run *run, const double *variance, const doubl
 
     if (!figure)
         return;
-    figure->x_log = 1;
-    snprintf(
-        figure->caption, sizeof figure->caption,
+    lab_figure_describe(
+        figure, LAB_LOG_X,
         "\"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed alpha, the "
         "variance of the weight of a rises to 1/4, without any magnitude noise.");
     for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
         const double alpha = alpha_at(columns[k]);
-        char label[48];
-        snprintf(label, sizeof label, "theory, alpha = %.0e", alpha);
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, alpha = %.0e", alpha);
         for (int x = 0; x <= 24; x++) {
             const double C = pow(10, x / 12.0);
             const struct lab_scene scene = make_scene(run, map_keys(run), C, alpha);
             lab_series_point(series, C, theory_of(&scene).variance[ATTEND_THEORY_A], 0);
         }
-        snprintf(label, sizeof label, "measured, alpha = %.0e", alpha);
-        series = lab_series_add(figure, LAB_POINTS, label);
+        series = lab_series_add(figure, LAB_POINTS, "measured, alpha = %.0e", alpha);
         for (int y = 0; y < SCALES; y++) {
             const int cell = y * ALPHAS + columns[k];
             lab_series_point(series, scale_at(y), variance[cell], se[cell]);
@@ -301,8 +296,7 @@ const struct lab_experiment lab_experiment_window = {
              "a coin toss.",
     .answers = "1c-i",
     .headline = "var_w",
-    .flags = flags,
-    .flag_count = sizeof flags / sizeof flags[0],
+    LAB_FLAGS(flags),
     .trials = 200000,
     .perform = perform,
 };

@@ -31,6 +31,26 @@ struct lab_flag {
     const char *help;    /* one line */
 };
 
+/* One line a flag. */
+#define LAB_FLAG_REAL(name, preset, min, max, help)                                      \
+    {                                                                                    \
+        name, LAB_REAL, preset, min, max, NULL, NULL, help                               \
+    }
+#define LAB_FLAG_INTEGER(name, preset, min, max, help)                                   \
+    {                                                                                    \
+        name, LAB_INTEGER, preset, min, max, NULL, NULL, help                            \
+    }
+#define LAB_FLAG_CHOICE(name, preset, choices, help)                                     \
+    {                                                                                    \
+        name, LAB_CHOICE, 0, 0, 0, preset, choices, help                                 \
+    }
+#define LAB_FLAG_TEXT(name, preset, help)                                                \
+    {                                                                                    \
+        name, LAB_TEXT, 0, 0, 0, preset, NULL, help                                      \
+    }
+/* The fields of an experiment that name a table of them. */
+#define LAB_FLAGS(table) .flags = (table), .flag_count = sizeof(table) / sizeof *(table)
+
 /* A flag's value as a row shows it; `text` is NULL for numbers. */
 struct lab_param {
     const char *name;

@@ -2,7 +2,6 @@
 #include "lab/experiments/random_heads.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "attend/theory.h"
@@ -201,21 +200,17 @@ static int fixed_d(struct lab_run *run)
         run->figures, "Heads that share 64 dimensions: error at the best scale",
         "h (heads, 64/h dimensions each)", "E|c - mean of 8 values|^2");
 
-    if (figure) {
-        figure->x_log = 1;
-        snprintf(
-            figure->caption, sizeof figure->caption,
-            "n = 256 random unit keys, m = 8 targets, each point at its own best C, "
-            "measured. More heads help where magnitudes are steady; with sigma2 = "
-            "1/2 none does much better than the mean of all values, which q = 0 gives.");
-    }
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "n = 256 random unit keys, m = 8 targets, each point at its own best C, "
+        "measured. More heads help where magnitudes are steady; with sigma2 = "
+        "1/2 none does much better than the mean of all values, which q = 0 gives.");
     struct lab_series *const none = lab_series_add(figure, LAB_LINE, "q = 0, theory");
     lab_series_point(none, 1, 1.0 / 8 - 1.0 / 256, 0);
     lab_series_point(none, 8, 1.0 / 8 - 1.0 / 256, 0);
     for (size_t x = 0; x < sizeof noises / sizeof noises[0]; x++) {
-        char label[48];
-        snprintf(label, sizeof label, "measured, sigma2 = %g", noises[x]);
-        struct lab_series *const series = lab_series_add(figure, LAB_POINTS, label);
+        struct lab_series *const series =
+            lab_series_add(figure, LAB_POINTS, "measured, sigma2 = %g", noises[x]);
         for (int64_t h = 1; h <= 8 && !lab_stopped(&run->session); h *= 2) {
             struct setting s = {.n = 256,
                                 .m = 8,

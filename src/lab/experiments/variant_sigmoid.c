@@ -4,7 +4,6 @@
  * engine does it as n rows of one key beside a sink of logit 0.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,12 +204,11 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
     struct lab_variant at = *variant;
     int count = 0;
 
-    if (figure)
-        snprintf(
-            figure->caption, sizeof figure->caption,
-            "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a moves b's "
-            "weight as well; sigmoid weights stand alone.",
-            (long long)variant->n, variant->sigma2);
+    lab_figure_describe(
+        figure, 0,
+        "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a moves b's "
+        "weight as well; sigmoid weights stand alone.",
+        (long long)variant->n, variant->sigma2);
     for (; count < SCALES && !lab_stopped(&run->session); count++) {
         at.beta = scales[count];
         at.stream = variant->stream + 1 + (uint64_t)count;
@@ -219,13 +217,11 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
         emit_noisy(run, &at, moments[count]);
     }
     for (int x = 0; x < VALUES; x++) {
-        char label[64];
-        snprintf(label, sizeof label, "theory, %s", labels[x]);
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, label);
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, %s", labels[x]);
         for (at.beta = 0.25; figure && at.beta <= 20; at.beta += 0.5)
             lab_series_point(series, at.beta, variance_of(&at, (enum value)x), 0);
-        snprintf(label, sizeof label, "measured, %s", labels[x]);
-        series = lab_series_add(figure, LAB_POINTS, label);
+        series = lab_series_add(figure, LAB_POINTS, "measured, %s", labels[x]);
         for (int y = 0; y < count; y++)
             lab_series_point(series, scales[y], lab_moments_variance(&moments[y][x]),
                              lab_moments_variance_se(&moments[y][x]));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/figures/figure.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,19 +35,47 @@ struct lab_figure *lab_figure_add(struct lab_figures *figures, const char *title
     return figure;
 }
 
-struct lab_series *lab_series_add(struct lab_figure *figure, enum lab_mark mark,
-                                  const char *label)
+void lab_figure_describe(struct lab_figure *figure, int log_axes, const char *caption,
+                         ...)
 {
+    va_list args;
+
+    if (!figure)
+        return;
+    figure->x_log = (log_axes & LAB_LOG_X) != 0;
+    figure->y_log = (log_axes & LAB_LOG_Y) != 0;
+    va_start(args, caption);
+    vsnprintf(figure->caption, sizeof figure->caption, caption, args);
+    va_end(args);
+}
+
+void lab_figure_names(struct lab_figure *figure, const char *names)
+{
+    if (figure)
+        snprintf(figure->x_names, sizeof figure->x_names, "%s", names);
+}
+
+struct lab_series *lab_series_add(struct lab_figure *figure, enum lab_mark mark,
+                                  const char *label, ...)
+{
+    va_list args;
+
     if (!figure)
         return NULL;
-    struct lab_series *list =
+    struct lab_series *const series = calloc(1, sizeof *series);
+    struct lab_series **const list =
         realloc(figure->series, ((size_t)figure->count + 1) * sizeof *list);
-    if (!list)
+    if (list)
+        figure->series = list;
+    if (!series || !list) {
+        free(series);
         return NULL;
-    figure->series = list;
-    struct lab_series *series = &list[figure->count++];
-    *series = (struct lab_series){.mark = mark};
-    snprintf(series->label, sizeof series->label, "%s", label);
+    }
+    list[figure->count++] = series;
+    series->mark = mark;
+    va_start(args, label);
+    vsnprintf(series->label, sizeof series->label, label, args);
+    va_end(args);
     return series;
 }
 
@@ -97,9 +126,10 @@ void lab_figures_free(struct lab_figures *figures)
     for (int i = 0; i < figures->count; i++) {
         struct lab_figure *figure = figures->figure[i];
         for (int j = 0; j < figure->count; j++) {
-            free(figure->series[j].x);
-            free(figure->series[j].y);
-            free(figure->series[j].se);
+            free(figure->series[j]->x);
+            free(figure->series[j]->y);
+            free(figure->series[j]->se);
+            free(figure->series[j]);
         }
         free(figure->series);
         free(figure->heat.x);

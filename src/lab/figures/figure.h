@@ -36,7 +36,7 @@ struct lab_figure {
     int x_log, y_log;
     /* Names instead of numbers: "plain|QK-norm" are those of x = 0 and x = 1. */
     char x_names[160], y_names[160];
-    struct lab_series *series;
+    struct lab_series **series;
     int count;
     struct lab_heat heat; /* columns 0: none */
 };
@@ -52,9 +52,14 @@ struct lab_figures {
  */
 struct lab_figure *lab_figure_add(struct lab_figures *figures, const char *title,
                                   const char *x_label, const char *y_label);
-struct lab_series *lab_series_add(struct lab_figure *figure, enum lab_mark mark,
-                                  const char *label);
-/* Pointers to series stay valid until the next lab_series_add() on that figure. */
+/* Logarithmic axes, and the caption. */
+enum { LAB_LOG_X = 1, LAB_LOG_Y = 2 };
+__attribute__((format(printf, 3, 4))) void
+lab_figure_describe(struct lab_figure *figure, int log_axes, const char *caption, ...);
+__attribute__((format(printf, 3, 4))) struct lab_series *
+lab_series_add(struct lab_figure *figure, enum lab_mark mark, const char *label, ...);
+/* Names of x = 0, 1 and so on: "plain|QK-norm". */
+void lab_figure_names(struct lab_figure *figure, const char *names);
 void lab_series_point(struct lab_series *series, double x, double y, double se);
 /* Allocates the arrays, zeroed; NULL as above. */
 struct lab_heat *lab_heat_set(struct lab_figure *figure, int columns, int rows,

@@ -39,7 +39,7 @@ static void find_ranges(const struct lab_figure *figure, struct range *x, struct
     include_cells(y, figure->heat.y, figure->heat.rows);
     /* What is drawn on a heat map is cut off at its edges. */
     for (int s = 0; s < figure->count && !figure->heat.columns; s++) {
-        const struct lab_series *const series = &figure->series[s];
+        const struct lab_series *const series = figure->series[s];
         for (int i = 0; i < series->count; i++) {
             const double at = series->y[i];
             if (!isfinite(series->x[i]) || !isfinite(at) ||

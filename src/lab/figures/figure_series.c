@@ -39,11 +39,11 @@ int lab_series_colours(const struct lab_figure *figure, int *colour, int most)
 {
     int used = 0;
     for (int i = 0; i < figure->count && i < most; i++) {
-        char key[sizeof figure->series[i].label], other[sizeof key];
-        lab_series_subject(&figure->series[i], key);
+        char key[sizeof figure->series[i]->label], other[sizeof key];
+        lab_series_subject(figure->series[i], key);
         colour[i] = -1;
         for (int j = 0; j < i && colour[i] < 0; j++) {
-            lab_series_subject(&figure->series[j], other);
+            lab_series_subject(figure->series[j], other);
             if (!strcmp(key, other))
                 colour[i] = colour[j];
         }

@@ -142,11 +142,11 @@ static void legend_entry(const struct lab_canvas *canvas, struct flow *flow,
 /* The other series of the same subject and another mark; -1: none. */
 static int partner(const struct lab_figure *figure, int i, char *subject)
 {
-    char other[sizeof figure->series[i].label];
-    lab_series_subject(&figure->series[i], subject);
+    char other[sizeof figure->series[i]->label];
+    lab_series_subject(figure->series[i], subject);
     for (int j = 0; *subject && j < figure->count && j < SERIES_MAX; j++) {
-        lab_series_subject(&figure->series[j], other);
-        if (figure->series[j].mark != figure->series[i].mark && !strcmp(subject, other))
+        lab_series_subject(figure->series[j], other);
+        if (figure->series[j]->mark != figure->series[i]->mark && !strcmp(subject, other))
             return j;
     }
     return -1;
@@ -159,12 +159,12 @@ static int legend(const struct lab_canvas *canvas, const int *colour, int draw, 
     struct flow flow = {.x = MARGIN, .y = y, .draw = draw};
     const char *note = NULL;
     for (int i = 0; i < figure->count && i < SERIES_MAX; i++) {
-        const struct lab_series *const series = &figure->series[i];
+        const struct lab_series *const series = figure->series[i];
         char subject[sizeof series->label];
         const int other = partner(figure, i, subject);
         if (!*series->label || (other >= 0 && other < i))
             continue;
-        const struct lab_series *second = other < 0 ? NULL : &figure->series[other];
+        const struct lab_series *second = other < 0 ? NULL : figure->series[other];
         legend_entry(canvas, &flow, series, second, colour[i],
                      second ? subject : series->label);
         if (second)
@@ -292,8 +292,8 @@ static void draw_plot(const struct lab_canvas *canvas, const int *colour)
                     canvas->left, canvas->top - 2, canvas->width + 2, canvas->height + 4,
                     canvas->left, canvas->top - 2, canvas->width + 2, canvas->height + 4);
         for (int i = 0; i < figure->count && i < SERIES_MAX; i++)
-            if (figure->series[i].mark == order[layer])
-                lab_series_draw(canvas, &figure->series[i], colour[i]);
+            if (figure->series[i]->mark == order[layer])
+                lab_series_draw(canvas, figure->series[i], colour[i]);
         if (clipped)
             fputs("</svg>\n", canvas->out);
     }

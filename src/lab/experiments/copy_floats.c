@@ -79,13 +79,10 @@ static int find_step(struct lab_run *run, attend_context *ctx, struct narrow_row
 static void emit(struct lab_run *run, const char *quantity, enum lab_kind kind,
                  double theory, double measured, double allowed)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    row.kind = kind;
-    row.theory = theory;
-    row.measured = measured;
-    row.allowed = allowed;
-    lab_emit(run, &row);
+    lab_emit_at(
+        run, quantity, NULL,
+        (struct lab_found){
+            .theory = theory, .measured = measured, .allowed = allowed, .kind = kind});
 }
 
 /*

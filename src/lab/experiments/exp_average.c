@@ -241,14 +241,10 @@ static int leak_by_pinv(struct lab_run *run, attend_context *ctx, const struct w
 static void emit(struct lab_run *run, const struct wish *wish, const char *quantity,
                  double theory, double measured)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "n", (double)wish->n);
-    lab_row_set(&row, "m", wish->m);
-    lab_row_set(&row, "beta", wish->beta);
-    row.theory = theory;
-    row.measured = measured;
-    lab_emit(run, &row);
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS("n", wish->n), LAB_IS("m", wish->m),
+                            LAB_IS("beta", wish->beta)),
+                (struct lab_found){.theory = theory, .measured = measured});
 }
 
 static int own_rows(struct lab_run *run, attend_context *ctx, const struct wish *wish)
@@ -339,17 +335,17 @@ static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish
             lab_series_add(figure, LAB_POINTS, "measured, τ = %s", x ? "1/√64" : "1");
         for (size_t y = 0;
              y < sizeof sizes / sizeof *sizes && !lab_stopped(&run->session); y++) {
-            struct lab_row row = lab_row_init(run, "beta_needed");
+            double beta;
             wish.n = sizes[y];
             if (wish.n <= wish.m)
                 continue;
-            row.theory = beta_needed_of(&wish, eps);
-            if (find_beta(run, ctx, wish, eps, &row.measured))
+            if (find_beta(run, ctx, wish, eps, &beta))
                 return -1;
-            lab_row_set(&row, "n", (double)wish.n);
-            lab_row_set(&row, "tau", wish.tau);
-            lab_emit(run, &row);
-            lab_series_point(series, (double)wish.n, row.measured, 0);
+            lab_emit_at(run, "beta_needed",
+                        LAB_CHANGES(LAB_IS("n", wish.n), LAB_IS("tau", wish.tau)),
+                        (struct lab_found){.theory = beta_needed_of(&wish, eps),
+                                           .measured = beta});
+            lab_series_point(series, (double)wish.n, beta, 0);
         }
     }
     return 0;

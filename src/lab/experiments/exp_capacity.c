@@ -167,14 +167,9 @@ static double success_of(const struct memory *memory)
 static void emit(struct lab_run *run, const struct memory *memory, const char *quantity,
                  double theory, double measured, double se)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "n", (double)memory->n);
-    lab_row_set(&row, "m", (double)memory->m);
-    row.theory = theory;
-    row.measured = measured;
-    row.se = se;
-    lab_emit(run, &row);
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS("n", memory->n), LAB_IS("m", memory->m)),
+                (struct lab_found){.theory = theory, .measured = measured, .se = se});
 }
 
 static void emit_probability(struct lab_run *run, const struct memory *memory,

@@ -132,18 +132,13 @@ static int copy(struct lab_run *run, attend_context *ctx, const struct point *po
 static void emit(struct lab_run *run, const struct point *point, const char *quantity,
                  enum lab_kind kind, double theory, double measured, double allowed)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "n", (double)point->n);
-    lab_row_set(&row, "d", (double)point->d);
-    lab_row_set(&row, "beta", point->beta);
-    lab_row_set(&row, "norm", point->norm);
-    lab_row_set(&row, "cosine", point->cosine);
-    row.kind = kind;
-    row.theory = theory;
-    row.measured = measured;
-    row.allowed = allowed;
-    lab_emit(run, &row);
+    lab_emit_at(
+        run, quantity,
+        LAB_CHANGES(LAB_IS("n", point->n), LAB_IS("d", point->d),
+                    LAB_IS("beta", point->beta), LAB_IS("norm", point->norm),
+                    LAB_IS("cosine", point->cosine)),
+        (struct lab_found){
+            .theory = theory, .measured = measured, .allowed = allowed, .kind = kind});
 }
 
 static void emit_copy(struct lab_run *run, const struct point *point,

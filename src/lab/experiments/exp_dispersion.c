@@ -110,14 +110,10 @@ static double n_eff_of(const struct crowd *crowd)
 static void emit(struct lab_run *run, const struct crowd *crowd, const char *quantity,
                  enum lab_kind kind, double theory, double measured)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "n", (double)crowd->n);
-    lab_row_set_text(&row, "scale", crowd->scaled ? "on" : "off");
-    row.kind = kind;
-    row.theory = theory;
-    row.measured = measured;
-    lab_emit(run, &row);
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS("n", crowd->n),
+                            LAB_IS_TEXT("scale", crowd->scaled ? "on" : "off")),
+                (struct lab_found){.theory = theory, .measured = measured, .kind = kind});
 }
 
 static void emit_spike(struct lab_run *run, const struct crowd *crowd,
@@ -179,14 +175,11 @@ static int sweep_both(struct lab_run *run, attend_context *ctx, double *room)
     };
 
     for (int f = 0; f < 3; f++)
-        if (figure[f]) {
-            figure[f]->x_log = 1;
-            figure[f]->y_log = f == 2;
-            snprintf(figure[f]->caption, sizeof figure[f]->caption,
-                     "One key leads the n - 1 others by D = %g.  At a fixed range the "
-                     "lead drowns once n exceeds e^D; a factor ln n / ln %g keeps it.",
-                     lab_real(run, "D"), lab_real(run, "n0"));
-        }
+        lab_figure_describe(
+            figure[f], f == 2 ? LAB_LOG_X | LAB_LOG_Y : LAB_LOG_X,
+            "One key leads the n - 1 others by D = %g.  At a fixed range the "
+            "lead drowns once n exceeds e^D; a factor ln n / ln %g keeps it.",
+            lab_real(run, "D"), lab_real(run, "n0"));
     return sweep(run, ctx, room, 0, figure) || sweep(run, ctx, room, 1, figure);
 }
 

@@ -84,13 +84,10 @@ static void emit(struct lab_run *run, double C, int positive, int quantity,
                  const struct lab_two_heads_numbers *theory,
                  const struct lab_two_heads_numbers *measured)
 {
-    struct lab_row row = lab_row_init(run, names[positive][quantity]);
-
-    lab_row_set(&row, "C", C);
-    row.theory = theory->value[quantity];
-    row.measured = measured->value[quantity];
-    row.se = measured->se[quantity];
-    lab_emit(run, &row);
+    lab_emit_at(run, names[positive][quantity], LAB_CHANGES(LAB_IS("C", C)),
+                (struct lab_found){.theory = theory->value[quantity],
+                                   .measured = measured->value[quantity],
+                                   .se = measured->se[quantity]});
 }
 
 /* Whether two heads do what the known crossover is about. */
@@ -187,10 +184,7 @@ static void add_figures(struct lab_run *run, const struct lab_two_heads *setup,
     for (int f = 0; f < FIGURES; f++) {
         figures[f] =
             lab_figure_add(run->figures, title[f], "C (query scale)", y_label[f]);
-        if (!figures[f])
-            continue;
-        figures[f]->x_log = 1;
-        snprintf(figures[f]->caption, sizeof figures[f]->caption, "%s", caption[f]);
+        lab_figure_describe(figures[f], LAB_LOG_X, "%s", caption[f]);
     }
     if (!run->figures)
         return;

@@ -139,14 +139,9 @@ static int measure(struct lab_run *run, const struct parameters *p,
 static void emit(struct lab_run *run, const struct parameters *p, const char *quantity,
                  double theory, double measured, double se)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "C", p->C);
-    lab_row_set(&row, "sigma2", p->sigma2);
-    row.theory = theory;
-    row.measured = measured;
-    row.se = se;
-    lab_emit(run, &row);
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS("C", p->C), LAB_IS("sigma2", p->sigma2)),
+                (struct lab_found){.theory = theory, .measured = measured, .se = se});
 }
 
 static void emit_rows(struct lab_run *run, const struct parameters *p,

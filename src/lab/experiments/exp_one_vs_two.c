@@ -193,14 +193,11 @@ static int last_rise(struct lab_run *run, attend_context *ctx, function_of_scale
 static void emit_found(struct lab_run *run, const char *quantity, double n, double theory,
                        double measured, int is_scale)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "n", n);
-    lab_row_set(&row, "alpha", 0);
-    row.theory = theory;
-    row.measured = measured;
-    row.allowed = is_scale ? SEARCH_ERROR * fmax(1, fabs(theory)) : 0;
-    lab_emit(run, &row);
+    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("n", n), LAB_IS("alpha", 0)),
+                (struct lab_found){
+                    .theory = theory,
+                    .measured = measured,
+                    .allowed = is_scale ? SEARCH_ERROR * fmax(1, fabs(theory)) : 0});
 }
 
 /* Rows for n keys; *crossover is what the engine says. */
@@ -241,16 +238,15 @@ static int limits(struct lab_run *run)
         if (measure(run, heads, n, SCALE_LIMIT, 10 + (uint64_t)heads, run->trials / 4 + 1,
                     m))
             return -1;
-        struct lab_row row =
-            lab_row_init(run, heads == 1 ? "mse_one_limit" : "mse_two_limit");
-        lab_row_set(&row, "C", SCALE_LIMIT);
-        row.kind = LAB_ASYMPTOTIC;
         /* A gamma within (ln n + 2)/C of 0 is undecided: its share of the tail. */
-        row.allowed = (1 / sigma2 + 2) * (log(n) + 2) / SCALE_LIMIT;
-        row.theory = limit[heads - 1].mse;
-        row.measured = m[MSE].mean;
-        row.se = lab_moments_mean_se(&m[MSE]);
-        lab_emit(run, &row);
+        lab_emit_at(
+            run, heads == 1 ? "mse_one_limit" : "mse_two_limit",
+            LAB_CHANGES(LAB_IS("C", SCALE_LIMIT)),
+            (struct lab_found){.theory = limit[heads - 1].mse,
+                               .measured = m[MSE].mean,
+                               .se = lab_moments_mean_se(&m[MSE]),
+                               .allowed = (1 / sigma2 + 2) * (log(n) + 2) / SCALE_LIMIT,
+                               .kind = LAB_ASYMPTOTIC});
     }
     return 0;
 }
@@ -284,13 +280,14 @@ static int curves(struct lab_run *run)
             if (measure(run, heads, lab_real(run, "n"), scales[x],
                         20 + 2 * x + (uint64_t)heads, run->trials / 20 + 50, m))
                 return -1;
-            struct lab_row row = lab_row_init(run, heads == 1 ? "mse_one" : "mse_two");
-            lab_row_set(&row, "C", scales[x]);
-            row.theory = theory_of(run, heads, scales[x], 0).mse;
-            row.measured = m[MSE].mean;
-            row.se = lab_moments_mean_se(&m[MSE]);
-            lab_emit(run, &row);
-            lab_series_point(series, scales[x], row.measured, row.se);
+            const double se = lab_moments_mean_se(&m[MSE]);
+            lab_emit_at(
+                run, heads == 1 ? "mse_one" : "mse_two",
+                LAB_CHANGES(LAB_IS("C", scales[x])),
+                (struct lab_found){.theory = theory_of(run, heads, scales[x], 0).mse,
+                                   .measured = m[MSE].mean,
+                                   .se = se});
+            lab_series_point(series, scales[x], m[MSE].mean, se);
         }
     }
     return 0;

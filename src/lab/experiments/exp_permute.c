@@ -276,26 +276,15 @@ static int measure(struct lab_run *run, const struct point *point, struct bench 
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static void set_text(struct lab_row *row, const char *param, const char *text)
-{
-    for (int p = 0; p < row->param_count; p++)
-        if (!strcmp(row->params[p].name, param))
-            row->params[p].text = text;
-}
-
 static void emit(struct lab_run *run, const struct point *point, const char *quantity,
                  double theory, double measured, double allowed)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "T", (double)point->T);
-    set_text(&row, "mask", mask_names[point->mask]);
-    set_text(&row, "scale", point->scaled ? "on" : "off");
-    set_text(&row, "dtype", attend_dtype_name(point->dtype));
-    row.theory = theory;
-    row.measured = measured;
-    row.allowed = allowed;
-    lab_emit(run, &row);
+    lab_emit_at(
+        run, quantity,
+        LAB_CHANGES(LAB_IS("T", point->T), LAB_IS_TEXT("mask", mask_names[point->mask]),
+                    LAB_IS_TEXT("scale", point->scaled ? "on" : "off"),
+                    LAB_IS_TEXT("dtype", attend_dtype_name(point->dtype))),
+        (struct lab_found){.theory = theory, .measured = measured, .allowed = allowed});
 }
 
 /*

@@ -97,15 +97,12 @@ static void emit(struct lab_run *run, const struct cloud *cloud, const char *qua
                  enum lab_kind kind, double theory, double measured, double se,
                  double allowed)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "S", cloud->S);
-    row.kind = kind;
-    row.theory = theory;
-    row.measured = measured;
-    row.se = se;
-    row.allowed = allowed;
-    lab_emit(run, &row);
+    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("S", cloud->S)),
+                (struct lab_found){.theory = theory,
+                                   .measured = measured,
+                                   .se = se,
+                                   .allowed = allowed,
+                                   .kind = kind});
 }
 
 /*

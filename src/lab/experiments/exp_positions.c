@@ -47,18 +47,12 @@ static struct point point_of(const struct lab_run *run)
 static void emit(struct lab_run *run, const struct point *point, const char *quantity,
                  double theory, double measured, double allowed)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    for (int p = 0; p < row.param_count; p++)
-        if (!strcmp(row.params[p].name, "positions"))
-            row.params[p].text = kind_names[point->kind];
-    lab_row_set(&row, "d", (double)point->d);
-    lab_row_set(&row, "T", (double)point->T);
-    lab_row_set(&row, "offset", (double)point->offset);
-    row.theory = theory;
-    row.measured = measured;
-    row.allowed = allowed;
-    lab_emit(run, &row);
+    lab_emit_at(
+        run, quantity,
+        LAB_CHANGES(LAB_IS_TEXT("positions", kind_names[point->kind]),
+                    LAB_IS("d", point->d), LAB_IS("T", point->T),
+                    LAB_IS("offset", point->offset)),
+        (struct lab_found){.theory = theory, .measured = measured, .allowed = allowed});
 }
 
 /* Angles up to this position are known to within this many radians. */

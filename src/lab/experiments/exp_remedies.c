@@ -185,16 +185,13 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
                  double theory, double measured, double se)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "C", s->C);
-    lab_row_set(&row, "alpha", s->alpha);
-    lab_row_set_text(&row, "remedy", remedy_names[s->remedy]);
-    lab_row_set_text(&row, "noisy", noise_names[s->noisy]);
-    row.theory = theory;
-    row.measured = measured;
-    row.se = se > ROUNDING ? se : 0;
-    lab_emit(run, &row);
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS("C", s->C), LAB_IS("alpha", s->alpha),
+                            LAB_IS_TEXT("remedy", remedy_names[s->remedy]),
+                            LAB_IS_TEXT("noisy", noise_names[s->noisy])),
+                (struct lab_found){.theory = theory,
+                                   .measured = measured,
+                                   .se = se > ROUNDING ? se : 0});
 }
 
 struct found {

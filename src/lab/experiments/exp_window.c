@@ -138,13 +138,10 @@ static int window_ends(struct lab_run *run)
         attend_context_destroy(ctx);
         if (failed)
             return -1;
-        struct lab_row row = lab_row_init(run, "leak_at_lower_end");
-        lab_row_set(&row, "C", least);
-        lab_row_set(&row, "alpha", 0);
-        lab_row_set(&row, "sigma2", 0);
-        row.theory = eps;
-        row.measured = weights[ATTEND_THEORY_REST];
-        lab_emit(run, &row);
+        lab_emit_at(
+            run, "leak_at_lower_end",
+            LAB_CHANGES(LAB_IS("C", least), LAB_IS("alpha", 0), LAB_IS("sigma2", 0)),
+            (struct lab_found){.theory = eps, .measured = weights[ATTEND_THEORY_REST]});
     }
     if (alpha > 0) {
         const double most = attend_theory_window_scale_limit(alpha) / tau;
@@ -152,12 +149,11 @@ static int window_ends(struct lab_run *run)
         if (lab_scene_measure(&run->session, &scene, 2, run->trials / 4 + 1, observe,
                               NULL, VALUES, m, NULL))
             return -1;
-        struct lab_row row = lab_row_init(run, "var_share_at_upper_end");
-        lab_row_set(&row, "C", most);
-        row.theory = attend_theory_weight_variance(pair_law(&scene));
-        row.measured = lab_moments_variance(&m[SHARE]);
-        row.se = lab_moments_variance_se(&m[SHARE]);
-        lab_emit(run, &row);
+        lab_emit_at(
+            run, "var_share_at_upper_end", LAB_CHANGES(LAB_IS("C", most)),
+            (struct lab_found){.theory = attend_theory_weight_variance(pair_law(&scene)),
+                               .measured = lab_moments_variance(&m[SHARE]),
+                               .se = lab_moments_variance_se(&m[SHARE])});
     }
     return 0;
 }
@@ -190,14 +186,14 @@ static int measure_map(struct lab_run *run, double *variance, double *se)
         if (lab_scene_measure(&run->session, &scene, 3 + (uint64_t)cell, trials, observe,
                               NULL, VALUES, m, NULL))
             return -1;
-        struct lab_row row = lab_row_init(run, "var_w");
-        lab_row_set(&row, "n", (double)n);
-        lab_row_set(&row, "C", C);
-        lab_row_set(&row, "alpha", alpha);
-        row.theory = theory_of(&scene).variance[ATTEND_THEORY_A];
-        row.measured = variance[cell] = lab_moments_variance(&m[VAR_W]);
-        row.se = se[cell] = lab_moments_variance_se(&m[VAR_W]);
-        lab_emit(run, &row);
+        variance[cell] = lab_moments_variance(&m[VAR_W]);
+        se[cell] = lab_moments_variance_se(&m[VAR_W]);
+        lab_emit_at(
+            run, "var_w",
+            LAB_CHANGES(LAB_IS("n", n), LAB_IS("C", C), LAB_IS("alpha", alpha)),
+            (struct lab_found){.theory = theory_of(&scene).variance[ATTEND_THEORY_A],
+                               .measured = variance[cell],
+                               .se = se[cell]});
     }
     return 0;
 }

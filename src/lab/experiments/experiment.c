@@ -90,50 +90,66 @@ void lab_row_set_text(struct lab_row *row, const char *param, const char *text)
     find_param(row, param)->text = text;
 }
 
-static int is_same_text(const char *a, const char *b)
+/* NaN is a number not given. */
+static int differs(const struct lab_param *param, double number, const char *text)
 {
-    return a == b || (a && b && !strcmp(a, b));
+    if (param->text && text)
+        return strcmp(param->text, text) != 0;
+    return param->text || text ||
+           !(param->number == number || (isnan(param->number) && isnan(number)));
 }
 
-static int has_own_params(const struct lab_run *run, const struct lab_row *row)
+static void compare(const struct lab_run *run, struct lab_row *row)
 {
-    for (int f = 0; f < row->param_count; f++)
-        if (!is_same_text(row->params[f].text, run->texts[f]) ||
-            (!row->params[f].text && row->params[f].number != run->numbers[f]))
-            return 0;
-    return 1;
+    row->is_own = 1;
+    for (int f = 0; f < row->param_count; f++) {
+        struct lab_param *const param = &row->params[f];
+        param->differs = differs(param, run->numbers[f], run->texts[f]);
+        row->is_own &= !param->differs;
+    }
 }
 
-/* Whether the row says again what was said; notes it otherwise. */
-static int is_told(struct lab_run *run, const struct lab_row *row)
+/* Whether the quantity was emitted before; notes it otherwise. */
+static int is_emitted(struct lab_run *run, const char *quantity)
 {
-    if (!has_own_params(run, row))
-        return 0;
-    for (int t = 0; t < run->told_count; t++)
-        if (!strcmp(run->told[t], row->quantity))
+    for (int e = 0; e < run->emitted_count; e++)
+        if (!strcmp(run->emitted[e], quantity))
             return 1;
-    if (run->told_count < LAB_TOLD_MAX)
-        snprintf(run->told[run->told_count++], sizeof run->told[0], "%s", row->quantity);
+    if (run->emitted_count < LAB_EMITTED_MAX)
+        snprintf(run->emitted[run->emitted_count++], sizeof run->emitted[0], "%s",
+                 quantity);
     return 0;
 }
 
-void lab_emit(struct lab_run *run, const struct lab_row *row)
+void lab_emit(struct lab_run *run, struct lab_row *row)
 {
-    if (is_told(run, row))
+    compare(run, row);
+    if (row->is_own && is_emitted(run, row->quantity))
         return;
     if (run->row)
         run->row(run->session.user, row);
 }
 
-void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
-                    double measured, double se)
+void lab_emit_at(struct lab_run *run, const char *quantity,
+                 const struct lab_param *changes, struct lab_found found)
 {
     struct lab_row row = lab_row_init(run, quantity);
 
-    row.theory = theory;
-    row.measured = measured;
-    row.se = se;
+    for (; changes && changes->name; changes++)
+        *find_param(&row, changes->name) = *changes;
+    row.theory = found.theory;
+    row.measured = found.measured;
+    row.se = found.se;
+    row.allowed = found.allowed;
+    row.kind = found.kind;
     lab_emit(run, &row);
+}
+
+void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
+                    double measured, double se)
+{
+    lab_emit_at(run, quantity, NULL,
+                (struct lab_found){.theory = theory, .measured = measured, .se = se});
 }
 
 double lab_row_z(const struct lab_row *row)

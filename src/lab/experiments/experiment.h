@@ -51,14 +51,18 @@ struct lab_flag {
 /* The fields of an experiment that name a table of them. */
 #define LAB_FLAGS(table) .flags = (table), .flag_count = sizeof(table) / sizeof *(table)
 
-/* A flag's value as a row shows it; `text` is NULL for numbers. */
+/*
+ * A flag's value as a row shows it; `text` is NULL for numbers.  `differs` from the run's
+ * value is set by lab_emit().
+ */
 struct lab_param {
     const char *name;
     double number;
     const char *text;
+    int differs;
 };
 
-enum { LAB_PARAMS_MAX = 16, LAB_TOLD_MAX = 64 };
+enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64 };
 
 struct lab_row {
     struct lab_param params[LAB_PARAMS_MAX];
@@ -73,6 +77,7 @@ struct lab_row {
      * where se is 0, and then 0 means what rounding does to a double.
      */
     double allowed;
+    int is_own; /* no parameter differs from the run's; set by lab_emit() */
 };
 
 struct lab_run;
@@ -104,8 +109,8 @@ struct lab_run {
     void (*row)(void *user, const struct lab_row *row); /* user: the session's */
     struct lab_figures *figures;                        /* NULL: no plots are wanted */
     /* Quantities emitted for exactly these parameters: a sweep does not repeat them. */
-    char told[LAB_TOLD_MAX][48];
-    int told_count;
+    char emitted[LAB_EMITTED_MAX][48];
+    int emitted_count;
 };
 
 /* Sets numbers, texts, trials and the rest to the defaults of `experiment`. */
@@ -124,7 +129,31 @@ struct lab_row lab_row_init(const struct lab_run *run, const char *quantity);
 void lab_row_set(struct lab_row *row, const char *param, double number);
 /* The text must outlive the row. */
 void lab_row_set_text(struct lab_row *row, const char *param, const char *text);
-void lab_emit(struct lab_run *run, const struct lab_row *row);
+/* Hands the row on, unless it repeats a quantity of the run's own parameters. */
+void lab_emit(struct lab_run *run, struct lab_row *row);
+/* What was found, as in a row. */
+struct lab_found {
+    double theory, measured, se, allowed;
+    enum lab_kind kind;
+};
+
+/* A row at the run's parameters but for `changes`, which end with a name of NULL. */
+void lab_emit_at(struct lab_run *run, const char *quantity,
+                 const struct lab_param *changes, struct lab_found found);
+#define LAB_CHANGES(...)                                                                 \
+    (const struct lab_param[])                                                           \
+    {                                                                                    \
+        __VA_ARGS__, { NULL, 0, NULL, 0 }                                                \
+    }
+#define LAB_IS(name, number)                                                             \
+    {                                                                                    \
+        (name), (double)(number), NULL, 0                                                \
+    }
+#define LAB_IS_TEXT(name, text)                                                          \
+    {                                                                                    \
+        (name), 0, (text), 0                                                             \
+    }
+
 /* The usual row: exact theory, the run's own parameters. */
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
                     double measured, double se);

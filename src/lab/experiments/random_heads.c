@@ -130,18 +130,13 @@ static struct setting setting_of(const struct lab_run *run)
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
                  double C, const struct lab_moments *moments)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "n", (double)s->n);
-    lab_row_set(&row, "m", (double)s->m);
-    lab_row_set(&row, "h", (double)s->h);
-    lab_row_set(&row, "d", (double)s->d);
-    lab_row_set(&row, "sigma2", s->sigma2);
-    lab_row_set(&row, "C", C);
-    lab_row_set_text(&row, "keys", "random");
-    row.measured = moments->mean;
-    row.se = lab_moments_mean_se(moments);
-    lab_emit(run, &row);
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS("n", s->n), LAB_IS("m", s->m), LAB_IS("h", s->h),
+                            LAB_IS("d", s->d), LAB_IS("sigma2", s->sigma2),
+                            LAB_IS("C", C), LAB_IS_TEXT("keys", "random")),
+                (struct lab_found){.theory = NAN,
+                                   .measured = moments->mean,
+                                   .se = lab_moments_mean_se(moments)});
 }
 
 int lab_random_heads_rows(struct lab_run *run)
@@ -274,18 +269,14 @@ static int capacity(struct lab_run *run)
                                             (size_t)((r.m + RIVALS) * (r.d + 1) + r.d)};
         if (lab_measure_trials(&run->session, &plan, &moments))
             return -1;
-        struct lab_row row = lab_row_init(run, "p_rival_beats_targets");
-        lab_row_set(&row, "n", (double)(r.m + 1));
-        lab_row_set(&row, "m", 8);
-        lab_row_set(&row, "h", (double)h);
-        lab_row_set(&row, "d", 64);
-        lab_row_set(&row, "C", 1);
-        lab_row_set(&row, "sigma2", 0);
-        lab_row_set_text(&row, "keys", "random");
-        row.theory = attend_theory_collision_probability((double)r.d, (double)r.m);
-        row.measured = moments.mean;
-        row.se = lab_moments_mean_se(&moments);
-        lab_emit(run, &row);
+        lab_emit_at(run, "p_rival_beats_targets",
+                    LAB_CHANGES(LAB_IS("n", (r.m + 1)), LAB_IS("m", 8), LAB_IS("h", h),
+                                LAB_IS("d", 64), LAB_IS("C", 1), LAB_IS("sigma2", 0),
+                                LAB_IS_TEXT("keys", "random")),
+                    (struct lab_found){.theory = attend_theory_collision_probability(
+                                           (double)r.d, (double)r.m),
+                                       .measured = moments.mean,
+                                       .se = lab_moments_mean_se(&moments)});
     }
     return 0;
 }

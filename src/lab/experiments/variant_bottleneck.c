@@ -150,13 +150,9 @@ static double attention_error(const struct lab_variant *variant)
 static void emit_bound(struct lab_run *run, const char *quantity, double m, double theory,
                        double measured)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "m", m);
-    row.kind = LAB_BOUND;
-    row.theory = theory;
-    row.measured = measured;
-    lab_emit(run, &row);
+    lab_emit_at(
+        run, quantity, LAB_CHANGES(LAB_IS("m", m)),
+        (struct lab_found){.theory = theory, .measured = measured, .kind = LAB_BOUND});
 }
 
 static int emit_maps(struct lab_run *run, attend_context *ctx,
@@ -201,14 +197,12 @@ static int sweep_latents(struct lab_run *run, attend_context *ctx,
         lab_series_point(series, (double)m, (double)(n - m), 0);
     series = lab_series_add(figure, LAB_POINTS, "measured, this design");
     for (int64_t m = 1; m <= n && !lab_stopped(&run->session); m += step) {
-        struct lab_row row = lab_row_init(run, "bottleneck_error");
         struct map map;
         if (measure_map(run, ctx, variant, m, room, &map))
             return -1;
-        lab_row_set(&row, "m", (double)m);
-        row.theory = bottleneck_error(variant, m);
-        row.measured = map.error;
-        lab_emit(run, &row);
+        lab_emit_at(run, "bottleneck_error", LAB_CHANGES(LAB_IS("m", m)),
+                    (struct lab_found){.theory = bottleneck_error(variant, m),
+                                       .measured = map.error});
         emit_bound(run, "bottleneck_rank", (double)m, (double)m, map.rank);
         lab_series_point(series, (double)m, map.error, 0);
     }

@@ -161,15 +161,14 @@ static void emit_noisy(struct lab_run *run, const struct lab_variant *variant,
                                               "sigmoid_var_a", "sigmoid_var_b"};
 
     for (int x = 0; x < VALUES; x++) {
-        struct lab_row row = lab_row_init(run, names[x]);
         if (moments[x].count == 0)
             continue;
-        lab_row_set(&row, "beta", variant->beta);
-        row.theory = variance_of(variant, (enum value)x);
-        row.measured = lab_moments_variance(&moments[x]);
         /* Nothing moves b's weight in sigmoid attention: no chance, no error. */
-        row.se = x == SIGMOID_B ? 0 : lab_moments_variance_se(&moments[x]);
-        lab_emit(run, &row);
+        lab_emit_at(run, names[x], LAB_CHANGES(LAB_IS("beta", variant->beta)),
+                    (struct lab_found){
+                        .theory = variance_of(variant, (enum value)x),
+                        .measured = lab_moments_variance(&moments[x]),
+                        .se = x == SIGMOID_B ? 0 : lab_moments_variance_se(&moments[x])});
     }
 }
 

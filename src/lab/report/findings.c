@@ -10,33 +10,10 @@
 /* What the callbacks of one run need. */
 struct session {
     struct lab_result *result;
-    const struct lab_run *run;
     lab_findings_progress progress;
     void *user;
     int number, total;
 };
-
-int lab_param_same(const struct lab_param *a, const struct lab_param *b)
-{
-    if (a->text && b->text)
-        return !strcmp(a->text, b->text);
-    return !a->text && !b->text &&
-           (a->number == b->number || (isnan(a->number) && isnan(b->number)));
-}
-
-/* Whether a row is of the very parameters of the run, and not a sweep's repetition. */
-static int is_own(const struct lab_result *result, const struct lab_run *run,
-                  const struct lab_row *row)
-{
-    for (int i = 0; i < result->own; i++)
-        if (!strcmp(result->row[i].quantity, row->quantity))
-            return 0;
-    const struct lab_row own = lab_row_init(run, row->quantity);
-    for (int i = 0; i < row->param_count; i++)
-        if (!lab_param_same(&row->params[i], &own.params[i]))
-            return 0;
-    return 1;
-}
 
 static void keep_row(void *user, const struct lab_row *row)
 {
@@ -56,7 +33,7 @@ static void keep_row(void *user, const struct lab_row *row)
     result->short_of_memory |= !quantity;
     if (!quantity)
         return;
-    if (result->own == result->count && is_own(result, session->run, row))
+    if (result->own == result->count && row->is_own)
         result->own++;
     result->row[result->count] = *row;
     result->row[result->count++].quantity = quantity;
@@ -89,7 +66,6 @@ static void perform(struct lab_findings *findings, struct session *session,
     run.session.stop = stop;
     run.figures = &result->figures;
     result->trials = run.trials;
-    session->run = &run;
     if (result->experiment->perform(&run))
         memcpy(result->error, run.session.error, sizeof result->error);
 }

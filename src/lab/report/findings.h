@@ -53,7 +53,6 @@ struct lab_tally {
 void lab_tally_result(struct lab_tally *tally, const struct lab_result *result);
 struct lab_tally lab_tally_all(const struct lab_findings *findings);
 
-int lab_param_same(const struct lab_param *a, const struct lab_param *b);
 /* Whether a row has both a theory and a measurement. */
 int lab_row_compared(const struct lab_row *row);
 /* The first row of the experiment's headline that was compared; NULL: none. */

@@ -32,14 +32,15 @@ static void write_param(const struct lab_param *param, FILE *out)
         lab_text_number(out, param->number, 6);
 }
 
-/* The parameters of a row that are set; with `own`, only those that differ from it. */
-static void write_params(const struct lab_row *row, const struct lab_row *own, FILE *out)
+/* The parameters of a row that are set; in a sweep only those that differ from the run.
+ */
+static void write_params(const struct lab_row *row, int sweep, FILE *out)
 {
     const char *comma = "";
     for (int i = 0; i < row->param_count; i++) {
         const struct lab_param *const param = &row->params[i];
         if ((param->text ? !*param->text : isnan(param->number)) ||
-            (own && lab_param_same(param, &own->params[i])))
+            (sweep && !param->differs))
             continue;
         fputs(comma, out);
         write_param(param, out);
@@ -65,14 +66,13 @@ static void write_kind(const struct lab_row *row, FILE *out)
     }
 }
 
-static void write_row(const struct lab_row *row, const struct lab_row *own, int chance,
-                      FILE *out)
+static void write_row(const struct lab_row *row, int sweep, int chance, FILE *out)
 {
     const double z = lab_row_z(row);
     fputs("<tr>", out);
-    if (own) {
+    if (sweep) {
         fputs("<td>", out);
-        write_params(row, own, out);
+        write_params(row, sweep, out);
         fputs("</td>", out);
     }
     fputs("<td><code>", out);
@@ -99,24 +99,24 @@ static void write_row(const struct lab_row *row, const struct lab_row *own, int 
 }
 
 /*
- * Rows first .. end - 1; with a column of what differs from `own` unless it is NULL,
- * and with those of chance where there is any.
+ * Rows first .. end - 1; in a sweep with a column of what differs from the run, and with
+ * those of chance where there is any.
  */
-static void write_rows(const struct lab_result *result, int first, int end,
-                       const struct lab_row *own, FILE *out)
+static void write_rows(const struct lab_result *result, int first, int end, int sweep,
+                       FILE *out)
 {
     int chance = 0;
     for (int i = first; i < end; i++)
         chance |= result->row[i].se > 0;
     fputs("<div class=\"box\"><table><thead><tr>", out);
-    if (own)
+    if (sweep)
         fputs("<th>at</th>", out);
     fprintf(out,
             "<th>quantity</th><th class=\"n\">theory</th><th class=\"n\">measured</th>%s"
             "<th>theory is</th><th></th></tr></thead><tbody>\n",
             chance ? "<th class=\"n\">se</th><th class=\"n\">z</th>" : "");
     for (int i = first; i < end; i++)
-        write_row(&result->row[i], own, chance, out);
+        write_row(&result->row[i], sweep, chance, out);
     fputs("</tbody></table></div>\n", out);
 }
 
@@ -125,16 +125,16 @@ static void write_tables(const struct lab_result *result, FILE *out)
     if (result->count == 0)
         return;
     fputs("<p class=\"small soft\">", out);
-    write_params(&result->row[0], NULL, out);
+    write_params(&result->row[0], 0, out);
     if (result->experiment->trials > 0)
         fprintf(out, "; at most %" PRId64 " trials for each measurement", result->trials);
     fputs("</p>\n", out);
     if (result->own > 0)
-        write_rows(result, 0, result->own, NULL, out);
+        write_rows(result, 0, result->own, 0, out);
     if (result->count > result->own) {
         fprintf(out, "<details><summary>%d rows of the sweeps</summary>\n",
                 result->count - result->own);
-        write_rows(result, result->own, result->count, &result->row[0], out);
+        write_rows(result, result->own, result->count, 1, out);
         fputs("</details>\n", out);
     }
 }

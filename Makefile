@@ -56,7 +56,8 @@ configure:
 	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_PREFIX='$(PREFIX)' >/dev/null
 
 release: configure
-	@$(CMAKE_BUILD) --target attend attend_static attend_lab attend_lab_static attend_tool
+	@$(CMAKE_BUILD) --target attend attend_static attend_theory attend_theory_static \
+	    attend_layer attend_layer_static attend_tool
 
 # The tests are built in the same tree, and are not installed.
 install: release
@@ -80,7 +81,7 @@ lint:
 	@cmake --preset debug >/dev/null
 	clang-format --dry-run -Werror $(SOURCES)
 	shellcheck -x -S warning $(SCRIPTS)
-	mandoc -T lint -W warning docs/man/attend.1 docs/man/attend.3
+	mandoc -T lint -W warning docs/man/attend.1 $(wildcard docs/man/*.3)
 	@# Findings go to standard output; the other stream counts what was suppressed.
 	clang-tidy -p build/debug --quiet $(filter-out tests/%,$(filter %.c,$(SOURCES))) 2>/dev/null
 

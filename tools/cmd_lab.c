@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lab/figure.h"
+#include "lab/figures/figure.h"
 
 struct session {
     struct lab_request *request;
@@ -97,24 +97,24 @@ static int perform(const char *command, struct lab_request *request)
     struct session session = {.request = request,
                               .printer = {.run = run, .format = request->format}};
 
-    run->threads = request->threads;
-    if (!run->threads) {
-        const int status = core_count(command, &run->threads);
+    run->session.threads = request->threads;
+    if (!run->session.threads) {
+        const int status = core_count(command, &run->session.threads);
         if (status)
             return status;
     }
     run->row = on_row;
-    run->progress = on_progress;
-    run->user = &session;
-    run->stop = &tool_stop;
+    run->session.progress = on_progress;
+    run->session.user = &session;
+    run->session.stop = &tool_stop;
     tool_catch_stop();
     lab_progress_start(&session.progress, run->experiment->name);
     const int failed = run->experiment->perform(run);
-    run->user = NULL;
+    run->session.user = NULL;
     lab_progress_clear(&session.progress);
     if (failed)
-        return tool_fail(command, run->refused ? TOOL_USAGE : TOOL_FAILED, "%s",
-                         run->error);
+        return tool_fail(command, run->session.refused ? TOOL_USAGE : TOOL_FAILED, "%s",
+                         run->session.error);
     if (session.printer.failed) {
         const int status = tool_finish_output(command, TOOL_OK);
         return status ? status

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/findings.h"
+#include "lab/report/findings.h"
 
 static const char help_text[] =
     "usage: attend report [-o FILE] [--seed N] [--trials N] [--threads N]\n"

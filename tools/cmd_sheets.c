@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/sheets.h"
+#include "lab/sheets/sheets.h"
 
 static const char help_text[] =
     "usage: attend sheets [SHEET] [--explain] [--json]\n"

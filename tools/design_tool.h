@@ -4,7 +4,7 @@
 #define TOOLS_DESIGN_TOOL_H
 
 #include "commands.h"
-#include "lab/design.h"
+#include "lab/design/design.h"
 
 /* Entries of the keys: 256 MiB. */
 #define DESIGN_ENTRIES_MAX ((int64_t)1 << 25)

@@ -128,7 +128,7 @@ static int parse_common(const char *command, const tool_option *options,
     int status = TOOL_OK;
 
     if (options[OPT_SEED].value)
-        status = parse_seed(command, options[OPT_SEED].value, &run->seed);
+        status = parse_seed(command, options[OPT_SEED].value, &run->session.seed);
     if (!status && options[OPT_TRIALS].value) {
         status = parse_number(command, "trials", options[OPT_TRIALS].value, 1, 1,
                               trials_max, &number);

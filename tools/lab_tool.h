@@ -4,7 +4,7 @@
 #define TOOLS_LAB_TOOL_H
 
 #include "commands.h"
-#include "lab/experiment.h"
+#include "lab/experiments/experiment.h"
 
 enum lab_format { LAB_TABLE, LAB_JSON, LAB_CSV };
 

@@ -16,7 +16,8 @@ files() {
 }
 
 # base <- core <- cpu <- ref <- src/*.c <- {io, tools, examples, bench}; the last
-# group sees the public header only, and bench the stopwatch in tools/bench.
+# group sees the public header only, bench also the stopwatch in tools/bench, and each
+# room of tools what it is about.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -31,13 +32,19 @@ includes() {
             sees["src"] = "attend base core ref cpu"
             sees["src/io"] = "attend io"
             sees["src/lab"] = "attend lab"
-            sees["tools"] = "attend io check bench lab"
+            sees["tools"] = "attend shared"
+            sees["tools/shared"] = "attend io"
+            sees["tools/run"] = sees["tools/stats"] = "attend io shared"
+            sees["tools/lab"] = "attend lab shared"
+            sees["tools/design"] = "attend io lab shared"
+            sees["tools/check"] = "attend check shared"
+            sees["tools/bench"] = "attend bench check lab shared"
             sees["examples"] = "attend"
             sees["bench"] = "attend lab bench"
         }
         {
             n = split($1, dir, "/")
-            where = dir[1] == "src" && n > 2 ? "src/" dir[2] : dir[1]
+            where = dir[1] ~ /^(src|tools)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
             if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
             if (!index($2, "/")) next # the same directory, or the C library
             split($2, part, "/")

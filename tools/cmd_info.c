@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `attend info`: what this build and this machine can do, what is chosen and why. */
-#include "commands.h"
+#include "shared/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

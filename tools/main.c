@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command `attend`: finds the subcommand. */
-#include "commands.h"
+#include "shared/commands.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of `attend run`: arguments, outputs, the report. */
-#ifndef TOOLS_RUN_H
-#define TOOLS_RUN_H
+#ifndef TOOLS_RUN_TOOL_H
+#define TOOLS_RUN_TOOL_H
 
-#include "inputs.h"
+#include "shared/inputs.h"
 
 enum run_output { RUN_OUT, RUN_LSE, RUN_WEIGHTS, RUN_OUTPUTS };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `attend sheets`: the statements of the five sheets, judged by computing. */
-#include "commands.h"
+#include "shared/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `attend stats`: what attention did with tensors in files. */
-#include "output_files.h"
+#include "shared/output_files.h"
 #include "stats_tool.h"
 
 #include <stdio.h>

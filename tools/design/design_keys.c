@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inputs.h"
+#include "shared/inputs.h"
 
 /* Draws for the check when the person does not say: some seconds at most. */
 enum { TRIALS = 20000, TRIALS_MIN = 500 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `attend check`: the numerical checks on this machine, every kernel set it can run. */
-#include "commands.h"
+#include "shared/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

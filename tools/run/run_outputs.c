@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The outputs of `attend run`: their shapes, and the report about them. */
-#include "run.h"
+#include "run_tool.h"
 
 #include <inttypes.h>
 #include <stdio.h>

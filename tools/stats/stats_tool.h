@@ -3,7 +3,7 @@
 #ifndef TOOLS_STATS_TOOL_H
 #define TOOLS_STATS_TOOL_H
 
-#include "inputs.h"
+#include "shared/inputs.h"
 
 /* Queries first .. end - 1 by keys key_first .. key_end - 1. */
 struct stats_zoom {

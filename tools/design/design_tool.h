@@ -3,7 +3,7 @@
 #ifndef TOOLS_DESIGN_TOOL_H
 #define TOOLS_DESIGN_TOOL_H
 
-#include "commands.h"
+#include "shared/commands.h"
 #include "lab/design.h"
 
 /* Entries of the keys: 256 MiB. */

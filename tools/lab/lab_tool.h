@@ -3,7 +3,7 @@
 #ifndef TOOLS_LAB_TOOL_H
 #define TOOLS_LAB_TOOL_H
 
-#include "commands.h"
+#include "shared/commands.h"
 #include "lab/experiment.h"
 
 enum lab_format { LAB_TABLE, LAB_JSON, LAB_CSV };

@@ -2,13 +2,13 @@
 /* `attend bench`: the time of each case beside what the machine can do. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "commands.h"
+#include "shared/commands.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bench_report.h"
+#include "bench/bench_report.h"
 
 static const char help_text[] =
     "usage: attend bench [--case NAME] [--dtype TYPE] [--threads N] [--isa NAME]\n"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench_report.h"
+#include "bench/bench_report.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "commands.h"
+#include "shared/commands.h"
 
 /* Wide enough for the longest name of a case. */
 #define NAME_FORMAT "%-26s"

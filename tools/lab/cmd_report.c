@@ -2,7 +2,7 @@
 /* `attend report`: every experiment and every statement, on a page and in a summary. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "commands.h"
+#include "shared/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `attend run`: attention of tensors in files. */
-#include "output_files.h"
-#include "run.h"
+#include "shared/output_files.h"
+#include "run_tool.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "shared/commands.h"
+#include "shared/json_line.h"
 
 /* Wide enough for the longest name of a case. */
 #define NAME_FORMAT "%-26s"

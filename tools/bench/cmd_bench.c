@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "bench/bench_report.h"
+#include "shared/flags.h"
+#include "shared/progress_line.h"
 
 static const char help_text[] =
     "usage: attend bench [--case NAME] [--dtype TYPE] [--threads N] [--isa NAME]\n"
@@ -70,18 +72,6 @@ static const char help_text[] =
     "example: how much of the memory bandwidth decoding reaches\n"
     "  attend bench --case 'decode-*' --json | jq -c '[.case, .dtype, .of_bandwidth]'\n";
 
-enum {
-    OPT_CASE,
-    OPT_DTYPE,
-    OPT_THREADS,
-    OPT_ISA,
-    OPT_SECONDS,
-    OPT_LIST,
-    OPT_JSON,
-    OPT_HELP,
-    OPTIONS
-};
-
 struct request {
     const char *pattern;
     attend_dtype dtype; /* 0: each */
@@ -135,49 +125,15 @@ static int no_such_case(const char *name)
                      "--case: no case matches '%s': see 'attend bench --list'", name);
 }
 
-static int parse_dtype(const char *text, attend_dtype *dtype)
+static int read_dtype(const char *command, const struct tool_flag *flag)
 {
     for (int t = 0; t < bench_dtype_count; t++)
-        if (!strcmp(text, attend_dtype_name(bench_dtypes[t]))) {
-            *dtype = bench_dtypes[t];
+        if (!strcmp(flag->value, attend_dtype_name(bench_dtypes[t]))) {
+            *(attend_dtype *)flag->to = bench_dtypes[t];
             return TOOL_OK;
         }
-    return tool_fail("bench", TOOL_USAGE, "--dtype: '%s' is not f32, bf16 or f16", text);
-}
-
-static int parse_seconds(const char *text, double *seconds)
-{
-    const int status = tool_parse_double("bench", "--seconds", text, seconds);
-
-    if (!status && !(*seconds > 0))
-        return tool_fail("bench", TOOL_USAGE, "--seconds: %s is not above 0", text);
-    return status;
-}
-
-static int read_request(const tool_option *options, struct request *request)
-{
-    int64_t threads = 0;
-    int status = TOOL_OK;
-
-    *request = (struct request){.pattern = "*",
-                                .seconds = 1,
-                                .options = attend_options_default(),
-                                .only_list = options[OPT_LIST].value != NULL,
-                                .as_json = options[OPT_JSON].value != NULL};
-    if (options[OPT_CASE].value)
-        request->pattern = options[OPT_CASE].value;
-    if (count_lines(request) == 0)
-        return no_such_case(request->pattern);
-    if (options[OPT_DTYPE].value)
-        status = parse_dtype(options[OPT_DTYPE].value, &request->dtype);
-    if (!status && options[OPT_THREADS].value)
-        status = tool_parse_int("bench", "--threads", options[OPT_THREADS].value, 1,
-                                TOOL_THREADS_MAX, &threads);
-    if (!status && options[OPT_SECONDS].value)
-        status = parse_seconds(options[OPT_SECONDS].value, &request->seconds);
-    request->options.threads = (int)threads;
-    request->options.isa = options[OPT_ISA].value;
-    return status;
+    return tool_fail(command, TOOL_USAGE, "--dtype: '%s' is not f32, bf16 or f16",
+                     flag->value);
 }
 
 static int list(const struct request *request)
@@ -198,7 +154,7 @@ static int list(const struct request *request)
 
 static int time_one(const struct request *request, attend_context *ctx,
                     const struct bench_case *shape, attend_dtype dtype,
-                    const tool_progress *progress)
+                    struct progress_line *progress)
 {
     struct bench_result result;
     attend_error err = {ATTEND_OK, ""};
@@ -208,8 +164,7 @@ static int time_one(const struct request *request, attend_context *ctx,
     if (status != ATTEND_OK)
         return tool_fail("bench", TOOL_FAILED, "%s, %s, %s: %s", shape->name,
                          attend_dtype_name(dtype), attend_context_isa(ctx), err.message);
-    if (progress->shown > 0)
-        fputs("\r\033[K", stderr);
+    progress_line_clear(progress);
     if (request->as_json)
         return bench_print_result_json(ctx, shape, dtype, &result);
     bench_print_result(shape, dtype, &result);
@@ -220,44 +175,39 @@ static int time_all(const struct request *request, attend_context *ctx)
 {
     const int total = count_lines(request);
     int done = 0, status = TOOL_OK;
-    tool_progress progress;
+    struct progress_line progress;
 
     if (!request->as_json)
         bench_print_head(ctx);
-    tool_progress_start(&progress, "timing");
+    progress_line_start(&progress, "timing", NULL);
     for (int c = 0; c < bench_case_count; c++)
         for (int t = 0; t < count_dtypes(request, c) && status == TOOL_OK; t++) {
             const attend_dtype dtype = request->dtype ? request->dtype : bench_dtypes[t];
-            tool_progress_update(&progress, done++, total);
+            progress_line_update(&progress, done++, total);
             status = time_one(request, ctx, &bench_cases[c], dtype, &progress);
         }
-    tool_progress_finish(&progress);
+    progress_line_clear(&progress);
     return status;
 }
 
 int cmd_bench(int argc, char **argv)
 {
-    tool_option options[OPTIONS] = {
-        [OPT_CASE] = {.name = "case", .takes_value = 1},
-        [OPT_DTYPE] = {.name = "dtype", .takes_value = 1},
-        [OPT_THREADS] = {.name = "threads", .takes_value = 1},
-        [OPT_ISA] = {.name = "isa", .takes_value = 1},
-        [OPT_SECONDS] = {.name = "seconds", .takes_value = 1},
-        [OPT_LIST] = {.name = "list"},
-        [OPT_JSON] = {.name = "json"},
-        [OPT_HELP] = {.name = "help"},
+    struct request request = {
+        .pattern = "*", .seconds = 1, .options = attend_options_default()};
+    const struct tool_flag flags[] = {
+        FLAG_TEXT("case", &request.pattern),
+        FLAG_LINE(attend_dtype, "dtype", read_dtype, &request.dtype, .lo = 0),
+        FLAG_THREADS(&request.options.threads),
+        FLAG_TEXT("isa", &request.options.isa),
+        FLAG_BETWEEN("seconds", &request.seconds, 0, INFINITY),
+        FLAG_SWITCH("list", &request.only_list),
+        FLAG_SWITCH("json", &request.as_json),
     };
-    struct request request;
     attend_context *ctx;
 
-    int status = tool_parse_options("bench", argc, argv, options, OPTIONS);
-    if (status)
-        return status;
-    if (options[OPT_HELP].value) {
-        fputs(help_text, stdout);
-        return tool_finish_output("bench", TOOL_OK);
-    }
-    status = read_request(options, &request);
+    int status = tool_read_flags("bench", argc, argv, FLAG_TABLE(flags), help_text);
+    if (!status && count_lines(&request) == 0)
+        status = no_such_case(request.pattern);
     if (status)
         return status;
     if (request.only_list)

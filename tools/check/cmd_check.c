@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 #include "check/check.h"
+#include "shared/flags.h"
+#include "shared/json_line.h"
+#include "shared/progress_line.h"
 
 static const char help_text[] =
     "usage: attend check [--json] [--isa NAME] [--threads N] [--seed N]\n"
@@ -33,48 +36,43 @@ static const char help_text[] =
     "example: the worst case of each kernel set\n"
     "  attend check --json | jq -s 'group_by(.set)[] | max_by(.worst_over_bound)'\n";
 
-enum { OPT_ISA, OPT_THREADS, OPT_SEED, OPT_JSON, OPT_HELP, OPTIONS };
-
 /* Floats looked at by `exp2`: one in this many; the test suite looks at all. */
 enum { EXP2_STEP = 5 };
 
 struct progress {
-    tool_progress line;
+    struct progress_line line;
     int done;
+};
+
+struct request {
+    const char *isa;
+    int threads, as_json;
+    int64_t seed;
 };
 
 static void on_progress(void *user)
 {
     struct progress *const progress = user;
 
-    tool_progress_update(&progress->line, progress->done, check_test_count);
+    progress_line_update(&progress->line, progress->done, check_test_count);
 }
 
-static int open_run(const tool_option *options, struct check_run *run)
+static int open_run(const struct request *request, struct check_run *run)
 {
-    int64_t threads = 0, seed = 1;
     attend_error error;
-    int status = TOOL_OK;
-
-    if (options[OPT_THREADS].value)
-        status = tool_parse_int("check", "--threads", options[OPT_THREADS].value, 1,
-                                TOOL_THREADS_MAX, &threads);
-    if (status == TOOL_OK && options[OPT_SEED].value)
-        status = tool_parse_int("check", "--seed", options[OPT_SEED].value, 0, INT64_MAX,
-                                &seed);
-    if (status)
-        return status;
-    const char *const option = options[OPT_ISA].value, *const forced =
-                                                           getenv("ATTEND_ISA");
-    const char *const isa = option ? option : forced && *forced ? forced : NULL;
-    const attend_status opened = check_open(run, isa, CHECK_BOTH, (int)threads, &error);
+    const char *const forced = getenv("ATTEND_ISA");
+    const char *const isa = request->isa        ? request->isa
+                            : forced && *forced ? forced
+                                                : NULL;
+    const attend_status opened =
+        check_open(run, isa, CHECK_BOTH, request->threads, &error);
     if (opened != ATTEND_OK)
         return tool_fail("check", tool_status(opened), "%s%s",
-                         option ? "--isa: "
-                         : isa  ? "ATTEND_ISA: "
-                                : "",
+                         request->isa ? "--isa: "
+                         : isa        ? "ATTEND_ISA: "
+                                      : "",
                          error.message);
-    run->seed = (uint64_t)seed;
+    run->seed = (uint64_t)request->seed;
     run->exp2_step = EXP2_STEP;
     return TOOL_OK;
 }
@@ -122,8 +120,7 @@ static int perform_all(struct check_run *run, struct progress *progress, int as_
     for (int t = 0; t < check_test_count; t++) {
         progress->done = t;
         check_perform(run, &check_tests[t]);
-        if (progress->line.shown > 0)
-            fputs("\r\033[K", stderr);
+        progress_line_clear(&progress->line);
         const int sets = check_set_count(run, &check_tests[t]);
         *results += sets;
         for (int s = 0; s < sets && *status == TOOL_OK; s++) {
@@ -143,42 +140,37 @@ static int perform_all(struct check_run *run, struct progress *progress, int as_
 
 int cmd_check(int argc, char **argv)
 {
-    tool_option options[OPTIONS] = {
-        [OPT_ISA] = {.name = "isa", .takes_value = 1},
-        [OPT_THREADS] = {.name = "threads", .takes_value = 1},
-        [OPT_SEED] = {.name = "seed", .takes_value = 1},
-        [OPT_JSON] = {.name = "json"},
-        [OPT_HELP] = {.name = "help"},
+    struct request request = {.seed = 1};
+    const struct tool_flag flags[] = {
+        FLAG_TEXT("isa", &request.isa),
+        FLAG_THREADS(&request.threads),
+        FLAG_INT64("seed", &request.seed, 0, INFINITY),
+        FLAG_SWITCH("json", &request.as_json),
     };
     struct progress progress = {.done = 0};
     struct check_run run;
     char first[1200] = "";
-
-    int status = tool_parse_options("check", argc, argv, options, OPTIONS);
-    if (status)
-        return status;
-    if (options[OPT_HELP].value) {
-        fputs(help_text, stdout);
-        return tool_finish_output("check", TOOL_OK);
-    }
-    status = open_run(options, &run);
-    if (status)
-        return status;
     int results;
+
+    int status = tool_read_flags("check", argc, argv, FLAG_TABLE(flags), help_text);
+    if (!status)
+        status = open_run(&request, &run);
+    if (status)
+        return status;
     check_report_faults();
-    tool_progress_start(&progress.line, "checking");
+    progress_line_start(&progress.line, "checking", NULL);
     run.progress = on_progress;
     run.progress_user = &progress;
-    const int failed = perform_all(&run, &progress, options[OPT_JSON].value != NULL,
-                                   &status, &results, first, sizeof first);
-    tool_progress_finish(&progress.line);
+    const int failed = perform_all(&run, &progress, request.as_json, &status, &results,
+                                   first, sizeof first);
+    progress_line_clear(&progress.line);
     check_close(&run);
     if (status)
         return status;
     if (failed > 0)
         return tool_fail("check", TOOL_FAILED, "%d of %d failed; %s", failed, results,
                          first);
-    if (!options[OPT_JSON].value)
+    if (!request.as_json)
         printf("all %d ok\n", results);
     return tool_finish_output("check", TOOL_OK);
 }

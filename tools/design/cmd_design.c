@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/io.h"
+#include "shared/commands.h"
 
 static const char help_text[] =
     "usage: attend design copy|average|weights|heads [OPTION]...\n"
@@ -64,7 +65,8 @@ static const char help_text[] =
     "example: average two of ten keys whose magnitudes are noisy\n"
     "  attend design average --n 10 --items 3,7 --sigma2 0.5 --C 10\n";
 
-static int write_queries(const struct design_args *args, const struct lab_design *design)
+/* Reports the design, and writes the queries if that succeeds. */
+static int tell(const struct design_args *args, const struct lab_design *design)
 {
     struct io_output output = {.spec = args->out,
                                .dtype = IO_F64,
@@ -73,27 +75,17 @@ static int write_queries(const struct design_args *args, const struct lab_design
     struct io_outputs set = {.count = 0};
     struct io_error err;
 
+    if (!args->out)
+        return design_report(args, design);
     if (io_outputs_prepare(&set, &output, 1, &err))
         return tool_fail("design", TOOL_USAGE, "--out: %s", err.message);
     memcpy(output.data, design->queries,
            (size_t)(design->heads * args->request.d) * sizeof(double));
-    if (io_outputs_commit(&set, &err))
+    const int status = design_report(args, design);
+    if (status)
+        io_outputs_abort(&set);
+    else if (io_outputs_commit(&set, &err))
         return tool_fail("design", TOOL_USAGE, "--out: %s", err.message);
-    return TOOL_OK;
-}
-
-/* Every core this process may use, unless --threads says otherwise. */
-static int choose_threads(struct design_args *args)
-{
-    const attend_options options = attend_options_default();
-    attend_context *ctx;
-
-    if (args->request.threads)
-        return TOOL_OK;
-    const int status = tool_create_context("design", &options, &ctx);
-    if (!status)
-        args->request.threads = attend_context_threads(ctx);
-    attend_context_destroy(ctx);
     return status;
 }
 
@@ -103,18 +95,14 @@ static int run(struct design_args *args)
     attend_error err;
     double *keys = NULL;
 
-    int status = choose_threads(args);
+    int status = tool_choose_threads("design", &args->request.threads);
     if (!status)
         status = design_keys_open(args, &keys);
     if (status)
         return status;
     const attend_status made = lab_design_make(&args->request, &design, &err);
-    if (made != ATTEND_OK)
-        status = tool_fail("design", tool_status(made), "%s", err.message);
-    if (!status && args->out)
-        status = write_queries(args, &design);
-    if (!status)
-        status = design_report(args, &design);
+    status = made ? tool_fail("design", tool_status(made), "%s", err.message)
+                  : tell(args, &design);
     lab_design_free(&design);
     free(keys);
     return status;
@@ -126,18 +114,12 @@ int cmd_design(int argc, char **argv)
 
     if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(help_text, stdout);
-        return tool_finish_output("design", TOOL_OK);
+        return TOOL_HELPED;
     }
     if (argc < 2)
         return tool_fail("design", TOOL_USAGE,
                          "no task: attend design copy|average|weights|heads "
                          "[OPTION]...");
-    const int status = design_args_parse(argc - 1, argv + 1, &args);
-    if (status)
-        return status;
-    if (args.wants_help) {
-        fputs(help_text, stdout);
-        return tool_finish_output("design", TOOL_OK);
-    }
-    return run(&args);
+    const int status = design_args_read(argc - 1, argv + 1, &args, help_text);
+    return status ? status : run(&args);
 }

@@ -1,218 +1,133 @@
 /* SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
-
 #include "design_tool.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "shared/flags.h"
 
 enum { KEYS_MAX = 65536 };
 
-enum {
-    OPT_KEYS,
-    OPT_N,
-    OPT_D,
-    OPT_ITEMS,
-    OPT_WEIGHTS,
-    OPT_EPS,
-    OPT_TAU,
-    OPT_C,
-    OPT_HEADS,
-    OPT_SIGMA2,
-    OPT_NOISY,
-    OPT_ALPHA,
-    OPT_TRIALS,
-    OPT_SEED,
-    OPT_THREADS,
-    OPT_OUT,
-    OPT_JSON,
-    OPT_HELP,
-    OPTIONS
-};
-
-static int parse_integer(const char *flag, const tool_option *option, int64_t lo,
-                         int64_t hi, int64_t *value)
+static int count_part(const char *flag, int64_t index)
 {
-    return option->value ? tool_parse_int("design", flag, option->value, lo, hi, value)
-                         : TOOL_OK;
+    return index < LAB_DESIGN_ITEMS_MAX
+               ? TOOL_OK
+               : tool_fail("design", TOOL_USAGE, "--%s: more than %d", flag,
+                           LAB_DESIGN_ITEMS_MAX);
 }
 
-/* A number in lo..hi; with `open`, the ends are outside. */
-static int parse_real(const char *flag, const char *text, double lo, double hi, int open,
-                      double *value)
+static int take_item(void *user, const char *word, int64_t x)
 {
-    double number;
-    const int status = tool_parse_double("design", flag, text, &number);
+    struct design_args *const args = user;
+    int status = count_part("items", x);
 
-    if (status)
-        return status;
-    if (number < lo || number > hi || (open && !(number > lo && number < hi)))
-        return tool_fail("design", TOOL_USAGE,
-                         open ? "%s: %s is not above %g and below %g"
-                              : "%s: %s is outside %g..%g",
-                         flag, text, lo, hi);
-    *value = number;
-    return TOOL_OK;
-}
-
-/* Calls `take` for each part of a list; returns the number of parts, or -1. */
-static int parse_list(struct design_args *args, const char *flag, const char *text,
-                      int (*take)(struct design_args *args, const char *word, int x))
-{
-    char *const words = strdup(text);
-    char *word = words;
-    int count = 0, status = words ? TOOL_OK : TOOL_FAILED;
-
-    while (!status && word) {
-        char *const comma = strchr(word, ',');
-        if (comma)
-            *comma = '\0';
-        if (count == LAB_DESIGN_ITEMS_MAX)
-            status = tool_fail("design", TOOL_USAGE, "%s: more than %d", flag,
-                               LAB_DESIGN_ITEMS_MAX);
-        else
-            status = take(args, word, count++);
-        word = comma ? comma + 1 : NULL;
-    }
-    free(words);
-    return status ? -1 : count;
-}
-
-static int take_item(struct design_args *args, const char *word, int x)
-{
-    const int status =
-        tool_parse_int("design", "--items", word, 0, KEYS_MAX - 1, &args->items[x]);
-
+    if (!status)
+        status =
+            tool_parse_int("design", "items", word, 0, KEYS_MAX - 1, &args->items[x]);
     for (int y = 0; y < x && !status; y++)
         if (args->items[x] == args->items[y])
             return tool_fail("design", TOOL_USAGE, "--items: %s is there twice", word);
+    args->m = (int)x + 1;
     return status;
 }
 
-static int take_weight(struct design_args *args, const char *word, int x)
+static int take_weight(void *user, const char *word, int64_t x)
 {
-    return parse_real("--weights", word, 0, 1, 1, &args->weights[x]);
+    struct design_args *const args = user;
+    const int status = count_part("weights", x);
+
+    args->weight_count = (int)x + 1;
+    return status
+               ? status
+               : tool_parse_between("design", "weights", word, 0, 1, &args->weights[x]);
 }
 
-static int parse_weights(struct design_args *args, const char *text)
+static int read_items(const char *command, const struct tool_flag *flag)
+{
+    const struct design_args *const args = flag->to;
+    const int status = tool_split(command, flag->name, flag->value, take_item, flag->to);
+
+    if (!status && args->m > 1 && !strcmp(args->task, "copy"))
+        return tool_fail(command, TOOL_USAGE,
+                         "--items: %s: one item can be copied; see 'average'",
+                         flag->value);
+    return status;
+}
+
+static int read_weights(const char *command, const struct tool_flag *flag)
+{
+    return tool_split(command, flag->name, flag->value, take_weight, flag->to);
+}
+
+static int read_tau(const char *command, const struct tool_flag *flag)
+{
+    struct design_args *const args = flag->to;
+
+    args->tau_is_sqrt = !strcmp(flag->value, "sqrt");
+    return args->tau_is_sqrt ? TOOL_OK
+                             : tool_parse_real(command, flag->name, flag->value, flag->lo,
+                                               flag->hi, &args->request.tau);
+}
+
+static int check_weights(struct design_args *args)
 {
     double sum = 0;
-    const int count = parse_list(args, "--weights", text, take_weight);
 
-    if (count < 0)
-        return TOOL_USAGE;
-    if (count != args->m)
+    if (args->weight_count != args->m)
         return tool_fail("design", TOOL_USAGE, "--weights: %d of them for %d items",
-                         count, args->m);
-    for (int x = 0; x < count; x++)
+                         args->weight_count, args->m);
+    for (int x = 0; x < args->m; x++)
         sum += args->weights[x];
     if (!(fabs(sum - 1) <= 1e-6))
         return tool_fail("design", TOOL_USAGE, "--weights: the sum is %.9g, not 1", sum);
-    for (int x = 0; x < count; x++)
+    for (int x = 0; x < args->m; x++)
         args->weights[x] /= sum;
-    args->has_weights = 1;
     return TOOL_OK;
 }
 
 /* Which items, which weights, how many heads: what the task makes of them. */
-static int parse_wanted(struct design_args *args, const tool_option *options)
+static int check_wanted(struct design_args *args)
 {
-    const int is_copy = !strcmp(args->task, "copy");
     const int is_weights = !strcmp(args->task, "weights");
     const int is_heads = !strcmp(args->task, "heads");
-    const char *const items = options[OPT_ITEMS].value;
-    int64_t heads = is_heads ? 0 : 1;
+    int *const heads = &args->request.heads;
 
-    args->m = parse_list(args, "--items",
-                         items     ? items
-                         : is_copy ? "0"
-                                   : "0,1",
-                         take_item);
-    if (args->m < 0)
-        return TOOL_USAGE;
-    if (is_copy && args->m > 1)
-        return tool_fail("design", TOOL_USAGE,
-                         "--items: %s: one item can be copied; see 'average'", items);
-    if (!is_weights != !options[OPT_WEIGHTS].value)
+    if (args->m == 0) {
+        args->m = strcmp(args->task, "copy") ? 2 : 1;
+        args->items[1] = 1;
+    }
+    if (is_weights != (args->weight_count > 0))
         return tool_fail("design", TOOL_USAGE,
                          is_weights ? "--weights is needed: positive numbers of sum 1"
                                     : "--weights goes with 'attend design weights'");
-    if (options[OPT_HEADS].value && !is_heads)
+    if (*heads && !is_heads)
         return tool_fail("design", TOOL_USAGE, "--heads goes with 'attend design heads'");
-    int status = parse_integer("--heads", &options[OPT_HEADS], 1, args->m, &heads);
-    if (!status && heads > 0 && args->m % heads)
-        status = tool_fail("design", TOOL_USAGE,
-                           "--heads: %" PRId64 " does not divide the %d items", heads,
-                           args->m);
-    if (!status && is_weights)
-        status = parse_weights(args, options[OPT_WEIGHTS].value);
-    args->request.heads = (int)heads;
-    return status;
+    if (*heads > args->m)
+        return tool_fail("design", TOOL_USAGE, "--heads: %d is outside 1..%d", *heads,
+                         args->m);
+    if (*heads && args->m % *heads)
+        return tool_fail("design", TOOL_USAGE, "--heads: %d does not divide the %d items",
+                         *heads, args->m);
+    if (!is_heads)
+        *heads = 1;
+    return is_weights ? check_weights(args) : TOOL_OK;
 }
 
-static int parse_noise(struct design_args *args, const tool_option *options)
+static int check_sizes(struct design_args *args)
 {
-    struct lab_design_request *const request = &args->request;
-    const struct {
-        int option;
-        const char *flag;
-        double lo, hi;
-        int open;
-        double *value;
-    } reals[] = {{OPT_EPS, "--eps", 0, 1, 1, &request->eps},
-                 {OPT_C, "--C", 0, 1e6, 0, &request->scale},
-                 {OPT_SIGMA2, "--sigma2", 0, 100, 0, &request->sigma2},
-                 {OPT_ALPHA, "--alpha", 0, 100, 0, &request->alpha}};
-    const char *const tau = options[OPT_TAU].value, *const noisy =
-                                                        options[OPT_NOISY].value;
+    const int is_orthonormal = !strcmp(args->keys, "orthonormal");
 
-    for (size_t x = 0; x < sizeof reals / sizeof reals[0]; x++) {
-        const char *const text = options[reals[x].option].value;
-        const int status = text ? parse_real(reals[x].flag, text, reals[x].lo,
-                                             reals[x].hi, reals[x].open, reals[x].value)
-                                : TOOL_OK;
-        if (status)
-            return status;
-    }
-    args->tau_is_sqrt = tau && !strcmp(tau, "sqrt");
-    if (tau && !args->tau_is_sqrt) {
-        const int status = parse_real("--tau", tau, 1e-6, 1e6, 0, &request->tau);
-        if (status)
-            return status;
-    }
-    request->items_only = noisy && !strcmp(noisy, "items");
-    if (noisy && !request->items_only && strcmp(noisy, "all"))
-        return tool_fail("design", TOOL_USAGE, "--noisy: '%s' is not one of all, items",
-                         noisy);
-    return TOOL_OK;
-}
-
-static int parse_sizes(struct design_args *args, const tool_option *options)
-{
-    int64_t seed = 1, threads = 0;
-    const int status =
-        parse_integer("--n", &options[OPT_N], 1, KEYS_MAX, &args->n) ||
-        parse_integer("--d", &options[OPT_D], 1, KEYS_MAX, &args->d) ||
-        parse_integer("--trials", &options[OPT_TRIALS], 100, 100000000,
-                      &args->request.trials) ||
-        parse_integer("--seed", &options[OPT_SEED], 0, INT64_MAX, &seed) ||
-        parse_integer("--threads", &options[OPT_THREADS], 1, TOOL_THREADS_MAX, &threads);
-
-    if (status)
-        return TOOL_USAGE;
-    const int is_file =
-        strcmp(args->keys, "orthonormal") != 0 && strcmp(args->keys, "random") != 0;
-    if (is_file && (args->n || args->d))
+    args->is_file = !is_orthonormal && strcmp(args->keys, "random") != 0;
+    if (args->is_file && (args->n || args->d))
         return tool_fail("design", TOOL_USAGE,
                          "--%s: the file of --keys says it; give one of them",
                          args->n ? "n" : "d");
-    if (!is_file) {
+    if (!args->is_file) {
         args->n = args->n ? args->n : 10;
         args->d = args->d ? args->d : args->n;
     }
-    if (!strcmp(args->keys, "orthonormal") && args->d < args->n)
+    if (is_orthonormal && args->d < args->n)
         return tool_fail("design", TOOL_USAGE,
                          "--d: %" PRId64 " dimensions do not hold %" PRId64
                          " orthonormal keys; see --keys random",
@@ -222,57 +137,60 @@ static int parse_sizes(struct design_args *args, const tool_option *options)
                          "--n: %" PRId64 " keys of %" PRId64
                          " entries are more than %" PRId64 " numbers",
                          args->n, args->d, DESIGN_ENTRIES_MAX);
-    args->request.seed = (uint64_t)seed;
-    args->request.threads = (int)threads;
     return TOOL_OK;
 }
 
-int design_args_parse(int argc, char **argv, struct design_args *args)
+static int check_task(const char *task)
 {
-    tool_option options[OPTIONS] = {
-        [OPT_KEYS] = {.name = "keys", .takes_value = 1},
-        [OPT_N] = {.name = "n", .takes_value = 1},
-        [OPT_D] = {.name = "d", .takes_value = 1},
-        [OPT_ITEMS] = {.name = "items", .takes_value = 1},
-        [OPT_WEIGHTS] = {.name = "weights", .takes_value = 1},
-        [OPT_EPS] = {.name = "eps", .takes_value = 1},
-        [OPT_TAU] = {.name = "tau", .takes_value = 1},
-        [OPT_C] = {.name = "C", .takes_value = 1},
-        [OPT_HEADS] = {.name = "heads", .takes_value = 1},
-        [OPT_SIGMA2] = {.name = "sigma2", .takes_value = 1},
-        [OPT_NOISY] = {.name = "noisy", .takes_value = 1},
-        [OPT_ALPHA] = {.name = "alpha", .takes_value = 1},
-        [OPT_TRIALS] = {.name = "trials", .takes_value = 1},
-        [OPT_SEED] = {.name = "seed", .takes_value = 1},
-        [OPT_THREADS] = {.name = "threads", .takes_value = 1},
-        [OPT_OUT] = {.name = "out", .takes_value = 1},
-        [OPT_JSON] = {.name = "json"},
-        [OPT_HELP] = {.name = "help"},
-    };
     enum { TASKS = 4 };
     static const char *const tasks[TASKS] = {"copy", "average", "weights", "heads"};
-    int is_known = 0;
 
-    *args = (struct design_args){.task = argv[0]};
-    for (int x = 0; x < TASKS && !is_known; x++)
-        is_known = !strcmp(argv[0], tasks[x]);
-    if (!is_known) {
-        const char *const nearest = tool_nearest(argv[0], tasks, TASKS);
-        return tool_fail("design", TOOL_USAGE,
-                         "'%s' is not one of copy, average, weights, heads%s%s%s",
-                         argv[0], nearest ? ": did you mean '" : "",
-                         nearest ? nearest : "", nearest ? "'?" : "");
-    }
-    args->request = (struct lab_design_request){.eps = 0.01, .tau = 1, .scale = NAN};
-    int status = tool_parse_options("design", argc, argv, options, OPTIONS);
-    args->wants_help = options[OPT_HELP].value != NULL;
-    if (status || args->wants_help)
-        return status;
-    args->keys = options[OPT_KEYS].value ? options[OPT_KEYS].value : "orthonormal";
-    args->out = options[OPT_OUT].value;
-    args->wants_json = options[OPT_JSON].value != NULL;
-    status = parse_sizes(args, options);
+    for (int x = 0; x < TASKS; x++)
+        if (!strcmp(task, tasks[x]))
+            return TOOL_OK;
+    const char *const nearest = tool_nearest(task, tasks, TASKS);
+    return tool_fail("design", TOOL_USAGE,
+                     "'%s' is not one of copy, average, weights, heads%s%s%s", task,
+                     nearest ? ": did you mean '" : "", nearest ? nearest : "",
+                     nearest ? "'?" : "");
+}
+
+int design_args_read(int argc, char **argv, struct design_args *args, const char *help)
+{
+    struct lab_design_request *const request = &args->request;
+    int64_t seed = 1;
+    const struct tool_flag flags[] = {
+        FLAG_TEXT("keys", &args->keys),
+        FLAG_INT64("n", &args->n, 1, KEYS_MAX),
+        FLAG_INT64("d", &args->d, 1, KEYS_MAX),
+        FLAG_INT64("trials", &request->trials, 100, 100000000),
+        FLAG_INT64("seed", &seed, 0, INFINITY),
+        FLAG_THREADS(&request->threads),
+        FLAG_BETWEEN("eps", &request->eps, 0, 1),
+        FLAG_REAL("C", &request->scale, 0, 1e6),
+        FLAG_REAL("sigma2", &request->sigma2, 0, 100),
+        FLAG_REAL("alpha", &request->alpha, 0, 100),
+        FLAG_LINE(void, "tau", read_tau, args, .lo = 1e-6, .hi = 1e6),
+        FLAG_CHOICE("noisy", &request->items_only, "all, items"),
+        FLAG_LINE(void, "items", read_items, args, .lo = 0),
+        FLAG_LINE(void, "weights", read_weights, args, .lo = 0),
+        FLAG_INT("heads", &request->heads, 1, LAB_DESIGN_ITEMS_MAX),
+        FLAG_TEXT("out", &args->out),
+        FLAG_SWITCH("json", &args->wants_json),
+    };
+
+    *args = (struct design_args){
+        .task = argv[0],
+        .keys = "orthonormal",
+        .request = {.eps = 0.01, .tau = 1, .scale = NAN},
+    };
+    int status = check_task(argv[0]);
     if (!status)
-        status = parse_noise(args, options);
-    return status ? status : parse_wanted(args, options);
+        status = tool_read_flags("design", argc, argv, FLAG_TABLE(flags), help);
+    if (!status)
+        status = check_sizes(args);
+    if (!status)
+        status = check_wanted(args);
+    request->seed = (uint64_t)seed;
+    return status;
 }

@@ -90,9 +90,7 @@ static int read_keys(struct design_args *args, double **keys)
 int design_keys_open(struct design_args *args, double **keys)
 {
     struct lab_design_request *const request = &args->request;
-    const int is_file =
-        strcmp(args->keys, "orthonormal") != 0 && strcmp(args->keys, "random") != 0;
-    int status = is_file ? read_keys(args, keys) : make_keys(args, keys);
+    int status = args->is_file ? read_keys(args, keys) : make_keys(args, keys);
 
     for (int x = 0; x < args->m && !status; x++)
         if (args->items[x] >= args->n)
@@ -109,7 +107,7 @@ int design_keys_open(struct design_args *args, double **keys)
     request->d = args->d;
     request->items = args->items;
     request->m = args->m;
-    request->weights = args->has_weights ? args->weights : NULL;
+    request->weights = args->weight_count ? args->weights : NULL;
     if (!request->trials)
         request->trials = (int64_t)fmax(
             TRIALS_MIN, fmin(TRIALS, ENTRIES_DRAWN / (double)(args->n * args->d)));

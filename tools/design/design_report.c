@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "shared/json_line.h"
 
 /* Fewer dimensions than this, and the queries are printed. */
 enum { PRINTED_MAX = 16 };
@@ -108,15 +109,9 @@ static int report_json(const struct design_args *args, const struct lab_design *
         design->scale, "norm", design->norm, "rows", json_rows(design), "by_heads",
         json_choices(design), "best_heads", design->choice[design->best].heads, "advice",
         advice, "queries", queries);
-    /* 17 digits: the number read back is the number printed. */
-    char *const text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
+    const int status = tool_put_json("design", object, JSON_LINE_EXACT);
 
-    json_decref(object);
-    if (!text)
-        return tool_fail("design", TOOL_FAILED, "out of memory for the JSON output");
-    puts(text);
-    free(text);
-    return tool_finish_output("design", TOOL_OK);
+    return tool_finish_output("design", status);
 }
 
 /* ---- text ----------------------------------------------------------------- */

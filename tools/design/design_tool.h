@@ -3,8 +3,8 @@
 #ifndef TOOLS_DESIGN_TOOL_H
 #define TOOLS_DESIGN_TOOL_H
 
-#include "shared/commands.h"
 #include "lab/design.h"
+#include "shared/tool.h"
 
 /* Entries of the keys: 256 MiB. */
 #define DESIGN_ENTRIES_MAX ((int64_t)1 << 25)
@@ -16,14 +16,15 @@ struct design_args {
     int64_t n, d;     /* 0: not given */
     int64_t items[LAB_DESIGN_ITEMS_MAX];
     double weights[LAB_DESIGN_ITEMS_MAX];
-    int m, has_weights;
+    int m, weight_count;               /* items; weight_count is 0 or m */
+    int is_file;                       /* whether `keys` names one */
     int tau_is_sqrt;                   /* 1/sqrt(d) */
     struct lab_design_request request; /* what needs no keys to be known */
-    int wants_json, wants_help;
+    int wants_json;
 };
 
-/* TOOL_OK or TOOL_USAGE with a message; argv[0] is the task. */
-int design_args_parse(int argc, char **argv, struct design_args *args);
+/* tool_read_flags(), and what does not go together is refused; argv[0] is the task. */
+int design_args_read(int argc, char **argv, struct design_args *args, const char *help);
 
 /* The keys asked for, in args->request, to be freed; TOOL_OK or a status and message. */
 int design_keys_open(struct design_args *args, double **keys);

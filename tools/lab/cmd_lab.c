@@ -5,21 +5,25 @@
 #include "lab_tool.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lab/figure.h"
+#include "shared/commands.h"
+#include "shared/progress_line.h"
+#include "shared/text_file.h"
 
 struct session {
     struct lab_request *request;
     struct lab_printer printer;
-    struct lab_progress progress;
+    struct progress_line progress;
 };
 
 static void on_row(void *user, const struct lab_row *row)
 {
     struct session *const session = user;
 
-    lab_progress_clear(&session->progress);
+    progress_line_clear(&session->progress);
     lab_print_row(&session->printer, row);
     if (session->printer.failed)
         tool_stop = 1;
@@ -31,7 +35,7 @@ static void on_progress(void *user, int64_t done, int64_t total)
 
     session->request->done = done;
     session->request->total = total;
-    lab_progress_update(&session->progress, done, total);
+    progress_line_update(&session->progress, done, total);
 }
 
 static int list_experiments(void)
@@ -68,58 +72,39 @@ static int unknown_experiment(const char *name)
                      names);
 }
 
-/* Every core this process may use, as the engine finds them. */
-static int core_count(const char *command, int *threads)
-{
-    const attend_options options = attend_options_default();
-    attend_context *ctx;
-    const int status = tool_create_context(command, &options, &ctx);
-
-    if (status)
-        return status;
-    *threads = attend_context_threads(ctx);
-    attend_context_destroy(ctx);
-    return TOOL_OK;
-}
-
 /* What is printed below the rows of a table. */
 static void print_end(const struct lab_request *request)
 {
     if (request->format != LAB_TABLE)
         return;
     putchar('\n');
-    lab_print_wrapped(request->run.experiment->shows, 0);
+    tool_print_wrapped(request->run.experiment->shows, 0);
 }
 
 static int perform(const char *command, struct lab_request *request)
 {
     struct lab_run *const run = &request->run;
-    struct session session = {.request = request,
-                              .printer = {.run = run, .format = request->format}};
+    struct session session = {
+        .request = request,
+        .printer = {.command = command, .run = run, .format = request->format}};
+    const int status = tool_choose_threads(command, &run->threads);
 
-    run->threads = request->threads;
-    if (!run->threads) {
-        const int status = core_count(command, &run->threads);
-        if (status)
-            return status;
-    }
+    if (status)
+        return status;
     run->row = on_row;
     run->progress = on_progress;
     run->user = &session;
     run->stop = &tool_stop;
     tool_catch_stop();
-    lab_progress_start(&session.progress, run->experiment->name);
+    progress_line_start(&session.progress, run->experiment->name, "trials");
     const int failed = run->experiment->perform(run);
     run->user = NULL;
-    lab_progress_clear(&session.progress);
+    progress_line_clear(&session.progress);
+    if (session.printer.failed)
+        return session.printer.failed;
     if (failed)
         return tool_fail(command, run->refused ? TOOL_USAGE : TOOL_FAILED, "%s",
                          run->error);
-    if (session.printer.failed) {
-        const int status = tool_finish_output(command, TOOL_OK);
-        return status ? status
-                      : tool_fail(command, TOOL_FAILED, "out of memory for the rows");
-    }
     print_end(request);
     return tool_finish_output(command, TOOL_OK);
 }
@@ -147,7 +132,7 @@ static int perform_with_figures(const char *command, struct lab_request *request
 
 int cmd_lab(int argc, char **argv)
 {
-    struct lab_request request = {.help = 0};
+    struct lab_request request = {.svg = NULL};
     char command[64];
 
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
@@ -159,13 +144,9 @@ int cmd_lab(int argc, char **argv)
         return unknown_experiment(argv[1]);
     snprintf(command, sizeof command, "lab %s", experiment->name);
     lab_run_init(&request.run, experiment);
-    int status = lab_parse(command, argc - 1, argv + 1, &request);
+    int status = lab_read_flags(command, argc - 1, argv + 1, &request);
     if (status)
         return status;
-    if (request.help) {
-        lab_print_help(experiment);
-        return tool_finish_output(command, TOOL_OK);
-    }
     status = request.svg ? perform_with_figures(command, &request)
                          : perform(command, &request);
     if (tool_stop && status == TOOL_OK)

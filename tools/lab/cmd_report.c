@@ -5,10 +5,11 @@
 #include "shared/commands.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lab/findings.h"
+#include "shared/flags.h"
+#include "shared/progress_line.h"
+#include "shared/text_file.h"
 
 static const char help_text[] =
     "usage: attend report [-o FILE] [--seed N] [--trials N] [--threads N]\n"
@@ -31,98 +32,56 @@ static const char help_text[] =
     "example:\n"
     "  attend report -o report.html\n";
 
-enum { OPT_OUTPUT, OPT_SEED, OPT_TRIALS, OPT_THREADS, OPT_HELP, OPTIONS };
 static void on_progress(void *user, const char *what, int done, int total)
 {
-    tool_progress *const progress = user;
+    struct progress_line *const progress = user;
 
     progress->what = what;
-    tool_progress_update(progress, done, total);
-}
-
-/* The words with "-o" written out. */
-static int parse_words(int argc, char **argv, tool_option *options)
-{
-    static char output[] = "--output";
-    char **const words = malloc(((size_t)argc + 1) * sizeof *words);
-
-    if (!words)
-        return tool_fail("report", TOOL_FAILED, "out of memory");
-    for (int i = 0; i < argc; i++)
-        words[i] = strcmp(argv[i], "-o") ? argv[i] : output;
-    words[argc] = NULL;
-    const int status = tool_parse_options("report", argc, words, options, OPTIONS);
-    free(words);
-    return status;
-}
-
-static int parse_numbers(const tool_option *options, struct lab_findings *findings)
-{
-    int64_t seed = 1, trials = 40000, threads = 0;
-    int status = TOOL_OK;
-
-    if (options[OPT_SEED].value)
-        status = tool_parse_int("report", "--seed", options[OPT_SEED].value, 0, INT64_MAX,
-                                &seed);
-    if (!status && options[OPT_TRIALS].value)
-        status = tool_parse_int("report", "--trials", options[OPT_TRIALS].value, 100,
-                                1000000000, &trials);
-    if (!status && options[OPT_THREADS].value)
-        status = tool_parse_int("report", "--threads", options[OPT_THREADS].value, 1,
-                                TOOL_THREADS_MAX, &threads);
-    if (!status) {
-        attend_options wanted = attend_options_default();
-        attend_context *ctx;
-        wanted.threads = (int)threads;
-        status = tool_create_context("report", &wanted, &ctx);
-        threads = status ? 0 : attend_context_threads(ctx);
-        attend_context_destroy(ctx);
-    }
-    findings->seed = (uint64_t)seed;
-    findings->trials = trials;
-    findings->threads = (int)threads;
-    return status;
+    progress_line_update(progress, done, total);
 }
 
 static int gather(struct lab_findings *findings)
 {
-    tool_progress progress;
+    struct progress_line progress;
 
     tool_catch_stop();
-    tool_progress_start(&progress, "report");
+    progress_line_start(&progress, "report", NULL);
     const int failed = lab_findings_gather(findings, &tool_stop, on_progress, &progress);
-    tool_progress_finish(&progress);
+    progress_line_clear(&progress);
     if (tool_stop)
         return tool_fail("report", TOOL_STOPPED, "stopped before it was complete");
     return failed ? tool_fail("report", TOOL_FAILED, "out of memory") : TOOL_OK;
 }
 
-/* Everything after the options; with a page if `page` is not NULL. */
-static int make(struct lab_findings *findings, tool_text *page)
+static int print_summary(const struct lab_findings *findings, double seconds,
+                         const char *path)
 {
-    const double started = tool_seconds();
-    int status = gather(findings);
-
-    if (!status && page && lab_report_write(findings, page->stream))
-        status =
-            tool_fail("report", TOOL_FAILED, "'%s' could not be written", page->path);
-    if (status) {
-        if (page)
-            tool_text_discard(page);
-        return status;
-    }
-    if (page)
-        status = tool_text_commit("report", page);
-    if (status)
-        return status;
     lab_summary_write(findings, stdout);
     printf("seed %llu, %d threads, %.1f s\n", (unsigned long long)findings->seed,
-           findings->threads, tool_seconds() - started);
-    if (page)
-        printf("the report: %s\n", page->path);
-    const int failures = lab_tally_all(findings).failures;
-    status = tool_finish_output("report", TOOL_OK);
-    if (!status && failures)
+           findings->threads, seconds);
+    if (path)
+        printf("the report: %s\n", path);
+    return tool_finish_output("report", TOOL_OK);
+}
+
+/* Everything after the flags; with a page if `path` is not NULL. */
+static int make(struct lab_findings *findings, const char *path)
+{
+    const double started = tool_seconds();
+    tool_text page = {.path = path};
+    int status = path ? tool_text_open("report", "-o", path, &page) : TOOL_OK;
+
+    if (!status)
+        status = gather(findings);
+    if (!status && path && lab_report_write(findings, page.stream))
+        status = tool_fail("report", TOOL_FAILED, "'%s' could not be written", path);
+    if (!status)
+        status = print_summary(findings, tool_seconds() - started, path);
+    if (!status && path)
+        status = tool_text_commit("report", &page);
+    tool_text_discard(&page);
+    const int failures = status ? 0 : lab_tally_all(findings).failures;
+    if (failures)
         status = tool_fail("report", TOOL_FAILED, "%d of %d experiments failed", failures,
                            findings->count);
     return status;
@@ -130,29 +89,23 @@ static int make(struct lab_findings *findings, tool_text *page)
 
 int cmd_report(int argc, char **argv)
 {
-    tool_option options[OPTIONS] = {
-        [OPT_OUTPUT] = {.name = "output", .takes_value = 1},
-        [OPT_SEED] = {.name = "seed", .takes_value = 1},
-        [OPT_TRIALS] = {.name = "trials", .takes_value = 1},
-        [OPT_THREADS] = {.name = "threads", .takes_value = 1},
-        [OPT_HELP] = {.name = "help"},
+    struct lab_findings findings = {.trials = 40000};
+    const char *path = NULL;
+    int64_t seed = 1;
+    const struct tool_flag flags[] = {
+        FLAG_LINE(const char *, "output", tool_read_text, &path, .letter = 'o'),
+        FLAG_INT64("seed", &seed, 0, INFINITY),
+        FLAG_INT64("trials", &findings.trials, 100, 1000000000),
+        FLAG_THREADS(&findings.threads),
     };
-    struct lab_findings findings = {.count = 0};
-    tool_text page;
 
-    int status = parse_words(argc, argv, options);
+    int status = tool_read_flags("report", argc, argv, FLAG_TABLE(flags), help_text);
+    if (!status)
+        status = tool_choose_threads("report", &findings.threads);
     if (status)
         return status;
-    if (options[OPT_HELP].value) {
-        fputs(help_text, stdout);
-        return tool_finish_output("report", TOOL_OK);
-    }
-    status = parse_numbers(options, &findings);
-    const char *const path = options[OPT_OUTPUT].value;
-    if (!status && path)
-        status = tool_text_open("report", "-o", path, &page);
-    if (!status)
-        status = make(&findings, path ? &page : NULL);
+    findings.seed = (uint64_t)seed;
+    status = make(&findings, path);
     lab_findings_free(&findings);
     return status;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "lab/sheets.h"
+#include "shared/flags.h"
+#include "shared/json_line.h"
 
 static const char help_text[] =
     "usage: attend sheets [SHEET] [--explain] [--json]\n"
@@ -33,7 +35,6 @@ static const char help_text[] =
     "example: what is wrong on sheet 002, and why\n"
     "  attend sheets 002 --explain\n";
 
-enum { OPT_EXPLAIN, OPT_JSON, OPT_HELP, OPTIONS };
 enum { VERDICTS = LAB_SLIP + 1 };
 
 static const char *const sheet_names[] = {"000", "001", "002", "003", "004"};
@@ -75,25 +76,10 @@ static int print_json(const struct lab_judgement *judgement)
                             tool_json_string(judgement->evidence)));
 }
 
-/* `text` in lines of at most 88 columns, each after `margin` blanks. */
-static void print_wrapped(const char *text, int margin)
+static void print_indented(const char *text, int indent)
 {
-    int column = 0;
-
-    for (const char *word = text; *word;) {
-        const int length = (int)strcspn(word, " ");
-        if (column > 0 && column + 1 + length > 88) {
-            putchar('\n');
-            column = 0;
-        }
-        if (column == 0)
-            column = printf("%*s", margin, "");
-        else
-            column += printf(" ");
-        column += printf("%.*s", length, word);
-        word += length + (int)strspn(word + length, " ");
-    }
-    putchar('\n');
+    printf("%*s", indent, "");
+    tool_print_wrapped(text, indent);
 }
 
 static void print_judgement(const struct lab_judgement *judgement, int explain)
@@ -102,8 +88,8 @@ static void print_judgement(const struct lab_judgement *judgement, int explain)
            lab_verdict_name(judgement->verdict), judgement->says);
     if (!explain)
         return;
-    print_wrapped(judgement->holds_when, 22);
-    print_wrapped(judgement->evidence, 22);
+    print_indented(judgement->holds_when, 22);
+    print_indented(judgement->evidence, 22);
     putchar('\n');
 }
 
@@ -138,74 +124,51 @@ static int print_disputes(const struct lab_judgement *judgements, const char *sh
         if (lab_sheets_dispute(d, sheet ? NULL : judgements, &dispute))
             return tool_fail("sheets", TOOL_FAILED, "out of memory");
         printf("\n%s\n", dispute.question);
-        print_wrapped(dispute.sides, 4);
+        print_indented(dispute.sides, 4);
         printf("  right:\n");
-        print_wrapped(dispute.right, 4);
+        print_indented(dispute.right, 4);
     }
-    return TOOL_OK;
-}
-
-/* As many threads as a context would take. */
-static int judge(struct lab_judgement *judgements, const char *sheet)
-{
-    attend_options options = attend_options_default();
-    attend_context *ctx;
-
-    const int status = tool_create_context("sheets", &options, &ctx);
-    if (status)
-        return status;
-    const int threads = attend_context_threads(ctx);
-    attend_context_destroy(ctx);
-    if (lab_sheets_judge_all(sheet, threads, judgements))
-        return tool_fail("sheets", TOOL_FAILED, "out of memory");
     return TOOL_OK;
 }
 
 static int print_all(const struct lab_judgement *judgements, const char *sheet,
-                     const tool_option *options)
+                     int explain, int as_json)
 {
-    for (int i = 0; i < LAB_STATEMENTS; i++) {
-        if (!*judgements[i].id)
-            continue;
-        if (!options[OPT_JSON].value) {
-            print_judgement(&judgements[i], options[OPT_EXPLAIN].value != NULL);
-            continue;
-        }
-        const int status = print_json(&judgements[i]);
-        if (status)
-            return status;
-    }
-    if (options[OPT_JSON].value)
-        return TOOL_OK;
+    int status = TOOL_OK;
+
+    for (int i = 0; i < LAB_STATEMENTS && !status; i++)
+        if (*judgements[i].id && as_json)
+            status = print_json(&judgements[i]);
+        else if (*judgements[i].id)
+            print_judgement(&judgements[i], explain);
+    if (as_json)
+        return status;
     print_counts(judgements, sheet);
     return print_disputes(judgements, sheet);
 }
 
 int cmd_sheets(int argc, char **argv)
 {
-    tool_option options[OPTIONS] = {
-        [OPT_EXPLAIN] = {.name = "explain"},
-        [OPT_JSON] = {.name = "json"},
-        [OPT_HELP] = {.name = "help"},
+    int explain = 0, as_json = 0, threads = 0;
+    const struct tool_flag flags[] = {
+        FLAG_SWITCH("explain", &explain),
+        FLAG_SWITCH("json", &as_json),
     };
     const char *sheet;
 
     argc = take_sheet(argc, argv, &sheet);
     if (argc < 0)
         return TOOL_USAGE;
-    int status = tool_parse_options("sheets", argc, argv, options, OPTIONS);
+    int status = tool_read_flags("sheets", argc, argv, FLAG_TABLE(flags), help_text);
+    if (!status)
+        status = tool_choose_threads("sheets", &threads);
     if (status)
         return status;
-    if (options[OPT_HELP].value) {
-        fputs(help_text, stdout);
-        return tool_finish_output("sheets", TOOL_OK);
-    }
     struct lab_judgement *const judgements = calloc(LAB_STATEMENTS, sizeof *judgements);
-    if (!judgements)
-        return tool_fail("sheets", TOOL_FAILED, "out of memory");
-    status = judge(judgements, sheet);
-    if (!status)
-        status = print_all(judgements, sheet, options);
+    if (!judgements || lab_sheets_judge_all(sheet, threads, judgements))
+        status = tool_fail("sheets", TOOL_FAILED, "out of memory");
+    else
+        status = print_all(judgements, sheet, explain, as_json);
     free(judgements);
     return tool_finish_output("sheets", status);
 }

@@ -4,47 +4,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "shared/flags.h"
 
 /* Most trials of a measurement: 2^53 would be the limit of counting in double. */
 static const double trials_max = 1e12;
-
-enum {
-    OPT_SEED,
-    OPT_TRIALS,
-    OPT_THREADS,
-    OPT_NO_SWEEP,
-    OPT_JSON,
-    OPT_CSV,
-    OPT_SVG,
-    OPT_HELP,
-    COMMON
-};
-
-static const tool_option common[COMMON] = {
-    [OPT_SEED] = {.name = "seed", .takes_value = 1},
-    [OPT_TRIALS] = {.name = "trials", .takes_value = 1},
-    [OPT_THREADS] = {.name = "threads", .takes_value = 1},
-    [OPT_NO_SWEEP] = {.name = "no-sweep"},
-    [OPT_JSON] = {.name = "json"},
-    [OPT_CSV] = {.name = "csv"},
-    [OPT_SVG] = {.name = "svg", .takes_value = 1},
-    [OPT_HELP] = {.name = "help"},
-};
-
-/* The whole of `text` as a finite decimal number: no blanks, hexadecimal or "nan". */
-static int read_number(const char *text, double *number)
-{
-    const char *const digits = text + (*text == '-' || *text == '+');
-    char *end;
-
-    if (digits[strspn(digits, "0123456789.eE+-")] || !strspn(digits, "0123456789."))
-        return -1;
-    *number = strtod(text, &end);
-    return end != text && !*end && isfinite(*number) ? 0 : -1;
-}
 
 /* "a number from 0 to 1000", "a whole number of 2 or more" */
 static void describe_range(char *out, size_t size, int whole, double min, double max)
@@ -59,116 +25,69 @@ static void describe_range(char *out, size_t size, int whole, double min, double
         snprintf(out, size, "%s", what);
 }
 
-static int parse_number(const char *command, const char *name, const char *text,
-                        int whole, double min, double max, double *value)
+/* Stores a double. */
+static int read_number(const char *command, const struct tool_flag *flag, int whole)
 {
+    double number;
     char allowed[96];
 
-    if (read_number(text, value) == 0 && *value >= min && *value <= max &&
-        (!whole || *value == floor(*value)))
+    if (!tool_parse_number(flag->value, &number) && number >= flag->lo &&
+        number <= flag->hi && (!whole || number == floor(number))) {
+        *(double *)flag->to = number;
         return TOOL_OK;
-    describe_range(allowed, sizeof allowed, whole, min, max);
-    return tool_fail(command, TOOL_USAGE, "--%s: '%s' is not allowed, only %s", name,
-                     text, allowed);
-}
-
-/* Whether `word` is one of "a|b|c". */
-static int is_choice(const char *choices, const char *word)
-{
-    const size_t length = strlen(word);
-
-    for (const char *c = choices; c; c = strchr(c, '|')) {
-        c += *c == '|';
-        if (!strncmp(c, word, length) && (c[length] == '|' || !c[length]))
-            return length > 0;
     }
-    return 0;
+    describe_range(allowed, sizeof allowed, whole, flag->lo, flag->hi);
+    return tool_fail(command, TOOL_USAGE, "--%s: '%s' is not allowed, only %s",
+                     flag->name, flag->value, allowed);
 }
 
-static int parse_flag(const char *command, const struct lab_flag *flag, const char *text,
-                      struct lab_run *run, int index)
+static int read_real(const char *command, const struct tool_flag *flag)
 {
-    switch (flag->type) {
-    case LAB_REAL:
-    case LAB_INTEGER:
-        return parse_number(command, flag->name, text, flag->type == LAB_INTEGER,
-                            flag->min, flag->max, &run->numbers[index]);
-    case LAB_CHOICE:
-        if (!is_choice(flag->choices, text))
-            return tool_fail(command, TOOL_USAGE, "--%s: '%s' is not one of %s",
-                             flag->name, text, flag->choices);
-        break;
-    case LAB_TEXT:
-        break;
-    }
-    run->texts[index] = text;
-    return TOOL_OK;
+    return read_number(command, flag, 0);
 }
 
-static int parse_seed(const char *command, const char *text, uint64_t *seed)
+static int read_whole(const char *command, const struct tool_flag *flag)
 {
-    char *end;
+    return read_number(command, flag, 1);
+}
+
+static int read_word(const char *command, const struct tool_flag *flag)
+{
+    if (tool_parse_choice(command, flag->name, flag->value, flag->choices) < 0)
+        return TOOL_USAGE;
+    return tool_read_text(command, flag);
+}
+
+static int read_seed(const char *command, const struct tool_flag *flag)
+{
+    const char *const text = flag->value;
 
     errno = 0;
-    const uintmax_t number = strtoumax(text, &end, 10);
+    const uintmax_t number = strtoumax(text, NULL, 10);
     if (text[strspn(text, "0123456789")] || errno || number > UINT64_MAX)
         return tool_fail(command, TOOL_USAGE,
                          "--seed: '%s' is not allowed, only a whole number from 0 to "
                          "%" PRIu64,
                          text, UINT64_MAX);
-    *seed = number;
+    *(uint64_t *)flag->to = number;
     return TOOL_OK;
 }
 
-static int parse_common(const char *command, const tool_option *options,
-                        struct lab_request *request)
+static struct tool_flag to_tool_flag(const struct lab_flag *flag, struct lab_run *run,
+                                     int index)
 {
-    struct lab_run *const run = &request->run;
-    double number = 0;
-    int status = TOOL_OK;
+    const int is_number = flag->type == LAB_REAL || flag->type == LAB_INTEGER;
 
-    if (options[OPT_SEED].value)
-        status = parse_seed(command, options[OPT_SEED].value, &run->seed);
-    if (!status && options[OPT_TRIALS].value) {
-        status = parse_number(command, "trials", options[OPT_TRIALS].value, 1, 1,
-                              trials_max, &number);
-        run->trials = status ? 0 : (int64_t)number;
-    }
-    if (!status && options[OPT_THREADS].value) {
-        status = parse_number(command, "threads", options[OPT_THREADS].value, 1, 1,
-                              TOOL_THREADS_MAX, &number);
-        request->threads = status ? 0 : (int)number;
-    }
-    if (!status && options[OPT_JSON].value && options[OPT_CSV].value)
-        status = tool_fail(command, TOOL_USAGE,
-                           "--json and --csv exclude each other: give one of them");
-    run->sweeps = !options[OPT_NO_SWEEP].value;
-    request->format = options[OPT_JSON].value  ? LAB_JSON
-                      : options[OPT_CSV].value ? LAB_CSV
-                                               : LAB_TABLE;
-    request->svg = options[OPT_SVG].value;
-    request->help = options[OPT_HELP].value != NULL;
-    return status;
-}
-
-int lab_parse(const char *command, int argc, char **argv, struct lab_request *request)
-{
-    const struct lab_experiment *const experiment = request->run.experiment;
-    const int flags = experiment->flag_count;
-    tool_option options[COMMON + LAB_PARAMS_MAX];
-
-    memcpy(options, common, sizeof common);
-    for (int f = 0; f < flags; f++)
-        options[COMMON + f] =
-            (tool_option){.name = experiment->flags[f].name, .takes_value = 1};
-    int status = tool_parse_options(command, argc, argv, options, COMMON + flags);
-    if (!status)
-        status = parse_common(command, options, request);
-    for (int f = 0; f < flags && !status; f++)
-        if (options[COMMON + f].value)
-            status = parse_flag(command, &experiment->flags[f], options[COMMON + f].value,
-                                &request->run, f);
-    return status;
+    return (struct tool_flag){.name = flag->name,
+                              .read = flag->type == LAB_REAL      ? read_real
+                                      : flag->type == LAB_INTEGER ? read_whole
+                                      : flag->type == LAB_CHOICE  ? read_word
+                                                                  : tool_read_text,
+                              .to = is_number ? (void *)&run->numbers[index]
+                                              : (void *)&run->texts[index],
+                              .lo = flag->min,
+                              .hi = flag->max,
+                              .choices = flag->choices};
 }
 
 static void print_flag(const struct lab_flag *flag)
@@ -192,12 +111,12 @@ static void print_flag(const struct lab_flag *flag)
         snprintf(preset, sizeof preset, "; default %s", flag->text);
         break;
     case LAB_TEXT:
-        if (flag->text)
+        if (flag->text && *flag->text)
             snprintf(preset, sizeof preset, "; default %s", flag->text);
         break;
     }
     printf("  %-14s  ", name);
-    lab_print_wrapped(flag->help, 18);
+    tool_print_wrapped(flag->help, 18);
     if (*range || *preset)
         printf("  %-14s  %s%s\n", "", range, *range ? preset : preset + 2);
 }
@@ -224,11 +143,11 @@ static const char common_help[] =
     "for\n"
     "bad usage, 130 after Ctrl-C, when the rows show what was measured up to then.\n";
 
-void lab_print_help(const struct lab_experiment *experiment)
+static void print_help(const struct lab_experiment *experiment)
 {
     printf("usage: attend lab %s [OPTION]...\n\n%s.\n", experiment->name,
            experiment->title);
-    lab_print_wrapped(experiment->shows, 0);
+    tool_print_wrapped(experiment->shows, 0);
     if (*experiment->answers)
         printf("Answers questions %s of the exercise.\n", experiment->answers);
     puts("\noptions:");
@@ -253,4 +172,41 @@ void lab_print_help(const struct lab_experiment *experiment)
             printf(" --%s %.15g", flag->name, flag->preset);
     }
     putchar('\n');
+}
+
+int lab_read_flags(const char *command, int argc, char **argv,
+                   struct lab_request *request)
+{
+    struct lab_run *const run = &request->run;
+    double trials = (double)run->trials, threads = 0;
+    int as_json = 0, as_csv = 0, no_sweep = 0, count = 0;
+    const struct tool_flag common[] = {
+        FLAG_LINE(uint64_t, "seed", read_seed, &run->seed, .lo = 0),
+        FLAG_LINE(double, "trials", read_whole, &trials, .lo = 1, .hi = trials_max),
+        FLAG_LINE(double, "threads", read_whole, &threads, .lo = 1,
+                  .hi = TOOL_THREADS_MAX),
+        FLAG_SWITCH("no-sweep", &no_sweep),
+        FLAG_SWITCH("json", &as_json),
+        FLAG_SWITCH("csv", &as_csv),
+        FLAG_TEXT("svg", &request->svg),
+    };
+    enum { COMMON = sizeof common / sizeof common[0] };
+    struct tool_flag flags[COMMON + LAB_PARAMS_MAX];
+
+    memcpy(flags, common, sizeof common);
+    for (; count < run->experiment->flag_count; count++)
+        flags[COMMON + count] = to_tool_flag(&run->experiment->flags[count], run, count);
+    const int status = tool_read_flags(command, argc, argv, flags, COMMON + count, NULL);
+    if (status == TOOL_HELPED)
+        print_help(run->experiment);
+    if (status)
+        return status;
+    if (as_json && as_csv)
+        return tool_fail(command, TOOL_USAGE,
+                         "--json and --csv exclude each other: give one of them");
+    run->trials = (int64_t)trials;
+    run->threads = (int)threads;
+    run->sweeps = !no_sweep;
+    request->format = as_json ? LAB_JSON : as_csv ? LAB_CSV : LAB_TABLE;
+    return TOOL_OK;
 }

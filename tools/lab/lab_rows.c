@@ -3,8 +3,10 @@
 #include "lab_tool.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "shared/json_line.h"
 
 /* How a row's theory is meant; NULL for what needs no word. */
 static const char *kind_name(enum lab_kind kind)
@@ -54,14 +56,7 @@ static void print_json(struct lab_printer *printer, const struct lab_row *row)
 
     if (object && kind)
         json_object_set_new(object, "kind", json_string(kind));
-    /* 17 digits: the number read back is the number printed. */
-    char *const text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(object);
-    if (text)
-        puts(text);
-    else
-        printer->failed = 1;
-    free(text);
+    printer->failed = tool_put_json(printer->command, object, JSON_LINE_EXACT);
 }
 
 static void print_csv_number(double value)
@@ -176,6 +171,8 @@ static void print_table(struct lab_printer *printer, const struct lab_row *row)
 
 void lab_print_row(struct lab_printer *printer, const struct lab_row *row)
 {
+    if (printer->failed)
+        return;
     switch (printer->format) {
     case LAB_JSON:
         print_json(printer, row);
@@ -188,25 +185,6 @@ void lab_print_row(struct lab_printer *printer, const struct lab_row *row)
         break;
     }
     printer->rows++;
-    fflush(stdout);
-    if (ferror(stdout))
-        printer->failed = 1;
-}
-
-void lab_print_wrapped(const char *text, int indent)
-{
-    enum { WIDTH = 88 };
-    int column = indent;
-
-    while (*text) {
-        const int word = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + word > WIDTH) {
-            printf("\n%*s", indent, "");
-            column = indent;
-        }
-        column += printf("%s%.*s", column > indent ? " " : "", word, text);
-        text += word;
-        text += strspn(text, " ");
-    }
-    putchar('\n');
+    if (!printer->failed)
+        printer->failed = tool_finish_output(printer->command, TOOL_OK);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* `attend run`: attention of tensors in files. */
-#include "shared/output_files.h"
 #include "run_tool.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "shared/commands.h"
+#include "shared/output_files.h"
 
 static const char help_text[] =
     "usage: attend run --q F --k F --v F --out F [OPTION]...\n"
@@ -69,68 +70,49 @@ static const char help_text[] =
     "      --layout blhd --causal top-left --window-left 1023 \\\n"
     "      --out y.safetensors:out --lse y.safetensors:lse\n";
 
-static int compute(const struct run_args *args, attend_context *ctx,
-                   tool_progress *progress, struct inputs *inputs)
+static int compute(const void *user, struct inputs *inputs, attend_context *ctx,
+                   struct progress_line *line)
 {
+    const struct run_args *const args = user;
     struct io_output outputs[RUN_OUTPUTS];
     attend_error err;
-    const int count = run_outputs(args, inputs, outputs);
 
+    int failed = run_check_weights(args, inputs);
+    if (failed)
+        return failed;
+    const int count = run_outputs(args, inputs, outputs);
     if (outputs[0].dtype == IO_BF16 && !strstr(args->output[RUN_OUT], ".safetensors:"))
         return tool_fail(
             "run", TOOL_USAGE,
             "--out: %s: .npy cannot hold bf16: add --out-dtype f32 or write to "
             "FILE.safetensors:NAME",
             args->output[RUN_OUT]);
-    int failed = output_files_prepare("run", outputs, count);
+    failed = output_files_prepare("run", outputs, count);
     if (failed)
         return failed;
     inputs->io.force_weights = args->is_forced;
     run_set_outputs(args, inputs, outputs);
 
     const double start = tool_seconds();
-    tool_progress_start(progress, "attend run");
+    progress_line_start(line, "attend run", NULL);
     const attend_status status = attend_forward(ctx, &inputs->rule, &inputs->io, &err);
-    tool_progress_finish(progress);
+    progress_line_clear(line);
     const double seconds = tool_seconds() - start;
-    if (status) {
+    /* Files get their names last: a report that cannot be written leaves none. */
+    failed = status ? tool_fail("run", tool_status(status), "%s", err.message)
+                    : run_report(args, inputs, outputs, ctx, seconds);
+    if (failed)
         output_files_abort();
-        return tool_fail("run", tool_status(status), "%s", err.message);
-    }
-    failed = output_files_commit("run");
-    return failed ? failed : run_report(args, inputs, outputs, ctx, seconds);
-}
-
-static int run(const struct run_args *args)
-{
-    tool_progress progress;
-    struct inputs inputs;
-    attend_context *ctx;
-    int status = inputs_context(&args->inputs, &progress, &ctx);
-
-    if (status)
-        return status;
-    status = inputs_open(&args->inputs, &inputs);
-    if (!status)
-        status = run_check_weights(args, &inputs);
-    if (!status)
-        status = compute(args, ctx, &progress, &inputs);
-    inputs_free(&inputs);
-    attend_context_destroy(ctx);
-    return status;
+    return failed ? failed : output_files_commit("run");
 }
 
 int cmd_run(int argc, char **argv)
 {
     struct run_args args;
 
-    int status = run_args_parse(argc, argv, &args);
-    if (!status && args.wants_help) {
-        fputs(help_text, stdout);
-        status = tool_finish_output("run", TOOL_OK);
-    } else if (!status) {
-        status = run(&args);
-    }
-    run_args_free(&args);
+    int status = run_args_read(argc, argv, &args, help_text);
+    if (!status)
+        status = inputs_perform(&args.inputs, &args, compute);
+    inputs_args_free(&args.inputs);
     return status;
 }

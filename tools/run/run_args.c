@@ -6,15 +6,6 @@
 const char *const run_output_name[RUN_OUTPUTS] = {
     [RUN_OUT] = "out", [RUN_LSE] = "lse", [RUN_WEIGHTS] = "weights"};
 
-enum {
-    OPT_OUTPUT = INPUTS_OPTIONS,
-    OPT_OUT_DTYPE = OPT_OUTPUT + RUN_OUTPUTS,
-    OPT_FORCE,
-    OPT_JSON,
-    OPT_HELP,
-    OPTIONS
-};
-
 /*
  * Outputs that would overwrite each other or an input.  Tensors of different
  * names may share a new .safetensors file.
@@ -41,49 +32,20 @@ static int check_outputs(const struct run_args *args)
     return TOOL_OK;
 }
 
-static int parse_out_dtype(const tool_option *option, struct run_args *args)
+int run_args_read(int argc, char **argv, struct run_args *args, const char *help)
 {
-    static const char *const choices[] = {"same", "f32", NULL};
-
-    if (option->value)
-        args->out_is_f32 =
-            tool_parse_choice("run", "--out-dtype", option->value, choices, "same, f32");
-    return args->out_is_f32 < 0 ? TOOL_USAGE : TOOL_OK;
-}
-
-int run_args_parse(int argc, char **argv, struct run_args *args)
-{
-    tool_option options[OPTIONS] = {
-        [OPT_OUT_DTYPE] = {.name = "out-dtype", .takes_value = 1},
-        [OPT_FORCE] = {.name = "force"},
-        [OPT_JSON] = {.name = "json"},
-        [OPT_HELP] = {.name = "help"},
+    struct tool_flag flags[] = {
+        [INPUTS_FLAGS] = FLAG_NEEDED("out", &args->output[RUN_OUT]),
+        FLAG_TEXT("lse", &args->output[RUN_LSE]),
+        FLAG_TEXT("weights", &args->output[RUN_WEIGHTS]),
+        FLAG_CHOICE("out-dtype", &args->out_is_f32, "same, f32"),
+        FLAG_SWITCH("force", &args->is_forced),
+        FLAG_SWITCH("json", &args->wants_json),
     };
 
     *args = (struct run_args){.out_is_f32 = 0};
-    inputs_options(options);
-    for (int x = 0; x < RUN_OUTPUTS; x++)
-        options[OPT_OUTPUT + x] =
-            (tool_option){.name = run_output_name[x], .takes_value = 1};
-
-    int status = tool_parse_options("run", argc, argv, options, OPTIONS);
-    if (status)
-        return status;
-    for (int x = 0; x < RUN_OUTPUTS; x++)
-        args->output[x] = options[OPT_OUTPUT + x].value;
-    args->is_forced = options[OPT_FORCE].value != NULL;
-    args->wants_json = options[OPT_JSON].value != NULL;
-    args->wants_help = options[OPT_HELP].value != NULL;
-    if (args->wants_help)
-        return TOOL_OK;
-    if ((status = inputs_args_read("run", options, &args->inputs)) ||
-        (status = inputs_require(&args->inputs, INPUT_V)))
-        return status;
-    if (!args->output[RUN_OUT])
-        return tool_fail("run", TOOL_USAGE, "--out is missing: see 'attend run --help'");
-    if ((status = parse_out_dtype(&options[OPT_OUT_DTYPE], args)))
-        return status;
-    return check_outputs(args);
+    inputs_flags("run", &args->inputs, flags);
+    flags[INPUT_V].is_needed = 1;
+    const int status = tool_read_flags("run", argc, argv, FLAG_TABLE(flags), help);
+    return status ? status : check_outputs(args);
 }
-
-void run_args_free(struct run_args *args) { inputs_args_free(&args->inputs); }

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "shared/json_line.h"
+
 static enum io_dtype to_io(attend_dtype dtype)
 {
     switch (dtype) {
@@ -155,7 +157,6 @@ int run_report(const struct run_args *args, const struct inputs *p,
         printf("%s: %s %s; ", output->spec, shape_text(output->size, output->ndim).text,
                input_dtype_name(output->dtype));
     }
-    printf("%.3g s, %s, %d thread%s\n", seconds, attend_context_isa(ctx),
-           attend_context_threads(ctx), attend_context_threads(ctx) == 1 ? "" : "s");
+    tool_print_timing(seconds, ctx);
     return tool_finish_output("run", TOOL_OK);
 }

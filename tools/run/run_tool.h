@@ -14,15 +14,14 @@ struct run_args {
     struct inputs_args inputs;
     const char *output[RUN_OUTPUTS]; /* specs of files, NULL: not given */
     int out_is_f32;
-    int is_forced, wants_json, wants_help;
+    int is_forced, wants_json;
 };
 
 /*
- * TOOL_OK or TOOL_USAGE with a message; nothing but the command line is looked
- * at.  *args must be freed in both cases.
+ * tool_read_flags(), and outputs that do not fit are refused; nothing but the command
+ * line is looked at.  args->inputs must be freed in any case.
  */
-int run_args_parse(int argc, char **argv, struct run_args *args);
-void run_args_free(struct run_args *args);
+int run_args_read(int argc, char **argv, struct run_args *args, const char *help);
 
 /* TOOL_OK, or TOOL_USAGE with a message for weights that need --force. */
 int run_check_weights(const struct run_args *args, const struct inputs *inputs);

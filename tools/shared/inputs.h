@@ -6,8 +6,9 @@
 #ifndef TOOLS_INPUTS_H
 #define TOOLS_INPUTS_H
 
-#include "commands.h"
+#include "flags.h"
 #include "io/io.h"
+#include "progress_line.h"
 
 /* Each is an option that names a file. */
 enum input {
@@ -35,8 +36,8 @@ struct inputs_args {
     int alibi_is_auto;        /* then file[INPUT_ALIBI] is NULL */
     int is_blhd;              /* layout (b, l, h, d) instead of (b, h, l, d) */
     int v2_is_bf16;
-    int scale_is_set;
-    double scale, softcap;
+    double scale; /* NaN: not given */
+    double softcap;
     attend_causal causal;
     int64_t window_left, window_right;
     struct inputs_list causal_offset, key_lengths;
@@ -44,21 +45,15 @@ struct inputs_args {
     const char *isa;
 };
 
-/* The shared options come first among a command's. */
-enum { INPUTS_OPTIONS = INPUTS + 10 };
-void inputs_options(tool_option options[INPUTS_OPTIONS]);
-
 /*
- * TOOL_OK or TOOL_USAGE with a message; nothing but the command line is looked at, so
- * lists are not yet known to fit.  --q and --k must be given.  *args must be freed in
- * both cases.
+ * The shared flags come first in a command's table.  Sets *args to what holds where
+ * none of them is given; it must be freed after the flags were read.  Lists are not yet
+ * known to fit.
  */
-int inputs_args_read(const char *command, const tool_option options[INPUTS_OPTIONS],
-                     struct inputs_args *args);
+enum { INPUTS_FLAGS = INPUTS + 10 };
+void inputs_flags(const char *command, struct inputs_args *args,
+                  struct tool_flag flags[INPUTS_FLAGS]);
 void inputs_args_free(struct inputs_args *args);
-
-/* TOOL_OK, or TOOL_USAGE with a message that this input is missing. */
-int inputs_require(const struct inputs_args *args, enum input which);
 
 /* The file of a spec: the length of what comes before ":NAME", if that is there. */
 size_t inputs_path_length(const char *spec);
@@ -79,20 +74,14 @@ struct inputs {
 };
 
 /*
- * The context that the machine's flags ask for, which tells *progress how far it is.
- * TOOL_OK, or another status with a message.
+ * Makes the context that the flags ask for, which reports progress to *line, opens the
+ * inputs, and does the work.  TOOL_OK, or another status with a message.
  */
-int inputs_context(const struct inputs_args *args, tool_progress *progress,
-                   attend_context **ctx);
+int inputs_perform(const struct inputs_args *args, const void *user,
+                   int (*work)(const void *user, struct inputs *inputs,
+                               attend_context *ctx, struct progress_line *line));
 
-/*
- * TOOL_OK or another status with a message; *inputs must be freed in both cases.  The
- * lists stay those of *args.
- */
-int inputs_open(const struct inputs_args *args, struct inputs *inputs);
-void inputs_free(struct inputs *inputs);
-
-/* For inputs_open(): the slopes and sinks, with the same contract. */
+/* The slopes and sinks: TOOL_OK or another status with a message. */
 int inputs_open_heads(const struct inputs_args *args, struct inputs *inputs);
 
 /* TOOL_OK if an input has a floating dtype that attend computes with. */

@@ -4,6 +4,7 @@
 #include "inputs.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,141 +17,103 @@ const char *const input_name[INPUTS] = {
 /* Positions that the library can add without overflow. */
 #define OFFSET_MAX ((int64_t)1 << 60)
 
-enum {
-    OPT_INPUT,
-    OPT_LAYOUT = OPT_INPUT + INPUTS,
-    OPT_SCALE,
-    OPT_SOFTCAP,
-    OPT_CAUSAL,
-    OPT_WINDOW_LEFT,
-    OPT_WINDOW_RIGHT,
-    OPT_KEY_LENGTHS,
-    OPT_THREADS,
-    OPT_ISA,
-    OPT_DTYPE,
-    OPTIONS
+/* Whole numbers of at most `limit`, negative or not, separated by commas. */
+struct list_request {
+    const char *command, *flag;
+    int64_t limit;
+    struct inputs_list *list;
 };
-_Static_assert((int)OPTIONS == (int)INPUTS_OPTIONS, "the header counts them");
 
-void inputs_options(tool_option options[INPUTS_OPTIONS])
+static int take_number(void *user, const char *word, int64_t index)
 {
-    static const char *const names[OPTIONS] = {
-        [OPT_LAYOUT] = "layout",
-        [OPT_SCALE] = "scale",
-        [OPT_SOFTCAP] = "softcap",
-        [OPT_CAUSAL] = "causal",
-        [OPT_WINDOW_LEFT] = "window-left",
-        [OPT_WINDOW_RIGHT] = "window-right",
-        [OPT_KEY_LENGTHS] = "key-lengths",
-        [OPT_THREADS] = "threads",
-        [OPT_ISA] = "isa",
-        [OPT_DTYPE] = "dtype",
-    };
+    const struct list_request *const r = user;
 
-    for (int o = 0; o < OPTIONS; o++)
-        options[o] = (tool_option){.name = o < OPT_LAYOUT ? input_name[o] : names[o],
-                                   .takes_value = 1};
+    r->list->count = index + 1;
+    return tool_parse_int(r->command, r->flag, word, -r->limit, r->limit,
+                          &r->list->value[index]);
 }
 
-/* Whole numbers of at most `limit`, negative or not, separated by commas. */
-static int parse_list(const char *command, const char *flag, const char *text,
-                      int64_t limit, struct inputs_list *list)
+static int read_list(const char *command, const char *flag, const char *text,
+                     int64_t limit, struct inputs_list *list)
 {
+    struct list_request request = {command, flag, limit, list};
     int64_t count = 1;
 
     for (const char *c = text; *c; c++)
         count += *c == ',';
     list->value = calloc((size_t)count, sizeof *list->value);
-    char *const words = strdup(text);
-    if (!list->value || !words) {
-        free(words);
-        return tool_fail(command, TOOL_FAILED, "%s: out of memory", flag);
-    }
-    int status = TOOL_OK;
-    char *word = words;
-    for (list->count = 0; list->count < count && status == TOOL_OK; list->count++) {
-        char *const end = word + strcspn(word, ",");
-        *end = '\0';
-        status =
-            tool_parse_int(command, flag, word, -limit, limit, &list->value[list->count]);
-        word = end + 1;
-    }
-    free(words);
-    return status;
+    if (!list->value)
+        return tool_fail(command, TOOL_FAILED, "--%s: out of memory", flag);
+    return tool_split(command, flag, text, take_number, &request);
 }
 
-static int parse_causal(const char *text, struct inputs_args *args)
+static int read_causal(const char *command, const struct tool_flag *flag)
 {
-    static const char *const choices[] = {"none", "top-left", "bottom-right", NULL};
     static const char offset[] = "offset:";
+    struct inputs_args *const args = flag->to;
 
-    if (!strncmp(text, offset, sizeof offset - 1)) {
+    if (!strncmp(flag->value, offset, sizeof offset - 1)) {
         args->causal = ATTEND_CAUSAL_OFFSET;
-        return parse_list(args->command, "--causal", text + sizeof offset - 1, OFFSET_MAX,
-                          &args->causal_offset);
+        return read_list(command, flag->name, flag->value + sizeof offset - 1, OFFSET_MAX,
+                         &args->causal_offset);
     }
-    const int choice = tool_parse_choice(args->command, "--causal", text, choices,
-                                         "none, top-left, bottom-right, offset:N[,N...]");
+    const int choice = tool_parse_choice(command, flag->name, flag->value, flag->choices);
     if (choice < 0)
         return TOOL_USAGE;
     args->causal = (attend_causal)choice;
     return TOOL_OK;
 }
 
-static int parse_choices(const tool_option *options, struct inputs_args *args)
+static int read_key_lengths(const char *command, const struct tool_flag *flag)
 {
-    static const char *const layouts[] = {"bhld", "blhd", NULL};
-    static const char *const dtypes[] = {"bf16", NULL};
-
-    if (options[OPT_LAYOUT].value)
-        args->is_blhd = tool_parse_choice(
-            args->command, "--layout", options[OPT_LAYOUT].value, layouts, "bhld, blhd");
-    if (args->is_blhd < 0)
-        return TOOL_USAGE;
-    if (options[OPT_DTYPE].value) {
-        if (tool_parse_choice(args->command, "--dtype", options[OPT_DTYPE].value, dtypes,
-                              "bf16") < 0)
-            return TOOL_USAGE;
-        args->v2_is_bf16 = 1;
-    }
-    return options[OPT_CAUSAL].value ? parse_causal(options[OPT_CAUSAL].value, args)
-                                     : TOOL_OK;
+    return read_list(command, flag->name, flag->value, INT64_MAX - 1, flag->to);
 }
 
-static int parse_numbers(const tool_option *options, struct inputs_args *args)
+static int read_dtype(const char *command, const struct tool_flag *flag)
 {
-    int64_t threads = 0;
-    int status = TOOL_OK;
+    if (tool_parse_choice(command, flag->name, flag->value, flag->choices) < 0)
+        return TOOL_USAGE;
+    *(int *)flag->to = 1;
+    return TOOL_OK;
+}
 
-    args->window_left = args->window_right = -1;
-    args->scale_is_set = options[OPT_SCALE].value != NULL;
-    if (args->scale_is_set)
-        status = tool_parse_double(args->command, "--scale", options[OPT_SCALE].value,
-                                   &args->scale);
-    if (!status && options[OPT_SOFTCAP].value) {
-        const char *const text = options[OPT_SOFTCAP].value;
-        status = tool_parse_double(args->command, "--softcap", text, &args->softcap);
-        if (!status && args->softcap < 0)
-            status =
-                tool_fail(args->command, TOOL_USAGE, "--softcap: %s is negative", text);
-    }
-    if (!status && options[OPT_WINDOW_LEFT].value)
-        status =
-            tool_parse_int(args->command, "--window-left", options[OPT_WINDOW_LEFT].value,
-                           -1, INT64_MAX, &args->window_left);
-    if (!status && options[OPT_WINDOW_RIGHT].value)
-        status = tool_parse_int(args->command, "--window-right",
-                                options[OPT_WINDOW_RIGHT].value, -1, INT64_MAX,
-                                &args->window_right);
-    if (!status && options[OPT_THREADS].value)
-        status = tool_parse_int(args->command, "--threads", options[OPT_THREADS].value, 1,
-                                TOOL_THREADS_MAX, &threads);
-    if (!status && options[OPT_KEY_LENGTHS].value)
-        status =
-            parse_list(args->command, "--key-lengths", options[OPT_KEY_LENGTHS].value,
-                       INT64_MAX - 1, &args->key_lengths);
-    args->threads = (int)threads;
-    return status;
+static int read_alibi(const char *command, const struct tool_flag *flag)
+{
+    struct inputs_args *const args = flag->to;
+
+    (void)command;
+    args->alibi_is_auto = !strcmp(flag->value, "auto");
+    args->file[INPUT_ALIBI] = args->alibi_is_auto ? NULL : flag->value;
+    return TOOL_OK;
+}
+
+void inputs_flags(const char *command, struct inputs_args *args,
+                  struct tool_flag flags[INPUTS_FLAGS])
+{
+    const struct tool_flag all[INPUTS_FLAGS] = {
+        [INPUT_Q] = FLAG_NEEDED("q", &args->file[INPUT_Q]),
+        [INPUT_K] = FLAG_NEEDED("k", &args->file[INPUT_K]),
+        [INPUT_V] = FLAG_TEXT("v", &args->file[INPUT_V]),
+        [INPUT_MASK] = FLAG_TEXT("mask", &args->file[INPUT_MASK]),
+        [INPUT_BIAS] = FLAG_TEXT("bias", &args->file[INPUT_BIAS]),
+        [INPUT_ALIBI] = FLAG_LINE(void, "alibi", read_alibi, args, .lo = 0),
+        [INPUT_SINKS] = FLAG_TEXT("sinks", &args->file[INPUT_SINKS]),
+        FLAG_CHOICE("layout", &args->is_blhd, "bhld, blhd"),
+        FLAG_LINE(int, "dtype", read_dtype, &args->v2_is_bf16, .choices = "bf16"),
+        FLAG_LINE(void, "causal", read_causal, args,
+                  .choices = "none, top-left, bottom-right, offset:N[,N...]"),
+        FLAG_REAL("scale", &args->scale, -INFINITY, INFINITY),
+        FLAG_REAL("softcap", &args->softcap, 0, INFINITY),
+        FLAG_INT64("window-left", &args->window_left, -1, INFINITY),
+        FLAG_INT64("window-right", &args->window_right, -1, INFINITY),
+        FLAG_LINE(void, "key-lengths", read_key_lengths, &args->key_lengths, .lo = 0),
+        FLAG_THREADS(&args->threads),
+        FLAG_TEXT("isa", &args->isa),
+    };
+
+    memcpy(flags, all, sizeof all);
+    *args = (struct inputs_args){
+        .command = command, .scale = NAN, .window_left = -1, .window_right = -1};
 }
 
 size_t inputs_path_length(const char *spec)
@@ -204,33 +167,6 @@ int inputs_check_output(const struct inputs_args *args, const char *flag,
                              "--%s: %s is the file that --%s reads", flag, spec,
                              input_name[i]);
     return TOOL_OK;
-}
-
-int inputs_require(const struct inputs_args *args, enum input which)
-{
-    if (args->file[which])
-        return TOOL_OK;
-    return tool_fail(args->command, TOOL_USAGE, "--%s is missing: see 'attend %s --help'",
-                     input_name[which], args->command);
-}
-
-int inputs_args_read(const char *command, const tool_option options[INPUTS_OPTIONS],
-                     struct inputs_args *args)
-{
-    int status;
-
-    *args = (struct inputs_args){.command = command, .isa = options[OPT_ISA].value};
-    for (int i = 0; i < INPUTS; i++)
-        args->file[i] = options[OPT_INPUT + i].value;
-    if (args->file[INPUT_ALIBI] && !strcmp(args->file[INPUT_ALIBI], "auto")) {
-        args->file[INPUT_ALIBI] = NULL;
-        args->alibi_is_auto = 1;
-    }
-    if ((status = inputs_require(args, INPUT_Q)) ||
-        (status = inputs_require(args, INPUT_K)) ||
-        (status = parse_choices(options, args)))
-        return status;
-    return parse_numbers(options, args);
 }
 
 void inputs_args_free(struct inputs_args *args)

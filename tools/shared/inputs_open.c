@@ -3,6 +3,7 @@
 #include "inputs.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,19 +232,7 @@ static int check_lists(const struct inputs_args *args, const struct inputs *p)
     return status;
 }
 
-int inputs_context(const struct inputs_args *args, tool_progress *progress,
-                   attend_context **ctx)
-{
-    attend_options options = attend_options_default();
-
-    options.threads = args->threads;
-    options.isa = args->isa;
-    options.progress = tool_progress_update;
-    options.progress_user = progress;
-    return tool_create_context(args->command, &options, ctx);
-}
-
-int inputs_open(const struct inputs_args *args, struct inputs *p)
+static int open_inputs(const struct inputs_args *args, struct inputs *p)
 {
     int status;
 
@@ -261,8 +250,9 @@ int inputs_open(const struct inputs_args *args, struct inputs *p)
         (status = open_mask_and_bias(args, p)) || (status = inputs_open_heads(args, p)) ||
         (status = check_lists(args, p)))
         return status;
-    p->rule.scale_is_set = args->scale_is_set;
-    p->rule.scale = args->scale;
+    p->rule.scale_is_set = !isnan(args->scale);
+    if (p->rule.scale_is_set)
+        p->rule.scale = args->scale;
     p->rule.softcap = args->softcap;
     p->rule.causal = args->causal;
     p->rule.causal_offset = args->causal_offset.value;
@@ -272,10 +262,34 @@ int inputs_open(const struct inputs_args *args, struct inputs *p)
     return TOOL_OK;
 }
 
-void inputs_free(struct inputs *p)
+static void close_inputs(struct inputs *p)
 {
     for (int i = 0; i < INPUTS; i++)
         io_tensor_close(&p->tensor[i]);
     free(p->alibi);
     free(p->sinks);
+}
+
+int inputs_perform(const struct inputs_args *args, const void *user,
+                   int (*work)(const void *user, struct inputs *inputs,
+                               attend_context *ctx, struct progress_line *line))
+{
+    attend_options options = attend_options_default();
+    struct progress_line line;
+    struct inputs inputs;
+    attend_context *ctx;
+
+    options.threads = args->threads;
+    options.isa = args->isa;
+    options.progress = progress_line_update;
+    options.progress_user = &line;
+    int status = tool_create_context(args->command, &options, &ctx);
+    if (status)
+        return status;
+    status = open_inputs(args, &inputs);
+    if (!status)
+        status = work(user, &inputs, ctx, &line);
+    close_inputs(&inputs);
+    attend_context_destroy(ctx);
+    return status;
 }

@@ -6,8 +6,8 @@
 #ifndef TOOLS_OUTPUT_FILES_H
 #define TOOLS_OUTPUT_FILES_H
 
-#include "commands.h"
 #include "io/io.h"
+#include "tool.h"
 
 /* io_outputs_prepare(); TOOL_OK or TOOL_USAGE with a message. */
 int output_files_prepare(const char *command, struct io_output *outputs, int count);

@@ -2,7 +2,7 @@
 /* Text files that are either whole or not there. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "commands.h"
+#include "text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages, JSON lines, time and progress of the subcommands. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "commands.h"
+#include "tool.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 int tool_fail(const char *command, int status, const char *format, ...)
 {
@@ -49,6 +46,19 @@ int tool_create_context(const char *command, const attend_options *options,
     return tool_fail(command, tool_status(status), "%s%s", source, err.message);
 }
 
+int tool_choose_threads(const char *command, int *threads)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx;
+
+    options.threads = *threads;
+    const int status = tool_create_context(command, &options, &ctx);
+    if (!status)
+        *threads = attend_context_threads(ctx);
+    attend_context_destroy(ctx);
+    return status;
+}
+
 int tool_status(attend_status status)
 {
     return status == ATTEND_OK ? TOOL_OK
@@ -66,45 +76,30 @@ int tool_finish_output(const char *command, int status)
     return tool_fail(command, TOOL_FAILED, "standard output: %s", strerror(reason));
 }
 
-json_t *tool_json_real(double value)
+void tool_print_timing(double seconds, const attend_context *ctx)
 {
-    return isfinite(value) ? json_real(value) : json_null();
+    const int threads = attend_context_threads(ctx);
+
+    printf("%.3g s, %s, %d thread%s\n", seconds, attend_context_isa(ctx), threads,
+           threads == 1 ? "" : "s");
 }
 
-json_t *tool_json_string(const char *text)
+void tool_print_wrapped(const char *text, int indent)
 {
-    json_t *string = json_string(text);
+    enum { WIDTH = 88 };
+    int column = indent;
 
-    if (string)
-        return string;
-    char *ascii = strdup(text);
-    if (!ascii)
-        return NULL;
-    for (char *c = ascii; *c; c++)
-        if ((unsigned char)*c > 0x7f)
-            *c = '?';
-    string = json_string(ascii);
-    free(ascii);
-    return string;
-}
-
-int tool_put_json(const char *command, json_t *object)
-{
-    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
-
-    json_decref(object);
-    if (!text)
-        return tool_fail(command, TOOL_FAILED, "out of memory for the JSON output");
-    puts(text);
-    free(text);
-    return TOOL_OK;
-}
-
-int tool_print_json(const char *command, json_t *object)
-{
-    const int status = tool_put_json(command, object);
-
-    return status ? status : tool_finish_output(command, TOOL_OK);
+    while (*text) {
+        const int word = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + word > WIDTH) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        }
+        column += printf("%s%.*s", column > indent ? " " : "", word, text);
+        text += word;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
 }
 
 void *tool_zeros(int64_t count, size_t size)
@@ -120,35 +115,19 @@ double tool_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void tool_progress_start(tool_progress *progress, const char *what)
+volatile sig_atomic_t tool_stop;
+
+static void on_signal(int number)
 {
-    *progress = (tool_progress){
-        .what = what, .started = tool_seconds(), .enabled = isatty(STDERR_FILENO)};
+    (void)number;
+    tool_stop = 1;
 }
 
-void tool_progress_update(void *user, int64_t done, int64_t total)
+void tool_catch_stop(void)
 {
-    tool_progress *const progress = user;
-    const double now = progress->enabled ? tool_seconds() : 0;
-    const double elapsed = now - progress->started;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
-    if (!progress->enabled || elapsed < 2.0 || now - progress->shown < 0.2 || total <= 0)
-        return;
-    const double share = (double)done / (double)total;
-    fprintf(stderr, "\r%s: %3.0f%%, %.0f s", progress->what, 100 * share, elapsed);
-    if (done > 0)
-        fprintf(stderr, ", about %.0f s left", elapsed * (1 - share) / share);
-    fputs("\033[K", stderr);
-    fflush(stderr);
-    progress->shown = now;
-}
-
-void tool_progress_finish(tool_progress *progress)
-{
-    if (progress->shown > 0) {
-        fputs("\r\033[K", stderr);
-        fflush(stderr);
-    }
-    progress->shown = 0;
-    progress->enabled = 0;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* `attend stats`: what attention did with tensors in files. */
-#include "shared/output_files.h"
 #include "stats_tool.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "shared/commands.h"
+#include "shared/output_files.h"
+#include "shared/text_file.h"
 
 static const char help_text[] =
     "usage: attend stats --q F --k F [--v F] [OPTION]...\n"
@@ -84,19 +86,19 @@ static int open_files(const struct stats_args *args, struct files *files)
     return failed;
 }
 
-static int write_files(const struct stats_args *args, const struct stats_result *result,
-                       struct files *files)
+static int fill_files(const struct stats_args *args, const struct stats_result *result,
+                      struct files *files)
 {
-    int status = TOOL_OK;
-
     stats_outputs_fill(files->outputs);
-    if (args->map)
-        status = stats_map_draw(result, files->picture.stream);
-    if (!status)
-        status = output_files_commit("stats");
-    if (!status && args->map)
-        status = tool_text_commit("stats", &files->picture);
-    return status;
+    return args->map ? stats_map_draw(result, files->picture.stream) : TOOL_OK;
+}
+
+/* Gives the files their names. */
+static int commit_files(const struct stats_args *args, struct files *files)
+{
+    const int status = output_files_commit("stats");
+
+    return status || !args->map ? status : tool_text_commit("stats", &files->picture);
 }
 
 static void close_files(struct files *files)
@@ -121,19 +123,22 @@ static int report(const struct stats_args *args, const struct stats_result *resu
                (long long)result->map_block, (long long)result->map_block);
     if (args->out)
         printf("%s; ", args->out);
-    printf("%.3g s, %s, %d thread%s\n", seconds, attend_context_isa(ctx),
-           attend_context_threads(ctx), attend_context_threads(ctx) == 1 ? "" : "s");
+    tool_print_timing(seconds, ctx);
     return tool_finish_output("stats", TOOL_OK);
 }
 
-static int compute(const struct stats_args *args, const struct inputs *inputs,
-                   attend_context *ctx, tool_progress *progress)
+static int compute(const void *user, struct inputs *inputs, attend_context *ctx,
+                   struct progress_line *line)
 {
+    const struct stats_args *const args = user;
     struct stats_result result;
-    struct files files = {.outputs = calloc(1, sizeof *files.outputs)};
     const double start = tool_seconds();
-    int status = stats_prepare(args, inputs, &result);
+    int status = stats_args_check(args, inputs);
 
+    if (status)
+        return status;
+    struct files files = {.outputs = calloc(1, sizeof *files.outputs)};
+    status = stats_prepare(args, inputs, &result);
     if (!status && !files.outputs)
         status = tool_fail("stats", TOOL_FAILED, "out of memory");
     if (!status) {
@@ -142,33 +147,17 @@ static int compute(const struct stats_args *args, const struct inputs *inputs,
         status = open_files(args, &files);
     }
     if (!status)
-        status = stats_compute(args, inputs, ctx, progress, &result);
+        status = stats_compute(args, inputs, ctx, line, &result);
     if (!status)
-        status = write_files(args, &result, &files);
-    close_files(&files);
+        status = fill_files(args, &result, &files);
+    /* Files get their names last: a report that cannot be written leaves none. */
     if (!status)
         status = report(args, &result, ctx, tool_seconds() - start);
+    if (!status)
+        status = commit_files(args, &files);
+    close_files(&files);
     free(files.outputs);
     stats_result_free(&result);
-    return status;
-}
-
-static int stats(const struct stats_args *args)
-{
-    tool_progress progress;
-    struct inputs inputs;
-    attend_context *ctx;
-    int status = inputs_context(&args->inputs, &progress, &ctx);
-
-    if (status)
-        return status;
-    status = inputs_open(&args->inputs, &inputs);
-    if (!status)
-        status = stats_args_check(args, &inputs);
-    if (!status)
-        status = compute(args, &inputs, ctx, &progress);
-    inputs_free(&inputs);
-    attend_context_destroy(ctx);
     return status;
 }
 
@@ -176,13 +165,9 @@ int cmd_stats(int argc, char **argv)
 {
     struct stats_args args;
 
-    int status = stats_args_parse(argc, argv, &args);
-    if (!status && args.wants_help) {
-        fputs(help_text, stdout);
-        status = tool_finish_output("stats", TOOL_OK);
-    } else if (!status) {
-        status = stats(&args);
-    }
-    stats_args_free(&args);
+    int status = stats_args_read(argc, argv, &args, help_text);
+    if (!status)
+        status = inputs_perform(&args.inputs, &args, compute);
+    inputs_args_free(&args.inputs);
     return status;
 }

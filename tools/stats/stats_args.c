@@ -6,20 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    OPT_OUT = INPUTS_OPTIONS,
-    OPT_MAP,
-    OPT_TOP,
-    OPT_LAST,
-    OPT_ZOOM,
-    OPT_NOISE,
-    OPT_ROWS,
-    OPT_COLUMNS,
-    OPT_JSON,
-    OPT_HELP,
-    OPTIONS
-};
-
 static int ends_with(const char *text, const char *end)
 {
     const size_t length = strlen(text), end_length = strlen(end);
@@ -42,42 +28,20 @@ static int parse_before(const char **at, char mark, int64_t *number)
     return 1;
 }
 
-static int parse_zoom(const char *text, struct stats_zoom *zoom)
+static int read_zoom(const char *command, const struct tool_flag *flag)
 {
-    const char *at = text;
+    struct stats_zoom *const zoom = flag->to;
+    const char *at = flag->value;
 
     if (!parse_before(&at, ':', &zoom->first) || !parse_before(&at, ',', &zoom->end) ||
         !parse_before(&at, ':', &zoom->key_first) ||
         !parse_before(&at, '\0', &zoom->key_end))
-        return tool_fail("stats", TOOL_USAGE,
+        return tool_fail(command, TOOL_USAGE,
                          "--zoom: '%s' is not r0:r1,c0:c1, queries r0 to r1 - 1 by keys "
                          "c0 to c1 - 1",
-                         text);
+                         flag->value);
     zoom->is_wanted = 1;
     return TOOL_OK;
-}
-
-static int parse_numbers(const tool_option *options, struct stats_args *args)
-{
-    int64_t top = 0;
-    int status = TOOL_OK;
-
-    if (options[OPT_TOP].value)
-        status = tool_parse_int("stats", "--top", options[OPT_TOP].value, 1,
-                                ATTEND_TOP_MAX, &top);
-    if (!status && options[OPT_LAST].value)
-        status = tool_parse_int("stats", "--last", options[OPT_LAST].value, 1, INT64_MAX,
-                                &args->last);
-    if (!status && options[OPT_ZOOM].value)
-        status = parse_zoom(options[OPT_ZOOM].value, &args->zoom);
-    if (!status && options[OPT_NOISE].value)
-        status =
-            tool_parse_double("stats", "--noise", options[OPT_NOISE].value, &args->noise);
-    if (!status && args->noise < 0)
-        status = tool_fail("stats", TOOL_USAGE, "--noise: %s is negative",
-                           options[OPT_NOISE].value);
-    args->top = (int)top;
-    return status;
 }
 
 /* Options that say nothing together. */
@@ -114,41 +78,27 @@ static int check_files(const struct stats_args *args)
     return status;
 }
 
-int stats_args_parse(int argc, char **argv, struct stats_args *args)
+int stats_args_read(int argc, char **argv, struct stats_args *args, const char *help)
 {
-    tool_option options[OPTIONS] = {
-        [OPT_OUT] = {.name = "out", .takes_value = 1},
-        [OPT_MAP] = {.name = "map", .takes_value = 1},
-        [OPT_TOP] = {.name = "top", .takes_value = 1},
-        [OPT_LAST] = {.name = "last", .takes_value = 1},
-        [OPT_ZOOM] = {.name = "zoom", .takes_value = 1},
-        [OPT_NOISE] = {.name = "noise", .takes_value = 1},
-        [OPT_ROWS] = {.name = "rows"},
-        [OPT_COLUMNS] = {.name = "columns"},
-        [OPT_JSON] = {.name = "json"},
-        [OPT_HELP] = {.name = "help"},
+    struct tool_flag flags[] = {
+        [INPUTS_FLAGS] = FLAG_TEXT("out", &args->out),
+        FLAG_TEXT("map", &args->map),
+        FLAG_INT("top", &args->top, 1, ATTEND_TOP_MAX),
+        FLAG_INT64("last", &args->last, 1, INFINITY),
+        FLAG_LINE(struct stats_zoom, "zoom", read_zoom, &args->zoom, .lo = 0),
+        FLAG_REAL("noise", &args->noise, 0, INFINITY),
+        FLAG_SWITCH("rows", &args->wants_rows),
+        FLAG_SWITCH("columns", &args->wants_columns),
+        FLAG_SWITCH("json", &args->wants_json),
     };
 
     *args = (struct stats_args){.noise = ATTEND_HEAD_NOISE};
-    inputs_options(options);
-    int status = tool_parse_options("stats", argc, argv, options, OPTIONS);
-    if (status)
-        return status;
-    args->out = options[OPT_OUT].value;
-    args->map = options[OPT_MAP].value;
-    args->wants_rows = options[OPT_ROWS].value != NULL;
-    args->wants_columns = options[OPT_COLUMNS].value != NULL;
-    args->wants_json = options[OPT_JSON].value != NULL;
-    args->wants_help = options[OPT_HELP].value != NULL;
-    if (args->wants_help)
-        return TOOL_OK;
-    if ((status = inputs_args_read("stats", options, &args->inputs)) ||
-        (status = parse_numbers(options, args)) || (status = check_together(args)))
-        return status;
-    return check_files(args);
+    inputs_flags("stats", &args->inputs, flags);
+    int status = tool_read_flags("stats", argc, argv, FLAG_TABLE(flags), help);
+    if (!status)
+        status = check_together(args);
+    return status ? status : check_files(args);
 }
-
-void stats_args_free(struct stats_args *args) { inputs_args_free(&args->inputs); }
 
 static int check_range(const char *what, int64_t first, int64_t end, int64_t size,
                        const char *letter)

@@ -177,16 +177,16 @@ int stats_prepare(const struct stats_args *args, const struct inputs *inputs,
 }
 
 int stats_compute(const struct stats_args *args, const struct inputs *inputs,
-                  attend_context *ctx, tool_progress *progress, struct stats_result *r)
+                  attend_context *ctx, struct progress_line *line, struct stats_result *r)
 {
-    tool_progress_start(progress, "attend stats");
+    progress_line_start(line, "attend stats", NULL);
     int status = first_pass(inputs, ctx, r);
-    tool_progress_finish(progress);
+    progress_line_clear(line);
     if (status)
         return status;
-    tool_progress_start(progress, "attend stats, second pass");
+    progress_line_start(line, "attend stats, second pass", NULL);
     status = second_pass(args, inputs, ctx, r);
-    tool_progress_finish(progress);
+    progress_line_clear(line);
     return status;
 }
 

@@ -2,6 +2,8 @@
 /* `attend stats --json`: one object per line, of heads or of rows. */
 #include "stats_tool.h"
 
+#include "shared/json_line.h"
+
 static json_t *top_of_row(const struct stats_args *args, const struct stats_result *r,
                           int64_t b, int64_t h, int64_t i)
 {
@@ -139,9 +141,9 @@ int stats_print_json(const struct stats_args *args, const struct stats_result *r
     for (int64_t b = 0; b < r->nb; b++)
         for (int64_t h = 0; h < r->hq; h++) {
             if (!args->wants_rows)
-                status = tool_put_json("stats", head(args, r, b, h));
+                status = tool_put_json("stats", head(args, r, b, h), JSON_LINE_DIGITS);
             for (int64_t i = 0; args->wants_rows && i < r->nq && !status; i++)
-                status = tool_put_json("stats", row(args, r, b, h, i));
+                status = tool_put_json("stats", row(args, r, b, h, i), JSON_LINE_DIGITS);
             if (status)
                 return status;
         }

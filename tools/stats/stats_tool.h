@@ -3,6 +3,8 @@
 #ifndef TOOLS_STATS_TOOL_H
 #define TOOLS_STATS_TOOL_H
 
+#include <stdio.h>
+
 #include "shared/inputs.h"
 
 /* Queries first .. end - 1 by keys key_first .. key_end - 1. */
@@ -18,15 +20,14 @@ struct stats_args {
     int64_t last;          /* 0: not given */
     struct stats_zoom zoom;
     double noise;
-    int wants_rows, wants_columns, wants_json, wants_help;
+    int wants_rows, wants_columns, wants_json;
 };
 
 /*
- * TOOL_OK or TOOL_USAGE with a message; nothing but the command line is looked at.
- * *args must be freed in both cases.
+ * tool_read_flags(), and what does not go together is refused; nothing but the command
+ * line is looked at.  args->inputs must be freed in any case.
  */
-int stats_args_parse(int argc, char **argv, struct stats_args *args);
-void stats_args_free(struct stats_args *args);
+int stats_args_read(int argc, char **argv, struct stats_args *args, const char *help);
 /* The same for what must fit the problem. */
 int stats_args_check(const struct stats_args *args, const struct inputs *inputs);
 
@@ -50,7 +51,7 @@ struct stats_result {
 int stats_prepare(const struct stats_args *args, const struct inputs *inputs,
                   struct stats_result *result);
 int stats_compute(const struct stats_args *args, const struct inputs *inputs,
-                  attend_context *ctx, tool_progress *progress,
+                  attend_context *ctx, struct progress_line *line,
                   struct stats_result *result);
 void stats_result_free(struct stats_result *result);
 

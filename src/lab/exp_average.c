@@ -58,7 +58,8 @@ static const struct lab_flag flags[] = {
     {.name = "w",
      .type = LAB_TEXT,
      .text = "",
-     .help = "weights wanted, such as 3,2,1: q = sum (beta + ln w_i) k_i"},
+     .help = "weights wanted, such as 3,2,1; their number sets m: q = sum (beta + ln "
+             "w_i) k_i"},
 };
 
 /* What is asked of a query: m weights, equal ones by q = beta sum k_i. */

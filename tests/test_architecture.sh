@@ -16,7 +16,7 @@ files() {
 }
 
 # base <- core <- cpu <- ref <- src/*.c <- {io, tools, examples, bench}; the last
-# group sees the public header only, bench also the stopwatch in tools/bench, and each
+# group sees the public header only, bench also the stopwatch in tools, and each
 # room of tools what it is about.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
@@ -40,7 +40,7 @@ includes() {
             sees["tools/check"] = "attend check shared"
             sees["tools/bench"] = "attend bench check lab shared"
             sees["examples"] = "attend"
-            sees["bench"] = "attend lab bench"
+            sees["bench"] = "attend lab bench shared"
         }
         {
             n = split($1, dir, "/")

@@ -116,14 +116,6 @@ static int report_json(const struct design_args *args, const struct lab_design *
 
 /* ---- text ----------------------------------------------------------------- */
 
-static void print_number(double value)
-{
-    if (isfinite(value))
-        printf(" %12.6g", value);
-    else
-        printf(" %12s", "-");
-}
-
 static void print_rows(const struct lab_design *design)
 {
     printf("\n%-12s %6s %12s %12s %12s %6s\n", "quantity", "item", "predicted",
@@ -134,9 +126,9 @@ static void print_rows(const struct lab_design *design)
         if (row->item >= 0)
             snprintf(item, sizeof item, "%" PRId64, row->item);
         printf("%-12s %6s", row->quantity, item);
-        print_number(row->predicted);
-        print_number(row->measured);
-        print_number(row->se > 0 ? row->se : NAN);
+        tool_print_cell(row->predicted);
+        tool_print_cell(row->measured);
+        tool_print_cell(row->se > 0 ? row->se : NAN);
         if (isfinite(z_of(row)))
             printf(" %6.2f", z_of(row));
         puts(row->is_approximate ? "  approximate: heads share noise" : "");

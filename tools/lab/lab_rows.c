@@ -102,15 +102,6 @@ static void print_csv(struct lab_printer *printer, const struct lab_row *row)
     printf(",%s\n", kind_name(row->kind) ? kind_name(row->kind) : "");
 }
 
-/* A number in 12 columns, "-" where there is none. */
-static void print_cell(double value)
-{
-    if (isfinite(value))
-        printf(" %12.6g", value);
-    else
-        printf(" %12s", "-");
-}
-
 /* The parameters in which a row differs from the run, "C=2 n=10"; "" for none. */
 static void describe_differences(const struct lab_printer *printer,
                                  const struct lab_row *row, char *out, size_t size)
@@ -159,9 +150,9 @@ static void print_table(struct lab_printer *printer, const struct lab_row *row)
         putchar('\n');
     memcpy(printer->where, where, sizeof where);
     printf("%-32s", row->quantity);
-    print_cell(row->theory);
-    print_cell(row->measured);
-    print_cell(row->se);
+    tool_print_cell(row->theory);
+    tool_print_cell(row->measured);
+    tool_print_cell(row->se);
     if (isfinite(z))
         printf(" %7.2f", z);
     else

@@ -4,11 +4,11 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 int tool_fail(const char *command, int status, const char *format, ...)
 {
@@ -84,6 +84,14 @@ void tool_print_timing(double seconds, const attend_context *ctx)
            threads == 1 ? "" : "s");
 }
 
+void tool_print_cell(double value)
+{
+    if (isfinite(value))
+        printf(" %12.6g", value);
+    else
+        printf(" %12s", "-");
+}
+
 void tool_print_wrapped(const char *text, int indent)
 {
     enum { WIDTH = 88 };
@@ -105,14 +113,6 @@ void tool_print_wrapped(const char *text, int indent)
 void *tool_zeros(int64_t count, size_t size)
 {
     return (uint64_t)count < SIZE_MAX ? calloc((size_t)count + 1, size) : NULL;
-}
-
-double tool_seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 volatile sig_atomic_t tool_stop;

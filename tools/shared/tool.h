@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "attend/attend.h"
+#include "stopwatch.h"
 
 enum {
     TOOL_HELPED = -1, /* --help was printed, and that was all: main() exits with 0 */
@@ -50,6 +51,9 @@ int tool_finish_output(const char *command, int status);
 /* "0.1 s, avx2, 2 threads": the end of a report. */
 void tool_print_timing(double seconds, const attend_context *ctx);
 
+/* A number in 12 columns after a blank, "-" where it is not finite. */
+void tool_print_cell(double value);
+
 /*
  * A paragraph on standard output, in lines of at most 88 characters.  The first `indent`
  * are blank in every line but the first: there the caller has written them.
@@ -61,9 +65,6 @@ void tool_print_wrapped(const char *text, int indent);
  * memory, or more of it than can be counted.
  */
 void *tool_zeros(int64_t count, size_t size);
-
-/* Seconds of a clock that never runs backwards. */
-double tool_seconds(void);
 
 /* Set by the first SIGINT or SIGTERM after tool_catch_stop(); the second is fatal. */
 extern volatile sig_atomic_t tool_stop;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 
-#include "bench/stopwatch.h"
+#include "stopwatch.h"
 
 #include <time.h>
 
-double bench_seconds(void)
+double tool_seconds(void)
 {
     struct timespec now;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `attend bench`: the time of each case beside what the machine can do. */
+/* `attend bench`: the time of each case, and the limits of the machine. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "shared/commands.h"

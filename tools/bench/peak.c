@@ -139,7 +139,7 @@ __attribute__((target("amx-tile,amx-bf16"))) static void loop_bf16_tiles(int64_t
     _tile_release();
 }
 
-/* Linux hands out the registers of the tiles to a process that asks. */
+/* Linux grants the tile registers on request. */
 static int tiles_granted(void)
 {
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
@@ -154,7 +154,7 @@ static const struct set_peak {
     const char *isa;
     int dtype;
     struct bench_peak peak;
-    int (*granted)(void); /* NULL: nobody to ask */
+    int (*granted)(void); /* NULL: no permission is needed */
 } set_peaks[] = {
 #ifdef __x86_64__
     {"amx", ATTEND_BF16, {"tdpbf16ps", loop_bf16_tiles, TILE_FLOPS, 512}, tiles_granted},

@@ -14,10 +14,10 @@
 
 enum { SAMPLES_MIN = 3, WARM_UP_CALLS = 3 };
 
-/* Of each thread beside a call of decoding: about a millisecond. */
+/* Read by each thread before a decode call: about a millisecond. */
 enum { READ_BYTES = 32 << 20, LINE_BYTES = 64 };
 
-/* At least; new threads may share a core until the system has spread them. */
+/* At least; new threads may share a core until the system has placed them. */
 static const double warm_up_seconds = 20e-3;
 
 /* A call much shorter than this is timed with others: reading the clock takes time. */
@@ -38,7 +38,7 @@ struct run {
     int64_t calls, group; /* made so far; timed together */
     double best_peak;
     int is_decode;
-    struct bench_samples times, reads, ratios; /* reads beside times, if at all */
+    struct bench_samples times, reads, ratios; /* reads: one per time, or none */
 };
 
 static attend_status fail(attend_error *err, attend_status status, const char *message)
@@ -101,7 +101,8 @@ static attend_status sample(struct run *run, double *seconds, double *ratio)
     return status;
 }
 
-/* The first calls allocate and wake threads; the shortest tells how many make a group. */
+/* The first calls allocate and wake threads; the shortest decides how many make a group.
+ */
 static attend_status warm_up(struct run *run, double seconds)
 {
     const double end = tool_seconds() + warm_up_seconds;

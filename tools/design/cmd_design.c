@@ -66,7 +66,7 @@ static const char help_text[] =
     "  attend design average --n 10 --items 3,7 --sigma2 0.5 --C 10\n";
 
 /* Reports the design, and writes the queries if that succeeds. */
-static int tell(const struct design_args *args, const struct lab_design *design)
+static int report(const struct design_args *args, const struct lab_design *design)
 {
     struct io_output output = {.spec = args->out,
                                .dtype = IO_F64,
@@ -102,7 +102,7 @@ static int run(struct design_args *args)
         return status;
     const attend_status made = lab_design_make(&args->request, &design, &err);
     status = made ? tool_fail("design", tool_status(made), "%s", err.message)
-                  : tell(args, &design);
+                  : report(args, &design);
     lab_design_free(&design);
     free(keys);
     return status;

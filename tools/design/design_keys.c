@@ -9,7 +9,7 @@
 
 #include "shared/inputs.h"
 
-/* Draws for the check when the person does not say: some seconds at most. */
+/* Draws for the check by default: some seconds at most. */
 enum { TRIALS = 20000, TRIALS_MIN = 500 };
 #define ENTRIES_DRAWN 5e8
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `attend design` says. */
+/* The report of `attend design`. */
 #include "design_tool.h"
 
 #include <inttypes.h>

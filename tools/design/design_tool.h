@@ -29,7 +29,7 @@ int design_args_read(int argc, char **argv, struct design_args *args, const char
 /* The keys asked for, in args->request, to be freed; TOOL_OK or a status and message. */
 int design_keys_open(struct design_args *args, double **keys);
 
-/* Says what was designed. */
+/* Prints what was designed. */
 int design_report(const struct design_args *args, const struct lab_design *design);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `attend lab`: the experiments, theory beside what the engine measures. */
+/* `attend lab`: the experiments: what theory predicts and what the engine measures. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "lab_tool.h"

@@ -33,7 +33,7 @@ int run_outputs(const struct run_args *args, const struct inputs *inputs,
 void run_set_outputs(const struct run_args *args, struct inputs *inputs,
                      const struct io_output outputs[RUN_OUTPUTS]);
 
-/* Say on standard output what was done. */
+/* Reports on standard output what was done. */
 int run_report(const struct run_args *args, const struct inputs *inputs,
                const struct io_output *outputs, const attend_context *ctx,
                double seconds);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text files that are either whole or not there. */
+/* Text files that appear complete or not at all. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "text_file.h"

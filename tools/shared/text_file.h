@@ -14,8 +14,8 @@ typedef struct tool_text {
 } tool_text;
 
 /*
- * Opens a temporary file beside `path`, so that what cannot be written is said before
- * the work; returns TOOL_OK or TOOL_USAGE.  `flag` is named in the message.
+ * Opens a temporary file in the directory of `path`: what cannot be written is reported
+ * before the work.  Returns TOOL_OK or TOOL_USAGE.  `flag` is named in the message.
  */
 int tool_text_open(const char *command, const char *flag, const char *path,
                    tool_text *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The two passes of `attend stats`, and the memory for what they tell: O(n) of it. */
+/* The two passes of `attend stats`, and O(n) memory for their results. */
 #include "stats_tool.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 
 _Static_assert((int)STATS_OUTPUTS_MAX <= (int)IO_MAX_OUTPUTS, "one set holds them all");
 
-/* For writing (b, h, l, d), less the axes that `drop` tells, under a name. */
+/* A tensor (b, h, l, d) to be written under a name, without axis `drop`. */
 struct entry {
     const char *name;
     enum io_dtype dtype;

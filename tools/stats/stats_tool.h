@@ -41,7 +41,7 @@ struct stats_result {
     /* Of the second pass: f32, f64 for f64 inputs. */
     attend_tensor column_mass, column_max, column_last, map, zoom;
     int64_t map_block;
-    void *output; /* O, which nobody asked for */
+    void *output; /* O, which is computed but not shown */
 };
 
 /*

@@ -289,7 +289,7 @@ int tool_read_int64(const char *command, const struct tool_flag *flag)
 
 int tool_read_int(const char *command, const struct tool_flag *flag)
 {
-    int64_t value;
+    int64_t value = 0;
     const int status = tool_parse_int(command, flag->name, flag->value, (int64_t)flag->lo,
                                       (int64_t)flag->hi, &value);
 

@@ -227,10 +227,9 @@ int check_try(struct check_run *run, struct check_set *set, attend_context *ctx,
     return 0;
 }
 
-void check_all(struct check_run *run, const struct check_problem *p)
+void check_against(struct check_run *run, const struct check_problem *p,
+                   const struct check_expect *expect)
 {
-    struct check_expect expect = check_dense(p);
-
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
         struct check_outputs got;
@@ -238,10 +237,17 @@ void check_all(struct check_run *run, const struct check_problem *p)
         if (!check_try(run, set, set->ctx, p, &got))
             continue;
         const double ratio =
-            check_compare(p, &expect, set->model, &got, where, sizeof where);
+            check_compare(p, expect, set->model, &got, where, sizeof where);
         check_note(set, ratio, p, where);
         check_outputs_free(&got);
     }
+}
+
+void check_all(struct check_run *run, const struct check_problem *p)
+{
+    struct check_expect expect = check_dense(p);
+
+    check_against(run, p, &expect);
     check_expect_free(&expect);
 }
 

@@ -102,7 +102,9 @@ void check_note(struct check_set *set, double ratio, const struct check_problem 
 /* Run and note a failed call; 0 if it failed. */
 int check_try(struct check_run *run, struct check_set *set, attend_context *ctx,
               const struct check_problem *p, struct check_outputs *outputs);
-/* Run on all sets and compare with the dense evaluation. */
+/* Run on all sets and compare with what is expected, or with the dense evaluation. */
+void check_against(struct check_run *run, const struct check_problem *p,
+                   const struct check_expect *expect);
 void check_all(struct check_run *run, const struct check_problem *p);
 void check_tick(const struct check_run *run);
 

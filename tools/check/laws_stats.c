@@ -38,21 +38,7 @@ void check_law_unmoved(struct check_run *run)
         check_drop_stats(&plain);
         if (n % 2)
             ask_all(&p, &random);
-        for (int s = 0; s < run->count; s++) {
-            struct check_set *const set = &run->sets[s];
-            struct check_outputs with, without;
-            char where[256] = "";
-            if (!check_try(run, set, set->ctx, &p, &with))
-                continue;
-            if (check_try(run, set, set->ctx, &plain, &without)) {
-                check_note(set,
-                           check_same_outputs(&p, &with, &plain, &without, NULL, where,
-                                              sizeof where),
-                           &p, where);
-                check_outputs_free(&without);
-            }
-            check_outputs_free(&with);
-        }
+        check_compare_bits(run, &p, &plain, NULL);
         check_problem_free(&plain);
         check_problem_free(&p);
     }
@@ -202,8 +188,8 @@ static void split_keys(struct split *split, const struct check_problem *p,
         split->expect[t] = check_dense(&split->problem[t]);
 }
 
-static void join_on_set(struct check_run *run, struct check_set *set, struct split *split,
-                        struct check_random *random)
+static void merge_on_set(struct check_run *run, struct check_set *set,
+                         struct split *split, struct check_random *random)
 {
     const struct check_problem *const p = &split->problem[0];
     /* Without a causal rule the first key of a part is again at position 0. */
@@ -252,7 +238,7 @@ void check_law_stats_merge(struct check_run *run)
         memcpy(p.stats.column, merged, sizeof merged);
         split_keys(&split, &p, &random);
         for (int s = 0; s < run->count; s++)
-            join_on_set(run, &run->sets[s], &split, &random);
+            merge_on_set(run, &run->sets[s], &split, &random);
         for (int t = 0; t <= split.parts; t++) {
             check_expect_free(&split.expect[t]);
             check_problem_free(&split.problem[t]);

@@ -74,24 +74,24 @@ static int compute(const void *user, struct inputs *inputs, attend_context *ctx,
                    struct progress_line *line)
 {
     const struct run_args *const args = user;
-    struct io_output outputs[RUN_OUTPUTS];
     attend_error err;
 
     int failed = run_check_weights(args, inputs);
     if (failed)
         return failed;
-    const int count = run_outputs(args, inputs, outputs);
-    if (outputs[0].dtype == IO_BF16 && !strstr(args->output[RUN_OUT], ".safetensors:"))
+    struct run_outputs outputs = run_list_outputs(args, inputs);
+    if (outputs.output[0].dtype == IO_BF16 &&
+        !strstr(args->output[RUN_OUT], ".safetensors:"))
         return tool_fail(
             "run", TOOL_USAGE,
             "--out: %s: .npy cannot hold bf16: add --out-dtype f32 or write to "
             "FILE.safetensors:NAME",
             args->output[RUN_OUT]);
-    failed = output_files_prepare("run", outputs, count);
+    failed = output_files_prepare("run", outputs.output, outputs.count);
     if (failed)
         return failed;
     inputs->io.force_weights = args->is_forced;
-    run_set_outputs(args, inputs, outputs);
+    run_set_outputs(inputs, &outputs);
 
     const double start = tool_seconds();
     progress_line_start(line, "attend run", NULL);
@@ -100,7 +100,7 @@ static int compute(const void *user, struct inputs *inputs, attend_context *ctx,
     const double seconds = tool_seconds() - start;
     /* Files get their names last: a report that cannot be written leaves none. */
     failed = status ? tool_fail("run", tool_status(status), "%s", err.message)
-                    : run_report(args, inputs, outputs, ctx, seconds);
+                    : run_report(args, inputs, &outputs, ctx, seconds);
     if (failed)
         output_files_abort();
     return failed ? failed : output_files_commit("run");

@@ -24,27 +24,6 @@ static enum io_dtype to_io(attend_dtype dtype)
     __builtin_unreachable(); /* inputs are of one of these */
 }
 
-/*
- * An output as the problem sees it, (b, h, l, d), and its axes in the order of
- * the file: `out` has the layout of q, LSE and weights are (b, hq, nq[, nk]).
- */
-static attend_tensor describe(const struct run_args *args, const struct inputs *p,
-                              enum run_output which, int order[4])
-{
-    const attend_dtype dtype = p->io.q.dtype;
-    const attend_dtype exact = dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
-    const int64_t last[RUN_OUTPUTS] = {p->io.v.size[3], 1, p->io.k.size[2]};
-    const int is_blhd = which == RUN_OUT && args->inputs.is_blhd;
-
-    order[0] = 0;
-    order[1] = is_blhd ? 2 : 1;
-    order[2] = is_blhd ? 1 : 2;
-    order[3] = 3;
-    return (attend_tensor){
-        .dtype = which != RUN_OUT ? exact : (args->out_is_f32 ? ATTEND_F32 : dtype),
-        .size = {p->io.q.size[0], p->io.q.size[1], p->io.q.size[2], last[which]}};
-}
-
 /* Refused here as well as in the library, before a file of that size is made. */
 int run_check_weights(const struct run_args *args, const struct inputs *p)
 {
@@ -65,72 +44,78 @@ int run_check_weights(const struct run_args *args, const struct inputs *p)
                      ATTEND_WEIGHTS_MAX);
 }
 
-int run_outputs(const struct run_args *args, const struct inputs *p,
-                struct io_output outputs[RUN_OUTPUTS])
+/*
+ * `out` has the layout of q, LSE and weights are (b, hq, nq[, nk]).  Input without b, or
+ * without b and h, gives outputs without them.
+ */
+static void add_output(const struct run_args *args, const struct inputs *p,
+                       enum run_output which, struct run_outputs *outputs)
 {
-    int count = 0;
+    const int is_blhd = which == RUN_OUT && args->inputs.is_blhd;
+    const int order[4] = {0, is_blhd ? 2 : 1, is_blhd ? 1 : 2, 3};
+    const int64_t last[RUN_OUTPUTS] = {p->io.v.size[3], 1, p->io.k.size[2]};
+    const attend_dtype dtype = p->io.q.dtype;
+    attend_tensor *const t = &outputs->tensor[outputs->count];
+    struct io_output *const output = &outputs->output[outputs->count];
+    int64_t stride = 1;
 
-    for (int x = 0; x < RUN_OUTPUTS; x++) {
-        int order[4];
-        const attend_tensor t = describe(args, p, (enum run_output)x, order);
-        struct io_output *const output = &outputs[count];
-
-        if (!args->output[x])
-            continue;
-        *output = (struct io_output){.spec = args->output[x], .dtype = to_io(t.dtype)};
-        /* Input without b, or without b and h, gives outputs without them. */
-        for (int a = 0; a < (x == RUN_LSE ? 3 : 4); a++)
-            if (order[a] >= 4 - p->rank)
-                output->size[output->ndim++] = t.size[order[a]];
-        count++;
+    outputs->which[outputs->count++] = which;
+    t->dtype = which == RUN_OUT && !args->out_is_f32     ? dtype
+               : which != RUN_OUT && dtype == ATTEND_F64 ? ATTEND_F64
+                                                         : ATTEND_F32;
+    for (int a = 0; a < 4; a++)
+        t->size[a] = a < 3 ? p->io.q.size[a] : last[which];
+    for (int a = 3; a >= 0; a--) {
+        t->stride[order[a]] = stride;
+        stride *= t->size[order[a]] > 0 ? t->size[order[a]] : 1;
     }
-    return count;
+    *output = (struct io_output){.spec = args->output[which], .dtype = to_io(t->dtype)};
+    for (int a = 0; a < (which == RUN_LSE ? 3 : 4); a++)
+        if (order[a] >= 4 - p->rank)
+            output->size[output->ndim++] = t->size[order[a]];
 }
 
-void run_set_outputs(const struct run_args *args, struct inputs *p,
-                     const struct io_output outputs[RUN_OUTPUTS])
+struct run_outputs run_list_outputs(const struct run_args *args, const struct inputs *p)
+{
+    struct run_outputs outputs = {.count = 0};
+
+    for (int x = 0; x < RUN_OUTPUTS; x++)
+        if (args->output[x])
+            add_output(args, p, (enum run_output)x, &outputs);
+    return outputs;
+}
+
+void run_set_outputs(struct inputs *p, const struct run_outputs *outputs)
 {
     attend_tensor *const targets[RUN_OUTPUTS] = {&p->io.out, &p->io.lse, &p->io.weights};
-    int count = 0;
 
-    for (int x = 0; x < RUN_OUTPUTS; x++) {
-        if (!args->output[x])
-            continue;
-        int order[4];
-        attend_tensor *const t = targets[x];
-        int64_t stride = 1;
-        *t = describe(args, p, (enum run_output)x, order);
-        for (int a = 3; a >= 0; a--) {
-            t->stride[order[a]] = stride;
-            stride *= t->size[order[a]] > 0 ? t->size[order[a]] : 1;
-        }
-        t->data = outputs[count++].data;
+    for (int x = 0; x < outputs->count; x++) {
+        *targets[outputs->which[x]] = outputs->tensor[x];
+        targets[outputs->which[x]]->data = outputs->output[x].data;
     }
 }
 
 static int report_json(const struct run_args *args, const struct inputs *p,
-                       const struct io_output *outputs, const attend_context *ctx,
+                       const struct run_outputs *outputs, const attend_context *ctx,
                        double seconds)
 {
     const attend_io *const io = &p->io;
     json_t *const inputs = json_object(), *const written = json_array();
-    int count = 0;
 
     for (int i = 0; i < INPUTS; i++)
         if (args->inputs.file[i])
             json_object_set_new(inputs, input_name[i],
                                 tool_json_string(args->inputs.file[i]));
-    for (int x = 0; x < RUN_OUTPUTS; x++) {
-        if (!args->output[x])
-            continue;
-        const struct io_output *const output = &outputs[count++];
+    for (int x = 0; x < outputs->count; x++) {
+        const struct io_output *const output = &outputs->output[x];
         json_t *const shape = json_array();
         for (int a = 0; a < output->ndim; a++)
             json_array_append_new(shape, json_integer(output->size[a]));
-        json_array_append_new(
-            written, json_pack("{s:s, s:o, s:s, s:o}", "name", run_output_name[x], "file",
-                               tool_json_string(output->spec), "dtype",
-                               input_dtype_name(output->dtype), "shape", shape));
+        json_array_append_new(written,
+                              json_pack("{s:s, s:o, s:s, s:o}", "name",
+                                        run_output_name[outputs->which[x]], "file",
+                                        tool_json_string(output->spec), "dtype",
+                                        input_dtype_name(output->dtype), "shape", shape));
     }
     json_t *const shape =
         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "nb", (json_int_t)io->q.size[0],
@@ -145,15 +130,13 @@ static int report_json(const struct run_args *args, const struct inputs *p,
 }
 
 int run_report(const struct run_args *args, const struct inputs *p,
-               const struct io_output *outputs, const attend_context *ctx, double seconds)
+               const struct run_outputs *outputs, const attend_context *ctx,
+               double seconds)
 {
     if (args->wants_json)
         return report_json(args, p, outputs, ctx, seconds);
-    int count = 0;
-    for (int x = 0; x < RUN_OUTPUTS; x++) {
-        if (!args->output[x])
-            continue;
-        const struct io_output *const output = &outputs[count++];
+    for (int x = 0; x < outputs->count; x++) {
+        const struct io_output *const output = &outputs->output[x];
         printf("%s: %s %s; ", output->spec, shape_text(output->size, output->ndim).text,
                input_dtype_name(output->dtype));
     }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* In the order of the tensors in --out. */
+/* In the order of the tensors in --out, those of a printed row first. */
 static const attend_stat always[] = {
     ATTEND_STAT_KEYS,       ATTEND_STAT_MAX,          ATTEND_STAT_LSE,
     ATTEND_STAT_ENTROPY,    ATTEND_STAT_KEYS_EFF,     ATTEND_STAT_N_EFF,
@@ -121,11 +121,9 @@ static int first_pass(const struct inputs *inputs, attend_context *ctx,
 static attend_view lse_of(const struct stats_result *r)
 {
     const attend_tensor *const rows = &r->rows.rows;
-    int column = 0;
 
-    while (r->column[column] != ATTEND_STAT_LSE)
-        column++;
-    return (attend_view){.data = (const double *)rows->data + column * rows->stride[3],
+    return (attend_view){.data = (const double *)rows->data +
+                                 STATS_COLUMN_LSE * rows->stride[3],
                          .dtype = ATTEND_F64,
                          .size = {r->nb, r->hq, r->nq, 1},
                          .stride = {rows->stride[0], rows->stride[1], 1, 1}};
@@ -211,13 +209,4 @@ double stats_element(const attend_tensor *t, int64_t b, int64_t h, int64_t l, in
 
     return t->dtype == ATTEND_F64 ? ((const double *)t->data)[at]
                                   : (double)((const float *)t->data)[at];
-}
-
-double stats_row_value(const struct stats_result *r, attend_stat stat, int64_t b,
-                       int64_t h, int64_t i)
-{
-    for (int c = 0; c < r->columns; c++)
-        if (r->column[c] == stat)
-            return stats_element(&r->rows.rows, b, h, i, c);
-    return NAN;
 }

@@ -8,9 +8,9 @@
 static double add_row(const struct stats_result *r, int64_t b, int64_t h, int64_t i,
                       double sum[ATTEND_STAT_COUNT])
 {
-    const double keys = stats_row_value(r, ATTEND_STAT_KEYS, b, h, i);
+    const double keys = stats_element(&r->rows.rows, b, h, i, STATS_COLUMN_KEYS);
 
-    if (!(keys >= 1) || isnan(stats_row_value(r, ATTEND_STAT_MAX, b, h, i)))
+    if (!(keys >= 1) || isnan(stats_element(&r->rows.rows, b, h, i, STATS_COLUMN_MAX)))
         return 0;
     for (int c = 0; c < r->columns; c++)
         if (r->column[c] != ATTEND_STAT_MARGIN || keys >= 2)

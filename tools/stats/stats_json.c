@@ -22,18 +22,12 @@ static json_t *top_of_row(const struct stats_args *args, const struct stats_resu
 static json_t *row(const struct stats_args *args, const struct stats_result *r, int64_t b,
                    int64_t h, int64_t i)
 {
-    static const attend_stat shown[] = {
-        ATTEND_STAT_MAX,         ATTEND_STAT_LSE,      ATTEND_STAT_ENTROPY,
-        ATTEND_STAT_KEYS_EFF,    ATTEND_STAT_N_EFF,    ATTEND_STAT_TOP_WEIGHT,
-        ATTEND_STAT_MARGIN,      ATTEND_STAT_SINK1,    ATTEND_STAT_SINK4,
-        ATTEND_STAT_SELF,        ATTEND_STAT_PREVIOUS, ATTEND_STAT_DISTANCE,
-        ATTEND_STAT_LOG_DISTANCE};
     json_t *const object = json_pack("{s:I, s:I, s:I}", "b", (json_int_t)b, "h",
                                      (json_int_t)h, "i", (json_int_t)i);
 
-    for (size_t x = 0; x < sizeof shown / sizeof shown[0]; x++)
-        json_object_set_new(object, attend_stat_name(shown[x]),
-                            tool_json_real(stats_row_value(r, shown[x], b, h, i)));
+    for (int c = 1; c < STATS_ROW_COLUMNS; c++)
+        json_object_set_new(object, attend_stat_name(r->column[c]),
+                            tool_json_real(stats_element(&r->rows.rows, b, h, i, c)));
     if (args->top)
         json_object_set_new(object, "top", top_of_row(args, r, b, h, i));
     return object;

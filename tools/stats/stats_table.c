@@ -55,17 +55,11 @@ static void print_heads(const struct stats_args *args, const struct stats_result
 static void print_row(const struct stats_args *args, const struct stats_result *r,
                       int64_t b, int64_t h, int64_t i)
 {
-    static const attend_stat shown[] = {
-        ATTEND_STAT_KEYS,       ATTEND_STAT_MAX,         ATTEND_STAT_LSE,
-        ATTEND_STAT_ENTROPY,    ATTEND_STAT_KEYS_EFF,    ATTEND_STAT_N_EFF,
-        ATTEND_STAT_TOP_WEIGHT, ATTEND_STAT_MARGIN,      ATTEND_STAT_SINK1,
-        ATTEND_STAT_SINK4,      ATTEND_STAT_SELF,        ATTEND_STAT_PREVIOUS,
-        ATTEND_STAT_DISTANCE,   ATTEND_STAT_LOG_DISTANCE};
     const int64_t at = (b * r->hq + h) * r->nq + i;
 
     printf("%3" PRId64 " %3" PRId64 " %6" PRId64, b, h, i);
-    for (size_t x = 0; x < sizeof shown / sizeof shown[0]; x++)
-        print_number(stats_row_value(r, shown[x], b, h, i));
+    for (int c = 0; c < STATS_ROW_COLUMNS; c++)
+        print_number(stats_element(&r->rows.rows, b, h, i, c));
     for (int x = 0; x < args->top; x++) {
         const int64_t key = r->rows.top_keys[at * ATTEND_TOP_MAX + x];
 

@@ -31,6 +31,9 @@ int stats_args_read(int argc, char **argv, struct stats_args *args, const char *
 /* The same for what must fit the problem. */
 int stats_args_check(const struct stats_args *args, const struct inputs *inputs);
 
+/* The first columns; these are printed of a row. */
+enum { STATS_COLUMN_KEYS, STATS_COLUMN_MAX, STATS_COLUMN_LSE, STATS_ROW_COLUMNS = 14 };
+
 /* What was computed.  Tensors without data were not wanted. */
 struct stats_result {
     int64_t nb, hq, nq, nk;
@@ -55,9 +58,6 @@ int stats_compute(const struct stats_args *args, const struct inputs *inputs,
                   struct stats_result *result);
 void stats_result_free(struct stats_result *result);
 
-/* A statistic of row i, NaN if it is not among the columns. */
-double stats_row_value(const struct stats_result *result, attend_stat stat, int64_t b,
-                       int64_t h, int64_t i);
 /* Element (b, h, l, d) of an f32 or f64 tensor. */
 double stats_element(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l,
                      int64_t d);

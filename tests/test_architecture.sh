@@ -29,7 +29,8 @@ includes() {
             sees["src/core"] = "attend base core"
             sees["src/ref"] = "attend base core ref cpu"
             sees["src/cpu"] = "attend base core cpu"
-            sees["src"] = "attend base core ref cpu"
+            sees["src"] = "attend base core ref cpu testing"
+            sees["src/testing"] = "attend"
             sees["src/io"] = "attend io"
             sees["src/lab"] = "attend lab"
             sees["tools"] = "attend shared"
@@ -37,7 +38,7 @@ includes() {
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend lab shared"
             sees["tools/design"] = "attend io lab shared"
-            sees["tools/check"] = "attend check shared"
+            sees["tools/check"] = "attend check shared testing"
             sees["tools/bench"] = "attend bench check lab shared"
             sees["examples"] = "attend"
             sees["bench"] = "attend lab bench shared"
@@ -86,16 +87,23 @@ licence_lines() {
 
 unsafe_flags() {
     (cd "$1" && grep -nE -e '-(ffast-math|Ofast|ffinite-math-only|march=native)' CMakeLists.txt \
-        CMakePresets.json Makefile src/cpu/isa.list)
+        CMakePresets.json Makefile src/cpu/isa/isa.list)
 }
 
-# The build's list and the code's list name the same kernel sets.
+# The build's list, the code's list and the files name the same kernel sets.
 kernel_lists() {
-    sed -nE 's/^([a-z][a-z0-9]*) .*/\1/p' "$1/src/cpu/isa.list" | sort >"$tmp/list.build"
-    sed -nE 's/^CPU_KERNELS\(([a-z0-9]+)\).*/\1/p' "$1/src/cpu/cpu_kernels.inc" | sort >"$tmp/list.code"
-    (cd "$1/src/cpu" && ls kernels_*.c) | sed 's/kernels_\(.*\)\.c/\1/' | sort >"$tmp/list.files"
+    sed -nE 's/^([a-z][a-z0-9]*) .*/\1/p' "$1/src/cpu/isa/isa.list" | sort >"$tmp/list.build"
+    sed -nE 's/^SET_[A-Z0-9_]+\(([a-z0-9]+).*/\1/p' "$1/src/cpu/dispatch/kernel_sets.c" | sort >"$tmp/list.code"
+    awk '/^[a-z]/ { n = split($3, e, ","); for (i = 1; i <= n; i++) print $1 "_" e[i] ".c" }' \
+        "$1/src/cpu/isa/isa.list" | sort >"$tmp/list.wanted"
+    (cd "$1/src/cpu/isa" && ls -- *.c) | sort >"$tmp/list.files"
     diff "$tmp/list.build" "$tmp/list.code"
-    diff "$tmp/list.build" "$tmp/list.files"
+    diff "$tmp/list.wanted" "$tmp/list.files"
+}
+
+# A function whose name a macro makes is one that grep and ctags do not find.
+pasted_names() {
+    (cd "$1" && grep -rnE '^[[:space:]]*static [A-Za-z0-9_ *]*(\b[A-Z]+\([a-z0-9_]+\) *\(|##)' src/cpu)
 }
 
 archive_names() { nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^attendi?_/ { print $3 }'; }
@@ -103,7 +111,8 @@ archive_names() { nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^attendi?_/
 # What the shared library exports, and what the header declares.
 exports() {
     nm -D --defined-only "$1" | awk '{ print $NF }' | sort >"$tmp/exported"
-    grep -A1 '^ATTEND_API' "$2" | grep -vE '^ *(\*|/\*)' | grep -oE '\battend_[a-z0-9_]+\(' | tr -d '(' | sort >"$tmp/declared"
+    shift
+    cat "$@" | grep -A1 '^ATTEND_API' | grep -vE '^ *(\*|/\*)' | grep -oE '\battend_[a-z0-9_]+\(' | tr -d '(' | sort >"$tmp/declared"
     diff "$tmp/exported" "$tmp/declared"
 }
 
@@ -116,11 +125,11 @@ too_big() {
 # compiles_alone COMPILER STANDARD LANGUAGE HEADER: alone, and twice.
 compiles_alone() {
     printf '#include "%s"\n#include "%s"\n' "$4" "$4" >"$tmp/alone.txt"
-    "$1" "-std=$2" -x "$3" -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only "$tmp/alone.txt"
+    "$1" "-std=$2" -x "$3" -I "$root/include" -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only "$tmp/alone.txt"
 }
 
 bad=$tmp/bad
-mkdir -p "$bad/src/base" "$bad/src/cpu" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
+mkdir -p "$bad/src/base" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
 printf '#include "core/problem.h"\n' >"$bad/src/base/a.c"
 printf '#include "base/error.h"\n#include "absent.h"\n' >"$bad/tools/b.c"
 printf '#include "../cpu/x.h"\n' >"$bad/src/core/a.c"
@@ -128,9 +137,10 @@ printf '#include <attend/attend.h>\n#include <core/problem.h>\n' >"$bad/examples
 printf 'inline int f(void) { return 1; }\n' >"$bad/include/f.h"
 printf '/* TO%s: later */\n' DO >"$bad/tools/todo.c"
 printf 'set(x -ffast-math)\n' >"$bad/CMakeLists.txt"
-printf 'scalar any\navx2 x86_64 -mavx2\n' >"$bad/src/cpu/isa.list"
-printf 'CPU_KERNELS(scalar)\n' >"$bad/src/cpu/cpu_kernels.inc"
-touch "$bad/src/cpu/kernels_scalar.c" "$bad/src/cpu/kernels_avx2.c"
+printf 'scalar any f32\navx2 x86_64 f32,f64 -mavx2\n' >"$bad/src/cpu/isa/isa.list"
+printf 'SET_F32_F64(scalar, 0)\n' >"$bad/src/cpu/dispatch/kernel_sets.c"
+touch "$bad/src/cpu/isa/scalar_f32.c" "$bad/src/cpu/isa/avx2_f32.c"
+printf 'static void N(sum_rows)(int rows)\n' >"$bad/src/cpu/pasted.h"
 printf 'int foreign(void);\nint foreign(void) { return 1; }\n' >"$bad/foreign.c"
 cc -shared -fPIC -o "$bad/libbad.so" "$bad/foreign.c" && cc -c -o "$bad/bad.o" "$bad/foreign.c" &&
     ar rc "$bad/libbad.a" "$bad/bad.o"
@@ -157,11 +167,14 @@ silent "no flag that changes arithmetic" unsafe_flags "$root"
 caught "-ffast-math" 'CMakeLists.txt:1' unsafe_flags "$bad"
 silent "kernel sets are in every list" kernel_lists "$root"
 caught "a kernel set that code does not list" '^< avx2' kernel_lists "$bad"
+caught "an element type without a file" '^< avx2_f64.c' kernel_lists "$bad"
+silent "every kernel function has its name in the source" pasted_names "$root"
+caught "a name that a macro makes" 'src/cpu/pasted.h:1' pasted_names "$bad"
 
 silent "archive: every global name is ours" archive_names "$build/libattend.a"
 caught "a foreign name in an archive" '^foreign$' archive_names "$bad/libbad.a"
 silent "shared library: exports are what the header declares" \
-    exports "$build/libattend.so" "$root/include/attend/attend.h"
+    exports "$build/libattend.so" "$root/include/attend/attend.h" "$root/include/attend/stats.h"
 caught "a foreign export" '^< foreign$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 caught "a missing export" '^> attend_forward$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 silent "shared library: below 1 MB" too_big "$build/libattend.so"

@@ -3,6 +3,7 @@
 #ifndef TOOLS_STATS_TOOL_H
 #define TOOLS_STATS_TOOL_H
 
+#include <attend/stats.h>
 #include <stdio.h>
 
 #include "shared/inputs.h"

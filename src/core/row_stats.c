@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/row_stats.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "base/error.h"
+#include "core/problem.h"
+#include "core/published.h"
+#include "core/tensor.h"
+
+static const struct {
+    const char *name;
+    unsigned needs;
+} known[ATTEND_STAT_COUNT] = {
+    [ATTEND_STAT_KEYS] = {"keys", STATS_RAW},
+    [ATTEND_STAT_MAX] = {"max", 0},
+    [ATTEND_STAT_LSE] = {"lse", 0},
+    [ATTEND_STAT_TOP_WEIGHT] = {"top_weight", 0},
+    [ATTEND_STAT_ENTROPY] = {"entropy", 0},
+    [ATTEND_STAT_KEYS_EFF] = {"keys_eff", 0},
+    [ATTEND_STAT_N_EFF] = {"n_eff", 0},
+    [ATTEND_STAT_SCORE_VARIANCE] = {"score_variance", STATS_SPREAD2},
+    [ATTEND_STAT_RAW_MEAN] = {"raw_mean", STATS_RAW},
+    [ATTEND_STAT_RAW_VARIANCE] = {"raw_variance", STATS_RAW},
+    [ATTEND_STAT_MARGIN] = {"margin", STATS_TOP},
+    [ATTEND_STAT_SINK1] = {"sink1", STATS_SINK},
+    [ATTEND_STAT_SINK4] = {"sink4", STATS_SINK},
+    [ATTEND_STAT_SELF] = {"self", STATS_NEAR},
+    [ATTEND_STAT_PREVIOUS] = {"previous", STATS_NEAR},
+    [ATTEND_STAT_SECOND_PREVIOUS] = {"second_previous", STATS_NEAR},
+    [ATTEND_STAT_DISTANCE] = {"distance", STATS_DISTANCE},
+    [ATTEND_STAT_LOG_DISTANCE] = {"log_distance", STATS_LOG_DISTANCE},
+    [ATTEND_STAT_VALUE_NORM] = {"value_norm", STATS_NORM},
+    [ATTEND_STAT_CANCELLATION] = {"cancellation", STATS_NORM},
+    [ATTEND_STAT_KEY_NOISE] = {"key_noise", STATS_KEY_NOISE},
+    [ATTEND_STAT_MAGNITUDE_NOISE] = {"magnitude_noise", STATS_MAGNITUDE_NOISE},
+};
+
+static const unsigned summary_needs = STATS_RAW | STATS_TOP | STATS_SINK;
+
+const char *attend_stat_name(attend_stat stat)
+{
+    return (int)stat >= 0 && stat < ATTEND_STAT_COUNT ? known[stat].name : "unknown";
+}
+
+/* A tensor of the request: (nb, hq, nq, n) with n in 1 .. most. */
+static attend_status check_tensor(const struct problem *p, const char *name,
+                                  const attend_tensor *t, int64_t most, attend_error *err)
+{
+    const int64_t size[4] = {p->nb, p->hq, p->nq, t->size[3]};
+    const attend_status status = attendi_tensor_check(name, t, size, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    if (t->size[3] < 1 || t->size[3] > most)
+        return attendi_fail(err, ATTEND_EINVAL, "%s.size[3] (%lld) is outside 1..%lld",
+                            name, LL(t->size[3]), LL(most));
+    if (t->dtype != ATTEND_F32 && t->dtype != ATTEND_F64)
+        return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be f32 or f64", name,
+                            attend_dtype_name(t->dtype));
+    return ATTEND_OK;
+}
+
+static attend_status take_columns(struct problem *p, const attend_stats *request,
+                                  attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    const attend_status status =
+        check_tensor(p, "stats.rows", &request->rows, ATTEND_STAT_COUNT, err);
+    if (status != ATTEND_OK)
+        return status;
+    if (!request->columns)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.columns is NULL");
+    s->rows = request->rows;
+    s->columns = (int)request->rows.size[3];
+    for (int c = 0; c < s->columns; c++) {
+        const attend_stat stat = request->columns[c];
+
+        if ((int)stat < 0 || stat >= ATTEND_STAT_COUNT)
+            return attendi_fail(err, ATTEND_EINVAL,
+                                "stats.columns[%d] (%d) is not a statistic", c,
+                                (int)stat);
+        if (s->wanted >> stat & 1)
+            return attendi_fail(err, ATTEND_EINVAL, "stats.columns[%d] (%s) is repeated",
+                                c, known[stat].name);
+        s->wanted |= 1u << stat;
+        s->column[c] = stat;
+        s->needs |= known[stat].needs | STATS_ROWS;
+        s->ln_count = stat == ATTEND_STAT_LOG_DISTANCE ? p->nq + p->nk : s->ln_count;
+        s->top = stat == ATTEND_STAT_MARGIN ? 2 : s->top;
+    }
+    return ATTEND_OK;
+}
+
+static attend_status take_top(struct problem *p, const attend_stats *request,
+                              attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    const attend_status status =
+        check_tensor(p, "stats.top_weights", &request->top_weights, ATTEND_TOP_MAX, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    s->top_weights = request->top_weights;
+    s->top_keys = request->top_keys;
+    s->named = (int)request->top_weights.size[3];
+    s->top = s->named > s->top ? s->named : s->top;
+    s->needs |= STATS_TOP | STATS_ROWS;
+    return ATTEND_OK;
+}
+
+static attend_status take_distances(struct problem *p, const attend_stats *request,
+                                    attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    const attend_status status =
+        check_tensor(p, "stats.distances", &request->distances, STATS_BINS_MAX, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    s->distances = request->distances;
+    s->bins = (int)request->distances.size[3];
+    s->needs |= STATS_BINS | STATS_ROWS;
+    return ATTEND_OK;
+}
+
+static attend_status take_classes(struct problem *p, const attend_stats *request,
+                                  attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    const attend_status status =
+        check_tensor(p, "stats.class_mass", &request->class_mass, STATS_BINS_MAX, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    if (!request->classes && p->nb > 0 && p->nk > 0)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.classes is NULL");
+    int64_t keys;
+    if (__builtin_mul_overflow(p->nb, p->nk, &keys) ||
+        count_bytes(keys, sizeof *request->classes) == SIZE_MAX)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.classes of (%lld, %lld) leaves the address space",
+                            LL(p->nb), LL(p->nk));
+    s->class_mass = request->class_mass;
+    s->classes = request->classes;
+    s->class_count = (int)request->class_mass.size[3];
+    s->needs |= STATS_CLASSES | STATS_ROWS;
+    return ATTEND_OK;
+}
+
+/* The sums that a pass leaves, once all else is known. */
+static attend_status take_raw(struct problem *p, const attend_stats *request,
+                              attend_error *err)
+{
+    struct stats *const s = &p->stats;
+    const unsigned of_values = STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE;
+
+    s->sums =
+        (struct sums_layout){.top = s->top,
+                             .bins = s->bins,
+                             .class_count = s->class_count,
+                             .columns = s->needs & of_values ? (int)p->dv : 0,
+                             .key_noise = (s->needs & STATS_KEY_NOISE) != 0,
+                             .magnitude_noise = (s->needs & STATS_MAGNITUDE_NOISE) != 0};
+    s->sums_length = s->needs ? attendi_sums_length(&s->sums) : 0;
+    if (!request->raw.data)
+        return ATTEND_OK;
+    const int64_t size[4] = {p->nb, p->hq, p->nq, s->sums_length};
+    const attend_status status =
+        attendi_tensor_check("stats.raw", &request->raw, size, err);
+    if (status != ATTEND_OK)
+        return status;
+    if (request->raw.dtype != ATTEND_F64)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.raw.dtype (%s) must be f64",
+                            attend_dtype_name(request->raw.dtype));
+    s->raw = request->raw;
+    return ATTEND_OK;
+}
+
+/* Where the summaries go, by the size and the number that the caller's header knows. */
+static attend_status take_summaries(struct problem *p, const attend_stats *request,
+                                    attend_error *err)
+{
+    const int64_t stride =
+        request->summary_stride ? request->summary_stride : SUMMARY_BYTES_0_1;
+    const int64_t kinds =
+        request->summary_kinds ? request->summary_kinds : SUMMARY_KINDS_0_1;
+
+    if (stride < SUMMARY_BYTES_0_1 || stride % 8 != 0)
+        return attendi_fail(
+            err, ATTEND_EINVAL,
+            "stats.summary_stride (%lld) is not a multiple of 8 from %d on", LL(stride),
+            SUMMARY_BYTES_0_1);
+    if (kinds < 1)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.summary_kinds (%lld) is below 1",
+                            LL(kinds));
+    if (kinds > ATTEND_SUMMARY_COUNT)
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "stats.summary_kinds (%lld) is above %d, all that this "
+                            "library (%s) knows",
+                            LL(kinds), ATTEND_SUMMARY_COUNT, attend_version());
+    p->stats.summaries = request->summaries;
+    p->stats.summary_stride = stride;
+    p->stats.summary_kinds = (int)kinds;
+    p->stats.top = (int)max_i64(p->stats.top, 2);
+    p->stats.needs |= summary_needs | STATS_ROWS;
+    return ATTEND_OK;
+}
+
+attend_status attendi_stats_init(struct problem *p, const attend_stats *given,
+                                 attend_error *err)
+{
+    attend_stats own;
+    const attend_stats *const request = &own;
+
+    p->stats = (struct stats){0};
+    if (!given)
+        return ATTEND_OK;
+    attend_status status = attendi_stats_request_read(given, &own, err);
+    if (status == ATTEND_OK && request->rows.data)
+        status = take_columns(p, request, err);
+    if (status == ATTEND_OK && request->top_weights.data)
+        status = take_top(p, request, err);
+    else if (status == ATTEND_OK && request->top_keys)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.top_keys is set but stats.top_weights is not");
+    if (status == ATTEND_OK && request->distances.data)
+        status = take_distances(p, request, err);
+    if (status == ATTEND_OK && request->class_mass.data)
+        status = take_classes(p, request, err);
+    if (status == ATTEND_OK && request->summaries)
+        status = take_summaries(p, request, err);
+    if (status == ATTEND_OK)
+        status = take_raw(p, request, err);
+    if (status == ATTEND_OK && p->stats.top > 0 && p->nk > INT32_MAX)
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "stats: the largest scores of %lld (nk) keys cannot be named",
+                            LL(p->nk));
+    return status;
+}
+
+void attendi_stats_no_keys(struct row_stats *row)
+{
+    *row = (struct row_stats){0};
+    row->value[ATTEND_STAT_MAX] = row->value[ATTEND_STAT_LSE] = -INFINITY;
+    for (int x = 0; x < ATTEND_TOP_MAX; x++)
+        row->top_key[x] = -1;
+}
+
+void attendi_stats_not_numbers(struct row_stats *row, double keys)
+{
+    for (int x = 0; x < ATTEND_STAT_COUNT; x++)
+        row->value[x] = x == ATTEND_STAT_KEYS ? keys : NAN;
+    for (int x = 0; x < ATTEND_TOP_MAX; x++) {
+        row->top_weight[x] = NAN;
+        row->top_key[x] = -1;
+    }
+    for (int x = 0; x < STATS_BINS_MAX; x++)
+        row->bin[x] = row->class_mass[x] = NAN;
+}
+
+/* What asks for ln l, the logarithm that a row costs. */
+static const unsigned ln_wanted =
+    1u << ATTEND_STAT_LSE | 1u << ATTEND_STAT_ENTROPY | 1u << ATTEND_STAT_KEYS_EFF;
+
+/* Rounding aside, x lies between; NaN stays. */
+static double within(double x, double least, double most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+/* H = ln l - (sum (s - m) e) / l: two terms that are never negative. */
+static void read_spread(const struct stats *s, const double *sums, double l,
+                        double value[])
+{
+    const double mean = sums[ROW_SPREAD] / l;
+    const double ln_l = s->wanted & ln_wanted || s->digest ? log1p(sums[ROW_REST]) : 0;
+    const double entropy = ln_l - mean;
+
+    value[ATTEND_STAT_LSE] = sums[ROW_MAX] + ln_l;
+    value[ATTEND_STAT_ENTROPY] = entropy;
+    if (s->wanted & 1u << ATTEND_STAT_KEYS_EFF)
+        value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
+    value[ATTEND_STAT_SCORE_VARIANCE] =
+        within(sums[ROW_SPREAD2] / l - mean * mean, 0, INFINITY);
+}
+
+/* sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2, c = values / l. */
+static double read_noise(const struct stats *s, const double *sums, double l,
+                         double output2, int kind)
+{
+    const double *const noise = sums + attendi_sums_noise(&s->sums, kind);
+    const double *const values = sums + attendi_sums_values(&s->sums);
+    double inner = 0;
+
+    for (int c = 0; c < s->sums.columns; c++)
+        inner += values[c] / l * noise[2 + c];
+    return within(noise[0] - 2 * inner + output2 * noise[1], 0, INFINITY) / (l * l);
+}
+
+static void read_values(const struct problem *p, const double *sums, double l,
+                        double value[])
+{
+    const struct stats *const s = &p->stats;
+    const double *const values = sums + attendi_sums_values(&s->sums);
+    const double norm = sums[ROW_NORM] / l;
+    double output2 = 0;
+
+    for (int c = 0; c < s->sums.columns; c++)
+        output2 += values[c] / l * (values[c] / l);
+    value[ATTEND_STAT_VALUE_NORM] = norm;
+    value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : within(sqrt(output2) / norm, 0, 1);
+    if (s->sums.key_noise)
+        value[ATTEND_STAT_KEY_NOISE] =
+            sums[ROW_QUERY2] * read_noise(s, sums, l, output2, 0);
+    if (s->sums.magnitude_noise)
+        value[ATTEND_STAT_MAGNITUDE_NOISE] = read_noise(s, sums, l, output2, 1);
+}
+
+/* The largest scores as weights, and the margin. */
+static void read_top(const struct stats *s, const double *sums, double share,
+                     struct row_stats *row)
+{
+    const double *const top = sums + attendi_sums_top(&s->sums);
+
+    if (s->top >= 2)
+        row->value[ATTEND_STAT_MARGIN] = sums[ROW_MAX] - top[1];
+    for (int x = 0; x < s->named; x++) {
+        row->top_key[x] = (int64_t)top[s->top + x];
+        row->top_weight[x] = x == 0 ? share : exp(top[x] - sums[ROW_MAX]) * share;
+    }
+}
+
+void attendi_stats_read(const struct problem *p, const double *sums,
+                        struct row_stats *row)
+{
+    const struct stats *const s = &p->stats;
+    const double l = 1 + sums[ROW_REST], share = 1 / l;
+    const double *const bins = sums + attendi_sums_bins(&s->sums);
+    const double *const classes = sums + attendi_sums_classes(&s->sums);
+    double *const value = row->value;
+
+    value[ATTEND_STAT_KEYS] = sums[ROW_KEYS];
+    value[ATTEND_STAT_MAX] = sums[ROW_MAX];
+    value[ATTEND_STAT_TOP_WEIGHT] = share;
+    read_spread(s, sums, l, value);
+    value[ATTEND_STAT_N_EFF] = l * l / sums[ROW_SQUARES];
+    value[ATTEND_STAT_RAW_MEAN] = sums[ROW_RAW_MEAN];
+    value[ATTEND_STAT_RAW_VARIANCE] = sums[ROW_RAW_M2] / sums[ROW_KEYS];
+    read_top(s, sums, share, row);
+    value[ATTEND_STAT_SINK1] = sums[ROW_SINK1] * share;
+    value[ATTEND_STAT_SINK4] = sums[ROW_SINK4] * share;
+    for (int x = 0; x < SUMS_NEAR_KEYS; x++)
+        value[ATTEND_STAT_SELF + x] = sums[ROW_NEAR + x] * share;
+    value[ATTEND_STAT_DISTANCE] = sums[ROW_DISTANCE] * share;
+    value[ATTEND_STAT_LOG_DISTANCE] = sums[ROW_LOG_DISTANCE] * share;
+    if (s->needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
+        read_values(p, sums, l, value);
+    for (int x = 0; x < s->bins; x++)
+        row->bin[x] = bins[x] * share;
+    for (int x = 0; x < s->class_count; x++)
+        row->class_mass[x] = classes[x] * share;
+}
+
+static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t i,
+                          const double *numbers, int count)
+{
+    void *const row = attendi_tensor_row(to, b, h, i);
+
+    for (int x = 0; x < count; x++)
+        if (to->dtype == ATTEND_F32)
+            ((float *)row)[x * to->stride[3]] = (float)numbers[x];
+        else
+            ((double *)row)[x * to->stride[3]] = numbers[x];
+}
+
+/* What the summaries of a head are made of; NaN for a row that does not count. */
+static void store_digest(double *to, const double value[])
+{
+    const double keys = value[ATTEND_STAT_KEYS];
+
+    to[ATTEND_SUMMARY_ENTROPY] = keys >= 2 ? value[ATTEND_STAT_ENTROPY] / log(keys) : NAN;
+    to[ATTEND_SUMMARY_MARGIN] = keys >= 2 ? value[ATTEND_STAT_MARGIN] : NAN;
+    to[ATTEND_SUMMARY_N_EFF] = keys >= 1 ? value[ATTEND_STAT_N_EFF] / keys : NAN;
+    to[ATTEND_SUMMARY_TOP_WEIGHT] = keys >= 1 ? value[ATTEND_STAT_TOP_WEIGHT] : NAN;
+    to[ATTEND_SUMMARY_SINK1] = keys >= 1 ? value[ATTEND_STAT_SINK1] : NAN;
+}
+
+void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t i,
+                         const struct row_stats *row)
+{
+    const struct stats *const s = &p->stats;
+    const int64_t index = (b * p->hq + h) * p->nq + i;
+
+    if (s->rows.data) {
+        double numbers[ATTEND_STAT_COUNT];
+
+        for (int c = 0; c < s->columns; c++)
+            numbers[c] = row->value[s->column[c]];
+        store_numbers(&s->rows, b, h, i, numbers, s->columns);
+    }
+    if (s->top_weights.data)
+        store_numbers(&s->top_weights, b, h, i, row->top_weight, s->named);
+    for (int x = 0; s->top_keys && x < s->named; x++)
+        s->top_keys[index * s->named + x] = row->top_key[x];
+    if (s->distances.data)
+        store_numbers(&s->distances, b, h, i, row->bin, s->bins);
+    if (s->class_mass.data)
+        store_numbers(&s->class_mass, b, h, i, row->class_mass, s->class_count);
+    if (s->digest)
+        store_digest(s->digest + index * ATTEND_SUMMARY_COUNT, row->value);
+}
+
+void attendi_stats_store_raw(const struct problem *p, int64_t b, int64_t h, int64_t i,
+                             const double *sums)
+{
+    if (p->stats.raw.data)
+        store_numbers(&p->stats.raw, b, h, i, sums, p->stats.sums_length);
+}
+
+void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t i,
+                          const double *sums)
+{
+    struct row_stats row;
+
+    attendi_stats_store_raw(p, b, h, i, sums);
+    if (sums[ROW_MAX] == -INFINITY)
+        attendi_stats_no_keys(&row);
+    else if (isnan(sums[ROW_MAX]))
+        attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
+    else
+        attendi_stats_read(p, sums, &row);
+    attendi_stats_store(p, b, h, i, &row);
+}

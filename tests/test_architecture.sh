@@ -16,8 +16,8 @@ files() {
 }
 
 # base <- core <- cpu <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
-# bench}; the last group sees the public headers only, and bench the stopwatch in
-# tools/bench.  Within lab: {measure, figures} <- setups <- experiments <- report,
+# bench}; the last group sees the public headers only, bench also the stopwatch in
+# tools, and each room of tools what it is about.  Within lab: {measure, figures} <- setups <- experiments <- report,
 # measure <- {sheets, design}, sheets <- report.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
@@ -43,13 +43,19 @@ includes() {
             sees["src/lab/design"] = "attend theory layer lab/measure lab/design"
             sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
             lab = "lab/measure lab/setups lab/figures lab/experiments lab/sheets lab/design lab/report"
-            sees["tools"] = "attend io check bench testing " lab
+            sees["tools"] = "attend shared"
+            sees["tools/shared"] = "attend io"
+            sees["tools/run"] = sees["tools/stats"] = "attend io shared"
+            sees["tools/lab"] = "attend shared " lab
+            sees["tools/design"] = "attend io shared " lab
+            sees["tools/check"] = "attend check shared testing"
+            sees["tools/bench"] = "attend bench check shared " lab
             sees["examples"] = "attend"
-            sees["bench"] = "attend bench " lab
+            sees["bench"] = "attend bench shared " lab
         }
         {
             n = split($1, dir, "/")
-            where = dir[1] == "src" && n > 2 ? "src/" dir[2] : dir[1]
+            where = dir[1] ~ /^(src|tools)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
             if (where == "src/lab") where = where "/" dir[3]
             if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
             if (!index($2, "/")) next # the same directory, or the C library

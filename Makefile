@@ -15,7 +15,7 @@ CMAKE_BUILD = cmake --build $(RELEASE) --parallel $(JOBS)
 SOURCES = $(shell find bench examples include src tests tools -name '*.[ch]' \
     -o -name '*.cpp' -o -name '*.inc')
 SCRIPTS = .ci/run scripts/setup.sh bench/compare/rivals_python.sh \
-    $(wildcard tests/*.sh) tools/completion/attend.bash
+    $(wildcard tests/*.sh tests/*/*.sh) tools/completion/attend.bash
 
 help:
 	@echo 'make run        build, run the laboratory, write $(REPORT)'

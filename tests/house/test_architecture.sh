@@ -1,0 +1,173 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_architecture.sh BUILD: the rules of the house, on the sources and on the
+# libraries in BUILD.  Each checker prints what is wrong under a directory; it is
+# run on the repository and on a small tree with that fault planted.
+set -u
+# shellcheck source=tests/house/harness.sh
+. "$(dirname "$0")/harness.sh"
+build=${1:?"usage: $0 BUILD"}
+
+# files DIR: the files under DIR that are ours, by name.
+files() {
+    (cd "$1" && find . \( -name .git -o -name build -o -name __pycache__ \
+        -o -path ./bench/results \) -prune -o -type f -print |
+        sed 's,^\./,,' | sort)
+}
+
+# base <- core <- cpu <- ref <- src/*.c <- {io, tools, examples, bench}; the last
+# group sees the public header only, and bench the stopwatch in tools/bench.
+includes() {
+    (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
+        xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
+        sed -nE 's,^([^:]+:[0-9]+):[^"<]*["<]([^">]+)[">].*,\1 \2,p' |
+        awk '
+        BEGIN {
+            sees["include"] = "attend"
+            sees["src/base"] = "attend base"
+            sees["src/core"] = "attend base core"
+            sees["src/ref"] = "attend base core ref cpu"
+            sees["src/cpu"] = "attend base core cpu"
+            sees["src"] = "attend base core ref cpu"
+            sees["src/io"] = "attend io"
+            sees["src/lab"] = "attend lab"
+            sees["tools"] = "attend io check bench lab"
+            sees["examples"] = "attend"
+            sees["bench"] = "attend lab bench"
+        }
+        {
+            n = split($1, dir, "/")
+            where = dir[1] == "src" && n > 2 ? "src/" dir[2] : dir[1]
+            if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
+            if (!index($2, "/")) next # the same directory, or the C library
+            split($2, part, "/")
+            if (part[1] == "sys" || part[1] == "Random123") next
+            if (!index(" " sees[where] " ", " " part[1] " "))
+                print $1 ": " where " must not include " $2
+        }'
+}
+
+# Names without a directory must be in the same directory, not found by luck.
+include_places() {
+    (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
+        xargs grep -nE '^#include "[^/"]+"' /dev/null) |
+        sed -nE 's,^([^:]+):([0-9]+):#include "([^"]+)".*,\1 \2 \3,p' |
+        while read -r file line name; do
+            [ -f "$1/$(dirname "$file")/$name" ] || echo "$file:$line: $name is not beside it"
+        done
+}
+
+unique_names() { files "$1" | sed 's,.*/,,' | grep -vx CMakeLists.txt | sort | uniq -d; }
+
+# A macro that says inline counts as the word.
+bare_inline() {
+    (cd "$1" && grep -rnE '\b(ALWAYS_INLINE|inline)\b' include src tools --include='*.[ch]' --include='*.inc') |
+        grep -vE '\bstatic\b|:[[:space:]]*(\*|/\*|//|"|#(define|undef) ALWAYS_INLINE)'
+}
+
+# Spelt in two halves, so that this file does not accuse itself.
+unfinished() {
+    words='TO''DO|FIX''ME|X''XX|HA''CK|place''holder|stu''b'
+    (cd "$1" && files . | xargs grep -nwE "$words" /dev/null)
+}
+
+licence_lines() {
+    (cd "$1" && files . | grep -E '\.(c|h|cpp|inc|sh|py|cmake)$' | while read -r file; do
+        head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' || echo "$file: no SPDX line"
+    done)
+}
+
+unsafe_flags() {
+    (cd "$1" && grep -nE -e '-(ffast-math|Ofast|ffinite-math-only|march=native)' CMakeLists.txt \
+        CMakePresets.json Makefile src/cpu/isa.list)
+}
+
+# The build's list and the code's list name the same kernel sets.
+kernel_lists() {
+    sed -nE 's/^([a-z][a-z0-9]*) .*/\1/p' "$1/src/cpu/isa.list" | sort >"$tmp/list.build"
+    sed -nE 's/^CPU_KERNELS\(([a-z0-9]+)\).*/\1/p' "$1/src/cpu/cpu_kernels.inc" | sort >"$tmp/list.code"
+    (cd "$1/src/cpu" && ls kernels_*.c) | sed 's/kernels_\(.*\)\.c/\1/' | sort >"$tmp/list.files"
+    diff "$tmp/list.build" "$tmp/list.code"
+    diff "$tmp/list.build" "$tmp/list.files"
+}
+
+archive_names() { nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^attendi?_/ { print $3 }'; }
+
+# What the shared library exports, and what the header declares.
+exports() {
+    nm -D --defined-only "$1" | awk '{ print $NF }' | sort >"$tmp/exported"
+    grep -A1 '^ATTEND_API' "$2" | grep -vE '^ *(\*|/\*)' | grep -oE '\battend_[a-z0-9_]+\(' | tr -d '(' | sort >"$tmp/declared"
+    diff "$tmp/exported" "$tmp/declared"
+}
+
+too_big() {
+    strip -o "$tmp/stripped" "$1" 2>/dev/null || cp "$1" "$tmp/stripped"
+    size=$(wc -c <"$tmp/stripped")
+    [ "$size" -lt 1000000 ] || echo "$1: $size bytes when stripped"
+}
+
+# compiles_alone COMPILER STANDARD LANGUAGE HEADER: alone, and twice.
+compiles_alone() {
+    printf '#include "%s"\n#include "%s"\n' "$4" "$4" >"$tmp/alone.txt"
+    "$1" "-std=$2" -x "$3" -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only "$tmp/alone.txt"
+}
+
+bad=$tmp/bad
+mkdir -p "$bad/src/base" "$bad/src/cpu" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
+printf '#include "core/problem.h"\n' >"$bad/src/base/a.c"
+printf '#include "base/error.h"\n#include "absent.h"\n' >"$bad/tools/b.c"
+printf '#include "../cpu/x.h"\n' >"$bad/src/core/a.c"
+printf '#include <attend/attend.h>\n#include <core/problem.h>\n' >"$bad/examples/e.c"
+printf 'inline int f(void) { return 1; }\n' >"$bad/include/f.h"
+printf '/* TO%s: later */\n' DO >"$bad/tools/todo.c"
+printf 'set(x -ffast-math)\n' >"$bad/CMakeLists.txt"
+printf 'scalar any\navx2 x86_64 -mavx2\n' >"$bad/src/cpu/isa.list"
+printf 'CPU_KERNELS(scalar)\n' >"$bad/src/cpu/cpu_kernels.inc"
+touch "$bad/src/cpu/kernels_scalar.c" "$bad/src/cpu/kernels_avx2.c"
+printf 'int foreign(void);\nint foreign(void) { return 1; }\n' >"$bad/foreign.c"
+cc -shared -fPIC -o "$bad/libbad.so" "$bad/foreign.c" && cc -c -o "$bad/bad.o" "$bad/foreign.c" &&
+    ar rc "$bad/libbad.a" "$bad/bad.o"
+head -c 2000000 /dev/zero >"$bad/huge.so"
+printf 'typedef int class;\nint attend_f(class);\nint *class_of(void *new);\n' >"$bad/c_only.h"
+printf 'attend_status attend_g(void);\n' >"$bad/lacks_types.h"
+
+silent "includes point one way" includes "$root"
+caught "base reading core" 'src/base/a.c:1: src/base must not include core/problem.h' includes "$bad"
+caught "a tool reading base" 'tools/b.c:1: tools must not include base/error.h' includes "$bad"
+caught "an example reading core" 'examples/e.c:2: ' includes "$bad"
+caught "an include that goes up" 'src/core/a.c:1: .*no way up' includes "$bad"
+silent "bare includes are beside their file" include_places "$root"
+caught "an include found by luck" 'tools/b.c:2: absent.h' include_places "$bad"
+silent "file names are unique" unique_names "$root"
+caught "two files of one name" '^a.c$' unique_names "$bad"
+silent "no inline without static" bare_inline "$root"
+caught "inline without static" 'include/f.h:1' bare_inline "$bad"
+silent "no unfinished work" unfinished "$root"
+caught "unfinished work" 'tools/todo.c:1' unfinished "$bad"
+silent "every source states its licence" licence_lines "$root"
+caught "a source without licence" 'tools/b.c: no SPDX' licence_lines "$bad"
+silent "no flag that changes arithmetic" unsafe_flags "$root"
+caught "-ffast-math" 'CMakeLists.txt:1' unsafe_flags "$bad"
+silent "kernel sets are in every list" kernel_lists "$root"
+caught "a kernel set that code does not list" '^< avx2' kernel_lists "$bad"
+
+silent "archive: every global name is ours" archive_names "$build/libattend.a"
+caught "a foreign name in an archive" '^foreign$' archive_names "$bad/libbad.a"
+silent "shared library: exports are what the header declares" \
+    exports "$build/libattend.so" "$root/include/attend/attend.h"
+caught "a foreign export" '^< foreign$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
+caught "a missing export" '^> attend_forward$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
+silent "shared library: below 1 MB" too_big "$build/libattend.so"
+caught "a large library" 'huge.so: 2000000' too_big "$bad/huge.so"
+
+for cc in gcc clang; do
+    for header in "$root"/include/attend/*.h; do
+        name="${header##*/} alone"
+        succeeds "$name, C11, $cc" compiles_alone "$cc" c11 c "$header"
+        succeeds "$name, C++17, $cc" compiles_alone "$cc" c++17 c++ "$header"
+    done
+    caught "a header that lacks types, $cc" error compiles_alone "$cc" c11 c "$bad/lacks_types.h"
+    caught "a header that C++ cannot read, $cc" error \
+        compiles_alone "$cc" c++17 c++ "$bad/c_only.h"
+done
+finish

@@ -7,9 +7,7 @@
  * place.
  */
 #define _GNU_SOURCE
-#include "conformance_masks.h"
-#include "conformance_numbers.h"
-#include "conformance_shapes.h"
+#include "conformance_rows.h"
 
 #define F64 (1u << ATTEND_F64)
 #define F32 (1u << ATTEND_F32)
@@ -21,7 +19,7 @@ typedef struct row {
     int number;
     const char *thread, *symptom;
     unsigned dtypes;
-    void (*test)(attend_context *ctx, attend_dtype dtype);
+    conformance_row *test;
     const char *instead;
 } row;
 

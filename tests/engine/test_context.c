@@ -251,13 +251,13 @@ TEST(hooks_come_in_pairs)
 
 static void lend_every_pool(attend_context *lone)
 {
-    static const attend_parallel_for pools[] = {pool_in_turn, pool_reversed,
-                                                pool_pthreads};
+    static const attend_parallel_for pools[3] = {pool_in_turn, pool_reversed,
+                                                 pool_pthreads};
     problem p = problem_make((shape){2, 2, 2, 150, 400, 8, 8}, ATTEND_F32, 5);
 
     CHECK(problem_check(&p, lone), "one thread");
     result want = result_copy(&p);
-    for (int at = 0; at < LENGTH(pools); at++)
+    for (int at = 0; at < 3; at++)
         for (int threads = 1; threads <= 5; threads += 2) {
             attend_options options = attend_options_default();
             attend_context *ctx = NULL;

@@ -2,6 +2,9 @@
 /* src/base/half.h against the arithmetic definition of float_bits.h. */
 #include "base/half.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "support/float_bits.h"
 #include "support/test.h"
 

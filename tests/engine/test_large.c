@@ -11,6 +11,7 @@
 #include "support/pools.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/check.h"

@@ -4,6 +4,8 @@
  * run at once.  Small, since its purpose is to run under a race detector.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
+
 #include "support/oracle.h"
 #include "support/pools.h"
 

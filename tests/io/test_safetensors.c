@@ -5,6 +5,7 @@
 #include "support/test.h"
 
 #include <time.h>
+#include <unistd.h>
 
 enum { MAX_FILE = 1 << 16 };
 

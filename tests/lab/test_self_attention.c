@@ -4,7 +4,7 @@
 
 #include "naive_self.h"
 
-static const struct shape shapes[] = {
+static const struct layer_shape shapes[] = {
     {1, 7, 8, 1, 1, 8, 0, -1, -1, 0, 0, 0, 0},
     {1, 5, 6, 1, 1, 4, 0, -1, -1, 0, 0, 1, 1},
     {2, 33, 16, 4, 4, 4, 0, -1, -1, 0, 1, 0, 0},
@@ -26,10 +26,10 @@ TEST(agrees_with_the_definition)
 
     for (int x = 0; x < 2 * SHAPES; x++) {
         struct layer l = layer_make(shapes[x / 2], dtypes[x % 2], 100 + (uint64_t)x);
-        const attend_rule rule = rule_of(&l);
-        const attend_lab_self self = self_of(&l, NULL);
-        define(&l);
-        double *const out = attend(&rule, &self);
+        const attend_rule rule = layer_rule(&l);
+        const attend_lab_self self = layer_self(&l, NULL);
+        layer_define(&l);
+        double *const out = layer_attend(&rule, &self);
         for (int64_t i = 0; i < l.s.nb * l.s.t * l.width; i++) {
             const double share = fabs(out[i] - l.out[i]) / l.bound[i];
             if (!(share <= worst[x % 2]))
@@ -47,15 +47,15 @@ TEST(gives_weights_and_lse)
 {
     struct layer l = layer_make(shapes[5], ATTEND_F64, 7);
     const int64_t rows = l.s.nb * l.s.hq * l.s.t, count = rows * l.s.t;
-    const attend_rule rule = rule_of(&l);
-    attend_lab_self self = self_of(&l, NULL);
+    const attend_rule rule = layer_rule(&l);
+    attend_lab_self self = layer_self(&l, NULL);
 
-    define(&l);
-    self.lse = allocate((size_t)rows * sizeof(double));
-    self.weights = allocate((size_t)count * sizeof(double));
-    free(attend(&rule, &self));
-    const double lse = apart(self.lse, l.lse, rows);
-    const double weights = apart(self.weights, l.weights, count);
+    layer_define(&l);
+    self.lse = layer_memory((size_t)rows * sizeof(double));
+    self.weights = layer_memory((size_t)count * sizeof(double));
+    free(layer_attend(&rule, &self));
+    const double lse = largest_difference(self.lse, l.lse, rows);
+    const double weights = largest_difference(self.weights, l.weights, count);
     free(self.lse);
     free(self.weights);
     layer_free(&l);
@@ -99,28 +99,30 @@ TEST(layer_is_attention_then_feed_forward)
         struct array w2 = array_make(F * e, 0.3, l.dtype), b2 = array_make(e, 1, l.dtype);
         struct array h = array_make(rows * e, 0, l.dtype);
         struct array z = array_make(rows * e, 0, l.dtype);
-        const attend_rule rule = rule_of(&l);
-        const attend_lab_self self = self_of(&l, h.data);
+        const attend_rule rule = layer_rule(&l);
+        const attend_lab_self self = layer_self(&l, h.data);
         attend_lab_feed feed = feed_of(&l, &w1, &b1, &w2, &b2);
         attend_error err = {ATTEND_OK, ""};
         double off = 0.0;
 
         feed.x = h.data;
         feed.out = z.data;
-        const attend_status status = attend_lab_layer(ctx, &rule, &self, &feed, &err);
+        const attend_status status =
+            attend_lab_layer(layer_ctx, &rule, &self, &feed, &err);
         for (int64_t r = 0; r < rows && status == ATTEND_OK; r++)
             for (int64_t c = 0; c < e; c++) {
                 double sum = b2.value[c];
                 for (int f = 0; f < F; f++) {
                     double inner = b1.value[f];
                     for (int64_t y = 0; y < e; y++)
-                        inner += get(l.dtype, h.data, r * e + y) * w1.value[y * F + f];
+                        inner += load_element(h.data, l.dtype, r * e + y) *
+                                 w1.value[y * F + f];
                     sum += fmax(inner, 0.0) * w2.value[f * e + c];
                 }
-                off = fmax(off, fabs(get(l.dtype, z.data, r * e + c) - sum));
+                off = fmax(off, fabs(load_element(z.data, l.dtype, r * e + c) - sum));
             }
         /* At most 36 terms below 10 in size. */
-        const double allowed = 36.0 * 10.0 * unit_roundoff(l.dtype);
+        const double allowed = 36.0 * 10.0 * unit_of(l.dtype);
         array_free(&w1);
         array_free(&b1);
         array_free(&w2);
@@ -169,7 +171,7 @@ static void shuffle(int64_t *order, int64_t t)
     for (int64_t r = 0; r < t; r++)
         order[r] = r;
     for (int64_t r = t - 1; r > 0; r--) {
-        const int64_t s = (int64_t)(uniform() * (double)(r + 1));
+        const int64_t s = (int64_t)(layer_uniform() * (double)(r + 1));
         const int64_t keep = order[r];
         order[r] = order[s];
         order[s] = keep;
@@ -177,24 +179,24 @@ static void shuffle(int64_t *order, int64_t t)
 }
 
 /* max|Att(PX) - P Att(X)|, with the mask left where it is. */
-static double permutation_defect(struct shape s, attend_dtype dtype)
+static double permutation_defect(struct layer_shape s, attend_dtype dtype)
 {
     struct layer l = layer_make(s, dtype, 31);
     const int64_t count = s.nb * s.t * l.width;
-    const attend_rule rule = rule_of(&l);
-    const attend_lab_self self = self_of(&l, NULL);
-    double *const moved = allocate((size_t)count * sizeof *moved);
-    double *const x = allocate((size_t)l.in[X].count * sizeof *x);
+    const attend_rule rule = layer_rule(&l);
+    const attend_lab_self self = layer_self(&l, NULL);
+    double *const moved = layer_memory((size_t)count * sizeof *moved);
+    double *const x = layer_memory((size_t)l.in[X].count * sizeof *x);
     int64_t order[64];
 
     shuffle(order, s.t);
-    double *const plain = attend(&rule, &self);
+    double *const plain = layer_attend(&rule, &self);
     move_rows(plain, s.nb, s.t, l.width, order, moved);
     memcpy(x, l.in[X].value, (size_t)l.in[X].count * sizeof *x);
     move_rows(x, s.nb, s.t, s.e, order, l.in[X].value);
     array_store(&l.in[X], dtype);
-    double *const permuted = attend(&rule, &self);
-    const double defect = apart(permuted, moved, count);
+    double *const permuted = layer_attend(&rule, &self);
+    const double defect = largest_difference(permuted, moved, count);
     free(plain);
     free(permuted);
     free(moved);
@@ -205,7 +207,7 @@ static double permutation_defect(struct shape s, attend_dtype dtype)
 
 TEST(permuted_tokens_give_permuted_rows)
 {
-    struct shape s = shapes[2];
+    struct layer_shape s = shapes[2];
     const double defect = permutation_defect(s, ATTEND_F64);
     const double defect32 = permutation_defect(s, ATTEND_F32);
 
@@ -225,24 +227,24 @@ TEST(permuted_tokens_give_permuted_rows)
 
 TEST(common_key_shift_changes_nothing)
 {
-    struct shape s = shapes[3];
+    struct layer_shape s = shapes[3];
     struct layer l = layer_make(s, ATTEND_F64, 41);
     const int64_t count = s.nb * s.t * l.width;
-    const attend_rule rule = rule_of(&l);
-    const attend_lab_self self = self_of(&l, NULL);
-    double *const before = attend(&rule, &self);
+    const attend_rule rule = layer_rule(&l);
+    const attend_lab_self self = layer_self(&l, NULL);
+    double *const before = layer_attend(&rule, &self);
 
     for (int64_t c = 0; c < l.in[BK].count; c++)
         l.in[BK].value[c] += 3.0 + (double)c;
     array_store(&l.in[BK], l.dtype);
-    double *const after = attend(&rule, &self);
-    const double keys = apart(before, after, count);
+    double *const after = layer_attend(&rule, &self);
+    const double keys = largest_difference(before, after, count);
     free(after);
     for (int64_t c = 0; c < l.in[BQ].count; c++)
         l.in[BQ].value[c] += 3.0;
     array_store(&l.in[BQ], l.dtype);
-    double *const other = attend(&rule, &self);
-    const double queries = apart(before, other, count);
+    double *const other = layer_attend(&rule, &self);
+    const double queries = largest_difference(before, other, count);
     free(other);
     free(before);
     layer_free(&l);
@@ -270,24 +272,24 @@ static void reflect_heads(struct array *w, int64_t e, int64_t heads, int64_t d,
 
 TEST(orthogonal_change_of_both_projections_changes_nothing)
 {
-    struct shape s = shapes[4];
+    struct layer_shape s = shapes[4];
     struct layer l = layer_make(s, ATTEND_F64, 51);
     const int64_t count = s.nb * s.t * l.width;
-    const attend_rule rule = rule_of(&l);
-    const attend_lab_self self = self_of(&l, NULL);
-    double *const before = attend(&rule, &self);
+    const attend_rule rule = layer_rule(&l);
+    const attend_lab_self self = layer_self(&l, NULL);
+    double *const before = layer_attend(&rule, &self);
     double u[16];
 
     for (int64_t c = 0; c < s.d; c++)
-        u[c] = normal();
+        u[c] = layer_normal();
     reflect_heads(&l.in[WQ], s.e, s.hq, s.d, u);
     array_store(&l.in[WQ], l.dtype);
-    double *const one = attend(&rule, &self);
+    double *const one = layer_attend(&rule, &self);
     reflect_heads(&l.in[WK], s.e, s.hkv, s.d, u);
     array_store(&l.in[WK], l.dtype);
-    double *const both = attend(&rule, &self);
-    const double off_one = apart(before, one, count);
-    const double off_both = apart(before, both, count);
+    double *const both = layer_attend(&rule, &self);
+    const double off_one = largest_difference(before, one, count);
+    const double off_both = largest_difference(before, both, count);
     free(before);
     free(one);
     free(both);
@@ -298,19 +300,19 @@ TEST(orthogonal_change_of_both_projections_changes_nothing)
 
 static double rotary_defect(int64_t shift, int64_t stretch, attend_lab_rotary rotary)
 {
-    struct shape s = shapes[6];
+    struct layer_shape s = shapes[6];
     s.rotary = rotary;
     struct layer l = layer_make(s, ATTEND_F64, 61);
-    const attend_rule rule = rule_of(&l);
-    attend_lab_self self = self_of(&l, NULL);
+    const attend_rule rule = layer_rule(&l);
+    attend_lab_self self = layer_self(&l, NULL);
     int64_t positions[64];
 
     for (int64_t i = 0; i < s.t; i++)
         positions[i] = stretch * i + shift;
-    double *const plain = attend(&rule, &self);
+    double *const plain = layer_attend(&rule, &self);
     self.positions = positions;
-    double *const moved = attend(&rule, &self);
-    const double defect = apart(plain, moved, s.nb * s.t * l.width);
+    double *const moved = layer_attend(&rule, &self);
+    const double defect = largest_difference(plain, moved, s.nb * s.t * l.width);
     free(plain);
     free(moved);
     layer_free(&l);
@@ -333,24 +335,24 @@ TEST(threads_and_workspace_change_no_bit)
 {
     struct layer l = layer_make(shapes[5], ATTEND_F32, 71);
     const int64_t count = l.s.nb * l.s.t * l.width;
-    const attend_rule rule = rule_of(&l);
-    attend_lab_self self = self_of(&l, NULL);
+    const attend_rule rule = layer_rule(&l);
+    attend_lab_self self = layer_self(&l, NULL);
     attend_options options = attend_options_default();
-    attend_context *const shared = ctx;
-    double *const plain = attend(&rule, &self);
+    attend_context *const shared = layer_ctx;
+    double *const plain = layer_attend(&rule, &self);
 
     options.threads = 3;
-    const attend_status made = attend_context_create(&ctx, &options, NULL);
+    const attend_status made = attend_context_create(&layer_ctx, &options, NULL);
     const attend_status sized =
         attend_lab_self_workspace(&self, &self.workspace_size, NULL);
     /* Freed memory that is not zero: the call must not count on its workspace. */
-    self.workspace = allocate(self.workspace_size);
+    self.workspace = layer_memory(self.workspace_size);
     memset(self.workspace, 0xff, self.workspace_size);
-    double *const other = made == ATTEND_OK ? attend(&rule, &self) : NULL;
+    double *const other = made == ATTEND_OK ? layer_attend(&rule, &self) : NULL;
     const int same =
         other != NULL && memcmp(plain, other, (size_t)count * sizeof *plain) == 0;
-    attend_context_destroy(ctx);
-    ctx = shared;
+    attend_context_destroy(layer_ctx);
+    layer_ctx = shared;
     free(self.workspace);
     free(plain);
     free(other);
@@ -361,7 +363,7 @@ TEST(threads_and_workspace_change_no_bit)
 
 int main(void)
 {
-    if (attend_context_create(&ctx, NULL, NULL) != ATTEND_OK)
+    if (attend_context_create(&layer_ctx, NULL, NULL) != ATTEND_OK)
         return 1;
     RUN(agrees_with_the_definition);
     RUN(gives_weights_and_lse);
@@ -372,6 +374,6 @@ int main(void)
     RUN(orthogonal_change_of_both_projections_changes_nothing);
     RUN(rotary_scores_depend_on_differences_of_positions);
     RUN(threads_and_workspace_change_no_bit);
-    attend_context_destroy(ctx);
+    attend_context_destroy(layer_ctx);
     return test_finish();
 }

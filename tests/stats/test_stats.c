@@ -5,6 +5,9 @@
  */
 #include "stats_fixture.h"
 
+static attend_context *ctx;
+static const char *isa;
+
 #define FOR_DTYPES(dtype)                                                                \
     for (int d_ = 0; d_ < FLOAT_DTYPES; d_++)                                            \
         for (attend_dtype dtype = float_dtypes[d_]; dtype != 0; dtype = (attend_dtype)0)
@@ -27,7 +30,7 @@ static void one_hot(attend_dtype dtype, int64_t nk, int64_t key, int how)
         if (j != key && how > 0)
             view_set(how == 1 ? &p.rule.mask : &p.rule.bias, 0, 0, 0, j,
                      how == 1 ? 0.0 : -INFINITY);
-    ask(&p, &stats, 2, 0, 0);
+    ask_stats(&p, &stats, 2, 0, 0);
     const double margin = how == 0 && nk > 1 ? 9984.0 : INFINITY;
     int fine = run_stats(&p, ctx);
     for (int64_t i = 0; i < 3 && fine; i++)
@@ -68,7 +71,7 @@ static void equal_scores(attend_dtype dtype, int64_t nk, double value)
         scores[j] = value;
     problem p = problem_of_scores(dtype, 2, nk, scores);
     free(scores);
-    ask(&p, &stats, 2, 0, 0);
+    ask_stats(&p, &stats, 2, 0, 0);
     const int ran = run_stats(&p, ctx);
     const double h = stat_of(&p, ATTEND_STAT_ENTROPY, 0, 0, 1), n = (double)nk;
     const double keys = stat_of(&p, ATTEND_STAT_KEYS_EFF, 0, 0, 1);
@@ -122,7 +125,7 @@ static void entropy_case(attend_dtype dtype, const double *scores, int64_t nk,
     attend_stats stats;
     problem p = problem_of_scores(dtype, 2, nk, scores);
 
-    ask(&p, &stats, 0, 0, 0);
+    ask_stats(&p, &stats, 0, 0, 0);
     const int ran = run_stats(&p, ctx);
     const double h = stat_of(&p, ATTEND_STAT_ENTROPY, 0, 0, 0);
     problem_free(&p);
@@ -187,8 +190,8 @@ TEST(a_common_shift_changes_nothing)
     }
     problem p = problem_of_scores(ATTEND_F32, 40, 600, scores);
     problem q = problem_of_scores(ATTEND_F32, 40, 600, moved);
-    ask(&p, &a, 8, 6, 3);
-    ask(&q, &b, 8, 6, 3);
+    ask_stats(&p, &a, 8, 6, 3);
+    ask_stats(&q, &b, 8, 6, 3);
     const int ran = run_stats(&p, ctx) && run_stats(&q, ctx);
     char wrong[128] = "";
     for (int64_t i = 0; i < 40 && ran; i++) {
@@ -262,7 +265,7 @@ static void empty_rows(attend_dtype dtype, int how)
         p.rule.causal_offset = before;
     }
     p.rule.sinks = sinks;
-    ask(&p, &stats, 3, 3, 3);
+    ask_stats(&p, &stats, 3, 3, 3);
     const int ran = run_stats(&p, ctx);
     const int stated = ran && states_no_keys(&p, 20, wrong, sizeof wrong);
     const double other = stat_of(&p, ATTEND_STAT_KEYS, 0, 0, 21);
@@ -284,7 +287,7 @@ static void no_keys_at_all(void)
     attend_stats stats;
     char wrong[96] = "";
 
-    ask(&p, &stats, 3, 3, 3);
+    ask_stats(&p, &stats, 3, 3, 3);
     const int ran = run_stats(&p, ctx);
     const int stated = ran && states_no_keys(&p, 20, wrong, sizeof wrong);
     problem_free(&p);
@@ -304,7 +307,7 @@ static void not_numbers(attend_dtype dtype, int how)
         view_set(&p.io.q, 0, 0, 7, 3, NAN);
     else
         view_set(&p.rule.bias, 0, 0, 7, 140, how == 1 ? INFINITY : NAN);
-    ask(&p, &stats, 3, 3, 3);
+    ask_stats(&p, &stats, 3, 3, 3);
     const int ran = run_stats(&p, ctx);
     for (int x = 0; x < ATTEND_STAT_COUNT && ran; x++) {
         const double bad = stat_of(&p, (attend_stat)x, 0, 0, 7);
@@ -341,7 +344,7 @@ TEST(nan_values_show_in_the_statistics_of_values)
         problem p = problem_make((shape){1, 1, 1, 20, 30, 8, 5}, dtype, 9);
         attend_stats stats;
         view_set(&p.io.v, 0, 0, 11, 2, NAN);
-        ask(&p, &stats, 0, 0, 0);
+        ask_stats(&p, &stats, 0, 0, 0);
         const int ran = run_stats(&p, ctx);
         char wrong[96] = "";
         for (int x = 0; x < ATTEND_STAT_COUNT && ran; x++) {
@@ -363,10 +366,10 @@ TEST(sinks_are_left_out_of_p)
     {
         problem p = problem_make((shape){1, 3, 1, 20, 150, 8, 5}, dtype, 10);
         attend_stats a, b;
-        ask(&p, &a, 4, 5, 2);
+        ask_stats(&p, &a, 4, 5, 2);
         int same = run_stats(&p, ctx);
         p.rule.sinks = sinks;
-        ask(&p, &b, 4, 5, 2);
+        ask_stats(&p, &b, 4, 5, 2);
         same = same && run_stats(&p, ctx) && same_bits(&b.rows, a.rows.data, "rows") &&
                same_bits(&b.top_weights, a.top_weights.data, "top weights") &&
                same_bits(&b.distances, a.distances.data, "distances") &&
@@ -391,7 +394,7 @@ TEST(of_equal_scores_the_earlier_key_is_first)
     for (int x = 0; x < 3; x++)
         scores[twos[x]] = 2.0;
     problem p = problem_of_scores(ATTEND_F32, 25, 2000, scores);
-    ask(&p, &stats, 8, 0, 0);
+    ask_stats(&p, &stats, 8, 0, 0);
     int right = run_stats(&p, ctx);
     for (int64_t i = 0; i < 25 && right; i++)
         for (int x = 0; x < 8; x++) {
@@ -413,7 +416,7 @@ TEST(past_the_last_key_there_is_none)
     problem p = problem_of_scores(ATTEND_F32, 20, 3, scores);
     attend_stats stats;
 
-    ask(&p, &stats, 8, 0, 0);
+    ask_stats(&p, &stats, 8, 0, 0);
     const int ran = run_stats(&p, ctx);
     int right = ran;
     for (int x = 0; x < 8 && ran; x++) {
@@ -440,7 +443,7 @@ static void column_alone(attend_dtype dtype, int x)
     attend_stats all, one = attend_stats_default();
     double got = 0.0, want = 0.0;
 
-    ask(&p, &all, 4, 4, 2);
+    ask_stats(&p, &all, 4, 4, 2);
     if (!noise) {
         all.rows = own_tensor(&p, ATTEND_F64, 1, 4, 30, ATTEND_STAT_KEY_NOISE);
         all.columns = every_stat;
@@ -472,7 +475,7 @@ TEST(query_heads_share_a_key_head)
     problem p = problem_make((shape){2, 6, 2, 20, 90, 16, 8}, ATTEND_F32, 13);
     attend_stats stats;
 
-    ask(&p, &stats, 0, 0, 0);
+    ask_stats(&p, &stats, 0, 0, 0);
     int right = run_stats(&p, ctx);
     double scores[90], h = 0.0, want = 0.0;
     for (int64_t r = 0; r < 2 * 6 * 20 && right; r++) {
@@ -507,7 +510,7 @@ static void all_tests(void)
 
 int main(void)
 {
-    if (!for_every_set(all_tests))
+    if (!for_every_set(all_tests, &ctx, &isa))
         return 1;
     return split_finish();
 }

@@ -5,6 +5,9 @@
  */
 #include "stats_fixture.h"
 
+static attend_context *ctx;
+static const char *isa;
+
 /* Even weights over keys lo .. hi - 1: every number of a place is a count over theirs. */
 static int places_are_right(const problem *p, int64_t i, char *wrong, size_t size)
 {
@@ -58,7 +61,7 @@ static void places(attend_causal causal, int64_t offset, int64_t left, int64_t r
     p.rule.causal_offset = causal == ATTEND_CAUSAL_OFFSET ? &offset : NULL;
     p.rule.window_left = left;
     p.rule.window_right = right;
-    ask(&p, &stats, 0, 4, 2);
+    ask_stats(&p, &stats, 0, 4, 2);
     int right_all = run_stats(&p, ctx);
     for (int64_t i = 0; i < 45 && right_all; i++)
         right_all = places_are_right(&p, i, wrong, sizeof wrong);
@@ -91,7 +94,7 @@ TEST(the_last_bin_is_open)
         attend_stats stats;
         p.rule.causal = ATTEND_CAUSAL_OFFSET;
         p.rule.causal_offset = offset;
-        ask(&p, &stats, 0, bins, 0);
+        ask_stats(&p, &stats, 0, bins, 0);
         const int ran = run_stats(&p, ctx), at = bins > 41 ? 40 : bins - 1;
         const double mass = tensor_get(&stats.distances, 0, 0, 3, at);
         problem_free(&p);
@@ -105,4 +108,4 @@ static void all_tests(void)
     RUN(the_last_bin_is_open);
 }
 
-int main(void) { return for_every_set(all_tests) ? split_finish() : 1; }
+int main(void) { return for_every_set(all_tests, &ctx, &isa) ? split_finish() : 1; }

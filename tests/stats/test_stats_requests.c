@@ -2,6 +2,9 @@
 /* Summaries beside the rows they are of, and requests that are refused. */
 #include "stats_fixture.h"
 
+static attend_context *ctx;
+static const char *isa;
+
 enum {
     GROUPS = ATTEND_SUMMARY_GROUPS,
     BINS = ATTEND_SUMMARY_BINS,
@@ -143,7 +146,7 @@ static void summary_case(int64_t nq, attend_dtype dtype)
     attend_stats stats;
     char wrong[256] = "";
 
-    ask(&p, &stats, 0, 0, 0);
+    ask_stats(&p, &stats, 0, 0, 0);
     stats.summaries = problem_own(&p, 2 * 4 * PER_HEAD * sizeof *stats.summaries);
     memset(stats.summaries, 0xff, 2 * 4 * PER_HEAD * sizeof *stats.summaries);
     const int ran = run_stats(&p, ctx);
@@ -175,7 +178,7 @@ TEST(summaries_alone_on_other_threads)
     attend_context *other = NULL;
     attend_stats with, alone = attend_stats_default();
 
-    ask(&p, &with, 0, 0, 0);
+    ask_stats(&p, &with, 0, 0, 0);
     with.summaries = problem_own(&p, size);
     alone.summaries = problem_own(&p, size);
     memset(with.summaries, 0, size);
@@ -203,7 +206,7 @@ TEST(statistics_change_no_bit_of_o)
     p.io.weights.data = NULL;
     int same = problem_run(&p, ctx);
     result plain = result_copy(&p);
-    ask(&p, &stats, 8, 8, 8);
+    ask_stats(&p, &stats, 8, 8, 8);
     stats.summaries = problem_own(&p, 2 * 4 * PER_HEAD * sizeof *stats.summaries);
     same = same && run_stats(&p, ctx) && same_bits(&p.io.out, plain.out, "out") &&
            same_bits(&p.io.lse, plain.lse, "lse");
@@ -221,7 +224,7 @@ static const attend_stat repeated[] = {4, 6, 4}, unknown[] = {4, 6, 22},
 static void sound_request(problem *p, attend_stats *stats)
 {
     *p = problem_make((shape){2, 4, 2, 3, 5, 8, 6}, ATTEND_F32, 30);
-    ask(p, stats, 3, 4, 2);
+    ask_stats(p, stats, 3, 4, 2);
     stats->rows = own_tensor(p, ATTEND_F64, 2, 4, 3, 3);
     stats->summaries = problem_own(p, 2 * 4 * PER_HEAD * sizeof *stats->summaries);
 }
@@ -399,7 +402,7 @@ static void all_tests(void)
 
 int main(void)
 {
-    if (!for_every_set(all_tests))
+    if (!for_every_set(all_tests, &ctx, &isa))
         return 1;
     RUN(statistics_have_names);
     return split_finish();

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of test_conformance.c on large scores, extreme biases, LSE and merging. */
-#ifndef TESTS_CONFORMANCE_NUMBERS_H
-#define TESTS_CONFORMANCE_NUMBERS_H
+#include "conformance_rows.h"
 
-#include "support/oracle.h"
 #include "support/pools.h"
 
 #include <float.h>
@@ -27,7 +25,7 @@ static double mean_value(const problem *p, int64_t c, int64_t first, int64_t ste
     return sum / (double)count;
 }
 
-static void row_3_lowest_bias(attend_context *ctx, attend_dtype dtype)
+void row_3_lowest_bias(attend_context *ctx, attend_dtype dtype)
 {
     for (size_t at = 0; at < FLOAT_DTYPES; at++) {
         const attend_dtype bias = float_dtypes[at];
@@ -56,7 +54,7 @@ static void row_3_lowest_bias(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_6_lowest_twice(attend_context *ctx, attend_dtype dtype)
+void row_6_lowest_twice(attend_context *ctx, attend_dtype dtype)
 {
     const double low = lowest(ATTEND_F32), twice = (double)((float)low + (float)low);
     problem p = problem_make((shape){1, 1, 1, 3, 64, 8, 4}, dtype, 6);
@@ -81,7 +79,7 @@ static void row_6_lowest_twice(attend_context *ctx, attend_dtype dtype)
     problem_free(&p);
 }
 
-static void row_9_scores_below_any_sentinel(attend_context *ctx, attend_dtype dtype)
+void row_9_scores_below_any_sentinel(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 1, 1, 2, 40, 1, 4}, dtype, 9);
 
@@ -106,7 +104,7 @@ static void row_9_scores_below_any_sentinel(attend_context *ctx, attend_dtype dt
     problem_free(&p);
 }
 
-static void row_10_mask_below_sentinel(attend_context *ctx, attend_dtype dtype)
+void row_10_mask_below_sentinel(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 1, 1, 1, 2, 2, 1}, dtype, 10);
 
@@ -149,17 +147,17 @@ static void constant_problem(attend_context *ctx, attend_dtype dtype, shape n,
     problem_free(&p);
 }
 
-static void row_14_huge_inputs(attend_context *ctx, attend_dtype dtype)
+void row_14_huge_inputs(attend_context *ctx, attend_dtype dtype)
 {
     constant_problem(ctx, dtype, (shape){1, 2, 2, 33, 70, 64, 64}, 133120.0);
 }
 
-static void row_15_scores_above_half(attend_context *ctx, attend_dtype dtype)
+void row_15_scores_above_half(attend_context *ctx, attend_dtype dtype)
 {
     constant_problem(ctx, dtype, (shape){1, 32, 32, 23, 23, 80, 80}, 256.0);
 }
 
-static void row_16_softcap_of_huge_scores(attend_context *ctx, attend_dtype dtype)
+void row_16_softcap_of_huge_scores(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 1, 1, 2, 24, 1, 4}, dtype, 16);
 
@@ -186,7 +184,7 @@ static void row_16_softcap_of_huge_scores(attend_context *ctx, attend_dtype dtyp
     problem_free(&p);
 }
 
-static void row_17_all_scores_near_minus_120(attend_context *ctx, attend_dtype dtype)
+void row_17_all_scores_near_minus_120(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t lengths[] = {64, 192, 704, 65};
 
@@ -206,7 +204,7 @@ static void row_17_all_scores_near_minus_120(attend_context *ctx, attend_dtype d
     }
 }
 
-static void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
+void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 1, 1, 3, 50, 4, 4}, dtype, 18);
 
@@ -229,7 +227,7 @@ static void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
 }
 
 /* On threads that start anew each time, so that their order varies. */
-static void row_40_repeats(attend_context *ctx, attend_dtype dtype)
+void row_40_repeats(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){2, 4, 2, 40, 200, 16, 16}, dtype, 40);
     const int repeats = getenv("ATTEND_TEST_QUICK") ? 25 : dtype == ATTEND_F32 ? 250 : 50;
@@ -255,7 +253,7 @@ static void row_40_repeats(attend_context *ctx, attend_dtype dtype)
     problem_free(&p);
 }
 
-static void row_12_merge_of_empty_parts(attend_context *ctx, attend_dtype dtype)
+void row_12_merge_of_empty_parts(attend_context *ctx, attend_dtype dtype)
 {
     const shape n = {1, 1, 1, 4, 30, 8, 4};
     problem empty = problem_make(n, dtype, 12), whole = problem_make(n, dtype, 12);
@@ -287,7 +285,7 @@ static void row_12_merge_of_empty_parts(attend_context *ctx, attend_dtype dtype)
     problem_free(&whole);
 }
 
-static void row_42_merge_far_apart(attend_context *ctx, attend_dtype dtype)
+void row_42_merge_far_apart(attend_context *ctx, attend_dtype dtype)
 {
     static const double shifts[] = {1e3, -1e3, 9e4, -9e4};
 
@@ -346,7 +344,7 @@ static int ring_merge(const problem *p, attend_context *ctx, int64_t ring)
     return ok;
 }
 
-static void row_43_ring_of_parts(attend_context *ctx, attend_dtype dtype)
+void row_43_ring_of_parts(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 1, 1, 7, 200, 16, 8}, dtype, 44);
 
@@ -358,7 +356,7 @@ static void row_43_ring_of_parts(attend_context *ctx, attend_dtype dtype)
     problem_free(&p);
 }
 
-static void row_44_lse_is_natural(attend_context *ctx, attend_dtype dtype)
+void row_44_lse_is_natural(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 1, 1, 1, 8, 1, 1}, dtype, 45);
 
@@ -374,5 +372,3 @@ static void row_44_lse_is_natural(attend_context *ctx, attend_dtype dtype)
           "lse of one score of 3 is %g", tensor_get(&p.io.lse, 0, 0, 0, 0));
     problem_free(&p);
 }
-
-#endif

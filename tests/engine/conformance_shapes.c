@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of test_conformance.c on sizes, strides, alignments, heads and batches. */
-#ifndef TESTS_CONFORMANCE_SHAPES_H
-#define TESTS_CONFORMANCE_SHAPES_H
+#define _GNU_SOURCE
+#include "conformance_rows.h"
+
+#include <sys/mman.h>
 
 #include "support/strides.h"
 
-static void row_23_zero_sizes(attend_context *ctx, attend_dtype dtype)
+void row_23_zero_sizes(attend_context *ctx, attend_dtype dtype)
 {
     for (int zero = 0; zero < 64; zero++) {
         const int heads = zero & 2 ? 0 : 4;
@@ -54,7 +56,7 @@ static void check_layout(problem *p, attend_context *ctx, layout kind)
     problem_free(&other);
 }
 
-static void row_25_any_strides(attend_context *ctx, attend_dtype dtype)
+void row_25_any_strides(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){2, 4, 2, 21, 37, 19, 13}, dtype, 25);
 
@@ -75,7 +77,7 @@ static void row_25_any_strides(attend_context *ctx, attend_dtype dtype)
     problem_free(&p);
 }
 
-static void row_26_broadcast_keys(attend_context *ctx, attend_dtype dtype)
+void row_26_broadcast_keys(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t lengths[] = {1, 9, 17, 33, 65, 129, 257, 97};
 
@@ -94,7 +96,7 @@ static void row_26_broadcast_keys(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_27_around_65536(attend_context *ctx, attend_dtype dtype)
+void row_27_around_65536(attend_context *ctx, attend_dtype dtype)
 {
     for (int64_t n = 65535; n <= 65537; n++)
         for (int long_queries = 0; long_queries < 2; long_queries++) {
@@ -137,7 +139,7 @@ static sparse sparse_view(attend_view *view, int axis, int64_t stride)
     return s;
 }
 
-static void row_28_far_offsets(attend_context *ctx, attend_dtype dtype)
+void row_28_far_offsets(attend_context *ctx, attend_dtype dtype)
 {
     const int64_t far = ((int64_t)1 << 31) + 1003;
     problem p = problem_make((shape){2, 2, 2, 3, 9, 8, 8}, dtype, 28);
@@ -201,7 +203,7 @@ static void check_guarded(attend_context *ctx, attend_dtype dtype, shape n, int 
     problem_free(&p);
 }
 
-static void row_29_guard_pages(attend_context *ctx, attend_dtype dtype)
+void row_29_guard_pages(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t keys[] = {1, 17, 33, 65, 129, 257, 513};
     static const int64_t dims[] = {1, 7, 16, 33};
@@ -215,7 +217,7 @@ static void row_29_guard_pages(attend_context *ctx, attend_dtype dtype)
                               variant & 1);
 }
 
-static void row_30_tails_mostly_masked(attend_context *ctx, attend_dtype dtype)
+void row_30_tails_mostly_masked(attend_context *ctx, attend_dtype dtype)
 {
     uint64_t state = 30;
 
@@ -235,7 +237,7 @@ static void row_30_tails_mostly_masked(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_31_value_width(attend_context *ctx, attend_dtype dtype)
+void row_31_value_width(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t dims[][2] = {{64, 1},  {1, 64},   {40, 59},
                                       {59, 40}, {16, 130}, {111, 3}};
@@ -249,7 +251,7 @@ static void row_31_value_width(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_32_alignments(attend_context *ctx, attend_dtype dtype)
+void row_32_alignments(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t sizes[][2] = {{20, 50}, {50, 50}, {50, 20}, {1, 50}, {50, 1}};
     static const int64_t offsets[] = {7, -3};
@@ -269,7 +271,7 @@ static void row_32_alignments(attend_context *ctx, attend_dtype dtype)
             }
 }
 
-static void row_35_head_groups(attend_context *ctx, attend_dtype dtype)
+void row_35_head_groups(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t heads[][2] = {{28, 4}, {9, 3}, {48, 2}, {6, 1}, {5, 5}};
 
@@ -297,7 +299,7 @@ static void check_refused(const problem *p, attend_context *ctx, const char *fie
     result_free(&before);
 }
 
-static void row_36_heads_do_not_divide(attend_context *ctx, attend_dtype dtype)
+void row_36_heads_do_not_divide(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t heads[][2] = {{7, 2}, {3, 4}, {1, 2}, {5, 0}};
 
@@ -309,7 +311,7 @@ static void row_36_heads_do_not_divide(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_37_optional_outputs(attend_context *ctx, attend_dtype dtype)
+void row_37_optional_outputs(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 2, 1, 9, 40, 16, 8}, dtype, 37);
     const attend_tensor lse = p.io.lse, weights = p.io.weights;
@@ -326,7 +328,7 @@ static void row_37_optional_outputs(attend_context *ctx, attend_dtype dtype)
     problem_free(&p);
 }
 
-static void row_38_packed_qkv(attend_context *ctx, attend_dtype dtype)
+void row_38_packed_qkv(attend_context *ctx, attend_dtype dtype)
 {
     enum { B = 2, H = 3, N = 20, D = 16 };
     /* One buffer (b, l, 3, h, d); each of q, k, v is a view of it. */
@@ -351,7 +353,7 @@ static void row_38_packed_qkv(attend_context *ctx, attend_dtype dtype)
     problem_free(&p);
 }
 
-static void row_39_lengths_out_of_range(attend_context *ctx, attend_dtype dtype)
+void row_39_lengths_out_of_range(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t bad[] = {-1, 8, INT64_MAX, INT64_MIN, (int64_t)1 << 32};
 
@@ -392,7 +394,7 @@ static void check_athree(const problem *p, attend_context *ctx, int64_t b, int64
     problem_free(&one);
 }
 
-static void row_41_batch_invariance(attend_context *ctx, attend_dtype dtype)
+void row_41_batch_invariance(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t queries[] = {1, 5, 40};
 
@@ -412,5 +414,3 @@ static void row_41_batch_invariance(attend_context *ctx, attend_dtype dtype)
         problem_free(&p);
     }
 }
-
-#endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of test_conformance.c on hidden keys, empty rows and non-finite values. */
-#ifndef TESTS_CONFORMANCE_MASKS_H
-#define TESTS_CONFORMANCE_MASKS_H
-
-#include "support/oracle.h"
+#include "conformance_rows.h"
 
 static int row_is_empty(const problem *p, int64_t b, int64_t h, int64_t i)
 {
@@ -34,7 +31,7 @@ static void overwrite_keys(const problem *p, int64_t b, int64_t g, int64_t j,
         view_set(&p->io.v, b, g, j, c, value);
 }
 
-static void row_1_all_false_row(attend_context *ctx, attend_dtype dtype)
+void row_1_all_false_row(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){2, 2, 1, 37, 53, 16, 8}, dtype, 1);
 
@@ -83,13 +80,13 @@ static void band_problem(attend_context *ctx, attend_dtype dtype, int union_of_b
     problem_free(&p);
 }
 
-static void row_2_band(attend_context *ctx, attend_dtype dtype)
+void row_2_band(attend_context *ctx, attend_dtype dtype)
 {
     for (int variant = 0; variant < 4; variant++)
         band_problem(ctx, dtype, variant & 1, variant >> 1);
 }
 
-static void row_4_masked_head(attend_context *ctx, attend_dtype dtype)
+void row_4_masked_head(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 3, 3, 20, 45, 16, 16}, dtype, 4);
 
@@ -116,7 +113,7 @@ static int two_layers(problem *p, attend_context *ctx)
     return 1;
 }
 
-static void row_5_left_padding(attend_context *ctx, attend_dtype dtype)
+void row_5_left_padding(attend_context *ctx, attend_dtype dtype)
 {
     enum { N = 40, PAD = 13, D = 16 };
     problem padded = problem_make((shape){1, 1, 1, N, N, D, D}, dtype, 5);
@@ -144,7 +141,7 @@ static void row_5_left_padding(attend_context *ctx, attend_dtype dtype)
     problem_free(&bare);
 }
 
-static void row_7_masked_rows_in_a_tile(attend_context *ctx, attend_dtype dtype)
+void row_7_masked_rows_in_a_tile(attend_context *ctx, attend_dtype dtype)
 {
     enum { N = 150 };
     static const int64_t first[] = {0, 0, 1, 60, 127, 136, 15};
@@ -164,7 +161,7 @@ static void row_7_masked_rows_in_a_tile(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_8_first_tile_masked(attend_context *ctx, attend_dtype dtype)
+void row_8_first_tile_masked(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t hidden[] = {1, 16, 64, 128, 256, 299};
 
@@ -179,7 +176,7 @@ static void row_8_first_tile_masked(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_11_empty_causal_rows(attend_context *ctx, attend_dtype dtype)
+void row_11_empty_causal_rows(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 2, 2, 50, 17, 8, 8}, dtype, 11);
 
@@ -190,7 +187,7 @@ static void row_11_empty_causal_rows(attend_context *ctx, attend_dtype dtype)
     problem_free(&p);
 }
 
-static void row_13_lse_of_empty_rows(attend_context *ctx, attend_dtype dtype)
+void row_13_lse_of_empty_rows(attend_context *ctx, attend_dtype dtype)
 {
     static const double sinks[] = {-3.0, 0.5};
     static const int64_t offset[] = {-9};
@@ -299,7 +296,7 @@ static void row_19_nan_at_partly_masked_keys(attend_context *ctx, attend_dtype d
     problem_free(&p);
 }
 
-static void row_19_nan_in_masked_keys(attend_context *ctx, attend_dtype dtype)
+void row_19_nan_in_masked_keys(attend_context *ctx, attend_dtype dtype)
 {
     row_19_nan_at_masked_keys(ctx, dtype);
     row_19_nan_at_partly_masked_keys(ctx, dtype);
@@ -352,7 +349,7 @@ static void infinite_values(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_20_nan_query(attend_context *ctx, attend_dtype dtype)
+void row_20_nan_query(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 2, 1, 19, 35, 16, 8}, dtype, 20);
 
@@ -371,7 +368,7 @@ static void row_20_nan_query(attend_context *ctx, attend_dtype dtype)
     infinite_values(ctx, dtype);
 }
 
-static void row_21_nan_under_a_bias(attend_context *ctx, attend_dtype dtype)
+void row_21_nan_under_a_bias(attend_context *ctx, attend_dtype dtype)
 {
     static const double low[] = {-INFINITY, -3.3895313892515355e38};
 
@@ -388,7 +385,7 @@ static void row_21_nan_under_a_bias(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_22_stale_cache(attend_context *ctx, attend_dtype dtype)
+void row_22_stale_cache(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t lengths[] = {0, 1, 63, 64, 65, 130};
     static const double values[] = {NAN, INFINITY, 1e4, -1e4};
@@ -411,7 +408,7 @@ static void row_22_stale_cache(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_24_empty_sequences(attend_context *ctx, attend_dtype dtype)
+void row_24_empty_sequences(attend_context *ctx, attend_dtype dtype)
 {
     static const int64_t lengths[] = {0, 7, 0, 0, 64, 0};
 
@@ -427,7 +424,7 @@ static void row_24_empty_sequences(attend_context *ctx, attend_dtype dtype)
     }
 }
 
-static void row_33_more_queries_than_keys(attend_context *ctx, attend_dtype dtype)
+void row_33_more_queries_than_keys(attend_context *ctx, attend_dtype dtype)
 {
     for (int local = 0; local < 2; local++) {
         problem p = problem_make((shape){1, 1, 1, 140, 70, 8, 8}, dtype, 33);
@@ -440,7 +437,7 @@ static void row_33_more_queries_than_keys(attend_context *ctx, attend_dtype dtyp
     }
 }
 
-static void row_34_softcap_before_mask(attend_context *ctx, attend_dtype dtype)
+void row_34_softcap_before_mask(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){1, 2, 1, 12, 50, 16, 8}, dtype, 34);
     const double huge = dtype == ATTEND_F16 ? 6e4 : 1e30;
@@ -460,5 +457,3 @@ static void row_34_softcap_before_mask(attend_context *ctx, attend_dtype dtype)
     result_free(&small);
     problem_free(&p);
 }
-
-#endif

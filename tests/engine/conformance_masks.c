@@ -45,9 +45,8 @@ void row_1_all_false_row(attend_context *ctx, attend_dtype dtype)
         CHECK(row_is_empty(&p, 1, h, 5), "head %lld", (long long)h);
         /* The other rows must not change: put the empty one back and compare. */
         for (int64_t c = 0; c < 8; c++)
-            store_element(
-                p.io.out.data, dtype, view_at(p.io.out.stride, 1, h, 5, c),
-                load_element(all.out, dtype, view_at(p.io.out.stride, 1, h, 5, c)));
+            check_store(p.io.out.data, dtype, view_at(p.io.out.stride, 1, h, 5, c),
+                        check_load(all.out, dtype, view_at(p.io.out.stride, 1, h, 5, c)));
     }
     CHECK(same_bits(&p.io.out, all.out, "out"),
           "a row changed with its neighbour's mask");
@@ -250,12 +249,13 @@ static void row_19_nan_at_masked_keys(attend_context *ctx, attend_dtype dtype)
         }
         CHECK(problem_check(&p, ctx), "clean, way %d", way);
         result clean = result_copy(&p);
+        struct check_problem dense = dense_problem(&p);
         for (size_t at = 0; at < sizeof values / sizeof values[0]; at++) {
             for (int64_t b = 0; b < 2; b++)
                 for (int64_t j = 0; j < 90; j++) {
                     int seen = 0;
                     for (int64_t i = 0; i < 21; i++)
-                        seen |= sees(&p, b, 0, i, j);
+                        seen |= check_sees(&dense, b, 0, i, j);
                     if (!seen)
                         for (int64_t g = 0; g < 2; g++)
                             overwrite_keys(&p, b, g, j, values[at]);
@@ -263,6 +263,7 @@ static void row_19_nan_at_masked_keys(attend_context *ctx, attend_dtype dtype)
             CHECK(problem_run(&p, ctx), "way %d", way);
             CHECK(result_is_same(&p, &clean), "way %d: %g leaks", way, values[at]);
         }
+        check_problem_free(&dense);
         result_free(&clean);
         problem_free(&p);
     }
@@ -285,10 +286,10 @@ static void row_19_nan_at_partly_masked_keys(attend_context *ctx, attend_dtype d
             const int64_t out_at = view_at(p.io.out.stride, 0, h, i, 0);
             const int64_t lse_at = view_at(p.io.lse.stride, 0, h, i, 0);
             for (int64_t c = 0; c < 12; c++)
-                store_element(p.io.out.data, dtype, out_at + c,
-                              load_element(clean.out, dtype, out_at + c));
-            store_element(p.io.lse.data, p.io.lse.dtype, lse_at,
-                          load_element(clean.lse, p.io.lse.dtype, lse_at));
+                check_store(p.io.out.data, dtype, out_at + c,
+                            check_load(clean.out, dtype, out_at + c));
+            check_store(p.io.lse.data, p.io.lse.dtype, lse_at,
+                        check_load(clean.lse, p.io.lse.dtype, lse_at));
         }
     CHECK(same_bits(&p.io.out, clean.out, "out"), "a row before key 20 changed");
     CHECK(same_bits(&p.io.lse, clean.lse, "lse"), "a row before key 20 changed");
@@ -360,7 +361,7 @@ void row_20_nan_query(attend_context *ctx, attend_dtype dtype)
     CHECK(row_is_nan(&p, 0, 1, 4), "the row of the NaN");
     for (int64_t c = 0; c < 8; c++) {
         const int64_t at = view_at(p.io.out.stride, 0, 1, 4, c);
-        store_element(p.io.out.data, dtype, at, load_element(clean.out, dtype, at));
+        check_store(p.io.out.data, dtype, at, check_load(clean.out, dtype, at));
     }
     CHECK(same_bits(&p.io.out, clean.out, "out"), "another row changed");
     result_free(&clean);

@@ -137,7 +137,7 @@ static void constant_problem(attend_context *ctx, attend_dtype dtype, shape n,
     const double stored = view_get(&p.io.v, 0, 0, 0, 0);
     CHECK(problem_run(&p, ctx), "full(%g)", value);
     for (int64_t at = 0; at < count_of(p.io.out.size); at++) {
-        const double got = load_element(p.io.out.data, dtype, at);
+        const double got = check_load(p.io.out.data, dtype, at);
         CHECK(fabs(got - stored) <= type_error(dtype) * stored, "at %lld: %g, want %g",
               (long long)at, got, stored);
     }
@@ -264,23 +264,23 @@ void row_12_merge_of_empty_parts(attend_context *ctx, attend_dtype dtype)
                                  view_of_tensor(&empty.io.lse)};
     const attend_part something = {view_of_tensor(&whole.io.out),
                                    view_of_tensor(&whole.io.lse)};
-    problem joined = problem_make(n, dtype, 0);
-    poison(&joined.io.out);
+    problem merged = problem_make(n, dtype, 0);
+    poison(&merged.io.out);
     const attend_part two_empty[] = {nothing, nothing};
-    CHECK(attend_merge(two_empty, 2, &joined.io.out, &joined.io.lse, NULL) == ATTEND_OK,
+    CHECK(attend_merge(two_empty, 2, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
           "two empty parts");
     result want = result_copy(&empty);
-    CHECK(same_bits(&joined.io.out, want.out, "out"), "two empty parts");
-    CHECK(same_bits(&joined.io.lse, want.lse, "lse"), "two empty parts");
+    CHECK(same_bits(&merged.io.out, want.out, "out"), "two empty parts");
+    CHECK(same_bits(&merged.io.lse, want.lse, "lse"), "two empty parts");
     result_free(&want);
     const attend_part one_empty[] = {nothing, something, nothing};
-    CHECK(attend_merge(one_empty, 3, &joined.io.out, &joined.io.lse, NULL) == ATTEND_OK,
+    CHECK(attend_merge(one_empty, 3, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
           "one full part");
     want = result_copy(&whole);
-    CHECK(same_bits(&joined.io.out, want.out, "out"), "an empty part has influence");
-    CHECK(same_bits(&joined.io.lse, want.lse, "lse"), "an empty part has influence");
+    CHECK(same_bits(&merged.io.out, want.out, "out"), "an empty part has influence");
+    CHECK(same_bits(&merged.io.lse, want.lse, "lse"), "an empty part has influence");
     result_free(&want);
-    problem_free(&joined);
+    problem_free(&merged);
     problem_free(&empty);
     problem_free(&whole);
 }
@@ -298,26 +298,26 @@ void row_42_merge_far_apart(attend_context *ctx, attend_dtype dtype)
         const attend_part parts[] = {
             {view_of_tensor(&a.io.out), view_of_tensor(&a.io.lse)},
             {view_of_tensor(&b.io.out), view_of_tensor(&b.io.lse)}};
-        problem joined = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 0);
-        CHECK(attend_merge(parts, 2, &joined.io.out, &joined.io.lse, NULL) == ATTEND_OK,
+        problem merged = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 0);
+        CHECK(attend_merge(parts, 2, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
               "merge");
         result want = result_copy(shifts[at] > 0.0 ? &b : &a);
-        CHECK(same_bits(&joined.io.out, want.out, "out"), "lse differs by %g",
+        CHECK(same_bits(&merged.io.out, want.out, "out"), "lse differs by %g",
               shifts[at]);
-        CHECK(same_bits(&joined.io.lse, want.lse, "lse"), "lse differs by %g",
+        CHECK(same_bits(&merged.io.lse, want.lse, "lse"), "lse differs by %g",
               shifts[at]);
         result_free(&want);
-        problem_free(&joined);
+        problem_free(&merged);
         problem_free(&a);
         problem_free(&b);
     }
 }
 
-/* Cuts the keys into `ring` parts with f32 outputs and joins them. */
+/* Cuts the keys into `ring` parts with f32 outputs and merges them. */
 static int ring_merge(const problem *p, attend_context *ctx, int64_t ring)
 {
     enum { RING_MAX = 8 };
-    const attend_dtype wide = p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    const attend_dtype wide = dtype_of_lse(p->dtype);
     problem store = {.n = p->n, .dtype = p->dtype};
     attend_part parts[RING_MAX];
     int ok = 1;

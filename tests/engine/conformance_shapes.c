@@ -51,7 +51,7 @@ static void check_layout(problem *p, attend_context *ctx, layout kind)
     CHECK(attend_forward(ctx, &other.rule, &other.io, &err) == ATTEND_OK, "layout %d: %s",
           (int)kind, err.message);
     for (size_t at = 0; at < 3; at++)
-        CHECK(fetch_output(outputs[at], flat[at]),
+        CHECK(gather_output(outputs[at], flat[at]),
               "layout %d: output %zu: a gap was written", (int)kind, at);
     problem_free(&other);
 }

@@ -3,7 +3,7 @@
 #ifndef TESTS_CONTEXT_ERRORS_H
 #define TESTS_CONTEXT_ERRORS_H
 
-#include "support/oracle.h"
+#include "support/problems.h"
 
 /* The problem every case starts from; sizes differ so that no two can be mixed up. */
 problem sound_problem(void);

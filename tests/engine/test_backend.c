@@ -4,6 +4,7 @@
  * lives there is an unreadable page here, so validation that looked at it would fault.
  */
 #define _GNU_SOURCE
+#include "support/tensors.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -82,24 +83,14 @@ static void *device_memory(void)
     return memory;
 }
 
-static attend_view view(const void *data, int64_t h, int64_t l, int64_t d)
-{
-    return (attend_view){data, ATTEND_BF16, {NB, h, l, d}, {h * l * d, l * d, d, 1}};
-}
-
-static attend_tensor tensor(void *data, attend_dtype dtype, int64_t l, int64_t d)
-{
-    return (attend_tensor){data, dtype, {NB, H, l, d}, {H * l * d, l * d, d, 1}};
-}
-
 static attend_io device_io(void *memory)
 {
     attend_io io = attend_io_default();
 
-    io.q = view(memory, H, NQ, D);
-    io.k = io.v = view(memory, H, NK, D);
-    io.out = tensor(memory, ATTEND_BF16, NQ, D);
-    io.lse = tensor(memory, ATTEND_F32, NQ, 1);
+    io.q = view_of(memory, ATTEND_BF16, NB, H, NQ, D);
+    io.k = io.v = view_of(memory, ATTEND_BF16, NB, H, NK, D);
+    io.out = tensor_of(memory, ATTEND_BF16, NB, H, NQ, D);
+    io.lse = tensor_of(memory, ATTEND_F32, NB, H, NQ, 1);
     return io;
 }
 
@@ -111,9 +102,9 @@ static attend_rule device_rule(void *memory)
     rule.causal = ATTEND_CAUSAL_OFFSET;
     rule.causal_offset = rule.key_lengths = memory;
     rule.window_left = 16;
-    rule.mask = view(memory, H, NQ, NK);
+    rule.mask = view_of(memory, ATTEND_BF16, NB, H, NQ, NK);
     rule.mask.dtype = ATTEND_BOOL;
-    rule.bias = view(memory, H, NQ, NK);
+    rule.bias = view_of(memory, ATTEND_BF16, NB, H, NQ, NK);
     rule.alibi = rule.sinks = memory;
     return rule;
 }
@@ -129,10 +120,10 @@ TEST(forward_reads_nothing_of_the_device)
     attend_error err = {.message = ""};
 
     stats.columns = &column;
-    stats.rows = tensor(memory, ATTEND_F32, NQ, 1);
-    stats.top_weights = tensor(memory, ATTEND_F32, NQ, 4);
+    stats.rows = tensor_of(memory, ATTEND_F32, NB, H, NQ, 1);
+    stats.top_weights = tensor_of(memory, ATTEND_F32, NB, H, NQ, 4);
     stats.top_keys = memory;
-    stats.class_mass = tensor(memory, ATTEND_F32, NQ, 3);
+    stats.class_mass = tensor_of(memory, ATTEND_F32, NB, H, NQ, 3);
     stats.classes = memory;
     stats.summaries = memory;
     io.stats = &stats;
@@ -158,9 +149,9 @@ TEST(second_pass_and_partials_go_the_same_way)
 
     second.q = io.q;
     second.k = io.k;
-    second.lse = view(memory, H, NQ, 1);
+    second.lse = view_of(memory, ATTEND_BF16, NB, H, NQ, 1);
     second.lse.dtype = ATTEND_F32;
-    second.column_mass = tensor(memory, ATTEND_F32, 1, NK);
+    second.column_mass = tensor_of(memory, ATTEND_F32, NB, H, 1, NK);
     second.probes = memory;
     second.probe_count = 5;
     second.probe_weights = memory;
@@ -168,7 +159,7 @@ TEST(second_pass_and_partials_go_the_same_way)
     CHECK(seen.runs == 1 && seen.problem.second, "no second pass");
     io.out.data = io.lse.data = NULL;
     partials.keys = NK;
-    partials.data = tensor(memory, ATTEND_F32, NQ, D + 2);
+    partials.data = tensor_of(memory, ATTEND_F32, NB, H, NQ, D + 2);
     CHECK(attend_forward_partials(ctx, &rule, &io, &partials, &err) == ATTEND_OK, "%s",
           err.message);
     CHECK(seen.runs == 2 && seen.problem.shard, "no partials");
@@ -192,8 +183,9 @@ TEST(host_calls_refuse_device_tensors)
 {
     attend_context *const ctx = device_context();
     void *const memory = device_memory();
-    const attend_part part = {view(memory, H, NQ, D), view(memory, H, NQ, 1)};
-    const attend_tensor out = tensor(memory, ATTEND_F32, NQ, D);
+    const attend_part part = {view_of(memory, ATTEND_BF16, NB, H, NQ, D),
+                              view_of(memory, ATTEND_BF16, NB, H, NQ, 1)};
+    const attend_tensor out = tensor_of(memory, ATTEND_F32, NB, H, NQ, D);
     attend_error err = {.message = ""};
 
     CHECK(attend_merge_with(ctx, &part, 1, &out, NULL, &err) == ATTEND_EUNSUPPORTED &&

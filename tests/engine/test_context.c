@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "context_errors.h"
+#include "support/oracle.h"
 #include "support/pools.h"
 
 static const char *best_set(void)
@@ -251,7 +252,7 @@ TEST(hooks_come_in_pairs)
 
 static void lend_every_pool(attend_context *lone)
 {
-    static const attend_parallel_for pools[3] = {pool_in_turn, pool_reversed,
+    static const attend_parallel_for pools[3] = {pool_sequential, pool_reversed,
                                                  pool_pthreads};
     problem p = problem_make((shape){2, 2, 2, 150, 400, 8, 8}, ATTEND_F32, 5);
 
@@ -357,7 +358,7 @@ static void watch_progress(attend_context *lone)
     problem_free(&p);
 }
 
-TEST(progress_is_told) { for_each_set(watch_progress, 1); }
+TEST(progress_is_reported) { for_each_set(watch_progress, 1); }
 
 static void check_null_arguments(attend_context *ctx)
 {
@@ -432,7 +433,7 @@ int main(int argc, char **argv)
     RUN(lent_pools);
     RUN(widest_window);
     RUN(messages_are_one_line);
-    RUN(progress_is_told);
+    RUN(progress_is_reported);
     RUN(null_arguments);
     RUN(wrong_integers_are_named);
     RUN(wrong_dtypes_are_named);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* src/base/half.h against the arithmetic definition of float_bits.h. */
+/*
+ * src/base/half.h, and what the checks load and store halves with, against the arithmetic
+ * definition of float_bits.h.
+ */
 #include "base/half.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "support/float_bits.h"
+#include "check/numbers.h"
+#include "float_bits.h"
 #include "support/test.h"
 
 typedef struct half_type {
@@ -15,9 +19,25 @@ typedef struct half_type {
     uint16_t (*narrow)(float x);
 } half_type;
 
+static float load_f16(uint16_t bits) { return (float)check_load(&bits, ATTEND_F16, 0); }
+static float load_bf16(uint16_t bits) { return (float)check_load(&bits, ATTEND_BF16, 0); }
+
+static uint16_t store(attend_dtype dtype, float x)
+{
+    uint16_t bits;
+
+    check_store(&bits, dtype, 0, (double)x);
+    return bits;
+}
+
+static uint16_t store_f16(float x) { return store(ATTEND_F16, x); }
+static uint16_t store_bf16(float x) { return store(ATTEND_BF16, x); }
+
 static const half_type types[] = {
     {"f16", &bits_f16, attendi_f16_to_f32, attendi_f32_to_f16},
     {"bf16", &bits_bf16, attendi_bf16_to_f32, attendi_f32_to_bf16},
+    {"f16 of the checks", &bits_f16, load_f16, store_f16},
+    {"bf16 of the checks", &bits_bf16, load_bf16, store_bf16},
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 

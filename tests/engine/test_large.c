@@ -89,7 +89,7 @@ static int64_t sample_window(const struct check_problem *p, struct check_random 
                                             : check_random_int(random, 0, p->nk);
 }
 
-/* Positions all over the sequence, and windows that are small beside it. */
+/* Positions all over the sequence, and windows that are small against it. */
 static void sample_positions(struct check_problem *p, struct check_random *random)
 {
     const double u = check_random_unit(random);
@@ -208,7 +208,7 @@ static struct check_problem sample_large(uint64_t seed)
 
 /* ---- the run ------------------------------------------------------------------- */
 
-/* The lent pool tells how often it was asked for, the library's own does not. */
+/* The lent pool counts its calls, the library's own does not. */
 enum { THREADS = 3, LENT = 1 };
 static const int threads[THREADS] = {2, 3, 7};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Boolean masks that hide whole blocks of keys, or none of a block, on every kernel set:
- * what is skipped, and what takes no marks, must not show in any bit.
+ * what is skipped, and what needs no masking, must not show in any bit.
  */
 #define _GNU_SOURCE
 #include "support/second_oracle.h"
@@ -71,7 +71,7 @@ static void set_mask(problem *p, pattern kind)
 }
 
 static const shape shapes[] = {
-    {1, 4, 2, 70, 300, 12, 9},  /* tiles of grouped heads */
+    {1, 4, 2, 70, 300, 12, 9},  /* grouped heads share a tile */
     {1, 1, 1, 65, 389, 24, 20}, /* and one row past whole vectors; nk is odd */
     {2, 4, 2, 1, 700, 16, 40},  /* few rows */
     {1, 1, 1, 3, 1300, 8, 8},   /* few rows, two splits */
@@ -116,13 +116,13 @@ TEST(as_the_dense_evaluation) { for_each_set(compare_with_dense, 2); }
 
 /* ---- what nobody sees ------------------------------------------------------- */
 
-static int somebody_sees(const problem *p, int64_t b, int64_t hk, int64_t j)
+static int somebody_sees(const struct check_problem *p, int64_t b, int64_t hk, int64_t j)
 {
-    const int64_t group = p->n.hq / p->n.hkv;
+    const int64_t group = p->hq / p->hkv;
 
     for (int64_t h = hk * group; h < (hk + 1) * group; h++)
-        for (int64_t i = 0; i < p->n.nq; i++)
-            if (sees(p, b, h, i, j))
+        for (int64_t i = 0; i < p->nq; i++)
+            if (check_sees(p, b, h, i, j))
                 return 1;
     return 0;
 }
@@ -131,17 +131,19 @@ static int somebody_sees(const problem *p, int64_t b, int64_t hk, int64_t j)
 static void spoil(const problem *p)
 {
     static const double spoilt[] = {NAN, INFINITY, -INFINITY};
+    struct check_problem dense = dense_problem(p);
 
     for (int64_t b = 0; b < p->n.nb; b++)
         for (int64_t hk = 0; hk < p->n.hkv; hk++)
             for (int64_t j = 0; j < p->n.nk; j++) {
-                if (somebody_sees(p, b, hk, j))
+                if (somebody_sees(&dense, b, hk, j))
                     continue;
                 for (int64_t c = 0; c < p->n.d; c++)
                     view_set(&p->io.k, b, hk, j, c, spoilt[j % 3]);
                 for (int64_t c = 0; c < p->n.dv; c++)
                     view_set(&p->io.v, b, hk, j, c, spoilt[(j + c) % 3]);
             }
+    check_problem_free(&dense);
 }
 
 static void spoil_hidden(attend_context *ctx)
@@ -316,17 +318,20 @@ static void want_stats(problem *p, attend_stats *stats, int count)
 
 static int counts_keys(const problem *p)
 {
+    struct check_problem dense = dense_problem(p);
+    int right = 1;
+
     for (int64_t b = 0; b < p->n.nb; b++)
         for (int64_t h = 0; h < p->n.hq; h++)
             for (int64_t i = 0; i < p->n.nq; i++) {
                 int64_t count = 0;
                 for (int64_t j = 0; j < p->n.nk; j++)
-                    count += sees(p, b, h, i, j);
-                if (tensor_get(&p->io.stats->rows, b, h, i, ATTEND_STAT_KEYS) !=
-                    (double)count)
-                    return 0;
+                    count += check_sees(&dense, b, h, i, j);
+                right &= tensor_get(&p->io.stats->rows, b, h, i, ATTEND_STAT_KEYS) ==
+                         (double)count;
             }
-    return 1;
+    check_problem_free(&dense);
+    return right;
 }
 
 static void compare_stats(attend_context *ctx)
@@ -339,20 +344,20 @@ static void compare_stats(attend_context *ctx)
         attend_stats stats;
         want_stats(&p, &stats, count);
         CHECK(problem_run(&p, ctx) && counts_keys(&p), NAMED);
-        const attend_tensor *const told[] = {&stats.rows, &stats.top_weights,
-                                             &stats.distances};
+        const attend_tensor *const outputs[] = {&stats.rows, &stats.top_weights,
+                                                &stats.distances};
         void *want[3];
         for (int x = 0; x < 3; x++)
-            want[x] = copy_bits(told[x]);
+            want[x] = copy_bits(outputs[x]);
         spoil(&p);
         CHECK(problem_run(&p, ctx), NAMED);
         for (int x = 0; x < 3; x++)
-            CHECK(same_bits(told[x], want[x], "statistics"), NAMED);
+            CHECK(same_bits(outputs[x], want[x], "statistics"), NAMED);
         for (int way = 0; way < 3; way++) {
             change_others(&p, way);
             CHECK(problem_run(&p, ctx), NAMED);
             for (int x = 0; x < 3; x++)
-                CHECK(kept_are_same(told[x], 0, want[x]), NAMED);
+                CHECK(kept_are_same(outputs[x], 0, want[x]), NAMED);
         }
         for (int x = 0; x < 3; x++)
             free(want[x]);

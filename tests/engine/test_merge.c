@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_merge and attend_merge_with: weights, empty parts, dtypes, strides, errors. */
 #define _GNU_SOURCE
+#include "support/oracle.h"
 #include "support/strides.h"
 
 enum { B = 2, H = 3, N = 5, DV = 7, PARTS_MAX = 8 };
@@ -24,8 +25,8 @@ static merge_case merge_make(int64_t count, attend_dtype part, attend_dtype lse,
         m.parts[p].lse = own_view(&m.store, lse, B, H, N, 1);
         fill_normal(&m.parts[p].out, random_bits(&state));
         for (int64_t at = 0; at < B * H * N; at++)
-            store_element((void *)(uintptr_t)m.parts[p].lse.data, lse, at,
-                          spread * (2.0 * random_unit(&state) - 1.0));
+            check_store((void *)(uintptr_t)m.parts[p].lse.data, lse, at,
+                        spread * (2.0 * random_unit(&state) - 1.0));
     }
     m.out = own_tensor(&m.store, out, B, H, N, DV);
     m.lse = own_tensor(&m.store, lse, B, H, N, 1);
@@ -49,28 +50,28 @@ static int merge_run(const merge_case *m)
 static long double dense_merge(const merge_case *m, int64_t b, int64_t h, int64_t i,
                                long double *out, long double *absolute)
 {
-    long double top = -INFINITY, sum = 0.0L;
+    long double largest = -INFINITY, sum = 0.0L;
 
     for (int64_t p = 0; p < m->count; p++)
-        top = fmaxl(top, view_get(&m->parts[p].lse, b, h, i, 0));
+        largest = fmaxl(largest, view_get(&m->parts[p].lse, b, h, i, 0));
     for (int64_t c = 0; c < DV; c++)
         out[c] = absolute[c] = 0.0L;
-    if (top == -INFINITY)
+    if (largest == -INFINITY)
         return -INFINITY;
     for (int64_t p = 0; p < m->count; p++) {
         const long double lse = view_get(&m->parts[p].lse, b, h, i, 0);
         if (lse == -INFINITY)
             continue;
-        sum += expl(lse - top);
+        sum += expl(lse - largest);
         for (int64_t c = 0; c < DV; c++) {
             const long double o = view_get(&m->parts[p].out, b, h, i, c);
-            out[c] += expl(lse - top) * o;
-            absolute[c] += expl(lse - top) * fabsl(o);
+            out[c] += expl(lse - largest) * o;
+            absolute[c] += expl(lse - largest) * fabsl(o);
         }
     }
     for (int64_t c = 0; c < DV; c++)
         out[c] /= sum, absolute[c] /= sum;
-    return top + logl(sum);
+    return largest + logl(sum);
 }
 
 /* Rounding of the result, and (4 + count) more of the arithmetic's own unit. */
@@ -158,10 +159,10 @@ TEST(no_part_is_an_empty_row)
 
     CHECK(attend_merge(NULL, 0, &m.out, &m.lse, NULL) == ATTEND_OK, "no parts");
     for (int64_t at = 0; at < B * H * N * DV; at++)
-        CHECK(load_element(m.out.data, ATTEND_F32, at) == 0.0, "out at %lld",
+        CHECK(check_load(m.out.data, ATTEND_F32, at) == 0.0, "out at %lld",
               (long long)at);
     for (int64_t at = 0; at < B * H * N; at++)
-        CHECK(load_element(m.lse.data, ATTEND_F32, at) == -INFINITY, "lse at %lld",
+        CHECK(check_load(m.lse.data, ATTEND_F32, at) == -INFINITY, "lse at %lld",
               (long long)at);
     problem_free(&m.store);
 }
@@ -278,7 +279,7 @@ TEST(nan_stays_in_its_row)
     for (int64_t c = 0; c < DV; c++) {
         const int64_t at = view_at(m.out.stride, 1, 2, 3, c);
         CHECK(isnan(tensor_get(&m.out, 1, 2, 3, c)), "out");
-        store_element(m.out.data, ATTEND_F32, at, load_element(want, ATTEND_F32, at));
+        check_store(m.out.data, ATTEND_F32, at, check_load(want, ATTEND_F32, at));
     }
     CHECK(same_bits(&m.out, want, "out"), "another row changed");
     free(want);
@@ -308,7 +309,7 @@ TEST(any_strides_give_the_same_bits)
         layout_strides((layout)kind, s.lse.size, stride);
         s.lse = restride_output(&s.store, &m.lse, stride);
         CHECK(merge_run(&s), "layout %d", kind);
-        CHECK(fetch_output(&s.out, &m.out) && fetch_output(&s.lse, &m.lse),
+        CHECK(gather_output(&s.out, &m.out) && gather_output(&s.lse, &m.lse),
               "layout %d: a gap was written", kind);
         CHECK(same_bits(&m.out, want_out, "out"), "layout %d", kind);
         CHECK(same_bits(&m.lse, want_lse, "lse"), "layout %d", kind);
@@ -319,7 +320,7 @@ TEST(any_strides_give_the_same_bits)
     problem_free(&m.store);
 }
 
-/* Parts of a split and of a split's parts join to the same thing. */
+/* Parts of a split and of a split's parts merge to the same thing. */
 TEST(joining_in_steps)
 {
     merge_case all = merge_make(4, ATTEND_F64, ATTEND_F64, ATTEND_F64, 4.0, 11);
@@ -332,8 +333,8 @@ TEST(joining_in_steps)
     both.parts[0] = (attend_part){view_of_tensor(&left.out), view_of_tensor(&left.lse)};
     CHECK(merge_run(&both), "steps");
     for (int64_t at = 0; at < B * H * N * DV; at++) {
-        const double got = load_element(both.out.data, ATTEND_F64, at);
-        const double want = load_element(all.out.data, ATTEND_F64, at);
+        const double got = check_load(both.out.data, ATTEND_F64, at);
+        const double want = check_load(all.out.data, ATTEND_F64, at);
         CHECK(fabs(got - want) <= 1e-13, "got %.17g, want %.17g", got, want);
     }
     problem_free(&all.store);
@@ -460,26 +461,17 @@ TEST(very_many_parts)
     void *const once = copy_bits(&m.out), *const lse = copy_bits(&m.lse);
     CHECK(attend_merge(parts, MANY, &m.out, &m.lse, NULL) == ATTEND_OK, "many");
     for (int64_t at = 0; at < B * H * N * DV; at++)
-        CHECK(fabs(load_element(m.out.data, ATTEND_F64, at) -
-                   load_element(once, ATTEND_F64, at)) <= 1e-14,
+        CHECK(fabs(check_load(m.out.data, ATTEND_F64, at) -
+                   check_load(once, ATTEND_F64, at)) <= 1e-14,
               "out at %lld", (long long)at);
     for (int64_t at = 0; at < B * H * N; at++)
-        CHECK(fabs(load_element(m.lse.data, ATTEND_F64, at) -
-                   load_element(lse, ATTEND_F64, at) - log((double)each)) <= 1e-14,
+        CHECK(fabs(check_load(m.lse.data, ATTEND_F64, at) -
+                   check_load(lse, ATTEND_F64, at) - log((double)each)) <= 1e-14,
               "lse at %lld", (long long)at);
     free(once);
     free(lse);
     free(parts);
     problem_free(&m.store);
-}
-
-static attend_tensor tensor_of_view(const attend_view *view)
-{
-    attend_tensor tensor = {.data = (void *)(uintptr_t)view->data, .dtype = view->dtype};
-
-    memcpy(tensor.size, view->size, sizeof tensor.size);
-    memcpy(tensor.stride, view->stride, sizeof tensor.stride);
-    return tensor;
 }
 
 TEST(in_place_of_a_part)
@@ -604,10 +596,10 @@ TEST(errors_name_field_and_value)
               "\"%s\" does not name %s and %s", err.message, named[kind][0],
               named[kind][1]);
         for (int64_t at = 0; at < count_of(out.size); at++)
-            CHECK(isnan(load_element(out.data, out.dtype, at)), "%s: out was written",
+            CHECK(isnan(check_load(out.data, out.dtype, at)), "%s: out was written",
                   named[kind][0]);
         for (int64_t at = 0; at < count_of(lse.size); at++)
-            CHECK(isnan(load_element(lse.data, lse.dtype, at)), "%s: lse was written",
+            CHECK(isnan(check_load(lse.data, lse.dtype, at)), "%s: lse was written",
                   named[kind][0]);
         problem_free(&m.store);
     }

@@ -5,7 +5,7 @@
  * with the definition.
  */
 #define _GNU_SOURCE
-#include "support/oracle.h"
+#include "support/problems.h"
 
 static const shape shapes[] = {
     {1, 4, 2, 1, 3000, 32, 32},  /* grouped decode, several splits */
@@ -57,13 +57,13 @@ static void any_threads(attend_context *ctx, attend_order order)
             const int64_t count = p.n.nb * p.n.hq * p.n.nq * p.n.dv;
             double *const got = test_memory((size_t)count * sizeof *got);
             for (int64_t x = 0; x < count; x++)
-                got[x] = load_element(p.io.out.data, p.io.out.dtype, x);
+                got[x] = check_load(p.io.out.data, p.io.out.dtype, x);
             CHECK(problem_run(&p, ref), "the definition");
             const double close = p.dtype == ATTEND_F64   ? 1e-12
                                  : p.dtype == ATTEND_F32 ? 1e-5
                                                          : 0x1p-6;
             for (int64_t x = 0; x < count; x++) {
-                const double exact = load_element(p.io.out.data, p.io.out.dtype, x);
+                const double exact = check_load(p.io.out.data, p.io.out.dtype, x);
                 CHECK(fabs(got[x] - exact) <= close, "shape %d, %s, element %lld: %g, %g",
                       at, attend_dtype_name(p.dtype), (long long)x, got[x], exact);
             }

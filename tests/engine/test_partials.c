@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_forward_partials and attend_combine: shards of the keys are all keys. */
 #define _GNU_SOURCE
+#include "support/oracle.h"
 #include "support/sharding.h"
 
 static int64_t *own_offsets(problem *p, uint64_t *state, int64_t least, int64_t most)
@@ -43,8 +44,8 @@ static void random_rule(problem *p, uint64_t *state)
         problem_mask(p, chance(state, 0.5) ? p->n.nb : 1, 1, rows,
                      chance(state, 0.9) ? nk : 1);
         for (int64_t at = 0; at < count_of(rule->mask.size); at++)
-            store_element((void *)(uintptr_t)rule->mask.data, ATTEND_BOOL, at,
-                          chance(state, at / 700 % 3 == 0 ? 0.01 : 0.7));
+            check_store((void *)(uintptr_t)rule->mask.data, ATTEND_BOOL, at,
+                        chance(state, at / 700 % 3 == 0 ? 0.01 : 0.7));
     }
     if (chance(state, 0.3)) {
         problem_bias(p, chance(state, 0.5) ? ATTEND_F32 : ATTEND_BF16, 1, p->n.hq, 1, nk);
@@ -191,8 +192,8 @@ static void records_have_strides(attend_context *ctx)
             const int64_t row = at / gap, c = at % gap; /* b, i, h */
             const int64_t from =
                 (row / 12 * 12 + row % 3 * 4 + row % 12 / 3) * columns + c;
-            const double got = load_element(apart.data.data, ATTEND_F32, at);
-            CHECK(c < columns ? got == load_element(plain.data.data, ATTEND_F32, from)
+            const double got = check_load(apart.data.data, ATTEND_F32, at);
+            CHECK(c < columns ? got == check_load(plain.data.data, ATTEND_F32, from)
                               : isnan(got),
                   "at %lld", (long long)at);
         }
@@ -241,8 +242,8 @@ static void hidden_keys(attend_context *ctx)
         CHECK(sharding_is_whole(&p, ctx, &s, &clean), "%s", attend_dtype_name(p.dtype));
         for (int64_t row = 0; row < 24; row++) /* m, l, and 7 sums of no key */
             for (int64_t c = 0; c < 9; c++) {
-                const double x = load_element(s.parts[0].data.data, s.parts[0].data.dtype,
-                                              row * 9 + c);
+                const double x =
+                    check_load(s.parts[0].data.data, s.parts[0].data.dtype, row * 9 + c);
                 CHECK(c == 0 ? x == -INFINITY : x == 0.0, "row %lld: %g", (long long)row,
                       x);
             }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The context's own threads: how many are started and when, what happens when the system
- * refuses one, after fork(), and at the end.  The linker lays __wrap_pthread_create()
- * before the C library's.
+ * refuses one, after fork(), and at the end.  The linker puts __wrap_pthread_create()
+ * in place of the C library's.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/pool.h"
-#include "support/oracle.h"
+#include "support/problems.h"
 #include "support/pools.h"
 
 #define SET "scalar" /* every machine has it */
@@ -54,7 +54,7 @@ static problem for_workers(int workers)
     for (int64_t nk = 16; nk < 65536; nk += nk / 16 * 2) {
         problem p = decoding(nk);
         pool_log log = {0, 0};
-        attend_context *const ctx = pool_context(SET, THREADS, pool_in_turn, &log);
+        attend_context *const ctx = pool_context(SET, THREADS, pool_sequential, &log);
         const int fine = ctx && problem_run(&p, ctx) && log.n_max == workers;
         attend_context_destroy(ctx);
         if (fine)

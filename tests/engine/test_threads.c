@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 
-#include "support/oracle.h"
+#include "support/problems.h"
 #include "support/pools.h"
 
 static const shape shapes[] = {
@@ -15,7 +15,7 @@ static const shape shapes[] = {
     {1, 1, 1, 200, 70, 8, 8},  /* many query tiles of one head */
     {3, 2, 2, 2, 1, 4, 4},
     {1, 2, 1, 25, 1100, 64, 64}, /* workers share the keys; the last tile has two rows */
-    {1, 1, 1, 1300, 70, 8, 8},   /* items of many tiles go by weight */
+    {1, 1, 1, 1300, 70, 8, 8},   /* work items of many tiles are balanced by weight */
     {1, 2, 1, 700, 70, 8, 8},    /* and shrink */
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0], THREADS_MAX = 4 };
@@ -76,7 +76,7 @@ static void same_bits_with_a_lent_pool(attend_context *lone)
 
 TEST(a_pool_of_pthreads) { for_each_set(same_bits_with_a_lent_pool, 1); }
 
-/* One caller with a context of its own, run beside another. */
+/* One caller with a context of its own, run at the same time as another. */
 typedef struct caller {
     const char *isa;
     problem p;

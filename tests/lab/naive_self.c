@@ -30,8 +30,8 @@ struct array array_make(int64_t count, double size, attend_dtype dtype)
                       .data = layer_memory((size_t)count * sizeof(double))};
 
     for (int64_t i = 0; i < count; i++) {
-        store_element(a.data, dtype, i, size * layer_normal());
-        a.value[i] = load_element(a.data, dtype, i);
+        check_store(a.data, dtype, i, size * layer_normal());
+        a.value[i] = check_load(a.data, dtype, i);
     }
     return a;
 }
@@ -39,7 +39,7 @@ struct array array_make(int64_t count, double size, attend_dtype dtype)
 void array_store(struct array *a, attend_dtype dtype)
 {
     for (int64_t i = 0; i < a->count; i++)
-        store_element(a->data, dtype, i, a->value[i]);
+        check_store(a->data, dtype, i, a->value[i]);
 }
 
 struct layer layer_make(struct layer_shape s, attend_dtype dtype, uint64_t seed)
@@ -136,7 +136,7 @@ static void row_of(struct layer *l, int64_t b, int64_t h, int64_t i, double *o,
     const int64_t d = s->d, hk = h / (s->hq / s->hkv);
     double q[16], dq[16], k[16], dk[16], v[16], dv[16];
     double *const p = l->weights + ((b * s->hq + h) * s->t + i) * s->t;
-    double top = -INFINITY, sum = 0.0, slack = 0.0, largest = 0.0, value_error = 0.0;
+    double row_max = -INFINITY, sum = 0.0, slack = 0.0, largest = 0.0, value_error = 0.0;
 
     head_of(l, b, i, h, WQ, q, dq);
     for (int64_t j = 0; j < s->t; j++) {
@@ -151,11 +151,11 @@ static void row_of(struct layer *l, int64_t b, int64_t h, int64_t i, double *o,
         }
         p[j] = l->scale * score;
         slack = fmax(slack, l->scale * error);
-        top = fmax(top, p[j]);
+        row_max = fmax(row_max, p[j]);
     }
     for (int64_t j = 0; j < s->t; j++)
-        sum += p[j] = exp(p[j] - top);
-    l->lse[(b * s->hq + h) * s->t + i] = top + log(sum);
+        sum += p[j] = exp(p[j] - row_max);
+    l->lse[(b * s->hq + h) * s->t + i] = row_max + log(sum);
     for (int64_t c = 0; c < d; c++)
         o[c] = 0.0;
     for (int64_t j = 0; j < s->t; j++) {
@@ -251,7 +251,7 @@ double *layer_attend(const attend_rule *rule, const attend_lab_self *self)
         abort();
     }
     for (int64_t i = 0; i < count; i++)
-        out[i] = load_element(data, self->dtype, i);
+        out[i] = check_load(data, self->dtype, i);
     free(data);
     return out;
 }

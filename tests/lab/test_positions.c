@@ -23,7 +23,7 @@ TEST(rotation_is_the_complex_product)
               ATTEND_OK,
           "refused");
     for (int c = 0; c < 6; c++)
-        CHECK(x[0][c] == 1.0 + c, "position 0 turned column %d to %g", c, x[0][c]);
+        CHECK(x[0][c] == 1.0 + c, "position 0 rotated column %d to %g", c, x[0][c]);
     for (int i = 0; i < 3; i++) {
         const double angle = 5.0 * pow(100.0, -2.0 * i / 6.0);
         const double re = 1.0 + 2 * i, im = 2.0 + 2 * i;

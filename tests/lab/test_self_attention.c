@@ -115,11 +115,11 @@ TEST(layer_is_attention_then_feed_forward)
                 for (int f = 0; f < F; f++) {
                     double inner = b1.value[f];
                     for (int64_t y = 0; y < e; y++)
-                        inner += load_element(h.data, l.dtype, r * e + y) *
-                                 w1.value[y * F + f];
+                        inner +=
+                            check_load(h.data, l.dtype, r * e + y) * w1.value[y * F + f];
                     sum += fmax(inner, 0.0) * w2.value[f * e + c];
                 }
-                off = fmax(off, fabs(load_element(z.data, l.dtype, r * e + c) - sum));
+                off = fmax(off, fabs(check_load(z.data, l.dtype, r * e + c) - sum));
             }
         /* At most 36 terms below 10 in size. */
         const double allowed = 36.0 * 10.0 * unit_of(l.dtype);

@@ -200,16 +200,14 @@ static attend_status forward(struct made *made, attend_causal causal, attend_err
     rule.causal = causal;
     rule.scale_is_set = 1;
     rule.scale = 1;
-    io.q = (attend_view){made->q, ATTEND_F64, {1, 1, N, N}, {0, 0, N, 1}};
-    io.k = (attend_view){made->k, ATTEND_F64, {1, 1, N, N}, {0, 0, N, 1}};
-    io.v = (attend_view){&none, ATTEND_F64, {1, 1, N, 0}, {0, 0, 0, 1}};
-    io.out = (attend_tensor){&none, ATTEND_F64, {1, 1, N, 0}, {0, 0, 1, 1}};
+    io.q = view_of(made->q, ATTEND_F64, 1, 1, N, N);
+    io.k = view_of(made->k, ATTEND_F64, 1, 1, N, N);
+    io.v = view_of(&none, ATTEND_F64, 1, 1, N, 0);
+    io.out = tensor_of(&none, ATTEND_F64, 1, 1, N, 0);
     made->stats = attend_stats_default();
     made->stats.columns = columns;
-    made->stats.rows =
-        (attend_tensor){made->rows, ATTEND_F64, {1, 1, N, COLUMNS}, {0, 0, COLUMNS, 1}};
-    made->stats.top_weights = (attend_tensor){
-        made->top, ATTEND_F64, {1, 1, N, ATTEND_TOP_MAX}, {0, 0, ATTEND_TOP_MAX, 1}};
+    made->stats.rows = tensor_of(made->rows, ATTEND_F64, 1, 1, N, COLUMNS);
+    made->stats.top_weights = tensor_of(made->top, ATTEND_F64, 1, 1, N, ATTEND_TOP_MAX);
     io.stats = &made->stats;
     attend_status status = attend_context_create(&ctx, NULL, err);
     if (status != ATTEND_OK)
@@ -319,8 +317,7 @@ TEST(rows_without_keys_do_not_count)
     attend_error err;
 
     stats.columns = columns;
-    stats.rows =
-        (attend_tensor){rows, ATTEND_F64, {1, 1, 4, COLUMNS}, {0, 0, COLUMNS, 1}};
+    stats.rows = tensor_of(rows, ATTEND_F64, 1, 1, 4, COLUMNS);
     CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_OK, "%s", err.message);
     CHECK(head.rows == 2 && head.keys == 1.5 && head.max == 3 && head.n_eff == 1.5,
           "%g %g %g", head.keys, head.max, head.n_eff);
@@ -350,7 +347,7 @@ TEST(requests_that_cannot_be_read)
     CHECK(attend_head_read(NULL, 0, 0, &head, &err) == ATTEND_EINVAL, "NULL");
     CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_EINVAL, "no rows");
     stats.columns = columns;
-    stats.rows = (attend_tensor){rows, ATTEND_F64, {1, 1, 1, 2}, {0, 0, 2, 1}};
+    stats.rows = tensor_of(rows, ATTEND_F64, 1, 1, 1, 2);
     CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_EINVAL &&
               strstr(err.message, "lacks top_weight"),
           "%s", err.message);

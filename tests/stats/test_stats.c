@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics of rows that can be told by hand, on every kernel set: equal and one-hot
+ * Statistics of rows that can be computed by hand, on every kernel set: equal and one-hot
  * scores, large ones, ties, rows without keys, sinks.
  */
 #include "stats_fixture.h"
@@ -271,7 +271,7 @@ static void empty_rows(attend_dtype dtype, int how)
     const double other = stat_of(&p, ATTEND_STAT_KEYS, 0, 0, 21);
     problem_free(&p);
     CHECK(stated, "%s %s way %d: %s", isa, attend_dtype_name(dtype), how, wrong);
-    CHECK(other == (how < 2 ? 70.0 : 0.0), "%s: the row beside has %g keys", isa, other);
+    CHECK(other == (how < 2 ? 70.0 : 0.0), "%s: the next row has %g keys", isa, other);
 }
 
 TEST(rows_without_keys_have_stated_values)
@@ -315,7 +315,7 @@ static void not_numbers(attend_dtype dtype, int how)
             snprintf(wrong, sizeof wrong, "%s is %g", attend_stat_name((attend_stat)x),
                      bad);
         if (isnan(stat_of(&p, (attend_stat)x, 0, 0, 8)))
-            snprintf(wrong, sizeof wrong, "%s of the row beside is NaN",
+            snprintf(wrong, sizeof wrong, "%s of the next row is NaN",
                      attend_stat_name((attend_stat)x));
     }
     for (int x = 0; x < 3 && ran; x++)
@@ -433,7 +433,7 @@ TEST(past_the_last_key_there_is_none)
  */
 
 /*
- * The same bits, whatever is asked for beside a column and in either type, but for the
+ * The same bits, whatever is requested with a column and in both types, but for the
  * noise: it is dear, so that others may be summed another way where it is asked for.
  */
 static void column_alone(attend_dtype dtype, int x)
@@ -477,15 +477,18 @@ TEST(query_heads_share_a_key_head)
 
     ask_stats(&p, &stats, 0, 0, 0);
     int right = run_stats(&p, ctx);
-    double scores[90], h = 0.0, want = 0.0;
+    struct check_problem dense = dense_problem(&p);
+    struct check_row row = check_row_create(90);
+    double h = 0.0, want = 0.0;
     for (int64_t r = 0; r < 2 * 6 * 20 && right; r++) {
         const int64_t b = r / 120, head = r / 20 % 6, i = r % 20;
-        for (int64_t j = 0; j < 90; j++)
-            scores[j] = score_of(&p, b, head, i, j).value;
+        check_row_score(&dense, b, head, i, &row);
         h = stat_of(&p, ATTEND_STAT_ENTROPY, b, head, i);
-        want = entropy_of(scores, 90);
+        want = entropy_of(row.score, row.n);
         right = is_near(h, want, 1e-5);
     }
+    check_row_free(&row);
+    check_problem_free(&dense);
     problem_free(&p);
     CHECK(right, "%s: H %.9g want %.9g", isa, h, want);
 }

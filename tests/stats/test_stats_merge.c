@@ -4,7 +4,7 @@
  * them.  Sums of one part give the very bits of the call that left them.
  */
 #define _GNU_SOURCE
-#include "support/oracle.h"
+#include "support/problems.h"
 
 enum { NB = 2, HQ = 4, HKV = 2, NQ = 5, NK = 300, D = 16, DV = 12, TOP = 4, BINS = 6 };
 enum { CLASSES = 3, PARTS_MAX = 4, ROWS = NB * HQ * NQ };
@@ -145,7 +145,7 @@ static void parts_make_the_whole(attend_context *ctx)
             CHECK(attend_stats_merge(ctx, &got->request, DV, raw, parts, &err) ==
                       ATTEND_OK,
                   "%s", err.message);
-            /* `ref` has its statistics from the formulas, and sums beside them. */
+            /* `ref` has its statistics from the formulas, and sums apart from them. */
             if (parts == 1 && strcmp(attend_context_isa(ctx), "ref") != 0) {
                 CHECK(memcmp(want->rows, got->rows, sizeof want->rows) == 0,
                       "one part has other bits");

@@ -9,14 +9,15 @@ static attend_context *ctx;
 static const char *isa;
 
 /* Even weights over keys lo .. hi - 1: every number of a place is a count over theirs. */
-static int places_are_right(const problem *p, int64_t i, char *wrong, size_t size)
+static int places_are_right(const problem *p, const struct check_problem *dense,
+                            int64_t i, char *wrong, size_t size)
 {
-    const int64_t at = position_of(p, 0, i);
+    const int64_t at = check_position(dense, 0, i);
     double keys = 0.0, far = 0.0, ln = 0.0, bin[4] = {0}, of_class[2] = {0},
            near[5] = {0};
 
     for (int64_t j = 0; j < p->n.nk; j++) {
-        if (!sees(p, 0, 0, i, j))
+        if (!check_sees(dense, 0, 0, i, j))
             continue;
         const int64_t away = llabs(at - j);
         keys += 1.0;
@@ -63,8 +64,10 @@ static void places(attend_causal causal, int64_t offset, int64_t left, int64_t r
     p.rule.window_right = right;
     ask_stats(&p, &stats, 0, 4, 2);
     int right_all = run_stats(&p, ctx);
+    struct check_problem dense = dense_problem(&p);
     for (int64_t i = 0; i < 45 && right_all; i++)
-        right_all = places_are_right(&p, i, wrong, sizeof wrong);
+        right_all = places_are_right(&p, &dense, i, wrong, sizeof wrong);
+    check_problem_free(&dense);
     problem_free(&p);
     CHECK(right_all, "%s causal %d offset %lld window %lld %lld: %s", isa, (int)causal,
           (long long)offset, (long long)left, (long long)right, wrong);

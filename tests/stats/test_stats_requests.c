@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Summaries beside the rows they are of, and requests that are refused. */
+/* Summaries against the rows they are of, and requests that are refused. */
 #include "stats_fixture.h"
 
 static attend_context *ctx;
@@ -169,7 +169,7 @@ TEST(summaries_are_those_of_the_rows)
 
 TEST(no_queries_give_summaries_without_rows) { summary_case(0, ATTEND_F32); }
 
-/* Alone they are what they are beside the rows, on any number of threads. */
+/* Alone they are what they are with the rows, on any number of threads. */
 TEST(summaries_alone_on_other_threads)
 {
     problem p = summary_problem(261, ATTEND_F32);

@@ -15,7 +15,7 @@ static void pool_note(void *user, int n)
     log->n_max = n > log->n_max ? n : log->n_max;
 }
 
-void pool_in_turn(void *user, int n, void (*body)(void *arg, int w), void *arg)
+void pool_sequential(void *user, int n, void (*body)(void *arg, int w), void *arg)
 {
     pool_note(user, n);
     for (int w = 0; w < n; w++)

@@ -11,7 +11,7 @@ typedef struct pool_log {
     int calls, n_max;
 } pool_log;
 
-void pool_in_turn(void *user, int n, void (*body)(void *arg, int w), void *arg);
+void pool_sequential(void *user, int n, void (*body)(void *arg, int w), void *arg);
 void pool_reversed(void *user, int n, void (*body)(void *arg, int w), void *arg);
 
 /* A new thread for each w, all at once. */

@@ -76,36 +76,36 @@ static void set_rule(problem *p, rule_kind kind, uint64_t seed)
 
 void ask_lse(ask *a, int with_sink)
 {
-    problem bare = a->p;
-    dense_row row = {.weights = test_memory((size_t)a->p.n.nk * sizeof(double))};
+    struct check_problem dense = dense_problem(&a->p);
+    struct check_row row = check_row_create(a->p.n.nk);
 
-    if (!with_sink)
-        bare.rule.sinks = NULL;
     a->want.lse = own_view(&a->p, ATTEND_F64, a->p.n.nb, a->p.n.hq, a->p.n.nq, 1);
     for (int64_t b = 0; b < a->p.n.nb; b++)
         for (int64_t h = 0; h < a->p.n.hq; h++)
             for (int64_t i = 0; i < a->p.n.nq; i++) {
-                dense_weights(&bare, b, h, i, &row);
+                check_row_score(&dense, b, h, i, &row);
+                check_row_weigh(&row, with_sink && dense.sinks != NULL ? dense.sinks[h]
+                                                                       : -INFINITY);
                 view_set(&a->want.lse, b, h, i, 0, row.lse);
             }
-    free(row.weights);
+    check_row_free(&row);
+    check_problem_free(&dense);
 }
 
 void ask_pooled(ask *a, int64_t block)
 {
     const shape n = a->p.n;
-    const attend_dtype wide = a->p.dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
 
-    a->want.pooled = own_tensor(&a->p, wide, n.nb, n.hq, (n.nq - 1) / block + 1,
-                                (n.nk - 1) / block + 1);
+    a->want.pooled = own_tensor(&a->p, dtype_of_lse(a->p.dtype), n.nb, n.hq,
+                                (n.nq - 1) / block + 1, (n.nk - 1) / block + 1);
     a->want.pooled_block = block;
 }
 
 void ask_zoom(ask *a, int64_t i, int64_t rows, int64_t j, int64_t columns)
 {
-    const attend_dtype wide = a->p.dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
 
-    a->want.zoom = own_tensor(&a->p, wide, a->p.n.nb, a->p.n.hq, rows, columns);
+    a->want.zoom =
+        own_tensor(&a->p, dtype_of_lse(a->p.dtype), a->p.n.nb, a->p.n.hq, rows, columns);
     a->want.zoom_query = i;
     a->want.zoom_key = j;
 }
@@ -113,11 +113,12 @@ void ask_zoom(ask *a, int64_t i, int64_t rows, int64_t j, int64_t columns)
 void ask_columns(ask *a, int64_t last)
 {
     const shape n = a->p.n;
-    const attend_dtype wide = a->p.dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
 
-    a->want.column_mass = own_tensor(&a->p, wide, n.nb, n.hq, 1, n.nk);
-    a->want.column_max = own_tensor(&a->p, wide, n.nb, n.hq, 1, n.nk);
-    a->want.column_last = own_tensor(&a->p, wide, n.nb, n.hq, 1, n.nk);
+    a->want.column_mass =
+        own_tensor(&a->p, dtype_of_lse(a->p.dtype), n.nb, n.hq, 1, n.nk);
+    a->want.column_max = own_tensor(&a->p, dtype_of_lse(a->p.dtype), n.nb, n.hq, 1, n.nk);
+    a->want.column_last =
+        own_tensor(&a->p, dtype_of_lse(a->p.dtype), n.nb, n.hq, 1, n.nk);
     a->want.last_queries = last;
 }
 
@@ -187,23 +188,27 @@ int ask_run(ask *a, attend_context *ctx)
 
 /* ---- P, densely ----------------------------------------------------------- */
 
-void dense_pair(const ask *a, int64_t b, int64_t h, int64_t i, int64_t j, double *p,
-                double *error)
-{
-    const double lse = view_get(&a->want.lse, b, h, i, 0);
-
-    *p = *error = 0;
-    if (lse == -INFINITY || !sees(&a->p, b, h, i, j))
-        return;
-    const score s = score_of(&a->p, b, h, i, j);
-    *p = exp(s.value - lse);
-    if (*p != 0)
-        *error = 2 * ((double)a->p.n.d + 8) * s.magnitude + 4 * fabs(lse) + 16;
-}
-
 static int64_t map_at(const ask *a, int64_t b, int64_t h, int64_t i, int64_t j)
 {
     return ((b * a->p.n.hq + h) * a->p.n.nq + i) * a->p.n.nk + j;
+}
+
+/* One row, from its scores. */
+static void map_row(const ask *a, const struct check_problem *dense, int64_t b, int64_t h,
+                    int64_t i, const struct check_row *row, const dense_map *map)
+{
+    const double lse = view_get(&a->want.lse, b, h, i, 0);
+
+    for (int64_t j = 0; j < a->p.n.nk; j++)
+        map->p[map_at(a, b, h, i, j)] = map->error[map_at(a, b, h, i, j)] = 0.0;
+    for (int64_t at = 0; at < row->n && lse != -INFINITY; at++) {
+        const int64_t m = map_at(a, b, h, i, row->key[at]);
+        map->p[m] = exp(row->score[at] - lse);
+        if (map->p[m] != 0)
+            map->error[m] =
+                2 * ((double)a->p.n.d + 8) * score_magnitude(dense, b, h, i, row, at) +
+                4 * fabs(lse) + 16;
+    }
 }
 
 dense_map map_make(const ask *a)
@@ -211,13 +216,17 @@ dense_map map_make(const ask *a)
     const shape n = a->p.n;
     const size_t size = (size_t)(n.nb * n.hq * n.nq * n.nk) * sizeof(double);
     const dense_map map = {test_memory(size), test_memory(size)};
+    struct check_problem dense = dense_problem(&a->p);
+    struct check_row row = check_row_create(n.nk);
 
     for (int64_t b = 0; b < n.nb; b++)
         for (int64_t h = 0; h < n.hq; h++)
-            for (int64_t i = 0; i < n.nq; i++)
-                for (int64_t j = 0; j < n.nk; j++)
-                    dense_pair(a, b, h, i, j, &map.p[map_at(a, b, h, i, j)],
-                               &map.error[map_at(a, b, h, i, j)]);
+            for (int64_t i = 0; i < n.nq; i++) {
+                check_row_score(&dense, b, h, i, &row);
+                map_row(a, &dense, b, h, i, &row, &map);
+            }
+    check_row_free(&row);
+    check_problem_free(&dense);
     return map;
 }
 

@@ -44,7 +44,7 @@ void ask_zoom(ask *a, int64_t i, int64_t rows, int64_t j, int64_t columns);
 void ask_columns(ask *a, int64_t last);
 /* Normal q and k under a rule, with an exact LSE; nothing is wanted yet. */
 ask ask_make(shape n, attend_dtype dtype, rule_kind kind, uint64_t seed);
-/* Everything, with numbers that cut across tiles and items. */
+/* Everything, with numbers that cut across tiles and work items. */
 void ask_everything(ask *a, int64_t block);
 
 enum { ASK_OUTPUTS = 5 };
@@ -63,8 +63,6 @@ typedef struct dense_map {
     double *p, *error; /* [nb][hq][nq][nk] */
 } dense_map;
 
-void dense_pair(const ask *a, int64_t b, int64_t h, int64_t i, int64_t j, double *p,
-                double *error);
 dense_map map_make(const ask *a);
 void map_free(dense_map *map);
 

@@ -22,8 +22,8 @@ attend_partials shard_make(const problem *p, int64_t first, int64_t keys, int re
     part.keys = keys;
     part.all_keys = p->n.nk;
     part.reduce = reduce;
-    part.data = tensor_of(NULL, p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32, p->n.nb,
-                          p->n.hq, p->n.nq, records * (p->n.dv + 2));
+    part.data = tensor_of(NULL, dtype_of_lse(p->dtype), p->n.nb, p->n.hq, p->n.nq,
+                          records * (p->n.dv + 2));
     part.data.data = test_memory(bytes_of(part.data.size, part.data.dtype));
     poison(&part.data);
     return part;
@@ -121,8 +121,8 @@ int sharding_run(const problem *p, attend_context *ctx, const sharding *s)
 int same_or_near(const attend_tensor *got, const void *want, double within)
 {
     for (int64_t at = 0; got->data != NULL && at < count_of(got->size); at++) {
-        const double x = load_element(got->data, got->dtype, at);
-        const double y = load_element(want, got->dtype, at);
+        const double x = check_load(got->data, got->dtype, at);
+        const double y = check_load(want, got->dtype, at);
         if ((isnan(x) && isnan(y)) || memcmp(&x, &y, sizeof x) == 0 ||
             fabs(x - y) <= within * (1.0 + fabs(y)))
             continue;

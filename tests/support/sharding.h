@@ -3,7 +3,7 @@
 #ifndef TESTS_SHARDING_H
 #define TESTS_SHARDING_H
 
-#include "oracle.h"
+#include "problems.h"
 
 enum { SHARDS_MAX = 16 };
 

@@ -73,7 +73,7 @@ attend_tensor restride_output(problem *p, const attend_tensor *from,
     return to;
 }
 
-int fetch_output(const attend_tensor *from, const attend_tensor *contiguous)
+int gather_output(const attend_tensor *from, const attend_tensor *contiguous)
 {
     const size_t width = attend_dtype_size(from->dtype);
     const attend_view strided = view_of_tensor(from), flat = view_of_tensor(contiguous);

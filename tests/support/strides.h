@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The tensors of a problem laid out in other ways, at page ends and far apart. */
+/* The tensors of a problem with other strides, at page ends and far apart. */
 #ifndef TESTS_STRIDES_H
 #define TESTS_STRIDES_H
 
-#include "oracle.h"
+#include "problems.h"
 
 typedef enum layout {
     LAYOUT_BLHD,        /* heads inside a position */
@@ -26,8 +26,8 @@ attend_view restride(problem *p, const attend_view *from, const int64_t *stride)
 /* An output of other strides over memory filled with 0xff. */
 attend_tensor restride_output(problem *p, const attend_tensor *from,
                               const int64_t *stride);
-/* Fetches a strided output into `bits`, contiguous; 0 if a gap was written to. */
-int fetch_output(const attend_tensor *from, const attend_tensor *contiguous);
+/* Copies a strided output into a contiguous one; 0 if a gap was written to. */
+int gather_output(const attend_tensor *from, const attend_tensor *contiguous);
 
 /* Memory between two pages that cannot be touched. */
 typedef struct guarded {

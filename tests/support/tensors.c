@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tensors.h"
 
-#include "float_bits.h"
-
 void *test_memory(size_t size)
 {
     void *const memory = malloc(size ? size : 1);
@@ -14,43 +12,6 @@ void *test_memory(size_t size)
     return memory;
 }
 
-double load_element(const void *data, attend_dtype dtype, int64_t at)
-{
-    switch (dtype) {
-    case ATTEND_F64:
-        return ((const double *)data)[at];
-    case ATTEND_F32:
-        return (double)((const float *)data)[at];
-    case ATTEND_F16:
-        return (double)bits_f16_value(((const uint16_t *)data)[at]);
-    case ATTEND_BF16:
-        return (double)bits_bf16_value(((const uint16_t *)data)[at]);
-    default:
-        return ((const uint8_t *)data)[at] != 0;
-    }
-}
-
-void store_element(void *data, attend_dtype dtype, int64_t at, double value)
-{
-    switch (dtype) {
-    case ATTEND_F64:
-        ((double *)data)[at] = value;
-        break;
-    case ATTEND_F32:
-        ((float *)data)[at] = (float)value;
-        break;
-    case ATTEND_F16:
-        ((uint16_t *)data)[at] = bits_f16_nearest((float)value);
-        break;
-    case ATTEND_BF16:
-        ((uint16_t *)data)[at] = bits_bf16_nearest((float)value);
-        break;
-    default:
-        ((uint8_t *)data)[at] = value != 0.0;
-        break;
-    }
-}
-
 int64_t view_at(const int64_t *stride, int64_t b, int64_t h, int64_t l, int64_t d)
 {
     return b * stride[0] + h * stride[1] + l * stride[2] + d * stride[3];
@@ -58,27 +19,32 @@ int64_t view_at(const int64_t *stride, int64_t b, int64_t h, int64_t l, int64_t 
 
 double view_get(const attend_view *view, int64_t b, int64_t h, int64_t l, int64_t d)
 {
-    return load_element(view->data, view->dtype, view_at(view->stride, b, h, l, d));
+    return check_load(view->data, view->dtype, view_at(view->stride, b, h, l, d));
 }
 
 void view_set(const attend_view *view, int64_t b, int64_t h, int64_t l, int64_t d,
               double value)
 {
-    store_element((void *)(uintptr_t)view->data, view->dtype,
-                  view_at(view->stride, b, h, l, d), value);
+    check_store((void *)(uintptr_t)view->data, view->dtype,
+                view_at(view->stride, b, h, l, d), value);
 }
 
 double tensor_get(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l, int64_t d)
 {
-    return load_element(tensor->data, tensor->dtype, view_at(tensor->stride, b, h, l, d));
+    return check_load(tensor->data, tensor->dtype, view_at(tensor->stride, b, h, l, d));
 }
 
 double unit_of(attend_dtype dtype) { return dtype == ATTEND_F64 ? 0x1p-53 : 0x1p-24; }
 
+attend_dtype dtype_of_lse(attend_dtype dtype)
+{
+    return dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+}
+
 int64_t count_of(const int64_t *size) { return size[0] * size[1] * size[2] * size[3]; }
 
-attend_view view_of(void *data, attend_dtype dtype, int64_t s0, int64_t s1, int64_t s2,
-                    int64_t s3)
+attend_view view_of(const void *data, attend_dtype dtype, int64_t s0, int64_t s1,
+                    int64_t s2, int64_t s3)
 {
     return (attend_view){.data = data,
                          .dtype = dtype,
@@ -93,6 +59,15 @@ attend_tensor tensor_of(void *data, attend_dtype dtype, int64_t s0, int64_t s1,
                            .dtype = dtype,
                            .size = {s0, s1, s2, s3},
                            .stride = {s1 * s2 * s3, s2 * s3, s3, 1}};
+}
+
+attend_tensor tensor_of_view(const attend_view *view)
+{
+    attend_tensor tensor = {.data = (void *)(uintptr_t)view->data, .dtype = view->dtype};
+
+    memcpy(tensor.size, view->size, sizeof tensor.size);
+    memcpy(tensor.stride, view->stride, sizeof tensor.stride);
+    return tensor;
 }
 
 attend_view view_of_tensor(const attend_tensor *tensor)
@@ -132,14 +107,14 @@ void fill_normal(const attend_view *view, uint64_t seed)
     uint64_t state = seed;
 
     for (int64_t at = 0; at < count_of(view->size); at++)
-        store_element((void *)(uintptr_t)view->data, view->dtype, at,
-                      random_normal(&state));
+        check_store((void *)(uintptr_t)view->data, view->dtype, at,
+                    random_normal(&state));
 }
 
 void fill_value(const attend_view *view, double value)
 {
     for (int64_t at = 0; at < count_of(view->size); at++)
-        store_element((void *)(uintptr_t)view->data, view->dtype, at, value);
+        check_store((void *)(uintptr_t)view->data, view->dtype, at, value);
 }
 
 size_t bytes_of(const int64_t *size, attend_dtype dtype)

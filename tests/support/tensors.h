@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors for tests: single elements of every dtype, views, random contents. */
+/*
+ * Tensors for tests: views, random contents, bits.  check_load() and check_store() of
+ * tools/check read and write single elements of every dtype.
+ */
 #ifndef TESTS_TENSORS_H
 #define TESTS_TENSORS_H
 
@@ -11,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/numbers.h"
+
 void *test_memory(size_t size);
-double load_element(const void *data, attend_dtype dtype, int64_t at);
-void store_element(void *data, attend_dtype dtype, int64_t at, double value);
 int64_t view_at(const int64_t *stride, int64_t b, int64_t h, int64_t l, int64_t d);
 double view_get(const attend_view *view, int64_t b, int64_t h, int64_t l, int64_t d);
 /* For views of memory the problem owns. */
@@ -23,12 +26,17 @@ double tensor_get(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l,
                   int64_t d);
 /* The unit roundoff of the arithmetic on a dtype: half floats are computed in f32. */
 double unit_of(attend_dtype dtype);
+/* That of LSE, weights and partials for inputs of a dtype. */
+attend_dtype dtype_of_lse(attend_dtype dtype);
 int64_t count_of(const int64_t *size);
-attend_view view_of(void *data, attend_dtype dtype, int64_t s0, int64_t s1, int64_t s2,
-                    int64_t s3);
+/* Contiguous, axes (b, h, l, d): the one place where tests build a dense view. */
+attend_view view_of(const void *data, attend_dtype dtype, int64_t s0, int64_t s1,
+                    int64_t s2, int64_t s3);
 attend_tensor tensor_of(void *data, attend_dtype dtype, int64_t s0, int64_t s1,
                         int64_t s2, int64_t s3);
 attend_view view_of_tensor(const attend_tensor *tensor);
+/* For views of memory the caller owns. */
+attend_tensor tensor_of_view(const attend_view *view);
 
 /* ---- random numbers ------------------------------------------------------ */
 

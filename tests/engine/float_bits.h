@@ -21,11 +21,5 @@ extern const bits_format bits_f16, bits_bf16;
 float bits_value(bits_format format, uint16_t bits);
 /* NaN becomes a quiet NaN of some payload. */
 uint16_t bits_nearest(bits_format format, float x);
-/* The value out of a table, made at the first call; tests load halves on one thread. */
-float bits_f16_value(uint16_t bits);
-/* The upper half of the float of the same value. */
-float bits_bf16_value(uint16_t bits);
-uint16_t bits_f16_nearest(float x);
-uint16_t bits_bf16_nearest(float x);
 
 #endif

@@ -2,7 +2,6 @@
 #include "float_bits.h"
 
 #include <math.h>
-#include <string.h>
 
 const bits_format bits_f16 = {10, -14, 15};
 const bits_format bits_bf16 = {7, -126, 127};
@@ -45,26 +44,3 @@ uint16_t bits_nearest(bits_format format, float x)
     /* A carry out of the significand, or out of the subnormals, lands right. */
     return (uint16_t)(sign + ((exponent - format.emin) << format.fraction) + (int)units);
 }
-
-float bits_f16_value(uint16_t bits)
-{
-    static float table[1 << 16];
-    static int made;
-
-    for (int x = 0; !made && x < 1 << 16; x++)
-        table[x] = bits_value(bits_f16, (uint16_t)x);
-    made = 1;
-    return table[bits];
-}
-
-float bits_bf16_value(uint16_t bits)
-{
-    const uint32_t wide = (uint32_t)bits << 16;
-    float value;
-
-    memcpy(&value, &wide, sizeof value);
-    return value;
-}
-
-uint16_t bits_f16_nearest(float x) { return bits_nearest(bits_f16, x); }
-uint16_t bits_bf16_nearest(float x) { return bits_nearest(bits_bf16, x); }

@@ -59,6 +59,9 @@ include_places() {
 
 unique_names() { files "$1" | sed 's,.*/,,' | grep -vx CMakeLists.txt | sort | uniq -d; }
 
+# Folders of more files than a reader can survey.
+crowded() { files "$1" | sed 's,/*[^/]*$,,' | sort | uniq -c | awk '$1 > 30 { print $2 ": " $1 " files" }'; }
+
 # A macro that says inline counts as the word.
 bare_inline() {
     (cd "$1" && grep -rnE '\b(ALWAYS_INLINE|inline)\b' include src tools --include='*.[ch]' --include='*.inc') |
@@ -127,6 +130,7 @@ touch "$bad/src/cpu/kernels_scalar.c" "$bad/src/cpu/kernels_avx2.c"
 printf 'int foreign(void);\nint foreign(void) { return 1; }\n' >"$bad/foreign.c"
 cc -shared -fPIC -o "$bad/libbad.so" "$bad/foreign.c" && cc -c -o "$bad/bad.o" "$bad/foreign.c" &&
     ar rc "$bad/libbad.a" "$bad/bad.o"
+mkdir "$bad/crowd" && (cd "$bad/crowd" && seq 31 | xargs touch)
 head -c 2000000 /dev/zero >"$bad/huge.so"
 printf 'typedef int class;\nint attend_f(class);\nint *class_of(void *new);\n' >"$bad/c_only.h"
 printf 'attend_status attend_g(void);\n' >"$bad/lacks_types.h"
@@ -140,6 +144,8 @@ silent "bare includes are beside their file" include_places "$root"
 caught "an include found by luck" 'tools/b.c:2: absent.h' include_places "$bad"
 silent "file names are unique" unique_names "$root"
 caught "two files of one name" '^a.c$' unique_names "$bad"
+silent "no folder has more than 30 files" crowded "$root/tests"
+caught "a crowded folder" '^crowd: 31 files' crowded "$bad"
 silent "no inline without static" bare_inline "$root"
 caught "inline without static" 'include/f.h:1' bare_inline "$bad"
 silent "no unfinished work" unfinished "$root"

@@ -58,13 +58,13 @@ static const wrong_integer wrong_integers[] = {
     {RULE(window_right), -5, "window_right", "-5"},
 };
 
-typedef struct wrong_dtype {
-    size_t offset; /* of an attend_dtype in struct problem */
+typedef struct wrong_enum {
+    size_t offset; /* of an enum in struct problem */
     int value;
     const char *field, *text;
-} wrong_dtype;
+} wrong_enum;
 
-static const wrong_dtype wrong_dtypes[] = {
+static const wrong_enum wrong_enums[] = {
     {IO(q.dtype), ATTEND_BOOL, "q.dtype", "bool"},
     {IO(q.dtype), 99, "q.dtype", "99"},
     {IO(k.dtype), ATTEND_F16, "k.dtype", "f16"},
@@ -142,57 +142,26 @@ void expect_refusal(attend_context *ctx, const problem *sound, const problem *wr
     result_free(&before);
 }
 
-void check_wrong_integers(attend_context *ctx)
-{
-    problem sound = sound_problem();
-
-    for (int at = 0; at < LENGTH(wrong_integers); at++) {
-        const wrong_integer *const w = &wrong_integers[at];
-        problem wrong = sound;
-        memcpy((char *)&wrong + w->offset, &w->value, sizeof w->value);
-        expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, w->field, w->text);
+/* Every row of a table: its value in its field of a sound problem. */
+#define REFUSE_EACH(ctx, sound, table)                                                   \
+    for (int at = 0; at < LENGTH(table); at++) {                                         \
+        problem wrong = *(sound);                                                        \
+        memcpy((char *)&wrong + (table)[at].offset, &(table)[at].value,                  \
+               sizeof(table)[at].value);                                                 \
+        expect_refusal(ctx, sound, &wrong, ATTEND_EINVAL, (table)[at].field,             \
+                       (table)[at].text);                                                \
     }
-    problem_free(&sound);
-}
 
-void check_wrong_dtypes(attend_context *ctx)
-{
-    problem sound = sound_problem();
-
-    for (int at = 0; at < LENGTH(wrong_dtypes); at++) {
-        const wrong_dtype *const w = &wrong_dtypes[at];
-        problem wrong = sound;
-        memcpy((char *)&wrong + w->offset, &w->value, sizeof w->value);
-        expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, w->field, w->text);
-    }
-    problem_free(&sound);
-}
-
-void check_wrong_doubles(attend_context *ctx)
+void check_wrong_fields(attend_context *ctx)
 {
     problem sound = sound_problem();
 
     sound.rule.scale_is_set = 1;
     sound.rule.scale = 1.0;
-    for (int at = 0; at < LENGTH(wrong_doubles); at++) {
-        const wrong_double *const w = &wrong_doubles[at];
-        problem wrong = sound;
-        memcpy((char *)&wrong + w->offset, &w->value, sizeof w->value);
-        expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, w->field, w->text);
-    }
-    problem_free(&sound);
-}
-
-void check_wrong_pointers(attend_context *ctx)
-{
-    problem sound = sound_problem();
-
-    for (int at = 0; at < LENGTH(wrong_pointers); at++) {
-        const wrong_pointer *const w = &wrong_pointers[at];
-        problem wrong = sound;
-        memcpy((char *)&wrong + w->offset, &w->value, sizeof w->value);
-        expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, w->field, w->text);
-    }
+    REFUSE_EACH(ctx, &sound, wrong_integers)
+    REFUSE_EACH(ctx, &sound, wrong_enums)
+    REFUSE_EACH(ctx, &sound, wrong_doubles)
+    REFUSE_EACH(ctx, &sound, wrong_pointers)
     problem_free(&sound);
 }
 

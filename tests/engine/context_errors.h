@@ -11,10 +11,7 @@ problem sound_problem(void);
 void expect_refusal(attend_context *ctx, const problem *sound, const problem *wrong,
                     attend_status want, const char *field, const char *text);
 
-void check_wrong_integers(attend_context *ctx);
-void check_wrong_dtypes(attend_context *ctx);
-void check_wrong_doubles(attend_context *ctx);
-void check_wrong_pointers(attend_context *ctx);
+void check_wrong_fields(attend_context *ctx);
 void check_wrong_combinations(attend_context *ctx);
 
 #endif

@@ -410,10 +410,7 @@ static void check_endless_rows(attend_context *ctx)
 
 TEST(endless_rows_without_output) { for_each_set(check_endless_rows, 1); }
 
-TEST(wrong_integers_are_named) { for_each_set(check_wrong_integers, 2); }
-TEST(wrong_dtypes_are_named) { for_each_set(check_wrong_dtypes, 2); }
-TEST(wrong_doubles_are_named) { for_each_set(check_wrong_doubles, 2); }
-TEST(wrong_pointers_are_named) { for_each_set(check_wrong_pointers, 2); }
+TEST(wrong_fields_are_named) { for_each_set(check_wrong_fields, 2); }
 TEST(wrong_combinations_are_named) { for_each_set(check_wrong_combinations, 2); }
 
 int main(int argc, char **argv)
@@ -435,10 +432,7 @@ int main(int argc, char **argv)
     RUN(messages_are_one_line);
     RUN(progress_is_reported);
     RUN(null_arguments);
-    RUN(wrong_integers_are_named);
-    RUN(wrong_dtypes_are_named);
-    RUN(wrong_doubles_are_named);
-    RUN(wrong_pointers_are_named);
+    RUN(wrong_fields_are_named);
     RUN(wrong_combinations_are_named);
     RUN(endless_rows_without_output);
     return test_finish();

@@ -9,7 +9,7 @@
 #include "support/test.h"
 
 /* Whether x, rounded to so many digits after the point, is what was printed. */
-__attribute__((unused)) static int prints_as(double x, double printed, int digits)
+static inline int prints_as(double x, double printed, int digits)
 {
     return fabs(x - printed) <= 0.5000001 * pow(10.0, -digits);
 }
@@ -24,7 +24,7 @@ __attribute__((unused)) static int prints_as(double x, double printed, int digit
 #define IS_NAN(x) CHECK(isnan(x), "got %g", (double)(x))
 
 /* The law of logistic(Y), Y ~ N(0, T^2). */
-__attribute__((unused)) static attend_lab_law centred(double T)
+static inline attend_lab_law centred(double T)
 {
     return (attend_lab_law){0.0, T, -INFINITY};
 }

@@ -130,11 +130,14 @@ void check_row_score(const struct check_problem *p, int64_t b, int64_t h, int64_
 void check_row_weigh(struct check_row *row, double sink)
 {
     double sum = 0.0;
+    int nans = 0;
 
     row->m = sink;
-    for (int64_t at = 0; at < row->n; at++)
+    for (int64_t at = 0; at < row->n; at++) {
+        nans |= isnan(row->score[at]);
         row->m = fmax(row->m, row->score[at]);
-    if (row->m == -INFINITY) {
+    }
+    if (row->m == -INFINITY && !nans) {
         row->kind = CHECK_ROW_EMPTY;
         row->log_sum = row->lse = -INFINITY;
         for (int64_t at = 0; at < row->n; at++)

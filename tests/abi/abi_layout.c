@@ -3,7 +3,7 @@
  * Sizes, offsets and numbers of 0.1 on 64-bit machines, which stay for good: a struct
  * that grows does so at its end.
  */
-#include <attend/attend.h>
+#include <attend/stats.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,10 @@
 #define AT(type, field, offset)                                                          \
     _Static_assert(offsetof(attend_##type, field) == (offset), #type "." #field)
 #define FROZEN(type, size) _Static_assert(sizeof(attend_##type) == (size), #type)
-#define GROWS(type, size) _Static_assert(sizeof(attend_##type) >= (size), #type)
+/* New fields fill whole 8 bytes, never padding. */
+#define GROWS(type, size)                                                                \
+    _Static_assert(sizeof(attend_##type) >= (size) && sizeof(attend_##type) % 8 == 0,    \
+                   #type)
 
 FROZEN(error, 256);
 AT(error, status, 0);
@@ -46,6 +49,7 @@ AT(options, parallel_for, 48);
 AT(options, parallel_user, 56);
 AT(options, progress, 64);
 AT(options, progress_user, 72);
+AT(options, order, 80);
 
 GROWS(rule, 248);
 AT(rule, struct_size, 0);
@@ -83,6 +87,9 @@ AT(stats, distances, 184);
 AT(stats, class_mass, 264);
 AT(stats, classes, 344);
 AT(stats, summaries, 352);
+AT(stats, raw, 360);
+
+GROWS(summary, 552);
 
 #endif
 

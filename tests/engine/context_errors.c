@@ -203,7 +203,7 @@ void check_wrong_combinations(attend_context *ctx)
     wrong.io.k.size[2] = wrong.io.v.size[2] = (int64_t)1 << 40;
     wrong.io.k.stride[2] = wrong.io.v.stride[2] = 0;
     stats.class_mass =
-        tensor_of(sound.io.out.data, ATTEND_F32, (int64_t)1 << 40, 0, 3, 2);
+        attend_tensor_dense(sound.io.out.data, ATTEND_F32, (int64_t)1 << 40, 0, 3, 2);
     stats.classes = (const int32_t[]){0};
     expect_refusal(ctx, &sound, &wrong, ATTEND_EINVAL, "stats.classes", "1099511627776");
 
@@ -212,8 +212,8 @@ void check_wrong_combinations(attend_context *ctx)
     wrong.rule.mask.data = wrong.rule.bias.data = NULL;
     wrong.io.k.stride[2] = wrong.io.v.stride[2] = 0;
     wrong.io.k.size[2] = wrong.io.v.size[2] = ATTEND_WEIGHTS_MAX / 24 + 1;
-    wrong.io.weights = tensor_of(wrong.io.weights.data, ATTEND_F32, 2, 4, 3,
-                                 ATTEND_WEIGHTS_MAX / 24 + 1);
+    wrong.io.weights = attend_tensor_dense(wrong.io.weights.data, ATTEND_F32, 2, 4, 3,
+                                           ATTEND_WEIGHTS_MAX / 24 + 1);
     expect_refusal(ctx, &sound, &wrong, ATTEND_ETOOBIG, "weights", "11184811");
     problem_free(&sound);
 }

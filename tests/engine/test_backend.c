@@ -87,10 +87,10 @@ static attend_io device_io(void *memory)
 {
     attend_io io = attend_io_default();
 
-    io.q = view_of(memory, ATTEND_BF16, NB, H, NQ, D);
-    io.k = io.v = view_of(memory, ATTEND_BF16, NB, H, NK, D);
-    io.out = tensor_of(memory, ATTEND_BF16, NB, H, NQ, D);
-    io.lse = tensor_of(memory, ATTEND_F32, NB, H, NQ, 1);
+    io.q = attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, D);
+    io.k = io.v = attend_view_dense(memory, ATTEND_BF16, NB, H, NK, D);
+    io.out = attend_tensor_dense(memory, ATTEND_BF16, NB, H, NQ, D);
+    io.lse = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, 1);
     return io;
 }
 
@@ -102,9 +102,9 @@ static attend_rule device_rule(void *memory)
     rule.causal = ATTEND_CAUSAL_OFFSET;
     rule.causal_offset = rule.key_lengths = memory;
     rule.window_left = 16;
-    rule.mask = view_of(memory, ATTEND_BF16, NB, H, NQ, NK);
+    rule.mask = attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, NK);
     rule.mask.dtype = ATTEND_BOOL;
-    rule.bias = view_of(memory, ATTEND_BF16, NB, H, NQ, NK);
+    rule.bias = attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, NK);
     rule.alibi = rule.sinks = memory;
     return rule;
 }
@@ -120,10 +120,10 @@ TEST(forward_reads_nothing_of_the_device)
     attend_error err = {.message = ""};
 
     stats.columns = &column;
-    stats.rows = tensor_of(memory, ATTEND_F32, NB, H, NQ, 1);
-    stats.top_weights = tensor_of(memory, ATTEND_F32, NB, H, NQ, 4);
+    stats.rows = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, 1);
+    stats.top_weights = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, 4);
     stats.top_keys = memory;
-    stats.class_mass = tensor_of(memory, ATTEND_F32, NB, H, NQ, 3);
+    stats.class_mass = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, 3);
     stats.classes = memory;
     stats.summaries = memory;
     io.stats = &stats;
@@ -142,24 +142,24 @@ TEST(second_pass_and_partials_go_the_same_way)
     attend_context *const ctx = device_context();
     void *const memory = device_memory();
     const attend_rule rule = device_rule(memory);
-    attend_second second = attend_second_default();
+    attend_inspection second = attend_inspection_default();
     attend_partials partials = attend_partials_default();
     attend_io io = device_io(memory);
     attend_error err = {.message = ""};
 
     second.q = io.q;
     second.k = io.k;
-    second.lse = view_of(memory, ATTEND_BF16, NB, H, NQ, 1);
+    second.lse = attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, 1);
     second.lse.dtype = ATTEND_F32;
-    second.column_mass = tensor_of(memory, ATTEND_F32, NB, H, 1, NK);
+    second.column_mass = attend_tensor_dense(memory, ATTEND_F32, NB, H, 1, NK);
     second.probes = memory;
     second.probe_count = 5;
     second.probe_weights = memory;
-    CHECK(attend_second_pass(ctx, &rule, &second, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_inspect(ctx, &rule, &second, &err) == ATTEND_OK, "%s", err.message);
     CHECK(seen.runs == 1 && seen.problem.second, "no second pass");
     io.out.data = io.lse.data = NULL;
     partials.keys = NK;
-    partials.data = tensor_of(memory, ATTEND_F32, NB, H, NQ, D + 2);
+    partials.data = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, D + 2);
     CHECK(attend_forward_partials(ctx, &rule, &io, &partials, &err) == ATTEND_OK, "%s",
           err.message);
     CHECK(seen.runs == 2 && seen.problem.shard, "no partials");
@@ -183,9 +183,9 @@ TEST(host_calls_refuse_device_tensors)
 {
     attend_context *const ctx = device_context();
     void *const memory = device_memory();
-    const attend_part part = {view_of(memory, ATTEND_BF16, NB, H, NQ, D),
-                              view_of(memory, ATTEND_BF16, NB, H, NQ, 1)};
-    const attend_tensor out = tensor_of(memory, ATTEND_F32, NB, H, NQ, D);
+    const attend_part part = {attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, D),
+                              attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, 1)};
+    const attend_tensor out = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, D);
     attend_error err = {.message = ""};
 
     CHECK(attend_merge_with(ctx, &part, 1, &out, NULL, &err) == ATTEND_EUNSUPPORTED &&

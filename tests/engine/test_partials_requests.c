@@ -82,7 +82,8 @@ SPOIL(part_out, r->io.out = r->p.io.out)
 SPOIL(part_lse, r->io.lse = r->p.io.lse)
 SPOIL(part_weights, r->io.weights = r->p.io.lse)
 SPOIL(part_lengths, r->rule.key_lengths = lengths_beyond)
-SPOIL(part_mask, r->rule.mask = view_of(r->p.io.out.data, ATTEND_BOOL, 1, 1, 1, NK))
+SPOIL(part_mask,
+      r->rule.mask = attend_view_dense(r->p.io.out.data, ATTEND_BOOL, 1, 1, 1, NK))
 
 static void part_stats(request *r)
 {

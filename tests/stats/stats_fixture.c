@@ -83,7 +83,7 @@ int64_t floats_apart(double a, double b)
 
 int for_every_set(void (*tests)(void), attend_context **ctx, const char **isa)
 {
-    attend_isa found;
+    attend_isa found = attend_isa_default();
 
     for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
         attend_options options = attend_options_default();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A head's character: both sides of every threshold, the order of tests, real heads. */
-#include <attend/attend.h>
+#include <attend/stats.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 /* A head of 1024 keys to which nothing applies. */
 static attend_head plain_head(void)
 {
-    attend_head head = {.rows = 1024,
+    attend_head head = {.struct_size = sizeof head,
+                        .rows = 1024,
                         .keys = 1024,
                         .max = 4,
                         .n_eff = 40,
@@ -200,14 +201,15 @@ static attend_status forward(struct made *made, attend_causal causal, attend_err
     rule.causal = causal;
     rule.scale_is_set = 1;
     rule.scale = 1;
-    io.q = view_of(made->q, ATTEND_F64, 1, 1, N, N);
-    io.k = view_of(made->k, ATTEND_F64, 1, 1, N, N);
-    io.v = view_of(&none, ATTEND_F64, 1, 1, N, 0);
-    io.out = tensor_of(&none, ATTEND_F64, 1, 1, N, 0);
+    io.q = attend_view_dense(made->q, ATTEND_F64, 1, 1, N, N);
+    io.k = attend_view_dense(made->k, ATTEND_F64, 1, 1, N, N);
+    io.v = attend_view_dense(&none, ATTEND_F64, 1, 1, N, 0);
+    io.out = attend_tensor_dense(&none, ATTEND_F64, 1, 1, N, 0);
     made->stats = attend_stats_default();
     made->stats.columns = columns;
-    made->stats.rows = tensor_of(made->rows, ATTEND_F64, 1, 1, N, COLUMNS);
-    made->stats.top_weights = tensor_of(made->top, ATTEND_F64, 1, 1, N, ATTEND_TOP_MAX);
+    made->stats.rows = attend_tensor_dense(made->rows, ATTEND_F64, 1, 1, N, COLUMNS);
+    made->stats.top_weights =
+        attend_tensor_dense(made->top, ATTEND_F64, 1, 1, N, ATTEND_TOP_MAX);
     io.stats = &made->stats;
     attend_status status = attend_context_create(&ctx, NULL, err);
     if (status != ATTEND_OK)
@@ -274,7 +276,7 @@ TEST(made_heads)
     };
 
     for (size_t x = 0; x < sizeof heads / sizeof heads[0]; x++) {
-        attend_head head;
+        attend_head head = attend_head_default();
         const char *const name = made_character(heads[x].score, heads[x].causal, &head);
 
         CHECK(strcmp(name, heads[x].want) == 0, "%s instead of %s", name, heads[x].want);
@@ -286,7 +288,7 @@ TEST(means_of_a_known_head)
 {
     /* Four keys of score 12, 92 of 0. */
     const double l = 4 + 92 * exp(-12), p = 1 / l, q = exp(-12) / l;
-    attend_head head;
+    attend_head head = attend_head_default();
 
     made_character(four, ATTEND_CAUSAL_NONE, &head);
     CHECK(head.keys == N && head.max == 12 && head.margin == 0, "%g %g %g", head.keys,
@@ -313,11 +315,11 @@ TEST(rows_without_keys_do_not_count)
         {5, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
     };
     attend_stats stats = attend_stats_default();
-    attend_head head;
+    attend_head head = attend_head_default();
     attend_error err;
 
     stats.columns = columns;
-    stats.rows = tensor_of(rows, ATTEND_F64, 1, 1, 4, COLUMNS);
+    stats.rows = attend_tensor_dense(rows, ATTEND_F64, 1, 1, 4, COLUMNS);
     CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_OK, "%s", err.message);
     CHECK(head.rows == 2 && head.keys == 1.5 && head.max == 3 && head.n_eff == 1.5,
           "%g %g %g", head.keys, head.max, head.n_eff);
@@ -341,13 +343,13 @@ TEST(requests_that_cannot_be_read)
     const attend_stat columns[] = {ATTEND_STAT_KEYS, ATTEND_STAT_MAX};
     double rows[2] = {0};
     attend_stats stats = attend_stats_default();
-    attend_head head;
+    attend_head head = attend_head_default();
     attend_error err;
 
     CHECK(attend_head_read(NULL, 0, 0, &head, &err) == ATTEND_EINVAL, "NULL");
     CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_EINVAL, "no rows");
     stats.columns = columns;
-    stats.rows = tensor_of(rows, ATTEND_F64, 1, 1, 1, 2);
+    stats.rows = attend_tensor_dense(rows, ATTEND_F64, 1, 1, 1, 2);
     CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_EINVAL &&
               strstr(err.message, "lacks top_weight"),
           "%s", err.message);

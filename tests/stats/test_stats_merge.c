@@ -26,7 +26,7 @@ typedef struct wanted {
 
 static attend_tensor doubles(double *data, int64_t columns)
 {
-    return tensor_of(data, ATTEND_F64, NB, HQ, NQ, columns);
+    return attend_tensor_dense(data, ATTEND_F64, NB, HQ, NQ, columns);
 }
 
 static wanted *ask(void)

@@ -21,7 +21,7 @@ void problem_free(problem *p)
 attend_view own_view(problem *p, attend_dtype dtype, int64_t s0, int64_t s1, int64_t s2,
                      int64_t s3)
 {
-    attend_view view = view_of(NULL, dtype, s0, s1, s2, s3);
+    attend_view view = attend_view_dense(NULL, dtype, s0, s1, s2, s3);
 
     view.data = problem_own(p, bytes_of(view.size, dtype));
     return view;
@@ -30,7 +30,7 @@ attend_view own_view(problem *p, attend_dtype dtype, int64_t s0, int64_t s1, int
 attend_tensor own_tensor(problem *p, attend_dtype dtype, int64_t s0, int64_t s1,
                          int64_t s2, int64_t s3)
 {
-    attend_tensor tensor = tensor_of(NULL, dtype, s0, s1, s2, s3);
+    attend_tensor tensor = attend_tensor_dense(NULL, dtype, s0, s1, s2, s3);
 
     tensor.data = problem_own(p, bytes_of(tensor.size, dtype));
     return tensor;
@@ -165,7 +165,7 @@ attend_context *open_set(const char *name, int threads)
 void for_each_set(void (*body)(attend_context *ctx), int threads)
 {
     for (int index = 0; index < attend_isa_count(); index++) {
-        attend_isa isa;
+        attend_isa isa = attend_isa_default();
         if (attend_isa_get(index, &isa) != ATTEND_OK || !isa.runs)
             continue;
         const int failed_before = test_state.failed_now;

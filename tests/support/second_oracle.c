@@ -139,7 +139,7 @@ static void ask_probes(ask *a, int64_t count, uint64_t seed)
 
 ask ask_make(shape n, attend_dtype dtype, rule_kind kind, uint64_t seed)
 {
-    ask a = {.p = problem_make(n, dtype, seed), .want = attend_second_default()};
+    ask a = {.p = problem_make(n, dtype, seed), .want = attend_inspection_default()};
 
     set_rule(&a.p, kind, seed + 17);
     a.want.q = a.p.io.q;
@@ -158,7 +158,7 @@ void ask_everything(ask *a, int64_t block)
     ask_probes(a, 300, 5);
 }
 
-attend_tensor *ask_output(attend_second *want, int at)
+attend_tensor *ask_output(attend_inspection *want, int at)
 {
     attend_tensor *const outputs[ASK_OUTPUTS] = {&want->column_mass, &want->column_max,
                                                  &want->column_last, &want->pooled,
@@ -178,7 +178,7 @@ int ask_run(ask *a, attend_context *ctx)
         poison(ask_output(&a->want, at));
     if (a->want.probes != NULL)
         memset(a->want.probe_weights, 0xff, (size_t)a->want.probe_count * sizeof(double));
-    const attend_status status = attend_second_pass(ctx, &a->p.rule, &a->want, &err);
+    const attend_status status = attend_inspect(ctx, &a->p.rule, &a->want, &err);
     if (status == ATTEND_OK)
         return 1;
     test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
@@ -284,7 +284,7 @@ int agrees(const char *what, double got, double want, double error, int64_t b, i
 /* Output `at` of one head over its rectangles; [rows] by [columns] elements of it. */
 static int head_agrees(ask *a, const dense_map *map, int at, int64_t b, int64_t h)
 {
-    const attend_second *const w = &a->want;
+    const attend_inspection *const w = &a->want;
     const attend_tensor *const t = ask_output(&a->want, at);
     const int64_t block = w->pooled_block, nq = a->p.n.nq;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests of attend_second_pass for tests: every output of it wanted, and P densely in
- * double from the header's formula alone, with how far each element may be off.
+ * Requests of attend_inspect for tests: every output of it wanted, and P densely in
+ * double, with how far each element may be off.
  */
 #ifndef TESTS_SECOND_ORACLE_H
 #define TESTS_SECOND_ORACLE_H
@@ -10,7 +10,7 @@
 
 typedef struct ask {
     problem p; /* its v and outputs are not used */
-    attend_second want;
+    attend_inspection want;
 } ask;
 
 /* ---- rules ---------------------------------------------------------------- */
@@ -49,7 +49,7 @@ void ask_everything(ask *a, int64_t block);
 
 enum { ASK_OUTPUTS = 5 };
 
-attend_tensor *ask_output(attend_second *want, int at);
+attend_tensor *ask_output(attend_inspection *want, int at);
 
 extern const char *const output_names[ASK_OUTPUTS];
 

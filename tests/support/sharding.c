@@ -22,8 +22,8 @@ attend_partials shard_make(const problem *p, int64_t first, int64_t keys, int re
     part.keys = keys;
     part.all_keys = p->n.nk;
     part.reduce = reduce;
-    part.data = tensor_of(NULL, dtype_of_lse(p->dtype), p->n.nb, p->n.hq, p->n.nq,
-                          records * (p->n.dv + 2));
+    part.data = attend_tensor_dense(NULL, dtype_of_lse(p->dtype), p->n.nb, p->n.hq,
+                                    p->n.nq, records * (p->n.dv + 2));
     part.data.data = test_memory(bytes_of(part.data.size, part.data.dtype));
     poison(&part.data);
     return part;

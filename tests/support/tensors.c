@@ -43,24 +43,6 @@ attend_dtype dtype_of_lse(attend_dtype dtype)
 
 int64_t count_of(const int64_t *size) { return size[0] * size[1] * size[2] * size[3]; }
 
-attend_view view_of(const void *data, attend_dtype dtype, int64_t s0, int64_t s1,
-                    int64_t s2, int64_t s3)
-{
-    return (attend_view){.data = data,
-                         .dtype = dtype,
-                         .size = {s0, s1, s2, s3},
-                         .stride = {s1 * s2 * s3, s2 * s3, s3, 1}};
-}
-
-attend_tensor tensor_of(void *data, attend_dtype dtype, int64_t s0, int64_t s1,
-                        int64_t s2, int64_t s3)
-{
-    return (attend_tensor){.data = data,
-                           .dtype = dtype,
-                           .size = {s0, s1, s2, s3},
-                           .stride = {s1 * s2 * s3, s2 * s3, s3, 1}};
-}
-
 attend_tensor tensor_of_view(const attend_view *view)
 {
     attend_tensor tensor = {.data = (void *)(uintptr_t)view->data, .dtype = view->dtype};

@@ -6,7 +6,7 @@
 #ifndef TESTS_TENSORS_H
 #define TESTS_TENSORS_H
 
-#include <attend/attend.h>
+#include <attend/stats.h>
 
 #include <math.h>
 #include <stdint.h>
@@ -29,11 +29,6 @@ double unit_of(attend_dtype dtype);
 /* That of LSE, weights and partials for inputs of a dtype. */
 attend_dtype dtype_of_lse(attend_dtype dtype);
 int64_t count_of(const int64_t *size);
-/* Contiguous, axes (b, h, l, d): the one place where tests build a dense view. */
-attend_view view_of(const void *data, attend_dtype dtype, int64_t s0, int64_t s1,
-                    int64_t s2, int64_t s3);
-attend_tensor tensor_of(void *data, attend_dtype dtype, int64_t s0, int64_t s1,
-                        int64_t s2, int64_t s3);
 attend_view view_of_tensor(const attend_tensor *tensor);
 /* For views of memory the caller owns. */
 attend_tensor tensor_of_view(const attend_view *view);

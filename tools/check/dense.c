@@ -12,11 +12,10 @@
 /* Room for one row: its scores and what follows from them. */
 struct row {
     struct check_row of;
-    double *p, *excess[CHECK_MODELS];
+    double *excess[CHECK_MODELS];
     double total[CHECK_MODELS], least[CHECK_MODELS];
     double *spread[CHECK_MODELS], *mean, *sum, *largest; /* [dv] */
-    double m, lse;
-    double *stats; /* room */
+    double *stats;                                       /* room */
 };
 
 static struct row row_create(int64_t nk, int64_t dv)
@@ -24,8 +23,7 @@ static struct row row_create(int64_t nk, int64_t dv)
     const size_t keys = (size_t)nk, columns = (size_t)dv;
     struct row row = {.of = check_row_create(nk)};
 
-    row.p = check_memory(3 * keys, sizeof *row.p);
-    row.excess[0] = row.p + nk;
+    row.excess[0] = check_memory(2 * keys, sizeof *row.excess[0]);
     row.excess[1] = row.excess[0] + nk;
     row.mean = check_memory(5 * columns, sizeof *row.mean);
     row.sum = row.mean + dv;
@@ -39,20 +37,21 @@ static struct row row_create(int64_t nk, int64_t dv)
 static void row_free(struct row *row)
 {
     check_row_free(&row->of);
-    free(row->p);
+    free(row->excess[0]);
     free(row->mean);
     free(row->stats);
 }
 
-/* The bound's D_j, D and W; `log_sum` is LSE - m, which LSE itself may not resolve. */
-static void bound_row(const struct check_model *model, double sink, double log_sum,
-                      struct row *row, int t)
+/* The bound's D_j, D and W; log_sum is LSE - m, which LSE itself may not resolve. */
+static void bound_row(const struct check_model *model, double sink, struct row *row,
+                      int t)
 {
-    const double top = check_bound_top(row->m, row->of.shift);
+    const double top = check_bound_top(row->of.m, row->of.shift);
+    const double log_sum = row->of.log_sum;
 
     row->total[t] = row->least[t] = 0.0;
     if (sink != -INFINITY) {
-        const double log_p = sink - row->m - log_sum, weight = exp(log_p);
+        const double log_p = sink - row->of.m - log_sum, weight = exp(log_p);
         const double e = check_bound_score(model, fabs(sink), top, 0.0);
         row->total[t] = check_bound_excess(weight, log_p, e);
         row->least[t] = check_bound_least(weight, e);
@@ -63,33 +62,19 @@ static void bound_row(const struct check_model *model, double sink, double log_s
             continue;
         const double e =
             check_bound_score(model, row->of.size[at], top, row->of.tiny[at]);
-        const double log_p = row->of.score[at] - row->m - log_sum;
-        row->excess[t][at] = check_bound_excess(row->p[at], log_p, e) + model->flush;
+        const double log_p = row->of.score[at] - row->of.m - log_sum;
+        row->excess[t][at] = check_bound_excess(row->of.p[at], log_p, e) + model->flush;
         row->total[t] += row->excess[t][at];
-        row->least[t] += check_bound_least(row->p[at], e);
+        row->least[t] += check_bound_least(row->of.p[at], e);
     }
 }
 
 /* Weights, and the bound's part in them for every model. */
 static void weigh_row(const struct check_model *models, double sink, struct row *row)
 {
-    double sum = 0.0;
-
-    row->m = sink;
-    for (int64_t at = 0; at < row->of.n; at++)
-        row->m = fmax(row->m, row->of.score[at]);
-    if (row->m == -INFINITY) {
-        row->of.kind = CHECK_ROW_EMPTY;
-        return;
-    }
-    for (int64_t at = 0; at < row->of.n; at++)
-        sum += row->p[at] = exp(row->of.score[at] - row->m);
-    sum += exp(sink - row->m);
-    row->lse = row->m + log(sum);
-    for (int64_t at = 0; at < row->of.n; at++)
-        row->p[at] /= sum;
-    for (int t = 0; t < CHECK_MODELS; t++)
-        bound_row(&models[t], sink, log(sum), row, t);
+    check_row_weigh(&row->of, sink);
+    for (int t = 0; t < CHECK_MODELS && row->of.kind != CHECK_ROW_EMPTY; t++)
+        bound_row(&models[t], sink, row, t);
 }
 
 /* Whether a value that the row sees, in the column that starts at v, is NaN or Inf. */
@@ -111,21 +96,15 @@ static void join_row(const struct check_problem *p, const struct check_model *mo
     const double limit = p->dtype == ATTEND_F64 ? 0x1p1000 : 0x1p118;
     double *const o = out->value + first;
 
+    check_row_join(&row->of, v, dv, o, row->mean, row->sum, row->largest);
     for (int64_t c = 0; c < dv; c++)
-        o[c] = row->mean[c] = row->sum[c] = row->largest[c] = row->spread[0][c] =
-            row->spread[1][c] = 0.0;
+        row->spread[0][c] = row->spread[1][c] = 0.0;
     for (int64_t at = 0; at < row->of.n; at++) {
         const double *const values = v + row->of.key[at] * dv;
-        const double weight = row->p[at], d0 = row->excess[0][at],
-                     d1 = row->excess[1][at];
+        const double d0 = row->excess[0][at], d1 = row->excess[1][at];
         for (int64_t c = 0; c < dv; c++) {
-            const double size = fabs(values[c]);
-            o[c] += weight * values[c];
-            row->mean[c] += weight * size;
-            row->sum[c] += size;
-            row->largest[c] = size > row->largest[c] ? size : row->largest[c];
-            row->spread[0][c] += d0 * size;
-            row->spread[1][c] += d1 * size;
+            row->spread[0][c] += d0 * fabs(values[c]);
+            row->spread[1][c] += d1 * fabs(values[c]);
         }
     }
     for (int64_t c = 0; c < dv; c++) {
@@ -195,13 +174,14 @@ static void expect_row(const struct check_problem *p, const struct check_model *
     if (only_sink(row))
         set_values(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
     for (int t = 0; t < CHECK_MODELS; t++) {
-        expect->lse.value[r] = row->lse;
+        expect->lse.value[r] = row->of.lse;
         expect->lse.bound[t][r] =
-            check_bound_lse(&models[t], row->total[t], row->least[t], row->lse);
+            check_bound_lse(&models[t], row->total[t], row->least[t], row->of.lse);
         for (int64_t at = 0; expect->weights.value != NULL && at < row->of.n; at++) {
-            expect->weights.value[r * p->nk + row->of.key[at]] = row->p[at];
-            expect->weights.bound[t][r * p->nk + row->of.key[at]] = check_bound_weight(
-                &models[t], row->total[t], row->least[t], row->excess[t][at], row->p[at]);
+            expect->weights.value[r * p->nk + row->of.key[at]] = row->of.p[at];
+            expect->weights.bound[t][r * p->nk + row->of.key[at]] =
+                check_bound_weight(&models[t], row->total[t], row->least[t],
+                                   row->excess[t][at], row->of.p[at]);
         }
     }
 }

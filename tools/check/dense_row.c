@@ -9,9 +9,10 @@ struct check_row check_row_create(int64_t nk)
     const size_t keys = (size_t)nk;
     struct check_row row = {.key = check_memory(keys, sizeof *row.key)};
 
-    row.score = check_memory(3 * keys, sizeof *row.score);
+    row.score = check_memory(4 * keys, sizeof *row.score);
     row.size = row.score + nk;
     row.tiny = row.size + nk;
+    row.p = row.tiny + nk;
     return row;
 }
 
@@ -123,5 +124,49 @@ void check_row_score(const struct check_problem *p, int64_t b, int64_t h, int64_
         if (kind == CHECK_ROW_POISONED ||
             (kind == CHECK_ROW_OUTSIDE && row->kind != CHECK_ROW_POISONED))
             row->kind = kind;
+    }
+}
+
+void check_row_weigh(struct check_row *row, double sink)
+{
+    double sum = 0.0;
+    int nans = 0;
+
+    row->m = sink;
+    for (int64_t at = 0; at < row->n; at++) {
+        nans |= isnan(row->score[at]);
+        row->m = fmax(row->m, row->score[at]);
+    }
+    if (row->m == -INFINITY && !nans) {
+        row->kind = CHECK_ROW_EMPTY;
+        row->log_sum = row->lse = -INFINITY;
+        for (int64_t at = 0; at < row->n; at++)
+            row->p[at] = 0.0;
+        return;
+    }
+    for (int64_t at = 0; at < row->n; at++)
+        sum += row->p[at] = exp(row->score[at] - row->m);
+    sum += exp(sink - row->m);
+    row->log_sum = log(sum);
+    row->lse = row->m + row->log_sum;
+    for (int64_t at = 0; at < row->n; at++)
+        row->p[at] /= sum;
+}
+
+void check_row_join(const struct check_row *row, const double *v, int64_t dv, double *out,
+                    double *mean, double *sum, double *largest)
+{
+    for (int64_t c = 0; c < dv; c++)
+        out[c] = mean[c] = sum[c] = largest[c] = 0.0;
+    for (int64_t at = 0; at < row->n; at++) {
+        const double *const values = v + row->key[at] * dv;
+        const double weight = row->p[at];
+        for (int64_t c = 0; c < dv; c++) {
+            const double size = fabs(values[c]);
+            out[c] += weight * values[c];
+            mean[c] += weight * size;
+            sum[c] += size;
+            largest[c] = size > largest[c] ? size : largest[c];
+        }
     }
 }

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of test_conformance.c on large scores, extreme biases, LSE and merging. */
+#include "conformance_rows.h"
+
+#include "support/pools.h"
+
+#include <float.h>
+
+/* The lowest finite number of a dtype. */
+static double lowest(attend_dtype dtype)
+{
+    return dtype == ATTEND_F64   ? -DBL_MAX
+           : dtype == ATTEND_F32 ? -(double)FLT_MAX
+           : dtype == ATTEND_F16 ? -65504.0
+                                 : -0x1.fep127;
+}
+
+static double mean_value(const problem *p, int64_t c, int64_t first, int64_t step)
+{
+    double sum = 0.0;
+    int64_t count = 0;
+
+    for (int64_t j = first; j < p->n.nk; j += step, count++)
+        sum += view_get(&p->io.v, 0, 0, j, c);
+    return sum / (double)count;
+}
+
+void row_3_lowest_bias(attend_context *ctx, attend_dtype dtype)
+{
+    for (size_t at = 0; at < FLOAT_DTYPES; at++) {
+        const attend_dtype bias = float_dtypes[at];
+        problem p = problem_make((shape){1, 1, 1, 6, 70, 8, 4}, dtype, 3);
+        p.close = CLOSE_DERIVED;
+        problem_bias(&p, bias, 1, 1, 6, 70);
+        for (int64_t i = 0; i < 6; i += 2)
+            for (int64_t j = 0; j < 70; j++)
+                view_set(&p.rule.bias, 0, 0, i, j, lowest(bias));
+        CHECK(problem_run(&p, ctx), "bias %s", attend_dtype_name(bias));
+        for (int64_t i = 0; i < 6; i++)
+            for (int64_t c = 0; c < 4; c++) {
+                const double got = tensor_get(&p.io.out, 0, 0, i, c);
+                const double want = mean_value(&p, c, 0, 1);
+                CHECK(isfinite(got), "bias %s: row %lld is %g", attend_dtype_name(bias),
+                      (long long)i, got);
+                /* -65504 does not swallow the scores, the others do. */
+                if (bias != ATTEND_F16 && i % 2 == 0)
+                    CHECK(fabs(got - want) <= 4.0 * type_error(dtype),
+                          "bias %s: row %lld is %g, the mean is %g",
+                          attend_dtype_name(bias), (long long)i, got, want);
+            }
+        if (bias == ATTEND_F16)
+            CHECK(problem_is_close(&p), "bias f16");
+        problem_free(&p);
+    }
+}
+
+void row_6_lowest_twice(attend_context *ctx, attend_dtype dtype)
+{
+    const double low = lowest(ATTEND_F32), twice = (double)((float)low + (float)low);
+    problem p = problem_make((shape){1, 1, 1, 3, 64, 8, 4}, dtype, 6);
+
+    CHECK(twice == -INFINITY, "%g", twice);
+    problem_bias(&p, ATTEND_F32, 1, 1, 3, 64);
+    for (int64_t j = 0; j < 64; j++) {
+        view_set(&p.rule.bias, 0, 0, 0, j, twice);
+        view_set(&p.rule.bias, 0, 0, 1, j, j % 2 == 0 ? low : twice);
+    }
+    CHECK(problem_run(&p, ctx), "min + min");
+    CHECK(tensor_get(&p.io.lse, 0, 0, 0, 0) == -INFINITY, "lse %g",
+          tensor_get(&p.io.lse, 0, 0, 0, 0));
+    for (int64_t c = 0; c < 4; c++) {
+        const double empty = tensor_get(&p.io.out, 0, 0, 0, c);
+        const double half = tensor_get(&p.io.out, 0, 0, 1, c);
+        CHECK(empty == 0.0, "the row of -inf is %g", empty);
+        CHECK(fabs(half - mean_value(&p, c, 0, 2)) <= 4.0 * type_error(dtype),
+              "the row of half min is %g, want %g", half, mean_value(&p, c, 0, 2));
+        CHECK(isfinite(tensor_get(&p.io.out, 0, 0, 2, c)), "the plain row");
+    }
+    problem_free(&p);
+}
+
+void row_9_scores_below_any_sentinel(attend_context *ctx, attend_dtype dtype)
+{
+    problem p = problem_make((shape){1, 1, 1, 2, 40, 1, 4}, dtype, 9);
+
+    p.rule.scale_is_set = 1;
+    p.rule.scale = 1.0;
+    fill_value(&p.io.q, 496.0);
+    fill_value(&p.io.k, -494.0);
+    CHECK(problem_run(&p, ctx), "all scores -245024");
+    for (int64_t c = 0; c < 4; c++) {
+        const double got = tensor_get(&p.io.out, 0, 0, 1, c);
+        CHECK(fabs(got - mean_value(&p, c, 0, 1)) <= 4.0 * type_error(dtype),
+              "got %g, the mean is %g", got, mean_value(&p, c, 0, 1));
+    }
+    const double lse = tensor_get(&p.io.lse, 0, 0, 0, 0), want = -245024.0 + log(40.0);
+    CHECK(fabs(lse - want) <= 2e-6 * fabs(want), "lse %.9g, want %.9g", lse, want);
+    /* One key 496 above the rest takes all the weight. */
+    view_set(&p.io.k, 0, 0, 23, 0, -493.0);
+    CHECK(problem_run(&p, ctx), "one larger score");
+    for (int64_t c = 0; c < 4; c++)
+        CHECK(tensor_get(&p.io.out, 0, 0, 0, c) == view_get(&p.io.v, 0, 0, 23, c),
+              "got %g, want V of key 23", tensor_get(&p.io.out, 0, 0, 0, c));
+    problem_free(&p);
+}
+
+void row_10_mask_below_sentinel(attend_context *ctx, attend_dtype dtype)
+{
+    problem p = problem_make((shape){1, 1, 1, 1, 2, 2, 1}, dtype, 10);
+
+    fill_value(&p.io.q, 0.0);
+    fill_value(&p.io.k, 0.0);
+    view_set(&p.io.q, 0, 0, 0, 0, -20000.0);
+    view_set(&p.io.k, 0, 0, 0, 0, 1.0);
+    view_set(&p.io.v, 0, 0, 0, 0, 1.0);
+    view_set(&p.io.v, 0, 0, 1, 0, 100.0);
+    problem_mask(&p, 1, 1, 1, 2);
+    view_set(&p.rule.mask, 0, 0, 0, 1, 0.0);
+    p.rule.scale_is_set = 1;
+    p.rule.scale = 1.0;
+    CHECK(problem_run(&p, ctx), "a seen score of -20000");
+    CHECK(tensor_get(&p.io.out, 0, 0, 0, 0) == 1.0, "got %g",
+          tensor_get(&p.io.out, 0, 0, 0, 0));
+    CHECK(tensor_get(&p.io.weights, 0, 0, 0, 1) == 0.0, "the hidden key has weight");
+    problem_free(&p);
+}
+
+/* q = k = v = value everywhere: the output is that value again. */
+static void constant_problem(attend_context *ctx, attend_dtype dtype, shape n,
+                             double value)
+{
+    problem p = problem_make(n, dtype, 14);
+
+    fill_value(&p.io.q, value);
+    fill_value(&p.io.k, value);
+    fill_value(&p.io.v, value);
+    const double stored = view_get(&p.io.v, 0, 0, 0, 0);
+    CHECK(problem_run(&p, ctx), "full(%g)", value);
+    for (int64_t at = 0; at < count_of(p.io.out.size); at++) {
+        const double got = check_load(p.io.out.data, dtype, at);
+        CHECK(fabs(got - stored) <= type_error(dtype) * stored, "at %lld: %g, want %g",
+              (long long)at, got, stored);
+    }
+    const double want = stored * stored * sqrt((double)n.d) + log((double)n.nk);
+    const double lse = tensor_get(&p.io.lse, 0, 0, 0, 0);
+    CHECK(fabs(lse - want) <= 1e-5 * want, "lse %g, want %g", lse, want);
+    problem_free(&p);
+}
+
+void row_14_huge_inputs(attend_context *ctx, attend_dtype dtype)
+{
+    constant_problem(ctx, dtype, (shape){1, 2, 2, 33, 70, 64, 64}, 133120.0);
+}
+
+void row_15_scores_above_half(attend_context *ctx, attend_dtype dtype)
+{
+    constant_problem(ctx, dtype, (shape){1, 32, 32, 23, 23, 80, 80}, 256.0);
+}
+
+void row_16_softcap_of_huge_scores(attend_context *ctx, attend_dtype dtype)
+{
+    problem p = problem_make((shape){1, 1, 1, 2, 24, 1, 4}, dtype, 16);
+
+    p.close = CLOSE_DERIVED;
+    p.rule.softcap = 50.0;
+    p.rule.scale_is_set = 1;
+    p.rule.scale = 1e4;
+    view_set(&p.io.q, 0, 0, 0, 0, 1.0);
+    view_set(&p.io.q, 0, 0, 1, 0, -1.0);
+    for (int64_t j = 0; j < 24; j++)
+        view_set(&p.io.k, 0, 0, j, 0, j % 3 == 0 ? 1.0 : -1.0);
+    CHECK(problem_run(&p, ctx), "scores of 1e4 and -1e4");
+    for (int64_t c = 0; c < 4; c++) {
+        const double plus = tensor_get(&p.io.out, 0, 0, 0, c);
+        const double want = mean_value(&p, c, 0, 3);
+        CHECK(fabs(plus - want) <= 4.0 * type_error(dtype), "got %g, want %g", plus,
+              want);
+    }
+    const double lse = tensor_get(&p.io.lse, 0, 0, 1, 0);
+    CHECK(fabs(lse - (50.0 + log(16.0))) <= 1e-4, "lse %g, want %g", lse,
+          50.0 + log(16.0));
+    fill_value(&p.io.k, -1.0);
+    CHECK(problem_check(&p, ctx), "every score -1e4");
+    problem_free(&p);
+}
+
+void row_17_all_scores_near_minus_120(attend_context *ctx, attend_dtype dtype)
+{
+    static const int64_t lengths[] = {64, 192, 704, 65};
+
+    for (size_t at = 0; at < sizeof lengths / sizeof lengths[0]; at++) {
+        problem p = problem_make((shape){1, 2, 1, 5, lengths[at], 9, 8}, dtype, 17);
+        p.close = CLOSE_DERIVED;
+        /* Channel 0 alone gives 15 * -24 / sqrt(9) = -120, the rest a little noise. */
+        for (int64_t h = 0; h < 2; h++)
+            for (int64_t i = 0; i < 5; i++)
+                view_set(&p.io.q, 0, h, i, 0, 15.0);
+        for (int64_t j = 0; j < lengths[at]; j++)
+            view_set(&p.io.k, 0, 0, j, 0, -24.0);
+        CHECK(problem_check(&p, ctx), "%lld keys", (long long)lengths[at]);
+        CHECK(tensor_get(&p.io.lse, 0, 0, 0, 0) < -88.7, "lse %g",
+              tensor_get(&p.io.lse, 0, 0, 0, 0));
+        problem_free(&p);
+    }
+}
+
+void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
+{
+    problem p = problem_make((shape){1, 1, 1, 3, 50, 4, 4}, dtype, 18);
+
+    p.close = CLOSE_DERIVED;
+    p.rule.scale_is_set = 1;
+    p.rule.scale = -0.75;
+    CHECK(problem_check(&p, ctx), "scale -0.75");
+    p.rule.scale = 0.0;
+    CHECK(problem_check(&p, ctx), "scale 0");
+    p.rule.scale = -1e4;
+    fill_value(&p.io.q, 1.0);
+    for (int64_t j = 0; j < 50; j++)
+        for (int64_t c = 0; c < 4; c++)
+            view_set(&p.io.k, 0, 0, j, c, (double)((j * 7) % 50));
+    CHECK(problem_run(&p, ctx), "scale -1e4");
+    for (int64_t c = 0; c < 4; c++)
+        CHECK(tensor_get(&p.io.out, 0, 0, 2, c) == view_get(&p.io.v, 0, 0, 0, c),
+              "got %g: the smallest q.k takes all", tensor_get(&p.io.out, 0, 0, 2, c));
+    problem_free(&p);
+}
+
+/* On threads that start anew each time, so that their order varies. */
+void row_40_repeats(attend_context *ctx, attend_dtype dtype)
+{
+    problem p = problem_make((shape){2, 4, 2, 40, 200, 16, 16}, dtype, 40);
+    const int repeats = getenv("ATTEND_TEST_QUICK") ? 25 : dtype == ATTEND_F32 ? 250 : 50;
+    attend_options options = attend_options_default();
+    attend_context *threaded = NULL;
+    pool_log log = {0, 0};
+
+    p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+    CHECK(problem_check(&p, ctx), "first run");
+    result first = result_copy(&p);
+    options.isa = attend_context_isa(ctx);
+    options.threads = 3;
+    options.parallel_for = pool_pthreads;
+    options.parallel_user = &log;
+    CHECK(attend_context_create(&threaded, &options, NULL) == ATTEND_OK, "three threads");
+    for (int repeat = 0; repeat < repeats; repeat++) {
+        CHECK(problem_run(&p, threaded), "repeat %d", repeat);
+        CHECK(result_is_same(&p, &first), "repeat %d", repeat);
+    }
+    CHECK(log.calls == repeats, "the pool was called %d times", log.calls);
+    attend_context_destroy(threaded);
+    result_free(&first);
+    problem_free(&p);
+}
+
+void row_12_merge_of_empty_parts(attend_context *ctx, attend_dtype dtype)
+{
+    const shape n = {1, 1, 1, 4, 30, 8, 4};
+    problem empty = problem_make(n, dtype, 12), whole = problem_make(n, dtype, 12);
+
+    problem_key_lengths(&empty)[0] = 0;
+    CHECK(problem_run(&empty, ctx) && problem_run(&whole, ctx), "parts");
+    const attend_part nothing = {view_of_tensor(&empty.io.out),
+                                 view_of_tensor(&empty.io.lse)};
+    const attend_part something = {view_of_tensor(&whole.io.out),
+                                   view_of_tensor(&whole.io.lse)};
+    problem merged = problem_make(n, dtype, 0);
+    poison(&merged.io.out);
+    const attend_part two_empty[] = {nothing, nothing};
+    CHECK(attend_merge(two_empty, 2, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
+          "two empty parts");
+    result want = result_copy(&empty);
+    CHECK(same_bits(&merged.io.out, want.out, "out"), "two empty parts");
+    CHECK(same_bits(&merged.io.lse, want.lse, "lse"), "two empty parts");
+    result_free(&want);
+    const attend_part one_empty[] = {nothing, something, nothing};
+    CHECK(attend_merge(one_empty, 3, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
+          "one full part");
+    want = result_copy(&whole);
+    CHECK(same_bits(&merged.io.out, want.out, "out"), "an empty part has influence");
+    CHECK(same_bits(&merged.io.lse, want.lse, "lse"), "an empty part has influence");
+    result_free(&want);
+    problem_free(&merged);
+    problem_free(&empty);
+    problem_free(&whole);
+}
+
+void row_42_merge_far_apart(attend_context *ctx, attend_dtype dtype)
+{
+    static const double shifts[] = {1e3, -1e3, 9e4, -9e4};
+
+    for (size_t at = 0; at < sizeof shifts / sizeof shifts[0]; at++) {
+        problem a = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 42);
+        problem b = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 43);
+        problem_bias(&b, ATTEND_F32, 1, 1, 1, 1);
+        fill_value(&b.rule.bias, shifts[at]);
+        CHECK(problem_run(&a, ctx) && problem_run(&b, ctx), "parts");
+        const attend_part parts[] = {
+            {view_of_tensor(&a.io.out), view_of_tensor(&a.io.lse)},
+            {view_of_tensor(&b.io.out), view_of_tensor(&b.io.lse)}};
+        problem merged = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 0);
+        CHECK(attend_merge(parts, 2, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
+              "merge");
+        result want = result_copy(shifts[at] > 0.0 ? &b : &a);
+        CHECK(same_bits(&merged.io.out, want.out, "out"), "lse differs by %g",
+              shifts[at]);
+        CHECK(same_bits(&merged.io.lse, want.lse, "lse"), "lse differs by %g",
+              shifts[at]);
+        result_free(&want);
+        problem_free(&merged);
+        problem_free(&a);
+        problem_free(&b);
+    }
+}
+
+/* Cuts the keys into `ring` parts with f32 outputs and merges them. */
+static int ring_merge(const problem *p, attend_context *ctx, int64_t ring)
+{
+    enum { RING_MAX = 8 };
+    const attend_dtype wide = dtype_of_lse(p->dtype);
+    problem store = {.n = p->n, .dtype = p->dtype};
+    attend_part parts[RING_MAX];
+    int ok = 1;
+
+    for (int64_t r = 0; r < ring && ok; r++) {
+        const int64_t first = p->n.nk * r / ring, next = p->n.nk * (r + 1) / ring;
+        problem part = *p;
+        part.n.nk = part.io.k.size[2] = part.io.v.size[2] = next - first;
+        part.io.k.data = (const char *)p->io.k.data +
+                         (size_t)(first * p->n.d) * attend_dtype_size(p->dtype);
+        part.io.v.data = (const char *)p->io.v.data +
+                         (size_t)(first * p->n.dv) * attend_dtype_size(p->dtype);
+        part.io.out = own_tensor(&store, wide, p->n.nb, p->n.hq, p->n.nq, p->n.dv);
+        part.io.lse = own_tensor(&store, wide, p->n.nb, p->n.hq, p->n.nq, 1);
+        part.io.weights.data = NULL;
+        ok = problem_run(&part, ctx);
+        parts[r] =
+            (attend_part){view_of_tensor(&part.io.out), view_of_tensor(&part.io.lse)};
+    }
+    poison(&p->io.out);
+    poison(&p->io.lse);
+    ok = ok && attend_merge(parts, ring, &p->io.out, &p->io.lse, NULL) == ATTEND_OK;
+    problem_free(&store);
+    return ok;
+}
+
+void row_43_ring_of_parts(attend_context *ctx, attend_dtype dtype)
+{
+    problem p = problem_make((shape){1, 1, 1, 7, 200, 16, 8}, dtype, 44);
+
+    p.io.weights.data = NULL;
+    for (int64_t ring = 1; ring <= 8; ring++) {
+        CHECK(ring_merge(&p, ctx, ring), "ring of %lld", (long long)ring);
+        CHECK(problem_is_close(&p), "ring of %lld", (long long)ring);
+    }
+    problem_free(&p);
+}
+
+void row_44_lse_is_natural(attend_context *ctx, attend_dtype dtype)
+{
+    problem p = problem_make((shape){1, 1, 1, 1, 8, 1, 1}, dtype, 45);
+
+    fill_value(&p.io.q, 0.0);
+    CHECK(problem_run(&p, ctx), "eight scores of 0");
+    CHECK(fabs(tensor_get(&p.io.lse, 0, 0, 0, 0) - 2.0794415416798357) <= 2e-6 * 3.1,
+          "lse of eight zeros is %g, want ln 8", tensor_get(&p.io.lse, 0, 0, 0, 0));
+    fill_value(&p.io.q, 3.0);
+    fill_value(&p.io.k, 1.0);
+    problem_key_lengths(&p)[0] = 1;
+    CHECK(problem_run(&p, ctx), "one score of 3");
+    CHECK(fabs(tensor_get(&p.io.lse, 0, 0, 0, 0) - 3.0) <= 2e-6 * 4.0,
+          "lse of one score of 3 is %g", tensor_get(&p.io.lse, 0, 0, 0, 0));
+    problem_free(&p);
+}

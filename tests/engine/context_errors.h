@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Wrong inputs of attend_forward, one at a time, and what the error must name. */
+#ifndef TESTS_CONTEXT_ERRORS_H
+#define TESTS_CONTEXT_ERRORS_H
+
+#include "support/problems.h"
+
+/* The problem every case starts from; sizes differ so that no two can be mixed up. */
+problem sound_problem(void);
+/* Runs `wrong`, which differs from `sound` in one thing, and expects it refused. */
+void expect_refusal(attend_context *ctx, const problem *sound, const problem *wrong,
+                    attend_status want, const char *field, const char *text);
+
+void check_wrong_fields(attend_context *ctx);
+void check_wrong_combinations(attend_context *ctx);
+
+#endif

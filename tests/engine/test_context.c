@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: options, kernel sets, pools, hooks, and the errors of attend_forward. */
+#define _GNU_SOURCE
+#include <stdatomic.h>
+
+#include "context_errors.h"
+#include "support/oracle.h"
+#include "support/pools.h"
+
+static const char *best_set(void)
+{
+    attend_isa isa = attend_isa_default();
+
+    for (int index = 0; index < attend_isa_count(); index++)
+        if (attend_isa_get(index, &isa) == ATTEND_OK && isa.runs)
+            break;
+    return isa.name;
+}
+
+TEST(names_and_sizes)
+{
+    char version[32];
+
+    snprintf(version, sizeof version, "%d.%d.%d", ATTEND_VERSION_MAJOR,
+             ATTEND_VERSION_MINOR, ATTEND_VERSION_PATCH);
+    CHECK(strcmp(attend_version(), version) == 0, "%s", attend_version());
+    CHECK(attend_dtype_size(ATTEND_F64) == 8 && attend_dtype_size(ATTEND_F32) == 4 &&
+              attend_dtype_size(ATTEND_F16) == 2 && attend_dtype_size(ATTEND_BF16) == 2 &&
+              attend_dtype_size(ATTEND_BOOL) == 1,
+          "a dtype's size");
+    CHECK(attend_dtype_size((attend_dtype)0) == 0 &&
+              attend_dtype_size((attend_dtype)6) == 0,
+          "no dtype has a size");
+    CHECK(strcmp(attend_dtype_name(ATTEND_BF16), "bf16") == 0, "%s",
+          attend_dtype_name(ATTEND_BF16));
+    CHECK(strcmp(attend_dtype_name((attend_dtype)77), "unknown") == 0, "%s",
+          attend_dtype_name((attend_dtype)77));
+    CHECK(strcmp(attend_status_name(ATTEND_ETOOBIG), "ATTEND_ETOOBIG") == 0, "%s",
+          attend_status_name(ATTEND_ETOOBIG));
+    CHECK(strcmp(attend_status_name((attend_status)9), "unknown status") == 0, "%s",
+          attend_status_name((attend_status)9));
+}
+
+TEST(kernel_sets_are_listed)
+{
+    const int count = attend_isa_count();
+    attend_isa isa = attend_isa_default();
+
+    CHECK(count >= 1, "%d sets", count);
+    CHECK(attend_isa_get(-1, &isa) == ATTEND_EINVAL, "index -1");
+    CHECK(attend_isa_get(count, &isa) == ATTEND_EINVAL, "index %d", count);
+    for (int index = 0; index < count; index++) {
+        CHECK(attend_isa_get(index, &isa) == ATTEND_OK, "index %d", index);
+        CHECK(isa.name[0] != '\0' && isa.needs != NULL, "set %d has no name", index);
+        CHECK(isa.needs[0] != '\0' || isa.runs, "%s needs nothing and does not run",
+              isa.name);
+    }
+    CHECK(strcmp(isa.name, "ref") == 0 && isa.runs, "the last set is %s", isa.name);
+}
+
+TEST(cpu_features_are_cut_to_fit)
+{
+    char whole[1024], part[1024];
+    const size_t length = attend_cpu_features(whole, sizeof whole);
+
+    CHECK(length == strlen(whole), "%zu of \"%s\"", length, whole);
+    CHECK(attend_cpu_features(NULL, 0) == length, "without room");
+    for (size_t size = 1; size <= length + 1; size++) {
+        memset(part, 'x', sizeof part);
+        CHECK(attend_cpu_features(part, size) == length, "size %zu", size);
+        CHECK(strlen(part) == size - 1 && strncmp(part, whole, size - 1) == 0 &&
+                  part[size] == 'x',
+              "size %zu gave \"%.40s\"", size, part);
+    }
+}
+
+/* Expects creation to fail; its message must name `field` and `text`. */
+static void expect_no_context(const attend_options *options, attend_status want,
+                              const char *field, const char *text)
+{
+    attend_context *ctx = (attend_context *)(uintptr_t)options;
+    attend_error err = {.status = ATTEND_OK};
+    const attend_status status = attend_context_create(&ctx, options, &err);
+
+    CHECK(status == want && err.status == want, "%s %s: %s", field, text,
+          attend_status_name(status));
+    CHECK(ctx == NULL, "*ctx is not NULL after a failure");
+    CHECK(strstr(err.message, field) != NULL && strstr(err.message, text) != NULL,
+          "\"%s\" does not name %s and %s", err.message, field, text);
+    CHECK(attend_context_create(&ctx, options, NULL) == want, "with err NULL");
+}
+
+TEST(isa_by_option)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+    attend_isa isa = attend_isa_default();
+
+    for (int index = 0; index < attend_isa_count(); index++) {
+        CHECK(attend_isa_get(index, &isa) == ATTEND_OK, "index %d", index);
+        options.isa = isa.name;
+        if (!isa.runs) {
+            expect_no_context(&options, ATTEND_EUNSUPPORTED, "isa", isa.name);
+            continue;
+        }
+        CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "%s", isa.name);
+        CHECK(strcmp(attend_context_isa(ctx), isa.name) == 0, "asked for %s, got %s",
+              isa.name, attend_context_isa(ctx));
+        attend_context_destroy(ctx);
+    }
+    options.isa = "avx9000";
+    expect_no_context(&options, ATTEND_EINVAL, "isa", "avx9000");
+    options.isa = "";
+    expect_no_context(&options, ATTEND_EINVAL, "isa", "\"\"");
+    options.isa = "REF";
+    expect_no_context(&options, ATTEND_EINVAL, "isa", "REF");
+}
+
+TEST(isa_by_environment)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+
+    unsetenv("ATTEND_ISA");
+    CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "defaults");
+    CHECK(strcmp(attend_context_isa(ctx), best_set()) == 0, "%s, not the best set",
+          attend_context_isa(ctx));
+    attend_context_destroy(ctx);
+    setenv("ATTEND_ISA", "ref", 1);
+    CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "ATTEND_ISA=ref");
+    CHECK(strcmp(attend_context_isa(ctx), "ref") == 0, "%s", attend_context_isa(ctx));
+    attend_context_destroy(ctx);
+    options.isa = best_set();
+    CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK,
+          "option over variable");
+    CHECK(strcmp(attend_context_isa(ctx), options.isa) == 0, "%s",
+          attend_context_isa(ctx));
+    attend_context_destroy(ctx);
+    options.isa = NULL;
+    setenv("ATTEND_ISA", "avx9000", 1);
+    expect_no_context(&options, ATTEND_EINVAL, "isa", "avx9000");
+    expect_no_context(NULL, ATTEND_EINVAL, "isa", "avx9000");
+    unsetenv("ATTEND_ISA");
+}
+
+TEST(thread_counts)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+
+    for (int threads = 1; threads <= 9; threads += 4) {
+        options.threads = threads;
+        CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "%d", threads);
+        CHECK(attend_context_threads(ctx) == threads, "asked for %d, got %d", threads,
+              attend_context_threads(ctx));
+        attend_context_destroy(ctx);
+    }
+    options.threads = 0;
+    CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "0 threads");
+    CHECK(attend_context_threads(ctx) >= 1, "%d", attend_context_threads(ctx));
+    attend_context_destroy(ctx);
+    options.threads = -1;
+    expect_no_context(&options, ATTEND_EINVAL, "threads", "-1");
+    options.threads = INT32_MAX;
+    expect_no_context(&options, ATTEND_EINVAL, "threads", "2147483647");
+}
+
+/* The program asks itself, as a person would. */
+static const char *own_path;
+
+TEST(threads_by_environment)
+{
+    char command[512], line[64] = "";
+
+    snprintf(command, sizeof command, "OMP_NUM_THREADS=3 '%s' threads", own_path);
+    FILE *const pipe = popen(command, "r");
+    CHECK(pipe != NULL, "popen");
+    CHECK(fgets(line, sizeof line, pipe) != NULL, "no answer");
+    pclose(pipe);
+    CHECK(atoi(line) == 3, "OMP_NUM_THREADS=3 gives %s", line);
+}
+
+static int print_threads(void)
+{
+    attend_context *ctx = NULL;
+
+    if (attend_context_create(&ctx, NULL, NULL) != ATTEND_OK)
+        return 1;
+    printf("%d\n", attend_context_threads(ctx));
+    attend_context_destroy(ctx);
+    return 0;
+}
+
+/* A struct of a size that no header had is refused, and not read past its end. */
+TEST(struct_sizes)
+{
+    static const size_t options_sizes[] = {0, 1, sizeof(size_t),
+                                           offsetof(attend_options, progress), SIZE_MAX};
+    problem p = sound_problem();
+    char text[32];
+
+    for (size_t at = 0; at < sizeof options_sizes / sizeof options_sizes[0]; at++) {
+        size_t room = options_sizes[at];
+        room = room < sizeof(size_t) || room == SIZE_MAX ? sizeof(size_t) : room;
+        size_t *const block = test_memory(room);
+        memset(block, 0, room);
+        *block = options_sizes[at];
+        snprintf(text, sizeof text, "%zu", options_sizes[at]);
+        expect_no_context((const attend_options *)block, ATTEND_EINVAL, "struct_size",
+                          text);
+        free(block);
+    }
+    attend_context *const ctx = open_set("ref", 1);
+    for (int which = 0; which < 2; which++)
+        for (int change = -8; change <= 0; change += 8) {
+            problem wrong = p;
+            size_t *const size = which ? &wrong.io.struct_size : &wrong.rule.struct_size;
+            *size = change == 0 ? 0 : *size + (size_t)change;
+            snprintf(text, sizeof text, "%zu", *size);
+            expect_refusal(ctx, &p, &wrong, ATTEND_EINVAL,
+                           which ? "io.struct_size" : "rule.struct_size", text);
+        }
+    attend_context_destroy(ctx);
+    problem_free(&p);
+}
+
+static void *refuse_to_allocate(void *user, size_t alignment, size_t size)
+{
+    (void)user, (void)alignment, (void)size;
+    return NULL;
+}
+
+static void nothing_to_free(void *user, void *memory) { (void)user, (void)memory; }
+
+TEST(hooks_come_in_pairs)
+{
+    attend_options options = attend_options_default();
+
+    options.alloc = refuse_to_allocate;
+    expect_no_context(&options, ATTEND_EINVAL, "free", "NULL");
+    options.free = nothing_to_free;
+    expect_no_context(&options, ATTEND_ENOMEM, "", "");
+    options.alloc = NULL;
+    expect_no_context(&options, ATTEND_EINVAL, "alloc", "NULL");
+    attend_context_destroy(NULL);
+}
+
+static void lend_every_pool(attend_context *lone)
+{
+    static const attend_parallel_for pools[3] = {pool_sequential, pool_reversed,
+                                                 pool_pthreads};
+    problem p = problem_make((shape){2, 2, 2, 150, 400, 8, 8}, ATTEND_F32, 5);
+
+    CHECK(problem_check(&p, lone), "one thread");
+    result want = result_copy(&p);
+    for (int at = 0; at < 3; at++)
+        for (int threads = 1; threads <= 5; threads += 2) {
+            attend_options options = attend_options_default();
+            attend_context *ctx = NULL;
+            pool_log log = {0, 0};
+            options.isa = attend_context_isa(lone);
+            options.threads = threads;
+            options.parallel_for = pools[at];
+            options.parallel_user = &log;
+            CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "pool %d",
+                  at);
+            CHECK(problem_run(&p, ctx), "pool %d", at);
+            CHECK(result_is_same(&p, &want), "pool %d of %d", at, threads);
+            CHECK(log.n_max <= threads, "asked for %d of %d", log.n_max, threads);
+            CHECK(log.calls > 0 || threads == 1, "the pool of %d was not used", threads);
+            attend_context_destroy(ctx);
+        }
+    result_free(&want);
+    problem_free(&p);
+}
+
+TEST(lent_pools) { for_each_set(lend_every_pool, 1); }
+
+/* A window that reaches every key from the farthest position hides none. */
+static void widen_the_window(attend_context *ctx)
+{
+    problem p = problem_make((shape){1, 1, 1, 3, 9, 8, 4}, ATTEND_F32, 7);
+    const int64_t offset = (int64_t)1 << 60;
+
+    p.rule.causal = ATTEND_CAUSAL_OFFSET;
+    p.rule.causal_offset = &offset;
+    CHECK(problem_run(&p, ctx), "no window");
+    result want = result_copy(&p);
+    p.rule.window_left = INT64_MAX;
+    p.rule.window_right = INT64_MAX;
+    CHECK(problem_run(&p, ctx), "the widest window");
+    CHECK(result_is_same(&p, &want), "the widest window hides keys");
+    result_free(&want);
+    problem_free(&p);
+}
+
+TEST(widest_window) { for_each_set(widen_the_window, 1); }
+
+TEST(messages_are_one_line)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+    attend_error err;
+
+    options.isa = "two\nlines";
+    CHECK(attend_context_create(&ctx, &options, &err) == ATTEND_EINVAL, "created");
+    CHECK(!strchr(err.message, '\n') && strstr(err.message, "two?lines"), "%s",
+          err.message);
+}
+
+typedef struct progress_log {
+    int calls, backwards, totals_differ;
+    int64_t last, total;
+    atomic_int inside, met; /* calls under way; whether two were at once */
+} progress_log;
+
+static void note_progress(void *user, int64_t done, int64_t total)
+{
+    progress_log *const log = user;
+
+    if (atomic_fetch_add(&log->inside, 1) != 0)
+        atomic_store(&log->met, 1);
+    log->backwards |= done < log->last || done > total;
+    log->totals_differ |= log->calls > 0 && log->total != total;
+    log->last = done;
+    log->total = total;
+    log->calls++;
+    atomic_fetch_sub(&log->inside, 1);
+}
+
+static void watch_progress(attend_context *lone)
+{
+    problem p = problem_make((shape){2, 3, 3, 150, 30, 8, 8}, ATTEND_F32, 6);
+
+    for (int threads = 1; threads <= 3; threads++) {
+        attend_options options = attend_options_default();
+        attend_context *ctx = NULL;
+        progress_log log = {.calls = 0};
+        options.isa = attend_context_isa(lone);
+        options.threads = threads;
+        options.progress = note_progress;
+        options.progress_user = &log;
+        CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "context");
+        CHECK(problem_check(&p, ctx), "%d threads", threads);
+        CHECK(!log.backwards && !log.totals_differ, "%d threads: out of order", threads);
+        CHECK(!atomic_load(&log.met), "%d threads: two calls at once", threads);
+        if (threads == 1)
+            CHECK(log.calls > 1 && log.last == log.total,
+                  "%d calls, the last says %lld of %lld", log.calls, (long long)log.last,
+                  (long long)log.total);
+        attend_context_destroy(ctx);
+    }
+    problem_free(&p);
+}
+
+TEST(progress_is_reported) { for_each_set(watch_progress, 1); }
+
+static void check_null_arguments(attend_context *ctx)
+{
+    problem p = problem_make((shape){1, 2, 1, 3, 9, 8, 4}, ATTEND_F32, 8);
+    attend_error err = {.status = ATTEND_OK};
+
+    CHECK(attend_forward(NULL, &p.rule, &p.io, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "ctx") != NULL,
+          "ctx NULL: \"%s\"", err.message);
+    CHECK(attend_forward(ctx, &p.rule, NULL, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "io") != NULL,
+          "io NULL: \"%s\"", err.message);
+    CHECK(attend_context_create(NULL, NULL, &err) == ATTEND_EINVAL,
+          "no place for a context");
+    CHECK(problem_check(&p, ctx), "default rule");
+    result want = result_copy(&p);
+    poison(&p.io.out);
+    memset(&err, 0x5a, sizeof err);
+    const attend_error before = err;
+    CHECK(attend_forward(ctx, NULL, &p.io, &err) == ATTEND_OK, "rule NULL");
+    CHECK(memcmp(&err, &before, sizeof err) == 0, "a call that succeeds wrote the error");
+    CHECK(result_is_same(&p, &want), "rule NULL");
+    result_free(&want);
+    problem_free(&p);
+}
+
+TEST(null_arguments) { for_each_set(check_null_arguments, 1); }
+
+/* Nothing to write, however many rows there are: done at once, or refused. */
+static void check_endless_rows(attend_context *ctx)
+{
+    for (int power = 20; power <= 40; power += 10) {
+        const int64_t n = (int64_t)1 << power;
+        problem p = problem_make((shape){1, 1, 1, 1, 1, 1, 0}, ATTEND_F32, 9);
+        attend_view *const views[] = {&p.io.q, &p.io.k, &p.io.v};
+        for (int at = 0; at < 3; at++) {
+            for (int axis = 0; axis < 3; axis++)
+                views[at]->size[axis] = n, views[at]->stride[axis] = 0;
+        }
+        for (int axis = 0; axis < 3; axis++)
+            p.io.out.size[axis] = n;
+        p.io.lse.data = p.io.weights.data = NULL;
+        const attend_status status = attend_forward(ctx, &p.rule, &p.io, NULL);
+        CHECK(status == ATTEND_OK || status == ATTEND_EINVAL, "2^%d: %s", power,
+              attend_status_name(status));
+        problem_free(&p);
+    }
+}
+
+TEST(endless_rows_without_output) { for_each_set(check_endless_rows, 1); }
+
+TEST(wrong_fields_are_named) { for_each_set(check_wrong_fields, 2); }
+TEST(wrong_combinations_are_named) { for_each_set(check_wrong_combinations, 2); }
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "threads") == 0)
+        return print_threads();
+    own_path = argv[0];
+    RUN(names_and_sizes);
+    RUN(kernel_sets_are_listed);
+    RUN(cpu_features_are_cut_to_fit);
+    RUN(isa_by_option);
+    RUN(isa_by_environment);
+    RUN(thread_counts);
+    RUN(threads_by_environment);
+    RUN(struct_sizes);
+    RUN(hooks_come_in_pairs);
+    RUN(lent_pools);
+    RUN(widest_window);
+    RUN(messages_are_one_line);
+    RUN(progress_is_reported);
+    RUN(null_arguments);
+    RUN(wrong_fields_are_named);
+    RUN(wrong_combinations_are_named);
+    RUN(endless_rows_without_output);
+    return test_finish();
+}

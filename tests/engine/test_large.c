@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random problems of up to 16384 keys and 64 rows that read them, of every rule: most
+ * have several real splits, and many have splits that no row sees.  Every kernel set,
+ * on one thread and on 2, 3 or 7 in turn: equal bits, and some rows of each problem
+ * within the bound of the dense evaluation.
+ * ATTEND_TEST_LARGE is the number of problems, ATTEND_TEST_SEED that of the first;
+ * ATTEND_TEST_QUICK=1 takes a tenth of the usual number.
+ */
+#define _GNU_SOURCE
+#include "support/pools.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "check/laws.h"
+#include "check/sample.h"
+
+enum {
+    PROBLEMS = 600,
+    KEYS_MAX = 16384,
+    SPLIT = 1024, /* keys of a split where nothing is forced */
+    ROWS_MAX = 6, /* rows of a problem that are evaluated densely */
+    FAILURES_MAX = 5,
+    PROGRESS = 1000
+};
+
+/* Numbers of a problem are a stretch of this many: to draw each would take longest. */
+enum { POOL = 65521 };
+static double pool[4][POOL]; /* unit normal, by dtype */
+
+static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16, ATTEND_F64};
+
+static void fill_pool(void)
+{
+    struct check_random random = {.seed = 1};
+
+    for (int at = 0; at < POOL; at++) {
+        const double value = check_random_normal(&random);
+        for (int t = 0; t < 4; t++)
+            pool[t][at] = check_round(dtypes[t], value);
+    }
+}
+
+static double *take_pool(struct check_random *random, int type, const int64_t size[4])
+{
+    const int64_t count = check_count(size);
+    double *const values = check_memory((size_t)count, sizeof *values);
+    int64_t from = check_random_int(random, 0, POOL - 1);
+
+    for (int64_t at = 0; at < count; at++) {
+        values[at] = pool[type][from++];
+        from = from == POOL ? 0 : from;
+    }
+    return values;
+}
+
+/* low .. high, every octave alike. */
+static int64_t log_uniform(struct check_random *random, int64_t low, int64_t high)
+{
+    const double u = check_random_unit(random);
+
+    return (int64_t)((double)low * pow((double)(high + 1) / (double)low, u));
+}
+
+/* nq times the group is at most 64. */
+static void sample_sizes(struct check_problem *p, struct check_random *random)
+{
+    const int64_t rows = log_uniform(random, 1, 64),
+                  group = 1 << check_random_int(random, 0, 3);
+
+    p->nb = check_random_chance(random, 0.1) ? 2 : 1;
+    p->hkv = check_random_int(random, 1, 2);
+    p->hq = p->hkv * (group < rows ? group : rows);
+    p->nq = rows / (p->hq / p->hkv);
+    p->nk = check_random_chance(random, 0.1) ? log_uniform(random, 1, 999)
+                                             : log_uniform(random, 1000, KEYS_MAX);
+    p->d = check_random_chance(random, 0.05) ? check_random_int(random, 0, 7)
+                                             : check_random_int(random, 8, 128);
+    p->dv = check_random_chance(random, 0.6) ? p->d : check_random_int(random, 8, 128);
+}
+
+/* Small ones, and others of enough work for several workers. */
+static int64_t sample_window(const struct check_problem *p, struct check_random *random)
+{
+    return check_random_chance(random, 0.4) ? log_uniform(random, 1, p->nk) - 1
+                                            : check_random_int(random, 0, p->nk);
+}
+
+/* Positions all over the sequence, and windows that are small against it. */
+static void sample_positions(struct check_problem *p, struct check_random *random)
+{
+    const double u = check_random_unit(random);
+
+    p->causal = u < 0.25   ? ATTEND_CAUSAL_NONE
+                : u < 0.3  ? ATTEND_CAUSAL_TOP_LEFT
+                : u < 0.65 ? ATTEND_CAUSAL_BOTTOM_RIGHT
+                           : ATTEND_CAUSAL_OFFSET;
+    if (p->causal == ATTEND_CAUSAL_OFFSET) {
+        p->causal_offset = check_memory((size_t)p->nb, sizeof *p->causal_offset);
+        for (int64_t b = 0; b < p->nb; b++)
+            p->causal_offset[b] = check_random_int(random, -p->nq, p->nk + 2);
+    }
+    p->window_left = p->window_right = -1;
+    if (p->causal != ATTEND_CAUSAL_NONE && check_random_chance(random, 0.6))
+        p->window_left = sample_window(p, random);
+    if (check_random_chance(random, 0.1))
+        p->window_right = sample_window(p, random);
+    if (check_random_chance(random, 0.2)) {
+        p->key_lengths = check_memory((size_t)p->nb, sizeof *p->key_lengths);
+        for (int64_t b = 0; b < p->nb; b++)
+            p->key_lengths[b] = check_random_int(random, 0, p->nk);
+    }
+}
+
+static void plane_size(const struct check_problem *p, struct check_random *random,
+                       int64_t size[4])
+{
+    const int64_t full[4] = {p->nb, p->hq, p->nq, p->nk};
+
+    for (int a = 0; a < 4; a++)
+        size[a] = check_random_chance(random, a == 3 ? 0.9 : 0.4) ? full[a] : 1;
+}
+
+/* Runs of seen and hidden keys, so that whole splits are hidden at times. */
+static void sample_mask(struct check_problem *p, struct check_random *random)
+{
+    plane_size(p, random, p->mask_size);
+    const int64_t count = check_count(p->mask_size),
+                  longest = log_uniform(random, 1, 4000);
+
+    p->mask = check_memory((size_t)count, sizeof *p->mask);
+    for (int64_t at = 0, seen = 1; at < count; seen = !seen)
+        for (int64_t run = log_uniform(random, 1, longest); run > 0 && at < count; run--)
+            p->mask[at++] = (double)seen;
+}
+
+static void sample_bias(struct check_problem *p, struct check_random *random)
+{
+    const int type = (int)check_random_int(random, 0, 3);
+
+    plane_size(p, random, p->bias_size);
+    p->bias_dtype = dtypes[type];
+    p->bias = take_pool(random, type, p->bias_size);
+    if (check_random_chance(random, 0.3))
+        for (int64_t at = 0; at < check_count(p->bias_size); at++)
+            p->bias[at] = p->bias[at] > 1.0 ? -INFINITY : p->bias[at];
+}
+
+static void sample_scores(struct check_problem *p, struct check_random *random)
+{
+    static const double scales[] = {0.0, -0.3, 1.0, 0x1p-20};
+
+    if (check_random_chance(random, 0.2)) {
+        p->scale_is_set = 1;
+        p->scale = scales[check_random_int(random, 0, 3)];
+    }
+    if (check_random_chance(random, 0.15))
+        p->softcap = 1.0 + 50.0 * check_random_unit(random);
+    if (check_random_chance(random, 0.2)) {
+        p->alibi = check_memory((size_t)p->hq, sizeof *p->alibi);
+        for (int64_t h = 0; h < p->hq; h++)
+            p->alibi[h] = check_random_normal(random) *
+                          exp2(-(double)check_random_int(random, 2, 14));
+    }
+    if (check_random_chance(random, 0.2)) {
+        p->sinks = check_memory((size_t)p->hq, sizeof *p->sinks);
+        for (int64_t h = 0; h < p->hq; h++)
+            p->sinks[h] = check_random_chance(random, 0.1)
+                              ? -INFINITY
+                              : 8.0 * check_random_normal(random);
+    }
+}
+
+static struct check_problem sample_large(uint64_t seed)
+{
+    struct check_random random = {.seed = seed};
+    struct check_problem p = {.seed = seed, .bias_dtype = ATTEND_F32};
+    const int type = (int)check_random_int(&random, 0, 3);
+    int64_t size[4];
+
+    p.dtype = dtypes[type];
+    p.out_dtype =
+        p.dtype != ATTEND_F64 && check_random_chance(&random, 0.3) ? ATTEND_F32 : p.dtype;
+    sample_sizes(&p, &random);
+    sample_positions(&p, &random);
+    if (check_random_chance(&random, 0.25))
+        sample_mask(&p, &random);
+    if (check_random_chance(&random, 0.2))
+        sample_bias(&p, &random);
+    sample_scores(&p, &random);
+    p.wants_lse = check_random_chance(&random, 0.7);
+    p.wants_weights = check_random_chance(&random, 0.03);
+    if (check_random_chance(&random, 0.25))
+        check_sample_layouts(&p, &random, 0);
+    if (check_random_chance(&random, 0.1))
+        check_sample_stats(&p, &random);
+    check_tensor_shape(&p, CHECK_Q, size);
+    p.q = take_pool(&random, type, size);
+    check_tensor_shape(&p, CHECK_K, size);
+    p.k = take_pool(&random, type, size);
+    check_tensor_shape(&p, CHECK_V, size);
+    p.v = take_pool(&random, type, size);
+    return p;
+}
+
+/* ---- the run ------------------------------------------------------------------- */
+
+/* The lent pool counts its calls, the library's own does not. */
+enum { THREADS = 3, LENT = 1 };
+static const int threads[THREADS] = {2, 3, 7};
+
+static struct check_run run; /* on one thread each */
+static attend_context *shared[THREADS][CHECK_SETS_MAX];
+static pool_log lent;
+static int failures;
+
+/*
+ * Problems, those in which a row sees more than one split, and those with a split in
+ * which no row sees a key.
+ */
+static int64_t problems, split, with_empty;
+
+static void fail(const struct check_problem *p, const struct check_set *set, int count,
+                 const char *where)
+{
+    char text[512];
+
+    check_describe(p, text, sizeof text);
+    test_fail(__FILE__, __LINE__, "right", "seed %llu: %s, %d threads: %s; %s",
+              (unsigned long long)p->seed, set->name, count, where, text);
+    fflush(stdout);
+    failures++;
+}
+
+/* A few rows, fewer where a row is dear. */
+static struct check_expect expect_rows(const struct check_problem *p,
+                                       struct check_random *random)
+{
+    const int64_t rows = p->nb * p->hq * p->nq, dear = p->nk * (p->d + p->dv) + 1;
+    unsigned char *const wanted = check_memory((size_t)rows, 1);
+
+    for (int64_t n = 0; n < ROWS_MAX && (n == 0 || (n + 1) * dear <= 3000000); n++)
+        wanted[check_random_int(random, 0, rows - 1)] = 1;
+    struct check_expect expect = check_dense_rows(p, wanted);
+    free(wanted);
+    return expect;
+}
+
+/* One set on one thread, under the bound, and on more. */
+static void examine_set(const struct check_problem *p, const struct check_expect *expect,
+                        int s, int t)
+{
+    const struct check_set *const set = &run.sets[s];
+    struct check_outputs one, many;
+    char where[384] = "";
+
+    if (!check_call_placed(&run.blocks, set->ctx, p, &one, where, sizeof where)) {
+        fail(p, set, 1, where);
+        return;
+    }
+    if (!(check_compare(p, expect, set->model, &one, where, sizeof where) < 1.0))
+        fail(p, set, 1, where);
+    if (!check_call_placed(&run.blocks, shared[t][s], p, &many, where, sizeof where)) {
+        fail(p, set, threads[t], where);
+    } else {
+        if (!(check_same_outputs(p, &one, p, &many, NULL, where, sizeof where) == 0.0))
+            fail(p, set, threads[t], where);
+        check_outputs_free(&many);
+    }
+    check_outputs_free(&one);
+}
+
+/* Whether a split of the keys holds none that a row sees, mask aside. */
+static int has_empty_split(const struct check_problem *p)
+{
+    unsigned seen = 0;
+    int64_t first, end;
+
+    for (int64_t b = 0; b < p->nb; b++)
+        for (int64_t i = 0; i < p->nq; i++)
+            if (check_key_range(p, b, i, &first, &end))
+                for (int64_t x = first / SPLIT; x <= (end - 1) / SPLIT; x++)
+                    seen |= 1u << x;
+    return seen + 1 != 1u << ((p->nk - 1) / SPLIT + 1);
+}
+
+/* All is chosen by the seed, so that a problem alone is the problem among all. */
+static void examine(uint64_t seed)
+{
+    struct check_problem p = sample_large(seed);
+    struct check_random random = {.seed = seed, .next = 1u << 30};
+    struct check_expect expect = expect_rows(&p, &random);
+
+    problems++;
+    split += check_spans(&p, SPLIT);
+    with_empty += has_empty_split(&p);
+    check_place(&run.blocks, &p);
+    for (int s = 0; s < run.count; s++) {
+        /* `ref` is slow and has no splits. */
+        if (run.sets[s].model == CHECK_REF && seed % 8 != 0)
+            continue;
+        examine_set(&p, &expect, s, (int)((seed + (uint64_t)s) % THREADS));
+    }
+    check_expect_free(&expect);
+    check_problem_free(&p);
+}
+
+static int64_t count_of_environment(void)
+{
+    const char *const text = getenv("ATTEND_TEST_LARGE");
+    const char *const quick = getenv("ATTEND_TEST_QUICK");
+
+    if (text != NULL)
+        return strtoll(text, NULL, 10);
+    return quick != NULL && strcmp(quick, "1") == 0 ? PROBLEMS / 10 : PROBLEMS;
+}
+
+TEST(random_large_problems)
+{
+    const char *const seed = getenv("ATTEND_TEST_SEED");
+    const uint64_t first = seed != NULL ? strtoull(seed, NULL, 10) : 9000000;
+    const int64_t count = count_of_environment();
+
+    CHECK(count > 0, "ATTEND_TEST_LARGE is no number of problems");
+    for (int64_t n = 0; n < count && failures < FAILURES_MAX; n++) {
+        examine(first + (uint64_t)n);
+        if ((n + 1) % PROGRESS == 0) {
+            printf("  %lld of %lld\n", (long long)n + 1, (long long)count);
+            fflush(stdout);
+        }
+    }
+    printf("  %lld problems, %lld of several splits, %lld with an empty one; %d calls "
+           "of the lent pool\n",
+           (long long)problems, (long long)split, (long long)with_empty, lent.calls);
+    CHECK(failures == 0, "%d failures", failures);
+    CHECK(problems < 20 || (2 * split > problems && 4 * with_empty > problems &&
+                            2 * lent.calls > problems),
+          "too few of them take the path");
+}
+
+static int open_contexts(void)
+{
+    attend_error error = {.message = ""};
+
+    if (check_open(&run, NULL, CHECK_PLAIN, 1, &error) != ATTEND_OK) {
+        fprintf(stderr, "test_large: %s\n", error.message);
+        return 0;
+    }
+    for (int t = 0; t < THREADS; t++)
+        for (int s = 0; s < run.count; s++) {
+            shared[t][s] = pool_context(run.sets[s].name, threads[t],
+                                        t == LENT ? pool_pthreads : NULL, &lent);
+            if (shared[t][s] == NULL)
+                return 0;
+        }
+    return 1;
+}
+
+int main(void)
+{
+    unsetenv("ATTEND_SPLIT"); /* real splits */
+    fill_pool();
+    if (!open_contexts())
+        return 1;
+    RUN(random_large_problems);
+    for (int t = 0; t < THREADS; t++)
+        for (int s = 0; s < run.count; s++)
+            attend_context_destroy(shared[t][s]);
+    check_close(&run);
+    return test_finish();
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* The allocator hooks: every allocation may fail, none leaks, repeats need none. */
+#include "support/counting.h"
+#include "support/oracle.h"
+
+/* Two problems, the second of which needs more scratch than the first. */
+typedef struct pair {
+    problem small, large;
+    result want_small, want_large;
+} pair;
+
+static const attend_dtype pair_dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F64};
+enum { PAIRS = sizeof pair_dtypes / sizeof pair_dtypes[0] };
+
+static pair pair_make(attend_dtype dtype, attend_context *ctx)
+{
+    pair both = {.small = problem_make((shape){1, 1, 1, 3, 5, 4, 4}, dtype, 1),
+                 .large = problem_make((shape){1, 4, 2, 30, 600, 80, 96}, dtype, 2)};
+
+    both.large.io.weights = (attend_tensor){0}; /* its keys may be split */
+    if (problem_run(&both.small, ctx))
+        both.want_small = result_copy(&both.small);
+    if (problem_run(&both.large, ctx))
+        both.want_large = result_copy(&both.large);
+    return both;
+}
+
+static void pair_free(pair *both)
+{
+    result_free(&both->want_small);
+    result_free(&both->want_large);
+    problem_free(&both->small);
+    problem_free(&both->large);
+}
+
+static int all_ones(const attend_tensor *tensor)
+{
+    const unsigned char *const bytes = tensor->data;
+
+    for (size_t at = 0; at < bytes_of(tensor->size, tensor->dtype); at++)
+        if (bytes[at] != 0xff)
+            return 0;
+    return 1;
+}
+
+/* A run that may fail for lack of memory only, and then writes nothing. */
+static int run_or_refuse(const problem *p, const result *want, attend_context *ctx,
+                         counting *c)
+{
+    const int refused_before = c->refused;
+    attend_error err = {.status = ATTEND_OK};
+
+    poison(&p->io.out);
+    poison(&p->io.lse);
+    poison(&p->io.weights);
+    const attend_status status = attend_forward(ctx, &p->rule, &p->io, &err);
+    if (status == ATTEND_OK)
+        return result_is_same(p, want) && c->refused == refused_before;
+    if (status == ATTEND_ENOMEM && err.status == status && err.message[0] != '\0' &&
+        c->refused > refused_before && all_ones(&p->io.out) && all_ones(&p->io.lse) &&
+        all_ones(&p->io.weights))
+        return 1;
+    test_fail(__FILE__, __LINE__, "ENOMEM and outputs left alone", "%s: %s",
+              attend_status_name(status), err.message);
+    return 0;
+}
+
+/* The whole life of a context while allocation n fails; returns how many failed. */
+static int life_with_failure(const pair *both, const char *isa, int n, int sticky)
+{
+    counting c = {.fail_at = n, .sticky = sticky};
+    const attend_options options = counting_options(&c, isa, 2);
+    attend_context *ctx = (attend_context *)&c;
+    attend_error err = {.status = ATTEND_OK};
+    const attend_status status = attend_context_create(&ctx, &options, &err);
+    int fine = 1;
+
+    if (status != ATTEND_OK) {
+        fine = status == ATTEND_ENOMEM && err.status == status && ctx == NULL;
+    } else {
+        fine = run_or_refuse(&both->small, &both->want_small, ctx, &c) &&
+               run_or_refuse(&both->large, &both->want_large, ctx, &c) &&
+               run_or_refuse(&both->small, &both->want_small, ctx, &c);
+        const int refused = c.refused;
+        c.fail_at = -1;
+        fine = fine && run_or_refuse(&both->large, &both->want_large, ctx, &c) &&
+               run_or_refuse(&both->small, &both->want_small, ctx, &c) &&
+               c.refused == refused;
+        attend_context_destroy(ctx);
+    }
+    if (!fine || c.live != 0 || c.misused) {
+        test_fail(__FILE__, __LINE__, "a clean life",
+                  "allocation %d failing%s: create %s, %d blocks left, hooks %s", n,
+                  sticky ? " and all after it" : "", attend_status_name(status), c.live,
+                  c.misused ? "misused" : "used well");
+        return -1;
+    }
+    return c.refused;
+}
+
+static void fail_every_allocation(attend_context *ctx)
+{
+    for (int at = 0; at < PAIRS; at++) {
+        pair both = pair_make(pair_dtypes[at], ctx);
+        for (int sticky = 0; sticky < 2; sticky++) {
+            int n = 0, refused;
+            while ((refused =
+                        life_with_failure(&both, attend_context_isa(ctx), n, sticky)) > 0)
+                n++;
+            CHECK(refused == 0, "%s, allocation %d", attend_dtype_name(pair_dtypes[at]),
+                  n);
+            CHECK(n >= 2 && n < 1000, "%d allocations in a life", n);
+        }
+        pair_free(&both);
+    }
+}
+
+TEST(every_allocation_may_fail) { for_each_set(fail_every_allocation, 2); }
+
+static void repeat_without_allocating(attend_context *plain)
+{
+    counting c = {.fail_at = -1};
+    const attend_options options = counting_options(&c, attend_context_isa(plain), 2);
+    attend_context *ctx = NULL;
+
+    CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "context");
+    for (int at = 0; at < PAIRS; at++) {
+        pair both = pair_make(pair_dtypes[at], ctx);
+        const int calls = c.calls;
+        for (int repeat = 0; repeat < 3; repeat++) {
+            CHECK(problem_run(&both.large, ctx) && problem_run(&both.small, ctx),
+                  "repeat");
+            CHECK(c.calls == calls, "repeat %d: %d allocations", repeat, c.calls - calls);
+        }
+        /* Fewer keys, fewer queries, another batch: all fit. */
+        problem fits = problem_make((shape){2, 4, 2, 17, 80, 80, 96}, pair_dtypes[at], 3);
+        CHECK(problem_run(&fits, ctx), "a smaller problem");
+        CHECK(c.calls == calls, "a smaller problem: %d allocations", c.calls - calls);
+        problem_free(&fits);
+        pair_free(&both);
+    }
+    attend_context_destroy(ctx);
+    CHECK(c.live == 0 && !c.misused, "%d blocks left", c.live);
+}
+
+TEST(repeated_calls_allocate_nothing) { for_each_set(repeat_without_allocating, 2); }
+
+/* Scratch of a problem too large to exist is refused, and the context lives on. */
+static void refuse_the_impossible(attend_context *ctx)
+{
+    problem p = problem_make((shape){1, 1, 1, 2, 4, 4, 4}, ATTEND_F32, 4);
+    const attend_io io = p.io;
+    const int64_t huge = (int64_t)1 << 58;
+    attend_error err = {.status = ATTEND_OK};
+
+    CHECK(problem_check(&p, ctx), "before");
+    poison(&p.io.out);
+    p.io.q.size[3] = p.io.k.size[3] = huge;
+    p.io.q.stride[3] = p.io.k.stride[3] = 0;
+    p.io.weights.data = NULL;
+    const attend_status status = attend_forward(ctx, &p.rule, &p.io, &err);
+    CHECK(status == ATTEND_ENOMEM || status == ATTEND_EINVAL, "d = 2^58: %s",
+          attend_status_name(status));
+    CHECK(all_ones(&p.io.out), "an output was written");
+    p.io = io;
+    CHECK(problem_check(&p, ctx), "after");
+    problem_free(&p);
+}
+
+TEST(impossible_sizes)
+{
+    /* The definition keeps no copy of q or k, so d = 2^58 would only take for ever. */
+    for (int index = 0; index < attend_isa_count(); index++) {
+        attend_isa isa = attend_isa_default();
+        if (attend_isa_get(index, &isa) != ATTEND_OK || !isa.runs ||
+            strcmp(isa.name, "ref") == 0)
+            continue;
+        attend_context *const ctx = open_set(isa.name, 2);
+        if (ctx != NULL)
+            refuse_the_impossible(ctx);
+        attend_context_destroy(ctx);
+    }
+}
+
+int main(void)
+{
+    RUN(every_allocation_may_fail);
+    RUN(repeated_calls_allocate_nothing);
+    RUN(impossible_sizes);
+    return split_finish();
+}

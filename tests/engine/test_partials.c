@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* attend_forward_partials and attend_combine: shards of the keys are all keys. */
+#define _GNU_SOURCE
+#include "support/oracle.h"
+#include "support/sharding.h"
+
+static int64_t *own_offsets(problem *p, uint64_t *state, int64_t least, int64_t most)
+{
+    int64_t *const offsets = problem_own(p, (size_t)p->n.nb * sizeof *offsets);
+
+    for (int64_t b = 0; b < p->n.nb; b++)
+        offsets[b] = least + random_below(state, most - least + 1);
+    return offsets;
+}
+
+static double *own_heads(problem *p, uint64_t *state, double size)
+{
+    double *const heads = problem_own(p, (size_t)p->n.hq * sizeof *heads);
+
+    for (int64_t h = 0; h < p->n.hq; h++)
+        heads[h] = size * random_normal(state);
+    return heads;
+}
+
+static int chance(uint64_t *state, double of) { return random_unit(state) <= of; }
+
+/* Any rules at once. */
+static void random_rule(problem *p, uint64_t *state)
+{
+    attend_rule *const rule = &p->rule;
+    const int64_t nk = p->n.nk;
+
+    rule->causal = (attend_causal)random_below(state, 4);
+    if (rule->causal == ATTEND_CAUSAL_OFFSET)
+        rule->causal_offset = own_offsets(p, state, -3, nk + 3);
+    if (chance(state, 0.3))
+        rule->window_left = random_below(state, nk + 1);
+    if (chance(state, 0.2))
+        rule->window_right = random_below(state, nk + 1);
+    if (chance(state, 0.3))
+        rule->key_lengths = own_offsets(p, state, 0, nk);
+    if (chance(state, 0.4)) {
+        const int64_t rows = chance(state, 0.5) ? p->n.nq : 1;
+        problem_mask(p, chance(state, 0.5) ? p->n.nb : 1, 1, rows,
+                     chance(state, 0.9) ? nk : 1);
+        for (int64_t at = 0; at < count_of(rule->mask.size); at++)
+            check_store((void *)(uintptr_t)rule->mask.data, ATTEND_BOOL, at,
+                        chance(state, at / 700 % 3 == 0 ? 0.01 : 0.7));
+    }
+    if (chance(state, 0.3)) {
+        problem_bias(p, chance(state, 0.5) ? ATTEND_F32 : ATTEND_BF16, 1, p->n.hq, 1, nk);
+        fill_normal(&rule->bias, random_bits(state));
+        view_set(&rule->bias, 0, 0, 0, nk / 2, -INFINITY);
+    }
+    if (chance(state, 0.4))
+        rule->alibi = own_heads(p, state, chance(state, 0.5) ? 0.02 : 1.0);
+    if (chance(state, 0.3))
+        rule->sinks = own_heads(p, state, 3.0);
+    rule->softcap = chance(state, 0.2) ? 20.0 : 0.0;
+}
+
+/* Few rows and many, one split and many; dtypes in turn. */
+static problem random_problem(int n, uint64_t *state)
+{
+    static const int64_t keys[] = {1, 700, 1024, 1025, 2048, 3000, 4099, 5120, 9001};
+    static const int64_t queries[] = {1, 1, 3, 9, 20, 53};
+    const int64_t hkv = 1 + random_below(state, 2), d = random_below(state, 24);
+    const shape size = {.nb = 1 + random_below(state, 2),
+                        .hq = hkv * (1 + random_below(state, 3)),
+                        .hkv = hkv,
+                        .nq = queries[random_below(state, 6)],
+                        .nk = keys[random_below(state, 9)],
+                        .d = d,
+                        .dv = chance(state, 0.1) ? 0 : 1 + random_below(state, 24)};
+    problem p = problem_make(size, float_dtypes[n % FLOAT_DTYPES], random_bits(state));
+
+    p.io.weights.data = NULL;
+    if (p.dtype != ATTEND_F32 && chance(state, 0.3))
+        p.io.out = own_tensor(&p, ATTEND_F32, size.nb, size.hq, size.nq, size.dv);
+    random_rule(&p, state);
+    return p;
+}
+
+static void random_shardings(attend_context *ctx)
+{
+    const char *const quick = getenv("ATTEND_TEST_QUICK"), *const isa =
+                                                               attend_context_isa(ctx);
+    const int most = strcmp(isa, "ref") == 0 ? 12 : strcmp(isa, "scalar") == 0 ? 40 : 100;
+    const int cases = quick != NULL && strcmp(quick, "1") == 0 ? most / 4 : most;
+
+    for (int n = 0; n < cases; n++) {
+        uint64_t state = (uint64_t)n * 7 + (uint64_t)attend_context_threads(ctx);
+        problem p = random_problem(n, &state);
+        if (problem_run(&p, ctx)) {
+            result whole = result_copy(&p);
+            sharding s = sharding_make(&p, &state);
+            CHECK(sharding_is_whole(&p, ctx, &s, &whole),
+                  "case %d, %s, nq %lld, nk %lld, %lld shards", n,
+                  attend_dtype_name(p.dtype), (long long)p.n.nq, (long long)p.n.nk,
+                  (long long)s.count);
+            sharding_free(&s);
+            result_free(&whole);
+        }
+        problem_free(&p);
+    }
+}
+
+TEST(shards_are_the_whole)
+{
+    for (int threads = 1; threads <= 3; threads++)
+        for_each_set(random_shardings, threads);
+}
+
+/* Splits of 128 keys, each an item: a record is a tree of them. */
+TEST(shards_are_the_whole_in_small_splits)
+{
+    setenv("ATTEND_SPLIT", "128", 1);
+    for (int threads = 1; threads <= 2; threads++)
+        for_each_set(random_shardings, threads);
+    unsetenv("ATTEND_SPLIT");
+}
+
+/* ---- records ------------------------------------------------------------- */
+
+TEST(records_are_counted)
+{
+    enum { S = ATTEND_SPLIT_KEYS };
+    static const int64_t known[][4] = {/* first split, keys, records, reduced */
+                                       {0, 0, 0, 0},           {0, 1, 1, 1},
+                                       {0, S, 1, 1},           {0, S + 1, 2, 1},
+                                       {0, 3 * S, 3, 2},       {0, 8 * S, 8, 1},
+                                       {1, S, 1, 1},           {1, 2 * S, 2, 2},
+                                       {1, 7 * S, 7, 3},       {3, 8 * S, 8, 4},
+                                       {4, 4 * S, 4, 1},       {5, 3 * S - 9, 3, 2},
+                                       {6, 2 * S + 5, 3, 2},   {1, 1023 * S, 1023, 10},
+                                       {1, 1022 * S, 1022, 18}};
+
+    for (size_t n = 0; n < sizeof known / sizeof known[0]; n++)
+        for (int reduce = 0; reduce < 2; reduce++) {
+            const int64_t got =
+                attend_partials_records(known[n][0] * S, known[n][1], reduce);
+            CHECK(got == known[n][2 + reduce], "split %lld, %lld keys: %lld",
+                  (long long)known[n][0], (long long)known[n][1], (long long)got);
+        }
+    CHECK(attend_partials_records(1000, 10, 0) == -1, "first_key 1000");
+    CHECK(attend_partials_records(-S, 10, 0) == -1, "first_key below 0");
+    CHECK(attend_partials_records(0, -1, 1) == -1, "keys below 0");
+}
+
+/* A reduced record is the partial that its splits combine to: here by hand, for dv = 1.
+ */
+static void records_are_subtrees(attend_context *ctx)
+{
+    problem p = problem_make((shape){1, 2, 1, 5, 4096, 8, 1}, ATTEND_F64, 3);
+    attend_partials split = shard_make(&p, 2048, 2048, 0), root = split;
+
+    root = shard_make(&p, 2048, 2048, 1);
+    CHECK(split.data.size[3] == 6 && root.data.size[3] == 3, "sizes");
+    if (shard_run(&p, ctx, &split) && shard_run(&p, ctx, &root))
+        for (int64_t row = 0; row < 10; row++) {
+            const double *const a = (double *)split.data.data + row * 6, *const b = a + 3;
+            const double *const got = (double *)root.data.data + row * 3;
+            const double m = fmax(a[0], b[0]),
+                         l = a[1] * exp(a[0] - m) + b[1] * exp(b[0] - m);
+            const double acc = a[2] * exp(a[0] - m) + b[2] * exp(b[0] - m);
+            CHECK(got[0] == m && fabs(got[1] - l) <= 1e-12 * l &&
+                      fabs(got[2] - acc) <= 1e-12 * l,
+                  "row %lld: %g %g %g", (long long)row, got[0], got[1], got[2]);
+        }
+    free(split.data.data);
+    free(root.data.data);
+    problem_free(&p);
+}
+
+TEST(reduced_records_are_subtrees) { for_each_set(records_are_subtrees, 2); }
+
+/* Data with gaps between its rows, heads inside: nothing but the records is written. */
+static void records_have_strides(attend_context *ctx)
+{
+    problem p = problem_make((shape){2, 3, 1, 4, 2500, 8, 5}, ATTEND_F32, 4);
+    attend_partials plain = shard_make(&p, 0, 2500, 1), apart = plain;
+    const int64_t columns = plain.data.size[3], gap = columns + 3;
+    const size_t floats = (size_t)(2 * 3 * 4 * gap);
+
+    apart.data.stride[0] = 12 * gap;
+    apart.data.stride[1] = gap;
+    apart.data.stride[2] = 3 * gap;
+    apart.data.data = test_memory(floats * sizeof(float));
+    memset(apart.data.data, 0xff, floats * sizeof(float));
+    if (shard_run(&p, ctx, &plain) && shard_run(&p, ctx, &apart))
+        for (int64_t at = 0; at < (int64_t)floats; at++) {
+            const int64_t row = at / gap, c = at % gap; /* b, i, h */
+            const int64_t from =
+                (row / 12 * 12 + row % 3 * 4 + row % 12 / 3) * columns + c;
+            const double got = check_load(apart.data.data, ATTEND_F32, at);
+            CHECK(c < columns ? got == check_load(plain.data.data, ATTEND_F32, from)
+                              : isnan(got),
+                  "at %lld", (long long)at);
+        }
+    sharding s = {.count = 1, .parts = {apart}};
+    if (problem_run(&p, ctx)) {
+        result whole = result_copy(&p);
+        CHECK(sharding_is_whole(&p, ctx, &s, &whole), "apart");
+        result_free(&whole);
+    }
+    free(apart.data.data);
+    free(plain.data.data);
+    problem_free(&p);
+}
+
+TEST(records_may_lie_apart) { for_each_set(records_have_strides, 2); }
+
+/* ---- what is not seen ---------------------------------------------------- */
+
+/* Splits that nobody sees, by window and key length, hold NaN: in no shard a trace. */
+static void hidden_keys(attend_context *ctx)
+{
+    for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++) {
+        problem p =
+            problem_make((shape){2, 2, 1, 6, 6000, 12, 7}, float_dtypes[dtype], 5);
+        uint64_t state = 6;
+        int64_t *const lengths = problem_key_lengths(&p);
+        p.io.weights.data = NULL;
+        p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+        p.rule.window_left = 2100;
+        lengths[1] = 4500;
+        p.rule.alibi = own_heads(&p, &state, 0.1);
+        if (!problem_run(&p, ctx))
+            return;
+        result clean = result_copy(&p);
+        for (int64_t j = 0; j < 6000; j++)
+            for (int64_t b = 0; b < 2; b++)
+                if (j < 6000 - 6 - 2100 || j >= lengths[b])
+                    for (int64_t c = 0; c < 12; c++) {
+                        view_set(&p.io.k, b, 0, j, c, j % 2 ? NAN : INFINITY);
+                        if (c < 7)
+                            view_set(&p.io.v, b, 0, j, c, j % 3 ? NAN : -INFINITY);
+                    }
+        sharding s = {.count = 3,
+                      .parts = {shard_make(&p, 0, 2048, 1), shard_make(&p, 2048, 3072, 0),
+                                shard_make(&p, 5120, 880, 1)}};
+        CHECK(sharding_is_whole(&p, ctx, &s, &clean), "%s", attend_dtype_name(p.dtype));
+        for (int64_t row = 0; row < 24; row++) /* m, l, and 7 sums of no key */
+            for (int64_t c = 0; c < 9; c++) {
+                const double x =
+                    check_load(s.parts[0].data.data, s.parts[0].data.dtype, row * 9 + c);
+                CHECK(c == 0 ? x == -INFINITY : x == 0.0, "row %lld: %g", (long long)row,
+                      x);
+            }
+        sharding_free(&s);
+        result_free(&clean);
+        problem_free(&p);
+    }
+}
+
+TEST(hidden_keys_leave_no_trace) { for_each_set(hidden_keys, 2); }
+
+/* A split that no shard has is a split that a mask hides. */
+static void missing_splits(attend_context *ctx)
+{
+    problem p = problem_make((shape){1, 4, 2, 3, 5000, 9, 6}, ATTEND_F32, 7);
+    uint64_t state = 8;
+
+    p.io.weights.data = NULL;
+    p.rule.sinks = own_heads(&p, &state, 1.0);
+    sharding s = {.count = 2,
+                  .parts = {shard_make(&p, 4096, 904, 0), shard_make(&p, 1024, 1024, 1)}};
+    CHECK(sharding_run(&p, ctx, &s), "two shards");
+    result got = result_copy(&p);
+    problem_mask(&p, 1, 1, 1, 5000);
+    for (int64_t j = 0; j < 5000; j++)
+        view_set(&p.rule.mask, 0, 0, 0, j, j / 1024 == 1 || j / 1024 == 4);
+    CHECK(problem_run(&p, ctx), "masked");
+    CHECK(same_or_near(&p.io.out, got.out, nearness(&p, ctx)) &&
+              same_or_near(&p.io.lse, got.lse, nearness(&p, ctx)),
+          "missing");
+    result_free(&got);
+    sharding_free(&s);
+    problem_free(&p);
+}
+
+TEST(missing_splits_are_hidden) { for_each_set(missing_splits, 2); }
+
+/* No parts, empty parts, rows without keys: O = 0, LSE of the sink alone. */
+static void nothing_seen(attend_context *ctx)
+{
+    for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
+        for (int kind = 0; kind < 3; kind++) {
+            problem p =
+                problem_make((shape){1, 2, 1, 2, 1500, 4, 3}, float_dtypes[dtype], 9);
+            const double sinks[] = {0.5, -INFINITY};
+            problem_key_lengths(&p)[0] = 0;
+            p.rule.sinks = sinks;
+            sharding s = {.count = kind};
+            for (int64_t x = 0; x < kind; x++)
+                s.parts[x] = shard_make(&p, 0, x == 0 ? 0 : 1500, 0);
+            CHECK(sharding_run(&p, ctx, &s), "kind %d", kind);
+            for (int64_t h = 0; h < 2; h++)
+                for (int64_t i = 0; i < 2; i++) {
+                    CHECK(tensor_get(&p.io.lse, 0, h, i, 0) == sinks[h], "lse %g",
+                          tensor_get(&p.io.lse, 0, h, i, 0));
+                    CHECK(tensor_get(&p.io.out, 0, h, i, 2) == 0.0, "out");
+                }
+            sharding_free(&s);
+            problem_free(&p);
+        }
+}
+
+TEST(nothing_seen_is_an_empty_row) { for_each_set(nothing_seen, 1); }
+
+/* NaN that a row sees, in one shard, is NaN in the whole; other rows keep their bits. */
+static void seen_nan(attend_context *ctx)
+{
+    problem p = problem_make((shape){1, 1, 1, 20, 3000, 6, 5}, ATTEND_F32, 10);
+    uint64_t state = 11;
+
+    p.io.weights.data = NULL;
+    p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+    view_set(&p.io.k, 0, 0, 2990, 1, NAN);
+    view_set(&p.io.v, 0, 0, 2985, 2, INFINITY);
+    if (problem_run(&p, ctx)) {
+        result whole = result_copy(&p);
+        sharding s = sharding_make(&p, &state);
+        CHECK(sharding_is_whole(&p, ctx, &s, &whole), "seen");
+        CHECK(isnan(tensor_get(&p.io.lse, 0, 0, 15, 0)), "a row that sees it");
+        CHECK(!isnan(tensor_get(&p.io.lse, 0, 0, 5, 0)), "a row that does not");
+        sharding_free(&s);
+        result_free(&whole);
+    }
+    problem_free(&p);
+}
+
+TEST(seen_nan_stays_in_its_rows) { for_each_set(seen_nan, 2); }
+
+/* ---- kernel sets --------------------------------------------------------- */
+
+/* Partials of unlike sets and reductions combine within the bound. */
+TEST(sets_can_be_mixed)
+{
+    problem p = problem_make((shape){1, 2, 1, 5, 3000, 16, 8}, ATTEND_F32, 12);
+    uint64_t state = 13;
+
+    p.rule.alibi = own_heads(&p, &state, 0.1);
+    attend_isa best = attend_isa_default();
+    CHECK(attend_isa_count() > 1 && attend_isa_get(0, &best) == ATTEND_OK, "sets");
+    for (int x = 1; !best.runs; x++)
+        attend_isa_get(x, &best);
+    attend_context *const sets[] = {open_set("ref", 1), open_set("scalar", 1),
+                                    open_set(best.name, 2)};
+    sharding s = {.count = 3,
+                  .parts = {shard_make(&p, 0, 1024, 0), shard_make(&p, 1024, 1024, 1),
+                            shard_make(&p, 2048, 952, 0)}};
+    for (int x = 0; x < 3; x++)
+        CHECK(shard_run(&p, sets[x], &s.parts[x]), "set %d", x);
+    for (int x = 0; x < 3; x++) {
+        CHECK(sharding_combine(&p, sets[x], &s), "set %d", x);
+        p.io.weights.data = NULL;
+        CHECK(problem_is_close(&p), "combined by set %d", x);
+    }
+    sharding_free(&s);
+    for (int x = 0; x < 3; x++)
+        attend_context_destroy(sets[x]);
+    problem_free(&p);
+}
+
+int main(void)
+{
+    RUN(shards_are_the_whole);
+    RUN(shards_are_the_whole_in_small_splits);
+    RUN(records_are_counted);
+    RUN(reduced_records_are_subtrees);
+    RUN(records_may_lie_apart);
+    RUN(hidden_keys_leave_no_trace);
+    RUN(missing_splits_are_hidden);
+    RUN(nothing_seen_is_an_empty_row);
+    RUN(seen_nan_stays_in_its_rows);
+    RUN(sets_can_be_mixed);
+    return test_finish();
+}

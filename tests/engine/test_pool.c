@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The context's own threads: how many are started and when, what happens when the system
+ * refuses one, after fork(), and at the end.  The linker puts __wrap_pthread_create()
+ * in place of the C library's.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/pool.h"
+#include "support/problems.h"
+#include "support/pools.h"
+
+#define SET "scalar" /* every machine has it */
+enum { THREADS = 4, PAIRS = 200 };
+
+static int started, asked;        /* threads, since count_anew() */
+static int granted_of_asked = -1; /* after so many the system refuses; -1: never */
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*body)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*body)(void *), void *arg);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*body)(void *), void *arg)
+{
+    if (granted_of_asked >= 0 && asked++ >= granted_of_asked)
+        return EAGAIN;
+    const int status = __real_pthread_create(thread, attr, body, arg);
+    started += status == 0;
+    return status;
+}
+
+static void count_anew(int granted)
+{
+    started = asked = 0;
+    granted_of_asked = granted;
+}
+
+static problem decoding(int64_t nk)
+{
+    return problem_make((shape){1, 8, 8, 1, nk, 64, 64}, ATTEND_F32, (uint64_t)nk);
+}
+
+/* A problem that deserves so many workers of THREADS; nk = 0 where there is none. */
+static problem for_workers(int workers)
+{
+    for (int64_t nk = 16; nk < 65536; nk += nk / 16 * 2) {
+        problem p = decoding(nk);
+        pool_log log = {0, 0};
+        attend_context *const ctx = pool_context(SET, THREADS, pool_sequential, &log);
+        const int fine = ctx && problem_run(&p, ctx) && log.n_max == workers;
+        attend_context_destroy(ctx);
+        if (fine)
+            return p;
+        problem_free(&p);
+    }
+    return (problem){.n = {0}};
+}
+
+/* Two problems, what they should give, and whether they do in a context. */
+typedef struct fixture {
+    problem four, three;
+    result want_four, want_three;
+    int ready;
+} fixture;
+
+static fixture fixture_make(void)
+{
+    fixture f = {.four = for_workers(4), .three = for_workers(3)};
+    attend_context *const lone = open_set(SET, 1);
+
+    f.ready = lone && f.four.n.nk && f.three.n.nk && problem_run(&f.four, lone) &&
+              problem_run(&f.three, lone);
+    if (f.ready) {
+        f.want_four = result_copy(&f.four);
+        f.want_three = result_copy(&f.three);
+    }
+    attend_context_destroy(lone);
+    return f;
+}
+
+static void fixture_free(fixture *f)
+{
+    if (f->ready) {
+        result_free(&f->want_four);
+        result_free(&f->want_three);
+    }
+    problem_free(&f->four);
+    problem_free(&f->three);
+}
+
+static int both_are_right(const fixture *f, attend_context *ctx)
+{
+    return problem_run(&f->four, ctx) && result_is_same(&f->four, &f->want_four) &&
+           problem_run(&f->three, ctx) && result_is_same(&f->three, &f->want_three);
+}
+
+static int allocations, live;
+
+static void *counting_alloc(void *user, size_t alignment, size_t size)
+{
+    (void)user;
+    allocations++;
+    live++;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void counting_free(void *user, void *memory)
+{
+    (void)user;
+    live--;
+    free(memory);
+}
+
+TEST(threads_are_started_once)
+{
+    fixture f = fixture_make();
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+
+    CHECK(f.ready, "problems for 4 and 3 workers");
+    options.isa = SET;
+    options.threads = THREADS;
+    options.alloc = counting_alloc;
+    options.free = counting_free;
+    allocations = live = 0;
+    count_anew(-1);
+    CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "a context");
+    CHECK(started == 0, "%d threads before the first call", started);
+    CHECK(problem_run(&f.three, ctx) && started == 2, "%d threads for 3 workers",
+          started);
+    CHECK(both_are_right(&f, ctx), "the first pair");
+    const int first = allocations;
+    for (int pair = 1; pair < PAIRS; pair++)
+        CHECK(both_are_right(&f, ctx), "pair %d", pair);
+    CHECK(started == THREADS - 1, "%d threads in %d pairs of calls", started, PAIRS);
+    CHECK(allocations == first, "%d allocations", allocations - first);
+    attend_context_destroy(ctx);
+    CHECK(live == 0, "%d blocks left", live);
+    fixture_free(&f);
+}
+
+TEST(a_call_for_one_worker_starts_none)
+{
+    problem p = decoding(16);
+    attend_context *const ctx = open_set(SET, THREADS);
+
+    count_anew(-1);
+    CHECK(ctx && problem_run(&p, ctx) && started == 0, "%d threads", started);
+    attend_context_destroy(ctx);
+    problem_free(&p);
+}
+
+TEST(threads_may_be_refused)
+{
+    fixture f = fixture_make();
+
+    CHECK(f.ready, "problems for 4 and 3 workers");
+    for (int granted = 0; granted < THREADS; granted++) {
+        attend_context *const ctx = open_set(SET, THREADS);
+        count_anew(granted);
+        for (int repeat = 0; repeat < 5; repeat++)
+            CHECK(ctx && both_are_right(&f, ctx), "%d threads granted", granted);
+        CHECK(started == granted && asked <= granted + 1,
+              "%d of %d granted, asked %d times", started, granted, asked);
+        attend_context_destroy(ctx);
+    }
+    count_anew(-1);
+    fixture_free(&f);
+}
+
+/* How often each w was run. */
+static void count_run(void *arg, int w) { atomic_fetch_add(&((atomic_int *)arg)[w], 1); }
+
+TEST(every_worker_runs_once)
+{
+    const struct allocator allocator = attendi_allocator_default();
+
+    for (int granted = 0; granted < THREADS; granted++) {
+        struct pool *const pool = attendi_pool_create(&allocator, THREADS);
+        CHECK(pool != NULL, "a pool");
+        count_anew(granted);
+        for (int repeat = 0; repeat < 200; repeat++)
+            for (int n = 1; n <= 2 * THREADS; n++) {
+                atomic_int runs[2 * THREADS + 1] = {0};
+                attendi_pool_run(pool, n, count_run, runs);
+                for (int w = 0; w <= 2 * THREADS; w++)
+                    CHECK(runs[w] == (w < n), "%d threads, n = %d: w = %d ran %d times",
+                          granted, n, w, runs[w]);
+            }
+        attendi_pool_destroy(pool);
+    }
+    count_anew(-1);
+}
+
+/* What a forked child returns to its parent; -1 if it did not end by itself. */
+static int child_status(pid_t child)
+{
+    int status = 0;
+
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status)
+                                                                    : -1;
+}
+
+static int compute_in_child(const fixture *f, attend_context *ctx)
+{
+    count_anew(-1);
+    const int fine =
+        both_are_right(f, ctx) && both_are_right(f, ctx) && started == THREADS - 1;
+    attend_context_destroy(ctx);
+    return fine ? 0 : 1;
+}
+
+TEST(a_child_of_fork)
+{
+#ifdef __SANITIZE_THREAD__
+    SKIP("the race detector does not know that a child has none of its parent's threads");
+#endif
+    fixture f = fixture_make();
+    attend_context *const ctx = open_set(SET, THREADS);
+
+    CHECK(f.ready && ctx, "problems for 4 and 3 workers");
+    for (int used = 0; used < 2; used++) {
+        CHECK(!used || both_are_right(&f, ctx), "before");
+        fflush(stdout);
+        const pid_t first = fork();
+        if (first == 0)
+            _exit(compute_in_child(&f, ctx));
+        CHECK(first > 0 && child_status(first) == 0, "a child that computes");
+        const pid_t second = fork();
+        if (second == 0) {
+            attend_context_destroy(ctx);
+            _exit(0);
+        }
+        CHECK(second > 0 && child_status(second) == 0, "a child that only destroys");
+        CHECK(both_are_right(&f, ctx), "the parent goes on");
+    }
+    attend_context_destroy(ctx);
+    fixture_free(&f);
+}
+
+/* Threads of this process; -1 where the system has no such list. */
+static int threads_here(void)
+{
+    DIR *const tasks = opendir("/proc/self/task");
+    int count = 0;
+
+    if (!tasks)
+        return -1;
+    for (struct dirent *entry; (entry = readdir(tasks)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+TEST(contexts_end_their_threads)
+{
+    fixture f = fixture_make();
+    const int before = threads_here();
+
+    CHECK(f.ready, "problems for 4 and 3 workers");
+    for (int life = 0; life < 50; life++) {
+        attend_context *const one = open_set(SET, THREADS);
+        attend_context *const two = open_set(SET, 2);
+        CHECK(one && two && both_are_right(&f, one) && both_are_right(&f, two),
+              "context %d", life);
+        attend_context_destroy(one);
+        CHECK(both_are_right(&f, two), "context %d", life);
+        attend_context_destroy(two);
+    }
+    /* The kernel may list a thread for a moment after it was joined. */
+    for (int wait = 0; wait < 1000 && threads_here() > before; wait++)
+        usleep(1000);
+    CHECK(threads_here() == before, "%d threads before and %d after", before,
+          threads_here());
+    fixture_free(&f);
+}
+
+/* Nobody but the workers could take the signal, which would end the program. */
+TEST(workers_take_no_signals)
+{
+    fixture f = fixture_make();
+    attend_context *const ctx = open_set(SET, THREADS);
+    sigset_t usr1, before, pending;
+
+    CHECK(f.ready && ctx && both_are_right(&f, ctx), "threads");
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &usr1, &before);
+    CHECK(!sigismember(&before, SIGUSR1), "the caller's mask has changed");
+    kill(getpid(), SIGUSR1);
+    CHECK(both_are_right(&f, ctx), "with a signal pending");
+    CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGUSR1), "not pending");
+    signal(SIGUSR1, SIG_IGN);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    attend_context_destroy(ctx);
+    fixture_free(&f);
+}
+
+int main(void)
+{
+    RUN(threads_are_started_once);
+    RUN(a_call_for_one_worker_starts_none);
+    RUN(threads_may_be_refused);
+    RUN(every_worker_runs_once);
+    RUN(a_child_of_fork);
+    RUN(contexts_end_their_threads);
+    RUN(workers_take_no_signals);
+    return test_finish();
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Splits of the keys: sliding-window decoding, whose first splits nobody sees, and
+ * ATTEND_SPLIT, which makes splits small.
+ */
+#define _GNU_SOURCE
+#include "support/oracle.h"
+#include "support/pools.h"
+
+/* Threads that share the keys of one row, the first being those of a lone worker. */
+static const int thread_counts[] = {1, 2, 3};
+enum { THREAD_COUNTS = sizeof thread_counts / sizeof thread_counts[0] };
+
+/*
+ * One query whose window begins at an even or an odd key in the middle of the
+ * sequence: the splits before it are empty.
+ */
+static void window_decoding(attend_context *lone)
+{
+    attend_context *ctx[THREAD_COUNTS] = {lone};
+
+    for (int at = 1; at < THREAD_COUNTS; at++) {
+        ctx[at] = open_set(attend_context_isa(lone), thread_counts[at]);
+        CHECK(ctx[at] != NULL, "%d threads", thread_counts[at]);
+    }
+    for (int type = 0; type < FLOAT_DTYPES; type++) {
+        problem p =
+            problem_make((shape){1, 4, 1, 1, 8192, 64, 64}, float_dtypes[type], 3);
+        p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+        p.io.weights = (attend_tensor){0}; /* or nobody would share a row */
+        for (int64_t left = 4094; left <= 4097; left++) {
+            result want = {NULL, NULL, NULL};
+            p.rule.window_left = left;
+            for (int at = 0; at < THREAD_COUNTS; at++) {
+                CHECK(problem_run(&p, ctx[at]), "%d threads", thread_counts[at]);
+                if (at == 0) {
+                    CHECK(problem_is_close(&p), "window_left %lld", (long long)left);
+                    want = result_copy(&p);
+                }
+                CHECK(result_is_same(&p, &want), "%s, %d threads, window_left %lld",
+                      attend_dtype_name(p.dtype), thread_counts[at], (long long)left);
+            }
+            result_free(&want);
+        }
+        problem_free(&p);
+    }
+    for (int at = 1; at < THREAD_COUNTS; at++)
+        attend_context_destroy(ctx[at]);
+}
+
+TEST(an_empty_split_adds_nothing) { for_each_set(window_decoding, 1); }
+
+/* Rows for the lanes and for the few, windows and causal rules, over several splits. */
+static const shape shapes[] = {
+    {1, 4, 2, 1, 1300, 64, 64},
+    {2, 3, 1, 2, 777, 80, 33},
+    {1, 2, 1, 70, 645, 64, 64},
+    {1, 1, 1, 50, 1025, 16, 16},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static problem split_problem(int at, attend_dtype dtype, int kind)
+{
+    problem p = problem_make(shapes[at], dtype, (uint64_t)(10 * at + kind));
+
+    p.io.weights = (attend_tensor){0};
+    p.close = CLOSE_DERIVED;
+    if (kind > 0)
+        p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+    if (kind > 1)
+        p.rule.window_left = 130 + at;
+    return p;
+}
+
+/* One thread and a lent pool of seven take the same splits, to the same bits. */
+static void lone_and_lent(const char *isa)
+{
+    pool_log log = {0, 0};
+    attend_context *const one = open_set(isa, 1);
+    attend_context *const lent = pool_context(isa, 7, pool_pthreads, &log);
+
+    CHECK(one != NULL && lent != NULL, "contexts of %s", isa);
+    for (int at = 0; at < SHAPES; at++)
+        for (int type = 0; type < FLOAT_DTYPES; type++)
+            for (int kind = 0; kind < 3; kind++) {
+                problem p = split_problem(at, float_dtypes[type], kind);
+                CHECK(problem_run(&p, one), "one thread");
+                if ((at + kind) % FLOAT_DTYPES == type)
+                    CHECK(problem_is_close(&p), "%s, shape %d, rule %d", isa, at, kind);
+                result want = result_copy(&p);
+                CHECK(problem_run(&p, lent), "seven threads");
+                CHECK(result_is_same(&p, &want), "%s, shape %d, %s, rule %d", isa, at,
+                      attend_dtype_name(float_dtypes[type]), kind);
+                result_free(&want);
+                problem_free(&p);
+            }
+    CHECK(log.calls > 0 && log.n_max == 7, "%d calls of the pool, up to %d workers",
+          log.calls, log.n_max);
+    attend_context_destroy(one);
+    attend_context_destroy(lent);
+}
+
+TEST(forced_splits_on_one_thread_and_on_a_lent_pool)
+{
+    static const char *const sizes[] = {"300", "1"};
+    const int count = getenv("ATTEND_TEST_QUICK") ? 1 : 2;
+
+    for (int x = 0; x < count; x++)
+        for (int index = 0; index < attend_isa_count(); index++) {
+            attend_isa isa = attend_isa_default();
+            if (attend_isa_get(index, &isa) != ATTEND_OK || !isa.runs ||
+                strcmp(isa.name, "ref") == 0) /* it has none */
+                continue;
+            setenv("ATTEND_SPLIT", sizes[x], 1);
+            lone_and_lent(isa.name);
+            unsetenv("ATTEND_SPLIT");
+        }
+}
+
+TEST(what_is_no_number_of_keys_is_refused)
+{
+    static const char *const wrong[] = {"x", "0", "-3", "99999999999", "128 keys"};
+
+    for (size_t x = 0; x < sizeof wrong / sizeof wrong[0]; x++) {
+        attend_context *ctx = NULL;
+        attend_error err = {.message = ""};
+        setenv("ATTEND_SPLIT", wrong[x], 1);
+        const attend_status status = attend_context_create(&ctx, NULL, &err);
+        unsetenv("ATTEND_SPLIT");
+        CHECK(status == ATTEND_EINVAL && ctx == NULL, "\"%s\" gave %s", wrong[x],
+              attend_status_name(status));
+        CHECK(strstr(err.message, "ATTEND_SPLIT") && strstr(err.message, wrong[x]),
+              "\"%s\": %s", wrong[x], err.message);
+    }
+}
+
+TEST(an_empty_one_is_as_good_as_unset)
+{
+    attend_context *ctx = NULL;
+
+    setenv("ATTEND_SPLIT", "", 1);
+    const attend_status status = attend_context_create(&ctx, NULL, NULL);
+    unsetenv("ATTEND_SPLIT");
+    CHECK(status == ATTEND_OK, "%s", attend_status_name(status));
+    attend_context_destroy(ctx);
+}
+
+int main(void)
+{
+    unsetenv("ATTEND_SPLIT"); /* each test has its own */
+    RUN(an_empty_split_adds_nothing);
+    RUN(forced_splits_on_one_thread_and_on_a_lent_pool);
+    RUN(what_is_no_number_of_keys_is_refused);
+    RUN(an_empty_one_is_as_good_as_unset);
+    return test_finish();
+}

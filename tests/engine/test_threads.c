@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads: the same bits for every number and kind of them, and contexts that
+ * run at once.  Small, since its purpose is to run under a race detector.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+
+#include "support/problems.h"
+#include "support/pools.h"
+
+static const shape shapes[] = {
+    {1, 1, 1, 1, 300, 16, 16}, /* decode */
+    {2, 4, 2, 37, 65, 24, 8},  /* a batch with grouped heads */
+    {1, 1, 1, 200, 70, 8, 8},  /* many query tiles of one head */
+    {3, 2, 2, 2, 1, 4, 4},
+    {1, 2, 1, 25, 1100, 64, 64}, /* workers share the keys; the last tile has two rows */
+    {1, 1, 1, 1300, 70, 8, 8},   /* work items of many tiles are balanced by weight */
+    {1, 2, 1, 700, 70, 8, 8},    /* and shrink */
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0], THREADS_MAX = 4 };
+
+static problem problem_at(int at, attend_dtype dtype)
+{
+    problem p = problem_make(shapes[at], dtype, (uint64_t)at + 7);
+
+    p.rule.causal = at % 2 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
+    if (p.n.nk > 1000) /* whoever computes weights needs all keys of a row */
+        p.io.weights = (attend_tensor){0};
+    return p;
+}
+
+static void same_bits_for_any_threads(attend_context *lone)
+{
+    for (int threads = 2; threads <= THREADS_MAX; threads++) {
+        attend_context *const ctx = open_set(attend_context_isa(lone), threads);
+        CHECK(ctx != NULL, "%d threads", threads);
+        for (int at = 0; at < SHAPES; at++)
+            for (int type = 0; type < FLOAT_DTYPES; type++) {
+                problem p = problem_at(at, float_dtypes[type]);
+                CHECK(problem_run(&p, lone), "one thread");
+                result want = result_copy(&p);
+                CHECK(problem_run(&p, ctx), "%d threads", threads);
+                CHECK(result_is_same(&p, &want), "%d threads, shape %d, %s", threads, at,
+                      attend_dtype_name(float_dtypes[type]));
+                result_free(&want);
+                problem_free(&p);
+            }
+        attend_context_destroy(ctx);
+    }
+}
+
+TEST(any_number_of_threads) { for_each_set(same_bits_for_any_threads, 1); }
+
+static void same_bits_with_a_lent_pool(attend_context *lone)
+{
+    for (int threads = 2; threads <= THREADS_MAX; threads++) {
+        pool_log log = {0, 0};
+        attend_context *const ctx =
+            pool_context(attend_context_isa(lone), threads, pool_pthreads, &log);
+        CHECK(ctx != NULL, "%d threads", threads);
+        for (int at = 0; at < SHAPES; at++) {
+            problem p = problem_at(at, float_dtypes[(at + threads) % FLOAT_DTYPES]);
+            CHECK(problem_run(&p, lone), "one thread");
+            result want = result_copy(&p);
+            CHECK(problem_run(&p, ctx), "%d threads", threads);
+            CHECK(result_is_same(&p, &want), "%d threads, shape %d", threads, at);
+            result_free(&want);
+            problem_free(&p);
+        }
+        CHECK(log.calls > 0 && log.n_max <= threads, "%d calls, up to %d of %d",
+              log.calls, log.n_max, threads);
+        attend_context_destroy(ctx);
+    }
+}
+
+TEST(a_pool_of_pthreads) { for_each_set(same_bits_with_a_lent_pool, 1); }
+
+/* One caller with a context of its own, run at the same time as another. */
+typedef struct caller {
+    const char *isa;
+    problem p;
+    result want;
+    attend_parallel_for pool;
+    int ok;
+} caller;
+
+static void *call_many_times(void *user)
+{
+    caller *const me = user;
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+    pool_log log = {0, 0};
+
+    options.isa = me->isa;
+    options.threads = 2;
+    options.parallel_for = me->pool;
+    options.parallel_user = &log;
+    me->ok = attend_context_create(&ctx, &options, NULL) == ATTEND_OK;
+    for (int repeat = 0; repeat < 10 && me->ok; repeat++) {
+        poison(&me->p.io.out);
+        me->ok = attend_forward(ctx, &me->p.rule, &me->p.io, NULL) == ATTEND_OK &&
+                 memcmp(me->p.io.out.data, me->want.out,
+                        bytes_of(me->p.io.out.size, me->p.io.out.dtype)) == 0;
+    }
+    attend_context_destroy(ctx);
+    return NULL;
+}
+
+static void two_callers(attend_context *lone, attend_parallel_for pool)
+{
+    caller callers[2];
+    pthread_t threads[2];
+
+    for (int at = 0; at < 2; at++) {
+        callers[at] = (caller){.isa = attend_context_isa(lone),
+                               .p = problem_at(at + 1, float_dtypes[1 + at]),
+                               .pool = pool};
+        CHECK(problem_run(&callers[at].p, lone), "one thread");
+        callers[at].want = result_copy(&callers[at].p);
+    }
+    for (int at = 0; at < 2; at++)
+        CHECK(pthread_create(&threads[at], NULL, call_many_times, &callers[at]) == 0,
+              "thread %d", at);
+    for (int at = 0; at < 2; at++)
+        pthread_join(threads[at], NULL);
+    for (int at = 0; at < 2; at++) {
+        CHECK(callers[at].ok, "caller %d failed or got other bits", at);
+        result_free(&callers[at].want);
+        problem_free(&callers[at].p);
+    }
+}
+
+static void two_contexts(attend_context *lone)
+{
+    two_callers(lone, NULL);
+    two_callers(lone, pool_pthreads);
+}
+
+TEST(two_contexts_at_once) { for_each_set(two_contexts, 1); }
+
+typedef struct merger {
+    attend_part parts[2];
+    attend_tensor out, lse;
+    attend_status status;
+} merger;
+
+static void *merge_once(void *user)
+{
+    merger *const me = user;
+
+    me->status = attend_merge(me->parts, 2, &me->out, &me->lse, NULL);
+    return NULL;
+}
+
+TEST(merging_at_once)
+{
+    problem store = {.dtype = ATTEND_F32};
+    merger mergers[3];
+    pthread_t threads[3];
+
+    mergers[0].parts[0].out = own_view(&store, ATTEND_F32, 2, 2, 9, 16);
+    mergers[0].parts[0].lse = own_view(&store, ATTEND_F32, 2, 2, 9, 1);
+    mergers[0].parts[1].out = own_view(&store, ATTEND_F32, 2, 2, 9, 16);
+    mergers[0].parts[1].lse = own_view(&store, ATTEND_F32, 2, 2, 9, 1);
+    for (int p = 0; p < 2; p++) {
+        fill_normal(&mergers[0].parts[p].out, (uint64_t)p + 1);
+        fill_normal(&mergers[0].parts[p].lse, (uint64_t)p + 3);
+    }
+    for (int at = 0; at < 3; at++) {
+        mergers[at] = mergers[0];
+        mergers[at].out = own_tensor(&store, ATTEND_F32, 2, 2, 9, 16);
+        mergers[at].lse = own_tensor(&store, ATTEND_F32, 2, 2, 9, 1);
+    }
+    for (int at = 0; at < 3; at++)
+        CHECK(pthread_create(&threads[at], NULL, merge_once, &mergers[at]) == 0,
+              "thread");
+    for (int at = 0; at < 3; at++)
+        pthread_join(threads[at], NULL);
+    for (int at = 0; at < 3; at++) {
+        CHECK(mergers[at].status == ATTEND_OK, "merge %d", at);
+        CHECK(same_bits(&mergers[at].out, mergers[0].out.data, "out"), "merge %d", at);
+        CHECK(same_bits(&mergers[at].lse, mergers[0].lse.data, "lse"), "merge %d", at);
+    }
+    problem_free(&store);
+}
+
+int main(void)
+{
+    RUN(any_number_of_threads);
+    RUN(a_pool_of_pthreads);
+    RUN(two_contexts_at_once);
+    RUN(merging_at_once);
+    return split_finish();
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures: ranges, ticks, what is skipped, and the words of a page. */
+#define _POSIX_C_SOURCE 200809L
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/figures/figure.h"
+#include "lab/figures/figure_axis.h"
+#include "lab/figures/text.h"
+
+static char *drawn;
+
+/* The drawing as text in `drawn`. */
+static const char *draw(const struct lab_figure *figure)
+{
+    size_t size;
+    free(drawn);
+    drawn = NULL;
+    FILE *const out = open_memstream(&drawn, &size);
+    if (!out || lab_figure_svg(figure, out))
+        return "";
+    fclose(out);
+    return drawn;
+}
+
+static int count(const char *text, const char *part)
+{
+    int found = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+        found++;
+    return found;
+}
+
+/* Every <tag ...> is closed and nothing but entities follows '&'. */
+static int well_formed(const char *text)
+{
+    int depth = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at == '&' && strncmp(at, "&amp;", 5) && strncmp(at, "&lt;", 4) &&
+            strncmp(at, "&gt;", 4) && strncmp(at, "&quot;", 6) && strncmp(at, "&#39;", 5))
+            return 0;
+        if (*at != '<')
+            continue;
+        const char *const end = strchr(at, '>');
+        if (!end || memchr(at + 1, '<', (size_t)(end - at) - 1))
+            return 0;
+        if (at[1] == '/')
+            depth--;
+        else if (end[-1] != '/')
+            depth++;
+        if (depth < 0)
+            return 0;
+    }
+    return depth == 0;
+}
+
+static void fill(struct lab_series *series, int points)
+{
+    for (int i = 0; i < points; i++)
+        lab_series_point(series, i, i * i, 0.5);
+}
+
+TEST(nothing_wanted_is_no_figure)
+{
+    CHECK(lab_figure_add(NULL, "t", "x", "y") == NULL, "a figure from nothing");
+    CHECK(lab_series_add(NULL, LAB_LINE, "s") == NULL, "a series from nothing");
+    CHECK(lab_heat_set(NULL, 2, 2, "h") == NULL, "a heat map from nothing");
+    lab_series_point(NULL, 1, 2, 0);
+    lab_figures_free(NULL);
+}
+
+TEST(points_are_kept_in_order)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    struct lab_series *const series = lab_series_add(figure, LAB_POINTS, "s");
+    fill(series, 1000);
+    CHECK(series->count == 1000, "%d points", series->count);
+    CHECK(series->x[999] == 999 && series->y[10] == 100 && series->se[0] == 0.5,
+          "x %g y %g se %g", series->x[999], series->y[10], series->se[0]);
+    lab_figures_free(&figures);
+    CHECK(figures.count == 0 && figures.figure == NULL, "not empty");
+}
+
+TEST(linear_ticks_are_round_and_inside)
+{
+    static const double ranges[][2] = {{0, 1},    {-3.7, 12.2}, {0, 1e-9},
+                                       {99, 101}, {-5e7, 1e8},  {0.031, 0.032}};
+    for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) {
+        struct lab_axis axis;
+        lab_axis_fit(&axis, ranges[r][0], ranges[r][1], 0, 5);
+        CHECK(axis.ticks >= 3 && axis.ticks <= 10, "%zu: %d ticks", r, axis.ticks);
+        const double step = axis.tick[1] - axis.tick[0];
+        const double lead = step / pow(10, floor(log10(step) + 1e-9));
+        CHECK(fabs(lead - 1) < 1e-6 || fabs(lead - 2) < 1e-6 || fabs(lead - 5) < 1e-6,
+              "%zu: a step of %g", r, step);
+        for (int i = 0; i < axis.ticks; i++) {
+            const double steps = axis.tick[i] / step;
+            CHECK(fabs(steps - round(steps)) < 1e-6, "%zu: %g is not round", r,
+                  axis.tick[i]);
+            CHECK(axis.tick[i] >= ranges[r][0] - 1e-9 * step &&
+                      axis.tick[i] <= ranges[r][1] + 1e-9 * step,
+                  "%zu: %g is outside", r, axis.tick[i]);
+        }
+    }
+}
+
+TEST(log_ticks_are_powers_of_ten)
+{
+    struct lab_axis axis;
+    lab_axis_fit(&axis, 1e-6, 1e6, 1, 6);
+    CHECK(axis.ticks >= 4 && axis.ticks <= 8, "%d ticks", axis.ticks);
+    for (int i = 0; i < axis.ticks; i++) {
+        const double power = log10(axis.tick[i]);
+        CHECK(fabs(power - round(power)) < 1e-9, "%g", axis.tick[i]);
+    }
+    CHECK(fabs(lab_axis_place(&axis, 1) - 0.5) < 1e-12, "1 is at %g",
+          lab_axis_place(&axis, 1));
+    CHECK(isnan(lab_axis_place(&axis, 0)) && isnan(lab_axis_place(&axis, -1)),
+          "0 has a place");
+    /* A single decade has 1, 2 and 5; a sliver of one has ticks all the same. */
+    lab_axis_fit(&axis, 1, 10, 1, 6);
+    CHECK(axis.ticks == 4 && fabs(axis.tick[1] - 2) < 1e-9 &&
+              fabs(axis.tick[2] - 5) < 1e-9,
+          "%d ticks", axis.ticks);
+    lab_axis_fit(&axis, 3.1, 3.9, 1, 6);
+    CHECK(axis.ticks >= 2, "%d ticks", axis.ticks);
+}
+
+TEST(no_width_gets_some)
+{
+    for (int log = 0; log < 2; log++) {
+        struct lab_axis axis;
+        lab_axis_fit(&axis, 3, 3, log, 5);
+        CHECK(axis.lo < 3 && axis.hi > 3 && axis.ticks >= 2, "%g .. %g, %d ticks",
+              axis.lo, axis.hi, axis.ticks);
+    }
+    struct lab_axis axis;
+    lab_axis_fit(&axis, 0, 0, 0, 5);
+    CHECK(axis.lo < 0 && axis.hi > 0, "%g .. %g", axis.lo, axis.hi);
+}
+
+TEST(labels_of_ticks)
+{
+    static const struct {
+        double lo, hi;
+        int log, tick;
+        const char *label;
+    } cases[] = {{0, 1, 0, 1, "0.2"},
+                 {-1, 1, 0, 0, "\u22121.0"},
+                 {0, 5e6, 0, 1, "10<tspan dy=\"-0.42em\" font-size=\"75%\">6</tspan>"},
+                 {1, 1e6, 1, 0, "10<tspan dy=\"-0.42em\" font-size=\"75%\">0</tspan>"},
+                 {0.01, 100, 1, 0, "0.01"}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct lab_axis axis;
+        char text[128];
+        lab_axis_fit(&axis, cases[c].lo, cases[c].hi, cases[c].log, 5);
+        lab_axis_label(&axis, cases[c].tick, text, sizeof text);
+        CHECK(!strcmp(text, cases[c].label), "%zu: '%s'", c, text);
+    }
+    struct lab_axis axis;
+    char text[128];
+    lab_axis_fit(&axis, -0.5, 2.5, 0, 5);
+    lab_axis_name(&axis, "plain|a < b|last");
+    CHECK(axis.ticks == 3, "%d names", axis.ticks);
+    lab_axis_label(&axis, 1, text, sizeof text);
+    CHECK(!strcmp(text, "a &lt; b"), "'%s'", text);
+}
+
+TEST(what_is_not_finite_is_skipped)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    struct lab_series *series = lab_series_add(figure, LAB_LINE, "line");
+    lab_series_point(series, 0, 1, 0);
+    lab_series_point(series, 1, NAN, 0);
+    lab_series_point(series, 2, 3, 0);
+    lab_series_point(series, INFINITY, 3, 0);
+    series = lab_series_add(figure, LAB_POINTS, "points");
+    lab_series_point(series, 0, 1, NAN);
+    lab_series_point(series, 1, -INFINITY, 1);
+    lab_series_point(series, NAN, 1, 1);
+    const char *svg = draw(figure);
+    CHECK(well_formed(svg), "%s", svg);
+    CHECK(!strstr(svg, "nan") && !strstr(svg, "inf"), "%s", svg);
+    /* One point is drawn, and one is in the legend. */
+    CHECK(count(svg, "class=\"point c1\"") == 2, "%d", count(svg, "class=\"point c1\""));
+    CHECK(count(svg, "class=\"line c0\" d=\"M") == 2, "%s", svg);
+    lab_figures_free(&figures);
+}
+
+TEST(log_axes_leave_out_what_is_not_positive)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    figure->x_log = figure->y_log = 1;
+    struct lab_series *const series = lab_series_add(figure, LAB_POINTS, "%s", "");
+    lab_series_point(series, 0, 1, 0);
+    lab_series_point(series, 1, 0, 0);
+    lab_series_point(series, 1, -1, 0);
+    lab_series_point(series, 10, 1e-5, 1e-4);
+    lab_series_point(series, 1000, 10, 0);
+    const char *const svg = draw(figure);
+    CHECK(well_formed(svg) && !strstr(svg, "nan"), "%s", svg);
+    CHECK(count(svg, "class=\"point") == 2, "%d points", count(svg, "class=\"point"));
+    CHECK(count(svg, "class=\"error") == 1, "%d bars", count(svg, "class=\"error"));
+    lab_figures_free(&figures);
+}
+
+TEST(nothing_to_draw_is_still_a_figure)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *figure = lab_figure_add(&figures, "", "", "");
+    CHECK(well_formed(draw(figure)), "%s", drawn);
+    lab_series_add(figure, LAB_LINE, "no points");
+    lab_series_add(figure, LAB_BARS, "no bars");
+    lab_series_add(figure, LAB_STEPS, "no steps");
+    lab_series_add(figure, LAB_POINTS, "no points either");
+    CHECK(well_formed(draw(figure)) && !strstr(drawn, "nan"), "%s", drawn);
+    figure->x_log = figure->y_log = 1;
+    CHECK(well_formed(draw(figure)) && !strstr(drawn, "nan"), "%s", drawn);
+    struct lab_heat *const heat = lab_heat_set(figure, 1, 1, "one cell");
+    heat->value[0] = NAN;
+    CHECK(well_formed(draw(figure)), "%s", drawn);
+    lab_figures_free(&figures);
+}
+
+TEST(theory_and_measurement_share_a_colour)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    fill(lab_series_add(figure, LAB_LINE, "theory, n = 2"), 3);
+    fill(lab_series_add(figure, LAB_POINTS, "measured, n = 2"), 3);
+    fill(lab_series_add(figure, LAB_LINE, "n = 10 (theory)"), 3);
+    fill(lab_series_add(figure, LAB_POINTS, "n = 10 (measured)"), 3);
+    const char *const svg = draw(figure);
+    CHECK(count(svg, "class=\"point c0\"") == 4 && count(svg, "class=\"point c1\"") == 4,
+          "%s", svg);
+    CHECK(count(svg, "class=\"line c0\"") == 2 && count(svg, "class=\"line c1\"") == 2,
+          "%s", svg);
+    CHECK(count(svg, ">n = 2<") == 1 && count(svg, ">n = 10<") == 1, "%s", svg);
+    lab_figures_free(&figures);
+}
+
+TEST(more_series_than_colours)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    for (int i = 0; i < 100; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "s%d", i);
+        fill(lab_series_add(figure, (enum lab_mark)(i % 4), label), 2);
+    }
+    CHECK(well_formed(draw(figure)), "not well-formed");
+    lab_figures_free(&figures);
+}
+
+TEST(heat_map)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    struct lab_heat *const heat = lab_heat_set(figure, 3, 2, "value");
+    for (int i = 0; i < 3; i++)
+        heat->x[i] = pow(10, i);
+    heat->y[1] = 1;
+    for (int i = 0; i < 6; i++)
+        heat->value[i] = i - 2;
+    heat->value[5] = NAN;
+    figure->x_log = 1;
+    const char *const svg = draw(figure);
+    CHECK(well_formed(svg) && !strstr(svg, "nan"), "%s", svg);
+    /* -2 .. 2 on a scale with both signs: its ends and its middle, and no sixth cell. */
+    CHECK(count(svg, "<path fill=\"#") == 5, "%d cells", count(svg, "<path fill=\"#"));
+    CHECK(strstr(svg, "<path fill=\"#053061\"") && strstr(svg, "<path fill=\"#67001f\""),
+          "%s", svg);
+    lab_figures_free(&figures);
+}
+
+TEST(text_is_escaped)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "<b>&\"'", "x<y", "a & b");
+    fill(lab_series_add(figure, LAB_LINE, "</svg>"), 2);
+    snprintf(figure->caption, sizeof figure->caption, "<script>\001");
+    const char *const svg = draw(figure);
+    CHECK(well_formed(svg) && !strstr(svg, "<b>") && !strstr(svg, "<script>"), "%s", svg);
+    CHECK(count(svg, "</svg>") == count(svg, "<svg "), "%s", svg);
+    CHECK(strchr(svg, '\001') == NULL, "a control character");
+    lab_figures_free(&figures);
+}
+
+/* What a function of text.h writes. */
+static const char *written(const char *text, enum lab_markup markup)
+{
+    size_t size;
+    free(drawn);
+    drawn = NULL;
+    FILE *const out = open_memstream(&drawn, &size);
+    if (!out)
+        return "";
+    lab_text_math(out, text, strlen(text), markup);
+    fclose(out);
+    return drawn;
+}
+
+TEST(formulas_are_set)
+{
+    static const char *const cases[][2] = {
+        {"mu_a^T k", "\u03bc<sub>a</sub><sup>T</sup> k"},
+        {"e^-C/(2e^C)", "e<sup>\u2212C</sup>/(2e<sup>C</sup>)"},
+        {"(1-eps)^2 <= 1", "(1\u2212\u03b5)<sup>2</sup> \u2264 1"},
+        {"var_w and p_outside_10_90", "var_w and p_outside_10_90"},
+        {"1.5e-07, 1e+10, 3e8", "1.5\u00b710<sup>\u22127</sup>, 10<sup>10</sup>, "
+                                "3\u00b710<sup>8</sup>"},
+        {"two-head, n-1, -2", "two-head, n\u22121, \u22122"},
+        {"sqrt d <b> beta 1", "\u221ad &lt;b&gt; \u03b2 1"},
+        {"e^{-(gamma-1)C}, 1.5mu_a",
+         "e<sup>\u2212(\u03b3\u22121)C</sup>, 1.5\u03bc<sub>a</sub>"},
+        {"P_{1-1/m}^(n-m)", "P<sub>1\u22121/m</sub><sup>n\u2212m</sup>"},
+        {"a_{open ^(never", "a_{open ^(never"},
+        {"", ""}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
+        CHECK(!strcmp(written(cases[c][0], LAB_HTML), cases[c][1]), "'%s' became '%s'",
+              cases[c][0], drawn);
+    CHECK(!strcmp(
+              written("p_j of", LAB_SVG),
+              "p<tspan dy=\"3\" font-size=\"75%\">j</tspan><tspan dy=\"-3\"> </tspan>of"),
+          "%s", drawn);
+}
+
+TEST(lines_are_broken_at_spaces)
+{
+    CHECK(lab_text_break("one two", 100) == 7, "all of it fits");
+    CHECK(lab_text_break("one two", 3) == 3, "%zu", lab_text_break("one two", 3));
+    CHECK(lab_text_break("unbreakable", 1) == 11, "a word is not broken");
+    CHECK(lab_text_width("\u03c3\u03c3", 4) < 2 * lab_text_width("ss", 2),
+          "bytes are counted, not letters");
+}
+
+int main(void)
+{
+    RUN(nothing_wanted_is_no_figure);
+    RUN(points_are_kept_in_order);
+    RUN(linear_ticks_are_round_and_inside);
+    RUN(log_ticks_are_powers_of_ten);
+    RUN(no_width_gets_some);
+    RUN(labels_of_ticks);
+    RUN(what_is_not_finite_is_skipped);
+    RUN(log_axes_leave_out_what_is_not_positive);
+    RUN(nothing_to_draw_is_still_a_figure);
+    RUN(theory_and_measurement_share_a_colour);
+    RUN(more_series_than_colours);
+    RUN(heat_map);
+    RUN(text_is_escaped);
+    RUN(formulas_are_set);
+    RUN(lines_are_broken_at_spaces);
+    free(drawn);
+    return test_finish();
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The experiments on noisy keys: window, one-vs-two, how-many-heads, remedies; and the
+ * moments of softmax weights that they and the designs rest on.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/design/design.h"
+#include "lab/experiments/experiment.h"
+#include "lab/measure/forward.h"
+#include "lab/setups/pair.h"
+#include "theory/score_law.h"
+#include "support/test.h"
+
+/* ---- moments -------------------------------------------------------------- */
+
+enum { GRID = 81 };
+
+/* Midpoints of equal steps over -6 .. 6 and their share of the normal law. */
+static void normal_grid(double *z, double *weight)
+{
+    double sum = 0;
+
+    for (int x = 0; x < GRID; x++) {
+        z[x] = -6 + 12 * (x + 0.5) / GRID;
+        weight[x] = exp(-z[x] * z[x] / 2);
+        sum += weight[x];
+    }
+    for (int x = 0; x < GRID; x++)
+        weight[x] /= sum;
+}
+
+static double cap_of(double x, double cap) { return cap > 0 ? cap * tanh(x / cap) : x; }
+
+/* E p and E p^2 of the first of three keys, summed over the cube of their normals. */
+static void brute_force(const struct attendi_theory_score_kind *law, double rest,
+                        double *mean, double *square)
+{
+    double z[GRID], weight[GRID], e[3][GRID];
+
+    normal_grid(z, weight);
+    for (int k = 0; k < 3; k++)
+        for (int x = 0; x < GRID; x++)
+            e[k][x] = exp(cap_of(law[k].mean + law[k].sd * z[x], law[k].softcap));
+    *mean = *square = 0;
+    for (int x = 0; x < GRID; x++)
+        for (int y = 0; y < GRID; y++)
+            for (int w = 0; w < GRID; w++) {
+                const double p = e[0][x] / (e[0][x] + e[1][y] + e[2][w] + rest);
+                const double share = weight[x] * weight[y] * weight[w];
+                *mean += share * p;
+                *square += share * p * p;
+            }
+}
+
+TEST(moments_of_three_noisy_keys_and_many_sure_ones)
+{
+    struct attendi_theory_score_kind law[4] = {
+        attendi_theory_plain_kind(1, 2, 1.5), attendi_theory_plain_kind(1, 1.5, 0.3),
+        attendi_theory_plain_kind(1, 0, 1), attendi_theory_plain_kind(7, -0.5, 0)};
+    double mean[4], square[4], expected_mean, expected_square;
+
+    for (int capped = 0; capped <= 1; capped++) {
+        for (int k = 0; k < 4; k++)
+            law[k].softcap = capped ? 1.7 : 0;
+        CHECK(attendi_theory_score_moments(law, 4, mean, square) == 0, "failed");
+        brute_force(law, 7 * exp(cap_of(-0.5, law[3].softcap)), &expected_mean,
+                    &expected_square);
+        CHECK(fabs(mean[0] - expected_mean) < 1e-8, "%.12g, not %.12g", mean[0],
+              expected_mean);
+        CHECK(fabs(square[0] - expected_square) < 1e-8, "%.12g, not %.12g", square[0],
+              expected_square);
+        const double sum = mean[0] + mean[1] + mean[2] + 7 * mean[3];
+        CHECK(fabs(sum - 1) < 1e-12, "sum - 1 = %g", sum - 1);
+    }
+}
+
+TEST(moments_of_sure_scores_are_the_softmax)
+{
+    const struct attendi_theory_score_kind law[] = {attendi_theory_plain_kind(1, 30, 0),
+                                                    attendi_theory_plain_kind(2, -3, 0),
+                                                    attendi_theory_plain_kind(1e6, 0, 0)};
+    const double sum = exp(30) + 2 * exp(-3) + 1e6;
+    double mean[3], square[3];
+
+    CHECK(attendi_theory_score_moments(law, 3, mean, square) == 0, "failed");
+    for (int k = 0; k < 3; k++) {
+        const double p = exp(law[k].mean) / sum;
+        CHECK(fabs(mean[k] / p - 1) < 1e-9, "key %d: %g", k, mean[k] / p - 1);
+        CHECK(fabs(square[k] / (p * p) - 1) < 1e-9, "key %d: %g", k,
+              square[k] / (p * p) - 1);
+    }
+}
+
+/* With a wide score against a sure one, the weight is P(above) and little else. */
+TEST(moments_given_an_interval)
+{
+    struct attendi_theory_score_kind law[2] = {attendi_theory_plain_kind(1, 100, 200),
+                                               attendi_theory_plain_kind(1, 0, 0)};
+    double mean[2], square[2];
+
+    law[0].lo = 0;
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(mean[0] > 0.99 && mean[0] < 1, "%g", mean[0]);
+    law[0].lo = -INFINITY;
+    law[0].hi = 0;
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(mean[0] > 0 && mean[0] < 0.01, "%g", mean[0]);
+    /* The two halves make the whole. */
+    const double below = mean[0];
+    law[0].hi = INFINITY;
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
+    const double whole = mean[0], p = 0.5 * erfc(0.5 / sqrt(2.0));
+    law[0].lo = 0;
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(fabs(p * below + (1 - p) * mean[0] - whole) < 1e-10, "%g",
+          p * below + (1 - p) * mean[0] - whole);
+}
+
+TEST(moments_refuse)
+{
+    const struct attendi_theory_score_kind bad[] = {
+        attendi_theory_plain_kind(0, 0, 1),
+        attendi_theory_plain_kind(1, NAN, 1),
+        attendi_theory_plain_kind(1, 0, -1),
+        attendi_theory_plain_kind(1, 0, 1e9),
+        {.keys = 1, .sd = 1, .lo = 2, .hi = 1}};
+    double mean[1], square[1];
+
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
+        CHECK(attendi_theory_score_moments(&bad[k], 1, mean, square) == -1, "law %zu", k);
+}
+
+/* ---- experiments ---------------------------------------------------------- */
+
+enum { ROWS_MAX = 1024 };
+
+static struct {
+    struct lab_row row[ROWS_MAX];
+    int count;
+    struct lab_run run;
+} lab;
+
+static void keep_row(void *user, const struct lab_row *row)
+{
+    (void)user;
+    if (lab.count < ROWS_MAX)
+        lab.row[lab.count++] = *row;
+}
+
+struct setting {
+    const char *flag;
+    double number;
+    const char *text; /* NULL: a number */
+};
+
+/* Performs without sweeps unless asked; settings end with a flag of NULL. */
+static int perform(const char *name, const struct setting *settings, int64_t trials,
+                   int sweeps, int threads)
+{
+    const struct lab_experiment *const experiment = lab_find(name);
+
+    lab.count = 0;
+    if (!experiment)
+        return -1;
+    lab_run_init(&lab.run, experiment);
+    lab.run.row = keep_row;
+    lab.run.trials = trials;
+    lab.run.sweeps = sweeps;
+    lab.run.session.threads = threads;
+    for (const struct setting *s = settings; s && s->flag; s++)
+        for (int f = 0; f < experiment->flag_count; f++)
+            if (!strcmp(experiment->flags[f].name, s->flag)) {
+                lab.run.numbers[f] = s->number;
+                lab.run.texts[f] = s->text;
+            }
+    return experiment->perform(&lab.run);
+}
+
+static const struct lab_row *find_row(const char *quantity)
+{
+    for (int r = 0; r < lab.count; r++)
+        if (!strcmp(lab.row[r].quantity, quantity))
+            return &lab.row[r];
+    return NULL;
+}
+
+static double theory(const char *quantity)
+{
+    const struct lab_row *const row = find_row(quantity);
+
+    return row ? row->theory : NAN;
+}
+
+static double measured(const char *quantity)
+{
+    const struct lab_row *const row = find_row(quantity);
+
+    return row ? row->measured : NAN;
+}
+
+static int is_near(double x, double y, double tolerance)
+{
+    return fabs(x - y) <= tolerance;
+}
+
+/* The first row that does not agree with its theory; NULL when all do. */
+static const struct lab_row *disagreement(void)
+{
+    for (int r = 0; r < lab.count; r++)
+        if (!lab_row_agrees(&lab.row[r]))
+            return &lab.row[r];
+    return NULL;
+}
+
+#define CHECK_ROWS(what)                                                                 \
+    do {                                                                                 \
+        const struct lab_row *const off = disagreement();                                \
+        CHECK(lab.count > 0, "%s: no rows", what);                                       \
+        CHECK(!off, "%s: %s: theory %.10g, measured %.10g, se %.3g", what,               \
+              off->quantity, off->theory, off->measured, off->se);                       \
+    } while (0)
+
+TEST(every_row_agrees_at_several_parameters)
+{
+    static const struct {
+        const char *name;
+        struct setting settings[6];
+    } runs[] = {
+        {"window", {{"alpha", 0.01, NULL}, {"C", 50, NULL}}},
+        {"window", {{"alpha", 0.3, NULL}, {"C", 2, NULL}, {"n", 40, NULL}}},
+        {"window", {{"alpha", 0, NULL}, {"sigma2", 0.5, NULL}, {"n", 2, NULL}}},
+        {"window", {{"alpha", 0.02, NULL}, {"tau", 0.25, NULL}, {"C", 30, NULL}}},
+        {"one-vs-two", {{"n", 1000, NULL}, {"C", 7, NULL}}},
+        {"one-vs-two", {{"n", 1e6, NULL}, {"C", 20, NULL}, {"sigma2", 0.1, NULL}}},
+        {"one-vs-two", {{"n", 12, NULL}, {"C", 4, NULL}, {"alpha", 0.05, NULL}}},
+        {"how-many-heads", {{"m", 8, NULL}, {"h", 2, NULL}, {"C", 20, NULL}}},
+        {"how-many-heads", {{"m", 2, NULL}, {"h", 8, NULL}, {"noise", 0, "independent"}}},
+        {"how-many-heads",
+         {{"m", 4, NULL}, {"h", 8, NULL}, {"groups", 0, "copies"}, {"n", 4, NULL}}},
+        {"remedies", {{"remedy", 0, "qk-norm"}, {"noisy", 0, "all"}, {"C", 5, NULL}}},
+        {"remedies", {{"remedy", 0, "suppression"}, {"noisy", 0, "both"}}},
+        {"remedies", {{"remedy", 0, "suppression"}, {"alpha", 1e-3, NULL}}},
+        {"remedies", {{"remedy", 0, "cap"}, {"cap", 2, NULL}, {"noisy", 0, "all"}}},
+        {"remedies", {{"remedy", 0, "two-heads"}, {"alpha", 0.02, NULL}}},
+    };
+
+    for (size_t x = 0; x < sizeof runs / sizeof runs[0]; x++) {
+        CHECK(perform(runs[x].name, runs[x].settings, 20000, 0, 2) == 0, "%s: %s",
+              runs[x].name, lab.run.session.error);
+        CHECK_ROWS(runs[x].name);
+    }
+}
+
+static const struct setting some_noise[] = {{"alpha", 0.01, NULL}, {NULL, 0, NULL}};
+
+TEST(agreement_can_fail)
+{
+    CHECK(perform("window", some_noise, 20000, 0, 2) == 0, "%s", lab.run.session.error);
+    struct lab_row row = *find_row("var_share");
+    CHECK(lab_row_agrees(&row), "z = %g", lab_row_z(&row));
+    row.theory *= 1.1;
+    CHECK(!lab_row_agrees(&row), "z = %g", lab_row_z(&row));
+}
+
+TEST(window_at_fixed_noise_is_a_coin_toss)
+{
+    const struct setting settings[] = {
+        {"alpha", 0.01, NULL}, {"C", 50, NULL}, {NULL, 0, NULL}};
+
+    CHECK(perform("window", settings, 100000, 0, 2) == 0, "%s", lab.run.session.error);
+    CHECK(is_near(theory("var_share"), 0.210740, 1e-6), "%.9g", theory("var_share"));
+    CHECK(is_near(theory("var_w"), 0.2107, 1e-4), "%.9g", theory("var_w"));
+    CHECK(is_near(theory("p_share_outside_10_90"), 0.8261, 5e-5), "%.9g",
+          theory("p_share_outside_10_90"));
+    CHECK_ROWS("window");
+}
+
+TEST(window_has_two_ends)
+{
+    CHECK(perform("window", some_noise, 4000, 1, 2) == 0, "%s", lab.run.session.error);
+    CHECK(is_near(measured("leak_at_lower_end"), 0.01, 1e-12), "%.15g",
+          measured("leak_at_lower_end"));
+    CHECK(is_near(theory("var_share_at_upper_end"), 0.043379, 1e-6), "%.9g",
+          theory("var_share_at_upper_end"));
+    CHECK(lab.count > 100, "%d rows", lab.count);
+}
+
+/* The table of one head against two. */
+TEST(errors_of_one_and_two_heads_on_the_engine)
+{
+    static const struct {
+        double n, C, one, two;
+    } known[] = {{10, 1, .2255, .2878},    {10, 3, .1733, .0873},
+                 {10, 10, .3905, .0310},   {10, 50, .4775, .0233},
+                 {1000, 2, .4772, .4876},  {1000, 7, .2673, .1611},
+                 {1000, 10, .3744, .0720}, {1000, 50, .4775, .0266}};
+    attend_context *ctx;
+    struct lab_session session = {.threads = 1};
+
+    CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
+    for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
+        struct lab_pair_mse mse;
+        const int failed =
+            lab_pair_measure_mse(&session, ctx, known[x].n, known[x].C, 0.5, &mse);
+        if (failed || !is_near(mse.one, known[x].one, 5.1e-5) ||
+            !is_near(mse.two, known[x].two, 5.1e-5))
+            test_fail(__FILE__, __LINE__, "mse", "n %g, C %g: %g, %g", known[x].n,
+                      known[x].C, mse.one, mse.two);
+    }
+    attend_context_destroy(ctx);
+}
+
+static double row_at(const char *quantity, double n)
+{
+    for (int r = 0; r < lab.count; r++)
+        if (!strcmp(lab.row[r].quantity, quantity) &&
+            is_near(lab.row[r].params[0].number, n, 0.5))
+            return lab.row[r].measured;
+    return NAN;
+}
+
+TEST(two_heads_win_above_a_crossover)
+{
+    static const double n[] = {10, 100, 1000, 10000};
+    static const double crossover[2][4] = {{2.17, 3.82, 5.20, 5.95},
+                                           {3.95, 5.96, 7.99, 10.08}};
+
+    for (int small = 0; small <= 1; small++) {
+        const struct setting settings[] = {{"sigma2", small ? 0.005 : 0.5, NULL},
+                                           {NULL, 0, NULL}};
+        CHECK(perform("one-vs-two", settings, 2000, 1, 2) == 0, "%s",
+              lab.run.session.error);
+        for (int x = 0; x < 4; x++)
+            CHECK(is_near(row_at("crossover_C", n[x]), crossover[small][x], 5.1e-3),
+                  "n %g: %g", n[x], row_at("crossover_C", n[x]));
+        if (small)
+            continue;
+        CHECK_ROWS("one-vs-two");
+        CHECK(is_near(row_at("best_C_one", 10), 2.14, 5.1e-3), "%g",
+              row_at("best_C_one", 10));
+        CHECK(is_near(row_at("best_mse_one", 10), 0.147, 5.1e-4), "%g",
+              row_at("best_mse_one", 10));
+        CHECK(is_near(row_at("best_C_one", 1000), 6.86, 5.1e-3), "%g",
+              row_at("best_C_one", 1000));
+        CHECK(is_near(row_at("best_mse_one", 1000), 0.267, 5.1e-4), "%g",
+              row_at("best_mse_one", 1000));
+    }
+}
+
+TEST(two_heads_lose_below_the_crossover)
+{
+    const struct setting settings[] = {
+        {"n", 1e4, NULL}, {"C", 10, NULL}, {"sigma2", 0.005, NULL}, {NULL, 0, NULL}};
+
+    CHECK(perform("one-vs-two", settings, 100000, 0, 2) == 0, "%s",
+          lab.run.session.error);
+    CHECK(is_near(theory("mse_two"), 0.0566, 5.1e-5), "%g", theory("mse_two"));
+    CHECK(is_near(theory("mse_one"), 0.0523, 5.1e-5), "%g", theory("mse_one"));
+    CHECK(measured("mse_two") > measured("mse_one"), "%g, %g", measured("mse_two"),
+          measured("mse_one"));
+    CHECK_ROWS("one-vs-two");
+}
+
+TEST(heads_are_strata)
+{
+    /* At the best scale in 64 dimensions: sigma2 1/2, 0.005; one head, eight. */
+    double at[2][2] = {{NAN, NAN}, {NAN, NAN}};
+    int limits = 0, rivals = 0;
+
+    CHECK(perform("how-many-heads", NULL, 20000, 1, 2) == 0, "%s", lab.run.session.error);
+    CHECK_ROWS("how-many-heads");
+    for (int r = 0; r < lab.count; r++) {
+        const struct lab_row *const row = &lab.row[r];
+        const double m = row->params[1].number, h = row->params[2].number;
+        const double sigma2 = row->params[4].number;
+        if (!strcmp(row->quantity, "mse_at_best_C") && (h < 2 || h > 4) &&
+            (sigma2 > 0.4 || sigma2 < 0.01))
+            at[sigma2 < 0.01][h > 4] = row->measured;
+        if (!strcmp(row->quantity, "mse_given_positive_limit")) {
+            CHECK(row->kind == LAB_ASYMPTOTIC &&
+                      is_near(row->theory, 1 / h - 1 / m, 1e-12),
+                  "m %g, h %g: %g", m, h, row->theory);
+            limits++;
+        }
+        rivals += !strcmp(row->quantity, "p_rival_beats_targets");
+    }
+    CHECK(limits == 1 + 2 + 3 + 4 && rivals == 4, "%d limits, %d rivals", limits, rivals);
+    CHECK(is_near(at[0][0], 0.107, 0.005) && is_near(at[0][1], 0.114, 0.005), "%g, %g",
+          at[0][0], at[0][1]);
+    CHECK(is_near(at[1][0], 0.077, 0.005) && is_near(at[1][1], 0.015, 0.005), "%g, %g",
+          at[1][0], at[1][1]);
+}
+
+TEST(copies_on_the_same_keys_are_useless)
+{
+    struct setting settings[] = {
+        {"groups", 0, "copies"}, {"h", 1, NULL}, {"noise", 0, "shared"}, {NULL, 0, NULL}};
+    double mse[3];
+
+    for (int x = 0; x < 3; x++) {
+        settings[1].number = x ? 8 : 1;
+        settings[2].text = x == 2 ? "independent" : "shared";
+        CHECK(perform("how-many-heads", settings, 20000, 0, 2) == 0, "%s",
+              lab.run.session.error);
+        CHECK_ROWS("how-many-heads");
+        mse[x] = measured("mse");
+    }
+    CHECK(is_near(mse[0], mse[1], 1e-12), "%.17g, %.17g", mse[0], mse[1]);
+    CHECK(mse[2] < mse[0] / 4, "%g, %g", mse[2], mse[0]);
+}
+
+TEST(the_same_for_any_number_of_threads)
+{
+    const struct setting settings[] = {{"keys", 0, "random"}, {"m", 4, NULL},
+                                       {"h", 2, NULL},        {"d", 16, NULL},
+                                       {"n", 32, NULL},       {NULL, 0, NULL}};
+    double mse[2];
+
+    for (int x = 0; x < 2; x++) {
+        CHECK(perform("how-many-heads", settings, 501, 0, 1 + 2 * x) == 0, "%s",
+              lab.run.session.error);
+        mse[x] = measured("mse");
+    }
+    CHECK(is_near(mse[0], mse[1], 0), "%.17g, %.17g", mse[0], mse[1]);
+}
+
+static int remedy(const char *name, const char *noisy, double C, double alpha)
+{
+    const struct setting settings[] = {{"remedy", 0, name},
+                                       {"noisy", 0, noisy},
+                                       {"C", C, NULL},
+                                       {"alpha", alpha, NULL},
+                                       {NULL, 0, NULL}};
+
+    return perform("remedies", settings, 100000, 0, 2);
+}
+
+TEST(remedies_have_the_known_variances)
+{
+    static const struct {
+        const char *remedy, *noisy, *quantity;
+        double C, alpha, value, tolerance;
+    } known[] = {{"plain", "a", "var_a", 10, 1e-4, 0.195, 5.1e-4},
+                 {"suppression", "a", "var_a", 10, 1e-4, 0.009, 5.1e-4},
+                 {"two-heads", "a", "var_a", 10, 1e-4, 0.023, 5.1e-4},
+                 {"suppression", "all", "mse", 10, 1e-4, 0.50, 5.1e-3},
+                 {"two-heads", "all", "mse", 10, 1e-4, 0.061, 5.1e-4},
+                 {"qk-norm", "a", "var_a", 100, 0, 0.0181, 5.1e-5}};
+
+    for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
+        CHECK(remedy(known[x].remedy, known[x].noisy, known[x].C, known[x].alpha) == 0,
+              "%s", lab.run.session.error);
+        CHECK(is_near(theory(known[x].quantity), known[x].value, known[x].tolerance),
+              "%s, %s: %g", known[x].remedy, known[x].noisy, theory(known[x].quantity));
+        CHECK_ROWS(known[x].remedy);
+    }
+}
+
+/* A lost key leaves v_b with normalised keys, and all the others with two heads. */
+TEST(remedies_fall_back_differently)
+{
+    CHECK(remedy("qk-norm", "a", 20, 0) == 0, "%s", lab.run.session.error);
+    CHECK(measured("fallback_b") > 0.999, "%g", measured("fallback_b"));
+    CHECK(remedy("two-heads", "a", 20, 0) == 0, "%s", lab.run.session.error);
+    CHECK(is_near(measured("fallback_b"), 0.5, 0.06) &&
+              is_near(measured("fallback_others"), 0.45, 0.06),
+          "%g, %g", measured("fallback_b"), measured("fallback_others"));
+    CHECK_ROWS("two-heads");
+}
+
+TEST(parameters_that_do_not_go_together)
+{
+    static const struct {
+        const char *name;
+        struct setting settings[5];
+        const char *says;
+    } refused[] = {
+        {"how-many-heads", {{"n", 4, NULL}, {"m", 8, NULL}, {"h", 8, NULL}}, "--n"},
+        {"how-many-heads", {{"m", 8, NULL}, {"h", 3, NULL}}, "--h"},
+        {"how-many-heads", {{"n", 16, NULL}, {"d", 8, NULL}}, "--d"},
+        {"how-many-heads", {{"keys", 0, "random"}, {"d", 7, NULL}}, "--d"},
+        {"how-many-heads",
+         {{"keys", 0, "random"}, {"d", 64, NULL}, {"h", 4, NULL}},
+         "--h"},
+    };
+
+    for (size_t x = 0; x < sizeof refused / sizeof refused[0]; x++) {
+        CHECK(perform(refused[x].name, refused[x].settings, 100, 0, 1) == -1, "case %zu",
+              x);
+        CHECK(lab.run.session.refused && strstr(lab.run.session.error, refused[x].says),
+              "case %zu: %s", x, lab.run.session.error);
+        CHECK(lab.count == 0, "case %zu: %d rows", x, lab.count);
+    }
+}
+
+/* ---- design --------------------------------------------------------------- */
+
+static double design_row(const struct lab_design *design, const char *quantity,
+                         int is_measured)
+{
+    for (int x = 0; x < design->rows; x++)
+        if (!strcmp(design->row[x].quantity, quantity))
+            return is_measured ? design->row[x].measured : design->row[x].predicted;
+    return NAN;
+}
+
+TEST(design_of_the_exercise)
+{
+    enum { N = 10 };
+    double keys[N * N] = {0};
+    const int64_t items[2] = {3, 7};
+    struct lab_design_request request = {.keys = keys,
+                                         .n = N,
+                                         .d = N,
+                                         .items = items,
+                                         .m = 2,
+                                         .heads = 1,
+                                         .eps = 0.01,
+                                         .tau = 1,
+                                         .scale = NAN,
+                                         .trials = 1000,
+                                         .threads = 1};
+    struct lab_design design;
+    attend_error err;
+
+    for (int i = 0; i < N; i++)
+        keys[i * N + i] = 1;
+    CHECK(lab_design_make(&request, &design, &err) == ATTEND_OK, "%s", err.message);
+    const double scale = design.scale, leak = design_row(&design, "leak", 1);
+    const double q3 = design.queries[3], q4 = design.queries[4];
+    lab_design_free(&design);
+    CHECK(is_near(scale, log(8 * 0.99 / (2 * 0.01)), 1e-12), "%.15g", scale);
+    CHECK(is_near(leak, 0.01, 1e-12) && is_near(q3, scale, 1e-12) &&
+              is_near(q4, 0, 1e-12),
+          "%g, %g, %g", leak, q3, q4);
+    /* Magnitude noise of both: two heads are steadier, and are what 0 heads gives. */
+    request.heads = 0;
+    request.sigma2 = 0.5;
+    request.scale = 10;
+    CHECK(lab_design_make(&request, &design, &err) == ATTEND_OK, "%s", err.message);
+    const int heads = design.heads;
+    const double one = design.choice[0].mse, two = design.choice[1].mse;
+    lab_design_free(&design);
+    CHECK(heads == 2 && one > 0.4 && is_near(two, 0.0608, 5e-4), "%d heads: %g, %g",
+          heads, one, two);
+}
+
+int main(void)
+{
+    RUN(moments_of_three_noisy_keys_and_many_sure_ones);
+    RUN(moments_of_sure_scores_are_the_softmax);
+    RUN(moments_given_an_interval);
+    RUN(moments_refuse);
+    RUN(every_row_agrees_at_several_parameters);
+    RUN(agreement_can_fail);
+    RUN(window_at_fixed_noise_is_a_coin_toss);
+    RUN(window_has_two_ends);
+    RUN(errors_of_one_and_two_heads_on_the_engine);
+    RUN(two_heads_win_above_a_crossover);
+    RUN(two_heads_lose_below_the_crossover);
+    RUN(heads_are_strata);
+    RUN(copies_on_the_same_keys_are_useless);
+    RUN(the_same_for_any_number_of_threads);
+    RUN(remedies_have_the_known_variances);
+    RUN(remedies_fall_back_differently);
+    RUN(parameters_that_do_not_go_together);
+    RUN(design_of_the_exercise);
+    return test_finish();
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "stats_fixture.h"
+
+const attend_stat every_stat[ATTEND_STAT_COUNT] = {
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21};
+
+void ask_stats(problem *p, attend_stats *stats, int top, int bins, int classes)
+{
+    const shape n = p->n;
+
+    *stats = attend_stats_default();
+    stats->columns = every_stat;
+    stats->rows = own_tensor(p, ATTEND_F64, n.nb, n.hq, n.nq, ATTEND_STAT_COUNT);
+    if (top > 0) {
+        stats->top_weights = own_tensor(p, ATTEND_F64, n.nb, n.hq, n.nq, top);
+        stats->top_keys =
+            problem_own(p, (size_t)(n.nb * n.hq * n.nq * top) * sizeof(int64_t));
+    }
+    if (bins > 0)
+        stats->distances = own_tensor(p, ATTEND_F64, n.nb, n.hq, n.nq, bins);
+    if (classes > 0) {
+        int32_t *const of_keys = problem_own(p, (size_t)(n.nb * n.nk) * sizeof *of_keys);
+        stats->class_mass = own_tensor(p, ATTEND_F64, n.nb, n.hq, n.nq, classes);
+        for (int64_t j = 0; j < n.nb * n.nk; j++)
+            of_keys[j] = (int32_t)(j % (classes + 1)) - 1;
+        stats->classes = of_keys;
+    }
+    p->io.stats = stats;
+}
+
+int run_stats(problem *p, attend_context *ctx)
+{
+    const attend_stats *const stats = p->io.stats;
+
+    p->io.weights.data = NULL;
+    poison(&stats->rows);
+    poison(&stats->top_weights);
+    poison(&stats->distances);
+    poison(&stats->class_mass);
+    return problem_run(p, ctx);
+}
+
+double stat_of(const problem *p, attend_stat stat, int64_t b, int64_t h, int64_t i)
+{
+    return tensor_get(&p->io.stats->rows, b, h, i, stat);
+}
+
+problem problem_of_scores(attend_dtype dtype, int64_t nq, int64_t nk,
+                          const double *scores)
+{
+    problem p = problem_make((shape){1, 1, 1, nq, nk, 1, 3}, dtype, 5);
+
+    p.rule.scale_is_set = 1;
+    p.rule.scale = 1.0;
+    fill_value(&p.io.q, 1.0);
+    for (int64_t j = 0; j < nk; j++)
+        view_set(&p.io.k, 0, 0, j, 0, scores[j]);
+    return p;
+}
+
+problem problem_even(shape n, attend_dtype dtype)
+{
+    problem p = problem_make(n, dtype, 6);
+
+    fill_value(&p.io.q, 0.0);
+    return p;
+}
+
+int is_near(double got, double want, double share)
+{
+    return fabs(got - want) <= share * fabs(want);
+}
+
+int64_t floats_apart(double a, double b)
+{
+    const float x = (float)a, y = (float)b;
+    int32_t i, j;
+
+    memcpy(&i, &x, sizeof i);
+    memcpy(&j, &y, sizeof j);
+    return llabs((long long)i - (long long)j);
+}
+
+int for_every_set(void (*tests)(void), attend_context **ctx, const char **isa)
+{
+    attend_isa found = attend_isa_default();
+
+    for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
+        attend_options options = attend_options_default();
+        attend_error error = {.message = ""};
+        if (!found.runs)
+            continue;
+        options.isa = *isa = found.name;
+        options.threads = 2;
+        if (attend_context_create(ctx, &options, &error) != ATTEND_OK) {
+            fprintf(stderr, "%s: %s\n", *isa, error.message);
+            return 0;
+        }
+        printf("%s\n", *isa);
+        tests();
+        attend_context_destroy(*ctx);
+    }
+    return 1;
+}

@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: MIT */
+/* The second pass: columns, pooled maps, rectangles and probes of P, on every set. */
+#define _GNU_SOURCE
+#include <float.h>
+
+#include "support/pools.h"
+#include "support/second_oracle.h"
+#include "support/strides.h"
+
+static const shape shapes[] = {
+    {1, 2, 1, 230, 300, 16, 1}, /* several tiles and work items */
+    {2, 4, 2, 37, 65, 24, 1},   /* a batch with grouped heads */
+    {1, 1, 1, 1, 700, 8, 1},    /* one query */
+    {1, 1, 1, 1700, 40, 5, 1},  /* lanes are added up on the way */
+    {1, 3, 3, 50, 3, 3, 1},     /* fewer keys than anything */
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static const int64_t blocks[] = {64, 7, 1, 200, 100000, 48, 3};
+enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
+
+static void compare_with_dense(attend_context *ctx)
+{
+    for (int kind = 0; kind < RULE_KINDS; kind++)
+        for (int at = 0; at < SHAPES; at++) {
+            const attend_dtype dtype = float_dtypes[(kind + at) % FLOAT_DTYPES];
+            ask a = ask_make(shapes[at], dtype, (rule_kind)kind, (uint64_t)kind + 40);
+            ask_everything(&a, blocks[(kind + 2 * at) % BLOCKS]);
+            dense_map map = map_make(&a);
+            CHECK(ask_run(&a, ctx) && ask_agrees(&a, &map), "rule %d, shape %d, %s", kind,
+                  at, attend_dtype_name(dtype));
+            map_free(&map);
+            problem_free(&a.p);
+        }
+}
+
+TEST(as_the_dense_evaluation) { for_each_set(compare_with_dense, 2); }
+
+/* Every dtype and every way to cut a pooled map, on one problem. */
+static void compare_blocks(attend_context *ctx)
+{
+    for (int type = 0; type < FLOAT_DTYPES; type++)
+        for (int at = 0; at < BLOCKS; at++) {
+            ask a = ask_make((shape){1, 2, 2, 301, 271, 8, 1}, float_dtypes[type],
+                             RULE_CAUSAL, (uint64_t)at);
+            ask_pooled(&a, blocks[at]);
+            dense_map map = map_make(&a);
+            CHECK(ask_run(&a, ctx) && ask_agrees(&a, &map), "%s, blocks of %lld",
+                  attend_dtype_name(float_dtypes[type]), (long long)blocks[at]);
+            map_free(&map);
+            problem_free(&a.p);
+        }
+}
+
+TEST(pooled_blocks_of_any_size) { for_each_set(compare_blocks, 2); }
+
+/* What else is wanted, and so which queries and keys are looked at, changes no bit. */
+static void ask_one_by_one(attend_context *ctx)
+{
+    for (int type = 0; type < FLOAT_DTYPES; type++) {
+        ask a = ask_make(shapes[0], float_dtypes[type], RULE_ALL, 3);
+        ask_everything(&a, 50);
+        CHECK(ask_run(&a, ctx), "all");
+        answers want = answers_copy(&a);
+        const attend_inspection all = a.want;
+        for (int at = 0; at <= ASK_OUTPUTS; at++) {
+            for (int other = 0; other < ASK_OUTPUTS; other++)
+                if (other != at)
+                    ask_output(&a.want, other)->data = NULL;
+            a.want.probes = at == ASK_OUTPUTS ? all.probes : NULL;
+            CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "%s alone",
+                  at < ASK_OUTPUTS ? output_names[at] : "probes");
+            a.want = all;
+        }
+        answers_free(&want);
+        problem_free(&a.p);
+    }
+}
+
+TEST(alone_or_together) { for_each_set(ask_one_by_one, 2); }
+
+/* ---- threads -------------------------------------------------------------- */
+
+static void compare_threads(attend_context *lone)
+{
+    static const attend_parallel_for pools[] = {NULL, pool_sequential, pool_reversed,
+                                                pool_pthreads};
+    static const int threads[] = {2, 3, 5};
+
+    for (int type = 0; type < FLOAT_DTYPES; type++) {
+        ask a = ask_make((shape){1, 3, 1, 301, 650, 12, 1}, float_dtypes[type],
+                         type % 2 ? RULE_CAUSAL : RULE_WINDOW, 8);
+        ask_everything(&a, type < 2 ? 300 : 20);
+        CHECK(ask_run(&a, lone), "one thread");
+        answers want = answers_copy(&a);
+        for (int at = 0; at < 12; at++) {
+            pool_log log = {0, 0};
+            attend_context *const ctx = pool_context(
+                attend_context_isa(lone), threads[at % 3], pools[at / 3], &log);
+            CHECK(ctx != NULL, "a context");
+            CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "%d threads, pool %d",
+                  threads[at % 3], at / 3);
+            CHECK(at < 3 || (log.calls == 1 && log.n_max == threads[at % 3]),
+                  "%d calls, up to %d of %d", log.calls, log.n_max, threads[at % 3]);
+            attend_context_destroy(ctx);
+        }
+        answers_free(&want);
+        problem_free(&a.p);
+    }
+}
+
+TEST(any_number_of_threads) { for_each_set(compare_threads, 1); }
+
+typedef struct progress_log {
+    int calls;
+    int64_t done, total;
+} progress_log;
+
+static void note_progress(void *user, int64_t done, int64_t total)
+{
+    *(progress_log *)user =
+        (progress_log){((progress_log *)user)->calls + 1, done, total};
+}
+
+TEST(progress_is_reported)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+    progress_log log = {0, 0, 0};
+
+    options.progress = note_progress;
+    options.progress_user = &log;
+    options.threads = 1;
+    CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "a context");
+    ask a = ask_make(shapes[0], ATTEND_F32, RULE_PLAIN, 1);
+    ask_everything(&a, 32);
+    CHECK(ask_run(&a, ctx), "runs");
+    CHECK(log.calls > 1 && log.done == log.total && log.calls == log.total,
+          "%d calls, %lld of %lld", log.calls, (long long)log.done, (long long)log.total);
+    attend_context_destroy(ctx);
+    problem_free(&a.p);
+}
+
+/* ---- laws ----------------------------------------------------------------- */
+
+/* P sums to 1 over the keys of a row with keys: masses add up to the number of rows. */
+static void add_up(attend_context *ctx)
+{
+    for (int kind = 0; kind < RULE_KINDS; kind++) {
+        ask a = ask_make(shapes[0], ATTEND_F32, (rule_kind)kind, 77);
+        ask_lse(&a, 0);
+        ask_everything(&a, 33);
+        CHECK(ask_run(&a, ctx), "rule %d", kind);
+        for (int64_t h = 0; h < a.p.n.hq; h++) {
+            double rows = 0, mass = 0, pooled = 0;
+            for (int64_t i = 0; i < a.p.n.nq; i++)
+                rows += view_get(&a.want.lse, 0, h, i, 0) > -INFINITY;
+            for (int64_t j = 0; j < a.p.n.nk; j++)
+                mass += tensor_get(&a.want.column_mass, 0, h, 0, j);
+            for (int64_t i = 0; i < a.want.pooled.size[2]; i++)
+                for (int64_t j = 0; j < a.want.pooled.size[3]; j++)
+                    pooled += tensor_get(&a.want.pooled, 0, h, i, j);
+            CHECK(fabs(mass - rows) <= 1e-5 * rows, "rule %d: %g of %g rows", kind, mass,
+                  rows);
+            CHECK(fabs(pooled - rows) <= 1e-5 * rows, "rule %d: %g of %g rows pooled",
+                  kind, pooled, rows);
+        }
+        problem_free(&a.p);
+    }
+}
+
+TEST(masses_add_up_to_rows) { for_each_set(add_up, 1); }
+
+/* Blocks of the map are sums of the rectangle, the whole of P. */
+static void pool_the_zoom(attend_context *ctx)
+{
+    const shape n = {1, 2, 1, 100, 130, 16, 1};
+    ask a = ask_make(n, ATTEND_F32, RULE_BOTTOM_RIGHT, 5);
+
+    ask_pooled(&a, 32);
+    ask_zoom(&a, 0, n.nq, 0, n.nk);
+    CHECK(ask_run(&a, ctx), "runs");
+    for (int64_t h = 0; h < n.hq; h++)
+        for (int64_t y = 0; y < a.want.pooled.size[2]; y++)
+            for (int64_t x = 0; x < a.want.pooled.size[3]; x++) {
+                double sum = 0;
+                for (int64_t i = y * 32; i < y * 32 + 32 && i < n.nq; i++)
+                    for (int64_t j = x * 32; j < x * 32 + 32 && j < n.nk; j++)
+                        sum += tensor_get(&a.want.zoom, 0, h, i, j);
+                const double got = tensor_get(&a.want.pooled, 0, h, y, x);
+                CHECK(fabs(got - sum) <= 40 * 0x1p-24 * sum, "%g, not %g", got, sum);
+            }
+    problem_free(&a.p);
+}
+
+TEST(pooled_is_the_sum_of_zoom) { for_each_set(pool_the_zoom, 1); }
+
+/* The whole of P against the weights of the forward pass, by its own LSE. */
+static void compare_with_forward(attend_context *ctx)
+{
+    const shape few = {1, 4, 2, 9, 300, 24, 1};
+
+    for (int type = 0; type < FLOAT_DTYPES; type++)
+        for (int kind = 0; kind < RULE_KINDS; kind++) {
+            ask a = ask_make((type + kind) % 2 ? few : shapes[1], float_dtypes[type],
+                             (rule_kind)kind, 21);
+            const double u = unit_of(a.p.dtype);
+            ask_zoom(&a, 0, a.p.n.nq, 0, a.p.n.nk);
+            CHECK(problem_run(&a.p, ctx), "forward");
+            a.want.lse = view_of_tensor(&a.p.io.lse);
+            CHECK(ask_run(&a, ctx), "second");
+            for (int64_t at = 0; at < count_of(a.want.zoom.size); at++) {
+                const double p = check_load(a.p.io.weights.data, a.want.zoom.dtype, at);
+                const double got = check_load(a.want.zoom.data, a.want.zoom.dtype, at);
+                const double lse =
+                    check_load(a.p.io.lse.data, a.want.zoom.dtype, at / a.p.n.nk);
+                /*
+                 * The sum of the row, the exponentials, half a unit of the LSE; and
+                 * weights below the least normal number may be 0.
+                 */
+                const double flush = a.p.dtype == ATTEND_F64 ? 0x1p-1022 : 0x1p-126;
+                const double error = flush + (p == 0 ? 0 : (200 + 4 * fabs(lse)) * u * p);
+                CHECK(near_or_same(got, p, error), "rule %d, %s: %.9g, not %.9g", kind,
+                      attend_dtype_name(a.p.dtype), got, p);
+            }
+            problem_free(&a.p);
+        }
+}
+
+TEST(zoom_is_the_weights) { for_each_set(compare_with_forward, 1); }
+
+/* ---- layouts -------------------------------------------------------------- */
+
+static void compare_layouts(attend_context *ctx)
+{
+    for (int kind = 0; kind < LAYOUT_COUNT; kind++)
+        for (int type = 0; type < FLOAT_DTYPES; type++) {
+            ask a = ask_make(shapes[1], float_dtypes[type], RULE_ALL, 6);
+            int64_t stride[4];
+
+            ask_everything(&a, 10);
+            CHECK(ask_run(&a, ctx), "contiguous");
+            answers want = answers_copy(&a);
+            attend_view *const inputs[] = {&a.want.q, &a.want.k, &a.want.lse};
+            for (int at = 0; at < 3; at++) {
+                layout_strides((layout)kind, inputs[at]->size, stride);
+                *inputs[at] = restride(&a.p, inputs[at], stride);
+            }
+            for (int at = 0; at < ASK_OUTPUTS; at++) {
+                attend_tensor *const t = ask_output(&a.want, at);
+                layout_strides((layout)kind, t->size, stride);
+                *t = restride_output(&a.p, t, stride);
+            }
+            CHECK(attend_inspect(ctx, &a.p.rule, &a.want, NULL) == ATTEND_OK, "runs");
+            for (int at = 0; at < ASK_OUTPUTS; at++) {
+                attend_tensor *const t = ask_output(&a.want, at);
+                attend_tensor flat = attend_tensor_dense(
+                    problem_own(&a.p, bytes_of(t->size, t->dtype)), t->dtype, t->size[0],
+                    t->size[1], t->size[2], t->size[3]);
+                CHECK(gather_output(t, &flat) &&
+                          same_bits(&flat, want.bits[at], output_names[at]),
+                      "layout %d: %s", kind, output_names[at]);
+            }
+            answers_free(&want);
+            problem_free(&a.p);
+        }
+}
+
+TEST(any_strides) { for_each_set(compare_layouts, 1); }
+
+/* ---- numbers -------------------------------------------------------------- */
+
+/*
+ * Scores near 1e4 that f32 holds exactly: what is left is the LSE, which f32 would round
+ * by up to 5e-4 and f64 does not.
+ */
+static void keep_large_scores(attend_context *ctx)
+{
+    const shape n = {1, 1, 1, 70, 90, 4, 1};
+    ask a = {.p = problem_make(n, ATTEND_F32, 1), .want = attend_inspection_default()};
+    uint64_t random = 3;
+
+    for (int64_t at = 0; at < n.nq * n.d; at++)
+        ((float *)(uintptr_t)a.p.io.q.data)[at] = (float)(random_bits(&random) % 9) / 4;
+    for (int64_t at = 0; at < n.nk * n.d; at++)
+        ((float *)(uintptr_t)a.p.io.k.data)[at] = (float)(random_bits(&random) % 9) / 4;
+    a.p.rule.scale_is_set = 1;
+    a.p.rule.scale = 0.5;
+    problem_bias(&a.p, ATTEND_F32, 1, 1, 1, 1);
+    fill_value(&a.p.rule.bias, 1e4);
+    a.want.q = a.p.io.q;
+    a.want.k = a.p.io.k;
+    ask_lse(&a, 1);
+    ask_columns(&a, 5);
+    ask_zoom(&a, 0, n.nq, 0, n.nk);
+    CHECK(ask_run(&a, ctx), "runs");
+    dense_map map = map_make(&a);
+    for (int64_t i = 0; i < n.nq; i++)
+        for (int64_t j = 0; j < n.nk; j++) {
+            const double p = map.p[i * n.nk + j];
+            const double got = tensor_get(&a.want.zoom, 0, 0, i, j);
+            CHECK(fabs(got - p) <= 2e-6 * p, "%.9g, not %.9g", got, p);
+        }
+    map_free(&map);
+    problem_free(&a.p);
+}
+
+TEST(scores_near_1e4) { for_each_set(keep_large_scores, 1); }
+
+/* An LSE of any kind: P is exp(score - lse), whoever made it. */
+static void take_any_lse(attend_context *ctx)
+{
+    static const double lses[] = {-INFINITY, NAN, INFINITY, -40, -300, -1e6, 60, 0};
+
+    for (int type = 0; type < FLOAT_DTYPES; type++)
+        for (int at = 0; at < 9; at++) { /* one kind of them, and in the end all */
+            ask a = ask_make((shape){1, 2, 1, 50, 60, 8, 1}, float_dtypes[type],
+                             RULE_CAUSAL, 9);
+            for (int64_t i = 3; i < 50; i += 5)
+                view_set(&a.want.lse, 0, 1, i, 0, lses[at < 8 ? at : i / 5 % 8]);
+            if (at == 0) /* hides whatever the query holds */
+                view_set(&a.want.q, 0, 1, 3, 0, NAN);
+            ask_everything(&a, 10);
+            dense_map map = map_make(&a);
+            CHECK(ask_run(&a, ctx) && probes_agree(&a, &map), "kind %d, probes", at);
+            /* Whatever is not a probe is infinite above what its type holds. */
+            const double largest = a.p.dtype == ATTEND_F64 ? DBL_MAX : FLT_MAX;
+            for (int64_t x = 0; x < 2 * 50 * 60; x++)
+                map.p[x] = map.p[x] > largest ? INFINITY : map.p[x];
+            a.want.probes = NULL;
+            CHECK(ask_agrees(&a, &map), "kind %d, %s", at, attend_dtype_name(a.p.dtype));
+            map_free(&map);
+            problem_free(&a.p);
+        }
+}
+
+TEST(an_lse_of_any_kind) { for_each_set(take_any_lse, 1); }
+
+/* What K holds where nobody looks changes no bit. */
+static void ignore_hidden_keys(attend_context *ctx)
+{
+    static const rule_kind kinds[] = {RULE_MASK, RULE_MASK_OF_KEYS};
+
+    for (int type = 0; type < FLOAT_DTYPES; type++)
+        for (int at = 0; at < 2; at++) {
+            ask a = ask_make(shapes[0], float_dtypes[type], kinds[at], 4);
+            ask_everything(&a, 30);
+            CHECK(ask_run(&a, ctx), "runs");
+            answers want = answers_copy(&a);
+            for (int64_t c = 0; c < a.p.n.d; c++) /* random_mask() hides key 2 */
+                view_set(&a.want.k, 0, 0, 2, c, c % 2 ? NAN : INFINITY);
+            CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "NaN in a hidden key");
+            answers_free(&want);
+            problem_free(&a.p);
+        }
+}
+
+TEST(hidden_keys_do_not_count) { for_each_set(ignore_hidden_keys, 1); }
+
+static void ask_of_nothing(attend_context *ctx)
+{
+    static const shape empty[] = {{0, 2, 1, 5, 6, 4, 1},
+                                  {1, 0, 0, 5, 6, 4, 1},
+                                  {1, 2, 1, 0, 6, 4, 1},
+                                  {1, 2, 1, 5, 0, 4, 1},
+                                  {1, 2, 1, 5, 6, 0, 1}};
+
+    for (int at = 0; at < 5; at++) {
+        const shape n = empty[at];
+        ask a = ask_make(n, ATTEND_F32, RULE_PLAIN, 2);
+        ask_columns(&a, 1);
+        if (n.nq == 0)
+            a.want.column_last = (attend_tensor){0};
+        a.want.pooled =
+            own_tensor(&a.p, ATTEND_F32, n.nb, n.hq, (n.nq + 1) / 2, (n.nk + 1) / 2);
+        a.want.pooled_block = 2;
+        ask_zoom(&a, 0, n.nq, 0, n.nk);
+        dense_map map = map_make(&a);
+        CHECK(ask_run(&a, ctx) && ask_agrees(&a, &map), "shape %d", at);
+        map_free(&map);
+        problem_free(&a.p);
+    }
+    ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 2);
+    CHECK(ask_run(&a, ctx), "nothing wanted");
+    problem_free(&a.p);
+}
+
+TEST(nothing_to_do) { for_each_set(ask_of_nothing, 1); }
+
+/* ---- memory --------------------------------------------------------------- */
+
+typedef struct hooks {
+    int calls, refuse;
+} hooks;
+
+static void *hook_alloc(void *user, size_t alignment, size_t size)
+{
+    hooks *const h = user;
+
+    h->calls++;
+    return h->refuse
+               ? NULL
+               : aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void hook_free(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+static void count_allocations(attend_context *plain)
+{
+    hooks h = {0, 0};
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+    attend_error err = {.status = ATTEND_OK};
+
+    options.isa = attend_context_isa(plain);
+    options.threads = 2;
+    options.alloc = hook_alloc;
+    options.free = hook_free;
+    options.alloc_user = &h;
+    CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "context");
+    ask a = ask_make(shapes[0], ATTEND_F32, RULE_PLAIN, 1);
+    ask_everything(&a, 200);
+    h.refuse = 1;
+    for (int at = 0; at < ASK_OUTPUTS; at++)
+        poison(ask_output(&a.want, at));
+    answers untouched = answers_copy(&a);
+    CHECK(attend_inspect(ctx, &a.p.rule, &a.want, &err) == ATTEND_ENOMEM &&
+              strstr(err.message, "scratch") != NULL,
+          "%s", err.message);
+    a.want.probes = NULL;
+    CHECK(answers_are_same(&a, &untouched), "outputs of a failed call");
+    h.refuse = 0;
+    CHECK(ask_run(&a, ctx), "first");
+    const int calls = h.calls;
+    CHECK(ask_run(&a, ctx) && h.calls == calls, "%d allocations", h.calls - calls);
+    attend_context_destroy(ctx);
+    answers_free(&untouched);
+    problem_free(&a.p);
+}
+
+TEST(a_repeated_call_allocates_nothing) { for_each_set(count_allocations, 1); }
+
+/* ---- errors --------------------------------------------------------------- */
+
+typedef struct wrong {
+    size_t offset; /* of an int64_t, or of an int, in attend_inspection */
+    int is_int;
+    int64_t value;
+    const char *message;
+} wrong;
+
+#define AT(member) offsetof(attend_inspection, member)
+
+static const wrong wrongs[] = {
+    {AT(q.size[2]), 0, -3, "q.size[2] (-3) is out of range"},
+    {AT(q.dtype), 1, ATTEND_BOOL, "q.dtype (bool) is not a floating dtype"},
+    {AT(k.dtype), 1, ATTEND_F16, "k.dtype (f16) differs from q.dtype (f32)"},
+    {AT(k.size[0]), 0, 3, "k.size[0] (nb, 3) differs from q's (2)"},
+    {AT(k.size[3]), 0, 7, "k.size[3] (d, 7) differs from q's (24)"},
+    {AT(k.size[1]), 0, 3, "hq (4) is not a multiple of hkv (3)"},
+    {AT(lse.size[1]), 0, 3, "lse.size[1] (3) must be 4"},
+    {AT(lse.size[3]), 0, 2, "lse.size[3] (2) must be 1"},
+    {AT(lse.dtype), 1, ATTEND_BF16, "lse.dtype (bf16) must be f32 or f64"},
+    {AT(column_mass.size[3]), 0, 64, "column_mass.size[3] (64) must be 65"},
+    {AT(column_mass.dtype), 1, ATTEND_F16, "column_mass.dtype (f16) must be f32"},
+    {AT(column_mass.stride[3]), 0, 0,
+     "column_mass.stride[3] (0) makes 65 elements share an address"},
+    {AT(column_max.size[2]), 0, 37, "column_max.size[2] (37) must be 1"},
+    {AT(column_last.size[0]), 0, 1, "column_last.size[0] (1) must be 2"},
+    {AT(last_queries), 0, 0, "last_queries (0) is outside 1..37 (nq)"},
+    {AT(last_queries), 0, 38, "last_queries (38) is outside 1..37 (nq)"},
+    {AT(pooled_block), 0, 0, "pooled_block (0) is below 1"},
+    {AT(pooled_block), 0, 11, "pooled.size[3] (7) must be 6"},
+    {AT(pooled.size[2]), 0, 5, "pooled.size[2] (5) must be 4"},
+    {AT(zoom.size[1]), 0, 2, "zoom.size[1] (2) must be 4"},
+    {AT(zoom_query), 0, -1, "zoom_query (-1) and zoom.size[2] (18) leave 0..37"},
+    {AT(zoom_query), 0, 20, "zoom_query (20) and zoom.size[2] (18) leave 0..37"},
+    {AT(zoom_query), 0, INT64_MAX,
+     "zoom_query (9223372036854775807) and zoom.size[2] (18) leave 0..37"},
+    {AT(zoom_key), 0, 34, "zoom_key (34) and zoom.size[3] (32) leave 0..65"},
+    {AT(probe_count), 0, -1, "probe_count (-1) is negative"},
+};
+enum { WRONGS = sizeof wrongs / sizeof wrongs[0] };
+
+/* Expects the call to fail with this message and to leave all outputs alone. */
+static int refused(ask *a, attend_context *ctx, const attend_rule *rule,
+                   const char *message)
+{
+    attend_error err = {.status = ATTEND_OK, .message = ""};
+    const attend_status status = attend_inspect(ctx, rule, &a->want, &err);
+
+    if (status == ATTEND_EINVAL && err.status == status &&
+        strcmp(err.message, message) == 0)
+        return 1;
+    test_fail(__FILE__, __LINE__, "refused", "%s: \"%s\", not \"%s\"",
+              attend_status_name(status), err.message, message);
+    return 0;
+}
+
+TEST(errors_name_the_field)
+{
+    attend_context *const ctx = open_set("ref", 1);
+    ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
+
+    ask_everything(&a, 10);
+    const attend_inspection sound = a.want;
+    for (int at = 0; at < ASK_OUTPUTS; at++)
+        poison(ask_output(&a.want, at));
+    answers untouched = answers_copy(&a);
+    for (int at = 0; at < WRONGS; at++) {
+        char *const field = (char *)&a.want + wrongs[at].offset;
+        if (wrongs[at].is_int)
+            memcpy(field, &(int){(int)wrongs[at].value}, sizeof(int));
+        else
+            memcpy(field, &wrongs[at].value, sizeof wrongs[at].value);
+        CHECK(refused(&a, ctx, &a.p.rule, wrongs[at].message), "case %d", at);
+        a.want = sound;
+        CHECK(answers_are_same(&a, &untouched), "case %d wrote", at);
+    }
+    answers_free(&untouched);
+    problem_free(&a.p);
+    attend_context_destroy(ctx);
+}
+
+TEST(errors_of_pointers_and_probes)
+{
+    attend_context *const ctx = open_set("ref", 1);
+    ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
+    attend_probe probes[3] = {{0, 0, 0, 0}, {1, 3, 36, 64}, {0, 0, 0, 0}};
+    attend_error err = {.status = ATTEND_OK, .message = ""};
+    attend_rule rule = attend_rule_default();
+
+    ask_everything(&a, 10);
+    a.want.probes = probes;
+    a.want.probe_count = 3;
+    const attend_inspection sound = a.want;
+    CHECK(ask_run(&a, ctx), "sound");
+    probes[2].b = 2;
+    CHECK(refused(&a, ctx, NULL, "probes[2].b (2) is outside 0..1"), "b");
+    probes[2] = (attend_probe){0, -1, 0, 0};
+    CHECK(refused(&a, ctx, NULL, "probes[2].h (-1) is outside 0..3"), "h");
+    probes[2] = (attend_probe){0, 0, 37, 0};
+    CHECK(refused(&a, ctx, NULL, "probes[2].i (37) is outside 0..36"), "i");
+    probes[2] = (attend_probe){0, 0, 0, 65};
+    CHECK(refused(&a, ctx, NULL, "probes[2].j (65) is outside 0..64"), "j");
+    probes[2].j = 0;
+    a.want.probe_weights = NULL;
+    CHECK(refused(&a, ctx, NULL, "probe_weights is NULL"), "probe_weights");
+    a.want = sound;
+    a.want.lse.data = NULL;
+    CHECK(refused(&a, ctx, NULL, "lse.data is NULL"), "lse");
+    a.want = sound;
+    a.want.k.data = NULL;
+    CHECK(refused(&a, ctx, NULL, "k.data is NULL"), "k");
+    a.want = sound;
+    a.want.struct_size = 1;
+    CHECK(attend_inspect(ctx, NULL, &a.want, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "inspection.struct_size (1)") != NULL,
+          "%s", err.message);
+    static const double slopes[] = {0, -INFINITY, 0, 0}, sinks[] = {1, -INFINITY, NAN, 0};
+    rule.window_left = -2;
+    a.want = sound;
+    CHECK(refused(&a, ctx, &rule, "window_left (-2) is below -1"), "rule");
+    rule = attend_rule_default();
+    rule.alibi = slopes;
+    CHECK(refused(&a, ctx, &rule, "alibi[1] (-inf) is not finite"), "alibi");
+    rule = attend_rule_default();
+    rule.sinks = sinks;
+    CHECK(refused(&a, ctx, &rule, "sinks[2] (nan) is neither finite nor -inf"), "sinks");
+    CHECK(attend_inspect(ctx, NULL, NULL, &err) == ATTEND_EINVAL &&
+              strcmp(err.message, "inspection is NULL") == 0,
+          "%s", err.message);
+    CHECK(attend_inspect(NULL, NULL, &a.want, &err) == ATTEND_EINVAL &&
+              strcmp(err.message, "ctx is NULL") == 0,
+          "%s", err.message);
+    problem_free(&a.p);
+    attend_context_destroy(ctx);
+}
+
+int main(void)
+{
+    if (splits_are_forced()) { /* only a forward pass has them */
+        RUN(zoom_is_the_weights);
+        return split_finish();
+    }
+    RUN(as_the_dense_evaluation);
+    RUN(pooled_blocks_of_any_size);
+    RUN(alone_or_together);
+    RUN(any_number_of_threads);
+    RUN(progress_is_reported);
+    RUN(masses_add_up_to_rows);
+    RUN(pooled_is_the_sum_of_zoom);
+    RUN(zoom_is_the_weights);
+    RUN(any_strides);
+    RUN(scores_near_1e4);
+    RUN(an_lse_of_any_kind);
+    RUN(hidden_keys_do_not_count);
+    RUN(nothing_to_do);
+    RUN(a_repeated_call_allocates_nothing);
+    RUN(errors_name_the_field);
+    RUN(errors_of_pointers_and_probes);
+    return test_finish();
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* Summaries against the rows they are of, and requests that are refused. */
+#include "stats_fixture.h"
+
+static attend_context *ctx;
+static const char *isa;
+
+enum {
+    GROUPS = ATTEND_SUMMARY_GROUPS,
+    BINS = ATTEND_SUMMARY_BINS,
+    PER_HEAD = ATTEND_SUMMARY_COUNT * GROUPS
+};
+
+/* ---- summaries ------------------------------------------------------------------- */
+
+/* What the summary `what` is of, from the row's statistics; NaN: the row is left out. */
+static double summarised(const problem *p, int what, int64_t b, int64_t h, int64_t i)
+{
+    static const attend_stat stats[] = {ATTEND_STAT_ENTROPY, ATTEND_STAT_N_EFF,
+                                        ATTEND_STAT_TOP_WEIGHT, ATTEND_STAT_MARGIN,
+                                        ATTEND_STAT_SINK1};
+    const double keys = stat_of(p, ATTEND_STAT_KEYS, b, h, i);
+    const double value = stat_of(p, stats[what], b, h, i);
+
+    if (what == ATTEND_SUMMARY_ENTROPY)
+        return keys < 2.0 ? NAN : value / log(keys);
+    if (what == ATTEND_SUMMARY_MARGIN)
+        return keys < 2.0 ? NAN : value;
+    return keys < 1.0 ? NAN : what == ATTEND_SUMMARY_N_EFF ? value / keys : value;
+}
+
+/* How much of a bin below x: the integer part is the bin. */
+static double bins_below(int what, double x)
+{
+    return what == ATTEND_SUMMARY_MARGIN ? x / ATTEND_SUMMARY_MARGIN_BIN : x * BINS;
+}
+
+static int64_t bin_of(int what, double x)
+{
+    const double bin = floor(bins_below(what, x));
+
+    return bin < 0.0 ? 0 : bin < BINS ? (int64_t)bin : BINS - 1;
+}
+
+struct direct {
+    int64_t rows, histogram[BINS], doubtful; /* so near the edge of a bin */
+    double mean, sd, min, max;
+};
+
+static struct direct summarise_rows(const problem *p, int what, int64_t b, int64_t h,
+                                    int64_t first, int64_t end)
+{
+    struct direct d = {.min = INFINITY, .max = -INFINITY};
+    double sum = 0.0, squares = 0.0;
+
+    for (int64_t i = first; i < end; i++) {
+        const double x = summarised(p, what, b, h, i);
+        if (isnan(x))
+            continue;
+        d.rows++;
+        d.histogram[bin_of(what, x)]++;
+        d.doubtful += fabs(bins_below(what, x) - rint(bins_below(what, x))) < 1e-4;
+        d.min = fmin(d.min, x);
+        d.max = fmax(d.max, x);
+        sum += x;
+    }
+    d.mean = sum / (double)d.rows;
+    for (int64_t i = first; i < end; i++) {
+        const double x = summarised(p, what, b, h, i);
+        squares += isnan(x) ? 0.0 : (x - d.mean) * (x - d.mean);
+    }
+    d.sd = sqrt(squares / (double)d.rows);
+    return d;
+}
+
+static int is_close(double got, double want) { return fabs(got - want) <= 1e-6; }
+
+static int summary_is_right(const attend_summary *got, const struct direct *want)
+{
+    int64_t moved = 0, rows = 0;
+
+    for (int x = 0; x < BINS; x++) {
+        moved += llabs((long long)(got->histogram[x] - want->histogram[x]));
+        rows += got->histogram[x];
+    }
+    if (got->rows != want->rows || rows != want->rows || moved > 2 * want->doubtful)
+        return 0;
+    if (got->rows == 0)
+        return isnan(got->mean) && isnan(got->sd) && isnan(got->min) && isnan(got->max);
+    return is_close(got->mean, want->mean) && is_close(got->sd, want->sd) &&
+           is_close(got->min, want->min) && is_close(got->max, want->max);
+}
+
+/* Queries x with x / nq in tenth t, as a direct reading of the header has it. */
+static int64_t tenth_start(int64_t nq, int64_t t)
+{
+    int64_t i = 0;
+
+    while (i < nq && 10 * i < nq * t)
+        i++;
+    return i;
+}
+
+static int summaries_are_right(const problem *p, const attend_summary *all, char *wrong,
+                               size_t size)
+{
+    for (int64_t head = 0; head < p->n.nb * p->n.hq; head++)
+        for (int x = 0; x < PER_HEAD; x++) {
+            const int what = x / GROUPS, group = x % GROUPS;
+            const int64_t first = group == 0 ? 0 : tenth_start(p->n.nq, group - 1);
+            const int64_t end = group == 0 ? p->n.nq : tenth_start(p->n.nq, group);
+            const struct direct want =
+                summarise_rows(p, what, head / p->n.hq, head % p->n.hq, first, end);
+            const attend_summary *const got = &all[head * PER_HEAD + x];
+            if (summary_is_right(got, &want))
+                continue;
+            snprintf(wrong, size,
+                     "head %lld summary %d group %d: rows %lld mean %.9g sd %.9g, want "
+                     "%lld %.9g %.9g",
+                     (long long)head, what, group, (long long)got->rows, got->mean,
+                     got->sd, (long long)want.rows, want.mean, want.sd);
+            return 0;
+        }
+    return 1;
+}
+
+/* Causal rows of 1, 2, 3 .. keys; some rows see nothing, one holds NaN. */
+static problem summary_problem(int64_t nq, attend_dtype dtype)
+{
+    problem p = problem_make((shape){2, 4, 2, nq, nq, 16, 8}, dtype, 21);
+
+    p.rule.causal = ATTEND_CAUSAL_TOP_LEFT;
+    p.rule.scale_is_set = 1;
+    p.rule.scale = 1.0;
+    problem_mask(&p, 2, 1, nq, 1);
+    for (int64_t i = 5; i < nq; i += 7)
+        view_set(&p.rule.mask, 1, 0, i, 0, 0.0);
+    if (nq > 20)
+        view_set(&p.io.q, 0, 1, 17, 3, NAN);
+    return p;
+}
+
+static void summary_case(int64_t nq, attend_dtype dtype)
+{
+    problem p = summary_problem(nq, dtype);
+    attend_stats stats;
+    char wrong[256] = "";
+
+    ask_stats(&p, &stats, 0, 0, 0);
+    stats.summaries = problem_own(&p, 2 * 4 * PER_HEAD * sizeof *stats.summaries);
+    memset(stats.summaries, 0xff, 2 * 4 * PER_HEAD * sizeof *stats.summaries);
+    const int ran = run_stats(&p, ctx);
+    const int right =
+        ran && summaries_are_right(&p, stats.summaries, wrong, sizeof wrong);
+    problem_free(&p);
+    CHECK(right, "%s %s nq %lld: %s", isa, attend_dtype_name(dtype), (long long)nq,
+          wrong);
+}
+
+TEST(summaries_are_those_of_the_rows)
+{
+    static const int64_t lengths[] = {1, 3, 9, 10, 11, 37, 100, 261};
+
+    for (int n = 0; n < 8; n++)
+        summary_case(lengths[n], ATTEND_F32);
+    for (int d = 0; d < FLOAT_DTYPES; d++)
+        summary_case(64, float_dtypes[d]);
+}
+
+TEST(no_queries_give_summaries_without_rows) { summary_case(0, ATTEND_F32); }
+
+/* Alone they are what they are with the rows, on any number of threads. */
+TEST(summaries_alone_on_other_threads)
+{
+    problem p = summary_problem(261, ATTEND_F32);
+    const size_t size = 2 * 4 * PER_HEAD * sizeof(attend_summary);
+    attend_options options = attend_options_default();
+    attend_context *other = NULL;
+    attend_stats with, alone = attend_stats_default();
+
+    ask_stats(&p, &with, 0, 0, 0);
+    with.summaries = problem_own(&p, size);
+    alone.summaries = problem_own(&p, size);
+    memset(with.summaries, 0, size);
+    memset(alone.summaries, 0xff, size);
+    options.isa = isa;
+    options.threads = 3;
+    int fine = attend_context_create(&other, &options, NULL) == ATTEND_OK;
+    /* The noise among all rows may make others be summed another way. */
+    with.rows = own_tensor(&p, ATTEND_F64, 2, 4, 261, ATTEND_STAT_KEY_NOISE);
+    fine = fine && run_stats(&p, ctx);
+    p.io.stats = &alone;
+    fine = fine && problem_run(&p, other);
+    fine = fine && memcmp(with.summaries, alone.summaries, size) == 0;
+    attend_context_destroy(other);
+    problem_free(&p);
+    CHECK(fine, "%s", isa);
+}
+
+/* Only bf16 of `amx` and the noise of `avx512bf16` go to another set. */
+TEST(statistics_change_no_bit_of_o)
+{
+    problem p = summary_problem(261, ATTEND_F32);
+    attend_stats stats;
+
+    p.io.weights.data = NULL;
+    int same = problem_run(&p, ctx);
+    result plain = result_copy(&p);
+    ask_stats(&p, &stats, 8, 8, 8);
+    stats.summaries = problem_own(&p, 2 * 4 * PER_HEAD * sizeof *stats.summaries);
+    same = same && run_stats(&p, ctx) && same_bits(&p.io.out, plain.out, "out") &&
+           same_bits(&p.io.lse, plain.lse, "lse");
+    result_free(&plain);
+    problem_free(&p);
+    CHECK(same, "%s", isa);
+}
+
+/* ---- refusals ---------------------------------------------------------------------- */
+
+static const attend_stat repeated[] = {4, 6, 4}, unknown[] = {4, 6, 22},
+                         negative[] = {4, (attend_stat)-1, 6};
+
+/* A request that is sound in every part. */
+static void sound_request(problem *p, attend_stats *stats)
+{
+    *p = problem_make((shape){2, 4, 2, 3, 5, 8, 6}, ATTEND_F32, 30);
+    ask_stats(p, stats, 3, 4, 2);
+    stats->rows = own_tensor(p, ATTEND_F64, 2, 4, 3, 3);
+    stats->summaries = problem_own(p, 2 * 4 * PER_HEAD * sizeof *stats->summaries);
+}
+
+enum { WRONGS = 24 };
+
+/* The request made wrong in way `x`; returns what the error must say. */
+static const char *spoil(attend_stats *s, int32_t *classes, int x)
+{
+    switch (x) {
+    case 0:
+        s->struct_size = 8;
+        return "stats.struct_size (8)";
+    case 1:
+        s->rows.size[2] = 4;
+        return "stats.rows.size[2] (4)";
+    case 2:
+        s->rows.size[3] = 0;
+        return "stats.rows.size[3] (0)";
+    case 3:
+        s->rows.size[3] = 23;
+        return "stats.rows.size[3] (23)";
+    case 4:
+        s->rows.dtype = ATTEND_BF16;
+        return "stats.rows.dtype (bf16)";
+    case 5:
+        s->rows.stride[2] = 0;
+        return "stats.rows.stride[2] (0)";
+    case 6:
+        s->columns = NULL;
+        return "stats.columns is NULL";
+    case 7:
+        s->columns = repeated;
+        return "stats.columns[2] (entropy) is repeated";
+    case 8:
+        s->columns = unknown;
+        return "stats.columns[2] (22)";
+    case 9:
+        s->columns = negative;
+        return "stats.columns[1] (-1)";
+    case 10:
+        s->top_weights.size[3] = 9;
+        return "stats.top_weights.size[3] (9)";
+    case 11:
+        s->top_weights.size[3] = 0;
+        return "stats.top_weights.size[3] (0)";
+    case 12:
+        s->top_weights.size[0] = 1;
+        return "stats.top_weights.size[0] (1)";
+    case 13:
+        s->top_weights.dtype = ATTEND_F16;
+        return "stats.top_weights.dtype (f16)";
+    case 14:
+        s->top_weights.data = NULL;
+        return "stats.top_keys is set but stats.top_weights is not";
+    case 15:
+        s->distances.size[3] = 65;
+        return "stats.distances.size[3] (65)";
+    case 16:
+        s->distances.size[1] = 2;
+        return "stats.distances.size[1] (2)";
+    case 17:
+        s->distances.dtype = ATTEND_BOOL;
+        return "stats.distances.dtype (bool)";
+    case 18:
+        s->class_mass.size[3] = 65;
+        return "stats.class_mass.size[3] (65)";
+    case 19:
+        s->class_mass.size[2] = 1;
+        return "stats.class_mass.size[2] (1)";
+    case 20:
+        s->classes = NULL;
+        return "stats.classes is NULL";
+    case 21:
+        classes[7] = 2;
+        return "stats.classes[7] (2)";
+    case 22:
+        classes[9] = -2;
+        return "stats.classes[9] (-2)";
+    default:
+        s->distances.size[3] = 0;
+        return "stats.distances.size[3] (0)";
+    }
+}
+
+static int is_poison(const void *memory, size_t size)
+{
+    for (size_t at = 0; at < size; at++)
+        if (((const unsigned char *)memory)[at] != 0xff)
+            return 0;
+    return 1;
+}
+
+static void refuse(int x)
+{
+    problem p;
+    attend_stats sound, stats;
+    attend_error error = {.message = ""};
+
+    sound_request(&p, &sound);
+    stats = sound;
+    const char *const says = spoil(&stats, (int32_t *)(uintptr_t)sound.classes, x);
+    poison(&p.io.out);
+    poison(&p.io.lse);
+    poison(&sound.rows);
+    poison(&sound.top_weights);
+    memset(sound.summaries, 0xff, 2 * 4 * PER_HEAD * sizeof *sound.summaries);
+    p.io.stats = &stats;
+    const attend_status status = attend_forward(ctx, &p.rule, &p.io, &error);
+    const int untouched =
+        is_poison(p.io.out.data, bytes_of(p.io.out.size, ATTEND_F32)) &&
+        is_poison(p.io.lse.data, bytes_of(p.io.lse.size, ATTEND_F32)) &&
+        is_poison(sound.rows.data, bytes_of(sound.rows.size, ATTEND_F64)) &&
+        is_poison(sound.top_weights.data, bytes_of(sound.top_weights.size, ATTEND_F64)) &&
+        is_poison(sound.summaries, 2 * 4 * PER_HEAD * sizeof *sound.summaries);
+    problem_free(&p);
+    CHECK(status == ATTEND_EINVAL, "way %d: %s", x, attend_status_name(status));
+    CHECK(strstr(error.message, says) != NULL, "way %d: \"%s\" does not say \"%s\"", x,
+          error.message, says);
+    CHECK(untouched, "way %d: something is written", x);
+}
+
+TEST(wrong_requests_name_the_field_and_write_nothing)
+{
+    for (int x = 0; x < WRONGS; x++)
+        refuse(x);
+}
+
+TEST(the_sound_request_is_taken)
+{
+    problem p;
+    attend_stats stats;
+
+    sound_request(&p, &stats);
+    const int ran = run_stats(&p, ctx);
+    problem_free(&p);
+    CHECK(ran, "%s", isa);
+}
+
+/* A request for nothing is one for no statistics. */
+TEST(an_empty_request_is_taken)
+{
+    problem p = problem_make((shape){1, 1, 1, 3, 5, 8, 6}, ATTEND_F32, 31);
+    const attend_stats stats = attend_stats_default();
+
+    p.io.stats = &stats;
+    const int right = problem_check(&p, ctx);
+    problem_free(&p);
+    CHECK(right, "%s", isa);
+}
+
+TEST(statistics_have_names)
+{
+    CHECK(strcmp(attend_stat_name(ATTEND_STAT_KEYS), "keys") == 0 &&
+              strcmp(attend_stat_name(ATTEND_STAT_SECOND_PREVIOUS), "second_previous") ==
+                  0 &&
+              strcmp(attend_stat_name(ATTEND_STAT_MAGNITUDE_NOISE), "magnitude_noise") ==
+                  0,
+          "%s", attend_stat_name(ATTEND_STAT_KEYS));
+    CHECK(strcmp(attend_stat_name(ATTEND_STAT_COUNT), "unknown") == 0 &&
+              strcmp(attend_stat_name((attend_stat)-1), "unknown") == 0,
+          "%s", attend_stat_name(ATTEND_STAT_COUNT));
+}
+
+static void all_tests(void)
+{
+    RUN(summaries_are_those_of_the_rows);
+    RUN(no_queries_give_summaries_without_rows);
+    RUN(summaries_alone_on_other_threads);
+    RUN(statistics_change_no_bit_of_o);
+    RUN(the_sound_request_is_taken);
+    RUN(an_empty_request_is_taken);
+    RUN(wrong_requests_name_the_field_and_write_nothing);
+}
+
+int main(void)
+{
+    if (!for_every_set(all_tests, &ctx, &isa))
+        return 1;
+    RUN(statistics_have_names);
+    return split_finish();
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* An allocator for tests that counts, and fails when told to. */
+#ifndef TESTS_COUNTING_H
+#define TESTS_COUNTING_H
+
+#include <attend/attend.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS_MAX = 64 };
+
+/* An allocator that knows its blocks and refuses number `fail_at`, counted from 0. */
+typedef struct counting {
+    void *block[BLOCKS_MAX];
+    int live, calls, refused, misused;
+    int fail_at; /* -1: never */
+    int sticky;  /* refuse every later one too */
+} counting;
+
+void *counting_alloc(void *user, size_t alignment, size_t size);
+void counting_free(void *user, void *memory);
+attend_options counting_options(counting *c, const char *isa, int threads);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "pools.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { POOL_MAX = 64 };
+
+static void pool_note(void *user, int n)
+{
+    pool_log *const log = user;
+
+    log->calls++;
+    log->n_max = n > log->n_max ? n : log->n_max;
+}
+
+void pool_sequential(void *user, int n, void (*body)(void *arg, int w), void *arg)
+{
+    pool_note(user, n);
+    for (int w = 0; w < n; w++)
+        body(arg, w);
+}
+
+void pool_reversed(void *user, int n, void (*body)(void *arg, int w), void *arg)
+{
+    pool_note(user, n);
+    for (int w = n - 1; w >= 0; w--)
+        body(arg, w);
+}
+
+typedef struct pool_job {
+    void (*body)(void *arg, int w);
+    void *arg;
+    int w;
+} pool_job;
+
+static void *pool_thread(void *user)
+{
+    const pool_job *const job = user;
+
+    job->body(job->arg, job->w);
+    return NULL;
+}
+
+void pool_pthreads(void *user, int n, void (*body)(void *arg, int w), void *arg)
+{
+    pthread_t threads[POOL_MAX];
+    pool_job jobs[POOL_MAX];
+
+    pool_note(user, n);
+    if (n > POOL_MAX) {
+        fprintf(stderr, "a pool of %d\n", n);
+        exit(2);
+    }
+    for (int w = 0; w < n; w++) {
+        jobs[w] = (pool_job){body, arg, w};
+        if (pthread_create(&threads[w], NULL, pool_thread, &jobs[w]) != 0) {
+            fprintf(stderr, "no thread\n");
+            exit(2);
+        }
+    }
+    for (int w = 0; w < n; w++)
+        pthread_join(threads[w], NULL);
+}
+
+attend_context *pool_context(const char *isa, int threads, attend_parallel_for pool,
+                             pool_log *log)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+
+    options.isa = isa;
+    options.threads = threads;
+    options.parallel_for = pool;
+    options.parallel_user = log;
+    if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
+        test_fail(__FILE__, __LINE__, "a context", "%s with a pool", isa);
+    return ctx;
+}

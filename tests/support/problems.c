@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "problems.h"
+
+void *problem_own(problem *p, size_t size)
+{
+    if (p->owned_count == (int)(sizeof p->owned / sizeof p->owned[0])) {
+        fprintf(stderr, "a problem owns too many blocks\n");
+        exit(2);
+    }
+    return p->owned[p->owned_count++] = test_memory(size);
+}
+
+void problem_free(problem *p)
+{
+    while (p->owned_count > 0)
+        free(p->owned[--p->owned_count]);
+}
+
+/* ---- making a problem ---------------------------------------------------- */
+
+attend_view own_view(problem *p, attend_dtype dtype, int64_t s0, int64_t s1, int64_t s2,
+                     int64_t s3)
+{
+    attend_view view = attend_view_dense(NULL, dtype, s0, s1, s2, s3);
+
+    view.data = problem_own(p, bytes_of(view.size, dtype));
+    return view;
+}
+
+attend_tensor own_tensor(problem *p, attend_dtype dtype, int64_t s0, int64_t s1,
+                         int64_t s2, int64_t s3)
+{
+    attend_tensor tensor = attend_tensor_dense(NULL, dtype, s0, s1, s2, s3);
+
+    tensor.data = problem_own(p, bytes_of(tensor.size, dtype));
+    return tensor;
+}
+
+problem problem_make(shape n, attend_dtype dtype, uint64_t seed)
+{
+    problem p = {.n = n,
+                 .dtype = dtype,
+                 .rule = attend_rule_default(),
+                 .io = attend_io_default(),
+                 .close = CLOSE_NORMAL};
+    const attend_dtype wide = dtype_of_lse(dtype);
+
+    p.io.q = own_view(&p, dtype, n.nb, n.hq, n.nq, n.d);
+    p.io.k = own_view(&p, dtype, n.nb, n.hkv, n.nk, n.d);
+    p.io.v = own_view(&p, dtype, n.nb, n.hkv, n.nk, n.dv);
+    fill_normal(&p.io.q, seed * 3 + 1);
+    fill_normal(&p.io.k, seed * 3 + 2);
+    fill_normal(&p.io.v, seed * 3 + 3);
+    p.io.out = own_tensor(&p, dtype, n.nb, n.hq, n.nq, n.dv);
+    p.io.lse = own_tensor(&p, wide, n.nb, n.hq, n.nq, 1);
+    p.io.weights = own_tensor(&p, wide, n.nb, n.hq, n.nq, n.nk);
+    return p;
+}
+
+void problem_mask(problem *p, int64_t s0, int64_t s1, int64_t s2, int64_t s3)
+{
+    p->rule.mask = own_view(p, ATTEND_BOOL, s0, s1, s2, s3);
+    fill_value(&p->rule.mask, 1.0);
+}
+
+void problem_bias(problem *p, attend_dtype dtype, int64_t s0, int64_t s1, int64_t s2,
+                  int64_t s3)
+{
+    p->rule.bias = own_view(p, dtype, s0, s1, s2, s3);
+    fill_value(&p->rule.bias, 0.0);
+}
+
+int64_t *problem_key_lengths(problem *p)
+{
+    int64_t *const lengths = problem_own(p, (size_t)p->n.nb * sizeof *lengths);
+
+    for (int64_t b = 0; b < p->n.nb; b++)
+        lengths[b] = p->n.nk;
+    p->rule.key_lengths = lengths;
+    return lengths;
+}
+
+int splits_are_forced(void)
+{
+    const char *const keys = getenv("ATTEND_SPLIT");
+
+    return keys != NULL && *keys != '\0';
+}
+
+/* The largest split that ATTEND_SPLIT=128 makes, and problems of more keys so far. */
+enum { FORCED_SPLIT = 256 };
+static int64_t problems_of_splits;
+
+int problem_run(const problem *p, attend_context *ctx)
+{
+    attend_error err = {.status = ATTEND_OK};
+
+    problems_of_splits += p->n.nk > FORCED_SPLIT;
+
+    poison(&p->io.out);
+    poison(&p->io.lse);
+    poison(&p->io.weights);
+    const attend_status status = attend_forward(ctx, &p->rule, &p->io, &err);
+    if (status == ATTEND_OK)
+        return 1;
+    test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
+              attend_status_name(status), err.message);
+    return 0;
+}
+
+/* ---- the same bits ------------------------------------------------------- */
+
+result result_copy(const problem *p)
+{
+    return (result){copy_bits(&p->io.out), copy_bits(&p->io.lse),
+                    copy_bits(&p->io.weights)};
+}
+
+void result_free(result *r)
+{
+    free(r->out);
+    free(r->lse);
+    free(r->weights);
+}
+
+int same_bits(const attend_tensor *tensor, const void *bits, const char *what)
+{
+    const size_t width = attend_dtype_size(tensor->dtype);
+    const char *const got = tensor->data, *const want = bits;
+
+    for (int64_t at = 0; got != NULL && want != NULL && at < count_of(tensor->size);
+         at++) {
+        if (memcmp(got + (size_t)at * width, want + (size_t)at * width, width) == 0)
+            continue;
+        test_fail(__FILE__, __LINE__, "the same bits",
+                  "%s at %lld: got %.17g, want %.17g", what, (long long)at,
+                  check_load(got, tensor->dtype, at),
+                  check_load(want, tensor->dtype, at));
+        return 0;
+    }
+    return 1;
+}
+
+int result_is_same(const problem *p, const result *r)
+{
+    return same_bits(&p->io.out, r->out, "out") && same_bits(&p->io.lse, r->lse, "lse") &&
+           same_bits(&p->io.weights, r->weights, "weights");
+}
+
+/* ---- every kernel set ---------------------------------------------------- */
+
+attend_context *open_set(const char *name, int threads)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+    attend_error err = {.status = ATTEND_OK};
+
+    options.isa = name;
+    options.threads = threads;
+    if (attend_context_create(&ctx, &options, &err) != ATTEND_OK)
+        test_fail(__FILE__, __LINE__, "the context opens", "%s: %s", name, err.message);
+    return ctx;
+}
+
+void for_each_set(void (*body)(attend_context *ctx), int threads)
+{
+    for (int index = 0; index < attend_isa_count(); index++) {
+        attend_isa isa = attend_isa_default();
+        if (attend_isa_get(index, &isa) != ATTEND_OK || !isa.runs)
+            continue;
+        const int failed_before = test_state.failed_now;
+        attend_context *const ctx = open_set(isa.name, threads);
+        if (ctx == NULL)
+            continue;
+        test_state.failed_now = 0;
+        body(ctx);
+        if (test_state.failed_now)
+            printf("  ^ on the kernel set %s\n", isa.name);
+        test_state.failed_now |= failed_before;
+        attend_context_destroy(ctx);
+    }
+}
+
+/* ---- forced splits ------------------------------------------------------- */
+
+static void some_problems_have_splits(void)
+{
+    CHECK(problems_of_splits > 0, "none has more than %d keys", FORCED_SPLIT);
+}
+
+int split_finish(void)
+{
+    if (splits_are_forced())
+        RUN(some_problems_have_splits);
+    return test_finish();
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attention problems for tests of the public API: tensors filled from a seed, run on a
+ * context, and the bits of their outputs.
+ */
+#ifndef TESTS_PROBLEMS_H
+#define TESTS_PROBLEMS_H
+
+#include "tensors.h"
+#include "test.h"
+
+typedef struct shape {
+    int64_t nb, hq, hkv, nq, nk, d, dv;
+} shape;
+
+/* How far from the dense value a result may lie. */
+typedef enum closeness {
+    /* For unit-normal q, k, v and the default scale: type_error() of max |V|. */
+    CLOSE_NORMAL,
+    /* For any inputs: the rounding of the scores, R u (d + 8), comes on top. */
+    CLOSE_DERIVED
+} closeness;
+
+typedef struct problem {
+    shape n;
+    attend_dtype dtype;
+    attend_rule rule;
+    attend_io io;
+    closeness close;
+    void *owned[64];
+    int owned_count;
+} problem;
+
+/* Memory that problem_free() frees. */
+void *problem_own(problem *p, size_t size);
+attend_view own_view(problem *p, attend_dtype dtype, int64_t s0, int64_t s1, int64_t s2,
+                     int64_t s3);
+attend_tensor own_tensor(problem *p, attend_dtype dtype, int64_t s0, int64_t s1,
+                         int64_t s2, int64_t s3);
+
+/* Unit-normal q, k, v in contiguous memory; out, lse and weights are wanted. */
+problem problem_make(shape n, attend_dtype dtype, uint64_t seed);
+void problem_free(problem *p);
+/* A mask that hides nothing yet; every size is the full axis or 1. */
+void problem_mask(problem *p, int64_t s0, int64_t s1, int64_t s2, int64_t s3);
+/* A bias of zeros. */
+void problem_bias(problem *p, attend_dtype dtype, int64_t s0, int64_t s1, int64_t s2,
+                  int64_t s3);
+/* Key lengths of nk, for the caller to shorten. */
+int64_t *problem_key_lengths(problem *p);
+
+/* Poisons the outputs, which must be contiguous, and runs; 0 on a failure. */
+int problem_run(const problem *p, attend_context *ctx);
+
+/* A copy of the outputs of a run. */
+typedef struct result {
+    void *out, *lse, *weights;
+} result;
+
+result result_copy(const problem *p);
+void result_free(result *r);
+/* Compares what both have; reports the first difference. */
+int result_is_same(const problem *p, const result *r);
+/* The same of one contiguous tensor, which a failure calls `what`. */
+int same_bits(const attend_tensor *tensor, const void *bits, const char *what);
+
+/* A context for the set `name`, or NULL after a reported failure. */
+attend_context *open_set(const char *name, int threads);
+/* Runs `body` with a context of every kernel set that runs on this machine. */
+void for_each_set(void (*body)(attend_context *ctx), int threads);
+
+/* Whether ATTEND_SPLIT makes splits small. */
+int splits_are_forced(void);
+/*
+ * test_finish() for a program that also runs under ATTEND_SPLIT, where it fails if no
+ * problem took the path.
+ */
+int split_finish(void);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The tensors of a problem with other strides, at page ends and far apart. */
+#ifndef TESTS_STRIDES_H
+#define TESTS_STRIDES_H
+
+#include "problems.h"
+
+typedef enum layout {
+    LAYOUT_BLHD,        /* heads inside a position */
+    LAYOUT_SLICED,      /* every second row of longer ones */
+    LAYOUT_LAST_STEP_3, /* last stride 3 */
+    LAYOUT_TRANSPOSED,  /* d runs slower than l */
+    LAYOUT_REVERSED,    /* every stride negative */
+    LAYOUT_REVERSED_D,  /* last stride -1 */
+    LAYOUT_REVERSED_L,  /* rows from the last to the first */
+    LAYOUT_COUNT
+} layout;
+
+void layout_strides(layout kind, const int64_t *size, int64_t *stride);
+/* The lowest and the highest element a view of these strides touches. */
+void stride_reach(const int64_t *size, const int64_t *stride, int64_t *low,
+                  int64_t *high);
+void copy_elements(const attend_view *from, const attend_view *to);
+/* A view of the same values with other strides; the gaps hold NaN. */
+attend_view restride(problem *p, const attend_view *from, const int64_t *stride);
+/* An output of other strides over memory filled with 0xff. */
+attend_tensor restride_output(problem *p, const attend_tensor *from,
+                              const int64_t *stride);
+/* Copies a strided output into a contiguous one; 0 if a gap was written to. */
+int gather_output(const attend_tensor *from, const attend_tensor *contiguous);
+
+/* Memory between two pages that cannot be touched. */
+typedef struct guarded {
+    char *map, *data;
+    size_t map_size;
+} guarded;
+
+/* `size` bytes that end at the unreadable page, or begin right after one. */
+guarded guarded_make(size_t size, int at_end);
+void guarded_free(guarded *g);
+
+#endif

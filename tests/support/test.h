@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The whole test framework.  A test program lists its tests in main():
+ *
+ *     TEST(adds_up) { CHECK(1 + 1 == 2, "got %d", 1 + 1); }
+ *     int main(void) { RUN(adds_up); return test_finish(); }
+ *
+ * and ends with the line "N passed, N failed, N skipped" that tests/run_all.sh
+ * adds up.  A failed CHECK is reported and ends its test.
+ */
+#ifndef TESTS_TEST_H
+#define TESTS_TEST_H
+
+#include <stdio.h>
+
+#define TEST(name) static void name(void)
+
+#define RUN(name) test_run(#name, name)
+
+#define CHECK(condition, ...)                                                            \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            test_fail(__FILE__, __LINE__, #condition, __VA_ARGS__);                      \
+            return;                                                                      \
+        }                                                                                \
+    } while (0)
+
+/* Says loudly why this test cannot run here, and ends it. */
+#define SKIP(...)                                                                        \
+    do {                                                                                 \
+        test_skip(__VA_ARGS__);                                                          \
+        return;                                                                          \
+    } while (0)
+
+struct test_state {
+    int passed, failed, skipped;
+    int failed_now, skipped_now;
+};
+
+extern struct test_state test_state;
+
+__attribute__((format(printf, 4, 5))) void
+test_fail(const char *file, int line, const char *condition, const char *format, ...);
+__attribute__((format(printf, 1, 2))) void test_skip(const char *format, ...);
+void test_run(const char *name, void (*test)(void));
+int test_finish(void);
+
+#endif

@@ -98,6 +98,13 @@ pasted_names() {
     (cd "$1" && grep -rnE '^[[:space:]]*static [A-Za-z0-9_ *]*(\b[A-Z]+\([a-z0-9_]+\) *\(|##)' src/cpu)
 }
 
+# Only src/cpu/isa includes templates, in one order for each kind of product.
+template_includes() {
+    (cd "$1" && for room in simd item prefill decode amx stats; do
+        [ ! -d "src/cpu/$room" ] || grep -rn '#include "cpu/' "src/cpu/$room"
+    done)
+}
+
 archive_names() { nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^attendi?_/ { print $3 }'; }
 
 # What the shared library exports, and what the header declares.
@@ -120,7 +127,7 @@ compiles_alone() {
 }
 
 bad=$tmp/bad
-mkdir -p "$bad/src/base" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
+mkdir -p "$bad/src/base" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/cpu/stats" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
 printf '#include "core/problem.h"\n' >"$bad/src/base/a.c"
 printf '#include "base/error.h"\n#include "absent.h"\n' >"$bad/tools/b.c"
 printf '#include "../cpu/x.h"\n' >"$bad/src/core/a.c"
@@ -132,6 +139,7 @@ printf 'scalar any f32\navx2 x86_64 f32,f64 -mavx2\n' >"$bad/src/cpu/isa/isa.lis
 printf 'SET_F32_F64(scalar, 0)\n' >"$bad/src/cpu/dispatch/kernel_sets.c"
 touch "$bad/src/cpu/isa/scalar_f32.c" "$bad/src/cpu/isa/avx2_f32.c"
 printf 'static void N(sum_rows)(int rows)\n' >"$bad/src/cpu/pasted.h"
+printf '#include "cpu/simd/x_tmpl.h"\n' >"$bad/src/cpu/stats/y_tmpl.h"
 printf 'int foreign(void);\nint foreign(void) { return 1; }\n' >"$bad/foreign.c"
 cc -shared -fPIC -o "$bad/libbad.so" "$bad/foreign.c" && cc -c -o "$bad/bad.o" "$bad/foreign.c" &&
     ar rc "$bad/libbad.a" "$bad/bad.o"
@@ -161,6 +169,8 @@ caught "a kernel set that code does not list" '^< avx2' kernel_lists "$bad"
 caught "an element type without a file" '^< avx2_f64.c' kernel_lists "$bad"
 silent "every kernel function has its name in the source" pasted_names "$root"
 caught "a name that a macro makes" 'src/cpu/pasted.h:1' pasted_names "$bad"
+silent "templates include no templates" template_includes "$root"
+caught "a template in a template" 'src/cpu/stats/y_tmpl.h:1' template_includes "$bad"
 
 silent "archive: every global name is ours" archive_names "$build/libattend.a"
 caught "a foreign name in an archive" '^foreign$' archive_names "$bad/libbad.a"

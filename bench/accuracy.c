@@ -85,10 +85,10 @@ static void forward(const char *isa, attend_dtype dtype, int64_t nk, int64_t d,
     attend_context *ctx;
 
     options.isa = isa;
-    io.q = (attend_view){stored[0], dtype, {1, 1, NQ, d}, {0, 0, d, 1}};
-    io.k = (attend_view){stored[1], dtype, {1, 1, nk, d}, {0, 0, d, 1}};
-    io.v = (attend_view){stored[2], dtype, {1, 1, nk, d}, {0, 0, d, 1}};
-    io.out = (attend_tensor){out, ATTEND_F32, {1, 1, NQ, d}, {0, 0, d, 1}};
+    io.q = attend_view_dense(stored[0], dtype, 1, 1, NQ, d);
+    io.k = attend_view_dense(stored[1], dtype, 1, 1, nk, d);
+    io.v = attend_view_dense(stored[2], dtype, 1, 1, nk, d);
+    io.out = attend_tensor_dense(out, ATTEND_F32, 1, 1, NQ, d);
     if (attend_context_create(&ctx, &options, &err) != ATTEND_OK ||
         attend_forward(ctx, NULL, &io, &err) != ATTEND_OK) {
         fprintf(stderr, "accuracy: %s\n", err.message);
@@ -131,7 +131,7 @@ static void draw(attend_dtype dtype, int64_t nk, int64_t d, struct errors *error
     naive(nk, d);
     add_errors(errors++, "naive float", NQ * d, 1e-7 * largest);
     for (int index = 0; index < attend_isa_count(); index++) {
-        attend_isa isa;
+        attend_isa isa = attend_isa_default();
 
         attend_isa_get(index, &isa);
         if (!isa.runs || strcmp(isa.name, "ref") == 0)

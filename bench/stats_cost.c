@@ -5,7 +5,7 @@
  * the second pass, percent of a plain forward.  Calls go in turns with plain attention
  * and the median ratio of neighbours counts.  docs/STATISTICS.md quotes the table.
  */
-#include <attend/attend.h>
+#include <attend/stats.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +50,12 @@ static double time_forward(const attend_stats *stats)
     return seconds() - start;
 }
 
-static double time_second(const attend_second *second)
+static double time_second(const attend_inspection *second)
 {
     attend_error err = {ATTEND_OK, ""};
     const double start = seconds();
 
-    require(attend_second_pass(ctx, NULL, second, &err), &err);
+    require(attend_inspect(ctx, NULL, second, &err), &err);
     return seconds() - start;
 }
 
@@ -67,7 +67,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Percent: over a plain forward or, for a second pass (`stats` NULL), of one. */
-static double cost_of(const attend_stats *stats, const attend_second *second)
+static double cost_of(const attend_stats *stats, const attend_inspection *second)
 {
     double ratio[TURNS];
 
@@ -81,14 +81,12 @@ static double cost_of(const attend_stats *stats, const attend_second *second)
 
 static attend_tensor tensor(float *data, int64_t heads, int64_t length, int64_t width)
 {
-    return (attend_tensor){
-        data, ATTEND_F32, {1, heads, length, width}, {0, length * width, width, 1}};
+    return attend_tensor_dense(data, ATTEND_F32, 1, heads, length, width);
 }
 
 static attend_view view(const float *data, int64_t heads, int64_t length, int64_t width)
 {
-    return (attend_view){
-        data, ATTEND_F32, {1, heads, length, width}, {0, length * width, width, 1}};
+    return attend_view_dense(data, ATTEND_F32, 1, heads, length, width);
 }
 
 static void set_problem(int64_t heads)
@@ -144,7 +142,7 @@ static const char *const second_names[SECONDS] = {"column mass", "column max",
 
 static double cost_of_second(int what, int64_t heads)
 {
-    attend_second second = attend_second_default();
+    attend_inspection second = attend_inspection_default();
     const attend_tensor of_keys = tensor(rows, heads, 1, N);
 
     second.q = io.q;

@@ -77,8 +77,8 @@ int main(void)
     io.q = heads_at(0, HQ);
     io.k = heads_at(HQ * D, HKV);
     io.v = heads_at((HQ + HKV) * D, HKV);
-    io.out = (attend_tensor){out, ATTEND_F32, {NB, HQ, L, D}, {L * HQ * D, D, HQ * D, 1}};
-    io.lse = (attend_tensor){lse, ATTEND_F32, {NB, HQ, L, 1}, {HQ * L, L, 1, 1}};
+    io.out = attend_tensor_dense_blhd(out, ATTEND_F32, NB, L, HQ, D);
+    io.lse = attend_tensor_dense(lse, ATTEND_F32, NB, HQ, L, 1);
 
     attend_context *ctx = NULL;
     attend_error err;

@@ -60,7 +60,7 @@ static attend_status forward(const attend_options *options, const float *x, floa
         return status;
     attend_io io = attend_io_default();
     io.q = io.k = io.v = view;
-    io.out = (attend_tensor){out, ATTEND_F32, {1, HEADS, N, D}, {0, N * D, D, 1}};
+    io.out = attend_tensor_dense(out, ATTEND_F32, 1, HEADS, N, D);
     status = attend_forward(ctx, NULL, &io, err);
     attend_context_destroy(ctx);
     return status;

@@ -15,15 +15,7 @@ static float q[NQ][D], k[NK][D], v[NK][D];
 
 static attend_tensor matrix(float *data, int rows, int columns)
 {
-    return (attend_tensor){data, ATTEND_F32, {1, 1, rows, columns}, {0, 0, columns, 1}};
-}
-
-static attend_view view(const attend_tensor *t)
-{
-    return (attend_view){t->data,
-                         t->dtype,
-                         {t->size[0], t->size[1], t->size[2], t->size[3]},
-                         {t->stride[0], t->stride[1], t->stride[2], t->stride[3]}};
+    return attend_tensor_dense(data, ATTEND_F32, 1, 1, rows, columns);
 }
 
 /* Attention over the keys first .. first + count - 1. */
@@ -32,9 +24,9 @@ static attend_status forward(attend_context *ctx, int first, int count, attend_t
 {
     attend_io io = attend_io_default();
 
-    io.q = (attend_view){q, ATTEND_F32, {1, 1, NQ, D}, {0, 0, D, 1}};
-    io.k = (attend_view){k[first], ATTEND_F32, {1, 1, count, D}, {0, 0, D, 1}};
-    io.v = (attend_view){v[first], ATTEND_F32, {1, 1, count, D}, {0, 0, D, 1}};
+    io.q = attend_view_dense(q, ATTEND_F32, 1, 1, NQ, D);
+    io.k = attend_view_dense(k[first], ATTEND_F32, 1, 1, count, D);
+    io.v = attend_view_dense(v[first], ATTEND_F32, 1, 1, count, D);
     io.out = out;
     io.lse = lse;
     return attend_forward(ctx, NULL, &io, err);
@@ -52,7 +44,7 @@ static attend_status run(attend_context *ctx, float *joined, float *whole,
         const attend_status status = forward(ctx, first, next - first, o, l, err);
         if (status != ATTEND_OK)
             return status;
-        parts[p] = (attend_part){view(&o), view(&l)};
+        parts[p] = (attend_part){attend_view_of(&o), attend_view_of(&l)};
     }
     const attend_tensor o = matrix(joined, NQ, D), l = matrix(lse_joined, NQ, 1);
     const attend_status status = attend_merge(parts, PARTS, &o, &l, err);

@@ -20,7 +20,7 @@ static attend_io inputs(int64_t first, int64_t keys)
 {
     attend_io io = attend_io_default();
 
-    io.q = (attend_view){q, ATTEND_F32, {1, HEADS, 1, D}, {0, D, 0, 1}};
+    io.q = attend_view_dense(q, ATTEND_F32, 1, HEADS, 1, D);
     io.k = (attend_view){k[0][first], ATTEND_F32, {1, HEADS, keys, D}, {0, NK * D, D, 1}};
     io.v = (attend_view){v[0][first], ATTEND_F32, {1, HEADS, keys, D}, {0, NK * D, D, 1}};
     return io;

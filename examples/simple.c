@@ -20,10 +20,10 @@ int main(void)
 
     /* Sizes and strides are in the order batch, head, row, column. */
     attend_io io = attend_io_default();
-    io.q = (attend_view){q, ATTEND_F32, {1, 1, NQ, D}, {0, 0, D, 1}};
-    io.k = (attend_view){k, ATTEND_F32, {1, 1, NK, D}, {0, 0, D, 1}};
-    io.v = (attend_view){v, ATTEND_F32, {1, 1, NK, D}, {0, 0, D, 1}};
-    io.out = (attend_tensor){out, ATTEND_F32, {1, 1, NQ, D}, {0, 0, D, 1}};
+    io.q = attend_view_dense(q, ATTEND_F32, 1, 1, NQ, D);
+    io.k = attend_view_dense(k, ATTEND_F32, 1, 1, NK, D);
+    io.v = attend_view_dense(v, ATTEND_F32, 1, 1, NK, D);
+    io.out = attend_tensor_dense(out, ATTEND_F32, 1, 1, NQ, D);
 
     attend_context *ctx = NULL;
     attend_error err;

@@ -35,10 +35,10 @@ std::vector<float> attention(attend_context *ctx, const std::vector<float> &q,
     std::vector<float> out(static_cast<size_t>(nq * dv));
 
     attend_io io = attend_io_default();
-    io.q = {q.data(), ATTEND_F32, {1, 1, nq, d}, {0, 0, d, 1}};
-    io.k = {k.data(), ATTEND_F32, {1, 1, nk, d}, {0, 0, d, 1}};
-    io.v = {v.data(), ATTEND_F32, {1, 1, nk, dv}, {0, 0, dv, 1}};
-    io.out = {out.data(), ATTEND_F32, {1, 1, nq, dv}, {0, 0, dv, 1}};
+    io.q = attend_view_dense(q.data(), ATTEND_F32, 1, 1, nq, d);
+    io.k = attend_view_dense(k.data(), ATTEND_F32, 1, 1, nk, d);
+    io.v = attend_view_dense(v.data(), ATTEND_F32, 1, 1, nk, dv);
+    io.out = attend_tensor_dense(out.data(), ATTEND_F32, 1, 1, nq, dv);
     attend_error err;
     if (attend_forward(ctx, nullptr, &io, &err) != ATTEND_OK)
         throw std::runtime_error(err.message);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What two heads did, without a map of their weights: entropy, the sink and the previous
- * token from the pass that computes O, and from a second one how much weight each key
- * got.  The first head looks at the token before, the second at the first token.
+ * token from the pass that computes O, and from an inspection pass how much weight each
+ * key got.  The first head looks at the token before, the second at the first token.
  */
-#include <attend/attend.h>
+#include <attend/stats.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -32,54 +32,35 @@ static void make_heads(void)
     }
 }
 
-static attend_view view(const void *data, int length, int width)
-{
-    return (attend_view){data,
-                         ATTEND_F32,
-                         {1, HEADS, length, width},
-                         {HEADS * length * width, length * width, width, 1}};
-}
-
-static attend_tensor tensor(void *data, int length, int width)
-{
-    const attend_view like = view(data, length, width);
-
-    return (attend_tensor){
-        data,
-        like.dtype,
-        {1, HEADS, length, width},
-        {like.stride[0], like.stride[1], like.stride[2], like.stride[3]}};
-}
-
-static attend_status first_pass(attend_context *ctx, const attend_rule *rule,
+static attend_status statistics(attend_context *ctx, const attend_rule *rule,
                                 attend_error *err)
 {
     attend_stats stats = attend_stats_default();
     stats.columns = columns;
-    stats.rows = tensor(rows, L, STATS);
-    stats.top_weights = tensor(top, L, TOP);
+    stats.rows = attend_tensor_dense(rows, ATTEND_F32, 1, HEADS, L, STATS);
+    stats.top_weights = attend_tensor_dense(top, ATTEND_F32, 1, HEADS, L, TOP);
     stats.top_keys = &top_keys[0][0][0];
 
     attend_io io = attend_io_default();
-    io.q = view(q, L, L);
-    io.k = view(k, L, L);
-    io.v = view(v, L, 1);
-    io.out = tensor(out, L, 1);
+    io.q = attend_view_dense(q, ATTEND_F32, 1, HEADS, L, L);
+    io.k = attend_view_dense(k, ATTEND_F32, 1, HEADS, L, L);
+    io.v = attend_view_dense(v, ATTEND_F32, 1, HEADS, L, 1);
+    io.out = attend_tensor_dense(out, ATTEND_F32, 1, HEADS, L, 1);
     io.stats = &stats;
     return attend_forward(ctx, rule, &io, err);
 }
 
-/* The LSE of every row is a column of what the first pass wrote. */
-static attend_status second_pass(attend_context *ctx, const attend_rule *rule,
-                                 attend_error *err)
+/* The LSE of every row is a column of the statistics. */
+static attend_status inspect(attend_context *ctx, const attend_rule *rule,
+                             attend_error *err)
 {
-    attend_second second = attend_second_default();
-    second.q = view(q, L, L);
-    second.k = view(k, L, L);
-    second.lse = view(&rows[0][0][LSE], L, STATS);
-    second.lse.size[3] = 1;
-    second.column_mass = tensor(mass, 1, L);
-    return attend_second_pass(ctx, rule, &second, err);
+    attend_inspection inspection = attend_inspection_default();
+    inspection.q = attend_view_dense(q, ATTEND_F32, 1, HEADS, L, L);
+    inspection.k = attend_view_dense(k, ATTEND_F32, 1, HEADS, L, L);
+    inspection.lse = attend_view_dense(&rows[0][0][LSE], ATTEND_F32, 1, HEADS, L, STATS);
+    inspection.lse.size[3] = 1;
+    inspection.column_mass = attend_tensor_dense(mass, ATTEND_F32, 1, HEADS, 1, L);
+    return attend_inspect(ctx, rule, &inspection, err);
 }
 
 static double mean(int h, int stat)
@@ -130,8 +111,8 @@ int main(void)
     attend_context *ctx = NULL;
     attend_error err;
     if (attend_context_create(&ctx, NULL, &err) != ATTEND_OK ||
-        first_pass(ctx, &rule, &err) != ATTEND_OK ||
-        second_pass(ctx, &rule, &err) != ATTEND_OK) {
+        statistics(ctx, &rule, &err) != ATTEND_OK ||
+        inspect(ctx, &rule, &err) != ATTEND_OK) {
         fprintf(stderr, "statistics: %s\n", err.message);
         attend_context_destroy(ctx);
         return 1;

@@ -42,10 +42,3 @@ attend_status attend_forward_partials(attend_context *ctx, const attend_rule *ru
         return status;
     return attendi_compute(ctx, &problem, err);
 }
-
-void attend_exp2(const attend_context *ctx, const float *x, float *y, int64_t n)
-{
-    const struct kernel_set *const set = ctx->kernels;
-
-    (set->bf16 ? set->bf16 : set->f32)->exp2(x, y, n);
-}

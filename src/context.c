@@ -10,6 +10,7 @@
 #include "base/cpus.h"
 #include "backend.h"
 #include "base/error.h"
+#include "core/published.h"
 #include "cpu/dispatch/kernel_sets.h"
 #include "cpu/dispatch/cpu_features.h"
 #include "ref/ref.h"
@@ -51,10 +52,11 @@ attend_status attend_isa_get(int index, attend_isa *isa)
     if (index < 0 || index >= attend_isa_count() || !isa)
         return ATTEND_EINVAL;
     const struct kernel_set *k = kernels_at(index);
-    *isa = (attend_isa){.name = k->isa,
-                        .needs = attendi_cpu_feature_names(k->needs),
-                        .runs = runs_here(k)};
-    return ATTEND_OK;
+    const attend_isa found = {.name = k->isa,
+                              .needs = attendi_cpu_feature_names(k->needs),
+                              .runs = runs_here(k)};
+
+    return attendi_isa_store(&found, isa);
 }
 
 size_t attend_cpu_features(char *text, size_t size)
@@ -154,11 +156,10 @@ attend_status attend_context_create(attend_context **out, const attend_options *
     if (!out)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
     *out = NULL;
-    if (options && options->struct_size != sizeof *options)
-        return attendi_fail(err, ATTEND_EINVAL, "options.struct_size (%zu) must be %zu",
-                            options->struct_size, sizeof *options);
-    const attend_options o = options ? *options : attend_options_default();
-    attend_status status = check_options(&o, err);
+    attend_options o;
+    attend_status status = attendi_options_read(options, &o, err);
+    if (status == ATTEND_OK)
+        status = check_options(&o, err);
     if (status == ATTEND_OK)
         status = select_kernels(&kernels, o.isa ? o.isa : isa_of_environment(), err);
     if (status == ATTEND_OK)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_second_pass: validate, compute. */
-#include "attend/attend.h"
+/* attend_inspect: validate, compute. */
+#include "attend/stats.h"
 #include "backend.h"
 #include "base/error.h"
 #include "core/second_request.h"
 
-attend_status attend_second_pass(attend_context *ctx, const attend_rule *rule,
-                                 const attend_second *second, attend_error *err)
+attend_status attend_inspect(attend_context *ctx, const attend_rule *rule,
+                             const attend_inspection *second, attend_error *err)
 {
     struct problem problem;
     struct second s;

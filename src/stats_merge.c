@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "core/problem.h"
+#include "core/published.h"
 #include "core/tensor.h"
 #include "work.h"
 
@@ -31,11 +32,11 @@ int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv)
     struct problem p;
     attend_stats plain;
 
-    if (!request || request->struct_size != sizeof *request || dv < 0)
+    if (!request || dv < 0 ||
+        attendi_stats_request_read(request, &plain, NULL) != ATTEND_OK)
         return 0;
-    plain = *request;
     plain.raw.data = NULL;
-    shape_problem(&p, request->rows.data ? request->rows.size : request->raw.size, dv);
+    shape_problem(&p, plain.rows.data ? plain.rows.size : plain.raw.size, dv);
     return attendi_stats_init(&p, &plain, NULL) == ATTEND_OK ? p.stats.sums_length : 0;
 }
 

@@ -446,7 +446,7 @@ static inline attend_context *open_set(const char *name, int threads)
 static inline void for_each_set(void (*body)(attend_context *ctx), int threads)
 {
     for (int index = 0; index < attend_isa_count(); index++) {
-        attend_isa isa;
+        attend_isa isa = attend_isa_default();
         if (attend_isa_get(index, &isa) != ATTEND_OK || !isa.runs)
             continue;
         const int failed_before = test_state.failed_now;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests of attend_second_pass for tests: every output of it wanted, and P densely in
+ * Requests of attend_inspect for tests: every output of it wanted, and P densely in
  * double from the header's formula alone, with how far each element may be off.
  */
 #ifndef TESTS_SECOND_ORACLE_H
@@ -10,7 +10,7 @@
 
 typedef struct ask {
     problem p; /* its v and outputs are not used */
-    attend_second want;
+    attend_inspection want;
 } ask;
 
 /* ---- rules ---------------------------------------------------------------- */
@@ -170,7 +170,7 @@ static inline void ask_probes(ask *a, int64_t count, uint64_t seed)
 /* Normal q and k under a rule, with an exact LSE; nothing is wanted yet. */
 static inline ask ask_make(shape n, attend_dtype dtype, rule_kind kind, uint64_t seed)
 {
-    ask a = {.p = problem_make(n, dtype, seed), .want = attend_second_default()};
+    ask a = {.p = problem_make(n, dtype, seed), .want = attend_inspection_default()};
 
     set_rule(&a.p, kind, seed + 17);
     a.want.q = a.p.io.q;
@@ -192,7 +192,7 @@ static inline void ask_everything(ask *a, int64_t block)
 
 enum { ASK_OUTPUTS = 5 };
 
-static inline attend_tensor *ask_output(attend_second *want, int at)
+static inline attend_tensor *ask_output(attend_inspection *want, int at)
 {
     attend_tensor *const outputs[ASK_OUTPUTS] = {&want->column_mass, &want->column_max,
                                                  &want->column_last, &want->pooled,
@@ -213,7 +213,7 @@ static inline int ask_run(ask *a, attend_context *ctx)
         poison(ask_output(&a->want, at));
     if (a->want.probes != NULL)
         memset(a->want.probe_weights, 0xff, (size_t)a->want.probe_count * sizeof(double));
-    const attend_status status = attend_second_pass(ctx, &a->p.rule, &a->want, &err);
+    const attend_status status = attend_inspect(ctx, &a->p.rule, &a->want, &err);
     if (status == ATTEND_OK)
         return 1;
     test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
@@ -316,7 +316,7 @@ static inline int agrees(const char *what, double got, double want, double error
 /* Output `at` of one head over its rectangles; [rows] by [columns] elements of it. */
 static inline int head_agrees(ask *a, const dense_map *map, int at, int64_t b, int64_t h)
 {
-    const attend_second *const w = &a->want;
+    const attend_inspection *const w = &a->want;
     const attend_tensor *const t = ask_output(&a->want, at);
     const int64_t block = w->pooled_block, nq = a->p.n.nq;
 

@@ -100,7 +100,7 @@ static const char *isa;
 
 static inline int for_every_set(void (*tests)(void))
 {
-    attend_isa found;
+    attend_isa found = attend_isa_default();
 
     for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
         attend_options options = attend_options_default();

@@ -3,7 +3,7 @@
 #ifndef TESTS_TENSORS_H
 #define TESTS_TENSORS_H
 
-#include <attend/attend.h>
+#include <attend/stats.h>
 
 #include <math.h>
 #include <stdint.h>

@@ -28,10 +28,11 @@ includes() {
             sees["src/core"] = "attend base core"
             sees["src/ref"] = "attend base core ref cpu"
             sees["src/cpu"] = "attend base core cpu"
-            sees["src"] = "attend base core ref cpu"
+            sees["src"] = "attend base core ref cpu testing"
+            sees["src/testing"] = "attend"
             sees["src/io"] = "attend io"
             sees["src/lab"] = "attend lab"
-            sees["tools"] = "attend io check bench lab"
+            sees["tools"] = "attend io check bench lab testing"
             sees["examples"] = "attend"
             sees["bench"] = "attend lab bench"
         }
@@ -110,7 +111,8 @@ archive_names() { nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^attendi?_/
 # What the shared library exports, and what the header declares.
 exports() {
     nm -D --defined-only "$1" | awk '{ print $NF }' | sort >"$tmp/exported"
-    grep -A1 '^ATTEND_API' "$2" | grep -vE '^ *(\*|/\*)' | grep -oE '\battend_[a-z0-9_]+\(' | tr -d '(' | sort >"$tmp/declared"
+    shift
+    cat "$@" | grep -A1 '^ATTEND_API' | grep -vE '^ *(\*|/\*)' | grep -oE '\battend_[a-z0-9_]+\(' | tr -d '(' | sort >"$tmp/declared"
     diff "$tmp/exported" "$tmp/declared"
 }
 
@@ -123,7 +125,7 @@ too_big() {
 # compiles_alone COMPILER STANDARD LANGUAGE HEADER: alone, and twice.
 compiles_alone() {
     printf '#include "%s"\n#include "%s"\n' "$4" "$4" >"$tmp/alone.txt"
-    "$1" "-std=$2" -x "$3" -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only "$tmp/alone.txt"
+    "$1" "-std=$2" -x "$3" -I "$root/include" -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only "$tmp/alone.txt"
 }
 
 bad=$tmp/bad
@@ -175,7 +177,7 @@ caught "a template in a template" 'src/cpu/stats/y_tmpl.h:1' template_includes "
 silent "archive: every global name is ours" archive_names "$build/libattend.a"
 caught "a foreign name in an archive" '^foreign$' archive_names "$bad/libbad.a"
 silent "shared library: exports are what the header declares" \
-    exports "$build/libattend.so" "$root/include/attend/attend.h"
+    exports "$build/libattend.so" "$root/include/attend/attend.h" "$root/include/attend/stats.h"
 caught "a foreign export" '^< foreign$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 caught "a missing export" '^> attend_forward$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 silent "shared library: below 1 MB" too_big "$build/libattend.so"

@@ -151,7 +151,7 @@ TEST(second_pass_and_partials_go_the_same_way)
     attend_context *const ctx = device_context();
     void *const memory = device_memory();
     const attend_rule rule = device_rule(memory);
-    attend_second second = attend_second_default();
+    attend_inspection second = attend_inspection_default();
     attend_partials partials = attend_partials_default();
     attend_io io = device_io(memory);
     attend_error err = {.message = ""};
@@ -164,7 +164,7 @@ TEST(second_pass_and_partials_go_the_same_way)
     second.probes = memory;
     second.probe_count = 5;
     second.probe_weights = memory;
-    CHECK(attend_second_pass(ctx, &rule, &second, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_inspect(ctx, &rule, &second, &err) == ATTEND_OK, "%s", err.message);
     CHECK(seen.runs == 1 && seen.problem.second, "no second pass");
     io.out.data = io.lse.data = NULL;
     partials.keys = NK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A head's character: both sides of every threshold, the order of tests, real heads. */
-#include <attend/attend.h>
+#include <attend/stats.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 /* A head of 1024 keys to which nothing applies. */
 static attend_head plain_head(void)
 {
-    attend_head head = {.rows = 1024,
+    attend_head head = {.struct_size = sizeof head,
+                        .rows = 1024,
                         .keys = 1024,
                         .max = 4,
                         .n_eff = 40,
@@ -276,7 +277,7 @@ TEST(made_heads)
     };
 
     for (size_t x = 0; x < sizeof heads / sizeof heads[0]; x++) {
-        attend_head head;
+        attend_head head = attend_head_default();
         const char *const name = made_character(heads[x].score, heads[x].causal, &head);
 
         CHECK(strcmp(name, heads[x].want) == 0, "%s instead of %s", name, heads[x].want);
@@ -288,7 +289,7 @@ TEST(means_of_a_known_head)
 {
     /* Four keys of score 12, 92 of 0. */
     const double l = 4 + 92 * exp(-12), p = 1 / l, q = exp(-12) / l;
-    attend_head head;
+    attend_head head = attend_head_default();
 
     made_character(four, ATTEND_CAUSAL_NONE, &head);
     CHECK(head.keys == N && head.max == 12 && head.margin == 0, "%g %g %g", head.keys,
@@ -315,7 +316,7 @@ TEST(rows_without_keys_do_not_count)
         {5, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
     };
     attend_stats stats = attend_stats_default();
-    attend_head head;
+    attend_head head = attend_head_default();
     attend_error err;
 
     stats.columns = columns;
@@ -344,7 +345,7 @@ TEST(requests_that_cannot_be_read)
     const attend_stat columns[] = {ATTEND_STAT_KEYS, ATTEND_STAT_MAX};
     double rows[2] = {0};
     attend_stats stats = attend_stats_default();
-    attend_head head;
+    attend_head head = attend_head_default();
     attend_error err;
 
     CHECK(attend_head_read(NULL, 0, 0, &head, &err) == ATTEND_EINVAL, "NULL");

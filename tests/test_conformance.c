@@ -155,7 +155,7 @@ TEST(table_is_in_order)
 int main(void)
 {
     for (int index = 0; index < attend_isa_count() && set_count < SETS_MAX; index++) {
-        attend_isa isa;
+        attend_isa isa = attend_isa_default();
         if (attend_isa_get(index, &isa) == ATTEND_OK && isa.runs)
             sets[set_count++] = open_set(isa.name, 1);
         if (set_count > 0 && sets[set_count - 1] == NULL)

@@ -8,7 +8,7 @@
 
 static const char *best_set(void)
 {
-    attend_isa isa = {.name = "none"};
+    attend_isa isa = attend_isa_default();
 
     for (int index = 0; index < attend_isa_count(); index++)
         if (attend_isa_get(index, &isa) == ATTEND_OK && isa.runs)
@@ -43,7 +43,7 @@ TEST(names_and_sizes)
 TEST(kernel_sets_are_listed)
 {
     const int count = attend_isa_count();
-    attend_isa isa = {.name = ""};
+    attend_isa isa = attend_isa_default();
 
     CHECK(count >= 1, "%d sets", count);
     CHECK(attend_isa_get(-1, &isa) == ATTEND_EINVAL, "index -1");
@@ -93,7 +93,7 @@ TEST(isa_by_option)
 {
     attend_options options = attend_options_default();
     attend_context *ctx = NULL;
-    attend_isa isa;
+    attend_isa isa = attend_isa_default();
 
     for (int index = 0; index < attend_isa_count(); index++) {
         CHECK(attend_isa_get(index, &isa) == ATTEND_OK, "index %d", index);
@@ -190,15 +190,13 @@ static int print_threads(void)
     return 0;
 }
 
-/* A struct of another size than the library knows is refused, and not read past its end.
- */
+/* A struct of a size that no header had is refused, and not read past its end. */
 TEST(struct_sizes)
 {
     static const size_t options_sizes[] = {0,
                                            1,
                                            sizeof(size_t),
                                            offsetof(attend_options, progress),
-                                           sizeof(attend_options) + 8,
                                            SIZE_MAX};
     problem p = sound_problem();
     char text[32];
@@ -216,7 +214,7 @@ TEST(struct_sizes)
     }
     attend_context *const ctx = open_set("ref", 1);
     for (int which = 0; which < 2; which++)
-        for (int change = -8; change <= 8; change += 8) {
+        for (int change = -8; change <= 0; change += 8) {
             problem wrong = p;
             size_t *const size = which ? &wrong.io.struct_size : &wrong.rule.struct_size;
             *size = change == 0 ? 0 : *size + (size_t)change;

@@ -28,7 +28,7 @@ by_cmake() {
         -DCMAKE_PREFIX_PATH="$dest/usr" && cmake --build "$tmp/by_$1" && "$tmp/by_$1/consumer"
 }
 
-links() { ldd "$1" | grep -q 'libattend\.so\.0 => '"$dest"; }
+links() { ldd "$1" | grep -q 'libattend\.so\.0\.2 => '"$dest"; }
 
 # by_pkg_config OUTPUT LINK_FLAG PKG_CONFIG_FLAG [SOURCE PACKAGE]: the same by pkg-config.
 by_pkg_config() {
@@ -38,7 +38,7 @@ by_pkg_config() {
 }
 
 wrong_version() {
-    sed 's/attend 0.1/attend 99/' "$root/tests/consumer/CMakeLists.txt" >"$tmp/CMakeLists.txt"
+    sed 's/attend 0.2/attend 99/' "$root/tests/consumer/CMakeLists.txt" >"$tmp/CMakeLists.txt"
     cp "$root/tests/consumer/consumer.c" "$tmp"
     ! cmake -S "$tmp" -B "$tmp/wrong" -DLINK=attend::attend -DCMAKE_PREFIX_PATH="$dest/usr"
 }
@@ -62,8 +62,8 @@ for file in bin/attend include/attend/attend.h include/attend/lab.h share/man/ma
 done
 succeeds "the command runs from anywhere with an empty environment" \
     runs_alone "$dest/usr/bin/attend"
-succeeds "SONAME is libattend.so.0" sh -c \
-    "objdump -p '$libdir/libattend.so' | grep -qE 'SONAME +libattend\.so\.0\$'"
+succeeds "SONAME is libattend.so.0.2" sh -c \
+    "objdump -p '$libdir/libattend.so' | grep -qE 'SONAME +libattend\.so\.0\.2\$'"
 succeeds "find_package, shared" by_cmake attend
 succeeds "find_package, shared: linked to the installed library" links "$tmp/by_attend/consumer"
 succeeds "find_package, static" by_cmake attend_static

@@ -4,7 +4,7 @@
 
 #include "oracle.h"
 
-static attend_isa set;
+static attend_isa set = {.struct_size = sizeof(attend_isa)};
 
 /* The words of `needs` that are not among those of `has`, separated by spaces. */
 static void lacking(const char *needs, const char *has, char *text, size_t size)

@@ -366,7 +366,7 @@ TEST(statistics_of_what_is_seen) { for_each_set(compare_stats, 2); }
 
 static ask ask_masked(int at, pattern kind, int type)
 {
-    ask a = {.p = make(at, kind, type, 0), .want = attend_second_default()};
+    ask a = {.p = make(at, kind, type, 0), .want = attend_inspection_default()};
 
     a.want.q = a.p.io.q;
     a.want.k = a.p.io.k;

@@ -171,7 +171,7 @@ TEST(impossible_sizes)
 {
     /* The definition keeps no copy of q or k, so d = 2^58 would only take for ever. */
     for (int index = 0; index < attend_isa_count(); index++) {
-        attend_isa isa;
+        attend_isa isa = attend_isa_default();
         if (attend_isa_get(index, &isa) != ATTEND_OK || !isa.runs ||
             strcmp(isa.name, "ref") == 0)
             continue;

@@ -340,7 +340,7 @@ TEST(sets_can_be_mixed)
     uint64_t state = 13;
 
     p.rule.alibi = own_heads(&p, &state, 0.1);
-    attend_isa best;
+    attend_isa best = attend_isa_default();
     CHECK(attend_isa_count() > 1 && attend_isa_get(0, &best) == ATTEND_OK, "sets");
     for (int x = 1; !best.runs; x++)
         attend_isa_get(x, &best);

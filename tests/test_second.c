@@ -62,7 +62,7 @@ static void ask_one_by_one(attend_context *ctx)
         ask_everything(&a, 50);
         CHECK(ask_run(&a, ctx), "all");
         answers want = answers_copy(&a);
-        const attend_second all = a.want;
+        const attend_inspection all = a.want;
         for (int at = 0; at <= ASK_OUTPUTS; at++) {
             for (int other = 0; other < ASK_OUTPUTS; other++)
                 if (other != at)
@@ -251,7 +251,7 @@ static void compare_layouts(attend_context *ctx)
                 layout_strides((layout)kind, t->size, stride);
                 *t = restride_output(&a.p, t, stride);
             }
-            CHECK(attend_second_pass(ctx, &a.p.rule, &a.want, NULL) == ATTEND_OK, "runs");
+            CHECK(attend_inspect(ctx, &a.p.rule, &a.want, NULL) == ATTEND_OK, "runs");
             for (int at = 0; at < ASK_OUTPUTS; at++) {
                 attend_tensor *const t = ask_output(&a.want, at);
                 attend_tensor flat =
@@ -277,7 +277,7 @@ TEST(any_strides) { for_each_set(compare_layouts, 1); }
 static void keep_large_scores(attend_context *ctx)
 {
     const shape n = {1, 1, 1, 70, 90, 4, 1};
-    ask a = {.p = problem_make(n, ATTEND_F32, 1), .want = attend_second_default()};
+    ask a = {.p = problem_make(n, ATTEND_F32, 1), .want = attend_inspection_default()};
     uint64_t random = 3;
 
     for (int64_t at = 0; at < n.nq * n.d; at++)
@@ -427,7 +427,7 @@ static void count_allocations(attend_context *plain)
     for (int at = 0; at < ASK_OUTPUTS; at++)
         poison(ask_output(&a.want, at));
     answers untouched = answers_copy(&a);
-    CHECK(attend_second_pass(ctx, &a.p.rule, &a.want, &err) == ATTEND_ENOMEM &&
+    CHECK(attend_inspect(ctx, &a.p.rule, &a.want, &err) == ATTEND_ENOMEM &&
               strstr(err.message, "scratch") != NULL,
           "%s", err.message);
     a.want.probes = NULL;
@@ -446,13 +446,13 @@ TEST(a_repeated_call_allocates_nothing) { for_each_set(count_allocations, 1); }
 /* ---- errors --------------------------------------------------------------- */
 
 typedef struct wrong {
-    size_t offset; /* of an int64_t, or of an int, in attend_second */
+    size_t offset; /* of an int64_t, or of an int, in attend_inspection */
     int is_int;
     int64_t value;
     const char *message;
 } wrong;
 
-#define AT(member) offsetof(attend_second, member)
+#define AT(member) offsetof(attend_inspection, member)
 
 static const wrong wrongs[] = {
     {AT(q.size[2]), 0, -3, "q.size[2] (-3) is out of range"},
@@ -490,7 +490,7 @@ static int refused(ask *a, attend_context *ctx, const attend_rule *rule,
                    const char *message)
 {
     attend_error err = {.status = ATTEND_OK, .message = ""};
-    const attend_status status = attend_second_pass(ctx, rule, &a->want, &err);
+    const attend_status status = attend_inspect(ctx, rule, &a->want, &err);
 
     if (status == ATTEND_EINVAL && err.status == status &&
         strcmp(err.message, message) == 0)
@@ -506,7 +506,7 @@ TEST(errors_name_the_field)
     ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
 
     ask_everything(&a, 10);
-    const attend_second sound = a.want;
+    const attend_inspection sound = a.want;
     for (int at = 0; at < ASK_OUTPUTS; at++)
         poison(ask_output(&a.want, at));
     answers untouched = answers_copy(&a);
@@ -536,7 +536,7 @@ TEST(errors_of_pointers_and_probes)
     ask_everything(&a, 10);
     a.want.probes = probes;
     a.want.probe_count = 3;
-    const attend_second sound = a.want;
+    const attend_inspection sound = a.want;
     CHECK(ask_run(&a, ctx), "sound");
     probes[2].b = 2;
     CHECK(refused(&a, ctx, NULL, "probes[2].b (2) is outside 0..1"), "b");
@@ -557,8 +557,8 @@ TEST(errors_of_pointers_and_probes)
     CHECK(refused(&a, ctx, NULL, "k.data is NULL"), "k");
     a.want = sound;
     a.want.struct_size = 1;
-    CHECK(attend_second_pass(ctx, NULL, &a.want, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "second.struct_size (1)") != NULL,
+    CHECK(attend_inspect(ctx, NULL, &a.want, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "inspection.struct_size (1)") != NULL,
           "%s", err.message);
     static const double slopes[] = {0, -INFINITY, 0, 0}, sinks[] = {1, -INFINITY, NAN, 0};
     rule.window_left = -2;
@@ -570,10 +570,10 @@ TEST(errors_of_pointers_and_probes)
     rule = attend_rule_default();
     rule.sinks = sinks;
     CHECK(refused(&a, ctx, &rule, "sinks[2] (nan) is neither finite nor -inf"), "sinks");
-    CHECK(attend_second_pass(ctx, NULL, NULL, &err) == ATTEND_EINVAL &&
-              strcmp(err.message, "second is NULL") == 0,
+    CHECK(attend_inspect(ctx, NULL, NULL, &err) == ATTEND_EINVAL &&
+              strcmp(err.message, "inspection is NULL") == 0,
           "%s", err.message);
-    CHECK(attend_second_pass(NULL, NULL, &a.want, &err) == ATTEND_EINVAL &&
+    CHECK(attend_inspect(NULL, NULL, &a.want, &err) == ATTEND_EINVAL &&
               strcmp(err.message, "ctx is NULL") == 0,
           "%s", err.message);
     problem_free(&a.p);

@@ -107,7 +107,7 @@ TEST(forced_splits_on_one_thread_and_on_a_lent_pool)
 
     for (int x = 0; x < count; x++)
         for (int index = 0; index < attend_isa_count(); index++) {
-            attend_isa isa;
+            attend_isa isa = attend_isa_default();
             if (attend_isa_get(index, &isa) != ATTEND_OK || !isa.runs ||
                 strcmp(isa.name, "ref") == 0) /* it has none */
                 continue;

@@ -100,7 +100,7 @@ static void print_as_text(const check_test *test, const struct check_set *set)
 /* The sets of this build that were left out, if none was asked for by name. */
 static void print_skipped(const struct check_run *run)
 {
-    attend_isa isa;
+    attend_isa isa = attend_isa_default();
 
     for (int index = 0; attend_isa_get(index, &isa) == ATTEND_OK; index++)
         if (!isa.runs && run->all)

@@ -84,7 +84,7 @@ static int print_as_json(const char *features, const struct choice *choice)
     json_t *const sets = json_array();
 
     for (int i = 0; i < attend_isa_count(); i++) {
-        attend_isa isa;
+        attend_isa isa = attend_isa_default();
         if (attend_isa_get(i, &isa) == ATTEND_OK)
             json_array_append_new(sets,
                                   json_pack("{s:s, s:o, s:b}", "name", isa.name, "needs",
@@ -104,7 +104,7 @@ static int print_as_text(const char *features, const struct choice *choice)
     printf("CPU features   %s\n", *features ? features : "(none that matter)");
     printf("kernel sets    ");
     for (int i = 0; i < attend_isa_count(); i++) {
-        attend_isa isa;
+        attend_isa isa = attend_isa_default();
         if (attend_isa_get(i, &isa) != ATTEND_OK)
             continue;
         printf("%s%-11s %-7s %s%s\n", i ? "               " : "", isa.name,

@@ -134,7 +134,7 @@ static attend_view lse_of(const struct stats_result *r)
 static int second_pass(const struct stats_args *args, const struct inputs *inputs,
                        attend_context *ctx, const struct stats_result *r)
 {
-    attend_second second = attend_second_default();
+    attend_inspection second = attend_inspection_default();
     attend_error err;
 
     if (!args->wants_columns && !args->map && !args->zoom.is_wanted)
@@ -151,7 +151,7 @@ static int second_pass(const struct stats_args *args, const struct inputs *input
     second.zoom = r->zoom;
     second.zoom_query = args->zoom.first;
     second.zoom_key = args->zoom.key_first;
-    const attend_status failed = attend_second_pass(ctx, &inputs->rule, &second, &err);
+    const attend_status failed = attend_inspect(ctx, &inputs->rule, &second, &err);
     if (failed)
         return tool_fail("stats", tool_status(failed), "%s", err.message);
     return TOOL_OK;

@@ -33,6 +33,7 @@ void stats_head_read(const struct stats_result *r, double noise, int64_t b, int6
     }
     for (int x = 0; x < ATTEND_STAT_COUNT; x++)
         to->mean[x] /= (double)(x == ATTEND_STAT_MARGIN ? with_choice : rows);
+    to->head = attend_head_default();
     attend_head_read(&r->rows, b, h, &to->head, NULL);
     to->character =
         attend_head_character(&to->head, noise, to->reason, sizeof to->reason);

@@ -3,6 +3,8 @@
 #ifndef TOOLS_STATS_TOOL_H
 #define TOOLS_STATS_TOOL_H
 
+#include <attend/stats.h>
+
 #include "inputs.h"
 
 /* Queries first .. end - 1 by keys key_first .. key_end - 1. */

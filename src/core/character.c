@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "core/published.h"
 #include "core/tensor.h"
 
 const char *attend_character_name(attend_character character)
@@ -49,8 +50,6 @@ static attend_status find_columns(const attend_stats *stats,
 static attend_status check_stats(const attend_stats *stats, int64_t b, int64_t h,
                                  attend_error *err)
 {
-    if (!stats || stats->struct_size != sizeof *stats)
-        return attendi_fail(err, ATTEND_EINVAL, "stats is NULL or of another size");
     if (!stats->rows.data || !stats->columns)
         return attendi_fail(err, ATTEND_EINVAL, "stats.rows or stats.columns is NULL");
     if (b < 0 || b >= stats->rows.size[0])
@@ -129,15 +128,21 @@ static void divide(attend_head *sum, int64_t with_choice)
         sum->top_mass[x] /= rows;
 }
 
-attend_status attend_head_read(const attend_stats *stats, int64_t b, int64_t h,
+attend_status attend_head_read(const attend_stats *given, int64_t b, int64_t h,
                                attend_head *head, attend_error *err)
 {
+    attend_stats own;
+    const attend_stats *const stats = &own;
     int column[ATTEND_STAT_COUNT];
     double value[ATTEND_STAT_COUNT];
     attend_head sum = {0};
     int64_t with_choice = 0;
 
-    attend_status status = check_stats(stats, b, h, err);
+    if (!given || !head)
+        return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", given ? "head" : "stats");
+    attend_status status = attendi_stats_request_read(given, &own, err);
+    if (status == ATTEND_OK)
+        status = check_stats(stats, b, h, err);
     if (status == ATTEND_OK)
         status = find_columns(stats, column, err);
     if (status != ATTEND_OK)
@@ -149,8 +154,7 @@ attend_status attend_head_read(const attend_stats *stats, int64_t b, int64_t h,
         add_top(stats, b, h, i, value[ATTEND_STAT_TOP_WEIGHT], &sum);
     }
     divide(&sum, with_choice);
-    *head = sum;
-    return ATTEND_OK;
+    return attendi_head_store(&sum, head, err);
 }
 
 /* For a test that holds: its reason, and true. */
@@ -235,12 +239,19 @@ static bool has_character(const attend_head *head, double noise, attend_characte
     }
 }
 
-attend_character attend_head_character(const attend_head *head, double noise,
+attend_character attend_head_character(const attend_head *given, double noise,
                                        char *reason, size_t size)
 {
+    attend_head head;
+    attend_error err;
     int which = 0;
 
-    while (!has_character(head, noise, (attend_character)which, reason, size))
+    if (attendi_head_load(given, &head, &err) != ATTEND_OK) {
+        if (size > 0)
+            snprintf(reason, size, "%s", err.message);
+        return ATTEND_CHARACTER_MIXED;
+    }
+    while (!has_character(&head, noise, (attend_character)which, reason, size))
         which++;
     return (attend_character)which;
 }

@@ -47,19 +47,27 @@ static void summarise(const double *digest, int what, int64_t first, int64_t end
         to->mean = to->sd = to->min = to->max = NAN;
 }
 
+/* The caller's may be larger than ours: what we do not know of it is 0. */
+static attend_summary *summary_at(const struct problem *p, int64_t index)
+{
+    const size_t stride = (size_t)p->stats.summary_stride;
+    void *const at = (char *)p->stats.summaries + (size_t)index * stride;
+
+    memset(at, 0, stride);
+    return at;
+}
+
 void attendi_stats_summarise(const struct problem *p, int64_t b, int64_t h)
 {
     const int64_t head = b * p->hq + h, tenths = ATTEND_SUMMARY_GROUPS - 1;
     const double *const digest = p->stats.digest + head * p->nq * ATTEND_SUMMARY_COUNT;
 
-    for (int what = 0; what < ATTEND_SUMMARY_COUNT; what++) {
-        attend_summary *const to =
-            p->stats.summaries +
-            (head * ATTEND_SUMMARY_COUNT + what) * ATTEND_SUMMARY_GROUPS;
+    for (int what = 0; what < p->stats.summary_kinds; what++) {
+        const int64_t at = (head * p->stats.summary_kinds + what) * ATTEND_SUMMARY_GROUPS;
 
-        summarise(digest, what, 0, p->nq, to);
+        summarise(digest, what, 0, p->nq, summary_at(p, at));
         for (int64_t x = 0; x < tenths; x++)
             summarise(digest, what, ceil_div_i64(p->nq * x, tenths),
-                      ceil_div_i64(p->nq * (x + 1), tenths), to + 1 + x);
+                      ceil_div_i64(p->nq * (x + 1), tenths), summary_at(p, at + 1 + x));
     }
 }

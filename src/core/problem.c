@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "core/published.h"
 #include "core/second_request.h"
 #include "core/shard.h"
 #include "core/tensor.h"
@@ -298,37 +299,29 @@ attend_status attendi_problem_check_host(const struct problem *p, attend_error *
 
 /* ---- the whole ---------------------------------------------------------- */
 
-static attend_status check_rule_size(const attend_rule *rule, attend_error *err)
-{
-    if (rule && rule->struct_size != sizeof *rule)
-        return attendi_fail(err, ATTEND_EINVAL, "rule.struct_size (%zu) must be %zu",
-                            rule->struct_size, sizeof *rule);
-    return ATTEND_OK;
-}
-
-static attend_status check_sizes(const attend_rule *rule, const attend_io *io,
-                                 attend_error *err)
+static attend_status read_structs(const attend_rule *rule, attend_rule *own_rule,
+                                  const attend_io *io, attend_io *own_io,
+                                  attend_error *err)
 {
     if (!io)
         return attendi_fail(err, ATTEND_EINVAL, "io is NULL");
-    if (io->struct_size != sizeof *io)
-        return attendi_fail(err, ATTEND_EINVAL, "io.struct_size (%zu) must be %zu",
-                            io->struct_size, sizeof *io);
-    return check_rule_size(rule, err);
+    const attend_status status = attendi_io_read(io, own_io, err);
+    return status == ATTEND_OK ? attendi_rule_read(rule, own_rule, err) : status;
 }
 
-attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
-                                   const attend_io *io, attend_error *err)
+attend_status attendi_problem_init(struct problem *p, const attend_rule *given_rule,
+                                   const attend_io *given_io, attend_error *err)
 {
-    const attend_rule plain = attend_rule_default();
+    attend_rule rule;
+    attend_io io;
     attend_status status;
 
     *p = (struct problem){0};
-    if ((status = check_sizes(rule, io, err)) != ATTEND_OK ||
-        (status = check_inputs(p, io, err)) != ATTEND_OK ||
-        (status = check_outputs(p, io, err)) != ATTEND_OK ||
-        (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK ||
-        (status = attendi_stats_init(p, io->stats, err)) != ATTEND_OK)
+    if ((status = read_structs(given_rule, &rule, given_io, &io, err)) != ATTEND_OK ||
+        (status = check_inputs(p, &io, err)) != ATTEND_OK ||
+        (status = check_outputs(p, &io, err)) != ATTEND_OK ||
+        (status = check_rule(p, &rule, err)) != ATTEND_OK ||
+        (status = attendi_stats_init(p, io.stats, err)) != ATTEND_OK)
         return status;
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
@@ -336,11 +329,11 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *rule,
     return ATTEND_OK;
 }
 
-attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *rule,
+attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *given,
                                         const attend_view *q, const attend_view *k,
                                         attend_error *err)
 {
-    const attend_rule plain = attend_rule_default();
+    attend_rule rule;
     attend_io io = attend_io_default();
     attend_status status;
 
@@ -349,9 +342,9 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *ru
     io.v = *k; /* without columns, it passes where k does */
     io.v.size[3] = 0;
     *p = (struct problem){0};
-    if ((status = check_rule_size(rule, err)) != ATTEND_OK ||
+    if ((status = attendi_rule_read(given, &rule, err)) != ATTEND_OK ||
         (status = check_inputs(p, &io, err)) != ATTEND_OK ||
-        (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK)
+        (status = check_rule(p, &rule, err)) != ATTEND_OK)
         return status;
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
@@ -399,19 +392,21 @@ static attend_status take_shard(struct problem *p, struct shard *shard,
 }
 
 attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
-                                         const attend_rule *rule, const attend_io *io,
+                                         const attend_rule *given_rule,
+                                         const attend_io *given_io,
                                          const attend_partials *partials,
                                          attend_error *err)
 {
-    const attend_rule plain = attend_rule_default();
+    attend_rule rule;
+    attend_io io;
     attend_status status;
 
     *p = (struct problem){0};
-    if ((status = check_sizes(rule, io, err)) != ATTEND_OK ||
-        (status = check_inputs(p, io, err)) != ATTEND_OK ||
-        (status = check_no_outputs(io, err)) != ATTEND_OK ||
+    if ((status = read_structs(given_rule, &rule, given_io, &io, err)) != ATTEND_OK ||
+        (status = check_inputs(p, &io, err)) != ATTEND_OK ||
+        (status = check_no_outputs(&io, err)) != ATTEND_OK ||
         (status = take_shard(p, shard, partials, err)) != ATTEND_OK ||
-        (status = check_rule(p, rule ? rule : &plain, err)) != ATTEND_OK)
+        (status = check_rule(p, &rule, err)) != ATTEND_OK)
         return status;
     drop_idle_strides(p->q.size, p->q.stride);
     drop_idle_strides(p->k.size, p->k.stride);
@@ -424,18 +419,13 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
                                         const attend_tensor *out,
                                         const attend_tensor *lse, attend_error *err)
 {
-    attend_rule rows = attend_rule_default();
+    attend_rule rows;
     attend_io io = attend_io_default();
     attend_status status;
 
-    if ((status = check_rule_size(rule, err)) != ATTEND_OK)
+    if ((status = attendi_rule_read(rule, &rows, err)) != ATTEND_OK)
         return status;
-    if (rule) {
-        const attend_view none = rows.mask;
-
-        rows = *rule;
-        rows.mask = rows.bias = none;
-    }
+    rows.mask = rows.bias = attend_rule_default().mask;
     if (!out)
         return attendi_fail(err, ATTEND_EINVAL, "out is NULL");
     io.out = *out;

@@ -7,7 +7,7 @@
 
 #include "attend/attend.h"
 #include "base/base.h"
-#include "core/stats.h"
+#include "core/row_stats.h"
 
 struct second;
 struct shard;

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "attend/attend.h"
+#include "attend/stats.h"
 
 enum { SUMS_NEAR_KEYS = 3 };
 

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "core/published.h"
 #include "core/tensor.h"
 
 /* Items that a problem should have at least, and keys of an item. */
@@ -47,7 +48,7 @@ static attend_status take_output(const struct problem *p, const char *name,
 }
 
 static attend_status take_columns(const struct problem *p, struct second *s,
-                                  const attend_second *request, attend_error *err)
+                                  const attend_inspection *request, attend_error *err)
 {
     attend_status status;
 
@@ -70,7 +71,7 @@ static attend_status take_columns(const struct problem *p, struct second *s,
 }
 
 static attend_status take_pooled(const struct problem *p, struct second *s,
-                                 const attend_second *request, attend_error *err)
+                                 const attend_inspection *request, attend_error *err)
 {
     if (!request->pooled.data)
         return ATTEND_OK;
@@ -93,7 +94,7 @@ static attend_status check_zoom_axis(const char *name, int64_t first, int64_t co
 }
 
 static attend_status take_zoom(const struct problem *p, struct second *s,
-                               const attend_second *request, attend_error *err)
+                               const attend_inspection *request, attend_error *err)
 {
     const attend_tensor *zoom = &request->zoom;
     attend_status status;
@@ -131,7 +132,7 @@ static attend_status check_probe(const struct problem *p, int64_t x,
     return ATTEND_OK;
 }
 
-static attend_status take_probes(struct second *s, const attend_second *request,
+static attend_status take_probes(struct second *s, const attend_inspection *request,
                                  attend_error *err)
 {
     if (!request->probes)
@@ -202,16 +203,17 @@ static attend_status cut(const struct problem *p, struct second *s, attend_error
 }
 
 attend_status attendi_second_init(struct problem *p, struct second *s,
-                                  const attend_rule *rule, const attend_second *request,
+                                  const attend_rule *rule, const attend_inspection *given,
                                   attend_error *err)
 {
+    attend_inspection own;
+    const attend_inspection *const request = &own;
     attend_status status;
 
-    if (!request)
-        return attendi_fail(err, ATTEND_EINVAL, "second is NULL");
-    if (request->struct_size != sizeof *request)
-        return attendi_fail(err, ATTEND_EINVAL, "second.struct_size (%zu) must be %zu",
-                            request->struct_size, sizeof *request);
+    if (!given)
+        return attendi_fail(err, ATTEND_EINVAL, "inspection is NULL");
+    if ((status = attendi_inspection_read(given, &own, err)) != ATTEND_OK)
+        return status;
     *s = (struct second){.lse = request->lse};
     if ((status = attendi_problem_init_keys(p, rule, &request->q, &request->k, err)) !=
             ATTEND_OK ||

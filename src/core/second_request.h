@@ -36,7 +36,7 @@ struct second_item {
 
 /* Fills *p and *s, with p->second = s; s->parts is left NULL. */
 attend_status attendi_second_init(struct problem *p, struct second *s,
-                                  const attend_rule *rule, const attend_second *request,
+                                  const attend_rule *rule, const attend_inspection *request,
                                   attend_error *err);
 
 /* Part of attendi_problem_check_host(): the probes. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attend/attend.h"
+#include "attend/stats.h"
 #include "lab/experiment.h"
 #include "lab/moments.h"
 

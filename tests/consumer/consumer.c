@@ -13,8 +13,8 @@ int main(void)
     attend_io io = attend_io_default();
 
     io.q = (attend_view){&q, ATTEND_F32, {1, 1, 1, 1}, {0, 0, 0, 1}};
-    io.k = (attend_view){k, ATTEND_F32, {1, 1, 2, 1}, {0, 0, 1, 1}};
-    io.v = (attend_view){v, ATTEND_F32, {1, 1, 2, 1}, {0, 0, 1, 1}};
+    io.k = attend_view_dense(k, ATTEND_F32, 1, 1, 2, 1);
+    io.v = attend_view_dense(v, ATTEND_F32, 1, 1, 2, 1);
     io.out = (attend_tensor){&out, ATTEND_F32, {1, 1, 1, 1}, {0, 0, 0, 1}};
     if (attend_context_create(&ctx, NULL, &err) != ATTEND_OK)
         return 1;

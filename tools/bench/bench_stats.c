@@ -123,7 +123,7 @@ int bench_stats_make(const struct bench_case *shape, const struct bench_input *i
                      struct bench_stats *stats)
 {
     *stats = (struct bench_stats){.request = attend_stats_default(),
-                                  .second = attend_second_default()};
+                                  .second = attend_inspection_default()};
     ask(shape, stats);
     ask_second(shape, input, stats);
     return stats->is_short ? -1 : 0;

@@ -3,13 +3,15 @@
 #ifndef BENCH_BENCH_STATS_H
 #define BENCH_BENCH_STATS_H
 
+#include <attend/stats.h>
+
 #include "bench/bench_input.h"
 
 enum { BENCH_STATS_BLOCKS = 8 };
 
 struct bench_stats {
     attend_stats request; /* gives the LSE that `second` reads */
-    attend_second second; /* BENCH_COLUMNS and BENCH_MAP */
+    attend_inspection second; /* BENCH_COLUMNS and BENCH_MAP */
     void *block[BENCH_STATS_BLOCKS];
     int blocks, is_short; /* blocks taken; one of them is NULL */
 };

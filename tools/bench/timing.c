@@ -56,7 +56,7 @@ static attend_status forward(struct run *run, const attend_stats *stats)
 
 static attend_status second_pass(struct run *run)
 {
-    return attend_second_pass(run->ctx, &run->input.rule, &run->stats.second, run->err);
+    return attend_inspect(run->ctx, &run->input.rule, &run->stats.second, run->err);
 }
 
 /* What the case times. */

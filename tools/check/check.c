@@ -113,7 +113,7 @@ static attend_status open_set(struct check_run *run, const attend_isa *isa, int 
 attend_status check_open(struct check_run *run, const char *isa, int runs, int threads,
                          attend_error *error)
 {
-    attend_isa found;
+    attend_isa found = attend_isa_default();
 
     *run = (struct check_run){.all = isa == NULL,
                               .seed = 1,

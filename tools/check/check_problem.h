@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attend/attend.h"
+#include "attend/stats.h"
 #include "check/numbers.h"
 
 /* Tensors of a problem, inputs first. */

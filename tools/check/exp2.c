@@ -11,6 +11,7 @@
 
 #include "check/check.h"
 #include "check/numbers.h"
+#include "testing/exp2_probe.h"
 
 /* Bits of -0, of -2^-26, and the first float below -150. */
 enum { CHUNK = 4096, THREADS_MAX = 64 };
@@ -102,7 +103,7 @@ static void *work(void *arg)
             plain = 1;
         }
         for (int s = 0; s < w->count; s++) {
-            attend_exp2(w->ctx[s], x, y, n);
+            attendi_exp2(w->ctx[s], x, y, n);
             judge(x, y, want, inverse, n, &w->results[s]);
         }
     }
@@ -122,7 +123,7 @@ static void exact_cases(const attend_context *ctx, struct check_exp2_result *res
             for (int other = 0; other < 37; other++)
                 x[other] = -0.25f;
             x[at] = cases[c][0];
-            attend_exp2(ctx, x, y, 37);
+            attendi_exp2(ctx, x, y, 37);
             result->cases++;
             if (isnan(cases[c][1]) ? !isnan(y[at]) : y[at] != cases[c][1])
                 miss(result, INFINITY, x[at]);

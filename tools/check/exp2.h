@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The accuracy of attend_exp2(), float by float. */
+/* The accuracy of attendi_exp2(), float by float. */
 #ifndef CHECK_EXP2_H
 #define CHECK_EXP2_H
 

@@ -69,7 +69,7 @@ static void second_of_set(struct check_run *run, struct check_set *set,
     const int64_t columns = p->nb * p->hq * p->nk;
     void *const mass = check_memory((size_t)columns, sizeof(double));
     const attend_rule rule = check_place_rule(&run->blocks, p);
-    attend_second second = attend_second_default();
+    attend_inspection second = attend_inspection_default();
     attend_error error;
     char where[256] = "";
 
@@ -82,7 +82,7 @@ static void second_of_set(struct check_run *run, struct check_set *set,
                                {p->hq * p->nq, p->nq, 1, 1}};
     second.column_mass = (attend_tensor){
         mass, dtype, {p->nb, p->hq, 1, p->nk}, {p->hq * p->nk, p->nk, p->nk, 1}};
-    if (attend_second_pass(set->ctx, &rule, &second, &error) != ATTEND_OK)
+    if (attend_inspect(set->ctx, &rule, &second, &error) != ATTEND_OK)
         check_note(set, INFINITY, p, error.message);
     else
         check_note(

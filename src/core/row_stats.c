@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/stats.h"
+#include "core/row_stats.h"
 
 #include <math.h>
 
 #include "base/base.h"
 #include "base/error.h"
 #include "core/problem.h"
+#include "core/published.h"
 #include "core/tensor.h"
 
 static const struct {
@@ -177,18 +178,47 @@ static attend_status take_raw(struct problem *p, const attend_stats *request,
     return ATTEND_OK;
 }
 
-attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
+/* Where the summaries go, by the size and the number that the caller's header knows. */
+static attend_status take_summaries(struct problem *p, const attend_stats *request,
+                                    attend_error *err)
+{
+    const int64_t stride =
+        request->summary_stride ? request->summary_stride : SUMMARY_BYTES_0_1;
+    const int64_t kinds =
+        request->summary_kinds ? request->summary_kinds : SUMMARY_KINDS_0_1;
+
+    if (stride < SUMMARY_BYTES_0_1 || stride % 8 != 0)
+        return attendi_fail(
+            err, ATTEND_EINVAL,
+            "stats.summary_stride (%lld) is not a multiple of 8 from %d on", LL(stride),
+            SUMMARY_BYTES_0_1);
+    if (kinds < 1)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.summary_kinds (%lld) is below 1",
+                            LL(kinds));
+    if (kinds > ATTEND_SUMMARY_COUNT)
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "stats.summary_kinds (%lld) is above %d, all that this "
+                            "library (%s) knows",
+                            LL(kinds), ATTEND_SUMMARY_COUNT, attend_version());
+    p->stats.summaries = request->summaries;
+    p->stats.summary_stride = stride;
+    p->stats.summary_kinds = (int)kinds;
+    p->stats.top = (int)max_i64(p->stats.top, 2);
+    p->stats.needs |= summary_needs | STATS_ROWS;
+    return ATTEND_OK;
+}
+
+attend_status attendi_stats_init(struct problem *p, const attend_stats *given,
                                  attend_error *err)
 {
-    attend_status status = ATTEND_OK;
+    attend_stats own;
+    const attend_stats *const request = &own;
 
     p->stats = (struct stats){0};
-    if (!request)
+    if (!given)
         return ATTEND_OK;
-    if (request->struct_size != sizeof *request)
-        return attendi_fail(err, ATTEND_EINVAL, "stats.struct_size (%zu) must be %zu",
-                            request->struct_size, sizeof *request);
-    if (request->rows.data)
+    attend_status status = attendi_stats_request_read(given, &own, err);
+    if (status == ATTEND_OK && request->rows.data)
         status = take_columns(p, request, err);
     if (status == ATTEND_OK && request->top_weights.data)
         status = take_top(p, request, err);
@@ -199,11 +229,8 @@ attend_status attendi_stats_init(struct problem *p, const attend_stats *request,
         status = take_distances(p, request, err);
     if (status == ATTEND_OK && request->class_mass.data)
         status = take_classes(p, request, err);
-    if (status == ATTEND_OK && request->summaries) {
-        p->stats.summaries = request->summaries;
-        p->stats.top = (int)max_i64(p->stats.top, 2);
-        p->stats.needs |= summary_needs | STATS_ROWS;
-    }
+    if (status == ATTEND_OK && request->summaries)
+        status = take_summaries(p, request, err);
     if (status == ATTEND_OK)
         status = take_raw(p, request, err);
     if (status == ATTEND_OK && p->stats.top > 0 && p->nk > INT32_MAX)

@@ -3,12 +3,12 @@
  * Statistics of a row: what is asked for, what a pass has to sum for it, and how sums
  * become the numbers that the header defines.
  */
-#ifndef ATTEND_CORE_STATS_H
-#define ATTEND_CORE_STATS_H
+#ifndef ATTEND_CORE_ROW_STATS_H
+#define ATTEND_CORE_ROW_STATS_H
 
 #include <math.h>
 
-#include "attend/attend.h"
+#include "attend/stats.h"
 #include "core/row_sums.h"
 
 /* Sums that a pass keeps for each row besides those that cost next to nothing. */
@@ -31,6 +31,8 @@ enum stats_needs {
 
 /* Of distances and of classes. */
 enum { STATS_BINS_MAX = 64 };
+/* What an attend_stats of 0.1, which does not say, has room for. */
+enum { SUMMARY_BYTES_0_1 = 552, SUMMARY_KINDS_0_1 = 5 };
 
 /* A validated request. */
 struct stats {
@@ -43,7 +45,9 @@ struct stats {
     int top, named; /* keys to find, and how many of them the caller wants by name */
     int bins, class_count;
     const int32_t *classes;
-    attend_summary *summaries;
+    void *summaries;
+    int64_t summary_stride; /* bytes from one to the next */
+    int summary_kinds;      /* that there is room for */
     struct sums_layout sums; /* what a pass leaves of each row */
     int sums_length;
     double *ln; /* ln(1 + x) for x < ln_count, where distances are asked for in logs */

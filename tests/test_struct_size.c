@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Structs of older and newer headers: docs/API.md.  Each is put at the end of a page that
+ * nobody may read past.
+ */
+#define _GNU_SOURCE
+#include "test.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <attend/stats.h>
+
+/* The sizes and offsets of 0.1, which no later version may move. */
+_Static_assert(sizeof(attend_view) == 80 && sizeof(attend_tensor) == 80 &&
+                   sizeof(attend_part) == 160,
+               "these are frozen");
+_Static_assert(offsetof(attend_options, isa) == 16 &&
+                   offsetof(attend_options, alloc) == 24 &&
+                   offsetof(attend_options, progress_user) == 72,
+               "options of 0.1");
+_Static_assert(offsetof(attend_options, order) == 80, "options of 0.1 have 80 bytes");
+_Static_assert(offsetof(attend_rule, scale) == 16 &&
+                   offsetof(attend_rule, causal_offset) == 40 &&
+                   offsetof(attend_rule, mask) == 72 &&
+                   offsetof(attend_rule, alibi) == 232 && sizeof(attend_rule) == 248,
+               "rule of 0.1");
+_Static_assert(offsetof(attend_io, q) == 8 && offsetof(attend_io, out) == 248 &&
+                   offsetof(attend_io, weights) == 408 &&
+                   offsetof(attend_io, stats) == 496 && sizeof(attend_io) == 504,
+               "io of 0.1");
+_Static_assert(offsetof(attend_stats, rows) == 16 &&
+                   offsetof(attend_stats, summaries) == 352 &&
+                   offsetof(attend_stats, raw) == 360,
+               "stats of 0.1 have 360 bytes");
+_Static_assert(sizeof(attend_summary) >= 552, "a summary of 0.1 has 552 bytes");
+_Static_assert(sizeof(attend_options) % 8 == 0 && sizeof(attend_stats) % 8 == 0 &&
+                   sizeof(attend_inspection) % 8 == 0 && sizeof(attend_isa) % 8 == 0 &&
+                   sizeof(attend_head) % 8 == 0,
+               "fields fill whole 8 bytes");
+
+enum { NQ = 3, NK = 5, D = 4, LARGER = 24 };
+
+/* A copy of `from`, cut or followed by zeros, that ends where memory ends. */
+static void *at_the_end(const void *from, size_t known, size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *const pages =
+        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0)
+        abort();
+    char *const to = pages + page - size;
+    memset(to, 0, size);
+    memcpy(to, from, size < known ? size : known);
+    memcpy(to, &size, sizeof size);
+    return to;
+}
+
+static void unmap(void *at)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    munmap((char *)((uintptr_t)at / page * page), 2 * page);
+}
+
+static float q[NQ * D], k[NK * D], v[NK * D], out[NQ * D];
+
+static attend_io sound_io(void)
+{
+    attend_io io = attend_io_default();
+
+    io.q = attend_view_dense(q, ATTEND_F32, 1, 1, NQ, D);
+    io.k = attend_view_dense(k, ATTEND_F32, 1, 1, NK, D);
+    io.v = attend_view_dense(v, ATTEND_F32, 1, 1, NK, D);
+    io.out = attend_tensor_dense(out, ATTEND_F32, 1, 1, NQ, D);
+    return io;
+}
+
+static attend_context *ctx;
+
+/* Status of a call with the structs, and its error. */
+static attend_status forward(const attend_rule *rule, const attend_io *io,
+                             attend_error *err)
+{
+    memset(out, 0x55, sizeof out);
+    return attend_forward(ctx, rule, io, err);
+}
+
+TEST(older_options)
+{
+    const attend_options now = attend_options_default();
+    attend_options *const old = at_the_end(&now, sizeof now, 80);
+    attend_context *made = NULL;
+
+    CHECK(attend_context_create(&made, old, NULL) == ATTEND_OK, "80 bytes, as in 0.1");
+    attend_context_destroy(made);
+    unmap(old);
+}
+
+/* One struct: larger with zeros, larger with something, and sizes that never were. */
+#define GROWS(given, name, call)                                                         \
+    do {                                                                                 \
+        const size_t known = sizeof(given);                                              \
+        char text[64];                                                                   \
+        attend_error err = {.message = ""};                                              \
+        void *const larger = at_the_end(&(given), known, known + LARGER);                \
+        CHECK((call) == ATTEND_OK, "%s with a tail of zeros: %s", name, err.message);    \
+        ((char *)larger)[known + 9] = 1;                                                 \
+        snprintf(text, sizeof text, "%s has byte %zu", name, known + 9);                 \
+        CHECK((call) == ATTEND_EUNSUPPORTED && strstr(err.message, text),                \
+              "%s with a tail: %s", name, err.message);                                  \
+        unmap(larger);                                                                   \
+    } while (0)
+
+#define REFUSES(given, name, bytes, call)                                                \
+    do {                                                                                 \
+        attend_error err = {.message = ""};                                              \
+        void *const larger = at_the_end(&(given), sizeof(given), bytes);                 \
+        CHECK((call) == ATTEND_EINVAL && strstr(err.message, name ".struct_size"),       \
+              "%s of %d bytes: %s", name, (int)(bytes), err.message);                    \
+        unmap(larger);                                                                   \
+    } while (0)
+
+TEST(newer_structs)
+{
+    const attend_options options = attend_options_default();
+    const attend_rule rule = attend_rule_default();
+    const attend_io io = sound_io();
+    attend_context *made = NULL;
+
+    GROWS(options, "options", attend_context_create(&made, larger, &err));
+    attend_context_destroy(made);
+    GROWS(rule, "rule", forward(larger, &io, &err));
+    GROWS(io, "io", forward(&rule, larger, &err));
+}
+
+TEST(sizes_that_never_were)
+{
+    const attend_options options = attend_options_default();
+    const attend_rule rule = attend_rule_default();
+    const attend_io io = sound_io();
+    attend_context *made = NULL;
+
+    REFUSES(options, "options", 72, attend_context_create(&made, larger, &err));
+    REFUSES(options, "options", 84, attend_context_create(&made, larger, &err));
+    REFUSES(rule, "rule", 240, forward(larger, &io, &err));
+    REFUSES(io, "io", 496, forward(&rule, larger, &err));
+    CHECK(made == NULL, "no context");
+}
+
+/* Summaries of `stride` bytes in a request that knows `kinds` of them. */
+static attend_status summarise(attend_stats *stats, char *to, int64_t stride,
+                               int64_t kinds, attend_error *err)
+{
+    attend_io io = sound_io();
+
+    stats->summaries = (attend_summary *)(void *)to;
+    stats->summary_stride = stride;
+    stats->summary_kinds = kinds;
+    io.stats = stats;
+    return forward(NULL, &io, err);
+}
+
+TEST(summaries_of_any_header)
+{
+    enum { ROOM = 5 * ATTEND_SUMMARY_GROUPS * 600, SMALL = 552 };
+    static char now[ROOM], old[ROOM], wide[ROOM], two[ROOM];
+    attend_stats stats = attend_stats_default();
+    attend_error err = {.message = ""};
+
+    CHECK(summarise(&stats, now, sizeof(attend_summary), ATTEND_SUMMARY_COUNT, &err) ==
+              ATTEND_OK,
+          "%s", err.message);
+    memset(wide, 0x55, sizeof wide);
+    CHECK(summarise(&stats, wide, 600, 5, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(summarise(&stats, two, SMALL, 2, &err) == ATTEND_OK, "%s", err.message);
+    for (int x = 0; x < 5 * ATTEND_SUMMARY_GROUPS; x++) {
+        const char *const first = now + x * (int)sizeof(attend_summary);
+        CHECK(memcmp(first, wide + x * 600, SMALL) == 0, "summary %d at 600", x);
+        for (int byte = SMALL; byte < 600; byte++)
+            CHECK(wide[x * 600 + byte] == 0, "byte %d of summary %d", byte, x);
+        if (x < 2 * ATTEND_SUMMARY_GROUPS)
+            CHECK(memcmp(first, two + x * SMALL, SMALL) == 0, "summary %d of two", x);
+    }
+
+    /* A request of 0.1 says nothing of them. */
+    stats.summaries = (attend_summary *)(void *)old;
+    attend_stats *const older = at_the_end(&stats, sizeof stats, 360);
+    attend_io io = sound_io();
+    io.stats = older;
+    CHECK(forward(NULL, &io, &err) == ATTEND_OK, "%s", err.message);
+    for (int x = 0; x < 5 * ATTEND_SUMMARY_GROUPS; x++)
+        CHECK(memcmp(now + x * (int)sizeof(attend_summary), old + x * SMALL, SMALL) == 0,
+              "summary %d of 0.1", x);
+    unmap(older);
+
+    CHECK(summarise(&stats, now, 544, 5, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "summary_stride (544)"),
+          "%s", err.message);
+    CHECK(summarise(&stats, now, 600, 6, &err) == ATTEND_EUNSUPPORTED &&
+              strstr(err.message, "summary_kinds (6)"),
+          "%s", err.message);
+}
+
+TEST(structs_that_the_library_fills)
+{
+    const attend_isa isa = attend_isa_default();
+    struct {
+        attend_isa isa;
+        char more[LARGER];
+    } larger;
+
+    memset(&larger, 0x55, sizeof larger);
+    larger.isa.struct_size = sizeof larger;
+    CHECK(attend_isa_get(0, &larger.isa) == ATTEND_OK, "a newer header's");
+    CHECK(larger.isa.name != NULL && larger.more[0] == 0 && larger.more[LARGER - 1] == 0,
+          "name, and zeros");
+    larger.isa.struct_size = sizeof isa - 8;
+    CHECK(attend_isa_get(0, &larger.isa) == ATTEND_EINVAL, "too small");
+
+    attend_head head = attend_head_default();
+    char reason[100];
+    head.struct_size = 16;
+    CHECK(attend_head_character(&head, 0.1, reason, sizeof reason) ==
+                  ATTEND_CHARACTER_MIXED &&
+              strstr(reason, "head.struct_size (16)"),
+          "%s", reason);
+}
+
+TEST(dense_layouts)
+{
+    const attend_view bhld = attend_view_dense(q, ATTEND_F32, 2, 3, 5, 7);
+    const attend_tensor blhd = attend_tensor_dense_blhd(out, ATTEND_F16, 2, 5, 3, 7);
+    const int64_t size[4] = {2, 3, 5, 7};
+    const int64_t stride[4] = {105, 35, 7, 1}, other[4] = {105, 7, 21, 1};
+
+    CHECK(bhld.data == q && bhld.dtype == ATTEND_F32, "data and dtype");
+    CHECK(blhd.data == out && blhd.dtype == ATTEND_F16, "data and dtype");
+    CHECK(memcmp(bhld.size, size, sizeof size) == 0 &&
+              memcmp(blhd.size, size, sizeof size) == 0,
+          "sizes are b, h, l, d in both");
+    CHECK(memcmp(bhld.stride, stride, sizeof stride) == 0, "(b, h, l, d)");
+    CHECK(memcmp(blhd.stride, other, sizeof other) == 0, "(b, l, h, d)");
+}
+
+int main(void)
+{
+    if (attend_context_create(&ctx, NULL, NULL) != ATTEND_OK)
+        return 1;
+    for (int x = 0; x < NK * D; x++) {
+        k[x] = (float)(x % 7) / 4 - 1;
+        v[x] = (float)x;
+        q[x % (NQ * D)] = (float)(x % 5) - 2;
+    }
+    RUN(older_options);
+    RUN(newer_structs);
+    RUN(sizes_that_never_were);
+    RUN(summaries_of_any_header);
+    RUN(structs_that_the_library_fills);
+    RUN(dense_layouts);
+    attend_context_destroy(ctx);
+    return test_finish();
+}

@@ -121,6 +121,13 @@ pasted_names() {
     (cd "$1" && grep -rnE '^[[:space:]]*static [A-Za-z0-9_ *]*(\b[A-Z]+\([a-z0-9_]+\) *\(|##)' src/cpu)
 }
 
+# Only src/cpu/isa includes templates, in one order for each kind of product.
+template_includes() {
+    (cd "$1" && for room in simd item prefill decode amx stats; do
+        [ ! -d "src/cpu/$room" ] || grep -rn '#include "cpu/' "src/cpu/$room"
+    done)
+}
+
 archive_names() { nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^attendi?_/ { print $3 }'; }
 
 # What the shared library exports, and what the header declares.
@@ -147,7 +154,7 @@ compiles_alone() {
 }
 
 bad=$tmp/bad
-mkdir -p "$bad/src/base" "$bad/src/theory" "$bad/src/lab/measure" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
+mkdir -p "$bad/src/base" "$bad/src/theory" "$bad/src/lab/measure" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/cpu/stats" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
 printf '#include "core/problem.h"\n' >"$bad/src/base/a.c"
 printf '#include "lab/measure/random.h"\n' >"$bad/src/theory/t.c"
 printf '#include "lab/report/findings.h"\n' >"$bad/src/lab/measure/m.c"
@@ -161,6 +168,7 @@ printf 'scalar any f32\navx2 x86_64 f32,f64 -mavx2\n' >"$bad/src/cpu/isa/isa.lis
 printf 'SET_F32_F64(scalar, 0)\n' >"$bad/src/cpu/dispatch/kernel_sets.c"
 touch "$bad/src/cpu/isa/scalar_f32.c" "$bad/src/cpu/isa/avx2_f32.c"
 printf 'static void N(sum_rows)(int rows)\n' >"$bad/src/cpu/pasted.h"
+printf '#include "cpu/simd/x_tmpl.h"\n' >"$bad/src/cpu/stats/y_tmpl.h"
 printf 'int foreign(void);\nint foreign(void) { return 1; }\n' >"$bad/foreign.c"
 cc -shared -fPIC -o "$bad/libbad.so" "$bad/foreign.c" && cc -c -o "$bad/bad.o" "$bad/foreign.c" &&
     ar rc "$bad/libbad.a" "$bad/bad.o"
@@ -196,6 +204,8 @@ caught "a kernel set that code does not list" '^< avx2' kernel_lists "$bad"
 caught "an element type without a file" '^< avx2_f64.c' kernel_lists "$bad"
 silent "every kernel function has its name in the source" pasted_names "$root"
 caught "a name that a macro makes" 'src/cpu/pasted.h:1' pasted_names "$bad"
+silent "templates include no templates" template_includes "$root"
+caught "a template in a template" 'src/cpu/stats/y_tmpl.h:1' template_includes "$bad"
 
 for library in attend attend_theory attend_layer; do
     header=$root/include/attend/${library#attend_}.h

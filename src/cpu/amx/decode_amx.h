@@ -5,7 +5,6 @@
  * zero, the first elements of the pairs and the second ones apart, adds both sums, and
  * adds the result to what was there; products of bf16 are exact in float, and denormals
  * are 0.  vdpbf16ps would be slower on these machines: 4.6 times an FMA was measured.
- * Parameters: template_params.h.
  */
 
 /* Pairs that are summed from zero: a square of TILE columns of K, or keys of V. */
@@ -274,8 +273,8 @@ static ALWAYS_INLINE void decode_add_key(const struct state *s,
 /*
  * Adds keys a .. e - 1, which lie in one square, to the sums of nv vectors of columns
  * from c on.  The first rows and columns touch the lines of the others too, so that
- * memory is read in the order of addresses, and prefetch every second line of the keys
- * to come, whose neighbour comes along.
+ * memory is read in the order of addresses, and prefetch every second line of the next
+ * keys, since the hardware fetches its neighbour.
  */
 static ALWAYS_INLINE void decode_value(const struct state *s,
                                        const struct decode_weights *w, int64_t j0,

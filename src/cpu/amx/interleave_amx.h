@@ -2,8 +2,7 @@
 /*
  * Not a header: the products that are interleaved with the weights of a tile of rows:
  * values of the tile before it and scores of the one after.  What becomes of a product is
- * computed during the next one, when its stores have long left.  Parameters:
- * template_params.h.
+ * computed during the next one, when its stores have long left.
  */
 
 /* One tile of rows on its way through a block; g NULL: none. */

@@ -2,8 +2,7 @@
 /*
  * Not a header: K copied and V transposed, a block at a time, into the squares that
  * products_amx.h multiplies.  Scratch holds PACKED_BLOCKS blocks: the tiles of rows that
- * are on their way at once (prefill_amx.h) may be in as many.  Parameters:
- * template_params.h.
+ * are on their way at once (prefill_amx.h) may be in as many.
  */
 #define PACKED_BLOCKS 3
 
@@ -139,7 +138,7 @@ static struct packed pack_block(const struct state *s, int x, int64_t j0, int64_
     return to;
 }
 
-/* For `scores` alone, which look for K in the first place. */
+/* For `scores` alone, which read K from the first packed block. */
 static void open_block(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     copy_keys(s, (uint16_t *)s->k, j0, a, e);

@@ -3,8 +3,7 @@
  * Not a header: blocks of a prefill item on tile registers.  While a tile of rows
  * computes its weights from its scores, which is work for the vector units, the products
  * of its neighbours run on the tile unit, an instruction or two at a time.  That is so
- * over all blocks of a split: the tiles stand in one line, block after block. Parameters:
- * template_params.h.
+ * over all blocks of a split: the tiles form one pipeline, block after block.
  */
 
 /* Keys weighed at a time, among steps of products; a row sums their weights apart. */
@@ -58,7 +57,7 @@ static void next_pass(struct state *s, struct line *line, REAL *scores, struct p
 }
 
 /*
- * Products of the pass to scores, where the rule wants to see them; s->row_max of the
+ * Products of the pass to scores, where the rule needs them; s->row_max of the
  * products is that of the scores already for a positive scale, since rounding keeps
  * order.
  */
@@ -207,42 +206,28 @@ static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
 }
 
 /*
- * Each in a function of its own, whose registers are its own: x is the first key, and the
- * last numbers are `edge`, `units`, `values` and `sums` of weigh_among.
+ * Each in a function of its own, whose registers are its own: keys from x on, and `edge`,
+ * `units`, `values` and `sums` of weigh_among.
  */
 #define WEIGH static __attribute__((noinline)) void
-#define WEIGH_ARGUMENTS                                                                  \
+#define WEIGH_ARGS                                                                       \
     const struct state *s, struct pass *pass, struct interleave *b, int64_t x
-WEIGH weigh_alone(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 0, 0, 0); }
-WEIGH weigh_score(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 1, 0, 0); }
-WEIGH weigh_value(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 1, 1, 0); }
-WEIGH weigh_scores(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 2, 0, 0); }
-WEIGH weigh_values(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 2, 1, 0); }
-WEIGH weigh_edge_alone(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 0, 0, 0); }
-WEIGH weigh_edge_score(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 1, 0, 0); }
-WEIGH weigh_edge_value(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 1, 1, 0); }
-WEIGH weigh_edge_scores(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 2, 0, 0); }
-WEIGH weigh_edge_values(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 2, 1, 0); }
-WEIGH weigh_stats_alone(WEIGH_ARGUMENTS)
-{
-    weigh_among(s, pass, b, x, pass->edge, 0, 0, WEIGHT_SUMS);
-}
-WEIGH weigh_stats_score(WEIGH_ARGUMENTS)
-{
-    weigh_among(s, pass, b, x, pass->edge, 1, 0, WEIGHT_SUMS);
-}
-WEIGH weigh_stats_value(WEIGH_ARGUMENTS)
-{
-    weigh_among(s, pass, b, x, pass->edge, 1, 1, WEIGHT_SUMS);
-}
-WEIGH weigh_stats_scores(WEIGH_ARGUMENTS)
-{
-    weigh_among(s, pass, b, x, pass->edge, 2, 0, WEIGHT_SUMS);
-}
-WEIGH weigh_stats_values(WEIGH_ARGUMENTS)
-{
-    weigh_among(s, pass, b, x, pass->edge, 2, 1, WEIGHT_SUMS);
-}
+#define WEIGH_AMONG(...) weigh_among(s, pass, b, x, __VA_ARGS__)
+WEIGH weigh_alone(WEIGH_ARGS) { WEIGH_AMONG(0, 0, 0, 0); }
+WEIGH weigh_score(WEIGH_ARGS) { WEIGH_AMONG(0, 1, 0, 0); }
+WEIGH weigh_value(WEIGH_ARGS) { WEIGH_AMONG(0, 1, 1, 0); }
+WEIGH weigh_scores(WEIGH_ARGS) { WEIGH_AMONG(0, 2, 0, 0); }
+WEIGH weigh_values(WEIGH_ARGS) { WEIGH_AMONG(0, 2, 1, 0); }
+WEIGH weigh_edge_alone(WEIGH_ARGS) { WEIGH_AMONG(1, 0, 0, 0); }
+WEIGH weigh_edge_score(WEIGH_ARGS) { WEIGH_AMONG(1, 1, 0, 0); }
+WEIGH weigh_edge_value(WEIGH_ARGS) { WEIGH_AMONG(1, 1, 1, 0); }
+WEIGH weigh_edge_scores(WEIGH_ARGS) { WEIGH_AMONG(1, 2, 0, 0); }
+WEIGH weigh_edge_values(WEIGH_ARGS) { WEIGH_AMONG(1, 2, 1, 0); }
+WEIGH weigh_stats_alone(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 0, 0, WEIGHT_SUMS); }
+WEIGH weigh_stats_score(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 1, 0, WEIGHT_SUMS); }
+WEIGH weigh_stats_value(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 1, 1, WEIGHT_SUMS); }
+WEIGH weigh_stats_scores(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 2, 0, WEIGHT_SUMS); }
+WEIGH weigh_stats_values(WEIGH_ARGS) { WEIGH_AMONG(pass->edge, 2, 1, WEIGHT_SUMS); }
 
 static void weigh_whole(const struct state *s, struct pass *pass, struct interleave *b,
                         int64_t x, int64_t units)

@@ -4,7 +4,7 @@
  * rows of 32 bf16 by 16 rows of 16 pairs.  Queries stand in the lanes here too, so both
  * are the same product: scores are S^T = K Q^T, with Q in pairs of columns, values
  * O^T = V^T P, with P in pairs of keys; pack_amx.h packs K and V.
- * The instruction treats denormals as 0.  Parameters: template_params.h.
+ * The instruction treats denormals as 0.
  *
  * Where V is not finite, the packed V has 0, so that it cannot reach rows that do not
  * see it, and the rows that do get their share by themselves: each row has the same

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: the steps of the decode path's products by vdpbf16ps, in pairs and
- * in the order of products_bf16.h.  Parameters: template_params.h.
+ * in the order of products_bf16.h.
  */
 
 enum { OWN_DTYPE = ATTEND_BF16, WIDENS = 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: the steps of the decode path's products by multiply-add in REAL; 16-bit
- * K and V are widened in registers.  Parameters: template_params.h.
+ * K and V are widened in registers.
  */
 
 /* The dtypes of K and V that the steps know. */

@@ -2,8 +2,8 @@
 /*
  * Not a header: both products of the decode path over a block.  A tile of keys is
  * transposed in registers, so that a key stands in each lane and every score is a sum
- * over columns in order; V is used as it lies.  Parameters: template_params.h, and the
- * steps of decode_fma_tmpl.h or decode_bf16.h.
+ * over columns in order; V is used as it lies.  The steps are in
+ * decode_fma_tmpl.h or decode_bf16.h.
  */
 
 /* Columns of K in a vector of Q. */
@@ -207,10 +207,10 @@ static struct weight_steps weight_steps(const struct rows *g)
 
 /*
  * Adds keys a .. e - 1 of the block to the sums of nv vectors of columns from c on.
- * Memory is quick where it is read in order: whoever reads these keys first touches the
- * columns left to others right after its own.  The first rows prefetch what comes next,
- * each pass its own columns, so that memory works during all of them: of more than two
- * lines every second, whose neighbour comes along.
+ * Memory is fastest in order: the first pass over these keys also touches the columns of
+ * the other passes, right after its own.  The first rows prefetch the next keys, each
+ * pass its own columns, so that memory is busy in all passes; of more than two lines
+ * every second, since the hardware fetches its neighbour.
  */
 static ALWAYS_INLINE void decode_value(const struct state *s, int64_t j0, int64_t a,
                                        int64_t e, int64_t c, const int select,

@@ -3,7 +3,7 @@
  * Not a header: the softmax of a decode item whose statistics are wanted.  Its scores are
  * transposed, so that rows stand in the lanes, and take the prefill path of a tile of one
  * vector: statistics have one implementation, and the same bits for few rows and for
- * many.  K and V are read as in any decode item.  Parameters: template_params.h.
+ * many.  K and V are read as in any decode item.
  */
 
 /* Scores of keys j0 + a .. j0 + e - 1 to weights in s->s, as keep_weights leaves them. */

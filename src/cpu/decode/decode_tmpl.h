@@ -3,7 +3,6 @@
  * Not a header: items of fewer rows than a vector has lanes, as in decoding, where
  * time goes into reading K and V once.  Keys stand in the lanes of the scores, columns
  * in those of the values; every sum takes its terms in the order of prefill_tmpl.h.
- * Parameters: template_params.h.
  */
 
 static const REAL iota[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -43,14 +42,14 @@ static void decode_hide(const struct state *s, const struct rows *g, int64_t r,
     const vec last = vec_set1((REAL)min_i64(max_i64(g->end[r] - j0 - 1, -1), DECODE_BC));
 
     for (int64_t x = a; x < e; x += VLEN) {
-        REAL *const score = s->s + r * S_ROW + x;
+        REAL *const score = s->s + r * S_ROW + x, *const to = s->extra + r * S_ROW + x;
         const vec j = vec_add(vec_set1((REAL)x), vec_load(iota));
         vec hidden = vec_or(vec_mask_lt(j, first), vec_mask_lt(last, j));
 
         if (edge & EDGE_MASK)
             hidden = vec_or(hidden, load_mask(g->mask_row[r], mask->stride[3], j0 + x,
                                               min_i64(VLEN, e - x)));
-        vec_store(s->extra + r * S_ROW + x, hidden);
+        vec_store(to, hidden);
         vec_store(score, vec_blend(hidden, vec_set1(-INFINITY), vec_load(score)));
     }
 }

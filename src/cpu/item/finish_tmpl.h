@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Not a header: the end of a row: O = acc * share / total, and LSE.
- * Parameters: template_params.h.
- */
+/* Not a header: the end of a row: O = acc * share / total, and LSE. */
 
 struct row_end {
     REAL share, total;

@@ -2,7 +2,7 @@
 /*
  * Not a header: what a boolean mask leaves of a block of keys, found before anything of
  * the block is computed.  A block hidden from all rows of a tile is skipped: it would
- * multiply their sums by 1 and add nothing.  Parameters: template_params.h.
+ * multiply their sums by 1 and add nothing.
  */
 _Static_assert(BC % 32 == 0 && DECODE_BC <= BC, "a block is whole words of mask bits");
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: partial results over splits of the keys, and how they combine.
- * Parameters: template_params.h.
  *
  * A partial is (m, l, acc) of each row over one split or several.  Two combine, with M
  * the larger maximum, by

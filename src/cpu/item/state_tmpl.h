@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: the state of a work item, and what the prefill and the decode path share
- * of it.  Parameters: template_params.h.
+ * of it.
  */
 
 /* A tile of rows, or all rows of a decode item: what they see, and their sums so far. */

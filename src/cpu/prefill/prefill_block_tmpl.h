@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Not a header: a block of a prefill item, tile after tile: scores, weights, values.
- * Parameters: template_params.h.
- */
+/* Not a header: a block of a prefill item, tile after tile: scores, weights, values. */
 
 /* As weigh_lanes, with the first `sums` of its sums to the block's. */
 static ALWAYS_INLINE vec weigh_sums(const struct state *s, int64_t a, int64_t e,

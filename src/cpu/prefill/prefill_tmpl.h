@@ -4,7 +4,6 @@
  * lane r of a tile is row r, and rows of K and V are broadcast, so maxima and sums are
  * vertical and K and V are used where they lie.  The tiles of an item alternate on
  * each block of keys, so that what is packed or widened of it serves them all.
- * Parameters: template_params.h.
  */
 
 /* Scores of a block to P; 0 where hidden, also in a row whose total is NaN. */

@@ -4,7 +4,7 @@
  * products of neighbours to a float.  Scores pair neighbouring columns, so K is
  * used where it lies; values pair neighbouring keys, so V is interleaved a block
  * at a time and weights are rounded to bf16 in pairs.  The instruction treats
- * denormals as 0.  Parameters: template_params.h.
+ * denormals as 0.
  */
 _Static_assert(BC % 2 == 0 && SUM_COLUMNS % 2 == 0, "pairs do not cross a block");
 

@@ -2,7 +2,6 @@
 /*
  * Not a header: the products by multiply-add in REAL.  K and V of that type with a
  * last stride of 1 are read in place; any other is widened, a block at a time.
- * Parameters: template_params.h.
  */
 
 static bool in_place(const attend_view *view)

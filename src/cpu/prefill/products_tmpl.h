@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: both products of a tile over a block, in register tiles of KR
- * keys, or columns of V, by nv vectors of queries.  Parameters: template_params.h, and
- * score_tile, value_tile, keep_weights of a file of products.
+ * keys, or columns of V, by nv vectors of queries.  The file of products
+ * before it has score_tile, value_tile and keep_weights.
  */
 
 static ALWAYS_INLINE void score_block(const struct state *s, const struct rows *g,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: 2^x and tanh x for one floating type.  Parameters as in
- * template_params.h, and EXP2_TERMS, the coefficients of f .. f^k in 2^f for
- * |f| <= 1/2, and EXP2_MIN, the smallest normal exponent.
+ * Not a header: 2^x and tanh x.  EXP2_TERMS are the coefficients of f .. f^k in 2^f for
+ * |f| <= 1/2, EXP2_MIN is the smallest normal exponent.
  */
 
 /*

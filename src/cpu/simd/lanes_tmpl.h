@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Not a header: rows of memory of any dtype and stride into lanes and back.
- * Parameters: template_params.h.
- */
+/* Not a header: rows of memory of any dtype and stride into lanes and back. */
 
 /* attend_dtype_size, known to the compiler. */
 static ALWAYS_INLINE int64_t dtype_bytes(const attend_dtype dtype)

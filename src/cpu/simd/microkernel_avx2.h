@@ -9,8 +9,7 @@
 #ifndef ATTEND_CPU_MICROKERNEL_AVX2_H
 #define ATTEND_CPU_MICROKERNEL_AVX2_H
 
-/* microkernel() of products_fma_tmpl.h takes microkernel_3 and microkernel_2 from here.
- */
+/* microkernel() of products_fma_tmpl.h calls microkernel_3 and microkernel_2. */
 #define MICROKERNEL_BY_HAND
 
 #define MK_ZERO(p, q, r, s)                                                              \
@@ -37,20 +36,24 @@
     "jnz 1b\n"                                                                           \
     "2:"
 
+/* clang-format off */
 #define MK_4X2(type)                                                                     \
     "vmovups (%[b]), %[y0]\n\t"                                                          \
-    "vmovups 32(%[b]), %[y1]\n\t" MK_ROW2(type, "(%[a])", "0", "1")                      \
-        MK_ROW2(type, "(%[a], %[row])", "2", "3")                                        \
-            MK_ROW2(type, "(%[a], %[row], 2)", "4", "5")                                 \
-                MK_ROW2(type, "(%[a], %[row3])", "6", "7")
+    "vmovups 32(%[b]), %[y1]\n\t"                                                        \
+    MK_ROW2(type, "(%[a])", "0", "1")                                                    \
+    MK_ROW2(type, "(%[a], %[row])", "2", "3")                                            \
+    MK_ROW2(type, "(%[a], %[row], 2)", "4", "5")                                         \
+    MK_ROW2(type, "(%[a], %[row3])", "6", "7")
 
 #define MK_4X3(type)                                                                     \
     "vmovups (%[b]), %[y0]\n\t"                                                          \
     "vmovups 32(%[b]), %[y1]\n\t"                                                        \
-    "vmovups 64(%[b]), %[y2]\n\t" MK_ROW3(type, "(%[a])", "0", "1", "2")                 \
-        MK_ROW3(type, "(%[a], %[row])", "3", "4", "5")                                   \
-            MK_ROW3(type, "(%[a], %[row], 2)", "6", "7", "8")                            \
-                MK_ROW3(type, "(%[a], %[row3])", "9", "10", "11")
+    "vmovups 64(%[b]), %[y2]\n\t"                                                        \
+    MK_ROW3(type, "(%[a])", "0", "1", "2")                                               \
+    MK_ROW3(type, "(%[a], %[row])", "3", "4", "5")                                       \
+    MK_ROW3(type, "(%[a], %[row], 2)", "6", "7", "8")                                    \
+    MK_ROW3(type, "(%[a], %[row3])", "9", "10", "11")
+/* clang-format on */
 
 #define MK_SUMS(acc, i)                                                                  \
     "=&x"((acc)[i]), "=&x"((acc)[i + 1]), "=&x"((acc)[i + 2]), "=&x"((acc)[i + 3])

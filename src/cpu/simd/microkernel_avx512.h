@@ -11,8 +11,7 @@
 #ifndef ATTEND_CPU_MICROKERNEL_AVX512_H
 #define ATTEND_CPU_MICROKERNEL_AVX512_H
 
-/* microkernel() of products_fma_tmpl.h takes microkernel_3 and microkernel_2 from here.
- */
+/* microkernel() of products_fma_tmpl.h calls microkernel_3 and microkernel_2. */
 #define MICROKERNEL_BY_HAND
 
 /* Numbers are pairs in bf16; the sums are f32. */
@@ -57,6 +56,7 @@
     "=&v"((acc)[i]), "=&v"((acc)[i + 1]), "=&v"((acc)[i + 2]), "=&v"((acc)[i + 3])
 #define MK_SUMS8(acc, i) MK_SUMS4(acc, i), MK_SUMS4(acc, i + 4)
 
+/* clang-format off */
 #define MK_8X3(broadcast, mac)                                                           \
     MK_ZERO4("0", "1", "2", "3")                                                         \
     MK_ZERO4("4", "5", "6", "7")                                                         \
@@ -67,15 +67,16 @@
     MK_BEGIN                                                                             \
     "vmovups (%%rsi), %%zmm28\n\t"                                                       \
     "vmovups 64(%%rsi), %%zmm29\n\t"                                                     \
-    "vmovups 128(%%rsi), %%zmm30\n\t" MK_ROW3(broadcast, mac, "(%%rax)", "0", "1", "2")  \
-        MK_ROW3(broadcast, mac, "(%%rax, %[row])", "3", "4",                             \
-                "5") MK_ROW3(broadcast, mac, "(%%rax, %[row], 2)", "6", "7", "8")        \
-            MK_ROW3(broadcast, mac, "(%%rax, %%rdx)", "9", "10", "11")                   \
-                MK_ROW3(broadcast, mac, "(%%rcx)", "12", "13", "14")                     \
-                    MK_ROW3(broadcast, mac, "(%%rcx, %[row])", "15", "16", "17")         \
-                        MK_ROW3(broadcast, mac, "(%%rcx, %[row], 2)", "18", "19", "20")  \
-                            MK_ROW3(broadcast, mac, "(%%rcx, %%rdx)", "21", "22", "23")  \
-                                MK_END
+    "vmovups 128(%%rsi), %%zmm30\n\t"                                                    \
+    MK_ROW3(broadcast, mac, "(%%rax)", "0", "1", "2")                                    \
+    MK_ROW3(broadcast, mac, "(%%rax, %[row])", "3", "4", "5")                            \
+    MK_ROW3(broadcast, mac, "(%%rax, %[row], 2)", "6", "7", "8")                         \
+    MK_ROW3(broadcast, mac, "(%%rax, %%rdx)", "9", "10", "11")                           \
+    MK_ROW3(broadcast, mac, "(%%rcx)", "12", "13", "14")                                 \
+    MK_ROW3(broadcast, mac, "(%%rcx, %[row])", "15", "16", "17")                         \
+    MK_ROW3(broadcast, mac, "(%%rcx, %[row], 2)", "18", "19", "20")                      \
+    MK_ROW3(broadcast, mac, "(%%rcx, %%rdx)", "21", "22", "23")                          \
+    MK_END
 
 #define MK_8X2(broadcast, mac)                                                           \
     MK_ZERO4("0", "1", "2", "3")                                                         \
@@ -84,15 +85,17 @@
     MK_ZERO4("12", "13", "14", "15")                                                     \
     MK_BEGIN                                                                             \
     "vmovups (%%rsi), %%zmm28\n\t"                                                       \
-    "vmovups 64(%%rsi), %%zmm29\n\t" MK_ROW2(broadcast, mac, "(%%rax)", "0", "1")        \
-        MK_ROW2(broadcast, mac, "(%%rax, %[row])", "2", "3")                             \
-            MK_ROW2(broadcast, mac, "(%%rax, %[row], 2)", "4", "5")                      \
-                MK_ROW2(broadcast, mac, "(%%rax, %%rdx)", "6", "7")                      \
-                    MK_ROW2(broadcast, mac, "(%%rcx)", "8", "9")                         \
-                        MK_ROW2(broadcast, mac, "(%%rcx, %[row])", "10", "11")           \
-                            MK_ROW2(broadcast, mac, "(%%rcx, %[row], 2)", "12", "13")    \
-                                MK_ROW2(broadcast, mac, "(%%rcx, %%rdx)", "14", "15")    \
-                                    MK_END
+    "vmovups 64(%%rsi), %%zmm29\n\t"                                                     \
+    MK_ROW2(broadcast, mac, "(%%rax)", "0", "1")                                         \
+    MK_ROW2(broadcast, mac, "(%%rax, %[row])", "2", "3")                                 \
+    MK_ROW2(broadcast, mac, "(%%rax, %[row], 2)", "4", "5")                              \
+    MK_ROW2(broadcast, mac, "(%%rax, %%rdx)", "6", "7")                                  \
+    MK_ROW2(broadcast, mac, "(%%rcx)", "8", "9")                                         \
+    MK_ROW2(broadcast, mac, "(%%rcx, %[row])", "10", "11")                               \
+    MK_ROW2(broadcast, mac, "(%%rcx, %[row], 2)", "12", "13")                            \
+    MK_ROW2(broadcast, mac, "(%%rcx, %%rdx)", "14", "15")                                \
+    MK_END
+/* clang-format on */
 
 /*
  * acc[i][v] = sum over t < n of the number at a + i row + t step by the vector at

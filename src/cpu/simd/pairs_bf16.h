@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Not a header: pairs of neighbouring bf16 in the 32 bits of a lane, as all bf16
- * products want them.  Parameters: template_params.h.
+ * products want them.
  */
 #define PAIRS(n) (((n) + 1) / 2)
 

@@ -270,7 +270,7 @@ vec_load_transposed(vec x[TRANSPOSED], const char *rows, int64_t step)
     }
 }
 
-/* 8 by 8 halves change places in either half of the vectors. */
+/* 8 by 8 halves are transposed in each half of the vectors. */
 static inline __attribute__((always_inline)) void
 transpose_halves(__m256i y[8], const char *rows, int64_t step)
 {

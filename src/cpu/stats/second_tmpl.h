@@ -5,8 +5,7 @@
  * more loop over them.  Columns are summed lane by lane over the tiles, and the lanes
  * added up in double every FLUSH_GROUPS groups of tiles, so that errors do not grow with
  * nq.  Tiles and groups begin at multiples of their size from query 0: what a column sums
- * depends neither on the item's other keys nor on what else is wanted. Parameters:
- * template_params.h.
+ * depends neither on the item's other keys nor on what else is wanted.
  */
 #define GROUP_ROWS (TILES_MAX * BR)
 #define FLUSH_GROUPS 8

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Not a header: sums of a block combined with those before it.  Part of stats_tmpl.h.
- */
+/* Not a header: sums of a block combined with those before it. */
 
 /* What the sums before and the block's are multiplied by. */
 static void block_factors(const struct state *s, const struct rows *g)

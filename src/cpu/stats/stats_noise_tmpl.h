@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Not a header: squares of weights times values, for the variance that noise makes.
- * Part of stats_tmpl.h.
- */
+/* Not a header: squares of weights times values, for the variance that noise makes. */
 
 /* A score whose square is a number: finfo.min in a bias must not make it inf or NaN. */
 static inline vec bounded(vec score)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Not a header: what statistics take of the scores before they become weights.  Part of
- * stats_tmpl.h.
- */
+/* Not a header: what statistics take of the scores before they become weights. */
 
 /*
  * A score and its key to their place among the k largest of each lane; of equal scores

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: sums of bf16 values that statistics want. */
+/* Not a header: sums of bf16 values for statistics. */
 
 /*
  * product = sum of weights v over keys a .. e - 1, in float: squares of weights lose too

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Not a header: sums of values that statistics want, by the product of products_tmpl.h.
- */
+/* Not a header: sums of values for statistics, by the product of products_tmpl.h. */
 
 /* product = sum of weights v over keys a .. e - 1, weights as s->s has them. */
 static void multiply_values(struct state *s, struct rows *g, int64_t j0, int64_t a,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Not a header: what statistics sum of the weights of a block.  Part of stats_tmpl.h.
- */
+/* Not a header: what statistics sum of the weights of a block. */
 
 /* Weights as they are before a product rounds them, -0.0 where hidden. */
 static const REAL *plain_weights(const struct state *s)
@@ -9,8 +7,7 @@ static const REAL *plain_weights(const struct state *s)
     return KEEPS_WEIGHTS ? s->s : s->extra;
 }
 
-/* sum of weight times |gap|, gap = position - key, of which the block's first are given.
- */
+/* sum of weight times |gap|, gap = position - key; `gap` is that of the first key. */
 static vec sum_gaps(const struct state *s, int64_t a, int64_t e, int64_t r, vec gap)
 {
     const REAL *const w = plain_weights(s) + r;

@@ -33,17 +33,16 @@ attend_status lab_design_measure(const struct lab_design_request *request,
     const int64_t n = request->n;
     const int own = request->m / design->heads;
     double *const weights = calloc((size_t)(n * design->heads), sizeof *weights);
-    attend_context *ctx = NULL;
+    struct lab_session session = {.seed = request->seed, .threads = request->threads};
 
     if (!weights)
         return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
-    attend_options options = attend_options_default();
-    options.threads = request->threads;
-    attend_status status = attend_context_create(&ctx, &options, err);
+    attend_context *const ctx = lab_context(&session);
     const struct lab_problem problem =
         problem_of(request, design, request->keys, weights);
-    if (status == ATTEND_OK)
-        status = lab_forward(ctx, &problem, err);
+    const attend_status status =
+        ctx ? lab_forward(ctx, &problem, err)
+            : attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", session.error);
     *leak = 0;
     for (int64_t x = 0; x < n * design->heads && status == ATTEND_OK; x++)
         coefficient[x % n] += weights[x] / design->heads;

@@ -45,8 +45,8 @@ int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shap
         return lab_fail(session, "memory is short for %lld keys", (long long)n);
     }
     if (frames) {
-        lab_random_frame(session, KEY_STREAM, keys->key, n, d);
-        lab_random_frame(session, VALUE_STREAM, keys->value, n, d);
+        lab_random_frame(session->seed, KEY_STREAM, keys->key, n, d);
+        lab_random_frame(session->seed, VALUE_STREAM, keys->value, n, d);
     }
     fill(keys, shape);
     return 0;

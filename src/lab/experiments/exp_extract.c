@@ -50,9 +50,9 @@ struct setup {
 static void fill_bases(const struct lab_run *run, struct setup *setup)
 {
     const int64_t d = setup->d, m = setup->m, p = setup->p;
-    const double turn = setup->angle * pi / 180;
+    const double radians = setup->angle * pi / 180;
     /* Exactly orthogonal at 90 degrees, where cos(pi/2) is not exactly 0. */
-    const double along = setup->angle == 90 ? 0 : cos(turn), across = sin(turn);
+    const double along = setup->angle == 90 ? 0 : cos(radians), across = sin(radians);
     double *const frame = setup->value; /* [m + p][d], before the values are there */
     double mix[128];
 

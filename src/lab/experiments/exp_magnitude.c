@@ -162,8 +162,8 @@ static void emit_rows(struct lab_run *run, const struct parameters *p,
 }
 
 /* The same question without noise of magnitude, and where c lies. */
-static int emit_beside(struct lab_run *run, const struct parameters *given,
-                       const struct lab_moments *moments)
+static int emit_without_noise(struct lab_run *run, const struct parameters *given,
+                              const struct lab_moments *moments)
 {
     struct parameters p = *given;
     struct lab_moments still[VALUES];
@@ -310,7 +310,7 @@ static int perform(struct lab_run *run)
     if (measure(run, &p, &theory, 0, run->trials, moments, &histogram))
         return -1;
     emit_rows(run, &p, &theory, moments);
-    if (emit_beside(run, &p, moments))
+    if (emit_without_noise(run, &p, moments))
         return -1;
     draw_histogram(run, &theory, &histogram);
     return run->sweeps ? sweep(run, moments) : 0;

@@ -66,7 +66,7 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx,
                     struct lab_keys *keys, const double *coefficient, double tau)
 {
     const int64_t d = keys->d;
-    struct lab_spread spread;
+    struct lab_row_stats stats;
 
     memset(keys->query, 0, sizeof(double) * (size_t)d);
     for (int64_t i = 0; i < keys->m; i++)
@@ -82,11 +82,11 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx,
                                                          .scale = tau,
                                                          .out = keys->out,
                                                          .weights = keys->weights,
-                                                         .spread = &spread,
+                                                         .stats = &stats,
                                                          .wanted = keys->m,
                                                          .rest = &keys->leak});
     if (!failed)
-        keys->first = spread.first;
+        keys->first = stats.first;
     return failed;
 }
 

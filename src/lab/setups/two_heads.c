@@ -125,7 +125,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
             values[VALUES + v] = NAN;
 }
 
-/* Heads 0 and 1 are the two, head 2 is the one beside them. */
+/* Heads 0 and 1 are the two, head 2 is the single head they are compared with. */
 static struct lab_scene measured_scene(const struct lab_two_heads *setup)
 {
     struct lab_scene scene = {.n = (int64_t)setup->n,

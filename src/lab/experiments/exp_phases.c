@@ -218,10 +218,8 @@ static int sweep(struct lab_run *run, struct cloud cloud)
         if (measure(run, &cloud, run->trials, moments))
             return -1;
         emit_cloud(run, &cloud, moments);
-        lab_series_point(points[0], cloud.S, moments[ENTROPY].mean,
-                         lab_moments_mean_se(&moments[ENTROPY]));
-        lab_series_point(points[1], cloud.S, moments[SQUARES].mean,
-                         lab_moments_mean_se(&moments[SQUARES]));
+        lab_series_estimate(points[0], cloud.S, lab_estimate_mean(&moments[ENTROPY]));
+        lab_series_estimate(points[1], cloud.S, lab_estimate_mean(&moments[SQUARES]));
     }
     return 0;
 }

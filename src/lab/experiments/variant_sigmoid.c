@@ -222,8 +222,7 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
             lab_series_point(series, at.beta, variance_of(&at, (enum value)x), 0);
         series = lab_series_add(figure, LAB_POINTS, "measured, %s", labels[x]);
         for (int y = 0; y < count; y++)
-            lab_series_point(series, scales[y], lab_moments_variance(&moments[y][x]),
-                             lab_moments_variance_se(&moments[y][x]));
+            lab_series_estimate(series, scales[y], lab_estimate_variance(&moments[y][x]));
     }
     return 0;
 }

@@ -14,6 +14,9 @@
  * the CBLAS library's affair: they may differ with its number of threads and with
  * how many rows there are; the attention between them keeps attend_forward()'s
  * promises.
+ *
+ * Structs grow at their end, as those of attend.h do: a larger one is accepted if what
+ * this library does not know of it is 0, else EUNSUPPORTED.
  */
 #ifndef ATTEND_LAYER_H
 #define ATTEND_LAYER_H

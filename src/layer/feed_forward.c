@@ -19,11 +19,10 @@ static attend_status check(const attend_layer_feed *feed, size_t *bytes,
         const void *data;
     } needed[] = {{"x", feed->x}, {"w1", feed->w1}, {"w2", feed->w2}, {"out", feed->out}};
 
-    if (feed->struct_size != sizeof *feed)
-        return attendi_layer_refuse(err, ATTEND_EINVAL,
-                                    "feed.struct_size (%zu) is not %zu",
-                                    feed->struct_size, sizeof *feed);
-    attend_status status = attendi_layer_check_dtype(feed->dtype, err);
+    attend_status status =
+        attendi_layer_check_struct("feed", feed, feed->struct_size, sizeof *feed, err);
+    if (status == ATTEND_OK)
+        status = attendi_layer_check_dtype(feed->dtype, err);
     for (size_t n = 0; n < sizeof count / sizeof count[0] && status == ATTEND_OK; n++)
         status =
             attendi_layer_check_count(count[n].name, count[n].value, count[n].min, err);

@@ -18,8 +18,8 @@ static attend_status check(attend_dtype dtype, int64_t t, int64_t d, double base
                                     (long long)t);
     if (d < 0 || d % 2 != 0)
         return attendi_layer_refuse(
-            err, ATTEND_EINVAL, "d (%lld) must be even: positions turn pairs of columns",
-            (long long)d);
+            err, ATTEND_EINVAL,
+            "d (%lld) must be even: positions rotate pairs of columns", (long long)d);
     if (!(base > 1.0) || isinf(base))
         return attendi_layer_refuse(err, ATTEND_EINVAL,
                                     "base (%g) must be finite and above 1", base);
@@ -64,9 +64,9 @@ attend_status attend_layer_sinusoids(attend_dtype dtype, int64_t t, int64_t d,
     return ATTEND_OK;
 }
 
-/* Turns the pair at elements y and z of `data`. */
-static void turn(void *data, attend_dtype dtype, int64_t y, int64_t z, double cosine,
-                 double sine)
+/* Rotates the pair at elements y and z of `data`. */
+static void rotate(void *data, attend_dtype dtype, int64_t y, int64_t z, double cosine,
+                   double sine)
 {
     if (dtype == ATTEND_F64) {
         double *const x = data;
@@ -113,7 +113,7 @@ attend_status attend_layer_rotate(attend_layer_rotary rotary, double base,
             for (int64_t b = 0; b < nb; b++)
                 for (int64_t h = 0; h < heads; h++) {
                     const int64_t row = b * stride[0] + h * stride[1] + l * stride[2];
-                    turn(x->data, x->dtype, row + y, row + z, cosine, sine);
+                    rotate(x->data, x->dtype, row + y, row + z, cosine, sine);
                 }
         }
     }

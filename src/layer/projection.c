@@ -29,6 +29,26 @@ void attendi_layer_project(attend_dtype dtype, int64_t rows, int64_t inner, int6
                     bias != NULL ? 1.0F : 0.0F, y, ldy);
 }
 
+/* No struct of any version is this large: a size that was never set. */
+enum { STRUCT_MAX = 4096 };
+
+attend_status attendi_layer_check_struct(const char *name, const void *object,
+                                         size_t given, size_t known, attend_error *err)
+{
+    if (given < known || given > STRUCT_MAX)
+        return attendi_layer_refuse(
+            err, ATTEND_EINVAL,
+            "%s.struct_size (%zu) is not %zu: start from attend_layer_%s_default()", name,
+            given, known, name);
+    for (size_t at = known; at < given; at++)
+        if (((const unsigned char *)object)[at] != 0)
+            return attendi_layer_refuse(
+                err, ATTEND_EUNSUPPORTED,
+                "%s: byte %zu is set, and this library knows the first %zu", name, at,
+                known);
+    return ATTEND_OK;
+}
+
 attend_status attendi_layer_check_dtype(attend_dtype dtype, attend_error *err)
 {
     if (dtype != ATTEND_F64 && dtype != ATTEND_F32)

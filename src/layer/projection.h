@@ -14,6 +14,13 @@ void attendi_layer_project(attend_dtype dtype, int64_t rows, int64_t inner, int6
                            const void *x, const void *w, const void *bias, void *y,
                            int64_t stride);
 
+/*
+ * A struct of `given` bytes where this library knows `known`: EINVAL below that; above,
+ * EUNSUPPORTED unless every further byte is 0.
+ */
+attend_status attendi_layer_check_struct(const char *name, const void *object,
+                                         size_t given, size_t known, attend_error *err);
+
 /* f64 or f32, else EINVAL. */
 attend_status attendi_layer_check_dtype(attend_dtype dtype, attend_error *err);
 

@@ -220,9 +220,9 @@ static void range(const struct attendi_theory_score_kind *kinds,
     *low = INFINITY;
     *high = INFINITY;
     for (int k = 0; k < count; k++) {
-        const double top = points[k].score[points[k].count - 1];
+        const double max = points[k].score[points[k].count - 1];
 
-        *low = fmin(*low, -40.0 - top - log(kinds[k].keys));
+        *low = fmin(*low, -40.0 - max - log(kinds[k].keys));
         *high = fmin(*high, 4.0 - points[k].score[0]);
     }
 }

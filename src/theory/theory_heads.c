@@ -237,12 +237,12 @@ static void add_signs(struct unit_sums *sums, const attend_theory_scene *scene,
     const double s[4] = {unit_score(scene, q.a, a), unit_score(scene, q.b, b),
                          unit_score(scene, q.rest, 1), unit_score(scene, q.rest, -1)};
     const double keys[4] = {1.0, 1.0, up, down};
-    double top = -INFINITY, sum = 0.0, p[4];
+    double max = -INFINITY, sum = 0.0, p[4];
 
     for (int i = 0; i < 4; i++)
-        top = keys[i] > 0.0 ? fmax(top, s[i]) : top;
+        max = keys[i] > 0.0 ? fmax(max, s[i]) : max;
     for (int i = 0; i < 4; i++) {
-        p[i] = keys[i] > 0.0 ? exp(s[i] - top) : 0.0;
+        p[i] = keys[i] > 0.0 ? exp(s[i] - max) : 0.0;
         sum += keys[i] * p[i];
     }
     for (int i = 0; i < 4; i++)

@@ -88,19 +88,19 @@ struct tilt {
 
 static struct tilt tilted(const double *score, int64_t n, double beta)
 {
-    double top = -INFINITY, sum = 0.0, first = 0.0, second = 0.0;
+    double max = -INFINITY, sum = 0.0, first = 0.0, second = 0.0;
 
     for (int64_t j = 0; j < n; j++)
-        top = fmax(top, beta * score[j]);
+        max = fmax(max, beta * score[j]);
     for (int64_t j = 0; j < n; j++) {
-        const double x = beta * score[j] - top;
+        const double x = beta * score[j] - max;
 
         sum += exp(x);
         first += x * exp(x);
     }
     first /= sum;
     for (int64_t j = 0; j < n; j++) {
-        const double x = beta * score[j] - top;
+        const double x = beta * score[j] - max;
 
         second += (x - first) * (x - first) * exp(x);
     }

@@ -104,14 +104,14 @@ static double uncapped(const attend_theory_scene *scene, double score)
 /* ln(e^x + m e^y), m >= 0. */
 static double log_add(double x, double m, double y)
 {
-    const double z = y + log(m), top = fmax(x, z);
+    const double z = y + log(m), max = fmax(x, z);
 
-    return top == -INFINITY ? top : top + log(exp(x - top) + exp(z - top));
+    return max == -INFINITY ? max : max + log(exp(x - max) + exp(z - max));
 }
 
 /* ---- functions of gamma_a and gamma_b ----------------------------------- */
 
-struct world {
+struct integrand {
     const attend_theory_scene *scene;
     const attend_theory_query *query;
     int heads;
@@ -131,7 +131,7 @@ static int is_sure_but_two(const attend_theory_scene *scene,
 }
 
 /* Coefficients of v_a, v_b and one other value in the mean of the heads. */
-static void coefficients(const struct world *w, double gamma_a, double gamma_b,
+static void coefficients(const struct integrand *w, double gamma_a, double gamma_b,
                          double *mean)
 {
     mean[0] = mean[1] = mean[2] = 0.0;
@@ -141,8 +141,8 @@ static void coefficients(const struct world *w, double gamma_a, double gamma_b,
         const double a = capped(w->scene, tau * q.a * gamma_a);
         const double b = capped(w->scene, tau * q.b * gamma_b);
         const double r = capped(w->scene, tau * q.rest);
-        const double top = fmax(fmax(a, b), others > 0.0 ? r : a);
-        const double ea = exp(a - top), eb = exp(b - top), er = exp(r - top);
+        const double max = fmax(fmax(a, b), others > 0.0 ? r : a);
+        const double ea = exp(a - max), eb = exp(b - max), er = exp(r - max);
         const double sum = w->heads * (ea + eb + (others > 0.0 ? others * er : 0.0));
 
         mean[0] += ea / sum;
@@ -153,7 +153,7 @@ static void coefficients(const struct world *w, double gamma_a, double gamma_b,
 
 static void at_gamma_a(void *arg, double gamma_a, double *f)
 {
-    const struct world *w = arg;
+    const struct integrand *w = arg;
 
     coefficients(w, gamma_a, w->gamma_b, f);
     for (int k = 0; k < KINDS; k++) {
@@ -163,8 +163,8 @@ static void at_gamma_a(void *arg, double gamma_a, double *f)
 }
 
 /* Where score slope * gamma, capped, equals `score`; and where the cap itself bends. */
-static int turns(const attend_theory_scene *scene, double slope, double score,
-                 struct attendi_theory_transition *t)
+static int transitions_at(const attend_theory_scene *scene, double slope, double score,
+                          struct attendi_theory_transition *t)
 {
     const double centre = uncapped(scene, score) / slope;
     int count = 0;
@@ -179,14 +179,14 @@ static int turns(const attend_theory_scene *scene, double slope, double score,
     return count;
 }
 
-static double rest_score(const struct world *w, int h)
+static double rest_score(const struct integrand *w, int h)
 {
     return capped(w->scene, w->scene->tau * w->query[h].rest);
 }
 
 static void at_gamma_b(void *arg, double gamma_b, double *f)
 {
-    struct world w = *(const struct world *)arg;
+    struct integrand w = *(const struct integrand *)arg;
     const attend_theory_scene *s = w.scene;
     struct attendi_theory_transition t[2 * HEADS_MAX];
     int count = 0, matters = 0;
@@ -196,8 +196,8 @@ static void at_gamma_b(void *arg, double gamma_b, double *f)
         const double b = capped(s, s->tau * w.query[h].b * gamma_b);
 
         matters = matters || w.query[h].a != 0.0;
-        count += turns(s, s->tau * w.query[h].a,
-                       log_add(b, s->n - 2.0, rest_score(&w, h)), t + count);
+        count += transitions_at(s, s->tau * w.query[h].a,
+                                log_add(b, s->n - 2.0, rest_score(&w, h)), t + count);
     }
     attendi_theory_normal_mean(at_gamma_a, &w, 2 * KINDS, 1.0,
                                matters ? sqrt(s->sigma2[ATTEND_THEORY_A]) : 0.0,
@@ -205,7 +205,8 @@ static void at_gamma_b(void *arg, double gamma_b, double *f)
 }
 
 /* gamma_b where b meets the others: with a as it is at 1, as it is at 0, without a. */
-static int outer_turns(const struct world *w, struct attendi_theory_transition *t)
+static int outer_transitions(const struct integrand *w,
+                             struct attendi_theory_transition *t)
 {
     const attend_theory_scene *s = w->scene;
     int count = 0;
@@ -214,9 +215,10 @@ static int outer_turns(const struct world *w, struct attendi_theory_transition *
         const double slope = s->tau * w->query[h].b, rest = rest_score(w, h);
         const double a = capped(s, s->tau * w->query[h].a);
 
-        count += turns(s, slope, log_add(a, s->n - 2.0, rest), t + count);
-        count += turns(s, slope, log_add(0.0, s->n - 2.0, rest), t + count);
-        count += turns(s, slope, log_add(-INFINITY, s->n - 2.0, rest), t + count);
+        count += transitions_at(s, slope, log_add(a, s->n - 2.0, rest), t + count);
+        count += transitions_at(s, slope, log_add(0.0, s->n - 2.0, rest), t + count);
+        count +=
+            transitions_at(s, slope, log_add(-INFINITY, s->n - 2.0, rest), t + count);
     }
     return count;
 }
@@ -234,7 +236,7 @@ static void complete(const attend_theory_scene *scene, attend_theory_output *out
 static attend_theory_output integrate_gammas(const attend_theory_scene *scene,
                                              const attend_theory_query *query, int heads)
 {
-    struct world w = {.scene = scene, .query = query, .heads = heads};
+    struct integrand w = {.scene = scene, .query = query, .heads = heads};
     struct attendi_theory_transition t[6 * HEADS_MAX];
     double f[2 * KINDS];
     attend_theory_output out;
@@ -245,7 +247,7 @@ static attend_theory_output integrate_gammas(const attend_theory_scene *scene,
     coefficients(&w, 1.0, 1.0, w.reference);
     attendi_theory_normal_mean(at_gamma_b, &w, 2 * KINDS, 1.0,
                                matters ? sqrt(scene->sigma2[ATTEND_THEORY_B]) : 0.0,
-                               -INFINITY, t, outer_turns(&w, t), outer, f);
+                               -INFINITY, t, outer_transitions(&w, t), outer, f);
     for (int k = 0; k < KINDS; k++) {
         out.mean[k] = w.reference[k] + f[k];
         out.variance[k] = fmax(0.0, f[KINDS + k] - f[k] * f[k]);
@@ -420,8 +422,8 @@ double attend_theory_head_cdf(const attend_theory_scene *scene, attend_theory_qu
                               double x)
 {
     struct threshold t = {scene, query, attend_theory_logit(x)};
-    struct attendi_theory_transition turn[6];
-    struct world w = {.scene = scene, .query = &query, .heads = 1};
+    struct attendi_theory_transition transitions[6];
+    struct integrand w = {.scene = scene, .query = &query, .heads = 1};
     const int a_sure = query.a == 0.0 || scene->sigma2[ATTEND_THEORY_A] == 0.0;
     const int b_sure = query.b == 0.0 || scene->sigma2[ATTEND_THEORY_B] == 0.0;
     double result;
@@ -433,8 +435,8 @@ double attend_theory_head_cdf(const attend_theory_scene *scene, attend_theory_qu
         return x == 1.0 ? 1.0 : 0.0;
     if (a_sure && !b_sure)
         return cdf_of_b(&t);
-    attendi_theory_normal_mean(cdf_at_gamma_b, &t, 1, 1.0,
-                               b_sure ? 0.0 : sqrt(scene->sigma2[ATTEND_THEORY_B]),
-                               -INFINITY, turn, outer_turns(&w, turn), inner, &result);
+    attendi_theory_normal_mean(
+        cdf_at_gamma_b, &t, 1, 1.0, b_sure ? 0.0 : sqrt(scene->sigma2[ATTEND_THEORY_B]),
+        -INFINITY, transitions, outer_transitions(&w, transitions), inner, &result);
     return result;
 }

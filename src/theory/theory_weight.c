@@ -212,7 +212,7 @@ static double bimodal_mean(double T2)
 int attend_theory_weight_modes(attend_theory_law law, double mode[2])
 {
     const double T2 = law.sd * law.sd, lo = law.mean - T2 - 1.0, hi = law.mean + T2 + 1.0;
-    double turn;
+    double inflection;
 
     if (!is_law(law) || law.sd == 0.0 || law.floor != -INFINITY)
         return -1;
@@ -220,14 +220,14 @@ int attend_theory_weight_modes(attend_theory_law law, double mode[2])
         mode[0] = mode_between(law.mean, T2, lo, hi);
         return 1;
     }
-    turn = 2.0 * atanh(sqrt(1.0 - 2.0 / T2));
+    inflection = 2.0 * atanh(sqrt(1.0 - 2.0 / T2));
     if (fabs(law.mean) < bimodal_mean(T2)) {
-        mode[0] = mode_between(law.mean, T2, lo, -turn);
-        mode[1] = mode_between(law.mean, T2, turn, hi);
+        mode[0] = mode_between(law.mean, T2, lo, -inflection);
+        mode[1] = mode_between(law.mean, T2, inflection, hi);
         return 2;
     }
-    mode[0] = law.mean < 0.0 ? mode_between(law.mean, T2, lo, -turn)
-                             : mode_between(law.mean, T2, turn, hi);
+    mode[0] = law.mean < 0.0 ? mode_between(law.mean, T2, lo, -inflection)
+                             : mode_between(law.mean, T2, inflection, hi);
     return 1;
 }
 

@@ -17,8 +17,8 @@ files() {
 
 # base <- core <- cpu <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
 # bench}; the last group sees the public headers only, bench also the stopwatch in
-# tools, and each room of tools what it is about.  Within lab: {measure, figures} <- setups <- experiments <- report,
-# measure <- {sheets, design}, sheets <- report.
+# tools, and each room of tools what it is about.  Within lab: measure <- setups <-
+# {experiments, sheets} <- report, measure <- design, figures <- {experiments, report}.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -39,7 +39,7 @@ includes() {
             sees["src/lab/setups"] = "attend lab/measure lab/setups"
             sees["src/lab/figures"] = "lab/figures"
             sees["src/lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
-            sees["src/lab/sheets"] = "attend lab/measure lab/sheets"
+            sees["src/lab/sheets"] = "attend lab/measure lab/setups lab/sheets"
             sees["src/lab/design"] = "attend theory layer lab/measure lab/design"
             sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
             lab = "lab/measure lab/setups lab/figures lab/experiments lab/sheets lab/design lab/report"

@@ -151,6 +151,28 @@ TEST(self_attention_names_what_is_wrong)
     attend_context_destroy(ctx);
 }
 
+/* A struct of a later version is taken where it asks for nothing that is not known. */
+TEST(a_larger_struct_is_accepted_with_a_tail_of_zeros)
+{
+    struct {
+        attend_layer_self known;
+        int64_t later;
+    } self = {fine_self(), 0};
+    attend_context *ctx = NULL;
+    attend_error err = {ATTEND_OK, ""};
+
+    CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
+    self.known.struct_size = sizeof self;
+    CHECK(attend_layer_self_attention(ctx, NULL, &self.known, &err) == ATTEND_OK, "%s",
+          err.message);
+    self.later = 1;
+    CHECK(attend_layer_self_attention(ctx, NULL, &self.known, &err) ==
+              ATTEND_EUNSUPPORTED,
+          "%s", err.message);
+    CHECK(strstr(err.message, "self: byte ") != NULL, "%s", err.message);
+    attend_context_destroy(ctx);
+}
+
 /* The engine refuses after the projections are made: memory must not leak then. */
 TEST(a_rule_the_engine_refuses_is_refused)
 {
@@ -244,6 +266,7 @@ int main(void)
     RUN(rotation_is_the_complex_product);
     RUN(sinusoids_are_the_exercise_s);
     RUN(self_attention_names_what_is_wrong);
+    RUN(a_larger_struct_is_accepted_with_a_tail_of_zeros);
     RUN(a_rule_the_engine_refuses_is_refused);
     RUN(no_tokens_are_no_error);
     RUN(feed_forward_and_layer_name_what_is_wrong);

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "shared/stopwatch.h"
-#include "lab/measure/crew.h"
+#include "lab/measure/parallel.h"
 
 struct team {
     bench_work work;
@@ -36,6 +36,6 @@ double bench_team_rate(int n, bench_work work, const void *arg)
                         .start = INFINITY,
                         .end = -INFINITY};
 
-    lab_crew(n, take_part, &team);
+    lab_parallel(n, take_part, &team);
     return team.done / (team.end - team.start);
 }

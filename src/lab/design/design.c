@@ -229,18 +229,18 @@ static attend_status add_noise_rows(const struct lab_design_request *request,
         free(prediction.mean);
         return status;
     }
-    add_row(design, "mean_leak", -1, prediction.leak, noise.leak.mean, noise.leak.se, 0);
-    add_row(design, "mse", -1, prediction.mse, noise.mse.mean, noise.mse.se, rough);
-    add_row(design, "p_flip", -1, noise.p_flip, noise.flip.mean, noise.flip.se,
+    add_row(design, "mean_leak", -1, prediction.leak, noise.leak.value, noise.leak.se, 0);
+    add_row(design, "mse", -1, prediction.mse, noise.mse.value, noise.mse.se, rough);
+    add_row(design, "p_flip", -1, noise.p_flip, noise.flip.value, noise.flip.se,
             rough && design->heads > 1);
     if (request->m > design->heads)
-        add_row(design, "p_lopsided", -1, noise.p_lopsided, noise.lopsided.mean,
+        add_row(design, "p_lopsided", -1, noise.p_lopsided, noise.lopsided.value,
                 noise.lopsided.se, rough && design->heads > 1);
     for (int x = 0; x < request->m; x++) {
         const int64_t i = request->items[x];
-        add_row(design, "mean_weight", i, prediction.mean[i], noise.weight[x].mean,
+        add_row(design, "mean_weight", i, prediction.mean[i], noise.weight[x].value,
                 noise.weight[x].se, 0);
-        add_row(design, "var_weight", i, prediction.variance[i], noise.variance[x].mean,
+        add_row(design, "var_weight", i, prediction.variance[i], noise.variance[x].value,
                 noise.variance[x].se, rough);
     }
     free(prediction.mean);

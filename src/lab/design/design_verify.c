@@ -33,17 +33,16 @@ attend_status lab_design_measure(const struct lab_design_request *request,
     const int64_t n = request->n;
     const int own = request->m / design->heads;
     double *const weights = calloc((size_t)(n * design->heads), sizeof *weights);
-    attend_context *ctx = NULL;
+    struct lab_session session = {.seed = request->seed, .threads = request->threads};
 
     if (!weights)
         return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
-    attend_options options = attend_options_default();
-    options.threads = request->threads;
-    attend_status status = attend_context_create(&ctx, &options, err);
+    attend_context *const ctx = lab_context(&session);
     const struct lab_problem problem =
         problem_of(request, design, request->keys, weights);
-    if (status == ATTEND_OK)
-        status = lab_forward(ctx, &problem, err);
+    const attend_status status =
+        ctx ? lab_forward(ctx, &problem, err)
+            : attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", session.error);
     *leak = 0;
     for (int64_t x = 0; x < n * design->heads && status == ATTEND_OK; x++)
         coefficient[x % n] += weights[x] / design->heads;
@@ -151,11 +150,6 @@ static attend_status run_trial(const void *arg, struct lab_worker *worker,
     return status;
 }
 
-static struct lab_design_estimate mean_of(const struct lab_moments *moments)
-{
-    return (struct lab_design_estimate){moments->mean, lab_moments_mean_se(moments)};
-}
-
 attend_status lab_design_measure_noise(const struct lab_design_request *request,
                                        const struct lab_design *design,
                                        const struct lab_design_head *heads,
@@ -174,18 +168,13 @@ attend_status lab_design_measure_noise(const struct lab_design_request *request,
 
     if (lab_measure_trials(&session, &plan, moments))
         return attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", session.error);
-    noise->leak = mean_of(&moments[LEAK]);
-    noise->mse = mean_of(&moments[MSE]);
-    noise->flip = (struct lab_design_estimate){
-        moments[FLIP].mean, lab_moments_rare_se(&moments[FLIP], noise->p_flip)};
-    noise->lopsided = (struct lab_design_estimate){
-        moments[LOPSIDED].mean,
-        lab_moments_rare_se(&moments[LOPSIDED], noise->p_lopsided)};
+    noise->leak = lab_estimate_mean(&moments[LEAK]);
+    noise->mse = lab_estimate_mean(&moments[MSE]);
+    noise->flip = lab_estimate_rare(&moments[FLIP], noise->p_flip);
+    noise->lopsided = lab_estimate_rare(&moments[LOPSIDED], noise->p_lopsided);
     for (int x = 0; x < request->m; x++) {
-        const struct lab_moments *const weight = &moments[WEIGHT + x];
-        noise->weight[x] = mean_of(weight);
-        noise->variance[x] = (struct lab_design_estimate){
-            lab_moments_variance(weight), lab_moments_variance_se(weight)};
+        noise->weight[x] = lab_estimate_mean(&moments[WEIGHT + x]);
+        noise->variance[x] = lab_estimate_variance(&moments[WEIGHT + x]);
     }
     return ATTEND_OK;
 }

@@ -161,13 +161,13 @@ static int find_gap(struct lab_run *run, attend_context *ctx, double *scores, in
 {
     const double wanted = log(eps / (1 - eps)), one = 1;
     double x[2] = {0, 1}, y[2], leak;
-    struct lab_spread spread;
+    struct lab_row_stats stats;
     const struct lab_problem problem = {.nk = n,
                                         .d = 1,
                                         .q = &one,
                                         .k = scores,
                                         .scale = 1,
-                                        .spread = &spread,
+                                        .stats = &stats,
                                         .wanted = 1,
                                         .rest = &leak};
 
@@ -184,7 +184,7 @@ static int find_gap(struct lab_run *run, attend_context *ctx, double *scores, in
         scores[0] = x[now];
         if (lab_measure(&run->session, ctx, &problem))
             return -1;
-        y[now] = log(leak / spread.first);
+        y[now] = log(leak / stats.first);
     }
     *gap = x[1];
     return 0;
@@ -199,7 +199,7 @@ static int emit_unequal(struct lab_run *run, attend_context *ctx,
 {
     const int64_t n = point->n;
     const double gap = gap_of(point);
-    struct lab_spread spread;
+    struct lab_row_stats stats;
 
     for (int64_t i = 1; i < n; i++) {
         const double along = n > 2 ? (double)(i - 1) / (double)(n - 2) : 0;
@@ -209,13 +209,13 @@ static int emit_unequal(struct lab_run *run, attend_context *ctx,
     scores[0] = 0;
     for (int64_t i = 1; i < n; i++)
         scores[i] = -scores[i];
-    if (lab_measure_scores(&run->session, ctx, n, scores, &spread))
+    if (lab_measure_scores(&run->session, ctx, n, scores, &stats))
         return -1;
-    emit(run, point, "p_top_unequal", LAB_EXACT, p, spread.first, 0);
+    emit(run, point, "p_top_unequal", LAB_EXACT, p, stats.first, 0);
     emit(run, point, "p_top_unequal_upper", LAB_BOUND,
-         attend_theory_copy_weight_upper_bound((double)n, gap), spread.first, 0);
+         attend_theory_copy_weight_upper_bound((double)n, gap), stats.first, 0);
     emit(run, point, "leak_unequal_upper", LAB_BOUND,
-         1 - attend_theory_copy_weight_lower_bound((double)n, gap), 1 - spread.first, 0);
+         1 - attend_theory_copy_weight_lower_bound((double)n, gap), 1 - stats.first, 0);
     return 0;
 }
 

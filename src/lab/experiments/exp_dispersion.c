@@ -36,7 +36,7 @@ static struct crowd crowd_of(const struct lab_run *run, int64_t n, int scaled)
 }
 
 static int measure(struct lab_run *run, attend_context *ctx, const struct crowd *crowd,
-                   double *room, struct lab_spread *spread)
+                   double *room, struct lab_row_stats *stats)
 {
     const double one = 1;
     const struct lab_problem problem = {.nk = crowd->n,
@@ -44,7 +44,7 @@ static int measure(struct lab_run *run, attend_context *ctx, const struct crowd 
                                         .q = &one,
                                         .k = room,
                                         .scale = crowd->tau,
-                                        .spread = spread};
+                                        .stats = stats};
 
     return lab_measure(&run->session, ctx, &problem);
 }
@@ -52,18 +52,18 @@ static int measure(struct lab_run *run, attend_context *ctx, const struct crowd 
 /* The sharpest row of that range: one key at D, the others at 0. */
 static int measure_spike(struct lab_run *run, attend_context *ctx,
                          const struct crowd *crowd, double *room,
-                         struct lab_spread *spread)
+                         struct lab_row_stats *stats)
 {
     memset(room, 0, sizeof(double) * (size_t)crowd->n);
     room[0] = crowd->D;
-    return measure(run, ctx, crowd, room, spread);
+    return measure(run, ctx, crowd, room, stats);
 }
 
 /* Logits uniform over [0, D] with both ends taken: the largest weight of any trial. */
 static int measure_random(struct lab_run *run, attend_context *ctx,
                           const struct crowd *crowd, double *room, double *largest)
 {
-    struct lab_spread spread;
+    struct lab_row_stats stats;
 
     *largest = 0;
     for (int64_t t = 0; t < run->trials && !lab_stopped(&run->session); t++) {
@@ -74,9 +74,9 @@ static int measure_random(struct lab_run *run, attend_context *ctx,
         }
         room[0] = crowd->D;
         room[1] = 0;
-        if (measure(run, ctx, crowd, room, &spread))
+        if (measure(run, ctx, crowd, room, &stats))
             return -1;
-        *largest = fmax(*largest, spread.top_weight);
+        *largest = fmax(*largest, stats.top_weight);
         if (run->session.progress)
             run->session.progress(run->session.user, t + 1, run->trials);
     }
@@ -117,11 +117,11 @@ static void emit(struct lab_run *run, const struct crowd *crowd, const char *qua
 }
 
 static void emit_spike(struct lab_run *run, const struct crowd *crowd,
-                       const struct lab_spread *spread)
+                       const struct lab_row_stats *stats)
 {
-    emit(run, crowd, "max_p", LAB_BOUND, max_of(crowd), spread->top_weight);
-    emit(run, crowd, "entropy", LAB_EXACT, entropy_of(crowd), spread->entropy);
-    emit(run, crowd, "n_eff", LAB_EXACT, n_eff_of(crowd), spread->n_eff);
+    emit(run, crowd, "max_p", LAB_BOUND, max_of(crowd), stats->top_weight);
+    emit(run, crowd, "entropy", LAB_EXACT, entropy_of(crowd), stats->entropy);
+    emit(run, crowd, "n_eff", LAB_EXACT, n_eff_of(crowd), stats->n_eff);
 }
 
 static const int64_t sizes[] = {10,   30,    100,   300,    1000,
@@ -138,13 +138,13 @@ static int sweep(struct lab_run *run, attend_context *ctx, double *room, int sca
 
     for (; count < SIZES && !lab_stopped(&run->session); count++) {
         const struct crowd crowd = crowd_of(run, sizes[count], scaled);
-        struct lab_spread spread;
-        if (measure_spike(run, ctx, &crowd, room, &spread))
+        struct lab_row_stats stats;
+        if (measure_spike(run, ctx, &crowd, room, &stats))
             return -1;
-        emit_spike(run, &crowd, &spread);
-        measured[count][0] = spread.top_weight;
-        measured[count][1] = spread.entropy;
-        measured[count][2] = spread.n_eff;
+        emit_spike(run, &crowd, &stats);
+        measured[count][0] = stats.top_weight;
+        measured[count][1] = stats.entropy;
+        measured[count][2] = stats.n_eff;
     }
     for (int f = 0; f < 3; f++) {
         struct lab_series *series =
@@ -187,12 +187,12 @@ static int own_rows(struct lab_run *run, attend_context *ctx, double *room)
 {
     const struct crowd crowd =
         crowd_of(run, lab_integer(run, "n"), !strcmp(lab_text(run, "scale"), "on"));
-    struct lab_spread spread;
+    struct lab_row_stats stats;
     double largest;
 
-    if (measure_spike(run, ctx, &crowd, room, &spread))
+    if (measure_spike(run, ctx, &crowd, room, &stats))
         return -1;
-    emit_spike(run, &crowd, &spread);
+    emit_spike(run, &crowd, &stats);
     if (measure_random(run, ctx, &crowd, room, &largest))
         return -1;
     emit(run, &crowd, "max_p_random", LAB_BOUND, max_of(&crowd), largest);

@@ -50,13 +50,13 @@ struct setup {
 static void fill_bases(const struct lab_run *run, struct setup *setup)
 {
     const int64_t d = setup->d, m = setup->m, p = setup->p;
-    const double turn = setup->angle * pi / 180;
+    const double radians = setup->angle * pi / 180;
     /* Exactly orthogonal at 90 degrees, where cos(pi/2) is not exactly 0. */
-    const double along = setup->angle == 90 ? 0 : cos(turn), across = sin(turn);
+    const double along = setup->angle == 90 ? 0 : cos(radians), across = sin(radians);
     double *const frame = setup->value; /* [m + p][d], before the values are there */
     double mix[128];
 
-    lab_random_frame(&run->session, FRAME_STREAM, frame, m + p, d);
+    lab_random_frame(run->session.seed, FRAME_STREAM, frame, m + p, d);
     for (int64_t c = 0; c < d; c++) {
         for (int64_t i = 0; i < m; i++)
             setup->a[c * m + i] = frame[i * d + c];
@@ -176,7 +176,7 @@ static int average(struct lab_run *run, attend_context *ctx, struct setup *setup
     if (!key)
         return lab_fail(&run->session, "memory is short");
     double *const query = key + n * n;
-    lab_random_frame(&run->session, KEY_STREAM, key, n, n);
+    lab_random_frame(run->session.seed, KEY_STREAM, key, n, n);
     for (int64_t c = 0; c < n; c++)
         query[c] = setup->beta * (key[c] + key[n + c]);
     const int failed = lab_measure(&run->session, ctx,

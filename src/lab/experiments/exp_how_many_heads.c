@@ -155,7 +155,7 @@ static int measure_rows(struct lab_run *run, const struct setting *s, uint64_t s
     row.theory = mse_theory(s, 0);
     emit_mean(run, &row, &m[MSE]);
     if (s->is_independent && s->h > 1)
-        return 0; /* an outcome tells the magnitudes of one head only */
+        return 0; /* an outcome has the magnitudes of one head only */
     row = row_of(run, s, "mse_given_positive");
     row.theory = mse_theory(s, 1);
     emit_mean(run, &row, &m[MSE_POSITIVE]);

@@ -137,11 +137,12 @@ static int measure(struct lab_run *run, const struct parameters *p,
 }
 
 static void emit(struct lab_run *run, const struct parameters *p, const char *quantity,
-                 double theory, double measured, double se)
+                 double theory, struct lab_estimate measured)
 {
     lab_emit_at(run, quantity,
                 LAB_CHANGES(LAB_IS("C", p->C), LAB_IS("sigma2", p->sigma2)),
-                (struct lab_found){.theory = theory, .measured = measured, .se = se});
+                (struct lab_found){
+                    .theory = theory, .measured = measured.value, .se = measured.se});
 }
 
 static void emit_rows(struct lab_run *run, const struct parameters *p,
@@ -149,39 +150,36 @@ static void emit_rows(struct lab_run *run, const struct parameters *p,
                       const struct lab_moments *moments)
 {
     const struct lab_moments *const w = &moments[MEAN_W];
-    const int none = w->count == 0;
+    const double modes = w->count > 0 ? count_modes(&moments[LOGIT]) : NAN;
 
-    emit(run, p, "mean_w", theory->mean, none ? NAN : w->mean, lab_moments_mean_se(w));
-    emit(run, p, "var_w", theory->variance, lab_moments_variance(w),
-         lab_moments_variance_se(w));
-    emit(run, p, "mean_abs_dev", theory->mean_abs, none ? NAN : moments[MEAN_ABS].mean,
-         lab_moments_mean_se(&moments[MEAN_ABS]));
-    emit(run, p, "p_outside_10_90", theory->outside, none ? NAN : moments[OUTSIDE].mean,
-         lab_moments_rare_se(&moments[OUTSIDE], theory->outside));
-    emit(run, p, "modes", theory->modes, none ? NAN : count_modes(&moments[LOGIT]), 0);
+    emit(run, p, "mean_w", theory->mean, lab_estimate_mean(w));
+    emit(run, p, "var_w", theory->variance, lab_estimate_variance(w));
+    emit(run, p, "mean_abs_dev", theory->mean_abs, lab_estimate_mean(&moments[MEAN_ABS]));
+    emit(run, p, "p_outside_10_90", theory->outside,
+         lab_estimate_rare(&moments[OUTSIDE], theory->outside));
+    emit(run, p, "modes", theory->modes, (struct lab_estimate){modes, 0});
 }
 
 /* The same question without noise of magnitude, and where c lies. */
-static int emit_beside(struct lab_run *run, const struct parameters *given,
-                       const struct lab_moments *moments)
+static int emit_without_noise(struct lab_run *run, const struct parameters *given,
+                              const struct lab_moments *moments)
 {
     struct parameters p = *given;
     struct lab_moments still[VALUES];
 
     if (p.alpha == 0 && moments[OFF_SEGMENT].count > 0)
-        emit(run, &p, "off_segment", 0, moments[OFF_SEGMENT].mean, 0);
+        emit(run, &p, "off_segment", 0,
+             (struct lab_estimate){moments[OFF_SEGMENT].mean, 0});
     p.sigma2 = 0;
     const struct magnitude_theory theory = theory_of(&p);
     if (measure(run, &p, &theory, 1, run->trials, still, NULL))
         return -1;
     if (still[MEAN_W].count == 0)
         return 0;
-    emit(run, &p, "mean_w_part_i", theory.mean, still[MEAN_W].mean,
-         lab_moments_mean_se(&still[MEAN_W]));
-    emit(run, &p, "var_w_part_i", theory.variance, lab_moments_variance(&still[MEAN_W]),
-         lab_moments_variance_se(&still[MEAN_W]));
-    emit(run, &p, "mean_abs_dev_part_i", theory.mean_abs, still[MEAN_ABS].mean,
-         lab_moments_mean_se(&still[MEAN_ABS]));
+    emit(run, &p, "mean_w_part_i", theory.mean, lab_estimate_mean(&still[MEAN_W]));
+    emit(run, &p, "var_w_part_i", theory.variance, lab_estimate_variance(&still[MEAN_W]));
+    emit(run, &p, "mean_abs_dev_part_i", theory.mean_abs,
+         lab_estimate_mean(&still[MEAN_ABS]));
     return 0;
 }
 
@@ -288,12 +286,10 @@ static int sweep(struct lab_run *run, const struct lab_moments *given)
                 break;
             emit_rows(run, &p, &theory, own);
         }
-        lab_series_point(points[0], p.C, lab_moments_variance(&moments[MEAN_W]),
-                         lab_moments_variance_se(&moments[MEAN_W]));
-        lab_series_point(points[1], p.C, moments[MEAN_ABS].mean,
-                         lab_moments_mean_se(&moments[MEAN_ABS]));
-        lab_series_point(points[2], p.C, moments[OUTSIDE].mean,
-                         lab_moments_rare_se(&moments[OUTSIDE], theory.outside));
+        lab_series_estimate(points[0], p.C, lab_estimate_variance(&moments[MEAN_W]));
+        lab_series_estimate(points[1], p.C, lab_estimate_mean(&moments[MEAN_ABS]));
+        lab_series_estimate(points[2], p.C,
+                            lab_estimate_rare(&moments[OUTSIDE], theory.outside));
     }
     return 0;
 }
@@ -310,7 +306,7 @@ static int perform(struct lab_run *run)
     if (measure(run, &p, &theory, 0, run->trials, moments, &histogram))
         return -1;
     emit_rows(run, &p, &theory, moments);
-    if (emit_beside(run, &p, moments))
+    if (emit_without_noise(run, &p, moments))
         return -1;
     draw_histogram(run, &theory, &histogram);
     return run->sweeps ? sweep(run, moments) : 0;

@@ -91,11 +91,9 @@ static int headline(struct lab_run *run)
             const struct lab_moments *const mse = &m[positive ? MSE_POSITIVE : MSE];
             const struct lab_moments *const coeff = &m[positive ? COEFF_POSITIVE : COEFF];
             const char *const *const name = names[heads - 1] + 2 * positive;
-            lab_emit_exact(run, name[0], theory.mse, mse->count ? mse->mean : NAN,
-                           lab_moments_mean_se(mse));
-            lab_emit_exact(run, name[1], theory.variance[ATTEND_THEORY_A],
-                           coeff->count ? lab_moments_variance(coeff) : NAN,
-                           lab_moments_variance_se(coeff));
+            lab_emit_estimate(run, name[0], theory.mse, lab_estimate_mean(mse));
+            lab_emit_estimate(run, name[1], theory.variance[ATTEND_THEORY_A],
+                              lab_estimate_variance(coeff));
         }
     }
     return 0;

@@ -39,7 +39,7 @@ static size_t room_of(const struct cloud *cloud)
 
 /* One row of attention, and the norm r of its logits less their mean. */
 static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64_t trial,
-                          double *room, struct lab_spread *spread, double *r,
+                          double *room, struct lab_row_stats *stats, double *r,
                           attend_error *err)
 {
     const int64_t n = cloud->n, d = cloud->d;
@@ -49,7 +49,7 @@ static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64
                                         .q = query,
                                         .k = key,
                                         .scale = cloud->S / sqrt((double)d),
-                                        .spread = spread};
+                                        .stats = stats};
 
     lab_normals(cloud->seed, cloud->stream, trial * (uint64_t)((n + 1) * d), key,
                 (n + 1) * d);
@@ -57,7 +57,7 @@ static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64
         query[c] = query[c] < 0 ? -1 : 1;
     const attend_status status = lab_forward(ctx, &problem, err);
     if (status == ATTEND_OK)
-        *r = sqrt((double)n * spread->score_variance);
+        *r = sqrt((double)n * stats->score_variance);
     return status;
 }
 
@@ -65,17 +65,17 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
                               double *values)
 {
     const struct cloud *const cloud = arg;
-    struct lab_spread spread;
+    struct lab_row_stats stats;
     double r;
     const attend_status status =
-        draw(cloud, worker->ctx, trial, worker->scratch, &spread, &r, &worker->err);
+        draw(cloud, worker->ctx, trial, worker->scratch, &stats, &r, &worker->err);
 
     if (status != ATTEND_OK)
         return status;
-    values[ENTROPY] = spread.entropy;
-    values[SQUARES] = 1 / spread.n_eff;
+    values[ENTROPY] = stats.entropy;
+    values[SQUARES] = 1 / stats.n_eff;
     values[BELOW_FLOOR] =
-        fmax(0, attend_theory_entropy_floor((double)cloud->n, r) - spread.entropy);
+        fmax(0, attend_theory_entropy_floor((double)cloud->n, r) - stats.entropy);
     return ATTEND_OK;
 }
 
@@ -106,7 +106,7 @@ static void emit(struct lab_run *run, const struct cloud *cloud, const char *qua
 }
 
 /*
- * A limit beside what is exact at this n, where it applies: their distance is the
+ * A limit compared with what is exact at this n, where it applies: their distance is the
  * limit's stated error.
  */
 static void emit_pair(struct lab_run *run, const struct cloud *cloud,
@@ -148,15 +148,15 @@ static int emit_spike(struct lab_run *run, attend_context *ctx, const struct clo
     const int64_t n = cloud->n;
     const double r = cloud->S * sqrt((double)n);
     double *const score = calloc((size_t)n, sizeof *score);
-    struct lab_spread spread;
+    struct lab_row_stats stats;
 
     if (!score)
         return lab_fail(&run->session, "memory is short for %lld keys", (long long)n);
     score[0] = r * sqrt((double)n / (double)(n - 1));
-    const int failed = lab_measure_scores(&run->session, ctx, n, score, &spread);
+    const int failed = lab_measure_scores(&run->session, ctx, n, score, &stats);
     if (!failed)
         emit(run, cloud, "entropy_spike", LAB_EXACT,
-             attend_theory_entropy_floor((double)n, r), spread.entropy, 0, 0);
+             attend_theory_entropy_floor((double)n, r), stats.entropy, 0, 0);
     free(score);
     return failed;
 }
@@ -218,10 +218,8 @@ static int sweep(struct lab_run *run, struct cloud cloud)
         if (measure(run, &cloud, run->trials, moments))
             return -1;
         emit_cloud(run, &cloud, moments);
-        lab_series_point(points[0], cloud.S, moments[ENTROPY].mean,
-                         lab_moments_mean_se(&moments[ENTROPY]));
-        lab_series_point(points[1], cloud.S, moments[SQUARES].mean,
-                         lab_moments_mean_se(&moments[SQUARES]));
+        lab_series_estimate(points[0], cloud.S, lab_estimate_mean(&moments[ENTROPY]));
+        lab_series_estimate(points[1], cloud.S, lab_estimate_mean(&moments[SQUARES]));
     }
     return 0;
 }
@@ -252,12 +250,12 @@ static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
     cloud.stream = SCATTER_STREAM;
     for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(&run->session);
          x++) {
-        struct lab_spread spread;
+        struct lab_row_stats stats;
         double r;
         cloud.S = spreads[x % SPREADS];
-        status = draw(&cloud, ctx, (uint64_t)x, room, &spread, &r, &err);
+        status = draw(&cloud, ctx, (uint64_t)x, room, &stats, &r, &err);
         if (status == ATTEND_OK)
-            lab_series_point(points, r, spread.entropy, 0);
+            lab_series_point(points, r, stats.entropy, 0);
     }
     free(room);
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);

@@ -183,19 +183,20 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
 #define ROUNDING 1e-12
 
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
-                 double theory, double measured, double se)
+                 double theory, struct lab_estimate measured)
 {
     lab_emit_at(run, quantity,
                 LAB_CHANGES(LAB_IS("C", s->C), LAB_IS("alpha", s->alpha),
                             LAB_IS_TEXT("remedy", remedy_names[s->remedy]),
                             LAB_IS_TEXT("noisy", noise_names[s->noisy])),
                 (struct lab_found){.theory = theory,
-                                   .measured = measured,
-                                   .se = se > ROUNDING ? se : 0});
+                                   .measured = measured.value,
+                                   .se = measured.se > ROUNDING ? measured.se : 0});
 }
 
 struct found {
-    double theory, measured, se;
+    double theory;
+    struct lab_estimate measured;
 };
 
 /* All rows of a setting; what a figure shows of it: the mse and Var coefficient_a. */
@@ -207,24 +208,22 @@ static int rows(struct lab_run *run, const struct setting *s, uint64_t stream,
 
     if (measure(run, s, stream, trials, m))
         return -1;
-    *mse = (struct found){theory.mse, m[MSE].mean, lab_moments_mean_se(&m[MSE])};
+    struct lab_estimate a = lab_estimate_mean(&m[COEFF_A]);
+    struct lab_estimate b = lab_estimate_mean(&m[COEFF_B]);
+    a.value -= 0.5;
+    b.value -= 0.5;
+    *mse = (struct found){theory.mse, lab_estimate_mean(&m[MSE])};
     *variance = (struct found){theory.variance[ATTEND_THEORY_A],
-                               lab_moments_variance(&m[COEFF_A]),
-                               lab_moments_variance_se(&m[COEFF_A])};
-    emit(run, s, "var_a", variance->theory, variance->measured, variance->se);
-    emit(run, s, "bias_a", theory.mean[ATTEND_THEORY_A] - 0.5, m[COEFF_A].mean - 0.5,
-         lab_moments_mean_se(&m[COEFF_A]));
-    emit(run, s, "bias_b", theory.mean[ATTEND_THEORY_B] - 0.5, m[COEFF_B].mean - 0.5,
-         lab_moments_mean_se(&m[COEFF_B]));
-    emit(run, s, "mse", mse->theory, mse->measured, mse->se);
+                               lab_estimate_variance(&m[COEFF_A])};
+    emit(run, s, "var_a", variance->theory, variance->measured);
+    emit(run, s, "bias_a", theory.mean[ATTEND_THEORY_A] - 0.5, a);
+    emit(run, s, "bias_b", theory.mean[ATTEND_THEORY_B] - 0.5, b);
+    emit(run, s, "mse", mse->theory, mse->measured);
     if (s->noisy != LAB_NOISY_NONE) {
-        double b, others;
-        lost_theory(s, &b, &others);
-        const int was_lost = m[LOST_B].count > 0;
-        emit(run, s, "fallback_b", b, was_lost ? m[LOST_B].mean : NAN,
-             lab_moments_mean_se(&m[LOST_B]));
-        emit(run, s, "fallback_others", others, was_lost ? m[LOST_OTHERS].mean : NAN,
-             lab_moments_mean_se(&m[LOST_OTHERS]));
+        double lost_b, lost_others;
+        lost_theory(s, &lost_b, &lost_others);
+        emit(run, s, "fallback_b", lost_b, lab_estimate_mean(&m[LOST_B]));
+        emit(run, s, "fallback_others", lost_others, lab_estimate_mean(&m[LOST_OTHERS]));
     }
     return 0;
 }
@@ -274,7 +273,7 @@ static int compare(struct lab_run *run)
             lab_series_point(series, remedy, found[remedy].theory, 0);
         series = lab_series_add(figure, LAB_POINTS, "measured, %s", model_names[model]);
         for (int remedy = 0; remedy < REMEDIES; remedy++)
-            lab_series_point(series, remedy, found[remedy].measured, found[remedy].se);
+            lab_series_estimate(series, remedy, found[remedy].measured);
     }
     return 0;
 }
@@ -304,8 +303,7 @@ static int curves(struct lab_run *run, const char *title, int by_alpha)
             const uint64_t stream = 100 + (uint64_t)(50 * by_alpha + 5 * remedy + x);
             if (rows(run, &s, stream, run->trials / 20 + 100, &mse, &variance))
                 return -1;
-            lab_series_point(series, by_alpha ? s.alpha : s.C, variance.measured,
-                             variance.se);
+            lab_series_estimate(series, by_alpha ? s.alpha : s.C, variance.measured);
         }
     }
     if (by_alpha)

@@ -99,23 +99,23 @@ static int headline(struct lab_run *run, const struct lab_scene *scene)
     if (lab_scene_measure(&run->session, scene, 0, run->trials, observe, NULL, VALUES, m,
                           NULL))
         return -1;
-    lab_emit_exact(run, "mean_w", theory.mean[ATTEND_THEORY_A], m[MEAN_W].mean,
-                   lab_moments_mean_se(&m[MEAN_W]));
-    lab_emit_exact(run, "var_w", theory.variance[ATTEND_THEORY_A],
-                   lab_moments_variance(&m[VAR_W]), lab_moments_variance_se(&m[VAR_W]));
+    lab_emit_estimate(run, "mean_w", theory.mean[ATTEND_THEORY_A],
+                      lab_estimate_mean(&m[MEAN_W]));
+    lab_emit_estimate(run, "var_w", theory.variance[ATTEND_THEORY_A],
+                      lab_estimate_variance(&m[VAR_W]));
     lab_emit_exact(run, "mean_leak",
                    (double)(scene->n - 2) * theory.mean[ATTEND_THEORY_REST],
                    m[MEAN_LEAK].mean, leak_se(scene, &theory, &m[MEAN_LEAK]));
-    lab_emit_exact(run, "mse", theory.mse, m[MSE].mean, lab_moments_mean_se(&m[MSE]));
-    lab_emit_exact(run, "var_share", attend_theory_weight_variance(law),
-                   lab_moments_variance(&m[SHARE]), lab_moments_variance_se(&m[SHARE]));
-    lab_emit_exact(run, "abs_dev_share", attend_theory_weight_abs_deviation(law),
-                   m[SHARE_DEV].mean, lab_moments_mean_se(&m[SHARE_DEV]));
-    lab_emit_exact(run, "p_share_outside_10_90", outside, m[SHARE_OUTSIDE].mean,
-                   lab_moments_rare_se(&m[SHARE_OUTSIDE], outside));
+    lab_emit_estimate(run, "mse", theory.mse, lab_estimate_mean(&m[MSE]));
+    lab_emit_estimate(run, "var_share", attend_theory_weight_variance(law),
+                      lab_estimate_variance(&m[SHARE]));
+    lab_emit_estimate(run, "abs_dev_share", attend_theory_weight_abs_deviation(law),
+                      lab_estimate_mean(&m[SHARE_DEV]));
+    lab_emit_estimate(run, "p_share_outside_10_90", outside,
+                      lab_estimate_rare(&m[SHARE_OUTSIDE], outside));
     if (law.sd <= GAP_SPREAD_MAX)
-        lab_emit_exact(run, "var_score_gap", law.sd * law.sd,
-                       lab_moments_variance(&m[GAP]), lab_moments_variance_se(&m[GAP]));
+        lab_emit_estimate(run, "var_score_gap", law.sd * law.sd,
+                          lab_estimate_variance(&m[GAP]));
     return 0;
 }
 

@@ -152,6 +152,18 @@ void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
                 (struct lab_found){.theory = theory, .measured = measured, .se = se});
 }
 
+void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
+                       struct lab_estimate estimate)
+{
+    lab_emit_exact(run, quantity, theory, estimate.value, estimate.se);
+}
+
+void lab_series_estimate(struct lab_series *series, double x,
+                         struct lab_estimate estimate)
+{
+    lab_series_point(series, x, estimate.value, estimate.se);
+}
+
 double lab_row_z(const struct lab_row *row)
 {
     return row->se > 0 ? (row->measured - row->theory) / row->se : NAN;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "lab/figures/figure.h"
+#include "lab/measure/moments.h"
 #include "lab/measure/session.h"
 
 /* How a row's theory is meant, and so what it is tested against. */
@@ -157,6 +158,12 @@ void lab_emit_at(struct lab_run *run, const char *quantity,
 /* The usual row: exact theory, the run's own parameters. */
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
                     double measured, double se);
+
+/* The same, and a point of a figure, from an estimate. */
+void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
+                       struct lab_estimate estimate);
+void lab_series_estimate(struct lab_series *series, double x,
+                         struct lab_estimate estimate);
 
 /* z of a row: (measured - theory) / se; NaN where se is 0 or there is no theory. */
 double lab_row_z(const struct lab_row *row);

@@ -183,8 +183,7 @@ static int best_scale(struct lab_run *run, struct setting *s, int64_t trials,
         if (moments[x].mean < moments[best].mean)
             best = x;
     emit(run, s, "mse_at_best_C", s->scale[best], &moments[best]);
-    lab_series_point(series, (double)s->h, moments[best].mean,
-                     lab_moments_mean_se(&moments[best]));
+    lab_series_estimate(series, (double)s->h, lab_estimate_mean(&moments[best]));
     return 0;
 }
 

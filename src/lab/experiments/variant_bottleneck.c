@@ -73,7 +73,7 @@ static double written(const double *weights, int64_t count)
     return sum;
 }
 
-static void forget(double *weights, int64_t count)
+static void reset(double *weights, int64_t count)
 {
     for (int64_t x = 0; x < count; x++)
         weights[x] = NAN;
@@ -104,7 +104,7 @@ static int measure_map(struct lab_run *run, attend_context *ctx,
     memset(token, 0, sizeof(double) * (size_t)(n * n));
     for (int64_t i = 0; i < n; i++)
         token[i * n + i] = 1;
-    forget(weights, n * n);
+    reset(weights, n * n);
     if (lab_measure(&run->session, ctx, &problem))
         return -1;
     map->scores = written(weights, n * n);
@@ -113,7 +113,7 @@ static int measure_map(struct lab_run *run, attend_context *ctx,
         problem.nk = latents;
         problem.v = latent;
         problem.out = out;
-        forget(weights, n * n);
+        reset(weights, n * n);
         if (lab_measure(&run->session, ctx, &problem))
             return -1;
         map->scores += written(weights, n * n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sigmoid attention: every key is weighed by itself, w_i = logistic(s_i - ln n).  The
- * engine does it as n rows of one key beside a sink of logit 0.
+ * engine does it as n rows of one key and a sink of logit 0.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -36,17 +36,17 @@ static attend_status weigh_alone(attend_context *ctx, const double *score, int64
 /* ---- statistics without noise ------------------------------------------ */
 
 /* Of two weights `high` and n - 2 weights `low`, relative to their sum. */
-static struct lab_spread two_levels(double n, double high, double low)
+static struct lab_row_stats two_levels(double n, double high, double low)
 {
     const double sum = 2 * high + (n - 2) * low, p = high / sum, r = low / sum;
 
-    return (struct lab_spread){.top_weight = p,
-                               .entropy = -2 * p * log(p) - (n - 2) * r * log(r),
-                               .n_eff = 1 / (2 * p * p + (n - 2) * r * r)};
+    return (struct lab_row_stats){.top_weight = p,
+                                  .entropy = -2 * p * log(p) - (n - 2) * r * log(r),
+                                  .n_eff = 1 / (2 * p * p + (n - 2) * r * r)};
 }
 
-static void emit_spread(struct lab_run *run, const char *const names[3],
-                        struct lab_spread theory, struct lab_spread measured)
+static void emit_stats(struct lab_run *run, const char *const names[3],
+                       struct lab_row_stats theory, struct lab_row_stats measured)
 {
     lab_emit_exact(run, names[0], theory.top_weight, measured.top_weight, 0);
     lab_emit_exact(run, names[1], theory.entropy, measured.entropy, 0);
@@ -66,14 +66,14 @@ static int emit_statistics(struct lab_run *run, attend_context *ctx,
     const double high = attend_theory_logistic(variant->beta - log(n));
     double *const score = room, *const weights = room + keys;
     double sum = 0;
-    struct lab_spread spread;
+    struct lab_row_stats stats;
     attend_error err;
 
     memset(score, 0, sizeof(double) * (size_t)keys);
     score[0] = score[1] = variant->beta;
-    if (lab_measure_scores(&run->session, ctx, keys, score, &spread))
+    if (lab_measure_scores(&run->session, ctx, keys, score, &stats))
         return -1;
-    emit_spread(run, softmax, two_levels(n, exp(variant->beta), 1), spread);
+    emit_stats(run, softmax, two_levels(n, exp(variant->beta), 1), stats);
     if (weigh_alone(ctx, score, keys, -log(n), weights, room + 2 * keys, &err) !=
         ATTEND_OK)
         return lab_fail(&run->session, "%s", err.message);
@@ -82,9 +82,9 @@ static int emit_statistics(struct lab_run *run, attend_context *ctx,
         sum += weights[i];
         score[i] = log(weights[i]);
     }
-    if (lab_measure_scores(&run->session, ctx, keys, score, &spread))
+    if (lab_measure_scores(&run->session, ctx, keys, score, &stats))
         return -1;
-    emit_spread(run, sigmoid, two_levels(n, high, low), spread);
+    emit_stats(run, sigmoid, two_levels(n, high, low), stats);
     lab_emit_exact(run, "sigmoid_sum", 2 * high + (n - 2) * low, sum, 0);
     return 0;
 }
@@ -222,8 +222,7 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
             lab_series_point(series, at.beta, variance_of(&at, (enum value)x), 0);
         series = lab_series_add(figure, LAB_POINTS, "measured, %s", labels[x]);
         for (int y = 0; y < count; y++)
-            lab_series_point(series, scales[y], lab_moments_variance(&moments[y][x]),
-                             lab_moments_variance_se(&moments[y][x]));
+            lab_series_estimate(series, scales[y], lab_estimate_variance(&moments[y][x]));
     }
     return 0;
 }

@@ -86,12 +86,11 @@ int lab_synthesizer_rows(struct lab_run *run, const struct lab_variant *variant)
     if (moments[ATTENTION_HIT].count == 0)
         return 0;
     /* At beta = 0 attention knows no key either. */
-    lab_emit_exact(run, "attention_hit", variant->beta > 0 ? 1 : 1 / (double)n,
-                   moments[ATTENTION_HIT].mean,
-                   lab_moments_rare_se(&moments[ATTENTION_HIT],
-                                       variant->beta > 0 ? 1 : 1 / (double)n));
-    lab_emit_exact(run, "synthesizer_hit", 1 / (double)n, moments[SYNTHESIZER_HIT].mean,
-                   lab_moments_rare_se(&moments[SYNTHESIZER_HIT], 1 / (double)n));
+    lab_emit_estimate(run, "attention_hit", variant->beta > 0 ? 1 : 1 / (double)n,
+                      lab_estimate_rare(&moments[ATTENTION_HIT],
+                                        variant->beta > 0 ? 1 : 1 / (double)n));
+    lab_emit_estimate(run, "synthesizer_hit", 1 / (double)n,
+                      lab_estimate_rare(&moments[SYNTHESIZER_HIT], 1 / (double)n));
     lab_emit_exact(run, "synthesizer_key_effect", 0, moments[KEY_EFFECT].mean, 0);
     return 0;
 }

@@ -24,13 +24,13 @@ static attend_tensor tensor_of(void *data, attend_dtype dtype, int64_t nb, int64
                            .stride = {rows * columns, rows * columns, columns, 1}};
 }
 
-/* In the order of struct lab_spread. */
-static const attend_stat spread_columns[] = {ATTEND_STAT_SINK1, ATTEND_STAT_TOP_WEIGHT,
-                                             ATTEND_STAT_ENTROPY, ATTEND_STAT_N_EFF,
-                                             ATTEND_STAT_RAW_VARIANCE};
-enum { SPREAD_COLUMNS = sizeof spread_columns / sizeof *spread_columns };
-_Static_assert(sizeof(struct lab_spread) == SPREAD_COLUMNS * sizeof(double),
-               "a row of statistics is a struct lab_spread");
+/* In the order of struct lab_row_stats. */
+static const attend_stat stat_columns[] = {ATTEND_STAT_SINK1, ATTEND_STAT_TOP_WEIGHT,
+                                           ATTEND_STAT_ENTROPY, ATTEND_STAT_N_EFF,
+                                           ATTEND_STAT_RAW_VARIANCE};
+enum { STAT_COLUMNS = sizeof stat_columns / sizeof *stat_columns };
+_Static_assert(sizeof(struct lab_row_stats) == STAT_COLUMNS * sizeof(double),
+               "a row of statistics is a struct lab_row_stats");
 
 /* Class 0 for the keys that `rest` sums; NULL without memory. */
 static int32_t *rest_classes(const struct lab_problem *problem)
@@ -67,9 +67,9 @@ static attend_status forward(attend_context *ctx, const struct lab_problem *prob
         io.lse = tensor_of(problem->lse, ATTEND_F64, nb, nq, 1);
     if (problem->weights)
         io.weights = tensor_of(problem->weights, ATTEND_F64, nb, nq, nk);
-    stats.columns = spread_columns;
-    if (problem->spread)
-        stats.rows = tensor_of(problem->spread, ATTEND_F64, nb, nq, SPREAD_COLUMNS);
+    stats.columns = stat_columns;
+    if (problem->stats)
+        stats.rows = tensor_of(problem->stats, ATTEND_F64, nb, nq, STAT_COLUMNS);
     stats.classes = classes;
     if (problem->rest)
         stats.class_mass = tensor_of(problem->rest, ATTEND_F64, nb, nq, 1);
@@ -176,11 +176,11 @@ int lab_measure(struct lab_session *session, attend_context *ctx,
 }
 
 int lab_measure_scores(struct lab_session *session, attend_context *ctx, int64_t n,
-                       const double *scores, struct lab_spread *spread)
+                       const double *scores, struct lab_row_stats *stats)
 {
     const double one = 1;
     const struct lab_problem problem = {
-        .nk = n, .d = 1, .q = &one, .k = scores, .scale = 1, .spread = spread};
+        .nk = n, .d = 1, .q = &one, .k = scores, .scale = 1, .stats = stats};
 
     return lab_measure(session, ctx, &problem);
 }

@@ -10,7 +10,7 @@
 #include "lab/measure/session.h"
 
 /* Statistics of a row, by attend_stats. */
-struct lab_spread {
+struct lab_row_stats {
     double first;                      /* weight of key 0 */
     double top_weight, entropy, n_eff; /* max p, H in nats, 1 / sum p^2 */
     double score_variance;             /* of the scores, every key alike */
@@ -27,7 +27,7 @@ struct lab_problem {
     const double *sink; /* one logit */
     double scale;
     double *out, *lse, *weights;
-    struct lab_spread *spread; /* [nb][nq] */
+    struct lab_row_stats *stats; /* [nb][nq] */
     double *rest; /* [nq], for nb = 1: weight beyond the first `wanted` keys */
     int64_t wanted;
 };
@@ -48,6 +48,6 @@ int lab_measure(struct lab_session *session, attend_context *ctx,
                 const struct lab_problem *problem);
 /* One row whose scores are given: q = 1, k_i = scores[i]. */
 int lab_measure_scores(struct lab_session *session, attend_context *ctx, int64_t n,
-                       const double *scores, struct lab_spread *spread);
+                       const double *scores, struct lab_row_stats *stats);
 
 #endif

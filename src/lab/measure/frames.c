@@ -51,9 +51,9 @@ void lab_normals(uint64_t seed, uint64_t stream, uint64_t first, double *out,
     }
 }
 
-void lab_random_frame(const struct lab_session *session, uint64_t stream, double *frame,
-                      int64_t rows, int64_t d)
+void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t rows,
+                      int64_t d)
 {
-    lab_normals(session->seed, stream, 0, frame, rows * d);
+    lab_normals(seed, stream, 0, frame, rows * d);
     lab_orthonormalise(frame, rows, d);
 }

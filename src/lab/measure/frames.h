@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#include "lab/measure/session.h"
-
 double lab_dot(const double *x, const double *y, int64_t n);
 double lab_norm(const double *x, int64_t n);
 /* Scales to norm 1. */
@@ -20,7 +18,7 @@ void lab_orthonormalise(double *frame, int64_t rows, int64_t d);
 void lab_normals(uint64_t seed, uint64_t stream, uint64_t first, double *out,
                  int64_t count);
 /* Orthonormal rows of random direction. */
-void lab_random_frame(const struct lab_session *session, uint64_t stream, double *frame,
-                      int64_t rows, int64_t d);
+void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t rows,
+                      int64_t d);
 
 #endif

@@ -100,6 +100,24 @@ double lab_moments_rare_se(const struct lab_moments *moments, double theory)
     return sqrt(fmax(expected, 0)) / n;
 }
 
+struct lab_estimate lab_estimate_mean(const struct lab_moments *moments)
+{
+    return (struct lab_estimate){moments->count > 0 ? moments->mean : NAN,
+                                 lab_moments_mean_se(moments)};
+}
+
+struct lab_estimate lab_estimate_variance(const struct lab_moments *moments)
+{
+    return (struct lab_estimate){lab_moments_variance(moments),
+                                 lab_moments_variance_se(moments)};
+}
+
+struct lab_estimate lab_estimate_rare(const struct lab_moments *moments, double theory)
+{
+    return (struct lab_estimate){moments->count > 0 ? moments->mean : NAN,
+                                 lab_moments_rare_se(moments, theory)};
+}
+
 void lab_histogram_add(struct lab_histogram *histogram, double value)
 {
     const double place =

@@ -29,6 +29,16 @@ double lab_moments_probability_se(const struct lab_moments *moments);
  */
 double lab_moments_rare_se(const struct lab_moments *moments, double theory);
 
+/* A number measured, with its standard error; NaN where there was no trial. */
+struct lab_estimate {
+    double value, se;
+};
+
+struct lab_estimate lab_estimate_mean(const struct lab_moments *moments);
+struct lab_estimate lab_estimate_variance(const struct lab_moments *moments);
+/* The mean of 0s and 1s, with lab_moments_rare_se(). */
+struct lab_estimate lab_estimate_rare(const struct lab_moments *moments, double theory);
+
 enum { LAB_BINS = 64 };
 
 struct lab_histogram {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lab/measure/crew.h"
+#include "lab/measure/parallel.h"
 
 /* ---- blocks ------------------------------------------------------------ */
 
@@ -83,7 +83,7 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
         const double start = seconds();
         wave->count = all - wave->first < width ? (int)(all - wave->first) : width;
         atomic_store(&wave->next, 0);
-        lab_crew(blocks->threads, perform_some, wave);
+        lab_parallel(blocks->threads, perform_some, wave);
         for (int w = 0; w < blocks->threads; w++)
             if (wave->status[w] != ATTEND_OK)
                 return lab_fail(session, "%s", blocks->error(blocks->arg, w)->message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Everything the laboratory finds: every experiment performed, every statement of the
- * sheets judged.  The report and the summary tell it.
+ * sheets judged.  The report and the summary show it.
  */
 #ifndef LAB_FINDINGS_H
 #define LAB_FINDINGS_H
@@ -32,13 +32,13 @@ struct lab_findings {
     struct lab_dispute *dispute; /* LAB_DISPUTES of them */
 };
 
-/* What it says while it works: number `done` of `total` is under way and is called. */
+/* Reports progress: number `done` of `total`, called `what`, is under way. */
 typedef void (*lab_findings_progress)(void *user, const char *what, int done, int total);
 
 /*
  * Fills `findings`, whose seed, trials and threads are set.  0, also where an
- * experiment failed, which its result tells; -1 when memory is short or the person
- * has had enough.  Free it in any case.
+ * experiment failed, which its result says; -1 when memory is short or the run
+ * was cancelled.  Free it in any case.
  */
 int lab_findings_gather(struct lab_findings *findings, const volatile sig_atomic_t *stop,
                         lab_findings_progress progress, void *user);
@@ -58,7 +58,7 @@ int lab_row_compared(const struct lab_row *row);
 /* The first row of the experiment's headline that was compared; NULL: none. */
 const struct lab_row *lab_result_headline(const struct lab_result *result);
 
-/* ---- how it is told -------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------- */
 
 /* One self-contained HTML page; 0, or -1 when writing failed. */
 int lab_report_write(const struct lab_findings *findings, FILE *out);

@@ -22,7 +22,7 @@ void lab_encodings_close(struct lab_encodings *e);
 /*
  * Encodings of `count` <= LAB_ENCODINGS_MAX positions from `first` on into phi
  * (count, d): sinusoids, or what rotary positions make of the row 1, 0, 1, 0, ..., so
- * that scores of rows so turned are the products of encodings.
+ * that scores of rows so rotated are the products of encodings.
  */
 void lab_encode(enum lab_positions kind, int64_t d, int64_t first, int64_t count,
                 double *phi);

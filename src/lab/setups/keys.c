@@ -45,8 +45,8 @@ int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shap
         return lab_fail(session, "memory is short for %lld keys", (long long)n);
     }
     if (frames) {
-        lab_random_frame(session, KEY_STREAM, keys->key, n, d);
-        lab_random_frame(session, VALUE_STREAM, keys->value, n, d);
+        lab_random_frame(session->seed, KEY_STREAM, keys->key, n, d);
+        lab_random_frame(session->seed, VALUE_STREAM, keys->value, n, d);
     }
     fill(keys, shape);
     return 0;
@@ -66,7 +66,7 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx,
                     struct lab_keys *keys, const double *coefficient, double tau)
 {
     const int64_t d = keys->d;
-    struct lab_spread spread;
+    struct lab_row_stats stats;
 
     memset(keys->query, 0, sizeof(double) * (size_t)d);
     for (int64_t i = 0; i < keys->m; i++)
@@ -82,11 +82,11 @@ int lab_keys_attend(struct lab_session *session, attend_context *ctx,
                                                          .scale = tau,
                                                          .out = keys->out,
                                                          .weights = keys->weights,
-                                                         .spread = &spread,
+                                                         .stats = &stats,
                                                          .wanted = keys->m,
                                                          .rest = &keys->leak});
     if (!failed)
-        keys->first = spread.first;
+        keys->first = stats.first;
     return failed;
 }
 

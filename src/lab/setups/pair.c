@@ -8,6 +8,23 @@
 
 enum { A, B, REST, KINDS };
 
+void lab_pair_set_keys(double *key, int64_t rows, double gamma_a, double gamma_b,
+                       double overlap)
+{
+    for (int64_t i = 0; i < rows; i++, key += KINDS) {
+        key[0] = i == 0 ? gamma_a : i == 1 ? gamma_b * overlap : 0;
+        key[1] = i == 1 ? gamma_b * sqrt(1 - overlap * overlap) : 0;
+        key[2] = i > 1 ? 1 : 0;
+    }
+}
+
+void lab_pair_set_query(double *q, double a, double b, double rest, double overlap)
+{
+    q[0] = a + b * overlap;
+    q[1] = b * sqrt(1 - overlap * overlap);
+    q[2] = rest;
+}
+
 int lab_pair_attend(struct lab_session *session, attend_context *ctx, double n,
                     double tau, const attend_theory_query *queries, int count,
                     const double *gamma, int64_t trials, double *weights)
@@ -15,22 +32,16 @@ int lab_pair_attend(struct lab_session *session, attend_context *ctx, double n,
     const size_t q_size = (size_t)trials * (size_t)count * KINDS;
     const size_t k_size = (size_t)trials * KINDS * KINDS;
     const double bias[KINDS] = {0, 0, n > 2 ? log(n - 2) : -INFINITY};
-    double *const q = calloc(q_size + k_size, sizeof *q);
+    double *const q = malloc((q_size + k_size) * sizeof *q);
     double *const k = q + q_size;
 
     if (!q)
         return lab_fail(session, "memory is short");
     for (int64_t t = 0; t < trials; t++) {
-        for (int h = 0; h < count; h++) {
-            double *const row = q + (t * count + h) * KINDS;
-            row[A] = queries[h].a;
-            row[B] = queries[h].b;
-            row[REST] = queries[h].rest;
-        }
-        double *const keys = k + t * KINDS * KINDS;
-        keys[A * KINDS + A] = gamma[t];
-        keys[B * KINDS + B] = 1;
-        keys[REST * KINDS + REST] = 1;
+        for (int h = 0; h < count; h++)
+            lab_pair_set_query(q + (t * count + h) * KINDS, queries[h].a, queries[h].b,
+                               queries[h].rest, 0);
+        lab_pair_set_keys(k + t * KINDS * KINDS, KINDS, gamma[t], 1, 0);
     }
     const struct lab_problem problem = {.nb = trials,
                                         .nq = count,

@@ -12,6 +12,16 @@
 #include "lab/measure/session.h"
 
 /*
+ * Keys [rows][3] of a pair: k_a = gamma_a mu_a, k_b = gamma_b mu_b, and mu of the others,
+ * all alike.  Columns: along mu_a, along the part of mu_b that is orthogonal to it, along
+ * the others.  `overlap` is <mu_a, mu_b>.
+ */
+void lab_pair_set_keys(double *key, int64_t rows, double gamma_a, double gamma_b,
+                       double overlap);
+/* q = a mu_a + b mu_b + rest of the others' direction, in the same columns. */
+void lab_pair_set_query(double *q, double a, double b, double rest, double overlap);
+
+/*
  * weights[(t * count + h) * 3 + kind]: of a, b and all the others together, for
  * gamma[t], t < trials, and query h < count.  n >= 2.  0, or -1 after lab_fail().
  */

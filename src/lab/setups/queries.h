@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two queries by name or as a person writes them: "2a-b,3b". */
+/* Two queries by name or as text: "2a-b,3b". */
 #ifndef LAB_QUERIES_H
 #define LAB_QUERIES_H
 

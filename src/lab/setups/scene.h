@@ -59,11 +59,10 @@ struct lab_outcome {
 typedef void (*lab_observe)(void *arg, const struct lab_outcome *outcome, double *values);
 
 /*
- * `trials` trials on session->threads threads, moments of `count` numbers in `moments`
- * and, for those whose histogram is not NULL, their histograms: the same for any
- * number of threads.  Stops early, with what was measured, when the person has had
- * enough.  `stream` tells apart measurements of one experiment, so that they are
- * independent.  0, or -1 after lab_fail().
+ * `trials` trials on the session's threads, moments of `count` numbers in `moments` and,
+ * for those whose histogram is not NULL, their histograms: the same for any number of
+ * threads.  When the session is cancelled, what was measured so far.  Measurements with
+ * different streams are independent.  0, or -1 after lab_fail().
  *
  * How keys are represented.  Where the unwanted keys are equal in score (alpha = 0, and
  * no magnitude noise that a query sees) they stand as one key with a bias of

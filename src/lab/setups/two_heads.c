@@ -125,7 +125,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
             values[VALUES + v] = NAN;
 }
 
-/* Heads 0 and 1 are the two, head 2 is the one beside them. */
+/* Heads 0 and 1 are the two, head 2 is the single head they are compared with. */
 static struct lab_scene measured_scene(const struct lab_two_heads *setup)
 {
     struct lab_scene scene = {.n = (int64_t)setup->n,
@@ -153,16 +153,10 @@ static void set(struct lab_two_heads_numbers *numbers, int q, double value, doub
     numbers->se[q] = se;
 }
 
-static void set_mean(struct lab_two_heads_numbers *numbers, int q,
-                     const struct lab_moments *moments)
+static void set_estimate(struct lab_two_heads_numbers *numbers, int q,
+                         struct lab_estimate estimate)
 {
-    set(numbers, q, moments->mean, lab_moments_mean_se(moments));
-}
-
-static void set_variance(struct lab_two_heads_numbers *numbers, int q,
-                         const struct lab_moments *moments)
-{
-    set(numbers, q, lab_moments_variance(moments), lab_moments_variance_se(moments));
+    set(numbers, q, estimate.value, estimate.se);
 }
 
 /* |m_g| |m_h| of two heads' centres. */
@@ -201,16 +195,18 @@ static struct lab_two_heads_numbers summarise(const struct lab_moments *moments,
         set(&numbers, LAB_VAR_C1 + x, x < 2 ? fmax(spread, 0) : spread,
             se > 1e-15 * size[x] ? se : 0);
     }
-    set_mean(&numbers, LAB_MEAN_W1, &moments[W1]);
-    set_variance(&numbers, LAB_VAR_W1, &moments[W1]);
+    set_estimate(&numbers, LAB_MEAN_W1, lab_estimate_mean(&moments[W1]));
+    set_estimate(&numbers, LAB_VAR_W1, lab_estimate_variance(&moments[W1]));
     set(&numbers, LAB_HEAD1_LOSES, moments[LOSES].mean,
         lab_moments_rare_se(&moments[LOSES], theory_loses));
-    set_mean(&numbers, LAB_COEFF_A, &moments[COEFFICIENT_A]);
-    set_mean(&numbers, LAB_COEFF_B, &moments[COEFFICIENT_B]);
-    set_variance(&numbers, LAB_COEFF_VAR_ONE, &moments[COEFFICIENT_ONE]);
-    set_variance(&numbers, LAB_COEFF_VAR_TWO, &moments[COEFFICIENT_A]);
-    set_mean(&numbers, LAB_MSE_ONE, &moments[MSE_ONE]);
-    set_mean(&numbers, LAB_MSE_TWO, &moments[MSE_TWO]);
+    set_estimate(&numbers, LAB_COEFF_A, lab_estimate_mean(&moments[COEFFICIENT_A]));
+    set_estimate(&numbers, LAB_COEFF_B, lab_estimate_mean(&moments[COEFFICIENT_B]));
+    set_estimate(&numbers, LAB_COEFF_VAR_ONE,
+                 lab_estimate_variance(&moments[COEFFICIENT_ONE]));
+    set_estimate(&numbers, LAB_COEFF_VAR_TWO,
+                 lab_estimate_variance(&moments[COEFFICIENT_A]));
+    set_estimate(&numbers, LAB_MSE_ONE, lab_estimate_mean(&moments[MSE_ONE]));
+    set_estimate(&numbers, LAB_MSE_TWO, lab_estimate_mean(&moments[MSE_TWO]));
     return numbers;
 }
 

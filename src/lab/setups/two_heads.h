@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two heads on keys of which some vary in length, beside one head C (mu_a + mu_b) on the
- * same keys: what theory says of the quantities, and what the engine gives.
+ * Two heads on keys of which some vary in length, compared with one head C (mu_a + mu_b)
+ * on the same keys: what theory says of the quantities, and what the engine gives.
  */
 #ifndef LAB_TWO_HEADS_H
 #define LAB_TWO_HEADS_H

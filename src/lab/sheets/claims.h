@@ -12,6 +12,9 @@
     int lab_claim_##name(const struct lab_exercise *exercise,                            \
                          const struct lab_point *point, struct lab_reading *reading)
 
+/* The first fields of a statement: its id, its line on the sheet, and what it says. */
+#define LAB_SAYS(name, where, words) .id = (name), .line = (where), .says = (words)
+
 /* The first fields of a claim: how it is read, what is free, and the scale's name. */
 #define LAB_READS(reads, frees, name) .read = (reads), .free = (frees), .grows = (name)
 

@@ -9,7 +9,7 @@ enum { SIDES_MAX = 3, VOICES_MAX = 5 };
 
 struct side {
     const char *says;
-    const char *voice[VOICES_MAX]; /* ids; the first one's numbers are told */
+    const char *voice[VOICES_MAX]; /* ids; the first one's numbers are shown */
 };
 
 static const struct point {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lab/measure/forward.h"
+#include "lab/setups/pair.h"
 
 int lab_exercise_open(struct lab_exercise *exercise)
 {
@@ -62,20 +63,14 @@ int lab_exercise_softmax_scores(const struct lab_exercise *exercise, int64_t n,
 int lab_exercise_pair_at(const struct lab_exercise *exercise, int64_t n, double gamma,
                          struct lab_pair_query query, struct lab_pair_weights *weights)
 {
-    /* The unwanted keys are orthogonal to mu_a and mu_b: one direction serves all. */
-    const double mu_b[2] = {exercise->overlap,
-                            sqrt(1 - exercise->overlap * exercise->overlap)};
-    const double q[3] = {query.a + query.b * mu_b[0], query.b * mu_b[1], 0};
+    double q[3];
     double *const keys = malloc((size_t)n * 4 * sizeof *keys);
     double *const p = keys ? keys + 3 * n : NULL;
 
     if (!keys)
         return -1;
-    for (int64_t i = 0; i < n; i++) {
-        keys[3 * i] = i == 0 ? gamma : i == 1 ? mu_b[0] : 0;
-        keys[3 * i + 1] = i == 1 ? mu_b[1] : 0;
-        keys[3 * i + 2] = i > 1 ? 1 : 0;
-    }
+    lab_pair_set_query(q, query.a, query.b, 0, exercise->overlap);
+    lab_pair_set_keys(keys, n, gamma, 1, exercise->overlap);
     const int status = lab_exercise_softmax(exercise, n, 3, keys, q, p);
     if (!status) {
         *weights = (struct lab_pair_weights){.a = p[0], .b = p[1]};

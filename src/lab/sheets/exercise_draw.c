@@ -8,6 +8,7 @@
 #include "lab/measure/forward.h"
 #include "lab/measure/moments.h"
 #include "lab/measure/random.h"
+#include "lab/setups/pair.h"
 
 enum { GAMMA_STREAM = 901, ALPHA_STREAM = 902 };
 
@@ -85,42 +86,30 @@ static int64_t keep(struct draws *draws, int given_positive)
 static void set_keys(const struct lab_exercise *exercise, struct draws *draws,
                      double alpha)
 {
-    const double mu_b[2] = {exercise->overlap,
-                            sqrt(1 - exercise->overlap * exercise->overlap)};
     const double spread = sqrt(alpha);
     if (alpha > 0)
         lab_random_normals(exercise->seed, ALPHA_STREAM, 0, draws->normal,
                            2 * draws->count * draws->rows);
-    for (int64_t x = 0; x < draws->count; x++)
-        for (int64_t i = 0; i < draws->rows; i++) {
-            const int64_t cell = x * draws->rows + i;
-            double *const key = draws->keys + 3 * cell;
-            double *const value = draws->values + 3 * cell;
-            key[0] = i == 0 ? draws->gamma[x] : i == 1 ? draws->gamma_b[x] * mu_b[0] : 0;
-            key[1] = i == 1 ? draws->gamma_b[x] * mu_b[1] : 0;
-            key[2] = i > 1 ? 1 : 0;
-            /* No query leaves the plane of mu_a and mu_b: noise elsewhere is not felt. */
-            for (int c = 0; alpha > 0 && c < 2; c++)
-                key[c] += spread * (double)draws->normal[2 * cell + c];
-            value[0] = i == 0;
-            value[1] = i == 1;
-            value[2] = i > 1;
-        }
+    for (int64_t x = 0; x < draws->count; x++) {
+        lab_pair_set_keys(draws->keys + 3 * x * draws->rows, draws->rows, draws->gamma[x],
+                          draws->gamma_b[x], exercise->overlap);
+        lab_pair_set_keys(draws->values + 3 * x * draws->rows, draws->rows, 1, 1, 0);
+    }
+    /* No query leaves the plane of mu_a and mu_b: noise elsewhere is not felt. */
+    for (int64_t cell = 0; alpha > 0 && cell < draws->count * draws->rows; cell++)
+        for (int c = 0; c < 2; c++)
+            draws->keys[3 * cell + c] += spread * (double)draws->normal[2 * cell + c];
 }
 
 static int forward(const struct lab_exercise *exercise, struct draws *draws,
                    const struct lab_point *point, int heads,
                    const struct lab_pair_query *queries)
 {
-    const double mu_b[2] = {exercise->overlap,
-                            sqrt(1 - exercise->overlap * exercise->overlap)};
-    for (int64_t x = 0; x < draws->count; x++)
-        for (int h = 0; h < heads; h++) {
-            double *const q = draws->queries + 3 * (x * heads + h);
-            q[0] = queries[h].a + queries[h].b * mu_b[0];
-            q[1] = queries[h].b * mu_b[1];
-            q[2] = 0;
-        }
+    for (int64_t x = 0; x < draws->count * heads; x++) {
+        const struct lab_pair_query *const query = &queries[x % heads];
+        lab_pair_set_query(draws->queries + 3 * x, query->a, query->b, 0,
+                           exercise->overlap);
+    }
     for (int64_t i = 0; i < draws->rows; i++)
         draws->bias[i] = i > 1 && point->alpha <= 0 ? log((double)(point->n - 2)) : 0;
     const struct lab_problem problem = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules, in their order, and the words that tell what they found. */
+/* The rules, in their order, and the words for what they found. */
 #include "lab/sheets/judge.h"
 
 #include <math.h>

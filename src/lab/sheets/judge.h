@@ -132,7 +132,7 @@ struct lab_trace {
 
 #define LAB_TOLERANCE 1e-9 /* of an exact claim, on the grid */
 #define LAB_VANISHED 1e-6  /* of one that vanishes, at the far end */
-#define LAB_SMALL 0.01     /* for the thresholds that are told */
+#define LAB_SMALL 0.01     /* for the thresholds that are shown */
 
 int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
                     struct lab_trace *trace);

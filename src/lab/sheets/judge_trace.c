@@ -204,7 +204,7 @@ static int trace_argument(const struct lab_exercise *exercise,
 int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
                     struct lab_trace *trace)
 {
-    static const int64_t told[] = {10, 1000};
+    static const int64_t shown_n[] = {10, 1000};
 
     memset(trace, 0, sizeof *trace);
     if (trace_argument(exercise, claim, trace) || trace_grid(exercise, claim, trace))
@@ -214,7 +214,8 @@ int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim 
     if (trace_freedom(exercise, claim, trace))
         return -1;
     for (int i = 0; trace->needs & LAB_FREE_SCALE && i < 2; i++)
-        if (find_threshold(exercise, claim, trace->needs, told[i], &trace->threshold[i]))
+        if (find_threshold(exercise, claim, trace->needs, shown_n[i],
+                           &trace->threshold[i]))
             return -1;
     return 0;
 }

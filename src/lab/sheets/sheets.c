@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lab/measure/crew.h"
+#include "lab/measure/parallel.h"
 #include "lab/sheets/judge.h"
 
 static const struct lab_sheet *const sheets[] = {
@@ -78,6 +78,6 @@ int lab_sheets_judge_all(const char *sheet, int threads, struct lab_judgement *j
     struct session session = {.sheet = sheet, .judgements = judgements};
 
     memset(judgements, 0, LAB_STATEMENTS * sizeof *judgements);
-    lab_crew(threads, judge_in_turn, &session);
+    lab_parallel(threads, judge_in_turn, &session);
     return session.failed ? -1 : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/measure/crew.h"
+#include "lab/measure/parallel.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-void lab_crew(int n, void (*body)(void *arg, int w), void *arg)
+void lab_parallel(int n, void (*body)(void *arg, int w), void *arg)
 {
     struct member *const members = n > 1 ? malloc((size_t)n * sizeof *members) : NULL;
     int started = 1;

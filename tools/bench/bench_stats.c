@@ -38,10 +38,8 @@ static void *take(struct bench_stats *stats, int64_t count, size_t size)
 static attend_tensor floats(struct bench_stats *stats, int64_t nb, int64_t heads,
                             int64_t rows, int64_t columns)
 {
-    return (attend_tensor){take(stats, nb * heads * rows * columns, sizeof(float)),
-                           ATTEND_F32,
-                           {nb, heads, rows, columns},
-                           {heads * rows * columns, rows * columns, columns, 1}};
+    return attend_tensor_dense(take(stats, nb * heads * rows * columns, sizeof(float)),
+                               ATTEND_F32, nb, heads, rows, columns);
 }
 
 static attend_tensor of_rows(const struct bench_case *shape, struct bench_stats *stats,

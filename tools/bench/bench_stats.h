@@ -10,7 +10,7 @@
 enum { BENCH_STATS_BLOCKS = 8 };
 
 struct bench_stats {
-    attend_stats request; /* gives the LSE that `second` reads */
+    attend_stats request;     /* gives the LSE that `second` reads */
     attend_inspection second; /* BENCH_COLUMNS and BENCH_MAP */
     void *block[BENCH_STATS_BLOCKS];
     int blocks, is_short; /* blocks taken; one of them is NULL */

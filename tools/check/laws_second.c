@@ -76,12 +76,8 @@ static void second_of_set(struct check_run *run, struct check_set *set,
     check_tick(run);
     second.q = check_place_input(&run->blocks, p, CHECK_Q, p->q);
     second.k = check_place_input(&run->blocks, p, CHECK_K, p->k);
-    second.lse = (attend_view){expect->lse.value,
-                               ATTEND_F64,
-                               {p->nb, p->hq, p->nq, 1},
-                               {p->hq * p->nq, p->nq, 1, 1}};
-    second.column_mass = (attend_tensor){
-        mass, dtype, {p->nb, p->hq, 1, p->nk}, {p->hq * p->nk, p->nk, p->nk, 1}};
+    second.lse = attend_view_dense(expect->lse.value, ATTEND_F64, p->nb, p->hq, p->nq, 1);
+    second.column_mass = attend_tensor_dense(mass, dtype, p->nb, p->hq, 1, p->nk);
     if (attend_inspect(set->ctx, &rule, &second, &error) != ATTEND_OK)
         check_note(set, INFINITY, p, error.message);
     else

@@ -55,7 +55,7 @@ bench:
 
 release:
 	@scripts/setup.sh run
-	$(BUILD) 'attend attend_static attend_lab attend_lab_static attend_tool' $(CONFIGURE)
+	$(BUILD) 'attend attend_static attend_theory attend_theory_static attend_layer attend_layer_static attend_tool' $(CONFIGURE)
 
 # The tests are built in the same tree, and are not installed.
 install: release

@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/layer.h"
 
 struct shape {
     int64_t nb, t, e, hq, hkv, d;
     attend_causal causal;
     int64_t left, right; /* window, -1: open */
-    attend_lab_rotary rotary;
+    attend_layer_rotary rotary;
     int biases, unscaled, no_wo;
 };
 
@@ -170,10 +170,10 @@ static void head_of(const struct layer *l, int64_t b, int64_t i, int64_t h, int 
     for (int64_t c = 0; c < d; c++)
         y[c] = project(l, x, l->s.e, &l->in[part], &l->in[part - WQ + BQ], columns,
                        h * d + c, &dy[c]);
-    if (part == WV || l->s.rotary == ATTEND_LAB_ROTARY_NONE)
+    if (part == WV || l->s.rotary == ATTEND_LAYER_ROTARY_NONE)
         return;
     for (int64_t pair = 0; pair < d / 2; pair++) {
-        const int halves = l->s.rotary == ATTEND_LAB_ROTARY_HALVES;
+        const int halves = l->s.rotary == ATTEND_LAYER_ROTARY_HALVES;
         const int64_t p = halves ? pair : 2 * pair, r = halves ? pair + d / 2 : p + 1;
         const double angle = (double)i / pow(10000.0, (double)(2 * pair) / (double)d);
         const double re = y[p] * cos(angle) - y[r] * sin(angle);
@@ -274,9 +274,9 @@ static attend_rule rule_of(const struct layer *l)
     return rule;
 }
 
-static attend_lab_self self_of(const struct layer *l, void *out)
+static attend_layer_self self_of(const struct layer *l, void *out)
 {
-    attend_lab_self self = attend_lab_self_default();
+    attend_layer_self self = attend_layer_self_default();
 
     self.dtype = l->dtype;
     self.nb = l->s.nb;
@@ -300,17 +300,17 @@ static attend_lab_self self_of(const struct layer *l, void *out)
 }
 
 /* The output in double, or abort with the message: callers test numbers, not failures. */
-static double *attend(const attend_rule *rule, const attend_lab_self *self)
+static double *attend(const attend_rule *rule, const attend_layer_self *self)
 {
     const int64_t width = self->wo != NULL ? self->e : self->hq * self->d;
     const int64_t count = self->nb * self->t * width;
     double *const out = allocate((size_t)count * sizeof *out);
     void *const data = allocate((size_t)count * sizeof *out);
-    attend_lab_self call = *self;
+    attend_layer_self call = *self;
     attend_error err;
 
     call.out = data;
-    if (attend_lab_self_attention(ctx, rule, &call, &err) != ATTEND_OK) {
+    if (attend_layer_self_attention(ctx, rule, &call, &err) != ATTEND_OK) {
         printf("  %s\n", err.message);
         abort();
     }

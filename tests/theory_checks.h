@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "test.h"
 
 /* Whether x, rounded to so many digits after the point, is what was printed. */
@@ -24,9 +24,9 @@ __attribute__((unused)) static int prints_as(double x, double printed, int digit
 #define IS_NAN(x) CHECK(isnan(x), "got %g", (double)(x))
 
 /* The law of logistic(Y), Y ~ N(0, T^2). */
-__attribute__((unused)) static attend_lab_law centred(double T)
+__attribute__((unused)) static attend_theory_law centred(double T)
 {
-    return (attend_lab_law){0.0, T, -INFINITY};
+    return (attend_theory_law){0.0, T, -INFINITY};
 }
 
 #endif

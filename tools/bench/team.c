@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "shared/stopwatch.h"
-#include "lab/crew.h"
+#include "lab/measure/crew.h"
 
 struct team {
     bench_work work;

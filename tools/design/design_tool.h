@@ -3,7 +3,7 @@
 #ifndef TOOLS_DESIGN_TOOL_H
 #define TOOLS_DESIGN_TOOL_H
 
-#include "lab/design.h"
+#include "lab/design/design.h"
 #include "shared/tool.h"
 
 /* Entries of the keys: 256 MiB. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/figure.h"
+#include "lab/figures/figure.h"
 #include "shared/commands.h"
 #include "shared/progress_line.h"
 #include "shared/text_file.h"
@@ -87,24 +87,24 @@ static int perform(const char *command, struct lab_request *request)
     struct session session = {
         .request = request,
         .printer = {.command = command, .run = run, .format = request->format}};
-    const int status = tool_choose_threads(command, &run->threads);
+    const int status = tool_choose_threads(command, &run->session.threads);
 
     if (status)
         return status;
     run->row = on_row;
-    run->progress = on_progress;
-    run->user = &session;
-    run->stop = &tool_stop;
+    run->session.progress = on_progress;
+    run->session.user = &session;
+    run->session.stop = &tool_stop;
     tool_catch_stop();
     progress_line_start(&session.progress, run->experiment->name, "trials");
     const int failed = run->experiment->perform(run);
-    run->user = NULL;
+    run->session.user = NULL;
     progress_line_clear(&session.progress);
     if (session.printer.failed)
         return session.printer.failed;
     if (failed)
-        return tool_fail(command, run->refused ? TOOL_USAGE : TOOL_FAILED, "%s",
-                         run->error);
+        return tool_fail(command, run->session.refused ? TOOL_USAGE : TOOL_FAILED, "%s",
+                         run->session.error);
     print_end(request);
     return tool_finish_output(command, TOOL_OK);
 }

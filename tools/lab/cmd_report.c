@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "lab/findings.h"
+#include "lab/report/findings.h"
 #include "shared/flags.h"
 #include "shared/progress_line.h"
 #include "shared/text_file.h"

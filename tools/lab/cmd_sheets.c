@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/sheets.h"
+#include "lab/sheets/sheets.h"
 #include "shared/flags.h"
 #include "shared/json_line.h"
 

@@ -181,7 +181,7 @@ int lab_read_flags(const char *command, int argc, char **argv,
     double trials = (double)run->trials, threads = 0;
     int as_json = 0, as_csv = 0, no_sweep = 0, count = 0;
     const struct tool_flag common[] = {
-        FLAG_LINE(uint64_t, "seed", read_seed, &run->seed, .lo = 0),
+        FLAG_LINE(uint64_t, "seed", read_seed, &run->session.seed, .lo = 0),
         FLAG_LINE(double, "trials", read_whole, &trials, .lo = 1, .hi = trials_max),
         FLAG_LINE(double, "threads", read_whole, &threads, .lo = 1,
                   .hi = TOOL_THREADS_MAX),
@@ -205,7 +205,7 @@ int lab_read_flags(const char *command, int argc, char **argv,
         return tool_fail(command, TOOL_USAGE,
                          "--json and --csv exclude each other: give one of them");
     run->trials = (int64_t)trials;
-    run->threads = (int)threads;
+    run->session.threads = (int)threads;
     run->sweeps = !no_sweep;
     request->format = as_json ? LAB_JSON : as_csv ? LAB_CSV : LAB_TABLE;
     return TOOL_OK;

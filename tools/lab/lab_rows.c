@@ -103,8 +103,7 @@ static void print_csv(struct lab_printer *printer, const struct lab_row *row)
 }
 
 /* The parameters in which a row differs from the run, "C=2 n=10"; "" for none. */
-static void describe_differences(const struct lab_printer *printer,
-                                 const struct lab_row *row, char *out, size_t size)
+static void describe_differences(const struct lab_row *row, char *out, size_t size)
 {
     size_t used = 0;
 
@@ -112,10 +111,10 @@ static void describe_differences(const struct lab_printer *printer,
     for (int p = 0; p < row->param_count && used < size; p++) {
         const struct lab_param *const param = &row->params[p];
         const char *const blank = used ? " " : "";
-        if (param->text && strcmp(param->text, printer->run->texts[p]))
+        if (param->differs && param->text)
             used += (size_t)snprintf(out + used, size - used, "%s%s=%s", blank,
                                      param->name, param->text);
-        else if (!param->text && param->number != printer->run->numbers[p])
+        else if (param->differs)
             used += (size_t)snprintf(out + used, size - used, "%s%s=%.6g", blank,
                                      param->name, param->number);
     }
@@ -133,7 +132,7 @@ static void print_run_parameters(const struct lab_run *run)
             printf("  %s=%.6g", experiment->flags[f].name, run->numbers[f]);
     if (experiment->trials > 0)
         printf("  trials=%lld  seed=%llu", (long long)run->trials,
-               (unsigned long long)run->seed);
+               (unsigned long long)run->session.seed);
     printf("\n\n%-32s %12s %12s %12s %7s\n", "quantity", "theory", "measured", "se", "z");
 }
 
@@ -145,7 +144,7 @@ static void print_table(struct lab_printer *printer, const struct lab_row *row)
 
     if (printer->rows == 0)
         print_run_parameters(printer->run);
-    describe_differences(printer, row, where, sizeof where);
+    describe_differences(row, where, sizeof where);
     if (strcmp(where, printer->where))
         putchar('\n');
     memcpy(printer->where, where, sizeof where);

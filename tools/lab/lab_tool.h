@@ -3,7 +3,7 @@
 #ifndef TOOLS_LAB_TOOL_H
 #define TOOLS_LAB_TOOL_H
 
-#include "lab/experiment.h"
+#include "lab/experiments/experiment.h"
 #include "shared/tool.h"
 
 enum lab_format { LAB_TABLE, LAB_JSON, LAB_CSV };

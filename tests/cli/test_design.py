@@ -2,6 +2,7 @@
 """`attend design`: what it says of its queries is what NumPy finds."""
 
 import json
+import os
 
 import numpy as np
 
@@ -288,6 +289,13 @@ class Output(DesignTest):
 
 
 class Refused(DesignTest):
+    def test_closed_standard_output_leaves_no_file(self):
+        done = self.attend(
+            "design", "copy", "--out", "q.npy", preexec_fn=lambda: os.close(1)
+        )
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertEqual(os.listdir(self.dir), [])
+
     def test_usage(self):
         self.save("vector.npy", np.ones(4))
         self.save("integers.npy", np.ones((4, 4), int))

@@ -42,33 +42,22 @@ static void fill_document_mask(const struct bench_case *shape, unsigned char *ma
                 i * DOCUMENTS / shape->nq == j * DOCUMENTS / shape->nk;
 }
 
-static attend_view contiguous(const void *data, attend_dtype dtype, int64_t nb,
-                              int64_t heads, int64_t length, int64_t d)
-{
-    return (attend_view){
-        data, dtype, {nb, heads, length, d}, {heads * length * d, length * d, d, 1}};
-}
-
 static void set_views(const struct bench_case *shape, attend_dtype dtype,
                       struct bench_input *input)
 {
-    const attend_view q =
-        contiguous(input->q, dtype, shape->nb, shape->hq, shape->nq, shape->d);
-
     input->rule = attend_rule_default();
     input->rule.causal = shape->causal;
     input->rule.window_left = shape->window_left;
     if (input->mask)
         input->rule.mask =
-            contiguous(input->mask, ATTEND_BOOL, 1, 1, shape->nq, shape->nk);
+            attend_view_dense(input->mask, ATTEND_BOOL, 1, 1, shape->nq, shape->nk);
     input->io = attend_io_default();
-    input->io.q = q;
-    input->io.k = input->io.v =
-        contiguous(input->store, dtype, shape->nb, shape->hkv, shape->nk, shape->d);
-    input->io.out.data = input->out;
-    input->io.out.dtype = dtype;
-    memcpy(input->io.out.size, q.size, sizeof q.size);
-    memcpy(input->io.out.stride, q.stride, sizeof q.stride);
+    input->io.q =
+        attend_view_dense(input->q, dtype, shape->nb, shape->hq, shape->nq, shape->d);
+    input->io.k = input->io.v = attend_view_dense(input->store, dtype, shape->nb,
+                                                  shape->hkv, shape->nk, shape->d);
+    input->io.out =
+        attend_tensor_dense(input->out, dtype, shape->nb, shape->hq, shape->nq, shape->d);
     bench_input_rotate(input, 0);
 }
 

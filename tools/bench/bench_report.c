@@ -51,7 +51,7 @@ void bench_print_result(const struct bench_case *shape, attend_dtype dtype,
         printf("  visited %.1f GFLOP/s, share %.3f\n", result->visited * 1e-9,
                result->visited / result->peak);
     if (shape->stats == BENCH_MAP)
-        printf("  second pass %.1f ms, peak memory %.1f MB\n", result->second * 1e3,
+        printf("  inspection %.1f ms, peak memory %.1f MB\n", result->inspection * 1e3,
                result->memory * 1e-6);
 }
 
@@ -92,7 +92,7 @@ int bench_print_result_json(const attend_context *ctx, const struct bench_case *
                   tool_json_real(result->bytes / result->read), "of_roof",
                   tool_json_real(result->bytes / result->roof), "bins", bins_json(result),
                   "over_forward", tool_json_real(result->over_forward), "second_ms",
-                  tool_json_real(result->second * 1e3), "peak_mb",
+                  tool_json_real(result->inspection * 1e3), "peak_mb",
                   tool_json_real(result->memory * 1e-6));
 
     if (json_object_update(object, rest)) {

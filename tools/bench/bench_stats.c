@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The LSE first, where a second pass looks for it. */
+/* The LSE first, where the inspection looks for it. */
 static const attend_stat row_set[] = {
     ATTEND_STAT_LSE,   ATTEND_STAT_MAX,   ATTEND_STAT_ENTROPY, ATTEND_STAT_N_EFF,
     ATTEND_STAT_SINK1, ATTEND_STAT_SINK4, ATTEND_STAT_DISTANCE};
@@ -38,10 +38,8 @@ static void *take(struct bench_stats *stats, int64_t count, size_t size)
 static attend_tensor floats(struct bench_stats *stats, int64_t nb, int64_t heads,
                             int64_t rows, int64_t columns)
 {
-    return (attend_tensor){take(stats, nb * heads * rows * columns, sizeof(float)),
-                           ATTEND_F32,
-                           {nb, heads, rows, columns},
-                           {heads * rows * columns, rows * columns, columns, 1}};
+    return attend_tensor_dense(take(stats, nb * heads * rows * columns, sizeof(float)),
+                               ATTEND_F32, nb, heads, rows, columns);
 }
 
 static attend_tensor of_rows(const struct bench_case *shape, struct bench_stats *stats,
@@ -97,25 +95,26 @@ static void ask(const struct bench_case *shape, struct bench_stats *stats)
     }
 }
 
-static void ask_second(const struct bench_case *shape, const struct bench_input *input,
-                       struct bench_stats *stats)
+static void ask_inspection(const struct bench_case *shape,
+                           const struct bench_input *input, struct bench_stats *stats)
 {
     const attend_tensor *const rows = &stats->request.rows;
     const int64_t blocks = (shape->nq + MAP_BLOCK - 1) / MAP_BLOCK;
     const int64_t key_blocks = (shape->nk + MAP_BLOCK - 1) / MAP_BLOCK;
 
-    stats->second.q = input->io.q;
-    stats->second.k = input->io.k;
-    stats->second.lse = (attend_view){
+    stats->inspection.q = input->io.q;
+    stats->inspection.k = input->io.k;
+    stats->inspection.lse = (attend_view){
         rows->data,
         rows->dtype,
         {shape->nb, shape->hq, shape->nq, 1},
         {rows->stride[0], rows->stride[1], rows->stride[2], rows->stride[3]}};
     if (shape->stats == BENCH_COLUMNS) {
-        stats->second.column_mass = floats(stats, shape->nb, shape->hq, 1, shape->nk);
+        stats->inspection.column_mass = floats(stats, shape->nb, shape->hq, 1, shape->nk);
     } else if (shape->stats == BENCH_MAP) {
-        stats->second.pooled = floats(stats, shape->nb, shape->hq, blocks, key_blocks);
-        stats->second.pooled_block = MAP_BLOCK;
+        stats->inspection.pooled =
+            floats(stats, shape->nb, shape->hq, blocks, key_blocks);
+        stats->inspection.pooled_block = MAP_BLOCK;
     }
 }
 
@@ -123,9 +122,9 @@ int bench_stats_make(const struct bench_case *shape, const struct bench_input *i
                      struct bench_stats *stats)
 {
     *stats = (struct bench_stats){.request = attend_stats_default(),
-                                  .second = attend_inspection_default()};
+                                  .inspection = attend_inspection_default()};
     ask(shape, stats);
-    ask_second(shape, input, stats);
+    ask_inspection(shape, input, stats);
     return stats->is_short ? -1 : 0;
 }
 

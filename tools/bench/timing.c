@@ -54,16 +54,16 @@ static attend_status forward(struct run *run, const attend_stats *stats)
     return attend_forward(run->ctx, &run->input.rule, &run->input.io, run->err);
 }
 
-static attend_status second_pass(struct run *run)
+static attend_status inspect(struct run *run)
 {
-    return attend_inspect(run->ctx, &run->input.rule, &run->stats.second, run->err);
+    return attend_inspect(run->ctx, &run->input.rule, &run->stats.inspection, run->err);
 }
 
 /* What the case times. */
 static attend_status call(struct run *run)
 {
     bench_input_rotate(&run->input, run->calls++);
-    return run->shape->stats == BENCH_COLUMNS ? second_pass(run)
+    return run->shape->stats == BENCH_COLUMNS ? inspect(run)
                                               : forward(run, &run->stats.request);
 }
 
@@ -174,7 +174,7 @@ static attend_status repeat(struct run *run, double seconds)
 }
 
 /* Both passes, timed one after the other. */
-static attend_status run_once(struct run *run, double *second)
+static attend_status run_once(struct run *run, double *seconds)
 {
     double first = NAN;
 
@@ -183,7 +183,7 @@ static attend_status run_once(struct run *run, double *second)
     attend_status status = call_group(run, call, &first);
     bench_samples_add(&run->times, first);
     if (status == ATTEND_OK)
-        status = call_group(run, second_pass, second);
+        status = call_group(run, inspect, seconds);
     sample_peak(run);
     return status;
 }
@@ -201,13 +201,13 @@ static attend_status time_calls(struct run *run, double seconds,
 {
     attend_status status = ATTEND_OK;
 
-    result->second = result->memory = NAN;
+    result->inspection = result->memory = NAN;
     if (run->shape->stats == BENCH_MAP) {
-        status = run_once(run, &result->second);
+        status = run_once(run, &result->inspection);
         result->memory = peak_memory();
         return status;
     }
-    /* The second pass reads the LSE of this. */
+    /* The inspection reads the LSE of this. */
     if (run->shape->stats == BENCH_COLUMNS)
         status = forward(run, &run->stats.request);
     if (status == ATTEND_OK)

@@ -20,8 +20,8 @@ struct bench_result {
     /* NaN for BENCH_NONE and BENCH_MAP: the median of each time over its neighbour's,
      * plain attention */
     double over_forward;
-    /* NaN unless BENCH_MAP: seconds of the second pass, peak bytes of the process */
-    double second, memory;
+    /* NaN unless BENCH_MAP: seconds of the inspection, peak bytes of the process */
+    double inspection, memory;
 };
 
 /*

@@ -129,7 +129,7 @@ void check_law_nonfinite(struct check_run *run);
 void check_test_stats(struct check_run *run);
 void check_law_unmoved(struct check_run *run);
 void check_law_stats_merge(struct check_run *run);
-void check_law_second(struct check_run *run);
+void check_law_inspect(struct check_run *run);
 void check_law_shards(struct check_run *run);
 
 #endif

@@ -44,16 +44,6 @@ static void *array_of(attend_dtype dtype, int64_t count, const double *values)
     return array;
 }
 
-static void shape_of(const struct check_problem *p, int64_t columns, int64_t size[4],
-                     int64_t stride[4])
-{
-    const int64_t sizes[4] = {p->nb, p->hq, p->nq, columns};
-    const int64_t strides[4] = {p->hq * p->nq * columns, p->nq * columns, columns, 1};
-
-    memcpy(size, sizes, sizeof sizes);
-    memcpy(stride, strides, sizeof strides);
-}
-
 /* O and LSE of the parts through attend_merge(), in the type of the LSE. */
 static attend_status merge(const struct check_problem *p,
                            const struct check_outputs *parts, int count,
@@ -62,18 +52,16 @@ static attend_status merge(const struct check_problem *p,
     const int64_t rows = p->nb * p->hq * p->nq;
     const attend_dtype dtype = check_tensor_dtype(p, CHECK_LSE);
     attend_part views[PARTS_MAX] = {{.out = {0}}};
-    attend_tensor out = {.data = array_of(dtype, rows * p->dv, NULL), .dtype = dtype};
-    attend_tensor lse = {.data = array_of(dtype, rows, NULL), .dtype = dtype};
+    attend_tensor out = attend_tensor_dense(array_of(dtype, rows * p->dv, NULL), dtype,
+                                            p->nb, p->hq, p->nq, p->dv);
+    attend_tensor lse =
+        attend_tensor_dense(array_of(dtype, rows, NULL), dtype, p->nb, p->hq, p->nq, 1);
 
-    shape_of(p, p->dv, out.size, out.stride);
-    shape_of(p, 1, lse.size, lse.stride);
     for (int t = 0; t < count; t++) {
-        views[t].out = (attend_view){.data = array_of(dtype, rows * p->dv, parts[t].out),
-                                     .dtype = dtype};
-        views[t].lse =
-            (attend_view){.data = array_of(dtype, rows, parts[t].lse), .dtype = dtype};
-        shape_of(p, p->dv, views[t].out.size, views[t].out.stride);
-        shape_of(p, 1, views[t].lse.size, views[t].lse.stride);
+        views[t].out = attend_view_dense(array_of(dtype, rows * p->dv, parts[t].out),
+                                         dtype, p->nb, p->hq, p->nq, p->dv);
+        views[t].lse = attend_view_dense(array_of(dtype, rows, parts[t].lse), dtype,
+                                         p->nb, p->hq, p->nq, 1);
     }
     const attend_status status = attend_merge(views, count, &out, &lse, error);
     *merged = (struct check_outputs){

@@ -61,11 +61,9 @@ static attend_tensor new_tensor(const struct check_problem *p, attend_dtype dtyp
 {
     const int64_t rows = p->nb * p->hq * p->nq;
 
-    return (attend_tensor){
-        check_memory((size_t)(rows * columns), attend_dtype_size(dtype)),
-        dtype,
-        {p->nb, p->hq, p->nq, columns},
-        {p->hq * p->nq * columns, p->nq * columns, columns, 1}};
+    return attend_tensor_dense(
+        check_memory((size_t)(rows * columns), attend_dtype_size(dtype)), dtype, p->nb,
+        p->hq, p->nq, columns);
 }
 
 static attend_status compute_part(struct check_run *run, attend_context *ctx,

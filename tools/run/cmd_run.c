@@ -91,7 +91,7 @@ static int compute(const void *user, struct inputs *inputs, attend_context *ctx,
     if (failed)
         return failed;
     inputs->io.force_weights = args->is_forced;
-    run_set_outputs(inputs, &outputs);
+    run_set_outputs(args, inputs, &outputs);
 
     const double start = tool_seconds();
     progress_line_start(line, "attend run", NULL);

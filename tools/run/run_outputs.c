@@ -44,6 +44,13 @@ int run_check_weights(const struct run_args *args, const struct inputs *p)
                      ATTEND_WEIGHTS_MAX);
 }
 
+static int64_t last_axis(const struct inputs *p, enum run_output which)
+{
+    const int64_t last[RUN_OUTPUTS] = {p->io.v.size[3], 1, p->io.k.size[2]};
+
+    return last[which];
+}
+
 /*
  * `out` has the layout of q, LSE and weights are (b, hq, nq[, nk]).  Input without b, or
  * without b and h, gives outputs without them.
@@ -53,26 +60,17 @@ static void add_output(const struct run_args *args, const struct inputs *p,
 {
     const int is_blhd = which == RUN_OUT && args->inputs.is_blhd;
     const int order[4] = {0, is_blhd ? 2 : 1, is_blhd ? 1 : 2, 3};
-    const int64_t last[RUN_OUTPUTS] = {p->io.v.size[3], 1, p->io.k.size[2]};
     const attend_dtype dtype = p->io.q.dtype;
-    attend_tensor *const t = &outputs->tensor[outputs->count];
+    const int is_f32 = which == RUN_OUT ? args->out_is_f32 : dtype != ATTEND_F64;
     struct io_output *const output = &outputs->output[outputs->count];
-    int64_t stride = 1;
 
     outputs->which[outputs->count++] = which;
-    t->dtype = which == RUN_OUT && !args->out_is_f32     ? dtype
-               : which != RUN_OUT && dtype == ATTEND_F64 ? ATTEND_F64
-                                                         : ATTEND_F32;
-    for (int a = 0; a < 4; a++)
-        t->size[a] = a < 3 ? p->io.q.size[a] : last[which];
-    for (int a = 3; a >= 0; a--) {
-        t->stride[order[a]] = stride;
-        stride *= t->size[order[a]] > 0 ? t->size[order[a]] : 1;
-    }
-    *output = (struct io_output){.spec = args->output[which], .dtype = to_io(t->dtype)};
+    *output = (struct io_output){.spec = args->output[which],
+                                 .dtype = is_f32 ? IO_F32 : to_io(dtype)};
     for (int a = 0; a < (which == RUN_LSE ? 3 : 4); a++)
         if (order[a] >= 4 - p->rank)
-            output->size[output->ndim++] = t->size[order[a]];
+            output->size[output->ndim++] =
+                order[a] < 3 ? p->io.q.size[order[a]] : last_axis(p, which);
 }
 
 struct run_outputs run_list_outputs(const struct run_args *args, const struct inputs *p)
@@ -85,13 +83,21 @@ struct run_outputs run_list_outputs(const struct run_args *args, const struct in
     return outputs;
 }
 
-void run_set_outputs(struct inputs *p, const struct run_outputs *outputs)
+void run_set_outputs(const struct run_args *args, struct inputs *p,
+                     const struct run_outputs *outputs)
 {
     attend_tensor *const targets[RUN_OUTPUTS] = {&p->io.out, &p->io.lse, &p->io.weights};
+    const int64_t *const q = p->io.q.size;
 
     for (int x = 0; x < outputs->count; x++) {
-        *targets[outputs->which[x]] = outputs->tensor[x];
-        targets[outputs->which[x]]->data = outputs->output[x].data;
+        const enum run_output which = outputs->which[x];
+        void *const data = outputs->output[x].data;
+        const attend_dtype dtype = input_dtype(outputs->output[x].dtype);
+        const int64_t last = last_axis(p, which);
+        *targets[which] =
+            which == RUN_OUT && args->inputs.is_blhd
+                ? attend_tensor_dense_blhd(data, dtype, q[0], q[2], q[1], last)
+                : attend_tensor_dense(data, dtype, q[0], q[1], q[2], last);
     }
 }
 

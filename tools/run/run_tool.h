@@ -26,17 +26,17 @@ int run_args_read(int argc, char **argv, struct run_args *args, const char *help
 /* TOOL_OK, or TOOL_USAGE with a message for weights that need --force. */
 int run_check_weights(const struct run_args *args, const struct inputs *inputs);
 
-/* What is written, the output first: files, and the same as the problem sees it. */
+/* What is written, --out first. */
 struct run_outputs {
     int count;
     enum run_output which[RUN_OUTPUTS];
     struct io_output output[RUN_OUTPUTS];
-    attend_tensor tensor[RUN_OUTPUTS];
 };
 struct run_outputs run_list_outputs(const struct run_args *args,
                                     const struct inputs *inputs);
 /* Points the problem's outputs at the files, now prepared. */
-void run_set_outputs(struct inputs *inputs, const struct run_outputs *outputs);
+void run_set_outputs(const struct run_args *args, struct inputs *inputs,
+                     const struct run_outputs *outputs);
 
 /* Reports on standard output what was done. */
 int run_report(const struct run_args *args, const struct inputs *inputs,

@@ -75,8 +75,8 @@ static int allocate_rows(const struct stats_args *args, struct stats_result *r)
     return TOOL_OK;
 }
 
-static int allocate_second(const struct stats_args *args, attend_dtype dtype,
-                           struct stats_result *r)
+static int allocate_inspection(const struct stats_args *args, attend_dtype dtype,
+                               struct stats_result *r)
 {
     const struct stats_zoom *const z = &args->zoom;
     int status = TOOL_OK;
@@ -100,8 +100,8 @@ static int allocate_second(const struct stats_args *args, attend_dtype dtype,
     return status;
 }
 
-static int first_pass(const struct inputs *inputs, attend_context *ctx,
-                      struct stats_result *r)
+static int forward(const struct inputs *inputs, attend_context *ctx,
+                   struct stats_result *r)
 {
     attend_io io = inputs->io;
     attend_error err;
@@ -129,27 +129,27 @@ static attend_view lse_of(const struct stats_result *r)
                          .stride = {rows->stride[0], rows->stride[1], 1, 1}};
 }
 
-static int second_pass(const struct stats_args *args, const struct inputs *inputs,
-                       attend_context *ctx, const struct stats_result *r)
+static int inspect(const struct stats_args *args, const struct inputs *inputs,
+                   attend_context *ctx, const struct stats_result *r)
 {
-    attend_inspection second = attend_inspection_default();
+    attend_inspection inspection = attend_inspection_default();
     attend_error err;
 
     if (!args->wants_columns && !args->map && !args->zoom.is_wanted)
         return TOOL_OK;
-    second.q = inputs->io.q;
-    second.k = inputs->io.k;
-    second.lse = lse_of(r);
-    second.column_mass = r->column_mass;
-    second.column_max = r->column_max;
-    second.column_last = r->column_last;
-    second.last_queries = args->last;
-    second.pooled = r->map;
-    second.pooled_block = r->map_block;
-    second.zoom = r->zoom;
-    second.zoom_query = args->zoom.first;
-    second.zoom_key = args->zoom.key_first;
-    const attend_status failed = attend_inspect(ctx, &inputs->rule, &second, &err);
+    inspection.q = inputs->io.q;
+    inspection.k = inputs->io.k;
+    inspection.lse = lse_of(r);
+    inspection.column_mass = r->column_mass;
+    inspection.column_max = r->column_max;
+    inspection.column_last = r->column_last;
+    inspection.last_queries = args->last;
+    inspection.pooled = r->map;
+    inspection.pooled_block = r->map_block;
+    inspection.zoom = r->zoom;
+    inspection.zoom_query = args->zoom.first;
+    inspection.zoom_key = args->zoom.key_first;
+    const attend_status failed = attend_inspect(ctx, &inputs->rule, &inspection, &err);
     if (failed)
         return tool_fail("stats", tool_status(failed), "%s", err.message);
     return TOOL_OK;
@@ -171,19 +171,19 @@ int stats_prepare(const struct stats_args *args, const struct inputs *inputs,
     for (int x = 0; x < OF_VALUES && args->inputs.file[INPUT_V]; x++)
         r->column[r->columns++] = of_values[x];
     const int status = allocate_rows(args, r);
-    return status ? status : allocate_second(args, exact, r);
+    return status ? status : allocate_inspection(args, exact, r);
 }
 
 int stats_compute(const struct stats_args *args, const struct inputs *inputs,
                   attend_context *ctx, struct progress_line *line, struct stats_result *r)
 {
     progress_line_start(line, "attend stats", NULL);
-    int status = first_pass(inputs, ctx, r);
+    int status = forward(inputs, ctx, r);
     progress_line_clear(line);
     if (status)
         return status;
-    progress_line_start(line, "attend stats, second pass", NULL);
-    status = second_pass(args, inputs, ctx, r);
+    progress_line_start(line, "attend stats, inspection", NULL);
+    status = inspect(args, inputs, ctx, r);
     progress_line_clear(line);
     return status;
 }

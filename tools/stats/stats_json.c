@@ -76,7 +76,8 @@ static json_t *summaries(const struct stats_result *r, int64_t b, int64_t h)
     return object;
 }
 
-static void add_second(const struct stats_result *r, int64_t b, int64_t h, json_t *object)
+static void add_inspection(const struct stats_result *r, int64_t b, int64_t h,
+                           json_t *object)
 {
     const struct {
         const char *name;
@@ -124,7 +125,7 @@ static json_t *head(const struct stats_args *args, const struct stats_result *r,
                         json_string(attend_character_name(means.character)));
     json_object_set_new(object, "reason", json_string(means.reason));
     json_object_set_new(object, "summary", summaries(r, b, h));
-    add_second(r, b, h, object);
+    add_inspection(r, b, h, object);
     return object;
 }
 

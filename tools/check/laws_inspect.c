@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The second pass: column masses against the columns of the dense P.
+ * The inspection: column masses against the columns of the dense P.
  *
  * Each P = exp(s - lse) with the exact lse is off by less than the weight of a forward
  * pass may be, whose sum over the row errs as well.  A column sums at most 64 of them in
@@ -61,28 +61,25 @@ static double compare_columns(const struct check_problem *p,
     return worst;
 }
 
-static void second_of_set(struct check_run *run, struct check_set *set,
-                          const struct check_problem *p,
-                          const struct check_expect *expect)
+static void inspect_on_set(struct check_run *run, struct check_set *set,
+                           const struct check_problem *p,
+                           const struct check_expect *expect)
 {
     const attend_dtype dtype = check_tensor_dtype(p, CHECK_WEIGHTS);
     const int64_t columns = p->nb * p->hq * p->nk;
     void *const mass = check_memory((size_t)columns, sizeof(double));
     const attend_rule rule = check_place_rule(&run->blocks, p);
-    attend_inspection second = attend_inspection_default();
+    attend_inspection inspection = attend_inspection_default();
     attend_error error;
     char where[256] = "";
 
     check_tick(run);
-    second.q = check_place_input(&run->blocks, p, CHECK_Q, p->q);
-    second.k = check_place_input(&run->blocks, p, CHECK_K, p->k);
-    second.lse = (attend_view){expect->lse.value,
-                               ATTEND_F64,
-                               {p->nb, p->hq, p->nq, 1},
-                               {p->hq * p->nq, p->nq, 1, 1}};
-    second.column_mass = (attend_tensor){
-        mass, dtype, {p->nb, p->hq, 1, p->nk}, {p->hq * p->nk, p->nk, p->nk, 1}};
-    if (attend_inspect(set->ctx, &rule, &second, &error) != ATTEND_OK)
+    inspection.q = check_place_input(&run->blocks, p, CHECK_Q, p->q);
+    inspection.k = check_place_input(&run->blocks, p, CHECK_K, p->k);
+    inspection.lse =
+        attend_view_dense(expect->lse.value, ATTEND_F64, p->nb, p->hq, p->nq, 1);
+    inspection.column_mass = attend_tensor_dense(mass, dtype, p->nb, p->hq, 1, p->nk);
+    if (attend_inspect(set->ctx, &rule, &inspection, &error) != ATTEND_OK)
         check_note(set, INFINITY, p, error.message);
     else
         check_note(
@@ -91,7 +88,7 @@ static void second_of_set(struct check_run *run, struct check_set *set,
     free(mass);
 }
 
-void check_law_second(struct check_run *run)
+void check_law_inspect(struct check_run *run)
 {
     for (int64_t n = 0; n < check_cases(run, 60); n++) {
         struct check_problem p = check_law_sample(run, 53, n, n % 4 ? 160 : 600);
@@ -100,7 +97,7 @@ void check_law_second(struct check_run *run)
         p.wants_weights = 1;
         struct check_expect expect = check_dense(&p);
         for (int s = 0; s < run->count; s++)
-            second_of_set(run, &run->sets[s], &p, &expect);
+            inspect_on_set(run, &run->sets[s], &p, &expect);
         check_expect_free(&expect);
         check_problem_free(&p);
     }

@@ -23,10 +23,8 @@ static void set(struct lab_reading *reading, double error)
 }
 
 #define CLAIM(name, value)                                                               \
-    static int name(const struct lab_exercise *exercise, const struct lab_point *point,  \
-                    struct lab_reading *reading)                                         \
+    static int name(const struct lab_point *point, struct lab_reading *reading)          \
     {                                                                                    \
-        (void)exercise;                                                                  \
         (void)point;                                                                     \
         set(reading, value);                                                             \
         return 0;                                                                        \
@@ -47,19 +45,16 @@ CLAIM(kept_noise, 0.1 + point->alpha)
 CLAIM(wrong_when_negative, !point->given_positive)
 CLAIM(falls_when_positive, point->given_positive ? 1 / point->scale : 1)
 
-static int by_chance(const struct lab_exercise *exercise, const struct lab_point *point,
-                     struct lab_reading *reading)
+static int by_chance(const struct lab_point *point, struct lab_reading *reading)
 {
-    (void)exercise;
     set(reading, point->n == 2 ? 0.039 : 0.001);
     reading->se = 0.01;
     return 0;
 }
 
-static int beyond_chance(const struct lab_exercise *exercise,
-                         const struct lab_point *point, struct lab_reading *reading)
+static int beyond_chance(const struct lab_point *point, struct lab_reading *reading)
 {
-    (void)by_chance(exercise, point, reading);
+    (void)by_chance(point, reading);
     reading->error *= 1.05;
     return 0;
 }

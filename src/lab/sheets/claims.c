@@ -34,8 +34,7 @@ void lab_reading_below(struct lab_reading *reading, double measured, double boun
 /* ---- weights ----------------------------------------------------------- */
 
 /* Scores and their weights, `n` of each, to be freed at once through `scores`. */
-static int some_weights(const struct lab_exercise *exercise,
-                        const struct lab_point *point, double **scores, double **weights)
+static int some_weights(const struct lab_point *point, double **scores, double **weights)
 {
     enum { STREAM = 921 };
     const size_t n = (size_t)point->n;
@@ -44,16 +43,16 @@ static int some_weights(const struct lab_exercise *exercise,
         return -1;
     *weights = *scores + n;
     float *const normal = (float *)(*weights + n);
-    lab_random_normals(exercise->seed, STREAM, 0, normal, point->n);
+    lab_random_normals(point->exercise->seed, STREAM, 0, normal, point->n);
     for (size_t i = 0; i < n; i++)
         (*scores)[i] = point->scale * (double)normal[i];
-    return lab_exercise_softmax_scores(exercise, point->n, *scores, *weights);
+    return lab_exercise_softmax_scores(point->exercise, point->n, *scores, *weights);
 }
 
 LAB_CLAIM(distribution)
 {
     double *scores = NULL, *weights = NULL, sum = 0, outside = 0;
-    const int status = some_weights(exercise, point, &scores, &weights);
+    const int status = some_weights(point, &scores, &weights);
     for (int64_t i = 0; !status && i < point->n; i++) {
         sum += weights[i];
         outside = fmax(outside, fmax(-weights[i], weights[i] - 1));
@@ -67,7 +66,7 @@ LAB_CLAIM(distribution)
 LAB_CLAIM(definition)
 {
     double *scores = NULL, *weights = NULL, sum = 0, top = -INFINITY;
-    const int status = some_weights(exercise, point, &scores, &weights);
+    const int status = some_weights(point, &scores, &weights);
     for (int64_t i = 0; !status && i < point->n; i++)
         top = fmax(top, scores[i]);
     for (int64_t i = 0; !status && i < point->n; i++)
@@ -95,13 +94,14 @@ static int copies(const struct lab_exercise *exercise, int64_t n,
 
 LAB_CLAIM(copy)
 {
-    return copies(exercise, point->n, (struct lab_pair_query){point->scale, 0}, reading);
+    return copies(point->exercise, point->n, (struct lab_pair_query){point->scale, 0},
+                  reading);
 }
 
 LAB_CLAIM(copy_ratio)
 {
     const double gap = log(point->scale * (double)(point->n - 1));
-    return copies(exercise, point->n, (struct lab_pair_query){gap, 0}, reading);
+    return copies(point->exercise, point->n, (struct lab_pair_query){gap, 0}, reading);
 }
 
 LAB_CLAIM(copy_aligned)
@@ -109,7 +109,7 @@ LAB_CLAIM(copy_aligned)
     const double angle = 0.1;
     const struct lab_pair_query query = {point->scale * cos(angle),
                                          point->scale * sin(angle)};
-    return copies(exercise, point->n, query, reading);
+    return copies(point->exercise, point->n, query, reading);
 }
 
 /* ---- the pair ------------------------------------------------------------ */
@@ -120,13 +120,13 @@ LAB_CLAIM(pair)
     struct lab_pair_weights p;
     struct lab_drawn drawn;
     if (point->alpha > 0) {
-        if (lab_exercise_draw(exercise, point, 0, 1, &query, &drawn))
+        if (lab_exercise_draw(point, 0, 1, &query, &drawn))
             return -1;
         lab_reading_equal(reading, drawn.weight_mean, 0.5);
         reading->error = drawn.to_average;
         return 0;
     }
-    if (lab_exercise_pair(exercise, point->n, query, &p))
+    if (lab_exercise_pair(point->exercise, point->n, query, &p))
         return -1;
     lab_reading_equal(reading, p.a, 0.5);
     reading->error = lab_pair_distance(&p, 0.5, 0.5);
@@ -138,7 +138,7 @@ LAB_CLAIM(pair_formula)
     const struct lab_pair_query query = {point->scale, point->scale};
     const double formula = 1 / ((double)(point->n - 2) * exp(-point->scale) + 2);
     struct lab_pair_weights p;
-    if (lab_exercise_pair(exercise, point->n, query, &p))
+    if (lab_exercise_pair(point->exercise, point->n, query, &p))
         return -1;
     lab_reading_equal(reading, p.a, formula);
     reading->error = fmax(reading->error, fabs(p.b - formula));
@@ -147,7 +147,7 @@ LAB_CLAIM(pair_formula)
 
 LAB_CLAIM(pair_half)
 {
-    if (lab_claim_pair_formula(exercise, point, reading))
+    if (lab_claim_pair_formula(point, reading))
         return -1;
     const double formula = reading->error;
     lab_reading_equal(reading, reading->measured, 0.5);
@@ -159,7 +159,7 @@ LAB_CLAIM(pair_scores)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_drawn drawn;
-    if (lab_exercise_draw(exercise, point, 0, 1, &query, &drawn))
+    if (lab_exercise_draw(point, 0, 1, &query, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.score_error, 0);
     return 0;
@@ -171,8 +171,8 @@ LAB_CLAIM(two_heads)
 {
     const struct lab_pair_query query[2] = {{point->scale, 0}, {0, point->scale}};
     struct lab_pair_weights p[2];
-    if (lab_exercise_pair(exercise, point->n, query[0], &p[0]) ||
-        lab_exercise_pair(exercise, point->n, query[1], &p[1]))
+    if (lab_exercise_pair(point->exercise, point->n, query[0], &p[0]) ||
+        lab_exercise_pair(point->exercise, point->n, query[1], &p[1]))
         return -1;
     const struct lab_pair_weights mean = {(p[0].a + p[1].a) / 2, (p[0].b + p[1].b) / 2,
                                           (p[0].others + p[1].others) / 2,
@@ -185,10 +185,10 @@ LAB_CLAIM(two_heads)
 LAB_CLAIM(two_unscaled)
 {
     struct lab_pair_weights p[2];
-    if (lab_exercise_pair(exercise, point->n, (struct lab_pair_query){exercise->unit, 0},
-                          &p[0]) ||
-        lab_exercise_pair(exercise, point->n, (struct lab_pair_query){0, exercise->unit},
-                          &p[1]))
+    if (lab_exercise_pair(point->exercise, point->n,
+                          (struct lab_pair_query){point->exercise->unit, 0}, &p[0]) ||
+        lab_exercise_pair(point->exercise, point->n,
+                          (struct lab_pair_query){0, point->exercise->unit}, &p[1]))
         return -1;
     lab_reading_equal(reading, p[0].a, 1);
     reading->error = fmax(lab_pair_distance(&p[0], 1, 0), lab_pair_distance(&p[1], 0, 1));
@@ -203,8 +203,7 @@ LAB_CLAIM(projector)
 {
     struct lab_basis basis;
     double y[LAB_EXERCISE_D], x[LAB_EXERCISE_D], off = 0;
-    (void)point;
-    lab_exercise_basis(exercise, M, &basis);
+    lab_exercise_basis(point->exercise, M, &basis);
     lab_basis_coordinates(&basis, basis.s, y);
     lab_basis_combine(&basis, y, x);
     for (int i = 0; i < M; i++) {
@@ -228,8 +227,7 @@ LAB_CLAIM(coordinates)
 {
     struct lab_basis basis;
     double y[LAB_EXERCISE_D], x[LAB_EXERCISE_D];
-    (void)point;
-    lab_exercise_basis(exercise, M, &basis);
+    lab_exercise_basis(point->exercise, M, &basis);
     lab_basis_coordinates(&basis, basis.va, y);
     lab_basis_combine(&basis, y, x);
     lab_reading_equal(reading, lab_distance(x, basis.va, LAB_EXERCISE_D), 0);

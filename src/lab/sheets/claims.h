@@ -9,8 +9,7 @@
 #include "lab/sheets/judge.h"
 
 #define LAB_CLAIM(name)                                                                  \
-    int lab_claim_##name(const struct lab_exercise *exercise,                            \
-                         const struct lab_point *point, struct lab_reading *reading)
+    int lab_claim_##name(const struct lab_point *point, struct lab_reading *reading)
 
 /* The first fields of a statement: its id, its line on the sheet, and what it says. */
 #define LAB_SAYS(name, where, words) .id = (name), .line = (where), .says = (words)

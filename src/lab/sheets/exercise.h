@@ -34,6 +34,7 @@ struct lab_point {
     double scale;       /* C, beta, |q|, a gap or a ratio, by the statement */
     double alpha;       /* isotropic variance of every key */
     int given_positive; /* 1: only draws with <mu_a, k_a> > 0 */
+    const struct lab_exercise *exercise;
 };
 
 /* q = a mu_a + b mu_b. */
@@ -94,9 +95,8 @@ struct lab_drawn {
 
 /* Draws keys, with the magnitude noise of the second part or without; alpha > 0: one
  * head. */
-int lab_exercise_draw(const struct lab_exercise *exercise, const struct lab_point *point,
-                      int magnitude, int heads, const struct lab_pair_query *queries,
-                      struct lab_drawn *drawn);
+int lab_exercise_draw(const struct lab_point *point, int magnitude, int heads,
+                      const struct lab_pair_query *queries, struct lab_drawn *drawn);
 /* gamma of draw x of LAB_EXERCISE_DRAWS; every point sees the same. */
 int lab_exercise_gammas(const struct lab_exercise *exercise, double *gamma);
 

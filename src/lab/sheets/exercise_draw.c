@@ -266,22 +266,21 @@ static void summarise(const struct lab_exercise *exercise, const struct draws *d
     drawn->weight_mean_2 = of[1][1].mean;
 }
 
-int lab_exercise_draw(const struct lab_exercise *exercise, const struct lab_point *point,
-                      int magnitude, int heads, const struct lab_pair_query *queries,
-                      struct lab_drawn *drawn)
+int lab_exercise_draw(const struct lab_point *point, int magnitude, int heads,
+                      const struct lab_pair_query *queries, struct lab_drawn *drawn)
 {
     struct draws draws;
     int status = open_draws(&draws, point, heads);
     if (status)
         return status;
-    magnitudes(exercise, draws.normal, draws.gamma, draws.gamma_b);
+    magnitudes(point->exercise, draws.normal, draws.gamma, draws.gamma_b);
     for (int64_t x = 0; !magnitude && x < LAB_EXERCISE_DRAWS; x++)
         draws.gamma[x] = draws.gamma_b[x] = 1;
     draws.count = keep(&draws, point->given_positive);
-    set_keys(exercise, &draws, point->alpha);
-    status = forward(exercise, &draws, point, heads, queries);
+    set_keys(point->exercise, &draws, point->alpha);
+    status = forward(point->exercise, &draws, point, heads, queries);
     if (!status) {
-        summarise(exercise, &draws, point, heads, queries[0].a, drawn);
+        summarise(point->exercise, &draws, point, heads, queries[0].a, drawn);
         const int64_t count = drawn->count;
         drawn->to_average = mean_square(drawn->to_average, count);
         drawn->head_1_to_a = mean_square(drawn->head_1_to_a, count);

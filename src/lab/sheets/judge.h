@@ -19,8 +19,7 @@ struct lab_reading {
 };
 
 /* Fills `reading`; 0, or -1. */
-typedef int (*lab_read)(const struct lab_exercise *exercise,
-                        const struct lab_point *point, struct lab_reading *reading);
+typedef int (*lab_read)(const struct lab_point *point, struct lab_reading *reading);
 
 /* What the sheet leaves free, calls large, or lets one leave out. */
 enum lab_free {

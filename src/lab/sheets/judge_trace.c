@@ -20,11 +20,11 @@ static int alphas(const struct lab_claim *claim)
 /* A claim without a scale is the same at all of them. */
 static int scales(const struct lab_claim *claim) { return claim->grows ? SCALES : 1; }
 
-static int error_at(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                    const struct lab_point *point, struct lab_reading *reading)
+static int error_at(const struct lab_claim *claim, const struct lab_point *point,
+                    struct lab_reading *reading)
 {
     *reading = (struct lab_reading){.measured = NAN, .expected = NAN};
-    if (claim->read(exercise, point, reading))
+    if (claim->read(point, reading))
         return -1;
     if (!(reading->error >= 0))
         reading->error = INFINITY;
@@ -53,9 +53,9 @@ static int trace_grid(const struct lab_exercise *exercise, const struct lab_clai
         for (int i = 0; i < NS; i++)
             for (int s = 0; s < scales(claim); s++) {
                 const struct lab_point point = {grid_n[i], grid_scale[s], grid_alpha[a],
-                                                0};
+                                                0, exercise};
                 struct lab_reading reading;
-                if (error_at(exercise, claim, &point, &reading))
+                if (error_at(claim, &point, &reading))
                     return -1;
                 if (off(&reading) >= LAB_TOLERANCE)
                     trace->exact = 0;
@@ -84,8 +84,7 @@ static struct lab_point step(struct lab_point from, unsigned free, int t)
 }
 
 /* Whether the error has vanished at the end of the way and was not larger just there. */
-static int vanishes_from(const struct lab_exercise *exercise,
-                         const struct lab_claim *claim, struct lab_point from,
+static int vanishes_from(const struct lab_claim *claim, struct lab_point from,
                          unsigned free, double *last)
 {
     const int moves = (free & (LAB_FREE_SCALE | LAB_FREE_ALPHA)) != 0;
@@ -95,7 +94,7 @@ static int vanishes_from(const struct lab_exercise *exercise,
     for (int x = moves ? 0 : 2; x < 3; x++) {
         const struct lab_point point = step(from, free, steps[x]);
         struct lab_reading reading;
-        if (error_at(exercise, claim, &point, &reading))
+        if (error_at(claim, &point, &reading))
             return -1;
         *last = fmax(*last, x == 2 ? off(&reading) : 0);
         if (off(&reading) > before && off(&reading) > LAB_TOLERANCE)
@@ -114,9 +113,9 @@ static int vanishes(const struct lab_exercise *exercise, const struct lab_claim 
     for (int a = 0; a < (free & LAB_FREE_ALPHA ? 1 : alphas(claim)); a++)
         for (int i = free & LAB_FREE_N ? 1 : 0; i < NS; i++)
             for (int s = 0; s < (free & LAB_FREE_SCALE ? 1 : scales(claim)); s++) {
-                const struct lab_point from = {grid_n[i], grid_scale[s], grid_alpha[a],
-                                               0};
-                const int here = vanishes_from(exercise, claim, from, free, last);
+                const struct lab_point from = {grid_n[i], grid_scale[s], grid_alpha[a], 0,
+                                               exercise};
+                const int here = vanishes_from(claim, from, free, last);
                 if (here < 0)
                     return -1;
                 all &= here;
@@ -158,12 +157,12 @@ static int find_threshold(const struct lab_exercise *exercise,
                           double *scale)
 {
     enum { STRIDE = 4 };
-    const struct lab_point from = {.n = n};
+    const struct lab_point from = {.n = n, .exercise = exercise};
     double low = 0, high = 0;
     struct lab_reading reading;
     for (int t = STEPS - STRIDE; t >= 0 && low <= 0; t -= STRIDE) {
         const struct lab_point point = step(from, free, t);
-        if (error_at(exercise, claim, &point, &reading))
+        if (error_at(claim, &point, &reading))
             return -1;
         if (off(&reading) >= LAB_SMALL) {
             low = point.scale;
@@ -174,7 +173,7 @@ static int find_threshold(const struct lab_exercise *exercise,
         struct lab_point point = step(from, free, 0);
         point.scale = sqrt(low * high);
         point.alpha = 0;
-        if (error_at(exercise, claim, &point, &reading))
+        if (error_at(claim, &point, &reading))
             return -1;
         *(off(&reading) >= LAB_SMALL ? &low : &high) = point.scale;
     }

@@ -7,10 +7,9 @@
 #include "lab/measure/random.h"
 
 /* A copy under a gap, and no copy closer than its gap allows. */
-static int read_needs_gap(const struct lab_exercise *exercise,
-                          const struct lab_point *point, struct lab_reading *reading)
+static int read_needs_gap(const struct lab_point *point, struct lab_reading *reading)
 {
-    if (lab_claim_copy(exercise, point, reading))
+    if (lab_claim_copy(point, reading))
         return -1;
     const double least = log(reading->measured / (1 - reading->measured));
     if (reading->measured < 1 && least > point->scale + 1e-9 * (1 + point->scale))
@@ -41,14 +40,12 @@ static int argue_uncorrelated(const struct lab_exercise *exercise, int x,
 }
 
 /* Of one coordinate of the noise of two keys, as the exercise samples them. */
-static int read_correlation(const struct lab_exercise *exercise,
-                            const struct lab_point *point, struct lab_reading *reading)
+static int read_correlation(const struct lab_point *point, struct lab_reading *reading)
 {
     enum { STREAM = 931, DRAWS = 2048 };
     float normal[2 * DRAWS];
     double both = 0;
-    (void)point;
-    lab_random_normals(exercise->seed, STREAM, 0, normal, 2 * DRAWS);
+    lab_random_normals(point->exercise->seed, STREAM, 0, normal, 2 * DRAWS);
     for (int x = 0; x < DRAWS; x++)
         both += (double)normal[2 * x] * (double)normal[2 * x + 1] / DRAWS;
     lab_reading_equal(reading, both, 0);
@@ -71,32 +68,27 @@ static int argue_perpendicular(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_perpendicular(const struct lab_exercise *exercise,
-                              const struct lab_point *point, struct lab_reading *reading)
+static int read_perpendicular(const struct lab_point *point, struct lab_reading *reading)
 {
-    (void)point;
-    lab_reading_equal(reading, exercise->overlap, 0);
+    lab_reading_equal(reading, point->exercise->overlap, 0);
     return 0;
 }
 
-static int read_direction(const struct lab_exercise *exercise,
-                          const struct lab_point *point, struct lab_reading *reading)
+static int read_direction(const struct lab_point *point, struct lab_reading *reading)
 {
-    (void)point;
-    lab_reading_equal(reading, exercise->overlap, 1);
+    lab_reading_equal(reading, point->exercise->overlap, 1);
     return 0;
 }
 
 /* The coefficient of v_a, at three lengths of k_a. */
-static int read_inverse_exponentials(const struct lab_exercise *exercise,
-                                     const struct lab_point *point,
+static int read_inverse_exponentials(const struct lab_point *point,
                                      struct lab_reading *reading)
 {
     static const double gamma[] = {1, 0.5, 1.5};
     const struct lab_pair_query query = {point->scale, point->scale};
     for (int x = 0; x < 3; x++) {
         struct lab_pair_weights p;
-        if (lab_exercise_pair_at(exercise, point->n, gamma[x], query, &p))
+        if (lab_exercise_pair_at(point->exercise, point->n, gamma[x], query, &p))
             return -1;
         const double printed = 1 / exp((gamma[x] - 1) * point->scale);
         if (x == 0 || fabs(p.a - printed) > reading->error)
@@ -105,65 +97,61 @@ static int read_inverse_exponentials(const struct lab_exercise *exercise,
     return 0;
 }
 
-static int read_closer(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_closer(const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_drawn drawn;
-    if (lab_exercise_draw(exercise, point, 1, 1, &query, &drawn))
+    if (lab_exercise_draw(point, 1, 1, &query, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.closer_a, 0.5);
     reading->se = sqrt(0.25 / (double)drawn.count);
     return 0;
 }
 
-static int read_longer(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_longer(const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_drawn drawn;
-    if (lab_exercise_draw(exercise, point, 1, 1, &query, &drawn))
+    if (lab_exercise_draw(point, 1, 1, &query, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.longer_loses, 0);
     return 0;
 }
 
 /* k_a.q1 and k_b.q2, both with the law that line 31 gives to epsilon. */
-static int read_head_scores(const struct lab_exercise *exercise,
-                            const struct lab_point *point, struct lab_reading *reading)
+static int read_head_scores(const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query q1 = {point->scale, 0}, q2 = {0, point->scale};
     const double square = point->scale * point->scale;
-    const double a = lab_exercise_score_covariance(exercise, point->alpha, 0, q1, q1);
-    const double b = lab_exercise_score_covariance(exercise, point->alpha, 1, q2, q2);
+    const double a =
+        lab_exercise_score_covariance(point->exercise, point->alpha, 0, q1, q1);
+    const double b =
+        lab_exercise_score_covariance(point->exercise, point->alpha, 1, q2, q2);
     lab_reading_equal(reading, b / square, 0.5);
     reading->error = fmax(reading->error, fabs(a / square - 0.5));
     return 0;
 }
 
-static int draw_heads(const struct lab_exercise *exercise, const struct lab_point *point,
-                      struct lab_drawn *drawn)
+static int draw_heads(const struct lab_point *point, struct lab_drawn *drawn)
 {
     const struct lab_pair_query query[2] = {{point->scale, 0}, {0, point->scale}};
-    return lab_exercise_draw(exercise, point, 1, 2, query, drawn);
+    return lab_exercise_draw(point, 1, 2, query, drawn);
 }
 
-static int read_own_values(const struct lab_exercise *exercise,
-                           const struct lab_point *point, struct lab_reading *reading)
+static int read_own_values(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_heads(exercise, point, &drawn))
+    if (draw_heads(point, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.weight_mean, 1);
     reading->error = fmax(drawn.head_1_to_a, drawn.head_2_to_b);
     return 0;
 }
 
-static int read_close(const struct lab_exercise *exercise, const struct lab_point *point,
-                      struct lab_reading *reading)
+static int read_close(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_heads(exercise, point, &drawn))
+    if (draw_heads(point, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.to_average, 0);
     return 0;

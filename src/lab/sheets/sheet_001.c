@@ -39,12 +39,10 @@ static int argue_equivalence(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_identity(const struct lab_exercise *exercise,
-                         const struct lab_point *point, struct lab_reading *reading)
+static int read_identity(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_case found;
-    (void)point;
-    if (argue_equivalence(exercise, 1, &found) < 0)
+    if (argue_equivalence(point->exercise, 1, &found) < 0)
         return -1;
     lab_reading_equal(reading, found.conclusion, 0);
     return 0;
@@ -54,12 +52,11 @@ static int read_identity(const struct lab_exercise *exercise,
  * M that is the identity on A, 0 on B, and anything on what is perpendicular to both:
  * s -> v_a.
  */
-static int read_two_conditions(const struct lab_exercise *exercise,
-                               const struct lab_point *point, struct lab_reading *reading)
+static int read_two_conditions(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_basis basis;
     double y[D], image[D], rest[D];
-    lab_exercise_basis(exercise, M, &basis);
+    lab_exercise_basis(point->exercise, M, &basis);
     lab_basis_coordinates(&basis, basis.s, y);
     lab_basis_combine(&basis, y, image);
     for (int c = 0; c < D; c++) {
@@ -73,13 +70,11 @@ static int read_two_conditions(const struct lab_exercise *exercise,
 }
 
 /* |A^T s - v_a| where the shapes agree: m = d and nothing but v_a. */
-static int read_transpose(const struct lab_exercise *exercise,
-                          const struct lab_point *point, struct lab_reading *reading)
+static int read_transpose(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_basis basis;
     double y[D];
-    (void)point;
-    lab_exercise_basis(exercise, D, &basis);
+    lab_exercise_basis(point->exercise, D, &basis);
     lab_basis_coordinates(&basis, basis.s, y);
     lab_reading_equal(reading, lab_distance(y, basis.va, D), 0);
     return 0;
@@ -113,13 +108,11 @@ static int argue_diagonal(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_perpendicular(const struct lab_exercise *exercise,
-                              const struct lab_point *point, struct lab_reading *reading)
+static int read_perpendicular(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_basis basis;
     double y[D], zero[D] = {0};
-    (void)point;
-    lab_exercise_basis(exercise, M, &basis);
+    lab_exercise_basis(point->exercise, M, &basis);
     lab_basis_coordinates(&basis, basis.vb, y);
     lab_reading_equal(reading, lab_distance(y, zero, M), 0);
     return 0;
@@ -128,77 +121,70 @@ static int read_perpendicular(const struct lab_exercise *exercise,
 /* ---- average ------------------------------------------------------------- */
 
 /* e^c/(m - 2 + 2e^c), `m` terms in the sum, and its value as c grows without end. */
-static int read_average(const struct lab_exercise *exercise,
-                        const struct lab_point *point, double m,
+static int read_average(const struct lab_point *point, double m,
                         struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     const double formula = 1 / ((m - 2) * exp(-point->scale) + 2);
     const double end = 1 / ((m - 2) * exp(-2000.0) + 2);
     struct lab_pair_weights p;
-    if (lab_exercise_pair(exercise, point->n, query, &p))
+    if (lab_exercise_pair(point->exercise, point->n, query, &p))
         return -1;
     lab_reading_equal(reading, p.a, formula);
     reading->error = fmax(reading->error, fabs(end - 0.5));
     return 0;
 }
 
-static int read_average_m(const struct lab_exercise *exercise,
-                          const struct lab_point *point, struct lab_reading *reading)
+static int read_average_m(const struct lab_point *point, struct lab_reading *reading)
 {
-    return read_average(exercise, point, M, reading);
+    return read_average(point, M, reading);
 }
 
-static int read_average_n(const struct lab_exercise *exercise,
-                          const struct lab_point *point, struct lab_reading *reading)
+static int read_average_n(const struct lab_point *point, struct lab_reading *reading)
 {
-    return read_average(exercise, point, (double)point->n, reading);
+    return read_average(point, (double)point->n, reading);
 }
 
 /* ---- one head, noise in magnitude ------------------------------------------ */
 
-static int draw_one(const struct lab_exercise *exercise, const struct lab_point *point,
-                    int magnitude, struct lab_drawn *drawn)
+static int draw_one(const struct lab_point *point, int magnitude, struct lab_drawn *drawn)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
-    return lab_exercise_draw(exercise, point, magnitude, 1, &query, drawn);
+    return lab_exercise_draw(point, magnitude, 1, &query, drawn);
 }
 
-static int read_inside(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_inside(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_one(exercise, point, 1, &drawn))
+    if (draw_one(point, 1, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.inside, 1);
     return 0;
 }
 
 /* gamma C, C, 0 of every draw, against the products as they are. */
-static int read_scores(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_scores(const struct lab_point *point, struct lab_reading *reading)
 {
     double gamma[LAB_EXERCISE_DRAWS], worst = 0;
-    if (lab_exercise_gammas(exercise, gamma))
+    if (lab_exercise_gammas(point->exercise, gamma))
         return -1;
-    const double C = point->scale, dot = exercise->overlap;
+    const double C = point->scale, dot = point->exercise->overlap;
     for (int x = 0; x < LAB_EXERCISE_DRAWS; x++) {
-        const double a = exercise->tau * gamma[x] * (C + C * dot);
+        const double a = point->exercise->tau * gamma[x] * (C + C * dot);
         worst = fmax(worst, fabs(a - gamma[x] * C));
     }
-    const double b = exercise->tau * (C * dot + C);
+    const double b = point->exercise->tau * (C * dot + C);
     lab_reading_equal(reading, b, C);
     reading->error = fmax(reading->error, worst);
     return 0;
 }
 
-static int read_ends(const struct lab_exercise *exercise, const struct lab_point *point,
-                     struct lab_reading *reading)
+static int read_ends(const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_pair_weights short_key, long_key;
-    if (lab_exercise_pair_at(exercise, point->n, 0.5, query, &short_key) ||
-        lab_exercise_pair_at(exercise, point->n, 1.5, query, &long_key))
+    if (lab_exercise_pair_at(point->exercise, point->n, 0.5, query, &short_key) ||
+        lab_exercise_pair_at(point->exercise, point->n, 1.5, query, &long_key))
         return -1;
     lab_reading_equal(reading, short_key.b, 1);
     reading->error =
@@ -207,11 +193,10 @@ static int read_ends(const struct lab_exercise *exercise, const struct lab_point
 }
 
 /* On the segment between v_a and v_b, and with more spread than without the noise. */
-static int read_fluctuates(const struct lab_exercise *exercise,
-                           const struct lab_point *point, struct lab_reading *reading)
+static int read_fluctuates(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn before, now;
-    if (draw_one(exercise, point, 0, &before) || draw_one(exercise, point, 1, &now))
+    if (draw_one(point, 0, &before) || draw_one(point, 1, &now))
         return -1;
     lab_reading_equal(reading, now.off_segment, 0);
     if (!(now.trace[0] > before.trace[0] + LAB_TOLERANCE))
@@ -221,11 +206,11 @@ static int read_fluctuates(const struct lab_exercise *exercise,
 
 /* ---- two heads ------------------------------------------------------------- */
 
-static int draw_two(const struct lab_exercise *exercise, const struct lab_point *point,
-                    struct lab_drawn *drawn)
+static int draw_two(const struct lab_point *point, struct lab_drawn *drawn)
 {
-    const struct lab_pair_query query[2] = {{exercise->unit, 0}, {0, exercise->unit}};
-    return lab_exercise_draw(exercise, point, 1, 2, query, drawn);
+    const struct lab_pair_query query[2] = {{point->exercise->unit, 0},
+                                            {0, point->exercise->unit}};
+    return lab_exercise_draw(point, 1, 2, query, drawn);
 }
 
 static double correlation(const struct lab_drawn *drawn)
@@ -240,11 +225,11 @@ static int argue_independent(const struct lab_exercise *exercise, int x,
 {
     static const struct lab_pair_query pairs[][2] = {
         {{1, 0}, {0, 1}}, {{1, 1}, {1, -1}}, {{1, 0}, {2, 0}}};
-    const struct lab_point point = {.n = 10, .scale = 1};
+    const struct lab_point point = {.n = 10, .scale = 1, .exercise = exercise};
     struct lab_drawn drawn;
     if (x >= 3)
         return 1;
-    if (lab_exercise_draw(exercise, &point, 1, 2, pairs[x], &drawn))
+    if (lab_exercise_draw(&point, 1, 2, pairs[x], &drawn))
         return -1;
     const double apart =
         fabs(pairs[x][0].a - pairs[x][1].a) + fabs(pairs[x][0].b - pairs[x][1].b);
@@ -256,21 +241,19 @@ static int argue_independent(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_correlation(const struct lab_exercise *exercise,
-                            const struct lab_point *point, struct lab_reading *reading)
+static int read_correlation(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_two(exercise, point, &drawn))
+    if (draw_two(point, &drawn))
         return -1;
     lab_reading_equal(reading, correlation(&drawn), 0);
     return 0;
 }
 
-static int read_second_stays(const struct lab_exercise *exercise,
-                             const struct lab_point *point, struct lab_reading *reading)
+static int read_second_stays(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_two(exercise, point, &drawn))
+    if (draw_two(point, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.weight_mean_2, 1);
     reading->error = drawn.head_2_to_b;
@@ -279,11 +262,10 @@ static int read_second_stays(const struct lab_exercise *exercise,
     return 0;
 }
 
-static int read_averaging(const struct lab_exercise *exercise,
-                          const struct lab_point *point, struct lab_reading *reading)
+static int read_averaging(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_two(exercise, point, &drawn))
+    if (draw_two(point, &drawn))
         return -1;
     lab_reading_below(reading, drawn.trace_mean / drawn.trace[0], 1);
     return 0;

@@ -31,12 +31,11 @@ static int argue_long_key(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_long_key(const struct lab_exercise *exercise,
-                         const struct lab_point *point, struct lab_reading *reading)
+static int read_long_key(const struct lab_point *point, struct lab_reading *reading)
 {
     /* The most favourable query: along the long key. */
     struct lab_pair_weights p;
-    if (lab_exercise_pair_at(exercise, point->n, point->scale,
+    if (lab_exercise_pair_at(point->exercise, point->n, point->scale,
                              (struct lab_pair_query){1, 0}, &p))
         return -1;
     lab_reading_equal(reading, p.a, 1);
@@ -45,31 +44,29 @@ static int read_long_key(const struct lab_exercise *exercise,
 }
 
 /* Scores of a and b that differ by 1/beta, and beta above all others. */
-static int read_nearly_equal(const struct lab_exercise *exercise,
-                             const struct lab_point *point, struct lab_reading *reading)
+static int read_nearly_equal(const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale + 1 / point->scale, point->scale};
     struct lab_pair_weights p;
-    if (lab_exercise_pair(exercise, point->n, query, &p))
+    if (lab_exercise_pair(point->exercise, point->n, query, &p))
         return -1;
     lab_reading_equal(reading, p.a, 0.5);
     reading->error = lab_pair_distance(&p, 0.5, 0.5);
     return 0;
 }
 
-static int read_scores(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_scores(const struct lab_point *point, struct lab_reading *reading)
 {
-    const struct lab_point exact = {.n = point->n, .scale = point->scale};
-    return lab_claim_pair_scores(exercise, &exact, reading);
+    const struct lab_point exact = {
+        .n = point->n, .scale = point->scale, .exercise = point->exercise};
+    return lab_claim_pair_scores(&exact, reading);
 }
 
 /* The share of the denominator that exp(0) has. */
-static int read_insignificant(const struct lab_exercise *exercise,
-                              const struct lab_point *point, struct lab_reading *reading)
+static int read_insignificant(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_pair_weights p;
-    if (lab_exercise_pair(exercise, point->n,
+    if (lab_exercise_pair(point->exercise, point->n,
                           (struct lab_pair_query){point->scale, point->scale}, &p))
         return -1;
     lab_reading_equal(reading, p.others, 0);
@@ -77,13 +74,13 @@ static int read_insignificant(const struct lab_exercise *exercise,
 }
 
 /* exp(beta / sqrt(d)) in every term, d = n, against scores as line 13 has them. */
-static int read_root_d(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_root_d(const struct lab_point *point, struct lab_reading *reading)
 {
     const double n = (double)point->n, beta = point->scale;
     const double printed = 1 / ((n - 2) * exp(-beta / sqrt(n)) + 2);
     struct lab_pair_weights p;
-    if (lab_exercise_pair(exercise, point->n, (struct lab_pair_query){beta, beta}, &p))
+    if (lab_exercise_pair(point->exercise, point->n, (struct lab_pair_query){beta, beta},
+                          &p))
         return -1;
     lab_reading_equal(reading, p.a, printed);
     reading->error = fmax(reading->error, fabs(printed - 0.5));
@@ -189,17 +186,13 @@ static int read_attention(const struct lab_exercise *exercise, int side,
 
 /* Each of these as printed (X Pi), and with Pi on the side that moves rows. */
 #define BOTH_SIDES(name)                                                                 \
-    static int name##_right(const struct lab_exercise *exercise,                         \
-                            const struct lab_point *point, struct lab_reading *reading)  \
+    static int name##_right(const struct lab_point *point, struct lab_reading *reading)  \
     {                                                                                    \
-        (void)point;                                                                     \
-        return name(exercise, RIGHT, reading);                                           \
+        return name(point->exercise, RIGHT, reading);                                    \
     }                                                                                    \
-    static int name##_left(const struct lab_exercise *exercise,                          \
-                           const struct lab_point *point, struct lab_reading *reading)   \
+    static int name##_left(const struct lab_point *point, struct lab_reading *reading)   \
     {                                                                                    \
-        (void)point;                                                                     \
-        return name(exercise, LEFT, reading);                                            \
+        return name(point->exercise, LEFT, reading);                                     \
     }
 
 BOTH_SIDES(read_moves_tokens)
@@ -211,32 +204,30 @@ BOTH_SIDES(read_attention)
 /* ---- one head and noise ------------------------------------------------------ */
 
 /* Var of the key along its mean, with the query's scale where alpha should stand. */
-static int read_beta_noise(const struct lab_exercise *exercise,
-                           const struct lab_point *point, struct lab_reading *reading)
+static int read_beta_noise(const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query along = {1, 0};
     const double variance =
-        lab_exercise_score_covariance(exercise, point->alpha, 0, along, along);
+        lab_exercise_score_covariance(point->exercise, point->alpha, 0, along, along);
     lab_reading_equal(reading, variance, point->scale + 0.5);
     return 0;
 }
 
 /* The share of draws in which a key longer by 1% gets less weight. */
-static int read_longer_raises(const struct lab_exercise *exercise,
-                              const struct lab_point *point, struct lab_reading *reading)
+static int read_longer_raises(const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     double gamma[LAB_EXERCISE_DRAWS];
     int count = 0, lowered = 0;
-    if (lab_exercise_gammas(exercise, gamma))
+    if (lab_exercise_gammas(point->exercise, gamma))
         return -1;
     for (int x = 0; x < 256; x++) {
         struct lab_pair_weights p, longer;
         if (point->given_positive && gamma[x] <= 0)
             continue;
         /* Few other keys suffice: their number moves no sign. */
-        if (lab_exercise_pair_at(exercise, 3, gamma[x], query, &p) ||
-            lab_exercise_pair_at(exercise, 3, 1.01 * gamma[x], query, &longer))
+        if (lab_exercise_pair_at(point->exercise, 3, gamma[x], query, &p) ||
+            lab_exercise_pair_at(point->exercise, 3, 1.01 * gamma[x], query, &longer))
             return -1;
         lowered += longer.a < p.a;
         count++;
@@ -245,14 +236,13 @@ static int read_longer_raises(const struct lab_exercise *exercise,
     return 0;
 }
 
-static int read_larger_variance(const struct lab_exercise *exercise,
-                                const struct lab_point *point,
+static int read_larger_variance(const struct lab_point *point,
                                 struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_drawn before, now;
-    if (lab_exercise_draw(exercise, point, 0, 1, &query, &before) ||
-        lab_exercise_draw(exercise, point, 1, 1, &query, &now))
+    if (lab_exercise_draw(point, 0, 1, &query, &before) ||
+        lab_exercise_draw(point, 1, 1, &query, &now))
         return -1;
     lab_reading_above(reading, now.trace[0], before.trace[0]);
     if (before.trace[0] > LAB_TOLERANCE)
@@ -262,23 +252,21 @@ static int read_larger_variance(const struct lab_exercise *exercise,
 
 /* ---- heads beta (mu_a + mu_b) and beta (mu_a - mu_b) --------------------------- */
 
-static int plus_minus(const struct lab_exercise *exercise, const struct lab_point *point,
-                      struct lab_pair_weights p[2])
+static int plus_minus(const struct lab_point *point, struct lab_pair_weights p[2])
 {
     const double beta = point->scale;
-    return lab_exercise_pair(exercise, point->n, (struct lab_pair_query){beta, beta},
-                             &p[0]) ||
-                   lab_exercise_pair(exercise, point->n,
+    return lab_exercise_pair(point->exercise, point->n,
+                             (struct lab_pair_query){beta, beta}, &p[0]) ||
+                   lab_exercise_pair(point->exercise, point->n,
                                      (struct lab_pair_query){beta, -beta}, &p[1])
                ? -1
                : 0;
 }
 
-static int read_design(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_design(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_pair_weights p[2];
-    if (plus_minus(exercise, point, p))
+    if (plus_minus(point, p))
         return -1;
     const struct lab_pair_weights mean = {.a = (p[0].a + p[1].a) / 2,
                                           .b = (p[0].b + p[1].b) / 2};
@@ -287,51 +275,46 @@ static int read_design(const struct lab_exercise *exercise, const struct lab_poi
     return 0;
 }
 
-static int read_same_keys(const struct lab_exercise *exercise,
-                          const struct lab_point *point, struct lab_reading *reading)
+static int read_same_keys(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_pair_weights p[2];
-    if (plus_minus(exercise, point, p))
+    if (plus_minus(point, p))
         return -1;
     lab_reading_equal(reading, p[1].b, p[0].b);
     return 0;
 }
 
-static int read_second_average(const struct lab_exercise *exercise,
-                               const struct lab_point *point, struct lab_reading *reading)
+static int read_second_average(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_pair_weights p[2];
-    if (plus_minus(exercise, point, p))
+    if (plus_minus(point, p))
         return -1;
     lab_reading_equal(reading, p[1].a, 0.5);
     reading->error = lab_pair_distance(&p[1], 0.5, 0.5);
     return 0;
 }
 
-static int draw_plus_minus(const struct lab_exercise *exercise,
-                           const struct lab_point *point, struct lab_drawn *drawn)
+static int draw_plus_minus(const struct lab_point *point, struct lab_drawn *drawn)
 {
     const double beta = point->scale;
     const struct lab_pair_query query[2] = {{beta, beta}, {beta, -beta}};
-    return lab_exercise_draw(exercise, point, 1, 2, query, drawn);
+    return lab_exercise_draw(point, 1, 2, query, drawn);
 }
 
-static int read_both_vary(const struct lab_exercise *exercise,
-                          const struct lab_point *point, struct lab_reading *reading)
+static int read_both_vary(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_plus_minus(exercise, point, &drawn))
+    if (draw_plus_minus(point, &drawn))
         return -1;
     lab_reading_above(reading, fmin(drawn.trace[0], drawn.trace[1]), 0);
     return 0;
 }
 
 /* What cancels varies in opposite directions: a covariance below 0. */
-static int read_cancels(const struct lab_exercise *exercise,
-                        const struct lab_point *point, struct lab_reading *reading)
+static int read_cancels(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_plus_minus(exercise, point, &drawn))
+    if (draw_plus_minus(point, &drawn))
         return -1;
     const double scale = sqrt(drawn.trace[0] * drawn.trace[1]);
     lab_reading_below(reading, scale > 0 ? drawn.trace_cross / scale : 0, 0);

@@ -9,12 +9,11 @@
  * Line 6 with v_i put to alpha_i: n/(j-1) times the output, where the output is meant.
  * The item copied is j = 2.
  */
-static int read_factor(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_factor(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_pair_weights p;
-    if (lab_exercise_pair(exercise, point->n, (struct lab_pair_query){0, point->scale},
-                          &p))
+    if (lab_exercise_pair(point->exercise, point->n,
+                          (struct lab_pair_query){0, point->scale}, &p))
         return -1;
     const double factor = (double)point->n / (2 - 1);
     lab_reading_equal(reading, p.b, factor * p.b);
@@ -23,12 +22,11 @@ static int read_factor(const struct lab_exercise *exercise, const struct lab_poi
 }
 
 /* At scale 1: e/(2e+n-2), and not 1/2. */
-static int read_not_half(const struct lab_exercise *exercise,
-                         const struct lab_point *point, struct lab_reading *reading)
+static int read_not_half(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_point unscaled = *point;
-    unscaled.scale = exercise->unit;
-    if (lab_claim_pair_formula(exercise, &unscaled, reading))
+    unscaled.scale = point->exercise->unit;
+    if (lab_claim_pair_formula(&unscaled, reading))
         return -1;
     const double formula = exp(1.0) / (2 * exp(1.0) + (double)(point->n - 2)),
                  off = reading->error;
@@ -39,55 +37,51 @@ static int read_not_half(const struct lab_exercise *exercise,
     return 0;
 }
 
-static int read_variance(const struct lab_exercise *exercise,
-                         const struct lab_point *point, int key, double claimed,
+static int read_variance(const struct lab_point *point, int key, double claimed,
                          struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     lab_reading_equal(
-        reading, lab_exercise_score_covariance(exercise, point->alpha, key, query, query),
+        reading,
+        lab_exercise_score_covariance(point->exercise, point->alpha, key, query, query),
         claimed);
     return 0;
 }
 
-static int read_variance_a(const struct lab_exercise *exercise,
-                           const struct lab_point *point, struct lab_reading *reading)
+static int read_variance_a(const struct lab_point *point, struct lab_reading *reading)
 {
-    return read_variance(exercise, point, 0, point->scale * point->scale / 2, reading);
+    return read_variance(point, 0, point->scale * point->scale / 2, reading);
 }
 
-static int read_variance_b(const struct lab_exercise *exercise,
-                           const struct lab_point *point, struct lab_reading *reading)
+static int read_variance_b(const struct lab_point *point, struct lab_reading *reading)
 {
-    return read_variance(exercise, point, 1, 0, reading);
+    return read_variance(point, 1, 0, reading);
 }
 
-static int draw_unscaled(const struct lab_exercise *exercise,
-                         const struct lab_point *point, struct lab_drawn *drawn)
+static int draw_unscaled(const struct lab_point *point, struct lab_drawn *drawn)
 {
-    const struct lab_pair_query query[2] = {{exercise->unit, 0}, {0, exercise->unit}};
-    return lab_exercise_draw(exercise, point, 1, 2, query, drawn);
+    const struct lab_pair_query query[2] = {{point->exercise->unit, 0},
+                                            {0, point->exercise->unit}};
+    return lab_exercise_draw(point, 1, 2, query, drawn);
 }
 
 /* High: the weight's standard deviation is at least a tenth of its range. */
 #define HIGH_DEVIATION 0.1
 
-static int read_high_variance(const struct lab_exercise *exercise,
-                              const struct lab_point *point, struct lab_reading *reading)
+static int read_high_variance(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_unscaled(exercise, point, &drawn))
+    if (draw_unscaled(point, &drawn))
         return -1;
     lab_reading_above(reading, sqrt(drawn.weight_variance), HIGH_DEVIATION);
     return 0;
 }
 
-static int read_second_unaffected(const struct lab_exercise *exercise,
-                                  const struct lab_point *point,
+static int read_second_unaffected(const struct lab_point *point,
                                   struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_unscaled(exercise, point, &drawn))
+    if (draw_unscaled(point, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.trace[1], 0);
     return 0;

@@ -11,15 +11,14 @@ enum { D = LAB_EXERCISE_D, M = 3 };
 /* ---- definitions and copy ---------------------------------------------------- */
 
 /* c = sum alpha_i v_i as well, on a sequence of tokens. */
-static int read_definitions(const struct lab_exercise *exercise,
-                            const struct lab_point *point, struct lab_reading *reading)
+static int read_definitions(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_sequence sequence;
     lab_square weights, out, values, sum;
-    if (lab_claim_definition(exercise, point, reading))
+    if (lab_claim_definition(point, reading))
         return -1;
-    lab_exercise_sequence(exercise, &sequence);
-    if (lab_exercise_self(exercise, &sequence, sequence.x, NULL, weights, out))
+    lab_exercise_sequence(point->exercise, &sequence);
+    if (lab_exercise_self(point->exercise, &sequence, sequence.x, NULL, weights, out))
         return -1;
     lab_square_multiply(sequence.x, sequence.wv, values);
     lab_square_multiply(weights, values, sum);
@@ -28,8 +27,7 @@ static int read_definitions(const struct lab_exercise *exercise,
 }
 
 /* Either way of line 16: a gap, or every other score -inf. */
-static int read_gap_or_masked(const struct lab_exercise *exercise,
-                              const struct lab_point *point, struct lab_reading *reading)
+static int read_gap_or_masked(const struct lab_point *point, struct lab_reading *reading)
 {
     const size_t n = (size_t)point->n;
     double *const scores = malloc(2 * n * sizeof *scores);
@@ -37,21 +35,21 @@ static int read_gap_or_masked(const struct lab_exercise *exercise,
         return -1;
     for (size_t i = 0; i < n; i++)
         scores[i] = i ? -INFINITY : 0;
-    int status = lab_exercise_softmax_scores(exercise, point->n, scores, scores + n);
+    int status =
+        lab_exercise_softmax_scores(point->exercise, point->n, scores, scores + n);
     const double masked = fabs(scores[n] - 1);
     if (!status)
-        status = lab_claim_copy(exercise, point, reading);
+        status = lab_claim_copy(point, reading);
     reading->error = fmax(reading->error, masked);
     free(scores);
     return status;
 }
 
-static int read_other_weights(const struct lab_exercise *exercise,
-                              const struct lab_point *point, struct lab_reading *reading)
+static int read_other_weights(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_pair_weights p;
-    if (lab_exercise_pair(exercise, point->n, (struct lab_pair_query){point->scale, 0},
-                          &p))
+    if (lab_exercise_pair(point->exercise, point->n,
+                          (struct lab_pair_query){point->scale, 0}, &p))
         return -1;
     lab_reading_equal(reading, p.b + p.others, 0);
     return 0;
@@ -60,27 +58,24 @@ static int read_other_weights(const struct lab_exercise *exercise,
 /* ---- extraction ---------------------------------------------------------------- */
 
 /* A^T s = c, and A A^T s = v_a. */
-static int read_hence(const struct lab_exercise *exercise, const struct lab_point *point,
-                      struct lab_reading *reading)
+static int read_hence(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_basis basis;
     double y[D];
-    if (lab_claim_projector(exercise, point, reading))
+    if (lab_claim_projector(point, reading))
         return -1;
-    lab_exercise_basis(exercise, M, &basis);
+    lab_exercise_basis(point->exercise, M, &basis);
     lab_basis_coordinates(&basis, basis.s, y);
     reading->error = fmax(reading->error, lab_distance(y, basis.c, M));
     return 0;
 }
 
 /* Line 24 where the shapes agree, m = d: A c = v_a. */
-static int read_square(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_square(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_basis basis;
     double x[D];
-    (void)point;
-    lab_exercise_basis(exercise, D, &basis);
+    lab_exercise_basis(point->exercise, D, &basis);
     lab_basis_combine(&basis, basis.c, x);
     lab_reading_equal(reading, lab_distance(x, basis.va, D), 0);
     return 0;
@@ -89,53 +84,48 @@ static int read_square(const struct lab_exercise *exercise, const struct lab_poi
 /* ---- average --------------------------------------------------------------------- */
 
 /* (alpha - 2) in the denominator, alpha the weight of line 11. */
-static int read_alpha_count(const struct lab_exercise *exercise,
-                            const struct lab_point *point, struct lab_reading *reading)
+static int read_alpha_count(const struct lab_point *point, struct lab_reading *reading)
 {
     const double beta = point->scale;
     struct lab_pair_weights p;
-    if (lab_exercise_pair(exercise, point->n, (struct lab_pair_query){beta, beta}, &p))
+    if (lab_exercise_pair(point->exercise, point->n, (struct lab_pair_query){beta, beta},
+                          &p))
         return -1;
     lab_reading_equal(reading, p.a, 1 / ((p.a - 2) * exp(-beta) + 2));
     return 0;
 }
 
 /* Largest entry of Sigma_i^T Sigma_i with the covariance of k_a. */
-static int read_covariance_square(const struct lab_exercise *exercise,
-                                  const struct lab_point *point,
+static int read_covariance_square(const struct lab_point *point,
                                   struct lab_reading *reading)
 {
-    const double along = point->alpha + exercise->sigma2;
+    const double along = point->alpha + point->exercise->sigma2;
     lab_reading_equal(reading, along * along, 0);
     return 0;
 }
 
 /* Largest entry of Sigma_i^T Sigma_j for the keys of lines 36 and 38: alpha I each. */
-static int read_covariance_product(const struct lab_exercise *exercise,
-                                   const struct lab_point *point,
+static int read_covariance_product(const struct lab_point *point,
                                    struct lab_reading *reading)
 {
-    (void)exercise;
     lab_reading_equal(reading, point->alpha * point->alpha, 0);
     return 0;
 }
 
 /* Variance of m_a + alpha x against that of a key of covariance alpha I; and of m_a. */
-static int read_alpha_x(const struct lab_exercise *exercise,
-                        const struct lab_point *point, struct lab_reading *reading)
+static int read_alpha_x(const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query across = {0, 1};
     const double variance =
-        lab_exercise_score_covariance(exercise, point->alpha, 0, across, across);
+        lab_exercise_score_covariance(point->exercise, point->alpha, 0, across, across);
     lab_reading_equal(reading, variance, point->alpha * point->alpha);
     reading->error = fmax(reading->error, variance);
     return 0;
 }
 
-static int read_scores(const struct lab_exercise *exercise, const struct lab_point *point,
-                       struct lab_reading *reading)
+static int read_scores(const struct lab_point *point, struct lab_reading *reading)
 {
-    return lab_claim_pair_scores(exercise, point, reading);
+    return lab_claim_pair_scores(point, reading);
 }
 
 /*
@@ -167,25 +157,23 @@ static int argue_unit_means(const struct lab_exercise *exercise, int x,
 /* ---- one head and noise --------------------------------------------------------------
  */
 
-static int read_scores_differ(const struct lab_exercise *exercise,
-                              const struct lab_point *point, struct lab_reading *reading)
+static int read_scores_differ(const struct lab_point *point, struct lab_reading *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     const double a =
-        lab_exercise_score_covariance(exercise, point->alpha, 0, query, query);
+        lab_exercise_score_covariance(point->exercise, point->alpha, 0, query, query);
     const double b =
-        lab_exercise_score_covariance(exercise, point->alpha, 1, query, query);
+        lab_exercise_score_covariance(point->exercise, point->alpha, 1, query, query);
     lab_reading_above(reading, a + b, 0);
     return 0;
 }
 
 /* Scores beta and -beta of the two wanted keys, no others. */
-static int read_opposed(const struct lab_exercise *exercise,
-                        const struct lab_point *point, struct lab_reading *reading)
+static int read_opposed(const struct lab_point *point, struct lab_reading *reading)
 {
     const double beta = point->scale;
     struct lab_pair_weights p;
-    if (lab_exercise_pair(exercise, 2, (struct lab_pair_query){beta, -beta}, &p))
+    if (lab_exercise_pair(point->exercise, 2, (struct lab_pair_query){beta, -beta}, &p))
         return -1;
     lab_reading_equal(reading, p.a, 1 / (1 + exp(beta)));
     reading->error = fmax(reading->error, fabs(p.b - 1 / (1 + exp(-beta))));
@@ -193,14 +181,13 @@ static int read_opposed(const struct lab_exercise *exercise,
 }
 
 /* The same for beta from .1 to 2: near 1.0 or near .1. */
-static int read_extremes(const struct lab_exercise *exercise,
-                         const struct lab_point *point, struct lab_reading *reading)
+static int read_extremes(const struct lab_point *point, struct lab_reading *reading)
 {
     double worst = -1;
-    (void)point;
     for (double beta = 0.1; beta < 2.05; beta += 0.1) {
         struct lab_pair_weights p;
-        if (lab_exercise_pair(exercise, 2, (struct lab_pair_query){beta, -beta}, &p))
+        if (lab_exercise_pair(point->exercise, 2, (struct lab_pair_query){beta, -beta},
+                              &p))
             return -1;
         const double nearer = fabs(p.a - 1) < fabs(p.a - 0.1) ? 1 : 0.1;
         if (fabs(p.a - nearer) > worst) {
@@ -214,29 +201,27 @@ static int read_extremes(const struct lab_exercise *exercise,
 /* ---- two unscaled heads
  * ------------------------------------------------------------------ */
 
-static int draw_unscaled(const struct lab_exercise *exercise,
-                         const struct lab_point *point, struct lab_drawn *drawn)
+static int draw_unscaled(const struct lab_point *point, struct lab_drawn *drawn)
 {
-    const struct lab_pair_query query[2] = {{exercise->unit, 0}, {0, exercise->unit}};
-    return lab_exercise_draw(exercise, point, 1, 2, query, drawn);
+    const struct lab_pair_query query[2] = {{point->exercise->unit, 0},
+                                            {0, point->exercise->unit}};
+    return lab_exercise_draw(point, 1, 2, query, drawn);
 }
 
-static int read_without_exponential(const struct lab_exercise *exercise,
-                                    const struct lab_point *point,
+static int read_without_exponential(const struct lab_point *point,
                                     struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_unscaled(exercise, point, &drawn))
+    if (draw_unscaled(point, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.weight_mean, 1);
     return 0;
 }
 
-static int read_average_kept(const struct lab_exercise *exercise,
-                             const struct lab_point *point, struct lab_reading *reading)
+static int read_average_kept(const struct lab_point *point, struct lab_reading *reading)
 {
     struct lab_drawn drawn;
-    if (draw_unscaled(exercise, point, &drawn))
+    if (draw_unscaled(point, &drawn))
         return -1;
     lab_reading_equal(reading, drawn.to_average, 0);
     return 0;

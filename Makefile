@@ -11,10 +11,11 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 RELEASE = build/release
 REPORT = build/report.html
-CMAKE_BUILD = cmake --build $(RELEASE) --parallel $(JOBS)
+BUILD = @JOBS=$(JOBS) scripts/build.sh release
+CONFIGURE = -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
 SOURCES = $(shell find bench examples include src tests tools -name '*.[ch]' \
     -o -name '*.cpp' -o -name '*.inc')
-SCRIPTS = .ci/run scripts/setup.sh bench/compare/rivals_python.sh \
+SCRIPTS = .ci/run $(wildcard scripts/*.sh) bench/compare/rivals_python.sh \
     $(wildcard tests/*.sh tests/*/*.sh) tools/completion/attend.bash
 
 help:
@@ -42,21 +43,19 @@ fuzz:
 	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run_all.sh fuzz
 
 # BENCH_PYTHON names an interpreter that has the rivals already.
-bench: configure
+bench:
+	@scripts/setup.sh run
 	@scripts/setup.sh bench
 	@bench/compare/rivals_python.sh >/dev/null
-	@$(CMAKE_BUILD) --target attend attend_tool monte_carlo >/dev/null
+	$(BUILD) 'attend attend_tool monte_carlo' $(CONFIGURE)
 	$(RELEASE)/attend bench
 	@python=$$(bench/compare/rivals_python.sh) && \
 	$$python -B bench/compare/compare.py && \
 	$$python -B bench/monte_carlo.py $(RELEASE)/monte_carlo
 
-configure:
+release:
 	@scripts/setup.sh run
-	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_PREFIX='$(PREFIX)' >/dev/null
-
-release: configure
-	@$(CMAKE_BUILD) --target attend attend_static attend_lab attend_lab_static attend_tool
+	$(BUILD) 'attend attend_static attend_theory attend_theory_static attend_layer attend_layer_static attend_tool' $(CONFIGURE)
 
 # The tests are built in the same tree, and are not installed.
 install: release
@@ -80,11 +79,11 @@ lint:
 	@cmake --preset debug >/dev/null
 	clang-format --dry-run -Werror $(SOURCES)
 	shellcheck -x -S warning $(SCRIPTS)
-	mandoc -T lint -W warning docs/man/attend.1 docs/man/attend.3
+	mandoc -T lint -W warning $(wildcard docs/man/*.[13])
 	@# Findings go to standard output; the other stream counts what was suppressed.
 	clang-tidy -p build/debug --quiet $(filter-out tests/%,$(filter %.c,$(SOURCES))) 2>/dev/null
 
 clean:
 	rm -rf build
 
-.PHONY: help run test test-long fuzz bench configure release install uninstall format lint clean
+.PHONY: help run test test-long fuzz bench release install uninstall format lint clean

@@ -12,7 +12,7 @@
 
 #include "bench/read_bandwidth.h"
 #include "bench/samples.h"
-#include "bench/stopwatch.h"
+#include "shared/stopwatch.h"
 
 enum { HEADS = 32, ROWS = 2048, D = 128, TURNS = 15, PARTS_MAX = 16 };
 enum { ELEMENTS = HEADS * ROWS * D, LSES = HEADS * ROWS };
@@ -59,12 +59,12 @@ static double merge(attend_dtype dtype, size_t bytes, int64_t first, int64_t cou
 
     for (int64_t p = 0; p < count; p++)
         parts[p] = part_at(dtype, bytes, (first + p) % held);
-    const double start = bench_seconds();
+    const double start = tool_seconds();
     if (attend_merge(parts, count, &out, &out_lse, &err) != ATTEND_OK) {
         fprintf(stderr, "merge_speed: %s\n", err.message);
         exit(1);
     }
-    return bench_seconds() - start;
+    return tool_seconds() - start;
 }
 
 static void measure(attend_dtype dtype, int64_t count)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lab/scene.h"
+#include "lab/setups/scene.h"
 
 static double now(void)
 {
@@ -32,7 +32,6 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
 
 int main(int argc, char **argv)
 {
-    const struct lab_experiment experiment = {.name = "monte_carlo"};
     const struct lab_scene scene = {.n = 64,
                                     .d = 64,
                                     .wanted = 2,
@@ -44,19 +43,17 @@ int main(int argc, char **argv)
                                     .query = {{10, 10}},
                                     .plain = 1};
     const int64_t trials = argc > 1 ? atoll(argv[1]) : 200000;
-    struct lab_run run;
+    struct lab_session session = {.seed = 1, .threads = argc > 2 ? atoi(argv[2]) : 2};
     struct lab_moments moments;
 
     if (trials < 1) {
         fprintf(stderr, "monte_carlo: trials must be 1 or more\n");
         return 2;
     }
-    lab_run_init(&run, &experiment);
-    run.threads = argc > 2 ? atoi(argv[2]) : 2;
     const double started = now();
-    if (run.threads < 1 ||
-        lab_scene_measure(&run, &scene, 0, trials, observe, NULL, 1, &moments, NULL)) {
-        fprintf(stderr, "monte_carlo: %s\n", run.error);
+    if (session.threads < 1 || lab_scene_measure(&session, &scene, 0, trials, observe,
+                                                 NULL, 1, &moments, NULL)) {
+        fprintf(stderr, "monte_carlo: %s\n", session.error);
         return 1;
     }
     const double seconds = now() - started;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Coefficients of src/cpu/exp2_tmpl.h: p(f) = 1 + c1 f + ... + c5 f^5, minimax of 2^f.
+"""Coefficients of src/cpu/simd/exp2_tmpl.h: p(f) = 1 + c1 f + ... + c5 f^5, minimax of 2^f.
 
 The constant is fixed at 1 so that 2^0 is exact: the largest weight of a row is then
 exactly 1, and a one-hot row copies its value bit for bit.  The powers f .. f^5 vanish

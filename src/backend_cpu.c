@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "core/shard.h"
-#include "cpu/schedule.h"
+#include "cpu/dispatch/schedule.h"
 #include "work.h"
 
 /* What a forward pass is cut into, and where its parts of the workspace begin. */
@@ -33,7 +33,8 @@ struct run {
 };
 
 /* Combines the partials of all splits of a tile's rows: to its records, or to rows. */
-static void finish(const struct run *run, struct tile tile, char *partials, void *scratch)
+static void finish(const struct run *run, struct work_item tile, char *partials,
+                   void *scratch)
 {
     const struct problem *p = run->problem;
     const struct kernels *k = run->kernels;
@@ -58,7 +59,7 @@ static void compute(void *arg, int64_t turn, int worker)
     void *const scratch = run->scratch + (size_t)worker * run->plan->worker_scratch;
     const int64_t index = run->order ? run->order[turn] : turn;
     const int64_t splits = run->plan->schedule.tiling.splits, rows = index / splits;
-    struct tile tile = attendi_tile(&run->plan->schedule.tiling, index);
+    struct work_item tile = attendi_work_item(&run->plan->schedule.tiling, index);
 
     if (!run->plan->schedule.tiling.gathers) {
         k->forward(run->problem, &tile, scratch);

@@ -6,7 +6,7 @@
 #include "backend_cpu.h"
 #include "base/base.h"
 #include "core/second_pool.h"
-#include "cpu/schedule.h"
+#include "cpu/dispatch/schedule.h"
 #include "ref/ref_score.h"
 #include "work.h"
 

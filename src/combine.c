@@ -73,10 +73,10 @@ static void compute(void *arg, int64_t turn, int worker)
     const struct problem *p = &run->problem;
     const int64_t list = turn / run->items_per_list;
     const int64_t row = turn % run->items_per_list * run->item_rows;
-    const struct tile t = {.b = list / p->hkv,
-                           .hk = list % p->hkv,
-                           .row = row,
-                           .rows = min_i64(run->item_rows, p->nq * p->group - row)};
+    const struct work_item t = {.b = list / p->hkv,
+                                .hk = list % p->hkv,
+                                .row = row,
+                                .rows = min_i64(run->item_rows, p->nq * p->group - row)};
     char *const copies = run->scratch + (size_t)worker * run->worker_scratch;
     const size_t size = record_size(run);
 
@@ -239,7 +239,7 @@ static attend_status combine(struct run *run, attend_context *ctx, int64_t count
     run->kernels = attendi_kernels_for(ctx, p);
     p->split_keys = attendi_split_keys(ctx, run->kernels);
     const double bytes = (double)run->records * (double)record_size(run);
-    const int64_t most = run->kernels->tile_rows(p->dtype) * 4;
+    const int64_t most = run->kernels->tile_rows * 4;
     run->item_rows = max_i64(1, (int64_t)fmin((double)ITEM_BYTES / bytes, (double)most));
     run->items_per_list = ceil_div_i64(rows, run->item_rows);
     const int64_t items = lists * run->items_per_list;

@@ -11,8 +11,8 @@
 #include "backend.h"
 #include "base/error.h"
 #include "core/published.h"
-#include "cpu/cpu_dispatch.h"
-#include "cpu/cpu_features.h"
+#include "cpu/dispatch/kernel_sets.h"
+#include "cpu/dispatch/cpu_features.h"
 #include "ref/ref.h"
 
 #define THREADS_MAX 4096
@@ -29,18 +29,18 @@ static int cpu_count(void)
 {
     int n = 0;
 
-    while (attendi_cpu_kernels[n])
+    while (attendi_kernel_sets[n])
         n++;
     return n;
 }
 
 /* The list of attend_isa_get(): the CPU's sets, then the reference. */
-static const struct kernels *kernels_at(int index)
+static const struct kernel_set *kernels_at(int index)
 {
-    return index < cpu_count() ? attendi_cpu_kernels[index] : &attendi_ref;
+    return index < cpu_count() ? attendi_kernel_sets[index] : &attendi_ref;
 }
 
-static int runs_here(const struct kernels *k)
+static int runs_here(const struct kernel_set *k)
 {
     return (k->needs & ~attendi_cpu_features()) == 0;
 }
@@ -51,7 +51,7 @@ attend_status attend_isa_get(int index, attend_isa *isa)
 {
     if (index < 0 || index >= attend_isa_count() || !isa)
         return ATTEND_EINVAL;
-    const struct kernels *k = kernels_at(index);
+    const struct kernel_set *k = kernels_at(index);
     const attend_isa found = {.name = k->isa,
                               .needs = attendi_cpu_feature_names(k->needs),
                               .runs = runs_here(k)};
@@ -96,11 +96,11 @@ static attend_status split_of_environment(int64_t *keys, attend_error *err)
     return ATTEND_OK;
 }
 
-static attend_status select_kernels(const struct kernels **out, const char *isa,
+static attend_status select_kernels(const struct kernel_set **out, const char *isa,
                                     attend_error *err)
 {
     for (int x = 0; x < attend_isa_count(); x++) {
-        const struct kernels *k = kernels_at(x);
+        const struct kernel_set *k = kernels_at(x);
 
         if (isa ? strcmp(isa, k->isa) != 0 : !runs_here(k))
             continue;
@@ -150,7 +150,7 @@ static bool own_pool(attend_context *ctx)
 attend_status attend_context_create(attend_context **out, const attend_options *options,
                                     attend_error *err)
 {
-    const struct kernels *kernels = NULL;
+    const struct kernel_set *kernels = NULL;
     int64_t split_keys = 0;
 
     if (!out)

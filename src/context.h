@@ -4,13 +4,13 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "cpu/kernels.h"
+#include "cpu/dispatch/kernels.h"
 
 struct backend;
 
 struct attend_context {
     const struct backend *backend;
-    const struct kernels *kernels; /* of the CPU backend */
+    const struct kernel_set *kernels; /* of the CPU backend */
     int threads;
     attend_order order;
     int64_t split_keys; /* 0: the kernel set's; else ATTEND_SPLIT, each split an item */

@@ -5,5 +5,7 @@
 
 void attendi_exp2(const attend_context *ctx, const float *x, float *y, int64_t n)
 {
-    ctx->kernels->exp2(x, y, n);
+    const struct kernel_set *const set = ctx->kernels;
+
+    (set->bf16 ? set->bf16 : set->f32)->exp2(x, y, n);
 }

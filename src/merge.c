@@ -4,8 +4,8 @@
 #include "base/base.h"
 #include "backend.h"
 #include "base/error.h"
-#include "cpu/merge_rows.h"
-#include "cpu/cpu_dispatch.h"
+#include "cpu/merge/merge_rows.h"
+#include "cpu/dispatch/kernel_sets.h"
 #include "work.h"
 
 /* Below this, asking the machine what it has takes longer than not knowing it. */
@@ -28,19 +28,11 @@ attend_status attend_merge(const attend_part *parts, int64_t count,
 
     if (status != ATTEND_OK || m.rows == 0)
         return status;
-    attendi_merge_rows(
-        &m, m.rows < rows_of(&m, ASK_BYTES) ? attendi_cpu_plain() : attendi_cpu_vectors(),
-        0, m.rows);
+    attendi_merge_rows(&m,
+                       m.rows < rows_of(&m, ASK_BYTES) ? attendi_merge_kernels(NULL)
+                                                       : attendi_merge_kernels_here(),
+                       0, m.rows);
     return ATTEND_OK;
-}
-
-static const struct kernels *kernels_of(const attend_context *ctx)
-{
-    const struct kernels *k = ctx->kernels;
-
-    while (k && !k->merge)
-        k = k->base;
-    return k ? k : attendi_cpu_plain();
 }
 
 struct run {
@@ -72,8 +64,9 @@ attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
         status = attendi_merge_init(&m, parts, count, out, lse, err);
     if (status != ATTEND_OK || m.rows == 0)
         return status;
-    struct run run = {
-        .merge = &m, .kernels = kernels_of(ctx), .turn_rows = rows_of(&m, WORKER_BYTES)};
+    struct run run = {.merge = &m,
+                      .kernels = attendi_merge_kernels(ctx->kernels),
+                      .turn_rows = rows_of(&m, WORKER_BYTES)};
     const int64_t turns = ceil_div_i64(m.rows, run.turn_rows);
     attendi_hand_out(ctx, (int)min_i64(ctx->threads, turns), turns, true, compute, &run);
     return ATTEND_OK;

@@ -4,15 +4,12 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "cpu/dispatch/kernel_sets.h"
 
 const struct kernels *attendi_kernels_for(const attend_context *ctx,
                                           const struct problem *p)
 {
-    const struct kernels *k = ctx->kernels;
-
-    while (k->takes && !k->takes(p))
-        k = k->base;
-    return k;
+    return attendi_set_kernels(ctx->kernels, p);
 }
 
 int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k)

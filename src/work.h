@@ -7,7 +7,7 @@
 
 #include "context.h"
 
-/* The set that takes the problem: the context's, or one it rests on. */
+/* Those that support the problem: of the context's set, or of a fallback set. */
 const struct kernels *attendi_kernels_for(const attend_context *ctx,
                                           const struct problem *p);
 

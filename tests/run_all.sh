@@ -34,13 +34,7 @@ add() {
 build() {
     preset=$1
     shift
-    log=build/$preset.log
-    if cmake --preset "$preset" "$@" >"$log" 2>&1 &&
-        cmake --build --preset "$preset" --parallel "$jobs" >>"$log" 2>&1; then
-        return 0
-    fi
-    cat "$log"
-    echo "FAILED: the $preset build"
+    JOBS=$jobs scripts/build.sh "$preset" '' "$@" && return
     add 0 1 0
     return 1
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* `attend info`: what this build and this machine can do, what is chosen and why. */
-#include "commands.h"
+#include "shared/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "shared/flags.h"
+#include "shared/json_line.h"
 
 static const char help_text[] =
     "usage: attend info [--isa NAME] [--threads N] [--json]\n"
@@ -23,8 +26,6 @@ static const char help_text[] =
     "example: every kernel set that runs here\n"
     "  attend info --json | jq -r '.kernel_sets[] | select(.runs) | .name'\n";
 
-enum { OPT_ISA, OPT_THREADS, OPT_JSON, OPT_HELP, OPTIONS };
-
 /* What a context made with the given options chose. */
 struct choice {
     char isa[32];
@@ -32,21 +33,11 @@ struct choice {
     const char *isa_reason, *threads_reason;
 };
 
-static int choose(const tool_option *options, struct choice *choice)
+static int choose(const attend_options *wanted, struct choice *choice)
 {
-    attend_options wanted = attend_options_default();
     attend_context *ctx;
-    int64_t threads = 0;
+    const int status = tool_create_context("info", wanted, &ctx);
 
-    if (options[OPT_THREADS].value) {
-        const int status = tool_parse_int("info", "--threads", options[OPT_THREADS].value,
-                                          1, TOOL_THREADS_MAX, &threads);
-        if (status)
-            return status;
-    }
-    wanted.isa = options[OPT_ISA].value;
-    wanted.threads = (int)threads;
-    const int status = tool_create_context("info", &wanted, &ctx);
     if (status)
         return status;
     snprintf(choice->isa, sizeof choice->isa, "%s", attend_context_isa(ctx));
@@ -54,11 +45,11 @@ static int choose(const tool_option *options, struct choice *choice)
     attend_context_destroy(ctx);
 
     const char *const forced = getenv("ATTEND_ISA");
-    choice->isa_reason = wanted.isa          ? "forced by --isa"
+    choice->isa_reason = wanted->isa         ? "forced by --isa"
                          : forced && *forced ? "forced by ATTEND_ISA"
                                              : "best that runs here";
     const char *const omp = getenv("OMP_NUM_THREADS");
-    choice->threads_reason = threads ? "set by --threads"
+    choice->threads_reason = wanted->threads ? "set by --threads"
                              : omp && atoi(omp) == choice->threads
                                  ? "set by OMP_NUM_THREADS"
                                  : "every core this process may use";
@@ -118,26 +109,22 @@ static int print_as_text(const char *features, const struct choice *choice)
 
 int cmd_info(int argc, char **argv)
 {
-    tool_option options[OPTIONS] = {
-        [OPT_ISA] = {.name = "isa", .takes_value = 1},
-        [OPT_THREADS] = {.name = "threads", .takes_value = 1},
-        [OPT_JSON] = {.name = "json"},
-        [OPT_HELP] = {.name = "help"},
+    attend_options wanted = attend_options_default();
+    int wants_json = 0;
+    const struct tool_flag flags[] = {
+        FLAG_TEXT("isa", &wanted.isa),
+        FLAG_THREADS(&wanted.threads),
+        FLAG_SWITCH("json", &wants_json),
     };
     struct choice choice = {.threads = 0};
     char features[512];
 
-    int status = tool_parse_options("info", argc, argv, options, OPTIONS);
-    if (status)
-        return status;
-    if (options[OPT_HELP].value) {
-        fputs(help_text, stdout);
-        return tool_finish_output("info", TOOL_OK);
-    }
-    status = choose(options, &choice);
+    int status = tool_read_flags("info", argc, argv, FLAG_TABLE(flags), help_text);
+    if (!status)
+        status = choose(&wanted, &choice);
     if (status)
         return status;
     attend_cpu_features(features, sizeof features);
-    return options[OPT_JSON].value ? print_as_json(features, &choice)
-                                   : print_as_text(features, &choice);
+    return wants_json ? print_as_json(features, &choice)
+                      : print_as_text(features, &choice);
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The command `attend`: finds the subcommand. */
-#include "commands.h"
+/* The program `attend`: finds the command. */
+#define _POSIX_C_SOURCE 200809L
 
+#include "shared/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "shared/flags.h"
 
 static const struct command {
     const char *name;
@@ -41,13 +47,18 @@ static const char help_tail[] =
     "\n"
     "'attend COMMAND --help' tells everything about a command.\n";
 
+static void list_commands(FILE *to)
+{
+    for (int c = 0; c < COMMANDS; c++)
+        fprintf(to, "  %-10s%s\n", commands[c].name, commands[c].summary);
+}
+
 static int print_help(void)
 {
     fputs(help_head, stdout);
-    for (int c = 0; c < COMMANDS; c++)
-        printf("  %-10s%s\n", commands[c].name, commands[c].summary);
+    list_commands(stdout);
     fputs(help_tail, stdout);
-    return tool_finish_output("", TOOL_OK);
+    return TOOL_HELPED;
 }
 
 /* NULL, with a message, when there is no such command. */
@@ -86,20 +97,39 @@ static int help(int argc, char **argv)
     return command->run(2, words);
 }
 
-int main(int argc, char **argv)
+/*
+ * A closed standard stream is opened the wrong way round, so that using it fails and no
+ * file of ours gets its number.
+ */
+static void hold_standard_streams(void)
 {
-    if (argc < 2)
-        return tool_fail("", TOOL_USAGE,
-                         "no command: attend run|stats|info|check|bench [OPTION]..., or "
-                         "'attend --help'");
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+static int perform(int argc, char **argv)
+{
+    if (argc < 2) {
+        tool_fail("", TOOL_USAGE, "no command: see 'attend --help'; there are");
+        list_commands(stderr);
+        return TOOL_USAGE;
+    }
     if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return help(argc - 1, argv + 1);
     if (!strcmp(argv[1], "--version")) {
         if (argc > 2)
             return tool_fail("", TOOL_USAGE, "unexpected argument '%s'", argv[2]);
         printf("attend %s\n", attend_version());
-        return tool_finish_output("", TOOL_OK);
+        return TOOL_HELPED;
     }
     const struct command *const command = find_command(argv[1]);
     return command ? command->run(argc - 1, argv + 1) : TOOL_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    hold_standard_streams();
+    const int status = perform(argc, argv);
+    return status == TOOL_HELPED ? tool_finish_output("", TOOL_OK) : status;
 }

@@ -76,18 +76,6 @@ static void forward_row(const struct ref_row *r)
     store_row(r, m, l, sink, empty);
 }
 
-static int64_t tile_rows(attend_dtype dtype)
-{
-    (void)dtype;
-    return 1;
-}
-
-static int tiles_max(attend_dtype dtype)
-{
-    (void)dtype;
-    return 1;
-}
-
 static size_t scratch_size(const struct problem *p, int64_t rows)
 {
     (void)rows; /* one after another */
@@ -95,7 +83,7 @@ static size_t scratch_size(const struct problem *p, int64_t rows)
                      count_bytes(p->dv + p->stats.sums_length, sizeof(double)));
 }
 
-static void forward(const struct problem *p, const struct tile *t, void *scratch)
+static void forward(const struct problem *p, const struct work_item *t, void *scratch)
 {
     double *const numbers = scratch;
 
@@ -124,13 +112,13 @@ static void exp2_floats(const float *x, float *y, int64_t n)
         y[i] = x[i] < -126.0f ? 0.0f : (float)exp2((double)x[i]);
 }
 
-const struct kernels attendi_ref = {.isa = "ref",
-                                    .needs = 0,
-                                    .tile_rows = tile_rows,
-                                    .tiles_max = tiles_max,
-                                    .scratch_size = scratch_size,
-                                    .forward = forward,
-                                    .finish = attendi_ref_finish,
-                                    .second_scratch = attendi_ref_second_scratch,
-                                    .second = attendi_ref_second,
-                                    .exp2 = exp2_floats};
+static const struct kernels kernels = {.tile_rows = 1,
+                                       .tiles_max = 1,
+                                       .scratch_size = scratch_size,
+                                       .forward = forward,
+                                       .finish = attendi_ref_finish,
+                                       .second_scratch = attendi_ref_second_scratch,
+                                       .second = attendi_ref_second,
+                                       .exp2 = exp2_floats};
+
+const struct kernel_set attendi_ref = {.isa = "ref", .f64 = &kernels, .f32 = &kernels};

@@ -3,8 +3,8 @@
 #ifndef ATTEND_REF_REF_H
 #define ATTEND_REF_REF_H
 
-#include "cpu/kernels.h"
+#include "cpu/dispatch/kernels.h"
 
-extern const struct kernels attendi_ref;
+extern const struct kernel_set attendi_ref;
 
 #endif

@@ -12,7 +12,7 @@ static attend_dtype record_dtype(const struct problem *p)
 }
 
 /* Fills seen and score; returns the largest score as a record has it, +inf for NaN. */
-static double score_keys(const struct ref_row *r, const struct tile *t)
+static double score_keys(const struct ref_row *r, const struct work_item *t)
 {
     const struct problem *p = r->p;
     const double shift = attendi_alibi_shift(p, r->b, r->h, r->i);
@@ -28,7 +28,7 @@ static double score_keys(const struct ref_row *r, const struct tile *t)
     return record_dtype(p) == ATTEND_F32 ? (double)(float)m : m;
 }
 
-void attendi_ref_leave_record(const struct ref_row *r, const struct tile *t)
+void attendi_ref_leave_record(const struct ref_row *r, const struct work_item *t)
 {
     const struct problem *p = r->p;
     const attend_dtype dtype = record_dtype(p);
@@ -89,8 +89,9 @@ static void end_row(const struct problem *p, const struct records *s, int64_t b,
                       empty ? sink : top + log(sum));
 }
 
-void attendi_ref_finish(const struct problem *p, const struct tile *t, void *partials,
-                        const int64_t *start, int64_t count, void *scratch)
+void attendi_ref_finish(const struct problem *p, const struct work_item *t,
+                        void *partials, const int64_t *start, int64_t count,
+                        void *scratch)
 {
     const int64_t step = p->dv + 2;
     struct records s = {.dtype = record_dtype(p), .step = t->rows * step, .count = count};

@@ -6,15 +6,16 @@
 #ifndef ATTEND_REF_REF_PARTIALS_H
 #define ATTEND_REF_REF_PARTIALS_H
 
-#include "cpu/tiling.h"
+#include "cpu/dispatch/tiling.h"
 #include "ref/ref_stats.h"
 
 /* A row's record of the keys of `t`; r->score gets its scores, counted from the anchor.
  */
-void attendi_ref_leave_record(const struct ref_row *r, const struct tile *t);
+void attendi_ref_leave_record(const struct ref_row *r, const struct work_item *t);
 
 /* kernels.finish */
-void attendi_ref_finish(const struct problem *p, const struct tile *t, void *partials,
-                        const int64_t *start, int64_t count, void *scratch);
+void attendi_ref_finish(const struct problem *p, const struct work_item *t,
+                        void *partials, const int64_t *start, int64_t count,
+                        void *scratch);
 
 #endif

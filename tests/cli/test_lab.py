@@ -84,6 +84,14 @@ class Listing(LabTest):
             self.assertIn("quantity", rows, name)
             self.assertLessEqual(max(map(len, text.splitlines())), 100, name)
 
+    def test_help_says_that_weights_set_their_number(self):
+        text = " ".join(self.succeed("lab", "average", "--help").split())
+        self.assertRegex(text, r"--w WORD [^-]* sets m")
+        row = json.loads(
+            self.succeed("lab", "average", "--w", "3,2,1", "--json").splitlines()[0]
+        )
+        self.assertEqual(row["params"]["m"], 3)
+
     def test_an_unknown_name_is_refused_with_the_names(self):
         self.refuse("lab", "magnitudes", says=["magnitudes", *NAMES])
         self.refuse("lab", "", says=NAMES)

@@ -266,12 +266,18 @@ class Refused(CliTest):
             "run", *GOOD.split(), "--weights", "w.npy", says=("--weights", "--force")
         )
 
+    def test_no_command(self):
+        done = self.attend()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        first, *lines = done.stderr.splitlines()
+        self.assertTrue(first.startswith("attend: no command"), first)
+        self.assertEqual({line.split()[0] for line in lines}, set(harness.COMMANDS))
+
     def test_other_commands(self):
         for args, says in (
             (["rnu"], "'rnu': did you mean 'run'"),
             (["frobnicate"], "frobnicate"),
             (["--frobnicate"], "--frobnicate"),
-            ([], "--help"),
             (["help", "rnu"], "rnu"),
             (["help", "run", "info"], "info"),
             (["--version", "x"], "'x'"),

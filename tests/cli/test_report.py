@@ -256,7 +256,8 @@ class Report(CliTest):
         for args, says in (
             (["-o", "no/such/report.html"], ("-o", "no/such/report.html", "allowed")),
             (["-o", "folder"], ("-o", "folder")),
-            (["-o"], "needs a value"),
+            (["-o"], ": -o needs a value"),
+            (["--output"], "--output needs a value"),
             (["-o", "a.html", "--output", "b.html"], "twice"),
             (["--trials", "-5"], ("--trials", "-5", "100")),
             (["--trials", "nan"], ("--trials", "nan")),

@@ -413,6 +413,16 @@ class Said(CliTest):
             done = self.attend(*p.args, "--out", "o.npy", stdout=full)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertFalse(os.path.exists(self.path("o.npy")))
+
+    def test_closed_standard_output(self):
+        """No file of the command gets the number of standard output, and none is left."""
+        p = Problem(self)
+        before = sorted(os.listdir(self.dir))
+        done = self.attend(*p.args, "--out", "o.npy", preexec_fn=lambda: os.close(1))
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertIn("standard output", done.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
 
     def test_help(self):
         text = self.succeed("run", "--help")

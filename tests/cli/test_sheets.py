@@ -15,7 +15,7 @@ KEYS = "id sheet line says verdict holds_when measured expected evidence".split(
 SHARES = {"000": 16, "001": 24, "002": 25, "003": 15, "004": 19}
 VERDICTS = {"holds", "limit", "fails", "slip"}
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.join(HERE, "..", "..", "src", "lab")
+SOURCE = os.path.join(HERE, "..", "..", "src", "lab", "sheets")
 
 
 def refuse_constant(name):
@@ -193,7 +193,7 @@ class Source(unittest.TestCase):
         self.assertEqual(found, len(SHARES))
 
     def test_the_judge_knows_no_statement(self):
-        for pattern in "judge*.[ch]", "wellformed.c", "world*.[ch]", "claims*.[ch]":
+        for pattern in "judge*.[ch]", "wellformed.c", "exercise*.[ch]", "claims*.[ch]":
             for name, text in self.read(pattern):
                 self.assertNotRegex(text, r'"00[0-4]-\d', name)
                 self.assertNotRegex(text, r"strcmp\([^)]*->id", name)

@@ -231,6 +231,14 @@ class Refused(StatsTest):
             self.assertEqual(done.returncode, 1)
             self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_closed_standard_output(self):
+        p = self.problem()
+        before = sorted(os.listdir(self.dir))
+        files = "--out", "s.safetensors", "--map", "m.png"
+        done = self.attend(*p.args, *files, preexec_fn=lambda: os.close(1))
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+
 
 class Said(StatsTest):
     def test_help(self):

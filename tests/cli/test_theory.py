@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The theory of attend/lab.h against quadrature in many digits: weights, copies, rows."""
+"""The theory of attend/theory.h against quadrature in many digits: weights, copies, rows."""
 
 import itertools
 import math

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The theory of attend/lab.h against quadrature and brute force: heads on noisy keys."""
+"""The theory of attend/theory.h against quadrature and brute force: heads on noisy keys."""
 
 import itertools
 import math

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The functions of attend/lab.h in Python, and means to compare them with.
+"""The functions of attend/theory.h in Python, and means to compare them with.
 
-They come from libattend_lab.so beside the command.  What they are compared with starts
+They come from libattend_theory.so beside the command.  What they are compared with starts
 from the definitions: softmax over scores, integrated with mpmath, or summed on fine
 grids with NumPy.
 """
@@ -71,7 +71,7 @@ entropy_slope dpld; sinusoid_distance dld; sinusoid_dot dld; sinusoid_nearest ll
 
 
 def load():
-    path = os.path.join(os.path.dirname(harness.BIN), "libattend_lab.so")
+    path = os.path.join(os.path.dirname(harness.BIN), "libattend_theory.so")
     library = ctypes.CDLL(path)
     types = {
         "d": c_double,
@@ -88,7 +88,7 @@ def load():
     for entry in SIGNATURES.replace("\n", ";").split(";"):
         if entry.strip():
             name, letters = entry.split()
-            function = getattr(library, "attend_lab_" + name)
+            function = getattr(library, "attend_theory_" + name)
             function.restype = types[letters[0]]
             function.argtypes = [types[letter] for letter in letters[1:]]
             functions[name] = function

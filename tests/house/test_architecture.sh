@@ -15,8 +15,10 @@ files() {
         sed 's,^\./,,' | sort)
 }
 
-# base <- core <- cpu <- ref <- src/*.c <- {io, tools, examples, bench}; the last
-# group sees the public header only, and bench the stopwatch in tools/bench.
+# base <- core <- cpu <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
+# bench}; the last group sees the public headers only, bench also the stopwatch in
+# tools, and each room of tools what it is about.  Within lab: {measure, figures} <- setups <- experiments <- report,
+# measure <- {sheets, design}, sheets <- report.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -31,18 +33,35 @@ includes() {
             sees["src"] = "attend base core ref cpu testing"
             sees["src/testing"] = "attend"
             sees["src/io"] = "attend io"
-            sees["src/lab"] = "attend lab"
-            sees["tools"] = "attend io check bench lab testing"
+            sees["src/theory"] = "attend theory"
+            sees["src/layer"] = "attend layer"
+            sees["src/lab/measure"] = "attend layer lab/measure"
+            sees["src/lab/setups"] = "attend lab/measure lab/setups"
+            sees["src/lab/figures"] = "lab/figures"
+            sees["src/lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
+            sees["src/lab/sheets"] = "attend lab/measure lab/sheets"
+            sees["src/lab/design"] = "attend theory layer lab/measure lab/design"
+            sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/sheets lab/design lab/report"
+            sees["tools"] = "attend shared"
+            sees["tools/shared"] = "attend io"
+            sees["tools/run"] = sees["tools/stats"] = "attend io shared"
+            sees["tools/lab"] = "attend shared " lab
+            sees["tools/design"] = "attend io shared " lab
+            sees["tools/check"] = "attend check shared testing"
+            sees["tools/bench"] = "attend bench check shared " lab
             sees["examples"] = "attend"
-            sees["bench"] = "attend lab bench"
+            sees["bench"] = "attend bench shared " lab
         }
         {
             n = split($1, dir, "/")
-            where = dir[1] == "src" && n > 2 ? "src/" dir[2] : dir[1]
+            where = dir[1] ~ /^(src|tools)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
+            if (where == "src/lab") where = where "/" dir[3]
             if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
             if (!index($2, "/")) next # the same directory, or the C library
             split($2, part, "/")
             if (part[1] == "sys" || part[1] == "Random123") next
+            if (part[1] == "lab") part[1] = part[1] "/" part[2]
             if (!index(" " sees[where] " ", " " part[1] " "))
                 print $1 ": " where " must not include " $2
         }'
@@ -83,16 +102,23 @@ licence_lines() {
 
 unsafe_flags() {
     (cd "$1" && grep -nE -e '-(ffast-math|Ofast|ffinite-math-only|march=native)' CMakeLists.txt \
-        CMakePresets.json Makefile src/cpu/isa.list)
+        CMakePresets.json Makefile src/cpu/isa/isa.list)
 }
 
-# The build's list and the code's list name the same kernel sets.
+# The build's list, the code's list and the files name the same kernel sets.
 kernel_lists() {
-    sed -nE 's/^([a-z][a-z0-9]*) .*/\1/p' "$1/src/cpu/isa.list" | sort >"$tmp/list.build"
-    sed -nE 's/^CPU_KERNELS\(([a-z0-9]+)\).*/\1/p' "$1/src/cpu/cpu_kernels.inc" | sort >"$tmp/list.code"
-    (cd "$1/src/cpu" && ls kernels_*.c) | sed 's/kernels_\(.*\)\.c/\1/' | sort >"$tmp/list.files"
+    sed -nE 's/^([a-z][a-z0-9]*) .*/\1/p' "$1/src/cpu/isa/isa.list" | sort >"$tmp/list.build"
+    sed -nE 's/^SET_[A-Z0-9_]+\(([a-z0-9]+).*/\1/p' "$1/src/cpu/dispatch/kernel_sets.c" | sort >"$tmp/list.code"
+    awk '/^[a-z]/ { n = split($3, e, ","); for (i = 1; i <= n; i++) print $1 "_" e[i] ".c" }' \
+        "$1/src/cpu/isa/isa.list" | sort >"$tmp/list.wanted"
+    (cd "$1/src/cpu/isa" && ls -- *.c) | sort >"$tmp/list.files"
     diff "$tmp/list.build" "$tmp/list.code"
-    diff "$tmp/list.build" "$tmp/list.files"
+    diff "$tmp/list.wanted" "$tmp/list.files"
+}
+
+# A function whose name a macro makes is one that grep and ctags do not find.
+pasted_names() {
+    (cd "$1" && grep -rnE '^[[:space:]]*static [A-Za-z0-9_ *]*(\b[A-Z]+\([a-z0-9_]+\) *\(|##)' src/cpu)
 }
 
 archive_names() { nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^attendi?_/ { print $3 }'; }
@@ -104,6 +130,9 @@ exports() {
     cat "$@" | grep -A1 '^ATTEND_API' | grep -vE '^ *(\*|/\*)' | grep -oE '\battend_[a-z0-9_]+\(' | tr -d '(' | sort >"$tmp/declared"
     diff "$tmp/exported" "$tmp/declared"
 }
+
+# needs LIBRARY ALLOWED: the shared libraries it needs that are not ALLOWED, a regexp.
+needs() { objdump -p "$1" | awk '$1 == "NEEDED" { print $2 }' | grep -vE "^($2)\.so"; }
 
 too_big() {
     strip -o "$tmp/stripped" "$1" 2>/dev/null || cp "$1" "$tmp/stripped"
@@ -118,17 +147,20 @@ compiles_alone() {
 }
 
 bad=$tmp/bad
-mkdir -p "$bad/src/base" "$bad/src/cpu" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
+mkdir -p "$bad/src/base" "$bad/src/theory" "$bad/src/lab/measure" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
 printf '#include "core/problem.h"\n' >"$bad/src/base/a.c"
+printf '#include "lab/measure/random.h"\n' >"$bad/src/theory/t.c"
+printf '#include "lab/report/findings.h"\n' >"$bad/src/lab/measure/m.c"
 printf '#include "base/error.h"\n#include "absent.h"\n' >"$bad/tools/b.c"
 printf '#include "../cpu/x.h"\n' >"$bad/src/core/a.c"
 printf '#include <attend/attend.h>\n#include <core/problem.h>\n' >"$bad/examples/e.c"
 printf 'inline int f(void) { return 1; }\n' >"$bad/include/f.h"
 printf '/* TO%s: later */\n' DO >"$bad/tools/todo.c"
 printf 'set(x -ffast-math)\n' >"$bad/CMakeLists.txt"
-printf 'scalar any\navx2 x86_64 -mavx2\n' >"$bad/src/cpu/isa.list"
-printf 'CPU_KERNELS(scalar)\n' >"$bad/src/cpu/cpu_kernels.inc"
-touch "$bad/src/cpu/kernels_scalar.c" "$bad/src/cpu/kernels_avx2.c"
+printf 'scalar any f32\navx2 x86_64 f32,f64 -mavx2\n' >"$bad/src/cpu/isa/isa.list"
+printf 'SET_F32_F64(scalar, 0)\n' >"$bad/src/cpu/dispatch/kernel_sets.c"
+touch "$bad/src/cpu/isa/scalar_f32.c" "$bad/src/cpu/isa/avx2_f32.c"
+printf 'static void N(sum_rows)(int rows)\n' >"$bad/src/cpu/pasted.h"
 printf 'int foreign(void);\nint foreign(void) { return 1; }\n' >"$bad/foreign.c"
 cc -shared -fPIC -o "$bad/libbad.so" "$bad/foreign.c" && cc -c -o "$bad/bad.o" "$bad/foreign.c" &&
     ar rc "$bad/libbad.a" "$bad/bad.o"
@@ -139,6 +171,9 @@ printf 'attend_status attend_g(void);\n' >"$bad/lacks_types.h"
 
 silent "includes point one way" includes "$root"
 caught "base reading core" 'src/base/a.c:1: src/base must not include core/problem.h' includes "$bad"
+caught "theory reading the laboratory" 'src/theory/t.c:1: src/theory must not include lab/' includes "$bad"
+caught "a measurement reading the report" \
+    'src/lab/measure/m.c:1: src/lab/measure must not include lab/report/findings.h' includes "$bad"
 caught "a tool reading base" 'tools/b.c:1: tools must not include base/error.h' includes "$bad"
 caught "an example reading core" 'examples/e.c:2: ' includes "$bad"
 caught "an include that goes up" 'src/core/a.c:1: .*no way up' includes "$bad"
@@ -158,11 +193,24 @@ silent "no flag that changes arithmetic" unsafe_flags "$root"
 caught "-ffast-math" 'CMakeLists.txt:1' unsafe_flags "$bad"
 silent "kernel sets are in every list" kernel_lists "$root"
 caught "a kernel set that code does not list" '^< avx2' kernel_lists "$bad"
+caught "an element type without a file" '^< avx2_f64.c' kernel_lists "$bad"
+silent "every kernel function has its name in the source" pasted_names "$root"
+caught "a name that a macro makes" 'src/cpu/pasted.h:1' pasted_names "$bad"
 
-silent "archive: every global name is ours" archive_names "$build/libattend.a"
+for library in attend attend_theory attend_layer; do
+    header=$root/include/attend/${library#attend_}.h
+    silent "$library: every global name of the archive is ours" \
+        archive_names "$build/lib$library.a"
+    [ "$library" != attend ] || header="$header $root/include/attend/stats.h"
+    # shellcheck disable=SC2086 # one header or two
+    silent "$library: exports are what the headers declare" \
+        exports "$build/lib$library.so" $header
+done
+silent "attend_theory needs libm alone" needs "$build/libattend_theory.so" 'libm|libc'
+silent "attend_layer needs the engine and CBLAS" needs "$build/libattend_layer.so" \
+    'libm|libc|libattend|lib[a-z0-9]*blas'
+caught "a theory that needs the engine" libattend needs "$build/libattend_layer.so" 'libm|libc'
 caught "a foreign name in an archive" '^foreign$' archive_names "$bad/libbad.a"
-silent "shared library: exports are what the header declares" \
-    exports "$build/libattend.so" "$root/include/attend/attend.h" "$root/include/attend/stats.h"
 caught "a foreign export" '^< foreign$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 caught "a missing export" '^> attend_forward$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 silent "shared library: below 1 MB" too_big "$build/libattend.so"

@@ -28,7 +28,7 @@ by_cmake() {
         -DCMAKE_PREFIX_PATH="$dest/usr" && cmake --build "$tmp/by_$1" && "$tmp/by_$1/consumer"
 }
 
-links() { ldd "$1" | grep -q 'libattend\.so\.0 => '"$dest"; }
+links() { ldd "$1" | grep -q 'libattend\.so\.0\.2 => '"$dest"; }
 
 # by_pkg_config OUTPUT LINK_FLAG PKG_CONFIG_FLAG [SOURCE PACKAGE]: the same by pkg-config.
 by_pkg_config() {
@@ -55,8 +55,9 @@ undescribed() {
 succeeds "make install into DESTDIR" make_quietly install DESTDIR="$dest" PREFIX=/usr
 libdir=$(dirname "$(find "$dest" -name libattend.a)")
 pc_dir=$libdir/pkgconfig
-for file in bin/attend include/attend/attend.h include/attend/lab.h share/man/man1/attend.1 \
-    share/man/man3/attend.3 share/man/man3/attend_lab.3 \
+for file in bin/attend include/attend/attend.h include/attend/stats.h include/attend/theory.h include/attend/layer.h \
+    share/man/man1/attend.1 share/man/man3/attend.3 share/man/man3/attend_theory.3 \
+    share/man/man3/attend_layer.3 \
     share/bash-completion/completions/attend share/doc/attend/LICENSE; do
     succeeds "installs $file" test -s "$dest/usr/$file"
 done
@@ -74,16 +75,24 @@ succeeds "pkg-config, shared" by_pkg_config "$tmp/pc_shared" "" ""
 succeeds "pkg-config, shared: runs" env LD_LIBRARY_PATH="$libdir" "$tmp/pc_shared"
 succeeds "pkg-config, static" by_pkg_config "$tmp/pc_static" -static --static
 succeeds "pkg-config, static: runs" "$tmp/pc_static"
-succeeds "find_package, the laboratory" by_cmake attend_lab
-succeeds "find_package, the laboratory, static" by_cmake attend_lab_static
-succeeds "pkg-config, the laboratory" by_pkg_config "$tmp/pc_lab" "" "" \
-    examples/lab_self_attention.c attend_lab
-succeeds "pkg-config, the laboratory: runs" env LD_LIBRARY_PATH="$libdir" "$tmp/pc_lab"
+for library in attend_theory attend_layer; do
+    succeeds "find_package, $library" by_cmake $library
+    succeeds "find_package, $library, static" by_cmake ${library}_static
+done
+succeeds "pkg-config, attend_theory" by_pkg_config "$tmp/pc_theory" "" "" \
+    tests/consumer/consumer_theory.c attend_theory
+succeeds "pkg-config, attend_theory: runs" env LD_LIBRARY_PATH="$libdir" "$tmp/pc_theory"
+succeeds "pkg-config, attend_theory: needs no libattend.so" sh -c \
+    "! ldd '$tmp/pc_theory' | grep 'libattend\.so'"
+succeeds "pkg-config, attend_layer" by_pkg_config "$tmp/pc_layer" "" "" \
+    examples/self_attention_layer.c attend_layer
+succeeds "pkg-config, attend_layer: runs" env LD_LIBRARY_PATH="$libdir" "$tmp/pc_layer"
+silent "the laboratory is installed nowhere" find "$dest" -name '*lab*'
 succeeds "attend.pc states the header's version" test \
     "$(PKG_CONFIG_PATH=$pc_dir pkg-config --modversion attend)" = "$("$dest/usr/bin/attend" --version |
         sed 's/attend //')"
 
-for file in man1/attend.1 man3/attend.3 man3/attend_lab.3; do
+for file in man1/attend.1 man3/attend.3 man3/attend_theory.3 man3/attend_layer.3; do
     silent "$file formats cleanly" mandoc -T lint -W warning "$dest/usr/share/man/$file"
 done
 man1=$dest/usr/share/man/man1/attend.1

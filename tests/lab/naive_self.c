@@ -107,10 +107,10 @@ static void head_of(const struct layer *l, int64_t b, int64_t i, int64_t h, int 
     for (int64_t c = 0; c < d; c++)
         y[c] = project(l, x, l->s.e, &l->in[part], &l->in[part - WQ + BQ], columns,
                        h * d + c, &dy[c]);
-    if (part == WV || l->s.rotary == ATTEND_LAB_ROTARY_NONE)
+    if (part == WV || l->s.rotary == ATTEND_LAYER_ROTARY_NONE)
         return;
     for (int64_t pair = 0; pair < d / 2; pair++) {
-        const int halves = l->s.rotary == ATTEND_LAB_ROTARY_HALVES;
+        const int halves = l->s.rotary == ATTEND_LAYER_ROTARY_HALVES;
         const int64_t p = halves ? pair : 2 * pair, r = halves ? pair + d / 2 : p + 1;
         const double angle = (double)i / pow(10000.0, (double)(2 * pair) / (double)d);
         const double re = y[p] * cos(angle) - y[r] * sin(angle);
@@ -211,9 +211,9 @@ attend_rule layer_rule(const struct layer *l)
     return rule;
 }
 
-attend_lab_self layer_self(const struct layer *l, void *out)
+attend_layer_self layer_self(const struct layer *l, void *out)
 {
-    attend_lab_self self = attend_lab_self_default();
+    attend_layer_self self = attend_layer_self_default();
 
     self.dtype = l->dtype;
     self.nb = l->s.nb;
@@ -236,17 +236,17 @@ attend_lab_self layer_self(const struct layer *l, void *out)
     return self;
 }
 
-double *layer_attend(const attend_rule *rule, const attend_lab_self *self)
+double *layer_attend(const attend_rule *rule, const attend_layer_self *self)
 {
     const int64_t width = self->wo != NULL ? self->e : self->hq * self->d;
     const int64_t count = self->nb * self->t * width;
     double *const out = layer_memory((size_t)count * sizeof *out);
     void *const data = layer_memory((size_t)count * sizeof *out);
-    attend_lab_self call = *self;
+    attend_layer_self call = *self;
     attend_error err;
 
     call.out = data;
-    if (attend_lab_self_attention(layer_ctx, rule, &call, &err) != ATTEND_OK) {
+    if (attend_layer_self_attention(layer_ctx, rule, &call, &err) != ATTEND_OK) {
         printf("  %s\n", err.message);
         abort();
     }

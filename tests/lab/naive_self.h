@@ -7,14 +7,14 @@
 #ifndef TESTS_NAIVE_SELF_H
 #define TESTS_NAIVE_SELF_H
 
-#include "attend/lab.h"
+#include "attend/layer.h"
 #include "support/tensors.h"
 
 struct layer_shape {
     int64_t nb, t, e, hq, hkv, d;
     attend_causal causal;
     int64_t left, right; /* window, -1: open */
-    attend_lab_rotary rotary;
+    attend_layer_rotary rotary;
     int biases, unscaled, no_wo;
 };
 
@@ -56,9 +56,9 @@ void layer_free(struct layer *l);
 void layer_define(struct layer *l);
 
 attend_rule layer_rule(const struct layer *l);
-attend_lab_self layer_self(const struct layer *l, void *out);
+attend_layer_self layer_self(const struct layer *l, void *out);
 /* The output in double, or abort with the message: callers test numbers, not failures. */
-double *layer_attend(const attend_rule *rule, const attend_lab_self *self);
+double *layer_attend(const attend_rule *rule, const attend_layer_self *self);
 double largest_difference(const double *a, const double *b, int64_t count);
 
 #endif

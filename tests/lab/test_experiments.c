@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/lab.h"
-#include "lab/experiment.h"
+#include "lab/experiments/experiment.h"
 #include "support/test.h"
 
 enum { ROWS_MAX = 4096 };
@@ -57,7 +56,7 @@ static int perform(const char *name, char *flags, int64_t trials, int sweeps)
         return -1;
     lab_run_init(&lab.run, experiment);
     lab.run.row = keep_row;
-    lab.run.threads = 2;
+    lab.run.session.threads = 2;
     lab.run.sweeps = sweeps;
     lab.run.figures = sweeps ? &lab.figures : NULL;
     if (trials && experiment->trials)
@@ -146,7 +145,7 @@ struct trial_case {
         char flags[128];                                                                 \
         snprintf(flags, sizeof flags, "%s", (cases)[x].flags);                           \
         CHECK(!perform((cases)[x].name, flags, (cases)[x].trials, 0), "%s %s: %s",       \
-              (cases)[x].name, (cases)[x].flags, lab.run.error);                         \
+              (cases)[x].name, (cases)[x].flags, lab.run.session.error);                 \
         CHECK(lab.count > 0 && lab.count <= ROWS_MAX, "%d rows", lab.count);             \
         const int wrong = first_wrong(exactly);                                          \
         CHECK(wrong < 0, "%s %s: %s", (cases)[x].name, (cases)[x].flags,                 \
@@ -213,7 +212,7 @@ static const char *figure_fault(void)
         const struct lab_figure *const figure = lab.figures.figure[f];
         int filled = figure->heat.columns > 0;
         for (int x = 0; x < figure->count; x++)
-            filled += figure->series[x].count > 0;
+            filled += figure->series[x]->count > 0;
         if (!filled || !*figure->title || !*figure->x_label)
             return figure->title;
     }
@@ -227,7 +226,7 @@ TEST(every_experiment_with_its_sweeps_agrees)
         const int64_t preset = lab_experiments[e]->trials;
         char no_flags[1] = "";
         CHECK(!perform(name, no_flags, preset < 20000 ? preset : 20000, 1), "%s: %s",
-              name, lab.run.error);
+              name, lab.run.session.error);
         CHECK(lab.count > 0 && lab.count <= ROWS_MAX, "%s: %d rows", name, lab.count);
         const int wrong = first_wrong(0);
         const char *const fault = figure_fault();
@@ -249,7 +248,8 @@ TEST(rows_of_the_given_parameters_come_first)
     for (size_t x = 0; x < sizeof cases / sizeof *cases; x++) {
         char flags[64];
         snprintf(flags, sizeof flags, "%s", cases[x].flags);
-        CHECK(!perform(cases[x].name, flags, cases[x].trials, 0), "%s", lab.run.error);
+        CHECK(!perform(cases[x].name, flags, cases[x].trials, 0), "%s",
+              lab.run.session.error);
         for (int r = 0; r < lab.count; r++) {
             for (int p = 0; p < lab.row[r].param_count; p++) {
                 const struct lab_param *const param = &lab.row[r].params[p];
@@ -273,14 +273,14 @@ TEST(copies_as_the_theory_says)
 {
     char many[] = "n=1000 beta=0", plain[] = "n=2 beta=1";
 
-    CHECK(!perform("copy", many, 0, 0), "%s", lab.run.error);
+    CHECK(!perform("copy", many, 0, 0), "%s", lab.run.session.error);
     CHECK_NEAR(measured("p_top"), 0.001, 1e-12);
     CHECK_NEAR(measured("gap_needed"), log(999 * 99.0), 1e-10);
     /* 24 ln 2; in the reference, which rounds once, 25 ln 2. */
     CHECK(fabs(measured("gap_exact_f32_two_keys") - 24 * log(2)) < 1e-6 ||
               fabs(measured("gap_exact_f32_two_keys") - 25 * log(2)) < 1e-6,
           "%g", measured("gap_exact_f32_two_keys"));
-    CHECK(!perform("copy", plain, 0, 0), "%s", lab.run.error);
+    CHECK(!perform("copy", plain, 0, 0), "%s", lab.run.session.error);
     CHECK_NEAR(measured("p_top"), 1 / (1 + exp(-1)), 1e-12);
     CHECK_NEAR(measured("error_norm"), sqrt(2) / (1 + exp(1)), 1e-12);
 }
@@ -290,16 +290,16 @@ TEST(averages_as_the_theory_says)
     char scaled[] = "n=1024 tau=0.125", plain[] = "n=1024", huge[] = "n=1000000 beta=10";
     char pair[] = "n=2 beta=0", weighted[] = "n=10 w=3,1 beta=20";
 
-    CHECK(!perform("average", scaled, 0, 0), "%s", lab.run.error);
+    CHECK(!perform("average", scaled, 0, 0), "%s", lab.run.session.error);
     CHECK_NEAR(measured("beta_needed"), 86.65, 0.005);
-    CHECK(!perform("average", plain, 0, 0), "%s", lab.run.error);
+    CHECK(!perform("average", plain, 0, 0), "%s", lab.run.session.error);
     CHECK_NEAR(measured("beta_needed"), 10.83, 0.005);
-    CHECK(!perform("average", huge, 0, 0), "%s", lab.run.error);
+    CHECK(!perform("average", huge, 0, 0), "%s", lab.run.session.error);
     CHECK_NEAR(measured("p_first"), 0.021, 0.0005);
-    CHECK(!perform("average", pair, 0, 0), "%s", lab.run.error);
+    CHECK(!perform("average", pair, 0, 0), "%s", lab.run.session.error);
     CHECK(measured("leak") == 0 && fabs(measured("p_first") - 0.5) < 1e-15,
           "leak %g, p %g", measured("leak"), measured("p_first"));
-    CHECK(!perform("average", weighted, 0, 0), "%s", lab.run.error);
+    CHECK(!perform("average", weighted, 0, 0), "%s", lab.run.session.error);
     CHECK_NEAR(measured("p_first"), 0.75, 1e-7);
 }
 
@@ -307,13 +307,13 @@ TEST(extracts_as_the_theory_says)
 {
     char right[] = "n=2 beta=0 angle=90", tilted[] = "n=2 beta=0 angle=60 m=1 p=1";
 
-    CHECK(!perform("extract", right, 0, 0), "%s", lab.run.error);
+    CHECK(!perform("extract", right, 0, 0), "%s", lab.run.session.error);
     CHECK_NEAR(measured("error_product"), 0, 1e-12);
     CHECK(measured("error_transpose") > 0.1, "A^T alone errs by %g only",
           measured("error_transpose"));
     CHECK(measured("error_product_skewed") > 0.1, "a skewed basis errs by %g only",
           measured("error_product_skewed"));
-    CHECK(!perform("extract", tilted, 0, 0), "%s", lab.run.error);
+    CHECK(!perform("extract", tilted, 0, 0), "%s", lab.run.session.error);
     CHECK_NEAR(measured("error_projector"), 0.5, 1e-12);
     CHECK_NEAR(measured("error_oblique"), 0, 1e-12);
 }
@@ -325,7 +325,7 @@ TEST(disperses_as_the_theory_says)
     for (int x = 0; x < 3; x++) {
         char flags[32];
         snprintf(flags, sizeof flags, "n=%.0f", sizes[x]);
-        CHECK(!perform("dispersion", flags, 1, 0), "%s", lab.run.error);
+        CHECK(!perform("dispersion", flags, 1, 0), "%s", lab.run.session.error);
         CHECK_NEAR(measured("max_p"), largest[x], x ? 0.0005 : 0.00005);
     }
 }
@@ -335,15 +335,15 @@ TEST(freezes_as_the_theory_says)
     char scaled[] = "n=1024 d=64", unscaled[] = "n=1024 d=64 scale=off";
     char frozen[] = "n=1024 d=1 S=6", between[] = "n=1024 d=1 S=2";
 
-    CHECK(!perform("phases", scaled, 400, 0), "%s", lab.run.error);
+    CHECK(!perform("phases", scaled, 400, 0), "%s", lab.run.session.error);
     CHECK_NEAR(measured("entropy"), 6.43, 0.015);
-    CHECK(!perform("phases", unscaled, 400, 0), "%s", lab.run.error);
+    CHECK(!perform("phases", unscaled, 400, 0), "%s", lab.run.session.error);
     CHECK_NEAR(theory("sum_p2_limit"), 0.535, 0.0005);
     CHECK_NEAR(measured("sum_p2"), 0.60, 0.06);
-    CHECK(!perform("phases", frozen, 400, 0), "%s", lab.run.error);
+    CHECK(!perform("phases", frozen, 400, 0), "%s", lab.run.session.error);
     CHECK_NEAR(theory("sum_p2_limit"), 0.379, 0.0005);
     CHECK_NEAR(measured("sum_p2"), 0.478, 0.06);
-    CHECK(!perform("phases", between, 400, 0), "%s", lab.run.error);
+    CHECK(!perform("phases", between, 400, 0), "%s", lab.run.session.error);
     CHECK(!find_row("n_eff_limit"), "n e^-S^2 is claimed beyond S^2 = (ln n)/2: %g",
           theory("n_eff_limit"));
 }
@@ -355,7 +355,7 @@ TEST(holds_as_many_keys_as_the_theory_says)
     for (int x = 0; x < 2; x++) {
         char flags[32];
         snprintf(flags, sizeof flags, "d=64 n=256 m=%g", targets[x]);
-        CHECK(!perform("capacity", flags, 500, 0), "%s", lab.run.error);
+        CHECK(!perform("capacity", flags, 500, 0), "%s", lab.run.session.error);
         CHECK_NEAR(theory("collision_size"), sizes[x], 0.5);
         CHECK(measured("success_random_naive") < measured("success_random_pinv") + 1e-9,
               "pinv holds less: %g", measured("success_random_pinv"));
@@ -366,7 +366,7 @@ TEST(variants_do_what_they_are_said_to)
 {
     char flags[] = "n=16 m=4 beta=10";
 
-    CHECK(!perform("variants", flags, 8000, 0), "%s", lab.run.error);
+    CHECK(!perform("variants", flags, 8000, 0), "%s", lab.run.session.error);
     CHECK(measured("attention_hit") == 1 && measured("synthesizer_hit") < 0.2,
           "attention %g, Synthesizer %g", measured("attention_hit"),
           measured("synthesizer_hit"));
@@ -387,10 +387,10 @@ TEST(the_number_of_threads_changes_nothing)
             lab_run_init(&lab.run, lab_find(names[e]));
             lab.count = 0;
             lab.run.row = keep_row;
-            lab.run.threads = threads;
+            lab.run.session.threads = threads;
             lab.run.sweeps = 0;
             lab.run.trials = 100;
-            CHECK(!lab.run.experiment->perform(&lab.run), "%s", lab.run.error);
+            CHECK(!lab.run.experiment->perform(&lab.run), "%s", lab.run.session.error);
             CHECK(lab.count <= 64, "%d rows", lab.count);
             for (int r = 0; threads > 1 && r < lab.count; r++)
                 CHECK(lab.count == count && !memcmp(&before[r].measured,
@@ -416,11 +416,12 @@ TEST(refuses_what_does_not_go_together)
     for (size_t x = 0; x < sizeof cases / sizeof *cases; x++) {
         char flags[64];
         snprintf(flags, sizeof flags, "%s", cases[x].flags);
-        CHECK(perform(cases[x].name, flags, 16, 0) && lab.run.refused,
+        CHECK(perform(cases[x].name, flags, 16, 0) && lab.run.session.refused,
               "%s %s is accepted", cases[x].name, cases[x].flags);
-        CHECK(lab.count == 0 && *lab.run.error, "%s %s: %d rows", cases[x].name,
+        CHECK(lab.count == 0 && *lab.run.session.error, "%s %s: %d rows", cases[x].name,
               cases[x].flags, lab.count);
-        CHECK(strstr(lab.run.error, "--"), "no flag is named: %s", lab.run.error);
+        CHECK(strstr(lab.run.session.error, "--"), "no flag is named: %s",
+              lab.run.session.error);
     }
 }
 
@@ -433,9 +434,9 @@ TEST(stops_when_told_to)
         lab.count = 0;
         lab.run.row = keep_row;
         lab.run.trials = 1000000000;
-        lab.run.stop = &stop;
+        lab.run.session.stop = &stop;
         CHECK(!lab.run.experiment->perform(&lab.run), "%s: %s", lab_experiments[e]->name,
-              lab.run.error);
+              lab.run.session.error);
         CHECK(lab.count <= ROWS_MAX, "%s: %d rows", lab_experiments[e]->name, lab.count);
     }
 }

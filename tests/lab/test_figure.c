@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/figure.h"
-#include "lab/figure_axis.h"
-#include "lab/text.h"
+#include "lab/figures/figure.h"
+#include "lab/figures/figure_axis.h"
+#include "lab/figures/text.h"
 
 static char *drawn;
 
@@ -197,7 +197,7 @@ TEST(log_axes_leave_out_what_is_not_positive)
     struct lab_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
     figure->x_log = figure->y_log = 1;
-    struct lab_series *const series = lab_series_add(figure, LAB_POINTS, "");
+    struct lab_series *const series = lab_series_add(figure, LAB_POINTS, "%s", "");
     lab_series_point(series, 0, 1, 0);
     lab_series_point(series, 1, 0, 0);
     lab_series_point(series, 1, -1, 0);

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "attend/lab.h"
-#include "lab/experiment.h"
-#include "lab/queries.h"
-#include "lab/scene.h"
+#include "attend/theory.h"
+#include "lab/experiments/experiment.h"
+#include "lab/setups/queries.h"
+#include "lab/setups/scene.h"
 
 /* ---- rows --------------------------------------------------------------- */
 
@@ -30,8 +30,9 @@ TEST(runs_start_from_the_presets)
     CHECK(lab_integer(&run, "n") == 4 && !strcmp(lab_text(&run, "w"), "a"), "presets");
     CHECK(lab_settle_d(&run) == 0 && lab_integer(&run, "d") == 4, "d follows n");
     lab_set(&run, "d", 3);
-    CHECK(lab_settle_d(&run) == -1 && run.refused, "d < n");
-    CHECK(strstr(run.error, "--d") && strstr(run.error, "4 or more"), "%s", run.error);
+    CHECK(lab_settle_d(&run) == -1 && run.session.refused, "d < n");
+    CHECK(strstr(run.session.error, "--d") && strstr(run.session.error, "4 or more"),
+          "%s", run.session.error);
     struct lab_row row = lab_row_init(&run, "x");
     lab_row_set(&row, "n", 8);
     lab_row_set_text(&row, "w", "b");
@@ -120,8 +121,8 @@ TEST(queries_are_read_as_written)
         struct lab_queries queries;
         CHECK(!lab_queries_parse(cases[c].text, &queries, why, sizeof why), "%s: %s",
               cases[c].text, why);
-        const attend_lab_query q1 = lab_query_at(&queries, 0, cases[c].C);
-        const attend_lab_query q2 = lab_query_at(&queries, 1, cases[c].C);
+        const attend_theory_query q1 = lab_query_at(&queries, 0, cases[c].C);
+        const attend_theory_query q2 = lab_query_at(&queries, 1, cases[c].C);
         CHECK(q1.a == cases[c].a1 && q1.b == cases[c].b1 && q2.a == cases[c].a2 &&
                   q2.b == cases[c].b2 && q1.rest == 0 && q2.rest == 0,
               "%s", cases[c].text);
@@ -146,13 +147,9 @@ TEST(queries_that_are_not_are_refused)
 
 /* ---- scenes ------------------------------------------------------------- */
 
-static struct lab_run plain_run(int threads)
+static struct lab_session plain_session(int threads)
 {
-    struct lab_run run;
-
-    lab_run_init(&run, &world);
-    run.threads = threads;
-    return run;
+    return (struct lab_session){.seed = 1, .threads = threads};
 }
 
 static const struct lab_scene exercise = {.n = 7,
@@ -199,7 +196,7 @@ static void deviation(void *arg, const struct lab_outcome *outcome, double *valu
 
 TEST(trials_are_what_the_definition_says)
 {
-    struct lab_run run = plain_run(2);
+    struct lab_session session = plain_session(2);
     struct lab_moments moments;
 
     for (int x = 0; x < 4; x++) {
@@ -207,9 +204,9 @@ TEST(trials_are_what_the_definition_says)
         scene.softcap = x == 1 ? 2 : 0;
         scene.unit_keys = x == 2;
         scene.n = x == 3 ? 1000000 : 7;
-        CHECK(!lab_scene_measure(&run, &scene, 0, 3000, deviation, &scene, 1, &moments,
-                                 NULL),
-              "%s", run.error);
+        CHECK(!lab_scene_measure(&session, &scene, 0, 3000, deviation, &scene, 1,
+                                 &moments, NULL),
+              "%s", session.error);
         CHECK(moments.count == 3000 && moments.mean + moments.m2 < 1e-12, "%d: %g", x,
               moments.mean);
     }
@@ -231,17 +228,19 @@ enum { WEIGHTS = 6 };
 /* Keys drawn whole and keys drawn in the span of the queries have one law. */
 TEST(both_ways_of_drawing_have_one_law)
 {
-    struct lab_run run = plain_run(2);
+    struct lab_session session = plain_session(2);
     struct lab_scene scene = exercise;
     struct lab_moments whole[WEIGHTS], span[WEIGHTS];
 
     scene.alpha = 0.02;
     scene.noisy = LAB_NOISY_ALL;
-    CHECK(!lab_scene_measure(&run, &scene, 0, 40000, weights, NULL, WEIGHTS, whole, NULL),
-          "%s", run.error);
+    CHECK(!lab_scene_measure(&session, &scene, 0, 40000, weights, NULL, WEIGHTS, whole,
+                             NULL),
+          "%s", session.error);
     scene.d = LAB_ENTRIES_MAX / scene.n + 1;
-    CHECK(!lab_scene_measure(&run, &scene, 1, 40000, weights, NULL, WEIGHTS, span, NULL),
-          "%s", run.error);
+    CHECK(!lab_scene_measure(&session, &scene, 1, 40000, weights, NULL, WEIGHTS, span,
+                             NULL),
+          "%s", session.error);
     for (int v = 0; v < WEIGHTS; v++) {
         const double z =
             (whole[v].mean - span[v].mean) /
@@ -260,7 +259,7 @@ TEST(both_ways_of_drawing_have_one_law)
 TEST(drawn_keys_agree_with_theory)
 {
     for (int x = 0; x < 2; x++) {
-        struct lab_run run = plain_run(2);
+        struct lab_session session = plain_session(2);
         const double alpha = x ? 0.01 : 0;
         const struct lab_scene scene = {.n = 12,
                                         .wanted = 2,
@@ -271,18 +270,19 @@ TEST(drawn_keys_agree_with_theory)
                                         .noisy = LAB_NOISY_ALL,
                                         .query = {{3, 2}},
                                         .rest_query = {-1}};
-        attend_lab_scene theory = attend_lab_scene_exercise(12, 0.3, 0);
+        attend_theory_scene theory = attend_theory_scene_exercise(12, 0.3, 0);
         struct lab_moments moments[WEIGHTS];
         theory.alpha = alpha;
-        theory.sigma2[ATTEND_LAB_B] = theory.sigma2[ATTEND_LAB_REST] = 0.3;
-        const attend_lab_output head =
-            attend_lab_head(&theory, (attend_lab_query){3, 2, -1});
-        CHECK(!lab_scene_measure(&run, &scene, 0, 40000, weights, NULL, 4, moments, NULL),
-              "%s", run.error);
-        const double z = (moments[0].mean - head.mean[ATTEND_LAB_A]) /
+        theory.sigma2[ATTEND_THEORY_B] = theory.sigma2[ATTEND_THEORY_REST] = 0.3;
+        const attend_theory_output head =
+            attend_theory_head(&theory, (attend_theory_query){3, 2, -1});
+        CHECK(!lab_scene_measure(&session, &scene, 0, 40000, weights, NULL, 4, moments,
+                                 NULL),
+              "%s", session.error);
+        const double z = (moments[0].mean - head.mean[ATTEND_THEORY_A]) /
                          lab_moments_mean_se(&moments[0]);
         const double z2 =
-            (lab_moments_variance(&moments[0]) - head.variance[ATTEND_LAB_A]) /
+            (lab_moments_variance(&moments[0]) - head.variance[ATTEND_THEORY_A]) /
             lab_moments_variance_se(&moments[0]);
         CHECK(fabs(z) < 4 && fabs(z2) < 4, "alpha %g: z = %.2f and %.2f", alpha, z, z2);
     }
@@ -290,7 +290,7 @@ TEST(drawn_keys_agree_with_theory)
 
 TEST(unit_keys_have_norm_one)
 {
-    struct lab_run run = plain_run(1);
+    struct lab_session session = plain_session(1);
     struct lab_scene scene = exercise;
     struct lab_moments moments[WEIGHTS];
 
@@ -301,15 +301,16 @@ TEST(unit_keys_have_norm_one)
     scene.unit_keys = 1;
     scene.tau = 1;
     scene.query[0][0] = scene.query[0][1] = 0.5;
-    CHECK(!lab_scene_measure(&run, &scene, 0, 500, weights, NULL, 3, moments, NULL), "%s",
-          run.error);
+    CHECK(!lab_scene_measure(&session, &scene, 0, 500, weights, NULL, 3, moments, NULL),
+          "%s", session.error);
     /* Weights between e^-1.42 / 20 and e^1.42 / 20 keep their variance small. */
     CHECK(lab_moments_variance(&moments[0]) < 4e-4 && moments[0].mean > 0.02 &&
               moments[0].mean < 0.12,
           "%g %g", moments[0].mean, lab_moments_variance(&moments[0]));
     scene.n = 3000;
-    CHECK(lab_scene_measure(&run, &scene, 0, 1, weights, NULL, 3, moments, NULL) == -1 &&
-              run.refused,
+    CHECK(lab_scene_measure(&session, &scene, 0, 1, weights, NULL, 3, moments, NULL) ==
+                  -1 &&
+              session.refused,
           "too many entries");
 }
 
@@ -322,7 +323,7 @@ static void product(void *arg, const struct lab_outcome *outcome, double *values
 
 TEST(heads_share_keys_unless_told)
 {
-    struct lab_run run = plain_run(2);
+    struct lab_session session = plain_session(2);
     struct lab_scene scene = {.n = 2,
                               .wanted = 2,
                               .heads = 2,
@@ -333,11 +334,11 @@ TEST(heads_share_keys_unless_told)
     double mean = 0.5;
     struct lab_moments same, own;
 
-    CHECK(!lab_scene_measure(&run, &scene, 0, 20000, product, &mean, 1, &same, NULL),
-          "%s", run.error);
+    CHECK(!lab_scene_measure(&session, &scene, 0, 20000, product, &mean, 1, &same, NULL),
+          "%s", session.error);
     scene.independent_noise = 1;
-    CHECK(!lab_scene_measure(&run, &scene, 0, 20000, product, &mean, 1, &own, NULL), "%s",
-          run.error);
+    CHECK(!lab_scene_measure(&session, &scene, 0, 20000, product, &mean, 1, &own, NULL),
+          "%s", session.error);
     CHECK(fabs(same.mean - 0.068419) < 4 * lab_moments_mean_se(&same), "%g", same.mean);
     CHECK(fabs(own.mean) < 4 * lab_moments_mean_se(&own), "%g", own.mean);
 }
@@ -353,12 +354,12 @@ TEST(numbers_do_not_depend_on_threads)
         scene.alpha = form > 0 ? 0.01 : 0;
         scene.d = form > 1 ? LAB_ENTRIES_MAX / scene.n + 1 : 0;
         for (int t = 0; t < 3; t++) {
-            struct lab_run run = plain_run(threads[t]);
+            struct lab_session session = plain_session(threads[t]);
             histogram[t] = (struct lab_histogram){.lo = 0, .hi = 1};
             struct lab_histogram *const histograms[WEIGHTS] = {&histogram[t]};
-            CHECK(!lab_scene_measure(&run, &scene, 3, 70001, weights, NULL, WEIGHTS,
+            CHECK(!lab_scene_measure(&session, &scene, 3, 70001, weights, NULL, WEIGHTS,
                                      moments[t], histograms),
-                  "%s", run.error);
+                  "%s", session.error);
             CHECK(moments[t][0].count == 70001 && histogram[t].count == 70001, "count");
         }
         CHECK(!memcmp(moments[0], moments[1], sizeof moments[0]) &&
@@ -380,15 +381,15 @@ static void stop_early(void *user, int64_t done, int64_t total)
 
 TEST(a_person_who_has_had_enough_gets_what_was_measured)
 {
-    struct lab_run run = plain_run(2);
+    struct lab_session session = plain_session(2);
     struct lab_moments moments[WEIGHTS];
 
     stop = 0;
-    run.stop = &stop;
-    run.progress = stop_early;
-    CHECK(!lab_scene_measure(&run, &exercise, 0, 10000000, weights, NULL, WEIGHTS,
+    session.stop = &stop;
+    session.progress = stop_early;
+    CHECK(!lab_scene_measure(&session, &exercise, 0, 10000000, weights, NULL, WEIGHTS,
                              moments, NULL),
-          "%s", run.error);
+          "%s", session.error);
     CHECK(moments[0].count > 0 && moments[0].count < 1000000, "%d",
           (int)moments[0].count);
     CHECK(fabs(moments[3].mean - 1) < 4 * lab_moments_mean_se(&moments[3]),
@@ -436,12 +437,12 @@ static int perform(const char *name, double n, double C, double sigma2, int64_t 
     lab_set(&run, "C", C);
     lab_set(&run, "sigma2", sigma2);
     run.trials = trials;
-    run.threads = 2;
+    run.session.threads = 2;
     run.sweeps = 0;
     run.row = keep;
     rows.count = 0;
     if (run.experiment->perform(&run)) {
-        printf("  %s\n", run.error);
+        printf("  %s\n", run.session.error);
         return -1;
     }
     for (int r = 0; r < rows.count; r++)

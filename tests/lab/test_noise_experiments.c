@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/design.h"
-#include "lab/experiment.h"
-#include "lab/measure.h"
-#include "lab/pair.h"
-#include "lab/score_law.h"
+#include "lab/design/design.h"
+#include "lab/experiments/experiment.h"
+#include "lab/setups/pair.h"
+#include "theory/score_law.h"
 #include "support/test.h"
 
 /* ---- moments -------------------------------------------------------------- */
@@ -35,8 +34,8 @@ static void normal_grid(double *z, double *weight)
 static double cap_of(double x, double cap) { return cap > 0 ? cap * tanh(x / cap) : x; }
 
 /* E p and E p^2 of the first of three keys, summed over the cube of their normals. */
-static void brute_force(const struct lab_score_kind *law, double rest, double *mean,
-                        double *square)
+static void brute_force(const struct attendi_theory_score_kind *law, double rest,
+                        double *mean, double *square)
 {
     double z[GRID], weight[GRID], e[3][GRID];
 
@@ -57,15 +56,15 @@ static void brute_force(const struct lab_score_kind *law, double rest, double *m
 
 TEST(moments_of_three_noisy_keys_and_many_sure_ones)
 {
-    struct lab_score_kind law[4] = {lab_score_kind(1, 2, 1.5),
-                                    lab_score_kind(1, 1.5, 0.3), lab_score_kind(1, 0, 1),
-                                    lab_score_kind(7, -0.5, 0)};
+    struct attendi_theory_score_kind law[4] = {
+        attendi_theory_plain_kind(1, 2, 1.5), attendi_theory_plain_kind(1, 1.5, 0.3),
+        attendi_theory_plain_kind(1, 0, 1), attendi_theory_plain_kind(7, -0.5, 0)};
     double mean[4], square[4], expected_mean, expected_square;
 
     for (int capped = 0; capped <= 1; capped++) {
         for (int k = 0; k < 4; k++)
             law[k].softcap = capped ? 1.7 : 0;
-        CHECK(lab_score_moments(law, 4, mean, square) == 0, "failed");
+        CHECK(attendi_theory_score_moments(law, 4, mean, square) == 0, "failed");
         brute_force(law, 7 * exp(cap_of(-0.5, law[3].softcap)), &expected_mean,
                     &expected_square);
         CHECK(fabs(mean[0] - expected_mean) < 1e-8, "%.12g, not %.12g", mean[0],
@@ -79,12 +78,13 @@ TEST(moments_of_three_noisy_keys_and_many_sure_ones)
 
 TEST(moments_of_sure_scores_are_the_softmax)
 {
-    const struct lab_score_kind law[] = {
-        lab_score_kind(1, 30, 0), lab_score_kind(2, -3, 0), lab_score_kind(1e6, 0, 0)};
+    const struct attendi_theory_score_kind law[] = {attendi_theory_plain_kind(1, 30, 0),
+                                                    attendi_theory_plain_kind(2, -3, 0),
+                                                    attendi_theory_plain_kind(1e6, 0, 0)};
     const double sum = exp(30) + 2 * exp(-3) + 1e6;
     double mean[3], square[3];
 
-    CHECK(lab_score_moments(law, 3, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 3, mean, square) == 0, "failed");
     for (int k = 0; k < 3; k++) {
         const double p = exp(law[k].mean) / sum;
         CHECK(fabs(mean[k] / p - 1) < 1e-9, "key %d: %g", k, mean[k] / p - 1);
@@ -96,38 +96,40 @@ TEST(moments_of_sure_scores_are_the_softmax)
 /* With a wide score against a sure one, the weight is P(above) and little else. */
 TEST(moments_given_an_interval)
 {
-    struct lab_score_kind law[2] = {lab_score_kind(1, 100, 200), lab_score_kind(1, 0, 0)};
+    struct attendi_theory_score_kind law[2] = {attendi_theory_plain_kind(1, 100, 200),
+                                               attendi_theory_plain_kind(1, 0, 0)};
     double mean[2], square[2];
 
     law[0].lo = 0;
-    CHECK(lab_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
     CHECK(mean[0] > 0.99 && mean[0] < 1, "%g", mean[0]);
     law[0].lo = -INFINITY;
     law[0].hi = 0;
-    CHECK(lab_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
     CHECK(mean[0] > 0 && mean[0] < 0.01, "%g", mean[0]);
     /* The two halves make the whole. */
     const double below = mean[0];
     law[0].hi = INFINITY;
-    CHECK(lab_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
     const double whole = mean[0], p = 0.5 * erfc(0.5 / sqrt(2.0));
     law[0].lo = 0;
-    CHECK(lab_score_moments(law, 2, mean, square) == 0, "failed");
+    CHECK(attendi_theory_score_moments(law, 2, mean, square) == 0, "failed");
     CHECK(fabs(p * below + (1 - p) * mean[0] - whole) < 1e-10, "%g",
           p * below + (1 - p) * mean[0] - whole);
 }
 
 TEST(moments_refuse)
 {
-    const struct lab_score_kind bad[] = {lab_score_kind(0, 0, 1),
-                                         lab_score_kind(1, NAN, 1),
-                                         lab_score_kind(1, 0, -1),
-                                         lab_score_kind(1, 0, 1e9),
-                                         {.keys = 1, .sd = 1, .lo = 2, .hi = 1}};
+    const struct attendi_theory_score_kind bad[] = {
+        attendi_theory_plain_kind(0, 0, 1),
+        attendi_theory_plain_kind(1, NAN, 1),
+        attendi_theory_plain_kind(1, 0, -1),
+        attendi_theory_plain_kind(1, 0, 1e9),
+        {.keys = 1, .sd = 1, .lo = 2, .hi = 1}};
     double mean[1], square[1];
 
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
-        CHECK(lab_score_moments(&bad[k], 1, mean, square) == -1, "law %zu", k);
+        CHECK(attendi_theory_score_moments(&bad[k], 1, mean, square) == -1, "law %zu", k);
 }
 
 /* ---- experiments ---------------------------------------------------------- */
@@ -166,7 +168,7 @@ static int perform(const char *name, const struct setting *settings, int64_t tri
     lab.run.row = keep_row;
     lab.run.trials = trials;
     lab.run.sweeps = sweeps;
-    lab.run.threads = threads;
+    lab.run.session.threads = threads;
     for (const struct setting *s = settings; s && s->flag; s++)
         for (int f = 0; f < experiment->flag_count; f++)
             if (!strcmp(experiment->flags[f].name, s->flag)) {
@@ -246,7 +248,7 @@ TEST(every_row_agrees_at_several_parameters)
 
     for (size_t x = 0; x < sizeof runs / sizeof runs[0]; x++) {
         CHECK(perform(runs[x].name, runs[x].settings, 20000, 0, 2) == 0, "%s: %s",
-              runs[x].name, lab.run.error);
+              runs[x].name, lab.run.session.error);
         CHECK_ROWS(runs[x].name);
     }
 }
@@ -255,7 +257,7 @@ static const struct setting some_noise[] = {{"alpha", 0.01, NULL}, {NULL, 0, NUL
 
 TEST(agreement_can_fail)
 {
-    CHECK(perform("window", some_noise, 20000, 0, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("window", some_noise, 20000, 0, 2) == 0, "%s", lab.run.session.error);
     struct lab_row row = *find_row("var_share");
     CHECK(lab_row_agrees(&row), "z = %g", lab_row_z(&row));
     row.theory *= 1.1;
@@ -267,7 +269,7 @@ TEST(window_at_fixed_noise_is_a_coin_toss)
     const struct setting settings[] = {
         {"alpha", 0.01, NULL}, {"C", 50, NULL}, {NULL, 0, NULL}};
 
-    CHECK(perform("window", settings, 100000, 0, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("window", settings, 100000, 0, 2) == 0, "%s", lab.run.session.error);
     CHECK(is_near(theory("var_share"), 0.210740, 1e-6), "%.9g", theory("var_share"));
     CHECK(is_near(theory("var_w"), 0.2107, 1e-4), "%.9g", theory("var_w"));
     CHECK(is_near(theory("p_share_outside_10_90"), 0.8261, 5e-5), "%.9g",
@@ -277,7 +279,7 @@ TEST(window_at_fixed_noise_is_a_coin_toss)
 
 TEST(window_has_two_ends)
 {
-    CHECK(perform("window", some_noise, 4000, 1, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("window", some_noise, 4000, 1, 2) == 0, "%s", lab.run.session.error);
     CHECK(is_near(measured("leak_at_lower_end"), 0.01, 1e-12), "%.15g",
           measured("leak_at_lower_end"));
     CHECK(is_near(theory("var_share_at_upper_end"), 0.043379, 1e-6), "%.9g",
@@ -295,12 +297,13 @@ TEST(errors_of_one_and_two_heads_on_the_engine)
                  {1000, 2, .4772, .4876},  {1000, 7, .2673, .1611},
                  {1000, 10, .3744, .0720}, {1000, 50, .4775, .0266}};
     attend_context *ctx;
-    struct lab_run run = {.threads = 1};
+    struct lab_session session = {.threads = 1};
 
     CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
     for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
         struct lab_pair_mse mse;
-        const int failed = lab_pair_mse(&run, ctx, known[x].n, known[x].C, 0.5, &mse);
+        const int failed =
+            lab_pair_measure_mse(&session, ctx, known[x].n, known[x].C, 0.5, &mse);
         if (failed || !is_near(mse.one, known[x].one, 5.1e-5) ||
             !is_near(mse.two, known[x].two, 5.1e-5))
             test_fail(__FILE__, __LINE__, "mse", "n %g, C %g: %g, %g", known[x].n,
@@ -327,7 +330,8 @@ TEST(two_heads_win_above_a_crossover)
     for (int small = 0; small <= 1; small++) {
         const struct setting settings[] = {{"sigma2", small ? 0.005 : 0.5, NULL},
                                            {NULL, 0, NULL}};
-        CHECK(perform("one-vs-two", settings, 2000, 1, 2) == 0, "%s", lab.run.error);
+        CHECK(perform("one-vs-two", settings, 2000, 1, 2) == 0, "%s",
+              lab.run.session.error);
         for (int x = 0; x < 4; x++)
             CHECK(is_near(row_at("crossover_C", n[x]), crossover[small][x], 5.1e-3),
                   "n %g: %g", n[x], row_at("crossover_C", n[x]));
@@ -350,7 +354,8 @@ TEST(two_heads_lose_below_the_crossover)
     const struct setting settings[] = {
         {"n", 1e4, NULL}, {"C", 10, NULL}, {"sigma2", 0.005, NULL}, {NULL, 0, NULL}};
 
-    CHECK(perform("one-vs-two", settings, 100000, 0, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("one-vs-two", settings, 100000, 0, 2) == 0, "%s",
+          lab.run.session.error);
     CHECK(is_near(theory("mse_two"), 0.0566, 5.1e-5), "%g", theory("mse_two"));
     CHECK(is_near(theory("mse_one"), 0.0523, 5.1e-5), "%g", theory("mse_one"));
     CHECK(measured("mse_two") > measured("mse_one"), "%g, %g", measured("mse_two"),
@@ -364,7 +369,7 @@ TEST(heads_are_strata)
     double at[2][2] = {{NAN, NAN}, {NAN, NAN}};
     int limits = 0, rivals = 0;
 
-    CHECK(perform("how-many-heads", NULL, 20000, 1, 2) == 0, "%s", lab.run.error);
+    CHECK(perform("how-many-heads", NULL, 20000, 1, 2) == 0, "%s", lab.run.session.error);
     CHECK_ROWS("how-many-heads");
     for (int r = 0; r < lab.count; r++) {
         const struct lab_row *const row = &lab.row[r];
@@ -397,7 +402,8 @@ TEST(copies_on_the_same_keys_are_useless)
     for (int x = 0; x < 3; x++) {
         settings[1].number = x ? 8 : 1;
         settings[2].text = x == 2 ? "independent" : "shared";
-        CHECK(perform("how-many-heads", settings, 20000, 0, 2) == 0, "%s", lab.run.error);
+        CHECK(perform("how-many-heads", settings, 20000, 0, 2) == 0, "%s",
+              lab.run.session.error);
         CHECK_ROWS("how-many-heads");
         mse[x] = measured("mse");
     }
@@ -414,7 +420,7 @@ TEST(the_same_for_any_number_of_threads)
 
     for (int x = 0; x < 2; x++) {
         CHECK(perform("how-many-heads", settings, 501, 0, 1 + 2 * x) == 0, "%s",
-              lab.run.error);
+              lab.run.session.error);
         mse[x] = measured("mse");
     }
     CHECK(is_near(mse[0], mse[1], 0), "%.17g, %.17g", mse[0], mse[1]);
@@ -445,7 +451,7 @@ TEST(remedies_have_the_known_variances)
 
     for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
         CHECK(remedy(known[x].remedy, known[x].noisy, known[x].C, known[x].alpha) == 0,
-              "%s", lab.run.error);
+              "%s", lab.run.session.error);
         CHECK(is_near(theory(known[x].quantity), known[x].value, known[x].tolerance),
               "%s, %s: %g", known[x].remedy, known[x].noisy, theory(known[x].quantity));
         CHECK_ROWS(known[x].remedy);
@@ -455,9 +461,9 @@ TEST(remedies_have_the_known_variances)
 /* A lost key leaves v_b with normalised keys, and all the others with two heads. */
 TEST(remedies_fall_back_differently)
 {
-    CHECK(remedy("qk-norm", "a", 20, 0) == 0, "%s", lab.run.error);
+    CHECK(remedy("qk-norm", "a", 20, 0) == 0, "%s", lab.run.session.error);
     CHECK(measured("fallback_b") > 0.999, "%g", measured("fallback_b"));
-    CHECK(remedy("two-heads", "a", 20, 0) == 0, "%s", lab.run.error);
+    CHECK(remedy("two-heads", "a", 20, 0) == 0, "%s", lab.run.session.error);
     CHECK(is_near(measured("fallback_b"), 0.5, 0.06) &&
               is_near(measured("fallback_others"), 0.45, 0.06),
           "%g, %g", measured("fallback_b"), measured("fallback_others"));
@@ -483,8 +489,8 @@ TEST(parameters_that_do_not_go_together)
     for (size_t x = 0; x < sizeof refused / sizeof refused[0]; x++) {
         CHECK(perform(refused[x].name, refused[x].settings, 100, 0, 1) == -1, "case %zu",
               x);
-        CHECK(lab.run.refused && strstr(lab.run.error, refused[x].says), "case %zu: %s",
-              x, lab.run.error);
+        CHECK(lab.run.session.refused && strstr(lab.run.session.error, refused[x].says),
+              "case %zu: %s", x, lab.run.session.error);
         CHECK(lab.count == 0, "case %zu: %d rows", x, lab.count);
     }
 }

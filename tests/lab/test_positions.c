@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "attend/lab.h"
+#include "attend/layer.h"
 
 /* Under the address sanitizer malloc() returns NULL for too much, as it does without. */
 const char *__asan_default_options(void);
@@ -19,7 +19,7 @@ TEST(rotation_is_the_complex_product)
     const attend_tensor rows = {x, ATTEND_F64, {1, 1, 2, 6}, {0, 0, 6, 1}};
     const int64_t positions[2] = {0, 5};
 
-    CHECK(attend_lab_rotate(ATTEND_LAB_ROTARY_PAIRS, 100.0, positions, &rows, NULL) ==
+    CHECK(attend_layer_rotate(ATTEND_LAYER_ROTARY_PAIRS, 100.0, positions, &rows, NULL) ==
               ATTEND_OK,
           "refused");
     for (int c = 0; c < 6; c++)
@@ -32,8 +32,8 @@ TEST(rotation_is_the_complex_product)
     }
     double y[6] = {1, 3, 5, 2, 4, 6};
     const attend_tensor half = {y, ATTEND_F64, {1, 1, 1, 6}, {0, 0, 6, 1}};
-    CHECK(attend_lab_rotate(ATTEND_LAB_ROTARY_HALVES, 100.0, &positions[1], &half,
-                            NULL) == ATTEND_OK,
+    CHECK(attend_layer_rotate(ATTEND_LAYER_ROTARY_HALVES, 100.0, &positions[1], &half,
+                              NULL) == ATTEND_OK,
           "refused");
     for (int i = 0; i < 3; i++)
         CHECK(y[i] == x[1][2 * i] && y[i + 3] == x[1][2 * i + 1], "pair %d", i);
@@ -46,9 +46,9 @@ TEST(sinusoids_are_the_exercise_s)
     const int64_t far[1] = {84823};
     double near[4], distance = 0.0;
 
-    CHECK(attend_lab_sinusoids(ATTEND_F64, 711, 4, 10000.0, NULL, phi, NULL) ==
+    CHECK(attend_layer_sinusoids(ATTEND_F64, 711, 4, 10000.0, NULL, phi, NULL) ==
                   ATTEND_OK &&
-              attend_lab_sinusoids(ATTEND_F32, 711, 4, 10000.0, NULL, phi32, NULL) ==
+              attend_layer_sinusoids(ATTEND_F32, 711, 4, 10000.0, NULL, phi32, NULL) ==
                   ATTEND_OK,
           "refused");
     for (int t = 0; t < 711; t++)
@@ -60,7 +60,7 @@ TEST(sinusoids_are_the_exercise_s)
         }
     distance = hypot(phi[710][0] - phi[0][0], phi[710][1] - phi[0][1]);
     CHECK(fabs(distance - 6.0e-5) < 0.05e-5, "710: %g", distance);
-    CHECK(attend_lab_sinusoids(ATTEND_F64, 1, 4, 10000.0, far, near, NULL) == ATTEND_OK,
+    CHECK(attend_layer_sinusoids(ATTEND_F64, 1, 4, 10000.0, far, near, NULL) == ATTEND_OK,
           "refused");
     distance = hypot(hypot(near[0], near[1] - 1), hypot(near[2], near[3] - 1));
     CHECK(fabs(distance - 1.6e-3) < 0.05e-3, "84823: %g", distance);
@@ -71,9 +71,9 @@ TEST(sinusoids_are_the_exercise_s)
 static const double one[64] = {1.0};
 static double out[64];
 
-static attend_lab_self fine_self(void)
+static attend_layer_self fine_self(void)
 {
-    attend_lab_self self = attend_lab_self_default();
+    attend_layer_self self = attend_layer_self_default();
 
     self.t = 2;
     self.e = self.hq = self.hkv = 2;
@@ -84,7 +84,7 @@ static attend_lab_self fine_self(void)
 }
 
 struct refusal {
-    attend_lab_self self;
+    attend_layer_self self;
     attend_status status;
     const char *words;
 };
@@ -95,7 +95,7 @@ static void check_refusal(attend_context *ctx, const struct refusal *r)
 
     for (int i = 0; i < 64; i++)
         out[i] = 42.0;
-    const attend_status status = attend_lab_self_attention(ctx, NULL, &r->self, &err);
+    const attend_status status = attend_layer_self_attention(ctx, NULL, &r->self, &err);
     CHECK(status == r->status && err.status == r->status, "%s: %s", r->words,
           attend_status_name(status));
     CHECK(strstr(err.message, r->words) != NULL, "'%s' lacks '%s'", err.message,
@@ -117,8 +117,8 @@ TEST(self_attention_names_what_is_wrong)
     double space[4];
 
     CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
-    const attend_lab_self fine = fine_self();
-    CHECK(attend_lab_self_attention(ctx, NULL, &fine, NULL) == ATTEND_OK, "refused");
+    const attend_layer_self fine = fine_self();
+    CHECK(attend_layer_self_attention(ctx, NULL, &fine, NULL) == ATTEND_OK, "refused");
     REFUSED(ATTEND_EINVAL, "struct_size (3)", r.self.struct_size = 3);
     REFUSED(ATTEND_EINVAL, "dtype (bf16)", r.self.dtype = ATTEND_BF16);
     REFUSED(ATTEND_EINVAL, "nb (-1)", r.self.nb = -1);
@@ -134,13 +134,13 @@ TEST(self_attention_names_what_is_wrong)
     REFUSED(ATTEND_EINVAL, "wv is NULL", r.self.wv = NULL);
     REFUSED(ATTEND_EINVAL, "out is NULL", r.self.out = NULL);
     REFUSED(ATTEND_EINVAL, "bo is given", (r.self.wo = NULL, r.self.bo = one));
-    REFUSED(ATTEND_EINVAL, "rotary (7)", r.self.rotary = (attend_lab_rotary)7);
+    REFUSED(ATTEND_EINVAL, "rotary (7)", r.self.rotary = (attend_layer_rotary)7);
     REFUSED(ATTEND_EINVAL, "d (1) must be even",
-            (r.self.d = 1, r.self.rotary = ATTEND_LAB_ROTARY_PAIRS));
+            (r.self.d = 1, r.self.rotary = ATTEND_LAYER_ROTARY_PAIRS));
     REFUSED(ATTEND_EINVAL, "base (1)",
-            (r.self.rotary_base = 1.0, r.self.rotary = ATTEND_LAB_ROTARY_PAIRS));
+            (r.self.rotary_base = 1.0, r.self.rotary = ATTEND_LAYER_ROTARY_PAIRS));
     REFUSED(ATTEND_EINVAL, "base (nan)",
-            (r.self.rotary_base = NAN, r.self.rotary = ATTEND_LAB_ROTARY_HALVES));
+            (r.self.rotary_base = NAN, r.self.rotary = ATTEND_LAYER_ROTARY_HALVES));
     REFUSED(
         ATTEND_EINVAL, "workspace_size (32) is below the 256",
         (r.self.workspace = space, r.self.workspace_size = sizeof space, r.self.d = 2));
@@ -156,13 +156,13 @@ TEST(a_rule_the_engine_refuses_is_refused)
 {
     attend_context *ctx = NULL;
     attend_rule rule = attend_rule_default();
-    const attend_lab_self self = fine_self();
+    const attend_layer_self self = fine_self();
     attend_error err = {ATTEND_OK, ""};
 
     CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
     rule.softcap = -1.0;
     out[0] = 42.0;
-    const attend_status status = attend_lab_self_attention(ctx, &rule, &self, &err);
+    const attend_status status = attend_layer_self_attention(ctx, &rule, &self, &err);
     attend_context_destroy(ctx);
     CHECK(status == ATTEND_EINVAL && strstr(err.message, "softcap") != NULL, "%s",
           err.message);
@@ -172,12 +172,12 @@ TEST(a_rule_the_engine_refuses_is_refused)
 TEST(no_tokens_are_no_error)
 {
     attend_context *ctx = NULL;
-    attend_lab_self self = fine_self();
+    attend_layer_self self = fine_self();
 
     CHECK(attend_context_create(&ctx, NULL, NULL) == ATTEND_OK, "no context");
     self.t = 0;
     self.x = NULL;
-    const attend_status none = attend_lab_self_attention(ctx, NULL, &self, NULL);
+    const attend_status none = attend_layer_self_attention(ctx, NULL, &self, NULL);
     attend_context_destroy(ctx);
     CHECK(none == ATTEND_OK, "%s", attend_status_name(none));
 }
@@ -185,8 +185,8 @@ TEST(no_tokens_are_no_error)
 TEST(feed_forward_and_layer_name_what_is_wrong)
 {
     attend_context *ctx = NULL;
-    const attend_lab_self self = fine_self();
-    attend_lab_feed feed = attend_lab_feed_default();
+    const attend_layer_self self = fine_self();
+    attend_layer_feed feed = attend_layer_feed_default();
     attend_error err = {ATTEND_OK, ""};
     double z[8];
 
@@ -196,22 +196,22 @@ TEST(feed_forward_and_layer_name_what_is_wrong)
     feed.w1 = feed.w2 = one;
     feed.x = out;
     feed.out = z;
-    CHECK(attend_lab_feed_forward(&feed, &err) == ATTEND_EINVAL &&
+    CHECK(attend_layer_feed_forward(&feed, &err) == ATTEND_EINVAL &&
               strstr(err.message, "f (0)") != NULL,
           "%s", err.message);
     feed.f = 3;
-    CHECK(attend_lab_layer(ctx, NULL, &self, &feed, &err) == ATTEND_OK, "%s",
+    CHECK(attend_layer_forward(ctx, NULL, &self, &feed, &err) == ATTEND_OK, "%s",
           err.message);
     feed.rows = 3;
-    CHECK(attend_lab_layer(ctx, NULL, &self, &feed, &err) == ATTEND_EINVAL &&
+    CHECK(attend_layer_forward(ctx, NULL, &self, &feed, &err) == ATTEND_EINVAL &&
               strstr(err.message, "feed (3 rows of 2)") != NULL,
           "%s", err.message);
     feed.x = z;
-    CHECK(attend_lab_layer(ctx, NULL, &self, &feed, &err) == ATTEND_EINVAL &&
+    CHECK(attend_layer_forward(ctx, NULL, &self, &feed, &err) == ATTEND_EINVAL &&
               strstr(err.message, "feed.x is not self.out") != NULL,
           "%s", err.message);
     feed.w2 = NULL;
-    CHECK(attend_lab_feed_forward(&feed, &err) == ATTEND_EINVAL &&
+    CHECK(attend_layer_feed_forward(&feed, &err) == ATTEND_EINVAL &&
               strstr(err.message, "w2 is NULL") != NULL,
           "%s", err.message);
     attend_context_destroy(ctx);
@@ -221,17 +221,19 @@ TEST(positions_name_what_is_wrong)
 {
     attend_error err = {ATTEND_OK, ""};
 
-    CHECK(attend_lab_sinusoids(ATTEND_F64, 2, 3, 1e4, NULL, out, &err) == ATTEND_EINVAL &&
+    CHECK(attend_layer_sinusoids(ATTEND_F64, 2, 3, 1e4, NULL, out, &err) ==
+                  ATTEND_EINVAL &&
               strstr(err.message, "d (3) must be even") != NULL,
           "%s", err.message);
-    CHECK(attend_lab_sinusoids(ATTEND_F16, 2, 4, 1e4, NULL, out, &err) == ATTEND_EINVAL &&
+    CHECK(attend_layer_sinusoids(ATTEND_F16, 2, 4, 1e4, NULL, out, &err) ==
+                  ATTEND_EINVAL &&
               strstr(err.message, "dtype (f16)") != NULL,
           "%s", err.message);
-    CHECK(attend_lab_sinusoids(ATTEND_F64, 2, 4, INFINITY, NULL, out, &err) ==
+    CHECK(attend_layer_sinusoids(ATTEND_F64, 2, 4, INFINITY, NULL, out, &err) ==
                   ATTEND_EINVAL &&
               strstr(err.message, "base (inf)") != NULL,
           "%s", err.message);
-    CHECK(attend_lab_sinusoids(ATTEND_F64, 2, 4, 1e4, NULL, NULL, &err) ==
+    CHECK(attend_layer_sinusoids(ATTEND_F64, 2, 4, 1e4, NULL, NULL, &err) ==
                   ATTEND_EINVAL &&
               strstr(err.message, "phi is NULL") != NULL,
           "%s", err.message);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/moments.h"
-#include "lab/random.h"
+#include "lab/measure/moments.h"
+#include "lab/measure/random.h"
 
 enum { MANY = 1 << 22 };
 

@@ -27,7 +27,7 @@ TEST(agrees_with_the_definition)
     for (int x = 0; x < 2 * SHAPES; x++) {
         struct layer l = layer_make(shapes[x / 2], dtypes[x % 2], 100 + (uint64_t)x);
         const attend_rule rule = layer_rule(&l);
-        const attend_lab_self self = layer_self(&l, NULL);
+        const attend_layer_self self = layer_self(&l, NULL);
         layer_define(&l);
         double *const out = layer_attend(&rule, &self);
         for (int64_t i = 0; i < l.s.nb * l.s.t * l.width; i++) {
@@ -48,7 +48,7 @@ TEST(gives_weights_and_lse)
     struct layer l = layer_make(shapes[5], ATTEND_F64, 7);
     const int64_t rows = l.s.nb * l.s.hq * l.s.t, count = rows * l.s.t;
     const attend_rule rule = layer_rule(&l);
-    attend_lab_self self = layer_self(&l, NULL);
+    attend_layer_self self = layer_self(&l, NULL);
 
     layer_define(&l);
     self.lse = layer_memory((size_t)rows * sizeof(double));
@@ -67,11 +67,11 @@ TEST(gives_weights_and_lse)
 
 enum { F = 11 };
 
-static attend_lab_feed feed_of(const struct layer *l, const struct array *w1,
-                               const struct array *b1, const struct array *w2,
-                               const struct array *b2)
+static attend_layer_feed feed_of(const struct layer *l, const struct array *w1,
+                                 const struct array *b1, const struct array *w2,
+                                 const struct array *b2)
 {
-    attend_lab_feed feed = attend_lab_feed_default();
+    attend_layer_feed feed = attend_layer_feed_default();
 
     feed.dtype = l->dtype;
     feed.rows = l->s.nb * l->s.t;
@@ -100,15 +100,15 @@ TEST(layer_is_attention_then_feed_forward)
         struct array h = array_make(rows * e, 0, l.dtype);
         struct array z = array_make(rows * e, 0, l.dtype);
         const attend_rule rule = layer_rule(&l);
-        const attend_lab_self self = layer_self(&l, h.data);
-        attend_lab_feed feed = feed_of(&l, &w1, &b1, &w2, &b2);
+        const attend_layer_self self = layer_self(&l, h.data);
+        attend_layer_feed feed = feed_of(&l, &w1, &b1, &w2, &b2);
         attend_error err = {ATTEND_OK, ""};
         double off = 0.0;
 
         feed.x = h.data;
         feed.out = z.data;
         const attend_status status =
-            attend_lab_layer(layer_ctx, &rule, &self, &feed, &err);
+            attend_layer_forward(layer_ctx, &rule, &self, &feed, &err);
         for (int64_t r = 0; r < rows && status == ATTEND_OK; r++)
             for (int64_t c = 0; c < e; c++) {
                 double sum = b2.value[c];
@@ -140,7 +140,7 @@ TEST(relu_cuts_at_zero_and_keeps_nan)
 {
     const float x[3] = {-2.0F, 3.0F, NAN}, one = 1.0F;
     float out[3];
-    attend_lab_feed feed = attend_lab_feed_default();
+    attend_layer_feed feed = attend_layer_feed_default();
     attend_error err = {ATTEND_OK, ""};
 
     feed.dtype = ATTEND_F32;
@@ -149,7 +149,7 @@ TEST(relu_cuts_at_zero_and_keeps_nan)
     feed.x = x;
     feed.w1 = feed.w2 = &one;
     feed.out = out;
-    CHECK(attend_lab_feed_forward(&feed, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_layer_feed_forward(&feed, &err) == ATTEND_OK, "%s", err.message);
     CHECK(out[0] == 0.0F && out[1] == 3.0F && isnan(out[2]), "%g %g %g", (double)out[0],
           (double)out[1], (double)out[2]);
 }
@@ -184,7 +184,7 @@ static double permutation_defect(struct layer_shape s, attend_dtype dtype)
     struct layer l = layer_make(s, dtype, 31);
     const int64_t count = s.nb * s.t * l.width;
     const attend_rule rule = layer_rule(&l);
-    const attend_lab_self self = layer_self(&l, NULL);
+    const attend_layer_self self = layer_self(&l, NULL);
     double *const moved = layer_memory((size_t)count * sizeof *moved);
     double *const x = layer_memory((size_t)l.in[X].count * sizeof *x);
     int64_t order[64];
@@ -221,7 +221,7 @@ TEST(permuted_tokens_give_permuted_rows)
     s.left = s.right = 2;
     CHECK(permutation_defect(s, ATTEND_F64) > 0.1, "a window knows the order");
     s.left = s.right = -1;
-    s.rotary = ATTEND_LAB_ROTARY_PAIRS;
+    s.rotary = ATTEND_LAYER_ROTARY_PAIRS;
     CHECK(permutation_defect(s, ATTEND_F64) > 0.1, "rotary positions know the order");
 }
 
@@ -231,7 +231,7 @@ TEST(common_key_shift_changes_nothing)
     struct layer l = layer_make(s, ATTEND_F64, 41);
     const int64_t count = s.nb * s.t * l.width;
     const attend_rule rule = layer_rule(&l);
-    const attend_lab_self self = layer_self(&l, NULL);
+    const attend_layer_self self = layer_self(&l, NULL);
     double *const before = layer_attend(&rule, &self);
 
     for (int64_t c = 0; c < l.in[BK].count; c++)
@@ -276,7 +276,7 @@ TEST(orthogonal_change_of_both_projections_changes_nothing)
     struct layer l = layer_make(s, ATTEND_F64, 51);
     const int64_t count = s.nb * s.t * l.width;
     const attend_rule rule = layer_rule(&l);
-    const attend_lab_self self = layer_self(&l, NULL);
+    const attend_layer_self self = layer_self(&l, NULL);
     double *const before = layer_attend(&rule, &self);
     double u[16];
 
@@ -298,13 +298,13 @@ TEST(orthogonal_change_of_both_projections_changes_nothing)
     CHECK(off_one > 0.01, "one alone: %g", off_one);
 }
 
-static double rotary_defect(int64_t shift, int64_t stretch, attend_lab_rotary rotary)
+static double rotary_defect(int64_t shift, int64_t stretch, attend_layer_rotary rotary)
 {
     struct layer_shape s = shapes[6];
     s.rotary = rotary;
     struct layer l = layer_make(s, ATTEND_F64, 61);
     const attend_rule rule = layer_rule(&l);
-    attend_lab_self self = layer_self(&l, NULL);
+    attend_layer_self self = layer_self(&l, NULL);
     int64_t positions[64];
 
     for (int64_t i = 0; i < s.t; i++)
@@ -321,8 +321,8 @@ static double rotary_defect(int64_t shift, int64_t stretch, attend_lab_rotary ro
 
 TEST(rotary_scores_depend_on_differences_of_positions)
 {
-    for (int r = ATTEND_LAB_ROTARY_PAIRS; r <= ATTEND_LAB_ROTARY_HALVES; r++) {
-        const attend_lab_rotary rotary = (attend_lab_rotary)r;
+    for (int r = ATTEND_LAYER_ROTARY_PAIRS; r <= ATTEND_LAYER_ROTARY_HALVES; r++) {
+        const attend_layer_rotary rotary = (attend_layer_rotary)r;
         /* sin and cos of angles near 1000 carry 1000 u. */
         CHECK(rotary_defect(1000, 1, rotary) < 1e-11, "shift: %g",
               rotary_defect(1000, 1, rotary));
@@ -336,7 +336,7 @@ TEST(threads_and_workspace_change_no_bit)
     struct layer l = layer_make(shapes[5], ATTEND_F32, 71);
     const int64_t count = l.s.nb * l.s.t * l.width;
     const attend_rule rule = layer_rule(&l);
-    attend_lab_self self = layer_self(&l, NULL);
+    attend_layer_self self = layer_self(&l, NULL);
     attend_options options = attend_options_default();
     attend_context *const shared = layer_ctx;
     double *const plain = layer_attend(&rule, &self);
@@ -344,7 +344,7 @@ TEST(threads_and_workspace_change_no_bit)
     options.threads = 3;
     const attend_status made = attend_context_create(&layer_ctx, &options, NULL);
     const attend_status sized =
-        attend_lab_self_workspace(&self, &self.workspace_size, NULL);
+        attend_layer_self_workspace(&self, &self.workspace_size, NULL);
     /* Freed memory that is not zero: the call must not count on its workspace. */
     self.workspace = layer_memory(self.workspace_size);
     memset(self.workspace, 0xff, self.workspace_size);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/judge.h"
-#include "lab/sheets.h"
+#include "lab/sheets/judge.h"
+#include "lab/sheets/sheets.h"
 
 /* ---- the judge on made-up claims ------------------------------------------- */
 
@@ -23,10 +23,10 @@ static void set(struct lab_reading *reading, double error)
 }
 
 #define CLAIM(name, value)                                                               \
-    static int name(const struct lab_world *world, const struct lab_point *point,        \
+    static int name(const struct lab_exercise *exercise, const struct lab_point *point,  \
                     struct lab_reading *reading)                                         \
     {                                                                                    \
-        (void)world;                                                                     \
+        (void)exercise;                                                                  \
         (void)point;                                                                     \
         set(reading, value);                                                             \
         return 0;                                                                        \
@@ -47,19 +47,19 @@ CLAIM(kept_noise, 0.1 + point->alpha)
 CLAIM(wrong_when_negative, !point->given_positive)
 CLAIM(falls_when_positive, point->given_positive ? 1 / point->scale : 1)
 
-static int by_chance(const struct lab_world *world, const struct lab_point *point,
+static int by_chance(const struct lab_exercise *exercise, const struct lab_point *point,
                      struct lab_reading *reading)
 {
-    (void)world;
+    (void)exercise;
     set(reading, point->n == 2 ? 0.039 : 0.001);
     reading->se = 0.01;
     return 0;
 }
 
-static int beyond_chance(const struct lab_world *world, const struct lab_point *point,
-                         struct lab_reading *reading)
+static int beyond_chance(const struct lab_exercise *exercise,
+                         const struct lab_point *point, struct lab_reading *reading)
 {
-    (void)by_chance(world, point, reading);
+    (void)by_chance(exercise, point, reading);
     reading->error *= 1.05;
     return 0;
 }
@@ -72,16 +72,16 @@ static int argue_with(int x, double premise, double conclusion, struct lab_case 
     return x >= 5;
 }
 
-static int argue_well(const struct lab_world *world, int x, struct lab_case *found)
+static int argue_well(const struct lab_exercise *exercise, int x, struct lab_case *found)
 {
-    (void)world;
+    (void)exercise;
     /* Where the conclusion is off, the premise is not met. */
     return argue_with(x, x % 2, x % 2, found);
 }
 
-static int argue_badly(const struct lab_world *world, int x, struct lab_case *found)
+static int argue_badly(const struct lab_exercise *exercise, int x, struct lab_case *found)
 {
-    (void)world;
+    (void)exercise;
     return argue_with(x, 0, x == 4 ? 0.5 : 0, found);
 }
 
@@ -95,10 +95,10 @@ static struct lab_judgement judge(struct lab_claim printed, struct lab_claim rep
                                             .printed = printed,
                                             .repaired = repaired};
     struct lab_judgement judgement = {.verdict = LAB_FAILS};
-    struct lab_world world;
-    if (lab_world_open(&world) || lab_judge(&world, &statement, &judgement))
+    struct lab_exercise exercise;
+    if (lab_exercise_open(&exercise) || lab_judge(&exercise, &statement, &judgement))
         snprintf(judgement.evidence, sizeof judgement.evidence, "not judged");
-    lab_world_close(&world);
+    lab_exercise_close(&exercise);
     return judgement;
 }
 
@@ -205,11 +205,11 @@ TEST(shapes)
         {"Pi X W", "X", 1},       {"X Pi", "X", 0},          {"beta v_a", "v_a", 1},
         {"score", "beta m_b", 0}, {"v_i mu_i", "output", 0}, {"unheard-of", "M", 0},
     };
-    struct lab_world world = {.columns = 0};
+    struct lab_exercise exercise = {.columns = 0};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         char why[200] = "";
         const struct lab_claim claim = {.left = cases[c].left, .right = cases[c].right};
-        CHECK(lab_well_formed(&world, &claim, why, sizeof why) == cases[c].fits,
+        CHECK(lab_well_formed(&exercise, &claim, why, sizeof why) == cases[c].fits,
               "%s = %s: %s", cases[c].left, cases[c].right, why);
         CHECK(cases[c].fits || *why, "%s: no reason", cases[c].left);
     }
@@ -264,14 +264,14 @@ TEST(judging_again_says_the_same)
 
 enum { IDS = 9 };
 
-/* Verdicts of `moved` differ from those of the sound world, those of `kept` do not. */
-static const char *wrongly_judged(const struct lab_world *world, const char *const *ids,
-                                  int moved)
+/* Verdicts of `moved` differ from those of the sound exercise, those of `kept` do not. */
+static const char *wrongly_judged(const struct lab_exercise *exercise,
+                                  const char *const *ids, int moved)
 {
     for (int x = 0; x < IDS && ids[x]; x++) {
         const int index = lab_sheets_index(ids[x]);
         struct lab_judgement judgement;
-        if (index < 0 || lab_sheets_judge_in(world, index, &judgement))
+        if (index < 0 || lab_sheets_judge_in(exercise, index, &judgement))
             return ids[x];
         if ((judgement.verdict != all[index].verdict) != moved)
             return ids[x];
@@ -284,12 +284,12 @@ static const char *wrongly_judged(const struct lab_world *world, const char *con
     {                                                                                    \
         static const char *const moved[IDS] = {moved_ids}, *const kept[IDS] = {          \
                                                                kept_ids};                \
-        struct lab_world world;                                                          \
-        CHECK(!lab_world_open(&world), "no world");                                      \
-        world.field = (value);                                                           \
-        const char *const still = wrongly_judged(&world, moved, 1);                      \
-        const char *const changed = wrongly_judged(&world, kept, 0);                     \
-        lab_world_close(&world);                                                         \
+        struct lab_exercise exercise;                                                    \
+        CHECK(!lab_exercise_open(&exercise), "no exercise");                             \
+        exercise.field = (value);                                                        \
+        const char *const still = wrongly_judged(&exercise, moved, 1);                   \
+        const char *const changed = wrongly_judged(&exercise, kept, 0);                  \
+        lab_exercise_close(&exercise);                                                   \
         CHECK(!still, "%s is judged as before", still);                                  \
         CHECK(!changed, "%s is judged differently", changed);                            \
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The theory of attend/lab.h, the law of one weight: reference values to their printed
+ * The theory of attend/theory.h, the law of one weight: reference values to their printed
  * digits, identities, and what lies outside the domains.  tests/cli/test_theory.py
  * compares with quadrature in many digits.
  */
@@ -26,14 +26,14 @@ TEST(logit_normal_table)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const double T = rows[i].T;
-        const attend_lab_law one = attend_lab_law_one_head(2.0, T * sqrt(2.0), 0.5);
+        const attend_theory_law one = attend_theory_law_one_head(2.0, T * sqrt(2.0), 0.5);
 
         NEAR(one.sd, T, 1e-15);
-        PRINTS(attend_lab_weight_variance(one), rows[i].variance, 6);
-        PRINTS(attend_lab_weight_variance_arcsin(T), rows[i].arcsin, 6);
-        PRINTS(attend_lab_weight_abs_deviation(one), rows[i].deviation, 6);
-        PRINTS(attend_lab_weight_abs_deviation_arctan(T), rows[i].arctan, 6);
-        PRINTS(attend_lab_weight_outside(one, 0.1), rows[i].outside, 4);
+        PRINTS(attend_theory_weight_variance(one), rows[i].variance, 6);
+        PRINTS(attend_theory_weight_variance_arcsin(T), rows[i].arcsin, 6);
+        PRINTS(attend_theory_weight_abs_deviation(one), rows[i].deviation, 6);
+        PRINTS(attend_theory_weight_abs_deviation_arctan(T), rows[i].arctan, 6);
+        PRINTS(attend_theory_weight_outside(one, 0.1), rows[i].outside, 4);
     }
 }
 
@@ -63,24 +63,24 @@ TEST(one_and_two_heads_table)
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < 8; i++) {
             const double n = keys[k], C = scale[i], *row = rows[k][i];
-            const attend_lab_law p = attend_lab_law_one_head(n, C, 0.5);
-            const attend_lab_law w = attend_lab_law_two_heads(n, C, 0.5);
+            const attend_theory_law p = attend_theory_law_one_head(n, C, 0.5);
+            const attend_theory_law w = attend_theory_law_two_heads(n, C, 0.5);
 
-            PRINTS(attend_lab_weight_mean(p), row[0], 4);
-            PRINTS(attend_lab_weight_variance(p), row[1], 4);
-            PRINTS(attend_lab_mse_one(n, C, 0.5, 0), row[2], 4);
-            PRINTS(attend_lab_weight_mean(w), row[3], 4);
-            PRINTS(attend_lab_weight_variance(w) / 4.0, row[4], 4);
-            PRINTS(attend_lab_head_loses(n, C, 0.5, 0), row[5], 4);
-            PRINTS(attend_lab_mse_two(n, C, 0.5, 0), row[6], 4);
+            PRINTS(attend_theory_weight_mean(p), row[0], 4);
+            PRINTS(attend_theory_weight_variance(p), row[1], 4);
+            PRINTS(attend_theory_mse_one(n, C, 0.5, 0), row[2], 4);
+            PRINTS(attend_theory_weight_mean(w), row[3], 4);
+            PRINTS(attend_theory_weight_variance(w) / 4.0, row[4], 4);
+            PRINTS(attend_theory_head_loses(n, C, 0.5, 0), row[5], 4);
+            PRINTS(attend_theory_mse_two(n, C, 0.5, 0), row[6], 4);
         }
 }
 
 TEST(limits_of_large_scale)
 {
-    const attend_lab_output one = attend_lab_one_head_limit(0.5, 0);
-    const attend_lab_output ten = attend_lab_two_heads_limit(10.0, 0.5, 0);
-    const attend_lab_output many = attend_lab_two_heads_limit(1000.0, 0.5, 0);
+    const attend_theory_output one = attend_theory_one_head_limit(0.5, 0);
+    const attend_theory_output ten = attend_theory_two_heads_limit(10.0, 0.5, 0);
+    const attend_theory_output many = attend_theory_two_heads_limit(1000.0, 0.5, 0);
 
     PRINTS(one.mean[0], 0.5, 4);
     PRINTS(one.variance[0], 0.25, 4);
@@ -91,22 +91,26 @@ TEST(limits_of_large_scale)
     PRINTS(ten.mse, 0.0218, 4);
     PRINTS(many.mse, 0.0197, 4);
     PRINTS(one.variance[0] / ten.variance[0], 13.8, 1);
-    PRINTS(attend_lab_unit_keys_limit(0.5, 0).variance[0], 0.0181, 4);
-    CHECK(attend_lab_two_heads_limit(10.0, 0.5, 1).mse == 0.0,
+    PRINTS(attend_theory_unit_keys_limit(0.5, 0).variance[0], 0.0181, 4);
+    CHECK(attend_theory_two_heads_limit(10.0, 0.5, 1).mse == 0.0,
           "two heads given gamma > 0");
     /* n = 1000: Var w1 rises, then falls. */
-    PRINTS(attend_lab_weight_variance(attend_lab_law_two_heads(1000, 3, 0.5)), 0.021, 3);
-    PRINTS(attend_lab_weight_variance(attend_lab_law_two_heads(1000, 10, 0.5)), 0.173, 3);
-    PRINTS(attend_lab_weight_variance(attend_lab_law_two_heads(1000, 50, 0.5)), 0.094, 3);
+    PRINTS(attend_theory_weight_variance(attend_theory_law_two_heads(1000, 3, 0.5)),
+           0.021, 3);
+    PRINTS(attend_theory_weight_variance(attend_theory_law_two_heads(1000, 10, 0.5)),
+           0.173, 3);
+    PRINTS(attend_theory_weight_variance(attend_theory_law_two_heads(1000, 50, 0.5)),
+           0.094, 3);
     /* The way there. */
-    PRINTS(attend_lab_weight_variance(attend_lab_law_one_head(10, 50, 0.5)) /
-               (attend_lab_weight_variance(attend_lab_law_two_heads(10, 50, 0.5)) / 4.0),
+    PRINTS(attend_theory_weight_variance(attend_theory_law_one_head(10, 50, 0.5)) /
+               (attend_theory_weight_variance(attend_theory_law_two_heads(10, 50, 0.5)) /
+                4.0),
            12.5, 1);
     for (int positive = 0; positive < 2; positive++) {
-        NEAR(attend_lab_mse_one(10, 1e5, 0.5, positive),
-             attend_lab_one_head_limit(0.5, positive).mse, 1e-4);
-        CHECK(fabs(attend_lab_mse_two(10, 1e5, 0.5, positive) -
-                   attend_lab_two_heads_limit(10, 0.5, positive).mse) < 1e-4,
+        NEAR(attend_theory_mse_one(10, 1e5, 0.5, positive),
+             attend_theory_one_head_limit(0.5, positive).mse, 1e-4);
+        CHECK(fabs(attend_theory_mse_two(10, 1e5, 0.5, positive) -
+                   attend_theory_two_heads_limit(10, 0.5, positive).mse) < 1e-4,
               "positive %d", positive);
     }
 }
@@ -114,23 +118,25 @@ TEST(limits_of_large_scale)
 TEST(windows)
 {
     /* Fixed alpha = .01, C = 50: T = 10. */
-    PRINTS(attend_lab_weight_variance(attend_lab_law_pair(50, 0.0, 0.01)), 0.211, 3);
+    PRINTS(attend_theory_weight_variance(attend_theory_law_pair(50, 0.0, 0.01)), 0.211,
+           3);
     for (double v = 1e-8; v < 0.25; v = v < 0.02 ? v * 5.0 : v + 0.02) {
-        const double T = attend_lab_spread_for_variance(v);
-        const double C = attend_lab_window_scale_max(1e-3, 0.02, v);
-        const double alpha = attend_lab_window_alpha_max(0.9 * C, 0.02, v);
+        const double T = attend_theory_spread_for_variance(v);
+        const double C = attend_theory_window_scale_max(1e-3, 0.02, v);
+        const double alpha = attend_theory_window_alpha_max(0.9 * C, 0.02, v);
 
-        NEAR(attend_lab_weight_variance(centred(T)), v, 1e-11);
-        NEAR(attend_lab_weight_variance(attend_lab_law_pair(C, 0.02, 1e-3)), v, 1e-11);
-        NEAR(attend_lab_weight_variance(attend_lab_law_pair(0.9 * C, 0.02, alpha)), v,
+        NEAR(attend_theory_weight_variance(centred(T)), v, 1e-11);
+        NEAR(attend_theory_weight_variance(attend_theory_law_pair(C, 0.02, 1e-3)), v,
              1e-11);
+        NEAR(attend_theory_weight_variance(attend_theory_law_pair(0.9 * C, 0.02, alpha)),
+             v, 1e-11);
     }
-    CHECK(attend_lab_window_scale_max(0, 0, 0.1) == INFINITY, "no noise");
-    CHECK(attend_lab_window_alpha_max(100, 0.5, 0.01) == 0.0, "sigma2 alone");
-    CHECK(attend_lab_window_scale_limit(0.01) == 5.0, "1 / (2 sqrt alpha)");
-    NEAR(attend_lab_window_alpha_limit(10, 0.1), 0.25 / pow(log(50.0), 2), 1e-15);
-    NEAR(attend_lab_average_leak(77, 2, attend_lab_window_scale_min(77, 0.03)), 0.03,
-         1e-13);
+    CHECK(attend_theory_window_scale_max(0, 0, 0.1) == INFINITY, "no noise");
+    CHECK(attend_theory_window_alpha_max(100, 0.5, 0.01) == 0.0, "sigma2 alone");
+    CHECK(attend_theory_window_scale_limit(0.01) == 5.0, "1 / (2 sqrt alpha)");
+    NEAR(attend_theory_window_alpha_limit(10, 0.1), 0.25 / pow(log(50.0), 2), 1e-15);
+    NEAR(attend_theory_average_leak(77, 2, attend_theory_window_scale_min(77, 0.03)),
+         0.03, 1e-13);
 }
 
 TEST(approximations_keep_their_word)
@@ -138,24 +144,25 @@ TEST(approximations_keep_their_word)
     double arcsin = 0.0, arctan = 0.0;
 
     for (double T = 0.01; T < 1000.0; T *= 1.05) {
-        const double v = attend_lab_weight_variance(centred(T));
-        const double e = attend_lab_weight_abs_deviation(centred(T));
+        const double v = attend_theory_weight_variance(centred(T));
+        const double e = attend_theory_weight_abs_deviation(centred(T));
 
-        arcsin = fmax(arcsin, fabs(attend_lab_weight_variance_arcsin(T) / v - 1.0));
-        arctan = fmax(arctan, fabs(attend_lab_weight_abs_deviation_arctan(T) / e - 1.0));
+        arcsin = fmax(arcsin, fabs(attend_theory_weight_variance_arcsin(T) / v - 1.0));
+        arctan =
+            fmax(arctan, fabs(attend_theory_weight_abs_deviation_arctan(T) / e - 1.0));
         if (T < 0.05)
-            NEAR(attend_lab_weight_variance_small(T), v, T * T);
+            NEAR(attend_theory_weight_variance_small(T), v, T * T);
         if (T > 30.0)
-            CHECK(fabs(attend_lab_weight_variance_large(T) - v) < 8.0 / pow(T, 5.0),
-                  "T %g: %g", T, attend_lab_weight_variance_large(T) - v);
+            CHECK(fabs(attend_theory_weight_variance_large(T) - v) < 8.0 / pow(T, 5.0),
+                  "T %g: %g", T, attend_theory_weight_variance_large(T) - v);
     }
     CHECK(arcsin <= 0.062 && arcsin > 0.061, "arcsin form off by %g", arcsin);
     CHECK(arctan <= 0.028 && arctan > 0.025, "arctan form off by %g", arctan);
     for (double C = 10.0; C < 200.0; C *= 1.5)
         for (double n = 2.0; n < 1e5; n *= 7.0) {
-            const attend_lab_law law = attend_lab_law_two_heads(n, C, 0.5);
+            const attend_theory_law law = attend_theory_law_two_heads(n, C, 0.5);
             const double off =
-                attend_lab_weight_mean_probit(law) - attend_lab_weight_mean(law);
+                attend_theory_weight_mean_probit(law) - attend_theory_weight_mean(law);
 
             CHECK(fabs(off) < 0.003, "C %g n %g: %g", C, n, off);
         }
@@ -168,19 +175,19 @@ TEST(modes)
 
     for (int k = 0; k < 4; k++)
         for (int side = -1; side <= 1; side += 2) {
-            const double C = attend_lab_bimodal_scale(keys[k], 0.5) + side * 1e-2;
-            const attend_lab_law law = attend_lab_law_one_head(keys[k], C, 0.5);
+            const double C = attend_theory_bimodal_scale(keys[k], 0.5) + side * 1e-2;
+            const attend_theory_law law = attend_theory_law_one_head(keys[k], C, 0.5);
             int turns = 0;
             double before = 0.0;
 
-            CHECK(attend_lab_weight_modes(law, mode) == (side > 0 ? 2 : 1), "n %g C %g",
-                  keys[k], C);
+            CHECK(attend_theory_weight_modes(law, mode) == (side > 0 ? 2 : 1),
+                  "n %g C %g", keys[k], C);
             /* Counted on the density itself, in the logit so that no mode is squeezed. */
             for (double y = -40.0; y < 40.0; y += 1e-3) {
-                const double w = attend_lab_logistic(y);
+                const double w = attend_theory_logistic(y);
                 const double slope =
-                    attend_lab_weight_density(law, attend_lab_logistic(y + 1e-3)) -
-                    attend_lab_weight_density(law, w);
+                    attend_theory_weight_density(law, attend_theory_logistic(y + 1e-3)) -
+                    attend_theory_weight_density(law, w);
 
                 turns += before > 0.0 && slope < 0.0;
                 before = slope != 0.0 ? slope : before;
@@ -188,86 +195,87 @@ TEST(modes)
             CHECK(turns == (side > 0 ? 2 : 1), "n %g C %g: %d on a grid", keys[k], C,
                   turns);
         }
-    PRINTS(attend_lab_bimodal_scale(10, 0.5), 2.51, 2);
-    PRINTS(attend_lab_bimodal_scale(100, 0.5), 3.11, 2);
-    CHECK(attend_lab_bimodal_scale(2, 0.5) == 2.0, "n = 2");
-    CHECK(attend_lab_weight_modes(centred(10), mode) == 2, "T = 10");
-    NEAR(attend_lab_logit(mode[0]), -100.0, 1e-12);
-    CHECK(attend_lab_weight_modes(centred(1.4), mode) == 1 && mode[0] == 0.5,
+    PRINTS(attend_theory_bimodal_scale(10, 0.5), 2.51, 2);
+    PRINTS(attend_theory_bimodal_scale(100, 0.5), 3.11, 2);
+    CHECK(attend_theory_bimodal_scale(2, 0.5) == 2.0, "n = 2");
+    CHECK(attend_theory_weight_modes(centred(10), mode) == 2, "T = 10");
+    NEAR(attend_theory_logit(mode[0]), -100.0, 1e-12);
+    CHECK(attend_theory_weight_modes(centred(1.4), mode) == 1 && mode[0] == 0.5,
           "T < sqrt2");
 }
 
 TEST(law_is_a_law)
 {
-    const attend_lab_law laws[] = {
+    const attend_theory_law laws[] = {
         {0.0, 2.0, -INFINITY}, {-3.0, 5.0, -INFINITY}, {1.0, 3.0, -2.5}, {4.0, 0.3, 4.1}};
 
     for (int k = 0; k < 4; k++) {
-        const attend_lab_law law = laws[k];
+        const attend_theory_law law = laws[k];
         const double low = fmax(-40.0, law.floor), step = (40.0 - low) / 400000.0;
         double mass = 0.0, mean = 0.0;
 
         /* Midpoints in the logit: dw = w (1 - w) dy. */
         for (int i = 0; i < 400000; i++) {
-            const double w = attend_lab_logistic(low + step * (i + 0.5));
-            const double density = w < 1.0 ? attend_lab_weight_density(law, w) : 0.0;
+            const double w = attend_theory_logistic(low + step * (i + 0.5));
+            const double density = w < 1.0 ? attend_theory_weight_density(law, w) : 0.0;
 
             mass += density * w * (1.0 - w) * step;
             mean += w * density * w * (1.0 - w) * step;
         }
         CHECK(fabs(mass - 1.0) < 1e-7, "mass %.9g of law %d", mass, k);
-        CHECK(fabs(mean - attend_lab_weight_mean(law)) < 1e-7, "mean %.9g", mean);
+        CHECK(fabs(mean - attend_theory_weight_mean(law)) < 1e-7, "mean %.9g", mean);
         for (double x = 0.05; x < 1.0; x += 0.1)
-            if (attend_lab_weight_cdf(law, x) > 1e-9)
-                NEAR(attend_lab_weight_quantile(law, attend_lab_weight_cdf(law, x)), x,
-                     1e-9);
-        NEAR(attend_lab_weight_outside(law, 0.2),
-             attend_lab_weight_cdf(law, 0.2) + 1.0 - attend_lab_weight_cdf(law, 0.8),
+            if (attend_theory_weight_cdf(law, x) > 1e-9)
+                NEAR(attend_theory_weight_quantile(law, attend_theory_weight_cdf(law, x)),
+                     x, 1e-9);
+        NEAR(attend_theory_weight_outside(law, 0.2),
+             attend_theory_weight_cdf(law, 0.2) + 1.0 -
+                 attend_theory_weight_cdf(law, 0.8),
              1e-12);
     }
 }
 
 TEST(outside_their_domains)
 {
-    const attend_lab_law bad = {0.0, -1.0, -INFINITY};
-    attend_lab_scene s = attend_lab_scene_exercise(1, 0.5, 0);
-    const attend_lab_query q = {1, 1, 0};
+    const attend_theory_law bad = {0.0, -1.0, -INFINITY};
+    attend_theory_scene s = attend_theory_scene_exercise(1, 0.5, 0);
+    const attend_theory_query q = {1, 1, 0};
     double mode[2];
 
-    IS_NAN(attend_lab_logit(1.5));
-    IS_NAN(attend_lab_normal_quantile(-0.1));
-    IS_NAN(attend_lab_beta(0, 1, 0.5));
-    IS_NAN(attend_lab_copy_weight(0, 1));
-    IS_NAN(attend_lab_copy_gap_needed(10, 1));
-    IS_NAN(attend_lab_average_leak(10, 11, 1));
-    IS_NAN(attend_lab_average_scale_needed(10, 2, 0.1, 0));
-    IS_NAN(attend_lab_law_one_head(1, 1, 0.5).mean);
-    IS_NAN(attend_lab_law_one_head(2, 1, -0.5).mean);
-    IS_NAN(attend_lab_weight_mean(bad));
-    IS_NAN(attend_lab_weight_variance(attend_lab_law_one_head(NAN, 1, 1)));
-    IS_NAN(attend_lab_weight_density(centred(0), 0.5));
-    CHECK(attend_lab_weight_modes(centred(0), mode) == -1, "sd 0");
-    IS_NAN(attend_lab_weight_outside(centred(1), 0.6));
-    IS_NAN(attend_lab_spread_for_variance(0.25));
-    IS_NAN(attend_lab_head(&s, q).mse);
+    IS_NAN(attend_theory_logit(1.5));
+    IS_NAN(attend_theory_normal_quantile(-0.1));
+    IS_NAN(attend_theory_beta(0, 1, 0.5));
+    IS_NAN(attend_theory_copy_weight(0, 1));
+    IS_NAN(attend_theory_copy_gap_needed(10, 1));
+    IS_NAN(attend_theory_average_leak(10, 11, 1));
+    IS_NAN(attend_theory_average_scale_needed(10, 2, 0.1, 0));
+    IS_NAN(attend_theory_law_one_head(1, 1, 0.5).mean);
+    IS_NAN(attend_theory_law_one_head(2, 1, -0.5).mean);
+    IS_NAN(attend_theory_weight_mean(bad));
+    IS_NAN(attend_theory_weight_variance(attend_theory_law_one_head(NAN, 1, 1)));
+    IS_NAN(attend_theory_weight_density(centred(0), 0.5));
+    CHECK(attend_theory_weight_modes(centred(0), mode) == -1, "sd 0");
+    IS_NAN(attend_theory_weight_outside(centred(1), 0.6));
+    IS_NAN(attend_theory_spread_for_variance(0.25));
+    IS_NAN(attend_theory_head(&s, q).mse);
     s.n = 10;
-    IS_NAN(attend_lab_head(&s, (attend_lab_query){NAN, 0, 0}).mse);
-    IS_NAN(attend_lab_heads(&s, &q, 0).mse);
+    IS_NAN(attend_theory_head(&s, (attend_theory_query){NAN, 0, 0}).mse);
+    IS_NAN(attend_theory_heads(&s, &q, 0).mse);
     s.tau = 0;
-    IS_NAN(attend_lab_head_cdf(&s, q, 0.5));
-    IS_NAN(attend_lab_mse_one(10, -1, 0.5, 0));
-    IS_NAN(attend_lab_best_scale_one(10, 0, 0, NULL));
-    IS_NAN(attend_lab_crossover_scale(2, 0.5, 0));
-    IS_NAN(attend_lab_two_heads_limit(1, 0.5, 0).mse);
-    IS_NAN(attend_lab_groups_mse_flips(4, 2, 3, 0.5));
-    IS_NAN(attend_lab_collision_probability(1, 2));
-    IS_NAN(attend_lab_random_entropy(0, 1));
-    IS_NAN(attend_lab_random_sum_squares(10, 2000));
-    IS_NAN(attend_lab_entropy_floor(1, 1));
-    IS_NAN(attend_lab_sinusoid_dot(3, 1));
-    CHECK(attend_lab_sinusoid_nearest(4, 1, NULL) == -1, "T = 1");
-    IS_NAN(attend_lab_swap_probability(1, 0));
-    IS_NAN(attend_lab_gap_underflow(ATTEND_BOOL, 0));
+    IS_NAN(attend_theory_head_cdf(&s, q, 0.5));
+    IS_NAN(attend_theory_mse_one(10, -1, 0.5, 0));
+    IS_NAN(attend_theory_best_scale_one(10, 0, 0, NULL));
+    IS_NAN(attend_theory_crossover_scale(2, 0.5, 0));
+    IS_NAN(attend_theory_two_heads_limit(1, 0.5, 0).mse);
+    IS_NAN(attend_theory_groups_mse_flips(4, 2, 3, 0.5));
+    IS_NAN(attend_theory_collision_probability(1, 2));
+    IS_NAN(attend_theory_random_entropy(0, 1));
+    IS_NAN(attend_theory_random_sum_squares(10, 2000));
+    IS_NAN(attend_theory_entropy_floor(1, 1));
+    IS_NAN(attend_theory_sinusoid_dot(3, 1));
+    CHECK(attend_theory_sinusoid_nearest(4, 1, NULL) == -1, "T = 1");
+    IS_NAN(attend_theory_swap_probability(1, 0));
+    IS_NAN(attend_theory_gap_underflow(ATTEND_BOOL, 0));
 }
 
 int main(void)

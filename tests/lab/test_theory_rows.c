@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* The theory of attend/lab.h: copies, averages, matrices, many keys, rows, positions. */
+/* The theory of attend/theory.h: copies, averages, matrices, many keys, rows, positions.
+ */
 #include <stdint.h>
 
 #include "theory_checks.h"
 
 TEST(copy_and_average_numbers)
 {
-    PRINTS(attend_lab_average_weight(1e6, 2, 10), 0.021, 3);
-    PRINTS(attend_lab_average_scale_needed(1024, 2, 0.01, 1), 10.83, 2);
-    PRINTS(attend_lab_average_scale_needed(1024, 2, 0.01, 1.0 / 8.0), 86.65, 2);
-    PRINTS(attend_lab_gap_sum_exact(2, ATTEND_F32), 16.64, 2);
-    PRINTS(attend_lab_gap_underflow(ATTEND_F32, 0), 103.97, 2);
-    PRINTS(attend_lab_gap_underflow(ATTEND_F32, 1), 87.34, 2);
-    PRINTS(attend_lab_dispersion_bound(10, 10), 0.9996, 4);
-    PRINTS(attend_lab_dispersion_bound(1e3, 10), 0.957, 3);
-    PRINTS(attend_lab_dispersion_bound(1e5, 10), 0.181, 3);
+    PRINTS(attend_theory_average_weight(1e6, 2, 10), 0.021, 3);
+    PRINTS(attend_theory_average_scale_needed(1024, 2, 0.01, 1), 10.83, 2);
+    PRINTS(attend_theory_average_scale_needed(1024, 2, 0.01, 1.0 / 8.0), 86.65, 2);
+    PRINTS(attend_theory_gap_sum_exact(2, ATTEND_F32), 16.64, 2);
+    PRINTS(attend_theory_gap_underflow(ATTEND_F32, 0), 103.97, 2);
+    PRINTS(attend_theory_gap_underflow(ATTEND_F32, 1), 87.34, 2);
+    PRINTS(attend_theory_dispersion_bound(10, 10), 0.9996, 4);
+    PRINTS(attend_theory_dispersion_bound(1e3, 10), 0.957, 3);
+    PRINTS(attend_theory_dispersion_bound(1e5, 10), 0.181, 3);
     for (double beta = -3.0; beta < 30.0; beta += 1.7) {
-        const double weight = attend_lab_average_weight(50, 3, beta);
+        const double weight = attend_theory_average_weight(50, 3, beta);
 
-        NEAR(3.0 * weight + attend_lab_average_leak(50, 3, beta), 1.0, 1e-15);
-        NEAR(attend_lab_copy_weight(50, beta), attend_lab_average_weight(50, 1, beta),
-             1e-14);
-        CHECK(attend_lab_average_weight(2, 2, beta) == 0.5, "two keys, beta %g", beta);
+        NEAR(3.0 * weight + attend_theory_average_leak(50, 3, beta), 1.0, 1e-15);
+        NEAR(attend_theory_copy_weight(50, beta),
+             attend_theory_average_weight(50, 1, beta), 1e-14);
+        CHECK(attend_theory_average_weight(2, 2, beta) == 0.5, "two keys, beta %g", beta);
     }
     for (double eps = 1e-6; eps < 0.9; eps *= 3.0) {
         const double m = 4.0, n = 1e4, tau = 0.125;
-        const double gap = attend_lab_copy_gap_needed(n, eps);
+        const double gap = attend_theory_copy_gap_needed(n, eps);
 
-        NEAR(attend_lab_average_leak(
-                 n, m, tau * attend_lab_average_scale_needed(n, m, eps, tau)),
+        NEAR(attend_theory_average_leak(
+                 n, m, tau * attend_theory_average_scale_needed(n, m, eps, tau)),
              eps, 1e-12);
-        NEAR(attend_lab_weighted_leak(
-                 n, m, tau * attend_lab_weighted_scale_needed(n, m, eps, tau)),
+        NEAR(attend_theory_weighted_leak(
+                 n, m, tau * attend_theory_weighted_scale_needed(n, m, eps, tau)),
              eps, 1e-12);
-        NEAR(1.0 - attend_lab_copy_weight(n, gap), eps, 1e-9);
+        NEAR(1.0 - attend_theory_copy_weight(n, gap), eps, 1e-9);
     }
 }
 
@@ -45,17 +46,17 @@ TEST(float_gaps)
     for (int k = 0; k < 4; k++)
         for (int side = -1; side <= 1; side += 2) {
             const double off = side * 1e-5, n = keys[k];
-            double gap = attend_lab_gap_sum_exact(n, ATTEND_F32) + off;
+            double gap = attend_theory_gap_sum_exact(n, ATTEND_F32) + off;
             const float sum = (float)(1.0 + (n - 1.0) * exp(-gap));
             float weight;
 
             CHECK((sum == 1.0f) == (side > 0), "sum %.9g at gap %g", (double)sum, gap);
-            gap = attend_lab_gap_weight_exact(n, ATTEND_F32) + off;
-            weight = (float)attend_lab_copy_weight(n, gap);
+            gap = attend_theory_gap_weight_exact(n, ATTEND_F32) + off;
+            weight = (float)attend_theory_copy_weight(n, gap);
             CHECK((weight == 1.0f) == (side > 0), "weight %.9g", (double)weight);
-            weight = (float)exp(-(attend_lab_gap_underflow(ATTEND_F32, 0) + off));
+            weight = (float)exp(-(attend_theory_gap_underflow(ATTEND_F32, 0) + off));
             CHECK((weight == 0.0f) == (side > 0), "exponential %g", (double)weight);
-            weight = (float)exp(-(attend_lab_gap_underflow(ATTEND_F32, 1) + off));
+            weight = (float)exp(-(attend_theory_gap_underflow(ATTEND_F32, 1) + off));
             CHECK((weight < 0x1p-126f) == (side > 0), "exponential %g", (double)weight);
         }
 }
@@ -66,16 +67,16 @@ TEST(weights_from_gaps_and_queries)
     const double w[] = {0.2, 0.5, 0.3};
     double q[3], sum = 0.0;
 
-    NEAR(attend_lab_copy_weight_gaps(gaps, 4), exp(-700.0), 1e-13);
-    NEAR(attend_lab_copy_weight_gaps(gaps, 1), attend_lab_logistic(3.0), 1e-15);
-    CHECK(attend_lab_copy_weight_gaps(gaps, 0) == 1.0, "no rivals");
-    CHECK(attend_lab_weighted_query(w, 3, 4.0, 0.5, q) == 0, "refused");
+    NEAR(attend_theory_copy_weight_gaps(gaps, 4), exp(-700.0), 1e-13);
+    NEAR(attend_theory_copy_weight_gaps(gaps, 1), attend_theory_logistic(3.0), 1e-15);
+    CHECK(attend_theory_copy_weight_gaps(gaps, 0) == 1.0, "no rivals");
+    CHECK(attend_theory_weighted_query(w, 3, 4.0, 0.5, q) == 0, "refused");
     for (int i = 0; i < 3; i++)
         sum += exp(0.5 * q[i]);
     for (int i = 0; i < 3; i++)
         NEAR(exp(0.5 * q[i]) / sum, w[i], 1e-14);
-    NEAR(7.0 / (sum + 7.0), attend_lab_weighted_leak(10, 3, 4.0), 1e-14);
-    CHECK(attend_lab_weighted_query(w, 2, 4.0, 0.5, q) == -1, "sum below 1 accepted");
+    NEAR(7.0 / (sum + 7.0), attend_theory_weighted_leak(10, 3, 4.0), 1e-14);
+    CHECK(attend_theory_weighted_query(w, 2, 4.0, 0.5, q) == -1, "sum below 1 accepted");
 }
 
 static double largest_difference(const double *x, const double *y, int count)
@@ -111,10 +112,10 @@ TEST(extraction)
         dependent[2 * r] = A[2 * r];
         dependent[2 * r + 1] = -3.0 * A[2 * r];
     }
-    CHECK(attend_lab_extract_oblique(A, 2, B, 2, D, M) == 0, "refused");
+    CHECK(attend_theory_extract_oblique(A, 2, B, 2, D, M) == 0, "refused");
     apply(M, sum, out, D);
     CHECK(largest_difference(out, va, D) < 1e-13, "M (v_a + v_b) != v_a");
-    CHECK(attend_lab_extract_projector(A, D, 2, M) == 0, "refused");
+    CHECK(attend_theory_extract_projector(A, D, 2, M) == 0, "refused");
     apply(M, va, out, D);
     CHECK(largest_difference(out, va, D) < 1e-13, "M v_a != v_a");
     for (int r = 0; r < D; r++)
@@ -122,11 +123,12 @@ TEST(extraction)
             CHECK(fabs(M[r * D + c] - M[c * D + r]) < 1e-15, "a projector is symmetric");
     apply(M, sum, out, D);
     CHECK(largest_difference(out, va, D) > 0.1, "B is not perpendicular to A");
-    CHECK(attend_lab_extract_orthonormal(A1, D, 1, M) == 0, "refused");
+    CHECK(attend_theory_extract_orthonormal(A1, D, 1, M) == 0, "refused");
     CHECK(fabs(M[1] - 0.48) < 1e-16 && M[2] == 0.0, "A A^T");
-    CHECK(attend_lab_extract_projector(dependent, D, 2, M) == -1, "dependent columns");
-    CHECK(attend_lab_extract_oblique(A, 2, dependent, 2, D, M) == -1, "spans that meet");
-    CHECK(attend_lab_extract_oblique(A, 2, A, 2, D, M) == -1, "spans that coincide");
+    CHECK(attend_theory_extract_projector(dependent, D, 2, M) == -1, "dependent columns");
+    CHECK(attend_theory_extract_oblique(A, 2, dependent, 2, D, M) == -1,
+          "spans that meet");
+    CHECK(attend_theory_extract_oblique(A, 2, A, 2, D, M) == -1, "spans that coincide");
 }
 
 TEST(query_for_scores)
@@ -136,7 +138,7 @@ TEST(query_for_scores)
     const double wanted[N] = {3.0, -1.0, 0.25};
     double q[D];
 
-    CHECK(attend_lab_query_for_scores(K, N, D, wanted, q) == 0, "refused");
+    CHECK(attend_theory_query_for_scores(K, N, D, wanted, q) == 0, "refused");
     for (int i = 0; i < N; i++) {
         double score = 0.0;
 
@@ -144,7 +146,8 @@ TEST(query_for_scores)
             score += K[i * D + c] * q[c];
         CHECK(fabs(score - wanted[i]) < 1e-13, "score %d is %g", i, score);
     }
-    CHECK(attend_lab_query_for_scores(K, N, 2, wanted, q) == -1, "3 keys in the plane");
+    CHECK(attend_theory_query_for_scores(K, N, 2, wanted, q) == -1,
+          "3 keys in the plane");
 }
 
 TEST(many_keys)
@@ -153,27 +156,28 @@ TEST(many_keys)
     static const double targets[] = {2, 4, 8, 16};
 
     for (int k = 0; k < 4; k++) {
-        const double found = attend_lab_collision_size(64, targets[k]);
+        const double found = attend_theory_collision_size(64, targets[k]);
 
         CHECK(fabs(found / size[k] - 1.0) < (k < 2 ? 0.13 : 0.012), "m %g: %g",
               targets[k], found);
     }
-    CHECK(attend_lab_collision_probability(64, 1) == 0.0, "m = 1 never");
+    CHECK(attend_theory_collision_probability(64, 1) == 0.0, "m = 1 never");
     /* In the plane and in space the probability is an angle and a cap. */
-    NEAR(attend_lab_collision_probability(2, 2), 0.25, 1e-13);
-    NEAR(attend_lab_collision_probability(3, 4), 0.25, 1e-13);
-    PRINTS(attend_lab_random_entropy(1024, 1), 6.43, 2);
-    PRINTS(attend_lab_random_sum_squares_limit(1024, 8), 0.535, 3);
-    PRINTS(attend_lab_random_sum_squares_limit(1024, 6), 0.379, 3);
-    PRINTS(attend_lab_freezing_spread(1024), 3.7, 1);
-    NEAR(attend_lab_random_keys_limit(1024, 1), 1024 * exp(-1.0), 1e-15);
-    IS_NAN(attend_lab_random_keys_limit(1024, 2));
-    NEAR(attend_lab_random_entropy(50, 0), log(50.0), 1e-13);
+    NEAR(attend_theory_collision_probability(2, 2), 0.25, 1e-13);
+    NEAR(attend_theory_collision_probability(3, 4), 0.25, 1e-13);
+    PRINTS(attend_theory_random_entropy(1024, 1), 6.43, 2);
+    PRINTS(attend_theory_random_sum_squares_limit(1024, 8), 0.535, 3);
+    PRINTS(attend_theory_random_sum_squares_limit(1024, 6), 0.379, 3);
+    PRINTS(attend_theory_freezing_spread(1024), 3.7, 1);
+    NEAR(attend_theory_random_keys_limit(1024, 1), 1024 * exp(-1.0), 1e-15);
+    IS_NAN(attend_theory_random_keys_limit(1024, 2));
+    NEAR(attend_theory_random_entropy(50, 0), log(50.0), 1e-13);
     /* n = 2: sum p^2 = 1 - 2 w (1 - w), w logistic of N(0, 2 S^2). */
     for (double S = 0.01; S < 500.0; S *= 4.0)
-        NEAR(attend_lab_random_sum_squares(2, S),
-             0.5 + 2.0 * attend_lab_weight_variance(centred(S * sqrt(2.0))), 1e-11);
-    NEAR(attend_lab_dispersion_bound(1e5, attend_lab_dispersion_range_needed(1e5, 0.75)),
+        NEAR(attend_theory_random_sum_squares(2, S),
+             0.5 + 2.0 * attend_theory_weight_variance(centred(S * sqrt(2.0))), 1e-11);
+    NEAR(attend_theory_dispersion_bound(1e5,
+                                        attend_theory_dispersion_range_needed(1e5, 0.75)),
          0.75, 1e-13);
 }
 
@@ -183,14 +187,14 @@ TEST(entropy)
     const double step = 1e-5;
 
     for (double beta = 0.0; beta < 20.0; beta += 1.3) {
-        const double slope = (attend_lab_entropy(s, 5, beta * (1 + step)) -
-                              attend_lab_entropy(s, 5, beta * (1 - step))) /
+        const double slope = (attend_theory_entropy(s, 5, beta * (1 + step)) -
+                              attend_theory_entropy(s, 5, beta * (1 - step))) /
                              (2 * step);
 
-        CHECK(fabs(attend_lab_entropy_slope(s, 5, beta) - slope) < 1e-8, "beta %g: %g",
+        CHECK(fabs(attend_theory_entropy_slope(s, 5, beta) - slope) < 1e-8, "beta %g: %g",
               beta, slope);
     }
-    NEAR(attend_lab_entropy(spike, 4, 1.0), attend_lab_entropy_floor(4, sqrt(12.0)),
+    NEAR(attend_theory_entropy(spike, 4, 1.0), attend_theory_entropy_floor(4, sqrt(12.0)),
          1e-14);
     /* Any other centred logits of that norm have more. */
     {
@@ -198,10 +202,11 @@ TEST(entropy)
 
         for (int i = 0; i < 4; i++)
             norm += other[i] * other[i];
-        CHECK(attend_lab_entropy(other, 4, 1.0) > attend_lab_entropy_floor(4, sqrt(norm)),
+        CHECK(attend_theory_entropy(other, 4, 1.0) >
+                  attend_theory_entropy_floor(4, sqrt(norm)),
               "below the floor");
     }
-    NEAR(attend_lab_entropy_floor(9, 0.0), log(9.0), 1e-15);
+    NEAR(attend_theory_entropy_floor(9, 0.0), log(9.0), 1e-15);
 }
 
 /* Derivatives by differences are the delta method's ingredients. */
@@ -240,14 +245,14 @@ TEST(delta_method)
                                       (out[1][y] - out[0][y]) / (4 * h * h);
         }
     }
-    attend_lab_delta_covariance(p, v, e, N, DV, covariance);
-    attend_lab_delta_bias(p, v, e, N, DV, bias);
+    attend_theory_delta_covariance(p, v, e, N, DV, covariance);
+    attend_theory_delta_bias(p, v, e, N, DV, bias);
     CHECK(largest_difference(covariance, wanted, DV * DV) < 1e-9, "covariance");
     CHECK(largest_difference(bias, curve, DV) < 1e-7, "bias");
     sum = 0.0;
     for (int i = 0; i < N; i++)
         sum += p[i] * p[i];
-    NEAR(attend_lab_value_noise(p, N, 0.3), 0.3 * sum, 1e-15);
+    NEAR(attend_theory_value_noise(p, N, 0.3), 0.3 * sum, 1e-15);
 }
 
 /* p and c = sum p v at the query q: 4 keys in 3 dimensions, values of 2 entries. */
@@ -276,7 +281,7 @@ TEST(jacobian_by_differences)
     double p[4], c[2], up[2], down[2], jacobian[6], other[4];
 
     row_at(q, K, v, tau, p, c);
-    CHECK(attend_lab_delta_jacobian(p, v, K, 4, 2, 3, tau, jacobian) == 0, "refused");
+    CHECK(attend_theory_delta_jacobian(p, v, K, 4, 2, 3, tau, jacobian) == 0, "refused");
     for (int y = 0; y < 3; y++) {
         double moved[3] = {q[0], q[1], q[2]};
 
@@ -296,24 +301,24 @@ TEST(order_of_tokens)
     const int64_t rows[3] = {2, 0, 1}, columns[2] = {1, 0}, bad[3] = {0, 0, 1};
     double out[6], phi[8], other[8], distance, dot = 0.0, square = 0.0;
 
-    CHECK(attend_lab_permute_rows(X, 3, 2, rows, out) == 0, "refused");
+    CHECK(attend_theory_permute_rows(X, 3, 2, rows, out) == 0, "refused");
     CHECK(out[0] == 5 && out[1] == 6 && out[2] == 1, "rows");
-    CHECK(attend_lab_permute_columns(X, 3, 2, columns, out) == 0, "refused");
+    CHECK(attend_theory_permute_columns(X, 3, 2, columns, out) == 0, "refused");
     CHECK(out[0] == 2 && out[1] == 1 && out[4] == 6, "columns");
-    CHECK(attend_lab_permute_rows(X, 3, 2, bad, out) == -1, "no permutation");
+    CHECK(attend_theory_permute_rows(X, 3, 2, bad, out) == -1, "no permutation");
 
-    CHECK(attend_lab_sinusoid_nearest(2, 20000, &distance) == 710, "d = 2");
+    CHECK(attend_theory_sinusoid_nearest(2, 20000, &distance) == 710, "d = 2");
     CHECK(fabs(distance - 6e-5) < 0.5e-5, "%g", distance);
-    CHECK(attend_lab_sinusoid_nearest(4, 200000, &distance) == 84823, "d = 4");
+    CHECK(attend_theory_sinusoid_nearest(4, 200000, &distance) == 84823, "d = 4");
     CHECK(fabs(distance - 1.6e-3) < 0.05e-3, "%g", distance);
-    attend_lab_sinusoid(17.0, 8, phi);
-    attend_lab_sinusoid(40.0, 8, other);
+    attend_theory_sinusoid(17.0, 8, phi);
+    attend_theory_sinusoid(40.0, 8, other);
     for (int i = 0; i < 8; i++) {
         dot += phi[i] * other[i];
         square += (phi[i] - other[i]) * (phi[i] - other[i]);
     }
-    NEAR(attend_lab_sinusoid_dot(8, 23.0), dot, 1e-13);
-    NEAR(attend_lab_sinusoid_distance(8, 23.0), sqrt(square), 1e-13);
+    NEAR(attend_theory_sinusoid_dot(8, 23.0), dot, 1e-13);
+    NEAR(attend_theory_sinusoid_distance(8, 23.0), sqrt(square), 1e-13);
     NEAR(phi[2], sin(1.7), 1e-13);
 }
 

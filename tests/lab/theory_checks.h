@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "attend/lab.h"
+#include "attend/theory.h"
 #include "support/test.h"
 
 /* Whether x, rounded to so many digits after the point, is what was printed. */
@@ -24,9 +24,9 @@ static inline int prints_as(double x, double printed, int digits)
 #define IS_NAN(x) CHECK(isnan(x), "got %g", (double)(x))
 
 /* The law of logistic(Y), Y ~ N(0, T^2). */
-static inline attend_lab_law centred(double T)
+static inline attend_theory_law centred(double T)
 {
-    return (attend_lab_law){0.0, T, -INFINITY};
+    return (attend_theory_law){0.0, T, -INFINITY};
 }
 
 #endif

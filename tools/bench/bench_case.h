@@ -11,7 +11,7 @@ enum bench_kind { BENCH_COMPUTE, BENCH_DECODE };
 
 enum bench_mask { BENCH_MASK_NONE, BENCH_MASK_RANDOM, BENCH_MASK_DOCS8 };
 
-/* What is asked for beside O, as bench/cases.inc explains it. */
+/* What is asked for besides O, as bench/cases.inc explains it. */
 enum bench_wanted {
     BENCH_NONE,
     BENCH_OFF,

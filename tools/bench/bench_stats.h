@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a case asks for beside O: statistics of its rows, or a second pass. */
+/* What a case asks for besides O: statistics of its rows, or a second pass. */
 #ifndef BENCH_BENCH_STATS_H
 #define BENCH_BENCH_STATS_H
 

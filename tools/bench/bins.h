@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of decoding, told apart by how fast the memory was beside each. */
+/* Samples of a decode case, in bins by the read bandwidth measured with each. */
 #ifndef BENCH_BINS_H
 #define BENCH_BINS_H
 
@@ -16,7 +16,7 @@ struct bench_bin {
 
 /*
  * `times` are seconds of calls that read `bytes` bytes of K and V, `reads` the bytes per
- * second that memory gave beside each; a call's roof is the smaller of its own read and
+ * second that memory gave next to each; a call's roof is the smaller of its own read and
  * of `limit`, in bytes per second.
  *
  * Fills the bins, the slower memory first, and returns how many there are: two where the

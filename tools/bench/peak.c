@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "bench/stopwatch.h"
+#include "shared/stopwatch.h"
 #include "bench/team.h"
 
 #ifdef __x86_64__
@@ -32,6 +32,17 @@ static volatile float operand_x = 0.75f, operand_y = 0.25f;
 
 #define CHAIN_SUM(c) sum += acc[c];
 
+/* A loop over the chains; START(c) and STEP(c) are defined where it stands. */
+#define CHAIN_LOOP(vector)                                                               \
+    vector acc[CHAINS], sum = y;                                                         \
+    EACH_CHAIN(START)                                                                    \
+    for (int64_t round = 0; round < rounds; round++) {                                   \
+        EACH_CHAIN(STEP)                                                                 \
+    }                                                                                    \
+    EACH_CHAIN(CHAIN_SUM)                                                                \
+    volatile float result = sum[0];                                                      \
+    (void)result;
+
 /* Without the fused instruction a product and a sum go through units of their own. */
 typedef float float4 __attribute__((vector_size(16)));
 
@@ -39,19 +50,12 @@ static void loop_mul_add_128(int64_t rounds)
 {
     const float4 x = {operand_x, operand_x, operand_x, operand_x};
     const float4 y = {operand_y, operand_y, operand_y, operand_y};
-    float4 acc[CHAINS], sum = y;
 
 #define START(c) acc[c] = x + (float)(c);
 #define STEP(c) acc[c] = acc[c] * x + y;
-    EACH_CHAIN(START)
-    for (int64_t round = 0; round < rounds; round++) {
-        EACH_CHAIN(STEP)
-    }
-    EACH_CHAIN(CHAIN_SUM)
+    CHAIN_LOOP(float4)
 #undef START
 #undef STEP
-    volatile float result = sum[0];
-    (void)result;
 }
 
 #ifdef __x86_64__
@@ -59,56 +63,33 @@ static void loop_mul_add_128(int64_t rounds)
 __attribute__((target("avx2,fma"))) static void loop_fma_256(int64_t rounds)
 {
     const __m256 x = _mm256_set1_ps(operand_x), y = _mm256_set1_ps(operand_y);
-    __m256 acc[CHAINS], sum = y;
 
 #define START(c) acc[c] = _mm256_set1_ps((float)(c));
 #define STEP(c) acc[c] = _mm256_fmadd_ps(acc[c], x, y);
-    EACH_CHAIN(START)
-    for (int64_t round = 0; round < rounds; round++) {
-        EACH_CHAIN(STEP)
-    }
-    EACH_CHAIN(CHAIN_SUM)
+    CHAIN_LOOP(__m256)
 #undef START
 #undef STEP
-    volatile float result = sum[0];
-    (void)result;
 }
+
+#define START(c) acc[c] = _mm512_set1_ps((float)(c));
 
 __attribute__((target("avx512f"))) static void loop_fma_512(int64_t rounds)
 {
     const __m512 x = _mm512_set1_ps(operand_x), y = _mm512_set1_ps(operand_y);
-    __m512 acc[CHAINS], sum = y;
 
-#define START(c) acc[c] = _mm512_set1_ps((float)(c));
 #define STEP(c) acc[c] = _mm512_fmadd_ps(acc[c], x, y);
-    EACH_CHAIN(START)
-    for (int64_t round = 0; round < rounds; round++) {
-        EACH_CHAIN(STEP)
-    }
-    EACH_CHAIN(CHAIN_SUM)
-#undef START
+    CHAIN_LOOP(__m512)
 #undef STEP
-    volatile float result = sum[0];
-    (void)result;
 }
 
 __attribute__((target("avx512f,avx512bf16"))) static void loop_bf16_512(int64_t rounds)
 {
     const __m512 x = _mm512_set1_ps(operand_x), y = _mm512_set1_ps(operand_y);
     const __m512bh a = _mm512_cvtne2ps_pbh(x, x), b = _mm512_cvtne2ps_pbh(y, y);
-    __m512 acc[CHAINS], sum = y;
 
-#define START(c) acc[c] = _mm512_set1_ps((float)(c));
 #define STEP(c) acc[c] = _mm512_dpbf16_ps(acc[c], a, b);
-    EACH_CHAIN(START)
-    for (int64_t round = 0; round < rounds; round++) {
-        EACH_CHAIN(STEP)
-    }
-    EACH_CHAIN(CHAIN_SUM)
-#undef START
+    CHAIN_LOOP(__m512)
 #undef STEP
-    volatile float result = sum[0];
-    (void)result;
 }
 
 /*
@@ -158,7 +139,7 @@ __attribute__((target("amx-tile,amx-bf16"))) static void loop_bf16_tiles(int64_t
     _tile_release();
 }
 
-/* Linux hands out the registers of the tiles to a process that asks. */
+/* Linux grants the tile registers on request. */
 static int tiles_granted(void)
 {
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
@@ -173,7 +154,7 @@ static const struct set_peak {
     const char *isa;
     int dtype;
     struct bench_peak peak;
-    int (*granted)(void); /* NULL: nobody to ask */
+    int (*granted)(void); /* NULL: no permission is needed */
 } set_peaks[] = {
 #ifdef __x86_64__
     {"amx", ATTEND_BF16, {"tdpbf16ps", loop_bf16_tiles, TILE_FLOPS, 512}, tiles_granted},
@@ -203,14 +184,14 @@ const struct bench_peak *bench_peak_find(const char *isa, attend_dtype dtype)
 static double work_for_a_while(const void *arg, int w)
 {
     const struct bench_peak *const peak = arg;
-    const double end = bench_seconds() + 5e-3;
+    const double end = tool_seconds() + 5e-3;
     double flops = 0;
 
     (void)w;
     do {
         peak->loop(peak->rounds);
         flops += peak->flops * (double)peak->rounds;
-    } while (bench_seconds() < end);
+    } while (tool_seconds() < end);
     return flops;
 }
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "bench/stopwatch.h"
-#include "lab/crew.h"
+#include "shared/stopwatch.h"
+#include "lab/measure/crew.h"
 
 struct team {
     bench_work work;
@@ -17,9 +17,9 @@ struct team {
 static void take_part(void *arg, int w)
 {
     struct team *const team = arg;
-    const double start = bench_seconds();
+    const double start = tool_seconds();
     const double done = team->work(team->arg, w);
-    const double end = bench_seconds();
+    const double end = tool_seconds();
 
     pthread_mutex_lock(&team->mutex);
     team->done += done;

@@ -10,14 +10,14 @@
 #include "bench/peak.h"
 #include "bench/read_bandwidth.h"
 #include "bench/samples.h"
-#include "bench/stopwatch.h"
+#include "shared/stopwatch.h"
 
 enum { SAMPLES_MIN = 3, WARM_UP_CALLS = 3 };
 
-/* Of each thread beside a call of decoding: about a millisecond. */
+/* Read by each thread before a decode call: about a millisecond. */
 enum { READ_BYTES = 32 << 20, LINE_BYTES = 64 };
 
-/* At least; new threads may share a core until the system has spread them. */
+/* At least; new threads may share a core until the system has placed them. */
 static const double warm_up_seconds = 20e-3;
 
 /* A call much shorter than this is timed with others: reading the clock takes time. */
@@ -38,7 +38,7 @@ struct run {
     int64_t calls, group; /* made so far; timed together */
     double best_peak;
     int is_decode;
-    struct bench_samples times, reads, ratios; /* reads beside times, if at all */
+    struct bench_samples times, reads, ratios; /* reads: one per time, or none */
 };
 
 static attend_status fail(attend_error *err, attend_status status, const char *message)
@@ -79,11 +79,11 @@ static attend_status call_group(struct run *run, attend_status (*one)(struct run
                                 double *seconds)
 {
     attend_status status = ATTEND_OK;
-    const double start = bench_seconds();
+    const double start = tool_seconds();
 
     for (int64_t n = 0; status == ATTEND_OK && n < run->group; n++)
         status = one(run);
-    *seconds = (bench_seconds() - start) / (double)run->group;
+    *seconds = (tool_seconds() - start) / (double)run->group;
     return status;
 }
 
@@ -101,15 +101,16 @@ static attend_status sample(struct run *run, double *seconds, double *ratio)
     return status;
 }
 
-/* The first calls allocate and wake threads; the shortest tells how many make a group. */
+/* The first calls allocate and wake threads; the shortest decides how many make a group.
+ */
 static attend_status warm_up(struct run *run, double seconds)
 {
-    const double end = bench_seconds() + warm_up_seconds;
+    const double end = tool_seconds() + warm_up_seconds;
     const double wanted = fmax(group_seconds, 2 * seconds / BENCH_SAMPLES_MAX);
     double shortest = INFINITY;
 
     run->group = 1;
-    while (run->calls < WARM_UP_CALLS || bench_seconds() < end) {
+    while (run->calls < WARM_UP_CALLS || tool_seconds() < end) {
         double time, ratio;
         const attend_status status = sample(run, &time, &ratio);
         if (status != ATTEND_OK)
@@ -149,11 +150,11 @@ static double sample_read(const struct run *run)
 
 static attend_status repeat(struct run *run, double seconds)
 {
-    const double end = bench_seconds() + seconds;
+    const double end = tool_seconds() + seconds;
 
     sample_peak(run);
     do {
-        const double round_end = bench_seconds() + round_seconds;
+        const double round_end = tool_seconds() + round_seconds;
         do {
             double time, ratio;
             const double read = run->is_decode ? sample_read(run) : NAN;
@@ -165,10 +166,10 @@ static attend_status repeat(struct run *run, double seconds)
                 bench_samples_add(&run->reads, read);
             if (!isnan(ratio))
                 bench_samples_add(&run->ratios, ratio);
-        } while (bench_seconds() < round_end);
+        } while (tool_seconds() < round_end);
         sample_peak(run);
     } while (run->times.count < SAMPLES_MIN ||
-             (run->times.count < BENCH_SAMPLES_MAX && bench_seconds() < end));
+             (run->times.count < BENCH_SAMPLES_MAX && tool_seconds() < end));
     return ATTEND_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Timing a case, and the machine's own speed beside it. */
+/* Timing a case, interleaved with samples of the machine's peak and read bandwidth. */
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 

@@ -21,7 +21,7 @@
  *     6 u                   the exponential, 3 units in the last place
  *     c(nk) u               the sums: c = 128 + 8 ceil(nk / 128) + 16: within a
  *                           block of 128 keys, per block an exponential and two
- *                           roundings to rescale and join, then the division
+ *                           roundings to rescale and combine, then the division
  *     f (1 + |scale|) (d + sum|q| + sum|k_j| + sum|q||k_j|)
  *                           underflow in the dot product, f = 2^-126 (2^-1022)
  *

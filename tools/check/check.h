@@ -47,7 +47,7 @@ struct check_run {
     int64_t exp2_step; /* one float in this many */
     int exp2_threads;
     struct check_blocks blocks;
-    void (*progress)(void *user); /* called often; NULL: nobody listens */
+    void (*progress)(void *user); /* called often; NULL: none */
     void *progress_user;
 };
 
@@ -96,13 +96,15 @@ void check_perform(struct check_run *run, const check_test *test);
 int64_t check_cases(const struct check_run *run, int64_t base);
 /* The seed of case `n` of a test; `salt` is the test's own. */
 uint64_t check_case_seed(const struct check_run *run, uint64_t salt, int64_t n);
-/* A case with a problem (or NULL) gave this ratio; `where` is told if it fails. */
+/* Records the ratio of a case, with its problem (or NULL); `where` is for the message. */
 void check_note(struct check_set *set, double ratio, const struct check_problem *p,
                 const char *where);
 /* Run and note a failed call; 0 if it failed. */
 int check_try(struct check_run *run, struct check_set *set, attend_context *ctx,
               const struct check_problem *p, struct check_outputs *outputs);
-/* Run on all sets and compare with the dense evaluation. */
+/* Run on all sets and compare with what is expected, or with the dense evaluation. */
+void check_against(struct check_run *run, const struct check_problem *p,
+                   const struct check_expect *expect);
 void check_all(struct check_run *run, const struct check_problem *p);
 void check_tick(const struct check_run *run);
 

@@ -29,4 +29,8 @@ double check_same_outputs(const struct check_problem *pa, const struct check_out
                           const struct check_problem *pb, const struct check_outputs *b,
                           const unsigned char *skip, char *where, size_t where_size);
 
+/* Runs both problems on every set and notes whether their bits are the same. */
+void check_compare_bits(struct check_run *run, const struct check_problem *pa,
+                        const struct check_problem *pb, const unsigned char *skip);
+
 #endif

@@ -266,17 +266,7 @@ void check_law_constant(struct check_run *run)
         for (int64_t at = 0; at < p.nb * p.hq * p.nq * p.dv; at++)
             if (!expect.empty[at / p.dv] && !isnan(expect.out.value[at]))
                 expect.out.value[at] = p.v[at % p.dv];
-        for (int s = 0; s < run->count; s++) {
-            struct check_set *const set = &run->sets[s];
-            struct check_outputs got;
-            char where[256] = "";
-            if (!check_try(run, set, set->ctx, &p, &got))
-                continue;
-            const double ratio =
-                check_compare(&p, &expect, set->model, &got, where, sizeof where);
-            check_note(set, ratio, &p, where);
-            check_outputs_free(&got);
-        }
+        check_against(run, &p, &expect);
         check_expect_free(&expect);
         check_problem_free(&p);
     }

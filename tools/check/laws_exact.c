@@ -94,23 +94,31 @@ double check_same_outputs(const struct check_problem *pa, const struct check_out
     return worst;
 }
 
-/* Run both problems on every set and compare the bits. */
-static void compare_bits(struct check_run *run, const struct check_problem *pa,
-                         const struct check_problem *pb, const unsigned char *skip)
+/* Compare the bits of two calls on a set, each problem in a context. */
+static void compare_calls(struct check_run *run, struct check_set *set,
+                          attend_context *ctx_a, const struct check_problem *pa,
+                          attend_context *ctx_b, const struct check_problem *pb,
+                          const unsigned char *skip)
 {
-    for (int s = 0; s < run->count; s++) {
-        struct check_set *const set = &run->sets[s];
-        struct check_outputs a, b;
-        char where[256] = "";
-        if (!check_try(run, set, set->ctx, pa, &a))
-            continue;
-        if (check_try(run, set, set->ctx, pb, &b)) {
-            check_note(set, check_same_outputs(pa, &a, pb, &b, skip, where, sizeof where),
-                       pa, where);
-            check_outputs_free(&b);
-        }
-        check_outputs_free(&a);
+    struct check_outputs a, b;
+    char where[256] = "";
+
+    if (!check_try(run, set, ctx_a, pa, &a))
+        return;
+    if (check_try(run, set, ctx_b, pb, &b)) {
+        check_note(set, check_same_outputs(pa, &a, pb, &b, skip, where, sizeof where), pa,
+                   where);
+        check_outputs_free(&b);
     }
+    check_outputs_free(&a);
+}
+
+void check_compare_bits(struct check_run *run, const struct check_problem *pa,
+                        const struct check_problem *pb, const unsigned char *skip)
+{
+    for (int s = 0; s < run->count; s++)
+        compare_calls(run, &run->sets[s], run->sets[s].ctx, pa, run->sets[s].ctx, pb,
+                      skip);
 }
 
 /* Whether any row of the group of head g sees key j. */
@@ -177,7 +185,7 @@ void check_law_masked(struct check_run *run)
                 spoil_keys(&other, &random, b, g, spoilt);
                 mark_touched(&p, b, g, spoilt, touched);
             }
-        compare_bits(run, &p, &other, touched);
+        check_compare_bits(run, &p, &other, touched);
         free(touched);
         free(spoilt);
         check_problem_free(&other);
@@ -237,7 +245,7 @@ void check_law_suffix(struct check_run *run)
         const int64_t keep = check_random_int(&random, 0, p.nk);
         struct check_problem shorter = first_keys(&p, keep);
         struct check_problem hidden = hide_suffix(&p, keep, n % 2 == 0);
-        compare_bits(run, &shorter, &hidden, NULL);
+        check_compare_bits(run, &shorter, &hidden, NULL);
         check_problem_free(&hidden);
         check_problem_free(&shorter);
         check_problem_free(&p);
@@ -305,26 +313,12 @@ void check_law_batch(struct check_run *run)
 void check_law_alone(struct check_run *run)
 {
     for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = sample_few_rows(run, 40, n);
+        struct check_problem among = sample_few_rows(run, 40, n), alone = among;
 
-        for (int s = 0; s < run->count; s++) {
-            struct check_set *const set = &run->sets[s];
-            struct check_outputs among, alone;
-            char where[256] = "";
-            p.wants_weights = 1;
-            if (!check_try(run, set, set->ctx, &p, &among))
-                continue;
-            p.wants_weights = 0;
-            if (check_try(run, set, set->ctx, &p, &alone)) {
-                check_note(
-                    set,
-                    check_same_outputs(&p, &among, &p, &alone, NULL, where, sizeof where),
-                    &p, where);
-                check_outputs_free(&alone);
-            }
-            check_outputs_free(&among);
-        }
-        check_problem_free(&p);
+        among.wants_weights = 1;
+        alone.wants_weights = 0;
+        check_compare_bits(run, &among, &alone, NULL);
+        check_problem_free(&among);
     }
 }
 
@@ -343,18 +337,8 @@ static void threads_of_set(struct check_run *run, struct check_set *set, int thr
         const uint64_t salt = 13 + (uint64_t)threads;
         struct check_problem p =
             n % 2 ? sample_few_rows(run, salt, n) : check_law_sample(run, salt, n, 200);
-        struct check_outputs a, b;
-        char where[256] = "";
         p.wants_weights = p.wants_weights && n % 2 == 0;
-        if (check_try(run, set, one, &p, &a)) {
-            if (check_try(run, set, many, &p, &b)) {
-                check_note(set,
-                           check_same_outputs(&p, &a, &p, &b, NULL, where, sizeof where),
-                           &p, where);
-                check_outputs_free(&b);
-            }
-            check_outputs_free(&a);
-        }
+        compare_calls(run, set, one, &p, many, &p, NULL);
         check_problem_free(&p);
     }
     attend_context_destroy(one);
@@ -379,7 +363,7 @@ void check_law_strides(struct check_run *run)
 
         check_plain_layouts(&p);
         check_sample_layouts(&other, &random, 0);
-        compare_bits(run, &other, &p, NULL);
+        check_compare_bits(run, &other, &p, NULL);
         check_problem_free(&other);
         check_problem_free(&p);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The second pass: column masses beside the columns of the dense P.
+ * The second pass: column masses against the columns of the dense P.
  *
  * Each P = exp(s - lse) with the exact lse is off by less than the weight of a forward
  * pass may be, whose sum over the row errs as well.  A column sums at most 64 of them in

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics: all of them at once, beside O, and from parts of the keys. */
+/* Statistics: all of them at once, together with O, and merged from partials. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,21 +38,7 @@ void check_law_unmoved(struct check_run *run)
         check_drop_stats(&plain);
         if (n % 2)
             ask_all(&p, &random);
-        for (int s = 0; s < run->count; s++) {
-            struct check_set *const set = &run->sets[s];
-            struct check_outputs with, without;
-            char where[256] = "";
-            if (!check_try(run, set, set->ctx, &p, &with))
-                continue;
-            if (check_try(run, set, set->ctx, &plain, &without)) {
-                check_note(set,
-                           check_same_outputs(&p, &with, &plain, &without, NULL, where,
-                                              sizeof where),
-                           &p, where);
-                check_outputs_free(&without);
-            }
-            check_outputs_free(&with);
-        }
+        check_compare_bits(run, &p, &plain, NULL);
         check_problem_free(&plain);
         check_problem_free(&p);
     }
@@ -62,7 +48,7 @@ void check_law_unmoved(struct check_run *run)
 
 enum { PARTS_MAX = 6 };
 
-/* What joins: numbers of a row over some keys, each known to +- its bound. */
+/* What merges: numbers of a row over some keys, each known to +- its bound. */
 enum {
     LSE,
     ENTROPY,
@@ -70,7 +56,7 @@ enum {
     MEANS,             /* and from here on means over P */
     PLACES = MEANS + 1 /* and from here on by the place of the query */
 };
-static const attend_stat joined[] = {ATTEND_STAT_LSE,
+static const attend_stat merged[] = {ATTEND_STAT_LSE,
                                      ATTEND_STAT_ENTROPY,
                                      ATTEND_STAT_N_EFF,
                                      ATTEND_STAT_VALUE_NORM,
@@ -79,10 +65,10 @@ static const attend_stat joined[] = {ATTEND_STAT_LSE,
                                      ATTEND_STAT_SECOND_PREVIOUS,
                                      ATTEND_STAT_DISTANCE,
                                      ATTEND_STAT_LOG_DISTANCE};
-enum { JOINED = sizeof joined / sizeof joined[0] };
+enum { MERGED = sizeof merged / sizeof merged[0] };
 
 struct known {
-    double value[JOINED], bound[JOINED];
+    double value[MERGED], bound[MERGED];
 };
 
 static struct known known_row(const struct check_outputs *got,
@@ -90,9 +76,9 @@ static struct known known_row(const struct check_outputs *got,
 {
     struct known known;
 
-    for (int x = 0; x < JOINED; x++) {
-        known.value[x] = got->rows[row * JOINED + x];
-        known.bound[x] = want->rows.bound[model][row * JOINED + x];
+    for (int x = 0; x < MERGED; x++) {
+        known.value[x] = got->rows[row * MERGED + x];
+        known.bound[x] = want->rows.bound[model][row * MERGED + x];
     }
     return known;
 }
@@ -105,7 +91,7 @@ static struct known known_row(const struct check_outputs *got,
  *     a mean M = sum w_p M_p                  sum w_p b_p + t |M_1 - M_2|
  * where the last term of H is the divergence, of second order.
  */
-static struct known join(const struct known *a, const struct known *b)
+static struct known merge_two(const struct known *a, const struct known *b)
 {
     const double gap = a->value[LSE] - b->value[LSE], u = 0x1p-50;
     const double w = 1.0 / (1.0 + exp(-gap)), v = 1.0 / (1.0 + exp(gap));
@@ -131,7 +117,7 @@ static struct known join(const struct known *a, const struct known *b)
                          v * v * b->bound[N_EFF] / (nb * nb) + 2.0 * t / fmin(na, nb);
     c.value[N_EFF] = 1.0 / squares;
     c.bound[N_EFF] = (moved / (squares - moved) + u) / squares;
-    for (int x = MEANS; x < JOINED; x++) {
+    for (int x = MEANS; x < MERGED; x++) {
         c.value[x] = w * a->value[x] + v * b->value[x];
         c.bound[x] = w * a->bound[x] + v * b->bound[x] +
                      t * fabs(a->value[x] - b->value[x]) + u * fabs(c.value[x]);
@@ -141,16 +127,16 @@ static struct known join(const struct known *a, const struct known *b)
 
 static int is_judged(const struct known *known)
 {
-    for (int x = 0; x < JOINED; x++)
+    for (int x = 0; x < MERGED; x++)
         if (known->bound[x] < 0.0)
             return 0;
     return !isnan(known->value[LSE]);
 }
 
-/* A row joined from its parts, neighbours in a random order; the first `numbers`. */
-static double join_row(struct known *parts, int count, const struct known *whole,
-                       int numbers, struct check_random *random, char *where,
-                       size_t where_size)
+/* A row merged from its parts, neighbours in a random order; the first `numbers`. */
+static double merge_row(struct known *parts, int count, const struct known *whole,
+                        int numbers, struct check_random *random, char *where,
+                        size_t where_size)
 {
     double worst = 0.0;
 
@@ -161,7 +147,7 @@ static double join_row(struct known *parts, int count, const struct known *whole
         return 0.0;
     for (; count > 1; count--) {
         const int at = (int)check_random_int(random, 0, count - 2);
-        parts[at] = join(&parts[at], &parts[at + 1]);
+        parts[at] = merge_two(&parts[at], &parts[at + 1]);
         memmove(parts + at + 1, parts + at + 2, (size_t)(count - at - 2) * sizeof *parts);
     }
     for (int x = 0; x < numbers; x++) {
@@ -169,8 +155,8 @@ static double join_row(struct known *parts, int count, const struct known *whole
                                          whole->bound[x] + parts[0].bound[x]);
         if (!(ratio <= worst)) {
             worst = ratio;
-            snprintf(where, where_size, "%s: whole %.12g joined %.12g +- %.3g",
-                     attend_stat_name(joined[x]), whole->value[x], parts[0].value[x],
+            snprintf(where, where_size, "%s: whole %.12g merged %.12g +- %.3g",
+                     attend_stat_name(merged[x]), whole->value[x], parts[0].value[x],
                      whole->bound[x] + parts[0].bound[x]);
         }
     }
@@ -202,12 +188,12 @@ static void split_keys(struct split *split, const struct check_problem *p,
         split->expect[t] = check_dense(&split->problem[t]);
 }
 
-static void join_on_set(struct check_run *run, struct check_set *set, struct split *split,
-                        struct check_random *random)
+static void merge_on_set(struct check_run *run, struct check_set *set,
+                         struct split *split, struct check_random *random)
 {
     const struct check_problem *const p = &split->problem[0];
     /* Without a causal rule the first key of a part is again at position 0. */
-    const int numbers = p->causal == ATTEND_CAUSAL_NONE ? PLACES : JOINED;
+    const int numbers = p->causal == ATTEND_CAUSAL_NONE ? PLACES : MERGED;
     char where[256] = "", here[256];
     double worst = 0.0;
     int done = 0;
@@ -223,7 +209,7 @@ static void join_on_set(struct check_run *run, struct check_set *set, struct spl
             parts[t] =
                 known_row(&split->got[t + 1], &split->expect[t + 1], set->model, r);
         const double ratio =
-            join_row(parts, split->parts, &whole, numbers, random, here, sizeof here);
+            merge_row(parts, split->parts, &whole, numbers, random, here, sizeof here);
         if (!(ratio <= worst)) {
             worst = ratio;
             memcpy(where, here, sizeof where);
@@ -248,11 +234,11 @@ void check_law_stats_merge(struct check_run *run)
         check_drop_stats(&p);
         p.wants_weights = 0;
         p.stats.dtype = ATTEND_F64;
-        p.stats.columns = JOINED;
-        memcpy(p.stats.column, joined, sizeof joined);
+        p.stats.columns = MERGED;
+        memcpy(p.stats.column, merged, sizeof merged);
         split_keys(&split, &p, &random);
         for (int s = 0; s < run->count; s++)
-            join_on_set(run, &run->sets[s], &split, &random);
+            merge_on_set(run, &run->sets[s], &split, &random);
         for (int t = 0; t <= split.parts; t++) {
             check_expect_free(&split.expect[t]);
             check_problem_free(&split.problem[t]);

@@ -108,56 +108,20 @@ double check_round(attend_dtype dtype, double value)
     return check_load(&room, dtype, 0);
 }
 
-double check_unit(attend_dtype dtype)
-{
-    switch (dtype) {
-    case ATTEND_F64:
-        return 0x1p-53;
-    case ATTEND_F32:
-        return 0x1p-24;
-    case ATTEND_F16:
-        return 0x1p-11;
-    case ATTEND_BF16:
-        return 0x1p-8;
-    case ATTEND_BOOL:
-        break;
-    }
-    return NAN;
-}
+/* Half the distance from 1 to the next number, the smallest positive, the largest. */
+static const struct format {
+    double unit, smallest, largest;
+} formats[] = {
+    [ATTEND_F64] = {0x1p-53, 0x1p-1074, DBL_MAX},
+    [ATTEND_F32] = {0x1p-24, 0x1p-149, (double)FLT_MAX},
+    [ATTEND_F16] = {0x1p-11, 0x1p-24, 65504.0},
+    [ATTEND_BF16] = {0x1p-8, 0x1p-133, 0x1.fep127},
+    [ATTEND_BOOL] = {NAN, NAN, NAN},
+};
 
-double check_smallest(attend_dtype dtype)
-{
-    switch (dtype) {
-    case ATTEND_F64:
-        return 0x1p-1074;
-    case ATTEND_F32:
-        return 0x1p-149;
-    case ATTEND_F16:
-        return 0x1p-24;
-    case ATTEND_BF16:
-        return 0x1p-133;
-    case ATTEND_BOOL:
-        break;
-    }
-    return NAN;
-}
-
-double check_largest(attend_dtype dtype)
-{
-    switch (dtype) {
-    case ATTEND_F64:
-        return DBL_MAX;
-    case ATTEND_F32:
-        return (double)FLT_MAX;
-    case ATTEND_F16:
-        return 65504.0;
-    case ATTEND_BF16:
-        return 0x1.fep127;
-    case ATTEND_BOOL:
-        break;
-    }
-    return NAN;
-}
+double check_unit(attend_dtype dtype) { return formats[dtype].unit; }
+double check_smallest(attend_dtype dtype) { return formats[dtype].smallest; }
+double check_largest(attend_dtype dtype) { return formats[dtype].largest; }
 
 /* The finaliser of splitmix64 over a Weyl sequence. */
 uint64_t check_random_bits(struct check_random *random)

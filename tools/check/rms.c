@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Root mean square error of each kernel set beside that of the attention anyone
- * would write first: float scores materialised, expf, plain float sums.  On bf16
- * inputs a set with bf16 products is compared with one that rounds P likewise.
+ * Root mean square error of each kernel set against that of a naive attention: float
+ * scores materialised, expf, plain float sums.  On bf16 inputs a set with bf16 products
+ * is compared with one that rounds P likewise.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Not a header: blocks of a prefill item on tile registers.  While a tile of rows
+ * computes its weights from its scores, which is work for the vector units, the products
+ * of its neighbours run on the tile unit, an instruction or two at a time.  That is so
+ * over all blocks of a split: the tiles stand in one line, block after block. Parameters:
+ * template_params.h.
+ */
+
+/* Keys weighed at a time, among steps of products; a row sums their weights apart. */
+#define PIECE 8
+_Static_assert(BC % PIECE == 0, "pieces lie at the same keys for every row");
+
+/* Tiles of rows in the order in which they come to the blocks. */
+struct line {
+    struct key_range all; /* keys of the item */
+    int64_t end;          /* of the keys of this split */
+    int64_t j0, index;    /* the current block, and the next tile in it */
+    int place;            /* of the last block packed */
+    bool open;            /* whether that is the current block */
+    struct packed block[PACKED_BLOCKS];
+};
+
+/* Packs the current block in a place that no pass needs any more. */
+static const struct packed *open_line(const struct state *s, struct line *line)
+{
+    const struct key_range at = block_range(s, line->all.lo, line->all.hi, line->j0, BC);
+
+    if (!line->open) {
+        line->place = (line->place + 1) % PACKED_BLOCKS;
+        line->block[line->place] = pack_block(s, line->place, line->j0, at.lo, at.hi);
+        line->open = true;
+    }
+    return &line->block[line->place];
+}
+
+/* The next tile that sees some of its block; a block that none sees is not packed. */
+static void next_pass(struct state *s, struct line *line, REAL *scores, struct pass *pass)
+{
+    pass->g = NULL;
+    pass->s = scores;
+    s->words = pass->words;
+    while (!pass->g && line->j0 < line->end) {
+        struct rows *const g = &s->rows[line->index];
+
+        pass->at = keys_left(s, g, g->width, line->j0,
+                             block_range(s, g->lo, g->hi, line->j0, BC), &pass->edge);
+        if (pass->at.lo < pass->at.hi) {
+            pass->g = g;
+            pass->block = open_line(s, line);
+        }
+        if (++line->index == s->count) {
+            line->index = 0;
+            line->j0 += BC;
+            line->open = false;
+        }
+    }
+}
+
+/*
+ * Products of the pass to scores, where the rule wants to see them; s->row_max of the
+ * products is that of the scores already for a positive scale, since rounding keeps
+ * order.
+ */
+static void begin_scores(struct state *s, struct pass *pass)
+{
+    const struct problem *p = s->p;
+    const REAL scale = to_real(p->scale);
+
+    if (scale > 0 && scale <= REAL_MAX && !pass->edge && p->softcap == 0 &&
+        !p->bias.data && !p->alibi && !pass->g->tally) {
+        pass->scale = scale;
+        for (int64_t r = 0; r < BR; r += VLEN)
+            vec_store(s->row_max + r, vec_mul(vec_load(s->row_max + r), vec_set1(scale)));
+    } else {
+        pass->scale = 1;
+        clear_row_max(s);
+        scale_scores(s, s->s, vec_set1(scale), pass->at.lo, pass->at.hi);
+        prefill_rule(s, pass->g, pass->block->j0, pass->at.lo, pass->at.hi, pass->edge);
+    }
+}
+
+/* What statistics take of the scores, and of the block once for all its tiles. */
+static void begin_pass_note(struct state *s, struct pass *pass)
+{
+    const int64_t j0 = pass->block->j0, a = pass->at.lo, e = pass->at.hi;
+
+    if (s->note->j0 != j0)
+        begin_note(s, j0, 0, min_i64(BC, s->p->nk - j0));
+    open_note(s, pass->g, j0, a, e);
+    memset(s->note->reach, 0, sizeof s->note->reach);
+    for (int64_t r = 0; r < BR; r += VLEN)
+        note_scores(s, pass->g, j0, a, e, r);
+}
+
+static void end_pass_note(struct state *s, struct pass *pass)
+{
+    const int64_t j0 = pass->block->j0, a = pass->at.lo, e = pass->at.hi;
+
+    memcpy(s->note->whole, pass->sum, sizeof s->note->whole);
+    for (int64_t r = 0; r < BR; r += VLEN)
+        note_weights(s, pass->g, j0, a, e, r);
+    close_note(s, pass->g, j0, a, e, 0);
+}
+
+/* A piece's sums of statistics, of even and of odd keys, to the block's. */
+static ALWAYS_INLINE void add_piece_sums(const struct state *s, int64_t r, const vec *sum)
+{
+    REAL *const to[] = {[SUM_XW] = s->note->sum + SUM_SPREAD * BR,
+                        [SUM_WW] = s->note->square[SQUARE_WEIGHT],
+                        [SUM_JW] = s->note->reach,
+                        [SUM_XXW] = s->note->sum + SUM_SPREAD2 * BR};
+
+    for (int x = 0; x < WEIGHT_SUMS; x++)
+        vec_store(to[x] + r,
+                  vec_add(vec_load(to[x] + r), vec_add(sum[x], sum[WEIGHT_SUMS + x])));
+}
+
+/* The new maximum of every row, and what it makes of the sums before. */
+static void begin_weights(struct state *s, struct pass *pass)
+{
+    struct rows *const g = pass->g;
+
+    s->s = pass->s;
+    s->words = pass->words;
+    begin_scores(s, pass);
+    if (g->tally)
+        begin_pass_note(s, pass);
+    for (int64_t r = 0; r < BR; r += VLEN) {
+        const vec before = vec_load(g->m + r),
+                  m = vec_max(vec_load(s->row_max + r), before);
+        const vec base = finite_or_0(m);
+
+        vec_store(pass->base + r, base);
+        vec_store(pass->rescale + r, weight_of(before, base));
+        vec_store(pass->sum + r, vec_set1(0));
+        vec_store(g->m + r, m);
+    }
+}
+
+/*
+ * The weight of key x in lanes r .., from its score or product at `product`; mask NULL:
+ * not at an edge; `sum`: of `sums` statistics, 0 for none.
+ */
+static ALWAYS_INLINE vec tile_weight(const struct state *s, const REAL *product,
+                                     const REAL *mask, vec scale, vec base, int64_t x,
+                                     int64_t r, vec *sum, const int sums)
+{
+    const vec gap = vec_sub(vec_mul(vec_load(product), scale), base);
+    vec w = vec_exp(gap);
+
+    if (mask)
+        w = vec_or(w, vec_load(mask));
+    if (sums > 0)
+        add_sums(s, x, r, gap, w, sum, sums);
+    return w;
+}
+
+/*
+ * Weights of keys x .. x + PIECE - 1 and their sums, with `units` slots of the current
+ * product among them; `values`: what the product before it was of; `sums` of statistics.
+ */
+static ALWAYS_INLINE void weigh_among(const struct state *s, struct pass *pass,
+                                      struct interleave *b, int64_t x, const int edge,
+                                      const int units, const int values, const int sums)
+{
+    enum { pairs = PIECE / 2 * QV };
+    const vec scale = vec_set1(pass->scale);
+    const REAL *const from = s->s + x * BR, *const mask = s->extra + x * BR;
+    REAL *const to = s->s + x / 2 * BR;
+    vec base[QV], sum[QV], with[QV], more[QV][2 * WEIGHT_SUMS];
+
+    for (int v = 0; v < QV; v++) {
+        base[v] = vec_load(pass->base + v * VLEN);
+        sum[v] = vec_set1(0);
+        for (int y = 0; y < 2 * sums; y++)
+            more[v][y] = vec_set1(0);
+    }
+    if (units > 0)
+        load_use(s, b, with, values);
+    UNROLL
+    for (int n = 0; n < pairs; n++) {
+        const int v = n % QV, pair = n / QV;
+
+        UNROLL
+        for (int k = n * units * UNIT_STEPS / pairs;
+             k < (n + 1) * units * UNIT_STEPS / pairs; k++)
+            run_step(b, k % UNIT_STEPS, with, values);
+        const int64_t key = x + 2 * pair, r = v * VLEN, at = 2 * pair * BR + r;
+        const vec even = tile_weight(s, from + at, edge ? mask + at : NULL, scale,
+                                     base[v], key, r, more[v], sums);
+        const vec odd =
+            tile_weight(s, from + at + BR, edge ? mask + at + BR : NULL, scale, base[v],
+                        key + 1, r, more[v] + WEIGHT_SUMS, sums);
+
+        store_pairs(to + pair * BR + v * VLEN, even, odd);
+        sum[v] = vec_add(vec_add(sum[v], even), odd);
+    }
+    if (units > 0)
+        store_use(s, with, values);
+    b->done += units;
+    for (int v = 0; v < QV; v++) {
+        vec_store(pass->sum + v * VLEN, vec_add(vec_load(pass->sum + v * VLEN), sum[v]));
+        if (sums > 0)
+            add_piece_sums(s, v * VLEN, more[v]);
+    }
+}
+
+/*
+ * Each in a function of its own, whose registers are its own: x is the first key, and the
+ * last numbers are `edge`, `units`, `values` and `sums` of weigh_among.
+ */
+#define WEIGH static __attribute__((noinline)) void
+#define WEIGH_ARGUMENTS                                                                  \
+    const struct state *s, struct pass *pass, struct interleave *b, int64_t x
+WEIGH weigh_alone(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 0, 0, 0); }
+WEIGH weigh_score(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 1, 0, 0); }
+WEIGH weigh_value(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 1, 1, 0); }
+WEIGH weigh_scores(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 2, 0, 0); }
+WEIGH weigh_values(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 0, 2, 1, 0); }
+WEIGH weigh_edge_alone(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 0, 0, 0); }
+WEIGH weigh_edge_score(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 1, 0, 0); }
+WEIGH weigh_edge_value(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 1, 1, 0); }
+WEIGH weigh_edge_scores(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 2, 0, 0); }
+WEIGH weigh_edge_values(WEIGH_ARGUMENTS) { weigh_among(s, pass, b, x, 1, 2, 1, 0); }
+WEIGH weigh_stats_alone(WEIGH_ARGUMENTS)
+{
+    weigh_among(s, pass, b, x, pass->edge, 0, 0, WEIGHT_SUMS);
+}
+WEIGH weigh_stats_score(WEIGH_ARGUMENTS)
+{
+    weigh_among(s, pass, b, x, pass->edge, 1, 0, WEIGHT_SUMS);
+}
+WEIGH weigh_stats_value(WEIGH_ARGUMENTS)
+{
+    weigh_among(s, pass, b, x, pass->edge, 1, 1, WEIGHT_SUMS);
+}
+WEIGH weigh_stats_scores(WEIGH_ARGUMENTS)
+{
+    weigh_among(s, pass, b, x, pass->edge, 2, 0, WEIGHT_SUMS);
+}
+WEIGH weigh_stats_values(WEIGH_ARGUMENTS)
+{
+    weigh_among(s, pass, b, x, pass->edge, 2, 1, WEIGHT_SUMS);
+}
+
+static void weigh_whole(const struct state *s, struct pass *pass, struct interleave *b,
+                        int64_t x, int64_t units)
+{
+    static void (*const weigh[3][3][2])(const struct state *, struct pass *,
+                                        struct interleave *, int64_t) = {
+        {{weigh_alone, weigh_alone},
+         {weigh_score, weigh_value},
+         {weigh_scores, weigh_values}},
+        {{weigh_edge_alone, weigh_edge_alone},
+         {weigh_edge_score, weigh_edge_value},
+         {weigh_edge_scores, weigh_edge_values}},
+        {{weigh_stats_alone, weigh_stats_alone},
+         {weigh_stats_score, weigh_stats_value},
+         {weigh_stats_scores, weigh_stats_values}}};
+
+    const int kind = pass->g->tally ? 2 : pass->edge != 0;
+
+    weigh[kind][min_i64(units, 2)][b->use.values](s, pass, b, x);
+}
+
+/* The same for keys a .. e - 1 of a piece, and nothing among them. */
+static void weigh_some(const struct state *s, struct pass *pass, int64_t a, int64_t e)
+{
+    const vec scale = vec_set1(pass->scale);
+
+    for (int64_t r = 0; r < BR; r += VLEN) {
+        const int sums = pass->g->tally ? WEIGHT_SUMS : 0;
+        const vec base = vec_load(pass->base + r);
+        vec sum = vec_set1(0), more[2 * WEIGHT_SUMS];
+
+        for (int y = 0; y < 2 * WEIGHT_SUMS; y++)
+            more[y] = vec_set1(0);
+        for (int64_t x = a; x < e; x += 2) {
+            vec w[2] = {vec_set1(0), vec_set1(0)};
+
+            for (int64_t y = x; y < min_i64(x + 2, e); y++)
+                w[y - x] = tile_weight(s, s->s + y * BR + r,
+                                       pass->edge ? s->extra + y * BR + r : NULL, scale,
+                                       base, y, r, more + (y - x) * WEIGHT_SUMS, sums);
+            keep_weights(s, x, r, w[0], w[1]);
+            sum = vec_add(vec_add(sum, w[0]), w[1]);
+        }
+        vec_store(pass->sum + r, vec_add(vec_load(pass->sum + r), sum));
+        if (sums > 0)
+            add_piece_sums(s, r, more);
+    }
+}
+
+/* Keys of the piece at x, and slots of the products among them up to `until`. */
+static void weigh_piece(const struct state *s, struct pass *pass, struct interleave *b,
+                        int64_t x, int64_t until)
+{
+    const int64_t a = max_i64(x, pass->at.lo), e = min_i64(x + PIECE, pass->at.hi);
+
+    if (e - a < PIECE) {
+        weigh_some(s, pass, a, e);
+    } else {
+        if (b->done < until && b->unit == 0)
+            start_product(s, b);
+        weigh_whole(s, pass, b, x, min_i64(until - b->done, b->product.units - b->unit));
+        if (b->unit > 0 && b->unit == b->product.units)
+            finish_product(b);
+    }
+    run_interleaved(s, b, until);
+}
+
+/* Weights of the pass, piece by piece, and the products interleaved with them. */
+static void weigh_pass(struct state *s, struct pass *pass, struct interleave *b)
+{
+    const int64_t a = pass->at.lo, e = pass->at.hi, first = a / PIECE;
+    const int64_t pieces = ceil_div_i64(e, PIECE) - first;
+    struct rows *const g = pass->g;
+
+    begin_weights(s, pass);
+    begin_interleave(s, b);
+    for (int64_t n = 0; n < pieces; n++)
+        weigh_piece(s, pass, b, (first + n) * PIECE, b->slots * (n + 1) / pieces);
+    end_interleave(s, b);
+    clear_weights(pass->s, a, e);
+    for (int64_t r = 0; r < BR; r += VLEN)
+        vec_store(g->l + r, vec_fma(vec_load(g->l + r), vec_load(pass->rescale + r),
+                                    vec_load(pass->sum + r)));
+    if (g->tally)
+        end_pass_note(s, pass);
+}
+
+/* As in prefill_block_tmpl.h. */
+static void prefill_blocks(struct state *s, struct key_range all, struct key_range keys)
+{
+    REAL *const own = s->s, *const work = s->work;
+    uint32_t(*const own_words)[BR] = s->words;
+    REAL *const scores[3] = {own, work, work + WORK_SCORES};
+    struct line line = {.all = all, .end = keys.hi, .j0 = keys.lo / BC * BC};
+    struct pass passes[3] = {{0}};
+    struct interleave b = {
+        .before = &passes[2], .after = &passes[0], .buffer = work + 2 * WORK_SCORES};
+
+    if (s->note)
+        s->note->j0 = -1;
+    next_pass(s, &line, scores[0], b.after);
+    begin_interleave(s, &b);
+    end_interleave(s, &b);
+    for (int n = 0; b.after->g; n++) {
+        struct pass *const now = b.after;
+
+        b.after = &passes[(n + 1) % 3];
+        next_pass(s, &line, scores[(n + 1) % 3], b.after);
+        weigh_pass(s, now, &b);
+        b.before = now;
+    }
+    begin_interleave(s, &b);
+    end_interleave(s, &b);
+    s->s = own;
+    s->words = own_words;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE
+
+#include "cpu/dispatch/cpu_features.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <stdint.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+/* xgetbv(0): which register files the system saves on a task switch. */
+static uint64_t saved_state(void)
+{
+    uint32_t low, high;
+
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (uint64_t)high << 32 | low;
+}
+
+static int has(unsigned word, unsigned bits) { return (word & bits) == bits; }
+
+/* Tile registers are large: Linux saves them for those who ask, other systems may not. */
+static int tiles_granted(void)
+{
+#if defined(__linux__) && defined(SYS_arch_prctl)
+    const int request_permission = 0x1023, tile_data = 18;
+
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+    return 0;
+#endif
+}
+
+unsigned attendi_cpu_vector_features(void)
+{
+    unsigned a, b, c, d, features = 0;
+    unsigned basic, extended, leaf7b;
+
+    if (!__get_cpuid(1, &a, &b, &basic, &d) || !has(basic, bit_OSXSAVE))
+        return 0;
+    const uint64_t state = saved_state();
+    if ((state & 0x06) != 0x06) /* XMM and YMM */
+        return 0;
+    if (!__get_cpuid(0x80000001, &a, &b, &extended, &d) ||
+        !__get_cpuid_count(7, 0, &a, &leaf7b, &c, &d))
+        return 0;
+    if (has(basic, bit_AVX | bit_FMA | bit_F16C | bit_MOVBE) &&
+        has(extended, bit_LZCNT) && has(leaf7b, bit_AVX2 | bit_BMI | bit_BMI2))
+        features |= CPU_V3;
+    if ((features & CPU_V3) && (state & 0xe0) == 0xe0 && /* opmask and both ZMM halves */
+        has(leaf7b,
+            bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL))
+        features |= CPU_V4;
+    if ((features & CPU_V4) && __get_cpuid_count(7, 1, &a, &b, &c, &d) && has(a, 1u << 5))
+        features |= CPU_BF16;
+    return features;
+}
+
+unsigned attendi_cpu_features(void)
+{
+    const unsigned features = attendi_cpu_vector_features();
+    unsigned a, b, c, d;
+
+    if ((features & CPU_BF16) &&
+        (saved_state() & 0x60000) == 0x60000 && /* TILECFG and TILEDATA */
+        __get_cpuid_count(7, 0, &a, &b, &c, &d) && has(d, 1u << 22 | 1u << 24) &&
+        tiles_granted()) /* AMX_BF16, AMX_TILE */
+        return features | CPU_AMX;
+    return features;
+}
+
+#else
+
+unsigned attendi_cpu_vector_features(void) { return 0; }
+unsigned attendi_cpu_features(void) { return 0; }
+
+#endif
+
+#define V3_NAMES "avx2 fma f16c bmi2"
+#define V4_NAMES V3_NAMES " avx512f avx512bw avx512cd avx512dq avx512vl"
+
+const char *attendi_cpu_feature_names(unsigned bits)
+{
+    return bits & CPU_AMX    ? V4_NAMES " avx512_bf16 amx_tile amx_bf16"
+           : bits & CPU_BF16 ? V4_NAMES " avx512_bf16"
+           : bits & CPU_V4   ? V4_NAMES
+           : bits & CPU_V3   ? V3_NAMES
+                             : "";
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels of bf16 products with AVX512_BF16; sums are f32. */
+#if !defined(__AVX512BF16__)
+#error "compile this file with AVX512_BF16"
+#endif
+
+#define KERNELS attendi_avx512bf16_bf16
+/* Fewer sums with the output than with 128, below what rounding P to bf16 leaves. */
+#define BC 256
+#define DECODE_BC 256
+#include "cpu/isa/element_bf16.h"
+#include "cpu/isa/set_avx512.h"
+#include "cpu/isa/kernels_bf16.h"

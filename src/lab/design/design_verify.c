@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/design/design_verify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/measure/frames.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/trials.h"
+#include "layer/refuse.h"
+
+/* ---- without noise -------------------------------------------------------- */
+
+/* Heads are the rows of one problem. */
+static struct lab_problem problem_of(const struct lab_design_request *r,
+                                     const struct lab_design *design, const double *keys,
+                                     double *weights)
+{
+    return (struct lab_problem){.nq = design->heads,
+                                .nk = r->n,
+                                .d = r->d,
+                                .q = design->queries,
+                                .k = keys,
+                                .scale = r->tau,
+                                .weights = weights};
+}
+
+attend_status lab_design_measure(const struct lab_design_request *request,
+                                 const struct lab_design *design, double *coefficient,
+                                 double *leak, attend_error *err)
+{
+    const int64_t n = request->n;
+    const int own = request->m / design->heads;
+    double *const weights = calloc((size_t)(n * design->heads), sizeof *weights);
+    attend_context *ctx = NULL;
+
+    if (!weights)
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
+    attend_options options = attend_options_default();
+    options.threads = request->threads;
+    attend_status status = attend_context_create(&ctx, &options, err);
+    const struct lab_problem problem =
+        problem_of(request, design, request->keys, weights);
+    if (status == ATTEND_OK)
+        status = lab_forward(ctx, &problem, err);
+    *leak = 0;
+    for (int64_t x = 0; x < n * design->heads && status == ATTEND_OK; x++)
+        coefficient[x % n] += weights[x] / design->heads;
+    for (int h = 0; h < design->heads && status == ATTEND_OK; h++) {
+        double outside = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const int item = lab_design_item_of(request, i);
+            if (item < h * own || item >= (h + 1) * own)
+                outside += weights[h * n + i];
+        }
+        *leak = fmax(*leak, outside);
+    }
+    attend_context_destroy(ctx);
+    free(weights);
+    return status;
+}
+
+/* ---- with noise ----------------------------------------------------------- */
+
+struct trial {
+    const struct lab_design_request *request;
+    const struct lab_design *design;
+    const struct lab_design_head *heads;
+};
+
+enum { LEAK, MSE, FLIP, LOPSIDED, WEIGHT };
+
+enum { NOISE_STREAM = 1 };
+
+/* Normals of a trial: one for every magnitude, and every entry if there is alpha. */
+static int64_t draws_of(const struct lab_design_request *r)
+{
+    return r->n + (r->alpha > 0 ? r->n * r->d : 0);
+}
+
+static void draw_keys(const struct lab_design_request *r, const double *normals,
+                      double *keys)
+{
+    const double sigma = sqrt(r->sigma2), spread = sqrt(r->alpha);
+
+    for (int64_t i = 0; i < r->n; i++) {
+        const int is_noisy = !r->items_only || lab_design_item_of(r, i) >= 0;
+        const double magnitude = is_noisy ? 1 + sigma * normals[i] : 1;
+        for (int64_t c = i * r->d; c < (i + 1) * r->d; c++)
+            keys[c] =
+                magnitude * r->keys[c] + (r->alpha > 0 ? spread * normals[r->n + c] : 0);
+    }
+}
+
+/* Whether another key outweighs an item of the head; whether two items drift apart. */
+static void judge_head(const struct trial *t, int h, const double *weights, double *flip,
+                       double *lopsided)
+{
+    const struct lab_design_request *const r = t->request;
+    const struct lab_design_head *const head = &t->heads[h];
+    double least = INFINITY, most = 0, low = INFINITY, high = 0;
+
+    for (int64_t i = 0; i < r->n; i++)
+        if (!lab_design_is_own(r, head, i))
+            most = fmax(most, weights[i]);
+    for (int x = head->first; x < head->first + head->count; x++) {
+        const double weight = weights[r->items[x]];
+        const double relative = r->weights ? weight / r->weights[x] : weight;
+        least = fmin(least, weight);
+        low = fmin(low, relative);
+        high = fmax(high, relative);
+    }
+    if (least < most)
+        *flip = 1;
+    if (high > LAB_DESIGN_DRIFT * low)
+        *lopsided = 1;
+}
+
+static attend_status run_trial(const void *arg, struct lab_worker *worker,
+                               uint64_t number, double *values)
+{
+    const struct trial *const t = arg;
+    const struct lab_design_request *const r = t->request;
+    const int heads = t->design->heads;
+    double *const normals = worker->scratch, *const keys = normals + draws_of(r);
+    double *const weights = keys + r->n * r->d;
+
+    lab_normals(r->seed, NOISE_STREAM, number * (uint64_t)draws_of(r), normals,
+                draws_of(r));
+    draw_keys(r, normals, keys);
+    const struct lab_problem problem = problem_of(r, t->design, keys, weights);
+    const attend_status status = lab_forward(worker->ctx, &problem, &worker->err);
+    memset(values, 0, (size_t)(WEIGHT + r->m) * sizeof *values);
+    for (int h = 0; h < heads; h++)
+        judge_head(t, h, weights + h * r->n, &values[FLIP], &values[LOPSIDED]);
+    for (int64_t i = 0; i < r->n; i++) {
+        const int x = lab_design_item_of(r, i);
+        double coefficient = 0;
+        for (int h = 0; h < heads; h++)
+            coefficient += weights[h * r->n + i] / heads;
+        if (x < 0) {
+            values[LEAK] += coefficient;
+            values[MSE] += coefficient * coefficient;
+            continue;
+        }
+        const double off = coefficient - (r->weights ? r->weights[x] : 1.0 / r->m);
+        values[MSE] += off * off;
+        values[WEIGHT + x] = coefficient;
+    }
+    return status;
+}
+
+static struct lab_design_estimate mean_of(const struct lab_moments *moments)
+{
+    return (struct lab_design_estimate){moments->mean, lab_moments_mean_se(moments)};
+}
+
+attend_status lab_design_measure_noise(const struct lab_design_request *request,
+                                       const struct lab_design *design,
+                                       const struct lab_design_head *heads,
+                                       struct lab_design_noise *noise, attend_error *err)
+{
+    const struct trial trial = {request, design, heads};
+    const struct lab_trials plan = {.trial = run_trial,
+                                    .arg = &trial,
+                                    .trials = request->trials,
+                                    .count = WEIGHT + request->m,
+                                    .scratch = (size_t)(draws_of(request) +
+                                                        request->n * request->d +
+                                                        design->heads * request->n)};
+    struct lab_session session = {.seed = request->seed, .threads = request->threads};
+    struct lab_moments moments[WEIGHT + LAB_DESIGN_ITEMS_MAX];
+
+    if (lab_measure_trials(&session, &plan, moments))
+        return attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", session.error);
+    noise->leak = mean_of(&moments[LEAK]);
+    noise->mse = mean_of(&moments[MSE]);
+    noise->flip = (struct lab_design_estimate){
+        moments[FLIP].mean, lab_moments_rare_se(&moments[FLIP], noise->p_flip)};
+    noise->lopsided = (struct lab_design_estimate){
+        moments[LOPSIDED].mean,
+        lab_moments_rare_se(&moments[LOPSIDED], noise->p_lopsided)};
+    for (int x = 0; x < request->m; x++) {
+        const struct lab_moments *const weight = &moments[WEIGHT + x];
+        noise->weight[x] = mean_of(weight);
+        noise->variance[x] = (struct lab_design_estimate){
+            lab_moments_variance(weight), lab_moments_variance_se(weight)};
+    }
+    return ATTEND_OK;
+}

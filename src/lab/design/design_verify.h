@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* A design on the engine: once without noise, and many times with it. */
+#ifndef LAB_DESIGN_VERIFY_H
+#define LAB_DESIGN_VERIFY_H
+
+#include "lab/design/design_head.h"
+
+/*
+ * The coefficient of every value in the mean of the heads' outputs, without noise, and
+ * the largest weight outside its own items that any head has.
+ */
+attend_status lab_design_measure(const struct lab_design_request *request,
+                                 const struct lab_design *design, double *coefficient,
+                                 double *leak, attend_error *err);
+
+struct lab_design_estimate {
+    double mean, se;
+};
+
+/* Monte Carlo of request->trials trials. */
+struct lab_design_noise {
+    double p_flip, p_lopsided; /* as predicted, by the caller: errors of rare events */
+    struct lab_design_estimate leak; /* weight outside all items */
+    struct lab_design_estimate mse;
+    struct lab_design_estimate flip, lopsided; /* probabilities that some head does so */
+    struct lab_design_estimate weight[LAB_DESIGN_ITEMS_MAX];
+    struct lab_design_estimate variance[LAB_DESIGN_ITEMS_MAX];
+};
+
+attend_status lab_design_measure_noise(const struct lab_design_request *request,
+                                       const struct lab_design *design,
+                                       const struct lab_design_head *heads,
+                                       struct lab_design_noise *noise, attend_error *err);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* Copying one value: q = beta k_j (T1), and what floating point makes of it (T2). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attend/theory.h"
+#include "lab/experiments/copy_floats.h"
+#include "lab/experiments/experiment.h"
+#include "lab/setups/keys.h"
+#include "lab/measure/forward.h"
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_INTEGER("n", 10, 2, 1e6,
+                     "keys; where n d > 16384 the others share one direction"),
+    LAB_FLAG_INTEGER("d", NAN, 1, 1e6,
+                     "dimension of keys and values, at least n (default: n)"),
+    LAB_FLAG_REAL("beta", 10, 0, 1000, "query scale: q = beta k_j"),
+    LAB_FLAG_REAL("tau", 1, 0, 1000, "factor of the scores"),
+    LAB_FLAG_REAL("norm", 1, 0, 1000, "norm of the other keys; k_j has norm 1"),
+    LAB_FLAG_REAL("cosine", 0, -1, 1, "cosine between k_j and each other key"),
+    LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.999999,
+                  "weight that may go elsewhere, for gap_needed"),
+    LAB_FLAG_CHOICE("dtype", "f64", "f64|f32|bf16",
+                    "type of Q, K and V for p_top and error_norm"),
+};
+
+/* Parameters of one copy: those of the run, or of a sweep. */
+struct point {
+    int64_t n, d;
+    double beta, tau, norm, cosine;
+    attend_dtype dtype;
+};
+
+static struct point point_of(const struct lab_run *run)
+{
+    const char *const dtype = lab_text(run, "dtype");
+
+    return (struct point){
+        .n = lab_integer(run, "n"),
+        .d = lab_integer(run, "d"),
+        .beta = lab_real(run, "beta"),
+        .tau = lab_real(run, "tau"),
+        .norm = lab_real(run, "norm"),
+        .cosine = lab_real(run, "cosine"),
+        .dtype = !strcmp(dtype, "f64")   ? ATTEND_F64
+                 : !strcmp(dtype, "f32") ? ATTEND_F32
+                                         : ATTEND_BF16,
+    };
+}
+
+static double gap_of(const struct point *point)
+{
+    return point->tau * point->beta * (1 - point->norm * point->cosine);
+}
+
+/* What rounding q and k to the type, and then weights to float, may change. */
+static double rounding_of(const struct point *point)
+{
+    const double input = point->dtype == ATTEND_BF16 ? 0x1p-9 : 0x1p-24;
+    const double score = 3 * point->tau * point->beta * fmax(1, point->norm) * input;
+
+    return point->dtype == ATTEND_F64
+               ? 0
+               : 2 * score + input + (32 + (double)point->n / 16) * 0x1p-24;
+}
+
+struct copied {
+    double p_top, error_norm;
+};
+
+static int copy_in_double(struct lab_run *run, attend_context *ctx,
+                          const struct point *point, struct copied *copied)
+{
+    struct lab_keys keys;
+    const double whole = 1;
+    const struct lab_keys_shape shape = {.n = point->n,
+                                         .m = 1,
+                                         .d = point->d,
+                                         .rival_norm = point->norm,
+                                         .rival_cosine = point->cosine};
+
+    if (lab_keys_open(&run->session, &shape, &keys))
+        return -1;
+    const int failed =
+        lab_keys_attend(&run->session, ctx, &keys, &point->beta, point->tau);
+    copied->p_top = keys.first;
+    copied->error_norm = lab_keys_error(&keys, &whole);
+    lab_keys_close(&keys);
+    return failed;
+}
+
+/* In a narrow type the keys are axes, whose entries are exact in any type. */
+static int copy_narrow(struct lab_run *run, attend_context *ctx,
+                       const struct point *point, struct copied *copied)
+{
+    struct lab_keys keys;
+    const struct lab_keys_shape shape = {.n = point->n,
+                                         .m = 1,
+                                         .d = point->d,
+                                         .rival_norm = point->norm,
+                                         .rival_cosine = point->cosine,
+                                         .plain = 1};
+    attend_error err = {.message = "memory is short"};
+    const double whole = 1;
+
+    if (lab_keys_open(&run->session, &shape, &keys))
+        return -1;
+    keys.query[0] = point->beta;
+    const struct lab_problem problem = {.nk = point->n,
+                                        .d = keys.d,
+                                        .q = keys.query,
+                                        .k = keys.key,
+                                        .scale = point->tau,
+                                        .weights = keys.weights};
+    const attend_status status = lab_forward_as(ctx, point->dtype, &problem, &err);
+    copied->p_top = keys.weights[0];
+    copied->error_norm = lab_keys_error(&keys, &whole);
+    lab_keys_close(&keys);
+    return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
+}
+
+static int copy(struct lab_run *run, attend_context *ctx, const struct point *point,
+                struct copied *copied)
+{
+    return point->dtype == ATTEND_F64 ? copy_in_double(run, ctx, point, copied)
+                                      : copy_narrow(run, ctx, point, copied);
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+static void emit(struct lab_run *run, const struct point *point, const char *quantity,
+                 enum lab_kind kind, double theory, double measured, double allowed)
+{
+    lab_emit_at(
+        run, quantity,
+        LAB_CHANGES(LAB_IS("n", point->n), LAB_IS("d", point->d),
+                    LAB_IS("beta", point->beta), LAB_IS("norm", point->norm),
+                    LAB_IS("cosine", point->cosine)),
+        (struct lab_found){
+            .theory = theory, .measured = measured, .allowed = allowed, .kind = kind});
+}
+
+static void emit_copy(struct lab_run *run, const struct point *point,
+                      const struct copied *copied)
+{
+    const double n = (double)point->n, gap = gap_of(point), allowed = rounding_of(point);
+
+    emit(run, point, "p_top", LAB_EXACT, attend_theory_copy_weight(n, gap), copied->p_top,
+         allowed);
+    emit(run, point, "error_norm", LAB_EXACT, attend_theory_copy_error(n, gap),
+         copied->error_norm, 2 * allowed);
+}
+
+/*
+ * The gap that leaves eps elsewhere, found on the engine: false position in the logit
+ * of the leak, which falls with the gap.
+ */
+static int find_gap(struct lab_run *run, attend_context *ctx, double *scores, int64_t n,
+                    double eps, double *gap)
+{
+    const double wanted = log(eps / (1 - eps)), one = 1;
+    double x[2] = {0, 1}, y[2], leak;
+    struct lab_spread spread;
+    const struct lab_problem problem = {.nk = n,
+                                        .d = 1,
+                                        .q = &one,
+                                        .k = scores,
+                                        .scale = 1,
+                                        .spread = &spread,
+                                        .wanted = 1,
+                                        .rest = &leak};
+
+    for (int step = 0; step < 40; step++) {
+        const int now = step < 2 ? step : 1;
+        if (step >= 2) {
+            const double next = x[1] + (wanted - y[1]) * (x[1] - x[0]) / (y[1] - y[0]);
+            if (!(fabs(next - x[1]) > 1e-14 * fmax(1, fabs(next))))
+                break;
+            x[0] = x[1];
+            y[0] = y[1];
+            x[1] = next;
+        }
+        scores[0] = x[now];
+        if (lab_measure(&run->session, ctx, &problem))
+            return -1;
+        y[now] = log(leak / spread.first);
+    }
+    *gap = x[1];
+    return 0;
+}
+
+/*
+ * Rivals at different distances, the nearest `gap` behind: their bounds and the exact
+ * weight.  Distances grow evenly from gap to 2 gap + 1.
+ */
+static int emit_unequal(struct lab_run *run, attend_context *ctx,
+                        const struct point *point, double *scores)
+{
+    const int64_t n = point->n;
+    const double gap = gap_of(point);
+    struct lab_spread spread;
+
+    for (int64_t i = 1; i < n; i++) {
+        const double along = n > 2 ? (double)(i - 1) / (double)(n - 2) : 0;
+        scores[i] = gap + along * (fabs(gap) + 1);
+    }
+    const double p = attend_theory_copy_weight_gaps(scores + 1, n - 1);
+    scores[0] = 0;
+    for (int64_t i = 1; i < n; i++)
+        scores[i] = -scores[i];
+    if (lab_measure_scores(&run->session, ctx, n, scores, &spread))
+        return -1;
+    emit(run, point, "p_top_unequal", LAB_EXACT, p, spread.first, 0);
+    emit(run, point, "p_top_unequal_upper", LAB_BOUND,
+         attend_theory_copy_weight_upper_bound((double)n, gap), spread.first, 0);
+    emit(run, point, "leak_unequal_upper", LAB_BOUND,
+         1 - attend_theory_copy_weight_lower_bound((double)n, gap), 1 - spread.first, 0);
+    return 0;
+}
+
+/* ---- sweeps and figures ------------------------------------------------ */
+
+static int sweep_gap(struct lab_run *run, attend_context *ctx)
+{
+    static const int64_t sizes[] = {2, 10, 1000, 1000000};
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Copying: the weight of the wanted key",
+                       "β (score gap at τ = 1)", "p_j (weight of the wanted key)");
+
+    lab_figure_describe(
+        figure, 0,
+        "The gap must exceed ln n by a margin: a large query is not enough.  "
+        "Lines are 1/(1 + (n-1) exp(-gap)).");
+    for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
+        struct point point = {
+            .n = sizes[x], .d = sizes[x], .tau = 1, .norm = 1, .dtype = ATTEND_F64};
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, n = %lld", (long long)point.n);
+        for (double gap = 0; gap <= 30; gap += 0.25)
+            lab_series_point(series, gap, attend_theory_copy_weight((double)point.n, gap),
+                             0);
+        series =
+            lab_series_add(figure, LAB_POINTS, "measured, n = %lld", (long long)point.n);
+        for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
+             point.beta += 2.5) {
+            struct copied copied;
+            if (copy(run, ctx, &point, &copied))
+                return -1;
+            emit_copy(run, &point, &copied);
+            lab_series_point(series, point.beta, copied.p_top, 0);
+        }
+    }
+    return 0;
+}
+
+static int sweep_error(struct lab_run *run, attend_context *ctx)
+{
+    struct point point = point_of(run);
+    struct lab_figure *const figure = lab_figure_add(
+        run->figures, "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|");
+    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
+
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "n = %lld keys.  The bound (1 - p_j) max |v_i - v_j| holds for any "
+        "values; orthonormal ones stay below it.",
+        (long long)point.n);
+    for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
+        lab_series_point(series, point.beta,
+                         attend_theory_copy_error((double)point.n, gap_of(&point)), 0);
+    series = lab_series_add(figure, LAB_LINE, "bound");
+    for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
+        lab_series_point(
+            series, point.beta,
+            attend_theory_copy_error_bound(
+                attend_theory_copy_weight((double)point.n, gap_of(&point)), sqrt(2)),
+            0);
+    series = lab_series_add(figure, LAB_POINTS, "measured");
+    for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
+         point.beta += 2.5) {
+        struct copied copied;
+        if (copy(run, ctx, &point, &copied))
+            return -1;
+        emit_copy(run, &point, &copied);
+        lab_series_point(series, point.beta, copied.error_norm, 0);
+    }
+    return 0;
+}
+
+/* The same gap reached by other norms and cosines has the same weight. */
+static int sweep_cosine(struct lab_run *run, attend_context *ctx)
+{
+    static const double norms[] = {0.5, 1, 2};
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Copying: neither the cosine nor the norm decides",
+                       "cosine between k_j and every other key", "p_j");
+    struct point point = point_of(run);
+
+    lab_figure_describe(
+        figure, 0,
+        "q = β k_j, β = %g, n = %lld.  A long rival at a small angle takes the "
+        "weight: only the gap β(1 - norm · cosine) counts.",
+        point.beta, (long long)point.n);
+    for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
+        point.norm = norms[x];
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, norm %g", point.norm);
+        for (point.cosine = -1; point.cosine <= 1; point.cosine += 1.0 / 64)
+            lab_series_point(series, point.cosine,
+                             attend_theory_copy_weight((double)point.n, gap_of(&point)),
+                             0);
+        series = lab_series_add(figure, LAB_POINTS, "measured, norm %g", point.norm);
+        for (point.cosine = -1; point.cosine <= 1 && !lab_stopped(&run->session);
+             point.cosine += 0.25) {
+            struct copied copied;
+            if (copy(run, ctx, &point, &copied))
+                return -1;
+            emit_copy(run, &point, &copied);
+            lab_series_point(series, point.cosine, copied.p_top, 0);
+        }
+    }
+    return 0;
+}
+
+/* ---- the experiment ---------------------------------------------------- */
+
+static int own_rows(struct lab_run *run, attend_context *ctx, double *room)
+{
+    const struct point point = point_of(run);
+    const double eps = lab_real(run, "eps"), n = (double)point.n;
+    struct copied copied;
+    double gap;
+
+    if (copy(run, ctx, &point, &copied))
+        return -1;
+    emit_copy(run, &point, &copied);
+    emit(run, &point, "error_norm_bound", LAB_BOUND,
+         attend_theory_copy_error_bound(attend_theory_copy_weight(n, gap_of(&point)),
+                                        sqrt(2)) +
+             2 * rounding_of(&point),
+         copied.error_norm, 0);
+    memset(room, 0, sizeof(double) * (size_t)point.n);
+    if (find_gap(run, ctx, room, point.n, eps, &gap))
+        return -1;
+    emit(run, &point, "gap_needed", LAB_EXACT, attend_theory_copy_gap_needed(n, eps), gap,
+         0);
+    if (emit_unequal(run, ctx, &point, room))
+        return -1;
+    return lab_copy_floats_rows(run, ctx, point.n);
+}
+
+static int perform(struct lab_run *run)
+{
+    if (lab_settle_d(run))
+        return -1;
+    attend_context *const ctx = lab_context(&run->session);
+    double *const room = malloc(sizeof(double) * (size_t)lab_integer(run, "n"));
+    int failed = !ctx;
+
+    if (ctx && !room)
+        failed = lab_fail(&run->session, "memory is short for %lld keys",
+                          (long long)lab_integer(run, "n"));
+    if (!failed)
+        failed = own_rows(run, ctx, room);
+    if (!failed && run->sweeps)
+        failed = sweep_gap(run, ctx) || sweep_error(run, ctx) || sweep_cosine(run, ctx) ||
+                 lab_copy_floats_figure(run, ctx, lab_integer(run, "n"));
+    free(room);
+    attend_context_destroy(ctx);
+    return failed ? -1 : 0;
+}
+
+const struct lab_experiment lab_experiment_copy = {
+    .name = "copy",
+    .title = "Copying one value",
+    .shows =
+        "The weight of one key comes near 1 when its score leads every other by more "
+        "than ln n; only the gap counts, and it is never 1 but by rounding.",
+    .answers = "1a",
+    LAB_FLAGS(flags),
+    .perform = perform,
+};

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Extraction: a matrix M with M (v_a + v_b) = v_a, read from the average c (T3). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attend/theory.h"
+#include "lab/experiments/experiment.h"
+#include "lab/measure/frames.h"
+#include "lab/measure/forward.h"
+
+enum { FRAME_STREAM = 1, COORDINATE_STREAM, MIX_STREAM, OTHER_STREAM, KEY_STREAM };
+
+static const double pi = 3.14159265358979323846;
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_INTEGER("d", 16, 2, 256, "dimension of the values, at least m + p"),
+    LAB_FLAG_INTEGER("m", 2, 1, 128, "dimension of A, where v_a lies"),
+    LAB_FLAG_INTEGER("p", 2, 1, 128, "dimension of B, where v_b lies"),
+    LAB_FLAG_REAL("angle", 90, 0.1, 90,
+                  "degrees between A and B; 90: orthogonal, as the exercise has it"),
+    LAB_FLAG_INTEGER("n", 10, 2, 256, "keys; 2: c is exactly the average"),
+    LAB_FLAG_REAL("beta", 10, 0, 1000, "query scale: q = beta (k_a + k_b)"),
+};
+
+/* Ways to build M from a basis of A. */
+enum method { TRANSPOSE, PRODUCT, SKEWED, PROJECTOR, OBLIQUE, METHODS };
+
+static const char *const quantities[METHODS] = {"error_transpose", "error_product",
+                                                "error_product_skewed", "error_projector",
+                                                "error_oblique"};
+
+/*
+ * Values in R^d: value[0] = v_a = A x, value[1] = v_b = B y, all unit vectors, the
+ * others of random direction.  `a` and `b` have orthonormal columns, `skewed` spans what
+ * `a` spans with columns that are neither orthogonal nor of norm 1.
+ */
+struct setup {
+    int64_t d, m, p, n;
+    double angle, beta;
+    double *a, *b, *skewed; /* [d][m], [d][p], [d][m] */
+    double *value;          /* [n][d] */
+    double *matrix;         /* [d][d] */
+    double *ideal, *found;  /* [d] */
+    double shared;          /* norm of the part of y that B has in common with A */
+    double *room;           /* owns them all */
+};
+
+/* Columns of A are the frame's first m, those of B leave them by the angle. */
+static void fill_bases(const struct lab_run *run, struct setup *setup)
+{
+    const int64_t d = setup->d, m = setup->m, p = setup->p;
+    const double turn = setup->angle * pi / 180;
+    /* Exactly orthogonal at 90 degrees, where cos(pi/2) is not exactly 0. */
+    const double along = setup->angle == 90 ? 0 : cos(turn), across = sin(turn);
+    double *const frame = setup->value; /* [m + p][d], before the values are there */
+    double mix[128];
+
+    lab_random_frame(&run->session, FRAME_STREAM, frame, m + p, d);
+    for (int64_t c = 0; c < d; c++) {
+        for (int64_t i = 0; i < m; i++)
+            setup->a[c * m + i] = frame[i * d + c];
+        for (int64_t i = 0; i < p; i++)
+            setup->b[c * p + i] =
+                i < m ? along * frame[i * d + c] + across * frame[(m + i) * d + c]
+                      : frame[(m + i) * d + c];
+    }
+    for (int64_t i = 0; i < m; i++) {
+        lab_normals(run->session.seed, MIX_STREAM, (uint64_t)(i * m), mix, m);
+        mix[i] += 3; /* well-conditioned */
+        for (int64_t c = 0; c < d; c++)
+            setup->skewed[c * m + i] = lab_dot(setup->a + c * m, mix, m);
+    }
+}
+
+static void fill_values(const struct lab_run *run, struct setup *setup)
+{
+    const int64_t d = setup->d, m = setup->m, p = setup->p;
+    double x[128], y[128];
+
+    lab_normals(run->session.seed, COORDINATE_STREAM, 0, x, m);
+    lab_normals(run->session.seed, COORDINATE_STREAM, 128, y, p);
+    lab_unit(x, m);
+    lab_unit(y, p);
+    setup->shared = lab_norm(y, m < p ? m : p);
+    for (int64_t c = 0; c < d; c++) {
+        setup->value[c] = lab_dot(setup->a + c * m, x, m);
+        setup->value[d + c] = lab_dot(setup->b + c * p, y, p);
+    }
+    lab_normals(run->session.seed, OTHER_STREAM, 0, setup->value + 2 * d,
+                (setup->n - 2) * d);
+    for (int64_t i = 2; i < setup->n; i++)
+        lab_unit(setup->value + i * d, d);
+}
+
+static int open_setup(struct lab_run *run, struct setup *setup)
+{
+    const int64_t d = setup->d, m = setup->m, p = setup->p, n = setup->n;
+    const int64_t rows = n > m + p ? n : m + p;
+
+    setup->room = calloc((size_t)(d * (2 * m + p + rows + d + 2)), sizeof(double));
+    if (!setup->room)
+        return lab_fail(&run->session, "memory is short");
+    setup->a = setup->room;
+    setup->b = setup->a + d * m;
+    setup->skewed = setup->b + d * p;
+    setup->value = setup->skewed + d * m;
+    setup->matrix = setup->value + d * rows;
+    setup->ideal = setup->matrix + d * d;
+    setup->found = setup->ideal + d;
+    fill_bases(run, setup);
+    fill_values(run, setup);
+    return 0;
+}
+
+/* A^T has m rows, not d: what it gives stands in the first m of d entries. */
+static void fill_transpose(struct setup *setup)
+{
+    const int64_t d = setup->d, m = setup->m;
+
+    memset(setup->matrix, 0, sizeof(double) * (size_t)(d * d));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t c = 0; c < d; c++)
+            setup->matrix[i * d + c] = setup->a[c * m + i];
+}
+
+static int fill_matrix(struct setup *setup, enum method method)
+{
+    const int64_t d = setup->d, m = setup->m;
+
+    switch (method) {
+    case TRANSPOSE:
+        fill_transpose(setup);
+        return 0;
+    case PRODUCT:
+        return attend_theory_extract_orthonormal(setup->a, d, m, setup->matrix);
+    case SKEWED:
+        return attend_theory_extract_orthonormal(setup->skewed, d, m, setup->matrix);
+    case PROJECTOR:
+        return attend_theory_extract_projector(setup->skewed, d, m, setup->matrix);
+    case OBLIQUE:
+    case METHODS:
+        break;
+    }
+    return attend_theory_extract_oblique(setup->skewed, m, setup->b, setup->p, d,
+                                         setup->matrix);
+}
+
+/* |2 M c - v_a|. */
+static double error_at(const struct setup *setup, const double *c)
+{
+    double sum = 0;
+
+    for (int64_t r = 0; r < setup->d; r++) {
+        const double off =
+            2 * lab_dot(setup->matrix + r * setup->d, c, setup->d) - setup->value[r];
+        sum += off * off;
+    }
+    return sqrt(sum);
+}
+
+/* c as the theory of averages has it, and as the engine gives it. */
+static int average(struct lab_run *run, attend_context *ctx, struct setup *setup)
+{
+    const int64_t n = setup->n, d = setup->d;
+    const double wanted = attend_theory_average_weight((double)n, 2, setup->beta);
+    const double leak = attend_theory_average_leak((double)n, 2, setup->beta);
+    double *const key = malloc(sizeof(double) * (size_t)(n * n + n));
+
+    for (int64_t c = 0; c < d; c++) {
+        setup->ideal[c] = 0;
+        for (int64_t i = 0; i < n; i++)
+            setup->ideal[c] +=
+                (i < 2 ? wanted : leak / (double)(n - 2)) * setup->value[i * d + c];
+    }
+    if (!key)
+        return lab_fail(&run->session, "memory is short");
+    double *const query = key + n * n;
+    lab_random_frame(&run->session, KEY_STREAM, key, n, n);
+    for (int64_t c = 0; c < n; c++)
+        query[c] = setup->beta * (key[c] + key[n + c]);
+    const int failed = lab_measure(&run->session, ctx,
+                                   &(struct lab_problem){.nk = n,
+                                                         .d = n,
+                                                         .dv = d,
+                                                         .q = query,
+                                                         .k = key,
+                                                         .v = setup->value,
+                                                         .scale = 1,
+                                                         .out = setup->found});
+    free(key);
+    return failed;
+}
+
+/* ---- rows, sweep, figure ----------------------------------------------- */
+
+static struct setup setup_of(const struct lab_run *run)
+{
+    return (struct setup){.d = lab_integer(run, "d"),
+                          .m = lab_integer(run, "m"),
+                          .p = lab_integer(run, "p"),
+                          .n = lab_integer(run, "n"),
+                          .angle = lab_real(run, "angle"),
+                          .beta = lab_real(run, "beta")};
+}
+
+static int own_rows(struct lab_run *run, attend_context *ctx)
+{
+    struct setup setup = setup_of(run);
+    int failed = open_setup(run, &setup) || average(run, ctx, &setup);
+
+    for (int method = 0; !failed && method < METHODS; method++) {
+        if (fill_matrix(&setup, (enum method)method))
+            failed = lab_fail(&run->session, "A and B are dependent");
+        else
+            lab_emit_exact(run, quantities[method], error_at(&setup, setup.ideal),
+                           error_at(&setup, setup.found), 0);
+    }
+    free(setup.room);
+    return failed ? -1 : 0;
+}
+
+/*
+ * Two keys, so that c is exactly the average and only the geometry is left: A A^T keeps
+ * the part of v_b that lies along A, the oblique projector none.
+ */
+static int sweep_angle(struct lab_run *run, attend_context *ctx, enum method method,
+                       struct lab_figure *figure)
+{
+    struct lab_series *const line = lab_series_add(
+        figure, LAB_LINE, method == OBLIQUE ? "theory, oblique" : "theory, A A⁺");
+    struct setup setup = setup_of(run);
+    int failed = 0;
+
+    for (setup.angle = 1; setup.angle <= 90; setup.angle++)
+        lab_series_point(line, setup.angle,
+                         method == OBLIQUE ? 0 : cos(setup.angle * pi / 180), 0);
+    struct lab_series *const points = lab_series_add(
+        figure, LAB_POINTS, method == OBLIQUE ? "measured, oblique" : "measured, A A⁺");
+    setup.n = 2;
+    for (setup.angle = 5; !failed && setup.angle <= 90; setup.angle += 5) {
+        struct lab_row row = lab_row_init(run, quantities[method]);
+        failed = open_setup(run, &setup) || average(run, ctx, &setup);
+        if (!failed && fill_matrix(&setup, method))
+            failed = lab_fail(&run->session, "A and B are dependent");
+        if (!failed) {
+            row.theory = method == OBLIQUE || setup.angle == 90
+                             ? 0
+                             : cos(setup.angle * pi / 180) * setup.shared;
+            row.measured = error_at(&setup, setup.found);
+            lab_row_set(&row, "angle", setup.angle);
+            lab_row_set(&row, "n", 2);
+            lab_emit(run, &row);
+            lab_series_point(points, setup.angle, row.measured / setup.shared, 0);
+        }
+        free(setup.room);
+    }
+    return failed ? -1 : 0;
+}
+
+/* Takes from every unwanted value its part in A. */
+static void clear_others(struct setup *setup)
+{
+    const int64_t d = setup->d, m = setup->m;
+
+    for (int64_t i = 2; i < setup->n; i++) {
+        double *const v = setup->value + i * d;
+        for (int64_t k = 0; k < m; k++) {
+            double along = 0;
+            for (int64_t c = 0; c < d; c++)
+                along += setup->a[c * m + k] * v[c];
+            for (int64_t c = 0; c < d; c++)
+                v[c] -= along * setup->a[c * m + k];
+        }
+    }
+}
+
+/* With nothing of the other values in A, what is left is the leak. */
+static int sweep_beta(struct lab_run *run, attend_context *ctx)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Extraction from the average at finite scale",
+                       "β (query scale)", "|2 M c - v_a|");
+    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
+    struct setup setup = setup_of(run);
+    int failed = 0;
+
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "n = %lld, A orthogonal to all other values: the error is the leak of "
+        "the average.",
+        (long long)setup.n);
+    for (double beta = 0; beta <= 15; beta += 0.25)
+        lab_series_point(series, beta, attend_theory_extract_error((double)setup.n, beta),
+                         0);
+    series = lab_series_add(figure, LAB_POINTS, "measured");
+    setup.angle = 90;
+    for (setup.beta = 0; !failed && setup.beta <= 15; setup.beta += 2.5) {
+        struct lab_row row = lab_row_init(run, "error_leak");
+        failed = open_setup(run, &setup);
+        if (!failed) {
+            clear_others(&setup);
+            failed = average(run, ctx, &setup);
+        }
+        if (!failed && fill_matrix(&setup, PROJECTOR))
+            failed = lab_fail(&run->session, "the columns of A are dependent");
+        if (!failed) {
+            row.theory = attend_theory_extract_error((double)setup.n, setup.beta);
+            row.measured = error_at(&setup, setup.found);
+            lab_row_set(&row, "angle", 90);
+            lab_row_set(&row, "beta", setup.beta);
+            lab_emit(run, &row);
+            lab_series_point(series, setup.beta, row.measured, 0);
+        }
+        free(setup.room);
+    }
+    return failed ? -1 : 0;
+}
+
+static int sweep(struct lab_run *run, attend_context *ctx)
+{
+    struct lab_figure *const figure = lab_figure_add(
+        run->figures, "Extraction: what M leaves of v_b",
+        "angle between A and B (degrees)", "|2 M c - v_a| / |part of v_b near A|");
+
+    lab_figure_describe(
+        figure, 0,
+        "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine of the "
+        "angle; the oblique one is right at any angle above 0.");
+    return sweep_angle(run, ctx, PROJECTOR, figure) ||
+           sweep_angle(run, ctx, OBLIQUE, figure) || sweep_beta(run, ctx);
+}
+
+static int perform(struct lab_run *run)
+{
+    const int64_t d = lab_integer(run, "d"), m = lab_integer(run, "m");
+    const int64_t p = lab_integer(run, "p");
+
+    if (d < m + p)
+        return lab_misuse(&run->session, "--d %lld: at least m + p = %lld is allowed",
+                          (long long)d, (long long)(m + p));
+    attend_context *const ctx = lab_context(&run->session);
+    int failed = !ctx || own_rows(run, ctx);
+    if (!failed && run->sweeps)
+        failed = sweep(run, ctx);
+    attend_context_destroy(ctx);
+    return failed ? -1 : 0;
+}
+
+const struct lab_experiment lab_experiment_extract = {
+    .name = "extract",
+    .title = "Extracting one value from an average",
+    .shows =
+        "M = A A^T takes v_a out of the average when A is orthonormal and orthogonal "
+        "to B; A^T alone gives coordinates in R^m, a skewed basis needs its "
+        "pseudo-inverse, and spaces at an angle the oblique projector.",
+    .answers = "1b-i",
+    LAB_FLAGS(flags),
+    .perform = perform,
+};

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * m wanted values, h heads.  With orthonormal keys a saturated head is a sampler, and h
+ * groups of m/h targets are stratified sampling; with random keys the heads also share
+ * the dimensions, d_h = d/h each.
+ */
+#include "attend/theory.h"
+#include "lab/experiments/experiment.h"
+#include "lab/experiments/random_heads.h"
+#include "lab/setups/scene.h"
+#include "theory/score_law.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_INTEGER("n", 256, 2, 1e6, "keys"),
+    LAB_FLAG_INTEGER("m", 2, 1, LAB_WANTED_MAX, "wanted values, all noisy"),
+    LAB_FLAG_INTEGER("h", 2, 1, LAB_HEADS_MAX, "heads; a divisor or a multiple of m"),
+    LAB_FLAG_REAL("C", 50, 0, 1e6, "scale of the queries"),
+    LAB_FLAG_REAL("sigma2", 0.5, 1e-6, 100,
+                  "magnitude noise of the wanted keys, or of all random keys"),
+    LAB_FLAG_INTEGER("d", NAN, 1, 1e6,
+                     "dimensions, shared by the heads if keys are random (default n)"),
+    LAB_FLAG_CHOICE("groups", "split", "split|copies",
+                    "each head asks for its own m/h targets, or every head for all m"),
+    LAB_FLAG_CHOICE("noise", "shared", "shared|independent",
+                    "heads see the same noisy keys, or keys drawn anew"),
+    LAB_FLAG_CHOICE("keys", "orthonormal", "orthonormal|random",
+                    "random: unit vectors in d/h dimensions for each head"),
+};
+
+struct setting {
+    double n, m, h, C, sigma2;
+    int is_copies, is_independent;
+};
+
+static struct setting setting_of(const struct lab_run *run)
+{
+    return (struct setting){.n = lab_real(run, "n"),
+                            .m = lab_real(run, "m"),
+                            .h = lab_real(run, "h"),
+                            .C = lab_real(run, "C"),
+                            .sigma2 = lab_real(run, "sigma2"),
+                            .is_copies = !strcmp(lab_text(run, "groups"), "copies"),
+                            .is_independent =
+                                !strcmp(lab_text(run, "noise"), "independent")};
+}
+
+/* Targets of one head, and different queries among the heads. */
+static double targets_of_head(const struct setting *s)
+{
+    return s->is_copies ? s->m : fmax(1, s->m / s->h);
+}
+
+static double queries_of(const struct setting *s) { return s->m / targets_of_head(s); }
+
+/*
+ * Exact at finite C.  A head's weights depend only on the magnitudes of its own
+ * targets, so different queries are independent even on the same keys, and copies of a
+ * query are equal on the same keys and independent on keys drawn anew.  With `positive`,
+ * given that every wanted magnitude is positive.
+ */
+static double mse_theory(const struct setting *s, int positive)
+{
+    const double own = targets_of_head(s), queries = queries_of(s);
+    struct attendi_theory_score_kind classes[2] = {
+        attendi_theory_plain_kind(own, s->C, s->C * sqrt(s->sigma2)),
+        attendi_theory_plain_kind(fmax(1, s->n - own), 0, 0)};
+    const int count = s->n > own ? 2 : 1;
+    double mean[2] = {0}, square[2] = {0};
+
+    if (positive && s->C > 0)
+        classes[0].lo = 0;
+    if (attendi_theory_score_moments(classes, count, mean, square))
+        return NAN;
+    const double var_own = square[0] - mean[0] * mean[0];
+    const double var_rest = square[1] - mean[1] * mean[1];
+    const double copies = s->is_independent ? s->h / queries : 1;
+    const double target = (mean[0] + (queries - 1) * mean[1]) / queries - 1 / s->m;
+    const double var_target =
+        (var_own + (queries - 1) * var_rest) / (queries * queries * copies);
+    return s->m * (target * target + var_target) +
+           (s->n - s->m) * (mean[1] * mean[1] + var_rest / (queries * copies));
+}
+
+enum { MSE, MSE_POSITIVE, VALUES };
+
+static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+{
+    const int m = *(const int *)arg;
+    int is_positive = 1;
+
+    values[MSE] = outcome->others_squared;
+    for (int i = 0; i < m; i++) {
+        const double off = outcome->coefficient[i] - 1.0 / m;
+        values[MSE] += off * off;
+        is_positive &= outcome->gamma[i] > 0;
+    }
+    values[MSE_POSITIVE] = is_positive ? values[MSE] : NAN;
+}
+
+static int measure(struct lab_run *run, const struct setting *s, uint64_t stream,
+                   int64_t trials, struct lab_moments m[VALUES])
+{
+    struct lab_scene scene = {.n = (int64_t)s->n,
+                              .wanted = (int)s->m,
+                              .heads = (int)s->h,
+                              .sigma2 = s->sigma2,
+                              .tau = 1,
+                              .noisy = LAB_NOISY_WANTED,
+                              .independent_noise = s->is_independent};
+    const int own = (int)targets_of_head(s), queries = (int)queries_of(s);
+
+    for (int h = 0; h < scene.heads; h++)
+        for (int i = 0; i < own; i++)
+            scene.query[h][h % queries * own + i] = s->C;
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe,
+                             &scene.wanted, VALUES, m, NULL);
+}
+
+static struct lab_row row_of(const struct lab_run *run, const struct setting *s,
+                             const char *quantity)
+{
+    struct lab_row row = lab_row_init(run, quantity);
+
+    lab_row_set(&row, "n", s->n);
+    lab_row_set(&row, "m", s->m);
+    lab_row_set(&row, "h", s->h);
+    lab_row_set(&row, "C", s->C);
+    lab_row_set(&row, "d", s->n);
+    lab_row_set_text(&row, "groups", s->is_copies ? "copies" : "split");
+    lab_row_set_text(&row, "noise", s->is_independent ? "independent" : "shared");
+    lab_row_set_text(&row, "keys", "orthonormal");
+    return row;
+}
+
+static void emit_mean(struct lab_run *run, struct lab_row *row,
+                      const struct lab_moments *moments)
+{
+    row->measured = moments->count ? moments->mean : NAN;
+    row->se = lab_moments_mean_se(moments);
+    lab_emit(run, row);
+}
+
+/* Rows of one setting, and a point where a series is given. */
+static int measure_rows(struct lab_run *run, const struct setting *s, uint64_t stream,
+                        int64_t trials, struct lab_series *series)
+{
+    struct lab_moments m[VALUES];
+
+    if (measure(run, s, stream, trials, m))
+        return -1;
+    struct lab_row row = row_of(run, s, "mse");
+    row.theory = mse_theory(s, 0);
+    emit_mean(run, &row, &m[MSE]);
+    if (s->is_independent && s->h > 1)
+        return 0; /* an outcome tells the magnitudes of one head only */
+    row = row_of(run, s, "mse_given_positive");
+    row.theory = mse_theory(s, 1);
+    emit_mean(run, &row, &m[MSE_POSITIVE]);
+    lab_series_point(series, s->h, row.measured, row.se);
+    return 0;
+}
+
+/* ---- sweeps -------------------------------------------------------------- */
+
+/* So far into C -> inf that the limits are good to the stated error. */
+#define SCALE_LIMIT 1e4
+
+/* What T17 says at C -> inf: given positive magnitudes, with flips, to first order. */
+static int limits(struct lab_run *run, double m, double h, uint64_t stream)
+{
+    struct setting s = setting_of(run);
+    struct lab_moments moments[VALUES];
+
+    s.m = m;
+    s.h = h;
+    s.C = SCALE_LIMIT;
+    s.is_copies = s.is_independent = 0;
+    if (s.n < m || measure(run, &s, stream, run->trials / 10 + 100, moments))
+        return s.n < m ? 0 : -1;
+    /* Magnitudes within (ln n + 2)/C of 0 or of each other are undecided. */
+    const double undecided = (1 / s.sigma2 + 2) * (log(s.n) + 2) / SCALE_LIMIT;
+    const double p_flip = attend_theory_normal_cdf(-1 / sqrt(s.sigma2));
+    struct lab_row row = row_of(run, &s, "mse_given_positive_limit");
+    row.kind = LAB_ASYMPTOTIC;
+    row.theory = attend_theory_groups_mse_positive(m, h);
+    row.allowed = m * undecided;
+    if (h < m)
+        emit_mean(run, &row, &moments[MSE_POSITIVE]);
+    row = row_of(run, &s, "mse_limit");
+    row.kind = LAB_ASYMPTOTIC;
+    row.theory = attend_theory_groups_mse_flips(m, h, s.n, s.sigma2);
+    row.allowed = m * undecided;
+    emit_mean(run, &row, &moments[MSE]);
+    if (h < m)
+        return 0;
+    row = row_of(run, &s, "mse_first_order");
+    row.kind = LAB_FIRST_ORDER;
+    row.theory = attend_theory_groups_mse_first_order(m, s.n, s.sigma2);
+    row.allowed = m * (p_flip + undecided);
+    emit_mean(run, &row, &moments[MSE]);
+    return 0;
+}
+
+static int split_curves(struct lab_run *run)
+{
+    static const double targets[] = {2, 4, 8, 16};
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Stratified sampling: error by number of heads",
+                       "h (heads)", "E|c - mean of m values|^2, magnitudes > 0");
+    const int64_t trials = run->trials / 20 + 100;
+    uint64_t stream = 100;
+
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. One head "
+        "per target is best, and more heads are useless.",
+        lab_real(run, "C"), lab_real(run, "n"));
+    for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
+        const double m = targets[t];
+        if (m > lab_real(run, "n"))
+            break;
+        struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, m = %g", m);
+        for (int h = 1; h <= (int)m; h *= 2)
+            lab_series_point(series, h, attend_theory_groups_mse_positive(m, h), 0);
+        series = lab_series_add(figure, LAB_POINTS, "measured, m = %g", m);
+        for (int h = 1; h <= LAB_HEADS_MAX; h *= 2) {
+            struct setting s = setting_of(run);
+            if (lab_stopped(&run->session))
+                return 0;
+            s.m = m;
+            s.h = h;
+            s.is_copies = s.is_independent = 0;
+            if (measure_rows(run, &s, stream++, trials, series) ||
+                (h <= (int)m && limits(run, m, h, stream++)))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int copies_curves(struct lab_run *run)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Copies of one head help only with fresh noise",
+                       "h (copies of one head)", "E|c - mean of m values|^2");
+    const int64_t trials = run->trials / 20 + 100;
+
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "Every head asks for all m = %g targets. On the same keys copies are "
+        "equal and change nothing; if each saw keys with noise of its own, the "
+        "variance would fall as 1/h.",
+        lab_real(run, "m"));
+    for (int independent = 0; independent <= 1; independent++) {
+        struct setting s = setting_of(run);
+        struct lab_moments m[VALUES];
+        s.is_copies = 1;
+        s.is_independent = independent;
+        struct lab_series *series = lab_series_add(
+            figure, LAB_LINE, independent ? "theory, independent" : "theory, shared");
+        for (int h = 1; h <= LAB_HEADS_MAX; h++) {
+            s.h = h;
+            lab_series_point(series, h, mse_theory(&s, 0), 0);
+        }
+        series =
+            lab_series_add(figure, LAB_POINTS,
+                           independent ? "measured, independent" : "measured, shared");
+        for (int h = 1; h <= LAB_HEADS_MAX && !lab_stopped(&run->session); h *= 2) {
+            const uint64_t stream = 200 + (uint64_t)(20 * independent + h);
+            s.h = h;
+            if (measure(run, &s, stream, trials, m))
+                return -1;
+            struct lab_row row = row_of(run, &s, "mse");
+            row.theory = mse_theory(&s, 0);
+            emit_mean(run, &row, &m[MSE]);
+            lab_series_point(series, s.h, row.measured, row.se);
+        }
+    }
+    return 0;
+}
+
+static int perform(struct lab_run *run)
+{
+    const struct setting s = setting_of(run);
+    const double ratio = fmax(s.m, s.h) / fmin(s.m, s.h);
+
+    if (s.n < s.m)
+        return lab_misuse(&run->session, "--n: %g is less than --m %g", s.n, s.m);
+    if (ratio > floor(ratio))
+        return lab_misuse(&run->session,
+                          "--h: %g is neither a divisor nor a multiple of --m %g", s.h,
+                          s.m);
+    if (!strcmp(lab_text(run, "keys"), "random")) {
+        if (lab_random_heads_rows(run))
+            return -1;
+    } else if (lab_settle_d(run) || measure_rows(run, &s, 1, run->trials, NULL)) {
+        return -1;
+    }
+    if (!run->sweeps)
+        return 0;
+    if (split_curves(run) || copies_curves(run))
+        return -1;
+    return lab_random_heads_curves(run);
+}
+
+const struct lab_experiment lab_experiment_how_many_heads = {
+    .name = "how-many-heads",
+    .title = "How many heads",
+    .shows =
+        "For m noisy targets the error is 1/h - 1/m with h heads of m/h targets each: "
+        "one head per target is best, copies on the same keys are useless.",
+    .answers = "1e",
+    LAB_FLAGS(flags),
+    .trials = 100000,
+    .perform = perform,
+};

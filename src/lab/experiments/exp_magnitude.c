@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One head q = C (mu_a + mu_b) on keys of which k_a varies in length: the weight of v_a
+ * is logit-normal, and at a C that keeps the others out it is hardly ever near 1/2.
+ */
+#include "lab/experiments/experiment.h"
+
+#include <math.h>
+
+#include "attend/theory.h"
+#include "lab/measure/moments.h"
+#include "lab/setups/scene.h"
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_INTEGER("n", 10, 2, 1e6, "keys"),
+    LAB_FLAG_INTEGER("d", NAN, 2, 1e6, "columns of a key, n or more (default n)"),
+    LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the query C (mu_a + mu_b)"),
+    LAB_FLAG_REAL("sigma2", 0.5, 0, 100, "variance of the length of k_a"),
+    LAB_FLAG_REAL(
+        "alpha", 0, 0, 100,
+        "isotropic noise of every key; above 0, theory is known of mean_w and var_w "
+        "only, and of all at n = 2"),
+    LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "scores are tau <q, k>"),
+};
+
+enum { MEAN_W, MEAN_ABS, OUTSIDE, LOGIT, OFF_SEGMENT, VALUES };
+
+/* What the theory of a run says of w; NaN where there is none. */
+struct magnitude_theory {
+    attend_theory_law law; /* of p_a; sd NaN where it is not logit-normal */
+    double mean, variance, mean_abs, outside, modes;
+    double share_b; /* of v_b in u, the other end of the segment that c lies on */
+};
+
+struct parameters {
+    double n, C, sigma2, alpha, tau;
+};
+
+static struct parameters read_parameters(const struct lab_run *run)
+{
+    return (struct parameters){
+        .n = lab_real(run, "n"),
+        .C = lab_real(run, "C"),
+        .sigma2 = lab_real(run, "sigma2"),
+        .alpha = lab_real(run, "alpha"),
+        .tau = lab_real(run, "tau"),
+    };
+}
+
+static struct magnitude_theory theory_of(const struct parameters *p)
+{
+    attend_theory_scene scene = attend_theory_scene_exercise(p->n, p->sigma2, 0);
+    const double scale = p->C * p->tau;
+    double modes[2];
+
+    scene.tau = p->tau;
+    scene.alpha = p->alpha;
+    const attend_theory_output head =
+        attend_theory_head(&scene, (attend_theory_query){.a = p->C, .b = p->C});
+    struct magnitude_theory theory = {.law = {NAN, NAN, -INFINITY},
+                                      .mean = head.mean[ATTEND_THEORY_A],
+                                      .variance = head.variance[ATTEND_THEORY_A],
+                                      .mean_abs = NAN,
+                                      .outside = NAN,
+                                      .modes = NAN,
+                                      .share_b = NAN};
+    if (p->alpha == 0) {
+        theory.law = attend_theory_law_one_head(p->n, scale, p->sigma2);
+        theory.share_b = 1 / (1 + (p->n - 2) * exp(-scale));
+    } else if (p->n == 2) {
+        theory.law = attend_theory_law_pair(scale, p->sigma2, p->alpha);
+    } else {
+        return theory;
+    }
+    theory.mean_abs = attend_theory_weight_abs_deviation(theory.law);
+    theory.outside = attend_theory_weight_outside(theory.law, 0.1);
+    if (theory.law.sd > 0)
+        theory.modes = attend_theory_weight_modes(theory.law, modes);
+    return theory;
+}
+
+static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+{
+    const struct magnitude_theory *const theory = arg;
+    const double w = outcome->weight[0][0], b = outcome->weight[0][1];
+    const double not_w = b + outcome->others[0]; /* 1 - w, also where w rounds to 1 */
+
+    values[MEAN_W] = w;
+    values[MEAN_ABS] = fabs(w - 0.5);
+    values[OUTSIDE] = w < 0.1 || not_w < 0.1;
+    values[LOGIT] = w > 0 && not_w > 0 ? log(w / not_w) : NAN;
+    values[OFF_SEGMENT] = fabs(b - not_w * theory->share_b);
+}
+
+/*
+ * Modes of the density of w when logit w is normal with the moments that were measured:
+ * the modes themselves lie where no sample falls, at logits of +-T^2.  The density of w
+ * rises where -(L - mean) / T^2 + tanh(L / 2) > 0.
+ */
+static double count_modes(const struct lab_moments *logit)
+{
+    enum { STEPS = 20000 };
+    const double variance = lab_moments_variance(logit);
+    const double reach = fabs(logit->mean) + variance + 1;
+    int count = 0, rising = 1;
+
+    if (!(variance > 0))
+        return NAN;
+    for (int x = 1; x <= STEPS; x++) {
+        const double L = reach * (2.0 * x / STEPS - 1);
+        const int rises = tanh(L / 2) - (L - logit->mean) / variance > 0;
+        count += rising && !rises;
+        rising = rises;
+    }
+    return count;
+}
+
+static int measure(struct lab_run *run, const struct parameters *p,
+                   const struct magnitude_theory *theory, uint64_t stream, int64_t trials,
+                   struct lab_moments *moments, struct lab_histogram *histogram)
+{
+    const struct lab_scene scene = {.n = (int64_t)p->n,
+                                    .d = lab_integer(run, "d"),
+                                    .wanted = 2,
+                                    .heads = 1,
+                                    .sigma2 = p->sigma2,
+                                    .alpha = p->alpha,
+                                    .tau = p->tau,
+                                    .noisy = LAB_NOISY_A,
+                                    .query = {{p->C, p->C}},
+                                    .plain = 1};
+    struct lab_histogram *const histograms[VALUES] = {[MEAN_W] = histogram};
+
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe,
+                             (void *)(uintptr_t)theory, VALUES, moments,
+                             histogram ? histograms : NULL);
+}
+
+static void emit(struct lab_run *run, const struct parameters *p, const char *quantity,
+                 double theory, double measured, double se)
+{
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS("C", p->C), LAB_IS("sigma2", p->sigma2)),
+                (struct lab_found){.theory = theory, .measured = measured, .se = se});
+}
+
+static void emit_rows(struct lab_run *run, const struct parameters *p,
+                      const struct magnitude_theory *theory,
+                      const struct lab_moments *moments)
+{
+    const struct lab_moments *const w = &moments[MEAN_W];
+    const int none = w->count == 0;
+
+    emit(run, p, "mean_w", theory->mean, none ? NAN : w->mean, lab_moments_mean_se(w));
+    emit(run, p, "var_w", theory->variance, lab_moments_variance(w),
+         lab_moments_variance_se(w));
+    emit(run, p, "mean_abs_dev", theory->mean_abs, none ? NAN : moments[MEAN_ABS].mean,
+         lab_moments_mean_se(&moments[MEAN_ABS]));
+    emit(run, p, "p_outside_10_90", theory->outside, none ? NAN : moments[OUTSIDE].mean,
+         lab_moments_rare_se(&moments[OUTSIDE], theory->outside));
+    emit(run, p, "modes", theory->modes, none ? NAN : count_modes(&moments[LOGIT]), 0);
+}
+
+/* The same question without noise of magnitude, and where c lies. */
+static int emit_beside(struct lab_run *run, const struct parameters *given,
+                       const struct lab_moments *moments)
+{
+    struct parameters p = *given;
+    struct lab_moments still[VALUES];
+
+    if (p.alpha == 0 && moments[OFF_SEGMENT].count > 0)
+        emit(run, &p, "off_segment", 0, moments[OFF_SEGMENT].mean, 0);
+    p.sigma2 = 0;
+    const struct magnitude_theory theory = theory_of(&p);
+    if (measure(run, &p, &theory, 1, run->trials, still, NULL))
+        return -1;
+    if (still[MEAN_W].count == 0)
+        return 0;
+    emit(run, &p, "mean_w_part_i", theory.mean, still[MEAN_W].mean,
+         lab_moments_mean_se(&still[MEAN_W]));
+    emit(run, &p, "var_w_part_i", theory.variance, lab_moments_variance(&still[MEAN_W]),
+         lab_moments_variance_se(&still[MEAN_W]));
+    emit(run, &p, "mean_abs_dev_part_i", theory.mean_abs, still[MEAN_ABS].mean,
+         lab_moments_mean_se(&still[MEAN_ABS]));
+    return 0;
+}
+
+static void draw_histogram(struct lab_run *run, const struct magnitude_theory *theory,
+                           const struct lab_histogram *histogram)
+{
+    struct lab_figure *const figure = lab_figure_add(
+        run->figures, "The weight of v_a over samples", "w = p_a", "density");
+    struct lab_series *series = lab_series_add(figure, LAB_BARS, "measured");
+
+    if (!series)
+        return;
+    for (int b = 0; b < LAB_BINS; b++)
+        lab_series_point(series, (b + 0.5) / LAB_BINS,
+                         lab_histogram_density(histogram, b), 0);
+    series = theory->law.sd > 0
+                 ? lab_series_add(figure, LAB_STEPS, "theory, logit-normal")
+                 : NULL;
+    double below = 0, density = 0;
+    for (int b = 0; b < LAB_BINS && series; b++) {
+        const double cdf = attend_theory_weight_cdf(theory->law, (b + 1.0) / LAB_BINS);
+        density = LAB_BINS * (cdf - below);
+        below = cdf;
+        lab_series_point(series, (double)b / LAB_BINS, density, 0);
+    }
+    lab_series_point(series, 1, density, 0);
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "A sampler, not an average: the weight is mostly near 0 or near 1.  Theory is "
+        "the logit-normal law, averaged over each bin.");
+}
+
+/* Points of the sweep over C. */
+static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
+enum { SCALES = sizeof scales / sizeof scales[0], LINE = 120 };
+
+static void add_lines(struct lab_run *run, struct lab_figure *variance,
+                      struct lab_figure *deviation, struct lab_figure *outside)
+{
+    struct parameters p = read_parameters(run);
+    struct lab_series *const lines[3] = {
+        lab_series_add(variance, LAB_LINE, "theory"),
+        lab_series_add(deviation, LAB_LINE, "theory"),
+        lab_series_add(outside, LAB_LINE, "theory"),
+    };
+
+    for (int x = 0; x <= LINE && run->figures; x++) {
+        p.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
+        const struct magnitude_theory theory = theory_of(&p);
+        lab_series_point(lines[0], p.C, theory.variance, 0);
+        lab_series_point(lines[1], p.C, theory.mean_abs, 0);
+        lab_series_point(lines[2], p.C, theory.outside, 0);
+    }
+    struct lab_series *const arcsin =
+        lab_series_add(variance, LAB_LINE, "arcsin form, n = 2");
+    struct lab_series *const arctan =
+        lab_series_add(deviation, LAB_LINE, "arctan form, n = 2");
+    for (int x = 0; x <= LINE && run->figures; x++) {
+        p.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
+        const double T = p.C * p.tau * sqrt(4 * p.alpha + p.sigma2);
+        lab_series_point(arcsin, p.C, attend_theory_weight_variance_arcsin(T), 0);
+        lab_series_point(arctan, p.C, attend_theory_weight_abs_deviation_arctan(T), 0);
+    }
+}
+
+static struct lab_figure *scale_figure(struct lab_run *run, const char *title,
+                                       const char *y_label, const char *caption)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, title, "C (query scale)", y_label);
+
+    lab_figure_describe(figure, LAB_LOG_X, "%s", caption);
+    return figure;
+}
+
+static int sweep(struct lab_run *run, const struct lab_moments *given)
+{
+    const int64_t trials = run->trials > 16000 ? run->trials / 16 : 1000;
+    struct lab_figure *const figures[3] = {
+        scale_figure(run, "Variance of the weight", "Var w",
+                     "The firmer the query, the nearer the variance is to 1/4, that of a "
+                     "coin: a large C destroys the average."),
+        scale_figure(run, "Distance from one half", "E|w - 1/2|",
+                     "The error of c is |v_a - v_b| times this."),
+        scale_figure(run, "One value holds more than 90%", "P(w < 0.1 or w > 0.9)",
+                     "How often the output is almost a copy of one value."),
+    };
+    struct lab_series *points[3];
+    struct parameters p = read_parameters(run);
+    const double C = p.C;
+
+    add_lines(run, figures[0], figures[1], figures[2]);
+    for (int f = 0; f < 3; f++)
+        points[f] = lab_series_add(figures[f], LAB_POINTS, "measured");
+    for (int x = 0; x < SCALES && !lab_stopped(&run->session); x++) {
+        struct lab_moments own[VALUES];
+        const struct lab_moments *const moments = scales[x] == C ? given : own;
+        p.C = scales[x];
+        const struct magnitude_theory theory = theory_of(&p);
+        if (moments == own) {
+            if (measure(run, &p, &theory, 2 + (uint64_t)x, trials, own, NULL))
+                return -1;
+            if (own[MEAN_W].count == 0)
+                break;
+            emit_rows(run, &p, &theory, own);
+        }
+        lab_series_point(points[0], p.C, lab_moments_variance(&moments[MEAN_W]),
+                         lab_moments_variance_se(&moments[MEAN_W]));
+        lab_series_point(points[1], p.C, moments[MEAN_ABS].mean,
+                         lab_moments_mean_se(&moments[MEAN_ABS]));
+        lab_series_point(points[2], p.C, moments[OUTSIDE].mean,
+                         lab_moments_rare_se(&moments[OUTSIDE], theory.outside));
+    }
+    return 0;
+}
+
+static int perform(struct lab_run *run)
+{
+    struct lab_histogram histogram = {.lo = 0, .hi = 1};
+    struct lab_moments moments[VALUES];
+
+    if (lab_settle_d(run))
+        return -1;
+    const struct parameters p = read_parameters(run);
+    const struct magnitude_theory theory = theory_of(&p);
+    if (measure(run, &p, &theory, 0, run->trials, moments, &histogram))
+        return -1;
+    emit_rows(run, &p, &theory, moments);
+    if (emit_beside(run, &p, moments))
+        return -1;
+    draw_histogram(run, &theory, &histogram);
+    return run->sweeps ? sweep(run, moments) : 0;
+}
+
+const struct lab_experiment lab_experiment_magnitude = {
+    .name = "magnitude",
+    .title = "Noise in the length of one key, one head",
+    .shows =
+        "With one head the output is not the average of v_a and v_b but mostly one of "
+        "them: w is logit-normal, and the larger C, the more w is like a coin.",
+    .answers = "1c-i, 1c-ii",
+    .headline = "var_w",
+    LAB_FLAGS(flags),
+    .trials = 100000,
+    .perform = perform,
+};

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One head C (mu_a + mu_b) against two, C mu_a and C mu_b: mean squared distance of the
+ * output from (v_a + v_b)/2, the scale from which two heads win, and the best scale.
+ */
+#include "attend/theory.h"
+#include "lab/experiments/experiment.h"
+#include "lab/setups/pair.h"
+#include "lab/setups/scene.h"
+
+#include <math.h>
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_INTEGER("n", 10, 3, 1e9, "keys; at most 1024 with --alpha"),
+    LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the queries"),
+    LAB_FLAG_REAL("sigma2", 0.5, 1e-6, 100, "magnitude noise of key a"),
+    LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
+};
+
+enum { KEYS_DRAWN_MAX = 1024 };
+
+enum { MSE, COEFF, MSE_POSITIVE, COEFF_POSITIVE, VALUES };
+
+static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+{
+    const double a = outcome->coefficient[0], b = outcome->coefficient[1];
+    const int is_positive = outcome->gamma[0] > 0;
+
+    (void)arg;
+    values[MSE] = (a - 0.5) * (a - 0.5) + (b - 0.5) * (b - 0.5) + outcome->others_squared;
+    values[COEFF] = a;
+    values[MSE_POSITIVE] = is_positive ? values[MSE] : NAN;
+    values[COEFF_POSITIVE] = is_positive ? a : NAN;
+}
+
+/* The queries of one head, or of two. */
+static void make_queries(int heads, double C, attend_theory_query query[2])
+{
+    query[0] = (attend_theory_query){.a = C, .b = heads == 1 ? C : 0};
+    query[1] = (attend_theory_query){.b = C};
+}
+
+static int measure(struct lab_run *run, int heads, double n, double C, uint64_t stream,
+                   int64_t trials, struct lab_moments m[VALUES])
+{
+    struct lab_scene scene = {.n = (int64_t)n,
+                              .wanted = 2,
+                              .heads = heads,
+                              .sigma2 = lab_real(run, "sigma2"),
+                              .alpha = lab_real(run, "alpha"),
+                              .tau = 1,
+                              .noisy = LAB_NOISY_A};
+    attend_theory_query query[2];
+
+    make_queries(heads, C, query);
+    for (int h = 0; h < heads; h++) {
+        scene.query[h][0] = query[h].a;
+        scene.query[h][1] = query[h].b;
+    }
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe, NULL, VALUES,
+                             m, NULL);
+}
+
+static attend_theory_output theory_of(const struct lab_run *run, int heads, double C,
+                                      int positive)
+{
+    attend_theory_scene scene = attend_theory_scene_exercise(
+        lab_real(run, "n"), lab_real(run, "sigma2"), positive);
+    attend_theory_query query[2];
+
+    scene.alpha = lab_real(run, "alpha");
+    make_queries(heads, C, query);
+    return attend_theory_heads(&scene, query, heads);
+}
+
+static int headline(struct lab_run *run)
+{
+    static const char *const names[2][VALUES] = {
+        {"mse_one", "coeff_var_one", "mse_one_given_positive",
+         "coeff_var_one_given_positive"},
+        {"mse_two", "coeff_var_two", "mse_two_given_positive",
+         "coeff_var_two_given_positive"}};
+    struct lab_moments m[VALUES];
+
+    for (int heads = 1; heads <= 2; heads++) {
+        const double C = lab_real(run, "C");
+        if (measure(run, heads, lab_real(run, "n"), C, (uint64_t)heads, run->trials, m))
+            return -1;
+        for (int positive = 0; positive <= 1; positive++) {
+            const attend_theory_output theory = theory_of(run, heads, C, positive);
+            const struct lab_moments *const mse = &m[positive ? MSE_POSITIVE : MSE];
+            const struct lab_moments *const coeff = &m[positive ? COEFF_POSITIVE : COEFF];
+            const char *const *const name = names[heads - 1] + 2 * positive;
+            lab_emit_exact(run, name[0], theory.mse, mse->count ? mse->mean : NAN,
+                           lab_moments_mean_se(mse));
+            lab_emit_exact(run, name[1], theory.variance[ATTEND_THEORY_A],
+                           coeff->count ? lab_moments_variance(coeff) : NAN,
+                           lab_moments_variance_se(coeff));
+        }
+    }
+    return 0;
+}
+
+/* ---- best scale and crossover, found on the engine ------------------------ */
+
+/* Scales that are searched, by equal factors. */
+#define SCALE_LO 0.25
+#define SCALE_HI 100.0
+#define FACTOR 1.5
+/* What a search on numbers with errors of 1e-15 can tell. */
+#define SEARCH_ERROR 1e-6
+
+/* Slope of the one-head mse in ln C, to fourth order. */
+static int slope(struct lab_run *run, attend_context *ctx, double n, double C,
+                 double sigma2, double *value)
+{
+    static const double at[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
+    const double step = 0.003;
+    struct lab_pair_mse mse;
+
+    *value = 0;
+    for (int x = 0; x < 4; x++) {
+        if (lab_pair_measure_mse(&run->session, ctx, n, C * exp(step * at[x]), sigma2,
+                                 &mse))
+            return -1;
+        *value += weight[x] * mse.one / (12 * step);
+    }
+    return 0;
+}
+
+static int difference(struct lab_run *run, attend_context *ctx, double n, double C,
+                      double sigma2, double *value)
+{
+    struct lab_pair_mse mse;
+    const int failed = lab_pair_measure_mse(&run->session, ctx, n, C, sigma2, &mse);
+
+    *value = mse.one - mse.two;
+    return failed;
+}
+
+typedef int (*function_of_scale)(struct lab_run *run, attend_context *ctx, double n,
+                                 double C, double sigma2, double *value);
+
+/*
+ * The root of f between lo, where it is f_lo <= 0, and hi, where it is f_hi > 0: regula
+ * falsi, halving the value of an end that stays.
+ */
+static int root_between(struct lab_run *run, attend_context *ctx, function_of_scale f,
+                        double n, double sigma2, double lo, double f_lo, double hi,
+                        double f_hi, double *C)
+{
+    int last = 0;
+
+    for (int step = 0; step < 60 && hi - lo > 1e-10 * hi; step++) {
+        double value;
+        *C = hi - f_hi * (hi - lo) / (f_hi - f_lo);
+        if (f(run, ctx, n, *C, sigma2, &value))
+            return -1;
+        if (fabs(value) < 1e-15)
+            break;
+        const int side = value > 0 ? 1 : -1;
+        *(value > 0 ? &hi : &lo) = *C;
+        *(value > 0 ? &f_hi : &f_lo) = value;
+        if (side == last)
+            *(value > 0 ? &f_lo : &f_hi) /= 2;
+        last = side;
+    }
+    return 0;
+}
+
+/* The largest C where f turns from negative to positive; NaN when it does not. */
+static int last_rise(struct lab_run *run, attend_context *ctx, function_of_scale f,
+                     double n, double sigma2, double *C)
+{
+    double hi = SCALE_HI, f_hi;
+
+    *C = NAN;
+    if (f(run, ctx, n, hi, sigma2, &f_hi))
+        return -1;
+    while (f_hi > 0 && hi / FACTOR > SCALE_LO) {
+        const double lo = hi / FACTOR;
+        double f_lo;
+        if (f(run, ctx, n, lo, sigma2, &f_lo))
+            return -1;
+        if (!(f_lo > 0))
+            return root_between(run, ctx, f, n, sigma2, lo, f_lo, hi, f_hi, C);
+        hi = lo;
+        f_hi = f_lo;
+    }
+    return 0;
+}
+
+static void emit_found(struct lab_run *run, const char *quantity, double n, double theory,
+                       double measured, int is_scale)
+{
+    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("n", n), LAB_IS("alpha", 0)),
+                (struct lab_found){
+                    .theory = theory,
+                    .measured = measured,
+                    .allowed = is_scale ? SEARCH_ERROR * fmax(1, fabs(theory)) : 0});
+}
+
+/* Rows for n keys; *crossover is what the engine says. */
+static int find_scales(struct lab_run *run, attend_context *ctx, double n, double sigma2,
+                       double *crossover)
+{
+    double best, least;
+    const double best_theory = attend_theory_best_scale_one(n, sigma2, 0, &least);
+    struct lab_pair_mse mse;
+
+    if (last_rise(run, ctx, slope, n, sigma2, &best) ||
+        last_rise(run, ctx, difference, n, sigma2, crossover))
+        return -1;
+    if (isfinite(best) && isfinite(best_theory)) {
+        if (lab_pair_measure_mse(&run->session, ctx, n, best, sigma2, &mse))
+            return -1;
+        emit_found(run, "best_C_one", n, best_theory, best, 1);
+        emit_found(run, "best_mse_one", n, least, mse.one, 0);
+    }
+    emit_found(run, "crossover_C", n, attend_theory_crossover_scale(n, sigma2, 0),
+               *crossover, 1);
+    return 0;
+}
+
+/* ---- sweeps -------------------------------------------------------------- */
+
+/* So far into C -> inf that the limits of T14 are good to the stated error. */
+#define SCALE_LIMIT 1e4
+
+static int limits(struct lab_run *run)
+{
+    const double n = lab_real(run, "n"), sigma2 = lab_real(run, "sigma2");
+    const attend_theory_output limit[2] = {attend_theory_one_head_limit(sigma2, 0),
+                                           attend_theory_two_heads_limit(n, sigma2, 0)};
+    struct lab_moments m[VALUES];
+
+    for (int heads = 1; heads <= 2 && lab_real(run, "alpha") <= 0; heads++) {
+        if (measure(run, heads, n, SCALE_LIMIT, 10 + (uint64_t)heads, run->trials / 4 + 1,
+                    m))
+            return -1;
+        /* A gamma within (ln n + 2)/C of 0 is undecided: its share of the tail. */
+        lab_emit_at(
+            run, heads == 1 ? "mse_one_limit" : "mse_two_limit",
+            LAB_CHANGES(LAB_IS("C", SCALE_LIMIT)),
+            (struct lab_found){.theory = limit[heads - 1].mse,
+                               .measured = m[MSE].mean,
+                               .se = lab_moments_mean_se(&m[MSE]),
+                               .allowed = (1 / sigma2 + 2) * (log(n) + 2) / SCALE_LIMIT,
+                               .kind = LAB_ASYMPTOTIC});
+    }
+    return 0;
+}
+
+static int curves(struct lab_run *run)
+{
+    static const double scales[] = {1, 2, 3, 5, 7, 10, 20, 50};
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Error of one head and of two", "C (query scale)",
+                       "E|c - (v_a + v_b)/2|^2");
+    struct lab_moments m[VALUES];
+
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "n = %g, sigma2 = %g. One head has a best scale and then loses to the "
+        "noise; two heads settle near the chance that k_a points backwards.",
+        lab_real(run, "n"), lab_real(run, "sigma2"));
+    for (int heads = 1; heads <= 2; heads++) {
+        struct lab_series *series = lab_series_add(
+            figure, LAB_LINE, heads == 1 ? "theory, one head" : "theory, two heads");
+        for (int x = 0; x <= 80 && series; x++) {
+            const double C = 0.5 * pow(200, x / 80.0);
+            lab_series_point(series, C, theory_of(run, heads, C, 0).mse, 0);
+        }
+        series =
+            lab_series_add(figure, LAB_POINTS,
+                           heads == 1 ? "measured, one head" : "measured, two heads");
+        for (size_t x = 0; x < sizeof scales / sizeof scales[0]; x++) {
+            if (lab_stopped(&run->session))
+                return 0;
+            if (measure(run, heads, lab_real(run, "n"), scales[x],
+                        20 + 2 * x + (uint64_t)heads, run->trials / 20 + 50, m))
+                return -1;
+            const double se = lab_moments_mean_se(&m[MSE]);
+            lab_emit_at(
+                run, heads == 1 ? "mse_one" : "mse_two",
+                LAB_CHANGES(LAB_IS("C", scales[x])),
+                (struct lab_found){.theory = theory_of(run, heads, scales[x], 0).mse,
+                                   .measured = m[MSE].mean,
+                                   .se = se});
+            lab_series_point(series, scales[x], m[MSE].mean, se);
+        }
+    }
+    return 0;
+}
+
+enum { MAP_SCALES = 13, MAP_STEPS = 10 };
+
+static double map_scale(int y) { return 0.5 * pow(10, y / 6.0); }
+
+/* Heat map of log10(mse_two / mse_one) over C and n (by_n) or sigma2. */
+static int map(struct lab_run *run, attend_context *ctx, int by_n)
+{
+    struct lab_figure *const figure = lab_figure_add(
+        run->figures,
+        by_n ? "Where two heads win, by number of keys" : "Where two heads win, by noise",
+        by_n ? "n (keys)" : "sigma2 (magnitude noise)", "C (query scale)");
+    struct lab_heat *const heat = lab_heat_set(figure, MAP_STEPS, MAP_SCALES,
+                                               "log10 (mse two / mse one), cut at ±2");
+    struct lab_pair_mse mse;
+
+    if (!heat)
+        return 0;
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "Computed by the engine, %s = %g. Negative: two heads are closer to the "
+        "average. Below the line each head alone cannot beat its n - 1 rivals yet.",
+        by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
+    struct lab_series *line = lab_series_add(figure, LAB_LINE, "crossover, theory");
+    for (int x = 0; x < MAP_STEPS; x++) {
+        const double n = by_n ? round(3 * pow(10, x / 1.8)) : lab_real(run, "n");
+        const double sigma2 = by_n ? lab_real(run, "sigma2") : 0.005 * pow(10, x / 3.6);
+        heat->x[x] = by_n ? n : sigma2;
+        for (int y = 0; y < MAP_SCALES; y++) {
+            heat->y[y] = map_scale(y);
+            if (lab_pair_measure_mse(&run->session, ctx, n, heat->y[y], sigma2, &mse))
+                return -1;
+            heat->value[y * MAP_STEPS + x] = fmax(-2, fmin(2, log10(mse.two / mse.one)));
+        }
+        lab_series_point(line, heat->x[x], attend_theory_crossover_scale(n, sigma2, 0),
+                         0);
+    }
+    line = lab_series_add(figure, LAB_POINTS, "crossover, measured");
+    for (int x = 0; x < MAP_STEPS; x += 3) {
+        double crossover;
+        if (last_rise(run, ctx, difference, by_n ? heat->x[x] : lab_real(run, "n"),
+                      by_n ? lab_real(run, "sigma2") : heat->x[x], &crossover))
+            return -1;
+        lab_series_point(line, heat->x[x], crossover, 0);
+    }
+    return 0;
+}
+
+static int sweeps(struct lab_run *run)
+{
+    static const double keys[] = {10, 100, 1000, 10000};
+    attend_context *const ctx = lab_context(&run->session);
+    const double n = lab_real(run, "n"), sigma2 = lab_real(run, "sigma2");
+    double crossover;
+
+    int failed = !ctx || find_scales(run, ctx, n, sigma2, &crossover);
+    for (size_t x = 0; x < sizeof keys / sizeof keys[0] && !failed; x++)
+        if (keys[x] < n || keys[x] > n)
+            failed = find_scales(run, ctx, keys[x], sigma2, &crossover);
+    failed = failed || limits(run) || curves(run);
+    failed = failed || (run->figures && (map(run, ctx, 1) || map(run, ctx, 0)));
+    attend_context_destroy(ctx);
+    return failed ? -1 : 0;
+}
+
+static int perform(struct lab_run *run)
+{
+    if (lab_real(run, "alpha") > 0 && lab_real(run, "n") > KEYS_DRAWN_MAX)
+        return lab_misuse(&run->session,
+                          "--n: %.0f with --alpha %g: at most %d when every entry of "
+                          "every key is drawn",
+                          lab_real(run, "n"), lab_real(run, "alpha"), KEYS_DRAWN_MAX);
+    if (headline(run))
+        return -1;
+    return run->sweeps ? sweeps(run) : 0;
+}
+
+const struct lab_experiment lab_experiment_one_vs_two = {
+    .name = "one-vs-two",
+    .title = "One head against two",
+    .shows =
+        "Above a crossover C that grows with n two heads come closer to the average "
+        "than one, more than twenty times closer at sigma2 = 1/2 as C grows; below it "
+        "they lose.",
+    .answers = "1d-ii, 1e",
+    .headline = "mse_two",
+    LAB_FLAGS(flags),
+    .trials = 200000,
+    .perform = perform,
+};

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/* Permuted tokens: who moves with them, who does not (T25). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attend/layer.h"
+#include "attend/theory.h"
+#include "lab/experiments/experiment.h"
+#include "lab/setups/tokens.h"
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_INTEGER("T", 64, 2, 2048, "tokens"),
+    LAB_FLAG_INTEGER("d", 32, 2, 512, "columns of X, Q, K, V and the output"),
+    LAB_FLAG_INTEGER("h", 1, 1, 64, "heads; they divide d"),
+    LAB_FLAG_CHOICE("mask", "none", "none|causal|window", "who sees whom"),
+    LAB_FLAG_INTEGER("w", 4, 0, 2048,
+                     "--mask window: a token sees w tokens on either side"),
+    LAB_FLAG_CHOICE("scale", "on", "on|off",
+                    "scores divided by the root of a head's columns, or not"),
+    LAB_FLAG_CHOICE("dtype", "f64", "f64|f32", "type of the whole layer"),
+    LAB_FLAG_CHOICE("convention", "rows", "rows|columns",
+                    "tokens are the rows of X (X W), or its columns (W X)"),
+};
+
+enum mask { NONE, CAUSAL, WINDOW };
+static const char *const mask_names[] = {"none", "causal", "window"};
+
+struct point {
+    int64_t T, d, h, w;
+    enum mask mask;
+    int scaled, columns;
+    attend_dtype dtype;
+};
+
+static struct point point_of(const struct lab_run *run)
+{
+    const char *const mask = lab_text(run, "mask");
+
+    return (struct point){
+        .T = lab_integer(run, "T"),
+        .d = lab_integer(run, "d"),
+        .h = lab_integer(run, "h"),
+        .w = lab_integer(run, "w"),
+        .mask = !strcmp(mask, "none")     ? NONE
+                : !strcmp(mask, "causal") ? CAUSAL
+                                          : WINDOW,
+        .scaled = !strcmp(lab_text(run, "scale"), "on"),
+        .columns = !strcmp(lab_text(run, "convention"), "columns"),
+        .dtype = !strcmp(lab_text(run, "dtype"), "f64") ? ATTEND_F64 : ATTEND_F32,
+    };
+}
+
+static attend_rule rule_of(const struct point *point, enum mask mask)
+{
+    attend_rule rule = attend_rule_default();
+
+    rule.causal = mask == CAUSAL ? ATTEND_CAUSAL_TOP_LEFT : ATTEND_CAUSAL_NONE;
+    rule.window_left = rule.window_right = mask == WINDOW ? point->w : -1;
+    rule.scale_is_set = !point->scaled;
+    rule.scale = 1.0;
+    return rule;
+}
+
+enum { MAPS = 5, PAIRS_MAX = 1 << 23 };
+
+/* The layer's results on X, and on X with tokens or features moved. */
+struct bench {
+    struct lab_tokens tokens;
+    attend_context *ctx;
+    int64_t *order, *feature_order; /* of T tokens, of d features */
+    double *x, *expect, *got;       /* (T, d) */
+    double *h, *z;                  /* (T, d), of X */
+    double *map[MAPS];              /* (h, T, T) */
+    unsigned char *moved_mask;      /* (T, T) */
+};
+
+static int bench_open(struct lab_run *run, const struct point *point, struct bench *bench)
+{
+    const size_t matrix = (size_t)(point->T * point->d) * sizeof(double);
+    const size_t map = (size_t)(point->h * point->T * point->T) * sizeof(double);
+
+    *bench = (struct bench){
+        .tokens = {
+            .t = point->T, .d = point->d, .heads = point->h, .dtype = point->dtype}};
+    bench->ctx = lab_context(&run->session);
+    if (bench->ctx == NULL || lab_tokens_open(&run->session, &bench->tokens))
+        return -1;
+    bench->order = malloc((size_t)point->T * sizeof *bench->order);
+    bench->feature_order = malloc((size_t)point->d * sizeof *bench->order);
+    bench->x = malloc(matrix);
+    bench->expect = malloc(matrix);
+    bench->got = malloc(matrix);
+    bench->h = malloc(matrix);
+    bench->z = malloc(matrix);
+    bench->moved_mask = malloc((size_t)(point->T * point->T));
+    int have = bench->order && bench->feature_order && bench->x && bench->expect &&
+               bench->got && bench->h && bench->z && bench->moved_mask;
+    for (int m = 0; m < MAPS; m++)
+        have = (bench->map[m] = malloc(map)) != NULL && have;
+    if (!have)
+        return lab_fail(&run->session, "no memory for %lld tokens", (long long)point->T);
+    lab_tokens_order(run->session.seed, point->T, bench->order);
+    lab_tokens_order(run->session.seed + 1, point->d, bench->feature_order);
+    return 0;
+}
+
+static void bench_close(struct bench *bench)
+{
+    attend_context_destroy(bench->ctx);
+    lab_tokens_close(&bench->tokens);
+    free(bench->order);
+    free(bench->feature_order);
+    free(bench->x);
+    free(bench->expect);
+    free(bench->got);
+    free(bench->h);
+    free(bench->z);
+    free(bench->moved_mask);
+    for (int m = 0; m < MAPS; m++)
+        free(bench->map[m]);
+}
+
+struct defects {
+    double tokens;     /* max|Att(PX) - P Att(X)|, tokens moved */
+    double features;   /* max|Att(X Pi) - Att(X) Pi|, features moved */
+    double z;          /* max|Z(PX) - P Z(X)| */
+    double scores;     /* max|S(PX) - P S P^T|, before the mask */
+    double weights;    /* max|softmax(S(PX)) - P softmax(S) P^T| */
+    double mask_moved; /* tokens and mask moved alike; NaN without a mask */
+    double same_bits;  /* share of rows of Att(PX) that equal P Att(X) bit for bit */
+    double score;      /* max|S| */
+    double stretch;    /* how much the feed-forward may enlarge a difference */
+};
+
+/* expect[i][j] = from[order[i]][order[j]] for every head. */
+static void move_map(const struct bench *bench, const double *from, double *to)
+{
+    const int64_t T = bench->tokens.t;
+
+    for (int64_t h = 0; h < bench->tokens.heads; h++)
+        for (int64_t i = 0; i < T; i++)
+            for (int64_t j = 0; j < T; j++)
+                to[(h * T + i) * T + j] =
+                    from[(h * T + bench->order[i]) * T + bench->order[j]];
+}
+
+/* Where both are known. */
+static void compare_scores(const double *a, const double *b, int64_t count,
+                           struct defects *defects)
+{
+    defects->scores = defects->score = 0.0;
+    for (int64_t i = 0; i < count; i++)
+        if (!isnan(a[i]) && !isnan(b[i])) {
+            defects->scores = fmax(defects->scores, fabs(a[i] - b[i]));
+            defects->score = fmax(defects->score, fabs(a[i]));
+        }
+}
+
+static double equal_rows(const double *a, const double *b, int64_t rows, int64_t columns)
+{
+    int64_t equal = 0;
+
+    for (int64_t r = 0; r < rows; r++)
+        equal +=
+            memcmp(a + r * columns, b + r * columns, (size_t)columns * sizeof *a) == 0;
+    return (double)equal / (double)rows;
+}
+
+/* The largest sum of |w| over a column: max|x W| <= this * max|x|. */
+static double column_norm(const double *w, int64_t rows, int64_t columns)
+{
+    double largest = 0.0;
+
+    for (int64_t c = 0; c < columns; c++) {
+        double sum = 0.0;
+        for (int64_t r = 0; r < rows; r++)
+            sum += fabs(w[r * columns + c]);
+        largest = fmax(largest, sum);
+    }
+    return largest;
+}
+
+static int layer(struct lab_run *run, const struct bench *bench, const attend_rule *rule,
+                 const double *x, const struct lab_layer_out *out)
+{
+    return lab_tokens_layer(&run->session, bench->ctx, &bench->tokens, rule,
+                            ATTEND_LAYER_ROTARY_NONE, NULL, x, out);
+}
+
+/* Tokens are moved: bench->x becomes PX. */
+static int move_tokens(struct lab_run *run, const struct point *point,
+                       struct bench *bench, struct defects *defects)
+{
+    const int64_t T = point->T, d = point->d, count = T * d, pairs = point->h * T * T;
+    const attend_rule rule = rule_of(point, point->mask);
+    const attend_rule open = rule_of(point, NONE);
+    double *const *const map = bench->map;
+
+    attend_theory_permute_rows(bench->tokens.x, T, d, bench->order, bench->x);
+    if (layer(run, bench, &rule, bench->tokens.x,
+              &(struct lab_layer_out){.h = bench->h, .z = bench->z, .weights = map[0]}) ||
+        layer(run, bench, &rule, bench->x,
+              &(struct lab_layer_out){.h = bench->got, .weights = map[1]}))
+        return -1;
+    attend_theory_permute_rows(bench->h, T, d, bench->order, bench->expect);
+    defects->tokens = lab_most_apart(bench->got, bench->expect, count);
+    defects->same_bits = equal_rows(bench->got, bench->expect, T, d);
+    move_map(bench, map[0], map[2]);
+    defects->weights = lab_most_apart(map[1], map[2], pairs);
+    if (layer(run, bench, &rule, bench->x, &(struct lab_layer_out){.z = bench->got}))
+        return -1;
+    attend_theory_permute_rows(bench->z, T, d, bench->order, bench->expect);
+    defects->z = lab_most_apart(bench->got, bench->expect, count);
+    if (layer(run, bench, &open, bench->tokens.x,
+              &(struct lab_layer_out){.scores = map[2]}) ||
+        layer(run, bench, &open, bench->x, &(struct lab_layer_out){.scores = map[3]}))
+        return -1;
+    /* map[0] and map[1] hold the weights that the figure shows. */
+    move_map(bench, map[2], map[4]);
+    compare_scores(map[3], map[4], pairs, defects);
+    defects->stretch = column_norm(bench->tokens.w1, d, bench->tokens.f) *
+                       column_norm(bench->tokens.w2, bench->tokens.f, d);
+    return 0;
+}
+
+/* The mask moves with the tokens: M -> P M P^T, given as an explicit mask. */
+static int move_mask_too(struct lab_run *run, const struct point *point,
+                         struct bench *bench, struct defects *defects)
+{
+    const int64_t T = point->T;
+    attend_rule rule = rule_of(point, NONE);
+
+    defects->mask_moved = NAN;
+    if (point->mask == NONE)
+        return 0;
+    for (int64_t i = 0; i < T; i++)
+        for (int64_t j = 0; j < T; j++) {
+            const int64_t from = bench->order[i], to = bench->order[j];
+            bench->moved_mask[i * T + j] =
+                point->mask == CAUSAL ? to <= from : llabs(to - from) <= point->w;
+        }
+    rule.mask = (attend_view){bench->moved_mask, ATTEND_BOOL, {1, 1, T, T}, {0, 0, T, 1}};
+    if (layer(run, bench, &rule, bench->x, &(struct lab_layer_out){.h = bench->got}))
+        return -1;
+    attend_theory_permute_rows(bench->h, T, point->d, bench->order, bench->expect);
+    defects->mask_moved = lab_most_apart(bench->got, bench->expect, T * point->d);
+    return 0;
+}
+
+/* What sheet 002 claims: columns of X are moved, weights are not. */
+static int move_features(struct lab_run *run, const struct point *point,
+                         struct bench *bench, struct defects *defects)
+{
+    const int64_t T = point->T, d = point->d;
+    const attend_rule rule = rule_of(point, point->mask);
+
+    attend_theory_permute_columns(bench->tokens.x, T, d, bench->feature_order,
+                                  bench->expect);
+    if (layer(run, bench, &rule, bench->expect, &(struct lab_layer_out){.h = bench->got}))
+        return -1;
+    attend_theory_permute_columns(bench->h, T, d, bench->feature_order, bench->expect);
+    defects->features = lab_most_apart(bench->got, bench->expect, T * d);
+    return 0;
+}
+
+static int measure(struct lab_run *run, const struct point *point, struct bench *bench,
+                   struct defects *defects)
+{
+    return bench_open(run, point, bench) || move_tokens(run, point, bench, defects) ||
+                   move_mask_too(run, point, bench, defects) ||
+                   move_features(run, point, bench, defects)
+               ? -1
+               : 0;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+static void emit(struct lab_run *run, const struct point *point, const char *quantity,
+                 double theory, double measured, double allowed)
+{
+    lab_emit_at(
+        run, quantity,
+        LAB_CHANGES(LAB_IS("T", point->T), LAB_IS_TEXT("mask", mask_names[point->mask]),
+                    LAB_IS_TEXT("scale", point->scaled ? "on" : "off"),
+                    LAB_IS_TEXT("dtype", attend_dtype_name(point->dtype))),
+        (struct lab_found){.theory = theory, .measured = measured, .allowed = allowed});
+}
+
+/*
+ * The same sums in two orders: each is within the accuracy that the engine states for
+ * scores and values of size 1, here of values below 8 and scores up to max|S|.
+ */
+static double rounding_of(const struct point *point, const struct defects *defects)
+{
+    const double stated = point->dtype == ATTEND_F64 ? 1e-12 : 2e-6;
+
+    return 2.0 * stated * 8.0 * fmax(1.0, defects->score);
+}
+
+static void emit_all(struct lab_run *run, const struct point *point,
+                     const struct defects *defects)
+{
+    const double allowed = rounding_of(point, defects);
+    /* A mask, a window: no formula says how far the rows are then from equal. */
+    const double theory = point->mask == NONE ? 0.0 : NAN;
+    const double rows = point->columns ? defects->features : defects->tokens;
+    const double columns = point->columns ? defects->tokens : defects->features;
+
+    emit(run, point, "defect_rows", point->columns ? NAN : theory, rows, allowed);
+    emit(run, point, "defect_columns", point->columns ? theory : NAN, columns, allowed);
+    emit(run, point, "defect_scores", 0.0, defects->scores, allowed);
+    emit(run, point, "defect_weights", theory, defects->weights, allowed);
+    emit(run, point, "defect_z", theory, defects->z, defects->stretch * allowed);
+    if (point->mask != NONE)
+        emit(run, point, "defect_mask_moved", 0.0, defects->mask_moved, allowed);
+    emit(run, point, "rows_same_bits", NAN, defects->same_bits, 0.0);
+}
+
+/* The rows of a sweep that the run's own rows do not hold already. */
+static void emit_swept(struct lab_run *run, const struct point *own,
+                       const struct point *point, const struct defects *defects)
+{
+    if (point->T != own->T || point->dtype != own->dtype || point->mask != own->mask)
+        emit_all(run, point, defects);
+}
+
+/* ---- sweeps and figures -------------------------------------------------- */
+
+enum { SERIES = 6 };
+
+static int sweep_tokens(struct lab_run *run, const struct point *at)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Permuting the input", "T (tokens)", "defect");
+    static const char *const labels[SERIES] = {
+        "tokens moved, f64",   "tokens moved, f32", "features moved, f64",
+        "features moved, f32", "rounding, f64",     "rounding, f32"};
+    struct lab_series *series[SERIES];
+
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "Tokens moved: Att(PX) and P Att(X) agree to rounding, below what the "
+        "engine's stated accuracy allows (lines).  Features moved, as sheet 002 "
+        "writes it: the outputs have nothing to do with each other.  Mask: %s.",
+        mask_names[at->mask]);
+    for (int s = 0; s < SERIES; s++)
+        series[s] =
+            lab_series_add(figure, s < 4 ? LAB_POINTS : LAB_LINE, "%s", labels[s]);
+    for (int64_t T = 8;
+         at->h * T * T <= PAIRS_MAX && T <= 512 && !lab_stopped(&run->session); T *= 2)
+        for (int f32 = 0; f32 < 2; f32++) {
+            struct point point = *at;
+            struct bench bench;
+            struct defects defects;
+            point.T = T;
+            point.dtype = f32 ? ATTEND_F32 : ATTEND_F64;
+            const int failed = measure(run, &point, &bench, &defects);
+            bench_close(&bench);
+            if (failed)
+                return -1;
+            emit_swept(run, at, &point, &defects);
+            lab_series_point(series[f32], (double)T, defects.tokens, 0.0);
+            lab_series_point(series[2 + f32], (double)T, defects.features, 0.0);
+            lab_series_point(series[4 + f32], (double)T, rounding_of(&point, &defects),
+                             0.0);
+        }
+    return 0;
+}
+
+static int sweep_masks(struct lab_run *run, const struct point *at)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "What a mask does to the symmetry", "mask",
+                       "max |Att(PX) - P Att(X)|");
+    struct lab_series *const left = lab_series_add(figure, LAB_POINTS, "mask stays");
+    struct lab_series *const moved =
+        lab_series_add(figure, LAB_POINTS, "mask moves with the tokens");
+
+    lab_figure_names(figure, "none|causal|window");
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "A causal mask or a window tells positions apart, and Att(PX) is no "
+        "longer P Att(X).  If the mask is permuted as well, M to P M P^T, the "
+        "law holds again.");
+    for (int m = NONE; m <= WINDOW && !lab_stopped(&run->session); m++) {
+        struct point point = *at;
+        struct bench bench;
+        struct defects defects;
+        point.mask = (enum mask)m;
+        const int failed = measure(run, &point, &bench, &defects);
+        bench_close(&bench);
+        if (failed)
+            return -1;
+        emit_swept(run, at, &point, &defects);
+        lab_series_point(left, m, defects.tokens, 0.0);
+        lab_series_point(moved, m, m == NONE ? defects.tokens : defects.mask_moved, 0.0);
+    }
+    return 0;
+}
+
+static void show_weights(struct lab_run *run, const struct bench *bench, int which,
+                         const char *title)
+{
+    const int T = bench->tokens.t < 64 ? (int)bench->tokens.t : 64;
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, title, "key j", "query i");
+    struct lab_heat *const heat = lab_heat_set(figure, T, T, "weight");
+
+    if (heat == NULL)
+        return;
+    lab_figure_describe(
+        figure, 0,
+        "Head 0%s.  Permuting the tokens permutes rows and columns of the weights "
+        "alike: softmax(P S P^T) = P softmax(S) P^T.",
+        bench->tokens.t > T ? ", the first 64 tokens" : "");
+    for (int i = 0; i < T; i++) {
+        heat->x[i] = heat->y[i] = i;
+        for (int j = 0; j < T; j++)
+            heat->value[i * T + j] = bench->map[which][i * bench->tokens.t + j];
+    }
+}
+
+static int perform(struct lab_run *run)
+{
+    const struct point point = point_of(run);
+    struct bench bench;
+    struct defects defects;
+
+    if (point.d % point.h != 0)
+        return lab_misuse(&run->session, "--h %lld does not divide --d %lld",
+                          (long long)point.h, (long long)point.d);
+    if (point.h * point.T * point.T > PAIRS_MAX)
+        return lab_misuse(&run->session,
+                          "--h %lld and --T %lld: h T T must not exceed %d",
+                          (long long)point.h, (long long)point.T, PAIRS_MAX);
+    const int failed = measure(run, &point, &bench, &defects);
+    if (!failed) {
+        emit_all(run, &point, &defects);
+        show_weights(run, &bench, 0, "Weights of X");
+        show_weights(run, &bench, 1, "Weights of PX");
+    }
+    bench_close(&bench);
+    if (failed || !run->sweeps)
+        return failed;
+    return sweep_tokens(run, &point) || sweep_masks(run, &point) ? -1 : 0;
+}
+
+const struct lab_experiment lab_experiment_permute = {
+    .name = "permute",
+    .title = "Permuted tokens",
+    .shows = "Self-attention moves with its tokens, Att(PX) = P Att(X) and Z(PX) = P Z, "
+             "to rounding; not with its features (X Pi), and no longer once a mask "
+             "tells positions apart.",
+    .answers = "2a-i 2a-ii",
+    LAB_FLAGS(flags),
+    .perform = perform,
+};

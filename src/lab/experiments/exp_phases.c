@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Random logits: diffuse and frozen attention, why 1/sqrt(d), entropy floor (T22, T23).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attend/theory.h"
+#include "lab/experiments/experiment.h"
+#include "lab/measure/frames.h"
+#include "lab/measure/forward.h"
+#include "lab/measure/trials.h"
+
+enum { OWN_STREAM = 1, SCATTER_STREAM, SWEEP_STREAM };
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_INTEGER("n", 1024, 2, 65536, "keys"),
+    LAB_FLAG_INTEGER(
+        "d", 64, 1, 1024,
+        "dimension; q has entries +1 and -1, k normal ones (n d > 2^20: one each)"),
+    LAB_FLAG_CHOICE("scale", "on", "on|off", "on: scores are divided by sqrt(d)"),
+    LAB_FLAG_REAL("S", NAN, 0, 100,
+                  "spread of the logits (default: 1 scaled, sqrt(d) unscaled)"),
+};
+
+/* n logits tau <q, k_i> that are N(0, S^2). */
+struct cloud {
+    int64_t n, d;
+    double S;
+    uint64_t seed, stream;
+};
+
+enum value { ENTROPY, SQUARES, BELOW_FLOOR, VALUES };
+
+static size_t room_of(const struct cloud *cloud)
+{
+    return (size_t)((cloud->n + 1) * cloud->d);
+}
+
+/* One row of attention, and the norm r of its logits less their mean. */
+static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64_t trial,
+                          double *room, struct lab_spread *spread, double *r,
+                          attend_error *err)
+{
+    const int64_t n = cloud->n, d = cloud->d;
+    double *const key = room, *const query = key + n * d;
+    const struct lab_problem problem = {.nk = n,
+                                        .d = d,
+                                        .q = query,
+                                        .k = key,
+                                        .scale = cloud->S / sqrt((double)d),
+                                        .spread = spread};
+
+    lab_normals(cloud->seed, cloud->stream, trial * (uint64_t)((n + 1) * d), key,
+                (n + 1) * d);
+    for (int64_t c = 0; c < d; c++)
+        query[c] = query[c] < 0 ? -1 : 1;
+    const attend_status status = lab_forward(ctx, &problem, err);
+    if (status == ATTEND_OK)
+        *r = sqrt((double)n * spread->score_variance);
+    return status;
+}
+
+static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64_t trial,
+                              double *values)
+{
+    const struct cloud *const cloud = arg;
+    struct lab_spread spread;
+    double r;
+    const attend_status status =
+        draw(cloud, worker->ctx, trial, worker->scratch, &spread, &r, &worker->err);
+
+    if (status != ATTEND_OK)
+        return status;
+    values[ENTROPY] = spread.entropy;
+    values[SQUARES] = 1 / spread.n_eff;
+    values[BELOW_FLOOR] =
+        fmax(0, attend_theory_entropy_floor((double)cloud->n, r) - spread.entropy);
+    return ATTEND_OK;
+}
+
+static int measure(struct lab_run *run, const struct cloud *cloud, int64_t trials,
+                   struct lab_moments *moments)
+{
+    const struct lab_trials plan = {.trial = trial_of,
+                                    .arg = cloud,
+                                    .trials = trials,
+                                    .count = VALUES,
+                                    .scratch = room_of(cloud)};
+
+    return lab_measure_trials(&run->session, &plan, moments);
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+static void emit(struct lab_run *run, const struct cloud *cloud, const char *quantity,
+                 enum lab_kind kind, double theory, double measured, double se,
+                 double allowed)
+{
+    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("S", cloud->S)),
+                (struct lab_found){.theory = theory,
+                                   .measured = measured,
+                                   .se = se,
+                                   .allowed = allowed,
+                                   .kind = kind});
+}
+
+/*
+ * A limit beside what is exact at this n, where it applies: their distance is the
+ * limit's stated error.
+ */
+static void emit_pair(struct lab_run *run, const struct cloud *cloud,
+                      const char *const quantity[2], double exact, double limit,
+                      double measured, double se)
+{
+    emit(run, cloud, quantity[0], LAB_EXACT, exact, measured, se, 0);
+    if (limit > 0)
+        emit(run, cloud, quantity[1], LAB_ASYMPTOTIC, limit, measured, se,
+             fabs(exact - limit) / limit);
+}
+
+static void emit_cloud(struct lab_run *run, const struct cloud *cloud,
+                       const struct lab_moments *moments)
+{
+    static const char *const names[3][2] = {{"entropy", "entropy_limit"},
+                                            {"sum_p2", "sum_p2_limit"},
+                                            {"n_eff", "n_eff_limit"}};
+    const double n = (double)cloud->n, S = cloud->S;
+    const double squares = attend_theory_random_sum_squares(n, S);
+    const double mean = moments[SQUARES].mean;
+    const double se = lab_moments_mean_se(&moments[SQUARES]);
+
+    if (moments[SQUARES].count == 0)
+        return;
+    emit_pair(run, cloud, names[0], attend_theory_random_entropy(n, S),
+              attend_theory_random_entropy_limit(n, S), moments[ENTROPY].mean,
+              lab_moments_mean_se(&moments[ENTROPY]));
+    emit_pair(run, cloud, names[1], squares, attend_theory_random_sum_squares_limit(n, S),
+              mean, se);
+    emit_pair(run, cloud, names[2], 1 / squares, attend_theory_random_keys_limit(n, S),
+              1 / mean, se / (mean * mean));
+    emit(run, cloud, "below_floor", LAB_BOUND, 0, moments[BELOW_FLOOR].mean, 0, 0);
+}
+
+/* One spike of norm r attains the floor. */
+static int emit_spike(struct lab_run *run, attend_context *ctx, const struct cloud *cloud)
+{
+    const int64_t n = cloud->n;
+    const double r = cloud->S * sqrt((double)n);
+    double *const score = calloc((size_t)n, sizeof *score);
+    struct lab_spread spread;
+
+    if (!score)
+        return lab_fail(&run->session, "memory is short for %lld keys", (long long)n);
+    score[0] = r * sqrt((double)n / (double)(n - 1));
+    const int failed = lab_measure_scores(&run->session, ctx, n, score, &spread);
+    if (!failed)
+        emit(run, cloud, "entropy_spike", LAB_EXACT,
+             attend_theory_entropy_floor((double)n, r), spread.entropy, 0, 0);
+    free(score);
+    return failed;
+}
+
+/* ---- sweeps and figures ------------------------------------------------ */
+
+static const double spreads[] = {0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 10};
+enum { SPREADS = sizeof spreads / sizeof *spreads };
+
+static void draw_theory(struct lab_figure *figure, double n,
+                        double (*exact)(double, double), double (*limit)(double, double))
+{
+    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, exact");
+
+    for (double S = 0; S <= 10; S += 0.25)
+        lab_series_point(series, S, exact(n, S), 0);
+    series = lab_series_add(figure, LAB_LINE, "large-n limit");
+    for (double S = 0; S <= 10; S += 0.0625)
+        lab_series_point(series, S, limit(n, S), 0);
+}
+
+static double sum_squares_limits(double n, double S)
+{
+    const double frozen = attend_theory_random_sum_squares_limit(n, S);
+
+    return isnan(frozen) ? 1 / attend_theory_random_keys_limit(n, S) : frozen;
+}
+
+static int sweep(struct lab_run *run, struct cloud cloud)
+{
+    struct lab_figure *const entropy =
+        lab_figure_add(run->figures, "Random attention: entropy",
+                       "S (spread of the logits)", "H (nats)");
+    struct lab_figure *const squares =
+        lab_figure_add(run->figures, "Random attention: concentration",
+                       "S (spread of the logits)", "Σp² = 1/N_eff");
+    struct lab_series *points[2];
+    const double n = (double)cloud.n;
+
+    draw_theory(entropy, n, attend_theory_random_entropy,
+                attend_theory_random_entropy_limit);
+    draw_theory(squares, n, attend_theory_random_sum_squares, sum_squares_limits);
+    points[0] = lab_series_add(entropy, LAB_POINTS, "measured, exact");
+    points[1] = lab_series_add(squares, LAB_POINTS, "measured, exact");
+    for (int f = 0; f < 2; f++) {
+        struct lab_figure *const figure = f ? squares : entropy;
+        lab_figure_describe(
+            figure, 0,
+            "n = %lld independent N(0, S²) logits: diffuse below and frozen on a "
+            "few keys above S = √(2 ln n) = %.2f.  Unit entries give S = √d "
+            "without the factor 1/√d, and S = 1 with it.",
+            (long long)cloud.n, attend_theory_freezing_spread(n));
+    }
+    cloud.d = 1;
+    for (int x = 0; x < SPREADS && !lab_stopped(&run->session); x++) {
+        struct lab_moments moments[VALUES];
+        cloud.S = spreads[x];
+        cloud.stream = SWEEP_STREAM + (uint64_t)x;
+        if (measure(run, &cloud, run->trials, moments))
+            return -1;
+        emit_cloud(run, &cloud, moments);
+        lab_series_point(points[0], cloud.S, moments[ENTROPY].mean,
+                         lab_moments_mean_se(&moments[ENTROPY]));
+        lab_series_point(points[1], cloud.S, moments[SQUARES].mean,
+                         lab_moments_mean_se(&moments[SQUARES]));
+    }
+    return 0;
+}
+
+static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Entropy of random rows, and its floor",
+                       "r (norm of the centred logits)", "H (nats)");
+    struct lab_series *const line = lab_series_add(figure, LAB_LINE, "theory, floor");
+    struct lab_series *points;
+    double *const room = malloc(sizeof(double) * room_of(&cloud));
+    attend_status status = ATTEND_OK;
+    attend_error err;
+
+    if (!room)
+        return lab_fail(&run->session, "memory is short");
+    const double most = 10 * sqrt((double)cloud.n);
+    for (double r = 0.25; r <= most; r *= 1.0625)
+        lab_series_point(line, r, attend_theory_entropy_floor((double)cloud.n, r), 0);
+    points = lab_series_add(figure, LAB_POINTS, "measured, random rows");
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "n = %lld.  No row of this norm has less entropy than one spike; random "
+        "rows stay far above it until they freeze.",
+        (long long)cloud.n);
+    cloud.d = 1;
+    cloud.stream = SCATTER_STREAM;
+    for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(&run->session);
+         x++) {
+        struct lab_spread spread;
+        double r;
+        cloud.S = spreads[x % SPREADS];
+        status = draw(&cloud, ctx, (uint64_t)x, room, &spread, &r, &err);
+        if (status == ATTEND_OK)
+            lab_series_point(points, r, spread.entropy, 0);
+    }
+    free(room);
+    return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
+}
+
+static int perform(struct lab_run *run)
+{
+    struct cloud cloud = {.n = lab_integer(run, "n"),
+                          .d = lab_integer(run, "d"),
+                          .seed = run->session.seed,
+                          .stream = OWN_STREAM};
+    struct lab_moments moments[VALUES];
+
+    if (isnan(lab_real(run, "S")))
+        lab_set(run, "S",
+                strcmp(lab_text(run, "scale"), "on") ? sqrt((double)cloud.d) : 1);
+    cloud.S = lab_real(run, "S");
+    if (cloud.n * cloud.d > 1 << 20)
+        cloud.d = 1;
+    attend_context *const ctx = lab_context(&run->session);
+    int failed = !ctx || measure(run, &cloud, run->trials, moments);
+    if (!failed) {
+        emit_cloud(run, &cloud, moments);
+        failed = emit_spike(run, ctx, &cloud);
+    }
+    if (!failed && run->sweeps)
+        failed = sweep(run, cloud) || scatter(run, ctx, cloud);
+    attend_context_destroy(ctx);
+    return failed ? -1 : 0;
+}
+
+const struct lab_experiment lab_experiment_phases = {
+    .name = "phases",
+    .title = "Phases of random attention",
+    .shows =
+        "Random logits of spread S leave attention diffuse below S = sqrt(2 ln n) and "
+        "freeze it on a few keys above; the factor 1/sqrt(d) keeps a new model on the "
+        "diffuse side.",
+    .answers = "",
+    LAB_FLAGS(flags),
+    .trials = 1000,
+    .perform = perform,
+};

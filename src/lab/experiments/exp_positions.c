@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* Positions: what tells tokens apart, and what stays the same under a shift (T26). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attend/layer.h"
+#include "attend/theory.h"
+#include "lab/setups/encodings.h"
+#include "lab/experiments/experiment.h"
+#include "lab/setups/tokens.h"
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_CHOICE("positions", "sinusoid", "sinusoid|rope|none",
+                    "added to X, turning Q and K, or absent"),
+    LAB_FLAG_INTEGER("d", 16, 2, 512, "columns of X and of an encoding; even"),
+    LAB_FLAG_INTEGER(
+        "T", 64, 2, 1e6,
+        "positions 0 .. T-1; attention is measured on the first 256 at most"),
+    LAB_FLAG_INTEGER("offset", 7, 1, 1e6,
+                     "distance between two positions, and how far everything is shifted"),
+};
+
+static const char *const kind_names[] = {"sinusoid", "rope", "none"};
+
+enum { TOKENS_MAX = 256 };
+
+struct point {
+    enum lab_positions kind;
+    int64_t d, T, offset;
+};
+
+static struct point point_of(const struct lab_run *run)
+{
+    const char *const kind = lab_text(run, "positions");
+
+    return (struct point){
+        .kind = !strcmp(kind, "sinusoid") ? LAB_SINUSOID
+                : !strcmp(kind, "rope")   ? LAB_ROPE
+                                          : LAB_NO_POSITIONS,
+        .d = lab_integer(run, "d"),
+        .T = lab_integer(run, "T"),
+        .offset = lab_integer(run, "offset"),
+    };
+}
+
+static void emit(struct lab_run *run, const struct point *point, const char *quantity,
+                 double theory, double measured, double allowed)
+{
+    lab_emit_at(
+        run, quantity,
+        LAB_CHANGES(LAB_IS_TEXT("positions", kind_names[point->kind]),
+                    LAB_IS("d", point->d), LAB_IS("T", point->T),
+                    LAB_IS("offset", point->offset)),
+        (struct lab_found){.theory = theory, .measured = measured, .allowed = allowed});
+}
+
+/* Angles up to this position are known to within this many radians. */
+static double angle_error(double position) { return 0x1p-52 * (position + 1.0); }
+
+/* ---- attention ----------------------------------------------------------- */
+
+/* Attention on x with positions shift, shift + 1, ...; `moved` (t, d) is scratch. */
+static int attend_at(struct lab_run *run, attend_context *ctx, enum lab_positions kind,
+                     const struct lab_tokens *tokens, const double *x, int64_t shift,
+                     double *moved, double *h)
+{
+    const int64_t t = tokens->t, count = t * tokens->d;
+    int64_t positions[TOKENS_MAX];
+
+    for (int64_t i = 0; i < t; i++)
+        positions[i] = i + shift;
+    if (kind == LAB_SINUSOID) {
+        attend_layer_sinusoids(ATTEND_F64, t, tokens->d, ATTEND_LAYER_BASE, positions,
+                               moved, NULL);
+        for (int64_t i = 0; i < count; i++)
+            moved[i] += x[i];
+    }
+    return lab_tokens_layer(
+        &run->session, ctx, tokens, NULL,
+        kind == LAB_ROPE ? ATTEND_LAYER_ROTARY_PAIRS : ATTEND_LAYER_ROTARY_NONE,
+        positions, kind == LAB_SINUSOID ? moved : x, &(struct lab_layer_out){.h = h});
+}
+
+struct symmetry {
+    double permutation; /* max|Att(PX) - P Att(X)|, positions stay */
+    double shift;       /* max|Att at positions + offset - Att| */
+};
+
+static int measure_symmetry(struct lab_run *run, attend_context *ctx,
+                            const struct point *point, struct symmetry *symmetry)
+{
+    struct lab_tokens tokens = {.t = point->T < TOKENS_MAX ? point->T : TOKENS_MAX,
+                                .d = point->d,
+                                .heads = 1,
+                                .dtype = ATTEND_F64};
+    const int64_t count = tokens.t * tokens.d;
+    double *const memory = malloc(5 * (size_t)count * sizeof *memory);
+    int64_t order[TOKENS_MAX];
+
+    if (memory == NULL || lab_tokens_open(&run->session, &tokens)) {
+        free(memory);
+        return lab_fail(&run->session, "no memory for %lld tokens", (long long)tokens.t);
+    }
+    double *const px = memory, *const h = px + count, *const got = h + count;
+    double *const expect = got + count, *const scratch = expect + count;
+    lab_tokens_order(run->session.seed, tokens.t, order);
+    attend_theory_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
+    int failed = attend_at(run, ctx, point->kind, &tokens, tokens.x, 0, scratch, h) ||
+                 attend_at(run, ctx, point->kind, &tokens, px, 0, scratch, got);
+    if (!failed) {
+        attend_theory_permute_rows(h, tokens.t, tokens.d, order, expect);
+        symmetry->permutation = lab_most_apart(got, expect, count);
+        failed = attend_at(run, ctx, point->kind, &tokens, tokens.x, point->offset,
+                           scratch, got);
+        symmetry->shift = lab_most_apart(got, h, count);
+    }
+    lab_tokens_close(&tokens);
+    free(memory);
+    return failed ? -1 : 0;
+}
+
+/*
+ * A score is a sum over d products of entries that an angle moves, then averaged over
+ * values below 8.
+ */
+static double shift_rounding(const struct point *point)
+{
+    return 64.0 * (double)point->d * angle_error((double)(point->T + point->offset));
+}
+
+static void emit_shift(struct lab_run *run, const struct point *point,
+                       const struct symmetry *symmetry)
+{
+    emit(run, point, "shift_defect", point->kind == LAB_SINUSOID ? NAN : 0.0,
+         symmetry->shift, shift_rounding(point));
+}
+
+static void emit_symmetry(struct lab_run *run, const struct point *point,
+                          const struct symmetry *symmetry)
+{
+    emit(run, point, "equivariance_defect", point->kind == LAB_NO_POSITIONS ? 0.0 : NAN,
+         symmetry->permutation, 0.0);
+    emit_shift(run, point, symmetry);
+}
+
+/* ---- encodings ----------------------------------------------------------- */
+
+struct near {
+    double theory, measured;
+};
+
+static int emit_nearest(struct lab_run *run, struct lab_encodings *e,
+                        const struct point *point, struct near *near)
+{
+    const int64_t found = lab_encodings_nearest(&run->session, e, point->kind, point->d,
+                                                point->T, &near->measured);
+
+    if (found < 0)
+        return -1;
+    if (lab_stopped(&run->session))
+        return 0;
+    const int64_t expected =
+        attend_theory_sinusoid_nearest(point->d, point->T, &near->theory);
+    emit(run, point, "near_offset", (double)expected, (double)found, 0.0);
+    emit(run, point, "near_distance", near->theory, near->measured,
+         (double)point->d * angle_error((double)point->T));
+    return 0;
+}
+
+/* phi_t.phi_(t + offset) over t < min(T, LAB_ENCODINGS_MAX): at 0, and how far from the
+ * same. */
+static int emit_dot(struct lab_run *run, struct lab_encodings *e,
+                    const struct point *point)
+{
+    const int64_t count = point->T < LAB_ENCODINGS_MAX ? point->T : LAB_ENCODINGS_MAX;
+    const double theory = attend_theory_sinusoid_dot(point->d, (double)point->offset);
+    const double rounding =
+        (double)point->d * angle_error((double)(count + point->offset));
+    double spread = 0.0;
+
+    lab_encode(point->kind, point->d, 0, count, e->a);
+    lab_encode(point->kind, point->d, point->offset, count, e->b);
+    if (lab_encodings_dot(&run->session, e->ctx, count, point->d, e->a, e->b, e->dot))
+        return -1;
+    for (int64_t i = 0; i < count; i++)
+        spread = fmax(spread, fabs(e->dot[i] - theory));
+    emit(run, point, "dot", theory, e->dot[0], rounding);
+    emit(run, point, "dot_spread", 0.0, spread, rounding);
+    return 0;
+}
+
+/* ---- sweeps and figures -------------------------------------------------- */
+
+static int sweep_kinds(struct lab_run *run, attend_context *ctx, const struct point *at)
+{
+    struct lab_figure *const figure = lab_figure_add(
+        run->figures, "What positions do to the symmetries", "positions", "defect");
+    struct lab_series *const permuted =
+        lab_series_add(figure, LAB_POINTS, "tokens permuted");
+    struct lab_series *const shifted =
+        lab_series_add(figure, LAB_POINTS, "positions shifted");
+
+    lab_figure_names(figure, "sinusoid|rope|none");
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "Without positions attention cannot tell one order of the tokens from "
+        "another.  Sinusoids and rotary positions both can; rotary ones keep "
+        "one symmetry, that of shifting every position by %lld.",
+        (long long)at->offset);
+    for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(&run->session);
+         kind++) {
+        struct point point = *at;
+        struct symmetry symmetry;
+        point.kind = (enum lab_positions)kind;
+        if (measure_symmetry(run, ctx, &point, &symmetry))
+            return -1;
+        if (point.kind != at->kind)
+            emit_symmetry(run, &point, &symmetry);
+        lab_series_point(permuted, kind, symmetry.permutation, 0.0);
+        lab_series_point(shifted, kind, symmetry.shift, 0.0);
+    }
+    return 0;
+}
+
+static int sweep_shifts(struct lab_run *run, attend_context *ctx, const struct point *at)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Shifting every position", "shift (positions)",
+                       "largest change of the output");
+    struct lab_series *const allowed =
+        lab_series_add(figure, LAB_LINE, "rope, rounding allowed");
+    struct lab_series *const rope = lab_series_add(figure, LAB_POINTS, "rope");
+    struct lab_series *const sinusoid = lab_series_add(figure, LAB_POINTS, "sinusoid");
+
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "Rotary scores depend on differences of positions: a shift changes the "
+        "output by the rounding of its angles alone, which the line bounds.");
+    for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(&run->session);
+         offset *= 10)
+        for (int kind = LAB_SINUSOID; kind <= LAB_ROPE; kind++) {
+            struct point point = *at;
+            struct symmetry symmetry;
+            point.kind = (enum lab_positions)kind;
+            point.offset = offset;
+            if (measure_symmetry(run, ctx, &point, &symmetry))
+                return -1;
+            if (offset != at->offset)
+                emit_shift(run, &point, &symmetry);
+            lab_series_point(kind == LAB_ROPE ? rope : sinusoid, (double)offset,
+                             symmetry.shift, 0.0);
+            if (kind == LAB_ROPE)
+                lab_series_point(allowed, (double)offset, shift_rounding(&point), 0.0);
+        }
+    return 0;
+}
+
+/* Near-collisions: T26 for d = 2 and d = 4, and one more pair of columns. */
+static int sweep_nearest(struct lab_run *run, const struct point *at)
+{
+    static const int64_t sizes[] = {2, 4, 8};
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "The nearest two of T positions", "T (positions)",
+                       "smallest distance between encodings");
+
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "No two positions share an encoding, for any T: the first pair turns "
+        "by 1 radian a step and 2 pi is irrational.  But they come near: d = 2 "
+        "at 710 (355/113), d = 4 at 84823.");
+    for (int s = 0; s < 3; s++) {
+        struct lab_series *const theory_line =
+            lab_series_add(figure, LAB_LINE, "theory, d = %d", (int)sizes[s]);
+        struct lab_series *const points =
+            lab_series_add(figure, LAB_POINTS, "measured, d = %d", (int)sizes[s]);
+        struct lab_encodings e;
+        if (lab_encodings_open(&run->session, sizes[s], &e)) {
+            lab_encodings_close(&e);
+            return -1;
+        }
+        int failed = 0;
+        for (int64_t T = 20; figure != NULL && T <= 200000; T += T / 10) {
+            double theory;
+            attend_theory_sinusoid_nearest(sizes[s], T, &theory);
+            lab_series_point(theory_line, (double)T, theory, 0.0);
+        }
+        for (int64_t T = 20; T <= 200000 && !failed && !lab_stopped(&run->session);
+             T *= 10) {
+            struct point point = *at;
+            struct near near = {NAN, NAN};
+            point.kind = LAB_SINUSOID;
+            point.d = sizes[s];
+            point.T = T;
+            failed = emit_nearest(run, &e, &point, &near);
+            lab_series_point(points, (double)T, near.measured, 0.0);
+        }
+        lab_encodings_close(&e);
+        if (failed)
+            return -1;
+    }
+    return 0;
+}
+
+static int show_dots(struct lab_run *run, struct lab_encodings *e,
+                     const struct point *point)
+{
+    const int64_t count = 64;
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Encodings against offset",
+                       "offset t' - t (positions)", "<phi_t, phi_t'>");
+
+    if (figure == NULL)
+        return 0;
+    lab_figure_describe(
+        figure, 0,
+        "The product of two encodings (%s, d = %lld) is a sum of cosines of the "
+        "offset and of nothing else: near positions are alike.",
+        kind_names[point->kind], (long long)point->d);
+    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
+    for (int64_t x = 0; x <= 8 * count; x++)
+        lab_series_point(series, (double)x / 8.0,
+                         attend_theory_sinusoid_dot(point->d, (double)x / 8.0), 0.0);
+    if (lab_encodings_dot_first(&run->session, e, point->kind, point->d, 0, count + 1))
+        return -1;
+    series = lab_series_add(figure, LAB_POINTS, "measured");
+    for (int64_t i = 0; i <= count; i++)
+        lab_series_point(series, (double)i, e->dot[i], 0.0);
+    return 0;
+}
+
+static int show_distances(struct lab_run *run, struct lab_encodings *e,
+                          const struct point *point)
+{
+    const int T = point->T < 64 ? (int)point->T : 64;
+    struct lab_figure *const figure = lab_figure_add(
+        run->figures, "Distances between encodings", "position t'", "position t");
+    struct lab_heat *const heat = lab_heat_set(figure, T, T, "|phi_t - phi_t'|");
+
+    if (heat == NULL)
+        return 0;
+    lab_figure_describe(
+        figure, 0,
+        "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, and "
+        "only the main one is 0.",
+        kind_names[point->kind], (long long)point->d);
+    for (int i = 0; i < T; i++) {
+        lab_encode(point->kind, point->d, 0, T, e->a);
+        lab_encode(point->kind, point->d, i, 1, e->b);
+        for (int64_t at = 0; at < T * point->d; at++)
+            e->a[at] -= e->b[at % point->d];
+        if (lab_encodings_dot(&run->session, e->ctx, T, point->d, e->a, e->a, e->dot))
+            return -1;
+        heat->x[i] = heat->y[i] = i;
+        for (int j = 0; j < T; j++)
+            heat->value[i * T + j] = sqrt(e->dot[j]);
+    }
+    return 0;
+}
+
+static int perform(struct lab_run *run)
+{
+    const struct point point = point_of(run);
+    struct lab_encodings e;
+    struct symmetry symmetry;
+    struct near near;
+
+    if (point.d % 2 != 0)
+        return lab_misuse(&run->session,
+                          "--d %lld is odd: positions take pairs of columns",
+                          (long long)point.d);
+    int failed = lab_encodings_open(&run->session, point.d, &e) ||
+                 measure_symmetry(run, e.ctx, &point, &symmetry);
+    if (!failed)
+        emit_symmetry(run, &point, &symmetry);
+    if (!failed && point.kind != LAB_NO_POSITIONS)
+        failed = emit_dot(run, &e, &point) || emit_nearest(run, &e, &point, &near) ||
+                 show_dots(run, &e, &point) || show_distances(run, &e, &point);
+    if (!failed && run->sweeps)
+        failed = sweep_kinds(run, e.ctx, &point) || sweep_shifts(run, e.ctx, &point) ||
+                 sweep_nearest(run, &point);
+    lab_encodings_close(&e);
+    return failed ? -1 : 0;
+}
+
+const struct lab_experiment lab_experiment_positions = {
+    .name = "positions",
+    .title = "Positions: sinusoids, rotation, none",
+    .shows = "Positions break the symmetry under permutation; rotary ones keep that "
+             "under shifts; two sinusoids are never equal, however many there are, but "
+             "they come near.",
+    .answers = "2b-i 2b-ii 3g",
+    .headline = "near_distance",
+    LAB_FLAGS(flags),
+    .perform = perform,
+};

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What helps against noisy keys: normalised keys, a query that suppresses the others, a
+ * cap on the logits, two heads; under magnitude noise of one key, of all keys, and
+ * isotropic noise.
+ */
+#include "attend/theory.h"
+#include "lab/experiments/experiment.h"
+#include "lab/setups/scene.h"
+#include "theory/score_law.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_INTEGER("n", 10, 3, 1024, "keys"),
+    LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the queries"),
+    LAB_FLAG_REAL("sigma2", 0.5, 1e-6, 100, "magnitude noise of the noisy keys"),
+    LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
+    LAB_FLAG_REAL("cap", 5, 1e-3, 1000, "softcap of the remedy 'cap'"),
+    LAB_FLAG_CHOICE("remedy", "plain", "plain|qk-norm|suppression|cap|two-heads",
+                    "what is done about the noise"),
+    LAB_FLAG_CHOICE("noisy", "a", "none|a|both|all", "keys that carry magnitude noise"),
+};
+
+enum remedy { PLAIN, QK_NORM, SUPPRESSION, CAP, TWO_HEADS, REMEDIES };
+static const char *const remedy_names[REMEDIES] = {"plain", "qk-norm", "suppression",
+                                                   "cap", "two-heads"};
+
+enum { NOISES = 4 };
+static const char *const noise_names[NOISES] = {"none", "a", "both", "all"};
+
+struct setting {
+    double n, C, sigma2, alpha, cap;
+    enum remedy remedy;
+    int noisy; /* index of noise_names, which are in the order of enum lab_noisy */
+};
+
+static int index_of(const char *text, const char *const *names, int count)
+{
+    for (int x = 0; x < count; x++)
+        if (!strcmp(text, names[x]))
+            return x;
+    return 0;
+}
+
+static struct setting setting_of(const struct lab_run *run)
+{
+    return (struct setting){
+        .n = lab_real(run, "n"),
+        .C = lab_real(run, "C"),
+        .sigma2 = lab_real(run, "sigma2"),
+        .alpha = lab_real(run, "alpha"),
+        .cap = lab_real(run, "cap"),
+        .remedy = (enum remedy)index_of(lab_text(run, "remedy"), remedy_names, REMEDIES),
+        .noisy = index_of(lab_text(run, "noisy"), noise_names, NOISES)};
+}
+
+/* The queries of a remedy; returns the number of heads. */
+static int make_queries(const struct setting *s, attend_theory_query query[2])
+{
+    if (s->remedy == TWO_HEADS) {
+        query[0] = (attend_theory_query){.a = s->C};
+        query[1] = (attend_theory_query){.b = s->C};
+        return 2;
+    }
+    query[0] = s->remedy == SUPPRESSION ? attend_theory_suppression_query(s->C)
+                                        : (attend_theory_query){.a = s->C, .b = s->C};
+    return 1;
+}
+
+/* ---- theory -------------------------------------------------------------- */
+
+static attend_theory_scene scene_of(const struct setting *s)
+{
+    attend_theory_scene scene = attend_theory_scene_exercise(s->n, 0, 0);
+
+    scene.alpha = s->alpha;
+    scene.softcap = s->remedy == CAP ? s->cap : 0;
+    for (int x = 0; x < s->noisy; x++)
+        scene.sigma2[x] = s->sigma2;
+    return scene;
+}
+
+static attend_theory_output theory_of(const struct setting *s)
+{
+    const attend_theory_scene scene = scene_of(s);
+    attend_theory_query query[2];
+    const int heads = make_queries(s, query);
+
+    return s->remedy == QK_NORM ? attend_theory_unit_keys(&scene, query[0])
+                                : attend_theory_heads(&scene, query, heads);
+}
+
+/* The class of one kind of key in one head, alpha = 0; key a points backwards. */
+static struct attendi_theory_score_kind lost_class(const struct setting *s,
+                                                   const attend_theory_scene *scene,
+                                                   double coefficient, int kind)
+{
+    const double count = kind == ATTEND_THEORY_REST ? s->n - 2 : 1;
+    struct attendi_theory_score_kind class = attendi_theory_plain_kind(
+        count, coefficient, fabs(coefficient) * sqrt(scene->sigma2[kind]));
+
+    class.softcap = scene->softcap;
+    if (kind == ATTEND_THEORY_A && coefficient > 0)
+        class.hi = 0;
+    if (kind == ATTEND_THEORY_A && coefficient < 0)
+        class.lo = 0;
+    return class;
+}
+
+/*
+ * E coefficient of v_b and of all other values given <k_a, mu_a> < 0, alpha = 0.  Keys of
+ * unit norm with noisy others would be mixtures of signs: not computed.
+ */
+static void lost_theory(const struct setting *s, double *b, double *others)
+{
+    const attend_theory_scene scene = scene_of(s);
+    attend_theory_query query[2];
+    const int heads = make_queries(s, query);
+
+    *b = *others = 0;
+    for (int h = 0; h < heads; h++) {
+        double mean[3], square[3];
+        struct attendi_theory_score_kind classes[3] = {
+            lost_class(s, &scene, query[h].a, ATTEND_THEORY_A),
+            lost_class(s, &scene, query[h].b, ATTEND_THEORY_B),
+            lost_class(s, &scene, query[h].rest, ATTEND_THEORY_REST)};
+        if (s->remedy == QK_NORM && s->noisy == LAB_NOISY_A)
+            classes[0] = attendi_theory_plain_kind(1, -s->C, 0);
+        else if (s->remedy == QK_NORM)
+            classes[0].keys = NAN;
+        if (s->alpha > 0 || attendi_theory_score_moments(classes, 3, mean, square))
+            mean[1] = mean[2] = NAN;
+        *b += mean[1] / heads;
+        *others += (s->n - 2) * mean[2] / heads;
+    }
+}
+
+/* ---- measurement --------------------------------------------------------- */
+
+enum { COEFF_A, COEFF_B, MSE, LOST_B, LOST_OTHERS, VALUES };
+
+static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+{
+    const double a = outcome->coefficient[0], b = outcome->coefficient[1];
+    const int heads = *(const int *)arg, is_lost = outcome->gamma[0] < 0;
+    double others = 0;
+
+    for (int h = 0; h < heads; h++)
+        others += outcome->others[h] / heads;
+    values[COEFF_A] = a;
+    values[COEFF_B] = b;
+    values[MSE] = (a - 0.5) * (a - 0.5) + (b - 0.5) * (b - 0.5) + outcome->others_squared;
+    values[LOST_B] = is_lost ? b : NAN;
+    values[LOST_OTHERS] = is_lost ? others : NAN;
+}
+
+static int measure(struct lab_run *run, const struct setting *s, uint64_t stream,
+                   int64_t trials, struct lab_moments m[VALUES])
+{
+    attend_theory_query query[2];
+    struct lab_scene scene = {.n = (int64_t)s->n,
+                              .wanted = 2,
+                              .heads = make_queries(s, query),
+                              .sigma2 = s->sigma2,
+                              .alpha = s->alpha,
+                              .tau = 1,
+                              .noisy = (enum lab_noisy)s->noisy,
+                              .unit_keys = s->remedy == QK_NORM,
+                              .softcap = s->remedy == CAP ? s->cap : 0};
+
+    for (int h = 0; h < scene.heads; h++) {
+        scene.query[h][0] = query[h].a;
+        scene.query[h][1] = query[h].b;
+        scene.rest_query[h] = query[h].rest;
+    }
+    return lab_scene_measure(&run->session, &scene, stream, trials, observe, &scene.heads,
+                             VALUES, m, NULL);
+}
+
+/* Spreads below this are rounding, not chance: such a number counts as sure. */
+#define ROUNDING 1e-12
+
+static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
+                 double theory, double measured, double se)
+{
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS("C", s->C), LAB_IS("alpha", s->alpha),
+                            LAB_IS_TEXT("remedy", remedy_names[s->remedy]),
+                            LAB_IS_TEXT("noisy", noise_names[s->noisy])),
+                (struct lab_found){.theory = theory,
+                                   .measured = measured,
+                                   .se = se > ROUNDING ? se : 0});
+}
+
+struct found {
+    double theory, measured, se;
+};
+
+/* All rows of a setting; what a figure shows of it: the mse and Var coefficient_a. */
+static int rows(struct lab_run *run, const struct setting *s, uint64_t stream,
+                int64_t trials, struct found *mse, struct found *variance)
+{
+    const attend_theory_output theory = theory_of(s);
+    struct lab_moments m[VALUES];
+
+    if (measure(run, s, stream, trials, m))
+        return -1;
+    *mse = (struct found){theory.mse, m[MSE].mean, lab_moments_mean_se(&m[MSE])};
+    *variance = (struct found){theory.variance[ATTEND_THEORY_A],
+                               lab_moments_variance(&m[COEFF_A]),
+                               lab_moments_variance_se(&m[COEFF_A])};
+    emit(run, s, "var_a", variance->theory, variance->measured, variance->se);
+    emit(run, s, "bias_a", theory.mean[ATTEND_THEORY_A] - 0.5, m[COEFF_A].mean - 0.5,
+         lab_moments_mean_se(&m[COEFF_A]));
+    emit(run, s, "bias_b", theory.mean[ATTEND_THEORY_B] - 0.5, m[COEFF_B].mean - 0.5,
+         lab_moments_mean_se(&m[COEFF_B]));
+    emit(run, s, "mse", mse->theory, mse->measured, mse->se);
+    if (s->noisy != LAB_NOISY_NONE) {
+        double b, others;
+        lost_theory(s, &b, &others);
+        const int was_lost = m[LOST_B].count > 0;
+        emit(run, s, "fallback_b", b, was_lost ? m[LOST_B].mean : NAN,
+             lab_moments_mean_se(&m[LOST_B]));
+        emit(run, s, "fallback_others", others, was_lost ? m[LOST_OTHERS].mean : NAN,
+             lab_moments_mean_se(&m[LOST_OTHERS]));
+    }
+    return 0;
+}
+
+/* ---- sweeps -------------------------------------------------------------- */
+
+/* The three kinds of noise; the last has no magnitude noise and this alpha. */
+enum { MODELS = 3 };
+static const int model_noisy[MODELS] = {LAB_NOISY_A, LAB_NOISY_ALL, LAB_NOISY_NONE};
+static const char *const model_names[MODELS] = {"noise of a", "noise of all",
+                                                "isotropic"};
+#define MODEL_ALPHA 0.001
+
+static int compare(struct lab_run *run)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Error of each remedy under three kinds of noise",
+                       "remedy", "E|c - (v_a + v_b)/2|^2");
+    const double given = lab_real(run, "alpha");
+    struct found mse, variance;
+
+    lab_figure_names(figure, "plain|qk-norm|suppression|cap|two heads");
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "C = %g, n = %g. Dashes: theory. Against the noise of one key every remedy "
+        "helps; with all keys noisy the suppression query fails and two heads "
+        "hold; isotropic noise (alpha = %g) is amplified most by suppression.",
+        lab_real(run, "C"), lab_real(run, "n"), given > 0 ? given : MODEL_ALPHA);
+    for (int model = 0; model < MODELS; model++) {
+        struct found found[REMEDIES];
+        for (int remedy = 0; remedy < REMEDIES; remedy++) {
+            struct setting s = setting_of(run);
+            if (lab_stopped(&run->session))
+                return 0;
+            s.remedy = (enum remedy)remedy;
+            s.noisy = model_noisy[model];
+            if (s.noisy == LAB_NOISY_NONE && !(given > 0))
+                s.alpha = MODEL_ALPHA;
+            if (rows(run, &s, 10 + (uint64_t)(model * REMEDIES + remedy),
+                     run->trials / 10 + 100, &mse, &variance))
+                return -1;
+            found[remedy] = mse;
+        }
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, %s", model_names[model]);
+        for (int remedy = 0; remedy < REMEDIES; remedy++)
+            lab_series_point(series, remedy, found[remedy].theory, 0);
+        series = lab_series_add(figure, LAB_POINTS, "measured, %s", model_names[model]);
+        for (int remedy = 0; remedy < REMEDIES; remedy++)
+            lab_series_point(series, remedy, found[remedy].measured, found[remedy].se);
+    }
+    return 0;
+}
+
+/* Var coefficient_a over `count` values of C or of alpha, for every remedy. */
+static int curves(struct lab_run *run, const char *title, int by_alpha)
+{
+    struct lab_figure *const figure = lab_figure_add(
+        run->figures, title, by_alpha ? "alpha (isotropic noise)" : "C (query scale)",
+        "variance of the coefficient of v_a");
+    struct found mse, variance;
+
+    for (int remedy = 0; remedy < REMEDIES; remedy++) {
+        struct setting s = setting_of(run);
+        s.remedy = (enum remedy)remedy;
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, %s", remedy_names[remedy]);
+        for (int x = 0; x <= 40 && series; x++) {
+            *(by_alpha ? &s.alpha : &s.C) =
+                by_alpha ? pow(10, -6 + x / 10.0) : pow(10, x / 20.0);
+            lab_series_point(series, by_alpha ? s.alpha : s.C,
+                             theory_of(&s).variance[ATTEND_THEORY_A], 0);
+        }
+        series = lab_series_add(figure, LAB_POINTS, "measured, %s", remedy_names[remedy]);
+        for (int x = 0; x < 5 && !lab_stopped(&run->session); x++) {
+            *(by_alpha ? &s.alpha : &s.C) = by_alpha ? pow(10, x - 6) : pow(10, x / 2.0);
+            const uint64_t stream = 100 + (uint64_t)(50 * by_alpha + 5 * remedy + x);
+            if (rows(run, &s, stream, run->trials / 20 + 100, &mse, &variance))
+                return -1;
+            lab_series_point(series, by_alpha ? s.alpha : s.C, variance.measured,
+                             variance.se);
+        }
+    }
+    if (by_alpha)
+        lab_figure_describe(
+            figure, LAB_LOG_X | LAB_LOG_Y,
+            "C = %g, n = %g. The suppression query does not see the magnitude of k_a, "
+            "but multiplies isotropic noise by n - 2; normalised keys have no formula "
+            "above alpha = 0.",
+            lab_real(run, "C"), lab_real(run, "n"));
+    else
+        lab_figure_describe(
+            figure, LAB_LOG_X | LAB_LOG_Y,
+            "sigma2 = %g, alpha = %g, noisy: %s. Two heads and normalised keys both "
+            "settle at p (1 - p)/4, p the chance that k_a points forwards.",
+            lab_real(run, "sigma2"), lab_real(run, "alpha"), lab_text(run, "noisy"));
+    return 0;
+}
+
+static int perform(struct lab_run *run)
+{
+    const struct setting s = setting_of(run);
+    struct found mse, variance;
+
+    if (rows(run, &s, 1, run->trials, &mse, &variance))
+        return -1;
+    if (!run->sweeps)
+        return 0;
+    if (compare(run) || curves(run, "Remedies as the scale grows", 0) ||
+        curves(run, "Remedies as isotropic noise grows", 1))
+        return -1;
+    return 0;
+}
+
+const struct lab_experiment lab_experiment_remedies = {
+    .name = "remedies",
+    .title = "Remedies against noisy keys",
+    .shows = "Normalised keys are as steady as two heads and fall back to v_b, a query "
+             "that suppresses the others is blind to the noise of k_a but fragile to "
+             "noise in the other keys, and a cap on the logits trades noise for leak.",
+    .answers = "1e",
+    LAB_FLAGS(flags),
+    .trials = 200000,
+    .perform = perform,
+};

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Isotropic key noise and the order of limits: the scale C must be large enough to shut
+ * the other keys out and small enough not to amplify the noise of the wanted pair.
+ */
+#include "attend/theory.h"
+#include "lab/experiments/experiment.h"
+#include "lab/setups/pair.h"
+#include "lab/setups/scene.h"
+
+#include <math.h>
+
+static const struct lab_flag flags[] = {
+    LAB_FLAG_INTEGER("n", 10, 2, 1024, "keys"),
+    LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the query C (mu_a + mu_b)"),
+    LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
+    LAB_FLAG_REAL("sigma2", 0, 0, 100, "magnitude noise of key a"),
+    LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.5, "leak that is small enough"),
+    LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "factor of the scores"),
+};
+
+enum { MEAN_W, VAR_W, MEAN_LEAK, SHARE, SHARE_DEV, SHARE_OUTSIDE, GAP, MSE, VALUES };
+
+/* Score gaps wider than this underflow in the weights they are read from. */
+#define GAP_SPREAD_MAX 8.0
+
+static struct lab_scene make_scene(const struct lab_run *run, int64_t n, double C,
+                                   double alpha)
+{
+    struct lab_scene scene = {.n = n,
+                              .wanted = 2,
+                              .heads = 1,
+                              .sigma2 = lab_real(run, "sigma2"),
+                              .alpha = alpha,
+                              .tau = lab_real(run, "tau"),
+                              .noisy = LAB_NOISY_A};
+
+    scene.query[0][0] = scene.query[0][1] = C;
+    return scene;
+}
+
+static attend_theory_output theory_of(const struct lab_scene *scene)
+{
+    const attend_theory_scene theory = {.n = (double)scene->n,
+                                        .tau = scene->tau,
+                                        .alpha = scene->alpha,
+                                        .sigma2 = {scene->sigma2, 0, 0}};
+
+    return attend_theory_head(
+        &theory, (attend_theory_query){scene->query[0][0], scene->query[0][1], 0});
+}
+
+/* The law of p_a / (p_a + p_b). */
+static attend_theory_law pair_law(const struct lab_scene *scene)
+{
+    return attend_theory_law_pair(scene->tau * scene->query[0][0], scene->sigma2,
+                                  scene->alpha);
+}
+
+static void observe(void *arg, const struct lab_outcome *outcome, double *values)
+{
+    const double a = outcome->weight[0][0], b = outcome->weight[0][1];
+    const double share = a / (a + b);
+    const double off_a = outcome->coefficient[0] - 0.5;
+    const double off_b = outcome->coefficient[1] - 0.5;
+
+    (void)arg;
+    values[MEAN_W] = values[VAR_W] = a;
+    values[MEAN_LEAK] = outcome->others[0];
+    values[SHARE] = share;
+    values[SHARE_DEV] = fabs(share - 0.5);
+    values[SHARE_OUTSIDE] = share < 0.1 || share > 0.9;
+    values[GAP] = log(a / b);
+    values[MSE] = off_a * off_a + off_b * off_b + outcome->others_squared;
+}
+
+/*
+ * Standard error of the mean leak.  Where a leak is a rare event the sample may hold none
+ * of it and say nothing of its spread, so theory's E p^2 of the other keys has a say.
+ */
+static double leak_se(const struct lab_scene *scene, const attend_theory_output *theory,
+                      const struct lab_moments *leak)
+{
+    const double mean = theory->mean[ATTEND_THEORY_REST];
+    const double square = theory->variance[ATTEND_THEORY_REST] + mean * mean;
+    const double rest = (double)(scene->n - 2);
+    const double spread = rest * square - rest * rest * mean * mean;
+
+    return fmax(lab_moments_mean_se(leak), sqrt(fmax(0, spread) / (double)leak->count));
+}
+
+static int headline(struct lab_run *run, const struct lab_scene *scene)
+{
+    const attend_theory_output theory = theory_of(scene);
+    const attend_theory_law law = pair_law(scene);
+    const double outside = attend_theory_weight_outside(law, 0.1);
+    struct lab_moments m[VALUES];
+
+    if (lab_scene_measure(&run->session, scene, 0, run->trials, observe, NULL, VALUES, m,
+                          NULL))
+        return -1;
+    lab_emit_exact(run, "mean_w", theory.mean[ATTEND_THEORY_A], m[MEAN_W].mean,
+                   lab_moments_mean_se(&m[MEAN_W]));
+    lab_emit_exact(run, "var_w", theory.variance[ATTEND_THEORY_A],
+                   lab_moments_variance(&m[VAR_W]), lab_moments_variance_se(&m[VAR_W]));
+    lab_emit_exact(run, "mean_leak",
+                   (double)(scene->n - 2) * theory.mean[ATTEND_THEORY_REST],
+                   m[MEAN_LEAK].mean, leak_se(scene, &theory, &m[MEAN_LEAK]));
+    lab_emit_exact(run, "mse", theory.mse, m[MSE].mean, lab_moments_mean_se(&m[MSE]));
+    lab_emit_exact(run, "var_share", attend_theory_weight_variance(law),
+                   lab_moments_variance(&m[SHARE]), lab_moments_variance_se(&m[SHARE]));
+    lab_emit_exact(run, "abs_dev_share", attend_theory_weight_abs_deviation(law),
+                   m[SHARE_DEV].mean, lab_moments_mean_se(&m[SHARE_DEV]));
+    lab_emit_exact(run, "p_share_outside_10_90", outside, m[SHARE_OUTSIDE].mean,
+                   lab_moments_rare_se(&m[SHARE_OUTSIDE], outside));
+    if (law.sd <= GAP_SPREAD_MAX)
+        lab_emit_exact(run, "var_score_gap", law.sd * law.sd,
+                       lab_moments_variance(&m[GAP]), lab_moments_variance_se(&m[GAP]));
+    return 0;
+}
+
+/* The two ends of the window: the leak at the lower, the variance at the upper one. */
+static int window_ends(struct lab_run *run)
+{
+    const int64_t n = lab_integer(run, "n");
+    const double eps = lab_real(run, "eps"), alpha = lab_real(run, "alpha");
+    const double tau = lab_real(run, "tau");
+    const double least = n > 2 ? attend_theory_window_scale_min((double)n, eps) / tau : 0;
+    struct lab_moments m[VALUES];
+
+    if (least > 0) {
+        const double gamma = 1;
+        const attend_theory_query query = {least, least, 0};
+        attend_context *const ctx = lab_context(&run->session);
+        double weights[3];
+        const int failed = !ctx || lab_pair_attend(&run->session, ctx, (double)n, tau,
+                                                   &query, 1, &gamma, 1, weights);
+        attend_context_destroy(ctx);
+        if (failed)
+            return -1;
+        lab_emit_at(
+            run, "leak_at_lower_end",
+            LAB_CHANGES(LAB_IS("C", least), LAB_IS("alpha", 0), LAB_IS("sigma2", 0)),
+            (struct lab_found){.theory = eps, .measured = weights[ATTEND_THEORY_REST]});
+    }
+    if (alpha > 0) {
+        const double most = attend_theory_window_scale_limit(alpha) / tau;
+        const struct lab_scene scene = make_scene(run, n, most, alpha);
+        if (lab_scene_measure(&run->session, &scene, 2, run->trials / 4 + 1, observe,
+                              NULL, VALUES, m, NULL))
+            return -1;
+        lab_emit_at(
+            run, "var_share_at_upper_end", LAB_CHANGES(LAB_IS("C", most)),
+            (struct lab_found){.theory = attend_theory_weight_variance(pair_law(&scene)),
+                               .measured = lab_moments_variance(&m[SHARE]),
+                               .se = lab_moments_variance_se(&m[SHARE])});
+    }
+    return 0;
+}
+
+/* ---- the map ------------------------------------------------------------- */
+
+/* alpha 1e-6 .. 1 and C 1 .. 100, by equal factors. */
+enum { ALPHAS = 10, SCALES = 10 };
+
+static double alpha_at(int column) { return pow(10, -6 + column / 1.5); }
+static double scale_at(int row) { return pow(10, row / 4.5); }
+
+/* Keys of the map: every entry of every key is drawn, so they must be few. */
+static int64_t map_keys(const struct lab_run *run)
+{
+    const int64_t n = lab_integer(run, "n");
+
+    return n < 16 ? n : 16;
+}
+
+static int measure_map(struct lab_run *run, double *variance, double *se)
+{
+    const int64_t n = map_keys(run);
+    const int64_t trials = run->trials / 50 + 50;
+    struct lab_moments m[VALUES];
+
+    for (int cell = 0; cell < ALPHAS * SCALES && !lab_stopped(&run->session); cell++) {
+        const double alpha = alpha_at(cell % ALPHAS), C = scale_at(cell / ALPHAS);
+        const struct lab_scene scene = make_scene(run, n, C, alpha);
+        if (lab_scene_measure(&run->session, &scene, 3 + (uint64_t)cell, trials, observe,
+                              NULL, VALUES, m, NULL))
+            return -1;
+        variance[cell] = lab_moments_variance(&m[VAR_W]);
+        se[cell] = lab_moments_variance_se(&m[VAR_W]);
+        lab_emit_at(
+            run, "var_w",
+            LAB_CHANGES(LAB_IS("n", n), LAB_IS("C", C), LAB_IS("alpha", alpha)),
+            (struct lab_found){.theory = theory_of(&scene).variance[ATTEND_THEORY_A],
+                               .measured = variance[cell],
+                               .se = se[cell]});
+    }
+    return 0;
+}
+
+static void draw_map(struct lab_run *run, const double *variance)
+{
+    const int64_t n = map_keys(run);
+    const double eps = lab_real(run, "eps"), tau = lab_real(run, "tau");
+    const double least = n > 2 ? attend_theory_window_scale_min((double)n, eps) / tau : 0;
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Variance of the weight: where averaging works",
+                       "alpha (key noise)", "C (query scale)");
+    struct lab_heat *const heat =
+        lab_heat_set(figure, ALPHAS, SCALES, "Var w, measured (0.25: a coin toss)");
+
+    if (!heat)
+        return;
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "n = %lld. Usable: above the horizontal line, where the leak is at most %g, "
+        "and well below the slanted one, C = 1/(2 sqrt alpha), where the noise of "
+        "the score difference is 1. For alpha above %.2g there is no such C.",
+        (long long)n, eps, n > 2 ? attend_theory_window_alpha_limit((double)n, eps) : 1);
+    for (int x = 0; x < ALPHAS; x++)
+        heat->x[x] = alpha_at(x);
+    for (int y = 0; y < SCALES; y++)
+        heat->y[y] = scale_at(y);
+    for (int cell = 0; cell < ALPHAS * SCALES; cell++)
+        heat->value[cell] = variance[cell];
+    struct lab_series *line = lab_series_add(figure, LAB_LINE, "least C (leak)");
+    for (int x = 0; x < ALPHAS && least >= 1; x++)
+        lab_series_point(line, alpha_at(x), least, 0);
+    line = lab_series_add(figure, LAB_LINE, "C = 1/(2 sqrt alpha)");
+    for (int x = 0; x <= 60; x++) {
+        const double alpha = pow(10, -6 + x / 10.0);
+        const double C = attend_theory_window_scale_limit(alpha) / tau;
+        if (C >= 1 && C <= 100)
+            lab_series_point(line, alpha, C, 0);
+    }
+}
+
+static void draw_curves(struct lab_run *run, const double *variance, const double *se)
+{
+    static const int columns[] = {3, 6, 9};
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "At any fixed noise a large C destroys the average",
+                       "C (query scale)", "Var w");
+
+    if (!figure)
+        return;
+    lab_figure_describe(
+        figure, LAB_LOG_X,
+        "\"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed alpha, the "
+        "variance of the weight of a rises to 1/4, without any magnitude noise.");
+    for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
+        const double alpha = alpha_at(columns[k]);
+        struct lab_series *series =
+            lab_series_add(figure, LAB_LINE, "theory, alpha = %.0e", alpha);
+        for (int x = 0; x <= 24; x++) {
+            const double C = pow(10, x / 12.0);
+            const struct lab_scene scene = make_scene(run, map_keys(run), C, alpha);
+            lab_series_point(series, C, theory_of(&scene).variance[ATTEND_THEORY_A], 0);
+        }
+        series = lab_series_add(figure, LAB_POINTS, "measured, alpha = %.0e", alpha);
+        for (int y = 0; y < SCALES; y++) {
+            const int cell = y * ALPHAS + columns[k];
+            lab_series_point(series, scale_at(y), variance[cell], se[cell]);
+        }
+    }
+}
+
+static int perform(struct lab_run *run)
+{
+    const struct lab_scene scene = make_scene(run, lab_integer(run, "n"),
+                                              lab_real(run, "C"), lab_real(run, "alpha"));
+    double variance[ALPHAS * SCALES], se[ALPHAS * SCALES];
+
+    if (headline(run, &scene))
+        return -1;
+    if (!run->sweeps)
+        return 0;
+    for (int cell = 0; cell < ALPHAS * SCALES; cell++)
+        variance[cell] = se[cell] = NAN;
+    if (window_ends(run) || measure_map(run, variance, se))
+        return -1;
+    draw_map(run, variance);
+    draw_curves(run, variance, se);
+    return 0;
+}
+
+const struct lab_experiment lab_experiment_window = {
+    .name = "window",
+    .title = "Isotropic noise and the order of limits",
+    .shows = "One head averages two values only while ln n < C < 1/(2 sqrt alpha): noise "
+             "that vanishes before C grows is harmless, at any fixed noise a large C is "
+             "a coin toss.",
+    .answers = "1c-i",
+    .headline = "var_w",
+    LAB_FLAGS(flags),
+    .trials = 200000,
+    .perform = perform,
+};

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/experiments/experiment.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What rounding may do to a deterministic quantity computed in double. */
+static const double rounding = 1e-10;
+
+void lab_run_init(struct lab_run *run, const struct lab_experiment *experiment)
+{
+    *run = (struct lab_run){.experiment = experiment,
+                            .session = {.seed = 1, .threads = 1},
+                            .trials = experiment->trials,
+                            .sweeps = 1};
+    assert(experiment->flag_count <= LAB_PARAMS_MAX);
+    for (int f = 0; f < experiment->flag_count; f++) {
+        run->numbers[f] = experiment->flags[f].preset;
+        run->texts[f] = experiment->flags[f].text;
+    }
+}
+
+static int flag_index(const struct lab_run *run, const char *name)
+{
+    for (int f = 0; f < run->experiment->flag_count; f++)
+        if (!strcmp(run->experiment->flags[f].name, name))
+            return f;
+    assert(0 && "a flag of the experiment");
+    return 0;
+}
+
+double lab_real(const struct lab_run *run, const char *name)
+{
+    return run->numbers[flag_index(run, name)];
+}
+
+int64_t lab_integer(const struct lab_run *run, const char *name)
+{
+    return (int64_t)run->numbers[flag_index(run, name)];
+}
+
+const char *lab_text(const struct lab_run *run, const char *name)
+{
+    return run->texts[flag_index(run, name)];
+}
+
+void lab_set(struct lab_run *run, const char *name, double number)
+{
+    run->numbers[flag_index(run, name)] = number;
+}
+
+struct lab_row lab_row_init(const struct lab_run *run, const char *quantity)
+{
+    const struct lab_experiment *const experiment = run->experiment;
+    struct lab_row row = {.param_count = experiment->flag_count,
+                          .quantity = quantity,
+                          .theory = NAN,
+                          .measured = NAN};
+
+    for (int f = 0; f < experiment->flag_count; f++) {
+        const struct lab_flag *const flag = &experiment->flags[f];
+        const int is_text = flag->type == LAB_CHOICE || flag->type == LAB_TEXT;
+        row.params[f] = (struct lab_param){
+            .name = flag->name,
+            .number = is_text ? 0 : run->numbers[f],
+            .text = is_text ? run->texts[f] : NULL,
+        };
+    }
+    return row;
+}
+
+static struct lab_param *find_param(struct lab_row *row, const char *name)
+{
+    for (int p = 0; p < row->param_count; p++)
+        if (!strcmp(row->params[p].name, name))
+            return &row->params[p];
+    assert(0 && "a parameter of the row");
+    return &row->params[0];
+}
+
+void lab_row_set(struct lab_row *row, const char *param, double number)
+{
+    find_param(row, param)->number = number;
+}
+
+void lab_row_set_text(struct lab_row *row, const char *param, const char *text)
+{
+    find_param(row, param)->text = text;
+}
+
+/* NaN is a number not given. */
+static int differs(const struct lab_param *param, double number, const char *text)
+{
+    if (param->text && text)
+        return strcmp(param->text, text) != 0;
+    return param->text || text ||
+           !(param->number == number || (isnan(param->number) && isnan(number)));
+}
+
+static void compare(const struct lab_run *run, struct lab_row *row)
+{
+    row->is_own = 1;
+    for (int f = 0; f < row->param_count; f++) {
+        struct lab_param *const param = &row->params[f];
+        param->differs = differs(param, run->numbers[f], run->texts[f]);
+        row->is_own &= !param->differs;
+    }
+}
+
+/* Whether the quantity was emitted before; notes it otherwise. */
+static int is_emitted(struct lab_run *run, const char *quantity)
+{
+    for (int e = 0; e < run->emitted_count; e++)
+        if (!strcmp(run->emitted[e], quantity))
+            return 1;
+    if (run->emitted_count < LAB_EMITTED_MAX)
+        snprintf(run->emitted[run->emitted_count++], sizeof run->emitted[0], "%s",
+                 quantity);
+    return 0;
+}
+
+void lab_emit(struct lab_run *run, struct lab_row *row)
+{
+    compare(run, row);
+    if (row->is_own && is_emitted(run, row->quantity))
+        return;
+    if (run->row)
+        run->row(run->session.user, row);
+}
+
+void lab_emit_at(struct lab_run *run, const char *quantity,
+                 const struct lab_param *changes, struct lab_found found)
+{
+    struct lab_row row = lab_row_init(run, quantity);
+
+    for (; changes && changes->name; changes++)
+        *find_param(&row, changes->name) = *changes;
+    row.theory = found.theory;
+    row.measured = found.measured;
+    row.se = found.se;
+    row.allowed = found.allowed;
+    row.kind = found.kind;
+    lab_emit(run, &row);
+}
+
+void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
+                    double measured, double se)
+{
+    lab_emit_at(run, quantity, NULL,
+                (struct lab_found){.theory = theory, .measured = measured, .se = se});
+}
+
+double lab_row_z(const struct lab_row *row)
+{
+    return row->se > 0 ? (row->measured - row->theory) / row->se : NAN;
+}
+
+int lab_row_agrees(const struct lab_row *row)
+{
+    const double off = row->measured - row->theory;
+    const double size = fmax(1, fabs(row->theory));
+
+    if (isnan(row->theory) || row->measured == row->theory) /* both may be infinite */
+        return 1;
+    if (isnan(off))
+        return 0;
+    if (isnan(row->se)) /* one trial: there is nothing to judge by */
+        return 1;
+    switch (row->kind) {
+    case LAB_BOUND:
+        return off <= 4 * row->se + rounding * size;
+    case LAB_FIRST_ORDER:
+    case LAB_ASYMPTOTIC:
+        return fabs(off) <= row->allowed * fabs(row->theory) + 4 * row->se;
+    case LAB_EXACT:
+        break;
+    }
+    return fabs(off) <= (row->se > 0 ? fmax(4 * row->se, 1e-2 * rounding * size)
+                                     : fmax(row->allowed, rounding * size));
+}
+
+int lab_settle_d(struct lab_run *run)
+{
+    const int d = flag_index(run, "d");
+    const double n = lab_real(run, "n");
+
+    if (isnan(run->numbers[d]))
+        run->numbers[d] = n;
+    if (run->numbers[d] < n)
+        return lab_misuse(&run->session,
+                          "--d: %.0f is less than --n %.0f: %.0f orthonormal keys need a "
+                          "d of %.0f or more",
+                          run->numbers[d], n, n, n);
+    return 0;
+}

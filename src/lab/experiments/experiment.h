@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an experiment is.  It reads its parameters, measures through
+ * attend_forward(), takes the theory from attend/theory.h, and emits rows and
+ * figures; it knows nothing of terminals, files or JSON.
+ */
+#ifndef LAB_EXPERIMENT_H
+#define LAB_EXPERIMENT_H
+
+#include <stdint.h>
+
+#include "lab/figures/figure.h"
+#include "lab/measure/session.h"
+
+/* How a row's theory is meant, and so what it is tested against. */
+enum lab_kind {
+    LAB_EXACT,       /* equal, but for chance (se) and rounding */
+    LAB_BOUND,       /* measured does not exceed theory */
+    LAB_FIRST_ORDER, /* equal to within `allowed`, relative */
+    LAB_ASYMPTOTIC   /* equal to within `allowed`, relative */
+};
+
+/* A flag of an experiment: `--name`.  `type` decides which default is meant. */
+struct lab_flag {
+    const char *name;
+    enum { LAB_REAL, LAB_INTEGER, LAB_CHOICE, LAB_TEXT } type;
+    /* LAB_REAL, LAB_INTEGER; bounds included; a preset of NaN: it follows from others. */
+    double preset, min, max;
+    const char *text;    /* LAB_CHOICE, LAB_TEXT: the default */
+    const char *choices; /* LAB_CHOICE: "a|both|all" */
+    const char *help;    /* one line */
+};
+
+/* One line a flag. */
+#define LAB_FLAG_REAL(name, preset, min, max, help)                                      \
+    {                                                                                    \
+        name, LAB_REAL, preset, min, max, NULL, NULL, help                               \
+    }
+#define LAB_FLAG_INTEGER(name, preset, min, max, help)                                   \
+    {                                                                                    \
+        name, LAB_INTEGER, preset, min, max, NULL, NULL, help                            \
+    }
+#define LAB_FLAG_CHOICE(name, preset, choices, help)                                     \
+    {                                                                                    \
+        name, LAB_CHOICE, 0, 0, 0, preset, choices, help                                 \
+    }
+#define LAB_FLAG_TEXT(name, preset, help)                                                \
+    {                                                                                    \
+        name, LAB_TEXT, 0, 0, 0, preset, NULL, help                                      \
+    }
+/* The fields of an experiment that name a table of them. */
+#define LAB_FLAGS(table) .flags = (table), .flag_count = sizeof(table) / sizeof *(table)
+
+/*
+ * A flag's value as a row shows it; `text` is NULL for numbers.  `differs` from the run's
+ * value is set by lab_emit().
+ */
+struct lab_param {
+    const char *name;
+    double number;
+    const char *text;
+    int differs;
+};
+
+enum { LAB_PARAMS_MAX = 16, LAB_EMITTED_MAX = 64 };
+
+struct lab_row {
+    struct lab_param params[LAB_PARAMS_MAX];
+    int param_count;
+    const char *quantity;
+    enum lab_kind kind;
+    double theory;   /* NaN: there is none */
+    double measured; /* NaN: nothing was measured, as after an early stop */
+    double se;       /* 0 for what is deterministic */
+    /*
+     * The stated error: relative for FIRST_ORDER and ASYMPTOTIC; absolute for EXACT
+     * where se is 0, and then 0 means what rounding does to a double.
+     */
+    double allowed;
+    int is_own; /* no parameter differs from the run's; set by lab_emit() */
+};
+
+struct lab_run;
+
+struct lab_experiment {
+    const char *name;     /* "magnitude" */
+    const char *title;    /* "Magnitude noise, one head" */
+    const char *shows;    /* one sentence: what is to be seen */
+    const char *answers;  /* questions of the exercise, "1c-ii"; "" for none */
+    const char *headline; /* the quantity that sums it up; NULL: the first */
+    const struct lab_flag *flags;
+    int flag_count;
+    int64_t trials; /* default of --trials; 0: nothing random in it */
+    int (*perform)(struct lab_run *run); /* 0, or -1 after lab_fail() */
+};
+
+/* Every experiment, in the order of the listing; NULL at the end. */
+extern const struct lab_experiment *const lab_experiments[];
+const struct lab_experiment *lab_find(const char *name); /* NULL: unknown */
+
+/* One performance.  Whoever performs fills it and owns what it points to. */
+struct lab_run {
+    const struct lab_experiment *experiment;
+    double numbers[LAB_PARAMS_MAX];    /* by flag, in the order of the flags */
+    const char *texts[LAB_PARAMS_MAX]; /* by flag */
+    struct lab_session session;
+    int64_t trials;
+    int sweeps; /* 0: only the rows of exactly these parameters */
+    void (*row)(void *user, const struct lab_row *row); /* user: the session's */
+    struct lab_figures *figures;                        /* NULL: no plots are wanted */
+    /* Quantities emitted for exactly these parameters: a sweep does not repeat them. */
+    char emitted[LAB_EMITTED_MAX][48];
+    int emitted_count;
+};
+
+/* Sets numbers, texts, trials and the rest to the defaults of `experiment`. */
+void lab_run_init(struct lab_run *run, const struct lab_experiment *experiment);
+
+/* Values by flag name; a name that is no flag is a bug and aborts in debug builds. */
+double lab_real(const struct lab_run *run, const char *name);
+int64_t lab_integer(const struct lab_run *run, const char *name);
+const char *lab_text(const struct lab_run *run, const char *name);
+/* Settles a flag whose preset is NaN, before the first row. */
+void lab_set(struct lab_run *run, const char *name, double number);
+
+/* A row with the run's own parameters, to be changed where a sweep differs. */
+struct lab_row lab_row_init(const struct lab_run *run, const char *quantity);
+/* `param` must be a flag of the experiment. */
+void lab_row_set(struct lab_row *row, const char *param, double number);
+/* The text must outlive the row. */
+void lab_row_set_text(struct lab_row *row, const char *param, const char *text);
+/* Hands the row on, unless it repeats a quantity of the run's own parameters. */
+void lab_emit(struct lab_run *run, struct lab_row *row);
+/* What was found, as in a row. */
+struct lab_found {
+    double theory, measured, se, allowed;
+    enum lab_kind kind;
+};
+
+/* A row at the run's parameters but for `changes`, which end with a name of NULL. */
+void lab_emit_at(struct lab_run *run, const char *quantity,
+                 const struct lab_param *changes, struct lab_found found);
+#define LAB_CHANGES(...)                                                                 \
+    (const struct lab_param[])                                                           \
+    {                                                                                    \
+        __VA_ARGS__, { NULL, 0, NULL, 0 }                                                \
+    }
+#define LAB_IS(name, number)                                                             \
+    {                                                                                    \
+        (name), (double)(number), NULL, 0                                                \
+    }
+#define LAB_IS_TEXT(name, text)                                                          \
+    {                                                                                    \
+        (name), 0, (text), 0                                                             \
+    }
+
+/* The usual row: exact theory, the run's own parameters. */
+void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
+                    double measured, double se);
+
+/* z of a row: (measured - theory) / se; NaN where se is 0 or there is no theory. */
+double lab_row_z(const struct lab_row *row);
+/*
+ * Whether a row agrees with its theory by its kind: |z| <= 4, or the stated error.
+ * Without theory it does; NaN measured does not.
+ */
+int lab_row_agrees(const struct lab_row *row);
+
+/*
+ * For experiments with flags --n and --d (preset NaN) and orthonormal keys: a --d that
+ * is not given becomes n; a d below n is refused.  0, or -1.
+ */
+int lab_settle_d(struct lab_run *run);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* A bottleneck: n tokens to m latents and back, 2 n m scores instead of n n. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attend/theory.h"
+#include "lab/measure/forward.h"
+#include "lab/experiments/variants.h"
+
+/* What a map of n tokens to n outputs is worth; values are the axes. */
+struct map {
+    double error; /* |I - R|^2, the sum of squares */
+    double rank;
+    double scores; /* weights that the engine made for it */
+};
+
+/* Complete pivoting; what is below 1e-9 of the largest entry counts as 0. */
+static double rank_of(double *matrix, int64_t n)
+{
+    double first = 0;
+
+    for (int64_t step = 0; step < n; step++) {
+        int64_t row = step, column = step;
+        for (int64_t i = step; i < n; i++)
+            for (int64_t j = step; j < n; j++)
+                if (fabs(matrix[i * n + j]) > fabs(matrix[row * n + column])) {
+                    row = i;
+                    column = j;
+                }
+        const double pivot = matrix[row * n + column];
+        if (step == 0)
+            first = fabs(pivot);
+        if (!(fabs(pivot) > 1e-9 * first))
+            return (double)step;
+        for (int64_t j = 0; j < n; j++) {
+            const double swap = matrix[step * n + j];
+            matrix[step * n + j] = matrix[row * n + j];
+            matrix[row * n + j] = swap;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            const double swap = matrix[i * n + step];
+            matrix[i * n + step] = matrix[i * n + column];
+            matrix[i * n + column] = swap;
+        }
+        for (int64_t i = step + 1; i < n; i++) {
+            const double factor = matrix[i * n + step] / pivot;
+            for (int64_t j = step; j < n; j++)
+                matrix[i * n + j] -= factor * matrix[step * n + j];
+        }
+    }
+    return (double)n;
+}
+
+static void judge(double *matrix, int64_t n, struct map *map)
+{
+    map->error = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            const double off = matrix[i * n + j] - (i == j);
+            map->error += off * off;
+        }
+    map->rank = rank_of(matrix, n);
+}
+
+/* Entries of `weights` that a call has written over NaN. */
+static double written(const double *weights, int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t x = 0; x < count; x++)
+        sum += !isnan(weights[x]);
+    return sum;
+}
+
+static void forget(double *weights, int64_t count)
+{
+    for (int64_t x = 0; x < count; x++)
+        weights[x] = NAN;
+}
+
+/*
+ * Every token looks for itself: directly, or by way of m latents that each look for one
+ * of the first m tokens and are then looked up.  `room` has 4 n n numbers.
+ */
+static int measure_map(struct lab_run *run, attend_context *ctx,
+                       const struct lab_variant *variant, int64_t latents, double *room,
+                       struct map *map)
+{
+    const int64_t n = variant->n;
+    double *const token = room, *const weights = room + n * n;
+    double *const latent = room + 2 * n * n, *const out = room + 3 * n * n;
+    struct lab_problem problem = {.nq = latents ? latents : n,
+                                  .nk = n,
+                                  .d = n,
+                                  .dv = n,
+                                  .q = token,
+                                  .k = token,
+                                  .v = token,
+                                  .scale = variant->beta,
+                                  .out = latents ? latent : out,
+                                  .weights = weights};
+
+    memset(token, 0, sizeof(double) * (size_t)(n * n));
+    for (int64_t i = 0; i < n; i++)
+        token[i * n + i] = 1;
+    forget(weights, n * n);
+    if (lab_measure(&run->session, ctx, &problem))
+        return -1;
+    map->scores = written(weights, n * n);
+    if (latents) {
+        problem.nq = n;
+        problem.nk = latents;
+        problem.v = latent;
+        problem.out = out;
+        forget(weights, n * n);
+        if (lab_measure(&run->session, ctx, &problem))
+            return -1;
+        map->scores += written(weights, n * n);
+    }
+    judge(out, n, map);
+    return 0;
+}
+
+/*
+ * The error of that bottleneck.  A latent puts p on its token and r on each other; one
+ * of the first m tokens puts u on its latent and w on each other; the rest, 1/m.
+ */
+static double bottleneck_error(const struct lab_variant *variant, int64_t latents)
+{
+    const double n = (double)variant->n, m = (double)latents;
+    const double p = attend_theory_copy_weight(n, variant->beta), r = (1 - p) / (n - 1);
+    const double u = attend_theory_copy_weight(m, variant->beta);
+    const double w = m > 1 ? (1 - u) / (m - 1) : 0;
+    const double self = u * p + (1 - u) * r - 1, peer = w * p + (1 - w) * r;
+    const double mean = (p + (m - 1) * r) / m;
+    const double first = self * self + (m - 1) * peer * peer + (n - m) * r * r;
+    const double rest = m * mean * mean + (r - 1) * (r - 1) + (n - m - 1) * r * r;
+
+    return m * first + (n - m) * rest;
+}
+
+static double attention_error(const struct lab_variant *variant)
+{
+    const double error = attend_theory_copy_error((double)variant->n, variant->beta);
+
+    return (double)variant->n * error * error;
+}
+
+static void emit_bound(struct lab_run *run, const char *quantity, double m, double theory,
+                       double measured)
+{
+    lab_emit_at(
+        run, quantity, LAB_CHANGES(LAB_IS("m", m)),
+        (struct lab_found){.theory = theory, .measured = measured, .kind = LAB_BOUND});
+}
+
+static int emit_maps(struct lab_run *run, attend_context *ctx,
+                     const struct lab_variant *variant, double *room)
+{
+    const double n = (double)variant->n, m = (double)variant->m;
+    struct map map;
+
+    if (measure_map(run, ctx, variant, 0, room, &map))
+        return -1;
+    lab_emit_exact(run, "attention_scores", n * n, map.scores, 0);
+    lab_emit_exact(run, "attention_error", attention_error(variant), map.error, 0);
+    if (measure_map(run, ctx, variant, variant->m, room, &map))
+        return -1;
+    lab_emit_exact(run, "bottleneck_scores", 2 * n * m, map.scores, 0);
+    lab_emit_exact(run, "bottleneck_error", bottleneck_error(variant, variant->m),
+                   map.error, 0);
+    emit_bound(run, "bottleneck_rank", m, m, map.rank);
+    /* A map of rank m misses the identity by n - m at least. */
+    emit_bound(run, "bottleneck_copied", m, m, n - map.error);
+    return 0;
+}
+
+static int sweep_latents(struct lab_run *run, attend_context *ctx,
+                         const struct lab_variant *variant, double *room)
+{
+    const int64_t n = variant->n, step = n > 16 ? n / 16 : 1;
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, "Bottleneck: what m latents can hand through",
+                       "m (latents)", "|I - R|² (tokens not copied)");
+    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, this design");
+
+    lab_figure_describe(
+        figure, 0,
+        "n = %lld tokens look for themselves through m latents: %lld·2m scores "
+        "instead of %lld, and never more than m tokens copied.",
+        (long long)n, (long long)n, (long long)(n * n));
+    for (int64_t m = 1; m <= n; m += step)
+        lab_series_point(series, (double)m, bottleneck_error(variant, m), 0);
+    series = lab_series_add(figure, LAB_LINE, "least of any, n - m");
+    for (int64_t m = 1; m <= n; m += step)
+        lab_series_point(series, (double)m, (double)(n - m), 0);
+    series = lab_series_add(figure, LAB_POINTS, "measured, this design");
+    for (int64_t m = 1; m <= n && !lab_stopped(&run->session); m += step) {
+        struct map map;
+        if (measure_map(run, ctx, variant, m, room, &map))
+            return -1;
+        lab_emit_at(run, "bottleneck_error", LAB_CHANGES(LAB_IS("m", m)),
+                    (struct lab_found){.theory = bottleneck_error(variant, m),
+                                       .measured = map.error});
+        emit_bound(run, "bottleneck_rank", (double)m, (double)m, map.rank);
+        lab_series_point(series, (double)m, map.error, 0);
+    }
+    return 0;
+}
+
+/* Does `work` with the room that measure_map() needs. */
+static int with_room(struct lab_run *run, attend_context *ctx,
+                     const struct lab_variant *variant,
+                     int (*work)(struct lab_run *, attend_context *,
+                                 const struct lab_variant *, double *))
+{
+    double *const room = malloc(sizeof(double) * (size_t)(4 * variant->n * variant->n));
+
+    if (!room)
+        return lab_fail(&run->session, "memory is short for %lld keys",
+                        (long long)variant->n);
+    const int failed = work(run, ctx, variant, room);
+    free(room);
+    return failed;
+}
+
+int lab_bottleneck_rows(struct lab_run *run, attend_context *ctx,
+                        const struct lab_variant *variant)
+{
+    return with_room(run, ctx, variant, emit_maps);
+}
+
+int lab_bottleneck_sweep(struct lab_run *run, attend_context *ctx,
+                         const struct lab_variant *variant)
+{
+    return with_room(run, ctx, variant, sweep_latents);
+}

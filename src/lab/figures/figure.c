@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/figures/figure.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int widen(double **array, int capacity)
+{
+    double *wider = realloc(*array, (size_t)capacity * sizeof *wider);
+    if (!wider)
+        return -1;
+    *array = wider;
+    return 0;
+}
+
+struct lab_figure *lab_figure_add(struct lab_figures *figures, const char *title,
+                                  const char *x_label, const char *y_label)
+{
+    if (!figures)
+        return NULL;
+    struct lab_figure *figure = calloc(1, sizeof *figure);
+    struct lab_figure **list =
+        realloc(figures->figure, ((size_t)figures->count + 1) * sizeof *list);
+    if (list)
+        figures->figure = list;
+    if (!figure || !list) {
+        free(figure);
+        return NULL;
+    }
+    snprintf(figure->title, sizeof figure->title, "%s", title);
+    snprintf(figure->x_label, sizeof figure->x_label, "%s", x_label);
+    snprintf(figure->y_label, sizeof figure->y_label, "%s", y_label);
+    list[figures->count++] = figure;
+    return figure;
+}
+
+void lab_figure_describe(struct lab_figure *figure, int log_axes, const char *caption,
+                         ...)
+{
+    va_list args;
+
+    if (!figure)
+        return;
+    figure->x_log = (log_axes & LAB_LOG_X) != 0;
+    figure->y_log = (log_axes & LAB_LOG_Y) != 0;
+    va_start(args, caption);
+    vsnprintf(figure->caption, sizeof figure->caption, caption, args);
+    va_end(args);
+}
+
+void lab_figure_names(struct lab_figure *figure, const char *names)
+{
+    if (figure)
+        snprintf(figure->x_names, sizeof figure->x_names, "%s", names);
+}
+
+struct lab_series *lab_series_add(struct lab_figure *figure, enum lab_mark mark,
+                                  const char *label, ...)
+{
+    va_list args;
+
+    if (!figure)
+        return NULL;
+    struct lab_series *const series = calloc(1, sizeof *series);
+    struct lab_series **const list =
+        realloc(figure->series, ((size_t)figure->count + 1) * sizeof *list);
+    if (list)
+        figure->series = list;
+    if (!series || !list) {
+        free(series);
+        return NULL;
+    }
+    list[figure->count++] = series;
+    series->mark = mark;
+    va_start(args, label);
+    vsnprintf(series->label, sizeof series->label, label, args);
+    va_end(args);
+    return series;
+}
+
+void lab_series_point(struct lab_series *series, double x, double y, double se)
+{
+    if (!series)
+        return;
+    if (series->count == series->capacity) {
+        const int capacity = series->capacity ? 2 * series->capacity : 32;
+        if (widen(&series->x, capacity) || widen(&series->y, capacity) ||
+            widen(&series->se, capacity))
+            return;
+        series->capacity = capacity;
+    }
+    series->x[series->count] = x;
+    series->y[series->count] = y;
+    series->se[series->count++] = se;
+}
+
+struct lab_heat *lab_heat_set(struct lab_figure *figure, int columns, int rows,
+                              const char *label)
+{
+    if (!figure || columns <= 0 || rows <= 0)
+        return NULL;
+    double *x = calloc((size_t)columns, sizeof *x);
+    double *y = calloc((size_t)rows, sizeof *y);
+    double *value = calloc((size_t)columns * (size_t)rows, sizeof *value);
+    if (!x || !y || !value) {
+        free(x);
+        free(y);
+        free(value);
+        return NULL;
+    }
+    struct lab_heat *heat = &figure->heat;
+    free(heat->x);
+    free(heat->y);
+    free(heat->value);
+    *heat = (struct lab_heat){
+        .columns = columns, .rows = rows, .x = x, .y = y, .value = value};
+    snprintf(heat->label, sizeof heat->label, "%s", label);
+    return heat;
+}
+
+void lab_figures_free(struct lab_figures *figures)
+{
+    if (!figures)
+        return;
+    for (int i = 0; i < figures->count; i++) {
+        struct lab_figure *figure = figures->figure[i];
+        for (int j = 0; j < figure->count; j++) {
+            free(figure->series[j]->x);
+            free(figure->series[j]->y);
+            free(figure->series[j]->se);
+            free(figure->series[j]);
+        }
+        free(figure->series);
+        free(figure->heat.x);
+        free(figure->heat.y);
+        free(figure->heat.value);
+        free(figure);
+    }
+    free(figures->figure);
+    *figures = (struct lab_figures){0};
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/measure/trials.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab/measure/crew.h"
+
+/* ---- blocks ------------------------------------------------------------ */
+
+/* Blocks between two looks at progress: few where a block takes long. */
+enum { WAVE_MAX = 256 };
+#define WAVE_SECONDS 0.05
+
+struct wave {
+    const struct lab_session *session;
+    const struct lab_blocks *blocks;
+    struct lab_histogram *const *histograms; /* the caller's, for their bounds */
+    int64_t first;
+    int count;
+    struct lab_block *results; /* [count] */
+    attend_status *status;     /* [threads] */
+    atomic_int next;
+};
+
+static void clear(const struct wave *wave, struct lab_block *block)
+{
+    memset(block->moments, 0, sizeof block->moments);
+    for (int c = 0; block->histogram && c < wave->blocks->count; c++)
+        if (wave->histograms[c])
+            block->histogram[c] = (struct lab_histogram){.lo = wave->histograms[c]->lo,
+                                                         .hi = wave->histograms[c]->hi};
+}
+
+static void perform_some(void *arg, int w)
+{
+    struct wave *const wave = arg;
+    const struct lab_blocks *const blocks = wave->blocks;
+    int b;
+
+    while ((b = atomic_fetch_add(&wave->next, 1)) < wave->count) {
+        const int64_t first = (wave->first + b) * blocks->size;
+        const int64_t left = blocks->trials - first;
+        clear(wave, &wave->results[b]);
+        if (!lab_stopped(wave->session) && wave->status[w] == ATTEND_OK)
+            wave->status[w] = blocks->perform(blocks->arg, w, first,
+                                              left < blocks->size ? left : blocks->size,
+                                              &wave->results[b]);
+    }
+}
+
+/* In the order of the blocks, whoever made them: sums round the same. */
+static void join(const struct wave *wave, struct lab_moments *moments)
+{
+    for (int b = 0; b < wave->count; b++)
+        for (int c = 0; c < wave->blocks->count; c++) {
+            lab_moments_join(&moments[c], &wave->results[b].moments[c]);
+            if (wave->histograms && wave->histograms[c])
+                lab_histogram_join(wave->histograms[c], &wave->results[b].histogram[c]);
+        }
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int perform_waves(struct lab_session *session, struct wave *wave, int most,
+                         struct lab_moments *moments)
+{
+    const struct lab_blocks *const blocks = wave->blocks;
+    const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
+    int width = blocks->threads;
+
+    for (; wave->first < all && !lab_stopped(session); wave->first += wave->count) {
+        const double start = seconds();
+        wave->count = all - wave->first < width ? (int)(all - wave->first) : width;
+        atomic_store(&wave->next, 0);
+        lab_crew(blocks->threads, perform_some, wave);
+        for (int w = 0; w < blocks->threads; w++)
+            if (wave->status[w] != ATTEND_OK)
+                return lab_fail(session, "%s", blocks->error(blocks->arg, w)->message);
+        join(wave, moments);
+        lab_report_progress(session, (wave->first + wave->count) * blocks->size,
+                            blocks->trials);
+        if (seconds() - start < WAVE_SECONDS && 2 * width <= most)
+            width *= 2;
+    }
+    return 0;
+}
+
+int lab_blocks_threads(const struct lab_session *session, int64_t trials, int64_t size)
+{
+    const int64_t blocks = (trials + size - 1) / size;
+
+    return session->threads < blocks ? session->threads : (int)blocks;
+}
+
+int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blocks,
+                       struct lab_moments *moments,
+                       struct lab_histogram *const *histograms)
+{
+    const int most = blocks->threads > WAVE_MAX ? blocks->threads : WAVE_MAX;
+    const size_t count = (size_t)blocks->count;
+    struct wave wave = {.session = session,
+                        .blocks = blocks,
+                        .histograms = histograms,
+                        .results = calloc((size_t)most, sizeof *wave.results),
+                        .status = calloc((size_t)blocks->threads, sizeof *wave.status)};
+    struct lab_histogram *const bins =
+        histograms ? calloc((size_t)most * count, sizeof *bins) : NULL;
+    int failed = !wave.results || !wave.status || (histograms && !bins);
+
+    assert(count > 0 && count <= LAB_TRIAL_VALUES_MAX);
+    memset(moments, 0, sizeof *moments * count);
+    for (size_t b = 0; b < (size_t)most && bins && wave.results; b++)
+        wave.results[b].histogram = bins + b * count;
+    if (failed)
+        lab_fail(session, "out of memory for the trials");
+    else
+        failed = perform_waves(session, &wave, most, moments);
+    free(wave.results);
+    free(wave.status);
+    free(bins);
+    return failed ? -1 : 0;
+}
+
+/* ---- single trials ------------------------------------------------------- */
+
+enum { BLOCK = 16 };
+
+struct trials {
+    const struct lab_trials *plan;
+    struct lab_worker *workers;
+};
+
+static attend_status perform_trials(void *arg, int w, int64_t first, int64_t trials,
+                                    struct lab_block *block)
+{
+    const struct trials *const all = arg;
+    const struct lab_trials *const plan = all->plan;
+    double values[LAB_TRIAL_VALUES_MAX];
+
+    for (int64_t t = first; t < first + trials; t++) {
+        const attend_status status =
+            plan->trial(plan->arg, &all->workers[w], (uint64_t)t, values);
+        if (status != ATTEND_OK)
+            return status;
+        for (int x = 0; x < plan->count; x++)
+            if (!isnan(values[x]))
+                lab_moments_add(&block->moments[x], values[x]);
+    }
+    return ATTEND_OK;
+}
+
+static const attend_error *error_of(void *arg, int w)
+{
+    return &((const struct trials *)arg)->workers[w].err;
+}
+
+static int open_worker(struct lab_worker *worker, size_t scratch)
+{
+    attend_options options = attend_options_default();
+
+    options.threads = 1;
+    worker->scratch = malloc((scratch + 1) * sizeof(double));
+    return !worker->scratch ||
+           attend_context_create(&worker->ctx, &options, NULL) != ATTEND_OK;
+}
+
+int lab_measure_trials(struct lab_session *session, const struct lab_trials *plan,
+                       struct lab_moments *moments)
+{
+    const int threads = lab_blocks_threads(session, plan->trials, BLOCK);
+    struct trials all = {.plan = plan,
+                         .workers = calloc((size_t)threads, sizeof *all.workers)};
+    const struct lab_blocks blocks = {.trials = plan->trials,
+                                      .size = BLOCK,
+                                      .count = plan->count,
+                                      .threads = threads,
+                                      .perform = perform_trials,
+                                      .error = error_of,
+                                      .arg = &all};
+    int failed = !all.workers;
+
+    for (int w = 0; w < threads && !failed; w++)
+        failed = open_worker(&all.workers[w], plan->scratch);
+    failed = failed ? lab_fail(session, "memory is short")
+                    : lab_measure_blocks(session, &blocks, moments, NULL);
+    for (int w = 0; w < threads && all.workers; w++) {
+        attend_context_destroy(all.workers[w].ctx);
+        free(all.workers[w].scratch);
+    }
+    free(all.workers);
+    return failed;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Monte Carlo over numbered trials, on the session's threads.  Trials are grouped into
+ * blocks; every block gives moments, and blocks are joined in their order, so results
+ * are the same for any number of threads.
+ */
+#ifndef LAB_TRIALS_H
+#define LAB_TRIALS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lab/measure/moments.h"
+#include "lab/measure/session.h"
+
+enum { LAB_TRIAL_VALUES_MAX = 32 };
+
+/* ---- blocks ------------------------------------------------------------ */
+
+/* What one block of trials leaves behind: by value, and zeroed before. */
+struct lab_block {
+    struct lab_moments moments[LAB_TRIAL_VALUES_MAX];
+    struct lab_histogram *histogram; /* NULL: not wanted */
+};
+
+struct lab_blocks {
+    int64_t trials, size; /* of all, and of a block but the last */
+    int count;            /* of values, at most LAB_TRIAL_VALUES_MAX */
+    int threads;          /* from lab_blocks_threads() */
+    /* Trials first .. first + trials - 1 on worker w < threads; another block may run
+     * on another worker. */
+    attend_status (*perform)(void *arg, int w, int64_t first, int64_t trials,
+                             struct lab_block *block);
+    const attend_error *(*error)(void *arg, int w); /* of the worker's last failure */
+    void *arg;
+};
+
+/* Threads that are of use: the session's, but not more than blocks. */
+int lab_blocks_threads(const struct lab_session *session, int64_t trials, int64_t size);
+
+/*
+ * Moments of `count` values, and histograms of those whose pointer is not NULL; all
+ * blocks, or those measured before the session was cancelled.  0, or -1 after
+ * lab_fail().
+ */
+int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blocks,
+                       struct lab_moments *moments,
+                       struct lab_histogram *const *histograms);
+
+/* ---- single trials ------------------------------------------------------- */
+
+/* What one thread owns. */
+struct lab_worker {
+    attend_context *ctx; /* of one thread */
+    double *scratch;     /* as many numbers as the plan says */
+    attend_error err;
+};
+
+/*
+ * One trial, drawn from its number alone; `arg` is shared by the threads and only
+ * read.  A value of NaN leaves the trial out of that number's moments.
+ */
+typedef attend_status (*lab_trial)(const void *arg, struct lab_worker *worker,
+                                   uint64_t trial, double *values);
+
+struct lab_trials {
+    lab_trial trial;
+    const void *arg;
+    int64_t trials;
+    int count;      /* of values, at most LAB_TRIAL_VALUES_MAX */
+    size_t scratch; /* numbers per thread */
+};
+
+/* Moments of every value, as lab_measure_blocks() gives them. */
+int lab_measure_trials(struct lab_session *session, const struct lab_trials *plan,
+                       struct lab_moments *moments);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
+
+#include "lab/report/findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the callbacks of one run need. */
+struct session {
+    struct lab_result *result;
+    lab_findings_progress progress;
+    void *user;
+    int number, total;
+};
+
+static void keep_row(void *user, const struct lab_row *row)
+{
+    struct session *const session = user;
+    struct lab_result *const result = session->result;
+    if (result->count == result->capacity) {
+        const int capacity = result->capacity ? 2 * result->capacity : 64;
+        struct lab_row *wider =
+            realloc(result->row, (size_t)capacity * sizeof *result->row);
+        result->short_of_memory |= !wider;
+        if (!wider)
+            return;
+        result->row = wider;
+        result->capacity = capacity;
+    }
+    char *const quantity = strdup(row->quantity);
+    result->short_of_memory |= !quantity;
+    if (!quantity)
+        return;
+    if (result->own == result->count && row->is_own)
+        result->own++;
+    result->row[result->count] = *row;
+    result->row[result->count++].quantity = quantity;
+}
+
+static void keep_going(void *user, int64_t done, int64_t total)
+{
+    const struct session *const session = user;
+    (void)done;
+    (void)total;
+    if (session->progress)
+        session->progress(session->user, session->result->experiment->name,
+                          session->number, session->total);
+}
+
+static void perform(struct lab_findings *findings, struct session *session,
+                    const volatile sig_atomic_t *stop)
+{
+    struct lab_result *const result = session->result;
+    struct lab_run run;
+    lab_run_init(&run, result->experiment);
+    run.session.seed = findings->seed;
+    run.session.threads = findings->threads;
+    if (run.trials > findings->trials)
+        run.trials = findings->trials;
+    run.sweeps = 1;
+    run.row = keep_row;
+    run.session.progress = keep_going;
+    run.session.user = session;
+    run.session.stop = stop;
+    run.figures = &result->figures;
+    result->trials = run.trials;
+    if (result->experiment->perform(&run))
+        memcpy(result->error, run.session.error, sizeof result->error);
+}
+
+static int judge(struct lab_findings *findings, const volatile sig_atomic_t *stop,
+                 const struct session *session)
+{
+    findings->judgement = calloc(LAB_STATEMENTS, sizeof *findings->judgement);
+    findings->dispute = calloc(LAB_DISPUTES, sizeof *findings->dispute);
+    if (!findings->judgement || !findings->dispute)
+        return -1;
+    if (session->progress)
+        session->progress(session->user, "sheets", session->number, session->total);
+    if (lab_sheets_judge_all(NULL, findings->threads, findings->judgement) ||
+        (stop && *stop))
+        return -1;
+    findings->judged = LAB_STATEMENTS;
+    for (int i = 0; i < LAB_DISPUTES; i++)
+        if (lab_sheets_dispute(i, findings->judgement, &findings->dispute[i]))
+            return -1;
+    return 0;
+}
+
+int lab_findings_gather(struct lab_findings *findings, const volatile sig_atomic_t *stop,
+                        lab_findings_progress progress, void *user)
+{
+    int count = 0;
+    while (lab_experiments[count])
+        count++;
+    /* One more, so that no experiment at all is not taken for a lack of memory. */
+    findings->result = calloc((size_t)count + 1, sizeof *findings->result);
+    if (!findings->result)
+        return -1;
+    struct session session = {.progress = progress, .user = user, .total = count + 1};
+    for (int e = 0; e < count; e++) {
+        struct lab_result *const result = &findings->result[findings->count++];
+        result->experiment = lab_experiments[e];
+        session.result = result;
+        session.number = e;
+        keep_going(&session, 0, 0);
+        perform(findings, &session, stop);
+        if (result->short_of_memory || (stop && *stop))
+            return -1;
+    }
+    session.number = count;
+    return judge(findings, stop, &session);
+}
+
+void lab_findings_free(struct lab_findings *findings)
+{
+    for (int e = 0; e < findings->count; e++) {
+        struct lab_result *const result = &findings->result[e];
+        for (int i = 0; i < result->count; i++)
+            free((char *)result->row[i].quantity);
+        free(result->row);
+        lab_figures_free(&result->figures);
+    }
+    free(findings->result);
+    free(findings->judgement);
+    free(findings->dispute);
+    *findings = (struct lab_findings){0};
+}
+
+int lab_row_compared(const struct lab_row *row)
+{
+    return !isnan(row->theory) && !isnan(row->measured);
+}
+
+const struct lab_row *lab_result_headline(const struct lab_result *result)
+{
+    const char *const wanted = result->experiment->headline;
+    const struct lab_row *first = NULL;
+    for (int i = 0; i < result->count; i++) {
+        const struct lab_row *const row = &result->row[i];
+        if (!lab_row_compared(row))
+            continue;
+        if (!wanted || !strcmp(row->quantity, wanted))
+            return row;
+        if (!first)
+            first = row;
+    }
+    return first;
+}
+
+void lab_tally_result(struct lab_tally *tally, const struct lab_result *result)
+{
+    for (int i = 0; i < result->count; i++)
+        if (lab_row_compared(&result->row[i])) {
+            tally->compared++;
+            tally->agreeing += lab_row_agrees(&result->row[i]) != 0;
+        }
+    tally->figures += result->figures.count;
+    tally->failures += *result->error != '\0';
+}
+
+struct lab_tally lab_tally_all(const struct lab_findings *findings)
+{
+    struct lab_tally tally = {0};
+    for (int e = 0; e < findings->count; e++)
+        lab_tally_result(&tally, &findings->result[e]);
+    for (int i = 0; i < findings->judged; i++)
+        tally.verdicts[findings->judgement[i].verdict]++;
+    return tally;
+}

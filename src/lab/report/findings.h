@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everything the laboratory finds: every experiment performed, every statement of the
+ * sheets judged.  The report and the summary tell it.
+ */
+#ifndef LAB_FINDINGS_H
+#define LAB_FINDINGS_H
+
+#include "lab/experiments/experiment.h"
+#include "lab/sheets/sheets.h"
+
+/* One experiment performed.  Rows own the names of their quantities. */
+struct lab_result {
+    const struct lab_experiment *experiment;
+    struct lab_row *row;
+    int count, capacity;
+    int own; /* rows with the run's own parameters, which come first */
+    int64_t trials;
+    struct lab_figures figures;
+    char error[256]; /* "" when it was performed */
+    int short_of_memory;
+};
+
+struct lab_findings {
+    uint64_t seed;
+    int64_t trials; /* no measurement takes more */
+    int threads;
+    struct lab_result *result;
+    int count;
+    struct lab_judgement *judgement;
+    int judged;
+    struct lab_dispute *dispute; /* LAB_DISPUTES of them */
+};
+
+/* What it says while it works: number `done` of `total` is under way and is called. */
+typedef void (*lab_findings_progress)(void *user, const char *what, int done, int total);
+
+/*
+ * Fills `findings`, whose seed, trials and threads are set.  0, also where an
+ * experiment failed, which its result tells; -1 when memory is short or the person
+ * has had enough.  Free it in any case.
+ */
+int lab_findings_gather(struct lab_findings *findings, const volatile sig_atomic_t *stop,
+                        lab_findings_progress progress, void *user);
+void lab_findings_free(struct lab_findings *findings);
+
+/* Rows that have a theory and a measurement, and those of them that agree. */
+struct lab_tally {
+    int compared, agreeing, figures, failures;
+    int verdicts[4]; /* by enum lab_verdict */
+};
+
+void lab_tally_result(struct lab_tally *tally, const struct lab_result *result);
+struct lab_tally lab_tally_all(const struct lab_findings *findings);
+
+/* Whether a row has both a theory and a measurement. */
+int lab_row_compared(const struct lab_row *row);
+/* The first row of the experiment's headline that was compared; NULL: none. */
+const struct lab_row *lab_result_headline(const struct lab_result *result);
+
+/* ---- how it is told -------------------------------------------------------- */
+
+/* One self-contained HTML page; 0, or -1 when writing failed. */
+int lab_report_write(const struct lab_findings *findings, FILE *out);
+/* A line for each experiment, then the verdicts, in at most 80 columns. */
+int lab_summary_write(const struct lab_findings *findings, FILE *out);
+
+#endif

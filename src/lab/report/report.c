@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The findings as one self-contained page. */
+#include "lab/report/report_parts.h"
+
+#include <inttypes.h>
+
+#include "lab/figures/text.h"
+
+static void write_head(FILE *out)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<title>attend: report of the laboratory</title>\n<style>\n",
+          out);
+    for (int i = 0; lab_report_style[i]; i++)
+        fputs(lab_report_style[i], out);
+    fputs(lab_figure_style, out);
+    fputs("\n</style>\n</head>\n<body>\n<div class=\"page\">\n", out);
+}
+
+static void write_contents(const struct lab_findings *findings, FILE *out)
+{
+    fputs("<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ol>\n"
+          "<li><a href=\"#summary\">Summary</a></li>\n"
+          "<li><a href=\"#disputes\">Where the sheets disagree</a></li>\n",
+          out);
+    for (int e = 0; e < findings->count; e++) {
+        fprintf(out, "<li><a href=\"#%s\">", findings->result[e].experiment->name);
+        lab_text_prose(out, findings->result[e].experiment->title);
+        fputs("</a></li>\n", out);
+    }
+    fputs("<li><a href=\"#sheets\">The five sheets</a></li>\n"
+          "<li><a href=\"#machine\">Machine and seed</a></li>\n</ol>\n</nav>\n",
+          out);
+}
+
+static void write_tile(FILE *out, int number, int of, const char *what)
+{
+    fprintf(out, "<li><b>%d", number);
+    if (of >= 0)
+        fprintf(out, "\u202f/\u202f%d", of);
+    fprintf(out, "</b><span>%s</span></li>\n", what);
+}
+
+/* The verdicts as a bar and in numbers. */
+static void write_tally(const struct lab_findings *findings,
+                        const struct lab_tally *tally, FILE *out)
+{
+    fprintf(
+        out,
+        "<div class=\"tally\"><a href=\"#sheets\">%d statements of the five sheets</a>, "
+        "judged by computing\n<div class=\"split\" aria-hidden=\"true\">",
+        findings->judged);
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
+        if (tally->verdicts[verdict])
+            fprintf(out, "<i class=\"%s\" style=\"flex:%d\"></i>",
+                    lab_verdict_name((enum lab_verdict)verdict),
+                    tally->verdicts[verdict]);
+    fputs("</div>\n<ul>", out);
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
+        fprintf(out, "<li><b>%d</b> ", tally->verdicts[verdict]);
+        lab_report_verdict((enum lab_verdict)verdict, out);
+        fputs("</li>", out);
+    }
+    fputs("</ul></div>\n", out);
+}
+
+static void write_overview_row(const struct lab_result *result, FILE *out)
+{
+    const struct lab_row *const row = lab_result_headline(result);
+    struct lab_tally tally = {0};
+    lab_tally_result(&tally, result);
+    fprintf(out, "<tr><td><a href=\"#%s\">", result->experiment->name);
+    lab_text_prose(out, result->experiment->title);
+    fputs("</a></td><td>", out);
+    lab_text_html(out, result->experiment->answers);
+    fprintf(out,
+            "</td><td class=\"n\"><span class=\"%s\">%d\u202f/\u202f%d</span></td><td>",
+            tally.agreeing == tally.compared && !tally.failures ? "holds" : "fails",
+            tally.agreeing, tally.compared);
+    if (row) {
+        fputs("<code>", out);
+        lab_text_html(out, row->quantity);
+        fputs("</code></td><td class=\"n\">", out);
+        lab_text_number(out, row->theory, 5);
+        fputs("</td><td class=\"n\">", out);
+        lab_text_number(out, row->measured, 5);
+        if (row->se > 0) {
+            fputs("\u00a0\u00b1\u00a0", out);
+            lab_text_number(out, row->se, 1);
+        }
+        fputs("</td></tr>\n", out);
+    } else {
+        fputs("</td><td></td><td></td></tr>\n", out);
+    }
+}
+
+static void write_summary(const struct lab_findings *findings, FILE *out)
+{
+    const struct lab_tally tally = lab_tally_all(findings);
+    fputs("<header id=\"summary\">\n<h1>Softmax attention in the laboratory</h1>\n"
+          "<p>Copying, averaging, noisy keys, one head and several: each construction of "
+          "the exercise runs on the engine, and what the engine does is set beside what "
+          "theory says. In the plots lines are theory and points are measurements, with "
+          "bars of one standard error where chance plays a part.</p>\n"
+          "<ul class=\"tiles\">\n",
+          out);
+    write_tile(out, tally.agreeing, tally.compared, "rows agree with theory");
+    write_tile(out, findings->count, -1, "experiments");
+    write_tile(out, tally.figures, -1, "plots");
+    fputs("</ul>\n", out);
+    write_tally(findings, &tally, out);
+    fputs("<div class=\"box\"><table class=\"overview\"><thead><tr>"
+          "<th>experiment</th><th>exercise</th>"
+          "<th class=\"n\">agreeing</th><th>for example</th><th class=\"n\">theory"
+          "</th><th class=\"n\">measured</th></tr></thead><tbody>\n",
+          out);
+    for (int e = 0; e < findings->count; e++)
+        write_overview_row(&findings->result[e], out);
+    fputs(
+        "</tbody></table></div>\n"
+        "<p class=\"small soft\">z = (measured \u2212 theory) / se. A row agrees when "
+        "|z|\u00a0\u2264\u00a04; where nothing is left to chance, when both are equal to "
+        "rounding; where theory is a bound, first-order or asymptotic, when the "
+        "measurement keeps within the error that theory states.</p>\n</header>\n",
+        out);
+}
+
+static void write_machine(const struct lab_findings *findings, FILE *out)
+{
+    char features[512];
+    attend_cpu_features(features, sizeof features);
+    fputs(
+        "<section id=\"machine\">\n<h2>Machine and seed</h2>\n<dl>\n<dt>attend</dt><dd>",
+        out);
+    lab_text_html(out, attend_version());
+    fputs("</dd>\n<dt>kernel set</dt><dd>", out);
+    const attend_options options = attend_options_default();
+    attend_context *ctx;
+    attend_error err;
+    if (attend_context_create(&ctx, &options, &err) == ATTEND_OK) {
+        lab_text_html(out, attend_context_isa(ctx));
+        attend_context_destroy(ctx);
+    } else {
+        lab_text_html(out, err.message);
+    }
+    fputs("</dd>\n<dt>CPU features</dt><dd>", out);
+    lab_text_html(out, *features ? features : "none that matter");
+    fprintf(
+        out,
+        "</dd>\n<dt>threads</dt><dd>%d</dd>\n<dt>seed</dt><dd>%" PRIu64 "</dd>\n"
+        "<dt>trials</dt><dd>at most %" PRId64 " for each measurement</dd>\n</dl>\n"
+        "<p class=\"small soft\">The same seed gives the same numbers for any number of "
+        "threads.</p>\n</section>\n",
+        findings->threads, findings->seed, findings->trials);
+}
+
+int lab_report_write(const struct lab_findings *findings, FILE *out)
+{
+    write_head(out);
+    write_summary(findings, out);
+    write_contents(findings, out);
+    fputs("<main>\n", out);
+    lab_report_disputes(findings, out);
+    for (int e = 0; e < findings->count; e++)
+        lab_report_result(findings, &findings->result[e], out);
+    lab_report_sheets(findings, out);
+    write_machine(findings, out);
+    fputs("</main>\n</div>\n</body>\n</html>\n", out);
+    return ferror(out) ? -1 : 0;
+}

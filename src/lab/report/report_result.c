@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* One experiment in the report. */
+#include "lab/report/report_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lab/figures/text.h"
+
+/* Names of flags as people write the symbols. */
+static const char *symbol(const char *name)
+{
+    static const char *const symbols[][2] = {{"sigma2", "\u03c3\u00b2"},
+                                             {"alpha", "\u03b1"},
+                                             {"beta", "\u03b2"},
+                                             {"eps", "\u03b5"},
+                                             {"tau", "\u03c4"}};
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
+        if (!strcmp(name, symbols[i][0]))
+            return symbols[i][1];
+    return name;
+}
+
+static void write_param(const struct lab_param *param, FILE *out)
+{
+    lab_text_html(out, symbol(param->name));
+    fputs("\u00a0=\u00a0", out);
+    if (param->text)
+        lab_text_html(out, param->text);
+    else
+        lab_text_number(out, param->number, 6);
+}
+
+/* The parameters of a row that are set; in a sweep only those that differ from the run.
+ */
+static void write_params(const struct lab_row *row, int sweep, FILE *out)
+{
+    const char *comma = "";
+    for (int i = 0; i < row->param_count; i++) {
+        const struct lab_param *const param = &row->params[i];
+        if ((param->text ? !*param->text : isnan(param->number)) ||
+            (sweep && !param->differs))
+            continue;
+        fputs(comma, out);
+        write_param(param, out);
+        comma = ", ";
+    }
+}
+
+static void write_kind(const struct lab_row *row, FILE *out)
+{
+    switch (row->kind) {
+    case LAB_EXACT:
+        fputs("exact", out);
+        break;
+    case LAB_BOUND:
+        fputs("bound", out);
+        break;
+    case LAB_FIRST_ORDER:
+    case LAB_ASYMPTOTIC:
+        fprintf(out, "%s, %.3g\u202f%%",
+                row->kind == LAB_FIRST_ORDER ? "first order" : "asymptotic",
+                100 * row->allowed);
+        break;
+    }
+}
+
+static void write_row(const struct lab_row *row, int sweep, int chance, FILE *out)
+{
+    const double z = lab_row_z(row);
+    fputs("<tr>", out);
+    if (sweep) {
+        fputs("<td>", out);
+        write_params(row, sweep, out);
+        fputs("</td>", out);
+    }
+    fputs("<td><code>", out);
+    lab_text_html(out, row->quantity);
+    fputs("</code></td><td class=\"n\">", out);
+    lab_text_number(out, row->theory, 6);
+    fputs("</td><td class=\"n\">", out);
+    lab_text_number(out, row->measured, 6);
+    fputs(chance ? "</td><td class=\"n\">" : "", out);
+    if (row->se > 0)
+        lab_text_number(out, row->se, 2);
+    fputs(chance ? "</td><td class=\"n\">" : "", out);
+    if (isfinite(z))
+        fprintf(out, "%s%.2f", z < 0 ? "\u2212" : "", fabs(z));
+    fputs("</td><td>", out);
+    if (!isnan(row->theory))
+        write_kind(row, out);
+    fputs("</td><td>", out);
+    if (lab_row_compared(row))
+        fputs(lab_row_agrees(row) ? "<span class=\"holds\">agrees</span>"
+                                  : "<span class=\"fails\">differs</span>",
+              out);
+    fputs("</td></tr>\n", out);
+}
+
+/*
+ * Rows first .. end - 1; in a sweep with a column of what differs from the run, and with
+ * those of chance where there is any.
+ */
+static void write_rows(const struct lab_result *result, int first, int end, int sweep,
+                       FILE *out)
+{
+    int chance = 0;
+    for (int i = first; i < end; i++)
+        chance |= result->row[i].se > 0;
+    fputs("<div class=\"box\"><table><thead><tr>", out);
+    if (sweep)
+        fputs("<th>at</th>", out);
+    fprintf(out,
+            "<th>quantity</th><th class=\"n\">theory</th><th class=\"n\">measured</th>%s"
+            "<th>theory is</th><th></th></tr></thead><tbody>\n",
+            chance ? "<th class=\"n\">se</th><th class=\"n\">z</th>" : "");
+    for (int i = first; i < end; i++)
+        write_row(&result->row[i], sweep, chance, out);
+    fputs("</tbody></table></div>\n", out);
+}
+
+static void write_tables(const struct lab_result *result, FILE *out)
+{
+    if (result->count == 0)
+        return;
+    fputs("<p class=\"small soft\">", out);
+    write_params(&result->row[0], 0, out);
+    if (result->experiment->trials > 0)
+        fprintf(out, "; at most %" PRId64 " trials for each measurement", result->trials);
+    fputs("</p>\n", out);
+    if (result->own > 0)
+        write_rows(result, 0, result->own, 0, out);
+    if (result->count > result->own) {
+        fprintf(out, "<details><summary>%d rows of the sweeps</summary>\n",
+                result->count - result->own);
+        write_rows(result, result->own, result->count, 1, out);
+        fputs("</details>\n", out);
+    }
+}
+
+static void write_figures(const struct lab_figures *figures, FILE *out)
+{
+    if (figures->count == 0)
+        return;
+    fputs("<div class=\"figures\">\n", out);
+    for (int i = 0; i < figures->count; i++) {
+        fputs("<figure>\n", out);
+        lab_figure_svg_inline(figures->figure[i], out);
+        if (*figures->figure[i]->caption) {
+            fputs("<figcaption>", out);
+            lab_text_prose(out, figures->figure[i]->caption);
+            fputs("</figcaption>\n", out);
+        }
+        fputs("</figure>\n", out);
+    }
+    fputs("</div>\n", out);
+}
+
+void lab_report_result(const struct lab_findings *findings,
+                       const struct lab_result *result, FILE *out)
+{
+    const struct lab_experiment *const experiment = result->experiment;
+    struct lab_tally tally = {0};
+    lab_tally_result(&tally, result);
+    fprintf(out, "<section id=\"%s\">\n<h2>", experiment->name);
+    lab_text_prose(out, experiment->title);
+    fputs("</h2>\n<p>", out);
+    lab_text_prose(out, experiment->shows);
+    fputs("</p>\n<p class=\"small soft\">", out);
+    if (*experiment->answers) {
+        fputs("Exercise: ", out);
+        lab_text_html(out, experiment->answers);
+        fputs(". ", out);
+    }
+    fprintf(out,
+            "%d of %d rows agree. Again: <code>attend lab %s "
+            "<span>--seed %" PRIu64 "</span>",
+            tally.agreeing, tally.compared, experiment->name, findings->seed);
+    if (experiment->trials > 0)
+        fprintf(out, " <span>--trials %" PRId64 "</span>", result->trials);
+    fputs("</code></p>\n", out);
+    if (*result->error) {
+        fputs("<p class=\"fails\">It could not be performed: ", out);
+        lab_text_html(out, result->error);
+        fputs("</p>\n", out);
+    }
+    write_figures(&result->figures, out);
+    write_tables(result, out);
+    fputs("</section>\n", out);
+}

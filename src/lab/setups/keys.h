@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys without noise: n keys of which the first m are wanted, orthonormal values, and
+ * queries that are combinations of the wanted keys.
+ */
+#ifndef LAB_KEYS_H
+#define LAB_KEYS_H
+
+#include <stdint.h>
+
+#include "lab/measure/session.h"
+
+/*
+ * The first m keys are orthonormal.  The others have norm `rival_norm` and the cosine
+ * `rival_cosine` with the first key, and are otherwise orthogonal to the wanted ones:
+ * orthonormal like them by default (norm 1, cosine 0).
+ *
+ * Up to LAB_FRAME_MAX entries of K, keys and values are orthonormal frames of random
+ * direction in d dimensions.  Beyond, or when `plain` is set, the wanted keys are axes
+ * and the others share one direction of their own, since only scores count, and the
+ * coefficients of the values are the weights.
+ */
+struct lab_keys {
+    int64_t n, m, d; /* d of the representation */
+    double *key;     /* [n][d] */
+    double *value;   /* [n][d], or NULL: coefficients are weights */
+    double *query;   /* [d] */
+    /* After lab_keys_attend(): */
+    double first, leak; /* weight of the first key, and of all that are not wanted */
+    double *weights;    /* [n], when there are no values */
+    double *out;        /* [d], when there are */
+};
+
+enum { LAB_FRAME_MAX = 1 << 14 };
+
+struct lab_keys_shape {
+    int64_t n, m, d; /* d >= n */
+    double rival_norm, rival_cosine;
+    int plain;
+};
+
+/* 0, or -1 after lab_fail() with nothing to free. */
+int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shape,
+                  struct lab_keys *keys);
+void lab_keys_close(struct lab_keys *keys);
+
+/* q = sum_{i < m} coefficient[i] k_i, scores tau <q, k_i>.  0, or -1 after lab_fail(). */
+int lab_keys_attend(struct lab_session *session, attend_context *ctx,
+                    struct lab_keys *keys, const double *coefficient, double tau);
+
+/* |c - sum_{i < m} target[i] v_i| of the last lab_keys_attend(). */
+double lab_keys_error(const struct lab_keys *keys, const double *target);
+
+#endif

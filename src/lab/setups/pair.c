@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/setups/pair.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "lab/measure/forward.h"
+
+enum { A, B, REST, KINDS };
+
+int lab_pair_attend(struct lab_session *session, attend_context *ctx, double n,
+                    double tau, const attend_theory_query *queries, int count,
+                    const double *gamma, int64_t trials, double *weights)
+{
+    const size_t q_size = (size_t)trials * (size_t)count * KINDS;
+    const size_t k_size = (size_t)trials * KINDS * KINDS;
+    const double bias[KINDS] = {0, 0, n > 2 ? log(n - 2) : -INFINITY};
+    double *const q = calloc(q_size + k_size, sizeof *q);
+    double *const k = q + q_size;
+
+    if (!q)
+        return lab_fail(session, "memory is short");
+    for (int64_t t = 0; t < trials; t++) {
+        for (int h = 0; h < count; h++) {
+            double *const row = q + (t * count + h) * KINDS;
+            row[A] = queries[h].a;
+            row[B] = queries[h].b;
+            row[REST] = queries[h].rest;
+        }
+        double *const keys = k + t * KINDS * KINDS;
+        keys[A * KINDS + A] = gamma[t];
+        keys[B * KINDS + B] = 1;
+        keys[REST * KINDS + REST] = 1;
+    }
+    const struct lab_problem problem = {.nb = trials,
+                                        .nq = count,
+                                        .nk = KINDS,
+                                        .d = KINDS,
+                                        .q = q,
+                                        .k = k,
+                                        .bias = bias,
+                                        .scale = tau,
+                                        .weights = weights};
+    const int failed = lab_measure(session, ctx, &problem);
+    free(q);
+    return failed;
+}
+
+/* Squared distance to the middle of v_a and v_b of the mean of `heads` rows. */
+static double squared_error(const double *weights, int heads, double n)
+{
+    double c[KINDS] = {0};
+
+    for (int h = 0; h < heads; h++)
+        for (int x = 0; x < KINDS; x++)
+            c[x] += weights[h * KINDS + x] / heads;
+    return (c[A] - 0.5) * (c[A] - 0.5) + (c[B] - 0.5) * (c[B] - 0.5) +
+           (n > 2 ? c[REST] * c[REST] / (n - 2) : 0);
+}
+
+/*
+ * The integrand is a smooth function of C gamma times the Gaussian: equal steps of 0.6
+ * in C gamma and of 1/2 in z leave errors of e^-33.
+ */
+int lab_pair_measure_mse(struct lab_session *session, attend_context *ctx, double n,
+                         double C, double sigma2, struct lab_pair_mse *mse)
+{
+    const double sigma = sqrt(sigma2), z_max = 9;
+    const double step = fmin(0.5, 0.6 / (C * sigma));
+    const int64_t half = sigma > 0 ? (int64_t)ceil(z_max / step) : 0;
+    const int64_t trials = 2 * half + 1;
+    const attend_theory_query queries[] = {{C, C, 0}, {C, 0, 0}, {0, C, 0}};
+    double *const gamma = calloc((size_t)trials * (1 + 3 * KINDS), sizeof *gamma);
+    double *const weights = gamma + trials;
+
+    if (!gamma)
+        return lab_fail(session, "memory is short");
+    for (int64_t t = 0; t < trials; t++)
+        gamma[t] = 1 + sigma * step * (double)(t - half);
+    const int failed =
+        lab_pair_attend(session, ctx, n, 1, queries, 3, gamma, trials, weights);
+    double sum = 0;
+    *mse = (struct lab_pair_mse){0};
+    for (int64_t t = 0; t < trials && !failed; t++) {
+        const double z = step * (double)(t - half), weight = exp(-z * z / 2);
+        const double *const rows = weights + t * 3 * KINDS;
+        sum += weight;
+        mse->one += weight * squared_error(rows, 1, n);
+        mse->two += weight * squared_error(rows + KINDS, 2, n);
+    }
+    mse->one /= sum;
+    mse->two /= sum;
+    free(gamma);
+    return failed;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/setups/scene.h"
+
+#include <stdlib.h>
+
+#include "lab/setups/scene_plan.h"
+
+struct measurement {
+    struct lab_plan plan;
+    struct lab_scene_worker *workers;
+    struct lab_histogram *const *histograms;
+};
+
+static attend_status perform(void *arg, int w, int64_t first, int64_t trials,
+                             struct lab_block *block)
+{
+    const struct measurement *const m = arg;
+    const struct lab_plan *const plan = &m->plan;
+    const attend_status status = lab_scene_block(plan, &m->workers[w], first, trials);
+
+    for (int c = 0; c < plan->count && status == ATTEND_OK; c++) {
+        const double *const values = m->workers[w].values + c * plan->block;
+        block->moments[c] = lab_moments_of(values, trials);
+        for (int64_t t = 0; t < trials && m->histograms && m->histograms[c]; t++)
+            lab_histogram_add(&block->histogram[c], values[t]);
+    }
+    return status;
+}
+
+static const attend_error *error_of(void *arg, int w)
+{
+    return &((const struct measurement *)arg)->workers[w].err;
+}
+
+static int measure(struct lab_session *session, struct measurement *m, int64_t trials,
+                   struct lab_moments *moments)
+{
+    const struct lab_blocks blocks = {
+        .trials = trials,
+        .size = m->plan.block,
+        .count = m->plan.count,
+        .threads = lab_blocks_threads(session, trials, m->plan.block),
+        .perform = perform,
+        .error = error_of,
+        .arg = m};
+    int failed = 0;
+
+    m->workers = calloc((size_t)blocks.threads, sizeof *m->workers);
+    if (!m->workers)
+        return lab_fail(session, "out of memory for the trials");
+    for (int w = 0; w < blocks.threads && !failed; w++)
+        if (lab_scene_worker_open(&m->plan, &m->workers[w]))
+            failed = lab_fail(session, "%s", m->workers[w].err.message);
+    if (!failed)
+        failed = lab_measure_blocks(session, &blocks, moments, m->histograms);
+    for (int w = 0; w < blocks.threads; w++)
+        lab_scene_worker_close(&m->workers[w]);
+    free(m->workers);
+    return failed;
+}
+
+int lab_scene_measure(struct lab_session *session, const struct lab_scene *scene,
+                      uint64_t stream, int64_t trials, lab_observe observe, void *arg,
+                      int count, struct lab_moments *moments,
+                      struct lab_histogram *const *histograms)
+{
+    struct measurement m = {.plan = {.scene = scene,
+                                     .seed = session->seed,
+                                     .stream = stream,
+                                     .observe = observe,
+                                     .arg = arg,
+                                     .count = count},
+                            .histograms = histograms};
+    int failed = lab_plan_open(&m.plan, session);
+
+    if (!failed)
+        failed = measure(session, &m, trials, moments);
+    lab_plan_close(&m.plan);
+    return failed;
+}

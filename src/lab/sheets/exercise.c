@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The exercise without noise: softmax through the engine, and the pair of wanted keys. */
+#include "lab/sheets/exercise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "lab/measure/forward.h"
+
+int lab_exercise_open(struct lab_exercise *exercise)
+{
+    attend_options options = attend_options_default();
+    options.threads = 1;
+    *exercise = (struct lab_exercise){
+        .tau = 1, .sigma2 = 0.5, .unit = 1, .sink = -INFINITY, .seed = 1};
+    return attend_context_create(&exercise->ctx, &options, NULL) == ATTEND_OK ? 0 : -1;
+}
+
+void lab_exercise_close(struct lab_exercise *exercise)
+{
+    attend_context_destroy(exercise->ctx);
+    exercise->ctx = NULL;
+}
+
+int lab_exercise_softmax(const struct lab_exercise *exercise, int64_t n, int64_t d,
+                         const double *keys, const double *query, double *weights)
+{
+    const struct lab_problem problem = {
+        .nq = 1,
+        .nk = n,
+        .d = d,
+        .q = query,
+        .k = keys,
+        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
+        .scale = exercise->tau,
+        .weights = weights,
+    };
+    return lab_forward(exercise->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
+}
+
+int lab_exercise_softmax_scores(const struct lab_exercise *exercise, int64_t n,
+                                const double *scores, double *weights)
+{
+    const double zero = 0;
+    double *const keys = calloc((size_t)n, sizeof *keys);
+    const struct lab_problem problem = {
+        .nq = 1,
+        .nk = n,
+        .d = 1,
+        .q = &zero,
+        .k = keys,
+        .bias = scores,
+        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
+        .scale = exercise->tau,
+        .weights = weights,
+    };
+    const int failed = !keys || lab_forward(exercise->ctx, &problem, NULL) != ATTEND_OK;
+    free(keys);
+    return failed ? -1 : 0;
+}
+
+int lab_exercise_pair_at(const struct lab_exercise *exercise, int64_t n, double gamma,
+                         struct lab_pair_query query, struct lab_pair_weights *weights)
+{
+    /* The unwanted keys are orthogonal to mu_a and mu_b: one direction serves all. */
+    const double mu_b[2] = {exercise->overlap,
+                            sqrt(1 - exercise->overlap * exercise->overlap)};
+    const double q[3] = {query.a + query.b * mu_b[0], query.b * mu_b[1], 0};
+    double *const keys = malloc((size_t)n * 4 * sizeof *keys);
+    double *const p = keys ? keys + 3 * n : NULL;
+
+    if (!keys)
+        return -1;
+    for (int64_t i = 0; i < n; i++) {
+        keys[3 * i] = i == 0 ? gamma : i == 1 ? mu_b[0] : 0;
+        keys[3 * i + 1] = i == 1 ? mu_b[1] : 0;
+        keys[3 * i + 2] = i > 1 ? 1 : 0;
+    }
+    const int status = lab_exercise_softmax(exercise, n, 3, keys, q, p);
+    if (!status) {
+        *weights = (struct lab_pair_weights){.a = p[0], .b = p[1]};
+        for (int64_t i = 2; i < n; i++) {
+            weights->others += p[i];
+            weights->squares += p[i] * p[i];
+        }
+    }
+    free(keys);
+    return status;
+}
+
+int lab_exercise_pair(const struct lab_exercise *exercise, int64_t n,
+                      struct lab_pair_query query, struct lab_pair_weights *weights)
+{
+    return lab_exercise_pair_at(exercise, n, 1, query, weights);
+}
+
+double lab_pair_distance(const struct lab_pair_weights *weights, double x, double y)
+{
+    const double a = weights->a - x, b = weights->b - y;
+    return sqrt(a * a + b * b + weights->squares);
+}
+
+double lab_exercise_score_covariance(const struct lab_exercise *exercise, double alpha,
+                                     int key, struct lab_pair_query q1,
+                                     struct lab_pair_query q2)
+{
+    const double overlap = exercise->overlap;
+    const double along_1 = key == 0 ? q1.a + q1.b * overlap : q1.b + q1.a * overlap;
+    const double along_2 = key == 0 ? q2.a + q2.b * overlap : q2.b + q2.a * overlap;
+    const double dot = q1.a * q2.a + q1.b * q2.b + overlap * (q1.a * q2.b + q1.b * q2.a);
+    const double sigma2 = key == 0 ? exercise->sigma2 : exercise->sigma2_b;
+    return exercise->tau * exercise->tau * (alpha * dot + sigma2 * along_1 * along_2);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The mathematics that the sheets are judged in: softmax through attend_forward(), keys
+ * with their noise, a basis to extract from, tokens to permute.  Its constants are the
+ * exercise's; whoever changes one sees which statements depended on it.
+ */
+#ifndef LAB_EXERCISE_H
+#define LAB_EXERCISE_H
+
+#include <stdint.h>
+
+#include "attend/attend.h"
+
+struct lab_exercise {
+    attend_context *ctx;
+    double tau;      /* 1: score = tau <q, k> */
+    double overlap;  /* 0: <mu_a, mu_b> */
+    double sigma2;   /* 1/2: variance of key a along mu_a */
+    double sigma2_b; /* 0: of key b along mu_b */
+    double unit;     /* 1: length of a query that is written without a scale */
+    double sink;     /* -inf: a logit that joins the denominator alone */
+    double shear;    /* 0: <a_1, a_2> of the basis A */
+    int columns;     /* 0: rows of X are tokens; 1: columns are */
+    uint64_t seed;
+};
+
+/* The exercise's exercise; 0, or -1.  Close it in any case. */
+int lab_exercise_open(struct lab_exercise *exercise);
+void lab_exercise_close(struct lab_exercise *exercise);
+
+/* Where a statement is tested. */
+struct lab_point {
+    int64_t n;
+    double scale;       /* C, beta, |q|, a gap or a ratio, by the statement */
+    double alpha;       /* isotropic variance of every key */
+    int given_positive; /* 1: only draws with <mu_a, k_a> > 0 */
+};
+
+/* q = a mu_a + b mu_b. */
+struct lab_pair_query {
+    double a, b;
+};
+
+/* Weights of `n` keys (rows of length d) for one query.  All return 0, or -1. */
+int lab_exercise_softmax(const struct lab_exercise *exercise, int64_t n, int64_t d,
+                         const double *keys, const double *query, double *weights);
+/* The same of scores, -inf included: a key with that score is not seen. */
+int lab_exercise_softmax_scores(const struct lab_exercise *exercise, int64_t n,
+                                const double *scores, double *weights);
+
+/* Weight of a, of b, and of all the others together; n keys, without noise. */
+struct lab_pair_weights {
+    double a, b, others;
+    double squares; /* sum of the squares of the others' weights */
+};
+
+int lab_exercise_pair(const struct lab_exercise *exercise, int64_t n,
+                      struct lab_pair_query query, struct lab_pair_weights *weights);
+/* The same with k_a = gamma mu_a. */
+int lab_exercise_pair_at(const struct lab_exercise *exercise, int64_t n, double gamma,
+                         struct lab_pair_query query, struct lab_pair_weights *weights);
+/* Distance of the output from x v_a + y v_b, values orthonormal. */
+double lab_pair_distance(const struct lab_pair_weights *weights, double x, double y);
+
+/* ---- draws --------------------------------------------------------------- */
+
+enum { LAB_EXERCISE_DRAWS = 4096, LAB_EXERCISE_NOISY_DRAWS = 16 };
+
+/*
+ * What one or two heads did over the draws; c is the mean of the heads' outputs.
+ * Traces are of covariance matrices for orthonormal values, and are for alpha = 0.
+ * Distances are root mean squares.
+ */
+struct lab_drawn {
+    int64_t count;
+    double gamma_mean, gamma_variance, gamma_variance_se, gamma_mean_se;
+    double inside;      /* share of draws with 0.5 <= gamma <= 1.5 */
+    double weight_mean; /* of v_a in head 1 */
+    double weight_variance;
+    double weight_mean_2; /* of v_b in head 2 */
+    double trace[2];      /* of head 1, head 2 */
+    double trace_mean;    /* of c */
+    double trace_cross;   /* between the heads */
+    double to_average;    /* |c - (v_a + v_b)/2| */
+    double head_1_to_a, head_2_to_b;
+    double head_to_average[2];
+    double off_segment;  /* head 1, from the segment between v_a and v_b */
+    double leak_most;    /* largest weight of the others in head 1 */
+    double two_term;     /* largest |p_a - e^(s_a) / (e^(s_a) + e^(s_b))| in head 1 */
+    double score_error;  /* |scores - (C, C, 0)| where the query is C (mu_a + mu_b) */
+    double closer_a;     /* share of draws in which c of head 1 is closer to v_a */
+    double longer_loses; /* share in which it is closer to the value of the shorter key */
+};
+
+/* Draws keys, with the magnitude noise of the second part or without; alpha > 0: one
+ * head. */
+int lab_exercise_draw(const struct lab_exercise *exercise, const struct lab_point *point,
+                      int magnitude, int heads, const struct lab_pair_query *queries,
+                      struct lab_drawn *drawn);
+/* gamma of draw x of LAB_EXERCISE_DRAWS; every point sees the same. */
+int lab_exercise_gammas(const struct lab_exercise *exercise, double *gamma);
+
+/* q1^T Sigma_a q2 (key 0), q1^T Sigma_b q2 (key 1), times tau^2. */
+double lab_exercise_score_covariance(const struct lab_exercise *exercise, double alpha,
+                                     int key, struct lab_pair_query q1,
+                                     struct lab_pair_query q2);
+
+/* ---- extraction ---------------------------------------------------------- */
+
+enum { LAB_EXERCISE_D = 7, LAB_EXERCISE_P = 2 };
+
+/*
+ * A (d x m) and B (d x p), columns orthonormal and A perpendicular to B, stored by
+ * column; v_a = A c, v_b = B e, s = v_a + v_b.  With m = d there is no B.
+ */
+struct lab_basis {
+    int m, p;
+    double a[LAB_EXERCISE_D][LAB_EXERCISE_D], b[LAB_EXERCISE_P][LAB_EXERCISE_D];
+    double c[LAB_EXERCISE_D], e[LAB_EXERCISE_P];
+    double va[LAB_EXERCISE_D], vb[LAB_EXERCISE_D], s[LAB_EXERCISE_D];
+};
+
+/* m at most LAB_EXERCISE_D - LAB_EXERCISE_P, or LAB_EXERCISE_D. */
+void lab_exercise_basis(const struct lab_exercise *exercise, int m,
+                        struct lab_basis *basis);
+/* A^T x in R^m, and A y in R^d. */
+void lab_basis_coordinates(const struct lab_basis *basis, const double *x, double *y);
+void lab_basis_combine(const struct lab_basis *basis, const double *y, double *x);
+double lab_distance(const double *x, const double *y, int count);
+
+/* ---- tokens -------------------------------------------------------------- */
+
+enum { LAB_EXERCISE_TOKENS = 6 };
+
+/* As many tokens as features, so that a permutation fits on either side. */
+typedef double lab_square[LAB_EXERCISE_TOKENS][LAB_EXERCISE_TOKENS];
+
+struct lab_sequence {
+    lab_square x, wq, wk, wv; /* x: a token in each row, whatever the convention */
+    int order[LAB_EXERCISE_TOKENS];
+};
+
+void lab_exercise_sequence(const struct lab_exercise *exercise,
+                           struct lab_sequence *sequence);
+/*
+ * X Pi (side 1) or Pi X (side 0) of a matrix that has tokens where X has them: by the
+ * exercise's convention one of them moves tokens and the other features.
+ */
+void lab_exercise_permute(const struct lab_exercise *exercise, const int *order, int side,
+                          lab_square in, lab_square out);
+/* Pi S (side 0) or S Pi (side 1) of a matrix as it stands. */
+void lab_permute(const int *order, int side, lab_square in, lab_square out);
+void lab_square_multiply(lab_square x, lab_square y, lab_square out);
+/* Scores Q K^T / sqrt(d), their softmax by rows, and attention; NULL: not wanted. */
+int lab_exercise_self(const struct lab_exercise *exercise,
+                      const struct lab_sequence *sequence, lab_square x,
+                      lab_square scores, lab_square weights, lab_square out);
+double lab_square_distance(lab_square x, lab_square y);
+
+#endif

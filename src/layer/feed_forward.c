@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The exercise's layer Z: a ReLU feed-forward over rows, after self-attention. */
+#include "attend/layer.h"
+
+#include <stdlib.h>
+
+#include "layer/projection.h"
+#include "layer/refuse.h"
+
+static attend_status check(const attend_layer_feed *feed, size_t *bytes,
+                           attend_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t value, min;
+    } count[] = {{"rows", feed->rows, 0}, {"e", feed->e, 1}, {"f", feed->f, 1}};
+    const struct {
+        const char *name;
+        const void *data;
+    } needed[] = {{"x", feed->x}, {"w1", feed->w1}, {"w2", feed->w2}, {"out", feed->out}};
+
+    if (feed->struct_size != sizeof *feed)
+        return attendi_layer_refuse(err, ATTEND_EINVAL,
+                                    "feed.struct_size (%zu) is not %zu",
+                                    feed->struct_size, sizeof *feed);
+    attend_status status = attendi_layer_check_dtype(feed->dtype, err);
+    for (size_t n = 0; n < sizeof count / sizeof count[0] && status == ATTEND_OK; n++)
+        status =
+            attendi_layer_check_count(count[n].name, count[n].value, count[n].min, err);
+    if (status != ATTEND_OK)
+        return status;
+    for (size_t n = 0; n < sizeof needed / sizeof needed[0]; n++)
+        if (needed[n].data == NULL && feed->rows > 0)
+            return attendi_layer_refuse(err, ATTEND_EINVAL, "%s is NULL", needed[n].name);
+    return attendi_layer_check_bytes("rows f", feed->rows, feed->f,
+                                     attend_dtype_size(feed->dtype), bytes, err);
+}
+
+/* Written so that NaN stays NaN. */
+static void relu(attend_dtype dtype, int64_t count, void *data)
+{
+    double *const x = data;
+    float *const x32 = data;
+
+    if (dtype == ATTEND_F64)
+        for (int64_t i = 0; i < count; i++)
+            x[i] = x[i] < 0.0 ? 0.0 : x[i];
+    else
+        for (int64_t i = 0; i < count; i++)
+            x32[i] = x32[i] < 0.0F ? 0.0F : x32[i];
+}
+
+attend_status attend_layer_feed_forward(const attend_layer_feed *feed, attend_error *err)
+{
+    size_t bytes = 0;
+    void *hidden, *owned;
+    attend_status status = check(feed, &bytes, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    status = attendi_layer_workspace(feed->workspace, feed->workspace_size, bytes,
+                                     &hidden, &owned, err);
+    if (status != ATTEND_OK)
+        return status;
+    attendi_layer_project(feed->dtype, feed->rows, feed->e, feed->f, feed->x, feed->w1,
+                          feed->b1, hidden, feed->f);
+    relu(feed->dtype, feed->rows * feed->f, hidden);
+    attendi_layer_project(feed->dtype, feed->rows, feed->f, feed->e, hidden, feed->w2,
+                          feed->b2, feed->out, feed->e);
+    free(owned);
+    return ATTEND_OK;
+}
+
+attend_status attend_layer_forward(attend_context *ctx, const attend_rule *rule,
+                                   const attend_layer_self *self,
+                                   const attend_layer_feed *feed, attend_error *err)
+{
+    size_t bytes;
+    attend_status status = check(feed, &bytes, err);
+
+    if (status == ATTEND_OK)
+        status = attend_layer_self_workspace(self, &bytes, err);
+    if (status != ATTEND_OK)
+        return status;
+    const int64_t width = self->wo != NULL ? self->e : self->hq * self->d;
+    if (feed->x != self->out)
+        return attendi_layer_refuse(err, ATTEND_EINVAL, "feed.x is not self.out");
+    if (feed->dtype != self->dtype)
+        return attendi_layer_refuse(
+            err, ATTEND_EINVAL, "feed.dtype (%s) differs from self's (%s)",
+            attend_dtype_name(feed->dtype), attend_dtype_name(self->dtype));
+    if (feed->rows != self->nb * self->t || feed->e != width)
+        return attendi_layer_refuse(
+            err, ATTEND_EINVAL,
+            "feed (%lld rows of %lld) differs from self.out (%lld of %lld)",
+            (long long)feed->rows, (long long)feed->e, (long long)(self->nb * self->t),
+            (long long)width);
+    status = attend_layer_self_attention(ctx, rule, self, err);
+    return status == ATTEND_OK ? attend_layer_feed_forward(feed, err) : status;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The workspace holds the projections of a row side by side, Q K V, and attention reads
+ * its heads there as strided views: nothing is transposed or copied.  H follows, unless
+ * it is the output itself.
+ */
+#include "attend/layer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "layer/projection.h"
+#include "layer/refuse.h"
+
+/* Sizes that a call derives from its struct. */
+struct plan {
+    int64_t rows;              /* nb t */
+    int64_t q_width, kv_width; /* hq d, hkv d */
+    int64_t width;             /* of a row of Q K V */
+    size_t element, qkv_bytes, bytes;
+};
+
+static attend_status check_sizes(const attend_layer_self *self, struct plan *plan,
+                                 attend_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t value, min;
+    } count[] = {{"nb", self->nb, 0}, {"t", self->t, 0},     {"e", self->e, 1},
+                 {"hq", self->hq, 1}, {"hkv", self->hkv, 1}, {"d", self->d, 1}};
+
+    if (self->struct_size != sizeof *self)
+        return attendi_layer_refuse(err, ATTEND_EINVAL,
+                                    "self.struct_size (%zu) is not %zu",
+                                    self->struct_size, sizeof *self);
+    attend_status status = attendi_layer_check_dtype(self->dtype, err);
+    for (size_t x = 0; x < sizeof count / sizeof count[0] && status == ATTEND_OK; x++)
+        status =
+            attendi_layer_check_count(count[x].name, count[x].value, count[x].min, err);
+    if (status != ATTEND_OK)
+        return status;
+    if (self->hq % self->hkv != 0)
+        return attendi_layer_refuse(err, ATTEND_EINVAL,
+                                    "hq (%lld) is not a multiple of hkv (%lld)",
+                                    (long long)self->hq, (long long)self->hkv);
+    /* Every factor fits an int: the products of two fit 64 bits. */
+    plan->rows = self->nb * self->t;
+    plan->q_width = self->hq * self->d;
+    plan->kv_width = self->hkv * self->d;
+    plan->width = plan->q_width + 2 * plan->kv_width;
+    plan->element = attend_dtype_size(self->dtype);
+    status = attendi_layer_check_count("nb t", plan->rows, 0, err);
+    if (status == ATTEND_OK)
+        status = attendi_layer_check_count("(hq + 2 hkv) d", plan->width, 1, err);
+    if (status == ATTEND_OK)
+        status = attendi_layer_check_bytes("Q, K and V", plan->rows, plan->width,
+                                           plan->element, &plan->qkv_bytes, err);
+    size_t h_bytes = 0;
+    if (status == ATTEND_OK && self->wo != NULL)
+        status = attendi_layer_check_bytes("H", plan->rows, plan->q_width, plan->element,
+                                           &h_bytes, err);
+    if (status == ATTEND_OK)
+        plan->bytes = plan->qkv_bytes + h_bytes;
+    return status;
+}
+
+static attend_status check_rotary(const attend_layer_self *self, attend_error *err)
+{
+    /* An empty tensor meets every check of attend_layer_rotate() and does nothing. */
+    const attend_tensor empty = {NULL, self->dtype, {0, 0, 0, self->d}, {0, 0, 0, 0}};
+
+    return attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &empty,
+                               err);
+}
+
+static attend_status check(const attend_layer_self *self, struct plan *plan,
+                           attend_error *err)
+{
+    attend_status status = check_sizes(self, plan, err);
+
+    if (status == ATTEND_OK)
+        status = check_rotary(self, err);
+    if (status != ATTEND_OK)
+        return status;
+    const struct {
+        const char *name;
+        const void *data;
+    } needed[] = {{"x", self->x},
+                  {"wq", self->wq},
+                  {"wk", self->wk},
+                  {"wv", self->wv},
+                  {"out", self->out}};
+    for (size_t n = 0; n < sizeof needed / sizeof needed[0]; n++)
+        if (needed[n].data == NULL && plan->rows > 0)
+            return attendi_layer_refuse(err, ATTEND_EINVAL, "%s is NULL", needed[n].name);
+    if (self->bo != NULL && self->wo == NULL)
+        return attendi_layer_refuse(err, ATTEND_EINVAL, "bo is given, but wo is NULL");
+    return ATTEND_OK;
+}
+
+attend_status attend_layer_self_workspace(const attend_layer_self *self, size_t *size,
+                                          attend_error *err)
+{
+    struct plan plan;
+    const attend_status status = check_sizes(self, &plan, err);
+
+    if (status == ATTEND_OK)
+        *size = plan.bytes;
+    return status;
+}
+
+/* `heads` heads of d columns from element `column` of every row of `width` elements. */
+static attend_tensor heads_at(const attend_layer_self *self, void *rows, int64_t width,
+                              int64_t column, int64_t heads)
+{
+    return (attend_tensor){
+        .data = (char *)rows + (size_t)column * attend_dtype_size(self->dtype),
+        .dtype = self->dtype,
+        .size = {self->nb, heads, self->t, self->d},
+        .stride = {self->t * width, self->d, width, 1},
+    };
+}
+
+static attend_view view_of(const attend_tensor *tensor)
+{
+    return (attend_view){
+        .data = tensor->data,
+        .dtype = tensor->dtype,
+        .size = {tensor->size[0], tensor->size[1], tensor->size[2], tensor->size[3]},
+        .stride = {tensor->stride[0], tensor->stride[1], tensor->stride[2],
+                   tensor->stride[3]},
+    };
+}
+
+/* (nb, hq, t, columns), contiguous. */
+static attend_tensor by_row(const attend_layer_self *self, void *data, int64_t columns)
+{
+    const int64_t t = self->t;
+
+    return (attend_tensor){.data = data,
+                           .dtype = self->dtype,
+                           .size = {self->nb, self->hq, t, columns},
+                           .stride = {self->hq * t * columns, t * columns, columns, 1}};
+}
+
+static void project(const attend_layer_self *self, const struct plan *plan, void *qkv)
+{
+    const struct {
+        const void *w, *bias;
+        int64_t width;
+    } part[] = {{self->wq, self->bq, plan->q_width},
+                {self->wk, self->bk, plan->kv_width},
+                {self->wv, self->bv, plan->kv_width}};
+    char *column = qkv;
+
+    for (size_t p = 0; p < sizeof part / sizeof part[0]; p++) {
+        attendi_layer_project(self->dtype, plan->rows, self->e, part[p].width, self->x,
+                              part[p].w, part[p].bias, column, plan->width);
+        column += (size_t)part[p].width * plan->element;
+    }
+}
+
+attend_status attend_layer_self_attention(attend_context *ctx, const attend_rule *rule,
+                                          const attend_layer_self *self,
+                                          attend_error *err)
+{
+    struct plan plan;
+    void *memory, *owned;
+    attend_status status = check(self, &plan, err);
+
+    if (status != ATTEND_OK)
+        return status;
+    status = attendi_layer_workspace(self->workspace, self->workspace_size, plan.bytes,
+                                     &memory, &owned, err);
+    if (status != ATTEND_OK)
+        return status;
+    void *const h = self->wo != NULL ? (char *)memory + plan.qkv_bytes : self->out;
+    const attend_tensor q = heads_at(self, memory, plan.width, 0, self->hq);
+    const attend_tensor k = heads_at(self, memory, plan.width, plan.q_width, self->hkv);
+    const attend_tensor v =
+        heads_at(self, memory, plan.width, plan.q_width + plan.kv_width, self->hkv);
+
+    project(self, &plan, memory);
+    status =
+        attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &q, err);
+    if (status == ATTEND_OK)
+        status = attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &k,
+                                     err);
+    if (status == ATTEND_OK) {
+        attend_io io = attend_io_default();
+        io.q = view_of(&q);
+        io.k = view_of(&k);
+        io.v = view_of(&v);
+        io.out = heads_at(self, h, plan.q_width, 0, self->hq);
+        io.lse = by_row(self, self->lse, 1);
+        io.weights = by_row(self, self->weights, self->t);
+        io.force_weights = self->force_weights;
+        status = attend_forward(ctx, rule, &io, err);
+    }
+    if (status == ATTEND_OK && self->wo != NULL)
+        attendi_layer_project(self->dtype, plan.rows, plan.q_width, self->e, h, self->wo,
+                              self->bo, self->out, self->e);
+    free(owned);
+    return status;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+
+#include "attend/theory.h"
+#include "theory/quadrature.h"
+#include "theory/score_law.h"
+
+/*
+ * Of the trapezium rule in x.  The integrands are analytic for |Im x| < pi/2, so its
+ * error is about exp(-pi^2 / step): 7e-18.
+ */
+static const double step = 0.25;
+
+enum { BREAKS_MAX = 16 };
+
+/* Scores ascending, with weights of sum 1; the rest serves means_at(). */
+struct points {
+    int count;
+    double *score, *weight;
+    double *under;          /* sum of the weights before i */
+    double *first, *second; /* sum_{j <= i} weight e^(k (score_j - score_i)), k = 1, 2 */
+};
+
+struct attendi_theory_score_kind attendi_theory_plain_kind(double keys, double mean,
+                                                           double sd)
+{
+    return (struct attendi_theory_score_kind){
+        .keys = keys, .mean = mean, .sd = sd, .lo = -INFINITY, .hi = INFINITY};
+}
+
+static int ascending(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+
+    return (a > b) - (a < b);
+}
+
+static double capped(double y, double softcap)
+{
+    return softcap > 0.0 ? softcap * tanh(y / softcap) : y;
+}
+
+/* Standardised scores at which the law is cut into pieces; how many, 0 if it is empty. */
+static int piece_ends(const struct attendi_theory_score_kind *kind, double *z)
+{
+    static const double gate_steps[] = {-9.0, -3.0, -1.0, 0.0, 1.0, 3.0, 9.0};
+    /* The more keys there are, the further out the tails count. */
+    const double reach = -attend_theory_normal_quantile(1e-18 / kind->keys);
+    const double low = fmax(-reach, (kind->lo - kind->mean) / kind->sd);
+    const double high = fmin(reach, (kind->hi - kind->mean) / kind->sd);
+    const double bends[2] = {-20.0 * kind->softcap, 20.0 * kind->softcap}; /* tanh is 1 */
+    int count = 0;
+
+    if (!(low < high))
+        return 0;
+    z[count++] = low;
+    z[count++] = high;
+    for (int i = 0; i < 9; i++) {
+        double at;
+
+        if (i < 7 ? kind->gate_slope == 0.0 : kind->softcap == 0.0)
+            continue;
+        at = i < 7 ? kind->gate_centre + gate_steps[i] / fabs(kind->gate_slope)
+                   : bends[i - 7];
+        at = (at - kind->mean) / kind->sd;
+        if (at > low && at < high)
+            z[count++] = at;
+    }
+    qsort(z, (size_t)count, sizeof *z, ascending);
+    return count;
+}
+
+/* Panels for the piece [lo, hi]: e^-u turns on a scale of 1, the density on one of sd. */
+static int panels_of(const struct attendi_theory_score_kind *kind, double lo, double hi)
+{
+    const double middle = kind->mean + kind->sd * 0.5 * (lo + hi);
+    double width = fmin(1.5, 3.0 / kind->sd);
+
+    if (kind->softcap > 0.0)
+        width = fabs(middle) > 20.0 * kind->softcap
+                    ? 1.5
+                    : fmin(width, kind->softcap / kind->sd);
+    return (int)ceil((hi - lo) / width);
+}
+
+static int allocate(struct points *points, int capacity)
+{
+    points->count = 0;
+    points->score = malloc(5 * (size_t)capacity * sizeof(double));
+    if (points->score == NULL)
+        return -1;
+    points->weight = points->score + capacity;
+    points->under = points->weight + capacity;
+    points->first = points->under + capacity;
+    points->second = points->first + capacity;
+    return 0;
+}
+
+static void accumulate(struct points *points)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < points->count; i++)
+        sum += points->weight[i];
+    for (int i = 0; i < points->count; i++) {
+        const double fall = i > 0 ? exp(points->score[i - 1] - points->score[i]) : 0.0;
+        const double w = points->weight[i] /= sum;
+
+        points->under[i] = i > 0 ? points->under[i - 1] + points->weight[i - 1] : 0.0;
+        points->first[i] = w + (i > 0 ? fall * points->first[i - 1] : 0.0);
+        points->second[i] = w + (i > 0 ? fall * fall * points->second[i - 1] : 0.0);
+    }
+}
+
+/* Gauss-Legendre points of the piece [lo, hi], in standardised scores. */
+static void add_piece(struct points *points, const struct attendi_theory_score_kind *kind,
+                      double lo, double hi)
+{
+    const int panels = panels_of(kind, lo, hi);
+    const double half = 0.5 * (hi - lo) / panels;
+    double node[THEORY_PANEL], weight[THEORY_PANEL];
+
+    attendi_theory_panel(node, weight);
+    for (int k = 0; k < panels * THEORY_PANEL; k++) {
+        const int panel = k / THEORY_PANEL;
+        const double z = lo + half * (2 * panel + 1 + node[k % THEORY_PANEL]);
+        const double y = kind->mean + kind->sd * z;
+        double w = half * weight[k % THEORY_PANEL] * exp(-0.5 * z * z);
+
+        if (kind->gate_slope != 0.0)
+            w *= attend_theory_normal_cdf(kind->gate_slope * (y - kind->gate_centre));
+        points->score[points->count] = capped(y, kind->softcap);
+        points->weight[points->count] = w;
+        points->count++;
+    }
+}
+
+static int make_points(struct points *points,
+                       const struct attendi_theory_score_kind *kind)
+{
+    double z[BREAKS_MAX];
+    int ends, panels = 0;
+
+    if (!(kind->keys >= 1.0 && isfinite(kind->mean) && kind->sd >= 0.0 &&
+          kind->sd <= 2000.0))
+        return -1;
+    ends = kind->sd > 0.0 ? piece_ends(kind, z) : 0;
+    for (int i = 0; i + 1 < ends; i++)
+        panels += panels_of(kind, z[i], z[i + 1]);
+    if ((kind->sd > 0.0 && panels == 0) ||
+        allocate(points, panels > 0 ? panels * THEORY_PANEL : 1) != 0)
+        return -1;
+    if (panels == 0) {
+        points->score[0] = capped(kind->mean, kind->softcap);
+        points->weight[0] = 1.0;
+        points->count = 1;
+    }
+    for (int i = 0; i + 1 < ends; i++)
+        add_piece(points, kind, z[i], z[i + 1]);
+    accumulate(points);
+    return 0;
+}
+
+/* How many scores are below `bound`. */
+static int scores_below(const struct points *points, double bound)
+{
+    int lo = 0, hi = points->count;
+
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+
+        if (points->score[middle] < bound)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+/* At t = e^x, with u = t e^s. */
+struct means {
+    double log_miss; /* ln E e^-u */
+    double one, two; /* E[u e^-u], E[u^2 e^-u] */
+};
+
+static struct means means_at(const struct points *points, double x)
+{
+    /* Beyond, e^-u is 0 (u > e^4), or 1 - u to all digits. */
+    const int from = scores_below(points, -40.0 - x), to = scores_below(points, 4.0 - x);
+    struct means m = {0};
+    double hit = 0.0, miss = 0.0; /* E[1 - e^-u] and E e^-u */
+
+    for (int i = from; i < to; i++) {
+        const double u = exp(x + points->score[i]), w = points->weight[i], e = exp(-u);
+
+        hit -= w * expm1(-u);
+        miss += w * e;
+        m.one += w * u * e;
+        m.two += w * u * u * e;
+    }
+    if (to < points->count)
+        hit += 1.0 - points->under[to];
+    if (from > 0) {
+        const double u = exp(x + points->score[from - 1]);
+
+        hit += points->first[from - 1] * u;
+        miss += points->under[from - 1] + points->weight[from - 1];
+        m.one += points->first[from - 1] * u;
+        m.two += points->second[from - 1] * u * u;
+    }
+    m.log_miss = hit < 0.5 ? log1p(-hit) : log(miss);
+    return m;
+}
+
+/* x in which anything happens: below, all u are 0; above, some key is sure to be hit. */
+static void range(const struct attendi_theory_score_kind *kinds,
+                  const struct points *points, int count, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = INFINITY;
+    for (int k = 0; k < count; k++) {
+        const double top = points[k].score[points[k].count - 1];
+
+        *low = fmin(*low, -40.0 - top - log(kinds[k].keys));
+        *high = fmin(*high, 4.0 - points[k].score[0]);
+    }
+}
+
+static void integrate(const struct attendi_theory_score_kind *kinds,
+                      const struct points *points, int count, struct means *at,
+                      double *mean, double *second)
+{
+    double low, high;
+
+    range(kinds, points, count, &low, &high);
+    for (int k = 0; k < count; k++)
+        mean[k] = second[k] = 0.0;
+    for (double x = low; x <= high; x += step) {
+        double all = 0.0;
+
+        for (int k = 0; k < count; k++) {
+            at[k] = means_at(&points[k], x);
+            all += kinds[k].keys * at[k].log_miss;
+        }
+        for (int k = 0; k < count && all > -800.0; k++) {
+            const double others = exp(all - at[k].log_miss);
+
+            mean[k] += step * at[k].one * others;
+            second[k] += step * at[k].two * others;
+        }
+    }
+}
+
+int attendi_theory_score_moments(const struct attendi_theory_score_kind *kinds, int count,
+                                 double *mean, double *second)
+{
+    struct points *points = calloc((size_t)count, sizeof *points);
+    struct means *at = calloc((size_t)count, sizeof *at);
+    int status = count < 1 || points == NULL || at == NULL ? -1 : 0;
+
+    for (int k = 0; k < count && status == 0; k++)
+        status = make_points(&points[k], &kinds[k]);
+    if (status == 0)
+        integrate(kinds, points, count, at, mean, second);
+    for (int k = 0; k < count && points != NULL; k++)
+        free(points[k].score);
+    free(points);
+    free(at);
+    return status;
+}
+
+/* E ln Z = integral of (e^-t - E e^-tZ) / t dt. */
+double attendi_theory_score_log_sum(const struct attendi_theory_score_kind *kind)
+{
+    struct points points = {0};
+    double low, high, sum = 0.0;
+
+    if (make_points(&points, kind) != 0)
+        return NAN;
+    range(kind, &points, 1, &low, &high);
+    low = fmin(low, -40.0);
+    high = fmax(high, 4.0);
+    for (double x = low; x <= high; x += step)
+        sum += step * (exp(-exp(x)) - exp(kind->keys * means_at(&points, x).log_miss));
+    free(points.score);
+    return sum;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies and averages without noise: T1, T2, T4 - T6. */
+#include <math.h>
+
+#include "attend/theory.h"
+
+static const double ln2 = 0.693147180559945309417;
+
+/* 1 / (1 + ratio e^-x), ratio >= 0: no overflow, and right where ratio is 0. */
+static double share(double ratio, double x)
+{
+    return attend_theory_logistic(x - log(ratio));
+}
+
+double attend_theory_copy_weight(double n, double gap)
+{
+    return n >= 1.0 ? share(n - 1.0, gap) : NAN;
+}
+
+double attend_theory_copy_weight_gaps(const double *gaps, int64_t count)
+{
+    double low = 0.0, sum;
+
+    if (count < 0)
+        return NAN;
+    for (int64_t i = 0; i < count; i++)
+        low = fmin(low, gaps[i]);
+    sum = exp(low);
+    for (int64_t i = 0; i < count; i++)
+        sum += exp(low - gaps[i]);
+    return exp(low) / sum;
+}
+
+double attend_theory_copy_weight_lower_bound(double n, double gap)
+{
+    return n >= 2.0 ? share(n - 1.0, gap) : NAN;
+}
+
+double attend_theory_copy_weight_upper_bound(double n, double gap)
+{
+    return n >= 2.0 ? attend_theory_logistic(gap) : NAN;
+}
+
+double attend_theory_copy_gap_needed(double n, double eps)
+{
+    return n >= 1.0 && eps > 0.0 && eps < 1.0 ? log(n - 1.0) - attend_theory_logit(eps)
+                                              : NAN;
+}
+
+double attend_theory_copy_error_bound(double weight, double largest_distance)
+{
+    return weight >= 0.0 && weight <= 1.0 && largest_distance >= 0.0
+               ? (1.0 - weight) * largest_distance
+               : NAN;
+}
+
+double attend_theory_copy_error(double n, double gap)
+{
+    /* The rest 1 - p_j from its own formula: p_j may be 1 in double. */
+    return n >= 2.0
+               ? attend_theory_logistic(log(n - 1.0) - gap) * sqrt(1.0 + 1.0 / (n - 1.0))
+               : NAN;
+}
+
+/* Bits of the significand; exponents of the least normal and least positive number. */
+static int format_of(attend_dtype format, double *bits, double *normal, double *least)
+{
+    switch (format) {
+    case ATTEND_F64:
+        *bits = 53.0, *normal = -1022.0, *least = -1074.0;
+        return 1;
+    case ATTEND_F32:
+        *bits = 24.0, *normal = -126.0, *least = -149.0;
+        return 1;
+    case ATTEND_F16:
+        *bits = 11.0, *normal = -14.0, *least = -24.0;
+        return 1;
+    case ATTEND_BF16:
+        *bits = 8.0, *normal = -126.0, *least = -133.0;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+double attend_theory_gap_sum_exact(double n, attend_dtype format)
+{
+    double bits, normal, least;
+
+    /* Half a unit above 1 is 2^-bits. */
+    return n >= 2.0 && format_of(format, &bits, &normal, &least)
+               ? bits * ln2 + log(n - 1.0)
+               : NAN;
+}
+
+double attend_theory_gap_weight_exact(double n, attend_dtype format)
+{
+    double bits, normal, least;
+
+    /* Half a unit below 1 is 2^-(bits + 1), and the weight 1 / (1 + (n-1) e^-gap). */
+    return n >= 2.0 && format_of(format, &bits, &normal, &least)
+               ? log(n - 1.0) + (bits + 1.0) * ln2 + log1p(-exp2(-bits - 1.0))
+               : NAN;
+}
+
+double attend_theory_gap_underflow(attend_dtype format, int flush)
+{
+    double bits, normal, least;
+
+    if (!format_of(format, &bits, &normal, &least))
+        return NAN;
+    return flush ? -normal * ln2 : (1.0 - least) * ln2;
+}
+
+static int is_subset(double n, double m) { return m >= 1.0 && n >= m && isfinite(n); }
+
+double attend_theory_extract_error(double n, double beta)
+{
+    return attend_theory_average_leak(n, 2.0, beta);
+}
+
+double attend_theory_average_weight(double n, double m, double beta)
+{
+    return is_subset(n, m) ? share((n - m) / m, beta) / m : NAN;
+}
+
+double attend_theory_average_leak(double n, double m, double beta)
+{
+    return is_subset(n, m) ? attend_theory_logistic(log((n - m) / m) - beta) : NAN;
+}
+
+double attend_theory_average_scale_needed(double n, double m, double eps, double tau)
+{
+    if (!(is_subset(n, m) && eps > 0.0 && eps < 1.0 && tau > 0.0))
+        return NAN;
+    return (log((n - m) / m) - attend_theory_logit(eps)) / tau;
+}
+
+int attend_theory_weighted_query(const double *w, int64_t m, double beta, double tau,
+                                 double *coefficient)
+{
+    double sum = 0.0;
+
+    if (m < 1 || !(tau > 0.0) || !isfinite(beta))
+        return -1;
+    for (int64_t i = 0; i < m; i++) {
+        if (!(w[i] > 0.0))
+            return -1;
+        sum += w[i];
+    }
+    if (!(fabs(sum - 1.0) <= 1e-9))
+        return -1;
+    for (int64_t i = 0; i < m; i++)
+        coefficient[i] = (beta + log(w[i])) / tau;
+    return 0;
+}
+
+double attend_theory_weighted_leak(double n, double m, double beta)
+{
+    return is_subset(n, m) ? attend_theory_logistic(log(n - m) - beta) : NAN;
+}
+
+double attend_theory_weighted_scale_needed(double n, double m, double eps, double tau)
+{
+    if (!(is_subset(n, m) && eps > 0.0 && eps < 1.0 && tau > 0.0))
+        return NAN;
+    return (log(n - m) - attend_theory_logit(eps)) / tau;
+}

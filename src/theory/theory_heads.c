@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* One head against several: limits, best scales, remedies, groups (T13 - T19). */
+#include <math.h>
+#include <stddef.h>
+
+#include "attend/theory.h"
+
+static const attend_theory_output no_output = {
+    {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NAN};
+
+static const double scale_max = 1000.0;
+
+/* Of a coefficient of v_a that is w with probability p, else 0, and v_b the rest. */
+static attend_theory_output two_points(double p, double w, double mean_b)
+{
+    const double variance = w * w * p * (1.0 - p);
+    attend_theory_output out = {.mean = {w * p, mean_b, 0.0},
+                                .variance = {variance, variance, 0.0}};
+
+    out.total_variance = 2.0 * variance;
+    out.mse =
+        2.0 * variance + (w * p - 0.5) * (w * p - 0.5) + (mean_b - 0.5) * (mean_b - 0.5);
+    return out;
+}
+
+/* P(gamma > 0). */
+static double upright(double sigma2)
+{
+    return attend_theory_normal_cdf(1.0 / sqrt(sigma2));
+}
+
+attend_theory_output attend_theory_one_head_limit(double sigma2, int positive)
+{
+    double p;
+
+    if (!(sigma2 > 0.0))
+        return no_output;
+    p = positive ? 0.5 / upright(sigma2) : 0.5; /* gamma > 1 */
+    return two_points(p, 1.0, 1.0 - p);
+}
+
+attend_theory_output attend_theory_unit_keys_limit(double sigma2, int positive)
+{
+    double p;
+
+    if (!(sigma2 > 0.0))
+        return no_output;
+    p = positive ? 1.0 : upright(sigma2);
+    return two_points(p, 0.5, 1.0 - 0.5 * p);
+}
+
+/* Head 2 gives v_b; head 1 gives v_a, or the mean of the others when gamma < 0. */
+attend_theory_output attend_theory_two_heads_limit(double n, double sigma2, int positive)
+{
+    const double others = n - 1.0;
+    attend_theory_output out;
+    double p, spread;
+
+    if (!(n >= 2.0 && isfinite(n) && sigma2 > 0.0))
+        return no_output;
+    p = positive ? 1.0 : upright(sigma2);
+    spread = p * (1.0 - p) / 4.0;
+    out.mean[0] = 0.5 * p;
+    out.mean[1] = 0.5 + 0.5 * (1.0 - p) / others;
+    out.mean[2] = n > 2.0 ? 0.5 * (1.0 - p) / others : 0.0;
+    out.variance[0] = spread;
+    out.variance[1] = spread / (others * others);
+    out.variance[2] = n > 2.0 ? spread / (others * others) : 0.0;
+    out.total_variance = spread * (1.0 + 1.0 / others);
+    out.mse = 0.25 * (1.0 - p) * (1.0 + 1.0 / others);
+    return out;
+}
+
+double attend_theory_mse_one(double n, double C, double sigma2, int positive)
+{
+    const attend_theory_scene scene = attend_theory_scene_exercise(n, sigma2, positive);
+
+    return C >= 0.0 ? attend_theory_head(&scene, (attend_theory_query){C, C, 0.0}).mse
+                    : NAN;
+}
+
+double attend_theory_mse_two(double n, double C, double sigma2, int positive)
+{
+    const attend_theory_scene scene = attend_theory_scene_exercise(n, sigma2, positive);
+    const attend_theory_query heads[2] = {{C, 0.0, 0.0}, {0.0, C, 0.0}};
+
+    return C >= 0.0 ? attend_theory_heads(&scene, heads, 2).mse : NAN;
+}
+
+double attend_theory_head_loses(double n, double C, double sigma2, int positive)
+{
+    attend_theory_law law = attend_theory_law_two_heads(n, C, sigma2);
+
+    if (!(C > 0.0))
+        return NAN;
+    if (positive)
+        law = attend_theory_law_given_positive(law, sigma2);
+    return attend_theory_weight_cdf(law, 0.5);
+}
+
+typedef double (*mse_function)(double n, double C, double sigma2, int positive);
+
+/* The least of a function with one valley between lo and hi: golden section. */
+static double valley(mse_function mse, double n, double sigma2, int positive, double lo,
+                     double hi)
+{
+    const double golden = 0.5 * (sqrt(5.0) - 1.0);
+    double x = hi - golden * (hi - lo), y = lo + golden * (hi - lo);
+    double fx = mse(n, x, sigma2, positive), fy = mse(n, y, sigma2, positive);
+
+    while (hi - lo > 1e-7 * hi) {
+        if (fx <= fy) {
+            hi = y;
+            y = x;
+            fy = fx;
+            x = hi - golden * (hi - lo);
+            fx = mse(n, x, sigma2, positive);
+        } else {
+            lo = x;
+            x = y;
+            fx = fy;
+            y = lo + golden * (hi - lo);
+            fy = mse(n, y, sigma2, positive);
+        }
+    }
+    return 0.5 * (lo + hi);
+}
+
+static double grid_scale(int i, int count)
+{
+    return 0.01 * pow(scale_max / 0.01, (double)i / (count - 1));
+}
+
+/* Of the valleys on a grid, of C = 0 and of the limit, the lowest. */
+static double best_scale(mse_function mse, double n, double sigma2, int positive,
+                         double limit, double *least)
+{
+    enum { GRID = 120 };
+    double f[GRID], best = 0.0, lowest = mse(n, 0.0, sigma2, positive);
+
+    for (int i = 0; i < GRID; i++)
+        f[i] = mse(n, grid_scale(i, GRID), sigma2, positive);
+    for (int i = 1; i + 1 < GRID; i++)
+        if (f[i] <= f[i - 1] && f[i] <= f[i + 1]) {
+            const double C = valley(mse, n, sigma2, positive, grid_scale(i - 1, GRID),
+                                    grid_scale(i + 1, GRID));
+            const double here = mse(n, C, sigma2, positive);
+
+            if (here < lowest) {
+                lowest = here;
+                best = C;
+            }
+        }
+    if (f[GRID - 1] < lowest) {
+        lowest = f[GRID - 1];
+        best = scale_max;
+    }
+    if (limit < lowest) {
+        lowest = limit;
+        best = INFINITY;
+    }
+    if (least != NULL)
+        *least = lowest;
+    return best;
+}
+
+static int is_asked(double n, double sigma2)
+{
+    return n >= 2.0 && isfinite(n) && sigma2 > 0.0 && isfinite(sigma2);
+}
+
+double attend_theory_best_scale_one(double n, double sigma2, int positive, double *mse)
+{
+    if (!is_asked(n, sigma2))
+        return NAN;
+    return best_scale(attend_theory_mse_one, n, sigma2, positive,
+                      attend_theory_one_head_limit(sigma2, positive).mse, mse);
+}
+
+double attend_theory_best_scale_two(double n, double sigma2, int positive, double *mse)
+{
+    if (!is_asked(n, sigma2))
+        return NAN;
+    return best_scale(attend_theory_mse_two, n, sigma2, positive,
+                      attend_theory_two_heads_limit(n, sigma2, positive).mse, mse);
+}
+
+static int two_win(double n, double C, double sigma2, int positive)
+{
+    return attend_theory_mse_two(n, C, sigma2, positive) <
+           attend_theory_mse_one(n, C, sigma2, positive);
+}
+
+double attend_theory_crossover_scale(double n, double sigma2, int positive)
+{
+    enum { GRID = 200 };
+    int i = GRID - 1;
+    double lo, hi;
+
+    if (!is_asked(n, sigma2) || n < 3.0 || !two_win(n, scale_max, sigma2, positive))
+        return NAN;
+    while (i >= 0 && two_win(n, grid_scale(i, GRID), sigma2, positive))
+        i--;
+    if (i < 0)
+        return 0.0;
+    lo = grid_scale(i, GRID);
+    hi = grid_scale(i + 1, GRID);
+    while (hi - lo > 1e-12 * hi) {
+        const double C = 0.5 * (lo + hi);
+
+        if (two_win(n, C, sigma2, positive))
+            hi = C;
+        else
+            lo = C;
+    }
+    return 0.5 * (lo + hi);
+}
+
+/* ---- remedies ----------------------------------------------------------- */
+
+static double unit_score(const attend_theory_scene *scene, double coefficient, int sign)
+{
+    const double score = scene->tau * coefficient * sign;
+
+    return scene->softcap > 0.0 ? scene->softcap * tanh(score / scene->softcap) : score;
+}
+
+struct unit_sums {
+    double first[3], second[3];
+};
+
+/* Adds the outcome of these signs; `up` of the n - 2 others are upright. */
+static void add_signs(struct unit_sums *sums, const attend_theory_scene *scene,
+                      attend_theory_query q, int a, int b, double up, double probability)
+{
+    const double others = scene->n - 2.0, down = others - up;
+    const double s[4] = {unit_score(scene, q.a, a), unit_score(scene, q.b, b),
+                         unit_score(scene, q.rest, 1), unit_score(scene, q.rest, -1)};
+    const double keys[4] = {1.0, 1.0, up, down};
+    double top = -INFINITY, sum = 0.0, p[4];
+
+    for (int i = 0; i < 4; i++)
+        top = keys[i] > 0.0 ? fmax(top, s[i]) : top;
+    for (int i = 0; i < 4; i++) {
+        p[i] = keys[i] > 0.0 ? exp(s[i] - top) : 0.0;
+        sum += keys[i] * p[i];
+    }
+    for (int i = 0; i < 4; i++)
+        p[i] /= sum;
+    for (int i = 0; i < 2; i++) {
+        sums->first[i] += probability * p[i];
+        sums->second[i] += probability * p[i] * p[i];
+    }
+    if (others > 0.0) {
+        sums->first[2] += probability * (up * p[2] + down * p[3]) / others;
+        sums->second[2] += probability * (up * p[2] * p[2] + down * p[3] * p[3]) / others;
+    }
+}
+
+/* The signs of a and b, each upright with its probability. */
+static void add_pairs(struct unit_sums *sums, const attend_theory_scene *scene,
+                      attend_theory_query q, const double *p, double up,
+                      double probability)
+{
+    add_signs(sums, scene, q, 1, 1, up, probability * p[0] * p[1]);
+    add_signs(sums, scene, q, 1, -1, up, probability * p[0] * (1.0 - p[1]));
+    add_signs(sums, scene, q, -1, 1, up, probability * (1.0 - p[0]) * p[1]);
+    add_signs(sums, scene, q, -1, -1, up, probability * (1.0 - p[0]) * (1.0 - p[1]));
+}
+
+/*
+ * Over how many of the others are upright: binomial, from its mode outwards by the
+ * ratios of neighbours, normalised at the end; far terms vanish.
+ */
+static void add_binomial(struct unit_sums *sums, const attend_theory_scene *scene,
+                         attend_theory_query q, const double *p)
+{
+    const double others = scene->n - 2.0, odds = p[2] / (1.0 - p[2]);
+    const double mode = fmin(others, floor((others + 1.0) * p[2]));
+    double total = 1.0, term = 1.0;
+
+    add_pairs(sums, scene, q, p, mode, 1.0);
+    for (double up = mode; up < others && term > 1e-20; up += 1.0) {
+        term *= (others - up) / (up + 1.0) * odds;
+        total += term;
+        add_pairs(sums, scene, q, p, up + 1.0, term);
+    }
+    term = 1.0;
+    for (double up = mode; up > 0.0 && term > 1e-20; up -= 1.0) {
+        term *= up / (others - up + 1.0) / odds;
+        total += term;
+        add_pairs(sums, scene, q, p, up - 1.0, term);
+    }
+    for (int k = 0; k < 3; k++) {
+        sums->first[k] /= total;
+        sums->second[k] /= total;
+    }
+}
+
+attend_theory_output attend_theory_unit_keys(const attend_theory_scene *scene,
+                                             attend_theory_query query)
+{
+    const double others = scene->n - 2.0;
+    struct unit_sums sums = {{0.0}, {0.0}};
+    attend_theory_output out;
+    double p[3];
+
+    if (isnan(attend_theory_score_covariance(scene, query, query, ATTEND_THEORY_A)) ||
+        scene->alpha > 0.0)
+        return no_output;
+    for (int k = 0; k < 3; k++)
+        p[k] = scene->sigma2[k] > 0.0 && !(k == ATTEND_THEORY_A && scene->positive)
+                   ? upright(scene->sigma2[k])
+                   : 1.0;
+    if (query.rest == 0.0 || p[ATTEND_THEORY_REST] == 1.0)
+        add_pairs(&sums, scene, query, p, others, 1.0);
+    else
+        add_binomial(&sums, scene, query, p);
+    out.total_variance = out.mse = 0.0;
+    for (int k = 0; k < 3; k++) {
+        const double off = sums.first[k] - (k == ATTEND_THEORY_REST ? 0.0 : 0.5);
+        const double keys = k == ATTEND_THEORY_REST ? others : 1.0;
+
+        out.mean[k] = sums.first[k];
+        out.variance[k] = fmax(0.0, sums.second[k] - sums.first[k] * sums.first[k]);
+        out.total_variance += keys * out.variance[k];
+        out.mse += keys * (out.variance[k] + off * off);
+    }
+    return out;
+}
+
+attend_theory_query attend_theory_suppression_query(double B)
+{
+    return (attend_theory_query){0.0, 0.0, -B};
+}
+
+double attend_theory_suppression_norm(double n, double B)
+{
+    return n >= 2.0 ? fabs(B) * sqrt(n - 2.0) : NAN;
+}
+
+/* ---- m targets, h heads ------------------------------------------------- */
+
+static int is_split(double m, double h)
+{
+    return h >= 1.0 && m >= h && isfinite(m) && fmod(m, h) == 0.0;
+}
+
+double attend_theory_groups_mse_positive(double m, double h)
+{
+    return is_split(m, h) ? 1.0 / h - 1.0 / m : NAN;
+}
+
+/*
+ * A head gives the value of the longest key of its group of g, or, when all g point
+ * backwards, the mean of the n - g other values.  The first is the group's mean on
+ * average, so that heads are correlated only through the second.
+ */
+double attend_theory_groups_mse_flips(double m, double h, double n, double sigma2)
+{
+    const double g = m / h, others = n - g;
+    double fail, own, cross;
+
+    if (!(is_split(m, h) && n >= m && isfinite(n) && sigma2 > 0.0))
+        return NAN;
+    if (others == 0.0) /* one head on all the keys: the longest wins in any case */
+        return 1.0 - 1.0 / m;
+    fail = pow(attend_theory_normal_cdf(-1.0 / sqrt(sigma2)), g);
+    own = (1.0 - fail) * (1.0 - 1.0 / g) + fail * (1.0 / others + 1.0 / g);
+    cross = -fail * fail * n / (others * others);
+    return own / h + (h - 1.0) / h * cross;
+}
+
+double attend_theory_groups_mse_first_order(double m, double n, double sigma2)
+{
+    if (!(m >= 1.0 && n >= m && n >= 2.0 && isfinite(n) && sigma2 > 0.0))
+        return NAN;
+    return attend_theory_normal_cdf(-1.0 / sqrt(sigma2)) / m * (1.0 + 1.0 / (n - 1.0));
+}
+
+double attend_theory_best_heads(double m, double n, double sigma2)
+{
+    double best = NAN, least = INFINITY;
+
+    if (!(m <= 1e6))
+        return NAN;
+    for (double h = 1.0; h <= m; h += 1.0) {
+        const double mse = attend_theory_groups_mse_flips(m, h, n, sigma2);
+
+        if (mse < least) {
+            least = mse;
+            best = h;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Extraction by matrices, and the query that gives wanted scores: T3, T5. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "attend/theory.h"
+
+static double *matrix(int64_t rows, int64_t columns)
+{
+    return malloc((size_t)rows * (size_t)columns * sizeof(double));
+}
+
+/*
+ * An orthonormal basis Q (d x m) of the columns of A by Gram-Schmidt:
+ * each column is cleared of the earlier ones twice, which is enough.  0, or -1 when a
+ * column is, to rounding, a combination of the earlier ones.
+ */
+static int orthonormal(const double *A, int64_t d, int64_t m, double *Q)
+{
+    for (int64_t j = 0; j < m; j++) {
+        double before = 0.0, after = 0.0;
+
+        for (int64_t r = 0; r < d; r++) {
+            Q[r * m + j] = A[r * m + j];
+            before += A[r * m + j] * A[r * m + j];
+        }
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t i = 0; i < j; i++) {
+                double dot = 0.0;
+
+                for (int64_t r = 0; r < d; r++)
+                    dot += Q[r * m + i] * Q[r * m + j];
+                for (int64_t r = 0; r < d; r++)
+                    Q[r * m + j] -= dot * Q[r * m + i];
+            }
+        for (int64_t r = 0; r < d; r++)
+            after += Q[r * m + j] * Q[r * m + j];
+        if (!(after > 1e-24 * before && isfinite(after)))
+            return -1;
+        for (int64_t r = 0; r < d; r++)
+            Q[r * m + j] /= sqrt(after);
+    }
+    return 0;
+}
+
+static void times_transpose(const double *A, int64_t d, int64_t m, double *M)
+{
+    for (int64_t r = 0; r < d; r++)
+        for (int64_t c = 0; c < d; c++) {
+            double sum = 0.0;
+
+            for (int64_t j = 0; j < m; j++)
+                sum += A[r * m + j] * A[c * m + j];
+            M[r * d + c] = sum;
+        }
+}
+
+int attend_theory_extract_orthonormal(const double *A, int64_t d, int64_t m, double *M)
+{
+    if (d < 1 || m < 1)
+        return -1;
+    times_transpose(A, d, m, M);
+    return 0;
+}
+
+int attend_theory_extract_projector(const double *A, int64_t d, int64_t m, double *M)
+{
+    double *Q;
+    int status = -1;
+
+    if (d < 1 || m < 1 || m > d)
+        return -1;
+    Q = matrix(d, m);
+    if (Q != NULL && orthonormal(A, d, m, Q) == 0) {
+        times_transpose(Q, d, m, M);
+        status = 0;
+    }
+    free(Q);
+    return status;
+}
+
+/*
+ * Solves G X = Y in place of Y, G m x m and Y m x c, by elimination with row pivots;
+ * G is destroyed.  0, or -1 when G is singular to rounding.
+ */
+static int solve(double *G, int64_t m, double *Y, int64_t c)
+{
+    double largest = 0.0;
+
+    for (int64_t i = 0; i < m * m; i++)
+        largest = fmax(largest, fabs(G[i]));
+    for (int64_t k = 0; k < m; k++) {
+        int64_t pivot = k;
+
+        for (int64_t i = k + 1; i < m; i++)
+            if (fabs(G[i * m + k]) > fabs(G[pivot * m + k]))
+                pivot = i;
+        if (!(fabs(G[pivot * m + k]) > 1e-14 * largest))
+            return -1;
+        for (int64_t j = 0; j < m && pivot != k; j++) {
+            const double swap = G[k * m + j];
+
+            G[k * m + j] = G[pivot * m + j];
+            G[pivot * m + j] = swap;
+        }
+        for (int64_t j = 0; j < c && pivot != k; j++) {
+            const double swap = Y[k * c + j];
+
+            Y[k * c + j] = Y[pivot * c + j];
+            Y[pivot * c + j] = swap;
+        }
+        for (int64_t i = 0; i < m; i++) {
+            const double factor = G[i * m + k] / G[k * m + k];
+
+            if (i == k || factor == 0.0)
+                continue;
+            for (int64_t j = k; j < m; j++)
+                G[i * m + j] -= factor * G[k * m + j];
+            for (int64_t j = 0; j < c; j++)
+                Y[i * c + j] -= factor * Y[k * c + j];
+        }
+    }
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < c; j++)
+            Y[i * c + j] /= G[i * m + i];
+    return 0;
+}
+
+/*
+ * An orthonormal basis W of what span A has off span B gives M = A (W^T A)^-1 W^T: it
+ * keeps A, and W^T B = 0.  It is the last m columns of a basis of [B A].  `joined` and
+ * `basis` d x (p + m), G m x m, R m x d are work space.
+ */
+static int oblique(const double *A, int64_t m, const double *B, int64_t p, int64_t d,
+                   double *joined, double *basis, double *G, double *R, double *M)
+{
+    const int64_t all = p + m;
+
+    for (int64_t r = 0; r < d; r++)
+        for (int64_t j = 0; j < all; j++)
+            joined[r * all + j] = j < p ? B[r * p + j] : A[r * m + j - p];
+    if (orthonormal(joined, d, all, basis) != 0)
+        return -1;
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t r = 0; r < d; r++)
+            R[i * d + r] = basis[r * all + p + i];
+        for (int64_t j = 0; j < m; j++) {
+            G[i * m + j] = 0.0;
+            for (int64_t r = 0; r < d; r++)
+                G[i * m + j] += R[i * d + r] * A[r * m + j];
+        }
+    }
+    if (solve(G, m, R, d) != 0)
+        return -1;
+    for (int64_t r = 0; r < d; r++)
+        for (int64_t c = 0; c < d; c++) {
+            M[r * d + c] = 0.0;
+            for (int64_t i = 0; i < m; i++)
+                M[r * d + c] += A[r * m + i] * R[i * d + c];
+        }
+    return 0;
+}
+
+int attend_theory_extract_oblique(const double *A, int64_t m, const double *B, int64_t p,
+                                  int64_t d, double *M)
+{
+    const int64_t all = p + m;
+    double *work;
+    int status = -1;
+
+    if (d < 1 || m < 1 || p < 1 || all > d)
+        return -1;
+    work = matrix(1, 2 * d * all + m * m + m * d);
+    if (work != NULL) {
+        double *basis = work + d * all, *G = basis + d * all, *R = G + m * m;
+
+        status = oblique(A, m, B, p, d, work, basis, G, R, M);
+    }
+    free(work);
+    return status;
+}
+
+/*
+ * With an orthonormal basis W of the keys, q = W x and K W x = score: no Gram matrix,
+ * whose condition would be the square of the keys'.
+ */
+static int keys_query(const double *K, int64_t n, int64_t d, const double *score,
+                      double *columns, double *basis, double *G, double *x, double *q)
+{
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = score[i];
+        for (int64_t c = 0; c < d; c++)
+            columns[c * n + i] = K[i * d + c];
+    }
+    if (orthonormal(columns, d, n, basis) != 0)
+        return -1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            G[i * n + j] = 0.0;
+            for (int64_t c = 0; c < d; c++)
+                G[i * n + j] += K[i * d + c] * basis[c * n + j];
+        }
+    if (solve(G, n, x, 1) != 0)
+        return -1;
+    for (int64_t c = 0; c < d; c++) {
+        q[c] = 0.0;
+        for (int64_t i = 0; i < n; i++)
+            q[c] += basis[c * n + i] * x[i];
+    }
+    return 0;
+}
+
+int attend_theory_query_for_scores(const double *K, int64_t n, int64_t d,
+                                   const double *score, double *q)
+{
+    double *work;
+    int status = -1;
+
+    if (n < 1 || d < n)
+        return -1;
+    work = matrix(1, 2 * d * n + n * n + n);
+    if (work != NULL) {
+        double *basis = work + d * n, *G = basis + d * n, *x = G + n * n;
+
+        status = keys_query(K, n, d, score, work, basis, G, x, q);
+    }
+    free(work);
+    return status;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend design`: queries for a purpose, predicted and verified. */
+#include "design_tool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+#include "shared/commands.h"
+
+static const char help_text[] =
+    "usage: attend design copy|average|weights|heads [OPTION]...\n"
+    "\n"
+    "Designs the query of an attention head, or the queries of several, says what they\n"
+    "do by theory, and checks it on the engine.\n"
+    "\n"
+    "  copy       c = v_i:                                 --items 3\n"
+    "  average    c = mean of the items' values, one head: --items 3,7\n"
+    "  weights    c = weighted mean, one head:             --items 3,7 --weights "
+    "0.8,0.2\n"
+    "  heads      the mean by several heads, each for its share of the items\n"
+    "\n"
+    "keys:\n"
+    "  --keys orthonormal|random|F  unit vectors of the axes (default), random unit\n"
+    "                      vectors, or the rows of a matrix (n, d) in FILE.npy or\n"
+    "                      FILE.safetensors:NAME\n"
+    "  --n N               keys, 1..65536 (default 10)\n"
+    "  --d D               dimensions, 1..65536 (default n)\n"
+    "  --items I[,I...]    which keys are wanted, from 0; at most 16\n"
+    "                      (default 0 for copy, 0,1 otherwise)\n"
+    "  --weights W[,W...]  of the items: positive, sum 1\n"
+    "\n"
+    "what is asked of the queries:\n"
+    "  --eps X             weight that may leak to other keys, 0 < X < 1 (default 0.01)\n"
+    "  --tau X|sqrt        scores are tau <q, k>; sqrt: 1/sqrt(d) (default 1)\n"
+    "  --C X               scale of the query instead of the smallest for --eps\n"
+    "  --heads H           for heads: a divisor of the number of items (default: the\n"
+    "                      number with the least predicted error)\n"
+    "\n"
+    "noise: key i is drawn as k_i (1 + sqrt(sigma2) z) + sqrt(alpha) N(0, I)\n"
+    "  --sigma2 X          of the magnitude (default 0)\n"
+    "  --noisy all|items   which keys have it (default all)\n"
+    "  --alpha X           isotropic, on every key (default 0)\n"
+    "  --trials N          draws for the check, 100..100000000 (default 20000, fewer "
+    "for\n"
+    "                      large n d)\n"
+    "  --seed N            default 1\n"
+    "  --threads N         default: every core; the numbers are the same\n"
+    "\n"
+    "output:\n"
+    "  --out F             write the queries (heads, d), f64, to FILE.npy or\n"
+    "                      FILE.safetensors:NAME\n"
+    "  --json              one JSON object, with the queries in it\n"
+    "  --help              this text\n"
+    "\n"
+    "Where n <= d and the keys are independent, every other key gets the score 0: q =\n"
+    "pinv(K) s.  Else q lies in the span of the items, and whatever the others score is\n"
+    "taken into account.  leak: weight that a head gives to keys outside its own share,\n"
+    "without noise; mean_leak: weight outside all items in the mean of the heads, over\n"
+    "the draws; p_flip: some other key outweighs an item; p_lopsided: noise drives the\n"
+    "weights of two items apart by a factor above 9; mse: mean squared distance from\n"
+    "what is wanted, for orthonormal values.\n"
+    "\n"
+    "example: average two of ten keys whose magnitudes are noisy\n"
+    "  attend design average --n 10 --items 3,7 --sigma2 0.5 --C 10\n";
+
+/* Reports the design, and writes the queries if that succeeds. */
+static int report(const struct design_args *args, const struct lab_design *design)
+{
+    struct io_output output = {.spec = args->out,
+                               .dtype = IO_F64,
+                               .ndim = 2,
+                               .size = {design->heads, args->request.d}};
+    struct io_outputs set = {.count = 0};
+    struct io_error err;
+
+    if (!args->out)
+        return design_report(args, design);
+    if (io_outputs_prepare(&set, &output, 1, &err))
+        return tool_fail("design", TOOL_USAGE, "--out: %s", err.message);
+    memcpy(output.data, design->queries,
+           (size_t)(design->heads * args->request.d) * sizeof(double));
+    const int status = design_report(args, design);
+    if (status)
+        io_outputs_abort(&set);
+    else if (io_outputs_commit(&set, &err))
+        return tool_fail("design", TOOL_USAGE, "--out: %s", err.message);
+    return status;
+}
+
+static int run(struct design_args *args)
+{
+    struct lab_design design = {.heads = 0};
+    attend_error err;
+    double *keys = NULL;
+
+    int status = tool_choose_threads("design", &args->request.threads);
+    if (!status)
+        status = design_keys_open(args, &keys);
+    if (status)
+        return status;
+    const attend_status made = lab_design_make(&args->request, &design, &err);
+    status = made ? tool_fail("design", tool_status(made), "%s", err.message)
+                  : report(args, &design);
+    lab_design_free(&design);
+    free(keys);
+    return status;
+}
+
+int cmd_design(int argc, char **argv)
+{
+    struct design_args args;
+
+    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        fputs(help_text, stdout);
+        return TOOL_HELPED;
+    }
+    if (argc < 2)
+        return tool_fail("design", TOOL_USAGE,
+                         "no task: attend design copy|average|weights|heads "
+                         "[OPTION]...");
+    const int status = design_args_read(argc - 1, argv + 1, &args, help_text);
+    return status ? status : run(&args);
+}

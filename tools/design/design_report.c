@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The report of `attend design`. */
+#include "design_tool.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/json_line.h"
+
+/* Fewer dimensions than this, and the queries are printed. */
+enum { PRINTED_MAX = 16 };
+/* An error this much smaller is worth a head. */
+#define STEADIER 0.99
+
+static double z_of(const struct lab_design_row *row)
+{
+    return row->se > 0 ? (row->measured - row->predicted) / row->se : NAN;
+}
+
+/* Whether more heads, or fewer, promise a smaller error than those designed. */
+static int is_better_known(const struct lab_design *design, double *designed)
+{
+    *designed = NAN;
+    for (int x = 0; x < design->choices; x++)
+        if (design->choice[x].heads == design->heads)
+            *designed = design->choice[x].mse;
+    return design->choice[design->best].mse < STEADIER * *designed;
+}
+
+static void advise(const struct lab_design *design, char *text, size_t size)
+{
+    double designed;
+
+    if (is_better_known(design, &designed))
+        snprintf(text, size,
+                 "%d heads would be steadier: mean squared error %.4g instead of %.4g",
+                 design->choice[design->best].heads, design->choice[design->best].mse,
+                 designed);
+    else if (design->choices > 1)
+        snprintf(text, size, "no other number of heads is steadier");
+    else
+        snprintf(text, size, "one head is all there is to it");
+}
+
+/* ---- JSON ----------------------------------------------------------------- */
+
+static json_t *json_rows(const struct lab_design *design)
+{
+    json_t *const rows = json_array();
+
+    for (int x = 0; x < design->rows; x++) {
+        const struct lab_design_row *const row = &design->row[x];
+        json_array_append_new(
+            rows,
+            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "quantity", row->quantity,
+                      "item", row->item < 0 ? json_null() : json_integer(row->item),
+                      "predicted", tool_json_real(row->predicted), "measured",
+                      tool_json_real(row->measured), "se", tool_json_real(row->se), "z",
+                      tool_json_real(z_of(row)), "kind",
+                      row->is_approximate ? "approximate" : "exact"));
+    }
+    return rows;
+}
+
+static json_t *json_choices(const struct lab_design *design)
+{
+    json_t *const choices = json_array();
+
+    for (int x = 0; x < design->choices; x++)
+        json_array_append_new(
+            choices, json_pack("{s:i, s:o, s:o}", "heads", design->choice[x].heads,
+                               "scale", tool_json_real(design->choice[x].scale), "mse",
+                               tool_json_real(design->choice[x].mse)));
+    return choices;
+}
+
+static json_t *json_vector(const double *values, int64_t count)
+{
+    json_t *const array = json_array();
+
+    for (int64_t c = 0; c < count; c++)
+        json_array_append_new(array, tool_json_real(values[c]));
+    return array;
+}
+
+static int report_json(const struct design_args *args, const struct lab_design *design)
+{
+    const struct lab_design_request *const request = &args->request;
+    json_t *const items = json_array(), *const queries = json_array();
+    char advice[160];
+
+    for (int x = 0; x < args->m; x++)
+        json_array_append_new(items, json_integer(args->items[x]));
+    for (int h = 0; h < design->heads; h++)
+        json_array_append_new(queries,
+                              json_vector(design->queries + h * request->d, request->d));
+    advise(design, advice, sizeof advice);
+    json_t *const object = json_pack(
+        "{s:s, s:o, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:f, s:s, s:i, s:f, s:f, s:o, "
+        "s:o, "
+        "s:i, s:s, s:o}",
+        "task", args->task, "keys", tool_json_string(args->keys), "n",
+        (json_int_t)request->n, "d", (json_int_t)request->d, "items", items, "weights",
+        request->weights ? json_vector(request->weights, args->m) : json_null(), "eps",
+        request->eps, "tau", request->tau, "sigma2", request->sigma2, "alpha",
+        request->alpha, "prescribed", design->method, "heads", design->heads, "scale",
+        design->scale, "norm", design->norm, "rows", json_rows(design), "by_heads",
+        json_choices(design), "best_heads", design->choice[design->best].heads, "advice",
+        advice, "queries", queries);
+    const int status = tool_put_json("design", object, JSON_LINE_EXACT);
+
+    return tool_finish_output("design", status);
+}
+
+/* ---- text ----------------------------------------------------------------- */
+
+static void print_rows(const struct lab_design *design)
+{
+    printf("\n%-12s %6s %12s %12s %12s %6s\n", "quantity", "item", "predicted",
+           "measured", "se", "z");
+    for (int x = 0; x < design->rows; x++) {
+        const struct lab_design_row *const row = &design->row[x];
+        char item[24] = "";
+        if (row->item >= 0)
+            snprintf(item, sizeof item, "%" PRId64, row->item);
+        printf("%-12s %6s", row->quantity, item);
+        tool_print_cell(row->predicted);
+        tool_print_cell(row->measured);
+        tool_print_cell(row->se > 0 ? row->se : NAN);
+        if (isfinite(z_of(row)))
+            printf(" %6.2f", z_of(row));
+        puts(row->is_approximate ? "  approximate: heads share noise" : "");
+    }
+}
+
+static void print_queries(const struct design_args *args, const struct lab_design *design)
+{
+    const int64_t d = args->request.d;
+
+    for (int h = 0; h < design->heads && d <= PRINTED_MAX; h++) {
+        printf("q%d      ", h + 1);
+        for (int64_t c = 0; c < d; c++)
+            printf(" %.5g", design->queries[h * d + c]);
+        putchar('\n');
+    }
+}
+
+int design_report(const struct design_args *args, const struct lab_design *design)
+{
+    const struct lab_design_request *const request = &args->request;
+    char advice[160];
+
+    if (args->wants_json)
+        return report_json(args, design);
+    printf("keys     %" PRId64 " in %" PRId64 " dimensions, %s; items", request->n,
+           request->d, args->keys);
+    for (int x = 0; x < args->m; x++)
+        printf("%s %" PRId64, x ? "," : "", args->items[x]);
+    printf("\nscores   %.6g <q, k>; leak at most %g asked for\n", request->tau,
+           request->eps);
+    printf("heads    %d, scale %.6g, |q| at most %.6g; prescribed: the score of %s\n",
+           design->heads, design->scale, design->norm,
+           strcmp(design->method, "every key") ? "the items" : "every key");
+    print_queries(args, design);
+    if (args->out)
+        printf("written  %s\n", args->out);
+    print_rows(design);
+    if (design->choices > 1) {
+        printf("\nheads        scale   predicted mse\n");
+        for (int x = 0; x < design->choices; x++)
+            printf("%5d %12.6g %15.6g%s\n", design->choice[x].heads,
+                   design->choice[x].scale, design->choice[x].mse,
+                   x == design->best ? "  least" : "");
+    }
+    advise(design, advice, sizeof advice);
+    printf("\n%s\n", advice);
+    return tool_finish_output("design", TOOL_OK);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend lab`: the experiments: what theory predicts and what the engine measures. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "lab_tool.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/figures/figure.h"
+#include "shared/commands.h"
+#include "shared/progress_line.h"
+#include "shared/text_file.h"
+
+struct session {
+    struct lab_request *request;
+    struct lab_printer printer;
+    struct progress_line progress;
+};
+
+static void on_row(void *user, const struct lab_row *row)
+{
+    struct session *const session = user;
+
+    progress_line_clear(&session->progress);
+    lab_print_row(&session->printer, row);
+    if (session->printer.failed)
+        tool_stop = 1;
+}
+
+static void on_progress(void *user, int64_t done, int64_t total)
+{
+    struct session *const session = user;
+
+    session->request->done = done;
+    session->request->total = total;
+    progress_line_update(&session->progress, done, total);
+}
+
+static int list_experiments(void)
+{
+    fputs("usage: attend lab NAME [OPTION]...\n"
+          "       attend lab NAME --help\n"
+          "\n"
+          "Runs an experiment: what theory says beside what the engine measures.\n"
+          "\n"
+          "experiments:\n",
+          stdout);
+    for (int e = 0; lab_experiments[e]; e++)
+        printf("  %-15s %s%s%s%s\n", lab_experiments[e]->name, lab_experiments[e]->title,
+               *lab_experiments[e]->answers ? " (" : "", lab_experiments[e]->answers,
+               *lab_experiments[e]->answers ? ")" : "");
+    fputs("\nIn brackets: the questions of the exercise that an experiment answers.\n"
+          "\n"
+          "example:\n"
+          "  attend lab magnitude --C 10 --n 10\n",
+          stdout);
+    return tool_finish_output("lab", TOOL_OK);
+}
+
+static int unknown_experiment(const char *name)
+{
+    char names[1024];
+    size_t used = 0;
+
+    names[0] = '\0';
+    for (int e = 0; lab_experiments[e] && used < sizeof names; e++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", e ? " " : "",
+                                 lab_experiments[e]->name);
+    return tool_fail("lab", TOOL_USAGE, "unknown experiment '%s': it is one of %s", name,
+                     names);
+}
+
+/* What is printed below the rows of a table. */
+static void print_end(const struct lab_request *request)
+{
+    if (request->format != LAB_TABLE)
+        return;
+    putchar('\n');
+    tool_print_wrapped(request->run.experiment->shows, 0);
+}
+
+static int perform(const char *command, struct lab_request *request)
+{
+    struct lab_run *const run = &request->run;
+    struct session session = {
+        .request = request,
+        .printer = {.command = command, .run = run, .format = request->format}};
+    const int status = tool_choose_threads(command, &run->session.threads);
+
+    if (status)
+        return status;
+    run->row = on_row;
+    run->session.progress = on_progress;
+    run->session.user = &session;
+    run->session.stop = &tool_stop;
+    tool_catch_stop();
+    progress_line_start(&session.progress, run->experiment->name, "trials");
+    const int failed = run->experiment->perform(run);
+    run->session.user = NULL;
+    progress_line_clear(&session.progress);
+    if (session.printer.failed)
+        return session.printer.failed;
+    if (failed)
+        return tool_fail(command, run->session.refused ? TOOL_USAGE : TOOL_FAILED, "%s",
+                         run->session.error);
+    print_end(request);
+    return tool_finish_output(command, TOOL_OK);
+}
+
+static int perform_with_figures(const char *command, struct lab_request *request)
+{
+    struct lab_figures figures = {.count = 0};
+    tool_text file;
+    int status = tool_text_open(command, "--svg", request->svg, &file);
+
+    if (status)
+        return status;
+    request->run.figures = &figures;
+    status = perform(command, request);
+    if (!status && lab_figures_svg(&figures, file.stream))
+        status = tool_fail(command, TOOL_FAILED, "'%s' could not be written", file.path);
+    if (status)
+        tool_text_discard(&file);
+    else
+        status = tool_text_commit(command, &file);
+    request->run.figures = NULL;
+    lab_figures_free(&figures);
+    return status;
+}
+
+int cmd_lab(int argc, char **argv)
+{
+    struct lab_request request = {.svg = NULL};
+    char command[64];
+
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return argc > 2
+                   ? tool_fail("lab", TOOL_USAGE, "unexpected argument '%s'", argv[2])
+                   : list_experiments();
+    const struct lab_experiment *const experiment = lab_find(argv[1]);
+    if (!experiment)
+        return unknown_experiment(argv[1]);
+    snprintf(command, sizeof command, "lab %s", experiment->name);
+    lab_run_init(&request.run, experiment);
+    int status = lab_read_flags(command, argc - 1, argv + 1, &request);
+    if (status)
+        return status;
+    status = request.svg ? perform_with_figures(command, &request)
+                         : perform(command, &request);
+    if (tool_stop && status == TOOL_OK)
+        status = tool_fail(command, TOOL_STOPPED,
+                           "stopped after %" PRId64 " of %" PRId64
+                           " trials: the rows show what was measured up to then",
+                           request.done, request.total);
+    return status;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend sheets`: the statements of the five sheets, judged by computing. */
+#include "shared/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/sheets/sheets.h"
+#include "shared/flags.h"
+#include "shared/json_line.h"
+
+static const char help_text[] =
+    "usage: attend sheets [SHEET] [--explain] [--json]\n"
+    "\n"
+    "Judges the ninety-nine statements of the five solution sheets, 000 to 004, or "
+    "those\n"
+    "of one SHEET.  Nothing is looked up: each statement is computed on n = 2, 3, 10,\n"
+    "1000 and scales 0.5, 2, 10, 50 through the engine, and the numbers decide:\n"
+    "  holds   exact on the whole grid (to 1e-9; probabilities to 4 standard errors)\n"
+    "  limit   the error vanishes as what the sheet leaves free grows, for n > 2, or on\n"
+    "          the event gamma > 0\n"
+    "  fails   neither; there is a counterexample\n"
+    "  slip    ill formed as printed, and right once a symbol, index or side is "
+    "repaired\n"
+    "\n"
+    "options:\n"
+    "  --explain   also the exact statement with its condition, and the deciding "
+    "numbers\n"
+    "  --json      one JSON object for each statement: id, sheet, line, says, verdict,\n"
+    "              holds_when, measured, expected (null where no number applies), "
+    "evidence\n"
+    "  --help      this text\n"
+    "\n"
+    "example: what is wrong on sheet 002, and why\n"
+    "  attend sheets 002 --explain\n";
+
+enum { VERDICTS = LAB_SLIP + 1 };
+
+static const char *const sheet_names[] = {"000", "001", "002", "003", "004"};
+enum { SHEETS = sizeof sheet_names / sizeof sheet_names[0] };
+
+/* Takes the sheet out of argv; the new argc, or -1 after a message. */
+static int take_sheet(int argc, char **argv, const char **sheet)
+{
+    int kept = 1;
+
+    *sheet = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' || *sheet) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        for (int s = 0; s < SHEETS; s++)
+            if (!strcmp(argv[i], sheet_names[s]))
+                *sheet = sheet_names[s];
+        if (!*sheet) {
+            tool_fail("sheets", TOOL_USAGE, "no sheet '%s': 000, 001, 002, 003 or 004",
+                      argv[i]);
+            return -1;
+        }
+    }
+    return kept;
+}
+
+static int print_json(const struct lab_judgement *judgement)
+{
+    return tool_print_json(
+        "sheets", json_pack("{s:s, s:s, s:i, s:o, s:s, s:o, s:o, s:o, s:o}", "id",
+                            judgement->id, "sheet", judgement->sheet, "line",
+                            judgement->line, "says", tool_json_string(judgement->says),
+                            "verdict", lab_verdict_name(judgement->verdict), "holds_when",
+                            tool_json_string(judgement->holds_when), "measured",
+                            tool_json_real(judgement->measured), "expected",
+                            tool_json_real(judgement->expected), "evidence",
+                            tool_json_string(judgement->evidence)));
+}
+
+static void print_indented(const char *text, int indent)
+{
+    printf("%*s", indent, "");
+    tool_print_wrapped(text, indent);
+}
+
+static void print_judgement(const struct lab_judgement *judgement, int explain)
+{
+    printf("%-7s %4d  %-6s %s\n", judgement->id, judgement->line,
+           lab_verdict_name(judgement->verdict), judgement->says);
+    if (!explain)
+        return;
+    print_indented(judgement->holds_when, 22);
+    print_indented(judgement->evidence, 22);
+    putchar('\n');
+}
+
+static void print_counts(const struct lab_judgement *judgements, const char *sheet)
+{
+    printf("\n%-9s", "sheet");
+    for (int v = 0; v < VERDICTS; v++)
+        printf("%7s", lab_verdict_name((enum lab_verdict)v));
+    putchar('\n');
+    for (int s = 0; s <= SHEETS; s++) {
+        const char *const name = s < SHEETS ? sheet_names[s] : NULL;
+        int count[VERDICTS] = {0};
+        if (sheet && (!name || strcmp(name, sheet) != 0))
+            continue;
+        for (int i = 0; i < LAB_STATEMENTS; i++)
+            if (*judgements[i].id && (!name || !strcmp(judgements[i].sheet, name)))
+                count[judgements[i].verdict]++;
+        printf("%-9s", name ? name : "all");
+        for (int v = 0; v < VERDICTS; v++)
+            printf("%7d", count[v]);
+        putchar('\n');
+    }
+}
+
+static int print_disputes(const struct lab_judgement *judgements, const char *sheet)
+{
+    puts("\nWhere the sheets contradict each other, and who is right:");
+    for (int d = 0; d < LAB_DISPUTES; d++) {
+        struct lab_dispute dispute;
+        if (sheet && !lab_sheets_dispute_has(d, sheet))
+            continue;
+        if (lab_sheets_dispute(d, sheet ? NULL : judgements, &dispute))
+            return tool_fail("sheets", TOOL_FAILED, "out of memory");
+        printf("\n%s\n", dispute.question);
+        print_indented(dispute.sides, 4);
+        printf("  right:\n");
+        print_indented(dispute.right, 4);
+    }
+    return TOOL_OK;
+}
+
+static int print_all(const struct lab_judgement *judgements, const char *sheet,
+                     int explain, int as_json)
+{
+    int status = TOOL_OK;
+
+    for (int i = 0; i < LAB_STATEMENTS && !status; i++)
+        if (*judgements[i].id && as_json)
+            status = print_json(&judgements[i]);
+        else if (*judgements[i].id)
+            print_judgement(&judgements[i], explain);
+    if (as_json)
+        return status;
+    print_counts(judgements, sheet);
+    return print_disputes(judgements, sheet);
+}
+
+int cmd_sheets(int argc, char **argv)
+{
+    int explain = 0, as_json = 0, threads = 0;
+    const struct tool_flag flags[] = {
+        FLAG_SWITCH("explain", &explain),
+        FLAG_SWITCH("json", &as_json),
+    };
+    const char *sheet;
+
+    argc = take_sheet(argc, argv, &sheet);
+    if (argc < 0)
+        return TOOL_USAGE;
+    int status = tool_read_flags("sheets", argc, argv, FLAG_TABLE(flags), help_text);
+    if (!status)
+        status = tool_choose_threads("sheets", &threads);
+    if (status)
+        return status;
+    struct lab_judgement *const judgements = calloc(LAB_STATEMENTS, sizeof *judgements);
+    if (!judgements || lab_sheets_judge_all(sheet, threads, judgements))
+        status = tool_fail("sheets", TOOL_FAILED, "out of memory");
+    else
+        status = print_all(judgements, sheet, explain, as_json);
+    free(judgements);
+    return tool_finish_output("sheets", status);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Flags of an experiment: read, and explained by --help. */
+#include "lab_tool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/flags.h"
+
+/* Most trials of a measurement: 2^53 would be the limit of counting in double. */
+static const double trials_max = 1e12;
+
+/* "a number from 0 to 1000", "a whole number of 2 or more" */
+static void describe_range(char *out, size_t size, int whole, double min, double max)
+{
+    const char *const what = whole ? "a whole number" : "a number";
+
+    if (isfinite(max))
+        snprintf(out, size, "%s from %.15g to %.15g", what, min, max);
+    else if (isfinite(min))
+        snprintf(out, size, "%s of %.15g or more", what, min);
+    else
+        snprintf(out, size, "%s", what);
+}
+
+/* Stores a double. */
+static int read_number(const char *command, const struct tool_flag *flag, int whole)
+{
+    double number;
+    char allowed[96];
+
+    if (!tool_parse_number(flag->value, &number) && number >= flag->lo &&
+        number <= flag->hi && (!whole || number == floor(number))) {
+        *(double *)flag->to = number;
+        return TOOL_OK;
+    }
+    describe_range(allowed, sizeof allowed, whole, flag->lo, flag->hi);
+    return tool_fail(command, TOOL_USAGE, "--%s: '%s' is not allowed, only %s",
+                     flag->name, flag->value, allowed);
+}
+
+static int read_real(const char *command, const struct tool_flag *flag)
+{
+    return read_number(command, flag, 0);
+}
+
+static int read_whole(const char *command, const struct tool_flag *flag)
+{
+    return read_number(command, flag, 1);
+}
+
+static int read_word(const char *command, const struct tool_flag *flag)
+{
+    if (tool_parse_choice(command, flag->name, flag->value, flag->choices) < 0)
+        return TOOL_USAGE;
+    return tool_read_text(command, flag);
+}
+
+static int read_seed(const char *command, const struct tool_flag *flag)
+{
+    const char *const text = flag->value;
+
+    errno = 0;
+    const uintmax_t number = strtoumax(text, NULL, 10);
+    if (text[strspn(text, "0123456789")] || errno || number > UINT64_MAX)
+        return tool_fail(command, TOOL_USAGE,
+                         "--seed: '%s' is not allowed, only a whole number from 0 to "
+                         "%" PRIu64,
+                         text, UINT64_MAX);
+    *(uint64_t *)flag->to = number;
+    return TOOL_OK;
+}
+
+static struct tool_flag to_tool_flag(const struct lab_flag *flag, struct lab_run *run,
+                                     int index)
+{
+    const int is_number = flag->type == LAB_REAL || flag->type == LAB_INTEGER;
+
+    return (struct tool_flag){.name = flag->name,
+                              .read = flag->type == LAB_REAL      ? read_real
+                                      : flag->type == LAB_INTEGER ? read_whole
+                                      : flag->type == LAB_CHOICE  ? read_word
+                                                                  : tool_read_text,
+                              .to = is_number ? (void *)&run->numbers[index]
+                                              : (void *)&run->texts[index],
+                              .lo = flag->min,
+                              .hi = flag->max,
+                              .choices = flag->choices};
+}
+
+static void print_flag(const struct lab_flag *flag)
+{
+    char name[48], range[128] = "", preset[64] = "";
+
+    snprintf(name, sizeof name, "--%s %s", flag->name,
+             flag->type == LAB_REAL      ? "X"
+             : flag->type == LAB_INTEGER ? "N"
+                                         : "WORD");
+    switch (flag->type) {
+    case LAB_REAL:
+    case LAB_INTEGER:
+        describe_range(range, sizeof range, flag->type == LAB_INTEGER, flag->min,
+                       flag->max);
+        if (!isnan(flag->preset))
+            snprintf(preset, sizeof preset, "; default %.15g", flag->preset);
+        break;
+    case LAB_CHOICE:
+        snprintf(range, sizeof range, "%s", flag->choices);
+        snprintf(preset, sizeof preset, "; default %s", flag->text);
+        break;
+    case LAB_TEXT:
+        if (flag->text && *flag->text)
+            snprintf(preset, sizeof preset, "; default %s", flag->text);
+        break;
+    }
+    printf("  %-14s  ", name);
+    tool_print_wrapped(flag->help, 18);
+    if (*range || *preset)
+        printf("  %-14s  %s%s\n", "", range, *range ? preset : preset + 2);
+}
+
+static const char common_help[] =
+    "  --no-sweep      only the rows of exactly these parameters\n"
+    "  --threads N     threads; the numbers are the same for any (default: every core)\n"
+    "  --json          one JSON object per line: experiment, params, quantity, theory,\n"
+    "                  measured, se, z, and kind where the theory is a bound, "
+    "first-order\n"
+    "                  or asymptotic; null where there is no finite number\n"
+    "  --csv           the same as comma-separated values with a header\n"
+    "  --svg FILE      the figures, one below the other, as one SVG file\n"
+    "  --help          this text\n"
+    "\n"
+    "Quantities are those of orthonormal keys and values; since only scores and\n"
+    "coefficients count, keys of equal score may stand as one key with a bias, and keys\n"
+    "may be drawn in the space that the queries span.\n"
+    "\n"
+    "Rows for exactly the parameters given come first, then sweeps.  se is the standard\n"
+    "error of what was measured (0: nothing random in it), z = (measured - theory) / "
+    "se.\n"
+    "The laboratory reports and does not judge: the exit status is 0 whatever z is, 2 "
+    "for\n"
+    "bad usage, 130 after Ctrl-C, when the rows show what was measured up to then.\n";
+
+static void print_help(const struct lab_experiment *experiment)
+{
+    printf("usage: attend lab %s [OPTION]...\n\n%s.\n", experiment->name,
+           experiment->title);
+    tool_print_wrapped(experiment->shows, 0);
+    if (*experiment->answers)
+        printf("Answers questions %s of the exercise.\n", experiment->answers);
+    puts("\noptions:");
+    for (int f = 0; f < experiment->flag_count; f++)
+        print_flag(&experiment->flags[f]);
+    if (experiment->trials > 0)
+        printf(
+            "  --trials N      trials of the rows of exactly these parameters (default "
+            "%" PRId64 ")\n"
+            "  --seed N        other random numbers (default 1)\n",
+            experiment->trials);
+    else
+        puts("  --seed N        other random inputs, where there are any (default 1)\n"
+             "  --trials N      accepted; nothing here is a mean over trials");
+    fputs(common_help, stdout);
+    printf("\nexample:\n  attend lab %s --json", experiment->name);
+    for (int f = 0; f < experiment->flag_count && f < 2; f++) {
+        const struct lab_flag *const flag = &experiment->flags[f];
+        if (flag->type == LAB_CHOICE || flag->type == LAB_TEXT)
+            printf(" --%s %s", flag->name, flag->text ? flag->text : "");
+        else if (!isnan(flag->preset))
+            printf(" --%s %.15g", flag->name, flag->preset);
+    }
+    putchar('\n');
+}
+
+int lab_read_flags(const char *command, int argc, char **argv,
+                   struct lab_request *request)
+{
+    struct lab_run *const run = &request->run;
+    double trials = (double)run->trials, threads = 0;
+    int as_json = 0, as_csv = 0, no_sweep = 0, count = 0;
+    const struct tool_flag common[] = {
+        FLAG_LINE(uint64_t, "seed", read_seed, &run->session.seed, .lo = 0),
+        FLAG_LINE(double, "trials", read_whole, &trials, .lo = 1, .hi = trials_max),
+        FLAG_LINE(double, "threads", read_whole, &threads, .lo = 1,
+                  .hi = TOOL_THREADS_MAX),
+        FLAG_SWITCH("no-sweep", &no_sweep),
+        FLAG_SWITCH("json", &as_json),
+        FLAG_SWITCH("csv", &as_csv),
+        FLAG_TEXT("svg", &request->svg),
+    };
+    enum { COMMON = sizeof common / sizeof common[0] };
+    struct tool_flag flags[COMMON + LAB_PARAMS_MAX];
+
+    memcpy(flags, common, sizeof common);
+    for (; count < run->experiment->flag_count; count++)
+        flags[COMMON + count] = to_tool_flag(&run->experiment->flags[count], run, count);
+    const int status = tool_read_flags(command, argc, argv, flags, COMMON + count, NULL);
+    if (status == TOOL_HELPED)
+        print_help(run->experiment);
+    if (status)
+        return status;
+    if (as_json && as_csv)
+        return tool_fail(command, TOOL_USAGE,
+                         "--json and --csv exclude each other: give one of them");
+    run->trials = (int64_t)trials;
+    run->session.threads = (int)threads;
+    run->sweeps = !no_sweep;
+    request->format = as_json ? LAB_JSON : as_csv ? LAB_CSV : LAB_TABLE;
+    return TOOL_OK;
+}

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend/theory.h"
 #include "lab/experiments/experiment.h"
 #include "support/test.h"
 

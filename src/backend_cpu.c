@@ -174,8 +174,8 @@ static attend_status supports(const attend_context *ctx, const struct problem *p
 
 static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
 {
-    if (p->second)
-        attendi_cpu_plan_second(ctx, p, to);
+    if (p->inspection)
+        attendi_cpu_plan_inspect(ctx, p, to);
     else
         plan_forward(ctx, p, to);
 }
@@ -184,8 +184,8 @@ static attend_status run(const attend_context *ctx, struct problem *p,
                          const struct plan *from, void *workspace, attend_error *err)
 {
     (void)err;
-    if (p->second)
-        attendi_cpu_run_second(ctx, p, from, workspace);
+    if (p->inspection)
+        attendi_cpu_run_inspect(ctx, p, from, workspace);
     else
         run_forward(ctx, p, from, workspace);
     return ATTEND_OK;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The second pass of the CPU backend; backend.h has the contracts. */
+/* The inspection pass of the CPU backend; backend.h has the contracts. */
 #ifndef ATTEND_BACKEND_CPU_H
 #define ATTEND_BACKEND_CPU_H
 
 #include "backend.h"
 
-void attendi_cpu_plan_second(const attend_context *ctx, struct problem *p,
-                             struct plan *plan);
-void attendi_cpu_run_second(const attend_context *ctx, struct problem *p,
-                            const struct plan *plan, void *workspace);
+void attendi_cpu_plan_inspect(const attend_context *ctx, struct problem *p,
+                              struct plan *plan);
+void attendi_cpu_run_inspect(const attend_context *ctx, struct problem *p,
+                             const struct plan *plan, void *workspace);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "core/published.h"
-#include "core/second_request.h"
+#include "core/inspect_request.h"
 #include "core/shard.h"
 #include "core/tensor.h"
 
@@ -292,9 +292,9 @@ attend_status attendi_problem_check_host(const struct problem *p, attend_error *
     if ((status = check_batches(p, err)) != ATTEND_OK ||
         (status = check_heads(p, err)) != ATTEND_OK)
         return status;
-    if ((status = check_classes(p, err)) != ATTEND_OK || !p->second)
+    if ((status = check_classes(p, err)) != ATTEND_OK || !p->inspection)
         return status;
-    return attendi_second_check_host(p, err);
+    return attendi_inspect_check_host(p, err);
 }
 
 /* ---- the whole ---------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "core/row_stats.h"
 
-struct second;
+struct inspection;
 struct shard;
 
 struct problem {
@@ -34,7 +34,7 @@ struct problem {
     const struct shard *shard; /* NULL: rows are ended; else they leave its records */
     attend_tensor records;
     struct stats stats;
-    struct second *second; /* NULL: a forward pass; else v, out, lse are empty */
+    struct inspection *inspection; /* NULL: a forward pass; else v, out, lse are empty */
 };
 
 /*

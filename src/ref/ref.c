@@ -12,7 +12,7 @@
 #include "core/tensor.h"
 #include "ref/ref_partials.h"
 #include "ref/ref_score.h"
-#include "ref/ref_second.h"
+#include "ref/ref_inspect.h"
 #include "ref/ref_stats.h"
 
 /* The largest score; NaN if any is NaN, and so is everything that follows. */
@@ -117,8 +117,8 @@ static const struct kernels kernels = {.tile_rows = 1,
                                        .scratch_size = scratch_size,
                                        .forward = forward,
                                        .finish = attendi_ref_finish,
-                                       .second_scratch = attendi_ref_second_scratch,
-                                       .second = attendi_ref_second,
+                                       .inspect_scratch = attendi_ref_inspect_scratch,
+                                       .inspect = attendi_ref_inspect,
                                        .exp2 = exp2_floats};
 
 const struct kernel_set attendi_ref = {.isa = "ref", .f64 = &kernels, .f32 = &kernels};

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/second_store.h"
+#include "core/inspect_store.h"
 #include "core/tensor.h"
 
 static double dot(const struct problem *p, int64_t b, int64_t h, int64_t i, int64_t j)
@@ -46,7 +46,7 @@ double attendi_ref_score(const struct problem *p, int64_t b, int64_t h, int64_t 
 double attendi_ref_weight(const struct problem *p, int64_t b, int64_t h, int64_t i,
                           int64_t j)
 {
-    const double lse = attendi_second_lse(p, b, h, i);
+    const double lse = attendi_inspect_lse(p, b, h, i);
 
     if (lse == -INFINITY || !attendi_ref_sees(p, b, h, i, j))
         return 0.0;

@@ -11,7 +11,7 @@ bool attendi_ref_sees(const struct problem *p, int64_t b, int64_t h, int64_t i,
                       int64_t j);
 double attendi_ref_score(const struct problem *p, int64_t b, int64_t h, int64_t i,
                          int64_t j);
-/* P of the second pass, from its LSE. */
+/* P of the inspection pass, from its LSE. */
 double attendi_ref_weight(const struct problem *p, int64_t b, int64_t h, int64_t i,
                           int64_t j);
 

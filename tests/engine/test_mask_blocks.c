@@ -4,7 +4,7 @@
  * what is skipped, and what needs no masking, must not show in any bit.
  */
 #define _GNU_SOURCE
-#include "support/second_oracle.h"
+#include "support/inspect_oracle.h"
 #include "support/strides.h"
 
 typedef enum pattern {

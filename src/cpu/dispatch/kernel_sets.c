@@ -59,7 +59,7 @@ static const struct kernels *supporting(const struct kernel_set *set,
                                         ? set->f64
                                         : set->f32;
 
-    return k && (!p->second || k->second) ? k : NULL;
+    return k && (!p->inspection || k->inspect) ? k : NULL;
 }
 
 const struct kernels *attendi_set_kernels(const struct kernel_set *set,

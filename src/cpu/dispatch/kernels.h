@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "core/problem.h"
-#include "core/second_request.h"
+#include "core/inspect_request.h"
 #include "cpu/dispatch/tiling.h"
 
 struct merge_run;
@@ -37,10 +37,10 @@ struct kernels {
      */
     void (*finish)(const struct problem *p, const struct work_item *item, void *partials,
                    const int64_t *start, int64_t count, void *scratch);
-    /* An item of the second pass, with scratch of its own; NULL: not supported. */
-    size_t (*second_scratch)(const struct problem *p);
-    void (*second)(const struct problem *p, const struct second_item *item,
-                   void *scratch);
+    /* An item of the inspection pass, with scratch of its own; NULL: not supported. */
+    size_t (*inspect_scratch)(const struct problem *p);
+    void (*inspect)(const struct problem *p, const struct inspect_item *item,
+                    void *scratch);
     /*
      * Of f64: columns of a row of cpu/merge/merge_rows.h; and exp(x) of numbers that are
      * not positive, their count a multiple of MERGE_ROWS, within 2 ulp.  The same bits in

@@ -235,9 +235,9 @@ void attendi_schedule_order(const struct schedule *s, const struct problem *p,
     }
 }
 
-int attendi_second_workers(const struct problem *p, int64_t items, int threads)
+int attendi_inspect_workers(const struct problem *p, int64_t items, int threads)
 {
-    const struct second *s = p->second;
+    const struct inspection *s = p->inspection;
     const double ns = (double)(p->nb * p->hq) *
                       item_ns(p, s->queries_end - s->queries, s->keys.hi - s->keys.lo);
 

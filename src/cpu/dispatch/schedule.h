@@ -24,7 +24,7 @@ struct schedule attendi_schedule(const struct problem *p, const struct kernels *
 void attendi_schedule_order(const struct schedule *s, const struct problem *p,
                             int32_t *order);
 
-/* Workers for a second pass of so many items, probes included. */
-int attendi_second_workers(const struct problem *p, int64_t items, int threads);
+/* Workers for an inspection of so many items, probes included. */
+int attendi_inspect_workers(const struct problem *p, int64_t items, int threads);
 
 #endif

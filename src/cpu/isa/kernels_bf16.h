@@ -27,6 +27,6 @@
 #include "cpu/decode/decode_stats_tmpl.h"
 #include "cpu/decode/decode_tmpl.h"
 #include "cpu/item/forward_tmpl.h"
-#include "cpu/stats/second_tmpl.h"
+#include "cpu/stats/inspect_tmpl.h"
 
 #include "cpu/isa/kernels_table.h"

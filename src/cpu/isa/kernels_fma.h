@@ -26,7 +26,7 @@
 #include "cpu/decode/decode_stats_tmpl.h"
 #include "cpu/decode/decode_tmpl.h"
 #include "cpu/item/forward_tmpl.h"
-#include "cpu/stats/second_tmpl.h"
+#include "cpu/stats/inspect_tmpl.h"
 #ifdef ELEMENT_F64
 #include "cpu/merge/merge_tmpl.h"
 #endif

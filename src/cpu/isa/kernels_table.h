@@ -28,8 +28,8 @@ const struct kernels KERNELS = {
     .forward = forward,
     .finish = finish,
 #ifndef NO_SECOND_PASS
-    .second_scratch = second_scratch,
-    .second = second,
+    .inspect_scratch = inspect_scratch,
+    .inspect = inspect_columns,
 #endif
 #ifdef ELEMENT_F64
     .merge = merge,

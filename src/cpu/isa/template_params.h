@@ -39,8 +39,8 @@
 #include "base/half.h"
 #include "cpu/dispatch/kernels.h"
 #include "cpu/merge/merge_rows.h"
-#include "core/second_pool.h"
-#include "core/second_store.h"
+#include "core/inspect_pool.h"
+#include "core/inspect_store.h"
 #include "core/tensor.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))

@@ -4,7 +4,7 @@
 #include <float.h>
 
 #include "support/pools.h"
-#include "support/second_oracle.h"
+#include "support/inspect_oracle.h"
 #include "support/strides.h"
 
 static const shape shapes[] = {

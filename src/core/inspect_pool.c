@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/second_pool.h"
+#include "core/inspect_pool.h"
 
 #include <string.h>
 
@@ -7,19 +7,19 @@
 #include "core/tensor.h"
 
 /* Rows of the map that so many queries in a row meet at most. */
-static int64_t rows_met(const struct second *s, int64_t queries)
+static int64_t rows_met(const struct inspection *s, int64_t queries)
 {
     return min_i64(queries, queries / s->block + 2);
 }
 
-static int64_t columns_of(const struct second *s, struct key_range keys)
+static int64_t columns_of(const struct inspection *s, struct key_range keys)
 {
     return ceil_div_i64(keys.hi, s->block) - keys.lo / s->block;
 }
 
 size_t attendi_pool_size(const struct problem *p, int64_t queries)
 {
-    const struct second *s = p->second;
+    const struct inspection *s = p->inspection;
 
     /* An item begins with a block, or lies within one. */
     return !s->block
@@ -28,22 +28,22 @@ size_t attendi_pool_size(const struct problem *p, int64_t queries)
                      sizeof(double);
 }
 
-void attendi_pool_begin(struct second_pool *pool, const struct problem *p,
-                        const struct second_item *item, int64_t queries, void *memory)
+void attendi_pool_begin(struct inspect_pool *pool, const struct problem *p,
+                        const struct inspect_item *item, int64_t queries, void *memory)
 {
-    *pool = (struct second_pool){.sums = memory};
-    if (!p->second->block)
+    *pool = (struct inspect_pool){.sums = memory};
+    if (!p->inspection->block)
         return;
-    pool->rows = rows_met(p->second, queries);
-    pool->columns = columns_of(p->second, item->keys);
+    pool->rows = rows_met(p->inspection, queries);
+    pool->columns = columns_of(p->inspection, item->keys);
     memset(memory, 0, attendi_pool_size(p, queries));
 }
 
-void attendi_pool_add(const struct second_pool *pool, const struct problem *p,
-                      const struct second_item *item, int64_t i, int64_t queries,
+void attendi_pool_add(const struct inspect_pool *pool, const struct problem *p,
+                      const struct inspect_item *item, int64_t i, int64_t queries,
                       int64_t column, const void *lanes, attend_dtype dtype)
 {
-    const int64_t block = p->second->block, row = i / block;
+    const int64_t block = p->inspection->block, row = i / block;
     int64_t next = (row + 1) * block - i;
     double *to =
         pool->sums + (row - pool->row) * pool->columns + column - item->keys.lo / block;
@@ -58,10 +58,10 @@ void attendi_pool_add(const struct second_pool *pool, const struct problem *p,
     }
 }
 
-static void store_row(const struct problem *p, const struct second_item *item,
+static void store_row(const struct problem *p, const struct inspect_item *item,
                       int64_t row, int64_t columns, const double *sums)
 {
-    const struct second *s = p->second;
+    const struct inspection *s = p->inspection;
     const int64_t first = item->keys.lo / s->block;
     void *const to = attendi_tensor_row(&s->pooled, item->b, item->h, row);
 
@@ -69,10 +69,10 @@ static void store_row(const struct problem *p, const struct second_item *item,
         attendi_store(to, s->pooled.dtype, (first + x) * s->pooled.stride[3], sums[x]);
 }
 
-void attendi_pool_pass(struct second_pool *pool, const struct problem *p,
-                       const struct second_item *item, int64_t next)
+void attendi_pool_pass(struct inspect_pool *pool, const struct problem *p,
+                       const struct inspect_item *item, int64_t next)
 {
-    const struct second *s = p->second;
+    const struct inspection *s = p->inspection;
     if (!s->block)
         return;
     const bool open = next < p->nq && next % s->block != 0;
@@ -97,18 +97,18 @@ void attendi_pool_pass(struct second_pool *pool, const struct problem *p,
 
 void attendi_pool_join(const struct problem *p)
 {
-    const struct second *s = p->second;
+    const struct inspection *s = p->inspection;
     const int64_t rows = attendi_pooled_rows(p, s);
 
     for (int64_t index = 0; index < s->count; index += s->pieces) {
-        const struct second_item item = attendi_second_item(p, index);
+        const struct inspect_item item = attendi_inspect_item(p, index);
 
         for (int64_t row = 0; row < rows; row++) {
             double sum = 0;
 
             /* Pieces past the last key have left no part. */
             for (int64_t x = index; x < index + s->pieces; x++)
-                if (attendi_second_item(p, x).keys.lo < p->nk)
+                if (attendi_inspect_item(p, x).keys.lo < p->nk)
                     sum += s->parts[x * rows + row];
             store_row(p, &item, row, 1, &sum);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "second_oracle.h"
+#include "inspect_oracle.h"
 
 /* ---- rules ---------------------------------------------------------------- */
 

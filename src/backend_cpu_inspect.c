@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU backend's second pass. */
+/* The CPU backend's inspection pass. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "backend_cpu.h"
 #include "base/base.h"
-#include "core/second_pool.h"
+#include "core/inspect_pool.h"
 #include "cpu/dispatch/schedule.h"
 #include "ref/ref_score.h"
 #include "work.h"
@@ -13,17 +13,17 @@
 /* Probes of one turn. */
 enum { PROBES = 256 };
 
-struct second_plan {
+struct inspect_plan {
     const struct kernels *kernels;
     size_t worker_scratch, parts_at;
     int64_t turns;
     int workers;
 };
-_Static_assert(sizeof(struct second_plan) <= sizeof((struct plan *)0)->state,
+_Static_assert(sizeof(struct inspect_plan) <= sizeof((struct plan *)0)->state,
                "a plan holds it");
 
 struct run {
-    const struct second_plan *plan;
+    const struct inspect_plan *plan;
     const struct problem *problem;
     char *scratch; /* of worker 0; the others' follow */
 };
@@ -31,7 +31,7 @@ struct run {
 /* P in double, whatever the kernel set: there are few, and they are to be trusted. */
 static void probe(const struct problem *p, int64_t first)
 {
-    const struct second *s = p->second;
+    const struct inspection *s = p->inspection;
 
     for (int64_t x = first; x < min_i64(first + PROBES, s->probe_count); x++) {
         const attend_probe *at = &s->probes[x];
@@ -44,34 +44,34 @@ static void compute(void *arg, int64_t turn, int worker)
     const struct run *const run = arg;
     const struct problem *p = run->problem;
 
-    if (turn >= p->second->count) {
-        probe(p, (turn - p->second->count) * PROBES);
+    if (turn >= p->inspection->count) {
+        probe(p, (turn - p->inspection->count) * PROBES);
         return;
     }
-    const struct second_item item = attendi_second_item(p, turn);
+    const struct inspect_item item = attendi_inspect_item(p, turn);
     if (item.keys.lo < item.keys.hi)
-        run->plan->kernels->second(
+        run->plan->kernels->inspect(
             p, &item, run->scratch + (size_t)worker * run->plan->worker_scratch);
 }
 
 /* Items that share a block of the pooled map leave their parts of it. */
-static bool shares_blocks(const struct second *s)
+static bool shares_blocks(const struct inspection *s)
 {
     return s->count > 0 && s->block && s->pieces > 1;
 }
 
-void attendi_cpu_plan_second(const attend_context *ctx, struct problem *p,
-                             struct plan *plan)
+void attendi_cpu_plan_inspect(const attend_context *ctx, struct problem *p,
+                              struct plan *plan)
 {
-    const struct second *const s = p->second;
-    struct second_plan f = {.kernels = attendi_kernels_for(ctx, p),
-                            .turns = s->count + ceil_div_i64(s->probe_count, PROBES)};
+    const struct inspection *const s = p->inspection;
+    struct inspect_plan f = {.kernels = attendi_kernels_for(ctx, p),
+                             .turns = s->count + ceil_div_i64(s->probe_count, PROBES)};
     size_t total = 0;
 
     p->fast = ctx->order == ATTEND_ORDER_FAST;
-    f.workers = attendi_second_workers(p, f.turns, ctx->threads);
+    f.workers = attendi_inspect_workers(p, f.turns, ctx->threads);
     if (s->count > 0) {
-        f.worker_scratch = attendi_worker_size(f.kernels->second_scratch(p));
+        f.worker_scratch = attendi_worker_size(f.kernels->inspect_scratch(p));
         attendi_reserve(&total, f.workers, f.worker_scratch);
         f.parts_at = total;
         attendi_reserve(
@@ -82,16 +82,16 @@ void attendi_cpu_plan_second(const attend_context *ctx, struct problem *p,
     plan->workspace = total;
 }
 
-void attendi_cpu_run_second(const attend_context *ctx, struct problem *p,
-                            const struct plan *plan, void *workspace)
+void attendi_cpu_run_inspect(const attend_context *ctx, struct problem *p,
+                             const struct plan *plan, void *workspace)
 {
-    struct second_plan f;
+    struct inspect_plan f;
 
     memcpy(&f, plan->state, sizeof f);
     struct run run = {.plan = &f, .problem = p, .scratch = workspace};
-    if (shares_blocks(p->second))
-        p->second->parts = (double *)(void *)((char *)workspace + f.parts_at);
+    if (shares_blocks(p->inspection))
+        p->inspection->parts = (double *)(void *)((char *)workspace + f.parts_at);
     attendi_hand_out(ctx, f.workers, f.turns, true, compute, &run);
-    if (shares_blocks(p->second))
+    if (shares_blocks(p->inspection))
         attendi_pool_join(p);
 }

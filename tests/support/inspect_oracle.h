@@ -3,8 +3,8 @@
  * Requests of attend_inspect for tests: every output of it wanted, and P densely in
  * double, with how far each element may be off.
  */
-#ifndef TESTS_SECOND_ORACLE_H
-#define TESTS_SECOND_ORACLE_H
+#ifndef TESTS_INSPECT_ORACLE_H
+#define TESTS_INSPECT_ORACLE_H
 
 #include "oracle.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/second_request.h"
+#include "core/inspect_request.h"
 
 #include "base/base.h"
 #include "base/error.h"
@@ -47,7 +47,7 @@ static attend_status take_output(const struct problem *p, const char *name,
     return ATTEND_OK;
 }
 
-static attend_status take_columns(const struct problem *p, struct second *s,
+static attend_status take_columns(const struct problem *p, struct inspection *s,
                                   const attend_inspection *request, attend_error *err)
 {
     attend_status status;
@@ -70,7 +70,7 @@ static attend_status take_columns(const struct problem *p, struct second *s,
     return ATTEND_OK;
 }
 
-static attend_status take_pooled(const struct problem *p, struct second *s,
+static attend_status take_pooled(const struct problem *p, struct inspection *s,
                                  const attend_inspection *request, attend_error *err)
 {
     if (!request->pooled.data)
@@ -93,7 +93,7 @@ static attend_status check_zoom_axis(const char *name, int64_t first, int64_t co
     return ATTEND_OK;
 }
 
-static attend_status take_zoom(const struct problem *p, struct second *s,
+static attend_status take_zoom(const struct problem *p, struct inspection *s,
                                const attend_inspection *request, attend_error *err)
 {
     const attend_tensor *zoom = &request->zoom;
@@ -132,7 +132,7 @@ static attend_status check_probe(const struct problem *p, int64_t x,
     return ATTEND_OK;
 }
 
-static attend_status take_probes(struct second *s, const attend_inspection *request,
+static attend_status take_probes(struct inspection *s, const attend_inspection *request,
                                  attend_error *err)
 {
     if (!request->probes)
@@ -148,9 +148,9 @@ static attend_status take_probes(struct second *s, const attend_inspection *requ
     return ATTEND_OK;
 }
 
-attend_status attendi_second_check_host(const struct problem *p, attend_error *err)
+attend_status attendi_inspect_check_host(const struct problem *p, attend_error *err)
 {
-    const struct second *const s = p->second;
+    const struct inspection *const s = p->inspection;
 
     for (int64_t x = 0; x < s->probe_count; x++) {
         const attend_status status = check_probe(p, x, &s->probes[x], err);
@@ -162,7 +162,7 @@ attend_status attendi_second_check_host(const struct problem *p, attend_error *e
 }
 
 /* Which part of P anything but a probe is about. */
-static void find_extent(const struct problem *p, struct second *s)
+static void find_extent(const struct problem *p, struct inspection *s)
 {
     const bool whole = s->column_mass.data || s->column_max.data || s->pooled.data;
     const bool columns = whole || s->column_last.data, zoom = s->zoom.data;
@@ -178,7 +178,7 @@ static void find_extent(const struct problem *p, struct second *s)
         s->keys = (struct key_range){s->zoom_key, s->zoom_key + s->zoom.size[3]};
 }
 
-static attend_status cut(const struct problem *p, struct second *s, attend_error *err)
+static attend_status cut(const struct problem *p, struct inspection *s, attend_error *err)
 {
     const int64_t heads = p->nb * p->hq, keys = s->keys.hi - s->keys.lo;
     /* Keys of an item: fewer where there are few in all, by shape alone. */
@@ -202,9 +202,9 @@ static attend_status cut(const struct problem *p, struct second *s, attend_error
     return ATTEND_OK;
 }
 
-attend_status attendi_second_init(struct problem *p, struct second *s,
-                                  const attend_rule *rule, const attend_inspection *given,
-                                  attend_error *err)
+attend_status attendi_inspect_init(struct problem *p, struct inspection *s,
+                                   const attend_rule *rule,
+                                   const attend_inspection *given, attend_error *err)
 {
     attend_inspection own;
     const attend_inspection *const request = &own;
@@ -214,7 +214,7 @@ attend_status attendi_second_init(struct problem *p, struct second *s,
         return attendi_fail(err, ATTEND_EINVAL, "inspection is NULL");
     if ((status = attendi_inspection_read(given, &own, err)) != ATTEND_OK)
         return status;
-    *s = (struct second){.lse = request->lse};
+    *s = (struct inspection){.lse = request->lse};
     if ((status = attendi_problem_init_keys(p, rule, &request->q, &request->k, err)) !=
             ATTEND_OK ||
         (status = check_lse(p, &request->lse, err)) != ATTEND_OK ||
@@ -223,22 +223,22 @@ attend_status attendi_second_init(struct problem *p, struct second *s,
         (status = take_zoom(p, s, request, err)) != ATTEND_OK ||
         (status = take_probes(s, request, err)) != ATTEND_OK)
         return status;
-    p->second = s;
+    p->inspection = s;
     find_extent(p, s);
     return cut(p, s, err);
 }
 
-struct second_item attendi_second_item(const struct problem *p, int64_t index)
+struct inspect_item attendi_inspect_item(const struct problem *p, int64_t index)
 {
-    const struct second *s = p->second;
+    const struct inspection *s = p->inspection;
     const int64_t head = index / s->items_per_head, x = index % s->items_per_head;
     const int64_t start = (s->first_span + x / s->pieces) * s->span;
     const int64_t from = x % s->pieces * s->item_keys;
     const int64_t lo = max_i64(s->keys.lo, start + from);
     const int64_t hi = min_i64(s->keys.hi, start + min_i64(from + s->item_keys, s->span));
 
-    return (struct second_item){.index = index,
-                                .b = head / p->hq,
-                                .h = head % p->hq,
-                                .keys = {lo, max_i64(lo, hi)}};
+    return (struct inspect_item){.index = index,
+                                 .b = head / p->hq,
+                                 .h = head % p->hq,
+                                 .keys = {lo, max_i64(lo, hi)}};
 }

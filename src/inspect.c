@@ -3,17 +3,18 @@
 #include "attend/stats.h"
 #include "backend.h"
 #include "base/error.h"
-#include "core/second_request.h"
+#include "core/inspect_request.h"
 
 attend_status attend_inspect(attend_context *ctx, const attend_rule *rule,
-                             const attend_inspection *second, attend_error *err)
+                             const attend_inspection *inspection, attend_error *err)
 {
     struct problem problem;
-    struct second s;
+    struct inspection s;
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
-    const attend_status status = attendi_second_init(&problem, &s, rule, second, err);
+    const attend_status status =
+        attendi_inspect_init(&problem, &s, rule, inspection, err);
     if (status != ATTEND_OK)
         return status;
     return attendi_compute(ctx, &problem, err);

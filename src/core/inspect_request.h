@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request for a second pass, validated, and how its work is cut.  An item is one query
+ * A request for an inspection, validated, and how its work is cut.  An item is one query
  * head with some keys and every query that is asked about, so that no two items write to
  * one column.  The cut follows from shape and request alone.
  */
-#ifndef ATTEND_CORE_SECOND_REQUEST_H
-#define ATTEND_CORE_SECOND_REQUEST_H
+#ifndef ATTEND_CORE_INSPECT_REQUEST_H
+#define ATTEND_CORE_INSPECT_REQUEST_H
 
 #include "core/problem.h"
 
-struct second {
+struct inspection {
     attend_view lse;
     attend_tensor column_mass, column_max, column_last, pooled, zoom;
     int64_t last_query; /* column_last begins here */
@@ -29,23 +29,24 @@ struct second {
     double *parts; /* [count][pooled rows], where a block has several items; else NULL */
 };
 
-struct second_item {
+struct inspect_item {
     int64_t index, b, h;
     struct key_range keys; /* may be empty */
 };
 
-/* Fills *p and *s, with p->second = s; s->parts is left NULL. */
-attend_status attendi_second_init(struct problem *p, struct second *s,
-                                  const attend_rule *rule, const attend_inspection *request,
-                                  attend_error *err);
+/* Fills *p and *s, with p->inspection = s; s->parts is left NULL. */
+attend_status attendi_inspect_init(struct problem *p, struct inspection *s,
+                                   const attend_rule *rule,
+                                   const attend_inspection *request, attend_error *err);
 
 /* Part of attendi_problem_check_host(): the probes. */
-attend_status attendi_second_check_host(const struct problem *p, attend_error *err);
+attend_status attendi_inspect_check_host(const struct problem *p, attend_error *err);
 
-struct second_item attendi_second_item(const struct problem *p, int64_t index);
+struct inspect_item attendi_inspect_item(const struct problem *p, int64_t index);
 
 /* Rows of the pooled map. */
-static inline int64_t attendi_pooled_rows(const struct problem *p, const struct second *s)
+static inline int64_t attendi_pooled_rows(const struct problem *p,
+                                          const struct inspection *s)
 {
     return ceil_div_i64(p->nq, s->block);
 }

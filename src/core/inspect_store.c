@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/second_store.h"
+#include "core/inspect_store.h"
 
 #include <math.h>
 
 #include "base/base.h"
 #include "core/tensor.h"
 
-double attendi_second_lse(const struct problem *p, int64_t b, int64_t h, int64_t i)
+double attendi_inspect_lse(const struct problem *p, int64_t b, int64_t h, int64_t i)
 {
-    const attend_view *lse = &p->second->lse;
+    const attend_view *lse = &p->inspection->lse;
 
     return attendi_load(attendi_view_row(lse, b, h, i), lse->dtype, 0);
 }
 
-void attendi_second_clear_zoom(const struct problem *p, const struct second_item *item)
+void attendi_inspect_clear_zoom(const struct problem *p, const struct inspect_item *item)
 {
-    const struct second *s = p->second;
+    const struct inspection *s = p->inspection;
     const int64_t lo = max_i64(item->keys.lo - s->zoom_key, 0);
     const int64_t hi = min_i64(item->keys.hi - s->zoom_key, s->zoom.size[3]);
 
@@ -27,13 +27,14 @@ void attendi_second_clear_zoom(const struct problem *p, const struct second_item
     }
 }
 
-void attendi_second_store_zoom(const struct problem *p, const struct second_item *item,
-                               int64_t i, int64_t queries, int64_t j, int64_t keys,
-                               const void *weights, int64_t lanes)
+void attendi_inspect_store_zoom(const struct problem *p, const struct inspect_item *item,
+                                int64_t i, int64_t queries, int64_t j, int64_t keys,
+                                const void *weights, int64_t lanes)
 {
-    const attend_tensor *zoom = &p->second->zoom;
+    const attend_tensor *zoom = &p->inspection->zoom;
     /* In the rectangle's own numbers. */
-    const int64_t row = i - p->second->zoom_query, column = j - p->second->zoom_key;
+    const int64_t row = i - p->inspection->zoom_query,
+                  column = j - p->inspection->zoom_key;
     const int64_t row_end = min_i64(row + queries, zoom->size[2]);
     const int64_t column_end = min_i64(column + keys, zoom->size[3]);
 
@@ -57,16 +58,16 @@ static double lane(const void *lanes, attend_dtype dtype, int64_t at)
                                : ((const double *)lanes)[at];
 }
 
-void attendi_second_add_lanes(const void *lanes, int64_t width, attend_dtype dtype,
-                              int64_t from, int64_t end, int64_t keys, double *sums)
+void attendi_inspect_add_lanes(const void *lanes, int64_t width, attend_dtype dtype,
+                               int64_t from, int64_t end, int64_t keys, double *sums)
 {
     for (int64_t x = 0; x < keys; x++)
         for (int64_t v = from; v < end; v++)
             sums[x] += lane(lanes, dtype, x * width + v);
 }
 
-void attendi_second_largest(const void *lanes, int64_t width, attend_dtype dtype,
-                            int64_t keys, double *largest)
+void attendi_inspect_largest(const void *lanes, int64_t width, attend_dtype dtype,
+                             int64_t keys, double *largest)
 {
     for (int64_t x = 0; x < keys; x++) {
         largest[x] = 0;
@@ -75,7 +76,7 @@ void attendi_second_largest(const void *lanes, int64_t width, attend_dtype dtype
     }
 }
 
-static void store_columns(const attend_tensor *to, const struct second_item *item,
+static void store_columns(const attend_tensor *to, const struct inspect_item *item,
                           int64_t first, int64_t count, const double *numbers)
 {
     void *const at = attendi_tensor_row(to, item->b, item->h, 0);
@@ -84,11 +85,11 @@ static void store_columns(const attend_tensor *to, const struct second_item *ite
         attendi_store(at, to->dtype, (first + x) * to->stride[3], numbers[x]);
 }
 
-void attendi_second_store_columns(const struct problem *p, const struct second_item *item,
-                                  const double *mass, const double *max,
-                                  const double *last)
+void attendi_inspect_store_columns(const struct problem *p,
+                                   const struct inspect_item *item, const double *mass,
+                                   const double *max, const double *last)
 {
-    const struct second *s = p->second;
+    const struct inspection *s = p->inspection;
     const int64_t first = item->keys.lo, count = item->keys.hi - first;
 
     if (s->column_mass.data)

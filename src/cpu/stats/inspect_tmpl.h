@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a header: an item of the second pass.  Lanes are queries of one head, as in a
+ * Not a header: an item of the inspection pass.  Lanes are queries of one head, as in a
  * prefill item; scores become P = exp(s - lse) in place, and each thing wanted is one
  * more loop over them.  Columns are summed lane by lane over the tiles, and the lanes
  * added up in double every FLUSH_GROUPS groups of tiles, so that errors do not grow with
@@ -10,21 +10,21 @@
 #define GROUP_ROWS (TILES_MAX * BR)
 #define FLUSH_GROUPS 8
 
-struct second_sums {
-    const struct second *request;
-    const struct second_item *item;
+struct inspect_sums {
+    const struct inspection *request;
+    const struct inspect_item *item;
     /* Of the item's columns, [keys][VLEN] and [keys]. */
     REAL *mass, *last, *max;
     double *mass_sum, *last_sum, *max_sum;
-    struct second_pool pool;
+    struct inspect_pool pool;
 };
 
-/* As carve, for an item of the second pass. */
-static size_t carve_second(struct state *s, struct second_sums *c,
-                           const struct problem *p, char *base)
+/* As carve, for an item of the inspection pass. */
+static size_t carve_inspect(struct state *s, struct inspect_sums *c,
+                            const struct problem *p, char *base)
 {
     const struct operand_sizes sizes = operand_sizes(p);
-    const size_t lanes = BR * sizeof(REAL), keys = (size_t)p->second->item_keys;
+    const size_t lanes = BR * sizeof(REAL), keys = (size_t)p->inspection->item_keys;
     size_t used = 0;
     struct rows none;
 
@@ -56,14 +56,14 @@ static size_t carve_second(struct state *s, struct second_sums *c,
  * are counted, l what rounding it to REAL left out, in the units of exp2.  A row whose
  * lse is -inf, or past the last, sees nothing.
  */
-static void begin_second(struct state *s, struct rows *g, int64_t row, int64_t rows)
+static void begin_inspect(struct state *s, struct rows *g, int64_t row, int64_t rows)
 {
     const struct problem *p = s->p;
 
     begin_rows(s, g, row, rows);
     for (int64_t r = 0; r < g->width; r++) {
         double lse =
-            r < rows ? attendi_second_lse(p, s->item->b, s->head, row + r) : -INFINITY;
+            r < rows ? attendi_inspect_lse(p, s->item->b, s->head, row + r) : -INFINITY;
 
         if (lse == -INFINITY) {
             g->first[r] = g->end[r] = g->all_lo = g->all_hi = 0;
@@ -155,8 +155,8 @@ static void add_last(const struct state *s, const struct rows *g, int64_t a, int
     if (first <= 0)
         add_columns(s, g, a, e, to);
     else if (first < g->rows)
-        attendi_second_add_lanes(s->s + a * BR, BR, REAL_DTYPE, first, g->rows, e - a,
-                                 sums);
+        attendi_inspect_add_lanes(s->s + a * BR, BR, REAL_DTYPE, first, g->rows, e - a,
+                                  sums);
 }
 
 static void max_columns(const struct state *s, const struct rows *g, int64_t a, int64_t e,
@@ -173,7 +173,7 @@ static void max_columns(const struct state *s, const struct rows *g, int64_t a, 
 
 /* Adds keys a .. e - 1 of each row to its block of the pooled map. */
 static void add_pooled(const struct state *s, const struct rows *g,
-                       const struct second_sums *c, int64_t j0, int64_t a, int64_t e)
+                       const struct inspect_sums *c, int64_t j0, int64_t a, int64_t e)
 {
     const int64_t block = c->request->block;
     int64_t x = a;
@@ -197,11 +197,11 @@ static void add_pooled(const struct state *s, const struct rows *g,
 }
 
 /* A tile over keys j0 + a .. j0 + e - 1. */
-static void second_tile(struct state *s, const struct rows *g,
-                        const struct second_sums *c, int64_t j0, int64_t a, int64_t e,
-                        int edge)
+static void inspect_tile(struct state *s, const struct rows *g,
+                         const struct inspect_sums *c, int64_t j0, int64_t a, int64_t e,
+                         int edge)
 {
-    const struct second *request = c->request;
+    const struct inspection *request = c->request;
     const int64_t at = j0 + a - c->item->keys.lo; /* among the item's keys */
 
     prefill_scores(s, g, j0, a, e, edge);
@@ -215,17 +215,17 @@ static void second_tile(struct state *s, const struct rows *g,
     if (request->block)
         add_pooled(s, g, c, j0, a, e);
     if (request->zoom.data)
-        attendi_second_store_zoom(s->p, c->item, g->row, g->rows, j0 + a, e - a,
-                                  s->s + a * BR, BR);
+        attendi_inspect_store_zoom(s->p, c->item, g->row, g->rows, j0 + a, e - a,
+                                   s->s + a * BR, BR);
 }
 
 static void flush_lanes(REAL *lanes, int64_t keys, double *sums)
 {
-    attendi_second_add_lanes(lanes, VLEN, REAL_DTYPE, 0, VLEN, keys, sums);
+    attendi_inspect_add_lanes(lanes, VLEN, REAL_DTYPE, 0, VLEN, keys, sums);
     memset(lanes, 0, (size_t)(keys * VLEN) * sizeof *lanes);
 }
 
-static void flush_columns(const struct second_sums *c)
+static void flush_columns(const struct inspect_sums *c)
 {
     const int64_t keys = c->item->keys.hi - c->item->keys.lo;
 
@@ -236,14 +236,14 @@ static void flush_columns(const struct second_sums *c)
 }
 
 /* Keys lo .. hi - 1 within the block from j0 on: columns do not go in pairs. */
-static struct key_range second_range(int64_t lo, int64_t hi, int64_t j0)
+static struct key_range inspect_range(int64_t lo, int64_t hi, int64_t j0)
 {
     return (struct key_range){max_i64(lo - j0, 0), min_i64(hi - j0, BC)};
 }
 
 /* Queries first .. end - 1, at most a group: the tiles alternate on a block of keys. */
-static void second_group(struct state *s, const struct second_sums *c, int64_t first,
-                         int64_t end)
+static void inspect_group(struct state *s, const struct inspect_sums *c, int64_t first,
+                          int64_t end)
 {
     struct key_range all = {0, 0};
 
@@ -251,53 +251,54 @@ static void second_group(struct state *s, const struct second_sums *c, int64_t f
     for (int64_t row = first; row < end; row += BR) {
         struct rows *const g = &s->rows[s->count++];
 
-        begin_second(s, g, row, min_i64(BR, s->p->nq - row));
+        begin_inspect(s, g, row, min_i64(BR, s->p->nq - row));
         if (g->lo < g->hi) {
             all.lo = all.hi == 0 ? g->lo : min_i64(all.lo, g->lo);
             all.hi = max_i64(all.hi, g->hi);
         }
     }
     for (int64_t j0 = all.lo / BC * BC; j0 < all.hi; j0 += BC) {
-        const struct key_range in = second_range(all.lo, all.hi, j0);
+        const struct key_range in = inspect_range(all.lo, all.hi, j0);
         bool open = false;
 
         for (int64_t x = 0; x < s->count; x++) {
             const struct rows *const g = &s->rows[x];
             int edge;
             const struct key_range at =
-                keys_left(s, g, g->width, j0, second_range(g->lo, g->hi, j0), &edge);
+                keys_left(s, g, g->width, j0, inspect_range(g->lo, g->hi, j0), &edge);
 
             if (at.lo >= at.hi)
                 continue;
             if (!open)
                 open_keys(s, j0, in.lo, in.hi);
             open = true;
-            second_tile(s, g, c, j0, at.lo, at.hi, edge);
+            inspect_tile(s, g, c, j0, at.lo, at.hi, edge);
         }
     }
 }
 
-static size_t second_scratch(const struct problem *p)
+static size_t inspect_scratch(const struct problem *p)
 {
-    struct second_sums c;
+    struct inspect_sums c;
     struct state s;
 
-    return carve_second(&s, &c, p, NULL);
+    return carve_inspect(&s, &c, p, NULL);
 }
 
-static void second(const struct problem *p, const struct second_item *item, void *scratch)
+static void inspect_columns(const struct problem *p, const struct inspect_item *item,
+                            void *scratch)
 {
-    const struct second *const request = p->second;
+    const struct inspection *const request = p->inspection;
     const struct work_item own = {
         .b = item->b, .hk = item->h / p->group, .keys = item->keys};
     const int64_t keys = item->keys.hi - item->keys.lo;
     struct state s = {.p = p, .item = &own, .head = item->h, .heads = 1};
-    struct second_sums c = {.request = request, .item = item};
+    struct inspect_sums c = {.request = request, .item = item};
 
-    carve_second(&s, &c, p, scratch);
+    carve_inspect(&s, &c, p, scratch);
     memset(c.mass, 0, (size_t)((char *)c.pool.sums - (char *)c.mass));
     attendi_pool_begin(&c.pool, p, item, GROUP_ROWS, c.pool.sums);
-    attendi_second_clear_zoom(p, item);
+    attendi_inspect_clear_zoom(p, item);
     for (int64_t group = request->queries / GROUP_ROWS * GROUP_ROWS;
          group < request->queries_end; group += GROUP_ROWS) {
         const int64_t first = max_i64(group, request->queries / BR * BR);
@@ -306,13 +307,13 @@ static void second(const struct problem *p, const struct second_item *item, void
             attendi_keys_seen(p, own.b, first, end - 1, item->keys);
 
         if (seen.lo < seen.hi)
-            second_group(&s, &c, first, end);
+            inspect_group(&s, &c, first, end);
         attendi_pool_pass(&c.pool, p, item, end);
         if (group / GROUP_ROWS % FLUSH_GROUPS == FLUSH_GROUPS - 1)
             flush_columns(&c);
     }
     flush_columns(&c);
     if (request->column_max.data)
-        attendi_second_largest(c.max, VLEN, REAL_DTYPE, keys, c.max_sum);
-    attendi_second_store_columns(p, item, c.mass_sum, c.max_sum, c.last_sum);
+        attendi_inspect_largest(c.max, VLEN, REAL_DTYPE, keys, c.max_sum);
+    attendi_inspect_store_columns(p, item, c.mass_sum, c.max_sum, c.last_sum);
 }

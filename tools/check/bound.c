@@ -27,7 +27,10 @@ struct check_model check_model_of(const struct check_problem *p, int is_ref)
     };
 }
 
-double check_bound_top(double m, double shift) { return fmax(fabs(m), fabs(m - shift)); }
+double check_bound_row_max(double m, double shift)
+{
+    return fmax(fabs(m), fabs(m - shift));
+}
 
 double check_bound_score(const struct check_model *model, double a, double m, double tiny)
 {

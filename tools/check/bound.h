@@ -71,7 +71,7 @@ struct check_model {
 struct check_model check_model_of(const struct check_problem *p, int is_ref);
 
 /* |m|, where `shift` is alibi (anchor - position). */
-double check_bound_top(double m, double shift);
+double check_bound_row_max(double m, double shift);
 /* e_j; `tiny` is the factor of f above. */
 double check_bound_score(const struct check_model *model, double a, double m,
                          double tiny);

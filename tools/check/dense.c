@@ -46,7 +46,7 @@ static void row_free(struct row *row)
 static void bound_row(const struct check_model *model, double sink, struct row *row,
                       int t)
 {
-    const double top = check_bound_top(row->of.m, row->of.shift);
+    const double top = check_bound_row_max(row->of.m, row->of.shift);
     const double log_sum = row->of.log_sum;
 
     row->total[t] = row->least[t] = 0.0;
@@ -87,9 +87,9 @@ static int sees_nonfinite(const double *v, int64_t dv, const struct row *row)
 }
 
 /* O and its bounds, into element `at` of the results and the dv - 1 after it. */
-static void join_row(const struct check_problem *p, const struct check_model *models,
-                     int64_t b, int64_t h, struct row *row, struct check_values *out,
-                     int64_t first)
+static void average_values(const struct check_problem *p,
+                           const struct check_model *models, int64_t b, int64_t h,
+                           struct row *row, struct check_values *out, int64_t first)
 {
     const int64_t g = h / (p->hq / p->hkv), dv = p->dv;
     const double *const v = p->v + (b * p->hkv + g) * p->nk * dv;
@@ -170,7 +170,7 @@ static void expect_row(const struct check_problem *p, const struct check_model *
         set_values(&expect->lse, r, 1, -INFINITY, 0.0);
         return;
     }
-    join_row(p, models, b, h, row, &expect->out, r * p->dv);
+    average_values(p, models, b, h, row, &expect->out, r * p->dv);
     if (only_sink(row))
         set_values(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
     for (int t = 0; t < CHECK_MODELS; t++) {

@@ -58,9 +58,9 @@ static void take_keys(struct keys *k, const struct check_row *scores)
         k->key[k->n] = (double)scores->key[at];
         k->score[k->n] = scores->score[at];
         for (int t = 0; t < CHECK_MODELS; t++)
-            k->error[t][k->n] =
-                check_bound_score(&k->models[t], scores->size[at],
-                                  check_bound_top(k->m, scores->shift), scores->tiny[at]);
+            k->error[t][k->n] = check_bound_score(
+                &k->models[t], scores->size[at], check_bound_row_max(k->m, scores->shift),
+                scores->tiny[at]);
         k->n++;
     }
 }

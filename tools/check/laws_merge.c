@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Splitting the keys and joining the parts by (O, LSE). */
+/* Splitting the keys and merging the partials by (O, LSE). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

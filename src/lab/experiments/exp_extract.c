@@ -239,19 +239,19 @@ static int sweep_angle(struct lab_run *run, attend_context *ctx, enum method met
         figure, LAB_POINTS, method == OBLIQUE ? "measured, oblique" : "measured, A A⁺");
     setup.n = 2;
     for (setup.angle = 5; !failed && setup.angle <= 90; setup.angle += 5) {
-        struct lab_row row = lab_row_init(run, quantities[method]);
         failed = open_setup(run, &setup) || average(run, ctx, &setup);
         if (!failed && fill_matrix(&setup, method))
             failed = lab_fail(&run->session, "A and B are dependent");
         if (!failed) {
-            row.theory = method == OBLIQUE || setup.angle == 90
-                             ? 0
-                             : cos(setup.angle * pi / 180) * setup.shared;
-            row.measured = error_at(&setup, setup.found);
-            lab_row_set(&row, "angle", setup.angle);
-            lab_row_set(&row, "n", 2);
-            lab_emit(run, &row);
-            lab_series_point(points, setup.angle, row.measured / setup.shared, 0);
+            const double error = error_at(&setup, setup.found);
+            lab_emit_at(run, quantities[method],
+                        LAB_CHANGES(LAB_IS("angle", setup.angle), LAB_IS("n", 2)),
+                        (struct lab_found){
+                            .theory = method == OBLIQUE || setup.angle == 90
+                                          ? 0
+                                          : cos(setup.angle * pi / 180) * setup.shared,
+                            .measured = error});
+            lab_series_point(points, setup.angle, error / setup.shared, 0);
         }
         free(setup.room);
     }
@@ -296,7 +296,6 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
     series = lab_series_add(figure, LAB_POINTS, "measured");
     setup.angle = 90;
     for (setup.beta = 0; !failed && setup.beta <= 15; setup.beta += 2.5) {
-        struct lab_row row = lab_row_init(run, "error_leak");
         failed = open_setup(run, &setup);
         if (!failed) {
             clear_others(&setup);
@@ -305,12 +304,13 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
         if (!failed && fill_matrix(&setup, PROJECTOR))
             failed = lab_fail(&run->session, "the columns of A are dependent");
         if (!failed) {
-            row.theory = attend_theory_extract_error((double)setup.n, setup.beta);
-            row.measured = error_at(&setup, setup.found);
-            lab_row_set(&row, "angle", 90);
-            lab_row_set(&row, "beta", setup.beta);
-            lab_emit(run, &row);
-            lab_series_point(series, setup.beta, row.measured, 0);
+            const double error = error_at(&setup, setup.found);
+            lab_emit_at(run, "error_leak",
+                        LAB_CHANGES(LAB_IS("angle", 90), LAB_IS("beta", setup.beta)),
+                        (struct lab_found){.theory = attend_theory_extract_error(
+                                               (double)setup.n, setup.beta),
+                                           .measured = error});
+            lab_series_point(series, setup.beta, error, 0);
         }
         free(setup.room);
     }

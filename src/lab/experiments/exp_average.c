@@ -278,11 +278,10 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx, struct wish wish
                        "β (query scale)", "leak L");
     const double top = ceil(16 / wish.tau);
 
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
-        "q = β times the sum of the wanted keys, m = %d, τ = %.4g.  β must "
-        "exceed ln n: being large is not enough.",
-        wish.m, wish.tau);
+    lab_figure_describe(figure, LAB_LOG_Y,
+                        "q = β times the sum of the wanted keys, m = %d, τ = %.4g.  β "
+                        "must exceed ln n: being large is not enough.",
+                        wish.m, wish.tau);
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
         if (sizes[x] <= wish.m)
             continue;
@@ -315,11 +314,10 @@ static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish
         lab_figure_add(run->figures, "Averaging: the query scale that is needed",
                        "n (keys)", "β needed");
 
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "Leak at most %g, m = %d.  The factor 1/√d of the scores multiplies the "
-        "query scale that is needed by √d.",
-        eps, wish.m);
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "Leak at most %g, m = %d.  The factor 1/√d of the scores "
+                        "multiplies the query scale that is needed by √d.",
+                        eps, wish.m);
     for (int x = 0; x < 2; x++) {
         wish.tau = factors[x];
         struct lab_series *series =

@@ -259,13 +259,12 @@ static int sweep_random(struct lab_run *run, struct memory memory)
     }
     if (!figure)
         return 0;
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "d = %lld, m = %lld.  Targets that are not orthogonal push each other's "
-        "scores about by √((m-1)/d) = %.2f; pinv evens them out, and one head per "
-        "target never fails.",
-        (long long)memory.d, (long long)memory.m,
-        sqrt((double)(memory.m - 1) / (double)memory.d));
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "d = %lld, m = %lld.  Targets that are not orthogonal push each "
+                        "other's scores about by √((m-1)/d) = %.2f; pinv evens them out, "
+                        "and one head per target never fails.",
+                        (long long)memory.d, (long long)memory.m,
+                        sqrt((double)(memory.m - 1) / (double)memory.d));
     static const char *const labels[3] = {"query = sum", "query by pinv",
                                           "one head per target"};
     static const enum value of[3] = {NAIVE, PINV, HEADS};
@@ -288,8 +287,8 @@ static int sweep(struct lab_run *run, const struct memory *memory)
 
     lab_figure_describe(
         figure, LAB_LOG_X,
-        "d = %lld, q = β times the sum of m targets: no other key may beat them. "
-        "Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
+        "d = %lld, q = β times the sum of m targets: no other key may beat them. Lines "
+        "are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
         (long long)memory->d);
     for (int x = 0; x < 3; x++)
         if (2 * targets[x] <= memory->d &&

@@ -177,8 +177,8 @@ static int sweep_both(struct lab_run *run, attend_context *ctx, double *room)
     for (int f = 0; f < 3; f++)
         lab_figure_describe(
             figure[f], f == 2 ? LAB_LOG_X | LAB_LOG_Y : LAB_LOG_X,
-            "One key leads the n - 1 others by D = %g.  At a fixed range the "
-            "lead drowns once n exceeds e^D; a factor ln n / ln %g keeps it.",
+            "One key leads the n - 1 others by D = %g.  At a fixed range the lead drowns "
+            "once n exceeds e^D; a factor ln n / ln %g keeps it.",
             lab_real(run, "D"), lab_real(run, "n0"));
     return sweep(run, ctx, room, 0, figure) || sweep(run, ctx, room, 1, figure);
 }

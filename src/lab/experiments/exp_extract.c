@@ -285,11 +285,10 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
     struct setup setup = setup_of(run);
     int failed = 0;
 
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
-        "n = %lld, A orthogonal to all other values: the error is the leak of "
-        "the average.",
-        (long long)setup.n);
+    lab_figure_describe(figure, LAB_LOG_Y,
+                        "n = %lld, A orthogonal to all other values: the error is the "
+                        "leak of the average.",
+                        (long long)setup.n);
     for (double beta = 0; beta <= 15; beta += 0.25)
         lab_series_point(series, beta, attend_theory_extract_error((double)setup.n, beta),
                          0);
@@ -323,10 +322,9 @@ static int sweep(struct lab_run *run, attend_context *ctx)
         run->figures, "Extraction: what M leaves of v_b",
         "angle between A and B (degrees)", "|2 M c - v_a| / |part of v_b near A|");
 
-    lab_figure_describe(
-        figure, 0,
-        "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine of the "
-        "angle; the oblique one is right at any angle above 0.");
+    lab_figure_describe(figure, 0,
+                        "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine "
+                        "of the angle; the oblique one is right at any angle above 0.");
     return sweep_angle(run, ctx, PROJECTOR, figure) ||
            sweep_angle(run, ctx, OBLIQUE, figure) || sweep_beta(run, ctx);
 }

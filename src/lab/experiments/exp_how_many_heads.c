@@ -211,11 +211,10 @@ static int split_curves(struct lab_run *run)
     const int64_t trials = run->trials / 20 + 100;
     uint64_t stream = 100;
 
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. One head "
-        "per target is best, and more heads are useless.",
-        lab_real(run, "C"), lab_real(run, "n"));
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. "
+                        "One head per target is best, and more heads are useless.",
+                        lab_real(run, "C"), lab_real(run, "n"));
     for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
         const double m = targets[t];
         if (m > lab_real(run, "n"))
@@ -246,12 +245,11 @@ static int copies_curves(struct lab_run *run)
                        "h (copies of one head)", "E|c - mean of m values|^2");
     const int64_t trials = run->trials / 20 + 100;
 
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "Every head asks for all m = %g targets. On the same keys copies are "
-        "equal and change nothing; if each saw keys with noise of its own, the "
-        "variance would fall as 1/h.",
-        lab_real(run, "m"));
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "Every head asks for all m = %g targets. On the same keys copies "
+                        "are equal and change nothing; if each saw keys with noise of "
+                        "its own, the variance would fall as 1/h.",
+                        lab_real(run, "m"));
     for (int independent = 0; independent <= 1; independent++) {
         struct setting s = setting_of(run);
         struct lab_moments m[VALUES];

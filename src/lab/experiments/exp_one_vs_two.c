@@ -259,8 +259,8 @@ static int curves(struct lab_run *run)
 
     lab_figure_describe(
         figure, LAB_LOG_X,
-        "n = %g, sigma2 = %g. One head has a best scale and then loses to the "
-        "noise; two heads settle near the chance that k_a points backwards.",
+        "n = %g, sigma2 = %g. One head has a best scale and then loses to the noise; two "
+        "heads settle near the chance that k_a points backwards.",
         lab_real(run, "n"), lab_real(run, "sigma2"));
     for (int heads = 1; heads <= 2; heads++) {
         struct lab_series *series = lab_series_add(
@@ -310,8 +310,8 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
         return 0;
     lab_figure_describe(
         figure, LAB_LOG_X | LAB_LOG_Y,
-        "Computed by the engine, %s = %g. Negative: two heads are closer to the "
-        "average. Below the line each head alone cannot beat its n - 1 rivals yet.",
+        "Computed by the engine, %s = %g. Negative: two heads are closer to the average. "
+        "Below the line each head alone cannot beat its n - 1 rivals yet.",
         by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
     struct lab_series *line = lab_series_add(figure, LAB_LINE, "crossover, theory");
     for (int x = 0; x < MAP_STEPS; x++) {

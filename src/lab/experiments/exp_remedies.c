@@ -249,8 +249,8 @@ static int compare(struct lab_run *run)
     lab_figure_describe(
         figure, LAB_LOG_Y,
         "C = %g, n = %g. Dashes: theory. Against the noise of one key every remedy "
-        "helps; with all keys noisy the suppression query fails and two heads "
-        "hold; isotropic noise (alpha = %g) is amplified most by suppression.",
+        "helps; with all keys noisy the suppression query fails and two heads hold; "
+        "isotropic noise (alpha = %g) is amplified most by suppression.",
         lab_real(run, "C"), lab_real(run, "n"), given > 0 ? given : MODEL_ALPHA);
     for (int model = 0; model < MODELS; model++) {
         struct found found[REMEDIES];
@@ -307,12 +307,11 @@ static int curves(struct lab_run *run, const char *title, int by_alpha)
         }
     }
     if (by_alpha)
-        lab_figure_describe(
-            figure, LAB_LOG_X | LAB_LOG_Y,
-            "C = %g, n = %g. The suppression query does not see the magnitude of k_a, "
-            "but multiplies isotropic noise by n - 2; normalised keys have no formula "
-            "above alpha = 0.",
-            lab_real(run, "C"), lab_real(run, "n"));
+        lab_figure_describe(figure, LAB_LOG_X | LAB_LOG_Y,
+                            "C = %g, n = %g. The suppression query does not see the "
+                            "magnitude of k_a, but multiplies isotropic noise by n - 2; "
+                            "normalised keys have no formula above alpha = 0.",
+                            lab_real(run, "C"), lab_real(run, "n"));
     else
         lab_figure_describe(
             figure, LAB_LOG_X | LAB_LOG_Y,

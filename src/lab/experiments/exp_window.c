@@ -213,9 +213,9 @@ static void draw_map(struct lab_run *run, const double *variance)
         return;
     lab_figure_describe(
         figure, LAB_LOG_X | LAB_LOG_Y,
-        "n = %lld. Usable: above the horizontal line, where the leak is at most %g, "
-        "and well below the slanted one, C = 1/(2 sqrt alpha), where the noise of "
-        "the score difference is 1. For alpha above %.2g there is no such C.",
+        "n = %lld. Usable: above the horizontal line, where the leak is at most %g, and "
+        "well below the slanted one, C = 1/(2 sqrt alpha), where the noise of the score "
+        "difference is 1. For alpha above %.2g there is no such C.",
         (long long)n, eps, n > 2 ? attend_theory_window_alpha_limit((double)n, eps) : 1);
     for (int x = 0; x < ALPHAS; x++)
         heat->x[x] = alpha_at(x);

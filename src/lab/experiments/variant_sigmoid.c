@@ -203,11 +203,10 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
     struct lab_variant at = *variant;
     int count = 0;
 
-    lab_figure_describe(
-        figure, 0,
-        "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a moves b's "
-        "weight as well; sigmoid weights stand alone.",
-        (long long)variant->n, variant->sigma2);
+    lab_figure_describe(figure, 0,
+                        "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a "
+                        "moves b's weight as well; sigmoid weights stand alone.",
+                        (long long)variant->n, variant->sigma2);
     for (; count < SCALES && !lab_stopped(&run->session); count++) {
         at.beta = scales[count];
         at.stream = variant->stream + 1 + (uint64_t)count;

@@ -221,13 +221,11 @@ static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
 {
 
     memory.m = m;
-    struct lab_series *series =
-        lab_series_add(figure, LAB_LINE, "theory, m = %lld", (long long)m);
+    const struct lab_curve curve = lab_curve_add(figure, "m = %lld", (long long)m);
     for (double power = 4; power <= 10; power += 0.125) {
         memory.n = (int64_t)pow(2, power);
-        lab_series_point(series, (double)memory.n, success_of(&memory), 0);
+        lab_series_point(curve.theory, (double)memory.n, success_of(&memory), 0);
     }
-    series = lab_series_add(figure, LAB_POINTS, "measured, m = %lld", (long long)m);
     for (int x = 0; x < SIZES && !lab_stopped(&run->session); x++) {
         struct lab_moments moments[VALUES];
         memory.n = sizes[x];
@@ -237,7 +235,7 @@ static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
         if (measure(run, &memory, run->trials / 16 + 1, moments))
             return -1;
         emit_memory(run, &memory, moments, 0);
-        lab_series_point(series, (double)memory.n, moments[SUCCESS].mean,
+        lab_series_point(curve.measured, (double)memory.n, moments[SUCCESS].mean,
                          lab_moments_probability_se(&moments[SUCCESS]));
     }
     return 0;

@@ -228,18 +228,16 @@ static int sweep_gap(struct lab_run *run, attend_context *ctx)
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
         struct point point = {
             .n = sizes[x], .d = sizes[x], .tau = 1, .norm = 1, .dtype = ATTEND_F64};
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, n = %lld", (long long)point.n);
+        const struct lab_curve curve =
+            lab_curve_add(figure, "n = %lld", (long long)point.n);
         for (double gap = 0; gap <= 30; gap += 0.25)
-            lab_series_point(series, gap, attend_theory_copy_weight((double)point.n, gap),
-                             0);
-        series =
-            lab_series_add(figure, LAB_POINTS, "measured, n = %lld", (long long)point.n);
+            lab_series_point(curve.theory, gap,
+                             attend_theory_copy_weight((double)point.n, gap), 0);
         for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
              point.beta += 2.5) {
             if (measure_point(run, ctx, &point, &copied))
                 return -1;
-            lab_series_point(series, point.beta, copied.p_top, 0);
+            lab_series_point(curve.measured, point.beta, copied.p_top, 0);
         }
     }
     return 0;
@@ -293,18 +291,16 @@ static int sweep_cosine(struct lab_run *run, attend_context *ctx)
                         point.beta, (long long)point.n);
     for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
         point.norm = norms[x];
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, norm %g", point.norm);
+        const struct lab_curve curve = lab_curve_add(figure, "norm %g", point.norm);
         for (point.cosine = -1; point.cosine <= 1; point.cosine += 1.0 / 64)
-            lab_series_point(series, point.cosine,
+            lab_series_point(curve.theory, point.cosine,
                              attend_theory_copy_weight((double)point.n, gap_of(&point)),
                              0);
-        series = lab_series_add(figure, LAB_POINTS, "measured, norm %g", point.norm);
         for (point.cosine = -1; point.cosine <= 1 && !lab_stopped(&run->session);
              point.cosine += 0.25) {
             if (measure_point(run, ctx, &point, &copied))
                 return -1;
-            lab_series_point(series, point.cosine, copied.p_top, 0);
+            lab_series_point(curve.measured, point.cosine, copied.p_top, 0);
         }
     }
     return 0;

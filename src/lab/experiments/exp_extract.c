@@ -281,7 +281,7 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "Extraction from the average at finite scale",
                        "β (query scale)", "|2 M c - v_a|");
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
+    const struct lab_curve curve = lab_curve_add(figure, "%s", "");
     struct setup setup = setup_of(run);
     int failed = 0;
 
@@ -290,9 +290,8 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
                         "leak of the average.",
                         (long long)setup.n);
     for (double beta = 0; beta <= 15; beta += 0.25)
-        lab_series_point(series, beta, attend_theory_extract_error((double)setup.n, beta),
-                         0);
-    series = lab_series_add(figure, LAB_POINTS, "measured");
+        lab_series_point(curve.theory, beta,
+                         attend_theory_extract_error((double)setup.n, beta), 0);
     setup.angle = 90;
     for (setup.beta = 0; !failed && setup.beta <= 15; setup.beta += 2.5) {
         failed = open_setup(run, &setup);
@@ -309,7 +308,7 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
                         (struct lab_found){.theory = attend_theory_extract_error(
                                                (double)setup.n, setup.beta),
                                            .measured = error});
-            lab_series_point(series, setup.beta, error, 0);
+            lab_series_point(curve.measured, setup.beta, error, 0);
         }
         free(setup.room);
     }

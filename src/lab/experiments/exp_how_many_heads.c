@@ -219,10 +219,9 @@ static int split_curves(struct lab_run *run)
         const double m = targets[t];
         if (m > lab_real(run, "n"))
             break;
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, m = %g", m);
+        const struct lab_curve curve = lab_curve_add(figure, "m = %g", m);
         for (int h = 1; h <= (int)m; h *= 2)
-            lab_series_point(series, h, attend_theory_groups_mse_positive(m, h), 0);
-        series = lab_series_add(figure, LAB_POINTS, "measured, m = %g", m);
+            lab_series_point(curve.theory, h, attend_theory_groups_mse_positive(m, h), 0);
         for (int h = 1; h <= LAB_HEADS_MAX; h *= 2) {
             struct setting s = setting_of(run);
             if (lab_stopped(&run->session))
@@ -230,7 +229,7 @@ static int split_curves(struct lab_run *run)
             s.m = m;
             s.h = h;
             s.is_copies = s.is_independent = 0;
-            if (measure_rows(run, &s, stream++, trials, series) ||
+            if (measure_rows(run, &s, stream++, trials, curve.measured) ||
                 (h <= (int)m && limits(run, m, h, stream++)))
                 return -1;
         }
@@ -255,15 +254,12 @@ static int copies_curves(struct lab_run *run)
         struct lab_moments m[VALUES];
         s.is_copies = 1;
         s.is_independent = independent;
-        struct lab_series *series = lab_series_add(
-            figure, LAB_LINE, independent ? "theory, independent" : "theory, shared");
+        const struct lab_curve curve =
+            lab_curve_add(figure, "%s", independent ? "independent" : "shared");
         for (int h = 1; h <= LAB_HEADS_MAX; h++) {
             s.h = h;
-            lab_series_point(series, h, mse_theory(&s, 0), 0);
+            lab_series_point(curve.theory, h, mse_theory(&s, 0), 0);
         }
-        series =
-            lab_series_add(figure, LAB_POINTS,
-                           independent ? "measured, independent" : "measured, shared");
         for (int h = 1; h <= LAB_HEADS_MAX && !lab_stopped(&run->session); h *= 2) {
             const uint64_t stream = 200 + (uint64_t)(20 * independent + h);
             s.h = h;
@@ -271,7 +267,7 @@ static int copies_curves(struct lab_run *run)
                 return -1;
             const struct lab_estimate mse = lab_estimate_mean(&m[MSE]);
             emit_mse(run, &s, 0, mse);
-            lab_series_estimate(series, s.h, mse);
+            lab_series_estimate(curve.measured, s.h, mse);
         }
     }
     return 0;

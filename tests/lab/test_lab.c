@@ -19,23 +19,31 @@ static const struct lab_flag flags[] = {
     {.name = "d", .type = LAB_INTEGER, .preset = NAN, .min = 2, .max = 9, .help = ""},
     {.name = "w", .type = LAB_CHOICE, .text = "a", .choices = "a|b", .help = ""},
 };
-static const struct lab_experiment world = {
-    .name = "world", .flags = flags, .flag_count = 3};
+static const struct lab_experiment some_experiment = {
+    .name = "x", .flags = flags, .flag_count = 3};
+
+static void keep_row(void *user, const struct lab_row *row)
+{
+    *(struct lab_row *)user = *row;
+}
 
 TEST(runs_start_from_the_presets)
 {
     struct lab_run run;
 
-    lab_run_init(&run, &world);
+    lab_run_init(&run, &some_experiment);
     CHECK(lab_integer(&run, "n") == 4 && !strcmp(lab_text(&run, "w"), "a"), "presets");
     CHECK(lab_settle_d(&run) == 0 && lab_integer(&run, "d") == 4, "d follows n");
     lab_set(&run, "d", 3);
     CHECK(lab_settle_d(&run) == -1 && run.session.refused, "d < n");
     CHECK(strstr(run.session.error, "--d") && strstr(run.session.error, "4 or more"),
           "%s", run.session.error);
-    struct lab_row row = lab_row_init(&run, "x");
-    lab_row_set(&row, "n", 8);
-    lab_row_set_text(&row, "w", "b");
+    struct lab_row row = {.param_count = 0};
+    run.row = keep_row;
+    run.session.user = &row;
+    lab_emit_at(&run, "x", LAB_CHANGES(LAB_IS("n", 8), LAB_IS_TEXT("w", "b")),
+                (struct lab_found){.theory = 1, .measured = 1});
+    CHECK(!row.is_own && row.params[0].differs && !row.params[1].differs, "differences");
     CHECK(row.param_count == 3 && row.params[0].number == 8 &&
               !strcmp(row.params[2].text, "b") && !row.params[1].text,
           "params");

@@ -151,8 +151,8 @@ static int draw_steps(struct lab_run *run, attend_context *ctx, struct narrow_ro
         return 0;
     lab_figure_describe(
         figure, LAB_LOG_Y,
-        "n = %lld.  The steps are the spacing of floats below 1; where a line ends "
-        "the copy is exact in that type, at gap %.2f in bf16 and %.2f in f32.",
+        "n = %lld.  The steps are the spacing of floats below 1; where a line ends the "
+        "copy is exact in that type, at gap %.2f in bf16 and %.2f in f32.",
         (long long)row->n, attend_theory_gap_weight_exact(n, ATTEND_BF16),
         attend_theory_gap_sum_exact(n, ATTEND_F32));
     for (double gap = 0; gap <= 22; gap += 0.25)

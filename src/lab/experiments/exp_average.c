@@ -280,30 +280,27 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx, struct wish wish
                        "β (query scale)", "leak L");
     const double top = ceil(16 / wish.tau);
 
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
-        "q = β times the sum of the wanted keys, m = %d, τ = %.4g.  β must "
-        "exceed ln n: being large is not enough.",
-        wish.m, wish.tau);
+    lab_figure_describe(figure, LAB_LOG_Y,
+                        "q = β times the sum of the wanted keys, m = %d, τ = %.4g.  β "
+                        "must exceed ln n: being large is not enough.",
+                        wish.m, wish.tau);
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
         if (sizes[x] <= wish.m)
             continue;
         wish.n = sizes[x];
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, n = %lld", (long long)wish.n);
+        const struct lab_curve curve =
+            lab_curve_add(figure, "n = %lld", (long long)wish.n);
         for (int step = 0; step <= 64; step++) {
             wish.beta = top * step / 64;
-            lab_series_point(series, wish.beta, leak_of(&wish), 0);
+            lab_series_point(curve.theory, wish.beta, leak_of(&wish), 0);
         }
-        series =
-            lab_series_add(figure, LAB_POINTS, "measured, n = %lld", (long long)wish.n);
         for (int step = 0; step <= 8 && !lab_stopped(&run->session); step++) {
             struct average average;
             wish.beta = top * step / 8;
             if (measure(run, ctx, &wish, &average))
                 return -1;
             emit(run, &wish, "leak", leak_of(&wish), average.leak);
-            lab_series_point(series, wish.beta, average.leak, 0);
+            lab_series_point(curve.measured, wish.beta, average.leak, 0);
         }
     }
     return 0;
@@ -317,24 +314,20 @@ static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish
         lab_figure_add(run->figures, "Averaging: the query scale that is needed",
                        "n (keys)", "β needed");
 
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "Leak at most %g, m = %d.  The factor 1/√d of the scores multiplies the "
-        "query scale that is needed by √d.",
-        eps, wish.m);
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "Leak at most %g, m = %d.  The factor 1/√d of the scores "
+                        "multiplies the query scale that is needed by √d.",
+                        eps, wish.m);
     for (int x = 0; x < 2; x++) {
         wish.tau = factors[x];
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, τ = %s", x ? "1/√64" : "1");
+        const struct lab_curve curve = lab_curve_add(figure, "τ = %s", x ? "1/√64" : "1");
         for (double power = 0.5; power <= 5; power += 0.0625) {
             const double n = pow(10, power);
             if (n > wish.m)
                 lab_series_point(
-                    series, n,
+                    curve.theory, n,
                     attend_theory_average_scale_needed(n, wish.m, eps, wish.tau), 0);
         }
-        series =
-            lab_series_add(figure, LAB_POINTS, "measured, τ = %s", x ? "1/√64" : "1");
         for (size_t y = 0;
              y < sizeof sizes / sizeof *sizes && !lab_stopped(&run->session); y++) {
             double beta;
@@ -347,7 +340,7 @@ static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish
                         LAB_CHANGES(LAB_IS("n", wish.n), LAB_IS("tau", wish.tau)),
                         (struct lab_found){.theory = beta_needed_of(&wish, eps),
                                            .measured = beta});
-            lab_series_point(series, (double)wish.n, beta, 0);
+            lab_series_point(curve.measured, (double)wish.n, beta, 0);
         }
     }
     return 0;

@@ -221,13 +221,11 @@ static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
 {
 
     memory.m = m;
-    struct lab_series *series =
-        lab_series_add(figure, LAB_LINE, "theory, m = %lld", (long long)m);
+    const struct lab_curve curve = lab_curve_add(figure, "m = %lld", (long long)m);
     for (double power = 4; power <= 10; power += 0.125) {
         memory.n = (int64_t)pow(2, power);
-        lab_series_point(series, (double)memory.n, success_of(&memory), 0);
+        lab_series_point(curve.theory, (double)memory.n, success_of(&memory), 0);
     }
-    series = lab_series_add(figure, LAB_POINTS, "measured, m = %lld", (long long)m);
     for (int x = 0; x < SIZES && !lab_stopped(&run->session); x++) {
         struct lab_moments moments[VALUES];
         memory.n = sizes[x];
@@ -237,7 +235,7 @@ static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
         if (measure(run, &memory, run->trials / 16 + 1, moments))
             return -1;
         emit_memory(run, &memory, moments, 0);
-        lab_series_point(series, (double)memory.n, moments[SUCCESS].mean,
+        lab_series_point(curve.measured, (double)memory.n, moments[SUCCESS].mean,
                          lab_moments_probability_se(&moments[SUCCESS]));
     }
     return 0;
@@ -259,13 +257,12 @@ static int sweep_random(struct lab_run *run, struct memory memory)
     }
     if (!figure)
         return 0;
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "d = %lld, m = %lld.  Targets that are not orthogonal push each other's "
-        "scores about by √((m-1)/d) = %.2f; pinv evens them out, and one head per "
-        "target never fails.",
-        (long long)memory.d, (long long)memory.m,
-        sqrt((double)(memory.m - 1) / (double)memory.d));
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "d = %lld, m = %lld.  Targets that are not orthogonal push each "
+                        "other's scores about by √((m-1)/d) = %.2f; pinv evens them out, "
+                        "and one head per target never fails.",
+                        (long long)memory.d, (long long)memory.m,
+                        sqrt((double)(memory.m - 1) / (double)memory.d));
     static const char *const labels[3] = {"query = sum", "query by pinv",
                                           "one head per target"};
     static const enum value of[3] = {NAIVE, PINV, HEADS};
@@ -288,8 +285,8 @@ static int sweep(struct lab_run *run, const struct memory *memory)
 
     lab_figure_describe(
         figure, LAB_LOG_X,
-        "d = %lld, q = β times the sum of m targets: no other key may beat them. "
-        "Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
+        "d = %lld, q = β times the sum of m targets: no other key may beat them. Lines "
+        "are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
         (long long)memory->d);
     for (int x = 0; x < 3; x++)
         if (2 * targets[x] <= memory->d &&

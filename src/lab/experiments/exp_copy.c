@@ -69,62 +69,46 @@ struct copied {
     double p_top, error_norm;
 };
 
-static int copy_in_double(struct lab_run *run, attend_context *ctx,
-                          const struct point *point, struct copied *copied)
+static int attend_narrow(struct lab_run *run, attend_context *ctx,
+                         const struct point *point, struct lab_keys *keys)
 {
-    struct lab_keys keys;
-    const double whole = 1;
-    const struct lab_keys_shape shape = {.n = point->n,
-                                         .m = 1,
-                                         .d = point->d,
-                                         .rival_norm = point->norm,
-                                         .rival_cosine = point->cosine};
-
-    if (lab_keys_open(&run->session, &shape, &keys))
-        return -1;
-    const int failed =
-        lab_keys_attend(&run->session, ctx, &keys, &point->beta, point->tau);
-    copied->p_top = keys.first;
-    copied->error_norm = lab_keys_error(&keys, &whole);
-    lab_keys_close(&keys);
-    return failed;
-}
-
-/* In a narrow type the keys are axes, whose entries are exact in any type. */
-static int copy_narrow(struct lab_run *run, attend_context *ctx,
-                       const struct point *point, struct copied *copied)
-{
-    struct lab_keys keys;
-    const struct lab_keys_shape shape = {.n = point->n,
-                                         .m = 1,
-                                         .d = point->d,
-                                         .rival_norm = point->norm,
-                                         .rival_cosine = point->cosine,
-                                         .plain = 1};
     attend_error err = {.message = "memory is short"};
-    const double whole = 1;
 
-    if (lab_keys_open(&run->session, &shape, &keys))
-        return -1;
-    keys.query[0] = point->beta;
+    keys->query[0] = point->beta;
     const struct lab_problem problem = {.nk = point->n,
-                                        .d = keys.d,
-                                        .q = keys.query,
-                                        .k = keys.key,
+                                        .d = keys->d,
+                                        .q = keys->query,
+                                        .k = keys->key,
                                         .scale = point->tau,
-                                        .weights = keys.weights};
+                                        .weights = keys->weights};
     const attend_status status = lab_forward_as(ctx, point->dtype, &problem, &err);
-    copied->p_top = keys.weights[0];
-    copied->error_norm = lab_keys_error(&keys, &whole);
-    lab_keys_close(&keys);
+    keys->first = keys->weights[0];
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
 }
 
 static int copy(struct lab_run *run, attend_context *ctx, const struct point *point,
                 struct copied *copied)
 {
-    return point->dtype == ATTEND_F64 ? copy_in_double(run, ctx, point, copied)
-                                      : copy_narrow(run, ctx, point, copied);
+    const int is_narrow = point->dtype != ATTEND_F64;
+    /* In a narrow type the keys are axes, whose entries are exact in any type. */
+    const struct lab_keys_shape shape = {.n = point->n,
+                                         .m = 1,
+                                         .d = point->d,
+                                         .rival_norm = point->norm,
+                                         .rival_cosine = point->cosine,
+                                         .plain = is_narrow};
+    struct lab_keys keys;
+    const double whole = 1;
+
+    if (lab_keys_open(&run->session, &shape, &keys))
+        return -1;
+    const int failed =
+        is_narrow ? attend_narrow(run, ctx, point, &keys)
+                  : lab_keys_attend(&run->session, ctx, &keys, &point->beta, point->tau);
+    copied->p_top = keys.first;
+    copied->error_norm = lab_keys_error(&keys, &whole);
+    lab_keys_close(&keys);
+    return failed;
 }
 
 /* ---- rows -------------------------------------------------------------- */
@@ -221,34 +205,39 @@ static int emit_unequal(struct lab_run *run, attend_context *ctx,
 
 /* ---- sweeps and figures ------------------------------------------------ */
 
+static int measure_point(struct lab_run *run, attend_context *ctx,
+                         const struct point *point, struct copied *copied)
+{
+    if (copy(run, ctx, point, copied))
+        return -1;
+    emit_copy(run, point, copied);
+    return 0;
+}
+
 static int sweep_gap(struct lab_run *run, attend_context *ctx)
 {
     static const int64_t sizes[] = {2, 10, 1000, 1000000};
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "Copying: the weight of the wanted key",
                        "β (score gap at τ = 1)", "p_j (weight of the wanted key)");
+    struct copied copied;
 
-    lab_figure_describe(
-        figure, 0,
-        "The gap must exceed ln n by a margin: a large query is not enough.  "
-        "Lines are 1/(1 + (n-1) exp(-gap)).");
+    lab_figure_describe(figure, 0,
+                        "The gap must exceed ln n by a margin: a large query is not "
+                        "enough.  Lines are 1/(1 + (n-1) exp(-gap)).");
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
         struct point point = {
             .n = sizes[x], .d = sizes[x], .tau = 1, .norm = 1, .dtype = ATTEND_F64};
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, n = %lld", (long long)point.n);
+        const struct lab_curve curve =
+            lab_curve_add(figure, "n = %lld", (long long)point.n);
         for (double gap = 0; gap <= 30; gap += 0.25)
-            lab_series_point(series, gap, attend_theory_copy_weight((double)point.n, gap),
-                             0);
-        series =
-            lab_series_add(figure, LAB_POINTS, "measured, n = %lld", (long long)point.n);
+            lab_series_point(curve.theory, gap,
+                             attend_theory_copy_weight((double)point.n, gap), 0);
         for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
              point.beta += 2.5) {
-            struct copied copied;
-            if (copy(run, ctx, &point, &copied))
+            if (measure_point(run, ctx, &point, &copied))
                 return -1;
-            emit_copy(run, &point, &copied);
-            lab_series_point(series, point.beta, copied.p_top, 0);
+            lab_series_point(curve.measured, point.beta, copied.p_top, 0);
         }
     }
     return 0;
@@ -260,12 +249,12 @@ static int sweep_error(struct lab_run *run, attend_context *ctx)
     struct lab_figure *const figure = lab_figure_add(
         run->figures, "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|");
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
+    struct copied copied;
 
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
-        "n = %lld keys.  The bound (1 - p_j) max |v_i - v_j| holds for any "
-        "values; orthonormal ones stay below it.",
-        (long long)point.n);
+    lab_figure_describe(figure, LAB_LOG_Y,
+                        "n = %lld keys.  The bound (1 - p_j) max |v_i - v_j| holds for "
+                        "any values; orthonormal ones stay below it.",
+                        (long long)point.n);
     for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
         lab_series_point(series, point.beta,
                          attend_theory_copy_error((double)point.n, gap_of(&point)), 0);
@@ -279,10 +268,8 @@ static int sweep_error(struct lab_run *run, attend_context *ctx)
     series = lab_series_add(figure, LAB_POINTS, "measured");
     for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
          point.beta += 2.5) {
-        struct copied copied;
-        if (copy(run, ctx, &point, &copied))
+        if (measure_point(run, ctx, &point, &copied))
             return -1;
-        emit_copy(run, &point, &copied);
         lab_series_point(series, point.beta, copied.error_norm, 0);
     }
     return 0;
@@ -296,28 +283,24 @@ static int sweep_cosine(struct lab_run *run, attend_context *ctx)
         lab_figure_add(run->figures, "Copying: neither the cosine nor the norm decides",
                        "cosine between k_j and every other key", "p_j");
     struct point point = point_of(run);
+    struct copied copied;
 
-    lab_figure_describe(
-        figure, 0,
-        "q = β k_j, β = %g, n = %lld.  A long rival at a small angle takes the "
-        "weight: only the gap β(1 - norm · cosine) counts.",
-        point.beta, (long long)point.n);
+    lab_figure_describe(figure, 0,
+                        "q = β k_j, β = %g, n = %lld.  A long rival at a small angle "
+                        "takes the weight: only the gap β(1 - norm · cosine) counts.",
+                        point.beta, (long long)point.n);
     for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
         point.norm = norms[x];
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, norm %g", point.norm);
+        const struct lab_curve curve = lab_curve_add(figure, "norm %g", point.norm);
         for (point.cosine = -1; point.cosine <= 1; point.cosine += 1.0 / 64)
-            lab_series_point(series, point.cosine,
+            lab_series_point(curve.theory, point.cosine,
                              attend_theory_copy_weight((double)point.n, gap_of(&point)),
                              0);
-        series = lab_series_add(figure, LAB_POINTS, "measured, norm %g", point.norm);
         for (point.cosine = -1; point.cosine <= 1 && !lab_stopped(&run->session);
              point.cosine += 0.25) {
-            struct copied copied;
-            if (copy(run, ctx, &point, &copied))
+            if (measure_point(run, ctx, &point, &copied))
                 return -1;
-            emit_copy(run, &point, &copied);
-            lab_series_point(series, point.cosine, copied.p_top, 0);
+            lab_series_point(curve.measured, point.cosine, copied.p_top, 0);
         }
     }
     return 0;
@@ -332,9 +315,8 @@ static int own_rows(struct lab_run *run, attend_context *ctx, double *room)
     struct copied copied;
     double gap;
 
-    if (copy(run, ctx, &point, &copied))
+    if (measure_point(run, ctx, &point, &copied))
         return -1;
-    emit_copy(run, &point, &copied);
     emit(run, &point, "error_norm_bound", LAB_BOUND,
          attend_theory_copy_error_bound(attend_theory_copy_weight(n, gap_of(&point)),
                                         sqrt(2)) +

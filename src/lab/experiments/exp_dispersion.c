@@ -147,19 +147,17 @@ static int sweep(struct lab_run *run, attend_context *ctx, double *room, int sca
         measured[count][2] = stats.n_eff;
     }
     for (int f = 0; f < 3; f++) {
-        struct lab_series *series =
-            lab_series_add(figure[f], LAB_LINE, "theory, %s", name);
+        const struct lab_curve curve = lab_curve_add(figure[f], "%s", name);
         for (double power = 1; power <= 6; power += 0.0625) {
             const struct crowd crowd = crowd_of(run, (int64_t)pow(10, power), scaled);
-            lab_series_point(series, (double)crowd.n,
+            lab_series_point(curve.theory, (double)crowd.n,
                              f == 0   ? max_of(&crowd)
                              : f == 1 ? entropy_of(&crowd)
                                       : n_eff_of(&crowd),
                              0);
         }
-        series = lab_series_add(figure[f], LAB_POINTS, "measured, %s", name);
         for (int x = 0; x < count; x++)
-            lab_series_point(series, (double)sizes[x], measured[x][f], 0);
+            lab_series_point(curve.measured, (double)sizes[x], measured[x][f], 0);
     }
     return 0;
 }
@@ -177,8 +175,8 @@ static int sweep_both(struct lab_run *run, attend_context *ctx, double *room)
     for (int f = 0; f < 3; f++)
         lab_figure_describe(
             figure[f], f == 2 ? LAB_LOG_X | LAB_LOG_Y : LAB_LOG_X,
-            "One key leads the n - 1 others by D = %g.  At a fixed range the "
-            "lead drowns once n exceeds e^D; a factor ln n / ln %g keeps it.",
+            "One key leads the n - 1 others by D = %g.  At a fixed range the lead drowns "
+            "once n exceeds e^D; a factor ln n / ln %g keeps it.",
             lab_real(run, "D"), lab_real(run, "n0"));
     return sweep(run, ctx, room, 0, figure) || sweep(run, ctx, room, 1, figure);
 }

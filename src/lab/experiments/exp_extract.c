@@ -239,19 +239,19 @@ static int sweep_angle(struct lab_run *run, attend_context *ctx, enum method met
         figure, LAB_POINTS, method == OBLIQUE ? "measured, oblique" : "measured, A A⁺");
     setup.n = 2;
     for (setup.angle = 5; !failed && setup.angle <= 90; setup.angle += 5) {
-        struct lab_row row = lab_row_init(run, quantities[method]);
         failed = open_setup(run, &setup) || average(run, ctx, &setup);
         if (!failed && fill_matrix(&setup, method))
             failed = lab_fail(&run->session, "A and B are dependent");
         if (!failed) {
-            row.theory = method == OBLIQUE || setup.angle == 90
-                             ? 0
-                             : cos(setup.angle * pi / 180) * setup.shared;
-            row.measured = error_at(&setup, setup.found);
-            lab_row_set(&row, "angle", setup.angle);
-            lab_row_set(&row, "n", 2);
-            lab_emit(run, &row);
-            lab_series_point(points, setup.angle, row.measured / setup.shared, 0);
+            const double error = error_at(&setup, setup.found);
+            lab_emit_at(run, quantities[method],
+                        LAB_CHANGES(LAB_IS("angle", setup.angle), LAB_IS("n", 2)),
+                        (struct lab_found){
+                            .theory = method == OBLIQUE || setup.angle == 90
+                                          ? 0
+                                          : cos(setup.angle * pi / 180) * setup.shared,
+                            .measured = error});
+            lab_series_point(points, setup.angle, error / setup.shared, 0);
         }
         free(setup.room);
     }
@@ -281,22 +281,19 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
     struct lab_figure *const figure =
         lab_figure_add(run->figures, "Extraction from the average at finite scale",
                        "β (query scale)", "|2 M c - v_a|");
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
+    const struct lab_curve curve = lab_curve_add(figure, "%s", "");
     struct setup setup = setup_of(run);
     int failed = 0;
 
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
-        "n = %lld, A orthogonal to all other values: the error is the leak of "
-        "the average.",
-        (long long)setup.n);
+    lab_figure_describe(figure, LAB_LOG_Y,
+                        "n = %lld, A orthogonal to all other values: the error is the "
+                        "leak of the average.",
+                        (long long)setup.n);
     for (double beta = 0; beta <= 15; beta += 0.25)
-        lab_series_point(series, beta, attend_theory_extract_error((double)setup.n, beta),
-                         0);
-    series = lab_series_add(figure, LAB_POINTS, "measured");
+        lab_series_point(curve.theory, beta,
+                         attend_theory_extract_error((double)setup.n, beta), 0);
     setup.angle = 90;
     for (setup.beta = 0; !failed && setup.beta <= 15; setup.beta += 2.5) {
-        struct lab_row row = lab_row_init(run, "error_leak");
         failed = open_setup(run, &setup);
         if (!failed) {
             clear_others(&setup);
@@ -305,12 +302,13 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx)
         if (!failed && fill_matrix(&setup, PROJECTOR))
             failed = lab_fail(&run->session, "the columns of A are dependent");
         if (!failed) {
-            row.theory = attend_theory_extract_error((double)setup.n, setup.beta);
-            row.measured = error_at(&setup, setup.found);
-            lab_row_set(&row, "angle", 90);
-            lab_row_set(&row, "beta", setup.beta);
-            lab_emit(run, &row);
-            lab_series_point(series, setup.beta, row.measured, 0);
+            const double error = error_at(&setup, setup.found);
+            lab_emit_at(run, "error_leak",
+                        LAB_CHANGES(LAB_IS("angle", 90), LAB_IS("beta", setup.beta)),
+                        (struct lab_found){.theory = attend_theory_extract_error(
+                                               (double)setup.n, setup.beta),
+                                           .measured = error});
+            lab_series_point(curve.measured, setup.beta, error, 0);
         }
         free(setup.room);
     }
@@ -323,10 +321,9 @@ static int sweep(struct lab_run *run, attend_context *ctx)
         run->figures, "Extraction: what M leaves of v_b",
         "angle between A and B (degrees)", "|2 M c - v_a| / |part of v_b near A|");
 
-    lab_figure_describe(
-        figure, 0,
-        "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine of the "
-        "angle; the oblique one is right at any angle above 0.");
+    lab_figure_describe(figure, 0,
+                        "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine "
+                        "of the angle; the oblique one is right at any angle above 0.");
     return sweep_angle(run, ctx, PROJECTOR, figure) ||
            sweep_angle(run, ctx, OBLIQUE, figure) || sweep_beta(run, ctx);
 }

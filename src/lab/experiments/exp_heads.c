@@ -141,10 +141,9 @@ static void draw_histogram(struct lab_run *run, const struct lab_two_heads *setu
     lab_series_point(series, 1, density, 0);
     if (!figure)
         return;
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
-        "Head 1 alone either copies v_a or, when k_a is short or points away, loses "
-        "it to all the other keys.");
+    lab_figure_describe(figure, LAB_LOG_Y,
+                        "Head 1 alone either copies v_a or, when k_a is short or points "
+                        "away, loses it to all the other keys.");
 }
 
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};

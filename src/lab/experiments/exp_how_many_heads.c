@@ -119,28 +119,27 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
                              &scene.wanted, VALUES, m, NULL);
 }
 
-static struct lab_row row_of(const struct lab_run *run, const struct setting *s,
-                             const char *quantity)
+/* `of` holds theory, kind and allowed error. */
+static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
+                 struct lab_found of, struct lab_estimate measured)
 {
-    struct lab_row row = lab_row_init(run, quantity);
-
-    lab_row_set(&row, "n", s->n);
-    lab_row_set(&row, "m", s->m);
-    lab_row_set(&row, "h", s->h);
-    lab_row_set(&row, "C", s->C);
-    lab_row_set(&row, "d", s->n);
-    lab_row_set_text(&row, "groups", s->is_copies ? "copies" : "split");
-    lab_row_set_text(&row, "noise", s->is_independent ? "independent" : "shared");
-    lab_row_set_text(&row, "keys", "orthonormal");
-    return row;
+    of.measured = measured.value;
+    of.se = measured.se;
+    lab_emit_at(
+        run, quantity,
+        LAB_CHANGES(LAB_IS("n", s->n), LAB_IS("m", s->m), LAB_IS("h", s->h),
+                    LAB_IS("C", s->C), LAB_IS("d", s->n),
+                    LAB_IS_TEXT("groups", s->is_copies ? "copies" : "split"),
+                    LAB_IS_TEXT("noise", s->is_independent ? "independent" : "shared"),
+                    LAB_IS_TEXT("keys", "orthonormal")),
+        of);
 }
 
-static void emit_mean(struct lab_run *run, struct lab_row *row,
-                      const struct lab_moments *moments)
+static void emit_mse(struct lab_run *run, const struct setting *s, int positive,
+                     struct lab_estimate measured)
 {
-    row->measured = moments->count ? moments->mean : NAN;
-    row->se = lab_moments_mean_se(moments);
-    lab_emit(run, row);
+    emit(run, s, positive ? "mse_given_positive" : "mse",
+         (struct lab_found){.theory = mse_theory(s, positive)}, measured);
 }
 
 /* Rows of one setting, and a point where a series is given. */
@@ -151,15 +150,12 @@ static int measure_rows(struct lab_run *run, const struct setting *s, uint64_t s
 
     if (measure(run, s, stream, trials, m))
         return -1;
-    struct lab_row row = row_of(run, s, "mse");
-    row.theory = mse_theory(s, 0);
-    emit_mean(run, &row, &m[MSE]);
+    emit_mse(run, s, 0, lab_estimate_mean(&m[MSE]));
     if (s->is_independent && s->h > 1)
         return 0; /* an outcome has the magnitudes of one head only */
-    row = row_of(run, s, "mse_given_positive");
-    row.theory = mse_theory(s, 1);
-    emit_mean(run, &row, &m[MSE_POSITIVE]);
-    lab_series_point(series, s->h, row.measured, row.se);
+    const struct lab_estimate positive = lab_estimate_mean(&m[MSE_POSITIVE]);
+    emit_mse(run, s, 1, positive);
+    lab_series_estimate(series, s->h, positive);
     return 0;
 }
 
@@ -183,24 +179,26 @@ static int limits(struct lab_run *run, double m, double h, uint64_t stream)
     /* Magnitudes within (ln n + 2)/C of 0 or of each other are undecided. */
     const double undecided = (1 / s.sigma2 + 2) * (log(s.n) + 2) / SCALE_LIMIT;
     const double p_flip = attend_theory_normal_cdf(-1 / sqrt(s.sigma2));
-    struct lab_row row = row_of(run, &s, "mse_given_positive_limit");
-    row.kind = LAB_ASYMPTOTIC;
-    row.theory = attend_theory_groups_mse_positive(m, h);
-    row.allowed = m * undecided;
+    const struct lab_estimate mse = lab_estimate_mean(&moments[MSE]);
     if (h < m)
-        emit_mean(run, &row, &moments[MSE_POSITIVE]);
-    row = row_of(run, &s, "mse_limit");
-    row.kind = LAB_ASYMPTOTIC;
-    row.theory = attend_theory_groups_mse_flips(m, h, s.n, s.sigma2);
-    row.allowed = m * undecided;
-    emit_mean(run, &row, &moments[MSE]);
+        emit(run, &s, "mse_given_positive_limit",
+             (struct lab_found){.theory = attend_theory_groups_mse_positive(m, h),
+                                .allowed = m * undecided,
+                                .kind = LAB_ASYMPTOTIC},
+             lab_estimate_mean(&moments[MSE_POSITIVE]));
+    emit(run, &s, "mse_limit",
+         (struct lab_found){.theory = attend_theory_groups_mse_flips(m, h, s.n, s.sigma2),
+                            .allowed = m * undecided,
+                            .kind = LAB_ASYMPTOTIC},
+         mse);
     if (h < m)
         return 0;
-    row = row_of(run, &s, "mse_first_order");
-    row.kind = LAB_FIRST_ORDER;
-    row.theory = attend_theory_groups_mse_first_order(m, s.n, s.sigma2);
-    row.allowed = m * (p_flip + undecided);
-    emit_mean(run, &row, &moments[MSE]);
+    emit(run, &s, "mse_first_order",
+         (struct lab_found){.theory =
+                                attend_theory_groups_mse_first_order(m, s.n, s.sigma2),
+                            .allowed = m * (p_flip + undecided),
+                            .kind = LAB_FIRST_ORDER},
+         mse);
     return 0;
 }
 
@@ -213,19 +211,17 @@ static int split_curves(struct lab_run *run)
     const int64_t trials = run->trials / 20 + 100;
     uint64_t stream = 100;
 
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. One head "
-        "per target is best, and more heads are useless.",
-        lab_real(run, "C"), lab_real(run, "n"));
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. "
+                        "One head per target is best, and more heads are useless.",
+                        lab_real(run, "C"), lab_real(run, "n"));
     for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
         const double m = targets[t];
         if (m > lab_real(run, "n"))
             break;
-        struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, m = %g", m);
+        const struct lab_curve curve = lab_curve_add(figure, "m = %g", m);
         for (int h = 1; h <= (int)m; h *= 2)
-            lab_series_point(series, h, attend_theory_groups_mse_positive(m, h), 0);
-        series = lab_series_add(figure, LAB_POINTS, "measured, m = %g", m);
+            lab_series_point(curve.theory, h, attend_theory_groups_mse_positive(m, h), 0);
         for (int h = 1; h <= LAB_HEADS_MAX; h *= 2) {
             struct setting s = setting_of(run);
             if (lab_stopped(&run->session))
@@ -233,7 +229,7 @@ static int split_curves(struct lab_run *run)
             s.m = m;
             s.h = h;
             s.is_copies = s.is_independent = 0;
-            if (measure_rows(run, &s, stream++, trials, series) ||
+            if (measure_rows(run, &s, stream++, trials, curve.measured) ||
                 (h <= (int)m && limits(run, m, h, stream++)))
                 return -1;
         }
@@ -248,35 +244,30 @@ static int copies_curves(struct lab_run *run)
                        "h (copies of one head)", "E|c - mean of m values|^2");
     const int64_t trials = run->trials / 20 + 100;
 
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "Every head asks for all m = %g targets. On the same keys copies are "
-        "equal and change nothing; if each saw keys with noise of its own, the "
-        "variance would fall as 1/h.",
-        lab_real(run, "m"));
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "Every head asks for all m = %g targets. On the same keys copies "
+                        "are equal and change nothing; if each saw keys with noise of "
+                        "its own, the variance would fall as 1/h.",
+                        lab_real(run, "m"));
     for (int independent = 0; independent <= 1; independent++) {
         struct setting s = setting_of(run);
         struct lab_moments m[VALUES];
         s.is_copies = 1;
         s.is_independent = independent;
-        struct lab_series *series = lab_series_add(
-            figure, LAB_LINE, independent ? "theory, independent" : "theory, shared");
+        const struct lab_curve curve =
+            lab_curve_add(figure, "%s", independent ? "independent" : "shared");
         for (int h = 1; h <= LAB_HEADS_MAX; h++) {
             s.h = h;
-            lab_series_point(series, h, mse_theory(&s, 0), 0);
+            lab_series_point(curve.theory, h, mse_theory(&s, 0), 0);
         }
-        series =
-            lab_series_add(figure, LAB_POINTS,
-                           independent ? "measured, independent" : "measured, shared");
         for (int h = 1; h <= LAB_HEADS_MAX && !lab_stopped(&run->session); h *= 2) {
             const uint64_t stream = 200 + (uint64_t)(20 * independent + h);
             s.h = h;
             if (measure(run, &s, stream, trials, m))
                 return -1;
-            struct lab_row row = row_of(run, &s, "mse");
-            row.theory = mse_theory(&s, 0);
-            emit_mean(run, &row, &m[MSE]);
-            lab_series_point(series, s.h, row.measured, row.se);
+            const struct lab_estimate mse = lab_estimate_mean(&m[MSE]);
+            emit_mse(run, &s, 0, mse);
+            lab_series_estimate(curve.measured, s.h, mse);
         }
     }
     return 0;

@@ -206,10 +206,9 @@ static void draw_histogram(struct lab_run *run, const struct magnitude_theory *t
         lab_series_point(series, (double)b / LAB_BINS, density, 0);
     }
     lab_series_point(series, 1, density, 0);
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
-        "A sampler, not an average: the weight is mostly near 0 or near 1.  Theory is "
-        "the logit-normal law, averaged over each bin.");
+    lab_figure_describe(figure, LAB_LOG_Y,
+                        "A sampler, not an average: the weight is mostly near 0 or near "
+                        "1.  Theory is the logit-normal law, averaged over each bin.");
 }
 
 /* Points of the sweep over C. */

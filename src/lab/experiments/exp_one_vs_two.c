@@ -259,19 +259,16 @@ static int curves(struct lab_run *run)
 
     lab_figure_describe(
         figure, LAB_LOG_X,
-        "n = %g, sigma2 = %g. One head has a best scale and then loses to the "
-        "noise; two heads settle near the chance that k_a points backwards.",
+        "n = %g, sigma2 = %g. One head has a best scale and then loses to the noise; two "
+        "heads settle near the chance that k_a points backwards.",
         lab_real(run, "n"), lab_real(run, "sigma2"));
     for (int heads = 1; heads <= 2; heads++) {
-        struct lab_series *series = lab_series_add(
-            figure, LAB_LINE, heads == 1 ? "theory, one head" : "theory, two heads");
-        for (int x = 0; x <= 80 && series; x++) {
+        const struct lab_curve curve =
+            lab_curve_add(figure, heads == 1 ? "one head" : "two heads");
+        for (int x = 0; x <= 80 && curve.theory; x++) {
             const double C = 0.5 * pow(200, x / 80.0);
-            lab_series_point(series, C, theory_of(run, heads, C, 0).mse, 0);
+            lab_series_point(curve.theory, C, theory_of(run, heads, C, 0).mse, 0);
         }
-        series =
-            lab_series_add(figure, LAB_POINTS,
-                           heads == 1 ? "measured, one head" : "measured, two heads");
         for (size_t x = 0; x < sizeof scales / sizeof scales[0]; x++) {
             if (lab_stopped(&run->session))
                 return 0;
@@ -285,7 +282,7 @@ static int curves(struct lab_run *run)
                 (struct lab_found){.theory = theory_of(run, heads, scales[x], 0).mse,
                                    .measured = m[MSE].mean,
                                    .se = se});
-            lab_series_point(series, scales[x], m[MSE].mean, se);
+            lab_series_point(curve.measured, scales[x], m[MSE].mean, se);
         }
     }
     return 0;
@@ -310,8 +307,8 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
         return 0;
     lab_figure_describe(
         figure, LAB_LOG_X | LAB_LOG_Y,
-        "Computed by the engine, %s = %g. Negative: two heads are closer to the "
-        "average. Below the line each head alone cannot beat its n - 1 rivals yet.",
+        "Computed by the engine, %s = %g. Negative: two heads are closer to the average. "
+        "Below the line each head alone cannot beat its n - 1 rivals yet.",
         by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
     struct lab_series *line = lab_series_add(figure, LAB_LINE, "crossover, theory");
     for (int x = 0; x < MAP_STEPS; x++) {

@@ -340,9 +340,9 @@ static int sweep_tokens(struct lab_run *run, const struct point *at)
 
     lab_figure_describe(
         figure, LAB_LOG_X | LAB_LOG_Y,
-        "Tokens moved: Att(PX) and P Att(X) agree to rounding, below what the "
-        "engine's stated accuracy allows (lines).  Features moved, as sheet 002 "
-        "writes it: the outputs have nothing to do with each other.  Mask: %s.",
+        "Tokens moved: Att(PX) and P Att(X) agree to rounding, below what the engine's "
+        "stated accuracy allows (lines).  Features moved, as sheet 002 writes it: the "
+        "outputs have nothing to do with each other.  Mask: %s.",
         mask_names[at->mask]);
     for (int s = 0; s < SERIES; s++)
         series[s] =
@@ -380,9 +380,8 @@ static int sweep_masks(struct lab_run *run, const struct point *at)
     lab_figure_names(figure, "none|causal|window");
     lab_figure_describe(
         figure, LAB_LOG_Y,
-        "A causal mask or a window tells positions apart, and Att(PX) is no "
-        "longer P Att(X).  If the mask is permuted as well, M to P M P^T, the "
-        "law holds again.");
+        "A causal mask or a window tells positions apart, and Att(PX) is no longer P "
+        "Att(X).  If the mask is permuted as well, M to P M P^T, the law holds again.");
     for (int m = NONE; m <= WINDOW && !lab_stopped(&run->session); m++) {
         struct point point = *at;
         struct bench bench;
@@ -409,11 +408,10 @@ static void show_weights(struct lab_run *run, const struct bench *bench, int whi
 
     if (heat == NULL)
         return;
-    lab_figure_describe(
-        figure, 0,
-        "Head 0%s.  Permuting the tokens permutes rows and columns of the weights "
-        "alike: softmax(P S P^T) = P softmax(S) P^T.",
-        bench->tokens.t > T ? ", the first 64 tokens" : "");
+    lab_figure_describe(figure, 0,
+                        "Head 0%s.  Permuting the tokens permutes rows and columns of "
+                        "the weights alike: softmax(P S P^T) = P softmax(S) P^T.",
+                        bench->tokens.t > T ? ", the first 64 tokens" : "");
     for (int i = 0; i < T; i++) {
         heat->x[i] = heat->y[i] = i;
         for (int j = 0; j < T; j++)

@@ -205,9 +205,9 @@ static int sweep(struct lab_run *run, struct cloud cloud)
         struct lab_figure *const figure = f ? squares : entropy;
         lab_figure_describe(
             figure, 0,
-            "n = %lld independent N(0, S²) logits: diffuse below and frozen on a "
-            "few keys above S = √(2 ln n) = %.2f.  Unit entries give S = √d "
-            "without the factor 1/√d, and S = 1 with it.",
+            "n = %lld independent N(0, S²) logits: diffuse below and frozen on a few "
+            "keys above S = √(2 ln n) = %.2f.  Unit entries give S = √d without the "
+            "factor 1/√d, and S = 1 with it.",
             (long long)cloud.n, attend_theory_freezing_spread(n));
     }
     cloud.d = 1;
@@ -241,11 +241,10 @@ static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
     for (double r = 0.25; r <= most; r *= 1.0625)
         lab_series_point(line, r, attend_theory_entropy_floor((double)cloud.n, r), 0);
     points = lab_series_add(figure, LAB_POINTS, "measured, random rows");
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "n = %lld.  No row of this norm has less entropy than one spike; random "
-        "rows stay far above it until they freeze.",
-        (long long)cloud.n);
+    lab_figure_describe(figure, LAB_LOG_X,
+                        "n = %lld.  No row of this norm has less entropy than one spike; "
+                        "random rows stay far above it until they freeze.",
+                        (long long)cloud.n);
     cloud.d = 1;
     cloud.stream = SCATTER_STREAM;
     for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(&run->session);

@@ -204,9 +204,9 @@ static int sweep_kinds(struct lab_run *run, attend_context *ctx, const struct po
     lab_figure_names(figure, "sinusoid|rope|none");
     lab_figure_describe(
         figure, LAB_LOG_Y,
-        "Without positions attention cannot tell one order of the tokens from "
-        "another.  Sinusoids and rotary positions both can; rotary ones keep "
-        "one symmetry, that of shifting every position by %lld.",
+        "Without positions attention cannot tell one order of the tokens from another.  "
+        "Sinusoids and rotary positions both can; rotary ones keep one symmetry, that of "
+        "shifting every position by %lld.",
         (long long)at->offset);
     for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(&run->session);
          kind++) {
@@ -235,8 +235,8 @@ static int sweep_shifts(struct lab_run *run, attend_context *ctx, const struct p
 
     lab_figure_describe(
         figure, LAB_LOG_X | LAB_LOG_Y,
-        "Rotary scores depend on differences of positions: a shift changes the "
-        "output by the rounding of its angles alone, which the line bounds.");
+        "Rotary scores depend on differences of positions: a shift changes the output by "
+        "the rounding of its angles alone, which the line bounds.");
     for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(&run->session);
          offset *= 10)
         for (int kind = LAB_SINUSOID; kind <= LAB_ROPE; kind++) {
@@ -264,16 +264,12 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
         lab_figure_add(run->figures, "The nearest two of T positions", "T (positions)",
                        "smallest distance between encodings");
 
-    lab_figure_describe(
-        figure, LAB_LOG_X | LAB_LOG_Y,
-        "No two positions share an encoding, for any T: the first pair turns "
-        "by 1 radian a step and 2 pi is irrational.  But they come near: d = 2 "
-        "at 710 (355/113), d = 4 at 84823.");
+    lab_figure_describe(figure, LAB_LOG_X | LAB_LOG_Y,
+                        "No two positions share an encoding, for any T: the first pair "
+                        "turns by 1 radian a step and 2 pi is irrational.  But they come "
+                        "near: d = 2 at 710 (355/113), d = 4 at 84823.");
     for (int s = 0; s < 3; s++) {
-        struct lab_series *const theory_line =
-            lab_series_add(figure, LAB_LINE, "theory, d = %d", (int)sizes[s]);
-        struct lab_series *const points =
-            lab_series_add(figure, LAB_POINTS, "measured, d = %d", (int)sizes[s]);
+        const struct lab_curve curve = lab_curve_add(figure, "d = %d", (int)sizes[s]);
         struct lab_encodings e;
         if (lab_encodings_open(&run->session, sizes[s], &e)) {
             lab_encodings_close(&e);
@@ -283,7 +279,7 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
         for (int64_t T = 20; figure != NULL && T <= 200000; T += T / 10) {
             double theory;
             attend_theory_sinusoid_nearest(sizes[s], T, &theory);
-            lab_series_point(theory_line, (double)T, theory, 0.0);
+            lab_series_point(curve.theory, (double)T, theory, 0.0);
         }
         for (int64_t T = 20; T <= 200000 && !failed && !lab_stopped(&run->session);
              T *= 10) {
@@ -293,7 +289,7 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
             point.d = sizes[s];
             point.T = T;
             failed = emit_nearest(run, &e, &point, &near);
-            lab_series_point(points, (double)T, near.measured, 0.0);
+            lab_series_point(curve.measured, (double)T, near.measured, 0.0);
         }
         lab_encodings_close(&e);
         if (failed)
@@ -312,20 +308,18 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
 
     if (figure == NULL)
         return 0;
-    lab_figure_describe(
-        figure, 0,
-        "The product of two encodings (%s, d = %lld) is a sum of cosines of the "
-        "offset and of nothing else: near positions are alike.",
-        kind_names[point->kind], (long long)point->d);
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
+    lab_figure_describe(figure, 0,
+                        "The product of two encodings (%s, d = %lld) is a sum of cosines "
+                        "of the offset and of nothing else: near positions are alike.",
+                        kind_names[point->kind], (long long)point->d);
+    const struct lab_curve curve = lab_curve_add(figure, "%s", "");
     for (int64_t x = 0; x <= 8 * count; x++)
-        lab_series_point(series, (double)x / 8.0,
+        lab_series_point(curve.theory, (double)x / 8.0,
                          attend_theory_sinusoid_dot(point->d, (double)x / 8.0), 0.0);
     if (lab_encodings_dot_first(&run->session, e, point->kind, point->d, 0, count + 1))
         return -1;
-    series = lab_series_add(figure, LAB_POINTS, "measured");
     for (int64_t i = 0; i <= count; i++)
-        lab_series_point(series, (double)i, e->dot[i], 0.0);
+        lab_series_point(curve.measured, (double)i, e->dot[i], 0.0);
     return 0;
 }
 
@@ -339,11 +333,10 @@ static int show_distances(struct lab_run *run, struct lab_encodings *e,
 
     if (heat == NULL)
         return 0;
-    lab_figure_describe(
-        figure, 0,
-        "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, and "
-        "only the main one is 0.",
-        kind_names[point->kind], (long long)point->d);
+    lab_figure_describe(figure, 0,
+                        "%s, d = %lld.  Only t' - t counts, so every diagonal has one "
+                        "colour, and only the main one is 0.",
+                        kind_names[point->kind], (long long)point->d);
     for (int i = 0; i < T; i++) {
         lab_encode(point->kind, point->d, 0, T, e->a);
         lab_encode(point->kind, point->d, i, 1, e->b);

@@ -249,8 +249,8 @@ static int compare(struct lab_run *run)
     lab_figure_describe(
         figure, LAB_LOG_Y,
         "C = %g, n = %g. Dashes: theory. Against the noise of one key every remedy "
-        "helps; with all keys noisy the suppression query fails and two heads "
-        "hold; isotropic noise (alpha = %g) is amplified most by suppression.",
+        "helps; with all keys noisy the suppression query fails and two heads hold; "
+        "isotropic noise (alpha = %g) is amplified most by suppression.",
         lab_real(run, "C"), lab_real(run, "n"), given > 0 ? given : MODEL_ALPHA);
     for (int model = 0; model < MODELS; model++) {
         struct found found[REMEDIES];
@@ -267,13 +267,11 @@ static int compare(struct lab_run *run)
                 return -1;
             found[remedy] = mse;
         }
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, %s", model_names[model]);
+        const struct lab_curve curve = lab_curve_add(figure, "%s", model_names[model]);
         for (int remedy = 0; remedy < REMEDIES; remedy++)
-            lab_series_point(series, remedy, found[remedy].theory, 0);
-        series = lab_series_add(figure, LAB_POINTS, "measured, %s", model_names[model]);
+            lab_series_point(curve.theory, remedy, found[remedy].theory, 0);
         for (int remedy = 0; remedy < REMEDIES; remedy++)
-            lab_series_estimate(series, remedy, found[remedy].measured);
+            lab_series_estimate(curve.measured, remedy, found[remedy].measured);
     }
     return 0;
 }
@@ -289,30 +287,28 @@ static int curves(struct lab_run *run, const char *title, int by_alpha)
     for (int remedy = 0; remedy < REMEDIES; remedy++) {
         struct setting s = setting_of(run);
         s.remedy = (enum remedy)remedy;
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, %s", remedy_names[remedy]);
-        for (int x = 0; x <= 40 && series; x++) {
+        const struct lab_curve curve = lab_curve_add(figure, "%s", remedy_names[remedy]);
+        for (int x = 0; x <= 40 && curve.theory; x++) {
             *(by_alpha ? &s.alpha : &s.C) =
                 by_alpha ? pow(10, -6 + x / 10.0) : pow(10, x / 20.0);
-            lab_series_point(series, by_alpha ? s.alpha : s.C,
+            lab_series_point(curve.theory, by_alpha ? s.alpha : s.C,
                              theory_of(&s).variance[ATTEND_THEORY_A], 0);
         }
-        series = lab_series_add(figure, LAB_POINTS, "measured, %s", remedy_names[remedy]);
         for (int x = 0; x < 5 && !lab_stopped(&run->session); x++) {
             *(by_alpha ? &s.alpha : &s.C) = by_alpha ? pow(10, x - 6) : pow(10, x / 2.0);
             const uint64_t stream = 100 + (uint64_t)(50 * by_alpha + 5 * remedy + x);
             if (rows(run, &s, stream, run->trials / 20 + 100, &mse, &variance))
                 return -1;
-            lab_series_estimate(series, by_alpha ? s.alpha : s.C, variance.measured);
+            lab_series_estimate(curve.measured, by_alpha ? s.alpha : s.C,
+                                variance.measured);
         }
     }
     if (by_alpha)
-        lab_figure_describe(
-            figure, LAB_LOG_X | LAB_LOG_Y,
-            "C = %g, n = %g. The suppression query does not see the magnitude of k_a, "
-            "but multiplies isotropic noise by n - 2; normalised keys have no formula "
-            "above alpha = 0.",
-            lab_real(run, "C"), lab_real(run, "n"));
+        lab_figure_describe(figure, LAB_LOG_X | LAB_LOG_Y,
+                            "C = %g, n = %g. The suppression query does not see the "
+                            "magnitude of k_a, but multiplies isotropic noise by n - 2; "
+                            "normalised keys have no formula above alpha = 0.",
+                            lab_real(run, "C"), lab_real(run, "n"));
     else
         lab_figure_describe(
             figure, LAB_LOG_X | LAB_LOG_Y,

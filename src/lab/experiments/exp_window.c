@@ -213,9 +213,9 @@ static void draw_map(struct lab_run *run, const double *variance)
         return;
     lab_figure_describe(
         figure, LAB_LOG_X | LAB_LOG_Y,
-        "n = %lld. Usable: above the horizontal line, where the leak is at most %g, "
-        "and well below the slanted one, C = 1/(2 sqrt alpha), where the noise of "
-        "the score difference is 1. For alpha above %.2g there is no such C.",
+        "n = %lld. Usable: above the horizontal line, where the leak is at most %g, and "
+        "well below the slanted one, C = 1/(2 sqrt alpha), where the noise of the score "
+        "difference is 1. For alpha above %.2g there is no such C.",
         (long long)n, eps, n > 2 ? attend_theory_window_alpha_limit((double)n, eps) : 1);
     for (int x = 0; x < ALPHAS; x++)
         heat->x[x] = alpha_at(x);
@@ -250,17 +250,16 @@ static void draw_curves(struct lab_run *run, const double *variance, const doubl
         "variance of the weight of a rises to 1/4, without any magnitude noise.");
     for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
         const double alpha = alpha_at(columns[k]);
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, alpha = %.0e", alpha);
+        const struct lab_curve curve = lab_curve_add(figure, "alpha = %.0e", alpha);
         for (int x = 0; x <= 24; x++) {
             const double C = pow(10, x / 12.0);
             const struct lab_scene scene = make_scene(run, map_keys(run), C, alpha);
-            lab_series_point(series, C, theory_of(&scene).variance[ATTEND_THEORY_A], 0);
+            lab_series_point(curve.theory, C, theory_of(&scene).variance[ATTEND_THEORY_A],
+                             0);
         }
-        series = lab_series_add(figure, LAB_POINTS, "measured, alpha = %.0e", alpha);
         for (int y = 0; y < SCALES; y++) {
             const int cell = y * ALPHAS + columns[k];
-            lab_series_point(series, scale_at(y), variance[cell], se[cell]);
+            lab_series_point(curve.measured, scale_at(y), variance[cell], se[cell]);
         }
     }
 }

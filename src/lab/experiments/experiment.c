@@ -51,13 +51,10 @@ void lab_set(struct lab_run *run, const char *name, double number)
     run->numbers[flag_index(run, name)] = number;
 }
 
-struct lab_row lab_row_init(const struct lab_run *run, const char *quantity)
+static struct lab_row own_row(const struct lab_run *run, const char *quantity)
 {
     const struct lab_experiment *const experiment = run->experiment;
-    struct lab_row row = {.param_count = experiment->flag_count,
-                          .quantity = quantity,
-                          .theory = NAN,
-                          .measured = NAN};
+    struct lab_row row = {.param_count = experiment->flag_count, .quantity = quantity};
 
     for (int f = 0; f < experiment->flag_count; f++) {
         const struct lab_flag *const flag = &experiment->flags[f];
@@ -78,16 +75,6 @@ static struct lab_param *find_param(struct lab_row *row, const char *name)
             return &row->params[p];
     assert(0 && "a parameter of the row");
     return &row->params[0];
-}
-
-void lab_row_set(struct lab_row *row, const char *param, double number)
-{
-    find_param(row, param)->number = number;
-}
-
-void lab_row_set_text(struct lab_row *row, const char *param, const char *text)
-{
-    find_param(row, param)->text = text;
 }
 
 /* NaN is a number not given. */
@@ -121,7 +108,7 @@ static int is_emitted(struct lab_run *run, const char *quantity)
     return 0;
 }
 
-void lab_emit(struct lab_run *run, struct lab_row *row)
+static void emit(struct lab_run *run, struct lab_row *row)
 {
     compare(run, row);
     if (row->is_own && is_emitted(run, row->quantity))
@@ -133,7 +120,7 @@ void lab_emit(struct lab_run *run, struct lab_row *row)
 void lab_emit_at(struct lab_run *run, const char *quantity,
                  const struct lab_param *changes, struct lab_found found)
 {
-    struct lab_row row = lab_row_init(run, quantity);
+    struct lab_row row = own_row(run, quantity);
 
     for (; changes && changes->name; changes++)
         *find_param(&row, changes->name) = *changes;
@@ -142,7 +129,7 @@ void lab_emit_at(struct lab_run *run, const char *quantity,
     row.se = found.se;
     row.allowed = found.allowed;
     row.kind = found.kind;
-    lab_emit(run, &row);
+    emit(run, &row);
 }
 
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,

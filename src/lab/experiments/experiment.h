@@ -54,7 +54,7 @@ struct lab_flag {
 
 /*
  * A flag's value as a row shows it; `text` is NULL for numbers.  `differs` from the run's
- * value is set by lab_emit().
+ * value is set by lab_emit_at().
  */
 struct lab_param {
     const char *name;
@@ -78,7 +78,7 @@ struct lab_row {
      * where se is 0, and then 0 means what rounding does to a double.
      */
     double allowed;
-    int is_own; /* no parameter differs from the run's; set by lab_emit() */
+    int is_own; /* no parameter differs from the run's; set by lab_emit_at() */
 };
 
 struct lab_run;
@@ -124,21 +124,17 @@ const char *lab_text(const struct lab_run *run, const char *name);
 /* Settles a flag whose preset is NaN, before the first row. */
 void lab_set(struct lab_run *run, const char *name, double number);
 
-/* A row with the run's own parameters, to be changed where a sweep differs. */
-struct lab_row lab_row_init(const struct lab_run *run, const char *quantity);
-/* `param` must be a flag of the experiment. */
-void lab_row_set(struct lab_row *row, const char *param, double number);
-/* The text must outlive the row. */
-void lab_row_set_text(struct lab_row *row, const char *param, const char *text);
-/* Hands the row on, unless it repeats a quantity of the run's own parameters. */
-void lab_emit(struct lab_run *run, struct lab_row *row);
 /* What was found, as in a row. */
 struct lab_found {
     double theory, measured, se, allowed;
     enum lab_kind kind;
 };
 
-/* A row at the run's parameters but for `changes`, which end with a name of NULL. */
+/*
+ * A row at the run's parameters but for `changes`, which end with a name of NULL; a name
+ * must be a flag of the experiment, and a text must outlive the row.  A row that repeats
+ * a quantity of the run's own parameters is left out.
+ */
 void lab_emit_at(struct lab_run *run, const char *quantity,
                  const struct lab_param *changes, struct lab_found found);
 #define LAB_CHANGES(...)                                                                 \

@@ -197,8 +197,8 @@ static int fixed_d(struct lab_run *run)
     lab_figure_describe(
         figure, LAB_LOG_X,
         "n = 256 random unit keys, m = 8 targets, each point at its own best C, "
-        "measured. More heads help where magnitudes are steady; with sigma2 = "
-        "1/2 none does much better than the mean of all values, which q = 0 gives.");
+        "measured. More heads help where magnitudes are steady; with sigma2 = 1/2 none "
+        "does much better than the mean of all values, which q = 0 gives.");
     struct lab_series *const none = lab_series_add(figure, LAB_LINE, "q = 0, theory");
     lab_series_point(none, 1, 1.0 / 8 - 1.0 / 256, 0);
     lab_series_point(none, 8, 1.0 / 8 - 1.0 / 256, 0);

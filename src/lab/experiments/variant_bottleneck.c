@@ -185,11 +185,10 @@ static int sweep_latents(struct lab_run *run, attend_context *ctx,
                        "m (latents)", "|I - R|² (tokens not copied)");
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, this design");
 
-    lab_figure_describe(
-        figure, 0,
-        "n = %lld tokens look for themselves through m latents: %lld·2m scores "
-        "instead of %lld, and never more than m tokens copied.",
-        (long long)n, (long long)n, (long long)(n * n));
+    lab_figure_describe(figure, 0,
+                        "n = %lld tokens look for themselves through m latents: %lld·2m "
+                        "scores instead of %lld, and never more than m tokens copied.",
+                        (long long)n, (long long)n, (long long)(n * n));
     for (int64_t m = 1; m <= n; m += step)
         lab_series_point(series, (double)m, bottleneck_error(variant, m), 0);
     series = lab_series_add(figure, LAB_LINE, "least of any, n - m");

@@ -203,11 +203,10 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
     struct lab_variant at = *variant;
     int count = 0;
 
-    lab_figure_describe(
-        figure, 0,
-        "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a moves b's "
-        "weight as well; sigmoid weights stand alone.",
-        (long long)variant->n, variant->sigma2);
+    lab_figure_describe(figure, 0,
+                        "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a "
+                        "moves b's weight as well; sigmoid weights stand alone.",
+                        (long long)variant->n, variant->sigma2);
     for (; count < SCALES && !lab_stopped(&run->session); count++) {
         at.beta = scales[count];
         at.stream = variant->stream + 1 + (uint64_t)count;
@@ -216,13 +215,12 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
         emit_noisy(run, &at, moments[count]);
     }
     for (int x = 0; x < VALUES; x++) {
-        struct lab_series *series =
-            lab_series_add(figure, LAB_LINE, "theory, %s", labels[x]);
+        const struct lab_curve curve = lab_curve_add(figure, "%s", labels[x]);
         for (at.beta = 0.25; figure && at.beta <= 20; at.beta += 0.5)
-            lab_series_point(series, at.beta, variance_of(&at, (enum value)x), 0);
-        series = lab_series_add(figure, LAB_POINTS, "measured, %s", labels[x]);
+            lab_series_point(curve.theory, at.beta, variance_of(&at, (enum value)x), 0);
         for (int y = 0; y < count; y++)
-            lab_series_estimate(series, scales[y], lab_estimate_variance(&moments[y][x]));
+            lab_series_estimate(curve.measured, scales[y],
+                                lab_estimate_variance(&moments[y][x]));
     }
     return 0;
 }

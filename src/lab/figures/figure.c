@@ -79,6 +79,21 @@ struct lab_series *lab_series_add(struct lab_figure *figure, enum lab_mark mark,
     return series;
 }
 
+struct lab_curve lab_curve_add(struct lab_figure *figure, const char *label, ...)
+{
+    char subject[sizeof((struct lab_series *)0)->label];
+    va_list args;
+
+    va_start(args, label);
+    vsnprintf(subject, sizeof subject, label, args);
+    va_end(args);
+    const char *const comma = *subject ? ", " : "";
+    struct lab_series *const theory =
+        lab_series_add(figure, LAB_LINE, "theory%s%s", comma, subject);
+    return (struct lab_curve){
+        theory, lab_series_add(figure, LAB_POINTS, "measured%s%s", comma, subject)};
+}
+
 void lab_series_point(struct lab_series *series, double x, double y, double se)
 {
     if (!series)

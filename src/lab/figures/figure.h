@@ -58,6 +58,12 @@ __attribute__((format(printf, 3, 4))) void
 lab_figure_describe(struct lab_figure *figure, int log_axes, const char *caption, ...);
 __attribute__((format(printf, 3, 4))) struct lab_series *
 lab_series_add(struct lab_figure *figure, enum lab_mark mark, const char *label, ...);
+/* Two series of one subject: "theory, LABEL" as a line, "measured, LABEL" as points. */
+struct lab_curve {
+    struct lab_series *theory, *measured;
+};
+__attribute__((format(printf, 2, 3))) struct lab_curve
+lab_curve_add(struct lab_figure *figure, const char *label, ...);
 /* Names of x = 0, 1 and so on: "plain|QK-norm". */
 void lab_figure_names(struct lab_figure *figure, const char *names);
 void lab_series_point(struct lab_series *series, double x, double y, double se);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU backend: a kernel set, a cut into items, workers that take them in turn. */
+/* The CPU backend: a kernel set, a cut into items, workers that take them one by one. */
 #include "backend_cpu.h"
 
 #include <math.h>
@@ -32,49 +32,49 @@ struct run {
     atomic_int *missing; /* partials that the rows of an item still wait for */
 };
 
-/* Combines the partials of all splits of a tile's rows: to its records, or to rows. */
-static void finish(const struct run *run, struct work_item tile, char *partials,
+/* Combines the partials of all splits of a item's rows: to its records, or to rows. */
+static void finish(const struct run *run, struct work_item item, char *partials,
                    void *scratch)
 {
     const struct problem *p = run->problem;
     const struct kernels *k = run->kernels;
-    const size_t size = k->partial_size(p, tile.rows);
+    const size_t size = k->partial_size(p, item.rows);
 
-    for (tile.record = 0; tile.record < (p->shard ? p->shard->records : 1);
-         tile.record++) {
-        tile.keys = p->shard ? attendi_record_keys(p->shard, tile.record)
+    for (item.record = 0; item.record < (p->shard ? p->shard->records : 1);
+         item.record++) {
+        item.keys = p->shard ? attendi_record_keys(p->shard, item.record)
                              : (struct key_range){0, p->nk};
-        const int64_t first = tile.keys.lo / p->split_keys;
-        const int64_t count = ceil_div_i64(tile.keys.hi, p->split_keys) - first;
+        const int64_t first = item.keys.lo / p->split_keys;
+        const int64_t count = ceil_div_i64(item.keys.hi, p->split_keys) - first;
 
-        k->finish(p, &tile, partials + (size_t)first * size, NULL, count, scratch);
+        k->finish(p, &item, partials + (size_t)first * size, NULL, count, scratch);
     }
 }
 
 /* One item, which writes nothing that another reads. */
-static void compute(void *arg, int64_t turn, int worker)
+static void compute(void *arg, int64_t task, int worker)
 {
     struct run *const run = arg;
     const struct kernels *k = run->kernels;
     void *const scratch = run->scratch + (size_t)worker * run->plan->worker_scratch;
-    const int64_t index = run->order ? run->order[turn] : turn;
+    const int64_t index = run->order ? run->order[task] : task;
     const int64_t splits = run->plan->schedule.tiling.splits, rows = index / splits;
-    struct work_item tile = attendi_work_item(&run->plan->schedule.tiling, index);
+    struct work_item item = attendi_work_item(&run->plan->schedule.tiling, index);
 
     if (!run->plan->schedule.tiling.gathers) {
-        k->forward(run->problem, &tile, scratch);
+        k->forward(run->problem, &item, scratch);
         return;
     }
     /* Those of the same rows lie one after another: the last rows of a head are fewer. */
     char *const partials =
         run->partials + (size_t)(rows * splits) * run->plan->partial_size;
-    tile.partial =
-        partials + (size_t)(index % splits) * k->partial_size(run->problem, tile.rows);
-    k->forward(run->problem, &tile, scratch);
+    item.partial =
+        partials + (size_t)(index % splits) * k->partial_size(run->problem, item.rows);
+    k->forward(run->problem, &item, scratch);
     /* Whoever brings the last one combines them all. */
     if (atomic_fetch_sub(&run->missing[rows], 1) == 1) {
-        tile.partial = NULL;
-        finish(run, tile, partials, scratch);
+        item.partial = NULL;
+        finish(run, item, partials, scratch);
     }
 }
 
@@ -158,10 +158,10 @@ static void run_forward(const attend_context *ctx, struct problem *p,
     const int workers = f.schedule.workers;
     if (workers > 0)
         lay_out(&run, workspace);
-    attendi_hand_out(ctx, workers, f.schedule.tiling.count, true, compute, &run);
+    attendi_parallel_tasks(ctx, workers, f.schedule.tiling.count, true, compute, &run);
     if (p->stats.summaries)
-        attendi_hand_out(ctx, workers > 1 ? workers : 1, p->nb * p->hq, false,
-                         summarise_head, &run);
+        attendi_parallel_tasks(ctx, workers > 1 ? workers : 1, p->nb * p->hq, false,
+                               summarise_head, &run);
 }
 
 /* Every problem that is valid; what the rule points at is in host memory. */

@@ -10,13 +10,13 @@
 #include "ref/ref_score.h"
 #include "work.h"
 
-/* Probes of one turn. */
+/* Probes of one task. */
 enum { PROBES = 256 };
 
 struct inspect_plan {
     const struct kernels *kernels;
     size_t worker_scratch, parts_at;
-    int64_t turns;
+    int64_t tasks;
     int workers;
 };
 _Static_assert(sizeof(struct inspect_plan) <= sizeof((struct plan *)0)->state,
@@ -39,16 +39,16 @@ static void probe(const struct problem *p, int64_t first)
     }
 }
 
-static void compute(void *arg, int64_t turn, int worker)
+static void compute(void *arg, int64_t task, int worker)
 {
     const struct run *const run = arg;
     const struct problem *p = run->problem;
 
-    if (turn >= p->inspection->count) {
-        probe(p, (turn - p->inspection->count) * PROBES);
+    if (task >= p->inspection->count) {
+        probe(p, (task - p->inspection->count) * PROBES);
         return;
     }
-    const struct inspect_item item = attendi_inspect_item(p, turn);
+    const struct inspect_item item = attendi_inspect_item(p, task);
     if (item.keys.lo < item.keys.hi)
         run->plan->kernels->inspect(
             p, &item, run->scratch + (size_t)worker * run->plan->worker_scratch);
@@ -65,11 +65,11 @@ void attendi_cpu_plan_inspect(const attend_context *ctx, struct problem *p,
 {
     const struct inspection *const s = p->inspection;
     struct inspect_plan f = {.kernels = attendi_kernels_for(ctx, p),
-                             .turns = s->count + ceil_div_i64(s->probe_count, PROBES)};
+                             .tasks = s->count + ceil_div_i64(s->probe_count, PROBES)};
     size_t total = 0;
 
     p->fast = ctx->order == ATTEND_ORDER_FAST;
-    f.workers = attendi_inspect_workers(p, f.turns, ctx->threads);
+    f.workers = attendi_inspect_workers(p, f.tasks, ctx->threads);
     if (s->count > 0) {
         f.worker_scratch = attendi_worker_size(f.kernels->inspect_scratch(p));
         attendi_reserve(&total, f.workers, f.worker_scratch);
@@ -91,7 +91,7 @@ void attendi_cpu_run_inspect(const attend_context *ctx, struct problem *p,
     struct run run = {.plan = &f, .problem = p, .scratch = workspace};
     if (shares_blocks(p->inspection))
         p->inspection->parts = (double *)(void *)((char *)workspace + f.parts_at);
-    attendi_hand_out(ctx, f.workers, f.turns, true, compute, &run);
+    attendi_parallel_tasks(ctx, f.workers, f.tasks, true, compute, &run);
     if (shares_blocks(p->inspection))
         attendi_pool_join(p);
 }

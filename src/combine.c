@@ -67,12 +67,12 @@ static void copy_row(const struct run *run, int64_t b, int64_t h, int64_t i, cha
     }
 }
 
-static void compute(void *arg, int64_t turn, int worker)
+static void compute(void *arg, int64_t task, int worker)
 {
     const struct run *const run = arg;
     const struct problem *p = &run->problem;
-    const int64_t list = turn / run->items_per_list;
-    const int64_t row = turn % run->items_per_list * run->item_rows;
+    const int64_t list = task / run->items_per_list;
+    const int64_t row = task % run->items_per_list * run->item_rows;
     const struct work_item t = {.b = list / p->hkv,
                                 .hk = list % p->hkv,
                                 .row = row,
@@ -168,7 +168,7 @@ static void sort_parts(const struct run *run, struct place *order, int64_t n)
 
 /*
  * Fills place and start, from shards sorted in `place` itself, the last first, so that
- * none is overwritten before its turn.
+ * none is overwritten before it is read.
  */
 static attend_status order_records(struct run *run, int64_t count, attend_error *err)
 {
@@ -248,7 +248,7 @@ static attend_status combine(struct run *run, attend_context *ctx, int64_t count
         1, min_i64(min_i64(ctx->threads, items), (int64_t)fmin(deserved, 4096)));
     attend_status status = prepare(run, ctx, workers, err);
     if (status == ATTEND_OK && (status = order_records(run, count, err)) == ATTEND_OK)
-        attendi_hand_out(ctx, workers, items, true, compute, run);
+        attendi_parallel_tasks(ctx, workers, items, true, compute, run);
     return status;
 }
 
@@ -258,7 +258,7 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
                              attend_error *err)
 {
     struct run run = {.parts = parts};
-    /* Without a record the outputs tell. */
+    /* Without a record the shapes come from the outputs. */
     attend_dtype dtype = (out && out->dtype == ATTEND_F64) ||
                                  (lse && lse->data && lse->dtype == ATTEND_F64)
                              ? ATTEND_F64

@@ -38,17 +38,17 @@ attend_status attend_merge(const attend_part *parts, int64_t count,
 struct run {
     const struct merge *merge;
     const struct kernels *kernels;
-    int64_t turn_rows;
+    int64_t task_rows;
 };
 
-static void compute(void *arg, int64_t turn, int worker)
+static void compute(void *arg, int64_t task, int worker)
 {
     const struct run *const run = arg;
-    const int64_t first = turn * run->turn_rows;
+    const int64_t first = task * run->task_rows;
 
     (void)worker;
     attendi_merge_rows(run->merge, run->kernels, first,
-                       min_i64(first + run->turn_rows, run->merge->rows));
+                       min_i64(first + run->task_rows, run->merge->rows));
 }
 
 attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
@@ -66,8 +66,9 @@ attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
         return status;
     struct run run = {.merge = &m,
                       .kernels = attendi_merge_kernels(ctx->kernels),
-                      .turn_rows = rows_of(&m, WORKER_BYTES)};
-    const int64_t turns = ceil_div_i64(m.rows, run.turn_rows);
-    attendi_hand_out(ctx, (int)min_i64(ctx->threads, turns), turns, true, compute, &run);
+                      .task_rows = rows_of(&m, WORKER_BYTES)};
+    const int64_t tasks = ceil_div_i64(m.rows, run.task_rows);
+    attendi_parallel_tasks(ctx, (int)min_i64(ctx->threads, tasks), tasks, true, compute,
+                           &run);
     return ATTEND_OK;
 }

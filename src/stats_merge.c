@@ -147,6 +147,6 @@ attend_status attend_stats_merge(attend_context *ctx, const attend_stats *reques
         p.stats.digest = (double *)(void *)(base + digest_at);
     struct run run = {
         .problem = &p, .parts = parts, .count = count, .sums = (double *)(void *)base};
-    attendi_hand_out(ctx, workers, p.nb * p.hq, true, merge_head, &run);
+    attendi_parallel_tasks(ctx, workers, p.nb * p.hq, true, merge_head, &run);
     return ATTEND_OK;
 }

@@ -38,45 +38,47 @@ size_t attendi_worker_size(size_t size)
     return add_bytes(size, ATTENDI_ALIGN) / ATTENDI_ALIGN * ATTENDI_ALIGN;
 }
 
-struct hand_out {
+struct task_run {
     const attend_context *ctx;
     int64_t count;
-    bool tells;
-    void (*body)(void *arg, int64_t turn, int worker);
+    bool reports_progress;
+    void (*body)(void *arg, int64_t task, int worker);
     void *arg;
-    atomic_llong next, done; /* turns handed out and turns finished */
-    atomic_flag telling;     /* one worker at a time reports progress */
+    atomic_llong next, done; /* tasks handed out and tasks finished */
+    atomic_flag reporting;   /* one worker at a time reports progress */
 };
 
-/* One worker of the pool: takes turns until none is left. */
+/* One worker of the pool: takes tasks until none is left. */
 static void work(void *arg, int worker)
 {
-    struct hand_out *const h = arg;
+    struct task_run *const h = arg;
     const attend_context *ctx = h->ctx;
 
     for (;;) {
-        const int64_t turn = atomic_fetch_add(&h->next, 1);
+        const int64_t task = atomic_fetch_add(&h->next, 1);
 
-        if (turn >= h->count)
+        if (task >= h->count)
             return;
-        h->body(h->arg, turn, worker);
+        h->body(h->arg, task, worker);
         atomic_fetch_add(&h->done, 1);
-        if (h->tells && ctx->progress && !atomic_flag_test_and_set(&h->telling)) {
+        if (h->reports_progress && ctx->progress &&
+            !atomic_flag_test_and_set(&h->reporting)) {
             ctx->progress(ctx->progress_user, atomic_load(&h->done), h->count);
-            atomic_flag_clear(&h->telling);
+            atomic_flag_clear(&h->reporting);
         }
     }
 }
 
-void attendi_hand_out(const attend_context *ctx, int workers, int64_t count, bool tells,
-                      void (*body)(void *arg, int64_t turn, int worker), void *arg)
+void attendi_parallel_tasks(const attend_context *ctx, int workers, int64_t count,
+                            bool reports_progress,
+                            void (*body)(void *arg, int64_t task, int worker), void *arg)
 {
-    struct hand_out h = {.ctx = ctx,
+    struct task_run h = {.ctx = ctx,
                          .count = count,
-                         .tells = tells,
+                         .reports_progress = reports_progress,
                          .body = body,
                          .arg = arg,
-                         .telling = ATOMIC_FLAG_INIT};
+                         .reporting = ATOMIC_FLAG_INIT};
 
     if (workers == 1)
         work(&h, 0);

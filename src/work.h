@@ -27,11 +27,12 @@ bool attendi_reserve(size_t *total, int64_t count, size_t size);
 size_t attendi_worker_size(size_t size);
 
 /*
- * Calls body(arg, turn, worker) once for every turn in 0 .. count - 1, with worker in
- * 0 .. workers - 1, in order but at once.  Which worker takes which turn must change no
- * bit.  `tells`: the turns are what the context reports as progress.
+ * Calls body(arg, task, worker) once for every task in 0 .. count - 1, with worker in
+ * 0 .. workers - 1, in order but at once.  Which worker takes which task must change no
+ * bit.  `reports_progress`: the tasks are what the context reports as progress.
  */
-void attendi_hand_out(const attend_context *ctx, int workers, int64_t count, bool tells,
-                      void (*body)(void *arg, int64_t turn, int worker), void *arg);
+void attendi_parallel_tasks(const attend_context *ctx, int workers, int64_t count,
+                            bool reports_progress,
+                            void (*body)(void *arg, int64_t task, int worker), void *arg);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sizes that each growing struct of the public headers has had.  A field is added at
- * the end, fills whole 8 bytes, never padding, and means "none" at 0; its new size is added
- * here.  tests/abi holds the offsets of 0.1.
+ * the end, fills whole 8 bytes, never padding, and means "none" at 0; its new size is
+ * added here.  tests/abi holds the offsets of 0.1.
  */
 #ifndef ATTEND_CORE_PUBLISHED_H
 #define ATTEND_CORE_PUBLISHED_H

@@ -46,8 +46,8 @@ struct stats {
     int bins, class_count;
     const int32_t *classes;
     void *summaries;
-    int64_t summary_stride; /* bytes from one to the next */
-    int summary_kinds;      /* that there is room for */
+    int64_t summary_stride;  /* bytes from one to the next */
+    int summary_kinds;       /* that there is room for */
     struct sums_layout sums; /* what a pass leaves of each row */
     int sums_length;
     double *ln; /* ln(1 + x) for x < ln_count, where distances are asked for in logs */

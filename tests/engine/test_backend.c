@@ -131,7 +131,8 @@ TEST(forward_reads_nothing_of_the_device)
     CHECK(seen.supports == 1 && seen.plans == 1 && seen.runs == 1, "%d %d %d",
           seen.supports, seen.plans, seen.runs);
     CHECK(seen.workspace != NULL, "no workspace");
-    CHECK(seen.problem.nk == NK && seen.problem.alibi == memory && !seen.problem.second,
+    CHECK(seen.problem.nk == NK && seen.problem.alibi == memory &&
+              !seen.problem.inspection,
           "another problem");
     CHECK(attend_context_memory(ctx) == (attend_memory)1, "another memory");
     attend_context_destroy(ctx);
@@ -156,7 +157,7 @@ TEST(second_pass_and_partials_go_the_same_way)
     second.probe_count = 5;
     second.probe_weights = memory;
     CHECK(attend_inspect(ctx, &rule, &second, &err) == ATTEND_OK, "%s", err.message);
-    CHECK(seen.runs == 1 && seen.problem.second, "no second pass");
+    CHECK(seen.runs == 1 && seen.problem.inspection, "no second pass");
     io.out.data = io.lse.data = NULL;
     partials.keys = NK;
     partials.data = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, D + 2);

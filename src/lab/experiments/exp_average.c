@@ -23,9 +23,10 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "factor of the scores"),
     LAB_FLAG_CHOICE("scale", "off", "off|on",
                     "on: scores are divided by sqrt(d) as well"),
-    LAB_FLAG_TEXT("w", "",
-                  "weights wanted, such as 3,2,1; their number sets m: q = sum (beta + ln "
-                  "w_i) k_i"),
+    LAB_FLAG_TEXT(
+        "w", "",
+        "weights wanted, such as 3,2,1; their number sets m: q = sum (beta + ln "
+        "w_i) k_i"),
 };
 
 /* What is asked of a query: m weights, equal ones by q = beta sum k_i. */

@@ -186,14 +186,8 @@ static int find_beta(struct lab_run *run, attend_context *ctx, struct wish wish,
     if (failed)
         return -1;
     for (int step = 0; !failed && step < 40; step++) {
-        if (step >= 2) {
-            const double next = x[1] + (wanted - y[1]) * (x[1] - x[0]) / (y[1] - y[0]);
-            if (!(fabs(next - x[1]) > 1e-14 * fmax(1, fabs(next))))
-                break;
-            x[0] = x[1];
-            y[0] = y[1];
-            x[1] = next;
-        }
+        if (step >= 2 && !lab_false_position(x, y, wanted))
+            break;
         wish.beta = x[step == 0 ? 0 : 1];
         failed = attend_keys(run, ctx, &keys, &wish, &average);
         y[step == 0 ? 0 : 1] = log(average.leak / (1 - average.leak));

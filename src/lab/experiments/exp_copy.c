@@ -7,6 +7,7 @@
 #include "attend/theory.h"
 #include "lab/experiments/copy_floats.h"
 #include "lab/experiments/experiment.h"
+#include "lab/measure/frames.h"
 #include "lab/setups/keys.h"
 #include "lab/measure/forward.h"
 
@@ -157,14 +158,8 @@ static int find_gap(struct lab_run *run, attend_context *ctx, double *scores, in
 
     for (int step = 0; step < 40; step++) {
         const int now = step < 2 ? step : 1;
-        if (step >= 2) {
-            const double next = x[1] + (wanted - y[1]) * (x[1] - x[0]) / (y[1] - y[0]);
-            if (!(fabs(next - x[1]) > 1e-14 * fmax(1, fabs(next))))
-                break;
-            x[0] = x[1];
-            y[0] = y[1];
-            x[1] = next;
-        }
+        if (step >= 2 && !lab_false_position(x, y, wanted))
+            break;
         scores[0] = x[now];
         if (lab_measure(&run->session, ctx, &problem))
             return -1;

@@ -57,3 +57,15 @@ void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t row
     lab_normals(seed, stream, 0, frame, rows * d);
     lab_orthonormalise(frame, rows, d);
 }
+
+int lab_false_position(double x[2], double y[2], double wanted)
+{
+    const double next = x[1] + (wanted - y[1]) * (x[1] - x[0]) / (y[1] - y[0]);
+
+    if (!(fabs(next - x[1]) > 1e-14 * fmax(1, fabs(next))))
+        return 0;
+    x[0] = x[1];
+    y[0] = y[1];
+    x[1] = next;
+    return 1;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Vectors, orthonormal frames and small linear systems of the experiments. */
+/* Vectors, orthonormal frames and root finding of the experiments. */
 #ifndef LAB_FRAMES_H
 #define LAB_FRAMES_H
 
@@ -20,5 +20,11 @@ void lab_normals(uint64_t seed, uint64_t stream, uint64_t first, double *out,
 /* Orthonormal rows of random direction. */
 void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t rows,
                       int64_t d);
+
+/*
+ * False position: moves x[1] to where the line through (x, y) reaches `wanted`, and the
+ * old x[1], y[1] to x[0], y[0].  0 when x[1] no longer moves.
+ */
+int lab_false_position(double x[2], double y[2], double wanted);
 
 #endif

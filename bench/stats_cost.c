@@ -2,7 +2,7 @@
 /*
  * What each statistic costs by itself: percent over plain attention of the same f32
  * tensors, non-causal, 2048 queries and keys, 16 heads of d = 64 and 8 of d = 128; for
- * the second pass, percent of a plain forward.  Calls go in turns with plain attention
+ * the inspection pass, percent of a plain forward.  Calls go in turns with plain attention
  * and the median ratio of neighbours counts.  docs/STATISTICS.md quotes the table.
  */
 #include <attend/stats.h>
@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Percent: over a plain forward or, for a second pass (`stats` NULL), of one. */
+/* Percent: over a plain forward or, for an inspection pass (`stats` NULL), of one. */
 static double cost_of(const attend_stats *stats, const attend_inspection *second)
 {
     double ratio[TURNS];

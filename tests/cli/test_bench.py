@@ -13,7 +13,7 @@ DTYPES = ["f32", "bf16", "f16"]
 FIELDS = (
     "case dtype threads isa median_ms min_ms gflops peak_gflops peak_by of_peak"
     " visited_gflops visited_of_peak gbps read_gbps of_bandwidth of_roof bins"
-    " over_forward second_ms peak_mb"
+    " over_forward inspect_ms peak_mb"
 ).split()
 OF_DECODING = ["gbps", "read_gbps", "of_bandwidth", "of_roof"]
 OF_MASKS = ["visited_gflops", "visited_of_peak"]
@@ -115,7 +115,7 @@ class Bench(CliTest):
         share = line["gflops"] / line["peak_gflops"]
         self.assertAlmostEqual(line["of_peak"], share, delta=1e-9 * share, msg=what)
         self.assertGreater(line["of_peak"], 0, what)
-        self.assertEqual([line["second_ms"], line["peak_mb"]], [None] * 2, what)
+        self.assertEqual([line["inspect_ms"], line["peak_mb"]], [None] * 2, what)
         if stats_of(line["case"]) == "none":
             self.assertIsNone(line["over_forward"], what)
         else:

@@ -35,7 +35,7 @@ class Check(CliTest):
             self.assertEqual(sorted(plain), sorted(tests), name)
             self.assertEqual(
                 sorted(split),
-                [] if name == "ref" else sorted(tests - {"exp2", "second"}),
+                [] if name == "ref" else sorted(tests - {"exp2", "inspect"}),
                 name,
             )
         for kernel_set in harness.info()["kernel_sets"]:

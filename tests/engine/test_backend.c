@@ -138,7 +138,7 @@ TEST(forward_reads_nothing_of_the_device)
     attend_context_destroy(ctx);
 }
 
-TEST(second_pass_and_partials_go_the_same_way)
+TEST(inspection_and_partials_go_the_same_way)
 {
     attend_context *const ctx = device_context();
     void *const memory = device_memory();
@@ -157,7 +157,7 @@ TEST(second_pass_and_partials_go_the_same_way)
     second.probe_count = 5;
     second.probe_weights = memory;
     CHECK(attend_inspect(ctx, &rule, &second, &err) == ATTEND_OK, "%s", err.message);
-    CHECK(seen.runs == 1 && seen.problem.inspection, "no second pass");
+    CHECK(seen.runs == 1 && seen.problem.inspection, "no inspection pass");
     io.out.data = io.lse.data = NULL;
     partials.keys = NK;
     partials.data = attend_tensor_dense(memory, ATTEND_F32, NB, H, NQ, D + 2);
@@ -198,7 +198,7 @@ TEST(host_calls_refuse_device_tensors)
 int main(void)
 {
     RUN(forward_reads_nothing_of_the_device);
-    RUN(second_pass_and_partials_go_the_same_way);
+    RUN(inspection_and_partials_go_the_same_way);
     RUN(what_it_does_not_support_is_not_run);
     RUN(host_calls_refuse_device_tensors);
     return test_finish();

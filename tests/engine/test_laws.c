@@ -53,7 +53,7 @@ TEST(nonfinite) { perform("nonfinite"); }
 TEST(stats) { perform("stats"); }
 TEST(unmoved) { perform("unmoved"); }
 TEST(stats_merge) { perform("stats-merge"); }
-TEST(second) { perform("second"); }
+TEST(inspect) { perform("inspect"); }
 TEST(nothing_is_left_out)
 {
     CHECK(check_test_count == 22, "%d tests: list the new one here", check_test_count);
@@ -91,7 +91,7 @@ int main(void)
     RUN(stats);
     RUN(unmoved);
     RUN(stats_merge);
-    RUN(second);
+    RUN(inspect);
     RUN(nothing_is_left_out);
     check_close(&run);
     return test_finish();

@@ -367,7 +367,7 @@ static void compare_stats(attend_context *ctx)
 
 TEST(statistics_of_what_is_seen) { for_each_set(compare_stats, 2); }
 
-/* ---- the second pass ---------------------------------------------------------- */
+/* ---- the inspection pass ---------------------------------------------------------- */
 
 static ask ask_masked(int at, pattern kind, int type)
 {
@@ -380,7 +380,7 @@ static ask ask_masked(int at, pattern kind, int type)
     return a;
 }
 
-static void compare_second(attend_context *ctx)
+static void compare_inspection(attend_context *ctx)
 {
     FOR_PROBLEMS(at, kind, type)
     {
@@ -396,10 +396,10 @@ static void compare_second(attend_context *ctx)
     }
 }
 
-TEST(the_second_pass) { for_each_set(compare_second, 2); }
+TEST(the_inspection_pass) { for_each_set(compare_inspection, 2); }
 
 /* The lse stays what it was, also of the queries whose mask changes. */
-static void change_neighbours_of_second(attend_context *ctx)
+static void change_neighbours_of_inspection(attend_context *ctx)
 {
     FOR_PROBLEMS(at, kind, type)
     {
@@ -417,7 +417,7 @@ static void change_neighbours_of_second(attend_context *ctx)
     }
 }
 
-TEST(neighbours_in_the_second_pass) { for_each_set(change_neighbours_of_second, 2); }
+TEST(neighbours_in_the_inspection_pass) { for_each_set(change_neighbours_of_inspection, 2); }
 
 int main(void)
 {
@@ -428,7 +428,7 @@ int main(void)
     RUN(any_number_of_threads);
     RUN(any_layout_of_the_mask);
     RUN(statistics_of_what_is_seen);
-    RUN(the_second_pass);
-    RUN(neighbours_in_the_second_pass);
+    RUN(the_inspection_pass);
+    RUN(neighbours_in_the_inspection_pass);
     return test_finish();
 }

@@ -91,7 +91,7 @@ int bench_print_result_json(const attend_context *ctx, const struct bench_case *
                   tool_json_real(result->read * 1e-9), "of_bandwidth",
                   tool_json_real(result->bytes / result->read), "of_roof",
                   tool_json_real(result->bytes / result->roof), "bins", bins_json(result),
-                  "over_forward", tool_json_real(result->over_forward), "second_ms",
+                  "over_forward", tool_json_real(result->over_forward), "inspect_ms",
                   tool_json_real(result->inspection * 1e3), "peak_mb",
                   tool_json_real(result->memory * 1e-6));
 

@@ -62,7 +62,7 @@ static const char help_text[] =
     "                visited_gflops, visited_of_peak (null without a mask), gbps,\n"
     "                read_gbps, of_bandwidth, of_roof (these four null but for\n"
     "                decoding), bins (of samples, read_gbps, gbps, of_roof; empty but\n"
-    "                for decoding), over_forward (null but for statistics), second_ms,\n"
+    "                for decoding), over_forward (null but for statistics), inspect_ms,\n"
     "                peak_mb (null but for stats-128k); with --list: case, kind, batch,\n"
     "                hq, hkv, nq, nk, d, dv, causal, window_left (-1: open), mask\n"
     "                (none, random, docs8), stats\n"

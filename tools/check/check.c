@@ -44,7 +44,7 @@ const check_test check_tests[] = {
     {"unmoved", "statistics change no bit of O and LSE", check_law_unmoved, CHECK_BOTH},
     {"stats-merge", "statistics of partials of the keys merge", check_law_stats_merge,
      CHECK_BOTH},
-    {"second", "the columns of P from Q, K and LSE", check_law_inspect, CHECK_PLAIN},
+    {"inspect", "the columns of P from Q, K and LSE", check_law_inspect, CHECK_PLAIN},
     {"shards", "partials of shards combine to the whole, bit for bit", check_law_shards,
      CHECK_BOTH},
 };

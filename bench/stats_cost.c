@@ -2,8 +2,9 @@
 /*
  * What each statistic costs by itself: percent over plain attention of the same f32
  * tensors, non-causal, 2048 queries and keys, 16 heads of d = 64 and 8 of d = 128; for
- * the inspection pass, percent of a plain forward.  Calls go in turns with plain attention
- * and the median ratio of neighbours counts.  docs/STATISTICS.md quotes the table.
+ * the inspection pass, percent of a plain forward.  Calls go in turns with plain
+ * attention and the median ratio of neighbours counts.  docs/STATISTICS.md quotes the
+ * table.
  */
 #include <attend/stats.h>
 

@@ -417,7 +417,10 @@ static void change_neighbours_of_inspection(attend_context *ctx)
     }
 }
 
-TEST(neighbours_in_the_inspection_pass) { for_each_set(change_neighbours_of_inspection, 2); }
+TEST(neighbours_in_the_inspection_pass)
+{
+    for_each_set(change_neighbours_of_inspection, 2);
+}
 
 int main(void)
 {

@@ -73,6 +73,16 @@ TEST(older_options)
     unmap(old);
 }
 
+/* Status of a context that is made and ended. */
+static attend_status create(const attend_options *options, attend_error *err)
+{
+    attend_context *made = NULL;
+    const attend_status status = attend_context_create(&made, options, err);
+
+    attend_context_destroy(made);
+    return status;
+}
+
 /* One struct: larger with zeros, larger with something, and sizes that never were. */
 #define GROWS(given, name, call)                                                         \
     do {                                                                                 \
@@ -102,10 +112,8 @@ TEST(newer_structs)
     const attend_options options = attend_options_default();
     const attend_rule rule = attend_rule_default();
     const attend_io io = sound_io();
-    attend_context *made = NULL;
 
-    GROWS(options, "options", attend_context_create(&made, larger, &err));
-    attend_context_destroy(made);
+    GROWS(options, "options", create(larger, &err));
     GROWS(rule, "rule", forward(larger, &io, &err));
     GROWS(io, "io", forward(&rule, larger, &err));
 }

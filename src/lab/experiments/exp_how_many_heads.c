@@ -117,12 +117,9 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
                              &scene.wanted, VALUES, m, NULL);
 }
 
-/* `of` holds theory, kind and allowed error. */
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
-                 struct lab_found of, struct lab_estimate measured)
+                 struct lab_found found)
 {
-    of.measured = measured.value;
-    of.se = measured.se;
     lab_emit_at(
         run, quantity,
         LAB_CHANGES(LAB_IS("n", s->n), LAB_IS("m", s->m), LAB_IS("h", s->h),
@@ -130,14 +127,14 @@ static void emit(struct lab_run *run, const struct setting *s, const char *quant
                     LAB_IS_TEXT("groups", s->is_copies ? "copies" : "split"),
                     LAB_IS_TEXT("noise", s->is_independent ? "independent" : "shared"),
                     LAB_IS_TEXT("keys", "orthonormal")),
-        of);
+        found);
 }
 
 static void emit_mse(struct lab_run *run, const struct setting *s, int positive,
                      struct lab_estimate measured)
 {
     emit(run, s, positive ? "mse_given_positive" : "mse",
-         (struct lab_found){.theory = mse_theory(s, positive)}, measured);
+         lab_exact(mse_theory(s, positive), measured));
 }
 
 /* Rows of one setting, and a point where a series is given. */
@@ -180,23 +177,17 @@ static int limits(struct lab_run *run, double m, double h, uint64_t stream)
     const struct lab_estimate mse = lab_estimate_mean(&moments[MSE]);
     if (h < m)
         emit(run, &s, "mse_given_positive_limit",
-             (struct lab_found){.theory = attend_theory_groups_mse_positive(m, h),
-                                .allowed = m * undecided,
-                                .kind = LAB_ASYMPTOTIC},
-             lab_estimate_mean(&moments[MSE_POSITIVE]));
+             lab_within(LAB_ASYMPTOTIC, attend_theory_groups_mse_positive(m, h),
+                        m * undecided, lab_estimate_mean(&moments[MSE_POSITIVE])));
     emit(run, &s, "mse_limit",
-         (struct lab_found){.theory = attend_theory_groups_mse_flips(m, h, s.n, s.sigma2),
-                            .allowed = m * undecided,
-                            .kind = LAB_ASYMPTOTIC},
-         mse);
+         lab_within(LAB_ASYMPTOTIC, attend_theory_groups_mse_flips(m, h, s.n, s.sigma2),
+                    m * undecided, mse));
     if (h < m)
         return 0;
     emit(run, &s, "mse_first_order",
-         (struct lab_found){.theory =
-                                attend_theory_groups_mse_first_order(m, s.n, s.sigma2),
-                            .allowed = m * (p_flip + undecided),
-                            .kind = LAB_FIRST_ORDER},
-         mse);
+         lab_within(LAB_FIRST_ORDER,
+                    attend_theory_groups_mse_first_order(m, s.n, s.sigma2),
+                    m * (p_flip + undecided), mse));
     return 0;
 }
 

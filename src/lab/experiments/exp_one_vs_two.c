@@ -85,12 +85,13 @@ static int headline(struct lab_run *run)
             return -1;
         for (int positive = 0; positive <= 1; positive++) {
             const attend_theory_output theory = theory_of(run, heads, C, positive);
-            const struct lab_moments *const mse = &m[positive ? MSE_POSITIVE : MSE];
-            const struct lab_moments *const coeff = &m[positive ? COEFF_POSITIVE : COEFF];
-            const char *const *const name = names[heads - 1] + 2 * positive;
-            lab_emit_estimate(run, name[0], theory.mse, lab_estimate_mean(mse));
-            lab_emit_estimate(run, name[1], theory.variance[ATTEND_THEORY_A],
-                              lab_estimate_variance(coeff));
+            const int mse = positive ? MSE_POSITIVE : MSE;
+            const int coeff = positive ? COEFF_POSITIVE : COEFF;
+            lab_emit_estimate(run, names[heads - 1][mse], theory.mse,
+                              lab_estimate_mean(&m[mse]));
+            lab_emit_estimate(run, names[heads - 1][coeff],
+                              theory.variance[ATTEND_THEORY_A],
+                              lab_estimate_variance(&m[coeff]));
         }
     }
     return 0;
@@ -230,14 +231,11 @@ static int limits(struct lab_run *run)
                     m))
             return -1;
         /* A gamma within (ln n + 2)/C of 0 is undecided: its share of the tail. */
-        lab_emit_at(
-            run, heads == 1 ? "mse_one_limit" : "mse_two_limit",
-            LAB_CHANGES(LAB_IS("C", SCALE_LIMIT)),
-            (struct lab_found){.theory = limit[heads - 1].mse,
-                               .measured = m[MSE].mean,
-                               .se = lab_moments_mean_se(&m[MSE]),
-                               .allowed = (1 / sigma2 + 2) * (log(n) + 2) / SCALE_LIMIT,
-                               .kind = LAB_ASYMPTOTIC});
+        lab_emit_at(run, heads == 1 ? "mse_one_limit" : "mse_two_limit",
+                    LAB_CHANGES(LAB_IS("C", SCALE_LIMIT)),
+                    lab_within(LAB_ASYMPTOTIC, limit[heads - 1].mse,
+                               (1 / sigma2 + 2) * (log(n) + 2) / SCALE_LIMIT,
+                               lab_estimate_mean(&m[MSE])));
     }
     return 0;
 }

@@ -83,15 +83,9 @@ static int measure(struct lab_run *run, const struct cloud *cloud, int64_t trial
 /* ---- rows -------------------------------------------------------------- */
 
 static void emit(struct lab_run *run, const struct cloud *cloud, const char *quantity,
-                 enum lab_kind kind, double theory, double measured, double se,
-                 double allowed)
+                 struct lab_found found)
 {
-    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("S", cloud->S)),
-                (struct lab_found){.theory = theory,
-                                   .measured = measured,
-                                   .se = se,
-                                   .allowed = allowed,
-                                   .kind = kind});
+    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("S", cloud->S)), found);
 }
 
 /*
@@ -100,12 +94,12 @@ static void emit(struct lab_run *run, const struct cloud *cloud, const char *qua
  */
 static void emit_pair(struct lab_run *run, const struct cloud *cloud,
                       const char *const quantity[2], double exact, double limit,
-                      double measured, double se)
+                      struct lab_estimate measured)
 {
-    emit(run, cloud, quantity[0], LAB_EXACT, exact, measured, se, 0);
+    emit(run, cloud, quantity[0], lab_exact(exact, measured));
     if (limit > 0)
-        emit(run, cloud, quantity[1], LAB_ASYMPTOTIC, limit, measured, se,
-             fabs(exact - limit) / limit);
+        emit(run, cloud, quantity[1],
+             lab_within(LAB_ASYMPTOTIC, limit, fabs(exact - limit) / limit, measured));
 }
 
 static void emit_cloud(struct lab_run *run, const struct cloud *cloud,
@@ -116,19 +110,21 @@ static void emit_cloud(struct lab_run *run, const struct cloud *cloud,
                                             {"n_eff", "n_eff_limit"}};
     const double n = (double)cloud->n, S = cloud->S;
     const double squares = attend_theory_random_sum_squares(n, S);
-    const double mean = moments[SQUARES].mean;
-    const double se = lab_moments_mean_se(&moments[SQUARES]);
+    const struct lab_estimate sum = lab_estimate_mean(&moments[SQUARES]);
+    const struct lab_estimate n_eff = {1 / sum.value, sum.se / (sum.value * sum.value)};
 
     if (moments[SQUARES].count == 0)
         return;
     emit_pair(run, cloud, names[0], attend_theory_random_entropy(n, S),
-              attend_theory_random_entropy_limit(n, S), moments[ENTROPY].mean,
-              lab_moments_mean_se(&moments[ENTROPY]));
+              attend_theory_random_entropy_limit(n, S),
+              lab_estimate_mean(&moments[ENTROPY]));
     emit_pair(run, cloud, names[1], squares, attend_theory_random_sum_squares_limit(n, S),
-              mean, se);
+              sum);
     emit_pair(run, cloud, names[2], 1 / squares, attend_theory_random_keys_limit(n, S),
-              1 / mean, se / (mean * mean));
-    emit(run, cloud, "below_floor", LAB_BOUND, 0, moments[BELOW_FLOOR].mean, 0, 0);
+              n_eff);
+    emit(
+        run, cloud, "below_floor",
+        lab_within(LAB_BOUND, 0, 0, (struct lab_estimate){moments[BELOW_FLOOR].mean, 0}));
 }
 
 /* One spike of norm r attains the floor. */
@@ -144,8 +140,8 @@ static int emit_spike(struct lab_run *run, const struct cloud *cloud)
     score[0] = r * sqrt((double)n / (double)(n - 1));
     if (lab_measure_scores(&run->session, run->ctx, n, score, &stats))
         return -1;
-    emit(run, cloud, "entropy_spike", LAB_EXACT,
-         attend_theory_entropy_floor((double)n, r), stats.entropy, 0, 0);
+    emit(run, cloud, "entropy_spike",
+         lab_sure(attend_theory_entropy_floor((double)n, r), stats.entropy));
     return 0;
 }
 

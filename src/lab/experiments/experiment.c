@@ -176,6 +176,16 @@ struct lab_found lab_sure(double theory, double measured)
     return (struct lab_found){.theory = theory, .measured = measured};
 }
 
+struct lab_found lab_within(enum lab_kind kind, double theory, double allowed,
+                            struct lab_estimate measured)
+{
+    struct lab_found found = lab_exact(theory, measured);
+
+    found.allowed = allowed;
+    found.kind = kind;
+    return found;
+}
+
 void lab_emit_at(struct lab_run *run, const char *quantity,
                  const struct lab_param *changes, struct lab_found found)
 {

@@ -150,6 +150,9 @@ struct lab_found {
 /* Exact theory, and what was measured with its standard error, or without chance. */
 struct lab_found lab_exact(double theory, struct lab_estimate measured);
 struct lab_found lab_sure(double theory, double measured);
+/* Theory of another kind with its stated error. */
+struct lab_found lab_within(enum lab_kind kind, double theory, double allowed,
+                            struct lab_estimate measured);
 
 /*
  * A row at the run's parameters but for `changes`, which end with a name of NULL; a name

@@ -196,8 +196,7 @@ int lab_bottleneck_sweep(struct lab_run *run, const struct lab_variant *variant)
         if (measure_map(run, variant, m, &map))
             return -1;
         lab_emit_at(run, "bottleneck_error", LAB_CHANGES(LAB_IS("m", m)),
-                    (struct lab_found){.theory = bottleneck_error(variant, m),
-                                       .measured = map.error});
+                    lab_sure(bottleneck_error(variant, m), map.error));
         emit_bound(run, "bottleneck_rank", (double)m, (double)m, map.rank);
         lab_series_point(series, (double)m, map.error, 0);
     }

@@ -62,13 +62,14 @@ static int emit_statistics(struct lab_run *run, const struct lab_variant *varian
     const int64_t keys = variant->n;
     const double n = (double)keys, low = attend_theory_logistic(-log(n));
     const double high = attend_theory_logistic(variant->beta - log(n));
-    double *const score = lab_room(run, 3 * keys), *const weights = score + keys;
+    double *const score = lab_room(run, 3 * keys);
     double sum = 0;
     struct lab_row_stats stats;
     attend_error err;
 
     if (!score)
         return -1;
+    double *const weights = score + keys;
     score[0] = score[1] = variant->beta;
     if (lab_measure_scores(&run->session, run->ctx, keys, score, &stats))
         return -1;

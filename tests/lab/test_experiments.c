@@ -62,7 +62,7 @@ static int perform(const char *name, char *flags, int64_t trials, int sweeps)
     if (trials && experiment->trials)
         lab.run.trials = trials;
     set_flags(&lab.run, flags);
-    return experiment->perform(&lab.run);
+    return lab_perform(&lab.run);
 }
 
 /* The first row of a quantity, which is that of the given parameters; NULL: none. */
@@ -390,7 +390,7 @@ TEST(the_number_of_threads_changes_nothing)
             lab.run.session.threads = threads;
             lab.run.sweeps = 0;
             lab.run.trials = 100;
-            CHECK(!lab.run.experiment->perform(&lab.run), "%s", lab.run.session.error);
+            CHECK(!lab_perform(&lab.run), "%s", lab.run.session.error);
             CHECK(lab.count <= 64, "%d rows", lab.count);
             for (int r = 0; threads > 1 && r < lab.count; r++)
                 CHECK(lab.count == count && !memcmp(&before[r].measured,
@@ -435,7 +435,7 @@ TEST(stops_when_told_to)
         lab.run.row = keep_row;
         lab.run.trials = 1000000000;
         lab.run.session.stop = &stop;
-        CHECK(!lab.run.experiment->perform(&lab.run), "%s: %s", lab_experiments[e]->name,
+        CHECK(!lab_perform(&lab.run), "%s: %s", lab_experiments[e]->name,
               lab.run.session.error);
         CHECK(lab.count <= ROWS_MAX, "%s: %d rows", lab_experiments[e]->name, lab.count);
     }

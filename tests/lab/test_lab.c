@@ -449,7 +449,7 @@ static int perform(const char *name, double n, double C, double sigma2, int64_t 
     run.sweeps = 0;
     run.row = keep;
     rows.count = 0;
-    if (run.experiment->perform(&run)) {
+    if (lab_perform(&run)) {
         printf("  %s\n", run.session.error);
         return -1;
     }

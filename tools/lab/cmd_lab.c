@@ -97,7 +97,7 @@ static int perform(const char *command, struct lab_request *request)
     run->session.stop = &tool_stop;
     tool_catch_stop();
     progress_line_start(&session.progress, run->experiment->name, "trials");
-    const int failed = run->experiment->perform(run);
+    const int failed = lab_perform(run);
     run->session.user = NULL;
     progress_line_clear(&session.progress);
     if (session.printer.failed)

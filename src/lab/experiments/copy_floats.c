@@ -2,7 +2,6 @@
 #include "lab/experiments/copy_floats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attend/theory.h"
@@ -20,8 +19,7 @@ struct narrow_row {
     double out;
 };
 
-static int attend_at(struct lab_run *run, attend_context *ctx, struct narrow_row *row,
-                     double gap)
+static int attend_at(struct lab_run *run, struct narrow_row *row, double gap)
 {
     const double one = 1;
     attend_error err = {.message = "memory is short"};
@@ -37,7 +35,7 @@ static int attend_at(struct lab_run *run, attend_context *ctx, struct narrow_row
 
     memset(row->key, 0, sizeof(double) * (size_t)row->n);
     row->key[row->wanted] = 1;
-    if (lab_forward_as(ctx, row->dtype, &problem, &err) != ATTEND_OK)
+    if (lab_forward_as(run->ctx, row->dtype, &problem, &err) != ATTEND_OK)
         return lab_fail(&run->session, "%s", err.message);
     return 0;
 }
@@ -61,14 +59,14 @@ static int is_taken(const struct narrow_row *row, enum step step)
 }
 
 /* The largest gap at which the step is not taken yet, by bisection. */
-static int find_step(struct lab_run *run, attend_context *ctx, struct narrow_row *row,
-                     enum step step, double *gap)
+static int find_step(struct lab_run *run, struct narrow_row *row, enum step step,
+                     double *gap)
 {
     double low = 0, high = 128;
 
     while (high - low > 1e-7) {
         const double middle = (low + high) / 2;
-        if (attend_at(run, ctx, row, middle))
+        if (attend_at(run, row, middle))
             return -1;
         *(is_taken(row, step) ? &high : &low) = middle;
     }
@@ -90,11 +88,11 @@ static void emit(struct lab_run *run, const char *quantity, enum lab_kind kind,
  * may be lost against 1 by itself, or all may be summed first.  The theory has the
  * latter, and so an upper bound; between two keys there is only one order.
  */
-static int emit_f32(struct lab_run *run, attend_context *ctx, struct narrow_row *row)
+static int emit_f32(struct lab_run *run, struct narrow_row *row)
 {
     const double n = (double)row->n;
     /* The reference rounds once, at the end, and keeps subnormal weights. */
-    const int is_ref = !strcmp(attend_context_isa(ctx), "ref");
+    const int is_ref = !strcmp(attend_context_isa(run->ctx), "ref");
     double (*const step_of)(double, attend_dtype) =
         is_ref ? attend_theory_gap_weight_exact : attend_theory_gap_sum_exact;
     struct narrow_row two = *row;
@@ -103,19 +101,19 @@ static int emit_f32(struct lab_run *run, attend_context *ctx, struct narrow_row 
     row->dtype = two.dtype = ATTEND_F32;
     two.n = 2;
     row->wanted = 0;
-    if (find_step(run, ctx, row, WEIGHT_IS_ONE, &first))
+    if (find_step(run, row, WEIGHT_IS_ONE, &first))
         return -1;
     row->wanted = row->n - 1;
-    if (find_step(run, ctx, row, WEIGHT_IS_ONE, &last))
+    if (find_step(run, row, WEIGHT_IS_ONE, &last))
         return -1;
     /* Scores are floats too, rounded by up to 2^-22 of the gap. */
     emit(run, "gap_exact_f32", LAB_BOUND, step_of(n, ATTEND_F32) * (1 + 0x1p-22),
          fmax(first, last), 0);
-    if (find_step(run, ctx, &two, WEIGHT_IS_ONE, &first))
+    if (find_step(run, &two, WEIGHT_IS_ONE, &first))
         return -1;
     emit(run, "gap_exact_f32_two_keys", LAB_EXACT, step_of(2, ATTEND_F32), first,
          step_of(2, ATTEND_F32) * 0x1p-22);
-    if (find_step(run, ctx, row, OTHERS_ARE_ZERO, &zero))
+    if (find_step(run, row, OTHERS_ARE_ZERO, &zero))
         return -1;
     /* The gap in units of ln 2 is a float near 126, one spacing of which is 8e-6. */
     emit(run, "gap_zero_f32", LAB_EXACT, attend_theory_gap_underflow(ATTEND_F32, !is_ref),
@@ -125,36 +123,34 @@ static int emit_f32(struct lab_run *run, attend_context *ctx, struct narrow_row 
 
 /* The sum of weights is 1 + 2^-9 there: n roundings by 2^-24 shift the step by n 2^-15.
  */
-static int emit_bf16(struct lab_run *run, attend_context *ctx, struct narrow_row *row)
+static int emit_bf16(struct lab_run *run, struct narrow_row *row)
 {
     const double n = (double)row->n;
     double gap;
 
     row->dtype = ATTEND_BF16;
     row->wanted = row->n - 1;
-    if (find_step(run, ctx, row, OUTPUT_IS_ONE, &gap))
+    if (find_step(run, row, OUTPUT_IS_ONE, &gap))
         return -1;
     emit(run, "gap_exact_bf16", LAB_EXACT, attend_theory_gap_weight_exact(n, ATTEND_BF16),
          gap, n * 0x1p-15);
     return 0;
 }
 
-static int draw_steps(struct lab_run *run, attend_context *ctx, struct narrow_row *row)
+static int draw_steps(struct lab_run *run, struct narrow_row *row)
 {
-    struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Copying in floating point: when 1 - p_j becomes 0",
-                       "score gap", "1 - p_j as returned");
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, exact");
     const double n = (double)row->n;
-
-    if (!figure)
-        return 0;
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
+    struct lab_figure *const figure = lab_plot(
+        run, "Copying in floating point: when 1 - p_j becomes 0", "score gap",
+        "1 - p_j as returned", LAB_LOG_Y,
         "n = %lld.  The steps are the spacing of floats below 1; where a line ends the "
         "copy is exact in that type, at gap %.2f in bf16 and %.2f in f32.",
         (long long)row->n, attend_theory_gap_weight_exact(n, ATTEND_BF16),
         attend_theory_gap_sum_exact(n, ATTEND_F32));
+    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, exact");
+
+    if (!figure)
+        return 0;
     for (double gap = 0; gap <= 22; gap += 0.25)
         lab_series_point(series, gap, attend_theory_average_leak(n, 1, gap), 0);
     row->wanted = row->n - 1;
@@ -162,7 +158,7 @@ static int draw_steps(struct lab_run *run, attend_context *ctx, struct narrow_ro
         row->dtype = type ? ATTEND_BF16 : ATTEND_F32;
         series = lab_series_add(figure, LAB_STEPS, type ? "bf16 output" : "f32 weight");
         for (double gap = 0; gap <= 22; gap += 0.0625) {
-            if (attend_at(run, ctx, row, gap))
+            if (attend_at(run, row, gap))
                 return -1;
             const double p = type ? row->out : row->weights[row->wanted];
             if (p < 1)
@@ -172,29 +168,23 @@ static int draw_steps(struct lab_run *run, attend_context *ctx, struct narrow_ro
     return 0;
 }
 
-static int with_row(struct lab_run *run, attend_context *ctx, int64_t n,
-                    int (*work)(struct lab_run *, attend_context *, struct narrow_row *))
+static struct narrow_row open_row(struct lab_run *run, int64_t n)
 {
-    struct narrow_row row = {.n = n,
-                             .key = malloc(sizeof(double) * (size_t)n),
-                             .weights = malloc(sizeof(double) * (size_t)n)};
-    int failed = !row.key || !row.weights;
+    double *const room = lab_room(run, 2 * n);
 
-    if (failed)
-        lab_fail(&run->session, "memory is short for %lld keys", (long long)n);
-    else
-        failed = work(run, ctx, &row);
-    free(row.key);
-    free(row.weights);
-    return failed ? -1 : 0;
+    return (struct narrow_row){.n = n, .key = room, .weights = room ? room + n : NULL};
 }
 
-int lab_copy_floats_rows(struct lab_run *run, attend_context *ctx, int64_t n)
+int lab_copy_floats_rows(struct lab_run *run, int64_t n)
 {
-    return with_row(run, ctx, n, emit_f32) || with_row(run, ctx, n, emit_bf16) ? -1 : 0;
+    struct narrow_row row = open_row(run, n);
+
+    return !row.key || emit_f32(run, &row) || emit_bf16(run, &row) ? -1 : 0;
 }
 
-int lab_copy_floats_figure(struct lab_run *run, attend_context *ctx, int64_t n)
+int lab_copy_floats_figure(struct lab_run *run, int64_t n)
 {
-    return with_row(run, ctx, n, draw_steps);
+    struct narrow_row row = open_row(run, n);
+
+    return !row.key || draw_steps(run, &row) ? -1 : 0;
 }

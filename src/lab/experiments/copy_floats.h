@@ -9,7 +9,7 @@
  * an output of bf16, becomes exactly 1 and the other weights exactly 0, among n keys;
  * and a figure of the steps.  0, or -1 after lab_fail().
  */
-int lab_copy_floats_rows(struct lab_run *run, attend_context *ctx, int64_t n);
-int lab_copy_floats_figure(struct lab_run *run, attend_context *ctx, int64_t n);
+int lab_copy_floats_rows(struct lab_run *run, int64_t n);
+int lab_copy_floats_figure(struct lab_run *run, int64_t n);
 
 #endif

@@ -2,7 +2,6 @@
 /* Averages of m values: leak, query scale needed, weights, 1/sqrt(d) (T4, T5, T6). */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
@@ -23,10 +22,9 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "factor of the scores"),
     LAB_FLAG_CHOICE("scale", "off", "off|on",
                     "on: scores are divided by sqrt(d) as well"),
-    LAB_FLAG_TEXT(
-        "w", "",
-        "weights wanted, such as 3,2,1; their number sets m: q = sum (beta + ln "
-        "w_i) k_i"),
+    LAB_FLAG_TEXT("w", "",
+                  "weights wanted, such as 3,2,1; their number sets m: q = sum (beta + "
+                  "ln w_i) k_i"),
 };
 
 /* What is asked of a query: m weights, equal ones by q = beta sum k_i. */
@@ -48,10 +46,10 @@ static int read_weights(struct lab_run *run, struct wish *wish)
         const double weight = strtod(text, &end);
         if (end == text || (*end && *end != ',') || !(weight > 0) || !isfinite(weight) ||
             wish->m == WANTED_MAX)
-            return lab_misuse(&run->session,
-                              "--w %s: up to %d positive numbers separated by commas "
-                              "are allowed",
-                              lab_text(run, "w"), (int)WANTED_MAX);
+            return lab_misuse(
+                &run->session,
+                "--w %s: up to %d positive numbers separated by commas are allowed",
+                lab_text(run, "w"), (int)WANTED_MAX);
         wish->w[wish->m++] = weight;
         sum += weight;
         text = end;
@@ -79,7 +77,7 @@ static int read_wish(struct lab_run *run, struct wish *wish)
     wish->m = (int)lab_integer(run, "m");
     wish->beta = lab_real(run, "beta");
     wish->tau = lab_real(run, "tau");
-    if (!strcmp(lab_text(run, "scale"), "on"))
+    if (lab_choice(run, "scale"))
         wish->tau /= sqrt((double)wish->d);
     if (*lab_text(run, "w")) {
         if (read_weights(run, wish))
@@ -133,13 +131,13 @@ struct average {
     double leak, first, error; /* first: weight of the first wanted key */
 };
 
-static int attend_keys(struct lab_run *run, attend_context *ctx, struct lab_keys *keys,
+static int attend_keys(struct lab_run *run, struct lab_keys *keys,
                        const struct wish *wish, struct average *average)
 {
     double coefficient[WANTED_MAX];
 
     coefficients(wish, coefficient);
-    if (lab_keys_attend(&run->session, ctx, keys, coefficient, wish->tau))
+    if (lab_keys_attend(&run->session, run->ctx, keys, coefficient, wish->tau))
         return -1;
     *average = (struct average){
         .leak = keys->leak, .first = keys->first, .error = lab_keys_error(keys, wish->w)};
@@ -158,14 +156,13 @@ static int open_keys(struct lab_run *run, const struct wish *wish, struct lab_ke
     return lab_keys_open(&run->session, &shape, keys);
 }
 
-static int measure(struct lab_run *run, attend_context *ctx, const struct wish *wish,
-                   struct average *average)
+static int measure(struct lab_run *run, const struct wish *wish, struct average *average)
 {
     struct lab_keys keys;
 
     if (open_keys(run, wish, &keys))
         return -1;
-    const int failed = attend_keys(run, ctx, &keys, wish, average);
+    const int failed = attend_keys(run, &keys, wish, average);
     lab_keys_close(&keys);
     return failed;
 }
@@ -174,8 +171,7 @@ static int measure(struct lab_run *run, attend_context *ctx, const struct wish *
  * The query scale of this leak, found on the engine: false position in the logit of
  * the leak, which falls as the scale grows.
  */
-static int find_beta(struct lab_run *run, attend_context *ctx, struct wish wish,
-                     double eps, double *beta)
+static int find_beta(struct lab_run *run, struct wish wish, double eps, double *beta)
 {
     const double wanted = log(eps / (1 - eps));
     struct lab_keys keys;
@@ -189,7 +185,7 @@ static int find_beta(struct lab_run *run, attend_context *ctx, struct wish wish,
         if (step >= 2 && !lab_false_position(x, y, wanted))
             break;
         wish.beta = x[step == 0 ? 0 : 1];
-        failed = attend_keys(run, ctx, &keys, &wish, &average);
+        failed = attend_keys(run, &keys, &wish, &average);
         y[step == 0 ? 0 : 1] = log(average.leak / (1 - average.leak));
     }
     *beta = x[1];
@@ -201,15 +197,14 @@ static int find_beta(struct lab_run *run, attend_context *ctx, struct wish wish,
  * Random keys, independent but far from orthogonal, in 2 n dimensions: q = pinv(K) s
  * gives them the scores of orthonormal ones, and so the same leak.
  */
-static int leak_by_pinv(struct lab_run *run, attend_context *ctx, const struct wish *wish,
-                        double *leak)
+static int leak_by_pinv(struct lab_run *run, const struct wish *wish, double *leak)
 {
     const int64_t n = wish->n, d = 2 * n;
-    double *const key = malloc(sizeof(double) * (size_t)(n * d + d + n));
+    double *const key = lab_room(run, n * d + d + n);
     double coefficient[WANTED_MAX];
 
     if (!key)
-        return lab_fail(&run->session, "memory is short");
+        return -1;
     double *const query = key + n * d, *const score = query + d;
     lab_normals(run->session.seed, PINV_STREAM, 0, key, n * d);
     coefficients(wish, coefficient);
@@ -217,20 +212,16 @@ static int leak_by_pinv(struct lab_run *run, attend_context *ctx, const struct w
         lab_unit(key + i * d, d);
         score[i] = i < wish->m ? coefficient[i] : 0;
     }
-    int failed = attend_theory_query_for_scores(key, n, d, score, query);
-    if (failed)
-        lab_fail(&run->session, "the random keys are dependent");
-    else
-        failed = lab_measure(&run->session, ctx,
-                             &(struct lab_problem){.nk = n,
-                                                   .d = d,
-                                                   .q = query,
-                                                   .k = key,
-                                                   .scale = wish->tau,
-                                                   .wanted = wish->m,
-                                                   .rest = leak});
-    free(key);
-    return failed;
+    if (attend_theory_query_for_scores(key, n, d, score, query))
+        return lab_fail(&run->session, "the random keys are dependent");
+    const struct lab_problem problem = {.nk = n,
+                                        .d = d,
+                                        .q = query,
+                                        .k = key,
+                                        .scale = wish->tau,
+                                        .wanted = wish->m,
+                                        .rest = leak};
+    return lab_measure(&run->session, run->ctx, &problem);
 }
 
 /* ---- rows, sweeps, figures --------------------------------------------- */
@@ -241,44 +232,43 @@ static void emit(struct lab_run *run, const struct wish *wish, const char *quant
     lab_emit_at(run, quantity,
                 LAB_CHANGES(LAB_IS("n", wish->n), LAB_IS("m", wish->m),
                             LAB_IS("beta", wish->beta)),
-                (struct lab_found){.theory = theory, .measured = measured});
+                lab_sure(theory, measured));
 }
 
-static int own_rows(struct lab_run *run, attend_context *ctx, const struct wish *wish)
+static int own_rows(struct lab_run *run, const struct wish *wish)
 {
     const double eps = lab_real(run, "eps");
     struct average average;
     double beta = -INFINITY, leak = 0;
 
-    if (measure(run, ctx, wish, &average))
+    if (measure(run, wish, &average))
         return -1;
     emit(run, wish, "leak", leak_of(wish), average.leak);
     /* Where every key is wanted nothing leaks at any scale. */
-    if (wish->n > wish->m && find_beta(run, ctx, *wish, eps, &beta))
+    if (wish->n > wish->m && find_beta(run, *wish, eps, &beta))
         return -1;
     emit(run, wish, "beta_needed", beta_needed_of(wish, eps), beta);
     emit(run, wish, "p_first", (1 - leak_of(wish)) * wish->w[0], average.first);
     emit(run, wish, "error_norm", error_of(wish), average.error);
     if (wish->n <= PINV_MAX) {
-        if (leak_by_pinv(run, ctx, wish, &leak))
+        if (leak_by_pinv(run, wish, &leak))
             return -1;
         emit(run, wish, "leak_pinv", leak_of(wish), leak);
     }
     return 0;
 }
 
-static int sweep_beta(struct lab_run *run, attend_context *ctx, struct wish wish)
+static int sweep_beta(struct lab_run *run, struct wish wish)
 {
     static const int64_t sizes[] = {10, 1000, 100000};
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Averaging: the weight that leaks to other keys",
-                       "β (query scale)", "leak L");
+        lab_plot(run, "Averaging: the weight that leaks to other keys", "β (query scale)",
+                 "leak L", LAB_LOG_Y,
+                 "q = β times the sum of the wanted keys, m = %d, τ = %.4g.  β must "
+                 "exceed ln n: being large is not enough.",
+                 wish.m, wish.tau);
     const double top = ceil(16 / wish.tau);
 
-    lab_figure_describe(figure, LAB_LOG_Y,
-                        "q = β times the sum of the wanted keys, m = %d, τ = %.4g.  β "
-                        "must exceed ln n: being large is not enough.",
-                        wish.m, wish.tau);
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
         if (sizes[x] <= wish.m)
             continue;
@@ -292,7 +282,7 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx, struct wish wish
         for (int step = 0; step <= 8 && !lab_stopped(&run->session); step++) {
             struct average average;
             wish.beta = top * step / 8;
-            if (measure(run, ctx, &wish, &average))
+            if (measure(run, &wish, &average))
                 return -1;
             emit(run, &wish, "leak", leak_of(&wish), average.leak);
             lab_series_point(curve.measured, wish.beta, average.leak, 0);
@@ -301,18 +291,17 @@ static int sweep_beta(struct lab_run *run, attend_context *ctx, struct wish wish
     return 0;
 }
 
-static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish)
+static int sweep_size(struct lab_run *run, struct wish wish)
 {
     static const int64_t sizes[] = {4, 10, 100, 1000, 10000, 100000};
     const double eps = lab_real(run, "eps"), factors[] = {1, 0.125};
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Averaging: the query scale that is needed",
-                       "n (keys)", "β needed");
+        lab_plot(run, "Averaging: the query scale that is needed", "n (keys)", "β needed",
+                 LAB_LOG_X,
+                 "Leak at most %g, m = %d.  The factor 1/√d of the scores multiplies the "
+                 "query scale that is needed by √d.",
+                 eps, wish.m);
 
-    lab_figure_describe(figure, LAB_LOG_X,
-                        "Leak at most %g, m = %d.  The factor 1/√d of the scores "
-                        "multiplies the query scale that is needed by √d.",
-                        eps, wish.m);
     for (int x = 0; x < 2; x++) {
         wish.tau = factors[x];
         const struct lab_curve curve = lab_curve_add(figure, "τ = %s", x ? "1/√64" : "1");
@@ -329,12 +318,11 @@ static int sweep_size(struct lab_run *run, attend_context *ctx, struct wish wish
             wish.n = sizes[y];
             if (wish.n <= wish.m)
                 continue;
-            if (find_beta(run, ctx, wish, eps, &beta))
+            if (find_beta(run, wish, eps, &beta))
                 return -1;
             lab_emit_at(run, "beta_needed",
                         LAB_CHANGES(LAB_IS("n", wish.n), LAB_IS("tau", wish.tau)),
-                        (struct lab_found){.theory = beta_needed_of(&wish, eps),
-                                           .measured = beta});
+                        lab_sure(beta_needed_of(&wish, eps), beta));
             lab_series_point(curve.measured, (double)wish.n, beta, 0);
         }
     }
@@ -345,17 +333,16 @@ static int perform(struct lab_run *run)
 {
     struct wish wish;
 
-    if (read_wish(run, &wish))
+    return read_wish(run, &wish) || own_rows(run, &wish);
+}
+
+static int sweep(struct lab_run *run)
+{
+    struct wish wish;
+
+    if (read_wish(run, &wish) || sweep_beta(run, wish))
         return -1;
-    attend_context *const ctx = lab_context(&run->session);
-    int failed = !ctx || own_rows(run, ctx, &wish);
-    if (!failed && run->sweeps)
-        failed = sweep_beta(run, ctx, wish);
-    if (!failed && run->sweeps && !wish.weighted &&
-        !strcmp(lab_text(run, "scale"), "off"))
-        failed = sweep_size(run, ctx, wish);
-    attend_context_destroy(ctx);
-    return failed ? -1 : 0;
+    return wish.weighted || lab_choice(run, "scale") ? 0 : sweep_size(run, wish);
 }
 
 const struct lab_experiment lab_experiment_average = {
@@ -368,4 +355,5 @@ const struct lab_experiment lab_experiment_average = {
     .headline = "beta_needed",
     LAB_FLAGS(flags),
     .perform = perform,
+    .sweep = sweep,
 };

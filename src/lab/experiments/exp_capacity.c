@@ -69,12 +69,11 @@ static int random_queries(const struct memory *memory, const double *key, double
     return attend_theory_query_for_scores(key, m, d, ones, query + d);
 }
 
-static size_t room_of(const struct memory *memory)
+static int64_t room_of(const struct memory *memory)
 {
     const int64_t rows = memory->m + 2;
 
-    return (size_t)(memory->n * memory->d + memory->m * memory->d + rows * memory->d +
-                    rows * memory->n + rows);
+    return (memory->n + memory->m + rows) * memory->d + rows * (memory->n + 1);
 }
 
 /* Scores of the targets from what the engine gives: ln p + lse, in units of beta. */
@@ -145,13 +144,18 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
 static int measure(struct lab_run *run, const struct memory *memory, int64_t trials,
                    struct lab_moments *moments)
 {
-    const struct lab_trials plan = {.trial = trial_of,
-                                    .arg = memory,
-                                    .trials = trials,
-                                    .count = VALUES,
-                                    .scratch = room_of(memory)};
+    return lab_run_trials(run, trial_of, memory, trials, VALUES, room_of(memory),
+                          moments);
+}
 
-    return lab_measure_trials(&run->session, &plan, moments);
+static struct memory memory_of(const struct lab_run *run)
+{
+    return (struct memory){.n = lab_integer(run, "n"),
+                           .d = lab_integer(run, "d"),
+                           .m = lab_integer(run, "m"),
+                           .beta = lab_real(run, "beta"),
+                           .seed = run->session.seed,
+                           .stream = OWN_STREAM};
 }
 
 /* ---- rows -------------------------------------------------------------- */
@@ -165,11 +169,11 @@ static double success_of(const struct memory *memory)
 }
 
 static void emit(struct lab_run *run, const struct memory *memory, const char *quantity,
-                 double theory, double measured, double se)
+                 double theory, struct lab_estimate measured)
 {
     lab_emit_at(run, quantity,
                 LAB_CHANGES(LAB_IS("n", memory->n), LAB_IS("m", memory->m)),
-                (struct lab_found){.theory = theory, .measured = measured, .se = se});
+                lab_exact(theory, measured));
 }
 
 static void emit_probability(struct lab_run *run, const struct memory *memory,
@@ -177,8 +181,7 @@ static void emit_probability(struct lab_run *run, const struct memory *memory,
                              const struct lab_moments *moments)
 {
     if (moments->count > 0)
-        emit(run, memory, quantity, theory, moments->mean,
-             lab_moments_rare_se(moments, theory));
+        emit(run, memory, quantity, theory, lab_estimate_rare(moments, theory));
 }
 
 /* `own`: all quantities, not only those of the sweep. */
@@ -200,15 +203,17 @@ static void emit_memory(struct lab_run *run, const struct memory *memory,
         return;
     if (keys.mean > 0)
         emit(run, memory, "collision_size", attend_theory_collision_size(d, m),
-             1 / keys.mean, key_se / (keys.mean * keys.mean));
+             (struct lab_estimate){1 / keys.mean, key_se / (keys.mean * keys.mean)});
     emit_probability(run, memory, "success_heads", 1, &moments[HEADS]);
     emit_probability(run, memory, "success_random_naive", NAN, &moments[NAIVE]);
     emit_probability(run, memory, "success_random_pinv", NAN, &moments[PINV]);
     if (moments[SPREAD].count > 0 && memory->m > 1)
-        emit(run, memory, "member_spread", sqrt((m - 1) / d), spread,
-             lab_moments_mean_se(&moments[SPREAD]) / (2 * spread));
+        emit(run, memory, "member_spread", sqrt((m - 1) / d),
+             (struct lab_estimate){spread,
+                                   lab_moments_mean_se(&moments[SPREAD]) / (2 * spread)});
     if (moments[PINV_SPREAD].count > 0)
-        emit(run, memory, "member_spread_pinv", 0, moments[PINV_SPREAD].mean, 0);
+        emit(run, memory, "member_spread_pinv", 0,
+             (struct lab_estimate){moments[PINV_SPREAD].mean, 0});
 }
 
 /* ---- sweeps and figures ------------------------------------------------ */
@@ -219,7 +224,6 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
                          struct lab_figure *figure, uint64_t stream)
 {
-
     memory.m = m;
     const struct lab_curve curve = lab_curve_add(figure, "m = %lld", (long long)m);
     for (double power = 4; power <= 10; power += 0.125) {
@@ -244,8 +248,13 @@ static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
 /* Random targets instead of orthonormal ones: their sum as query, and pinv. */
 static int sweep_random(struct lab_run *run, struct memory memory)
 {
-    struct lab_figure *const figure = lab_figure_add(
-        run->figures, "Capacity: random targets", "n (keys)", "probability of success");
+    struct lab_figure *const figure = lab_plot(
+        run, "Capacity: random targets", "n (keys)", "probability of success", LAB_LOG_X,
+        "d = %lld, m = %lld.  Targets that are not orthogonal push each other's scores "
+        "about by √((m-1)/d) = %.2f; pinv evens them out, and one head per target never "
+        "fails.",
+        (long long)memory.d, (long long)memory.m,
+        sqrt((double)(memory.m - 1) / (double)memory.d));
     struct lab_moments moments[SIZES][VALUES];
     int count = 0;
 
@@ -257,12 +266,6 @@ static int sweep_random(struct lab_run *run, struct memory memory)
     }
     if (!figure)
         return 0;
-    lab_figure_describe(figure, LAB_LOG_X,
-                        "d = %lld, m = %lld.  Targets that are not orthogonal push each "
-                        "other's scores about by √((m-1)/d) = %.2f; pinv evens them out, "
-                        "and one head per target never fails.",
-                        (long long)memory.d, (long long)memory.m,
-                        sqrt((double)(memory.m - 1) / (double)memory.d));
     static const char *const labels[3] = {"query = sum", "query by pinv",
                                           "one head per target"};
     static const enum value of[3] = {NAIVE, PINV, HEADS};
@@ -276,34 +279,28 @@ static int sweep_random(struct lab_run *run, struct memory memory)
     return 0;
 }
 
-static int sweep(struct lab_run *run, const struct memory *memory)
+static int sweep(struct lab_run *run)
 {
+    const struct memory memory = memory_of(run);
     static const int64_t targets[] = {4, 8, 16};
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Capacity: orthonormal targets among random keys",
-                       "n (keys)", "probability of success");
+        lab_plot(run, "Capacity: orthonormal targets among random keys", "n (keys)",
+                 "probability of success", LAB_LOG_X,
+                 "d = %lld, q = β times the sum of m targets: no other key may beat "
+                 "them. Lines are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
+                 (long long)memory.d);
 
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "d = %lld, q = β times the sum of m targets: no other key may beat them. Lines "
-        "are (1 - P)^(n-m), P = I_{1-1/m}((d-1)/2, 1/2)/2.",
-        (long long)memory->d);
     for (int x = 0; x < 3; x++)
-        if (2 * targets[x] <= memory->d &&
-            sweep_targets(run, *memory, targets[x], figure,
+        if (2 * targets[x] <= memory.d &&
+            sweep_targets(run, memory, targets[x], figure,
                           SWEEP_STREAM + (uint64_t)(x * SIZES)))
             return -1;
-    return sweep_random(run, *memory);
+    return sweep_random(run, memory);
 }
 
 static int perform(struct lab_run *run)
 {
-    const struct memory memory = {.n = lab_integer(run, "n"),
-                                  .d = lab_integer(run, "d"),
-                                  .m = lab_integer(run, "m"),
-                                  .beta = lab_real(run, "beta"),
-                                  .seed = run->session.seed,
-                                  .stream = OWN_STREAM};
+    const struct memory memory = memory_of(run);
     struct lab_moments moments[VALUES];
 
     if (memory.m > memory.n)
@@ -315,7 +312,7 @@ static int perform(struct lab_run *run)
     if (measure(run, &memory, run->trials, moments))
         return -1;
     emit_memory(run, &memory, moments, 1);
-    return run->sweeps ? sweep(run, &memory) : 0;
+    return 0;
 }
 
 const struct lab_experiment lab_experiment_capacity = {
@@ -327,4 +324,5 @@ const struct lab_experiment lab_experiment_capacity = {
     LAB_FLAGS(flags),
     .trials = 2000,
     .perform = perform,
+    .sweep = sweep,
 };

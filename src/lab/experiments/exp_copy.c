@@ -35,7 +35,7 @@ struct point {
 
 static struct point point_of(const struct lab_run *run)
 {
-    const char *const dtype = lab_text(run, "dtype");
+    static const attend_dtype dtypes[] = {ATTEND_F64, ATTEND_F32, ATTEND_BF16};
 
     return (struct point){
         .n = lab_integer(run, "n"),
@@ -44,9 +44,7 @@ static struct point point_of(const struct lab_run *run)
         .tau = lab_real(run, "tau"),
         .norm = lab_real(run, "norm"),
         .cosine = lab_real(run, "cosine"),
-        .dtype = !strcmp(dtype, "f64")   ? ATTEND_F64
-                 : !strcmp(dtype, "f32") ? ATTEND_F32
-                                         : ATTEND_BF16,
+        .dtype = dtypes[lab_choice(run, "dtype")],
     };
 }
 
@@ -70,8 +68,8 @@ struct copied {
     double p_top, error_norm;
 };
 
-static int attend_narrow(struct lab_run *run, attend_context *ctx,
-                         const struct point *point, struct lab_keys *keys)
+static int attend_narrow(struct lab_run *run, const struct point *point,
+                         struct lab_keys *keys)
 {
     attend_error err = {.message = "memory is short"};
 
@@ -82,13 +80,12 @@ static int attend_narrow(struct lab_run *run, attend_context *ctx,
                                         .k = keys->key,
                                         .scale = point->tau,
                                         .weights = keys->weights};
-    const attend_status status = lab_forward_as(ctx, point->dtype, &problem, &err);
+    const attend_status status = lab_forward_as(run->ctx, point->dtype, &problem, &err);
     keys->first = keys->weights[0];
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
 }
 
-static int copy(struct lab_run *run, attend_context *ctx, const struct point *point,
-                struct copied *copied)
+static int copy(struct lab_run *run, const struct point *point, struct copied *copied)
 {
     const int is_narrow = point->dtype != ATTEND_F64;
     /* In a narrow type the keys are axes, whose entries are exact in any type. */
@@ -103,9 +100,9 @@ static int copy(struct lab_run *run, attend_context *ctx, const struct point *po
 
     if (lab_keys_open(&run->session, &shape, &keys))
         return -1;
-    const int failed =
-        is_narrow ? attend_narrow(run, ctx, point, &keys)
-                  : lab_keys_attend(&run->session, ctx, &keys, &point->beta, point->tau);
+    const int failed = is_narrow ? attend_narrow(run, point, &keys)
+                                 : lab_keys_attend(&run->session, run->ctx, &keys,
+                                                   &point->beta, point->tau);
     copied->p_top = keys.first;
     copied->error_norm = lab_keys_error(&keys, &whole);
     lab_keys_close(&keys);
@@ -141,8 +138,8 @@ static void emit_copy(struct lab_run *run, const struct point *point,
  * The gap that leaves eps elsewhere, found on the engine: false position in the logit
  * of the leak, which falls with the gap.
  */
-static int find_gap(struct lab_run *run, attend_context *ctx, double *scores, int64_t n,
-                    double eps, double *gap)
+static int find_gap(struct lab_run *run, double *scores, int64_t n, double eps,
+                    double *gap)
 {
     const double wanted = log(eps / (1 - eps)), one = 1;
     double x[2] = {0, 1}, y[2], leak;
@@ -161,7 +158,7 @@ static int find_gap(struct lab_run *run, attend_context *ctx, double *scores, in
         if (step >= 2 && !lab_false_position(x, y, wanted))
             break;
         scores[0] = x[now];
-        if (lab_measure(&run->session, ctx, &problem))
+        if (lab_measure(&run->session, run->ctx, &problem))
             return -1;
         y[now] = log(leak / stats.first);
     }
@@ -173,8 +170,7 @@ static int find_gap(struct lab_run *run, attend_context *ctx, double *scores, in
  * Rivals at different distances, the nearest `gap` behind: their bounds and the exact
  * weight.  Distances grow evenly from gap to 2 gap + 1.
  */
-static int emit_unequal(struct lab_run *run, attend_context *ctx,
-                        const struct point *point, double *scores)
+static int emit_unequal(struct lab_run *run, const struct point *point, double *scores)
 {
     const int64_t n = point->n;
     const double gap = gap_of(point);
@@ -188,7 +184,7 @@ static int emit_unequal(struct lab_run *run, attend_context *ctx,
     scores[0] = 0;
     for (int64_t i = 1; i < n; i++)
         scores[i] = -scores[i];
-    if (lab_measure_scores(&run->session, ctx, n, scores, &stats))
+    if (lab_measure_scores(&run->session, run->ctx, n, scores, &stats))
         return -1;
     emit(run, point, "p_top_unequal", LAB_EXACT, p, stats.first, 0);
     emit(run, point, "p_top_unequal_upper", LAB_BOUND,
@@ -200,70 +196,78 @@ static int emit_unequal(struct lab_run *run, attend_context *ctx,
 
 /* ---- sweeps and figures ------------------------------------------------ */
 
-static int measure_point(struct lab_run *run, attend_context *ctx,
-                         const struct point *point, struct copied *copied)
+static int measure_point(struct lab_run *run, const struct point *point,
+                         struct copied *copied)
 {
-    if (copy(run, ctx, point, copied))
+    if (copy(run, point, copied))
         return -1;
     emit_copy(run, point, copied);
     return 0;
 }
 
-static int sweep_gap(struct lab_run *run, attend_context *ctx)
+static double weight_of(const struct point *point)
+{
+    return attend_theory_copy_weight((double)point->n, gap_of(point));
+}
+
+/* p_top over *x, a field of the point: a line by `fine`, points by `coarse` steps. */
+static int draw_weight(struct lab_run *run, struct lab_curve curve, struct point *point,
+                       double *x, double from, double to, double fine, double coarse)
+{
+    struct copied copied;
+
+    for (*x = from; *x <= to; *x += fine)
+        lab_series_point(curve.theory, *x, weight_of(point), 0);
+    for (*x = from; *x <= to && !lab_stopped(&run->session); *x += coarse) {
+        if (measure_point(run, point, &copied))
+            return -1;
+        lab_series_point(curve.measured, *x, copied.p_top, 0);
+    }
+    return 0;
+}
+
+static int sweep_gap(struct lab_run *run)
 {
     static const int64_t sizes[] = {2, 10, 1000, 1000000};
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Copying: the weight of the wanted key",
-                       "β (score gap at τ = 1)", "p_j (weight of the wanted key)");
-    struct copied copied;
+        lab_plot(run, "Copying: the weight of the wanted key", "β (score gap at τ = 1)",
+                 "p_j (weight of the wanted key)", 0,
+                 "The gap must exceed ln n by a margin: a large query is not enough.  "
+                 "Lines are 1/(1 + (n-1) exp(-gap)).");
 
-    lab_figure_describe(figure, 0,
-                        "The gap must exceed ln n by a margin: a large query is not "
-                        "enough.  Lines are 1/(1 + (n-1) exp(-gap)).");
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
         struct point point = {
             .n = sizes[x], .d = sizes[x], .tau = 1, .norm = 1, .dtype = ATTEND_F64};
         const struct lab_curve curve =
             lab_curve_add(figure, "n = %lld", (long long)point.n);
-        for (double gap = 0; gap <= 30; gap += 0.25)
-            lab_series_point(curve.theory, gap,
-                             attend_theory_copy_weight((double)point.n, gap), 0);
-        for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
-             point.beta += 2.5) {
-            if (measure_point(run, ctx, &point, &copied))
-                return -1;
-            lab_series_point(curve.measured, point.beta, copied.p_top, 0);
-        }
+        if (draw_weight(run, curve, &point, &point.beta, 0, 30, 0.25, 2.5))
+            return -1;
     }
     return 0;
 }
 
-static int sweep_error(struct lab_run *run, attend_context *ctx)
+static int sweep_error(struct lab_run *run)
 {
     struct point point = point_of(run);
-    struct lab_figure *const figure = lab_figure_add(
-        run->figures, "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|");
+    struct lab_figure *const figure = lab_plot(
+        run, "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|", LAB_LOG_Y,
+        "n = %lld keys.  The bound (1 - p_j) max |v_i - v_j| holds for any values; "
+        "orthonormal ones stay below it.",
+        (long long)point.n);
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
     struct copied copied;
 
-    lab_figure_describe(figure, LAB_LOG_Y,
-                        "n = %lld keys.  The bound (1 - p_j) max |v_i - v_j| holds for "
-                        "any values; orthonormal ones stay below it.",
-                        (long long)point.n);
     for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
         lab_series_point(series, point.beta,
                          attend_theory_copy_error((double)point.n, gap_of(&point)), 0);
     series = lab_series_add(figure, LAB_LINE, "bound");
     for (point.beta = 0; point.beta <= 30; point.beta += 0.25)
-        lab_series_point(
-            series, point.beta,
-            attend_theory_copy_error_bound(
-                attend_theory_copy_weight((double)point.n, gap_of(&point)), sqrt(2)),
-            0);
+        lab_series_point(series, point.beta,
+                         attend_theory_copy_error_bound(weight_of(&point), sqrt(2)), 0);
     series = lab_series_add(figure, LAB_POINTS, "measured");
     for (point.beta = 0; point.beta <= 30 && !lab_stopped(&run->session);
          point.beta += 2.5) {
-        if (measure_point(run, ctx, &point, &copied))
+        if (measure_point(run, &point, &copied))
             return -1;
         lab_series_point(series, point.beta, copied.error_norm, 0);
     }
@@ -271,90 +275,66 @@ static int sweep_error(struct lab_run *run, attend_context *ctx)
 }
 
 /* The same gap reached by other norms and cosines has the same weight. */
-static int sweep_cosine(struct lab_run *run, attend_context *ctx)
+static int sweep_cosine(struct lab_run *run)
 {
     static const double norms[] = {0.5, 1, 2};
-    struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Copying: neither the cosine nor the norm decides",
-                       "cosine between k_j and every other key", "p_j");
     struct point point = point_of(run);
-    struct copied copied;
+    struct lab_figure *const figure =
+        lab_plot(run, "Copying: neither the cosine nor the norm decides",
+                 "cosine between k_j and every other key", "p_j", 0,
+                 "q = β k_j, β = %g, n = %lld.  A long rival at a small angle takes the "
+                 "weight: only the gap β(1 - norm · cosine) counts.",
+                 point.beta, (long long)point.n);
 
-    lab_figure_describe(figure, 0,
-                        "q = β k_j, β = %g, n = %lld.  A long rival at a small angle "
-                        "takes the weight: only the gap β(1 - norm · cosine) counts.",
-                        point.beta, (long long)point.n);
     for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
         point.norm = norms[x];
         const struct lab_curve curve = lab_curve_add(figure, "norm %g", point.norm);
-        for (point.cosine = -1; point.cosine <= 1; point.cosine += 1.0 / 64)
-            lab_series_point(curve.theory, point.cosine,
-                             attend_theory_copy_weight((double)point.n, gap_of(&point)),
-                             0);
-        for (point.cosine = -1; point.cosine <= 1 && !lab_stopped(&run->session);
-             point.cosine += 0.25) {
-            if (measure_point(run, ctx, &point, &copied))
-                return -1;
-            lab_series_point(curve.measured, point.cosine, copied.p_top, 0);
-        }
+        if (draw_weight(run, curve, &point, &point.cosine, -1, 1, 1.0 / 64, 0.25))
+            return -1;
     }
     return 0;
 }
 
 /* ---- the experiment ---------------------------------------------------- */
 
-static int own_rows(struct lab_run *run, attend_context *ctx, double *room)
-{
-    const struct point point = point_of(run);
-    const double eps = lab_real(run, "eps"), n = (double)point.n;
-    struct copied copied;
-    double gap;
-
-    if (measure_point(run, ctx, &point, &copied))
-        return -1;
-    emit(run, &point, "error_norm_bound", LAB_BOUND,
-         attend_theory_copy_error_bound(attend_theory_copy_weight(n, gap_of(&point)),
-                                        sqrt(2)) +
-             2 * rounding_of(&point),
-         copied.error_norm, 0);
-    memset(room, 0, sizeof(double) * (size_t)point.n);
-    if (find_gap(run, ctx, room, point.n, eps, &gap))
-        return -1;
-    emit(run, &point, "gap_needed", LAB_EXACT, attend_theory_copy_gap_needed(n, eps), gap,
-         0);
-    if (emit_unequal(run, ctx, &point, room))
-        return -1;
-    return lab_copy_floats_rows(run, ctx, point.n);
-}
-
 static int perform(struct lab_run *run)
 {
     if (lab_settle_d(run))
         return -1;
-    attend_context *const ctx = lab_context(&run->session);
-    double *const room = malloc(sizeof(double) * (size_t)lab_integer(run, "n"));
-    int failed = !ctx;
+    const struct point point = point_of(run);
+    double *const scores = lab_room(run, point.n);
+    const double eps = lab_real(run, "eps"), n = (double)point.n;
+    struct copied copied;
+    double gap;
 
-    if (ctx && !room)
-        failed = lab_fail(&run->session, "memory is short for %lld keys",
-                          (long long)lab_integer(run, "n"));
-    if (!failed)
-        failed = own_rows(run, ctx, room);
-    if (!failed && run->sweeps)
-        failed = sweep_gap(run, ctx) || sweep_error(run, ctx) || sweep_cosine(run, ctx) ||
-                 lab_copy_floats_figure(run, ctx, lab_integer(run, "n"));
-    free(room);
-    attend_context_destroy(ctx);
-    return failed ? -1 : 0;
+    if (!scores || measure_point(run, &point, &copied))
+        return -1;
+    emit(run, &point, "error_norm_bound", LAB_BOUND,
+         attend_theory_copy_error_bound(weight_of(&point), sqrt(2)) +
+             2 * rounding_of(&point),
+         copied.error_norm, 0);
+    if (find_gap(run, scores, point.n, eps, &gap))
+        return -1;
+    emit(run, &point, "gap_needed", LAB_EXACT, attend_theory_copy_gap_needed(n, eps), gap,
+         0);
+    if (emit_unequal(run, &point, scores))
+        return -1;
+    return lab_copy_floats_rows(run, point.n);
+}
+
+static int sweep(struct lab_run *run)
+{
+    return sweep_gap(run) || sweep_error(run) || sweep_cosine(run) ||
+           lab_copy_floats_figure(run, lab_integer(run, "n"));
 }
 
 const struct lab_experiment lab_experiment_copy = {
     .name = "copy",
     .title = "Copying one value",
-    .shows =
-        "The weight of one key comes near 1 when its score leads every other by more "
-        "than ln n; only the gap counts, and it is never 1 but by rounding.",
+    .shows = "The weight of one key comes near 1 when its score leads every other by "
+             "more than ln n; only the gap counts, and it is never 1 but by rounding.",
     .answers = "1a",
     LAB_FLAGS(flags),
     .perform = perform,
+    .sweep = sweep,
 };

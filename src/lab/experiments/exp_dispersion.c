@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dispersion: logits of bounded range cannot stay sharp as keys are added (T20). */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attend/theory.h"
@@ -35,8 +33,8 @@ static struct crowd crowd_of(const struct lab_run *run, int64_t n, int scaled)
                           .scaled = scaled};
 }
 
-static int measure(struct lab_run *run, attend_context *ctx, const struct crowd *crowd,
-                   double *room, struct lab_row_stats *stats)
+static int measure(struct lab_run *run, const struct crowd *crowd, double *room,
+                   struct lab_row_stats *stats)
 {
     const double one = 1;
     const struct lab_problem problem = {.nk = crowd->n,
@@ -46,22 +44,21 @@ static int measure(struct lab_run *run, attend_context *ctx, const struct crowd 
                                         .scale = crowd->tau,
                                         .stats = stats};
 
-    return lab_measure(&run->session, ctx, &problem);
+    return lab_measure(&run->session, run->ctx, &problem);
 }
 
 /* The sharpest row of that range: one key at D, the others at 0. */
-static int measure_spike(struct lab_run *run, attend_context *ctx,
-                         const struct crowd *crowd, double *room,
+static int measure_spike(struct lab_run *run, const struct crowd *crowd, double *room,
                          struct lab_row_stats *stats)
 {
     memset(room, 0, sizeof(double) * (size_t)crowd->n);
     room[0] = crowd->D;
-    return measure(run, ctx, crowd, room, stats);
+    return measure(run, crowd, room, stats);
 }
 
 /* Logits uniform over [0, D] with both ends taken: the largest weight of any trial. */
-static int measure_random(struct lab_run *run, attend_context *ctx,
-                          const struct crowd *crowd, double *room, double *largest)
+static int measure_random(struct lab_run *run, const struct crowd *crowd, double *room,
+                          double *largest)
 {
     struct lab_row_stats stats;
 
@@ -74,7 +71,7 @@ static int measure_random(struct lab_run *run, attend_context *ctx,
         }
         room[0] = crowd->D;
         room[1] = 0;
-        if (measure(run, ctx, crowd, room, &stats))
+        if (measure(run, crowd, room, &stats))
             return -1;
         *largest = fmax(*largest, stats.top_weight);
         if (run->session.progress)
@@ -128,93 +125,74 @@ static const int64_t sizes[] = {10,   30,    100,   300,    1000,
                                 3000, 10000, 30000, 100000, 1000000};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* One curve of each figure: max p, entropy and N_eff against n. */
-static int sweep(struct lab_run *run, attend_context *ctx, double *room, int scaled,
-                 struct lab_figure *const figure[3])
-{
-    const char *const name = scaled ? "logits × ln n" : "fixed range";
-    double measured[SIZES][3];
-    int count = 0;
+enum { FIGURES = 3 };
+static const struct {
+    const char *title, *y_label;
+    int log_axes;
+    double (*theory)(const struct crowd *crowd);
+} plots[FIGURES] = {
+    {"Dispersion: the largest weight", "max p", LAB_LOG_X, max_of},
+    {"Dispersion: entropy", "H (nats)", LAB_LOG_X, entropy_of},
+    {"Dispersion: keys in effect", "N_eff = 1/Σp²", LAB_LOG_X | LAB_LOG_Y, n_eff_of},
+};
 
-    for (; count < SIZES && !lab_stopped(&run->session); count++) {
-        const struct crowd crowd = crowd_of(run, sizes[count], scaled);
-        struct lab_row_stats stats;
-        if (measure_spike(run, ctx, &crowd, room, &stats))
-            return -1;
-        emit_spike(run, &crowd, &stats);
-        measured[count][0] = stats.top_weight;
-        measured[count][1] = stats.entropy;
-        measured[count][2] = stats.n_eff;
-    }
-    for (int f = 0; f < 3; f++) {
-        const struct lab_curve curve = lab_curve_add(figure[f], "%s", name);
+/* One curve of each figure: max p, entropy and N_eff against n. */
+static int sweep_sizes(struct lab_run *run, double *room, int scaled,
+                       struct lab_figure *const figure[FIGURES])
+{
+    struct lab_curve curve[FIGURES];
+
+    for (int f = 0; f < FIGURES; f++) {
+        curve[f] = lab_curve_add(figure[f], scaled ? "logits × ln n" : "fixed range");
         for (double power = 1; power <= 6; power += 0.0625) {
             const struct crowd crowd = crowd_of(run, (int64_t)pow(10, power), scaled);
-            lab_series_point(curve.theory, (double)crowd.n,
-                             f == 0   ? max_of(&crowd)
-                             : f == 1 ? entropy_of(&crowd)
-                                      : n_eff_of(&crowd),
+            lab_series_point(curve[f].theory, (double)crowd.n, plots[f].theory(&crowd),
                              0);
         }
-        for (int x = 0; x < count; x++)
-            lab_series_point(curve.measured, (double)sizes[x], measured[x][f], 0);
+    }
+    for (int x = 0; x < SIZES && !lab_stopped(&run->session); x++) {
+        const struct crowd crowd = crowd_of(run, sizes[x], scaled);
+        struct lab_row_stats stats;
+        if (measure_spike(run, &crowd, room, &stats))
+            return -1;
+        emit_spike(run, &crowd, &stats);
+        const double measured[FIGURES] = {stats.top_weight, stats.entropy, stats.n_eff};
+        for (int f = 0; f < FIGURES; f++)
+            lab_series_point(curve[f].measured, (double)crowd.n, measured[f], 0);
     }
     return 0;
 }
 
-static int sweep_both(struct lab_run *run, attend_context *ctx, double *room)
+static int sweep(struct lab_run *run)
 {
-    struct lab_figure *const figure[3] = {
-        lab_figure_add(run->figures, "Dispersion: the largest weight", "n (keys)",
-                       "max p"),
-        lab_figure_add(run->figures, "Dispersion: entropy", "n (keys)", "H (nats)"),
-        lab_figure_add(run->figures, "Dispersion: keys in effect", "n (keys)",
-                       "N_eff = 1/Σp²"),
-    };
+    double *const room = lab_room(run, sizes[SIZES - 1]);
+    struct lab_figure *figure[FIGURES];
 
-    for (int f = 0; f < 3; f++)
-        lab_figure_describe(
-            figure[f], f == 2 ? LAB_LOG_X | LAB_LOG_Y : LAB_LOG_X,
+    for (int f = 0; f < FIGURES; f++)
+        figure[f] = lab_plot(
+            run, plots[f].title, "n (keys)", plots[f].y_label, plots[f].log_axes,
             "One key leads the n - 1 others by D = %g.  At a fixed range the lead drowns "
             "once n exceeds e^D; a factor ln n / ln %g keeps it.",
             lab_real(run, "D"), lab_real(run, "n0"));
-    return sweep(run, ctx, room, 0, figure) || sweep(run, ctx, room, 1, figure);
-}
-
-static int own_rows(struct lab_run *run, attend_context *ctx, double *room)
-{
-    const struct crowd crowd =
-        crowd_of(run, lab_integer(run, "n"), !strcmp(lab_text(run, "scale"), "on"));
-    struct lab_row_stats stats;
-    double largest;
-
-    if (measure_spike(run, ctx, &crowd, room, &stats))
-        return -1;
-    emit_spike(run, &crowd, &stats);
-    if (measure_random(run, ctx, &crowd, room, &largest))
-        return -1;
-    emit(run, &crowd, "max_p_random", LAB_BOUND, max_of(&crowd), largest);
-    return 0;
+    return !room || sweep_sizes(run, room, 0, figure) ||
+           sweep_sizes(run, room, 1, figure);
 }
 
 static int perform(struct lab_run *run)
 {
-    const int64_t own = lab_integer(run, "n");
-    const int64_t most = run->sweeps && own < sizes[SIZES - 1] ? sizes[SIZES - 1] : own;
-    attend_context *const ctx = lab_context(&run->session);
-    double *const room = malloc(sizeof(double) * (size_t)most);
-    int failed = !ctx;
+    const struct crowd crowd =
+        crowd_of(run, lab_integer(run, "n"), lab_choice(run, "scale"));
+    double *const room = lab_room(run, crowd.n);
+    struct lab_row_stats stats;
+    double largest;
 
-    if (ctx && !room)
-        failed =
-            lab_fail(&run->session, "memory is short for %lld keys", (long long)most);
-    if (!failed)
-        failed = own_rows(run, ctx, room);
-    if (!failed && run->sweeps)
-        failed = sweep_both(run, ctx, room);
-    free(room);
-    attend_context_destroy(ctx);
-    return failed ? -1 : 0;
+    if (!room || measure_spike(run, &crowd, room, &stats))
+        return -1;
+    emit_spike(run, &crowd, &stats);
+    if (measure_random(run, &crowd, room, &largest))
+        return -1;
+    emit(run, &crowd, "max_p_random", LAB_BOUND, max_of(&crowd), largest);
+    return 0;
 }
 
 const struct lab_experiment lab_experiment_dispersion = {
@@ -226,4 +204,5 @@ const struct lab_experiment lab_experiment_dispersion = {
     LAB_FLAGS(flags),
     .trials = 16,
     .perform = perform,
+    .sweep = sweep,
 };

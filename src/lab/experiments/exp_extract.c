@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Extraction: a matrix M with M (v_a + v_b) = v_a, read from the average c (T3). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attend/theory.h"
@@ -43,7 +42,7 @@ struct setup {
     double *matrix;         /* [d][d] */
     double *ideal, *found;  /* [d] */
     double shared;          /* norm of the part of y that B has in common with A */
-    double *room;           /* owns them all */
+    double *key;            /* [n + 1][n]: the keys and the query */
 };
 
 /* Columns of A are the frame's first m, those of B leave them by the angle. */
@@ -98,16 +97,16 @@ static int open_setup(struct lab_run *run, struct setup *setup)
     const int64_t d = setup->d, m = setup->m, p = setup->p, n = setup->n;
     const int64_t rows = n > m + p ? n : m + p;
 
-    setup->room = calloc((size_t)(d * (2 * m + p + rows + d + 2)), sizeof(double));
-    if (!setup->room)
-        return lab_fail(&run->session, "memory is short");
-    setup->a = setup->room;
+    setup->a = lab_room(run, d * (2 * m + p + rows + d + 2) + (n + 1) * n);
+    if (!setup->a)
+        return -1;
     setup->b = setup->a + d * m;
     setup->skewed = setup->b + d * p;
     setup->value = setup->skewed + d * m;
     setup->matrix = setup->value + d * rows;
     setup->ideal = setup->matrix + d * d;
     setup->found = setup->ideal + d;
+    setup->key = setup->found + d;
     fill_bases(run, setup);
     fill_values(run, setup);
     return 0;
@@ -160,12 +159,20 @@ static double error_at(const struct setup *setup, const double *c)
 }
 
 /* c as the theory of averages has it, and as the engine gives it. */
-static int average(struct lab_run *run, attend_context *ctx, struct setup *setup)
+static int average(struct lab_run *run, struct setup *setup)
 {
     const int64_t n = setup->n, d = setup->d;
     const double wanted = attend_theory_average_weight((double)n, 2, setup->beta);
     const double leak = attend_theory_average_leak((double)n, 2, setup->beta);
-    double *const key = malloc(sizeof(double) * (size_t)(n * n + n));
+    double *const key = setup->key, *const query = key + n * n;
+    const struct lab_problem problem = {.nk = n,
+                                        .d = n,
+                                        .dv = d,
+                                        .q = query,
+                                        .k = key,
+                                        .v = setup->value,
+                                        .scale = 1,
+                                        .out = setup->found};
 
     for (int64_t c = 0; c < d; c++) {
         setup->ideal[c] = 0;
@@ -173,23 +180,21 @@ static int average(struct lab_run *run, attend_context *ctx, struct setup *setup
             setup->ideal[c] +=
                 (i < 2 ? wanted : leak / (double)(n - 2)) * setup->value[i * d + c];
     }
-    if (!key)
-        return lab_fail(&run->session, "memory is short");
-    double *const query = key + n * n;
     lab_random_frame(run->session.seed, KEY_STREAM, key, n, n);
     for (int64_t c = 0; c < n; c++)
         query[c] = setup->beta * (key[c] + key[n + c]);
-    const int failed = lab_measure(&run->session, ctx,
-                                   &(struct lab_problem){.nk = n,
-                                                         .d = n,
-                                                         .dv = d,
-                                                         .q = query,
-                                                         .k = key,
-                                                         .v = setup->value,
-                                                         .scale = 1,
-                                                         .out = setup->found});
-    free(key);
-    return failed;
+    return lab_measure(&run->session, run->ctx, &problem);
+}
+
+/* |2 M c - v_a| of a setup opened before, of c by theory and by the engine. */
+static int measure(struct lab_run *run, struct setup *setup, enum method method,
+                   double *theory, double *measured)
+{
+    if (fill_matrix(setup, method))
+        return lab_fail(&run->session, "A and B are dependent");
+    *theory = error_at(setup, setup->ideal);
+    *measured = error_at(setup, setup->found);
+    return 0;
 }
 
 /* ---- rows, sweep, figure ----------------------------------------------- */
@@ -204,58 +209,33 @@ static struct setup setup_of(const struct lab_run *run)
                           .beta = lab_real(run, "beta")};
 }
 
-static int own_rows(struct lab_run *run, attend_context *ctx)
-{
-    struct setup setup = setup_of(run);
-    int failed = open_setup(run, &setup) || average(run, ctx, &setup);
-
-    for (int method = 0; !failed && method < METHODS; method++) {
-        if (fill_matrix(&setup, (enum method)method))
-            failed = lab_fail(&run->session, "A and B are dependent");
-        else
-            lab_emit_exact(run, quantities[method], error_at(&setup, setup.ideal),
-                           error_at(&setup, setup.found), 0);
-    }
-    free(setup.room);
-    return failed ? -1 : 0;
-}
-
 /*
  * Two keys, so that c is exactly the average and only the geometry is left: A A^T keeps
  * the part of v_b that lies along A, the oblique projector none.
  */
-static int sweep_angle(struct lab_run *run, attend_context *ctx, enum method method,
+static int sweep_angle(struct lab_run *run, enum method method, const char *label,
                        struct lab_figure *figure)
 {
-    struct lab_series *const line = lab_series_add(
-        figure, LAB_LINE, method == OBLIQUE ? "theory, oblique" : "theory, A A⁺");
+    const struct lab_curve curve = lab_curve_add(figure, "%s", label);
+    const int errs = method == PROJECTOR;
     struct setup setup = setup_of(run);
-    int failed = 0;
 
     for (setup.angle = 1; setup.angle <= 90; setup.angle++)
-        lab_series_point(line, setup.angle,
-                         method == OBLIQUE ? 0 : cos(setup.angle * pi / 180), 0);
-    struct lab_series *const points = lab_series_add(
-        figure, LAB_POINTS, method == OBLIQUE ? "measured, oblique" : "measured, A A⁺");
+        lab_series_point(curve.theory, setup.angle,
+                         errs ? cos(setup.angle * pi / 180) : 0, 0);
     setup.n = 2;
-    for (setup.angle = 5; !failed && setup.angle <= 90; setup.angle += 5) {
-        failed = open_setup(run, &setup) || average(run, ctx, &setup);
-        if (!failed && fill_matrix(&setup, method))
-            failed = lab_fail(&run->session, "A and B are dependent");
-        if (!failed) {
-            const double error = error_at(&setup, setup.found);
-            lab_emit_at(run, quantities[method],
-                        LAB_CHANGES(LAB_IS("angle", setup.angle), LAB_IS("n", 2)),
-                        (struct lab_found){
-                            .theory = method == OBLIQUE || setup.angle == 90
-                                          ? 0
-                                          : cos(setup.angle * pi / 180) * setup.shared,
-                            .measured = error});
-            lab_series_point(points, setup.angle, error / setup.shared, 0);
-        }
-        free(setup.room);
+    for (setup.angle = 5; setup.angle <= 90; setup.angle += 5) {
+        double ideal, error;
+        if (open_setup(run, &setup) || average(run, &setup) ||
+            measure(run, &setup, method, &ideal, &error))
+            return -1;
+        const double cosine = setup.angle == 90 ? 0 : cos(setup.angle * pi / 180);
+        lab_emit_at(run, quantities[method],
+                    LAB_CHANGES(LAB_IS("angle", setup.angle), LAB_IS("n", 2)),
+                    lab_sure(errs ? cosine * setup.shared : 0, error));
+        lab_series_point(curve.measured, setup.angle, error / setup.shared, 0);
     }
-    return failed ? -1 : 0;
+    return 0;
 }
 
 /* Takes from every unwanted value its part in A. */
@@ -276,82 +256,74 @@ static void clear_others(struct setup *setup)
 }
 
 /* With nothing of the other values in A, what is left is the leak. */
-static int sweep_beta(struct lab_run *run, attend_context *ctx)
+static int sweep_beta(struct lab_run *run)
 {
-    struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Extraction from the average at finite scale",
-                       "β (query scale)", "|2 M c - v_a|");
-    const struct lab_curve curve = lab_curve_add(figure, "%s", "");
     struct setup setup = setup_of(run);
-    int failed = 0;
+    const double n = (double)setup.n;
+    struct lab_figure *const figure =
+        lab_plot(run, "Extraction from the average at finite scale", "β (query scale)",
+                 "|2 M c - v_a|", LAB_LOG_Y,
+                 "n = %.0f, A orthogonal to all other values: the error is the leak of "
+                 "the average.",
+                 n);
+    const struct lab_curve curve = lab_curve_add(figure, "%s", "");
 
-    lab_figure_describe(figure, LAB_LOG_Y,
-                        "n = %lld, A orthogonal to all other values: the error is the "
-                        "leak of the average.",
-                        (long long)setup.n);
     for (double beta = 0; beta <= 15; beta += 0.25)
-        lab_series_point(curve.theory, beta,
-                         attend_theory_extract_error((double)setup.n, beta), 0);
+        lab_series_point(curve.theory, beta, attend_theory_extract_error(n, beta), 0);
     setup.angle = 90;
-    for (setup.beta = 0; !failed && setup.beta <= 15; setup.beta += 2.5) {
-        failed = open_setup(run, &setup);
-        if (!failed) {
-            clear_others(&setup);
-            failed = average(run, ctx, &setup);
-        }
-        if (!failed && fill_matrix(&setup, PROJECTOR))
-            failed = lab_fail(&run->session, "the columns of A are dependent");
-        if (!failed) {
-            const double error = error_at(&setup, setup.found);
-            lab_emit_at(run, "error_leak",
-                        LAB_CHANGES(LAB_IS("angle", 90), LAB_IS("beta", setup.beta)),
-                        (struct lab_found){.theory = attend_theory_extract_error(
-                                               (double)setup.n, setup.beta),
-                                           .measured = error});
-            lab_series_point(curve.measured, setup.beta, error, 0);
-        }
-        free(setup.room);
+    for (setup.beta = 0; setup.beta <= 15; setup.beta += 2.5) {
+        double ideal, error;
+        if (open_setup(run, &setup))
+            return -1;
+        clear_others(&setup);
+        if (average(run, &setup) || measure(run, &setup, PROJECTOR, &ideal, &error))
+            return -1;
+        lab_emit_at(run, "error_leak",
+                    LAB_CHANGES(LAB_IS("angle", 90), LAB_IS("beta", setup.beta)),
+                    lab_sure(attend_theory_extract_error(n, setup.beta), error));
+        lab_series_point(curve.measured, setup.beta, error, 0);
     }
-    return failed ? -1 : 0;
+    return 0;
 }
 
-static int sweep(struct lab_run *run, attend_context *ctx)
+static int sweep(struct lab_run *run)
 {
-    struct lab_figure *const figure = lab_figure_add(
-        run->figures, "Extraction: what M leaves of v_b",
-        "angle between A and B (degrees)", "|2 M c - v_a| / |part of v_b near A|");
+    struct lab_figure *const figure = lab_plot(
+        run, "Extraction: what M leaves of v_b", "angle between A and B (degrees)",
+        "|2 M c - v_a| / |part of v_b near A|", 0,
+        "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine of the angle; "
+        "the oblique one is right at any angle above 0.");
 
-    lab_figure_describe(figure, 0,
-                        "c = (v_a + v_b)/2.  The orthogonal projector errs by the cosine "
-                        "of the angle; the oblique one is right at any angle above 0.");
-    return sweep_angle(run, ctx, PROJECTOR, figure) ||
-           sweep_angle(run, ctx, OBLIQUE, figure) || sweep_beta(run, ctx);
+    return sweep_angle(run, PROJECTOR, "A A⁺", figure) ||
+           sweep_angle(run, OBLIQUE, "oblique", figure) || sweep_beta(run);
 }
 
 static int perform(struct lab_run *run)
 {
-    const int64_t d = lab_integer(run, "d"), m = lab_integer(run, "m");
-    const int64_t p = lab_integer(run, "p");
+    struct setup setup = setup_of(run);
 
-    if (d < m + p)
+    if (setup.d < setup.m + setup.p)
         return lab_misuse(&run->session, "--d %lld: at least m + p = %lld is allowed",
-                          (long long)d, (long long)(m + p));
-    attend_context *const ctx = lab_context(&run->session);
-    int failed = !ctx || own_rows(run, ctx);
-    if (!failed && run->sweeps)
-        failed = sweep(run, ctx);
-    attend_context_destroy(ctx);
-    return failed ? -1 : 0;
+                          (long long)setup.d, (long long)(setup.m + setup.p));
+    if (open_setup(run, &setup) || average(run, &setup))
+        return -1;
+    for (int method = 0; method < METHODS; method++) {
+        double theory, measured;
+        if (measure(run, &setup, (enum method)method, &theory, &measured))
+            return -1;
+        lab_emit_exact(run, quantities[method], theory, measured, 0);
+    }
+    return 0;
 }
 
 const struct lab_experiment lab_experiment_extract = {
     .name = "extract",
     .title = "Extracting one value from an average",
-    .shows =
-        "M = A A^T takes v_a out of the average when A is orthonormal and orthogonal "
-        "to B; A^T alone gives coordinates in R^m, a skewed basis needs its "
-        "pseudo-inverse, and spaces at an angle the oblique projector.",
+    .shows = "M = A A^T takes v_a out of the average when A is orthonormal and "
+             "orthogonal to B; A^T alone gives coordinates in R^m, a skewed basis needs "
+             "its pseudo-inverse, and spaces at an angle the oblique projector.",
     .answers = "1b-i",
     LAB_FLAGS(flags),
     .perform = perform,
+    .sweep = sweep,
 };

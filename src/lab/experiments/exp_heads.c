@@ -3,7 +3,6 @@
 #include "lab/experiments/experiment.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "attend/theory.h"
@@ -21,42 +20,31 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "scores are tau <q, k>"),
     LAB_FLAG_TEXT(
         "queries", "means",
-        "means (C mu_a, C mu_b), plus-minus (C (mu_a + mu_b), C (mu_a - mu_b)), "
-        "unscaled (mu_a, mu_b), or your own: \"2a-b,3b\", \"Ca+b,3Cb\""),
+        "means (C mu_a, C mu_b), plus-minus (C (mu_a + mu_b), C (mu_a - mu_b)), unscaled "
+        "(mu_a, mu_b), or your own: \"2a-b,3b\", \"Ca+b,3Cb\""),
     LAB_FLAG_CHOICE("noisy", "a", "a|both|all",
                     "the keys whose length varies: k_a, k_a and k_b, or every one"),
 };
 
-static const char *const names[2][LAB_TWO_HEADS_QUANTITIES] = {
-    {[LAB_MEAN_W1] = "mean_w1",
-     [LAB_VAR_W1] = "var_w1",
-     [LAB_HEAD1_LOSES] = "p_head1_loses",
-     [LAB_VAR_C1] = "var_c1",
-     [LAB_VAR_C2] = "var_c2",
-     [LAB_COV_C1_C2] = "cov_c1_c2",
-     [LAB_COEFF_A] = "coeff_a",
-     [LAB_COEFF_B] = "coeff_b",
-     [LAB_COEFF_VAR_ONE] = "coeff_var_one",
-     [LAB_COEFF_VAR_TWO] = "coeff_var_two",
-     [LAB_MSE_ONE] = "mse_one",
-     [LAB_MSE_TWO] = "mse_two"},
-    {[LAB_MEAN_W1] = "mean_w1_given_positive",
-     [LAB_VAR_W1] = "var_w1_given_positive",
-     [LAB_HEAD1_LOSES] = "p_head1_loses_given_positive",
-     [LAB_VAR_C1] = "var_c1_given_positive",
-     [LAB_VAR_C2] = "var_c2_given_positive",
-     [LAB_COV_C1_C2] = "cov_c1_c2_given_positive",
-     [LAB_COEFF_A] = "coeff_a_given_positive",
-     [LAB_COEFF_B] = "coeff_b_given_positive",
-     [LAB_COEFF_VAR_ONE] = "coeff_var_one_given_positive",
-     [LAB_COEFF_VAR_TWO] = "coeff_var_two_given_positive",
-     [LAB_MSE_ONE] = "mse_one_given_positive",
-     [LAB_MSE_TWO] = "mse_two_given_positive"},
+/* Over all trials, and over those with a positive length. */
+static const char *const names[LAB_TWO_HEADS_QUANTITIES][2] = {
+    [LAB_MEAN_W1] = {"mean_w1", "mean_w1_given_positive"},
+    [LAB_VAR_W1] = {"var_w1", "var_w1_given_positive"},
+    [LAB_HEAD1_LOSES] = {"p_head1_loses", "p_head1_loses_given_positive"},
+    [LAB_VAR_C1] = {"var_c1", "var_c1_given_positive"},
+    [LAB_VAR_C2] = {"var_c2", "var_c2_given_positive"},
+    [LAB_COV_C1_C2] = {"cov_c1_c2", "cov_c1_c2_given_positive"},
+    [LAB_COEFF_A] = {"coeff_a", "coeff_a_given_positive"},
+    [LAB_COEFF_B] = {"coeff_b", "coeff_b_given_positive"},
+    [LAB_COEFF_VAR_ONE] = {"coeff_var_one", "coeff_var_one_given_positive"},
+    [LAB_COEFF_VAR_TWO] = {"coeff_var_two", "coeff_var_two_given_positive"},
+    [LAB_MSE_ONE] = {"mse_one", "mse_one_given_positive"},
+    [LAB_MSE_TWO] = {"mse_two", "mse_two_given_positive"},
 };
 
 static int read_setup(struct lab_run *run, struct lab_two_heads *setup)
 {
-    const char *const noisy = lab_text(run, "noisy");
+    static const enum lab_noisy noisy[] = {LAB_NOISY_A, LAB_NOISY_WANTED, LAB_NOISY_ALL};
     char why[80];
 
     if (lab_settle_d(run))
@@ -68,9 +56,7 @@ static int read_setup(struct lab_run *run, struct lab_two_heads *setup)
         .alpha = lab_real(run, "alpha"),
         .tau = lab_real(run, "tau"),
         .d = lab_integer(run, "d"),
-        .noisy = !strcmp(noisy, "a")      ? LAB_NOISY_A
-                 : !strcmp(noisy, "both") ? LAB_NOISY_WANTED
-                                          : LAB_NOISY_ALL,
+        .noisy = noisy[lab_choice(run, "noisy")],
     };
     if (lab_queries_parse(lab_text(run, "queries"), &setup->queries, why, sizeof why))
         return lab_misuse(&run->session,
@@ -84,10 +70,8 @@ static void emit(struct lab_run *run, double C, int positive, int quantity,
                  const struct lab_two_heads_numbers *theory,
                  const struct lab_two_heads_numbers *measured)
 {
-    lab_emit_at(run, names[positive][quantity], LAB_CHANGES(LAB_IS("C", C)),
-                (struct lab_found){.theory = theory->value[quantity],
-                                   .measured = measured->value[quantity],
-                                   .se = measured->se[quantity]});
+    lab_emit_at(run, names[quantity][positive], LAB_CHANGES(LAB_IS("C", C)),
+                lab_exact(theory->of[quantity].value, measured->of[quantity]));
 }
 
 /* Whether two heads do what the known crossover is about. */
@@ -114,40 +98,53 @@ static int emit_crossover(struct lab_run *run, const struct lab_two_heads *setup
 
 /* ---- figures ------------------------------------------------------------ */
 
+struct head {
+    attend_theory_scene scene;
+    attend_theory_query query;
+};
+
+static double weight_cdf(const void *arg, double w)
+{
+    const struct head *const head = arg;
+
+    return attend_theory_head_cdf(&head->scene, head->query, w);
+}
+
 static void draw_histogram(struct lab_run *run, const struct lab_two_heads *setup,
                            const struct lab_histogram *histogram)
 {
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "The weight of v_a in head 1", "w1", "density");
-    struct lab_series *series = lab_series_add(figure, LAB_BARS, "measured");
-    attend_theory_scene scene = attend_theory_scene_exercise(setup->n, setup->sigma2, 0);
-    const attend_theory_query query = lab_query_at(&setup->queries, 0, setup->C);
+        lab_plot(run, "The weight of v_a in head 1", "w1", "density", LAB_LOG_Y,
+                 "Head 1 alone either copies v_a or, when k_a is short or points away, "
+                 "loses it to all the other keys.");
+    struct head head = {attend_theory_scene_exercise(setup->n, setup->sigma2, 0),
+                        lab_query_at(&setup->queries, 0, setup->C)};
 
-    for (int b = 0; b < LAB_BINS && series; b++)
-        lab_series_point(series, (b + 0.5) / LAB_BINS,
-                         lab_histogram_density(histogram, b), 0);
-    scene.tau = setup->tau;
-    scene.alpha = setup->alpha;
+    head.scene.tau = setup->tau;
+    head.scene.alpha = setup->alpha;
     if (setup->noisy != LAB_NOISY_A)
-        scene.sigma2[ATTEND_THEORY_B] = setup->sigma2;
-    series = setup->sigma2 > 0 ? lab_series_add(figure, LAB_STEPS, "theory") : NULL;
-    double below = 0, density = 0;
-    for (int b = 0; b < LAB_BINS && series; b++) {
-        const double cdf = attend_theory_head_cdf(&scene, query, (b + 1.0) / LAB_BINS);
-        density = LAB_BINS * (cdf - below);
-        below = cdf;
-        lab_series_point(series, (double)b / LAB_BINS, density, 0);
-    }
-    lab_series_point(series, 1, density, 0);
-    if (!figure)
-        return;
-    lab_figure_describe(figure, LAB_LOG_Y,
-                        "Head 1 alone either copies v_a or, when k_a is short or points "
-                        "away, loses it to all the other keys.");
+        head.scene.sigma2[ATTEND_THEORY_B] = setup->sigma2;
+    lab_plot_histogram(figure, histogram, setup->sigma2 > 0 ? "theory" : NULL, weight_cdf,
+                       &head);
 }
 
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
 enum { SCALES = sizeof scales / sizeof scales[0], LINE = 80, CURVES = 7, FIGURES = 4 };
+
+static const struct {
+    const char *title, *y_label, *caption;
+} plots[FIGURES] = {
+    {"Head 1: its weight of v_a, and how often it loses", "E w1, P(w1 < 1/2)",
+     "A head must beat n - 1 rivals by itself: it loses when the length of k_a is below "
+     "ln(n-1)/C."},
+    {"Variance of head 1's weight", "Var w1",
+     "Not monotone in C, and not 0 in the end: k_a points away in 7.9% of the samples at "
+     "sigma2 = 1/2."},
+    {"Variance of the coefficient of v_a", "Var",
+     "Two heads end at p(1-p)/4, one head at 1/4: 13.8 times more at sigma2 = 1/2."},
+    {"Mean squared distance from the average", "E|c - (v_a + v_b)/2|^2",
+     "Below the crossover two heads lose: each must alone beat all the other keys."},
+};
 
 /* Which quantity is drawn in which figure, under which name. */
 static const struct {
@@ -163,51 +160,30 @@ static const struct {
     {LAB_MSE_TWO, 3, "two heads"},
 };
 
-static void add_figures(struct lab_run *run, const struct lab_two_heads *setup,
-                        struct lab_figure *figures[FIGURES])
+/* Theory as lines, and what was measured at the first `count` scales as points. */
+static void draw_curves(struct lab_run *run, const struct lab_two_heads *setup,
+                        const struct lab_two_heads_numbers *measured, int count)
 {
-    static const char *const title[FIGURES] = {
-        "Head 1: its weight of v_a, and how often it loses",
-        "Variance of head 1's weight", "Variance of the coefficient of v_a",
-        "Mean squared distance from the average"};
-    static const char *const y_label[FIGURES] = {"E w1, P(w1 < 1/2)", "Var w1", "Var",
-                                                 "E|c - (v_a + v_b)/2|^2"};
-    static const char *const caption[FIGURES] = {
-        "A head must beat n - 1 rivals by itself: it loses when the length of k_a is "
-        "below ln(n-1)/C.",
-        "Not monotone in C, and not 0 in the end: k_a points away in 7.9% of the samples "
-        "at sigma2 = 1/2.",
-        "Two heads end at p(1-p)/4, one head at 1/4: 13.8 times more at sigma2 = 1/2.",
-        "Below the crossover two heads lose: each must alone beat all the other keys."};
-
-    for (int f = 0; f < FIGURES; f++) {
-        figures[f] =
-            lab_figure_add(run->figures, title[f], "C (query scale)", y_label[f]);
-        lab_figure_describe(figures[f], LAB_LOG_X, "%s", caption[f]);
-    }
-    if (!run->figures)
-        return;
+    struct lab_figure *figures[FIGURES];
     struct lab_two_heads at = *setup;
-    for (int c = 0; c < CURVES; c++) {
+
+    for (int f = 0; f < FIGURES; f++)
+        figures[f] = lab_plot(run, plots[f].title, "C (query scale)", plots[f].y_label,
+                              LAB_LOG_X, "%s", plots[f].caption);
+    for (int c = 0; c < CURVES && run->figures; c++) {
         struct lab_series *const line = lab_series_add(
             figures[curves[c].figure], LAB_LINE, "theory, %s", curves[c].name);
         for (int x = 0; x <= LINE; x++) {
             at.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
-            lab_series_point(line, at.C,
-                             lab_two_heads_theory(&at, 0).value[curves[c].quantity], 0);
+            lab_series_point(
+                line, at.C, lab_two_heads_theory(&at, 0).of[curves[c].quantity].value, 0);
         }
     }
-}
-
-static void add_points(struct lab_figure *figures[FIGURES],
-                       const struct lab_two_heads_numbers *measured, int count)
-{
     for (int c = 0; c < CURVES; c++) {
         struct lab_series *const points = lab_series_add(
             figures[curves[c].figure], LAB_POINTS, "measured, %s", curves[c].name);
         for (int x = 0; x < count; x++)
-            lab_series_point(points, scales[x], measured[x].value[curves[c].quantity],
-                             measured[x].se[curves[c].quantity]);
+            lab_series_estimate(points, scales[x], measured[x].of[curves[c].quantity]);
     }
 }
 
@@ -216,7 +192,6 @@ static void add_points(struct lab_figure *figures[FIGURES],
 static int sweep(struct lab_run *run, const struct lab_two_heads *setup, int64_t trials,
                  const struct lab_two_heads_numbers *given)
 {
-    struct lab_figure *figures[FIGURES];
     struct lab_two_heads_numbers measured[SCALES], both[2];
     struct lab_two_heads at = *setup;
     int x = 0;
@@ -229,15 +204,14 @@ static int sweep(struct lab_run *run, const struct lab_two_heads *setup, int64_t
         if (lab_two_heads_measure(&run->session, &at, 2 + (uint64_t)x, trials, both,
                                   NULL))
             return -1;
-        if (isnan(both[0].value[LAB_MEAN_W1]))
+        if (isnan(both[0].of[LAB_MEAN_W1].value))
             break;
         measured[x] = both[0];
         const struct lab_two_heads_numbers theory = lab_two_heads_theory(&at, 0);
         for (int c = 0; c < CURVES; c++)
             emit(run, at.C, 0, curves[c].quantity, &theory, &measured[x]);
     }
-    add_figures(run, setup, figures);
-    add_points(figures, measured, x);
+    draw_curves(run, setup, measured, x);
     return 0;
 }
 

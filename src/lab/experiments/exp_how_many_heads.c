@@ -11,7 +11,6 @@
 #include "theory/score_law.h"
 
 #include <math.h>
-#include <string.h>
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 256, 2, 1e6, "keys"),
@@ -42,9 +41,8 @@ static struct setting setting_of(const struct lab_run *run)
                             .h = lab_real(run, "h"),
                             .C = lab_real(run, "C"),
                             .sigma2 = lab_real(run, "sigma2"),
-                            .is_copies = !strcmp(lab_text(run, "groups"), "copies"),
-                            .is_independent =
-                                !strcmp(lab_text(run, "noise"), "independent")};
+                            .is_copies = lab_choice(run, "groups"),
+                            .is_independent = lab_choice(run, "noise")};
 }
 
 /* Targets of one head, and different queries among the heads. */
@@ -119,12 +117,9 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
                              &scene.wanted, VALUES, m, NULL);
 }
 
-/* `of` holds theory, kind and allowed error. */
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
-                 struct lab_found of, struct lab_estimate measured)
+                 struct lab_found found)
 {
-    of.measured = measured.value;
-    of.se = measured.se;
     lab_emit_at(
         run, quantity,
         LAB_CHANGES(LAB_IS("n", s->n), LAB_IS("m", s->m), LAB_IS("h", s->h),
@@ -132,14 +127,14 @@ static void emit(struct lab_run *run, const struct setting *s, const char *quant
                     LAB_IS_TEXT("groups", s->is_copies ? "copies" : "split"),
                     LAB_IS_TEXT("noise", s->is_independent ? "independent" : "shared"),
                     LAB_IS_TEXT("keys", "orthonormal")),
-        of);
+        found);
 }
 
 static void emit_mse(struct lab_run *run, const struct setting *s, int positive,
                      struct lab_estimate measured)
 {
     emit(run, s, positive ? "mse_given_positive" : "mse",
-         (struct lab_found){.theory = mse_theory(s, positive)}, measured);
+         lab_exact(mse_theory(s, positive), measured));
 }
 
 /* Rows of one setting, and a point where a series is given. */
@@ -182,23 +177,17 @@ static int limits(struct lab_run *run, double m, double h, uint64_t stream)
     const struct lab_estimate mse = lab_estimate_mean(&moments[MSE]);
     if (h < m)
         emit(run, &s, "mse_given_positive_limit",
-             (struct lab_found){.theory = attend_theory_groups_mse_positive(m, h),
-                                .allowed = m * undecided,
-                                .kind = LAB_ASYMPTOTIC},
-             lab_estimate_mean(&moments[MSE_POSITIVE]));
+             lab_within(LAB_ASYMPTOTIC, attend_theory_groups_mse_positive(m, h),
+                        m * undecided, lab_estimate_mean(&moments[MSE_POSITIVE])));
     emit(run, &s, "mse_limit",
-         (struct lab_found){.theory = attend_theory_groups_mse_flips(m, h, s.n, s.sigma2),
-                            .allowed = m * undecided,
-                            .kind = LAB_ASYMPTOTIC},
-         mse);
+         lab_within(LAB_ASYMPTOTIC, attend_theory_groups_mse_flips(m, h, s.n, s.sigma2),
+                    m * undecided, mse));
     if (h < m)
         return 0;
     emit(run, &s, "mse_first_order",
-         (struct lab_found){.theory =
-                                attend_theory_groups_mse_first_order(m, s.n, s.sigma2),
-                            .allowed = m * (p_flip + undecided),
-                            .kind = LAB_FIRST_ORDER},
-         mse);
+         lab_within(LAB_FIRST_ORDER,
+                    attend_theory_groups_mse_first_order(m, s.n, s.sigma2),
+                    m * (p_flip + undecided), mse));
     return 0;
 }
 
@@ -206,15 +195,14 @@ static int split_curves(struct lab_run *run)
 {
     static const double targets[] = {2, 4, 8, 16};
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Stratified sampling: error by number of heads",
-                       "h (heads)", "E|c - mean of m values|^2, magnitudes > 0");
+        lab_plot(run, "Stratified sampling: error by number of heads", "h (heads)",
+                 "E|c - mean of m values|^2, magnitudes > 0", LAB_LOG_X,
+                 "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. One head "
+                 "per target is best, and more heads are useless.",
+                 lab_real(run, "C"), lab_real(run, "n"));
     const int64_t trials = run->trials / 20 + 100;
     uint64_t stream = 100;
 
-    lab_figure_describe(figure, LAB_LOG_X,
-                        "Lines: 1/h - 1/m, the limit C -> inf. Points: C = %g, n = %g. "
-                        "One head per target is best, and more heads are useless.",
-                        lab_real(run, "C"), lab_real(run, "n"));
     for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
         const double m = targets[t];
         if (m > lab_real(run, "n"))
@@ -240,15 +228,14 @@ static int split_curves(struct lab_run *run)
 static int copies_curves(struct lab_run *run)
 {
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Copies of one head help only with fresh noise",
-                       "h (copies of one head)", "E|c - mean of m values|^2");
+        lab_plot(run, "Copies of one head help only with fresh noise",
+                 "h (copies of one head)", "E|c - mean of m values|^2", LAB_LOG_X,
+                 "Every head asks for all m = %g targets. On the same keys copies are "
+                 "equal and change nothing; if each saw keys with noise of its own, the "
+                 "variance would fall as 1/h.",
+                 lab_real(run, "m"));
     const int64_t trials = run->trials / 20 + 100;
 
-    lab_figure_describe(figure, LAB_LOG_X,
-                        "Every head asks for all m = %g targets. On the same keys copies "
-                        "are equal and change nothing; if each saw keys with noise of "
-                        "its own, the variance would fall as 1/h.",
-                        lab_real(run, "m"));
     for (int independent = 0; independent <= 1; independent++) {
         struct setting s = setting_of(run);
         struct lab_moments m[VALUES];
@@ -284,27 +271,24 @@ static int perform(struct lab_run *run)
         return lab_misuse(&run->session,
                           "--h: %g is neither a divisor nor a multiple of --m %g", s.h,
                           s.m);
-    if (!strcmp(lab_text(run, "keys"), "random")) {
-        if (lab_random_heads_rows(run))
-            return -1;
-    } else if (lab_settle_d(run) || measure_rows(run, &s, 1, run->trials, NULL)) {
-        return -1;
-    }
-    if (!run->sweeps)
-        return 0;
-    if (split_curves(run) || copies_curves(run))
-        return -1;
-    return lab_random_heads_curves(run);
+    if (lab_choice(run, "keys"))
+        return lab_random_heads_rows(run);
+    return lab_settle_d(run) || measure_rows(run, &s, 1, run->trials, NULL);
+}
+
+static int sweep(struct lab_run *run)
+{
+    return split_curves(run) || copies_curves(run) || lab_random_heads_curves(run);
 }
 
 const struct lab_experiment lab_experiment_how_many_heads = {
     .name = "how-many-heads",
     .title = "How many heads",
-    .shows =
-        "For m noisy targets the error is 1/h - 1/m with h heads of m/h targets each: "
-        "one head per target is best, copies on the same keys are useless.",
+    .shows = "For m noisy targets the error is 1/h - 1/m with h heads of m/h targets "
+             "each: one head per target is best, copies on the same keys are useless.",
     .answers = "1e",
     LAB_FLAGS(flags),
     .trials = 100000,
     .perform = perform,
+    .sweep = sweep,
 };

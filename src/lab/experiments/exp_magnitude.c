@@ -16,10 +16,9 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("d", NAN, 2, 1e6, "columns of a key, n or more (default n)"),
     LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the query C (mu_a + mu_b)"),
     LAB_FLAG_REAL("sigma2", 0.5, 0, 100, "variance of the length of k_a"),
-    LAB_FLAG_REAL(
-        "alpha", 0, 0, 100,
-        "isotropic noise of every key; above 0, theory is known of mean_w and var_w "
-        "only, and of all at n = 2"),
+    LAB_FLAG_REAL("alpha", 0, 0, 100,
+                  "isotropic noise of every key; above 0, theory is known of mean_w and "
+                  "var_w only, and of all at n = 2"),
     LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "scores are tau <q, k>"),
 };
 
@@ -141,8 +140,7 @@ static void emit(struct lab_run *run, const struct parameters *p, const char *qu
 {
     lab_emit_at(run, quantity,
                 LAB_CHANGES(LAB_IS("C", p->C), LAB_IS("sigma2", p->sigma2)),
-                (struct lab_found){
-                    .theory = theory, .measured = measured.value, .se = measured.se});
+                lab_exact(theory, measured));
 }
 
 static void emit_rows(struct lab_run *run, const struct parameters *p,
@@ -183,96 +181,91 @@ static int emit_without_noise(struct lab_run *run, const struct parameters *give
     return 0;
 }
 
+static double weight_cdf(const void *law, double w)
+{
+    return attend_theory_weight_cdf(*(const attend_theory_law *)law, w);
+}
+
 static void draw_histogram(struct lab_run *run, const struct magnitude_theory *theory,
                            const struct lab_histogram *histogram)
 {
-    struct lab_figure *const figure = lab_figure_add(
-        run->figures, "The weight of v_a over samples", "w = p_a", "density");
-    struct lab_series *series = lab_series_add(figure, LAB_BARS, "measured");
+    struct lab_figure *const figure =
+        lab_plot(run, "The weight of v_a over samples", "w = p_a", "density", LAB_LOG_Y,
+                 "A sampler, not an average: the weight is mostly near 0 or near 1.  "
+                 "Theory is the logit-normal law, averaged over each bin.");
 
-    if (!series)
-        return;
-    for (int b = 0; b < LAB_BINS; b++)
-        lab_series_point(series, (b + 0.5) / LAB_BINS,
-                         lab_histogram_density(histogram, b), 0);
-    series = theory->law.sd > 0
-                 ? lab_series_add(figure, LAB_STEPS, "theory, logit-normal")
-                 : NULL;
-    double below = 0, density = 0;
-    for (int b = 0; b < LAB_BINS && series; b++) {
-        const double cdf = attend_theory_weight_cdf(theory->law, (b + 1.0) / LAB_BINS);
-        density = LAB_BINS * (cdf - below);
-        below = cdf;
-        lab_series_point(series, (double)b / LAB_BINS, density, 0);
-    }
-    lab_series_point(series, 1, density, 0);
-    lab_figure_describe(figure, LAB_LOG_Y,
-                        "A sampler, not an average: the weight is mostly near 0 or near "
-                        "1.  Theory is the logit-normal law, averaged over each bin.");
+    lab_plot_histogram(figure, histogram,
+                       theory->law.sd > 0 ? "theory, logit-normal" : NULL, weight_cdf,
+                       &theory->law);
 }
 
 /* Points of the sweep over C. */
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
 enum { SCALES = sizeof scales / sizeof scales[0], LINE = 120 };
 
-static void add_lines(struct lab_run *run, struct lab_figure *variance,
-                      struct lab_figure *deviation, struct lab_figure *outside)
+/* The x-th of the scales at which theory is drawn. */
+static double line_scale(int x)
 {
-    struct parameters p = read_parameters(run);
-    struct lab_series *const lines[3] = {
-        lab_series_add(variance, LAB_LINE, "theory"),
-        lab_series_add(deviation, LAB_LINE, "theory"),
-        lab_series_add(outside, LAB_LINE, "theory"),
-    };
-
-    for (int x = 0; x <= LINE && run->figures; x++) {
-        p.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
-        const struct magnitude_theory theory = theory_of(&p);
-        lab_series_point(lines[0], p.C, theory.variance, 0);
-        lab_series_point(lines[1], p.C, theory.mean_abs, 0);
-        lab_series_point(lines[2], p.C, theory.outside, 0);
-    }
-    struct lab_series *const arcsin =
-        lab_series_add(variance, LAB_LINE, "arcsin form, n = 2");
-    struct lab_series *const arctan =
-        lab_series_add(deviation, LAB_LINE, "arctan form, n = 2");
-    for (int x = 0; x <= LINE && run->figures; x++) {
-        p.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
-        const double T = p.C * p.tau * sqrt(4 * p.alpha + p.sigma2);
-        lab_series_point(arcsin, p.C, attend_theory_weight_variance_arcsin(T), 0);
-        lab_series_point(arctan, p.C, attend_theory_weight_abs_deviation_arctan(T), 0);
-    }
+    return scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
 }
 
-static struct lab_figure *scale_figure(struct lab_run *run, const char *title,
-                                       const char *y_label, const char *caption)
-{
-    struct lab_figure *const figure =
-        lab_figure_add(run->figures, title, "C (query scale)", y_label);
+/* Figures over C, each of one number, and the form of that number for n = 2. */
+enum { VARIANCE, DEVIATION, NEAR_COPY, FIGURES };
+static const struct {
+    const char *title, *y_label, *caption;
+    const char *form_label;
+    double (*form)(double T);
+} plots[FIGURES] = {
+    {"Variance of the weight", "Var w",
+     "The firmer the query, the nearer the variance is to 1/4, that of a coin: a large C "
+     "destroys the average.",
+     "arcsin form, n = 2", attend_theory_weight_variance_arcsin},
+    {"Distance from one half", "E|w - 1/2|", "The error of c is |v_a - v_b| times this.",
+     "arctan form, n = 2", attend_theory_weight_abs_deviation_arctan},
+    {"One value holds more than 90%", "P(w < 0.1 or w > 0.9)",
+     "How often the output is almost a copy of one value.", NULL, NULL},
+};
 
-    lab_figure_describe(figure, LAB_LOG_X, "%s", caption);
-    return figure;
+static double theory_in(const struct magnitude_theory *theory, int plot)
+{
+    return plot == VARIANCE    ? theory->variance
+           : plot == DEVIATION ? theory->mean_abs
+                               : theory->outside;
+}
+
+/* Draws the lines of a plot; returns the series of its measurements. */
+static struct lab_series *draw_plot(struct lab_run *run, int plot)
+{
+    struct parameters p = read_parameters(run);
+    struct lab_figure *const figure =
+        lab_plot(run, plots[plot].title, "C (query scale)", plots[plot].y_label,
+                 LAB_LOG_X, "%s", plots[plot].caption);
+    struct lab_series *line = lab_series_add(figure, LAB_LINE, "theory");
+
+    for (int x = 0; x <= LINE && figure; x++) {
+        p.C = line_scale(x);
+        const struct magnitude_theory theory = theory_of(&p);
+        lab_series_point(line, p.C, theory_in(&theory, plot), 0);
+    }
+    if (plots[plot].form)
+        line = lab_series_add(figure, LAB_LINE, "%s", plots[plot].form_label);
+    for (int x = 0; x <= LINE && figure && plots[plot].form; x++) {
+        const double C = line_scale(x);
+        const double T = C * p.tau * sqrt(4 * p.alpha + p.sigma2);
+        lab_series_point(line, C, plots[plot].form(T), 0);
+    }
+    return lab_series_add(figure, LAB_POINTS, "measured");
 }
 
 static int sweep(struct lab_run *run, const struct lab_moments *given)
 {
     const int64_t trials = run->trials > 16000 ? run->trials / 16 : 1000;
-    struct lab_figure *const figures[3] = {
-        scale_figure(run, "Variance of the weight", "Var w",
-                     "The firmer the query, the nearer the variance is to 1/4, that of a "
-                     "coin: a large C destroys the average."),
-        scale_figure(run, "Distance from one half", "E|w - 1/2|",
-                     "The error of c is |v_a - v_b| times this."),
-        scale_figure(run, "One value holds more than 90%", "P(w < 0.1 or w > 0.9)",
-                     "How often the output is almost a copy of one value."),
-    };
-    struct lab_series *points[3];
+    struct lab_series *points[FIGURES];
     struct parameters p = read_parameters(run);
     const double C = p.C;
 
-    add_lines(run, figures[0], figures[1], figures[2]);
-    for (int f = 0; f < 3; f++)
-        points[f] = lab_series_add(figures[f], LAB_POINTS, "measured");
+    for (int f = 0; f < FIGURES; f++)
+        points[f] = draw_plot(run, f);
     for (int x = 0; x < SCALES && !lab_stopped(&run->session); x++) {
         struct lab_moments own[VALUES];
         const struct lab_moments *const moments = scales[x] == C ? given : own;
@@ -285,9 +278,11 @@ static int sweep(struct lab_run *run, const struct lab_moments *given)
                 break;
             emit_rows(run, &p, &theory, own);
         }
-        lab_series_estimate(points[0], p.C, lab_estimate_variance(&moments[MEAN_W]));
-        lab_series_estimate(points[1], p.C, lab_estimate_mean(&moments[MEAN_ABS]));
-        lab_series_estimate(points[2], p.C,
+        lab_series_estimate(points[VARIANCE], p.C,
+                            lab_estimate_variance(&moments[MEAN_W]));
+        lab_series_estimate(points[DEVIATION], p.C,
+                            lab_estimate_mean(&moments[MEAN_ABS]));
+        lab_series_estimate(points[NEAR_COPY], p.C,
                             lab_estimate_rare(&moments[OUTSIDE], theory.outside));
     }
     return 0;
@@ -314,9 +309,8 @@ static int perform(struct lab_run *run)
 const struct lab_experiment lab_experiment_magnitude = {
     .name = "magnitude",
     .title = "Noise in the length of one key, one head",
-    .shows =
-        "With one head the output is not the average of v_a and v_b but mostly one of "
-        "them: w is logit-normal, and the larger C, the more w is like a coin.",
+    .shows = "With one head the output is not the average of v_a and v_b but mostly one "
+             "of them: w is logit-normal, and the larger C, the more w is like a coin.",
     .answers = "1c-i, 1c-ii",
     .headline = "var_w",
     LAB_FLAGS(flags),

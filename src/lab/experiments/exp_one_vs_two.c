@@ -27,7 +27,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
     const int is_positive = outcome->gamma[0] > 0;
 
     (void)arg;
-    values[MSE] = (a - 0.5) * (a - 0.5) + (b - 0.5) * (b - 0.5) + outcome->others_squared;
+    values[MSE] = lab_pair_error(a, b, outcome->others_squared);
     values[COEFF] = a;
     values[MSE_POSITIVE] = is_positive ? values[MSE] : NAN;
     values[COEFF_POSITIVE] = is_positive ? a : NAN;
@@ -53,10 +53,7 @@ static int measure(struct lab_run *run, int heads, double n, double C, uint64_t 
     attend_theory_query query[2];
 
     make_queries(heads, C, query);
-    for (int h = 0; h < heads; h++) {
-        scene.query[h][0] = query[h].a;
-        scene.query[h][1] = query[h].b;
-    }
+    lab_scene_set_queries(&scene, query, heads);
     return lab_scene_measure(&run->session, &scene, stream, trials, observe, NULL, VALUES,
                              m, NULL);
 }
@@ -88,12 +85,13 @@ static int headline(struct lab_run *run)
             return -1;
         for (int positive = 0; positive <= 1; positive++) {
             const attend_theory_output theory = theory_of(run, heads, C, positive);
-            const struct lab_moments *const mse = &m[positive ? MSE_POSITIVE : MSE];
-            const struct lab_moments *const coeff = &m[positive ? COEFF_POSITIVE : COEFF];
-            const char *const *const name = names[heads - 1] + 2 * positive;
-            lab_emit_estimate(run, name[0], theory.mse, lab_estimate_mean(mse));
-            lab_emit_estimate(run, name[1], theory.variance[ATTEND_THEORY_A],
-                              lab_estimate_variance(coeff));
+            const int mse = positive ? MSE_POSITIVE : MSE;
+            const int coeff = positive ? COEFF_POSITIVE : COEFF;
+            lab_emit_estimate(run, names[heads - 1][mse], theory.mse,
+                              lab_estimate_mean(&m[mse]));
+            lab_emit_estimate(run, names[heads - 1][coeff],
+                              theory.variance[ATTEND_THEORY_A],
+                              lab_estimate_variance(&m[coeff]));
         }
     }
     return 0;
@@ -109,8 +107,7 @@ static int headline(struct lab_run *run)
 #define SEARCH_ERROR 1e-6
 
 /* Slope of the one-head mse in ln C, to fourth order. */
-static int slope(struct lab_run *run, attend_context *ctx, double n, double C,
-                 double sigma2, double *value)
+static int slope(struct lab_run *run, double n, double C, double sigma2, double *value)
 {
     static const double at[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
     const double step = 0.003;
@@ -118,41 +115,40 @@ static int slope(struct lab_run *run, attend_context *ctx, double n, double C,
 
     *value = 0;
     for (int x = 0; x < 4; x++) {
-        if (lab_pair_measure_mse(&run->session, ctx, n, C * exp(step * at[x]), sigma2,
-                                 &mse))
+        if (lab_pair_measure_mse(&run->session, run->ctx, n, C * exp(step * at[x]),
+                                 sigma2, &mse))
             return -1;
         *value += weight[x] * mse.one / (12 * step);
     }
     return 0;
 }
 
-static int difference(struct lab_run *run, attend_context *ctx, double n, double C,
-                      double sigma2, double *value)
+static int difference(struct lab_run *run, double n, double C, double sigma2,
+                      double *value)
 {
     struct lab_pair_mse mse;
-    const int failed = lab_pair_measure_mse(&run->session, ctx, n, C, sigma2, &mse);
+    const int failed = lab_pair_measure_mse(&run->session, run->ctx, n, C, sigma2, &mse);
 
     *value = mse.one - mse.two;
     return failed;
 }
 
-typedef int (*function_of_scale)(struct lab_run *run, attend_context *ctx, double n,
-                                 double C, double sigma2, double *value);
+typedef int (*function_of_scale)(struct lab_run *run, double n, double C, double sigma2,
+                                 double *value);
 
 /*
  * The root of f between lo, where it is f_lo <= 0, and hi, where it is f_hi > 0: regula
  * falsi, halving the value of an end that stays.
  */
-static int root_between(struct lab_run *run, attend_context *ctx, function_of_scale f,
-                        double n, double sigma2, double lo, double f_lo, double hi,
-                        double f_hi, double *C)
+static int root_between(struct lab_run *run, function_of_scale f, double n, double sigma2,
+                        double lo, double f_lo, double hi, double f_hi, double *C)
 {
     int last = 0;
 
     for (int step = 0; step < 60 && hi - lo > 1e-10 * hi; step++) {
         double value;
         *C = hi - f_hi * (hi - lo) / (f_hi - f_lo);
-        if (f(run, ctx, n, *C, sigma2, &value))
+        if (f(run, n, *C, sigma2, &value))
             return -1;
         if (fabs(value) < 1e-15)
             break;
@@ -167,21 +163,21 @@ static int root_between(struct lab_run *run, attend_context *ctx, function_of_sc
 }
 
 /* The largest C where f turns from negative to positive; NaN when it does not. */
-static int last_rise(struct lab_run *run, attend_context *ctx, function_of_scale f,
-                     double n, double sigma2, double *C)
+static int last_rise(struct lab_run *run, function_of_scale f, double n, double sigma2,
+                     double *C)
 {
     double hi = SCALE_HI, f_hi;
 
     *C = NAN;
-    if (f(run, ctx, n, hi, sigma2, &f_hi))
+    if (f(run, n, hi, sigma2, &f_hi))
         return -1;
     while (f_hi > 0 && hi / FACTOR > SCALE_LO) {
         const double lo = hi / FACTOR;
         double f_lo;
-        if (f(run, ctx, n, lo, sigma2, &f_lo))
+        if (f(run, n, lo, sigma2, &f_lo))
             return -1;
         if (!(f_lo > 0))
-            return root_between(run, ctx, f, n, sigma2, lo, f_lo, hi, f_hi, C);
+            return root_between(run, f, n, sigma2, lo, f_lo, hi, f_hi, C);
         hi = lo;
         f_hi = f_lo;
     }
@@ -198,25 +194,23 @@ static void emit_found(struct lab_run *run, const char *quantity, double n, doub
                     .allowed = is_scale ? SEARCH_ERROR * fmax(1, fabs(theory)) : 0});
 }
 
-/* Rows for n keys; *crossover is what the engine says. */
-static int find_scales(struct lab_run *run, attend_context *ctx, double n, double sigma2,
-                       double *crossover)
+static int find_scales(struct lab_run *run, double n, double sigma2)
 {
-    double best, least;
+    double best, least, crossover;
     const double best_theory = attend_theory_best_scale_one(n, sigma2, 0, &least);
     struct lab_pair_mse mse;
 
-    if (last_rise(run, ctx, slope, n, sigma2, &best) ||
-        last_rise(run, ctx, difference, n, sigma2, crossover))
+    if (last_rise(run, slope, n, sigma2, &best) ||
+        last_rise(run, difference, n, sigma2, &crossover))
         return -1;
     if (isfinite(best) && isfinite(best_theory)) {
-        if (lab_pair_measure_mse(&run->session, ctx, n, best, sigma2, &mse))
+        if (lab_pair_measure_mse(&run->session, run->ctx, n, best, sigma2, &mse))
             return -1;
         emit_found(run, "best_C_one", n, best_theory, best, 1);
         emit_found(run, "best_mse_one", n, least, mse.one, 0);
     }
     emit_found(run, "crossover_C", n, attend_theory_crossover_scale(n, sigma2, 0),
-               *crossover, 1);
+               crossover, 1);
     return 0;
 }
 
@@ -237,14 +231,11 @@ static int limits(struct lab_run *run)
                     m))
             return -1;
         /* A gamma within (ln n + 2)/C of 0 is undecided: its share of the tail. */
-        lab_emit_at(
-            run, heads == 1 ? "mse_one_limit" : "mse_two_limit",
-            LAB_CHANGES(LAB_IS("C", SCALE_LIMIT)),
-            (struct lab_found){.theory = limit[heads - 1].mse,
-                               .measured = m[MSE].mean,
-                               .se = lab_moments_mean_se(&m[MSE]),
-                               .allowed = (1 / sigma2 + 2) * (log(n) + 2) / SCALE_LIMIT,
-                               .kind = LAB_ASYMPTOTIC});
+        lab_emit_at(run, heads == 1 ? "mse_one_limit" : "mse_two_limit",
+                    LAB_CHANGES(LAB_IS("C", SCALE_LIMIT)),
+                    lab_within(LAB_ASYMPTOTIC, limit[heads - 1].mse,
+                               (1 / sigma2 + 2) * (log(n) + 2) / SCALE_LIMIT,
+                               lab_estimate_mean(&m[MSE])));
     }
     return 0;
 }
@@ -253,15 +244,13 @@ static int curves(struct lab_run *run)
 {
     static const double scales[] = {1, 2, 3, 5, 7, 10, 20, 50};
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Error of one head and of two", "C (query scale)",
-                       "E|c - (v_a + v_b)/2|^2");
+        lab_plot(run, "Error of one head and of two", "C (query scale)",
+                 "E|c - (v_a + v_b)/2|^2", LAB_LOG_X,
+                 "n = %g, sigma2 = %g. One head has a best scale and then loses to the "
+                 "noise; two heads settle near the chance that k_a points backwards.",
+                 lab_real(run, "n"), lab_real(run, "sigma2"));
     struct lab_moments m[VALUES];
 
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "n = %g, sigma2 = %g. One head has a best scale and then loses to the noise; two "
-        "heads settle near the chance that k_a points backwards.",
-        lab_real(run, "n"), lab_real(run, "sigma2"));
     for (int heads = 1; heads <= 2; heads++) {
         const struct lab_curve curve =
             lab_curve_add(figure, heads == 1 ? "one head" : "two heads");
@@ -275,14 +264,11 @@ static int curves(struct lab_run *run)
             if (measure(run, heads, lab_real(run, "n"), scales[x],
                         20 + 2 * x + (uint64_t)heads, run->trials / 20 + 50, m))
                 return -1;
-            const double se = lab_moments_mean_se(&m[MSE]);
-            lab_emit_at(
-                run, heads == 1 ? "mse_one" : "mse_two",
-                LAB_CHANGES(LAB_IS("C", scales[x])),
-                (struct lab_found){.theory = theory_of(run, heads, scales[x], 0).mse,
-                                   .measured = m[MSE].mean,
-                                   .se = se});
-            lab_series_point(curve.measured, scales[x], m[MSE].mean, se);
+            const struct lab_estimate mse = lab_estimate_mean(&m[MSE]);
+            lab_emit_at(run, heads == 1 ? "mse_one" : "mse_two",
+                        LAB_CHANGES(LAB_IS("C", scales[x])),
+                        lab_exact(theory_of(run, heads, scales[x], 0).mse, mse));
+            lab_series_estimate(curve.measured, scales[x], mse);
         }
     }
     return 0;
@@ -293,23 +279,22 @@ enum { MAP_SCALES = 13, MAP_STEPS = 10 };
 static double map_scale(int y) { return 0.5 * pow(10, y / 6.0); }
 
 /* Heat map of log10(mse_two / mse_one) over C and n (by_n) or sigma2. */
-static int map(struct lab_run *run, attend_context *ctx, int by_n)
+static int map(struct lab_run *run, int by_n)
 {
-    struct lab_figure *const figure = lab_figure_add(
-        run->figures,
+    struct lab_figure *const figure = lab_plot(
+        run,
         by_n ? "Where two heads win, by number of keys" : "Where two heads win, by noise",
-        by_n ? "n (keys)" : "sigma2 (magnitude noise)", "C (query scale)");
+        by_n ? "n (keys)" : "sigma2 (magnitude noise)", "C (query scale)",
+        LAB_LOG_X | LAB_LOG_Y,
+        "Computed by the engine, %s = %g. Negative: two heads are closer to the average. "
+        "Below the line each head alone cannot beat its n - 1 rivals yet.",
+        by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
     struct lab_heat *const heat = lab_heat_set(figure, MAP_STEPS, MAP_SCALES,
                                                "log10 (mse two / mse one), cut at ±2");
     struct lab_pair_mse mse;
 
     if (!heat)
         return 0;
-    lab_figure_describe(
-        figure, LAB_LOG_X | LAB_LOG_Y,
-        "Computed by the engine, %s = %g. Negative: two heads are closer to the average. "
-        "Below the line each head alone cannot beat its n - 1 rivals yet.",
-        by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
     struct lab_series *line = lab_series_add(figure, LAB_LINE, "crossover, theory");
     for (int x = 0; x < MAP_STEPS; x++) {
         const double n = by_n ? round(3 * pow(10, x / 1.8)) : lab_real(run, "n");
@@ -317,7 +302,8 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
         heat->x[x] = by_n ? n : sigma2;
         for (int y = 0; y < MAP_SCALES; y++) {
             heat->y[y] = map_scale(y);
-            if (lab_pair_measure_mse(&run->session, ctx, n, heat->y[y], sigma2, &mse))
+            if (lab_pair_measure_mse(&run->session, run->ctx, n, heat->y[y], sigma2,
+                                     &mse))
                 return -1;
             heat->value[y * MAP_STEPS + x] = fmax(-2, fmin(2, log10(mse.two / mse.one)));
         }
@@ -327,7 +313,7 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
     line = lab_series_add(figure, LAB_POINTS, "crossover, measured");
     for (int x = 0; x < MAP_STEPS; x += 3) {
         double crossover;
-        if (last_rise(run, ctx, difference, by_n ? heat->x[x] : lab_real(run, "n"),
+        if (last_rise(run, difference, by_n ? heat->x[x] : lab_real(run, "n"),
                       by_n ? lab_real(run, "sigma2") : heat->x[x], &crossover))
             return -1;
         lab_series_point(line, heat->x[x], crossover, 0);
@@ -335,21 +321,17 @@ static int map(struct lab_run *run, attend_context *ctx, int by_n)
     return 0;
 }
 
-static int sweeps(struct lab_run *run)
+static int sweep(struct lab_run *run)
 {
     static const double keys[] = {10, 100, 1000, 10000};
-    attend_context *const ctx = lab_context(&run->session);
     const double n = lab_real(run, "n"), sigma2 = lab_real(run, "sigma2");
-    double crossover;
 
-    int failed = !ctx || find_scales(run, ctx, n, sigma2, &crossover);
-    for (size_t x = 0; x < sizeof keys / sizeof keys[0] && !failed; x++)
-        if (keys[x] < n || keys[x] > n)
-            failed = find_scales(run, ctx, keys[x], sigma2, &crossover);
-    failed = failed || limits(run) || curves(run);
-    failed = failed || (run->figures && (map(run, ctx, 1) || map(run, ctx, 0)));
-    attend_context_destroy(ctx);
-    return failed ? -1 : 0;
+    if (find_scales(run, n, sigma2))
+        return -1;
+    for (size_t x = 0; x < sizeof keys / sizeof keys[0]; x++)
+        if ((keys[x] < n || keys[x] > n) && find_scales(run, keys[x], sigma2))
+            return -1;
+    return limits(run) || curves(run) || map(run, 1) || map(run, 0);
 }
 
 static int perform(struct lab_run *run)
@@ -359,21 +341,19 @@ static int perform(struct lab_run *run)
                           "--n: %.0f with --alpha %g: at most %d when every entry of "
                           "every key is drawn",
                           lab_real(run, "n"), lab_real(run, "alpha"), KEYS_DRAWN_MAX);
-    if (headline(run))
-        return -1;
-    return run->sweeps ? sweeps(run) : 0;
+    return headline(run);
 }
 
 const struct lab_experiment lab_experiment_one_vs_two = {
     .name = "one-vs-two",
     .title = "One head against two",
-    .shows =
-        "Above a crossover C that grows with n two heads come closer to the average "
-        "than one, more than twenty times closer at sigma2 = 1/2 as C grows; below it "
-        "they lose.",
+    .shows = "Above a crossover C that grows with n two heads come closer to the average "
+             "than one, more than twenty times closer at sigma2 = 1/2 as C grows; below "
+             "it they lose.",
     .answers = "1d-ii, 1e",
     .headline = "mse_two",
     LAB_FLAGS(flags),
     .trials = 200000,
     .perform = perform,
+    .sweep = sweep,
 };

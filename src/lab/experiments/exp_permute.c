@@ -35,19 +35,15 @@ struct point {
 
 static struct point point_of(const struct lab_run *run)
 {
-    const char *const mask = lab_text(run, "mask");
-
     return (struct point){
         .T = lab_integer(run, "T"),
         .d = lab_integer(run, "d"),
         .h = lab_integer(run, "h"),
         .w = lab_integer(run, "w"),
-        .mask = !strcmp(mask, "none")     ? NONE
-                : !strcmp(mask, "causal") ? CAUSAL
-                                          : WINDOW,
-        .scaled = !strcmp(lab_text(run, "scale"), "on"),
-        .columns = !strcmp(lab_text(run, "convention"), "columns"),
-        .dtype = !strcmp(lab_text(run, "dtype"), "f64") ? ATTEND_F64 : ATTEND_F32,
+        .mask = (enum mask)lab_choice(run, "mask"),
+        .scaled = lab_choice(run, "scale") == 0,
+        .columns = lab_choice(run, "convention"),
+        .dtype = lab_choice(run, "dtype") ? ATTEND_F32 : ATTEND_F64,
     };
 }
 
@@ -67,7 +63,6 @@ enum { MAPS = 5, PAIRS_MAX = 1 << 23 };
 /* The layer's results on X, and on X with tokens or features moved. */
 struct bench {
     struct lab_tokens tokens;
-    attend_context *ctx;
     int64_t *order, *feature_order; /* of T tokens, of d features */
     double *x, *expect, *got;       /* (T, d) */
     double *h, *z;                  /* (T, d), of X */
@@ -77,48 +72,35 @@ struct bench {
 
 static int bench_open(struct lab_run *run, const struct point *point, struct bench *bench)
 {
-    const size_t matrix = (size_t)(point->T * point->d) * sizeof(double);
-    const size_t map = (size_t)(point->h * point->T * point->T) * sizeof(double);
+    const int64_t T = point->T, d = point->d, pairs = point->h * T * T;
+    double **const matrices[] = {&bench->x, &bench->expect, &bench->got, &bench->h,
+                                 &bench->z};
+    enum { MATRICES = sizeof matrices / sizeof *matrices };
+    double *next = lab_room(run, MATRICES * T * d + MAPS * pairs);
 
     *bench = (struct bench){
-        .tokens = {
-            .t = point->T, .d = point->d, .heads = point->h, .dtype = point->dtype}};
-    bench->ctx = lab_context(&run->session);
-    if (bench->ctx == NULL || lab_tokens_open(&run->session, &bench->tokens))
+        .tokens = {.t = T, .d = d, .heads = point->h, .dtype = point->dtype}};
+    if (next == NULL || lab_tokens_open(&run->session, &bench->tokens))
         return -1;
-    bench->order = malloc((size_t)point->T * sizeof *bench->order);
-    bench->feature_order = malloc((size_t)point->d * sizeof *bench->order);
-    bench->x = malloc(matrix);
-    bench->expect = malloc(matrix);
-    bench->got = malloc(matrix);
-    bench->h = malloc(matrix);
-    bench->z = malloc(matrix);
-    bench->moved_mask = malloc((size_t)(point->T * point->T));
-    int have = bench->order && bench->feature_order && bench->x && bench->expect &&
-               bench->got && bench->h && bench->z && bench->moved_mask;
-    for (int m = 0; m < MAPS; m++)
-        have = (bench->map[m] = malloc(map)) != NULL && have;
-    if (!have)
-        return lab_fail(&run->session, "no memory for %lld tokens", (long long)point->T);
-    lab_tokens_order(run->session.seed, point->T, bench->order);
-    lab_tokens_order(run->session.seed + 1, point->d, bench->feature_order);
+    for (int m = 0; m < MATRICES; m++, next += T * d)
+        *matrices[m] = next;
+    for (int m = 0; m < MAPS; m++, next += pairs)
+        bench->map[m] = next;
+    bench->order = malloc((size_t)(T + d) * sizeof *bench->order);
+    bench->moved_mask = malloc((size_t)(T * T));
+    if (!bench->order || !bench->moved_mask)
+        return lab_fail(&run->session, "no memory for %lld tokens", (long long)T);
+    bench->feature_order = bench->order + T;
+    lab_tokens_order(run->session.seed, T, bench->order);
+    lab_tokens_order(run->session.seed + 1, d, bench->feature_order);
     return 0;
 }
 
 static void bench_close(struct bench *bench)
 {
-    attend_context_destroy(bench->ctx);
     lab_tokens_close(&bench->tokens);
     free(bench->order);
-    free(bench->feature_order);
-    free(bench->x);
-    free(bench->expect);
-    free(bench->got);
-    free(bench->h);
-    free(bench->z);
     free(bench->moved_mask);
-    for (int m = 0; m < MAPS; m++)
-        free(bench->map[m]);
 }
 
 struct defects {
@@ -184,7 +166,7 @@ static double column_norm(const double *w, int64_t rows, int64_t columns)
 static int layer(struct lab_run *run, const struct bench *bench, const attend_rule *rule,
                  const double *x, const struct lab_layer_out *out)
 {
-    return lab_tokens_layer(&run->session, bench->ctx, &bench->tokens, rule,
+    return lab_tokens_layer(&run->session, run->ctx, &bench->tokens, rule,
                             ATTEND_LAYER_ROTARY_NONE, NULL, x, out);
 }
 
@@ -268,10 +250,8 @@ static int measure(struct lab_run *run, const struct point *point, struct bench 
                    struct defects *defects)
 {
     return bench_open(run, point, bench) || move_tokens(run, point, bench, defects) ||
-                   move_mask_too(run, point, bench, defects) ||
-                   move_features(run, point, bench, defects)
-               ? -1
-               : 0;
+           move_mask_too(run, point, bench, defects) ||
+           move_features(run, point, bench, defects);
 }
 
 /* ---- rows ---------------------------------------------------------------- */
@@ -317,12 +297,18 @@ static void emit_all(struct lab_run *run, const struct point *point,
     emit(run, point, "rows_same_bits", NAN, defects->same_bits, 0.0);
 }
 
-/* The rows of a sweep that the run's own rows do not hold already. */
-static void emit_swept(struct lab_run *run, const struct point *own,
-                       const struct point *point, const struct defects *defects)
+/* A point of a sweep; rows that the run's own do not hold already. */
+static int measure_swept(struct lab_run *run, const struct point *own,
+                         const struct point *point, struct defects *defects)
 {
-    if (point->T != own->T || point->dtype != own->dtype || point->mask != own->mask)
+    struct bench bench;
+    const int failed = measure(run, point, &bench, defects);
+
+    bench_close(&bench);
+    if (!failed &&
+        (point->T != own->T || point->dtype != own->dtype || point->mask != own->mask))
         emit_all(run, point, defects);
+    return failed;
 }
 
 /* ---- sweeps and figures -------------------------------------------------- */
@@ -331,19 +317,17 @@ enum { SERIES = 6 };
 
 static int sweep_tokens(struct lab_run *run, const struct point *at)
 {
-    struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Permuting the input", "T (tokens)", "defect");
+    struct lab_figure *const figure = lab_plot(
+        run, "Permuting the input", "T (tokens)", "defect", LAB_LOG_X | LAB_LOG_Y,
+        "Tokens moved: Att(PX) and P Att(X) agree to rounding, below what the engine's "
+        "stated accuracy allows (lines).  Features moved, as sheet 002 writes it: the "
+        "outputs have nothing to do with each other.  Mask: %s.",
+        mask_names[at->mask]);
     static const char *const labels[SERIES] = {
         "tokens moved, f64",   "tokens moved, f32", "features moved, f64",
         "features moved, f32", "rounding, f64",     "rounding, f32"};
     struct lab_series *series[SERIES];
 
-    lab_figure_describe(
-        figure, LAB_LOG_X | LAB_LOG_Y,
-        "Tokens moved: Att(PX) and P Att(X) agree to rounding, below what the engine's "
-        "stated accuracy allows (lines).  Features moved, as sheet 002 writes it: the "
-        "outputs have nothing to do with each other.  Mask: %s.",
-        mask_names[at->mask]);
     for (int s = 0; s < SERIES; s++)
         series[s] =
             lab_series_add(figure, s < 4 ? LAB_POINTS : LAB_LINE, "%s", labels[s]);
@@ -351,15 +335,11 @@ static int sweep_tokens(struct lab_run *run, const struct point *at)
          at->h * T * T <= PAIRS_MAX && T <= 512 && !lab_stopped(&run->session); T *= 2)
         for (int f32 = 0; f32 < 2; f32++) {
             struct point point = *at;
-            struct bench bench;
             struct defects defects;
             point.T = T;
             point.dtype = f32 ? ATTEND_F32 : ATTEND_F64;
-            const int failed = measure(run, &point, &bench, &defects);
-            bench_close(&bench);
-            if (failed)
+            if (measure_swept(run, at, &point, &defects))
                 return -1;
-            emit_swept(run, at, &point, &defects);
             lab_series_point(series[f32], (double)T, defects.tokens, 0.0);
             lab_series_point(series[2 + f32], (double)T, defects.features, 0.0);
             lab_series_point(series[4 + f32], (double)T, rounding_of(&point, &defects),
@@ -370,28 +350,22 @@ static int sweep_tokens(struct lab_run *run, const struct point *at)
 
 static int sweep_masks(struct lab_run *run, const struct point *at)
 {
-    struct lab_figure *const figure =
-        lab_figure_add(run->figures, "What a mask does to the symmetry", "mask",
-                       "max |Att(PX) - P Att(X)|");
+    struct lab_figure *const figure = lab_plot(
+        run, "What a mask does to the symmetry", "mask", "max |Att(PX) - P Att(X)|",
+        LAB_LOG_Y,
+        "A causal mask or a window tells positions apart, and Att(PX) is no longer P "
+        "Att(X).  If the mask is permuted as well, M to P M P^T, the law holds again.");
     struct lab_series *const left = lab_series_add(figure, LAB_POINTS, "mask stays");
     struct lab_series *const moved =
         lab_series_add(figure, LAB_POINTS, "mask moves with the tokens");
 
     lab_figure_names(figure, "none|causal|window");
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
-        "A causal mask or a window tells positions apart, and Att(PX) is no longer P "
-        "Att(X).  If the mask is permuted as well, M to P M P^T, the law holds again.");
     for (int m = NONE; m <= WINDOW && !lab_stopped(&run->session); m++) {
         struct point point = *at;
-        struct bench bench;
         struct defects defects;
         point.mask = (enum mask)m;
-        const int failed = measure(run, &point, &bench, &defects);
-        bench_close(&bench);
-        if (failed)
+        if (measure_swept(run, at, &point, &defects))
             return -1;
-        emit_swept(run, at, &point, &defects);
         lab_series_point(left, m, defects.tokens, 0.0);
         lab_series_point(moved, m, m == NONE ? defects.tokens : defects.mask_moved, 0.0);
     }
@@ -403,15 +377,14 @@ static void show_weights(struct lab_run *run, const struct bench *bench, int whi
 {
     const int T = bench->tokens.t < 64 ? (int)bench->tokens.t : 64;
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, title, "key j", "query i");
+        lab_plot(run, title, "key j", "query i", 0,
+                 "Head 0%s.  Permuting the tokens permutes rows and columns of the "
+                 "weights alike: softmax(P S P^T) = P softmax(S) P^T.",
+                 bench->tokens.t > T ? ", the first 64 tokens" : "");
     struct lab_heat *const heat = lab_heat_set(figure, T, T, "weight");
 
     if (heat == NULL)
         return;
-    lab_figure_describe(figure, 0,
-                        "Head 0%s.  Permuting the tokens permutes rows and columns of "
-                        "the weights alike: softmax(P S P^T) = P softmax(S) P^T.",
-                        bench->tokens.t > T ? ", the first 64 tokens" : "");
     for (int i = 0; i < T; i++) {
         heat->x[i] = heat->y[i] = i;
         for (int j = 0; j < T; j++)
@@ -439,18 +412,24 @@ static int perform(struct lab_run *run)
         show_weights(run, &bench, 1, "Weights of PX");
     }
     bench_close(&bench);
-    if (failed || !run->sweeps)
-        return failed;
-    return sweep_tokens(run, &point) || sweep_masks(run, &point) ? -1 : 0;
+    return failed;
+}
+
+static int sweep(struct lab_run *run)
+{
+    const struct point point = point_of(run);
+
+    return sweep_tokens(run, &point) || sweep_masks(run, &point);
 }
 
 const struct lab_experiment lab_experiment_permute = {
     .name = "permute",
     .title = "Permuted tokens",
     .shows = "Self-attention moves with its tokens, Att(PX) = P Att(X) and Z(PX) = P Z, "
-             "to rounding; not with its features (X Pi), and no longer once a mask "
-             "tells positions apart.",
+             "to rounding; not with its features (X Pi), and no longer once a mask tells "
+             "positions apart.",
     .answers = "2a-i 2a-ii",
     LAB_FLAGS(flags),
     .perform = perform,
+    .sweep = sweep,
 };

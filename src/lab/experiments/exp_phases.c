@@ -2,8 +2,6 @@
 /* Random logits: diffuse and frozen attention, why 1/sqrt(d), entropy floor (T22, T23).
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
@@ -32,10 +30,7 @@ struct cloud {
 
 enum value { ENTROPY, SQUARES, BELOW_FLOOR, VALUES };
 
-static size_t room_of(const struct cloud *cloud)
-{
-    return (size_t)((cloud->n + 1) * cloud->d);
-}
+static int64_t room_of(const struct cloud *cloud) { return (cloud->n + 1) * cloud->d; }
 
 /* One row of attention, and the norm r of its logits less their mean. */
 static attend_status draw(const struct cloud *cloud, attend_context *ctx, uint64_t trial,
@@ -82,27 +77,15 @@ static attend_status trial_of(const void *arg, struct lab_worker *worker, uint64
 static int measure(struct lab_run *run, const struct cloud *cloud, int64_t trials,
                    struct lab_moments *moments)
 {
-    const struct lab_trials plan = {.trial = trial_of,
-                                    .arg = cloud,
-                                    .trials = trials,
-                                    .count = VALUES,
-                                    .scratch = room_of(cloud)};
-
-    return lab_measure_trials(&run->session, &plan, moments);
+    return lab_run_trials(run, trial_of, cloud, trials, VALUES, room_of(cloud), moments);
 }
 
 /* ---- rows -------------------------------------------------------------- */
 
 static void emit(struct lab_run *run, const struct cloud *cloud, const char *quantity,
-                 enum lab_kind kind, double theory, double measured, double se,
-                 double allowed)
+                 struct lab_found found)
 {
-    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("S", cloud->S)),
-                (struct lab_found){.theory = theory,
-                                   .measured = measured,
-                                   .se = se,
-                                   .allowed = allowed,
-                                   .kind = kind});
+    lab_emit_at(run, quantity, LAB_CHANGES(LAB_IS("S", cloud->S)), found);
 }
 
 /*
@@ -111,12 +94,12 @@ static void emit(struct lab_run *run, const struct cloud *cloud, const char *qua
  */
 static void emit_pair(struct lab_run *run, const struct cloud *cloud,
                       const char *const quantity[2], double exact, double limit,
-                      double measured, double se)
+                      struct lab_estimate measured)
 {
-    emit(run, cloud, quantity[0], LAB_EXACT, exact, measured, se, 0);
+    emit(run, cloud, quantity[0], lab_exact(exact, measured));
     if (limit > 0)
-        emit(run, cloud, quantity[1], LAB_ASYMPTOTIC, limit, measured, se,
-             fabs(exact - limit) / limit);
+        emit(run, cloud, quantity[1],
+             lab_within(LAB_ASYMPTOTIC, limit, fabs(exact - limit) / limit, measured));
 }
 
 static void emit_cloud(struct lab_run *run, const struct cloud *cloud,
@@ -127,56 +110,45 @@ static void emit_cloud(struct lab_run *run, const struct cloud *cloud,
                                             {"n_eff", "n_eff_limit"}};
     const double n = (double)cloud->n, S = cloud->S;
     const double squares = attend_theory_random_sum_squares(n, S);
-    const double mean = moments[SQUARES].mean;
-    const double se = lab_moments_mean_se(&moments[SQUARES]);
+    const struct lab_estimate sum = lab_estimate_mean(&moments[SQUARES]);
+    const struct lab_estimate n_eff = {1 / sum.value, sum.se / (sum.value * sum.value)};
 
     if (moments[SQUARES].count == 0)
         return;
     emit_pair(run, cloud, names[0], attend_theory_random_entropy(n, S),
-              attend_theory_random_entropy_limit(n, S), moments[ENTROPY].mean,
-              lab_moments_mean_se(&moments[ENTROPY]));
+              attend_theory_random_entropy_limit(n, S),
+              lab_estimate_mean(&moments[ENTROPY]));
     emit_pair(run, cloud, names[1], squares, attend_theory_random_sum_squares_limit(n, S),
-              mean, se);
+              sum);
     emit_pair(run, cloud, names[2], 1 / squares, attend_theory_random_keys_limit(n, S),
-              1 / mean, se / (mean * mean));
-    emit(run, cloud, "below_floor", LAB_BOUND, 0, moments[BELOW_FLOOR].mean, 0, 0);
+              n_eff);
+    emit(
+        run, cloud, "below_floor",
+        lab_within(LAB_BOUND, 0, 0, (struct lab_estimate){moments[BELOW_FLOOR].mean, 0}));
 }
 
 /* One spike of norm r attains the floor. */
-static int emit_spike(struct lab_run *run, attend_context *ctx, const struct cloud *cloud)
+static int emit_spike(struct lab_run *run, const struct cloud *cloud)
 {
     const int64_t n = cloud->n;
     const double r = cloud->S * sqrt((double)n);
-    double *const score = calloc((size_t)n, sizeof *score);
+    double *const score = lab_room(run, n);
     struct lab_row_stats stats;
 
     if (!score)
-        return lab_fail(&run->session, "memory is short for %lld keys", (long long)n);
+        return -1;
     score[0] = r * sqrt((double)n / (double)(n - 1));
-    const int failed = lab_measure_scores(&run->session, ctx, n, score, &stats);
-    if (!failed)
-        emit(run, cloud, "entropy_spike", LAB_EXACT,
-             attend_theory_entropy_floor((double)n, r), stats.entropy, 0, 0);
-    free(score);
-    return failed;
+    if (lab_measure_scores(&run->session, run->ctx, n, score, &stats))
+        return -1;
+    emit(run, cloud, "entropy_spike",
+         lab_sure(attend_theory_entropy_floor((double)n, r), stats.entropy));
+    return 0;
 }
 
 /* ---- sweeps and figures ------------------------------------------------ */
 
 static const double spreads[] = {0.25, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 10};
 enum { SPREADS = sizeof spreads / sizeof *spreads };
-
-static void draw_theory(struct lab_figure *figure, double n,
-                        double (*exact)(double, double), double (*limit)(double, double))
-{
-    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, exact");
-
-    for (double S = 0; S <= 10; S += 0.25)
-        lab_series_point(series, S, exact(n, S), 0);
-    series = lab_series_add(figure, LAB_LINE, "large-n limit");
-    for (double S = 0; S <= 10; S += 0.0625)
-        lab_series_point(series, S, limit(n, S), 0);
-}
 
 static double sum_squares_limits(double n, double S)
 {
@@ -185,31 +157,43 @@ static double sum_squares_limits(double n, double S)
     return isnan(frozen) ? 1 / attend_theory_random_keys_limit(n, S) : frozen;
 }
 
-static int sweep(struct lab_run *run, struct cloud cloud)
-{
-    struct lab_figure *const entropy =
-        lab_figure_add(run->figures, "Random attention: entropy",
-                       "S (spread of the logits)", "H (nats)");
-    struct lab_figure *const squares =
-        lab_figure_add(run->figures, "Random attention: concentration",
-                       "S (spread of the logits)", "Σp² = 1/N_eff");
-    struct lab_series *points[2];
-    const double n = (double)cloud.n;
+enum { FIGURES = 2 };
+static const struct {
+    const char *title, *y_label;
+    double (*exact)(double n, double S), (*limit)(double n, double S);
+    enum value value;
+} plots[FIGURES] = {
+    {"Random attention: entropy", "H (nats)", attend_theory_random_entropy,
+     attend_theory_random_entropy_limit, ENTROPY},
+    {"Random attention: concentration", "Σp² = 1/N_eff", attend_theory_random_sum_squares,
+     sum_squares_limits, SQUARES},
+};
 
-    draw_theory(entropy, n, attend_theory_random_entropy,
-                attend_theory_random_entropy_limit);
-    draw_theory(squares, n, attend_theory_random_sum_squares, sum_squares_limits);
-    points[0] = lab_series_add(entropy, LAB_POINTS, "measured, exact");
-    points[1] = lab_series_add(squares, LAB_POINTS, "measured, exact");
-    for (int f = 0; f < 2; f++) {
-        struct lab_figure *const figure = f ? squares : entropy;
-        lab_figure_describe(
-            figure, 0,
-            "n = %lld independent N(0, S²) logits: diffuse below and frozen on a few "
-            "keys above S = √(2 ln n) = %.2f.  Unit entries give S = √d without the "
-            "factor 1/√d, and S = 1 with it.",
-            (long long)cloud.n, attend_theory_freezing_spread(n));
-    }
+/* Draws the theory of a plot; returns the series of its measurements. */
+static struct lab_series *draw_plot(struct lab_run *run, int plot, double n)
+{
+    struct lab_figure *const figure = lab_plot(
+        run, plots[plot].title, "S (spread of the logits)", plots[plot].y_label, 0,
+        "n = %.0f independent N(0, S²) logits: diffuse below and frozen on a few keys "
+        "above S = √(2 ln n) = %.2f.  Unit entries give S = √d without the factor 1/√d, "
+        "and S = 1 with it.",
+        n, attend_theory_freezing_spread(n));
+    struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, exact");
+
+    for (double S = 0; S <= 10; S += 0.25)
+        lab_series_point(series, S, plots[plot].exact(n, S), 0);
+    series = lab_series_add(figure, LAB_LINE, "large-n limit");
+    for (double S = 0; S <= 10; S += 0.0625)
+        lab_series_point(series, S, plots[plot].limit(n, S), 0);
+    return lab_series_add(figure, LAB_POINTS, "measured, exact");
+}
+
+static int sweep_spreads(struct lab_run *run, struct cloud cloud)
+{
+    struct lab_series *points[FIGURES];
+
+    for (int f = 0; f < FIGURES; f++)
+        points[f] = draw_plot(run, f, (double)cloud.n);
     cloud.d = 1;
     for (int x = 0; x < SPREADS && !lab_stopped(&run->session); x++) {
         struct lab_moments moments[VALUES];
@@ -218,33 +202,33 @@ static int sweep(struct lab_run *run, struct cloud cloud)
         if (measure(run, &cloud, run->trials, moments))
             return -1;
         emit_cloud(run, &cloud, moments);
-        lab_series_estimate(points[0], cloud.S, lab_estimate_mean(&moments[ENTROPY]));
-        lab_series_estimate(points[1], cloud.S, lab_estimate_mean(&moments[SQUARES]));
+        for (int f = 0; f < FIGURES; f++)
+            lab_series_estimate(points[f], cloud.S,
+                                lab_estimate_mean(&moments[plots[f].value]));
     }
     return 0;
 }
 
-static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
+static int scatter(struct lab_run *run, struct cloud cloud)
 {
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Entropy of random rows, and its floor",
-                       "r (norm of the centred logits)", "H (nats)");
+        lab_plot(run, "Entropy of random rows, and its floor",
+                 "r (norm of the centred logits)", "H (nats)", LAB_LOG_X,
+                 "n = %lld.  No row of this norm has less entropy than one spike; random "
+                 "rows stay far above it until they freeze.",
+                 (long long)cloud.n);
     struct lab_series *const line = lab_series_add(figure, LAB_LINE, "theory, floor");
     struct lab_series *points;
-    double *const room = malloc(sizeof(double) * room_of(&cloud));
+    double *const room = lab_room(run, room_of(&cloud));
     attend_status status = ATTEND_OK;
     attend_error err;
 
     if (!room)
-        return lab_fail(&run->session, "memory is short");
+        return -1;
     const double most = 10 * sqrt((double)cloud.n);
     for (double r = 0.25; r <= most; r *= 1.0625)
         lab_series_point(line, r, attend_theory_entropy_floor((double)cloud.n, r), 0);
     points = lab_series_add(figure, LAB_POINTS, "measured, random rows");
-    lab_figure_describe(figure, LAB_LOG_X,
-                        "n = %lld.  No row of this norm has less entropy than one spike; "
-                        "random rows stay far above it until they freeze.",
-                        (long long)cloud.n);
     cloud.d = 1;
     cloud.stream = SCATTER_STREAM;
     for (int x = 0; status == ATTEND_OK && x < 8 * SPREADS && !lab_stopped(&run->session);
@@ -252,49 +236,51 @@ static int scatter(struct lab_run *run, attend_context *ctx, struct cloud cloud)
         struct lab_row_stats stats;
         double r;
         cloud.S = spreads[x % SPREADS];
-        status = draw(&cloud, ctx, (uint64_t)x, room, &stats, &r, &err);
+        status = draw(&cloud, run->ctx, (uint64_t)x, room, &stats, &r, &err);
         if (status == ATTEND_OK)
             lab_series_point(points, r, stats.entropy, 0);
     }
-    free(room);
     return status == ATTEND_OK ? 0 : lab_fail(&run->session, "%s", err.message);
+}
+
+static struct cloud cloud_of(const struct lab_run *run)
+{
+    const int64_t n = lab_integer(run, "n"), d = lab_integer(run, "d");
+
+    return (struct cloud){.n = n,
+                          .d = n * d > 1 << 20 ? 1 : d,
+                          .S = lab_real(run, "S"),
+                          .seed = run->session.seed,
+                          .stream = OWN_STREAM};
 }
 
 static int perform(struct lab_run *run)
 {
-    struct cloud cloud = {.n = lab_integer(run, "n"),
-                          .d = lab_integer(run, "d"),
-                          .seed = run->session.seed,
-                          .stream = OWN_STREAM};
     struct lab_moments moments[VALUES];
 
     if (isnan(lab_real(run, "S")))
-        lab_set(run, "S",
-                strcmp(lab_text(run, "scale"), "on") ? sqrt((double)cloud.d) : 1);
-    cloud.S = lab_real(run, "S");
-    if (cloud.n * cloud.d > 1 << 20)
-        cloud.d = 1;
-    attend_context *const ctx = lab_context(&run->session);
-    int failed = !ctx || measure(run, &cloud, run->trials, moments);
-    if (!failed) {
-        emit_cloud(run, &cloud, moments);
-        failed = emit_spike(run, ctx, &cloud);
-    }
-    if (!failed && run->sweeps)
-        failed = sweep(run, cloud) || scatter(run, ctx, cloud);
-    attend_context_destroy(ctx);
-    return failed ? -1 : 0;
+        lab_set(run, "S", lab_choice(run, "scale") ? sqrt(lab_real(run, "d")) : 1);
+    const struct cloud cloud = cloud_of(run);
+    if (measure(run, &cloud, run->trials, moments))
+        return -1;
+    emit_cloud(run, &cloud, moments);
+    return emit_spike(run, &cloud);
+}
+
+static int sweep(struct lab_run *run)
+{
+    return sweep_spreads(run, cloud_of(run)) || scatter(run, cloud_of(run));
 }
 
 const struct lab_experiment lab_experiment_phases = {
     .name = "phases",
     .title = "Phases of random attention",
-    .shows =
-        "Random logits of spread S leave attention diffuse below S = sqrt(2 ln n) and "
-        "freeze it on a few keys above; the factor 1/sqrt(d) keeps a new model on the "
-        "diffuse side.",
+    .shows = "Random logits of spread S leave attention diffuse below S = sqrt(2 ln n) "
+             "and freeze it on a few keys above; the factor 1/sqrt(d) keeps a new model "
+             "on the diffuse side.",
     .answers = "",
     LAB_FLAGS(flags),
     .trials = 1000,
     .perform = perform,
+    .sweep = sweep,
 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Positions: what tells tokens apart, and what stays the same under a shift (T26). */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attend/layer.h"
 #include "attend/theory.h"
@@ -32,12 +30,8 @@ struct point {
 
 static struct point point_of(const struct lab_run *run)
 {
-    const char *const kind = lab_text(run, "positions");
-
     return (struct point){
-        .kind = !strcmp(kind, "sinusoid") ? LAB_SINUSOID
-                : !strcmp(kind, "rope")   ? LAB_ROPE
-                                          : LAB_NO_POSITIONS,
+        .kind = (enum lab_positions)lab_choice(run, "positions"),
         .d = lab_integer(run, "d"),
         .T = lab_integer(run, "T"),
         .offset = lab_integer(run, "offset"),
@@ -61,7 +55,7 @@ static double angle_error(double position) { return 0x1p-52 * (position + 1.0); 
 /* ---- attention ----------------------------------------------------------- */
 
 /* Attention on x with positions shift, shift + 1, ...; `moved` (t, d) is scratch. */
-static int attend_at(struct lab_run *run, attend_context *ctx, enum lab_positions kind,
+static int attend_at(struct lab_run *run, enum lab_positions kind,
                      const struct lab_tokens *tokens, const double *x, int64_t shift,
                      double *moved, double *h)
 {
@@ -77,7 +71,7 @@ static int attend_at(struct lab_run *run, attend_context *ctx, enum lab_position
             moved[i] += x[i];
     }
     return lab_tokens_layer(
-        &run->session, ctx, tokens, NULL,
+        &run->session, run->ctx, tokens, NULL,
         kind == LAB_ROPE ? ATTEND_LAYER_ROTARY_PAIRS : ATTEND_LAYER_ROTARY_NONE,
         positions, kind == LAB_SINUSOID ? moved : x, &(struct lab_layer_out){.h = h});
 }
@@ -87,36 +81,33 @@ struct symmetry {
     double shift;       /* max|Att at positions + offset - Att| */
 };
 
-static int measure_symmetry(struct lab_run *run, attend_context *ctx,
-                            const struct point *point, struct symmetry *symmetry)
+static int measure_symmetry(struct lab_run *run, const struct point *point,
+                            struct symmetry *symmetry)
 {
     struct lab_tokens tokens = {.t = point->T < TOKENS_MAX ? point->T : TOKENS_MAX,
                                 .d = point->d,
                                 .heads = 1,
                                 .dtype = ATTEND_F64};
     const int64_t count = tokens.t * tokens.d;
-    double *const memory = malloc(5 * (size_t)count * sizeof *memory);
+    double *const memory = lab_room(run, 5 * count);
     int64_t order[TOKENS_MAX];
 
-    if (memory == NULL || lab_tokens_open(&run->session, &tokens)) {
-        free(memory);
+    if (memory == NULL || lab_tokens_open(&run->session, &tokens))
         return lab_fail(&run->session, "no memory for %lld tokens", (long long)tokens.t);
-    }
     double *const px = memory, *const h = px + count, *const got = h + count;
     double *const expect = got + count, *const scratch = expect + count;
     lab_tokens_order(run->session.seed, tokens.t, order);
     attend_theory_permute_rows(tokens.x, tokens.t, tokens.d, order, px);
-    int failed = attend_at(run, ctx, point->kind, &tokens, tokens.x, 0, scratch, h) ||
-                 attend_at(run, ctx, point->kind, &tokens, px, 0, scratch, got);
+    int failed = attend_at(run, point->kind, &tokens, tokens.x, 0, scratch, h) ||
+                 attend_at(run, point->kind, &tokens, px, 0, scratch, got);
     if (!failed) {
         attend_theory_permute_rows(h, tokens.t, tokens.d, order, expect);
         symmetry->permutation = lab_most_apart(got, expect, count);
-        failed = attend_at(run, ctx, point->kind, &tokens, tokens.x, point->offset,
-                           scratch, got);
+        failed =
+            attend_at(run, point->kind, &tokens, tokens.x, point->offset, scratch, got);
         symmetry->shift = lab_most_apart(got, h, count);
     }
     lab_tokens_close(&tokens);
-    free(memory);
     return failed ? -1 : 0;
 }
 
@@ -192,28 +183,26 @@ static int emit_dot(struct lab_run *run, struct lab_encodings *e,
 
 /* ---- sweeps and figures -------------------------------------------------- */
 
-static int sweep_kinds(struct lab_run *run, attend_context *ctx, const struct point *at)
+static int sweep_kinds(struct lab_run *run, const struct point *at)
 {
-    struct lab_figure *const figure = lab_figure_add(
-        run->figures, "What positions do to the symmetries", "positions", "defect");
+    struct lab_figure *const figure = lab_plot(
+        run, "What positions do to the symmetries", "positions", "defect", LAB_LOG_Y,
+        "Without positions attention cannot tell one order of the tokens from another.  "
+        "Sinusoids and rotary positions both can; rotary ones keep one symmetry, that of "
+        "shifting every position by %lld.",
+        (long long)at->offset);
     struct lab_series *const permuted =
         lab_series_add(figure, LAB_POINTS, "tokens permuted");
     struct lab_series *const shifted =
         lab_series_add(figure, LAB_POINTS, "positions shifted");
 
     lab_figure_names(figure, "sinusoid|rope|none");
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
-        "Without positions attention cannot tell one order of the tokens from another.  "
-        "Sinusoids and rotary positions both can; rotary ones keep one symmetry, that of "
-        "shifting every position by %lld.",
-        (long long)at->offset);
     for (int kind = LAB_SINUSOID; kind <= LAB_NO_POSITIONS && !lab_stopped(&run->session);
          kind++) {
         struct point point = *at;
         struct symmetry symmetry;
         point.kind = (enum lab_positions)kind;
-        if (measure_symmetry(run, ctx, &point, &symmetry))
+        if (measure_symmetry(run, &point, &symmetry))
             return -1;
         if (point.kind != at->kind)
             emit_symmetry(run, &point, &symmetry);
@@ -223,20 +212,18 @@ static int sweep_kinds(struct lab_run *run, attend_context *ctx, const struct po
     return 0;
 }
 
-static int sweep_shifts(struct lab_run *run, attend_context *ctx, const struct point *at)
+static int sweep_shifts(struct lab_run *run, const struct point *at)
 {
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Shifting every position", "shift (positions)",
-                       "largest change of the output");
+        lab_plot(run, "Shifting every position", "shift (positions)",
+                 "largest change of the output", LAB_LOG_X | LAB_LOG_Y,
+                 "Rotary scores depend on differences of positions: a shift changes the "
+                 "output by the rounding of its angles alone, which the line bounds.");
     struct lab_series *const allowed =
         lab_series_add(figure, LAB_LINE, "rope, rounding allowed");
     struct lab_series *const rope = lab_series_add(figure, LAB_POINTS, "rope");
     struct lab_series *const sinusoid = lab_series_add(figure, LAB_POINTS, "sinusoid");
 
-    lab_figure_describe(
-        figure, LAB_LOG_X | LAB_LOG_Y,
-        "Rotary scores depend on differences of positions: a shift changes the output by "
-        "the rounding of its angles alone, which the line bounds.");
     for (int64_t offset = 1; offset <= 1000000 && !lab_stopped(&run->session);
          offset *= 10)
         for (int kind = LAB_SINUSOID; kind <= LAB_ROPE; kind++) {
@@ -244,7 +231,7 @@ static int sweep_shifts(struct lab_run *run, attend_context *ctx, const struct p
             struct symmetry symmetry;
             point.kind = (enum lab_positions)kind;
             point.offset = offset;
-            if (measure_symmetry(run, ctx, &point, &symmetry))
+            if (measure_symmetry(run, &point, &symmetry))
                 return -1;
             if (offset != at->offset)
                 emit_shift(run, &point, &symmetry);
@@ -261,21 +248,16 @@ static int sweep_nearest(struct lab_run *run, const struct point *at)
 {
     static const int64_t sizes[] = {2, 4, 8};
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "The nearest two of T positions", "T (positions)",
-                       "smallest distance between encodings");
+        lab_plot(run, "The nearest two of T positions", "T (positions)",
+                 "smallest distance between encodings", LAB_LOG_X | LAB_LOG_Y,
+                 "No two positions share an encoding, for any T: the first pair turns by "
+                 "1 radian a step and 2 pi is irrational.  But they come near: d = 2 at "
+                 "710 (355/113), d = 4 at 84823.");
 
-    lab_figure_describe(figure, LAB_LOG_X | LAB_LOG_Y,
-                        "No two positions share an encoding, for any T: the first pair "
-                        "turns by 1 radian a step and 2 pi is irrational.  But they come "
-                        "near: d = 2 at 710 (355/113), d = 4 at 84823.");
     for (int s = 0; s < 3; s++) {
         const struct lab_curve curve = lab_curve_add(figure, "d = %d", (int)sizes[s]);
         struct lab_encodings e;
-        if (lab_encodings_open(&run->session, sizes[s], &e)) {
-            lab_encodings_close(&e);
-            return -1;
-        }
-        int failed = 0;
+        int failed = lab_encodings_open(&run->session, sizes[s], &e);
         for (int64_t T = 20; figure != NULL && T <= 200000; T += T / 10) {
             double theory;
             attend_theory_sinusoid_nearest(sizes[s], T, &theory);
@@ -303,15 +285,14 @@ static int show_dots(struct lab_run *run, struct lab_encodings *e,
 {
     const int64_t count = 64;
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Encodings against offset",
-                       "offset t' - t (positions)", "<phi_t, phi_t'>");
+        lab_plot(run, "Encodings against offset", "offset t' - t (positions)",
+                 "<phi_t, phi_t'>", 0,
+                 "The product of two encodings (%s, d = %lld) is a sum of cosines of the "
+                 "offset and of nothing else: near positions are alike.",
+                 kind_names[point->kind], (long long)point->d);
 
     if (figure == NULL)
         return 0;
-    lab_figure_describe(figure, 0,
-                        "The product of two encodings (%s, d = %lld) is a sum of cosines "
-                        "of the offset and of nothing else: near positions are alike.",
-                        kind_names[point->kind], (long long)point->d);
     const struct lab_curve curve = lab_curve_add(figure, "%s", "");
     for (int64_t x = 0; x <= 8 * count; x++)
         lab_series_point(curve.theory, (double)x / 8.0,
@@ -327,16 +308,15 @@ static int show_distances(struct lab_run *run, struct lab_encodings *e,
                           const struct point *point)
 {
     const int T = point->T < 64 ? (int)point->T : 64;
-    struct lab_figure *const figure = lab_figure_add(
-        run->figures, "Distances between encodings", "position t'", "position t");
+    struct lab_figure *const figure =
+        lab_plot(run, "Distances between encodings", "position t'", "position t", 0,
+                 "%s, d = %lld.  Only t' - t counts, so every diagonal has one colour, "
+                 "and only the main one is 0.",
+                 kind_names[point->kind], (long long)point->d);
     struct lab_heat *const heat = lab_heat_set(figure, T, T, "|phi_t - phi_t'|");
 
     if (heat == NULL)
         return 0;
-    lab_figure_describe(figure, 0,
-                        "%s, d = %lld.  Only t' - t counts, so every diagonal has one "
-                        "colour, and only the main one is 0.",
-                        kind_names[point->kind], (long long)point->d);
     for (int i = 0; i < T; i++) {
         lab_encode(point->kind, point->d, 0, T, e->a);
         lab_encode(point->kind, point->d, i, 1, e->b);
@@ -362,18 +342,25 @@ static int perform(struct lab_run *run)
         return lab_misuse(&run->session,
                           "--d %lld is odd: positions take pairs of columns",
                           (long long)point.d);
-    int failed = lab_encodings_open(&run->session, point.d, &e) ||
-                 measure_symmetry(run, e.ctx, &point, &symmetry);
-    if (!failed)
-        emit_symmetry(run, &point, &symmetry);
-    if (!failed && point.kind != LAB_NO_POSITIONS)
-        failed = emit_dot(run, &e, &point) || emit_nearest(run, &e, &point, &near) ||
-                 show_dots(run, &e, &point) || show_distances(run, &e, &point);
-    if (!failed && run->sweeps)
-        failed = sweep_kinds(run, e.ctx, &point) || sweep_shifts(run, e.ctx, &point) ||
-                 sweep_nearest(run, &point);
+    if (measure_symmetry(run, &point, &symmetry))
+        return -1;
+    emit_symmetry(run, &point, &symmetry);
+    if (point.kind == LAB_NO_POSITIONS)
+        return 0;
+    const int failed = lab_encodings_open(&run->session, point.d, &e) ||
+                       emit_dot(run, &e, &point) ||
+                       emit_nearest(run, &e, &point, &near) ||
+                       show_dots(run, &e, &point) || show_distances(run, &e, &point);
     lab_encodings_close(&e);
-    return failed ? -1 : 0;
+    return failed;
+}
+
+static int sweep(struct lab_run *run)
+{
+    const struct point point = point_of(run);
+
+    return sweep_kinds(run, &point) || sweep_shifts(run, &point) ||
+           sweep_nearest(run, &point);
 }
 
 const struct lab_experiment lab_experiment_positions = {
@@ -386,4 +373,5 @@ const struct lab_experiment lab_experiment_positions = {
     .headline = "near_distance",
     LAB_FLAGS(flags),
     .perform = perform,
+    .sweep = sweep,
 };

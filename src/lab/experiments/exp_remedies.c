@@ -10,7 +10,6 @@
 #include "theory/score_law.h"
 
 #include <math.h>
-#include <string.h>
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 3, 1024, "keys"),
@@ -36,24 +35,15 @@ struct setting {
     int noisy; /* index of noise_names, which are in the order of enum lab_noisy */
 };
 
-static int index_of(const char *text, const char *const *names, int count)
-{
-    for (int x = 0; x < count; x++)
-        if (!strcmp(text, names[x]))
-            return x;
-    return 0;
-}
-
 static struct setting setting_of(const struct lab_run *run)
 {
-    return (struct setting){
-        .n = lab_real(run, "n"),
-        .C = lab_real(run, "C"),
-        .sigma2 = lab_real(run, "sigma2"),
-        .alpha = lab_real(run, "alpha"),
-        .cap = lab_real(run, "cap"),
-        .remedy = (enum remedy)index_of(lab_text(run, "remedy"), remedy_names, REMEDIES),
-        .noisy = index_of(lab_text(run, "noisy"), noise_names, NOISES)};
+    return (struct setting){.n = lab_real(run, "n"),
+                            .C = lab_real(run, "C"),
+                            .sigma2 = lab_real(run, "sigma2"),
+                            .alpha = lab_real(run, "alpha"),
+                            .cap = lab_real(run, "cap"),
+                            .remedy = (enum remedy)lab_choice(run, "remedy"),
+                            .noisy = lab_choice(run, "noisy")};
 }
 
 /* The queries of a remedy; returns the number of heads. */
@@ -151,7 +141,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
         others += outcome->others[h] / heads;
     values[COEFF_A] = a;
     values[COEFF_B] = b;
-    values[MSE] = (a - 0.5) * (a - 0.5) + (b - 0.5) * (b - 0.5) + outcome->others_squared;
+    values[MSE] = lab_pair_error(a, b, outcome->others_squared);
     values[LOST_B] = is_lost ? b : NAN;
     values[LOST_OTHERS] = is_lost ? others : NAN;
 }
@@ -170,11 +160,7 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
                               .unit_keys = s->remedy == QK_NORM,
                               .softcap = s->remedy == CAP ? s->cap : 0};
 
-    for (int h = 0; h < scene.heads; h++) {
-        scene.query[h][0] = query[h].a;
-        scene.query[h][1] = query[h].b;
-        scene.rest_query[h] = query[h].rest;
-    }
+    lab_scene_set_queries(&scene, query, scene.heads);
     return lab_scene_measure(&run->session, &scene, stream, trials, observe, &scene.heads,
                              VALUES, m, NULL);
 }
@@ -185,13 +171,13 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
                  double theory, struct lab_estimate measured)
 {
+    if (!(measured.se > ROUNDING))
+        measured.se = 0;
     lab_emit_at(run, quantity,
                 LAB_CHANGES(LAB_IS("C", s->C), LAB_IS("alpha", s->alpha),
                             LAB_IS_TEXT("remedy", remedy_names[s->remedy]),
                             LAB_IS_TEXT("noisy", noise_names[s->noisy])),
-                (struct lab_found){.theory = theory,
-                                   .measured = measured.value,
-                                   .se = measured.se > ROUNDING ? measured.se : 0});
+                lab_exact(theory, measured));
 }
 
 struct found {
@@ -239,19 +225,17 @@ static const char *const model_names[MODELS] = {"noise of a", "noise of all",
 
 static int compare(struct lab_run *run)
 {
-    struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Error of each remedy under three kinds of noise",
-                       "remedy", "E|c - (v_a + v_b)/2|^2");
     const double given = lab_real(run, "alpha");
-    struct found mse, variance;
-
-    lab_figure_names(figure, "plain|qk-norm|suppression|cap|two heads");
-    lab_figure_describe(
-        figure, LAB_LOG_Y,
+    struct lab_figure *const figure = lab_plot(
+        run, "Error of each remedy under three kinds of noise", "remedy",
+        "E|c - (v_a + v_b)/2|^2", LAB_LOG_Y,
         "C = %g, n = %g. Dashes: theory. Against the noise of one key every remedy "
         "helps; with all keys noisy the suppression query fails and two heads hold; "
         "isotropic noise (alpha = %g) is amplified most by suppression.",
         lab_real(run, "C"), lab_real(run, "n"), given > 0 ? given : MODEL_ALPHA);
+    struct found mse, variance;
+
+    lab_figure_names(figure, "plain|qk-norm|suppression|cap|two heads");
     for (int model = 0; model < MODELS; model++) {
         struct found found[REMEDIES];
         for (int remedy = 0; remedy < REMEDIES; remedy++) {
@@ -276,46 +260,63 @@ static int compare(struct lab_run *run)
     return 0;
 }
 
-/* Var coefficient_a over `count` values of C or of alpha, for every remedy. */
-static int curves(struct lab_run *run, const char *title, int by_alpha)
+/* The x-th of 41 values of alpha, or of C. */
+static double swept(int by_alpha, int x)
 {
-    struct lab_figure *const figure = lab_figure_add(
-        run->figures, title, by_alpha ? "alpha (isotropic noise)" : "C (query scale)",
-        "variance of the coefficient of v_a");
+    return pow(10, by_alpha ? -6 + x / 10.0 : x / 20.0);
+}
+
+/* Var coefficient_a over C or alpha, for every remedy; every tenth value is measured. */
+static int curves(struct lab_run *run, struct lab_figure *figure, int by_alpha)
+{
     struct found mse, variance;
 
     for (int remedy = 0; remedy < REMEDIES; remedy++) {
         struct setting s = setting_of(run);
-        s.remedy = (enum remedy)remedy;
+        double *const at = by_alpha ? &s.alpha : &s.C;
         const struct lab_curve curve = lab_curve_add(figure, "%s", remedy_names[remedy]);
+        s.remedy = (enum remedy)remedy;
         for (int x = 0; x <= 40 && curve.theory; x++) {
-            *(by_alpha ? &s.alpha : &s.C) =
-                by_alpha ? pow(10, -6 + x / 10.0) : pow(10, x / 20.0);
-            lab_series_point(curve.theory, by_alpha ? s.alpha : s.C,
-                             theory_of(&s).variance[ATTEND_THEORY_A], 0);
+            *at = swept(by_alpha, x);
+            lab_series_point(curve.theory, *at, theory_of(&s).variance[ATTEND_THEORY_A],
+                             0);
         }
         for (int x = 0; x < 5 && !lab_stopped(&run->session); x++) {
-            *(by_alpha ? &s.alpha : &s.C) = by_alpha ? pow(10, x - 6) : pow(10, x / 2.0);
             const uint64_t stream = 100 + (uint64_t)(50 * by_alpha + 5 * remedy + x);
+            *at = swept(by_alpha, 10 * x);
             if (rows(run, &s, stream, run->trials / 20 + 100, &mse, &variance))
                 return -1;
-            lab_series_estimate(curve.measured, by_alpha ? s.alpha : s.C,
-                                variance.measured);
+            lab_series_estimate(curve.measured, *at, variance.measured);
         }
     }
-    if (by_alpha)
-        lab_figure_describe(figure, LAB_LOG_X | LAB_LOG_Y,
-                            "C = %g, n = %g. The suppression query does not see the "
-                            "magnitude of k_a, but multiplies isotropic noise by n - 2; "
-                            "normalised keys have no formula above alpha = 0.",
-                            lab_real(run, "C"), lab_real(run, "n"));
-    else
-        lab_figure_describe(
-            figure, LAB_LOG_X | LAB_LOG_Y,
-            "sigma2 = %g, alpha = %g, noisy: %s. Two heads and normalised keys both "
-            "settle at p (1 - p)/4, p the chance that k_a points forwards.",
-            lab_real(run, "sigma2"), lab_real(run, "alpha"), lab_text(run, "noisy"));
     return 0;
+}
+
+static int sweep_scale(struct lab_run *run)
+{
+    struct lab_figure *const figure =
+        lab_plot(run, "Remedies as the scale grows", "C (query scale)",
+                 "variance of the coefficient of v_a", LAB_LOG_X | LAB_LOG_Y,
+                 "sigma2 = %g, alpha = %g, noisy: %s. Two heads and normalised keys both "
+                 "settle at "
+                 "p (1 - p)/4, p the chance that k_a points forwards.",
+                 lab_real(run, "sigma2"), lab_real(run, "alpha"), lab_text(run, "noisy"));
+
+    return curves(run, figure, 0);
+}
+
+static int sweep_alpha(struct lab_run *run)
+{
+    struct lab_figure *const figure = lab_plot(
+        run, "Remedies as isotropic noise grows", "alpha (isotropic noise)",
+        "variance of the coefficient of v_a", LAB_LOG_X | LAB_LOG_Y,
+        "C = %g, n = %g. The suppression query does not see the magnitude of k_a, but "
+        "multiplies isotropic noise by n - 2; normalised keys have no formula above "
+        "alpha "
+        "= 0.",
+        lab_real(run, "C"), lab_real(run, "n"));
+
+    return curves(run, figure, 1);
 }
 
 static int perform(struct lab_run *run)
@@ -323,14 +324,12 @@ static int perform(struct lab_run *run)
     const struct setting s = setting_of(run);
     struct found mse, variance;
 
-    if (rows(run, &s, 1, run->trials, &mse, &variance))
-        return -1;
-    if (!run->sweeps)
-        return 0;
-    if (compare(run) || curves(run, "Remedies as the scale grows", 0) ||
-        curves(run, "Remedies as isotropic noise grows", 1))
-        return -1;
-    return 0;
+    return rows(run, &s, 1, run->trials, &mse, &variance);
+}
+
+static int sweep(struct lab_run *run)
+{
+    return compare(run) || sweep_scale(run) || sweep_alpha(run);
 }
 
 const struct lab_experiment lab_experiment_remedies = {
@@ -343,4 +342,5 @@ const struct lab_experiment lab_experiment_remedies = {
     LAB_FLAGS(flags),
     .trials = 200000,
     .perform = perform,
+    .sweep = sweep,
 };

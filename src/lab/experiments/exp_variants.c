@@ -13,27 +13,32 @@ static const struct lab_flag flags[] = {
                   "magnitude noise of key a, for the weights of a and b"),
 };
 
+static struct lab_variant variant_of(const struct lab_run *run)
+{
+    return (struct lab_variant){.n = lab_integer(run, "n"),
+                                .m = lab_integer(run, "m"),
+                                .beta = lab_real(run, "beta"),
+                                .sigma2 = lab_real(run, "sigma2"),
+                                .seed = run->session.seed,
+                                .stream = NOISE_STREAM};
+}
+
 static int perform(struct lab_run *run)
 {
-    const struct lab_variant variant = {.n = lab_integer(run, "n"),
-                                        .m = lab_integer(run, "m"),
-                                        .beta = lab_real(run, "beta"),
-                                        .sigma2 = lab_real(run, "sigma2"),
-                                        .seed = run->session.seed,
-                                        .stream = NOISE_STREAM};
+    const struct lab_variant variant = variant_of(run);
 
     if (variant.m > variant.n)
         return lab_misuse(&run->session, "--m %lld: at most n = %lld latents are allowed",
                           (long long)variant.m, (long long)variant.n);
-    attend_context *const ctx = lab_context(&run->session);
-    int failed = !ctx || lab_synthesizer_rows(run, &variant) ||
-                 lab_bottleneck_rows(run, ctx, &variant) ||
-                 lab_sigmoid_rows(run, ctx, &variant);
-    if (!failed && run->sweeps)
-        failed =
-            lab_bottleneck_sweep(run, ctx, &variant) || lab_sigmoid_sweep(run, &variant);
-    attend_context_destroy(ctx);
-    return failed ? -1 : 0;
+    return lab_synthesizer_rows(run, &variant) || lab_bottleneck_rows(run, &variant) ||
+           lab_sigmoid_rows(run, &variant);
+}
+
+static int sweep(struct lab_run *run)
+{
+    const struct lab_variant variant = variant_of(run);
+
+    return lab_bottleneck_sweep(run, &variant) || lab_sigmoid_sweep(run, &variant);
 }
 
 const struct lab_experiment lab_experiment_variants = {
@@ -41,10 +46,10 @@ const struct lab_experiment lab_experiment_variants = {
     .title = "Variants: Synthesizer, bottleneck, sigmoid",
     .shows =
         "A Synthesizer cannot find a key it does not read, a bottleneck of m latents "
-        "hands m values through for 2 n m scores, and sigmoid weights do not "
-        "compete.",
+        "hands m values through for 2 n m scores, and sigmoid weights do not compete.",
     .answers = "3g",
     LAB_FLAGS(flags),
     .trials = 20000,
     .perform = perform,
+    .sweep = sweep,
 };

@@ -61,8 +61,6 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
 {
     const double a = outcome->weight[0][0], b = outcome->weight[0][1];
     const double share = a / (a + b);
-    const double off_a = outcome->coefficient[0] - 0.5;
-    const double off_b = outcome->coefficient[1] - 0.5;
 
     (void)arg;
     values[MEAN_W] = values[VAR_W] = a;
@@ -71,7 +69,8 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
     values[SHARE_DEV] = fabs(share - 0.5);
     values[SHARE_OUTSIDE] = share < 0.1 || share > 0.9;
     values[GAP] = log(a / b);
-    values[MSE] = off_a * off_a + off_b * off_b + outcome->others_squared;
+    values[MSE] = lab_pair_error(outcome->coefficient[0], outcome->coefficient[1],
+                                 outcome->others_squared);
 }
 
 /*
@@ -131,17 +130,14 @@ static int window_ends(struct lab_run *run)
     if (least > 0) {
         const double gamma = 1;
         const attend_theory_query query = {least, least, 0};
-        attend_context *const ctx = lab_context(&run->session);
         double weights[3];
-        const int failed = !ctx || lab_pair_attend(&run->session, ctx, (double)n, tau,
-                                                   &query, 1, &gamma, 1, weights);
-        attend_context_destroy(ctx);
-        if (failed)
+        if (lab_pair_attend(&run->session, run->ctx, (double)n, tau, &query, 1, &gamma, 1,
+                            weights))
             return -1;
         lab_emit_at(
             run, "leak_at_lower_end",
             LAB_CHANGES(LAB_IS("C", least), LAB_IS("alpha", 0), LAB_IS("sigma2", 0)),
-            (struct lab_found){.theory = eps, .measured = weights[ATTEND_THEORY_REST]});
+            lab_sure(eps, weights[ATTEND_THEORY_REST]));
     }
     if (alpha > 0) {
         const double most = attend_theory_window_scale_limit(alpha) / tau;
@@ -149,11 +145,9 @@ static int window_ends(struct lab_run *run)
         if (lab_scene_measure(&run->session, &scene, 2, run->trials / 4 + 1, observe,
                               NULL, VALUES, m, NULL))
             return -1;
-        lab_emit_at(
-            run, "var_share_at_upper_end", LAB_CHANGES(LAB_IS("C", most)),
-            (struct lab_found){.theory = attend_theory_weight_variance(pair_law(&scene)),
-                               .measured = lab_moments_variance(&m[SHARE]),
-                               .se = lab_moments_variance_se(&m[SHARE])});
+        lab_emit_at(run, "var_share_at_upper_end", LAB_CHANGES(LAB_IS("C", most)),
+                    lab_exact(attend_theory_weight_variance(pair_law(&scene)),
+                              lab_estimate_variance(&m[SHARE])));
     }
     return 0;
 }
@@ -174,7 +168,7 @@ static int64_t map_keys(const struct lab_run *run)
     return n < 16 ? n : 16;
 }
 
-static int measure_map(struct lab_run *run, double *variance, double *se)
+static int measure_map(struct lab_run *run, struct lab_estimate *variance)
 {
     const int64_t n = map_keys(run);
     const int64_t trials = run->trials / 50 + 50;
@@ -186,43 +180,38 @@ static int measure_map(struct lab_run *run, double *variance, double *se)
         if (lab_scene_measure(&run->session, &scene, 3 + (uint64_t)cell, trials, observe,
                               NULL, VALUES, m, NULL))
             return -1;
-        variance[cell] = lab_moments_variance(&m[VAR_W]);
-        se[cell] = lab_moments_variance_se(&m[VAR_W]);
+        variance[cell] = lab_estimate_variance(&m[VAR_W]);
         lab_emit_at(
             run, "var_w",
             LAB_CHANGES(LAB_IS("n", n), LAB_IS("C", C), LAB_IS("alpha", alpha)),
-            (struct lab_found){.theory = theory_of(&scene).variance[ATTEND_THEORY_A],
-                               .measured = variance[cell],
-                               .se = se[cell]});
+            lab_exact(theory_of(&scene).variance[ATTEND_THEORY_A], variance[cell]));
     }
     return 0;
 }
 
-static void draw_map(struct lab_run *run, const double *variance)
+static void draw_map(struct lab_run *run, const struct lab_estimate *variance)
 {
     const int64_t n = map_keys(run);
     const double eps = lab_real(run, "eps"), tau = lab_real(run, "tau");
     const double least = n > 2 ? attend_theory_window_scale_min((double)n, eps) / tau : 0;
-    struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Variance of the weight: where averaging works",
-                       "alpha (key noise)", "C (query scale)");
+    struct lab_figure *const figure = lab_plot(
+        run, "Variance of the weight: where averaging works", "alpha (key noise)",
+        "C (query scale)", LAB_LOG_X | LAB_LOG_Y,
+        "n = %lld. Usable: above the horizontal line, where the leak is at most %g, and "
+        "well below the slanted one, C = 1/(2 sqrt alpha), where the noise of the score "
+        "difference is 1. For alpha above %.2g there is no such C.",
+        (long long)n, eps, n > 2 ? attend_theory_window_alpha_limit((double)n, eps) : 1);
     struct lab_heat *const heat =
         lab_heat_set(figure, ALPHAS, SCALES, "Var w, measured (0.25: a coin toss)");
 
     if (!heat)
         return;
-    lab_figure_describe(
-        figure, LAB_LOG_X | LAB_LOG_Y,
-        "n = %lld. Usable: above the horizontal line, where the leak is at most %g, and "
-        "well below the slanted one, C = 1/(2 sqrt alpha), where the noise of the score "
-        "difference is 1. For alpha above %.2g there is no such C.",
-        (long long)n, eps, n > 2 ? attend_theory_window_alpha_limit((double)n, eps) : 1);
     for (int x = 0; x < ALPHAS; x++)
         heat->x[x] = alpha_at(x);
     for (int y = 0; y < SCALES; y++)
         heat->y[y] = scale_at(y);
     for (int cell = 0; cell < ALPHAS * SCALES; cell++)
-        heat->value[cell] = variance[cell];
+        heat->value[cell] = variance[cell].value;
     struct lab_series *line = lab_series_add(figure, LAB_LINE, "least C (leak)");
     for (int x = 0; x < ALPHAS && least >= 1; x++)
         lab_series_point(line, alpha_at(x), least, 0);
@@ -235,19 +224,17 @@ static void draw_map(struct lab_run *run, const double *variance)
     }
 }
 
-static void draw_curves(struct lab_run *run, const double *variance, const double *se)
+static void draw_curves(struct lab_run *run, const struct lab_estimate *variance)
 {
     static const int columns[] = {3, 6, 9};
-    struct lab_figure *const figure =
-        lab_figure_add(run->figures, "At any fixed noise a large C destroys the average",
-                       "C (query scale)", "Var w");
+    struct lab_figure *const figure = lab_plot(
+        run, "At any fixed noise a large C destroys the average", "C (query scale)",
+        "Var w", LAB_LOG_X,
+        "\"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed alpha, the "
+        "variance of the weight of a rises to 1/4, without any magnitude noise.");
 
     if (!figure)
         return;
-    lab_figure_describe(
-        figure, LAB_LOG_X,
-        "\"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed alpha, the "
-        "variance of the weight of a rises to 1/4, without any magnitude noise.");
     for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
         const double alpha = alpha_at(columns[k]);
         const struct lab_curve curve = lab_curve_add(figure, "alpha = %.0e", alpha);
@@ -257,10 +244,9 @@ static void draw_curves(struct lab_run *run, const double *variance, const doubl
             lab_series_point(curve.theory, C, theory_of(&scene).variance[ATTEND_THEORY_A],
                              0);
         }
-        for (int y = 0; y < SCALES; y++) {
-            const int cell = y * ALPHAS + columns[k];
-            lab_series_point(curve.measured, scale_at(y), variance[cell], se[cell]);
-        }
+        for (int y = 0; y < SCALES; y++)
+            lab_series_estimate(curve.measured, scale_at(y),
+                                variance[y * ALPHAS + columns[k]]);
     }
 }
 
@@ -268,18 +254,20 @@ static int perform(struct lab_run *run)
 {
     const struct lab_scene scene = make_scene(run, lab_integer(run, "n"),
                                               lab_real(run, "C"), lab_real(run, "alpha"));
-    double variance[ALPHAS * SCALES], se[ALPHAS * SCALES];
 
-    if (headline(run, &scene))
-        return -1;
-    if (!run->sweeps)
-        return 0;
+    return headline(run, &scene);
+}
+
+static int sweep(struct lab_run *run)
+{
+    struct lab_estimate variance[ALPHAS * SCALES];
+
     for (int cell = 0; cell < ALPHAS * SCALES; cell++)
-        variance[cell] = se[cell] = NAN;
-    if (window_ends(run) || measure_map(run, variance, se))
+        variance[cell] = (struct lab_estimate){NAN, NAN};
+    if (window_ends(run) || measure_map(run, variance))
         return -1;
     draw_map(run, variance);
-    draw_curves(run, variance, se);
+    draw_curves(run, variance);
     return 0;
 }
 
@@ -294,4 +282,5 @@ const struct lab_experiment lab_experiment_window = {
     LAB_FLAGS(flags),
     .trials = 200000,
     .perform = perform,
+    .sweep = sweep,
 };

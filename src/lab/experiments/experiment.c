@@ -3,7 +3,9 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What rounding may do to a deterministic quantity computed in double. */
@@ -20,6 +22,36 @@ void lab_run_init(struct lab_run *run, const struct lab_experiment *experiment)
         run->numbers[f] = experiment->flags[f].preset;
         run->texts[f] = experiment->flags[f].text;
     }
+}
+
+int lab_perform(struct lab_run *run)
+{
+    const struct lab_experiment *const experiment = run->experiment;
+
+    run->ctx = lab_context(&run->session);
+    int failed = !run->ctx || experiment->perform(run);
+    if (!failed && run->sweeps && experiment->sweep)
+        failed = experiment->sweep(run);
+    attend_context_destroy(run->ctx);
+    free(run->room);
+    run->ctx = NULL;
+    run->room = NULL;
+    run->room_count = 0;
+    return failed ? -1 : 0;
+}
+
+double *lab_room(struct lab_run *run, int64_t count)
+{
+    if ((size_t)count > run->room_count) {
+        free(run->room);
+        run->room = malloc((size_t)count * sizeof *run->room);
+        run->room_count = run->room ? (size_t)count : 0;
+    }
+    if (!run->room)
+        lab_fail(&run->session, "memory is short for %lld numbers", (long long)count);
+    else
+        memset(run->room, 0, (size_t)count * sizeof *run->room);
+    return run->room;
 }
 
 static int flag_index(const struct lab_run *run, const char *name)
@@ -44,6 +76,22 @@ int64_t lab_integer(const struct lab_run *run, const char *name)
 const char *lab_text(const struct lab_run *run, const char *name)
 {
     return run->texts[flag_index(run, name)];
+}
+
+int lab_choice(const struct lab_run *run, const char *name)
+{
+    const int f = flag_index(run, name);
+    const char *choice = run->experiment->flags[f].choices;
+    const size_t length = strlen(run->texts[f]);
+
+    for (int index = 0; choice; index++) {
+        if (strcspn(choice, "|") == length && !strncmp(choice, run->texts[f], length))
+            return index;
+        choice = strchr(choice, '|');
+        choice += choice != NULL;
+    }
+    assert(0 && "one of the choices");
+    return 0;
 }
 
 void lab_set(struct lab_run *run, const char *name, double number)
@@ -117,6 +165,27 @@ static void emit(struct lab_run *run, struct lab_row *row)
         run->row(run->session.user, row);
 }
 
+struct lab_found lab_exact(double theory, struct lab_estimate measured)
+{
+    return (struct lab_found){
+        .theory = theory, .measured = measured.value, .se = measured.se};
+}
+
+struct lab_found lab_sure(double theory, double measured)
+{
+    return (struct lab_found){.theory = theory, .measured = measured};
+}
+
+struct lab_found lab_within(enum lab_kind kind, double theory, double allowed,
+                            struct lab_estimate measured)
+{
+    struct lab_found found = lab_exact(theory, measured);
+
+    found.allowed = allowed;
+    found.kind = kind;
+    return found;
+}
+
 void lab_emit_at(struct lab_run *run, const char *quantity,
                  const struct lab_param *changes, struct lab_found found)
 {
@@ -136,7 +205,7 @@ void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
                     double measured, double se)
 {
     lab_emit_at(run, quantity, NULL,
-                (struct lab_found){.theory = theory, .measured = measured, .se = se});
+                lab_exact(theory, (struct lab_estimate){measured, se}));
 }
 
 void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
@@ -149,6 +218,53 @@ void lab_series_estimate(struct lab_series *series, double x,
                          struct lab_estimate estimate)
 {
     lab_series_point(series, x, estimate.value, estimate.se);
+}
+
+struct lab_figure *lab_plot(struct lab_run *run, const char *title, const char *x_label,
+                            const char *y_label, int log_axes, const char *caption, ...)
+{
+    struct lab_figure *const figure =
+        lab_figure_add(run->figures, title, x_label, y_label);
+    char text[sizeof figure->caption];
+    va_list args;
+
+    va_start(args, caption);
+    vsnprintf(text, sizeof text, caption, args);
+    va_end(args);
+    lab_figure_describe(figure, log_axes, "%s", text);
+    return figure;
+}
+
+void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
+                        const char *label, double (*cdf)(const void *arg, double w),
+                        const void *arg)
+{
+    struct lab_series *series = lab_series_add(figure, LAB_BARS, "measured");
+    double below = 0, density = 0;
+
+    for (int b = 0; b < LAB_BINS && series; b++)
+        lab_series_point(series, (b + 0.5) / LAB_BINS,
+                         lab_histogram_density(histogram, b), 0);
+    series = label ? lab_series_add(figure, LAB_STEPS, "%s", label) : NULL;
+    for (int b = 0; b < LAB_BINS && series; b++) {
+        const double above = cdf(arg, (b + 1.0) / LAB_BINS);
+        density = LAB_BINS * (above - below);
+        below = above;
+        lab_series_point(series, (double)b / LAB_BINS, density, 0);
+    }
+    lab_series_point(series, 1, density, 0);
+}
+
+int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,
+                   int count, int64_t scratch, struct lab_moments *moments)
+{
+    const struct lab_trials plan = {.trial = trial,
+                                    .arg = arg,
+                                    .trials = trials,
+                                    .count = count,
+                                    .scratch = (size_t)scratch};
+
+    return lab_measure_trials(&run->session, &plan, moments);
 }
 
 double lab_row_z(const struct lab_row *row)

@@ -12,6 +12,7 @@
 #include "lab/figures/figure.h"
 #include "lab/measure/moments.h"
 #include "lab/measure/session.h"
+#include "lab/measure/trials.h"
 
 /* How a row's theory is meant, and so what it is tested against. */
 enum lab_kind {
@@ -92,7 +93,9 @@ struct lab_experiment {
     const struct lab_flag *flags;
     int flag_count;
     int64_t trials; /* default of --trials; 0: nothing random in it */
-    int (*perform)(struct lab_run *run); /* 0, or -1 after lab_fail() */
+    /* Both give 0, or -1 after lab_fail(); lab_perform() calls them in this order. */
+    int (*perform)(struct lab_run *run); /* rows of exactly the run's parameters */
+    int (*sweep)(struct lab_run *run);   /* if sweeps are wanted; NULL: perform() asks */
 };
 
 /* Every experiment, in the order of the listing; NULL at the end. */
@@ -109,6 +112,9 @@ struct lab_run {
     int sweeps; /* 0: only the rows of exactly these parameters */
     void (*row)(void *user, const struct lab_row *row); /* user: the session's */
     struct lab_figures *figures;                        /* NULL: no plots are wanted */
+    attend_context *ctx; /* with the session's threads; lab_perform() opens it */
+    double *room;        /* of lab_room() */
+    size_t room_count;
     /* Quantities emitted for exactly these parameters: a sweep does not repeat them. */
     char emitted[LAB_EMITTED_MAX][48];
     int emitted_count;
@@ -117,10 +123,21 @@ struct lab_run {
 /* Sets numbers, texts, trials and the rest to the defaults of `experiment`. */
 void lab_run_init(struct lab_run *run, const struct lab_experiment *experiment);
 
+/* Performs the experiment: 0, or -1 after lab_fail(). */
+int lab_perform(struct lab_run *run);
+
+/*
+ * `count` numbers, all 0, that are the caller's until the next call and are freed with
+ * the run; NULL after lab_fail().
+ */
+double *lab_room(struct lab_run *run, int64_t count);
+
 /* Values by flag name; a name that is no flag is a bug and aborts in debug builds. */
 double lab_real(const struct lab_run *run, const char *name);
 int64_t lab_integer(const struct lab_run *run, const char *name);
 const char *lab_text(const struct lab_run *run, const char *name);
+/* Of a LAB_CHOICE: the index of its value among the choices. */
+int lab_choice(const struct lab_run *run, const char *name);
 /* Settles a flag whose preset is NaN, before the first row. */
 void lab_set(struct lab_run *run, const char *name, double number);
 
@@ -129,6 +146,13 @@ struct lab_found {
     double theory, measured, se, allowed;
     enum lab_kind kind;
 };
+
+/* Exact theory, and what was measured with its standard error, or without chance. */
+struct lab_found lab_exact(double theory, struct lab_estimate measured);
+struct lab_found lab_sure(double theory, double measured);
+/* Theory of another kind with its stated error. */
+struct lab_found lab_within(enum lab_kind kind, double theory, double allowed,
+                            struct lab_estimate measured);
 
 /*
  * A row at the run's parameters but for `changes`, which end with a name of NULL; a name
@@ -160,6 +184,22 @@ void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
                        struct lab_estimate estimate);
 void lab_series_estimate(struct lab_series *series, double x,
                          struct lab_estimate estimate);
+
+/* A figure of the run with its caption: lab_figure_add() and lab_figure_describe(). */
+__attribute__((format(printf, 6, 7))) struct lab_figure *
+lab_plot(struct lab_run *run, const char *title, const char *x_label, const char *y_label,
+         int log_axes, const char *caption, ...);
+/*
+ * A histogram over [0, 1] as bars, and theory's distribution function averaged over each
+ * bin as steps; a label of NULL: no theory.
+ */
+void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
+                        const char *label, double (*cdf)(const void *arg, double w),
+                        const void *arg);
+
+/* Moments of `count` values over `trials` trials: lab_measure_trials(). */
+int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,
+                   int count, int64_t scratch, struct lab_moments *moments);
 
 /* z of a row: (measured - theory) / se; NaN where se is 0 or there is no theory. */
 double lab_row_z(const struct lab_row *row);

@@ -105,26 +105,20 @@ static attend_status trial(const void *arg, struct lab_worker *worker, uint64_t 
 static int measure(struct lab_run *run, struct setting *s, int64_t trials,
                    struct lab_moments *moments)
 {
-    const struct lab_trials plan = {.trial = trial,
-                                    .arg = s,
-                                    .trials = trials,
-                                    .count = s->scales,
-                                    .scratch = scratch(s)};
-
     s->seed = run->session.seed;
-    return lab_measure_trials(&run->session, &plan, moments);
+    return lab_run_trials(run, trial, s, trials, s->scales, (int64_t)scratch(s), moments);
 }
 
 static struct setting setting_of(const struct lab_run *run)
 {
-    return (struct setting){
-        .n = lab_integer(run, "n"),
-        .m = lab_integer(run, "m"),
-        .h = lab_integer(run, "h"),
-        .d = isnan(lab_real(run, "d")) ? lab_integer(run, "n") : lab_integer(run, "d"),
-        .sigma2 = lab_real(run, "sigma2"),
-        .is_copies = !strcmp(lab_text(run, "groups"), "copies"),
-        .is_independent = !strcmp(lab_text(run, "noise"), "independent")};
+    return (struct setting){.n = lab_integer(run, "n"),
+                            .m = lab_integer(run, "m"),
+                            .h = lab_integer(run, "h"),
+                            .d = isnan(lab_real(run, "d")) ? lab_integer(run, "n")
+                                                           : lab_integer(run, "d"),
+                            .sigma2 = lab_real(run, "sigma2"),
+                            .is_copies = lab_choice(run, "groups"),
+                            .is_independent = lab_choice(run, "noise")};
 }
 
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
@@ -134,9 +128,7 @@ static void emit(struct lab_run *run, const struct setting *s, const char *quant
                 LAB_CHANGES(LAB_IS("n", s->n), LAB_IS("m", s->m), LAB_IS("h", s->h),
                             LAB_IS("d", s->d), LAB_IS("sigma2", s->sigma2),
                             LAB_IS("C", C), LAB_IS_TEXT("keys", "random")),
-                (struct lab_found){.theory = NAN,
-                                   .measured = moments->mean,
-                                   .se = lab_moments_mean_se(moments)});
+                lab_exact(NAN, lab_estimate_mean(moments)));
 }
 
 int lab_random_heads_rows(struct lab_run *run)
@@ -190,15 +182,13 @@ static int best_scale(struct lab_run *run, struct setting *s, int64_t trials,
 static int fixed_d(struct lab_run *run)
 {
     static const double noises[] = {0.5, 0.05, 0.005};
-    struct lab_figure *const figure = lab_figure_add(
-        run->figures, "Heads that share 64 dimensions: error at the best scale",
-        "h (heads, 64/h dimensions each)", "E|c - mean of 8 values|^2");
-
-    lab_figure_describe(
-        figure, LAB_LOG_X,
+    struct lab_figure *const figure = lab_plot(
+        run, "Heads that share 64 dimensions: error at the best scale",
+        "h (heads, 64/h dimensions each)", "E|c - mean of 8 values|^2", LAB_LOG_X,
         "n = 256 random unit keys, m = 8 targets, each point at its own best C, "
         "measured. More heads help where magnitudes are steady; with sigma2 = 1/2 none "
         "does much better than the mean of all values, which q = 0 gives.");
+
     struct lab_series *const none = lab_series_add(figure, LAB_LINE, "q = 0, theory");
     lab_series_point(none, 1, 1.0 / 8 - 1.0 / 256, 0);
     lab_series_point(none, 8, 1.0 / 8 - 1.0 / 256, 0);
@@ -260,22 +250,16 @@ static int capacity(struct lab_run *run)
                                  .d = 64 / h,
                                  .seed = run->session.seed,
                                  .stream = 2000 + (uint64_t)h};
-        const struct lab_trials plan = {.trial = rivals_trial,
-                                        .arg = &r,
-                                        .trials = run->trials / 50 + 50,
-                                        .count = 1,
-                                        .scratch =
-                                            (size_t)((r.m + RIVALS) * (r.d + 1) + r.d)};
-        if (lab_measure_trials(&run->session, &plan, &moments))
+        if (lab_run_trials(run, rivals_trial, &r, run->trials / 50 + 50, 1,
+                           (r.m + RIVALS) * (r.d + 1) + r.d, &moments))
             return -1;
-        lab_emit_at(run, "p_rival_beats_targets",
-                    LAB_CHANGES(LAB_IS("n", (r.m + 1)), LAB_IS("m", 8), LAB_IS("h", h),
-                                LAB_IS("d", 64), LAB_IS("C", 1), LAB_IS("sigma2", 0),
-                                LAB_IS_TEXT("keys", "random")),
-                    (struct lab_found){.theory = attend_theory_collision_probability(
-                                           (double)r.d, (double)r.m),
-                                       .measured = moments.mean,
-                                       .se = lab_moments_mean_se(&moments)});
+        lab_emit_at(
+            run, "p_rival_beats_targets",
+            LAB_CHANGES(LAB_IS("n", (r.m + 1)), LAB_IS("m", 8), LAB_IS("h", h),
+                        LAB_IS("d", 64), LAB_IS("C", 1), LAB_IS("sigma2", 0),
+                        LAB_IS_TEXT("keys", "random")),
+            lab_exact(attend_theory_collision_probability((double)r.d, (double)r.m),
+                      lab_estimate_mean(&moments)));
     }
     return 0;
 }

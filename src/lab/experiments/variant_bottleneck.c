@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A bottleneck: n tokens to m latents and back, 2 n m scores instead of n n. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attend/theory.h"
 #include "lab/measure/forward.h"
@@ -81,13 +79,15 @@ static void reset(double *weights, int64_t count)
 
 /*
  * Every token looks for itself: directly, or by way of m latents that each look for one
- * of the first m tokens and are then looked up.  `room` has 4 n n numbers.
+ * of the first m tokens and are then looked up.
  */
-static int measure_map(struct lab_run *run, attend_context *ctx,
-                       const struct lab_variant *variant, int64_t latents, double *room,
-                       struct map *map)
+static int measure_map(struct lab_run *run, const struct lab_variant *variant,
+                       int64_t latents, struct map *map)
 {
     const int64_t n = variant->n;
+    double *const room = lab_room(run, 4 * n * n);
+    if (!room)
+        return -1;
     double *const token = room, *const weights = room + n * n;
     double *const latent = room + 2 * n * n, *const out = room + 3 * n * n;
     struct lab_problem problem = {.nq = latents ? latents : n,
@@ -101,11 +101,10 @@ static int measure_map(struct lab_run *run, attend_context *ctx,
                                   .out = latents ? latent : out,
                                   .weights = weights};
 
-    memset(token, 0, sizeof(double) * (size_t)(n * n));
     for (int64_t i = 0; i < n; i++)
         token[i * n + i] = 1;
     reset(weights, n * n);
-    if (lab_measure(&run->session, ctx, &problem))
+    if (lab_measure(&run->session, run->ctx, &problem))
         return -1;
     map->scores = written(weights, n * n);
     if (latents) {
@@ -114,7 +113,7 @@ static int measure_map(struct lab_run *run, attend_context *ctx,
         problem.v = latent;
         problem.out = out;
         reset(weights, n * n);
-        if (lab_measure(&run->session, ctx, &problem))
+        if (lab_measure(&run->session, run->ctx, &problem))
             return -1;
         map->scores += written(weights, n * n);
     }
@@ -155,17 +154,16 @@ static void emit_bound(struct lab_run *run, const char *quantity, double m, doub
         (struct lab_found){.theory = theory, .measured = measured, .kind = LAB_BOUND});
 }
 
-static int emit_maps(struct lab_run *run, attend_context *ctx,
-                     const struct lab_variant *variant, double *room)
+int lab_bottleneck_rows(struct lab_run *run, const struct lab_variant *variant)
 {
     const double n = (double)variant->n, m = (double)variant->m;
     struct map map;
 
-    if (measure_map(run, ctx, variant, 0, room, &map))
+    if (measure_map(run, variant, 0, &map))
         return -1;
     lab_emit_exact(run, "attention_scores", n * n, map.scores, 0);
     lab_emit_exact(run, "attention_error", attention_error(variant), map.error, 0);
-    if (measure_map(run, ctx, variant, variant->m, room, &map))
+    if (measure_map(run, variant, variant->m, &map))
         return -1;
     lab_emit_exact(run, "bottleneck_scores", 2 * n * m, map.scores, 0);
     lab_emit_exact(run, "bottleneck_error", bottleneck_error(variant, variant->m),
@@ -176,19 +174,17 @@ static int emit_maps(struct lab_run *run, attend_context *ctx,
     return 0;
 }
 
-static int sweep_latents(struct lab_run *run, attend_context *ctx,
-                         const struct lab_variant *variant, double *room)
+int lab_bottleneck_sweep(struct lab_run *run, const struct lab_variant *variant)
 {
     const int64_t n = variant->n, step = n > 16 ? n / 16 : 1;
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Bottleneck: what m latents can hand through",
-                       "m (latents)", "|I - R|² (tokens not copied)");
+        lab_plot(run, "Bottleneck: what m latents can hand through", "m (latents)",
+                 "|I - R|² (tokens not copied)", 0,
+                 "n = %lld tokens look for themselves through m latents: %lld·2m scores "
+                 "instead of %lld, and never more than m tokens copied.",
+                 (long long)n, (long long)n, (long long)(n * n));
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, this design");
 
-    lab_figure_describe(figure, 0,
-                        "n = %lld tokens look for themselves through m latents: %lld·2m "
-                        "scores instead of %lld, and never more than m tokens copied.",
-                        (long long)n, (long long)n, (long long)(n * n));
     for (int64_t m = 1; m <= n; m += step)
         lab_series_point(series, (double)m, bottleneck_error(variant, m), 0);
     series = lab_series_add(figure, LAB_LINE, "least of any, n - m");
@@ -197,41 +193,12 @@ static int sweep_latents(struct lab_run *run, attend_context *ctx,
     series = lab_series_add(figure, LAB_POINTS, "measured, this design");
     for (int64_t m = 1; m <= n && !lab_stopped(&run->session); m += step) {
         struct map map;
-        if (measure_map(run, ctx, variant, m, room, &map))
+        if (measure_map(run, variant, m, &map))
             return -1;
         lab_emit_at(run, "bottleneck_error", LAB_CHANGES(LAB_IS("m", m)),
-                    (struct lab_found){.theory = bottleneck_error(variant, m),
-                                       .measured = map.error});
+                    lab_sure(bottleneck_error(variant, m), map.error));
         emit_bound(run, "bottleneck_rank", (double)m, (double)m, map.rank);
         lab_series_point(series, (double)m, map.error, 0);
     }
     return 0;
-}
-
-/* Does `work` with the room that measure_map() needs. */
-static int with_room(struct lab_run *run, attend_context *ctx,
-                     const struct lab_variant *variant,
-                     int (*work)(struct lab_run *, attend_context *,
-                                 const struct lab_variant *, double *))
-{
-    double *const room = malloc(sizeof(double) * (size_t)(4 * variant->n * variant->n));
-
-    if (!room)
-        return lab_fail(&run->session, "memory is short for %lld keys",
-                        (long long)variant->n);
-    const int failed = work(run, ctx, variant, room);
-    free(room);
-    return failed;
-}
-
-int lab_bottleneck_rows(struct lab_run *run, attend_context *ctx,
-                        const struct lab_variant *variant)
-{
-    return with_room(run, ctx, variant, emit_maps);
-}
-
-int lab_bottleneck_sweep(struct lab_run *run, attend_context *ctx,
-                         const struct lab_variant *variant)
-{
-    return with_room(run, ctx, variant, sweep_latents);
 }

@@ -4,7 +4,6 @@
  * engine does it as n rows of one key and a sink of logit 0.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attend/theory.h"
@@ -54,8 +53,7 @@ static void emit_stats(struct lab_run *run, const char *const names[3],
 }
 
 /* q = beta (k_a + k_b): the scores of a and b are beta, those of the others 0. */
-static int emit_statistics(struct lab_run *run, attend_context *ctx,
-                           const struct lab_variant *variant, double *room)
+static int emit_statistics(struct lab_run *run, const struct lab_variant *variant)
 {
     static const char *const softmax[3] = {"softmax_max", "softmax_entropy",
                                            "softmax_n_eff"};
@@ -64,17 +62,19 @@ static int emit_statistics(struct lab_run *run, attend_context *ctx,
     const int64_t keys = variant->n;
     const double n = (double)keys, low = attend_theory_logistic(-log(n));
     const double high = attend_theory_logistic(variant->beta - log(n));
-    double *const score = room, *const weights = room + keys;
+    double *const score = lab_room(run, 3 * keys);
     double sum = 0;
     struct lab_row_stats stats;
     attend_error err;
 
-    memset(score, 0, sizeof(double) * (size_t)keys);
+    if (!score)
+        return -1;
+    double *const weights = score + keys;
     score[0] = score[1] = variant->beta;
-    if (lab_measure_scores(&run->session, ctx, keys, score, &stats))
+    if (lab_measure_scores(&run->session, run->ctx, keys, score, &stats))
         return -1;
     emit_stats(run, softmax, two_levels(n, exp(variant->beta), 1), stats);
-    if (weigh_alone(ctx, score, keys, -log(n), weights, room + 2 * keys, &err) !=
+    if (weigh_alone(run->ctx, score, keys, -log(n), weights, weights + keys, &err) !=
         ATTEND_OK)
         return lab_fail(&run->session, "%s", err.message);
     /* Relative to their sum the weights are the softmax of their logarithms. */
@@ -82,7 +82,7 @@ static int emit_statistics(struct lab_run *run, attend_context *ctx,
         sum += weights[i];
         score[i] = log(weights[i]);
     }
-    if (lab_measure_scores(&run->session, ctx, keys, score, &stats))
+    if (lab_measure_scores(&run->session, run->ctx, keys, score, &stats))
         return -1;
     emit_stats(run, sigmoid, two_levels(n, high, low), stats);
     lab_emit_exact(run, "sigmoid_sum", 2 * high + (n - 2) * low, sum, 0);
@@ -123,13 +123,8 @@ static attend_status noisy_trial(const void *arg, struct lab_worker *worker,
 static int measure_noisy(struct lab_run *run, const struct lab_variant *variant,
                          int64_t trials, struct lab_moments *moments)
 {
-    const struct lab_trials plan = {.trial = noisy_trial,
-                                    .arg = variant,
-                                    .trials = trials,
-                                    .count = VALUES,
-                                    .scratch = (size_t)(3 * variant->n)};
-
-    return lab_measure_trials(&run->session, &plan, moments);
+    return lab_run_trials(run, noisy_trial, variant, trials, VALUES, 3 * variant->n,
+                          moments);
 }
 
 static double variance_of(const struct lab_variant *variant, enum value value)
@@ -164,30 +159,23 @@ static void emit_noisy(struct lab_run *run, const struct lab_variant *variant,
         if (moments[x].count == 0)
             continue;
         /* Nothing moves b's weight in sigmoid attention: no chance, no error. */
+        struct lab_estimate variance = lab_estimate_variance(&moments[x]);
+        if (x == SIGMOID_B)
+            variance.se = 0;
         lab_emit_at(run, names[x], LAB_CHANGES(LAB_IS("beta", variant->beta)),
-                    (struct lab_found){
-                        .theory = variance_of(variant, (enum value)x),
-                        .measured = lab_moments_variance(&moments[x]),
-                        .se = x == SIGMOID_B ? 0 : lab_moments_variance_se(&moments[x])});
+                    lab_exact(variance_of(variant, (enum value)x), variance));
     }
 }
 
-int lab_sigmoid_rows(struct lab_run *run, attend_context *ctx,
-                     const struct lab_variant *variant)
+int lab_sigmoid_rows(struct lab_run *run, const struct lab_variant *variant)
 {
-    double *const room = malloc(sizeof(double) * (size_t)(3 * variant->n));
     struct lab_moments moments[VALUES];
 
-    if (!room)
-        return lab_fail(&run->session, "memory is short for %lld keys",
-                        (long long)variant->n);
-    int failed = emit_statistics(run, ctx, variant, room);
-    free(room);
-    if (!failed)
-        failed = measure_noisy(run, variant, run->trials, moments);
-    if (!failed)
-        emit_noisy(run, variant, moments);
-    return failed;
+    if (emit_statistics(run, variant) ||
+        measure_noisy(run, variant, run->trials, moments))
+        return -1;
+    emit_noisy(run, variant, moments);
+    return 0;
 }
 
 int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
@@ -197,16 +185,15 @@ int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant)
     static const char *const labels[VALUES] = {"softmax, a", "softmax, b", "sigmoid, a",
                                                "sigmoid, b"};
     struct lab_figure *const figure =
-        lab_figure_add(run->figures, "Magnitude noise of key a: softmax and sigmoid",
-                       "β (query scale)", "variance of a weight");
+        lab_plot(run, "Magnitude noise of key a: softmax and sigmoid", "β (query scale)",
+                 "variance of a weight", 0,
+                 "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a moves "
+                 "b's weight as well; sigmoid weights stand alone.",
+                 (long long)variant->n, variant->sigma2);
     struct lab_moments moments[SCALES][VALUES];
     struct lab_variant at = *variant;
     int count = 0;
 
-    lab_figure_describe(figure, 0,
-                        "n = %lld, σ² = %g.  Softmax weights compete, so noise in key a "
-                        "moves b's weight as well; sigmoid weights stand alone.",
-                        (long long)variant->n, variant->sigma2);
     for (; count < SCALES && !lab_stopped(&run->session); count++) {
         at.beta = scales[count];
         at.stream = variant->stream + 1 + (uint64_t)count;

@@ -75,13 +75,9 @@ int lab_synthesizer_rows(struct lab_run *run, const struct lab_variant *variant)
 {
     const int64_t n = variant->n;
     struct lab_moments moments[SEARCH_VALUES];
-    const struct lab_trials plan = {.trial = search_trial,
-                                    .arg = variant,
-                                    .trials = run->trials / 8 + 1,
-                                    .count = SEARCH_VALUES,
-                                    .scratch = (size_t)(n * n + 4 * n)};
 
-    if (lab_measure_trials(&run->session, &plan, moments))
+    if (lab_run_trials(run, search_trial, variant, run->trials / 8 + 1, SEARCH_VALUES,
+                       n * n + 4 * n, moments))
         return -1;
     if (moments[ATTENTION_HIT].count == 0)
         return 0;

@@ -16,12 +16,9 @@ struct lab_variant {
  * return 0, or -1 after lab_fail().
  */
 int lab_synthesizer_rows(struct lab_run *run, const struct lab_variant *variant);
-int lab_bottleneck_rows(struct lab_run *run, attend_context *ctx,
-                        const struct lab_variant *variant);
-int lab_bottleneck_sweep(struct lab_run *run, attend_context *ctx,
-                         const struct lab_variant *variant);
-int lab_sigmoid_rows(struct lab_run *run, attend_context *ctx,
-                     const struct lab_variant *variant);
+int lab_bottleneck_rows(struct lab_run *run, const struct lab_variant *variant);
+int lab_bottleneck_sweep(struct lab_run *run, const struct lab_variant *variant);
+int lab_sigmoid_rows(struct lab_run *run, const struct lab_variant *variant);
 int lab_sigmoid_sweep(struct lab_run *run, const struct lab_variant *variant);
 
 #endif

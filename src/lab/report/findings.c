@@ -66,7 +66,7 @@ static void perform(struct lab_findings *findings, struct session *session,
     run.session.stop = stop;
     run.figures = &result->figures;
     result->trials = run.trials;
-    if (result->experiment->perform(&run))
+    if (lab_perform(&run))
         memcpy(result->error, run.session.error, sizeof result->error);
 }
 

@@ -32,19 +32,18 @@ int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shap
     const int64_t n = shape->n;
     const int frames = !shape->plain && shape->d <= LAB_FRAME_MAX / n;
     const int64_t d = frames ? shape->d : shape->m + 1;
+    const int64_t count = n * d + d + (frames ? d + n * d : n);
+    double *const key = calloc((size_t)count, sizeof *key);
 
-    *keys = (struct lab_keys){.n = n, .m = shape->m, .d = d};
-    keys->key = calloc((size_t)(n * d), sizeof(double));
-    keys->query = calloc((size_t)d, sizeof(double));
-    keys->weights = frames ? NULL : calloc((size_t)n, sizeof(double));
-    keys->out = frames ? calloc((size_t)d, sizeof(double)) : NULL;
-    keys->value = frames ? calloc((size_t)(n * d), sizeof(double)) : NULL;
-    if (!keys->key || !keys->query ||
-        (frames ? !keys->out || !keys->value : !keys->weights)) {
-        lab_keys_close(keys);
+    if (!key)
         return lab_fail(session, "memory is short for %lld keys", (long long)n);
-    }
-    if (frames) {
+    *keys = (struct lab_keys){
+        .n = n, .m = shape->m, .d = d, .key = key, .query = key + n * d};
+    if (!frames) {
+        keys->weights = keys->query + d;
+    } else {
+        keys->out = keys->query + d;
+        keys->value = keys->out + d;
         lab_random_frame(session->seed, KEY_STREAM, keys->key, n, d);
         lab_random_frame(session->seed, VALUE_STREAM, keys->value, n, d);
     }
@@ -55,10 +54,6 @@ int lab_keys_open(struct lab_session *session, const struct lab_keys_shape *shap
 void lab_keys_close(struct lab_keys *keys)
 {
     free(keys->key);
-    free(keys->value);
-    free(keys->query);
-    free(keys->weights);
-    free(keys->out);
     *keys = (struct lab_keys){0};
 }
 

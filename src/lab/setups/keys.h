@@ -22,7 +22,7 @@
  */
 struct lab_keys {
     int64_t n, m, d; /* d of the representation */
-    double *key;     /* [n][d] */
+    double *key;     /* [n][d]; owns the others too */
     double *value;   /* [n][d], or NULL: coefficients are weights */
     double *query;   /* [d] */
     /* After lab_keys_attend(): */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lab/measure/forward.h"
+#include "lab/setups/scene.h"
 
 enum { A, B, REST, KINDS };
 
@@ -65,8 +66,7 @@ static double squared_error(const double *weights, int heads, double n)
     for (int h = 0; h < heads; h++)
         for (int x = 0; x < KINDS; x++)
             c[x] += weights[h * KINDS + x] / heads;
-    return (c[A] - 0.5) * (c[A] - 0.5) + (c[B] - 0.5) * (c[B] - 0.5) +
-           (n > 2 ? c[REST] * c[REST] / (n - 2) : 0);
+    return lab_pair_error(c[A], c[B], n > 2 ? c[REST] * c[REST] / (n - 2) : 0);
 }
 
 /*

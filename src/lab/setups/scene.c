@@ -5,6 +5,21 @@
 
 #include "lab/setups/scene_plan.h"
 
+double lab_pair_error(double a, double b, double others_squared)
+{
+    return (a - 0.5) * (a - 0.5) + (b - 0.5) * (b - 0.5) + others_squared;
+}
+
+void lab_scene_set_queries(struct lab_scene *scene, const attend_theory_query *queries,
+                           int count)
+{
+    for (int h = 0; h < count; h++) {
+        scene->query[h][0] = queries[h].a;
+        scene->query[h][1] = queries[h].b;
+        scene->rest_query[h] = queries[h].rest;
+    }
+}
+
 struct measurement {
     struct lab_plan plan;
     struct lab_scene_worker *workers;

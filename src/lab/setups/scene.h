@@ -13,6 +13,7 @@
 #ifndef LAB_SCENE_H
 #define LAB_SCENE_H
 
+#include "attend/theory.h"
 #include "lab/measure/session.h"
 #include "lab/measure/moments.h"
 
@@ -51,6 +52,13 @@ struct lab_outcome {
     double coefficient[LAB_WANTED_MAX], others_squared;
     double gamma[LAB_WANTED_MAX];
 };
+
+/* |c - (v_a + v_b)/2|^2 of the coefficients of v_a and v_b, and others_squared. */
+double lab_pair_error(double a, double b, double others_squared);
+
+/* Sets the queries of heads 0 .. count - 1, of a scene with two wanted keys. */
+void lab_scene_set_queries(struct lab_scene *scene, const attend_theory_query *queries,
+                           int count);
 
 /*
  * Numbers to average; NaN leaves this trial out of that number's moments.  Called from

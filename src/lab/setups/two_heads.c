@@ -56,31 +56,27 @@ struct lab_two_heads_numbers lab_two_heads_theory(const struct lab_two_heads *se
         attend_theory_head(&scene, (attend_theory_query){.a = setup->C, .b = setup->C});
     const attend_theory_output two = attend_theory_heads(&scene, query, LAB_QUERIES);
     const double mean = first.mean[ATTEND_THEORY_A];
-    struct lab_two_heads_numbers theory = {.se = {0}};
+    struct lab_two_heads_numbers theory = {.of = {{0, 0}}};
 
-    theory.value[LAB_MEAN_W1] = mean;
-    theory.value[LAB_VAR_W1] = first.variance[ATTEND_THEORY_A];
+    theory.of[LAB_MEAN_W1].value = mean;
+    theory.of[LAB_VAR_W1].value = first.variance[ATTEND_THEORY_A];
     /* P(w1 < 1/2), not <=: they differ where w1 is sure. */
-    theory.value[LAB_HEAD1_LOSES] = first.variance[ATTEND_THEORY_A] == 0
-                                        ? mean < 0.5
-                                        : attend_theory_head_cdf(&scene, query[0], 0.5);
-    theory.value[LAB_VAR_C1] = first.total_variance;
-    theory.value[LAB_VAR_C2] = second.total_variance;
-    theory.value[LAB_COV_C1_C2] =
+    theory.of[LAB_HEAD1_LOSES].value =
+        first.variance[ATTEND_THEORY_A] == 0
+            ? mean < 0.5
+            : attend_theory_head_cdf(&scene, query[0], 0.5);
+    theory.of[LAB_VAR_C1].value = first.total_variance;
+    theory.of[LAB_VAR_C2].value = second.total_variance;
+    theory.of[LAB_COV_C1_C2].value =
         attend_theory_heads_covariance(&scene, query[0], query[1]);
-    theory.value[LAB_COEFF_A] = (mean + second.mean[ATTEND_THEORY_A]) / 2;
-    theory.value[LAB_COEFF_B] =
+    theory.of[LAB_COEFF_A].value = (mean + second.mean[ATTEND_THEORY_A]) / 2;
+    theory.of[LAB_COEFF_B].value =
         (first.mean[ATTEND_THEORY_B] + second.mean[ATTEND_THEORY_B]) / 2;
-    theory.value[LAB_COEFF_VAR_ONE] = one.variance[ATTEND_THEORY_A];
-    theory.value[LAB_COEFF_VAR_TWO] = two.variance[ATTEND_THEORY_A];
-    theory.value[LAB_MSE_ONE] = one.mse;
-    theory.value[LAB_MSE_TWO] = two.mse;
+    theory.of[LAB_COEFF_VAR_ONE].value = one.variance[ATTEND_THEORY_A];
+    theory.of[LAB_COEFF_VAR_TWO].value = two.variance[ATTEND_THEORY_A];
+    theory.of[LAB_MSE_ONE].value = one.mse;
+    theory.of[LAB_MSE_TWO].value = two.mse;
     return theory;
-}
-
-static double mse_of(double a, double b, double others_squared)
-{
-    return (a - 0.5) * (a - 0.5) + (b - 0.5) * (b - 0.5) + others_squared;
 }
 
 static void observe_from(const double m[LAB_QUERIES][3], double n,
@@ -108,9 +104,10 @@ static void observe_from(const double m[LAB_QUERIES][3], double n,
     values[LOSES] = o->weight[0][0] < o->weight[0][1] + o->others[0];
     values[COEFFICIENT_A] = o->coefficient[0];
     values[COEFFICIENT_B] = o->coefficient[1];
-    values[MSE_TWO] = mse_of(o->coefficient[0], o->coefficient[1], o->others_squared);
+    values[MSE_TWO] =
+        lab_pair_error(o->coefficient[0], o->coefficient[1], o->others_squared);
     values[COEFFICIENT_ONE] = o->weight[2][0];
-    values[MSE_ONE] = mse_of(o->weight[2][0], o->weight[2][1], o->squares[2]);
+    values[MSE_ONE] = lab_pair_error(o->weight[2][0], o->weight[2][1], o->squares[2]);
 }
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
@@ -147,18 +144,6 @@ static struct lab_scene measured_scene(const struct lab_two_heads *setup)
     return scene;
 }
 
-static void set(struct lab_two_heads_numbers *numbers, int q, double value, double se)
-{
-    numbers->value[q] = value;
-    numbers->se[q] = se;
-}
-
-static void set_estimate(struct lab_two_heads_numbers *numbers, int q,
-                         struct lab_estimate estimate)
-{
-    set(numbers, q, estimate.value, estimate.se);
-}
-
 /* |m_g| |m_h| of two heads' centres. */
 static double size_of(const double *m, const double *other, double n)
 {
@@ -177,7 +162,7 @@ static struct lab_two_heads_numbers summarise(const struct lab_moments *moments,
     double product[3] = {0};
 
     for (int q = 0; q < LAB_TWO_HEADS_QUANTITIES; q++)
-        set(&numbers, q, NAN, NAN);
+        numbers.of[q] = (struct lab_estimate){NAN, NAN};
     if (moments[W1].count == 0)
         return numbers;
     /* <E(c_g - m_g), E(c_h - m_h)> for (g, h) = (1, 1), (2, 2), (1, 2). */
@@ -192,21 +177,18 @@ static struct lab_two_heads_numbers summarise(const struct lab_moments *moments,
         const double se = lab_moments_mean_se(&moments[SPREAD1 + x]);
         /* What rounding scatters is not chance. */
         const double spread = moments[SPREAD1 + x].mean - product[x];
-        set(&numbers, LAB_VAR_C1 + x, x < 2 ? fmax(spread, 0) : spread,
-            se > 1e-15 * size[x] ? se : 0);
+        numbers.of[LAB_VAR_C1 + x] = (struct lab_estimate){
+            x < 2 ? fmax(spread, 0) : spread, se > 1e-15 * size[x] ? se : 0};
     }
-    set_estimate(&numbers, LAB_MEAN_W1, lab_estimate_mean(&moments[W1]));
-    set_estimate(&numbers, LAB_VAR_W1, lab_estimate_variance(&moments[W1]));
-    set(&numbers, LAB_HEAD1_LOSES, moments[LOSES].mean,
-        lab_moments_rare_se(&moments[LOSES], theory_loses));
-    set_estimate(&numbers, LAB_COEFF_A, lab_estimate_mean(&moments[COEFFICIENT_A]));
-    set_estimate(&numbers, LAB_COEFF_B, lab_estimate_mean(&moments[COEFFICIENT_B]));
-    set_estimate(&numbers, LAB_COEFF_VAR_ONE,
-                 lab_estimate_variance(&moments[COEFFICIENT_ONE]));
-    set_estimate(&numbers, LAB_COEFF_VAR_TWO,
-                 lab_estimate_variance(&moments[COEFFICIENT_A]));
-    set_estimate(&numbers, LAB_MSE_ONE, lab_estimate_mean(&moments[MSE_ONE]));
-    set_estimate(&numbers, LAB_MSE_TWO, lab_estimate_mean(&moments[MSE_TWO]));
+    numbers.of[LAB_MEAN_W1] = lab_estimate_mean(&moments[W1]);
+    numbers.of[LAB_VAR_W1] = lab_estimate_variance(&moments[W1]);
+    numbers.of[LAB_HEAD1_LOSES] = lab_estimate_rare(&moments[LOSES], theory_loses);
+    numbers.of[LAB_COEFF_A] = lab_estimate_mean(&moments[COEFFICIENT_A]);
+    numbers.of[LAB_COEFF_B] = lab_estimate_mean(&moments[COEFFICIENT_B]);
+    numbers.of[LAB_COEFF_VAR_ONE] = lab_estimate_variance(&moments[COEFFICIENT_ONE]);
+    numbers.of[LAB_COEFF_VAR_TWO] = lab_estimate_variance(&moments[COEFFICIENT_A]);
+    numbers.of[LAB_MSE_ONE] = lab_estimate_mean(&moments[MSE_ONE]);
+    numbers.of[LAB_MSE_TWO] = lab_estimate_mean(&moments[MSE_TWO]);
     return numbers;
 }
 
@@ -234,7 +216,7 @@ int lab_two_heads_measure(struct lab_session *session, const struct lab_two_head
     for (int positive = 0; positive < 2; positive++)
         measured[positive] =
             summarise(moments + positive * VALUES, setup->n, centres.m[positive],
-                      lab_two_heads_theory(setup, positive).value[LAB_HEAD1_LOSES]);
+                      lab_two_heads_theory(setup, positive).of[LAB_HEAD1_LOSES].value);
     return 0;
 }
 
@@ -243,8 +225,8 @@ int lab_two_heads_measure(struct lab_session *session, const struct lab_two_head
 static void observe_difference(void *arg, const struct lab_outcome *o, double *values)
 {
     (void)arg;
-    values[0] = mse_of(o->weight[2][0], o->weight[2][1], o->squares[2]) -
-                mse_of(o->coefficient[0], o->coefficient[1], o->others_squared);
+    values[0] = lab_pair_error(o->weight[2][0], o->weight[2][1], o->squares[2]) -
+                lab_pair_error(o->coefficient[0], o->coefficient[1], o->others_squared);
 }
 
 /* Of mse_one - mse_two at C: mean and standard error. */

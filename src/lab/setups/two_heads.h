@@ -36,7 +36,7 @@ enum lab_two_heads_quantity {
 
 /* Numbers by quantity; `se` is 0 in theory. */
 struct lab_two_heads_numbers {
-    double value[LAB_TWO_HEADS_QUANTITIES], se[LAB_TWO_HEADS_QUANTITIES];
+    struct lab_estimate of[LAB_TWO_HEADS_QUANTITIES];
 };
 
 /* `positive`: given <mu_a, k_a> > 0.  NaN where no exact form is known. */

@@ -20,7 +20,8 @@
  * the set `ref`, which computes in double, far lower.
  *
  * Results are the same, bit for bit, for any number of threads, any batch and
- * heads around a row, and any strides of the same values; attend_order says more.
+ * heads around a row, and any strides of the same values; attend_order says more.  Where
+ * a result is NaN, it is NaN in every such call; sign and payload of a NaN may differ.
  *
  * The library prints nothing, never aborts and keeps no global state.
  *
@@ -321,7 +322,7 @@ static inline attend_isa attend_isa_default(void)
 
 /* Kernel sets of this build, best first; `ref`, the definition in double, last. */
 ATTEND_API int attend_isa_count(void);
-/* EINVAL unless 0 <= index < attend_isa_count() and isa->struct_size is that of a header.
+/* EINVAL unless 0 <= index < attend_isa_count(), and for a struct_size that is too small.
  */
 ATTEND_API attend_status attend_isa_get(int index, attend_isa *isa);
 /*

@@ -10,7 +10,7 @@
 #ifndef ATTEND_STATS_H
 #define ATTEND_STATS_H
 
-#include <attend/attend.h>
+#include "attend.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -123,8 +123,9 @@ struct attend_stats {
      */
     attend_tensor raw;
     /*
-     * Bytes from one summary to the next, and how many kinds of attend_summarised there
-     * is room for: what the caller's header knows.  0: those of 0.1, 552 and 5.
+     * Bytes from one summary to the next, a multiple of 8, and how many kinds of
+     * attend_summarised there is room for: what the caller's header knows.  0: those of
+     * 0.1, 552 and 5.  Kinds that this library does not know become 0, rows included.
      */
     int64_t summary_stride, summary_kinds;
 };
@@ -149,7 +150,10 @@ static inline attend_stats attend_stats_default(void)
     return stats;
 }
 
-/* Numbers of a row in attend_stats.raw, for values of dv columns; 0 for no request. */
+/*
+ * Numbers of a row in attend_stats.raw, for values of dv columns; 0 for no request, and
+ * for one that attend_forward() would refuse.
+ */
 ATTEND_API int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv);
 
 /* The raw sums of a part of the keys, and where the part begins. */
@@ -326,7 +330,8 @@ ATTEND_API attend_status attend_head_read(const attend_stats *stats, int64_t b, 
  * bytes do not hold them and always terminated (if size > 0).  `noise` is the relative
  * sd of the keys' lengths: that of the difference of the two best scores is
  * noise sqrt(max^2 + (max - margin)^2), and noise swaps them with a probability above
- * 0.15 where the margin is smaller.
+ * 0.15 where the margin is smaller.  A head of a wrong struct_size is MIXED, and `reason`
+ * says so.
  */
 ATTEND_API attend_character attend_head_character(const attend_head *head, double noise,
                                                   char *reason, size_t size);

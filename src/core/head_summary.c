@@ -65,6 +65,11 @@ void attendi_stats_summarise(const struct problem *p, int64_t b, int64_t h)
     for (int what = 0; what < p->stats.summary_kinds; what++) {
         const int64_t at = (head * p->stats.summary_kinds + what) * ATTEND_SUMMARY_GROUPS;
 
+        if (what >= ATTEND_SUMMARY_COUNT) { /* of a newer header: no rows */
+            for (int64_t x = 0; x < ATTEND_SUMMARY_GROUPS; x++)
+                summary_at(p, at + x);
+            continue;
+        }
         summarise(digest, what, 0, p->nq, summary_at(p, at));
         for (int64_t x = 0; x < tenths; x++)
             summarise(digest, what, ceil_div_i64(p->nq * x, tenths),

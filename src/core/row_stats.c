@@ -187,19 +187,15 @@ static attend_status take_summaries(struct problem *p, const attend_stats *reque
     const int64_t kinds =
         request->summary_kinds ? request->summary_kinds : SUMMARY_KINDS_0_1;
 
-    if (stride < SUMMARY_BYTES_0_1 || stride % 8 != 0)
+    if (stride < SUMMARY_BYTES_0_1 || stride > SUMMARY_BYTES_MOST || stride % 8 != 0)
         return attendi_fail(
             err, ATTEND_EINVAL,
-            "stats.summary_stride (%lld) is not a multiple of 8 from %d on", LL(stride),
-            SUMMARY_BYTES_0_1);
-    if (kinds < 1)
-        return attendi_fail(err, ATTEND_EINVAL, "stats.summary_kinds (%lld) is below 1",
-                            LL(kinds));
-    if (kinds > ATTEND_SUMMARY_COUNT)
-        return attendi_fail(err, ATTEND_EUNSUPPORTED,
-                            "stats.summary_kinds (%lld) is above %d, all that this "
-                            "library (%s) knows",
-                            LL(kinds), ATTEND_SUMMARY_COUNT, attend_version());
+            "stats.summary_stride (%lld) is not a multiple of 8 in %d..%d", LL(stride),
+            SUMMARY_BYTES_0_1, SUMMARY_BYTES_MOST);
+    if (kinds < 1 || kinds > SUMMARY_KINDS_MOST)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.summary_kinds (%lld) is outside 1..%d", LL(kinds),
+                            SUMMARY_KINDS_MOST);
     p->stats.summaries = request->summaries;
     p->stats.summary_stride = stride;
     p->stats.summary_kinds = (int)kinds;

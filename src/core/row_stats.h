@@ -33,6 +33,8 @@ enum stats_needs {
 enum { STATS_BINS_MAX = 64 };
 /* What an attend_stats of 0.1, which does not say, has room for. */
 enum { SUMMARY_BYTES_0_1 = 552, SUMMARY_KINDS_0_1 = 5 };
+/* No header will ever have more: a number above is garbage. */
+enum { SUMMARY_BYTES_MOST = 4096, SUMMARY_KINDS_MOST = 1024 };
 
 /* A validated request. */
 struct stats {

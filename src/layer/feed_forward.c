@@ -10,6 +10,9 @@
 static attend_status check(const attend_layer_feed *feed, size_t *bytes,
                            attend_error *err)
 {
+    attend_status status = attendi_layer_check_struct("feed", feed, sizeof *feed, err);
+    if (status != ATTEND_OK)
+        return status;
     const struct {
         const char *name;
         int64_t value, min;
@@ -19,10 +22,7 @@ static attend_status check(const attend_layer_feed *feed, size_t *bytes,
         const void *data;
     } needed[] = {{"x", feed->x}, {"w1", feed->w1}, {"w2", feed->w2}, {"out", feed->out}};
 
-    attend_status status =
-        attendi_layer_check_struct("feed", feed, feed->struct_size, sizeof *feed, err);
-    if (status == ATTEND_OK)
-        status = attendi_layer_check_dtype(feed->dtype, err);
+    status = attendi_layer_check_dtype(feed->dtype, err);
     for (size_t n = 0; n < sizeof count / sizeof count[0] && status == ATTEND_OK; n++)
         status =
             attendi_layer_check_count(count[n].name, count[n].value, count[n].min, err);
@@ -49,6 +49,15 @@ static void relu(attend_dtype dtype, int64_t count, void *data)
             x32[i] = x32[i] < 0.0F ? 0.0F : x32[i];
 }
 
+static void feed_rows(const attend_layer_feed *feed, void *hidden)
+{
+    attendi_layer_project(feed->dtype, feed->rows, feed->e, feed->f, feed->x, feed->w1,
+                          feed->b1, hidden, feed->f);
+    relu(feed->dtype, feed->rows * feed->f, hidden);
+    attendi_layer_project(feed->dtype, feed->rows, feed->f, feed->e, hidden, feed->w2,
+                          feed->b2, feed->out, feed->e);
+}
+
 attend_status attend_layer_feed_forward(const attend_layer_feed *feed, attend_error *err)
 {
     size_t bytes = 0;
@@ -61,11 +70,7 @@ attend_status attend_layer_feed_forward(const attend_layer_feed *feed, attend_er
                                      &hidden, &owned, err);
     if (status != ATTEND_OK)
         return status;
-    attendi_layer_project(feed->dtype, feed->rows, feed->e, feed->f, feed->x, feed->w1,
-                          feed->b1, hidden, feed->f);
-    relu(feed->dtype, feed->rows * feed->f, hidden);
-    attendi_layer_project(feed->dtype, feed->rows, feed->f, feed->e, hidden, feed->w2,
-                          feed->b2, feed->out, feed->e);
+    feed_rows(feed, hidden);
     free(owned);
     return ATTEND_OK;
 }
@@ -74,8 +79,9 @@ attend_status attend_layer_forward(attend_context *ctx, const attend_rule *rule,
                                    const attend_layer_self *self,
                                    const attend_layer_feed *feed, attend_error *err)
 {
-    size_t bytes;
-    attend_status status = check(feed, &bytes, err);
+    size_t bytes, feed_bytes = 0;
+    void *hidden, *owned;
+    attend_status status = check(feed, &feed_bytes, err);
 
     if (status == ATTEND_OK)
         status = attend_layer_self_workspace(self, &bytes, err);
@@ -94,6 +100,13 @@ attend_status attend_layer_forward(attend_context *ctx, const attend_rule *rule,
             "feed (%lld rows of %lld) differs from self.out (%lld of %lld)",
             (long long)feed->rows, (long long)feed->e, (long long)(self->nb * self->t),
             (long long)width);
+    status = attendi_layer_workspace(feed->workspace, feed->workspace_size, feed_bytes,
+                                     &hidden, &owned, err);
+    if (status != ATTEND_OK)
+        return status;
     status = attend_layer_self_attention(ctx, rule, self, err);
-    return status == ATTEND_OK ? attend_layer_feed_forward(feed, err) : status;
+    if (status == ATTEND_OK)
+        feed_rows(feed, hidden);
+    free(owned);
+    return status;
 }

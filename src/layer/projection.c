@@ -33,8 +33,13 @@ void attendi_layer_project(attend_dtype dtype, int64_t rows, int64_t inner, int6
 enum { STRUCT_MAX = 4096 };
 
 attend_status attendi_layer_check_struct(const char *name, const void *object,
-                                         size_t given, size_t known, attend_error *err)
+                                         size_t known, attend_error *err)
 {
+    size_t given;
+
+    if (object == NULL)
+        return attendi_layer_refuse(err, ATTEND_EINVAL, "%s is NULL", name);
+    memcpy(&given, object, sizeof given);
     if (given < known || given > STRUCT_MAX)
         return attendi_layer_refuse(
             err, ATTEND_EINVAL,

@@ -23,16 +23,16 @@ struct plan {
 static attend_status check_sizes(const attend_layer_self *self, struct plan *plan,
                                  attend_error *err)
 {
+    attend_status status = attendi_layer_check_struct("self", self, sizeof *self, err);
+    if (status != ATTEND_OK)
+        return status;
     const struct {
         const char *name;
         int64_t value, min;
     } count[] = {{"nb", self->nb, 0}, {"t", self->t, 0},     {"e", self->e, 1},
                  {"hq", self->hq, 1}, {"hkv", self->hkv, 1}, {"d", self->d, 1}};
 
-    attend_status status =
-        attendi_layer_check_struct("self", self, self->struct_size, sizeof *self, err);
-    if (status == ATTEND_OK)
-        status = attendi_layer_check_dtype(self->dtype, err);
+    status = attendi_layer_check_dtype(self->dtype, err);
     for (size_t x = 0; x < sizeof count / sizeof count[0] && status == ATTEND_OK; x++)
         status =
             attendi_layer_check_count(count[x].name, count[x].value, count[x].min, err);

@@ -181,9 +181,21 @@ TEST(summaries_of_any_header)
     CHECK(summarise(&stats, now, 544, 5, &err) == ATTEND_EINVAL &&
               strstr(err.message, "summary_stride (544)"),
           "%s", err.message);
-    CHECK(summarise(&stats, now, 600, 6, &err) == ATTEND_EUNSUPPORTED &&
-              strstr(err.message, "summary_kinds (6)"),
+    CHECK(summarise(&stats, now, 1 << 20, 5, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "summary_stride (1048576)"),
           "%s", err.message);
+    CHECK(summarise(&stats, now, 600, -1, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "summary_kinds (-1)"),
+          "%s", err.message);
+
+    /* A newer header knows another kind: it has no rows. */
+    static char six[6 * ATTEND_SUMMARY_GROUPS * SMALL];
+    memset(six, 0x55, sizeof six);
+    CHECK(summarise(&stats, six, SMALL, 6, &err) == ATTEND_OK, "%s", err.message);
+    for (int x = 0; x < 5 * ATTEND_SUMMARY_GROUPS; x++)
+        CHECK(memcmp(old + x * SMALL, six + x * SMALL, SMALL) == 0, "summary %d of 6", x);
+    for (size_t byte = 5 * ATTEND_SUMMARY_GROUPS * SMALL; byte < sizeof six; byte++)
+        CHECK(six[byte] == 0, "byte %zu of an unknown kind", byte);
 }
 
 TEST(structs_that_the_library_fills)

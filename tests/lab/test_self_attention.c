@@ -107,6 +107,14 @@ TEST(layer_is_attention_then_feed_forward)
 
         feed.x = h.data;
         feed.out = z.data;
+        char little[8] = {0};
+        feed.workspace = little;
+        feed.workspace_size = sizeof little;
+        CHECK(attend_layer_forward(layer_ctx, &rule, &self, &feed, &err) ==
+                      ATTEND_EINVAL &&
+                  check_load(h.data, l.dtype, 0) == 0,
+              "refused before anything is written: %s", err.message);
+        feed.workspace = NULL;
         const attend_status status =
             attend_layer_forward(layer_ctx, &rule, &self, &feed, &err);
         for (int64_t r = 0; r < rows && status == ATTEND_OK; r++)
@@ -361,6 +369,29 @@ TEST(threads_and_workspace_change_no_bit)
     CHECK(same, "three threads and a workspace give other bits");
 }
 
+/* Sanitizers see a read past the one field that there is. */
+TEST(small_structs_and_none)
+{
+    size_t *const small = layer_memory(sizeof *small), bytes;
+    attend_error err = {ATTEND_OK, ""};
+
+    *small = sizeof *small;
+    CHECK(attend_layer_self_workspace((const void *)small, &bytes, &err) ==
+                  ATTEND_EINVAL &&
+              strstr(err.message, "self.struct_size (8)"),
+          "%s", err.message);
+    CHECK(attend_layer_feed_forward((const void *)small, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "feed.struct_size (8)"),
+          "%s", err.message);
+    CHECK(attend_layer_self_attention(layer_ctx, NULL, NULL, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "self is NULL"),
+          "%s", err.message);
+    CHECK(attend_layer_feed_forward(NULL, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "feed is NULL"),
+          "%s", err.message);
+    free(small);
+}
+
 int main(void)
 {
     if (attend_context_create(&layer_ctx, NULL, NULL) != ATTEND_OK)
@@ -374,6 +405,7 @@ int main(void)
     RUN(orthogonal_change_of_both_projections_changes_nothing);
     RUN(rotary_scores_depend_on_differences_of_positions);
     RUN(threads_and_workspace_change_no_bit);
+    RUN(small_structs_and_none);
     attend_context_destroy(layer_ctx);
     return test_finish();
 }

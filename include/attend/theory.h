@@ -283,6 +283,14 @@ ATTEND_API attend_theory_output attend_theory_one_head_limit(double sigma2, int 
 ATTEND_API attend_theory_output attend_theory_two_heads_limit(double n, double sigma2,
                                                               int positive);
 
+/*
+ * C -> inf of q = C (mu_a + mu_b) at fixed noise: alpha on every key, sigma2 on key a.
+ * The key of the largest score takes all, so that mean[i] is its probability (T8).
+ * alpha = 0: one_head_limit, or the average where sigma2 = 0 too.  n >= 2.
+ */
+ATTEND_API attend_theory_output attend_theory_window_limit(double n, double alpha,
+                                                           double sigma2);
+
 /* The exercise's scene: mse of one head, of two heads, at the same C >= 0. */
 ATTEND_API double attend_theory_mse_one(double n, double C, double sigma2, int positive);
 ATTEND_API double attend_theory_mse_two(double n, double C, double sigma2, int positive);

@@ -139,6 +139,51 @@ TEST(windows)
          0.03, 1e-13);
 }
 
+/* Integrals over the winner's noise, in 30 digits. */
+TEST(fixed_noise_at_large_scale)
+{
+    static const struct {
+        double n, alpha, sigma2, a, b;
+    } rows[] = {{10, 1, 0, 0.220477426536841109, 0.220477426536841109},
+                {7, 0.37, 0.21, 0.363159225672924567, 0.344542583805273255},
+                {1000, 0.3, 0, 0.0313751216523306403, 0.0313751216523306403},
+                {2, 0.2, 0.9, 0.5, 0.5},
+                {1e5, 2, 0.5, 0.000179384837640518956, 0.0000797768631260657737},
+                {5, 50, 0, 0.217621617852445269, 0.217621617852445269}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double a = rows[i].a, b = rows[i].b, n = rows[i].n;
+        const double rest = n > 2.0 ? (1.0 - a - b) / (n - 2.0) : 0.0;
+        const attend_theory_output out =
+            attend_theory_window_limit(n, rows[i].alpha, rows[i].sigma2);
+
+        NEAR(out.mean[0], a, 1e-11);
+        NEAR(out.mean[1], b, 1e-11);
+        CHECK(fabs(out.mean[2] - rest) < 1e-12, "others %g, not %g", out.mean[2], rest);
+        NEAR(out.variance[0], a * (1.0 - a), 1e-11);
+        CHECK(fabs(out.total_variance - (1.0 - a * a - b * b - (n - 2.0) * rest * rest)) <
+                  1e-10,
+              "total %g", out.total_variance);
+        NEAR(out.mse, 1.5 - a - b, 1e-11);
+    }
+    PRINTS(attend_theory_window_limit(10, 1, 0).variance[0], 0.172, 3);
+    /* No isotropic noise: the coin of one noisy key, or no coin at all. */
+    PRINTS(attend_theory_window_limit(10, 0, 0.5).variance[0], 0.25, 9);
+    CHECK(attend_theory_window_limit(10, 0, 0).mse == 0.0, "an average without noise");
+    NEAR(attend_theory_window_limit(10, 1e-6, 0).mean[0], 0.5, 1e-12);
+    /* The way there. */
+    {
+        attend_theory_scene s = attend_theory_scene_exercise(7, 0.21, 0);
+
+        s.alpha = 0.37;
+        NEAR(attend_theory_head(&s, (attend_theory_query){1e3, 1e3, 0}).mean[0],
+             rows[1].a, 2e-3);
+    }
+    IS_NAN(attend_theory_window_limit(1, 1, 0).mse);
+    IS_NAN(attend_theory_window_limit(10, -1, 0).mse);
+    IS_NAN(attend_theory_window_limit(10, 1, NAN).mse);
+}
+
 TEST(approximations_keep_their_word)
 {
     double arcsin = 0.0, arctan = 0.0;
@@ -195,8 +240,10 @@ TEST(modes)
             CHECK(turns == (side > 0 ? 2 : 1), "n %g C %g: %d on a grid", keys[k], C,
                   turns);
         }
-    PRINTS(attend_theory_bimodal_scale(10, 0.5), 2.51, 2);
-    PRINTS(attend_theory_bimodal_scale(100, 0.5), 3.11, 2);
+    PRINTS(attend_theory_bimodal_scale(3, 0.5), 2.184014, 6);
+    PRINTS(attend_theory_bimodal_scale(10, 0.5), 2.508468, 6);
+    PRINTS(attend_theory_bimodal_scale(100, 0.5), 3.109290, 6);
+    PRINTS(attend_theory_bimodal_scale(1000, 0.5), 3.684747, 6);
     CHECK(attend_theory_bimodal_scale(2, 0.5) == 2.0, "n = 2");
     CHECK(attend_theory_weight_modes(centred(10), mode) == 2, "T = 10");
     NEAR(attend_theory_logit(mode[0]), -100.0, 1e-12);
@@ -284,6 +331,7 @@ int main(void)
     RUN(one_and_two_heads_table);
     RUN(limits_of_large_scale);
     RUN(windows);
+    RUN(fixed_noise_at_large_scale);
     RUN(approximations_keep_their_word);
     RUN(modes);
     RUN(law_is_a_law);

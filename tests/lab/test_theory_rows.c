@@ -38,6 +38,83 @@ TEST(copy_and_average_numbers)
     }
 }
 
+/* Of five scores, 3.9 leads by 3.2, 5.1, 1.1 and .8; its weight to 16 digits. */
+TEST(copies_within_their_bounds)
+{
+    const double gaps[4] = {3.2, 5.1, 1.1, 0.8}, weight = 0.5467292202695936;
+    const double v[5][2] = {{1, 0}, {-1, 2}, {0.5, 3}, {-4, 1}, {2, 2}};
+    double c[2] = {weight * v[1][0], weight * v[1][1]}, far = 0.0, error;
+
+    NEAR(attend_theory_copy_weight_gaps(gaps, 4), weight, 1e-15);
+    CHECK(attend_theory_copy_weight_lower_bound(5, 0.8) < weight, "lower bound");
+    CHECK(attend_theory_copy_weight_upper_bound(5, 0.8) > weight, "upper bound");
+    /* 1/(1 + 4 e^-.8) and 1/(1 + e^-.8) */
+    NEAR(attend_theory_copy_weight_lower_bound(5, 0.8), 0.35748555090318695, 1e-14);
+    NEAR(attend_theory_copy_weight_upper_bound(5, 0.8), 0.6899744811276125, 1e-14);
+    for (int i = 0, other = 0; i < 4; i++, other = i + (i > 0)) {
+        const double p = weight * exp(-gaps[i]);
+
+        c[0] += p * v[other][0];
+        c[1] += p * v[other][1];
+        far = fmax(far, hypot(v[other][0] - v[1][0], v[other][1] - v[1][1]));
+    }
+    error = hypot(c[0] - v[1][0], c[1] - v[1][1]);
+    CHECK(error > 0.1 && error <= attend_theory_copy_error_bound(weight, far),
+          "%g against %g", error, attend_theory_copy_error_bound(weight, far));
+    CHECK(attend_theory_copy_error_bound(0.75, 2.0) == 0.5, "(1 - p) times distance");
+    /* Equal gaps, orthonormal values: (1 - p) (1, -1/6, ..., -1/6). */
+    {
+        const double rest = 6.0 / (exp(2.3) + 6.0);
+
+        NEAR(attend_theory_copy_error(7, 2.3), rest * sqrt(1.0 + 1.0 / 6.0), 1e-14);
+    }
+}
+
+/* x rounded to so many significant bits; ties to even, no limits of the exponent. */
+static double to_bits(double x, int bits)
+{
+    int exponent;
+    const double fraction = frexp(x, &exponent);
+
+    return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
+}
+
+/* The two half formats, whose numbers a double holds with room to spare. */
+TEST(half_gaps)
+{
+    static const struct {
+        attend_dtype format;
+        int bits, least, normal;
+    } halves[] = {{ATTEND_F16, 11, -24, -14}, {ATTEND_BF16, 8, -133, -126}};
+
+    for (int k = 0; k < 2; k++)
+        for (double n = 2.0; n < 1e4; n = 3.0 * n + 1.0)
+            for (int side = -1; side <= 1; side += 2) {
+                const attend_dtype format = halves[k].format;
+                const int bits = halves[k].bits;
+                const double off = side * 1e-6;
+                double gap = attend_theory_gap_sum_exact(n, format) + off;
+
+                CHECK((to_bits(1.0 + (n - 1.0) * exp(-gap), bits) == 1.0) == (side > 0),
+                      "sum at gap %g", gap);
+                gap = attend_theory_gap_weight_exact(n, format) + off;
+                CHECK((to_bits(1.0 / (1.0 + (n - 1.0) * exp(-gap)), bits) == 1.0) ==
+                          (side > 0),
+                      "weight at gap %g", gap);
+                gap = attend_theory_gap_underflow(format, 0) + off;
+                CHECK((nearbyint(ldexp(exp(-gap), -halves[k].least)) == 0.0) ==
+                          (side > 0),
+                      "exponential at gap %g", gap);
+                gap = attend_theory_gap_underflow(format, 1) + off;
+                CHECK((exp(-gap) < ldexp(1.0, halves[k].normal)) == (side > 0),
+                      "flush at gap %g", gap);
+            }
+    PRINTS(attend_theory_gap_sum_exact(2, ATTEND_F64), 36.7368, 4);
+    PRINTS(attend_theory_gap_weight_exact(2, ATTEND_F64), 37.4299, 4);
+    PRINTS(attend_theory_gap_underflow(ATTEND_F64, 0), 745.1332, 4);
+    PRINTS(attend_theory_gap_underflow(ATTEND_F64, 1), 708.3964, 4);
+}
+
 /* The gaps of T2, tried in the arithmetic itself. */
 TEST(float_gaps)
 {
@@ -131,6 +208,19 @@ TEST(extraction)
     CHECK(attend_theory_extract_oblique(A, 2, A, 2, D, M) == -1, "spans that coincide");
 }
 
+/* c at a finite scale, the other values orthogonal to span A: only the leak is lost. */
+TEST(extraction_from_the_average)
+{
+    for (double n = 2.0; n < 200.0; n = 2.0 * n + 1.0)
+        for (double beta = -1.0; beta < 9.0; beta += 1.3) {
+            const double weight = exp(beta) / (2.0 * exp(beta) + n - 2.0);
+
+            CHECK(fabs(attend_theory_extract_error(n, beta) - (1.0 - 2.0 * weight)) <
+                      1e-15,
+                  "n %g beta %g", n, beta);
+        }
+}
+
 TEST(query_for_scores)
 {
     enum { N = 3, D = 4 };
@@ -172,6 +262,12 @@ TEST(many_keys)
     NEAR(attend_theory_random_keys_limit(1024, 1), 1024 * exp(-1.0), 1e-15);
     IS_NAN(attend_theory_random_keys_limit(1024, 2));
     NEAR(attend_theory_random_entropy(50, 0), log(50.0), 1e-13);
+    /* ln n - S^2/2: good far below sqrt(2 ln n), where it ends at 0. */
+    NEAR(attend_theory_random_entropy_limit(1e12, 3), log(1e12) - 4.5, 1e-15);
+    NEAR(attend_theory_random_entropy(1e12, 3),
+         attend_theory_random_entropy_limit(1e12, 3), 1e-6);
+    CHECK(attend_theory_random_entropy_limit(1024, 3.8) == 0.0, "frozen");
+    CHECK(attend_theory_random_entropy(1024, 3.8) > 2.0, "of order 1, not 0");
     /* n = 2: sum p^2 = 1 - 2 w (1 - w), w logistic of N(0, 2 S^2). */
     for (double S = 0.01; S < 500.0; S *= 4.0)
         NEAR(attend_theory_random_sum_squares(2, S),
@@ -255,6 +351,35 @@ TEST(delta_method)
     NEAR(attend_theory_value_noise(p, N, 0.3), 0.3 * sum, 1e-15);
 }
 
+/* Two keys: the exact variance is that of a logistic normal.  Halving the noise quarters
+ * what the first order leaves out. */
+TEST(delta_method_is_first_order)
+{
+    const double v[2] = {3.0, -1.0}, s = 0.9,
+                 p[2] = {attend_theory_logistic(s), attend_theory_logistic(-s)};
+    double before = 0.0, lag = 0.0;
+
+    for (double sd = 0.8; sd > 0.09; sd *= 0.5) {
+        const double variance[2] = {0.3 * sd * sd, 0.7 * sd * sd};
+        const attend_theory_law law = {s, sd, -INFINITY};
+        const double exact = 16.0 * attend_theory_weight_variance(law);
+        const double shift = 4.0 * (attend_theory_weight_mean(law) - p[0]);
+        double covariance, bias, off;
+
+        attend_theory_delta_covariance(p, v, variance, 2, 1, &covariance);
+        attend_theory_delta_bias(p, v, variance, 2, 1, &bias);
+        off = covariance / exact - 1.0;
+        CHECK(sd > 0.3 || fabs(off) < sd * sd, "covariance off by %g at %g", off, sd);
+        CHECK(before == 0.0 || (before / off > 3.2 && before / off < 4.8), "%g then %g",
+              before, off);
+        before = off;
+        off = bias / shift - 1.0;
+        CHECK(lag == 0.0 || (lag / off > 3.2 && lag / off < 4.8), "bias: %g then %g", lag,
+              off);
+        lag = off;
+    }
+}
+
 /* p and c = sum p v at the query q: 4 keys in 3 dimensions, values of 2 entries. */
 static void row_at(const double *q, const double *K, const double *v, double tau,
                    double *p, double *c)
@@ -325,13 +450,17 @@ TEST(order_of_tokens)
 int main(void)
 {
     RUN(copy_and_average_numbers);
+    RUN(copies_within_their_bounds);
     RUN(float_gaps);
+    RUN(half_gaps);
     RUN(weights_from_gaps_and_queries);
     RUN(extraction);
+    RUN(extraction_from_the_average);
     RUN(query_for_scores);
     RUN(many_keys);
     RUN(entropy);
     RUN(delta_method);
+    RUN(delta_method_is_first_order);
     RUN(jacobian_by_differences);
     RUN(order_of_tokens);
     return test_finish();

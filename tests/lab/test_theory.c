@@ -209,8 +209,30 @@ TEST(approximations_keep_their_word)
             const double off =
                 attend_theory_weight_mean_probit(law) - attend_theory_weight_mean(law);
 
-            CHECK(fabs(off) < 0.003, "C %g n %g: %g", C, n, off);
+            CHECK(fabs(off) < 0.0017, "C %g n %g: %g", C, n, off);
         }
+}
+
+/* E g(Y) by E Phi(l Y): no worse than g by Phi(l y), 0.0177, whatever the law. */
+TEST(probit_form_keeps_its_word)
+{
+    double worst = 0.0, at_one = 0.0;
+
+    for (double mean = -12.0; mean <= 12.0; mean += 0.25)
+        for (double sd = 0.0; sd < 30.0; sd = 1.6 * sd + 0.1) {
+            const attend_theory_law law = {mean, sd, -INFINITY};
+
+            worst = fmax(worst, fabs(attend_theory_weight_mean_probit(law) -
+                                     attend_theory_weight_mean(law)));
+        }
+    CHECK(worst < 0.01768 && worst > 0.017, "off by %g", worst);
+    for (double n = 2.0; n < 1e5; n = ceil(1.3 * n)) {
+        const attend_theory_law law = attend_theory_law_two_heads(n, 1.0, 0.5);
+
+        at_one = fmax(at_one, fabs(attend_theory_weight_mean_probit(law) -
+                                   attend_theory_weight_mean(law)));
+    }
+    CHECK(at_one < 0.01536 && at_one > 0.015, "off by %g at C = 1", at_one);
 }
 
 TEST(modes)
@@ -333,6 +355,7 @@ int main(void)
     RUN(windows);
     RUN(fixed_noise_at_large_scale);
     RUN(approximations_keep_their_word);
+    RUN(probit_form_keeps_its_word);
     RUN(modes);
     RUN(law_is_a_law);
     RUN(outside_their_domains);

@@ -305,6 +305,46 @@ TEST(entropy)
     NEAR(attend_theory_entropy_floor(9, 0.0), log(9.0), 1e-15);
 }
 
+/* Scores of three levels, x, y and z of each: the centred ones of norm r are a circle. */
+static double entropy_on_circle(const int size[3], double r, double angle)
+{
+    const double n = size[0] + size[1] + size[2], pair = size[0] + size[1];
+    /* Two orthonormal directions that are constant on the levels. */
+    const double first[3] = {sqrt(size[1] / (pair * size[0])),
+                             -sqrt(size[0] / (pair * size[1])), 0.0};
+    const double low = sqrt(size[2] / (n * pair)), high = -sqrt(pair / (n * size[2]));
+    const double second[3] = {low, low, high};
+    double score[16];
+    int count = 0;
+
+    for (int level = 0; level < 3; level++)
+        for (int i = 0; i < size[level]; i++)
+            score[count++] = r * (cos(angle) * first[level] + sin(angle) * second[level]);
+    return attend_theory_entropy(score, count, 1.0);
+}
+
+/* No stationary point of the entropy has more than three levels: T23. */
+TEST(entropy_floor_is_the_least)
+{
+    for (int n = 3; n <= 9; n++)
+        for (double r = 0.2; r < 15.0; r *= 1.7) {
+            const double floor = attend_theory_entropy_floor(n, r);
+            double least = INFINITY;
+
+            for (int x = 1; x < n - 1; x++)
+                for (int y = 1; x + y < n; y++)
+                    for (int turn = 0; turn < 720; turn++) {
+                        const int size[3] = {x, y, n - x - y};
+
+                        least = fmin(least, entropy_on_circle(size, r, turn * 0.0087266));
+                    }
+            CHECK(least >= floor * (1.0 - 1e-12), "n %d r %g: %g below %g", n, r, least,
+                  floor);
+            CHECK(least - floor < 1e-3 * (1.0 + r) * (1.0 + r), "n %d r %g: %g, not %g",
+                  n, r, least, floor);
+        }
+}
+
 /* Derivatives by differences are the delta method's ingredients. */
 TEST(delta_method)
 {
@@ -459,6 +499,7 @@ int main(void)
     RUN(query_for_scores);
     RUN(many_keys);
     RUN(entropy);
+    RUN(entropy_floor_is_the_least);
     RUN(delta_method);
     RUN(delta_method_is_first_order);
     RUN(jacobian_by_differences);

@@ -164,7 +164,7 @@ caught "a reference to no result" '^src/a.c:1:T77' mentions "$bad"
 silent "every function of the theory has its result" forgotten "$root"
 caught "a function without result" '^attend_theory_more$' forgotten "$bad"
 silent "formulas are such as GitHub renders" formulas "$root"
-for fault in 'a macro' 'an escape in' 'markup in $.bar' 'markup in $x <' 'a bar in' 'text right after' \
+for fault in 'a macro' 'an escape in' 'markup in .*bar' 'markup in .x <' 'a bar in' 'text right after' \
     'a formula that does not end'; do
     caught "$fault" "$fault" formulas "$bad"
 done

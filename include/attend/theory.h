@@ -18,6 +18,8 @@
  * quadrature error below 1e-10.  Arguments outside the domain that a comment states, or
  * NaN, give NaN; a function that returns an int gives -1.  Nothing is printed, nothing
  * is kept, and every function may be called from several threads at once.
+ *
+ * T1 .. T26 are the results of docs/THEORY.md, where each has its derivation.
  */
 #ifndef ATTEND_THEORY_H
 #define ATTEND_THEORY_H

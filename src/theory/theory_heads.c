@@ -34,8 +34,10 @@ attend_theory_output attend_theory_one_head_limit(double sigma2, int positive)
 {
     double p;
 
-    if (!(sigma2 > 0.0))
+    if (!(sigma2 >= 0.0))
         return no_output;
+    if (sigma2 == 0.0) /* a tie */
+        return two_points(1.0, 0.5, 0.5);
     p = positive ? 0.5 / upright(sigma2) : 0.5; /* gamma > 1 */
     return two_points(p, 1.0, 1.0 - p);
 }
@@ -44,7 +46,7 @@ attend_theory_output attend_theory_unit_keys_limit(double sigma2, int positive)
 {
     double p;
 
-    if (!(sigma2 > 0.0))
+    if (!(sigma2 >= 0.0))
         return no_output;
     p = positive ? 1.0 : upright(sigma2);
     return two_points(p, 0.5, 1.0 - 0.5 * p);
@@ -57,7 +59,7 @@ attend_theory_output attend_theory_two_heads_limit(double n, double sigma2, int 
     attend_theory_output out;
     double p, spread;
 
-    if (!(n >= 2.0 && isfinite(n) && sigma2 > 0.0))
+    if (!(n >= 2.0 && isfinite(n) && sigma2 >= 0.0))
         return no_output;
     p = positive ? 1.0 : upright(sigma2);
     spread = p * (1.0 - p) / 4.0;
@@ -117,8 +119,7 @@ attend_theory_output attend_theory_window_limit(double n, double alpha, double s
           isfinite(alpha + sigma2)))
         return no_output;
     if (alpha == 0.0)
-        return sigma2 > 0.0 ? attend_theory_one_head_limit(sigma2, 0)
-                            : two_points(1.0, 0.5, 0.5);
+        return attend_theory_one_head_limit(sigma2, 0);
     race.rest = race.spread[1] = sqrt(2.0 * alpha);
     race.spread[0] = sqrt(2.0 * alpha + sigma2);
     for (int k = 0; k < 2; k++) {
@@ -139,6 +140,8 @@ double attend_theory_mse_one(double n, double C, double sigma2, int positive)
 {
     const attend_theory_scene scene = attend_theory_scene_exercise(n, sigma2, positive);
 
+    if (C == INFINITY && n >= 2.0 && isfinite(n))
+        return attend_theory_one_head_limit(sigma2, positive).mse;
     return C >= 0.0 ? attend_theory_head(&scene, (attend_theory_query){C, C, 0.0}).mse
                     : NAN;
 }
@@ -148,6 +151,8 @@ double attend_theory_mse_two(double n, double C, double sigma2, int positive)
     const attend_theory_scene scene = attend_theory_scene_exercise(n, sigma2, positive);
     const attend_theory_query heads[2] = {{C, 0.0, 0.0}, {0.0, C, 0.0}};
 
+    if (C == INFINITY)
+        return attend_theory_two_heads_limit(n, sigma2, positive).mse;
     return C >= 0.0 ? attend_theory_heads(&scene, heads, 2).mse : NAN;
 }
 
@@ -157,6 +162,8 @@ double attend_theory_head_loses(double n, double C, double sigma2, int positive)
 
     if (!(C > 0.0))
         return NAN;
+    if (C == INFINITY) /* v_a is lost when gamma < 0 */
+        return 1.0 - 2.0 * attend_theory_two_heads_limit(n, sigma2, positive).mean[0];
     if (positive)
         law = attend_theory_law_given_positive(law, sigma2);
     return attend_theory_weight_cdf(law, 0.5);
@@ -202,6 +209,11 @@ static double best_scale(mse_function mse, double n, double sigma2, int positive
     enum { GRID = 120 };
     double f[GRID], best = 0.0, lowest = mse(n, 0.0, sigma2, positive);
 
+    if (sigma2 == 0.0) { /* without noise the error falls with C, but for n = 2 */
+        if (least != NULL)
+            *least = limit;
+        return n > 2.0 ? INFINITY : 0.0;
+    }
     for (int i = 0; i < GRID; i++)
         f[i] = mse(n, grid_scale(i, GRID), sigma2, positive);
     for (int i = 1; i + 1 < GRID; i++)
@@ -230,7 +242,7 @@ static double best_scale(mse_function mse, double n, double sigma2, int positive
 
 static int is_asked(double n, double sigma2)
 {
-    return n >= 2.0 && isfinite(n) && sigma2 > 0.0 && isfinite(sigma2);
+    return n >= 2.0 && isfinite(n) && sigma2 >= 0.0 && isfinite(sigma2);
 }
 
 double attend_theory_best_scale_one(double n, double sigma2, int positive, double *mse)

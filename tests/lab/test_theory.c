@@ -333,7 +333,7 @@ TEST(outside_their_domains)
     s.tau = 0;
     IS_NAN(attend_theory_head_cdf(&s, q, 0.5));
     IS_NAN(attend_theory_mse_one(10, -1, 0.5, 0));
-    IS_NAN(attend_theory_best_scale_one(10, 0, 0, NULL));
+    IS_NAN(attend_theory_best_scale_one(10, -1, 0, NULL));
     IS_NAN(attend_theory_crossover_scale(2, 0.5, 0));
     IS_NAN(attend_theory_two_heads_limit(1, 0.5, 0).mse);
     IS_NAN(attend_theory_groups_mse_flips(4, 2, 3, 0.5));
@@ -343,7 +343,7 @@ TEST(outside_their_domains)
     IS_NAN(attend_theory_entropy_floor(1, 1));
     IS_NAN(attend_theory_sinusoid_dot(3, 1));
     CHECK(attend_theory_sinusoid_nearest(4, 1, NULL) == -1, "T = 1");
-    IS_NAN(attend_theory_swap_probability(1, 0));
+    IS_NAN(attend_theory_swap_probability(-1, 1));
     IS_NAN(attend_theory_gap_underflow(ATTEND_BOOL, 0));
 }
 

@@ -277,6 +277,38 @@ TEST(many_keys)
          0.75, 1e-13);
 }
 
+/*
+ * From integrals on other nodes, the tails in closed form; n = 2 as well from the
+ * logistic normal in 30 digits.
+ */
+TEST(random_scores_of_any_number_and_spread)
+{
+    static const struct {
+        double n, S, squares, entropy;
+    } rows[] = {{2, 1, 0.636838153968369, 0.5395000616883964},
+                {2, 10, 0.944037255840147, 0.09176106820677304},
+                {2, 100, 0.994358568111716, 0.009279478299403494},
+                {2, 1000, 0.999435810880479, 0.0009280535975290048},
+                {1024, 8, 0.60165694715014, 0.898796746862614},
+                {1e6, 100, 0.951375214733356, 0.0828281397899686},
+                {1e6, 1000, 0.995137106531651, 0.0080265470360814},
+                {1e12, 12, 0.414810607251121, 1.79488432951369},
+                {1e15, 8, 0.0794631630662639, 7.18291252542352},
+                {1e15, 30, 0.733289898154112, 0.548841124595071},
+                {1e15, 1000, 0.991988865917163, 0.0132542955510031}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double n = rows[i].n, S = rows[i].S;
+
+        CHECK(fabs(attend_theory_random_sum_squares(n, S) - rows[i].squares) < 1e-10,
+              "n %g S %g: %.15g, not %.15g", n, S, attend_theory_random_sum_squares(n, S),
+              rows[i].squares);
+        CHECK(fabs(attend_theory_random_entropy(n, S) - rows[i].entropy) < 1e-10,
+              "n %g S %g: %.15g, not %.15g", n, S, attend_theory_random_entropy(n, S),
+              rows[i].entropy);
+    }
+}
+
 TEST(entropy)
 {
     const double s[5] = {0.3, -1.0, 2.0, 0.7, 0.0}, spike[4] = {3.0, -1.0, -1.0, -1.0};
@@ -503,6 +535,7 @@ int main(void)
     RUN(extraction_from_the_average);
     RUN(query_for_scores);
     RUN(many_keys);
+    RUN(random_scores_of_any_number_and_spread);
     RUN(entropy);
     RUN(entropy_floor_is_the_least);
     RUN(delta_method);

@@ -209,11 +209,6 @@ static double best_scale(mse_function mse, double n, double sigma2, int positive
     enum { GRID = 120 };
     double f[GRID], best = 0.0, lowest = mse(n, 0.0, sigma2, positive);
 
-    if (sigma2 == 0.0) { /* without noise the error falls with C, but for n = 2 */
-        if (least != NULL)
-            *least = limit;
-        return n > 2.0 ? INFINITY : 0.0;
-    }
     for (int i = 0; i < GRID; i++)
         f[i] = mse(n, grid_scale(i, GRID), sigma2, positive);
     for (int i = 1; i + 1 < GRID; i++)
@@ -231,7 +226,8 @@ static double best_scale(mse_function mse, double n, double sigma2, int positive
         lowest = f[GRID - 1];
         best = scale_max;
     }
-    if (limit < lowest) {
+    /* Where they are equal, it is because both are too small for a number. */
+    if (limit < lowest || (limit == lowest && best > 0.0)) {
         lowest = limit;
         best = INFINITY;
     }

@@ -56,15 +56,15 @@ attend_theory_law attend_theory_law_given_positive(attend_theory_law law, double
     return law;
 }
 
-/* The logistic at y less that at the mean, without cancellation; and its square. */
+/* The logistic at y less that at a reference, without cancellation; and its square. */
 static void deviations(void *arg, double y, double *f)
 {
-    const double mean = *(const double *)arg;
-    const double high = fmax(y, mean), low = fmin(y, mean);
+    const double reference = *(const double *)arg;
+    const double high = fmax(y, reference), low = fmin(y, reference);
     const double rise =
         attend_theory_logistic(high) * attend_theory_logistic(-low) * -expm1(low - high);
 
-    f[0] = y >= mean ? rise : -rise;
+    f[0] = y >= reference ? rise : -rise;
     f[1] = f[0] * f[0];
 }
 
@@ -84,13 +84,14 @@ static void law_mean(attend_theory_law law, attendi_theory_integrand f, int coun
                      double *result)
 {
     const struct attendi_theory_transition logistic = {0.0, 1.0};
+    double reference = fmax(law.mean, law.floor);
 
     if (!is_law(law)) {
         for (int k = 0; k < count; k++)
             result[k] = NAN;
         return;
     }
-    attendi_theory_normal_mean(f, &law.mean, count, law.mean, law.sd, law.floor,
+    attendi_theory_normal_mean(f, &reference, count, law.mean, law.sd, law.floor,
                                &logistic, 1, accuracy, result);
 }
 
@@ -104,10 +105,11 @@ double attend_theory_weight_mean(attend_theory_law law)
 
 double attend_theory_weight_variance(attend_theory_law law)
 {
-    double result[2];
+    double result[2], variance;
 
     law_mean(law, deviations, 2, result);
-    return result[1] - result[0] * result[0];
+    variance = result[1] - result[0] * result[0];
+    return variance < 0.0 ? 0.0 : variance; /* by rounding */
 }
 
 double attend_theory_weight_abs_deviation(attend_theory_law law)

@@ -126,6 +126,13 @@ TEST(laws_at_their_ends)
     }
     IS(attend_theory_weight_mean((attend_theory_law){1e300, 1.0, -inf}), 1.0);
     IS(attend_theory_weight_mean((attend_theory_law){-1e300, 1.0, -inf}), 0.0);
+    /* Far in a tail, the variance is small and not negative; the last in 25 digits. */
+    CHECK(attend_theory_weight_variance((attend_theory_law){
+              0.6345694087009943, 66.25950268548854, 21.02101240984158}) >= 0.0,
+          "a negative variance");
+    NEAR(attend_theory_weight_variance((attend_theory_law){
+             -0.4440699597126718, 4.30674660444845, 11.471914668045926}),
+         9.388932536877135e-12, 1e-10);
     IS(attend_theory_weight_cdf(centred(2), 0.0), 0.0);
     IS(attend_theory_weight_cdf(centred(2), 1.0), 1.0);
     IS(attend_theory_weight_quantile(centred(2), 0.0), 0.0);
@@ -256,6 +263,9 @@ TEST(limits_without_noise)
         IS(attend_theory_best_scale_two(10, 0.0, positive, &mse), inf);
         IS(mse, 0.0);
         IS(attend_theory_best_scale_one(2, 0.0, positive, &mse), 0.0);
+        IS(mse, 0.0);
+        /* No sign flips and little noise: the error falls until no number holds it. */
+        IS(attend_theory_best_scale_two(1000, 0.001, 1, &mse), inf);
         IS(mse, 0.0);
         /* Each head leaks more than the pair: two never win. */
         IS_NAN(attend_theory_crossover_scale(10, 0.0, positive));

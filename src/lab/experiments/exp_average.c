@@ -167,29 +167,36 @@ static int measure(struct lab_run *run, const struct wish *wish, struct average 
     return failed;
 }
 
-/*
- * The query scale of this leak, found on the engine: false position in the logit of
- * the leak, which falls as the scale grows.
- */
-static int find_beta(struct lab_run *run, struct wish wish, double eps, double *beta)
-{
-    const double wanted = log(eps / (1 - eps));
+struct beta_search {
+    struct lab_run *run;
     struct lab_keys keys;
-    struct average average;
-    double x[2] = {0, 1 / wish.tau}, y[2] = {0, 0};
-    int failed = open_keys(run, &wish, &keys);
+    struct wish wish;
+};
 
-    if (failed)
+/* The logit of the leak, which falls as the scale grows. */
+static int leak_at(void *arg, double beta, double *logit)
+{
+    struct beta_search *const search = arg;
+    struct average average;
+
+    search->wish.beta = beta;
+    if (attend_keys(search->run, &search->keys, &search->wish, &average))
         return -1;
-    for (int step = 0; !failed && step < 40; step++) {
-        if (step >= 2 && !lab_false_position(x, y, wanted))
-            break;
-        wish.beta = x[step == 0 ? 0 : 1];
-        failed = attend_keys(run, &keys, &wish, &average);
-        y[step == 0 ? 0 : 1] = log(average.leak / (1 - average.leak));
-    }
-    *beta = x[1];
-    lab_keys_close(&keys);
+    *logit = log(average.leak / (1 - average.leak));
+    return 0;
+}
+
+/* The query scale of this leak, found on the engine. */
+static int find_beta(struct lab_run *run, const struct wish *wish, double eps,
+                     double *beta)
+{
+    struct beta_search search = {.run = run, .wish = *wish};
+
+    if (open_keys(run, wish, &search.keys))
+        return -1;
+    const int failed =
+        lab_reach(leak_at, &search, 1 / wish->tau, attend_theory_logit(eps), beta);
+    lab_keys_close(&search.keys);
     return failed;
 }
 
@@ -245,7 +252,7 @@ static int own_rows(struct lab_run *run, const struct wish *wish)
         return -1;
     emit(run, wish, "leak", leak_of(wish), average.leak);
     /* Where every key is wanted nothing leaks at any scale. */
-    if (wish->n > wish->m && find_beta(run, *wish, eps, &beta))
+    if (wish->n > wish->m && find_beta(run, wish, eps, &beta))
         return -1;
     emit(run, wish, "beta_needed", beta_needed_of(wish, eps), beta);
     emit(run, wish, "p_first", (1 - leak_of(wish)) * wish->w[0], average.first);
@@ -318,7 +325,7 @@ static int sweep_size(struct lab_run *run, struct wish wish)
             wish.n = sizes[y];
             if (wish.n <= wish.m)
                 continue;
-            if (find_beta(run, wish, eps, &beta))
+            if (find_beta(run, &wish, eps, &beta))
                 return -1;
             lab_emit_at(run, "beta_needed",
                         LAB_CHANGES(LAB_IS("n", wish.n), LAB_IS("tau", wish.tau)),

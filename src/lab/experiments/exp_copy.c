@@ -134,35 +134,32 @@ static void emit_copy(struct lab_run *run, const struct point *point,
          copied->error_norm, 2 * allowed);
 }
 
-/*
- * The gap that leaves eps elsewhere, found on the engine: false position in the logit
- * of the leak, which falls with the gap.
- */
-static int find_gap(struct lab_run *run, double *scores, int64_t n, double eps,
-                    double *gap)
+struct gap_search {
+    struct lab_run *run;
+    double *scores;
+    int64_t n;
+};
+
+/* The logit of the leak, which falls with the gap. */
+static int leak_at(void *arg, double gap, double *logit)
 {
-    const double wanted = log(eps / (1 - eps)), one = 1;
-    double x[2] = {0, 1}, y[2], leak;
+    const struct gap_search *const search = arg;
+    const double one = 1;
+    double leak;
     struct lab_row_stats stats;
-    const struct lab_problem problem = {.nk = n,
+    const struct lab_problem problem = {.nk = search->n,
                                         .d = 1,
                                         .q = &one,
-                                        .k = scores,
+                                        .k = search->scores,
                                         .scale = 1,
                                         .stats = &stats,
                                         .wanted = 1,
                                         .rest = &leak};
 
-    for (int step = 0; step < 40; step++) {
-        const int now = step < 2 ? step : 1;
-        if (step >= 2 && !lab_false_position(x, y, wanted))
-            break;
-        scores[0] = x[now];
-        if (lab_measure(&run->session, run->ctx, &problem))
-            return -1;
-        y[now] = log(leak / stats.first);
-    }
-    *gap = x[1];
+    search->scores[0] = gap;
+    if (lab_measure(&search->run->session, search->run->ctx, &problem))
+        return -1;
+    *logit = log(leak / stats.first);
     return 0;
 }
 
@@ -313,7 +310,8 @@ static int perform(struct lab_run *run)
          attend_theory_copy_error_bound(weight_of(&point), sqrt(2)) +
              2 * rounding_of(&point),
          copied.error_norm, 0);
-    if (find_gap(run, scores, point.n, eps, &gap))
+    struct gap_search search = {run, scores, point.n};
+    if (lab_reach(leak_at, &search, 1, attend_theory_logit(eps), &gap))
         return -1;
     emit(run, &point, "gap_needed", LAB_EXACT, attend_theory_copy_gap_needed(n, eps), gap,
          0);

@@ -5,7 +5,6 @@
  */
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
-#include "lab/setups/pair.h"
 #include "lab/setups/scene.h"
 
 #include <math.h>
@@ -128,16 +127,15 @@ static int window_ends(struct lab_run *run)
     struct lab_moments m[VALUES];
 
     if (least > 0) {
-        const double gamma = 1;
-        const attend_theory_query query = {least, least, 0};
-        double weights[3];
-        if (lab_pair_attend(&run->session, run->ctx, (double)n, tau, &query, 1, &gamma, 1,
-                            weights))
+        struct lab_scene scene = make_scene(run, n, least, 0);
+        scene.sigma2 = 0;
+        if (lab_scene_measure(&run->session, &scene, 1, 1, observe, NULL, VALUES, m,
+                              NULL))
             return -1;
         lab_emit_at(
             run, "leak_at_lower_end",
             LAB_CHANGES(LAB_IS("C", least), LAB_IS("alpha", 0), LAB_IS("sigma2", 0)),
-            lab_sure(eps, weights[ATTEND_THEORY_REST]));
+            lab_sure(eps, m[MEAN_LEAK].mean));
     }
     if (alpha > 0) {
         const double most = attend_theory_window_scale_limit(alpha) / tau;

@@ -21,14 +21,6 @@ void lab_pair_set_keys(double *key, int64_t rows, double gamma_a, double gamma_b
 /* q = a mu_a + b mu_b + rest of the others' direction, in the same columns. */
 void lab_pair_set_query(double *q, double a, double b, double rest, double overlap);
 
-/*
- * weights[(t * count + h) * 3 + kind]: of a, b and all the others together, for
- * gamma[t], t < trials, and query h < count.  n >= 2.  0, or -1 after lab_fail().
- */
-int lab_pair_attend(struct lab_session *session, attend_context *ctx, double n,
-                    double tau, const attend_theory_query *queries, int count,
-                    const double *gamma, int64_t trials, double *weights);
-
 /* E|c - (v_a + v_b)/2|^2 of one head C (mu_a + mu_b) and of two, C mu_a and C mu_b. */
 struct lab_pair_mse {
     double one, two;

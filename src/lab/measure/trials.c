@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lab/measure/parallel.h"
 
@@ -65,12 +64,18 @@ static void join(const struct wave *wave, struct lab_moments *moments)
         }
 }
 
-static double seconds(void)
-{
-    struct timespec now;
+/* Seconds of work by which the time of all of it is told. */
+#define PILOT_SECONDS 0.2
 
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+/* After so much of the measurement; 1 where that was all that is wanted. */
+static int tell_time(struct lab_session *session, const struct wave *wave, int64_t all,
+                     double elapsed)
+{
+    const int64_t done = wave->first + wave->count;
+
+    if (session->estimate || elapsed >= PILOT_SECONDS)
+        lab_expect(session, elapsed * (double)all / (double)done);
+    return session->estimate != NULL;
 }
 
 static int perform_waves(struct lab_session *session, struct wave *wave, int most,
@@ -78,10 +83,11 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
 {
     const struct lab_blocks *const blocks = wave->blocks;
     const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
+    const double began = lab_now();
     int width = wave->threads;
 
     for (; wave->first < all && !lab_stopped(session); wave->first += wave->count) {
-        const double start = seconds();
+        const double start = lab_now();
         wave->count = all - wave->first < width ? (int)(all - wave->first) : width;
         atomic_store(&wave->next, 0);
         lab_parallel(wave->threads, perform_some, wave);
@@ -91,7 +97,9 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
         join(wave, moments);
         lab_report_progress(session, (wave->first + wave->count) * blocks->size,
                             blocks->trials);
-        if (seconds() - start < WAVE_SECONDS && 2 * width <= most)
+        if (tell_time(session, wave, all, lab_now() - began))
+            break;
+        if (lab_now() - start < WAVE_SECONDS && 2 * width <= most)
             width *= 2;
     }
     return 0;

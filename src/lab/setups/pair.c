@@ -26,6 +26,24 @@ void lab_pair_set_query(double *q, double a, double b, double rest, double overl
     q[2] = rest;
 }
 
+/* With scores in units of C: a ~ N(1, 2 alpha + sigma2), b ~ N(1, 2 alpha), others 0. */
+double lab_pair_wins(double n, double alpha, double sigma2)
+{
+    enum { STEPS = 1 << 14 };
+    const double sd_a = sqrt(2 * alpha + sigma2), sd = sqrt(2 * alpha), reach = 9;
+    double sum = 0, whole = 0;
+
+    if (!(alpha > 0))
+        return 0.5;
+    for (int x = 0; x < STEPS; x++) {
+        const double z = reach * (2 * (x + 0.5) / STEPS - 1), density = exp(-z * z / 2);
+        const double above = attend_theory_normal_cdf((1 + sd_a * z) / sd);
+        sum += density * attend_theory_normal_cdf(sd_a * z / sd) * pow(above, n - 2);
+        whole += density;
+    }
+    return sum / whole;
+}
+
 /* Rows of one problem: the one head, and the two. */
 enum { ONE, FIRST, SECOND, ROWS };
 

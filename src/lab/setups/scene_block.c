@@ -142,6 +142,22 @@ static void skip_squares(const struct lab_plan *plan, struct lab_outcome *outcom
         outcome->squares[h] = NAN;
 }
 
+static void add_scores(const struct lab_plan *plan, const struct lab_scene_room *room,
+                       int64_t trial, struct lab_outcome *outcome)
+{
+    for (int64_t h = 0; h < plan->scene->heads; h++) {
+        const int64_t set = trial * plan->sets + (plan->sets > 1 ? h : 0);
+        for (int64_t i = 0; i < plan->scene->wanted; i++) {
+            double score = 0;
+            for (int64_t c = 0; c < plan->d; c++)
+                score +=
+                    lab_get(plan->q, plan->dtype, h * plan->d + c) *
+                    lab_get(room->k, plan->dtype, (set * plan->nk + i) * plan->d + c);
+            outcome->score[h][i] = plan->scene->tau * score;
+        }
+    }
+}
+
 static void observe_block(const struct lab_plan *plan, const struct lab_scene_room *room,
                           int64_t trials)
 {
@@ -168,6 +184,8 @@ static void observe_block(const struct lab_plan *plan, const struct lab_scene_ro
             skip_squares(plan, &outcome);
         else
             add_squares(plan, room, t, &outcome);
+        if (plan->scene->scores)
+            add_scores(plan, room, t, &outcome);
         plan->observe(plan->arg, &outcome, values);
         for (int c = 0; c < plan->count; c++)
             room->values[c * plan->block + t] = values[c];

@@ -48,8 +48,11 @@ static int gather(struct lab_findings *findings)
     progress_line_start(&progress, "report", NULL);
     const int failed = lab_findings_gather(findings, &tool_stop, on_progress, &progress);
     progress_line_clear(&progress);
-    if (tool_stop)
-        return tool_fail("report", TOOL_STOPPED, "stopped before it was complete");
+    if (tool_stop) {
+        lab_summary_write(findings, stdout);
+        return tool_fail("report", tool_finish_output("report", TOOL_STOPPED),
+                         "stopped in the last experiment shown: no page is written");
+    }
     return failed ? tool_fail("report", TOOL_FAILED, "out of memory") : TOOL_OK;
 }
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend lab transfer`: its rows and figures, of synthetic heads and of tensors. */
+#ifndef LAB_TRANSFER_ROWS_H
+#define LAB_TRANSFER_ROWS_H
+
+#include "lab/experiments/experiment.h"
+#include "lab/place/transfer.h"
+
+/* Synthetic heads: an experiment like others, performed by lab_perform(). */
+extern const struct lab_experiment lab_transfer_synthetic;
+
+/* Heads of tensors: rows have b, h and format, and a run's ctx is the caller's. */
+extern const struct lab_experiment lab_transfer_tensors;
+
+/* Its --format: every format, or one of them. */
+enum { LAB_TRANSFER_ALL = LAB_KEY_FORMATS };
+
+/* Predicted against measured errors, a point a head. */
+struct lab_transfer_figure {
+    struct lab_series *series[LAB_KEY_FORMATS];
+    struct lab_figure *figure;
+    double least, most;
+};
+void lab_transfer_figure_open(struct lab_run *run, const char *points,
+                              struct lab_transfer_figure *figure);
+/* Draws the diagonal. */
+void lab_transfer_figure_close(struct lab_transfer_figure *figure);
+
+/*
+ * Rows of head (b, h); `rows` of its rows are looked at one by one.  0, or -1 after
+ * lab_fail().
+ */
+int lab_transfer_tensor(struct lab_run *run, int64_t b, int64_t h,
+                        const struct lab_transfer_head *head, int64_t rows,
+                        struct lab_transfer_figure *figure);
+
+#endif

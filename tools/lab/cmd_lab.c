@@ -38,6 +38,17 @@ static void on_progress(void *user, int64_t done, int64_t total)
     progress_line_update(&session->progress, done, total);
 }
 
+/* What takes files, and reads flags of its own. */
+static const struct {
+    const char *name, *title;
+    int (*command)(int argc, char **argv);
+} tools[] = {
+    {"place", "Heads of tensors on the maps of the laboratory", lab_place_command},
+    {"transfer", "Rounded keys: the error of a head, predicted and measured",
+     lab_transfer_command},
+};
+enum { TOOLS = sizeof tools / sizeof tools[0] };
+
 static int list_experiments(void)
 {
     fputs("usage: attend lab NAME [OPTION]...\n"
@@ -53,6 +64,11 @@ static int list_experiments(void)
                *lab_experiments[e]->answers ? ")" : "");
     fputs("\nIn brackets: the questions of the exercise that an experiment answers.\n"
           "\n"
+          "with tensors of your own:\n",
+          stdout);
+    for (int t = 0; t < TOOLS; t++)
+        printf("  %-15s %s\n", tools[t].name, tools[t].title);
+    fputs("\n"
           "example:\n"
           "  attend lab magnitude --C 10 --n 10\n",
           stdout);
@@ -68,6 +84,8 @@ static int unknown_experiment(const char *name)
     for (int e = 0; lab_experiments[e] && used < sizeof names; e++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", e ? " " : "",
                                  lab_experiments[e]->name);
+    for (int t = 0; t < TOOLS && used < sizeof names; t++)
+        used += (size_t)snprintf(names + used, sizeof names - used, " %s", tools[t].name);
     return tool_fail("lab", TOOL_USAGE, "unknown experiment '%s': it is one of %s", name,
                      names);
 }
@@ -96,8 +114,10 @@ static int perform(const char *command, struct lab_request *request)
     run->session.user = &session;
     run->session.stop = &tool_stop;
     tool_catch_stop();
-    progress_line_start(&session.progress, run->experiment->name, "trials");
-    const int failed = lab_perform(run);
+    progress_line_start(&session.progress, run->experiment->name,
+                        request->work ? NULL : request->unit);
+    const int failed =
+        request->work ? request->work(request, request->work_user) : lab_perform(run);
     run->session.user = NULL;
     progress_line_clear(&session.progress);
     if (session.printer.failed)
@@ -130,29 +150,36 @@ static int perform_with_figures(const char *command, struct lab_request *request
     return status;
 }
 
+int lab_request_perform(const char *command, struct lab_request *request)
+{
+    const int status =
+        request->svg ? perform_with_figures(command, request) : perform(command, request);
+
+    if (!tool_stop || status != TOOL_OK)
+        return status;
+    return tool_fail(command, TOOL_STOPPED,
+                     "stopped after %" PRId64 " of %" PRId64
+                     " %s: the rows show what was measured up to then",
+                     request->done, request->total, request->unit);
+}
+
 int cmd_lab(int argc, char **argv)
 {
-    struct lab_request request = {.svg = NULL};
+    struct lab_request request = {.unit = "trials"};
     char command[64];
 
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return argc > 2
                    ? tool_fail("lab", TOOL_USAGE, "unexpected argument '%s'", argv[2])
                    : list_experiments();
+    for (int t = 0; t < TOOLS; t++)
+        if (!strcmp(argv[1], tools[t].name))
+            return tools[t].command(argc - 1, argv + 1);
     const struct lab_experiment *const experiment = lab_find(argv[1]);
     if (!experiment)
         return unknown_experiment(argv[1]);
     snprintf(command, sizeof command, "lab %s", experiment->name);
     lab_run_init(&request.run, experiment);
-    int status = lab_read_flags(command, argc - 1, argv + 1, &request);
-    if (status)
-        return status;
-    status = request.svg ? perform_with_figures(command, &request)
-                         : perform(command, &request);
-    if (tool_stop && status == TOOL_OK)
-        status = tool_fail(command, TOOL_STOPPED,
-                           "stopped after %" PRId64 " of %" PRId64
-                           " trials: the rows show what was measured up to then",
-                           request.done, request.total);
-    return status;
+    const int status = lab_read_flags(command, argc - 1, argv + 1, &request);
+    return status ? status : lab_request_perform(command, &request);
 }

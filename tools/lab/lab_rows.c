@@ -128,7 +128,7 @@ static void print_run_parameters(const struct lab_run *run)
     for (int f = 0; f < experiment->flag_count; f++)
         if (run->texts[f])
             printf("  %s=%s", experiment->flags[f].name, run->texts[f]);
-        else
+        else if (!isnan(run->numbers[f]))
             printf("  %s=%.6g", experiment->flags[f].name, run->numbers[f]);
     if (experiment->trials > 0)
         printf("  trials=%lld  seed=%llu", (long long)run->trials,

@@ -138,21 +138,31 @@ static int read_args(int argc, char **argv, struct place_args *args)
 
 /* ---- heads --------------------------------------------------------------- */
 
-static int place_head(struct lab_run *run, struct place_work *work, int64_t index)
+static int read_head(struct lab_run *run, const struct place_work *work, int64_t index,
+                     struct lab_place_sample *sample)
 {
     const struct place_stats *const stats = &work->stats;
-    struct lab_place_sample sample = {.b = index / stats->hq,
-                                      .h = index % stats->hq,
-                                      .rows = work->rows,
-                                      .count = stats->nq,
-                                      .chosen = work->chosen};
 
-    place_stats_rows(stats, sample.b, sample.h, work->rows);
-    lab_place_choose(&sample, work->args->rows);
+    *sample = (struct lab_place_sample){.b = index / stats->hq,
+                                        .h = index % stats->hq,
+                                        .rows = work->rows,
+                                        .count = stats->nq,
+                                        .chosen = work->chosen};
+    place_stats_rows(stats, sample->b, sample->h, work->rows);
+    lab_place_choose(sample, work->args->rows);
+    return work->inputs ? place_pairs_read(&run->session, stats, work->inputs, sample,
+                                           work->q, work->k)
+                        : 0;
+}
+
+static int place_head(struct lab_run *run, struct place_work *work, int64_t index)
+{
+    struct lab_place_sample sample;
+
+    if (read_head(run, work, index, &sample))
+        return -1;
     if (!work->inputs)
         return lab_place_emit(run, &sample, NULL, &work->figures, &work->found[index]);
-    if (place_pairs_read(&run->session, stats, work->inputs, &sample, work->q, work->k))
-        return -1;
     const struct lab_pairs pairs = {.count = sample.chosen_count,
                                     .d = work->inputs->io.q.size[3],
                                     .q = work->q,
@@ -193,9 +203,14 @@ static int place_heads(struct lab_request *request, void *user)
 {
     struct place_work *const work = user;
     const int64_t heads = work->stats.nb * work->stats.hq;
+    struct lab_place_sample sample;
     int64_t done = 0;
     int failed = 0;
 
+    /* What does not fit is said before the first row. */
+    for (int64_t x = 0; x < heads && work->inputs; x++)
+        if (read_head(&request->run, work, x, &sample))
+            return -1;
     lab_place_figures_open(&request->run, work->inputs != NULL, &work->figures);
     for (; done < heads && !failed && !tool_stop; done += !tool_stop)
         failed = place_head(&request->run, work, done);

@@ -51,7 +51,9 @@ def round_keys(k, form):
 def expected(q, k, v, b, h, form, **rule):
     """What is said of head (b, h), from dense attention and T24 by definition."""
     g = h // (q.shape[1] // k.shape[1])
-    rounded, u = round_keys(k[b, g], form)
+    length = rule["lengths"][b] if "lengths" in rule else k.shape[2]
+    rounded, u = k[b, g].copy(), np.zeros_like(k[b, g])
+    rounded[:length], u[:length] = round_keys(k[b, g, :length], form)
     moved = k.copy()
     moved[b, g] = rounded
     out, _, weights = dense.attention(q, k, v, **rule)
@@ -64,7 +66,7 @@ def expected(q, k, v, b, h, form, **rule):
         far = ((v[b, g] - c) ** 2).sum(1)
         e2 = scale**2 * (u @ x**2)
         delta += (p**2 * e2 * far).sum()
-        statistic += scale**2 * (x @ x) * (p**2 * far).sum() * u.mean()
+        statistic += scale**2 * (x @ x) * (p**2 * far).sum() * u[:length].mean()
         score += (p * e2).sum()
         score_moved += (p * (scale * (rounded - k[b, g]) @ x) ** 2).sum()
     size = (out[b, h, rows] ** 2).sum()
@@ -118,6 +120,15 @@ class Tensors(TransferTest):
         flags = "--scale", "0.3", "--window-left", "4", "--key-lengths", "13,7"
         rule = {"scale": 0.3, "left": 4, "lengths": [13, 7]}
         self.check(self.layer(dtype="f64"), *flags, **rule)
+
+    def test_what_lies_beyond_the_key_length_is_no_key(self):
+        values = self.layer(nb=1)
+        k = values[1].astype("f4")
+        k[:, :, 9:] = np.inf
+        self.save("k.npy", k)
+        q, _, v = values
+        k[:, :, 9:] = 0
+        self.check((q, k.astype("f8"), v), "--key-lengths", "9", lengths=[9])
 
     def test_offsets_leave_rows_without_keys(self):
         self.check(

@@ -156,6 +156,21 @@ TEST(keys_have_the_scales_of_their_format)
     CHECK(rounded[1] == 1.3984375 && variance[1] == 0x1p-14 / 12, "steps of 2^-7");
 }
 
+TEST(what_is_not_finite_stays_and_sets_no_scale)
+{
+    const double k[] = {127, 1.4, INFINITY, NAN};
+    double rounded[4], variance[4];
+
+    for (int format = 0; format < LAB_KEY_FORMATS; format++) {
+        lab_round_keys(format, k, 1, 4, rounded, variance);
+        CHECK(isinf(rounded[2]) && isnan(rounded[3]) && variance[2] == 0 &&
+                  variance[3] == 0,
+              "%s", lab_key_format_name[format]);
+        CHECK(fabs(rounded[0] - 127) < 1e-12 && fabs(rounded[1] - 1.4) < 0.5, "%s: %g",
+              lab_key_format_name[format], rounded[1]);
+    }
+}
+
 /* The model of the error: over many entries its variance is the mean square of it. */
 TEST(the_expected_variance_is_that_of_the_error)
 {
@@ -184,6 +199,7 @@ int main(void)
     RUN(whole_numbers_round_ties_to_even_and_saturate);
     RUN(bf16_rounds_to_the_nearest_number);
     RUN(keys_have_the_scales_of_their_format);
+    RUN(what_is_not_finite_stays_and_sets_no_scale);
     RUN(the_expected_variance_is_that_of_the_error);
     return test_finish();
 }

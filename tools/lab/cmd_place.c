@@ -185,7 +185,7 @@ static void print_summary(const struct place_work *work, int64_t heads)
         printf("%3lld %3lld ", (long long)(x / work->stats.hq),
                (long long)(x % work->stats.hq));
         if (head->rows == 0) {
-            puts("no row has two keys");
+            puts("no row has two keys of finite score");
             continue;
         }
         printf("%17.3f %10.3f %9.3f  %s, %s, %.0f%% of pairs fragile\n",

@@ -70,6 +70,9 @@ static double round_entry(enum lab_key_format format, double x, double scale,
 {
     double rounded = 0, step = 0;
 
+    *variance = 0;
+    if (!isfinite(x))
+        return x;
     switch (format) {
     case LAB_KEYS_INT8:
         rounded = scale * lab_round_int(x / scale, 127);
@@ -87,7 +90,8 @@ static double round_entry(enum lab_key_format format, double x, double scale,
         break;
     }
     /* The scale's own rounding, some 1e-16, is no error of the format. */
-    *variance = fabs(rounded - x) <= 1e-9 * step ? 0 : step * step / 12;
+    if (fabs(rounded - x) > 1e-9 * step)
+        *variance = step * step / 12;
     return rounded;
 }
 
@@ -96,7 +100,8 @@ static double largest(const double *x, int64_t count)
     double most = 0;
 
     for (int64_t c = 0; c < count; c++)
-        most = fmax(most, fabs(x[c]));
+        if (isfinite(x[c]))
+            most = fmax(most, fabs(x[c]));
     return most;
 }
 

@@ -36,7 +36,7 @@ extern const char *const lab_key_format_name[LAB_KEY_FORMATS];
 /*
  * Rounds n keys of d entries to `rounded`.  `variance` gets the variance that rounding
  * is expected to add to each entry: a twelfth of the square of the step there, 0 where
- * the format holds the entry.
+ * the format holds the entry.  NaN and infinity stay, and count for no scale.
  */
 void lab_round_keys(enum lab_key_format format, const double *k, int64_t n, int64_t d,
                     double *rounded, double *variance);

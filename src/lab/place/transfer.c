@@ -42,6 +42,11 @@ static double scale_of(const struct lab_transfer_head *head)
                                     : 1 / sqrt(fmax((double)head->d, 1));
 }
 
+static int64_t length_of(const struct lab_transfer_head *head)
+{
+    return head->rule->key_lengths ? head->rule->key_lengths[0] : head->nk;
+}
+
 static attend_status forward(attend_context *ctx, const struct lab_transfer_head *head,
                              const double *k, double *out, double *rows,
                              attend_error *err)
@@ -142,7 +147,7 @@ static double mean_of(const double *x, int64_t count)
 static void add_rows(const struct lab_transfer_head *head, const struct places *at,
                      struct lab_transfer_sums *sums)
 {
-    const double entry = mean_of(at->variance, head->nk * head->d);
+    const double entry = mean_of(at->variance, length_of(head) * head->d);
 
     for (int64_t i = 0; i < head->nq; i++) {
         const double *const c = at->output + i * head->dv;
@@ -157,6 +162,19 @@ static void add_rows(const struct lab_transfer_head *head, const struct places *
     }
 }
 
+/* What lies beyond the key length is no key, and stays as it is. */
+static void round_keys(const struct lab_transfer_head *head, enum lab_key_format format,
+                       const struct places *at)
+{
+    const int64_t length = length_of(head), d = head->d;
+
+    lab_round_keys(format, head->k, length, d, at->rounded, at->variance);
+    for (int64_t c = length * d; c < head->nk * d; c++) {
+        at->rounded[c] = head->k[c];
+        at->variance[c] = 0;
+    }
+}
+
 attend_status lab_transfer_rounded(attend_context *ctx,
                                    const struct lab_transfer_head *head,
                                    enum lab_key_format format, int64_t rows, double *room,
@@ -166,7 +184,7 @@ attend_status lab_transfer_rounded(attend_context *ctx,
     int64_t index = 0;
 
     *sums = (struct lab_transfer_sums){.rows = 0};
-    lab_round_keys(format, head->k, head->nk, head->d, at.rounded, at.variance);
+    round_keys(head, format, &at);
     attend_status status = forward(ctx, head, at.rounded, at.moved, NULL, err);
     if (status != ATTEND_OK)
         return status;

@@ -210,6 +210,7 @@ class Pairs(PlaceTest):
                 self.assertAlmostEqual(rows["p_swap"]["theory"], want["swap"], 5)
                 for name in PAIRS:
                     row = rows[name]
+                    self.assertTrue(row["holds"], row)
                     if row["theory"] * 2000 * 23 > 100:
                         z.append((row["measured"] - row["theory"]) / row["se"])
         self.assertGreater(len(z), 30)

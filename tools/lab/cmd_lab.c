@@ -5,6 +5,7 @@
 #include "lab_tool.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,41 @@ static const struct {
 };
 enum { TOOLS = sizeof tools / sizeof tools[0] };
 
+/* A line before a run of more than a minute: how long, and how to end it. */
+static void on_slow(void *user, double seconds)
+{
+    const struct session *const session = user;
+    const struct lab_run *const run = &session->request->run;
+    const int64_t heads = session->request->heads;
+    const double whole =
+        heads ? seconds * (double)heads : fmax(seconds, lab_seconds(run));
+
+    if (whole <= 60)
+        return;
+    fprintf(stderr, "attend %s: this takes about %.0f minutes, ",
+            session->printer.command, ceil(whole / 60));
+    if (heads)
+        fprintf(stderr,
+                "%.2g s for every head; Ctrl-C ends it with what it has, --trials N and "
+                "--rows N make it shorter\n",
+                seconds);
+    else
+        fprintf(
+            stderr,
+            "%.2g s for every 1000 trials of the first rows; Ctrl-C ends it with what "
+            "it has, --trials N and --no-sweep make it shorter\n",
+            1000 * seconds / (double)run->trials);
+}
+
+void lab_work_timed(struct lab_request *request, double seconds)
+{
+    struct lab_session *const session = &request->run.session;
+
+    if (session->slow)
+        session->slow(session->user, seconds);
+    session->slow = NULL;
+}
+
 static int list_experiments(void)
 {
     fputs("usage: attend lab NAME [OPTION]...\n"
@@ -91,12 +127,16 @@ static int unknown_experiment(const char *name)
 }
 
 /* What is printed below the rows of a table. */
-static void print_end(const struct lab_request *request)
+static void print_end(const struct lab_request *request, const struct lab_count *count)
 {
+    const struct lab_run *const run = &request->run;
+    char text[160];
+
     if (request->format != LAB_TABLE)
         return;
-    putchar('\n');
-    tool_print_wrapped(request->run.experiment->shows, 0);
+    lab_count_text(count, text, sizeof text);
+    printf("\n%s\n", text);
+    tool_print_wrapped(*run->conclusion ? run->conclusion : run->experiment->shows, 0);
 }
 
 static int perform(const char *command, struct lab_request *request)
@@ -111,6 +151,7 @@ static int perform(const char *command, struct lab_request *request)
         return status;
     run->row = on_row;
     run->session.progress = on_progress;
+    run->session.slow = on_slow;
     run->session.user = &session;
     run->session.stop = &tool_stop;
     tool_catch_stop();
@@ -125,7 +166,7 @@ static int perform(const char *command, struct lab_request *request)
     if (failed)
         return tool_fail(command, run->session.refused ? TOOL_USAGE : TOOL_FAILED, "%s",
                          run->session.error);
-    print_end(request);
+    print_end(request, &session.printer.count);
     return tool_finish_output(command, TOOL_OK);
 }
 

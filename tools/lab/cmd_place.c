@@ -202,7 +202,7 @@ static void print_summary(const struct place_work *work, int64_t heads)
 static int place_heads(struct lab_request *request, void *user)
 {
     struct place_work *const work = user;
-    const int64_t heads = work->stats.nb * work->stats.hq;
+    const int64_t heads = request->heads;
     struct lab_place_sample sample;
     int64_t done = 0;
     int failed = 0;
@@ -212,8 +212,11 @@ static int place_heads(struct lab_request *request, void *user)
         if (read_head(&request->run, work, x, &sample))
             return -1;
     lab_place_figures_open(&request->run, work->inputs != NULL, &work->figures);
-    for (; done < heads && !failed && !tool_stop; done += !tool_stop)
+    for (; done < heads && !failed && !tool_stop; done += !tool_stop) {
+        const double began = lab_now();
         failed = place_head(&request->run, work, done);
+        lab_work_timed(request, lab_now() - began);
+    }
     lab_place_figures_close(&work->figures);
     request->done = done;
     request->total = heads;
@@ -252,6 +255,7 @@ static int place(struct place_args *args, const struct inputs *inputs)
         status = allocate(&work);
     if (!status) {
         args->request.work = place_heads;
+        args->request.heads = work.stats.nb * work.stats.hq;
         args->request.work_user = &work;
         status = lab_request_perform("lab place", &args->request);
     }

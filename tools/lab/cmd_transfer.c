@@ -216,7 +216,7 @@ static int transfer_heads(struct lab_request *request, void *user)
 {
     const struct transfer_work *const work = user;
     struct lab_run *const run = &request->run;
-    const int64_t heads = work->inputs->io.q.size[0] * work->inputs->io.q.size[1];
+    const int64_t heads = request->heads;
     struct lab_transfer_figure figure;
     int64_t done = 0;
     int failed = 0;
@@ -224,7 +224,9 @@ static int transfer_heads(struct lab_request *request, void *user)
     run->ctx = work->ctx;
     lab_transfer_figure_open(run, "A point is a head.", &figure);
     for (; done < heads && !failed && !tool_stop; done += !tool_stop) {
+        const double began = lab_now();
         failed = transfer_head(run, work, done, &figure);
+        lab_work_timed(request, lab_now() - began);
         lab_report_progress(&run->session, done + 1, heads);
     }
     lab_transfer_figure_close(&figure);
@@ -254,6 +256,7 @@ static int transfer_tensors(const void *user, struct inputs *inputs, attend_cont
         status = tool_fail("lab transfer", TOOL_FAILED, "out of memory for a head");
     if (!status) {
         args->request.work = transfer_heads;
+        args->request.heads = io->q.size[0] * io->q.size[1];
         args->request.work_user = &work;
         status = lab_request_perform("lab transfer", &args->request);
     }

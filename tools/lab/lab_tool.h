@@ -15,9 +15,13 @@ struct lab_request {
     /* What is done in place of lab_perform(), with `work_user`; NULL: nothing is. */
     int (*work)(struct lab_request *request, void *work_user);
     void *work_user;
+    int64_t heads;       /* that the work goes through */
     const char *unit;    /* "trials", "heads" */
     int64_t done, total; /* of the measurement that was last under way, by units */
 };
+
+/* For a work: a head took so long.  Says once what all take, if that is long. */
+void lab_work_timed(struct lab_request *request, double seconds);
 
 /* Performs it: rows are printed, figures written.  TOOL_OK or another status. */
 int lab_request_perform(const char *command, struct lab_request *request);
@@ -48,6 +52,7 @@ struct lab_printer {
     const struct lab_run *run;
     enum lab_format format;
     int rows;
+    struct lab_count count;
     char where[160]; /* in a table: how the last row differs from the run */
     int failed;      /* a status, after a message */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "attend/theory.h"
+#include "lab/measure/interval.h"
 #include "lab/place/sampling.h"
 
 static const struct lab_flag flags[] = {
@@ -155,7 +156,7 @@ static void emit_places(struct lab_run *run, const struct lab_place_sample *at,
 /* A law that the head need not obey: its distance is shown. */
 static struct lab_found beside(double law, double measured)
 {
-    return lab_within(LAB_ASYMPTOTIC, law, 1, (struct lab_estimate){measured, 0});
+    return lab_near(LAB_MODEL, law, (struct lab_estimate){.value = measured});
 }
 
 static int emit_laws(struct lab_run *run, const struct lab_place_sample *at,
@@ -183,23 +184,37 @@ static int emit_laws(struct lab_run *run, const struct lab_place_sample *at,
     return 0;
 }
 
-/* The mean over pairs of what theory says, and of what was measured in as many trials. */
+/*
+ * The mean over pairs of what theory says, and of what was measured.  The error is that
+ * of each pair by itself; where that rests on few events, the interval takes all trials
+ * for alike, which makes it wider.
+ */
 static struct lab_found mean_of_pairs(const struct lab_pair *pair, int64_t count,
                                       int outside)
 {
-    struct lab_estimate mean = {0, 0};
-    double theory = 0, variance = 0;
+    struct lab_estimate mean = {.value = 0};
+    double theory = 0, variance = 0, events = 0, rarer = 0, trials = 0;
 
     for (int64_t p = 0; p < count; p++) {
         const struct lab_moments *const seen = outside ? &pair[p].outside : &pair[p].swap;
-        const double se = lab_moments_probability_se(seen);
-        theory += outside ? pair[p].outside_theory : pair[p].swap_theory;
-        mean.value += seen->mean;
+        const double se = lab_moments_probability_se(seen), n = (double)seen->count;
+        theory +=
+            (outside ? pair[p].outside_theory : pair[p].swap_theory) / (double)count;
         variance += se * se;
+        events += n * seen->mean;
+        rarer += n * fmin(seen->mean, 1 - seen->mean);
+        trials += n;
     }
-    mean.value /= (double)count;
+    mean.value = events / trials;
     mean.se = sqrt(variance) / (double)count;
-    return lab_exact(theory / (double)count, mean);
+    mean.rare = rarer < LAB_RARE;
+    if (mean.rare) {
+        const struct lab_interval interval =
+            lab_interval_probability(llround(events), (int64_t)trials);
+        mean.low = interval.low;
+        mean.high = interval.high;
+    }
+    return lab_exact(theory, mean);
 }
 
 static int emit_pairs(struct lab_run *run, const struct lab_place_sample *at,

@@ -68,7 +68,7 @@ static void emit(struct lab_run *run, const char *quantity,
                  const struct lab_param *changes, double theory,
                  struct lab_estimate measured)
 {
-    lab_emit_at(run, quantity, changes, lab_within(LAB_FIRST_ORDER, theory, 1, measured));
+    lab_emit_at(run, quantity, changes, lab_near(LAB_FIRST_ORDER, theory, measured));
 }
 
 static void emit_errors(struct lab_run *run, const struct lab_param *changes,
@@ -106,11 +106,11 @@ static struct errors errors_of(const struct lab_transfer_sums *sums)
 
     return (struct errors){
         .statistic = sqrt(sums->statistic / sums->output),
-        .measured = {sqrt(sums->measured / sums->output), 0},
+        .measured = {.value = sqrt(sums->measured / sums->output)},
         .delta = sqrt(sums->delta / sums->delta_output),
-        .delta_measured = {sqrt(sums->delta_measured / sums->delta_output), 0},
+        .delta_measured = {.value = sqrt(sums->delta_measured / sums->delta_output)},
         .score_noise = sqrt(sums->score_variance / rows),
-        .score_measured = {sqrt(sums->score_measured / rows), 0},
+        .score_measured = {.value = sqrt(sums->score_measured / rows)},
     };
 }
 
@@ -218,7 +218,8 @@ static struct lab_estimate root(const struct lab_moments *squares, double unit)
     const double value = sqrt(squares->mean / unit);
 
     return (struct lab_estimate){
-        value, value > 0 ? lab_moments_mean_se(squares) / (2 * value * unit) : 0};
+        .value = value,
+        .se = value > 0 ? lab_moments_mean_se(squares) / (2 * value * unit) : 0};
 }
 
 static struct errors errors_of_trials(const struct lab_moments *moments, int format)

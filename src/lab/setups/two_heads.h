@@ -39,6 +39,9 @@ struct lab_two_heads_numbers {
     struct lab_estimate of[LAB_TWO_HEADS_QUANTITIES];
 };
 
+/* The keys as theory has them; `positive`: given <mu_a, k_a> > 0. */
+attend_theory_scene lab_two_heads_scene(const struct lab_two_heads *setup, int positive);
+
 /* `positive`: given <mu_a, k_a> > 0.  NaN where no exact form is known. */
 struct lab_two_heads_numbers lab_two_heads_theory(const struct lab_two_heads *setup,
                                                   int positive);

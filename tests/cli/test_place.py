@@ -6,8 +6,11 @@ import csv
 import io
 import json
 import math
+import os
+import re
 import signal
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import harness
@@ -387,6 +390,42 @@ class Refused(PlaceTest):
         self.save("bias.npy", np.arange(29, dtype="f4"))
         self.stats("--bias", "bias.npy")
         self.refuse(*self.pairs, says=["bias", "b=0 h=0 i="])
+
+
+PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "PLACE.md")
+
+
+class Page(harness.CliTest):
+    """docs/PLACE.md: its programs run, and print what is shown."""
+
+    def near(self, shown, printed):
+        if shown == printed:
+            return True
+        try:
+            shown, printed = float(shown.rstrip("%")), float(printed.rstrip("%"))
+        except ValueError:
+            return False
+        return abs(shown - printed) <= max(1e-6, 2e-3 * abs(shown))
+
+    def test_commands_print_what_is_shown(self):
+        with open(PAGE, encoding="utf-8") as page:
+            text = page.read()
+        (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+        subprocess.run([sys.executable, "-c", program], cwd=self.dir, check=True)
+        blocks = "\n".join(re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S))
+        printed, count = [], 0
+        for line in filter(None, blocks.splitlines()):
+            cells = line.split()
+            if line.startswith("$ "):
+                printed = [x.split() for x in self.succeed(*cells[2:]).splitlines()]
+                count += 1
+                continue
+            same = [
+                len(cells) == len(other) and all(map(self.near, cells, other))
+                for other in printed
+            ]
+            self.assertTrue(any(same), f"not printed: {line}")
+        self.assertGreater(count, 5)
 
 
 class Stopping(PlaceTest):

@@ -154,34 +154,52 @@ static void emit_places(struct lab_run *run, const struct lab_place_sample *at,
 }
 
 /* A law that the head need not obey: its distance is shown. */
-static struct lab_found beside(double law, double measured)
+static struct lab_found beside(double law, double measured, double se)
 {
-    return lab_near(LAB_MODEL, law, (struct lab_estimate){.value = measured});
+    return lab_near(LAB_MODEL, law, (struct lab_estimate){.value = measured, .se = se});
 }
 
-static int emit_laws(struct lab_run *run, const struct lab_place_sample *at,
-                     const struct lab_place_head *head, struct lab_place_figures *figures)
+/* Means over rows, with the standard error of the mean distance. */
+struct law_means {
+    struct lab_moments measured, law, distance;
+};
+
+static void add_law(struct law_means *means, double measured, double law)
 {
-    struct lab_place_law sum = {0, 0, 0, 0};
-    const double count = (double)at->chosen_count;
+    lab_moments_add(&means->measured, measured);
+    lab_moments_add(&means->law, law);
+    lab_moments_add(&means->distance, measured - law);
+}
+
+static struct lab_found found_law(const struct law_means *means)
+{
+    return beside(means->law.mean, means->measured.mean,
+                  lab_moments_mean_se(&means->distance));
+}
+
+static void emit_laws(struct lab_run *run, const struct lab_place_sample *at,
+                      const struct lab_place_head *head,
+                      struct lab_place_figures *figures)
+{
+    struct law_means entropy = {.law = {.count = 0}}, squares = entropy;
 
     for (int64_t x = 0; x < at->chosen_count; x++) {
         const struct lab_place_law law = lab_place_law(&at->rows[at->chosen[x]]);
         if (lab_stopped(&run->session))
-            return 0;
+            return;
         lab_report_progress(&run->session, x + 1, at->chosen_count);
-        sum.entropy += law.entropy / count;
-        sum.entropy_law += law.entropy_law / count;
-        sum.squares += law.squares / count;
-        sum.squares_law += law.squares_law / count;
+        add_law(&entropy, law.entropy, law.entropy_law);
+        add_law(&squares, law.squares, law.squares_law);
     }
-    emit(run, at, "entropy", beside(sum.entropy_law, sum.entropy));
-    emit(run, at, "sum_squares", beside(sum.squares_law, sum.squares));
-    emit(run, at, "leak", beside(head->mean.leak_theory, head->mean.leak));
-    lab_series_point(figures->law, sum.entropy_law, sum.entropy, 0);
+    emit(run, at, "entropy", found_law(&entropy));
+    emit(run, at, "sum_squares", found_law(&squares));
+    emit(run, at, "leak", beside(head->mean.leak_theory, head->mean.leak, 0));
+    lab_series_estimate(
+        figures->law, entropy.law.mean,
+        (struct lab_estimate){.value = entropy.measured.mean,
+                              .se = lab_moments_mean_se(&entropy.distance)});
     figures->entropy_most =
-        fmax(figures->entropy_most, 1.05 * fmax(sum.entropy_law, sum.entropy));
-    return 0;
+        fmax(figures->entropy_most, 1.05 * fmax(entropy.law.mean, entropy.measured.mean));
 }
 
 /*
@@ -253,7 +271,6 @@ int lab_place_emit(struct lab_run *run, const struct lab_place_sample *sample,
     if (sample->chosen_count == 0)
         return 0;
     add_points(figures, head);
-    if (emit_laws(run, sample, head, figures))
-        return -1;
+    emit_laws(run, sample, head, figures);
     return pairs && pairs->count ? emit_pairs(run, sample, pairs, figures) : 0;
 }

@@ -87,22 +87,7 @@ struct place_work {
 
 /* ---- flags --------------------------------------------------------------- */
 
-/* Those of inputs_flags() that speak of q and k alone. */
-static int take_inputs(struct inputs_args *inputs, struct tool_flag *flags)
-{
-    static const char *const names[] = {"q", "k", "layout", "dtype", "scale"};
-    struct tool_flag all[INPUTS_FLAGS];
-    int count = 0;
-
-    inputs_flags("lab place", inputs, all);
-    for (int f = 0; f < INPUTS_FLAGS; f++)
-        for (size_t x = 0; x < sizeof names / sizeof names[0]; x++)
-            if (!strcmp(all[f].name, names[x])) {
-                flags[count] = all[f];
-                flags[count++].is_needed = 0;
-            }
-    return count;
-}
+static const char *const input_names[] = {"q", "k", "layout", "dtype", "scale", NULL};
 
 static int read_args(int argc, char **argv, struct place_args *args)
 {
@@ -120,7 +105,8 @@ static int read_args(int argc, char **argv, struct place_args *args)
     run->trials = 2000;
     lab_common_flags(&args->request, &common, flags);
     memcpy(flags + LAB_COMMON_FLAGS, own, sizeof own);
-    const int count = take_inputs(&args->inputs, flags + LAB_COMMON_FLAGS + 3);
+    const int count = lab_input_flags("lab place", input_names, &args->inputs,
+                                      flags + LAB_COMMON_FLAGS + 3);
     int status = tool_read_flags("lab place", argc, argv, flags,
                                  LAB_COMMON_FLAGS + 3 + count, help_text);
     if (!status)

@@ -75,25 +75,10 @@ struct transfer_args {
 
 /* ---- flags --------------------------------------------------------------- */
 
-/* Those of inputs_flags() that leave scores at scale <q, k>. */
-static int take_inputs(struct inputs_args *inputs, struct tool_flag *flags)
-{
-    static const char *const names[] = {
-        "q",     "k",      "v",           "mask",         "layout",      "dtype",
-        "scale", "causal", "window-left", "window-right", "key-lengths",
-    };
-    struct tool_flag all[INPUTS_FLAGS];
-    int count = 0;
-
-    inputs_flags("lab transfer", inputs, all);
-    for (int f = 0; f < INPUTS_FLAGS; f++)
-        for (size_t x = 0; x < sizeof names / sizeof names[0]; x++)
-            if (!strcmp(all[f].name, names[x])) {
-                flags[count] = all[f];
-                flags[count++].is_needed = 0;
-            }
-    return count;
-}
+/* Those that leave scores at scale <q, k>. */
+static const char *const input_names[] = {
+    "q",     "k",      "v",           "mask",         "layout",      "dtype",
+    "scale", "causal", "window-left", "window-right", "key-lengths", NULL};
 
 /* The first of the flags that is given, without its dashes; NULL: none is. */
 static const char *given(int argc, char **argv, const char *const *names)
@@ -112,11 +97,9 @@ static int check_together(int argc, char **argv, const struct transfer_args *arg
 {
     static const char *const of_synthetic[] = {"head",   "S",    "n",        "d",
                                                "trials", "seed", "no-sweep", NULL};
-    static const char *const of_tensors[] = {
-        "q",           "k",     "v",      "mask",        "layout",
-        "dtype",       "scale", "causal", "window-left", "window-right",
-        "key-lengths", "rows",  NULL};
-    const char *const tensors = given(argc, argv, of_tensors);
+    static const char *const of_rows[] = {"rows", NULL};
+    const char *const input = given(argc, argv, input_names);
+    const char *const tensors = input ? input : given(argc, argv, of_rows);
     const char *const synthetic = given(argc, argv, of_synthetic);
 
     if (!tensors)
@@ -143,7 +126,7 @@ static int read_args(int argc, char **argv, struct transfer_args *args)
     lab_common_flags(&args->request, &common, flags);
     lab_own_flags(run, flags + count);
     count += run->experiment->flag_count;
-    count += take_inputs(&args->inputs, flags + count);
+    count += lab_input_flags("lab transfer", input_names, &args->inputs, flags + count);
     flags[count++] = rows;
     int status = tool_read_flags("lab transfer", argc, argv, flags, count, help_text);
     if (!status)

@@ -212,6 +212,22 @@ void lab_own_flags(struct lab_run *run, struct tool_flag *flags)
         flags[f] = to_tool_flag(&run->experiment->flags[f], run, f);
 }
 
+int lab_input_flags(const char *command, const char *const *names,
+                    struct inputs_args *inputs, struct tool_flag *flags)
+{
+    struct tool_flag all[INPUTS_FLAGS];
+    int count = 0;
+
+    inputs_flags(command, inputs, all);
+    for (int f = 0; f < INPUTS_FLAGS; f++)
+        for (const char *const *name = names; *name; name++)
+            if (!strcmp(all[f].name, *name)) {
+                flags[count] = all[f];
+                flags[count++].is_needed = 0;
+            }
+    return count;
+}
+
 int lab_read_flags(const char *command, int argc, char **argv,
                    struct lab_request *request)
 {

@@ -4,7 +4,7 @@
 #define TOOLS_LAB_TOOL_H
 
 #include "lab/experiments/experiment.h"
-#include "shared/flags.h"
+#include "shared/inputs.h"
 
 enum lab_format { LAB_TABLE, LAB_JSON, LAB_CSV };
 
@@ -36,6 +36,12 @@ void lab_common_flags(struct lab_request *request, struct lab_common *common,
                       struct tool_flag flags[LAB_COMMON_FLAGS]);
 int lab_common_settle(const char *command, const struct lab_common *common,
                       struct lab_request *request);
+/*
+ * Those of inputs_flags() that are named, none needed; NULL ends the names.  Returns how
+ * many; *inputs must be freed.
+ */
+int lab_input_flags(const char *command, const char *const *names,
+                    struct inputs_args *inputs, struct tool_flag *flags);
 /* The flags of the run's experiment, to be read into the run. */
 void lab_own_flags(struct lab_run *run, struct tool_flag *flags);
 

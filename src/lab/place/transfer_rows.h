@@ -12,8 +12,24 @@ extern const struct lab_experiment lab_transfer_synthetic;
 /* Heads of tensors: rows have b, h and format, and a run's ctx is the caller's. */
 extern const struct lab_experiment lab_transfer_tensors;
 
-/* Its --format: every format, or one of them. */
-enum { LAB_TRANSFER_ALL = LAB_KEY_FORMATS };
+/* Means over heads of lab_transfer_sums, relative to the output where that is a length.
+ */
+struct lab_transfer_errors {
+    double statistic, delta, score_noise; /* predicted */
+    struct lab_estimate measured, delta_measured, score_measured;
+};
+
+/* What both show. */
+#define LAB_TRANSFER_SHOWS                                                               \
+    "The error that rounded keys leave in the output of a head, predicted from its "     \
+    "weights and values, beside the error measured with rounded keys.  The prediction "  \
+    "is of first order: it needs a score_noise well below 1."
+
+/* Whether the run's --format asks for it. */
+int lab_transfer_wants(const struct lab_run *run, int format);
+/* Rows at the run's parameters but for `changes`. */
+void lab_transfer_emit(struct lab_run *run, const struct lab_param *changes,
+                       const struct lab_transfer_errors *errors);
 
 /* Predicted against measured errors, a point a head. */
 struct lab_transfer_figure {
@@ -23,6 +39,8 @@ struct lab_transfer_figure {
 };
 void lab_transfer_figure_open(struct lab_run *run, const char *points,
                               struct lab_transfer_figure *figure);
+void lab_transfer_figure_add(struct lab_transfer_figure *figure, int format,
+                             const struct lab_transfer_errors *errors);
 /* Draws the diagonal. */
 void lab_transfer_figure_close(struct lab_transfer_figure *figure);
 

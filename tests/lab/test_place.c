@@ -270,6 +270,103 @@ TEST(pairs_swap_as_often_as_theory_says)
     CHECK(squares / count > 0.8 && squares / count < 1.2, "mean z^2 %g", squares / count);
 }
 
+/* ---- rows of a head ------------------------------------------------------ */
+
+/* What a run emits of a head: p_swap, p_outside_10_90, and how many rows there are. */
+struct emitted {
+    struct lab_row pair[2];
+    int rows, models;
+};
+
+static void keep(void *user, const struct lab_row *row)
+{
+    struct emitted *const to = user;
+
+    to->rows++;
+    to->models += row->kind == LAB_MODEL && lab_row_standing(row) == LAB_SHOWN;
+    if (!strcmp(row->quantity, "p_swap"))
+        to->pair[0] = *row;
+    if (!strcmp(row->quantity, "p_outside_10_90"))
+        to->pair[1] = *row;
+}
+
+/* One head of PAIRS rows, each of the two scores of its pair and 7 scores of 0. */
+static int emit_pairs(uint64_t seed, double noise, struct emitted *to)
+{
+    double q[PAIRS * D], k[2 * PAIRS * D], score[9] = {0};
+    struct lab_place_row rows[PAIRS];
+    int64_t chosen[PAIRS];
+    struct lab_place_sample sample = {.rows = rows, .count = PAIRS, .chosen = chosen};
+    struct lab_place_figures figures = {.phase = NULL};
+    struct lab_place_head head;
+    struct lab_run run;
+
+    make_pairs(q, k);
+    for (int p = 0; p < PAIRS; p++) {
+        score[0] = 6;
+        score[1] = 6 - 0.15 * p;
+        rows[p] = statistics(score, 9);
+    }
+    const struct lab_pairs pairs = {.count = PAIRS,
+                                    .d = D,
+                                    .q = q,
+                                    .k = k,
+                                    .scale = 1,
+                                    .noise = noise,
+                                    .trials = 500};
+    *to = (struct emitted){.rows = 0};
+    lab_run_init(&run, &lab_place_tensors);
+    lab_set(&run, "noise", noise);
+    run.session.seed = seed;
+    run.session.user = to;
+    run.row = keep;
+    lab_place_choose(&sample, PAIRS);
+    return lab_place_emit(&run, &sample, &pairs, &figures, &head);
+}
+
+/* Ten seeds, or ATTEND_TEST_SEEDS; the wider limits are 4 se of the sd of ten. */
+TEST(rows_of_pairs_hold)
+{
+    const char *const asked = getenv("ATTEND_TEST_SEEDS");
+    const int seeds = asked ? atoi(asked) : 10;
+
+    for (double noise = 0.05; noise < 0.5; noise *= 2) {
+        struct lab_moments z[2] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
+        for (int seed = 1; seed <= seeds; seed++) {
+            struct emitted is;
+            CHECK(!emit_pairs((uint64_t)seed, noise, &is), "runs");
+            CHECK(is.rows == 17 && is.models == 3, "%d rows, %d models", is.rows,
+                  is.models);
+            for (int x = 0; x < 2; x++) {
+                CHECK(lab_row_standing(&is.pair[x]) == LAB_WITHIN,
+                      "noise %g, seed %d: %s %g, theory %g, se %g", noise, seed,
+                      is.pair[x].quantity, is.pair[x].measured, is.pair[x].theory,
+                      is.pair[x].se);
+                lab_moments_add(&z[x], lab_row_z(&is.pair[x]));
+            }
+        }
+        for (int x = 0; x < 2; x++) {
+            const double sd = sqrt(lab_moments_variance(&z[x]));
+            CHECK(sd > (asked ? 0.75 : 0.3) && sd < (asked ? 1.25 : 1.9), "sd of z %g",
+                  sd);
+        }
+    }
+}
+
+/* Too little noise for any pair to swap in the trials: an interval, not a z. */
+TEST(rare_swaps_have_an_interval)
+{
+    struct emitted is;
+
+    CHECK(!emit_pairs(1, 1e-4, &is), "runs");
+    /* All but the pair of equal scores stay, and its p is 1/2. */
+    CHECK(fabs(is.pair[0].theory - 0.5 / PAIRS) < 1e-12, "%g", is.pair[0].theory);
+    CHECK(!is.pair[0].rare && lab_row_standing(&is.pair[0]) == LAB_WITHIN, "p_swap");
+    CHECK(is.pair[1].rare && isnan(lab_row_z(&is.pair[1])), "p_outside_10_90");
+    CHECK(is.pair[1].low <= is.pair[1].theory && is.pair[1].theory <= is.pair[1].high,
+          "%g .. %g", is.pair[1].low, is.pair[1].high);
+}
+
 TEST(pairs_are_the_same_for_any_number_of_threads)
 {
     double q[PAIRS * D], k[2 * PAIRS * D];
@@ -321,6 +418,8 @@ int main(void)
     RUN(rows_without_a_choice_do_not_count);
     RUN(chosen_rows_lie_evenly_among_those_that_count);
     RUN(pairs_swap_as_often_as_theory_says);
+    RUN(rows_of_pairs_hold);
+    RUN(rare_swaps_have_an_interval);
     RUN(pairs_are_the_same_for_any_number_of_threads);
     RUN(pairs_without_noise_stay);
     return test_finish();

@@ -82,7 +82,10 @@ class PlaceTest(harness.CliTest):
         inputs = "--q", "q.npy", "--k", "k.npy"
         self.succeed("stats", *inputs, "--top", "2", "--out", "s.safetensors", *flags)
 
-    def place(self, *flags, **kwargs):
+    def place(self, *flags):
+        """Rows by head and quantity; of few rows each is looked at, which takes time."""
+        if "--rows" not in flags:
+            flags += "--rows", "2"
         text = self.succeed("lab", "place", "--stats", "s.safetensors", "--json", *flags)
         rows = [json.loads(line) for line in text.splitlines()]
         heads = {}
@@ -223,7 +226,7 @@ class Pairs(PlaceTest):
     def test_same_numbers_for_any_thread_count(self):
         self.layer(nb=1)
         self.stats("--causal", "top-left")
-        flags = "--q", "q.npy", "--k", "k.npy", "--trials", "300", "--json"
+        flags = "--q", "q.npy", "--k", "k.npy", "--trials", "300", "--json", "--rows", "3"
         outputs = {
             self.succeed("lab", "place", "--stats", "s.safetensors", *flags, "--threads", t)
             for t in "123"
@@ -246,7 +249,8 @@ class Forms(PlaceTest):
     def test_csv_has_the_numbers_of_json(self):
         self.layer(nb=1)
         self.stats()
-        text = self.succeed("lab", "place", "--stats", "s.safetensors", "--csv")
+        few = "--rows", "2"
+        text = self.succeed("lab", "place", "--stats", "s.safetensors", "--csv", *few)
         table = list(csv.DictReader(io.StringIO(text)))
         heads = self.place()
         self.assertEqual(len(table), sum(map(len, heads.values())))
@@ -259,7 +263,7 @@ class Forms(PlaceTest):
     def test_table_ends_with_a_line_a_head(self):
         self.layer(nb=1)
         self.stats()
-        text = self.succeed("lab", "place", "--stats", "s.safetensors")
+        text = self.succeed("lab", "place", "--stats", "s.safetensors", "--rows", "2")
         table = text.split("which is\n")[1].split("\n\n")[0].splitlines()
         self.assertEqual([line.split()[1] for line in table], list("0123"))
         self.assertIn("spread, leaks", table[0])

@@ -85,6 +85,7 @@ TEST(rows_are_judged_by_their_kind)
         {row_of(LAB_BOUND, 0, 0.41, 0.1, 0), LAB_BROKEN},
         {row_of(LAB_FIRST_ORDER, 2, 2.19, 0, 0.1), LAB_SHOWN},
         {row_of(LAB_ASYMPTOTIC, 0.81, 2.82, 0.01, 3), LAB_SHOWN},
+        {row_of(LAB_MODEL, 2, 9, 0.1, 0), LAB_SHOWN},
         {row_of(LAB_EXACT, NAN, 1, 0, 0), LAB_UNJUDGED},
         {row_of(LAB_EXACT, 1, NAN, 0, 0), LAB_UNJUDGED},
         {row_of(LAB_EXACT, 1, 2, NAN, 0), LAB_UNJUDGED},
@@ -103,7 +104,7 @@ TEST(rows_are_judged_by_their_kind)
     }
     lab_count_text(&count, text, sizeof text);
     CHECK(!strcmp(text, "exact: 4 of 11 within 4 se; bounds: 3 of 6 held; limits and "
-                        "first-order forms: 2 shown"),
+                        "first-order forms: 3 shown"),
           "%s", text);
 }
 

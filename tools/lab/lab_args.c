@@ -191,39 +191,72 @@ static void print_help(const struct lab_experiment *experiment)
     putchar('\n');
 }
 
+void lab_common_flags(struct lab_request *request, struct lab_common *common,
+                      struct tool_flag flags[LAB_COMMON_FLAGS])
+{
+    const struct tool_flag all[LAB_COMMON_FLAGS] = {
+        FLAG_LINE(uint64_t, "seed", read_seed, &request->run.session.seed, .lo = 0),
+        FLAG_LINE(double, "trials", read_whole, &common->trials, .lo = 1,
+                  .hi = trials_max),
+        FLAG_LINE(double, "threads", read_whole, &common->threads, .lo = 1,
+                  .hi = TOOL_THREADS_MAX),
+        FLAG_SWITCH("no-sweep", &common->no_sweep),
+        FLAG_SWITCH("json", &common->as_json),
+        FLAG_SWITCH("csv", &common->as_csv),
+        FLAG_TEXT("svg", &request->svg),
+    };
+
+    memcpy(flags, all, sizeof all);
+    *common = (struct lab_common){.trials = (double)request->run.trials};
+}
+
+int lab_common_settle(const char *command, const struct lab_common *common,
+                      struct lab_request *request)
+{
+    if (common->as_json && common->as_csv)
+        return tool_fail(command, TOOL_USAGE,
+                         "--json and --csv exclude each other: give one of them");
+    request->run.trials = (int64_t)common->trials;
+    request->run.session.threads = (int)common->threads;
+    request->run.sweeps = !common->no_sweep;
+    request->format = common->as_json ? LAB_JSON : common->as_csv ? LAB_CSV : LAB_TABLE;
+    return TOOL_OK;
+}
+
+void lab_own_flags(struct lab_run *run, struct tool_flag *flags)
+{
+    for (int f = 0; f < run->experiment->flag_count; f++)
+        flags[f] = to_tool_flag(&run->experiment->flags[f], run, f);
+}
+
+int lab_input_flags(const char *command, const char *const *names,
+                    struct inputs_args *inputs, struct tool_flag *flags)
+{
+    struct tool_flag all[INPUTS_FLAGS];
+    int count = 0;
+
+    inputs_flags(command, inputs, all);
+    for (int f = 0; f < INPUTS_FLAGS; f++)
+        for (const char *const *name = names; *name; name++)
+            if (!strcmp(all[f].name, *name)) {
+                flags[count] = all[f];
+                flags[count++].is_needed = 0;
+            }
+    return count;
+}
+
 int lab_read_flags(const char *command, int argc, char **argv,
                    struct lab_request *request)
 {
-    struct lab_run *const run = &request->run;
-    double trials = (double)run->trials, threads = 0;
-    int as_json = 0, as_csv = 0, no_sweep = 0, count = 0;
-    const struct tool_flag common[] = {
-        FLAG_LINE(uint64_t, "seed", read_seed, &run->session.seed, .lo = 0),
-        FLAG_LINE(double, "trials", read_whole, &trials, .lo = 1, .hi = trials_max),
-        FLAG_LINE(double, "threads", read_whole, &threads, .lo = 1,
-                  .hi = TOOL_THREADS_MAX),
-        FLAG_SWITCH("no-sweep", &no_sweep),
-        FLAG_SWITCH("json", &as_json),
-        FLAG_SWITCH("csv", &as_csv),
-        FLAG_TEXT("svg", &request->svg),
-    };
-    enum { COMMON = sizeof common / sizeof common[0] };
-    struct tool_flag flags[COMMON + LAB_PARAMS_MAX];
+    const struct lab_experiment *const experiment = request->run.experiment;
+    struct tool_flag flags[LAB_COMMON_FLAGS + LAB_PARAMS_MAX];
+    struct lab_common common;
 
-    memcpy(flags, common, sizeof common);
-    for (; count < run->experiment->flag_count; count++)
-        flags[COMMON + count] = to_tool_flag(&run->experiment->flags[count], run, count);
-    const int status = tool_read_flags(command, argc, argv, flags, COMMON + count, NULL);
+    lab_common_flags(request, &common, flags);
+    lab_own_flags(&request->run, flags + LAB_COMMON_FLAGS);
+    const int status = tool_read_flags(command, argc, argv, flags,
+                                       LAB_COMMON_FLAGS + experiment->flag_count, NULL);
     if (status == TOOL_HELPED)
-        print_help(run->experiment);
-    if (status)
-        return status;
-    if (as_json && as_csv)
-        return tool_fail(command, TOOL_USAGE,
-                         "--json and --csv exclude each other: give one of them");
-    run->trials = (int64_t)trials;
-    run->session.threads = (int)threads;
-    run->sweeps = !no_sweep;
-    request->format = as_json ? LAB_JSON : as_csv ? LAB_CSV : LAB_TABLE;
-    return TOOL_OK;
+        print_help(experiment);
+    return status ? status : lab_common_settle(command, &common, request);
 }

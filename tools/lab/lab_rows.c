@@ -20,6 +20,8 @@ static const char *kind_name(enum lab_kind kind)
         return "first-order";
     case LAB_ASYMPTOTIC:
         return "asymptotic";
+    case LAB_MODEL:
+        return "model";
     }
     return "exact";
 }
@@ -147,7 +149,7 @@ static void print_run_parameters(const struct lab_run *run)
     for (int f = 0; f < experiment->flag_count; f++)
         if (run->texts[f])
             printf("  %s=%s", experiment->flags[f].name, run->texts[f]);
-        else
+        else if (!isnan(run->numbers[f]))
             printf("  %s=%.6g", experiment->flags[f].name, run->numbers[f]);
     if (experiment->trials > 0)
         printf("  trials=%lld  seed=%llu", (long long)run->trials,

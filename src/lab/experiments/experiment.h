@@ -20,7 +20,8 @@ enum lab_kind {
     LAB_EXACT,       /* equal, but for chance (se) and rounding */
     LAB_BOUND,       /* measured does not exceed theory */
     LAB_FIRST_ORDER, /* near where something is small: the distance is shown */
-    LAB_ASYMPTOTIC   /* near where something is large: the distance is shown */
+    LAB_ASYMPTOTIC,  /* near where something is large: the distance is shown */
+    LAB_MODEL        /* of a model that need not hold here: the distance is shown */
 };
 
 /* A flag of an experiment: `--name`.  `type` decides which default is meant. */
@@ -158,7 +159,7 @@ struct lab_found lab_exact(double theory, struct lab_estimate measured);
 struct lab_found lab_sure(double theory, double measured);
 /* What vanishes but for rounding, of which so much is allowed: a bound. */
 struct lab_found lab_zero(double measured, double allowed);
-/* Theory that holds in a limit, or to first order. */
+/* Theory that holds in a limit, to first order, or of a model. */
 struct lab_found lab_near(enum lab_kind kind, double theory,
                           struct lab_estimate measured);
 
@@ -217,7 +218,7 @@ int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_
 
 /* z of a row: (measured - theory) / se; NaN where that is no test of its theory. */
 double lab_row_z(const struct lab_row *row);
-/* |measured - theory| / |theory| of a limit or a first-order form; NaN otherwise. */
+/* |measured - theory| / |theory| of a limit, first-order form or model; NaN otherwise. */
 double lab_row_distance(const struct lab_row *row);
 
 enum lab_standing {
@@ -226,7 +227,7 @@ enum lab_standing {
     LAB_OUTSIDE,  /* exact, and not so */
     LAB_HELD,     /* a bound is held, to 4 se and rounding */
     LAB_BROKEN,
-    LAB_SHOWN /* a limit or a first-order form: nothing is claimed */
+    LAB_SHOWN /* a limit, a first-order form or a model: nothing is claimed */
 };
 
 enum lab_standing lab_row_standing(const struct lab_row *row);

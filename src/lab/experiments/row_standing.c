@@ -15,7 +15,8 @@ static const double digits = 10;
 
 static int is_limit(const struct lab_row *row)
 {
-    return row->kind == LAB_FIRST_ORDER || row->kind == LAB_ASYMPTOTIC;
+    return row->kind == LAB_FIRST_ORDER || row->kind == LAB_ASYMPTOTIC ||
+           row->kind == LAB_MODEL;
 }
 
 double lab_row_z(const struct lab_row *row)

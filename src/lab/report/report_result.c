@@ -61,6 +61,9 @@ static void write_kind(const struct lab_row *row, FILE *out)
     case LAB_ASYMPTOTIC:
         fputs(row->kind == LAB_FIRST_ORDER ? "first order" : "limit", out);
         break;
+    case LAB_MODEL:
+        fputs("model", out);
+        break;
     }
 }
 

@@ -177,6 +177,7 @@ int lab_claim_evaluate(const struct lab_claim *claim, const struct lab_point *po
 {
     struct link *const link = malloc(LAB_LINKS * sizeof *link);
     struct lab_scope scope;
+    struct lab_value value[2];
     unsigned needs = 0;
 
     if (!link)
@@ -190,6 +191,9 @@ int lab_claim_evaluate(const struct lab_claim *claim, const struct lab_point *po
                         lab_scope_needs(&scope, &link[i].formula[1]);
         needs |= link[i].needs;
     }
+    /* Shapes do not wait for numbers. */
+    for (int i = 0; i < found->count && !status; i++)
+        status = sides(&scope, &link[i], value, why, size);
     if (!status)
         status = lab_scope_fill(&scope, needs, why, size);
     for (int i = 0; i < found->count && !status; i++)

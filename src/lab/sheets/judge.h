@@ -176,8 +176,10 @@ struct lab_trace {
     struct lab_found found;
     int same;            /* the error is the same at every point */
     int exact;           /* no point of the grid is off */
-    int unequal;         /* a link "=" is off on the grid */
+    int unequal;         /* a link "=" is off on the grid: the worst, and where */
     int unequal_letters; /* such a link, false whatever the world */
+    struct lab_point unequal_at;
+    struct lab_found unequal_found;
     int vanishes;        /* the error vanishes under `needs` */
     unsigned needs;      /* of enum lab_free: the fewest that suffice */
     double threshold[2]; /* scale above which it stays below LAB_SMALL; n = 10, 1000 */

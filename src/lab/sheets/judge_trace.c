@@ -57,11 +57,17 @@ static void note_point(struct lab_trace *trace, const struct lab_point *point,
                        const struct lab_findings_at *found)
 {
     const struct lab_found *const worst = worst_of(found);
-    for (int i = 0; i < found->count; i++)
-        if (found->link[i].sign == '=' && found->link[i].error >= LAB_TOLERANCE) {
-            trace->unequal = 1;
-            trace->unequal_letters |= found->link[i].of_letters;
+    for (int i = 0; i < found->count; i++) {
+        const struct lab_found *const link = &found->link[i];
+        if (link->sign != '=' || link->error < LAB_TOLERANCE)
+            continue;
+        if (!trace->unequal || is_worse(link, &trace->unequal_found)) {
+            trace->unequal_at = *point;
+            trace->unequal_found = *link;
         }
+        trace->unequal = 1;
+        trace->unequal_letters |= link->of_letters;
+    }
     if (worst->error >= LAB_TOLERANCE)
         trace->exact = 0;
     if (trace->points &&
@@ -254,6 +260,10 @@ int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim 
     const int status = trace_grid(&course, trace);
     if (status || trace->exact)
         return status;
+    if (reading == LAB_LETTER && trace->unequal) { /* what decides by the letter */
+        trace->worst = trace->unequal_at;
+        trace->found = trace->unequal_found;
+    }
     if (trace_freedom(&course, trace))
         return -1;
     for (int i = 0; trace->needs & LAB_FREE_SCALE && i < 2; i++)

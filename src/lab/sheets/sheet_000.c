@@ -93,14 +93,12 @@ static const struct lab_statement statements[] = {
      .exact = "v_a/(1+exp((eb-ea)C)) + v_b/(1+exp((ea-eb)C)): the 1 is missing and the "
               "sign is turned; at ea = eb the printed weights are 1 and 1.",
      .claim = {.query = {"C (mu_a + mu_b)"},
-               .magnitude = 1,
                .text = "alpha_a = exp(eps_a C)/(exp(eps_a C) + exp(eps_b C)) = "
                        "1/exp((eps_a - eps_b) C); alpha_b = exp(eps_b C)/(exp(eps_a C) + "
                        "exp(eps_b C)) = 1/exp((eps_b - eps_a) C)",
                .free = LAB_FREE_SCALE,
                .called = LAB_FREE_SCALE,
-               .grows = "C",
-               .far = 64}},
+               .grows = "C"}},
     {LAB_SAYS("000-11", 39, "equally likely closer to v_a or v_b"),
      LAB_QUOTES(39, "it is equally likely that c will be closer to  $v_a$  as to  $v_b$"),
      .exact = "c is closer to v_a iff gamma > 1, at every n and C: probability 1/2.",

@@ -150,6 +150,8 @@ static void tell_numbers(const struct lab_asked *asked,
         append(text, size, "%s", found->why);
         return;
     }
+    if (asked->own_is_given)
+        append(text, size, "at your %s, ", asked->own->part->name);
     lab_world_words(asked, &result->worst, where, sizeof where);
     if (isnan(found->claimed))
         append(text, size, "%s: off by %.4g", where, found->computed);
@@ -191,7 +193,7 @@ static int uses_repair(const struct lab_asked *asked, const struct lab_repair *r
     return repair->reversed;
 }
 
-/* Whether a repair makes the claim right, at least in a limit. */
+/* Whether a repair makes the claim right, or right in a limit where it is wrong. */
 static int try_repairs(struct lab_asked *asked, struct lab_part_grade *grade)
 {
     const struct lab_repair *repair;
@@ -204,7 +206,7 @@ static int try_repairs(struct lab_asked *asked, struct lab_part_grade *grade)
         asked->repair = NULL;
         if (status)
             return -1;
-        if (result.mark != LAB_MARK_WRONG) {
+        if (result.mark < grade->mark) {
             grade->mark = LAB_MARK_SLIP;
             snprintf(grade->error, sizeof grade->error, "%s", repair->tells);
             append(grade->evidence, sizeof grade->evidence, "; so repaired it is %s",
@@ -231,12 +233,10 @@ static int judge(struct lab_asked *asked, struct lab_part_grade *grade)
         return 0;
     }
     tell_numbers(asked, &result, text, size);
-    if (result.mark == LAB_MARK_LIMIT) {
-        tell_limit(asked, &result, text, size);
-        return 0;
-    }
     if (try_repairs(asked, grade))
         return -1;
+    if (grade->mark == LAB_MARK_LIMIT)
+        tell_limit(asked, &result, text, size);
     if (grade->mark == LAB_MARK_WRONG)
         lab_name_error(asked, &result, grade->error, sizeof grade->error);
     return 0;
@@ -284,10 +284,11 @@ static int grade_part(const struct lab_exercise *exercise,
     if (own_index >= 0) {
         *own =
             (struct lab_asked){.exercise = exercise, .part = lab_grade_part(own_index)};
-        set_texts(own, is_answered(answer->text[own_index], own->part->texts)
-                           ? answer->text[own_index]
-                           : own->part->solution);
         asked->own = own;
+        asked->own_is_given =
+            own_index != index && is_answered(answer->text[own_index], own->part->texts);
+        set_texts(own,
+                  asked->own_is_given ? answer->text[own_index] : own->part->solution);
     }
     return judge(asked, grade);
 }

@@ -176,7 +176,8 @@ void lab_world_words(const struct lab_asked *asked, const struct lab_world *worl
                      char *text, size_t size)
 {
     const struct lab_probing *const probing = asked->part->probing;
-    int used = snprintf(text, size, "n = %lld", (long long)world->n);
+    int used = probing->alone ? snprintf(text, size, "world %d", world->number + 1)
+                              : snprintf(text, size, "n = %lld", (long long)world->n);
     if (probing->grows)
         used += snprintf(text + used, size - (size_t)used, ", %s = %.4g", probing->grows,
                          world->scale);

@@ -45,6 +45,7 @@ struct lab_asked {
     const struct lab_repair *repair; /* NULL: none */
     /* The query or queries that the part is about: the student's, or the solution's. */
     const struct lab_asked *own;
+    int own_is_given;
 };
 
 /* What was found in one world. */
@@ -74,6 +75,7 @@ struct lab_probing {
     int pairless;      /* 1: says nothing at n = 2 */
     int number;        /* 1: the claim is a formula of one number */
     int query;         /* 1: the texts are queries */
+    int alone;         /* 1: n has no part in it */
 };
 
 /*

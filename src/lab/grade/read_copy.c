@@ -165,6 +165,14 @@ static int read_needs(const struct lab_asked *asked, const struct lab_world *wor
     return 0;
 }
 
+static void bind_gap(const struct lab_asked *asked, const struct lab_world *world,
+                     struct lab_letters *letters)
+{
+    (void)asked;
+    lab_letters_number(letters, "D", world->scale);
+    lab_letters_number(letters, "n", (double)world->n);
+}
+
 /* v_o is the mean of the other values, of length 1 / sqrt(n - 1). */
 static void bind_copy(const struct lab_asked *asked, const struct lab_world *world,
                       struct lab_letters *letters)
@@ -173,8 +181,7 @@ static void bind_copy(const struct lab_asked *asked, const struct lab_world *wor
     struct lab_pair_weights p = {0};
     lab_exercise_pair(asked->exercise, world->n, (struct lab_pair_query){world->scale, 0},
                       &p);
-    lab_letters_number(letters, "D", world->scale);
-    lab_letters_number(letters, "n", n);
+    bind_gap(asked, world, letters);
     lab_letters_number(letters, "j", 2);
     lab_letters_number(letters, "p_j", p.a);
     lab_letters_matrix(letters, "v_j", 2, 1, v_j);
@@ -211,13 +218,13 @@ static int read_copy_output(const struct lab_asked *asked, const struct lab_worl
     return 0;
 }
 
-const struct lab_probing lab_probe_copy_condition = {.bind = bind_copy,
+const struct lab_probing lab_probe_copy_condition = {.bind = bind_gap,
                                                      .read = read_condition,
                                                      .free = LAB_FREES_SCALE,
                                                      .far = 1e9,
                                                      .grows = "the scale"};
 const struct lab_probing lab_probe_copy_weight = {.number = 1,
-                                                  .bind = bind_copy,
+                                                  .bind = bind_gap,
                                                   .read = read_copy_weight,
                                                   .free = LAB_FREES_SCALE,
                                                   .far = 250,
@@ -227,7 +234,7 @@ const struct lab_probing lab_probe_copy_output = {.bind = bind_copy,
                                                   .free = LAB_FREES_SCALE,
                                                   .far = 250,
                                                   .grows = "D"};
-const struct lab_probing lab_probe_copy_needs = {.bind = bind_copy,
+const struct lab_probing lab_probe_copy_needs = {.bind = bind_gap,
                                                  .read = read_needs,
                                                  .free = LAB_FREES_SCALE,
                                                  .far = 1e9,

@@ -89,6 +89,7 @@ static int read_coordinates(const struct lab_asked *asked, const struct lab_worl
     return 0;
 }
 
-const struct lab_probing lab_probe_extract = {.bind = bind_basis, .read = read_extract};
-const struct lab_probing lab_probe_coordinates = {.bind = bind_basis,
-                                                  .read = read_coordinates};
+const struct lab_probing lab_probe_extract = {
+    .alone = 1, .bind = bind_basis, .read = read_extract};
+const struct lab_probing lab_probe_coordinates = {
+    .alone = 1, .bind = bind_basis, .read = read_coordinates};

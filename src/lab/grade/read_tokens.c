@@ -287,21 +287,24 @@ static int read_bottleneck(const struct lab_asked *asked, const struct lab_world
     return 0;
 }
 
-const struct lab_probing lab_probe_moved = {.bind = bind_tokens, .read = read_moved};
-const struct lab_probing lab_probe_moved_scores = {.bind = bind_tokens,
-                                                   .read = read_moved_scores};
-const struct lab_probing lab_probe_moved_weights = {.bind = bind_tokens,
-                                                    .read = read_moved_weights};
-const struct lab_probing lab_probe_moved_output = {.bind = bind_tokens,
-                                                   .read = read_moved_output};
-const struct lab_probing lab_probe_order = {.bind = bind_tokens, .read = read_order};
-const struct lab_probing lab_probe_positions = {.bind = bind_tokens,
-                                                .read = read_positions};
+const struct lab_probing lab_probe_moved = {
+    .alone = 1, .bind = bind_tokens, .read = read_moved};
+const struct lab_probing lab_probe_moved_scores = {
+    .alone = 1, .bind = bind_tokens, .read = read_moved_scores};
+const struct lab_probing lab_probe_moved_weights = {
+    .alone = 1, .bind = bind_tokens, .read = read_moved_weights};
+const struct lab_probing lab_probe_moved_output = {
+    .alone = 1, .bind = bind_tokens, .read = read_moved_output};
+const struct lab_probing lab_probe_order = {
+    .alone = 1, .bind = bind_tokens, .read = read_order};
+const struct lab_probing lab_probe_positions = {
+    .alone = 1, .bind = bind_tokens, .read = read_positions};
 const struct lab_probing lab_probe_sinusoids = {
-    .number = 1, .bind = bind_positions, .read = read_sinusoids};
-const struct lab_probing lab_probe_positions_same = {.bind = bind_positions,
-                                                     .read = read_same};
-const struct lab_probing lab_probe_rotary = {.bind = bind_positions, .read = read_rotary};
+    .alone = 1, .number = 1, .bind = bind_positions, .read = read_sinusoids};
+const struct lab_probing lab_probe_positions_same = {
+    .alone = 1, .bind = bind_positions, .read = read_same};
+const struct lab_probing lab_probe_rotary = {
+    .alone = 1, .bind = bind_positions, .read = read_rotary};
 const struct lab_probing lab_probe_synthesizer = {
     .number = 1, .bind = bind_variants, .read = read_synthesizer};
 const struct lab_probing lab_probe_bottleneck = {

@@ -78,6 +78,35 @@ static void apply_repair(const struct lab_repair *repair, struct lab_letters *le
         reverse(letters);
 }
 
+static void apply_near(const struct lab_near *near, struct lab_letters *letters)
+{
+    const int at = find(letters, near->letter);
+    if (at < 0)
+        return;
+    double *const x = &letters->number[letters->numbers++];
+    *x = near->turn(letters->letter[at].x[0]);
+    letters->letter[at].x = x;
+}
+
+/* A copy whose letters point into itself, with what the part is read as. */
+static void read_as(const struct lab_asked *asked, const struct lab_letters *letters,
+                    struct lab_letters *own)
+{
+    memset(own, 0, sizeof *own);
+    for (int i = 0; i < letters->count; i++) {
+        const struct lab_letter *const letter = &letters->letter[i];
+        if (letter->rows == 1 && letter->columns == 1)
+            lab_letters_number(own, letter->name, letter->x[0]);
+        else
+            lab_letters_matrix(own, letter->name, letter->rows, letter->columns,
+                               letter->x);
+    }
+    if (asked->near)
+        apply_near(asked->near, own);
+    if (asked->repair)
+        apply_repair(asked->repair, own);
+}
+
 static int check_shape(const struct lab_value *value, int rows, int columns,
                        struct lab_found *found)
 {
@@ -96,18 +125,8 @@ int lab_asked_value(const struct lab_asked *asked, int k,
     struct lab_letters own;
     struct lab_expression_error error;
 
-    if (repair) {
-        /* The copy's letters must point into the copy. */
-        memset(&own, 0, sizeof own);
-        for (int i = 0; i < letters->count; i++) {
-            const struct lab_letter *const letter = &letters->letter[i];
-            if (letter->rows == 1 && letter->columns == 1)
-                lab_letters_number(&own, letter->name, letter->x[0]);
-            else
-                lab_letters_matrix(&own, letter->name, letter->rows, letter->columns,
-                                   letter->x);
-        }
-        apply_repair(repair, &own);
+    if (repair || asked->near) {
+        read_as(asked, letters, &own);
         letters = &own;
     }
     found->error = INFINITY;

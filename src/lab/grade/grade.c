@@ -153,14 +153,15 @@ static void tell_numbers(const struct lab_asked *asked,
     if (asked->own_is_given)
         append(text, size, "at your %s, ", asked->own->part->name);
     lab_world_words(asked, &result->worst, where, sizeof where);
+    const struct lab_probing *const probing = asked->part->probing;
+    const char *const measures = probing->measures;
     if (isnan(found->claimed))
-        append(text, size, "%s: off by %.4g", where, found->computed);
-    else if (asked->part->choices || asked->part->probing->query)
-        append(text, size, "%s: computed %.4g, beside %.4g", where, found->computed,
-               found->claimed);
+        append(text, size, "%s: %s %.4g", where, measures ? measures : "off by",
+               found->computed);
     else
-        append(text, size, "%s: computed %.6g, claimed %.6g", where, found->computed,
-               found->claimed);
+        append(text, size, "%s: %s %.6g, %s %.6g", where,
+               measures ? measures : "computed", found->computed,
+               probing->against ? probing->against : "claimed", found->claimed);
 }
 
 static void tell_limit(const struct lab_asked *asked,
@@ -237,8 +238,9 @@ static int judge(struct lab_asked *asked, struct lab_part_grade *grade)
         return -1;
     if (grade->mark == LAB_MARK_LIMIT)
         tell_limit(asked, &result, text, size);
-    if (grade->mark == LAB_MARK_WRONG)
-        lab_name_error(asked, &result, grade->error, sizeof grade->error);
+    if (grade->mark == LAB_MARK_WRONG ||
+        (grade->mark == LAB_MARK_LIMIT && !asked->part->approximate))
+        return lab_name_error(asked, &result, grade->error, sizeof grade->error);
     return 0;
 }
 

@@ -87,6 +87,7 @@ static int vanishes_from(const struct lab_asked *asked, struct lab_world from,
     /* n and eps stop where sums are still cheap. */
     const double enough = free & LAB_FREES_EPS ? 1e-3 : moves ? VANISHED : EXACT;
     double before = INFINITY;
+    int falls = 1;
 
     for (int step = moves ? 0 : STEPS - 1; step < STEPS; step++) {
         struct lab_world world = from;
@@ -94,12 +95,13 @@ static int vanishes_from(const struct lab_asked *asked, struct lab_world from,
         go(asked->part->probing, free, step, &world);
         if (read(asked, &world, &found))
             return -1;
-        if (found.error > before && found.error > EXACT)
-            return 0;
+        falls &= found.error <= before || found.error <= EXACT;
         before = found.error;
+        result->last = world;
+        result->found_last = found;
     }
     result->residual = fmax(result->residual, before);
-    return before < enough;
+    return falls && before < enough;
 }
 
 static int vanishes(const struct lab_asked *asked, unsigned free,
@@ -144,6 +146,11 @@ static int try_limits(const struct lab_asked *asked, struct lab_probe_result *re
                 return 0;
             }
         }
+    /* What is wrong with all that is free tells more than what is wrong without. */
+    if (all) {
+        result->worst = result->last;
+        result->found = result->found_last;
+    }
     return 0;
 }
 

@@ -36,6 +36,13 @@ struct lab_repair {
     const char *tells;
 };
 
+/* A number read as another: what a near miss has in its place. */
+struct lab_near {
+    const char *letter;
+    double (*turn)(double value);
+    const char *says;
+};
+
 /* An answered part while it is judged. */
 struct lab_asked {
     const struct lab_exercise *exercise;
@@ -43,6 +50,7 @@ struct lab_asked {
     struct lab_expression formula[LAB_GRADE_TEXTS];
     int choice[LAB_GRADE_TEXTS];
     const struct lab_repair *repair; /* NULL: none */
+    const struct lab_near *near;     /* NULL: none */
     /* The query or queries that the part is about: the student's, or the solution's. */
     const struct lab_asked *own;
     int own_is_given;
@@ -72,10 +80,12 @@ struct lab_probing {
     unsigned vary, free;
     double far;        /* scale at the end of its way */
     const char *grows; /* what the scale is called; NULL: the claim has none */
-    int pairless;      /* 1: says nothing at n = 2 */
-    int number;        /* 1: the claim is a formula of one number */
-    int query;         /* 1: the texts are queries */
-    int alone;         /* 1: n has no part in it */
+    /* What the two numbers are; NULL: "computed" and "claimed", or "off by". */
+    const char *measures, *against;
+    int pairless; /* 1: says nothing at n = 2 */
+    int number;   /* 1: the claim is a formula of one number */
+    int query;    /* 1: the texts are queries */
+    int alone;    /* 1: n has no part in it */
 };
 
 /*
@@ -125,8 +135,10 @@ struct lab_probe_result {
     enum lab_mark mark; /* right, limit or wrong */
     struct lab_world worst;
     struct lab_found found; /* there */
-    double residual;        /* largest error at the far end */
-    unsigned needs;         /* of enum lab_frees */
+    struct lab_world last;  /* the last world on the way to a limit */
+    struct lab_found found_last;
+    double residual; /* largest error at the far end */
+    unsigned needs;  /* of enum lab_frees */
     int probes;
     struct lab_found at[LAB_PROBES];
 };
@@ -139,7 +151,8 @@ void lab_world_words(const struct lab_asked *asked, const struct lab_world *worl
 
 /* ---- errors that have a name ------------------------------------------------ */
 
-/* Sets `name`, or leaves it empty. */
+/* Sets `name` of a claim that is not right, or leaves it empty.  0, or -1: memory or the
+ * engine. */
 int lab_name_error(const struct lab_asked *asked, const struct lab_probe_result *result,
                    char *name, size_t size);
 /* Repairs to try, in order; NULL when there are no more. */

@@ -105,10 +105,19 @@ static int read_bounds(const struct lab_asked *asked, const struct lab_world *wo
 }
 
 const struct lab_probing lab_probe_softmax = {
-    .number = 1, .bind = bind_softmax, .read = read_softmax};
+    .bind = bind_softmax,
+    .read = read_softmax,
+    .number = 1,
+};
 const struct lab_probing lab_probe_sum = {
-    .number = 1, .bind = bind_softmax, .read = read_sum};
-const struct lab_probing lab_probe_bounds = {.bind = bind_softmax, .read = read_bounds};
+    .bind = bind_softmax,
+    .read = read_sum,
+    .number = 1,
+};
+const struct lab_probing lab_probe_bounds = {
+    .bind = bind_softmax,
+    .read = read_bounds,
+};
 
 /* ---- copies -------------------------------------------------------------------- */
 
@@ -218,24 +227,36 @@ static int read_copy_output(const struct lab_asked *asked, const struct lab_worl
     return 0;
 }
 
-const struct lab_probing lab_probe_copy_condition = {.bind = bind_gap,
-                                                     .read = read_condition,
-                                                     .free = LAB_FREES_SCALE,
-                                                     .far = 1e9,
-                                                     .grows = "the scale"};
-const struct lab_probing lab_probe_copy_weight = {.number = 1,
-                                                  .bind = bind_gap,
-                                                  .read = read_copy_weight,
-                                                  .free = LAB_FREES_SCALE,
-                                                  .far = 250,
-                                                  .grows = "D"};
-const struct lab_probing lab_probe_copy_output = {.bind = bind_copy,
-                                                  .read = read_copy_output,
-                                                  .free = LAB_FREES_SCALE,
-                                                  .far = 250,
-                                                  .grows = "D"};
-const struct lab_probing lab_probe_copy_needs = {.bind = bind_gap,
-                                                 .read = read_needs,
-                                                 .free = LAB_FREES_SCALE,
-                                                 .far = 1e9,
-                                                 .grows = "|q|"};
+const struct lab_probing lab_probe_copy_condition = {
+    .bind = bind_gap,
+    .read = read_condition,
+    .free = LAB_FREES_SCALE,
+    .far = 1e9,
+    .grows = "the scale",
+    .measures = "weight of v_j",
+    .against = "wanted",
+};
+const struct lab_probing lab_probe_copy_weight = {
+    .bind = bind_gap,
+    .read = read_copy_weight,
+    .free = LAB_FREES_SCALE,
+    .far = 250,
+    .grows = "D",
+    .number = 1,
+};
+const struct lab_probing lab_probe_copy_output = {
+    .bind = bind_copy,
+    .read = read_copy_output,
+    .free = LAB_FREES_SCALE,
+    .far = 250,
+    .grows = "D",
+};
+const struct lab_probing lab_probe_copy_needs = {
+    .bind = bind_gap,
+    .read = read_needs,
+    .free = LAB_FREES_SCALE,
+    .far = 1e9,
+    .grows = "|q|",
+    .measures = "weight of v_j",
+    .against = "wanted",
+};

@@ -90,6 +90,12 @@ static int read_coordinates(const struct lab_asked *asked, const struct lab_worl
 }
 
 const struct lab_probing lab_probe_extract = {
-    .alone = 1, .bind = bind_basis, .read = read_extract};
+    .bind = bind_basis,
+    .read = read_extract,
+    .alone = 1,
+};
 const struct lab_probing lab_probe_coordinates = {
-    .alone = 1, .bind = bind_basis, .read = read_coordinates};
+    .bind = bind_basis,
+    .read = read_coordinates,
+    .alone = 1,
+};

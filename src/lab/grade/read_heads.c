@@ -140,32 +140,52 @@ static int read_output(const struct lab_asked *asked, const struct lab_world *wo
     return 0;
 }
 
-const struct lab_probing lab_probe_heads_queries = {.query = 1,
-                                                    .bind = lab_bind_noise,
-                                                    .read = read_queries,
-                                                    .free = LAB_FREES_SCALE,
-                                                    .far = 1e9,
-                                                    .grows = "C"};
-const struct lab_probing lab_probe_heads_outputs = {.bind = lab_bind_noise,
-                                                    .read = read_outputs,
-                                                    .free = LAB_FREES_SCALE,
-                                                    .far = 1e9,
-                                                    .grows = "C"};
+const struct lab_probing lab_probe_heads_queries = {
+    .bind = lab_bind_noise,
+    .read = read_queries,
+    .free = LAB_FREES_SCALE,
+    .far = 1e9,
+    .grows = "C",
+    .measures = "coefficient of v_a",
+    .against = "wanted",
+    .query = 1,
+};
+const struct lab_probing lab_probe_heads_outputs = {
+    .bind = lab_bind_noise,
+    .read = read_outputs,
+    .free = LAB_FREES_SCALE,
+    .far = 1e9,
+    .grows = "C",
+};
 const struct lab_probing lab_probe_heads_vary = {
-    .bind = lab_bind_noise, .read = read_vary, .grows = "C"};
+    .bind = lab_bind_noise,
+    .read = read_vary,
+    .grows = "C",
+    .measures = "variance of the head",
+};
 const struct lab_probing lab_probe_heads_correlation = {
-    .bind = lab_bind_noise, .read = read_correlation, .grows = "C"};
-const struct lab_probing lab_probe_heads_compared = {.bind = lab_bind_noise,
-                                                     .read = read_compared,
-                                                     .free = LAB_FREES_SCALE,
-                                                     .far = 1e9,
-                                                     .grows = "C"};
-const struct lab_probing lab_probe_heads_output = {.bind = lab_bind_noise,
-                                                   .read = read_output,
-                                                   .free =
-                                                       LAB_FREES_SCALE | LAB_FREES_EVENT,
-                                                   .far = 1e9,
-                                                   .grows = "C"};
+    .bind = lab_bind_noise,
+    .read = read_correlation,
+    .grows = "C",
+    .measures = "correlation",
+    .against = "claimed",
+};
+const struct lab_probing lab_probe_heads_compared = {
+    .bind = lab_bind_noise,
+    .read = read_compared,
+    .free = LAB_FREES_SCALE,
+    .far = 1e9,
+    .grows = "C",
+    .measures = "variance over that of one head",
+    .against = "against",
+};
+const struct lab_probing lab_probe_heads_output = {
+    .bind = lab_bind_noise,
+    .read = read_output,
+    .free = LAB_FREES_SCALE | LAB_FREES_EVENT,
+    .far = 1e9,
+    .grows = "C",
+};
 
 /* ---- probabilities, by the gamma at which a weight is one half -----------------------
  */
@@ -251,18 +271,30 @@ static int read_better(const struct lab_asked *asked, const struct lab_world *wo
     return 0;
 }
 
-const struct lab_probing lab_probe_heads_lose = {.number = 1,
-                                                 .bind = lab_bind_noise,
-                                                 .read = read_lose,
-                                                 .free = LAB_FREES_SCALE,
-                                                 .far = 1e9,
-                                                 .grows = "C"};
+const struct lab_probing lab_probe_heads_lose = {
+    .bind = lab_bind_noise,
+    .read = read_lose,
+    .free = LAB_FREES_SCALE,
+    .far = 1e9,
+    .grows = "C",
+    .number = 1,
+};
 const struct lab_probing lab_probe_one_head_limit = {
-    .number = 1, .bind = lab_bind_noise, .read = read_one_limit};
+    .bind = lab_bind_noise,
+    .read = read_one_limit,
+    .number = 1,
+};
 const struct lab_probing lab_probe_heads_limit = {
-    .number = 1, .bind = lab_bind_noise, .read = read_two_limit};
-const struct lab_probing lab_probe_better = {.bind = lab_bind_noise,
-                                             .read = read_better,
-                                             .free = LAB_FREES_SCALE,
-                                             .far = 1e9,
-                                             .grows = "C"};
+    .bind = lab_bind_noise,
+    .read = read_two_limit,
+    .number = 1,
+};
+const struct lab_probing lab_probe_better = {
+    .bind = lab_bind_noise,
+    .read = read_better,
+    .free = LAB_FREES_SCALE,
+    .far = 1e9,
+    .grows = "C",
+    .measures = "distance from the average by two heads",
+    .against = "by one",
+};

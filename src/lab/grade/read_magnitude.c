@@ -139,25 +139,44 @@ static int read_spread(const struct lab_asked *asked, const struct lab_world *wo
 }
 
 const struct lab_probing lab_probe_magnitude_scores = {
-    .bind = lab_bind_noise, .read = read_scores, .vary = LAB_VARY_GAMMA, .grows = "C"};
-const struct lab_probing lab_probe_magnitude_weight = {.number = 1,
-                                                       .bind = lab_bind_noise,
-                                                       .read = read_weight,
-                                                       .vary = LAB_VARY_GAMMA,
-                                                       .free = LAB_FREES_SCALE,
-                                                       .far = 250,
-                                                       .grows = "C"};
-const struct lab_probing lab_probe_score_variances = {.bind = lab_bind_noise,
-                                                      .read = read_variances,
-                                                      .vary = LAB_VARY_ALPHA,
-                                                      .free = LAB_FREES_ALPHA,
-                                                      .grows = "C"};
+    .bind = lab_bind_noise,
+    .read = read_scores,
+    .vary = LAB_VARY_GAMMA,
+    .grows = "C",
+};
+const struct lab_probing lab_probe_magnitude_weight = {
+    .bind = lab_bind_noise,
+    .read = read_weight,
+    .vary = LAB_VARY_GAMMA,
+    .free = LAB_FREES_SCALE,
+    .far = 250,
+    .grows = "C",
+    .number = 1,
+};
+const struct lab_probing lab_probe_score_variances = {
+    .bind = lab_bind_noise,
+    .read = read_variances,
+    .vary = LAB_VARY_ALPHA,
+    .free = LAB_FREES_ALPHA,
+    .grows = "C",
+};
 const struct lab_probing lab_probe_closer = {
-    .number = 1, .bind = lab_bind_noise, .read = read_closer, .grows = "C"};
-const struct lab_probing lab_probe_ends = {.bind = lab_bind_noise,
-                                           .read = read_ends,
-                                           .free = LAB_FREES_SCALE,
-                                           .far = 1e9,
-                                           .grows = "C"};
+    .bind = lab_bind_noise,
+    .read = read_closer,
+    .grows = "C",
+    .number = 1,
+};
+const struct lab_probing lab_probe_ends = {
+    .bind = lab_bind_noise,
+    .read = read_ends,
+    .free = LAB_FREES_SCALE,
+    .far = 1e9,
+    .grows = "C",
+};
 const struct lab_probing lab_probe_spread = {
-    .bind = lab_bind_noise, .read = read_spread, .grows = "C"};
+    .bind = lab_bind_noise,
+    .read = read_spread,
+    .grows = "C",
+    .measures = "variance of c",
+    .against = "in part i",
+};

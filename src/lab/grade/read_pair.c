@@ -181,31 +181,46 @@ static int read_scores(const struct lab_asked *asked, const struct lab_world *wo
     return 0;
 }
 
-const struct lab_probing lab_probe_pair_query = {.query = 1,
-                                                 .bind = bind_pair,
-                                                 .read = read_query,
-                                                 .free = LAB_FREES_SCALE,
-                                                 .far = 1e9,
-                                                 .grows = "C"};
+const struct lab_probing lab_probe_pair_query = {
+    .bind = bind_pair,
+    .read = read_query,
+    .free = LAB_FREES_SCALE,
+    .far = 1e9,
+    .grows = "C",
+    .measures = "weight of v_a",
+    .against = "wanted",
+    .query = 1,
+};
 const struct lab_probing lab_probe_pair_scores = {
-    .bind = bind_pair, .read = read_scores, .grows = "C"};
-const struct lab_probing lab_probe_pair_weight = {.number = 1,
-                                                  .bind = bind_pair,
-                                                  .read = read_weight,
-                                                  .free = LAB_FREES_SCALE,
-                                                  .far = 250,
-                                                  .grows = "C"};
-const struct lab_probing lab_probe_pair_limit = {.number = 1,
-                                                 .bind = bind_pair,
-                                                 .read = read_weight,
-                                                 .free = LAB_FREES_SCALE,
-                                                 .far = 250,
-                                                 .grows = "C"};
-const struct lab_probing lab_probe_pair_scale = {.bind = bind_pair,
-                                                 .read = read_scale,
-                                                 .vary = LAB_VARY_EPS,
-                                                 .free = LAB_FREES_EPS,
-                                                 .pairless = 1};
+    .bind = bind_pair,
+    .read = read_scores,
+    .grows = "C",
+};
+const struct lab_probing lab_probe_pair_weight = {
+    .bind = bind_pair,
+    .read = read_weight,
+    .free = LAB_FREES_SCALE,
+    .far = 250,
+    .grows = "C",
+    .number = 1,
+};
+const struct lab_probing lab_probe_pair_limit = {
+    .bind = bind_pair,
+    .read = read_weight,
+    .free = LAB_FREES_SCALE,
+    .far = 250,
+    .grows = "C",
+    .number = 1,
+};
+const struct lab_probing lab_probe_pair_scale = {
+    .bind = bind_pair,
+    .read = read_scale,
+    .vary = LAB_VARY_EPS,
+    .free = LAB_FREES_EPS,
+    .measures = "leak",
+    .against = "wanted",
+    .pairless = 1,
+};
 
 /* ---- small noise ------------------------------------------------------------------ */
 
@@ -299,31 +314,45 @@ static int read_vanishes(const struct lab_asked *asked, const struct lab_world *
     return 0;
 }
 
-const struct lab_probing lab_probe_noise_query = {.query = 1,
-                                                  .bind = lab_bind_noise,
-                                                  .read = noisy_distance,
-                                                  .vary = LAB_VARY_ALPHA,
-                                                  .free =
-                                                      LAB_FREES_SCALE | LAB_FREES_ALPHA,
-                                                  .far = 1e9,
-                                                  .grows = "C"};
-const struct lab_probing lab_probe_noise_scores = {.bind = lab_bind_noise,
-                                                   .read = read_scores,
-                                                   .vary = LAB_VARY_ALPHA,
-                                                   .free = LAB_FREES_ALPHA,
-                                                   .grows = "C"};
-const struct lab_probing lab_probe_noise_output = {.bind = lab_bind_noise,
-                                                   .read = read_output,
-                                                   .vary = LAB_VARY_ALPHA,
-                                                   .free =
-                                                       LAB_FREES_SCALE | LAB_FREES_ALPHA,
-                                                   .far = 1e9,
-                                                   .grows = "C"};
+const struct lab_probing lab_probe_noise_query = {
+    .bind = lab_bind_noise,
+    .read = noisy_distance,
+    .vary = LAB_VARY_ALPHA,
+    .free = LAB_FREES_SCALE | LAB_FREES_ALPHA,
+    .far = 1e9,
+    .grows = "C",
+    .measures = "mean weight of v_a",
+    .against = "wanted",
+    .query = 1,
+};
+const struct lab_probing lab_probe_noise_scores = {
+    .bind = lab_bind_noise,
+    .read = read_scores,
+    .vary = LAB_VARY_ALPHA,
+    .free = LAB_FREES_ALPHA,
+    .grows = "C",
+};
+const struct lab_probing lab_probe_noise_output = {
+    .bind = lab_bind_noise,
+    .read = read_output,
+    .vary = LAB_VARY_ALPHA,
+    .free = LAB_FREES_SCALE | LAB_FREES_ALPHA,
+    .far = 1e9,
+    .grows = "C",
+    .measures = "mean weight of v_a",
+    .against = "claimed",
+};
 const struct lab_probing lab_probe_vanishes = {
-    .bind = lab_bind_noise, .read = read_vanishes, .vary = LAB_VARY_ALPHA, .grows = "C"};
-const struct lab_probing lab_probe_difference_variance = {.number = 1,
-                                                          .bind = lab_bind_noise,
-                                                          .read = read_difference,
-                                                          .vary = LAB_VARY_ALPHA,
-                                                          .free = LAB_FREES_ALPHA,
-                                                          .grows = "C"};
+    .bind = lab_bind_noise,
+    .read = read_vanishes,
+    .vary = LAB_VARY_ALPHA,
+    .grows = "C",
+};
+const struct lab_probing lab_probe_difference_variance = {
+    .bind = lab_bind_noise,
+    .read = read_difference,
+    .vary = LAB_VARY_ALPHA,
+    .free = LAB_FREES_ALPHA,
+    .grows = "C",
+    .number = 1,
+};

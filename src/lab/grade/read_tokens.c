@@ -288,24 +288,63 @@ static int read_bottleneck(const struct lab_asked *asked, const struct lab_world
 }
 
 const struct lab_probing lab_probe_moved = {
-    .alone = 1, .bind = bind_tokens, .read = read_moved};
+    .bind = bind_tokens,
+    .read = read_moved,
+    .alone = 1,
+};
 const struct lab_probing lab_probe_moved_scores = {
-    .alone = 1, .bind = bind_tokens, .read = read_moved_scores};
+    .bind = bind_tokens,
+    .read = read_moved_scores,
+    .alone = 1,
+};
 const struct lab_probing lab_probe_moved_weights = {
-    .alone = 1, .bind = bind_tokens, .read = read_moved_weights};
+    .bind = bind_tokens,
+    .read = read_moved_weights,
+    .alone = 1,
+};
 const struct lab_probing lab_probe_moved_output = {
-    .alone = 1, .bind = bind_tokens, .read = read_moved_output};
+    .bind = bind_tokens,
+    .read = read_moved_output,
+    .alone = 1,
+};
 const struct lab_probing lab_probe_order = {
-    .alone = 1, .bind = bind_tokens, .read = read_order};
+    .bind = bind_tokens,
+    .read = read_order,
+    .measures = "outputs of permuted tokens off the permuted outputs by",
+    .alone = 1,
+};
 const struct lab_probing lab_probe_positions = {
-    .alone = 1, .bind = bind_tokens, .read = read_positions};
+    .bind = bind_tokens,
+    .read = read_positions,
+    .measures = "outputs of permuted tokens off the permuted outputs by",
+    .alone = 1,
+};
 const struct lab_probing lab_probe_sinusoids = {
-    .alone = 1, .number = 1, .bind = bind_positions, .read = read_sinusoids};
+    .bind = bind_positions,
+    .read = read_sinusoids,
+    .alone = 1,
+    .number = 1,
+};
 const struct lab_probing lab_probe_positions_same = {
-    .alone = 1, .bind = bind_positions, .read = read_same};
+    .bind = bind_positions,
+    .read = read_same,
+    .measures = "nearest embeddings at distance",
+    .alone = 1,
+};
 const struct lab_probing lab_probe_rotary = {
-    .alone = 1, .bind = bind_positions, .read = read_rotary};
+    .bind = bind_positions,
+    .read = read_rotary,
+    .measures = "score at shifted positions",
+    .against = "before",
+    .alone = 1,
+};
 const struct lab_probing lab_probe_synthesizer = {
-    .number = 1, .bind = bind_variants, .read = read_synthesizer};
+    .bind = bind_variants,
+    .read = read_synthesizer,
+    .number = 1,
+};
 const struct lab_probing lab_probe_bottleneck = {
-    .number = 1, .bind = bind_variants, .read = read_bottleneck};
+    .bind = bind_variants,
+    .read = read_bottleneck,
+    .number = 1,
+};

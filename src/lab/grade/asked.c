@@ -181,11 +181,12 @@ int lab_same_number(double x, double y)
 
 void lab_found_number(struct lab_found *found, double computed, double claimed)
 {
-    *found = (struct lab_found){.computed = computed, .claimed = claimed};
-    if (lab_same_number(computed, claimed))
-        return;
     const double off = fabs(computed - claimed);
-    found->error = claimed == 0 ? off : off / fmax(fabs(computed), 1e-300);
+    /* Both may also be what rounding leaves of 0. */
+    const int is_zero = claimed == 0 || fmax(fabs(computed), fabs(claimed)) < 1e-14;
+    *found = (struct lab_found){.computed = computed, .claimed = claimed};
+    if (computed != claimed)
+        found->error = is_zero ? off : off / fmax(fabs(computed), 1e-300);
     if (!(found->error >= 0))
         found->error = INFINITY;
 }

@@ -124,6 +124,7 @@ static const struct known {
     KNOWN("2a-i", "weights", "columns alone, and by P in place of P^T", "A P"),
     KNOWN("2a-i", "weights", "columns alone: the queries move too, so rows do", "A P^T"),
     KNOWN("2a-i", "output", "the outputs move with the tokens", "Y"),
+    KNOWN("2a-i", "output", "on the right P^T moves features, not tokens", "Y P^T"),
     KNOWN("2a-i", "output", "columns are features and stay where they are", "P Y P^T"),
     KNOWN("2a-i", "output", "P^T in place of P: the inverse permutation", "P^T Y"),
     KNOWN("2b-i", "dot", "the sum in place of the difference of the positions",
@@ -174,6 +175,8 @@ static const struct chosen {
     {"1c-ii", "spread", 0, 2,
      "the length of k_a enters its score and is multiplied by C"},
     {"1d-ii", "correlation", 0, 0, "fluctuations of one key do not cancel between heads"},
+    {"1d-ii", "heads", 1, 1, "q_2 has a part along mu_a, and so head 2 feels gamma"},
+    {"1e", "better", 0, 0, "one head is a coin toss between the two values"},
     {"2b-ii", "same", 0, 1, "periods do not meet: 2 pi is irrational"},
 };
 
@@ -202,6 +205,7 @@ static const struct lab_near nears[] = {
     {"n", more_one, "a count: right with n + 1 for n"},
     {"n", more_two, "a count: right with n + 2 for n"},
     {"sigma2", sqrt, "sigma^2 in place of sigma"},
+    {"sigma", sqrt, "sigma^2 in place of sigma"},
     {"sigma", square, "sigma in place of sigma^2"},
     {"alpha", sqrt, "sigma and sigma^2: alpha is a variance, not a standard deviation"},
     {"alpha", square, "sigma and sigma^2: alpha is a variance, not a standard deviation"},
@@ -276,14 +280,14 @@ static void name_of_number(const struct lab_probe_result *result, char *name, si
     double ratio;
     if (everywhere(result, is_negative))
         snprintf(name, size, "the sign is turned");
+    else if (has_constant_ratio(result, &ratio))
+        snprintf(name, size, "off by the constant factor %.4g", ratio);
     else if (everywhere(result, is_rest))
         snprintf(name, size, "one minus what is asked");
     else if (everywhere(result, is_square))
         snprintf(name, size, "the square of what is asked");
     else if (everywhere(result, is_root))
         snprintf(name, size, "the square root of what is asked");
-    else if (has_constant_ratio(result, &ratio))
-        snprintf(name, size, "off by the constant factor %.4g", ratio);
 }
 
 /* ---- errors of queries

@@ -218,6 +218,25 @@ static int try_repairs(struct lab_asked *asked, struct lab_part_grade *grade)
     return 0;
 }
 
+/* Whether a claim is wrong of the student's queries only. */
+static int blame_queries(const struct lab_asked *asked, struct lab_part_grade *grade)
+{
+    struct lab_probe_result result;
+    struct lab_asked other = *asked, solved;
+    if (!asked->own_is_given)
+        return 0;
+    solved = *asked->own;
+    set_texts(&solved, solved.part->solution);
+    other.own = &solved;
+    if (lab_probe(&other, &result))
+        return -1;
+    if (result.mark < grade->mark)
+        snprintf(grade->error, sizeof grade->error,
+                 "of other queries it would be %s: yours do not give it",
+                 lab_mark_words(result.mark));
+    return 0;
+}
+
 static int judge(struct lab_asked *asked, struct lab_part_grade *grade)
 {
     struct lab_probe_result result;
@@ -238,10 +257,12 @@ static int judge(struct lab_asked *asked, struct lab_part_grade *grade)
         return -1;
     if (grade->mark == LAB_MARK_LIMIT)
         tell_limit(asked, &result, text, size);
-    if (grade->mark == LAB_MARK_WRONG ||
-        (grade->mark == LAB_MARK_LIMIT && !asked->part->approximate))
-        return lab_name_error(asked, &result, grade->error, sizeof grade->error);
-    return 0;
+    if (grade->mark != LAB_MARK_WRONG &&
+        (grade->mark != LAB_MARK_LIMIT || asked->part->approximate))
+        return 0;
+    if (lab_name_error(asked, &result, grade->error, sizeof grade->error))
+        return -1;
+    return *grade->error ? 0 : blame_queries(asked, grade);
 }
 
 static void set_points(const struct lab_part *part, const struct lab_rubric *rubric,

@@ -62,7 +62,7 @@ static int read(const struct lab_asked *asked, const struct lab_world *world,
     return 0;
 }
 
-/* `world` on its way: scale grows, alpha falls faster than 1 / scale^2, eps falls. */
+/* `world` on its way: scale grows, alpha scale^2 falls to 1e-13, eps falls. */
 static void go(const struct lab_probing *probing, unsigned free, int step,
                struct lab_world *world)
 {
@@ -70,8 +70,7 @@ static void go(const struct lab_probing *probing, unsigned free, int step,
     if (free & LAB_FREES_SCALE)
         world->scale = probing->far * share;
     if (free & LAB_FREES_ALPHA)
-        world->alpha = fmin(world->alpha > 0 ? world->alpha : 1e-4, 1e-4) *
-                       exp2(-16.0 * (step + 1)) / pow(world->scale, 4);
+        world->alpha = 1e-7 * pow(1e-3, step) / (world->scale * world->scale);
     if (free & LAB_FREES_EPS) {
         world->eps = 1e-2 * exp2(-8.0 * (step + 1));
         world->n = 1000 * (int64_t)exp2(2.0 * (step + 1));

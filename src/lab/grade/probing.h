@@ -102,7 +102,7 @@ int lab_asked_number(const struct lab_asked *asked, int k, const struct lab_worl
 int lab_asked_query(const struct lab_asked *asked, int k, const struct lab_world *world,
                     struct lab_pair_query *query, struct lab_found *found);
 
-/* <k, q> of d entries as the engine has it, below 700. */
+/* <k, q> of d entries as the engine has it. */
 int lab_engine_score(const struct lab_exercise *exercise, int d, const double *k,
                      const double *q, double *score);
 /* The exercise of a world: other bases and tokens, the same engine. */

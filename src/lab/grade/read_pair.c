@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lab/grade/probing.h"
+#include "lab/measure/forward.h"
 
 struct lab_exercise lab_world_exercise(const struct lab_asked *asked,
                                        const struct lab_world *world)
@@ -31,17 +32,13 @@ void lab_found_distance(struct lab_found *found, double distance)
         found->error = INFINITY;
 }
 
-/* Against a key of zeros: the weights' logarithms differ by the score. */
+/* The log-sum-exp of a query that sees one key is its score. */
 int lab_engine_score(const struct lab_exercise *exercise, int d, const double *k,
                      const double *q, double *score)
 {
-    double keys[2 * LAB_VALUE_SIDE] = {0}, weights[2];
-    for (int i = 0; i < d; i++)
-        keys[i] = k[i];
-    if (lab_exercise_softmax(exercise, 2, d, keys, q, weights))
-        return -1;
-    *score = log(weights[0]) - log(weights[1]);
-    return 0;
+    const struct lab_problem problem = {
+        .nk = 1, .d = d, .q = q, .k = k, .scale = exercise->tau, .lse = score};
+    return lab_forward(exercise->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
 }
 
 static void bind_scales(const struct lab_world *world, struct lab_letters *letters)

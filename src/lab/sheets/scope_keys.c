@@ -189,39 +189,6 @@ static int heads_of(const struct lab_claim *claim)
     return claim->query[1] ? 2 : claim->query[0] ? 1 : 0;
 }
 
-/* E[x y] - E[x] E[y], x and y picked from every draw, around the means. */
-static double covariance(const struct lab_draws *draws, size_t x, size_t y)
-{
-    double mean_x = 0, mean_y = 0, sum = 0;
-    for (int64_t i = 0; i < draws->count; i++) {
-        const char *const draw = (const char *)&draws->draw[i];
-        mean_x += draws->draw[i].weight * *(const double *)(draw + x);
-        mean_y += draws->draw[i].weight * *(const double *)(draw + y);
-    }
-    for (int64_t i = 0; i < draws->count; i++) {
-        const char *const draw = (const char *)&draws->draw[i];
-        sum += draws->draw[i].weight * (*(const double *)(draw + x) - mean_x) *
-               (*(const double *)(draw + y) - mean_y);
-    }
-    return sum;
-}
-
-#define OUTPUT(h, i)                                                                     \
-    (offsetof(struct lab_draw, head) + (h) * sizeof(struct lab_head) +                   \
-     offsetof(struct lab_head, output) + (i) * sizeof(double))
-#define SCORE(i)                                                                         \
-    (offsetof(struct lab_draw, head) + offsetof(struct lab_head, score) +                \
-     (i) * sizeof(double))
-
-/* Trace of the covariance of two heads' outputs. */
-static double trace(const struct lab_draws *draws, size_t h, size_t g)
-{
-    double sum = 0;
-    for (size_t i = 0; i < S; i++)
-        sum += covariance(draws, OUTPUT(h, i), OUTPUT(g, i));
-    return sum;
-}
-
 static void fill_shares(struct keys_room *room, const struct lab_draws *draws)
 {
     const size_t gamma = offsetof(struct lab_draw, gamma);
@@ -239,21 +206,23 @@ static void fill_shares(struct keys_room *room, const struct lab_draws *draws)
                 ? draw->weight
                 : 0;
     }
-    room->gamma_variance = covariance(draws, gamma, gamma);
+    room->gamma_variance = lab_draws_covariance(draws, gamma, gamma);
 }
 
 static void fill_law(struct keys_room *room, const struct lab_draws *draws, int heads)
 {
     for (size_t h = 0; h < (size_t)heads; h++)
-        room->variance[h] = trace(draws, h, h);
-    room->covariance = heads == 2 ? trace(draws, 0, 1) : 0;
+        room->variance[h] = lab_draws_trace(draws, h, h);
+    room->covariance = heads == 2 ? lab_draws_trace(draws, 0, 1) : 0;
     room->variance_both =
         heads == 2 ? (room->variance[0] + room->variance[1] + 2 * room->covariance) / 4
                    : room->variance[0];
-    room->deviation = sqrt(covariance(draws, OUTPUT(0, 0), OUTPUT(0, 0)));
-    room->gap_deviation = sqrt(covariance(draws, SCORE(0), SCORE(0)) +
-                               covariance(draws, SCORE(1), SCORE(1)) -
-                               2 * covariance(draws, SCORE(0), SCORE(1)));
+    room->deviation =
+        sqrt(lab_draws_covariance(draws, LAB_DRAW_OUTPUT(0, 0), LAB_DRAW_OUTPUT(0, 0)));
+    room->gap_deviation =
+        sqrt(lab_draws_covariance(draws, LAB_DRAW_SCORE(0), LAB_DRAW_SCORE(0)) +
+             lab_draws_covariance(draws, LAB_DRAW_SCORE(1), LAB_DRAW_SCORE(1)) -
+             2 * lab_draws_covariance(draws, LAB_DRAW_SCORE(0), LAB_DRAW_SCORE(1)));
 }
 
 /* The variance of head 1 with another query or without magnitude noise. */
@@ -263,7 +232,7 @@ static int one_head_variance(const struct lab_point *point, int magnitude,
     struct lab_draws draws = {0};
     const int status = lab_world_heads(point, magnitude, 1, query, &draws);
     if (!status)
-        *variance = trace(&draws, 0, 0);
+        *variance = lab_draws_trace(&draws, 0, 0);
     free(draws.draw);
     return status;
 }

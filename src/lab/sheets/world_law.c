@@ -107,7 +107,8 @@ int64_t lab_world_law(const struct lab_point *point, int magnitude,
     double breaks[BREAKS], sum = 0;
     int64_t count = 1;
 
-    *draw = calloc((size_t)BREAKS * PANEL * (point->exercise->sigma2_b > 0 ? OTHER : 1),
+    *draw = calloc((sd > 0 ? BREAKS * PANEL : 1) *
+                       (point->exercise->sigma2_b > 0 ? (size_t)OTHER : 1),
                    sizeof **draw);
     if (!*draw)
         return -1;
@@ -121,4 +122,30 @@ int64_t lab_world_law(const struct lab_point *point, int magnitude,
     for (int64_t x = 0; x < count; x++)
         (*draw)[x].weight /= sum;
     return count;
+}
+
+/* ---- moments ----------------------------------------------------------------- */
+
+double lab_draws_covariance(const struct lab_draws *draws, size_t x, size_t y)
+{
+    double mean_x = 0, mean_y = 0, sum = 0;
+    for (int64_t i = 0; i < draws->count; i++) {
+        const char *const draw = (const char *)&draws->draw[i];
+        mean_x += draws->draw[i].weight * *(const double *)(draw + x);
+        mean_y += draws->draw[i].weight * *(const double *)(draw + y);
+    }
+    for (int64_t i = 0; i < draws->count; i++) {
+        const char *const draw = (const char *)&draws->draw[i];
+        sum += draws->draw[i].weight * (*(const double *)(draw + x) - mean_x) *
+               (*(const double *)(draw + y) - mean_y);
+    }
+    return sum;
+}
+
+double lab_draws_trace(const struct lab_draws *draws, size_t h, size_t g)
+{
+    double sum = 0;
+    for (size_t i = 0; i < LAB_SPACE; i++)
+        sum += lab_draws_covariance(draws, LAB_DRAW_OUTPUT(h, i), LAB_DRAW_OUTPUT(g, i));
+    return sum;
 }

@@ -56,9 +56,8 @@ static int try_case(const struct lab_argument *argument, struct lab_scope *scope
         return -1;
     found->premise = premise.x[0];
     found->conclusion = conclusion.x[0];
-    snprintf(found->text, size, "with %s = %s the premise %s is 0, and %s is off by %.4g",
-             argument->letter, of, argument->premise, argument->conclusion,
-             conclusion.x[0]);
+    snprintf(found->text, size, "%s; with %s = %s, %s = %.4g", argument->given,
+             argument->letter, of, argument->conclusion, conclusion.x[0]);
     return 0;
 }
 

@@ -51,6 +51,7 @@ enum lab_topic { LAB_TOPIC_KEYS, LAB_TOPIC_BASIS, LAB_TOPIC_TOKENS };
  */
 enum { LAB_CASES = 4 };
 struct lab_argument {
+    const char *given;                  /* the premise in words */
     const char *letter, *of[LAB_CASES]; /* letter NULL: the claim argues nothing */
     const char *key[LAB_SPACE], *query; /* query NULL: no weights */
     const char *premise, *conclusion;
@@ -151,7 +152,7 @@ int lab_claim_evaluate(const struct lab_claim *claim, const struct lab_point *po
 /* A case of an argument.  The premise is met where `premise` is 0. */
 struct lab_case {
     double premise, conclusion; /* how far each is from true */
-    char text[300];
+    char text[400];
 };
 /* Case x: 0, 1 when there are no more, or -1. */
 int lab_argument_try(const struct lab_claim *claim, attend_context *ctx, int x,

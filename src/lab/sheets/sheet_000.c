@@ -39,19 +39,25 @@ static const struct lab_statement statements[] = {
                     "therefore independent"),
      .exact = "The covariance of each key says nothing about two keys together; "
               "independence is given by how they are sampled.",
-     .claim = {.argument = {.letter = "rho",
-                            .of = {"0", "0.5", "1", "-1"},
-                            .premise =
-                                "norm(rho^2 alpha I + (1 - rho^2) alpha I - alpha I)",
-                            .conclusion = "norm(rho alpha I)/norm(alpha I)"}}},
+     .claim =
+         {.argument = {.given =
+                           "k_a = mu_a + sqrt(alpha) u and k_b = mu_b + rho sqrt(alpha) "
+                           "u + sqrt((1 - rho^2) alpha) w, u and w standard normal",
+                       .letter = "rho",
+                       .of = {"0", "0.5", "1", "-1"},
+                       .premise = "norm((rho sqrt(alpha) I) (rho sqrt(alpha) I)^T + (1 - "
+                                  "rho^2) alpha I - alpha I)/alpha",
+                       .conclusion =
+                           "norm((sqrt(alpha) I) (rho sqrt(alpha) I)^T)/norm(alpha I)"}}},
     {LAB_SAYS("000-5", 25, "therefore mu_a, mu_b are best estimators and perpendicular"),
      LAB_QUOTES(25, "$\\mu_a$  and  $\\mu_b$  are their best estimators and are also "
                     "perpendicular to each other"),
      .exact = "mu_i is the mean of k_i whatever the noise; perpendicular means are "
               "given, and do not follow from independence.",
-     .claim = {.argument = {.letter = "mu_b",
+     .claim = {.argument = {.given = "keys with independent noise around unit means",
+                            .letter = "mu_b",
                             .of = {"mu_i", "(mu_a + mu_i)/sqrt(2)", "mu_a"},
-                            .premise = "norm(alpha I (0 I) alpha I)",
+                            .premise = "abs(norm(mu_b) - 1)",
                             .conclusion = "abs(mu_a^T mu_b)"}}},
     {LAB_SAYS("000-6", 27, "k_a ~ N(mu_a, alpha I + mu_a mu_a^T/2)"),
      LAB_QUOTES(

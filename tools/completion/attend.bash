@@ -49,7 +49,8 @@ _attend()
         lab:--svg | report:-o | report:--output | design:--out) files=1 ;;
         lab:*) words=$(attend lab "${COMP_WORDS[2]}" --help 2>/dev/null |
             grep -oE '^ +--[a-zA-Z0-9-]+' | tr -d ' ') ;;
-        sheets:*) words='000 001 002 003 004 --explain --json --help' ;;
+        sheets:--reading) words='charity letter' ;;
+        sheets:*) words='000 001 002 003 004 --reading --explain --json --help' ;;
         grade:--rubric) files=1 ;;
         grade:--seed) ;;
         grade:*) files=1 words='--template --csv --json --hints --rubric --seed --threads --help' ;;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a form and as a rubric.  What is refused has one line that says why; what
- * parses has texts that can be graded, and some of it is graded.
+ * Any bytes as a form, as a rubric, and as the texts of one part.  What is refused has
+ * one line that says why; what parses can be graded, and some of it is graded.
  */
 #include "grade/answer_file.h"
 
@@ -76,8 +76,30 @@ static void check_rubric(const char *bytes, size_t size)
     demand(rubric.slip >= 0 && rubric.slip <= 1, "credit of a slip");
 }
 
+/* The first byte chooses the part. */
+static void check_text(const uint8_t *data, size_t size)
+{
+    char why[ANSWER_WHY] = "";
+    struct lab_answer answer = {{{0}}};
+    char *const text = size ? calloc(1, size) : NULL;
+
+    if (!text)
+        return;
+    memcpy(text, data + 1, size - 1);
+    const int part = data[0] % LAB_GRADE_PARTS;
+    if (lab_grade_check(part, text, why, sizeof why))
+        demand(*why && !strchr(why, '\n'), "a reason in one line");
+    else {
+        for (int k = 0; k < lab_grade_part(part)->texts; k++)
+            answer.text[part][k] = text;
+        grade_first(&answer);
+    }
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    check_text(data, size);
     check_form((const char *)data, size);
     check_rubric((const char *)data, size);
     return 0;

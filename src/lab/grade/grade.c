@@ -95,6 +95,9 @@ int lab_grade_check(int part, const char *text, char *why, size_t size)
         if (find_choice(p->choices, text) >= 0)
             return 0;
         snprintf(why, size, "'%.40s' is none of %s", text, p->choices);
+        for (char *c = why; *c; c++)
+            if ((unsigned char)*c < ' ')
+                *c = '?';
         return -1;
     }
     if (lab_expression_parse(text, &expression, &error)) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attend/theory.h"
+#include "lab/experiments/output_cloud.h"
 #include "lab/setups/two_heads.h"
 
 static const struct lab_flag flags[] = {
@@ -114,7 +115,7 @@ static void draw_histogram(struct lab_run *run, const struct lab_two_heads *setu
                            const struct lab_histogram *histogram)
 {
     struct lab_figure *const figure =
-        lab_plot(run, "The weight of v_a in head 1", "w1", "density", LAB_LOG_Y,
+        lab_plot(run, "The weight of v_a in head 1", "w1", "density", 0,
                  "Head 1 alone either copies v_a or, when k_a is short or points away, "
                  "loses it to all the other keys.");
     struct head head = {attend_theory_scene_exercise(setup->n, setup->sigma2, 0),
@@ -236,6 +237,8 @@ static int perform(struct lab_run *run)
     if (emit_crossover(run, &setup, part))
         return -1;
     draw_histogram(run, &setup, &histogram);
+    if (lab_output_cloud(run, &setup))
+        return -1;
     return run->sweeps ? sweep(run, &setup, part, &measured[0]) : 0;
 }
 

@@ -190,7 +190,7 @@ static void draw_histogram(struct lab_run *run, const struct magnitude_theory *t
                            const struct lab_histogram *histogram)
 {
     struct lab_figure *const figure =
-        lab_plot(run, "The weight of v_a over samples", "w = p_a", "density", LAB_LOG_Y,
+        lab_plot(run, "The weight of v_a over samples", "w = p_a", "density", 0,
                  "A sampler, not an average: the weight is mostly near 0 or near 1.  "
                  "Theory is the logit-normal law, averaged over each bin.");
 

@@ -18,7 +18,8 @@ files() {
 # base <- core <- cpu <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
 # bench}; the last group sees the public headers only, bench also the stopwatch in
 # tools, and each room of tools what it is about.  Within lab: measure <- setups <-
-# {experiments, sheets} <- report, measure <- design, figures <- {experiments, report}.
+# {experiments, sheets} <- report, measure <- design, figures <- {experiments, report},
+# language <- sheets <- grade.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -39,14 +40,16 @@ includes() {
             sees["src/lab/setups"] = "attend lab/measure lab/setups"
             sees["src/lab/figures"] = "lab/figures"
             sees["src/lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
-            sees["src/lab/sheets"] = "attend lab/measure lab/setups lab/sheets"
+            sees["src/lab/language"] = "lab/language"
+            sees["src/lab/sheets"] = "attend lab/measure lab/setups lab/language lab/sheets"
+            sees["src/lab/grade"] = "attend lab/measure lab/language lab/sheets lab/grade"
             sees["src/lab/design"] = "attend theory layer lab/measure lab/design"
             sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
-            lab = "lab/measure lab/setups lab/figures lab/experiments lab/sheets lab/design lab/report"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/sheets lab/grade lab/design lab/report"
             sees["tools"] = "attend shared"
             sees["tools/shared"] = "attend io"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
-            sees["tools/lab"] = "attend shared " lab
+            sees["tools/lab"] = sees["tools/grade"] = "attend shared " lab
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check shared testing"
             sees["tools/bench"] = "attend bench check shared " lab

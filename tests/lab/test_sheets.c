@@ -15,7 +15,7 @@
 
 /* ---- the judge on made-up claims ------------------------------------------- */
 
-static void set(struct lab_reading *reading, double error)
+static void set(struct lab_found *reading, double error)
 {
     reading->measured = error;
     reading->expected = 0;
@@ -23,7 +23,7 @@ static void set(struct lab_reading *reading, double error)
 }
 
 #define CLAIM(name, value)                                                               \
-    static int name(const struct lab_point *point, struct lab_reading *reading)          \
+    static int name(const struct lab_point *point, struct lab_found *reading)          \
     {                                                                                    \
         (void)point;                                                                     \
         set(reading, value);                                                             \
@@ -45,14 +45,14 @@ CLAIM(kept_noise, 0.1 + point->alpha)
 CLAIM(wrong_when_negative, !point->given_positive)
 CLAIM(falls_when_positive, point->given_positive ? 1 / point->scale : 1)
 
-static int by_chance(const struct lab_point *point, struct lab_reading *reading)
+static int by_chance(const struct lab_point *point, struct lab_found *reading)
 {
     set(reading, point->n == 2 ? 0.039 : 0.001);
     reading->se = 0.01;
     return 0;
 }
 
-static int beyond_chance(const struct lab_point *point, struct lab_reading *reading)
+static int beyond_chance(const struct lab_point *point, struct lab_found *reading)
 {
     (void)by_chance(point, reading);
     reading->error *= 1.05;

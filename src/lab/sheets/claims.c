@@ -6,7 +6,7 @@
 
 #include "lab/measure/random.h"
 
-void lab_reading_equal(struct lab_reading *reading, double measured, double expected)
+void lab_reading_equal(struct lab_found *reading, double measured, double expected)
 {
     reading->above = 0;
     reading->measured = measured;
@@ -14,7 +14,7 @@ void lab_reading_equal(struct lab_reading *reading, double measured, double expe
     reading->error = fabs(measured - expected);
 }
 
-void lab_reading_above(struct lab_reading *reading, double measured, double bound)
+void lab_reading_above(struct lab_found *reading, double measured, double bound)
 {
     reading->measured = measured;
     reading->expected = bound;
@@ -23,7 +23,7 @@ void lab_reading_above(struct lab_reading *reading, double measured, double boun
     reading->error = measured > bound + LAB_TOLERANCE ? 0 : 1;
 }
 
-void lab_reading_below(struct lab_reading *reading, double measured, double bound)
+void lab_reading_below(struct lab_found *reading, double measured, double bound)
 {
     reading->measured = measured;
     reading->expected = bound;
@@ -82,7 +82,7 @@ LAB_CLAIM(definition)
 
 /* The claim that the output is v_a. */
 static int copies(const struct lab_exercise *exercise, int64_t n,
-                  struct lab_pair_query query, struct lab_reading *reading)
+                  struct lab_pair_query query, struct lab_found *reading)
 {
     struct lab_pair_weights p;
     if (lab_exercise_pair(exercise, n, query, &p))

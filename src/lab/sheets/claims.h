@@ -9,7 +9,7 @@
 #include "lab/sheets/judge.h"
 
 #define LAB_CLAIM(name)                                                                  \
-    int lab_claim_##name(const struct lab_point *point, struct lab_reading *reading)
+    int lab_claim_##name(const struct lab_point *point, struct lab_found *reading)
 
 /* The first fields of a statement: its id, its line on the sheet, and what it says. */
 #define LAB_SAYS(name, where, words) .id = (name), .line = (where), .says = (words)
@@ -18,10 +18,10 @@
 #define LAB_READS(reads, frees, name) .read = (reads), .free = (frees), .grows = (name)
 
 /* The claim `measured` = `expected`. */
-void lab_reading_equal(struct lab_reading *reading, double measured, double expected);
+void lab_reading_equal(struct lab_found *reading, double measured, double expected);
 /* The claim that `measured` is above, or below, `bound`. */
-void lab_reading_above(struct lab_reading *reading, double measured, double bound);
-void lab_reading_below(struct lab_reading *reading, double measured, double bound);
+void lab_reading_above(struct lab_found *reading, double measured, double bound);
+void lab_reading_below(struct lab_found *reading, double measured, double bound);
 
 /* ---- weights ----------------------------------------------------------- */
 

@@ -16,6 +16,11 @@ const char *lab_verdict_name(enum lab_verdict verdict)
     return names[verdict];
 }
 
+const char *lab_reading_name(enum lab_reading reading)
+{
+    return reading == LAB_LETTER ? "letter" : "charity";
+}
+
 void lab_judge_append(char *text, size_t size, const char *format, ...)
 {
     const size_t used = strlen(text);
@@ -77,7 +82,7 @@ static void tell_condition(char *text, size_t size, const struct lab_claim *clai
 static void tell_point(char *text, size_t size, const struct lab_claim *claim,
                        const struct lab_trace *trace)
 {
-    const struct lab_reading *const reading = &trace->reading;
+    const struct lab_found *const reading = &trace->reading;
     if (!trace->same) {
         lab_judge_append(text, size, "n = %lld", (long long)trace->worst.n);
         if (claim->grows)
@@ -159,6 +164,9 @@ int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *s
     snprintf(judgement->sheet, sizeof judgement->sheet, "%.3s", statement->id);
     judgement->line = statement->line;
     judgement->says = statement->says;
+    judgement->quote = statement->quote;
+    judgement->quoted = statement->quoted;
+    judgement->readings_agree = 1;
     if (!lab_well_formed(exercise, printed, why, sizeof why) && repaired->read &&
         lab_well_formed(exercise, repaired, still, sizeof still)) {
         if (lab_trace_claim(exercise, repaired, &trace))

@@ -11,7 +11,7 @@
 #include "lab/sheets/exercise.h"
 
 /* What was found at one point. */
-struct lab_reading {
+struct lab_found {
     double measured, expected; /* the deciding numbers, as the claim has them */
     int above;    /* 1, -1: claimed above, below `expected`; 0: equal to it */
     double error; /* 0 where the claim is exact; NaN counts as infinite */
@@ -19,7 +19,7 @@ struct lab_reading {
 };
 
 /* Fills `reading`; 0, or -1. */
-typedef int (*lab_read)(const struct lab_point *point, struct lab_reading *reading);
+typedef int (*lab_read)(const struct lab_point *point, struct lab_found *reading);
 
 /* What the sheet leaves free, calls large, or lets one leave out. */
 enum lab_free {
@@ -76,6 +76,8 @@ struct lab_statement {
     const char *id;
     int line;
     const char *says;
+    int quoted;         /* line of the quotation */
+    const char *quote;  /* of the sheet, no more than what is judged */
     const char *exact;  /* what is true, with its condition */
     const char *repair; /* what the repaired claim changes, and which line writes it so */
     struct lab_claim printed, repaired; /* repaired.read NULL: nothing to repair */
@@ -118,7 +120,7 @@ int lab_well_formed(const struct lab_exercise *exercise, const struct lab_claim 
 struct lab_trace {
     int points;
     struct lab_point worst; /* where the error on the grid is largest */
-    struct lab_reading reading;
+    struct lab_found reading;
     int same;            /* the error is the same at every point */
     int exact;           /* no point of the grid is off */
     int vanishes;        /* the error vanishes under `needs` */

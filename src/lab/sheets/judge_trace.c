@@ -21,9 +21,9 @@ static int alphas(const struct lab_claim *claim)
 static int scales(const struct lab_claim *claim) { return claim->grows ? SCALES : 1; }
 
 static int error_at(const struct lab_claim *claim, const struct lab_point *point,
-                    struct lab_reading *reading)
+                    struct lab_found *reading)
 {
-    *reading = (struct lab_reading){.measured = NAN, .expected = NAN};
+    *reading = (struct lab_found){.measured = NAN, .expected = NAN};
     if (claim->read(point, reading))
         return -1;
     if (!(reading->error >= 0))
@@ -32,13 +32,13 @@ static int error_at(const struct lab_claim *claim, const struct lab_point *point
 }
 
 /* How far a claim is off: not at all within 4 standard errors where chance is in it. */
-static double off(const struct lab_reading *reading)
+static double off(const struct lab_found *reading)
 {
     return reading->error <= 4 * reading->se ? 0 : reading->error;
 }
 
 /* A larger error, or a smaller margin where a bound is claimed. */
-static int is_worse(const struct lab_reading *reading, const struct lab_reading *than)
+static int is_worse(const struct lab_found *reading, const struct lab_found *than)
 {
     if (reading->error != than->error || !reading->above)
         return reading->error > than->error;
@@ -54,7 +54,7 @@ static int trace_grid(const struct lab_exercise *exercise, const struct lab_clai
             for (int s = 0; s < scales(claim); s++) {
                 const struct lab_point point = {grid_n[i], grid_scale[s], grid_alpha[a],
                                                 0, exercise};
-                struct lab_reading reading;
+                struct lab_found reading;
                 if (error_at(claim, &point, &reading))
                     return -1;
                 if (off(&reading) >= LAB_TOLERANCE)
@@ -93,7 +93,7 @@ static int vanishes_from(const struct lab_claim *claim, struct lab_point from,
 
     for (int x = moves ? 0 : 2; x < 3; x++) {
         const struct lab_point point = step(from, free, steps[x]);
-        struct lab_reading reading;
+        struct lab_found reading;
         if (error_at(claim, &point, &reading))
             return -1;
         *last = fmax(*last, x == 2 ? off(&reading) : 0);
@@ -159,7 +159,7 @@ static int find_threshold(const struct lab_exercise *exercise,
     enum { STRIDE = 4 };
     const struct lab_point from = {.n = n, .exercise = exercise};
     double low = 0, high = 0;
-    struct lab_reading reading;
+    struct lab_found reading;
     for (int t = STEPS - STRIDE; t >= 0 && low <= 0; t -= STRIDE) {
         const struct lab_point point = step(from, free, t);
         if (error_at(claim, &point, &reading))

@@ -7,7 +7,7 @@
 #include "lab/measure/random.h"
 
 /* A copy under a gap, and no copy closer than its gap allows. */
-static int read_needs_gap(const struct lab_point *point, struct lab_reading *reading)
+static int read_needs_gap(const struct lab_point *point, struct lab_found *reading)
 {
     if (lab_claim_copy(point, reading))
         return -1;
@@ -40,7 +40,7 @@ static int argue_uncorrelated(const struct lab_exercise *exercise, int x,
 }
 
 /* Of one coordinate of the noise of two keys, as the exercise samples them. */
-static int read_correlation(const struct lab_point *point, struct lab_reading *reading)
+static int read_correlation(const struct lab_point *point, struct lab_found *reading)
 {
     enum { STREAM = 931, DRAWS = 2048 };
     float normal[2 * DRAWS];
@@ -68,13 +68,13 @@ static int argue_perpendicular(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_perpendicular(const struct lab_point *point, struct lab_reading *reading)
+static int read_perpendicular(const struct lab_point *point, struct lab_found *reading)
 {
     lab_reading_equal(reading, point->exercise->overlap, 0);
     return 0;
 }
 
-static int read_direction(const struct lab_point *point, struct lab_reading *reading)
+static int read_direction(const struct lab_point *point, struct lab_found *reading)
 {
     lab_reading_equal(reading, point->exercise->overlap, 1);
     return 0;
@@ -82,7 +82,7 @@ static int read_direction(const struct lab_point *point, struct lab_reading *rea
 
 /* The coefficient of v_a, at three lengths of k_a. */
 static int read_inverse_exponentials(const struct lab_point *point,
-                                     struct lab_reading *reading)
+                                     struct lab_found *reading)
 {
     static const double gamma[] = {1, 0.5, 1.5};
     const struct lab_pair_query query = {point->scale, point->scale};
@@ -97,7 +97,7 @@ static int read_inverse_exponentials(const struct lab_point *point,
     return 0;
 }
 
-static int read_closer(const struct lab_point *point, struct lab_reading *reading)
+static int read_closer(const struct lab_point *point, struct lab_found *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_drawn drawn;
@@ -108,7 +108,7 @@ static int read_closer(const struct lab_point *point, struct lab_reading *readin
     return 0;
 }
 
-static int read_longer(const struct lab_point *point, struct lab_reading *reading)
+static int read_longer(const struct lab_point *point, struct lab_found *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_drawn drawn;
@@ -119,7 +119,7 @@ static int read_longer(const struct lab_point *point, struct lab_reading *readin
 }
 
 /* k_a.q1 and k_b.q2, both with the law that line 31 gives to epsilon. */
-static int read_head_scores(const struct lab_point *point, struct lab_reading *reading)
+static int read_head_scores(const struct lab_point *point, struct lab_found *reading)
 {
     const struct lab_pair_query q1 = {point->scale, 0}, q2 = {0, point->scale};
     const double square = point->scale * point->scale;
@@ -138,7 +138,7 @@ static int draw_heads(const struct lab_point *point, struct lab_drawn *drawn)
     return lab_exercise_draw(point, 1, 2, query, drawn);
 }
 
-static int read_own_values(const struct lab_point *point, struct lab_reading *reading)
+static int read_own_values(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_drawn drawn;
     if (draw_heads(point, &drawn))
@@ -148,7 +148,7 @@ static int read_own_values(const struct lab_point *point, struct lab_reading *re
     return 0;
 }
 
-static int read_close(const struct lab_point *point, struct lab_reading *reading)
+static int read_close(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_drawn drawn;
     if (draw_heads(point, &drawn))
@@ -160,14 +160,19 @@ static int read_close(const struct lab_point *point, struct lab_reading *reading
 static const struct lab_statement statements[] = {
     {LAB_SAYS("000-1", 11,
               "copy of v_i needs k_i.q significantly greater than every other k_j.q"),
+     .quoted = 11,
+     .quote = "$k_i^T q$  would have to significantly greater than  $k_j^T q$  for any  "
+              "$j \\neq i$",
      .exact = "p_i = 1/(1 + sum exp(-gap_j)): within eps of a copy if every gap is at "
               "least ln((n-1)(1-eps)/eps), and only if it is at least ln((1-eps)/eps).",
      .printed = {LAB_READS(read_needs_gap, LAB_FREE_SCALE, "the gap")}},
-    {LAB_SAYS("000-2", 15, "q = C(k_a+k_b), C >> 0 gives the average"),
+    {LAB_SAYS("000-2", 15, "q = C(k_a+k_b), C >> 0 gives the average"), .quoted = 15,
+     .quote = "q = C(k_a + k_b)",
      .exact = "The unwanted weight is (n-2)/(2e^C+n-2): at most eps iff "
               "C >= ln((n-2)(1-eps)/(2 eps)); exact at n = 2.",
      .printed = {LAB_READS(lab_claim_pair, LAB_FREE_SCALE, "C")}},
-    {LAB_SAYS("000-3", 22, "q = C(mu_a+mu_b) under Sigma = alpha I"),
+    {LAB_SAYS("000-3", 22, "q = C(mu_a+mu_b) under Sigma = alpha I"), .quoted = 22,
+     .quote = "q = C(\\mu_a + \\mu_b)",
      .exact =
          "Average if C >= ln((n-2)(1-eps)/(2 eps)) and alpha C^2 << 1: the scores of "
          "a and b differ by N(0, 4 alpha C^2).",
@@ -175,55 +180,78 @@ static const struct lab_statement statements[] = {
     {LAB_SAYS(
          "000-4", 25,
          "Sigma_i = alpha I implies k_a, k_b uncorrelated \"therefore independent\""),
+     .quoted = 25,
+     .quote = "keys (random variables)  $k_a$  and  $k_b$  are not correlated, therefore "
+              "independent",
      .exact = "The covariance of each key says nothing about two keys together; "
               "independence is given by how they are sampled.",
      .printed = {LAB_READS(read_correlation, 0, NULL), .argue = argue_uncorrelated}},
     {LAB_SAYS("000-5", 25, "therefore mu_a, mu_b are best estimators and perpendicular"),
+     .quoted = 25,
+     .quote = "$\\mu_a$  and  $\\mu_b$  are their best estimators and are also "
+              "perpendicular to each other",
      .exact =
          "mu_i is the mean of k_i whatever the noise; perpendicular means are given, "
          "and do not follow from independence.",
      .printed = {LAB_READS(read_perpendicular, 0, NULL), .argue = argue_perpendicular}},
-    {LAB_SAYS("000-6", 27, "k_a ~ N(mu_a, alpha I + mu_a mu_a^T/2)"),
+    {LAB_SAYS("000-6", 27, "k_a ~ N(mu_a, alpha I + mu_a mu_a^T/2)"), .quoted = 27,
+     .quote = "k_a \\sim \\mathcal{N}(\\mu_a, \\alpha I + \\frac{1}{2}(\\mu_a \\mu_a^T))",
      .exact = "<mu_a, k_a> ~ N(1, 1/2 + alpha), and variance alpha across mu_a.",
      .printed = {LAB_READS(lab_claim_noise_law, 0, NULL)}},
     {LAB_SAYS("000-7", 29,
               "\"let k_b point in the same direction as k_a with different norm\""),
+     .quoted = 29,
+     .quote = "let  $k_b$  be the key pointing in the same direction as  $k_a$  but with "
+              "different norm",
      .exact =
          "k_a lies along mu_a and k_b along mu_b, which are perpendicular: cosine 0. "
          "It is k_a that keeps the direction of mu_a.",
      .printed = {LAB_READS(read_direction, 0, NULL)}},
     {LAB_SAYS("000-8", 31, "scores eps_a C, eps_b C, 0 with eps_a, eps_b ~ N(1,1/2)"),
+     .quoted = 31,
+     .quote = "\\varepsilon_b C & \\text{for } i = b, \\text{ where } \\varepsilon_b "
+              "\\sim \\mathcal{N}(1, \\frac{1}{2})",
      .exact = "Scores gamma C, C, 0 with gamma ~ N(1, 1/2): only k_a has the larger "
               "variance, Sigma_b = alpha I.",
      .printed = {LAB_READS(lab_claim_noise_both, 0, "C")}},
-    {LAB_SAYS("000-9", 35, "c = two-term softmax"),
+    {LAB_SAYS("000-9", 35, "c = two-term softmax"), .quoted = 35,
+     .quote = "c = \\frac{\\exp(\\varepsilon_a C)}{\\exp(\\varepsilon_a C) + "
+              "\\exp(\\varepsilon_b C)} v_a + \\frac{\\exp(\\varepsilon_b "
+              "C)}{\\exp(\\varepsilon_a C) + \\exp(\\varepsilon_b C)} v_b",
      .exact = "The other n-2 keys add n-2 to the denominator: the two terms are all at "
               "n = 2, and nearly all once C >> ln n.",
      .printed = {LAB_READS(lab_claim_two_term, LAB_FREE_SCALE, "C")}},
-    {LAB_SAYS("000-10", 37, "= v_a/exp((ea-eb)C) + v_b/exp((eb-ea)C)"),
+    {LAB_SAYS("000-10", 37, "= v_a/exp((ea-eb)C) + v_b/exp((eb-ea)C)"), .quoted = 37,
+     .quote = "= \\frac{1}{\\exp((\\varepsilon_a - \\varepsilon_b)C)} v_a + "
+              "\\frac{1}{\\exp((\\varepsilon_b - \\varepsilon_a)C)} v_b",
      .exact = "v_a/(1+exp((eb-ea)C)) + v_b/(1+exp((ea-eb)C)): the 1 is missing and the "
               "sign is turned; at ea = eb the printed weights are 1 and 1.",
      .printed = {LAB_READS(read_inverse_exponentials, LAB_FREE_SCALE, "C")}},
-    {LAB_SAYS("000-11", 39, "equally likely closer to v_a or v_b"),
+    {LAB_SAYS("000-11", 39, "equally likely closer to v_a or v_b"), .quoted = 39,
+     .quote = "it is equally likely that c will be closer to  $v_a$  as to  $v_b$",
      .exact = "c is closer to v_a iff gamma > 1, at every n and C: probability 1/2.",
      .printed = {LAB_READS(read_closer, 0, "C")}},
-    {LAB_SAYS("000-12", 39, "c closer to the v whose key is longer"),
+    {LAB_SAYS("000-12", 39, "c closer to the v whose key is longer"), .quoted = 39,
+     .quote = "c will be closer to whichever  $v_i$  has bigger  $|k_i|$",
      .exact = "c is closer to v_a iff gamma > 1; |k_a| = |gamma| tells the same unless "
               "gamma < -1, probability Phi(-2/sigma) = 0.0023.",
      .printed = {LAB_READS(read_longer, LAB_FREE_EVENT, "C")}},
-    {LAB_SAYS("000-13", 45, "q1=C1 mu_a, q2=C2 mu_b, C >> 0"),
+    {LAB_SAYS("000-13", 45, "q1=C1 mu_a, q2=C2 mu_b, C >> 0"), .quoted = 45,
+     .quote = "q_1 = C_1 \\mu_a",
      .exact = "Each head copies its value with weight e^C/(e^C+n-1): within eps once "
               "C >= ln((n-1)(1-eps)/eps).",
      .printed = {LAB_READS(lab_claim_two_heads, LAB_FREE_SCALE, "C")}},
-    {LAB_SAYS("000-14", 51, "k_a.q1=C1 eps_a, k_b.q2=C2 eps_b"),
+    {LAB_SAYS("000-14", 51, "k_a.q1=C1 eps_a, k_b.q2=C2 eps_b"), .quoted = 52,
+     .quote = "k_b^T q_2 = C_2 \\varepsilon_b",
      .exact = "k_a.q1 = C1 gamma with gamma ~ N(1, 1/2), but k_b.q2 = C2: eps_b of line "
               "31 has variance 1/2, <mu_b, k_b> has none.",
      .printed = {LAB_READS(read_head_scores, 0, "C")}},
-    {LAB_SAYS("000-15", 56, "c1 = v_a, c2 = v_b"),
+    {LAB_SAYS("000-15", 56, "c1 = v_a, c2 = v_b"), .quoted = 56, .quote = "c_1 = v_a",
      .exact = "c2 tends to v_b as C grows; c1 tends to v_a where gamma > 0, and to the "
               "mean of the others where gamma < 0, probability Phi(-1/sigma) = 0.079.",
      .printed = {LAB_READS(read_own_values, LAB_FREE_SCALE | LAB_FREE_EVENT, "C")}},
-    {LAB_SAYS("000-16", 60, "c close to the average across samples"),
+    {LAB_SAYS("000-16", 60, "c close to the average across samples"), .quoted = 60,
+     .quote = "c = \\frac{1}{2}(c_1 + c_2) \\approx \\frac{1}{2}(v_a + v_b)",
      .exact = "True of the draws with gamma > 0 once C gamma >> ln n; over all draws the "
               "mean square distance tends to (1-p)/4 (1+1/(n-1)), p = Phi(1/sigma).",
      .printed = {LAB_READS(read_close, LAB_FREE_SCALE | LAB_FREE_EVENT, "C")}},

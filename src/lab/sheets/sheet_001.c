@@ -39,7 +39,7 @@ static int argue_equivalence(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_identity(const struct lab_point *point, struct lab_reading *reading)
+static int read_identity(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_case found;
     if (argue_equivalence(point->exercise, 1, &found) < 0)
@@ -52,7 +52,7 @@ static int read_identity(const struct lab_point *point, struct lab_reading *read
  * M that is the identity on A, 0 on B, and anything on what is perpendicular to both:
  * s -> v_a.
  */
-static int read_two_conditions(const struct lab_point *point, struct lab_reading *reading)
+static int read_two_conditions(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_basis basis;
     double y[D], image[D], rest[D];
@@ -70,7 +70,7 @@ static int read_two_conditions(const struct lab_point *point, struct lab_reading
 }
 
 /* |A^T s - v_a| where the shapes agree: m = d and nothing but v_a. */
-static int read_transpose(const struct lab_point *point, struct lab_reading *reading)
+static int read_transpose(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_basis basis;
     double y[D];
@@ -108,7 +108,7 @@ static int argue_diagonal(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_perpendicular(const struct lab_point *point, struct lab_reading *reading)
+static int read_perpendicular(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_basis basis;
     double y[D], zero[D] = {0};
@@ -122,7 +122,7 @@ static int read_perpendicular(const struct lab_point *point, struct lab_reading 
 
 /* e^c/(m - 2 + 2e^c), `m` terms in the sum, and its value as c grows without end. */
 static int read_average(const struct lab_point *point, double m,
-                        struct lab_reading *reading)
+                        struct lab_found *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     const double formula = 1 / ((m - 2) * exp(-point->scale) + 2);
@@ -135,12 +135,12 @@ static int read_average(const struct lab_point *point, double m,
     return 0;
 }
 
-static int read_average_m(const struct lab_point *point, struct lab_reading *reading)
+static int read_average_m(const struct lab_point *point, struct lab_found *reading)
 {
     return read_average(point, M, reading);
 }
 
-static int read_average_n(const struct lab_point *point, struct lab_reading *reading)
+static int read_average_n(const struct lab_point *point, struct lab_found *reading)
 {
     return read_average(point, (double)point->n, reading);
 }
@@ -153,7 +153,7 @@ static int draw_one(const struct lab_point *point, int magnitude, struct lab_dra
     return lab_exercise_draw(point, magnitude, 1, &query, drawn);
 }
 
-static int read_inside(const struct lab_point *point, struct lab_reading *reading)
+static int read_inside(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_drawn drawn;
     if (draw_one(point, 1, &drawn))
@@ -163,7 +163,7 @@ static int read_inside(const struct lab_point *point, struct lab_reading *readin
 }
 
 /* gamma C, C, 0 of every draw, against the products as they are. */
-static int read_scores(const struct lab_point *point, struct lab_reading *reading)
+static int read_scores(const struct lab_point *point, struct lab_found *reading)
 {
     double gamma[LAB_EXERCISE_DRAWS], worst = 0;
     if (lab_exercise_gammas(point->exercise, gamma))
@@ -179,7 +179,7 @@ static int read_scores(const struct lab_point *point, struct lab_reading *readin
     return 0;
 }
 
-static int read_ends(const struct lab_point *point, struct lab_reading *reading)
+static int read_ends(const struct lab_point *point, struct lab_found *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_pair_weights short_key, long_key;
@@ -193,7 +193,7 @@ static int read_ends(const struct lab_point *point, struct lab_reading *reading)
 }
 
 /* On the segment between v_a and v_b, and with more spread than without the noise. */
-static int read_fluctuates(const struct lab_point *point, struct lab_reading *reading)
+static int read_fluctuates(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_drawn before, now;
     if (draw_one(point, 0, &before) || draw_one(point, 1, &now))
@@ -241,7 +241,7 @@ static int argue_independent(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_correlation(const struct lab_point *point, struct lab_reading *reading)
+static int read_correlation(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_drawn drawn;
     if (draw_two(point, &drawn))
@@ -250,7 +250,7 @@ static int read_correlation(const struct lab_point *point, struct lab_reading *r
     return 0;
 }
 
-static int read_second_stays(const struct lab_point *point, struct lab_reading *reading)
+static int read_second_stays(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_drawn drawn;
     if (draw_two(point, &drawn))
@@ -262,7 +262,7 @@ static int read_second_stays(const struct lab_point *point, struct lab_reading *
     return 0;
 }
 
-static int read_averaging(const struct lab_point *point, struct lab_reading *reading)
+static int read_averaging(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_drawn drawn;
     if (draw_two(point, &drawn))
@@ -272,43 +272,55 @@ static int read_averaging(const struct lab_point *point, struct lab_reading *rea
 }
 
 static const struct lab_statement statements[] = {
-    {LAB_SAYS("001-1", 15, "0<=alpha_i<=1, sum 1: categorical"),
+    {LAB_SAYS("001-1", 15, "0<=alpha_i<=1, sum 1: categorical"), .quoted = 17,
+     .quote = "0 \\leq \\alpha_i \\leq 1, \\sum_{i=1}^n \\alpha_i = 1",
      .exact = "Weights are positive and add up to 1, for any finite scores.",
      .printed = {LAB_READS(lab_claim_distribution, 0, "C")}},
-    {LAB_SAYS("001-2", 23, "k_j.q >> k_i.q for all i"),
+    {LAB_SAYS("001-2", 23, "k_j.q >> k_i.q for all i"), .quoted = 23,
+     .quote = "k_j^T q \\gg k_i^T q",
      .exact = "The difference counts, not the ratio: a gap of ln((n-1)(1-eps)/eps) gives "
               "p_j >= 1-eps.",
      .printed = {LAB_READS(lab_claim_copy, LAB_FREE_SCALE, "the gap")}},
     {LAB_SAYS("001-3", 27, "alpha_j >> sum of others implies alpha_j ~ 1, c ~ v_j"),
+     .quoted = 27, .quote = "\\alpha_j \\gg \\sum_{i \\neq j} \\alpha_i",
      .exact = "With r = alpha_j / sum of the others, alpha_j = r/(1+r) and |c - v_j| <= "
               "max|v_i - v_j|/(1+r).",
      .printed = {LAB_READS(lab_claim_copy_ratio, LAB_FREE_SCALE, "the ratio")}},
     {LAB_SAYS("001-4", 33, "q aligned very closely with one key gives a copy"),
+     .quoted = 33, .quote = "If  $q$  aligns very closely with one of all key vectors",
      .exact = "Direction alone does not do it: with orthonormal keys the gap is "
               "|q|(cos - sin) of the angle, and must reach ln((n-1)(1-eps)/eps).",
      .printed = {LAB_READS(lab_claim_copy_aligned, LAB_FREE_SCALE, "|q|")}},
-    {LAB_SAYS("001-5", 45, "M v_a = v_a iff M(v_a+v_b) = v_a"),
+    {LAB_SAYS("001-5", 45, "M v_a = v_a iff M(v_a+v_b) = v_a"), .quoted = 45,
+     .quote = "Mv_a = v_a \\Leftrightarrow M(v_a + v_b) = v_a",
      .exact =
          "M(v_a+v_b) = v_a iff M v_a + M v_b = v_a; the first equation gives it only "
          "together with M v_b = 0.",
      .printed = {LAB_READS(read_identity, 0, NULL), .argue = argue_equivalence}},
-    {LAB_SAYS("001-6", 47, "require M v_a=v_a and M v_b=0"),
+    {LAB_SAYS("001-6", 47, "require M v_a=v_a and M v_b=0"), .quoted = 47,
+     .quote = "①  $Mv_a = v_a$  ②  $Mv_b = 0$",
      .exact = "Both together give M(v_a+v_b) = v_a by linearity, whatever M does "
               "elsewhere.",
      .printed = {LAB_READS(read_two_conditions, 0, "C")}},
-    {LAB_SAYS("001-7", 51, "M=A^T: A^T A c = sum c_i a_i^T a_i = c = v_a"),
+    {LAB_SAYS("001-7", 51, "M=A^T: A^T A c = sum c_i a_i^T a_i = c = v_a"), .quoted = 51,
+     .quote =
+         "$A^T A c = c_1 a_1^T a_1 + c_2 a_2^T a_2 + \\dots + c_m a_m^T a_m = c = v_a$",
      .exact = "A^T A c = c, the m coordinates of v_a; v_a itself is A c. The sum of "
               "c_i a_i^T a_i is one number.",
      .repair = "c -> A c at the end, as line 49 writes v_a",
      .printed = {LAB_READS(read_transpose, 0, NULL), .left = "A^T A c", .right = "v_a"},
      .repaired = {LAB_READS(read_transpose, 0, NULL), .left = "A^T A c", .right = "A c"}},
-    {LAB_SAYS("001-8", 54, "c = v_a in R^d"),
+    {LAB_SAYS("001-8", 54, "c = v_a in R^d"), .quoted = 54,
+     .quote = "c = v_a \\in \\mathbb{R}^d",
      .exact = "A c = v_a in R^d; c itself has m coordinates.",
      .repair = "c -> A c, as line 49 writes v_a",
      .printed = {LAB_READS(read_transpose, 0, NULL), .left = "c", .right = "v_a"},
      .repaired = {LAB_READS(lab_claim_coordinates, 0, NULL), .left = "A c",
                   .right = "v_a"}},
     {LAB_SAYS("001-9", 58, "M v_b = sum d_i a_i^T b_i = 0 since a_i^T b_j=0 for i != j"),
+     .quoted = 58,
+     .quote = "$Mv_b = d_1 a_1^T b_1 + \\dots + d_p a_p^T b_p = 0 \\quad (\\because "
+              "a_i^T b_j = 0 \\text{ for } i \\neq j)$",
      .exact = "A^T v_b = 0 because a_i^T b_j = 0 for all i and j, i = j included, which "
               "are the only terms of the printed sum.",
      .repair = "b_i -> b_j, as the reason in the same line writes it",
@@ -316,48 +328,61 @@ static const struct lab_statement statements[] = {
                  .right = "d_i a_i^T b_i", .argue = argue_diagonal},
      .repaired = {LAB_READS(read_perpendicular, 0, NULL), .left = "A^T v_b",
                   .right = "d_i (a_i^Tb_j)_i", .argue = argue_diagonal}},
-    {LAB_SAYS("001-10", 60, "M = A^T"),
+    {LAB_SAYS("001-10", 60, "M = A^T"), .quoted = 60, .quote = "choose  $M = A^T$",
      .exact = "M = A A^T (d x d). A^T s is c in R^m, the coordinates of v_a; even with "
               "m = d it is not v_a.",
      .printed = {LAB_READS(read_transpose, 0, NULL), .left = "A^T", .right = "M"}},
     {LAB_SAYS("001-11", 66, "alpha = e^c/(m-2+2e^c), limit 1/2, q=C(k_a+k_b)"),
+     .quoted = 68,
+     .quote = "\\frac{\\exp(c)}{m-2 + 2\\exp(c)}$ , and  $\\lim_{c \\rightarrow \\infty} "
+              "\\frac{\\exp(c)}{m-2 + 2\\exp(c)} = \\frac{1}{2}$",
      .exact = "alpha_a = alpha_b = e^c/(n-2+2e^c), which tends to 1/2.",
      .repair = "m -> n, as line 17 counts the keys",
      .printed = {LAB_READS(read_average_m, 0, "c"),
                  .symbol = {"m", LAB_MEANS_BASIS, 43, LAB_MEANS_KEYS}},
      .repaired = {LAB_READS(read_average_n, 0, "c"),
                   .symbol = {"n", LAB_MEANS_KEYS, 17, LAB_MEANS_KEYS}}},
-    {LAB_SAYS("001-12", 76, "alpha I tiny so k_i ~ mu_i; q=C(mu_a+mu_b)"),
+    {LAB_SAYS("001-12", 76, "alpha I tiny so k_i ~ mu_i; q=C(mu_a+mu_b)"), .quoted = 78,
+     .quote = "k_i \\sim N(\\mu_i, \\Sigma_i) \\Rightarrow k_i \\approx \\mu_i",
      .exact = "Tiny means alpha C^2 << 1: the scores of a and b differ by N(0, 4 alpha "
               "C^2), and C must exceed ln((n-2)(1-eps)/(2 eps)).",
      .printed = {LAB_READS(lab_claim_pair, LAB_FREE_SCALE | LAB_FREE_ALPHA, "C")}},
-    {LAB_SAYS("001-13", 86, "k_a in [.5mu_a, 1.5mu_a]"),
+    {LAB_SAYS("001-13", 86, "k_a in [.5mu_a, 1.5mu_a]"), .quoted = 86,
+     .quote = "k_a \\in [0.5\\mu_a, 1.5\\mu_a]",
      .exact = "gamma ~ N(1, 1/2) has no bounds: it is in [.5, 1.5] with probability "
               "2 Phi(1/sqrt 2) - 1 = 0.52.",
      .printed = {LAB_READS(read_inside, 0, NULL)}},
-    {LAB_SAYS("001-14", 88, "k_a = gamma mu_a, gamma ~ N(1,.5)"),
+    {LAB_SAYS("001-14", 88, "k_a = gamma mu_a, gamma ~ N(1,.5)"), .quoted = 88,
+     .quote = "$k_a = \\gamma \\mu_a$  where  $\\gamma \\sim N(1, 0.5)$",
      .exact = "At alpha = 0: mean 1, variance 1/2, nothing across mu_a.",
      .printed = {LAB_READS(lab_claim_noise_law, 0, NULL)}},
-    {LAB_SAYS("001-15", 92, "scores gamma C, C, 0"),
+    {LAB_SAYS("001-15", 92, "scores gamma C, C, 0"), .quoted = 92,
+     .quote = "k_a^T q = \\gamma \\mu_a^T \\cdot C \\cdot (\\mu_a + \\mu_b) = \\gamma "
+              "\\cdot C",
      .exact = "At alpha = 0, for every gamma.",
      .printed = {LAB_READS(read_scores, 0, "C")}},
-    {LAB_SAYS("001-16", 94, "alpha_a = e^{gC}/(e^C+e^{gC}) etc."),
+    {LAB_SAYS("001-16", 94, "alpha_a = e^{gC}/(e^C+e^{gC}) etc."), .quoted = 94,
+     .quote = "\\alpha_a = \\frac{\\exp(\\gamma c)}{\\exp(c) + \\exp(\\gamma c)}",
      .exact = "The denominator also has n-2: exact at n = 2, and off by at most "
               "(n-2)/(e^C+n-2).",
      .printed = {LAB_READS(lab_claim_two_term, LAB_FREE_SCALE, "C")}},
-    {LAB_SAYS("001-17", 98, "gamma=.5: c=v_b; gamma=1.5: c=v_a"),
+    {LAB_SAYS("001-17", 98, "gamma=.5: c=v_b; gamma=1.5: c=v_a"), .quoted = 98,
+     .quote = "\\gamma \\rightarrow 0.5",
      .exact = "alpha_a = 1/(1+e^{-(gamma-1)C}+(n-2)e^{-gamma C}): the loser keeps "
               "e^{-C/2}.",
      .printed = {LAB_READS(read_ends, LAB_FREE_SCALE, "C")}},
     {LAB_SAYS("001-18", 108, "c fluctuates between v_a and v_b, more than before"),
+     .quoted = 108, .quote = "$c$  is fluctuating between  $\\nu_a$  and  $\\nu_b$",
      .exact = "It varies at every C where it did not before; it stays on the segment "
               "from v_a to v_b at n = 2, and near it once C >> ln n.",
      .printed = {LAB_READS(read_fluctuates, LAB_FREE_SCALE, "C")}},
     {LAB_SAYS("001-19", 116, "q1=mu_a (unscaled) gives c1=v_a; q2=mu_b gives v_b"),
+     .quoted = 116, .quote = "Let,  $q_i = \\mu_n$",
      .exact = "At scale 1 the weight is e/(e+n-1): .73 at n = 2, .0027 at n = 1000. A "
               "scale of ln((n-1)(1-eps)/eps) is needed.",
      .printed = {LAB_READS(lab_claim_two_unscaled, 0, NULL)}},
-    {LAB_SAYS("001-20", 118, "C_1 = sum N_i mu_i = N_n"),
+    {LAB_SAYS("001-20", 118, "C_1 = sum N_i mu_i = N_n"), .quoted = 118,
+     .quote = "C_1 = \\sum_{i=1}^n N_i \\mu_i = N_n",
      .exact = "C_1 = sum N_i alpha_i, and at scale 1 its weight of N_n is e/(e+n-1), "
               "not 1.",
      .repair = "mu_i -> alpha_i, as line 29 writes the sum",
@@ -367,17 +392,25 @@ static const struct lab_statement statements[] = {
                   .right = "output"}},
     {LAB_SAYS("001-21", 128,
               "different queries so the variances of c1, c2 are independent"),
+     .quoted = 128,
+     .quote =
+         "are derived from different query vector so their variances are independent",
      .exact = "Heads see the same keys: their scores are independent iff q1^T Sigma_i q2 "
               "= 0 for all i, as for mu_a and mu_b, not because the queries differ.",
      .printed = {LAB_READS(read_correlation, 0, NULL), .argue = argue_independent}},
     {LAB_SAYS("001-22", 130, "c1 fluctuates, c2 stays at v_b (its queries are unscaled)"),
+     .quoted = 132,
+     .quote = "$C_2$  will remain stable ( $\\Leftrightarrow C_2 \\approx N_b$ )",
      .exact = "c2 does not vary, but stays at weight e/(e+n-1) of v_b, not at v_b; c1 "
               "varies.",
      .printed = {LAB_READS(read_second_stays, 0, NULL)}},
-    {LAB_SAYS("001-23", 134, "averaging reduces the variance"),
+    {LAB_SAYS("001-23", 134, "averaging reduces the variance"), .quoted = 134,
+     .quote = "averaging  $C_1$  and  $C_2$  will reduce variance of final output",
      .exact = "c2 is constant, so Cov c = Cov(c1)/4.",
      .printed = {LAB_READS(read_averaging, 0, NULL)}},
-    {LAB_SAYS("001-24", 136, "multi-head much more stable than single"),
+    {LAB_SAYS("001-24", 136, "multi-head much more stable than single"), .quoted = 136,
+     .quote = "multi-headed attention is much more stable for handling large variance "
+              "than single-headed attention",
      .exact = "The variance of the heads mu_a, mu_b is smaller than that of one head "
               "C(mu_a+mu_b) above a crossover C.",
      .printed = {LAB_READS(lab_claim_steadier, LAB_FREE_SCALE, "C")}},

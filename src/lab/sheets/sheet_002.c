@@ -31,7 +31,7 @@ static int argue_long_key(const struct lab_exercise *exercise, int x,
     return 0;
 }
 
-static int read_long_key(const struct lab_point *point, struct lab_reading *reading)
+static int read_long_key(const struct lab_point *point, struct lab_found *reading)
 {
     /* The most favourable query: along the long key. */
     struct lab_pair_weights p;
@@ -44,7 +44,7 @@ static int read_long_key(const struct lab_point *point, struct lab_reading *read
 }
 
 /* Scores of a and b that differ by 1/beta, and beta above all others. */
-static int read_nearly_equal(const struct lab_point *point, struct lab_reading *reading)
+static int read_nearly_equal(const struct lab_point *point, struct lab_found *reading)
 {
     const struct lab_pair_query query = {point->scale + 1 / point->scale, point->scale};
     struct lab_pair_weights p;
@@ -55,7 +55,7 @@ static int read_nearly_equal(const struct lab_point *point, struct lab_reading *
     return 0;
 }
 
-static int read_scores(const struct lab_point *point, struct lab_reading *reading)
+static int read_scores(const struct lab_point *point, struct lab_found *reading)
 {
     const struct lab_point exact = {
         .n = point->n, .scale = point->scale, .exercise = point->exercise};
@@ -63,7 +63,7 @@ static int read_scores(const struct lab_point *point, struct lab_reading *readin
 }
 
 /* The share of the denominator that exp(0) has. */
-static int read_insignificant(const struct lab_point *point, struct lab_reading *reading)
+static int read_insignificant(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_pair_weights p;
     if (lab_exercise_pair(point->exercise, point->n,
@@ -74,7 +74,7 @@ static int read_insignificant(const struct lab_point *point, struct lab_reading 
 }
 
 /* exp(beta / sqrt(d)) in every term, d = n, against scores as line 13 has them. */
-static int read_root_d(const struct lab_point *point, struct lab_reading *reading)
+static int read_root_d(const struct lab_point *point, struct lab_found *reading)
 {
     const double n = (double)point->n, beta = point->scale;
     const double printed = 1 / ((n - 2) * exp(-beta / sqrt(n)) + 2);
@@ -114,7 +114,7 @@ enum { LEFT, RIGHT };
 
 /* Whether tokens are moved, each to its place, and nothing else. */
 static int read_moves_tokens(const struct lab_exercise *exercise, int side,
-                             struct lab_reading *reading)
+                             struct lab_found *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, wanted;
@@ -127,7 +127,7 @@ static int read_moves_tokens(const struct lab_exercise *exercise, int side,
 
 /* (Pi X) W = Pi (X W), or the same on the other side. */
 static int read_projection(const struct lab_exercise *exercise, int side,
-                           struct lab_reading *reading)
+                           struct lab_found *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, first, then;
@@ -141,7 +141,7 @@ static int read_projection(const struct lab_exercise *exercise, int side,
 }
 
 static int read_same_scores(const struct lab_exercise *exercise, int side,
-                            struct lab_reading *reading)
+                            struct lab_found *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, before, after;
@@ -155,7 +155,7 @@ static int read_same_scores(const struct lab_exercise *exercise, int side,
 }
 
 static int read_softmax(const struct lab_exercise *exercise, int side,
-                        struct lab_reading *reading)
+                        struct lab_found *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, before, after, wanted;
@@ -170,7 +170,7 @@ static int read_softmax(const struct lab_exercise *exercise, int side,
 }
 
 static int read_attention(const struct lab_exercise *exercise, int side,
-                          struct lab_reading *reading)
+                          struct lab_found *reading)
 {
     struct lab_sequence sequence;
     lab_square moved, before, after, wanted;
@@ -186,11 +186,11 @@ static int read_attention(const struct lab_exercise *exercise, int side,
 
 /* Each of these as printed (X Pi), and with Pi on the side that moves rows. */
 #define BOTH_SIDES(name)                                                                 \
-    static int name##_right(const struct lab_point *point, struct lab_reading *reading)  \
+    static int name##_right(const struct lab_point *point, struct lab_found *reading)    \
     {                                                                                    \
         return name(point->exercise, RIGHT, reading);                                    \
     }                                                                                    \
-    static int name##_left(const struct lab_point *point, struct lab_reading *reading)   \
+    static int name##_left(const struct lab_point *point, struct lab_found *reading)     \
     {                                                                                    \
         return name(point->exercise, LEFT, reading);                                     \
     }
@@ -204,7 +204,7 @@ BOTH_SIDES(read_attention)
 /* ---- one head and noise ------------------------------------------------------ */
 
 /* Var of the key along its mean, with the query's scale where alpha should stand. */
-static int read_beta_noise(const struct lab_point *point, struct lab_reading *reading)
+static int read_beta_noise(const struct lab_point *point, struct lab_found *reading)
 {
     const struct lab_pair_query along = {1, 0};
     const double variance =
@@ -214,7 +214,7 @@ static int read_beta_noise(const struct lab_point *point, struct lab_reading *re
 }
 
 /* The share of draws in which a key longer by 1% gets less weight. */
-static int read_longer_raises(const struct lab_point *point, struct lab_reading *reading)
+static int read_longer_raises(const struct lab_point *point, struct lab_found *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     double gamma[LAB_EXERCISE_DRAWS];
@@ -236,8 +236,7 @@ static int read_longer_raises(const struct lab_point *point, struct lab_reading 
     return 0;
 }
 
-static int read_larger_variance(const struct lab_point *point,
-                                struct lab_reading *reading)
+static int read_larger_variance(const struct lab_point *point, struct lab_found *reading)
 {
     const struct lab_pair_query query = {point->scale, point->scale};
     struct lab_drawn before, now;
@@ -263,7 +262,7 @@ static int plus_minus(const struct lab_point *point, struct lab_pair_weights p[2
                : 0;
 }
 
-static int read_design(const struct lab_point *point, struct lab_reading *reading)
+static int read_design(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_pair_weights p[2];
     if (plus_minus(point, p))
@@ -275,7 +274,7 @@ static int read_design(const struct lab_point *point, struct lab_reading *readin
     return 0;
 }
 
-static int read_same_keys(const struct lab_point *point, struct lab_reading *reading)
+static int read_same_keys(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_pair_weights p[2];
     if (plus_minus(point, p))
@@ -284,7 +283,7 @@ static int read_same_keys(const struct lab_point *point, struct lab_reading *rea
     return 0;
 }
 
-static int read_second_average(const struct lab_point *point, struct lab_reading *reading)
+static int read_second_average(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_pair_weights p[2];
     if (plus_minus(point, p))
@@ -301,7 +300,7 @@ static int draw_plus_minus(const struct lab_point *point, struct lab_drawn *draw
     return lab_exercise_draw(point, 1, 2, query, drawn);
 }
 
-static int read_both_vary(const struct lab_point *point, struct lab_reading *reading)
+static int read_both_vary(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_drawn drawn;
     if (draw_plus_minus(point, &drawn))
@@ -311,7 +310,7 @@ static int read_both_vary(const struct lab_point *point, struct lab_reading *rea
 }
 
 /* What cancels varies in opposite directions: a covariance below 0. */
-static int read_cancels(const struct lab_point *point, struct lab_reading *reading)
+static int read_cancels(const struct lab_point *point, struct lab_found *reading)
 {
     struct lab_drawn drawn;
     if (draw_plus_minus(point, &drawn))
@@ -322,39 +321,58 @@ static int read_cancels(const struct lab_point *point, struct lab_reading *readi
 }
 
 static const struct lab_statement statements[] = {
-    {LAB_SAYS("002-1", 13, "softmax definition"),
+    {LAB_SAYS("002-1", 13, "softmax definition"), .quoted = 13,
+     .quote = "\\alpha_i = \\frac{\\exp(k_i^\\top q)}{\\sum_{j=1}^n \\exp(k_j^\\top q)}",
      .exact = "alpha_i = exp(k_i.q) / sum_j exp(k_j.q), for any finite scores.",
      .printed = {LAB_READS(lab_claim_definition, 0, "beta")}},
-    {LAB_SAYS("002-2", 17, "exp >= 0, sum 1: categorical"),
+    {LAB_SAYS("002-2", 17, "exp >= 0, sum 1: categorical"), .quoted = 17,
+     .quote = "The exponential function ensures that $\\exp(k_i^{\\top}q) \\geq 0$, so "
+              "$\\alpha_i \\geq 0$",
      .exact = "Weights are positive and add up to 1, for any finite scores.",
      .printed = {LAB_READS(lab_claim_distribution, 0, "beta")}},
-    {LAB_SAYS("002-3", 24, "copy when the key k_j >> k_i is large"),
+    {LAB_SAYS("002-3", 24, "copy when the key k_j >> k_i is large"), .quoted = 24,
+     .quote = "$k_j \\gg k_i$, for $i \\in \\{1, ..., n\\}$ and $i \\neq j$), then the "
+              "dot product between the key and the query will be large",
      .exact = "The gap of the scores decides. A long key has a large score only if its "
               "angle to q is below 90 degrees; else the longer it is, the less it gets.",
      .printed = {LAB_READS(read_long_key, LAB_FREE_SCALE, "|k_j|"),
                  .argue = argue_long_key}},
-    {LAB_SAYS("002-4", 28, "c ~ v_j since alpha_j >> sum others"),
+    {LAB_SAYS("002-4", 28, "c ~ v_j since alpha_j >> sum others"), .quoted = 28,
+     .quote = "almost be a copy of the value v_j due to the fact that $\\alpha_j \\gg "
+              "\\sum_{i \\neq j} \\alpha_i$",
      .exact = "With r = alpha_j / sum of the others, |c - v_j| <= max|v_i - v_j|/(1+r).",
      .printed = {LAB_READS(lab_claim_copy_ratio, LAB_FREE_SCALE, "the ratio")}},
-    {LAB_SAYS("002-5", 32, "q closely aligned with k_j makes v_j dominate"),
+    {LAB_SAYS("002-5", 32, "q closely aligned with k_j makes v_j dominate"), .quoted = 32,
+     .quote = "when the query q is closely aligned with a specific key k_j , the output "
+              "c becomes dominated by the corresponding value v_j",
      .exact = "With orthonormal keys, and |q| large enough for a gap of "
               "ln((n-1)(1-eps)/eps): direction alone does not do it.",
      .printed = {LAB_READS(lab_claim_copy_aligned, LAB_FREE_SCALE, "|q|")}},
-    {LAB_SAYS("002-6", 42, "need k_a.q ~ k_b.q >> k_i.q"),
+    {LAB_SAYS("002-6", 42, "need k_a.q ~ k_b.q >> k_i.q"), .quoted = 44,
+     .quote = "k_a^{\\top} q \\approx k_b^{\\top} q \\gg k_i^{\\top} q",
      .exact = "p_a/p_b = exp(k_a.q - k_b.q): the difference must be near 0, and both "
               "ln((n-2)/(2 eps)) above the rest.",
      .printed = {LAB_READS(read_nearly_equal, LAB_FREE_SCALE, "the gap")}},
-    {LAB_SAYS("002-7", 48, "q=beta(k_a+k_b): scores beta, beta, 0"),
-     .exact = "For orthonormal keys.", .printed = {LAB_READS(read_scores, 0, "beta")}},
+    {LAB_SAYS("002-7", 48, "q=beta(k_a+k_b): scores beta, beta, 0"), .quoted = 48,
+     .quote = "q = \\beta(k_a + k_b)", .exact = "For orthonormal keys.",
+     .printed = {LAB_READS(read_scores, 0, "beta")}},
     {LAB_SAYS("002-8", 57, "only exp(beta) matters since exp(0)=1 is insignificant"),
+     .quoted = 57,
+     .quote =
+         "only $\\exp(\\beta)$ will matter, because $\\exp(0) = 1$ will be insignificant",
      .exact = "There are n-2 terms exp(0): together (n-2)/(2e^beta+n-2) of the mass, so "
               "beta - ln n must be large, not beta alone.",
      .printed = {LAB_READS(read_insignificant, LAB_FREE_SCALE, "beta")}},
-    {LAB_SAYS("002-9", 59, "alpha = e^b/(n-2+2e^b) ~ 1/2"),
+    {LAB_SAYS("002-9", 59, "alpha = e^b/(n-2+2e^b) ~ 1/2"), .quoted = 59,
+     .quote = "\\alpha_a = \\alpha_b = \\frac{\\exp(\\beta)}{n - 2 + 2\\exp(\\beta)} "
+              "\\approx \\frac{\\exp(\\beta)}{2\\exp(\\beta)} \\approx \\frac{1}{2}",
      .exact = "The fraction is exact; it is 1/2 to within eps/2 iff "
               "beta >= ln((n-2)(1-eps)/(2 eps)).",
      .printed = {LAB_READS(lab_claim_pair_half, LAB_FREE_SCALE, "beta")}},
     {LAB_SAYS("002-10", 63, "Pi rearranges rows of X; X Pi is the permuted input"),
+     .quoted = 63,
+     .quote = "A permutation matrix Π rearranges the rows of the input X. If X is the "
+              "input, then $X\\Pi$ represents the permuted input",
      .exact =
          "Pi X rearranges rows; X Pi would rearrange columns, and fits only if there "
          "are as many tokens as features.",
@@ -363,47 +381,60 @@ static const struct lab_statement statements[] = {
                  .right = "X"},
      .repaired = {LAB_READS(read_moves_tokens_left, 0, NULL), .left = "Pi X",
                   .right = "X"}},
-    {LAB_SAYS("002-11", 66, "(X Pi)W = (X W)Pi"),
+    {LAB_SAYS("002-11", 66, "(X Pi)W = (X W)Pi"), .quoted = 66,
+     .quote = "Q(X\\Pi) = (X\\Pi)W_Q = Q(X)\\Pi",
      .exact = "(Pi X)W = Pi(X W). X Pi W = X W Pi would need W and Pi to commute.",
      .repair = "Pi on the left, the side that moves rows, as line 63 says",
      .printed = {LAB_READS(read_projection_right, 0, NULL), .left = "X Pi W",
                  .right = "X W Pi"},
      .repaired = {LAB_READS(read_projection_left, 0, NULL), .left = "Pi X W",
                   .right = "Pi X W"}},
-    {LAB_SAYS("002-12", 76, "S(X Pi) = S(X)"),
+    {LAB_SAYS("002-12", 76, "S(X Pi) = S(X)"), .quoted = 76,
+     .quote = "S(X\\Pi) = \\frac{Q(X)K(X)^{\\top}}{\\sqrt{d_k}} = S(X)",
      .exact = "S(Pi X) = Pi S(X) Pi^T: rows and columns of the scores move.",
      .repair = "Pi on the left, the side that moves rows, as line 63 says",
      .printed = {LAB_READS(read_same_scores_right, 0, NULL), .left = "X Pi",
                  .right = "X"},
      .repaired = {LAB_READS(read_same_scores_left, 0, NULL), .left = "Pi X",
                   .right = "X"}},
-    {LAB_SAYS("002-13", 80, "softmax(S(X Pi)) = softmax(S(X)) Pi"),
+    {LAB_SAYS("002-13", 80, "softmax(S(X Pi)) = softmax(S(X)) Pi"), .quoted = 80,
+     .quote = "\\operatorname{Softmax}(S(X\\Pi)) = \\operatorname{Softmax}(S(X))\\Pi",
      .exact = "softmax(S(Pi X)) = Pi softmax(S(X)) Pi^T; it also contradicts line 76, by "
               "which nothing would move.",
      .repair = "Pi on the left, the side that moves rows, as line 63 says",
      .printed = {LAB_READS(read_softmax_right, 0, NULL), .left = "X Pi", .right = "X"},
      .repaired = {LAB_READS(read_softmax_left, 0, NULL), .left = "Pi X", .right = "X"}},
-    {LAB_SAYS("002-14", 84, "Attention(X Pi) = Attention(X) Pi"),
+    {LAB_SAYS("002-14", 84, "Attention(X Pi) = Attention(X) Pi"), .quoted = 84,
+     .quote = "Attention(X\\Pi) = Attention(X)\\Pi",
      .exact =
          "Attention(Pi X) = Pi Attention(X) when rows are tokens; X Pi is right when "
          "columns are.",
      .repair = "Pi on the left, the side that moves rows, as line 63 says",
      .printed = {LAB_READS(read_attention_right, 0, NULL), .left = "X Pi", .right = "X"},
      .repaired = {LAB_READS(read_attention_left, 0, NULL), .left = "Pi X", .right = "X"}},
-    {LAB_SAYS("002-15", 102, "q=beta(mu_a+mu_b): scores ~ beta, beta, 0"),
+    {LAB_SAYS("002-15", 102, "q=beta(mu_a+mu_b): scores ~ beta, beta, 0"), .quoted = 109,
+     .quote = "\\approx \\beta (\\mu_a^{\\mathsf{T}} \\mu_a + \\mu_a^{\\mathsf{T}} "
+              "\\mu_b) = \\beta (1 + 0) = \\beta",
      .exact = "Each score has variance 2 alpha beta^2 around these: alpha beta^2 << 1.",
      .printed = {LAB_READS(lab_claim_pair_scores, LAB_FREE_ALPHA, "beta")}},
     {LAB_SAYS("002-16", 123, "weights with exp(beta/sqrt(d_k)), beta >> 0"),
+     .quoted = 123,
+     .quote = "\\alpha_a = \\alpha_b = "
+              "\\frac{\\exp(\\beta/\\sqrt{d_k})}{\\exp(\\beta/\\sqrt{d_k}) + "
+              "\\exp(\\beta/\\sqrt{d_k}) + \\sum_{i \\notin \\{a,b\\}} \\exp(0)}",
      .exact = "With scores scaled by 1/sqrt(d) the scale needed is "
               "sqrt(d) ln((n-2)(1-eps)/(2 eps)); line 13 has no such factor. Here d = n.",
      .printed = {LAB_READS(read_root_d, LAB_FREE_SCALE, "beta")}},
     {LAB_SAYS("002-17", 133,
               "c ~ (v_a+v_b)/2; works because q is orthogonal to other mu_i"),
+     .quoted = 137,
+     .quote = "This construction works because q is orthogonal to all other μ_i",
      .exact = "It works because k_a.q = k_b.q exceeds the other scores by more than "
               "ln((n-2)/(2 eps)); orthogonality only makes those scores 0.",
      .printed = {LAB_READS(lab_claim_pair, LAB_FREE_SCALE, "beta"),
                  .argue = argue_orthogonal}},
-    {LAB_SAYS("002-18", 141, "Sigma_a = beta I + mu_a mu_a^T/2"),
+    {LAB_SAYS("002-18", 141, "Sigma_a = beta I + mu_a mu_a^T/2"), .quoted = 141,
+     .quote = "\\Sigma_a = \\beta I + \\frac{1}{2}(\\mu_a \\mu_a^{\\mathsf{T}})",
      .exact = "Sigma_a = alpha I + mu_a mu_a^T/2.",
      .repair = "beta -> alpha, as line 107 writes the variance",
      .printed = {LAB_READS(read_beta_noise, 0, "beta"),
@@ -411,27 +442,38 @@ static const struct lab_statement statements[] = {
      .repaired = {LAB_READS(lab_claim_noise_law, 0, "beta"),
                   .symbol = {"alpha", LAB_MEANS_NOISE, 107, LAB_MEANS_NOISE}}},
     {LAB_SAYS("002-19", 145, "larger k_a raises alpha_a, smaller lowers it"),
+     .quoted = 145, .quote = "When k_a is larger in a sample, α_a increases",
      .exact = "alpha_a increases with gamma; with |k_a| = |gamma| only where gamma > 0 "
               "(92% of draws), else a longer k_a lowers it.",
      .printed = {LAB_READS(read_longer_raises, LAB_FREE_EVENT, "beta")}},
-    {LAB_SAYS("002-20", 147, "stable in part i, variance of c larger now"),
+    {LAB_SAYS("002-20", 147, "stable in part i, variance of c larger now"), .quoted = 153,
+     .quote = "The variance of c increases due to the variability in k_a",
      .exact = "At alpha = 0 the variance is 0 in part i and positive now: .195 per "
               "coefficient at beta = 10, n = 2.",
      .printed = {LAB_READS(read_larger_variance, 0, "beta")}},
-    {LAB_SAYS("002-21", 161, "q1=beta(mu_a+mu_b), q2=beta(mu_a-mu_b)"),
+    {LAB_SAYS("002-21", 161, "q1=beta(mu_a+mu_b), q2=beta(mu_a-mu_b)"), .quoted = 161,
+     .quote = "q_1 = \\beta(\\mu_a + \\mu_b), \\quad q_2 = \\beta(\\mu_a - \\mu_b)",
      .exact = "Head 2 copies v_a, so c tends to (3 v_a + v_b)/4.",
      .printed = {LAB_READS(read_design, LAB_FREE_SCALE, "beta")}},
     {LAB_SAYS("002-22", 166, "q2 is opposed to mu_b yet focuses on the same keys"),
+     .quoted = 166,
+     .quote = "The query q_2 aligns oppositely with μ_a and μ_b , providing diversity "
+              "while still focusing on the same keys",
      .exact = "Head 2 gives b the weight e^-beta/(e^beta+e^-beta+n-2), the least of all "
               "keys.",
      .printed = {LAB_READS(read_same_keys, LAB_FREE_SCALE, "beta")}},
-    {LAB_SAYS("002-23", 172, "c2 ~ c ~ (v_a+v_b)/2"),
+    {LAB_SAYS("002-23", 172, "c2 ~ c ~ (v_a+v_b)/2"), .quoted = 172,
+     .quote = "c_2 \\approx \\frac{1}{2}(v_a + v_b)",
      .exact = "c2 tends to v_a and c to (3 v_a + v_b)/4.",
      .printed = {LAB_READS(read_second_average, LAB_FREE_SCALE, "beta")}},
-    {LAB_SAYS("002-24", 186, "with magnitude noise both c1 and c2 vary"),
+    {LAB_SAYS("002-24", 186, "with magnitude noise both c1 and c2 vary"), .quoted = 186,
+     .quote = "its fluctuations in magnitude result in variability in these outputs",
      .exact = "The score of a is beta gamma in both heads: both variances are positive.",
      .printed = {LAB_READS(read_both_vary, 0, "beta")}},
     {LAB_SAYS("002-25", 195, "fluctuations partially cancel, showing robustness"),
+     .quoted = 195,
+     .quote = "the fluctuations in c_1 and c_2 may partially cancel out, reducing the "
+              "overall variance in c",
      .exact =
          "Both heads follow the same gamma upwards, so their covariance is positive; "
          "the average varies less only because head 2 varies little.",

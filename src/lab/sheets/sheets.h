@@ -8,14 +8,22 @@
 
 enum lab_verdict { LAB_HOLDS, LAB_LIMIT, LAB_FAILS, LAB_SLIP };
 
+/* By the letter "=" is equality and only what the sheet calls large may grow. */
+enum lab_reading { LAB_CHARITY, LAB_LETTER };
+
 enum { LAB_STATEMENTS = 99 };
 
 struct lab_judgement {
-    char id[8];       /* "000-1" */
-    char sheet[8];    /* "000" */
-    int line;         /* of the sheet */
-    const char *says; /* what the sheet says */
+    char id[8];        /* "000-1" */
+    char sheet[8];     /* "000" */
+    int line;          /* of the sheet */
+    const char *says;  /* what the sheet says, in other words */
+    const char *quote; /* the passage judged, as the sheet has it */
+    int quoted;        /* its line, near `line` */
     enum lab_verdict verdict;
+    enum lab_reading reading; /* the one that `verdict` and all below belong to */
+    int readings_agree;       /* the other reading has the same verdict */
+    int invariant;        /* true or false in every world: nothing moves the verdict */
     char holds_when[512]; /* the exact statement with its condition, never empty */
     double measured;      /* the number that decides; NaN where none applies */
     double expected;      /* what the claim says it is; NaN where none applies */
@@ -24,6 +32,7 @@ struct lab_judgement {
 };
 
 const char *lab_verdict_name(enum lab_verdict verdict); /* "holds" ... */
+const char *lab_reading_name(enum lab_reading reading); /* "charity", "letter" */
 
 /* Judges statement 0 .. LAB_STATEMENTS - 1, in the order of the sheets; 0, or -1. */
 int lab_sheets_judge(int index, struct lab_judgement *judgement);

@@ -258,13 +258,15 @@ static void cut_end_bars(struct lab_figure *figure, const struct lab_histogram *
     const size_t used = strlen(figure->caption);
     char *const rest = figure->caption + used;
     if (isnan(end[0]))
-        snprintf(rest, sizeof figure->caption - used,
-                 " Bars of both ends may be cut off; their mass is written in.");
+        snprintf(
+            rest, sizeof figure->caption - used,
+            " Bars above the axis are cut off; the mass of the end bars is written in.");
     else
-        snprintf(rest, sizeof figure->caption - used,
-                 " Bars of both ends may be cut off; their mass is written in (theory: "
-                 "%.3g%% and %.3g%%).",
-                 100 * end[0], 100 * end[1]);
+        snprintf(
+            rest, sizeof figure->caption - used,
+            " Bars above the axis are cut off; the mass of the end bars is written in "
+            "(theory: %.3g%% and %.3g%%).",
+            100 * end[0], 100 * end[1]);
 }
 
 void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,

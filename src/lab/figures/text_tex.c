@@ -196,7 +196,10 @@ static void set_atom(FILE *out, const char *tex, size_t length)
     } else if (*tex == '-' || *tex == '\'') {
         fputs(*tex == '-' ? "<mo>\u2212</mo>" : "<mo>\u2032</mo>", out);
     } else {
-        fprintf(out, "<mo%s>", strchr("()[]|", *tex) ? " stretchy=\"false\"" : "");
+        fprintf(out, "<mo%s>",
+                *tex == '/'             ? " lspace=\"0\" rspace=\"0\""
+                : strchr("()[]|", *tex) ? " stretchy=\"false\""
+                                        : "");
         lab_text_escape(out, tex, length);
         fputs("</mo>", out);
     }
@@ -229,26 +232,32 @@ static size_t set_scripts(FILE *out, const char *tex, size_t length, size_t atom
     return used;
 }
 
-/* Whether a thin space separates the name of a function from what follows it. */
-static int needs_space(const char *tex, size_t atom, const char *next, size_t left)
+static int is_function(const char *tex, size_t length)
 {
     static const char *const names[] = {"ln", "exp", "cos", "max"};
-    const size_t skipped = spaces(next, left);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (is_command(tex, atom, names[i]))
-            return skipped < left && !strchr("([})]", next[skipped]) &&
-                   strncmp(next + skipped, "\\frac", 5) != 0;
+        if (is_command(tex, length, names[i]))
+            return 1;
     return 0;
 }
 
+/* The name of a function stands apart from its argument and from a factor before it. */
 static void set_row(FILE *out, const char *tex, size_t length)
 {
+    static const char gap[] = "<mspace width=\"0.17em\"/>";
+    int after_factor = 0;
     for (size_t i = spaces(tex, length); i < length; i += spaces(tex + i, length - i)) {
-        const size_t atom = atom_length(tex + i, length - i);
         const char *const start = tex + i;
+        const size_t atom = atom_length(start, length - i);
+        const int function = is_function(start, atom);
+        if (function && after_factor)
+            fputs(gap, out);
         i += set_scripts(out, start, length - i, atom);
-        if (needs_space(start, atom, tex + i, length - i))
-            fputs("<mspace width=\"0.17em\"/>", out);
+        const size_t next = i + spaces(tex + i, length - i);
+        if (function && next < length && !strchr("([)],", tex[next]))
+            fputs(gap, out);
+        after_factor = isalnum((unsigned char)*start) || *start == ')' ||
+                       is_command(start, command_length(start, atom), "frac");
     }
 }
 

@@ -29,7 +29,38 @@ const char *const lab_report_style[] = {
     ".page{max-width:86rem;margin:0 auto;padding:2.5rem 1.5rem 4rem}\n",
     "section,header{margin:0 0 3.5rem}\n",
     "section{border-top:1px solid var(--rule);padding-top:1.75rem}\n",
-    "nav h2{font-size:.8rem;letter-spacing:.08em;text-transform:uppercase;"
+    ".asks{font-size:1.05rem;border-left:3px solid var(--link);padding-left:.9rem;"
+    "margin:.75rem 0}\n",
+    ".answer{margin:.75rem 0}\n",
+    ".formula{overflow-x:auto;overflow-y:hidden;padding:.35rem 0;margin:.35rem 0;"
+    "max-width:44rem}\n",
+    "math{font-size:1.06em;font-family:'STIX Two "
+    "Math','Cambria Math','Latin Modern Math','DejaVu Math TeX Gyre',math}\n",
+    ".asked,.things{padding:0;margin:1rem 0}\n",
+    ".asked{list-style:none;columns:20rem;column-gap:2rem}"
+    ".asked li{padding:.15rem 0;break-inside:avoid}.asked a{text-decoration:none}"
+    ".asked a:hover{text-decoration:underline}.asked b{font-variant-numeric:tabular-nums}"
+    "\n",
+    ".things{padding-left:1.4rem;max-width:44rem}.things li{padding:.3rem 0 .3rem .3rem}"
+    ".things li::marker{font-weight:600;color:var(--link)}.things "
+    "span{color:var(--soft)}\n",
+    ".glossary{display:block;columns:22rem;column-gap:2.5rem}"
+    ".glossary div{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.75rem;"
+    "padding:.25rem 0;break-inside:avoid}.glossary dt{color:var(--text);"
+    "font-weight:600}.glossary dd{color:var(--soft)}\n",
+    ".meaning{display:block;color:var(--soft);font-size:.85rem;max-width:36rem;"
+    "min-width:14rem}\n",
+    "caption{text-align:left;padding:.5rem .8rem .1rem;color:var(--soft);"
+    "font-size:.85rem}\n",
+    ".voices a{white-space:nowrap;margin-right:.35rem;color:inherit}.voices "
+    "a.holds{color:var(--holds)}.voices a.limit{color:var(--limit)}.voices "
+    "a.fails{color:var(--fails)}.voices a.slip{color:var(--slip)}\n",
+    ".quote{font-family:ui-serif,Georgia,Cambria,serif;font-style:italic;"
+    "overflow-wrap:anywhere}.legend{list-style:none;padding:0;margin:.75rem 0}"
+    ".legend li{padding:.15rem 0}\n",
+    "tr:target{background:color-mix(in srgb,var(--link) 12%,transparent)}\n",
+    "nav "
+    "h2{font-size:.8rem;margin-top:1rem;letter-spacing:.08em;text-transform:uppercase;"
     "color:var(--soft)}\n",
     "nav ol{list-style:none;margin:0;padding:0;columns:15rem;column-gap:1.5rem}\n",
     "nav li{padding:.15rem 0;break-inside:avoid}\n",
@@ -49,6 +80,8 @@ const char *const lab_report_style[] = {
     ".tiles span{color:var(--soft);font-size:.875rem}\n",
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,"
     "25rem),1fr));gap:1rem;margin:1.25rem 0}\n",
+    ".figures>.box{margin:0;align-self:start;grid-column:1/-1}"
+    ".figures.single>.box{grid-column:auto}.figures.single{align-items:start}\n",
     "figure{margin:0;background:var(--card);border:1px solid var(--rule);"
     "border-radius:.5rem;padding:.5rem .5rem .75rem;break-inside:avoid}\n",
     "figure svg{display:block;width:100%;max-width:38rem;height:auto;margin:0 auto}\n",

@@ -411,6 +411,71 @@ TEST(lines_are_broken_at_spaces)
           "bytes are counted, not letters");
 }
 
+/* Markdown as HTML in `drawn`. */
+static const char *mark_down(const char *text)
+{
+    size_t size;
+    free(drawn);
+    drawn = NULL;
+    FILE *const out = open_memstream(&drawn, &size);
+    if (!out)
+        return "";
+    lab_text_markdown(out, text);
+    fclose(out);
+    return drawn;
+}
+
+TEST(tex_becomes_mathml)
+{
+    static const struct {
+        const char *tex, *mathml;
+    } cases[] = {
+        {"x", "<mi>x</mi>"},
+        {"12.5", "<mn>12.5</mn>"},
+        {"a - 1", "<mi>a</mi><mo>\u2212</mo><mn>1</mn>"},
+        {"p < 1", "<mi>p</mi><mo>&lt;</mo><mn>1</mn>"},
+        {"\\mu_a^\\top", "<msubsup><mi>\u03bc</mi><mrow><mi>a</mi></mrow><mrow><mi>\u22a4"
+                         "</mi></mrow></msubsup>"},
+        {"e^{-D}", "<msup><mi>e</mi><mrow><mo>\u2212</mo><mi>D</mi></mrow></msup>"},
+        {"\\frac12", "<mfrac><mrow><mn>1</mn></mrow><mrow><mn>2</mn></mrow></mfrac>"},
+        {"\\sqrt{2 n}", "<msqrt><mrow><mn>2</mn><mi>n</mi></mrow></msqrt>"},
+        {"\\sum_i p_i",
+         "<munder><mo>\u2211</mo><mrow><mi>i</mi></mrow></munder><msub><mi>p"
+         "</mi><mrow><mi>i</mi></mrow></msub>"},
+        {"2 \\ln n", "<mn>2</mn><mspace width=\"0.17em\"/><mi>ln</mi><mspace "
+                     "width=\"0.17em\"/><mi>n</mi>"},
+        {"\\mathrm{Var}(w)",
+         "<mi mathvariant=\"normal\">Var</mi><mo stretchy=\"false\">(</mo><mi>w</mi>"
+         "<mo stretchy=\"false\">)</mo>"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[128], wanted[512];
+        snprintf(text, sizeof text, "$%s$", cases[i].tex);
+        snprintf(wanted, sizeof wanted, "<math><semantics><mrow>%s</mrow><annotation ",
+                 cases[i].mathml);
+        CHECK(!strncmp(mark_down(text), wanted, strlen(wanted)), "%s: %s", text, drawn);
+        CHECK(well_formed(drawn), "%s", drawn);
+    }
+    CHECK(!strcmp(mark_down("a `b_c` < d"), "a <code>b_c</code> &lt; d"), "%s", drawn);
+    CHECK(strstr(mark_down("of $x$, then"), "</math>,</span> then"), "%s", drawn);
+}
+
+/* What is not whole is shown somehow, and nothing beyond its end is read. */
+TEST(broken_tex_does_no_harm)
+{
+    static const char *const cases[] = {"$x$$", "$\\frac$",  "$\\frac{a$", "$x_$",
+                                        "$^^$", "$}{$",      "$\\$",       "$\\unknown$",
+                                        "$x",   "`code",     "$\\sqrt$",   "$_{^{_$",
+                                        "$$",   "$\\text{$", "$\\bar$"};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *const copy = strdup(cases[i]);
+        CHECK(well_formed(mark_down(copy)), "%s: %s", cases[i], drawn);
+        free(copy);
+    }
+}
+
 int main(void)
 {
     RUN(nothing_wanted_is_no_figure);
@@ -432,6 +497,8 @@ int main(void)
     RUN(text_is_escaped);
     RUN(formulas_are_set);
     RUN(lines_are_broken_at_spaces);
+    RUN(tex_becomes_mathml);
+    RUN(broken_tex_does_no_harm);
     free(drawn);
     return test_finish();
 }

@@ -282,13 +282,18 @@ void lab_text_markdown(FILE *out, const char *text)
         const size_t plain = strcspn(text, "$`");
         lab_text_escape(out, text, plain);
         text += plain;
-        const char *const end = *text ? strchr(text + 1, *text) : NULL;
+        const char *end = *text ? strchr(text + 1, *text) : NULL;
         if (!end) {
             lab_text_html(out, text);
             return;
         }
         if (*text == '$') {
+            /* No line begins with the comma after a formula. */
+            const int tied = end[1] && strchr(",.;:)?", end[1]);
+            fputs(tied ? "<span class=\"tie\">" : "", out);
             set_formula(out, text + 1, (size_t)(end - text) - 1, 0);
+            if (tied)
+                fprintf(out, "%c</span>", *++end);
         } else {
             fputs("<code>", out);
             lab_text_escape(out, text + 1, (size_t)(end - text) - 1);

@@ -26,7 +26,7 @@ static void write_contents(const struct lab_findings *findings, FILE *out)
           "<li><a href=\"#exercise\">The exercise in one screen</a></li>\n"
           "<li><a href=\"#remember\">Five things to remember</a></li>\n"
           "<li><a href=\"#glossary\">Glossary</a></li>\n</ol>\n"
-          "<h2>Questions</h2>\n<ol>\n",
+          "<div class=\"asked-again\">\n<h2>Questions</h2>\n<ol>\n",
           out);
     for (const struct lab_question *q = lab_questions; q->id; q++) {
         fprintf(out, "<li><a href=\"#q-%s\">", q->id);
@@ -35,7 +35,7 @@ static void write_contents(const struct lab_findings *findings, FILE *out)
         lab_text_markdown(out, q->title);
         fputs("</a></li>\n", out);
     }
-    fputs("</ol>\n<h2>Measurements</h2>\n<ol>\n"
+    fputs("</ol>\n</div>\n<h2>Measurements</h2>\n<ol>\n"
           "<li><a href=\"#summary\">Summary</a></li>\n",
           out);
     for (int e = 0; e < findings->count; e++) {

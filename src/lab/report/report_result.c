@@ -183,11 +183,15 @@ static void write_figures(const struct lab_result *result, FILE *out)
     }
     if (*before == ';')
         fputs(".</p>\n", out);
-    fputs("<div class=\"figures\">\n", out);
+    before = "<div class=\"figures\">\n";
     for (int i = 0; i < figures->count; i++)
-        if (!lab_report_shown_in(name, figures->figure[i]->title))
+        if (!lab_report_shown_in(name, figures->figure[i]->title)) {
+            fputs(before, out);
             lab_report_figure(figures->figure[i], out);
-    fputs("</div>\n", out);
+            before = "";
+        }
+    if (!*before)
+        fputs("</div>\n", out);
 }
 
 /* Whether a question shows a figure or a number of the experiment. */

@@ -95,6 +95,7 @@ const char *const lab_report_style[] = {
     "padding:.8rem 1rem;margin:.75rem 0 1.5rem}\n",
     ".tally ul{display:flex;flex-wrap:wrap;gap:.2rem 1.5rem;margin:0;padding:0;"
     "list-style:none;font-size:.95rem;font-variant-numeric:tabular-nums}\n",
+    ".tie{white-space:nowrap}\n",
     "code span{white-space:nowrap}table code{white-space:nowrap}\n",
     ".overview td:first-child{min-width:11rem}.overview td:nth-child(2){min-width:6rem}"
     "\n",
@@ -128,7 +129,9 @@ const char *const lab_report_style[] = {
     ".statements tr+tr{border-top:1px solid var(--rule)}"
     ".statements td,.statements tr+tr td{display:inline-block;border:0;"
     "padding:.1rem .55rem}.statements .text{display:block}"
-    "dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}}\n",
+    "dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}"
+    ".asked-again{display:none}"
+    ".glossary div{grid-template-columns:1fr;gap:0}.meaning{min-width:11rem}}\n",
     "@media print{:root{--bg:#fff}html{font-size:9.5pt}@page{margin:16mm 14mm}"
     ".page{padding:0;max-width:none;display:block}nav{position:static;max-height:none}"
     "nav ol{columns:2}.figures{grid-template-columns:1fr 1fr}.box{overflow:visible}"

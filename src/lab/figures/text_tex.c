@@ -123,8 +123,8 @@ static void set_argument(FILE *out, const char *tex, size_t length)
     tex += skipped;
     length -= skipped;
     fputs("<mrow>", out);
-    if (length >= 2 && *tex == '{')
-        set_row(out, tex + 1, length - 2);
+    if (length > 0 && *tex == '{')
+        set_row(out, tex + 1, length - 1 - (tex[length - 1] == '}'));
     else
         set_row(out, tex, length);
     fputs("</mrow>", out);

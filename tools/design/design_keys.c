@@ -30,7 +30,7 @@ static int make_keys(const struct design_args *args, double **keys)
     if (!*keys)
         return TOOL_FAILED;
     if (!strcmp(args->keys, "random")) {
-        lab_design_random_keys(args->request.seed, args->n, args->d, *keys);
+        lab_design_random_keys(args->request.session.seed, args->n, args->d, *keys);
         return TOOL_OK;
     }
     for (int64_t i = 0; i < args->n; i++)

@@ -16,7 +16,7 @@ enum { PRINTED_MAX = 16 };
 
 static double z_of(const struct lab_design_row *row)
 {
-    return row->se > 0 ? (row->measured - row->predicted) / row->se : NAN;
+    return row->se > 0 && !row->rare ? (row->measured - row->predicted) / row->se : NAN;
 }
 
 /* Whether more heads, or fewer, promise a smaller error than those designed. */
@@ -53,13 +53,15 @@ static json_t *json_rows(const struct lab_design *design)
     for (int x = 0; x < design->rows; x++) {
         const struct lab_design_row *const row = &design->row[x];
         json_array_append_new(
-            rows,
-            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "quantity", row->quantity,
-                      "item", row->item < 0 ? json_null() : json_integer(row->item),
-                      "predicted", tool_json_real(row->predicted), "measured",
-                      tool_json_real(row->measured), "se", tool_json_real(row->se), "z",
-                      tool_json_real(z_of(row)), "kind",
-                      row->is_approximate ? "approximate" : "exact"));
+            rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o}",
+                            "quantity", row->quantity, "item",
+                            row->item < 0 ? json_null() : json_integer(row->item),
+                            "predicted", tool_json_real(row->predicted), "measured",
+                            tool_json_real(row->measured), "se", tool_json_real(row->se),
+                            "z", tool_json_real(z_of(row)), "kind",
+                            row->is_approximate ? "approximate" : "exact", "rare",
+                            row->rare, "low", tool_json_real(row->rare ? row->low : NAN),
+                            "high", tool_json_real(row->rare ? row->high : NAN)));
     }
     return rows;
 }
@@ -131,6 +133,8 @@ static void print_rows(const struct lab_design *design)
         tool_print_cell(row->se > 0 ? row->se : NAN);
         if (isfinite(z_of(row)))
             printf(" %6.2f", z_of(row));
+        if (row->rare)
+            printf("  rare: %.3g .. %.3g", row->low, row->high);
         puts(row->is_approximate ? "  approximate: heads share noise" : "");
     }
 }
@@ -149,6 +153,9 @@ static void print_queries(const struct design_args *args, const struct lab_desig
 
 int design_report(const struct design_args *args, const struct lab_design *design)
 {
+    static const char *const noisy[] = {[LAB_DESIGN_ALL] = "every key",
+                                        [LAB_DESIGN_ITEMS] = "the items",
+                                        [LAB_DESIGN_A] = "the first item"};
     const struct lab_design_request *const request = &args->request;
     char advice[160];
 
@@ -160,6 +167,9 @@ int design_report(const struct design_args *args, const struct lab_design *desig
         printf("%s %" PRId64, x ? "," : "", args->items[x]);
     printf("\nscores   %.6g <q, k>; leak at most %g asked for\n", request->tau,
            request->eps);
+    if (request->sigma2 > 0 || request->alpha > 0)
+        printf("noise    sigma2 %g of %s, alpha %g of every key\n", request->sigma2,
+               noisy[request->noisy], request->alpha);
     printf("heads    %d, scale %.6g, |q| at most %.6g; prescribed: the score of %s\n",
            design->heads, design->scale, design->norm,
            strcmp(design->method, "every key") ? "the items" : "every key");

@@ -5,6 +5,7 @@
 #include "lab_tool.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +37,22 @@ static void on_progress(void *user, int64_t done, int64_t total)
     session->request->done = done;
     session->request->total = total;
     progress_line_update(&session->progress, done, total);
+}
+
+/* A line before a run of more than a minute: how long, and how to end it. */
+static void on_slow(void *user, double seconds)
+{
+    const struct session *const session = user;
+    const double whole = fmax(seconds, lab_seconds(&session->request->run));
+
+    if (whole > 60)
+        fprintf(
+            stderr,
+            "attend %s: this takes about %.0f minutes, %.2g s for every 1000 trials of "
+            "the first rows; Ctrl-C ends it with what it has, --trials N and "
+            "--no-sweep make it shorter\n",
+            session->printer.command, ceil(whole / 60),
+            1000 * seconds / (double)session->request->run.trials);
 }
 
 static int list_experiments(void)
@@ -73,12 +90,16 @@ static int unknown_experiment(const char *name)
 }
 
 /* What is printed below the rows of a table. */
-static void print_end(const struct lab_request *request)
+static void print_end(const struct lab_request *request, const struct lab_count *count)
 {
+    const struct lab_run *const run = &request->run;
+    char text[160];
+
     if (request->format != LAB_TABLE)
         return;
-    putchar('\n');
-    tool_print_wrapped(request->run.experiment->shows, 0);
+    lab_count_text(count, text, sizeof text);
+    printf("\n%s\n", text);
+    tool_print_wrapped(*run->conclusion ? run->conclusion : run->experiment->shows, 0);
 }
 
 static int perform(const char *command, struct lab_request *request)
@@ -93,6 +114,7 @@ static int perform(const char *command, struct lab_request *request)
         return status;
     run->row = on_row;
     run->session.progress = on_progress;
+    run->session.slow = on_slow;
     run->session.user = &session;
     run->session.stop = &tool_stop;
     tool_catch_stop();
@@ -105,7 +127,7 @@ static int perform(const char *command, struct lab_request *request)
     if (failed)
         return tool_fail(command, run->session.refused ? TOOL_USAGE : TOOL_FAILED, "%s",
                          run->session.error);
-    print_end(request);
+    print_end(request, &session.printer.count);
     return tool_finish_output(command, TOOL_OK);
 }
 

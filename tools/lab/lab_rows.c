@@ -8,7 +8,7 @@
 
 #include "shared/json_line.h"
 
-/* How a row's theory is meant; NULL for what needs no word. */
+/* How a row's theory is meant. */
 static const char *kind_name(enum lab_kind kind)
 {
     switch (kind) {
@@ -21,7 +21,17 @@ static const char *kind_name(enum lab_kind kind)
     case LAB_ASYMPTOTIC:
         return "asymptotic";
     }
-    return NULL;
+    return "exact";
+}
+
+/* 1 where theory holds, 0 where it does not, -1 where nothing is claimed. */
+static int holds(const struct lab_row *row)
+{
+    const enum lab_standing standing = lab_row_standing(row);
+
+    return standing == LAB_WITHIN || standing == LAB_HELD ? 1
+           : lab_row_differs(row)                         ? 0
+                                                          : -1;
 }
 
 static int is_whole(const struct lab_printer *printer, int p)
@@ -46,16 +56,17 @@ static json_t *params_object(const struct lab_printer *printer, const struct lab
 
 static void print_json(struct lab_printer *printer, const struct lab_row *row)
 {
-    json_t *const object =
-        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o}", "experiment",
-                  printer->run->experiment->name, "params", params_object(printer, row),
-                  "quantity", row->quantity, "theory", tool_json_real(row->theory),
-                  "measured", tool_json_real(row->measured), "se",
-                  tool_json_real(row->se), "z", tool_json_real(lab_row_z(row)));
-    const char *const kind = kind_name(row->kind);
+    json_t *const object = json_pack(
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:o, s:o, s:o}", "experiment",
+        printer->run->experiment->name, "params", params_object(printer, row), "quantity",
+        row->quantity, "theory", tool_json_real(row->theory), "measured",
+        tool_json_real(row->measured), "se", tool_json_real(row->se), "z",
+        tool_json_real(lab_row_z(row)), "kind", kind_name(row->kind), "holds",
+        holds(row) < 0 ? json_null() : json_boolean(holds(row)), "rare", row->rare, "low",
+        tool_json_real(row->rare ? row->low : NAN), "high",
+        tool_json_real(row->rare ? row->high : NAN), "distance",
+        tool_json_real(lab_row_distance(row)));
 
-    if (object && kind)
-        json_object_set_new(object, "kind", json_string(kind));
     printer->failed = tool_put_json(printer->command, object, JSON_LINE_EXACT);
 }
 
@@ -86,7 +97,7 @@ static void print_csv(struct lab_printer *printer, const struct lab_row *row)
         fputs("experiment", stdout);
         for (int f = 0; f < experiment->flag_count; f++)
             printf(",%s", experiment->flags[f].name);
-        puts(",quantity,theory,measured,se,z,kind");
+        puts(",quantity,theory,measured,se,z,kind,holds,rare,low,high,distance");
     }
     fputs(experiment->name, stdout);
     for (int p = 0; p < row->param_count; p++)
@@ -99,7 +110,15 @@ static void print_csv(struct lab_printer *printer, const struct lab_row *row)
     print_csv_number(row->measured);
     print_csv_number(row->se);
     print_csv_number(lab_row_z(row));
-    printf(",%s\n", kind_name(row->kind) ? kind_name(row->kind) : "");
+    printf(",%s,%s,%d", kind_name(row->kind),
+           holds(row) < 0 ? ""
+           : holds(row)   ? "true"
+                          : "false",
+           row->rare);
+    print_csv_number(row->rare ? row->low : NAN);
+    print_csv_number(row->rare ? row->high : NAN);
+    print_csv_number(lab_row_distance(row));
+    putchar('\n');
 }
 
 /* The parameters in which a row differs from the run, "C=2 n=10"; "" for none. */
@@ -140,7 +159,6 @@ static void print_table(struct lab_printer *printer, const struct lab_row *row)
 {
     char where[sizeof printer->where];
     const double z = lab_row_z(row);
-    const char *const kind = kind_name(row->kind);
 
     if (printer->rows == 0)
         print_run_parameters(printer->run);
@@ -156,7 +174,14 @@ static void print_table(struct lab_printer *printer, const struct lab_row *row)
         printf(" %7.2f", z);
     else
         printf(" %7s", "-");
-    printf("%s%s%s%s\n", *where ? "  " : "", where, kind ? "  " : "", kind ? kind : "");
+    printf("%s%s", *where ? "  " : "", where);
+    if (row->kind != LAB_EXACT)
+        printf("  %s", kind_name(row->kind));
+    if (isfinite(lab_row_distance(row)))
+        printf(", %.2g%% away", 100 * lab_row_distance(row));
+    if (row->rare)
+        printf("  rare: %.3g .. %.3g", row->low, row->high);
+    putchar('\n');
 }
 
 void lab_print_row(struct lab_printer *printer, const struct lab_row *row)
@@ -175,6 +200,7 @@ void lab_print_row(struct lab_printer *printer, const struct lab_row *row)
         break;
     }
     printer->rows++;
+    lab_count_row(&printer->count, row);
     if (!printer->failed)
         printer->failed = tool_finish_output(printer->command, TOOL_OK);
 }

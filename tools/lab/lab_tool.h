@@ -28,6 +28,7 @@ struct lab_printer {
     const struct lab_run *run;
     enum lab_format format;
     int rows;
+    struct lab_count count;
     char where[160]; /* in a table: how the last row differs from the run */
     int failed;      /* a status, after a message */
 };

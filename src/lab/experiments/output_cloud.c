@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/experiments/output_cloud.h"
+#include "lab/experiments/experiment_parts.h"
 
 #include <math.h>
 
@@ -38,7 +38,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
 static int draw(struct lab_run *run, const struct lab_two_heads *setup,
                 struct cloud *cloud)
 {
-    const struct lab_scene scene = lab_two_heads_scene(setup);
+    const struct lab_scene scene = lab_two_heads_drawn(setup);
     struct lab_session alone = run->session;
     struct lab_moments unused;
 

@@ -153,10 +153,7 @@ const struct lab_row *lab_result_headline(const struct lab_result *result)
 void lab_tally_result(struct lab_tally *tally, const struct lab_result *result)
 {
     for (int i = 0; i < result->count; i++)
-        if (lab_row_compared(&result->row[i])) {
-            tally->compared++;
-            tally->agreeing += lab_row_agrees(&result->row[i]) != 0;
-        }
+        lab_count_row(&tally->rows, &result->row[i]);
     tally->figures += result->figures.count;
     tally->failures += *result->error != '\0';
 }

@@ -63,14 +63,17 @@ static void write_overview_row(const struct lab_result *result, FILE *out)
     const struct lab_row *const row = lab_result_headline(result);
     struct lab_tally tally = {0};
     lab_tally_result(&tally, result);
+    const struct lab_count *const rows = &tally.rows;
     fprintf(out, "<tr><td><a href=\"#%s\">", result->experiment->name);
     lab_text_prose(out, result->experiment->title);
     fputs("</a></td><td>", out);
     lab_text_html(out, result->experiment->answers);
     fprintf(out,
             "</td><td class=\"n\"><span class=\"%s\">%d\u202f/\u202f%d</span></td><td>",
-            tally.agreeing == tally.compared && !tally.failures ? "holds" : "fails",
-            tally.agreeing, tally.compared);
+            rows->within == rows->exact && rows->held == rows->bounds && !tally.failures
+                ? "holds"
+                : "fails",
+            rows->within + rows->held, rows->exact + rows->bounds);
     if (row) {
         fputs("<code>", out);
         lab_text_html(out, row->quantity);
@@ -106,23 +109,29 @@ static void write_summary(const struct lab_findings *findings, FILE *out)
           "other plots and all of its rows.</p>\n"
           "<ul class=\"tiles\">\n",
           out);
-    write_tile(out, tally.agreeing, tally.compared, "rows agree with theory");
+    write_tile(out, tally.rows.within, tally.rows.exact, "exact laws within 4 se");
+    write_tile(out, tally.rows.held, tally.rows.bounds, "bounds held");
+    write_tile(out, tally.rows.shown, -1, "limits and first-order forms shown");
     write_tile(out, findings->count, -1, "experiments");
     write_tile(out, tally.figures, -1, "plots");
     fputs("</ul>\n", out);
     fputs("<div class=\"box\"><table class=\"overview\"><thead><tr>"
           "<th>experiment</th><th>exercise</th>"
-          "<th class=\"n\">agreeing</th><th>for example</th><th class=\"n\">theory"
+          "<th class=\"n\">holding</th><th>for example</th><th class=\"n\">theory"
           "</th><th class=\"n\">measured</th></tr></thead><tbody>\n",
           out);
     for (int e = 0; e < findings->count; e++)
         write_overview_row(&findings->result[e], out);
     fputs(
         "</tbody></table></div>\n"
-        "<p class=\"small soft\">z = (measured \u2212 theory) / se. A row agrees when "
+        "<p class=\"small soft\">z = (measured \u2212 theory) / se. An exact law agrees "
+        "when "
         "|z|\u00a0\u2264\u00a04; where nothing is left to chance, when both are equal to "
-        "rounding; where theory is a bound, first-order or asymptotic, when the "
-        "measurement keeps within the error that theory states.</p>\n</section>\n",
+        "rounding; where the sample holds few events (rare), when theory lies in an "
+        "interval "
+        "that covers as often. A bound is held or not. Of limits and first-order forms "
+        "the "
+        "distance is shown, and nothing is claimed.</p>\n</section>\n",
         out);
 }
 

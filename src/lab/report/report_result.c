@@ -57,11 +57,32 @@ static void write_kind(const struct lab_row *row, FILE *out)
         break;
     case LAB_FIRST_ORDER:
     case LAB_ASYMPTOTIC:
-        fprintf(out, "%s, %.3g\u202f%%",
-                row->kind == LAB_FIRST_ORDER ? "first order" : "asymptotic",
-                100 * row->allowed);
+        fputs(row->kind == LAB_FIRST_ORDER ? "first order" : "limit", out);
         break;
     }
+}
+
+static void write_standing(const struct lab_row *row, FILE *out)
+{
+    switch (lab_row_standing(row)) {
+    case LAB_WITHIN:
+        fputs("<span class=\"holds\">agrees</span>", out);
+        break;
+    case LAB_HELD:
+        fputs("<span class=\"holds\">held</span>", out);
+        break;
+    case LAB_OUTSIDE:
+    case LAB_BROKEN:
+        fputs("<span class=\"fails\">differs</span>", out);
+        break;
+    case LAB_SHOWN:
+        fprintf(out, "%.2g\u202f%% away", 100 * lab_row_distance(row));
+        break;
+    case LAB_UNJUDGED:
+        break;
+    }
+    if (row->rare)
+        fprintf(out, " rare: %.3g to %.3g", row->low, row->high);
 }
 
 void lab_report_quantity(const struct lab_result *result, const struct lab_row *row,
@@ -105,10 +126,7 @@ static void write_row(const struct lab_result *result, const struct lab_row *row
     if (!isnan(row->theory))
         write_kind(row, out);
     fputs("</td><td>", out);
-    if (lab_row_compared(row))
-        fputs(lab_row_agrees(row) ? "<span class=\"holds\">agrees</span>"
-                                  : "<span class=\"fails\">differs</span>",
-              out);
+    write_standing(row, out);
     fputs("</td></tr>\n", out);
 }
 
@@ -211,8 +229,10 @@ static void write_origin(const struct lab_findings *findings,
 {
     const struct lab_experiment *const experiment = result->experiment;
     struct lab_tally tally = {0};
+    char text[160];
     const char *before = "Questions: ";
     lab_tally_result(&tally, result);
+    lab_count_text(&tally.rows, text, sizeof text);
     fputs("<p class=\"small soft\">", out);
     for (const struct lab_question *question = lab_questions; question->id; question++) {
         if (!shows(question, experiment->name))
@@ -221,11 +241,8 @@ static void write_origin(const struct lab_findings *findings,
         lab_report_question_link(question, out);
         before = ", ";
     }
-    fprintf(out,
-            "%s%d of %d rows agree. Again: <code>attend lab %s "
-            "<span>--seed %" PRIu64 "</span>",
-            *before == ',' ? ". " : "", tally.agreeing, tally.compared, experiment->name,
-            findings->seed);
+    fprintf(out, "%s%s. Again: <code>attend lab %s <span>--seed %" PRIu64 "</span>",
+            *before == ',' ? ". " : "", text, experiment->name, findings->seed);
     if (experiment->trials > 0)
         fprintf(out, " <span>--trials %" PRId64 "</span>", result->trials);
     fputs("</code></p>\n", out);

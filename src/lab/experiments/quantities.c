@@ -114,9 +114,15 @@ static const struct lab_quantity magnitude[] = {
     {"var_w",
      "Variance of w; 0 is a steady average, 1/4 a coin toss between v_a and v_b."},
     {"mean_abs_dev", "E|w - 1/2|, the mean distance of w from one half."},
+    {"mean_error",
+     "E|c - (v_a + v_b)/2|, the mean distance of the output from the average, "
+     "for orthonormal values."},
     {"p_outside_10_90",
      "Probability that w is below 0.1 or above 0.9; below 0.1 the rest "
      "is with v_b or leaks."},
+    {"p_copy_90",
+     "Probability that one of v_a and v_b holds more than 90% of the weight: "
+     "max(p_a, p_b) > 0.9."},
     {"modes", "Peaks of the density of w inside (0, 1), 1 or 2; for n = 2 there are two "
               "where C^2 sigma2 > 2."},
     {"off_segment", "Mean distance of p_b from its value on the segment from v_a to u = "

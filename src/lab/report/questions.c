@@ -129,8 +129,8 @@ const struct lab_question lab_questions[] = {
                 {"heads", "Outputs in the plane of v_a and v_b"}},
      .number = {{"magnitude", "mean_w"},
                 {"magnitude", "var_w"},
-                {"magnitude", "mean_abs_dev"},
-                {"magnitude", "p_outside_10_90"},
+                {"magnitude", "mean_error"},
+                {"magnitude", "p_copy_90"},
                 {"magnitude", "modes"}},
      .statements = "000-6 000-7 000-8 000-9 000-10 000-11 000-12 001-13 001-14 001-15 "
                    "001-16 001-17 001-18 002-18 002-19 002-20 003-9 003-10 003-11 004-13 "

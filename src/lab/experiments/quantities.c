@@ -32,7 +32,7 @@ static const struct lab_quantity copy[] = {
                    "ln((n-1)(1-eps)/eps), found by a search on the engine."},
     {"p_top_unequal",
      "Weight of the wanted key when the others trail by unequal gaps D_i, "
-     "which grow evenly from D to D + |D| + 1: p_j = 1/(1 + sum e^-D_i)."},
+     "which grow evenly from D to D + |D| + 1: p_j = 1/(1 + sum e^(-D_i))."},
     {"p_top_unequal_upper", "That weight against the bound that the nearest rival alone "
                             "sets, 1/(1 + e^-D)."},
     {"leak_unequal_upper",

@@ -241,7 +241,7 @@ static void write_origin(const struct lab_findings *findings,
         lab_report_question_link(question, out);
         before = ", ";
     }
-    fprintf(out, "%s%s. Again: <code>attend lab %s <span>--seed %" PRIu64 "</span>",
+    fprintf(out, "%sRows: %s. Again: <code>attend lab %s <span>--seed %" PRIu64 "</span>",
             *before == ',' ? ". " : "", text, experiment->name, findings->seed);
     if (experiment->trials > 0)
         fprintf(out, " <span>--trials %" PRId64 "</span>", result->trials);

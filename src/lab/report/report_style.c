@@ -71,7 +71,8 @@ const char *const lab_report_style[] = {
     "header,main{grid-column:2}"
     "nav{grid-column:1;grid-row:1/span 2;position:sticky;top:2rem;align-self:start;"
     "max-height:calc(100vh - 4rem);overflow:auto;font-size:.9rem}nav ol{columns:1}}\n",
-    ".tiles{display:grid;grid-template-columns:repeat(3,1fr);"
+    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,"
+    "minmax(8.5rem,1fr));"
     "gap:.75rem;margin:1.5rem 0 .75rem;padding:0;list-style:none}\n",
     ".tiles li{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;"
     "padding:.8rem 1rem}\n",
@@ -115,7 +116,7 @@ const char *const lab_report_style[] = {
     ".holds{color:var(--holds)}.limit{color:var(--limit)}.fails{color:var(--fails)}"
     ".slip{color:var(--slip)}\n",
     ".statements td{padding-top:.7rem;padding-bottom:.7rem}\n",
-    ".statements .id{white-space:nowrap}\n",
+    ".statements .id,.statements a{white-space:nowrap}\n",
     ".statements p{margin:.2rem 0 0}\n",
     "dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.3rem 1.25rem;"
     "margin:1rem 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\n",
@@ -129,13 +130,19 @@ const char *const lab_report_style[] = {
     ".statements tr+tr{border-top:1px solid var(--rule)}"
     ".statements td,.statements tr+tr td{display:inline-block;border:0;"
     "padding:.1rem .55rem}.statements .text{display:block}"
+    ".question .numbers tr{display:grid;grid-template-columns:1fr 1fr}"
+    ".question .numbers td:first-child{grid-column:1/-1;padding-bottom:0}"
+    ".question .numbers th:first-child{display:none}"
+    ".question .numbers tr+tr td+td{border-top:0}.question .numbers .n{text-align:left}"
     "dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}"
     ".asked-again{display:none}"
     ".glossary div{grid-template-columns:1fr;gap:0}.meaning{min-width:11rem}}\n",
     "@media print{:root{--bg:#fff}html{font-size:9.5pt}@page{margin:16mm 14mm}"
-    ".page{padding:0;max-width:none;display:block}nav{position:static;max-height:none}"
-    "nav ol{columns:2}.figures{grid-template-columns:1fr 1fr}.box{overflow:visible}"
-    "th,td{padding:.25rem .4rem}section{break-before:auto}"
+    ".page{padding:0;max-width:none;display:block}nav{display:none}"
+    ".figures{grid-template-columns:1fr 1fr}.box{overflow:visible}"
+    "th,td{padding:.25rem "
+    ".4rem}section{break-before:auto;margin-bottom:1.5rem;padding-top:1rem}"
+    ".asks,.answer,.formula{break-after:avoid;break-inside:avoid}"
     "h2,h3{break-after:avoid}tr{break-inside:avoid}details{display:none}"
     "a{color:inherit;text-decoration:none}}\n",
     NULL};

@@ -215,12 +215,12 @@ static void emit_rows(struct lab_run *run, const struct parameters *p,
     emit(run, p, "mean_w", theory->mean, lab_estimate_mean_within(w, 0, 1));
     emit(run, p, "var_w", theory->variance, lab_estimate_variance_within(w, 0, 1));
     emit(run, p, "mean_abs_dev", theory->mean_abs, lab_estimate_mean(&moments[MEAN_ABS]));
-    if (!isnan(theory->error))
-        emit(run, p, "mean_error", theory->error, lab_estimate_mean(&moments[ERROR]));
     emit(run, p, "p_outside_10_90", theory->outside,
          lab_estimate_probability(&moments[OUTSIDE]));
-    emit(run, p, "p_copy_90", theory->copy, lab_estimate_probability(&moments[COPY]));
     emit(run, p, "modes", theory->modes, (struct lab_estimate){.value = modes});
+    emit(run, p, "p_copy_90", theory->copy, lab_estimate_probability(&moments[COPY]));
+    if (!isnan(theory->error))
+        emit(run, p, "mean_error", theory->error, lab_estimate_mean(&moments[ERROR]));
 }
 
 /* The same question without noise of magnitude, and where c lies. */
@@ -407,9 +407,10 @@ static int perform(struct lab_run *run)
         run,
         "n = %g, C = %g: one of v_a and v_b holds more than 90%% of the weight in "
         "%.1f%% of the samples, and the mean weight of all other keys is %.3g.  "
-        "Var w = %.3g; that of a fair coin is 0.25.",
+        "Var w = %.3g, that of a fair coin 0.25%s.",
         p.n, p.C, 100 * moments[COPY].mean, moments[LEAK].mean,
-        lab_moments_variance(&moments[MEAN_W]));
+        lab_moments_variance(&moments[MEAN_W]),
+        theory.law.sd > 0 ? "; w is logit-normal" : "");
     draw_histogram(run, &theory, moments, &histogram);
     return run->sweeps ? sweep(run, moments) : 0;
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static void write_result(const struct lab_result *result, FILE *out)
 {
@@ -34,6 +35,9 @@ int lab_summary_write(const struct lab_findings *findings, FILE *out)
             "shown", "for example", "theory", "measured");
     for (int e = 0; e < findings->count; e++)
         write_result(&findings->result[e], out);
+    /* In 80 columns: the limits on a line of their own. */
+    char *const limits = strstr(text, " limits");
+    *limits = '\n';
     fprintf(out, "\n%s\n", text);
     fprintf(out, "%d statements of the sheets:", findings->judged);
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)

@@ -25,26 +25,24 @@ static const struct lab_quantity copy[] = {
      "norm cosine) is the gap between its score and the others'."},
     {"error_norm", "Distance of the output from the wanted value: |c - v_j| = (1 - p_j) "
                    "sqrt(n/(n-1)) for orthonormal values."},
-    {"error_norm_bound",
-     "The same distance against its bound for values of any kind, (1 - "
-     "p_j) max |v_i - v_j|; the maximum is sqrt(2) here."},
+    {"error_norm_bound", "|c - v_j| against its bound for values of any kind, (1 - p_j) "
+                         "max |v_i - v_j|; the maximum is sqrt(2) here."},
     {"gap_needed", "The gap that leaves eps of the weight to the others, D = "
                    "ln((n-1)(1-eps)/eps), found by a search on the engine."},
     {"p_top_unequal",
      "Weight of the wanted key when the others trail by unequal gaps D_i, "
      "which grow evenly from D to D + |D| + 1: p_j = 1/(1 + sum e^(-D_i))."},
-    {"p_top_unequal_upper", "That weight against the bound that the nearest rival alone "
-                            "sets, 1/(1 + e^-D)."},
-    {"leak_unequal_upper",
-     "What that weight lacks to 1, against its bound if every rival "
-     "were as near as the nearest: 1 - 1/(1 + (n-1) e^-D)."},
+    {"p_top_unequal_upper",
+     "p_top_unequal against the bound that the nearest rival alone sets, 1/(1 + e^-D)."},
+    {"leak_unequal_upper", "1 - p_top_unequal against its bound if every rival were as "
+                           "near as the nearest: 1 - 1/(1 + (n-1) e^-D)."},
     {"gap_exact_f32",
      "The largest gap at which the f32 weight of the wanted key is below "
      "1; at most 24 ln 2 + ln(n-1), the bound for the worst order of "
      "summation."},
     {"gap_exact_f32_two_keys",
-     "The same with two keys, where there is one order only: 24 "
-     "ln 2 (25 ln 2 on the kernel set ref, which rounds once)."},
+     "gap_exact_f32 with two keys, where there is one order only: 24 ln 2 (25 ln 2 on "
+     "the kernel set ref, which rounds once)."},
     {"gap_zero_f32",
      "The largest gap at which the f32 weights of the others are not 0 yet: "
      "126 ln 2 (150 ln 2 on the kernel set ref, which keeps subnormal "
@@ -180,7 +178,7 @@ static const struct lab_quantity one_vs_two[] = {
     GIVEN_POSITIVE("mse_two"),
     GIVEN_POSITIVE("coeff_var_two"),
     {"best_C_one", "The scale at which one head comes nearest to the average."},
-    {"best_mse_one", "mse_one at that scale."},
+    {"best_mse_one", "The least mse of one head over all scales, that at best_C_one."},
     {"crossover_C",
      "The scale C above which two heads have the smaller mse, found on the "
      "engine."},
@@ -219,8 +217,8 @@ static const struct lab_quantity remedies[] = {
     {"mse", "E|c - (v_a + v_b)/2|^2, for orthonormal values."},
     {"fallback_b", "Mean coefficient of v_b over the draws in which k_a points backwards "
                    "(gamma < 0): what c falls back to."},
-    {"fallback_others", "Mean coefficient of all other values together over the same "
-                        "draws."},
+    {"fallback_others", "Mean coefficient of all other values together over the draws in "
+                        "which k_a points backwards."},
     END};
 
 static const struct lab_quantity permute[] = {
@@ -249,31 +247,33 @@ static const struct lab_quantity positions[] = {
                      "--offset: 0 to rounding with RoPE and without positions."},
     {"dot", "phi_t^T phi_t' of two encodings that are --offset apart: sum_i cos(omega_i "
             "(t - t'))."},
-    {"dot_spread", "How much that product varies with t: not at all."},
+    {"dot_spread", "How much dot varies with t: not at all."},
     {"near_offset", "The offset below T at which two encodings are nearest."},
-    {"near_distance", "|phi_t - phi_t'| at that offset."},
+    {"near_distance",
+     "|phi_t - phi_t'| at near_offset, the smallest distance of two encodings among T."},
     END};
 
 static const struct lab_quantity dispersion[] = {
     {"max_p",
      "Weight of one key that leads the n - 1 others by D: the bound 1/(1 + (n-1) "
      "e^-D), which it attains."},
-    {"entropy", "Entropy of that row, -sum p ln p, in nats."},
-    {"n_eff", "Effective number of keys of that row, 1/sum p^2."},
-    {"max_p_random", "Largest weight in any row of random scores within the same range, "
-                     "against the same bound."},
+    {"entropy", "Entropy, -sum p ln p in nats, of the row in which one key leads by D."},
+    {"n_eff",
+     "Effective number of keys, 1/sum p^2, of the row in which one key leads by D."},
+    {"max_p_random", "Largest weight in any row of random scores within the range D, "
+                     "against the bound of max_p."},
     END};
 
 static const struct lab_quantity phases[] = {
     {"entropy",
      "Mean entropy, -sum p ln p in nats, of n random N(0, S^2) scores; ln n is "
      "the most."},
-    {"entropy_limit", "The same against ln n - S^2/2, its form for many keys below S = "
-                      "sqrt(2 ln n)."},
+    {"entropy_limit",
+     "entropy against ln n - S^2/2, its form for many keys below S = sqrt(2 ln n)."},
     {"sum_p2", "Mean of sum p^2: 1/n if weights are equal, 1 if one key has all."},
     {"n_eff", "Effective number of keys, 1 over the mean of sum p^2."},
-    {"n_eff_limit", "The same against n e^(-S^2), its form for many keys where S^2 < (ln "
-                    "n)/2."},
+    {"n_eff_limit",
+     "n_eff against n e^(-S^2), its form for many keys where S^2 < (ln n)/2."},
     {"below_floor",
      "How far the entropy falls below its floor for scores of that norm, on "
      "average: never."},
@@ -286,11 +286,12 @@ static const struct lab_quantity phases[] = {
     END};
 
 static const struct lab_quantity capacity[] = {
-    {"success", "Probability that none of the n - m random keys scores higher than an "
-                "orthonormal target of one query: (1 - P)^(n-m)."},
-    {"p_beaten",
-     "P, the probability that one random key does: I_{1-1/m}((d-1)/2, 1/2)/2."},
-    {"collision_size", "Number of random keys of which one is expected to: 1/P."},
+    {"success", "Probability that none of the n - m random keys scores higher than a "
+                "target of one query: (1 - P)^(n-m), P as in p_beaten."},
+    {"p_beaten", "P, the probability that one random unit key scores higher than m "
+                 "orthonormal targets of one query: I_{1-1/m}((d-1)/2, 1/2)/2."},
+    {"collision_size", "Number of random keys of which one is expected to score higher "
+                       "than the targets: 1/P, P as in p_beaten."},
     {"success_heads", "Probability that every target leads in a head of its own: 1."},
     {"success_random_naive", "success with random targets and their sum as the query; no "
                              "formula is known."},
@@ -305,12 +306,10 @@ static const struct lab_quantity capacity[] = {
 static const struct lab_quantity variants[] = {
     {"attention_hit", "How often attention puts most weight on the key that matches, "
                       "wherever it stands: always if beta > 0."},
-    {"synthesizer_hit",
-     "The same for a Synthesizer, whose scores know the query alone: 1 "
-     "in n."},
+    {"synthesizer_hit", "How often a Synthesizer, whose scores know the query alone, "
+                        "puts most weight on the key that matches: 1 in n."},
     {"synthesizer_key_effect",
-     "Largest change of its weights when every key is replaced: "
-     "0."},
+     "Largest change of the Synthesizer's weights when every key is replaced: 0."},
     {"attention_scores", "Scores that n tokens need directly: n^2."},
     {"attention_error", "|I - R|^2 of the map R from tokens to outputs when every token "
                         "looks for itself, directly."},
@@ -322,8 +321,10 @@ static const struct lab_quantity variants[] = {
     {"softmax_max",
      "Largest softmax weight when a and b have the score beta and the others "
      "0."},
-    {"softmax_entropy", "Entropy of those weights, -sum p ln p, in nats."},
-    {"softmax_n_eff", "Effective number of keys of those weights, 1/sum p^2."},
+    {"softmax_entropy",
+     "Entropy, -sum p ln p in nats, of the softmax weights at these scores."},
+    {"softmax_n_eff",
+     "Effective number of keys, 1/sum p^2, of the softmax weights at these scores."},
     {"sigmoid_max",
      "Largest sigmoid weight 1/(1 + n e^-s) at the same scores, divided by "
      "the sum of the weights."},
@@ -333,13 +334,12 @@ static const struct lab_quantity variants[] = {
     {"sigmoid_sum", "Sum of the sigmoid weights, which need not be 1."},
     {"softmax_var_a",
      "Variance of the softmax weight of a when the length of k_a varies."},
-    {"softmax_var_b",
-     "Variance of the softmax weight of b under the same noise: the keys "
-     "compete."},
-    {"sigmoid_var_a", "Variance of the sigmoid weight of a under the same noise."},
-    {"sigmoid_var_b",
-     "Variance of the sigmoid weight of b under the same noise: 0, each key "
-     "is weighed alone."},
+    {"softmax_var_b", "Variance of the softmax weight of b when the length of k_a "
+                      "varies: the keys compete."},
+    {"sigmoid_var_a",
+     "Variance of the sigmoid weight of a when the length of k_a varies."},
+    {"sigmoid_var_b", "Variance of the sigmoid weight of b when the length of k_a "
+                      "varies: 0, each key is weighed alone."},
     END};
 
 static const struct {

@@ -185,7 +185,7 @@ const struct lab_question lab_questions[] = {
          "one head for each value is best.",
      .formula =
          {"\\mathrm{E} \\lVert c - \\bar v \\rVert^2 \\to \\frac1h - \\frac1m \\qquad "
-          "(C \\to \\infty, \\text{ all lengths positive})"},
+          "(C \\to \\infty,\\ \\text{all lengths positive})"},
      .figure = {{"one-vs-two", "Error of one head and of two"},
                 {"how-many-heads", "Stratified sampling: error by number of heads"}},
      .number = {{"one-vs-two", "mse_one"},

@@ -136,17 +136,20 @@ class Report(CliTest):
         lines = self.summary.splitlines()
         for name in EXPERIMENTS:
             (line,) = [line for line in lines if line.startswith(name + " ")]
-            agreeing, compared = re.search(r" (\d+)/(\d+) ", line).groups()
-            self.assertGreater(int(compared), 0, line)
-        agreeing, compared = re.search(
-            r"^(\d+) of (\d+) rows", self.summary, re.M
+            counts = re.search(r" (\d+)/(\d+) +(\d+)/(\d+) +(\d+) ", line).groups()
+            self.assertGreater(sum(map(int, counts)), 0, line)
+        counts = re.search(
+            r"^exact: (\d+) of (\d+) within 4 se; bounds: (\d+) of (\d+) held;\s"
+            r"limits and first-order forms: (\d+) shown$",
+            self.summary,
+            re.M,
         ).groups()
+        rows = re.findall(
+            r"^\S+ +(\d+)/(\d+) +(\d+)/(\d+) +(\d+) ", self.summary, re.M
+        )
         self.assertEqual(
-            (int(agreeing), int(compared)),
-            tuple(
-                sum(int(n) for n in column)
-                for column in zip(*re.findall(r"^\S+ +(\d+)/(\d+) ", self.summary, re.M))
-            ),
+            tuple(map(int, counts)),
+            tuple(sum(int(n) for n in column) for column in zip(*rows)),
         )
         counts = re.search(
             r"^99 statements of the sheets: (\d+) holds, (\d+) limit, (\d+) fails, "

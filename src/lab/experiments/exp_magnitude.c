@@ -36,7 +36,6 @@ struct magnitude_theory {
     attend_theory_law law; /* of p_a; sd NaN where it is not logit-normal */
     double mean, variance, mean_abs, outside, modes;
     double copy;    /* P(p_a > 0.9 or p_b > 0.9) */
-    double error;   /* E|c - (v_a + v_b)/2| */
     double share_b; /* of v_b in u, the other end of the segment that c lies on */
 };
 
@@ -76,27 +75,6 @@ static double copy_chance(const struct parameters *p)
            (room > 0 ? chance_below(scale + log(room), scale, sd) : 0);
 }
 
-/* alpha = 0: E|c - (v_a + v_b)/2|, summed over the length of k_a. */
-static double mean_error(const struct parameters *p)
-{
-    const double scale = p->C * p->tau, reach = 9;
-    /* Steps of 1/4 in the score of a, and of 1/16 in its noise. */
-    const int steps = 1 + (int)(2 * reach * fmax(16, 4 * fabs(scale) * sqrt(p->sigma2)));
-    const double step = 2 * reach / steps;
-    double sum = 0, whole = 0;
-
-    for (int x = 0; x < steps; x++) {
-        const double z = -reach + (x + 0.5) * step, density = exp(-z * z / 2);
-        const double lead = scale * sqrt(p->sigma2) * z - log1p((p->n - 2) * exp(-scale));
-        const double a = attend_theory_logistic(lead);
-        const double b = (1 - a) / (1 + (p->n - 2) * exp(-scale)), others = 1 - a - b;
-        sum += density *
-               sqrt(lab_pair_error(a, b, p->n > 2 ? others * others / (p->n - 2) : 0));
-        whole += density;
-    }
-    return sum / whole;
-}
-
 static struct magnitude_theory theory_of(const struct parameters *p)
 {
     attend_theory_scene scene = attend_theory_scene_exercise(p->n, p->sigma2, 0);
@@ -114,7 +92,6 @@ static struct magnitude_theory theory_of(const struct parameters *p)
                                       .mean_abs = NAN,
                                       .outside = NAN,
                                       .copy = NAN,
-                                      .error = NAN,
                                       .modes = NAN,
                                       .share_b = NAN};
     if (p->alpha == 0) {
@@ -128,10 +105,31 @@ static struct magnitude_theory theory_of(const struct parameters *p)
     theory.mean_abs = attend_theory_weight_abs_deviation(theory.law);
     theory.outside = attend_theory_weight_outside(theory.law, 0.1);
     theory.copy = p->alpha == 0 ? copy_chance(p) : theory.outside;
-    theory.error = p->alpha == 0 ? mean_error(p) : value_distance * theory.mean_abs;
     if (theory.law.sd > 0)
         theory.modes = attend_theory_weight_modes(theory.law, modes);
     return theory;
+}
+
+/* E|c - (v_a + v_b)/2| where that is known: summed over the length of k_a. */
+static double mean_error(const struct parameters *p,
+                         const struct magnitude_theory *theory)
+{
+    enum { STEPS = 1 << 15 };
+    const double scale = p->C * p->tau, reach = 9, leak = (p->n - 2) * exp(-scale);
+    double sum = 0, whole = 0;
+
+    if (p->alpha > 0 || isnan(theory->mean_abs))
+        return value_distance * theory->mean_abs; /* n = 2, or NaN */
+    for (int x = 0; x < STEPS; x++) {
+        const double z = reach * (2 * (x + 0.5) / STEPS - 1), density = exp(-z * z / 2);
+        const double lead = scale * sqrt(p->sigma2) * z - log1p(leak);
+        const double a = attend_theory_logistic(lead);
+        const double b = (1 - a) / (1 + leak), others = 1 - a - b;
+        sum += density *
+               sqrt(lab_pair_error(a, b, p->n > 2 ? others * others / (p->n - 2) : 0));
+        whole += density;
+    }
+    return sum / whole;
 }
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
@@ -148,7 +146,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
     values[OUTSIDE] = w < 0.1 || not_w < 0.1;
     values[LEAK] = others;
     values[COPY] = not_w < 0.1 || w + others < 0.1;
-    values[ERROR] = isnan(theory->error) ? NAN : sqrt(lab_pair_error(w, b, squares));
+    values[ERROR] = isnan(theory->mean_abs) ? NAN : sqrt(lab_pair_error(w, b, squares));
     values[LOGIT] = fmax(-LOGIT_MAX, fmin(LOGIT_MAX, log(w / not_w)));
     values[OFF_SEGMENT] = fabs(b - not_w * theory->share_b);
 }
@@ -219,8 +217,9 @@ static void emit_rows(struct lab_run *run, const struct parameters *p,
          lab_estimate_probability(&moments[OUTSIDE]));
     emit(run, p, "modes", theory->modes, (struct lab_estimate){.value = modes});
     emit(run, p, "p_copy_90", theory->copy, lab_estimate_probability(&moments[COPY]));
-    if (!isnan(theory->error))
-        emit(run, p, "mean_error", theory->error, lab_estimate_mean(&moments[ERROR]));
+    if (!isnan(theory->mean_abs))
+        emit(run, p, "mean_error", mean_error(p, theory),
+             lab_estimate_mean(&moments[ERROR]));
 }
 
 /* The same question without noise of magnitude, and where c lies. */
@@ -318,7 +317,7 @@ static void describe(struct lab_figure *figure, int plot, const struct parameter
                             wins, wins * (1 - wins));
     else if (plot == VARIANCE)
         lab_figure_describe(figure, LAB_LOG_X, "Nothing is noisy: w does not vary.");
-    else if (plot == DEVIATION && isnan(theory.error))
+    else if (plot == DEVIATION && isnan(theory.mean_abs))
         lab_figure_describe(figure, LAB_LOG_X, "n = %g, alpha = %g, sigma2 = %g.", p.n,
                             p.alpha, p.sigma2);
     else if (plot == DEVIATION)
@@ -327,7 +326,7 @@ static void describe(struct lab_figure *figure, int plot, const struct parameter
             "Where nothing leaks the mean error of c is |v_a - v_b| times "
             "this.  A leak adds to it: at C = %g the error is %.3g, and "
             "the product %.3g.",
-            p.C, theory.error, value_distance * theory.mean_abs);
+            p.C, mean_error(&p, &theory), value_distance * theory.mean_abs);
     else
         lab_figure_describe(figure, LAB_LOG_X,
                             "How often the output is almost a copy of v_a or of v_b.  "

@@ -111,7 +111,7 @@ static void write_summary(const struct lab_findings *findings, FILE *out)
           out);
     write_tile(out, tally.rows.within, tally.rows.exact, "exact laws within 4 se");
     write_tile(out, tally.rows.held, tally.rows.bounds, "bounds held");
-    write_tile(out, tally.rows.shown, -1, "limits and first-order forms shown");
+    write_tile(out, tally.rows.shown, -1, "limits shown, not judged");
     write_tile(out, findings->count, -1, "experiments");
     write_tile(out, tally.figures, -1, "plots");
     fputs("</ul>\n", out);

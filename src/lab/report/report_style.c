@@ -71,8 +71,7 @@ const char *const lab_report_style[] = {
     "header,main{grid-column:2}"
     "nav{grid-column:1;grid-row:1/span 2;position:sticky;top:2rem;align-self:start;"
     "max-height:calc(100vh - 4rem);overflow:auto;font-size:.9rem}nav ol{columns:1}}\n",
-    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,"
-    "minmax(8.5rem,1fr));"
+    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));"
     "gap:.75rem;margin:1.5rem 0 .75rem;padding:0;list-style:none}\n",
     ".tiles li{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;"
     "padding:.8rem 1rem}\n",

@@ -139,48 +139,50 @@ static void set_words(FILE *out, int words, const char *tex, size_t length)
     fputs(words ? "</mtext>" : "</mi>", out);
 }
 
-static void set_command(FILE *out, const char *tex, size_t length)
+static void set_symbol(FILE *out, const char *tex, size_t length)
 {
-    const size_t name = command_length(tex, length);
-    if (is_command(tex, name, "frac")) {
-        const size_t first = argument_length(tex + name, length - name);
-        fputs("<mfrac>", out);
-        set_argument(out, tex + name, first);
-        set_argument(out, tex + name + first, length - name - first);
-        fputs("</mfrac>", out);
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        const char *const tag = symbols[i].tag, *const text = symbols[i].text;
+        if (!is_command(tex, length, symbols[i].name))
+            continue;
+        if (!strcmp(tag, "mspace"))
+            fprintf(out, "<mspace width=\"%s\"/>", text);
+        else if (!strcmp(text, "\u2016"))
+            fprintf(out, "<mo stretchy=\"false\">%s</mo>", text);
+        else
+            fprintf(out, "<%s>%s</%s>", tag, text, tag);
         return;
     }
-    if (is_command(tex, name, "sqrt")) {
-        fputs("<msqrt>", out);
-        set_argument(out, tex + name, length - name);
-        fputs("</msqrt>", out);
-        return;
-    }
-    if (is_command(tex, name, "bar")) {
-        fputs("<mover accent=\"true\">", out);
-        set_argument(out, tex + name, length - name);
-        fputs("<mo stretchy=\"false\">\u00af</mo></mover>", out);
-        return;
-    }
-    if (is_command(tex, name, "text") || is_command(tex, name, "mathrm")) {
-        set_words(out, tex[1] == 't', tex + name, length - name);
-        return;
-    }
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
-        if (is_command(tex, name, symbols[i].name)) {
-            if (!strcmp(symbols[i].tag, "mspace"))
-                fprintf(out, "<mspace width=\"%s\"/>", symbols[i].text);
-            else if (!strcmp(symbols[i].text, "\u2016"))
-                fprintf(out, "<mo stretchy=\"false\">%s</mo>", symbols[i].text);
-            else
-                fprintf(out, "<%s>%s</%s>", symbols[i].tag, symbols[i].text,
-                        symbols[i].tag);
-            return;
-        }
     /* A command that is not known is shown as it is written. */
     fputs("<mtext>", out);
     lab_text_escape(out, tex, length);
     fputs("</mtext>", out);
+}
+
+static void set_command(FILE *out, const char *tex, size_t length)
+{
+    const size_t name = command_length(tex, length);
+    const char *const rest = tex + name;
+    const size_t left = length - name;
+    if (is_command(tex, name, "frac")) {
+        const size_t first = argument_length(rest, left);
+        fputs("<mfrac>", out);
+        set_argument(out, rest, first);
+        set_argument(out, rest + first, left - first);
+        fputs("</mfrac>", out);
+    } else if (is_command(tex, name, "sqrt")) {
+        fputs("<msqrt>", out);
+        set_argument(out, rest, left);
+        fputs("</msqrt>", out);
+    } else if (is_command(tex, name, "bar")) {
+        fputs("<mover accent=\"true\">", out);
+        set_argument(out, rest, left);
+        fputs("<mo stretchy=\"false\">\u00af</mo></mover>", out);
+    } else if (is_command(tex, name, "text") || is_command(tex, name, "mathrm")) {
+        set_words(out, tex[1] == 't', rest, left);
+    } else {
+        set_symbol(out, tex, name);
+    }
 }
 
 static void set_atom(FILE *out, const char *tex, size_t length)

@@ -89,7 +89,7 @@ static void write_evidence(const struct lab_judgement *judgement, FILE *out)
     fputs("</p>", out);
     if (!judgement->readings_agree || judgement->invariant)
         fprintf(out, "<p class=\"small soft\">%s%s%s</p>",
-                judgement->readings_agree ? "" : "The two readings differ.",
+                judgement->readings_agree ? "" : "By the letter the verdict is another.",
                 judgement->readings_agree || !judgement->invariant ? "" : " ",
                 judgement->invariant ? "True or false in every world." : "");
 }
@@ -196,7 +196,11 @@ static void write_legend(FILE *out)
         lab_text_prose(out, meaning[verdict]);
         fputs("</li>\n", out);
     }
-    fputs("</ul>\n<p class=\"small soft\">", out);
+    fputs("</ul>\n<p class=\"small soft\">Statements are read with charity: what a sheet "
+          "calls equal may be so in a limit. Where a reading by the letter has another "
+          "verdict, the statement says so. A verdict that no change of the numbers could "
+          "move is marked: true or false in every world.</p>\n<p class=\"small soft\">",
+          out);
     lab_text_markdown(
         out,
         "The sheets have letters of their own. There $\\alpha_i$ is a weight (here "

@@ -49,7 +49,8 @@ includes() {
             sees["tools"] = "attend shared"
             sees["tools/shared"] = "attend io"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
-            sees["tools/lab"] = sees["tools/grade"] = "attend shared " lab
+            sees["tools/lab"] = "attend shared " lab
+            sees["tools/grade"] = "attend grade shared " lab
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check shared testing"
             sees["tools/bench"] = "attend bench check shared " lab

@@ -79,7 +79,7 @@ static int judge(struct lab_findings *findings, const volatile sig_atomic_t *sto
         return -1;
     if (session->progress)
         session->progress(session->user, "sheets", session->number, session->total);
-    if (lab_sheets_judge_all(NULL, findings->threads, findings->judgement) ||
+    if (lab_sheets_judge_all(NULL, LAB_CHARITY, findings->threads, findings->judgement) ||
         (stop && *stop))
         return -1;
     findings->judged = LAB_STATEMENTS;

@@ -8,12 +8,22 @@
 #include "lab/measure/forward.h"
 #include "lab/setups/pair.h"
 
+struct lab_exercise lab_exercise_sound(attend_context *ctx)
+{
+    return (struct lab_exercise){.ctx = ctx,
+                                 .tau = 1,
+                                 .sigma2 = 0.5,
+                                 .isotropic = 1,
+                                 .unit = 1,
+                                 .sink = -INFINITY,
+                                 .seed = 1};
+}
+
 int lab_exercise_open(struct lab_exercise *exercise)
 {
     attend_options options = attend_options_default();
     options.threads = 1;
-    *exercise = (struct lab_exercise){
-        .tau = 1, .sigma2 = 0.5, .unit = 1, .sink = -INFINITY, .seed = 1};
+    *exercise = lab_exercise_sound(NULL);
     return attend_context_create(&exercise->ctx, &options, NULL) == ATTEND_OK ? 0 : -1;
 }
 
@@ -21,6 +31,19 @@ void lab_exercise_close(struct lab_exercise *exercise)
 {
     attend_context_destroy(exercise->ctx);
     exercise->ctx = NULL;
+}
+
+double lab_point_tau(const struct lab_point *point)
+{
+    const struct lab_exercise *const exercise = point->exercise;
+    return exercise->tau / (exercise->root_d ? sqrt((double)point->n) : 1);
+}
+
+double lab_point_alpha(const struct lab_point *point)
+{
+    const struct lab_exercise *const exercise = point->exercise;
+    const double alpha = exercise->isotropic * point->alpha;
+    return exercise->floor + (exercise->deviation ? alpha * alpha : alpha);
 }
 
 int lab_exercise_softmax(const struct lab_exercise *exercise, int64_t n, int64_t d,

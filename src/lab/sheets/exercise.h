@@ -12,20 +12,30 @@
 #include "attend/attend.h"
 
 struct lab_exercise {
-    attend_context *ctx;
-    double tau;      /* 1: score = tau <q, k> */
-    double overlap;  /* 0: <mu_a, mu_b> */
-    double sigma2;   /* 1/2: variance of key a along mu_a */
-    double sigma2_b; /* 0: of key b along mu_b */
-    double unit;     /* 1: length of a query that is written without a scale */
-    double sink;     /* -inf: a logit that joins the denominator alone */
-    double shear;    /* 0: <a_1, a_2> of the basis A */
-    int columns;     /* 0: rows of X are tokens; 1: columns are */
+    attend_context *ctx; /* NULL: what needs the engine cannot be told */
+    double tau;          /* 1: score = tau <q, k> */
+    int root_d;          /* 0; 1: and divided by sqrt(d), d = n */
+    double overlap;      /* 0: <mu_a, mu_b> */
+    double sigma2;       /* 1/2: variance of key a along mu_a */
+    double sigma2_b;     /* 0: of key b along mu_b */
+    double isotropic;    /* 1: alpha is multiplied by it */
+    double floor;        /* 0: isotropic variance that is left when alpha vanishes */
+    int deviation;       /* 0: alpha is a variance; 1: a standard deviation */
+    double unit;         /* 1: length of a query that is written without a scale */
+    double sink;         /* -inf: a logit that joins the denominator alone */
+    double zero;         /* 0: added to a score of 0; -inf: exp(0) counts as 0 */
+    int mirror_a;        /* 0; 1: head 2 sees mu_a turned round */
+    int mirror_b;        /* 0; 1: head 2 sees mu_b turned round */
+    double shear;        /* 0: <a_1, a_2> of the basis A */
+    double stray;        /* 0: length of a part of v_a outside A and B */
+    int columns;         /* 0: rows of X are tokens; 1: columns are */
     uint64_t seed;
 };
 
 /* The exercise's exercise; 0, or -1.  Close it in any case. */
 int lab_exercise_open(struct lab_exercise *exercise);
+/* The same world with a borrowed context: not to be closed. */
+struct lab_exercise lab_exercise_sound(attend_context *ctx);
 void lab_exercise_close(struct lab_exercise *exercise);
 
 /* Where a statement is tested. */
@@ -36,6 +46,10 @@ struct lab_point {
     int given_positive; /* 1: only draws with <mu_a, k_a> > 0 */
     const struct lab_exercise *exercise;
 };
+
+/* tau and root_d together; alpha with isotropic, floor and deviation. */
+double lab_point_tau(const struct lab_point *point);
+double lab_point_alpha(const struct lab_point *point);
 
 /* q = a mu_a + b mu_b. */
 struct lab_pair_query {

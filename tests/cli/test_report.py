@@ -273,7 +273,7 @@ class Report(CliTest):
         rows = re.findall(r'<tr id="s(00\d-\d+)">(.*?)</tr>', self.text, re.S)
         for statement, row in rows:
             self.assertIn(f'href="#q-{told[statement]}"', row)
-            self.assertRegex(row, r'<q class="quote">[^<]+</q>', statement)
+            self.assertRegex(row, r'<q class="quote">.+</q> <span[^>]*>line \d+</span>', statement)
         disputes = re.findall(r'<tr id="dispute-(\d+)">(.*?)</tr>', self.text, re.S)
         self.assertEqual(len(disputes), 13)
         for number, dispute in disputes:

@@ -83,6 +83,11 @@ def unescaped(cell):
     return html.unescape(re.sub(r"\\([_*|])", r"\1", cell))
 
 
+def slug(head):
+    """The anchor that a head has on GitHub."""
+    return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
+
+
 class Tour(unittest.TestCase):
     def test_has_commands(self):
         self.assertGreater(len(commands()), 30)
@@ -139,11 +144,14 @@ class Tour(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         heads = re.findall(r"^#+ (.*)$", tour(), re.M)
-        anchors = {
-            re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads
-        }
+        anchors = {slug(head) for head in heads}
         for anchor in re.findall(r"\]\(#([^)]*)\)", tour()):
             self.assertIn(anchor, anchors)
+        with open(os.path.join(os.path.dirname(TOUR), "THEORY.md")) as file:
+            heads = re.findall(r"^#+ (.*)$", file.read(), re.M)
+        for name, anchor in re.findall(r"\[(T\d+)\]\(THEORY\.md#([^)]*)\)", tour()):
+            (head,) = [head for head in heads if head.startswith(name + " ")]
+            self.assertEqual(anchor, slug(head))
 
 
 if __name__ == "__main__":

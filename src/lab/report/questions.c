@@ -13,6 +13,7 @@ const struct lab_question lab_questions[] = {
          "Exponentials are positive, and the division makes them sum to 1. This is so "
          "for any scores: a head always hands out one unit of weight.",
      .formula = {"p_i = \\frac{e^{s_i}}{\\sum_j e^{s_j}} > 0, \\qquad \\sum_i p_i = 1"},
+     .results = "",
      .statements = "001-1 002-1 002-2 003-1 004-1 004-2"},
     {.id = "1a-ii",
      .title = "When does one key take nearly all the weight?",
@@ -25,6 +26,7 @@ const struct lab_question lab_questions[] = {
                  "\\ln\\frac{(n-1)(1-\\varepsilon)}{\\varepsilon}"},
      .figure = {{"copy", "Copying: the weight of the wanted key"}},
      .number = {{"copy", "p_top"}, {"copy", "gap_needed"}},
+     .results = "T1",
      .statements = "000-1 001-2 002-3 003-2 004-3"},
     {.id = "1a-iii",
      .title = "What is the output then?",
@@ -41,6 +43,7 @@ const struct lab_question lab_questions[] = {
                 {"copy", "error_norm_bound"},
                 {"copy", "gap_exact_f32"},
                 {"copy", "gap_exact_bf16"}},
+     .results = "T1, T2",
      .statements = "001-3 002-4 003-3 004-4"},
     {.id = "1a-iv",
      .title = "What does that mean in words?",
@@ -53,6 +56,7 @@ const struct lab_question lab_questions[] = {
          {"q = \\beta k_j: \\qquad s_j - s_i = \\tau \\beta (1 - \\lVert k_i \\rVert "
           "\\cos \\theta_i)"},
      .figure = {{"copy", "Copying: neither the cosine nor the norm decides"}},
+     .results = "T1",
      .statements = "001-4 002-5 003-4 004-5"},
     {.id = "1b-i",
      .title = "Which matrix extracts one value from a sum?",
@@ -72,6 +76,7 @@ const struct lab_question lab_questions[] = {
                 {"extract", "error_product_skewed"},
                 {"extract", "error_projector"},
                 {"extract", "error_oblique"}},
+     .results = "T3",
      .statements = "001-5 001-6 001-7 001-8 001-9 001-10 003-5 004-6 004-7"},
     {.id = "1b-ii",
      .title = "Which query averages two values?",
@@ -88,6 +93,7 @@ const struct lab_question lab_questions[] = {
      .figure = {{"average", "Averaging: the weight that leaks to other keys"},
                 {"average", "Averaging: the query scale that is needed"}},
      .number = {{"average", "leak"}, {"average", "beta_needed"}, {"average", "p_first"}},
+     .results = "T4, T5, T6",
      .statements = "000-2 001-11 002-6 002-7 002-8 002-9 003-6 003-7 004-8"},
     {.id = "1c-i",
      .title = "Which query, when the keys are noisy?",
@@ -107,6 +113,7 @@ const struct lab_question lab_questions[] = {
                 {"window", "var_w"},
                 {"window", "mean_leak"},
                 {"window", "mse"}},
+     .results = "T7, T8",
      .statements =
          "000-3 000-4 000-5 001-12 002-15 002-16 002-17 003-8 004-9 004-10 004-11 "
          "004-12"},
@@ -132,6 +139,7 @@ const struct lab_question lab_questions[] = {
                 {"magnitude", "mean_error"},
                 {"magnitude", "p_copy_90"},
                 {"magnitude", "modes"}},
+     .results = "T9, T10, T11, T12",
      .statements = "000-6 000-7 000-8 000-9 000-10 000-11 000-12 001-13 001-14 001-15 "
                    "001-16 001-17 001-18 002-18 002-19 002-20 003-9 003-10 003-11 004-13 "
                    "004-14 004-15 004-16"},
@@ -150,6 +158,7 @@ const struct lab_question lab_questions[] = {
                 {"heads", "p_head1_loses"},
                 {"heads", "coeff_a"},
                 {"heads", "coeff_b"}},
+     .results = "T13, T16",
      .statements = "000-13 001-19 001-20 002-21 002-22 002-23 003-12 004-17 004-18"},
     {.id = "1d-ii",
      .title = "What does the same noise do to two heads?",
@@ -172,6 +181,7 @@ const struct lab_question lab_questions[] = {
                 {"heads", "coeff_var_two"},
                 {"heads", "coeff_var_one_given_positive"},
                 {"heads", "coeff_var_two_given_positive"}},
+     .results = "T13, T14",
      .statements =
          "000-14 000-15 000-16 001-21 001-22 001-23 002-24 002-25 003-13 003-14 "
          "003-15 004-19"},
@@ -193,6 +203,7 @@ const struct lab_question lab_questions[] = {
                 {"one-vs-two", "best_mse_one"},
                 {"one-vs-two", "crossover_C"},
                 {"how-many-heads", "mse_given_positive"}},
+     .results = "T15, T17, T18, T19",
      .statements = "001-24"},
     {.id = "2a-i",
      .title = "What does a permutation of the tokens do?",
@@ -209,6 +220,7 @@ const struct lab_question lab_questions[] = {
      .number = {{"permute", "defect_rows"},
                 {"permute", "defect_columns"},
                 {"permute", "defect_z"}},
+     .results = "T25",
      .statements = "002-10 002-11 002-12 002-13 002-14"},
     {.id = "2a-ii",
      .title = "Why is that a problem for text?",
@@ -218,6 +230,7 @@ const struct lab_question lab_questions[] = {
          "the man\" and \"the man bit the dog\" give every word the same output. A "
          "causal mask or a window tells positions apart and breaks the symmetry.",
      .figure = {{"permute", "What a mask does to the symmetry"}},
+     .results = "T25",
      .statements = ""},
     {.id = "2b-i",
      .title = "Do position encodings help?",
@@ -232,6 +245,7 @@ const struct lab_question lab_questions[] = {
      .number = {{"positions", "equivariance_defect"},
                 {"positions", "dot"},
                 {"positions", "dot_spread"}},
+     .results = "T26",
      .statements = ""},
     {.id = "2b-ii",
      .title = "Can two positions share an encoding?",
@@ -243,6 +257,7 @@ const struct lab_question lab_questions[] = {
      .formula = {"\\varphi_t = \\varphi_{t'} \\iff t = t'"},
      .figure = {{"positions", "The nearest two of T positions"}},
      .number = {{"positions", "near_offset"}, {"positions", "near_distance"}},
+     .results = "T26",
      .statements = ""},
     {.id = "3g",
      .title = "What do the variants change?",
@@ -263,6 +278,7 @@ const struct lab_question lab_questions[] = {
                 {"variants", "attention_scores"},
                 {"variants", "bottleneck_scores"},
                 {"variants", "bottleneck_rank"}},
+     .results = "",
      .statements = ""},
     {.id = "many-keys",
      .title = "Beyond the exercise: many keys",
@@ -273,6 +289,7 @@ const struct lab_question lab_questions[] = {
      .formula = {"\\max_i p_i \\le \\frac{1}{1 + (n-1) e^{-D}}"},
      .figure = {{"dispersion", "Dispersion: the largest weight"}},
      .number = {{"dispersion", "max_p"}, {"dispersion", "n_eff"}},
+     .results = "T20",
      .statements = ""},
     {.id = "random-scores",
      .title = "Beyond the exercise: random scores",
@@ -284,6 +301,7 @@ const struct lab_question lab_questions[] = {
      .formula = {"H \\approx \\ln n - \\frac{S^2}{2} \\qquad (S < \\sqrt{2 \\ln n})"},
      .figure = {{"phases", "Random attention: entropy"}},
      .number = {{"phases", "entropy"}, {"phases", "n_eff"}},
+     .results = "T22, T23",
      .statements = ""},
     {.id = "few-dimensions",
      .title = "Beyond the exercise: few dimensions",
@@ -297,6 +315,7 @@ const struct lab_question lab_questions[] = {
      .number = {{"capacity", "success"},
                 {"capacity", "collision_size"},
                 {"capacity", "success_heads"}},
+     .results = "T21",
      .statements = ""},
     {.id = NULL}};
 

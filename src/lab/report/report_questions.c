@@ -130,9 +130,12 @@ static void write_numbers(const struct lab_findings *findings,
     }
 }
 
-static void write_statements(const struct lab_findings *findings,
-                             const struct lab_question *question, FILE *out)
+static void write_sources(const struct lab_findings *findings,
+                          const struct lab_question *question, FILE *out)
 {
+    if (*question->results)
+        fprintf(out, "<p class=\"small soft\">Derivation: %s in docs/THEORY.md.</p>\n",
+                question->results);
     if (!*question->statements || findings->judged == 0)
         return;
     fputs("<p class=\"small voices\">Statements of the sheets:", out);
@@ -168,7 +171,7 @@ static void write_question(const struct lab_findings *findings,
         write_numbers(findings, question, out);
         fputs("</div>\n", out);
     }
-    write_statements(findings, question, out);
+    write_sources(findings, question, out);
     fputs("</section>\n", out);
 }
 

@@ -104,8 +104,10 @@ static void write_statement(const struct lab_findings *findings,
     lab_report_verdict(judgement->verdict, out);
     fputs("</td><td class=\"text\">", out);
     if (judgement->quote && *judgement->quote) {
+        char quote[400];
+        lab_sheets_plain(judgement->quote, quote, sizeof quote);
         fputs("<q class=\"quote\">", out);
-        lab_text_html(out, judgement->quote);
+        lab_text_prose(out, quote);
         fprintf(out, "</q> <span class=\"soft small\">line %d</span><br>",
                 judgement->quoted);
     }

@@ -20,6 +20,7 @@ struct lab_question {
     const char *asks, *answer;
     const char *formula[LAB_FORMULAS_MAX];
     struct lab_shown figure[LAB_SHOWN_MAX], number[LAB_NUMBERS_MAX];
+    const char *results;    /* of docs/THEORY.md behind it: "T1, T2"; "": none */
     const char *statements; /* of the sheets on it: "000-1 001-2"; "": none */
 };
 

@@ -15,11 +15,16 @@ static const char help_text[] =
     "usage: attend report [-o FILE] [--seed N] [--trials N] [--threads N]\n"
     "\n"
     "Performs every experiment of 'attend lab', judges every statement of the sheets,\n"
-    "and prints a summary: for each experiment how many exact laws agree with theory, "
-    "how\n"
-    "many bounds are held and how many limits are shown, with a row of it, then the\n"
-    "verdicts. With -o it also writes one self-contained HTML\n"
-    "page with all plots, rows and verdicts; the page appears when it is complete.\n"
+    "and prints a summary: for each experiment how many exact laws agree with theory,
+"
+    "how many bounds are held and how many limits are shown, with one row of it, then
+"
+    "the verdicts. With -o it also writes one self-contained HTML page: the exercise
+"
+    "question by question, with answers, formulas, plots and numbers, then all rows and
+"
+    "the verdicts. It appears when it is complete.
+"
     "\n"
     "options:\n"
     "  -o, --output FILE  write the page to FILE\n"

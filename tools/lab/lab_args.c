@@ -160,6 +160,16 @@ static const char common_help[] =
     "The laboratory reports and does not judge: the exit status is 0 whatever holds, 2\n"
     "for bad usage, 130 after Ctrl-C.\n";
 
+static void print_quantities(const struct lab_experiment *experiment)
+{
+    puts("\nquantities:");
+    for (const struct lab_quantity *known = lab_quantities(experiment->name); known->name;
+         known++) {
+        printf("  %s\n      ", known->name);
+        tool_print_wrapped(known->meaning, 6);
+    }
+}
+
 static void print_help(const struct lab_experiment *experiment)
 {
     printf("usage: attend lab %s [OPTION]...\n\n%s.\n", experiment->name,
@@ -180,6 +190,7 @@ static void print_help(const struct lab_experiment *experiment)
         puts("  --seed N        other random inputs, where there are any (default 1)\n"
              "  --trials N      accepted; nothing here is a mean over trials");
     fputs(common_help, stdout);
+    print_quantities(experiment);
     printf("\nexample:\n  attend lab %s --json", experiment->name);
     for (int f = 0; f < experiment->flag_count && f < 2; f++) {
         const struct lab_flag *const flag = &experiment->flags[f];

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "attend/theory.h"
-#include "lab/experiments/copy_floats.h"
+#include "lab/experiments/experiment_parts.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
 #include "lab/setups/keys.h"

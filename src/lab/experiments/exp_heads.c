@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attend/theory.h"
+#include "lab/experiments/experiment_parts.h"
 #include "lab/setups/two_heads.h"
 
 static const struct lab_flag flags[] = {
@@ -115,7 +116,7 @@ static void draw_histogram(struct lab_run *run, const struct lab_two_heads *setu
                            const struct lab_histogram *histogram)
 {
     struct lab_figure *const figure = lab_plot(
-        run, "The weight of v_a in head 1", "w1", "density", LAB_LOG_Y,
+        run, "The weight of v_a in head 1", "w1", "density", 0,
         "Queries %s, C = %g, n = %g. E w1 = %.3g, and head 1 loses v_a (w1 < 1/2) in "
         "%.3g%% of the samples.",
         lab_text(run, "queries"), setup->C, setup->n, measured->of[LAB_MEAN_W1].value,
@@ -294,6 +295,8 @@ static int perform(struct lab_run *run)
         return -1;
     conclude(run, &setup, &measured[0]);
     draw_histogram(run, &setup, &measured[0], &histogram);
+    if (lab_output_cloud(run, &setup))
+        return -1;
     return run->sweeps ? sweep(run, &setup, part, &measured[0]) : 0;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"
-#include "lab/experiments/random_heads.h"
+#include "lab/experiments/experiment_parts.h"
 #include "lab/setups/scene.h"
 #include "theory/score_law.h"
 

@@ -258,7 +258,7 @@ static void draw_histogram(struct lab_run *run, const struct magnitude_theory *t
 {
     const double copies = moments[COPY].mean;
     struct lab_figure *const figure = lab_plot(
-        run, "The weight of v_a over samples", "w = p_a", "density", LAB_LOG_Y,
+        run, "The weight of v_a over samples", "w = p_a", "density", 0,
         "%s: one of v_a and v_b holds more than 90%% in %.1f%% of the samples, and w "
         "lies "
         "between 0.1 and 0.9 in %.1f%%.%s",

@@ -268,12 +268,46 @@ struct lab_figure *lab_plot(struct lab_run *run, const char *title, const char *
     return figure;
 }
 
+/*
+ * Where the first and the last bar would dwarf the others, they are cut off and their
+ * mass is written in.  `end` is the theory of both masses, NaN: there is none.
+ */
+static void cut_end_bars(struct lab_figure *figure, const struct lab_histogram *histogram,
+                         const double end[2])
+{
+    const double mass[2] = {lab_histogram_density(histogram, 0) / LAB_BINS,
+                            lab_histogram_density(histogram, LAB_BINS - 1) / LAB_BINS};
+    double highest = 0;
+
+    for (int b = 1; b < LAB_BINS - 1; b++)
+        highest = fmax(highest, lab_histogram_density(histogram, b));
+    if (!figure || !(highest > 0) || !(fmax(mass[0], mass[1]) * LAB_BINS > 2 * highest))
+        return;
+    figure->y_top = 1.4 * highest;
+    lab_figure_note(figure, 1.0 / LAB_BINS, 1.3 * highest, "%.3g%% below 1/%d",
+                    100 * mass[0], LAB_BINS);
+    lab_figure_note(figure, 1 - 1.0 / LAB_BINS, 1.3 * highest, "%.3g%% above %d/%d",
+                    100 * mass[1], LAB_BINS - 1, LAB_BINS);
+    const size_t used = strlen(figure->caption);
+    char *const rest = figure->caption + used;
+    if (isnan(end[0]))
+        snprintf(
+            rest, sizeof figure->caption - used,
+            " Bars above the axis are cut off; the mass of the end bars is written in.");
+    else
+        snprintf(
+            rest, sizeof figure->caption - used,
+            " Bars above the axis are cut off; the mass of the end bars is written in "
+            "(theory: %.3g%% and %.3g%%).",
+            100 * end[0], 100 * end[1]);
+}
+
 void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
                         const char *label, double (*cdf)(const void *arg, double w),
                         const void *arg)
 {
     struct lab_series *series = lab_series_add(figure, LAB_BARS, "measured");
-    double below = 0, density = 0;
+    double below = 0, density = 0, end[2] = {NAN, NAN};
 
     for (int b = 0; b < LAB_BINS && series; b++)
         lab_series_point(series, (b + 0.5) / LAB_BINS,
@@ -284,8 +318,11 @@ void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *h
         density = LAB_BINS * (above - below);
         below = above;
         lab_series_point(series, (double)b / LAB_BINS, density, 0);
+        if (b == 0 || b == LAB_BINS - 1)
+            end[b > 0] = density / LAB_BINS;
     }
     lab_series_point(series, 1, density, 0);
+    cut_end_bars(figure, histogram, end);
 }
 
 int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,

@@ -103,6 +103,16 @@ struct lab_experiment {
 extern const struct lab_experiment *const lab_experiments[];
 const struct lab_experiment *lab_find(const char *name); /* NULL: unknown */
 
+/* What a row's quantity is: one sentence with its formula. */
+struct lab_quantity {
+    const char *name, *meaning;
+};
+
+/* The quantities that an experiment of this name prints; a name of NULL ends them. */
+const struct lab_quantity *lab_quantities(const char *experiment);
+/* NULL: it prints no such quantity. */
+const char *lab_quantity_meaning(const char *experiment, const char *quantity);
+
 /* One performance.  Whoever performs fills it and owns what it points to. */
 struct lab_run {
     const struct lab_experiment *experiment;
@@ -204,7 +214,8 @@ lab_plot(struct lab_run *run, const char *title, const char *x_label, const char
          int log_axes, const char *caption, ...);
 /*
  * A histogram over [0, 1] as bars, and theory's distribution function averaged over each
- * bin as steps; a label of NULL: no theory.
+ * bin as steps; a label of NULL: no theory.  High bars at the ends are cut off, and their
+ * mass is written in.
  */
 void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
                         const char *label, double (*cdf)(const void *arg, double w),

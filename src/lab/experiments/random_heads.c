@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/experiments/random_heads.h"
+#include "lab/experiments/experiment_parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -122,8 +122,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
             values[VALUES + v] = NAN;
 }
 
-/* Heads 0 and 1 are the two, head 2 is the single head they are compared with. */
-static struct lab_scene measured_scene(const struct lab_two_heads *setup)
+struct lab_scene lab_two_heads_drawn(const struct lab_two_heads *setup)
 {
     struct lab_scene scene = {.n = (int64_t)setup->n,
                               .d = setup->d,
@@ -214,7 +213,7 @@ int lab_two_heads_measure(struct lab_session *session, const struct lab_two_head
                           struct lab_two_heads_numbers measured[2],
                           struct lab_histogram *w1)
 {
-    const struct lab_scene scene = measured_scene(setup);
+    const struct lab_scene scene = lab_two_heads_drawn(setup);
     struct lab_histogram *const histograms[2 * VALUES] = {[W1] = w1};
     struct centres centres = {.n = setup->n};
     struct lab_moments moments[2 * VALUES];
@@ -253,7 +252,7 @@ static int difference(struct lab_session *session, const struct lab_two_heads *s
     struct lab_moments moments;
 
     at.C = C;
-    const struct lab_scene scene = measured_scene(&at);
+    const struct lab_scene scene = lab_two_heads_drawn(&at);
     if (lab_scene_measure(session, &scene, stream, trials, observe_difference, NULL, 1,
                           &moments, NULL))
         return -1;

@@ -46,6 +46,9 @@ attend_theory_scene lab_two_heads_scene(const struct lab_two_heads *setup, int p
 struct lab_two_heads_numbers lab_two_heads_theory(const struct lab_two_heads *setup,
                                                   int positive);
 
+/* The scene that is measured: heads 0 and 1 are the two, head 2 is the single one. */
+struct lab_scene lab_two_heads_drawn(const struct lab_two_heads *setup);
+
 /*
  * measured[0] over all trials, measured[1] over those with <mu_a, k_a> > 0; NaN where
  * there was none.  `w1`: histogram of the weight of v_a in head 1, or NULL.

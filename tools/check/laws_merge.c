@@ -12,12 +12,8 @@ enum { PARTS_MAX = 8 };
 struct check_problem check_part_of(const struct check_problem *p, int64_t from,
                                    int64_t end, int keeps_sink)
 {
-    int64_t *const index = check_memory((size_t)(end - from), sizeof *index);
+    struct check_problem part = check_problem_range(p, from, end);
 
-    for (int64_t j = from; j < end; j++)
-        index[j - from] = j;
-    struct check_problem part = check_problem_keys(p, index, end - from);
-    free(index);
     part.out_dtype = check_tensor_dtype(p, CHECK_LSE);
     for (int64_t b = 0; b < p->nb; b++) {
         if (part.causal_offset != NULL)

@@ -17,18 +17,6 @@ struct sharding {
     struct check_problem of[SHARDS_MAX];
 };
 
-static struct check_problem keys_of(const struct check_problem *p, int64_t first,
-                                    int64_t keys)
-{
-    int64_t *const index = check_memory((size_t)keys, sizeof *index);
-
-    for (int64_t j = 0; j < keys; j++)
-        index[j] = first + j;
-    struct check_problem part = check_problem_keys(p, index, keys);
-    free(index);
-    return part;
-}
-
 /* Cuts at random splits, some shards empty, in a random order. */
 static struct sharding cut_keys(const struct check_problem *p,
                                 struct check_random *random)
@@ -50,7 +38,7 @@ static struct sharding cut_keys(const struct check_problem *p,
         s.part[place].keys = to > from ? (end < p->nk ? end : p->nk) - first : 0;
         s.part[place].all_keys = p->nk;
         s.part[place].reduce = check_random_int(random, 0, 1);
-        s.of[place] = keys_of(p, first, s.part[place].keys);
+        s.of[place] = check_problem_range(p, first, first + s.part[place].keys);
         from = to;
     }
     return s;

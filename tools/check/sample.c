@@ -190,14 +190,12 @@ static void sample_scores(struct check_problem *p, struct check_random *random, 
 static void fill_inputs(struct check_problem *p, struct check_random *random,
                         double spread)
 {
-    int64_t size[4];
-
-    check_tensor_shape(p, CHECK_Q, size);
-    p->q = fill(random, p->dtype, size, &p->layout[CHECK_Q], spread / 4.0);
-    check_tensor_shape(p, CHECK_K, size);
-    p->k = fill(random, p->dtype, size, &p->layout[CHECK_K], spread / 4.0);
-    check_tensor_shape(p, CHECK_V, size);
-    p->v = fill(random, p->dtype, size, &p->layout[CHECK_V], spread);
+    for (int t = CHECK_Q; t <= CHECK_V; t++) {
+        int64_t size[4];
+        check_tensor_shape(p, t, size);
+        p->input[t] = fill(random, p->dtype, size, &p->layout[t],
+                           t == CHECK_V ? spread : spread / 4.0);
+    }
 }
 
 /* A few columns in any order, or all of them. */

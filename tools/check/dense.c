@@ -124,8 +124,7 @@ static void average_values(const struct check_problem *p,
     }
 }
 
-/* Value and bound of elements first .. first + n - 1, alike. */
-static void set_values(struct check_values *values, int64_t first, int64_t n,
+void check_values_fill(struct check_values *values, int64_t first, int64_t n,
                        double value, double bound)
 {
     for (int64_t at = first; values->value != NULL && at < first + n; at++) {
@@ -154,25 +153,26 @@ static void expect_row(const struct check_problem *p, const struct check_model *
     check_dense_stats(p, models, b, h, i, &row->of, row->stats, expect);
     if (row->of.kind == CHECK_ROW_ORDINARY)
         weigh_row(models, sink, row);
-    set_values(&expect->weights, r * p->nk, p->nk, 0.0, 0.0);
+    check_values_fill(&expect->weights, r * p->nk, p->nk, 0.0, 0.0);
     if (row->of.kind > CHECK_ROW_EMPTY) {
         for (int64_t at = 0; at < row->of.n; at++)
-            set_values(&expect->weights, r * p->nk + row->of.key[at], 1, NAN, -1.0);
-        set_values(&expect->out, r * p->dv, p->dv, NAN,
-                   row->of.kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0);
-        set_values(&expect->lse, r, 1, NAN,
-                   row->of.kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0);
+            check_values_fill(&expect->weights, r * p->nk + row->of.key[at], 1, NAN,
+                              -1.0);
+        check_values_fill(&expect->out, r * p->dv, p->dv, NAN,
+                          row->of.kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0);
+        check_values_fill(&expect->lse, r, 1, NAN,
+                          row->of.kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0);
         return;
     }
     expect->empty[r] = row->of.kind == CHECK_ROW_EMPTY;
     if (row->of.kind == CHECK_ROW_EMPTY) {
-        set_values(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
-        set_values(&expect->lse, r, 1, -INFINITY, 0.0);
+        check_values_fill(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
+        check_values_fill(&expect->lse, r, 1, -INFINITY, 0.0);
         return;
     }
     average_values(p, models, b, h, row, &expect->out, r * p->dv);
     if (only_sink(row))
-        set_values(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
+        check_values_fill(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
     for (int t = 0; t < CHECK_MODELS; t++) {
         expect->lse.value[r] = row->of.lse;
         expect->lse.bound[t][r] =
@@ -201,10 +201,9 @@ static void claim_nothing(const struct check_problem *p, int64_t r,
                           struct check_expect *expect)
 {
     for (int t = 0; t < CHECK_OUTPUTS; t++) {
-        struct check_outputs none;
         int64_t size[4];
-        check_tensor_shape(p, check_output(&none, t).shape, size);
-        set_values(check_expected(expect, t), r * size[3], size[3], 0.0, -1.0);
+        check_tensor_shape(p, check_output_shape(t), size);
+        check_values_fill(&expect->of[t], r * size[3], size[3], 0.0, -1.0);
     }
 }
 
@@ -225,12 +224,10 @@ struct check_expect check_dense_rows(const struct check_problem *p,
     struct row row = row_create(p->nk, p->dv);
 
     for (int t = CHECK_WEIGHTS - CHECK_OUT; t < CHECK_OUTPUTS; t++) {
-        struct check_outputs none;
-        const int shape = check_output(&none, t).shape;
         int64_t size[4];
-        check_tensor_shape(p, shape, size);
-        if (check_wants(p, shape))
-            *check_expected(&expect, t) = values_create(check_count(size));
+        check_tensor_shape(p, check_output_shape(t), size);
+        if (check_wants(p, check_output_shape(t)))
+            expect.of[t] = values_create(check_count(size));
     }
     for (int64_t b = 0; b < p->nb; b++)
         for (int64_t h = 0; h < p->hq; h++)
@@ -245,19 +242,10 @@ struct check_expect check_dense_rows(const struct check_problem *p,
     return expect;
 }
 
-struct check_values *check_expected(struct check_expect *expect, int which)
-{
-    struct check_values *const values[CHECK_OUTPUTS] = {
-        &expect->out,         &expect->lse,       &expect->weights,    &expect->rows,
-        &expect->top_weights, &expect->distances, &expect->class_mass, &expect->top_keys};
-
-    return values[which];
-}
-
 void check_expect_free(struct check_expect *expect)
 {
     for (int t = 0; t < CHECK_OUTPUTS; t++)
-        free(check_expected(expect, t)->value);
+        free(expect->of[t].value);
     free(expect->empty);
     *expect = (struct check_expect){0};
 }
@@ -284,42 +272,29 @@ void check_name_column(const struct check_problem *p, int which, int64_t column,
         snprintf(text, size, "column %lld", (long long)column);
 }
 
-static double compare_values(const struct check_problem *p,
-                             const struct check_output_place *place,
-                             const struct check_values *want, int model, double worst,
-                             char *where, size_t where_size)
-{
-    const double *const got = *place->values;
-    int64_t size[4];
-
-    check_tensor_shape(p, place->shape, size);
-    for (int64_t at = 0; got != NULL && at < check_count(size); at++) {
-        const double ratio =
-            check_ratio(got[at], want->value[at], want->bound[model][at]);
-        if (!(ratio <= worst)) {
-            char column[32];
-            check_name_column(p, place->shape, at % size[3], column, sizeof column);
-            worst = ratio;
-            snprintf(where, where_size, "%s row %lld %s: got %.9g want %.9g +- %.3g",
-                     place->name, (long long)(at / size[3]), column, got[at],
-                     want->value[at], want->bound[model][at]);
-        }
-    }
-    return worst;
-}
-
 double check_compare(const struct check_problem *p, const struct check_expect *expect,
-                     int model, const struct check_outputs *got, char *where,
+                     int model, const struct check_outputs *outputs, char *where,
                      size_t where_size)
 {
-    struct check_outputs outputs = *got;
-    struct check_expect wanted = *expect;
     double worst = 0.0;
 
     for (int t = 0; t < CHECK_OUTPUTS; t++) {
-        const struct check_output_place place = check_output(&outputs, t);
-        worst = compare_values(p, &place, check_expected(&wanted, t), model, worst, where,
-                               where_size);
+        const double *const got = outputs->values[t], *const want = expect->of[t].value;
+        const double *const bound = expect->of[t].bound[model];
+        int64_t size[4];
+        check_tensor_shape(p, check_output_shape(t), size);
+        for (int64_t at = 0; got != NULL && at < check_count(size); at++) {
+            const double ratio = check_ratio(got[at], want[at], bound[at]);
+            char column[32];
+            if (ratio <= worst)
+                continue;
+            worst = ratio;
+            check_name_column(p, check_output_shape(t), at % size[3], column,
+                              sizeof column);
+            snprintf(where, where_size, "%s row %lld %s: got %.9g want %.9g +- %.3g",
+                     check_output_names[t], (long long)(at / size[3]), column, got[at],
+                     want[at], bound[at]);
+        }
     }
     return worst;
 }

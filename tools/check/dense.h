@@ -22,9 +22,19 @@ struct check_values {
     double *value, *bound[CHECK_MODELS];
 };
 
+/* Value and bound of elements first .. first + n - 1, alike. */
+void check_values_fill(struct check_values *values, int64_t first, int64_t n,
+                       double value, double bound);
+
 struct check_expect {
-    struct check_values out, lse; /* the others only where the problem asks */
-    struct check_values weights, rows, top_weights, distances, class_mass, top_keys;
+    /* In the order of the outputs; all but out and lse only where the problem asks. */
+    union {
+        struct {
+            struct check_values out, lse, weights, rows, top_weights, distances;
+            struct check_values class_mass, top_keys;
+        };
+        struct check_values of[CHECK_OUTPUTS];
+    };
     unsigned char *empty; /* [nb hq nq]: the row sees nothing */
 };
 
@@ -35,8 +45,6 @@ struct check_expect check_dense(const struct check_problem *p);
  */
 struct check_expect check_dense_rows(const struct check_problem *p,
                                      const unsigned char *wanted);
-/* The values of an output, in the order of check_output(). */
-struct check_values *check_expected(struct check_expect *expect, int which);
 void check_expect_free(struct check_expect *expect);
 
 /*

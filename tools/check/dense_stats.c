@@ -591,17 +591,6 @@ static void expect_values(const struct keys *k, int64_t h, int64_t i,
 
 /* ---- rows ----------------------------------------------------------------------- */
 
-/* Elements of output `to` of the row, alike. */
-static void fill(struct check_values *to, int64_t row, int64_t columns, double value,
-                 double bound)
-{
-    for (int64_t at = row * columns; to->value != NULL && at < (row + 1) * columns;
-         at++) {
-        to->value[at] = value;
-        to->bound[0][at] = to->bound[1][at] = bound;
-    }
-}
-
 /* A row without keys has stated values; one that cannot be judged, or holds NaN. */
 static void expect_nothing(const struct keys *k, enum check_row_kind kind,
                            struct check_expect *expect)
@@ -610,11 +599,12 @@ static void expect_nothing(const struct keys *k, enum check_row_kind kind,
     const double value = kind == CHECK_ROW_EMPTY ? 0.0 : NAN;
     const double bound = kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0;
 
-    fill(&expect->rows, k->row, stats->columns, value, bound);
-    fill(&expect->top_weights, k->row, stats->top, value, bound);
-    fill(&expect->distances, k->row, stats->bins, value, bound);
-    fill(&expect->class_mass, k->row, stats->class_count, value, bound);
-    fill(&expect->top_keys, k->row, stats->top, -1.0, bound);
+    for (int t = CHECK_ROWS - CHECK_OUT; t < CHECK_OUTPUTS; t++) {
+        int64_t size[4];
+        check_tensor_shape(k->p, check_output_shape(t), size);
+        check_values_fill(&expect->of[t], k->row * size[3], size[3],
+                          t == CHECK_TOP_KEYS ? -1.0 : value, bound);
+    }
     for (int c = 0; c < stats->columns; c++) {
         const int64_t at = k->row * stats->columns + c;
         const attend_stat stat = stats->column[c];

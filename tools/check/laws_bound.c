@@ -74,28 +74,25 @@ static double law_ratio(const struct law *law, const struct check_problem *p,
 {
     double worst = 0.0;
 
-    for (int t = 0; t < CHECK_OUTPUTS - 1; t++) {
-        const struct check_output_place place = check_output(&a->got, t);
-        const double *const x = *place.values, *const y =
-                                                   *check_output(&b->got, t).values;
+    for (int t = 0; t < CHECK_TOP_KEYS; t++) {
+        const double *const x = a->got.values[t], *const y = b->got.values[t];
+        const struct check_values *const wa = &a->want.of[t], *const wb = &b->want.of[t];
         int64_t size[4];
-        check_tensor_shape(p, place.shape, size);
+        check_tensor_shape(p, CHECK_OUT + t, size);
         for (int64_t at = 0; x != NULL && y != NULL && at < check_count(size); at++) {
             double shift;
-            if (!law_covers(law, p, place.shape, at % size[3], &shift))
+            if (!law_covers(law, p, CHECK_OUT + t, at % size[3], &shift))
                 continue;
-            const struct check_values *const wa = check_expected(&a->want, t);
-            const struct check_values *const wb = check_expected(&b->want, t);
             const double ratio = pair_ratio(x[at], wa, y[at], wb, at, model, shift);
-            if (!(ratio <= worst)) {
-                char column[32];
-                check_name_column(p, place.shape, at % size[3], column, sizeof column);
-                worst = ratio;
-                snprintf(where, where_size,
-                         "%s row %lld %s: %.9g and %.9g, bounds %.3g and %.3g",
-                         place.name, (long long)(at / size[3]), column, x[at], y[at],
-                         wa->bound[model][at], wb->bound[model][at]);
-            }
+            char column[32];
+            if (ratio <= worst)
+                continue;
+            worst = ratio;
+            check_name_column(p, CHECK_OUT + t, at % size[3], column, sizeof column);
+            snprintf(where, where_size,
+                     "%s row %lld %s: %.9g and %.9g, bounds %.3g and %.3g",
+                     check_output_names[t], (long long)(at / size[3]), column, x[at],
+                     y[at], wa->bound[model][at], wb->bound[model][at]);
         }
     }
     return worst;

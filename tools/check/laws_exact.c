@@ -49,31 +49,28 @@ int check_same_bits(double a, double b)
     return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Row by row; rows of `a` and `b` may differ in length, the rest must be 0. */
-static double same_values(const struct check_problem *pa,
-                          const struct check_output_place *a,
-                          const struct check_problem *pb,
-                          const struct check_output_place *b, const unsigned char *skip,
-                          char *where, size_t where_size)
+/* Output t row by row; rows of `a` and `b` may differ in length, the rest must be 0. */
+static double same_values(int t, const struct check_problem *pa, const double *a,
+                          const struct check_problem *pb, const double *b,
+                          const unsigned char *skip, char *where, size_t where_size)
 {
-    const double *const x = *a->values, *const y = *b->values;
     int64_t sa[4], sb[4];
 
-    check_tensor_shape(pa, a->shape, sa);
-    check_tensor_shape(pb, b->shape, sb);
+    check_tensor_shape(pa, check_output_shape(t), sa);
+    check_tensor_shape(pb, check_output_shape(t), sb);
     const int64_t columns = sa[3] > sb[3] ? sa[3] : sb[3];
-    if (x == NULL || y == NULL)
+    if (a == NULL || b == NULL)
         return 0.0;
     for (int64_t r = 0; r < sa[0] * sa[1] * sa[2]; r++)
         for (int64_t c = 0; c < columns && !(skip != NULL && skip[r]); c++) {
-            const double of_a = c < sa[3] ? x[r * sa[3] + c] : 0.0;
-            const double of_b = c < sb[3] ? y[r * sb[3] + c] : 0.0;
+            const double of_a = c < sa[3] ? a[r * sa[3] + c] : 0.0;
+            const double of_b = c < sb[3] ? b[r * sb[3] + c] : 0.0;
             char column[32];
             if (check_same_bits(of_a, of_b))
                 continue;
-            check_name_column(pa, a->shape, c, column, sizeof column);
-            snprintf(where, where_size, "%s row %lld %s: %.17g and %.17g", a->name,
-                     (long long)r, column, of_a, of_b);
+            check_name_column(pa, check_output_shape(t), c, column, sizeof column);
+            snprintf(where, where_size, "%s row %lld %s: %.17g and %.17g",
+                     check_output_names[t], (long long)r, column, of_a, of_b);
             return INFINITY;
         }
     return 0.0;
@@ -83,14 +80,11 @@ double check_same_outputs(const struct check_problem *pa, const struct check_out
                           const struct check_problem *pb, const struct check_outputs *b,
                           const unsigned char *skip, char *where, size_t where_size)
 {
-    struct check_outputs of_a = *a, of_b = *b;
     double worst = 0.0;
 
-    for (int t = 0; t < CHECK_OUTPUTS; t++) {
-        const struct check_output_place x = check_output(&of_a, t),
-                                        y = check_output(&of_b, t);
-        worst = fmax(worst, same_values(pa, &x, pb, &y, skip, where, where_size));
-    }
+    for (int t = 0; t < CHECK_OUTPUTS; t++)
+        worst = fmax(worst, same_values(t, pa, a->values[t], pb, b->values[t], skip,
+                                        where, where_size));
     return worst;
 }
 
@@ -254,18 +248,17 @@ static struct check_outputs take_group(const struct check_problem *p,
                                        int64_t h)
 {
     const int64_t rows = p->hq / p->hkv * p->nq, from = (b * p->hq + h) * p->nq;
-    struct check_outputs whole = *all, part = {0};
+    struct check_outputs part = {0};
 
     for (int t = 0; t < CHECK_OUTPUTS; t++) {
-        const struct check_output_place place = check_output(&whole, t);
         int64_t size[4];
-        if (*place.values == NULL)
+        if (all->values[t] == NULL)
             continue;
-        check_tensor_shape(p, place.shape, size);
+        check_tensor_shape(p, check_output_shape(t), size);
         const size_t count = (size_t)(rows * size[3]);
-        double *const values = check_memory(count, sizeof *values);
-        memcpy(values, *place.values + from * size[3], count * sizeof *values);
-        *check_output(&part, t).values = values;
+        part.values[t] = check_memory(count, sizeof *part.values[t]);
+        memcpy(part.values[t], all->values[t] + from * size[3],
+               count * sizeof *part.values[t]);
     }
     return part;
 }

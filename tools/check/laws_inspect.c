@@ -74,8 +74,8 @@ static void inspect_on_set(struct check_run *run, struct check_set *set,
     char where[256] = "";
 
     check_tick(run);
-    inspection.q = check_place_input(&run->blocks, p, CHECK_Q, p->q);
-    inspection.k = check_place_input(&run->blocks, p, CHECK_K, p->k);
+    inspection.q = check_place_input(&run->blocks, p, CHECK_Q);
+    inspection.k = check_place_input(&run->blocks, p, CHECK_K);
     inspection.lse =
         attend_view_dense(expect->lse.value, ATTEND_F64, p->nb, p->hq, p->nq, 1);
     inspection.column_mass = attend_tensor_dense(mass, dtype, p->nb, p->hq, 1, p->nk);

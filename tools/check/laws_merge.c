@@ -141,7 +141,7 @@ static void merge_case(struct check_run *run, struct check_problem *p,
     }
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
-        struct check_outputs outputs[PARTS_MAX] = {{0}}, merged;
+        struct check_outputs outputs[PARTS_MAX] = {{.out = NULL}}, merged;
         int done = 1;
         for (int t = 0; t < count && done; t++)
             done = check_try(run, set, set->ctx, &parts[t], &outputs[t]);

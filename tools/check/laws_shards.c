@@ -61,9 +61,9 @@ static attend_status compute_part(struct check_run *run, attend_context *ctx,
     const attend_rule rule = check_place_rule(&run->blocks, p);
     attend_io io = attend_io_default();
 
-    io.q = check_place_input(&run->blocks, p, CHECK_Q, p->q);
-    io.k = check_place_input(&run->blocks, p, CHECK_K, p->k);
-    io.v = check_place_input(&run->blocks, p, CHECK_V, p->v);
+    io.q = check_place_input(&run->blocks, p, CHECK_Q);
+    io.k = check_place_input(&run->blocks, p, CHECK_K);
+    io.v = check_place_input(&run->blocks, p, CHECK_V);
     part->data = new_tensor(
         p, check_tensor_dtype(p, CHECK_LSE),
         attend_partials_records(part->first_key, part->keys, part->reduce) * (p->dv + 2));

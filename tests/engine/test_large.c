@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "check/check.h"
-#include "check/laws.h"
 #include "check/sample.h"
 
 enum {

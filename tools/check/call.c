@@ -204,8 +204,8 @@ static double *take(const struct placed *placed)
     return values;
 }
 
-attend_view check_place_input(struct check_blocks *blocks, const struct check_problem *p,
-                              int which)
+static attend_view place_input(struct check_blocks *blocks, const struct check_problem *p,
+                               int which)
 {
     const attend_tensor t = place_tensor(blocks, p, which).tensor;
     int64_t at = 0;
@@ -228,7 +228,7 @@ static const void *place_array(struct check_blocks *blocks, int which, const voi
     return to;
 }
 
-attend_rule check_place_rule(struct check_blocks *blocks, const struct check_problem *p)
+static attend_rule place_rule(struct check_blocks *blocks, const struct check_problem *p)
 {
     attend_rule rule = attend_rule_default();
 
@@ -243,9 +243,9 @@ attend_rule check_place_rule(struct check_blocks *blocks, const struct check_pro
     rule.key_lengths =
         place_array(blocks, LENGTHS, p->key_lengths, p->nb, sizeof *p->key_lengths);
     if (p->mask != NULL)
-        rule.mask = check_place_input(blocks, p, CHECK_MASK);
+        rule.mask = place_input(blocks, p, CHECK_MASK);
     if (p->bias != NULL)
-        rule.bias = check_place_input(blocks, p, CHECK_BIAS);
+        rule.bias = place_input(blocks, p, CHECK_BIAS);
     rule.alibi = place_array(blocks, ALIBI, p->alibi, p->hq, sizeof *p->alibi);
     rule.sinks = place_array(blocks, SINKS, p->sinks, p->hq, sizeof *p->sinks);
     return rule;
@@ -353,24 +353,21 @@ static int take_outputs(const struct check_blocks *blocks, const struct check_pr
 
 void check_place(struct check_blocks *blocks, const struct check_problem *p)
 {
-    blocks->rule = check_place_rule(blocks, p);
-    blocks->q = check_place_input(blocks, p, CHECK_Q);
-    blocks->k = check_place_input(blocks, p, CHECK_K);
-    blocks->v = check_place_input(blocks, p, CHECK_V);
+    blocks->rule = place_rule(blocks, p);
+    blocks->io = attend_io_default();
+    blocks->io.q = place_input(blocks, p, CHECK_Q);
+    blocks->io.k = place_input(blocks, p, CHECK_K);
+    blocks->io.v = place_input(blocks, p, CHECK_V);
 }
 
 int check_call_placed(struct check_blocks *blocks, attend_context *ctx,
                       const struct check_problem *p, struct check_outputs *outputs,
                       char *reason, size_t reason_size)
 {
-    struct placed_call call = {.io = attend_io_default(),
-                               .stats = attend_stats_default()};
+    struct placed_call call = {.io = blocks->io, .stats = attend_stats_default()};
     attend_error error;
 
     *outputs = (struct check_outputs){0};
-    call.io.q = blocks->q;
-    call.io.k = blocks->k;
-    call.io.v = blocks->v;
     place_outputs(blocks, p, &call);
     place_stats(blocks, p, &call);
     prepare_fault_line(ctx, p);

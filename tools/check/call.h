@@ -22,8 +22,8 @@ struct check_blocks {
         unsigned char *base; /* `room` usable bytes between two unreadable pages */
         size_t room;
     } block[CHECK_BLOCKS];
-    attend_rule rule; /* of the problem that was placed last, and its inputs */
-    attend_view q, k, v;
+    attend_rule rule; /* of the problem that was placed last */
+    attend_io io;     /* its inputs; no outputs */
 };
 void check_blocks_free(struct check_blocks *blocks);
 
@@ -60,12 +60,6 @@ void check_place(struct check_blocks *blocks, const struct check_problem *p);
 int check_call_placed(struct check_blocks *blocks, attend_context *ctx,
                       const struct check_problem *p, struct check_outputs *outputs,
                       char *reason, size_t reason_size);
-
-/* Q, K or V, and the rule, where check_call() would have them; valid until the next call.
- */
-attend_view check_place_input(struct check_blocks *blocks, const struct check_problem *p,
-                              int which);
-attend_rule check_place_rule(struct check_blocks *blocks, const struct check_problem *p);
 
 /*
  * From now on a stray access ends the process with status 1 and one line on

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/laws.h"
+#include "check/check.h"
 
 /* The first problem of case n, with its salt, that has a row and a key. */
 static struct check_problem sample(const struct check_run *run, uint64_t salt, int64_t n,
@@ -163,28 +163,24 @@ static void mark_touched(const struct check_problem *p, int64_t b, int64_t g,
                     touched[(b * p->hq + h) * p->nq + i] = 1;
 }
 
-void check_law_masked(struct check_run *run)
+void check_law_masked(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 80); n++) {
-        struct check_problem p = check_law_sample(run, 10, n, 200);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        unsigned char *const touched =
-            check_memory((size_t)(p.nb * p.hq * p.nq), sizeof *touched);
-        unsigned char *const spoilt = check_memory((size_t)p.nk, sizeof *spoilt);
+    struct check_problem *const p = &c->p;
+    unsigned char *const touched =
+        check_memory((size_t)(p->nb * p->hq * p->nq), sizeof *touched);
+    unsigned char *const spoilt = check_memory((size_t)p->nk, sizeof *spoilt);
 
-        p.layout[CHECK_K].broadcast = p.layout[CHECK_V].broadcast = 0;
-        struct check_problem other = check_problem_copy(&p);
-        for (int64_t b = 0; b < p.nb; b++)
-            for (int64_t g = 0; g < p.hkv; g++) {
-                spoil_keys(&other, &random, b, g, spoilt);
-                mark_touched(&p, b, g, spoilt, touched);
-            }
-        check_compare_bits(run, &p, &other, touched);
-        free(touched);
-        free(spoilt);
-        check_problem_free(&other);
-        check_problem_free(&p);
-    }
+    p->layout[CHECK_K].broadcast = p->layout[CHECK_V].broadcast = 0;
+    struct check_problem other = check_problem_copy(p);
+    for (int64_t b = 0; b < p->nb; b++)
+        for (int64_t g = 0; g < p->hkv; g++) {
+            spoil_keys(&other, &c->random, b, g, spoilt);
+            mark_touched(p, b, g, spoilt, touched);
+        }
+    check_compare_bits(run, p, &other, touched);
+    free(touched);
+    free(spoilt);
+    check_problem_free(&other);
 }
 
 static struct check_problem first_keys(const struct check_problem *p, int64_t n)
@@ -221,25 +217,21 @@ static struct check_problem hide_suffix(const struct check_problem *p, int64_t n
     return hidden;
 }
 
-void check_law_suffix(struct check_run *run)
+void check_law_suffix(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 80); n++) {
-        struct check_problem p = check_law_sample(run, 11, n, 300);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
+    struct check_problem *const p = &c->p;
 
-        check_causal_to_offset(&p);
-        if (n % 2 == 0) { /* ALiBi counts from the last key, masked or not */
-            free(p.alibi);
-            p.alibi = NULL;
-        }
-        const int64_t keep = check_random_int(&random, 0, p.nk);
-        struct check_problem shorter = first_keys(&p, keep);
-        struct check_problem hidden = hide_suffix(&p, keep, n % 2 == 0);
-        check_compare_bits(run, &shorter, &hidden, NULL);
-        check_problem_free(&hidden);
-        check_problem_free(&shorter);
-        check_problem_free(&p);
+    check_causal_to_offset(p);
+    if (c->n % 2 == 0) { /* ALiBi counts from the last key, masked or not */
+        free(p->alibi);
+        p->alibi = NULL;
     }
+    const int64_t keep = check_random_int(&c->random, 0, p->nk);
+    struct check_problem shorter = first_keys(p, keep);
+    struct check_problem hidden = hide_suffix(p, keep, c->n % 2 == 0);
+    check_compare_bits(run, &shorter, &hidden, NULL);
+    check_problem_free(&hidden);
+    check_problem_free(&shorter);
 }
 
 /* Rows of one batch and group of heads, as outputs of their own. */
@@ -263,36 +255,32 @@ static struct check_outputs take_group(const struct check_problem *p,
     return part;
 }
 
-void check_law_batch(struct check_run *run)
+void check_law_batch(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 80); n++) {
-        struct check_problem p = check_law_sample(run, 12, n, 160);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        const int64_t group = p.hq / p.hkv, b = check_random_int(&random, 0, p.nb - 1);
-        const int64_t h = check_random_int(&random, 0, p.hkv - 1) * group;
-        struct check_problem alone = check_problem_heads(&p, b, h, group);
+    struct check_problem *const p = &c->p;
+    const int64_t group = p->hq / p->hkv, b = check_random_int(&c->random, 0, p->nb - 1);
+    const int64_t h = check_random_int(&c->random, 0, p->hkv - 1) * group;
+    struct check_problem alone = check_problem_heads(p, b, h, group);
 
-        check_plain_layouts(&alone);
-        for (int s = 0; s < run->count; s++) {
-            struct check_set *const set = &run->sets[s];
-            struct check_outputs all, own;
-            char where[256] = "";
-            if (!check_try(run, set, set->ctx, &p, &all))
-                continue;
-            struct check_outputs part = take_group(&p, &all, b, h);
-            if (check_try(run, set, set->ctx, &alone, &own)) {
-                check_note(set,
-                           check_same_outputs(&alone, &part, &alone, &own, NULL, where,
-                                              sizeof where),
-                           &p, where);
-                check_outputs_free(&own);
-            }
-            check_outputs_free(&part);
-            check_outputs_free(&all);
+    check_plain_layouts(&alone);
+    for (int s = 0; s < run->count; s++) {
+        struct check_set *const set = &run->sets[s];
+        struct check_outputs all, own;
+        char where[256] = "";
+        if (!check_try(run, set, set->ctx, p, &all))
+            continue;
+        struct check_outputs part = take_group(p, &all, b, h);
+        if (check_try(run, set, set->ctx, &alone, &own)) {
+            check_note(set,
+                       check_same_outputs(&alone, &part, &alone, &own, NULL, where,
+                                          sizeof where),
+                       p, where);
+            check_outputs_free(&own);
         }
-        check_problem_free(&alone);
-        check_problem_free(&p);
+        check_outputs_free(&part);
+        check_outputs_free(&all);
     }
+    check_problem_free(&alone);
 }
 
 /*
@@ -343,17 +331,13 @@ void check_law_threads(struct check_run *run)
             threads_of_set(run, &run->sets[s], threads[t]);
 }
 
-void check_law_strides(struct check_run *run)
+void check_law_strides(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 80); n++) {
-        struct check_problem p = check_law_sample(run, 30, n, 160);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        struct check_problem other = check_problem_copy(&p);
+    struct check_problem *const p = &c->p;
+    struct check_problem other = check_problem_copy(p);
 
-        check_plain_layouts(&p);
-        check_sample_layouts(&other, &random, 0);
-        check_compare_bits(run, &other, &p, NULL);
-        check_problem_free(&other);
-        check_problem_free(&p);
-    }
+    check_plain_layouts(p);
+    check_sample_layouts(&other, &c->random, 0);
+    check_compare_bits(run, &other, p, NULL);
+    check_problem_free(&other);
 }

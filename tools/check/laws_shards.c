@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check/laws.h"
+#include "check/check.h"
 
 enum { SHARDS_MAX = 8 };
 
@@ -44,40 +44,18 @@ static struct sharding cut_keys(const struct check_problem *p,
     return s;
 }
 
-static attend_tensor new_tensor(const struct check_problem *p, attend_dtype dtype,
-                                int64_t columns)
-{
-    const int64_t rows = p->nb * p->hq * p->nq;
-
-    return attend_tensor_dense(
-        check_memory((size_t)(rows * columns), attend_dtype_size(dtype)), dtype, p->nb,
-        p->hq, p->nq, columns);
-}
-
 static attend_status compute_part(struct check_run *run, attend_context *ctx,
                                   const struct check_problem *p, attend_partials *part,
                                   attend_error *error)
 {
-    const attend_rule rule = check_place_rule(&run->blocks, p);
-    attend_io io = attend_io_default();
+    const struct check_blocks *const blocks = &run->blocks;
 
-    io.q = check_place_input(&run->blocks, p, CHECK_Q);
-    io.k = check_place_input(&run->blocks, p, CHECK_K);
-    io.v = check_place_input(&run->blocks, p, CHECK_V);
-    part->data = new_tensor(
+    check_place(&run->blocks, p);
+    part->data = check_new_tensor(
         p, check_tensor_dtype(p, CHECK_LSE),
-        attend_partials_records(part->first_key, part->keys, part->reduce) * (p->dv + 2));
-    return attend_forward_partials(ctx, &rule, &io, part, error);
-}
-
-static double *values_of(const attend_tensor *tensor)
-{
-    const int64_t count = check_count(tensor->size);
-    double *const values = check_memory((size_t)count, sizeof *values);
-
-    for (int64_t at = 0; at < count; at++)
-        values[at] = check_load(tensor->data, tensor->dtype, at);
-    return values;
+        attend_partials_records(part->first_key, part->keys, part->reduce) * (p->dv + 2),
+        NULL);
+    return attend_forward_partials(ctx, &blocks->rule, &blocks->io, part, error);
 }
 
 /* All shards and their combination, into `outputs`, which the caller frees. */
@@ -87,8 +65,8 @@ static attend_status compute_shards(struct check_run *run, attend_context *ctx,
                                     struct check_outputs *outputs, attend_error *error)
 {
     attend_partials parts[SHARDS_MAX];
-    attend_tensor out = new_tensor(p, p->out_dtype, p->dv);
-    attend_tensor lse = new_tensor(p, check_tensor_dtype(p, CHECK_LSE), 1);
+    attend_tensor out = check_new_tensor(p, p->out_dtype, p->dv, NULL);
+    attend_tensor lse = check_new_tensor(p, check_tensor_dtype(p, CHECK_LSE), 1, NULL);
     attend_status status = ATTEND_OK;
 
     for (int t = 0; t < s->count; t++) {
@@ -97,10 +75,12 @@ static attend_status compute_shards(struct check_run *run, attend_context *ctx,
             status = compute_part(run, ctx, &s->of[t], &parts[t], error);
     }
     if (status == ATTEND_OK) {
-        const attend_rule rule = check_place_rule(&run->blocks, p);
-        status = attend_combine(ctx, &rule, parts, s->count, &out, &lse, error);
+        check_place(&run->blocks, p);
+        status =
+            attend_combine(ctx, &run->blocks.rule, parts, s->count, &out, &lse, error);
     }
-    *outputs = (struct check_outputs){.out = values_of(&out), .lse = values_of(&lse)};
+    *outputs = (struct check_outputs){.out = check_tensor_values(&out),
+                                      .lse = check_tensor_values(&lse)};
     for (int t = 0; t < s->count; t++)
         free(parts[t].data.data);
     free(out.data);

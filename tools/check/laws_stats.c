@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/laws.h"
+#include "check/check.h"
 
 /* Every statistic in the place of some. */
 static void ask_all(struct check_problem *p, struct check_random *random)
@@ -16,32 +16,21 @@ static void ask_all(struct check_problem *p, struct check_random *random)
     p->stats.bins = p->stats.bins > 0 ? p->stats.bins : 10;
 }
 
-void check_test_stats(struct check_run *run)
+void check_law_stats(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = check_law_sample(run, 50, n, n % 4 ? 200 : 512);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-
-        ask_all(&p, &random);
-        check_all(run, &p);
-        check_problem_free(&p);
-    }
+    ask_all(&c->p, &c->random);
+    check_all(run, &c->p);
 }
 
-void check_law_unmoved(struct check_run *run)
+void check_law_unmoved(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = check_law_sample(run, 51, n, 300);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        struct check_problem plain = check_problem_copy(&p);
+    struct check_problem plain = check_problem_copy(&c->p);
 
-        check_drop_stats(&plain);
-        if (n % 2)
-            ask_all(&p, &random);
-        check_compare_bits(run, &p, &plain, NULL);
-        check_problem_free(&plain);
-        check_problem_free(&p);
-    }
+    check_drop_stats(&plain);
+    if (c->n % 2)
+        ask_all(&c->p, &c->random);
+    check_compare_bits(run, &c->p, &plain, NULL);
+    check_problem_free(&plain);
 }
 
 /* ---- parts ----------------------------------------------------------------- */
@@ -221,28 +210,20 @@ static void merge_on_set(struct check_run *run, struct check_set *set,
         check_outputs_free(&split->got[t]);
 }
 
-void check_law_stats_merge(struct check_run *run)
+void check_law_stats_merge(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 40); n++) {
-        struct check_problem p = check_law_sample(run, 52, n, 140);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        struct split split = {.parts = 0};
+    struct check_problem *const p = &c->p;
+    struct split split = {.parts = 0};
 
-        check_causal_to_offset(&p);
-        if (p.causal == ATTEND_CAUSAL_NONE)
-            check_drop_positions(&p);
-        check_drop_stats(&p);
-        p.wants_weights = 0;
-        p.stats.dtype = ATTEND_F64;
-        p.stats.columns = MERGED;
-        memcpy(p.stats.column, merged, sizeof merged);
-        split_keys(&split, &p, &random);
-        for (int s = 0; s < run->count; s++)
-            merge_on_set(run, &run->sets[s], &split, &random);
-        for (int t = 0; t <= split.parts; t++) {
-            check_expect_free(&split.expect[t]);
-            check_problem_free(&split.problem[t]);
-        }
-        check_problem_free(&p);
+    check_make_divisible(p);
+    p->stats.dtype = ATTEND_F64;
+    p->stats.columns = MERGED;
+    memcpy(p->stats.column, merged, sizeof merged);
+    split_keys(&split, p, &c->random);
+    for (int s = 0; s < run->count; s++)
+        merge_on_set(run, &run->sets[s], &split, &c->random);
+    for (int t = 0; t <= split.parts; t++) {
+        check_expect_free(&split.expect[t]);
+        check_problem_free(&split.problem[t]);
     }
 }

@@ -50,8 +50,7 @@ static int stat_directory(const char *path, struct stat *status)
     return result;
 }
 
-/* Whether two paths name one file, which need not exist. */
-static int is_same_file(const char *a, const char *b)
+int io_is_same_path(const char *a, const char *b)
 {
     struct stat at, bt;
 
@@ -238,7 +237,7 @@ static int join_group(struct io_outputs *set, struct group *groups,
         return -1;
     follow_link(&path);
     int f = 0;
-    while (f < set->count && !is_same_file(set->file[f].path, path))
+    while (f < set->count && !io_is_same_path(set->file[f].path, path))
         f++;
     if (f == IO_MAX_FILES) {
         free(path);

@@ -51,16 +51,12 @@ static attend_status check_parts(const struct problem *p, const attend_stats_par
         const attend_view *const raw = &parts[x].raw;
 
         snprintf(name, sizeof name, "parts[%lld].raw", LL(x));
-        const attend_status status = attendi_view_check(name, raw, err);
-        if (status != ATTEND_OK)
+        attend_status status;
+        if ((status = attendi_view_check(name, raw, err)) != ATTEND_OK ||
+            (status = attendi_dtype_check(name, raw->dtype, ATTEND_F64, err)) !=
+                ATTEND_OK ||
+            (status = attendi_size_check(name, raw->size, want, err)) != ATTEND_OK)
             return status;
-        if (raw->dtype != ATTEND_F64)
-            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be f64", name,
-                                attend_dtype_name(raw->dtype));
-        for (int a = 0; a < 4; a++)
-            if (raw->size[a] != want[a])
-                return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
-                                    name, a, LL(raw->size[a]), LL(want[a]));
         if (parts[x].first_key < 0 ||
             (parts[x].first_key > 0 && parts[x].first_key < SINK_KEYS))
             return attendi_fail(err, ATTEND_EINVAL,

@@ -13,18 +13,11 @@ static attend_status check_lse(const struct problem *p, const attend_view *lse,
                                attend_error *err)
 {
     const int64_t want[4] = {p->nb, p->hq, p->nq, 1};
-    const attend_status status = attendi_view_check("lse", lse, err);
+    attend_status status = attendi_view_check("lse", lse, err);
 
-    if (status != ATTEND_OK)
-        return status;
-    for (int a = 0; a < 4; a++)
-        if (lse->size[a] != want[a])
-            return attendi_fail(err, ATTEND_EINVAL, "lse.size[%d] (%lld) must be %lld", a,
-                                LL(lse->size[a]), LL(want[a]));
-    if (lse->dtype != ATTEND_F32 && lse->dtype != ATTEND_F64)
-        return attendi_fail(err, ATTEND_EINVAL, "lse.dtype (%s) must be f32 or f64",
-                            attend_dtype_name(lse->dtype));
-    return ATTEND_OK;
+    if (status == ATTEND_OK)
+        status = attendi_size_check("lse", lse->size, want, err);
+    return status == ATTEND_OK ? attendi_dtype_check("lse", lse->dtype, 0, err) : status;
 }
 
 /* An output of `rows` by `columns` for each head, if it is wanted. */
@@ -32,19 +25,16 @@ static attend_status take_output(const struct problem *p, const char *name,
                                  const attend_tensor *from, int64_t rows, int64_t columns,
                                  attend_tensor *to, attend_error *err)
 {
-    const attend_dtype exact = attendi_wide_dtype(p->dtype);
     const int64_t want[4] = {p->nb, p->hq, rows, columns};
+    attend_status status = ATTEND_OK;
 
     if (!from->data)
-        return ATTEND_OK;
-    const attend_status status = attendi_tensor_check(name, from, want, err);
-    if (status != ATTEND_OK)
         return status;
-    if (from->dtype != exact)
-        return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s", name,
-                            attend_dtype_name(from->dtype), attend_dtype_name(exact));
     *to = *from;
-    return ATTEND_OK;
+    status = attendi_tensor_check(name, from, want, err);
+    return status == ATTEND_OK
+               ? attendi_dtype_check(name, from->dtype, attendi_wide_dtype(p->dtype), err)
+               : status;
 }
 
 static attend_status take_columns(const struct problem *p, struct inspection *s,

@@ -21,11 +21,11 @@
 #endif
 
 /* An axis of one element steps nowhere, whatever stride was written for it. */
-static void drop_idle_strides(const int64_t size[4], int64_t stride[4])
+static void drop_idle_strides(attend_view *view)
 {
     for (int a = 0; a < 4; a++)
-        if (size[a] == 1)
-            stride[a] = 0;
+        if (view->size[a] == 1)
+            view->stride[a] = 0;
 }
 
 static attend_status check_rows(const char *name, const int64_t size[4],
@@ -109,13 +109,15 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
     p->q = io->q;
     p->k = io->k;
     p->v = io->v;
+    drop_idle_strides(&p->q);
+    drop_idle_strides(&p->k);
+    drop_idle_strides(&p->v);
     return ATTEND_OK;
 }
 
 static attend_status check_outputs(struct problem *p, const attend_io *io,
                                    attend_error *err)
 {
-    const attend_dtype exact = attendi_wide_dtype(p->dtype);
     const struct {
         const char *name;
         const attend_tensor *tensor;
@@ -129,14 +131,13 @@ static attend_status check_outputs(struct problem *p, const attend_io *io,
 
         if (x > 0 && !t->data)
             continue;
-        const attend_status status =
+        attend_status status =
             attendi_tensor_check(output[x].name, t, output[x].size, err);
+        if (status == ATTEND_OK && x > 0)
+            status = attendi_dtype_check(output[x].name, t->dtype,
+                                         attendi_wide_dtype(p->dtype), err);
         if (status != ATTEND_OK)
             return status;
-        if (x > 0 && t->dtype != exact)
-            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s",
-                                output[x].name, attend_dtype_name(t->dtype),
-                                attend_dtype_name(exact));
     }
     if (io->out.dtype != p->dtype && io->out.dtype != ATTEND_F32)
         return attendi_fail(err, ATTEND_EINVAL, "out.dtype (%s) must be %s%s",
@@ -299,14 +300,20 @@ attend_status attendi_problem_check_host(const struct problem *p, attend_error *
 
 /* ---- the whole ---------------------------------------------------------- */
 
-static attend_status read_structs(const attend_rule *rule, attend_rule *own_rule,
-                                  const attend_io *io, attend_io *own_io,
-                                  attend_error *err)
+/* Reads the caller's structs and takes the inputs. */
+static attend_status begin(struct problem *p, const attend_rule *given_rule,
+                           attend_rule *rule, const attend_io *given_io, attend_io *io,
+                           attend_error *err)
 {
-    if (!io)
+    attend_status status;
+
+    *p = (struct problem){0};
+    if (!given_io)
         return attendi_fail(err, ATTEND_EINVAL, "io is NULL");
-    const attend_status status = attendi_io_read(io, own_io, err);
-    return status == ATTEND_OK ? attendi_rule_read(rule, own_rule, err) : status;
+    if ((status = attendi_io_read(given_io, io, err)) != ATTEND_OK ||
+        (status = attendi_rule_read(given_rule, rule, err)) != ATTEND_OK)
+        return status;
+    return check_inputs(p, io, err);
 }
 
 attend_status attendi_problem_init(struct problem *p, const attend_rule *given_rule,
@@ -316,17 +323,11 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *given_r
     attend_io io;
     attend_status status;
 
-    *p = (struct problem){0};
-    if ((status = read_structs(given_rule, &rule, given_io, &io, err)) != ATTEND_OK ||
-        (status = check_inputs(p, &io, err)) != ATTEND_OK ||
+    if ((status = begin(p, given_rule, &rule, given_io, &io, err)) != ATTEND_OK ||
         (status = check_outputs(p, &io, err)) != ATTEND_OK ||
-        (status = check_rule(p, &rule, err)) != ATTEND_OK ||
-        (status = attendi_stats_init(p, io.stats, err)) != ATTEND_OK)
+        (status = check_rule(p, &rule, err)) != ATTEND_OK)
         return status;
-    drop_idle_strides(p->q.size, p->q.stride);
-    drop_idle_strides(p->k.size, p->k.stride);
-    drop_idle_strides(p->v.size, p->v.stride);
-    return ATTEND_OK;
+    return attendi_stats_init(p, io.stats, err);
 }
 
 attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *given,
@@ -343,12 +344,9 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *gi
     io.v.size[3] = 0;
     *p = (struct problem){0};
     if ((status = attendi_rule_read(given, &rule, err)) != ATTEND_OK ||
-        (status = check_inputs(p, &io, err)) != ATTEND_OK ||
-        (status = check_rule(p, &rule, err)) != ATTEND_OK)
+        (status = check_inputs(p, &io, err)) != ATTEND_OK)
         return status;
-    drop_idle_strides(p->q.size, p->q.stride);
-    drop_idle_strides(p->k.size, p->k.stride);
-    return ATTEND_OK;
+    return check_rule(p, &rule, err);
 }
 
 static attend_status check_no_outputs(const attend_io *io, attend_error *err)
@@ -373,7 +371,6 @@ static attend_status take_shard(struct problem *p, struct shard *shard,
                                 const attend_partials *partials, attend_error *err)
 {
     const int64_t out[4] = {p->nb, p->hq, p->nq, p->dv};
-    const attend_dtype exact = p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
     attend_status status;
 
     if (!partials)
@@ -388,7 +385,8 @@ static attend_status take_shard(struct problem *p, struct shard *shard,
     p->first_key = shard->first_key;
     p->all_keys = shard->all_keys;
     p->records = partials->data;
-    return attendi_records_check(shard, "partials", &partials->data, out, exact, err);
+    return attendi_records_check(shard, "partials", &partials->data, out,
+                                 attendi_wide_dtype(p->dtype), err);
 }
 
 attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
@@ -401,17 +399,11 @@ attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
     attend_io io;
     attend_status status;
 
-    *p = (struct problem){0};
-    if ((status = read_structs(given_rule, &rule, given_io, &io, err)) != ATTEND_OK ||
-        (status = check_inputs(p, &io, err)) != ATTEND_OK ||
+    if ((status = begin(p, given_rule, &rule, given_io, &io, err)) != ATTEND_OK ||
         (status = check_no_outputs(&io, err)) != ATTEND_OK ||
-        (status = take_shard(p, shard, partials, err)) != ATTEND_OK ||
-        (status = check_rule(p, &rule, err)) != ATTEND_OK)
+        (status = take_shard(p, shard, partials, err)) != ATTEND_OK)
         return status;
-    drop_idle_strides(p->q.size, p->q.stride);
-    drop_idle_strides(p->k.size, p->k.stride);
-    drop_idle_strides(p->v.size, p->v.stride);
-    return ATTEND_OK;
+    return check_rule(p, &rule, err);
 }
 
 attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *rule,

@@ -115,12 +115,10 @@ attend_status attendi_records_check(const struct shard *shard, const char *name,
     if (__builtin_mul_overflow(shard->records, out[3] + 2, &want[3]))
         return attendi_fail(err, ATTEND_EINVAL, "%s: %lld records of %lld are too much",
                             name, LL(shard->records), LL(out[3] + 2));
-    const attend_status status = attendi_tensor_check(tensor, data, want, err);
-    if (status != ATTEND_OK)
+    attend_status status;
+    if ((status = attendi_tensor_check(tensor, data, want, err)) != ATTEND_OK ||
+        (status = attendi_dtype_check(tensor, data->dtype, dtype, err)) != ATTEND_OK)
         return status;
-    if (data->dtype != dtype)
-        return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s", tensor,
-                            attend_dtype_name(data->dtype), attend_dtype_name(dtype));
     if (data->stride[3] != 1 && want[3] > 1)
         return attendi_fail(err, ATTEND_EINVAL, "%s.stride[3] (%lld) must be 1", tensor,
                             LL(data->stride[3]));

@@ -4,15 +4,16 @@
 
 #include <math.h>
 
+#include "layer/projection.h"
 #include "layer/refuse.h"
 
 static attend_status check(attend_dtype dtype, int64_t t, int64_t d, double base,
                            attend_error *err)
 {
-    if (dtype != ATTEND_F64 && dtype != ATTEND_F32)
-        return attendi_layer_refuse(err, ATTEND_EINVAL,
-                                    "dtype (%s) is neither f64 nor f32",
-                                    attend_dtype_name(dtype));
+    const attend_status status = attendi_layer_check_dtype(dtype, err);
+
+    if (status != ATTEND_OK)
+        return status;
     if (t < 0)
         return attendi_layer_refuse(err, ATTEND_EINVAL, "t (%lld) is negative",
                                     (long long)t);

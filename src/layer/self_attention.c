@@ -120,28 +120,6 @@ static attend_tensor heads_at(const attend_layer_self *self, void *rows, int64_t
     };
 }
 
-static attend_view view_of(const attend_tensor *tensor)
-{
-    return (attend_view){
-        .data = tensor->data,
-        .dtype = tensor->dtype,
-        .size = {tensor->size[0], tensor->size[1], tensor->size[2], tensor->size[3]},
-        .stride = {tensor->stride[0], tensor->stride[1], tensor->stride[2],
-                   tensor->stride[3]},
-    };
-}
-
-/* (nb, hq, t, columns), contiguous. */
-static attend_tensor by_row(const attend_layer_self *self, void *data, int64_t columns)
-{
-    const int64_t t = self->t;
-
-    return (attend_tensor){.data = data,
-                           .dtype = self->dtype,
-                           .size = {self->nb, self->hq, t, columns},
-                           .stride = {self->hq * t * columns, t * columns, columns, 1}};
-}
-
 static void project(const attend_layer_self *self, const struct plan *plan, void *qkv)
 {
     const struct {
@@ -187,12 +165,14 @@ attend_status attend_layer_self_attention(attend_context *ctx, const attend_rule
                                      err);
     if (status == ATTEND_OK) {
         attend_io io = attend_io_default();
-        io.q = view_of(&q);
-        io.k = view_of(&k);
-        io.v = view_of(&v);
+        io.q = attend_view_of(&q);
+        io.k = attend_view_of(&k);
+        io.v = attend_view_of(&v);
         io.out = heads_at(self, h, plan.q_width, 0, self->hq);
-        io.lse = by_row(self, self->lse, 1);
-        io.weights = by_row(self, self->weights, self->t);
+        io.lse =
+            attend_tensor_dense(self->lse, self->dtype, self->nb, self->hq, self->t, 1);
+        io.weights = attend_tensor_dense(self->weights, self->dtype, self->nb, self->hq,
+                                         self->t, self->t);
         io.force_weights = self->force_weights;
         status = attend_forward(ctx, rule, &io, err);
     }

@@ -27,6 +27,8 @@ struct io_error {
 size_t io_path_length(const char *spec);
 /* Whether two paths name one file, which need not exist. */
 int io_is_same_path(const char *a, const char *b);
+/* What rename() would refuse to replace after the work is done; NULL or a reason. */
+const char *io_refusal(const char *path);
 
 enum io_dtype {
     IO_F64,

@@ -43,12 +43,12 @@ includes() {
             sees["src/lab/design"] = "attend theory layer lab/measure lab/design"
             sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
             lab = "lab/measure lab/setups lab/figures lab/experiments lab/sheets lab/design lab/report"
-            sees["tools"] = "attend shared"
-            sees["tools/shared"] = "attend io"
+            sees["tools"] = "attend check shared"
+            sees["tools/shared"] = "attend io check"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend shared " lab
             sees["tools/design"] = "attend io shared " lab
-            sees["tools/check"] = "attend check shared testing"
+            sees["tools/check"] = "attend check testing lab/measure"
             sees["tools/bench"] = "attend bench check shared " lab
             sees["examples"] = "attend"
             sees["bench"] = "attend bench shared " lab

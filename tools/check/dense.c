@@ -30,7 +30,7 @@ static struct row row_create(int64_t nk, int64_t dv)
     row.largest = row.sum + dv;
     row.spread[0] = row.largest + dv;
     row.spread[1] = row.spread[0] + dv;
-    row.stats = check_memory((size_t)check_stats_room(nk, dv), sizeof *row.stats);
+    row.stats = check_memory((size_t)check_stats_room(nk), sizeof *row.stats);
     return row;
 }
 

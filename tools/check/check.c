@@ -226,12 +226,11 @@ void check_against(struct check_run *run, const struct check_problem *p,
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
         struct check_outputs got;
-        char where[256] = "";
+        struct check_worst worst = {0};
         if (!check_try(run, set, set->ctx, p, &got))
             continue;
-        const double ratio =
-            check_compare(p, expect, set->model, &got, where, sizeof where);
-        check_note(set, ratio, p, where);
+        check_compare(p, expect, set->model, &got, &worst);
+        check_note(set, worst.ratio, p, worst.where);
         check_outputs_free(&got);
     }
 }

@@ -145,13 +145,13 @@ double *check_tensor_values(const attend_tensor *tensor);
 int check_same_bits(double a, double b);
 
 /*
- * 0 if all outputs of `a` and `b` are the same bits, infinite if not.  Rows where
- * skip[row] is set are left out; `skip` may be NULL.  Weights are compared over the
+ * A ratio of 0 if all outputs of `a` and `b` are the same bits, infinite if not.  Rows
+ * where skip[row] is set are left out; `skip` may be NULL.  Weights are compared over the
  * keys that both have; beyond them they must be 0.
  */
-double check_same_outputs(const struct check_problem *pa, const struct check_outputs *a,
-                          const struct check_problem *pb, const struct check_outputs *b,
-                          const unsigned char *skip, char *where, size_t where_size);
+void check_same_outputs(const struct check_problem *pa, const struct check_outputs *a,
+                        const struct check_problem *pb, const struct check_outputs *b,
+                        const unsigned char *skip, struct check_worst *worst);
 
 /* Runs both problems on every set and notes whether their bits are the same. */
 void check_compare_bits(struct check_run *run, const struct check_problem *pa,

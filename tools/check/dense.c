@@ -2,8 +2,10 @@
 #include "check/dense.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check/bound.h"
 #include "check/dense_row.h"
@@ -251,38 +253,48 @@ double check_ratio(double got, double want, double bound)
     return isnan(ratio) || !isfinite(got) ? INFINITY : ratio;
 }
 
-void check_name_column(const struct check_problem *p, int which, int64_t column,
-                       char *text, size_t size)
+int check_is_worse(struct check_worst *worst, double ratio)
 {
-    if (which == CHECK_ROWS)
-        snprintf(text, size, "%s", attend_stat_name(p->stats.column[column]));
-    else
-        snprintf(text, size, "column %lld", (long long)column);
+    if (ratio <= worst->ratio)
+        return 0;
+    *worst = (struct check_worst){.ratio = ratio};
+    return 1;
 }
 
-double check_compare(const struct check_problem *p, const struct check_expect *expect,
-                     int model, const struct check_outputs *outputs, char *where,
-                     size_t where_size)
+void check_say(struct check_worst *worst, const char *format, ...)
 {
-    double worst = 0.0;
+    const size_t used = strlen(worst->where);
+    va_list args;
 
+    va_start(args, format);
+    vsnprintf(worst->where + used, sizeof worst->where - used, format, args);
+    va_end(args);
+}
+
+void check_say_element(struct check_worst *worst, const struct check_problem *p,
+                       int output, int64_t row, int64_t column)
+{
+    check_say(worst, "%s row %lld ", check_output_names[output], (long long)row);
+    if (check_output_shape(output) == CHECK_ROWS)
+        check_say(worst, "%s: ", attend_stat_name(p->stats.column[column]));
+    else
+        check_say(worst, "column %lld: ", (long long)column);
+}
+
+void check_compare(const struct check_problem *p, const struct check_expect *expect,
+                   int model, const struct check_outputs *outputs,
+                   struct check_worst *worst)
+{
     for (int t = 0; t < CHECK_OUTPUTS; t++) {
         const double *const got = outputs->values[t], *const want = expect->of[t].value;
         const double *const bound = expect->of[t].bound[model];
         int64_t size[4];
         check_tensor_shape(p, check_output_shape(t), size);
-        for (int64_t at = 0; got != NULL && at < check_count(size); at++) {
-            const double ratio = check_ratio(got[at], want[at], bound[at]);
-            char column[32];
-            if (ratio <= worst)
-                continue;
-            worst = ratio;
-            check_name_column(p, check_output_shape(t), at % size[3], column,
-                              sizeof column);
-            snprintf(where, where_size, "%s row %lld %s: got %.9g want %.9g +- %.3g",
-                     check_output_names[t], (long long)(at / size[3]), column, got[at],
-                     want[at], bound[at]);
-        }
+        for (int64_t at = 0; got != NULL && at < check_count(size); at++)
+            if (check_is_worse(worst, check_ratio(got[at], want[at], bound[at]))) {
+                check_say_element(worst, p, t, at / size[3], at % size[3]);
+                check_say(worst, "got %.9g want %.9g +- %.3g", got[at], want[at],
+                          bound[at]);
+            }
     }
-    return worst;
 }

@@ -53,16 +53,21 @@ void check_expect_free(struct check_expect *expect);
  */
 double check_ratio(double got, double want, double bound);
 
-/* What a message calls column `column` of a tensor: a statistic by its name. */
-void check_name_column(const struct check_problem *p, int which, int64_t column,
-                       char *text, size_t size);
+/* The largest ratio of a comparison, and what was found there.  Start from zero. */
+struct check_worst {
+    double ratio;
+    char where[320];
+};
+/* Whether a ratio is larger, or NaN; then it is taken, and the caller says where. */
+int check_is_worse(struct check_worst *worst, double ratio);
+__attribute__((format(printf, 2, 3))) void check_say(struct check_worst *worst,
+                                                     const char *format, ...);
+/* An element of an output: "NAME row R column C: ", a statistic by its name. */
+void check_say_element(struct check_worst *worst, const struct check_problem *p,
+                       int output, int64_t row, int64_t column);
 
-/*
- * The largest ratio over all outputs.  `where` receives the element it is found at
- * with what was got and wanted.
- */
-double check_compare(const struct check_problem *p, const struct check_expect *expect,
-                     int model, const struct check_outputs *got, char *where,
-                     size_t where_size);
+/* Over all outputs. */
+void check_compare(const struct check_problem *p, const struct check_expect *expect,
+                   int model, const struct check_outputs *got, struct check_worst *worst);
 
 #endif

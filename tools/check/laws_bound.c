@@ -68,12 +68,10 @@ struct side {
 };
 
 /* Over the outputs with a tensor of their own: keys are renamed by most laws. */
-static double law_ratio(const struct law *law, const struct check_problem *p,
-                        struct side *a, struct side *b, int model, char *where,
-                        size_t where_size)
+static void compare_sides(const struct law *law, const struct check_problem *p,
+                          const struct side *a, const struct side *b, int model,
+                          struct check_worst *worst)
 {
-    double worst = 0.0;
-
     for (int t = 0; t < CHECK_TOP_KEYS; t++) {
         const double *const x = a->got.values[t], *const y = b->got.values[t];
         const struct check_values *const wa = &a->want.of[t], *const wb = &b->want.of[t];
@@ -81,21 +79,15 @@ static double law_ratio(const struct law *law, const struct check_problem *p,
         check_tensor_shape(p, CHECK_OUT + t, size);
         for (int64_t at = 0; x != NULL && y != NULL && at < check_count(size); at++) {
             double shift;
-            if (!law_covers(law, p, CHECK_OUT + t, at % size[3], &shift))
-                continue;
-            const double ratio = pair_ratio(x[at], wa, y[at], wb, at, model, shift);
-            char column[32];
-            if (ratio <= worst)
-                continue;
-            worst = ratio;
-            check_name_column(p, CHECK_OUT + t, at % size[3], column, sizeof column);
-            snprintf(where, where_size,
-                     "%s row %lld %s: %.9g and %.9g, bounds %.3g and %.3g",
-                     check_output_names[t], (long long)(at / size[3]), column, x[at],
-                     y[at], wa->bound[model][at], wb->bound[model][at]);
+            if (law_covers(law, p, CHECK_OUT + t, at % size[3], &shift) &&
+                check_is_worse(worst,
+                               pair_ratio(x[at], wa, y[at], wb, at, model, shift))) {
+                check_say_element(worst, p, t, at / size[3], at % size[3]);
+                check_say(worst, "%.9g and %.9g, bounds %.3g and %.3g", x[at], y[at],
+                          wa->bound[model][at], wb->bound[model][at]);
+            }
         }
     }
-    return worst;
 }
 
 /* O of pb must be that of pa, and its LSE and statistics as the law has them. */
@@ -106,12 +98,12 @@ static void compare_pair(struct check_run *run, const struct check_problem *pa,
 
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
-        char where[256] = "";
+        struct check_worst worst = {0};
         if (!check_try(run, set, set->ctx, pa, &a.got))
             continue;
         if (check_try(run, set, set->ctx, pb, &b.got)) {
-            check_note(set, law_ratio(law, pa, &a, &b, set->model, where, sizeof where),
-                       pa, where);
+            compare_sides(law, pa, &a, &b, set->model, &worst);
+            check_note(set, worst.ratio, pa, worst.where);
             check_outputs_free(&b.got);
         }
         check_outputs_free(&a.got);

@@ -49,43 +49,29 @@ int check_same_bits(double a, double b)
     return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Output t row by row; rows of `a` and `b` may differ in length, the rest must be 0. */
-static double same_values(int t, const struct check_problem *pa, const double *a,
-                          const struct check_problem *pb, const double *b,
-                          const unsigned char *skip, char *where, size_t where_size)
+void check_same_outputs(const struct check_problem *pa, const struct check_outputs *a,
+                        const struct check_problem *pb, const struct check_outputs *b,
+                        const unsigned char *skip, struct check_worst *worst)
 {
-    int64_t sa[4], sb[4];
-
-    check_tensor_shape(pa, check_output_shape(t), sa);
-    check_tensor_shape(pb, check_output_shape(t), sb);
-    const int64_t columns = sa[3] > sb[3] ? sa[3] : sb[3];
-    if (a == NULL || b == NULL)
-        return 0.0;
-    for (int64_t r = 0; r < sa[0] * sa[1] * sa[2]; r++)
-        for (int64_t c = 0; c < columns && !(skip != NULL && skip[r]); c++) {
-            const double of_a = c < sa[3] ? a[r * sa[3] + c] : 0.0;
-            const double of_b = c < sb[3] ? b[r * sb[3] + c] : 0.0;
-            char column[32];
-            if (check_same_bits(of_a, of_b))
+    for (int t = 0; t < CHECK_OUTPUTS; t++) {
+        const double *const x = a->values[t], *const y = b->values[t];
+        int64_t sa[4], sb[4];
+        check_tensor_shape(pa, check_output_shape(t), sa);
+        check_tensor_shape(pb, check_output_shape(t), sb);
+        const int64_t columns = sa[3] > sb[3] ? sa[3] : sb[3];
+        const int64_t count =
+            x != NULL && y != NULL ? sa[0] * sa[1] * sa[2] * columns : 0;
+        for (int64_t at = 0; at < count; at++) {
+            const int64_t r = at / columns, c = at % columns;
+            const double of_a = c < sa[3] ? x[r * sa[3] + c] : 0.0;
+            const double of_b = c < sb[3] ? y[r * sb[3] + c] : 0.0;
+            if ((skip != NULL && skip[r]) || check_same_bits(of_a, of_b) ||
+                !check_is_worse(worst, INFINITY))
                 continue;
-            check_name_column(pa, check_output_shape(t), c, column, sizeof column);
-            snprintf(where, where_size, "%s row %lld %s: %.17g and %.17g",
-                     check_output_names[t], (long long)r, column, of_a, of_b);
-            return INFINITY;
+            check_say_element(worst, pa, t, r, c);
+            check_say(worst, "%.17g and %.17g", of_a, of_b);
         }
-    return 0.0;
-}
-
-double check_same_outputs(const struct check_problem *pa, const struct check_outputs *a,
-                          const struct check_problem *pb, const struct check_outputs *b,
-                          const unsigned char *skip, char *where, size_t where_size)
-{
-    double worst = 0.0;
-
-    for (int t = 0; t < CHECK_OUTPUTS; t++)
-        worst = fmax(worst, same_values(t, pa, a->values[t], pb, b->values[t], skip,
-                                        where, where_size));
-    return worst;
+    }
 }
 
 /* Compare the bits of two calls on a set, each problem in a context. */
@@ -95,13 +81,13 @@ static void compare_calls(struct check_run *run, struct check_set *set,
                           const unsigned char *skip)
 {
     struct check_outputs a, b;
-    char where[256] = "";
+    struct check_worst worst = {0};
 
     if (!check_try(run, set, ctx_a, pa, &a))
         return;
     if (check_try(run, set, ctx_b, pb, &b)) {
-        check_note(set, check_same_outputs(pa, &a, pb, &b, skip, where, sizeof where), pa,
-                   where);
+        check_same_outputs(pa, &a, pb, &b, skip, &worst);
+        check_note(set, worst.ratio, pa, worst.where);
         check_outputs_free(&b);
     }
     check_outputs_free(&a);
@@ -266,15 +252,13 @@ void check_law_batch(struct check_run *run, struct check_case *c)
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
         struct check_outputs all, own;
-        char where[256] = "";
+        struct check_worst worst = {0};
         if (!check_try(run, set, set->ctx, p, &all))
             continue;
         struct check_outputs part = take_group(p, &all, b, h);
         if (check_try(run, set, set->ctx, &alone, &own)) {
-            check_note(set,
-                       check_same_outputs(&alone, &part, &alone, &own, NULL, where,
-                                          sizeof where),
-                       p, where);
+            check_same_outputs(&alone, &part, &alone, &own, NULL, &worst);
+            check_note(set, worst.ratio, p, worst.where);
             check_outputs_free(&own);
         }
         check_outputs_free(&part);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Splitting the keys and merging the partials by (O, LSE). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,14 +162,14 @@ void check_law_merge(struct check_run *run, struct check_case *c)
         if (done) {
             struct check_expect whole = check_dense(p);
             attend_error error = {.message = ""};
-            char where[320] = "";
+            struct check_worst worst = {0};
             const attend_status status = merge(p, outputs, count, &merged, &error);
             merge_bound(p, &whole, expects, count, set->model);
-            const double ratio =
-                status != ATTEND_OK
-                    ? INFINITY
-                    : check_compare(p, &whole, set->model, &merged, where, sizeof where);
-            check_note(set, ratio, p, status != ATTEND_OK ? error.message : where);
+            check_compare(p, &whole, set->model, &merged, &worst);
+            if (status == ATTEND_OK)
+                check_note(set, worst.ratio, p, worst.where);
+            else
+                check_note(set, INFINITY, p, error.message);
             check_outputs_free(&merged);
             check_expect_free(&whole);
         }

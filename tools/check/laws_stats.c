@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics: all of them at once, together with O, and merged from partials. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "check/check.h"
@@ -123,33 +122,26 @@ static int is_judged(const struct known *known)
 }
 
 /* A row merged from its parts, neighbours in a random order; the first `numbers`. */
-static double merge_row(struct known *parts, int count, const struct known *whole,
-                        int numbers, struct check_random *random, char *where,
-                        size_t where_size)
+static void merge_row(struct known *parts, int count, const struct known *whole,
+                      int numbers, struct check_random *random, struct check_worst *worst)
 {
-    double worst = 0.0;
-
     for (int t = 0; t < count; t++)
         if (!is_judged(&parts[t]))
-            return 0.0;
+            return;
     if (!is_judged(whole))
-        return 0.0;
+        return;
     for (; count > 1; count--) {
         const int at = (int)check_random_int(random, 0, count - 2);
         parts[at] = merge_two(&parts[at], &parts[at + 1]);
         memmove(parts + at + 1, parts + at + 2, (size_t)(count - at - 2) * sizeof *parts);
     }
     for (int x = 0; x < numbers; x++) {
-        const double ratio = check_ratio(whole->value[x], parts[0].value[x],
-                                         whole->bound[x] + parts[0].bound[x]);
-        if (!(ratio <= worst)) {
-            worst = ratio;
-            snprintf(where, where_size, "%s: whole %.12g merged %.12g +- %.3g",
-                     attend_stat_name(merged[x]), whole->value[x], parts[0].value[x],
-                     whole->bound[x] + parts[0].bound[x]);
-        }
+        const double one = whole->value[x], other = parts[0].value[x];
+        const double bound = whole->bound[x] + parts[0].bound[x];
+        if (check_is_worse(worst, check_ratio(one, other, bound)))
+            check_say(worst, "%s: whole %.12g merged %.12g +- %.3g",
+                      attend_stat_name(merged[x]), one, other, bound);
     }
-    return worst;
 }
 
 /* The whole, then its parts. */
@@ -183,8 +175,7 @@ static void merge_on_set(struct check_run *run, struct check_set *set,
     const struct check_problem *const p = &split->problem[0];
     /* Without a causal rule the first key of a part is again at position 0. */
     const int numbers = p->causal == ATTEND_CAUSAL_NONE ? PLACES : MERGED;
-    char where[256] = "", here[256];
-    double worst = 0.0;
+    struct check_worst worst = {0};
     int done = 0;
 
     while (done <= split->parts &&
@@ -197,15 +188,10 @@ static void merge_on_set(struct check_run *run, struct check_set *set,
         for (int t = 0; t < split->parts; t++)
             parts[t] =
                 known_row(&split->got[t + 1], &split->expect[t + 1], set->model, r);
-        const double ratio =
-            merge_row(parts, split->parts, &whole, numbers, random, here, sizeof here);
-        if (!(ratio <= worst)) {
-            worst = ratio;
-            memcpy(where, here, sizeof where);
-        }
+        merge_row(parts, split->parts, &whole, numbers, random, &worst);
     }
     if (done > split->parts)
-        check_note(set, worst, p, where);
+        check_note(set, worst.ratio, p, worst.where);
     for (int t = 0; t < done; t++)
         check_outputs_free(&split->got[t]);
 }

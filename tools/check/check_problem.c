@@ -104,36 +104,6 @@ double check_broadcast(const double *values, const int64_t size[4], int64_t b, i
     return values[at];
 }
 
-/* Whether causal rule, window and key length leave key j to row (b, h, i). */
-static int in_range(const struct check_problem *p, int64_t b, int64_t i, int64_t j)
-{
-    const int64_t distance = j - check_position(p, b, i);
-
-    if (p->causal != ATTEND_CAUSAL_NONE && distance > 0)
-        return 0;
-    if (p->window_left >= 0 && distance < -p->window_left)
-        return 0;
-    if (p->window_right >= 0 && distance > p->window_right)
-        return 0;
-    return p->key_lengths == NULL || j < p->key_lengths[b];
-}
-
-int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j)
-{
-    return in_range(p, b, i, j) &&
-           (p->mask == NULL || check_broadcast(p->mask, p->mask_size, b, h, i, j) != 0.0);
-}
-
-int64_t check_anchor(const struct check_problem *p, int64_t b, int64_t h, int64_t i)
-{
-    const int64_t step = p->alibi != NULL && p->alibi[h] < 0.0 ? 1 : -1;
-
-    for (int64_t j = step > 0 ? 0 : p->nk - 1; j >= 0 && j < p->nk; j += step)
-        if (in_range(p, b, i, j))
-            return j;
-    return check_position(p, b, i);
-}
-
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -155,6 +125,23 @@ int check_key_range(const struct check_problem *p, int64_t b, int64_t i, int64_t
     if (p->key_lengths != NULL)
         *end = smaller(*end, p->key_lengths[b]);
     return *first < *end;
+}
+
+int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j)
+{
+    int64_t first, end;
+
+    return check_key_range(p, b, i, &first, &end) && j >= first && j < end &&
+           (p->mask == NULL || check_broadcast(p->mask, p->mask_size, b, h, i, j) != 0.0);
+}
+
+int64_t check_anchor(const struct check_problem *p, int64_t b, int64_t h, int64_t i)
+{
+    int64_t first, end;
+
+    if (!check_key_range(p, b, i, &first, &end))
+        return check_position(p, b, i);
+    return p->alibi != NULL && p->alibi[h] < 0.0 ? first : end - 1;
 }
 
 int check_spans(const struct check_problem *p, int64_t keys)

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16, ATTEND_F64};
+
 /*
  * Unit normal values, or these times powers of two up to 2^+-spread, rounded to
  * `dtype`, and alike along the axes that the layout broadcasts.
@@ -145,9 +147,6 @@ static void sample_mask(struct check_problem *p, struct check_random *random)
 
 static void sample_bias(struct check_problem *p, struct check_random *random, int tame)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16,
-                                          ATTEND_F64};
-
     p->bias_dtype = dtypes[check_random_int(random, 0, 3)];
     broadcast_size(p, random, p->bias_size);
     p->bias = fill(random, p->bias_dtype, p->bias_size, &p->layout[CHECK_BIAS], 0.0);
@@ -233,8 +232,6 @@ void check_sample_stats(struct check_problem *p, struct check_random *random)
 struct check_problem check_sample(uint64_t seed,
                                   const struct check_sample_options *options)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16,
-                                          ATTEND_F64};
     struct check_random random = {.seed = seed};
     struct check_problem p = {.seed = seed};
 

@@ -41,9 +41,7 @@ void attendi_ref_leave_record(const struct ref_row *r, const struct work_item *t
 
         for (int64_t j = t->keys.lo; j < t->keys.hi; j++)
             if (r->seen[j])
-                acc += exp(r->score[j] - base) *
-                       attendi_load(attendi_view_row(&p->v, r->b, r->hk, j), p->dtype,
-                                    c * p->v.stride[3]);
+                acc += exp(r->score[j] - base) * attendi_ref_value(r, j, c);
         attendi_store(row, dtype, first + 2 + c, acc);
     }
 }

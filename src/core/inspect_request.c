@@ -13,11 +13,10 @@ static attend_status check_lse(const struct problem *p, const attend_view *lse,
                                attend_error *err)
 {
     const int64_t want[4] = {p->nb, p->hq, p->nq, 1};
-    attend_status status = attendi_view_check("lse", lse, err);
 
-    if (status == ATTEND_OK)
-        status = attendi_size_check("lse", lse->size, want, err);
-    return status == ATTEND_OK ? attendi_dtype_check("lse", lse->dtype, 0, err) : status;
+    TRY(attendi_view_check("lse", lse, err));
+    TRY(attendi_size_check("lse", lse->size, want, err));
+    return attendi_dtype_check("lse", lse->dtype, 0, err);
 }
 
 /* An output of `rows` by `columns` for each head, if it is wanted. */
@@ -26,29 +25,23 @@ static attend_status take_output(const struct problem *p, const char *name,
                                  attend_tensor *to, attend_error *err)
 {
     const int64_t want[4] = {p->nb, p->hq, rows, columns};
-    attend_status status = ATTEND_OK;
 
     if (!from->data)
-        return status;
+        return ATTEND_OK;
     *to = *from;
-    status = attendi_tensor_check(name, from, want, err);
-    return status == ATTEND_OK
-               ? attendi_dtype_check(name, from->dtype, attendi_wide_dtype(p->dtype), err)
-               : status;
+    TRY(attendi_tensor_check(name, from, want, err));
+    return attendi_dtype_check(name, from->dtype, attendi_wide_dtype(p->dtype), err);
 }
 
 static attend_status take_columns(const struct problem *p, struct inspection *s,
                                   const attend_inspection *request, attend_error *err)
 {
-    attend_status status;
-
-    if ((status = take_output(p, "column_mass", &request->column_mass, 1, p->nk,
-                              &s->column_mass, err)) != ATTEND_OK ||
-        (status = take_output(p, "column_max", &request->column_max, 1, p->nk,
-                              &s->column_max, err)) != ATTEND_OK ||
-        (status = take_output(p, "column_last", &request->column_last, 1, p->nk,
-                              &s->column_last, err)) != ATTEND_OK)
-        return status;
+    TRY(take_output(p, "column_mass", &request->column_mass, 1, p->nk, &s->column_mass,
+                    err));
+    TRY(take_output(p, "column_max", &request->column_max, 1, p->nk, &s->column_max,
+                    err));
+    TRY(take_output(p, "column_last", &request->column_last, 1, p->nk, &s->column_last,
+                    err));
     s->last_query = p->nq;
     if (!s->column_last.data)
         return ATTEND_OK;
@@ -87,17 +80,12 @@ static attend_status take_zoom(const struct problem *p, struct inspection *s,
                                const attend_inspection *request, attend_error *err)
 {
     const attend_tensor *zoom = &request->zoom;
-    attend_status status;
 
     if (!zoom->data)
         return ATTEND_OK;
-    if ((status = take_output(p, "zoom", zoom, zoom->size[2], zoom->size[3], &s->zoom,
-                              err)) != ATTEND_OK ||
-        (status = check_zoom_axis("zoom_query", request->zoom_query, zoom->size[2], 2,
-                                  p->nq, err)) != ATTEND_OK ||
-        (status = check_zoom_axis("zoom_key", request->zoom_key, zoom->size[3], 3, p->nk,
-                                  err)) != ATTEND_OK)
-        return status;
+    TRY(take_output(p, "zoom", zoom, zoom->size[2], zoom->size[3], &s->zoom, err));
+    TRY(check_zoom_axis("zoom_query", request->zoom_query, zoom->size[2], 2, p->nq, err));
+    TRY(check_zoom_axis("zoom_key", request->zoom_key, zoom->size[3], 3, p->nk, err));
     s->zoom_query = request->zoom_query;
     s->zoom_key = request->zoom_key;
     return ATTEND_OK;
@@ -143,10 +131,7 @@ attend_status attendi_inspect_check_host(const struct problem *p, attend_error *
     const struct inspection *const s = p->inspection;
 
     for (int64_t x = 0; x < s->probe_count; x++) {
-        const attend_status status = check_probe(p, x, &s->probes[x], err);
-
-        if (status != ATTEND_OK)
-            return status;
+        TRY(check_probe(p, x, &s->probes[x], err));
     }
     return ATTEND_OK;
 }
@@ -198,21 +183,17 @@ attend_status attendi_inspect_init(struct problem *p, struct inspection *s,
 {
     attend_inspection own;
     const attend_inspection *const request = &own;
-    attend_status status;
 
     if (!given)
         return attendi_fail(err, ATTEND_EINVAL, "inspection is NULL");
-    if ((status = attendi_inspection_read(given, &own, err)) != ATTEND_OK)
-        return status;
+    TRY(attendi_inspection_read(given, &own, err));
     *s = (struct inspection){.lse = request->lse};
-    if ((status = attendi_problem_init_keys(p, rule, &request->q, &request->k, err)) !=
-            ATTEND_OK ||
-        (status = check_lse(p, &request->lse, err)) != ATTEND_OK ||
-        (status = take_columns(p, s, request, err)) != ATTEND_OK ||
-        (status = take_pooled(p, s, request, err)) != ATTEND_OK ||
-        (status = take_zoom(p, s, request, err)) != ATTEND_OK ||
-        (status = take_probes(s, request, err)) != ATTEND_OK)
-        return status;
+    TRY(attendi_problem_init_keys(p, rule, &request->q, &request->k, err));
+    TRY(check_lse(p, &request->lse, err));
+    TRY(take_columns(p, s, request, err));
+    TRY(take_pooled(p, s, request, err));
+    TRY(take_zoom(p, s, request, err));
+    TRY(take_probes(s, request, err));
     p->inspection = s;
     find_extent(p, s);
     return cut(p, s, err);

@@ -50,16 +50,13 @@ static attend_status take_tensor(struct problem *p, const char *name,
                                  attend_tensor *to, int *columns, attend_error *err)
 {
     const int64_t size[4] = {p->nb, p->hq, p->nq, from->size[3]};
-    attend_status status = ATTEND_OK;
 
     if (!from->data)
-        return status;
+        return ATTEND_OK;
     *to = *from;
     *columns = (int)from->size[3];
     p->stats.needs |= needs | STATS_ROWS;
-    status = attendi_tensor_check(name, from, size, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_tensor_check(name, from, size, err));
     if (from->size[3] < 1 || from->size[3] > most)
         return attendi_fail(err, ATTEND_EINVAL, "%s.size[3] (%lld) is outside 1..%lld",
                             name, LL(from->size[3]), LL(most));
@@ -70,12 +67,8 @@ static attend_status take_columns(struct problem *p, const attend_stats *request
                                   attend_error *err)
 {
     struct stats *const s = &p->stats;
-    const attend_status status =
-        take_tensor(p, "stats.rows", &request->rows, ATTEND_STAT_COUNT, 0, &s->rows,
-                    &s->columns, err);
-
-    if (status != ATTEND_OK)
-        return status;
+    TRY(take_tensor(p, "stats.rows", &request->rows, ATTEND_STAT_COUNT, 0, &s->rows,
+                    &s->columns, err));
     if (s->columns > 0 && !request->columns)
         return attendi_fail(err, ATTEND_EINVAL, "stats.columns is NULL");
     for (int c = 0; c < s->columns; c++) {
@@ -154,11 +147,8 @@ static attend_status take_raw(struct problem *p, const attend_stats *request,
         return ATTEND_OK;
     s->raw = request->raw;
     const int64_t size[4] = {p->nb, p->hq, p->nq, s->sums_length};
-    const attend_status status =
-        attendi_tensor_check("stats.raw", &request->raw, size, err);
-    return status == ATTEND_OK
-               ? attendi_dtype_check("stats.raw", request->raw.dtype, ATTEND_F64, err)
-               : status;
+    TRY(attendi_tensor_check("stats.raw", &request->raw, size, err));
+    return attendi_dtype_check("stats.raw", request->raw.dtype, ATTEND_F64, err);
 }
 
 /* Where the summaries go, by the size and the number that the caller's header knows. */
@@ -193,21 +183,18 @@ attend_status attendi_stats_init(struct problem *p, const attend_stats *given,
                                  attend_error *err)
 {
     attend_stats request;
-    attend_status status;
 
     p->stats = (struct stats){0};
     if (!given)
         return ATTEND_OK;
-    if ((status = attendi_stats_request_read(given, &request, err)) != ATTEND_OK ||
-        (status = take_columns(p, &request, err)) != ATTEND_OK ||
-        (status = take_top(p, &request, err)) != ATTEND_OK ||
-        (status = take_tensor(p, "stats.distances", &request.distances, STATS_BINS_MAX,
-                              STATS_BINS, &p->stats.distances, &p->stats.bins, err)) !=
-            ATTEND_OK ||
-        (status = take_classes(p, &request, err)) != ATTEND_OK ||
-        (status = take_summaries(p, &request, err)) != ATTEND_OK ||
-        (status = take_raw(p, &request, err)) != ATTEND_OK)
-        return status;
+    TRY(attendi_stats_request_read(given, &request, err));
+    TRY(take_columns(p, &request, err));
+    TRY(take_top(p, &request, err));
+    TRY(take_tensor(p, "stats.distances", &request.distances, STATS_BINS_MAX, STATS_BINS,
+                    &p->stats.distances, &p->stats.bins, err));
+    TRY(take_classes(p, &request, err));
+    TRY(take_summaries(p, &request, err));
+    TRY(take_raw(p, &request, err));
     if (p->stats.top > 0 && p->nk > INT32_MAX)
         return attendi_fail(err, ATTEND_EUNSUPPORTED,
                             "stats: the largest scores of %lld (nk) keys cannot be named",

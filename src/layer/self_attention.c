@@ -23,21 +23,16 @@ struct plan {
 static attend_status check_sizes(const attend_layer_self *self, struct plan *plan,
                                  attend_error *err)
 {
-    attend_status status = attendi_layer_check_struct("self", self, sizeof *self, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_layer_check_struct("self", self, sizeof *self, err));
     const struct {
         const char *name;
         int64_t value, min;
     } count[] = {{"nb", self->nb, 0}, {"t", self->t, 0},     {"e", self->e, 1},
                  {"hq", self->hq, 1}, {"hkv", self->hkv, 1}, {"d", self->d, 1}};
 
-    status = attendi_layer_check_dtype(self->dtype, err);
-    for (size_t x = 0; x < sizeof count / sizeof count[0] && status == ATTEND_OK; x++)
-        status =
-            attendi_layer_check_count(count[x].name, count[x].value, count[x].min, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_layer_check_dtype(self->dtype, err));
+    for (size_t x = 0; x < sizeof count / sizeof count[0]; x++)
+        TRY(attendi_layer_check_count(count[x].name, count[x].value, count[x].min, err));
     if (self->hq % self->hkv != 0)
         return attendi_layer_refuse(err, ATTEND_EINVAL,
                                     "hq (%lld) is not a multiple of hkv (%lld)",
@@ -48,19 +43,16 @@ static attend_status check_sizes(const attend_layer_self *self, struct plan *pla
     plan->kv_width = self->hkv * self->d;
     plan->width = plan->q_width + 2 * plan->kv_width;
     plan->element = attend_dtype_size(self->dtype);
-    status = attendi_layer_check_count("nb t", plan->rows, 0, err);
-    if (status == ATTEND_OK)
-        status = attendi_layer_check_count("(hq + 2 hkv) d", plan->width, 1, err);
-    if (status == ATTEND_OK)
-        status = attendi_layer_check_bytes("Q, K and V", plan->rows, plan->width,
-                                           plan->element, &plan->qkv_bytes, err);
     size_t h_bytes = 0;
-    if (status == ATTEND_OK && self->wo != NULL)
-        status = attendi_layer_check_bytes("H", plan->rows, plan->q_width, plan->element,
-                                           &h_bytes, err);
-    if (status == ATTEND_OK)
-        plan->bytes = plan->qkv_bytes + h_bytes;
-    return status;
+    TRY(attendi_layer_check_count("nb t", plan->rows, 0, err));
+    TRY(attendi_layer_check_count("(hq + 2 hkv) d", plan->width, 1, err));
+    TRY(attendi_layer_check_bytes("Q, K and V", plan->rows, plan->width, plan->element,
+                                  &plan->qkv_bytes, err));
+    if (self->wo != NULL)
+        TRY(attendi_layer_check_bytes("H", plan->rows, plan->q_width, plan->element,
+                                      &h_bytes, err));
+    plan->bytes = plan->qkv_bytes + h_bytes;
+    return ATTEND_OK;
 }
 
 static attend_status check_rotary(const attend_layer_self *self, attend_error *err)
@@ -75,12 +67,8 @@ static attend_status check_rotary(const attend_layer_self *self, attend_error *e
 static attend_status check(const attend_layer_self *self, struct plan *plan,
                            attend_error *err)
 {
-    attend_status status = check_sizes(self, plan, err);
-
-    if (status == ATTEND_OK)
-        status = check_rotary(self, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check_sizes(self, plan, err));
+    TRY(check_rotary(self, err));
     const struct {
         const char *name;
         const void *data;
@@ -101,11 +89,10 @@ attend_status attend_layer_self_workspace(const attend_layer_self *self, size_t 
                                           attend_error *err)
 {
     struct plan plan;
-    const attend_status status = check_sizes(self, &plan, err);
 
-    if (status == ATTEND_OK)
-        *size = plan.bytes;
-    return status;
+    TRY(check_sizes(self, &plan, err));
+    *size = plan.bytes;
+    return ATTEND_OK;
 }
 
 /* `heads` heads of d columns from element `column` of every row of `width` elements. */
@@ -143,14 +130,10 @@ attend_status attend_layer_self_attention(attend_context *ctx, const attend_rule
 {
     struct plan plan;
     void *memory, *owned;
-    attend_status status = check(self, &plan, err);
 
-    if (status != ATTEND_OK)
-        return status;
-    status = attendi_layer_workspace(self->workspace, self->workspace_size, plan.bytes,
-                                     &memory, &owned, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check(self, &plan, err));
+    TRY(attendi_layer_workspace(self->workspace, self->workspace_size, plan.bytes,
+                                &memory, &owned, err));
     void *const h = self->wo != NULL ? (char *)memory + plan.qkv_bytes : self->out;
     const attend_tensor q = heads_at(self, memory, plan.width, 0, self->hq);
     const attend_tensor k = heads_at(self, memory, plan.width, plan.q_width, self->hkv);
@@ -158,7 +141,7 @@ attend_status attend_layer_self_attention(attend_context *ctx, const attend_rule
         heads_at(self, memory, plan.width, plan.q_width + plan.kv_width, self->hkv);
 
     project(self, &plan, memory);
-    status =
+    attend_status status =
         attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &q, err);
     if (status == ATTEND_OK)
         status = attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &k,

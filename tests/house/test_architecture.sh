@@ -47,13 +47,13 @@ includes() {
             sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
             sees["src/lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
             lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/sheets lab/grade lab/design lab/report lab/place"
-            sees["tools"] = "attend shared"
-            sees["tools/shared"] = "attend io"
+            sees["tools"] = "attend check shared"
+            sees["tools/shared"] = "attend io check"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend io shared " lab
             sees["tools/grade"] = "attend grade shared " lab
             sees["tools/design"] = "attend io shared " lab
-            sees["tools/check"] = "attend check shared testing"
+            sees["tools/check"] = "attend check testing lab/measure"
             sees["tools/bench"] = "attend bench check shared " lab
             sees["examples"] = "attend"
             sees["bench"] = "attend bench shared " lab

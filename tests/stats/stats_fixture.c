@@ -86,16 +86,12 @@ int for_every_set(void (*tests)(void), attend_context **ctx, const char **isa)
     attend_isa found = attend_isa_default();
 
     for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
-        attend_options options = attend_options_default();
-        attend_error error = {.message = ""};
         if (!found.runs)
             continue;
-        options.isa = *isa = found.name;
-        options.threads = 2;
-        if (attend_context_create(ctx, &options, &error) != ATTEND_OK) {
-            fprintf(stderr, "%s: %s\n", *isa, error.message);
+        *isa = found.name;
+        *ctx = open_set(found.name, 2);
+        if (*ctx == NULL)
             return 0;
-        }
         printf("%s\n", *isa);
         tests();
         attend_context_destroy(*ctx);

@@ -333,6 +333,15 @@ int ask_agrees(ask *a, const dense_map *map)
     return probes_agree(a, map);
 }
 
+int ask_check(ask *a, attend_context *ctx)
+{
+    dense_map map = map_make(a);
+    const int right = ask_run(a, ctx) && ask_agrees(a, &map);
+
+    map_free(&map);
+    return right;
+}
+
 /* ---- the same bits -------------------------------------------------------- */
 
 answers answers_copy(ask *a)

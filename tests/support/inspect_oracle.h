@@ -71,6 +71,8 @@ int agrees(const char *what, double got, double want, double error, int64_t b, i
 int probes_agree(const ask *a, const dense_map *map);
 /* Compares all that is wanted with the dense P. */
 int ask_agrees(ask *a, const dense_map *map);
+/* Runs and compares. */
+int ask_check(ask *a, attend_context *ctx);
 
 /* ---- the same bits -------------------------------------------------------- */
 

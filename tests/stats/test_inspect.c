@@ -66,7 +66,7 @@ static void ask_one_by_one(attend_context *ctx)
                     ask_output(&a.want, other)->data = NULL;
             a.want.probes = at == ASK_OUTPUTS ? all.probes : NULL;
             CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "%s alone",
-                  at < ASK_OUTPUTS ? output_names[at] : "probes");
+                  output_names[at]);
             a.want = all;
         }
         answers_free(&want);
@@ -389,13 +389,11 @@ static void count_allocations(attend_context *plain)
     ask a = ask_make(shapes[0], ATTEND_F32, RULE_PLAIN, 1);
     ask_everything(&a, 200);
     c.fail_at = c.calls;
-    for (int at = 0; at < ASK_OUTPUTS; at++)
-        poison(ask_output(&a.want, at));
+    ask_poison(&a);
     CHECK(attend_inspect(ctx, &a.p.rule, &a.want, &err) == ATTEND_ENOMEM &&
               strstr(err.message, "scratch") != NULL,
           "%s", err.message);
-    for (int at = 0; at < ASK_OUTPUTS; at++)
-        CHECK(is_poisoned(ask_output(&a.want, at)), "outputs of a failed call");
+    CHECK(answers_are_poisoned(&a), "outputs of a failed call");
     c.fail_at = -1;
     CHECK(ask_run(&a, ctx), "first");
     const int calls = c.calls;
@@ -471,8 +469,7 @@ TEST(errors_name_the_field)
 
     ask_everything(&a, 10);
     const attend_inspection sound = a.want;
-    for (int at = 0; at < ASK_OUTPUTS; at++)
-        poison(ask_output(&a.want, at));
+    ask_poison(&a);
     for (int at = 0; at < WRONGS; at++) {
         char *const field = (char *)&a.want + wrongs[at].offset;
         if (wrongs[at].is_int)
@@ -481,8 +478,7 @@ TEST(errors_name_the_field)
             memcpy(field, &wrongs[at].value, sizeof wrongs[at].value);
         CHECK(refused(&a, ctx, &a.p.rule, wrongs[at].message), "case %d", at);
         a.want = sound;
-        for (int output = 0; output < ASK_OUTPUTS; output++)
-            CHECK(is_poisoned(ask_output(&a.want, output)), "case %d wrote", at);
+        CHECK(answers_are_poisoned(&a), "case %d wrote", at);
     }
     problem_free(&a.p);
     attend_context_destroy(ctx);

@@ -269,16 +269,13 @@ class Report(CliTest):
             self.refuse("report", *args, says=says)
 
     def test_stopped(self):
-        process = harness.start(
+        out, err = self.interrupt(
             *("report", "-o", "report.html", "--trials", "100000000"),
-            cwd=self.dir,
-            stderr=subprocess.PIPE,
-            text=True,
+            number=signal.SIGINT,
+            until=lambda job: harness.wait_for_work(job, 3),
+            status=130,
         )
-        harness.wait_for_work(process, 3)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=harness.HANG)
-        self.assertEqual((process.returncode, out, err.count("\n")), (130, "", 1), err)
+        self.assertEqual((out, err.count("\n")), ("", 1), err)
         self.assertEqual(os.listdir(self.dir), [])
 
 

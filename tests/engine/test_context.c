@@ -166,39 +166,6 @@ static int print_threads(void)
     return 0;
 }
 
-/* A struct of a size that no header had is refused, and not read past its end. */
-TEST(struct_sizes)
-{
-    static const size_t options_sizes[] = {0, 1, sizeof(size_t),
-                                           offsetof(attend_options, progress), SIZE_MAX};
-    problem p = sound_problem();
-    char text[32];
-
-    for (size_t at = 0; at < sizeof options_sizes / sizeof options_sizes[0]; at++) {
-        size_t room = options_sizes[at];
-        room = room < sizeof(size_t) || room == SIZE_MAX ? sizeof(size_t) : room;
-        size_t *const block = test_memory(room);
-        memset(block, 0, room);
-        *block = options_sizes[at];
-        snprintf(text, sizeof text, "%zu", options_sizes[at]);
-        expect_no_context((const attend_options *)block, ATTEND_EINVAL, "struct_size",
-                          text);
-        free(block);
-    }
-    attend_context *const ctx = open_set("ref", 1);
-    for (int which = 0; which < 2; which++)
-        for (int change = -8; change <= 0; change += 8) {
-            problem wrong = p;
-            size_t *const size = which ? &wrong.io.struct_size : &wrong.rule.struct_size;
-            *size = change == 0 ? 0 : *size + (size_t)change;
-            snprintf(text, sizeof text, "%zu", *size);
-            expect_refusal(ctx, &p, &wrong, ATTEND_EINVAL,
-                           which ? "io.struct_size" : "rule.struct_size", text);
-        }
-    attend_context_destroy(ctx);
-    problem_free(&p);
-}
-
 static void *refuse_to_allocate(void *user, size_t alignment, size_t size)
 {
     (void)user, (void)alignment, (void)size;
@@ -382,7 +349,6 @@ int main(int argc, char **argv)
     RUN(isa_by_environment);
     RUN(thread_counts);
     RUN(threads_by_environment);
-    RUN(struct_sizes);
     RUN(hooks_come_in_pairs);
     RUN(lent_pools);
     RUN(widest_window);

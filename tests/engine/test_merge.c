@@ -36,13 +36,9 @@ static merge_case merge_make(int64_t count, attend_dtype part, attend_dtype lse,
 static int merge_run(const merge_case *m)
 {
     attend_error err = {.status = ATTEND_OK};
-    const attend_status status =
-        attend_merge(m->parts, m->count, &m->p.io.out, &m->p.io.lse, &err);
 
-    if (status != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
-                  attend_status_name(status), err.message);
-    return status == ATTEND_OK;
+    return is_ok(attend_merge(m->parts, m->count, &m->p.io.out, &m->p.io.lse, &err),
+                 &err);
 }
 
 /* The formula of the header, in long double; parts with lse = -inf left out. */

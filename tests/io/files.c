@@ -8,10 +8,13 @@
 
 static char files_directory[64];
 
-int files_setup(void)
+void files_setup(void)
 {
     snprintf(files_directory, sizeof files_directory, "/tmp/attend-test-XXXXXX");
-    return mkdtemp(files_directory) != NULL ? 0 : -1;
+    if (mkdtemp(files_directory) == NULL) {
+        perror("mkdtemp");
+        exit(1);
+    }
 }
 
 const char *files_path(const char *name)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int files_setup(void);
+void files_setup(void);
 /* The path of a file in the directory, valid until the sixteenth call after. */
 const char *files_path(const char *name);
 void files_write(const char *name, const void *bytes, size_t n);

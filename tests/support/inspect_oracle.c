@@ -192,12 +192,7 @@ int ask_run(ask *a, attend_context *ctx)
     attend_error err = {.status = ATTEND_OK};
 
     ask_poison(a);
-    const attend_status status = attend_inspect(ctx, &a->p.rule, &a->want, &err);
-    if (status == ATTEND_OK)
-        return 1;
-    test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
-              attend_status_name(status), err.message);
-    return 0;
+    return is_ok(attend_inspect(ctx, &a->p.rule, &a->want, &err), &err);
 }
 
 /* ---- P, densely ----------------------------------------------------------- */

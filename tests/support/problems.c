@@ -110,12 +110,7 @@ int problem_run(const problem *p, attend_context *ctx)
 
     problems_of_splits += p->n.nk > FORCED_SPLIT;
     problem_poison(p);
-    const attend_status status = attend_forward(ctx, &p->rule, &p->io, &err);
-    if (status == ATTEND_OK)
-        return 1;
-    test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
-              attend_status_name(status), err.message);
-    return 0;
+    return is_ok(attend_forward(ctx, &p->rule, &p->io, &err), &err);
 }
 
 /* ---- the same bits ------------------------------------------------------- */
@@ -183,6 +178,14 @@ int problem_same_on(const problem *p, attend_context *one, attend_context *other
     return same;
 }
 
+int is_ok(attend_status status, const attend_error *err)
+{
+    if (status != ATTEND_OK)
+        test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
+                  attend_status_name(status), err->message);
+    return status == ATTEND_OK;
+}
+
 int is_refused(attend_status status, attend_status want, const attend_error *err,
                const char *field, const char *value)
 {
@@ -202,8 +205,7 @@ attend_context *open_context(const attend_options *options)
     attend_context *ctx = NULL;
     attend_error err = {.status = ATTEND_OK};
 
-    if (attend_context_create(&ctx, options, &err) != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "the context opens", "%s", err.message);
+    is_ok(attend_context_create(&ctx, options, &err), &err);
     return ctx;
 }
 

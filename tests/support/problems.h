@@ -77,6 +77,8 @@ int problem_same_on(const problem *p, attend_context *one, attend_context *other
 /* The same of one contiguous tensor, which a failure calls `what`. */
 int same_bits(const attend_tensor *tensor, const void *bits, const char *what);
 
+/* Whether a call succeeded; reports it if not. */
+int is_ok(attend_status status, const attend_error *err);
 /*
  * Whether a call was refused with status `want`, in one line that names a field and a
  * value; reports what it was otherwise.

@@ -7,7 +7,8 @@ static const double slope_nan[] = {0.5, 0, NAN, 0.25};
 static const double slope_inf[] = {INFINITY, 0, 0, 0}, slope_low[] = {0, 0, 0, -INFINITY};
 static const double sink_nan[] = {-INFINITY, NAN, 0, 0}, sink_inf[] = {0, 0, 0, INFINITY};
 
-problem sound_problem(void)
+/* The problem every case starts from; sizes differ so that no two can be mixed up. */
+static problem sound_problem(void)
 {
     problem p = problem_make((shape){2, 4, 2, 3, 5, 8, 6}, ATTEND_F32, 99);
 
@@ -28,8 +29,10 @@ void expect_no_context(const attend_options *options, attend_status want,
     CHECK(attend_context_create(&ctx, options, NULL) == want, "with err NULL");
 }
 
-void expect_refusal(attend_context *ctx, const problem *sound, const problem *wrong,
-                    attend_status want, const char *field, const char *text)
+/* Runs `wrong`, which differs from `sound` in one thing, and expects it refused. */
+static void expect_refusal(attend_context *ctx, const problem *sound,
+                           const problem *wrong, attend_status want, const char *field,
+                           const char *text)
 {
     attend_error err = {.status = ATTEND_OK};
 

@@ -112,7 +112,8 @@ class Malformed(CliTest):
                 for flag in "qkv":
                     self.refuse_file("bad.npy", f"{flag}.npy", "--lse", "l.npy")
                 for flag in "mask", "bias", "alibi", "sinks":
-                    self.refuse_file("bad.npy", "", "--lse", "l.npy", "--" + flag, "bad.npy")
+                    named = "--" + flag, "bad.npy"
+                    self.refuse_file("bad.npy", "", "--lse", "l.npy", *named)
 
     def test_safetensors(self):
         Problem(self)

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import signal
-import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import harness
@@ -404,24 +403,17 @@ class BadFlags(LabTest):
             self.refuse("lab", "magnitude", "--svg", path, says=["--svg", path])
 
     def test_a_full_disk_is_a_failure(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = self.attend("lab", "magnitude", "--trials", "1000", stdout=full)
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr.count("\n"), 1)
+        self.say_to_full("lab", "magnitude", "--trials", "1000")
 
 
 class Stopping(LabTest):
     def test_ctrl_c_ends_with_what_was_measured(self):
-        process = harness.start(
+        out, err = self.interrupt(
             *("lab", "magnitude", "--trials", "1000000000", "--json"),
-            cwd=self.dir,
-            stderr=subprocess.PIPE,
-            text=True,
+            number=signal.SIGINT,
+            until=lambda job: harness.wait_for_work(job, 2),
+            status=130,
         )
-        harness.wait_for_work(process, 2)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=harness.HANG)
-        self.assertEqual(process.returncode, 130)
         cost, stopped = err.splitlines()
         self.assertRegex(cost, r"this takes about \d+ minutes")
         self.assertIn("stopped", stopped)

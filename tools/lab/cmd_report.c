@@ -15,16 +15,11 @@ static const char help_text[] =
     "usage: attend report [-o FILE] [--seed N] [--trials N] [--threads N]\n"
     "\n"
     "Performs every experiment of 'attend lab', judges every statement of the sheets,\n"
-    "and prints a summary: for each experiment how many exact laws agree with theory,
-"
-    "how many bounds are held and how many limits are shown, with one row of it, then
-"
-    "the verdicts. With -o it also writes one self-contained HTML page: the exercise
-"
-    "question by question, with answers, formulas, plots and numbers, then all rows and
-"
-    "the verdicts. It appears when it is complete.
-"
+    "and prints a summary: for each experiment how many exact laws agree with theory,\n"
+    "how many bounds are held and how many limits are shown, with one row of it, then\n"
+    "the verdicts. With -o it also writes one self-contained HTML page: the exercise\n"
+    "question by question, with answers, formulas, plots and numbers, then all rows and\n"
+    "the verdicts. It appears when it is complete.\n"
     "\n"
     "options:\n"
     "  -o, --output FILE  write the page to FILE\n"

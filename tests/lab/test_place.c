@@ -131,7 +131,7 @@ TEST(random_scores_obey_their_law)
 
     for (int x = 0; x < 4; x++) {
         const double S = spreads[x];
-        struct lab_moments entropy = {0, 0, 0, 0, 0}, squares = entropy, off = entropy;
+        struct lab_moments entropy = {.count = 0}, squares = entropy, off = entropy;
         for (uint64_t i = 0; i < ROWS; i++) {
             lab_normals(4, (uint64_t)x, i * N, score, N);
             for (int j = 0; j < N; j++)
@@ -331,7 +331,7 @@ TEST(rows_of_pairs_hold)
     const int seeds = asked ? atoi(asked) : 10;
 
     for (double noise = 0.05; noise < 0.5; noise *= 2) {
-        struct lab_moments z[2] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
+        struct lab_moments z[2] = {{.count = 0}, {.count = 0}};
         for (int seed = 1; seed <= seeds; seed++) {
             struct emitted is;
             CHECK(!emit_pairs((uint64_t)seed, noise, &is), "runs");

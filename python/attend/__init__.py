@@ -12,12 +12,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._core import Context
 from ._engine import attention, default_context, info, merge, set_threads, version
 from ._inspect import Inspection, inspect
 from ._stats import Head, Stats, stats
 
 __version__ = version()
+
+
+def watch(model: Any, tokenizer: Any = None, keep: Any = None) -> Any:
+    """Statistics of every layer and head of a transformers model while it runs.
+
+    with attend.watch(model, tokenizer) as w:
+        model(**inputs)
+    w.heads()
+
+    tokenizer: also asks for the scores of ``w.detect()`` and names tokens on the page.
+    keep: "qkv", or indices of layers, whose tensors are kept for ``w.map(zoom=)`` and
+    ``w.noise()``.
+    """
+    from ._watch import Watch
+
+    return Watch(model, tokenizer, keep)
+
 
 __all__ = [
     "Context",
@@ -31,4 +50,5 @@ __all__ = [
     "merge",
     "set_threads",
     "stats",
+    "watch",
 ]

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass, field
-from typing import Any, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Iterable, Iterator
 
 import numpy as np
 import torch
@@ -252,7 +252,7 @@ class Watch:
             return record.pooled[batch, head]
         call = _need_kept(record, layer)
         out = np.empty((call.query.shape[0], call.query.shape[1], zoom[2], zoom[3]), _wide(call))
-        _inspect(call, record, zoom=(out, zoom[0], zoom[1]))
+        _inspect(call, _lse(record), zoom=out, query=zoom[0], key=zoom[1])
         return out[batch, head]
 
     def phases(self) -> list[dict[str, Any]]:
@@ -323,18 +323,134 @@ def _wide(call: bridge.Call) -> Any:
 
 
 def _measure(call: bridge.Call, step: int) -> Record:
+    """The call, and the statistics of its rows."""
     b, h, l = call.query.shape[:3]
-    rows = np.empty((b, h, l, len(COLUMNS)), np.float64)
-    top_weights = np.empty((b, h, l, TOP), np.float64)
+    rows = np.empty((b, h, l, len(COLUMNS)))
+    top_weights = np.empty((b, h, l, TOP))
     top_keys = np.empty((b, h, l, TOP), np.int64)
-    pieces = list(call.pieces())
-    if len(pieces) == 1 and pieces[0] is call:
+    if not call.mask.chunk:
         call.run((CODES, rows, top_weights, top_keys, None, None, None, None))
-    else:
-        for piece, (bs, qs, k0) in zip(pieces, call.places()):
-            shape = (1, h, qs.stop - qs.start)
-            part = (np.empty(shape + (len(COLUMNS),)), np.empty(shape + (TOP,)), np.empty(shape + (TOP,), np.int64))
-            piece.run((CODES, *part, None, None, None, None))
-            rows[bs, :, qs], top_weights[bs, :, qs] = part[0], part[1]
-            top_keys[bs, :, qs] = np.where(part[2] >= 0, part[2] + k0, -1)
-    return Record(step, call.mask.offset, call.key.shape[2], rows.astype(np.float32), top_keys.astype(np.int32), top_weights.astype(np.float32)) if False else Record(step, call.mask.offset, call.key.shape[2], rows, top_keys, top_weights)
+    for bs, qs, ks in call.places() if call.mask.chunk else ():
+        shape = (1, h, qs.stop - qs.start)
+        part = np.empty(shape + (len(COLUMNS),)), np.empty(shape + (TOP,)), np.empty(shape + (TOP,), np.int64)
+        call.cut(bs, qs, ks).run((CODES, *part, None, None, None, None))
+        rows[bs, :, qs], top_weights[bs, :, qs] = part[:2]
+        top_keys[bs, :, qs] = np.where(part[2] >= 0, part[2] + ks.start, -1)
+    return Record(step, call.mask.offset, call.key.shape[2], rows, top_keys, top_weights)
+
+
+def _inspect(
+    call: bridge.Call, lse: np.ndarray, pooled: np.ndarray | None = None, block: int = 0,
+    zoom: np.ndarray | None = None, query: int = 0, key: int = 0,
+    probes: np.ndarray | None = None, weights: np.ndarray | None = None,
+) -> None:
+    _core.inspect(
+        default_context(), bridge.describe(call.query), bridge.describe(call.key), lse, 0, call.rule(),
+        None, None, None, 0, pooled, block, zoom, query, key, probes, weights,
+    )
+
+
+def _lse(record: Record) -> np.ndarray:
+    return np.ascontiguousarray(record.column("lse"))[..., None]
+
+
+def _pool(call: bridge.Call, record: Record) -> tuple[np.ndarray | None, int]:
+    """Mean weights of blocks of keys, over the last MAP_ROWS queries of each block."""
+    b, h, l = call.query.shape[:3]
+    if call.mask.chunk:
+        return None, 0
+    nk = call.key.shape[2]
+    block = -(-max(l, nk) // MAP_BLOCKS)
+    lse = _lse(record)
+    columns = -(-nk // block)
+    pooled = np.zeros((b, h, -(-l // block), columns), np.float32)
+    for x in range(pooled.shape[2]):
+        end = min((x + 1) * block, l)
+        rows = slice(max(x * block, end - MAP_ROWS), end)
+        part = np.empty((b, h, 1, columns), _wide(call))
+        _inspect(call.cut(slice(0, b), rows, slice(0, nk)), lse[:, :, rows], pooled=part, block=block)
+        pooled[:, :, x] = part[:, :, 0] / (end - rows.start)
+    return pooled, block
+
+
+def _patterns(ids: np.ndarray, first: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """(which, query, key) of earlier copies (1) and of what followed them (2), by token."""
+    order = np.argsort(ids, kind="stable")
+    bounds = np.flatnonzero(np.diff(ids[order])) + 1
+    for places in np.split(order, bounds):
+        if places.size < 2 or places[-1] < first:
+            continue
+        later, earlier = np.tril_indices(places.size, -1)
+        query, copy = places[later], places[earlier]
+        use = query >= first
+        yield 1, query[use], copy[use]
+        yield 2, query[use], copy[use] + 1
+
+
+def _detect(call: bridge.Call, record: Record, ids: np.ndarray) -> np.ndarray | None:
+    """Sums of a head's weights over the three patterns; None where tokens are not its keys."""
+    b, h, l = call.query.shape[:3]
+    nk = call.key.shape[2]
+    if ids.shape != (b, nk) or call.mask.chunk:
+        return None
+    found = np.zeros((b, h, 3))
+    found[:, :, 0] = np.nan_to_num(record.column("previous")).sum(2)
+    lse, heads = _lse(record), np.arange(h)
+    for x in range(b):
+        for which, query, key in _patterns(ids[x], nk - l):
+            for at in range(0, len(query), max(1, PROBES // h)):
+                i, j = query[at : at + PROBES // h] - (nk - l), key[at : at + PROBES // h]
+                probes = np.empty((len(i), h, 4), np.int64)
+                probes[..., 0], probes[..., 1] = x, heads
+                probes[..., 2], probes[..., 3] = i[:, None], j[:, None]
+                weights = np.empty(probes.shape[0] * h)
+                _inspect(call, lse, probes=probes.reshape(-1, 4), weights=weights)
+                found[x, :, which] += weights.reshape(-1, h).sum(0)
+    return found
+
+
+def _copy(call: bridge.Call) -> bridge.Call:
+    """The call with tensors of its own."""
+    return replace(
+        call, query=call.query.clone(), key=call.key.clone(), value=call.value.clone(), out=call.out.clone(),
+        bias=None if call.bias is None else call.bias.clone(), weights=None,
+    )
+
+
+def _need_kept(record: Record, layer: int) -> bridge.Call:
+    if record.kept is None:
+        raise ValueError(f'layer {layer} was not kept: attend.watch(model, keep="qkv") or keep=[{layer}]')
+    return record.kept
+
+
+def _all_rows(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and top weights of all calls of a layer, one after another."""
+    return (
+        np.concatenate([record.rows for record in layer.calls], 2),
+        np.concatenate([record.top_weights for record in layer.calls], 2),
+    )
+
+
+def _character(rows: np.ndarray, top: np.ndarray, noise: float) -> Head:
+    """Of one head, (b, 1, l, ...): its batches are taken as more rows."""
+    rows = np.ascontiguousarray(rows.reshape(1, 1, -1, rows.shape[-1]))
+    top = np.ascontiguousarray(top.reshape(1, 1, -1, top.shape[-1]))
+    character, reason, *means = _core.head(CODES, rows, top, 0, 0, noise)
+    return Head(0, 0, character, reason, *means)
+
+
+def _key_noise(call: bridge.Call, bits: int) -> Iterator[tuple[float, float]]:
+    """Predicted and measured error of each head's output, relative to it."""
+    steps = call.key.float().abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    rounded = torch.where(steps > 0, (call.key.float() / steps).round() * steps, call.key.float()).to(call.key.dtype)
+    variance = (steps.double() ** 2 / 12).mean(dim=(2, 3))  # (b, hkv)
+    stat = np.empty(tuple(call.query.shape[:3]) + (1,))
+    exact, noisy = (replace(call, out=torch.empty(call.out.shape, dtype=torch.float32 if call.query.dtype != torch.float64 else torch.float64)) for _ in range(2))
+    exact.run(((NAMES.index("key_noise"),), stat, None, None, None, None, None, None))
+    replace(noisy, key=rounded).run()
+    group = call.query.shape[1] // call.key.shape[1]
+    for h in range(call.query.shape[1]):
+        size = float((exact.out[:, h].double() ** 2).sum(-1).mean()) or 1.0
+        error = float(((noisy.out[:, h] - exact.out[:, h]).double() ** 2).sum(-1).mean())
+        predicted = float((np.nan_to_num(stat[:, h, :, 0]).mean(1) * variance[:, h // group].numpy()).mean())
+        yield (predicted / size) ** 0.5, (error / size) ** 0.5

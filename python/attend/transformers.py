@@ -188,19 +188,23 @@ class Call:
             None, None if self.weights is None else describe(self.weights), True, 0, self.rule(), stats,
         )
 
-    def pieces(self) -> Iterator["Call"]:
-        """The call itself, or without chunks: one call for each chunk of each batch."""
+    def places(self) -> Iterator[tuple[slice, slice, slice]]:
+        """Batches, queries and keys of each chunk, where the mask has chunks."""
         m = self.mask
-        if not m.chunk:
-            yield self
-            return
         for b, start in enumerate(m.starts):
             first = (m.offset - start) // m.chunk
             last = (m.offset + m.q_length - 1 - start) // m.chunk
             for chunk in range(first, last + 1):
                 q0, q1 = _cut(chunk, m.chunk, start - m.offset, m.q_length)
                 k0, k1 = _cut(chunk, m.chunk, start, m.kv_length)
-                yield self.cut(slice(b, b + 1), slice(q0, q1), slice(k0, k1))
+                yield slice(b, b + 1), slice(q0, q1), slice(k0, k1)
+
+    def run_all(self) -> None:
+        """The call; with chunks, one call of the engine for each of them."""
+        if not self.mask.chunk:
+            self.run()
+        for place in self.places() if self.mask.chunk else ():
+            self.cut(*place).run()
 
     def cut(self, b: slice, q: slice, k: slice) -> "Call":
         """The part of some batches, queries and keys; chunks are dealt with."""
@@ -276,8 +280,7 @@ def attend_attention(
     if observer is not None:
         observer(module, call)
     else:
-        for piece in call.pieces():
-            piece.run()
+        call.run_all()
     return out, None if weights is None else weights.to(query.dtype)
 
 

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Exact softmax attention, and what each head did.
+
+>>> import numpy as np, attend
+>>> rng = np.random.default_rng(0)
+>>> q, k, v = (rng.standard_normal((1, 2, 5, 8)).astype("f4") for _ in range(3))
+>>> attend.attention(q, k, v, causal="bottom-right").shape
+(1, 2, 5, 8)
+>>> attend.stats(q, k, v).entropy.shape
+(1, 2, 5)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._core import Context
+from ._engine import attention, default_context, info, merge, set_threads, version
+from ._inspect import Inspection, inspect
+from ._stats import Head, Stats, stats
+
+__version__ = version()
+
+
+def watch(model: Any, tokenizer: Any = None, keep: Any = None) -> Any:
+    """Statistics of every layer and head of a transformers model while it runs.
+
+    with attend.watch(model, tokenizer) as w:
+        model(**inputs)
+    w.heads()
+
+    tokenizer: also asks for the scores of ``w.detect()`` and names tokens on the page.
+    keep: "qkv", or indices of layers, whose tensors are kept for ``w.map(zoom=)`` and
+    ``w.noise()``.
+    """
+    from ._watch import Watch
+
+    return Watch(model, tokenizer, keep)
+
+
+__all__ = [
+    "Context",
+    "Head",
+    "Inspection",
+    "Stats",
+    "attention",
+    "default_context",
+    "info",
+    "inspect",
+    "merge",
+    "set_threads",
+    "stats",
+    "watch",
+]

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""The forward pass: defaults, shapes of outputs, and who owns the context."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any, Sequence
+
+from . import _core
+from ._core import Context
+
+LAYOUTS = {"bhld": 0, "blhd": 1}
+CAUSAL = {None: 0, False: 0, "top-left": 1, "bottom-right": 2}
+OFFSET = 3
+
+Rule = tuple[Any, ...] | None
+
+
+# ---- the default context --------------------------------------------------------
+
+_lock = threading.Lock()
+_default: Context | None = None
+_threads = 0  # set by set_threads(); 0: follow torch, else the library's default
+
+
+def _wanted_threads() -> int:
+    if _threads:
+        return _threads
+    torch = sys.modules.get("torch")
+    return torch.get_num_threads() if torch is not None and hasattr(torch, "get_num_threads") else 0
+
+
+def default_context() -> Context:
+    """The context that calls without one use.
+
+    It has as many threads as ``set_threads()`` said; else as torch uses, where torch is
+    loaded; else ``OMP_NUM_THREADS``, or every CPU this process may use.
+    """
+    global _default
+    wanted = _wanted_threads()
+    context = _default
+    if context is None or (wanted and context.threads != wanted):
+        with _lock:
+            context = _default = Context(threads=wanted)
+    return context
+
+
+def set_threads(threads: int) -> None:
+    """Threads of the default context; 0 follows torch, or the machine, again."""
+    global _default, _threads
+    if threads < 0:
+        raise ValueError(f"threads = {threads} must not be negative")
+    with _lock:
+        _threads = threads
+        _default = None
+
+
+def version() -> str:
+    """The version of the library."""
+    return _core.isas()[2]
+
+
+def info() -> dict[str, Any]:
+    """Version, kernel sets and what the default context uses.
+
+    >>> sorted(attend.info())
+    ['features', 'isa', 'isas', 'threads', 'version']
+    """
+    isas, features, library = _core.isas()
+    context = default_context()
+    return {
+        "version": library,
+        "isa": context.isa,
+        "threads": context.threads,
+        "features": features.split(),
+        "isas": [{"name": name, "needs": needs.split(), "runs": runs} for name, needs, runs in isas],
+    }
+
+
+# ---- arguments ---------------------------------------------------------------------
+
+
+def numbers(values: Any, dtype: str) -> Any:
+    """A contiguous NumPy array of numbers, or None."""
+    if values is None:
+        return None
+    import numpy as np
+
+    return np.ascontiguousarray(values, dtype=dtype)
+
+
+def layout_code(layout: str) -> int:
+    try:
+        return LAYOUTS[layout]
+    except (KeyError, TypeError):
+        raise ValueError(f"layout = {layout!r} must be 'bhld' or 'blhd'") from None
+
+
+def make_rule(
+    batch: int,
+    *,
+    scale: float | None = None,
+    causal: str | int | Sequence[int] | None = None,
+    window: int | tuple[int | None, int | None] | None = None,
+    softcap: float | None = None,
+    bias: Any = None,
+    mask: Any = None,
+    key_lengths: Any = None,
+    alibi: Any = None,
+    sinks: Any = None,
+) -> Rule:
+    """The rule as the extension takes it; None for plain attention."""
+    if (
+        scale is None and causal is None and window is None and not softcap and bias is None
+        and mask is None and key_lengths is None and alibi is None and sinks is None
+    ):
+        return None
+    offset = None
+    if causal is None or isinstance(causal, (str, bool)):
+        if causal is True or causal not in CAUSAL:
+            raise ValueError(f"causal = {causal!r} must be None, 'top-left', 'bottom-right' or an offset")
+        code = CAUSAL[causal]
+    else:
+        import numpy as np
+
+        code = OFFSET
+        offset = np.ascontiguousarray(np.broadcast_to(np.asarray(causal), (batch,)), dtype=np.int64)
+    left, right = window if isinstance(window, (tuple, list)) else (window, window)
+    return (
+        scale, softcap or 0.0, code, offset,
+        -1 if left is None else left, -1 if right is None else right,
+        numbers(key_lengths, "int64"), mask, bias, numbers(alibi, "float64"), numbers(sinks, "float64"),
+    )
+
+
+def is_torch(array: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def empty(like: Any, shape: tuple[int, ...], wide: bool = False) -> Any:
+    """An output of the kind of `like`: of its dtype, or f32 (f64 for f64) if `wide`."""
+    if is_torch(like):
+        torch = sys.modules["torch"]
+        dtype = (torch.float64 if like.dtype == torch.float64 else torch.float32) if wide else like.dtype
+        return torch.empty(shape, dtype=dtype)
+    import numpy as np
+
+    dtype = getattr(like, "dtype", np.float32)
+    if not isinstance(dtype, np.dtype):  # another library's array: results are NumPy's
+        dtype = np.dtype(str(dtype).split(".")[-1])
+    if wide:
+        dtype = np.dtype("f8" if dtype == np.float64 else "f4")
+    return np.empty(shape, dtype)
+
+
+def sizes(q: Any, k: Any, v: Any, layout: str) -> tuple[tuple[int, ...], int, int, int]:
+    """(leading axes of q and its rows), heads' axis checked; nk, dv and the batch."""
+    shapes = []
+    for name, array in (("q", q), ("k", k), ("v", v)):
+        shape = getattr(array, "shape", None)
+        if shape is None:
+            raise TypeError(f"{name} is no array: {type(array).__name__}")
+        if not 2 <= len(shape) <= 4:
+            raise ValueError(f"{name} has {len(shape)} dimensions; 2 to 4 are allowed")
+        shapes.append(tuple(shape))
+    if len({len(shape) for shape in shapes}) > 1:
+        raise ValueError(f"q, k and v have {len(shapes[0])}, {len(shapes[1])} and {len(shapes[2])} dimensions")
+    rows = shapes[0][:-1]
+    if layout == "blhd" and len(rows) > 1:
+        rows = rows[:-2] + (rows[-1], rows[-2])
+        nk = shapes[1][-3]
+    else:
+        nk = shapes[1][-2]
+    return rows, nk, shapes[2][-1], shapes[0][0] if len(shapes[0]) == 4 else 1
+
+
+# ---- attention ------------------------------------------------------------------------
+
+
+def attention(
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    scale: float | None = None,
+    causal: str | int | Sequence[int] | None = None,
+    window: int | tuple[int | None, int | None] | None = None,
+    softcap: float | None = None,
+    bias: Any = None,
+    mask: Any = None,
+    key_lengths: Any = None,
+    alibi: Any = None,
+    sinks: Any = None,
+    layout: str = "bhld",
+    out: Any = None,
+    return_lse: bool = False,
+    return_weights: bool = False,
+    stats: bool | Sequence[str] = False,
+    context: Context | None = None,
+) -> Any:
+    """Softmax attention of q over k and v: ``softmax(scale * q @ k.T + bias) @ v``.
+
+    q, k, v: arrays of 2 to 4 dimensions, (b, h, l, d), (h, l, d) or (l, d), or with
+        ``layout="blhd"`` (b, l, h, d), (l, h, d) or (l, d); NumPy, PyTorch, or anything
+        with DLPack, of float64, float32, float16 or bfloat16.  Strides may be any; nothing
+        is copied.  k and v may have fewer heads than q, if theirs divide q's.
+    scale: factor of the scores; 1 / sqrt(d) by default.
+    causal: ``"top-left"`` (query i sees keys up to i), ``"bottom-right"`` (the last query
+        sees the last key), or an offset (query i sees keys up to i + offset), one or one per batch.
+    window: how many keys before and after its position a query sees: a pair, None for no
+        limit, or one number for both.
+    softcap: scores become ``softcap * tanh(score / softcap)``.
+    bias: added to the scores; mask: bool, True where a query sees a key.  Both broadcast
+        to (b, h, lq, lk).
+    key_lengths: keys of each batch that count.
+    alibi, sinks: a slope and a logit for each query head.
+    out: where the result goes.
+    return_lse: also the logarithm of the sum of exp(score), (b, h, l).
+    return_weights: also the weights, (b, h, lq, lk).
+    stats: True, or names of row statistics: also an ``attend.Stats``.
+    context: an ``attend.Context``; by default the module's own.
+
+    Returns the output, or a tuple of the output and what else was asked for, in the
+    order lse, weights, stats.
+
+    >>> x = np.eye(3, dtype="f4")
+    >>> attend.attention(x, x, x, scale=100.0).round(3)
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    code = layout_code(layout)
+    rows, nk, dv, batch = sizes(q, k, v, layout)
+    rule = make_rule(
+        batch, scale=scale, causal=causal, window=window, softcap=softcap, bias=bias, mask=mask,
+        key_lengths=key_lengths, alibi=alibi, sinks=sinks,
+    )
+    if out is None:
+        out = empty(q, tuple(q.shape[:-1]) + (dv,))
+    lse = empty(q, rows, wide=True) if return_lse else None
+    weights = empty(q, rows + (nk,), wide=True) if return_weights else None
+    request = None
+    if stats:
+        from ._stats import Request
+
+        request = Request(q, k, () if stats is True else stats, rows)
+    _core.forward(
+        context or default_context(), q, k, v, out, None if lse is None else lse[..., None], weights,
+        True, code, rule, None if request is None else request.tuple(),
+    )
+    if not (return_lse or return_weights or stats):
+        return out
+    found = (out,)
+    if return_lse:
+        found += (lse,)
+    if return_weights:
+        found += (weights,)
+    if request is not None:
+        found += (request.result(),)
+    return found
+
+
+def merge(parts: Sequence[tuple[Any, Any]], *, out: Any = None, lse: Any = None, context: Context | None = None) -> tuple[Any, Any]:
+    """Attention over all keys from attention over parts of them.
+
+    parts: pairs (out, lse), as ``attention(..., return_lse=True)`` gave them.
+    Returns (out, lse).
+
+    >>> q, k, v = (rng.standard_normal((2, 6, 4)) for _ in range(3))
+    >>> whole = attend.attention(q, k, v)
+    >>> halves = [attend.attention(q, k[:, s], v[:, s], return_lse=True) for s in (slice(0, 2), slice(2, 6))]
+    >>> np.allclose(attend.merge(halves)[0], whole)
+    True
+    """
+    parts = list(parts)
+    if not parts:
+        raise ValueError("parts is empty")
+    first = parts[0][0]
+    if out is None:
+        out = empty(first, tuple(first.shape))
+    if lse is None:
+        lse = empty(first, tuple(first.shape[:-1]), wide=True)
+    _core.merge(context or default_context(), tuple((o, s[..., None]) for o, s in parts), out, lse[..., None])
+    return out, lse

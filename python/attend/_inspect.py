@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The weights again, once the LSE is known: columns, maps, zooms and single weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Sequence
+
+from . import _core
+from ._core import Context
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was asked of ``inspect``; None for the rest.  Leading axes as those of q."""
+
+    column_mass: Any = None
+    column_max: Any = None
+    column_last: Any = None
+    pooled: Any = None
+    zoom: Any = None
+    probes: Any = None
+
+
+def inspect(
+    q: Any,
+    k: Any,
+    lse: Any = None,
+    *,
+    column_mass: bool = True,
+    column_max: bool = False,
+    last: int = 0,
+    pooled: int = 0,
+    zoom: tuple[int, int, int, int] | None = None,
+    probes: Sequence[tuple[int, int, int, int]] | None = None,
+    layout: str = "bhld",
+    context: Context | None = None,
+    **rule: Any,
+) -> Inspection:
+    """Sums of the weights over queries, without ever keeping the weights.
+
+    lse: of every row, as ``attention(..., return_lse=True)`` gives it; computed if None.
+    column_mass, column_max: sum and largest weight of each key over the queries.
+    last: the sum over the last so many queries.
+    pooled: sums over blocks of so many queries by as many keys.
+    zoom: (query, key, rows, columns): the weights of a rectangle.
+    probes: (batch, head, query, key) of single weights.
+
+    >>> q, k = (rng.standard_normal((1, 1, 8, 4)) for _ in range(2))
+    >>> round(float(attend.inspect(q, k).column_mass.sum()), 6)
+    8.0
+    """
+    import numpy as np
+
+    from . import _engine
+
+    code = _engine.layout_code(layout)
+    rows, nk, _, batch = _engine.sizes(q, k, k, layout)
+    made = _engine.make_rule(batch, **rule)
+    context = context or _engine.default_context()
+    if lse is None:
+        out = _engine.empty(q, tuple(q.shape[:-1]) + (k.shape[-1],))
+        lse = _engine.empty(q, rows, wide=True)
+        _core.forward(context, q, k, k, out, lse[..., None], None, False, code, made, None)
+    lead, nq = rows[:-1], rows[-1]
+    wide = _engine.empty(q, (), wide=True).dtype
+    kind = np.float64 if "64" in str(wide) else np.float32
+
+    def array(wanted: Any, *shape: int) -> Any:
+        return np.empty(lead + shape, kind) if wanted else None
+
+    blocks = [-(-n // pooled) for n in (nq, nk)] if pooled > 0 else [0, 0]
+    found = {
+        "column_mass": array(column_mass, 1, nk),
+        "column_max": array(column_max, 1, nk),
+        "column_last": array(last, 1, nk),
+        "pooled": array(pooled, *blocks),
+        "zoom": array(zoom, zoom[2], zoom[3]) if zoom else None,
+    }
+    at = None if probes is None else _engine.numbers(probes, "int64").reshape(-1, 4)
+    weights = None if at is None else np.empty(len(at))
+    _core.inspect(
+        context, q, k, lse[..., None], code, made, found["column_mass"], found["column_max"],
+        found["column_last"], last, found["pooled"], pooled, found["zoom"],
+        zoom[0] if zoom else 0, zoom[1] if zoom else 0, at, weights,
+    )
+    for name in ("column_mass", "column_max", "column_last"):
+        if found[name] is not None:
+            found[name] = found[name][..., 0, :]
+    return Inspection(**found, probes=weights)

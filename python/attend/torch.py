@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch: a drop-in for ``torch.nn.functional.scaled_dot_product_attention`` on the CPU.
+
+>>> import attend.torch
+>>> q = k = v = torch.randn(1, 8, 128, 64)
+>>> out = attend.torch.scaled_dot_product_attention(q, k, v, is_causal=True)
+>>> with attend.torch.use():
+...     out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import warnings
+from typing import Any, Iterator
+
+import torch
+
+from . import _core
+from ._engine import default_context
+
+#: torch's own function, whatever ``use()`` has put in its place.
+torch_sdpa = torch.nn.functional.scaled_dot_product_attention
+
+DTYPES = {torch.float64: 1, torch.float32: 2, torch.float16: 3, torch.bfloat16: 4, torch.bool: 5}
+
+Described = tuple[int, int, Any, Any]
+
+
+def describe(tensor: torch.Tensor) -> Described:
+    """Memory of a CPU tensor, for the extension; the tensor must outlive the call."""
+    return tensor.data_ptr(), DTYPES[tensor.dtype], tensor.shape, tensor.stride()
+
+
+def _describe_mask(mask: torch.Tensor | None, shape: tuple[int, ...]) -> Described | None:
+    """The same of a mask or bias, its leading axes as those of the scores."""
+    if mask is None:
+        return None
+    return describe(mask.expand(shape) if mask.dim() > 4 else mask)
+
+
+_said: set[str] = set()
+
+
+def say_once(reason: str) -> None:
+    if reason not in _said:
+        _said.add(reason)
+        warnings.warn(f"attend: {reason}: torch's own attention is used", stacklevel=3)
+
+
+def _needs_torch(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, dropout_p: float) -> bool:
+    """Whether torch must answer: gradients, dropout, or tensors that are not ours."""
+    if dropout_p > 0:
+        say_once("dropout is not computed here")
+        return True
+    tensors = (q, k, v) if mask is None else (q, k, v, mask)
+    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+        say_once("gradients are not computed here yet")
+        return True
+    return any(type(t) is not torch.Tensor and type(t) is not torch.nn.Parameter or t.device.type != "cpu" or t.is_nested for t in tensors)
+
+
+def _common_shape(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, gqa: bool) -> tuple[int, ...] | None:
+    """Leading axes of the result, heads included; None for what torch is to refuse."""
+    if min(q.dim(), k.dim(), v.dim()) < 2 or q.dtype != k.dtype or q.dtype != v.dtype or q.dtype not in DTYPES:
+        return None
+    if q.dtype == torch.bool or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        return None
+    try:
+        if not gqa:
+            return tuple(torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2]))
+        if min(q.dim(), k.dim(), v.dim()) < 3 or k.shape[-3] != v.shape[-3] or k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
+            return None
+        return tuple(torch.broadcast_shapes(q.shape[:-3], k.shape[:-3], v.shape[:-3])) + (q.shape[-3],)
+    except RuntimeError:
+        return None
+
+
+def _four(tensor: torch.Tensor, lead: tuple[int, ...], heads: int | None) -> torch.Tensor:
+    """As (b, h, l, d): leading axes expanded to `lead`, but for the heads of GQA."""
+    if len(lead) <= 2:
+        shape = lead if heads is None else lead[:-1] + (heads,)
+        expanded = tensor if tuple(tensor.shape[:-2]) == shape else tensor.expand(*shape, *tensor.shape[-2:])
+        return expanded[(None,) * (4 - expanded.dim())]
+    shape = lead if heads is None else lead[:-1] + (heads,)
+    expanded = tensor.expand(*shape, *tensor.shape[-2:])
+    return expanded.reshape(-1, shape[-1], *tensor.shape[-2:])
+
+
+def _mask_fits(mask: torch.Tensor | None, q: torch.Tensor, scores: tuple[int, ...]) -> bool:
+    if mask is None:
+        return True
+    if mask.dtype not in (torch.bool, torch.float32, q.dtype):
+        return False
+    try:
+        return tuple(torch.broadcast_shapes(mask.shape, scores)) == scores
+    except RuntimeError:
+        return False
+
+
+def scaled_dot_product_attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> torch.Tensor:
+    """As torch's function of this name: the same arguments, results and exceptions.
+
+    On the CPU and without gradients or dropout the engine computes it; any other call,
+    and any that torch refuses, goes to torch.
+    """
+    if torch.compiler.is_compiling():
+        return torch.ops.attend.sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    return _sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, dropout_p: float, is_causal: bool, scale: float | None, gqa: bool) -> torch.Tensor:
+    def torchs() -> torch.Tensor:
+        return torch_sdpa(q, k, v, mask, dropout_p, is_causal, scale=scale, enable_gqa=gqa)
+
+    if (is_causal and mask is not None) or _needs_torch(q, k, v, mask, dropout_p):
+        return torchs()
+    lead = _common_shape(q, k, v, gqa)
+    if lead is None or (scale is not None and not math.isfinite(scale)):
+        return torchs()
+    scores = lead + (q.shape[-2], k.shape[-2])
+    if not _mask_fits(mask, q, scores):
+        return torchs()
+    out = torch.empty(lead + (q.shape[-2], v.shape[-1]), dtype=q.dtype)
+    heads = k.shape[-3] if gqa else None
+    q4, k4, v4 = _four(q, lead, None), _four(k, lead, heads), _four(v, lead, heads)
+    out4 = out.view(q4.shape[:-1] + (v.shape[-1],))
+    if mask is not None:
+        mask = mask.expand(scores).reshape(-1, *scores[-3:]) if len(lead) > 2 else mask
+    rule = None
+    if mask is not None or is_causal or scale is not None:
+        described = None if mask is None else describe(mask)
+        boolean = mask is not None and mask.dtype == torch.bool
+        rule = (
+            scale, 0.0, 1 if is_causal else 0, None, -1, -1, None,
+            described if boolean else None, None if boolean else described, None, None,
+        )
+    _core.forward(
+        default_context(), describe(q4), describe(k4), describe(v4), describe(out4), None, None, False, 0, rule, None,
+    )
+    return out
+
+
+@torch.library.custom_op("attend::sdpa", mutates_args=())
+def _sdpa_op(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None, dropout_p: float,
+    is_causal: bool, scale: float | None, enable_gqa: bool,
+) -> torch.Tensor:
+    return _sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+@_sdpa_op.register_fake
+def _(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: Any, enable_gqa: bool) -> Any:
+    lead = _common_shape(query, key, value, enable_gqa)
+    if lead is None:
+        raise RuntimeError(f"attend::sdpa: shapes {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)} do not fit")
+    return query.new_empty(lead + (query.shape[-2], value.shape[-1]))
+
+
+@contextlib.contextmanager
+def use() -> Iterator[None]:
+    """Within it, ``torch.nn.functional.scaled_dot_product_attention`` is attend's."""
+    before = torch.nn.functional.scaled_dot_product_attention
+    torch.nn.functional.scaled_dot_product_attention = scaled_dot_product_attention
+    try:
+        yield
+    finally:
+        torch.nn.functional.scaled_dot_product_attention = before

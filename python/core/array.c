@@ -290,8 +290,7 @@ static int open_described(struct array *array, PyObject *tuple, const char *name
 
 /* ---- opening -------------------------------------------------------------------- */
 
-/* The exception of a producer as a ValueError that names the argument. */
-static int name_error(const char *name)
+int name_error(const char *name)
 {
     PyObject *type, *value, *trace;
 

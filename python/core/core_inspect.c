@@ -59,6 +59,12 @@ static int open_probes(struct inspection *call, PyObject *const *args)
     return 0;
 }
 
+static int get_integer(PyObject *object, const char *name, int64_t *number)
+{
+    *number = PyLong_AsLongLong(object);
+    return PyErr_Occurred() ? name_error(name) : 0;
+}
+
 static int inspection_open(struct inspection *call, PyObject *const *args)
 {
     const enum layout layout =
@@ -66,11 +72,11 @@ static int inspection_open(struct inspection *call, PyObject *const *args)
     attend_inspection *const request = &call->request;
 
     *request = attend_inspection_default();
-    request->last_queries = PyLong_AsLongLong(args[ARG_LAST_QUERIES]);
-    request->pooled_block = PyLong_AsLongLong(args[ARG_BLOCK]);
-    request->zoom_query = PyLong_AsLongLong(args[ARG_ZOOM_QUERY]);
-    request->zoom_key = PyLong_AsLongLong(args[ARG_ZOOM_KEY]);
-    if (PyErr_Occurred() || array_open(&call->q, args[ARG_Q], "q", ARRAY_READ) ||
+    if (get_integer(args[ARG_LAST_QUERIES], "last", &request->last_queries) ||
+        get_integer(args[ARG_BLOCK], "pooled", &request->pooled_block) ||
+        get_integer(args[ARG_ZOOM_QUERY], "zoom", &request->zoom_query) ||
+        get_integer(args[ARG_ZOOM_KEY], "zoom", &request->zoom_key) ||
+        array_open(&call->q, args[ARG_Q], "q", ARRAY_READ) ||
         array_open(&call->k, args[ARG_K], "k", ARRAY_READ) ||
         array_open(&call->lse, args[ARG_LSE], "lse", ARRAY_READ) ||
         array_as_view(&call->q, "q", layout, &request->q) ||

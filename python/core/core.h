@@ -71,8 +71,7 @@ int array_as_numbers(const struct array *array, const char *name, char type,
 
 /* The object of Python, and a context that one caller uses at a time. */
 struct context {
-    PyObject_HEAD
-    attend_context *ctx;
+    PyObject_HEAD attend_context *ctx;
     PyThread_type_lock lock;
 };
 
@@ -104,7 +103,8 @@ void rule_close(struct rule *rule);
 
 /* ---- the functions of the module ------------------------------------------ */
 
-typedef PyObject *core_function(PyObject *module, PyObject *const *args, Py_ssize_t count);
+typedef PyObject *core_function(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count);
 core_function core_forward, core_inspect, core_merge, core_head, core_isas, core_names;
 
 /* Refuses a call with another number of arguments: -1 with TypeError. */

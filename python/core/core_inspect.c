@@ -50,7 +50,8 @@ static int open_probes(struct inspection *call, PyObject *const *args)
         array_open(&call->weights, args[ARG_PROBE_WEIGHTS], "probe_weights", ARRAY_WRITE))
         return -1;
     request->probe_count = call->probes.ndim == 2 ? call->probes.size[0] : 0;
-    if (array_as_numbers(&call->probes, "probes", 'q', 4 * request->probe_count, &probes) ||
+    if (array_as_numbers(&call->probes, "probes", 'q', 4 * request->probe_count,
+                         &probes) ||
         array_as_numbers(&call->weights, "probe_weights", 'd', request->probe_count,
                          &weights))
         return -1;
@@ -206,9 +207,8 @@ PyObject *core_merge(PyObject *module, PyObject *const *args, Py_ssize_t count)
         return NULL;
     }
     PyThreadState *const state = context_enter(context);
-    const attend_status status =
-        attend_merge_with(context->ctx, call.parts, call.count, &call.out_tensor,
-                          &call.lse_tensor, &error);
+    const attend_status status = attend_merge_with(
+        context->ctx, call.parts, call.count, &call.out_tensor, &call.lse_tensor, &error);
     context_leave(context, state);
     merging_close(&call);
     if (status != ATTEND_OK)

@@ -20,7 +20,6 @@ TOLERANCE = 5e-5
 
 class Case(unittest.TestCase):
     def setUp(self):
-        torch.set_num_threads(1)
         attend.transformers.register()
         attend.transformers._warned.clear()
         attend.torch._said.clear()

@@ -95,7 +95,7 @@ def normal_quantile(p: float) -> float: ...
 @overload
 def normal_quantile(p: Numbers) -> Array: ...
 def normal_quantile(p: Any) -> Any:
-    """Its inverse; -inf at 0, +inf at 1.  0 <= p <= 1."""
+    """Inverse of normal_cdf; -inf at 0, +inf at 1.  0 <= p <= 1."""
     return form("normal_quantile", "dd", p)
 
 
@@ -122,7 +122,7 @@ def copy_weight_lower_bound(n: float, gap: float) -> float: ...
 @overload
 def copy_weight_lower_bound(n: Numbers, gap: Numbers) -> Array: ...
 def copy_weight_lower_bound(n: Any, gap: Any) -> Any:
-    """Bounds on the weight when `gap` is the smallest of the n - 1 gaps.  n >= 2."""
+    """Lower bound on the weight when `gap` is the smallest of the n - 1 gaps.  n >= 2."""
     return form("copy_weight_lower_bound", "ddd", n, gap)
 
 
@@ -131,7 +131,7 @@ def copy_weight_upper_bound(n: float, gap: float) -> float: ...
 @overload
 def copy_weight_upper_bound(n: Numbers, gap: Numbers) -> Array: ...
 def copy_weight_upper_bound(n: Any, gap: Any) -> Any:
-    """Bounds on the weight when `gap` is the smallest of the n - 1 gaps.  n >= 2."""
+    """Upper bound on the weight when `gap` is the smallest of the n - 1 gaps.  n >= 2."""
     return form("copy_weight_upper_bound", "ddd", n, gap)
 
 
@@ -171,10 +171,7 @@ def gap_sum_exact(n: float, format: Format) -> float: ...
 @overload
 def gap_sum_exact(n: Numbers, format: Format) -> Array: ...
 def gap_sum_exact(n: Any, format: Any) -> Any:
-    """Floating point, formats F64, F32, F16 and BF16 as such, round to nearest.  Gap above
-    which 1 + (n-1) e^-gap rounds to 1; above which the correctly rounded weight is 1;
-    above which e^-gap rounds to 0 (or is flushed to it, with flush != 0).  n >= 2.
-    """
+    """Gap above which 1 + (n-1) e^-gap rounds to 1 in this format.  n >= 2."""
     return form("gap_sum_exact", "ddf", n, format)
 
 
@@ -183,18 +180,12 @@ def gap_weight_exact(n: float, format: Format) -> float: ...
 @overload
 def gap_weight_exact(n: Numbers, format: Format) -> Array: ...
 def gap_weight_exact(n: Any, format: Any) -> Any:
-    """Floating point, formats F64, F32, F16 and BF16 as such, round to nearest.  Gap above
-    which 1 + (n-1) e^-gap rounds to 1; above which the correctly rounded weight is 1;
-    above which e^-gap rounds to 0 (or is flushed to it, with flush != 0).  n >= 2.
-    """
+    """Gap above which the correctly rounded weight is 1 in this format.  n >= 2."""
     return form("gap_weight_exact", "ddf", n, format)
 
 
 def gap_underflow(format: Format, flush: bool = False) -> float:
-    """Floating point, formats F64, F32, F16 and BF16 as such, round to nearest.  Gap above
-    which 1 + (n-1) e^-gap rounds to 1; above which the correctly rounded weight is 1;
-    above which e^-gap rounds to 0 (or is flushed to it, with flush != 0).  n >= 2.
-    """
+    """Gap above which e^-gap rounds to 0 in this format, or with `flush` is flushed to it."""
     found: float = call("gap_underflow", "dfb", format, flush)
     return found
 
@@ -215,8 +206,9 @@ def average_weight(n: float, m: float, beta: float) -> float: ...
 @overload
 def average_weight(n: Numbers, m: Numbers, beta: Numbers) -> Array: ...
 def average_weight(n: Any, m: Any, beta: Any) -> Any:
-    """q = (beta / tau) sum of m keys, so that m scores are beta and n - m are 0.  Weight of
-    one wanted key, and leak.  1 <= m <= n, any beta, +-inf too.
+    """Weight of one of m keys of score beta beside n - m of score 0.
+
+    1 <= m <= n, any beta, +-inf too.
     """
     return form("average_weight", "dddd", n, m, beta)
 
@@ -226,8 +218,9 @@ def average_leak(n: float, m: float, beta: float) -> float: ...
 @overload
 def average_leak(n: Numbers, m: Numbers, beta: Numbers) -> Array: ...
 def average_leak(n: Any, m: Any, beta: Any) -> Any:
-    """q = (beta / tau) sum of m keys, so that m scores are beta and n - m are 0.  Weight of
-    one wanted key, and leak.  1 <= m <= n, any beta, +-inf too.
+    """Weight outside m keys of score beta, beside n - m of score 0.
+
+    1 <= m <= n, any beta, +-inf too.
     """
     return form("average_leak", "dddd", n, m, beta)
 
@@ -249,9 +242,7 @@ def weighted_leak(n: float, m: float, beta: float) -> float: ...
 @overload
 def weighted_leak(n: Numbers, m: Numbers, beta: Numbers) -> Array: ...
 def weighted_leak(n: Any, m: Any, beta: Any) -> Any:
-    """Weights w_i > 0 on m keys, sum 1: coefficient[i] = (beta + ln w_i) / tau.  0, or -1.
-    Its leak (n-m) / (e^beta + n - m), and the smallest beta / tau with leak <= eps.
-    """
+    """Leak of a weighted_query: (n-m) / (e^beta + n - m)."""
     return form("weighted_leak", "dddd", n, m, beta)
 
 
@@ -260,9 +251,7 @@ def weighted_scale_needed(n: float, m: float, eps: float, tau: float) -> float: 
 @overload
 def weighted_scale_needed(n: Numbers, m: Numbers, eps: Numbers, tau: Numbers) -> Array: ...
 def weighted_scale_needed(n: Any, m: Any, eps: Any, tau: Any) -> Any:
-    """Weights w_i > 0 on m keys, sum 1: coefficient[i] = (beta + ln w_i) / tau.  0, or -1.
-    Its leak (n-m) / (e^beta + n - m), and the smallest beta / tau with leak <= eps.
-    """
+    """Smallest beta / tau of a weighted_query with leak <= eps."""
     return form("weighted_scale_needed", "ddddd", n, m, eps, tau)
 
 
@@ -275,8 +264,9 @@ def law_one_head(n: float, C: float, sigma2: float) -> Law:
 
 
 def law_pair(C: float, sigma2: float, alpha: float) -> Law:
-    """p_a / (p_a + p_b) for the same query, any n, alpha >= 0: Y ~ N(0, C^2 (4 alpha +
-    sigma2)).  At n = 2 this is p_a itself.
+    """Law of p_a / (p_a + p_b) for q = C (mu_a + mu_b), any n, alpha >= 0.
+
+    Y ~ N(0, C^2 (4 alpha + sigma2)).  At n = 2 this is p_a itself.
     """
     found: Law = call("law_pair", "Lddd", C, sigma2, alpha)
     return found
@@ -297,21 +287,19 @@ def law_given_positive(law: Law, sigma2: float) -> Law:
 
 
 def weight_mean(law: Law) -> float:
-    """Moments, by quadrature.  sd >= 0."""
+    """E w, by quadrature.  sd >= 0."""
     found: float = call("weight_mean", "dL", law)
     return found
 
 
 def weight_variance(law: Law) -> float:
-    """Moments, by quadrature.  sd >= 0."""
+    """Var w, by quadrature.  sd >= 0."""
     found: float = call("weight_variance", "dL", law)
     return found
 
 
 def weight_abs_deviation(law: Law) -> float:
-    """Moments, by quadrature.  sd >= 0.
-    E|w - 1/2|
-    """
+    """E|w - 1/2|, by quadrature.  sd >= 0."""
     found: float = call("weight_abs_deviation", "dL", law)
     return found
 
@@ -321,7 +309,7 @@ def weight_cdf(law: Law, x: float) -> float: ...
 @overload
 def weight_cdf(law: Law, x: Numbers) -> Array: ...
 def weight_cdf(law: Any, x: Any) -> Any:
-    """P(w <= x), and its inverse; 0 <= x, probability <= 1."""
+    """P(w <= x).  0 <= x <= 1."""
     return form("weight_cdf", "dLd", law, x)
 
 
@@ -330,7 +318,7 @@ def weight_quantile(law: Law, probability: float) -> float: ...
 @overload
 def weight_quantile(law: Law, probability: Numbers) -> Array: ...
 def weight_quantile(law: Any, probability: Any) -> Any:
-    """P(w <= x), and its inverse; 0 <= x, probability <= 1."""
+    """Inverse of weight_cdf.  0 <= probability <= 1."""
     return form("weight_quantile", "dLd", law, probability)
 
 
@@ -368,9 +356,7 @@ def weight_variance_small(T: float) -> float: ...
 @overload
 def weight_variance_small(T: Numbers) -> Array: ...
 def weight_variance_small(T: Any) -> Any:
-    """Approximations for mean 0, no floor, T = sd >= 0.
-    T^2 / 16
-    """
+    """Var w for mean 0 and small T = sd: T^2 / 16."""
     return form("weight_variance_small", "dd", T)
 
 
@@ -379,9 +365,7 @@ def weight_variance_large(T: float) -> float: ...
 @overload
 def weight_variance_large(T: Numbers) -> Array: ...
 def weight_variance_large(T: Any) -> Any:
-    """Approximations for mean 0, no floor, T = sd >= 0.
-    two terms in 1/T
-    """
+    """Var w for mean 0 and large T = sd: two terms in 1/T."""
     return form("weight_variance_large", "dd", T)
 
 
@@ -390,9 +374,7 @@ def weight_variance_arcsin(T: float) -> float: ...
 @overload
 def weight_variance_arcsin(T: Numbers) -> Array: ...
 def weight_variance_arcsin(T: Any) -> Any:
-    """Approximations for mean 0, no floor, T = sd >= 0.
-    within 6.2%
-    """
+    """Var w for mean 0 and T = sd >= 0, by an arcsine: within 6.2%."""
     return form("weight_variance_arcsin", "dd", T)
 
 
@@ -401,9 +383,7 @@ def weight_abs_deviation_arctan(T: float) -> float: ...
 @overload
 def weight_abs_deviation_arctan(T: Numbers) -> Array: ...
 def weight_abs_deviation_arctan(T: Any) -> Any:
-    """Approximations for mean 0, no floor, T = sd >= 0.
-    within 2.8%
-    """
+    """E|w - 1/2| for mean 0 and T = sd >= 0, by an arctangent: within 2.8%."""
     return form("weight_abs_deviation_arctan", "dd", T)
 
 
@@ -438,11 +418,7 @@ def window_scale_min(n: float, eps: float) -> float: ...
 @overload
 def window_scale_min(n: Numbers, eps: Numbers) -> Array: ...
 def window_scale_min(n: Any, eps: Any) -> Any:
-    """q = C (mu_a + mu_b), tau = 1.  _scale_min: smallest C with leak <= eps; -inf for n = 2.
-    _scale_max and _alpha_max: largest C at this noise, largest alpha at this C, for which
-    Var p_a/(p_a+p_b) <= variance; +inf where there is no noise, 0 (alpha) where sigma2
-    alone exceeds it.  0 < variance < 1/4, alpha, sigma2 >= 0, C > 0.
-    """
+    """Smallest C of q = C (mu_a + mu_b) with leak <= eps; -inf for n = 2."""
     return form("window_scale_min", "ddd", n, eps)
 
 
@@ -451,10 +427,9 @@ def window_scale_max(alpha: float, sigma2: float, variance: float) -> float: ...
 @overload
 def window_scale_max(alpha: Numbers, sigma2: Numbers, variance: Numbers) -> Array: ...
 def window_scale_max(alpha: Any, sigma2: Any, variance: Any) -> Any:
-    """q = C (mu_a + mu_b), tau = 1.  _scale_min: smallest C with leak <= eps; -inf for n = 2.
-    _scale_max and _alpha_max: largest C at this noise, largest alpha at this C, for which
-    Var p_a/(p_a+p_b) <= variance; +inf where there is no noise, 0 (alpha) where sigma2
-    alone exceeds it.  0 < variance < 1/4, alpha, sigma2 >= 0, C > 0.
+    """Largest C at this noise for which Var p_a/(p_a+p_b) <= variance.
+
+    +inf where there is no noise.  0 < variance < 1/4, alpha, sigma2 >= 0.
     """
     return form("window_scale_max", "dddd", alpha, sigma2, variance)
 
@@ -464,10 +439,9 @@ def window_alpha_max(C: float, sigma2: float, variance: float) -> float: ...
 @overload
 def window_alpha_max(C: Numbers, sigma2: Numbers, variance: Numbers) -> Array: ...
 def window_alpha_max(C: Any, sigma2: Any, variance: Any) -> Any:
-    """q = C (mu_a + mu_b), tau = 1.  _scale_min: smallest C with leak <= eps; -inf for n = 2.
-    _scale_max and _alpha_max: largest C at this noise, largest alpha at this C, for which
-    Var p_a/(p_a+p_b) <= variance; +inf where there is no noise, 0 (alpha) where sigma2
-    alone exceeds it.  0 < variance < 1/4, alpha, sigma2 >= 0, C > 0.
+    """Largest alpha at this C for which Var p_a/(p_a+p_b) <= variance.
+
+    0 where sigma2 alone exceeds it.  0 < variance < 1/4, sigma2 >= 0, C > 0.
     """
     return form("window_alpha_max", "dddd", C, sigma2, variance)
 
@@ -477,9 +451,7 @@ def window_scale_limit(alpha: float) -> float: ...
 @overload
 def window_scale_limit(alpha: Numbers) -> Array: ...
 def window_scale_limit(alpha: Any) -> Any:
-    """The rules of thumb: C << 1/(2 sqrt alpha) and alpha << 1/(4 ln^2(n / 2 eps)).
-    alpha >= 0
-    """
+    """The rule of thumb C << 1/(2 sqrt alpha).  alpha >= 0."""
     return form("window_scale_limit", "dd", alpha)
 
 
@@ -488,15 +460,7 @@ def window_alpha_limit(n: float, eps: float) -> float: ...
 @overload
 def window_alpha_limit(n: Numbers, eps: Numbers) -> Array: ...
 def window_alpha_limit(n: Any, eps: Any) -> Any:
-    """The rules of thumb: C << 1/(2 sqrt alpha) and alpha << 1/(4 ln^2(n / 2 eps)).
-    n > 2 eps
-    >= 2
-    > 0
-    >= 0
-    magnitude noise of a, of b, of each other key; >= 0
-    0: none; else scores are softcap tanh(s / softcap)
-    1: everything given gamma_a > 0
-    """
+    """The rule of thumb alpha << 1/(4 ln^2(n / 2 eps)).  n > 2 eps."""
     return form("window_alpha_limit", "ddd", n, eps)
 
 
@@ -532,33 +496,31 @@ def head_cdf(scene: Any, query: Any, x: Any) -> Any:
 
 
 def score_covariance(scene: Scene, q1: Query, q2: Query, key: int) -> float:
-    """Cov and correlation of s_i in head 1 and head 2, i of kind `key`; no softcap."""
+    """Cov of s_i in head 1 and head 2, i of kind `key` (A, B or REST); no softcap."""
     found: float = call("score_covariance", "dSQQi", scene, q1, q2, key)
     return found
 
 
 def score_correlation(scene: Scene, q1: Query, q2: Query, key: int) -> float:
-    """Cov and correlation of s_i in head 1 and head 2, i of kind `key`; no softcap.
-    NaN where a score is sure
-    """
+    """Correlation of s_i in head 1 and head 2, i of kind `key`; NaN where a score is sure."""
     found: float = call("score_correlation", "dSQQi", scene, q1, q2, key)
     return found
 
 
 def score_gap_variance(scene: Scene, query: Query, x: int, y: int) -> float:
-    """Var(s_x - s_y) for two different keys of kinds x and y."""
+    """Var(s_x - s_y) for two different keys of kinds x and y (A, B or REST)."""
     found: float = call("score_gap_variance", "dSQii", scene, query, x, y)
     return found
 
 
 def one_head_limit(sigma2: float, positive: bool = False) -> Output:
-    """C -> inf of q = C (mu_a + mu_b) and of the heads C mu_a, C mu_b; sigma2 >= 0."""
+    """C -> inf of q = C (mu_a + mu_b) in the exercise; sigma2 >= 0."""
     found: Output = call("one_head_limit", "Odb", sigma2, positive)
     return found
 
 
 def two_heads_limit(n: float, sigma2: float, positive: bool = False) -> Output:
-    """C -> inf of q = C (mu_a + mu_b) and of the heads C mu_a, C mu_b; sigma2 >= 0."""
+    """C -> inf of the heads C mu_a and C mu_b in the exercise; sigma2 >= 0."""
     found: Output = call("two_heads_limit", "Oddb", n, sigma2, positive)
     return found
 
@@ -577,7 +539,7 @@ def mse_one(n: float, C: float, sigma2: float, positive: bool = False) -> float:
 @overload
 def mse_one(n: Numbers, C: Numbers, sigma2: Numbers, positive: bool = False) -> Array: ...
 def mse_one(n: Any, C: Any, sigma2: Any, positive: bool = False) -> Any:
-    """The exercise's scene: mse of one head, of two heads, at the same C >= 0, or +inf."""
+    """Mean squared error of one head in the exercise, C >= 0 or +inf."""
     return form("mse_one", "ddddb", n, C, sigma2, positive)
 
 
@@ -586,7 +548,7 @@ def mse_two(n: float, C: float, sigma2: float, positive: bool = False) -> float:
 @overload
 def mse_two(n: Numbers, C: Numbers, sigma2: Numbers, positive: bool = False) -> Array: ...
 def mse_two(n: Any, C: Any, sigma2: Any, positive: bool = False) -> Any:
-    """The exercise's scene: mse of one head, of two heads, at the same C >= 0, or +inf."""
+    """Mean squared error of two heads in the exercise, C >= 0 or +inf."""
     return form("mse_two", "ddddb", n, C, sigma2, positive)
 
 
@@ -619,13 +581,13 @@ def unit_keys(scene: Scene, query: Query) -> Output:
 
 
 def unit_keys_limit(sigma2: float, positive: bool = False) -> Output:
-    """Its limit for q = C (mu_a + mu_b), only key a noisy: variance p (1 - p) / 4."""
+    """Limit of unit_keys for q = C (mu_a + mu_b), only key a noisy: variance p (1 - p) / 4."""
     found: Output = call("unit_keys_limit", "Odb", sigma2, positive)
     return found
 
 
 def suppression_query(B: float) -> Query:
-    """q = -B sum of the others: the query {0, 0, -B}, and |q| = B sqrt(n - 2)."""
+    """q = -B sum of the others: Query(0, 0, -B)."""
     found: Query = call("suppression_query", "Qd", B)
     return found
 
@@ -635,7 +597,7 @@ def suppression_norm(n: float, B: float) -> float: ...
 @overload
 def suppression_norm(n: Numbers, B: Numbers) -> Array: ...
 def suppression_norm(n: Any, B: Any) -> Any:
-    """q = -B sum of the others: the query {0, 0, -B}, and |q| = B sqrt(n - 2)."""
+    """|q| of a suppression_query: B sqrt(n - 2)."""
     return form("suppression_norm", "ddd", n, B)
 
 
@@ -644,12 +606,9 @@ def groups_mse_positive(m: float, h: float) -> float: ...
 @overload
 def groups_mse_positive(m: Numbers, h: Numbers) -> Array: ...
 def groups_mse_positive(m: Any, h: Any) -> Any:
-    """Every target of magnitude noise sigma2, alpha = 0, C -> inf, h groups of m/h targets,
-    one head C * (sum of its targets' means) each.  Mean squared distance to the mean of
-    the targets.  h divides m, else NaN.
-      _positive     every gamma > 0: 1/h - 1/m;
-      _flips        with sign flips among n >= m keys, sigma2 > 0;
-      _first_order  h = m, to first order in 1 - p: ((1-p)/m)(1 + 1/(n-1)).
+    """Error of h heads for m targets given every gamma > 0, C -> inf: 1/h - 1/m.
+
+    h divides m, else NaN.
     """
     return form("groups_mse_positive", "ddd", m, h)
 
@@ -659,12 +618,10 @@ def groups_mse_flips(m: float, h: float, n: float, sigma2: float) -> float: ...
 @overload
 def groups_mse_flips(m: Numbers, h: Numbers, n: Numbers, sigma2: Numbers) -> Array: ...
 def groups_mse_flips(m: Any, h: Any, n: Any, sigma2: Any) -> Any:
-    """Every target of magnitude noise sigma2, alpha = 0, C -> inf, h groups of m/h targets,
-    one head C * (sum of its targets' means) each.  Mean squared distance to the mean of
-    the targets.  h divides m, else NaN.
-      _positive     every gamma > 0: 1/h - 1/m;
-      _flips        with sign flips among n >= m keys, sigma2 > 0;
-      _first_order  h = m, to first order in 1 - p: ((1-p)/m)(1 + 1/(n-1)).
+    """Error of h heads for m of n keys with sign flips, C -> inf.
+
+    Every target has magnitude noise sigma2 > 0; h heads of m/h targets each.  h divides m,
+    else NaN.
     """
     return form("groups_mse_flips", "ddddd", m, h, n, sigma2)
 
@@ -674,13 +631,7 @@ def groups_mse_first_order(m: float, n: float, sigma2: float) -> float: ...
 @overload
 def groups_mse_first_order(m: Numbers, n: Numbers, sigma2: Numbers) -> Array: ...
 def groups_mse_first_order(m: Any, n: Any, sigma2: Any) -> Any:
-    """Every target of magnitude noise sigma2, alpha = 0, C -> inf, h groups of m/h targets,
-    one head C * (sum of its targets' means) each.  Mean squared distance to the mean of
-    the targets.  h divides m, else NaN.
-      _positive     every gamma > 0: 1/h - 1/m;
-      _flips        with sign flips among n >= m keys, sigma2 > 0;
-      _first_order  h = m, to first order in 1 - p: ((1-p)/m)(1 + 1/(n-1)).
-    """
+    """groups_mse_flips at h = m to first order in 1 - p: ((1-p)/m)(1 + 1/(n-1))."""
     return form("groups_mse_first_order", "dddd", m, n, sigma2)
 
 
@@ -727,10 +678,7 @@ def collision_size(d: float, m: float) -> float: ...
 @overload
 def collision_size(d: Numbers, m: Numbers) -> Array: ...
 def collision_size(d: Any, m: Any) -> Any:
-    """P(<k, u> > 1/sqrt(m)) for a random unit vector k and a fixed one u in d dimensions: a
-    key beats m orthonormal targets.  0 for m = 1, 1/2 for m = inf.  d >= 2, m >= 1.
-    1 / probability
-    """
+    """1 / collision_probability(d, m)."""
     return form("collision_size", "ddd", d, m)
 
 
@@ -739,8 +687,9 @@ def random_entropy(n: float, S: float) -> float: ...
 @overload
 def random_entropy(n: Numbers, S: Numbers) -> Array: ...
 def random_entropy(n: Any, S: Any) -> Any:
-    """n independent logits N(0, S^2).  Exact means, by quadrature: of the entropy and of
-    sum p^2.  1 <= n <= 1e15, 0 <= S <= 1000.
+    """Mean entropy of the softmax of n independent logits N(0, S^2), by quadrature.
+
+    1 <= n <= 1e15, 0 <= S <= 1000.
     """
     return form("random_entropy", "ddd", n, S)
 
@@ -750,8 +699,9 @@ def random_sum_squares(n: float, S: float) -> float: ...
 @overload
 def random_sum_squares(n: Numbers, S: Numbers) -> Array: ...
 def random_sum_squares(n: Any, S: Any) -> Any:
-    """n independent logits N(0, S^2).  Exact means, by quadrature: of the entropy and of
-    sum p^2.  1 <= n <= 1e15, 0 <= S <= 1000.
+    """Mean of sum p^2 of the softmax of n independent logits N(0, S^2), by quadrature.
+
+    1 <= n <= 1e15, 0 <= S <= 1000.
     """
     return form("random_sum_squares", "ddd", n, S)
 
@@ -761,9 +711,7 @@ def random_entropy_limit(n: float, S: float) -> float: ...
 @overload
 def random_entropy_limit(n: Numbers, S: Numbers) -> Array: ...
 def random_entropy_limit(n: Any, S: Any) -> Any:
-    """Large n, to leading order in ln n: entropy ln n - S^2/2 (0 if frozen, where it is of
-    order 1), N_eff = n e^-S^2 for S^2 < (ln n)/2.
-    """
+    """random_entropy for large n, to leading order in ln n: ln n - S^2/2, 0 if frozen."""
     return form("random_entropy_limit", "ddd", n, S)
 
 
@@ -772,10 +720,7 @@ def random_keys_limit(n: float, S: float) -> float: ...
 @overload
 def random_keys_limit(n: Numbers, S: Numbers) -> Array: ...
 def random_keys_limit(n: Any, S: Any) -> Any:
-    """Large n, to leading order in ln n: entropy ln n - S^2/2 (0 if frozen, where it is of
-    order 1), N_eff = n e^-S^2 for S^2 < (ln n)/2.
-    NaN above it
-    """
+    """Effective keys for large n: n e^-S^2 for S^2 < (ln n)/2, NaN above."""
     return form("random_keys_limit", "ddd", n, S)
 
 
@@ -793,9 +738,7 @@ def freezing_spread(n: float) -> float: ...
 @overload
 def freezing_spread(n: Numbers) -> Array: ...
 def freezing_spread(n: Any) -> Any:
-    """Frozen, S > sqrt(2 ln n): E sum p^2 = 1 - sqrt(2 ln n)/S; NaN below.
-    sqrt(2 ln n)
-    """
+    """The spread sqrt(2 ln n) of logits above which one of n keys holds all weight."""
     return form("freezing_spread", "dd", n)
 
 
@@ -815,7 +758,7 @@ def sinusoid_dot(d: int, offset: float) -> float: ...
 @overload
 def sinusoid_dot(d: Numbers, offset: Numbers) -> Array: ...
 def sinusoid_dot(d: Any, offset: Any) -> Any:
-    """<phi_t, phi_t'> and |phi_t - phi_t'| for t' - t = offset."""
+    """<phi_t, phi_t'> for t' - t = offset."""
     return form("sinusoid_dot", "dld", d, offset)
 
 
@@ -824,5 +767,5 @@ def sinusoid_distance(d: int, offset: float) -> float: ...
 @overload
 def sinusoid_distance(d: Numbers, offset: Numbers) -> Array: ...
 def sinusoid_distance(d: Any, offset: Any) -> Any:
-    """<phi_t, phi_t'> and |phi_t - phi_t'| for t' - t = offset."""
+    """|phi_t - phi_t'| for t' - t = offset."""
     return form("sinusoid_distance", "dld", d, offset)

@@ -109,6 +109,12 @@ TYPES: dict[str, Any] = {
 }
 
 
+def _number(value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError("a text is no number")
+    return float(value)
+
+
 def _format(name: str) -> int:
     if name not in FORMATS:
         raise ValueError(f"format = {name!r} must be one of {', '.join(FORMATS)}")
@@ -127,7 +133,7 @@ def c_scene(scene: Scene) -> Any:
 
 
 CONVERT: dict[str, Any] = {
-    "d": float, "b": bool, "i": operator.index, "l": operator.index, "f": _format,
+    "d": _number, "b": bool, "i": operator.index, "l": operator.index, "f": _format,
     "L": lambda law: CLaw(law.mean, law.sd, law.floor), "S": c_scene, "Q": c_query,
 }
 

@@ -18,6 +18,8 @@
  * quadrature error below 1e-10.  Arguments outside the domain that a comment states, or
  * NaN, give NaN; a function that returns an int gives -1.  Nothing is printed, nothing
  * is kept, and every function may be called from several threads at once.
+ *
+ * T1 .. T26 are the results of docs/THEORY.md, where each has its derivation.
  */
 #ifndef ATTEND_THEORY_H
 #define ATTEND_THEORY_H
@@ -45,7 +47,7 @@ ATTEND_API double attend_theory_beta(double a, double b, double x);
 
 /* ---- copying one value (T1, T2) ----------------------------------------- */
 
-/* Weight of a key that leads each of the n - 1 others by `gap`.  n >= 1, any gap. */
+/* Weight of a key that leads each of the n - 1 others by `gap`, +-inf too.  n >= 1. */
 ATTEND_API double attend_theory_copy_weight(double n, double gap);
 /* The same with a gap for each of `count` >= 0 others: 1 / (1 + sum e^-gap). */
 ATTEND_API double attend_theory_copy_weight_gaps(const double *gaps, int64_t count);
@@ -95,7 +97,7 @@ ATTEND_API double attend_theory_extract_error(double n, double beta);
 
 /*
  * q = (beta / tau) sum of m keys, so that m scores are beta and n - m are 0.  Weight of
- * one wanted key, and leak.  1 <= m <= n, any beta.
+ * one wanted key, and leak.  1 <= m <= n, any beta, +-inf too.
  */
 ATTEND_API double attend_theory_average_weight(double n, double m, double beta);
 ATTEND_API double attend_theory_average_leak(double n, double m, double beta);
@@ -190,15 +192,15 @@ ATTEND_API double attend_theory_spread_for_variance(double variance);
 
 /*
  * Two scores `margin` >= 0 apart, each with independent noise of standard deviation
- * sd > 0: probability that they change places.
+ * sd >= 0: probability that they change places.  NaN where both are 0.
  */
 ATTEND_API double attend_theory_swap_probability(double margin, double sd);
 
 /* ---- order of limits: the usable window (T8) ---------------------------- */
 
 /*
- * q = C (mu_a + mu_b), tau = 1.  _scale_min: smallest C with leak <= eps.  _scale_max
- * and _alpha_max: largest C at this noise, largest alpha at this C, for which
+ * q = C (mu_a + mu_b), tau = 1.  _scale_min: smallest C with leak <= eps; -inf for n = 2.
+ * _scale_max and _alpha_max: largest C at this noise, largest alpha at this C, for which
  * Var p_a/(p_a+p_b) <= variance; +inf where there is no noise, 0 (alpha) where sigma2
  * alone exceeds it.  0 < variance < 1/4, alpha, sigma2 >= 0, C > 0.
  */
@@ -208,7 +210,7 @@ ATTEND_API double attend_theory_window_scale_max(double alpha, double sigma2,
 ATTEND_API double attend_theory_window_alpha_max(double C, double sigma2,
                                                  double variance);
 /* The rules of thumb: C << 1/(2 sqrt alpha) and alpha << 1/(4 ln^2(n / 2 eps)). */
-ATTEND_API double attend_theory_window_scale_limit(double alpha);         /* alpha > 0 */
+ATTEND_API double attend_theory_window_scale_limit(double alpha);         /* alpha >= 0 */
 ATTEND_API double attend_theory_window_alpha_limit(double n, double eps); /* n > 2 eps */
 
 /* ---- heads on noisy keys (T7, T13 - T16, T18, T19) ---------------------- */
@@ -243,7 +245,10 @@ typedef struct attend_theory_output {
     double total_variance, mse;
 } attend_theory_output;
 
-/* One head.  Exact for every scene with score standard deviations up to 2000. */
+/*
+ * One head.  Exact for every scene with score standard deviations up to 2000, and beyond
+ * where heads() says so for alpha = 0; all fields NaN otherwise.
+ */
 ATTEND_API attend_theory_output attend_theory_head(const attend_theory_scene *scene,
                                                    attend_theory_query query);
 /*
@@ -278,20 +283,29 @@ ATTEND_API double attend_theory_score_gap_variance(const attend_theory_scene *sc
                                                    attend_theory_query query, int x,
                                                    int y);
 
-/* C -> inf of q = C (mu_a + mu_b) and of the heads C mu_a, C mu_b; sigma2 > 0. */
+/* C -> inf of q = C (mu_a + mu_b) and of the heads C mu_a, C mu_b; sigma2 >= 0. */
 ATTEND_API attend_theory_output attend_theory_one_head_limit(double sigma2, int positive);
 ATTEND_API attend_theory_output attend_theory_two_heads_limit(double n, double sigma2,
                                                               int positive);
 
-/* The exercise's scene: mse of one head, of two heads, at the same C >= 0. */
+/*
+ * C -> inf of q = C (mu_a + mu_b) at fixed noise: alpha on every key, sigma2 on key a.
+ * The key of the largest score takes all, so that mean[i] is its probability (T8).
+ * alpha = 0: one_head_limit.  n >= 2.
+ */
+ATTEND_API attend_theory_output attend_theory_window_limit(double n, double alpha,
+                                                           double sigma2);
+
+/* The exercise's scene: mse of one head, of two heads, at the same C >= 0, or +inf. */
 ATTEND_API double attend_theory_mse_one(double n, double C, double sigma2, int positive);
 ATTEND_API double attend_theory_mse_two(double n, double C, double sigma2, int positive);
-/* P(head 1 loses) = P(w1 < 1/2), q1 = C mu_a, C > 0: Phi((ln(n-1)/C - 1)/sigma). */
+/* P(head 1 loses) = P(w1 < 1/2), q1 = C mu_a, C > 0 or inf: Phi((ln(n-1)/C - 1)/sigma).
+ */
 ATTEND_API double attend_theory_head_loses(double n, double C, double sigma2,
                                            int positive);
 /*
  * C of the least mse, 0 <= C <= 1000, and through `mse`, if not NULL, that mse; +inf
- * with the limit's mse where that is the least.  n >= 2, sigma2 > 0.
+ * with the limit's mse where that is the least.  n >= 2, sigma2 >= 0.
  */
 ATTEND_API double attend_theory_best_scale_one(double n, double sigma2, int positive,
                                                double *mse);
@@ -323,7 +337,7 @@ ATTEND_API double attend_theory_suppression_norm(double n, double B);
  * one head C * (sum of its targets' means) each.  Mean squared distance to the mean of
  * the targets.  h divides m, else NaN.
  *   _positive     every gamma > 0: 1/h - 1/m;
- *   _flips        with sign flips among n >= m keys;
+ *   _flips        with sign flips among n >= m keys, sigma2 > 0;
  *   _first_order  h = m, to first order in 1 - p: ((1-p)/m)(1 + 1/(n-1)).
  */
 ATTEND_API double attend_theory_groups_mse_positive(double m, double h);
@@ -337,12 +351,12 @@ ATTEND_API double attend_theory_best_heads(double m, double n, double sigma2);
 
 /* Largest weight that n logits within `range` >= 0 of each other allow.  n >= 1. */
 ATTEND_API double attend_theory_dispersion_bound(double n, double range);
-/* The range that allows `weight`, 1/n <= weight < 1, for one of n >= 2 keys. */
+/* The range that allows `weight`, 1/n <= weight <= 1, for one of n >= 2 keys. */
 ATTEND_API double attend_theory_dispersion_range_needed(double n, double weight);
 
 /*
  * P(<k, u> > 1/sqrt(m)) for a random unit vector k and a fixed one u in d dimensions: a
- * key beats m orthonormal targets.  0 for m = 1.  d >= 2, m >= 1.
+ * key beats m orthonormal targets.  0 for m = 1, 1/2 for m = inf.  d >= 2, m >= 1.
  */
 ATTEND_API double attend_theory_collision_probability(double d, double m);
 ATTEND_API double attend_theory_collision_size(double d, double m); /* 1 / probability */
@@ -353,7 +367,10 @@ ATTEND_API double attend_theory_collision_size(double d, double m); /* 1 / proba
  */
 ATTEND_API double attend_theory_random_entropy(double n, double S);
 ATTEND_API double attend_theory_random_sum_squares(double n, double S);
-/* Large n: entropy ln n - S^2/2 (0 if frozen), N_eff = n e^-S^2 for S^2 < (ln n)/2. */
+/*
+ * Large n, to leading order in ln n: entropy ln n - S^2/2 (0 if frozen, where it is of
+ * order 1), N_eff = n e^-S^2 for S^2 < (ln n)/2.
+ */
 ATTEND_API double attend_theory_random_entropy_limit(double n, double S);
 ATTEND_API double attend_theory_random_keys_limit(double n, double S); /* NaN above it */
 /* Frozen, S > sqrt(2 ln n): E sum p^2 = 1 - sqrt(2 ln n)/S; NaN below. */
@@ -361,8 +378,8 @@ ATTEND_API double attend_theory_random_sum_squares_limit(double n, double S);
 ATTEND_API double attend_theory_freezing_spread(double n); /* sqrt(2 ln n) */
 
 /*
- * Least entropy of n >= 2 keys whose centred logits have norm r >= 0, attained by one
- * spike.
+ * Least entropy of n keys whose centred logits have norm r >= 0, attained by one spike.
+ * n >= 2, or n = 1 and r = 0.
  */
 ATTEND_API double attend_theory_entropy_floor(double n, double r);
 

@@ -18,8 +18,9 @@ enum { BREAKS_MAX = 16 };
 struct points {
     int count;
     double *score, *weight;
-    double *under;          /* sum of the weights before i */
+    double *under, *over;   /* sum of the weights before i, and from i on */
     double *first, *second; /* sum_{j <= i} weight e^(k (score_j - score_i)), k = 1, 2 */
+    double *falls;          /* the first of these with a factor score_j - score_i */
 };
 
 struct attendi_theory_score_kind attendi_theory_plain_kind(double keys, double mean,
@@ -87,13 +88,15 @@ static int panels_of(const struct attendi_theory_score_kind *kind, double lo, do
 static int allocate(struct points *points, int capacity)
 {
     points->count = 0;
-    points->score = malloc(5 * (size_t)capacity * sizeof(double));
+    points->score = malloc(7 * (size_t)capacity * sizeof(double));
     if (points->score == NULL)
         return -1;
     points->weight = points->score + capacity;
     points->under = points->weight + capacity;
-    points->first = points->under + capacity;
+    points->over = points->under + capacity;
+    points->first = points->over + capacity;
     points->second = points->first + capacity;
+    points->falls = points->second + capacity;
     return 0;
 }
 
@@ -103,14 +106,23 @@ static void accumulate(struct points *points)
 
     for (int i = 0; i < points->count; i++)
         sum += points->weight[i];
-    for (int i = 0; i < points->count; i++) {
-        const double fall = i > 0 ? exp(points->score[i - 1] - points->score[i]) : 0.0;
-        const double w = points->weight[i] /= sum;
+    for (int i = 0; i < points->count; i++)
+        points->weight[i] /= sum;
+    points->under[0] = points->falls[0] = 0.0;
+    points->first[0] = points->second[0] = points->weight[0];
+    for (int i = 1; i < points->count; i++) {
+        const double drop = points->score[i - 1] - points->score[i], fall = exp(drop);
+        const double w = points->weight[i];
 
-        points->under[i] = i > 0 ? points->under[i - 1] + points->weight[i - 1] : 0.0;
-        points->first[i] = w + (i > 0 ? fall * points->first[i - 1] : 0.0);
-        points->second[i] = w + (i > 0 ? fall * fall * points->second[i - 1] : 0.0);
+        points->under[i] = points->under[i - 1] + points->weight[i - 1];
+        points->first[i] = w + fall * points->first[i - 1];
+        points->second[i] = w + fall * fall * points->second[i - 1];
+        points->falls[i] = fall * (points->falls[i - 1] + drop * points->first[i - 1]);
     }
+    /* From the top: of many keys the largest counts, far out where 1 - under is 0. */
+    points->over[points->count - 1] = points->weight[points->count - 1];
+    for (int i = points->count - 2; i >= 0; i--)
+        points->over[i] = points->over[i + 1] + points->weight[i];
 }
 
 /* Gauss-Legendre points of the piece [lo, hi], in standardised scores. */
@@ -182,7 +194,10 @@ static int scores_below(const struct points *points, double bound)
 struct means {
     double log_miss; /* ln E e^-u */
     double one, two; /* E[u e^-u], E[u^2 e^-u] */
+    double entropy;  /* E[-(ln u + euler) u e^-u] */
 };
+
+static const double euler = 0.577215664901532860607;
 
 static struct means means_at(const struct points *points, double x)
 {
@@ -198,16 +213,19 @@ static struct means means_at(const struct points *points, double x)
         miss += w * e;
         m.one += w * u * e;
         m.two += w * u * u * e;
+        m.entropy -= w * u * e * (x + points->score[i] + euler);
     }
     if (to < points->count)
-        hit += 1.0 - points->under[to];
+        hit += points->over[to];
     if (from > 0) {
-        const double u = exp(x + points->score[from - 1]);
+        const double log_u = x + points->score[from - 1], u = exp(log_u);
 
         hit += points->first[from - 1] * u;
         miss += points->under[from - 1] + points->weight[from - 1];
         m.one += points->first[from - 1] * u;
         m.two += points->second[from - 1] * u * u;
+        m.entropy -=
+            u * ((log_u + euler) * points->first[from - 1] + points->falls[from - 1]);
     }
     m.log_miss = hit < 0.5 ? log1p(-hit) : log(miss);
     return m;
@@ -270,8 +288,11 @@ int attendi_theory_score_moments(const struct attendi_theory_score_kind *kinds, 
     return status;
 }
 
-/* E ln Z = integral of (e^-t - E e^-tZ) / t dt. */
-double attendi_theory_score_log_sum(const struct attendi_theory_score_kind *kind)
+/*
+ * H = sum p (ln Z - s), and ln Z / Z = -integral of (ln t + euler) e^-tZ dt.  E ln Z less
+ * E sum p s would be the difference of two numbers of the size of sd^2.
+ */
+double attendi_theory_score_entropy(const struct attendi_theory_score_kind *kind)
 {
     struct points points = {0};
     double low, high, sum = 0.0;
@@ -279,10 +300,11 @@ double attendi_theory_score_log_sum(const struct attendi_theory_score_kind *kind
     if (make_points(&points, kind) != 0)
         return NAN;
     range(kind, &points, 1, &low, &high);
-    low = fmin(low, -40.0);
-    high = fmax(high, 4.0);
-    for (double x = low; x <= high; x += step)
-        sum += step * (exp(-exp(x)) - exp(kind->keys * means_at(&points, x).log_miss));
+    for (double x = low; x <= high; x += step) {
+        const struct means at = means_at(&points, x);
+
+        sum += step * at.entropy * exp((kind->keys - 1.0) * at.log_miss);
+    }
     free(points.score);
-    return sum;
+    return kind->keys * sum;
 }

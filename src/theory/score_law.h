@@ -35,7 +35,7 @@ struct attendi_theory_score_kind attendi_theory_plain_kind(double keys, double m
  */
 int attendi_theory_score_moments(const struct attendi_theory_score_kind *kinds, int count,
                                  double *mean, double *second);
-/* E ln Z over the keys of one kind; NaN where the above fails. */
-double attendi_theory_score_log_sum(const struct attendi_theory_score_kind *kind);
+/* The mean entropy of a softmax over the keys of one kind; NaN where the above fails. */
+double attendi_theory_score_entropy(const struct attendi_theory_score_kind *kind);
 
 #endif

@@ -6,10 +6,15 @@
 
 static const double ln2 = 0.693147180559945309417;
 
-/* 1 / (1 + ratio e^-x), ratio >= 0: no overflow, and right where ratio is 0. */
+/* 1 / (1 + ratio e^-x) and what is left to 1, ratio >= 0: no overflow. */
 static double share(double ratio, double x)
 {
-    return attend_theory_logistic(x - log(ratio));
+    return ratio == 0.0 ? 1.0 : attend_theory_logistic(x - log(ratio));
+}
+
+static double rest(double ratio, double x)
+{
+    return ratio == 0.0 ? 0.0 : attend_theory_logistic(log(ratio) - x);
 }
 
 double attend_theory_copy_weight(double n, double gap)
@@ -23,8 +28,13 @@ double attend_theory_copy_weight_gaps(const double *gaps, int64_t count)
 
     if (count < 0)
         return NAN;
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++) {
+        if (isnan(gaps[i]))
+            return NAN;
         low = fmin(low, gaps[i]);
+    }
+    if (isinf(low))
+        return 0.0;
     sum = exp(low);
     for (int64_t i = 0; i < count; i++)
         sum += exp(low - gaps[i]);
@@ -57,9 +67,7 @@ double attend_theory_copy_error_bound(double weight, double largest_distance)
 double attend_theory_copy_error(double n, double gap)
 {
     /* The rest 1 - p_j from its own formula: p_j may be 1 in double. */
-    return n >= 2.0
-               ? attend_theory_logistic(log(n - 1.0) - gap) * sqrt(1.0 + 1.0 / (n - 1.0))
-               : NAN;
+    return n >= 2.0 ? rest(n - 1.0, gap) * sqrt(1.0 + 1.0 / (n - 1.0)) : NAN;
 }
 
 /* Bits of the significand; exponents of the least normal and least positive number. */
@@ -126,7 +134,7 @@ double attend_theory_average_weight(double n, double m, double beta)
 
 double attend_theory_average_leak(double n, double m, double beta)
 {
-    return is_subset(n, m) ? attend_theory_logistic(log((n - m) / m) - beta) : NAN;
+    return is_subset(n, m) ? rest((n - m) / m, beta) : NAN;
 }
 
 double attend_theory_average_scale_needed(double n, double m, double eps, double tau)
@@ -157,7 +165,7 @@ int attend_theory_weighted_query(const double *w, int64_t m, double beta, double
 
 double attend_theory_weighted_leak(double n, double m, double beta)
 {
-    return is_subset(n, m) ? attend_theory_logistic(log(n - m) - beta) : NAN;
+    return is_subset(n, m) ? rest(n - m, beta) : NAN;
 }
 
 double attend_theory_weighted_scale_needed(double n, double m, double eps, double tau)

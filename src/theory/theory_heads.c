@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* One head against several: limits, best scales, remedies, groups (T13 - T19). */
+/* One head against several: limits, best scales, remedies, groups (T8, T13 - T19). */
 #include <math.h>
 #include <stddef.h>
 
 #include "attend/theory.h"
+#include "theory/quadrature.h"
 
 static const attend_theory_output no_output = {
     {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NAN};
@@ -33,8 +34,10 @@ attend_theory_output attend_theory_one_head_limit(double sigma2, int positive)
 {
     double p;
 
-    if (!(sigma2 > 0.0))
+    if (!(sigma2 >= 0.0))
         return no_output;
+    if (sigma2 == 0.0) /* a tie */
+        return two_points(1.0, 0.5, 0.5);
     p = positive ? 0.5 / upright(sigma2) : 0.5; /* gamma > 1 */
     return two_points(p, 1.0, 1.0 - p);
 }
@@ -43,7 +46,7 @@ attend_theory_output attend_theory_unit_keys_limit(double sigma2, int positive)
 {
     double p;
 
-    if (!(sigma2 > 0.0))
+    if (!(sigma2 >= 0.0))
         return no_output;
     p = positive ? 1.0 : upright(sigma2);
     return two_points(p, 0.5, 1.0 - 0.5 * p);
@@ -56,7 +59,7 @@ attend_theory_output attend_theory_two_heads_limit(double n, double sigma2, int 
     attend_theory_output out;
     double p, spread;
 
-    if (!(n >= 2.0 && isfinite(n) && sigma2 > 0.0))
+    if (!(n >= 2.0 && isfinite(n) && sigma2 >= 0.0))
         return no_output;
     p = positive ? 1.0 : upright(sigma2);
     spread = p * (1.0 - p) / 4.0;
@@ -71,10 +74,74 @@ attend_theory_output attend_theory_two_heads_limit(double n, double sigma2, int 
     return out;
 }
 
+/* Scores over C: those of a and b around 1, the others around 0. */
+struct race {
+    double others, spread[2], rest; /* how many others; standard deviations */
+};
+
+/* P(a wins) and P(b wins) at noise z of the winner: f[0] and f[1]. */
+static void wins(void *arg, double z, double *f)
+{
+    const struct race *race = arg;
+
+    for (int k = 0; k < 2; k++) {
+        const double gap = race->spread[k] * z;
+        const double lost = attend_theory_normal_cdf(-(1.0 + gap) / race->rest);
+
+        f[k] = attend_theory_normal_cdf(gap / race->spread[1 - k]);
+        if (race->others > 0.0)
+            f[k] *= exp(race->others * log1p(-lost));
+    }
+}
+
+/* Of c = v_i with probability `win` for a, for b, for each of the others. */
+static attend_theory_output winner_takes_all(const double win[3], double others)
+{
+    attend_theory_output out = {.total_variance = 0.0};
+
+    for (int k = 0; k < 3; k++) {
+        out.mean[k] = win[k];
+        out.variance[k] = win[k] * (1.0 - win[k]);
+        out.total_variance += (k < 2 ? 1.0 : others) * out.variance[k];
+    }
+    out.mse = 1.5 - win[0] - win[1];
+    return out;
+}
+
+attend_theory_output attend_theory_window_limit(double n, double alpha, double sigma2)
+{
+    struct race race = {.others = n - 2.0};
+    const struct attendi_theory_accuracy accuracy = {1e-13, 0.0};
+    struct attendi_theory_transition turn[2];
+    double win[3];
+
+    if (!(n >= 2.0 && isfinite(n) && alpha >= 0.0 && sigma2 >= 0.0 &&
+          isfinite(alpha + sigma2)))
+        return no_output;
+    if (alpha == 0.0)
+        return attend_theory_one_head_limit(sigma2, 0);
+    race.rest = race.spread[1] = sqrt(2.0 * alpha);
+    race.spread[0] = sqrt(2.0 * alpha + sigma2);
+    for (int k = 0; k < 2; k++) {
+        /* The largest of the others lies near sqrt(2 ln(n - 2)), to 1 over that. */
+        const double reach = sqrt(2.0 * log(fmax(2.0, race.others)));
+
+        turn[k] =
+            (struct attendi_theory_transition){(reach * race.rest - 1.0) / race.spread[k],
+                                               race.rest / (reach * race.spread[k])};
+    }
+    attendi_theory_normal_mean(wins, &race, 2, 0.0, 1.0, -INFINITY, turn, 2, accuracy,
+                               win);
+    win[2] = race.others > 0.0 ? (1.0 - win[0] - win[1]) / race.others : 0.0;
+    return winner_takes_all(win, race.others);
+}
+
 double attend_theory_mse_one(double n, double C, double sigma2, int positive)
 {
     const attend_theory_scene scene = attend_theory_scene_exercise(n, sigma2, positive);
 
+    if (C == INFINITY && n >= 2.0 && isfinite(n))
+        return attend_theory_one_head_limit(sigma2, positive).mse;
     return C >= 0.0 ? attend_theory_head(&scene, (attend_theory_query){C, C, 0.0}).mse
                     : NAN;
 }
@@ -84,6 +151,8 @@ double attend_theory_mse_two(double n, double C, double sigma2, int positive)
     const attend_theory_scene scene = attend_theory_scene_exercise(n, sigma2, positive);
     const attend_theory_query heads[2] = {{C, 0.0, 0.0}, {0.0, C, 0.0}};
 
+    if (C == INFINITY)
+        return attend_theory_two_heads_limit(n, sigma2, positive).mse;
     return C >= 0.0 ? attend_theory_heads(&scene, heads, 2).mse : NAN;
 }
 
@@ -93,6 +162,8 @@ double attend_theory_head_loses(double n, double C, double sigma2, int positive)
 
     if (!(C > 0.0))
         return NAN;
+    if (C == INFINITY) /* v_a is lost when gamma < 0 */
+        return 1.0 - 2.0 * attend_theory_two_heads_limit(n, sigma2, positive).mean[0];
     if (positive)
         law = attend_theory_law_given_positive(law, sigma2);
     return attend_theory_weight_cdf(law, 0.5);
@@ -155,7 +226,8 @@ static double best_scale(mse_function mse, double n, double sigma2, int positive
         lowest = f[GRID - 1];
         best = scale_max;
     }
-    if (limit < lowest) {
+    /* Where they are equal, it is because both are too small for a number. */
+    if (limit < lowest || (limit == lowest && best > 0.0)) {
         lowest = limit;
         best = INFINITY;
     }
@@ -166,7 +238,7 @@ static double best_scale(mse_function mse, double n, double sigma2, int positive
 
 static int is_asked(double n, double sigma2)
 {
-    return n >= 2.0 && isfinite(n) && sigma2 > 0.0 && isfinite(sigma2);
+    return n >= 2.0 && isfinite(n) && sigma2 >= 0.0 && isfinite(sigma2);
 }
 
 double attend_theory_best_scale_one(double n, double sigma2, int positive, double *mse)

@@ -12,16 +12,16 @@ double attend_theory_dispersion_bound(double n, double range)
 
 double attend_theory_dispersion_range_needed(double n, double weight)
 {
-    if (!(n >= 2.0 && weight >= 1.0 / n && weight < 1.0))
+    if (!(n >= 2.0 && weight >= 1.0 / n && weight <= 1.0))
         return NAN;
     return fmax(0.0, log(n - 1.0) + attend_theory_logit(weight));
 }
 
 double attend_theory_collision_probability(double d, double m)
 {
-    if (!(d >= 2.0 && m >= 1.0 && isfinite(m)))
+    if (!(d >= 2.0 && m >= 1.0))
         return NAN;
-    return 0.5 * attend_theory_beta(0.5 * (d - 1.0), 0.5, (m - 1.0) / m);
+    return 0.5 * attend_theory_beta(0.5 * (d - 1.0), 0.5, 1.0 - 1.0 / m);
 }
 
 double attend_theory_collision_size(double d, double m)
@@ -48,10 +48,9 @@ double attend_theory_random_entropy(double n, double S)
 {
     const struct attendi_theory_score_kind kind = attendi_theory_plain_kind(n, 0.0, S);
 
-    /* H = ln Z - sum p s, and E[p s] = S^2 E[dp/ds] = S^2 E[p (1 - p)]. */
-    return is_random(n, S) ? attendi_theory_score_log_sum(&kind) -
-                                 S * S * (1.0 - attend_theory_random_sum_squares(n, S))
-                           : NAN;
+    if (n == 1.0 || S == 0.0)
+        return is_random(n, S) ? log(n) : NAN;
+    return is_random(n, S) ? attendi_theory_score_entropy(&kind) : NAN;
 }
 
 double attend_theory_freezing_spread(double n)
@@ -78,13 +77,15 @@ double attend_theory_random_sum_squares_limit(double n, double S)
 
 double attend_theory_entropy_floor(double n, double r)
 {
-    double b, rivals;
+    double gap, rivals;
 
+    if (n == 1.0 && r == 0.0)
+        return 0.0;
     if (!(n >= 2.0 && isfinite(n) && r >= 0.0))
         return NAN;
     if (isinf(r))
         return 0.0;
-    b = exp(-r * sqrt(n / (n - 1.0)));
-    rivals = (n - 1.0) * b;
-    return log1p(rivals) + r * sqrt(n * (n - 1.0)) * b / (1.0 + rivals);
+    gap = r * sqrt(n / (n - 1.0));
+    rivals = (n - 1.0) * exp(-gap);
+    return log1p(rivals) + gap * (rivals / (1.0 + rivals));
 }

@@ -100,9 +100,10 @@ static struct tilt tilted(const double *score, int64_t n, double beta)
     }
     first /= sum;
     for (int64_t j = 0; j < n; j++) {
-        const double x = beta * score[j] - max;
+        const double x = beta * score[j] - max, e = exp(x);
 
-        second += (x - first) * (x - first) * exp(x);
+        if (e > 0.0)
+            second += (x - first) * (x - first) * e;
     }
     return (struct tilt){log(sum), first, second / sum};
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The law of one weight: T9 - T12, and the usable window of T8. */
+#include <float.h>
 #include <math.h>
 
 #include "attend/theory.h"
@@ -55,15 +56,15 @@ attend_theory_law attend_theory_law_given_positive(attend_theory_law law, double
     return law;
 }
 
-/* The logistic at y less that at the mean, without cancellation; and its square. */
+/* The logistic at y less that at a reference, without cancellation; and its square. */
 static void deviations(void *arg, double y, double *f)
 {
-    const double mean = *(const double *)arg;
-    const double high = fmax(y, mean), low = fmin(y, mean);
+    const double reference = *(const double *)arg;
+    const double high = fmax(y, reference), low = fmin(y, reference);
     const double rise =
         attend_theory_logistic(high) * attend_theory_logistic(-low) * -expm1(low - high);
 
-    f[0] = y >= mean ? rise : -rise;
+    f[0] = y >= reference ? rise : -rise;
     f[1] = f[0] * f[0];
 }
 
@@ -83,13 +84,14 @@ static void law_mean(attend_theory_law law, attendi_theory_integrand f, int coun
                      double *result)
 {
     const struct attendi_theory_transition logistic = {0.0, 1.0};
+    double reference = fmax(law.mean, law.floor);
 
     if (!is_law(law)) {
         for (int k = 0; k < count; k++)
             result[k] = NAN;
         return;
     }
-    attendi_theory_normal_mean(f, &law.mean, count, law.mean, law.sd, law.floor,
+    attendi_theory_normal_mean(f, &reference, count, law.mean, law.sd, law.floor,
                                &logistic, 1, accuracy, result);
 }
 
@@ -103,10 +105,11 @@ double attend_theory_weight_mean(attend_theory_law law)
 
 double attend_theory_weight_variance(attend_theory_law law)
 {
-    double result[2];
+    double result[2], variance;
 
     law_mean(law, deviations, 2, result);
-    return result[1] - result[0] * result[0];
+    variance = result[1] - result[0] * result[0];
+    return variance < 0.0 ? 0.0 : variance; /* by rounding */
 }
 
 double attend_theory_weight_abs_deviation(attend_theory_law law)
@@ -211,7 +214,8 @@ static double bimodal_mean(double T2)
 
 int attend_theory_weight_modes(attend_theory_law law, double mode[2])
 {
-    const double T2 = law.sd * law.sd, lo = law.mean - T2 - 1.0, hi = law.mean + T2 + 1.0;
+    const double T2 = fmin(law.sd * law.sd, 0.25 * DBL_MAX);
+    const double lo = law.mean - T2 - 1.0, hi = law.mean + T2 + 1.0;
     double inflection;
 
     if (!is_law(law) || law.sd == 0.0 || law.floor != -INFINITY)
@@ -268,7 +272,7 @@ double attend_theory_weight_variance_arcsin(double T)
 {
     const double x = pi * T * T / 8.0;
 
-    return T >= 0.0 ? asin(x / (1.0 + x)) / (2.0 * pi) : NAN;
+    return T >= 0.0 ? asin(1.0 / (1.0 + 1.0 / x)) / (2.0 * pi) : NAN;
 }
 
 double attend_theory_weight_abs_deviation_arctan(double T)
@@ -278,12 +282,11 @@ double attend_theory_weight_abs_deviation_arctan(double T)
 
 double attend_theory_weight_mean_probit(attend_theory_law law)
 {
-    const double l2 = pi / 8.0;
+    const double l = sqrt(pi / 8.0);
 
     if (!is_law(law) || law.floor != -INFINITY)
         return NAN;
-    return attend_theory_normal_cdf(sqrt(l2) * law.mean /
-                                    sqrt(1.0 + l2 * law.sd * law.sd));
+    return attend_theory_normal_cdf(l * law.mean / hypot(1.0, l * law.sd));
 }
 
 double attend_theory_spread_for_variance(double variance)
@@ -315,7 +318,7 @@ double attend_theory_spread_for_variance(double variance)
 
 double attend_theory_swap_probability(double margin, double sd)
 {
-    return margin >= 0.0 && sd > 0.0
+    return margin >= 0.0 && sd >= 0.0
                ? attend_theory_normal_cdf(-margin / (sd * sqrt(2.0)))
                : NAN;
 }
@@ -344,7 +347,7 @@ double attend_theory_window_alpha_max(double C, double sigma2, double variance)
 
 double attend_theory_window_scale_limit(double alpha)
 {
-    return alpha > 0.0 ? 0.5 / sqrt(alpha) : NAN;
+    return alpha >= 0.0 ? 0.5 / sqrt(alpha) : NAN;
 }
 
 double attend_theory_window_alpha_limit(double n, double eps)

@@ -139,6 +139,51 @@ TEST(windows)
          0.03, 1e-13);
 }
 
+/* Integrals over the winner's noise, in 30 digits. */
+TEST(fixed_noise_at_large_scale)
+{
+    static const struct {
+        double n, alpha, sigma2, a, b;
+    } rows[] = {{10, 1, 0, 0.220477426536841109, 0.220477426536841109},
+                {7, 0.37, 0.21, 0.363159225672924567, 0.344542583805273255},
+                {1000, 0.3, 0, 0.0313751216523306403, 0.0313751216523306403},
+                {2, 0.2, 0.9, 0.5, 0.5},
+                {1e5, 2, 0.5, 0.000179384837640518956, 0.0000797768631260657737},
+                {5, 50, 0, 0.217621617852445269, 0.217621617852445269}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double a = rows[i].a, b = rows[i].b, n = rows[i].n;
+        const double rest = n > 2.0 ? (1.0 - a - b) / (n - 2.0) : 0.0;
+        const attend_theory_output out =
+            attend_theory_window_limit(n, rows[i].alpha, rows[i].sigma2);
+
+        NEAR(out.mean[0], a, 1e-11);
+        NEAR(out.mean[1], b, 1e-11);
+        CHECK(fabs(out.mean[2] - rest) < 1e-12, "others %g, not %g", out.mean[2], rest);
+        NEAR(out.variance[0], a * (1.0 - a), 1e-11);
+        CHECK(fabs(out.total_variance - (1.0 - a * a - b * b - (n - 2.0) * rest * rest)) <
+                  1e-10,
+              "total %g", out.total_variance);
+        NEAR(out.mse, 1.5 - a - b, 1e-11);
+    }
+    PRINTS(attend_theory_window_limit(10, 1, 0).variance[0], 0.172, 3);
+    /* No isotropic noise: the coin of one noisy key, or no coin at all. */
+    PRINTS(attend_theory_window_limit(10, 0, 0.5).variance[0], 0.25, 9);
+    CHECK(attend_theory_window_limit(10, 0, 0).mse == 0.0, "an average without noise");
+    NEAR(attend_theory_window_limit(10, 1e-6, 0).mean[0], 0.5, 1e-12);
+    /* The way there. */
+    {
+        attend_theory_scene s = attend_theory_scene_exercise(7, 0.21, 0);
+
+        s.alpha = 0.37;
+        NEAR(attend_theory_head(&s, (attend_theory_query){1e3, 1e3, 0}).mean[0],
+             rows[1].a, 2e-3);
+    }
+    IS_NAN(attend_theory_window_limit(1, 1, 0).mse);
+    IS_NAN(attend_theory_window_limit(10, -1, 0).mse);
+    IS_NAN(attend_theory_window_limit(10, 1, NAN).mse);
+}
+
 TEST(approximations_keep_their_word)
 {
     double arcsin = 0.0, arctan = 0.0;
@@ -164,8 +209,30 @@ TEST(approximations_keep_their_word)
             const double off =
                 attend_theory_weight_mean_probit(law) - attend_theory_weight_mean(law);
 
-            CHECK(fabs(off) < 0.003, "C %g n %g: %g", C, n, off);
+            CHECK(fabs(off) < 0.0017, "C %g n %g: %g", C, n, off);
         }
+}
+
+/* E g(Y) by E Phi(l Y): no worse than g by Phi(l y), 0.0177, whatever the law. */
+TEST(probit_form_keeps_its_word)
+{
+    double worst = 0.0, at_one = 0.0;
+
+    for (double mean = -12.0; mean <= 12.0; mean += 0.25)
+        for (double sd = 0.0; sd < 30.0; sd = 1.6 * sd + 0.1) {
+            const attend_theory_law law = {mean, sd, -INFINITY};
+
+            worst = fmax(worst, fabs(attend_theory_weight_mean_probit(law) -
+                                     attend_theory_weight_mean(law)));
+        }
+    CHECK(worst < 0.01768 && worst > 0.017, "off by %g", worst);
+    for (double n = 2.0; n < 1e5; n = ceil(1.3 * n)) {
+        const attend_theory_law law = attend_theory_law_two_heads(n, 1.0, 0.5);
+
+        at_one = fmax(at_one, fabs(attend_theory_weight_mean_probit(law) -
+                                   attend_theory_weight_mean(law)));
+    }
+    CHECK(at_one < 0.01536 && at_one > 0.015, "off by %g at C = 1", at_one);
 }
 
 TEST(modes)
@@ -195,8 +262,10 @@ TEST(modes)
             CHECK(turns == (side > 0 ? 2 : 1), "n %g C %g: %d on a grid", keys[k], C,
                   turns);
         }
-    PRINTS(attend_theory_bimodal_scale(10, 0.5), 2.51, 2);
-    PRINTS(attend_theory_bimodal_scale(100, 0.5), 3.11, 2);
+    PRINTS(attend_theory_bimodal_scale(3, 0.5), 2.184014, 6);
+    PRINTS(attend_theory_bimodal_scale(10, 0.5), 2.508468, 6);
+    PRINTS(attend_theory_bimodal_scale(100, 0.5), 3.109290, 6);
+    PRINTS(attend_theory_bimodal_scale(1000, 0.5), 3.684747, 6);
     CHECK(attend_theory_bimodal_scale(2, 0.5) == 2.0, "n = 2");
     CHECK(attend_theory_weight_modes(centred(10), mode) == 2, "T = 10");
     NEAR(attend_theory_logit(mode[0]), -100.0, 1e-12);
@@ -264,7 +333,7 @@ TEST(outside_their_domains)
     s.tau = 0;
     IS_NAN(attend_theory_head_cdf(&s, q, 0.5));
     IS_NAN(attend_theory_mse_one(10, -1, 0.5, 0));
-    IS_NAN(attend_theory_best_scale_one(10, 0, 0, NULL));
+    IS_NAN(attend_theory_best_scale_one(10, -1, 0, NULL));
     IS_NAN(attend_theory_crossover_scale(2, 0.5, 0));
     IS_NAN(attend_theory_two_heads_limit(1, 0.5, 0).mse);
     IS_NAN(attend_theory_groups_mse_flips(4, 2, 3, 0.5));
@@ -274,7 +343,7 @@ TEST(outside_their_domains)
     IS_NAN(attend_theory_entropy_floor(1, 1));
     IS_NAN(attend_theory_sinusoid_dot(3, 1));
     CHECK(attend_theory_sinusoid_nearest(4, 1, NULL) == -1, "T = 1");
-    IS_NAN(attend_theory_swap_probability(1, 0));
+    IS_NAN(attend_theory_swap_probability(-1, 1));
     IS_NAN(attend_theory_gap_underflow(ATTEND_BOOL, 0));
 }
 
@@ -284,7 +353,9 @@ int main(void)
     RUN(one_and_two_heads_table);
     RUN(limits_of_large_scale);
     RUN(windows);
+    RUN(fixed_noise_at_large_scale);
     RUN(approximations_keep_their_word);
+    RUN(probit_form_keeps_its_word);
     RUN(modes);
     RUN(law_is_a_law);
     RUN(outside_their_domains);

@@ -18,6 +18,9 @@ TEST(best_scales_and_crossovers)
     PRINTS(mse, 0.267, 3);
     CHECK(attend_theory_best_scale_two(10, 0.5, 0, &mse) == INFINITY, "C large is best");
     PRINTS(mse, 0.0218, 4);
+    /* Three keys: the least is not the limit, 0.0295. */
+    PRINTS(attend_theory_best_scale_two(3, 0.5, 0, &mse), 14.41, 2);
+    PRINTS(mse, 0.0287, 4);
     for (int k = 0; k < 4; k++) {
         const double C = attend_theory_crossover_scale(keys[k], 0.5, 0);
 

@@ -38,6 +38,83 @@ TEST(copy_and_average_numbers)
     }
 }
 
+/* Of five scores, 3.9 leads by 3.2, 5.1, 1.1 and .8; its weight to 16 digits. */
+TEST(copies_within_their_bounds)
+{
+    const double gaps[4] = {3.2, 5.1, 1.1, 0.8}, weight = 0.5467292202695936;
+    const double v[5][2] = {{1, 0}, {-1, 2}, {0.5, 3}, {-4, 1}, {2, 2}};
+    double c[2] = {weight * v[1][0], weight * v[1][1]}, far = 0.0, error;
+
+    NEAR(attend_theory_copy_weight_gaps(gaps, 4), weight, 1e-15);
+    CHECK(attend_theory_copy_weight_lower_bound(5, 0.8) < weight, "lower bound");
+    CHECK(attend_theory_copy_weight_upper_bound(5, 0.8) > weight, "upper bound");
+    /* 1/(1 + 4 e^-.8) and 1/(1 + e^-.8) */
+    NEAR(attend_theory_copy_weight_lower_bound(5, 0.8), 0.35748555090318695, 1e-14);
+    NEAR(attend_theory_copy_weight_upper_bound(5, 0.8), 0.6899744811276125, 1e-14);
+    for (int i = 0, other = 0; i < 4; i++, other = i + (i > 0)) {
+        const double p = weight * exp(-gaps[i]);
+
+        c[0] += p * v[other][0];
+        c[1] += p * v[other][1];
+        far = fmax(far, hypot(v[other][0] - v[1][0], v[other][1] - v[1][1]));
+    }
+    error = hypot(c[0] - v[1][0], c[1] - v[1][1]);
+    CHECK(error > 0.1 && error <= attend_theory_copy_error_bound(weight, far),
+          "%g against %g", error, attend_theory_copy_error_bound(weight, far));
+    CHECK(attend_theory_copy_error_bound(0.75, 2.0) == 0.5, "(1 - p) times distance");
+    /* Equal gaps, orthonormal values: (1 - p) (1, -1/6, ..., -1/6). */
+    {
+        const double rest = 6.0 / (exp(2.3) + 6.0);
+
+        NEAR(attend_theory_copy_error(7, 2.3), rest * sqrt(1.0 + 1.0 / 6.0), 1e-14);
+    }
+}
+
+/* x rounded to so many significant bits; ties to even, no limits of the exponent. */
+static double to_bits(double x, int bits)
+{
+    int exponent;
+    const double fraction = frexp(x, &exponent);
+
+    return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
+}
+
+/* The two half formats, whose numbers a double holds with room to spare. */
+TEST(half_gaps)
+{
+    static const struct {
+        attend_dtype format;
+        int bits, least, normal;
+    } halves[] = {{ATTEND_F16, 11, -24, -14}, {ATTEND_BF16, 8, -133, -126}};
+
+    for (int k = 0; k < 2; k++)
+        for (double n = 2.0; n < 1e4; n = 3.0 * n + 1.0)
+            for (int side = -1; side <= 1; side += 2) {
+                const attend_dtype format = halves[k].format;
+                const int bits = halves[k].bits;
+                const double off = side * 1e-6;
+                double gap = attend_theory_gap_sum_exact(n, format) + off;
+
+                CHECK((to_bits(1.0 + (n - 1.0) * exp(-gap), bits) == 1.0) == (side > 0),
+                      "sum at gap %g", gap);
+                gap = attend_theory_gap_weight_exact(n, format) + off;
+                CHECK((to_bits(1.0 / (1.0 + (n - 1.0) * exp(-gap)), bits) == 1.0) ==
+                          (side > 0),
+                      "weight at gap %g", gap);
+                gap = attend_theory_gap_underflow(format, 0) + off;
+                CHECK((nearbyint(ldexp(exp(-gap), -halves[k].least)) == 0.0) ==
+                          (side > 0),
+                      "exponential at gap %g", gap);
+                gap = attend_theory_gap_underflow(format, 1) + off;
+                CHECK((exp(-gap) < ldexp(1.0, halves[k].normal)) == (side > 0),
+                      "flush at gap %g", gap);
+            }
+    PRINTS(attend_theory_gap_sum_exact(2, ATTEND_F64), 36.7368, 4);
+    PRINTS(attend_theory_gap_weight_exact(2, ATTEND_F64), 37.4299, 4);
+    PRINTS(attend_theory_gap_underflow(ATTEND_F64, 0), 745.1332, 4);
+    PRINTS(attend_theory_gap_underflow(ATTEND_F64, 1), 708.3964, 4);
+}
+
 /* The gaps of T2, tried in the arithmetic itself. */
 TEST(float_gaps)
 {
@@ -131,6 +208,19 @@ TEST(extraction)
     CHECK(attend_theory_extract_oblique(A, 2, A, 2, D, M) == -1, "spans that coincide");
 }
 
+/* c at a finite scale, the other values orthogonal to span A: only the leak is lost. */
+TEST(extraction_from_the_average)
+{
+    for (double n = 2.0; n < 200.0; n = 2.0 * n + 1.0)
+        for (double beta = -1.0; beta < 9.0; beta += 1.3) {
+            const double weight = exp(beta) / (2.0 * exp(beta) + n - 2.0);
+
+            CHECK(fabs(attend_theory_extract_error(n, beta) - (1.0 - 2.0 * weight)) <
+                      1e-15,
+                  "n %g beta %g", n, beta);
+        }
+}
+
 TEST(query_for_scores)
 {
     enum { N = 3, D = 4 };
@@ -172,6 +262,12 @@ TEST(many_keys)
     NEAR(attend_theory_random_keys_limit(1024, 1), 1024 * exp(-1.0), 1e-15);
     IS_NAN(attend_theory_random_keys_limit(1024, 2));
     NEAR(attend_theory_random_entropy(50, 0), log(50.0), 1e-13);
+    /* ln n - S^2/2: good far below sqrt(2 ln n), where it ends at 0. */
+    NEAR(attend_theory_random_entropy_limit(1e12, 3), log(1e12) - 4.5, 1e-15);
+    NEAR(attend_theory_random_entropy(1e12, 3),
+         attend_theory_random_entropy_limit(1e12, 3), 1e-6);
+    CHECK(attend_theory_random_entropy_limit(1024, 3.8) == 0.0, "frozen");
+    CHECK(attend_theory_random_entropy(1024, 3.8) > 2.0, "of order 1, not 0");
     /* n = 2: sum p^2 = 1 - 2 w (1 - w), w logistic of N(0, 2 S^2). */
     for (double S = 0.01; S < 500.0; S *= 4.0)
         NEAR(attend_theory_random_sum_squares(2, S),
@@ -179,6 +275,38 @@ TEST(many_keys)
     NEAR(attend_theory_dispersion_bound(1e5,
                                         attend_theory_dispersion_range_needed(1e5, 0.75)),
          0.75, 1e-13);
+}
+
+/*
+ * From integrals on other nodes, the tails in closed form; n = 2 as well from the
+ * logistic normal in 30 digits.
+ */
+TEST(random_scores_of_any_number_and_spread)
+{
+    static const struct {
+        double n, S, squares, entropy;
+    } rows[] = {{2, 1, 0.636838153968369, 0.5395000616883964},
+                {2, 10, 0.944037255840147, 0.09176106820677304},
+                {2, 100, 0.994358568111716, 0.009279478299403494},
+                {2, 1000, 0.999435810880479, 0.0009280535975290048},
+                {1024, 8, 0.60165694715014, 0.898796746862614},
+                {1e6, 100, 0.951375214733356, 0.0828281397899686},
+                {1e6, 1000, 0.995137106531651, 0.0080265470360814},
+                {1e12, 12, 0.414810607251121, 1.79488432951369},
+                {1e15, 8, 0.0794631630662639, 7.18291252542352},
+                {1e15, 30, 0.733289898154112, 0.548841124595071},
+                {1e15, 1000, 0.991988865917163, 0.0132542955510031}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double n = rows[i].n, S = rows[i].S;
+
+        CHECK(fabs(attend_theory_random_sum_squares(n, S) - rows[i].squares) < 1e-10,
+              "n %g S %g: %.15g, not %.15g", n, S, attend_theory_random_sum_squares(n, S),
+              rows[i].squares);
+        CHECK(fabs(attend_theory_random_entropy(n, S) - rows[i].entropy) < 1e-10,
+              "n %g S %g: %.15g, not %.15g", n, S, attend_theory_random_entropy(n, S),
+              rows[i].entropy);
+    }
 }
 
 TEST(entropy)
@@ -207,6 +335,46 @@ TEST(entropy)
               "below the floor");
     }
     NEAR(attend_theory_entropy_floor(9, 0.0), log(9.0), 1e-15);
+}
+
+/* Scores of three levels, x, y and z of each: the centred ones of norm r are a circle. */
+static double entropy_on_circle(const int size[3], double r, double angle)
+{
+    const double n = size[0] + size[1] + size[2], pair = size[0] + size[1];
+    /* Two orthonormal directions that are constant on the levels. */
+    const double first[3] = {sqrt(size[1] / (pair * size[0])),
+                             -sqrt(size[0] / (pair * size[1])), 0.0};
+    const double low = sqrt(size[2] / (n * pair)), high = -sqrt(pair / (n * size[2]));
+    const double second[3] = {low, low, high};
+    double score[16];
+    int count = 0;
+
+    for (int level = 0; level < 3; level++)
+        for (int i = 0; i < size[level]; i++)
+            score[count++] = r * (cos(angle) * first[level] + sin(angle) * second[level]);
+    return attend_theory_entropy(score, count, 1.0);
+}
+
+/* No stationary point of the entropy has more than three levels: T23. */
+TEST(entropy_floor_is_the_least)
+{
+    for (int n = 3; n <= 9; n++)
+        for (double r = 0.2; r < 15.0; r *= 1.7) {
+            const double floor = attend_theory_entropy_floor(n, r);
+            double least = INFINITY;
+
+            for (int x = 1; x < n - 1; x++)
+                for (int y = 1; x + y < n; y++)
+                    for (int turn = 0; turn < 720; turn++) {
+                        const int size[3] = {x, y, n - x - y};
+
+                        least = fmin(least, entropy_on_circle(size, r, turn * 0.0087266));
+                    }
+            CHECK(least >= floor * (1.0 - 1e-12), "n %d r %g: %g below %g", n, r, least,
+                  floor);
+            CHECK(least - floor < 1e-3 * (1.0 + r) * (1.0 + r), "n %d r %g: %g, not %g",
+                  n, r, least, floor);
+        }
 }
 
 /* Derivatives by differences are the delta method's ingredients. */
@@ -253,6 +421,40 @@ TEST(delta_method)
     for (int i = 0; i < N; i++)
         sum += p[i] * p[i];
     NEAR(attend_theory_value_noise(p, N, 0.3), 0.3 * sum, 1e-15);
+}
+
+/* Two keys: the exact variance is that of a logistic normal.  Halving the noise quarters
+ * what the first order leaves out. */
+TEST(delta_method_is_first_order)
+{
+    const double v[2] = {3.0, -1.0}, s = 0.9,
+                 p[2] = {attend_theory_logistic(s), attend_theory_logistic(-s)};
+    double before = 0.0, lag = 0.0;
+
+    for (double sd = 0.8; sd > 0.09; sd *= 0.5) {
+        const double variance[2] = {0.3 * sd * sd, 0.7 * sd * sd};
+        const attend_theory_law law = {s, sd, -INFINITY};
+        const double exact = 16.0 * attend_theory_weight_variance(law);
+        const double shift = 4.0 * (attend_theory_weight_mean(law) - p[0]);
+        double covariance, bias, off;
+
+        attend_theory_delta_covariance(p, v, variance, 2, 1, &covariance);
+        attend_theory_delta_bias(p, v, variance, 2, 1, &bias);
+        off = covariance / exact - 1.0;
+        if (sd == 0.8)
+            PRINTS(off, 0.124, 3);
+        CHECK(before == 0.0 || (before / off > 3.2 && before / off < 4.8), "%g then %g",
+              before, off);
+        before = off;
+        off = bias / shift - 1.0;
+        if (sd == 0.8)
+            PRINTS(off, 0.224, 3);
+        CHECK(lag == 0.0 || (lag / off > 3.2 && lag / off < 4.8), "bias: %g then %g", lag,
+              off);
+        lag = off;
+    }
+    PRINTS(before, 0.0015, 4);
+    PRINTS(lag, 0.0037, 4);
 }
 
 /* p and c = sum p v at the query q: 4 keys in 3 dimensions, values of 2 entries. */
@@ -325,13 +527,19 @@ TEST(order_of_tokens)
 int main(void)
 {
     RUN(copy_and_average_numbers);
+    RUN(copies_within_their_bounds);
     RUN(float_gaps);
+    RUN(half_gaps);
     RUN(weights_from_gaps_and_queries);
     RUN(extraction);
+    RUN(extraction_from_the_average);
     RUN(query_for_scores);
     RUN(many_keys);
+    RUN(random_scores_of_any_number_and_spread);
     RUN(entropy);
+    RUN(entropy_floor_is_the_least);
     RUN(delta_method);
+    RUN(delta_method_is_first_order);
     RUN(jacobian_by_differences);
     RUN(order_of_tokens);
     return test_finish();

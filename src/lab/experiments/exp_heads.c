@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two heads and the queries that people give them, on keys of noisy length. */
+/* Two heads (T13 - T16) and the queries people give them, on keys of noisy length. */
 #include "lab/experiments/experiment.h"
 
 #include <math.h>

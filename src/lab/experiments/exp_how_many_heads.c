@@ -2,7 +2,7 @@
 /*
  * m wanted values, h heads.  With orthonormal keys a saturated head is a sampler, and h
  * groups of m/h targets are stratified sampling; with random keys the heads also share
- * the dimensions, d_h = d/h each.
+ * the dimensions, d_h = d/h each (T17, T21).
  */
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One head q = C (mu_a + mu_b) on keys of which k_a varies in length: the weight of v_a
- * is logit-normal, and at a C that keeps the others out it is hardly ever near 1/2.
+ * is logit-normal, and at a C that keeps the others out it is hardly ever near 1/2 (T9 -
+ * T12).
  */
 #include "lab/experiments/experiment.h"
 

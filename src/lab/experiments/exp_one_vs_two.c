@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One head C (mu_a + mu_b) against two, C mu_a and C mu_b: mean squared distance of the
- * output from (v_a + v_b)/2, the scale from which two heads win, and the best scale.
+ * output from (v_a + v_b)/2, the scale from which two win, the best scale (T14, T15).
  */
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"

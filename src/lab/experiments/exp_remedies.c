@@ -2,7 +2,7 @@
 /*
  * What helps against noisy keys: normalised keys, a query that suppresses the others, a
  * cap on the logits, two heads; under magnitude noise of one key, of all keys, and
- * isotropic noise.
+ * isotropic noise (T18, T19).
  */
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"

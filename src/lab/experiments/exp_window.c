@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Isotropic key noise and the order of limits: the scale C must be large enough to shut
- * the other keys out and small enough not to amplify the noise of the wanted pair.
+ * the other keys out and small enough not to amplify the noise of the pair (T7, T8).
  */
 #include "attend/theory.h"
 #include "lab/experiments/experiment.h"

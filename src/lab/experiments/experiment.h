@@ -2,7 +2,8 @@
 /*
  * What an experiment is.  It reads its parameters, measures through
  * attend_forward(), takes the theory from attend/theory.h, and emits rows and
- * figures; it knows nothing of terminals, files or JSON.
+ * figures; it knows nothing of terminals, files or JSON.  T1 .. T26 in comments are the
+ * results of docs/THEORY.md.
  */
 #ifndef LAB_EXPERIMENT_H
 #define LAB_EXPERIMENT_H

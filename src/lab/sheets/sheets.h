@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The five sheets, statement by statement.  The source holds claims, grids and
- * criteria; the verdict comes out of the numbers.
+ * criteria; the verdict comes out of the numbers.  The right answers are T1, T3 - T5, T7,
+ * T9 - T16 and T25 of docs/THEORY.md.
  */
 #ifndef LAB_SHEETS_H
 #define LAB_SHEETS_H

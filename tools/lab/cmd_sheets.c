@@ -136,6 +136,16 @@ static void print_counts(const struct lab_judgement *judgements, const char *she
     }
 }
 
+static void print_reading(const struct lab_judgement *judgements, const char *sheet)
+{
+    int differ = 0;
+    for (int i = 0; i < LAB_STATEMENTS; i++)
+        if (!sheet || !strcmp(judgements[i].sheet, sheet))
+            differ += !judgements[i].readings_agree;
+    printf("read by %s; the other reading differs on %d\n",
+           judgements[0].reading == LAB_LETTER ? "the letter" : "charity", differ);
+}
+
 static int print_disputes(const struct lab_judgement *judgements, const char *sheet)
 {
     puts("\nWhere the sheets contradict each other, and who is right:");
@@ -169,6 +179,7 @@ static int print_all(const struct lab_judgement *judgements, const char *sheet,
     if (as_json)
         return status;
     print_counts(judgements, sheet);
+    print_reading(judgements, sheet);
     return print_disputes(judgements, sheet);
 }
 

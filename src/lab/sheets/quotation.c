@@ -53,7 +53,7 @@ static size_t group_length(const char *text, size_t *inside)
     return length;
 }
 
-static void write(struct writer *writer, const char *text, size_t length);
+static void write_text(struct writer *writer, const char *text, size_t length);
 
 /* {a}{b} after \frac: (a)/(b), or a/b where both are short. */
 static size_t write_fraction(struct writer *writer, const char *text)
@@ -64,10 +64,10 @@ static size_t write_fraction(struct writer *writer, const char *text)
         text[first] == '{' ? group_length(text + first, &below) : (below = 0);
     const size_t wide = above > 1 || below > 1;
     put(writer, "(", wide);
-    write(writer, text + 1, above);
+    write_text(writer, text + 1, above);
     put(writer, ")/(", 3 * wide);
     put(writer, "/", 1 - wide);
-    write(writer, text + first + 1, below);
+    write_text(writer, text + first + 1, below);
     put(writer, ")", wide);
     return first + second;
 }
@@ -100,12 +100,12 @@ static size_t write_group(struct writer *writer, const char *text)
     const size_t length = group_length(text, &inside);
     const size_t wide = memchr(text, ' ', length) || memchr(text, '=', length);
     put(writer, "(", wide);
-    write(writer, text + 1, inside);
+    write_text(writer, text + 1, inside);
     put(writer, ")", wide);
     return length;
 }
 
-static void write(struct writer *writer, const char *text, size_t length)
+static void write_text(struct writer *writer, const char *text, size_t length)
 {
     for (size_t i = 0; i < length && text[i];) {
         if (text[i] == '\\')
@@ -123,6 +123,6 @@ static void write(struct writer *writer, const char *text, size_t length)
 void lab_sheets_plain(const char *quote, char *text, size_t size)
 {
     struct writer writer = {.text = text, .size = size};
-    write(&writer, quote, strlen(quote));
+    write_text(&writer, quote, strlen(quote));
     text[writer.used] = '\0';
 }

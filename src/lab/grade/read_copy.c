@@ -66,6 +66,7 @@ static int read_sum(const struct lab_asked *asked, const struct lab_world *world
     return status;
 }
 
+/* The least and the largest weight of random scores. */
 static int extremes(const struct lab_asked *asked, const struct lab_world *world,
                     double *least, double *most)
 {
@@ -81,14 +82,14 @@ static int extremes(const struct lab_asked *asked, const struct lab_world *world
     return status;
 }
 
-/* No weight is outside of the bounds, and large scores come close to them. */
+/* No weight is outside of the bounds, and a score that leads by 1000 comes to both. */
 static int read_bounds(const struct lab_asked *asked, const struct lab_world *world,
                        struct lab_found *found)
 {
-    struct lab_world far = *world;
-    double low, high, least, most, lowest, highest;
-    far.scale = 1e5;
-    if (extremes(asked, world, &least, &most) || extremes(asked, &far, &lowest, &highest))
+    const double leading[2] = {1000, 0};
+    double low, high, least, most, reached[2];
+    if (extremes(asked, world, &least, &most) ||
+        lab_exercise_softmax_scores(asked->exercise, 2, leading, reached))
         return -1;
     if (lab_asked_number(asked, 0, world, &low, found) ||
         lab_asked_number(asked, 1, world, &high, found))
@@ -97,10 +98,10 @@ static int read_bounds(const struct lab_asked *asked, const struct lab_world *wo
         lab_found_number(found, least, low);
     else if (most > high + 1e-12)
         lab_found_number(found, most, high);
-    else if (fabs(lowest - low) > 1e-9)
-        lab_found_number(found, lowest, low);
+    else if (fabs(reached[1] - low) > 1e-9)
+        lab_found_number(found, reached[1], low);
     else
-        lab_found_number(found, highest, high);
+        lab_found_number(found, reached[0], high);
     return 0;
 }
 

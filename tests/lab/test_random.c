@@ -347,7 +347,10 @@ TEST(means_that_rest_on_few_trials_are_rare)
     for (int i = 0; i < 1000; i++)
         values[i] = 0.5;
     moments = lab_moments_of(values, 1000);
+    moments.sure = 1;
     CHECK(!lab_estimate_mean_within(&moments, 0, 1).rare, "sure");
+    moments.sure = 0;
+    CHECK(lab_estimate_mean_within(&moments, 0, 1).rare, "two heads at different ends");
     for (int i = 0; i < 1000; i++)
         values[i] = 1;
     moments = lab_moments_of(values, 1000);

@@ -194,7 +194,7 @@ TEST(z_over_many_seeds)
 
     for (int e = 0; lab_experiments[e]; e++) {
         const struct lab_experiment *const experiment = lab_experiments[e];
-        const int64_t most = experiment->trials / 4, trials = most < 4000 ? most : 4000;
+        const int64_t most = experiment->trials / 4, trials = most < 20000 ? most : 20000;
         if (trials == 0 || (only && strcmp(only, experiment->name)))
             continue;
         CHECK(perform(experiment->name, "", seeds, trials, 1) == 0, "%s",

@@ -40,6 +40,8 @@ static enum lab_standing exact_standing(const struct lab_row *row)
     const double off = row->measured - row->theory, slack = tolerance(row);
     int is_within;
 
+    if (row->theory == 0 && row->measured == 0)
+        return LAB_UNJUDGED;
     if (row->rare)
         is_within = row->theory >= row->low - slack && row->theory <= row->high + slack;
     else if (row->se > 0)

@@ -111,13 +111,18 @@ struct lab_estimate lab_estimate_variance(const struct lab_moments *moments)
                                  .se = lab_moments_variance_se(moments)};
 }
 
-/* Values that are all alike are sure, unless they have come to an end of their range. */
+/*
+ * Values that are all alike, although drawn, and have come to an end of their range, or
+ * halfway by two heads at different ends, hold none of the events that would move them.
+ */
 static int is_rare(const struct lab_moments *moments, double lo, double hi)
 {
     if (moments->count < 2)
         return 0;
-    return moments->m2 > 0 ? lab_moments_events(moments) < LAB_RARE
-                           : moments->mean <= lo || moments->mean >= hi;
+    if (moments->m2 > 0)
+        return lab_moments_events(moments) < LAB_RARE;
+    const double mean = moments->mean;
+    return !moments->sure && (mean <= lo || mean >= hi || mean == (lo + hi) / 2);
 }
 
 /* `share` of the way from lo to hi, the values' mean over so many trials. */

@@ -39,6 +39,8 @@ int lab_summary_write(const struct lab_findings *findings, FILE *out)
     char *const limits = strstr(text, " limits");
     *limits = '\n';
     fprintf(out, "\n%s\n", text);
+    if (!findings->judged)
+        return ferror(out) ? -1 : 0;
     fprintf(out, "%d statements of the sheets:", findings->judged);
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
         fprintf(out, "%s %d %s", verdict ? "," : "", tally.verdicts[verdict],

@@ -61,6 +61,8 @@ int lab_scene_measure(struct lab_session *session, const struct lab_scene *scene
                                           .perform = perform,
                                           .arg = &m};
         failed = lab_measure_blocks(session, &blocks, moments, histograms);
+        for (int c = 0; c < count; c++)
+            moments[c].sure = m.plan.noisy == 0 && scene->alpha <= 0;
     }
     lab_plan_close(&m.plan);
     return failed;

@@ -173,10 +173,13 @@ static struct lab_two_heads_numbers summarise(const struct lab_moments *moments,
     }
     for (int x = 0; x < 3; x++) {
         /* Two outputs are at most sqrt(2) apart, and so from any point between. */
+        struct lab_moments squares = moments[SPREAD1 + x];
+        if (squares.m2 <= 0 && fabs(squares.mean) <= 1e-15 * size[x])
+            squares.mean = 0;
         struct lab_estimate spread =
-            lab_estimate_mean_within(&moments[SPREAD1 + x], x < 2 ? 0 : -2, 2);
+            lab_estimate_mean_within(&squares, x < 2 ? 0 : -2, 2);
         /* What rounding scatters is not chance. */
-        if (!(spread.se > 1e-15 * size[x]))
+        if (!spread.rare && !(spread.se > 1e-15 * size[x]))
             spread = (struct lab_estimate){.value = spread.value};
         spread.value -= product[x];
         spread.low -= product[x];

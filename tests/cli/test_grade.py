@@ -5,6 +5,8 @@ import csv
 import io
 import json
 import os
+import re
+import shlex
 import shutil
 import unittest
 
@@ -261,7 +263,10 @@ class Forms(CliTest):
         shutil.copy(self.path(name), self.path("class"))
         self.assertEqual(first, self.succeed("grade", "--json", "class"))
         shutil.copy(self.path(name), self.path("other.json"))
-        number = lambda text: parts(json.loads(text))["2a-i.scores"]["computed"]
+
+        def number(text):
+            return parts(json.loads(text))["2a-i.scores"]["computed"]
+
         self.assertNotEqual(
             number(first), number(self.succeed("grade", "--json", "other.json"))
         )
@@ -348,6 +353,46 @@ class Forms(CliTest):
 
     def test_help(self):
         self.assertIn("example:", self.succeed("grade", "--help"))
+
+
+class Documentation(CliTest):
+    """docs/GRADE.md: its commands print what it shows, its table is the rubric."""
+
+    def setUp(self):
+        super().setUp()
+        root = os.path.join(HERE, "..", "..")
+        os.symlink(os.path.join(root, "examples"), self.path("examples"))
+        with open(os.path.join(root, "docs", "GRADE.md"), encoding="utf-8") as file:
+            self.text = file.read()
+
+    def test_commands_print_what_is_shown(self):
+        blocks = re.findall(r"^```console\n(.*?)^```$", self.text, re.M | re.S)
+        commands = re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)*)", "".join(blocks), re.M)
+        self.assertEqual(len(commands), 3)
+        for command, shown in commands:
+            words, _, file = command.partition(" > ")
+            printed = self.succeed(*shlex.split(words)[1:])
+            if file:
+                with open(self.path(file), "w", encoding="utf-8") as form:
+                    form.write(printed)
+            lines = iter(printed.splitlines())
+            for line in shown.splitlines():
+                self.assertIn(line, lines, command)  # one after the other
+        self.assertTrue(os.path.exists(self.path("form.json")))
+
+    def test_forms_and_rubrics_are_taken(self):
+        form, rubric = re.findall(r"^```json\n(.*?)^```$", self.text, re.M | re.S)
+        for name, content in (("form", form), ("rubric", rubric)):
+            with open(self.path(f"{name}.json"), "w", encoding="utf-8") as file:
+                file.write(content)
+        self.succeed("grade", "form.json", "--rubric", "rubric.json")
+
+    def test_table_is_the_rubric(self):
+        table = re.findall(r"^\| (\S+) \| `(\S+)` \|.*\| (\S+) \|$", self.text, re.M)
+        row = grade(os.path.join(SHEETS, "sheet-000.json"))["sheet-000.json"]
+        of = [(p["question"], p["part"], f"{p['of']:g}") for p in row["parts"]]
+        self.assertEqual(table, of)
+        self.assertIn(f"{row['of']:g} points in all", self.text)
 
 
 class BadFiles(CliTest):

@@ -140,8 +140,11 @@ TEST(letters_alone_are_the_same_in_every_world)
 
 TEST(arguments)
 {
-    struct lab_claim claim = {
-        .argument = {"x", {"0", "1", "2"}, .premise = "x (x - 1)", .conclusion = "x"}};
+    struct lab_claim claim = {.argument = {"x (x - 1) = 0",
+                                           "x",
+                                           {"0", "1", "2"},
+                                           .premise = "x (x - 1)",
+                                           .conclusion = "x"}};
     const struct lab_repair none = {.as = NULL};
     struct lab_judgement j = judge(claim, none, LAB_CHARITY);
     CHECK(j.verdict == LAB_FAILS && fabs(j.measured - 1) < 1e-12 && j.invariant, "%s",

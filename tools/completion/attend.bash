@@ -5,7 +5,7 @@
 _attend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run stats info check bench lab sheets design report help' words='' files=''
+    local commands='run stats info check bench lab sheets grade design report help' words='' files=''
     COMPREPLY=()
 
     # "--name=value" comes as three words, "--name", "=" and "value".
@@ -49,7 +49,11 @@ _attend()
         lab:--svg | report:-o | report:--output | design:--out) files=1 ;;
         lab:*) words=$(attend lab "${COMP_WORDS[2]}" --help 2>/dev/null |
             grep -oE '^ +--[a-zA-Z0-9-]+' | tr -d ' ') ;;
-        sheets:*) words='000 001 002 003 004 --explain --json --help' ;;
+        sheets:--reading) words='charity letter' ;;
+        sheets:*) words='000 001 002 003 004 --reading --explain --json --help' ;;
+        grade:--rubric) files=1 ;;
+        grade:--seed) ;;
+        grade:*) files=1 words='--template --csv --json --hints --rubric --seed --threads --help' ;;
         design:design) words='copy average weights heads --help' ;;
         design:--keys) files=1 words='orthonormal random' ;;
         design:--noisy) words='all items' ;;

@@ -143,7 +143,7 @@ static int print_disputes(const struct lab_judgement *judgements, const char *sh
         struct lab_dispute dispute;
         if (sheet && !lab_sheets_dispute_has(d, sheet))
             continue;
-        if (lab_sheets_dispute(d, sheet ? NULL : judgements, &dispute))
+        if (lab_sheets_dispute(d, judgements, &dispute))
             return tool_fail("sheets", TOOL_FAILED, "out of memory");
         printf("\n%s\n", dispute.question);
         print_indented(dispute.sides, 4);
@@ -158,11 +158,14 @@ static int print_all(const struct lab_judgement *judgements, const char *sheet,
 {
     int status = TOOL_OK;
 
-    for (int i = 0; i < LAB_STATEMENTS && !status; i++)
-        if (*judgements[i].id && as_json)
+    for (int i = 0; i < LAB_STATEMENTS && !status; i++) {
+        if (sheet && strcmp(judgements[i].sheet, sheet) != 0)
+            continue;
+        if (as_json)
             status = print_json(&judgements[i]);
-        else if (*judgements[i].id)
+        else
             print_judgement(&judgements[i], explain);
+    }
     if (as_json)
         return status;
     print_counts(judgements, sheet);
@@ -188,8 +191,10 @@ int cmd_sheets(int argc, char **argv)
     if (status)
         return status;
     struct lab_judgement *const judgements = calloc(LAB_STATEMENTS, sizeof *judgements);
+    /* The disputes of one sheet are with the others. */
+    const char *const judged = as_json ? sheet : NULL;
     if (!judgements ||
-        lab_sheets_judge_all(sheet, (enum lab_reading)reading, threads, judgements))
+        lab_sheets_judge_all(judged, (enum lab_reading)reading, threads, judgements))
         status = tool_fail("sheets", TOOL_FAILED, "out of memory");
     else
         status = print_all(judgements, sheet, explain, as_json);

@@ -183,7 +183,7 @@ const struct lab_probing lab_probe_heads_output = {
     .bind = lab_bind_noise,
     .read = read_output,
     .free = LAB_FREES_SCALE | LAB_FREES_EVENT,
-    .far = 1e9,
+    .far = 1e13, /* the distance falls as 1/sqrt(C) */
     .grows = "C",
 };
 

@@ -21,10 +21,10 @@ static const struct point {
     {"Does q = mu_a without a scale copy v_a?",
      {{"yes", {"001-19", "003-12", "004-17"}}, {"no, C >> 0 is needed", {"000-13"}}}},
     {"Is scale 1 enough for the average of two?",
-     {{"one head needs a large scale", {"003-6", "003-7", "000-2"}},
+     {{"one head needs a large scale", {"003-7", "003-6", "000-2"}},
       {"two heads of scale 1 give it", {"001-19", "004-19"}}}},
     {"Which keys vary in magnitude?",
-     {{"k_a and k_b", {"000-8", "000-14"}}, {"k_a alone", {"001-15", "003-10"}}}},
+     {{"k_a and k_b", {"000-8", "000-14"}}, {"k_a alone", {"003-10", "001-15"}}}},
     {"How do k_a and k_b lie?",
      {{"in the same direction", {"000-7"}},
       {"orthogonal, scores gamma C and C", {"001-15", "003-14"}}}},
@@ -124,7 +124,9 @@ static void tell_number(const struct lab_judgement *judgement, char *text, size_
     if ((slip && !tell_part(evidence, "means ", ". ", text, size)) ||
         !tell_part(evidence, "off by ", "\n", text, size) ||
         !tell_part(judgement->holds_when, "error below", "]", text, size) ||
-        !tell_part(evidence, "computed ", ", error", text, size))
+        !tell_part(evidence, "The error vanishes", "\n", text, size) ||
+        !tell_part(evidence, "computed ", ". ", text, size) ||
+        !tell_part(evidence, "with ", " where", text, size))
         return;
     tell_part(evidence, "As printed", ". ", text, size);
 }

@@ -37,7 +37,8 @@ static int judge_repaired(const struct lab_exercise *exercise,
     judgement->measured = judgement->expected = NAN;
     if (!repair->as || lab_repair_apply(repair, printed, &repaired)) {
         judgement->invariant = 1;
-        lab_judge_append(text, size, "No single symbol, index or side mends it.");
+        lab_judge_append(text, size,
+                         "No line of the sheet has a symbol that would mend it.");
         return 0;
     }
     lab_judge_append(text, size, "Repaired (%s -> %s, %s): ", repair->put[0].from,

@@ -98,7 +98,7 @@ void lab_judge_evidence(const struct lab_claim *claim, const struct lab_trace *t
 {
     const enum lab_verdict verdict = lab_trace_verdict(trace, reading);
     if (trace->cases) {
-        lab_judge_append(text, size, "%s %s.",
+        lab_judge_append(text, size, "%s %s where 0 is claimed.",
                          trace->refuted ? "Counterexample to the argument:"
                                         : "In every case tried, the last:",
                          trace->against.text);

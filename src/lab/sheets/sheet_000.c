@@ -39,19 +39,25 @@ static const struct lab_statement statements[] = {
                     "therefore independent"),
      .exact = "The covariance of each key says nothing about two keys together; "
               "independence is given by how they are sampled.",
-     .claim = {.argument = {.letter = "rho",
-                            .of = {"0", "0.5", "1", "-1"},
-                            .premise =
-                                "norm(rho^2 alpha I + (1 - rho^2) alpha I - alpha I)",
-                            .conclusion = "norm(rho alpha I)/norm(alpha I)"}}},
+     .claim =
+         {.argument = {.given =
+                           "k_a = mu_a + sqrt(alpha) u and k_b = mu_b + rho sqrt(alpha) "
+                           "u + sqrt((1 - rho^2) alpha) w, u and w standard normal",
+                       .letter = "rho",
+                       .of = {"0", "0.5", "1", "-1"},
+                       .premise = "norm((rho sqrt(alpha) I) (rho sqrt(alpha) I)^T + (1 - "
+                                  "rho^2) alpha I - alpha I)/alpha",
+                       .conclusion =
+                           "norm((sqrt(alpha) I) (rho sqrt(alpha) I)^T)/norm(alpha I)"}}},
     {LAB_SAYS("000-5", 25, "therefore mu_a, mu_b are best estimators and perpendicular"),
      LAB_QUOTES(25, "$\\mu_a$  and  $\\mu_b$  are their best estimators and are also "
                     "perpendicular to each other"),
      .exact = "mu_i is the mean of k_i whatever the noise; perpendicular means are "
               "given, and do not follow from independence.",
-     .claim = {.argument = {.letter = "mu_b",
+     .claim = {.argument = {.given = "keys with independent noise around unit means",
+                            .letter = "mu_b",
                             .of = {"mu_i", "(mu_a + mu_i)/sqrt(2)", "mu_a"},
-                            .premise = "norm(alpha I (0 I) alpha I)",
+                            .premise = "abs(norm(mu_b) - 1)",
                             .conclusion = "abs(mu_a^T mu_b)"}}},
     {LAB_SAYS("000-6", 27, "k_a ~ N(mu_a, alpha I + mu_a mu_a^T/2)"),
      LAB_QUOTES(
@@ -71,7 +77,8 @@ static const struct lab_statement statements[] = {
      .exact = "Scores gamma C, C, 0 with gamma ~ N(1, 1/2): only k_a has the larger "
               "variance, Sigma_b = alpha I.",
      .claim = {.query = {"C (mu_a + mu_b)"},
-               .text = "VarS_a = C^2/2; VarS_b = C^2/2",
+               .magnitude = 1,
+               .text = "Var_s_a = C^2/2; Var_s_b = C^2/2",
                .grows = "C"}},
     {LAB_SAYS("000-9", 35, "c = two-term softmax"),
      LAB_QUOTES(35, "c = \\frac{\\exp(\\varepsilon_a C)}{\\exp(\\varepsilon_a C) + "
@@ -129,7 +136,8 @@ static const struct lab_statement statements[] = {
      .exact = "k_a.q1 = C1 gamma with gamma ~ N(1, 1/2), but k_b.q2 = C2: eps_b of line "
               "31 has variance 1/2, <mu_b, k_b> has none.",
      .claim = {.query = {"C mu_a", "C mu_b"},
-               .text = "VarS_a = C^2/2; VarS_2b = C^2/2",
+               .magnitude = 1,
+               .text = "Var_s_a = C^2/2; Var_s_2b = C^2/2",
                .grows = "C"}},
     {LAB_SAYS("000-15", 56, "c1 = v_a, c2 = v_b"), LAB_QUOTES(56, "c_1 = v_a"),
      .exact = "c2 tends to v_b as C grows; c1 tends to v_a where gamma > 0, and to the "

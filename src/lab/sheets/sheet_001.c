@@ -38,7 +38,8 @@ static const struct lab_statement statements[] = {
      .exact = "M(v_a+v_b) = v_a iff M v_a + M v_b = v_a; the first equation gives it "
               "only together with M v_b = 0.",
      .claim = {.topic = LAB_TOPIC_BASIS,
-               .argument = {.letter = "M",
+               .argument = {.given = "M v_a = v_a",
+                            .letter = "M",
                             .of = {"A A^T", "I"},
                             .premise = "norm(M v_a - v_a)",
                             .conclusion = "norm(M (v_a + v_b) - v_a)"}}},
@@ -47,7 +48,8 @@ static const struct lab_statement statements[] = {
      .exact =
          "Both together give M(v_a+v_b) = v_a by linearity, whatever M does elsewhere.",
      .claim = {.topic = LAB_TOPIC_BASIS,
-               .argument = {.letter = "M",
+               .argument = {.given = "M v_a = v_a and M v_b = 0",
+                            .letter = "M",
                             .of = {"I", "A A^T", "v_a v_a^T/(v_a^T v_a)",
                                    "A A^T + 50 (I - A A^T - B B^T)"},
                             .premise = "norm(M v_a - v_a) + norm(M v_b)",
@@ -70,7 +72,8 @@ static const struct lab_statement statements[] = {
      .exact = "A^T v_b = 0 because a_i^T b_j = 0 for all i and j, i = j included, which "
               "are the only terms of the printed sum.",
      .claim = {.topic = LAB_TOPIC_BASIS,
-               .argument = {.letter = "G",
+               .argument = {.given = "a_i^T b_j = 0 for i != j, G for B",
+                            .letter = "G",
                             .of = {"B", "A_2"},
                             .premise = "norm(A^T G - tr(E^T A^T G)/2*E)",
                             .conclusion = "abs(tr(E^T A^T G diag_e))"}}},
@@ -165,11 +168,13 @@ static const struct lab_statement statements[] = {
          "are derived from different query vector so their variances are independent"),
      .exact = "Heads see the same keys: their scores are independent iff q1^T Sigma_i q2 "
               "= 0 for all i, as for mu_a and mu_b, not because the queries differ.",
-     .claim = {.argument = {.letter = "q_2",
-                            .of = {"mu_b", "mu_a - mu_b", "2 mu_a"},
-                            .premise = "1 - norm(mu_a - q_2)/norm(mu_a - q_2)",
-                            .conclusion = "abs(mu_a^T Sigma_a q_2)/sqrt((mu_a^T Sigma_a "
-                                          "mu_a) (q_2^T Sigma_a q_2))"}}},
+     .claim = {.argument =
+                   {.given = "another query than q_1, r the correlation of the outputs",
+                    .letter = "q_2",
+                    .of = {"mu_b", "mu_a - mu_b", "2 mu_a"},
+                    .head = {"mu_a", "q_2"},
+                    .premise = "1 - norm(mu_a - q_2)/norm(mu_a - q_2)",
+                    .conclusion = "abs(r)"}}},
     {LAB_SAYS("001-22", 130, "c1 fluctuates, c2 stays at v_b (its queries are unscaled)"),
      LAB_QUOTES(132, "$C_2$  will remain stable ( $\\Leftrightarrow C_2 \\approx N_b$ )"),
      .exact =

@@ -18,12 +18,14 @@ static const struct lab_statement statements[] = {
                     "the dot product between the key and the query will be large"),
      .exact = "The gap of the scores decides. A long key has a large score only if its "
               "angle to q is below 90 degrees; else the longer it is, the less it gets.",
-     .claim = {.argument = {.letter = "q",
-                            .of = {"mu_a", "mu_b", "-mu_a"},
-                            .key = {"1000 mu_a", "mu_b", "mu_i"},
-                            .query = "q",
-                            .premise = "abs(norm(q) - 1)",
-                            .conclusion = "1 - v_a^T p"}}},
+     .claim = {.argument =
+                   {.given = "a key 1000 times as long as the two others, q of length 1",
+                    .letter = "q",
+                    .of = {"mu_a", "mu_b", "-mu_a"},
+                    .key = {"1000 mu_a", "mu_b", "mu_i"},
+                    .query = "q",
+                    .premise = "abs(norm(q) - 1)",
+                    .conclusion = "1 - v_a^T p"}}},
     {LAB_SAYS("002-4", 28, "c ~ v_j since alpha_j >> sum others"),
      LAB_QUOTES(28, "almost be a copy of the value v_j due to the fact that $\\alpha_j "
                     "\\gg \\sum_{i \\neq j} \\alpha_i$"),
@@ -139,7 +141,8 @@ static const struct lab_statement statements[] = {
      LAB_QUOTES(137, "This construction works because q is orthogonal to all other μ_i"),
      .exact = "It works because k_a.q = k_b.q exceeds the other scores by more than "
               "ln((n-2)/(2 eps)); orthogonality only makes those scores 0.",
-     .claim = {.argument = {.letter = "q",
+     .claim = {.argument = {.given = "q orthogonal to every other mean",
+                            .letter = "q",
                             .of = {"50 (mu_a + mu_b)", "50 mu_a + 25 mu_b"},
                             .key = {"mu_a", "mu_b", "mu_i"},
                             .query = "q",

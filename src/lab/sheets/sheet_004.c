@@ -93,7 +93,8 @@ static const struct lab_statement statements[] = {
                     "\\alpha_a \\approx \\alpha_b \\approx \\frac{1}{2}"),
      .exact = "Unit norms do not suffice: the other means must be orthogonal to m_a + "
               "m_b and beta >= ln((n-2)(1-eps)/(2 eps)).",
-     .claim = {.argument = {.letter = "m_i",
+     .claim = {.argument = {.given = "unit means m_a, m_b, m_i and q = 50 (m_a + m_b)",
+                            .letter = "m_i",
                             .of = {"mu_i", "(mu_a + mu_b)/sqrt(2)", "mu_a"},
                             .key = {"mu_a", "mu_b", "m_i"},
                             .query = "50 (mu_a + mu_b)",

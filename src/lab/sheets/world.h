@@ -3,6 +3,8 @@
 #ifndef LAB_WORLD_H
 #define LAB_WORLD_H
 
+#include <stddef.h>
+
 #include "lab/sheets/exercise.h"
 
 /* ---- heads --------------------------------------------------------------- */
@@ -47,6 +49,18 @@ int lab_world_heads_at(const struct lab_point *point, double gamma, int heads,
 /* Nodes of gamma and gamma_b, weights set; count, or -1. */
 int64_t lab_world_law(const struct lab_point *point, int magnitude,
                       struct lab_draw **draw);
+
+/* Where a draw has the entry i of head h's output, and head h's score of key i. */
+#define LAB_DRAW_OUTPUT(h, i)                                                            \
+    (offsetof(struct lab_draw, head) + (h) * sizeof(struct lab_head) +                   \
+     offsetof(struct lab_head, output) + (i) * sizeof(double))
+#define LAB_DRAW_SCORE(h, i)                                                             \
+    (offsetof(struct lab_draw, head) + (h) * sizeof(struct lab_head) +                   \
+     offsetof(struct lab_head, score) + (i) * sizeof(double))
+/* Of two numbers of every draw, given by where they are in it. */
+double lab_draws_covariance(const struct lab_draws *draws, size_t x, size_t y);
+/* Trace of the covariance of the outputs of two heads. */
+double lab_draws_trace(const struct lab_draws *draws, size_t h, size_t g);
 
 /* mu_a, mu_b and a third mean, as rows. */
 void lab_world_means(const struct lab_exercise *exercise,

@@ -435,19 +435,17 @@ class Stopping(LabTest):
         self.assert_agrees(rows["var_w"])
         self.assertLess(rows["var_w"]["se"], 2e-3)
 
-
     def test_a_long_run_says_so_first(self):
-        process = harness.start(
+        cost = []
+        out, stopped = self.interrupt(
             *("lab", "magnitude", "--n", "1000000", "--alpha", "1"),
-            cwd=self.dir,
-            stderr=subprocess.PIPE,
-            text=True,
+            number=signal.SIGINT,
+            until=lambda job: cost.append(job.stderr.readline()),
+            status=130,
         )
-        cost = process.stderr.readline()
-        process.send_signal(signal.SIGINT)
-        out, stopped = process.communicate(timeout=harness.HANG)
-        self.assertEqual(process.returncode, 130)
-        self.assertRegex(cost, r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials")
+        self.assertRegex(
+            cost[0], r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials"
+        )
         self.assertIn("stopped", stopped)
         self.assertIn("mean_w", out)
 

@@ -100,6 +100,11 @@ static int list_experiments(void)
                *lab_experiments[e]->answers ? ")" : "");
     fputs("\nIn brackets: the questions of the exercise that an experiment answers.\n"
           "\n"
+          "Exact laws are judged by |z| <= 4, bounds by being held; of limits and\n"
+          "first-order forms the distance is shown and nothing is claimed.  Rows of few\n"
+          "events are marked rare and judged by an interval, low to high, that covers as\n"
+          "often as |z| <= 4.  'attend lab NAME --help' says more.\n"
+          "\n"
           "with tensors of your own:\n",
           stdout);
     for (int t = 0; t < TOOLS; t++)

@@ -219,6 +219,19 @@ class Rare(LabTest):
         )
 
 
+    def test_shares_of_weights_that_underflow(self):
+        """At C = 1000 p_a and p_b are often both 0 in floats; their scores are not."""
+        rows = self.given("window", "--alpha", "1", "--C", "1000", "--trials", "20000")
+        cdf = lambda x: 0.5 * math.erfc(-x / math.sqrt(2))
+        outside = 2 * cdf(-math.log(9) / 2000)
+        row = rows["p_share_outside_10_90"]
+        self.assertAlmostEqual(row["theory"], outside, places=6)
+        self.assertTrue(row["rare"] and row["low"] <= outside <= row["high"], row)
+        self.assertAlmostEqual(rows["var_score_gap"]["theory"], 4e6, delta=1)
+        for name in ("var_share", "abs_dev_share", "var_score_gap"):
+            self.assertIs(rows[name]["holds"], True, rows[name])
+
+
 class Captions(LabTest):
     """Sentences below figures and rows are true at the parameters of the run."""
 
@@ -430,7 +443,9 @@ class Stopping(LabTest):
             until=lambda job: cost.append(job.stderr.readline()),
             status=130,
         )
-        self.assertRegex(cost[0], r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials")
+        self.assertRegex(
+            cost[0], r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials"
+        )
         self.assertIn("stopped", stopped)
         self.assertIn("mean_w", out)
 

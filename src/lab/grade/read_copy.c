@@ -139,7 +139,7 @@ static int read_long_key(const struct lab_asked *asked, const struct lab_world *
                          struct lab_found *found)
 {
     const double angle = 100 * 3.14159265358979323846 / 180;
-    const struct lab_pair_query query = {world->scale * cos(angle), sin(angle)};
+    const struct lab_pair_query query = {world->scale * cos(angle), sin(angle), 0};
     struct lab_pair_weights p;
     if (weight_of_copy(asked, world, query, &p))
         return -1;
@@ -155,7 +155,7 @@ static int read_condition(const struct lab_asked *asked, const struct lab_world 
     struct lab_pair_weights p;
     if (asked->choice[0] == 1)
         return read_long_key(asked, world, found);
-    if (weight_of_copy(asked, world, (struct lab_pair_query){scale, 0}, &p))
+    if (weight_of_copy(asked, world, (struct lab_pair_query){.a = scale}, &p))
         return -1;
     found_copy(&p, found);
     return 0;
@@ -167,7 +167,7 @@ static int read_needs(const struct lab_asked *asked, const struct lab_world *wor
 {
     const double angle = 0.1;
     const double length = asked->choice[0] ? world->scale : asked->exercise->unit;
-    const struct lab_pair_query query = {length * cos(angle), length * sin(angle)};
+    const struct lab_pair_query query = {length * cos(angle), length * sin(angle), 0};
     struct lab_pair_weights p;
     if (weight_of_copy(asked, world, query, &p))
         return -1;
@@ -189,8 +189,8 @@ static void bind_copy(const struct lab_asked *asked, const struct lab_world *wor
 {
     const double n = (double)world->n, v_j[] = {1, 0}, v_o[] = {0, 1 / sqrt(n - 1)};
     struct lab_pair_weights p = {0};
-    lab_exercise_pair(asked->exercise, world->n, (struct lab_pair_query){world->scale, 0},
-                      &p);
+    lab_exercise_pair(asked->exercise, world->n,
+                      (struct lab_pair_query){.a = world->scale}, &p);
     bind_gap(asked, world, letters);
     lab_letters_number(letters, "j", 2);
     lab_letters_number(letters, "p_j", p.a);
@@ -203,7 +203,7 @@ static int read_copy_weight(const struct lab_asked *asked, const struct lab_worl
 {
     struct lab_pair_weights p;
     double claimed;
-    if (weight_of_copy(asked, world, (struct lab_pair_query){world->scale, 0}, &p))
+    if (weight_of_copy(asked, world, (struct lab_pair_query){.a = world->scale}, &p))
         return -1;
     if (!lab_asked_number(asked, 0, world, &claimed, found))
         lab_found_number(found, p.a, claimed);
@@ -216,7 +216,7 @@ static int read_copy_output(const struct lab_asked *asked, const struct lab_worl
     struct lab_letters letters = {0};
     struct lab_value claimed;
     struct lab_pair_weights p;
-    if (weight_of_copy(asked, world, (struct lab_pair_query){world->scale, 0}, &p))
+    if (weight_of_copy(asked, world, (struct lab_pair_query){.a = world->scale}, &p))
         return -1;
     bind_copy(asked, world, &letters);
     if (lab_asked_value(asked, 0, &letters, 2, 1, &claimed, found))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sheet 000: copy, average, one noisy head, two heads. */
+/* Sheet 000: copy (T1), average (T4), one noisy head (T7 - T12), two heads (T13, T14). */
 #include "lab/sheets/judge.h"
 
 static const struct lab_statement statements[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sheet 001: copy, extraction, average, noise in magnitude, two unscaled heads. */
+/* Sheet 001: copy (T1), extraction (T3), average (T4), magnitude (T9), heads (T13). */
 #include "lab/sheets/judge.h"
 
 static const struct lab_statement statements[] = {

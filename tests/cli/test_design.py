@@ -4,7 +4,6 @@
 import json
 import math
 import signal
-import subprocess
 
 import numpy as np
 
@@ -246,18 +245,15 @@ class Noisy(DesignTest):
             self.assertAlmostEqual(rows[quantity]["theory"], row["predicted"], places=6)
 
     def test_ctrl_c_ends_with_what_was_measured(self):
-        process = harness.start(
+        cost = []
+        out, stopped = self.interrupt(
             *("design", "average", "--n", "500", "--alpha", "0.1"),
             *("--trials", "100000000"),
-            cwd=self.dir,
-            stderr=subprocess.PIPE,
-            text=True,
+            number=signal.SIGINT,
+            until=lambda job: cost.append(job.stderr.readline()),
+            status=130,
         )
-        cost = process.stderr.readline()
-        process.send_signal(signal.SIGINT)
-        out, stopped = process.communicate(timeout=harness.HANG)
-        self.assertEqual(process.returncode, 130)
-        self.assertRegex(cost, r"takes about \d+ minutes")
+        self.assertRegex(cost[0], r"takes about \d+ minutes")
         self.assertIn("stopped after", stopped)
         self.assertIn("p_flip", out)
 

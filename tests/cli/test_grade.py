@@ -111,7 +111,7 @@ WRONG = {
         "2a-i.moved": ("slip", "on the left"),
         "2a-i.scores": ("wrong", "move with the tokens"),
         "2a-i.weights": ("wrong", "rows alone"),
-        "2a-i.output": ("wrong", "features"),
+        "2a-i.output": ("wrong", "wrong order"),
     },
     "wrong-unscaled": {
         "1a-ii.condition": ("wrong", "unscaled"),

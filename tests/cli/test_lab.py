@@ -219,6 +219,19 @@ class Rare(LabTest):
         )
 
 
+    def test_shares_of_weights_that_underflow(self):
+        """At C = 1000 p_a and p_b are often both 0 in floats; their scores are not."""
+        rows = self.given("window", "--alpha", "1", "--C", "1000", "--trials", "20000")
+        cdf = lambda x: 0.5 * math.erfc(-x / math.sqrt(2))
+        outside = 2 * cdf(-math.log(9) / 2000)
+        row = rows["p_share_outside_10_90"]
+        self.assertAlmostEqual(row["theory"], outside, places=6)
+        self.assertTrue(row["rare"] and row["low"] <= outside <= row["high"], row)
+        self.assertAlmostEqual(rows["var_score_gap"]["theory"], 4e6, delta=1)
+        for name in ("var_share", "abs_dev_share", "var_score_gap"):
+            self.assertIs(rows[name]["holds"], True, rows[name])
+
+
 class Captions(LabTest):
     """Sentences below figures and rows are true at the parameters of the run."""
 
@@ -422,19 +435,17 @@ class Stopping(LabTest):
         self.assert_agrees(rows["var_w"])
         self.assertLess(rows["var_w"]["se"], 2e-3)
 
-
     def test_a_long_run_says_so_first(self):
-        process = harness.start(
+        cost = []
+        out, stopped = self.interrupt(
             *("lab", "magnitude", "--n", "1000000", "--alpha", "1"),
-            cwd=self.dir,
-            stderr=subprocess.PIPE,
-            text=True,
+            number=signal.SIGINT,
+            until=lambda job: cost.append(job.stderr.readline()),
+            status=130,
         )
-        cost = process.stderr.readline()
-        process.send_signal(signal.SIGINT)
-        out, stopped = process.communicate(timeout=harness.HANG)
-        self.assertEqual(process.returncode, 130)
-        self.assertRegex(cost, r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials")
+        self.assertRegex(
+            cost[0], r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials"
+        )
         self.assertIn("stopped", stopped)
         self.assertIn("mean_w", out)
 

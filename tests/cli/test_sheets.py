@@ -160,6 +160,9 @@ class Words(CliTest):
                 done.stdout, rf"(?m)^001-{i} +\d+  (holds|limit|fails|slip) "
             )
         self.assertIn("contradict", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^read by charity; .* differs on [1-9]")
+        letter = attend("sheets", "001", "--reading=letter").stdout
+        self.assertRegex(letter, r"(?m)^read by the letter; .* differs on [1-9]")
         counts = re.search(r"(?m)^001 +(\d+) +(\d+) +(\d+) +(\d+)$", done.stdout)
         self.assertEqual(sum(map(int, counts.groups())), SHARES["001"])
 
@@ -221,6 +224,14 @@ class Source(unittest.TestCase):
             quiet = re.sub(r'LAB_SAYS\("[^"]*", \d+,\s*(?:"(?:\\.|[^"\\])*"\s*)+', "", text)
             self.assertNotRegex(quiet, r"(?i)\b(holds|fails|slips?|limits?)\b", name)
         self.assertEqual(found, len(SHARES))
+
+    def test_high_is_one_number(self):
+        """A deviation is compared with the letter `high`, on every sheet."""
+        found = 0
+        for name, text in self.read("sheet_*.c"):
+            found += len(re.findall(r"\bD_\w+ > high\b", text))
+            self.assertNotRegex(text, r"\b[DV]_\w+ [<>] [\d.]*[1-9]", name)
+        self.assertGreater(found, 1)
 
     def test_the_judge_knows_no_statement(self):
         for pattern in "judge*.[ch]", "[!sd]*.[ch]", "scope*.[ch]":

@@ -63,6 +63,9 @@ TEST(verdicts)
         {"1b-i", "M", {"A^T A"}, LAB_MARK_WRONG, "swapped"},
         {"1b-i", "M", {"2 A A^T"}, LAB_MARK_WRONG, ""},
         {"1b-ii", "q", {"C^2 k_b + C^2 k_a"}, LAB_MARK_LIMIT, ""},
+        /* Keys that are pushed away leave the same two. */
+        {"1b-ii", "q", {"-C k_o"}, LAB_MARK_LIMIT, ""},
+        {"1b-ii", "q", {"C k_o"}, LAB_MARK_WRONG, ""},
         {"1b-ii", "q", {"C k_a"}, LAB_MARK_WRONG, "one key only"},
         {"1b-ii", "q", {"C k_a + 2 C k_b"}, LAB_MARK_WRONG, ""},
         {"1b-ii", "q", {"-C (k_a + k_b)"}, LAB_MARK_WRONG, ""},

@@ -262,6 +262,8 @@ TEST(every_statement_is_judged)
                       strlen(j->evidence) < sizeof j->evidence - 1,
                   "%s: %s", id, j->evidence);
             CHECK(strpbrk(j->evidence, "0123456789"), "%s: %s", id, j->evidence);
+            CHECK(strlen(by_letter[index].evidence) < sizeof j->evidence - 1, "%s: %s",
+                  id, by_letter[index].evidence);
         }
     CHECK(index == LAB_STATEMENTS, "%d", index);
 }

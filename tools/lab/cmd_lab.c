@@ -98,10 +98,16 @@ static int list_experiments(void)
         printf("  %-15s %s%s%s%s\n", lab_experiments[e]->name, lab_experiments[e]->title,
                *lab_experiments[e]->answers ? " (" : "", lab_experiments[e]->answers,
                *lab_experiments[e]->answers ? ")" : "");
-    fputs("\nIn brackets: the questions of the exercise that an experiment answers.\n"
-          "\n"
-          "with tensors of your own:\n",
-          stdout);
+    fputs(
+        "\nIn brackets: the questions of the exercise that an experiment answers.\n"
+        "\n"
+        "Exact laws are judged by |z| <= 4, bounds by being held; of limits and\n"
+        "first-order forms the distance is shown and nothing is claimed.  Rows of few\n"
+        "events are marked rare and judged by an interval, low to high, that covers as\n"
+        "often as |z| <= 4.  'attend lab NAME --help' says more.\n"
+        "\n"
+        "with tensors of your own:\n",
+        stdout);
     for (int t = 0; t < TOOLS; t++)
         printf("  %-15s %s\n", tools[t].name, tools[t].title);
     fputs("\n"

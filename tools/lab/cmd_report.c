@@ -16,7 +16,7 @@ static const char help_text[] =
     "\n"
     "Performs every experiment of 'attend lab', judges every statement of the sheets,\n"
     "and prints a summary: for each experiment how many exact laws agree with theory,\n"
-    "how many bounds are held and how many limits are shown, with one row of it, then\n"
+    "how many bounds are held and how many limits are shown, with one of the rows, then\n"
     "the verdicts. With -o it also writes one self-contained HTML page: the exercise\n"
     "question by question, with answers, formulas, plots and numbers, then all rows and\n"
     "the verdicts. It appears when it is complete.\n"

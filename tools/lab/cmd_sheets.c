@@ -26,7 +26,9 @@ static const char help_text[] =
     "  slip    ill formed as printed, and right once a symbol, index or side is "
     "repaired\n"
     "A variance is high, and an output unstable, from a standard deviation of 0.1 on.\n"
-    "Two quantities that both vanish are compared by their ratio.\n"
+    "Two quantities that both vanish are compared by their ratio.  docs/SHEETS.md has "
+    "the\n"
+    "rules and the letters.\n"
     "\n"
     "options:\n"
     "  --reading R  charity (default): what the sheet leaves free may grow, and = may\n"
@@ -136,6 +138,16 @@ static void print_counts(const struct lab_judgement *judgements, const char *she
     }
 }
 
+static void print_reading(const struct lab_judgement *judgements, const char *sheet)
+{
+    int differ = 0;
+    for (int i = 0; i < LAB_STATEMENTS; i++)
+        if (!sheet || !strcmp(judgements[i].sheet, sheet))
+            differ += !judgements[i].readings_agree;
+    printf("read by %s; the other reading differs on %d\n",
+           judgements[0].reading == LAB_LETTER ? "the letter" : "charity", differ);
+}
+
 static int print_disputes(const struct lab_judgement *judgements, const char *sheet)
 {
     puts("\nWhere the sheets contradict each other, and who is right:");
@@ -169,6 +181,7 @@ static int print_all(const struct lab_judgement *judgements, const char *sheet,
     if (as_json)
         return status;
     print_counts(judgements, sheet);
+    print_reading(judgements, sheet);
     return print_disputes(judgements, sheet);
 }
 

@@ -280,9 +280,11 @@ static int sweep_cosine(struct lab_run *run)
     struct lab_figure *const figure = lab_plot(
         run, "Copying: neither the cosine nor the norm decides",
         "cosine between k_j and every other key", "p_j", 0,
-        "q = β k_j, β = %g, τ = %g, n = %lld.  Rivals with norm · cosine above 1 "
-        "outweigh k_j: only the gap τβ(1 - norm · cosine) counts.",
-        point.beta, point.tau, (long long)point.n);
+        "q = β k_j, β = %g, τ = %g, n = %lld.  Only the gap τβ(1 - norm · cosine) "
+        "counts%s.",
+        point.beta, point.tau, (long long)point.n,
+        point.beta * point.tau > 0 ? ": rivals with norm · cosine above 1 outweigh k_j"
+                                   : ", and it is 0");
 
     for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
         point.norm = norms[x];

@@ -200,20 +200,25 @@ static void draw_curves(struct lab_run *run, const struct lab_two_heads *setup,
                         const struct lab_two_heads_numbers *measured, int count)
 {
     struct lab_figure *figures[FIGURES];
+    struct lab_two_heads_numbers theory[LINE + 1];
     struct lab_two_heads at = *setup;
+    double C[LINE + 1];
 
+    if (!run->figures)
+        return;
     for (int f = 0; f < FIGURES; f++)
         figures[f] = lab_plot(run, plots[f].title, "C (query scale)", plots[f].y_label,
                               LAB_LOG_X, "%s", "");
     describe(run, setup, figures);
-    for (int c = 0; c < CURVES && run->figures; c++) {
+    for (int x = 0; x <= LINE; x++) {
+        C[x] = at.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
+        theory[x] = lab_two_heads_theory(&at, 0);
+    }
+    for (int c = 0; c < CURVES; c++) {
         struct lab_series *const line = lab_series_add(
             figures[curves[c].figure], LAB_LINE, "theory, %s", curves[c].name);
-        for (int x = 0; x <= LINE; x++) {
-            at.C = scales[0] * pow(scales[SCALES - 1] / scales[0], (double)x / LINE);
-            lab_series_point(
-                line, at.C, lab_two_heads_theory(&at, 0).of[curves[c].quantity].value, 0);
-        }
+        for (int x = 0; x <= LINE; x++)
+            lab_series_point(line, C[x], theory[x].of[curves[c].quantity].value, 0);
     }
     for (int c = 0; c < CURVES; c++) {
         struct lab_series *const points = lab_series_add(

@@ -335,22 +335,22 @@ static void describe(struct lab_figure *figure, int plot, const struct parameter
 }
 
 /* Draws the lines of a plot; returns the series of its measurements. */
-static struct lab_series *draw_plot(struct lab_run *run, int plot)
+static struct lab_series *draw_plot(struct lab_run *run, int plot,
+                                    const struct magnitude_theory theory[LINE + 1])
 {
     struct parameters p = read_parameters(run);
     struct lab_figure *const figure = lab_plot(run, plots[plot].title, "C (query scale)",
                                                plots[plot].y_label, LAB_LOG_X, "%s", "");
     struct lab_series *line = lab_series_add(figure, LAB_LINE, "theory");
 
+    if (!figure)
+        return NULL;
     describe(figure, plot, &p);
-    for (int x = 0; x <= LINE && figure; x++) {
-        p.C = line_scale(x);
-        const struct magnitude_theory theory = theory_of(&p);
-        lab_series_point(line, p.C, theory_in(&theory, plot), 0);
-    }
+    for (int x = 0; x <= LINE; x++)
+        lab_series_point(line, line_scale(x), theory_in(&theory[x], plot), 0);
     if (plots[plot].form)
         line = lab_series_add(figure, LAB_LINE, "%s", plots[plot].form_label);
-    for (int x = 0; x <= LINE && figure && plots[plot].form; x++) {
+    for (int x = 0; x <= LINE && plots[plot].form; x++) {
         const double C = line_scale(x);
         const double T = C * p.tau * sqrt(4 * p.alpha + p.sigma2);
         lab_series_point(line, C, plots[plot].form(T), 0);
@@ -362,11 +362,16 @@ static int sweep(struct lab_run *run, const struct lab_moments *given)
 {
     const int64_t trials = run->trials > 16000 ? run->trials / 16 : 1000;
     struct lab_series *points[FIGURES];
+    struct magnitude_theory line[LINE + 1];
     struct parameters p = read_parameters(run);
     const double C = p.C;
 
+    for (int x = 0; x <= LINE && run->figures; x++) {
+        p.C = line_scale(x);
+        line[x] = theory_of(&p);
+    }
     for (int f = 0; f < FIGURES; f++)
-        points[f] = draw_plot(run, f);
+        points[f] = draw_plot(run, f, line);
     for (int x = 0; x < SCALES && !lab_stopped(&run->session); x++) {
         struct lab_moments own[VALUES];
         const struct lab_moments *const moments = scales[x] == C ? given : own;

@@ -194,10 +194,11 @@ static void describe_map(const struct lab_run *run, struct lab_figure *figure,
         snprintf(upper, sizeof upper, "  For alpha above %.2g no C is both.", most);
     else if (least > 0)
         snprintf(upper, sizeof upper, "  At this sigma2 no C is both, at any alpha.");
-    lab_figure_describe(figure, LAB_LOG_X | LAB_LOG_Y,
-                        "n = %lld, sigma2 = %g. %s  Usable is what lies well below the "
-                        "other line, where the noise of the score difference is 1.%s",
-                        (long long)map_keys(run), sigma2, lower, upper);
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "n = %lld, sigma2 = %g. %s  Usable is what lies well below the line "
+        "of noise, where that of the score difference is 1.%s",
+        (long long)map_keys(run), sigma2, lower, upper);
 }
 
 static void draw_map(struct lab_run *run, const struct lab_estimate *variance)

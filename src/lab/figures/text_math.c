@@ -13,12 +13,13 @@ struct setter {
 };
 
 static const char *const letters[][2] = {
-    {"alpha", "\u03b1"},  {"beta", "\u03b2"},         {"gamma", "\u03b3"},
-    {"delta", "\u03b4"},  {"eps", "\u03b5"},          {"eta", "\u03b7"},
-    {"lambda", "\u03bb"}, {"mu", "\u03bc"},           {"pi", "\u03c0"},
-    {"sigma", "\u03c3"},  {"tau", "\u03c4"},          {"phi", "\u03c6"},
-    {"Sigma", "\u03a3"},  {"Pi", "\u03a0"},           {"Phi", "\u03a6"},
-    {"inf", "\u221e"},    {"sigma2", "\u03c3\u00b2"}, {"sqrt", "\u221a"}};
+    {"alpha", "\u03b1"},  {"beta", "\u03b2"},  {"gamma", "\u03b3"},
+    {"delta", "\u03b4"},  {"eps", "\u03b5"},   {"eta", "\u03b7"},
+    {"lambda", "\u03bb"}, {"mu", "\u03bc"},    {"pi", "\u03c0"},
+    {"rho", "\u03c1"},    {"sigma", "\u03c3"}, {"tau", "\u03c4"},
+    {"phi", "\u03c6"},    {"Sigma", "\u03a3"}, {"Pi", "\u03a0"},
+    {"Phi", "\u03a6"},    {"inf", "\u221e"},   {"sigma2", "\u03c3\u00b2"},
+    {"sqrt", "\u221a"}};
 
 static const char *const signs[][2] = {
     {"<=", "\u2264"}, {">=", "\u2265"}, {">>", "\u226b"}, {"<<", "\u226a"},

@@ -166,11 +166,11 @@ int lab_asked_query(const struct lab_asked *asked, int k, const struct lab_world
     asked->part->probing->bind(asked, world, &letters);
     if (lab_asked_value(asked, k, &letters, 3, 1, &value, found))
         return -1;
-    if (!isfinite(value.x[0]) || !isfinite(value.x[1])) {
+    if (!isfinite(value.x[0] + value.x[1] + value.x[2])) {
         snprintf(found->why, sizeof found->why, "the query is not finite");
         return -1;
     }
-    *query = (struct lab_pair_query){value.x[0], value.x[1]};
+    *query = (struct lab_pair_query){value.x[0], value.x[1], value.x[2]};
     return 0;
 }
 

@@ -124,7 +124,6 @@ static const struct known {
     KNOWN("2a-i", "weights", "columns alone, and by P in place of P^T", "A P"),
     KNOWN("2a-i", "weights", "columns alone: the queries move too, so rows do", "A P^T"),
     KNOWN("2a-i", "output", "the outputs move with the tokens", "Y"),
-    KNOWN("2a-i", "output", "on the right P^T moves features, not tokens", "Y P^T"),
     KNOWN("2a-i", "output", "columns are features and stay where they are", "P Y P^T"),
     KNOWN("2a-i", "output", "P^T in place of P: the inverse permutation", "P^T Y"),
     KNOWN("2b-i", "dot", "the sum in place of the difference of the positions",
@@ -293,6 +292,11 @@ static void name_of_number(const struct lab_probe_result *result, char *name, si
 /* ---- errors of queries
  * ----------------------------------------------------------------- */
 
+static double length_of(const struct lab_pair_query *query)
+{
+    return hypot(hypot(query->a, query->b), query->rest);
+}
+
 static void name_of_query(const struct lab_asked *asked, char *name, size_t size)
 {
     struct lab_world small, large;
@@ -307,17 +311,31 @@ static void name_of_query(const struct lab_asked *asked, char *name, size_t size
         if (lab_asked_query(asked, k, &small, &x, &found) ||
             lab_asked_query(asked, k, &large, &y, &found))
             return;
-        if (lab_same_number(x.a, -x.b) && x.a != 0) {
+        if (lab_same_number(x.a, -x.b) && x.a != 0 && x.rest == 0) {
             snprintf(name, size,
                      "mu_a +- mu_b: the query with the minus copies one value alone");
             return;
         }
-        grows += hypot(y.a, y.b) > 2 * hypot(x.a, x.b);
+        grows += length_of(&y) > 2 * length_of(&x);
     }
     if (grows < asked->part->texts)
         snprintf(name, size,
                  "unscaled query: without a large factor the other keys keep "
                  "their weight");
+}
+
+/* Shapes that fit in the other order of the factors. */
+static int name_of_order(const struct lab_asked *asked, char *name, size_t size)
+{
+    static const struct lab_repair reversed = {.reversed = 1};
+    struct lab_asked other = *asked;
+    struct lab_probe_result result;
+    other.repair = &reversed;
+    if (lab_probe(&other, &result))
+        return -1;
+    if (!*result.found.why)
+        snprintf(name, size, "factors in the wrong order: rows are moved from the left");
+    return 0;
 }
 
 int lab_name_error(const struct lab_asked *asked, const struct lab_probe_result *result,
@@ -337,11 +355,13 @@ int lab_name_error(const struct lab_asked *asked, const struct lab_probe_result 
         name_of_query(asked, name, size);
         return 0;
     }
+    if (*result->found.why)
+        return name_of_order(asked, name, size);
     int status = 0;
     const struct lab_near *const near = find_near(asked, result->mark, &status);
     if (near)
         snprintf(name, size, "%s", near->says);
-    else if (part->probing->number && !*result->found.why)
+    else if (part->probing->number)
         name_of_number(result, name, size);
     return status;
 }

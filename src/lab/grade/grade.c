@@ -107,7 +107,9 @@ int lab_grade_check(int part, const char *text, char *why, size_t size)
     bind_somewhere(part, &letters);
     for (int i = 0; i < expression.letters; i++)
         if (!is_known(&letters, expression.letter[i])) {
-            snprintf(why, size, "no letter '%s' here", expression.letter[i]);
+            char all[160];
+            lab_grade_letters(part, all, sizeof all);
+            snprintf(why, size, "no letter '%s' here, of %s", expression.letter[i], all);
             return -1;
         }
     return 0;

@@ -117,6 +117,7 @@ void lab_bind_noise(const struct lab_asked *asked, const struct lab_world *world
 /* Text `k` as x v_a + y v_b; -1 with `why` set where it is none. */
 int lab_asked_output(const struct lab_asked *asked, int k, const struct lab_world *world,
                      double *x, double *y, struct lab_found *found);
+double lab_distance(const double *x, const double *y, int count);
 /* A distance that should be 0. */
 void lab_found_distance(struct lab_found *found, double distance);
 

@@ -66,6 +66,7 @@ static int read_sum(const struct lab_asked *asked, const struct lab_world *world
     return status;
 }
 
+/* The least and the largest weight of random scores. */
 static int extremes(const struct lab_asked *asked, const struct lab_world *world,
                     double *least, double *most)
 {
@@ -81,14 +82,14 @@ static int extremes(const struct lab_asked *asked, const struct lab_world *world
     return status;
 }
 
-/* No weight is outside of the bounds, and large scores come close to them. */
+/* No weight is outside of the bounds, and a score that leads by 1000 comes to both. */
 static int read_bounds(const struct lab_asked *asked, const struct lab_world *world,
                        struct lab_found *found)
 {
-    struct lab_world far = *world;
-    double low, high, least, most, lowest, highest;
-    far.scale = 1e5;
-    if (extremes(asked, world, &least, &most) || extremes(asked, &far, &lowest, &highest))
+    const double leading[2] = {1000, 0};
+    double low, high, least, most, reached[2];
+    if (extremes(asked, world, &least, &most) ||
+        lab_exercise_softmax_scores(asked->exercise, 2, leading, reached))
         return -1;
     if (lab_asked_number(asked, 0, world, &low, found) ||
         lab_asked_number(asked, 1, world, &high, found))
@@ -97,10 +98,10 @@ static int read_bounds(const struct lab_asked *asked, const struct lab_world *wo
         lab_found_number(found, least, low);
     else if (most > high + 1e-12)
         lab_found_number(found, most, high);
-    else if (fabs(lowest - low) > 1e-9)
-        lab_found_number(found, lowest, low);
+    else if (fabs(reached[1] - low) > 1e-9)
+        lab_found_number(found, reached[1], low);
     else
-        lab_found_number(found, highest, high);
+        lab_found_number(found, reached[0], high);
     return 0;
 }
 
@@ -138,7 +139,7 @@ static int read_long_key(const struct lab_asked *asked, const struct lab_world *
                          struct lab_found *found)
 {
     const double angle = 100 * 3.14159265358979323846 / 180;
-    const struct lab_pair_query query = {world->scale * cos(angle), sin(angle)};
+    const struct lab_pair_query query = {world->scale * cos(angle), sin(angle), 0};
     struct lab_pair_weights p;
     if (weight_of_copy(asked, world, query, &p))
         return -1;
@@ -154,7 +155,7 @@ static int read_condition(const struct lab_asked *asked, const struct lab_world 
     struct lab_pair_weights p;
     if (asked->choice[0] == 1)
         return read_long_key(asked, world, found);
-    if (weight_of_copy(asked, world, (struct lab_pair_query){scale, 0}, &p))
+    if (weight_of_copy(asked, world, (struct lab_pair_query){.a = scale}, &p))
         return -1;
     found_copy(&p, found);
     return 0;
@@ -166,7 +167,7 @@ static int read_needs(const struct lab_asked *asked, const struct lab_world *wor
 {
     const double angle = 0.1;
     const double length = asked->choice[0] ? world->scale : asked->exercise->unit;
-    const struct lab_pair_query query = {length * cos(angle), length * sin(angle)};
+    const struct lab_pair_query query = {length * cos(angle), length * sin(angle), 0};
     struct lab_pair_weights p;
     if (weight_of_copy(asked, world, query, &p))
         return -1;
@@ -188,8 +189,8 @@ static void bind_copy(const struct lab_asked *asked, const struct lab_world *wor
 {
     const double n = (double)world->n, v_j[] = {1, 0}, v_o[] = {0, 1 / sqrt(n - 1)};
     struct lab_pair_weights p = {0};
-    lab_exercise_pair(asked->exercise, world->n, (struct lab_pair_query){world->scale, 0},
-                      &p);
+    lab_exercise_pair(asked->exercise, world->n,
+                      (struct lab_pair_query){.a = world->scale}, &p);
     bind_gap(asked, world, letters);
     lab_letters_number(letters, "j", 2);
     lab_letters_number(letters, "p_j", p.a);
@@ -202,7 +203,7 @@ static int read_copy_weight(const struct lab_asked *asked, const struct lab_worl
 {
     struct lab_pair_weights p;
     double claimed;
-    if (weight_of_copy(asked, world, (struct lab_pair_query){world->scale, 0}, &p))
+    if (weight_of_copy(asked, world, (struct lab_pair_query){.a = world->scale}, &p))
         return -1;
     if (!lab_asked_number(asked, 0, world, &claimed, found))
         lab_found_number(found, p.a, claimed);
@@ -215,7 +216,7 @@ static int read_copy_output(const struct lab_asked *asked, const struct lab_worl
     struct lab_letters letters = {0};
     struct lab_value claimed;
     struct lab_pair_weights p;
-    if (weight_of_copy(asked, world, (struct lab_pair_query){world->scale, 0}, &p))
+    if (weight_of_copy(asked, world, (struct lab_pair_query){.a = world->scale}, &p))
         return -1;
     bind_copy(asked, world, &letters);
     if (lab_asked_value(asked, 0, &letters, 2, 1, &claimed, found))

@@ -3,45 +3,38 @@
 #include <math.h>
 
 #include "lab/grade/probing.h"
+#include "lab/sheets/world.h"
 
-enum { D = LAB_EXERCISE_D, P = LAB_EXERCISE_P };
+enum { D = LAB_WORLD_D, M = LAB_WORLD_M, P = LAB_WORLD_P };
 
 static void basis_of(const struct lab_asked *asked, const struct lab_world *world,
-                     struct lab_basis *basis)
+                     struct lab_world_basis *basis, double *s)
 {
     const struct lab_exercise exercise = lab_world_exercise(asked, world);
-    lab_exercise_basis(&exercise, 2 + world->number % (D - P - 1), basis);
-}
-
-static void bind_columns(struct lab_letters *letters, const char *name, int count,
-                         double column[][D])
-{
-    double x[D * D];
+    lab_world_basis(&exercise, basis);
     for (int r = 0; r < D; r++)
-        for (int c = 0; c < count; c++)
-            x[r * count + c] = column[c][r];
-    lab_letters_matrix(letters, name, D, count, x);
+        s[r] = basis->va[r] + basis->vb[r];
 }
 
 static void bind_basis(const struct lab_asked *asked, const struct lab_world *world,
                        struct lab_letters *letters)
 {
-    struct lab_basis basis;
-    double unit[D * D] = {0};
-    basis_of(asked, world, &basis);
+    struct lab_world_basis basis;
+    double unit[D * D] = {0}, s[D];
+    basis_of(asked, world, &basis, s);
     for (int i = 0; i < D; i++)
         unit[i * D + i] = 1;
-    bind_columns(letters, "A", basis.m, basis.a);
-    bind_columns(letters, "B", basis.p, basis.b);
+    lab_letters_matrix(letters, "A", D, M, &basis.a[0][0]);
+    lab_letters_matrix(letters, "B", D, P, &basis.b[0][0]);
     lab_letters_matrix(letters, "I", D, D, unit);
-    lab_letters_matrix(letters, "c", basis.m, 1, basis.c);
-    lab_letters_matrix(letters, "c_b", basis.p, 1, basis.e);
+    lab_letters_matrix(letters, "c", M, 1, basis.c);
+    lab_letters_matrix(letters, "c_b", P, 1, basis.e);
     lab_letters_matrix(letters, "v_a", D, 1, basis.va);
     lab_letters_matrix(letters, "v_b", D, 1, basis.vb);
-    lab_letters_matrix(letters, "s", D, 1, basis.s);
+    lab_letters_matrix(letters, "s", D, 1, s);
     lab_letters_number(letters, "d", D);
-    lab_letters_number(letters, "m", basis.m);
-    lab_letters_number(letters, "p", basis.p);
+    lab_letters_number(letters, "m", M);
+    lab_letters_number(letters, "p", P);
 }
 
 /* |M x - y| */
@@ -61,15 +54,15 @@ static int read_extract(const struct lab_asked *asked, const struct lab_world *w
 {
     const double zero[D] = {0};
     struct lab_letters letters = {0};
-    struct lab_basis basis;
+    struct lab_world_basis basis;
     struct lab_value m;
+    double s[D];
     bind_basis(asked, world, &letters);
     if (lab_asked_value(asked, 0, &letters, D, D, &m, found))
         return 0;
-    basis_of(asked, world, &basis);
-    lab_found_distance(found,
-                       fmax(off(&m, basis.s, basis.va),
-                            fmax(off(&m, basis.va, basis.va), off(&m, basis.vb, zero))));
+    basis_of(asked, world, &basis, s);
+    lab_found_distance(found, fmax(off(&m, s, basis.va), fmax(off(&m, basis.va, basis.va),
+                                                              off(&m, basis.vb, zero))));
     return 0;
 }
 
@@ -77,15 +70,17 @@ static int read_coordinates(const struct lab_asked *asked, const struct lab_worl
                             struct lab_found *found)
 {
     struct lab_letters letters = {0};
-    struct lab_basis basis;
+    struct lab_world_basis basis;
     struct lab_value claimed;
-    double y[D];
+    double s[D], y[M] = {0};
     bind_basis(asked, world, &letters);
-    basis_of(asked, world, &basis);
-    if (lab_asked_value(asked, 0, &letters, basis.m, 1, &claimed, found))
+    basis_of(asked, world, &basis, s);
+    if (lab_asked_value(asked, 0, &letters, M, 1, &claimed, found))
         return 0;
-    lab_basis_coordinates(&basis, basis.s, y);
-    lab_found_distance(found, lab_distance(claimed.x, y, basis.m));
+    for (int i = 0; i < M; i++)
+        for (int r = 0; r < D; r++)
+            y[i] += basis.a[r][i] * s[r];
+    lab_found_distance(found, lab_distance(claimed.x, y, M));
     return 0;
 }
 

@@ -111,7 +111,7 @@ static int read_compared(const struct lab_asked *asked, const struct lab_world *
                          struct lab_found *found)
 {
     const struct lab_point point = lab_world_point(world, asked->exercise);
-    const struct lab_pair_query query = {world->scale, world->scale};
+    const struct lab_pair_query query = {world->scale, world->scale, 0};
     struct lab_drawn one, two;
     const int status = draw_two(asked, world, &two, found);
     if (status || lab_exercise_draw(&point, 1, 1, &query, &one))
@@ -211,8 +211,8 @@ static int read_lose(const struct lab_asked *asked, const struct lab_world *worl
                      struct lab_found *found)
 {
     double computed, claimed;
-    if (probability_below_half(asked, world->n, (struct lab_pair_query){world->scale, 0},
-                               &computed))
+    if (probability_below_half(asked, world->n,
+                               (struct lab_pair_query){.a = world->scale}, &computed))
         return -1;
     if (!lab_asked_number(asked, 0, world, &claimed, found))
         lab_found_number(found, computed, claimed);
@@ -226,7 +226,7 @@ static int read_lose(const struct lab_asked *asked, const struct lab_world *worl
 static int read_saturated(const struct lab_asked *asked, const struct lab_world *world,
                           int heads, struct lab_found *found)
 {
-    const struct lab_pair_query query = {SATURATED, heads == 1 ? SATURATED : 0};
+    const struct lab_pair_query query = {SATURATED, heads == 1 ? SATURATED : 0, 0};
     struct lab_world far = *world;
     double p, claimed;
     far.scale = SATURATED;
@@ -259,7 +259,7 @@ static int read_better(const struct lab_asked *asked, const struct lab_world *wo
 {
     const struct lab_point point = lab_world_point(world, asked->exercise);
     const double C = world->scale;
-    const struct lab_pair_query one[] = {{C, C}}, two[] = {{C, 0}, {0, C}};
+    const struct lab_pair_query one[] = {{C, C, 0}}, two[] = {{C, 0, 0}, {0, C, 0}};
     struct lab_drawn by_one, by_two;
     if (lab_exercise_draw(&point, 1, 1, one, &by_one) ||
         lab_exercise_draw(&point, 1, 2, two, &by_two))

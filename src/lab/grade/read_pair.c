@@ -24,6 +24,14 @@ struct lab_point lab_world_point(const struct lab_world *world,
                               .exercise = exercise};
 }
 
+double lab_distance(const double *x, const double *y, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += (x[i] - y[i]) * (x[i] - y[i]);
+    return sqrt(sum);
+}
+
 void lab_found_distance(struct lab_found *found, double distance)
 {
     *found = (struct lab_found){
@@ -54,12 +62,13 @@ static void bind_scales(const struct lab_world *world, struct lab_letters *lette
 static void bind_pair(const struct lab_asked *asked, const struct lab_world *world,
                       struct lab_letters *letters)
 {
-    const double a[] = {1, 0, 0}, b[] = {0, 1, 0};
+    const double a[] = {1, 0, 0}, b[] = {0, 1, 0}, others[] = {0, 0, 1};
     (void)asked;
     bind_scales(world, letters);
     lab_letters_number(letters, "c", world->scale);
     lab_letters_matrix(letters, "k_a", 3, 1, a);
     lab_letters_matrix(letters, "k_b", 3, 1, b);
+    lab_letters_matrix(letters, "k_o", 3, 1, others);
     lab_letters_number(letters, "m", 5);
     lab_letters_number(letters, "alpha", 0.37);
     lab_letters_number(letters, "d", 64);
@@ -159,7 +168,7 @@ static int read_scores(const struct lab_asked *asked, const struct lab_world *wo
     plain.sigma2 = plain.sigma2_b = 0;
     if (lab_asked_query(asked->own, 0, world, &query, found))
         return 0;
-    const double q[] = {query.a, query.b, 0};
+    const double q[] = {query.a, query.b, query.rest};
     found->error = -1;
     for (int i = 0; i < 3; i++) {
         const double key[] = {i == 0, i == 1, i == 2};

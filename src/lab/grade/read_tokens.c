@@ -7,124 +7,125 @@
 
 #include "lab/grade/probing.h"
 #include "lab/measure/random.h"
+#include "lab/sheets/world.h"
 
-enum { T = LAB_EXERCISE_TOKENS, DIMENSIONS = 4 };
+enum { T = LAB_WORLD_TOKENS, F = LAB_WORLD_FEATURES, DIMENSIONS = 4 };
 
 /* Tokens X, what attention makes of them, and the same of the permuted tokens P X. */
 struct tokens {
-    struct lab_sequence sequence;
-    lab_square moved, permutation;
-    lab_square scores, weights, out;
-    lab_square moved_scores, moved_weights, moved_out;
+    struct lab_world_tokens sequence;
+    double moved[T * F];
+    struct lab_world_self self, self_moved;
 };
+
+/* Rows of a matrix in the order of the permutation. */
+static void permute_rows(const double *permutation, const double *x, double *y)
+{
+    for (int t = 0; t < T; t++)
+        for (int u = 0; u < T; u++)
+            if (permutation[t * T + u] > 0)
+                memcpy(y + t * F, x + u * F, F * sizeof *x);
+}
+
+static int attend_to(const struct lab_exercise *exercise, struct tokens *tokens)
+{
+    return lab_world_self(exercise, &tokens->sequence, tokens->sequence.x,
+                          &tokens->self) ||
+                   lab_world_self(exercise, &tokens->sequence, tokens->moved,
+                                  &tokens->self_moved)
+               ? -1
+               : 0;
+}
 
 static int open_tokens(const struct lab_asked *asked, const struct lab_world *world,
                        struct tokens *tokens)
 {
     const struct lab_exercise exercise = lab_world_exercise(asked, world);
-    struct lab_sequence *const sequence = &tokens->sequence;
-    lab_exercise_sequence(&exercise, sequence);
-    lab_permute(sequence->order, 0, sequence->x, tokens->moved);
-    memset(tokens->permutation, 0, sizeof tokens->permutation);
-    for (int r = 0; r < T; r++)
-        tokens->permutation[r][sequence->order[r]] = 1;
-    return lab_exercise_self(&exercise, sequence, sequence->x, tokens->scores,
-                             tokens->weights, tokens->out) ||
-                   lab_exercise_self(&exercise, sequence, tokens->moved,
-                                     tokens->moved_scores, tokens->moved_weights,
-                                     tokens->moved_out)
-               ? -1
-               : 0;
+    memset(tokens, 0, sizeof *tokens);
+    lab_world_tokens(&exercise, &tokens->sequence);
+    permute_rows(tokens->sequence.permutation, tokens->sequence.x, tokens->moved);
+    return attend_to(&exercise, tokens);
 }
 
 static void bind_tokens(const struct lab_asked *asked, const struct lab_world *world,
                         struct lab_letters *letters)
 {
     struct tokens tokens;
-    memset(&tokens, 0, sizeof tokens);
     open_tokens(asked, world, &tokens);
-    lab_letters_matrix(letters, "X", T, T, &tokens.sequence.x[0][0]);
-    lab_letters_matrix(letters, "P", T, T, &tokens.permutation[0][0]);
-    lab_letters_matrix(letters, "Pi", T, T, &tokens.permutation[0][0]);
-    lab_letters_matrix(letters, "S", T, T, &tokens.scores[0][0]);
-    lab_letters_matrix(letters, "A", T, T, &tokens.weights[0][0]);
-    lab_letters_matrix(letters, "Y", T, T, &tokens.out[0][0]);
+    lab_letters_matrix(letters, "X", T, F, tokens.sequence.x);
+    lab_letters_matrix(letters, "P", T, T, tokens.sequence.permutation);
+    lab_letters_matrix(letters, "Pi", T, T, tokens.sequence.permutation);
+    lab_letters_matrix(letters, "S", T, T, tokens.self.scores);
+    lab_letters_matrix(letters, "A", T, T, tokens.self.weights);
+    lab_letters_matrix(letters, "Y", T, F, tokens.self.out);
 }
 
-static int read_square(const struct lab_asked *asked, const struct lab_world *world,
-                       lab_square computed, struct lab_found *found)
+static void compare(const struct lab_asked *asked, const struct lab_world *world,
+                    int columns, const double *computed, struct lab_found *found)
 {
     struct lab_letters letters = {0};
     struct lab_value claimed;
     bind_tokens(asked, world, &letters);
-    if (!lab_asked_value(asked, 0, &letters, T, T, &claimed, found))
-        lab_found_distance(found, lab_distance(claimed.x, &computed[0][0], T * T));
-    return 0;
+    if (!lab_asked_value(asked, 0, &letters, T, columns, &claimed, found))
+        lab_found_distance(found, lab_distance(claimed.x, computed, T * columns));
 }
 
 static int read_moved(const struct lab_asked *asked, const struct lab_world *world,
                       struct lab_found *found)
 {
     struct tokens tokens;
-    return open_tokens(asked, world, &tokens) ||
-                   read_square(asked, world, tokens.moved, found)
-               ? -1
-               : 0;
+    if (open_tokens(asked, world, &tokens))
+        return -1;
+    compare(asked, world, F, tokens.moved, found);
+    return 0;
 }
 
 static int read_moved_scores(const struct lab_asked *asked, const struct lab_world *world,
                              struct lab_found *found)
 {
     struct tokens tokens;
-    return open_tokens(asked, world, &tokens) ||
-                   read_square(asked, world, tokens.moved_scores, found)
-               ? -1
-               : 0;
+    if (open_tokens(asked, world, &tokens))
+        return -1;
+    compare(asked, world, T, tokens.self_moved.scores, found);
+    return 0;
 }
 
 static int read_moved_weights(const struct lab_asked *asked,
                               const struct lab_world *world, struct lab_found *found)
 {
     struct tokens tokens;
-    return open_tokens(asked, world, &tokens) ||
-                   read_square(asked, world, tokens.moved_weights, found)
-               ? -1
-               : 0;
+    if (open_tokens(asked, world, &tokens))
+        return -1;
+    compare(asked, world, T, tokens.self_moved.weights, found);
+    return 0;
 }
 
 static int read_moved_output(const struct lab_asked *asked, const struct lab_world *world,
                              struct lab_found *found)
 {
     struct tokens tokens;
-    return open_tokens(asked, world, &tokens) ||
-                   read_square(asked, world, tokens.moved_out, found)
-               ? -1
-               : 0;
+    if (open_tokens(asked, world, &tokens))
+        return -1;
+    compare(asked, world, F, tokens.self_moved.out, found);
+    return 0;
 }
 
 /* How far the outputs of permuted tokens are from permuted outputs. */
-static int defect_of(const struct lab_exercise *exercise, struct lab_sequence *sequence,
-                     lab_square x, lab_square moved, double *defect)
+static double defect_of(const struct tokens *tokens)
 {
-    lab_square out, out_moved, wanted;
-    if (lab_exercise_self(exercise, sequence, x, NULL, NULL, out) ||
-        lab_exercise_self(exercise, sequence, moved, NULL, NULL, out_moved))
-        return -1;
-    lab_permute(sequence->order, 0, out, wanted);
-    *defect = lab_square_distance(out_moved, wanted);
-    return 0;
+    double wanted[T * F];
+    permute_rows(tokens->sequence.permutation, tokens->self.out, wanted);
+    return lab_distance(tokens->self_moved.out, wanted, T * F);
 }
 
 /* Choices: ignored, kept. */
 static int read_order(const struct lab_asked *asked, const struct lab_world *world,
                       struct lab_found *found)
 {
-    const struct lab_exercise exercise = lab_world_exercise(asked, world);
     struct tokens tokens;
-    double defect;
-    if (open_tokens(asked, world, &tokens) ||
-        defect_of(&exercise, &tokens.sequence, tokens.sequence.x, tokens.moved, &defect))
+    if (open_tokens(asked, world, &tokens))
         return -1;
+    const double defect = defect_of(&tokens);
     *found = (struct lab_found){
         .computed = defect, .claimed = NAN, .error = (defect > 1e-9) != asked->choice[0]};
     return 0;
@@ -144,18 +145,19 @@ static int read_positions(const struct lab_asked *asked, const struct lab_world 
 {
     const struct lab_exercise exercise = lab_world_exercise(asked, world);
     struct tokens tokens;
-    double defect, phi[T];
+    double phi[F];
     if (open_tokens(asked, world, &tokens))
         return -1;
     for (int t = 0; t < T; t++) {
-        sinusoids(t, T, phi);
-        for (int c = 0; c < T; c++) {
-            tokens.sequence.x[t][c] += phi[c];
-            tokens.moved[t][c] += phi[c];
+        sinusoids(t, F, phi);
+        for (int c = 0; c < F; c++) {
+            tokens.sequence.x[t * F + c] += phi[c];
+            tokens.moved[t * F + c] += phi[c];
         }
     }
-    if (defect_of(&exercise, &tokens.sequence, tokens.sequence.x, tokens.moved, &defect))
+    if (attend_to(&exercise, &tokens))
         return -1;
+    const double defect = defect_of(&tokens);
     *found = (struct lab_found){
         .computed = defect, .claimed = NAN, .error = (defect > 1e-9) == asked->choice[0]};
     return 0;

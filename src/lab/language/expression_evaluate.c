@@ -116,25 +116,26 @@ int lab_expression_evaluate(const struct lab_expression *expression,
                             const struct lab_letter *letters, int count,
                             struct lab_value *value, struct lab_expression_error *error)
 {
-    struct lab_value stack[LAB_EXPRESSION_STACK];
-    int top = 0; /* values on the stack; the parser bounds it */
+    struct lab_value stack[LAB_EXPRESSION_STACK + 1]; /* its bottom is never popped */
+    int top = 0;
 
+    set_number(&stack[0], 0);
     for (int s = 0; s < expression->steps; s++) {
         const struct lab_expression_step *const step = &expression->step[s];
         int status = 0;
         if (step->what == LAB_STEP_NUMBER)
-            set_number(&stack[top++], step->number);
+            set_number(&stack[++top], step->number);
         else if (step->what == LAB_STEP_LETTER)
             status = push_letter(expression->letter[step->letter], step->column, letters,
-                                 count, &stack[top++], error);
+                                 count, &stack[++top], error);
         else if (step->what >= LAB_STEP_ADD && step->what <= LAB_STEP_POWER) {
             top--;
-            status = apply_two(step, &stack[top - 1], &stack[top], error);
+            status = apply_two(step, &stack[top], &stack[top + 1], error);
         } else
-            status = apply_one(step, &stack[top - 1], error);
+            status = apply_one(step, &stack[top], error);
         if (status)
             return -1;
     }
-    memcpy(value, &stack[0], sizeof *value);
+    memcpy(value, &stack[top], sizeof *value);
     return 0;
 }

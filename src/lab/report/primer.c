@@ -18,7 +18,7 @@ const char *const lab_exercise_text[] = {
     NULL};
 
 const char *const lab_exercise_formula[] = {
-    "s_i = \\tau\\, k_i^\\top q, \\qquad p_i = \\frac{e^{s_i}}{\\sum_j e^{s_j}}, \\qquad "
+    "s_i = \\tau\\, k_i^\\top q, \\quad p_i = \\frac{e^{s_i}}{\\sum_j e^{s_j}}, \\quad "
     "c = \\sum_i p_i v_i",
     NULL};
 

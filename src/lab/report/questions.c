@@ -85,11 +85,10 @@ const struct lab_question lab_questions[] = {
          "Take $q = \\beta(k_a + k_b)$: both keys get the score $\\beta$, every other "
          "key gets 0. The leak $L$ is small once $\\beta$ exceeds $\\ln n$ by a "
          "margin; for $n = 2$ the average is exact at any scale.",
-     .formula =
-         {"p_a = p_b = \\frac{e^\\beta}{2 e^\\beta + n - 2}, \\qquad L = \\frac{n - "
-          "2}{2 e^\\beta + n - 2}",
-          "L \\le \\varepsilon \\iff \\beta \\ge "
-          "\\ln\\frac{(n-2)(1-\\varepsilon)}{2\\varepsilon}"},
+     .formula = {"p_a = p_b = \\frac{e^\\beta}{2 e^\\beta + n - 2}",
+                 "L = \\frac{n - 2}{2 e^\\beta + n - 2}",
+                 "L \\le \\varepsilon \\iff \\beta \\ge "
+                 "\\ln\\frac{(n-2)(1-\\varepsilon)}{2\\varepsilon}"},
      .figure = {{"average", "Averaging: the weight that leaks to other keys"},
                 {"average", "Averaging: the query scale that is needed"}},
      .number = {{"average", "leak"}, {"average", "beta_needed"}, {"average", "p_first"}},
@@ -129,9 +128,8 @@ const struct lab_question lab_questions[] = {
          "mostly near 0 or near 1. The mean of $c$ is the average, but few samples "
          "are near it, and the variance of $w$ rises with $C$ towards that of a coin "
          "toss, 1/4.",
-     .formula =
-         {"w = \\frac{1}{1 + e^{-Y}}, \\qquad Y \\sim N(-\\ln(1 + (n-2) e^{-C}), C^2 "
-          "\\sigma^2)"},
+     .formula = {"w = \\frac{1}{1 + e^{-Y}}",
+                 "Y \\sim N(-\\ln(1 + (n-2) e^{-C}), C^2 \\sigma^2)"},
      .figure = {{"magnitude", "The weight of v_a over samples"},
                 {"heads", "Outputs in the plane of v_a and v_b"}},
      .number = {{"magnitude", "mean_w"},
@@ -151,8 +149,8 @@ const struct lab_question lab_questions[] = {
      .answer = "$q_1 = C \\mu_a$ and $q_2 = C \\mu_b$: each head copies one value. The "
                "queries must differ, because equal queries on the same keys give equal "
                "outputs.",
-     .formula = {"w_1 = \\frac{1}{1 + (n-1) e^{-\\gamma C}}, \\qquad w_2 = \\frac{1}{1 + "
-                 "(n-1) e^{-C}}"},
+     .formula = {"w_1 = \\frac{1}{1 + (n-1) e^{-\\gamma C}}",
+                 "w_2 = \\frac{1}{1 + (n-1) e^{-C}}"},
      .figure = {{"heads", "Head 1: its weight of v_a, and how often it loses"}},
      .number = {{"heads", "mean_w1"},
                 {"heads", "p_head1_loses"},
@@ -173,7 +171,7 @@ const struct lab_question lab_questions[] = {
          "smaller than with one head, and not 0, because $k_a$ points away from its "
          "mean in 8% of the samples.",
      .formula = {"\\mathrm{Var}(c) = \\frac{1}{4} \\mathrm{Var}(c_1)",
-                 "\\frac{1/4}{p(1-p)/4} = 13.8, \\qquad p = \\Phi(1/\\sigma) = 0.921"},
+                 "p = \\Phi(1/\\sigma) = 0.921", "\\frac{1/4}{p(1-p)/4} = 13.8"},
      .figure = {{"heads", "Variance of the coefficient of v_a"}},
      .number = {{"heads", "var_c1"},
                 {"heads", "var_c2"},
@@ -191,11 +189,11 @@ const struct lab_question lab_questions[] = {
      .answer =
          "One head makes one coin toss between the values; two heads make two lookups, "
          "which rarely fail, once $C$ is above a crossover that grows with $n$. For $m$ "
-         "values with noisy keys the error of $h$ heads tends to $\\frac1h - \\frac1m$: "
+         "values with keys of noisy, positive length the error of $h$ heads tends to "
+         "$\\frac1h - \\frac1m$: "
          "one head for each value is best.",
-     .formula =
-         {"\\mathrm{E} \\lVert c - \\bar v \\rVert^2 \\to \\frac1h - \\frac1m \\qquad "
-          "(C \\to \\infty,\\ \\text{all lengths positive})"},
+     .formula = {"\\mathrm{E} \\lVert c - \\bar v \\rVert^2 \\to \\frac1h - \\frac1m "
+                 "\\quad \\text{as} \\quad C \\to \\infty"},
      .figure = {{"one-vs-two", "Error of one head and of two"},
                 {"how-many-heads", "Stratified sampling: error by number of heads"}},
      .number = {{"one-vs-two", "mse_one"},
@@ -214,8 +212,8 @@ const struct lab_question lab_questions[] = {
          "The scores of permuted tokens are permuted scores, softmax by rows commutes "
          "with permutations, and $P^\\top P = I$ does the rest. The feed-forward layer "
          "acts on each row by itself, so it keeps the symmetry.",
-     .formula = {"S(PX) = P S P^\\top, \\qquad \\mathrm{softmax}(P S P^\\top) P V = P\\, "
-                 "\\mathrm{softmax}(S) V"},
+     .formula = {"S(PX) = P S P^\\top",
+                 "\\mathrm{softmax}(P S P^\\top) P V = P\\, \\mathrm{softmax}(S) V"},
      .figure = {{"permute", "Permuting the input"}},
      .number = {{"permute", "defect_rows"},
                 {"permute", "defect_columns"},

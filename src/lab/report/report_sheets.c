@@ -210,7 +210,8 @@ static void write_legend(FILE *out)
         "and $\\alpha$ the noise; `k.q` is the score $k^\\top q$; $m_i$ and $\\mu_i$ are "
         "means of keys, $c$ or $\\beta$ without an index is the scale of a query, and "
         "`A^T` "
-        "is $A^\\top$. A number such as 002-12 is sheet 002, statement 12.");
+        "is $A^\\top$. In the computations `sg(x)` is $1 / (1 + e^{-x})$. A number such "
+        "as 002-12 is sheet 002, statement 12.");
     fputs("</p>\n", out);
 }
 

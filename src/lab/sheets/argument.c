@@ -2,6 +2,7 @@
 /* Cases of an argument, in a world of their own. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lab/sheets/scope.h"
@@ -37,10 +38,36 @@ static int weigh(const struct lab_argument *argument, const struct lab_scope *sc
                                 weights->x);
 }
 
+/* Correlation of the outputs of two heads over the magnitudes of k_a, n = 10. */
+static int correlate(const struct lab_argument *argument, const struct lab_scope *scope,
+                     struct lab_value *correlation, char *why, size_t size)
+{
+    const struct lab_point point = {
+        .n = 10, .scale = 1, .exercise = scope->point->exercise};
+    struct lab_draws draws = {0};
+    double query[LAB_HEADS * N];
+    struct lab_value value;
+
+    for (int h = 0; h < LAB_HEADS; h++) {
+        if (lab_scope_value(scope, argument->head[h], &value, why, size))
+            return -1;
+        memcpy(query + N * h, value.x, N * sizeof *query);
+    }
+    const int status = lab_world_heads(&point, 1, LAB_HEADS, query, &draws);
+    if (!status) {
+        const double both = lab_draws_trace(&draws, 0, 0) * lab_draws_trace(&draws, 1, 1);
+        const double cross = lab_draws_trace(&draws, 0, 1);
+        correlation->rows = correlation->columns = 1;
+        correlation->x[0] = both > LAB_ROUNDING * LAB_ROUNDING ? cross / sqrt(both) : 0;
+    }
+    free(draws.draw);
+    return status;
+}
+
 static int try_case(const struct lab_argument *argument, struct lab_scope *scope,
                     const char *of, struct lab_case *found)
 {
-    struct lab_value letter, weights, premise, conclusion;
+    struct lab_value letter, weights, correlation, premise, conclusion;
     char *const why = found->text;
     const size_t size = sizeof found->text;
 
@@ -51,6 +78,10 @@ static int try_case(const struct lab_argument *argument, struct lab_scope *scope
         return -1;
     if (argument->query)
         bind(scope, "p", &weights);
+    if (argument->head[0] && correlate(argument, scope, &correlation, why, size))
+        return -1;
+    if (argument->head[0])
+        bind(scope, "r", &correlation);
     if (lab_scope_value(scope, argument->premise, &premise, why, size) ||
         lab_scope_value(scope, argument->conclusion, &conclusion, why, size))
         return -1;

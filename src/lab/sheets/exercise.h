@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mathematics that the sheets are judged in: softmax through attend_forward(), keys
- * with their noise, a basis to extract from, tokens to permute.  Its constants are the
- * exercise's; whoever changes one sees which statements depended on it.
+ * The mathematics that sheets and answers are judged in: softmax through
+ * attend_forward() and keys with their noise; world.h has the rest.  Its constants are
+ * the exercise's; whoever changes one sees which statements depended on it.
  */
 #ifndef LAB_EXERCISE_H
 #define LAB_EXERCISE_H
@@ -51,9 +51,9 @@ struct lab_point {
 double lab_point_tau(const struct lab_point *point);
 double lab_point_alpha(const struct lab_point *point);
 
-/* q = a mu_a + b mu_b. */
+/* q = a mu_a + b mu_b + rest times the sum of the other means. */
 struct lab_pair_query {
-    double a, b;
+    double a, b, rest;
 };
 
 /* Weights of `n` keys (rows of length d) for one query.  All return 0, or -1. */
@@ -100,49 +100,5 @@ int lab_exercise_draw(const struct lab_point *point, int magnitude, int heads,
 double lab_exercise_score_covariance(const struct lab_exercise *exercise, double alpha,
                                      int key, struct lab_pair_query q1,
                                      struct lab_pair_query q2);
-
-/* ---- extraction ---------------------------------------------------------- */
-
-enum { LAB_EXERCISE_D = 7, LAB_EXERCISE_P = 2 };
-
-/*
- * A (d x m) and B (d x p), columns orthonormal and A perpendicular to B, stored by
- * column; v_a = A c, v_b = B e, s = v_a + v_b.  With m = d there is no B.
- */
-struct lab_basis {
-    int m, p;
-    double a[LAB_EXERCISE_D][LAB_EXERCISE_D], b[LAB_EXERCISE_P][LAB_EXERCISE_D];
-    double c[LAB_EXERCISE_D], e[LAB_EXERCISE_P];
-    double va[LAB_EXERCISE_D], vb[LAB_EXERCISE_D], s[LAB_EXERCISE_D];
-};
-
-/* m at most LAB_EXERCISE_D - LAB_EXERCISE_P, or LAB_EXERCISE_D. */
-void lab_exercise_basis(const struct lab_exercise *exercise, int m,
-                        struct lab_basis *basis);
-/* A^T x in R^m. */
-void lab_basis_coordinates(const struct lab_basis *basis, const double *x, double *y);
-double lab_distance(const double *x, const double *y, int count);
-
-/* ---- tokens -------------------------------------------------------------- */
-
-enum { LAB_EXERCISE_TOKENS = 6 };
-
-/* As many tokens as features, so that a permutation fits on either side. */
-typedef double lab_square[LAB_EXERCISE_TOKENS][LAB_EXERCISE_TOKENS];
-
-struct lab_sequence {
-    lab_square x, wq, wk, wv; /* x: a token in each row, whatever the convention */
-    int order[LAB_EXERCISE_TOKENS];
-};
-
-void lab_exercise_sequence(const struct lab_exercise *exercise,
-                           struct lab_sequence *sequence);
-/* Pi S (side 0) or S Pi (side 1) of a matrix as it stands. */
-void lab_permute(const int *order, int side, lab_square in, lab_square out);
-/* Scores Q K^T / sqrt(d), their softmax by rows, and attention; NULL: not wanted. */
-int lab_exercise_self(const struct lab_exercise *exercise,
-                      const struct lab_sequence *sequence, lab_square x,
-                      lab_square scores, lab_square weights, lab_square out);
-double lab_square_distance(lab_square x, lab_square y);
 
 #endif

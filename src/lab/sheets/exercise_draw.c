@@ -13,7 +13,7 @@ int lab_exercise_pair_at(const struct lab_exercise *exercise, int64_t n, double 
     struct lab_draws draws = {0};
     double q[LAB_SPACE];
 
-    lab_pair_set_query(q, query.a, query.b, 0, exercise->overlap);
+    lab_pair_set_query(q, query.a, query.b, query.rest, exercise->overlap);
     const int status = lab_world_heads_at(&point, gamma, 1, q, &draws);
     if (!status) {
         const struct lab_head *const head = &draws.draw->head[0];
@@ -71,8 +71,8 @@ int lab_exercise_draw(const struct lab_point *point, int magnitude, int heads,
     double query[LAB_HEADS * LAB_SPACE];
 
     for (int h = 0; h < heads; h++)
-        lab_pair_set_query(query + LAB_SPACE * h, queries[h].a, queries[h].b, 0,
-                           point->exercise->overlap);
+        lab_pair_set_query(query + LAB_SPACE * h, queries[h].a, queries[h].b,
+                           queries[h].rest, point->exercise->overlap);
     const int status = lab_world_heads(point, magnitude, heads, query, &draws);
     if (!status)
         summarise(&draws, heads, drawn);

@@ -37,7 +37,8 @@ static int judge_repaired(const struct lab_exercise *exercise,
     judgement->measured = judgement->expected = NAN;
     if (!repair->as || lab_repair_apply(repair, printed, &repaired)) {
         judgement->invariant = 1;
-        lab_judge_append(text, size, "No line of the sheet has a symbol that would mend it.");
+        lab_judge_append(text, size,
+                         "No line of the sheet has a symbol that would mend it.");
         return 0;
     }
     lab_judge_append(text, size, "Repaired (%s -> %s, %s): ", repair->put[0].from,
@@ -86,22 +87,24 @@ static int judge_one(const struct lab_exercise *exercise,
     return 0;
 }
 
+/* What one reading lets go and the other does not, or an "=" that may be none. */
+static int can_differ(const struct lab_statement *statement)
+{
+    const struct lab_claim *const claim = &statement->claim;
+    return statement->letter || claim->free != claim->called ||
+           (claim->text && claim->free && strchr(claim->text, '='));
+}
+
 int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
               enum lab_reading reading, struct lab_judgement *judgement)
 {
     const enum lab_reading other = reading == LAB_LETTER ? LAB_CHARITY : LAB_LETTER;
-    const struct lab_claim *const claim = &statement->claim;
     struct lab_judgement otherwise;
 
-    /* Nothing that one lets go and the other does not, and no "=": one judgement. */
-    if (!statement->letter && claim->free == claim->called &&
-        !(claim->text && claim->free && strchr(claim->text, '='))) {
-        const int status = judge_one(exercise, statement, reading, judgement);
-        judgement->readings_agree = 1;
-        return status;
-    }
-    if (judge_one(exercise, statement, reading, judgement) ||
-        judge_one(exercise, statement, other, &otherwise))
+    if (judge_one(exercise, statement, reading, judgement))
+        return -1;
+    otherwise = *judgement;
+    if (can_differ(statement) && judge_one(exercise, statement, other, &otherwise))
         return -1;
     judgement->readings_agree = judgement->verdict == otherwise.verdict;
     return 0;

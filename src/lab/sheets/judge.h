@@ -46,14 +46,16 @@ enum lab_topic { LAB_TOPIC_KEYS, LAB_TOPIC_BASIS, LAB_TOPIC_TOKENS };
 
 /*
  * An argument: `conclusion` must be 0 wherever `premise` is, in every case.  A case is a
- * formula for `letter`; `key` and `query` give the weights p of three keys.  It is
- * tried in a world of its own, not in the one that the exercise gives.
+ * formula for `letter`; `key` and `query` give the weights p of three keys, and `head`
+ * the correlation r of two heads' outputs.  It is tried in a world of its own, not in
+ * the one that the exercise gives.
  */
 enum { LAB_CASES = 4 };
 struct lab_argument {
     const char *given;                  /* the premise in words */
     const char *letter, *of[LAB_CASES]; /* letter NULL: the claim argues nothing */
     const char *key[LAB_SPACE], *query; /* query NULL: no weights */
+    const char *head[LAB_HEADS];        /* NULL: no heads */
     const char *premise, *conclusion;
 };
 

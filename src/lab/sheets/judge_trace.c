@@ -16,8 +16,7 @@ enum { ALL = LAB_FREE_SCALE | LAB_FREE_ALPHA | LAB_FREE_N | LAB_FREE_EVENT };
 struct course {
     const struct lab_exercise *exercise;
     const struct lab_claim *claim;
-    enum lab_reading reading;
-    unsigned free; /* what this reading lets go */
+    unsigned free; /* what the reading lets go */
     char *why;
     size_t size;
 };
@@ -248,7 +247,6 @@ int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim 
     static const int64_t shown_n[] = {10, 1000};
     const struct course course = {.exercise = exercise,
                                   .claim = claim,
-                                  .reading = reading,
                                   .free =
                                       reading == LAB_LETTER ? claim->called : claim->free,
                                   .why = why,

@@ -40,33 +40,36 @@ static void put(struct writer *writer, const char *piece, size_t length)
     }
 }
 
-static size_t group_length(const char *text)
+/* The bytes of a group {...} and of what is inside; a text may end before the group. */
+static size_t group_length(const char *text, size_t *inside)
 {
     size_t length = 0;
     int depth = 0;
-    do {
+    while (text[length] && (depth > 0 || length == 0)) {
         depth += text[length] == '{' ? 1 : text[length] == '}' ? -1 : 0;
         length++;
-    } while (text[length - 1] && depth > 0);
+    }
+    *inside = length < 1 + (depth == 0) ? 0 : length - 1 - (depth == 0);
     return length;
 }
 
-static void write(struct writer *writer, const char *text, size_t length);
+static void write_text(struct writer *writer, const char *text, size_t length);
 
 /* {a}{b} after \frac: (a)/(b), or a/b where both are short. */
 static size_t write_fraction(struct writer *writer, const char *text)
 {
-    const size_t above = group_length(text), below = group_length(text + above);
-    const char *const open = above > 3 || below > 3 ? "(" : "";
-    const char *const close = *open ? ")" : "";
-    put(writer, open, strlen(open));
-    write(writer, text + 1, above - 2);
-    put(writer, close, strlen(close));
-    put(writer, "/", 1);
-    put(writer, open, strlen(open));
-    write(writer, text + above + 1, below - 2);
-    put(writer, close, strlen(close));
-    return above + below;
+    size_t above, below;
+    const size_t first = group_length(text, &above);
+    const size_t second =
+        text[first] == '{' ? group_length(text + first, &below) : (below = 0);
+    const size_t wide = above > 1 || below > 1;
+    put(writer, "(", wide);
+    write_text(writer, text + 1, above);
+    put(writer, ")/(", 3 * wide);
+    put(writer, "/", 1 - wide);
+    write_text(writer, text + first + 1, below);
+    put(writer, ")", wide);
+    return first + second;
 }
 
 static size_t write_command(struct writer *writer, const char *text)
@@ -75,8 +78,8 @@ static size_t write_command(struct writer *writer, const char *text)
     while (isalpha((unsigned char)text[length]))
         length++;
     if (length == 1) { /* \{ and the like */
-        put(writer, text + 1, 1);
-        return 2;
+        put(writer, text + 1, text[1] != '\0');
+        return text[1] ? 2 : 1;
     }
     if (length == 5 && !strncmp(text, "\\frac", length) && text[length] == '{')
         return length + write_fraction(writer, text + length);
@@ -93,20 +96,16 @@ static size_t write_command(struct writer *writer, const char *text)
 /* An index or exponent {i = 1}: in parentheses where it is more than a word. */
 static size_t write_group(struct writer *writer, const char *text)
 {
-    const size_t length = group_length(text), from = writer->used;
-    put(writer, "(", 1);
-    write(writer, text + 1, length - 2);
-    writer->text[writer->used] = '\0';
-    if (strpbrk(writer->text + from, "=< ")) {
-        put(writer, ")", 1);
-    } else {
-        memmove(writer->text + from, writer->text + from + 1, writer->used - from - 1);
-        writer->used--;
-    }
+    size_t inside;
+    const size_t length = group_length(text, &inside);
+    const size_t wide = memchr(text, ' ', length) || memchr(text, '=', length);
+    put(writer, "(", wide);
+    write_text(writer, text + 1, inside);
+    put(writer, ")", wide);
     return length;
 }
 
-static void write(struct writer *writer, const char *text, size_t length)
+static void write_text(struct writer *writer, const char *text, size_t length)
 {
     for (size_t i = 0; i < length && text[i];) {
         if (text[i] == '\\')
@@ -124,6 +123,6 @@ static void write(struct writer *writer, const char *text, size_t length)
 void lab_sheets_plain(const char *quote, char *text, size_t size)
 {
     struct writer writer = {.text = text, .size = size};
-    write(&writer, quote, strlen(quote));
+    write_text(&writer, quote, strlen(quote));
     text[writer.used] = '\0';
 }

@@ -21,7 +21,7 @@ struct keys_room {
     double variance[LAB_HEADS], variance_both, covariance, still, rival;
     double deviation, gap_deviation;
     double gamma_mean, gamma_variance, inside, closer, shorter, lowered;
-    double score_variance[2], score_variance_2b;
+    double score_variance[2], drawn_variance[3];
     double at_half[S], at_three_halves[S];
     double weight_sum, definition, output_off, masked;
 };
@@ -57,7 +57,6 @@ static const struct lab_place letters[] = {
     {"Sigma_j", LAB_NEEDS_WORLD, S, S, offsetof(struct keys_room, sigma[2])},
     ROOM("VarS_a", LAB_NEEDS_WORLD, 1, score_variance[0]),
     ROOM("VarS_b", LAB_NEEDS_WORLD, 1, score_variance[1]),
-    ROOM("VarS_2b", LAB_NEEDS_WORLD, 1, score_variance_2b),
     ROOM("gamma", LAB_NEEDS_GAMMA, 1, draw.gamma),
     ROOM("eps_a", LAB_NEEDS_GAMMA, 1, draw.gamma),
     ROOM("eps_b", LAB_NEEDS_GAMMA, 1, draw.gamma_b),
@@ -88,6 +87,9 @@ static const struct lab_place letters[] = {
     ROOM("Cov_12", LAB_NEEDS_LAW, 1, covariance),
     ROOM("D_1", LAB_NEEDS_LAW, 1, deviation),
     ROOM("D_gap", LAB_NEEDS_LAW, 1, gap_deviation),
+    ROOM("Var_s_a", LAB_NEEDS_LAW, 1, drawn_variance[0]),
+    ROOM("Var_s_b", LAB_NEEDS_LAW, 1, drawn_variance[1]),
+    ROOM("Var_s_2b", LAB_NEEDS_LAW, 1, drawn_variance[2]),
     ROOM("V_still", LAB_NEEDS_STILL, 1, still),
     ROOM("V_one", LAB_NEEDS_RIVAL, 1, rival),
     ROOM("c_short", LAB_NEEDS_ENDS, S, at_half),
@@ -178,7 +180,6 @@ static int fill_queries(struct lab_scope *scope, char *why, size_t size)
             return LAB_ILL_FORMED;
     for (int i = 0; i < 2; i++)
         room->score_variance[i] = tau * tau * quadratic(room->query[0], room->sigma[i]);
-    room->score_variance_2b = tau * tau * quadratic(room->query[1], room->sigma[1]);
     return 0;
 }
 
@@ -219,10 +220,13 @@ static void fill_law(struct keys_room *room, const struct lab_draws *draws, int 
                    : room->variance[0];
     room->deviation =
         sqrt(lab_draws_covariance(draws, LAB_DRAW_OUTPUT(0, 0), LAB_DRAW_OUTPUT(0, 0)));
-    room->gap_deviation =
-        sqrt(lab_draws_covariance(draws, LAB_DRAW_SCORE(0), LAB_DRAW_SCORE(0)) +
-             lab_draws_covariance(draws, LAB_DRAW_SCORE(1), LAB_DRAW_SCORE(1)) -
-             2 * lab_draws_covariance(draws, LAB_DRAW_SCORE(0), LAB_DRAW_SCORE(1)));
+    const size_t s_a = LAB_DRAW_SCORE(0, 0), s_b = LAB_DRAW_SCORE(0, 1),
+                 s_2b = LAB_DRAW_SCORE(1, 1);
+    room->drawn_variance[0] = lab_draws_covariance(draws, s_a, s_a);
+    room->drawn_variance[1] = lab_draws_covariance(draws, s_b, s_b);
+    room->drawn_variance[2] = lab_draws_covariance(draws, s_2b, s_2b);
+    room->gap_deviation = sqrt(room->drawn_variance[0] + room->drawn_variance[1] -
+                               2 * lab_draws_covariance(draws, s_a, s_b));
 }
 
 /* The variance of head 1 with another query or without magnitude noise. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sheet 000: copy, average, one noisy head, two heads. */
+/* Sheet 000: copy (T1), average (T4), one noisy head (T7 - T12), two heads (T13, T14). */
 #include "lab/sheets/judge.h"
 
 static const struct lab_statement statements[] = {
@@ -77,7 +77,8 @@ static const struct lab_statement statements[] = {
      .exact = "Scores gamma C, C, 0 with gamma ~ N(1, 1/2): only k_a has the larger "
               "variance, Sigma_b = alpha I.",
      .claim = {.query = {"C (mu_a + mu_b)"},
-               .text = "VarS_a = C^2/2; VarS_b = C^2/2",
+               .magnitude = 1,
+               .text = "Var_s_a = C^2/2; Var_s_b = C^2/2",
                .grows = "C"}},
     {LAB_SAYS("000-9", 35, "c = two-term softmax"),
      LAB_QUOTES(35, "c = \\frac{\\exp(\\varepsilon_a C)}{\\exp(\\varepsilon_a C) + "
@@ -135,7 +136,8 @@ static const struct lab_statement statements[] = {
      .exact = "k_a.q1 = C1 gamma with gamma ~ N(1, 1/2), but k_b.q2 = C2: eps_b of line "
               "31 has variance 1/2, <mu_b, k_b> has none.",
      .claim = {.query = {"C mu_a", "C mu_b"},
-               .text = "VarS_a = C^2/2; VarS_2b = C^2/2",
+               .magnitude = 1,
+               .text = "Var_s_a = C^2/2; Var_s_2b = C^2/2",
                .grows = "C"}},
     {LAB_SAYS("000-15", 56, "c1 = v_a, c2 = v_b"), LAB_QUOTES(56, "c_1 = v_a"),
      .exact = "c2 tends to v_b as C grows; c1 tends to v_a where gamma > 0, and to the "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sheet 001: copy, extraction, average, noise in magnitude, two unscaled heads. */
+/* Sheet 001: copy (T1), extraction (T3), average (T4), magnitude (T9), heads (T13). */
 #include "lab/sheets/judge.h"
 
 static const struct lab_statement statements[] = {
@@ -169,13 +169,12 @@ static const struct lab_statement statements[] = {
      .exact = "Heads see the same keys: their scores are independent iff q1^T Sigma_i q2 "
               "= 0 for all i, as for mu_a and mu_b, not because the queries differ.",
      .claim = {.argument =
-                   {.given =
-                        "q_1 = mu_a and another q_2, correlation of their scores of k_a",
+                   {.given = "another query than q_1, r the correlation of the outputs",
                     .letter = "q_2",
                     .of = {"mu_b", "mu_a - mu_b", "2 mu_a"},
+                    .head = {"mu_a", "q_2"},
                     .premise = "1 - norm(mu_a - q_2)/norm(mu_a - q_2)",
-                    .conclusion = "abs(mu_a^T Sigma_a q_2)/sqrt((mu_a^T Sigma_a mu_a) "
-                                  "(q_2^T Sigma_a q_2))"}}},
+                    .conclusion = "abs(r)"}}},
     {LAB_SAYS("001-22", 130, "c1 fluctuates, c2 stays at v_b (its queries are unscaled)"),
      LAB_QUOTES(132, "$C_2$  will remain stable ( $\\Leftrightarrow C_2 \\approx N_b$ )"),
      .exact =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sheet 002: copy, average, one noisy head, and heads mu_a + mu_b, mu_a - mu_b. */
+/* Sheet 002: copy (T1), average (T4), tokens (T25), one head (T9), mu_a +- mu_b (T16). */
 #include "lab/sheets/judge.h"
 
 static const struct lab_statement statements[] = {

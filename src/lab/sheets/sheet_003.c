@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sheet 003: copy, extraction, average, variances of scores, two unscaled heads. */
+/* Sheet 003: copy (T1), extraction (T3), average (T4), variances (T7), heads (T13). */
 #include "lab/sheets/judge.h"
 
 static const struct lab_statement statements[] = {

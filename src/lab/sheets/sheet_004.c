@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sheet 004: copy, extraction, average, one noisy head, two unscaled heads. */
+/* Sheet 004: copy (T1), extraction (T3), average (T4), one head (T9), two heads (T13). */
 #include "lab/sheets/judge.h"
 
 static const struct lab_statement statements[] = {

@@ -50,13 +50,13 @@ int lab_world_heads_at(const struct lab_point *point, double gamma, int heads,
 int64_t lab_world_law(const struct lab_point *point, int magnitude,
                       struct lab_draw **draw);
 
-/* Where a draw has the entry i of head h's output, and the score of key i in head 1. */
+/* Where a draw has the entry i of head h's output, and head h's score of key i. */
 #define LAB_DRAW_OUTPUT(h, i)                                                            \
     (offsetof(struct lab_draw, head) + (h) * sizeof(struct lab_head) +                   \
      offsetof(struct lab_head, output) + (i) * sizeof(double))
-#define LAB_DRAW_SCORE(i)                                                                \
-    (offsetof(struct lab_draw, head) + offsetof(struct lab_head, score) +                \
-     (i) * sizeof(double))
+#define LAB_DRAW_SCORE(h, i)                                                             \
+    (offsetof(struct lab_draw, head) + (h) * sizeof(struct lab_head) +                   \
+     offsetof(struct lab_head, score) + (i) * sizeof(double))
 /* Of two numbers of every draw, given by where they are in it. */
 double lab_draws_covariance(const struct lab_draws *draws, size_t x, size_t y);
 /* Trace of the covariance of the outputs of two heads. */

@@ -5,7 +5,7 @@
 
 #include "lab/sheets/world.h"
 
-enum { PANEL = 8, BREAKS = 128, OTHER = 2 * PANEL };
+enum { PANEL = 8, BREAKS = 128, OTHER = 5 };
 
 /* Gauss-Legendre on [-1, 1]; the rule is symmetric. */
 static const double node[PANEL / 2] = {0.1834346424956498, 0.5255324099163290,
@@ -80,23 +80,29 @@ static int64_t set_panels(const double *breaks, int points, double sd,
     return count;
 }
 
+/* Gauss-Hermite, for a standard normal: exact for polynomials up to degree 9. */
+static const double other_node[OTHER] = {-2.856970013872806, -1.355626179974266, 0,
+                                         1.355626179974266, 2.856970013872806};
+static const double other_share[OTHER] = {0.01125741132772069, 0.2220759220056126,
+                                          0.5333333333333333, 0.2220759220056126,
+                                          0.01125741132772069};
+
 /* Every draw once for each node of gamma_b, from the last to the first in place. */
 static int64_t spread_other(const struct lab_exercise *exercise, struct lab_draw *draw,
                             int64_t count)
 {
     const double sd = sqrt(exercise->sigma2_b);
-    const double breaks[] = {1 - 6 * sd, 1, 1 + 6 * sd};
-    struct lab_draw other[OTHER];
     if (!(sd > 0))
         return count;
-    set_panels(breaks, 3, sd, other);
-    for (int64_t x = count; x-- > 0;)
+    for (int64_t x = count; x-- > 0;) {
+        const struct lab_draw one = draw[x];
         for (int i = OTHER; i-- > 0;) {
-            struct lab_draw both = draw[x];
-            both.weight *= other[i].weight;
-            both.gamma_b = other[i].gamma;
-            draw[x * OTHER + i] = both;
+            struct lab_draw *const both = &draw[x * OTHER + i];
+            *both = one;
+            both->weight *= other_share[i];
+            both->gamma_b = 1 + sd * other_node[i];
         }
+    }
     return count * OTHER;
 }
 
@@ -126,19 +132,24 @@ int64_t lab_world_law(const struct lab_point *point, int magnitude,
 
 /* ---- moments ----------------------------------------------------------------- */
 
+static double entry(const struct lab_draws *draws, int64_t i, size_t at)
+{
+    return *(const double *)((const char *)&draws->draw[i] + at);
+}
+
+/* From the first draw, so that what does not vary gives 0. */
 double lab_draws_covariance(const struct lab_draws *draws, size_t x, size_t y)
 {
     double mean_x = 0, mean_y = 0, sum = 0;
     for (int64_t i = 0; i < draws->count; i++) {
-        const char *const draw = (const char *)&draws->draw[i];
-        mean_x += draws->draw[i].weight * *(const double *)(draw + x);
-        mean_y += draws->draw[i].weight * *(const double *)(draw + y);
+        const double weight = draws->draw[i].weight;
+        mean_x += weight * (entry(draws, i, x) - entry(draws, 0, x));
+        mean_y += weight * (entry(draws, i, y) - entry(draws, 0, y));
     }
-    for (int64_t i = 0; i < draws->count; i++) {
-        const char *const draw = (const char *)&draws->draw[i];
-        sum += draws->draw[i].weight * (*(const double *)(draw + x) - mean_x) *
-               (*(const double *)(draw + y) - mean_y);
-    }
+    for (int64_t i = 0; i < draws->count; i++)
+        sum += draws->draw[i].weight *
+               (entry(draws, i, x) - entry(draws, 0, x) - mean_x) *
+               (entry(draws, i, y) - entry(draws, 0, y) - mean_y);
     return sum;
 }
 

@@ -278,7 +278,7 @@ def attention(
     )
     if not (return_lse or return_weights or stats):
         return out
-    found = (out,)
+    found: tuple[Any, ...] = (out,)
     if return_lse:
         found += (lse,)
     if return_weights:

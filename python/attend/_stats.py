@@ -102,15 +102,17 @@ class Stats:
 
     def to_pandas(self) -> Any:
         """One line a row: batch, head, query and every statistic (needs pandas)."""
-        import numpy as np
-        import pandas as pd
+        import importlib
 
+        import numpy as np
+
+        pandas: Any = importlib.import_module("pandas")
         b, h, l = self._rows.shape[:3]
         index = np.indices((b, h, l)).reshape(3, -1)
         table = {"batch": index[0], "head": index[1], "query": index[2]}
         for x, name in enumerate(self._names):
             table[name] = self._rows[..., x].reshape(-1)
-        return pd.DataFrame(table)
+        return pandas.DataFrame(table)
 
 
 class Request:
@@ -131,8 +133,8 @@ class Request:
         four = (1,) * (3 - len(rows)) + rows
         self.codes = tuple(NAMES.index(name) for name in self.names)
         self.rows = np.empty(four + (len(self.names),))
-        self.top_weights = np.empty(four + (top,)) if top else None
-        self.top_keys = np.empty(four + (top,), np.int64) if top else None
+        self.top_weights: Any = np.empty(four + (top,)) if top else None
+        self.top_keys: Any = np.empty(four + (top,), np.int64) if top else None
         self.summaries = np.zeros((four[0], four[1], len(SUMMARIES), GROUPS, 5 + BINS), np.int64)
 
     def tuple(self) -> tuple[Any, ...]:

@@ -268,15 +268,15 @@ def attention(
     lse = empty(q, rows, wide=True) if return_lse else None
     weights = empty(q, rows + (nk,), wide=True) if return_weights else None
     request = None
-    if stats:
+    if stats is not False and stats is not None:
         from ._stats import Request
 
         request = Request("stats", () if stats is True else stats, rows)
     _core.forward(
-        context or default_context(), q, k, v, out, None if lse is None else column(lse, "lse"), weights,
+        default_context() if context is None else context, q, k, v, out, None if lse is None else column(lse, "lse"), weights,
         True, code, rule, None if request is None else request.tuple(),
     )
-    if not (return_lse or return_weights or stats):
+    if not return_lse and not return_weights and request is None:
         return out
     found: tuple[Any, ...] = (out,)
     if return_lse:
@@ -313,5 +313,5 @@ def merge(parts: Sequence[tuple[Any, Any]], *, out: Any = None, lse: Any = None,
         out = empty(first, tuple(first.shape))
     if lse is None:
         lse = empty(first, tuple(first.shape[:-1]), wide=True)
-    _core.merge(context or default_context(), pairs, out, column(lse, "lse"))
+    _core.merge(default_context() if context is None else context, pairs, out, column(lse, "lse"))
     return out, lse

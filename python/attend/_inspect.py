@@ -65,7 +65,7 @@ def inspect(
     code = _engine.layout_code(layout)
     rows, nk, _, batch = _engine.sizes(q, k, k, layout)
     made = _engine.make_rule(batch, **rule)
-    context = context or _engine.default_context()
+    context = _engine.default_context() if context is None else context
     if lse is None:
         out = _engine.empty(q, tuple(q.shape[:-1]) + (k.shape[-1],))
         lse = _engine.empty(q, rows, wide=True)

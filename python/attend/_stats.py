@@ -121,11 +121,11 @@ class Request:
     def __init__(self, argument: str, names: Sequence[str], rows: tuple[int, ...], top: int = 4) -> None:
         import numpy as np
 
-        if isinstance(names, str) or not hasattr(names, "__iter__"):
+        if not isinstance(names, (list, tuple)):
             raise TypeError(f"{argument} = {names!r} must be names of statistics")
         self.names = tuple(names) or DEFAULT
         for name in self.names:
-            if name not in NAMES:
+            if not isinstance(name, str) or name not in NAMES:
                 raise ValueError(f"{argument}: {name!r} is no statistic; there are {', '.join(NAMES)}")
         if not 0 <= top <= TOP_MAX:
             raise ValueError(f"top = {top} must be in 0 .. {TOP_MAX}")
@@ -191,7 +191,7 @@ def stats(
     request = Request("columns", columns, shape, top)
     out = _engine.empty(q, tuple(q.shape[:-1]) + (dv,))
     _core.forward(
-        context or _engine.default_context(), q, k, v, out, None, None, False, code,
+        _engine.default_context() if context is None else context, q, k, v, out, None, None, False, code,
         _engine.make_rule(batch, **rule), request.tuple(),
     )
     return request.result()

@@ -26,14 +26,19 @@ torch_sdpa = torch.nn.functional.scaled_dot_product_attention
 
 DTYPES = {torch.float64: 1, torch.float32: 2, torch.float16: 3, torch.bfloat16: 4, torch.bool: 5}
 
-Described = tuple[int, int, Any, Any]
+Described = tuple[str, int, int, Any, Any]
 
 _broadcast: Any = torch.broadcast_shapes  # torch has no types for it
 
 
 def describe(tensor: torch.Tensor) -> Described:
     """Memory of a CPU tensor, for the extension; the tensor must outlive the call."""
-    return tensor.data_ptr(), DTYPES[tensor.dtype], tensor.shape, tensor.stride()
+    code = DTYPES.get(tensor.dtype)
+    if code is None:
+        raise TypeError(f"attend: a tensor has dtype {tensor.dtype}")
+    if tensor.device.type != "cpu":
+        raise ValueError(f"attend: a tensor is on {tensor.device}, not in host memory")
+    return "memory", tensor.data_ptr(), code, tensor.shape, tensor.stride()
 
 
 _said: set[str] = set()

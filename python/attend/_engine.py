@@ -135,7 +135,7 @@ def make_rule(
 ) -> Rule:
     """The rule as the extension takes it; None for plain attention."""
     if (
-        scale is None and causal is None and window is None and not softcap and bias is None
+        scale is None and causal is None and window is None and softcap is None and bias is None
         and mask is None and key_lengths is None and alibi is None and sinks is None
     ):
         return None
@@ -151,7 +151,7 @@ def make_rule(
         raise ValueError(f"window = {window!r} must be a number or a pair (before, after)")
     left, right = pair
     return (
-        scale, softcap or 0.0, code, offset,
+        scale, softcap, code, offset,
         -1 if left is None else left, -1 if right is None else right,
         numbers(key_lengths, "int64", "key_lengths"), mask, bias, numbers(alibi, "float64", "alibi"),
         numbers(sinks, "float64", "sinks"),

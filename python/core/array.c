@@ -99,9 +99,17 @@ static int open_buffer(struct array *array, PyObject *object, const char *name,
                      buffer->ndim);
         return -1;
     }
+    /* First: a type that is known has a size. */
+    if (set_format(array, name, buffer->format, buffer->itemsize))
+        return -1;
     array->data = buffer->buf;
     array->ndim = buffer->ndim;
     for (int axis = 0; axis < buffer->ndim; axis++) {
+        if (!buffer->shape || !buffer->strides) {
+            PyErr_Format(PyExc_ValueError, "%s: its buffer has no shape or strides",
+                         name);
+            return -1;
+        }
         array->size[axis] = buffer->shape[axis];
         array->stride[axis] = buffer->strides[axis] / buffer->itemsize;
         if (buffer->shape[axis] > 1 && buffer->strides[axis] % buffer->itemsize) {
@@ -111,7 +119,7 @@ static int open_buffer(struct array *array, PyObject *object, const char *name,
             return -1;
         }
     }
-    return set_format(array, name, buffer->format, buffer->itemsize);
+    return 0;
 }
 
 /*

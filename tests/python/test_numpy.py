@@ -430,6 +430,8 @@ class Refusals(Case):
             ((q, k, v), {"mask": np.ones((5, 7), "i8")}, TypeError, "mask"),
             ((q, k, v), {"mask": np.ones((5, 7), "f4")}, TypeError, "mask"),
             ((q, k, v), {"mask": [[True]]}, TypeError, "mask"),
+            ((q, k, v), {"mask": np.datetime64(3, "s")}, TypeError, "mask"),
+            ((q, k, v), {"mask": np.zeros((5, 7), "V0")}, TypeError, "mask"),
             ((q, k, v), {"mask": (4096, 5, (5, 7), (7, 1))}, TypeError, "mask"),
             ((q, k, v), {"out": (4096, 2, (5, 7), (7, 1))}, TypeError, "out"),
             ((q, k, v), {"bias": np.ones((5, 6), "f4")}, ValueError, "bias"),

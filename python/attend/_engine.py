@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 import threading
 from typing import Any, Sequence
@@ -49,6 +50,7 @@ def default_context() -> Context:
 def set_threads(threads: int) -> None:
     """Threads of the default context; 0 follows torch, or the machine, again."""
     global _default, _threads
+    threads = whole(threads, "threads")
     if threads < 0:
         raise ValueError(f"threads = {threads} must not be negative")
     with _lock:
@@ -96,6 +98,14 @@ def numbers(values: Any, dtype: str, name: str) -> Any:
     return np.ascontiguousarray(array, dtype=dtype)
 
 
+def whole(value: Any, name: str) -> int:
+    """An integer."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+
+
 def offsets(causal: Any, batch: int) -> Any:
     """One offset, or one for each batch, as the latter."""
     import numpy as np
@@ -110,6 +120,10 @@ def column(lse: Any, name: str) -> Any:
     """An LSE with an axis of size 1 behind it, as the engine has it."""
     if not hasattr(lse, "shape") or not hasattr(lse, "__getitem__"):
         raise TypeError(f"{name} is no array: {type(lse).__name__}")
+    if isinstance(lse, memoryview):
+        import numpy as np
+
+        return np.asarray(lse)[..., None]
     return lse[..., None]
 
 
@@ -300,12 +314,11 @@ def merge(parts: Sequence[tuple[Any, Any]], *, out: Any = None, lse: Any = None,
     >>> np.allclose(attend.merge(halves)[0], whole)
     True
     """
-    try:
-        pairs = tuple((part, column(part_lse, "lse of a part")) for part, part_lse in parts)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"parts must be pairs (out, lse): {error}") from None
-    if not pairs:
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, (list, tuple)) and len(part) == 2 for part in parts):
+        raise TypeError("parts must be a list of pairs (out, lse)")
+    if not parts:
         raise ValueError("parts is empty")
+    pairs = tuple((part, column(part_lse, "lse of a part")) for part, part_lse in parts)
     first = pairs[0][0]
     if not hasattr(first, "shape"):
         raise TypeError(f"out of a part is no array: {type(first).__name__}")

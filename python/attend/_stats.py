@@ -121,12 +121,15 @@ class Request:
     def __init__(self, argument: str, names: Sequence[str], rows: tuple[int, ...], top: int = 4) -> None:
         import numpy as np
 
+        from ._engine import whole
+
         if not isinstance(names, (list, tuple)):
             raise TypeError(f"{argument} = {names!r} must be names of statistics")
         self.names = tuple(names) or DEFAULT
         for name in self.names:
             if not isinstance(name, str) or name not in NAMES:
                 raise ValueError(f"{argument}: {name!r} is no statistic; there are {', '.join(NAMES)}")
+        top = whole(top, "top")
         if not 0 <= top <= TOP_MAX:
             raise ValueError(f"top = {top} must be in 0 .. {TOP_MAX}")
         self.shape = rows

@@ -183,8 +183,8 @@ class Watch:
                 found[-1].pop("batch")
         return found
 
-    def table(self) -> Any:
-        """Means of every statistic, a line for each layer and head: pandas, or a list of dicts."""
+    def lines(self) -> list[dict[str, Any]]:
+        """Means of every statistic, one dict for each layer and head."""
         lines = []
         for layer in self.layers:
             rows, _ = _all_rows(layer)
@@ -196,11 +196,15 @@ class Watch:
                     values = values[np.isfinite(values)]
                     line[name] = float(values.mean()) if values.size else float("nan")
                 lines.append(line)
+        return lines
+
+    def table(self) -> Any:
+        """``lines()`` as a pandas table, or as they are where pandas is not installed."""
         try:
             import pandas as pd
         except ImportError:
-            return lines
-        return pd.DataFrame(lines)
+            return self.lines()
+        return pd.DataFrame(self.lines())
 
     def detect(self) -> list[dict[str, Any]]:
         """Previous-token, duplicate-token and induction scores of every self-attention head.

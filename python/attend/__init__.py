@@ -22,7 +22,7 @@ from ._stats import Head, Stats, stats
 __version__ = version()
 
 
-def watch(model: Any, tokenizer: Any = None, keep: Any = None) -> Any:
+def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = False) -> Any:
     """Statistics of every layer and head of a transformers model while it runs.
 
     with attend.watch(model, tokenizer) as w:
@@ -32,10 +32,12 @@ def watch(model: Any, tokenizer: Any = None, keep: Any = None) -> Any:
     tokenizer: also asks for the scores of ``w.detect()`` and names tokens on the page.
     keep: "qkv", or indices of layers, whose tensors are kept for ``w.map(zoom=)`` and
     ``w.noise()``.
+    partial: lists modules that bypass transformers' attention interface in ``w.missed``;
+    by default they are an error.
     """
     from ._watch import Watch
 
-    return Watch(model, tokenizer, keep)
+    return Watch(model, tokenizer, keep, partial)
 
 
 __all__ = [

@@ -21,7 +21,7 @@ GRIDS: tuple[tuple[str, str, float | None], ...] = (
 )
 
 
-def grids(watch: "Watch") -> dict[str, np.ndarray]:
+def grid_values(watch: Watch) -> dict[str, np.ndarray]:
     """(layers, heads) for each of GRIDS; NaN where a layer has fewer heads."""
     heads = {(line["layer"], line["head"]): line for line in watch.heads()}
     table = {(line["layer"], line["head"]): line for line in watch.lines()}
@@ -36,7 +36,7 @@ def grids(watch: "Watch") -> dict[str, np.ndarray]:
     return found
 
 
-def plot(watch: "Watch", path: str | None = None) -> Any:
+def plot(watch: Watch, path: str | None = None) -> Any:
     """A figure of six grids; written to `path` if that is given."""
     import matplotlib
 
@@ -44,7 +44,7 @@ def plot(watch: "Watch", path: str | None = None) -> Any:
         matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    values = grids(watch)
+    values = grid_values(watch)
     layers, heads = values["sink1"].shape
     figure, axes = plt.subplots(2, 3, figsize=(max(9, 1.2 + 0.75 * heads), max(5, 2 + 0.36 * layers)), layout="constrained")
     for axis, (name, title, top) in zip(axes.flat, GRIDS):

@@ -117,6 +117,7 @@ class Watch:
         self.partial = partial
         self.layers: list[Layer] = []
         self.missed: list[str] = []  # modules that bypassed the interface, where partial allows it
+        self.expected = 0  # attention modules of the model
         self.on_call: Callable[[Layer], None] | None = None  # called after each attention call
         self._keep = keep if keep is None or isinstance(keep, str) else frozenset(keep)
         self._by_module: dict[tuple[int, int], Layer] = {}
@@ -165,6 +166,7 @@ class Watch:
                 self._hook_stack(name, module)
             elif _is_attention(module):
                 self._hook_attention(name, module)
+                self.expected += 1
 
     def _restore(self) -> None:
         _close(self)

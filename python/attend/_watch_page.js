@@ -163,7 +163,7 @@ function makeGrids() {
 
 function readGrid(grid, i) {
   const head = heads[i === undefined ? state.head : i];
-  grid.reading.textContent = `${data.layers[head.layer].label}.${head.head}: ${show(head.values[grid.name])}`;
+  grid.reading.textContent = `layer ${data.layers[head.layer].label}, head ${head.head}: ${show(head.values[grid.name])}`;
 }
 
 // ---- one head -----------------------------------------------------------------------
@@ -239,8 +239,8 @@ function noteMap(event) {
 
 // ---- tokens ---------------------------------------------------------------------------
 
-const word = (text, i) => (text < 0 || data.texts[text][i] === undefined ? `#${i}` : data.texts[text][i]);
-const quoted = (text, i) => `\u201c${word(text, i).replace(/\n/g, "\u23ce")}\u201d`;
+const word = (text, i) => (text < 0 || data.texts[text][i] === undefined ? `#${i} ` : data.texts[text][i]);
+const quoted = (text, i) => `\u201c${word(text, i).replace(/\n/g, "\u23ce").trim()}\u201d`;
 
 // [key, weight] of a row of the chosen head.
 function looks(row) {
@@ -260,7 +260,7 @@ function makeTokens() {
   box.spans = [];
   for (let row = 0; row < layer.rows; row++) {
     const text = word(layer.text, layer.first + row);
-    box.spans.push(element("span", box, { "data-row": row }, text.replace(/\n/g, "\u23ce\n") + (layer.text < 0 ? " " : "")));
+    box.spans.push(element("span", box, { "data-row": row }, text.replace(/\n/g, "\u23ce\n")));
   }
   const shown = layer.rows < layer.total ? `The last ${layer.rows} of ${layer.total} tokens. ` : "";
   byId("tokens-note").textContent = `${shown}Point at a token, or move with the arrow keys: ` +
@@ -325,19 +325,18 @@ function drawn(tag, parent, attributes, text) {
 }
 
 function drawPhases() {
-  const box = byId("phases"), W = Math.max(320, Math.min(736, box.clientWidth)), H = 360, L = 44, B = 44, T = 10, R = 12;
+  const box = byId("phases"), W = Math.max(320, Math.min(736, box.clientWidth)), H = 360, L = 58, B = 44, T = 10, R = 12;
   box.textContent = "";
   const svg = drawn("svg", box, { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Spread of scores against entropy, all heads" });
   const known = heads.filter((head) => head.values.S !== undefined && head.values.entropy !== null);
   const across = (head) => head.values.S / head.values.freezing;
   const right = Math.max(1.25, ...known.map(across)) * 1.05;
-  const x = (v) => L + (v / right) * (W - L - R), y = (v) => H - B - v * (H - B - T);
+  const x = (v) => L + Math.sqrt(v / right) * (W - L - R), y = (v) => H - B - v * (H - B - T);
   for (let v = 0; v <= 1.001; v += 0.25) {
     drawn("line", svg, { class: "axis", x1: L, x2: W - R, y1: y(v), y2: y(v) });
     drawn("text", svg, { x: L - 6, y: y(v) + 4, "text-anchor": "end" }, v.toFixed(2));
   }
-  const step = right > 4 ? 1 : right > 2 ? 0.5 : 0.25;
-  for (let v = 0; v <= right; v += step) drawn("text", svg, { x: x(v), y: H - B + 16, "text-anchor": "middle" }, String(v));
+  for (const v of [0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24].filter((u) => u <= right)) drawn("text", svg, { x: x(v), y: H - B + 16, "text-anchor": "middle" }, String(v));
   drawn("text", svg, { x: L + (W - L - R) / 2, y: H - 6, "text-anchor": "middle" }, "spread of scores / \u221a(2 ln n)");
   drawn("text", svg, { x: 12, y: T + (H - B - T) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${T + (H - B - T) / 2})` }, "entropy / ln n");
   drawn("line", svg, { class: "freeze", x1: x(1), x2: x(1), y1: T, y2: H - B });
@@ -449,6 +448,12 @@ function drawAll() {
   drawPhases();
 }
 
+// The head with the clearest pattern is chosen first.
+function first() {
+  const clear = ({ values }) => (values.induction || 0) + (values.duplicate_token || 0) + (values.previous || 0);
+  return heads.reduce((best, head, i) => (clear(head) > clear(heads[best]) ? i : best), 0);
+}
+
 function choose(i) {
   state.head = i;
   drawAll();
@@ -464,7 +469,7 @@ watchTokens();
 byId("map").addEventListener("mousemove", noteMap);
 byId("map").addEventListener("mouseleave", () => noteMap());
 drawTable();
-choose(0);
+choose(first());
 let waiting = 0;
 const again = () => {
   cancelAnimationFrame(waiting);

@@ -55,8 +55,17 @@ class Texts:
             return -1
         if id(tokens) not in self._known:
             self._known[id(tokens)] = len(self.words)
-            self.words.append([self.decode([i]) if self.decode else f"#{i}" for i in tokens.ids[0].tolist()])
+            self.words.append(self._words(tokens.ids[0].tolist()))
         return self._known[id(tokens)]
+
+    def _words(self, ids: list[int]) -> list[str]:
+        """Tokens as they follow each other in a text, with the spaces between them."""
+        if self.decode is None:
+            return [f"#{i} " for i in ids]
+        words = [self.decode([i]) for i in ids]
+        if any(word[:1].isspace() for word in words):
+            return words
+        return [word[2:] if word.startswith("##") else f" {word}" for word in words]  # word pieces
 
 
 def _sequence(layer: Layer) -> list[Record]:

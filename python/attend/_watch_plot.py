@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 GRIDS: tuple[tuple[str, str, float | None], ...] = (
     ("entropy_share", "entropy / ln keys", 1.0),
     ("keys_share", "effective keys / keys", 1.0),
-    ("sink1", "weight of the first key", 1.0),
-    ("previous", "weight of the previous token", 1.0),
+    ("sink1", "weight of first key", 1.0),
+    ("previous", "weight of previous token", 1.0),
     ("top_weight", "largest weight", 1.0),
     ("distance", "mean distance (tokens)", None),
 )

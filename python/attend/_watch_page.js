@@ -96,7 +96,7 @@ function gridTop(grid) {
 
 function cellSize(width) {
   const side = (width - LEFT) / most;
-  return [side, Math.max(data.layers.length > 16 ? 9 : 15, Math.min(side, 22))];
+  return [side, data.layers.length > 16 ? 11 : Math.max(15, Math.min(side, 22))];
 }
 
 function drawGrid(grid) {
@@ -267,6 +267,15 @@ function makeTokens() {
     (crossing ? "below is what it looks at in the other text." : "the keys of largest weight are shaded.");
   const last = layer.rows - 1;
   lookFrom(state.query === null ? last : Math.min(state.query, last));
+  scrollToQuery();
+}
+
+function scrollToQuery() {
+  const box = byId("tokens"), span = box.spans[state.query];
+  if (!span) return;
+  const above = span.offsetTop - box.offsetTop;
+  if (above < box.scrollTop || above + span.offsetHeight > box.scrollTop + box.clientHeight)
+    box.scrollTop = above - box.clientHeight / 2;
 }
 
 function lookFrom(row) {
@@ -307,9 +316,7 @@ function watchTokens() {
     if (!step) return;
     event.preventDefault();
     lookFrom(Math.min(Math.max(state.query + step, 0), box.spans.length - 1));
-    const span = box.spans[state.query];
-    if (span.offsetTop < box.scrollTop + box.offsetTop || span.offsetTop + span.offsetHeight > box.scrollTop + box.offsetTop + box.clientHeight)
-      box.scrollTop = span.offsetTop - box.offsetTop - box.clientHeight / 2;
+    scrollToQuery();
   });
 }
 
@@ -336,7 +343,12 @@ function drawPhases() {
     drawn("line", svg, { class: "axis", x1: L, x2: W - R, y1: y(v), y2: y(v) });
     drawn("text", svg, { x: L - 6, y: y(v) + 4, "text-anchor": "end" }, v.toFixed(2));
   }
-  for (const v of [0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24].filter((u) => u <= right)) drawn("text", svg, { x: x(v), y: H - B + 16, "text-anchor": "middle" }, String(v));
+  let free = 0;
+  for (const v of [0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24]) {
+    if (v > right || x(v) < free) continue;
+    drawn("text", svg, { x: x(v), y: H - B + 16, "text-anchor": "middle" }, String(v));
+    free = x(v) + 30;
+  }
   drawn("text", svg, { x: L + (W - L - R) / 2, y: H - 6, "text-anchor": "middle" }, "spread of scores / \u221a(2 ln n)");
   drawn("text", svg, { x: 12, y: T + (H - B - T) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${T + (H - B - T) / 2})` }, "entropy / ln n");
   drawn("line", svg, { class: "freeze", x1: x(1), x2: x(1), y1: T, y2: H - B });

@@ -167,7 +167,7 @@ def _law(watch: Watch, heads: list[dict[str, Any]]) -> dict[str, Any]:
 def _grids(heads: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The grids that are drawn: the six, and the detected patterns where they are known."""
     found = [{"name": name, "title": title, "top": top} for name, title, top in GRIDS]
-    for name, title in (("induction", "induction"), ("duplicate_token", "earlier copies of the token")):
+    for name, title in (("induction", "induction"), ("duplicate_token", "earlier copies")):
         if any(name in head["values"] for head in heads):
             found.append({"name": name, "title": title, "top": None})
     return found

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 #: What each grid shows: a column of the heads' table, its title, and the top of its scale.
 GRIDS: tuple[tuple[str, str, float | None], ...] = (
     ("entropy_share", "entropy / ln keys", 1.0),
-    ("keys_share", "effective keys / keys", 1.0),
+    ("keys_share", "effective keys / keys", None),
     ("sink1", "weight of first key", 1.0),
     ("previous", "weight of previous token", 1.0),
     ("top_weight", "largest weight", 1.0),

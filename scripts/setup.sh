@@ -23,6 +23,11 @@ sys.exit(not (u.find_spec("numpy") and u.find_spec("mpmath")))' 2>/dev/null && r
     return 1
 }
 makes_environments() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
+# The header of python3 itself, not of another Python that is installed.
+has_python_header() {
+    python3 -c 'import os, sys, sysconfig as s
+sys.exit(not os.path.exists(os.path.join(s.get_path("include"), "Python.h")))' 2>/dev/null
+}
 has_sanitizers() {
     set -- "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" \
         "$(clang -print-file-name=libclang_rt.fuzzer.a 2>/dev/null)"
@@ -60,6 +65,8 @@ probe() {
     need bash have bash
     need pkg-config have pkg-config
     need python3 have python3
+    need python3-venv makes_environments
+    need python3-dev has_python_header
     need python3-numpy has_numpy_and_mpmath
     need python3-mpmath has_numpy_and_mpmath
     need chromium have chromium

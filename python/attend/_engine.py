@@ -81,13 +81,36 @@ def info() -> dict[str, Any]:
 # ---- arguments ---------------------------------------------------------------------
 
 
-def numbers(values: Any, dtype: str) -> Any:
+def numbers(values: Any, dtype: str, name: str) -> Any:
     """A contiguous NumPy array of numbers, or None."""
     if values is None:
         return None
     import numpy as np
 
-    return np.ascontiguousarray(values, dtype=dtype)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{name}: {error}") from None
+    if array.size and not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise TypeError(f"{name} has dtype {array.dtype}, which {dtype} cannot stand for")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def offsets(causal: Any, batch: int) -> Any:
+    """One offset, or one for each batch, as the latter."""
+    import numpy as np
+
+    array = numbers(causal, "int64", "causal")
+    if array.size == 1:
+        return np.full(batch, array.reshape(()))
+    return array
+
+
+def column(lse: Any, name: str) -> Any:
+    """An LSE with an axis of size 1 behind it, as the engine has it."""
+    if not hasattr(lse, "shape") or not hasattr(lse, "__getitem__"):
+        raise TypeError(f"{name} is no array: {type(lse).__name__}")
+    return lse[..., None]
 
 
 def layout_code(layout: str) -> int:
@@ -122,15 +145,16 @@ def make_rule(
             raise ValueError(f"causal = {causal!r} must be None, 'top-left', 'bottom-right' or an offset")
         code = CAUSAL[causal]
     else:
-        import numpy as np
-
-        code = OFFSET
-        offset = np.ascontiguousarray(np.broadcast_to(np.asarray(causal), (batch,)), dtype=np.int64)
-    left, right = window if isinstance(window, (tuple, list)) else (window, window)
+        code, offset = OFFSET, offsets(causal, batch)
+    pair = window if isinstance(window, (tuple, list)) else (window, window)
+    if len(pair) != 2:
+        raise ValueError(f"window = {window!r} must be a number or a pair (before, after)")
+    left, right = pair
     return (
         scale, softcap or 0.0, code, offset,
         -1 if left is None else left, -1 if right is None else right,
-        numbers(key_lengths, "int64"), mask, bias, numbers(alibi, "float64"), numbers(sinks, "float64"),
+        numbers(key_lengths, "int64", "key_lengths"), mask, bias, numbers(alibi, "float64", "alibi"),
+        numbers(sinks, "float64", "sinks"),
     )
 
 
@@ -147,8 +171,10 @@ def empty(like: Any, shape: tuple[int, ...], wide: bool = False) -> Any:
         return torch.empty(shape, dtype=dtype)
     import numpy as np
 
-    dtype = getattr(like, "dtype", np.float32)
-    if not isinstance(dtype, np.dtype):  # another library's array: results are NumPy's
+    dtype = getattr(like, "dtype", None)
+    if dtype is None:  # a buffer without a dtype
+        dtype = np.asarray(like).dtype
+    elif not isinstance(dtype, np.dtype):  # another library's array: results are NumPy's
         dtype = np.dtype(str(dtype).split(".")[-1])
     if wide:
         dtype = np.dtype("f8" if dtype == np.float64 else "f4")
@@ -245,9 +271,9 @@ def attention(
     if stats:
         from ._stats import Request
 
-        request = Request(q, k, () if stats is True else stats, rows)
+        request = Request("stats", () if stats is True else stats, rows)
     _core.forward(
-        context or default_context(), q, k, v, out, None if lse is None else lse[..., None], weights,
+        context or default_context(), q, k, v, out, None if lse is None else column(lse, "lse"), weights,
         True, code, rule, None if request is None else request.tuple(),
     )
     if not (return_lse or return_weights or stats):
@@ -274,13 +300,18 @@ def merge(parts: Sequence[tuple[Any, Any]], *, out: Any = None, lse: Any = None,
     >>> np.allclose(attend.merge(halves)[0], whole)
     True
     """
-    parts = list(parts)
-    if not parts:
+    try:
+        pairs = tuple((part, column(part_lse, "lse of a part")) for part, part_lse in parts)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"parts must be pairs (out, lse): {error}") from None
+    if not pairs:
         raise ValueError("parts is empty")
-    first = parts[0][0]
+    first = pairs[0][0]
+    if not hasattr(first, "shape"):
+        raise TypeError(f"out of a part is no array: {type(first).__name__}")
     if out is None:
         out = empty(first, tuple(first.shape))
     if lse is None:
         lse = empty(first, tuple(first.shape[:-1]), wide=True)
-    _core.merge(context or default_context(), tuple((o, s[..., None]) for o, s in parts), out, lse[..., None])
+    _core.merge(context or default_context(), pairs, out, column(lse, "lse"))
     return out, lse

@@ -54,6 +54,14 @@ def inspect(
 
     from . import _engine
 
+    if zoom is not None and (not isinstance(zoom, (tuple, list)) or len(zoom) != 4):
+        kind = ValueError if isinstance(zoom, (tuple, list)) else TypeError
+        raise kind(f"zoom = {zoom!r} must be (query, key, rows, columns)")
+    if zoom is not None and min(zoom[2:]) < 0:
+        raise ValueError(f"zoom = {zoom!r} has a negative size")
+    at = _engine.numbers(probes, "int64", "probes")
+    if at is not None and (at.ndim != 2 or at.shape[1] != 4) and at.size:
+        raise ValueError(f"probes has shape {at.shape}; rows (batch, head, query, key) are needed")
     code = _engine.layout_code(layout)
     rows, nk, _, batch = _engine.sizes(q, k, k, layout)
     made = _engine.make_rule(batch, **rule)
@@ -61,7 +69,7 @@ def inspect(
     if lse is None:
         out = _engine.empty(q, tuple(q.shape[:-1]) + (k.shape[-1],))
         lse = _engine.empty(q, rows, wide=True)
-        _core.forward(context, q, k, k, out, lse[..., None], None, False, code, made, None)
+        _core.forward(context, q, k, k, out, _engine.column(lse, "lse"), None, False, code, made, None)
     lead, nq = rows[:-1], rows[-1]
     wide = _engine.empty(q, (), wide=True).dtype
     kind = np.float64 if "64" in str(wide) else np.float32
@@ -77,10 +85,9 @@ def inspect(
         "pooled": array(pooled, *blocks),
         "zoom": array(zoom, zoom[2], zoom[3]) if zoom else None,
     }
-    at = None if probes is None else _engine.numbers(probes, "int64").reshape(-1, 4)
     weights = None if at is None else np.empty(len(at))
     _core.inspect(
-        context, q, k, lse[..., None], code, made, found["column_mass"], found["column_max"],
+        context, q, k, _engine.column(lse, "lse"), code, made, found["column_mass"], found["column_max"],
         found["column_last"], last, found["pooled"], pooled, found["zoom"],
         zoom[0] if zoom else 0, zoom[1] if zoom else 0, at, weights,
     )

@@ -43,7 +43,10 @@ class Head:
 
 @dataclass(frozen=True)
 class Summary:
-    """Of one quantity over the rows of a head: (b, h, 11), all rows and the ten tenths."""
+    """Of one quantity over the rows of a head: (b, h, 11), all rows and the ten tenths.
+
+    Entropy is relative to ln keys and n_eff to keys, so that rows of all lengths compare.
+    """
 
     rows: Any
     mean: Any
@@ -113,13 +116,15 @@ class Stats:
 class Request:
     """Arrays for a request, in the extension's order, and the result made of them."""
 
-    def __init__(self, q: Any, k: Any, names: Sequence[str], rows: tuple[int, ...], top: int = 4) -> None:
+    def __init__(self, argument: str, names: Sequence[str], rows: tuple[int, ...], top: int = 4) -> None:
         import numpy as np
 
+        if isinstance(names, str) or not hasattr(names, "__iter__"):
+            raise TypeError(f"{argument} = {names!r} must be names of statistics")
         self.names = tuple(names) or DEFAULT
         for name in self.names:
             if name not in NAMES:
-                raise ValueError(f"stats: {name!r} is no statistic; there are {', '.join(NAMES)}")
+                raise ValueError(f"{argument}: {name!r} is no statistic; there are {', '.join(NAMES)}")
         if not 0 <= top <= TOP_MAX:
             raise ValueError(f"top = {top} must be in 0 .. {TOP_MAX}")
         self.shape = rows
@@ -181,7 +186,7 @@ def stats(
     if v is None:
         v = k
     shape, _, dv, batch = _engine.sizes(q, k, v, layout)
-    request = Request(q, k, columns, shape, top)
+    request = Request("columns", columns, shape, top)
     out = _engine.empty(q, tuple(q.shape[:-1]) + (dv,))
     _core.forward(
         context or _engine.default_context(), q, k, v, out, None, None, False, code,

@@ -16,6 +16,7 @@ import warnings
 from typing import Any, Iterator
 
 import torch
+from torch.autograd import forward_ad
 
 from . import _core
 from ._engine import default_context
@@ -33,32 +34,51 @@ def describe(tensor: torch.Tensor) -> Described:
     return tensor.data_ptr(), DTYPES[tensor.dtype], tensor.shape, tensor.stride()
 
 
-def _describe_mask(mask: torch.Tensor | None, shape: tuple[int, ...]) -> Described | None:
-    """The same of a mask or bias, its leading axes as those of the scores."""
-    if mask is None:
-        return None
-    return describe(mask.expand(shape) if mask.dim() > 4 else mask)
-
-
 _said: set[str] = set()
 
 
 def say_once(reason: str) -> None:
     if reason not in _said:
         _said.add(reason)
-        warnings.warn(f"attend: {reason}: torch's own attention is used", stacklevel=3)
+        warnings.warn(f"attend: {reason}: torch's own attention is used", stacklevel=5)
 
 
-def _needs_torch(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, dropout_p: float) -> bool:
-    """Whether torch must answer: gradients, dropout, or tensors that are not ours."""
+def _is_plain(tensor: Any) -> bool:
+    """Whether it is memory of the host, as it stands."""
+    return (
+        type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu"
+        and tensor.layout is torch.strided and not tensor.is_nested and not tensor.is_neg()
+    )
+
+
+def _wants_gradients(tensors: tuple[Any, ...]) -> bool:
+    return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+
+
+def _is_transformed() -> bool:
+    """Whether vmap, grad or another transform of torch.func, or a forward gradient, is at work."""
+    functorch: Any = torch._C._functorch
+    return functorch.peek_interpreter_stack() is not None or forward_ad._current_level >= 0
+
+
+def _needs_torch(tensors: tuple[Any, ...], dropout_p: float) -> bool:
+    """Whether torch must answer: tensors that are not ours, dropout or gradients."""
+    if not all(_is_plain(t) for t in tensors) or _is_transformed():
+        return True
     if dropout_p > 0:
         say_once("dropout is not computed here")
-        return True
-    tensors = (q, k, v) if mask is None else (q, k, v, mask)
-    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+    elif _wants_gradients(tensors):
         say_once("gradients are not computed here yet")
-        return True
-    return any(type(t) is not torch.Tensor and type(t) is not torch.nn.Parameter or t.device.type != "cpu" or t.is_nested for t in tensors)
+    else:
+        return dropout_p != 0
+    return True
+
+
+def _cast(tensor: Any) -> Any:
+    """As autocast casts the arguments of torch's function."""
+    if isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu" and tensor.is_floating_point() and tensor.dtype != torch.float64:
+        return tensor.to(torch.get_autocast_dtype("cpu"))
+    return tensor
 
 
 def _common_shape(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, gqa: bool) -> tuple[int, ...] | None:
@@ -114,8 +134,14 @@ def scaled_dot_product_attention(
     On the CPU and without gradients or dropout the engine computes it; any other call,
     and any that torch refuses, goes to torch.
     """
+    if torch.is_autocast_enabled("cpu"):
+        query, key, value, attn_mask = (_cast(t) for t in (query, key, value, attn_mask))
     if torch.compiler.is_compiling():
-        return torch.ops.attend.sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+        tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
+        if dropout_p != 0 or query.device.type != "cpu" or _wants_gradients(tensors):
+            return torch_sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+        compiled: torch.Tensor = torch.ops.attend.sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+        return compiled
     return _sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 
 
@@ -123,7 +149,7 @@ def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor 
     def torchs() -> torch.Tensor:
         return torch_sdpa(q, k, v, mask, dropout_p, is_causal, scale=scale, enable_gqa=gqa)
 
-    if (is_causal and mask is not None) or _needs_torch(q, k, v, mask, dropout_p):
+    if (is_causal and mask is not None) or _needs_torch((q, k, v) if mask is None else (q, k, v, mask), dropout_p):
         return torchs()
     lead = _common_shape(q, k, v, gqa)
     if lead is None or (scale is not None and not math.isfinite(scale)):

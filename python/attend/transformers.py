@@ -45,6 +45,15 @@ class Mask:
     padding: torch.Tensor | None = None  # (b, kv), True: seen
     dense: torch.Tensor | None = None  # (b, 1, q, kv), True: seen
 
+    # generate() makes the mask itself where a cache is static, and hands it to the model.
+
+    @property
+    def ndim(self) -> int:
+        return 4
+
+    def contiguous(self) -> "Mask":
+        return self
+
     def to_dense(self, device: Any = "cpu") -> torch.Tensor:
         """The mask as (b or 1, 1, q, kv)."""
         position = torch.arange(self.q_length, device=device)[:, None] + self.offset
@@ -112,10 +121,12 @@ def attend_mask(
     q_offset: int = 0,
     kv_offset: int = 0,
     mask_function: Callable[..., Any] = masking_utils.causal_mask_function,
-    attention_mask: torch.Tensor | None = None,
+    attention_mask: torch.Tensor | Mask | None = None,
     **kwargs: Any,
 ) -> Mask:
     """The mask of a model as a rule: what transformers calls a mask interface."""
+    if isinstance(attention_mask, Mask):
+        return attention_mask
     q_offset, kv_offset = int(q_offset), int(kv_offset)
     mask = _narrow(Mask(q_length, kv_length, q_offset - kv_offset), mask_function, kv_offset)
     padding = masking_utils.prepare_padding_mask(attention_mask, kv_length, kv_offset)

@@ -48,11 +48,15 @@ struct dlpack {
 
 /* ---- the buffer protocol ------------------------------------------------------ */
 
+#define KNOWN "dtype %S; float64, float32, float16, bfloat16 and bool are known"
+
 static int type_error(const char *name, const char *got)
 {
-    PyErr_Format(PyExc_TypeError,
-                 "%s has dtype %s; float64, float32, float16, bfloat16 and bool are known",
-                 name, got);
+    PyObject *const text = PyUnicode_FromString(got);
+
+    if (text)
+        PyErr_Format(PyExc_TypeError, "%s has " KNOWN, name, text);
+    Py_XDECREF(text);
     return -1;
 }
 
@@ -81,13 +85,15 @@ static int set_format(struct array *array, const char *name, const char *format,
 static int open_buffer(struct array *array, PyObject *object, const char *name,
                        enum array_use use)
 {
-    const int flags =
-        PyBUF_STRIDES | PyBUF_FORMAT | (use == ARRAY_WRITE ? PyBUF_WRITABLE : 0);
     Py_buffer *const buffer = &array->buffer;
 
-    if (PyObject_GetBuffer(object, buffer, flags))
+    if (PyObject_GetBuffer(object, buffer, PyBUF_STRIDES | PyBUF_FORMAT))
         return -1;
     array->has_buffer = 1;
+    if (use == ARRAY_WRITE && buffer->readonly) {
+        PyErr_Format(PyExc_ValueError, "%s is read-only", name);
+        return -1;
+    }
     if (buffer->ndim > DIMS_MAX) {
         PyErr_Format(PyExc_ValueError, "%s has %d dimensions; 4 are the most", name,
                      buffer->ndim);
@@ -100,49 +106,38 @@ static int open_buffer(struct array *array, PyObject *object, const char *name,
         array->stride[axis] = buffer->strides[axis] / buffer->itemsize;
         if (buffer->shape[axis] > 1 && buffer->strides[axis] % buffer->itemsize) {
             PyErr_Format(PyExc_ValueError,
-                         "%s: stride %zd of axis %d is no multiple of its %zd bytes", name,
-                         buffer->strides[axis], axis, buffer->itemsize);
+                         "%s: stride %zd of axis %d is no multiple of its %zd bytes",
+                         name, buffer->strides[axis], axis, buffer->itemsize);
             return -1;
         }
     }
     return set_format(array, name, buffer->format, buffer->itemsize);
 }
 
-/* Whether str(object.dtype) is "bfloat16"; no exception is left. */
-static bool is_bfloat16(PyObject *object)
+/*
+ * For a dtype that buffers have no letter for, which NumPy refuses by ValueError.  The 16
+ * bits of bfloat16 are taken as float16 of the same strides.
+ */
+static int open_unlettered(struct array *array, PyObject *object, const char *name,
+                           enum array_use use)
 {
     PyObject *const dtype = PyObject_GetAttrString(object, "dtype");
     PyObject *const text = dtype ? PyObject_Str(dtype) : NULL;
-    const bool is = text && PyUnicode_CompareWithASCIIString(text, "bfloat16") == 0;
+    int status = -1;
 
+    if (text && PyUnicode_CompareWithASCIIString(text, "bfloat16") == 0) {
+        array->owner = PyObject_CallMethod(object, "view", "s", "float16");
+        status =
+            array->owner ? open_buffer(array, array->owner, name, use) : name_error(name);
+        array->dtype = ATTEND_BF16;
+    } else if (text) {
+        PyErr_Format(PyExc_TypeError, "%s has " KNOWN, name, text);
+    } else {
+        name_error(name);
+    }
     Py_XDECREF(text);
     Py_XDECREF(dtype);
-    PyErr_Clear();
-    return is;
-}
-
-/*
- * After open_buffer() failed: NumPy has no letter for bfloat16, so its 16 bits are taken
- * as float16 of the same strides.  Any other array keeps its exception.
- */
-static int open_bfloat16(struct array *array, PyObject *object, const char *name,
-                         enum array_use use)
-{
-    PyObject *type, *value, *trace;
-
-    PyErr_Fetch(&type, &value, &trace);
-    if (!is_bfloat16(object)) {
-        PyErr_Restore(type, value, trace);
-        return -1;
-    }
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
-    array->owner = PyObject_CallMethod(object, "view", "s", "float16");
-    if (!array->owner || open_buffer(array, array->owner, name, use))
-        return -1;
-    array->dtype = ATTEND_BF16;
-    return 0;
+    return status;
 }
 
 /* ---- DLPack ------------------------------------------------------------------- */
@@ -233,8 +228,9 @@ static int open_dlpack(struct array *array, PyObject *object, const char *name,
     int64_t dense = 1;
 
     if (t->device.type != DL_CPU) {
-        PyErr_Format(PyExc_ValueError, "%s is on a device (DLPack type %d), not in host memory",
-                     name, (int)t->device.type);
+        PyErr_Format(PyExc_ValueError,
+                     "%s is on a device (DLPack type %d), not in host memory", name,
+                     (int)t->device.type);
         return -1;
     }
     if (t->ndim < 0 || t->ndim > DIMS_MAX) {
@@ -290,8 +286,7 @@ static int open_described(struct array *array, PyObject *tuple, const char *name
 
 /* ---- opening -------------------------------------------------------------------- */
 
-/* The exception of a producer as a ValueError that names the argument. */
-static int name_error(const char *name)
+int name_error(const char *name)
 {
     PyObject *type, *value, *trace;
 
@@ -321,29 +316,41 @@ int array_open(struct array *array, PyObject *object, const char *name,
             return 0;
         if (array->has_buffer)
             return -1;
-        return open_bfloat16(array, object, name, use) ? name_error(name) : 0;
+        if (!PyErr_ExceptionMatches(PyExc_ValueError))
+            return name_error(name);
+        PyErr_Clear();
+        return open_unlettered(array, object, name, use);
     }
     if (PyObject_HasAttrString(object, "__dlpack__")) {
         if (!open_dlpack(array, object, name, use))
             return 0;
         return array->dlpack ? -1 : name_error(name);
     }
-    PyErr_Format(PyExc_TypeError, "%s is no array: it has neither a buffer nor __dlpack__",
-                 name);
+    PyErr_Format(PyExc_TypeError,
+                 "%s is no array: it has neither a buffer nor __dlpack__", name);
     return -1;
+}
+
+/* Calls the producer's deleter, which may run Python, with no exception set. */
+static void give_back(struct dlpack *dlpack)
+{
+    PyObject *type, *value, *trace;
+
+    PyErr_Fetch(&type, &value, &trace);
+    if (dlpack->versioned && dlpack->versioned->deleter)
+        dlpack->versioned->deleter(dlpack->versioned);
+    if (dlpack->managed && dlpack->managed->deleter)
+        dlpack->managed->deleter(dlpack->managed);
+    PyErr_Restore(type, value, trace);
+    PyMem_Free(dlpack);
 }
 
 void array_close(struct array *array)
 {
-    struct dlpack *const dlpack = array->dlpack;
-
     if (array->has_buffer)
         PyBuffer_Release(&array->buffer);
-    if (dlpack && dlpack->versioned && dlpack->versioned->deleter)
-        dlpack->versioned->deleter(dlpack->versioned);
-    if (dlpack && dlpack->managed && dlpack->managed->deleter)
-        dlpack->managed->deleter(dlpack->managed);
-    PyMem_Free(dlpack);
+    if (array->dlpack)
+        give_back(array->dlpack);
     Py_XDECREF(array->owner);
     memset(array, 0, sizeof *array);
 }
@@ -398,7 +405,9 @@ int array_as_view(const struct array *array, const char *name, enum layout layou
 int array_as_numbers(const struct array *array, const char *name, char type,
                      int64_t count, const void **numbers)
 {
-    const char got = array->integer ? array->integer : array->dtype == ATTEND_F64 ? 'd' : '?';
+    const char got = array->integer               ? array->integer
+                     : array->dtype == ATTEND_F64 ? 'd'
+                                                  : '?';
 
     *numbers = NULL;
     if (!array->ndim && !array->data)

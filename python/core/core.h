@@ -39,19 +39,25 @@ enum array_use { ARRAY_READ, ARRAY_WRITE };
 
 /*
  * Opens `object`: a buffer, a DLPack producer, or the tuple (address, dtype, sizes,
- * strides) of memory that the caller keeps alive and writable; None is no array.  `name` is the argument in messages.  0, or -1 with
- * TypeError for a dtype, ValueError for anything else.
+ * strides) of memory that the caller keeps alive and writable; None is no array.  `name`
+ * is the argument in messages.  0, or -1 with TypeError for a dtype, ValueError for
+ * anything else.
  */
 int array_open(struct array *array, PyObject *object, const char *name,
                enum array_use use);
 void array_close(struct array *array);
+/*
+ * The exception that is set, as one that names the argument: TypeError stays one, any
+ * other becomes ValueError.  Returns -1.
+ */
+int name_error(const char *name);
 
 /* Axes of q, k, v and out of four dimensions; fewer lack b, then h. */
 enum layout { LAYOUT_BHLD, LAYOUT_BLHD };
 
 /*
- * As (b, h, l, d), for 2 to 4 dimensions; with LAYOUT_BHLD any number up to 4, leading axes of size 1.
- * 0, or -1 with an exception.  An array that is not there has data NULL.
+ * As (b, h, l, d), for 2 to 4 dimensions; with LAYOUT_BHLD any number up to 4, leading
+ * axes of size 1.  0, or -1 with an exception.  An array that is not there has data NULL.
  */
 int array_as_tensor(const struct array *array, const char *name, enum layout layout,
                     attend_tensor *tensor);
@@ -65,8 +71,7 @@ int array_as_numbers(const struct array *array, const char *name, char type,
 
 /* The object of Python, and a context that one caller uses at a time. */
 struct context {
-    PyObject_HEAD
-    attend_context *ctx;
+    PyObject_HEAD attend_context *ctx;
     PyThread_type_lock lock;
 };
 
@@ -98,7 +103,8 @@ void rule_close(struct rule *rule);
 
 /* ---- the functions of the module ------------------------------------------ */
 
-typedef PyObject *core_function(PyObject *module, PyObject *const *args, Py_ssize_t count);
+typedef PyObject *core_function(PyObject *module, PyObject *const *args,
+                                Py_ssize_t count);
 core_function core_forward, core_inspect, core_merge, core_head, core_isas, core_names;
 
 /* Refuses a call with another number of arguments: -1 with TypeError. */

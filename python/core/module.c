@@ -2,7 +2,8 @@
 /* The module attend._core, and what it tells of the library. */
 #include "core.h"
 
-/* head(columns, rows, top_weights, b, h, noise): character, reason and means of a head. */
+/* head(columns, rows, top_weights, b, h, noise): character, reason and means of a head.
+ */
 PyObject *core_head(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     attend_stat columns[ATTEND_STAT_COUNT];
@@ -25,11 +26,11 @@ PyObject *core_head(PyObject *module, PyObject *const *args, Py_ssize_t count)
     stats.columns = columns;
     const int64_t b = PyLong_AsLongLong(args[3]), h = PyLong_AsLongLong(args[4]);
     const double noise = PyFloat_AsDouble(args[5]);
-    const int bad = PyErr_Occurred() || array_open(&rows, args[1], "rows", ARRAY_WRITE) ||
-                    array_open(&top_weights, args[2], "top_weights", ARRAY_WRITE) ||
-                    array_as_tensor(&rows, "rows", LAYOUT_BHLD, &stats.rows) ||
-                    array_as_tensor(&top_weights, "top_weights", LAYOUT_BHLD,
-                                    &stats.top_weights);
+    const int bad =
+        PyErr_Occurred() || array_open(&rows, args[1], "rows", ARRAY_WRITE) ||
+        array_open(&top_weights, args[2], "top_weights", ARRAY_WRITE) ||
+        array_as_tensor(&rows, "rows", LAYOUT_BHLD, &stats.rows) ||
+        array_as_tensor(&top_weights, "top_weights", LAYOUT_BHLD, &stats.top_weights);
     const attend_status status =
         bad ? ATTEND_OK : attend_head_read(&stats, b, h, &head, &error);
 
@@ -42,9 +43,9 @@ PyObject *core_head(PyObject *module, PyObject *const *args, Py_ssize_t count)
     const attend_character character =
         attend_head_character(&head, noise, reason, sizeof reason);
     return Py_BuildValue("(ssLddddddddd)", attend_character_name(character), reason,
-                         (long long)head.rows, head.keys, head.max, head.n_eff, head.sink1,
-                         head.previous, head.log_distance, head.raw_sd, head.entropy_share,
-                         head.margin);
+                         (long long)head.rows, head.keys, head.max, head.n_eff,
+                         head.sink1, head.previous, head.log_distance, head.raw_sd,
+                         head.entropy_share, head.margin);
 }
 
 /* isas(): a list of (name, needs, runs); then the CPU's features as text. */

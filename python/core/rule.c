@@ -20,22 +20,22 @@ enum {
 };
 
 /* A number of the tuple, unless it is None. */
-static int get_real(PyObject *tuple, int item, double *number)
+static int get_real(PyObject *tuple, int item, const char *name, double *number)
 {
     PyObject *const object = PyTuple_GetItem(tuple, item);
 
     if (object != Py_None)
         *number = PyFloat_AsDouble(object);
-    return PyErr_Occurred() ? -1 : 0;
+    return PyErr_Occurred() ? name_error(name) : 0;
 }
 
-static int get_integer(PyObject *tuple, int item, int64_t *number)
+static int get_integer(PyObject *tuple, int item, const char *name, int64_t *number)
 {
     PyObject *const object = PyTuple_GetItem(tuple, item);
 
     if (object != Py_None)
         *number = PyLong_AsLongLong(object);
-    return PyErr_Occurred() ? -1 : 0;
+    return PyErr_Occurred() ? name_error(name) : 0;
 }
 
 /* `count` contiguous numbers of the tuple. */
@@ -71,11 +71,11 @@ int rule_open(struct rule *rule, PyObject *tuple, int64_t nb, int64_t hq)
         return -1;
     }
     r->scale_is_set = PyTuple_GetItem(tuple, RULE_SCALE) != Py_None;
-    if (get_real(tuple, RULE_SCALE, &r->scale) ||
-        get_real(tuple, RULE_SOFTCAP, &r->softcap) ||
-        get_integer(tuple, RULE_CAUSAL, &causal) ||
-        get_integer(tuple, RULE_LEFT, &r->window_left) ||
-        get_integer(tuple, RULE_RIGHT, &r->window_right))
+    if (get_real(tuple, RULE_SCALE, "scale", &r->scale) ||
+        get_real(tuple, RULE_SOFTCAP, "softcap", &r->softcap) ||
+        get_integer(tuple, RULE_CAUSAL, "causal", &causal) ||
+        get_integer(tuple, RULE_LEFT, "window", &r->window_left) ||
+        get_integer(tuple, RULE_RIGHT, "window", &r->window_right))
         return -1;
     r->causal = (attend_causal)causal;
     return get_numbers(tuple, RULE_OFFSET, "causal", 'q', nb, &rule->offset,

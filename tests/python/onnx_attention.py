@@ -3,7 +3,6 @@
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
 import attend
 
@@ -102,22 +101,3 @@ def run(node, inputs):
             extra = hidden((q.shape[0], 1, nq, nk), offset, causal, left, right, lengths, mask)
             outputs.append(scores(q, k, scale, softcap, extra, mode).astype(q.dtype))
     return [outputs[i] for i, name in enumerate(node.output) if name]
-
-
-def cases():
-    """(case, node, inputs, expected outputs) of every node test but the expanded ones."""
-    import warnings
-
-    from onnx.backend.test.case.node import collect_testcases
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = collect_testcases("Attention")
-    for case in found:
-        if not case.name.startswith("test_attention") or case.name.endswith("_expanded"):
-            continue
-        node = case.model.graph.node[0]
-        for inputs, expected in case.data_sets:
-            names = [i.name for i in case.model.graph.input]
-            have = dict(zip(names, inputs))
-            yield case, node, [have.get(name) if name else None for name in node.input], expected

@@ -50,13 +50,20 @@ static int open_probes(struct inspection *call, PyObject *const *args)
         array_open(&call->weights, args[ARG_PROBE_WEIGHTS], "probe_weights", ARRAY_WRITE))
         return -1;
     request->probe_count = call->probes.ndim == 2 ? call->probes.size[0] : 0;
-    if (array_as_numbers(&call->probes, "probes", 'q', 4 * request->probe_count, &probes) ||
+    if (array_as_numbers(&call->probes, "probes", 'q', 4 * request->probe_count,
+                         &probes) ||
         array_as_numbers(&call->weights, "probe_weights", 'd', request->probe_count,
                          &weights))
         return -1;
     request->probes = probes;
     request->probe_weights = call->weights.data;
     return 0;
+}
+
+static int get_integer(PyObject *object, const char *name, int64_t *number)
+{
+    *number = PyLong_AsLongLong(object);
+    return PyErr_Occurred() ? name_error(name) : 0;
 }
 
 static int inspection_open(struct inspection *call, PyObject *const *args)
@@ -66,11 +73,11 @@ static int inspection_open(struct inspection *call, PyObject *const *args)
     attend_inspection *const request = &call->request;
 
     *request = attend_inspection_default();
-    request->last_queries = PyLong_AsLongLong(args[ARG_LAST_QUERIES]);
-    request->pooled_block = PyLong_AsLongLong(args[ARG_BLOCK]);
-    request->zoom_query = PyLong_AsLongLong(args[ARG_ZOOM_QUERY]);
-    request->zoom_key = PyLong_AsLongLong(args[ARG_ZOOM_KEY]);
-    if (PyErr_Occurred() || array_open(&call->q, args[ARG_Q], "q", ARRAY_READ) ||
+    if (get_integer(args[ARG_LAST_QUERIES], "last", &request->last_queries) ||
+        get_integer(args[ARG_BLOCK], "pooled", &request->pooled_block) ||
+        get_integer(args[ARG_ZOOM_QUERY], "zoom", &request->zoom_query) ||
+        get_integer(args[ARG_ZOOM_KEY], "zoom", &request->zoom_key) ||
+        array_open(&call->q, args[ARG_Q], "q", ARRAY_READ) ||
         array_open(&call->k, args[ARG_K], "k", ARRAY_READ) ||
         array_open(&call->lse, args[ARG_LSE], "lse", ARRAY_READ) ||
         array_as_view(&call->q, "q", layout, &request->q) ||
@@ -200,9 +207,8 @@ PyObject *core_merge(PyObject *module, PyObject *const *args, Py_ssize_t count)
         return NULL;
     }
     PyThreadState *const state = context_enter(context);
-    const attend_status status =
-        attend_merge_with(context->ctx, call.parts, call.count, &call.out_tensor,
-                          &call.lse_tensor, &error);
+    const attend_status status = attend_merge_with(
+        context->ctx, call.parts, call.count, &call.out_tensor, &call.lse_tensor, &error);
     context_leave(context, state);
     merging_close(&call);
     if (status != ATTEND_OK)

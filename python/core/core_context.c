@@ -28,8 +28,11 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     attend_error error;
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|iz:Context", names,
-                                     &options.threads, &options.isa))
+                                     &options.threads, &options.isa)) {
+        if (PyErr_ExceptionMatches(PyExc_OverflowError))
+            name_error("threads");
         return NULL;
+    }
     struct context *const self = (struct context *)PyType_GenericNew(type, NULL, NULL);
     if (!self)
         return NULL;

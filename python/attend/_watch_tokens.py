@@ -53,17 +53,24 @@ class Stack:
 
     def _follow(self, past: Any) -> None:
         """Beam search moves rows of the cache: the tokens move with them."""
-        if getattr(past, "_attend_followed", None) is self:
-            return
-        move = past.reorder_cache
+        followers = getattr(past, "_attend_followers", None)
+        if followers is None:
+            followers = past._attend_followers = []
+            move = past.reorder_cache
 
-        def reorder_cache(places: Any) -> None:
-            move(places)
-            if self.tokens is not None:
-                self.tokens.ids = self.tokens.ids[places.cpu().numpy()]
+            def reorder_cache(places: torch.Tensor) -> None:
+                move(places)
+                for stack in followers:
+                    stack.move(places.cpu().numpy())
 
-        past.reorder_cache = reorder_cache
-        past._attend_followed = self
+            past.reorder_cache = reorder_cache
+        if not any(stack is self for stack in followers):
+            followers.append(self)
+
+    def move(self, places: np.ndarray) -> None:
+        """Row x becomes what row places[x] was."""
+        if self.tokens is not None:
+            self.tokens.ids = self.tokens.ids[places]
 
 
 def _real(mask: Any, queries: int) -> np.ndarray | None:

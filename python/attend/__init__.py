@@ -22,7 +22,7 @@ from ._stats import Head, Stats, stats
 __version__ = version()
 
 
-def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = False) -> Any:
+def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = False, rows: int | None = 2048) -> Any:
     """Statistics of every layer and head of a transformers model while it runs.
 
     with attend.watch(model, tokenizer) as w:
@@ -34,10 +34,12 @@ def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = F
     ``w.noise()``.
     partial: lists modules that bypass transformers' attention interface in ``w.missed``;
     by default they are an error.
+    rows: of a longer causal call about so many queries are measured, evenly spread, and the
+    last 512; None measures all.
     """
     from ._watch import Watch
 
-    return Watch(model, tokenizer, keep, partial)
+    return Watch(model, tokenizer, keep, partial, rows)
 
 
 __all__ = [

@@ -15,7 +15,7 @@ from . import _core
 from . import transformers as bridge
 from ._stats import Head
 from ._watch_detect import detect
-from ._watch_measure import CODES, COLUMNS, Record, measure, own_copy, pool, zoom as zoom_into
+from ._watch_measure import CODES, COLUMNS, Record, measure, own_copy, zoom as zoom_into
 from ._watch_tokens import Stack, Tokens
 
 #: Groups of rows, by their number of keys, at which the law for random scores is evaluated.
@@ -107,14 +107,20 @@ class Watch:
     ``phases()``, ``noise()`` and ``save()``.  Gradients are off inside the block.
     """
 
-    def __init__(self, model: Any, tokenizer: Any = None, keep: str | Iterable[int] | None = None, partial: bool = False) -> None:
+    def __init__(
+        self, model: Any, tokenizer: Any = None, keep: str | Iterable[int] | None = None, partial: bool = False,
+        rows: int | None = 2048,
+    ) -> None:
         if not hasattr(model, "set_attn_implementation"):
             raise TypeError(f"{type(model).__name__} is no model of transformers")
         if isinstance(keep, str) and keep != "qkv":
             raise ValueError(f"keep = {keep!r} must be None, 'qkv' or indices of layers")
+        if rows is not None and rows < 1:
+            raise ValueError(f"rows = {rows} must be positive")
         self.model = model
         self.tokenizer = tokenizer
         self.partial = partial
+        self._rows = rows
         self.layers: list[Layer] = []
         self.missed: list[str] = []  # modules that bypassed the interface, where partial allows it
         self.expected = 0  # attention modules of the model
@@ -264,11 +270,9 @@ class Watch:
         stack = self._stack_of(module)
         b, layer.heads, l = call.query.shape[:3]
         real = stack.real if stack.real is not None and stack.real.shape == (b, l) else None
-        record = measure(call, self._step, real, layer.kind == "cross")
-        if l > 1:
-            record.pooled, record.block = pool(call, record)
-            if self._keeps(layer):
-                record.kept = own_copy(call)
+        record = measure(call, self._step, real, layer.kind == "cross", self._rows)
+        if l > 1 and self._keeps(layer):
+            record.kept = own_copy(call)
         if stack.queries == l and stack.tokens is not None and stack.tokens.ids.shape[0] == b:
             self._add_tokens(record, layer, call, stack, real)
         layer.calls.append(record)
@@ -285,7 +289,7 @@ class Watch:
             return
         record.key_tokens, record.key_first = stack.tokens, record.first - offset
         if self.tokenizer is not None:
-            record.detected = detect(call, record, stack.tokens, record.first, record.key_first, real)
+            record.detected = detect(call, record, stack.tokens, real)
 
     def _label_layers(self) -> None:
         """"3" for a model with one stack of layers; "encoder 3", "decoder 3 cross" for others."""
@@ -340,7 +344,7 @@ class Watch:
         return pd.DataFrame(self.lines())
 
     def rows(self, layer: int, head: int, batch: int = 0) -> list[dict[str, Any]]:
-        """Every statistic of every query of a head, generated tokens included, in order.
+        """Every statistic of every measured query of a head, generated tokens included, in order.
 
         step: the forward pass; position, token: of the query; top_keys, top_weights: the
         keys of largest weight.  Padding is left out.
@@ -350,9 +354,10 @@ class Watch:
         for record in self.layers[layer].calls:
             _check_batch(record, batch)
             for i in np.flatnonzero(record.counts()[batch, head]):
-                line: dict[str, Any] = {"step": record.step, "position": record.first + int(i)}
+                position = record.first + int(record.places[i])
+                line: dict[str, Any] = {"step": record.step, "position": position}
                 if record.tokens is not None:
-                    line["token"] = int(record.tokens.ids[batch, record.first + i])
+                    line["token"] = int(record.tokens.ids[batch, position])
                 line.update(zip(COLUMNS, record.rows[batch, head, i].tolist()))
                 line["lse"] = float(record.lse[batch, head, i])
                 use = record.top_keys[batch, head, i] >= 0
@@ -390,14 +395,14 @@ class Watch:
     ) -> np.ndarray:
         """Weights of a head, averaged over blocks of queries by blocks of keys.
 
-        A row is the mean over the last queries of its block and sums to 1.  zoom: (query,
+        A row is the mean over the measured queries of its block and sums to 1.  zoom: (query,
         key, rows, columns), the weights themselves; needs ``keep="qkv"``.  step: a forward
         pass; by default the one with most queries.
         """
         record = self._record(layer, head, step)
         _check_batch(record, batch)
         if zoom is not None:
-            found: np.ndarray = zoom_into(_need_kept(record, layer), record, *zoom)[batch, head]
+            found: np.ndarray = zoom_into(_need_kept(record, layer), *zoom)[batch, head]
             return found
         if record.pooled is None:
             raise ValueError(f"layer {layer} saw single queries only: there is no map")
@@ -414,7 +419,7 @@ class Watch:
         self._check(layer, head)
         records = self.layers[layer].calls
         if step is None:
-            return max(records, key=lambda record: record.rows.shape[2])
+            return max(records, key=lambda record: record.queries)
         for record in records:
             if record.step == step:
                 return record
@@ -465,7 +470,7 @@ class Watch:
                 continue
             record = self._record(layer.index)
             call = _need_kept(record, layer.index)
-            for h, (predicted, measured) in enumerate(key_noise(call, record.counts(), bits, kind)):
+            for h, (predicted, measured) in enumerate(key_noise(call, record.counts(), bits, kind, self._rows)):
                 found.append({"layer": layer.index, "head": h, "predicted": predicted, "measured": measured})
         return found
 

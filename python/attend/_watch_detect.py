@@ -16,15 +16,17 @@ from ._watch_tokens import Tokens
 #: Probes of one call: bounds the memory.
 PROBES = 1 << 16
 #: Of a group of tokens that repeat about equally often: the rarest against the most frequent.
-LIKE = 0.7
+LIKE = 0.5
 
 
 @dataclass(frozen=True)
 class Group:
     """Tokens of one batch that repeat about equally often."""
 
-    places: np.ndarray  # (tokens, most), in order; filled up with the last
-    filled: np.ndarray  # (tokens, most), bool: not a place
+    keys: np.ndarray  # (tokens, most): places of each, in order; filled up with the last
+    rows: np.ndarray  # (tokens, queries): rows of the record that are queries; filled up with the last
+    filled: np.ndarray  # (tokens, queries), bool: no row
+    seen: torch.Tensor | None  # (tokens, 1, queries, most): earlier copies; None: the causal rule says it
 
 
 def _places(ids: np.ndarray, real: np.ndarray) -> list[np.ndarray]:
@@ -35,26 +37,37 @@ def _places(ids: np.ndarray, real: np.ndarray) -> list[np.ndarray]:
     return sorted((places for places in every if places.size > 1), key=len, reverse=True)
 
 
-def _group(every: list[np.ndarray]) -> Iterator[Group]:
+def _even(lists: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Lists of different lengths as one array, and where it is filled up."""
+    lengths = np.array([len(one) for one in lists])
+    most = int(lengths.max())
+    return np.stack([np.pad(one, (0, most - len(one)), mode="edge") for one in lists]), np.arange(most) >= lengths[:, None]
+
+
+def _groups(every: list[np.ndarray], measured: np.ndarray, whole: bool) -> Iterator[Group]:
+    """measured: places of the record's rows; whole: these are all places."""
+    if not whole:
+        every = [places for places in every if np.isin(places[1:], measured).any()]
     start = 0
     while start < len(every):
-        most = len(every[start])
         end = start + 1
-        while end < len(every) and len(every[end]) >= LIKE * most:
+        while end < len(every) and len(every[end]) >= LIKE * len(every[start]):
             end += 1
-        places = np.stack([np.pad(one, (0, most - len(one)), mode="edge") for one in every[start:end]])
-        lengths = np.array([len(one) for one in every[start:end]])
-        yield Group(places, np.arange(most) >= lengths[:, None])
+        keys, _ = _even(every[start:end])
+        queries, filled = _even([places[np.isin(places, measured)] for places in every[start:end]])
+        seen = None if whole else torch.from_numpy(keys[:, None, None, :] < queries[:, None, :, None])
+        yield Group(keys, np.searchsorted(measured, queries), filled, seen)
         start = end
 
 
-def _pairs(every: list[np.ndarray], first: int) -> tuple[np.ndarray, np.ndarray]:
-    """(query, earlier copy) of all queries from `first` on."""
-    found = [(places[a], places[b]) for places in every for a, b in (np.tril_indices(len(places), -1),) if places[-1] >= first]
-    if not found:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    query, copy = (np.concatenate(part) for part in zip(*found))
-    return query[query >= first], copy[query >= first]
+def _pairs(every: list[np.ndarray], measured: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(row of the record, earlier copy) of all its queries."""
+    rows, copies = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for places in every:
+        for x in np.flatnonzero(np.isin(places, measured)):
+            rows.append(np.full(x, np.searchsorted(measured, places[x])))
+            copies.append(places[:x])
+    return np.concatenate(rows), np.concatenate(copies)
 
 
 def _needs_probes(call: bridge.Call) -> bool:
@@ -64,59 +77,63 @@ def _needs_probes(call: bridge.Call) -> bool:
     return bool(call.bias is not None or m.dense is not None or m.chunk or windowed)
 
 
-def detect(call: bridge.Call, record: Record, tokens: Tokens, first: int, key_first: int, real: np.ndarray | None) -> np.ndarray:
+def detect(call: bridge.Call, record: Record, tokens: Tokens, real: np.ndarray | None) -> np.ndarray:
     """(b, h, 3): sums over rows of the weights on the token before, copies, and what followed.
 
-    first, key_first: positions of the first query and of key 0.  Weights that need only
-    scores are summed by the engine over gathered tokens, n^2 / (tokens of the language)
-    of them; others are probed one by one.
+    Weights that depend on scores alone are summed by the engine over gathered tokens;
+    others are probed one by one.
     """
     b, h, l = call.query.shape[:3]
     found = np.zeros((b, h, 3))
     found[:, :, 0] = np.nan_to_num(record.column("previous")).sum(2, dtype=np.float64)
-    start = first - key_first
+    start = record.first - record.key_first
     probed = start > 0 or _needs_probes(call)
     for x in range(b):
-        if (x, key_first, probed) not in tokens.pairs:
-            ids = tokens.ids[x, key_first : first + l]
+        key = x, record.key_first, probed
+        if key not in tokens.pairs:
+            ids = tokens.ids[x, record.key_first : record.first + l]
             seen = np.ones(len(ids), bool)
             if real is not None:
                 seen[start:] = real[x]
-            every = _places(ids, seen)
-            tokens.pairs[x, key_first, probed] = _pairs(every, start) if probed else list(_group(every))
-        pairs = tokens.pairs[x, key_first, probed]
-        found[x, :, 1:] = _probe(call, record.lse, x, start, *pairs) if probed else _sum_groups(call, record.lse, x, pairs)
+            every, measured = _places(ids, seen), start + record.places
+            tokens.pairs[key] = _pairs(every, measured) if probed else list(_groups(every, measured, len(measured) == l))
+        pairs = tokens.pairs[key]
+        found[x, :, 1:] = _probe(call, record, x, *pairs) if probed else _sum_groups(call, record.lse, record.places, x, pairs)
     return found
 
 
-def _sum_groups(call: bridge.Call, lse: np.ndarray, x: int, groups: list[Group]) -> np.ndarray:
+def _sum_groups(call: bridge.Call, lse: np.ndarray, places: np.ndarray, x: int, groups: list[Group]) -> np.ndarray:
     """(h, 2): every token of a group is a batch of the engine; its copies are causal to each other."""
-    found = np.zeros((lse.shape[1], 2))
+    h, d = lse.shape[1], call.query.shape[3]
+    found = np.zeros((h, 2))
     for group in groups:
-        tokens, most = group.places.shape
-        at = torch.from_numpy(group.places.reshape(-1))
-        query = call.query[x].index_select(1, at).reshape(-1, tokens, most, call.query.shape[3]).transpose(0, 1)
-        rows = np.where(group.filled, -np.inf, lse[x][:, group.places])  # (h, tokens, most)
+        (tokens, most), queries = group.keys.shape, group.rows.shape[1]
+        query = call.query[x].index_select(1, torch.from_numpy(places[group.rows].reshape(-1)))
+        query = query.reshape(h, tokens, queries, d).transpose(0, 1)
+        rows = np.where(group.filled, -np.inf, lse[x][:, group.rows])  # (h, tokens, queries)
         rows = np.ascontiguousarray(rows.transpose(1, 0, 2))
+        mask = bridge.Mask(queries, most, offset=-1, causal=group.seen is None, dense=group.seen)
+        at = torch.from_numpy(group.keys.reshape(-1))
         for which in (0, 1):
-            keys = torch.clamp(at + which, max=call.key.shape[2] - 1)
-            key = call.key[x].index_select(1, keys).reshape(-1, tokens, most, call.query.shape[3]).transpose(0, 1)
-            mask = bridge.Mask(most, most, offset=-1, causal=True)
+            key = call.key[x].index_select(1, torch.clamp(at + which, max=call.key.shape[2] - 1))
+            key = key.reshape(-1, tokens, most, d).transpose(0, 1)
             part = bridge.Call(query, key, key, query, call.scale, call.softcap, mask, None, None)
-            mass = np.empty((tokens, lse.shape[1], 1, most), wide(call))
+            mass = np.empty((tokens, h, 1, most), wide(call))
             inspect(part, rows, column_mass=mass)
             found[:, which] += mass.sum((0, 2, 3), dtype=np.float64)
     return found
 
 
-def _probe(call: bridge.Call, lse: np.ndarray, x: int, first: int, query: np.ndarray, copy: np.ndarray) -> np.ndarray:
+def _probe(call: bridge.Call, record: Record, x: int, rows: np.ndarray, copies: np.ndarray) -> np.ndarray:
     """(h, 2): one probe for each pair and head, PROBES at a time."""
-    h = lse.shape[1]
+    h = record.lse.shape[1]
+    lse = np.full((record.lse.shape[0], h, record.queries), -np.inf)
+    lse[:, :, record.places] = record.lse
     found = np.zeros((h, 2))
     step = max(1, PROBES // h)
-    for at in range(0, len(query), step):
+    for at in range(0, len(rows), step):
         for which in (0, 1):
-            i, j = query[at : at + step] - first, copy[at : at + step] + which
+            i, j = record.places[rows[at : at + step]], copies[at : at + step] + which
             inside = _same_chunk(call, x, i, j)
             i, j = i[inside], j[inside]
             probes = np.empty((len(i), h, 4), np.int64)

@@ -27,9 +27,10 @@ CODES = tuple(NAMES.index(name) for name in COLUMNS)
 #: These have no meaning where queries and keys are not one sequence.
 PLACES = ("self", "previous", "distance", "log_distance")
 TOP = 4
-#: Blocks of a pooled map along either side, at most, and queries of a block that are read.
+#: Blocks of a pooled map along either side, at most: classes of keys that a row can have.
 MAP_BLOCKS = 64
-MAP_ROWS = 8
+#: The last queries of a call are measured, however many there are.
+LAST = 512
 
 Slices = tuple[slice, slice, slice]
 
@@ -40,9 +41,11 @@ class Record:
 
     step: int  # of the model's forward passes
     first: int  # position of the first query in its sequence
-    rows: np.ndarray  # (b, h, l, len(COLUMNS)), float32
-    lse: np.ndarray  # (b, h, l), float64
-    top_keys: np.ndarray  # (b, h, l, TOP), int32
+    queries: int
+    places: np.ndarray  # (m,): the queries that were measured
+    rows: np.ndarray  # (b, h, m, len(COLUMNS)), float32
+    lse: np.ndarray  # (b, h, m), float64
+    top_keys: np.ndarray  # (b, h, m, TOP), int32
     top_weights: np.ndarray  # float32
     tokens: Tokens | None = None  # of the queries
     key_tokens: Tokens | None = None
@@ -53,12 +56,12 @@ class Record:
     kept: bridge.Call | None = None
 
     def column(self, name: str) -> np.ndarray:
-        """One statistic, (b, h, l)."""
+        """One statistic, (b, h, m)."""
         found: np.ndarray = self.rows[..., COLUMNS.index(name)]
         return found
 
     def counts(self) -> np.ndarray:
-        """(b, h, l): whether a row has a key."""
+        """(b, h, m): whether a row has a key."""
         found: np.ndarray = self.column("keys") > 0
         return found
 
@@ -84,51 +87,125 @@ def _parts(call: bridge.Call) -> Iterator[Slices]:
             yield slice(x, x + 1), slice(min(max(0, start - call.mask.offset), l), l), slice(start, nk)
 
 
-def run(call: bridge.Call, codes: tuple[int, ...], top: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The call with statistics: rows (b, h, l, codes), top weights and top keys."""
+def _wanted(call: bridge.Call, rows: int | None) -> list[slice]:
+    """Queries to measure: all, or of a long causal call about `rows`, around every other border of map blocks, and the last."""
+    l = call.query.shape[2]
+    if rows is None or l <= rows or not call.mask.causal:
+        return [slice(0, l)]
+    block = -(-l // MAP_BLOCKS)
+    half = max(1, min(rows // MAP_BLOCKS, block))
+    found = [slice(border - half, border + half) for border in range(block, l - LAST - half, 2 * block)]
+    return found + [slice(max(l - LAST, found[-1].stop if found else 0), l)]
+
+
+def _pieces(queries: slice, wanted: list[slice]) -> Iterator[tuple[slice, bool]]:
+    """A range of queries cut where measuring begins and ends."""
+    at = queries.start
+    for one in wanted:
+        start, stop = max(one.start, at), min(one.stop, queries.stop)
+        if start < stop:
+            if at < start:
+                yield slice(at, start), False
+            yield slice(start, stop), True
+            at = stop
+    if at < queries.stop:
+        yield slice(at, queries.stop), False
+
+
+@dataclass
+class Measured:
+    """Statistics of the queries `places`, (b, h, m, ...)."""
+
+    places: np.ndarray
+    rows: np.ndarray
+    top_weights: np.ndarray
+    top_keys: np.ndarray
+    masses: np.ndarray  # weight on each block of keys
+
+
+def run(call: bridge.Call, codes: tuple[int, ...], top: int = 0, block: int = 0, rows: int | None = None) -> Measured:
+    """The call, with statistics of all its queries or of about `rows`; block: keys of a block whose weight is summed."""
     b, h, l = call.query.shape[:3]
     nk = call.key.shape[2]
-    rows = np.zeros((b, h, l, len(codes)))
-    weights = np.zeros((b, h, l, top))
-    keys = np.full((b, h, l, top), -1, np.int64)
-    parts = list(_parts(call))
-    if parts == [(slice(0, b), slice(0, l), slice(0, nk))]:
-        call.run((codes, rows, weights if top else None, keys if top else None, None, None, None, None))
-        return rows, weights, keys
-    if not call.mask.chunk:
-        call.run()  # queries of padding have an output too
-    for bs, qs, ks in parts:
-        shape = (bs.stop - bs.start, h, qs.stop - qs.start)
-        part = np.empty(shape + (len(codes),)), np.empty(shape + (top,)), np.empty(shape + (top,), np.int64)
-        call.cut(bs, qs, ks).run((codes, part[0], *(part[1:] if top else (None, None)), None, None, None, None))
-        rows[bs, :, qs], weights[bs, :, qs] = part[:2]
-        keys[bs, :, qs] = np.where(part[2] >= 0, part[2] + ks.start, -1)
-    return rows, weights, keys
+    wanted = _wanted(call, rows)
+    places = np.concatenate([np.arange(one.start, one.stop) for one in wanted])
+    shape = (b, h, len(places))
+    blocks = -(-nk // block) if block else 0
+    found = Measured(
+        places, np.zeros(shape + (len(codes),)), np.zeros(shape + (top,)), np.full(shape + (top,), -1, np.int64),
+        np.zeros(shape + (blocks,), np.float32),
+    )
+    classes = np.ascontiguousarray(np.broadcast_to(np.arange(nk, dtype=np.int32) // max(block, 1), (b, nk)))
+    covered = np.zeros(b, np.int64)  # queries of each batch that a part begins with
+    for bs, qs, ks in _parts(call):
+        if covered[bs.start] < qs.start:  # queries of padding have an output too
+            call.cut(bs, slice(int(covered[bs.start]), qs.start), slice(0, nk)).run()
+        covered[bs] = qs.stop
+        for piece, measured in _pieces(qs, wanted):
+            part = call if (bs, piece, ks) == (slice(0, b), slice(0, l), slice(0, nk)) else call.cut(bs, piece, ks)
+            if measured:
+                start = int(np.searchsorted(places, piece.start))
+                _run_part(part, codes, classes[bs, ks], ks.start, found, bs, slice(start, start + piece.stop - piece.start))
+            else:
+                part.run()
+    return found
 
 
-def measure(call: bridge.Call, step: int, real: np.ndarray | None, cross: bool) -> Record:
+def _run_part(
+    part: bridge.Call, codes: tuple[int, ...], classes: np.ndarray, first_key: int, found: Measured, bs: slice, at: slice
+) -> None:
+    """One call of the engine with statistics, which go to rows `at` of batches `bs`."""
+    shape = part.query.shape[:3]
+    top, blocks = found.top_keys.shape[-1], found.masses.shape[-1]
+    rows, weights = np.empty(shape + (len(codes),)), np.empty(shape + (top,))
+    keys, masses = np.empty(shape + (top,), np.int64), np.empty(shape + (blocks,), np.float32)
+    part.run((
+        codes, rows, *((weights, keys) if top else (None, None)), None,
+        *((masses, np.ascontiguousarray(classes)) if blocks else (None, None)), None,
+    ))
+    found.rows[bs, :, at], found.top_weights[bs, :, at], found.masses[bs, :, at] = rows, weights, masses
+    found.top_keys[bs, :, at] = np.where(keys >= 0, keys + first_key, -1)
+
+
+def measure(call: bridge.Call, step: int, real: np.ndarray | None, cross: bool, rows: int | None) -> Record:
     """Runs the call; `real` is (b, l), False for queries of padding."""
-    rows, weights, keys = run(call, CODES + (NAMES.index("lse"),), TOP)
-    lse = np.ascontiguousarray(rows[..., -1])
-    kept = rows[..., :-1].astype(np.float32)
+    l, nk = call.query.shape[2], call.key.shape[2]
+    block = -(-max(l, nk) // MAP_BLOCKS) if l > 1 else 0
+    found = run(call, CODES + (NAMES.index("lse"),), TOP, block, rows)
+    lse = np.ascontiguousarray(found.rows[..., -1])
+    kept = found.rows[..., :-1].astype(np.float32)
     if cross:
         kept[..., [COLUMNS.index(name) for name in PLACES]] = np.nan
-    lse[kept[..., 0] == 0] = -np.inf
+    hidden = kept[..., 0] == 0
     if real is not None and not real.all():
-        hidden = ~np.broadcast_to(real[:, None, :], lse.shape)
-        kept[hidden], lse[hidden], keys[hidden], weights[hidden] = 0, -np.inf, -1, 0
-    return Record(step, call.mask.offset, kept, lse, keys.astype(np.int32), weights.astype(np.float32))
+        hidden |= ~real[:, None, found.places]
+    kept[hidden], lse[hidden], found.top_keys[hidden], found.top_weights[hidden], found.masses[hidden] = 0, -np.inf, -1, 0, 0
+    record = Record(
+        step, call.mask.offset, l, found.places, kept, lse, found.top_keys.astype(np.int32),
+        found.top_weights.astype(np.float32), block=block,
+    )
+    if block:
+        record.pooled = _pool(found.masses, ~hidden, found.places // block, -(-l // block))
+    return record
+
+
+def _pool(masses: np.ndarray, counts: np.ndarray, blocks: np.ndarray, rows: int) -> np.ndarray:
+    """Mean weights over the rows of each block of queries that count."""
+    starts = np.flatnonzero(np.diff(blocks, prepend=-1))
+    pooled = np.zeros((*masses.shape[:2], rows, masses.shape[3]), np.float32)
+    total = np.add.reduceat(counts, starts, 2, dtype=np.int64)[..., None]
+    pooled[:, :, blocks[starts]] = np.add.reduceat(masses, starts, 2) / np.maximum(total, 1)
+    return pooled
 
 
 def inspect(
-    call: bridge.Call, lse: np.ndarray, *, column_mass: np.ndarray | None = None, pooled: np.ndarray | None = None,
-    block: int = 0, zoom: np.ndarray | None = None, query: int = 0, key: int = 0,
-    probes: np.ndarray | None = None, weights: np.ndarray | None = None,
+    call: bridge.Call, lse: np.ndarray, *, column_mass: np.ndarray | None = None, zoom: np.ndarray | None = None,
+    query: int = 0, key: int = 0, probes: np.ndarray | None = None, weights: np.ndarray | None = None,
 ) -> None:
     """The inspection pass over a call; lse is (b, h, l)."""
     _core.inspect(
         default_context(), describe(call.query), describe(call.key), lse[..., None], 0, call.rule(),
-        column_mass, None, None, 0, pooled, block, zoom, query, key, probes, weights,
+        column_mass, None, None, 0, None, 0, zoom, query, key, probes, weights,
     )
 
 
@@ -141,31 +218,16 @@ def some_rows(call: bridge.Call, rows: slice) -> bridge.Call:
     return replace(part, mask=bridge.Mask(mask.q_length, mask.kv_length, dense=mask.to_dense()))
 
 
-def pool(call: bridge.Call, record: Record) -> tuple[np.ndarray, int]:
-    """Mean weight of blocks of keys over the last MAP_ROWS queries of each block of queries."""
-    b, h, l = call.query.shape[:3]
-    nk = call.key.shape[2]
-    block = -(-max(l, nk) // MAP_BLOCKS)
-    columns = -(-nk // block)
-    pooled = np.zeros((b, h, -(-l // block), columns), np.float32)
-    counts = record.counts()
-    for x in range(pooled.shape[2]):
-        end = min((x + 1) * block, l)
-        rows = slice(max(x * block, end - MAP_ROWS), end)
-        part = np.empty((b, h, 1, columns), wide(call))
-        inspect(some_rows(call, rows), record.lse[:, :, rows], pooled=part, block=block)
-        pooled[:, :, x] = part[:, :, 0] / np.maximum(counts[:, :, rows].sum(2), 1)[..., None]
-    return pooled, block
-
-
-def zoom(call: bridge.Call, record: Record, query: int, key: int, rows: int, columns: int) -> np.ndarray:
+def zoom(call: bridge.Call, query: int, key: int, rows: int, columns: int) -> np.ndarray:
     """The weights of a rectangle, (b, h, rows, columns)."""
     l, nk = call.query.shape[2], call.key.shape[2]
     if not (0 <= query < query + rows <= l and 0 <= key < key + columns <= nk):
         raise ValueError(f"zoom = {(query, key, rows, columns)} must lie within {l} queries and {nk} keys")
-    cut = slice(query, query + rows)
-    out = np.empty((*call.query.shape[:2], rows, columns), wide(call))
-    inspect(some_rows(call, cut), record.lse[:, :, cut], zoom=out, query=0, key=key)
+    part = some_rows(call, slice(query, query + rows))
+    lse = np.empty((*part.query.shape[:3], 1))
+    part.run(((NAMES.index("lse"),), lse, None, None, None, None, None, None))
+    out = np.empty((*part.query.shape[:2], rows, columns), wide(call))
+    inspect(part, lse[..., 0], zoom=out, query=0, key=key)
     return out
 
 

@@ -35,7 +35,7 @@ def rounded_keys(key: torch.Tensor, bits: int, kind: str) -> torch.Tensor:
     return ((wide / scale).round() * scale).to(key.dtype)
 
 
-def key_noise(call: bridge.Call, counts: np.ndarray, bits: int, kind: str) -> Iterator[tuple[float, float]]:
+def key_noise(call: bridge.Call, counts: np.ndarray, bits: int, kind: str, rows: int | None) -> Iterator[tuple[float, float]]:
     """Predicted and measured error of each head's output, relative to it; over the rows that count."""
     rounded = rounded_keys(call.key, bits, kind)
     error = (rounded.double() - call.key.double()) ** 2
@@ -45,12 +45,13 @@ def key_noise(call: bridge.Call, counts: np.ndarray, bits: int, kind: str) -> It
     places = error.shape[3] * (error.shape[2] if seen is None else seen.sum(1)[:, None].clamp(min=1))
     variance = (error.sum((2, 3)) / places).numpy()  # (b, hkv): of an entry of the keys
     exact, noisy = (replace(call, out=torch.zeros(call.out.shape, dtype=_wide(call))) for _ in range(2))
-    statistic = run(exact, (NAMES.index("key_noise"),), 0)[0][..., 0]
+    measured = run(exact, (NAMES.index("key_noise"),), rows=rows)
     replace(noisy, key=rounded).run_all()
-    size = (exact.out.double() ** 2).sum(-1).numpy()
-    moved = ((noisy.out.double() - exact.out.double()) ** 2).sum(-1).numpy()
+    out, other = (one.out[:, :, measured.places].double() for one in (exact, noisy))
+    size = (out**2).sum(-1).numpy()
+    moved = ((other - out) ** 2).sum(-1).numpy()
     group = call.query.shape[1] // call.key.shape[1]
-    predicted = statistic * np.repeat(variance, group, 1)[..., None]
+    predicted = measured.rows[..., 0] * np.repeat(variance, group, 1)[..., None]
     for h in range(call.query.shape[1]):
         use = counts[:, h]
         scale = float(size[:, h][use].sum()) or 1.0

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._engine import version
-from ._watch_measure import TOP, Record
+from ._watch_measure import LAST, TOP, Record
 from ._watch_plot import GRIDS, grid_values
 from ._watch_tokens import Tokens
 
 if TYPE_CHECKING:
     from ._watch import Layer, Watch
 
-#: Tokens of a text whose rows are shown, at most, and bytes of all rows and of all maps.
-ROWS = 512
+#: Bytes of all rows and of all maps that a page holds, at most.
 ROW_BYTES = MAP_BYTES = 2 << 20
 #: Where the law for random scores is drawn, in units of the freezing spread.
 LAW = np.linspace(0, 2.5, 41)
@@ -70,7 +69,7 @@ class Texts:
 
 def _sequence(layer: Layer) -> list[Record]:
     """The calls of the longest sequence that a layer read: a prompt and what followed."""
-    longest = max(layer.calls, key=lambda record: record.rows.shape[2])
+    longest = max(layer.calls, key=lambda record: record.queries)
     if longest.tokens is None:
         return [longest]
     return [record for record in layer.calls if record.tokens is longest.tokens]
@@ -82,10 +81,10 @@ def _rows(layer: Layer, texts: Texts, most: int) -> dict[str, Any]:
     keys = [np.where(r.top_keys[0] >= 0, r.top_keys[0].astype(np.int64) + r.key_first, NO_KEY) for r in records]
     key = np.concatenate(keys, 1)[:, -most:]  # (h, rows, TOP)
     weight = np.concatenate([r.top_weights[0] for r in records], 1)[:, -most:]
-    total = sum(r.rows.shape[2] for r in records)
+    last = records[-1].first + int(records[-1].places[-1])
     return {
         "text": texts.index(records[0].tokens), "keyText": texts.index(records[0].key_tokens),
-        "first": records[0].first + total - key.shape[1], "rows": key.shape[1], "total": total,
+        "first": last + 1 - key.shape[1], "rows": key.shape[1], "total": sum(r.queries for r in records),
         "keys": _packed(key.astype("<u4" if _wide(key) else "<u2")), "wide": _wide(key),
         "weights": _packed(np.rint(np.clip(weight, 0, 1) * 255).astype(np.uint8)),
     }
@@ -98,7 +97,7 @@ def _wide(keys: np.ndarray) -> bool:
 
 def _map(layer: Layer, side: int) -> dict[str, Any] | None:
     """Roots of the pooled weights of each head as bytes, at most side by side of them."""
-    record = max(layer.calls, key=lambda one: one.rows.shape[2])
+    record = max(layer.calls, key=lambda one: one.queries)
     if record.pooled is None:
         return None
     maps, block = record.pooled[0], record.block
@@ -177,7 +176,7 @@ def data(watch: Watch) -> dict[str, Any]:
     """All that the page shows."""
     heads = _heads(watch)
     texts = Texts(watch.tokenizer)
-    rows = max(1, min(ROWS, ROW_BYTES // (len(heads) * TOP * 3)))
+    rows = max(1, min(LAST, ROW_BYTES // (len(heads) * TOP * 3)))
     side = max(8, min(64, math.isqrt(MAP_BYTES // len(heads))))
     layers = [
         {

@@ -306,6 +306,65 @@ class Maps(unittest.TestCase):
                 w.map(*arguments)
 
 
+class Long(unittest.TestCase):
+    """Of long calls some queries are measured."""
+
+    def compare(self, entry, **more):
+        model, ids = sharp(entry), 3 + tokens(batch=2, length=1400) % 31
+        with attend.watch(model, Words(), **more) as w:
+            model(input_ids=ids)
+        with attend.watch(model, Words(), rows=None) as whole:
+            out = model(input_ids=ids)[0]
+        model.set_attn_implementation("attend")
+        with torch.no_grad():
+            self.assertTrue(torch.equal(model(input_ids=ids)[0], out))
+        return w, whole
+
+    def test_rows(self):
+        for name in "llama", "mistral", "llama4":
+            w, whole = self.compare(DECODERS[name], rows=128, keep="qkv")
+            record, other = w.layers[1].calls[0], whole.layers[1].calls[0]
+            self.assertEqual((record.queries, len(other.places)), (1400, 1400))
+            self.assertLess(len(record.places), 700)
+            self.assertEqual(record.places[-512:].tolist(), list(range(888, 1400)))
+            self.assertTrue((np.diff(record.places) > 0).all())
+            self.assertEqual(set(record.places // record.block), set(range(64)))
+            np.testing.assert_array_equal(record.rows, other.rows[:, :, record.places])
+            np.testing.assert_array_equal(record.top_keys, other.top_keys[:, :, record.places])
+            for x in 0, 7, 63:
+                rows = record.places[record.places // record.block == x]
+                call = w.layers[1].calls[0].kept
+                p = attend_weights(call, rows)
+                sums = np.add.reduceat(p, np.arange(0, 1400, record.block), -1).mean(2)
+                np.testing.assert_allclose(record.pooled[:, :, x], sums, **CLOSE)
+
+    def test_patterns(self):
+        for name in "llama", "mistral":
+            w, whole = self.compare(DECODERS[name], rows=128)
+            record = w.layers[1].calls[0]
+            model = sharp(DECODERS[name])
+            ids = record.tokens.ids
+            p = weights(eager(model, input_ids=torch.from_numpy(ids)).attentions[1])
+            rows = np.zeros(ids.shape)
+            rows[:, record.places] = 1
+            scores = pattern_scores(p, ids, rows)
+            for line in (line for line in w.detect() if line["layer"] == 1):
+                got = [line[k] for k in ("previous_token", "duplicate_token", "induction")]
+                np.testing.assert_allclose(got, [score[line["head"]] for score in scores], **CLOSE)
+
+    def test_noise(self):
+        w, _ = self.compare(DECODERS["llama"], rows=128, keep="qkv")
+        for line in w.noise():
+            self.assertTrue(0 < line["measured"] < 1 and 0 < line["predicted"] < 1, line)
+
+
+def attend_weights(call, rows):
+    """Weights of some queries of a kept call, from its tensors in double."""
+    mask = call.mask.to_dense()[:, :, rows]
+    q, k = call.query[:, :, rows].double(), call.key.double().repeat_interleave(2, 1)
+    return torch.softmax((call.scale * q @ k.transpose(2, 3)).masked_fill(~mask, -torch.inf), -1).numpy()
+
+
 class Generation(unittest.TestCase):
     def compare(self, entry, **more):
         model, ids = sharp(entry), 3 + tokens(batch=1, length=12) % 7

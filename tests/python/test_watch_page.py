@@ -178,7 +178,7 @@ class Page(Case):
         rows[..., 0] = np.arange(1, n + 1)
         ids = Tokens(rng.integers(0, 9999, (1, n)))
         record = Record(
-            0, 0, rows, np.zeros((1, heads, n)), rng.integers(0, n, (1, heads, n, TOP), np.int32),
+            0, 0, n, np.arange(n), rows, np.zeros((1, heads, n)), rng.integers(0, n, (1, heads, n, TOP), np.int32),
             rng.random((1, heads, n, TOP), np.float32), ids, ids, 0, rng.random((1, heads, 64, 64), np.float32), 128,
         )
         w = Watch(build(DECODERS["llama"]), Words())

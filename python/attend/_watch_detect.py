@@ -104,24 +104,29 @@ def detect(call: bridge.Call, record: Record, tokens: Tokens, real: np.ndarray |
 
 def _sum_groups(call: bridge.Call, lse: np.ndarray, places: np.ndarray, x: int, groups: list[Group]) -> np.ndarray:
     """(h, 2): every token of a group is a batch of the engine; its copies are causal to each other."""
-    h, d = lse.shape[1], call.query.shape[3]
+    h = lse.shape[1]
     found = np.zeros((h, 2))
     for group in groups:
         (tokens, most), queries = group.keys.shape, group.rows.shape[1]
-        query = call.query[x].index_select(1, torch.from_numpy(places[group.rows].reshape(-1)))
-        query = query.reshape(h, tokens, queries, d).transpose(0, 1)
+        query = _gather(call.query[x], torch.from_numpy(places[group.rows]))
         rows = np.where(group.filled, -np.inf, lse[x][:, group.rows])  # (h, tokens, queries)
         rows = np.ascontiguousarray(rows.transpose(1, 0, 2))
         mask = bridge.Mask(queries, most, offset=-1, causal=group.seen is None, dense=group.seen)
-        at = torch.from_numpy(group.keys.reshape(-1))
+        at = torch.from_numpy(group.keys)
         for which in (0, 1):
-            key = call.key[x].index_select(1, torch.clamp(at + which, max=call.key.shape[2] - 1))
-            key = key.reshape(-1, tokens, most, d).transpose(0, 1)
+            key = _gather(call.key[x], torch.clamp(at + which, max=call.key.shape[2] - 1))
             part = bridge.Call(query, key, key, query, call.scale, call.softcap, mask, None, None)
             mass = np.empty((tokens, h, 1, most), wide(call))
             inspect(part, rows, column_mass=mass)
             found[:, which] += mass.sum((0, 2, 3), dtype=np.float64)
     return found
+
+
+def _gather(heads: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
+    """(tokens, h, places, d) of (h, l, d), whose memory may have either order."""
+    if heads.stride(0) < heads.stride(1):
+        return heads.transpose(0, 1).index_select(0, at.reshape(-1)).reshape(*at.shape, *heads.shape[::2]).transpose(1, 2)
+    return heads.index_select(1, at.reshape(-1)).reshape(heads.shape[0], *at.shape, heads.shape[2]).transpose(0, 1)
 
 
 def _probe(call: bridge.Call, record: Record, x: int, rows: np.ndarray, copies: np.ndarray) -> np.ndarray:

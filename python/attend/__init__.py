@@ -12,14 +12,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._core import Context
 from ._engine import attention, default_context, info, merge, set_threads, version
 from ._inspect import Inspection, inspect
 from ._stats import Head, Stats, stats
 
+if TYPE_CHECKING:
+    from . import lab as lab
+    from . import theory as theory
+
 __version__ = version()
+
+
+def __getattr__(name: str) -> Any:
+    """``attend.lab`` and ``attend.theory`` are imported on first use."""
+    if name in ("lab", "theory"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = False, rows: int | None = 2048) -> Any:
@@ -51,8 +64,10 @@ __all__ = [
     "default_context",
     "info",
     "inspect",
+    "lab",
     "merge",
     "set_threads",
     "stats",
+    "theory",
     "watch",
 ]

@@ -79,7 +79,7 @@ def _load(path: str, generate: int | None) -> tuple[Any, Any, int]:
         where.update(pretrained_model_name_or_path=os.path.dirname(path) or ".", gguf_file=os.path.basename(path))
     try:
         config = transformers.AutoConfig.from_pretrained(**where)
-        kind = transformers.AutoModel
+        kind: Any = transformers.AutoModel
         if config.is_encoder_decoder:
             kind, generate = transformers.AutoModelForSeq2SeqLM, generate or GENERATED
         elif generate:

@@ -248,7 +248,7 @@ function looks(row) {
   const none = layer.wide ? 0xffffffff : 0xffff, found = [];
   for (let x = 0; x < data.top; x++) {
     const at = (head.head * layer.rows + row) * data.top + x;
-    if (keys[at] !== none && weights[at] > 0) found.push([keys[at], weights[at] / 255]);
+    if (keys[at] !== none && weights[at] > 1) found.push([keys[at], weights[at] / 255]);
   }
   return found;
 }

@@ -145,8 +145,10 @@ static int settle(const struct lab_exercise *exercise,
             if (tell_side(exercise, &disputed->side[s], &telling[s], text, size))
                 return -1;
         }
-        if (!told++)
+        if (!told) {
             lab_judge_append(text, size, "none of them");
+            told = 1;
+        }
     }
     return 0;
 }

@@ -73,16 +73,15 @@ static attend_status predict(const struct lab_design_request *request,
 {
     const size_t n = (size_t)request->n;
     double *const room = calloc(4 * n, sizeof *room);
-    double *const mean = room + 2 * n, *const square = room + 3 * n;
+    double *const mean = room + 2 * n, *const variance = room + 3 * n;
     int failed = !room;
 
     *prediction = (struct prediction){.mean = room, .variance = room + n};
     for (int h = 0; h < count && !failed; h++) {
-        failed = lab_design_moments(request, &heads[h], mean, square);
+        failed = lab_design_moments(request, &heads[h], mean, variance);
         for (size_t i = 0; i < n && !failed; i++) {
             prediction->mean[i] += mean[i] / count;
-            prediction->variance[i] +=
-                fmax(0, square[i] - mean[i] * mean[i]) / (count * count);
+            prediction->variance[i] += variance[i] / (count * count);
         }
     }
     if (failed) {

@@ -66,20 +66,18 @@ static double mse_theory(const struct setting *s, int positive)
         attendi_theory_plain_kind(own, s->C, s->C * sqrt(s->sigma2)),
         attendi_theory_plain_kind(fmax(1, s->n - own), 0, 0)};
     const int count = s->n > own ? 2 : 1;
-    double mean[2] = {0}, square[2] = {0};
+    double mean[2] = {0}, variance[2] = {0};
 
     if (positive && s->C > 0)
         classes[0].lo = 0;
-    if (attendi_theory_score_moments(classes, count, mean, square))
+    if (attendi_theory_score_variances(classes, count, mean, variance))
         return NAN;
-    const double var_own = square[0] - mean[0] * mean[0];
-    const double var_rest = square[1] - mean[1] * mean[1];
     const double copies = s->is_independent ? s->h / queries : 1;
     const double target = (mean[0] + (queries - 1) * mean[1]) / queries - 1 / s->m;
     const double var_target =
-        (var_own + (queries - 1) * var_rest) / (queries * queries * copies);
+        (variance[0] + (queries - 1) * variance[1]) / (queries * queries * copies);
     return s->m * (target * target + var_target) +
-           (s->n - s->m) * (mean[1] * mean[1] + var_rest / (queries * copies));
+           (s->n - s->m) * (mean[1] * mean[1] + variance[1] / (queries * copies));
 }
 
 enum { MSE, MSE_POSITIVE, VALUES };

@@ -174,6 +174,23 @@ class Magnitude(LabTest):
         self.assert_agrees(rows["mean_error"])
 
 
+    def test_the_error_of_c_is_exact(self):
+        """By mpmath to 40 digits; at n = 2 it is sqrt(2) E|w - 1/2|."""
+        known = (
+            (10, 10, 0.5, 0.599095656215352499),
+            (10, 1000, 0.5, 0.706000681196371209),
+            (3, 5, 0.5, 0.502916562585761746),
+            (1000, 7, 0.5, 0.495502715921860367),
+            (2, 1000, 100, 0.707028567903737323),
+        )
+        for n, C, sigma2, error in known:
+            args = "--n", n, "--C", C, "--sigma2", sigma2, "--trials", 100
+            rows = self.given("magnitude", *map(str, args))
+            self.assertLess(abs(rows["mean_error"]["theory"] - error), 1e-12, args)
+        product = math.sqrt(2) * rows["mean_abs_dev"]["theory"]
+        self.assertLess(abs(product - error), 1e-12)
+
+
 class Rare(LabTest):
     def test_few_events_are_marked_and_have_an_interval(self):
         row = self.given("magnitude", "--C", "1", "--trials", "50000")["p_copy_90"]

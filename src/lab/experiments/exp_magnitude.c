@@ -12,6 +12,7 @@
 #include "lab/measure/moments.h"
 #include "lab/setups/pair.h"
 #include "lab/setups/scene.h"
+#include "theory/quadrature.h"
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 2, 1e6, "keys"),
@@ -111,26 +112,37 @@ static struct magnitude_theory theory_of(const struct parameters *p)
     return theory;
 }
 
-/* E|c - (v_a + v_b)/2| where that is known: summed over the length of k_a. */
+/* |c - (v_a + v_b)/2| where the score of a leads the others' sum by y; alpha = 0. */
+struct distance {
+    double keys, leak; /* leak: (n - 2) e^-C, the others beside b */
+};
+
+static void distance_at(void *arg, double y, double *f)
+{
+    const struct distance *const d = arg;
+    const double half = 0.5 * tanh(0.5 * y); /* p_a - 1/2 */
+    const double b = -(half + 0.5 * d->leak) / (1 + d->leak);
+    const double others = attend_theory_logistic(-y) * d->leak / (1 + d->leak);
+
+    f[0] = sqrt(half * half + b * b + (d->keys > 0 ? others * others / d->keys : 0));
+}
+
+/* E|c - (v_a + v_b)/2| where that is known, to about 1e-12. */
 static double mean_error(const struct parameters *p,
                          const struct magnitude_theory *theory)
 {
-    enum { STEPS = 1 << 15 };
-    const double scale = p->C * p->tau, reach = 9, leak = (p->n - 2) * exp(-scale);
-    double sum = 0, whole = 0;
+    const struct attendi_theory_accuracy accuracy = {1e-13, 0};
+    struct distance distance = {p->n - 2, (p->n - 2) * exp(-p->C * p->tau)};
+    /* Hardly any leak makes a kink at y = 0, rounded on the scale of the leak. */
+    const struct attendi_theory_transition turns[] = {{0, 1},
+                                                      {0, fmin(1, distance.leak)}};
+    double error;
 
-    if (p->alpha > 0 || isnan(theory->mean_abs))
+    if (p->alpha > 0 || p->n <= 2 || isnan(theory->mean_abs))
         return value_distance * theory->mean_abs; /* n = 2, or NaN */
-    for (int x = 0; x < STEPS; x++) {
-        const double z = reach * (2 * (x + 0.5) / STEPS - 1), density = exp(-z * z / 2);
-        const double lead = scale * sqrt(p->sigma2) * z - log1p(leak);
-        const double a = attend_theory_logistic(lead);
-        const double b = (1 - a) / (1 + leak), others = 1 - a - b;
-        sum += density *
-               sqrt(lab_pair_error(a, b, p->n > 2 ? others * others / (p->n - 2) : 0));
-        whole += density;
-    }
-    return sum / whole;
+    attendi_theory_normal_mean(distance_at, &distance, 1, theory->law.mean,
+                               theory->law.sd, -INFINITY, turns, 2, accuracy, &error);
+    return error;
 }
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)

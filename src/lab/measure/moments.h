@@ -9,7 +9,7 @@
 struct lab_moments {
     int64_t count;
     double mean, m2, m3, m4;
-    int sure; /* nothing random was in the trials; set by whoever made them */
+    int64_t sure; /* 1: nothing random was in the trials; set by whoever made them */
 };
 
 void lab_moments_add(struct lab_moments *moments, double value);

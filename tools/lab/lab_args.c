@@ -155,7 +155,7 @@ static const char common_help[] =
     "as often as |z| <= 4, all but 6.3e-5 of the time: by Clopper and Pearson for a\n"
     "probability, by Chernoff's bound for a mean of numbers of known range.\n"
     "\n"
-    "A run of more than a minute says on standard error how long it takes, before it\n"
+    "A run of more than two minutes says on standard error how long it takes, before it\n"
     "starts.  Ctrl-C ends it with the rows that were measured up to then.\n"
     "The laboratory reports and does not judge: the exit status is 0 whatever holds, 2\n"
     "for bad usage, 130 after Ctrl-C.\n";

@@ -64,18 +64,45 @@ static void join(const struct wave *wave, struct lab_moments *moments)
         }
 }
 
-/* Seconds of work by which the time of all of it is told. */
-#define PILOT_SECONDS 0.2
+/* Seconds of work by which the time of all of it is told: of it, and of a pilot. */
+#define TOLD_SECONDS 0.2
+#define PILOT_SECONDS 0.03
+
+/* The first wave is cold: it finds memory and threads not ready. */
+struct pace {
+    double began, warm_at; /* times; warm_at: the end of the first wave */
+    int64_t cold, done;    /* blocks: of the first wave, and so far */
+};
+
+/* How long `all` blocks take. */
+static double time_of(const struct pace *pace, int64_t all, double now)
+{
+    const int64_t warm = pace->done - pace->cold;
+
+    if (warm == 0)
+        return (now - pace->began) * (double)all / (double)pace->done;
+    return pace->warm_at - pace->began +
+           (now - pace->warm_at) * (double)(all - pace->cold) / (double)warm;
+}
 
 /* After so much of the measurement; 1 where that was all that is wanted. */
 static int tell_time(struct lab_session *session, const struct wave *wave, int64_t all,
-                     double elapsed)
+                     struct pace *pace)
 {
-    const int64_t done = wave->first + wave->count;
+    const double now = lab_now();
 
-    if (session->estimate || elapsed >= PILOT_SECONDS)
-        lab_expect(session, elapsed * (double)all / (double)done);
-    return session->estimate != NULL;
+    pace->done = wave->first + wave->count;
+    if (wave->first == 0) {
+        pace->cold = wave->count;
+        pace->warm_at = now;
+    }
+    const double warm = now - pace->warm_at;
+    const int is_pilot = session->estimate != NULL;
+    const int is_known = pace->done == all || now - pace->began > TOLD_SECONDS ||
+                         (is_pilot && warm > PILOT_SECONDS);
+    if (is_known)
+        lab_expect(session, time_of(pace, all, now));
+    return is_pilot && is_known;
 }
 
 static int perform_waves(struct lab_session *session, struct wave *wave, int most,
@@ -83,7 +110,7 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
 {
     const struct lab_blocks *const blocks = wave->blocks;
     const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
-    const double began = lab_now();
+    struct pace pace = {.began = lab_now()};
     int width = wave->threads;
 
     for (; wave->first < all && !lab_stopped(session); wave->first += wave->count) {
@@ -97,7 +124,7 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
         join(wave, moments);
         lab_report_progress(session, (wave->first + wave->count) * blocks->size,
                             blocks->trials);
-        if (tell_time(session, wave, all, lab_now() - began))
+        if (tell_time(session, wave, all, &pace))
             break;
         if (lab_now() - start < WAVE_SECONDS && 2 * width <= most)
             width *= 2;

@@ -216,6 +216,12 @@ static void emit(struct lab_run *run, const struct parameters *p, const char *qu
                 lab_exact(theory, measured));
 }
 
+/* The most that |c - (v_a + v_b)/2| can be: of two keys c lies between the values. */
+static double error_most(const struct parameters *p)
+{
+    return p->n > 2 ? sqrt(LAB_PAIR_ERROR_MAX) : value_distance / 2;
+}
+
 static void emit_rows(struct lab_run *run, const struct parameters *p,
                       const struct magnitude_theory *theory,
                       const struct lab_moments *moments)
@@ -225,14 +231,15 @@ static void emit_rows(struct lab_run *run, const struct parameters *p,
 
     emit(run, p, "mean_w", theory->mean, lab_estimate_mean_within(w, 0, 1));
     emit(run, p, "var_w", theory->variance, lab_estimate_variance_within(w, 0, 1));
-    emit(run, p, "mean_abs_dev", theory->mean_abs, lab_estimate_mean(&moments[MEAN_ABS]));
+    emit(run, p, "mean_abs_dev", theory->mean_abs,
+         lab_estimate_distance(&moments[MEAN_ABS], 0.5));
     emit(run, p, "p_outside_10_90", theory->outside,
          lab_estimate_probability(&moments[OUTSIDE]));
     emit(run, p, "modes", theory->modes, (struct lab_estimate){.value = modes});
     emit(run, p, "p_copy_90", theory->copy, lab_estimate_probability(&moments[COPY]));
     if (!isnan(theory->mean_abs))
         emit(run, p, "mean_error", mean_error(p, theory),
-             lab_estimate_mean(&moments[ERROR]));
+             lab_estimate_distance(&moments[ERROR], error_most(p)));
 }
 
 /* The same question without noise of magnitude, and where c lies. */
@@ -255,7 +262,7 @@ static int emit_without_noise(struct lab_run *run, const struct parameters *give
     emit(run, &p, "var_w_part_i", theory.variance,
          lab_estimate_variance_within(&still[MEAN_W], 0, 1));
     emit(run, &p, "mean_abs_dev_part_i", theory.mean_abs,
-         lab_estimate_mean(&still[MEAN_ABS]));
+         lab_estimate_distance(&still[MEAN_ABS], 0.5));
     return 0;
 }
 
@@ -397,9 +404,9 @@ static int sweep(struct lab_run *run, const struct lab_moments *given)
             emit_rows(run, &p, &theory, own);
         }
         lab_series_estimate(points[VARIANCE], p.C,
-                            lab_estimate_variance(&moments[MEAN_W]));
+                            lab_estimate_variance_within(&moments[MEAN_W], 0, 1));
         lab_series_estimate(points[DEVIATION], p.C,
-                            lab_estimate_mean(&moments[MEAN_ABS]));
+                            lab_estimate_distance(&moments[MEAN_ABS], 0.5));
         lab_series_estimate(points[NEAR_COPY], p.C,
                             lab_estimate_probability(&moments[COPY]));
     }

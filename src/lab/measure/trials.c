@@ -68,40 +68,31 @@ static void join(const struct wave *wave, struct lab_moments *moments)
 #define TOLD_SECONDS 0.2
 #define PILOT_SECONDS 0.03
 
-/* The first wave is cold: it finds memory and threads not ready. */
+/*
+ * The first wave is cold: it finds memory and threads not ready.  Of the others the
+ * fastest tells the pace; what slowed down the rest comes and goes.
+ */
 struct pace {
-    double began, warm_at; /* times; warm_at: the end of the first wave */
-    int64_t cold, done;    /* blocks: of the first wave, and so far */
+    double began, warm_at, last; /* times: of the start, after the first wave, the last */
+    double block;                /* seconds of a block */
 };
-
-/* How long `all` blocks take. */
-static double time_of(const struct pace *pace, int64_t all, double now)
-{
-    const int64_t warm = pace->done - pace->cold;
-
-    if (warm == 0)
-        return (now - pace->began) * (double)all / (double)pace->done;
-    return pace->warm_at - pace->began +
-           (now - pace->warm_at) * (double)(all - pace->cold) / (double)warm;
-}
 
 /* After so much of the measurement; 1 where that was all that is wanted. */
 static int tell_time(struct lab_session *session, const struct wave *wave, int64_t all,
                      struct pace *pace)
 {
-    const double now = lab_now();
-
-    pace->done = wave->first + wave->count;
-    if (wave->first == 0) {
-        pace->cold = wave->count;
-        pace->warm_at = now;
-    }
-    const double warm = now - pace->warm_at;
+    const double now = lab_now(), block = (now - pace->last) / wave->count;
+    const int64_t done = wave->first + wave->count;
     const int is_pilot = session->estimate != NULL;
-    const int is_known = pace->done == all || now - pace->began > TOLD_SECONDS ||
-                         (is_pilot && warm > PILOT_SECONDS);
+
+    if (wave->first == 0)
+        pace->warm_at = now;
+    pace->block = pace->last > pace->warm_at ? fmin(pace->block, block) : block;
+    pace->last = now;
+    const int is_known = done == all || now - pace->began > TOLD_SECONDS ||
+                         (is_pilot && now - pace->warm_at > PILOT_SECONDS);
     if (is_known)
-        lab_expect(session, time_of(pace, all, now));
+        lab_expect(session, pace->block * (double)all);
     return is_pilot && is_known;
 }
 
@@ -110,7 +101,8 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
 {
     const struct lab_blocks *const blocks = wave->blocks;
     const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
-    struct pace pace = {.began = lab_now()};
+    const double began = lab_now();
+    struct pace pace = {.began = began, .last = began};
     int width = wave->threads;
 
     for (; wave->first < all && !lab_stopped(session); wave->first += wave->count) {

@@ -19,29 +19,46 @@ static double z_of(const struct lab_design_row *row)
     return row->se > 0 && !row->rare ? (row->measured - row->predicted) / row->se : NAN;
 }
 
-/* Whether more heads, or fewer, promise a smaller error than those designed. */
-static int is_better_known(const struct lab_design *design, double *designed)
+/* The choice that was designed; NULL: its number of heads is none of the choices. */
+static const struct lab_design_choice *designed_choice(const struct lab_design *design)
 {
-    *designed = NAN;
     for (int x = 0; x < design->choices; x++)
         if (design->choice[x].heads == design->heads)
-            *designed = design->choice[x].mse;
-    return design->choice[design->best].mse < STEADIER * *designed;
+            return &design->choice[x];
+    return NULL;
+}
+
+/* At which scales two choices were compared. */
+static void describe_scales(const struct lab_design_choice *best,
+                            const struct lab_design_choice *designed, char *text,
+                            size_t size)
+{
+    if (fabs(best->scale - designed->scale) <= 1e-9 * fabs(designed->scale))
+        snprintf(text, size, "both at scale %.4g", best->scale);
+    else
+        snprintf(text, size, "at scales %.4g and %.4g, of equal leak without noise",
+                 best->scale, designed->scale);
 }
 
 static void advise(const struct lab_design *design, char *text, size_t size)
 {
-    double designed;
+    const struct lab_design_choice *const best = &design->choice[design->best];
+    const struct lab_design_choice *const designed = designed_choice(design);
+    char scales[96];
 
-    if (is_better_known(design, &designed))
+    if (!design->is_noisy) {
+        snprintf(text, size, "without noise nothing varies: one head is enough");
+    } else if (designed && best->mse < STEADIER * designed->mse) {
+        describe_scales(best, designed, scales, sizeof scales);
         snprintf(text, size,
-                 "%d heads would be steadier: mean squared error %.4g instead of %.4g",
-                 design->choice[design->best].heads, design->choice[design->best].mse,
-                 designed);
-    else if (design->choices > 1)
+                 "%d heads would be steadier: mean squared error %.4g instead of %.4g, "
+                 "%s",
+                 best->heads, best->mse, designed->mse, scales);
+    } else if (design->choices > 1) {
         snprintf(text, size, "no other number of heads is steadier");
-    else
+    } else {
         snprintf(text, size, "one head is all there is to it");
+    }
 }
 
 /* ---- JSON ----------------------------------------------------------------- */
@@ -91,7 +108,7 @@ static int report_json(const struct design_args *args, const struct lab_design *
 {
     const struct lab_design_request *const request = &args->request;
     json_t *const items = json_array(), *const queries = json_array();
-    char advice[160];
+    char advice[256];
 
     for (int x = 0; x < args->m; x++)
         json_array_append_new(items, json_integer(args->items[x]));
@@ -157,7 +174,7 @@ int design_report(const struct design_args *args, const struct lab_design *desig
                                         [LAB_DESIGN_ITEMS] = "the items",
                                         [LAB_DESIGN_A] = "the first item"};
     const struct lab_design_request *const request = &args->request;
-    char advice[160];
+    char advice[256];
 
     if (args->wants_json)
         return report_json(args, design);
@@ -167,7 +184,7 @@ int design_report(const struct design_args *args, const struct lab_design *desig
         printf("%s %" PRId64, x ? "," : "", args->items[x]);
     printf("\nscores   %.6g <q, k>; leak at most %g asked for\n", request->tau,
            request->eps);
-    if (request->sigma2 > 0 || request->alpha > 0)
+    if (design->is_noisy)
         printf("noise    sigma2 %g of %s, alpha %g of every key\n", request->sigma2,
                noisy[request->noisy], request->alpha);
     printf("heads    %d, scale %.6g, |q| at most %.6g; prescribed: the score of %s\n",
@@ -182,7 +199,7 @@ int design_report(const struct design_args *args, const struct lab_design *desig
         for (int x = 0; x < design->choices; x++)
             printf("%5d %12.6g %15.6g%s\n", design->choice[x].heads,
                    design->choice[x].scale, design->choice[x].mse,
-                   x == design->best ? "  least" : "");
+                   design->is_noisy && x == design->best ? "  least" : "");
     }
     advise(design, advice, sizeof advice);
     printf("\n%s\n", advice);

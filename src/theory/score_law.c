@@ -263,8 +263,115 @@ static void integrate(const struct attendi_theory_score_kind *kinds,
     }
 }
 
-int attendi_theory_score_moments(const struct attendi_theory_score_kind *kinds, int count,
-                                 double *mean, double *second)
+/*
+ * Var p without the difference of E p^2 and (E p)^2, which cancels where scores hardly
+ * vary.  With E_j = e^(s_j - m_j) - 1 about centres m_j, c_j = e^m_j, Z0 = sum c_j and
+ * r = c_i / Z0,
+ *
+ *     p_i - r = r D / Z,  D = (Z0 - c_i) E_i - sum_{j != i} c_j E_j,
+ *
+ * and 1/Z^2 is the integral of t e^-tZ.  Under the weights e^-tZ keys stay independent,
+ * so that the mean of D^2 is a sum of squares and variances.
+ */
+enum { SPREAD_KINDS_MAX = 8 };
+static const double narrow = 0.5; /* scores of a larger sd do not cancel */
+
+/* One kind: its centre, and the mean and variance of E under the weights e^-u. */
+struct tilted {
+    double centre, share; /* share: c_j / Z0 */
+    double mean, variance;
+};
+
+static double mean_score(const struct points *points)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < points->count; i++)
+        sum += points->weight[i] * (points->score[i] - points->score[0]);
+    return points->score[0] + sum;
+}
+
+static void tilt(const struct points *points, double x, struct tilted *kind)
+{
+    double whole = 0.0, first = 0.0, second = 0.0;
+
+    for (int i = 0; i < points->count; i++) {
+        const double w = points->weight[i] * exp(-exp(x + points->score[i]));
+
+        whole += w;
+        first += w * expm1(points->score[i] - kind->centre);
+    }
+    kind->mean = first / whole;
+    for (int i = 0; i < points->count; i++) {
+        const double w = points->weight[i] * exp(-exp(x + points->score[i]));
+        const double off = expm1(points->score[i] - kind->centre) - kind->mean;
+
+        second += w * off * off;
+    }
+    kind->variance = second / whole;
+}
+
+/* All in units of Z0, at t = e^x / Z0: adds to E[p - r] / r and E[(p - r)^2] / r^2. */
+static void add_spread(const struct attendi_theory_score_kind *kinds,
+                       const struct tilted *at, int count, double x, double log_none,
+                       double *bias, double *square)
+{
+    const double first = step * exp(x + log_none), second = first * exp(x);
+    double shift = 0.0, scatter = 0.0;
+
+    for (int k = 0; k < count; k++) {
+        shift += kinds[k].keys * at[k].share * at[k].mean;
+        scatter += kinds[k].keys * at[k].share * at[k].share * at[k].variance;
+    }
+    for (int k = 0; k < count; k++) {
+        /* D = E_i - sum over all keys of share_j E_j */
+        const double mean = at[k].mean - shift;
+
+        bias[k] += first * mean;
+        square[k] +=
+            second * (mean * mean + scatter + (1.0 - 2.0 * at[k].share) * at[k].variance);
+    }
+}
+
+static void integrate_spread(const struct attendi_theory_score_kind *kinds,
+                             const struct points *points, int count, double *variance)
+{
+    struct tilted at[SPREAD_KINDS_MAX];
+    double bias[SPREAD_KINDS_MAX] = {0.0}, square[SPREAD_KINDS_MAX] = {0.0};
+    double low, high, max = -INFINITY, whole = 0.0;
+
+    range(kinds, points, count, &low, &high);
+    for (int k = 0; k < count; k++)
+        max = fmax(max, at[k].centre = mean_score(&points[k]));
+    for (int k = 0; k < count; k++)
+        whole += kinds[k].keys * (at[k].share = exp(at[k].centre - max));
+    for (int k = 0; k < count; k++)
+        at[k].share /= whole;
+    for (double x = low; x <= high; x += step) {
+        double all = 0.0;
+
+        for (int k = 0; k < count; k++)
+            all += kinds[k].keys * means_at(&points[k], x).log_miss;
+        for (int k = 0; k < count && all > -800.0; k++)
+            tilt(&points[k], x, &at[k]);
+        if (all > -800.0)
+            add_spread(kinds, at, count, x + max + log(whole), all, bias, square);
+    }
+    for (int k = 0; k < count; k++)
+        variance[k] = at[k].share * at[k].share * (square[k] - bias[k] * bias[k]);
+}
+
+static int is_narrow(const struct attendi_theory_score_kind *kinds, int count)
+{
+    int all = count <= SPREAD_KINDS_MAX;
+
+    for (int k = 0; k < count; k++)
+        all = all && kinds[k].sd <= narrow;
+    return all;
+}
+
+static int score_law(const struct attendi_theory_score_kind *kinds, int count,
+                     double *mean, double *second, double *variance)
 {
     struct points *points = calloc((size_t)count, sizeof *points);
     struct means *at = calloc((size_t)count, sizeof *at);
@@ -274,10 +381,31 @@ int attendi_theory_score_moments(const struct attendi_theory_score_kind *kinds, 
         status = make_points(&points[k], &kinds[k]);
     if (status == 0)
         integrate(kinds, points, count, at, mean, second);
+    for (int k = 0; k < count && status == 0 && variance != NULL; k++)
+        variance[k] = fmax(0.0, second[k] - mean[k] * mean[k]);
+    if (status == 0 && variance != NULL && is_narrow(kinds, count))
+        integrate_spread(kinds, points, count, variance);
     for (int k = 0; k < count && points != NULL; k++)
         free(points[k].score);
     free(points);
     free(at);
+    return status;
+}
+
+int attendi_theory_score_moments(const struct attendi_theory_score_kind *kinds, int count,
+                                 double *mean, double *second)
+{
+    return score_law(kinds, count, mean, second, NULL);
+}
+
+int attendi_theory_score_variances(const struct attendi_theory_score_kind *kinds,
+                                   int count, double *mean, double *variance)
+{
+    double *second = calloc((size_t)(count > 0 ? count : 1), sizeof *second);
+    const int status =
+        second == NULL ? -1 : score_law(kinds, count, mean, second, variance);
+
+    free(second);
     return status;
 }
 

@@ -35,6 +35,9 @@ struct attendi_theory_score_kind attendi_theory_plain_kind(double keys, double m
  */
 int attendi_theory_score_moments(const struct attendi_theory_score_kind *kinds, int count,
                                  double *mean, double *second);
+/* E p and Var p, the variance to about 1e-12 of itself however small it is. */
+int attendi_theory_score_variances(const struct attendi_theory_score_kind *kinds,
+                                   int count, double *mean, double *variance);
 /* The mean entropy of a softmax over the keys of one kind; NaN where the above fails. */
 double attendi_theory_score_entropy(const struct attendi_theory_score_kind *kind);
 

@@ -287,7 +287,6 @@ static attend_theory_output one_head(const attend_theory_scene *scene,
     const int kinds = scene->n > 2.0 ? 3 : 2;
     struct attendi_theory_score_kind kind[KINDS];
     attend_theory_output out = {{0.0}, {0.0}, 0.0, 0.0};
-    double second[KINDS];
 
     for (int k = 0; k < kinds; k++) {
         kind[k] = attendi_theory_plain_kind(
@@ -297,10 +296,8 @@ static attend_theory_output one_head(const attend_theory_scene *scene,
         kind[k].softcap = scene->softcap;
     }
     keep_positive(&kind[ATTEND_THEORY_A], scene, q);
-    if (attendi_theory_score_moments(kind, kinds, out.mean, second) != 0)
+    if (attendi_theory_score_variances(kind, kinds, out.mean, out.variance) != 0)
         return no_output;
-    for (int k = 0; k < kinds; k++)
-        out.variance[k] = fmax(0.0, second[k] - out.mean[k] * out.mean[k]);
     complete(scene, &out);
     return out;
 }

@@ -213,6 +213,24 @@ class Noisy(DesignTest):
         self.assertRegex(said["advice"], r"^2 heads would be steadier: .* 0\.06")
         self.assertGreater(self.row(said, "p_lopsided")["measured"], 0.75)
 
+    def test_without_noise_nothing_is_steadier(self):
+        said = self.design("average")
+        self.assertEqual((said["heads"], said["best_heads"]), (1, 1))
+        self.assertRegex(said["advice"], "^without noise nothing varies")
+        self.assertNotIn("least", self.succeed("design", "average"))
+        self.assertEqual(self.design("heads", "--heads", 2)["best_heads"], 1)
+
+    def test_scales_that_are_compared_are_told(self):
+        said = self.design("average", "--C", 10, "--sigma2", 0.5)
+        self.assertRegex(said["advice"], r"^2 heads would be steadier.*both at scale 10$")
+        said = self.design("average", "--sigma2", 0.5)
+        # A leak of 0.01 among n = 10 keys, of two wanted, and of one.
+        scales = [math.log(99 * rest / own) for own, rest in ((1, 9), (2, 8))]
+        self.assertRegex(
+            said["advice"],
+            r"^2 heads would be steadier.*at scales %.4g and %.4g, of equal leak" % (*scales,),
+        )
+
     def test_scores_are_compared_not_weights(self):
         """Where weights underflow 0 < 0 says nothing."""
         cdf = lambda x: 0.5 * math.erfc(-x / math.sqrt(2))

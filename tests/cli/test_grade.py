@@ -254,6 +254,19 @@ class Forms(CliTest):
         asked = {part for part in asked if not part.endswith("_help")}
         self.assertEqual(asked, set(parts(row)))
 
+    def test_blanks_are_no_answer(self):
+        name = self.form(
+            **{"1b-i": {"M": "   "}, "1d-i": {"queries": [" ", "\t"]}, "1e": {"better": " "}}
+        )
+        row = grade(self.path(name))[name]
+        self.assertEqual({p["verdict"] for p in row["parts"]}, {"empty"})
+
+    def test_byte_order_mark_is_skipped(self):
+        with open(self.path("bom.json"), "wb") as file:
+            file.write(b'\xef\xbb\xbf{"1b-i": {"M": "A A^T"}}')
+        row = grade(self.path("bom.json"))["bom.json"]
+        self.assertEqual(parts(row)["1b-i.M"]["verdict"], "right")
+
     def test_worlds_come_from_seed_and_name(self):
         name = self.form(**{"2a-i": {"scores": "S"}})
         first = self.succeed("grade", "--json", name)
@@ -417,7 +430,8 @@ class BadFiles(CliTest):
             (b'{"student": "a\x00b"}', "line 1"),
             ('{"student": "a\\u0000b"}', "line 1"),
             ("[" * 5000, "line 1"),
-            (b" " * 300000, "262144"),
+            (b" " * 300020, "300020 bytes", "262144"),
+            (b"\xef\xbb\xbf[]", "a list"),
         ):
             with self.subTest(content=content[:40]):
                 self.bad(content, *says)
@@ -452,7 +466,9 @@ class BadFiles(CliTest):
             ("(" * 40 + "A" + ")" * 40, "nested"),
             ("A+" * 600 + "A", "1000 bytes"),
             ("a" * 40, "31 bytes"),
-            ("   ", "empty"),
+            ("exp B", "exp needs its argument in parentheses"),
+            ("ln d", "ln needs its argument in parentheses"),
+            ("d²", "column 2", "'²'", "^2"),
         ):
             with self.subTest(formula=formula[:20]):
                 self.bad(json.dumps({"1b-i": {"M": formula}}), "1b-i.M", *says)
@@ -462,6 +478,9 @@ class BadFiles(CliTest):
         os.mkdir(self.path("none"))
         self.refuse("grade", "none", says=("none", "no *.json"))
         self.refuse("grade", "/dev/null", says=("/dev/null", "not a file"))
+        os.mkfifo(self.path("f.json"))  # nobody writes: opening it would wait
+        self.refuse("grade", "f.json", says=("f.json", "not a file"))
+        self.refuse("grade", ".", says=("f.json", "not a file"))
 
     def test_usage(self):
         self.refuse("grade", says="--template")

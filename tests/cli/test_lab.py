@@ -174,7 +174,126 @@ class Magnitude(LabTest):
         self.assert_agrees(rows["mean_error"])
 
 
+    def test_the_error_of_c_is_exact(self):
+        """By mpmath to 40 digits; at n = 2 it is sqrt(2) E|w - 1/2|."""
+        known = (
+            (10, 10, 0.5, 0.599095656215352499),
+            (10, 1000, 0.5, 0.706000681196371209),
+            (3, 5, 0.5, 0.502916562585761746),
+            (1000, 7, 0.5, 0.495502715921860367),
+            (2, 1000, 100, 0.707028567903737323),
+        )
+        for n, C, sigma2, error in known:
+            args = "--n", n, "--C", C, "--sigma2", sigma2, "--trials", 100
+            rows = self.given("magnitude", *map(str, args))
+            self.assertLess(abs(rows["mean_error"]["theory"] - error), 1e-12, args)
+        product = math.sqrt(2) * rows["mean_abs_dev"]["theory"]
+        self.assertLess(abs(product - error), 1e-12)
+
+
+class Rounding(LabTest):
+    """What f32 rounds is not held against theory, nor is it called chance."""
+
+    def test_scores_that_are_all_0(self):
+        for args in (
+            ("window", "--C", "0"),
+            ("heads", "--C", "0", "--alpha", "0.01"),
+            ("magnitude", "--C", "0", "--alpha", "0.01"),
+            ("remedies", "--C", "0", "--alpha", "0.01"),
+            ("phases", "--n", "4096", "--S", "1e-6"),
+        ):
+            rows = self.given(*args, "--trials", "300")
+            self.assertTrue(any(row["holds"] for row in rows.values()), args)
+            for row in rows.values():
+                self.assertIsNot(row["holds"], False, (args, row))
+                self.assertIsNone(row["z"], (args, row))
+
+    def test_spreads_below_those_of_f32_claim_nothing(self):
+        for C in (1e-6, 1e-5):
+            rows = self.given("window", "--n", "2", "--C", str(C), "--trials", "20000")
+            # Var of logistic(Y), Y ~ N(0, 4 alpha C^2), is that / 16 to 1e-12 here.
+            expected = 4 * 0.01 * C * C / 16
+            self.assertAlmostEqual(rows["var_w"]["theory"] / expected, 1, 9)
+            self.assertIsNone(rows["var_w"]["holds"])
+            self.assertIsNone(rows["var_w"]["z"])
+            self.assertIs(rows["mean_w"]["holds"], True)
+
+    def test_spreads_above_are_judged(self):
+        rows = self.given("window", "--n", "2", "--C", "0.1", "--trials", "20000")
+        for name in ("var_w", "mse", "abs_dev_share", "var_score_gap"):
+            self.assert_agrees(rows[name])
+
+
+class Sentences(LabTest):
+    """What is said below the table is so at the parameters of the run."""
+
+    def said(self, *args):
+        text = self.succeed("lab", *args, "--no-sweep")
+        return " ".join(text.split("forms: ")[1].split()[2:])
+
+    def test_one_vs_two(self):
+        args = "one-vs-two", "--alpha", "1", "--C", "1000", "--trials", "4000"
+        rows, said = self.given(*args), self.said(*args)
+        for name, words in (("mse_one", "with one head"), ("mse_two", "with two")):
+            self.assertIn(f"{rows[name]['measured']:.3g} {words}", said)
+        self.assertIn("two heads come closer", said)
+        self.assertNotIn("tend", said)
+        # Phi(-1/sigma)/4 (1 + 1/(n-1)) and 1/2, at n = 10 and sigma2 = 1/2.
+        limit = 0.5 * math.erfc(1) / 4 * (1 + 1 / 9)
+        said = self.said("one-vs-two", "--trials", "4000")
+        self.assertIn(f"tend to 0.5 with one head and {limit:.3g} with two", said)
+
+    def test_remedies(self):
+        args = "remedies", "--noisy", "both", "--C", "50", "--trials", "40000"
+        said = self.said(*args)
+        for remedy in ("plain", "two-heads"):
+            row = self.given(*args, "--remedy", remedy)["var_a"]
+            self.assertIs(row["holds"], True)
+            self.assertIn(f"{remedy} {row['theory']:.3g}", said)
+        self.assertNotIn("as steady as", said)
+
+    def test_average(self):
+        for args, m in ((("--m", "4"), 4), ((), 2)):
+            said = self.said("average", "--n", "10", *args)
+            beta = math.log((10 - m) * 0.99 / (m * 0.01))
+            self.assertIn(f"{m} keys equally", said)
+            self.assertIn(f"the {10 - m} others", said)
+            self.assertIn(f"most 0.01 takes a beta of {beta:.4g}", said)
+        self.assertIn("nothing leaks at any scale", self.said("average", "--n", "2"))
+
+    def test_window(self):
+        said = self.said("window", "--n", "2", "--alpha", "0", "--C", "0.1")
+        self.assertIn("Of two keys nothing leaks at any C, and nothing is noisy", said)
+        self.assertIn("the mean leak is 0, and Var w = 0,", said)
+        said = self.said("window", "--trials", "1000")
+        self.assertIn(f"from C = {math.log(8 * 0.99 / 0.02):.3g} on", said)
+        self.assertIn("small while C << 5.", said)
+
+    def test_a_bottleneck_hands_through_no_fewer_than_0(self):
+        args = "variants", "--n", "3", "--m", "1", "--beta", "3"
+        rows = self.given(*args)
+        # R = 1 p^T: the error is 3 |p|^2 - 2 sum p + 3 = 3 |p|^2 + 1, above n = 3.
+        p = math.exp(3) / (math.exp(3) + 2)
+        error = 3 * (p * p + (1 - p) ** 2 / 2) + 1
+        self.assertGreater(error, 3)
+        self.assertAlmostEqual(rows["bottleneck_error"]["measured"], error, 10)
+        self.assertEqual(rows["bottleneck_copied"]["measured"], 0)
+        self.assertIs(rows["bottleneck_copied"]["holds"], True)
+
+
 class Rare(LabTest):
+    def test_means_that_few_draws_decide(self):
+        for args, name, most in (
+            (("magnitude", "--n", "2", "--sigma2", "100"), "mean_abs_dev", 0.5),
+            (("magnitude", "--n", "2", "--sigma2", "100"), "mean_error", 1.5**0.5),
+            (("window", "--n", "100", "--alpha", "100"), "abs_dev_share", 0.5),
+        ):
+            row = self.given(*args, "--C", "1000", "--trials", "4000")[name]
+            self.assertTrue(row["rare"], row)
+            self.assertIs(row["holds"], True, row)
+            self.assertTrue(row["low"] <= row["theory"] <= row["high"] <= most, row)
+            self.assertLess(row["high"] - row["low"], 0.05, row)
+
     def test_few_events_are_marked_and_have_an_interval(self):
         row = self.given("magnitude", "--C", "1", "--trials", "50000")["p_copy_90"]
         self.assertTrue(row["rare"])
@@ -448,6 +567,27 @@ class Stopping(LabTest):
         )
         self.assertIn("stopped", stopped)
         self.assertIn("mean_w", out)
+
+    def test_what_lasts_seconds_says_nothing(self):
+        """10 million trials of two keys took 12 s, and were said to take 4 minutes."""
+        for args in (
+            ("magnitude", "--trials", "10000000"),
+            ("window", "--n", "100", "--C", "1000", "--alpha", "100", "--trials", "100000"),
+        ):
+            done = self.attend("lab", *args, "--no-sweep")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_no_flag_is_advised_that_is_given(self):
+        for flag in ("--no-sweep", "--json"):
+            cost = []
+            self.interrupt(
+                *("lab", "magnitude", "--trials", "1000000000", flag),
+                number=signal.SIGINT,
+                until=lambda job: cost.append(job.stderr.readline()),
+                status=130,
+            )
+            self.assertIn("--trials", cost[0])
+            self.assertEqual("--no-sweep" in cost[0], flag == "--json")
 
     def test_a_short_run_says_nothing(self):
         done = self.attend("lab", "magnitude", "--trials", "1000")

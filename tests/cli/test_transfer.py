@@ -195,6 +195,11 @@ class Tensors(TransferTest):
         self.refuse("lab", "transfer", *self.inputs, "--format", "int4", says="int4")
         self.save("v.npy", np.zeros((2, 2, 12, 6), "f4"))
         self.refuse("lab", "transfer", *self.inputs, says=["v.npy", "12", "13"])
+        for name in ("q", "k", "v"):
+            self.save(f"{name}.npy", np.zeros((1, 1, 0, 8), "f4"))
+        self.refuse("lab", "transfer", *self.inputs, says=["q.npy", "0, 8", "axis is 0"])
+        self.save("q.npy", np.zeros((1, 1, 4, 8), "f4"))
+        self.refuse("lab", "transfer", *self.inputs, says=["k.npy", "0, 8", "axis is 0"])
         self.refuse(
             *("lab", "transfer", "--q", "q.npy", "--k", "k.npy", "--v", "no.npy"),
             says=["--v", "no.npy"],

@@ -113,6 +113,125 @@ TEST(verdicts)
     }
 }
 
+/*
+ * The verdict is a matter of the answer, not of the worlds that a seed draws.  Why each
+ * is so: c is closer to v_a iff gamma > 1, the median of N(1, 1/2); with gamma > 0 fixed
+ * c tends to (v_a + v_b)/2; gamma is negative in 7.9 % of draws; the average survives iff
+ * alpha C^2 -> 0; any factor of k_a + k_b that grows without bound averages.
+ */
+TEST(verdicts_on_every_seed)
+{
+    static const struct {
+        const char *question, *name, *text[3];
+        enum lab_mark mark;
+        const char *error, *evidence;
+    } cases[] = {
+        {"1c-ii", "closer", {"0.55"}, LAB_MARK_WRONG, "factor 1.1", "computed 0.5"},
+        {"1c-ii", "closer", {"0.51"}, LAB_MARK_WRONG, "", ""},
+        {"1c-ii", "closer", {"0.4999"}, LAB_MARK_WRONG, "", ""},
+        {"1c-ii", "closer", {"Phi(0)"}, LAB_MARK_RIGHT, "", ""},
+        {"1d-ii", "output", {"(gamma v_a + v_b)/2"}, LAB_MARK_WRONG, "", ""},
+        {"1d-ii", "output", {"(gamma^5 v_a + v_b)/2"}, LAB_MARK_WRONG, "", ""},
+        {"1d-ii", "output", {"v_a/(2*gamma) + v_b/2"}, LAB_MARK_WRONG, "", ""},
+        {"1d-ii", "output", {"gamma (v_a + v_b)/2"}, LAB_MARK_WRONG, "", ""},
+        {"1d-ii", "output", {"v_a/2 + v_b/2"}, LAB_MARK_LIMIT, "", "gamma > 0"},
+        {"1c-ii", "scores", {"C abs(gamma)", "C", "0"}, LAB_MARK_WRONG, "", ""},
+        {"1c-ii", "scores", {"C gamma", "C", "0"}, LAB_MARK_RIGHT, "", ""},
+        {"1c-ii",
+         "weight",
+         {"exp(abs(gamma) C)/(exp(abs(gamma) C) + exp(C) + n - 2)"},
+         LAB_MARK_WRONG,
+         "",
+         ""},
+        {"1c-ii",
+         "weight",
+         {"1/(1 + exp(C - C sqrt(gamma^2)) + (n-2) exp(-C sqrt(gamma^2)))"},
+         LAB_MARK_WRONG,
+         "",
+         ""},
+        {"1c-i", "vanishes", {"alpha C^2.1"}, LAB_MARK_WRONG, "", ""},
+        {"1c-i", "vanishes", {"alpha C^1.99"}, LAB_MARK_WRONG, "", ""},
+        {"1c-i", "vanishes", {"alpha C^2 ln(C)"}, LAB_MARK_WRONG, "", ""},
+        {"1c-i", "vanishes", {"alpha C^2/ln(C)"}, LAB_MARK_WRONG, "", ""},
+        {"1c-i", "vanishes", {"alpha C^2 ln(ln(C))"}, LAB_MARK_WRONG, "", ""},
+        {"1c-i", "vanishes", {"(alpha C^2)^0.1"}, LAB_MARK_RIGHT, "", ""},
+        {"1c-i", "vanishes", {"alpha^3 C^6"}, LAB_MARK_RIGHT, "", ""},
+        {"1c-i", "vanishes", {"alpha C^2 + 1/C"}, LAB_MARK_RIGHT, "", ""},
+        {"1c-i", "vanishes", {"exp(alpha C^2) - 1"}, LAB_MARK_RIGHT, "", ""},
+        {"1c-i", "vanishes", {"ln(1 + alpha C^2)"}, LAB_MARK_RIGHT, "", ""},
+        {"1c-i", "vanishes", {"exp(-C)"}, LAB_MARK_WRONG, "", "it vanishes, but Var"},
+        {"1c-i", "vanishes", {"0"}, LAB_MARK_WRONG, "", "it vanishes, but Var"},
+        {"1c-i", "vanishes", {"1 + alpha C^2"}, LAB_MARK_WRONG, "", "does not vanish"},
+        {"1b-ii", "q", {"exp(C) (k_a + k_b)"}, LAB_MARK_LIMIT, "", ""},
+        {"1b-ii", "q", {"2^C (k_a + k_b)"}, LAB_MARK_LIMIT, "", ""},
+        {"1b-ii", "q", {"C^40 (k_a + k_b)"}, LAB_MARK_LIMIT, "", ""},
+        {"1b-ii", "q", {"ln(exp(C)) (k_a + k_b)"}, LAB_MARK_LIMIT, "", ""},
+        {"1b-ii", "q", {"ln(1 + exp(C)) (k_a + k_b)"}, LAB_MARK_LIMIT, "", ""},
+        {"1b-ii", "q", {"exp(C^2) (k_a + k_b)"}, LAB_MARK_LIMIT, "", ""},
+        {"1b-ii", "q", {"sqrt(C) (k_a + k_b)"}, LAB_MARK_LIMIT, "", ""},
+        {"1b-ii", "q", {"exp(C) k_a"}, LAB_MARK_WRONG, "", ""},
+        {"1b-ii", "q", {"inf (k_a + k_b)"}, LAB_MARK_WRONG, "", "not finite"},
+        {"1c-i", "q", {"exp(C) (mu_a + mu_b)"}, LAB_MARK_LIMIT, "", ""},
+        {"1c-i", "q", {"C^2 (mu_a + mu_b)"}, LAB_MARK_LIMIT, "", ""},
+        {"1d-i", "queries", {"exp(C) mu_a", "exp(C) mu_b"}, LAB_MARK_LIMIT, "", ""},
+        {"1b-i",
+         "M",
+         {"v_a (v_a+v_b)^T/norm(v_a+v_b)^2"},
+         LAB_MARK_WRONG,
+         "must not depend on v_a",
+         ""},
+        {"1b-i", "M", {"v_a s^T/(s^T s)"}, LAB_MARK_WRONG, "must not depend on v_a", ""},
+        {"1b-i",
+         "M",
+         {"v_a v_a^T/(v_a^T v_a)"},
+         LAB_MARK_WRONG,
+         "must not depend on v_a",
+         ""},
+        {"1b-i", "M", {"(A A^T)^3"}, LAB_MARK_RIGHT, "", ""},
+        {"1b-i", "M", {"I - B B^T"}, LAB_MARK_RIGHT, "", ""},
+        {"1b-i", "M", {"A A^T + B B^T"}, LAB_MARK_WRONG, "", ""},
+        {"1c-i", "output", {"v_a + v_b"}, LAB_MARK_WRONG, "", "off by 0.7071"},
+        {"1c-ii", "limit", {"inf"}, LAB_MARK_WRONG, "", "claimed inf"},
+        {"1d-ii", "limit", {"0.0181157"}, LAB_MARK_WRONG, "exact value", ""},
+        {"1a-i", "sum", {"0.999999"}, LAB_MARK_WRONG, "exact value", ""},
+    };
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            struct lab_answer answer = {{{0}}};
+            struct lab_grade all;
+            set(&answer, cases[i].question, cases[i].name, cases[i].text[0],
+                cases[i].text[1], cases[i].text[2]);
+            CHECK(!lab_grade(&answer, &rubric, seed, &all), "%s", cases[i].text[0]);
+            const struct lab_part_grade *const grade =
+                &all.part[lab_grade_find(cases[i].question, cases[i].name)];
+            CHECK(grade->mark == cases[i].mark && strstr(grade->error, cases[i].error) &&
+                      strstr(grade->evidence, cases[i].evidence),
+                  "seed %d, %s.%s '%s': %s, '%s', %s", (int)seed, cases[i].question,
+                  cases[i].name, cases[i].text[0], lab_mark_name(grade->mark),
+                  grade->error, grade->evidence);
+            CHECK(!strstr(grade->error, "steady average") &&
+                      !strstr(grade->error, "factor 1.000"),
+                  "%s: %s", cases[i].text[0], grade->error);
+        }
+}
+
+/* A name that only some worlds suggest is none; a counterexample shows a difference. */
+TEST(names_do_not_depend_on_the_seed)
+{
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct lab_answer answer = {{{0}}};
+        struct lab_grade all;
+        set(&answer, "1c-ii", "weight", "Phi((gamma-1) C)", NULL, NULL);
+        CHECK(!lab_grade(&answer, &rubric, seed, &all), "graded");
+        const struct lab_part_grade *const grade =
+            &all.part[lab_grade_find("1c-ii", "weight")];
+        CHECK(grade->mark == LAB_MARK_WRONG && !*grade->error, "seed %d: %s, '%s'",
+              (int)seed, lab_mark_name(grade->mark), grade->error);
+        CHECK(fabs(grade->computed - grade->claimed) > 1e-3, "seed %d: %s", (int)seed,
+              grade->evidence);
+    }
+}
+
 /* What follows rightly from a wrong query is right. */
 TEST(parts_follow_from_the_own_query)
 {
@@ -162,6 +281,9 @@ TEST(texts_are_checked)
           why);
     CHECK(lab_grade_check(m, "A A^", why, sizeof why) && strstr(why, "column 5"), "%s",
           why);
+    CHECK(lab_grade_check(lab_grade_find("1b-ii", "weight"), "exp C", why, sizeof why) &&
+              strstr(why, "exp needs its argument in parentheses"),
+          "%s", why);
     CHECK(!lab_grade_check(better, "two", why, sizeof why), "%s", why);
     CHECK(lab_grade_check(better, "tw", why, sizeof why), "a part of a word");
     CHECK(lab_grade_check(better, "one|two", why, sizeof why), "two words");
@@ -173,6 +295,8 @@ int main(void)
     lab_rubric_default(&rubric);
     RUN(solutions_have_full_points);
     RUN(verdicts);
+    RUN(verdicts_on_every_seed);
+    RUN(names_do_not_depend_on_the_seed);
     RUN(parts_follow_from_the_own_query);
     RUN(rubrics_weigh_verdicts);
     RUN(seeds_depend_on_seed_and_name);

@@ -94,6 +94,13 @@ TEST(rows_are_judged_by_their_kind)
         {{.theory = 1, .measured = 1, .rare = 1, .low = 0.9, .high = 1}, LAB_WITHIN},
         {{.theory = 1, .measured = 0.99, .rare = 1, .low = 0.9, .high = 0.999},
          LAB_OUTSIDE},
+        /* Few events of what has no bounds. */
+        {{.theory = 1, .measured = 3, .se = 0.1, .rare = 1, .low = NAN, .high = NAN},
+         LAB_UNJUDGED},
+        /* Scatter no larger than rounding: rounding is added to 4 se. */
+        {row_of(LAB_EXACT, 1, 1 + 5e-8, 1e-9, 1e-7), LAB_WITHIN},
+        {row_of(LAB_EXACT, 1, 1 + 5e-7, 1e-9, 1e-7), LAB_OUTSIDE},
+        {row_of(LAB_EXACT, 1e-7, 2e-7, 1e-9, 1e-7), LAB_UNJUDGED},
     };
     struct lab_count count = {0};
     char text[160];
@@ -103,7 +110,7 @@ TEST(rows_are_judged_by_their_kind)
         lab_count_row(&count, &cases[c].row);
     }
     lab_count_text(&count, text, sizeof text);
-    CHECK(!strcmp(text, "exact: 4 of 11 within 4 se; bounds: 3 of 6 held; limits and "
+    CHECK(!strcmp(text, "exact: 5 of 13 within 4 se; bounds: 3 of 6 held; limits and "
                         "first-order forms: 3 shown"),
           "%s", text);
 }

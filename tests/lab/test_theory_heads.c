@@ -244,6 +244,29 @@ TEST(groups_of_heads)
         CHECK(attend_theory_best_heads(m, 100, 0.5) == m, "m %g", m);
 }
 
+/* Isotropic noise so small that E p^2 and (E p)^2 agree to all digits. */
+TEST(small_variances_do_not_cancel)
+{
+    for (double C = 1e-7; C < 30.0; C *= 4.0) {
+        const attend_theory_scene pair = {.n = 2.0, .tau = 1.0, .alpha = 0.01};
+        const attend_theory_scene many = {.n = 10.0, .tau = 1.0, .alpha = 0.01};
+        const attend_theory_query both = {C, C, 0.0};
+        const double p = 0.1, score = 2.0 * 0.01 * C * C;
+
+        NEAR(attend_theory_head(&pair, both).variance[0],
+             attend_theory_weight_variance(attend_theory_law_pair(C, 0.0, 0.01)), 1e-10);
+        /* sum over the scores of (dp/ds)^2 Var s, where C is small */
+        if (C < 1e-5)
+            NEAR(attend_theory_head(&many, both).variance[0],
+                 score * p * p * ((1.0 - p) * (1.0 - p) + 9.0 * p * p), 1e-4);
+    }
+    PRINTS(1e15 * attend_theory_head(
+                      &(attend_theory_scene){.n = 2.0, .tau = 1.0, .alpha = 0.01},
+                      (attend_theory_query){1e-6, 1e-6, 0.0})
+                      .variance[0],
+           2.5, 9);
+}
+
 int main(void)
 {
     RUN(best_scales_and_crossovers);
@@ -253,5 +276,6 @@ int main(void)
     RUN(remedies);
     RUN(unit_keys_the_long_way);
     RUN(groups_of_heads);
+    RUN(small_variances_do_not_cancel);
     return test_finish();
 }

@@ -39,7 +39,7 @@ static const char help_text[] =
     "  --tau X|sqrt        scores are tau <q, k>; sqrt: 1/sqrt(d) (default 1)\n"
     "  --C X               scale of the query instead of the smallest for --eps\n"
     "  --heads H           for heads: a divisor of the number of items (default: the\n"
-    "                      number with the least predicted error)\n"
+    "                      number with the least predicted error; without noise 1)\n"
     "\n"
     "noise: key i is drawn as k_i (1 + sqrt(sigma2) z) + sqrt(alpha) N(0, I)\n"
     "  --sigma2 X          of the magnitude (default 0)\n"

@@ -59,7 +59,7 @@ static int report_json(const struct design_args *args, const struct lab_design *
 {
     const struct lab_design_request *const request = &args->request;
     json_t *const items = json_array(), *const queries = json_array();
-    char advice[160];
+    char advice[256];
 
     for (int x = 0; x < args->m; x++)
         json_array_append_new(items, json_integer(args->items[x]));
@@ -125,7 +125,7 @@ int design_report(const struct design_args *args, const struct lab_design *desig
                                         [LAB_DESIGN_ITEMS] = "the items",
                                         [LAB_DESIGN_A] = "the first item"};
     const struct lab_design_request *const request = &args->request;
-    char advice[160];
+    char advice[256];
 
     if (args->wants_json)
         return report_json(args, design);
@@ -135,7 +135,7 @@ int design_report(const struct design_args *args, const struct lab_design *desig
         printf("%s %" PRId64, x ? "," : "", args->items[x]);
     printf("\nscores   %.6g <q, k>; leak at most %g asked for\n", request->tau,
            request->eps);
-    if (request->sigma2 > 0 || request->alpha > 0)
+    if (design->is_noisy)
         printf("noise    sigma2 %g of %s, alpha %g of every key\n", request->sigma2,
                noisy[request->noisy], request->alpha);
     printf("heads    %d, scale %.6g, |q| at most %.6g; prescribed: the score of %s\n",
@@ -150,7 +150,7 @@ int design_report(const struct design_args *args, const struct lab_design *desig
         for (int x = 0; x < design->choices; x++)
             printf("%5d %12.6g %15.6g%s\n", design->choice[x].heads,
                    design->choice[x].scale, design->choice[x].mse,
-                   x == design->best ? "  least" : "");
+                   design->is_noisy && x == design->best ? "  least" : "");
     }
     lab_design_advice(design, advice, sizeof advice);
     printf("\n%s\n", advice);

@@ -31,6 +31,10 @@ static json_t *load(const char *bytes, size_t size, char *why)
         refuse(why, "%zu bytes: more than %d", size, ANSWER_BYTES);
         return NULL;
     }
+    if (size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) { /* a byte order mark */
+        bytes += 3;
+        size -= 3;
+    }
     json_t *const root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         refuse(why, "line %d, column %d: %s", error.line, error.column, error.text);
@@ -59,9 +63,11 @@ static int take_text(const json_t *value, int part, int k, const char *place,
                      struct lab_answer *answer, char *why)
 {
     char reason[240];
-    const char *const text = json_string_value(value);
+    const char *text = json_string_value(value);
     if (!text)
         return refuse(why, "%s: %s where a text should be", place, type_name(value));
+    if (!text[strspn(text, " \t\r\n")])
+        text = "";
     if (*text && lab_grade_check(part, text, reason, sizeof reason))
         return refuse(why, "%s: %s", place, reason);
     answer->text[part][k] = text;

@@ -6,11 +6,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "grade/grade_tool.h"
 #include "lab/measure/parallel.h"
@@ -113,17 +115,34 @@ static int add_folder(struct list *list, const char *folder)
     return status;
 }
 
-/* The whole of a file of at most ANSWER_BYTES and one byte more; NULL with a message. */
-static char *read_whole(const char *path, size_t *size)
+/* NULL with a message.  A pipe that nobody writes is refused, not waited for. */
+static FILE *open_plain(const char *path)
 {
     struct stat info;
-    FILE *const file = fopen(path, "rb");
-    char *bytes = NULL;
-    if (!file || fstat(fileno(file), &info))
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK);
+    FILE *file = NULL;
+    if (descriptor < 0 || fstat(descriptor, &info))
         tool_fail("grade", TOOL_USAGE, "%s: %s", path, strerror(errno));
     else if (!S_ISREG(info.st_mode))
         tool_fail("grade", TOOL_USAGE, "%s: not a file", path);
-    else if (!(bytes = malloc(ANSWER_BYTES + 1)))
+    else if (info.st_size > ANSWER_BYTES)
+        tool_fail("grade", TOOL_USAGE, "%s: %lld bytes: more than %d", path,
+                  (long long)info.st_size, ANSWER_BYTES);
+    else if (!(file = fdopen(descriptor, "rb")))
+        tool_fail("grade", TOOL_FAILED, "%s: %s", path, strerror(errno));
+    if (!file && descriptor >= 0)
+        close(descriptor);
+    return file;
+}
+
+/* The whole of a file of at most ANSWER_BYTES and one byte more; NULL with a message. */
+static char *read_whole(const char *path, size_t *size)
+{
+    FILE *const file = open_plain(path);
+    char *bytes = NULL;
+    if (!file)
+        return NULL;
+    if (!(bytes = malloc(ANSWER_BYTES + 1)))
         tool_fail("grade", TOOL_FAILED, "out of memory");
     else {
         *size = fread(bytes, 1, ANSWER_BYTES + 1, file);
@@ -133,8 +152,7 @@ static char *read_whole(const char *path, size_t *size)
             bytes = NULL;
         }
     }
-    if (file)
-        fclose(file);
+    fclose(file);
     return bytes;
 }
 

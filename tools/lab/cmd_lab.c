@@ -50,7 +50,11 @@ static const struct {
 };
 enum { TOOLS = sizeof tools / sizeof tools[0] };
 
-/* A line before a run of more than a minute: how long, and how to end it. */
+/* A run that lasts longer says so.  The time is told to a factor of 2: none of less than
+ * a minute does. */
+#define SAID_SECONDS 120
+
+/* A line before a long run: how long, and how to end it. */
 static void on_slow(void *user, double seconds)
 {
     const struct session *const session = user;
@@ -59,10 +63,10 @@ static void on_slow(void *user, double seconds)
     const double whole =
         heads ? seconds * (double)heads : fmax(seconds, lab_seconds(run));
 
-    if (whole <= 60)
+    if (whole <= SAID_SECONDS)
         return;
     fprintf(stderr, "attend %s: this takes about %.0f minutes, ",
-            session->printer.command, ceil(whole / 60));
+            session->printer.command, round(whole / 60));
     if (heads)
         fprintf(stderr,
                 "%.2g s for every head; Ctrl-C ends it with what it has, --trials N and "
@@ -72,8 +76,9 @@ static void on_slow(void *user, double seconds)
         fprintf(
             stderr,
             "%.2g s for every 1000 trials of the first rows; Ctrl-C ends it with what "
-            "it has, --trials N and --no-sweep make it shorter\n",
-            1000 * seconds / (double)run->trials);
+            "it has, %s it shorter\n",
+            1000 * seconds / (double)run->trials,
+            run->sweeps ? "--trials N and --no-sweep make" : "a smaller --trials makes");
 }
 
 void lab_work_timed(struct lab_request *request, double seconds)

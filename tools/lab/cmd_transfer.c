@@ -220,11 +220,30 @@ static int transfer_heads(struct lab_request *request, void *user)
     return failed;
 }
 
+/* A head without rows, keys or columns has no error. */
+static int check_sizes(const struct inputs *inputs)
+{
+    const attend_io *const io = &inputs->io;
+    const attend_view *const views[] = {&io->q, &io->k, &io->v};
+
+    for (int x = 0; x < 3; x++)
+        for (int axis = 0; axis < 4; axis++)
+            if (views[x]->size[axis] < 1)
+                return INPUTS_FAIL_SHAPE(
+                    inputs, (enum input)(INPUT_Q + x), "%s",
+                    "an axis is 0: heads need rows, keys and columns");
+    return TOOL_OK;
+}
+
 static int transfer_tensors(const void *user, struct inputs *inputs, attend_context *ctx,
                             struct progress_line *line)
 {
     struct transfer_args *const args = *(struct transfer_args *const *)user;
     const attend_io *const io = &inputs->io;
+    int status = check_sizes(inputs);
+
+    if (status)
+        return status;
     struct transfer_work work = {
         .args = args,
         .inputs = inputs,
@@ -232,7 +251,6 @@ static int transfer_tensors(const void *user, struct inputs *inputs, attend_cont
         .q = tool_zeros(io->q.size[2] * io->q.size[3], sizeof *work.q),
         .k = tool_zeros(io->k.size[2] * io->k.size[3], sizeof *work.k),
         .v = tool_zeros(io->v.size[2] * io->v.size[3], sizeof *work.v)};
-    int status = TOOL_OK;
 
     *line = (struct progress_line){.is_enabled = 0}; /* heads are counted, not pieces */
     if (!work.q || !work.k || !work.v)

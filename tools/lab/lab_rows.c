@@ -153,7 +153,9 @@ static void print_table(struct lab_printer *printer, const struct lab_row *row)
         printf("  %s", lab_kind_name(row->kind));
     if (isfinite(lab_row_distance(row)))
         printf(", %.2g%% away", 100 * lab_row_distance(row));
-    if (row->rare)
+    if (row->rare && isnan(row->low))
+        printf("  rare: too few events to judge by");
+    else if (row->rare)
         printf("  rare: %.3g .. %.3g", row->low, row->high);
     putchar('\n');
 }

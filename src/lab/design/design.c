@@ -73,16 +73,15 @@ static attend_status predict(const struct lab_design_request *request,
 {
     const size_t n = (size_t)request->n;
     double *const room = calloc(4 * n, sizeof *room);
-    double *const mean = room + 2 * n, *const square = room + 3 * n;
+    double *const mean = room + 2 * n, *const variance = room + 3 * n;
     int failed = !room;
 
     *prediction = (struct prediction){.mean = room, .variance = room + n};
     for (int h = 0; h < count && !failed; h++) {
-        failed = lab_design_moments(request, &heads[h], mean, square);
+        failed = lab_design_moments(request, &heads[h], mean, variance);
         for (size_t i = 0; i < n && !failed; i++) {
             prediction->mean[i] += mean[i] / count;
-            prediction->variance[i] +=
-                fmax(0, square[i] - mean[i] * mean[i]) / (count * count);
+            prediction->variance[i] += variance[i] / (count * count);
         }
     }
     if (failed) {
@@ -145,7 +144,8 @@ static attend_status compare(const struct lab_design_request *request,
         design->choice[x].heads = count;
         design->choice[x].scale = scale;
         design->choice[x].mse = prediction.mse;
-        if (prediction.mse < design->choice[design->best].mse)
+        /* Without noise any number of heads does, at a scale that is large enough. */
+        if (design->is_noisy && prediction.mse < design->choice[design->best].mse)
             design->best = x;
     }
     return ATTEND_OK;
@@ -264,7 +264,7 @@ static attend_status add_rows(const struct lab_design_request *request,
             design->method = "items only";
     }
     const attend_status status = add_quiet_rows(request, heads, design, err);
-    if (status != ATTEND_OK || !(request->sigma2 > 0 || request->alpha > 0))
+    if (status != ATTEND_OK || !design->is_noisy)
         return status;
     return add_noise_rows(request, heads, design, err);
 }
@@ -277,6 +277,7 @@ attend_status lab_design_make(const struct lab_design_request *request,
     double *const factor = lab_design_factor(request);
 
     memset(design, 0, sizeof *design);
+    design->is_noisy = request->sigma2 > 0 || request->alpha > 0;
     attend_status status = compare(request, factor, design, err);
     if (status == ATTEND_OK) {
         const int best = design->choice[design->best].heads;

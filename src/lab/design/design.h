@@ -47,6 +47,13 @@ struct lab_design_row {
 
 enum { LAB_DESIGN_ROWS_MAX = 8 + 3 * LAB_DESIGN_ITEMS_MAX };
 
+/* A number of heads, at the scale given or, without one, at that of the leak asked for.
+ */
+struct lab_design_choice {
+    int heads;
+    double scale, mse; /* mse: predicted mean squared error */
+};
+
 struct lab_design {
     int heads;
     int64_t done;       /* trials made, of those asked for */
@@ -57,13 +64,11 @@ struct lab_design {
     const char *method; /* "every key" or "items only": which scores are prescribed */
     struct lab_design_row row[LAB_DESIGN_ROWS_MAX];
     int rows;
-    /* Predicted mean squared error by number of heads, for the divisors of m. */
-    struct {
-        int heads;
-        double scale, mse;
-    } choice[LAB_DESIGN_ITEMS_MAX];
+    /* By number of heads, for the divisors of m. */
+    struct lab_design_choice choice[LAB_DESIGN_ITEMS_MAX];
     int choices;
-    int best; /* index of the choice with the least error */
+    int is_noisy;
+    int best; /* index of the choice with the least error; without noise the first */
 };
 
 /* Unit vectors of random direction, [n][d]. */

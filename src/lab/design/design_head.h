@@ -39,9 +39,10 @@ int lab_design_is_noisy(const struct lab_design_request *request, int64_t i);
 double lab_design_score_sd(const struct lab_design_request *request,
                            const struct lab_design_head *head, int64_t i);
 
-/* mean[i] and square[i] of the weight of every key.  0, or -1 when memory is short. */
+/* mean[i] and variance[i] of the weight of every key.  0, or -1 when memory is short. */
 int lab_design_moments(const struct lab_design_request *request,
-                       const struct lab_design_head *head, double *mean, double *square);
+                       const struct lab_design_head *head, double *mean,
+                       double *variance);
 
 /* P(some other key outweighs one of the head's items). */
 double lab_design_flip(const struct lab_design_request *request,

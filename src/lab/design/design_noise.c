@@ -62,7 +62,7 @@ static double grain(double x, int64_t n)
 }
 
 int lab_design_moments(const struct lab_design_request *request,
-                       const struct lab_design_head *head, double *mean, double *square)
+                       const struct lab_design_head *head, double *mean, double *variance)
 {
     const size_t n = (size_t)request->n;
     struct law *const laws = calloc(n, sizeof *laws);
@@ -84,12 +84,13 @@ int lab_design_moments(const struct lab_design_request *request,
         else
             classes[count++] = attendi_theory_plain_kind(1, laws[i].mean, laws[i].sd);
     }
-    failed = failed || attendi_theory_score_moments(classes, count, moments, moments + n);
+    failed =
+        failed || attendi_theory_score_variances(classes, count, moments, moments + n);
     for (size_t i = 0, c = 0; i < n && !failed; i++) {
         if (i && by_law(&laws[i - 1], &laws[i]))
             c++;
         mean[laws[i].key] = moments[c];
-        square[laws[i].key] = moments[n + c];
+        variance[laws[i].key] = moments[n + c];
     }
     free(laws);
     free(classes);

@@ -175,7 +175,7 @@ attend_status lab_design_measure_noise(const struct lab_design_request *request,
         return attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", session.error);
     noise->done = moments[LEAK].count;
     noise->leak = lab_estimate_mean_within(&moments[LEAK], 0, 1);
-    noise->mse = lab_estimate_mean_within(&moments[MSE], 0, 2);
+    noise->mse = lab_estimate_square(&moments[MSE], 0, 2);
     noise->flip = lab_estimate_probability(&moments[FLIP]);
     noise->lopsided = lab_estimate_probability(&moments[LOPSIDED]);
     for (int x = 0; x < request->m; x++) {

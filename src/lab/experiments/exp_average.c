@@ -338,11 +338,35 @@ static int sweep_size(struct lab_run *run, struct wish wish)
     return 0;
 }
 
+/* What leaks at the run's parameters, and what scale that should not takes. */
+static void conclude(struct lab_run *run, const struct wish *wish)
+{
+    const long long rest = (long long)(wish->n - wish->m);
+    const char *const how = wish->weighted ? "by the weights asked for" : "equally";
+
+    if (rest == 0)
+        lab_conclude(run,
+                     "Every key is wanted: one query attends to all %d %s, and nothing "
+                     "leaks at any scale.",
+                     wish->m, how);
+    else
+        lab_conclude(
+            run,
+            "One query attends to %d keys %s, exactly so far as nothing leaks to "
+            "the %lld others: at beta = %.4g the leak is %.3g, and a leak of at "
+            "most %g takes a beta of %.4g where scores are %.4g <q, k>.",
+            wish->m, how, rest, wish->beta, leak_of(wish), lab_real(run, "eps"),
+            beta_needed_of(wish, lab_real(run, "eps")), wish->tau);
+}
+
 static int perform(struct lab_run *run)
 {
     struct wish wish;
 
-    return read_wish(run, &wish) || own_rows(run, &wish);
+    if (read_wish(run, &wish) || own_rows(run, &wish))
+        return -1;
+    conclude(run, &wish);
+    return 0;
 }
 
 static int sweep(struct lab_run *run)
@@ -357,8 +381,8 @@ static int sweep(struct lab_run *run)
 const struct lab_experiment lab_experiment_average = {
     .name = "average",
     .title = "Averaging several values",
-    .shows = "One query attends to two keys equally, exactly so far as nothing leaks to "
-             "the n - 2 others; that takes a scale of ln((n-2)(1-eps)/(2 eps)), times "
+    .shows = "One query attends to m keys equally, exactly so far as nothing leaks to "
+             "the n - m others; that takes a scale of ln((n-m)(1-eps)/(m eps)), times "
              "sqrt(d) where scores are divided by it.",
     .answers = "1b-ii",
     .headline = "beta_needed",

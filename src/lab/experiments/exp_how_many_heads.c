@@ -66,20 +66,18 @@ static double mse_theory(const struct setting *s, int positive)
         attendi_theory_plain_kind(own, s->C, s->C * sqrt(s->sigma2)),
         attendi_theory_plain_kind(fmax(1, s->n - own), 0, 0)};
     const int count = s->n > own ? 2 : 1;
-    double mean[2] = {0}, square[2] = {0};
+    double mean[2] = {0}, variance[2] = {0};
 
     if (positive && s->C > 0)
         classes[0].lo = 0;
-    if (attendi_theory_score_moments(classes, count, mean, square))
+    if (attendi_theory_score_variances(classes, count, mean, variance))
         return NAN;
-    const double var_own = square[0] - mean[0] * mean[0];
-    const double var_rest = square[1] - mean[1] * mean[1];
     const double copies = s->is_independent ? s->h / queries : 1;
     const double target = (mean[0] + (queries - 1) * mean[1]) / queries - 1 / s->m;
     const double var_target =
-        (var_own + (queries - 1) * var_rest) / (queries * queries * copies);
+        (variance[0] + (queries - 1) * variance[1]) / (queries * queries * copies);
     return s->m * (target * target + var_target) +
-           (s->n - s->m) * (mean[1] * mean[1] + var_rest / (queries * copies));
+           (s->n - s->m) * (mean[1] * mean[1] + variance[1] / (queries * copies));
 }
 
 enum { MSE, MSE_POSITIVE, VALUES };
@@ -150,11 +148,11 @@ static int measure_rows(struct lab_run *run, const struct setting *s, uint64_t s
 
     if (measure(run, s, stream, trials, m))
         return -1;
-    emit_mse(run, s, 0, lab_estimate_mean_within(&m[MSE], 0, MSE_MAX));
+    emit_mse(run, s, 0, lab_estimate_square(&m[MSE], 0, MSE_MAX));
     if (s->is_independent && s->h > 1)
         return 0; /* an outcome has the magnitudes of one head only */
     const struct lab_estimate estimate =
-        lab_estimate_mean_within(&m[MSE_POSITIVE], 0, MSE_MAX);
+        lab_estimate_square(&m[MSE_POSITIVE], 0, MSE_MAX);
     emit_mse(run, s, 1, estimate);
     lab_series_estimate(series, s->h, estimate);
     if (positive)
@@ -179,11 +177,11 @@ static int limits(struct lab_run *run, double m, double h, uint64_t stream)
     s.is_copies = s.is_independent = 0;
     if (s.n < m || measure(run, &s, stream, run->trials / 10 + 100, moments))
         return s.n < m ? 0 : -1;
-    const struct lab_estimate mse = lab_estimate_mean_within(&moments[MSE], 0, MSE_MAX);
+    const struct lab_estimate mse = lab_estimate_square(&moments[MSE], 0, MSE_MAX);
     if (h < m)
         emit(run, &s, "mse_given_positive_limit",
              lab_near(LAB_ASYMPTOTIC, attend_theory_groups_mse_positive(m, h),
-                      lab_estimate_mean_within(&moments[MSE_POSITIVE], 0, MSE_MAX)));
+                      lab_estimate_square(&moments[MSE_POSITIVE], 0, MSE_MAX)));
     emit(run, &s, "mse_limit",
          lab_near(LAB_ASYMPTOTIC, attend_theory_groups_mse_flips(m, h, s.n, s.sigma2),
                   mse));
@@ -266,7 +264,7 @@ static int copies_curves(struct lab_run *run)
             s.h = h;
             if (measure(run, &s, stream, trials, m))
                 return -1;
-            const struct lab_estimate mse = lab_estimate_mean_within(&m[MSE], 0, MSE_MAX);
+            const struct lab_estimate mse = lab_estimate_square(&m[MSE], 0, MSE_MAX);
             emit_mse(run, &s, 0, mse);
             lab_series_estimate(curve.measured, s.h, mse);
         }

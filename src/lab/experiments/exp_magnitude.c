@@ -12,6 +12,7 @@
 #include "lab/measure/moments.h"
 #include "lab/setups/pair.h"
 #include "lab/setups/scene.h"
+#include "theory/quadrature.h"
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 2, 1e6, "keys"),
@@ -111,26 +112,37 @@ static struct magnitude_theory theory_of(const struct parameters *p)
     return theory;
 }
 
-/* E|c - (v_a + v_b)/2| where that is known: summed over the length of k_a. */
+/* |c - (v_a + v_b)/2| where the score of a leads the others' sum by y; alpha = 0. */
+struct distance {
+    double keys, leak; /* leak: (n - 2) e^-C, the others beside b */
+};
+
+static void distance_at(void *arg, double y, double *f)
+{
+    const struct distance *const d = arg;
+    const double half = 0.5 * tanh(0.5 * y); /* p_a - 1/2 */
+    const double b = -(half + 0.5 * d->leak) / (1 + d->leak);
+    const double others = attend_theory_logistic(-y) * d->leak / (1 + d->leak);
+
+    f[0] = sqrt(half * half + b * b + (d->keys > 0 ? others * others / d->keys : 0));
+}
+
+/* E|c - (v_a + v_b)/2| where that is known, to about 1e-12. */
 static double mean_error(const struct parameters *p,
                          const struct magnitude_theory *theory)
 {
-    enum { STEPS = 1 << 15 };
-    const double scale = p->C * p->tau, reach = 9, leak = (p->n - 2) * exp(-scale);
-    double sum = 0, whole = 0;
+    const struct attendi_theory_accuracy accuracy = {1e-13, 0};
+    struct distance distance = {p->n - 2, (p->n - 2) * exp(-p->C * p->tau)};
+    /* Hardly any leak makes a kink at y = 0, rounded on the scale of the leak. */
+    const struct attendi_theory_transition turns[] = {{0, 1},
+                                                      {0, fmin(1, distance.leak)}};
+    double error;
 
-    if (p->alpha > 0 || isnan(theory->mean_abs))
+    if (p->alpha > 0 || p->n <= 2 || isnan(theory->mean_abs))
         return value_distance * theory->mean_abs; /* n = 2, or NaN */
-    for (int x = 0; x < STEPS; x++) {
-        const double z = reach * (2 * (x + 0.5) / STEPS - 1), density = exp(-z * z / 2);
-        const double lead = scale * sqrt(p->sigma2) * z - log1p(leak);
-        const double a = attend_theory_logistic(lead);
-        const double b = (1 - a) / (1 + leak), others = 1 - a - b;
-        sum += density *
-               sqrt(lab_pair_error(a, b, p->n > 2 ? others * others / (p->n - 2) : 0));
-        whole += density;
-    }
-    return sum / whole;
+    attendi_theory_normal_mean(distance_at, &distance, 1, theory->law.mean,
+                               theory->law.sd, -INFINITY, turns, 2, accuracy, &error);
+    return error;
 }
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
@@ -204,6 +216,12 @@ static void emit(struct lab_run *run, const struct parameters *p, const char *qu
                 lab_exact(theory, measured));
 }
 
+/* The most that |c - (v_a + v_b)/2| can be: of two keys c lies between the values. */
+static double error_most(const struct parameters *p)
+{
+    return p->n > 2 ? sqrt(LAB_PAIR_ERROR_MAX) : value_distance / 2;
+}
+
 static void emit_rows(struct lab_run *run, const struct parameters *p,
                       const struct magnitude_theory *theory,
                       const struct lab_moments *moments)
@@ -213,14 +231,15 @@ static void emit_rows(struct lab_run *run, const struct parameters *p,
 
     emit(run, p, "mean_w", theory->mean, lab_estimate_mean_within(w, 0, 1));
     emit(run, p, "var_w", theory->variance, lab_estimate_variance_within(w, 0, 1));
-    emit(run, p, "mean_abs_dev", theory->mean_abs, lab_estimate_mean(&moments[MEAN_ABS]));
+    emit(run, p, "mean_abs_dev", theory->mean_abs,
+         lab_estimate_distance(&moments[MEAN_ABS], 0.5));
     emit(run, p, "p_outside_10_90", theory->outside,
          lab_estimate_probability(&moments[OUTSIDE]));
     emit(run, p, "modes", theory->modes, (struct lab_estimate){.value = modes});
     emit(run, p, "p_copy_90", theory->copy, lab_estimate_probability(&moments[COPY]));
     if (!isnan(theory->mean_abs))
         emit(run, p, "mean_error", mean_error(p, theory),
-             lab_estimate_mean(&moments[ERROR]));
+             lab_estimate_distance(&moments[ERROR], error_most(p)));
 }
 
 /* The same question without noise of magnitude, and where c lies. */
@@ -243,7 +262,7 @@ static int emit_without_noise(struct lab_run *run, const struct parameters *give
     emit(run, &p, "var_w_part_i", theory.variance,
          lab_estimate_variance_within(&still[MEAN_W], 0, 1));
     emit(run, &p, "mean_abs_dev_part_i", theory.mean_abs,
-         lab_estimate_mean(&still[MEAN_ABS]));
+         lab_estimate_distance(&still[MEAN_ABS], 0.5));
     return 0;
 }
 
@@ -385,9 +404,9 @@ static int sweep(struct lab_run *run, const struct lab_moments *given)
             emit_rows(run, &p, &theory, own);
         }
         lab_series_estimate(points[VARIANCE], p.C,
-                            lab_estimate_variance(&moments[MEAN_W]));
+                            lab_estimate_variance_within(&moments[MEAN_W], 0, 1));
         lab_series_estimate(points[DEVIATION], p.C,
-                            lab_estimate_mean(&moments[MEAN_ABS]));
+                            lab_estimate_distance(&moments[MEAN_ABS], 0.5));
         lab_series_estimate(points[NEAR_COPY], p.C,
                             lab_estimate_probability(&moments[COPY]));
     }

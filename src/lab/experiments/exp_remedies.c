@@ -206,8 +206,8 @@ static int rows(struct lab_run *run, const struct setting *s, uint64_t stream,
 
     if (measure(run, s, stream, trials, m))
         return -1;
-    *mse = (struct found){theory.mse,
-                          lab_estimate_mean_within(&m[MSE], 0, LAB_PAIR_ERROR_MAX)};
+    *mse =
+        (struct found){theory.mse, lab_estimate_square(&m[MSE], 0, LAB_PAIR_ERROR_MAX)};
     *variance = (struct found){theory.variance[ATTEND_THEORY_A],
                                lab_estimate_variance_within(&m[COEFF_A], 0, 1)};
     emit(run, s, "var_a", variance->theory, variance->measured);
@@ -348,12 +348,38 @@ static int sweep_alpha(struct lab_run *run)
     return curves(run, figure, 1);
 }
 
+/* Every remedy at the run's parameters, by theory where there is one. */
+static void conclude(struct lab_run *run, const struct setting *given,
+                     const struct found *variance)
+{
+    char text[200] = "";
+    int used = 0;
+
+    for (int remedy = 0; remedy < REMEDIES; remedy++) {
+        struct setting s = *given;
+        s.remedy = (enum remedy)remedy;
+        const double theory = theory_of(&s).variance[ATTEND_THEORY_A];
+        if (isfinite(theory))
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s %s %.3g",
+                             used ? "," : "  By theory:", remedy_names[remedy], theory);
+    }
+    lab_conclude(run,
+                 "n = %g, C = %g, noisy: %s, remedy %s: the variance of the coefficient "
+                 "of v_a is %.3g.%s%s",
+                 given->n, given->C, noise_names[given->noisy],
+                 remedy_names[given->remedy], variance->measured.value, text,
+                 used ? "." : "");
+}
+
 static int perform(struct lab_run *run)
 {
     const struct setting s = setting_of(run);
     struct found mse, variance;
 
-    return rows(run, &s, 1, run->trials, &mse, &variance);
+    if (rows(run, &s, 1, run->trials, &mse, &variance))
+        return -1;
+    conclude(run, &s, &variance);
+    return 0;
 }
 
 static int sweep(struct lab_run *run)
@@ -364,10 +390,11 @@ static int sweep(struct lab_run *run)
 const struct lab_experiment lab_experiment_remedies = {
     .name = "remedies",
     .title = "Remedies against noisy keys",
-    .shows = "At large C normalised keys are as steady as two heads and fall back to "
-             "v_b, a query "
-             "that suppresses the others is blind to the noise of k_a but fragile to "
-             "noise in the other keys, and a cap on the logits trades noise for leak.",
+    .shows =
+        "Where only k_a varies in length, normalised keys are at large C as steady as "
+        "two heads and fall back to v_b; a query that suppresses the others is blind to "
+        "the noise of k_a but fragile to "
+        "noise in the other keys, and a cap on the logits trades noise for leak.",
     .answers = "1e",
     LAB_FLAGS(flags),
     .trials = 200000,

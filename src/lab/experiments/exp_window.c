@@ -73,6 +73,32 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
                                  outcome->others_squared);
 }
 
+/* Both ends of the window at the run's parameters, and what was seen. */
+static void conclude(struct lab_run *run, const struct lab_moments *w,
+                     const struct lab_moments *leak)
+{
+    const double n = lab_real(run, "n"), eps = lab_real(run, "eps");
+    const double tau = lab_real(run, "tau");
+    const double noise = 4 * lab_real(run, "alpha") + lab_real(run, "sigma2");
+    char lower[120] = "Of two keys nothing leaks at any C", upper[120];
+
+    if (w->count == 0)
+        return;
+    if (n > 2)
+        snprintf(lower, sizeof lower, "Without noise at most %g leaks from C = %.3g on",
+                 eps, attend_theory_window_scale_min(n, eps) / tau);
+    if (noise > 0)
+        snprintf(upper, sizeof upper,
+                 "and the noise of the score difference is small while C << %.3g",
+                 1 / (tau * sqrt(noise)));
+    else
+        snprintf(upper, sizeof upper, "and nothing is noisy, however large C");
+    lab_conclude(run,
+                 "%s, %s.  At C = %g the mean leak is %.3g, and Var w = %.3g, that of a "
+                 "fair coin 0.25.",
+                 lower, upper, lab_real(run, "C"), leak->mean, lab_moments_variance(w));
+}
+
 static int headline(struct lab_run *run, const struct lab_scene *scene)
 {
     const attend_theory_output theory = theory_of(scene);
@@ -82,6 +108,7 @@ static int headline(struct lab_run *run, const struct lab_scene *scene)
     if (lab_scene_measure(&run->session, scene, 0, run->trials, observe, NULL, VALUES, m,
                           NULL))
         return -1;
+    m[GAP].size = 1; /* of two scores, in units of which rounding is told */
     lab_emit_estimate(run, "mean_w", theory.mean[ATTEND_THEORY_A],
                       lab_estimate_mean_within(&m[MEAN_W], 0, 1));
     lab_emit_estimate(run, "var_w", theory.variance[ATTEND_THEORY_A],
@@ -90,16 +117,17 @@ static int headline(struct lab_run *run, const struct lab_scene *scene)
                       (double)(scene->n - 2) * theory.mean[ATTEND_THEORY_REST],
                       lab_estimate_mean_within(&m[MEAN_LEAK], 0, 1));
     lab_emit_estimate(run, "mse", theory.mse,
-                      lab_estimate_mean_within(&m[MSE], 0, LAB_PAIR_ERROR_MAX));
+                      lab_estimate_square(&m[MSE], 0, LAB_PAIR_ERROR_MAX));
     lab_emit_estimate(run, "var_share", attend_theory_weight_variance(law),
-                      lab_estimate_variance(&m[SHARE]));
+                      lab_estimate_variance_within(&m[SHARE], 0, 1));
     lab_emit_estimate(run, "abs_dev_share", attend_theory_weight_abs_deviation(law),
-                      lab_estimate_mean(&m[SHARE_DEV]));
+                      lab_estimate_distance(&m[SHARE_DEV], 0.5));
     lab_emit_estimate(run, "p_share_outside_10_90",
                       attend_theory_weight_outside(law, 0.1),
                       lab_estimate_probability(&m[SHARE_OUTSIDE]));
     lab_emit_estimate(run, "var_score_gap", law.sd * law.sd,
                       lab_estimate_variance(&m[GAP]));
+    conclude(run, &m[MEAN_W], &m[MEAN_LEAK]);
     return 0;
 }
 
@@ -131,7 +159,7 @@ static int window_ends(struct lab_run *run)
             return -1;
         lab_emit_at(run, "var_share_at_upper_end", LAB_CHANGES(LAB_IS("C", most)),
                     lab_exact(attend_theory_weight_variance(pair_law(&scene)),
-                              lab_estimate_variance(&m[SHARE])));
+                              lab_estimate_variance_within(&m[SHARE], 0, 1)));
     }
     return 0;
 }
@@ -302,7 +330,8 @@ static int sweep(struct lab_run *run)
 const struct lab_experiment lab_experiment_window = {
     .name = "window",
     .title = "Isotropic noise and the order of limits",
-    .shows = "One head averages two values only while ln n < C << 1/(2 sqrt alpha): "
+    .shows = "One head averages two of many values only while ln n < C << 1/(2 sqrt "
+             "alpha): "
              "noise that vanishes before C grows is harmless, at any fixed noise a large "
              "enough C hands all the weight to one key.",
     .answers = "1c-i",

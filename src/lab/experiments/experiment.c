@@ -183,6 +183,7 @@ struct lab_found lab_exact(double theory, struct lab_estimate measured)
     return (struct lab_found){.theory = theory,
                               .measured = measured.value,
                               .se = measured.se,
+                              .allowed = measured.allowed,
                               .rare = measured.rare,
                               .low = measured.low,
                               .high = measured.high};

@@ -76,9 +76,10 @@ struct lab_row {
     double theory;   /* NaN: there is none */
     double measured; /* NaN: nothing was measured, as after an early stop */
     double se;       /* 0 for what is deterministic */
-    /* What rounding may add where se is 0, absolute; 0: 1e-10 of theory. */
+    /* What rounding may add, absolute; 0: 1e-10 of theory.  It decides where se is not
+     * many times larger. */
     double allowed;
-    int rare; /* the sample holds few events: judged by [low, high] */
+    int rare; /* the sample holds few events: judged by [low, high], NaN: not at all */
     double low, high;
     int is_own; /* no parameter differs from the run's; set by lab_emit_at() */
 };
@@ -235,7 +236,7 @@ double lab_row_z(const struct lab_row *row);
 double lab_row_distance(const struct lab_row *row);
 
 enum lab_standing {
-    LAB_UNJUDGED, /* no theory, no measurement, a single trial, or lost in rounding */
+    LAB_UNJUDGED, /* no theory, no measurement, too few events, or lost in rounding */
     LAB_WITHIN,   /* exact: |z| <= 4, or theory within [low, high], or to rounding */
     LAB_OUTSIDE,  /* exact, and not so */
     LAB_HELD,     /* a bound is held, to 4 se and rounding */

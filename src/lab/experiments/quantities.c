@@ -317,7 +317,8 @@ static const struct lab_quantity variants[] = {
     {"bottleneck_error", "|I - R|^2 by way of m latents; never less than n - m."},
     {"bottleneck_rank", "Rank of R by way of m latents: at most m."},
     {"bottleneck_copied",
-     "n - |I - R|^2, the number of tokens handed through: at most m."},
+     "n - |I - R|^2, or 0 where R is further from I than no output at all: how many "
+     "tokens are handed through, at most m."},
     {"softmax_max",
      "Largest softmax weight when a and b have the score beta and the others "
      "0."},

@@ -29,9 +29,21 @@ static int is_limit(const struct lab_row *row)
            row->kind == LAB_MODEL;
 }
 
+/* Of a sample: what rounding may have added to the number measured. */
+static double sample_rounding(const struct lab_row *row)
+{
+    return fmax(row->allowed, rounding * fabs(row->theory));
+}
+
+/* Scatter of the size of the rounding is no measure of chance. */
+static int is_chance(const struct lab_row *row)
+{
+    return row->se > digits * sample_rounding(row);
+}
+
 double lab_row_z(const struct lab_row *row)
 {
-    return row->se > 0 && !row->rare && !is_limit(row)
+    return row->se > 0 && is_chance(row) && !row->rare && !is_limit(row)
                ? (row->measured - row->theory) / row->se
                : NAN;
 }
@@ -53,14 +65,16 @@ static enum lab_standing exact_standing(const struct lab_row *row)
 
     if (row->theory == 0 && row->measured == 0)
         return LAB_UNJUDGED;
+    if (row->rare && isnan(row->low))
+        return LAB_UNJUDGED;
     if (row->rare)
         is_within = row->theory >= row->low - slack && row->theory <= row->high + slack;
-    else if (row->se > 0)
+    else if (row->se > 0 && is_chance(row))
         is_within = fabs(off) <= 4 * row->se;
     else if (!(fabs(row->theory) > digits * slack) || isinf(row->theory))
         return LAB_UNJUDGED;
     else
-        is_within = fabs(off) <= slack;
+        is_within = fabs(off) <= 4 * row->se + slack;
     return is_within ? LAB_WITHIN : LAB_OUTSIDE;
 }
 

@@ -169,8 +169,8 @@ int lab_bottleneck_rows(struct lab_run *run, const struct lab_variant *variant)
     lab_emit_exact(run, "bottleneck_error", bottleneck_error(variant, variant->m),
                    map.error, 0);
     emit_bound(run, "bottleneck_rank", m, m, map.rank);
-    /* A map of rank m misses the identity by n - m at least. */
-    emit_bound(run, "bottleneck_copied", m, m, n - map.error);
+    /* A map of rank m misses the identity by n - m at least, that of all 0 by n. */
+    emit_bound(run, "bottleneck_copied", m, m, fmax(0, n - map.error));
     return 0;
 }
 

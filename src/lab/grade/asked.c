@@ -176,7 +176,8 @@ int lab_asked_query(const struct lab_asked *asked, int k, const struct lab_world
 
 int lab_same_number(double x, double y)
 {
-    return x == y || fabs(x - y) <= 1e-9 * fmax(fabs(x), fabs(y)) + 1e-12;
+    return x == y ||
+           (isfinite(x - y) && fabs(x - y) <= 1e-9 * fmax(fabs(x), fabs(y)) + 1e-12);
 }
 
 void lab_found_number(struct lab_found *found, double computed, double claimed)

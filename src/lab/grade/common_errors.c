@@ -212,9 +212,9 @@ static const struct lab_near nears[] = {
     {"C", sqrt, "C^2 in place of C"},
 };
 
-/* The near miss that a wrong formula is, or NULL; *status -1: memory or the engine. */
-static const struct lab_near *find_near(const struct lab_asked *asked, enum lab_mark mark,
-                                        int *status)
+/* What makes the formula right in every world, or NULL; *status -1: memory or the
+ * engine. */
+static const struct lab_near *find_near(const struct lab_asked *asked, int *status)
 {
     for (size_t x = 0; x < sizeof nears / sizeof nears[0] && !*status; x++) {
         struct lab_asked other = *asked;
@@ -226,7 +226,7 @@ static const struct lab_near *find_near(const struct lab_asked *asked, enum lab_
             continue;
         other.near = &nears[x];
         *status = lab_probe(&other, &result);
-        if (!*status && result.mark < mark)
+        if (!*status && result.mark == LAB_MARK_RIGHT)
             return &nears[x];
     }
     return NULL;
@@ -279,6 +279,9 @@ static void name_of_number(const struct lab_probe_result *result, char *name, si
     double ratio;
     if (everywhere(result, is_negative))
         snprintf(name, size, "the sign is turned");
+    else if (has_constant_ratio(result, &ratio) && fabs(ratio - 1) < 1e-3)
+        snprintf(name, size, "rounded: off by %.2g of it; the exact value is asked",
+                 fabs(ratio - 1));
     else if (has_constant_ratio(result, &ratio))
         snprintf(name, size, "off by the constant factor %.4g", ratio);
     else if (everywhere(result, is_rest))
@@ -324,6 +327,16 @@ static void name_of_query(const struct lab_asked *asked, char *name, size_t size
                  "their weight");
 }
 
+/* M serves every v_a and v_b of the two spans, and so cannot be made of them. */
+static int uses_draws(const struct lab_asked *asked)
+{
+    static const char *const draws[] = {"v_a", "v_b", "s", "c", "c_b"};
+    for (size_t d = 0; d < sizeof draws / sizeof draws[0]; d++)
+        if (lab_expression_uses(&asked->formula[0], draws[d]))
+            return asked->part->probing == &lab_probe_extract;
+    return 0;
+}
+
 /* Shapes that fit in the other order of the factors. */
 static int name_of_order(const struct lab_asked *asked, char *name, size_t size)
 {
@@ -355,10 +368,14 @@ int lab_name_error(const struct lab_asked *asked, const struct lab_probe_result 
         name_of_query(asked, name, size);
         return 0;
     }
+    if (!*result->found.why && uses_draws(asked)) {
+        snprintf(name, size, "M must not depend on v_a and v_b: it serves all of them");
+        return 0;
+    }
     if (*result->found.why)
         return name_of_order(asked, name, size);
     int status = 0;
-    const struct lab_near *const near = find_near(asked, result->mark, &status);
+    const struct lab_near *const near = find_near(asked, &status);
     if (near)
         snprintf(name, size, "%s", near->says);
     else if (part->probing->number)

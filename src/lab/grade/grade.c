@@ -108,6 +108,11 @@ int lab_grade_check(int part, const char *text, char *why, size_t size)
     for (int i = 0; i < expression.letters; i++)
         if (!is_known(&letters, expression.letter[i])) {
             char all[160];
+            if (lab_expression_is_function(expression.letter[i])) {
+                snprintf(why, size, "%s needs its argument in parentheses",
+                         expression.letter[i]);
+                return -1;
+            }
             lab_grade_letters(part, all, sizeof all);
             snprintf(why, size, "no letter '%s' here, of %s", expression.letter[i], all);
             return -1;
@@ -181,7 +186,7 @@ static void tell_limit(const struct lab_asked *asked,
         append(text, size, " as %s grows", grows ? grows : "the scale");
     if (needs & LAB_FREES_ALPHA)
         append(text, size,
-               needs & LAB_FREES_SCALE ? " while alpha C^2 -> 0" : " as alpha -> 0");
+               needs & LAB_FREES_SCALE ? " while alpha |q|^2 -> 0" : " as alpha -> 0");
     if (needs & LAB_FREES_EPS)
         append(text, size, " as eps falls and n grows");
     append(text, size, " (%.2g at the end)", result->residual);

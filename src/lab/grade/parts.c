@@ -35,7 +35,9 @@ static const struct lab_part parts[] = {
      .points = 1, .texts = 1, .approximate = 1, .choices = "aligned|aligned-and-long",
      .solution = {"aligned-and-long"}, .probing = &lab_probe_copy_needs},
     {ASKS("1b-i", "M",
-          "matrix with M (v_a + v_b) = v_a; columns of A and B span the two"),
+          "matrix with M (v_a + v_b) = v_a for all v_a in span(A), v_b in span(B); it "
+          "must "
+          "not depend on v_a and v_b"),
      .hint = "A^T s has m entries, v_a has d. What takes coordinates to a vector?",
      .points = 4, .texts = 1, .solution = {"A A^T"}, .probing = &lab_probe_extract},
     {ASKS("1b-i", "coordinates", "what A^T (v_a + v_b) is; v_a = A c"),

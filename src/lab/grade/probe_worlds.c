@@ -14,7 +14,7 @@ enum { FIXED = 8, STREAM = 941, STEPS = 3 };
 
 static const int64_t fixed_n[FIXED] = {2, 2, 3, 3, 10, 10, 1000, 1000};
 static const double fixed_scale[FIXED] = {0.5, 10, 2, 50, 0.5, 10, 2, 50};
-static const double fixed_gamma[FIXED] = {0.5, 1, 1.5, 0.8, 1.2, 0.5, 1, 1.5};
+static const double fixed_gamma[FIXED] = {0.5, 1, 1.5, 0.8, -0.6, 0.5, 1, -1.2};
 static const double fixed_eps[FIXED] = {0.1, 0.01, 0.1, 0.001, 0.1, 0.01, 0.1, 0.001};
 
 static double between(double low, double high, uint32_t word)
@@ -39,7 +39,7 @@ void lab_probe_world(const struct lab_asked *asked, int number, struct lab_world
         lab_random_words(asked->exercise->seed, STREAM, 6 * (uint64_t)number, word, 6);
         world->n = 2 + (int64_t)between(0, 60, word[0]);
         world->scale = exp(between(log(0.3), log(20), word[1]));
-        world->gamma = between(0.3, 1.7, word[2]);
+        world->gamma = between(-0.5, 2.5, word[2]);
         world->eps = exp(between(log(1e-4), log(0.3), word[3]));
         world->alpha = word[4] % 3 ? exp(between(log(1e-5), log(1e-2), word[5])) : 0;
     }
@@ -62,25 +62,42 @@ static int read(const struct lab_asked *asked, const struct lab_world *world,
     return 0;
 }
 
-/* `world` on its way: scale grows, alpha scale^2 falls to 1e-13, eps falls. */
-static void go(const struct lab_probing *probing, unsigned free, int step,
+/* The larger of C and the length of the query that the part is about. */
+static double length_at(const struct lab_asked *asked, const struct lab_world *world)
+{
+    const struct lab_asked *const own = asked->part->probing->query ? asked : asked->own;
+    struct lab_pair_query query;
+    struct lab_found ignored = {0};
+    if (!own || lab_asked_query(own, 0, world, &query, &ignored))
+        return world->scale;
+    const double others = query.rest * sqrt((double)world->n - 2);
+    return fmax(world->scale, hypot(hypot(query.a, query.b), others));
+}
+
+/* `world` on its way: scale grows, alpha |q|^2 falls to 1e-13, eps falls. */
+static void go(const struct lab_asked *asked, unsigned free, double far, int step,
                struct lab_world *world)
 {
     const double share = exp2(-4.0 * (STEPS - 1 - step));
     if (free & LAB_FREES_SCALE)
-        world->scale = probing->far * share;
-    if (free & LAB_FREES_ALPHA)
-        world->alpha = 1e-7 * pow(1e-3, step) / (world->scale * world->scale);
+        world->scale = far * share;
+    if (free & LAB_FREES_ALPHA) {
+        const double length = length_at(asked, world);
+        world->alpha = 1e-7 * pow(1e-3, step) / (length * length);
+    }
     if (free & LAB_FREES_EPS) {
         world->eps = 1e-2 * exp2(-8.0 * (step + 1));
         world->n = 1000 * (int64_t)exp2(2.0 * (step + 1));
     }
-    world->given_positive = (free & LAB_FREES_EVENT) != 0;
+    if (free & LAB_FREES_EVENT) {
+        world->given_positive = 1;
+        world->gamma = fabs(world->gamma);
+    }
 }
 
-/* Whether the error falls, and has vanished at the end. */
-static int vanishes_from(const struct lab_asked *asked, struct lab_world from,
-                         unsigned free, struct lab_probe_result *result)
+/* Whether the error falls, and has vanished at the far end. */
+static int vanishes_at(const struct lab_asked *asked, struct lab_world from,
+                       unsigned free, double far, struct lab_probe_result *result)
 {
     const int moves = (free & ~(unsigned)LAB_FREES_EVENT) != 0;
     /* n and eps stop where sums are still cheap. */
@@ -91,7 +108,7 @@ static int vanishes_from(const struct lab_asked *asked, struct lab_world from,
     for (int step = moves ? 0 : STEPS - 1; step < STEPS; step++) {
         struct lab_world world = from;
         struct lab_found found;
-        go(asked->part->probing, free, step, &world);
+        go(asked, free, far, step, &world);
         if (read(asked, &world, &found))
             return -1;
         falls &= found.error <= before || found.error <= EXACT;
@@ -99,8 +116,23 @@ static int vanishes_from(const struct lab_asked *asked, struct lab_world from,
         result->last = world;
         result->found_last = found;
     }
-    result->residual = fmax(result->residual, before);
+    if (before < INFINITY)
+        result->residual = fmax(result->residual, before);
     return falls && before < enough;
+}
+
+/* Nearer ends are for formulas that overflow, as exp(C) does. */
+static int vanishes_from(const struct lab_asked *asked, struct lab_world from,
+                         unsigned free, struct lab_probe_result *result)
+{
+    static const double nearer[] = {1e5, 250, 25};
+    const double far = asked->part->probing->far;
+    int here = vanishes_at(asked, from, free, far, result);
+    for (size_t x = 0; x < sizeof nearer / sizeof nearer[0]; x++)
+        if (free & LAB_FREES_SCALE && nearer[x] < far && !here &&
+            result->found_last.error == INFINITY)
+            here = vanishes_at(asked, from, free, nearer[x], result);
+    return here;
 }
 
 static int vanishes(const struct lab_asked *asked, unsigned free,
@@ -128,6 +160,14 @@ static int bits(unsigned set)
     return count;
 }
 
+/* What a counterexample shows: two numbers that round to one show nothing. */
+static double difference_in(const struct lab_found *found)
+{
+    const double off =
+        isnan(found->claimed) ? found->error : fabs(found->computed - found->claimed);
+    return found->error < EXACT ? 0 : isnan(off) || *found->why ? INFINITY : off;
+}
+
 /* The fewest things whose limit makes the claim right. */
 static int try_limits(const struct lab_asked *asked, struct lab_probe_result *result)
 {
@@ -146,7 +186,7 @@ static int try_limits(const struct lab_asked *asked, struct lab_probe_result *re
             }
         }
     /* What is wrong with all that is free tells more than what is wrong without. */
-    if (all) {
+    if (all && difference_in(&result->found_last) > VANISHED) {
         result->worst = result->last;
         result->found = result->found_last;
     }
@@ -157,7 +197,7 @@ int lab_probe(const struct lab_asked *asked, struct lab_probe_result *result)
 {
     memset(result, 0, sizeof *result);
     result->mark = LAB_MARK_RIGHT;
-    result->found.error = -1;
+    int senseless = 0;
     for (int x = 0; x < LAB_PROBES; x++) {
         struct lab_world world;
         struct lab_found found;
@@ -165,15 +205,16 @@ int lab_probe(const struct lab_asked *asked, struct lab_probe_result *result)
         if (read(asked, &world, &found))
             return -1;
         result->at[result->probes++] = found;
-        if (found.error > result->found.error) {
+        if (x == 0 || difference_in(&found) > difference_in(&result->found)) {
             result->worst = world;
             result->found = found;
         }
+        senseless += *found.why != 0;
         if (!(found.error < EXACT))
             result->mark = LAB_MARK_WRONG;
     }
     /* Shapes are the same in every world. */
-    if (result->mark == LAB_MARK_RIGHT || *result->found.why)
+    if (result->mark == LAB_MARK_RIGHT || senseless == LAB_PROBES)
         return 0;
     return try_limits(asked, result);
 }

@@ -60,7 +60,7 @@ struct lab_asked {
 struct lab_found {
     double computed, claimed; /* claimed NaN: computed is a distance that should be 0 */
     double error;  /* 0 where the claim is exact; relative where numbers are compared */
-    char why[200]; /* not empty: the claim makes no sense here */
+    char why[240]; /* not empty: the claim makes no sense here */
 };
 
 enum lab_vary { LAB_VARY_ALPHA = 1, LAB_VARY_GAMMA = 2, LAB_VARY_EPS = 4 };
@@ -117,6 +117,12 @@ void lab_bind_noise(const struct lab_asked *asked, const struct lab_world *world
 /* Text `k` as x v_a + y v_b; -1 with `why` set where it is none. */
 int lab_asked_output(const struct lab_asked *asked, int k, const struct lab_world *world,
                      double *x, double *y, struct lab_found *found);
+/*
+ * Root mean square distance of the output from the average, over draws where there is
+ * noise; computed is the mean weight of v_a.
+ */
+int lab_noisy_distance(const struct lab_asked *own, const struct lab_world *world,
+                       struct lab_found *found);
 double lab_distance(const double *x, const double *y, int count);
 /* A distance that should be 0. */
 void lab_found_distance(struct lab_found *found, double distance);

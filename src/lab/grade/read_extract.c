@@ -37,32 +37,40 @@ static void bind_basis(const struct lab_asked *asked, const struct lab_world *wo
     lab_letters_number(letters, "p", P);
 }
 
-/* |M x - y| */
-static double off(const struct lab_value *m, const double *x, const double *y)
+/* NaN where one of them is. */
+static double larger(double x, double y) { return x > y || isnan(x) ? x : y; }
+
+/* |M x - y| of the column of a basis, y the column itself or 0. */
+static double off(const struct lab_value *m, const double *basis, int columns, int column,
+                  int keeps)
 {
-    double image[D];
+    double image[D], wanted[D];
     for (int r = 0; r < D; r++) {
         image[r] = 0;
+        wanted[r] = keeps * basis[r * columns + column];
         for (int c = 0; c < D; c++)
-            image[r] += m->x[r * D + c] * x[c];
+            image[r] += m->x[r * D + c] * basis[c * columns + column];
     }
-    return lab_distance(image, y, D);
+    return lab_distance(image, wanted, D);
 }
 
+/* M A = A and M B = 0: then M (v_a + v_b) = v_a for every v_a and v_b of the spans. */
 static int read_extract(const struct lab_asked *asked, const struct lab_world *world,
                         struct lab_found *found)
 {
-    const double zero[D] = {0};
     struct lab_letters letters = {0};
     struct lab_world_basis basis;
     struct lab_value m;
-    double s[D];
+    double s[D], worst = 0;
     bind_basis(asked, world, &letters);
     if (lab_asked_value(asked, 0, &letters, D, D, &m, found))
         return 0;
     basis_of(asked, world, &basis, s);
-    lab_found_distance(found, fmax(off(&m, s, basis.va), fmax(off(&m, basis.va, basis.va),
-                                                              off(&m, basis.vb, zero))));
+    for (int c = 0; c < M; c++)
+        worst = larger(worst, off(&m, &basis.a[0][0], M, c, 1));
+    for (int c = 0; c < P; c++)
+        worst = larger(worst, off(&m, &basis.b[0][0], P, c, 0));
+    lab_found_distance(found, worst);
     return 0;
 }
 

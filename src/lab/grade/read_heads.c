@@ -13,11 +13,27 @@ static int own_queries(const struct lab_asked *own, const struct lab_world *worl
            lab_asked_query(own, 1, world, &query[1], found);
 }
 
+/* Of c, the mean of two heads, with k_a = gamma mu_a. */
+static int mean_weights(const struct lab_asked *asked, const struct lab_world *world,
+                        double gamma, const struct lab_pair_query *query,
+                        struct lab_pair_weights *mean)
+{
+    struct lab_pair_weights p[2];
+    for (int h = 0; h < 2; h++)
+        if (lab_exercise_pair_at(asked->exercise, world->n, gamma, query[h], &p[h]))
+            return -1;
+    const double others = (p[0].others + p[1].others) / 2;
+    *mean = (struct lab_pair_weights){
+        (p[0].a + p[1].a) / 2, (p[0].b + p[1].b) / 2, others,
+        world->n > 2 ? others * others / (double)(world->n - 2) : 0};
+    return 0;
+}
+
 static int read_queries(const struct lab_asked *asked, const struct lab_world *world,
                         struct lab_found *found)
 {
     struct lab_pair_query query[2];
-    struct lab_pair_weights p[2];
+    struct lab_pair_weights mean;
     if (own_queries(asked, world, query, found))
         return 0;
     if (lab_same_number(query[0].a, query[1].a) &&
@@ -26,13 +42,8 @@ static int read_queries(const struct lab_asked *asked, const struct lab_world *w
                  "the queries are equal: two equal heads are one");
         return 0;
     }
-    if (lab_exercise_pair(asked->exercise, world->n, query[0], &p[0]) ||
-        lab_exercise_pair(asked->exercise, world->n, query[1], &p[1]))
+    if (mean_weights(asked, world, 1, query, &mean))
         return -1;
-    const double other = (p[0].others + p[1].others) / 2;
-    const struct lab_pair_weights mean = {
-        (p[0].a + p[1].a) / 2, (p[0].b + p[1].b) / 2, other,
-        world->n > 2 ? other * other / (double)(world->n - 2) : 0};
     *found = (struct lab_found){
         .computed = mean.a, .claimed = 0.5, .error = lab_pair_distance(&mean, 0.5, 0.5)};
     return 0;
@@ -123,20 +134,19 @@ static int read_compared(const struct lab_asked *asked, const struct lab_world *
     return 0;
 }
 
+/* c in a draw beside what is claimed of it. */
 static int read_output(const struct lab_asked *asked, const struct lab_world *world,
                        struct lab_found *found)
 {
-    struct lab_drawn drawn;
+    struct lab_pair_query query[2];
+    struct lab_pair_weights mean;
     double x, y;
-    if (lab_asked_output(asked, 0, world, &x, &y, found))
+    if (lab_asked_output(asked, 0, world, &x, &y, found) ||
+        own_queries(asked->own, world, query, found))
         return 0;
-    const int status = draw_two(asked, world, &drawn, found);
-    if (status)
-        return status < 0 ? -1 : 0;
-    /* To any other point of the plane by the triangle inequality, which is enough. */
-    const double apart = hypot(x - 0.5, y - 0.5);
-    lab_found_distance(found, apart > 1e-9 ? fmax(apart - drawn.to_average, 0.01)
-                                           : drawn.to_average);
+    if (mean_weights(asked, world, world->gamma, query, &mean))
+        return -1;
+    lab_found_distance(found, lab_pair_distance(&mean, x, y));
     return 0;
 }
 
@@ -182,8 +192,9 @@ const struct lab_probing lab_probe_heads_compared = {
 const struct lab_probing lab_probe_heads_output = {
     .bind = lab_bind_noise,
     .read = read_output,
+    .vary = LAB_VARY_GAMMA,
     .free = LAB_FREES_SCALE | LAB_FREES_EVENT,
-    .far = 1e13, /* the distance falls as 1/sqrt(C) */
+    .far = 1e9,
     .grows = "C",
 };
 

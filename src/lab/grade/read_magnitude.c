@@ -81,18 +81,31 @@ static int draw_one(const struct lab_asked *asked, const struct lab_world *world
     return lab_exercise_draw(&point, 1, 1, &query, drawn);
 }
 
-/* A share of draws, to four standard errors. */
+/* P(gamma a > b) for gamma ~ N(1, sigma^2). */
+static double probability_above(double a, double b, double sigma)
+{
+    if (a == 0)
+        return b < 0;
+    const double z = (1 - b / a) / sigma;
+    return 0.5 * erfc((a > 0 ? -z : z) / sqrt(2));
+}
+
+/* c is closer to v_a where k_a has the larger score of the two. */
 static int read_closer(const struct lab_asked *asked, const struct lab_world *world,
                        struct lab_found *found)
 {
-    struct lab_drawn drawn;
-    double claimed;
-    const int status = draw_one(asked, world, &drawn, found);
-    if (status || lab_asked_number(asked, 0, world, &claimed, found))
-        return status < 0 ? -1 : 0;
-    lab_found_number(found, drawn.closer_a, claimed);
-    if (fabs(drawn.closer_a - claimed) < 4 * sqrt(0.25 / (double)drawn.count))
-        found->error = 0;
+    const double key_a[] = {1, 0}, key_b[] = {0, 1};
+    struct lab_pair_query query;
+    double a, b, claimed;
+    if (!own_query(asked, world, &query, found))
+        return 0;
+    const double q[] = {query.a, query.b};
+    if (lab_engine_score(asked->exercise, 2, key_a, q, &a) ||
+        lab_engine_score(asked->exercise, 2, key_b, q, &b))
+        return -1;
+    if (!lab_asked_number(asked, 0, world, &claimed, found))
+        lab_found_number(found, probability_above(a, b, sqrt(asked->exercise->sigma2)),
+                         claimed);
     return 0;
 }
 

@@ -230,9 +230,8 @@ const struct lab_probing lab_probe_pair_scale = {
 
 /* ---- small noise ------------------------------------------------------------------ */
 
-/* Root mean square distance from the average, over draws where there is noise. */
-static int noisy_distance(const struct lab_asked *own, const struct lab_world *world,
-                          struct lab_found *found)
+int lab_noisy_distance(const struct lab_asked *own, const struct lab_world *world,
+                       struct lab_found *found)
 {
     const struct lab_point point = lab_world_point(world, own->exercise);
     struct lab_pair_query query;
@@ -255,8 +254,13 @@ static int read_output(const struct lab_asked *asked, const struct lab_world *wo
     double x, y;
     if (lab_asked_output(asked, 0, world, &x, &y, found))
         return 0;
-    if (lab_same_number(x, 0.5) && lab_same_number(y, 0.5))
-        return noisy_distance(asked->own, world, found);
+    if (lab_same_number(x, 0.5) && lab_same_number(y, 0.5)) {
+        if (lab_noisy_distance(asked->own, world, found))
+            return -1;
+        if (!*found->why)
+            lab_found_distance(found, found->error);
+        return 0;
+    }
     const int status = own_weights(asked->own, world, &p, found);
     if (!status)
         lab_found_distance(found, lab_pair_distance(&p, x, y));
@@ -282,47 +286,9 @@ static int read_difference(const struct lab_asked *asked, const struct lab_world
     return 0;
 }
 
-/*
- * What must vanish.  Along alpha = C^-power the average survives or not, and the formula
- * vanishes or not; both must be the same.  Power 0: alpha fixed, 1e-4.
- */
-static int read_vanishes(const struct lab_asked *asked, const struct lab_world *world,
-                         struct lab_found *found)
-{
-    static const double powers[] = {0, 0.5, 1, 1.5, 1.75, 2, 2.25, 2.5, 3, 4};
-    struct lab_found off;
-    lab_found_number(found, 0, 0);
-    for (size_t x = 0; world->number == 0 && x < sizeof powers / sizeof powers[0]; x++) {
-        struct lab_world near = *world, far = *world;
-        double first, last;
-        near.n = far.n = 3;
-        near.scale = 1e4;
-        far.scale = 1e8;
-        near.alpha = powers[x] > 0 ? pow(near.scale, -powers[x]) : 1e-4;
-        far.alpha = powers[x] > 0 ? pow(far.scale, -powers[x]) : 1e-4;
-        if (lab_asked_number(asked, 0, &near, &first, found) ||
-            lab_asked_number(asked, 0, &far, &last, found))
-            return 0;
-        if (noisy_distance(asked->own, &far, &off))
-            return -1;
-        const int survives = off.error < 0.2, vanishes = fabs(last) < 0.5 * fabs(first);
-        lab_found_number(found, off.error, 0);
-        found->error = survives != vanishes;
-        if (found->error > 0) {
-            snprintf(found->why, sizeof found->why,
-                     "at alpha = %s%g, C = 1e8 it is %.3g and %s, but c is off the "
-                     "average by %.3g",
-                     powers[x] > 0 ? "C^-" : "", powers[x] > 0 ? powers[x] : 1e-4, last,
-                     vanishes ? "vanishes" : "does not vanish", off.error);
-            return 0;
-        }
-    }
-    return 0;
-}
-
 const struct lab_probing lab_probe_noise_query = {
     .bind = lab_bind_noise,
-    .read = noisy_distance,
+    .read = lab_noisy_distance,
     .vary = LAB_VARY_ALPHA,
     .free = LAB_FREES_SCALE | LAB_FREES_ALPHA,
     .far = 1e9,
@@ -344,14 +310,6 @@ const struct lab_probing lab_probe_noise_output = {
     .vary = LAB_VARY_ALPHA,
     .free = LAB_FREES_SCALE | LAB_FREES_ALPHA,
     .far = 1e9,
-    .grows = "C",
-    .measures = "mean weight of v_a",
-    .against = "claimed",
-};
-const struct lab_probing lab_probe_vanishes = {
-    .bind = lab_bind_noise,
-    .read = read_vanishes,
-    .vary = LAB_VARY_ALPHA,
     .grows = "C",
 };
 const struct lab_probing lab_probe_difference_variance = {

@@ -10,7 +10,7 @@
  *   operand  = number | letter | function "(" sum ")" | "(" sum ")"
  *
  * "^" binds tighter than a sign and groups to the right: -2^2 = -4, 2^3^2 = 2^9.  ^T and
- * ' transpose; ^-1 of a square matrix is its inverse; no other power of a matrix exists.
+ * ' transpose; a square matrix has the whole powers -16 to 16, ^-1 is its inverse.
  * A product may be written without *, as C (mu_a + mu_b) and A A^T; not before a number,
  * and not after a division, where 1/2 C has two readings.  Functions are sqrt, exp, ln,
  * log (the same), abs, sin, cos, tanh, asin, atan, Phi (normal distribution function), sg
@@ -28,6 +28,7 @@ enum {
     LAB_EXPRESSION_TEXT = 1000,  /* bytes of a formula, at most */
     LAB_EXPRESSION_STEPS = 256,  /* numbers, letters and operations */
     LAB_EXPRESSION_NESTING = 32, /* parentheses, signs and exponents inside each other */
+    LAB_EXPRESSION_POWER = 16,   /* of a matrix, at most */
     LAB_EXPRESSION_STACK = 16,   /* operands that wait for others */
     LAB_EXPRESSION_LETTERS = 32, /* different letters */
     LAB_EXPRESSION_WORD = 32,    /* bytes of a letter with its end */
@@ -76,6 +77,8 @@ int lab_expression_parse(const char *text, struct lab_expression *expression,
 int lab_expression_evaluate(const struct lab_expression *expression,
                             const struct lab_letter *letters, int count,
                             struct lab_value *value, struct lab_expression_error *error);
+/* Whether the word is a function, such as exp. */
+int lab_expression_is_function(const char *word);
 /* Whether the letter occurs, whatever its effect. */
 int lab_expression_uses(const struct lab_expression *expression, const char *letter);
 

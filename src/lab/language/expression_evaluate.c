@@ -77,7 +77,7 @@ static int misfit(const struct lab_expression_step *step, const struct lab_value
         [LAB_STEP_SUBTRACT] = "differences need equal shapes",
         [LAB_STEP_MULTIPLY] = "columns and rows must agree",
         [LAB_STEP_DIVIDE] = "only a number divides",
-        [LAB_STEP_POWER] = "a matrix has the powers ^T and, if square, ^-1",
+        [LAB_STEP_POWER] = "a square matrix has whole powers, -16 to 16, and any has ^T",
     };
     static const char sign[] = {
         [LAB_STEP_ADD] = '+',    [LAB_STEP_SUBTRACT] = '-', [LAB_STEP_MULTIPLY] = '*',

@@ -95,6 +95,32 @@ static void read_word(struct lab_lexer *lexer, struct lab_token *token)
     token->word[length] = 0;
 }
 
+/* Bytes of the UTF-8 character, 1 where there is none. */
+static size_t character_length(const char *at)
+{
+    const unsigned char first = (unsigned char)*at;
+    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)at[i] & 0xc0) != 0x80)
+            return 1;
+    return length;
+}
+
+static void bad_character(const char *at, struct lab_token *token)
+{
+    const size_t length = character_length(at);
+    const char *const instead = !strncmp(at, "²", length)   ? ": write ^2"
+                                : !strncmp(at, "³", length) ? ": write ^3"
+                                                            : "";
+    bad(token, "");
+    if (length > 1 || (*at > ' ' && *at < 127))
+        snprintf(token->word, sizeof token->word, "unexpected '%.*s'%s", (int)length, at,
+                 instead);
+    else
+        snprintf(token->word, sizeof token->word, "unexpected byte 0x%02x",
+                 (unsigned)(unsigned char)*at);
+}
+
 static void read_sign(struct lab_lexer *lexer, struct lab_token *token)
 {
     const struct foreign *const sign = find_foreign(lexer->at);
@@ -106,14 +132,8 @@ static void read_sign(struct lab_lexer *lexer, struct lab_token *token)
         lexer->at += strlen(sign->bytes);
     else if (c && strchr("+-*/^'(){}[]", c))
         lexer->at++;
-    else {
-        bad(token, "");
-        if (c > ' ' && c < 127)
-            snprintf(token->word, sizeof token->word, "unexpected '%c'", c);
-        else
-            snprintf(token->word, sizeof token->word, "unexpected byte 0x%02x",
-                     (unsigned)(unsigned char)c);
-    }
+    else
+        bad_character(lexer->at, token);
     lexer->column++;
 }
 

@@ -253,6 +253,8 @@ int lab_expression_parse(const char *text, struct lab_expression *expression,
     return parser.token.kind == LAB_TOKEN_END ? 0 : unexpected(&parser, "an operation");
 }
 
+int lab_expression_is_function(const char *word) { return lab_function_find(word) >= 0; }
+
 int lab_expression_uses(const struct lab_expression *expression, const char *letter)
 {
     for (int i = 0; i < expression->letters; i++)

@@ -57,7 +57,7 @@ int lab_value_add(struct lab_value *x, const struct lab_value *y, double sign);
 int lab_value_multiply(struct lab_value *x, const struct lab_value *y);
 int lab_value_divide(struct lab_value *x, const struct lab_value *y);
 void lab_value_transpose(struct lab_value *x);
-/* -1 also when a matrix is raised to a power other than -1. */
+/* -1 also when the power of a matrix is not whole or beyond LAB_EXPRESSION_POWER. */
 int lab_value_power(struct lab_value *x, const struct lab_value *y);
 int lab_value_is_number(const struct lab_value *x);
 

@@ -80,15 +80,20 @@ static void swap_rows(double *x, int columns, int r, int s)
     }
 }
 
+static void set_unit(struct lab_value *x)
+{
+    memset(x->x, 0, sizeof x->x);
+    for (int i = 0; i < x->rows; i++)
+        x->x[i * x->rows + i] = 1;
+}
+
 /* Gauss-Jordan with row pivots; a singular matrix leaves inf and NaN, as 1/0 does. */
 static void invert(struct lab_value *x)
 {
     const int n = x->rows;
     struct lab_value from = *x;
 
-    memset(x->x, 0, sizeof x->x);
-    for (int i = 0; i < n; i++)
-        x->x[i * n + i] = 1;
+    set_unit(x);
     for (int c = 0; c < n; c++) {
         int pivot = c;
         for (int r = c + 1; r < n; r++)
@@ -119,9 +124,17 @@ int lab_value_power(struct lab_value *x, const struct lab_value *y)
         x->x[0] = pow(x->x[0], y->x[0]);
         return 0;
     }
-    if (x->rows != x->columns || y->x[0] != -1)
+    const double power = y->x[0];
+    if (x->rows != x->columns || power != floor(power) ||
+        fabs(power) > LAB_EXPRESSION_POWER)
         return -1;
-    invert(x);
+    if (power < 0)
+        invert(x);
+    if (power == 0)
+        set_unit(x);
+    const struct lab_value factor = *x;
+    for (int k = 1; k < (int)fabs(power); k++)
+        lab_value_multiply(x, &factor);
     return 0;
 }
 

@@ -95,20 +95,51 @@ double lab_moments_events(const struct lab_moments *moments)
     return moments->m4 > 0 ? moments->m2 * moments->m2 / moments->m4 : 0;
 }
 
+/* What rounding does to one value. */
+static double value_rounding(const struct lab_moments *moments)
+{
+    const double own = fabs(moments->mean) +
+                       sqrt(fmax(moments->m2, 0) / fmax((double)moments->count, 1));
+
+    return moments->rounding * (moments->size > 0 ? moments->size : own);
+}
+
+/* (x + e)^2 - x^2 where x^2 is `square`. */
+static double square_rounding(double square, double e)
+{
+    return 2 * e * sqrt(fmax(square, 0)) + e * e;
+}
+
+/* A sample that rests on few trials, of values without bounds, tells nothing. */
+static void doubt(struct lab_estimate *estimate, const struct lab_moments *moments)
+{
+    if (!(moments->m2 > 0) || lab_moments_events(moments) >= LAB_RARE)
+        return;
+    estimate->rare = 1;
+    estimate->low = estimate->high = NAN;
+}
+
 struct lab_estimate lab_estimate_mean(const struct lab_moments *moments)
 {
-    return (struct lab_estimate){.value = moments->count > 0 ? moments->mean : NAN,
-                                 .se = lab_moments_mean_se(moments)};
+    struct lab_estimate estimate = {.value = moments->count > 0 ? moments->mean : NAN,
+                                    .se = lab_moments_mean_se(moments),
+                                    .allowed = value_rounding(moments)};
+
+    doubt(&estimate, moments);
+    return estimate;
 }
 
 struct lab_estimate lab_estimate_variance(const struct lab_moments *moments)
 {
     const double n = (double)moments->count;
+    struct lab_estimate estimate = {.value = moments->count > 1
+                                                 ? moments->m2 / (n - 1)
+                                                 : lab_moments_variance(moments),
+                                    .se = lab_moments_variance_se(moments)};
 
-    return (struct lab_estimate){.value = moments->count > 1
-                                              ? moments->m2 / (n - 1)
-                                              : lab_moments_variance(moments),
-                                 .se = lab_moments_variance_se(moments)};
+    estimate.allowed = square_rounding(estimate.value, value_rounding(moments));
+    doubt(&estimate, moments);
+    return estimate;
 }
 
 /*
@@ -142,6 +173,7 @@ struct lab_estimate lab_estimate_mean_within(const struct lab_moments *moments, 
 {
     struct lab_estimate estimate = lab_estimate_mean(moments);
 
+    estimate.rare = 0;
     if (is_rare(moments, lo, hi))
         set_interval(&estimate, (estimate.value - lo) / (hi - lo), moments->count, lo,
                      hi);
@@ -155,8 +187,26 @@ struct lab_estimate lab_estimate_variance_within(const struct lab_moments *momen
     struct lab_estimate estimate = lab_estimate_variance(moments);
 
     /* A mean of squares, each within [0, (hi - lo)^2]. */
+    estimate.rare = 0;
     if (is_rare(moments, lo, hi))
         set_interval(&estimate, estimate.value / most, moments->count, 0, most);
+    return estimate;
+}
+
+struct lab_estimate lab_estimate_distance(const struct lab_moments *moments, double most)
+{
+    struct lab_moments distance = *moments;
+
+    distance.size = 1;
+    return lab_estimate_mean_within(&distance, 0, most);
+}
+
+struct lab_estimate lab_estimate_square(const struct lab_moments *moments, double lo,
+                                        double most)
+{
+    struct lab_estimate estimate = lab_estimate_mean_within(moments, lo, most);
+
+    estimate.allowed = square_rounding(fabs(estimate.value), moments->rounding);
     return estimate;
 }
 

@@ -9,6 +9,9 @@
 struct lab_moments {
     int64_t count;
     double mean, m2, m3, m4;
+    /* What rounding does to a value, relative to its size; 0: computed in double. */
+    double rounding;
+    double size;  /* of what a value is a difference of; 0: the value's own */
     int64_t sure; /* 1: nothing random was in the trials; set by whoever made them */
 };
 
@@ -42,7 +45,8 @@ enum { LAB_RARE = 25 };
 struct lab_estimate {
     double value, se;
     int rare;
-    double low, high; /* of what is rare; 0 otherwise */
+    double low, high; /* of what is rare, NaN where there is no telling; 0 otherwise */
+    double allowed;   /* what rounding may have added, absolute; 0: as of a double */
 };
 
 struct lab_estimate lab_estimate_mean(const struct lab_moments *moments);
@@ -53,6 +57,11 @@ struct lab_estimate lab_estimate_mean_within(const struct lab_moments *moments, 
                                              double hi);
 struct lab_estimate lab_estimate_variance_within(const struct lab_moments *moments,
                                                  double lo, double hi);
+/* The mean of distances between numbers of size 1, each within [0, most]. */
+struct lab_estimate lab_estimate_distance(const struct lab_moments *moments, double most);
+/* The mean of squares of such distances, each within [lo, most]. */
+struct lab_estimate lab_estimate_square(const struct lab_moments *moments, double lo,
+                                        double most);
 /* The mean of 0s and 1s, by lab_interval_probability() if rare. */
 struct lab_estimate lab_estimate_probability(const struct lab_moments *moments);
 

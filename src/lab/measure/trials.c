@@ -64,18 +64,36 @@ static void join(const struct wave *wave, struct lab_moments *moments)
         }
 }
 
-/* Seconds of work by which the time of all of it is told. */
-#define PILOT_SECONDS 0.2
+/* Seconds of work by which the time of all of it is told: of it, and of a pilot. */
+#define TOLD_SECONDS 0.2
+#define PILOT_SECONDS 0.03
+
+/*
+ * The first wave is cold: it finds memory and threads not ready.  Of the others the
+ * fastest tells the pace; what slowed down the rest comes and goes.
+ */
+struct pace {
+    double began, warm_at, last; /* times: of the start, after the first wave, the last */
+    double block;                /* seconds of a block */
+};
 
 /* After so much of the measurement; 1 where that was all that is wanted. */
 static int tell_time(struct lab_session *session, const struct wave *wave, int64_t all,
-                     double elapsed)
+                     struct pace *pace)
 {
+    const double now = lab_now(), block = (now - pace->last) / wave->count;
     const int64_t done = wave->first + wave->count;
+    const int is_pilot = session->estimate != NULL;
 
-    if (session->estimate || elapsed >= PILOT_SECONDS)
-        lab_expect(session, elapsed * (double)all / (double)done);
-    return session->estimate != NULL;
+    if (wave->first == 0)
+        pace->warm_at = now;
+    pace->block = pace->last > pace->warm_at ? fmin(pace->block, block) : block;
+    pace->last = now;
+    const int is_known = done == all || now - pace->began > TOLD_SECONDS ||
+                         (is_pilot && now - pace->warm_at > PILOT_SECONDS);
+    if (is_known)
+        lab_expect(session, pace->block * (double)all);
+    return is_pilot && is_known;
 }
 
 static int perform_waves(struct lab_session *session, struct wave *wave, int most,
@@ -84,6 +102,7 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
     const struct lab_blocks *const blocks = wave->blocks;
     const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
     const double began = lab_now();
+    struct pace pace = {.began = began, .last = began};
     int width = wave->threads;
 
     for (; wave->first < all && !lab_stopped(session); wave->first += wave->count) {
@@ -97,7 +116,7 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
         join(wave, moments);
         lab_report_progress(session, (wave->first + wave->count) * blocks->size,
                             blocks->trials);
-        if (tell_time(session, wave, all, lab_now() - began))
+        if (tell_time(session, wave, all, &pace))
             break;
         if (lab_now() - start < WAVE_SECONDS && 2 * width <= most)
             width *= 2;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/setups/scene.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "lab/setups/scene_plan.h"
 
 double lab_pair_error(double a, double b, double others_squared)
@@ -39,6 +42,25 @@ static attend_status perform(const void *arg, struct lab_worker *worker, int64_t
     return status;
 }
 
+/*
+ * What f32 does to a weight, relative to it: a few roundings of its own, and those of a
+ * score, which are as large as the score.
+ */
+static double rounding_of(const struct lab_plan *plan)
+{
+    const struct lab_scene *const scene = plan->scene;
+    double largest = 1;
+
+    if (plan->dtype == ATTEND_F64)
+        return 0;
+    for (int h = 0; h < scene->heads; h++) {
+        largest = fmax(largest, scene->tau * fabs(scene->rest_query[h]));
+        for (int i = 0; i < scene->wanted; i++)
+            largest = fmax(largest, scene->tau * fabs(scene->query[h][i]));
+    }
+    return 4 * (double)FLT_EPSILON * largest;
+}
+
 int lab_scene_measure(struct lab_session *session, const struct lab_scene *scene,
                       uint64_t stream, int64_t trials, lab_observe observe, void *arg,
                       int count, struct lab_moments *moments,
@@ -61,8 +83,10 @@ int lab_scene_measure(struct lab_session *session, const struct lab_scene *scene
                                           .perform = perform,
                                           .arg = &m};
         failed = lab_measure_blocks(session, &blocks, moments, histograms);
-        for (int c = 0; c < count; c++)
+        for (int c = 0; c < count; c++) {
             moments[c].sure = m.plan.noisy == 0 && scene->alpha <= 0;
+            moments[c].rounding = rounding_of(&m.plan);
+        }
     }
     lab_plan_close(&m.plan);
     return failed;

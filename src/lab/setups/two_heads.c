@@ -176,34 +176,35 @@ static struct lab_two_heads_numbers summarise(const struct lab_moments *moments,
         struct lab_moments squares = moments[SPREAD1 + x];
         if (squares.m2 <= 0 && fabs(squares.mean) <= 1e-15 * size[x])
             squares.mean = 0;
-        struct lab_estimate spread =
-            lab_estimate_mean_within(&squares, x < 2 ? 0 : -2, 2);
+        struct lab_estimate spread = lab_estimate_square(&squares, x < 2 ? 0 : -2, 2);
         /* What rounding scatters is not chance. */
         if (!spread.rare && !(spread.se > 1e-15 * size[x]))
-            spread = (struct lab_estimate){.value = spread.value};
+            spread =
+                (struct lab_estimate){.value = spread.value, .allowed = spread.allowed};
         spread.value -= product[x];
         spread.low -= product[x];
         spread.high -= product[x];
-        if (x < 2)
+        if (x < 2) {
             spread.value = fmax(spread.value, 0);
+            spread.low = fmax(spread.low, 0);
+        }
         numbers.of[LAB_VAR_C1 + x] = spread;
     }
     static const struct {
-        int quantity, value, is_variance;
+        int quantity, value;
+        struct lab_estimate (*estimate)(const struct lab_moments *, double, double);
         double most;
-    } simple[] = {{LAB_MEAN_W1, W1, 0, 1},
-                  {LAB_VAR_W1, W1, 1, 1},
-                  {LAB_COEFF_A, COEFFICIENT_A, 0, 1},
-                  {LAB_COEFF_B, COEFFICIENT_B, 0, 1},
-                  {LAB_COEFF_VAR_ONE, COEFFICIENT_ONE, 1, 1},
-                  {LAB_COEFF_VAR_TWO, COEFFICIENT_A, 1, 1},
-                  {LAB_MSE_ONE, MSE_ONE, 0, LAB_PAIR_ERROR_MAX},
-                  {LAB_MSE_TWO, MSE_TWO, 0, LAB_PAIR_ERROR_MAX}};
+    } simple[] = {{LAB_MEAN_W1, W1, lab_estimate_mean_within, 1},
+                  {LAB_VAR_W1, W1, lab_estimate_variance_within, 1},
+                  {LAB_COEFF_A, COEFFICIENT_A, lab_estimate_mean_within, 1},
+                  {LAB_COEFF_B, COEFFICIENT_B, lab_estimate_mean_within, 1},
+                  {LAB_COEFF_VAR_ONE, COEFFICIENT_ONE, lab_estimate_variance_within, 1},
+                  {LAB_COEFF_VAR_TWO, COEFFICIENT_A, lab_estimate_variance_within, 1},
+                  {LAB_MSE_ONE, MSE_ONE, lab_estimate_square, LAB_PAIR_ERROR_MAX},
+                  {LAB_MSE_TWO, MSE_TWO, lab_estimate_square, LAB_PAIR_ERROR_MAX}};
     for (size_t x = 0; x < sizeof simple / sizeof simple[0]; x++)
         numbers.of[simple[x].quantity] =
-            (simple[x].is_variance ? lab_estimate_variance_within
-                                   : lab_estimate_mean_within)(&moments[simple[x].value],
-                                                               0, simple[x].most);
+            simple[x].estimate(&moments[simple[x].value], 0, simple[x].most);
     numbers.of[LAB_HEAD1_LOSES] = lab_estimate_probability(&moments[LOSES]);
     return numbers;
 }

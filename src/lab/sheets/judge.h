@@ -131,9 +131,9 @@ enum { LAB_LINKS = 6, LAB_CLAIM_TEXT = 400 };
 
 /* What one link "left sign right" comes to at a point. */
 struct lab_found {
-    char sign;                 /* = ~ < > or ! for != */
-    int of_letters;            /* no letter in it depends on the world */
-    int drawn;                 /* over many draws */
+    char sign;      /* = ~ < > or ! for != */
+    int of_letters; /* no letter in it depends on the world */
+    int drawn;      /* over many draws */
     /* Both sides; of vectors and draws, the entry that adds most to the error. */
     double measured, expected;
     double error; /* 0 where exact; relative where both sides vanish; NaN: infinite */

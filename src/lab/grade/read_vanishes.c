@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Question 1c-i: what must vanish for c to stay the average.  Along paths on which C
+ * grows and alpha follows, the variance of s_a - s_b vanishes or not, and the formula
+ * vanishes or not; both must agree on every path.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/grade/probing.h"
+
+/* alpha = L^power ln(L)^log ln(ln(L))^loglog, L as of length_of(); power 0: fixed. */
+static const struct path {
+    double power, log, loglog;
+} paths[] = {
+    {0, 0, 0},
+    {-0.5, 0, 0},
+    {-1, 0, 0},
+    {-1.5, 0, 0},
+    {-1.75, 0, 0},
+    {-2, 0, 0},
+    {-2, 1, 0},
+    {-2, 0.5, 0},
+    {-2, -0.5, 0},
+    {-2, -1, 0},
+    {-2, 0, 0.5},
+    {-2, 0, -0.5},
+    {-2, 0, -1},
+    {-2.25, 0, 0},
+    {-2.5, 0, 0},
+    {-3, 0, 0},
+    {-4, 0, 0},
+    /* What passes all of them is told by the last two. */
+    {-1.9995, 0, 0},
+    {-2.0005, 0, 0},
+};
+
+enum { PATHS = sizeof paths / sizeof paths[0], SCALES = 4 };
+
+#define FIXED_ALPHA 1e-4
+#define SHOWN 1e8 /* C of the evidence: draws keep their digits up to there */
+
+/* Their logarithms double, so that L^-x, 1/ln L and constants differ in their steps. */
+static const double scales[SCALES] = {1e4, 1e8, 1e16, 1e32};
+
+/* C where the query is C (mu_a + mu_b), or shorter. */
+static double length_of(const struct lab_pair_query *query, double scale)
+{
+    return fmax(hypot(query->a, query->b) / sqrt(2), scale);
+}
+
+/* The world at `scale` of a path; -1 with `why` set where the query makes no sense. */
+static int go_along(const struct path *path, const struct lab_asked *asked, double scale,
+                    struct lab_world *world, struct lab_pair_query *query,
+                    struct lab_found *found)
+{
+    world->n = 3;
+    world->scale = scale;
+    if (lab_asked_query(asked->own, 0, world, query, found))
+        return -1;
+    const double length = length_of(query, scale), log_length = log(length);
+    world->alpha = FIXED_ALPHA;
+    if (path->power < 0)
+        world->alpha = pow(length, path->power) * pow(log_length, path->log) *
+                       pow(log(log_length), path->loglog);
+    return 0;
+}
+
+/*
+ * Whether x vanishes, from its values at the scales.  The logarithm of a power of L
+ * falls by steps that double, that of a power of ln L by equal steps, that of ln ln L by
+ * steps in ratios of 0.8 and more; one that converges has steps that shrink faster.
+ * Powers of x have the same ratios.
+ */
+static int vanishes(const double *x)
+{
+    if (x[SCALES - 1] == 0)
+        return 1;
+    const double before = log(fabs(x[SCALES - 2] / x[SCALES - 3]));
+    const double last = log(fabs(x[SCALES - 1] / x[SCALES - 2]));
+    return last < -1e-8 && last <= 0.75 * before;
+}
+
+/* Var(s_a - s_b) and the formula; -1 with `why` set. */
+static int follow(const struct path *path, const struct lab_asked *asked,
+                  const struct lab_world *start, double *variance, double *claimed,
+                  struct lab_found *found)
+{
+    struct lab_exercise plain = *asked->exercise;
+    plain.sigma2 = plain.sigma2_b = 0;
+    for (int s = 0; s < SCALES; s++) {
+        struct lab_world world = *start;
+        struct lab_pair_query q;
+        if (go_along(path, asked, scales[s], &world, &q, found) ||
+            lab_asked_number(asked, 0, &world, &claimed[s], found))
+            return -1;
+        variance[s] = lab_exercise_score_covariance(&plain, world.alpha, 0, q, q) +
+                      lab_exercise_score_covariance(&plain, world.alpha, 1, q, q);
+    }
+    return 0;
+}
+
+static void tell_path(const struct path *path, const char *length, char *text,
+                      size_t size)
+{
+    if (path->power == 0)
+        snprintf(text, size, "alpha = %g", FIXED_ALPHA);
+    else if (path->log != 0)
+        snprintf(text, size, "alpha = %s^%g ln(%s)^%g", length, path->power, length,
+                 path->log);
+    else if (path->loglog != 0)
+        snprintf(text, size, "alpha = %s^%g ln(ln(%s))^%g", length, path->power, length,
+                 path->loglog);
+    else
+        snprintf(text, size, "alpha = %s^%g", length, path->power);
+}
+
+/* The path on which the two part, with what the engine makes of it at C = 1e8. */
+static int tell(const struct path *path, const struct lab_asked *asked,
+                const struct lab_world *start, int claim_vanishes,
+                struct lab_found *found)
+{
+    struct lab_world world = *start;
+    struct lab_pair_query query;
+    struct lab_found off = {0};
+    char along[80];
+    if (go_along(path, asked, SHOWN, &world, &query, found))
+        return 0;
+    const int is_scale = lab_same_number(length_of(&query, SHOWN), SHOWN);
+    tell_path(path, is_scale ? "C" : "(|q|/sqrt(2))", along, sizeof along);
+    if (lab_noisy_distance(asked->own, &world, &off))
+        return -1;
+    *found = (struct lab_found){.computed = off.error, .claimed = NAN, .error = 1};
+    if (claim_vanishes)
+        snprintf(
+            found->why, sizeof found->why,
+            "along %s it vanishes, but Var(s_a - s_b) does not: c is off the average "
+            "by %.3g at C = 1e8",
+            along, off.error);
+    else
+        snprintf(found->why, sizeof found->why,
+                 "along %s it does not vanish, but Var(s_a - s_b) does: c is off the "
+                 "average by %.3g at C = 1e8",
+                 along, off.error);
+    return 0;
+}
+
+static int read_vanishes(const struct lab_asked *asked, const struct lab_world *world,
+                         struct lab_found *found)
+{
+    lab_found_number(found, 0, 0);
+    /* The paths are the same in all worlds. */
+    for (int p = 0; world->number == 0 && p < PATHS; p++) {
+        double variance[SCALES], claimed[SCALES];
+        if (follow(&paths[p], asked, world, variance, claimed, found))
+            return 0;
+        if (vanishes(variance) != vanishes(claimed))
+            return tell(&paths[p], asked, world, vanishes(claimed), found);
+    }
+    lab_found_number(found, 0, 0);
+    return 0;
+}
+
+const struct lab_probing lab_probe_vanishes = {
+    .bind = lab_bind_noise,
+    .read = read_vanishes,
+    .vary = LAB_VARY_ALPHA,
+    .grows = "C",
+};

@@ -53,7 +53,9 @@ class Wheel(unittest.TestCase):
 
     def test_contents(self):
         package = os.path.join(ROOT, "python", "attend")
-        wanted = {f"attend/{x}" for x in os.listdir(package) if x.endswith((".py", ".pyi", ".typed"))} | {"attend/_core.abi3.so"}
+        wanted = {f"attend/{x}" for x in os.listdir(package) if x.endswith((".py", ".pyi", ".typed"))} | {
+            "attend/_core.abi3.so", "attend/_lab.abi3.so", "attend/_libs/_theory.so"
+        }
         self.assertEqual({x for x in self.names if x.startswith("attend/") and "/_data/" not in x}, wanted)
         self.assertTrue(any(x.endswith("LICENSE") for x in self.names))
 
@@ -66,23 +68,25 @@ class Wheel(unittest.TestCase):
 
     def test_needs(self):
         """The C library alone: no OpenBLAS, no jansson, no libpython."""
-        with tempfile.NamedTemporaryFile(suffix=".so") as file:
-            file.write(self.read["attend/_core.abi3.so"])
-            file.flush()
-            needed = re.findall(r"NEEDED +(\S+)", run("objdump", "-p", file.name).stdout)
-            symbols = run("nm", "-D", "--defined-only", file.name).stdout
-        self.assertEqual([x for x in needed if not re.match(r"lib(c|m|pthread)\.so|ld-linux", x)], [])
-        names = [line.split()[-1] for line in symbols.splitlines()]
-        self.assertEqual([x for x in names if not x.startswith("attend_")], ["PyInit__core"])
+        for name, entry in (("_core.abi3", ["PyInit__core"]), ("_lab.abi3", ["PyInit__lab"]), ("_libs/_theory", [])):
+            with tempfile.NamedTemporaryFile(suffix=".so") as file:
+                file.write(self.read[f"attend/{name}.so"])
+                file.flush()
+                needed = re.findall(r"NEEDED +(\S+)", run("objdump", "-p", file.name).stdout)
+                symbols = run("nm", "-D", "--defined-only", file.name).stdout
+            self.assertEqual([x for x in needed if not re.match(r"lib(c|m|pthread)\.so|ld-linux", x)], [])
+            names = [line.split()[-1] for line in symbols.splitlines()]
+            self.assertEqual([x for x in names if not x.startswith("attend_")], entry)
 
     def test_limited_api(self):
         """Only functions of the stable interface: of those with an underscore, a few."""
-        with tempfile.NamedTemporaryFile(suffix=".so") as file:
-            file.write(self.read["attend/_core.abi3.so"])
-            file.flush()
-            used = re.findall(r" U (_?Py\w+)", run("nm", "-D", file.name).stdout)
-        self.assertGreater(len(used), 20)
-        self.assertEqual([x for x in used if x.startswith("_Py") and not re.search("_SizeT$|Struct$|_Dealloc$", x)], [])
+        for name in ("_core", "_lab"):
+            with tempfile.NamedTemporaryFile(suffix=".so") as file:
+                file.write(self.read[f"attend/{name}.abi3.so"])
+                file.flush()
+                used = re.findall(r" U (_?Py\w+)", run("nm", "-D", file.name).stdout)
+            self.assertGreater(len(used), 20)
+            self.assertEqual([x for x in used if x.startswith("_Py") and not re.search("_SizeT$|Struct$|_Dealloc$", x)], [])
 
 
 class Import(unittest.TestCase):

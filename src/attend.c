@@ -19,9 +19,7 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
-    const attend_status status = attendi_problem_init(&problem, rule, io, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_problem_init(&problem, rule, io, err));
     if (nothing_to_write(&problem))
         return ctx->backend->supports(ctx, &problem, err);
     return attendi_compute(ctx, &problem, err);

@@ -9,9 +9,7 @@ attend_status attendi_compute(attend_context *ctx, struct problem *p, attend_err
     const struct backend *const backend = ctx->backend;
     struct plan plan = {.workspace = 0};
 
-    const attend_status status = backend->supports(ctx, p, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(backend->supports(ctx, p, err));
     backend->plan(ctx, p, &plan);
     void *const workspace =
         plan.workspace < SIZE_MAX ? attendi_context_scratch(ctx, plan.workspace) : NULL;

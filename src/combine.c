@@ -106,9 +106,7 @@ static attend_status check_shards(struct run *run, int64_t count, int64_t *all_k
         char name[32];
 
         part_name(name, x);
-        const attend_status status = attendi_shard_init(&shard, name, part, err);
-        if (status != ATTEND_OK)
-            return status;
+        TRY(attendi_shard_init(&shard, name, part, err));
         if (x == 0)
             *all_keys = shard.all_keys;
         if (run->records == 0 && shard.records > 0)
@@ -264,20 +262,17 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
                              ? ATTEND_F64
                              : ATTEND_F32;
     int64_t all_keys;
-    attend_status status;
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
     if (count < 0 || (count > 0 && !parts))
         return attendi_fail(err, ATTEND_EINVAL,
                             "count (%lld) is negative or parts is NULL", LL(count));
-    if ((status = attendi_needs_host(ctx, "attend_combine", err)) != ATTEND_OK ||
-        (status = check_shards(&run, count, &all_keys, &dtype, err)) != ATTEND_OK ||
-        (status = attendi_problem_init_rows(&run.problem, rule, dtype, all_keys, out, lse,
-                                            err)) != ATTEND_OK ||
-        (status = attendi_problem_check_host(&run.problem, err)) != ATTEND_OK ||
-        (status = check_data(&run, count, dtype, err)) != ATTEND_OK)
-        return status;
+    TRY(attendi_needs_host(ctx, "attend_combine", err));
+    TRY(check_shards(&run, count, &all_keys, &dtype, err));
+    TRY(attendi_problem_init_rows(&run.problem, rule, dtype, all_keys, out, lse, err));
+    TRY(attendi_problem_check_host(&run.problem, err));
+    TRY(check_data(&run, count, dtype, err));
     const struct problem *p = &run.problem;
     if (p->nb * p->hq * p->nq == 0 || (p->dv == 0 && !p->lse.data))
         return ATTEND_OK;

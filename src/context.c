@@ -157,15 +157,10 @@ attend_status attend_context_create(attend_context **out, const attend_options *
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
     *out = NULL;
     attend_options o;
-    attend_status status = attendi_options_read(options, &o, err);
-    if (status == ATTEND_OK)
-        status = check_options(&o, err);
-    if (status == ATTEND_OK)
-        status = select_kernels(&kernels, o.isa ? o.isa : isa_of_environment(), err);
-    if (status == ATTEND_OK)
-        status = split_of_environment(&split_keys, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_options_read(options, &o, err));
+    TRY(check_options(&o, err));
+    TRY(select_kernels(&kernels, o.isa ? o.isa : isa_of_environment(), err));
+    TRY(split_of_environment(&split_keys, err));
 
     const struct allocator allocator =
         o.alloc

@@ -13,9 +13,6 @@ attend_status attend_inspect(attend_context *ctx, const attend_rule *rule,
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
-    const attend_status status =
-        attendi_inspect_init(&problem, &s, rule, inspection, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_inspect_init(&problem, &s, rule, inspection, err));
     return attendi_compute(ctx, &problem, err);
 }

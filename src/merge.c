@@ -24,10 +24,10 @@ attend_status attend_merge(const attend_part *parts, int64_t count,
                            attend_error *err)
 {
     struct merge m;
-    const attend_status status = attendi_merge_init(&m, parts, count, out, lse, err);
 
-    if (status != ATTEND_OK || m.rows == 0)
-        return status;
+    TRY(attendi_merge_init(&m, parts, count, out, lse, err));
+    if (m.rows == 0)
+        return ATTEND_OK;
     attendi_merge_rows(&m,
                        m.rows < rows_of(&m, ASK_BYTES) ? attendi_merge_kernels(NULL)
                                                        : attendi_merge_kernels_here(),
@@ -59,11 +59,10 @@ attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
-    attend_status status = attendi_needs_host(ctx, "attend_merge_with", err);
-    if (status == ATTEND_OK)
-        status = attendi_merge_init(&m, parts, count, out, lse, err);
-    if (status != ATTEND_OK || m.rows == 0)
-        return status;
+    TRY(attendi_needs_host(ctx, "attend_merge_with", err));
+    TRY(attendi_merge_init(&m, parts, count, out, lse, err));
+    if (m.rows == 0)
+        return ATTEND_OK;
     struct run run = {.merge = &m,
                       .kernels = attendi_merge_kernels(ctx->kernels),
                       .task_rows = rows_of(&m, WORKER_BYTES)};

@@ -51,16 +51,9 @@ static attend_status check_parts(const struct problem *p, const attend_stats_par
         const attend_view *const raw = &parts[x].raw;
 
         snprintf(name, sizeof name, "parts[%lld].raw", LL(x));
-        const attend_status status = attendi_view_check(name, raw, err);
-        if (status != ATTEND_OK)
-            return status;
-        if (raw->dtype != ATTEND_F64)
-            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be f64", name,
-                                attend_dtype_name(raw->dtype));
-        for (int a = 0; a < 4; a++)
-            if (raw->size[a] != want[a])
-                return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
-                                    name, a, LL(raw->size[a]), LL(want[a]));
+        TRY(attendi_view_check(name, raw, err));
+        TRY(attendi_dtype_check(name, raw->dtype, ATTEND_F64, err));
+        TRY(attendi_size_check(name, raw->size, want, err));
         if (parts[x].first_key < 0 ||
             (parts[x].first_key > 0 && parts[x].first_key < SINK_KEYS))
             return attendi_fail(err, ATTEND_EINVAL,
@@ -125,13 +118,9 @@ attend_status attend_stats_merge(attend_context *ctx, const attend_stats *reques
     if (dv < 0 || dv > INT32_MAX)
         return attendi_fail(err, ATTEND_EINVAL, "dv (%lld) is out of range", LL(dv));
     shape_problem(&p, parts[0].raw.size, dv);
-    attend_status status = attendi_needs_host(ctx, "attend_stats_merge", err);
-    if (status == ATTEND_OK)
-        status = attendi_stats_init(&p, request, err);
-    if (status == ATTEND_OK)
-        status = check_parts(&p, parts, count, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_needs_host(ctx, "attend_stats_merge", err));
+    TRY(attendi_stats_init(&p, request, err));
+    TRY(check_parts(&p, parts, count, err));
     if (!p.stats.needs || p.nq == 0)
         return ATTEND_OK;
     const int workers = (int)min_i64(ctx->threads, p.nb * p.hq);

@@ -7,8 +7,9 @@
 #   tsan     the threaded ones under TSan
 #   fuzz     the fuzzers, for FUZZ_SECONDS (30), all at once
 #   python   the Python package, in a virtual environment under build/
-#   long     20,000 large problems, laws and dense comparisons from five other seeds;
-#            64 tokens of a model, and the speed of models on attend
+#   long     20,000 large problems, laws and dense comparisons from five other seeds,
+#            z of every exact row of the laboratory over 150 seeds; 64 tokens of a model,
+#            and the speed of models on attend
 #
 # The last line is the sum of the counts that the programs printed.  A program
 # that crashes, or prints no count, is one failed test; an example or a fuzzer is
@@ -196,6 +197,7 @@ long_one() {
 stage_long() {
     build release -DATTEND_TESTS=ON -DATTEND_WERROR=ON || return
     long_one test_large ATTEND_TEST_LARGE=20000
+    long_one test_seeds ATTEND_TEST_SEEDS=150
     for seed in 11 12 13 14 15; do
         long_one test_laws ATTEND_TEST_SEED=$seed
         long_one test_dense ATTEND_TEST_SEED=$seed

@@ -23,6 +23,7 @@ static const struct command {
     {"bench", cmd_bench, "time attention beside the limits of this machine"},
     {"lab", cmd_lab, "run an experiment: theory beside what the engine measures"},
     {"sheets", cmd_sheets, "judge the ninety-nine statements of the solution sheets"},
+    {"grade", cmd_grade, "grade answers to the exercise by evaluating them"},
     {"design", cmd_design, "find the query for a purpose, and check it"},
     {"report", cmd_report, "run every experiment and write a page with plots"},
 };

@@ -12,17 +12,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._core import Context
 from ._engine import attention, default_context, info, merge, set_threads, version
 from ._inspect import Inspection, inspect
 from ._stats import Head, Stats, stats
 
+if TYPE_CHECKING:
+    from . import lab as lab
+    from . import theory as theory
+
 __version__ = version()
 
 
-def watch(model: Any, tokenizer: Any = None, keep: Any = None) -> Any:
+def __getattr__(name: str) -> Any:
+    """``attend.lab`` and ``attend.theory`` are imported on first use."""
+    if name in ("lab", "theory"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = False, rows: int | None = 2048) -> Any:
     """Statistics of every layer and head of a transformers model while it runs.
 
     with attend.watch(model, tokenizer) as w:
@@ -32,10 +45,14 @@ def watch(model: Any, tokenizer: Any = None, keep: Any = None) -> Any:
     tokenizer: also asks for the scores of ``w.detect()`` and names tokens on the page.
     keep: "qkv", or indices of layers, whose tensors are kept for ``w.map(zoom=)`` and
     ``w.noise()``.
+    partial: lists modules that bypass transformers' attention interface in ``w.missed``;
+    by default they are an error.
+    rows: of a longer causal call about so many queries are measured, evenly spread, and the
+    last 512; None measures all.
     """
     from ._watch import Watch
 
-    return Watch(model, tokenizer, keep)
+    return Watch(model, tokenizer, keep, partial, rows)
 
 
 __all__ = [
@@ -47,8 +64,10 @@ __all__ = [
     "default_context",
     "info",
     "inspect",
+    "lab",
     "merge",
     "set_threads",
     "stats",
+    "theory",
     "watch",
 ]

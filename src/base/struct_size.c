@@ -42,10 +42,7 @@ attend_status attendi_struct_read(const struct struct_sizes *s, const void *give
 {
     const size_t size = size_of(given), own_size = s->size[s->count - 1];
     const unsigned char *const bytes = given;
-    const attend_status status = check_size(s, size, err);
-
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check_size(s, size, err));
     for (size_t at = own_size; at < size; at++)
         if (bytes[at] != 0)
             return attendi_fail(err, ATTEND_EUNSUPPORTED,
@@ -61,10 +58,7 @@ attend_status attendi_struct_write(const struct struct_sizes *s, const void *own
                                    void *given, attend_error *err)
 {
     const size_t size = size_of(given), own_size = s->size[s->count - 1];
-    const attend_status status = check_size(s, size, err);
-
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check_size(s, size, err));
     memset((char *)given + sizeof size, 0, size - sizeof size);
     memcpy((char *)given + sizeof size, (const char *)own + sizeof size,
            (size < own_size ? size : own_size) - sizeof size);

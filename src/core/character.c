@@ -140,13 +140,9 @@ attend_status attend_head_read(const attend_stats *given, int64_t b, int64_t h,
 
     if (!given || !head)
         return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", given ? "head" : "stats");
-    attend_status status = attendi_stats_request_read(given, &own, err);
-    if (status == ATTEND_OK)
-        status = check_stats(stats, b, h, err);
-    if (status == ATTEND_OK)
-        status = find_columns(stats, column, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_stats_request_read(given, &own, err));
+    TRY(check_stats(stats, b, h, err));
+    TRY(find_columns(stats, column, err));
     for (int64_t i = 0; i < stats->rows.size[2]; i++) {
         if (!read_row(stats, column, b, h, i, value))
             continue;

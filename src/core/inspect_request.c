@@ -13,18 +13,10 @@ static attend_status check_lse(const struct problem *p, const attend_view *lse,
                                attend_error *err)
 {
     const int64_t want[4] = {p->nb, p->hq, p->nq, 1};
-    const attend_status status = attendi_view_check("lse", lse, err);
 
-    if (status != ATTEND_OK)
-        return status;
-    for (int a = 0; a < 4; a++)
-        if (lse->size[a] != want[a])
-            return attendi_fail(err, ATTEND_EINVAL, "lse.size[%d] (%lld) must be %lld", a,
-                                LL(lse->size[a]), LL(want[a]));
-    if (lse->dtype != ATTEND_F32 && lse->dtype != ATTEND_F64)
-        return attendi_fail(err, ATTEND_EINVAL, "lse.dtype (%s) must be f32 or f64",
-                            attend_dtype_name(lse->dtype));
-    return ATTEND_OK;
+    TRY(attendi_view_check("lse", lse, err));
+    TRY(attendi_size_check("lse", lse->size, want, err));
+    return attendi_dtype_check("lse", lse->dtype, 0, err);
 }
 
 /* An output of `rows` by `columns` for each head, if it is wanted. */
@@ -32,33 +24,24 @@ static attend_status take_output(const struct problem *p, const char *name,
                                  const attend_tensor *from, int64_t rows, int64_t columns,
                                  attend_tensor *to, attend_error *err)
 {
-    const attend_dtype exact = attendi_wide_dtype(p->dtype);
     const int64_t want[4] = {p->nb, p->hq, rows, columns};
 
     if (!from->data)
         return ATTEND_OK;
-    const attend_status status = attendi_tensor_check(name, from, want, err);
-    if (status != ATTEND_OK)
-        return status;
-    if (from->dtype != exact)
-        return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s", name,
-                            attend_dtype_name(from->dtype), attend_dtype_name(exact));
     *to = *from;
-    return ATTEND_OK;
+    TRY(attendi_tensor_check(name, from, want, err));
+    return attendi_dtype_check(name, from->dtype, attendi_wide_dtype(p->dtype), err);
 }
 
 static attend_status take_columns(const struct problem *p, struct inspection *s,
                                   const attend_inspection *request, attend_error *err)
 {
-    attend_status status;
-
-    if ((status = take_output(p, "column_mass", &request->column_mass, 1, p->nk,
-                              &s->column_mass, err)) != ATTEND_OK ||
-        (status = take_output(p, "column_max", &request->column_max, 1, p->nk,
-                              &s->column_max, err)) != ATTEND_OK ||
-        (status = take_output(p, "column_last", &request->column_last, 1, p->nk,
-                              &s->column_last, err)) != ATTEND_OK)
-        return status;
+    TRY(take_output(p, "column_mass", &request->column_mass, 1, p->nk, &s->column_mass,
+                    err));
+    TRY(take_output(p, "column_max", &request->column_max, 1, p->nk, &s->column_max,
+                    err));
+    TRY(take_output(p, "column_last", &request->column_last, 1, p->nk, &s->column_last,
+                    err));
     s->last_query = p->nq;
     if (!s->column_last.data)
         return ATTEND_OK;
@@ -97,17 +80,12 @@ static attend_status take_zoom(const struct problem *p, struct inspection *s,
                                const attend_inspection *request, attend_error *err)
 {
     const attend_tensor *zoom = &request->zoom;
-    attend_status status;
 
     if (!zoom->data)
         return ATTEND_OK;
-    if ((status = take_output(p, "zoom", zoom, zoom->size[2], zoom->size[3], &s->zoom,
-                              err)) != ATTEND_OK ||
-        (status = check_zoom_axis("zoom_query", request->zoom_query, zoom->size[2], 2,
-                                  p->nq, err)) != ATTEND_OK ||
-        (status = check_zoom_axis("zoom_key", request->zoom_key, zoom->size[3], 3, p->nk,
-                                  err)) != ATTEND_OK)
-        return status;
+    TRY(take_output(p, "zoom", zoom, zoom->size[2], zoom->size[3], &s->zoom, err));
+    TRY(check_zoom_axis("zoom_query", request->zoom_query, zoom->size[2], 2, p->nq, err));
+    TRY(check_zoom_axis("zoom_key", request->zoom_key, zoom->size[3], 3, p->nk, err));
     s->zoom_query = request->zoom_query;
     s->zoom_key = request->zoom_key;
     return ATTEND_OK;
@@ -153,10 +131,7 @@ attend_status attendi_inspect_check_host(const struct problem *p, attend_error *
     const struct inspection *const s = p->inspection;
 
     for (int64_t x = 0; x < s->probe_count; x++) {
-        const attend_status status = check_probe(p, x, &s->probes[x], err);
-
-        if (status != ATTEND_OK)
-            return status;
+        TRY(check_probe(p, x, &s->probes[x], err));
     }
     return ATTEND_OK;
 }
@@ -208,21 +183,17 @@ attend_status attendi_inspect_init(struct problem *p, struct inspection *s,
 {
     attend_inspection own;
     const attend_inspection *const request = &own;
-    attend_status status;
 
     if (!given)
         return attendi_fail(err, ATTEND_EINVAL, "inspection is NULL");
-    if ((status = attendi_inspection_read(given, &own, err)) != ATTEND_OK)
-        return status;
+    TRY(attendi_inspection_read(given, &own, err));
     *s = (struct inspection){.lse = request->lse};
-    if ((status = attendi_problem_init_keys(p, rule, &request->q, &request->k, err)) !=
-            ATTEND_OK ||
-        (status = check_lse(p, &request->lse, err)) != ATTEND_OK ||
-        (status = take_columns(p, s, request, err)) != ATTEND_OK ||
-        (status = take_pooled(p, s, request, err)) != ATTEND_OK ||
-        (status = take_zoom(p, s, request, err)) != ATTEND_OK ||
-        (status = take_probes(s, request, err)) != ATTEND_OK)
-        return status;
+    TRY(attendi_problem_init_keys(p, rule, &request->q, &request->k, err));
+    TRY(check_lse(p, &request->lse, err));
+    TRY(take_columns(p, s, request, err));
+    TRY(take_pooled(p, s, request, err));
+    TRY(take_zoom(p, s, request, err));
+    TRY(take_probes(s, request, err));
     p->inspection = s;
     find_extent(p, s);
     return cut(p, s, err);

@@ -21,11 +21,11 @@
 #endif
 
 /* An axis of one element steps nowhere, whatever stride was written for it. */
-static void drop_idle_strides(const int64_t size[4], int64_t stride[4])
+static void drop_idle_strides(attend_view *view)
 {
     for (int a = 0; a < 4; a++)
-        if (size[a] == 1)
-            stride[a] = 0;
+        if (view->size[a] == 1)
+            view->stride[a] = 0;
 }
 
 static attend_status check_rows(const char *name, const int64_t size[4],
@@ -51,10 +51,7 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
 
     for (size_t x = 0; x < ARRAY_LEN(input); x++) {
         const attend_view *v = input[x].view;
-        const attend_status status = attendi_view_check(input[x].name, v, err);
-
-        if (status != ATTEND_OK)
-            return status;
+        TRY(attendi_view_check(input[x].name, v, err));
         if (!attendi_is_float(v->dtype))
             return attendi_fail(err, ATTEND_EINVAL,
                                 "%s.dtype (%s) is not a floating dtype", input[x].name,
@@ -85,9 +82,7 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
     if (__builtin_mul_overflow(io->k.size[0], io->k.size[1], &heads))
         return attendi_fail(err, ATTEND_EINVAL, "k.size (%lld, %lld) has too many heads",
                             LL(io->k.size[0]), LL(io->k.size[1]));
-    const attend_status status = check_rows("q", io->q.size, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check_rows("q", io->q.size, err));
     p->nb = io->q.size[0];
     p->hq = io->q.size[1];
     p->nq = io->q.size[2];
@@ -109,13 +104,15 @@ static attend_status check_inputs(struct problem *p, const attend_io *io,
     p->q = io->q;
     p->k = io->k;
     p->v = io->v;
+    drop_idle_strides(&p->q);
+    drop_idle_strides(&p->k);
+    drop_idle_strides(&p->v);
     return ATTEND_OK;
 }
 
 static attend_status check_outputs(struct problem *p, const attend_io *io,
                                    attend_error *err)
 {
-    const attend_dtype exact = attendi_wide_dtype(p->dtype);
     const struct {
         const char *name;
         const attend_tensor *tensor;
@@ -129,14 +126,10 @@ static attend_status check_outputs(struct problem *p, const attend_io *io,
 
         if (x > 0 && !t->data)
             continue;
-        const attend_status status =
-            attendi_tensor_check(output[x].name, t, output[x].size, err);
-        if (status != ATTEND_OK)
-            return status;
-        if (x > 0 && t->dtype != exact)
-            return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s",
-                                output[x].name, attend_dtype_name(t->dtype),
-                                attend_dtype_name(exact));
+        TRY(attendi_tensor_check(output[x].name, t, output[x].size, err));
+        if (x > 0)
+            TRY(attendi_dtype_check(output[x].name, t->dtype,
+                                    attendi_wide_dtype(p->dtype), err));
     }
     if (io->out.dtype != p->dtype && io->out.dtype != ATTEND_F32)
         return attendi_fail(err, ATTEND_EINVAL, "out.dtype (%s) must be %s%s",
@@ -171,9 +164,7 @@ static attend_status check_broadcast(const struct problem *p, const char *name,
     *to = *from;
     if (!from->data)
         return ATTEND_OK;
-    const attend_status status = attendi_view_check(name, from, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_view_check(name, from, err));
     for (int a = 0; a < 4; a++) {
         if (from->size[a] != full[a] && from->size[a] != 1)
             return attendi_fail(err, ATTEND_EINVAL,
@@ -209,19 +200,16 @@ static attend_status check_causal(const struct problem *p, const attend_rule *ru
 static attend_status check_rule(struct problem *p, const attend_rule *rule,
                                 attend_error *err)
 {
-    attend_status status;
-
     if (rule->scale_is_set && !isfinite(rule->scale))
         return attendi_fail(err, ATTEND_EINVAL, "scale (%g) is not finite", rule->scale);
     if (!(rule->softcap >= 0.0) || !isfinite(rule->softcap))
         return attendi_fail(err, ATTEND_EINVAL,
                             "softcap (%g) is not a finite number >= 0", rule->softcap);
-    if ((status = check_causal(p, rule, err)) != ATTEND_OK ||
-        (status = check_window("window_left", rule->window_left, err)) != ATTEND_OK ||
-        (status = check_window("window_right", rule->window_right, err)) != ATTEND_OK ||
-        (status = check_broadcast(p, "mask", &rule->mask, &p->mask, err)) != ATTEND_OK ||
-        (status = check_broadcast(p, "bias", &rule->bias, &p->bias, err)) != ATTEND_OK)
-        return status;
+    TRY(check_causal(p, rule, err));
+    TRY(check_window("window_left", rule->window_left, err));
+    TRY(check_window("window_right", rule->window_right, err));
+    TRY(check_broadcast(p, "mask", &rule->mask, &p->mask, err));
+    TRY(check_broadcast(p, "bias", &rule->bias, &p->bias, err));
     if (rule->mask.data && rule->mask.dtype != ATTEND_BOOL)
         return attendi_fail(err, ATTEND_EINVAL, "mask.dtype (%s) must be bool",
                             attend_dtype_name(rule->mask.dtype));
@@ -287,26 +275,25 @@ static attend_status check_classes(const struct problem *p, attend_error *err)
 
 attend_status attendi_problem_check_host(const struct problem *p, attend_error *err)
 {
-    attend_status status;
-
-    if ((status = check_batches(p, err)) != ATTEND_OK ||
-        (status = check_heads(p, err)) != ATTEND_OK)
-        return status;
-    if ((status = check_classes(p, err)) != ATTEND_OK || !p->inspection)
-        return status;
-    return attendi_inspect_check_host(p, err);
+    TRY(check_batches(p, err));
+    TRY(check_heads(p, err));
+    TRY(check_classes(p, err));
+    return p->inspection ? attendi_inspect_check_host(p, err) : ATTEND_OK;
 }
 
 /* ---- the whole ---------------------------------------------------------- */
 
-static attend_status read_structs(const attend_rule *rule, attend_rule *own_rule,
-                                  const attend_io *io, attend_io *own_io,
-                                  attend_error *err)
+/* Reads the caller's structs and takes the inputs. */
+static attend_status begin(struct problem *p, const attend_rule *given_rule,
+                           attend_rule *rule, const attend_io *given_io, attend_io *io,
+                           attend_error *err)
 {
-    if (!io)
+    *p = (struct problem){0};
+    if (!given_io)
         return attendi_fail(err, ATTEND_EINVAL, "io is NULL");
-    const attend_status status = attendi_io_read(io, own_io, err);
-    return status == ATTEND_OK ? attendi_rule_read(rule, own_rule, err) : status;
+    TRY(attendi_io_read(given_io, io, err));
+    TRY(attendi_rule_read(given_rule, rule, err));
+    return check_inputs(p, io, err);
 }
 
 attend_status attendi_problem_init(struct problem *p, const attend_rule *given_rule,
@@ -314,19 +301,11 @@ attend_status attendi_problem_init(struct problem *p, const attend_rule *given_r
 {
     attend_rule rule;
     attend_io io;
-    attend_status status;
 
-    *p = (struct problem){0};
-    if ((status = read_structs(given_rule, &rule, given_io, &io, err)) != ATTEND_OK ||
-        (status = check_inputs(p, &io, err)) != ATTEND_OK ||
-        (status = check_outputs(p, &io, err)) != ATTEND_OK ||
-        (status = check_rule(p, &rule, err)) != ATTEND_OK ||
-        (status = attendi_stats_init(p, io.stats, err)) != ATTEND_OK)
-        return status;
-    drop_idle_strides(p->q.size, p->q.stride);
-    drop_idle_strides(p->k.size, p->k.stride);
-    drop_idle_strides(p->v.size, p->v.stride);
-    return ATTEND_OK;
+    TRY(begin(p, given_rule, &rule, given_io, &io, err));
+    TRY(check_outputs(p, &io, err));
+    TRY(check_rule(p, &rule, err));
+    return attendi_stats_init(p, io.stats, err);
 }
 
 attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *given,
@@ -335,20 +314,15 @@ attend_status attendi_problem_init_keys(struct problem *p, const attend_rule *gi
 {
     attend_rule rule;
     attend_io io = attend_io_default();
-    attend_status status;
 
     io.q = *q;
     io.k = *k;
     io.v = *k; /* without columns, it passes where k does */
     io.v.size[3] = 0;
     *p = (struct problem){0};
-    if ((status = attendi_rule_read(given, &rule, err)) != ATTEND_OK ||
-        (status = check_inputs(p, &io, err)) != ATTEND_OK ||
-        (status = check_rule(p, &rule, err)) != ATTEND_OK)
-        return status;
-    drop_idle_strides(p->q.size, p->q.stride);
-    drop_idle_strides(p->k.size, p->k.stride);
-    return ATTEND_OK;
+    TRY(attendi_rule_read(given, &rule, err));
+    TRY(check_inputs(p, &io, err));
+    return check_rule(p, &rule, err);
 }
 
 static attend_status check_no_outputs(const attend_io *io, attend_error *err)
@@ -373,13 +347,10 @@ static attend_status take_shard(struct problem *p, struct shard *shard,
                                 const attend_partials *partials, attend_error *err)
 {
     const int64_t out[4] = {p->nb, p->hq, p->nq, p->dv};
-    const attend_dtype exact = p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
-    attend_status status;
 
     if (!partials)
         return attendi_fail(err, ATTEND_EINVAL, "partials is NULL");
-    if ((status = attendi_shard_init(shard, "partials", partials, err)) != ATTEND_OK)
-        return status;
+    TRY(attendi_shard_init(shard, "partials", partials, err));
     if (shard->keys != p->nk)
         return attendi_fail(err, ATTEND_EINVAL,
                             "partials.keys (%lld) differs from k.size[2] (nk, %lld)",
@@ -388,7 +359,8 @@ static attend_status take_shard(struct problem *p, struct shard *shard,
     p->first_key = shard->first_key;
     p->all_keys = shard->all_keys;
     p->records = partials->data;
-    return attendi_records_check(shard, "partials", &partials->data, out, exact, err);
+    return attendi_records_check(shard, "partials", &partials->data, out,
+                                 attendi_wide_dtype(p->dtype), err);
 }
 
 attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
@@ -399,19 +371,11 @@ attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
 {
     attend_rule rule;
     attend_io io;
-    attend_status status;
 
-    *p = (struct problem){0};
-    if ((status = read_structs(given_rule, &rule, given_io, &io, err)) != ATTEND_OK ||
-        (status = check_inputs(p, &io, err)) != ATTEND_OK ||
-        (status = check_no_outputs(&io, err)) != ATTEND_OK ||
-        (status = take_shard(p, shard, partials, err)) != ATTEND_OK ||
-        (status = check_rule(p, &rule, err)) != ATTEND_OK)
-        return status;
-    drop_idle_strides(p->q.size, p->q.stride);
-    drop_idle_strides(p->k.size, p->k.stride);
-    drop_idle_strides(p->v.size, p->v.stride);
-    return ATTEND_OK;
+    TRY(begin(p, given_rule, &rule, given_io, &io, err));
+    TRY(check_no_outputs(&io, err));
+    TRY(take_shard(p, shard, partials, err));
+    return check_rule(p, &rule, err);
 }
 
 attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *rule,
@@ -421,10 +385,8 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
 {
     attend_rule rows;
     attend_io io = attend_io_default();
-    attend_status status;
 
-    if ((status = attendi_rule_read(rule, &rows, err)) != ATTEND_OK)
-        return status;
+    TRY(attendi_rule_read(rule, &rows, err));
     rows.mask = rows.bias = attend_rule_default().mask;
     if (!out)
         return attendi_fail(err, ATTEND_EINVAL, "out is NULL");
@@ -439,10 +401,9 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
                          .dv = out->size[3],
                          .all_keys = all_keys,
                          .dtype = records == ATTEND_F32 && narrow ? out->dtype : records};
-    if ((status = check_outputs(p, &io, err)) != ATTEND_OK ||
-        (status = check_rows("out", out->size, err)) != ATTEND_OK ||
-        (status = check_rule(p, &rows, err)) != ATTEND_OK)
-        return status;
+    TRY(check_outputs(p, &io, err));
+    TRY(check_rows("out", out->size, err));
+    TRY(check_rule(p, &rows, err));
     /* One list has the rows of a head, or of all heads if these have one row. */
     p->group = p->nq == 1 ? p->hq : 1;
     p->hkv = p->group == 0 ? 0 : p->hq / p->group;

@@ -44,36 +44,33 @@ const char *attend_stat_name(attend_stat stat)
     return (int)stat >= 0 && stat < ATTEND_STAT_COUNT ? known[stat].name : "unknown";
 }
 
-/* A tensor of the request: (nb, hq, nq, n) with n in 1 .. most. */
-static attend_status check_tensor(const struct problem *p, const char *name,
-                                  const attend_tensor *t, int64_t most, attend_error *err)
+/* A tensor of the request, if it is wanted: (nb, hq, nq, columns), these in 1 .. most. */
+static attend_status take_tensor(struct problem *p, const char *name,
+                                 const attend_tensor *from, int64_t most, unsigned needs,
+                                 attend_tensor *to, int *columns, attend_error *err)
 {
-    const int64_t size[4] = {p->nb, p->hq, p->nq, t->size[3]};
-    const attend_status status = attendi_tensor_check(name, t, size, err);
+    const int64_t size[4] = {p->nb, p->hq, p->nq, from->size[3]};
 
-    if (status != ATTEND_OK)
-        return status;
-    if (t->size[3] < 1 || t->size[3] > most)
+    if (!from->data)
+        return ATTEND_OK;
+    *to = *from;
+    *columns = (int)from->size[3];
+    p->stats.needs |= needs | STATS_ROWS;
+    TRY(attendi_tensor_check(name, from, size, err));
+    if (from->size[3] < 1 || from->size[3] > most)
         return attendi_fail(err, ATTEND_EINVAL, "%s.size[3] (%lld) is outside 1..%lld",
-                            name, LL(t->size[3]), LL(most));
-    if (t->dtype != ATTEND_F32 && t->dtype != ATTEND_F64)
-        return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be f32 or f64", name,
-                            attend_dtype_name(t->dtype));
-    return ATTEND_OK;
+                            name, LL(from->size[3]), LL(most));
+    return attendi_dtype_check(name, from->dtype, 0, err);
 }
 
 static attend_status take_columns(struct problem *p, const attend_stats *request,
                                   attend_error *err)
 {
     struct stats *const s = &p->stats;
-    const attend_status status =
-        check_tensor(p, "stats.rows", &request->rows, ATTEND_STAT_COUNT, err);
-    if (status != ATTEND_OK)
-        return status;
-    if (!request->columns)
+    TRY(take_tensor(p, "stats.rows", &request->rows, ATTEND_STAT_COUNT, 0, &s->rows,
+                    &s->columns, err));
+    if (s->columns > 0 && !request->columns)
         return attendi_fail(err, ATTEND_EINVAL, "stats.columns is NULL");
-    s->rows = request->rows;
-    s->columns = (int)request->rows.size[3];
     for (int c = 0; c < s->columns; c++) {
         const attend_stat stat = request->columns[c];
 
@@ -86,7 +83,7 @@ static attend_status take_columns(struct problem *p, const attend_stats *request
                                 c, known[stat].name);
         s->wanted |= 1u << stat;
         s->column[c] = stat;
-        s->needs |= known[stat].needs | STATS_ROWS;
+        s->needs |= known[stat].needs;
         s->ln_count = stat == ATTEND_STAT_LOG_DISTANCE ? p->nq + p->nk : s->ln_count;
         s->top = stat == ATTEND_STAT_MARGIN ? 2 : s->top;
     }
@@ -97,32 +94,16 @@ static attend_status take_top(struct problem *p, const attend_stats *request,
                               attend_error *err)
 {
     struct stats *const s = &p->stats;
-    const attend_status status =
-        check_tensor(p, "stats.top_weights", &request->top_weights, ATTEND_TOP_MAX, err);
 
-    if (status != ATTEND_OK)
-        return status;
-    s->top_weights = request->top_weights;
+    if (!request->top_weights.data && request->top_keys)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.top_keys is set but stats.top_weights is not");
+    const attend_status status =
+        take_tensor(p, "stats.top_weights", &request->top_weights, ATTEND_TOP_MAX,
+                    STATS_TOP, &s->top_weights, &s->named, err);
     s->top_keys = request->top_keys;
-    s->named = (int)request->top_weights.size[3];
     s->top = s->named > s->top ? s->named : s->top;
-    s->needs |= STATS_TOP | STATS_ROWS;
-    return ATTEND_OK;
-}
-
-static attend_status take_distances(struct problem *p, const attend_stats *request,
-                                    attend_error *err)
-{
-    struct stats *const s = &p->stats;
-    const attend_status status =
-        check_tensor(p, "stats.distances", &request->distances, STATS_BINS_MAX, err);
-
-    if (status != ATTEND_OK)
-        return status;
-    s->distances = request->distances;
-    s->bins = (int)request->distances.size[3];
-    s->needs |= STATS_BINS | STATS_ROWS;
-    return ATTEND_OK;
+    return status;
 }
 
 static attend_status take_classes(struct problem *p, const attend_stats *request,
@@ -130,9 +111,10 @@ static attend_status take_classes(struct problem *p, const attend_stats *request
 {
     struct stats *const s = &p->stats;
     const attend_status status =
-        check_tensor(p, "stats.class_mass", &request->class_mass, STATS_BINS_MAX, err);
+        take_tensor(p, "stats.class_mass", &request->class_mass, STATS_BINS_MAX,
+                    STATS_CLASSES, &s->class_mass, &s->class_count, err);
 
-    if (status != ATTEND_OK)
+    if (status != ATTEND_OK || s->class_count == 0)
         return status;
     if (!request->classes && p->nb > 0 && p->nk > 0)
         return attendi_fail(err, ATTEND_EINVAL, "stats.classes is NULL");
@@ -142,10 +124,7 @@ static attend_status take_classes(struct problem *p, const attend_stats *request
         return attendi_fail(err, ATTEND_EINVAL,
                             "stats.classes of (%lld, %lld) leaves the address space",
                             LL(p->nb), LL(p->nk));
-    s->class_mass = request->class_mass;
     s->classes = request->classes;
-    s->class_count = (int)request->class_mass.size[3];
-    s->needs |= STATS_CLASSES | STATS_ROWS;
     return ATTEND_OK;
 }
 
@@ -166,16 +145,10 @@ static attend_status take_raw(struct problem *p, const attend_stats *request,
     s->sums_length = s->needs ? attendi_sums_length(&s->sums) : 0;
     if (!request->raw.data)
         return ATTEND_OK;
-    const int64_t size[4] = {p->nb, p->hq, p->nq, s->sums_length};
-    const attend_status status =
-        attendi_tensor_check("stats.raw", &request->raw, size, err);
-    if (status != ATTEND_OK)
-        return status;
-    if (request->raw.dtype != ATTEND_F64)
-        return attendi_fail(err, ATTEND_EINVAL, "stats.raw.dtype (%s) must be f64",
-                            attend_dtype_name(request->raw.dtype));
     s->raw = request->raw;
-    return ATTEND_OK;
+    const int64_t size[4] = {p->nb, p->hq, p->nq, s->sums_length};
+    TRY(attendi_tensor_check("stats.raw", &request->raw, size, err));
+    return attendi_dtype_check("stats.raw", request->raw.dtype, ATTEND_F64, err);
 }
 
 /* Where the summaries go, by the size and the number that the caller's header knows. */
@@ -187,6 +160,8 @@ static attend_status take_summaries(struct problem *p, const attend_stats *reque
     const int64_t kinds =
         request->summary_kinds ? request->summary_kinds : SUMMARY_KINDS_0_1;
 
+    if (!request->summaries)
+        return ATTEND_OK;
     if (stride < SUMMARY_BYTES_0_1 || stride > SUMMARY_BYTES_MOST || stride % 8 != 0)
         return attendi_fail(
             err, ATTEND_EINVAL,
@@ -207,33 +182,24 @@ static attend_status take_summaries(struct problem *p, const attend_stats *reque
 attend_status attendi_stats_init(struct problem *p, const attend_stats *given,
                                  attend_error *err)
 {
-    attend_stats own;
-    const attend_stats *const request = &own;
+    attend_stats request;
 
     p->stats = (struct stats){0};
     if (!given)
         return ATTEND_OK;
-    attend_status status = attendi_stats_request_read(given, &own, err);
-    if (status == ATTEND_OK && request->rows.data)
-        status = take_columns(p, request, err);
-    if (status == ATTEND_OK && request->top_weights.data)
-        status = take_top(p, request, err);
-    else if (status == ATTEND_OK && request->top_keys)
-        return attendi_fail(err, ATTEND_EINVAL,
-                            "stats.top_keys is set but stats.top_weights is not");
-    if (status == ATTEND_OK && request->distances.data)
-        status = take_distances(p, request, err);
-    if (status == ATTEND_OK && request->class_mass.data)
-        status = take_classes(p, request, err);
-    if (status == ATTEND_OK && request->summaries)
-        status = take_summaries(p, request, err);
-    if (status == ATTEND_OK)
-        status = take_raw(p, request, err);
-    if (status == ATTEND_OK && p->stats.top > 0 && p->nk > INT32_MAX)
+    TRY(attendi_stats_request_read(given, &request, err));
+    TRY(take_columns(p, &request, err));
+    TRY(take_top(p, &request, err));
+    TRY(take_tensor(p, "stats.distances", &request.distances, STATS_BINS_MAX, STATS_BINS,
+                    &p->stats.distances, &p->stats.bins, err));
+    TRY(take_classes(p, &request, err));
+    TRY(take_summaries(p, &request, err));
+    TRY(take_raw(p, &request, err));
+    if (p->stats.top > 0 && p->nk > INT32_MAX)
         return attendi_fail(err, ATTEND_EUNSUPPORTED,
                             "stats: the largest scores of %lld (nk) keys cannot be named",
                             LL(p->nk));
-    return status;
+    return ATTEND_OK;
 }
 
 void attendi_stats_no_keys(struct row_stats *row)
@@ -365,10 +331,7 @@ static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t
     void *const row = attendi_tensor_row(to, b, h, i);
 
     for (int x = 0; x < count; x++)
-        if (to->dtype == ATTEND_F32)
-            ((float *)row)[x * to->stride[3]] = (float)numbers[x];
-        else
-            ((double *)row)[x * to->stride[3]] = numbers[x];
+        attendi_store(row, to->dtype, x * to->stride[3], numbers[x]);
 }
 
 /* What the summaries of a head are made of; NaN for a row that does not count. */

@@ -95,11 +95,10 @@ attend_status attendi_shard_init(struct shard *shard, const char *name,
     if (shard->all_keys == 0 && shard->first_key >= 0 && shard->keys >= 0 &&
         shard->first_key <= POSITION_MAX && shard->keys <= POSITION_MAX)
         shard->all_keys = shard->first_key + shard->keys;
-    const attend_status status = check_keys(shard, name, err);
-    if (status == ATTEND_OK)
-        shard->records =
-            attend_partials_records(shard->first_key, shard->keys, shard->reduce);
-    return status;
+    TRY(check_keys(shard, name, err));
+    shard->records =
+        attend_partials_records(shard->first_key, shard->keys, shard->reduce);
+    return ATTEND_OK;
 }
 
 attend_status attendi_records_check(const struct shard *shard, const char *name,
@@ -115,12 +114,8 @@ attend_status attendi_records_check(const struct shard *shard, const char *name,
     if (__builtin_mul_overflow(shard->records, out[3] + 2, &want[3]))
         return attendi_fail(err, ATTEND_EINVAL, "%s: %lld records of %lld are too much",
                             name, LL(shard->records), LL(out[3] + 2));
-    const attend_status status = attendi_tensor_check(tensor, data, want, err);
-    if (status != ATTEND_OK)
-        return status;
-    if (data->dtype != dtype)
-        return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s", tensor,
-                            attend_dtype_name(data->dtype), attend_dtype_name(dtype));
+    TRY(attendi_tensor_check(tensor, data, want, err));
+    TRY(attendi_dtype_check(tensor, data->dtype, dtype, err));
     if (data->stride[3] != 1 && want[3] > 1)
         return attendi_fail(err, ATTEND_EINVAL, "%s.stride[3] (%lld) must be 1", tensor,
                             LL(data->stride[3]));

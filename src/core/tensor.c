@@ -49,24 +49,23 @@ static bool is_empty(const int64_t size[4])
     return size[0] == 0 || size[1] == 0 || size[2] == 0 || size[3] == 0;
 }
 
-/* Sizes, data and reach of one view; `data` and the rest as in attend_view. */
-static attend_status check_view(const char *name, const void *data, attend_dtype dtype,
-                                const int64_t size[4], const int64_t stride[4],
-                                attend_error *err)
+attend_status attendi_view_check(const char *name, const attend_view *v,
+                                 attend_error *err)
 {
-    const size_t bytes = attend_dtype_size(dtype);
+    const int64_t *const size = v->size, *const stride = v->stride;
+    const size_t bytes = attend_dtype_size(v->dtype);
     int64_t reach = 0;
 
     if (bytes == 0)
         return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%d) is not a dtype", name,
-                            (int)dtype);
+                            (int)v->dtype);
     for (int a = 0; a < 4; a++)
         if (size[a] < 0 || size[a] > SIZE_LIMIT)
             return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) is out of range",
                                 name, a, LL(size[a]));
     if (is_empty(size))
         return ATTEND_OK;
-    if (!data)
+    if (!v->data)
         return attendi_fail(err, ATTEND_EINVAL, "%s.data is NULL", name);
     for (int a = 0; a < 4; a++) {
         int64_t span;
@@ -84,30 +83,41 @@ static attend_status check_view(const char *name, const void *data, attend_dtype
     return ATTEND_OK;
 }
 
-attend_status attendi_view_check(const char *name, const attend_view *v,
-                                 attend_error *err)
+attend_status attendi_size_check(const char *name, const int64_t size[4],
+                                 const int64_t want[4], attend_error *err)
 {
-    return check_view(name, v->data, v->dtype, v->size, v->stride, err);
+    for (int a = 0; a < 4; a++)
+        if (size[a] != want[a])
+            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
+                                name, a, LL(size[a]), LL(want[a]));
+    return ATTEND_OK;
+}
+
+attend_status attendi_dtype_check(const char *name, attend_dtype dtype, attend_dtype want,
+                                  attend_error *err)
+{
+    if (want ? dtype == want : dtype == ATTEND_F32 || dtype == ATTEND_F64)
+        return ATTEND_OK;
+    return attendi_fail(err, ATTEND_EINVAL, "%s.dtype (%s) must be %s", name,
+                        attend_dtype_name(dtype),
+                        want ? attend_dtype_name(want) : "f32 or f64");
 }
 
 attend_status attendi_tensor_check(const char *name, const attend_tensor *t,
                                    const int64_t want[4], attend_error *err)
 {
-    const attend_status status =
-        check_view(name, t->data, t->dtype, t->size, t->stride, err);
+    const attend_view view = attend_view_of(t);
+    attend_status status = attendi_view_check(name, &view, err);
 
-    if (status != ATTEND_OK)
-        return status;
-    for (int a = 0; a < 4; a++) {
+    for (int a = 0; a < 4 && status == ATTEND_OK; a++)
         if (t->size[a] != want[a])
-            return attendi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
-                                name, a, LL(t->size[a]), LL(want[a]));
-        if (t->size[a] > 1 && t->stride[a] == 0 && !is_empty(t->size))
-            return attendi_fail(err, ATTEND_EINVAL,
-                                "%s.stride[%d] (0) makes %lld elements share an address",
-                                name, a, LL(t->size[a]));
-    }
-    return ATTEND_OK;
+            status = attendi_size_check(name, t->size, want, err);
+        else if (t->size[a] > 1 && t->stride[a] == 0 && !is_empty(t->size))
+            status =
+                attendi_fail(err, ATTEND_EINVAL,
+                             "%s.stride[%d] (0) makes %lld elements share an address",
+                             name, a, LL(t->size[a]));
+    return status;
 }
 
 double attendi_load(const void *at, attend_dtype dtype, int64_t offset)

@@ -21,7 +21,12 @@ bool attendi_is_float(attend_dtype dtype);
 /* A dtype, sizes in range, data unless empty, and a reach within the address space. */
 attend_status attendi_view_check(const char *name, const attend_view *view,
                                  attend_error *err);
-/* The same, the sizes wanted, and no stride by which elements share an address. */
+/* The sizes wanted, and the dtype: 0 for f32 or f64. */
+attend_status attendi_size_check(const char *name, const int64_t size[4],
+                                 const int64_t want[4], attend_error *err);
+attend_status attendi_dtype_check(const char *name, attend_dtype dtype, attend_dtype want,
+                                  attend_error *err);
+/* A view and the sizes wanted, and no stride by which elements share an address. */
 attend_status attendi_tensor_check(const char *name, const attend_tensor *tensor,
                                    const int64_t want[4], attend_error *err);
 

@@ -23,6 +23,13 @@ struct io_error {
     char message[512];
 };
 
+/* The file of a spec: the length of what comes before ":NAME", if that is there. */
+size_t io_path_length(const char *spec);
+/* Whether two paths name one file, which need not exist. */
+int io_is_same_path(const char *a, const char *b);
+/* What rename() would refuse to replace after the work is done; NULL or a reason. */
+const char *io_refusal(const char *path);
+
 enum io_dtype {
     IO_F64,
     IO_F32,

@@ -15,25 +15,28 @@
 /* Where tensors without elements point. */
 static const uint64_t nothing;
 
-int io_spec_split(const char *spec, char **path, const char **name, struct io_error *err)
+size_t io_path_length(const char *spec)
 {
     static const char mark[] = SUFFIX ":";
     const char *last = NULL;
 
     for (const char *at = strstr(spec, mark); at != NULL; at = strstr(at + 1, mark))
         last = at;
-    const size_t length = strlen(spec);
-    const size_t suffix = sizeof SUFFIX - 1;
-    if (last == NULL && length >= suffix && strcmp(spec + length - suffix, SUFFIX) == 0)
-        return io_fail(err, spec, -1, "name a tensor in it, as FILE.safetensors:NAME");
+    return last != NULL ? (size_t)(last - spec) + sizeof SUFFIX - 1 : strlen(spec);
+}
 
-    const size_t n = last != NULL ? (size_t)(last - spec) + suffix : length;
+int io_spec_split(const char *spec, char **path, const char **name, struct io_error *err)
+{
+    const size_t n = io_path_length(spec), suffix = sizeof SUFFIX - 1;
+
+    if (spec[n] == '\0' && n >= suffix && strcmp(spec + n - suffix, SUFFIX) == 0)
+        return io_fail(err, spec, -1, "name a tensor in it, as FILE.safetensors:NAME");
     *path = malloc(n + 1);
     if (*path == NULL)
         return io_fail(err, spec, -1, "out of memory");
     memcpy(*path, spec, n);
     (*path)[n] = '\0';
-    *name = last != NULL ? last + sizeof mark - 1 : NULL;
+    *name = spec[n] != '\0' ? spec + n + 1 : NULL;
     return 0;
 }
 

@@ -50,8 +50,7 @@ static int stat_directory(const char *path, struct stat *status)
     return result;
 }
 
-/* Whether two paths name one file, which need not exist. */
-static int is_same_file(const char *a, const char *b)
+int io_is_same_path(const char *a, const char *b)
 {
     struct stat at, bt;
 
@@ -80,8 +79,10 @@ static int check_holds_no_more(const char *path, const struct group *group,
     int status = 0;
 
     if (io_map_file(path, &map, &size) != 0)
-        return io_fail(err, path, -1, "cannot read what it would replace: %s",
-                       strerror(errno));
+        return errno == ENOENT
+                   ? 0
+                   : io_fail(err, path, -1, "cannot read what it would replace: %s",
+                             strerror(errno));
     if (size == 0)
         return 0;
     struct io_error why;
@@ -108,20 +109,23 @@ static int check_holds_no_more(const char *path, const struct group *group,
     return status;
 }
 
-/* Says early what rename() would say after the work is done. */
-static int check_target(const char *path, const struct group *group, struct io_error *err)
+const char *io_refusal(const char *path)
 {
     struct stat status;
 
     if (stat(path, &status) != 0)
-        return errno == ENOENT
-                   ? 0
-                   : io_fail(err, path, -1, "cannot write: %s", strerror(errno));
+        return errno == ENOENT ? NULL : strerror(errno);
     if (!S_ISREG(status.st_mode))
-        return io_fail(err, path, -1, "cannot write: %s",
-                       S_ISDIR(status.st_mode) ? strerror(EISDIR) : "not a regular file");
-    if (access(path, W_OK) != 0)
-        return io_fail(err, path, -1, "cannot write: %s", strerror(errno));
+        return S_ISDIR(status.st_mode) ? strerror(EISDIR) : "not a regular file";
+    return access(path, W_OK) != 0 ? strerror(errno) : NULL;
+}
+
+static int check_target(const char *path, const struct group *group, struct io_error *err)
+{
+    const char *const reason = io_refusal(path);
+
+    if (reason != NULL)
+        return io_fail(err, path, -1, "cannot write: %s", reason);
     return group->name[0] != NULL ? check_holds_no_more(path, group, err) : 0;
 }
 
@@ -238,7 +242,7 @@ static int join_group(struct io_outputs *set, struct group *groups,
         return -1;
     follow_link(&path);
     int f = 0;
-    while (f < set->count && !is_same_file(set->file[f].path, path))
+    while (f < set->count && !io_is_same_path(set->file[f].path, path))
         f++;
     if (f == IO_MAX_FILES) {
         free(path);

@@ -267,46 +267,48 @@ static int check_entries(struct source *s, json_t *header, uint64_t bytes)
     return status;
 }
 
+/* Checks what comes before the entries: the length and the proportions of the header. */
+static int check_header(struct source *s, const unsigned char *bytes, size_t size)
+{
+    size_t offset = 0;
+
+    if (size < PREFIX)
+        return io_fail(s->err, s->file, 0,
+                       "%zu bytes cannot hold the length of the header", size);
+    const uint64_t n = header_length(bytes);
+    if (n > HEADER_MAX)
+        return io_fail(s->err, s->file, 0,
+                       "a header of %llu bytes is over the limit of %d",
+                       (unsigned long long)n, HEADER_MAX);
+    if (n > size - PREFIX)
+        return io_fail(s->err, s->file, 0,
+                       "a header of %llu bytes is announced, %zu bytes follow",
+                       (unsigned long long)n, size - PREFIX);
+    s->text = (const char *)bytes + PREFIX;
+    s->n = (size_t)n;
+    if (n == 0 || s->text[0] != '{')
+        return io_fail(s->err, s->file, PREFIX, "the header does not begin with '{'");
+    const char *const reason = scan(s->text, s->n, SIZE_MAX, &offset);
+    return reason != NULL
+               ? io_fail(s->err, s->file, (int64_t)(PREFIX + offset), "%s", reason)
+               : 0;
+}
+
 json_t *io_safetensors_load(const unsigned char *bytes, size_t size, const char *file,
                             struct io_error *err)
 {
-    if (size < PREFIX) {
-        io_fail(err, file, 0, "%zu bytes cannot hold the length of the header", size);
-        return NULL;
-    }
-    const uint64_t n = header_length(bytes);
-    if (n > HEADER_MAX) {
-        io_fail(err, file, 0, "a header of %llu bytes is over the limit of %d",
-                (unsigned long long)n, HEADER_MAX);
-        return NULL;
-    }
-    if (n > size - PREFIX) {
-        io_fail(err, file, 0, "a header of %llu bytes is announced, %zu bytes follow",
-                (unsigned long long)n, size - PREFIX);
-        return NULL;
-    }
-    struct source s = {
-        .text = (const char *)bytes + PREFIX, .n = (size_t)n, .file = file, .err = err};
-    if (n == 0 || s.text[0] != '{') {
-        io_fail(err, file, PREFIX, "the header does not begin with '{'");
-        return NULL;
-    }
-    size_t offset = 0;
-    const char *const reason = scan(s.text, s.n, SIZE_MAX, &offset);
-    if (reason != NULL) {
-        io_fail(err, file, (int64_t)(PREFIX + offset), "%s", reason);
-        return NULL;
-    }
+    struct source s = {.file = file, .err = err};
     json_error_t json;
+
+    if (check_header(&s, bytes, size) != 0)
+        return NULL;
     json_t *const header = json_loadb(s.text, s.n, JSON_REJECT_DUPLICATES, &json);
     if (header == NULL) {
         char text[JSON_ERROR_TEXT_LENGTH];
         io_quote(text, sizeof text, json.text, strlen(json.text));
         io_fail(err, file, PREFIX + (json.position > 0 ? json.position : 0), "JSON: %s",
                 text);
-        return NULL;
-    }
-    if (check_entries(&s, header, size - PREFIX - n) != 0) {
+    } else if (check_entries(&s, header, size - PREFIX - s.n) != 0) {
         json_decref(header);
         return NULL;
     }

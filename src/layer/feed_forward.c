@@ -10,9 +10,7 @@
 static attend_status check(const attend_layer_feed *feed, size_t *bytes,
                            attend_error *err)
 {
-    attend_status status = attendi_layer_check_struct("feed", feed, sizeof *feed, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_layer_check_struct("feed", feed, sizeof *feed, err));
     const struct {
         const char *name;
         int64_t value, min;
@@ -22,12 +20,9 @@ static attend_status check(const attend_layer_feed *feed, size_t *bytes,
         const void *data;
     } needed[] = {{"x", feed->x}, {"w1", feed->w1}, {"w2", feed->w2}, {"out", feed->out}};
 
-    status = attendi_layer_check_dtype(feed->dtype, err);
-    for (size_t n = 0; n < sizeof count / sizeof count[0] && status == ATTEND_OK; n++)
-        status =
-            attendi_layer_check_count(count[n].name, count[n].value, count[n].min, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_layer_check_dtype(feed->dtype, err));
+    for (size_t n = 0; n < sizeof count / sizeof count[0]; n++)
+        TRY(attendi_layer_check_count(count[n].name, count[n].value, count[n].min, err));
     for (size_t n = 0; n < sizeof needed / sizeof needed[0]; n++)
         if (needed[n].data == NULL && feed->rows > 0)
             return attendi_layer_refuse(err, ATTEND_EINVAL, "%s is NULL", needed[n].name);
@@ -62,14 +57,10 @@ attend_status attend_layer_feed_forward(const attend_layer_feed *feed, attend_er
 {
     size_t bytes = 0;
     void *hidden, *owned;
-    attend_status status = check(feed, &bytes, err);
 
-    if (status != ATTEND_OK)
-        return status;
-    status = attendi_layer_workspace(feed->workspace, feed->workspace_size, bytes,
-                                     &hidden, &owned, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check(feed, &bytes, err));
+    TRY(attendi_layer_workspace(feed->workspace, feed->workspace_size, bytes, &hidden,
+                                &owned, err));
     feed_rows(feed, hidden);
     free(owned);
     return ATTEND_OK;
@@ -81,12 +72,9 @@ attend_status attend_layer_forward(attend_context *ctx, const attend_rule *rule,
 {
     size_t bytes, feed_bytes = 0;
     void *hidden, *owned;
-    attend_status status = check(feed, &feed_bytes, err);
 
-    if (status == ATTEND_OK)
-        status = attend_layer_self_workspace(self, &bytes, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check(feed, &feed_bytes, err));
+    TRY(attend_layer_self_workspace(self, &bytes, err));
     const int64_t width = self->wo != NULL ? self->e : self->hq * self->d;
     if (feed->x != self->out)
         return attendi_layer_refuse(err, ATTEND_EINVAL, "feed.x is not self.out");
@@ -100,11 +88,9 @@ attend_status attend_layer_forward(attend_context *ctx, const attend_rule *rule,
             "feed (%lld rows of %lld) differs from self.out (%lld of %lld)",
             (long long)feed->rows, (long long)feed->e, (long long)(self->nb * self->t),
             (long long)width);
-    status = attendi_layer_workspace(feed->workspace, feed->workspace_size, feed_bytes,
-                                     &hidden, &owned, err);
-    if (status != ATTEND_OK)
-        return status;
-    status = attend_layer_self_attention(ctx, rule, self, err);
+    TRY(attendi_layer_workspace(feed->workspace, feed->workspace_size, feed_bytes,
+                                &hidden, &owned, err));
+    const attend_status status = attend_layer_self_attention(ctx, rule, self, err);
     if (status == ATTEND_OK)
         feed_rows(feed, hidden);
     free(owned);

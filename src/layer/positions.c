@@ -4,15 +4,13 @@
 
 #include <math.h>
 
+#include "layer/projection.h"
 #include "layer/refuse.h"
 
 static attend_status check(attend_dtype dtype, int64_t t, int64_t d, double base,
                            attend_error *err)
 {
-    if (dtype != ATTEND_F64 && dtype != ATTEND_F32)
-        return attendi_layer_refuse(err, ATTEND_EINVAL,
-                                    "dtype (%s) is neither f64 nor f32",
-                                    attend_dtype_name(dtype));
+    TRY(attendi_layer_check_dtype(dtype, err));
     if (t < 0)
         return attendi_layer_refuse(err, ATTEND_EINVAL, "t (%lld) is negative",
                                     (long long)t);
@@ -41,10 +39,7 @@ attend_status attend_layer_sinusoids(attend_dtype dtype, int64_t t, int64_t d,
                                      double base, const int64_t *positions, void *phi,
                                      attend_error *err)
 {
-    const attend_status status = check(dtype, t, d, base, err);
-
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check(dtype, t, d, base, err));
     if (phi == NULL && t > 0 && d > 0)
         return attendi_layer_refuse(err, ATTEND_EINVAL, "phi is NULL");
     for (int64_t i = 0; i < d / 2; i++) {
@@ -93,9 +88,7 @@ attend_status attend_layer_rotate(attend_layer_rotary rotary, double base,
     if (rotary != ATTEND_LAYER_ROTARY_PAIRS && rotary != ATTEND_LAYER_ROTARY_HALVES)
         return attendi_layer_refuse(err, ATTEND_EINVAL,
                                     "rotary (%d) is no attend_layer_rotary", (int)rotary);
-    const attend_status status = check(x->dtype, t, d, base, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check(x->dtype, t, d, base, err));
     if (nb < 0 || heads < 0)
         return attendi_layer_refuse(err, ATTEND_EINVAL,
                                     "x.size (%lld, %lld, ...) is negative", (long long)nb,

@@ -23,21 +23,16 @@ struct plan {
 static attend_status check_sizes(const attend_layer_self *self, struct plan *plan,
                                  attend_error *err)
 {
-    attend_status status = attendi_layer_check_struct("self", self, sizeof *self, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_layer_check_struct("self", self, sizeof *self, err));
     const struct {
         const char *name;
         int64_t value, min;
     } count[] = {{"nb", self->nb, 0}, {"t", self->t, 0},     {"e", self->e, 1},
                  {"hq", self->hq, 1}, {"hkv", self->hkv, 1}, {"d", self->d, 1}};
 
-    status = attendi_layer_check_dtype(self->dtype, err);
-    for (size_t x = 0; x < sizeof count / sizeof count[0] && status == ATTEND_OK; x++)
-        status =
-            attendi_layer_check_count(count[x].name, count[x].value, count[x].min, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(attendi_layer_check_dtype(self->dtype, err));
+    for (size_t x = 0; x < sizeof count / sizeof count[0]; x++)
+        TRY(attendi_layer_check_count(count[x].name, count[x].value, count[x].min, err));
     if (self->hq % self->hkv != 0)
         return attendi_layer_refuse(err, ATTEND_EINVAL,
                                     "hq (%lld) is not a multiple of hkv (%lld)",
@@ -48,19 +43,16 @@ static attend_status check_sizes(const attend_layer_self *self, struct plan *pla
     plan->kv_width = self->hkv * self->d;
     plan->width = plan->q_width + 2 * plan->kv_width;
     plan->element = attend_dtype_size(self->dtype);
-    status = attendi_layer_check_count("nb t", plan->rows, 0, err);
-    if (status == ATTEND_OK)
-        status = attendi_layer_check_count("(hq + 2 hkv) d", plan->width, 1, err);
-    if (status == ATTEND_OK)
-        status = attendi_layer_check_bytes("Q, K and V", plan->rows, plan->width,
-                                           plan->element, &plan->qkv_bytes, err);
     size_t h_bytes = 0;
-    if (status == ATTEND_OK && self->wo != NULL)
-        status = attendi_layer_check_bytes("H", plan->rows, plan->q_width, plan->element,
-                                           &h_bytes, err);
-    if (status == ATTEND_OK)
-        plan->bytes = plan->qkv_bytes + h_bytes;
-    return status;
+    TRY(attendi_layer_check_count("nb t", plan->rows, 0, err));
+    TRY(attendi_layer_check_count("(hq + 2 hkv) d", plan->width, 1, err));
+    TRY(attendi_layer_check_bytes("Q, K and V", plan->rows, plan->width, plan->element,
+                                  &plan->qkv_bytes, err));
+    if (self->wo != NULL)
+        TRY(attendi_layer_check_bytes("H", plan->rows, plan->q_width, plan->element,
+                                      &h_bytes, err));
+    plan->bytes = plan->qkv_bytes + h_bytes;
+    return ATTEND_OK;
 }
 
 static attend_status check_rotary(const attend_layer_self *self, attend_error *err)
@@ -75,12 +67,8 @@ static attend_status check_rotary(const attend_layer_self *self, attend_error *e
 static attend_status check(const attend_layer_self *self, struct plan *plan,
                            attend_error *err)
 {
-    attend_status status = check_sizes(self, plan, err);
-
-    if (status == ATTEND_OK)
-        status = check_rotary(self, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check_sizes(self, plan, err));
+    TRY(check_rotary(self, err));
     const struct {
         const char *name;
         const void *data;
@@ -101,11 +89,10 @@ attend_status attend_layer_self_workspace(const attend_layer_self *self, size_t 
                                           attend_error *err)
 {
     struct plan plan;
-    const attend_status status = check_sizes(self, &plan, err);
 
-    if (status == ATTEND_OK)
-        *size = plan.bytes;
-    return status;
+    TRY(check_sizes(self, &plan, err));
+    *size = plan.bytes;
+    return ATTEND_OK;
 }
 
 /* `heads` heads of d columns from element `column` of every row of `width` elements. */
@@ -118,28 +105,6 @@ static attend_tensor heads_at(const attend_layer_self *self, void *rows, int64_t
         .size = {self->nb, heads, self->t, self->d},
         .stride = {self->t * width, self->d, width, 1},
     };
-}
-
-static attend_view view_of(const attend_tensor *tensor)
-{
-    return (attend_view){
-        .data = tensor->data,
-        .dtype = tensor->dtype,
-        .size = {tensor->size[0], tensor->size[1], tensor->size[2], tensor->size[3]},
-        .stride = {tensor->stride[0], tensor->stride[1], tensor->stride[2],
-                   tensor->stride[3]},
-    };
-}
-
-/* (nb, hq, t, columns), contiguous. */
-static attend_tensor by_row(const attend_layer_self *self, void *data, int64_t columns)
-{
-    const int64_t t = self->t;
-
-    return (attend_tensor){.data = data,
-                           .dtype = self->dtype,
-                           .size = {self->nb, self->hq, t, columns},
-                           .stride = {self->hq * t * columns, t * columns, columns, 1}};
 }
 
 static void project(const attend_layer_self *self, const struct plan *plan, void *qkv)
@@ -165,14 +130,10 @@ attend_status attend_layer_self_attention(attend_context *ctx, const attend_rule
 {
     struct plan plan;
     void *memory, *owned;
-    attend_status status = check(self, &plan, err);
 
-    if (status != ATTEND_OK)
-        return status;
-    status = attendi_layer_workspace(self->workspace, self->workspace_size, plan.bytes,
-                                     &memory, &owned, err);
-    if (status != ATTEND_OK)
-        return status;
+    TRY(check(self, &plan, err));
+    TRY(attendi_layer_workspace(self->workspace, self->workspace_size, plan.bytes,
+                                &memory, &owned, err));
     void *const h = self->wo != NULL ? (char *)memory + plan.qkv_bytes : self->out;
     const attend_tensor q = heads_at(self, memory, plan.width, 0, self->hq);
     const attend_tensor k = heads_at(self, memory, plan.width, plan.q_width, self->hkv);
@@ -180,19 +141,21 @@ attend_status attend_layer_self_attention(attend_context *ctx, const attend_rule
         heads_at(self, memory, plan.width, plan.q_width + plan.kv_width, self->hkv);
 
     project(self, &plan, memory);
-    status =
+    attend_status status =
         attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &q, err);
     if (status == ATTEND_OK)
         status = attend_layer_rotate(self->rotary, self->rotary_base, self->positions, &k,
                                      err);
     if (status == ATTEND_OK) {
         attend_io io = attend_io_default();
-        io.q = view_of(&q);
-        io.k = view_of(&k);
-        io.v = view_of(&v);
+        io.q = attend_view_of(&q);
+        io.k = attend_view_of(&k);
+        io.v = attend_view_of(&v);
         io.out = heads_at(self, h, plan.q_width, 0, self->hq);
-        io.lse = by_row(self, self->lse, 1);
-        io.weights = by_row(self, self->weights, self->t);
+        io.lse =
+            attend_tensor_dense(self->lse, self->dtype, self->nb, self->hq, self->t, 1);
+        io.weights = attend_tensor_dense(self->weights, self->dtype, self->nb, self->hq,
+                                         self->t, self->t);
         io.force_weights = self->force_weights;
         status = attend_forward(ctx, rule, &io, err);
     }

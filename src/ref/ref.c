@@ -42,9 +42,7 @@ static void store_row(const struct ref_row *r, double m, double l, double sink,
 
         for (int64_t j = 0; j < p->nk && !empty; j++)
             if (r->seen[j])
-                o += exp(r->score[j] - m) *
-                     attendi_load(attendi_view_row(&p->v, r->b, r->hk, j), p->dtype,
-                                  c * p->v.stride[3]);
+                o += exp(r->score[j] - m) * attendi_ref_value(r, j, c);
         attendi_store(out, p->out.dtype, c * p->out.stride[3], empty ? 0.0 : o / l);
     }
     if (p->lse.data)

@@ -6,11 +6,6 @@
 #include "core/tensor.h"
 #include "ref/ref_score.h"
 
-static attend_dtype record_dtype(const struct problem *p)
-{
-    return p->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
-}
-
 /* Fills seen and score; returns the largest score as a record has it, +inf for NaN. */
 static double score_keys(const struct ref_row *r, const struct work_item *t)
 {
@@ -25,13 +20,13 @@ static double score_keys(const struct ref_row *r, const struct work_item *t)
         if (!(r->score[j] <= m))
             m = isnan(r->score[j]) ? INFINITY : r->score[j];
     }
-    return record_dtype(p) == ATTEND_F32 ? (double)(float)m : m;
+    return attendi_wide_dtype(p->dtype) == ATTEND_F32 ? (double)(float)m : m;
 }
 
 void attendi_ref_leave_record(const struct ref_row *r, const struct work_item *t)
 {
     const struct problem *p = r->p;
-    const attend_dtype dtype = record_dtype(p);
+    const attend_dtype dtype = attendi_wide_dtype(p->dtype);
     const int64_t first = t->record * (p->dv + 2);
     void *const row = attendi_tensor_row(&p->records, r->b, r->h, r->i);
     const double m = score_keys(r, t), base = m == -INFINITY ? 0.0 : m;
@@ -46,9 +41,7 @@ void attendi_ref_leave_record(const struct ref_row *r, const struct work_item *t
 
         for (int64_t j = t->keys.lo; j < t->keys.hi; j++)
             if (r->seen[j])
-                acc += exp(r->score[j] - base) *
-                       attendi_load(attendi_view_row(&p->v, r->b, r->hk, j), p->dtype,
-                                    c * p->v.stride[3]);
+                acc += exp(r->score[j] - base) * attendi_ref_value(r, j, c);
         attendi_store(row, dtype, first + 2 + c, acc);
     }
 }
@@ -94,7 +87,8 @@ void attendi_ref_finish(const struct problem *p, const struct work_item *t,
                         void *scratch)
 {
     const int64_t step = p->dv + 2;
-    struct records s = {.dtype = record_dtype(p), .step = t->rows * step, .count = count};
+    struct records s = {
+        .dtype = attendi_wide_dtype(p->dtype), .step = t->rows * step, .count = count};
 
     (void)start;
     (void)scratch;

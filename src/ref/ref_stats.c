@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "core/tensor.h"
 
 /* Keys of score -inf are no keys. */
 static bool counts(const struct ref_row *r, int64_t j)
@@ -179,13 +178,10 @@ static void fill_bins(const struct ref_row *r, struct row_stats *row)
 /* |v - from|, `from` NULL for the origin. */
 static double value_norm(const struct ref_row *r, int64_t j, const double *from)
 {
-    const struct problem *p = r->p;
-    const void *const v = attendi_view_row(&p->v, r->b, r->hk, j);
     double squares = 0;
 
-    for (int64_t c = 0; c < p->dv; c++) {
-        const double away =
-            attendi_load(v, p->dtype, c * p->v.stride[3]) - (from ? from[c] : 0);
+    for (int64_t c = 0; c < r->p->dv; c++) {
+        const double away = attendi_ref_value(r, j, c) - (from ? from[c] : 0);
 
         squares += away * away;
     }
@@ -202,9 +198,7 @@ static double fill_centre(const struct ref_row *r)
         r->centre[c] = 0;
         for (int64_t j = 0; j < p->nk; j++)
             if (counts(r, j))
-                r->centre[c] +=
-                    r->weight[j] * attendi_load(attendi_view_row(&p->v, r->b, r->hk, j),
-                                                p->dtype, c * p->v.stride[3]);
+                r->centre[c] += r->weight[j] * attendi_ref_value(r, j, c);
         squares += r->centre[c] * r->centre[c];
     }
     return sqrt(squares);
@@ -296,13 +290,11 @@ static void sum_values(const struct ref_row *r, double l, double *record)
     for (int64_t j = 0; j < p->nk; j++) {
         if (!counts(r, j))
             continue;
-        const void *const v = attendi_view_row(&p->v, r->b, r->hk, j);
         const double e = r->weight[j] * l, norm = value_norm(r, j, NULL);
 
         record[ROW_NORM] += e * norm;
         for (int64_t c = 0; c < p->dv; c++)
-            record[attendi_sums_values(s) + c] +=
-                e * attendi_load(v, p->dtype, c * p->v.stride[3]);
+            record[attendi_sums_values(s) + c] += e * attendi_ref_value(r, j, c);
         for (int kind = 0; kind < 2; kind++) {
             double *const noise = record + attendi_sums_noise(s, kind);
             const double x = kind == 0 ? e : e * r->score[j];
@@ -312,7 +304,7 @@ static void sum_values(const struct ref_row *r, double l, double *record)
             noise[0] += x * x * norm * norm;
             noise[1] += x * x;
             for (int64_t c = 0; c < p->dv; c++)
-                noise[2 + c] += x * x * attendi_load(v, p->dtype, c * p->v.stride[3]);
+                noise[2 + c] += x * x * attendi_ref_value(r, j, c);
         }
     }
 }

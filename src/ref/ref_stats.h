@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "core/problem.h"
+#include "core/tensor.h"
 
 /* One row and where it is computed. */
 struct ref_row {
@@ -17,6 +18,14 @@ struct ref_row {
     double *centre; /* [dv], room for sum P v */
     double *sums;   /* [sums_length] */
 };
+
+/* Column c of the values of key j. */
+static inline double attendi_ref_value(const struct ref_row *r, int64_t j, int64_t c)
+{
+    const attend_view *const v = &r->p->v;
+
+    return attendi_load(attendi_view_row(v, r->b, r->hk, j), v->dtype, c * v->stride[3]);
+}
 
 /* `m` is the largest score, NaN if any is.  Writes what p->stats asks for. */
 void attendi_ref_stats(const struct ref_row *r, double m);

@@ -147,7 +147,7 @@ static void times_density(void *arg, double z, double *f)
         f[k] *= density;
 }
 
-static int ascending(const void *x, const void *y)
+int attendi_theory_ascending(const void *x, const void *y)
 {
     const double a = *(const double *)x, b = *(const double *)y;
 
@@ -192,7 +192,7 @@ void attendi_theory_normal_mean(attendi_theory_integrand f, void *arg, int count
             if (z > low && z < high)
                 breaks[points++] = z;
         }
-    qsort(breaks, (size_t)points, sizeof *breaks, ascending);
+    qsort(breaks, (size_t)points, sizeof *breaks, attendi_theory_ascending);
     attendi_theory_integrate(times_density, &job, count, breaks, points, accuracy,
                              result);
     for (int k = 0; k < count; k++)

@@ -46,4 +46,7 @@ void attendi_theory_normal_mean(attendi_theory_integrand f, void *arg, int count
 enum { THEORY_PANEL = 20 };
 void attendi_theory_panel(double node[THEORY_PANEL], double weight[THEORY_PANEL]);
 
+/* For qsort() of doubles. */
+int attendi_theory_ascending(const void *x, const void *y);
+
 #endif

@@ -30,13 +30,6 @@ struct attendi_theory_score_kind attendi_theory_plain_kind(double keys, double m
         .keys = keys, .mean = mean, .sd = sd, .lo = -INFINITY, .hi = INFINITY};
 }
 
-static int ascending(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-
-    return (a > b) - (a < b);
-}
-
 static double capped(double y, double softcap)
 {
     return softcap > 0.0 ? softcap * tanh(y / softcap) : y;
@@ -68,7 +61,7 @@ static int piece_ends(const struct attendi_theory_score_kind *kind, double *z)
         if (at > low && at < high)
             z[count++] = at;
     }
-    qsort(z, (size_t)count, sizeof *z, ascending);
+    qsort(z, (size_t)count, sizeof *z, attendi_theory_ascending);
     return count;
 }
 

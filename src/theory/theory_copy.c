@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies and averages without noise: T1, T2, T4 - T6. */
 #include <math.h>
+#include <stddef.h>
 
 #include "attend/theory.h"
 
@@ -71,53 +72,44 @@ double attend_theory_copy_error(double n, double gap)
 }
 
 /* Bits of the significand; exponents of the least normal and least positive number. */
-static int format_of(attend_dtype format, double *bits, double *normal, double *least)
+static const struct format {
+    double bits, normal, least;
+} formats[] = {[ATTEND_F64] = {53.0, -1022.0, -1074.0},
+               [ATTEND_F32] = {24.0, -126.0, -149.0},
+               [ATTEND_F16] = {11.0, -14.0, -24.0},
+               [ATTEND_BF16] = {8.0, -126.0, -133.0}};
+
+/* NULL for what is no floating dtype. */
+static const struct format *format_of(attend_dtype dtype)
 {
-    switch (format) {
-    case ATTEND_F64:
-        *bits = 53.0, *normal = -1022.0, *least = -1074.0;
-        return 1;
-    case ATTEND_F32:
-        *bits = 24.0, *normal = -126.0, *least = -149.0;
-        return 1;
-    case ATTEND_F16:
-        *bits = 11.0, *normal = -14.0, *least = -24.0;
-        return 1;
-    case ATTEND_BF16:
-        *bits = 8.0, *normal = -126.0, *least = -133.0;
-        return 1;
-    default:
-        return 0;
-    }
+    const size_t count = sizeof formats / sizeof formats[0];
+
+    return (size_t)dtype < count && formats[dtype].bits > 0.0 ? &formats[dtype] : NULL;
 }
 
 double attend_theory_gap_sum_exact(double n, attend_dtype format)
 {
-    double bits, normal, least;
+    const struct format *const f = format_of(format);
 
     /* Half a unit above 1 is 2^-bits. */
-    return n >= 2.0 && format_of(format, &bits, &normal, &least)
-               ? bits * ln2 + log(n - 1.0)
-               : NAN;
+    return n >= 2.0 && f ? f->bits * ln2 + log(n - 1.0) : NAN;
 }
 
 double attend_theory_gap_weight_exact(double n, attend_dtype format)
 {
-    double bits, normal, least;
+    const struct format *const f = format_of(format);
 
     /* Half a unit below 1 is 2^-(bits + 1), and the weight 1 / (1 + (n-1) e^-gap). */
-    return n >= 2.0 && format_of(format, &bits, &normal, &least)
-               ? log(n - 1.0) + (bits + 1.0) * ln2 + log1p(-exp2(-bits - 1.0))
+    return n >= 2.0 && f
+               ? log(n - 1.0) + (f->bits + 1.0) * ln2 + log1p(-exp2(-f->bits - 1.0))
                : NAN;
 }
 
 double attend_theory_gap_underflow(attend_dtype format, int flush)
 {
-    double bits, normal, least;
+    const struct format *const f = format_of(format);
 
-    if (!format_of(format, &bits, &normal, &least))
-        return NAN;
-    return flush ? -normal * ln2 : (1.0 - least) * ln2;
+    return !f ? NAN : flush ? -f->normal * ln2 : (1.0 - f->least) * ln2;
 }
 
 static int is_subset(double n, double m) { return m >= 1.0 && n >= m && isfinite(n); }

@@ -43,16 +43,29 @@ static int orthonormal(const double *A, int64_t d, int64_t m, double *Q)
     return 0;
 }
 
-static void times_transpose(const double *A, int64_t d, int64_t m, double *M)
+/* Elements from one row, and from one column, of a matrix to the next. */
+struct steps {
+    int64_t row, column;
+};
+
+/* C = A B, rows x inner times inner x columns, C contiguous. */
+static void multiply(int64_t rows, int64_t inner, int64_t columns, const double *A,
+                     struct steps a, const double *B, struct steps b, double *C)
 {
-    for (int64_t r = 0; r < d; r++)
-        for (int64_t c = 0; c < d; c++) {
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
             double sum = 0.0;
 
-            for (int64_t j = 0; j < m; j++)
-                sum += A[r * m + j] * A[c * m + j];
-            M[r * d + c] = sum;
+            for (int64_t k = 0; k < inner; k++)
+                sum += A[i * a.row + k * a.column] * B[k * b.row + j * b.column];
+            C[i * columns + j] = sum;
         }
+}
+
+/* A A^T */
+static void times_transpose(const double *A, int64_t d, int64_t m, double *M)
+{
+    multiply(d, m, d, A, (struct steps){m, 1}, A, (struct steps){1, m}, M);
 }
 
 int attend_theory_extract_orthonormal(const double *A, int64_t d, int64_t m, double *M)
@@ -79,6 +92,16 @@ int attend_theory_extract_projector(const double *A, int64_t d, int64_t m, doubl
     return status;
 }
 
+static void swap_rows(double *a, double *b, int64_t count)
+{
+    for (int64_t j = 0; j < count; j++) {
+        const double swap = a[j];
+
+        a[j] = b[j];
+        b[j] = swap;
+    }
+}
+
 /*
  * Solves G X = Y in place of Y, G m x m and Y m x c, by elimination with row pivots;
  * G is destroyed.  0, or -1 when G is singular to rounding.
@@ -97,18 +120,8 @@ static int solve(double *G, int64_t m, double *Y, int64_t c)
                 pivot = i;
         if (!(fabs(G[pivot * m + k]) > 1e-14 * largest))
             return -1;
-        for (int64_t j = 0; j < m && pivot != k; j++) {
-            const double swap = G[k * m + j];
-
-            G[k * m + j] = G[pivot * m + j];
-            G[pivot * m + j] = swap;
-        }
-        for (int64_t j = 0; j < c && pivot != k; j++) {
-            const double swap = Y[k * c + j];
-
-            Y[k * c + j] = Y[pivot * c + j];
-            Y[pivot * c + j] = swap;
-        }
+        swap_rows(G + k * m, G + pivot * m, m);
+        swap_rows(Y + k * c, Y + pivot * c, c);
         for (int64_t i = 0; i < m; i++) {
             const double factor = G[i * m + k] / G[k * m + k];
 
@@ -141,23 +154,13 @@ static int oblique(const double *A, int64_t m, const double *B, int64_t p, int64
             joined[r * all + j] = j < p ? B[r * p + j] : A[r * m + j - p];
     if (orthonormal(joined, d, all, basis) != 0)
         return -1;
-    for (int64_t i = 0; i < m; i++) {
+    for (int64_t i = 0; i < m; i++)
         for (int64_t r = 0; r < d; r++)
             R[i * d + r] = basis[r * all + p + i];
-        for (int64_t j = 0; j < m; j++) {
-            G[i * m + j] = 0.0;
-            for (int64_t r = 0; r < d; r++)
-                G[i * m + j] += R[i * d + r] * A[r * m + j];
-        }
-    }
+    multiply(m, d, m, R, (struct steps){d, 1}, A, (struct steps){m, 1}, G);
     if (solve(G, m, R, d) != 0)
         return -1;
-    for (int64_t r = 0; r < d; r++)
-        for (int64_t c = 0; c < d; c++) {
-            M[r * d + c] = 0.0;
-            for (int64_t i = 0; i < m; i++)
-                M[r * d + c] += A[r * m + i] * R[i * d + c];
-        }
+    multiply(d, m, d, A, (struct steps){m, 1}, R, (struct steps){d, 1}, M);
     return 0;
 }
 
@@ -194,19 +197,10 @@ static int keys_query(const double *K, int64_t n, int64_t d, const double *score
     }
     if (orthonormal(columns, d, n, basis) != 0)
         return -1;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            G[i * n + j] = 0.0;
-            for (int64_t c = 0; c < d; c++)
-                G[i * n + j] += K[i * d + c] * basis[c * n + j];
-        }
+    multiply(n, d, n, K, (struct steps){d, 1}, basis, (struct steps){n, 1}, G);
     if (solve(G, n, x, 1) != 0)
         return -1;
-    for (int64_t c = 0; c < d; c++) {
-        q[c] = 0.0;
-        for (int64_t i = 0; i < n; i++)
-            q[c] += basis[c * n + i] * x[i];
-    }
+    multiply(d, n, 1, basis, (struct steps){n, 1}, x, (struct steps){1, 1}, q);
     return 0;
 }
 

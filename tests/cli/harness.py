@@ -23,7 +23,10 @@ import numpy as np
 BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or "ATTEND_BIN-is-not-set")
 
 # Each begins its messages with its own name.
-COMMANDS = "run", "stats", "info", "check", "bench", "lab", "sheets", "design", "report"
+COMMANDS = (
+    *("run", "stats", "info", "check", "bench"),
+    *("lab", "sheets", "grade", "design", "report"),
+)
 
 # Without what would choose a kernel set or threads behind a test's back.
 ENVIRONMENT = {
@@ -187,6 +190,54 @@ class CliTest(unittest.TestCase):
         for word in (says,) if isinstance(says, str) else says:
             self.assertIn(word, done.stderr, what)
         self.assertEqual(sorted(os.listdir(self.dir)), before, what)
+
+    def fail_to_say(self, *args, says="", **kwargs):
+        """Standard output cannot be written: status 1, one line, no file is left."""
+        before = sorted(os.listdir(self.dir))
+        done = self.attend(*args, **kwargs)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), args)
+        self.assertIn(says, done.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+
+    def say_to_full(self, *args):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            self.fail_to_say(*args, stdout=full)
+
+    def say_to_closed(self, *args, says=""):
+        """No file of the command may get the number of standard output."""
+        self.fail_to_say(*args, says=says, preexec_fn=lambda: os.close(1))
+
+    def interrupt(self, *args, number, until, status):
+        """Sends the signal once until(process) returns; the output and the errors."""
+        with start(*args, cwd=self.dir, stderr=subprocess.PIPE, text=True) as job:
+            until(job)
+            self.assertIsNone(job.poll(), "the work must still be under way")
+            job.send_signal(number)
+            said = job.communicate(timeout=HANG)
+        self.assertEqual(job.returncode, status)
+        return said
+
+    def leave_nothing(self, *args, files, signals):
+        """Each signal, sent while so many files are under way, leaves none of them."""
+        before = sorted(os.listdir(self.dir))
+
+        def under_way(job):
+            many = lambda: len(os.listdir(self.dir)) >= len(before) + files
+            wait_until(many, "outputs under way")
+            wait_for_work(job, 0.05)
+
+        for number in signals:
+            with self.subTest(signal=number):
+                self.interrupt(*args, number=number, until=under_way, status=-number)
+                self.assertEqual(sorted(os.listdir(self.dir)), before)
+
+    def help_of(self, command, flags):
+        """The help of a command, which has these flags and an example."""
+        text = self.succeed(command, "--help")
+        for flag in flags.split():
+            self.assertIn(f"--{flag} ", text.replace("\n", " "))
+        self.assertIn("example", text)
+        return text
 
 
 class _Result(unittest.TestResult):

@@ -71,13 +71,12 @@ class Problem:
             self.args += ["--dtype", "bf16"]
 
     def check(self, *flags, out_dtype=None, **rule):
-        """Run with the flags and compare all outputs with dense(**rule)."""
+        """Run with the flags, words apart, and compare all outputs with dense(**rule)."""
         test = self.test
         holds_bf16 = self.dtype == "bf16" and out_dtype is None
         spec = "o.safetensors:out" if holds_bf16 else "o.npy"
-        test.succeed(
-            *self.args, "--out", spec, "--lse", "l.npy", "--weights", "w.npy", *flags
-        )
+        words = f"--out {spec} --lse l.npy --weights w.npy {' '.join(flags)}".split()
+        test.succeed(*self.args, *words)
         out, lse, weights = dense.attention(*self.values, **rule)
         got = test.load(spec), test.load("l.npy"), test.load("w.npy")
         real = "f8" if self.dtype == "f64" else "f4"

@@ -2,7 +2,9 @@
 """`attend design`: what it says of its queries is what NumPy finds."""
 
 import json
-import os
+import math
+import signal
+import subprocess
 
 import numpy as np
 
@@ -58,19 +60,8 @@ class DesignTest(CliTest):
 class Quiet(DesignTest):
     def test_average_of_orthonormal_keys(self):
         for n, eps, tau, d in (10, 0.01, "1", 10), (1024, 0.01, "sqrt", 1024):
-            said = self.design(
-                "average",
-                "--n",
-                n,
-                "--d",
-                d,
-                "--items",
-                "1,2",
-                "--eps",
-                eps,
-                "--tau",
-                tau,
-            )
+            flags = f"average --n {n} --d {d} --items 1,2 --eps {eps} --tau {tau}"
+            said = self.design(*flags.split())
             factor = 1 if tau == "1" else 1 / np.sqrt(d)
             beta = np.log((n - 2) * (1 - eps) / (2 * eps)) / factor
             self.assertAlmostEqual(said["scale"], beta, delta=1e-9 * beta)
@@ -167,6 +158,8 @@ class Noisy(DesignTest):
         for row in said["rows"]:
             if row["z"] is not None and row["kind"] == "exact":
                 self.assertLessEqual(abs(row["z"]), 4, row)
+            if row["rare"] and row["kind"] == "exact":
+                self.assertTrue(row["low"] <= row["predicted"] <= row["high"], row)
 
     def simulate(self, said, keys, sigma2, alpha, items_only, trials=20000):
         """mse, P(flip) and P(lopsided) with noise drawn here, and the standard errors."""
@@ -220,6 +213,53 @@ class Noisy(DesignTest):
         self.assertEqual(said["best_heads"], 2)
         self.assertRegex(said["advice"], r"^2 heads would be steadier: .* 0\.06")
         self.assertGreater(self.row(said, "p_lopsided")["measured"], 0.75)
+
+    def test_scores_are_compared_not_weights(self):
+        """Where weights underflow 0 < 0 says nothing."""
+        cdf = lambda x: 0.5 * math.erfc(-x / math.sqrt(2))
+        said = self.design("average", "--sigma2", 5, "--C", 300)
+        row = self.row(said, "p_flip")
+        expected = 1 - cdf(1 / math.sqrt(5)) ** 2
+        self.assertAlmostEqual(expected, 0.548, delta=5e-4)
+        self.assertLessEqual(abs(row["measured"] - expected), 4 * row["se"])
+        self.assertLessEqual(abs(row["predicted"] - expected), 1e-4)
+        said = self.design("average", "--alpha", 1, "--C", 1000)
+        row = self.row(said, "p_lopsided")
+        expected = 2 * cdf(-math.log(9) / 2000)
+        self.assertAlmostEqual(expected, 0.9991, delta=5e-5)
+        self.assertTrue(row["rare"] and row["low"] <= expected <= row["high"], row)
+        self.check_rows(said)
+
+    def test_the_example_of_the_laboratory(self):
+        """--noisy a: the same numbers as `attend lab magnitude` and `one-vs-two`."""
+        said = self.design("average", "--n", 10, "--items", "3,7", "--sigma2", 0.5,
+                           "--noisy", "a", "--C", 10)  # fmt: skip
+        self.check_rows(said)
+        for experiment, quantity, row in (
+            ("magnitude", "var_w", self.row(said, "var_weight", 3)),
+            ("magnitude", "mean_w", self.row(said, "mean_weight", 3)),
+            ("one-vs-two", "mse_one", self.row(said, "mse")),
+        ):
+            text = self.succeed("lab", experiment, "--n", "10", "--C", "10", "--trials",
+                                "1000", "--no-sweep", "--json")  # fmt: skip
+            rows = {r["quantity"]: r for r in map(json.loads, text.splitlines())}
+            self.assertAlmostEqual(rows[quantity]["theory"], row["predicted"], places=6)
+
+    def test_ctrl_c_ends_with_what_was_measured(self):
+        process = harness.start(
+            *("design", "average", "--n", "500", "--alpha", "0.1"),
+            *("--trials", "100000000"),
+            cwd=self.dir,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        cost = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, stopped = process.communicate(timeout=harness.HANG)
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(cost, r"takes about \d+ minutes")
+        self.assertIn("stopped after", stopped)
+        self.assertIn("p_flip", out)
 
     def test_two_heads(self):
         said = self.compare(
@@ -290,11 +330,7 @@ class Output(DesignTest):
 
 class Refused(DesignTest):
     def test_closed_standard_output_leaves_no_file(self):
-        done = self.attend(
-            "design", "copy", "--out", "q.npy", preexec_fn=lambda: os.close(1)
-        )
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-        self.assertEqual(os.listdir(self.dir), [])
+        self.say_to_closed("design", "copy", "--out", "q.npy")
 
     def test_usage(self):
         self.save("vector.npy", np.ones(4))
@@ -315,7 +351,7 @@ class Refused(DesignTest):
             (["average", "--C", "nan"], "--C"),
             (["average", "--tau", "0"], "--tau"),
             (["average", "--sigma2", "-1"], "--sigma2"),
-            (["average", "--noisy", "some"], "all, items"),
+            (["average", "--noisy", "some"], "all, items, a"),
             (["average", "--trials", "-5"], "--trials"),
             (["average", "--weights", "0.5,0.5"], "attend design weights"),
             (["weights"], "--weights is needed"),

@@ -78,16 +78,8 @@ class Info(CliTest):
         self.refuse("info", env={"ATTEND_ISA": "sse9"}, says=("ATTEND_ISA", "sse9"))
 
     def test_full_standard_output(self):
-        for args in (
-            ["info"],
-            ["info", "--json"],
-            ["--help"],
-            ["run", "--help"],
-            ["--version"],
-        ):
-            with open("/dev/full", "w") as full:
-                done = self.attend(*args, stdout=full)
-            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), args)
+        for args in "info", "info --json", "--help", "run --help", "--version":
+            self.say_to_full(*args.split())
 
 
 class Help(CliTest):

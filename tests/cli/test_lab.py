@@ -8,7 +8,6 @@ import json
 import math
 import os
 import signal
-import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import harness
@@ -19,7 +18,8 @@ NAMES = (
     "permute positions dispersion phases capacity variants"
 ).split()
 KEYS = "experiment params quantity theory measured se z".split()
-MAGNITUDE = "mean_w var_w mean_abs_dev p_outside_10_90 modes".split()
+MORE = "kind holds rare low high distance".split()
+MAGNITUDE = "mean_w var_w mean_abs_dev p_outside_10_90 modes p_copy_90 mean_error".split()
 HEADS = (
     "mean_w1 var_w1 p_head1_loses var_c1 var_c2 cov_c1_c2 coeff_a coeff_b coeff_var_one "
     "coeff_var_two mse_one mse_two"
@@ -102,8 +102,9 @@ class Magnitude(LabTest):
     def test_a_million_trials(self):
         rows = self.given("magnitude", "--C", "10", "--n", "10", "--trials", "1000000")
         self.assertEqual(list(rows)[: len(MAGNITUDE)], MAGNITUDE)
-        for name in MAGNITUDE[:4]:
+        for name in MAGNITUDE[:4] + MAGNITUDE[5:]:
             self.assert_agrees(rows[name])
+            self.assertIs(rows[name]["holds"], True)
         self.assertLess(abs(rows["var_w"]["theory"] - 0.1953), 5e-5)
         self.assertLess(abs(rows["p_outside_10_90"]["theory"] - 0.756), 5e-5)
         self.assertEqual(rows["modes"]["theory"], 2)
@@ -134,13 +135,135 @@ class Magnitude(LabTest):
 
     def test_sweep_rows_have_their_own_parameters(self):
         rows = self.rows("magnitude", "--trials", "2000", "--C", "9")
-        self.assertTrue(all(list(row)[:7] == KEYS for row in rows))
+        self.assertTrue(all(list(row) == KEYS + MORE for row in rows))
         first = [row["params"]["C"] for row in rows[: len(MAGNITUDE)]]
         self.assertEqual(first, [9.0] * len(MAGNITUDE))
         self.assertGreater(len({row["params"]["C"] for row in rows}), 8)
         for row in rows:
             if row["z"] is not None:
                 self.assert_agrees(row)
+
+
+    def test_a_copy_is_of_a_or_of_b(self):
+        """Leak is no copy: at C = 1 p_a is below .1 often, and no value holds .9."""
+        rows = self.given("magnitude", "--C", "1", "--n", "10")
+        self.assertGreater(rows["p_outside_10_90"]["theory"], 0.12)
+        self.assertLess(rows["p_copy_90"]["theory"], 1e-3)
+        self.assertLess(rows["p_copy_90"]["measured"], 1e-3)
+        for n, C, sigma2 in ((10, 1, 0.5), (10, 4, 0.5), (1000, 9, 0.3), (2, 3, 1)):
+            args = "--n", n, "--C", C, "--sigma2", sigma2
+            rows = self.given("magnitude", *map(str, args))
+            z = np.linspace(-12, 12, 1_200_001)
+            weight = np.exp(-z * z / 2) / np.exp(-z * z / 2).sum()
+            a, others = np.exp(C * math.sqrt(sigma2) * z), (n - 2) * math.exp(-C)
+            p = np.stack([a, 0 * a + 1, 0 * a + others]) / (a + 1 + others)
+            off = (p[0] - 0.5) ** 2 + (p[1] - 0.5) ** 2 + p[2] ** 2 / max(n - 2, 1)
+            expected = {
+                "p_copy_90": (weight * ((p[0] > 0.9) | (p[1] > 0.9))).sum(),
+                "mean_error": (weight * np.sqrt(off)).sum(),
+            }
+            for name, value in expected.items():
+                self.assertLess(abs(rows[name]["theory"] - value), 2e-5, (name, args))
+                self.assertIs(rows[name]["holds"], True, (name, args))
+
+    def test_the_error_of_c_is_not_only_the_distance_from_one_half(self):
+        rows = self.given("magnitude", "--C", "0.5", "--n", "10")
+        self.assertAlmostEqual(rows["mean_error"]["theory"], 0.558, delta=5e-4)
+        product = rows["mean_abs_dev"]["theory"] * math.sqrt(2)
+        self.assertAlmostEqual(product, 0.493, delta=5e-4)
+        self.assert_agrees(rows["mean_error"])
+
+
+class Rare(LabTest):
+    def test_few_events_are_marked_and_have_an_interval(self):
+        row = self.given("magnitude", "--C", "1", "--trials", "50000")["p_copy_90"]
+        self.assertTrue(row["rare"])
+        self.assertIsNone(row["z"])
+        self.assertTrue(row["low"] <= row["measured"] <= row["high"])
+        self.assertTrue(row["low"] <= row["theory"] <= row["high"])
+        many = self.given("magnitude", "--trials", "50000")["p_copy_90"]
+        self.assertEqual((many["rare"], many["low"], many["high"]), (False, None, None))
+
+    def test_a_mean_that_rests_on_few_trials(self):
+        """A leak of mostly 1e-4 and, in a few trials, near 1."""
+        rows = self.given("window", "--alpha", "0.03", "--n", "3", "--trials", "500")
+        leak = rows["mean_leak"]
+        self.assertTrue(leak["rare"])
+        self.assertTrue(leak["low"] <= leak["theory"] <= leak["high"])
+        self.assertIs(leak["holds"], True)
+
+    def test_limits_claim_nothing(self):
+        rows = self.rows("phases", "--S", "3.5", "--trials", "200", "--no-sweep")
+        limits = [row for row in rows if row["kind"] == "asymptotic"]
+        self.assertTrue(limits)
+        for row in limits:
+            self.assertIsNone(row["holds"])
+            self.assertIsNone(row["z"])
+            off = abs(row["measured"] - row["theory"]) / abs(row["theory"])
+            self.assertAlmostEqual(row["distance"], off, places=12)
+        entropy = next(row for row in limits if row["quantity"] == "entropy_limit")
+        self.assertGreater(entropy["distance"], 1)
+
+    def test_the_count_is_of_the_rows(self):
+        args = "phases", "--n", "256", "--trials", "100"
+        rows = self.rows(*args)
+        text = self.succeed("lab", *args)
+        exact = [r["holds"] for r in rows if r["kind"] == "exact" and r["holds"] is not None]
+        bounds = [r["holds"] for r in rows if r["kind"] == "bound"]
+        limits = [r for r in rows if r["kind"] in ("asymptotic", "first-order")]
+        self.assertIn(
+            f"exact: {sum(exact)} of {len(exact)} within 4 se; "
+            f"bounds: {sum(bounds)} of {len(bounds)} held; "
+            f"limits and first-order forms: {len(limits)} shown",
+            text,
+        )
+
+
+class Captions(LabTest):
+    """Sentences below figures and rows are true at the parameters of the run."""
+
+    def captions(self, *args):
+        self.succeed("lab", *args, "--trials", "2000", "--svg", "f.svg")
+        with open(self.path("f.svg"), encoding="utf-8") as file:
+            text = " ".join(ElementTree.fromstring(file.read()).itertext())
+        return " ".join(text.split())
+
+    def wins(self, n, alpha, sigma2=0.0):
+        """P(the score of a is the largest) as C grows."""
+        z = np.linspace(-9, 9, 20_001)
+        weight = np.exp(-z * z / 2)
+        cdf = np.vectorize(lambda x: 0.5 * math.erfc(-x / math.sqrt(2)))
+        a, sd = 1 + math.sqrt(2 * alpha + sigma2) * z, math.sqrt(2 * alpha)
+        p = cdf((a - 1) / sd) * cdf(a / sd) ** (n - 2)
+        return (weight * p).sum() / weight.sum()
+
+    def test_window_tends_to_the_variance_of_the_winner(self):
+        p = self.wins(10, 1)
+        self.assertAlmostEqual(p * (1 - p), 0.172, delta=5e-4)
+        self.assertIn("0.172", self.captions("window"))
+
+    def test_magnitude_with_isotropic_noise(self):
+        p = self.wins(6, 0.5, 0.5)
+        text = self.captions("magnitude", "--n", "6", "--alpha", "0.5")
+        self.assertIn(f"{p * (1 - p):.3g}", text)
+
+    def test_heads_say_what_was_measured(self):
+        args = "lab", "heads", "--no-sweep"
+        bad = self.succeed(*args, "--queries", "plus-minus", "--C", "2")
+        bad = " ".join(bad.split())
+        self.assertIn("two heads come less near to the average than one", bad)
+        self.assertRegex(bad, r"average 0\.2[12]\d* with two heads, 0\.1[45]\d* with one")
+        good = " ".join(self.succeed(*args, "--C", "10").split())
+        self.assertIn("two heads come nearer to the average than one", good)
+
+    def test_capacity_of_two_targets(self):
+        self.assertIn("the two queries are the same", self.captions("capacity", "--m", "2"))
+        self.assertIn("pinv evens them out", self.captions("capacity", "--m", "4"))
+
+    def test_window_shows_noise(self):
+        rows = self.given("window", "--trials", "2000")
+        self.assertGreater(rows["var_w"]["params"]["alpha"], 0)
+        self.assertGreater(rows["var_w"]["measured"], 0.05)
 
 
 class Heads(LabTest):
@@ -215,7 +338,10 @@ class Forms(LabTest):
             self.assertEqual(line["quantity"], row["quantity"])
             self.assertEqual(line["queries"], row["params"]["queries"])
             self.assertEqual(float(line["C"]), row["params"]["C"])
-            for key in ("theory", "measured", "se", "z"):
+            self.assertEqual(line["kind"], row["kind"])
+            self.assertEqual(line["holds"], json.dumps(row["holds"]).replace("null", ""))
+            self.assertEqual(line["rare"], str(int(row["rare"])))
+            for key in ("theory", "measured", "se", "z", "low", "high", "distance"):
                 number = float(line[key]) if line[key] else None
                 self.assertEqual(number, row[key], (row["quantity"], key))
 
@@ -277,30 +403,44 @@ class BadFlags(LabTest):
             self.refuse("lab", "magnitude", "--svg", path, says=["--svg", path])
 
     def test_a_full_disk_is_a_failure(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = self.attend("lab", "magnitude", "--trials", "1000", stdout=full)
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr.count("\n"), 1)
+        self.say_to_full("lab", "magnitude", "--trials", "1000")
 
 
 class Stopping(LabTest):
     def test_ctrl_c_ends_with_what_was_measured(self):
-        process = harness.start(
+        out, err = self.interrupt(
             *("lab", "magnitude", "--trials", "1000000000", "--json"),
-            cwd=self.dir,
-            stderr=subprocess.PIPE,
-            text=True,
+            number=signal.SIGINT,
+            until=lambda job: harness.wait_for_work(job, 2),
+            status=130,
         )
-        harness.wait_for_work(process, 2)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=harness.HANG)
-        self.assertEqual(process.returncode, 130)
-        self.assertEqual(err.count("\n"), 1)
-        self.assertIn("stopped", err)
+        cost, stopped = err.splitlines()
+        self.assertRegex(cost, r"this takes about \d+ minutes")
+        self.assertIn("stopped", stopped)
         rows = {row["quantity"]: row for row in map(json.loads, out.splitlines())}
         self.assertEqual(list(rows)[: len(MAGNITUDE)], MAGNITUDE)
         self.assert_agrees(rows["var_w"])
         self.assertLess(rows["var_w"]["se"], 2e-3)
+
+
+    def test_a_long_run_says_so_first(self):
+        process = harness.start(
+            *("lab", "magnitude", "--n", "1000000", "--alpha", "1"),
+            cwd=self.dir,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        cost = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, stopped = process.communicate(timeout=harness.HANG)
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(cost, r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials")
+        self.assertIn("stopped", stopped)
+        self.assertIn("mean_w", out)
+
+    def test_a_short_run_says_nothing(self):
+        done = self.attend("lab", "magnitude", "--trials", "1000")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":

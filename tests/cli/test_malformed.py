@@ -6,7 +6,7 @@ import os
 
 import harness
 from harness import CliTest
-from problem import Problem
+from problem import GOOD, Problem
 
 
 def npy(header, data=b"", version=b"\x01\x00", length=None):
@@ -98,19 +98,22 @@ MALFORMED_SAFETENSORS = {
 
 
 class Malformed(CliTest):
+    def refuse_file(self, bad, place, *flags):
+        """The file in the place of q.npy, k.npy or v.npy, or of what the flags say."""
+        words = GOOD.replace(place, bad) if place else GOOD
+        self.refuse("run", *words.split(), *flags, says=bad.partition(":")[0])
+
     def test_npy(self):
         Problem(self)
         for name, data in MALFORMED_NPY.items():
             with self.subTest(name=name):
                 with open(self.path("bad.npy"), "wb") as file:
                     file.write(data)
-                for flag in "q", "k", "v", "mask", "bias", "alibi", "sinks":
-                    args = dict(zip(("--q", "--k", "--v"), ("q.npy", "k.npy", "v.npy")))
-                    args["--" + flag] = "bad.npy"
-                    words = [w for pair in args.items() for w in pair]
-                    self.refuse(
-                        "run", *words, "--out", "o.npy", "--lse", "l.npy", says="bad.npy"
-                    )
+                for flag in "qkv":
+                    self.refuse_file("bad.npy", f"{flag}.npy", "--lse", "l.npy")
+                for flag in "mask", "bias", "alibi", "sinks":
+                    named = "--" + flag, "bad.npy"
+                    self.refuse_file("bad.npy", "", "--lse", "l.npy", *named)
 
     def test_safetensors(self):
         Problem(self)
@@ -118,18 +121,7 @@ class Malformed(CliTest):
             with self.subTest(name=name):
                 with open(self.path("bad.safetensors"), "wb") as file:
                     file.write(data)
-                self.refuse(
-                    "run",
-                    "--q",
-                    "q.npy",
-                    "--k",
-                    "bad.safetensors:k",
-                    "--v",
-                    "v.npy",
-                    "--out",
-                    "o.npy",
-                    says="bad.safetensors",
-                )
+                self.refuse_file("bad.safetensors:k", "k.npy")
 
     def test_every_cut_of_a_good_file(self):
         Problem(self)
@@ -139,34 +131,12 @@ class Malformed(CliTest):
             with self.subTest(size=size):
                 with open(self.path("bad.npy"), "wb") as file:
                     file.write(good[:size])
-                self.refuse(
-                    "run",
-                    "--q",
-                    "q.npy",
-                    "--k",
-                    "bad.npy",
-                    "--v",
-                    "v.npy",
-                    "--out",
-                    "o.npy",
-                    says="bad.npy",
-                )
+                self.refuse_file("bad.npy", "k.npy")
 
     def test_a_pipe_is_no_file(self):
         Problem(self)
         os.mkfifo(self.path("pipe.npy"))
-        self.refuse(
-            "run",
-            "--q",
-            "q.npy",
-            "--k",
-            "pipe.npy",
-            "--v",
-            "v.npy",
-            "--out",
-            "o.npy",
-            says="pipe.npy",
-        )
+        self.refuse_file("pipe.npy", "k.npy")
 
 
 if __name__ == "__main__":

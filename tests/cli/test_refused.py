@@ -37,20 +37,7 @@ BAD_USAGE = (
     ]
     + [
         (f"{GOOD} --scale {x}", ("--scale", x))
-        for x in (
-            "nan",
-            "inf",
-            "-inf",
-            "1e999",
-            "0x10",
-            "1.5x",
-            "1,5",
-            "--1",
-            "e5",
-            "infinity",
-            "-nan",
-        )
-        if not x.startswith("--")
+        for x in "nan inf -inf 1e999 0x10 1.5x 1,5 e5 infinity -nan".split()
     ]
     + [
         (f"{GOOD} --softcap {x}", ("--softcap", x))
@@ -59,14 +46,8 @@ BAD_USAGE = (
     + [
         (f"{GOOD} --threads {x}", ("--threads", x))
         for x in (
-            "0",
-            "-1",
-            "-2147483648",
-            "1.5",
-            "two",
-            "99999999999999999999",
-            "2147483648",
-            "4294967297",
+            *("0", "-1", "-2147483648", "1.5", "two", "99999999999999999999"),
+            *("2147483648", "4294967297"),
         )
     ]
     + [
@@ -93,26 +74,19 @@ BAD_USAGE = (
         )
     ]
     + [
-        (
-            GOOD + " --key-lengths 8,7",
-            ("--key-lengths", "8 is outside 0..7 (nk) for batch 0"),
-        ),
-        (
-            GOOD + " --key-lengths 7,9",
-            ("--key-lengths", "9 is outside 0..7 (nk) for batch 1"),
-        ),
-        (
-            GOOD + " --key-lengths -1,7",
-            ("--key-lengths", "-1 is outside 0..7 (nk) for batch 0"),
-        ),
-        (GOOD + " --key-lengths 7", ("--key-lengths", "b")),
-        (GOOD + " --key-lengths 7,7,7", ("--key-lengths", "b")),
-        (GOOD + " --key-lengths 7;7", "--key-lengths"),
-        (GOOD + " --key-lengths 7,,7", "--key-lengths"),
-        (
-            GOOD + " --key-lengths 7,99999999999999999999",
-            ("--key-lengths", "99999999999999999999"),
-        ),
+        (f"{GOOD} --key-lengths {x}", ("--key-lengths", says))
+        for x, says in (
+            ("8,7", "8 is outside 0..7 (nk) for batch 0"),
+            ("7,9", "9 is outside 0..7 (nk) for batch 1"),
+            ("-1,7", "-1 is outside 0..7 (nk) for batch 0"),
+            ("7", "b"),
+            ("7,7,7", "b"),
+            ("7;7", ""),
+            ("7,,7", ""),
+            ("7,99999999999999999999", "99999999999999999999"),
+        )
+    ]
+    + [
         (GOOD + " --layout bhdl", ("--layout", "bhdl")),
         (GOOD + " --out-dtype f16", ("--out-dtype", "f16")),
         (GOOD + " --out-dtype f64", ("--out-dtype", "f64")),

@@ -20,6 +20,31 @@ EXPERIMENTS = (
     "permute positions dispersion phases capacity variants"
 ).split()
 VOID = "meta", "br"
+TOUR = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "LAB.md")
+QUESTION = re.compile(
+    r'<section class="question" id="q-([^"]+)">(.*?)</section>', re.S
+)
+
+
+def words(part):
+    """Texts and formulas of a part of the page, as the tour writes them."""
+    said = re.sub(
+        r"<math(?: display=\"(block)\")?>.*?<annotation[^>]*>(.*?)</annotation>.*?</math>",
+        lambda m: m[2] if m[1] else f"${m[2]}$",
+        part,
+        flags=re.S,
+    )
+    said = re.sub(r'<span class="tie">(.*?)</span>', r"\1", said, flags=re.S)
+    said = re.sub(r"</?code>", "`", said)
+    found = re.findall(
+        r'<p>(.*?)</p>|<p class="(?:asks|answer)">(.*?)</p>|<div class="formula">(.*?)</div>'
+        r"|<b>(.*?)</b>|</b> <span>(.*?)</span></li>|<dt>(.*?)</dt>|<dd>(.*?)</dd>"
+        r"|<h2>(?:<span[^>]*>[^<]*</span> )?(.*?)</h2>",
+        said.replace("</b>", "</b></b>"),  # one for each of two patterns
+        re.S,
+    )
+    return [html.unescape("".join(texts)) for texts in found]
+
 
 # Run inside the page: what a person would see as a defect of the plots, and what
 # was fetched.
@@ -111,17 +136,20 @@ class Report(CliTest):
         lines = self.summary.splitlines()
         for name in EXPERIMENTS:
             (line,) = [line for line in lines if line.startswith(name + " ")]
-            agreeing, compared = re.search(r" (\d+)/(\d+) ", line).groups()
-            self.assertGreater(int(compared), 0, line)
-        agreeing, compared = re.search(
-            r"^(\d+) of (\d+) rows", self.summary, re.M
+            counts = re.search(r" (\d+)/(\d+) +(\d+)/(\d+) +(\d+) ", line).groups()
+            self.assertGreater(sum(map(int, counts)), 0, line)
+        counts = re.search(
+            r"^exact: (\d+) of (\d+) within 4 se; bounds: (\d+) of (\d+) held;\s"
+            r"limits and first-order forms: (\d+) shown$",
+            self.summary,
+            re.M,
         ).groups()
+        rows = re.findall(
+            r"^\S+ +(\d+)/(\d+) +(\d+)/(\d+) +(\d+) ", self.summary, re.M
+        )
         self.assertEqual(
-            (int(agreeing), int(compared)),
-            tuple(
-                sum(int(n) for n in column)
-                for column in zip(*re.findall(r"^\S+ +(\d+)/(\d+) ", self.summary, re.M))
-            ),
+            tuple(map(int, counts)),
+            tuple(sum(int(n) for n in column) for column in zip(*rows)),
         )
         counts = re.search(
             r"^99 statements of the sheets: (\d+) holds, (\d+) limit, (\d+) fails, "
@@ -180,15 +208,80 @@ class Report(CliTest):
         )
         for name in EXPERIMENTS:
             part = parts[name]
-            self.assertIn("<figure>", part, name)
+            self.assertRegex(part, r"<figure>|Shown above: <a", name)
             self.assertIn(f"attend lab {name} ", part)
             self.assertRegex(part, r"<th>quantity</th>", name)
+            own = part.split("<details>")[0]
+            names = re.findall(r"<td><code>(\w+)</code>", own)
+            self.assertEqual(own.count('class="meaning"'), len(names), name)
         statements = re.findall(r'<tr id="s(00\d-\d+)">', parts["sheets"])
         self.assertEqual(len(set(statements)), 99)
         self.assertRegex(parts["machine"], r"<dt>seed</dt><dd>7</dd>")
         said = harness.info()
         for word in said["version"], said["isa"], *said["cpu_features"]:
             self.assertIn(word, parts["machine"])
+
+    def test_teaches_before_it_judges(self):
+        ids = [i for i in self.page.ids if not re.match(r"s00\d-|sheet-|dispute-", i)]
+        self.assertEqual(ids[:3], ["exercise", "remember", "glossary"])
+        questions = [i for i in ids if i.startswith("q-")]
+        self.assertEqual(ids[3 : 3 + len(questions)], questions)
+        self.assertEqual(ids[-3:], ["disputes", "sheets", "machine"])
+        for number in (
+            "1a-i 1a-ii 1a-iii 1a-iv 1b-i 1b-ii 1c-i 1c-ii 1d-i 1d-ii 1e 2a-i 2a-ii "
+            "2b-i 2b-ii 3g"
+        ).split():
+            self.assertIn("q-" + number, questions)
+
+    def test_a_question_has_its_parts(self):
+        parts = QUESTION.findall(self.text)
+        self.assertEqual(len(parts), len([i for i in self.page.ids if i[:2] == "q-"]))
+        source = os.path.join(os.path.dirname(TOUR), "..", "src", "lab", "report")
+        with open(os.path.join(source, "questions.c"), encoding="utf-8") as file:
+            declared = file.read().split(".id = ")[1:]
+        for (number, part), said in zip(parts, declared):
+            figures = re.search(r"\.figure = \{(.*?)\},\s+\.", said, re.S)
+            wanted = figures[1].count("{") if figures else 0
+            self.assertEqual(part.count("<figure>"), wanted, number)
+            numbers = re.search(r"\.number = \{(.*?)\},\s+\.", said, re.S)
+            wanted = numbers[1].count("{") if numbers else 0
+            self.assertEqual(part.count('class="meaning"'), wanted, number)
+            for kind in "asks", "answer":
+                self.assertEqual(part.count(f'<p class="{kind}">'), 1, number)
+            for formula in re.findall(r"<math.*?</math>", part, re.S):
+                ElementTree.fromstring(html.unescape(formula.replace("&lt;", "&amp;lt;")))
+                self.assertNotRegex(formula.split("<annotation")[0], r"\\[a-zA-Z]")
+
+    def test_the_tour_has_the_same_words(self):
+        with open(TOUR, encoding="utf-8") as file:
+            tour = " ".join(re.sub(r"^> ", "", file.read(), flags=re.M).split())
+        said = [text for _, part in QUESTION.findall(self.text) for text in words(part)]
+        for name in "exercise", "remember", "glossary":
+            part = re.search(rf'<section id="{name}">(.*?)</section>', self.text, re.S)
+            said += words(part[1])
+        self.assertGreater(len(said), 100)
+        for text in said:
+            self.assertIn(" ".join(text.split()), tour)
+
+    def test_statements_and_questions_lead_to_each_other(self):
+        told = {}
+        for number, part in QUESTION.findall(self.text):
+            for statement in re.findall(r'href="#s(00\d-\d+)"', part):
+                self.assertNotIn(statement, told)
+                told[statement] = number
+        self.assertEqual(len(told), 99)
+        rows = re.findall(r'<tr id="s(00\d-\d+)">(.*?)</tr>', self.text, re.S)
+        for statement, row in rows:
+            self.assertIn(f'href="#q-{told[statement]}"', row)
+            self.assertRegex(row, r'<q class="quote">.+</q> <span[^>]*>line \d+</span>', statement)
+        disputes = re.findall(r'<tr id="dispute-(\d+)">(.*?)</tr>', self.text, re.S)
+        self.assertEqual(len(disputes), 13)
+        for number, dispute in disputes:
+            voices = set(re.findall(r'href="#s(00\d-\d+)"', dispute))
+            self.assertGreaterEqual(len(voices), 2, number)
+            for statement, row in rows:
+                named = f'href="#dispute-{number}"' in row
+                self.assertEqual(named, statement in voices, (number, statement))
 
     def test_threads_do_not_change_a_number_and_the_seed_does(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -269,16 +362,16 @@ class Report(CliTest):
             self.refuse("report", *args, says=says)
 
     def test_stopped(self):
-        process = harness.start(
+        out, err = self.interrupt(
             *("report", "-o", "report.html", "--trials", "100000000"),
-            cwd=self.dir,
-            stderr=subprocess.PIPE,
-            text=True,
+            number=signal.SIGINT,
+            until=lambda job: harness.wait_for_work(job, 3),
+            status=130,
         )
-        harness.wait_for_work(process, 3)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=harness.HANG)
-        self.assertEqual((process.returncode, out, err.count("\n")), (130, "", 1), err)
+        self.assertEqual(err.count("\n"), 1, err)
+        self.assertIn("no page is written", err)
+        self.assertRegex(out, r"(?m)^copy +\d+/\d+")
+        self.assertNotIn("statements of the sheets", out)
         self.assertEqual(os.listdir(self.dir), [])
 
 

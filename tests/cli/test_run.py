@@ -4,7 +4,6 @@
 import json
 import os
 import signal
-import subprocess
 
 import numpy as np
 
@@ -21,15 +20,8 @@ class AgainstDense(CliTest):
                 for rank in 2, 3, 4:
                     with self.subTest(dtype=dtype, layout=layout, rank=rank):
                         nb, hq = (2 if rank == 4 else 1), (1 if rank == 2 else 4)
-                        Problem(
-                            self,
-                            nb=nb,
-                            hq=hq,
-                            hkv=min(hq, 2),
-                            dtype=dtype,
-                            rank=rank,
-                            layout=layout,
-                        ).check()
+                        form = {"dtype": dtype, "rank": rank, "layout": layout}
+                        Problem(self, nb=nb, hq=hq, hkv=min(hq, 2), **form).check()
 
     def test_out_dtype(self):
         for dtype in "f32", "f16", "bf16", "f64":
@@ -74,24 +66,14 @@ class AgainstDense(CliTest):
                 p.check("--causal", causal, causal=causal)
             p.check("--causal", "offset:-3,2", causal="offset", offset=[-3, 2])
             p.check("--causal=offset:0,-1", causal="offset", offset=[0, -1])
-            p.check(
-                "--causal",
-                f"offset:{2**59},{-(2**59)}",
-                causal="offset",
-                offset=[2**59, -(2**59)],
-            )
+            far = [2**59, -(2**59)]
+            p.check(f"--causal offset:{far[0]},{far[1]}", causal="offset", offset=far)
         Problem(self, nb=1).check("--causal", "offset:-3", causal="offset", offset=[-3])
 
     def test_bottom_right_uses_the_tensors_nk(self):
         p = Problem(self, nq=3, nk=7)
-        p.check(
-            "--causal",
-            "bottom-right",
-            "--key-lengths",
-            "4,6",
-            causal="bottom-right",
-            lengths=[4, 6],
-        )
+        flags = "--causal bottom-right --key-lengths 4,6"
+        p.check(flags, causal="bottom-right", lengths=[4, 6])
 
     def test_window(self):
         p = Problem(self, nq=6, nk=9)
@@ -99,14 +81,8 @@ class AgainstDense(CliTest):
         p.check("--window-left", "2", left=2)
         p.check("--window-right", "0", right=0)
         p.check("--window-left=1", "--window-right=2", left=1, right=2)
-        p.check(
-            "--window-left",
-            "1",
-            "--causal",
-            "bottom-right",
-            left=1,
-            causal="bottom-right",
-        )
+        flags = "--window-left 1 --causal bottom-right"
+        p.check(flags, left=1, causal="bottom-right")
         p.check("--window-left", str(2**63 - 1), "--window-right", str(2**63 - 1))
 
     def test_key_lengths(self):
@@ -172,9 +148,7 @@ class AgainstDense(CliTest):
                     stored, bias = encode(values, bias_dtype)
                     self.save("b.npy", stored)
                     told = bias_dtype == "bf16" and dtype != "bf16"
-                    p.check(
-                        "--bias", "b.npy", *["--dtype", "bf16"][: 2 * told], bias=bias
-                    )
+                    p.check("--bias b.npy", "--dtype bf16" * told, bias=bias)
 
     def test_infinite_bias(self):
         bias = np.zeros((5, 7))
@@ -185,55 +159,31 @@ class AgainstDense(CliTest):
         self.save("b.npy", np.full((1, 7), np.finfo("f4").min, dtype="f4"))
         p = Problem(self)
         self.succeed(*p.args, "--out", "o.npy", "--bias", "b.npy")
-        p.near(
-            self.load("o.npy"),
-            np.broadcast_to(
-                p.values[2].mean(axis=2, keepdims=True).repeat(2, axis=1), (2, 4, 5, 6)
-            ),
-            1e-6,
-        )
+        mean = p.values[2].mean(axis=2, keepdims=True).repeat(2, axis=1)
+        p.near(self.load("o.npy"), np.broadcast_to(mean, (2, 4, 5, 6)), 1e-6)
 
     def test_alibi(self):
         for hq, hkv in (4, 2), (1, 1), (6, 2), (12, 4), (8, 8):
             with self.subTest(hq=hq):
                 p = Problem(self, hq=hq, hkv=hkv)
                 slopes = dense.alibi_slopes(hq)
-                p.check("--alibi", "auto", alibi=slopes)
-                p.check(
-                    "--alibi",
-                    "auto",
-                    "--causal",
-                    "bottom-right",
-                    alibi=slopes,
-                    causal="bottom-right",
-                )
+                p.check("--alibi auto", alibi=slopes)
+                flags = "--alibi auto --causal bottom-right"
+                p.check(flags, alibi=slopes, causal="bottom-right")
         p = Problem(self)
         for dtype in TOLERANCE:
             stored, slopes = encode(np.array([0.5, -0.25, 0.1, 0]), dtype)
             self.save("a.npy", stored)
-            p.check(
-                "--alibi",
-                "a.npy",
-                *["--dtype", "bf16"][: 2 * (dtype == "bf16")],
-                alibi=slopes,
-            )
+            p.check("--alibi a.npy", "--dtype bf16" * (dtype == "bf16"), alibi=slopes)
 
     def test_sinks(self):
         p = Problem(self)
         for dtype in TOLERANCE:
             stored, sinks = encode(np.array([0.5, -1.0, 3, -np.inf]), dtype)
             self.save("s.npy", stored)
-            told = ["--dtype", "bf16"][: 2 * (dtype == "bf16")]
-            p.check("--sinks", "s.npy", *told, sinks=sinks)
-            p.check(
-                "--sinks",
-                "s.npy",
-                "--key-lengths",
-                "0,3",
-                *told,
-                sinks=sinks,
-                lengths=[0, 3],
-            )
+            flags = "--sinks s.npy" + " --dtype bf16" * (dtype == "bf16")
+            p.check(flags, sinks=sinks)
+            p.check(flags, "--key-lengths 0,3", sinks=sinks, lengths=[0, 3])
 
     def test_sizes_of_zero(self):
         for size in ({"nq": 0}, {"nk": 0}, {"d": 0}, {"dv": 0}, {"nb": 0}, {"hq": 0}):
@@ -331,14 +281,8 @@ class Files(CliTest):
 
     def test_bf16_is_not_written_to_npy(self):
         p = Problem(self, dtype="bf16")
-        self.refuse(
-            *p.args,
-            "--out",
-            "o.npy",
-            "--lse",
-            "l.npy",
-            says=("--out", "o.npy", "bf16", "--out-dtype f32"),
-        )
+        says = "--out", "o.npy", "bf16", "--out-dtype f32"
+        self.refuse(*p.args, "--out", "o.npy", "--lse", "l.npy", says=says)
 
     def test_outputs_share_a_safetensors_file(self):
         p = Problem(self)
@@ -372,18 +316,8 @@ class Files(CliTest):
 class Said(CliTest):
     def test_json(self):
         p = Problem(self)
-        text = self.succeed(
-            *p.args,
-            "--out",
-            "o.npy",
-            "--lse",
-            "l.npy",
-            "--json",
-            "--threads",
-            "2",
-            "--isa",
-            "ref",
-        )
+        flags = "--out o.npy --lse l.npy --json --threads 2 --isa ref"
+        text = self.succeed(*p.args, *flags.split())
         self.assertEqual(text.count("\n"), 1)
         said = json.loads(text)
         self.assertEqual(
@@ -408,51 +342,16 @@ class Said(CliTest):
             self.assertIn(word, text)
 
     def test_full_standard_output(self):
-        p = Problem(self)
-        with open("/dev/full", "w") as full:
-            done = self.attend(*p.args, "--out", "o.npy", stdout=full)
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr.count("\n"), 1)
-        self.assertFalse(os.path.exists(self.path("o.npy")))
+        self.say_to_full(*Problem(self).args, "--out", "o.npy")
 
     def test_closed_standard_output(self):
-        """No file of the command gets the number of standard output, and none is left."""
-        p = Problem(self)
-        before = sorted(os.listdir(self.dir))
-        done = self.attend(*p.args, "--out", "o.npy", preexec_fn=lambda: os.close(1))
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-        self.assertIn("standard output", done.stderr)
-        self.assertEqual(sorted(os.listdir(self.dir)), before)
+        args = *Problem(self).args, "--out", "o.npy"
+        self.say_to_closed(*args, says="standard output")
 
     def test_help(self):
-        text = self.succeed("run", "--help")
-        for flag in (
-            "q",
-            "k",
-            "v",
-            "out",
-            "lse",
-            "weights",
-            "layout",
-            "scale",
-            "softcap",
-            "causal",
-            "window-left",
-            "window-right",
-            "key-lengths",
-            "mask",
-            "bias",
-            "alibi",
-            "sinks",
-            "out-dtype",
-            "threads",
-            "isa",
-            "dtype",
-            "force",
-            "json",
-        ):
-            self.assertIn(f"--{flag} ", text.replace("\n", " "))
-        self.assertIn("example", text)
+        flags = "q k v out lse weights layout scale softcap causal window-left"
+        flags += " window-right key-lengths mask bias alibi sinks out-dtype threads isa"
+        text = self.help_of("run", flags + " dtype force json")
         self.assertEqual(self.succeed("help", "run"), text)
         self.assertEqual(self.succeed("run", "-h"), text)
 
@@ -503,17 +402,7 @@ class SameBits(CliTest):
 class Long(CliTest):
     """Work of seconds: progress on a terminal, nothing left after a signal."""
 
-    ARGS = [
-        *GOOD.split(),
-        "--lse",
-        "l.npy",
-        "--weights",
-        "w.npy",
-        "--isa",
-        "ref",
-        "--threads",
-        "1",
-    ]
+    ARGS = f"run {GOOD} --lse l.npy --weights w.npy --isa ref --threads 1".split()
 
     def setUp(self):
         super().setUp()
@@ -522,28 +411,14 @@ class Long(CliTest):
         for name in "qkv":
             self.save(name + ".npy", rng.standard_normal((1, 1, n, 64)).astype("f4"))
 
-    def start(self, **kwargs):
-        return harness.start("run", *self.ARGS, cwd=self.dir, **kwargs)
-
     def test_signals_leave_nothing(self):
-        before = sorted(os.listdir(self.dir))
-        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-            with self.subTest(signal=number):
-                with self.start(stderr=subprocess.PIPE) as job:
-                    harness.wait_until(
-                        lambda: len(os.listdir(self.dir)) >= len(before) + 3,
-                        "outputs under way",
-                    )
-                    self.assertIsNone(job.poll(), "the work must still be under way")
-                    job.send_signal(number)
-                    job.communicate(timeout=harness.HANG)
-                self.assertEqual(job.returncode, -number)
-                self.assertEqual(sorted(os.listdir(self.dir)), before)
+        signals = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+        self.leave_nothing(*self.ARGS, files=3, signals=signals)
 
     def test_progress_on_a_terminal(self):
         terminal, end = os.openpty()
         seen = b""
-        with self.start(stderr=end) as job:
+        with harness.start(*self.ARGS, cwd=self.dir, stderr=end) as job:
             os.close(end)
             while True:
                 try:

@@ -116,20 +116,8 @@ class Heads(StatsTest):
     def test_means_over_rows(self):
         p = self.problem(nq=20, nk=20, d=8)
         want, weights = dense_stats.rows(*p.values, causal="top-left", lengths=[20, 3])
-        got = lines(
-            self.succeed(
-                *p.args,
-                *(
-                    "--causal",
-                    "top-left",
-                    "--key-lengths",
-                    "20,3",
-                    "--json",
-                    "--top",
-                    2,
-                ),
-            )
-        )
+        flags = "--causal top-left --key-lengths 20,3 --json --top 2"
+        got = lines(self.succeed(*p.args, *flags.split()))
         self.assertEqual(
             [(g["b"], g["h"]) for g in got],
             [(b, h) for b in range(2) for h in range(4)],

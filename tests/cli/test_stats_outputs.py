@@ -3,7 +3,6 @@
 
 import os
 import signal
-import subprocess
 
 import numpy as np
 
@@ -226,52 +225,28 @@ class Refused(StatsTest):
     def test_full_standard_output(self):
         p = self.problem()
         for flags in [], ["--json"], ["--rows", "--json"]:
-            with open("/dev/full", "w") as full:
-                done = self.attend(*p.args, *flags, stdout=full)
-            self.assertEqual(done.returncode, 1)
-            self.assertEqual(done.stderr.count("\n"), 1)
+            self.say_to_full(*p.args, *flags)
 
     def test_closed_standard_output(self):
         p = self.problem()
-        before = sorted(os.listdir(self.dir))
-        files = "--out", "s.safetensors", "--map", "m.png"
-        done = self.attend(*p.args, *files, preexec_fn=lambda: os.close(1))
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-        self.assertEqual(sorted(os.listdir(self.dir)), before)
+        self.say_to_closed(*p.args, "--out", "s.safetensors", "--map", "m.png")
 
 
 class Said(StatsTest):
     def test_help(self):
-        text = self.succeed("stats", "--help")
         flags = "q k v rows top columns last zoom map noise json out layout dtype scale"
         flags += " softcap bias alibi sinks causal window-left window-right key-lengths"
-        for flag in (flags + " mask threads isa").split():
-            self.assertIn(f"--{flag} ", text.replace("\n", " "))
+        text = self.help_of("stats", flags + " mask threads isa")
         for character in CHARACTERS:
             self.assertIn(f"  {character} ", text)
-        self.assertIn("example", text)
 
     def test_a_signal_leaves_nothing(self):
         rng = np.random.default_rng(6)
         for name in "qk":
             self.save(name + ".npy", rng.standard_normal((1, 1, 4000, 64)).astype("f4"))
-        before = sorted(os.listdir(self.dir))
-        args = [*QK, "--isa", "ref", "--threads", "1"]
-        files = ["--map", "m.png", "--out", "s.safetensors"]
-        for number in signal.SIGINT, signal.SIGTERM:
-            with harness.start(
-                "stats", *args, *files, cwd=self.dir, stderr=subprocess.PIPE
-            ) as job:
-                harness.wait_until(
-                    lambda: len(os.listdir(self.dir)) >= len(before) + 2,
-                    "outputs under way",
-                )
-                harness.wait_for_work(job, 0.05)
-                self.assertIsNone(job.poll(), "the work must still be under way")
-                job.send_signal(number)
-                job.communicate(timeout=harness.HANG)
-            self.assertEqual(job.returncode, -number)
-            self.assertEqual(sorted(os.listdir(self.dir)), before)
+        files = "--map", "m.png", "--out", "s.safetensors"
+        args = "stats", *QK, "--isa", "ref", "--threads", "1", *files
+        self.leave_nothing(*args, files=2, signals=(signal.SIGINT, signal.SIGTERM))
 
 
 if __name__ == "__main__":

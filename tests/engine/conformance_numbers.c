@@ -4,25 +4,33 @@
 
 #include "support/pools.h"
 
-#include <float.h>
-
 /* The lowest finite number of a dtype. */
-static double lowest(attend_dtype dtype)
+static double lowest(attend_dtype dtype) { return -check_largest(dtype); }
+
+/* Row i is the mean of the values of keys first, first + step, ... */
+static int row_is_mean(const problem *p, int64_t i, int64_t first, int64_t step)
 {
-    return dtype == ATTEND_F64   ? -DBL_MAX
-           : dtype == ATTEND_F32 ? -(double)FLT_MAX
-           : dtype == ATTEND_F16 ? -65504.0
-                                 : -0x1.fep127;
+    for (int64_t c = 0; c < p->n.dv; c++) {
+        const double got = tensor_get(&p->io.out, 0, 0, i, c);
+        double sum = 0.0, count = 0.0;
+        for (int64_t j = first; j < p->n.nk; j += step, count++)
+            sum += view_get(&p->io.v, 0, 0, j, c);
+        if (fabs(got - sum / count) <= 4.0 * type_error(p->dtype))
+            continue;
+        test_fail(__FILE__, __LINE__, "a mean", "row %lld is %g, the mean %g",
+                  (long long)i, got, sum / count);
+        return 0;
+    }
+    return 1;
 }
 
-static double mean_value(const problem *p, int64_t c, int64_t first, int64_t step)
+/* Row i is the value of one key. */
+static int row_is_value(const problem *p, int64_t i, int64_t key)
 {
-    double sum = 0.0;
-    int64_t count = 0;
-
-    for (int64_t j = first; j < p->n.nk; j += step, count++)
-        sum += view_get(&p->io.v, 0, 0, j, c);
-    return sum / (double)count;
+    for (int64_t c = 0; c < p->n.dv; c++)
+        if (tensor_get(&p->io.out, 0, 0, i, c) != view_get(&p->io.v, 0, 0, key, c))
+            return 0;
+    return 1;
 }
 
 void row_3_lowest_bias(attend_context *ctx, attend_dtype dtype)
@@ -36,18 +44,14 @@ void row_3_lowest_bias(attend_context *ctx, attend_dtype dtype)
             for (int64_t j = 0; j < 70; j++)
                 view_set(&p.rule.bias, 0, 0, i, j, lowest(bias));
         CHECK(problem_run(&p, ctx), "bias %s", attend_dtype_name(bias));
-        for (int64_t i = 0; i < 6; i++)
-            for (int64_t c = 0; c < 4; c++) {
-                const double got = tensor_get(&p.io.out, 0, 0, i, c);
-                const double want = mean_value(&p, c, 0, 1);
-                CHECK(isfinite(got), "bias %s: row %lld is %g", attend_dtype_name(bias),
-                      (long long)i, got);
-                /* -65504 does not swallow the scores, the others do. */
-                if (bias != ATTEND_F16 && i % 2 == 0)
-                    CHECK(fabs(got - want) <= 4.0 * type_error(dtype),
-                          "bias %s: row %lld is %g, the mean is %g",
-                          attend_dtype_name(bias), (long long)i, got, want);
-            }
+        for (int64_t i = 0; i < 6; i++) {
+            for (int64_t c = 0; c < 4; c++)
+                CHECK(isfinite(tensor_get(&p.io.out, 0, 0, i, c)), "bias %s: row %lld",
+                      attend_dtype_name(bias), (long long)i);
+            /* -65504 does not swallow the scores, the others do. */
+            CHECK(bias == ATTEND_F16 || i % 2 == 1 || row_is_mean(&p, i, 0, 1), "bias %s",
+                  attend_dtype_name(bias));
+        }
         if (bias == ATTEND_F16)
             CHECK(problem_is_close(&p), "bias f16");
         problem_free(&p);
@@ -68,12 +72,10 @@ void row_6_lowest_twice(attend_context *ctx, attend_dtype dtype)
     CHECK(problem_run(&p, ctx), "min + min");
     CHECK(tensor_get(&p.io.lse, 0, 0, 0, 0) == -INFINITY, "lse %g",
           tensor_get(&p.io.lse, 0, 0, 0, 0));
+    CHECK(row_is_mean(&p, 1, 0, 2), "the row of half min");
     for (int64_t c = 0; c < 4; c++) {
         const double empty = tensor_get(&p.io.out, 0, 0, 0, c);
-        const double half = tensor_get(&p.io.out, 0, 0, 1, c);
         CHECK(empty == 0.0, "the row of -inf is %g", empty);
-        CHECK(fabs(half - mean_value(&p, c, 0, 2)) <= 4.0 * type_error(dtype),
-              "the row of half min is %g, want %g", half, mean_value(&p, c, 0, 2));
         CHECK(isfinite(tensor_get(&p.io.out, 0, 0, 2, c)), "the plain row");
     }
     problem_free(&p);
@@ -87,20 +89,12 @@ void row_9_scores_below_any_sentinel(attend_context *ctx, attend_dtype dtype)
     p.rule.scale = 1.0;
     fill_value(&p.io.q, 496.0);
     fill_value(&p.io.k, -494.0);
-    CHECK(problem_run(&p, ctx), "all scores -245024");
-    for (int64_t c = 0; c < 4; c++) {
-        const double got = tensor_get(&p.io.out, 0, 0, 1, c);
-        CHECK(fabs(got - mean_value(&p, c, 0, 1)) <= 4.0 * type_error(dtype),
-              "got %g, the mean is %g", got, mean_value(&p, c, 0, 1));
-    }
+    CHECK(problem_run(&p, ctx) && row_is_mean(&p, 1, 0, 1), "all scores -245024");
     const double lse = tensor_get(&p.io.lse, 0, 0, 0, 0), want = -245024.0 + log(40.0);
     CHECK(fabs(lse - want) <= 2e-6 * fabs(want), "lse %.9g, want %.9g", lse, want);
     /* One key 496 above the rest takes all the weight. */
     view_set(&p.io.k, 0, 0, 23, 0, -493.0);
-    CHECK(problem_run(&p, ctx), "one larger score");
-    for (int64_t c = 0; c < 4; c++)
-        CHECK(tensor_get(&p.io.out, 0, 0, 0, c) == view_get(&p.io.v, 0, 0, 23, c),
-              "got %g, want V of key 23", tensor_get(&p.io.out, 0, 0, 0, c));
+    CHECK(problem_run(&p, ctx) && row_is_value(&p, 0, 23), "one larger score");
     problem_free(&p);
 }
 
@@ -149,7 +143,8 @@ static void constant_problem(attend_context *ctx, attend_dtype dtype, shape n,
 
 void row_14_huge_inputs(attend_context *ctx, attend_dtype dtype)
 {
-    constant_problem(ctx, dtype, (shape){1, 2, 2, 33, 70, 64, 64}, 133120.0);
+    if (dtype != ATTEND_F16) /* which has no such number */
+        constant_problem(ctx, dtype, (shape){1, 2, 2, 33, 70, 64, 64}, 133120.0);
 }
 
 void row_15_scores_above_half(attend_context *ctx, attend_dtype dtype)
@@ -169,13 +164,7 @@ void row_16_softcap_of_huge_scores(attend_context *ctx, attend_dtype dtype)
     view_set(&p.io.q, 0, 0, 1, 0, -1.0);
     for (int64_t j = 0; j < 24; j++)
         view_set(&p.io.k, 0, 0, j, 0, j % 3 == 0 ? 1.0 : -1.0);
-    CHECK(problem_run(&p, ctx), "scores of 1e4 and -1e4");
-    for (int64_t c = 0; c < 4; c++) {
-        const double plus = tensor_get(&p.io.out, 0, 0, 0, c);
-        const double want = mean_value(&p, c, 0, 3);
-        CHECK(fabs(plus - want) <= 4.0 * type_error(dtype), "got %g, want %g", plus,
-              want);
-    }
+    CHECK(problem_run(&p, ctx) && row_is_mean(&p, 0, 0, 3), "scores of 1e4 and -1e4");
     const double lse = tensor_get(&p.io.lse, 0, 0, 1, 0);
     CHECK(fabs(lse - (50.0 + log(16.0))) <= 1e-4, "lse %g, want %g", lse,
           50.0 + log(16.0));
@@ -219,10 +208,7 @@ void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
     for (int64_t j = 0; j < 50; j++)
         for (int64_t c = 0; c < 4; c++)
             view_set(&p.io.k, 0, 0, j, c, (double)((j * 7) % 50));
-    CHECK(problem_run(&p, ctx), "scale -1e4");
-    for (int64_t c = 0; c < 4; c++)
-        CHECK(tensor_get(&p.io.out, 0, 0, 2, c) == view_get(&p.io.v, 0, 0, 0, c),
-              "got %g: the smallest q.k takes all", tensor_get(&p.io.out, 0, 0, 2, c));
+    CHECK(problem_run(&p, ctx) && row_is_value(&p, 2, 0), "the smallest q.k takes all");
     problem_free(&p);
 }
 
@@ -231,56 +217,48 @@ void row_40_repeats(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){2, 4, 2, 40, 200, 16, 16}, dtype, 40);
     const int repeats = getenv("ATTEND_TEST_QUICK") ? 25 : dtype == ATTEND_F32 ? 250 : 50;
-    attend_options options = attend_options_default();
-    attend_context *threaded = NULL;
     pool_log log = {0, 0};
 
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
     CHECK(problem_check(&p, ctx), "first run");
     result first = result_copy(&p);
-    options.isa = attend_context_isa(ctx);
-    options.threads = 3;
-    options.parallel_for = pool_pthreads;
-    options.parallel_user = &log;
-    CHECK(attend_context_create(&threaded, &options, NULL) == ATTEND_OK, "three threads");
-    for (int repeat = 0; repeat < repeats; repeat++) {
-        CHECK(problem_run(&p, threaded), "repeat %d", repeat);
-        CHECK(result_is_same(&p, &first), "repeat %d", repeat);
-    }
+    attend_context *const threaded =
+        pool_context(attend_context_isa(ctx), 3, pool_pthreads, &log);
+    CHECK(threaded != NULL, "three threads");
+    for (int repeat = 0; repeat < repeats; repeat++)
+        CHECK(problem_gives(&p, threaded, &first), "repeat %d", repeat);
     CHECK(log.calls == repeats, "the pool was called %d times", log.calls);
     attend_context_destroy(threaded);
     result_free(&first);
     problem_free(&p);
 }
 
+/* Merges parts and expects the O and LSE of a run. */
+static void merges_to(const attend_part *parts, int64_t count, const problem *want,
+                      const char *what)
+{
+    problem merged = problem_make(want->n, want->dtype, 0);
+    const attend_part bits = part_of(want);
+
+    problem_poison(&merged);
+    CHECK(attend_merge(parts, count, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
+          "%s", what);
+    CHECK(same_bits(&merged.io.out, bits.out.data, "out") &&
+              same_bits(&merged.io.lse, bits.lse.data, "lse"),
+          "%s", what);
+    problem_free(&merged);
+}
+
 void row_12_merge_of_empty_parts(attend_context *ctx, attend_dtype dtype)
 {
     const shape n = {1, 1, 1, 4, 30, 8, 4};
     problem empty = problem_make(n, dtype, 12), whole = problem_make(n, dtype, 12);
+    const attend_part nothing = part_of(&empty), something = part_of(&whole);
 
     problem_key_lengths(&empty)[0] = 0;
     CHECK(problem_run(&empty, ctx) && problem_run(&whole, ctx), "parts");
-    const attend_part nothing = {view_of_tensor(&empty.io.out),
-                                 view_of_tensor(&empty.io.lse)};
-    const attend_part something = {view_of_tensor(&whole.io.out),
-                                   view_of_tensor(&whole.io.lse)};
-    problem merged = problem_make(n, dtype, 0);
-    poison(&merged.io.out);
-    const attend_part two_empty[] = {nothing, nothing};
-    CHECK(attend_merge(two_empty, 2, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
-          "two empty parts");
-    result want = result_copy(&empty);
-    CHECK(same_bits(&merged.io.out, want.out, "out"), "two empty parts");
-    CHECK(same_bits(&merged.io.lse, want.lse, "lse"), "two empty parts");
-    result_free(&want);
-    const attend_part one_empty[] = {nothing, something, nothing};
-    CHECK(attend_merge(one_empty, 3, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
-          "one full part");
-    want = result_copy(&whole);
-    CHECK(same_bits(&merged.io.out, want.out, "out"), "an empty part has influence");
-    CHECK(same_bits(&merged.io.lse, want.lse, "lse"), "an empty part has influence");
-    result_free(&want);
-    problem_free(&merged);
+    merges_to((attend_part[]){nothing, nothing}, 2, &empty, "two empty parts");
+    merges_to((attend_part[]){nothing, something, nothing}, 3, &whole, "one full part");
     problem_free(&empty);
     problem_free(&whole);
 }
@@ -295,19 +273,8 @@ void row_42_merge_far_apart(attend_context *ctx, attend_dtype dtype)
         problem_bias(&b, ATTEND_F32, 1, 1, 1, 1);
         fill_value(&b.rule.bias, shifts[at]);
         CHECK(problem_run(&a, ctx) && problem_run(&b, ctx), "parts");
-        const attend_part parts[] = {
-            {view_of_tensor(&a.io.out), view_of_tensor(&a.io.lse)},
-            {view_of_tensor(&b.io.out), view_of_tensor(&b.io.lse)}};
-        problem merged = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 0);
-        CHECK(attend_merge(parts, 2, &merged.io.out, &merged.io.lse, NULL) == ATTEND_OK,
-              "merge");
-        result want = result_copy(shifts[at] > 0.0 ? &b : &a);
-        CHECK(same_bits(&merged.io.out, want.out, "out"), "lse differs by %g",
-              shifts[at]);
-        CHECK(same_bits(&merged.io.lse, want.lse, "lse"), "lse differs by %g",
-              shifts[at]);
-        result_free(&want);
-        problem_free(&merged);
+        merges_to((attend_part[]){part_of(&a), part_of(&b)}, 2,
+                  shifts[at] > 0.0 ? &b : &a, "far apart");
         problem_free(&a);
         problem_free(&b);
     }
@@ -326,16 +293,13 @@ static int ring_merge(const problem *p, attend_context *ctx, int64_t ring)
         const int64_t first = p->n.nk * r / ring, next = p->n.nk * (r + 1) / ring;
         problem part = *p;
         part.n.nk = part.io.k.size[2] = part.io.v.size[2] = next - first;
-        part.io.k.data = (const char *)p->io.k.data +
-                         (size_t)(first * p->n.d) * attend_dtype_size(p->dtype);
-        part.io.v.data = (const char *)p->io.v.data +
-                         (size_t)(first * p->n.dv) * attend_dtype_size(p->dtype);
+        part.io.k.data = view_from(p->io.k, 0, 0, first).data;
+        part.io.v.data = view_from(p->io.v, 0, 0, first).data;
         part.io.out = own_tensor(&store, wide, p->n.nb, p->n.hq, p->n.nq, p->n.dv);
         part.io.lse = own_tensor(&store, wide, p->n.nb, p->n.hq, p->n.nq, 1);
         part.io.weights.data = NULL;
         ok = problem_run(&part, ctx);
-        parts[r] =
-            (attend_part){view_of_tensor(&part.io.out), view_of_tensor(&part.io.lse)};
+        parts[r] = part_of(&part);
     }
     poison(&p->io.out);
     poison(&p->io.lse);

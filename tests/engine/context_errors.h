@@ -5,12 +5,9 @@
 
 #include "support/problems.h"
 
-/* The problem every case starts from; sizes differ so that no two can be mixed up. */
-problem sound_problem(void);
-/* Runs `wrong`, which differs from `sound` in one thing, and expects it refused. */
-void expect_refusal(attend_context *ctx, const problem *sound, const problem *wrong,
-                    attend_status want, const char *field, const char *text);
-
+/* Expects no context of these options, and an error that names both words. */
+void expect_no_context(const attend_options *options, attend_status want,
+                       const char *field, const char *text);
 void check_wrong_fields(attend_context *ctx);
 void check_wrong_combinations(attend_context *ctx);
 

@@ -102,8 +102,7 @@ static attend_rule device_rule(void *memory)
     rule.causal = ATTEND_CAUSAL_OFFSET;
     rule.causal_offset = rule.key_lengths = memory;
     rule.window_left = 16;
-    rule.mask = attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, NK);
-    rule.mask.dtype = ATTEND_BOOL;
+    rule.mask = attend_view_dense(memory, ATTEND_BOOL, NB, H, NQ, NK);
     rule.bias = attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, NK);
     rule.alibi = rule.sinks = memory;
     return rule;
@@ -150,8 +149,7 @@ TEST(inspection_and_partials_go_the_same_way)
 
     second.q = io.q;
     second.k = io.k;
-    second.lse = attend_view_dense(memory, ATTEND_BF16, NB, H, NQ, 1);
-    second.lse.dtype = ATTEND_F32;
+    second.lse = attend_view_dense(memory, ATTEND_F32, NB, H, NQ, 1);
     second.column_mass = attend_tensor_dense(memory, ATTEND_F32, NB, H, 1, NK);
     second.probes = memory;
     second.probe_count = 5;

@@ -81,13 +81,15 @@ static void examine(const struct check_problem *p, int stated)
     for (int s = 0; s < run.count; s++) {
         struct check_set *const set = &run.sets[s];
         struct check_outputs got;
-        char where[256] = "";
+        struct check_worst worst = {0};
         if (!check_try(&run, set, set->ctx, p, &got))
             continue;
-        double ratio = check_compare(p, &expect, set->model, &got, where, sizeof where);
-        if (stated && ratio < 1.0)
-            ratio = check_compare(p, &accuracy, set->model, &got, where, sizeof where);
-        check_note(set, ratio, p, where);
+        check_compare(p, &expect, set->model, &got, &worst);
+        if (stated && worst.ratio < 1.0) {
+            worst = (struct check_worst){0};
+            check_compare(p, &accuracy, set->model, &got, &worst);
+        }
+        check_note(set, worst.ratio, p, worst.where);
         check_outputs_free(&got);
     }
     check_expect_free(&accuracy);

@@ -56,8 +56,6 @@ static void check_shapes(attend_context *ctx, attend_dtype dtype)
 
 static void set_computes(void)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F64, ATTEND_F32, ATTEND_F16,
-                                          ATTEND_BF16};
     char features[512], text[512];
 
     attend_cpu_features(features, sizeof features);
@@ -68,8 +66,8 @@ static void set_computes(void)
     }
     CHECK(text[0] == '\0', "%s runs without %s", set.name, text);
     attend_context *const ctx = open_set(set.name, 1);
-    for (int x = 0; ctx != NULL && x < 4; x++)
-        check_shapes(ctx, dtypes[x]);
+    for (int x = 0; ctx != NULL && x < FLOAT_DTYPES; x++)
+        check_shapes(ctx, float_dtypes[x]);
     attend_context_destroy(ctx);
 }
 

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "check/check.h"
-#include "check/laws.h"
 #include "check/sample.h"
 
 enum {
@@ -255,19 +254,22 @@ static void examine_set(const struct check_problem *p, const struct check_expect
 {
     const struct check_set *const set = &run.sets[s];
     struct check_outputs one, many;
+    struct check_worst bound = {0}, bits = {0};
     char where[384] = "";
 
     if (!check_call_placed(&run.blocks, set->ctx, p, &one, where, sizeof where)) {
         fail(p, set, 1, where);
         return;
     }
-    if (!(check_compare(p, expect, set->model, &one, where, sizeof where) < 1.0))
-        fail(p, set, 1, where);
+    check_compare(p, expect, set->model, &one, &bound);
+    if (!(bound.ratio < 1.0))
+        fail(p, set, 1, bound.where);
     if (!check_call_placed(&run.blocks, shared[t][s], p, &many, where, sizeof where)) {
         fail(p, set, threads[t], where);
     } else {
-        if (!(check_same_outputs(p, &one, p, &many, NULL, where, sizeof where) == 0.0))
-            fail(p, set, threads[t], where);
+        check_same_outputs(p, &one, p, &many, NULL, &bits);
+        if (bits.ratio != 0.0)
+            fail(p, set, threads[t], bits.where);
         check_outputs_free(&many);
     }
     check_outputs_free(&one);

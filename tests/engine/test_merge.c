@@ -8,10 +8,9 @@ enum { B = 2, H = 3, N = 5, DV = 7, PARTS_MAX = 8 };
 
 /* Parts with unit-normal O and an LSE spread over +-`spread`, outputs poisoned. */
 typedef struct merge_case {
-    problem store; /* owns the memory */
+    problem p; /* out and lse; owns the memory */
     attend_part parts[PARTS_MAX];
     int64_t count;
-    attend_tensor out, lse;
 } merge_case;
 
 static merge_case merge_make(int64_t count, attend_dtype part, attend_dtype lse,
@@ -21,29 +20,25 @@ static merge_case merge_make(int64_t count, attend_dtype part, attend_dtype lse,
     uint64_t state = seed;
 
     for (int64_t p = 0; p < count; p++) {
-        m.parts[p].out = own_view(&m.store, part, B, H, N, DV);
-        m.parts[p].lse = own_view(&m.store, lse, B, H, N, 1);
+        m.parts[p].out = own_view(&m.p, part, B, H, N, DV);
+        m.parts[p].lse = own_view(&m.p, lse, B, H, N, 1);
         fill_normal(&m.parts[p].out, random_bits(&state));
         for (int64_t at = 0; at < B * H * N; at++)
             check_store((void *)(uintptr_t)m.parts[p].lse.data, lse, at,
                         spread * (2.0 * random_unit(&state) - 1.0));
     }
-    m.out = own_tensor(&m.store, out, B, H, N, DV);
-    m.lse = own_tensor(&m.store, lse, B, H, N, 1);
-    poison(&m.out);
-    poison(&m.lse);
+    m.p.io.out = own_tensor(&m.p, out, B, H, N, DV);
+    m.p.io.lse = own_tensor(&m.p, lse, B, H, N, 1);
+    problem_poison(&m.p);
     return m;
 }
 
 static int merge_run(const merge_case *m)
 {
     attend_error err = {.status = ATTEND_OK};
-    const attend_status status = attend_merge(m->parts, m->count, &m->out, &m->lse, &err);
 
-    if (status != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
-                  attend_status_name(status), err.message);
-    return status == ATTEND_OK;
+    return is_ok(attend_merge(m->parts, m->count, &m->p.io.out, &m->p.io.lse, &err),
+                 &err);
 }
 
 /* The formula of the header, in long double; parts with lse = -inf left out. */
@@ -77,10 +72,6 @@ static long double dense_merge(const merge_case *m, int64_t b, int64_t h, int64_
 /* Rounding of the result, and (4 + count) more of the arithmetic's own unit. */
 static int merge_is_close(const merge_case *m, attend_dtype arithmetic)
 {
-    static const double rounding[] = {[ATTEND_F64] = 0x1p-53,
-                                      [ATTEND_F32] = 0x1p-24,
-                                      [ATTEND_F16] = 0x1p-11,
-                                      [ATTEND_BF16] = 0x1p-8};
     const double u = unit_of(arithmetic);
 
     for (int64_t b = 0; b < B; b++)
@@ -89,19 +80,19 @@ static int merge_is_close(const merge_case *m, attend_dtype arithmetic)
                 long double out[DV], absolute[DV];
                 const double lse = (double)dense_merge(m, b, h, i, out, absolute);
                 const double weight = (4.0 + (double)m->count) * u;
-                const double got_lse = tensor_get(&m->lse, b, h, i, 0);
-                const double tolerance =
-                    rounding[m->lse.dtype] * fabs(lse) + (double)m->count * 4.0 * u;
+                const double got_lse = tensor_get(&m->p.io.lse, b, h, i, 0);
+                const double tolerance = check_unit(m->p.io.lse.dtype) * fabs(lse) +
+                                         (double)m->count * 4.0 * u;
                 if (!near_or_same(got_lse, lse, tolerance)) {
                     test_fail(__FILE__, __LINE__, "lse", "got %.17g, want %.17g", got_lse,
                               lse);
                     return 0;
                 }
                 for (int64_t c = 0; c < DV; c++) {
-                    const double got = tensor_get(&m->out, b, h, i, c);
+                    const double got = tensor_get(&m->p.io.out, b, h, i, c);
                     const double want = (double)out[c];
                     if (near_or_same(got, want,
-                                     rounding[m->out.dtype] * fabs(want) +
+                                     check_unit(m->p.io.out.dtype) * fabs(want) +
                                          2.0 * weight * (double)absolute[c] + 0x1p-25))
                         continue;
                     test_fail(__FILE__, __LINE__, "out", "got %.17g, want %.17g", got,
@@ -125,7 +116,7 @@ TEST(every_dtype_and_count)
                           "%lld parts of %s and %s into %s", (long long)count,
                           attend_dtype_name(float_dtypes[part]), attend_dtype_name(lse),
                           attend_dtype_name(float_dtypes[out]));
-                    problem_free(&m.store);
+                    problem_free(&m.p);
                 }
 }
 
@@ -135,7 +126,7 @@ TEST(f64_parts_join_in_f64)
         merge_case m = merge_make(count, ATTEND_F64, ATTEND_F64, ATTEND_F64, 5.0, 2);
         CHECK(merge_run(&m) && merge_is_close(&m, ATTEND_F64), "%lld parts",
               (long long)count);
-        problem_free(&m.store);
+        problem_free(&m.p);
     }
 }
 
@@ -145,11 +136,10 @@ TEST(one_part_is_copied)
         const attend_dtype dtype = float_dtypes[at];
         merge_case m = merge_make(1, dtype, ATTEND_F32, dtype, 80.0, 3);
         CHECK(merge_run(&m), "one part");
-        CHECK(same_bits(&m.out, m.parts[0].out.data, "out"), "%s",
-              attend_dtype_name(dtype));
-        CHECK(same_bits(&m.lse, m.parts[0].lse.data, "lse"), "%s",
-              attend_dtype_name(dtype));
-        problem_free(&m.store);
+        CHECK(same_bits(&m.p.io.out, m.parts[0].out.data, "out") &&
+                  same_bits(&m.p.io.lse, m.parts[0].lse.data, "lse"),
+              "%s", attend_dtype_name(dtype));
+        problem_free(&m.p);
     }
 }
 
@@ -157,14 +147,14 @@ TEST(no_part_is_an_empty_row)
 {
     merge_case m = merge_make(0, ATTEND_F32, ATTEND_F32, ATTEND_F32, 0.0, 4);
 
-    CHECK(attend_merge(NULL, 0, &m.out, &m.lse, NULL) == ATTEND_OK, "no parts");
+    CHECK(attend_merge(NULL, 0, &m.p.io.out, &m.p.io.lse, NULL) == ATTEND_OK, "no parts");
     for (int64_t at = 0; at < B * H * N * DV; at++)
-        CHECK(check_load(m.out.data, ATTEND_F32, at) == 0.0, "out at %lld",
+        CHECK(check_load(m.p.io.out.data, ATTEND_F32, at) == 0.0, "out at %lld",
               (long long)at);
     for (int64_t at = 0; at < B * H * N; at++)
-        CHECK(check_load(m.lse.data, ATTEND_F32, at) == -INFINITY, "lse at %lld",
+        CHECK(check_load(m.p.io.lse.data, ATTEND_F32, at) == -INFINITY, "lse at %lld",
               (long long)at);
-    problem_free(&m.store);
+    problem_free(&m.p);
 }
 
 TEST(known_weights)
@@ -176,11 +166,11 @@ TEST(known_weights)
     fill_value(&m.parts[0].lse, 0.0);
     fill_value(&m.parts[1].lse, log(3.0));
     CHECK(merge_run(&m), "1 to 3");
-    const double out = tensor_get(&m.out, 1, 2, 4, 6),
-                 lse = tensor_get(&m.lse, 1, 2, 4, 0);
+    const double out = tensor_get(&m.p.io.out, 1, 2, 4, 6),
+                 lse = tensor_get(&m.p.io.lse, 1, 2, 4, 0);
     CHECK(fabs(out - -1.0) <= 1e-15, "(8 - 3 * 4) / 4 is %.17g", out);
     CHECK(fabs(lse - log(4.0)) <= 1e-15, "ln 4 is %.17g", lse);
-    problem_free(&m.store);
+    problem_free(&m.p);
 }
 
 /* Whatever an empty part holds, and wherever it stands, it is as if it were not there. */
@@ -192,30 +182,26 @@ TEST(empty_parts_have_no_influence)
         merge_case m =
             merge_make(3, float_dtypes[out], ATTEND_F32, float_dtypes[out], 2, 6);
         CHECK(merge_run(&m), "three parts");
-        void *const want_out = copy_bits(&m.out), *const want_lse = copy_bits(&m.lse);
+        result want = result_copy(&m.p);
         for (size_t at = 0; at < sizeof contents / sizeof contents[0]; at++)
             for (int64_t place = 0; place <= 3; place++) {
                 merge_case e = m;
-                const attend_view o = own_view(&m.store, float_dtypes[out], B, H, N, DV);
-                const attend_view l = own_view(&m.store, ATTEND_F32, B, H, N, 1);
+                const attend_view o = own_view(&m.p, float_dtypes[out], B, H, N, DV);
+                const attend_view l = own_view(&m.p, ATTEND_F32, B, H, N, 1);
                 fill_value(&o, contents[at]);
                 fill_value(&l, -INFINITY);
                 e.count = 4;
                 for (int64_t p = 0; p < 4; p++)
                     e.parts[p] =
                         p == place ? (attend_part){o, l} : m.parts[p - (p > place)];
-                poison(&e.out);
-                CHECK(merge_run(&e), "with an empty part");
-                CHECK(same_bits(&e.out, want_out, "out"), "O = %g at place %lld",
-                      contents[at], (long long)place);
-                CHECK(same_bits(&e.lse, want_lse, "lse"), "O = %g at place %lld",
-                      contents[at], (long long)place);
-                free(m.store.owned[--m.store.owned_count]);
-                free(m.store.owned[--m.store.owned_count]);
+                problem_poison(&e.p);
+                CHECK(merge_run(&e) && result_is_same(&e.p, &want),
+                      "O = %g at place %lld", contents[at], (long long)place);
+                free(m.p.owned[--m.p.owned_count]);
+                free(m.p.owned[--m.p.owned_count]);
             }
-        free(want_out);
-        free(want_lse);
-        problem_free(&m.store);
+        result_free(&want);
+        problem_free(&m.p);
     }
 }
 
@@ -229,12 +215,12 @@ TEST(only_empty_parts)
         }
         CHECK(merge_run(&m), "%lld empty parts", (long long)count);
         for (int64_t i = 0; i < N; i++) {
-            CHECK(tensor_get(&m.out, 1, 1, i, 3) == 0.0, "out %g",
-                  tensor_get(&m.out, 1, 1, i, 3));
-            CHECK(tensor_get(&m.lse, 1, 1, i, 0) == -INFINITY, "lse %g",
-                  tensor_get(&m.lse, 1, 1, i, 0));
+            CHECK(tensor_get(&m.p.io.out, 1, 1, i, 3) == 0.0, "out %g",
+                  tensor_get(&m.p.io.out, 1, 1, i, 3));
+            CHECK(tensor_get(&m.p.io.lse, 1, 1, i, 0) == -INFINITY, "lse %g",
+                  tensor_get(&m.p.io.lse, 1, 1, i, 0));
         }
-        problem_free(&m.store);
+        problem_free(&m.p);
     }
 }
 
@@ -255,15 +241,15 @@ TEST(far_apart_and_far_out)
                 const double x = view_get(&m.parts[0].out, 1, 0, 2, c);
                 const double y = view_get(&m.parts[1].out, 1, 0, 2, c);
                 const double want = a == b ? (x + y) / 2.0 : a > b ? x : y;
-                const double got = tensor_get(&m.out, 1, 0, 2, c);
+                const double got = tensor_get(&m.p.io.out, 1, 0, 2, c);
                 CHECK(fabs(got - want) <= 4e-7 * (fabs(x) + fabs(y)),
                       "lse %g and %g: got %g, want %g", a, b, got, want);
             }
-            const double lse = tensor_get(&m.lse, 1, 0, 2, 0);
+            const double lse = tensor_get(&m.p.io.lse, 1, 0, 2, 0);
             const double want = fmax(a, b) + (a == b ? log(2.0) : 0.0);
             CHECK(fabs(lse - want) <= 4e-7 * (1.0 + fabs(want)), "lse %g, want %g", lse,
                   want);
-            problem_free(&m.store);
+            problem_free(&m.p);
         }
 }
 
@@ -272,18 +258,18 @@ TEST(nan_stays_in_its_row)
     merge_case m = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 9);
 
     CHECK(merge_run(&m), "clean");
-    void *const want = copy_bits(&m.out);
+    void *const want = copy_bits(&m.p.io.out);
     view_set(&m.parts[1].lse, 1, 2, 3, 0, NAN);
     CHECK(merge_run(&m), "NaN in one lse");
-    CHECK(isnan(tensor_get(&m.lse, 1, 2, 3, 0)), "lse");
+    CHECK(isnan(tensor_get(&m.p.io.lse, 1, 2, 3, 0)), "lse");
     for (int64_t c = 0; c < DV; c++) {
-        const int64_t at = view_at(m.out.stride, 1, 2, 3, c);
-        CHECK(isnan(tensor_get(&m.out, 1, 2, 3, c)), "out");
-        check_store(m.out.data, ATTEND_F32, at, check_load(want, ATTEND_F32, at));
+        const int64_t at = view_at(m.p.io.out.stride, 1, 2, 3, c);
+        CHECK(isnan(tensor_get(&m.p.io.out, 1, 2, 3, c)), "out");
+        check_store(m.p.io.out.data, ATTEND_F32, at, check_load(want, ATTEND_F32, at));
     }
-    CHECK(same_bits(&m.out, want, "out"), "another row changed");
+    CHECK(same_bits(&m.p.io.out, want, "out"), "another row changed");
     free(want);
-    problem_free(&m.store);
+    problem_free(&m.p);
 }
 
 TEST(any_strides_give_the_same_bits)
@@ -291,33 +277,26 @@ TEST(any_strides_give_the_same_bits)
     merge_case m = merge_make(3, ATTEND_F16, ATTEND_F32, ATTEND_F32, 2.0, 10);
 
     CHECK(merge_run(&m), "contiguous");
-    void *const want_out = copy_bits(&m.out), *const want_lse = copy_bits(&m.lse);
+    result want = result_copy(&m.p);
     for (int kind = 0; kind < LAYOUT_COUNT; kind++) {
         merge_case s = m;
-        int64_t stride[4];
-        s.store.owned_count = 0;
+        s.p.owned_count = 0;
         for (int64_t p = 0; p < 3; p++) {
-            layout_strides((layout)kind, s.parts[p].out.size, stride);
-            s.parts[p].out = restride(&s.store, &s.parts[p].out, stride);
-            layout_strides((layout)kind, s.parts[p].lse.size, stride);
-            s.parts[p].lse = restride(&s.store, &s.parts[p].lse, stride);
+            s.parts[p].out = restride(&s.p, &m.parts[p].out, (layout)kind);
+            s.parts[p].lse = restride(&s.p, &m.parts[p].lse, (layout)kind);
         }
-        poison(&m.out);
-        poison(&m.lse);
-        layout_strides((layout)kind, s.out.size, stride);
-        s.out = restride_output(&s.store, &m.out, stride);
-        layout_strides((layout)kind, s.lse.size, stride);
-        s.lse = restride_output(&s.store, &m.lse, stride);
+        problem_poison(&m.p);
+        s.p.io.out = restride_output(&s.p, &m.p.io.out, (layout)kind);
+        s.p.io.lse = restride_output(&s.p, &m.p.io.lse, (layout)kind);
         CHECK(merge_run(&s), "layout %d", kind);
-        CHECK(gather_output(&s.out, &m.out) && gather_output(&s.lse, &m.lse),
+        CHECK(gather_output(&s.p.io.out, &m.p.io.out) &&
+                  gather_output(&s.p.io.lse, &m.p.io.lse),
               "layout %d: a gap was written", kind);
-        CHECK(same_bits(&m.out, want_out, "out"), "layout %d", kind);
-        CHECK(same_bits(&m.lse, want_lse, "lse"), "layout %d", kind);
-        problem_free(&s.store);
+        CHECK(result_is_same(&m.p, &want), "layout %d", kind);
+        problem_free(&s.p);
     }
-    free(want_out);
-    free(want_lse);
-    problem_free(&m.store);
+    result_free(&want);
+    problem_free(&m.p);
 }
 
 /* Parts of a split and of a split's parts merge to the same thing. */
@@ -330,16 +309,16 @@ TEST(joining_in_steps)
     for (int64_t p = 0; p < 2; p++)
         left.parts[p] = all.parts[p], both.parts[p + 1] = all.parts[p + 2];
     CHECK(merge_run(&all) && merge_run(&left), "steps");
-    both.parts[0] = (attend_part){view_of_tensor(&left.out), view_of_tensor(&left.lse)};
+    both.parts[0] = part_of(&left.p);
     CHECK(merge_run(&both), "steps");
     for (int64_t at = 0; at < B * H * N * DV; at++) {
-        const double got = check_load(both.out.data, ATTEND_F64, at);
-        const double want = check_load(all.out.data, ATTEND_F64, at);
+        const double got = check_load(both.p.io.out.data, ATTEND_F64, at);
+        const double want = check_load(all.p.io.out.data, ATTEND_F64, at);
         CHECK(fabs(got - want) <= 1e-13, "got %.17g, want %.17g", got, want);
     }
-    problem_free(&all.store);
-    problem_free(&left.store);
-    problem_free(&both.store);
+    problem_free(&all.p);
+    problem_free(&left.p);
+    problem_free(&both.p);
 }
 
 TEST(lse_is_optional_and_sizes_may_be_zero)
@@ -348,26 +327,28 @@ TEST(lse_is_optional_and_sizes_may_be_zero)
     const attend_tensor none = {.data = NULL};
 
     CHECK(merge_run(&m), "with lse");
-    void *const want = copy_bits(&m.out);
-    poison(&m.out);
-    CHECK(attend_merge(m.parts, 2, &m.out, NULL, NULL) == ATTEND_OK, "lse NULL");
-    CHECK(same_bits(&m.out, want, "out"), "lse NULL");
-    poison(&m.out);
-    CHECK(attend_merge(m.parts, 2, &m.out, &none, NULL) == ATTEND_OK, "lse.data NULL");
-    CHECK(same_bits(&m.out, want, "out"), "lse.data NULL");
+    void *const want = copy_bits(&m.p.io.out);
+    poison(&m.p.io.out);
+    CHECK(attend_merge(m.parts, 2, &m.p.io.out, NULL, NULL) == ATTEND_OK, "lse NULL");
+    CHECK(same_bits(&m.p.io.out, want, "out"), "lse NULL");
+    poison(&m.p.io.out);
+    CHECK(attend_merge(m.parts, 2, &m.p.io.out, &none, NULL) == ATTEND_OK,
+          "lse.data NULL");
+    CHECK(same_bits(&m.p.io.out, want, "out"), "lse.data NULL");
     free(want);
     for (int axis = 0; axis < 4; axis++) {
         merge_case z = m;
-        z.out.size[axis] = z.parts[0].out.size[axis] = z.parts[1].out.size[axis] = 0;
+        z.p.io.out.size[axis] = z.parts[0].out.size[axis] = z.parts[1].out.size[axis] = 0;
         if (axis < 3)
-            z.lse.size[axis] = z.parts[0].lse.size[axis] = z.parts[1].lse.size[axis] = 0;
-        poison(&m.out);
-        void *const before = copy_bits(&m.out);
+            z.p.io.lse.size[axis] = z.parts[0].lse.size[axis] =
+                z.parts[1].lse.size[axis] = 0;
+        poison(&m.p.io.out);
+        void *const before = copy_bits(&m.p.io.out);
         CHECK(merge_run(&z), "size[%d] 0", axis);
-        CHECK(same_bits(&m.out, before, "out"), "size[%d] 0 writes", axis);
+        CHECK(same_bits(&m.p.io.out, before, "out"), "size[%d] 0 writes", axis);
         free(before);
     }
-    problem_free(&m.store);
+    problem_free(&m.p);
 }
 
 /* Every dtype and count, parts at random places empty: a case for bits. */
@@ -382,22 +363,18 @@ static merge_case bits_make(int64_t count, int dtype, uint64_t seed)
     return m;
 }
 
-/* Merges by the context must give the bits in m->out and m->lse. */
+/* Merges by the context must give the bits in m->p.io.out and m->p.io.lse. */
 static void check_with(attend_context *ctx, const merge_case *m, const char *what)
 {
-    void *const out = copy_bits(&m->out), *const lse = copy_bits(&m->lse);
+    result want = result_copy(&m->p);
     attend_error err = {.status = ATTEND_OK};
 
-    poison(&m->out);
-    poison(&m->lse);
+    problem_poison(&m->p);
     const attend_status status =
-        attend_merge_with(ctx, m->parts, m->count, &m->out, &m->lse, &err);
-    if (status != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s", what, err.message);
-    else if (!same_bits(&m->out, out, "out") || !same_bits(&m->lse, lse, "lse"))
-        test_fail(__FILE__, __LINE__, "the same bits", "%s", what);
-    free(out);
-    free(lse);
+        attend_merge_with(ctx, m->parts, m->count, &m->p.io.out, &m->p.io.lse, &err);
+    if (status != ATTEND_OK || !result_is_same(&m->p, &want))
+        test_fail(__FILE__, __LINE__, "the same bits", "%s: %s", what, err.message);
+    result_free(&want);
 }
 
 static void merge_with_set(attend_context *ctx)
@@ -408,7 +385,7 @@ static void merge_with_set(attend_context *ctx)
                 merge_case m = bits_make(count, dtype, seed);
                 if (merge_run(&m))
                     check_with(ctx, &m, attend_dtype_name(float_dtypes[dtype]));
-                problem_free(&m.store);
+                problem_free(&m.p);
             }
 }
 
@@ -425,19 +402,18 @@ static void merge_large(attend_context *ctx)
 
     for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
         const int64_t rows = (1 << 18) / widths[w] + 7;
-        problem store = {.owned_count = 0};
         merge_case m = {.count = 2};
         for (int64_t p = 0; p < m.count; p++) {
-            m.parts[p].out = own_view(&store, ATTEND_F32, 1, 1, rows, widths[w]);
-            m.parts[p].lse = own_view(&store, ATTEND_F32, 1, 1, rows, 1);
+            m.parts[p].out = own_view(&m.p, ATTEND_F32, 1, 1, rows, widths[w]);
+            m.parts[p].lse = own_view(&m.p, ATTEND_F32, 1, 1, rows, 1);
             fill_normal(&m.parts[p].out, (uint64_t)p + 1);
             fill_normal(&m.parts[p].lse, (uint64_t)p + 3);
         }
-        m.out = own_tensor(&store, ATTEND_F32, 1, 1, rows, widths[w]);
-        m.lse = own_tensor(&store, ATTEND_F32, 1, 1, rows, 1);
+        m.p.io.out = own_tensor(&m.p, ATTEND_F32, 1, 1, rows, widths[w]);
+        m.p.io.lse = own_tensor(&m.p, ATTEND_F32, 1, 1, rows, 1);
         if (merge_run(&m))
             check_with(ctx, &m, "large");
-        problem_free(&store);
+        problem_free(&m.p);
     }
 }
 
@@ -458,20 +434,19 @@ TEST(very_many_parts)
     CHECK(merge_run(&m), "once");
     for (int64_t p = 0; p < MANY; p++)
         parts[p] = m.parts[p % PARTS_MAX];
-    void *const once = copy_bits(&m.out), *const lse = copy_bits(&m.lse);
-    CHECK(attend_merge(parts, MANY, &m.out, &m.lse, NULL) == ATTEND_OK, "many");
+    result once = result_copy(&m.p);
+    CHECK(attend_merge(parts, MANY, &m.p.io.out, &m.p.io.lse, NULL) == ATTEND_OK, "many");
     for (int64_t at = 0; at < B * H * N * DV; at++)
-        CHECK(fabs(check_load(m.out.data, ATTEND_F64, at) -
-                   check_load(once, ATTEND_F64, at)) <= 1e-14,
+        CHECK(fabs(check_load(m.p.io.out.data, ATTEND_F64, at) -
+                   check_load(once.out, ATTEND_F64, at)) <= 1e-14,
               "out at %lld", (long long)at);
     for (int64_t at = 0; at < B * H * N; at++)
-        CHECK(fabs(check_load(m.lse.data, ATTEND_F64, at) -
-                   check_load(lse, ATTEND_F64, at) - log((double)each)) <= 1e-14,
+        CHECK(fabs(check_load(m.p.io.lse.data, ATTEND_F64, at) -
+                   check_load(once.lse, ATTEND_F64, at) - log((double)each)) <= 1e-14,
               "lse at %lld", (long long)at);
-    free(once);
-    free(lse);
+    result_free(&once);
     free(parts);
-    problem_free(&m.store);
+    problem_free(&m.p);
 }
 
 TEST(in_place_of_a_part)
@@ -485,124 +460,66 @@ TEST(in_place_of_a_part)
                 const attend_tensor out = tensor_of_view(&m.parts[place].out);
                 const attend_tensor lse = tensor_of_view(&m.parts[place].lse);
                 CHECK(attend_merge(m.parts, count, &out, &lse, NULL) == ATTEND_OK, "in");
-                CHECK(same_bits(&out, m.out.data, "out") &&
-                          same_bits(&lse, m.lse.data, "lse"),
+                CHECK(same_bits(&out, m.p.io.out.data, "out") &&
+                          same_bits(&lse, m.p.io.lse.data, "lse"),
                       "%s, part %lld of %lld", attend_dtype_name(float_dtypes[dtype]),
                       (long long)place, (long long)count);
-                problem_free(&m.store);
+                problem_free(&m.p);
             }
 }
 
-/* One wrong thing each, and what the message must name. */
-enum {
-    WRONG_COUNT,
-    WRONG_PARTS,
-    WRONG_OUT,
-    WRONG_PART_SIZE,
-    WRONG_PART_HEADS,
-    WRONG_LSE_SIZE,
-    WRONG_PART_LSE_DTYPE,
-    WRONG_PART_DTYPE,
-    WRONG_OUT_DTYPE,
-    WRONG_LSE_DTYPE,
-    WRONG_OUT_STRIDE,
-    WRONG_PART_DATA,
-    WRONG_OUT_DATA,
-    WRONG_NEGATIVE,
-    WRONG_KINDS
-};
+/* What a call is given, one thing of which is wrong. */
+typedef struct request {
+    merge_case m;
+    const attend_part *parts;
+    const attend_tensor *out;
+} request;
 
-static const char *const named[WRONG_KINDS][2] = {
-    [WRONG_COUNT] = {"count", "-1"},
-    [WRONG_PARTS] = {"parts", "NULL"},
-    [WRONG_OUT] = {"out", "NULL"},
-    [WRONG_PART_SIZE] = {"parts[1].out.size[3]", "6"},
-    [WRONG_PART_HEADS] = {"parts[1].lse.size[1]", "9"},
-    [WRONG_LSE_SIZE] = {"lse.size[3]", "2"},
-    [WRONG_PART_LSE_DTYPE] = {"parts[1].lse.dtype", "bf16"},
-    [WRONG_PART_DTYPE] = {"parts[1].out.dtype", "bool"},
-    [WRONG_OUT_DTYPE] = {"out.dtype", "bool"},
-    [WRONG_LSE_DTYPE] = {"lse.dtype", "f16"},
-    [WRONG_OUT_STRIDE] = {"out.stride[2]", "0"},
-    [WRONG_PART_DATA] = {"parts[1].out.data", "NULL"},
-    [WRONG_OUT_DATA] = {"out.data", "NULL"},
-    [WRONG_NEGATIVE] = {"out.size[0]", "-2"},
-};
-
-static void make_wrong(merge_case *m, int kind)
+static void expect_refusal(attend_context *ctx, const request *r, const problem *sound,
+                           const char *field, const char *value)
 {
-    switch (kind) {
-    case WRONG_COUNT:
-        m->count = -1;
-        break;
-    case WRONG_PART_SIZE:
-        m->parts[1].out.size[3] = 6;
-        break;
-    case WRONG_PART_HEADS:
-        m->parts[1].lse.size[1] = 9;
-        break;
-    case WRONG_LSE_SIZE:
-        m->lse.size[3] = 2;
-        break;
-    case WRONG_PART_LSE_DTYPE:
-        m->parts[1].lse.dtype = ATTEND_BF16;
-        break;
-    case WRONG_PART_DTYPE:
-        m->parts[1].out.dtype = ATTEND_BOOL;
-        break;
-    case WRONG_OUT_DTYPE:
-        m->out.dtype = ATTEND_BOOL;
-        break;
-    case WRONG_LSE_DTYPE:
-        m->lse.dtype = ATTEND_F16;
-        break;
-    case WRONG_OUT_STRIDE:
-        m->out.stride[2] = 0;
-        break;
-    case WRONG_PART_DATA:
-        m->parts[1].out.data = NULL;
-        break;
-    case WRONG_OUT_DATA:
-        m->out.data = NULL;
-        break;
-    case WRONG_NEGATIVE:
-        m->out.size[0] = -2;
-        break;
-    default:
-        break;
-    }
+    const merge_case *const m = &r->m;
+    attend_error err = {.status = ATTEND_OK}, with = {.status = ATTEND_OK};
+    const attend_status status =
+        attend_merge(r->parts, m->count, r->out, &m->p.io.lse, &err);
+
+    CHECK(is_refused(status, ATTEND_EINVAL, &err, field, value), "attend_merge");
+    attend_merge_with(ctx, r->parts, m->count, r->out, &m->p.io.lse, &with);
+    CHECK(strcmp(with.message, err.message) == 0, "\"%s\" and \"%s\"", with.message,
+          err.message);
+    CHECK(is_poisoned(&sound->io.out) && is_poisoned(&sound->io.lse), "%s: written",
+          field);
 }
+
+/* A sound request after `wrong`, which the error must name. */
+#define REFUSES(field, value, wrong)                                                     \
+    do {                                                                                 \
+        request r = {.m = sound, .parts = r.m.parts, .out = &r.m.p.io.out};              \
+        wrong;                                                                           \
+        expect_refusal(ctx, &r, &sound.p, field, value);                                 \
+    } while (0)
 
 TEST(errors_name_field_and_value)
 {
-    for (int kind = 0; kind < WRONG_KINDS; kind++) {
-        merge_case m = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 13);
-        const attend_tensor out = m.out, lse = m.lse;
-        attend_error err = {.status = ATTEND_OK};
-        make_wrong(&m, kind);
-        const attend_status status =
-            attend_merge(kind == WRONG_PARTS ? NULL : m.parts, m.count,
-                         kind == WRONG_OUT ? NULL : &m.out, &m.lse, &err);
-        CHECK(status == ATTEND_EINVAL && err.status == status, "%s: %s", named[kind][0],
-              attend_status_name(status));
-        attend_context *const ctx = open_set("scalar", 1);
-        attend_error with = {.status = ATTEND_OK};
-        attend_merge_with(ctx, kind == WRONG_PARTS ? NULL : m.parts, m.count,
-                          kind == WRONG_OUT ? NULL : &m.out, &m.lse, &with);
-        attend_context_destroy(ctx);
-        CHECK(strcmp(with.message, err.message) == 0, "\"%s\" and \"%s\"", with.message,
-              err.message);
-        CHECK(strstr(err.message, named[kind][0]) && strstr(err.message, named[kind][1]),
-              "\"%s\" does not name %s and %s", err.message, named[kind][0],
-              named[kind][1]);
-        for (int64_t at = 0; at < count_of(out.size); at++)
-            CHECK(isnan(check_load(out.data, out.dtype, at)), "%s: out was written",
-                  named[kind][0]);
-        for (int64_t at = 0; at < count_of(lse.size); at++)
-            CHECK(isnan(check_load(lse.data, lse.dtype, at)), "%s: lse was written",
-                  named[kind][0]);
-        problem_free(&m.store);
-    }
+    merge_case sound = merge_make(2, ATTEND_F32, ATTEND_F32, ATTEND_F32, 1.0, 13);
+    attend_context *const ctx = open_set("scalar", 1);
+
+    REFUSES("count", "-1", r.m.count = -1);
+    REFUSES("parts", "NULL", r.parts = NULL);
+    REFUSES("out", "NULL", r.out = NULL);
+    REFUSES("parts[1].out.size[3]", "6", r.m.parts[1].out.size[3] = 6);
+    REFUSES("parts[1].lse.size[1]", "9", r.m.parts[1].lse.size[1] = 9);
+    REFUSES("lse.size[3]", "2", r.m.p.io.lse.size[3] = 2);
+    REFUSES("parts[1].lse.dtype", "bf16", r.m.parts[1].lse.dtype = ATTEND_BF16);
+    REFUSES("parts[1].out.dtype", "bool", r.m.parts[1].out.dtype = ATTEND_BOOL);
+    REFUSES("out.dtype", "bool", r.m.p.io.out.dtype = ATTEND_BOOL);
+    REFUSES("lse.dtype", "f16", r.m.p.io.lse.dtype = ATTEND_F16);
+    REFUSES("out.stride[2]", "0", r.m.p.io.out.stride[2] = 0);
+    REFUSES("parts[1].out.data", "NULL", r.m.parts[1].out.data = NULL);
+    REFUSES("out.data", "NULL", r.m.p.io.out.data = NULL);
+    REFUSES("out.size[0]", "-2", r.m.p.io.out.size[0] = -2);
+    attend_context_destroy(ctx);
+    problem_free(&sound.p);
 }
 
 int main(void)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/pool.h"
-#include "support/problems.h"
+#include "support/counting.h"
 #include "support/pools.h"
 
 #define SET "scalar" /* every machine has it */
@@ -88,62 +88,39 @@ static fixture fixture_make(void)
 
 static void fixture_free(fixture *f)
 {
-    if (f->ready) {
-        result_free(&f->want_four);
-        result_free(&f->want_three);
-    }
+    result_free(&f->want_four);
+    result_free(&f->want_three);
     problem_free(&f->four);
     problem_free(&f->three);
 }
 
 static int both_are_right(const fixture *f, attend_context *ctx)
 {
-    return problem_run(&f->four, ctx) && result_is_same(&f->four, &f->want_four) &&
-           problem_run(&f->three, ctx) && result_is_same(&f->three, &f->want_three);
-}
-
-static int allocations, live;
-
-static void *counting_alloc(void *user, size_t alignment, size_t size)
-{
-    (void)user;
-    allocations++;
-    live++;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static void counting_free(void *user, void *memory)
-{
-    (void)user;
-    live--;
-    free(memory);
+    return problem_gives(&f->four, ctx, &f->want_four) &&
+           problem_gives(&f->three, ctx, &f->want_three);
 }
 
 TEST(threads_are_started_once)
 {
     fixture f = fixture_make();
-    attend_options options = attend_options_default();
-    attend_context *ctx = NULL;
+    counting c = {.fail_at = -1};
+    const attend_options options = counting_options(&c, SET, THREADS);
 
     CHECK(f.ready, "problems for 4 and 3 workers");
-    options.isa = SET;
-    options.threads = THREADS;
-    options.alloc = counting_alloc;
-    options.free = counting_free;
-    allocations = live = 0;
     count_anew(-1);
-    CHECK(attend_context_create(&ctx, &options, NULL) == ATTEND_OK, "a context");
+    attend_context *const ctx = open_context(&options);
+    CHECK(ctx != NULL, "a context");
     CHECK(started == 0, "%d threads before the first call", started);
     CHECK(problem_run(&f.three, ctx) && started == 2, "%d threads for 3 workers",
           started);
     CHECK(both_are_right(&f, ctx), "the first pair");
-    const int first = allocations;
+    const int first = c.calls;
     for (int pair = 1; pair < PAIRS; pair++)
         CHECK(both_are_right(&f, ctx), "pair %d", pair);
     CHECK(started == THREADS - 1, "%d threads in %d pairs of calls", started, PAIRS);
-    CHECK(allocations == first, "%d allocations", allocations - first);
+    CHECK(c.calls == first, "%d allocations", c.calls - first);
     attend_context_destroy(ctx);
-    CHECK(live == 0, "%d blocks left", live);
+    CHECK(c.live == 0 && !c.misused, "%d blocks left", c.live);
     fixture_free(&f);
 }
 

@@ -4,39 +4,23 @@
  * nobody may read past.
  */
 #define _GNU_SOURCE
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <attend/stats.h>
-
-#include "support/test.h"
+#include "support/strides.h"
 
 enum { NQ = 3, NK = 5, D = 4, LARGER = 24 };
 
-/* A copy of `from`, cut or followed by zeros, that ends where memory ends. */
-static void *at_the_end(const void *from, size_t known, size_t size)
+/*
+ * A copy of `from`, cut or followed by zeros, that ends where memory ends.  Of a size
+ * that cannot be there is the size alone.
+ */
+static guarded at_the_end(const void *from, size_t known, size_t size)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *const pages =
-        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t room = size < sizeof size || size > 4096 ? sizeof size : size;
+    const guarded to = guarded_make(room, 1);
 
-    if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0)
-        abort();
-    char *const to = pages + page - size;
-    memset(to, 0, size);
-    memcpy(to, from, size < known ? size : known);
-    memcpy(to, &size, sizeof size);
+    memset(to.data, 0, room);
+    memcpy(to.data, from, room < known ? room : known);
+    memcpy(to.data, &size, sizeof size);
     return to;
-}
-
-static void unmap(void *at)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    munmap((char *)((uintptr_t)at / page * page), 2 * page);
 }
 
 static float q[NQ * D], k[NK * D], v[NK * D], out[NQ * D];
@@ -59,18 +43,10 @@ static attend_status forward(const attend_rule *rule, const attend_io *io,
                              attend_error *err)
 {
     memset(out, 0x55, sizeof out);
-    return attend_forward(ctx, rule, io, err);
-}
-
-TEST(older_options)
-{
-    const attend_options now = attend_options_default();
-    attend_options *const old = at_the_end(&now, sizeof now, 80);
-    attend_context *made = NULL;
-
-    CHECK(attend_context_create(&made, old, NULL) == ATTEND_OK, "80 bytes, as in 0.1");
-    attend_context_destroy(made);
-    unmap(old);
+    const attend_status status = attend_forward(ctx, rule, io, err);
+    if (attend_forward(ctx, rule, io, NULL) != status)
+        test_fail(__FILE__, __LINE__, "the same status", "with err NULL");
+    return status;
 }
 
 /* Status of a context that is made and ended. */
@@ -79,8 +55,20 @@ static attend_status create(const attend_options *options, attend_error *err)
     attend_context *made = NULL;
     const attend_status status = attend_context_create(&made, options, err);
 
+    if (status != ATTEND_OK &&
+        (made != NULL || attend_context_create(&made, options, NULL) != status))
+        test_fail(__FILE__, __LINE__, "no context", "after a failure");
     attend_context_destroy(made);
     return status;
+}
+
+TEST(older_options)
+{
+    const attend_options now = attend_options_default();
+    guarded old = at_the_end(&now, sizeof now, 80);
+
+    CHECK(create((void *)old.data, NULL) == ATTEND_OK, "80 bytes, as in 0.1");
+    guarded_free(&old);
 }
 
 /* One struct: larger with zeros, larger with something, and sizes that never were. */
@@ -89,22 +77,25 @@ static attend_status create(const attend_options *options, attend_error *err)
         const size_t known = sizeof(given);                                              \
         char text[64];                                                                   \
         attend_error err = {.message = ""};                                              \
-        void *const larger = at_the_end(&(given), known, known + LARGER);                \
+        guarded end = at_the_end(&(given), known, known + LARGER);                       \
+        void *const larger = end.data;                                                   \
         CHECK((call) == ATTEND_OK, "%s with a tail of zeros: %s", name, err.message);    \
-        ((char *)larger)[known + 9] = 1;                                                 \
+        end.data[known + 9] = 1;                                                         \
         snprintf(text, sizeof text, "%s has byte %zu", name, known + 9);                 \
         CHECK((call) == ATTEND_EUNSUPPORTED && strstr(err.message, text),                \
               "%s with a tail: %s", name, err.message);                                  \
-        unmap(larger);                                                                   \
+        guarded_free(&end);                                                              \
     } while (0)
 
 #define REFUSES(given, name, bytes, call)                                                \
     do {                                                                                 \
+        char text[32];                                                                   \
         attend_error err = {.message = ""};                                              \
-        void *const larger = at_the_end(&(given), sizeof(given), bytes);                 \
-        CHECK((call) == ATTEND_EINVAL && strstr(err.message, name ".struct_size"),       \
-              "%s of %d bytes: %s", name, (int)(bytes), err.message);                    \
-        unmap(larger);                                                                   \
+        guarded end = at_the_end(&(given), sizeof(given), bytes);                        \
+        void *const larger = end.data;                                                   \
+        snprintf(text, sizeof text, "(%zu)", (size_t)(bytes));                           \
+        CHECK(is_refused(call, ATTEND_EINVAL, &err, name ".struct_size", text), name);   \
+        guarded_free(&end);                                                              \
     } while (0)
 
 TEST(newer_structs)
@@ -123,13 +114,17 @@ TEST(sizes_that_never_were)
     const attend_options options = attend_options_default();
     const attend_rule rule = attend_rule_default();
     const attend_io io = sound_io();
-    attend_context *made = NULL;
+    static const size_t sizes[] = {
+        0, 1, sizeof(size_t), offsetof(attend_options, progress), 72, 84, SIZE_MAX};
 
-    REFUSES(options, "options", 72, attend_context_create(&made, larger, &err));
-    REFUSES(options, "options", 84, attend_context_create(&made, larger, &err));
+    for (size_t at = 0; at < sizeof sizes / sizeof sizes[0]; at++)
+        REFUSES(options, "options", sizes[at], create(larger, &err));
+    REFUSES(rule, "rule", 0, forward(larger, &io, &err));
     REFUSES(rule, "rule", 240, forward(larger, &io, &err));
+    REFUSES(io, "io", 0, forward(&rule, larger, &err));
     REFUSES(io, "io", 496, forward(&rule, larger, &err));
-    CHECK(made == NULL, "no context");
+    for (int x = 0; x < NQ * D; x++)
+        CHECK(memcmp(&out[x], "\x55\x55\x55\x55", sizeof out[x]) == 0, "written");
 }
 
 /* Summaries of `stride` bytes in a request that knows `kinds` of them. */
@@ -169,24 +164,25 @@ TEST(summaries_of_any_header)
 
     /* A request of 0.1 says nothing of them. */
     stats.summaries = (attend_summary *)(void *)old;
-    attend_stats *const older = at_the_end(&stats, sizeof stats, 360);
+    guarded older = at_the_end(&stats, sizeof stats, 360);
     attend_io io = sound_io();
-    io.stats = older;
+    io.stats = (void *)older.data;
     CHECK(forward(NULL, &io, &err) == ATTEND_OK, "%s", err.message);
     for (int x = 0; x < 5 * ATTEND_SUMMARY_GROUPS; x++)
         CHECK(memcmp(now + x * (int)sizeof(attend_summary), old + x * SMALL, SMALL) == 0,
               "summary %d of 0.1", x);
-    unmap(older);
+    guarded_free(&older);
 
-    CHECK(summarise(&stats, now, 544, 5, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "summary_stride (544)"),
-          "%s", err.message);
-    CHECK(summarise(&stats, now, 1 << 20, 5, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "summary_stride (1048576)"),
-          "%s", err.message);
-    CHECK(summarise(&stats, now, 600, -1, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "summary_kinds (-1)"),
-          "%s", err.message);
+    static const struct {
+        int64_t stride, kinds;
+        const char *field, *value;
+    } wrong[] = {{544, 5, "summary_stride", "(544)"},
+                 {1 << 20, 5, "summary_stride", "(1048576)"},
+                 {600, -1, "summary_kinds", "(-1)"}};
+    for (int x = 0; x < 3; x++)
+        CHECK(is_refused(summarise(&stats, now, wrong[x].stride, wrong[x].kinds, &err),
+                         ATTEND_EINVAL, &err, wrong[x].field, wrong[x].value),
+              "case %d", x);
 
     /* A newer header knows another kind: it has no rows. */
     static char six[6 * ATTEND_SUMMARY_GROUPS * SMALL];

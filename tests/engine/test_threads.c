@@ -38,12 +38,8 @@ static void same_bits_for_any_threads(attend_context *lone)
         for (int at = 0; at < SHAPES; at++)
             for (int type = 0; type < FLOAT_DTYPES; type++) {
                 problem p = problem_at(at, float_dtypes[type]);
-                CHECK(problem_run(&p, lone), "one thread");
-                result want = result_copy(&p);
-                CHECK(problem_run(&p, ctx), "%d threads", threads);
-                CHECK(result_is_same(&p, &want), "%d threads, shape %d, %s", threads, at,
-                      attend_dtype_name(float_dtypes[type]));
-                result_free(&want);
+                CHECK(problem_same_on(&p, lone, ctx), "%d threads, shape %d, %s", threads,
+                      at, attend_dtype_name(float_dtypes[type]));
                 problem_free(&p);
             }
         attend_context_destroy(ctx);
@@ -61,11 +57,7 @@ static void same_bits_with_a_lent_pool(attend_context *lone)
         CHECK(ctx != NULL, "%d threads", threads);
         for (int at = 0; at < SHAPES; at++) {
             problem p = problem_at(at, float_dtypes[(at + threads) % FLOAT_DTYPES]);
-            CHECK(problem_run(&p, lone), "one thread");
-            result want = result_copy(&p);
-            CHECK(problem_run(&p, ctx), "%d threads", threads);
-            CHECK(result_is_same(&p, &want), "%d threads, shape %d", threads, at);
-            result_free(&want);
+            CHECK(problem_same_on(&p, lone, ctx), "%d threads, shape %d", threads, at);
             problem_free(&p);
         }
         CHECK(log.calls > 0 && log.n_max <= threads, "%d calls, up to %d of %d",
@@ -88,15 +80,10 @@ typedef struct caller {
 static void *call_many_times(void *user)
 {
     caller *const me = user;
-    attend_options options = attend_options_default();
-    attend_context *ctx = NULL;
     pool_log log = {0, 0};
+    attend_context *const ctx = pool_context(me->isa, 2, me->pool, &log);
 
-    options.isa = me->isa;
-    options.threads = 2;
-    options.parallel_for = me->pool;
-    options.parallel_user = &log;
-    me->ok = attend_context_create(&ctx, &options, NULL) == ATTEND_OK;
+    me->ok = ctx != NULL;
     for (int repeat = 0; repeat < 10 && me->ok; repeat++) {
         poison(&me->p.io.out);
         me->ok = attend_forward(ctx, &me->p.rule, &me->p.io, NULL) == ATTEND_OK &&
@@ -116,8 +103,7 @@ static void two_callers(attend_context *lone, attend_parallel_for pool)
         callers[at] = (caller){.isa = attend_context_isa(lone),
                                .p = problem_at(at + 1, float_dtypes[1 + at]),
                                .pool = pool};
-        CHECK(problem_run(&callers[at].p, lone), "one thread");
-        callers[at].want = result_copy(&callers[at].p);
+        callers[at].want = result_of(&callers[at].p, lone);
     }
     for (int at = 0; at < 2; at++)
         CHECK(pthread_create(&threads[at], NULL, call_many_times, &callers[at]) == 0,
@@ -159,11 +145,9 @@ TEST(merging_at_once)
     merger mergers[3];
     pthread_t threads[3];
 
-    mergers[0].parts[0].out = own_view(&store, ATTEND_F32, 2, 2, 9, 16);
-    mergers[0].parts[0].lse = own_view(&store, ATTEND_F32, 2, 2, 9, 1);
-    mergers[0].parts[1].out = own_view(&store, ATTEND_F32, 2, 2, 9, 16);
-    mergers[0].parts[1].lse = own_view(&store, ATTEND_F32, 2, 2, 9, 1);
     for (int p = 0; p < 2; p++) {
+        mergers[0].parts[p].out = own_view(&store, ATTEND_F32, 2, 2, 9, 16);
+        mergers[0].parts[p].lse = own_view(&store, ATTEND_F32, 2, 2, 9, 1);
         fill_normal(&mergers[0].parts[p].out, (uint64_t)p + 1);
         fill_normal(&mergers[0].parts[p].lse, (uint64_t)p + 3);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_seeds DIR: writes small valid files, DIR/npy/ and DIR/safetensors/, for
- * the fuzzers to start from.
+ * make_seeds DIR: writes small valid files, DIR/npy/, DIR/safetensors/, DIR/expression/
+ * and DIR/grade/, for the fuzzers to start from.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -40,6 +40,24 @@ static const struct safetensors_seed {
     {3, "{\"\\u00e9\\ud83d\\ude00\":{\"dtype\":\"F4\",\"shape\":[2,2],\"data_offsets\":["
         "0,2]},"
         "\"s\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[2,3]}}"},
+};
+
+static const char *const expression_seeds[] = {
+    "C (v + w)",           "A A^T v/(2 norm(v))",
+    "S^-1 - S^T",          "e^(2 C)/(2 e^C + n - 2)",
+    "-Phi(1/sqrt(0.5))^2", "alpha·{n} + [1.5e-3]'",
+};
+
+static const char *const grade_seeds[] = {
+    "{\"student\": \"a\", \"_help\": [1], \"1b-i\": {\"M\": \"A A^T\", "
+    "\"coordinates\": \"\"}}",
+    "{\"1d-i\": {\"queries\": [\"C mu_a\", \"C mu_b\"]}, "
+    "\"1e\": {\"better\": \"two\"}}",
+    "{\"1b-ii\": {\"q\": \"beta (k_a + k_b)\", \"scores\": [\"C\", \"C\", \"0\"], "
+    "\"weight\": \"exp(C)/(2 exp(C)+n-2)\"}}",
+    "{\"2a-i\": {\"moved\": \"P X\", \"scores\": \"P S P^T\"}}",
+    "{\"points\": {\"1b-i\": {\"M\": 7.5}, \"1e\": 3}, "
+    "\"credit\": {\"limit\": 0.5, \"slip\": 1}}",
 };
 
 /* Ends the program if it cannot: a fuzzer without seeds must not pass unnoticed. */
@@ -86,6 +104,8 @@ int main(int argc, char **argv)
     make_directory(argv[1], "");
     make_directory(argv[1], "npy");
     make_directory(argv[1], "safetensors");
+    make_directory(argv[1], "expression");
+    make_directory(argv[1], "grade");
     for (size_t i = 0; i < sizeof npy_seeds / sizeof npy_seeds[0]; i++) {
         const struct npy_seed *const seed = &npy_seeds[i];
         const size_t n = strlen(seed->header);
@@ -110,5 +130,9 @@ int main(int argc, char **argv)
         write_seed(argv[1], "safetensors", i, prefix, sizeof prefix, seed->header,
                    seed->payload);
     }
+    for (size_t i = 0; i < sizeof expression_seeds / sizeof expression_seeds[0]; i++)
+        write_seed(argv[1], "expression", i, "", 0, expression_seeds[i], 0);
+    for (size_t i = 0; i < sizeof grade_seeds / sizeof grade_seeds[0]; i++)
+        write_seed(argv[1], "grade", i, "", 0, grade_seeds[i], 0);
     return 0;
 }

@@ -18,7 +18,8 @@ files() {
 # base <- core <- cpu <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
 # python, bench}; the last group sees the public headers only, bench also the stopwatch in
 # tools, and each room of tools what it is about.  Within lab: measure <- setups <-
-# {experiments, sheets} <- report, measure <- design, figures <- {experiments, report}.
+# {experiments, sheets} <- report, measure <- design, figures <- {experiments, report},
+# experiments <- place, language <- sheets <- grade.
 includes() {
     (cd "$1" && files . | grep -E '\.(c|h|cpp|inc)$' | grep -v '^tests/' |
         xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' /dev/null) |
@@ -39,16 +40,20 @@ includes() {
             sees["src/lab/setups"] = "attend lab/measure lab/setups"
             sees["src/lab/figures"] = "lab/figures"
             sees["src/lab/experiments"] = "attend theory lab/measure lab/setups lab/figures lab/experiments"
-            sees["src/lab/sheets"] = "attend lab/measure lab/setups lab/sheets"
+            sees["src/lab/language"] = "lab/language"
+            sees["src/lab/sheets"] = "attend lab/measure lab/setups lab/language lab/sheets"
+            sees["src/lab/grade"] = "attend lab/measure lab/language lab/sheets lab/grade"
             sees["src/lab/design"] = "attend theory layer lab/measure lab/design"
             sees["src/lab/report"] = "attend lab/figures lab/experiments lab/sheets lab/report"
-            lab = "lab/measure lab/setups lab/figures lab/experiments lab/sheets lab/design lab/report"
-            sees["tools"] = "attend shared"
-            sees["tools/shared"] = "attend io"
+            sees["src/lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
+            lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/sheets lab/grade lab/design lab/report lab/place"
+            sees["tools"] = "attend check shared"
+            sees["tools/shared"] = "attend io check"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
-            sees["tools/lab"] = "attend shared " lab
+            sees["tools/lab"] = "attend io shared " lab
+            sees["tools/grade"] = "attend grade shared " lab
             sees["tools/design"] = "attend io shared " lab
-            sees["tools/check"] = "attend check shared testing"
+            sees["tools/check"] = "attend check testing lab/measure"
             sees["tools/bench"] = "attend bench check shared " lab
             sees["examples"] = sees["python"] = "attend"
             sees["bench"] = "attend bench shared " lab

@@ -45,7 +45,7 @@ wrong_version() {
 
 # undescribed FILE PREFIX: options in the commands' own help that FILE leaves out.
 undescribed() {
-    for command in run info check bench sheets design report; do
+    for command in run info check bench sheets grade design report; do
         "$dest/usr/bin/attend" "$command" --help
     done | grep -oE '^  --[a-z-]+' | sort -u | while read -r option; do
         grep -qE -e "$2${option#--}([^a-z-]|\$)" "$1" || echo "$1: no $option"

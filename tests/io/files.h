@@ -4,12 +4,13 @@
 #define TESTS_FILES_H
 
 #include "io/io.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int files_setup(void);
+void files_setup(void);
 /* The path of a file in the directory, valid until the sixteenth call after. */
 const char *files_path(const char *name);
 void files_write(const char *name, const void *bytes, size_t n);
@@ -22,5 +23,32 @@ void files_cleanup(void);
  */
 const char *files_message_fault(const char *message, const char *name, long long byte,
                                 const char *reason);
+
+/* ---- reading ------------------------------------------------------------- */
+
+/* Writes the file of a spec, FILE.npy or FILE.safetensors:NAME, and opens its tensor. */
+int files_open(struct io_tensor *tensor, const char *spec, const void *bytes, size_t n,
+               int v2_is_bf16, struct io_error *err);
+/*
+ * Expects a tensor of this dtype, shape and strides, "float32 (2,3) (3,1)", aligned,
+ * whose first element has the bytes first, first + 1, ...; `first` -1: it has none.
+ */
+void files_expect_tensor(const char *spec, const void *bytes, size_t n, int v2_is_bf16,
+                         const char *layout, int first);
+/* Expects a refusal, in one line of that offset and reason. */
+void files_expect_refusal(const char *spec, const void *bytes, size_t n, long long byte,
+                          const char *reason);
+/*
+ * The file with each of its first `header` bytes replaced by each of `others`, in turn:
+ * it opens, or is refused in one line.  How often it was refused.
+ */
+int files_change_bytes(const char *spec, unsigned char *bytes, size_t n, size_t header,
+                       const unsigned char *others, size_t count);
+/*
+ * A sparse file of 2.5e9 zero floats after these bytes opens at once, for none of its
+ * data is read; 0 after a failure or a skip.
+ */
+int files_open_huge(struct io_tensor *tensor, const char *spec, const void *bytes,
+                    size_t n);
 
 #endif

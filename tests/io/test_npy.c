@@ -2,11 +2,8 @@
 /* Reading .npy: what is legal opens, everything else is one line that says where. */
 #define _GNU_SOURCE 1
 #include "files.h"
-#include "support/test.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MAX_FILE = 70000 };
@@ -30,192 +27,51 @@ static size_t build(int version, const char *header, size_t payload)
     return prefix + n + payload;
 }
 
+#define F4(shape) "{'descr': '<f4', 'fortran_order': False, 'shape': " shape "}"
+#define DESCR(descr) "{'descr': " descr ", 'fortran_order': False, 'shape': (2,)}"
+#define FIRST_AXIS 61 /* the offset of the first digit of F4 in version 1 */
+
 static const struct good {
     int version;
     const char *header;
     size_t payload;
     int v2_is_bf16;
-    enum io_dtype dtype;
-    int ndim;
-    int64_t size[3], stride[3];
+    const char *layout;
 } goods[] = {
-    {1,
-     "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }  \n",
-     24,
-     0,
-     IO_F32,
-     2,
-     {2, 3},
-     {3, 1}},
-    {2,
-     "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
-     24,
-     0,
-     IO_F32,
-     2,
-     {2, 3},
-     {3, 1}},
-    {3,
-     "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 1)}",
-     24,
-     0,
-     IO_F32,
-     3,
-     {2, 3, 1},
-     {1, 2, 6}},
-    {1,
-     "{\"shape\":(2,3,),\"descr\":\"=f8\",\"fortran_order\":False}",
-     48,
-     0,
-     IO_F64,
-     2,
-     {2, 3},
-     {3, 1}},
-    {1,
-     "{ 'shape' : ( 10L , ) , 'fortran_order' : False , 'descr' : '<f2' }",
-     20,
-     0,
-     IO_F16,
-     1,
-     {10},
-     {1}},
-    {2,
-     "{'shape': (1L, 2L), 'fortran_order': False, 'descr': '<f2'}",
-     4,
-     0,
-     IO_F16,
-     2,
-     {1, 2},
-     {2, 1}},
-    {1,
-     "{'descr': '<f4', 'fortran_order': False, 'shape': ()}",
-     4,
-     0,
-     IO_F32,
-     0,
-     {0},
-     {0}},
-    {1,
-     "{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}",
-     0,
-     0,
-     IO_F32,
-     1,
-     {0},
-     {1}},
-    {1,
-     "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0, 5)}",
-     0,
-     0,
-     IO_F32,
-     3,
-     {3, 0, 5},
-     {5, 5, 1}},
-    {1,
-     "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
-     100,
-     0,
-     IO_F32,
-     1,
-     {2},
-     {1}},
-    {1,
-     "{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}",
-     2,
-     0,
-     IO_BOOL,
-     1,
-     {2},
-     {1}},
-    {1,
-     "{'descr': '?', 'fortran_order': False, 'shape': (2,)}",
-     2,
-     0,
-     IO_BOOL,
-     1,
-     {2},
-     {1}},
-    {1,
-     "{'descr': '|u1', 'fortran_order': False, 'shape': (2,)}",
-     2,
-     0,
-     IO_U8,
-     1,
-     {2},
-     {1}},
-    {1,
-     "{'descr': '>u1', 'fortran_order': False, 'shape': (2,)}",
-     2,
-     0,
-     IO_U8,
-     1,
-     {2},
-     {1}},
-    {1,
-     "{'descr': '<i4', 'fortran_order': False, 'shape': (2,)}",
-     8,
-     0,
-     IO_I32,
-     1,
-     {2},
-     {1}},
-    {1,
-     "{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}",
-     16,
-     0,
-     IO_C128,
-     1,
-     {1},
-     {1}},
-    {1,
-     "{'descr': '<V2', 'fortran_order': False, 'shape': (2,)}",
-     4,
-     1,
-     IO_BF16,
-     1,
-     {2},
-     {1}},
-    {1,
-     "{'descr': '|V2', 'fortran_order': False, 'shape': (2,)}",
-     4,
-     1,
-     IO_BF16,
-     1,
-     {2},
-     {1}},
+    {1, F4("(2, 3), ") "  \n", 24, 0, "float32 (2,3) (3,1)"},
+    {2, F4("(2, 3), "), 24, 0, "float32 (2,3) (3,1)"},
+    {3, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 1)}", 24, 0,
+     "float32 (2,3,1) (1,2,6)"},
+    {1, "{\"shape\":(2,3,),\"descr\":\"=f8\",\"fortran_order\":False}", 48, 0,
+     "float64 (2,3) (3,1)"},
+    {1, "{ 'shape' : ( 10L , ) , 'fortran_order' : False , 'descr' : '<f2' }", 20, 0,
+     "float16 (10) (1)"},
+    {2, "{'shape': (1L, 2L), 'fortran_order': False, 'descr': '<f2'}", 4, 0,
+     "float16 (1,2) (2,1)"},
+    {1, F4("()"), 4, 0, "float32 () ()"},
+    {1, F4("(0,)"), 0, 0, "float32 (0) (1)"},
+    {1, F4("(3, 0, 5)"), 0, 0, "float32 (3,0,5) (5,5,1)"},
+    {1, F4("(2,)"), 100, 0, "float32 (2) (1)"},
+    {1, DESCR("'|b1'"), 2, 0, "bool (2) (1)"},
+    {1, DESCR("'?'"), 2, 0, "bool (2) (1)"},
+    {1, DESCR("'|u1'"), 2, 0, "uint8 (2) (1)"},
+    {1, DESCR("'>u1'"), 2, 0, "uint8 (2) (1)"},
+    {1, DESCR("'<i4'"), 8, 0, "int32 (2) (1)"},
+    {1, "{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", 16, 0,
+     "complex128 (1) (1)"},
+    {1, DESCR("'<V2'"), 4, 1, "bfloat16 (2) (1)"},
+    {1, DESCR("'|V2'"), 4, 1, "bfloat16 (2) (1)"},
 };
 
 TEST(legal_files_open)
 {
     for (size_t n = 0; n < sizeof goods / sizeof goods[0]; n++) {
         const struct good *const good = &goods[n];
-        struct io_tensor tensor;
-        struct io_error err = {""};
-        files_write("a.npy", image, build(good->version, good->header, good->payload));
-        const int status =
-            io_tensor_open(&tensor, files_path("a.npy"), good->v2_is_bf16, &err);
-        CHECK(status == 0, "%s: %s", good->header, err.message);
-        CHECK(tensor.dtype == good->dtype && tensor.ndim == good->ndim, "%s: %s, %d axes",
-              good->header, io_dtype_name(tensor.dtype), tensor.ndim);
-        for (int i = 0; i < good->ndim; i++)
-            CHECK(tensor.size[i] == good->size[i] && tensor.stride[i] == good->stride[i],
-                  "%s: axis %d has size %lld, stride %lld", good->header, i,
-                  (long long)tensor.size[i], (long long)tensor.stride[i]);
-        CHECK(tensor.data != NULL, "%s", good->header);
-        CHECK((uintptr_t)tensor.data % io_dtype_size(tensor.dtype) == 0 ||
-                  tensor.dtype == IO_C128,
-              "%s: misaligned", good->header);
-        const unsigned char *const bytes = tensor.data;
-        for (size_t i = 0; i < good->payload && i < io_dtype_size(good->dtype); i++)
-            CHECK(bytes[i] == i, "%s: byte %zu is %d", good->header, i, bytes[i]);
-        CHECK(strcmp(tensor.name, files_path("a.npy")) == 0, "%s", tensor.name);
-        io_tensor_close(&tensor);
+        files_expect_tensor("a.npy", image,
+                            build(good->version, good->header, good->payload),
+                            good->v2_is_bf16, good->layout, good->payload > 0 ? 0 : -1);
     }
 }
-
-#define F4(shape) "{'descr': '<f4', 'fortran_order': False, 'shape': " shape "}"
-#define DESCR(descr) "{'descr': " descr ", 'fortran_order': False, 'shape': (2,)}"
-#define FIRST_AXIS 61 /* the offset of the first digit of F4 in version 1 */
 
 static const struct bad {
     int version;
@@ -305,30 +161,15 @@ static const struct bad {
 
 TEST(malformed_files_are_refused)
 {
-    for (size_t n = 0; n < sizeof bads / sizeof bads[0]; n++) {
-        const struct bad *const bad = &bads[n];
-        struct io_tensor tensor;
-        struct io_error err = {""};
-        files_write("a.npy", image, build(bad->version, bad->header, bad->payload));
-        CHECK(io_tensor_open(&tensor, files_path("a.npy"), 0, &err) == -1, "%s opened",
-              bad->header);
-        const char *const fault =
-            files_message_fault(err.message, "a.npy", bad->byte, bad->reason);
-        CHECK(fault == NULL, "%s: %s: %s", bad->header, fault, err.message);
-        io_tensor_close(&tensor);
-    }
+    for (size_t n = 0; n < sizeof bads / sizeof bads[0]; n++)
+        files_expect_refusal("a.npy", image,
+                             build(bads[n].version, bads[n].header, bads[n].payload),
+                             bads[n].byte, bads[n].reason);
 }
 
 static void expect_prefix(const void *bytes, size_t n, int byte, const char *reason)
 {
-    struct io_tensor tensor;
-    struct io_error err = {""};
-
-    files_write("a.npy", bytes, n);
-    CHECK(io_tensor_open(&tensor, files_path("a.npy"), 0, &err) == -1, "%s opened",
-          reason);
-    const char *const fault = files_message_fault(err.message, "a.npy", byte, reason);
-    CHECK(fault == NULL, "%s: %s", fault, err.message);
+    files_expect_refusal("a.npy", bytes, n, byte, reason);
 }
 
 TEST(lying_prefixes_are_refused)
@@ -350,62 +191,30 @@ TEST(lying_prefixes_are_refused)
 TEST(header_length_is_capped)
 {
     static char header[10002];
-    struct io_tensor tensor;
-    struct io_error err = {""};
 
     memset(header, ' ', 10001);
     memcpy(header, F4("(2,)"), strlen(F4("(2,)")));
-    files_write("a.npy", image, build(1, header, 8));
-    CHECK(io_tensor_open(&tensor, files_path("a.npy"), 0, &err) == -1, "opened");
-    CHECK(files_message_fault(err.message, "a.npy", 8, "limit of 10000") == NULL, "%s",
-          err.message);
+    files_expect_refusal("a.npy", image, build(1, header, 8), 8, "limit of 10000");
     header[10000] = '\0';
-    files_write("a.npy", image, build(1, header, 8));
-    CHECK(io_tensor_open(&tensor, files_path("a.npy"), 0, &err) == 0, "%s", err.message);
-    io_tensor_close(&tensor);
+    files_expect_tensor("a.npy", image, build(1, header, 8), 0, "float32 (2) (1)", 0);
 }
 
 TEST(every_truncation_is_refused)
 {
-    const size_t n =
-        build(2, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   \n", 24);
+    const size_t n = build(2, F4("(2, 3), ") "   \n", 24);
 
-    for (size_t length = 0; length < n; length++) {
-        struct io_tensor tensor;
-        struct io_error err = {""};
-        files_write("a.npy", image, length);
-        CHECK(io_tensor_open(&tensor, files_path("a.npy"), 0, &err) == -1,
-              "%zu of %zu bytes opened", length, n);
-        const char *const fault =
-            files_message_fault(err.message, "a.npy", -1, ": byte ");
-        CHECK(fault == NULL, "%zu bytes: %s: %s", length, fault, err.message);
-    }
+    for (size_t length = 0; length < n; length++)
+        files_expect_refusal("a.npy", image, length, -1, ": byte ");
 }
 
 /* Any one byte changed: no crash, and a refusal is one good line. */
 TEST(every_changed_byte_is_survived)
 {
     static const unsigned char others[] = {0, 1, 0x20, '\'', '(', '-', '9', 0x7f, 0xff};
-    const size_t n =
-        build(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   \n", 24);
-    int refused = 0;
+    const size_t n = build(1, F4("(2, 3), ") "   \n", 24);
+    const int refused =
+        files_change_bytes("a.npy", image, n, n - 24, others, sizeof others);
 
-    for (size_t at = 0; at < n - 24; at++) {
-        for (size_t o = 0; o < sizeof others; o++) {
-            struct io_tensor tensor;
-            struct io_error err = {""};
-            const unsigned char kept = image[at];
-            image[at] = others[o];
-            files_write("a.npy", image, n);
-            image[at] = kept;
-            if (io_tensor_open(&tensor, files_path("a.npy"), 0, &err) != 0) {
-                CHECK(files_message_fault(err.message, "a.npy", -1, ": byte ") == NULL,
-                      "%s", err.message);
-                refused++;
-            }
-            io_tensor_close(&tensor);
-        }
-    }
     CHECK(refused > 400, "only %d were refused", refused);
 }
 
@@ -420,9 +229,8 @@ TEST(big_endian_is_converted)
         struct io_error err = {""};
         snprintf(header, sizeof header,
                  "{'descr': %s, 'fortran_order': False, 'shape': (3,)}", descrs[d]);
-        files_write("a.npy", image, build(1, header, 24));
-        CHECK(io_tensor_open(&tensor, files_path("a.npy"), 0, &err) == 0, "%s",
-              err.message);
+        const size_t n = build(1, header, 24);
+        CHECK(files_open(&tensor, "a.npy", image, n, 0, &err) == 0, "%s", err.message);
         const unsigned char *const bytes = tensor.data;
         const size_t w = words[d];
         for (size_t i = 0; i < 3 * io_dtype_size(tensor.dtype); i++)
@@ -444,9 +252,7 @@ TEST(only_misaligned_payloads_are_copied)
         snprintf(header, sizeof header,
                  "{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}%*s", pad, "");
         const size_t n = build(1, header, 24);
-        files_write("a.npy", image, n);
-        CHECK(io_tensor_open(&tensor, files_path("a.npy"), 0, &err) == 0, "%s",
-              err.message);
+        CHECK(files_open(&tensor, "a.npy", image, n, 0, &err) == 0, "%s", err.message);
         CHECK((uintptr_t)tensor.data % 8 == 0, "pad %d: misaligned", pad);
         CHECK(memcmp(tensor.data, image + n - 24, 24) == 0, "pad %d: other bytes", pad);
         CHECK((tensor.copy != NULL) == ((n - 24) % 8 != 0), "pad %d", pad);
@@ -456,55 +262,39 @@ TEST(only_misaligned_payloads_are_copied)
     CHECK(copies == 7, "%d", copies);
 }
 
-/* A sparse file of 10 GB must open at once, for none of its data is read. */
 TEST(ten_gigabytes_open_unread)
 {
     char header[119]; /* 128 bytes with the 10 before it, as NumPy aligns it */
-    snprintf(header, sizeof header, "%-118s",
-             "{'descr': '<f4', 'fortran_order': True, 'shape': (50000, 50000)}");
-    const long long payload = 10000000000;
-    const size_t n = build(1, header, 0);
     struct io_tensor tensor;
     struct io_error err = {""};
-    struct timespec before, after;
 
-    files_write("a.npy", image, n);
-    if (truncate(files_path("a.npy"), (off_t)n + payload) != 0)
-        SKIP("this file system has no file of 10 GB");
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-    const int status = io_tensor_open(&tensor, files_path("a.npy"), 0, &err);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-    const double seconds = (double)(after.tv_sec - before.tv_sec) +
-                           1e-9 * (double)(after.tv_nsec - before.tv_nsec);
-    CHECK(status == 0, "%s", err.message);
-    CHECK(tensor.copy == NULL, "it was copied");
+    snprintf(header, sizeof header, "%-118s",
+             "{'descr': '<f4', 'fortran_order': True, 'shape': (50000, 50000)}");
+    if (!files_open_huge(&tensor, "a.npy", image, build(1, header, 0)))
+        return;
     CHECK(tensor.stride[1] == 50000, "stride %lld", (long long)tensor.stride[1]);
-    CHECK(((const float *)tensor.data)[2499999999] == 0.0f, "the last element");
     io_tensor_close(&tensor);
-    CHECK(!(seconds > 0.05), "opening took %.3f s", seconds);
-
-    CHECK(truncate(files_path("a.npy"), (off_t)n + payload - 1) == 0, "truncate");
+    CHECK(truncate(files_path("a.npy"), 128 + 9999999999) == 0, "truncate");
     CHECK(io_tensor_open(&tensor, files_path("a.npy"), 0, &err) == -1, "opened");
     CHECK(strstr(err.message, "has 9999999999") != NULL, "%s", err.message);
 }
 
 TEST(what_is_no_file_is_refused)
 {
+    static const char *const wrong[][2] = {{"none.npy", "No such file"},
+                                           {"dir.npy", "Is a directory"},
+                                           {"fifo.npy", "not a regular file"}};
     struct io_tensor tensor;
     struct io_error err = {""};
-    const char *fault;
 
-    CHECK(io_tensor_open(&tensor, files_path("none.npy"), 0, &err) == -1, "opened");
-    fault = files_message_fault(err.message, "none.npy", -1, "No such file");
-    CHECK(fault == NULL, "%s: %s", fault, err.message);
     CHECK(mkdir(files_path("dir.npy"), 0777) == 0, "mkdir");
-    CHECK(io_tensor_open(&tensor, files_path("dir.npy"), 0, &err) == -1, "opened");
-    fault = files_message_fault(err.message, "dir.npy", -1, "Is a directory");
-    CHECK(fault == NULL, "%s: %s", fault, err.message);
     CHECK(mkfifo(files_path("fifo.npy"), 0666) == 0, "mkfifo");
-    CHECK(io_tensor_open(&tensor, files_path("fifo.npy"), 0, &err) == -1, "opened");
-    fault = files_message_fault(err.message, "fifo.npy", -1, "not a regular file");
-    CHECK(fault == NULL, "%s: %s", fault, err.message);
+    for (int x = 0; x < 3; x++) {
+        CHECK(io_tensor_open(&tensor, files_path(wrong[x][0]), 0, &err) == -1, "opened");
+        const char *const fault =
+            files_message_fault(err.message, wrong[x][0], -1, wrong[x][1]);
+        CHECK(fault == NULL, "%s: %s", fault, err.message);
+    }
     CHECK(io_tensor_open(&tensor, "", 0, &err) == -1, "opened");
 
     static char name[3000];
@@ -521,10 +311,7 @@ TEST(what_is_no_file_is_refused)
 
 int main(void)
 {
-    if (files_setup() != 0) {
-        perror("mkdtemp");
-        return 1;
-    }
+    files_setup();
     RUN(legal_files_open);
     RUN(malformed_files_are_refused);
     RUN(lying_prefixes_are_refused);

@@ -2,7 +2,6 @@
 /* Outputs appear whole and together, or not at all. */
 #define _GNU_SOURCE 1
 #include "files.h"
-#include "support/test.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -22,6 +21,21 @@ static void fill(const struct io_output *output, size_t bytes, int first)
 {
     for (size_t i = 0; i < bytes; i++)
         ((unsigned char *)output->data)[i] = (unsigned char)((size_t)first + i);
+}
+
+/* Prepares outputs, fills the first bytes of each, and commits; 0 after a failure. */
+static int write_all(struct io_output *outputs, int count, size_t bytes, int first)
+{
+    struct io_error err = {""};
+    int status = io_outputs_prepare(&set, outputs, count, &err);
+
+    for (int x = 0; x < count && status == 0; x++)
+        fill(&outputs[x], bytes, first);
+    if (status == 0)
+        status = io_outputs_commit(&set, &err);
+    if (status != 0)
+        test_fail(__FILE__, __LINE__, "written", "%s", err.message);
+    return status == 0;
 }
 
 /* Opens what was written and compares it with what fill() wrote. */
@@ -65,9 +79,7 @@ TEST(npy_is_written_and_read_back)
             const size_t bytes = io_dtype_size(dtypes[d]) * (ndim == 0   ? 1
                                                              : ndim == 1 ? 3
                                                                          : 15);
-            CHECK(io_outputs_prepare(&set, &output, 1, &err) == 0, "%s", err.message);
-            fill(&output, bytes, 7);
-            CHECK(io_outputs_commit(&set, &err) == 0, "%s", err.message);
+            CHECK(write_all(&output, 1, bytes, 7), "%d axes", ndim);
             expect_content("a.npy", dtypes[d], ndim, bytes, 7);
             CHECK(files_count(0) == 1, "%d files", files_count(0));
         }
@@ -109,49 +121,49 @@ TEST(outputs_may_share_a_safetensors_file)
     CHECK(files_count(1) == 2, "not two files");
 }
 
+static void refuse_one(const char *spec, enum io_dtype dtype, int ndim, int64_t n0,
+                       int64_t n1, const char *reason)
+{
+    struct io_output output = make(spec, dtype, ndim, n0, n1);
+
+    expect_refusal(&output, 1, reason);
+}
+
+static void refuse_second(const char *first, const char *second, const char *reason)
+{
+    struct io_output outputs[] = {make(first, IO_F32, 1, 3, 0),
+                                  make(second, IO_F32, 1, 3, 0)};
+
+    expect_refusal(outputs, 2, reason);
+}
+
 TEST(what_cannot_be_written_is_refused)
 {
     struct io_output outputs[IO_MAX_OUTPUTS + 1];
 
-    outputs[0] = make("a.npy", IO_BF16, 1, 3, 0);
-    expect_refusal(outputs, 1,
-                   ".npy cannot hold bfloat16; write to FILE.safetensors:NAME");
-    outputs[0] = make("a.safetensors:t", IO_C128, 1, 3, 0);
-    expect_refusal(outputs, 1, ".safetensors cannot hold complex128");
-    outputs[0] = make("a.txt", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 1, "FILE.npy or FILE.safetensors:NAME");
-    outputs[0] = make("a.safetensors", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 1, "FILE.safetensors:NAME");
-    outputs[0] = make("a.safetensors:", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 1, "cannot be the name");
-    outputs[0] = make("a.safetensors:__metadata__", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 1, "cannot be the name");
-    outputs[0] = make("a.safetensors:\xff", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 1, "UTF-8");
-    outputs[0] = make("a.npy", IO_F32, 2, (int64_t)1 << 62, 4);
-    expect_refusal(outputs, 1, "more elements");
-    outputs[0] = make("a.npy", IO_BOOL, 1, (int64_t)1 << 59, 0);
-    expect_refusal(outputs, 1, "cannot write: ");
+    refuse_one("a.npy", IO_BF16, 1, 3, 0,
+               ".npy cannot hold bfloat16; write to FILE.safetensors:NAME");
+    refuse_one("a.safetensors:t", IO_C128, 1, 3, 0,
+               ".safetensors cannot hold complex128");
+    refuse_one("a.txt", IO_F32, 1, 3, 0, "FILE.npy or FILE.safetensors:NAME");
+    refuse_one("a.safetensors", IO_F32, 1, 3, 0, "FILE.safetensors:NAME");
+    refuse_one("a.safetensors:", IO_F32, 1, 3, 0, "cannot be the name");
+    refuse_one("a.safetensors:__metadata__", IO_F32, 1, 3, 0, "cannot be the name");
+    refuse_one("a.safetensors:\xff", IO_F32, 1, 3, 0, "UTF-8");
+    refuse_one("a.npy", IO_F32, 2, (int64_t)1 << 62, 4, "more elements");
+    refuse_one("a.npy", IO_BOOL, 1, (int64_t)1 << 59, 0, "cannot write: ");
+    refuse_second("a.npy", "./a.npy", "two outputs");
+    refuse_second("a.safetensors:t", "a.safetensors:t", "two outputs");
+    refuse_second("a.npy", "none/b.npy", "none/b.npy: cannot write: No such file");
     outputs[0] = make("a.npy", IO_F32, 1, 3, 0);
-    outputs[1] = make("./a.npy", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 2, "two outputs");
-    outputs[0] = make("a.safetensors:t", IO_F32, 1, 3, 0);
-    outputs[1] = make("a.safetensors:t", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 2, "two outputs");
-    outputs[0] = make("a.npy", IO_F32, 1, 3, 0);
-    outputs[1] = make("none/b.npy", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 2, "none/b.npy: cannot write: No such file");
     outputs[1] = (struct io_output){.spec = "/proc/b.npy", .dtype = IO_F32};
     expect_refusal(outputs, 2, "/proc/b.npy: cannot write: ");
     CHECK(mkdir(files_path("d.npy"), 0777) == 0, "mkdir");
-    outputs[1] = make("d.npy", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 2, "d.npy: cannot write: Is a directory");
-    outputs[1] = make("d.npy/x/y.npy", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 2, "cannot write: No such file");
+    refuse_second("a.npy", "d.npy", "d.npy: cannot write: Is a directory");
+    refuse_second("a.npy", "d.npy/x/y.npy", "cannot write: No such file");
     files_count(1);
     files_write("f", "", 0);
-    outputs[1] = make("f/y.npy", IO_F32, 1, 3, 0);
-    expect_refusal(outputs, 2, "cannot write: Not a directory");
+    refuse_second("a.npy", "f/y.npy", "cannot write: Not a directory");
     for (int i = 0; i < IO_MAX_FILES + 1; i++) {
         char name[16];
 
@@ -170,9 +182,7 @@ TEST(abort_leaves_the_old_and_nothing_new)
     struct io_error err = {""};
     struct io_output output = make("a.npy", IO_F32, 1, 3, 0);
 
-    CHECK(io_outputs_prepare(&set, &output, 1, &err) == 0, "%s", err.message);
-    fill(&output, 12, 5);
-    CHECK(io_outputs_commit(&set, &err) == 0, "%s", err.message);
+    CHECK(write_all(&output, 1, 12, 5), "the old");
     CHECK(io_outputs_prepare(&set, &output, 1, &err) == 0, "%s", err.message);
     fill(&output, 12, 9);
     CHECK(files_count(0) == 2, "%d files under way", files_count(0));
@@ -200,19 +210,16 @@ TEST(a_failed_commit_leaves_nothing)
 /* --q m.safetensors:q --out m.safetensors:o must not cost the model. */
 TEST(a_safetensors_file_with_more_in_it_is_kept)
 {
-    struct io_error err = {""};
     struct io_output outputs[] = {make("a.safetensors:x", IO_F32, 1, 1, 0),
                                   make("a.safetensors:y", IO_F32, 1, 1, 0)};
 
-    CHECK(io_outputs_prepare(&set, outputs, 2, &err) == 0, "%s", err.message);
-    CHECK(io_outputs_commit(&set, &err) == 0, "%s", err.message);
+    CHECK(write_all(outputs, 2, 0, 0), "two tensors");
     outputs[0] = make("a.safetensors:x", IO_F32, 1, 1, 0);
     expect_refusal(outputs, 1, "also holds 'y'");
     files_write("a.safetensors", "junk", 4);
     expect_refusal(outputs, 1, "no valid .safetensors file");
     files_write("a.safetensors", "", 0);
-    CHECK(io_outputs_prepare(&set, outputs, 1, &err) == 0, "%s", err.message);
-    CHECK(io_outputs_commit(&set, &err) == 0, "%s", err.message);
+    CHECK(write_all(outputs, 1, 0, 0), "in place of an empty file");
     files_count(1);
 }
 
@@ -222,14 +229,10 @@ TEST(an_open_input_may_be_replaced)
     struct io_tensor input;
     struct io_output output = make("a.npy", IO_F32, 1, 3, 0);
 
-    CHECK(io_outputs_prepare(&set, &output, 1, &err) == 0, "%s", err.message);
-    fill(&output, 12, 1);
-    CHECK(io_outputs_commit(&set, &err) == 0, "%s", err.message);
+    CHECK(write_all(&output, 1, 12, 1), "the input");
     CHECK(io_tensor_open(&input, files_path("a.npy"), 0, &err) == 0, "%s", err.message);
     output = make("a.npy", IO_F32, 1, 3, 0);
-    CHECK(io_outputs_prepare(&set, &output, 1, &err) == 0, "%s", err.message);
-    fill(&output, 12, 100);
-    CHECK(io_outputs_commit(&set, &err) == 0, "%s", err.message);
+    CHECK(write_all(&output, 1, 12, 100), "the output");
     CHECK(*(const unsigned char *)input.data == 1, "the input changed");
     io_tensor_close(&input);
     expect_content("a.npy", IO_F32, 1, 12, 100);
@@ -268,15 +271,12 @@ TEST(a_signal_handler_can_clean_up)
 TEST(mode_and_link_of_the_old_file_stay)
 {
     struct io_output output = make("link.npy", IO_F32, 1, 4, 0);
-    struct io_error err = {""};
     struct stat status;
 
     files_write("private.npy", "", 0);
     CHECK(chmod(files_path("private.npy"), 0600) == 0, "chmod");
     CHECK(symlink("private.npy", files_path("link.npy")) == 0, "symlink");
-    CHECK(io_outputs_prepare(&set, &output, 1, &err) == 0, "%s", err.message);
-    fill(&output, 16, 7);
-    CHECK(io_outputs_commit(&set, &err) == 0, "%s", err.message);
+    CHECK(write_all(&output, 1, 16, 7), "through the link");
     CHECK(lstat(files_path("link.npy"), &status) == 0 && S_ISLNK(status.st_mode),
           "the link became a file");
     CHECK(stat(files_path("private.npy"), &status) == 0 &&
@@ -288,23 +288,18 @@ TEST(mode_and_link_of_the_old_file_stay)
 
 TEST(a_stale_temporary_file_is_no_obstacle)
 {
-    struct io_error err = {""};
     struct io_output output = make("a.npy", IO_F32, 1, 3, 0);
     char name[64];
 
     snprintf(name, sizeof name, ".attend-%ld-0.tmp", (long)getpid());
     files_write(name, "stale", 5);
-    CHECK(io_outputs_prepare(&set, &output, 1, &err) == 0, "%s", err.message);
-    CHECK(io_outputs_commit(&set, &err) == 0, "%s", err.message);
+    CHECK(write_all(&output, 1, 0, 0), "beside a stale file");
     CHECK(files_count(1) == 2, "not two files");
 }
 
 int main(void)
 {
-    if (files_setup() != 0) {
-        perror("mkdtemp");
-        return 1;
-    }
+    files_setup();
     RUN(npy_is_written_and_read_back);
     RUN(outputs_may_share_a_safetensors_file);
     RUN(what_cannot_be_written_is_refused);

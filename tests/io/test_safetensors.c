@@ -2,10 +2,9 @@
 /* Reading .safetensors: every rule of the format, and how its breach is told. */
 #define _GNU_SOURCE 1
 #include "files.h"
-#include "support/test.h"
 
+#include <stdarg.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { MAX_FILE = 1 << 16 };
 
@@ -27,14 +26,6 @@ static size_t build(const char *header, size_t payload)
     return build_bytes(header, strlen(header), payload);
 }
 
-/* Opens tensor `name` of file a.safetensors. */
-static int open_tensor(struct io_tensor *tensor, const char *name, struct io_error *err)
-{
-    char spec[600];
-    snprintf(spec, sizeof spec, "%s:%s", files_path("a.safetensors"), name);
-    return io_tensor_open(tensor, spec, 0, err);
-}
-
 #define INFO(dtype, shape, offsets)                                                      \
     "{\"dtype\":\"" dtype "\",\"shape\":[" shape "],\"data_offsets\":[" offsets "]}"
 #define ONE(dtype, shape, offsets) "{\"t\":" INFO(dtype, shape, offsets) "}"
@@ -42,108 +33,56 @@ static int open_tensor(struct io_tensor *tensor, const char *name, struct io_err
 static const struct good {
     const char *header;
     size_t payload;
-    const char *name;
-    enum io_dtype dtype;
-    int ndim;
-    int64_t size[2];
+    const char *name, *layout;
     int first; /* the first byte of the tensor, -1: it has none */
 } goods[] = {
-    {ONE("F32", "2,3", "0,24"), 24, "t", IO_F32, 2, {2, 3}, 0},
-    {ONE("F32", "2,3", "0,24") "     ", 24, "t", IO_F32, 2, {2, 3}, 0},
-    {ONE("F64", "", "0,8"), 8, "t", IO_F64, 0, {0}, 0},
-    {ONE("F32", "2,0", "0,0"), 0, "t", IO_F32, 2, {2, 0}, -1},
-    {"{\"a\":" INFO("F16", "2", "8,12") ",\"b\":" INFO("F64", "1", "0,8") "}",
-     12,
-     "a",
-     IO_F16,
-     1,
-     {2},
-     8},
-    {"{\"a\":" INFO("F16", "0", "0,0") ",\"b\":" INFO("F64", "1", "0,8") "}",
-     8,
-     "b",
-     IO_F64,
-     1,
-     {1},
-     0},
-    {"{\"a\":" INFO("F16", "0", "8,8") ",\"b\":" INFO("F64", "1", "0,8") "}",
-     8,
-     "a",
-     IO_F16,
-     1,
-     {0},
-     -1},
+    {ONE("F32", "2,3", "0,24"), 24, "t", "float32 (2,3) (3,1)", 0},
+    {ONE("F32", "2,3", "0,24") "     ", 24, "t", "float32 (2,3) (3,1)", 0},
+    {ONE("F64", "", "0,8"), 8, "t", "float64 () ()", 0},
+    {ONE("F32", "2,0", "0,0"), 0, "t", "float32 (2,0) (1,1)", -1},
+    {"{\"a\":" INFO("F16", "2", "8,12") ",\"b\":" INFO("F64", "1", "0,8") "}", 12, "a",
+     "float16 (2) (1)", 8},
+    {"{\"a\":" INFO("F16", "0", "0,0") ",\"b\":" INFO("F64", "1", "0,8") "}", 8, "b",
+     "float64 (1) (1)", 0},
+    {"{\"a\":" INFO("F16", "0", "8,8") ",\"b\":" INFO("F64", "1", "0,8") "}", 8, "a",
+     "float16 (0) (1)", -1},
     /* One byte before it: a copy. */
-    {"{\"a\":" INFO("U8", "1", "0,1") ",\"b\":" INFO("F64", "1", "1,9") "}",
-     9,
-     "b",
-     IO_F64,
-     1,
-     {1},
-     1},
-    {"{\"__metadata__\":{\"format\":\"pt\"},\"t\":" INFO("BF16", "2", "0,4") "}",
-     4,
-     "t",
-     IO_BF16,
-     1,
-     {2},
-     0},
-    {"{\"a:b.c/d e\":" INFO("BOOL", "2", "0,2") "}", 2, "a:b.c/d e", IO_BOOL, 1, {2}, 0},
-    {"{\"\\ud83d\\ude00\":" INFO("U8", "1", "0,1") "}",
-     1,
-     "\xf0\x9f\x98\x80",
-     IO_U8,
-     1,
-     {1},
-     0},
-    {"{\"\":" INFO("U8", "1", "0,1") "}", 1, "", IO_U8, 1, {1}, 0},
-    {"{ \"t\" :\n{ \"data_offsets\" : [ 0 , 1 ] ,\t\"shape\":[1],\"dtype\":\"U8\"}}",
-     1,
-     "t",
-     IO_U8,
-     1,
-     {1},
-     0},
-    {ONE("F4", "2,2", "0,2"), 2, "t", IO_F4, 2, {2, 2}, 0},
-    {ONE("F6_E2M3", "4", "0,3"), 3, "t", IO_F6_E2M3, 1, {4}, 0},
-    {ONE("F6_E3M2", "4", "0,3"), 3, "t", IO_F6_E3M2, 1, {4}, 0},
-    {ONE("I8", "2", "0,2"), 2, "t", IO_I8, 1, {2}, 0},
-    {ONE("F8_E5M2", "2", "0,2"), 2, "t", IO_F8_E5M2, 1, {2}, 0},
-    {ONE("F8_E4M3", "2", "0,2"), 2, "t", IO_F8_E4M3, 1, {2}, 0},
-    {ONE("F8_E8M0", "2", "0,2"), 2, "t", IO_F8_E8M0, 1, {2}, 0},
-    {ONE("F8_E4M3FNUZ", "2", "0,2"), 2, "t", IO_F8_E4M3FNUZ, 1, {2}, 0},
-    {ONE("F8_E5M2FNUZ", "2", "0,2"), 2, "t", IO_F8_E5M2FNUZ, 1, {2}, 0},
-    {ONE("I16", "2", "0,4"), 4, "t", IO_I16, 1, {2}, 0},
-    {ONE("U16", "2", "0,4"), 4, "t", IO_U16, 1, {2}, 0},
-    {ONE("I32", "2", "0,8"), 8, "t", IO_I32, 1, {2}, 0},
-    {ONE("U32", "2", "0,8"), 8, "t", IO_U32, 1, {2}, 0},
-    {ONE("C64", "1", "0,8"), 8, "t", IO_C64, 1, {1}, 0},
-    {ONE("I64", "1", "0,8"), 8, "t", IO_I64, 1, {1}, 0},
-    {ONE("U64", "1", "0,8"), 8, "t", IO_U64, 1, {1}, 0},
+    {"{\"a\":" INFO("U8", "1", "0,1") ",\"b\":" INFO("F64", "1", "1,9") "}", 9, "b",
+     "float64 (1) (1)", 1},
+    {"{\"__metadata__\":{\"format\":\"pt\"},\"t\":" INFO("BF16", "2", "0,4") "}", 4, "t",
+     "bfloat16 (2) (1)", 0},
+    {"{\"a:b.c/d e\":" INFO("BOOL", "2", "0,2") "}", 2, "a:b.c/d e", "bool (2) (1)", 0},
+    {"{\"\\ud83d\\ude00\":" INFO("U8", "1", "0,1") "}", 1, "\xf0\x9f\x98\x80",
+     "uint8 (1) (1)", 0},
+    {"{\"\":" INFO("U8", "1", "0,1") "}", 1, "", "uint8 (1) (1)", 0},
+    {"{ \"t\" :\n{ \"data_offsets\" : [ 0 , 1 ] ,\t\"shape\":[1],\"dtype\":\"U8\"}}", 1,
+     "t", "uint8 (1) (1)", 0},
+    {ONE("F4", "2,2", "0,2"), 2, "t", "float4 (2,2) (2,1)", 0},
+    {ONE("F6_E2M3", "4", "0,3"), 3, "t", "float6_e2m3 (4) (1)", 0},
+    {ONE("F6_E3M2", "4", "0,3"), 3, "t", "float6_e3m2 (4) (1)", 0},
+    {ONE("I8", "2", "0,2"), 2, "t", "int8 (2) (1)", 0},
+    {ONE("F8_E5M2", "2", "0,2"), 2, "t", "float8_e5m2 (2) (1)", 0},
+    {ONE("F8_E4M3", "2", "0,2"), 2, "t", "float8_e4m3 (2) (1)", 0},
+    {ONE("F8_E8M0", "2", "0,2"), 2, "t", "float8_e8m0 (2) (1)", 0},
+    {ONE("F8_E4M3FNUZ", "2", "0,2"), 2, "t", "float8_e4m3fnuz (2) (1)", 0},
+    {ONE("F8_E5M2FNUZ", "2", "0,2"), 2, "t", "float8_e5m2fnuz (2) (1)", 0},
+    {ONE("I16", "2", "0,4"), 4, "t", "int16 (2) (1)", 0},
+    {ONE("U16", "2", "0,4"), 4, "t", "uint16 (2) (1)", 0},
+    {ONE("I32", "2", "0,8"), 8, "t", "int32 (2) (1)", 0},
+    {ONE("U32", "2", "0,8"), 8, "t", "uint32 (2) (1)", 0},
+    {ONE("C64", "1", "0,8"), 8, "t", "complex64 (1) (1)", 0},
+    {ONE("I64", "1", "0,8"), 8, "t", "int64 (1) (1)", 0},
+    {ONE("U64", "1", "0,8"), 8, "t", "uint64 (1) (1)", 0},
 };
 
 TEST(legal_files_open)
 {
     for (size_t n = 0; n < sizeof goods / sizeof goods[0]; n++) {
         const struct good *const good = &goods[n];
-        struct io_tensor tensor;
-        struct io_error err = {""};
-        files_write("a.safetensors", image, build(good->header, good->payload));
-        const int status = open_tensor(&tensor, good->name, &err);
-        CHECK(status == 0, "%s: %s", good->header, err.message);
-        CHECK(tensor.dtype == good->dtype && tensor.ndim == good->ndim, "%s: %s, %d axes",
-              good->header, io_dtype_name(tensor.dtype), tensor.ndim);
-        for (int i = 0; i < good->ndim; i++)
-            CHECK(tensor.size[i] == good->size[i], "%s: axis %d has %lld", good->header,
-                  i, (long long)tensor.size[i]);
-        const size_t size = io_dtype_size(tensor.dtype);
-        const size_t word = tensor.dtype == IO_C64 ? 4 : size > 0 ? size : 1;
-        CHECK(tensor.data != NULL, "%s", good->header);
-        CHECK((uintptr_t)tensor.data % word == 0, "%s: misaligned", good->header);
-        if (good->first >= 0)
-            CHECK(*(const unsigned char *)tensor.data == good->first, "%s: byte %d first",
-                  good->header, *(const unsigned char *)tensor.data);
-        io_tensor_close(&tensor);
+        char spec[64];
+        snprintf(spec, sizeof spec, "a.safetensors:%s", good->name);
+        files_expect_tensor(spec, image, build(good->header, good->payload), 0,
+                            good->layout, good->first);
     }
 }
 
@@ -255,32 +194,16 @@ static const struct bad {
     {"{\"__metadata__\":{\"a\":\"{\\\"}[,-\"},\"b\":7}", 0, 40, "'b': not an object"},
 };
 
-TEST(malformed_files_are_refused)
-{
-    for (size_t n = 0; n < sizeof bads / sizeof bads[0]; n++) {
-        const struct bad *const bad = &bads[n];
-        struct io_tensor tensor;
-        struct io_error err = {""};
-        files_write("a.safetensors", image, build(bad->header, bad->payload));
-        CHECK(open_tensor(&tensor, "t", &err) == -1, "%s opened", bad->header);
-        const char *const fault =
-            files_message_fault(err.message, "a.safetensors", bad->byte, bad->reason);
-        CHECK(fault == NULL, "%s: %s: %s", bad->header, fault, err.message);
-        CHECK(strstr(err.message, ": byte ") != NULL, "%s", err.message);
-        io_tensor_close(&tensor);
-    }
-}
-
 static void expect_fault(const void *bytes, size_t n, int byte, const char *reason)
 {
-    struct io_tensor tensor;
-    struct io_error err = {""};
+    files_expect_refusal("a.safetensors:t", bytes, n, byte, reason);
+}
 
-    files_write("a.safetensors", bytes, n);
-    CHECK(open_tensor(&tensor, "t", &err) == -1, "%s: opened", reason);
-    const char *const fault =
-        files_message_fault(err.message, "a.safetensors", byte, reason);
-    CHECK(fault == NULL, "%s: %s", fault, err.message);
+TEST(malformed_files_are_refused)
+{
+    for (size_t n = 0; n < sizeof bads / sizeof bads[0]; n++)
+        expect_fault(image, build(bads[n].header, bads[n].payload), bads[n].byte,
+                     bads[n].reason);
 }
 
 TEST(lying_lengths_are_refused)
@@ -303,75 +226,88 @@ TEST(nul_bytes_are_refused)
     expect_fault(image, build_bytes("{\0}", 3, 0), -1, "JSON");
 }
 
-static void expect_big(const char *text, size_t n, const char *reason)
-{
-    const uint64_t length = n;
-    FILE *const file = fopen(files_path("a.safetensors"), "wb");
-    struct io_tensor tensor;
-    struct io_error err = {""};
-    struct timespec before, after;
+/* Text after room for the length of a header; `n` counts both. */
+typedef struct big {
+    unsigned char *bytes;
+    size_t n;
+} big;
 
-    CHECK(file != NULL, "fopen");
-    const size_t written = fwrite(&length, 8, 1, file) + fwrite(text, 1, n, file);
-    CHECK(fclose(file) == 0 && written == n + 1, "fwrite");
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-    CHECK(open_tensor(&tensor, "t", &err) == -1, "%s: opened", reason);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-    const char *const fault =
-        files_message_fault(err.message, "a.safetensors", -1, reason);
-    CHECK(fault == NULL, "%s: %s", fault, err.message);
-    CHECK(after.tv_sec - before.tv_sec < 10, "%s: slow", reason);
+static big big_make(void)
+{
+    big made = {malloc(8000000), 8};
+
+    if (made.bytes == NULL)
+        abort();
+    return made;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(big *text, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    text->n += (size_t)vsprintf((char *)text->bytes + text->n, format, args);
+    va_end(args);
+}
+
+static void write_length(const big *text)
+{
+    const uint64_t length = text->n - 8;
+
+    memcpy(text->bytes, &length, sizeof length);
+}
+
+static void expect_big(big *text, const char *reason)
+{
+    const clock_t before = clock();
+
+    write_length(text);
+    expect_fault(text->bytes, text->n, -1, reason);
+    CHECK(clock() - before < 10 * CLOCKS_PER_SEC, "%s: slow", reason);
+    text->n = 8;
 }
 
 /* Headers made to exhaust memory or stack are refused before they are parsed. */
 TEST(headers_out_of_proportion_are_refused)
 {
-    const size_t size = 8000000;
-    char *const text = malloc(size);
-    size_t n = 1;
+    big text = big_make();
 
-    CHECK(text != NULL, "no memory");
-    memset(text, '[', size);
-    text[0] = '{';
-    expect_big(text, size, "nested too deeply");
+    memset(text.bytes, '[', 8000000);
+    text.bytes[8] = '{';
+    text.n = 8000000;
+    expect_big(&text, "nested too deeply");
 
     for (int i = 0; i < 65537; i++)
-        n += (size_t)sprintf(text + n, "%s\"%d\":{}", i > 0 ? "," : "", i);
-    text[n++] = '}';
-    expect_big(text, n, "over 65536 entries");
+        say(&text, "%s\"%d\":{}", i > 0 ? "," : "{", i);
+    say(&text, "}");
+    expect_big(&text, "over 65536 entries");
 
-    n = (size_t)sprintf(text, "{\"t\":{\"shape\":[1");
+    say(&text, "{\"t\":{\"shape\":[1");
     for (int i = 0; i < 1000000; i++)
-        n += (size_t)sprintf(text + n, ",1");
-    n += (size_t)sprintf(text + n, "]}}");
-    expect_big(text, n, "over 1000000 values");
-    free(text);
+        say(&text, ",1");
+    say(&text, "]}}");
+    expect_big(&text, "over 1000000 values");
+    free(text.bytes);
 }
 
 /* As many entries as are allowed, tiling backwards: not quadratic. */
 TEST(many_entries_open)
 {
-    const size_t size = 8000000;
-    char *const text = malloc(size);
-    size_t n = 1;
-
-    CHECK(text != NULL, "no memory");
-    text[0] = '{';
-    for (int i = 0; i < 65536; i++)
-        n += (size_t)sprintf(text + n, "%s\"%d\":" INFO("U8", "1", "%d,%d"),
-                             i > 0 ? "," : "", i, 65535 - i, 65536 - i);
-    text[n++] = '}';
-    const uint64_t length = n;
-    FILE *const file = fopen(files_path("a.safetensors"), "wb");
-    CHECK(file != NULL, "fopen");
-    const size_t written = fwrite(&length, 8, 1, file) + fwrite(text, 1, n, file) +
-                           fwrite(image, 1, 65536, file);
-    CHECK(fclose(file) == 0 && written == n + 1 + 65536, "fwrite");
-    free(text);
     struct io_tensor tensor;
     struct io_error err = {""};
-    CHECK(open_tensor(&tensor, "65535", &err) == 0, "%s", err.message);
-    CHECK((const unsigned char *)tensor.map + 8 + length == tensor.data,
+    big text = big_make();
+
+    for (int i = 0; i < 65536; i++)
+        say(&text, "%s\"%d\":" INFO("U8", "1", "%d,%d"), i > 0 ? "," : "{", i, 65535 - i,
+            65536 - i);
+    say(&text, "}");
+    write_length(&text);
+    memset(text.bytes + text.n, 0, 65536);
+    const int status =
+        files_open(&tensor, "a.safetensors:65535", text.bytes, text.n + 65536, 0, &err);
+    free(text.bytes);
+    CHECK(status == 0, "%s", err.message);
+    CHECK((const unsigned char *)tensor.map + text.n == tensor.data,
           "not the first byte");
     io_tensor_close(&tensor);
 }
@@ -380,76 +316,40 @@ TEST(every_truncation_is_refused)
 {
     const size_t n = build(ONE("F32", "2,3", "0,24") "   ", 24);
 
-    for (size_t length = 0; length < n; length++) {
-        struct io_tensor tensor;
-        struct io_error err = {""};
-        files_write("a.safetensors", image, length);
-        CHECK(open_tensor(&tensor, "t", &err) == -1, "%zu of %zu bytes opened", length,
-              n);
-        const char *const fault =
-            files_message_fault(err.message, "a.safetensors", -1, ": byte ");
-        CHECK(fault == NULL, "%zu bytes: %s: %s", length, fault, err.message);
-    }
+    for (size_t length = 0; length < n; length++)
+        expect_fault(image, length, -1, ": byte ");
 }
 
 TEST(every_changed_byte_is_survived)
 {
     static const unsigned char others[] = {0, 1, '"', '{', ']', '-', '9', '\\', 0xff};
     const size_t n = build(ONE("F32", "2,3", "0,24"), 24);
-    int refused = 0;
+    const int refused =
+        files_change_bytes("a.safetensors:t", image, n, n - 24, others, sizeof others);
 
-    for (size_t at = 0; at < n - 24; at++) {
-        for (size_t o = 0; o < sizeof others; o++) {
-            struct io_tensor tensor;
-            struct io_error err = {""};
-            const unsigned char kept = image[at];
-            image[at] = others[o];
-            files_write("a.safetensors", image, n);
-            image[at] = kept;
-            if (open_tensor(&tensor, "t", &err) != 0) {
-                CHECK(files_message_fault(err.message, "a.safetensors", -1, ": byte ") ==
-                          NULL,
-                      "%s", err.message);
-                refused++;
-            }
-            io_tensor_close(&tensor);
-        }
-    }
     CHECK(refused > 500, "only %d were refused", refused);
 }
 
 TEST(missing_names_are_told)
 {
-    struct io_tensor tensor;
-    struct io_error err = {""};
     char header[4096];
-    const char *fault;
+    size_t size = build("{\"__metadata__\":{},\"k\\n\":" INFO(
+                            "U8", "1", "0,1") ",\"v\":" INFO("U8", "1", "1,2") "}",
+                        2);
 
-    files_write("a.safetensors", image,
-                build("{\"__metadata__\":{},\"k\\n\":" INFO(
-                          "U8", "1", "0,1") ",\"v\":" INFO("U8", "1", "1,2") "}",
-                      2));
-    CHECK(open_tensor(&tensor, "q", &err) == -1, "opened");
-    fault = files_message_fault(err.message, "a.safetensors", 8,
-                                "no tensor 'q'; the file holds 'k\\x0a', 'v'");
-    CHECK(fault == NULL, "%s: %s", fault, err.message);
-    CHECK(open_tensor(&tensor, "__metadata__", &err) == -1, "opened");
-    CHECK(strstr(err.message, "no tensor '__metadata__'") != NULL, "%s", err.message);
-
-    files_write("a.safetensors", image, build("{}", 0));
-    CHECK(open_tensor(&tensor, "q", &err) == -1, "opened");
-    CHECK(strstr(err.message, "holds none") != NULL, "%s", err.message);
+    expect_fault(image, size, 8, "no tensor 't'; the file holds 'k\\x0a', 'v'");
+    files_expect_refusal("a.safetensors:__metadata__", image, size, 8,
+                         "no tensor '__metadata__'");
+    expect_fault(image, build("{}", 0), 8, "holds none");
 
     int n = sprintf(header, "{");
     for (int i = 0; i < 60; i++)
         n += sprintf(header + n, "%s\"layer.%d\":" INFO("U8", "0", "0,0"),
                      i > 0 ? "," : "", i);
     sprintf(header + n, "}");
-    files_write("a.safetensors", image, build(header, 0));
-    CHECK(open_tensor(&tensor, "q", &err) == -1, "opened");
-    CHECK(strstr(err.message, "'layer.0', 'layer.1'") != NULL &&
-              strstr(err.message, " more") != NULL,
-          "%s", err.message);
+    size = build(header, 0);
+    expect_fault(image, size, 8, "'layer.0', 'layer.1'");
+    expect_fault(image, size, 8, " more");
 }
 
 /* The last ".safetensors:" ends the file's name. */
@@ -472,32 +372,16 @@ TEST(specs_are_cut_at_the_last_mark)
 TEST(ten_gigabytes_open_unread)
 {
     struct io_tensor tensor;
-    struct io_error err = {""};
-    struct timespec before, after;
     char header[121]; /* padded so that the data is aligned, or it would be copied */
 
     snprintf(header, sizeof header, "%-120s", ONE("F32", "2500000000", "0,10000000000"));
-    files_write("a.safetensors", image, build(header, 0));
-    if (truncate(files_path("a.safetensors"), 128 + 10000000000) != 0)
-        SKIP("this file system has no file of 10 GB");
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-    const int status = open_tensor(&tensor, "t", &err);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-    const double seconds = (double)(after.tv_sec - before.tv_sec) +
-                           1e-9 * (double)(after.tv_nsec - before.tv_nsec);
-    CHECK(status == 0, "%s", err.message);
-    CHECK(tensor.copy == NULL, "it was copied");
-    CHECK(((const float *)tensor.data)[2499999999] == 0.0f, "the last element");
-    io_tensor_close(&tensor);
-    CHECK(!(seconds > 0.05), "opening took %.3f s", seconds);
+    if (files_open_huge(&tensor, "a.safetensors:t", image, build(header, 0)))
+        io_tensor_close(&tensor);
 }
 
 int main(void)
 {
-    if (files_setup() != 0) {
-        perror("mkdtemp");
-        return 1;
-    }
+    files_setup();
     RUN(legal_files_open);
     RUN(malformed_files_are_refused);
     RUN(lying_lengths_are_refused);

@@ -108,7 +108,7 @@ static int first_wrong(int exactly)
     for (int r = 0; r < lab.count; r++) {
         const struct lab_row *const row = &lab.row[r];
         const double off = fabs(row->measured - row->theory);
-        if (isnan(row->measured) || !lab_row_agrees(row))
+        if (isnan(row->measured) || lab_row_differs(row))
             return r;
         /* Deterministic, exact, in double: nothing but rounding is allowed. */
         if (exactly && row->kind == LAB_EXACT && row->se == 0 && row->allowed == 0 &&

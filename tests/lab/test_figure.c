@@ -274,8 +274,79 @@ TEST(heat_map)
     CHECK(well_formed(svg) && !strstr(svg, "nan"), "%s", svg);
     /* -2 .. 2 on a scale with both signs: its ends and its middle, and no sixth cell. */
     CHECK(count(svg, "<path fill=\"#") == 5, "%d cells", count(svg, "<path fill=\"#"));
-    CHECK(strstr(svg, "<path fill=\"#053061\"") && strstr(svg, "<path fill=\"#67001f\""),
+    CHECK(strstr(svg, "<path fill=\"#00224e\"") && strstr(svg, "<path fill=\"#feeb3c\""),
           "%s", svg);
+    lab_figures_free(&figures);
+}
+
+/* Luma of the fill colours, in the order of their levels: grey print keeps the order. */
+TEST(colours_of_a_heat_map_rise_in_grey)
+{
+    for (int both_signs = 0; both_signs < 2; both_signs++) {
+        struct lab_figures figures = {0};
+        struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+        struct lab_heat *const heat = lab_heat_set(figure, 40, 1, "value");
+        double before = -1;
+        int cells = 0;
+        for (int i = 0; i < 40; i++) {
+            heat->x[i] = i;
+            heat->value[i] = i - (both_signs ? 19.5 : 0);
+        }
+        const char *at = draw(figure);
+        while ((at = strstr(at, "<path fill=\"#"))) {
+            at += strlen("<path fill=\"#");
+            const long rgb = strtol(at, NULL, 16);
+            const double luma = 0.2126 * (double)(rgb >> 16) +
+                                0.7152 * (double)(rgb >> 8 & 255) +
+                                0.0722 * (double)(rgb & 255);
+            CHECK(luma > before, "%d: %06lx is no lighter", cells, rgb);
+            before = luma;
+            cells++;
+        }
+        CHECK(cells == 40, "%d cells", cells);
+        lab_figures_free(&figures);
+    }
+}
+
+TEST(lines_on_a_heat_map_differ_by_their_dashes)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    lab_heat_set(figure, 2, 2, "value");
+    for (int s = 0; s < 3; s++)
+        fill(lab_series_add(figure, LAB_LINE, "line %d", s), 2);
+    draw(figure);
+    /* Each in the plot and in the legend; the first is solid. */
+    CHECK(count(drawn, "class=\"line over\"") == 6, "%s", drawn);
+    CHECK(count(drawn, "stroke-dasharray=\"8 6\"") == 2 &&
+              count(drawn, "stroke-dasharray=\"2 4\"") == 2,
+          "%s", drawn);
+    lab_figures_free(&figures);
+}
+
+TEST(notes_stand_in_the_plot_and_not_in_the_legend)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    fill(lab_series_add(figure, LAB_LINE, "theory"), 3);
+    lab_figure_note(figure, 2, 1, "%d%% < v_a", 40);
+    draw(figure);
+    CHECK(well_formed(drawn), "%s", drawn);
+    CHECK(count(drawn, "class=\"note end\"") == 1 && count(drawn, "40% &lt; v") == 1,
+          "%s", drawn);
+    lab_figures_free(&figures);
+}
+
+TEST(an_axis_can_end_below_the_data)
+{
+    struct lab_figures figures = {0};
+    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+    struct lab_series *const series = lab_series_add(figure, LAB_BARS, "measured");
+    for (int i = 0; i < 10; i++)
+        lab_series_point(series, i, i ? 1 : 4000, 0);
+    figure->y_top = 2;
+    draw(figure);
+    CHECK(!strstr(drawn, ">4000<") && strstr(drawn, ">2.0<"), "%s", drawn);
     lab_figures_free(&figures);
 }
 
@@ -340,6 +411,71 @@ TEST(lines_are_broken_at_spaces)
           "bytes are counted, not letters");
 }
 
+/* Markdown as HTML in `drawn`. */
+static const char *mark_down(const char *text)
+{
+    size_t size;
+    free(drawn);
+    drawn = NULL;
+    FILE *const out = open_memstream(&drawn, &size);
+    if (!out)
+        return "";
+    lab_text_markdown(out, text);
+    fclose(out);
+    return drawn;
+}
+
+TEST(tex_becomes_mathml)
+{
+    static const struct {
+        const char *tex, *mathml;
+    } cases[] = {
+        {"x", "<mi>x</mi>"},
+        {"12.5", "<mn>12.5</mn>"},
+        {"a - 1", "<mi>a</mi><mo>\u2212</mo><mn>1</mn>"},
+        {"p < 1", "<mi>p</mi><mo>&lt;</mo><mn>1</mn>"},
+        {"\\mu_a^\\top", "<msubsup><mi>\u03bc</mi><mrow><mi>a</mi></mrow><mrow><mi>\u22a4"
+                         "</mi></mrow></msubsup>"},
+        {"e^{-D}", "<msup><mi>e</mi><mrow><mo>\u2212</mo><mi>D</mi></mrow></msup>"},
+        {"\\frac12", "<mfrac><mrow><mn>1</mn></mrow><mrow><mn>2</mn></mrow></mfrac>"},
+        {"\\sqrt{2 n}", "<msqrt><mrow><mn>2</mn><mi>n</mi></mrow></msqrt>"},
+        {"\\sum_i p_i",
+         "<munder><mo>\u2211</mo><mrow><mi>i</mi></mrow></munder><msub><mi>p"
+         "</mi><mrow><mi>i</mi></mrow></msub>"},
+        {"2 \\ln n", "<mn>2</mn><mspace width=\"0.17em\"/><mi>ln</mi><mspace "
+                     "width=\"0.17em\"/><mi>n</mi>"},
+        {"\\mathrm{Var}(w)",
+         "<mi mathvariant=\"normal\">Var</mi><mo stretchy=\"false\">(</mo><mi>w</mi>"
+         "<mo stretchy=\"false\">)</mo>"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[128], wanted[512];
+        snprintf(text, sizeof text, "$%s$", cases[i].tex);
+        snprintf(wanted, sizeof wanted, "<math><semantics><mrow>%s</mrow><annotation ",
+                 cases[i].mathml);
+        CHECK(!strncmp(mark_down(text), wanted, strlen(wanted)), "%s: %s", text, drawn);
+        CHECK(well_formed(drawn), "%s", drawn);
+    }
+    CHECK(!strcmp(mark_down("a `b_c` < d"), "a <code>b_c</code> &lt; d"), "%s", drawn);
+    CHECK(strstr(mark_down("of $x$, then"), "</math>,</span> then"), "%s", drawn);
+}
+
+/* What is not whole is shown somehow, and nothing beyond its end is read. */
+TEST(broken_tex_does_no_harm)
+{
+    static const char *const cases[] = {"$x$$", "$\\frac$",  "$\\frac{a$", "$x_$",
+                                        "$^^$", "$}{$",      "$\\$",       "$\\unknown$",
+                                        "$x",   "`code",     "$\\sqrt$",   "$_{^{_$",
+                                        "$$",   "$\\text{$", "$\\bar$"};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *const copy = strdup(cases[i]);
+        CHECK(well_formed(mark_down(copy)), "%s: %s", cases[i], drawn);
+        free(copy);
+    }
+}
+
 int main(void)
 {
     RUN(nothing_wanted_is_no_figure);
@@ -354,9 +490,15 @@ int main(void)
     RUN(theory_and_measurement_share_a_colour);
     RUN(more_series_than_colours);
     RUN(heat_map);
+    RUN(colours_of_a_heat_map_rise_in_grey);
+    RUN(lines_on_a_heat_map_differ_by_their_dashes);
+    RUN(notes_stand_in_the_plot_and_not_in_the_legend);
+    RUN(an_axis_can_end_below_the_data);
     RUN(text_is_escaped);
     RUN(formulas_are_set);
     RUN(lines_are_broken_at_spaces);
+    RUN(tex_becomes_mathml);
+    RUN(broken_tex_does_no_harm);
     free(drawn);
     return test_finish();
 }

@@ -210,7 +210,7 @@ static int is_near(double x, double y, double tolerance)
 static const struct lab_row *disagreement(void)
 {
     for (int r = 0; r < lab.count; r++)
-        if (!lab_row_agrees(&lab.row[r]))
+        if (lab_row_differs(&lab.row[r]))
             return &lab.row[r];
     return NULL;
 }
@@ -260,9 +260,9 @@ TEST(agreement_can_fail)
 {
     CHECK(perform("window", some_noise, 20000, 0, 2) == 0, "%s", lab.run.session.error);
     struct lab_row row = *find_row("var_share");
-    CHECK(lab_row_agrees(&row), "z = %g", lab_row_z(&row));
+    CHECK(lab_row_standing(&row) == LAB_WITHIN, "z = %g", lab_row_z(&row));
     row.theory *= 1.1;
-    CHECK(!lab_row_agrees(&row), "z = %g", lab_row_z(&row));
+    CHECK(lab_row_standing(&row) == LAB_OUTSIDE, "z = %g", lab_row_z(&row));
 }
 
 TEST(window_at_fixed_noise_is_a_coin_toss)
@@ -522,7 +522,7 @@ TEST(design_of_the_exercise)
                                          .tau = 1,
                                          .scale = NAN,
                                          .trials = 1000,
-                                         .threads = 1};
+                                         .session = {.threads = 1}};
     struct lab_design design;
     attend_error err;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/measure/interval.h"
 #include "lab/measure/moments.h"
 #include "lab/measure/random.h"
 
@@ -214,7 +215,7 @@ TEST(moments_are_those_of_the_definition)
         const double s2 = m[2] / COUNT;
         CHECK(is_near(lab_moments_mean_se(both[b]), sqrt(s2 / COUNT)), "mean");
         CHECK(is_near(lab_moments_variance_se(both[b]),
-                      sqrt((m[4] / COUNT - s2 * s2) / COUNT)),
+                      sqrt((m[4] / COUNT - s2 * s2 * (COUNT - 3) / (COUNT - 1)) / COUNT)),
               "variance");
     }
 }
@@ -243,18 +244,131 @@ TEST(nan_leaves_a_value_out)
     CHECK(none.count == 0 && isnan(lab_moments_variance(&none)), "none");
 }
 
-TEST(rare_events_take_the_error_of_theory)
-{
-    struct lab_moments moments = {.count = 10000, .mean = 0.25};
+/* ---- few events ----------------------------------------------------------- */
 
-    CHECK(is_near(lab_moments_rare_se(&moments, 0.26), sqrt(0.25 * 0.75 / 10000)),
-          "many");
-    moments.mean = 0;
-    CHECK(is_near(lab_moments_rare_se(&moments, 1e-5), sqrt(1e-5 * (1 - 1e-5) / 10000)),
-          "none seen");
-    CHECK(lab_moments_rare_se(&moments, 0) == 0, "none possible");
-    moments.mean = 0.25;
-    CHECK(lab_moments_rare_se(&moments, 1e-9) < 1e-6, "theory that is wrong stays wrong");
+static int is_close(double x, double y) { return fabs(x - y) <= 1e-10 * fabs(y); }
+
+/* Quantiles of the beta distribution, from another program. */
+TEST(intervals_of_probabilities_are_clopper_and_pearsons)
+{
+    static const struct {
+        int64_t events, trials;
+        double low, high;
+    } cases[] = {
+        {0, 100, 0, 0.09841505533990413},
+        {1, 100, 3.167173836199309e-07, 0.12247774170157577},
+        {3, 200000, 2.9167683892615784e-07, 8.64866757231997e-05},
+        {24, 5000, 0.001832586335446543, 0.010006161973370342},
+        {100, 100, 0.9015849446600959, 1},
+        {99, 100, 0.8775222582984242, 0.9999996832826163},
+        {7, 20, 0.04946218218473401, 0.7865953191130497},
+        {2000000, 4000000, 0.49899987606284274, 0.5010001239371573},
+    };
+
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        const struct lab_interval i =
+            lab_interval_probability(cases[c].events, cases[c].trials);
+        CHECK(is_close(i.low, cases[c].low) && is_close(i.high, cases[c].high),
+              "%lld of %lld: %.17g, %.17g", (long long)cases[c].events,
+              (long long)cases[c].trials, i.low, i.high);
+    }
+}
+
+TEST(intervals_of_means_are_chernoffs)
+{
+    const struct lab_interval none = lab_interval_mean(0, 100);
+    const struct lab_interval all = lab_interval_mean(1, 20);
+    const struct lab_interval few = lab_interval_mean(0.001, 1000);
+    const struct lab_interval some = lab_interval_mean(0.3, 50);
+
+    CHECK(none.low == 0 && is_close(none.high, 1 - pow(LAB_MISS / 2, 0.01)), "%.17g",
+          none.high);
+    CHECK(all.high == 1 && is_close(all.low, pow(LAB_MISS / 2, 0.05)), "%.17g", all.low);
+    CHECK(is_close(few.low, 1.1657163499381015e-08) &&
+              is_close(few.high, 0.013908476749554375),
+          "%.17g %.17g", few.low, few.high);
+    CHECK(is_close(some.low, 0.07934088047061799) &&
+              is_close(some.high, 0.6180386124594924),
+          "%.17g %.17g", some.low, some.high);
+}
+
+/* How often the interval misses the truth, summed over every outcome. */
+TEST(intervals_of_probabilities_miss_as_seldom_as_they_say)
+{
+    enum { TRIALS = 60 };
+
+    for (int x = 1; x < 40; x++) {
+        const double p = x / 40.0;
+        double missed = 0;
+        for (int k = 0; k <= TRIALS; k++) {
+            const struct lab_interval i = lab_interval_probability(k, TRIALS);
+            const double ways =
+                lgamma(TRIALS + 1.0) - lgamma(k + 1.0) - lgamma(TRIALS - k + 1.0);
+            if (p < i.low || p > i.high)
+                missed += exp(ways + k * log(p) + (TRIALS - k) * log1p(-p));
+        }
+        CHECK(missed <= LAB_MISS, "p = %g: %g", p, missed);
+    }
+}
+
+TEST(few_events_are_rare_and_judged_by_an_interval)
+{
+    const struct lab_moments many = {.count = 10000, .mean = 0.0025};
+    const struct lab_moments few = {.count = 10000, .mean = 0.0024};
+    const struct lab_moments none = {.count = 10000, .mean = 0};
+    const struct lab_estimate some = lab_estimate_probability(&few);
+
+    CHECK(!lab_estimate_probability(&many).rare, "25 of 10000");
+    CHECK(some.rare && some.low > 0 && some.low < 0.0024 && some.high > 0.0024, "24");
+    CHECK(is_near(some.se, sqrt(0.0024 * 0.9976 / 10000)), "se of the sample");
+    const struct lab_estimate seen = lab_estimate_probability(&none);
+    CHECK(seen.rare && seen.low == 0 && seen.high > 1e-3 && seen.se == 0, "none seen");
+}
+
+TEST(means_that_rest_on_few_trials_are_rare)
+{
+    double values[1000] = {0};
+
+    for (int i = 0; i < 1000; i++)
+        values[i] = i < 20 ? 1 : 1e-6 * i;
+    struct lab_moments moments = lab_moments_of(values, 1000);
+    struct lab_estimate mean = lab_estimate_mean_within(&moments, 0, 1);
+    struct lab_estimate variance = lab_estimate_variance_within(&moments, 0, 1);
+    CHECK(lab_moments_events(&moments) < 22, "%g", lab_moments_events(&moments));
+    CHECK(mean.rare && mean.low < 0.02 && mean.high > 0.021, "%g %g", mean.low,
+          mean.high);
+    CHECK(variance.rare && variance.low < 0.019 && variance.high > 0.02, "%g %g",
+          variance.low, variance.high);
+    for (int i = 0; i < 1000; i++)
+        values[i] = i % 2;
+    moments = lab_moments_of(values, 1000);
+    CHECK(!lab_estimate_mean_within(&moments, 0, 1).rare, "a coin");
+    /* All alike: sure in the middle of the range, unknown at an end of it. */
+    for (int i = 0; i < 1000; i++)
+        values[i] = 0.5;
+    moments = lab_moments_of(values, 1000);
+    moments.sure = 1;
+    CHECK(!lab_estimate_mean_within(&moments, 0, 1).rare, "sure");
+    moments.sure = 0;
+    CHECK(lab_estimate_mean_within(&moments, 0, 1).rare, "two heads at different ends");
+    for (int i = 0; i < 1000; i++)
+        values[i] = 1;
+    moments = lab_moments_of(values, 1000);
+    mean = lab_estimate_mean_within(&moments, 0, 1);
+    CHECK(mean.rare && mean.low > 0.98 && mean.high == 1, "%g", mean.low);
+    mean = lab_estimate_mean_within(&moments, -1, 1);
+    CHECK(mean.rare && mean.low > 0.97 && mean.high == 1, "%g", mean.low);
+}
+
+/* The variance of 0s and 1s at 1/2 has no first-order error, only N^-1. */
+TEST(variances_are_unbiased_with_their_exact_error)
+{
+    const double values[] = {0, 1, 0, 1, 1, 0, 1, 0};
+    const struct lab_moments moments = lab_moments_of(values, 8);
+    const struct lab_estimate variance = lab_estimate_variance(&moments);
+
+    CHECK(is_near(variance.value, 2.0 / 7), "%g", variance.value);
+    CHECK(is_near(variance.se, sqrt((1.0 / 16 - 5.0 / 7 / 16) / 8)), "%g", variance.se);
 }
 
 TEST(histograms_count_and_interpolate)
@@ -296,7 +410,12 @@ int main(void)
     RUN(moments_are_those_of_the_definition);
     RUN(equal_values_have_no_variance);
     RUN(nan_leaves_a_value_out);
-    RUN(rare_events_take_the_error_of_theory);
+    RUN(intervals_of_probabilities_are_clopper_and_pearsons);
+    RUN(intervals_of_means_are_chernoffs);
+    RUN(intervals_of_probabilities_miss_as_seldom_as_they_say);
+    RUN(few_events_are_rare_and_judged_by_an_interval);
+    RUN(means_that_rest_on_few_trials_are_rare);
+    RUN(variances_are_unbiased_with_their_exact_error);
     RUN(histograms_count_and_interpolate);
     free(normals);
     return test_finish();

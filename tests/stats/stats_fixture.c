@@ -45,14 +45,22 @@ double stat_of(const problem *p, attend_stat stat, int64_t b, int64_t h, int64_t
     return tensor_get(&p->io.stats->rows, b, h, i, stat);
 }
 
-problem problem_of_scores(attend_dtype dtype, int64_t nq, int64_t nk,
-                          const double *scores)
+problem problem_of_score(attend_dtype dtype, int64_t nq, int64_t nk, double score)
 {
     problem p = problem_make((shape){1, 1, 1, nq, nk, 1, 3}, dtype, 5);
 
     p.rule.scale_is_set = 1;
     p.rule.scale = 1.0;
     fill_value(&p.io.q, 1.0);
+    fill_value(&p.io.k, score);
+    return p;
+}
+
+problem problem_of_scores(attend_dtype dtype, int64_t nq, int64_t nk,
+                          const double *scores)
+{
+    problem p = problem_of_score(dtype, nq, nk, 0.0);
+
     for (int64_t j = 0; j < nk; j++)
         view_set(&p.io.k, 0, 0, j, 0, scores[j]);
     return p;
@@ -86,16 +94,12 @@ int for_every_set(void (*tests)(void), attend_context **ctx, const char **isa)
     attend_isa found = attend_isa_default();
 
     for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
-        attend_options options = attend_options_default();
-        attend_error error = {.message = ""};
         if (!found.runs)
             continue;
-        options.isa = *isa = found.name;
-        options.threads = 2;
-        if (attend_context_create(ctx, &options, &error) != ATTEND_OK) {
-            fprintf(stderr, "%s: %s\n", *isa, error.message);
+        *isa = found.name;
+        *ctx = open_set(found.name, 2);
+        if (*ctx == NULL)
             return 0;
-        }
         printf("%s\n", *isa);
         tests();
         attend_context_destroy(*ctx);

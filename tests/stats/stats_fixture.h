@@ -15,6 +15,8 @@ void ask_stats(problem *p, attend_stats *stats, int top, int bins, int classes);
  */
 int run_stats(problem *p, attend_context *ctx);
 double stat_of(const problem *p, attend_stat stat, int64_t b, int64_t h, int64_t i);
+/* Rows whose scores are all one number. */
+problem problem_of_score(attend_dtype dtype, int64_t nq, int64_t nk, double score);
 /* Rows that are all alike, whose scores are the numbers given where dtype holds them. */
 problem problem_of_scores(attend_dtype dtype, int64_t nq, int64_t nk,
                           const double *scores);

@@ -17,13 +17,10 @@ static const char *isa;
 /* Gaps beyond which a weight is 0, hidden keys and biases of -inf, all the same. */
 static void one_hot(attend_dtype dtype, int64_t nk, int64_t key, int how)
 {
-    double *const scores = test_memory((size_t)nk * sizeof *scores);
+    problem p = problem_of_score(dtype, 3, nk, how == 0 ? -9984.0 : 0.0);
     attend_stats stats;
 
-    for (int64_t j = 0; j < nk; j++)
-        scores[j] = how == 0 && j != key ? -9984.0 : 0.0;
-    problem p = problem_of_scores(dtype, 3, nk, scores);
-    free(scores);
+    view_set(&p.io.k, 0, 0, key, 0, 0.0);
     problem_mask(&p, 1, 1, 1, nk);
     problem_bias(&p, ATTEND_F32, 1, 1, 1, nk);
     for (int64_t j = 0; j < nk; j++)
@@ -31,22 +28,26 @@ static void one_hot(attend_dtype dtype, int64_t nk, int64_t key, int how)
             view_set(how == 1 ? &p.rule.mask : &p.rule.bias, 0, 0, 0, j,
                      how == 1 ? 0.0 : -INFINITY);
     ask_stats(&p, &stats, 2, 0, 0);
-    const double margin = how == 0 && nk > 1 ? 9984.0 : INFINITY;
-    int fine = run_stats(&p, ctx);
-    for (int64_t i = 0; i < 3 && fine; i++)
-        fine = stat_of(&p, ATTEND_STAT_ENTROPY, 0, 0, i) == 0.0 &&
-               stat_of(&p, ATTEND_STAT_KEYS_EFF, 0, 0, i) == 1.0 &&
-               stat_of(&p, ATTEND_STAT_N_EFF, 0, 0, i) == 1.0 &&
-               stat_of(&p, ATTEND_STAT_TOP_WEIGHT, 0, 0, i) == 1.0 &&
-               stat_of(&p, ATTEND_STAT_SCORE_VARIANCE, 0, 0, i) == 0.0 &&
-               stat_of(&p, ATTEND_STAT_MARGIN, 0, 0, i) == margin &&
-               stat_of(&p, ATTEND_STAT_KEYS, 0, 0, i) == (how == 0 ? (double)nk : 1.0) &&
-               stats.top_keys[2 * i] == key;
-    const double h = stat_of(&p, ATTEND_STAT_ENTROPY, 0, 0, 0);
-    const double gap = stat_of(&p, ATTEND_STAT_MARGIN, 0, 0, 0);
+    const struct {
+        attend_stat stat;
+        double want;
+    } known[] = {{ATTEND_STAT_ENTROPY, 0.0},
+                 {ATTEND_STAT_KEYS_EFF, 1.0},
+                 {ATTEND_STAT_N_EFF, 1.0},
+                 {ATTEND_STAT_TOP_WEIGHT, 1.0},
+                 {ATTEND_STAT_SCORE_VARIANCE, 0.0},
+                 {ATTEND_STAT_MARGIN, how == 0 && nk > 1 ? 9984.0 : INFINITY},
+                 {ATTEND_STAT_KEYS, how == 0 ? (double)nk : 1.0}};
+    CHECK(run_stats(&p, ctx), "%s", isa);
+    for (int64_t i = 0; i < 3; i++) {
+        for (size_t x = 0; x < sizeof known / sizeof known[0]; x++)
+            CHECK(stat_of(&p, known[x].stat, 0, 0, i) == known[x].want,
+                  "%s %s nk %lld key %lld way %d: %s %g", isa, attend_dtype_name(dtype),
+                  (long long)nk, (long long)key, how, attend_stat_name(known[x].stat),
+                  stat_of(&p, known[x].stat, 0, 0, i));
+        CHECK(stats.top_keys[2 * i] == key, "%s: not key %lld", isa, (long long)key);
+    }
     problem_free(&p);
-    CHECK(fine, "%s %s nk %lld key %lld way %d: H %g margin %g", isa,
-          attend_dtype_name(dtype), (long long)nk, (long long)key, how, h, gap);
 }
 
 TEST(one_hot_rows_have_no_entropy)
@@ -64,33 +65,29 @@ TEST(one_hot_rows_have_no_entropy)
 
 static void equal_scores(attend_dtype dtype, int64_t nk, double value)
 {
-    double *const scores = test_memory((size_t)nk * sizeof *scores);
+    problem p = problem_of_score(dtype, 2, nk, value);
     attend_stats stats;
 
-    for (int64_t j = 0; j < nk; j++)
-        scores[j] = value;
-    problem p = problem_of_scores(dtype, 2, nk, scores);
-    free(scores);
     ask_stats(&p, &stats, 2, 0, 0);
-    const int ran = run_stats(&p, ctx);
-    const double h = stat_of(&p, ATTEND_STAT_ENTROPY, 0, 0, 1), n = (double)nk;
-    const double keys = stat_of(&p, ATTEND_STAT_KEYS_EFF, 0, 0, 1);
-    const double n_eff = stat_of(&p, ATTEND_STAT_N_EFF, 0, 0, 1);
-    const double top = stat_of(&p, ATTEND_STAT_TOP_WEIGHT, 0, 0, 1);
-    const double variance = stat_of(&p, ATTEND_STAT_SCORE_VARIANCE, 0, 0, 1);
-    const double raw = stat_of(&p, ATTEND_STAT_RAW_VARIANCE, 0, 0, 1);
-    const double mean = stat_of(&p, ATTEND_STAT_RAW_MEAN, 0, 0, 1);
-    const double margin = stat_of(&p, ATTEND_STAT_MARGIN, 0, 0, 1);
+    CHECK(run_stats(&p, ctx), "%s", isa);
+    const double *const row = (const double *)stats.rows.data + ATTEND_STAT_COUNT;
+    const double n = (double)nk;
+    CHECK(floats_apart(row[ATTEND_STAT_ENTROPY], log(n)) <= 2, "%s n %g of %g: H %.9g",
+          isa, n, value, row[ATTEND_STAT_ENTROPY]);
+    CHECK(floats_apart(row[ATTEND_STAT_KEYS_EFF], n) <= 2 &&
+              floats_apart(row[ATTEND_STAT_N_EFF], n) <= 2,
+          "%s n %g: keys_eff %.9g n_eff %.9g", isa, n, row[ATTEND_STAT_KEYS_EFF],
+          row[ATTEND_STAT_N_EFF]);
+    CHECK(floats_apart(row[ATTEND_STAT_TOP_WEIGHT], 1.0 / n) <= 1,
+          "%s n %g: top weight %.9g", isa, n, row[ATTEND_STAT_TOP_WEIGHT]);
+    CHECK(row[ATTEND_STAT_SCORE_VARIANCE] == 0.0 &&
+              row[ATTEND_STAT_RAW_VARIANCE] == 0.0 && row[ATTEND_STAT_RAW_MEAN] == value,
+          "%s n %g: variance %g raw %g mean %.9g", isa, n,
+          row[ATTEND_STAT_SCORE_VARIANCE], row[ATTEND_STAT_RAW_VARIANCE],
+          row[ATTEND_STAT_RAW_MEAN]);
+    CHECK(row[ATTEND_STAT_MARGIN] == (nk == 1 ? INFINITY : 0.0), "%s n %g: margin %g",
+          isa, n, row[ATTEND_STAT_MARGIN]);
     problem_free(&p);
-    CHECK(ran, "%s", isa);
-    CHECK(floats_apart(h, log(n)) <= 2, "%s n %g of %g: H %.9g", isa, n, value, h);
-    CHECK(floats_apart(keys, n) <= 2 && floats_apart(n_eff, n) <= 2,
-          "%s n %g: keys_eff %.9g n_eff %.9g", isa, n, keys, n_eff);
-    CHECK(floats_apart(top, 1.0 / n) <= 1, "%s n %g: top weight %.9g", isa, n, top);
-    CHECK(variance == 0.0 && raw == 0.0 && mean == value,
-          "%s n %g: variance %g raw %g mean %.9g", isa, n, variance, raw, mean);
-    CHECK(nk == 1 ? margin == INFINITY : margin == 0.0, "%s n %g: margin %g", isa, n,
-          margin);
 }
 
 TEST(equal_scores_give_ln_n)
@@ -192,54 +189,44 @@ TEST(a_common_shift_changes_nothing)
     problem q = problem_of_scores(ATTEND_F32, 40, 600, moved);
     ask_stats(&p, &a, 8, 6, 3);
     ask_stats(&q, &b, 8, 6, 3);
-    const int ran = run_stats(&p, ctx) && run_stats(&q, ctx);
-    char wrong[128] = "";
-    for (int64_t i = 0; i < 40 && ran; i++) {
+    CHECK(run_stats(&p, ctx) && run_stats(&q, ctx), "%s", isa);
+    for (int64_t i = 0; i < 40; i++)
         for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
             const double was = stat_of(&p, (attend_stat)x, 0, 0, i);
             const double is = stat_of(&q, (attend_stat)x, 0, 0, i);
-            if (!is_moved_by_shift(x) && x != ATTEND_STAT_RAW_VARIANCE && was != is)
-                snprintf(wrong, sizeof wrong, "%s %.12g and %.12g",
-                         attend_stat_name((attend_stat)x), was, is);
-            if (x == ATTEND_STAT_RAW_VARIANCE &&
-                !(fabs(is - was) <= 2.0 * sqrt(was) * 0x1p-8))
-                snprintf(wrong, sizeof wrong, "raw variance %.9g and %.9g", was, is);
+            CHECK(is_moved_by_shift(x) || was == is ||
+                      (x == ATTEND_STAT_RAW_VARIANCE &&
+                       fabs(is - was) <= 2.0 * sqrt(was) * 0x1p-8),
+                  "%s: %s %.12g and %.12g", isa, attend_stat_name((attend_stat)x), was,
+                  is);
         }
-        if (memcmp(a.top_keys, b.top_keys, 8 * 40 * sizeof *a.top_keys) != 0)
-            snprintf(wrong, sizeof wrong, "top keys");
-    }
+    CHECK(memcmp(a.top_keys, b.top_keys, 8 * 40 * sizeof *a.top_keys) == 0,
+          "%s: top keys", isa);
     const double max = stat_of(&q, ATTEND_STAT_MAX, 0, 0, 0);
+    CHECK(max == 1e5 + 300.0 / 64.0, "%s: max %.9g", isa, max);
     problem_free(&p);
     problem_free(&q);
-    CHECK(ran && wrong[0] == '\0', "%s: %s", isa, wrong);
-    CHECK(max == 1e5 + 300.0 / 64.0, "%s: max %.9g", isa, max);
 }
 
 /* ---- rows without keys, rows of NaN, sinks -------------------------------------- */
 
-/* 0 and the first thing that is not as a row without keys must have it. */
-static int states_no_keys(const problem *p, int64_t i, char *wrong, size_t size)
+/* Row i has what a row without keys must have. */
+static void states_no_keys(const problem *p, int64_t i, int how)
 {
     const attend_stats *const s = p->io.stats;
 
     for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
-        const double want =
-            x == ATTEND_STAT_MAX || x == ATTEND_STAT_LSE ? -INFINITY : 0.0;
-        if (stat_of(p, (attend_stat)x, 0, 0, i) != want) {
-            snprintf(wrong, size, "%s is %g", attend_stat_name((attend_stat)x),
-                     stat_of(p, (attend_stat)x, 0, 0, i));
-            return 0;
-        }
+        const double got = stat_of(p, (attend_stat)x, 0, 0, i);
+        CHECK(got == (x == ATTEND_STAT_MAX || x == ATTEND_STAT_LSE ? -INFINITY : 0.0),
+              "%s %s way %d: %s is %g", isa, attend_dtype_name(p->dtype), how,
+              attend_stat_name((attend_stat)x), got);
     }
     for (int x = 0; x < 3; x++)
-        if (tensor_get(&s->top_weights, 0, 0, i, x) != 0.0 ||
-            s->top_keys[i * 3 + x] != -1 ||
-            tensor_get(&s->distances, 0, 0, i, x) != 0.0 ||
-            tensor_get(&s->class_mass, 0, 0, i, x) != 0.0) {
-            snprintf(wrong, size, "top, bin or class %d", x);
-            return 0;
-        }
-    return 1;
+        CHECK(tensor_get(&s->top_weights, 0, 0, i, x) == 0.0 &&
+                  s->top_keys[i * 3 + x] == -1 &&
+                  tensor_get(&s->distances, 0, 0, i, x) == 0.0 &&
+                  tensor_get(&s->class_mass, 0, 0, i, x) == 0.0,
+              "%s way %d: top, bin or class %d", isa, how, x);
 }
 
 static void empty_rows(attend_dtype dtype, int how)
@@ -248,12 +235,10 @@ static void empty_rows(attend_dtype dtype, int how)
     static const double sinks[] = {2.0};
     problem p = problem_make((shape){1, 1, 1, 37, 70, 8, 5}, dtype, 8);
     attend_stats stats;
-    char wrong[96] = "";
 
     if (how == 0) {
         problem_mask(&p, 1, 1, 37, 70);
-        for (int64_t j = 0; j < 70; j++)
-            view_set(&p.rule.mask, 0, 0, 20, j, 0.0);
+        hide_keys(&p, 0, 0, 20, 0, 70);
     } else if (how == 1) {
         problem_bias(&p, ATTEND_F32, 1, 1, 37, 70);
         for (int64_t j = 0; j < 70; j++)
@@ -266,12 +251,11 @@ static void empty_rows(attend_dtype dtype, int how)
     }
     p.rule.sinks = sinks;
     ask_stats(&p, &stats, 3, 3, 3);
-    const int ran = run_stats(&p, ctx);
-    const int stated = ran && states_no_keys(&p, 20, wrong, sizeof wrong);
+    CHECK(run_stats(&p, ctx), "%s", isa);
+    states_no_keys(&p, 20, how);
     const double other = stat_of(&p, ATTEND_STAT_KEYS, 0, 0, 21);
-    problem_free(&p);
-    CHECK(stated, "%s %s way %d: %s", isa, attend_dtype_name(dtype), how, wrong);
     CHECK(other == (how < 2 ? 70.0 : 0.0), "%s: the next row has %g keys", isa, other);
+    problem_free(&p);
 }
 
 TEST(rows_without_keys_have_stated_values)
@@ -281,26 +265,21 @@ TEST(rows_without_keys_have_stated_values)
         empty_rows(dtype, how);
 }
 
-static void no_keys_at_all(void)
+TEST(nk_of_0_has_stated_values)
 {
     problem p = problem_make((shape){1, 1, 1, 21, 0, 8, 5}, ATTEND_F32, 8);
     attend_stats stats;
-    char wrong[96] = "";
 
     ask_stats(&p, &stats, 3, 3, 3);
-    const int ran = run_stats(&p, ctx);
-    const int stated = ran && states_no_keys(&p, 20, wrong, sizeof wrong);
+    CHECK(run_stats(&p, ctx), "%s", isa);
+    states_no_keys(&p, 20, -1);
     problem_free(&p);
-    CHECK(stated, "%s: %s", isa, wrong);
 }
-
-TEST(nk_of_0_has_stated_values) { no_keys_at_all(); }
 
 static void not_numbers(attend_dtype dtype, int how)
 {
     problem p = problem_make((shape){1, 1, 1, 20, 150, 8, 5}, dtype, 9);
     attend_stats stats;
-    char wrong[96] = "";
 
     problem_bias(&p, ATTEND_F32, 1, 1, 20, 150);
     if (how == 0)
@@ -308,25 +287,23 @@ static void not_numbers(attend_dtype dtype, int how)
     else
         view_set(&p.rule.bias, 0, 0, 7, 140, how == 1 ? INFINITY : NAN);
     ask_stats(&p, &stats, 3, 3, 3);
-    const int ran = run_stats(&p, ctx);
-    for (int x = 0; x < ATTEND_STAT_COUNT && ran; x++) {
+    CHECK(run_stats(&p, ctx), "%s", isa);
+    for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
         const double bad = stat_of(&p, (attend_stat)x, 0, 0, 7);
-        if (x == ATTEND_STAT_KEYS ? bad != 150.0 : !isnan(bad))
-            snprintf(wrong, sizeof wrong, "%s is %g", attend_stat_name((attend_stat)x),
-                     bad);
-        if (isnan(stat_of(&p, (attend_stat)x, 0, 0, 8)))
-            snprintf(wrong, sizeof wrong, "%s of the next row is NaN",
-                     attend_stat_name((attend_stat)x));
+        CHECK(x == ATTEND_STAT_KEYS ? bad == 150.0 : isnan(bad), "%s %s way %d: %s is %g",
+              isa, attend_dtype_name(dtype), how, attend_stat_name((attend_stat)x), bad);
+        CHECK(!isnan(stat_of(&p, (attend_stat)x, 0, 0, 8)),
+              "%s %s way %d: %s of the next row", isa, attend_dtype_name(dtype), how,
+              attend_stat_name((attend_stat)x));
     }
-    for (int x = 0; x < 3 && ran; x++)
-        if (!isnan(tensor_get(&stats.top_weights, 0, 0, 7, x)) ||
-            !isnan(tensor_get(&stats.distances, 0, 0, 7, x)) ||
-            !isnan(tensor_get(&stats.class_mass, 0, 0, 7, x)) ||
-            stats.top_keys[7 * 3 + x] != -1)
-            snprintf(wrong, sizeof wrong, "top, bin or class %d", x);
+    for (int x = 0; x < 3; x++)
+        CHECK(isnan(tensor_get(&stats.top_weights, 0, 0, 7, x)) &&
+                  isnan(tensor_get(&stats.distances, 0, 0, 7, x)) &&
+                  isnan(tensor_get(&stats.class_mass, 0, 0, 7, x)) &&
+                  stats.top_keys[7 * 3 + x] == -1,
+              "%s %s way %d: top, bin or class %d", isa, attend_dtype_name(dtype), how,
+              x);
     problem_free(&p);
-    CHECK(ran && wrong[0] == '\0', "%s %s way %d: %s", isa, attend_dtype_name(dtype), how,
-          wrong);
 }
 
 TEST(nan_and_inf_make_all_but_keys_nan)
@@ -345,16 +322,13 @@ TEST(nan_values_show_in_the_statistics_of_values)
         attend_stats stats;
         view_set(&p.io.v, 0, 0, 11, 2, NAN);
         ask_stats(&p, &stats, 0, 0, 0);
-        const int ran = run_stats(&p, ctx);
-        char wrong[96] = "";
-        for (int x = 0; x < ATTEND_STAT_COUNT && ran; x++) {
+        CHECK(run_stats(&p, ctx), "%s", isa);
+        for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
             const double got = stat_of(&p, (attend_stat)x, 0, 0, 4);
-            if (isnan(got) != (x >= ATTEND_STAT_VALUE_NORM))
-                snprintf(wrong, sizeof wrong, "%s is %g",
-                         attend_stat_name((attend_stat)x), got);
+            CHECK(isnan(got) == (x >= ATTEND_STAT_VALUE_NORM), "%s %s: %s is %g", isa,
+                  attend_dtype_name(dtype), attend_stat_name((attend_stat)x), got);
         }
         problem_free(&p);
-        CHECK(ran && wrong[0] == '\0', "%s %s: %s", isa, attend_dtype_name(dtype), wrong);
     }
 }
 
@@ -367,15 +341,15 @@ TEST(sinks_are_left_out_of_p)
         problem p = problem_make((shape){1, 3, 1, 20, 150, 8, 5}, dtype, 10);
         attend_stats a, b;
         ask_stats(&p, &a, 4, 5, 2);
-        int same = run_stats(&p, ctx);
+        CHECK(run_stats(&p, ctx), "%s", isa);
         p.rule.sinks = sinks;
         ask_stats(&p, &b, 4, 5, 2);
-        same = same && run_stats(&p, ctx) && same_bits(&b.rows, a.rows.data, "rows") &&
-               same_bits(&b.top_weights, a.top_weights.data, "top weights") &&
-               same_bits(&b.distances, a.distances.data, "distances") &&
-               same_bits(&b.class_mass, a.class_mass.data, "classes");
+        CHECK(run_stats(&p, ctx) && same_bits(&b.rows, a.rows.data, "rows") &&
+                  same_bits(&b.top_weights, a.top_weights.data, "top weights") &&
+                  same_bits(&b.distances, a.distances.data, "distances") &&
+                  same_bits(&b.class_mass, a.class_mass.data, "classes"),
+              "%s %s", isa, attend_dtype_name(dtype));
         problem_free(&p);
-        CHECK(same, "%s %s", isa, attend_dtype_name(dtype));
     }
 }
 
@@ -395,18 +369,19 @@ TEST(of_equal_scores_the_earlier_key_is_first)
         scores[twos[x]] = 2.0;
     problem p = problem_of_scores(ATTEND_F32, 25, 2000, scores);
     ask_stats(&p, &stats, 8, 0, 0);
-    int right = run_stats(&p, ctx);
-    for (int64_t i = 0; i < 25 && right; i++)
+    CHECK(run_stats(&p, ctx), "%s", isa);
+    for (int64_t i = 0; i < 25; i++)
         for (int x = 0; x < 8; x++) {
             const double weight = tensor_get(&stats.top_weights, 0, 0, i, x);
             const double first = tensor_get(&stats.top_weights, 0, 0, i, 0);
-            right = right &&
-                    stats.top_keys[i * 8 + x] == (x < 5 ? threes[x] : twos[x - 5]) &&
-                    (x < 5 ? weight == first : is_near(weight, first * exp(-1.0), 1e-6));
+            CHECK(
+                stats.top_keys[i * 8 + x] == (x < 5 ? threes[x] : twos[x - 5]) &&
+                    (x < 5 ? weight == first : is_near(weight, first * exp(-1.0), 1e-6)),
+                "%s: rank %d is key %lld", isa, x, (long long)stats.top_keys[i * 8 + x]);
         }
     const double margin = stat_of(&p, ATTEND_STAT_MARGIN, 0, 0, 0);
+    CHECK(margin == 0.0, "%s: margin %g", isa, margin);
     problem_free(&p);
-    CHECK(right && margin == 0.0, "%s: margin %g", isa, margin);
 }
 
 TEST(past_the_last_key_there_is_none)
@@ -417,16 +392,16 @@ TEST(past_the_last_key_there_is_none)
     attend_stats stats;
 
     ask_stats(&p, &stats, 8, 0, 0);
-    const int ran = run_stats(&p, ctx);
-    int right = ran;
-    for (int x = 0; x < 8 && ran; x++) {
+    CHECK(run_stats(&p, ctx), "%s", isa);
+    for (int x = 0; x < 8; x++) {
         const double weight = tensor_get(&stats.top_weights, 0, 0, 19, x);
-        right = right && stats.top_keys[19 * 8 + x] == (x < 3 ? order[x] : -1) &&
-                (x < 3 ? weight > 0.0 : weight == 0.0);
+        CHECK(stats.top_keys[19 * 8 + x] == (x < 3 ? order[x] : -1) &&
+                  (x < 3 ? weight > 0.0 : weight == 0.0),
+              "%s: rank %d is key %lld", isa, x, (long long)stats.top_keys[19 * 8 + x]);
     }
     const double margin = stat_of(&p, ATTEND_STAT_MARGIN, 0, 0, 19);
+    CHECK(margin == 1.5, "%s: margin %g", isa, margin);
     problem_free(&p);
-    CHECK(right && margin == 1.5, "%s: margin %g", isa, margin);
 }
 
 /* ---- types and heads ----------------------------------------------------------------
@@ -441,26 +416,23 @@ static void column_alone(attend_dtype dtype, int x)
     const int noise = x >= ATTEND_STAT_KEY_NOISE;
     problem p = problem_make((shape){1, 4, 2, 30, 150, 8, 5}, dtype, 12);
     attend_stats all, one = attend_stats_default();
-    double got = 0.0, want = 0.0;
 
     ask_stats(&p, &all, 4, 4, 2);
-    if (!noise) {
+    if (!noise)
         all.rows = own_tensor(&p, ATTEND_F64, 1, 4, 30, ATTEND_STAT_KEY_NOISE);
-        all.columns = every_stat;
-    }
-    int same = run_stats(&p, ctx);
+    CHECK(run_stats(&p, ctx), "%s", isa);
     one.columns = &every_stat[x];
     one.rows = own_tensor(&p, ATTEND_F32, 1, 4, 30, 1);
     p.io.stats = &one;
-    same = same && run_stats(&p, ctx);
-    for (int64_t r = 0; r < 120 && same; r++) {
-        got = tensor_get(&one.rows, 0, r / 30, r % 30, 0);
-        want = tensor_get(&all.rows, 0, r / 30, r % 30, x);
-        same = noise ? is_near(got, want, 1e-5) : got == (double)(float)want;
+    CHECK(run_stats(&p, ctx), "%s", isa);
+    for (int64_t r = 0; r < 120; r++) {
+        const double got = tensor_get(&one.rows, 0, r / 30, r % 30, 0);
+        const double want = tensor_get(&all.rows, 0, r / 30, r % 30, x);
+        CHECK(noise ? is_near(got, want, 1e-5) : got == (double)(float)want,
+              "%s %s %s: %.9g and %.9g", isa, attend_dtype_name(dtype),
+              attend_stat_name((attend_stat)x), got, want);
     }
     problem_free(&p);
-    CHECK(same, "%s %s %s: %.9g and %.9g", isa, attend_dtype_name(dtype),
-          attend_stat_name((attend_stat)x), got, want);
 }
 
 TEST(a_column_alone_is_the_column_among_all)
@@ -476,21 +448,19 @@ TEST(query_heads_share_a_key_head)
     attend_stats stats;
 
     ask_stats(&p, &stats, 0, 0, 0);
-    int right = run_stats(&p, ctx);
+    CHECK(run_stats(&p, ctx), "%s", isa);
     struct check_problem dense = dense_problem(&p);
     struct check_row row = check_row_create(90);
-    double h = 0.0, want = 0.0;
-    for (int64_t r = 0; r < 2 * 6 * 20 && right; r++) {
+    for (int64_t r = 0; r < 2 * 6 * 20; r++) {
         const int64_t b = r / 120, head = r / 20 % 6, i = r % 20;
         check_row_score(&dense, b, head, i, &row);
-        h = stat_of(&p, ATTEND_STAT_ENTROPY, b, head, i);
-        want = entropy_of(row.score, row.n);
-        right = is_near(h, want, 1e-5);
+        const double h = stat_of(&p, ATTEND_STAT_ENTROPY, b, head, i);
+        const double want = entropy_of(row.score, row.n);
+        CHECK(is_near(h, want, 1e-5), "%s: H %.9g want %.9g", isa, h, want);
     }
     check_row_free(&row);
     check_problem_free(&dense);
     problem_free(&p);
-    CHECK(right, "%s: H %.9g want %.9g", isa, h, want);
 }
 
 static void all_tests(void)

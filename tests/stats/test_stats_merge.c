@@ -4,54 +4,37 @@
  * them.  Sums of one part give the very bits of the call that left them.
  */
 #define _GNU_SOURCE
-#include "support/problems.h"
+#include "stats_fixture.h"
 
 enum { NB = 2, HQ = 4, HKV = 2, NQ = 5, NK = 300, D = 16, DV = 12, TOP = 4, BINS = 6 };
-enum { CLASSES = 3, PARTS_MAX = 4, ROWS = NB * HQ * NQ };
-enum { NUMBERS = ATTEND_STAT_COUNT + TOP + BINS + CLASSES };
-
-static attend_stat all_columns[ATTEND_STAT_COUNT];
-static int32_t classes[NB * NK];
+enum {
+    CLASSES = 3,
+    PARTS_MAX = 4,
+    SUMMARIES = ATTEND_SUMMARY_COUNT * ATTEND_SUMMARY_GROUPS
+};
+enum { SUMMARIES_SIZE = NB * HQ * SUMMARIES * sizeof(attend_summary) };
 
 /* Every statistic in double, and its raw sums. */
 typedef struct wanted {
+    problem store;
     attend_stats request;
-    double rows[ROWS * ATTEND_STAT_COUNT], top[ROWS * TOP], bins[ROWS * BINS];
-    double mass[ROWS * CLASSES];
-    int64_t keys[ROWS * TOP];
-    int32_t classes[NB * NK];
-    attend_summary summaries[NB * HQ * ATTEND_SUMMARY_COUNT * ATTEND_SUMMARY_GROUPS];
-    double *raw;
 } wanted;
-
-static attend_tensor doubles(double *data, int64_t columns)
-{
-    return attend_tensor_dense(data, ATTEND_F64, NB, HQ, NQ, columns);
-}
 
 static wanted *ask(void)
 {
     wanted *const w = test_memory(sizeof *w);
 
-    w->request = attend_stats_default();
-    w->request.columns = all_columns;
-    w->request.rows = doubles(w->rows, ATTEND_STAT_COUNT);
-    w->request.top_weights = doubles(w->top, TOP);
-    w->request.top_keys = w->keys;
-    w->request.distances = doubles(w->bins, BINS);
-    w->request.class_mass = doubles(w->mass, CLASSES);
-    w->request.classes = w->classes;
-    w->request.summaries = w->summaries;
-    memcpy(w->classes, classes, sizeof classes);
-    const int64_t size = attend_stats_raw_size(&w->request, DV);
-    w->raw = test_memory((size_t)(ROWS * size) * sizeof *w->raw);
-    w->request.raw = doubles(w->raw, size);
+    w->store = (problem){.n = {NB, HQ, HKV, NQ, NK, D, DV}};
+    ask_stats(&w->store, &w->request, TOP, BINS, CLASSES);
+    w->request.summaries = problem_own(&w->store, SUMMARIES_SIZE);
+    w->request.raw = own_tensor(&w->store, ATTEND_F64, NB, HQ, NQ,
+                                attend_stats_raw_size(&w->request, DV));
     return w;
 }
 
 static void release(wanted *w)
 {
-    free(w->raw);
+    problem_free(&w->store);
     free(w);
 }
 
@@ -59,62 +42,59 @@ static void release(wanted *w)
 static int run_part(attend_context *ctx, const problem *whole, int64_t from, int64_t to,
                     const int64_t *offset, wanted *w)
 {
-    const size_t size = attend_dtype_size(whole->dtype);
     attend_io io = whole->io;
     attend_rule rule = whole->rule;
     attend_error err = {.status = ATTEND_OK};
     int64_t moved[NB];
+    int32_t classes[NB * NK];
 
     for (int b = 0; b < NB; b++) {
         moved[b] = offset[b] - from;
-        memcpy(w->classes + b * (to - from), classes + b * NK + from,
+        memcpy(classes + b * (to - from), w->request.classes + b * NK + from,
                (size_t)(to - from) * sizeof *classes);
     }
     rule.causal = ATTEND_CAUSAL_OFFSET;
     rule.causal_offset = moved;
-    io.k.data = (const char *)io.k.data + (size_t)(from * D) * size;
-    io.v.data = (const char *)io.v.data + (size_t)(from * DV) * size;
+    io.k = view_from(io.k, 0, 0, from);
+    io.v = view_from(io.v, 0, 0, from);
     io.k.size[2] = io.v.size[2] = to - from;
-    io.stats = &w->request;
-    if (attend_forward(ctx, &rule, &io, &err) == ATTEND_OK)
-        return 1;
-    test_fail(__FILE__, __LINE__, "attend_forward", "%s", err.message);
-    return 0;
+    attend_stats request = w->request;
+    request.classes = classes;
+    io.stats = &request;
+    return is_ok(attend_forward(ctx, &rule, &io, &err), &err);
 }
 
 static attend_stats_part raw_of(const wanted *w, int64_t first_key)
 {
-    attend_stats_part part = {{w->raw, ATTEND_F64, {0}, {0}}, first_key};
-
-    memcpy(part.raw.size, w->request.raw.size, sizeof part.raw.size);
-    memcpy(part.raw.stride, w->request.raw.stride, sizeof part.raw.stride);
-    return part;
+    return (attend_stats_part){view_of_tensor(&w->request.raw), first_key};
 }
 
-static void compare_rows(const wanted *want, const wanted *got, double tolerance)
+static void compare_tensors(const attend_tensor *want, const attend_tensor *got,
+                            double tolerance, int relative, const char *what)
 {
-    for (int64_t r = 0; r < ROWS; r++)
-        for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
-            const double a = want->rows[r * ATTEND_STAT_COUNT + x];
-            const double b = got->rows[r * ATTEND_STAT_COUNT + x];
-
-            if ((isnan(a) && isnan(b)) || a == b)
-                continue;
-            CHECK(fabs(a - b) <= tolerance * (1 + fabs(a)), "row %lld %s: %.9g and %.9g",
-                  (long long)r, attend_stat_name((attend_stat)x), a, b);
-        }
-    for (int64_t at = 0; at < ROWS * TOP; at++) {
-        CHECK(fabs(want->top[at] - got->top[at]) <= tolerance, "top %lld: %g and %g",
-              (long long)at, want->top[at], got->top[at]);
-        CHECK(want->keys[at] == got->keys[at], "top key %lld: %lld and %lld",
-              (long long)at, (long long)want->keys[at], (long long)got->keys[at]);
+    for (int64_t at = 0; at < count_of(want->size); at++) {
+        const double a = check_load(want->data, ATTEND_F64, at);
+        const double b = check_load(got->data, ATTEND_F64, at);
+        const double scale = relative ? 1 + fabs(a) : 1;
+        if ((isnan(a) && isnan(b)) || a == b)
+            continue;
+        CHECK(fabs(a - b) <= tolerance * scale, "row %lld %s %lld: %.9g and %.9g",
+              (long long)(at / want->size[3]), what, (long long)(at % want->size[3]), a,
+              b);
     }
-    for (int64_t at = 0; at < ROWS * BINS; at++)
-        CHECK(fabs(want->bins[at] - got->bins[at]) <= tolerance, "bin %lld",
-              (long long)at);
-    for (int64_t at = 0; at < ROWS * CLASSES; at++)
-        CHECK(fabs(want->mass[at] - got->mass[at]) <= tolerance, "class %lld",
-              (long long)at);
+}
+
+static void compare(const wanted *w, const wanted *g, double tolerance)
+{
+    const attend_stats *const want = &w->request, *const got = &g->request;
+
+    compare_tensors(&want->rows, &got->rows, tolerance, 1, "statistic");
+    compare_tensors(&want->top_weights, &got->top_weights, tolerance, 0, "top");
+    compare_tensors(&want->distances, &got->distances, tolerance, 0, "bin");
+    compare_tensors(&want->class_mass, &got->class_mass, tolerance, 0, "class");
+    for (int64_t at = 0; at < NB * HQ * NQ * TOP; at++)
+        CHECK(want->top_keys[at] == got->top_keys[at], "top key %lld: %lld and %lld",
+              (long long)at, (long long)want->top_keys[at], (long long)got->top_keys[at]);
 }
 
 static void parts_make_the_whole(attend_context *ctx)
@@ -147,14 +127,13 @@ static void parts_make_the_whole(attend_context *ctx)
                   "%s", err.message);
             /* `ref` has its statistics from the formulas, and sums apart from them. */
             if (parts == 1 && strcmp(attend_context_isa(ctx), "ref") != 0) {
-                CHECK(memcmp(want->rows, got->rows, sizeof want->rows) == 0,
+                CHECK(same_bits(&got->request.rows, want->request.rows.data, "rows"),
                       "one part has other bits");
-                CHECK(memcmp(want->summaries, got->summaries, sizeof want->summaries) ==
-                          0,
+                CHECK(memcmp(want->request.summaries, got->request.summaries,
+                             SUMMARIES_SIZE) == 0,
                       "summaries of one part differ");
-                CHECK(memcmp(want->keys, got->keys, sizeof want->keys) == 0, "top keys");
             }
-            compare_rows(want, got, float_dtypes[type] == ATTEND_F64 ? 1e-10 : 2e-4);
+            compare(want, got, float_dtypes[type] == ATTEND_F64 ? 1e-10 : 2e-4);
             while (parts > 0)
                 release(part[--parts]);
             release(want);
@@ -166,30 +145,27 @@ static void parts_make_the_whole(attend_context *ctx)
 TEST(parts_merge_to_the_whole) { for_each_set(parts_make_the_whole, 1); }
 TEST(on_several_threads) { for_each_set(parts_make_the_whole, 3); }
 
+/* A sound part after `wrong`, and an error that names field and value. */
+#define REFUSES(field, value, count, wrong)                                              \
+    do {                                                                                 \
+        attend_stats_part r = part;                                                      \
+        wrong;                                                                           \
+        CHECK(is_refused(attend_stats_merge(ctx, &w->request, DV, &r, count, &err),      \
+                         ATTEND_EINVAL, &err, field, value),                             \
+              "%s", field);                                                              \
+    } while (0)
+
 TEST(wrong_parts_are_named)
 {
     attend_context *const ctx = open_set("ref", 1);
     wanted *const w = ask();
-    attend_stats_part part = raw_of(w, 0);
+    const attend_stats_part part = raw_of(w, 0);
     attend_error err;
 
-    CHECK(attend_stats_merge(ctx, &w->request, DV, &part, 0, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "count (0)"),
-          "%s", err.message);
-    part.first_key = 3;
-    CHECK(attend_stats_merge(ctx, &w->request, DV, &part, 1, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "parts[0].first_key (3)"),
-          "%s", err.message);
-    part.first_key = 0;
-    part.raw.size[3]--;
-    CHECK(attend_stats_merge(ctx, &w->request, DV, &part, 1, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "parts[0].raw.size[3]"),
-          "%s", err.message);
-    part.raw.size[3]++;
-    part.raw.dtype = ATTEND_F32;
-    CHECK(attend_stats_merge(ctx, &w->request, DV, &part, 1, &err) == ATTEND_EINVAL &&
-              strstr(err.message, "parts[0].raw.dtype (f32)"),
-          "%s", err.message);
+    REFUSES("count", "(0)", 0, (void)r);
+    REFUSES("parts[0].first_key", "(3)", 1, r.first_key = 3);
+    REFUSES("parts[0].raw.size[3]", "", 1, r.raw.size[3]--);
+    REFUSES("parts[0].raw.dtype", "(f32)", 1, r.raw.dtype = ATTEND_F32);
     CHECK(attend_stats_raw_size(NULL, DV) == 0, "no request");
     release(w);
     attend_context_destroy(ctx);
@@ -197,10 +173,6 @@ TEST(wrong_parts_are_named)
 
 int main(void)
 {
-    for (int x = 0; x < ATTEND_STAT_COUNT; x++)
-        all_columns[x] = (attend_stat)x;
-    for (int x = 0; x < NB * NK; x++)
-        classes[x] = x % 7 % 4 - 1;
     RUN(parts_merge_to_the_whole);
     RUN(on_several_threads);
     RUN(wrong_parts_are_named);

@@ -8,7 +8,8 @@ static const char *isa;
 enum {
     GROUPS = ATTEND_SUMMARY_GROUPS,
     BINS = ATTEND_SUMMARY_BINS,
-    PER_HEAD = ATTEND_SUMMARY_COUNT * GROUPS
+    PER_HEAD = ATTEND_SUMMARY_COUNT * GROUPS,
+    SUMMARIES_SIZE = 2 * 4 * PER_HEAD * sizeof(attend_summary) /* of the problems here */
 };
 
 /* ---- summaries ------------------------------------------------------------------- */
@@ -147,8 +148,8 @@ static void summary_case(int64_t nq, attend_dtype dtype)
     char wrong[256] = "";
 
     ask_stats(&p, &stats, 0, 0, 0);
-    stats.summaries = problem_own(&p, 2 * 4 * PER_HEAD * sizeof *stats.summaries);
-    memset(stats.summaries, 0xff, 2 * 4 * PER_HEAD * sizeof *stats.summaries);
+    stats.summaries = problem_own(&p, SUMMARIES_SIZE);
+    memset(stats.summaries, 0xff, SUMMARIES_SIZE);
     const int ran = run_stats(&p, ctx);
     const int right =
         ran && summaries_are_right(&p, stats.summaries, wrong, sizeof wrong);
@@ -173,25 +174,20 @@ TEST(no_queries_give_summaries_without_rows) { summary_case(0, ATTEND_F32); }
 TEST(summaries_alone_on_other_threads)
 {
     problem p = summary_problem(261, ATTEND_F32);
-    const size_t size = 2 * 4 * PER_HEAD * sizeof(attend_summary);
-    attend_options options = attend_options_default();
-    attend_context *other = NULL;
+    attend_context *const other = open_set(isa, 3);
     attend_stats with, alone = attend_stats_default();
 
     ask_stats(&p, &with, 0, 0, 0);
-    with.summaries = problem_own(&p, size);
-    alone.summaries = problem_own(&p, size);
-    memset(with.summaries, 0, size);
-    memset(alone.summaries, 0xff, size);
-    options.isa = isa;
-    options.threads = 3;
-    int fine = attend_context_create(&other, &options, NULL) == ATTEND_OK;
+    with.summaries = problem_own(&p, SUMMARIES_SIZE);
+    alone.summaries = problem_own(&p, SUMMARIES_SIZE);
+    memset(with.summaries, 0, SUMMARIES_SIZE);
+    memset(alone.summaries, 0xff, SUMMARIES_SIZE);
     /* The noise among all rows may make others be summed another way. */
     with.rows = own_tensor(&p, ATTEND_F64, 2, 4, 261, ATTEND_STAT_KEY_NOISE);
-    fine = fine && run_stats(&p, ctx);
+    int fine = other != NULL && run_stats(&p, ctx);
     p.io.stats = &alone;
-    fine = fine && problem_run(&p, other);
-    fine = fine && memcmp(with.summaries, alone.summaries, size) == 0;
+    fine = fine && problem_run(&p, other) &&
+           memcmp(with.summaries, alone.summaries, SUMMARIES_SIZE) == 0;
     attend_context_destroy(other);
     problem_free(&p);
     CHECK(fine, "%s", isa);
@@ -207,7 +203,7 @@ TEST(statistics_change_no_bit_of_o)
     int same = problem_run(&p, ctx);
     result plain = result_copy(&p);
     ask_stats(&p, &stats, 8, 8, 8);
-    stats.summaries = problem_own(&p, 2 * 4 * PER_HEAD * sizeof *stats.summaries);
+    stats.summaries = problem_own(&p, SUMMARIES_SIZE);
     same = same && run_stats(&p, ctx) && same_bits(&p.io.out, plain.out, "out") &&
            same_bits(&p.io.lse, plain.lse, "lse");
     result_free(&plain);
@@ -226,131 +222,71 @@ static void sound_request(problem *p, attend_stats *stats)
     *p = problem_make((shape){2, 4, 2, 3, 5, 8, 6}, ATTEND_F32, 30);
     ask_stats(p, stats, 3, 4, 2);
     stats->rows = own_tensor(p, ATTEND_F64, 2, 4, 3, 3);
-    stats->summaries = problem_own(p, 2 * 4 * PER_HEAD * sizeof *stats->summaries);
+    stats->summaries = problem_own(p, SUMMARIES_SIZE);
 }
 
-enum { WRONGS = 24 };
-
-/* The request made wrong in way `x`; returns what the error must say. */
-static const char *spoil(attend_stats *s, int32_t *classes, int x)
+/* Expects a refusal that says so, and nothing written. */
+static void expect_refusal(const problem *p, const attend_stats *wrong,
+                           const attend_stats *sound, const char *says)
 {
-    switch (x) {
-    case 0:
-        s->struct_size = 8;
-        return "stats.struct_size (8)";
-    case 1:
-        s->rows.size[2] = 4;
-        return "stats.rows.size[2] (4)";
-    case 2:
-        s->rows.size[3] = 0;
-        return "stats.rows.size[3] (0)";
-    case 3:
-        s->rows.size[3] = 23;
-        return "stats.rows.size[3] (23)";
-    case 4:
-        s->rows.dtype = ATTEND_BF16;
-        return "stats.rows.dtype (bf16)";
-    case 5:
-        s->rows.stride[2] = 0;
-        return "stats.rows.stride[2] (0)";
-    case 6:
-        s->columns = NULL;
-        return "stats.columns is NULL";
-    case 7:
-        s->columns = repeated;
-        return "stats.columns[2] (entropy) is repeated";
-    case 8:
-        s->columns = unknown;
-        return "stats.columns[2] (22)";
-    case 9:
-        s->columns = negative;
-        return "stats.columns[1] (-1)";
-    case 10:
-        s->top_weights.size[3] = 9;
-        return "stats.top_weights.size[3] (9)";
-    case 11:
-        s->top_weights.size[3] = 0;
-        return "stats.top_weights.size[3] (0)";
-    case 12:
-        s->top_weights.size[0] = 1;
-        return "stats.top_weights.size[0] (1)";
-    case 13:
-        s->top_weights.dtype = ATTEND_F16;
-        return "stats.top_weights.dtype (f16)";
-    case 14:
-        s->top_weights.data = NULL;
-        return "stats.top_keys is set but stats.top_weights is not";
-    case 15:
-        s->distances.size[3] = 65;
-        return "stats.distances.size[3] (65)";
-    case 16:
-        s->distances.size[1] = 2;
-        return "stats.distances.size[1] (2)";
-    case 17:
-        s->distances.dtype = ATTEND_BOOL;
-        return "stats.distances.dtype (bool)";
-    case 18:
-        s->class_mass.size[3] = 65;
-        return "stats.class_mass.size[3] (65)";
-    case 19:
-        s->class_mass.size[2] = 1;
-        return "stats.class_mass.size[2] (1)";
-    case 20:
-        s->classes = NULL;
-        return "stats.classes is NULL";
-    case 21:
-        classes[7] = 2;
-        return "stats.classes[7] (2)";
-    case 22:
-        classes[9] = -2;
-        return "stats.classes[9] (-2)";
-    default:
-        s->distances.size[3] = 0;
-        return "stats.distances.size[3] (0)";
-    }
-}
-
-static int is_poison(const void *memory, size_t size)
-{
-    for (size_t at = 0; at < size; at++)
-        if (((const unsigned char *)memory)[at] != 0xff)
-            return 0;
-    return 1;
-}
-
-static void refuse(int x)
-{
-    problem p;
-    attend_stats sound, stats;
+    attend_io io = p->io;
     attend_error error = {.message = ""};
+    const attend_tensor summaries =
+        attend_tensor_dense(sound->summaries, ATTEND_BOOL, 1, 1, 1, SUMMARIES_SIZE);
 
-    sound_request(&p, &sound);
-    stats = sound;
-    const char *const says = spoil(&stats, (int32_t *)(uintptr_t)sound.classes, x);
-    poison(&p.io.out);
-    poison(&p.io.lse);
-    poison(&sound.rows);
-    poison(&sound.top_weights);
-    memset(sound.summaries, 0xff, 2 * 4 * PER_HEAD * sizeof *sound.summaries);
-    p.io.stats = &stats;
-    const attend_status status = attend_forward(ctx, &p.rule, &p.io, &error);
-    const int untouched =
-        is_poison(p.io.out.data, bytes_of(p.io.out.size, ATTEND_F32)) &&
-        is_poison(p.io.lse.data, bytes_of(p.io.lse.size, ATTEND_F32)) &&
-        is_poison(sound.rows.data, bytes_of(sound.rows.size, ATTEND_F64)) &&
-        is_poison(sound.top_weights.data, bytes_of(sound.top_weights.size, ATTEND_F64)) &&
-        is_poison(sound.summaries, 2 * 4 * PER_HEAD * sizeof *sound.summaries);
-    problem_free(&p);
-    CHECK(status == ATTEND_EINVAL, "way %d: %s", x, attend_status_name(status));
-    CHECK(strstr(error.message, says) != NULL, "way %d: \"%s\" does not say \"%s\"", x,
-          error.message, says);
-    CHECK(untouched, "way %d: something is written", x);
+    problem_poison(p);
+    poison(&sound->rows);
+    poison(&sound->top_weights);
+    poison(&summaries);
+    io.stats = wrong;
+    const attend_status status = attend_forward(ctx, &p->rule, &io, &error);
+    CHECK(is_refused(status, ATTEND_EINVAL, &error, says, ""), "%s", isa);
+    CHECK(is_poisoned(&p->io.out) && is_poisoned(&p->io.lse) &&
+              is_poisoned(&sound->rows) && is_poisoned(&sound->top_weights) &&
+              is_poisoned(&summaries),
+          "%s: something is written", says);
 }
+
+/* A sound request after `wrong`. */
+#define REFUSES(says, wrong)                                                             \
+    do {                                                                                 \
+        attend_stats stats = sound;                                                      \
+        wrong;                                                                           \
+        expect_refusal(&p, &stats, &sound, says);                                        \
+    } while (0)
 
 TEST(wrong_requests_name_the_field_and_write_nothing)
 {
-    for (int x = 0; x < WRONGS; x++)
-        refuse(x);
+    problem p;
+    attend_stats sound;
+
+    sound_request(&p, &sound);
+    REFUSES("stats.struct_size (8)", stats.struct_size = 8);
+    REFUSES("stats.rows.size[2] (4)", stats.rows.size[2] = 4);
+    REFUSES("stats.rows.size[3] (0)", stats.rows.size[3] = 0);
+    REFUSES("stats.rows.size[3] (23)", stats.rows.size[3] = 23);
+    REFUSES("stats.rows.dtype (bf16)", stats.rows.dtype = ATTEND_BF16);
+    REFUSES("stats.rows.stride[2] (0)", stats.rows.stride[2] = 0);
+    REFUSES("stats.columns is NULL", stats.columns = NULL);
+    REFUSES("stats.columns[2] (entropy) is repeated", stats.columns = repeated);
+    REFUSES("stats.columns[2] (22)", stats.columns = unknown);
+    REFUSES("stats.columns[1] (-1)", stats.columns = negative);
+    REFUSES("stats.top_weights.size[3] (9)", stats.top_weights.size[3] = 9);
+    REFUSES("stats.top_weights.size[3] (0)", stats.top_weights.size[3] = 0);
+    REFUSES("stats.top_weights.size[0] (1)", stats.top_weights.size[0] = 1);
+    REFUSES("stats.top_weights.dtype (f16)", stats.top_weights.dtype = ATTEND_F16);
+    REFUSES("stats.top_keys is set but stats.top_weights is not",
+            stats.top_weights.data = NULL);
+    REFUSES("stats.distances.size[3] (65)", stats.distances.size[3] = 65);
+    REFUSES("stats.distances.size[1] (2)", stats.distances.size[1] = 2);
+    REFUSES("stats.distances.dtype (bool)", stats.distances.dtype = ATTEND_BOOL);
+    REFUSES("stats.class_mass.size[3] (65)", stats.class_mass.size[3] = 65);
+    REFUSES("stats.class_mass.size[2] (1)", stats.class_mass.size[2] = 1);
+    REFUSES("stats.classes is NULL", stats.classes = NULL);
+    REFUSES("stats.classes[7] (2)", stats.classes = (const int32_t[10]){[7] = 2});
+    REFUSES("stats.classes[9] (-2)", stats.classes = (const int32_t[10]){[9] = -2});
+    REFUSES("stats.distances.size[3] (0)", stats.distances.size[3] = 0);
+    problem_free(&p);
 }
 
 TEST(the_sound_request_is_taken)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "counting.h"
 
-void *counting_alloc(void *user, size_t alignment, size_t size)
+static void *counting_alloc(void *user, size_t alignment, size_t size)
 {
     counting *const c = user;
     const int number = c->calls++;
@@ -26,7 +26,7 @@ void *counting_alloc(void *user, size_t alignment, size_t size)
     return memory;
 }
 
-void counting_free(void *user, void *memory)
+static void counting_free(void *user, void *memory)
 {
     counting *const c = user;
 

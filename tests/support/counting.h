@@ -18,8 +18,6 @@ typedef struct counting {
     int sticky;  /* refuse every later one too */
 } counting;
 
-void *counting_alloc(void *user, size_t alignment, size_t size);
-void counting_free(void *user, void *memory);
 attend_options counting_options(counting *c, const char *isa, int threads);
 
 #endif

@@ -51,9 +51,11 @@ enum { ASK_OUTPUTS = 5 };
 
 attend_tensor *ask_output(attend_inspection *want, int at);
 
-extern const char *const output_names[ASK_OUTPUTS];
+extern const char *const output_names[ASK_OUTPUTS + 1]; /* the last: probes */
 
-/* Poisons the outputs, which must be contiguous, and runs; 0 on a failure. */
+/* Poisons the outputs, which must be contiguous. */
+void ask_poison(ask *a);
+/* Poisons the outputs and runs; 0 on a failure. */
 int ask_run(ask *a, attend_context *ctx);
 
 /* ---- P, densely ----------------------------------------------------------- */
@@ -71,17 +73,20 @@ int agrees(const char *what, double got, double want, double error, int64_t b, i
 int probes_agree(const ask *a, const dense_map *map);
 /* Compares all that is wanted with the dense P. */
 int ask_agrees(ask *a, const dense_map *map);
+/* Runs and compares. */
+int ask_check(ask *a, attend_context *ctx);
 
 /* ---- the same bits -------------------------------------------------------- */
 
 typedef struct answers {
-    void *bits[ASK_OUTPUTS];
-    double *probes;
+    void *bits[ASK_OUTPUTS + 1];
 } answers;
 
 answers answers_copy(ask *a);
 void answers_free(answers *copy);
 /* Compares what both have; reports the first difference. */
 int answers_are_same(ask *a, const answers *want);
+/* Whether nothing was written since ask_poison(). */
+int answers_are_poisoned(ask *a);
 
 #endif

@@ -68,13 +68,10 @@ attend_context *pool_context(const char *isa, int threads, attend_parallel_for p
                              pool_log *log)
 {
     attend_options options = attend_options_default();
-    attend_context *ctx = NULL;
 
     options.isa = isa;
     options.threads = threads;
     options.parallel_for = pool;
     options.parallel_user = log;
-    if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "a context", "%s with a pool", isa);
-    return ctx;
+    return open_context(&options);
 }

@@ -3,8 +3,7 @@
 #ifndef TESTS_POOLS_H
 #define TESTS_POOLS_H
 
-#include "attend/attend.h"
-#include "test.h"
+#include "problems.h"
 
 /* What a pool was asked for; `calls` counts how often it was called. */
 typedef struct pool_log {

@@ -80,6 +80,12 @@ int64_t *problem_key_lengths(problem *p)
     return lengths;
 }
 
+void hide_keys(problem *p, int64_t b, int64_t h, int64_t i, int64_t first, int64_t end)
+{
+    for (int64_t j = first; j < end; j++)
+        view_set(&p->rule.mask, b, h, i, j, 0.0);
+}
+
 int splits_are_forced(void)
 {
     const char *const keys = getenv("ATTEND_SPLIT");
@@ -91,29 +97,39 @@ int splits_are_forced(void)
 enum { FORCED_SPLIT = 256 };
 static int64_t problems_of_splits;
 
+void problem_poison(const problem *p)
+{
+    poison(&p->io.out);
+    poison(&p->io.lse);
+    poison(&p->io.weights);
+}
+
 int problem_run(const problem *p, attend_context *ctx)
 {
     attend_error err = {.status = ATTEND_OK};
 
     problems_of_splits += p->n.nk > FORCED_SPLIT;
-
-    poison(&p->io.out);
-    poison(&p->io.lse);
-    poison(&p->io.weights);
-    const attend_status status = attend_forward(ctx, &p->rule, &p->io, &err);
-    if (status == ATTEND_OK)
-        return 1;
-    test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
-              attend_status_name(status), err.message);
-    return 0;
+    problem_poison(p);
+    return is_ok(attend_forward(ctx, &p->rule, &p->io, &err), &err);
 }
 
 /* ---- the same bits ------------------------------------------------------- */
+
+attend_part part_of(const problem *p)
+{
+    return (attend_part){view_of_tensor(&p->io.out), view_of_tensor(&p->io.lse)};
+}
 
 result result_copy(const problem *p)
 {
     return (result){copy_bits(&p->io.out), copy_bits(&p->io.lse),
                     copy_bits(&p->io.weights)};
+}
+
+result result_of(const problem *p, attend_context *ctx)
+{
+    problem_run(p, ctx);
+    return result_copy(p);
 }
 
 void result_free(result *r)
@@ -147,19 +163,59 @@ int result_is_same(const problem *p, const result *r)
            same_bits(&p->io.weights, r->weights, "weights");
 }
 
+int problem_gives(const problem *p, attend_context *ctx, const result *r)
+{
+    return problem_run(p, ctx) && result_is_same(p, r);
+}
+
+int problem_same_on(const problem *p, attend_context *one, attend_context *other)
+{
+    if (!problem_run(p, one))
+        return 0;
+    result want = result_copy(p);
+    const int same = problem_gives(p, other, &want);
+    result_free(&want);
+    return same;
+}
+
+int is_ok(attend_status status, const attend_error *err)
+{
+    if (status != ATTEND_OK)
+        test_fail(__FILE__, __LINE__, "status == ATTEND_OK", "%s: %s",
+                  attend_status_name(status), err->message);
+    return status == ATTEND_OK;
+}
+
+int is_refused(attend_status status, attend_status want, const attend_error *err,
+               const char *field, const char *value)
+{
+    if (status == want && err->status == want && strstr(err->message, field) != NULL &&
+        strstr(err->message, value) != NULL && strchr(err->message, '\n') == NULL)
+        return 1;
+    test_fail(__FILE__, __LINE__, "refused", "%s, not %s: \"%s\" must name %s and %s",
+              attend_status_name(status), attend_status_name(want), err->message, field,
+              value);
+    return 0;
+}
+
 /* ---- every kernel set ---------------------------------------------------- */
+
+attend_context *open_context(const attend_options *options)
+{
+    attend_context *ctx = NULL;
+    attend_error err = {.status = ATTEND_OK};
+
+    is_ok(attend_context_create(&ctx, options, &err), &err);
+    return ctx;
+}
 
 attend_context *open_set(const char *name, int threads)
 {
     attend_options options = attend_options_default();
-    attend_context *ctx = NULL;
-    attend_error err = {.status = ATTEND_OK};
 
     options.isa = name;
     options.threads = threads;
-    if (attend_context_create(&ctx, &options, &err) != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "the context opens", "%s: %s", name, err.message);
-    return ctx;
+    return open_context(&options);
 }
 
 void for_each_set(void (*body)(attend_context *ctx), int threads)

@@ -49,7 +49,12 @@ void problem_bias(problem *p, attend_dtype dtype, int64_t s0, int64_t s1, int64_
 /* Key lengths of nk, for the caller to shorten. */
 int64_t *problem_key_lengths(problem *p);
 
-/* Poisons the outputs, which must be contiguous, and runs; 0 on a failure. */
+/* Hides keys first .. end - 1 from row (b, h, i) of the mask. */
+void hide_keys(problem *p, int64_t b, int64_t h, int64_t i, int64_t first, int64_t end);
+
+/* Poisons the outputs, which must be contiguous. */
+void problem_poison(const problem *p);
+/* Poisons the outputs and runs; 0 on a failure. */
 int problem_run(const problem *p, attend_context *ctx);
 
 /* A copy of the outputs of a run. */
@@ -57,14 +62,32 @@ typedef struct result {
     void *out, *lse, *weights;
 } result;
 
+/* O and LSE of a run as a part to merge. */
+attend_part part_of(const problem *p);
 result result_copy(const problem *p);
+/* That of a run, whose failure is reported. */
+result result_of(const problem *p, attend_context *ctx);
 void result_free(result *r);
 /* Compares what both have; reports the first difference. */
 int result_is_same(const problem *p, const result *r);
+/* Runs and compares. */
+int problem_gives(const problem *p, attend_context *ctx, const result *r);
+/* Runs on both and compares. */
+int problem_same_on(const problem *p, attend_context *one, attend_context *other);
 /* The same of one contiguous tensor, which a failure calls `what`. */
 int same_bits(const attend_tensor *tensor, const void *bits, const char *what);
 
-/* A context for the set `name`, or NULL after a reported failure. */
+/* Whether a call succeeded; reports it if not. */
+int is_ok(attend_status status, const attend_error *err);
+/*
+ * Whether a call was refused with status `want`, in one line that names a field and a
+ * value; reports what it was otherwise.
+ */
+int is_refused(attend_status status, attend_status want, const attend_error *err,
+               const char *field, const char *value);
+
+/* A context of these options, or NULL after a reported failure. */
+attend_context *open_context(const attend_options *options);
 attend_context *open_set(const char *name, int threads);
 /* Runs `body` with a context of every kernel set that runs on this machine. */
 void for_each_set(void (*body)(attend_context *ctx), int threads);

@@ -90,11 +90,8 @@ int shard_run(const problem *p, attend_context *ctx, const attend_partials *part
     const attend_rule rule = shard_rule(p, part);
     const attend_io io = shard_io(p, part);
     attend_error err = {.status = ATTEND_OK};
-    const attend_status status = attend_forward_partials(ctx, &rule, &io, part, &err);
 
-    if (status != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "partials", "%s", err.message);
-    return status == ATTEND_OK;
+    return is_ok(attend_forward_partials(ctx, &rule, &io, part, &err), &err);
 }
 
 int sharding_combine(const problem *p, attend_context *ctx, const sharding *s)
@@ -103,11 +100,9 @@ int sharding_combine(const problem *p, attend_context *ctx, const sharding *s)
 
     poison(&p->io.out);
     poison(&p->io.lse);
-    const attend_status status =
-        attend_combine(ctx, &p->rule, s->parts, s->count, &p->io.out, &p->io.lse, &err);
-    if (status != ATTEND_OK)
-        test_fail(__FILE__, __LINE__, "combined", "%s", err.message);
-    return status == ATTEND_OK;
+    return is_ok(
+        attend_combine(ctx, &p->rule, s->parts, s->count, &p->io.out, &p->io.lse, &err),
+        &err);
 }
 
 int sharding_run(const problem *p, attend_context *ctx, const sharding *s)

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void layout_strides(layout kind, const int64_t *size, int64_t *stride)
+static void layout_strides(layout kind, const int64_t *size, int64_t *stride)
 {
     const int64_t s1 = size[1], s2 = size[2], s3 = size[3];
     const int64_t table[LAYOUT_COUNT][4] = {
@@ -45,13 +45,13 @@ void copy_elements(const attend_view *from, const attend_view *to)
                            width);
 }
 
-attend_view restride(problem *p, const attend_view *from, const int64_t *stride)
+attend_view restride(problem *p, const attend_view *from, layout kind)
 {
     const size_t width = attend_dtype_size(from->dtype);
     attend_view to = *from;
     int64_t low, high;
 
-    memcpy(to.stride, stride, sizeof to.stride);
+    layout_strides(kind, to.size, to.stride);
     stride_reach(to.size, to.stride, &low, &high);
     const size_t bytes = (size_t)(high - low + 1) * width;
     char *const memory = problem_own(p, bytes);
@@ -61,16 +61,12 @@ attend_view restride(problem *p, const attend_view *from, const int64_t *stride)
     return to;
 }
 
-attend_tensor restride_output(problem *p, const attend_tensor *from,
-                              const int64_t *stride)
+attend_tensor restride_output(problem *p, const attend_tensor *from, layout kind)
 {
     const attend_view old = view_of_tensor(from);
-    const attend_view view = restride(p, &old, stride);
-    attend_tensor to = *from;
+    const attend_view view = restride(p, &old, kind);
 
-    to.data = (void *)(uintptr_t)view.data;
-    memcpy(to.stride, view.stride, sizeof to.stride);
-    return to;
+    return tensor_of_view(&view);
 }
 
 int gather_output(const attend_tensor *from, const attend_tensor *contiguous)

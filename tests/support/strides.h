@@ -16,16 +16,14 @@ typedef enum layout {
     LAYOUT_COUNT
 } layout;
 
-void layout_strides(layout kind, const int64_t *size, int64_t *stride);
 /* The lowest and the highest element a view of these strides touches. */
 void stride_reach(const int64_t *size, const int64_t *stride, int64_t *low,
                   int64_t *high);
 void copy_elements(const attend_view *from, const attend_view *to);
-/* A view of the same values with other strides; the gaps hold NaN. */
-attend_view restride(problem *p, const attend_view *from, const int64_t *stride);
-/* An output of other strides over memory filled with 0xff. */
-attend_tensor restride_output(problem *p, const attend_tensor *from,
-                              const int64_t *stride);
+/* A view of the same values in another layout; the gaps hold NaN. */
+attend_view restride(problem *p, const attend_view *from, layout kind);
+/* An output in another layout over memory filled with 0xff. */
+attend_tensor restride_output(problem *p, const attend_tensor *from, layout kind);
 /* Copies a strided output into a contiguous one; 0 if a gap was written to. */
 int gather_output(const attend_tensor *from, const attend_tensor *contiguous);
 

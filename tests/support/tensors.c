@@ -34,6 +34,13 @@ double tensor_get(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l, 
     return check_load(tensor->data, tensor->dtype, view_at(tensor->stride, b, h, l, d));
 }
 
+attend_view view_from(attend_view view, int64_t b, int64_t h, int64_t l)
+{
+    view.data = (const char *)view.data +
+                view_at(view.stride, b, h, l, 0) * (int64_t)attend_dtype_size(view.dtype);
+    return view;
+}
+
 double unit_of(attend_dtype dtype) { return dtype == ATTEND_F64 ? 0x1p-53 : 0x1p-24; }
 
 attend_dtype dtype_of_lse(attend_dtype dtype)
@@ -108,6 +115,17 @@ void poison(const attend_tensor *tensor)
 {
     if (tensor->data != NULL)
         memset(tensor->data, 0xff, bytes_of(tensor->size, tensor->dtype));
+}
+
+int is_poisoned(const attend_tensor *tensor)
+{
+    const unsigned char *const bytes = tensor->data;
+    const size_t size = bytes == NULL ? 0 : bytes_of(tensor->size, tensor->dtype);
+
+    for (size_t at = 0; at < size; at++)
+        if (bytes[at] != 0xff)
+            return 0;
+    return 1;
 }
 
 void *copy_bits(const attend_tensor *tensor)

@@ -26,6 +26,8 @@ double tensor_get(const attend_tensor *tensor, int64_t b, int64_t h, int64_t l,
                   int64_t d);
 /* The unit roundoff of the arithmetic on a dtype: half floats are computed in f32. */
 double unit_of(attend_dtype dtype);
+/* The view from element (b, h, l, 0) on; sizes are the caller's to cut. */
+attend_view view_from(attend_view view, int64_t b, int64_t h, int64_t l);
 /* That of LSE, weights and partials for inputs of a dtype. */
 attend_dtype dtype_of_lse(attend_dtype dtype);
 int64_t count_of(const int64_t *size);
@@ -42,7 +44,9 @@ double random_normal(uint64_t *state);
 void fill_normal(const attend_view *view, uint64_t seed);
 void fill_value(const attend_view *view, double value);
 size_t bytes_of(const int64_t *size, attend_dtype dtype);
+/* Fills a contiguous tensor with 0xff, and says whether it still is. */
 void poison(const attend_tensor *tensor);
+int is_poisoned(const attend_tensor *tensor);
 void *copy_bits(const attend_tensor *tensor);
 
 enum { FLOAT_DTYPES = 4 };

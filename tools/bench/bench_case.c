@@ -27,28 +27,14 @@ const int bench_case_count = sizeof bench_cases / sizeof bench_cases[0];
 const attend_dtype bench_dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16};
 const int bench_dtype_count = sizeof bench_dtypes / sizeof bench_dtypes[0];
 
-const char *bench_kind_name(enum bench_kind kind)
-{
-    return kind == BENCH_DECODE ? "decode" : "compute";
-}
-
-const char *bench_mask_name(enum bench_mask mask)
-{
-    static const char *const names[] = {[BENCH_MASK_NONE] = "none",
-                                        [BENCH_MASK_RANDOM] = "random",
-                                        [BENCH_MASK_DOCS8] = "docs8"};
-
-    return names[mask];
-}
-
-const char *bench_wanted_name(enum bench_wanted stats)
-{
-    static const char *const names[] = {
-        [BENCH_NONE] = "none", [BENCH_OFF] = "off",         [BENCH_ROWS] = "rows",
-        [BENCH_ALL] = "all",   [BENCH_COLUMNS] = "columns", [BENCH_MAP] = "map"};
-
-    return names[stats];
-}
+const char *const bench_kind_name[] = {
+    [BENCH_COMPUTE] = "compute", [BENCH_DECODE] = "decode"};
+const char *const bench_mask_name[] = {[BENCH_MASK_NONE] = "none",
+                                       [BENCH_MASK_RANDOM] = "random",
+                                       [BENCH_MASK_DOCS8] = "docs8"};
+const char *const bench_wanted_name[] = {
+    [BENCH_NONE] = "none", [BENCH_OFF] = "off",         [BENCH_ROWS] = "rows",
+    [BENCH_ALL] = "all",   [BENCH_COLUMNS] = "columns", [BENCH_MAP] = "map"};
 
 /* How many of keys first .. last-1 row i sees of one head. */
 static int64_t row_keys(const struct bench_case *shape, const unsigned char *mask,

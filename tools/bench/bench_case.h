@@ -39,11 +39,11 @@ extern const attend_dtype bench_dtypes[];
 extern const int bench_dtype_count;
 
 /* "compute" or "decode". */
-const char *bench_kind_name(enum bench_kind kind);
+extern const char *const bench_kind_name[];
 /* "none", "random" or "docs8". */
-const char *bench_mask_name(enum bench_mask mask);
+extern const char *const bench_mask_name[];
 /* "none", "off" and so on. */
-const char *bench_wanted_name(enum bench_wanted stats);
+extern const char *const bench_wanted_name[];
 
 /*
  * 2 (d + dv) operations for every pair of query and key that see each other, over all

@@ -119,11 +119,11 @@ void bench_print_case_head(void)
 void bench_print_case(const struct bench_case *shape)
 {
     printf(NAME_FORMAT "%-8s %5lld %4lld %4lld %6lld %6lld %4lld  %-8s", shape->name,
-           bench_kind_name(shape->kind), (long long)shape->nb, (long long)shape->hq,
+           bench_kind_name[shape->kind], (long long)shape->nb, (long long)shape->hq,
            (long long)shape->hkv, (long long)shape->nq, (long long)shape->nk,
            (long long)shape->d, causal_name(shape->causal));
     print_number(6, 0, shape->window_left < 0 ? NAN : (double)shape->window_left);
-    printf("  %-6s  %s\n", bench_mask_name(shape->mask), bench_wanted_name(shape->stats));
+    printf("  %-6s  %s\n", bench_mask_name[shape->mask], bench_wanted_name[shape->stats]);
 }
 
 int bench_print_case_json(const struct bench_case *shape)
@@ -131,12 +131,12 @@ int bench_print_case_json(const struct bench_case *shape)
     return tool_print_json(
         "bench",
         json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:s, s:s}",
-                  "case", shape->name, "kind", bench_kind_name(shape->kind), "batch",
+                  "case", shape->name, "kind", bench_kind_name[shape->kind], "batch",
                   (json_int_t)shape->nb, "hq", (json_int_t)shape->hq, "hkv",
                   (json_int_t)shape->hkv, "nq", (json_int_t)shape->nq, "nk",
                   (json_int_t)shape->nk, "d", (json_int_t)shape->d, "dv",
                   (json_int_t)shape->d, "causal", causal_name(shape->causal),
                   "window_left", (json_int_t)shape->window_left, "mask",
-                  bench_mask_name(shape->mask), "stats",
-                  bench_wanted_name(shape->stats)));
+                  bench_mask_name[shape->mask], "stats",
+                  bench_wanted_name[shape->stats]));
 }

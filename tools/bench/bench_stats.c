@@ -9,21 +9,7 @@ static const attend_stat row_set[] = {
     ATTEND_STAT_SINK1, ATTEND_STAT_SINK4, ATTEND_STAT_DISTANCE};
 enum { ROW_SET = sizeof row_set / sizeof row_set[0], LSE_ALONE = 1, ROW_SET_TOP = 2 };
 
-static const attend_stat all_set[] = {
-    ATTEND_STAT_KEYS,       ATTEND_STAT_MAX,
-    ATTEND_STAT_LSE,        ATTEND_STAT_TOP_WEIGHT,
-    ATTEND_STAT_ENTROPY,    ATTEND_STAT_KEYS_EFF,
-    ATTEND_STAT_N_EFF,      ATTEND_STAT_SCORE_VARIANCE,
-    ATTEND_STAT_RAW_MEAN,   ATTEND_STAT_RAW_VARIANCE,
-    ATTEND_STAT_MARGIN,     ATTEND_STAT_SINK1,
-    ATTEND_STAT_SINK4,      ATTEND_STAT_SELF,
-    ATTEND_STAT_PREVIOUS,   ATTEND_STAT_SECOND_PREVIOUS,
-    ATTEND_STAT_DISTANCE,   ATTEND_STAT_LOG_DISTANCE,
-    ATTEND_STAT_VALUE_NORM, ATTEND_STAT_CANCELLATION,
-    ATTEND_STAT_KEY_NOISE,  ATTEND_STAT_MAGNITUDE_NOISE};
-enum { ALL_SET = sizeof all_set / sizeof all_set[0], DISTANCE_BINS = 18, CLASSES = 4 };
-_Static_assert((int)ALL_SET == (int)ATTEND_STAT_COUNT, "a statistic is missing");
-
+enum { DISTANCE_BINS = 18, CLASSES = 4 };
 enum { MAP_BLOCK = 256 };
 
 static void *take(struct bench_stats *stats, int64_t count, size_t size)
@@ -84,7 +70,9 @@ static void ask(const struct bench_case *shape, struct bench_stats *stats)
         ask_top(shape, ROW_SET_TOP, stats);
         break;
     case BENCH_ALL:
-        ask_columns(shape, all_set, ALL_SET, stats);
+        for (int c = 0; c < ATTEND_STAT_COUNT; c++)
+            stats->all[c] = (attend_stat)c;
+        ask_columns(shape, stats->all, ATTEND_STAT_COUNT, stats);
         ask_top(shape, ATTEND_TOP_MAX, stats);
         stats->request.distances = of_rows(shape, stats, DISTANCE_BINS);
         ask_classes(shape, stats);
@@ -104,11 +92,8 @@ static void ask_inspection(const struct bench_case *shape,
 
     stats->inspection.q = input->io.q;
     stats->inspection.k = input->io.k;
-    stats->inspection.lse = (attend_view){
-        rows->data,
-        rows->dtype,
-        {shape->nb, shape->hq, shape->nq, 1},
-        {rows->stride[0], rows->stride[1], rows->stride[2], rows->stride[3]}};
+    stats->inspection.lse = attend_view_of(rows);
+    stats->inspection.lse.size[3] = 1;
     if (shape->stats == BENCH_COLUMNS) {
         stats->inspection.column_mass = floats(stats, shape->nb, shape->hq, 1, shape->nk);
     } else if (shape->stats == BENCH_MAP) {

@@ -10,8 +10,9 @@
 enum { BENCH_STATS_BLOCKS = 8 };
 
 struct bench_stats {
-    attend_stats request;         /* gives the LSE that `inspection` reads */
-    attend_inspection inspection; /* BENCH_COLUMNS and BENCH_MAP */
+    attend_stat all[ATTEND_STAT_COUNT]; /* BENCH_ALL: the columns */
+    attend_stats request;               /* gives the LSE that `inspection` reads */
+    attend_inspection inspection;       /* BENCH_COLUMNS and BENCH_MAP */
     void *block[BENCH_STATS_BLOCKS];
     int blocks, is_short; /* blocks taken; one of them is NULL */
 };

@@ -124,20 +124,22 @@ static int64_t spoilt(const struct check_blocks *blocks, int which, size_t size,
     return -1;
 }
 
-/* A tensor in memory: element 0 is data[first], all lie in 0 .. span - 1. */
+/* A tensor in memory, all of whose elements lie in `bytes` bytes. */
 struct placed {
-    unsigned char *data;
-    attend_dtype dtype;
-    int64_t size[4], stride[4], first, span;
+    attend_tensor tensor;
+    size_t bytes;
 };
 
-static void set_strides(struct placed *t, const struct check_layout *layout)
+/* Sets the strides; returns how far the elements reach and where among them is the first.
+ */
+static int64_t set_strides(attend_tensor *t, const struct check_layout *layout,
+                           int64_t *first)
 {
     static const int orders[4][4] = {
         {3, 2, 1, 0}, {3, 1, 2, 0}, {2, 3, 1, 0}, {0, 1, 2, 3}};
     int64_t extent = 1, last = 0;
 
-    t->first = 0;
+    *first = 0;
     for (int at = 0; at < 4; at++) {
         const int axis = orders[layout->order & 3][at];
         const int64_t n = t->size[axis];
@@ -148,82 +150,71 @@ static void set_strides(struct placed *t, const struct check_layout *layout)
             extent = stride * n + (at == 0 ? layout->pad : 0);
         const int64_t reach = n > 0 ? stride * (n - 1) : 0;
         if (layout->negative >> axis & 1) {
-            t->first += reach;
+            *first += reach;
             stride = -stride;
         }
         last += reach;
         t->stride[axis] = stride;
     }
-    t->span = check_count(t->size) > 0 ? last + 1 : 0;
+    return check_count(t->size) > 0 ? last + 1 : 0;
 }
 
 static struct placed place_tensor(struct check_blocks *blocks,
                                   const struct check_problem *p, int which)
 {
-    struct placed t = {.dtype = check_tensor_dtype(p, which)};
+    struct placed t = {.tensor.dtype = check_tensor_dtype(p, which)};
+    const size_t width = attend_dtype_size(t.tensor.dtype);
+    int64_t first;
 
-    check_tensor_shape(p, which, t.size);
-    set_strides(&t, &p->layout[which]);
-    t.data = place(blocks, which, (size_t)t.span * attend_dtype_size(t.dtype),
-                   p->layout[which].at_start);
+    check_tensor_shape(p, which, t.tensor.size);
+    t.bytes = (size_t)set_strides(&t.tensor, &p->layout[which], &first) * width;
+    t.tensor.data =
+        place(blocks, which, t.bytes, p->layout[which].at_start) + (size_t)first * width;
     return t;
 }
 
-/* Copy between contiguous values and memory. */
-static void put(const struct placed *t, const double *values)
+static int64_t rows_of(const attend_tensor *t)
 {
-    for (int64_t b = 0, at = 0; b < t->size[0]; b++)
-        for (int64_t h = 0; h < t->size[1]; h++)
-            for (int64_t l = 0; l < t->size[2]; l++) {
-                const int64_t row =
-                    t->first + b * t->stride[0] + h * t->stride[1] + l * t->stride[2];
-                for (int64_t c = 0; c < t->size[3]; c++)
-                    check_store(t->data, t->dtype, row + c * t->stride[3], values[at++]);
-            }
+    return t->size[0] * t->size[1] * t->size[2];
+}
+
+/* The element that row `row` begins with, counted from element 0. */
+static int64_t row_start(const attend_tensor *t, int64_t row)
+{
+    const int64_t plane = row / t->size[2];
+
+    return plane / t->size[1] * t->stride[0] + plane % t->size[1] * t->stride[1] +
+           row % t->size[2] * t->stride[2];
 }
 
 /* Reads every element and leaves poison in its place. */
-static double *take(const struct placed *t)
+static double *take(const struct placed *placed)
 {
+    const attend_tensor *const t = &placed->tensor;
     double *const values = check_memory((size_t)check_count(t->size), sizeof *values);
     const size_t width = attend_dtype_size(t->dtype);
+    int64_t at = 0;
 
-    for (int64_t b = 0, at = 0; b < t->size[0]; b++)
-        for (int64_t h = 0; h < t->size[1]; h++)
-            for (int64_t l = 0; l < t->size[2]; l++) {
-                const int64_t row =
-                    t->first + b * t->stride[0] + h * t->stride[1] + l * t->stride[2];
-                for (int64_t c = 0; c < t->size[3]; c++) {
-                    const int64_t element = row + c * t->stride[3];
-                    values[at++] = check_load(t->data, t->dtype, element);
-                    memset(t->data + (size_t)element * width, POISON, width);
-                }
-            }
+    for (int64_t row = 0; row < rows_of(t); row++)
+        for (int64_t c = 0; c < t->size[3]; c++) {
+            const int64_t element = row_start(t, row) + c * t->stride[3];
+            values[at++] = check_load(t->data, t->dtype, element);
+            memset((char *)t->data + element * (int64_t)width, POISON, width);
+        }
     return values;
 }
 
-attend_view check_place_input(struct check_blocks *blocks, const struct check_problem *p,
-                              int which, const double *values)
+static attend_view place_input(struct check_blocks *blocks, const struct check_problem *p,
+                               int which)
 {
-    const struct placed t = place_tensor(blocks, p, which);
-    attend_view view = {.data = t.data + (size_t)t.first * attend_dtype_size(t.dtype),
-                        .dtype = t.dtype};
+    const attend_tensor t = place_tensor(blocks, p, which).tensor;
+    int64_t at = 0;
 
-    put(&t, values);
-    memcpy(view.size, t.size, sizeof t.size);
-    memcpy(view.stride, t.stride, sizeof t.stride);
-    return view;
-}
-
-static attend_tensor output_of(const struct placed *t)
-{
-    attend_tensor tensor = {.data =
-                                t->data + (size_t)t->first * attend_dtype_size(t->dtype),
-                            .dtype = t->dtype};
-
-    memcpy(tensor.size, t->size, sizeof t->size);
-    memcpy(tensor.stride, t->stride, sizeof t->stride);
-    return tensor;
+    for (int64_t row = 0; row < rows_of(&t); row++)
+        for (int64_t c = 0; c < t.size[3]; c++)
+            check_store(t.data, t.dtype, row_start(&t, row) + c * t.stride[3],
+                        p->input[which][at++]);
+    return attend_view_of(&t);
 }
 
 static const void *place_array(struct check_blocks *blocks, int which, const void *from,
@@ -237,7 +228,7 @@ static const void *place_array(struct check_blocks *blocks, int which, const voi
     return to;
 }
 
-attend_rule check_place_rule(struct check_blocks *blocks, const struct check_problem *p)
+static attend_rule place_rule(struct check_blocks *blocks, const struct check_problem *p)
 {
     attend_rule rule = attend_rule_default();
 
@@ -252,34 +243,27 @@ attend_rule check_place_rule(struct check_blocks *blocks, const struct check_pro
     rule.key_lengths =
         place_array(blocks, LENGTHS, p->key_lengths, p->nb, sizeof *p->key_lengths);
     if (p->mask != NULL)
-        rule.mask = check_place_input(blocks, p, CHECK_MASK, p->mask);
+        rule.mask = place_input(blocks, p, CHECK_MASK);
     if (p->bias != NULL)
-        rule.bias = check_place_input(blocks, p, CHECK_BIAS, p->bias);
+        rule.bias = place_input(blocks, p, CHECK_BIAS);
     rule.alibi = place_array(blocks, ALIBI, p->alibi, p->hq, sizeof *p->alibi);
     rule.sinks = place_array(blocks, SINKS, p->sinks, p->hq, sizeof *p->sinks);
     return rule;
 }
 
-struct check_output_place check_output(struct check_outputs *outputs, int which)
-{
-    const struct check_output_place places[CHECK_OUTPUTS] = {
-        {"out", CHECK_OUT, &outputs->out},
-        {"lse", CHECK_LSE, &outputs->lse},
-        {"weights", CHECK_WEIGHTS, &outputs->weights},
-        {"rows", CHECK_ROWS, &outputs->rows},
-        {"top_weights", CHECK_TOP_WEIGHTS, &outputs->top_weights},
-        {"distances", CHECK_DISTANCES, &outputs->distances},
-        {"class_mass", CHECK_CLASS_MASS, &outputs->class_mass},
-        {"top_keys", CHECK_TOP_WEIGHTS, &outputs->top_keys},
-    };
+const char *const check_output_names[CHECK_OUTPUTS] = {
+    "out",         "lse",       "weights",    "rows",
+    "top_weights", "distances", "class_mass", "top_keys"};
 
-    return places[which];
+int check_output_shape(int output)
+{
+    return output == CHECK_TOP_KEYS ? CHECK_TOP_WEIGHTS : CHECK_OUT + output;
 }
 
 void check_outputs_free(struct check_outputs *outputs)
 {
     for (int t = 0; t < CHECK_OUTPUTS; t++)
-        free(*check_output(outputs, t).values);
+        free(outputs->values[t]);
     *outputs = (struct check_outputs){0};
 }
 
@@ -287,7 +271,7 @@ void check_outputs_free(struct check_outputs *outputs)
 struct placed_call {
     attend_io io;
     attend_stats stats;
-    struct placed placed[CHECK_OUTPUTS - 1];
+    struct placed placed[CHECK_TOP_KEYS];
 };
 
 static void place_outputs(struct check_blocks *blocks, const struct check_problem *p,
@@ -301,10 +285,10 @@ static void place_outputs(struct check_blocks *blocks, const struct check_proble
                                       &call->stats.distances,
                                       &call->stats.class_mass};
 
-    for (int t = 0; t < CHECK_OUTPUTS - 1; t++)
+    for (int t = 0; t < CHECK_TOP_KEYS; t++)
         if (check_wants(p, CHECK_OUT + t)) {
             call->placed[t] = place_tensor(blocks, p, CHECK_OUT + t);
-            *tensors[t] = output_of(&call->placed[t]);
+            *tensors[t] = call->placed[t].tensor;
         }
 }
 
@@ -345,21 +329,22 @@ static int take_outputs(const struct check_blocks *blocks, const struct check_pr
                         char *reason, size_t reason_size)
 {
     for (int t = 0; t < CHECK_OUTPUTS; t++) {
-        const struct check_output_place output = check_output(outputs, t);
-        const int names = t == CHECK_OUTPUTS - 1;
-        if (!check_wants(p, output.shape))
+        const struct placed *const placed = &call->placed[t];
+        int64_t at;
+        if (!check_wants(p, check_output_shape(t)))
             continue;
-        *output.values =
-            names ? take_names(p, call->stats.top_keys) : take(&call->placed[t]);
-        const int64_t at = names ? spoilt(blocks, TOP_KEYS, names_size(p), 0)
-                                 : spoilt(blocks, CHECK_OUT + t,
-                                          (size_t)call->placed[t].span *
-                                              attend_dtype_size(call->placed[t].dtype),
-                                          p->layout[CHECK_OUT + t].at_start);
+        if (t == CHECK_TOP_KEYS) {
+            outputs->values[t] = take_names(p, call->stats.top_keys);
+            at = spoilt(blocks, TOP_KEYS, names_size(p), 0);
+        } else {
+            outputs->values[t] = take(placed);
+            at = spoilt(blocks, CHECK_OUT + t, placed->bytes,
+                        p->layout[CHECK_OUT + t].at_start);
+        }
         if (at < 0)
             continue;
         snprintf(reason, reason_size, "wrote outside %s (byte %lld of its block)",
-                 output.name, (long long)at);
+                 check_output_names[t], (long long)at);
         check_outputs_free(outputs);
         return 0;
     }
@@ -368,24 +353,21 @@ static int take_outputs(const struct check_blocks *blocks, const struct check_pr
 
 void check_place(struct check_blocks *blocks, const struct check_problem *p)
 {
-    blocks->rule = check_place_rule(blocks, p);
-    blocks->q = check_place_input(blocks, p, CHECK_Q, p->q);
-    blocks->k = check_place_input(blocks, p, CHECK_K, p->k);
-    blocks->v = check_place_input(blocks, p, CHECK_V, p->v);
+    blocks->rule = place_rule(blocks, p);
+    blocks->io = attend_io_default();
+    blocks->io.q = place_input(blocks, p, CHECK_Q);
+    blocks->io.k = place_input(blocks, p, CHECK_K);
+    blocks->io.v = place_input(blocks, p, CHECK_V);
 }
 
 int check_call_placed(struct check_blocks *blocks, attend_context *ctx,
                       const struct check_problem *p, struct check_outputs *outputs,
                       char *reason, size_t reason_size)
 {
-    struct placed_call call = {.io = attend_io_default(),
-                               .stats = attend_stats_default()};
+    struct placed_call call = {.io = blocks->io, .stats = attend_stats_default()};
     attend_error error;
 
     *outputs = (struct check_outputs){0};
-    call.io.q = blocks->q;
-    call.io.k = blocks->k;
-    call.io.v = blocks->v;
     place_outputs(blocks, p, &call);
     place_stats(blocks, p, &call);
     prepare_fault_line(ctx, p);

@@ -22,25 +22,29 @@ struct check_blocks {
         unsigned char *base; /* `room` usable bytes between two unreadable pages */
         size_t room;
     } block[CHECK_BLOCKS];
-    attend_rule rule; /* of the problem that was placed last, and its inputs */
-    attend_view q, k, v;
+    attend_rule rule; /* of the problem that was placed last */
+    attend_io io;     /* its inputs; no outputs */
 };
 void check_blocks_free(struct check_blocks *blocks);
 
-/* Contiguous values, converted exactly; NULL where not asked for. */
+/*
+ * Contiguous values, converted exactly; NULL where not asked for.  In the order of the
+ * tensors from CHECK_OUT; top_keys go with top_weights.
+ */
+enum { CHECK_TOP_KEYS = CHECK_TENSORS - CHECK_OUT, CHECK_OUTPUTS };
 struct check_outputs {
-    double *out, *lse, *weights, *rows, *top_weights, *distances, *class_mass;
-    double *top_keys; /* with top_weights */
+    union {
+        struct {
+            double *out, *lse, *weights, *rows, *top_weights, *distances, *class_mass;
+            double *top_keys;
+        };
+        double *values[CHECK_OUTPUTS];
+    };
 };
 
-/* The outputs one by one, in the order of the tensors from CHECK_OUT, top_keys last. */
-enum { CHECK_OUTPUTS = CHECK_TENSORS - CHECK_OUT + 1 };
-struct check_output_place {
-    const char *name;
-    int shape; /* the tensor whose shape it has */
-    double **values;
-};
-struct check_output_place check_output(struct check_outputs *outputs, int which);
+extern const char *const check_output_names[CHECK_OUTPUTS];
+/* The tensor whose shape it has. */
+int check_output_shape(int output);
 void check_outputs_free(struct check_outputs *outputs);
 
 /*
@@ -56,12 +60,6 @@ void check_place(struct check_blocks *blocks, const struct check_problem *p);
 int check_call_placed(struct check_blocks *blocks, attend_context *ctx,
                       const struct check_problem *p, struct check_outputs *outputs,
                       char *reason, size_t reason_size);
-
-/* Q, K or V, and the rule, where check_call() would have them; valid until the next call.
- */
-attend_view check_place_input(struct check_blocks *blocks, const struct check_problem *p,
-                              int which, const double *values);
-attend_rule check_place_rule(struct check_blocks *blocks, const struct check_problem *p);
 
 /*
  * From now on a stray access ends the process with status 1 and one line on

@@ -8,46 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/sample.h"
-
+#define CHECK_TEST(name_, perform_, runs_, what_)                                        \
+    {.name = (name_), .what = (what_), .runs = (runs_), .perform = (perform_)},
+#define CHECK_LAW(name_, one_, runs_, cases_, salt_, length_, every_fourth_, what_)      \
+    {.name = (name_),                                                                    \
+     .what = (what_),                                                                    \
+     .runs = (runs_),                                                                    \
+     .one = (one_),                                                                      \
+     .cases = (cases_),                                                                  \
+     .salt = (salt_),                                                                    \
+     .length = (length_),                                                                \
+     .every_fourth = (every_fourth_)},
 const check_test check_tests[] = {
-    {"exp2", "2^x over the floats from -150 to 0, within 3 ulp", check_test_exp2,
-     CHECK_PLAIN},
-    {"bound", "shapes around every tile size, under the bound", check_test_bound,
-     CHECK_BOTH},
-    {"random", "random problems of all options, under the bound", check_test_random,
-     CHECK_BOTH},
-    {"rms", "mean square error against a naive float evaluation", check_test_rms,
-     CHECK_BOTH},
-    {"masked", "K and V at masked places change no bit", check_law_masked, CHECK_BOTH},
-    {"suffix", "masking a suffix is shortening nk, bit for bit", check_law_suffix,
-     CHECK_BOTH},
-    {"batch", "a head alone is the head in its batch, bit for bit", check_law_batch,
-     CHECK_BOTH},
-    {"alone", "a few rows alone are those among many, bit for bit", check_law_alone,
-     CHECK_BOTH},
-    {"threads", "any number of threads, bit for bit", check_law_threads, CHECK_BOTH},
-    {"strides", "any strides of the same values, bit for bit", check_law_strides,
-     CHECK_BOTH},
-    {"delete", "masking keys is deleting them", check_law_delete, CHECK_BOTH},
-    {"permute", "the order of keys does not matter", check_law_permute, CHECK_BOTH},
-    {"duplicate", "every key twice changes LSE by ln 2 alone", check_law_duplicate,
-     CHECK_BOTH},
-    {"shift", "a constant on all scores changes LSE alone", check_law_shift, CHECK_BOTH},
-    {"merge", "partials of the keys merge by O and LSE", check_law_merge, CHECK_BOTH},
-    {"constant", "equal values of V come out as they are", check_law_constant,
-     CHECK_BOTH},
-    {"nonfinite", "NaN and Inf stay in the rows that see them", check_law_nonfinite,
-     CHECK_BOTH},
-    {"stats", "all statistics of random problems, under the bound", check_test_stats,
-     CHECK_BOTH},
-    {"unmoved", "statistics change no bit of O and LSE", check_law_unmoved, CHECK_BOTH},
-    {"stats-merge", "statistics of partials of the keys merge", check_law_stats_merge,
-     CHECK_BOTH},
-    {"inspect", "the columns of P from Q, K and LSE", check_law_inspect, CHECK_PLAIN},
-    {"shards", "partials of shards combine to the whole, bit for bit", check_law_shards,
-     CHECK_BOTH},
+#include "check/check_tests.inc"
 };
+#undef CHECK_TEST
+#undef CHECK_LAW
 const int check_test_count = (int)(sizeof check_tests / sizeof check_tests[0]);
 
 static int default_threads(void)
@@ -159,6 +135,20 @@ int check_set_count(const struct check_run *run, const check_test *test)
     return test->runs == CHECK_PLAIN ? run->plain : run->count;
 }
 
+static void perform_cases(struct check_run *run, const check_test *test)
+{
+    for (int64_t n = 0; n < check_cases(run, test->cases); n++) {
+        struct check_case c = {
+            .n = n,
+            .p = check_law_sample(run, test->salt, n,
+                                  n % 4 ? test->length : test->every_fourth)};
+
+        c.random = (struct check_random){.seed = c.p.seed, .next = 1u << 30};
+        test->one(run, &c);
+        check_problem_free(&c.p);
+    }
+}
+
 void check_perform(struct check_run *run, const check_test *test)
 {
     const int count = run->count;
@@ -166,7 +156,10 @@ void check_perform(struct check_run *run, const check_test *test)
     for (int s = 0; s < count; s++)
         run->sets[s].tally = (struct check_tally){.ok = 1};
     run->count = check_set_count(run, test);
-    test->perform(run);
+    if (test->perform != NULL)
+        test->perform(run);
+    else
+        perform_cases(run, test);
     /* A test that ran no case proves nothing, nor does a forced one without splits. */
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
@@ -233,12 +226,11 @@ void check_against(struct check_run *run, const struct check_problem *p,
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
         struct check_outputs got;
-        char where[256] = "";
+        struct check_worst worst = {0};
         if (!check_try(run, set, set->ctx, p, &got))
             continue;
-        const double ratio =
-            check_compare(p, expect, set->model, &got, where, sizeof where);
-        check_note(set, ratio, p, where);
+        check_compare(p, expect, set->model, &got, &worst);
+        check_note(set, worst.ratio, p, worst.where);
         check_outputs_free(&got);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "check/call.h"
 #include "check/dense.h"
+#include "check/sample.h"
 
 enum { CHECK_SETS_MAX = 32 };
 
@@ -71,11 +72,23 @@ void check_close(struct check_run *run);
 attend_status check_context(const struct check_set *set, int threads,
                             attend_context **ctx, attend_error *error);
 
+/* Case n of a test: its random problem, which it may change, and further numbers. */
+struct check_case {
+    int64_t n;
+    struct check_problem p;
+    struct check_random random;
+};
+
+/* It runs as a whole, or case by case. */
 typedef struct check_test {
     const char *name;
     const char *what; /* one line */
+    int runs;         /* CHECK_BOTH, or CHECK_PLAIN where nothing is split */
     void (*perform)(struct check_run *run);
-    int runs; /* CHECK_BOTH, or CHECK_PLAIN where nothing is split */
+    void (*one)(struct check_run *run, struct check_case *c);
+    int64_t cases; /* at effort 1 */
+    uint64_t salt;
+    int64_t length, every_fourth; /* check_law_sample()'s max_length, that of case 4 n */
 } check_test;
 
 /* All tests, in the order to run them. */
@@ -108,28 +121,46 @@ void check_against(struct check_run *run, const struct check_problem *p,
 void check_all(struct check_run *run, const struct check_problem *p);
 void check_tick(const struct check_run *run);
 
-/* The tests, one file each or one per group of laws. */
-void check_test_exp2(struct check_run *run);
-void check_test_bound(struct check_run *run);
-void check_test_random(struct check_run *run);
-void check_test_rms(struct check_run *run);
-void check_law_masked(struct check_run *run);
-void check_law_suffix(struct check_run *run);
-void check_law_batch(struct check_run *run);
-void check_law_alone(struct check_run *run);
-void check_law_threads(struct check_run *run);
-void check_law_strides(struct check_run *run);
-void check_law_delete(struct check_run *run);
-void check_law_permute(struct check_run *run);
-void check_law_duplicate(struct check_run *run);
-void check_law_shift(struct check_run *run);
-void check_law_merge(struct check_run *run);
-void check_law_constant(struct check_run *run);
-void check_law_nonfinite(struct check_run *run);
-void check_test_stats(struct check_run *run);
-void check_law_unmoved(struct check_run *run);
-void check_law_stats_merge(struct check_run *run);
-void check_law_inspect(struct check_run *run);
-void check_law_shards(struct check_run *run);
+/*
+ * A random problem with at least one row, all outputs asked for at times.  Two of five
+ * have fewer rows and 2 to 5 splits of the least size, whatever max_length is.
+ */
+struct check_problem check_law_sample(const struct check_run *run, uint64_t salt,
+                                      int64_t n, int64_t max_length);
+
+/*
+ * Leaves out of a problem what parts of its keys cannot know, weights and statistics;
+ * then the problem over keys from .. end - 1, positions kept; the sink goes to one part.
+ */
+void check_make_divisible(struct check_problem *p);
+struct check_problem check_part_of(const struct check_problem *p, int64_t from,
+                                   int64_t end, int keeps_sink);
+
+/* A new contiguous (nb, hq, nq, columns), of values or zero, and all values of one. */
+attend_tensor check_new_tensor(const struct check_problem *p, attend_dtype dtype,
+                               int64_t columns, const double *values);
+double *check_tensor_values(const attend_tensor *tensor);
+
+/* Equal bits, or both NaN: the bits of a NaN carry nothing. */
+int check_same_bits(double a, double b);
+
+/*
+ * A ratio of 0 if all outputs of `a` and `b` are the same bits, infinite if not.  Rows
+ * where skip[row] is set are left out; `skip` may be NULL.  Weights are compared over the
+ * keys that both have; beyond them they must be 0.
+ */
+void check_same_outputs(const struct check_problem *pa, const struct check_outputs *a,
+                        const struct check_problem *pb, const struct check_outputs *b,
+                        const unsigned char *skip, struct check_worst *worst);
+
+/* Runs both problems on every set and notes whether their bits are the same. */
+void check_compare_bits(struct check_run *run, const struct check_problem *pa,
+                        const struct check_problem *pb, const unsigned char *skip);
+
+#define CHECK_TEST(name, perform, ...) void perform(struct check_run *run);
+#define CHECK_LAW(name, one, ...) void one(struct check_run *run, struct check_case *c);
+#include "check/check_tests.inc"
+#undef CHECK_TEST
+#undef CHECK_LAW
 
 #endif

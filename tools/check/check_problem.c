@@ -104,36 +104,6 @@ double check_broadcast(const double *values, const int64_t size[4], int64_t b, i
     return values[at];
 }
 
-/* Whether causal rule, window and key length leave key j to row (b, h, i). */
-static int in_range(const struct check_problem *p, int64_t b, int64_t i, int64_t j)
-{
-    const int64_t distance = j - check_position(p, b, i);
-
-    if (p->causal != ATTEND_CAUSAL_NONE && distance > 0)
-        return 0;
-    if (p->window_left >= 0 && distance < -p->window_left)
-        return 0;
-    if (p->window_right >= 0 && distance > p->window_right)
-        return 0;
-    return p->key_lengths == NULL || j < p->key_lengths[b];
-}
-
-int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j)
-{
-    return in_range(p, b, i, j) &&
-           (p->mask == NULL || check_broadcast(p->mask, p->mask_size, b, h, i, j) != 0.0);
-}
-
-int64_t check_anchor(const struct check_problem *p, int64_t b, int64_t h, int64_t i)
-{
-    const int64_t step = p->alibi != NULL && p->alibi[h] < 0.0 ? 1 : -1;
-
-    for (int64_t j = step > 0 ? 0 : p->nk - 1; j >= 0 && j < p->nk; j += step)
-        if (in_range(p, b, i, j))
-            return j;
-    return check_position(p, b, i);
-}
-
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -155,6 +125,23 @@ int check_key_range(const struct check_problem *p, int64_t b, int64_t i, int64_t
     if (p->key_lengths != NULL)
         *end = smaller(*end, p->key_lengths[b]);
     return *first < *end;
+}
+
+int check_sees(const struct check_problem *p, int64_t b, int64_t h, int64_t i, int64_t j)
+{
+    int64_t first, end;
+
+    return check_key_range(p, b, i, &first, &end) && j >= first && j < end &&
+           (p->mask == NULL || check_broadcast(p->mask, p->mask_size, b, h, i, j) != 0.0);
+}
+
+int64_t check_anchor(const struct check_problem *p, int64_t b, int64_t h, int64_t i)
+{
+    int64_t first, end;
+
+    if (!check_key_range(p, b, i, &first, &end))
+        return check_position(p, b, i);
+    return p->alibi != NULL && p->alibi[h] < 0.0 ? first : end - 1;
 }
 
 int check_spans(const struct check_problem *p, int64_t keys)
@@ -188,13 +175,10 @@ void check_repeat(double *values, const int64_t size[4],
 
 void check_problem_free(struct check_problem *p)
 {
-    free(p->q);
-    free(p->k);
-    free(p->v);
+    for (int t = 0; t < CHECK_INPUTS; t++)
+        free(p->input[t]);
     free(p->causal_offset);
     free(p->key_lengths);
-    free(p->mask);
-    free(p->bias);
     free(p->alibi);
     free(p->sinks);
     free(p->stats.classes);
@@ -215,13 +199,13 @@ struct check_problem check_problem_copy(const struct check_problem *p)
 {
     struct check_problem copy = *p;
 
-    copy.q = copy_of(p->q, p->nb * p->hq * p->nq * p->d, sizeof *p->q);
-    copy.k = copy_of(p->k, p->nb * p->hkv * p->nk * p->d, sizeof *p->k);
-    copy.v = copy_of(p->v, p->nb * p->hkv * p->nk * p->dv, sizeof *p->v);
+    for (int t = 0; t < CHECK_INPUTS; t++) {
+        int64_t size[4];
+        check_tensor_shape(p, t, size);
+        copy.input[t] = copy_of(p->input[t], check_count(size), sizeof *p->input[t]);
+    }
     copy.causal_offset = copy_of(p->causal_offset, p->nb, sizeof *p->causal_offset);
     copy.key_lengths = copy_of(p->key_lengths, p->nb, sizeof *p->key_lengths);
-    copy.mask = copy_of(p->mask, check_count(p->mask_size), sizeof *p->mask);
-    copy.bias = copy_of(p->bias, check_count(p->bias_size), sizeof *p->bias);
     copy.alibi = copy_of(p->alibi, p->hq, sizeof *p->alibi);
     copy.sinks = copy_of(p->sinks, p->hq, sizeof *p->sinks);
     copy.stats.classes =
@@ -229,120 +213,97 @@ struct check_problem check_problem_copy(const struct check_problem *p)
     return copy;
 }
 
-/* rows x (from keys) x columns  ->  rows x n x columns, keys by index. */
-static double *gather(const double *from, int64_t rows, int64_t keys, int64_t columns,
-                      const int64_t *index, int64_t n)
+/* Keeps slices index[0 .. n-1] of an axis; a mask or bias that has but one stays. */
+static void pick(struct check_problem *p, int which, int axis, const int64_t *index,
+                 int64_t n)
 {
-    double *const to = check_memory((size_t)(rows * n * columns), sizeof *to);
+    double *const from = p->input[which];
+    int64_t size[4], rows = 1, columns = 1;
 
+    check_tensor_shape(p, which, size);
+    if (from == NULL || (which >= CHECK_MASK && size[axis] == 1))
+        return;
+    for (int a = 0; a < 4; a++)
+        *(a < axis ? &rows : &columns) *= a == axis ? 1 : size[a];
+    double *const to = check_memory((size_t)(rows * n * columns), sizeof *to);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t j = 0; j < n; j++)
-            for (int64_t c = 0; c < columns; c++)
-                to[(r * n + j) * columns + c] = from[(r * keys + index[j]) * columns + c];
-    return to;
-}
-
-/* As gather(), for the last axis of a mask or bias, in place. */
-static void gather_plane(double **values, int64_t size[4], const int64_t *index,
-                         int64_t n)
-{
-    if (*values == NULL || size[3] == 1)
-        return;
-
-    double *const gathered =
-        gather(*values, size[0] * size[1] * size[2], size[3], 1, index, n);
-    free(*values);
-    *values = gathered;
-    size[3] = n;
-}
-
-static void gather_classes(struct check_problem *part, const struct check_problem *p,
-                           const int64_t *index, int64_t n)
-{
-    if (p->stats.classes == NULL)
-        return;
-    free(part->stats.classes);
-    part->stats.classes = check_memory((size_t)(p->nb * n), sizeof *part->stats.classes);
-    for (int64_t b = 0; b < p->nb; b++)
-        for (int64_t j = 0; j < n; j++)
-            part->stats.classes[b * n + j] = p->stats.classes[b * p->nk + index[j]];
+            memcpy(to + (r * n + j) * columns,
+                   from + (r * size[axis] + index[j]) * columns,
+                   (size_t)columns * sizeof *to);
+    free(from);
+    p->input[which] = to;
+    if (which >= CHECK_MASK)
+        (which == CHECK_MASK ? p->mask_size : p->bias_size)[axis] = n;
 }
 
 struct check_problem check_problem_keys(const struct check_problem *p,
                                         const int64_t *index, int64_t n)
 {
     struct check_problem part = check_problem_copy(p);
+    const int32_t *const classes = p->stats.classes;
 
-    free(part.k);
-    free(part.v);
-    part.k = gather(p->k, p->nb * p->hkv, p->nk, p->d, index, n);
-    part.v = gather(p->v, p->nb * p->hkv, p->nk, p->dv, index, n);
-    gather_plane(&part.mask, part.mask_size, index, n);
-    gather_plane(&part.bias, part.bias_size, index, n);
-    gather_classes(&part, p, index, n);
+    for (int t = CHECK_K; t < CHECK_INPUTS; t++)
+        pick(&part, t, t >= CHECK_MASK ? 3 : 2, index, n);
+    if (classes != NULL) {
+        free(part.stats.classes);
+        part.stats.classes = check_memory((size_t)(p->nb * n), sizeof *classes);
+    }
+    for (int64_t at = 0; classes != NULL && at < p->nb * n; at++)
+        part.stats.classes[at] = classes[at / n * p->nk + index[at % n]];
     part.nk = n;
     return part;
 }
 
-/* Heads from .. from + count of batch b of a tensor of the shape given. */
-static double *slice(const double *from, const int64_t size[4], int64_t b, int64_t head,
-                     int64_t count)
+/* from .. from + n - 1 */
+static int64_t *indices(int64_t from, int64_t n)
 {
-    const int64_t plane = size[2] * size[3];
+    int64_t *const index = check_memory((size_t)n, sizeof *index);
 
-    return copy_of(from + (b * size[1] + head) * plane, count * plane, sizeof *from);
+    for (int64_t j = 0; j < n; j++)
+        index[j] = from + j;
+    return index;
 }
 
-/* The same for a mask or bias, whose first two axes may be broadcast. */
-static void slice_plane(double **values, int64_t size[4], int64_t b, int64_t head,
-                        int64_t count)
+struct check_problem check_problem_range(const struct check_problem *p, int64_t from,
+                                         int64_t end)
 {
-    if (*values == NULL)
-        return;
+    int64_t *const index = indices(from, end - from);
+    const struct check_problem part = check_problem_keys(p, index, end - from);
 
-    const int all = size[1] == 1;
-    double *const sliced =
-        slice(*values, size, size[0] == 1 ? 0 : b, all ? 0 : head, all ? 1 : count);
-    free(*values);
-    *values = sliced;
-    size[0] = 1;
-    size[1] = all ? 1 : count;
+    free(index);
+    return part;
 }
 
 struct check_problem check_problem_heads(const struct check_problem *p, int64_t b,
                                          int64_t h, int64_t hq)
 {
     struct check_problem part = check_problem_copy(p);
-    const int64_t group = p->hq / p->hkv, g = h / group;
-    const int64_t hkv = hq < group ? 1 : hq / group;
-    int64_t size[4];
+    const int64_t group = p->hq / p->hkv, hkv = hq < group ? 1 : hq / group;
+    int64_t *const heads = indices(h, hq), *const key_heads = indices(h / group, hkv);
 
+    for (int t = 0; t < CHECK_INPUTS; t++)
+        pick(&part, t, 0, &b, 1);
     part.nb = 1;
+    for (int t = 0; t < CHECK_INPUTS; t++)
+        if (t == CHECK_K || t == CHECK_V)
+            pick(&part, t, 1, key_heads, hkv);
+        else
+            pick(&part, t, 1, heads, hq);
+    free(heads);
+    free(key_heads);
     part.hq = hq;
     part.hkv = hkv;
-    free(part.q);
-    free(part.k);
-    free(part.v);
-    check_tensor_shape(p, CHECK_Q, size);
-    part.q = slice(p->q, size, b, h, hq);
-    check_tensor_shape(p, CHECK_K, size);
-    part.k = slice(p->k, size, b, g, hkv);
-    check_tensor_shape(p, CHECK_V, size);
-    part.v = slice(p->v, size, b, g, hkv);
-    slice_plane(&part.mask, part.mask_size, b, h, hq);
-    slice_plane(&part.bias, part.bias_size, b, h, hq);
     if (part.causal_offset != NULL)
         part.causal_offset[0] = p->causal_offset[b];
     if (part.key_lengths != NULL)
         part.key_lengths[0] = p->key_lengths[b];
     for (int64_t j = 0; part.stats.classes != NULL && j < p->nk; j++)
         part.stats.classes[j] = p->stats.classes[b * p->nk + j];
-    for (int64_t r = 0; r < hq; r++) {
-        if (part.alibi != NULL)
-            part.alibi[r] = p->alibi[h + r];
-        if (part.sinks != NULL)
-            part.sinks[r] = p->sinks[h + r];
-    }
+    for (int64_t r = 0; part.alibi != NULL && r < hq; r++)
+        part.alibi[r] = p->alibi[h + r];
+    for (int64_t r = 0; part.sinks != NULL && r < hq; r++)
+        part.sinks[r] = p->sinks[h + r];
     return part;
 }
 

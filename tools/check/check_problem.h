@@ -20,7 +20,8 @@ enum {
     CHECK_V,
     CHECK_MASK,
     CHECK_BIAS,
-    CHECK_OUT,
+    CHECK_INPUTS,
+    CHECK_OUT = CHECK_INPUTS,
     CHECK_LSE,
     CHECK_WEIGHTS,
     CHECK_ROWS,
@@ -56,16 +57,23 @@ struct check_problem {
     uint64_t seed; /* for messages */
     attend_dtype dtype, out_dtype, bias_dtype;
     int64_t nb, hq, hkv, nq, nk, d, dv;
-    double *q, *k, *v; /* contiguous b h l d, representable in dtype */
+    /*
+     * Contiguous b h l d, representable in their dtype.  A mask or bias is of
+     * (nb or 1, hq or 1, nq or 1, nk or 1), or NULL.
+     */
+    union {
+        struct {
+            double *q, *k, *v, *mask, *bias;
+        };
+        double *input[CHECK_INPUTS];
+    };
+    int64_t mask_size[4], bias_size[4];
     int scale_is_set;
     double scale, softcap;
     attend_causal causal;
     int64_t *causal_offset; /* [nb] or NULL */
     int64_t window_left, window_right;
-    int64_t *key_lengths; /* [nb] or NULL */
-    /* Values of (nb or 1, hq or 1, nq or 1, nk or 1), or NULL. */
-    double *mask, *bias;
-    int64_t mask_size[4], bias_size[4];
+    int64_t *key_lengths;  /* [nb] or NULL */
     double *alibi, *sinks; /* [hq] or NULL */
     int wants_lse, wants_weights;
     struct check_request stats;
@@ -110,6 +118,9 @@ struct check_problem check_problem_copy(const struct check_problem *p);
  */
 struct check_problem check_problem_keys(const struct check_problem *p,
                                         const int64_t *index, int64_t n);
+/* The same over keys from .. end - 1. */
+struct check_problem check_problem_range(const struct check_problem *p, int64_t from,
+                                         int64_t end);
 /* Batch b with the `hq` query heads from h and the key/value heads they read, alone. */
 struct check_problem check_problem_heads(const struct check_problem *p, int64_t b,
                                          int64_t h, int64_t hq);

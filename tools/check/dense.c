@@ -2,8 +2,10 @@
 #include "check/dense.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check/bound.h"
 #include "check/dense_row.h"
@@ -12,69 +14,57 @@
 /* Room for one row: its scores and what follows from them. */
 struct row {
     struct check_row of;
-    double *excess[CHECK_MODELS];
-    double total[CHECK_MODELS], least[CHECK_MODELS];
-    double *spread[CHECK_MODELS], *mean, *sum, *largest; /* [dv] */
-    double *stats;                                       /* room */
+    double *excess;                        /* [nk]: D_j */
+    double *mean, *sum, *largest, *spread; /* [dv] */
+    double *stats;                         /* room */
 };
 
 static struct row row_create(int64_t nk, int64_t dv)
 {
-    const size_t keys = (size_t)nk, columns = (size_t)dv;
     struct row row = {.of = check_row_create(nk)};
 
-    row.excess[0] = check_memory(2 * keys, sizeof *row.excess[0]);
-    row.excess[1] = row.excess[0] + nk;
-    row.mean = check_memory(5 * columns, sizeof *row.mean);
+    row.excess = check_memory((size_t)nk, sizeof *row.excess);
+    row.mean = check_memory((size_t)(4 * dv), sizeof *row.mean);
     row.sum = row.mean + dv;
     row.largest = row.sum + dv;
-    row.spread[0] = row.largest + dv;
-    row.spread[1] = row.spread[0] + dv;
-    row.stats = check_memory((size_t)check_stats_room(nk, dv), sizeof *row.stats);
+    row.spread = row.largest + dv;
+    row.stats = check_memory((size_t)check_stats_room(nk), sizeof *row.stats);
     return row;
 }
 
 static void row_free(struct row *row)
 {
     check_row_free(&row->of);
-    free(row->excess[0]);
+    free(row->excess);
     free(row->mean);
     free(row->stats);
 }
 
 /* The bound's D_j, D and W; log_sum is LSE - m, which LSE itself may not resolve. */
-static void bound_row(const struct check_model *model, double sink, struct row *row,
-                      int t)
+static void bound_weights(const struct check_model *model, double sink, struct row *row,
+                          double *total, double *least)
 {
     const double top = check_bound_row_max(row->of.m, row->of.shift);
     const double log_sum = row->of.log_sum;
 
-    row->total[t] = row->least[t] = 0.0;
+    *total = *least = 0.0;
     if (sink != -INFINITY) {
         const double log_p = sink - row->of.m - log_sum, weight = exp(log_p);
         const double e = check_bound_score(model, fabs(sink), top, 0.0);
-        row->total[t] = check_bound_excess(weight, log_p, e);
-        row->least[t] = check_bound_least(weight, e);
+        *total = check_bound_excess(weight, log_p, e);
+        *least = check_bound_least(weight, e);
     }
     for (int64_t at = 0; at < row->of.n; at++) {
-        row->excess[t][at] = 0.0;
+        row->excess[at] = 0.0;
         if (row->of.score[at] == -INFINITY)
             continue;
         const double e =
             check_bound_score(model, row->of.size[at], top, row->of.tiny[at]);
         const double log_p = row->of.score[at] - row->of.m - log_sum;
-        row->excess[t][at] = check_bound_excess(row->of.p[at], log_p, e) + model->flush;
-        row->total[t] += row->excess[t][at];
-        row->least[t] += check_bound_least(row->of.p[at], e);
+        row->excess[at] = check_bound_excess(row->of.p[at], log_p, e) + model->flush;
+        *total += row->excess[at];
+        *least += check_bound_least(row->of.p[at], e);
     }
-}
-
-/* Weights, and the bound's part in them for every model. */
-static void weigh_row(const struct check_model *models, double sink, struct row *row)
-{
-    check_row_weigh(&row->of, sink);
-    for (int t = 0; t < CHECK_MODELS && row->of.kind != CHECK_ROW_EMPTY; t++)
-        bound_row(&models[t], sink, row, t);
 }
 
 /* Whether a value that the row sees, in the column that starts at v, is NaN or Inf. */
@@ -86,46 +76,51 @@ static int sees_nonfinite(const double *v, int64_t dv, const struct row *row)
     return 0;
 }
 
-/* O and its bounds, into element `at` of the results and the dv - 1 after it. */
-static void average_values(const struct check_problem *p,
-                           const struct check_model *models, int64_t b, int64_t h,
-                           struct row *row, struct check_values *out, int64_t first)
+/* No claim is made of sums of values beyond this. */
+static double sum_limit(const struct check_problem *p)
 {
-    const int64_t g = h / (p->hq / p->hkv), dv = p->dv;
-    const double *const v = p->v + (b * p->hkv + g) * p->nk * dv;
-    const double limit = p->dtype == ATTEND_F64 ? 0x1p1000 : 0x1p118;
-    double *const o = out->value + first;
-
-    check_row_join(&row->of, v, dv, o, row->mean, row->sum, row->largest);
-    for (int64_t c = 0; c < dv; c++)
-        row->spread[0][c] = row->spread[1][c] = 0.0;
-    for (int64_t at = 0; at < row->of.n; at++) {
-        const double *const values = v + row->of.key[at] * dv;
-        const double d0 = row->excess[0][at], d1 = row->excess[1][at];
-        for (int64_t c = 0; c < dv; c++) {
-            row->spread[0][c] += d0 * fabs(values[c]);
-            row->spread[1][c] += d1 * fabs(values[c]);
-        }
-    }
-    for (int64_t c = 0; c < dv; c++) {
-        /* A sum may also be infinite because finite values overflow. */
-        if (!isfinite(row->sum[c]) && sees_nonfinite(v + c, dv, row))
-            o[c] = NAN;
-        else if (!(row->sum[c] <= limit))
-            o[c] = 0.0;
-        for (int t = 0; t < CHECK_MODELS; t++)
-            out->bound[t][first + c] =
-                isnan(o[c]) ? 0.0
-                : row->sum[c] > limit
-                    ? -1.0
-                    : check_bound_out(&models[t], row->total[t], row->least[t],
-                                      row->spread[t][c], row->mean[c], row->largest[c],
-                                      o[c], p->nk);
-    }
+    return p->dtype == ATTEND_F64 ? 0x1p1000 : 0x1p118;
 }
 
-/* Value and bound of elements first .. first + n - 1, alike. */
-static void set_values(struct check_values *values, int64_t first, int64_t n,
+static void average_values(const struct check_problem *p, const double *v,
+                           struct row *row, double *o)
+{
+    check_row_join(&row->of, v, p->dv, o, row->mean, row->sum, row->largest);
+    for (int64_t c = 0; c < p->dv; c++)
+        /* A sum may also be infinite because finite values overflow. */
+        if (!isfinite(row->sum[c]) && sees_nonfinite(v + c, p->dv, row))
+            o[c] = NAN;
+        else if (!(row->sum[c] <= sum_limit(p)))
+            o[c] = 0.0;
+}
+
+/* The bounds of row r of O, LSE and P under a model, whose values are known. */
+static void bound_row(const struct check_problem *p, const struct check_model *model,
+                      int t, double sink, const double *v, int64_t r, struct row *row,
+                      struct check_expect *expect)
+{
+    const double *const o = expect->out.value + r * p->dv;
+    double *const o_bound = expect->out.bound[t] + r * p->dv, total, least;
+
+    bound_weights(model, sink, row, &total, &least);
+    for (int64_t c = 0; c < p->dv; c++)
+        row->spread[c] = 0.0;
+    for (int64_t at = 0; at < row->of.n; at++)
+        for (int64_t c = 0; c < p->dv; c++)
+            row->spread[c] += row->excess[at] * fabs(v[row->of.key[at] * p->dv + c]);
+    for (int64_t c = 0; c < p->dv; c++)
+        o_bound[c] = isnan(o[c]) ? 0.0
+                     : row->sum[c] > sum_limit(p)
+                         ? -1.0
+                         : check_bound_out(model, total, least, row->spread[c],
+                                           row->mean[c], row->largest[c], o[c], p->nk);
+    expect->lse.bound[t][r] = check_bound_lse(model, total, least, row->of.lse);
+    for (int64_t at = 0; expect->weights.value != NULL && at < row->of.n; at++)
+        expect->weights.bound[t][r * p->nk + row->of.key[at]] =
+            check_bound_weight(model, total, least, row->excess[at], row->of.p[at]);
+}
+
+void check_values_fill(struct check_values *values, int64_t first, int64_t n,
                        double value, double bound)
 {
     for (int64_t at = first; values->value != NULL && at < first + n; at++) {
@@ -147,43 +142,38 @@ static void expect_row(const struct check_problem *p, const struct check_model *
                        int64_t b, int64_t h, int64_t i, struct row *row,
                        struct check_expect *expect)
 {
-    const int64_t r = (b * p->hq + h) * p->nq + i;
+    const int64_t r = (b * p->hq + h) * p->nq + i, g = h / (p->hq / p->hkv);
+    const double *const v = p->v + (b * p->hkv + g) * p->nk * p->dv;
     const double sink = p->sinks == NULL ? -INFINITY : p->sinks[h];
 
     check_row_score(p, b, h, i, &row->of);
     check_dense_stats(p, models, b, h, i, &row->of, row->stats, expect);
     if (row->of.kind == CHECK_ROW_ORDINARY)
-        weigh_row(models, sink, row);
-    set_values(&expect->weights, r * p->nk, p->nk, 0.0, 0.0);
+        check_row_weigh(&row->of, sink);
+    check_values_fill(&expect->weights, r * p->nk, p->nk, 0.0, 0.0);
     if (row->of.kind > CHECK_ROW_EMPTY) {
+        const double bound = row->of.kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0;
         for (int64_t at = 0; at < row->of.n; at++)
-            set_values(&expect->weights, r * p->nk + row->of.key[at], 1, NAN, -1.0);
-        set_values(&expect->out, r * p->dv, p->dv, NAN,
-                   row->of.kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0);
-        set_values(&expect->lse, r, 1, NAN,
-                   row->of.kind == CHECK_ROW_OUTSIDE ? -1.0 : 0.0);
+            check_values_fill(&expect->weights, r * p->nk + row->of.key[at], 1, NAN,
+                              -1.0);
+        check_values_fill(&expect->out, r * p->dv, p->dv, NAN, bound);
+        check_values_fill(&expect->lse, r, 1, NAN, bound);
         return;
     }
     expect->empty[r] = row->of.kind == CHECK_ROW_EMPTY;
-    if (row->of.kind == CHECK_ROW_EMPTY) {
-        set_values(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
-        set_values(&expect->lse, r, 1, -INFINITY, 0.0);
+    if (expect->empty[r]) {
+        check_values_fill(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
+        check_values_fill(&expect->lse, r, 1, -INFINITY, 0.0);
         return;
     }
-    average_values(p, models, b, h, row, &expect->out, r * p->dv);
+    average_values(p, v, row, expect->out.value + r * p->dv);
+    expect->lse.value[r] = row->of.lse;
+    for (int64_t at = 0; expect->weights.value != NULL && at < row->of.n; at++)
+        expect->weights.value[r * p->nk + row->of.key[at]] = row->of.p[at];
+    for (int t = 0; t < CHECK_MODELS; t++)
+        bound_row(p, &models[t], t, sink, v, r, row, expect);
     if (only_sink(row))
-        set_values(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
-    for (int t = 0; t < CHECK_MODELS; t++) {
-        expect->lse.value[r] = row->of.lse;
-        expect->lse.bound[t][r] =
-            check_bound_lse(&models[t], row->total[t], row->least[t], row->of.lse);
-        for (int64_t at = 0; expect->weights.value != NULL && at < row->of.n; at++) {
-            expect->weights.value[r * p->nk + row->of.key[at]] = row->of.p[at];
-            expect->weights.bound[t][r * p->nk + row->of.key[at]] =
-                check_bound_weight(&models[t], row->total[t], row->least[t],
-                                   row->excess[t][at], row->of.p[at]);
-        }
-    }
+        check_values_fill(&expect->out, r * p->dv, p->dv, 0.0, 0.0);
 }
 
 static struct check_values values_create(int64_t count)
@@ -201,10 +191,9 @@ static void claim_nothing(const struct check_problem *p, int64_t r,
                           struct check_expect *expect)
 {
     for (int t = 0; t < CHECK_OUTPUTS; t++) {
-        struct check_outputs none;
         int64_t size[4];
-        check_tensor_shape(p, check_output(&none, t).shape, size);
-        set_values(check_expected(expect, t), r * size[3], size[3], 0.0, -1.0);
+        check_tensor_shape(p, check_output_shape(t), size);
+        check_values_fill(&expect->of[t], r * size[3], size[3], 0.0, -1.0);
     }
 }
 
@@ -225,12 +214,10 @@ struct check_expect check_dense_rows(const struct check_problem *p,
     struct row row = row_create(p->nk, p->dv);
 
     for (int t = CHECK_WEIGHTS - CHECK_OUT; t < CHECK_OUTPUTS; t++) {
-        struct check_outputs none;
-        const int shape = check_output(&none, t).shape;
         int64_t size[4];
-        check_tensor_shape(p, shape, size);
-        if (check_wants(p, shape))
-            *check_expected(&expect, t) = values_create(check_count(size));
+        check_tensor_shape(p, check_output_shape(t), size);
+        if (check_wants(p, check_output_shape(t)))
+            expect.of[t] = values_create(check_count(size));
     }
     for (int64_t b = 0; b < p->nb; b++)
         for (int64_t h = 0; h < p->hq; h++)
@@ -245,19 +232,10 @@ struct check_expect check_dense_rows(const struct check_problem *p,
     return expect;
 }
 
-struct check_values *check_expected(struct check_expect *expect, int which)
-{
-    struct check_values *const values[CHECK_OUTPUTS] = {
-        &expect->out,         &expect->lse,       &expect->weights,    &expect->rows,
-        &expect->top_weights, &expect->distances, &expect->class_mass, &expect->top_keys};
-
-    return values[which];
-}
-
 void check_expect_free(struct check_expect *expect)
 {
     for (int t = 0; t < CHECK_OUTPUTS; t++)
-        free(check_expected(expect, t)->value);
+        free(expect->of[t].value);
     free(expect->empty);
     *expect = (struct check_expect){0};
 }
@@ -275,51 +253,48 @@ double check_ratio(double got, double want, double bound)
     return isnan(ratio) || !isfinite(got) ? INFINITY : ratio;
 }
 
-void check_name_column(const struct check_problem *p, int which, int64_t column,
-                       char *text, size_t size)
+int check_is_worse(struct check_worst *worst, double ratio)
 {
-    if (which == CHECK_ROWS)
-        snprintf(text, size, "%s", attend_stat_name(p->stats.column[column]));
+    if (ratio <= worst->ratio)
+        return 0;
+    *worst = (struct check_worst){.ratio = ratio};
+    return 1;
+}
+
+void check_say(struct check_worst *worst, const char *format, ...)
+{
+    const size_t used = strlen(worst->where);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(worst->where + used, sizeof worst->where - used, format, args);
+    va_end(args);
+}
+
+void check_say_element(struct check_worst *worst, const struct check_problem *p,
+                       int output, int64_t row, int64_t column)
+{
+    check_say(worst, "%s row %lld ", check_output_names[output], (long long)row);
+    if (check_output_shape(output) == CHECK_ROWS)
+        check_say(worst, "%s: ", attend_stat_name(p->stats.column[column]));
     else
-        snprintf(text, size, "column %lld", (long long)column);
+        check_say(worst, "column %lld: ", (long long)column);
 }
 
-static double compare_values(const struct check_problem *p,
-                             const struct check_output_place *place,
-                             const struct check_values *want, int model, double worst,
-                             char *where, size_t where_size)
+void check_compare(const struct check_problem *p, const struct check_expect *expect,
+                   int model, const struct check_outputs *outputs,
+                   struct check_worst *worst)
 {
-    const double *const got = *place->values;
-    int64_t size[4];
-
-    check_tensor_shape(p, place->shape, size);
-    for (int64_t at = 0; got != NULL && at < check_count(size); at++) {
-        const double ratio =
-            check_ratio(got[at], want->value[at], want->bound[model][at]);
-        if (!(ratio <= worst)) {
-            char column[32];
-            check_name_column(p, place->shape, at % size[3], column, sizeof column);
-            worst = ratio;
-            snprintf(where, where_size, "%s row %lld %s: got %.9g want %.9g +- %.3g",
-                     place->name, (long long)(at / size[3]), column, got[at],
-                     want->value[at], want->bound[model][at]);
-        }
-    }
-    return worst;
-}
-
-double check_compare(const struct check_problem *p, const struct check_expect *expect,
-                     int model, const struct check_outputs *got, char *where,
-                     size_t where_size)
-{
-    struct check_outputs outputs = *got;
-    struct check_expect wanted = *expect;
-    double worst = 0.0;
-
     for (int t = 0; t < CHECK_OUTPUTS; t++) {
-        const struct check_output_place place = check_output(&outputs, t);
-        worst = compare_values(p, &place, check_expected(&wanted, t), model, worst, where,
-                               where_size);
+        const double *const got = outputs->values[t], *const want = expect->of[t].value;
+        const double *const bound = expect->of[t].bound[model];
+        int64_t size[4];
+        check_tensor_shape(p, check_output_shape(t), size);
+        for (int64_t at = 0; got != NULL && at < check_count(size); at++)
+            if (check_is_worse(worst, check_ratio(got[at], want[at], bound[at]))) {
+                check_say_element(worst, p, t, at / size[3], at % size[3]);
+                check_say(worst, "got %.9g want %.9g +- %.3g", got[at], want[at],
+                          bound[at]);
+            }
     }
-    return worst;
 }

@@ -22,9 +22,19 @@ struct check_values {
     double *value, *bound[CHECK_MODELS];
 };
 
+/* Value and bound of elements first .. first + n - 1, alike. */
+void check_values_fill(struct check_values *values, int64_t first, int64_t n,
+                       double value, double bound);
+
 struct check_expect {
-    struct check_values out, lse; /* the others only where the problem asks */
-    struct check_values weights, rows, top_weights, distances, class_mass, top_keys;
+    /* In the order of the outputs; all but out and lse only where the problem asks. */
+    union {
+        struct {
+            struct check_values out, lse, weights, rows, top_weights, distances;
+            struct check_values class_mass, top_keys;
+        };
+        struct check_values of[CHECK_OUTPUTS];
+    };
     unsigned char *empty; /* [nb hq nq]: the row sees nothing */
 };
 
@@ -35,8 +45,6 @@ struct check_expect check_dense(const struct check_problem *p);
  */
 struct check_expect check_dense_rows(const struct check_problem *p,
                                      const unsigned char *wanted);
-/* The values of an output, in the order of check_output(). */
-struct check_values *check_expected(struct check_expect *expect, int which);
 void check_expect_free(struct check_expect *expect);
 
 /*
@@ -45,16 +53,21 @@ void check_expect_free(struct check_expect *expect);
  */
 double check_ratio(double got, double want, double bound);
 
-/* What a message calls column `column` of a tensor: a statistic by its name. */
-void check_name_column(const struct check_problem *p, int which, int64_t column,
-                       char *text, size_t size);
+/* The largest ratio of a comparison, and what was found there.  Start from zero. */
+struct check_worst {
+    double ratio;
+    char where[320];
+};
+/* Whether a ratio is larger, or NaN; then it is taken, and the caller says where. */
+int check_is_worse(struct check_worst *worst, double ratio);
+__attribute__((format(printf, 2, 3))) void check_say(struct check_worst *worst,
+                                                     const char *format, ...);
+/* An element of an output: "NAME row R column C: ", a statistic by its name. */
+void check_say_element(struct check_worst *worst, const struct check_problem *p,
+                       int output, int64_t row, int64_t column);
 
-/*
- * The largest ratio over all outputs.  `where` receives the element it is found at
- * with what was got and wanted.
- */
-double check_compare(const struct check_problem *p, const struct check_expect *expect,
-                     int model, const struct check_outputs *got, char *where,
-                     size_t where_size);
+/* Over all outputs. */
+void check_compare(const struct check_problem *p, const struct check_expect *expect,
+                   int model, const struct check_outputs *got, struct check_worst *worst);
 
 #endif

@@ -57,7 +57,7 @@
 #include "check/dense_row.h"
 
 /* How many numbers of room the statistics of a row need. */
-int64_t check_stats_room(int64_t nk, int64_t dv);
+int64_t check_stats_room(int64_t nk);
 
 /* Fill what is expected of row (b, h, i), whose scores are known. */
 void check_dense_stats(const struct check_problem *p, const struct check_model *models,

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
-
 #include "check/exp2.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/check.h"
 #include "check/numbers.h"
+#include "lab/measure/parallel.h"
 #include "testing/exp2_probe.h"
 
 /* Bits of -0, of -2^-26, and the first float below -150. */
-enum { CHUNK = 4096, THREADS_MAX = 64 };
+enum { CHUNK = 4096 };
 static const int64_t first_bits = 0x80000000, plain_bits = 0xb2800000,
                      end_bits = 0xc3160001;
 
 struct worker {
     attend_context *const *ctx;
-    int count, index, workers;
+    int count, workers;
     int64_t step;
     struct check_exp2_result results[CHECK_EXP2_SETS];
 };
@@ -80,14 +78,14 @@ static void reference(const float *x, double *want, double *inverse, int64_t n)
     }
 }
 
-static void *work(void *arg)
+static void work(void *workers, int index)
 {
-    struct worker *const w = arg;
+    struct worker *const w = (struct worker *)workers + index;
     float x[CHUNK], y[CHUNK];
     double want[CHUNK], inverse[CHUNK];
     int plain = 0;
 
-    for (int64_t at = first_bits + w->index * CHUNK * w->step; at < end_bits;
+    for (int64_t at = first_bits + index * CHUNK * w->step; at < end_bits;
          at += w->workers * CHUNK * w->step) {
         int64_t n = 0;
         for (; n < CHUNK && at + n * w->step < end_bits; n++)
@@ -107,7 +105,6 @@ static void *work(void *arg)
             judge(x, y, want, inverse, n, &w->results[s]);
         }
     }
-    return NULL;
 }
 
 /* Values that must come out exactly, in any lane of a vector and in its tail. */
@@ -135,22 +132,13 @@ static void exact_cases(const attend_context *ctx, struct check_exp2_result *res
 void check_exp2(attend_context *const *ctx, int count, int64_t step, int threads,
                 struct check_exp2_result *results)
 {
-    pthread_t started[THREADS_MAX];
-    const int workers = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
+    const int workers = threads < 1 ? 1 : threads;
     struct worker *const worker = check_memory((size_t)workers, sizeof *worker);
-    int running[THREADS_MAX] = {0};
 
-    for (int w = 0; w < workers; w++) {
-        worker[w] = (struct worker){
-            .ctx = ctx, .count = count, .index = w, .workers = workers, .step = step};
-        running[w] = w > 0 && pthread_create(&started[w], NULL, work, &worker[w]) == 0;
-    }
     for (int w = 0; w < workers; w++)
-        if (!running[w])
-            work(&worker[w]);
-    for (int w = 0; w < workers; w++)
-        if (running[w])
-            pthread_join(started[w], NULL);
+        worker[w] =
+            (struct worker){.ctx = ctx, .count = count, .workers = workers, .step = step};
+    lab_parallel(workers, work, worker);
     for (int s = 0; s < count; s++) {
         results[s] = (struct check_exp2_result){0};
         for (int w = 0; w < workers; w++) {

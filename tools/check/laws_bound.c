@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check/laws.h"
+#include "check/check.h"
 
 #define BIT(stat) (1ul << (stat))
 
@@ -68,37 +68,26 @@ struct side {
 };
 
 /* Over the outputs with a tensor of their own: keys are renamed by most laws. */
-static double law_ratio(const struct law *law, const struct check_problem *p,
-                        struct side *a, struct side *b, int model, char *where,
-                        size_t where_size)
+static void compare_sides(const struct law *law, const struct check_problem *p,
+                          const struct side *a, const struct side *b, int model,
+                          struct check_worst *worst)
 {
-    double worst = 0.0;
-
-    for (int t = 0; t < CHECK_OUTPUTS - 1; t++) {
-        const struct check_output_place place = check_output(&a->got, t);
-        const double *const x = *place.values, *const y =
-                                                   *check_output(&b->got, t).values;
+    for (int t = 0; t < CHECK_TOP_KEYS; t++) {
+        const double *const x = a->got.values[t], *const y = b->got.values[t];
+        const struct check_values *const wa = &a->want.of[t], *const wb = &b->want.of[t];
         int64_t size[4];
-        check_tensor_shape(p, place.shape, size);
+        check_tensor_shape(p, CHECK_OUT + t, size);
         for (int64_t at = 0; x != NULL && y != NULL && at < check_count(size); at++) {
             double shift;
-            if (!law_covers(law, p, place.shape, at % size[3], &shift))
-                continue;
-            const struct check_values *const wa = check_expected(&a->want, t);
-            const struct check_values *const wb = check_expected(&b->want, t);
-            const double ratio = pair_ratio(x[at], wa, y[at], wb, at, model, shift);
-            if (!(ratio <= worst)) {
-                char column[32];
-                check_name_column(p, place.shape, at % size[3], column, sizeof column);
-                worst = ratio;
-                snprintf(where, where_size,
-                         "%s row %lld %s: %.9g and %.9g, bounds %.3g and %.3g",
-                         place.name, (long long)(at / size[3]), column, x[at], y[at],
-                         wa->bound[model][at], wb->bound[model][at]);
+            if (law_covers(law, p, CHECK_OUT + t, at % size[3], &shift) &&
+                check_is_worse(worst,
+                               pair_ratio(x[at], wa, y[at], wb, at, model, shift))) {
+                check_say_element(worst, p, t, at / size[3], at % size[3]);
+                check_say(worst, "%.9g and %.9g, bounds %.3g and %.3g", x[at], y[at],
+                          wa->bound[model][at], wb->bound[model][at]);
             }
         }
     }
-    return worst;
 }
 
 /* O of pb must be that of pa, and its LSE and statistics as the law has them. */
@@ -109,12 +98,12 @@ static void compare_pair(struct check_run *run, const struct check_problem *pa,
 
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
-        char where[256] = "";
+        struct check_worst worst = {0};
         if (!check_try(run, set, set->ctx, pa, &a.got))
             continue;
         if (check_try(run, set, set->ctx, pb, &b.got)) {
-            check_note(set, law_ratio(law, pa, &a, &b, set->model, where, sizeof where),
-                       pa, where);
+            compare_sides(law, pa, &a, &b, set->model, &worst);
+            check_note(set, worst.ratio, pa, worst.where);
             check_outputs_free(&b.got);
         }
         check_outputs_free(&a.got);
@@ -134,66 +123,63 @@ static void ask_stats(struct check_problem *p, int64_t n)
     check_sample_stats(p, &random);
 }
 
-/* A sample in which keys are alike but for their contents. */
-static struct check_problem unordered_sample(struct check_run *run, uint64_t salt,
-                                             int64_t n)
+/* Leaves keys alike but for their contents. */
+static void drop_order(struct check_case *c)
 {
-    struct check_problem p = check_law_sample(run, salt, n, 140);
-
-    check_drop_positions(&p);
-    p.wants_lse = 1;
-    p.wants_weights = 0;
-    ask_stats(&p, n);
-    return p;
+    check_drop_positions(&c->p);
+    c->p.wants_lse = 1;
+    c->p.wants_weights = 0;
+    ask_stats(&c->p, c->n);
 }
 
-void check_law_delete(struct check_run *run)
+/* The problem against that over keys index[0 .. n-1], which is freed. */
+static void compare_keys(struct check_run *run, const struct check_problem *p,
+                         int64_t *index, int64_t n, const struct law *law)
 {
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = unordered_sample(run, 40, n);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        int64_t *const index = check_memory((size_t)p.nk, sizeof *index);
-        int64_t kept = 0;
+    struct check_problem other = check_problem_keys(p, index, n);
 
-        check_expand_mask(&p);
-        const int64_t rows = check_count(p.mask_size) / p.nk;
-        for (int64_t j = 0; j < p.nk; j++) {
-            if (check_random_chance(&random, 0.6)) {
-                index[kept++] = j;
-                continue;
-            }
-            for (int64_t r = 0; r < rows; r++)
-                p.mask[r * p.nk + j] = 0.0;
+    compare_pair(run, p, &other, law);
+    check_problem_free(&other);
+    free(index);
+}
+
+/* Of the same keys in another order, or of those that are seen. */
+static const struct law same_keys = {.same = PLACELESS, .top = 1};
+
+void check_law_delete(struct check_run *run, struct check_case *c)
+{
+    struct check_problem *const p = &c->p;
+    int64_t *const index = check_memory((size_t)p->nk, sizeof *index);
+    int64_t kept = 0;
+
+    drop_order(c);
+    check_expand_mask(p);
+    const int64_t rows = check_count(p->mask_size) / p->nk;
+    for (int64_t j = 0; j < p->nk; j++) {
+        if (check_random_chance(&c->random, 0.6)) {
+            index[kept++] = j;
+            continue;
         }
-        struct check_problem shorter = check_problem_keys(&p, index, kept);
-        compare_pair(run, &p, &shorter, &(struct law){.same = PLACELESS, .top = 1});
-        check_problem_free(&shorter);
-        check_problem_free(&p);
-        free(index);
+        for (int64_t r = 0; r < rows; r++)
+            p->mask[r * p->nk + j] = 0.0;
     }
+    compare_keys(run, p, index, kept, &same_keys);
 }
 
-void check_law_permute(struct check_run *run)
+void check_law_permute(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = unordered_sample(run, 41, n);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        int64_t *const index = check_memory((size_t)p.nk, sizeof *index);
+    int64_t *const index = check_memory((size_t)c->p.nk, sizeof *index);
 
-        for (int64_t j = 0; j < p.nk; j++) {
-            const int64_t at = check_random_int(&random, 0, j);
-            index[j] = index[at];
-            index[at] = j;
-        }
-        struct check_problem permuted = check_problem_keys(&p, index, p.nk);
-        compare_pair(run, &p, &permuted, &(struct law){.same = PLACELESS, .top = 1});
-        check_problem_free(&permuted);
-        check_problem_free(&p);
-        free(index);
+    drop_order(c);
+    for (int64_t j = 0; j < c->p.nk; j++) {
+        const int64_t at = check_random_int(&c->random, 0, j);
+        index[j] = index[at];
+        index[at] = j;
     }
+    compare_keys(run, &c->p, index, c->p.nk, &same_keys);
 }
 
-void check_law_duplicate(struct check_run *run)
+void check_law_duplicate(struct check_run *run, struct check_case *c)
 {
     const struct law doubled = {
         .shift = log(2.0),
@@ -201,99 +187,81 @@ void check_law_duplicate(struct check_run *run)
         .same = BIT(ATTEND_STAT_MAX) | BIT(ATTEND_STAT_SCORE_VARIANCE) |
                 BIT(ATTEND_STAT_RAW_MEAN) | BIT(ATTEND_STAT_RAW_VARIANCE) |
                 BIT(ATTEND_STAT_VALUE_NORM) | BIT(ATTEND_STAT_CANCELLATION)};
+    const int64_t nk = c->p.nk;
+    int64_t *const index = check_memory((size_t)(2 * nk), sizeof *index);
 
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = unordered_sample(run, 42, n);
-        int64_t *const index = check_memory((size_t)(2 * p.nk), sizeof *index);
-
-        free(p.sinks); /* a sink would have to be doubled as well */
-        p.sinks = NULL;
-        for (int64_t j = 0; j < 2 * p.nk; j++)
-            index[j] = n % 2 == 0 ? j / 2 : j % p.nk;
-        struct check_problem twice = check_problem_keys(&p, index, 2 * p.nk);
-        compare_pair(run, &p, &twice, &doubled);
-        check_problem_free(&twice);
-        check_problem_free(&p);
-        free(index);
-    }
+    drop_order(c);
+    free(c->p.sinks); /* a sink would have to be doubled as well */
+    c->p.sinks = NULL;
+    for (int64_t j = 0; j < 2 * nk; j++)
+        index[j] = c->n % 2 == 0 ? j / 2 : j % nk;
+    compare_keys(run, &c->p, index, 2 * nk, &doubled);
 }
 
-void check_law_shift(struct check_run *run)
+void check_law_shift(struct check_run *run, struct check_case *c)
 {
     static const double shifts[] = {3.25, -100.0, 0.5, -1e4, 700.0, 1e5};
     const unsigned long shifted =
         BIT(ATTEND_STAT_MAX) | BIT(ATTEND_STAT_LSE) | BIT(ATTEND_STAT_RAW_MEAN);
+    struct check_problem *const p = &c->p;
+    const double shift = shifts[c->n % 6];
+    /* Noise in the length of a key moves its score by a share of itself. */
+    const struct law law = {.shift = shift,
+                            .shifted = shifted,
+                            .same = ~shifted & ~BIT(ATTEND_STAT_MAGNITUDE_NOISE),
+                            .top = 1,
+                            .places = 1};
 
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = check_law_sample(run, 43, n, 140);
-        const double shift = shifts[n % 6];
-        /* Noise in the length of a key moves its score by a share of itself. */
-        const struct law law = {.shift = shift,
-                                .shifted = shifted,
-                                .same = ~shifted & ~BIT(ATTEND_STAT_MAGNITUDE_NOISE),
-                                .top = 1,
-                                .places = 1};
-
-        free(p.bias);
-        p.bias = NULL;
-        p.bias_dtype = ATTEND_F32;
-        p.wants_weights = 0;
-        ask_stats(&p, n);
-        struct check_problem moved = check_problem_copy(&p);
-        moved.bias = check_memory(1, sizeof *moved.bias);
-        moved.bias[0] = shift;
-        for (int a = 0; a < 4; a++)
-            moved.bias_size[a] = 1;
-        for (int64_t h = 0; h < p.hq && p.sinks != NULL; h++)
-            moved.sinks[h] += shift;
-        compare_pair(run, &p, &moved, &law);
-        check_problem_free(&moved);
-        check_problem_free(&p);
-    }
+    free(p->bias);
+    p->bias = NULL;
+    p->bias_dtype = ATTEND_F32;
+    p->wants_weights = 0;
+    ask_stats(p, c->n);
+    struct check_problem moved = check_problem_copy(p);
+    moved.bias = check_memory(1, sizeof *moved.bias);
+    moved.bias[0] = shift;
+    for (int a = 0; a < 4; a++)
+        moved.bias_size[a] = 1;
+    for (int64_t h = 0; h < p->hq && p->sinks != NULL; h++)
+        moved.sinks[h] += shift;
+    compare_pair(run, p, &moved, &law);
+    check_problem_free(&moved);
 }
 
-void check_law_constant(struct check_run *run)
+void check_law_constant(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = check_law_sample(run, 44, n, 160);
+    struct check_problem *const p = &c->p;
 
-        free(p.sinks); /* it would take a share of the weight */
-        p.sinks = NULL;
-        p.wants_lse = p.wants_weights = 0;
-        for (int64_t at = 0; at < p.nb * p.hkv * p.nk * p.dv; at++)
-            p.v[at] = p.v[at % p.dv];
-        struct check_expect expect = check_dense(&p);
-        for (int64_t at = 0; at < p.nb * p.hq * p.nq * p.dv; at++)
-            if (!expect.empty[at / p.dv] && !isnan(expect.out.value[at]))
-                expect.out.value[at] = p.v[at % p.dv];
-        check_against(run, &p, &expect);
-        check_expect_free(&expect);
-        check_problem_free(&p);
-    }
+    free(p->sinks); /* it would take a share of the weight */
+    p->sinks = NULL;
+    p->wants_lse = p->wants_weights = 0;
+    for (int64_t at = 0; at < p->nb * p->hkv * p->nk * p->dv; at++)
+        p->v[at] = p->v[at % p->dv];
+    struct check_expect expect = check_dense(p);
+    for (int64_t at = 0; at < p->nb * p->hq * p->nq * p->dv; at++)
+        if (!expect.empty[at / p->dv] && !isnan(expect.out.value[at]))
+            expect.out.value[at] = p->v[at % p->dv];
+    check_against(run, p, &expect);
+    check_expect_free(&expect);
 }
 
 /* NaN, infinities, and biases of either sign of infinity at attended places. */
-void check_law_nonfinite(struct check_run *run)
+void check_law_nonfinite(struct check_run *run, struct check_case *c)
 {
     static const double values[] = {NAN, INFINITY, -INFINITY};
 
-    for (int64_t n = 0; n < check_cases(run, 80); n++) {
-        struct check_problem p = check_law_sample(run, 45, n, 100);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        double *const tensors[] = {p.q, p.k, p.v, p.bias};
-        const int64_t counts[] = {p.nb * p.hq * p.nq * p.d, p.nb * p.hkv * p.nk * p.d,
-                                  p.nb * p.hkv * p.nk * p.dv,
-                                  p.bias != NULL ? check_count(p.bias_size) : 0};
-
-        check_plain_layouts(&p);
-        for (int t = 0; t < 4; t++)
-            for (int many = 0; many < 2 && counts[t] > 0; many++) {
-                if (!check_random_chance(&random, 0.5))
-                    continue;
-                const int64_t at = check_random_int(&random, 0, counts[t] - 1);
-                tensors[t][at] = values[check_random_int(&random, 0, 2)];
+    check_plain_layouts(&c->p);
+    for (int t = 0; t < CHECK_INPUTS; t++) {
+        int64_t size[4];
+        check_tensor_shape(&c->p, t, size);
+        const int64_t count = check_count(size);
+        if (t == CHECK_MASK || c->p.input[t] == NULL || count == 0)
+            continue;
+        for (int many = 0; many < 2; many++)
+            if (check_random_chance(&c->random, 0.5)) {
+                const int64_t at = check_random_int(&c->random, 0, count - 1);
+                c->p.input[t][at] = values[check_random_int(&c->random, 0, 2)];
             }
-        check_all(run, &p);
-        check_problem_free(&p);
     }
+    check_all(run, &c->p);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/laws.h"
+#include "check/check.h"
 
 /* The first problem of case n, with its salt, that has a row and a key. */
 static struct check_problem sample(const struct check_run *run, uint64_t salt, int64_t n,
@@ -49,49 +49,29 @@ int check_same_bits(double a, double b)
     return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Row by row; rows of `a` and `b` may differ in length, the rest must be 0. */
-static double same_values(const struct check_problem *pa,
-                          const struct check_output_place *a,
-                          const struct check_problem *pb,
-                          const struct check_output_place *b, const unsigned char *skip,
-                          char *where, size_t where_size)
+void check_same_outputs(const struct check_problem *pa, const struct check_outputs *a,
+                        const struct check_problem *pb, const struct check_outputs *b,
+                        const unsigned char *skip, struct check_worst *worst)
 {
-    const double *const x = *a->values, *const y = *b->values;
-    int64_t sa[4], sb[4];
-
-    check_tensor_shape(pa, a->shape, sa);
-    check_tensor_shape(pb, b->shape, sb);
-    const int64_t columns = sa[3] > sb[3] ? sa[3] : sb[3];
-    if (x == NULL || y == NULL)
-        return 0.0;
-    for (int64_t r = 0; r < sa[0] * sa[1] * sa[2]; r++)
-        for (int64_t c = 0; c < columns && !(skip != NULL && skip[r]); c++) {
+    for (int t = 0; t < CHECK_OUTPUTS; t++) {
+        const double *const x = a->values[t], *const y = b->values[t];
+        int64_t sa[4], sb[4];
+        check_tensor_shape(pa, check_output_shape(t), sa);
+        check_tensor_shape(pb, check_output_shape(t), sb);
+        const int64_t columns = sa[3] > sb[3] ? sa[3] : sb[3];
+        const int64_t count =
+            x != NULL && y != NULL ? sa[0] * sa[1] * sa[2] * columns : 0;
+        for (int64_t at = 0; at < count; at++) {
+            const int64_t r = at / columns, c = at % columns;
             const double of_a = c < sa[3] ? x[r * sa[3] + c] : 0.0;
             const double of_b = c < sb[3] ? y[r * sb[3] + c] : 0.0;
-            char column[32];
-            if (check_same_bits(of_a, of_b))
+            if ((skip != NULL && skip[r]) || check_same_bits(of_a, of_b) ||
+                !check_is_worse(worst, INFINITY))
                 continue;
-            check_name_column(pa, a->shape, c, column, sizeof column);
-            snprintf(where, where_size, "%s row %lld %s: %.17g and %.17g", a->name,
-                     (long long)r, column, of_a, of_b);
-            return INFINITY;
+            check_say_element(worst, pa, t, r, c);
+            check_say(worst, "%.17g and %.17g", of_a, of_b);
         }
-    return 0.0;
-}
-
-double check_same_outputs(const struct check_problem *pa, const struct check_outputs *a,
-                          const struct check_problem *pb, const struct check_outputs *b,
-                          const unsigned char *skip, char *where, size_t where_size)
-{
-    struct check_outputs of_a = *a, of_b = *b;
-    double worst = 0.0;
-
-    for (int t = 0; t < CHECK_OUTPUTS; t++) {
-        const struct check_output_place x = check_output(&of_a, t),
-                                        y = check_output(&of_b, t);
-        worst = fmax(worst, same_values(pa, &x, pb, &y, skip, where, where_size));
     }
-    return worst;
 }
 
 /* Compare the bits of two calls on a set, each problem in a context. */
@@ -101,13 +81,13 @@ static void compare_calls(struct check_run *run, struct check_set *set,
                           const unsigned char *skip)
 {
     struct check_outputs a, b;
-    char where[256] = "";
+    struct check_worst worst = {0};
 
     if (!check_try(run, set, ctx_a, pa, &a))
         return;
     if (check_try(run, set, ctx_b, pb, &b)) {
-        check_note(set, check_same_outputs(pa, &a, pb, &b, skip, where, sizeof where), pa,
-                   where);
+        check_same_outputs(pa, &a, pb, &b, skip, &worst);
+        check_note(set, worst.ratio, pa, worst.where);
         check_outputs_free(&b);
     }
     check_outputs_free(&a);
@@ -169,38 +149,30 @@ static void mark_touched(const struct check_problem *p, int64_t b, int64_t g,
                     touched[(b * p->hq + h) * p->nq + i] = 1;
 }
 
-void check_law_masked(struct check_run *run)
+void check_law_masked(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 80); n++) {
-        struct check_problem p = check_law_sample(run, 10, n, 200);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        unsigned char *const touched =
-            check_memory((size_t)(p.nb * p.hq * p.nq), sizeof *touched);
-        unsigned char *const spoilt = check_memory((size_t)p.nk, sizeof *spoilt);
+    struct check_problem *const p = &c->p;
+    unsigned char *const touched =
+        check_memory((size_t)(p->nb * p->hq * p->nq), sizeof *touched);
+    unsigned char *const spoilt = check_memory((size_t)p->nk, sizeof *spoilt);
 
-        p.layout[CHECK_K].broadcast = p.layout[CHECK_V].broadcast = 0;
-        struct check_problem other = check_problem_copy(&p);
-        for (int64_t b = 0; b < p.nb; b++)
-            for (int64_t g = 0; g < p.hkv; g++) {
-                spoil_keys(&other, &random, b, g, spoilt);
-                mark_touched(&p, b, g, spoilt, touched);
-            }
-        check_compare_bits(run, &p, &other, touched);
-        free(touched);
-        free(spoilt);
-        check_problem_free(&other);
-        check_problem_free(&p);
-    }
+    p->layout[CHECK_K].broadcast = p->layout[CHECK_V].broadcast = 0;
+    struct check_problem other = check_problem_copy(p);
+    for (int64_t b = 0; b < p->nb; b++)
+        for (int64_t g = 0; g < p->hkv; g++) {
+            spoil_keys(&other, &c->random, b, g, spoilt);
+            mark_touched(p, b, g, spoilt, touched);
+        }
+    check_compare_bits(run, p, &other, touched);
+    free(touched);
+    free(spoilt);
+    check_problem_free(&other);
 }
 
 static struct check_problem first_keys(const struct check_problem *p, int64_t n)
 {
-    int64_t *const index = check_memory((size_t)n, sizeof *index);
+    struct check_problem shorter = check_problem_range(p, 0, n);
 
-    for (int64_t j = 0; j < n; j++)
-        index[j] = j;
-    struct check_problem shorter = check_problem_keys(p, index, n);
-    free(index);
     for (int64_t b = 0; b < p->nb && p->key_lengths != NULL; b++)
         shorter.key_lengths[b] = p->key_lengths[b] < n ? p->key_lengths[b] : n;
     return shorter;
@@ -231,25 +203,21 @@ static struct check_problem hide_suffix(const struct check_problem *p, int64_t n
     return hidden;
 }
 
-void check_law_suffix(struct check_run *run)
+void check_law_suffix(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 80); n++) {
-        struct check_problem p = check_law_sample(run, 11, n, 300);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
+    struct check_problem *const p = &c->p;
 
-        check_causal_to_offset(&p);
-        if (n % 2 == 0) { /* ALiBi counts from the last key, masked or not */
-            free(p.alibi);
-            p.alibi = NULL;
-        }
-        const int64_t keep = check_random_int(&random, 0, p.nk);
-        struct check_problem shorter = first_keys(&p, keep);
-        struct check_problem hidden = hide_suffix(&p, keep, n % 2 == 0);
-        check_compare_bits(run, &shorter, &hidden, NULL);
-        check_problem_free(&hidden);
-        check_problem_free(&shorter);
-        check_problem_free(&p);
+    check_causal_to_offset(p);
+    if (c->n % 2 == 0) { /* ALiBi counts from the last key, masked or not */
+        free(p->alibi);
+        p->alibi = NULL;
     }
+    const int64_t keep = check_random_int(&c->random, 0, p->nk);
+    struct check_problem shorter = first_keys(p, keep);
+    struct check_problem hidden = hide_suffix(p, keep, c->n % 2 == 0);
+    check_compare_bits(run, &shorter, &hidden, NULL);
+    check_problem_free(&hidden);
+    check_problem_free(&shorter);
 }
 
 /* Rows of one batch and group of heads, as outputs of their own. */
@@ -258,52 +226,45 @@ static struct check_outputs take_group(const struct check_problem *p,
                                        int64_t h)
 {
     const int64_t rows = p->hq / p->hkv * p->nq, from = (b * p->hq + h) * p->nq;
-    struct check_outputs whole = *all, part = {0};
+    struct check_outputs part = {0};
 
     for (int t = 0; t < CHECK_OUTPUTS; t++) {
-        const struct check_output_place place = check_output(&whole, t);
         int64_t size[4];
-        if (*place.values == NULL)
+        if (all->values[t] == NULL)
             continue;
-        check_tensor_shape(p, place.shape, size);
+        check_tensor_shape(p, check_output_shape(t), size);
         const size_t count = (size_t)(rows * size[3]);
-        double *const values = check_memory(count, sizeof *values);
-        memcpy(values, *place.values + from * size[3], count * sizeof *values);
-        *check_output(&part, t).values = values;
+        part.values[t] = check_memory(count, sizeof *part.values[t]);
+        memcpy(part.values[t], all->values[t] + from * size[3],
+               count * sizeof *part.values[t]);
     }
     return part;
 }
 
-void check_law_batch(struct check_run *run)
+void check_law_batch(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 80); n++) {
-        struct check_problem p = check_law_sample(run, 12, n, 160);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        const int64_t group = p.hq / p.hkv, b = check_random_int(&random, 0, p.nb - 1);
-        const int64_t h = check_random_int(&random, 0, p.hkv - 1) * group;
-        struct check_problem alone = check_problem_heads(&p, b, h, group);
+    struct check_problem *const p = &c->p;
+    const int64_t group = p->hq / p->hkv, b = check_random_int(&c->random, 0, p->nb - 1);
+    const int64_t h = check_random_int(&c->random, 0, p->hkv - 1) * group;
+    struct check_problem alone = check_problem_heads(p, b, h, group);
 
-        check_plain_layouts(&alone);
-        for (int s = 0; s < run->count; s++) {
-            struct check_set *const set = &run->sets[s];
-            struct check_outputs all, own;
-            char where[256] = "";
-            if (!check_try(run, set, set->ctx, &p, &all))
-                continue;
-            struct check_outputs part = take_group(&p, &all, b, h);
-            if (check_try(run, set, set->ctx, &alone, &own)) {
-                check_note(set,
-                           check_same_outputs(&alone, &part, &alone, &own, NULL, where,
-                                              sizeof where),
-                           &p, where);
-                check_outputs_free(&own);
-            }
-            check_outputs_free(&part);
-            check_outputs_free(&all);
+    check_plain_layouts(&alone);
+    for (int s = 0; s < run->count; s++) {
+        struct check_set *const set = &run->sets[s];
+        struct check_outputs all, own;
+        struct check_worst worst = {0};
+        if (!check_try(run, set, set->ctx, p, &all))
+            continue;
+        struct check_outputs part = take_group(p, &all, b, h);
+        if (check_try(run, set, set->ctx, &alone, &own)) {
+            check_same_outputs(&alone, &part, &alone, &own, NULL, &worst);
+            check_note(set, worst.ratio, p, worst.where);
+            check_outputs_free(&own);
         }
-        check_problem_free(&alone);
-        check_problem_free(&p);
+        check_outputs_free(&part);
+        check_outputs_free(&all);
     }
+    check_problem_free(&alone);
 }
 
 /*
@@ -354,17 +315,13 @@ void check_law_threads(struct check_run *run)
             threads_of_set(run, &run->sets[s], threads[t]);
 }
 
-void check_law_strides(struct check_run *run)
+void check_law_strides(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 80); n++) {
-        struct check_problem p = check_law_sample(run, 30, n, 160);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        struct check_problem other = check_problem_copy(&p);
+    struct check_problem *const p = &c->p;
+    struct check_problem other = check_problem_copy(p);
 
-        check_plain_layouts(&p);
-        check_sample_layouts(&other, &random, 0);
-        check_compare_bits(run, &other, &p, NULL);
-        check_problem_free(&other);
-        check_problem_free(&p);
-    }
+    check_plain_layouts(p);
+    check_sample_layouts(&other, &c->random, 0);
+    check_compare_bits(run, &other, p, NULL);
+    check_problem_free(&other);
 }

@@ -7,11 +7,10 @@
  * the arithmetic's own numbers before it goes on in double, where it has nq.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "check/bound.h"
-#include "check/laws.h"
+#include "check/check.h"
 
 /* Mass of key j of head (b, h), and how far it may be off; a bound below 0 claims
  * nothing. */
@@ -37,28 +36,21 @@ static void expect_column(const struct check_problem *p,
         *bound += (terms * m.u + check_unit(m.lse_dtype)) * (*mass + *bound);
 }
 
-/* The largest ratio over the columns that `got` holds in `dtype`. */
-static double compare_columns(const struct check_problem *p,
-                              const struct check_expect *expect, int model,
-                              const void *got, attend_dtype dtype, char *where,
-                              size_t where_size)
+/* Over the columns that `got` holds in `dtype`. */
+static void compare_columns(const struct check_problem *p,
+                            const struct check_expect *expect, int model, const void *got,
+                            attend_dtype dtype, struct check_worst *worst)
 {
-    double worst = 0.0;
-
     for (int64_t at = 0; at < p->nb * p->hq * p->nk; at++) {
         const double value = check_load(got, dtype, at);
         double mass, bound;
 
         expect_column(p, expect, model, at / p->nk, at % p->nk, &mass, &bound);
-        const double ratio = check_ratio(value, mass, bound);
-        if (!(ratio <= worst)) {
-            worst = ratio;
-            snprintf(where, where_size, "head %lld key %lld: got %.9g want %.9g +- %.3g",
-                     (long long)(at / p->nk), (long long)(at % p->nk), value, mass,
-                     bound);
-        }
+        if (check_is_worse(worst, check_ratio(value, mass, bound)))
+            check_say(worst, "head %lld key %lld: got %.9g want %.9g +- %.3g",
+                      (long long)(at / p->nk), (long long)(at % p->nk), value, mass,
+                      bound);
     }
-    return worst;
 }
 
 static void inspect_on_set(struct check_run *run, struct check_set *set,
@@ -68,37 +60,34 @@ static void inspect_on_set(struct check_run *run, struct check_set *set,
     const attend_dtype dtype = check_tensor_dtype(p, CHECK_WEIGHTS);
     const int64_t columns = p->nb * p->hq * p->nk;
     void *const mass = check_memory((size_t)columns, sizeof(double));
-    const attend_rule rule = check_place_rule(&run->blocks, p);
     attend_inspection inspection = attend_inspection_default();
     attend_error error;
-    char where[256] = "";
+    struct check_worst worst = {0};
 
     check_tick(run);
-    inspection.q = check_place_input(&run->blocks, p, CHECK_Q, p->q);
-    inspection.k = check_place_input(&run->blocks, p, CHECK_K, p->k);
+    check_place(&run->blocks, p);
+    inspection.q = run->blocks.io.q;
+    inspection.k = run->blocks.io.k;
     inspection.lse =
         attend_view_dense(expect->lse.value, ATTEND_F64, p->nb, p->hq, p->nq, 1);
     inspection.column_mass = attend_tensor_dense(mass, dtype, p->nb, p->hq, 1, p->nk);
-    if (attend_inspect(set->ctx, &rule, &inspection, &error) != ATTEND_OK)
+    if (attend_inspect(set->ctx, &run->blocks.rule, &inspection, &error) != ATTEND_OK) {
         check_note(set, INFINITY, p, error.message);
-    else
-        check_note(
-            set, compare_columns(p, expect, set->model, mass, dtype, where, sizeof where),
-            p, where);
+    } else {
+        compare_columns(p, expect, set->model, mass, dtype, &worst);
+        check_note(set, worst.ratio, p, worst.where);
+    }
     free(mass);
 }
 
-void check_law_inspect(struct check_run *run)
+void check_law_inspect(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = check_law_sample(run, 53, n, n % 4 ? 160 : 600);
+    struct check_problem *const p = &c->p;
 
-        check_drop_stats(&p);
-        p.wants_weights = 1;
-        struct check_expect expect = check_dense(&p);
-        for (int s = 0; s < run->count; s++)
-            inspect_on_set(run, &run->sets[s], &p, &expect);
-        check_expect_free(&expect);
-        check_problem_free(&p);
-    }
+    check_drop_stats(p);
+    p->wants_weights = 1;
+    struct check_expect expect = check_dense(p);
+    for (int s = 0; s < run->count; s++)
+        inspect_on_set(run, &run->sets[s], p, &expect);
+    check_expect_free(&expect);
 }

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Splitting the keys and merging the partials by (O, LSE). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/laws.h"
+#include "check/check.h"
 
 enum { PARTS_MAX = 8 };
 
 struct check_problem check_part_of(const struct check_problem *p, int64_t from,
                                    int64_t end, int keeps_sink)
 {
-    int64_t *const index = check_memory((size_t)(end - from), sizeof *index);
+    struct check_problem part = check_problem_range(p, from, end);
 
-    for (int64_t j = from; j < end; j++)
-        index[j - from] = j;
-    struct check_problem part = check_problem_keys(p, index, end - from);
-    free(index);
     part.out_dtype = check_tensor_dtype(p, CHECK_LSE);
     for (int64_t b = 0; b < p->nb; b++) {
         if (part.causal_offset != NULL)
@@ -34,14 +29,34 @@ struct check_problem check_part_of(const struct check_problem *p, int64_t from,
     return part;
 }
 
-/* Memory of `dtype`, contiguous (nb, hq, nq, columns), filled from values or zero. */
-static void *array_of(attend_dtype dtype, int64_t count, const double *values)
+void check_make_divisible(struct check_problem *p)
 {
-    void *const array = check_memory((size_t)count, attend_dtype_size(dtype));
+    check_causal_to_offset(p);
+    if (p->causal == ATTEND_CAUSAL_NONE)
+        check_drop_positions(p); /* its positions cannot start elsewhere */
+    p->wants_weights = 0;
+    check_drop_stats(p);
+}
+
+attend_tensor check_new_tensor(const struct check_problem *p, attend_dtype dtype,
+                               int64_t columns, const double *values)
+{
+    const int64_t count = p->nb * p->hq * p->nq * columns;
+    void *const data = check_memory((size_t)count, attend_dtype_size(dtype));
 
     for (int64_t at = 0; at < count && values != NULL; at++)
-        check_store(array, dtype, at, values[at]);
-    return array;
+        check_store(data, dtype, at, values[at]);
+    return attend_tensor_dense(data, dtype, p->nb, p->hq, p->nq, columns);
+}
+
+double *check_tensor_values(const attend_tensor *tensor)
+{
+    const int64_t count = check_count(tensor->size);
+    double *const values = check_memory((size_t)count, sizeof *values);
+
+    for (int64_t at = 0; at < count; at++)
+        values[at] = check_load(tensor->data, tensor->dtype, at);
+    return values;
 }
 
 /* O and LSE of the parts through attend_merge(), in the type of the LSE. */
@@ -49,34 +64,26 @@ static attend_status merge(const struct check_problem *p,
                            const struct check_outputs *parts, int count,
                            struct check_outputs *merged, attend_error *error)
 {
-    const int64_t rows = p->nb * p->hq * p->nq;
     const attend_dtype dtype = check_tensor_dtype(p, CHECK_LSE);
+    attend_tensor outs[PARTS_MAX + 1], lses[PARTS_MAX + 1]; /* the merged ones last */
     attend_part views[PARTS_MAX] = {{.out = {0}}};
-    attend_tensor out = attend_tensor_dense(array_of(dtype, rows * p->dv, NULL), dtype,
-                                            p->nb, p->hq, p->nq, p->dv);
-    attend_tensor lse =
-        attend_tensor_dense(array_of(dtype, rows, NULL), dtype, p->nb, p->hq, p->nq, 1);
 
-    for (int t = 0; t < count; t++) {
-        views[t].out = attend_view_dense(array_of(dtype, rows * p->dv, parts[t].out),
-                                         dtype, p->nb, p->hq, p->nq, p->dv);
-        views[t].lse = attend_view_dense(array_of(dtype, rows, parts[t].lse), dtype,
-                                         p->nb, p->hq, p->nq, 1);
+    for (int t = 0; t <= count; t++) {
+        outs[t] = check_new_tensor(p, dtype, p->dv, t < count ? parts[t].out : NULL);
+        lses[t] = check_new_tensor(p, dtype, 1, t < count ? parts[t].lse : NULL);
     }
-    const attend_status status = attend_merge(views, count, &out, &lse, error);
-    *merged = (struct check_outputs){
-        .out = check_memory((size_t)(rows * p->dv), sizeof *merged->out),
-        .lse = check_memory((size_t)rows, sizeof *merged->lse)};
-    for (int64_t at = 0; at < rows * p->dv; at++)
-        merged->out[at] = check_load(out.data, dtype, at);
-    for (int64_t at = 0; at < rows; at++)
-        merged->lse[at] = check_load(lse.data, dtype, at);
     for (int t = 0; t < count; t++) {
-        free((void *)(uintptr_t)views[t].out.data);
-        free((void *)(uintptr_t)views[t].lse.data);
+        views[t].out = attend_view_of(&outs[t]);
+        views[t].lse = attend_view_of(&lses[t]);
     }
-    free(out.data);
-    free(lse.data);
+    const attend_status status =
+        attend_merge(views, count, &outs[count], &lses[count], error);
+    *merged = (struct check_outputs){.out = check_tensor_values(&outs[count]),
+                                     .lse = check_tensor_values(&lses[count])};
+    for (int t = 0; t <= count; t++) {
+        free(outs[t].data);
+        free(lses[t].data);
+    }
     return status;
 }
 
@@ -125,14 +132,17 @@ static void merge_bound(const struct check_problem *p, struct check_expect *whol
     }
 }
 
-static void merge_case(struct check_run *run, struct check_problem *p,
-                       struct check_random *random)
+void check_law_merge(struct check_run *run, struct check_case *c)
 {
+    struct check_problem *const p = &c->p;
+    struct check_random *const random = &c->random;
     const int count = (int)check_random_int(random, 2, PARTS_MAX);
     const int sink_part = (int)check_random_int(random, 0, count - 1);
     struct check_problem parts[PARTS_MAX];
     struct check_expect expects[PARTS_MAX];
 
+    check_make_divisible(p);
+    p->wants_lse = 1;
     for (int t = 0, from = 0; t < count; t++) {
         /* Empty parts are made on purpose; the last part takes the rest. */
         const int end = t == count - 1 ? (int)p->nk
@@ -145,21 +155,21 @@ static void merge_case(struct check_run *run, struct check_problem *p,
     }
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
-        struct check_outputs outputs[PARTS_MAX] = {{0}}, merged;
+        struct check_outputs outputs[PARTS_MAX] = {{.out = NULL}}, merged;
         int done = 1;
         for (int t = 0; t < count && done; t++)
             done = check_try(run, set, set->ctx, &parts[t], &outputs[t]);
         if (done) {
             struct check_expect whole = check_dense(p);
             attend_error error = {.message = ""};
-            char where[320] = "";
+            struct check_worst worst = {0};
             const attend_status status = merge(p, outputs, count, &merged, &error);
             merge_bound(p, &whole, expects, count, set->model);
-            const double ratio =
-                status != ATTEND_OK
-                    ? INFINITY
-                    : check_compare(p, &whole, set->model, &merged, where, sizeof where);
-            check_note(set, ratio, p, status != ATTEND_OK ? error.message : where);
+            check_compare(p, &whole, set->model, &merged, &worst);
+            if (status == ATTEND_OK)
+                check_note(set, worst.ratio, p, worst.where);
+            else
+                check_note(set, INFINITY, p, error.message);
             check_outputs_free(&merged);
             check_expect_free(&whole);
         }
@@ -169,22 +179,5 @@ static void merge_case(struct check_run *run, struct check_problem *p,
     for (int t = 0; t < count; t++) {
         check_problem_free(&parts[t]);
         check_expect_free(&expects[t]);
-    }
-}
-
-void check_law_merge(struct check_run *run)
-{
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = check_law_sample(run, 46, n, 140);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-
-        check_causal_to_offset(&p);
-        if (p.causal == ATTEND_CAUSAL_NONE)
-            check_drop_positions(&p); /* its positions cannot start elsewhere */
-        p.wants_lse = 1;
-        p.wants_weights = 0;
-        check_drop_stats(&p);
-        merge_case(run, &p, &random);
-        check_problem_free(&p);
     }
 }

@@ -4,10 +4,9 @@
  * over all keys.  `ref` rounds its records to f32: it is held to a kernel's bound.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "check/laws.h"
+#include "check/check.h"
 
 enum { SHARDS_MAX = 8 };
 
@@ -16,18 +15,6 @@ struct sharding {
     attend_partials part[SHARDS_MAX]; /* without data */
     struct check_problem of[SHARDS_MAX];
 };
-
-static struct check_problem keys_of(const struct check_problem *p, int64_t first,
-                                    int64_t keys)
-{
-    int64_t *const index = check_memory((size_t)keys, sizeof *index);
-
-    for (int64_t j = 0; j < keys; j++)
-        index[j] = first + j;
-    struct check_problem part = check_problem_keys(p, index, keys);
-    free(index);
-    return part;
-}
 
 /* Cuts at random splits, some shards empty, in a random order. */
 static struct sharding cut_keys(const struct check_problem *p,
@@ -50,46 +37,24 @@ static struct sharding cut_keys(const struct check_problem *p,
         s.part[place].keys = to > from ? (end < p->nk ? end : p->nk) - first : 0;
         s.part[place].all_keys = p->nk;
         s.part[place].reduce = check_random_int(random, 0, 1);
-        s.of[place] = keys_of(p, first, s.part[place].keys);
+        s.of[place] = check_problem_range(p, first, first + s.part[place].keys);
         from = to;
     }
     return s;
-}
-
-static attend_tensor new_tensor(const struct check_problem *p, attend_dtype dtype,
-                                int64_t columns)
-{
-    const int64_t rows = p->nb * p->hq * p->nq;
-
-    return attend_tensor_dense(
-        check_memory((size_t)(rows * columns), attend_dtype_size(dtype)), dtype, p->nb,
-        p->hq, p->nq, columns);
 }
 
 static attend_status compute_part(struct check_run *run, attend_context *ctx,
                                   const struct check_problem *p, attend_partials *part,
                                   attend_error *error)
 {
-    const attend_rule rule = check_place_rule(&run->blocks, p);
-    attend_io io = attend_io_default();
+    const struct check_blocks *const blocks = &run->blocks;
 
-    io.q = check_place_input(&run->blocks, p, CHECK_Q, p->q);
-    io.k = check_place_input(&run->blocks, p, CHECK_K, p->k);
-    io.v = check_place_input(&run->blocks, p, CHECK_V, p->v);
-    part->data = new_tensor(
+    check_place(&run->blocks, p);
+    part->data = check_new_tensor(
         p, check_tensor_dtype(p, CHECK_LSE),
-        attend_partials_records(part->first_key, part->keys, part->reduce) * (p->dv + 2));
-    return attend_forward_partials(ctx, &rule, &io, part, error);
-}
-
-static double *values_of(const attend_tensor *tensor)
-{
-    const int64_t count = check_count(tensor->size);
-    double *const values = check_memory((size_t)count, sizeof *values);
-
-    for (int64_t at = 0; at < count; at++)
-        values[at] = check_load(tensor->data, tensor->dtype, at);
-    return values;
+        attend_partials_records(part->first_key, part->keys, part->reduce) * (p->dv + 2),
+        NULL);
+    return attend_forward_partials(ctx, &blocks->rule, &blocks->io, part, error);
 }
 
 /* All shards and their combination, into `outputs`, which the caller frees. */
@@ -99,8 +64,8 @@ static attend_status compute_shards(struct check_run *run, attend_context *ctx,
                                     struct check_outputs *outputs, attend_error *error)
 {
     attend_partials parts[SHARDS_MAX];
-    attend_tensor out = new_tensor(p, p->out_dtype, p->dv);
-    attend_tensor lse = new_tensor(p, check_tensor_dtype(p, CHECK_LSE), 1);
+    attend_tensor out = check_new_tensor(p, p->out_dtype, p->dv, NULL);
+    attend_tensor lse = check_new_tensor(p, check_tensor_dtype(p, CHECK_LSE), 1, NULL);
     attend_status status = ATTEND_OK;
 
     for (int t = 0; t < s->count; t++) {
@@ -109,10 +74,12 @@ static attend_status compute_shards(struct check_run *run, attend_context *ctx,
             status = compute_part(run, ctx, &s->of[t], &parts[t], error);
     }
     if (status == ATTEND_OK) {
-        const attend_rule rule = check_place_rule(&run->blocks, p);
-        status = attend_combine(ctx, &rule, parts, s->count, &out, &lse, error);
+        check_place(&run->blocks, p);
+        status =
+            attend_combine(ctx, &run->blocks.rule, parts, s->count, &out, &lse, error);
     }
-    *outputs = (struct check_outputs){.out = values_of(&out), .lse = values_of(&lse)};
+    *outputs = (struct check_outputs){.out = check_tensor_values(&out),
+                                      .lse = check_tensor_values(&lse)};
     for (int t = 0; t < s->count; t++)
         free(parts[t].data.data);
     free(out.data);
@@ -125,22 +92,22 @@ static void shards_of_set(struct check_run *run, struct check_set *set,
 {
     struct check_outputs whole, got;
     attend_error error = {.message = ""};
-    char where[256] = "";
-    double ratio = INFINITY;
+    struct check_worst worst = {0};
 
     if (!check_try(run, set, set->ctx, p, &whole))
         return;
     const attend_status status = compute_shards(run, set->ctx, p, s, &got, &error);
-    if (status != ATTEND_OK) {
-        snprintf(where, sizeof where, "%s", error.message);
-    } else if (set->model == CHECK_REF) {
+    if (status == ATTEND_OK && set->model == CHECK_REF) {
         struct check_expect expect = check_dense(p);
-        ratio = check_compare(p, &expect, CHECK_KERNELS, &got, where, sizeof where);
+        check_compare(p, &expect, CHECK_KERNELS, &got, &worst);
         check_expect_free(&expect);
-    } else {
-        ratio = check_same_outputs(p, &whole, p, &got, NULL, where, sizeof where);
+    } else if (status == ATTEND_OK) {
+        check_same_outputs(p, &whole, p, &got, NULL, &worst);
     }
-    check_note(set, ratio, p, where);
+    if (status == ATTEND_OK)
+        check_note(set, worst.ratio, p, worst.where);
+    else
+        check_note(set, INFINITY, p, error.message);
     check_outputs_free(&got);
     check_outputs_free(&whole);
 }

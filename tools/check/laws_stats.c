@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics: all of them at once, together with O, and merged from partials. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "check/laws.h"
+#include "check/check.h"
 
 /* Every statistic in the place of some. */
 static void ask_all(struct check_problem *p, struct check_random *random)
@@ -16,32 +15,21 @@ static void ask_all(struct check_problem *p, struct check_random *random)
     p->stats.bins = p->stats.bins > 0 ? p->stats.bins : 10;
 }
 
-void check_test_stats(struct check_run *run)
+void check_law_stats(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = check_law_sample(run, 50, n, n % 4 ? 200 : 512);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-
-        ask_all(&p, &random);
-        check_all(run, &p);
-        check_problem_free(&p);
-    }
+    ask_all(&c->p, &c->random);
+    check_all(run, &c->p);
 }
 
-void check_law_unmoved(struct check_run *run)
+void check_law_unmoved(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 60); n++) {
-        struct check_problem p = check_law_sample(run, 51, n, 300);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        struct check_problem plain = check_problem_copy(&p);
+    struct check_problem plain = check_problem_copy(&c->p);
 
-        check_drop_stats(&plain);
-        if (n % 2)
-            ask_all(&p, &random);
-        check_compare_bits(run, &p, &plain, NULL);
-        check_problem_free(&plain);
-        check_problem_free(&p);
-    }
+    check_drop_stats(&plain);
+    if (c->n % 2)
+        ask_all(&c->p, &c->random);
+    check_compare_bits(run, &c->p, &plain, NULL);
+    check_problem_free(&plain);
 }
 
 /* ---- parts ----------------------------------------------------------------- */
@@ -134,33 +122,26 @@ static int is_judged(const struct known *known)
 }
 
 /* A row merged from its parts, neighbours in a random order; the first `numbers`. */
-static double merge_row(struct known *parts, int count, const struct known *whole,
-                        int numbers, struct check_random *random, char *where,
-                        size_t where_size)
+static void merge_row(struct known *parts, int count, const struct known *whole,
+                      int numbers, struct check_random *random, struct check_worst *worst)
 {
-    double worst = 0.0;
-
     for (int t = 0; t < count; t++)
         if (!is_judged(&parts[t]))
-            return 0.0;
+            return;
     if (!is_judged(whole))
-        return 0.0;
+        return;
     for (; count > 1; count--) {
         const int at = (int)check_random_int(random, 0, count - 2);
         parts[at] = merge_two(&parts[at], &parts[at + 1]);
         memmove(parts + at + 1, parts + at + 2, (size_t)(count - at - 2) * sizeof *parts);
     }
     for (int x = 0; x < numbers; x++) {
-        const double ratio = check_ratio(whole->value[x], parts[0].value[x],
-                                         whole->bound[x] + parts[0].bound[x]);
-        if (!(ratio <= worst)) {
-            worst = ratio;
-            snprintf(where, where_size, "%s: whole %.12g merged %.12g +- %.3g",
-                     attend_stat_name(merged[x]), whole->value[x], parts[0].value[x],
-                     whole->bound[x] + parts[0].bound[x]);
-        }
+        const double one = whole->value[x], other = parts[0].value[x];
+        const double bound = whole->bound[x] + parts[0].bound[x];
+        if (check_is_worse(worst, check_ratio(one, other, bound)))
+            check_say(worst, "%s: whole %.12g merged %.12g +- %.3g",
+                      attend_stat_name(merged[x]), one, other, bound);
     }
-    return worst;
 }
 
 /* The whole, then its parts. */
@@ -194,8 +175,7 @@ static void merge_on_set(struct check_run *run, struct check_set *set,
     const struct check_problem *const p = &split->problem[0];
     /* Without a causal rule the first key of a part is again at position 0. */
     const int numbers = p->causal == ATTEND_CAUSAL_NONE ? PLACES : MERGED;
-    char where[256] = "", here[256];
-    double worst = 0.0;
+    struct check_worst worst = {0};
     int done = 0;
 
     while (done <= split->parts &&
@@ -208,41 +188,28 @@ static void merge_on_set(struct check_run *run, struct check_set *set,
         for (int t = 0; t < split->parts; t++)
             parts[t] =
                 known_row(&split->got[t + 1], &split->expect[t + 1], set->model, r);
-        const double ratio =
-            merge_row(parts, split->parts, &whole, numbers, random, here, sizeof here);
-        if (!(ratio <= worst)) {
-            worst = ratio;
-            memcpy(where, here, sizeof where);
-        }
+        merge_row(parts, split->parts, &whole, numbers, random, &worst);
     }
     if (done > split->parts)
-        check_note(set, worst, p, where);
+        check_note(set, worst.ratio, p, worst.where);
     for (int t = 0; t < done; t++)
         check_outputs_free(&split->got[t]);
 }
 
-void check_law_stats_merge(struct check_run *run)
+void check_law_stats_merge(struct check_run *run, struct check_case *c)
 {
-    for (int64_t n = 0; n < check_cases(run, 40); n++) {
-        struct check_problem p = check_law_sample(run, 52, n, 140);
-        struct check_random random = {.seed = p.seed, .next = 1u << 30};
-        struct split split = {.parts = 0};
+    struct check_problem *const p = &c->p;
+    struct split split = {.parts = 0};
 
-        check_causal_to_offset(&p);
-        if (p.causal == ATTEND_CAUSAL_NONE)
-            check_drop_positions(&p);
-        check_drop_stats(&p);
-        p.wants_weights = 0;
-        p.stats.dtype = ATTEND_F64;
-        p.stats.columns = MERGED;
-        memcpy(p.stats.column, merged, sizeof merged);
-        split_keys(&split, &p, &random);
-        for (int s = 0; s < run->count; s++)
-            merge_on_set(run, &run->sets[s], &split, &random);
-        for (int t = 0; t <= split.parts; t++) {
-            check_expect_free(&split.expect[t]);
-            check_problem_free(&split.problem[t]);
-        }
-        check_problem_free(&p);
+    check_make_divisible(p);
+    p->stats.dtype = ATTEND_F64;
+    p->stats.columns = MERGED;
+    memcpy(p->stats.column, merged, sizeof merged);
+    split_keys(&split, p, &c->random);
+    for (int s = 0; s < run->count; s++)
+        merge_on_set(run, &run->sets[s], &split, &c->random);
+    for (int t = 0; t <= split.parts; t++) {
+        check_expect_free(&split.expect[t]);
+        check_problem_free(&split.problem[t]);
     }
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "check/check.h"
-#include "check/sample.h"
 
 /* One row of plain attention in float; `p` has room for nk. */
 static void naive_row(const float *q, const float *k, const float *v, int64_t nk,

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16, ATTEND_F64};
+
 /*
  * Unit normal values, or these times powers of two up to 2^+-spread, rounded to
  * `dtype`, and alike along the axes that the layout broadcasts.
@@ -145,9 +147,6 @@ static void sample_mask(struct check_problem *p, struct check_random *random)
 
 static void sample_bias(struct check_problem *p, struct check_random *random, int tame)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16,
-                                          ATTEND_F64};
-
     p->bias_dtype = dtypes[check_random_int(random, 0, 3)];
     broadcast_size(p, random, p->bias_size);
     p->bias = fill(random, p->bias_dtype, p->bias_size, &p->layout[CHECK_BIAS], 0.0);
@@ -190,14 +189,12 @@ static void sample_scores(struct check_problem *p, struct check_random *random, 
 static void fill_inputs(struct check_problem *p, struct check_random *random,
                         double spread)
 {
-    int64_t size[4];
-
-    check_tensor_shape(p, CHECK_Q, size);
-    p->q = fill(random, p->dtype, size, &p->layout[CHECK_Q], spread / 4.0);
-    check_tensor_shape(p, CHECK_K, size);
-    p->k = fill(random, p->dtype, size, &p->layout[CHECK_K], spread / 4.0);
-    check_tensor_shape(p, CHECK_V, size);
-    p->v = fill(random, p->dtype, size, &p->layout[CHECK_V], spread);
+    for (int t = CHECK_Q; t <= CHECK_V; t++) {
+        int64_t size[4];
+        check_tensor_shape(p, t, size);
+        p->input[t] = fill(random, p->dtype, size, &p->layout[t],
+                           t == CHECK_V ? spread : spread / 4.0);
+    }
 }
 
 /* A few columns in any order, or all of them. */
@@ -235,8 +232,6 @@ void check_sample_stats(struct check_problem *p, struct check_random *random)
 struct check_problem check_sample(uint64_t seed,
                                   const struct check_sample_options *options)
 {
-    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16,
-                                          ATTEND_F64};
     struct check_random random = {.seed = seed};
     struct check_problem p = {.seed = seed};
 

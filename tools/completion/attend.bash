@@ -5,7 +5,7 @@
 _attend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run stats info check bench lab sheets design report help' words='' files=''
+    local commands='run stats info check bench lab sheets grade design report help' words='' files=''
     COMPREPLY=()
 
     # "--name=value" comes as three words, "--name", "=" and "value".
@@ -24,10 +24,10 @@ _attend()
         stats:--q | stats:--k | stats:--v | stats:--out | stats:--map | stats:--mask | \
             stats:--bias | stats:--sinks) files=1 ;;
         run:--alibi | stats:--alibi) files=1 words=auto ;;
-        run:--layout | stats:--layout) words='bhld blhd' ;;
-        run:--causal | stats:--causal) words='none top-left bottom-right offset:' ;;
+        run:--layout | stats:--layout | lab:--layout) words='bhld blhd' ;;
+        run:--causal | stats:--causal | lab:--causal) words='none top-left bottom-right offset:' ;;
         run:--out-dtype) words='same f32' ;;
-        run:--dtype | stats:--dtype) words=bf16 ;;
+        run:--dtype | stats:--dtype | lab:--dtype) words=bf16 ;;
         bench:--dtype) words='f32 bf16 f16' ;;
         bench:--case) words=$(attend bench --list 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
         *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx' ;;
@@ -45,11 +45,18 @@ _attend()
         check:*) words='--isa --threads --seed --json --help' ;;
         bench:*) words='--case --dtype --threads --isa --seconds --list --json --help' ;;
         lab:lab) words='copy extract average window magnitude heads one-vs-two how-many-heads
-            remedies permute positions dispersion phases capacity variants --help' ;;
-        lab:--svg | report:-o | report:--output | design:--out) files=1 ;;
+            remedies permute positions dispersion phases capacity variants place transfer
+            --help' ;;
+        lab:--stats | lab:--q | lab:--k | lab:--v | lab:--mask | lab:--svg | report:-o | report:--output | design:--out) files=1 ;;
+        lab:--format) words='all int8 fp8 bf16' ;;
+        lab:--head) words='diffuse condensed copy average' ;;
         lab:*) words=$(attend lab "${COMP_WORDS[2]}" --help 2>/dev/null |
             grep -oE '^ +--[a-zA-Z0-9-]+' | tr -d ' ') ;;
-        sheets:*) words='000 001 002 003 004 --explain --json --help' ;;
+        sheets:--reading) words='charity letter' ;;
+        sheets:*) words='000 001 002 003 004 --reading --explain --json --help' ;;
+        grade:--rubric) files=1 ;;
+        grade:--seed) ;;
+        grade:*) files=1 words='--template --csv --json --hints --rubric --seed --threads --help' ;;
         design:design) words='copy average weights heads --help' ;;
         design:--keys) files=1 words='orthonormal random' ;;
         design:--noisy) words='all items' ;;

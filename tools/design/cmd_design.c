@@ -2,12 +2,15 @@
 /* `attend design`: queries for a purpose, predicted and verified. */
 #include "design_tool.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/io.h"
 #include "shared/commands.h"
+#include "shared/progress_line.h"
 
 static const char help_text[] =
     "usage: attend design copy|average|weights|heads [OPTION]...\n"
@@ -40,7 +43,8 @@ static const char help_text[] =
     "\n"
     "noise: key i is drawn as k_i (1 + sqrt(sigma2) z) + sqrt(alpha) N(0, I)\n"
     "  --sigma2 X          of the magnitude (default 0)\n"
-    "  --noisy all|items   which keys have it (default all)\n"
+    "  --noisy all|items|a every key (default), the items, or the first item alone, as\n"
+    "                      in 'attend lab' and in the exercise\n"
     "  --alpha X           isotropic, on every key (default 0)\n"
     "  --trials N          draws for the check, 100..100000000 (default 20000, fewer "
     "for\n"
@@ -62,8 +66,11 @@ static const char help_text[] =
     "weights of two items apart by a factor above 9; mse: mean squared distance from\n"
     "what is wanted, for orthonormal values.\n"
     "\n"
-    "example: average two of ten keys whose magnitudes are noisy\n"
-    "  attend design average --n 10 --items 3,7 --sigma2 0.5 --C 10\n";
+    "se and z are those of the sample; where it holds few events the row is rare, and\n"
+    "theory is to lie between low and high, which cover as often as |z| <= 4.\n"
+    "\n"
+    "example: the exercise, as in 'attend lab magnitude --n 10 --C 10'\n"
+    "  attend design average --n 10 --items 3,7 --sigma2 0.5 --noisy a --C 10\n";
 
 /* Reports the design, and writes the queries if that succeeds. */
 static int report(const struct design_args *args, const struct lab_design *design)
@@ -89,22 +96,46 @@ static int report(const struct design_args *args, const struct lab_design *desig
     return status;
 }
 
+static void on_slow(void *user, double seconds)
+{
+    (void)user;
+    if (seconds > 60)
+        fprintf(stderr,
+                "attend design: the check takes about %.0f minutes; Ctrl-C ends it with "
+                "what it has, --trials N makes it shorter\n",
+                ceil(seconds / 60));
+}
+
 static int run(struct design_args *args)
 {
     struct lab_design design = {.heads = 0};
     attend_error err;
     double *keys = NULL;
 
-    int status = tool_choose_threads("design", &args->request.threads);
+    struct progress_line progress;
+    struct lab_session *const session = &args->request.session;
+    int status = tool_choose_threads("design", &session->threads);
     if (!status)
         status = design_keys_open(args, &keys);
     if (status)
         return status;
+    tool_catch_stop();
+    progress_line_start(&progress, "design", "trials");
+    session->progress = progress_line_update;
+    session->slow = on_slow;
+    session->user = &progress;
+    session->stop = &tool_stop;
     const attend_status made = lab_design_make(&args->request, &design, &err);
+    progress_line_clear(&progress);
     status = made ? tool_fail("design", tool_status(made), "%s", err.message)
                   : report(args, &design);
     lab_design_free(&design);
     free(keys);
+    if (!status && tool_stop)
+        status = tool_fail("design", TOOL_STOPPED,
+                           "stopped after %" PRId64 " of %" PRId64
+                           " trials: the rows show what was measured up to then",
+                           design.done, args->request.trials);
     return status;
 }
 

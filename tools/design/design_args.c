@@ -165,13 +165,13 @@ int design_args_read(int argc, char **argv, struct design_args *args, const char
         FLAG_INT64("d", &args->d, 1, KEYS_MAX),
         FLAG_INT64("trials", &request->trials, 100, 100000000),
         FLAG_INT64("seed", &seed, 0, INFINITY),
-        FLAG_THREADS(&request->threads),
+        FLAG_THREADS(&request->session.threads),
         FLAG_BETWEEN("eps", &request->eps, 0, 1),
         FLAG_REAL("C", &request->scale, 0, 1e6),
         FLAG_REAL("sigma2", &request->sigma2, 0, 100),
         FLAG_REAL("alpha", &request->alpha, 0, 100),
         FLAG_LINE(void, "tau", read_tau, args, .lo = 1e-6, .hi = 1e6),
-        FLAG_CHOICE("noisy", &request->items_only, "all, items"),
+        FLAG_CHOICE("noisy", &request->noisy, "all, items, a"),
         FLAG_LINE(void, "items", read_items, args, .lo = 0),
         FLAG_LINE(void, "weights", read_weights, args, .lo = 0),
         FLAG_INT("heads", &request->heads, 1, LAB_DESIGN_ITEMS_MAX),
@@ -191,6 +191,6 @@ int design_args_read(int argc, char **argv, struct design_args *args, const char
         status = check_sizes(args);
     if (!status)
         status = check_wanted(args);
-    request->seed = (uint64_t)seed;
+    request->session.seed = (uint64_t)seed;
     return status;
 }

@@ -11,38 +11,6 @@
 
 /* Fewer dimensions than this, and the queries are printed. */
 enum { PRINTED_MAX = 16 };
-/* An error this much smaller is worth a head. */
-#define STEADIER 0.99
-
-static double z_of(const struct lab_design_row *row)
-{
-    return row->se > 0 ? (row->measured - row->predicted) / row->se : NAN;
-}
-
-/* Whether more heads, or fewer, promise a smaller error than those designed. */
-static int is_better_known(const struct lab_design *design, double *designed)
-{
-    *designed = NAN;
-    for (int x = 0; x < design->choices; x++)
-        if (design->choice[x].heads == design->heads)
-            *designed = design->choice[x].mse;
-    return design->choice[design->best].mse < STEADIER * *designed;
-}
-
-static void advise(const struct lab_design *design, char *text, size_t size)
-{
-    double designed;
-
-    if (is_better_known(design, &designed))
-        snprintf(text, size,
-                 "%d heads would be steadier: mean squared error %.4g instead of %.4g",
-                 design->choice[design->best].heads, design->choice[design->best].mse,
-                 designed);
-    else if (design->choices > 1)
-        snprintf(text, size, "no other number of heads is steadier");
-    else
-        snprintf(text, size, "one head is all there is to it");
-}
 
 /* ---- JSON ----------------------------------------------------------------- */
 
@@ -53,13 +21,15 @@ static json_t *json_rows(const struct lab_design *design)
     for (int x = 0; x < design->rows; x++) {
         const struct lab_design_row *const row = &design->row[x];
         json_array_append_new(
-            rows,
-            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "quantity", row->quantity,
-                      "item", row->item < 0 ? json_null() : json_integer(row->item),
-                      "predicted", tool_json_real(row->predicted), "measured",
-                      tool_json_real(row->measured), "se", tool_json_real(row->se), "z",
-                      tool_json_real(z_of(row)), "kind",
-                      row->is_approximate ? "approximate" : "exact"));
+            rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o}",
+                            "quantity", row->quantity, "item",
+                            row->item < 0 ? json_null() : json_integer(row->item),
+                            "predicted", tool_json_real(row->predicted), "measured",
+                            tool_json_real(row->measured), "se", tool_json_real(row->se),
+                            "z", tool_json_real(lab_design_z(row)), "kind",
+                            row->is_approximate ? "approximate" : "exact", "rare",
+                            row->rare, "low", tool_json_real(row->rare ? row->low : NAN),
+                            "high", tool_json_real(row->rare ? row->high : NAN)));
     }
     return rows;
 }
@@ -96,7 +66,7 @@ static int report_json(const struct design_args *args, const struct lab_design *
     for (int h = 0; h < design->heads; h++)
         json_array_append_new(queries,
                               json_vector(design->queries + h * request->d, request->d));
-    advise(design, advice, sizeof advice);
+    lab_design_advice(design, advice, sizeof advice);
     json_t *const object = json_pack(
         "{s:s, s:o, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:f, s:s, s:i, s:f, s:f, s:o, "
         "s:o, "
@@ -129,8 +99,10 @@ static void print_rows(const struct lab_design *design)
         tool_print_cell(row->predicted);
         tool_print_cell(row->measured);
         tool_print_cell(row->se > 0 ? row->se : NAN);
-        if (isfinite(z_of(row)))
-            printf(" %6.2f", z_of(row));
+        if (isfinite(lab_design_z(row)))
+            printf(" %6.2f", lab_design_z(row));
+        if (row->rare)
+            printf("  rare: %.3g .. %.3g", row->low, row->high);
         puts(row->is_approximate ? "  approximate: heads share noise" : "");
     }
 }
@@ -149,6 +121,9 @@ static void print_queries(const struct design_args *args, const struct lab_desig
 
 int design_report(const struct design_args *args, const struct lab_design *design)
 {
+    static const char *const noisy[] = {[LAB_DESIGN_ALL] = "every key",
+                                        [LAB_DESIGN_ITEMS] = "the items",
+                                        [LAB_DESIGN_A] = "the first item"};
     const struct lab_design_request *const request = &args->request;
     char advice[160];
 
@@ -160,6 +135,9 @@ int design_report(const struct design_args *args, const struct lab_design *desig
         printf("%s %" PRId64, x ? "," : "", args->items[x]);
     printf("\nscores   %.6g <q, k>; leak at most %g asked for\n", request->tau,
            request->eps);
+    if (request->sigma2 > 0 || request->alpha > 0)
+        printf("noise    sigma2 %g of %s, alpha %g of every key\n", request->sigma2,
+               noisy[request->noisy], request->alpha);
     printf("heads    %d, scale %.6g, |q| at most %.6g; prescribed: the score of %s\n",
            design->heads, design->scale, design->norm,
            strcmp(design->method, "every key") ? "the items" : "every key");
@@ -174,7 +152,7 @@ int design_report(const struct design_args *args, const struct lab_design *desig
                    design->choice[x].scale, design->choice[x].mse,
                    x == design->best ? "  least" : "");
     }
-    advise(design, advice, sizeof advice);
+    lab_design_advice(design, advice, sizeof advice);
     printf("\n%s\n", advice);
     return tool_finish_output("design", TOOL_OK);
 }

@@ -5,6 +5,7 @@
 #include "lab_tool.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,52 @@ static void on_progress(void *user, int64_t done, int64_t total)
     progress_line_update(&session->progress, done, total);
 }
 
+/* What takes files, and reads flags of its own. */
+static const struct {
+    const char *name, *title;
+    int (*command)(int argc, char **argv);
+} tools[] = {
+    {"place", "Heads of tensors on the maps of the laboratory", lab_place_command},
+    {"transfer", "Rounded keys: the error of a head, predicted and measured",
+     lab_transfer_command},
+};
+enum { TOOLS = sizeof tools / sizeof tools[0] };
+
+/* A line before a run of more than a minute: how long, and how to end it. */
+static void on_slow(void *user, double seconds)
+{
+    const struct session *const session = user;
+    const struct lab_run *const run = &session->request->run;
+    const int64_t heads = session->request->heads;
+    const double whole =
+        heads ? seconds * (double)heads : fmax(seconds, lab_seconds(run));
+
+    if (whole <= 60)
+        return;
+    fprintf(stderr, "attend %s: this takes about %.0f minutes, ",
+            session->printer.command, ceil(whole / 60));
+    if (heads)
+        fprintf(stderr,
+                "%.2g s for every head; Ctrl-C ends it with what it has, --trials N and "
+                "--rows N make it shorter\n",
+                seconds);
+    else
+        fprintf(
+            stderr,
+            "%.2g s for every 1000 trials of the first rows; Ctrl-C ends it with what "
+            "it has, --trials N and --no-sweep make it shorter\n",
+            1000 * seconds / (double)run->trials);
+}
+
+void lab_work_timed(struct lab_request *request, double seconds)
+{
+    struct lab_session *const session = &request->run.session;
+
+    if (session->slow)
+        session->slow(session->user, seconds);
+    session->slow = NULL;
+}
+
 static int list_experiments(void)
 {
     fputs("usage: attend lab NAME [OPTION]...\n"
@@ -53,6 +100,11 @@ static int list_experiments(void)
                *lab_experiments[e]->answers ? ")" : "");
     fputs("\nIn brackets: the questions of the exercise that an experiment answers.\n"
           "\n"
+          "with tensors of your own:\n",
+          stdout);
+    for (int t = 0; t < TOOLS; t++)
+        printf("  %-15s %s\n", tools[t].name, tools[t].title);
+    fputs("\n"
           "example:\n"
           "  attend lab magnitude --C 10 --n 10\n",
           stdout);
@@ -68,17 +120,23 @@ static int unknown_experiment(const char *name)
     for (int e = 0; lab_experiments[e] && used < sizeof names; e++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", e ? " " : "",
                                  lab_experiments[e]->name);
+    for (int t = 0; t < TOOLS && used < sizeof names; t++)
+        used += (size_t)snprintf(names + used, sizeof names - used, " %s", tools[t].name);
     return tool_fail("lab", TOOL_USAGE, "unknown experiment '%s': it is one of %s", name,
                      names);
 }
 
 /* What is printed below the rows of a table. */
-static void print_end(const struct lab_request *request)
+static void print_end(const struct lab_request *request, const struct lab_count *count)
 {
+    const struct lab_run *const run = &request->run;
+    char text[160];
+
     if (request->format != LAB_TABLE)
         return;
-    putchar('\n');
-    tool_print_wrapped(request->run.experiment->shows, 0);
+    lab_count_text(count, text, sizeof text);
+    printf("\n%s\n", text);
+    tool_print_wrapped(*run->conclusion ? run->conclusion : run->experiment->shows, 0);
 }
 
 static int perform(const char *command, struct lab_request *request)
@@ -93,11 +151,14 @@ static int perform(const char *command, struct lab_request *request)
         return status;
     run->row = on_row;
     run->session.progress = on_progress;
+    run->session.slow = on_slow;
     run->session.user = &session;
     run->session.stop = &tool_stop;
     tool_catch_stop();
-    progress_line_start(&session.progress, run->experiment->name, "trials");
-    const int failed = lab_perform(run);
+    progress_line_start(&session.progress, run->experiment->name,
+                        request->work ? NULL : request->unit);
+    const int failed =
+        request->work ? request->work(request, request->work_user) : lab_perform(run);
     run->session.user = NULL;
     progress_line_clear(&session.progress);
     if (session.printer.failed)
@@ -105,7 +166,7 @@ static int perform(const char *command, struct lab_request *request)
     if (failed)
         return tool_fail(command, run->session.refused ? TOOL_USAGE : TOOL_FAILED, "%s",
                          run->session.error);
-    print_end(request);
+    print_end(request, &session.printer.count);
     return tool_finish_output(command, TOOL_OK);
 }
 
@@ -130,29 +191,36 @@ static int perform_with_figures(const char *command, struct lab_request *request
     return status;
 }
 
+int lab_request_perform(const char *command, struct lab_request *request)
+{
+    const int status =
+        request->svg ? perform_with_figures(command, request) : perform(command, request);
+
+    if (!tool_stop || status != TOOL_OK)
+        return status;
+    return tool_fail(command, TOOL_STOPPED,
+                     "stopped after %" PRId64 " of %" PRId64
+                     " %s: the rows show what was measured up to then",
+                     request->done, request->total, request->unit);
+}
+
 int cmd_lab(int argc, char **argv)
 {
-    struct lab_request request = {.svg = NULL};
+    struct lab_request request = {.unit = "trials"};
     char command[64];
 
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return argc > 2
                    ? tool_fail("lab", TOOL_USAGE, "unexpected argument '%s'", argv[2])
                    : list_experiments();
+    for (int t = 0; t < TOOLS; t++)
+        if (!strcmp(argv[1], tools[t].name))
+            return tools[t].command(argc - 1, argv + 1);
     const struct lab_experiment *const experiment = lab_find(argv[1]);
     if (!experiment)
         return unknown_experiment(argv[1]);
     snprintf(command, sizeof command, "lab %s", experiment->name);
     lab_run_init(&request.run, experiment);
-    int status = lab_read_flags(command, argc - 1, argv + 1, &request);
-    if (status)
-        return status;
-    status = request.svg ? perform_with_figures(command, &request)
-                         : perform(command, &request);
-    if (tool_stop && status == TOOL_OK)
-        status = tool_fail(command, TOOL_STOPPED,
-                           "stopped after %" PRId64 " of %" PRId64
-                           " trials: the rows show what was measured up to then",
-                           request.done, request.total);
-    return status;
+    const int status = lab_read_flags(command, argc - 1, argv + 1, &request);
+    return status ? status : lab_request_perform(command, &request);
 }

@@ -15,9 +15,11 @@ static const char help_text[] =
     "usage: attend report [-o FILE] [--seed N] [--trials N] [--threads N]\n"
     "\n"
     "Performs every experiment of 'attend lab', judges every statement of the sheets,\n"
-    "and prints a summary: for each experiment how many rows agree with theory and the\n"
-    "first of them, then the verdicts. With -o it also writes one self-contained HTML\n"
-    "page with all plots, rows and verdicts; the page appears when it is complete.\n"
+    "and prints a summary: for each experiment how many exact laws agree with theory,\n"
+    "how many bounds are held and how many limits are shown, with one row of it, then\n"
+    "the verdicts. With -o it also writes one self-contained HTML page: the exercise\n"
+    "question by question, with answers, formulas, plots and numbers, then all rows and\n"
+    "the verdicts. It appears when it is complete.\n"
     "\n"
     "options:\n"
     "  -o, --output FILE  write the page to FILE\n"
@@ -48,8 +50,11 @@ static int gather(struct lab_findings *findings)
     progress_line_start(&progress, "report", NULL);
     const int failed = lab_findings_gather(findings, &tool_stop, on_progress, &progress);
     progress_line_clear(&progress);
-    if (tool_stop)
-        return tool_fail("report", TOOL_STOPPED, "stopped before it was complete");
+    if (tool_stop) {
+        lab_summary_write(findings, stdout);
+        return tool_fail("report", tool_finish_output("report", TOOL_STOPPED),
+                         "stopped in the last experiment shown: no page is written");
+    }
     return failed ? tool_fail("report", TOOL_FAILED, "out of memory") : TOOL_OK;
 }
 

@@ -125,9 +125,9 @@ static const char common_help[] =
     "  --no-sweep      only the rows of exactly these parameters\n"
     "  --threads N     threads; the numbers are the same for any (default: every core)\n"
     "  --json          one JSON object per line: experiment, params, quantity, theory,\n"
-    "                  measured, se, z, and kind where the theory is a bound, "
-    "first-order\n"
-    "                  or asymptotic; null where there is no finite number\n"
+    "                  measured, se, z, kind, holds, rare, low, high, distance; null "
+    "where\n"
+    "                  there is no finite number or nothing is claimed\n"
     "  --csv           the same as comma-separated values with a header\n"
     "  --svg FILE      the figures, one below the other, as one SVG file\n"
     "  --help          this text\n"
@@ -137,11 +137,38 @@ static const char common_help[] =
     "may be drawn in the space that the queries span.\n"
     "\n"
     "Rows for exactly the parameters given come first, then sweeps.  se is the standard\n"
-    "error of what was measured (0: nothing random in it), z = (measured - theory) / "
-    "se.\n"
-    "The laboratory reports and does not judge: the exit status is 0 whatever z is, 2 "
-    "for\n"
-    "bad usage, 130 after Ctrl-C, when the rows show what was measured up to then.\n";
+    "error of what was measured, from the sample alone (0: nothing random in it), and z "
+    "=\n"
+    "(measured - theory) / se.  What is claimed of a row depends on its kind:\n"
+    "\n"
+    "  exact        holds when |z| <= 4; without chance, when both are equal to "
+    "rounding\n"
+    "  bound        holds when measured does not exceed theory; a theory of 0 is what\n"
+    "               vanishes but for rounding\n"
+    "  asymptotic,  a limit, a first-order form: the distance from it is shown,\n"
+    "  first-order  |measured - theory| / |theory|, and nothing is claimed\n"
+    "\n"
+    "A row is rare when the sample holds fewer than 25 events of what it counts, or "
+    "when\n"
+    "a mean or a variance rests on fewer than 25 trials.  It then has an interval from\n"
+    "low to high in place of z, and holds when theory lies in it.  The interval covers\n"
+    "as often as |z| <= 4, all but 6.3e-5 of the time: by Clopper and Pearson for a\n"
+    "probability, by Chernoff's bound for a mean of numbers of known range.\n"
+    "\n"
+    "A run of more than a minute says on standard error how long it takes, before it\n"
+    "starts.  Ctrl-C ends it with the rows that were measured up to then.\n"
+    "The laboratory reports and does not judge: the exit status is 0 whatever holds, 2\n"
+    "for bad usage, 130 after Ctrl-C.\n";
+
+static void print_quantities(const struct lab_experiment *experiment)
+{
+    puts("\nquantities:");
+    for (const struct lab_quantity *known = lab_quantities(experiment->name); known->name;
+         known++) {
+        printf("  %s\n      ", known->name);
+        tool_print_wrapped(known->meaning, 6);
+    }
+}
 
 static void print_help(const struct lab_experiment *experiment)
 {
@@ -163,6 +190,7 @@ static void print_help(const struct lab_experiment *experiment)
         puts("  --seed N        other random inputs, where there are any (default 1)\n"
              "  --trials N      accepted; nothing here is a mean over trials");
     fputs(common_help, stdout);
+    print_quantities(experiment);
     printf("\nexample:\n  attend lab %s --json", experiment->name);
     for (int f = 0; f < experiment->flag_count && f < 2; f++) {
         const struct lab_flag *const flag = &experiment->flags[f];
@@ -174,39 +202,72 @@ static void print_help(const struct lab_experiment *experiment)
     putchar('\n');
 }
 
+void lab_common_flags(struct lab_request *request, struct lab_common *common,
+                      struct tool_flag flags[LAB_COMMON_FLAGS])
+{
+    const struct tool_flag all[LAB_COMMON_FLAGS] = {
+        FLAG_LINE(uint64_t, "seed", read_seed, &request->run.session.seed, .lo = 0),
+        FLAG_LINE(double, "trials", read_whole, &common->trials, .lo = 1,
+                  .hi = trials_max),
+        FLAG_LINE(double, "threads", read_whole, &common->threads, .lo = 1,
+                  .hi = TOOL_THREADS_MAX),
+        FLAG_SWITCH("no-sweep", &common->no_sweep),
+        FLAG_SWITCH("json", &common->as_json),
+        FLAG_SWITCH("csv", &common->as_csv),
+        FLAG_TEXT("svg", &request->svg),
+    };
+
+    memcpy(flags, all, sizeof all);
+    *common = (struct lab_common){.trials = (double)request->run.trials};
+}
+
+int lab_common_settle(const char *command, const struct lab_common *common,
+                      struct lab_request *request)
+{
+    if (common->as_json && common->as_csv)
+        return tool_fail(command, TOOL_USAGE,
+                         "--json and --csv exclude each other: give one of them");
+    request->run.trials = (int64_t)common->trials;
+    request->run.session.threads = (int)common->threads;
+    request->run.sweeps = !common->no_sweep;
+    request->format = common->as_json ? LAB_JSON : common->as_csv ? LAB_CSV : LAB_TABLE;
+    return TOOL_OK;
+}
+
+void lab_own_flags(struct lab_run *run, struct tool_flag *flags)
+{
+    for (int f = 0; f < run->experiment->flag_count; f++)
+        flags[f] = to_tool_flag(&run->experiment->flags[f], run, f);
+}
+
+int lab_input_flags(const char *command, const char *const *names,
+                    struct inputs_args *inputs, struct tool_flag *flags)
+{
+    struct tool_flag all[INPUTS_FLAGS];
+    int count = 0;
+
+    inputs_flags(command, inputs, all);
+    for (int f = 0; f < INPUTS_FLAGS; f++)
+        for (const char *const *name = names; *name; name++)
+            if (!strcmp(all[f].name, *name)) {
+                flags[count] = all[f];
+                flags[count++].is_needed = 0;
+            }
+    return count;
+}
+
 int lab_read_flags(const char *command, int argc, char **argv,
                    struct lab_request *request)
 {
-    struct lab_run *const run = &request->run;
-    double trials = (double)run->trials, threads = 0;
-    int as_json = 0, as_csv = 0, no_sweep = 0, count = 0;
-    const struct tool_flag common[] = {
-        FLAG_LINE(uint64_t, "seed", read_seed, &run->session.seed, .lo = 0),
-        FLAG_LINE(double, "trials", read_whole, &trials, .lo = 1, .hi = trials_max),
-        FLAG_LINE(double, "threads", read_whole, &threads, .lo = 1,
-                  .hi = TOOL_THREADS_MAX),
-        FLAG_SWITCH("no-sweep", &no_sweep),
-        FLAG_SWITCH("json", &as_json),
-        FLAG_SWITCH("csv", &as_csv),
-        FLAG_TEXT("svg", &request->svg),
-    };
-    enum { COMMON = sizeof common / sizeof common[0] };
-    struct tool_flag flags[COMMON + LAB_PARAMS_MAX];
+    const struct lab_experiment *const experiment = request->run.experiment;
+    struct tool_flag flags[LAB_COMMON_FLAGS + LAB_PARAMS_MAX];
+    struct lab_common common;
 
-    memcpy(flags, common, sizeof common);
-    for (; count < run->experiment->flag_count; count++)
-        flags[COMMON + count] = to_tool_flag(&run->experiment->flags[count], run, count);
-    const int status = tool_read_flags(command, argc, argv, flags, COMMON + count, NULL);
+    lab_common_flags(request, &common, flags);
+    lab_own_flags(&request->run, flags + LAB_COMMON_FLAGS);
+    const int status = tool_read_flags(command, argc, argv, flags,
+                                       LAB_COMMON_FLAGS + experiment->flag_count, NULL);
     if (status == TOOL_HELPED)
-        print_help(run->experiment);
-    if (status)
-        return status;
-    if (as_json && as_csv)
-        return tool_fail(command, TOOL_USAGE,
-                         "--json and --csv exclude each other: give one of them");
-    run->trials = (int64_t)trials;
-    run->session.threads = (int)threads;
-    run->sweeps = !no_sweep;
-    request->format = as_json ? LAB_JSON : as_csv ? LAB_CSV : LAB_TABLE;
-    return TOOL_OK;
+        print_help(experiment);
+    return status ? status : lab_common_settle(command, &common, request);
 }

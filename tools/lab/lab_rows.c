@@ -8,22 +8,6 @@
 
 #include "shared/json_line.h"
 
-/* How a row's theory is meant; NULL for what needs no word. */
-static const char *kind_name(enum lab_kind kind)
-{
-    switch (kind) {
-    case LAB_EXACT:
-        break;
-    case LAB_BOUND:
-        return "bound";
-    case LAB_FIRST_ORDER:
-        return "first-order";
-    case LAB_ASYMPTOTIC:
-        return "asymptotic";
-    }
-    return NULL;
-}
-
 static int is_whole(const struct lab_printer *printer, int p)
 {
     return printer->run->experiment->flags[p].type == LAB_INTEGER;
@@ -46,16 +30,17 @@ static json_t *params_object(const struct lab_printer *printer, const struct lab
 
 static void print_json(struct lab_printer *printer, const struct lab_row *row)
 {
-    json_t *const object =
-        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o}", "experiment",
-                  printer->run->experiment->name, "params", params_object(printer, row),
-                  "quantity", row->quantity, "theory", tool_json_real(row->theory),
-                  "measured", tool_json_real(row->measured), "se",
-                  tool_json_real(row->se), "z", tool_json_real(lab_row_z(row)));
-    const char *const kind = kind_name(row->kind);
+    json_t *const object = json_pack(
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:o, s:o, s:o}", "experiment",
+        printer->run->experiment->name, "params", params_object(printer, row), "quantity",
+        row->quantity, "theory", tool_json_real(row->theory), "measured",
+        tool_json_real(row->measured), "se", tool_json_real(row->se), "z",
+        tool_json_real(lab_row_z(row)), "kind", lab_kind_name(row->kind), "holds",
+        lab_row_holds(row) < 0 ? json_null() : json_boolean(lab_row_holds(row)), "rare",
+        row->rare, "low", tool_json_real(row->rare ? row->low : NAN), "high",
+        tool_json_real(row->rare ? row->high : NAN), "distance",
+        tool_json_real(lab_row_distance(row)));
 
-    if (object && kind)
-        json_object_set_new(object, "kind", json_string(kind));
     printer->failed = tool_put_json(printer->command, object, JSON_LINE_EXACT);
 }
 
@@ -86,7 +71,7 @@ static void print_csv(struct lab_printer *printer, const struct lab_row *row)
         fputs("experiment", stdout);
         for (int f = 0; f < experiment->flag_count; f++)
             printf(",%s", experiment->flags[f].name);
-        puts(",quantity,theory,measured,se,z,kind");
+        puts(",quantity,theory,measured,se,z,kind,holds,rare,low,high,distance");
     }
     fputs(experiment->name, stdout);
     for (int p = 0; p < row->param_count; p++)
@@ -99,7 +84,15 @@ static void print_csv(struct lab_printer *printer, const struct lab_row *row)
     print_csv_number(row->measured);
     print_csv_number(row->se);
     print_csv_number(lab_row_z(row));
-    printf(",%s\n", kind_name(row->kind) ? kind_name(row->kind) : "");
+    printf(",%s,%s,%d", lab_kind_name(row->kind),
+           lab_row_holds(row) < 0 ? ""
+           : lab_row_holds(row)   ? "true"
+                                  : "false",
+           row->rare);
+    print_csv_number(row->rare ? row->low : NAN);
+    print_csv_number(row->rare ? row->high : NAN);
+    print_csv_number(lab_row_distance(row));
+    putchar('\n');
 }
 
 /* The parameters in which a row differs from the run, "C=2 n=10"; "" for none. */
@@ -128,7 +121,7 @@ static void print_run_parameters(const struct lab_run *run)
     for (int f = 0; f < experiment->flag_count; f++)
         if (run->texts[f])
             printf("  %s=%s", experiment->flags[f].name, run->texts[f]);
-        else
+        else if (!isnan(run->numbers[f]))
             printf("  %s=%.6g", experiment->flags[f].name, run->numbers[f]);
     if (experiment->trials > 0)
         printf("  trials=%lld  seed=%llu", (long long)run->trials,
@@ -140,7 +133,6 @@ static void print_table(struct lab_printer *printer, const struct lab_row *row)
 {
     char where[sizeof printer->where];
     const double z = lab_row_z(row);
-    const char *const kind = kind_name(row->kind);
 
     if (printer->rows == 0)
         print_run_parameters(printer->run);
@@ -156,7 +148,14 @@ static void print_table(struct lab_printer *printer, const struct lab_row *row)
         printf(" %7.2f", z);
     else
         printf(" %7s", "-");
-    printf("%s%s%s%s\n", *where ? "  " : "", where, kind ? "  " : "", kind ? kind : "");
+    printf("%s%s", *where ? "  " : "", where);
+    if (row->kind != LAB_EXACT)
+        printf("  %s", lab_kind_name(row->kind));
+    if (isfinite(lab_row_distance(row)))
+        printf(", %.2g%% away", 100 * lab_row_distance(row));
+    if (row->rare)
+        printf("  rare: %.3g .. %.3g", row->low, row->high);
+    putchar('\n');
 }
 
 void lab_print_row(struct lab_printer *printer, const struct lab_row *row)
@@ -175,6 +174,7 @@ void lab_print_row(struct lab_printer *printer, const struct lab_row *row)
         break;
     }
     printer->rows++;
+    lab_count_row(&printer->count, row);
     if (!printer->failed)
         printer->failed = tool_finish_output(printer->command, TOOL_OK);
 }

@@ -4,16 +4,46 @@
 #define TOOLS_LAB_TOOL_H
 
 #include "lab/experiments/experiment.h"
-#include "shared/tool.h"
+#include "shared/inputs.h"
 
 enum lab_format { LAB_TABLE, LAB_JSON, LAB_CSV };
 
 struct lab_request {
     struct lab_run run;
     enum lab_format format;
-    const char *svg;     /* NULL: no file */
-    int64_t done, total; /* trials of the measurement that was last under way */
+    const char *svg; /* NULL: no file */
+    /* What is done in place of lab_perform(), with `work_user`; NULL: nothing is. */
+    int (*work)(struct lab_request *request, void *work_user);
+    void *work_user;
+    int64_t heads;       /* that the work goes through */
+    const char *unit;    /* "trials", "heads" */
+    int64_t done, total; /* of the measurement that was last under way, by units */
 };
+
+/* For a work: a head took so long.  Says once what all take, if that is long. */
+void lab_work_timed(struct lab_request *request, double seconds);
+
+/* Performs it: rows are printed, figures written.  TOOL_OK or another status. */
+int lab_request_perform(const char *command, struct lab_request *request);
+
+/* Flags that every experiment has, and what becomes of them in the request. */
+enum { LAB_COMMON_FLAGS = 7 };
+struct lab_common {
+    double trials, threads;
+    int as_json, as_csv, no_sweep;
+};
+void lab_common_flags(struct lab_request *request, struct lab_common *common,
+                      struct tool_flag flags[LAB_COMMON_FLAGS]);
+int lab_common_settle(const char *command, const struct lab_common *common,
+                      struct lab_request *request);
+/*
+ * Those of inputs_flags() that are named, none needed; NULL ends the names.  Returns how
+ * many; *inputs must be freed.
+ */
+int lab_input_flags(const char *command, const char *const *names,
+                    struct inputs_args *inputs, struct tool_flag *flags);
+/* The flags of the run's experiment, to be read into the run. */
+void lab_own_flags(struct lab_run *run, struct tool_flag *flags);
 
 /*
  * Reads argv[1 ..] for request->run.experiment, whose run is initialised; the words
@@ -28,10 +58,15 @@ struct lab_printer {
     const struct lab_run *run;
     enum lab_format format;
     int rows;
+    struct lab_count count;
     char where[160]; /* in a table: how the last row differs from the run */
     int failed;      /* a status, after a message */
 };
 
 void lab_print_row(struct lab_printer *printer, const struct lab_row *row);
+
+/* `attend lab place` and `attend lab transfer`, which take files; argv[0] is the name. */
+int lab_place_command(int argc, char **argv);
+int lab_transfer_command(int argc, char **argv);
 
 #endif

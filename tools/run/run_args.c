@@ -23,8 +23,8 @@ static int check_outputs(const struct run_args *args)
             const char *const other = args->output[y];
             if (!other || !inputs_is_same_file(output, other))
                 continue;
-            const char *const name = output + inputs_path_length(output);
-            if (!*name || !strcmp(name, other + inputs_path_length(other)))
+            const char *const name = output + io_path_length(output);
+            if (!*name || !strcmp(name, other + io_path_length(other)))
                 return tool_fail("run", TOOL_USAGE, "--%s and --%s both name %s",
                                  run_output_name[y], run_output_name[x], output);
         }

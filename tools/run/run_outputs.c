@@ -7,23 +7,6 @@
 
 #include "shared/json_line.h"
 
-static enum io_dtype to_io(attend_dtype dtype)
-{
-    switch (dtype) {
-    case ATTEND_F64:
-        return IO_F64;
-    case ATTEND_F32:
-        return IO_F32;
-    case ATTEND_F16:
-        return IO_F16;
-    case ATTEND_BF16:
-        return IO_BF16;
-    case ATTEND_BOOL:
-        return IO_BOOL;
-    }
-    __builtin_unreachable(); /* inputs are of one of these */
-}
-
 /* Refused here as well as in the library, before a file of that size is made. */
 int run_check_weights(const struct run_args *args, const struct inputs *p)
 {
@@ -66,7 +49,7 @@ static void add_output(const struct run_args *args, const struct inputs *p,
 
     outputs->which[outputs->count++] = which;
     *output = (struct io_output){.spec = args->output[which],
-                                 .dtype = is_f32 ? IO_F32 : to_io(dtype)};
+                                 .dtype = is_f32 ? IO_F32 : p->tensor[INPUT_Q].dtype};
     for (int a = 0; a < (which == RUN_LSE ? 3 : 4); a++)
         if (order[a] >= 4 - p->rank)
             output->size[output->ndim++] =

@@ -55,8 +55,6 @@ void inputs_flags(const char *command, struct inputs_args *args,
                   struct tool_flag flags[INPUTS_FLAGS]);
 void inputs_args_free(struct inputs_args *args);
 
-/* The file of a spec: the length of what comes before ":NAME", if that is there. */
-size_t inputs_path_length(const char *spec);
 /* Whether two specs name one file, which need not exist. */
 int inputs_is_same_file(const char *a, const char *b);
 /* TOOL_OK, or TOOL_USAGE with a message if `--flag spec` would overwrite an input. */

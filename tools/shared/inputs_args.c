@@ -116,16 +116,6 @@ void inputs_flags(const char *command, struct inputs_args *args,
         .command = command, .scale = NAN, .window_left = -1, .window_right = -1};
 }
 
-size_t inputs_path_length(const char *spec)
-{
-    static const char mark[] = ".safetensors:";
-    const char *last = NULL;
-
-    for (const char *at = strstr(spec, mark); at; at = strstr(at + 1, mark))
-        last = at;
-    return last ? (size_t)(last - spec) + sizeof mark - 2 : strlen(spec);
-}
-
 int inputs_is_same_file(const char *a, const char *b)
 {
     char path[2][PATH_MAX];
@@ -133,29 +123,16 @@ int inputs_is_same_file(const char *a, const char *b)
     const char *const spec[2] = {a, b};
 
     for (int x = 0; x < 2; x++) {
-        const size_t length = inputs_path_length(spec[x]);
+        const size_t length = io_path_length(spec[x]);
         if (length >= PATH_MAX)
             return 0;
         memcpy(path[x], spec[x], length);
         path[x][length] = '\0';
     }
-    if (!strcmp(path[0], path[1]))
-        return 1;
     if (!stat(path[0], &status[0]) && !stat(path[1], &status[1]))
         return status[0].st_dev == status[1].st_dev &&
                status[0].st_ino == status[1].st_ino;
-    const char *name[2];
-    for (int x = 0; x < 2; x++) {
-        char *const slash = strrchr(path[x], '/');
-        name[x] = spec[x] + (slash ? slash + 1 - path[x] : 0);
-        if (slash)
-            slash[1] = '\0';
-        if (stat(slash ? path[x] : ".", &status[x]))
-            return 0;
-    }
-    const size_t length = inputs_path_length(name[0]);
-    return length == inputs_path_length(name[1]) && !memcmp(name[0], name[1], length) &&
-           status[0].st_dev == status[1].st_dev && status[0].st_ino == status[1].st_ino;
+    return io_is_same_path(path[0], path[1]);
 }
 
 int inputs_check_output(const struct inputs_args *args, const char *flag,

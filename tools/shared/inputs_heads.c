@@ -5,47 +5,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* A binary16 number: sign, 5 bits of exponent, 10 of fraction. */
-static double half_value(uint16_t bits)
-{
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const double sign = bits >> 15 ? -1.0 : 1.0;
-
-    if (exponent == 31)
-        return fraction ? NAN : sign * INFINITY;
-    return sign *
-           (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
-}
+#include "check/numbers.h"
 
 double input_read_value(const struct io_tensor *tensor, int64_t offset)
 {
-    const unsigned char *const at = (const unsigned char *)tensor->data +
-                                    offset * (int64_t)io_dtype_size(tensor->dtype);
-    uint16_t half;
-    float single;
-    double value;
-
-    switch (input_dtype(tensor->dtype)) {
-    case ATTEND_F64:
-        memcpy(&value, at, sizeof value);
-        return value;
-    case ATTEND_F32:
-        memcpy(&single, at, sizeof single);
-        return (double)single;
-    case ATTEND_F16:
-        memcpy(&half, at, sizeof half);
-        return half_value(half);
-    case ATTEND_BF16: /* the upper half of an f32 */
-        memcpy(&half, at, sizeof half);
-        const uint32_t bits = (uint32_t)half << 16;
-        memcpy(&single, &bits, sizeof single);
-        return (double)single;
-    case ATTEND_BOOL:
-        break;
-    }
-    return NAN;
+    return check_load(tensor->data, input_dtype(tensor->dtype), offset);
 }
 
 /*

@@ -10,20 +10,13 @@
 
 attend_dtype input_dtype(enum io_dtype dtype)
 {
-    switch (dtype) {
-    case IO_F64:
-        return ATTEND_F64;
-    case IO_F32:
-        return ATTEND_F32;
-    case IO_F16:
-        return ATTEND_F16;
-    case IO_BF16:
-        return ATTEND_BF16;
-    case IO_BOOL:
-        return ATTEND_BOOL;
-    default:
-        return (attend_dtype)0;
-    }
+    static const attend_dtype known[IO_DTYPE_COUNT] = {[IO_F64] = ATTEND_F64,
+                                                       [IO_F32] = ATTEND_F32,
+                                                       [IO_F16] = ATTEND_F16,
+                                                       [IO_BF16] = ATTEND_BF16,
+                                                       [IO_BOOL] = ATTEND_BOOL};
+
+    return known[dtype];
 }
 
 const char *input_dtype_name(enum io_dtype dtype)

@@ -7,29 +7,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* What rename() would refuse after the work is done; 0 or a reason. */
-static const char *refusal(const char *path)
-{
-    struct stat status;
-
-    if (stat(path, &status) != 0)
-        return errno == ENOENT ? NULL : strerror(errno);
-    if (S_ISDIR(status.st_mode))
-        return strerror(EISDIR);
-    if (!S_ISREG(status.st_mode))
-        return "not a regular file";
-    return access(path, W_OK) != 0 ? strerror(errno) : NULL;
-}
+#include "io/io.h"
 
 int tool_text_open(const char *command, const char *flag, const char *path,
                    tool_text *text)
 {
     const char *const slash = strrchr(path, '/');
     const size_t directory = slash ? (size_t)(slash - path) + 1 : 0;
-    const char *reason = refusal(path);
+    const char *reason = io_refusal(path);
     int fd = -1;
 
     *text = (tool_text){.path = path};

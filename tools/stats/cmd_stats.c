@@ -120,7 +120,8 @@ static int report(const struct stats_args *args, const struct stats_result *resu
     printf("\n");
     if (args->map)
         printf("%s: cells of %lld x %lld weights; ", args->map,
-               (long long)result->map_block, (long long)result->map_block);
+               (long long)result->inspection.pooled_block,
+               (long long)result->inspection.pooled_block);
     if (args->out)
         printf("%s; ", args->out);
     tool_print_timing(seconds, ctx);

@@ -82,21 +82,24 @@ static int allocate_inspection(const struct stats_args *args, attend_dtype dtype
     int status = TOOL_OK;
 
     if (args->wants_columns &&
-        ((status = allocate_tensor(&r->column_mass, dtype, r->nb, r->hq, 1, r->nk)) ||
-         (status = allocate_tensor(&r->column_max, dtype, r->nb, r->hq, 1, r->nk))))
+        ((status = allocate_tensor(&r->inspection.column_mass, dtype, r->nb, r->hq, 1,
+                                   r->nk)) ||
+         (status =
+              allocate_tensor(&r->inspection.column_max, dtype, r->nb, r->hq, 1, r->nk))))
         return status;
     if (args->last)
-        status = allocate_tensor(&r->column_last, dtype, r->nb, r->hq, 1, r->nk);
+        status =
+            allocate_tensor(&r->inspection.column_last, dtype, r->nb, r->hq, 1, r->nk);
     if (!status && args->map) {
         const int64_t block = stats_map_block(r->nb * r->hq, r->nq, r->nk);
 
-        r->map_block = block;
-        status = allocate_tensor(&r->map, dtype, r->nb, r->hq, (r->nq - 1) / block + 1,
-                                 (r->nk - 1) / block + 1);
+        r->inspection.pooled_block = block;
+        status = allocate_tensor(&r->inspection.pooled, dtype, r->nb, r->hq,
+                                 (r->nq - 1) / block + 1, (r->nk - 1) / block + 1);
     }
     if (!status && z->is_wanted)
-        status = allocate_tensor(&r->zoom, dtype, r->nb, r->hq, z->end - z->first,
-                                 z->key_end - z->key_first);
+        status = allocate_tensor(&r->inspection.zoom, dtype, r->nb, r->hq,
+                                 z->end - z->first, z->key_end - z->key_first);
     return status;
 }
 
@@ -120,36 +123,27 @@ static int forward(const struct inputs *inputs, attend_context *ctx,
 
 static attend_view lse_of(const struct stats_result *r)
 {
-    const attend_tensor *const rows = &r->rows.rows;
+    attend_view lse = attend_view_of(&r->rows.rows);
 
-    return (attend_view){.data = (const double *)rows->data +
-                                 STATS_COLUMN_LSE * rows->stride[3],
-                         .dtype = ATTEND_F64,
-                         .size = {r->nb, r->hq, r->nq, 1},
-                         .stride = {rows->stride[0], rows->stride[1], 1, 1}};
+    lse.data = (const double *)lse.data + STATS_COLUMN_LSE * lse.stride[3];
+    lse.size[3] = 1;
+    return lse;
 }
 
 static int inspect(const struct stats_args *args, const struct inputs *inputs,
-                   attend_context *ctx, const struct stats_result *r)
+                   attend_context *ctx, struct stats_result *r)
 {
-    attend_inspection inspection = attend_inspection_default();
     attend_error err;
 
     if (!args->wants_columns && !args->map && !args->zoom.is_wanted)
         return TOOL_OK;
-    inspection.q = inputs->io.q;
-    inspection.k = inputs->io.k;
-    inspection.lse = lse_of(r);
-    inspection.column_mass = r->column_mass;
-    inspection.column_max = r->column_max;
-    inspection.column_last = r->column_last;
-    inspection.last_queries = args->last;
-    inspection.pooled = r->map;
-    inspection.pooled_block = r->map_block;
-    inspection.zoom = r->zoom;
-    inspection.zoom_query = args->zoom.first;
-    inspection.zoom_key = args->zoom.key_first;
-    const attend_status failed = attend_inspect(ctx, &inputs->rule, &inspection, &err);
+    r->inspection.q = inputs->io.q;
+    r->inspection.k = inputs->io.k;
+    r->inspection.lse = lse_of(r);
+    r->inspection.last_queries = args->last;
+    r->inspection.zoom_query = args->zoom.first;
+    r->inspection.zoom_key = args->zoom.key_first;
+    const attend_status failed = attend_inspect(ctx, &inputs->rule, &r->inspection, &err);
     if (failed)
         return tool_fail("stats", tool_status(failed), "%s", err.message);
     return TOOL_OK;
@@ -165,7 +159,8 @@ int stats_prepare(const struct stats_args *args, const struct inputs *inputs,
                                .hq = io->q.size[1],
                                .nq = io->q.size[2],
                                .nk = io->k.size[2],
-                               .rows = attend_stats_default()};
+                               .rows = attend_stats_default(),
+                               .inspection = attend_inspection_default()};
     for (int x = 0; x < ALWAYS; x++)
         r->column[r->columns++] = always[x];
     for (int x = 0; x < OF_VALUES && args->inputs.file[INPUT_V]; x++)
@@ -194,11 +189,11 @@ void stats_result_free(struct stats_result *r)
     free(r->rows.top_weights.data);
     free(r->rows.top_keys);
     free(r->rows.summaries);
-    free(r->column_mass.data);
-    free(r->column_max.data);
-    free(r->column_last.data);
-    free(r->map.data);
-    free(r->zoom.data);
+    free(r->inspection.column_mass.data);
+    free(r->inspection.column_max.data);
+    free(r->inspection.column_last.data);
+    free(r->inspection.pooled.data);
+    free(r->inspection.zoom.data);
     free(r->output);
 }
 

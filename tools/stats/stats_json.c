@@ -82,19 +82,19 @@ static void add_inspection(const struct stats_result *r, int64_t b, int64_t h,
     const struct {
         const char *name;
         const attend_tensor *tensor;
-    } columns[] = {{"column_mass", &r->column_mass},
-                   {"column_max", &r->column_max},
-                   {"column_last", &r->column_last}};
+    } columns[] = {{"column_mass", &r->inspection.column_mass},
+                   {"column_max", &r->inspection.column_max},
+                   {"column_last", &r->inspection.column_last}};
 
     for (size_t x = 0; x < sizeof columns / sizeof columns[0]; x++)
         if (columns[x].tensor->data)
             json_object_set_new(object, columns[x].name,
                                 line(columns[x].tensor, b, h, 0));
-    if (r->zoom.data) {
+    if (r->inspection.zoom.data) {
         json_t *const zoom = json_array();
 
-        for (int64_t l = 0; l < r->zoom.size[2]; l++)
-            json_array_append_new(zoom, line(&r->zoom, b, h, l));
+        for (int64_t l = 0; l < r->inspection.zoom.size[2]; l++)
+            json_array_append_new(zoom, line(&r->inspection.zoom, b, h, l));
         json_object_set_new(object, "zoom", zoom);
     }
 }

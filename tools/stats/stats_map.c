@@ -82,8 +82,8 @@ struct grid {
 
 static struct grid arrange(const struct stats_result *r)
 {
-    const int64_t heads = r->nb * r->hq, cells = r->map.size[2],
-                  key_cells = r->map.size[3];
+    const int64_t *const size = r->inspection.pooled.size;
+    const int64_t heads = r->nb * r->hq, cells = size[2], key_cells = size[3];
     const int64_t longest = cells > key_cells ? cells : key_cells;
     const int64_t side = longest < PANEL_GOOD ? PANEL_GOOD / longest : 1;
     struct grid grid = {
@@ -110,17 +110,19 @@ static unsigned char colour_of(double share, double even)
 static void draw_panel(const struct stats_result *r, const struct grid *grid, int64_t b,
                        int64_t h, struct picture *picture, int64_t top, int64_t left)
 {
-    const double even = 1 / (double)r->map.size[3];
+    const attend_tensor *const map = &r->inspection.pooled;
+    const int64_t block = r->inspection.pooled_block;
+    const double even = 1 / (double)map->size[3];
 
     for (int64_t y = 0; y < grid->panel_height; y++) {
         const int64_t row = y / grid->cell_height;
-        const int64_t after = r->nq - row * r->map_block;
-        const double queries = (double)(after < r->map_block ? after : r->map_block);
+        const int64_t after = r->nq - row * block;
+        const double queries = (double)(after < block ? after : block);
         unsigned char *const line = picture->pixel + (top + y) * picture->width + left;
 
         for (int64_t x = 0; x < grid->panel_width; x++)
             line[x] = colour_of(
-                stats_element(&r->map, b, h, row, x / grid->cell_width) / queries, even);
+                stats_element(map, b, h, row, x / grid->cell_width) / queries, even);
     }
 }
 

@@ -55,11 +55,11 @@ void stats_outputs_list(const struct stats_args *args, const struct inputs *inpu
     const struct entry others[] = {
         {"top_weights", exact, 4, top},
         {"top_keys", IO_I64, 4, keys},
-        {"column_mass", exact, 2, r->column_mass},
-        {"column_max", exact, 2, r->column_max},
-        {"column_last", exact, 2, r->column_last},
-        {"map", exact, 4, r->map},
-        {"zoom", exact, 4, r->zoom},
+        {"column_mass", exact, 2, r->inspection.column_mass},
+        {"column_max", exact, 2, r->inspection.column_max},
+        {"column_last", exact, 2, r->inspection.column_last},
+        {"map", exact, 4, r->inspection.pooled},
+        {"zoom", exact, 4, r->inspection.zoom},
     };
 
     outputs->count = 0;

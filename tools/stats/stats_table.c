@@ -151,14 +151,14 @@ void stats_print_tables(const struct stats_args *args, const struct stats_result
     else
         print_heads(args, r);
     if (args->wants_columns)
-        print_columns("all queries", &r->column_mass);
+        print_columns("all queries", &r->inspection.column_mass);
     if (args->last) {
         char what[64];
 
         snprintf(what, sizeof what, "the last %" PRId64 " queries", args->last);
-        print_columns(what, &r->column_last);
+        print_columns(what, &r->inspection.column_last);
     }
-    if (args->zoom.is_wanted && r->zoom.size[2] <= STATS_ZOOM_ROWS &&
-        r->zoom.size[3] <= STATS_ZOOM_KEYS)
-        print_zoom(args, &r->zoom);
+    if (args->zoom.is_wanted && r->inspection.zoom.size[2] <= STATS_ZOOM_ROWS &&
+        r->inspection.zoom.size[3] <= STATS_ZOOM_KEYS)
+        print_zoom(args, &r->inspection.zoom);
 }

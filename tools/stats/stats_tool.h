@@ -42,10 +42,8 @@ struct stats_result {
     int columns;
     /* Of the rows: column after column, each (nb, hq, nq), f64; top_weights f64 too. */
     attend_stats rows;
-    /* Of the inspection: f32, f64 for f64 inputs. */
-    attend_tensor column_mass, column_max, column_last, map, zoom;
-    int64_t map_block;
-    void *output; /* O, which is computed but not shown */
+    attend_inspection inspection; /* f32, f64 for f64 inputs; `pooled` is the map */
+    void *output;                 /* O, which is computed but not shown */
 };
 
 /*

@@ -154,15 +154,18 @@ static attend_status compare(const struct lab_design_request *request,
 /* ---- rows ----------------------------------------------------------------- */
 
 static void add_row(struct lab_design *design, const char *quantity, int64_t item,
-                    double predicted, double measured, double se, int is_approximate)
+                    double predicted, struct lab_estimate measured, int is_approximate)
 {
     struct lab_design_row *const row = &design->row[design->rows++];
 
     snprintf(row->quantity, sizeof row->quantity, "%s", quantity);
     row->item = item;
     row->predicted = predicted;
-    row->measured = measured;
-    row->se = se;
+    row->measured = measured.value;
+    row->se = measured.se;
+    row->rare = measured.rare;
+    row->low = measured.low;
+    row->high = measured.high;
     row->is_approximate = is_approximate;
 }
 
@@ -196,11 +199,11 @@ static attend_status add_quiet_rows(const struct lab_design_request *request,
     for (int h = 0; h < design->heads; h++)
         largest = fmax(largest, heads[h].leak);
     if (status == ATTEND_OK)
-        add_row(design, "leak", -1, largest, leak, 0, 0);
+        add_row(design, "leak", -1, largest, (struct lab_estimate){.value = leak}, 0);
     for (int x = 0; x < request->m && status == ATTEND_OK; x++) {
         const int64_t i = request->items[x];
         add_row(design, "weight", i, quiet_weight(request, heads, design->heads, i),
-                measured[i], 0, 0);
+                (struct lab_estimate){.value = measured[i]}, 0);
     }
     free(measured);
     return status;
@@ -219,8 +222,6 @@ static attend_status add_noise_rows(const struct lab_design_request *request,
         steady *= 1 - lab_design_flip(request, &heads[h]);
         level *= 1 - lab_design_lopsided(request, &heads[h]);
     }
-    noise.p_flip = 1 - steady;
-    noise.p_lopsided = 1 - level;
     attend_status status = predict(request, heads, design->heads, &prediction, err);
     if (status != ATTEND_OK)
         return status;
@@ -229,19 +230,18 @@ static attend_status add_noise_rows(const struct lab_design_request *request,
         free(prediction.mean);
         return status;
     }
-    add_row(design, "mean_leak", -1, prediction.leak, noise.leak.value, noise.leak.se, 0);
-    add_row(design, "mse", -1, prediction.mse, noise.mse.value, noise.mse.se, rough);
-    add_row(design, "p_flip", -1, noise.p_flip, noise.flip.value, noise.flip.se,
-            rough && design->heads > 1);
+    add_row(design, "mean_leak", -1, prediction.leak, noise.leak, 0);
+    add_row(design, "mse", -1, prediction.mse, noise.mse, rough);
+    design->done = noise.done;
+    add_row(design, "p_flip", -1, 1 - steady, noise.flip, rough && design->heads > 1);
     if (request->m > design->heads)
-        add_row(design, "p_lopsided", -1, noise.p_lopsided, noise.lopsided.value,
-                noise.lopsided.se, rough && design->heads > 1);
+        add_row(design, "p_lopsided", -1, 1 - level, noise.lopsided,
+                rough && design->heads > 1);
     for (int x = 0; x < request->m; x++) {
         const int64_t i = request->items[x];
-        add_row(design, "mean_weight", i, prediction.mean[i], noise.weight[x].value,
-                noise.weight[x].se, 0);
-        add_row(design, "var_weight", i, prediction.variance[i], noise.variance[x].value,
-                noise.variance[x].se, rough);
+        add_row(design, "mean_weight", i, prediction.mean[i], noise.weight[x], 0);
+        add_row(design, "var_weight", i, prediction.variance[i], noise.variance[x],
+                rough);
     }
     free(prediction.mean);
     return ATTEND_OK;

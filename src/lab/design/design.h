@@ -6,16 +6,18 @@
 #ifndef LAB_DESIGN_H
 #define LAB_DESIGN_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "attend/attend.h"
+#include "lab/measure/session.h"
 
 enum { LAB_DESIGN_ITEMS_MAX = 16 };
 
-/*
- * Keys are means: key i is drawn as mu_i (1 + sigma z) + sqrt(alpha) N(0, I), the
- * magnitude noise sigma2 on the items only or on every key.
- */
+/* Which keys have magnitude noise: the first item, the items, or all of them. */
+enum lab_design_noisy { LAB_DESIGN_ALL, LAB_DESIGN_ITEMS, LAB_DESIGN_A };
+
+/* Keys are means: key i is drawn as mu_i (1 + sigma z) + sqrt(alpha) N(0, I). */
 struct lab_design_request {
     const double *keys; /* [n][d] */
     int64_t n, d;
@@ -25,20 +27,21 @@ struct lab_design_request {
     int heads;             /* divides m; 0: the steadiest number.  1 with weights */
     double eps;            /* leak of each head, 0 < eps < 1 */
     double tau, sigma2, alpha;
-    int items_only; /* magnitude noise on the items only */
-    double scale;   /* NaN: the smallest with leak <= eps */
+    int noisy;    /* enum lab_design_noisy: keys of magnitude noise */
+    double scale; /* NaN: the smallest with leak <= eps */
     int64_t trials;
-    uint64_t seed;
-    int threads;
+    struct lab_session session; /* its seed, threads, progress and stop */
 };
 
 /* One number: by theory and on the engine. */
 struct lab_design_row {
     char quantity[32];
-    int64_t item;       /* -1: of the whole */
-    double predicted;   /* NaN: there is no formula */
-    double measured;    /* NaN: not measured */
-    double se;          /* 0 without chance */
+    int64_t item;     /* -1: of the whole */
+    double predicted; /* NaN: there is no formula */
+    double measured;  /* NaN: not measured */
+    double se;        /* 0 without chance */
+    int rare;         /* few events: to be judged by [low, high] */
+    double low, high;
     int is_approximate; /* heads were taken as independent, which they are not quite */
 };
 
@@ -46,6 +49,7 @@ enum { LAB_DESIGN_ROWS_MAX = 8 + 3 * LAB_DESIGN_ITEMS_MAX };
 
 struct lab_design {
     int heads;
+    int64_t done;       /* trials made, of those asked for */
     double *queries;    /* [heads][d]; freed by lab_design_free() */
     double scale;       /* of the first head: q = scale * (sum of its items, for equal
                            weights and orthonormal keys) */
@@ -69,5 +73,12 @@ void lab_design_random_keys(uint64_t seed, int64_t n, int64_t d, double *keys);
 attend_status lab_design_make(const struct lab_design_request *request,
                               struct lab_design *design, attend_error *err);
 void lab_design_free(struct lab_design *design);
+
+/* Trials of a check that takes some seconds at most. */
+int64_t lab_design_trials(int64_t n, int64_t d);
+/* (measured - predicted) / se; NaN without chance, and where the row is rare. */
+double lab_design_z(const struct lab_design_row *row);
+/* Whether another number of heads would be steadier, in one line. */
+void lab_design_advice(const struct lab_design *design, char *text, size_t size);
 
 #endif

@@ -32,6 +32,9 @@ void lab_design_head_close(struct lab_design_head *head);
 int lab_design_is_own(const struct lab_design_request *request,
                       const struct lab_design_head *head, int64_t i);
 
+/* Whether key i has magnitude noise. */
+int lab_design_is_noisy(const struct lab_design_request *request, int64_t i);
+
 /* Standard deviation of key i's score. */
 double lab_design_score_sd(const struct lab_design_request *request,
                            const struct lab_design_head *head, int64_t i);

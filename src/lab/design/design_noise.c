@@ -18,13 +18,22 @@ enum { EXACT_KEYS_MAX = 256 };
 enum { STEPS = 1 << 14 };
 #define Z_MAX 8.5
 
+int lab_design_is_noisy(const struct lab_design_request *request, int64_t i)
+{
+    const int item = lab_design_item_of(request, i);
+
+    return request->noisy == LAB_DESIGN_A       ? item == 0
+           : request->noisy == LAB_DESIGN_ITEMS ? item >= 0
+                                                : 1;
+}
+
 double lab_design_score_sd(const struct lab_design_request *request,
                            const struct lab_design_head *head, int64_t i)
 {
     const double length = request->tau * lab_norm(head->query, request->d);
-    const int is_noisy = !request->items_only || lab_design_item_of(request, i) >= 0;
-    const double magnitude =
-        is_noisy ? request->sigma2 * head->score[i] * head->score[i] : 0;
+    const double magnitude = lab_design_is_noisy(request, i)
+                                 ? request->sigma2 * head->score[i] * head->score[i]
+                                 : 0;
 
     return sqrt(request->alpha * length * length + magnitude);
 }

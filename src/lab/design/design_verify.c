@@ -33,7 +33,7 @@ attend_status lab_design_measure(const struct lab_design_request *request,
     const int64_t n = request->n;
     const int own = request->m / design->heads;
     double *const weights = calloc((size_t)(n * design->heads), sizeof *weights);
-    struct lab_session session = {.seed = request->seed, .threads = request->threads};
+    struct lab_session session = request->session;
 
     if (!weights)
         return attendi_layer_refuse(err, ATTEND_ENOMEM, "memory is short");
@@ -84,35 +84,40 @@ static void draw_keys(const struct lab_design_request *r, const double *normals,
     const double sigma = sqrt(r->sigma2), spread = sqrt(r->alpha);
 
     for (int64_t i = 0; i < r->n; i++) {
-        const int is_noisy = !r->items_only || lab_design_item_of(r, i) >= 0;
-        const double magnitude = is_noisy ? 1 + sigma * normals[i] : 1;
+        const double magnitude = lab_design_is_noisy(r, i) ? 1 + sigma * normals[i] : 1;
         for (int64_t c = i * r->d; c < (i + 1) * r->d; c++)
             keys[c] =
                 magnitude * r->keys[c] + (r->alpha > 0 ? spread * normals[r->n + c] : 0);
     }
 }
 
-/* Whether another key outweighs an item of the head; whether two items drift apart. */
-static void judge_head(const struct trial *t, int h, const double *weights, double *flip,
+/*
+ * Whether another key outweighs an item of the head; whether two items drift apart.  By
+ * scores: of two weights that underflow neither is the larger.
+ */
+static void judge_head(const struct trial *t, int h, const double *keys, double *flip,
                        double *lopsided)
 {
     const struct lab_design_request *const r = t->request;
     const struct lab_design_head *const head = &t->heads[h];
-    double least = INFINITY, most = 0, low = INFINITY, high = 0;
+    const double *const query = t->design->queries + h * r->d;
+    double least = INFINITY, most = -INFINITY, low = INFINITY, high = -INFINITY;
 
-    for (int64_t i = 0; i < r->n; i++)
-        if (!lab_design_is_own(r, head, i))
-            most = fmax(most, weights[i]);
-    for (int x = head->first; x < head->first + head->count; x++) {
-        const double weight = weights[r->items[x]];
-        const double relative = r->weights ? weight / r->weights[x] : weight;
-        least = fmin(least, weight);
+    for (int64_t i = 0; i < r->n; i++) {
+        const int x = lab_design_item_of(r, i);
+        const double score = r->tau * lab_dot(query, keys + i * r->d, r->d);
+        if (!lab_design_is_own(r, head, i)) {
+            most = fmax(most, score);
+            continue;
+        }
+        const double relative = score - (r->weights ? log(r->weights[x]) : 0);
+        least = fmin(least, score);
         low = fmin(low, relative);
         high = fmax(high, relative);
     }
     if (least < most)
         *flip = 1;
-    if (high > LAB_DESIGN_DRIFT * low)
+    if (high - low > log(LAB_DESIGN_DRIFT))
         *lopsided = 1;
 }
 
@@ -125,14 +130,14 @@ static attend_status run_trial(const void *arg, struct lab_worker *worker,
     double *const normals = worker->scratch, *const keys = normals + draws_of(r);
     double *const weights = keys + r->n * r->d;
 
-    lab_normals(r->seed, NOISE_STREAM, number * (uint64_t)draws_of(r), normals,
+    lab_normals(r->session.seed, NOISE_STREAM, number * (uint64_t)draws_of(r), normals,
                 draws_of(r));
     draw_keys(r, normals, keys);
     const struct lab_problem problem = problem_of(r, t->design, keys, weights);
     const attend_status status = lab_forward(worker->ctx, &problem, &worker->err);
     memset(values, 0, (size_t)(WEIGHT + r->m) * sizeof *values);
     for (int h = 0; h < heads; h++)
-        judge_head(t, h, weights + h * r->n, &values[FLIP], &values[LOPSIDED]);
+        judge_head(t, h, keys, &values[FLIP], &values[LOPSIDED]);
     for (int64_t i = 0; i < r->n; i++) {
         const int x = lab_design_item_of(r, i);
         double coefficient = 0;
@@ -163,18 +168,19 @@ attend_status lab_design_measure_noise(const struct lab_design_request *request,
                                     .scratch = (size_t)(draws_of(request) +
                                                         request->n * request->d +
                                                         design->heads * request->n)};
-    struct lab_session session = {.seed = request->seed, .threads = request->threads};
+    struct lab_session session = request->session;
     struct lab_moments moments[WEIGHT + LAB_DESIGN_ITEMS_MAX];
 
     if (lab_measure_trials(&session, &plan, moments))
         return attendi_layer_refuse(err, ATTEND_ENOMEM, "%s", session.error);
-    noise->leak = lab_estimate_mean(&moments[LEAK]);
-    noise->mse = lab_estimate_mean(&moments[MSE]);
-    noise->flip = lab_estimate_rare(&moments[FLIP], noise->p_flip);
-    noise->lopsided = lab_estimate_rare(&moments[LOPSIDED], noise->p_lopsided);
+    noise->done = moments[LEAK].count;
+    noise->leak = lab_estimate_mean_within(&moments[LEAK], 0, 1);
+    noise->mse = lab_estimate_mean_within(&moments[MSE], 0, 2);
+    noise->flip = lab_estimate_probability(&moments[FLIP]);
+    noise->lopsided = lab_estimate_probability(&moments[LOPSIDED]);
     for (int x = 0; x < request->m; x++) {
-        noise->weight[x] = lab_estimate_mean(&moments[WEIGHT + x]);
-        noise->variance[x] = lab_estimate_variance(&moments[WEIGHT + x]);
+        noise->weight[x] = lab_estimate_mean_within(&moments[WEIGHT + x], 0, 1);
+        noise->variance[x] = lab_estimate_variance_within(&moments[WEIGHT + x], 0, 1);
     }
     return ATTEND_OK;
 }

@@ -14,10 +14,10 @@ attend_status lab_design_measure(const struct lab_design_request *request,
                                  const struct lab_design *design, double *coefficient,
                                  double *leak, attend_error *err);
 
-/* Monte Carlo of request->trials trials. */
+/* Monte Carlo of request->trials trials, or of those before the session was stopped. */
 struct lab_design_noise {
-    double p_flip, p_lopsided; /* as predicted, by the caller: errors of rare events */
-    struct lab_estimate leak;  /* weight outside all items */
+    int64_t done;             /* trials, fewer than asked for after a stop */
+    struct lab_estimate leak; /* weight outside all items */
     struct lab_estimate mse;
     struct lab_estimate flip, lopsided; /* probabilities that some head does so */
     struct lab_estimate weight[LAB_DESIGN_ITEMS_MAX];

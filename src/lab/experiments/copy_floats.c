@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/experiments/copy_floats.h"
+#include "lab/experiments/experiment_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -137,34 +137,41 @@ static int emit_bf16(struct lab_run *run, struct narrow_row *row)
     return 0;
 }
 
+/* The end of the plot. */
+static const double gap_max = 22;
+
 static int draw_steps(struct lab_run *run, struct narrow_row *row)
 {
     const double n = (double)row->n;
-    struct lab_figure *const figure = lab_plot(
-        run, "Copying in floating point: when 1 - p_j becomes 0", "score gap",
-        "1 - p_j as returned", LAB_LOG_Y,
-        "n = %lld.  The steps are the spacing of floats below 1; where a line ends the "
-        "copy is exact in that type, at gap %.2f in bf16 and %.2f in f32.",
-        (long long)row->n, attend_theory_gap_weight_exact(n, ATTEND_BF16),
-        attend_theory_gap_sum_exact(n, ATTEND_F32));
+    struct lab_figure *const figure =
+        lab_plot(run, "Copying in floating point: when 1 - p_j becomes 0", "score gap",
+                 "1 - p_j as returned", LAB_LOG_Y, "%s", "");
+    double last[2] = {0, 0};
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory, exact");
 
     if (!figure)
         return 0;
-    for (double gap = 0; gap <= 22; gap += 0.25)
+    for (double gap = 0; gap <= gap_max; gap += 0.25)
         lab_series_point(series, gap, attend_theory_average_leak(n, 1, gap), 0);
     row->wanted = row->n - 1;
     for (int type = 0; type < 2; type++) {
         row->dtype = type ? ATTEND_BF16 : ATTEND_F32;
         series = lab_series_add(figure, LAB_STEPS, type ? "bf16 output" : "f32 weight");
-        for (double gap = 0; gap <= 22; gap += 0.0625) {
+        for (double gap = 0; gap <= gap_max; gap += 0.0625) {
             if (attend_at(run, row, gap))
                 return -1;
             const double p = type ? row->out : row->weights[row->wanted];
-            if (p < 1)
+            if (p < 1) {
                 lab_series_point(series, gap, 1 - p, 0);
+                last[type] = gap;
+            }
         }
     }
+    lab_figure_describe(figure, LAB_LOG_Y,
+                        "n = %lld.  The steps are the spacing of floats below 1; beyond "
+                        "the end of a line the copy is exact in that type.  The last gap "
+                        "drawn is %.2f for bf16, %.2f for f32; the plot ends at %.0f.",
+                        (long long)row->n, last[1], last[0], gap_max);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Capacity: how many random keys one query can keep apart from its targets (T21). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "attend/theory.h"
@@ -181,7 +182,7 @@ static void emit_probability(struct lab_run *run, const struct memory *memory,
                              const struct lab_moments *moments)
 {
     if (moments->count > 0)
-        emit(run, memory, quantity, theory, lab_estimate_rare(moments, theory));
+        emit(run, memory, quantity, theory, lab_estimate_probability(moments));
 }
 
 /* `own`: all quantities, not only those of the sweep. */
@@ -194,7 +195,7 @@ static void emit_memory(struct lab_run *run, const struct memory *memory,
                                          moments[BEATEN].count * (memory->n - memory->m),
                                      .mean = moments[BEATEN].mean};
     const double probability = attend_theory_collision_probability(d, m);
-    const double key_se = lab_moments_rare_se(&keys, probability);
+    const struct lab_estimate beaten = lab_estimate_probability(&keys);
     const double spread = sqrt(moments[SPREAD].mean);
 
     emit_probability(run, memory, "success", success_of(memory), &moments[SUCCESS]);
@@ -203,17 +204,22 @@ static void emit_memory(struct lab_run *run, const struct memory *memory,
         return;
     if (keys.mean > 0)
         emit(run, memory, "collision_size", attend_theory_collision_size(d, m),
-             (struct lab_estimate){1 / keys.mean, key_se / (keys.mean * keys.mean)});
+             (struct lab_estimate){.value = 1 / keys.mean,
+                                   .se = beaten.se / (keys.mean * keys.mean),
+                                   .rare = beaten.rare,
+                                   .low = 1 / beaten.high,
+                                   .high = 1 / beaten.low});
     emit_probability(run, memory, "success_heads", 1, &moments[HEADS]);
     emit_probability(run, memory, "success_random_naive", NAN, &moments[NAIVE]);
     emit_probability(run, memory, "success_random_pinv", NAN, &moments[PINV]);
     if (moments[SPREAD].count > 0 && memory->m > 1)
         emit(run, memory, "member_spread", sqrt((m - 1) / d),
-             (struct lab_estimate){spread,
-                                   lab_moments_mean_se(&moments[SPREAD]) / (2 * spread)});
+             (struct lab_estimate){.value = spread,
+                                   .se = lab_moments_mean_se(&moments[SPREAD]) /
+                                         (2 * spread)});
     if (moments[PINV_SPREAD].count > 0)
-        emit(run, memory, "member_spread_pinv", 0,
-             (struct lab_estimate){moments[PINV_SPREAD].mean, 0});
+        lab_emit_at(run, "member_spread_pinv", NULL,
+                    lab_zero(moments[PINV_SPREAD].mean, 1e-9));
 }
 
 /* ---- sweeps and figures ------------------------------------------------ */
@@ -248,13 +254,21 @@ static int sweep_targets(struct lab_run *run, struct memory memory, int64_t m,
 /* Random targets instead of orthonormal ones: their sum as query, and pinv. */
 static int sweep_random(struct lab_run *run, struct memory memory)
 {
-    struct lab_figure *const figure = lab_plot(
-        run, "Capacity: random targets", "n (keys)", "probability of success", LAB_LOG_X,
-        "d = %lld, m = %lld.  Targets that are not orthogonal push each other's scores "
-        "about by √((m-1)/d) = %.2f; pinv evens them out, and one head per target never "
-        "fails.",
-        (long long)memory.d, (long long)memory.m,
-        sqrt((double)(memory.m - 1) / (double)memory.d));
+    char queries[200] =
+        "Of two unit targets the sum scores both alike, as pinv does: the "
+        "two queries are the same but for their length.";
+
+    if (memory.m == 1)
+        snprintf(queries, sizeof queries, "For one target both queries are its key.");
+    if (memory.m > 2)
+        snprintf(queries, sizeof queries,
+                 "Targets that are not orthogonal push each other's scores about by "
+                 "√((m-1)/d) = %.2f; pinv evens them out.",
+                 sqrt((double)(memory.m - 1) / (double)memory.d));
+    struct lab_figure *const figure =
+        lab_plot(run, "Capacity: random targets", "n (keys)", "probability of success",
+                 LAB_LOG_X, "d = %lld, m = %lld.  %s One head per target never fails.",
+                 (long long)memory.d, (long long)memory.m, queries);
     struct lab_moments moments[SIZES][VALUES];
     int count = 0;
 

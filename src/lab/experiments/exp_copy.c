@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "attend/theory.h"
-#include "lab/experiments/copy_floats.h"
+#include "lab/experiments/experiment_parts.h"
 #include "lab/experiments/experiment.h"
 #include "lab/measure/frames.h"
 #include "lab/setups/keys.h"
@@ -53,14 +53,14 @@ static double gap_of(const struct point *point)
     return point->tau * point->beta * (1 - point->norm * point->cosine);
 }
 
-/* What rounding q and k to the type, and then weights to float, may change. */
+/* What rounding q and k to the type, and then weights to float, may change in c. */
 static double rounding_of(const struct point *point)
 {
     const double input = point->dtype == ATTEND_BF16 ? 0x1p-9 : 0x1p-24;
     const double score = 3 * point->tau * point->beta * fmax(1, point->norm) * input;
 
     return point->dtype == ATTEND_F64
-               ? 0
+               ? 1e-13
                : 2 * score + input + (32 + (double)point->n / 16) * 0x1p-24;
 }
 
@@ -129,40 +129,37 @@ static void emit_copy(struct lab_run *run, const struct point *point,
     const double n = (double)point->n, gap = gap_of(point), allowed = rounding_of(point);
 
     emit(run, point, "p_top", LAB_EXACT, attend_theory_copy_weight(n, gap), copied->p_top,
-         allowed);
+         point->dtype == ATTEND_F64 ? 0 : allowed);
     emit(run, point, "error_norm", LAB_EXACT, attend_theory_copy_error(n, gap),
          copied->error_norm, 2 * allowed);
 }
 
-/*
- * The gap that leaves eps elsewhere, found on the engine: false position in the logit
- * of the leak, which falls with the gap.
- */
-static int find_gap(struct lab_run *run, double *scores, int64_t n, double eps,
-                    double *gap)
+struct gap_search {
+    struct lab_run *run;
+    double *scores;
+    int64_t n;
+};
+
+/* The logit of the leak, which falls with the gap. */
+static int leak_at(void *arg, double gap, double *logit)
 {
-    const double wanted = log(eps / (1 - eps)), one = 1;
-    double x[2] = {0, 1}, y[2], leak;
+    const struct gap_search *const search = arg;
+    const double one = 1;
+    double leak;
     struct lab_row_stats stats;
-    const struct lab_problem problem = {.nk = n,
+    const struct lab_problem problem = {.nk = search->n,
                                         .d = 1,
                                         .q = &one,
-                                        .k = scores,
+                                        .k = search->scores,
                                         .scale = 1,
                                         .stats = &stats,
                                         .wanted = 1,
                                         .rest = &leak};
 
-    for (int step = 0; step < 40; step++) {
-        const int now = step < 2 ? step : 1;
-        if (step >= 2 && !lab_false_position(x, y, wanted))
-            break;
-        scores[0] = x[now];
-        if (lab_measure(&run->session, run->ctx, &problem))
-            return -1;
-        y[now] = log(leak / stats.first);
-    }
-    *gap = x[1];
+    search->scores[0] = gap;
+    if (lab_measure(&search->run->session, search->run->ctx, &problem))
+        return -1;
+    *logit = log(leak / stats.first);
     return 0;
 }
 
@@ -190,7 +187,8 @@ static int emit_unequal(struct lab_run *run, const struct point *point, double *
     emit(run, point, "p_top_unequal_upper", LAB_BOUND,
          attend_theory_copy_weight_upper_bound((double)n, gap), stats.first, 0);
     emit(run, point, "leak_unequal_upper", LAB_BOUND,
-         1 - attend_theory_copy_weight_lower_bound((double)n, gap), 1 - stats.first, 0);
+         1 - attend_theory_copy_weight_lower_bound((double)n, gap), 1 - stats.first,
+         1e-14);
     return 0;
 }
 
@@ -232,7 +230,7 @@ static int sweep_gap(struct lab_run *run)
     struct lab_figure *const figure =
         lab_plot(run, "Copying: the weight of the wanted key", "β (score gap at τ = 1)",
                  "p_j (weight of the wanted key)", 0,
-                 "The gap must exceed ln n by a margin: a large query is not enough.  "
+                 "The gap must exceed ln(n-1) by a margin: a large query is not enough.  "
                  "Lines are 1/(1 + (n-1) exp(-gap)).");
 
     for (size_t x = 0; x < sizeof sizes / sizeof *sizes; x++) {
@@ -252,8 +250,8 @@ static int sweep_error(struct lab_run *run)
     struct lab_figure *const figure = lab_plot(
         run, "Copying: how far c is from v_j", "β (query scale)", "|c - v_j|", LAB_LOG_Y,
         "n = %lld keys.  The bound (1 - p_j) max |v_i - v_j| holds for any values; "
-        "orthonormal ones stay below it.",
-        (long long)point.n);
+        "orthonormal ones %s it.",
+        (long long)point.n, point.n > 2 ? "stay below" : "of two keys reach");
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "theory");
     struct copied copied;
 
@@ -279,12 +277,12 @@ static int sweep_cosine(struct lab_run *run)
 {
     static const double norms[] = {0.5, 1, 2};
     struct point point = point_of(run);
-    struct lab_figure *const figure =
-        lab_plot(run, "Copying: neither the cosine nor the norm decides",
-                 "cosine between k_j and every other key", "p_j", 0,
-                 "q = β k_j, β = %g, n = %lld.  A long rival at a small angle takes the "
-                 "weight: only the gap β(1 - norm · cosine) counts.",
-                 point.beta, (long long)point.n);
+    struct lab_figure *const figure = lab_plot(
+        run, "Copying: neither the cosine nor the norm decides",
+        "cosine between k_j and every other key", "p_j", 0,
+        "q = β k_j, β = %g, τ = %g, n = %lld.  Rivals with norm · cosine above 1 "
+        "outweigh k_j: only the gap τβ(1 - norm · cosine) counts.",
+        point.beta, point.tau, (long long)point.n);
 
     for (size_t x = 0; x < sizeof norms / sizeof *norms; x++) {
         point.norm = norms[x];
@@ -310,10 +308,10 @@ static int perform(struct lab_run *run)
     if (!scores || measure_point(run, &point, &copied))
         return -1;
     emit(run, &point, "error_norm_bound", LAB_BOUND,
-         attend_theory_copy_error_bound(weight_of(&point), sqrt(2)) +
-             2 * rounding_of(&point),
-         copied.error_norm, 0);
-    if (find_gap(run, scores, point.n, eps, &gap))
+         attend_theory_copy_error_bound(weight_of(&point), sqrt(2)), copied.error_norm,
+         2 * rounding_of(&point));
+    struct gap_search search = {run, scores, point.n};
+    if (lab_reach(leak_at, &search, 1, attend_theory_logit(eps), &gap))
         return -1;
     emit(run, &point, "gap_needed", LAB_EXACT, attend_theory_copy_gap_needed(n, eps), gap,
          0);
@@ -331,8 +329,9 @@ static int sweep(struct lab_run *run)
 const struct lab_experiment lab_experiment_copy = {
     .name = "copy",
     .title = "Copying one value",
-    .shows = "The weight of one key comes near 1 when its score leads every other by "
-             "more than ln n; only the gap counts, and it is never 1 but by rounding.",
+    .shows =
+        "The weight of one key comes near 1 when its score leads every other by "
+        "well more than ln n; only the gap counts, and it is never 1 but by rounding.",
     .answers = "1a",
     LAB_FLAGS(flags),
     .perform = perform,

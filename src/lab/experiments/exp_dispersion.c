@@ -60,6 +60,7 @@ static int measure_spike(struct lab_run *run, const struct crowd *crowd, double 
 static int measure_random(struct lab_run *run, const struct crowd *crowd, double *room,
                           double *largest)
 {
+    const double began = lab_now();
     struct lab_row_stats stats;
 
     *largest = 0;
@@ -74,8 +75,11 @@ static int measure_random(struct lab_run *run, const struct crowd *crowd, double
         if (measure(run, crowd, room, &stats))
             return -1;
         *largest = fmax(*largest, stats.top_weight);
-        if (run->session.progress)
-            run->session.progress(run->session.user, t + 1, run->trials);
+        lab_report_progress(&run->session, t + 1, run->trials);
+        if (t == 0)
+            lab_expect(&run->session, (lab_now() - began) * (double)run->trials);
+        if (run->session.estimate)
+            break;
     }
     return 0;
 }
@@ -110,7 +114,10 @@ static void emit(struct lab_run *run, const struct crowd *crowd, const char *qua
     lab_emit_at(run, quantity,
                 LAB_CHANGES(LAB_IS("n", crowd->n),
                             LAB_IS_TEXT("scale", crowd->scaled ? "on" : "off")),
-                (struct lab_found){.theory = theory, .measured = measured, .kind = kind});
+                (struct lab_found){.theory = theory,
+                                   .measured = measured,
+                                   .kind = kind,
+                                   .allowed = 1e-14 * log((double)crowd->n)});
 }
 
 static void emit_spike(struct lab_run *run, const struct crowd *crowd,
@@ -168,12 +175,15 @@ static int sweep(struct lab_run *run)
     double *const room = lab_room(run, sizes[SIZES - 1]);
     struct lab_figure *figure[FIGURES];
 
+    const double D = lab_real(run, "D"), n0 = lab_real(run, "n0"), power = D / log(n0);
     for (int f = 0; f < FIGURES; f++)
         figure[f] = lab_plot(
             run, plots[f].title, "n (keys)", plots[f].y_label, plots[f].log_axes,
             "One key leads the n - 1 others by D = %g.  At a fixed range the lead drowns "
-            "once n exceeds e^D; a factor ln n / ln %g keeps it.",
-            lab_real(run, "D"), lab_real(run, "n0"));
+            "once n exceeds e^D = %.3g.  With a factor ln n / ln %g the others together "
+            "weigh (n - 1) n^-%.3g of it, %s.",
+            D, exp(D), n0, power,
+            power > 1 ? "which vanishes" : "which does not vanish: D is not above ln n0");
     return !room || sweep_sizes(run, room, 0, figure) ||
            sweep_sizes(run, room, 1, figure);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attend/theory.h"
+#include "lab/experiments/experiment_parts.h"
 #include "lab/setups/two_heads.h"
 
 static const struct lab_flag flags[] = {
@@ -111,40 +112,74 @@ static double weight_cdf(const void *arg, double w)
 }
 
 static void draw_histogram(struct lab_run *run, const struct lab_two_heads *setup,
+                           const struct lab_two_heads_numbers *measured,
                            const struct lab_histogram *histogram)
 {
-    struct lab_figure *const figure =
-        lab_plot(run, "The weight of v_a in head 1", "w1", "density", LAB_LOG_Y,
-                 "Head 1 alone either copies v_a or, when k_a is short or points away, "
-                 "loses it to all the other keys.");
-    struct head head = {attend_theory_scene_exercise(setup->n, setup->sigma2, 0),
-                        lab_query_at(&setup->queries, 0, setup->C)};
+    struct lab_figure *const figure = lab_plot(
+        run, "The weight of v_a in head 1", "w1", "density", 0,
+        "Queries %s, C = %g, n = %g. E w1 = %.3g, and head 1 loses v_a (w1 < 1/2) in "
+        "%.3g%% of the samples.",
+        lab_text(run, "queries"), setup->C, setup->n, measured->of[LAB_MEAN_W1].value,
+        100 * measured->of[LAB_HEAD1_LOSES].value);
+    const struct head head = {lab_two_heads_scene(setup, 0),
+                              lab_query_at(&setup->queries, 0, setup->C)};
 
-    head.scene.tau = setup->tau;
-    head.scene.alpha = setup->alpha;
-    if (setup->noisy != LAB_NOISY_A)
-        head.scene.sigma2[ATTEND_THEORY_B] = setup->sigma2;
-    lab_plot_histogram(figure, histogram, setup->sigma2 > 0 ? "theory" : NULL, weight_cdf,
-                       &head);
+    /* Where no law of w1 is known there is nothing to draw. */
+    lab_plot_histogram(figure, histogram,
+                       setup->sigma2 > 0 && !isnan(weight_cdf(&head, 0.5)) ? "theory"
+                                                                           : NULL,
+                       weight_cdf, &head);
 }
 
 static const double scales[] = {0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50};
 enum { SCALES = sizeof scales / sizeof scales[0], LINE = 80, CURVES = 7, FIGURES = 4 };
 
 static const struct {
-    const char *title, *y_label, *caption;
+    const char *title, *y_label;
 } plots[FIGURES] = {
-    {"Head 1: its weight of v_a, and how often it loses", "E w1, P(w1 < 1/2)",
-     "A head must beat n - 1 rivals by itself: it loses when the length of k_a is below "
-     "ln(n-1)/C."},
-    {"Variance of head 1's weight", "Var w1",
-     "Not monotone in C, and not 0 in the end: k_a points away in 7.9% of the samples at "
-     "sigma2 = 1/2."},
-    {"Variance of the coefficient of v_a", "Var",
-     "Two heads end at p(1-p)/4, one head at 1/4: 13.8 times more at sigma2 = 1/2."},
-    {"Mean squared distance from the average", "E|c - (v_a + v_b)/2|^2",
-     "Below the crossover two heads lose: each must alone beat all the other keys."},
+    {"Head 1: its weight of v_a, and how often it loses", "E w1, P(w1 < 1/2)"},
+    {"Variance of head 1's weight", "Var w1"},
+    {"Variance of the coefficient of v_a", "Var"},
+    {"Mean squared distance from the average", "E|c - (v_a + v_b)/2|^2"},
 };
+
+/* What is known of C mu_a and C mu_b without isotropic noise, in numbers of this run. */
+static void describe(struct lab_run *run, const struct lab_two_heads *setup,
+                     struct lab_figure *const figures[FIGURES])
+{
+    const double flips = attend_theory_normal_cdf(-1 / sqrt(setup->sigma2));
+    const double end = flips * (1 - flips);
+    const double crossover =
+        attend_theory_crossover_scale(setup->n, setup->sigma2, 0) / setup->tau;
+
+    for (int f = 0; f < FIGURES; f++)
+        lab_figure_describe(figures[f], LAB_LOG_X,
+                            "Queries %s, n = %g, sigma2 = %g (noisy: %s), alpha = %g.",
+                            lab_text(run, "queries"), setup->n, setup->sigma2,
+                            lab_text(run, "noisy"), setup->alpha);
+    if (!has_crossover(run, setup))
+        return;
+    lab_figure_describe(
+        figures[0], LAB_LOG_X,
+        "A head must beat n - 1 rivals by itself: it loses when the length "
+        "of k_a is below ln(n-1)/(tau C), here %.3g/C.",
+        log(setup->n - 1) / setup->tau);
+    lab_figure_describe(figures[1], LAB_LOG_X,
+                        "It does not end at 0: k_a points away in %.3g%% of the samples, "
+                        "and the variance tends to %.3g.",
+                        100 * flips, end);
+    lab_figure_describe(figures[2], LAB_LOG_X,
+                        "As C grows two heads tend to %.3g, one head to 1/4: %.3g times "
+                        "more.",
+                        end / 4, 1 / end);
+    if (crossover == 0)
+        lab_figure_describe(figures[3], LAB_LOG_X, "Two heads are nearer at every C.");
+    else if (isfinite(crossover))
+        lab_figure_describe(figures[3], LAB_LOG_X,
+                            "Two heads are nearer above C = %.3g.  Just below they lose: "
+                            "each must alone beat all the other keys.",
+                            crossover);
+}
 
 /* Which quantity is drawn in which figure, under which name. */
 static const struct {
@@ -169,7 +204,8 @@ static void draw_curves(struct lab_run *run, const struct lab_two_heads *setup,
 
     for (int f = 0; f < FIGURES; f++)
         figures[f] = lab_plot(run, plots[f].title, "C (query scale)", plots[f].y_label,
-                              LAB_LOG_X, "%s", plots[f].caption);
+                              LAB_LOG_X, "%s", "");
+    describe(run, setup, figures);
     for (int c = 0; c < CURVES && run->figures; c++) {
         struct lab_series *const line = lab_series_add(
             figures[curves[c].figure], LAB_LINE, "theory, %s", curves[c].name);
@@ -215,6 +251,28 @@ static int sweep(struct lab_run *run, const struct lab_two_heads *setup, int64_t
     return 0;
 }
 
+/* Which was nearer to the average, and whether the sample can tell. */
+static void conclude(struct lab_run *run, const struct lab_two_heads *setup,
+                     const struct lab_two_heads_numbers *measured)
+{
+    const struct lab_estimate one = measured->of[LAB_MSE_ONE];
+    const struct lab_estimate two = measured->of[LAB_MSE_TWO];
+    const int is_clear = fabs(one.value - two.value) > 4 * hypot(one.se, two.se);
+
+    lab_conclude(
+        run,
+        "Queries %s, n = %g, C = %g: %s.  Mean squared distance from the average %.3g "
+        "with "
+        "two heads, %.3g with one; variance of the coefficient of v_a %.3g and %.3g.  "
+        "Head 1 loses v_a (w1 < 1/2) in %.3g%% of the samples.",
+        lab_text(run, "queries"), setup->n, setup->C,
+        !is_clear ? "two heads and one are equally near, as far as this shows"
+        : two.value < one.value ? "two heads come nearer to the average than one"
+                                : "two heads come less near to the average than one",
+        two.value, one.value, measured->of[LAB_COEFF_VAR_TWO].value,
+        measured->of[LAB_COEFF_VAR_ONE].value, 100 * measured->of[LAB_HEAD1_LOSES].value);
+}
+
 static int perform(struct lab_run *run)
 {
     struct lab_histogram histogram = {.lo = 0, .hi = 1};
@@ -235,16 +293,19 @@ static int perform(struct lab_run *run)
     }
     if (emit_crossover(run, &setup, part))
         return -1;
-    draw_histogram(run, &setup, &histogram);
+    conclude(run, &setup, &measured[0]);
+    draw_histogram(run, &setup, &measured[0], &histogram);
+    if (lab_output_cloud(run, &setup))
+        return -1;
     return run->sweeps ? sweep(run, &setup, part, &measured[0]) : 0;
 }
 
 const struct lab_experiment lab_experiment_heads = {
     .name = "heads",
     .title = "Two heads on keys of noisy length",
-    .shows = "Two heads that each want one key are far steadier than one head that wants "
-             "both, once C is above a crossover, but not perfectly steady: head 1 loses "
-             "v_a when k_a is short or points away.",
+    .shows = "Two heads that each want one key, C mu_a and C mu_b, are steadier than one "
+             "head that wants both, once C is above a crossover, but not perfectly "
+             "steady: head 1 loses v_a when k_a is short or points away.",
     .answers = "1d-i, 1d-ii",
     .headline = "coeff_var_two",
     LAB_FLAGS(flags),

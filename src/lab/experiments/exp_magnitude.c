@@ -10,6 +10,7 @@
 
 #include "attend/theory.h"
 #include "lab/measure/moments.h"
+#include "lab/setups/pair.h"
 #include "lab/setups/scene.h"
 
 static const struct lab_flag flags[] = {
@@ -23,12 +24,19 @@ static const struct lab_flag flags[] = {
     LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "scores are tau <q, k>"),
 };
 
-enum { MEAN_W, MEAN_ABS, OUTSIDE, LOGIT, OFF_SEGMENT, VALUES };
+enum { MEAN_W, MEAN_ABS, OUTSIDE, COPY, ERROR, LEAK, LOGIT, OFF_SEGMENT, VALUES };
+
+/* Logits beyond this are lost: the smallest weights of a double. */
+#define LOGIT_MAX 745.0
+/* |v_a - v_b| of orthonormal values. */
+static const double value_distance = 1.41421356237309504880;
 
 /* What the theory of a run says of w; NaN where there is none. */
 struct magnitude_theory {
+    double n;
     attend_theory_law law; /* of p_a; sd NaN where it is not logit-normal */
     double mean, variance, mean_abs, outside, modes;
+    double copy;    /* P(p_a > 0.9 or p_b > 0.9) */
     double share_b; /* of v_b in u, the other end of the segment that c lies on */
 };
 
@@ -47,6 +55,27 @@ static struct parameters read_parameters(const struct lab_run *run)
     };
 }
 
+/* P(x < `below`), x normal; a sure x is a step. */
+static double chance_below(double below, double mean, double sd)
+{
+    return sd > 0 ? attend_theory_normal_cdf((below - mean) / sd) : below > mean;
+}
+
+/*
+ * alpha = 0: p_a > 0.9 when its score leads ln(e^C + n - 2) by ln 9, p_b > 0.9 when
+ * e^(score of a) < e^C / 9 - (n - 2), which may be negative.
+ */
+static double copy_chance(const struct parameters *p)
+{
+    const double scale = p->C * p->tau, sd = fabs(scale) * sqrt(p->sigma2);
+    const double others = (p->n - 2) * exp(-scale);
+    const double least = scale + log1p(others) + log(9);
+    const double room = 1.0 / 9 - others;
+
+    return 1 - chance_below(least, scale, sd) +
+           (room > 0 ? chance_below(scale + log(room), scale, sd) : 0);
+}
+
 static struct magnitude_theory theory_of(const struct parameters *p)
 {
     attend_theory_scene scene = attend_theory_scene_exercise(p->n, p->sigma2, 0);
@@ -57,11 +86,13 @@ static struct magnitude_theory theory_of(const struct parameters *p)
     scene.alpha = p->alpha;
     const attend_theory_output head =
         attend_theory_head(&scene, (attend_theory_query){.a = p->C, .b = p->C});
-    struct magnitude_theory theory = {.law = {NAN, NAN, -INFINITY},
+    struct magnitude_theory theory = {.n = p->n,
+                                      .law = {NAN, NAN, -INFINITY},
                                       .mean = head.mean[ATTEND_THEORY_A],
                                       .variance = head.variance[ATTEND_THEORY_A],
                                       .mean_abs = NAN,
                                       .outside = NAN,
+                                      .copy = NAN,
                                       .modes = NAN,
                                       .share_b = NAN};
     if (p->alpha == 0) {
@@ -74,21 +105,50 @@ static struct magnitude_theory theory_of(const struct parameters *p)
     }
     theory.mean_abs = attend_theory_weight_abs_deviation(theory.law);
     theory.outside = attend_theory_weight_outside(theory.law, 0.1);
+    theory.copy = p->alpha == 0 ? copy_chance(p) : theory.outside;
     if (theory.law.sd > 0)
         theory.modes = attend_theory_weight_modes(theory.law, modes);
     return theory;
+}
+
+/* E|c - (v_a + v_b)/2| where that is known: summed over the length of k_a. */
+static double mean_error(const struct parameters *p,
+                         const struct magnitude_theory *theory)
+{
+    enum { STEPS = 1 << 15 };
+    const double scale = p->C * p->tau, reach = 9, leak = (p->n - 2) * exp(-scale);
+    double sum = 0, whole = 0;
+
+    if (p->alpha > 0 || isnan(theory->mean_abs))
+        return value_distance * theory->mean_abs; /* n = 2, or NaN */
+    for (int x = 0; x < STEPS; x++) {
+        const double z = reach * (2 * (x + 0.5) / STEPS - 1), density = exp(-z * z / 2);
+        const double lead = scale * sqrt(p->sigma2) * z - log1p(leak);
+        const double a = attend_theory_logistic(lead);
+        const double b = (1 - a) / (1 + leak), others = 1 - a - b;
+        sum += density *
+               sqrt(lab_pair_error(a, b, p->n > 2 ? others * others / (p->n - 2) : 0));
+        whole += density;
+    }
+    return sum / whole;
 }
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
     const struct magnitude_theory *const theory = arg;
     const double w = outcome->weight[0][0], b = outcome->weight[0][1];
-    const double not_w = b + outcome->others[0]; /* 1 - w, also where w rounds to 1 */
+    const double others = outcome->others[0];
+    const double not_w = b + others; /* 1 - w, also where w rounds to 1 */
+    /* Without isotropic noise the others share what leaks equally. */
+    const double squares = theory->n > 2 ? others * others / (theory->n - 2) : 0;
 
     values[MEAN_W] = w;
     values[MEAN_ABS] = fabs(w - 0.5);
     values[OUTSIDE] = w < 0.1 || not_w < 0.1;
-    values[LOGIT] = w > 0 && not_w > 0 ? log(w / not_w) : NAN;
+    values[LEAK] = others;
+    values[COPY] = not_w < 0.1 || w + others < 0.1;
+    values[ERROR] = isnan(theory->mean_abs) ? NAN : sqrt(lab_pair_error(w, b, squares));
+    values[LOGIT] = fmax(-LOGIT_MAX, fmin(LOGIT_MAX, log(w / not_w)));
     values[OFF_SEGMENT] = fabs(b - not_w * theory->share_b);
 }
 
@@ -151,12 +211,16 @@ static void emit_rows(struct lab_run *run, const struct parameters *p,
     const struct lab_moments *const w = &moments[MEAN_W];
     const double modes = w->count > 0 ? count_modes(&moments[LOGIT]) : NAN;
 
-    emit(run, p, "mean_w", theory->mean, lab_estimate_mean(w));
-    emit(run, p, "var_w", theory->variance, lab_estimate_variance(w));
+    emit(run, p, "mean_w", theory->mean, lab_estimate_mean_within(w, 0, 1));
+    emit(run, p, "var_w", theory->variance, lab_estimate_variance_within(w, 0, 1));
     emit(run, p, "mean_abs_dev", theory->mean_abs, lab_estimate_mean(&moments[MEAN_ABS]));
     emit(run, p, "p_outside_10_90", theory->outside,
-         lab_estimate_rare(&moments[OUTSIDE], theory->outside));
-    emit(run, p, "modes", theory->modes, (struct lab_estimate){modes, 0});
+         lab_estimate_probability(&moments[OUTSIDE]));
+    emit(run, p, "modes", theory->modes, (struct lab_estimate){.value = modes});
+    emit(run, p, "p_copy_90", theory->copy, lab_estimate_probability(&moments[COPY]));
+    if (!isnan(theory->mean_abs))
+        emit(run, p, "mean_error", mean_error(p, theory),
+             lab_estimate_mean(&moments[ERROR]));
 }
 
 /* The same question without noise of magnitude, and where c lies. */
@@ -167,16 +231,17 @@ static int emit_without_noise(struct lab_run *run, const struct parameters *give
     struct lab_moments still[VALUES];
 
     if (p.alpha == 0 && moments[OFF_SEGMENT].count > 0)
-        emit(run, &p, "off_segment", 0,
-             (struct lab_estimate){moments[OFF_SEGMENT].mean, 0});
+        lab_emit_at(run, "off_segment", NULL, lab_zero(moments[OFF_SEGMENT].mean, 1e-14));
     p.sigma2 = 0;
     const struct magnitude_theory theory = theory_of(&p);
     if (measure(run, &p, &theory, 1, run->trials, still, NULL))
         return -1;
     if (still[MEAN_W].count == 0)
         return 0;
-    emit(run, &p, "mean_w_part_i", theory.mean, lab_estimate_mean(&still[MEAN_W]));
-    emit(run, &p, "var_w_part_i", theory.variance, lab_estimate_variance(&still[MEAN_W]));
+    emit(run, &p, "mean_w_part_i", theory.mean,
+         lab_estimate_mean_within(&still[MEAN_W], 0, 1));
+    emit(run, &p, "var_w_part_i", theory.variance,
+         lab_estimate_variance_within(&still[MEAN_W], 0, 1));
     emit(run, &p, "mean_abs_dev_part_i", theory.mean_abs,
          lab_estimate_mean(&still[MEAN_ABS]));
     return 0;
@@ -188,12 +253,19 @@ static double weight_cdf(const void *law, double w)
 }
 
 static void draw_histogram(struct lab_run *run, const struct magnitude_theory *theory,
+                           const struct lab_moments *moments,
                            const struct lab_histogram *histogram)
 {
-    struct lab_figure *const figure =
-        lab_plot(run, "The weight of v_a over samples", "w = p_a", "density", LAB_LOG_Y,
-                 "A sampler, not an average: the weight is mostly near 0 or near 1.  "
-                 "Theory is the logit-normal law, averaged over each bin.");
+    const double copies = moments[COPY].mean;
+    struct lab_figure *const figure = lab_plot(
+        run, "The weight of v_a over samples", "w = p_a", "density", 0,
+        "%s: one of v_a and v_b holds more than 90%% in %.1f%% of the samples, and w "
+        "lies "
+        "between 0.1 and 0.9 in %.1f%%.%s",
+        copies > 0.5 ? "A sampler, not an average" : "Rarely one value alone",
+        100 * copies, 100 * (1 - moments[OUTSIDE].mean),
+        theory->law.sd > 0 ? "  Theory is the logit-normal law, averaged over each bin."
+                           : "");
 
     lab_plot_histogram(figure, histogram,
                        theory->law.sd > 0 ? "theory, logit-normal" : NULL, weight_cdf,
@@ -213,36 +285,64 @@ static double line_scale(int x)
 /* Figures over C, each of one number, and the form of that number for n = 2. */
 enum { VARIANCE, DEVIATION, NEAR_COPY, FIGURES };
 static const struct {
-    const char *title, *y_label, *caption;
+    const char *title, *y_label;
     const char *form_label;
     double (*form)(double T);
 } plots[FIGURES] = {
-    {"Variance of the weight", "Var w",
-     "The firmer the query, the nearer the variance is to 1/4, that of a coin: a large C "
-     "destroys the average.",
-     "arcsin form, n = 2", attend_theory_weight_variance_arcsin},
-    {"Distance from one half", "E|w - 1/2|", "The error of c is |v_a - v_b| times this.",
-     "arctan form, n = 2", attend_theory_weight_abs_deviation_arctan},
-    {"One value holds more than 90%", "P(w < 0.1 or w > 0.9)",
-     "How often the output is almost a copy of one value.", NULL, NULL},
+    {"Variance of the weight", "Var w", "arcsin form, n = 2",
+     attend_theory_weight_variance_arcsin},
+    {"Distance from one half", "E|w - 1/2|", "arctan form, n = 2",
+     attend_theory_weight_abs_deviation_arctan},
+    {"One value holds more than 90%", "P(p_a > 0.9 or p_b > 0.9)", NULL, NULL},
 };
 
 static double theory_in(const struct magnitude_theory *theory, int plot)
 {
     return plot == VARIANCE    ? theory->variance
            : plot == DEVIATION ? theory->mean_abs
-                               : theory->outside;
+                               : theory->copy;
+}
+
+/* What the plot shows at these parameters. */
+static void describe(struct lab_figure *figure, int plot, const struct parameters *given)
+{
+    const double wins = lab_pair_wins(given->n, given->alpha, given->sigma2);
+    struct parameters p = *given;
+
+    p.C = scales[0];
+    const struct magnitude_theory theory = theory_of(&p);
+    if (plot == VARIANCE && given->alpha + given->sigma2 > 0)
+        lab_figure_describe(figure, LAB_LOG_X,
+                            "As C grows the score of a is the largest with probability "
+                            "%.3g, and the variance tends to that of such a coin, %.3g.",
+                            wins, wins * (1 - wins));
+    else if (plot == VARIANCE)
+        lab_figure_describe(figure, LAB_LOG_X, "Nothing is noisy: w does not vary.");
+    else if (plot == DEVIATION && isnan(theory.mean_abs))
+        lab_figure_describe(figure, LAB_LOG_X, "n = %g, alpha = %g, sigma2 = %g.", p.n,
+                            p.alpha, p.sigma2);
+    else if (plot == DEVIATION)
+        lab_figure_describe(
+            figure, LAB_LOG_X,
+            "Where nothing leaks the mean error of c is |v_a - v_b| times "
+            "this.  A leak adds to it: at C = %g the error is %.3g, and "
+            "the product %.3g.",
+            p.C, mean_error(&p, &theory), value_distance * theory.mean_abs);
+    else
+        lab_figure_describe(figure, LAB_LOG_X,
+                            "How often the output is almost a copy of v_a or of v_b.  "
+                            "Weight that leaks to the others is no copy.");
 }
 
 /* Draws the lines of a plot; returns the series of its measurements. */
 static struct lab_series *draw_plot(struct lab_run *run, int plot)
 {
     struct parameters p = read_parameters(run);
-    struct lab_figure *const figure =
-        lab_plot(run, plots[plot].title, "C (query scale)", plots[plot].y_label,
-                 LAB_LOG_X, "%s", plots[plot].caption);
+    struct lab_figure *const figure = lab_plot(run, plots[plot].title, "C (query scale)",
+                                               plots[plot].y_label, LAB_LOG_X, "%s", "");
     struct lab_series *line = lab_series_add(figure, LAB_LINE, "theory");
 
+    describe(figure, plot, &p);
     for (int x = 0; x <= LINE && figure; x++) {
         p.C = line_scale(x);
         const struct magnitude_theory theory = theory_of(&p);
@@ -284,7 +384,7 @@ static int sweep(struct lab_run *run, const struct lab_moments *given)
         lab_series_estimate(points[DEVIATION], p.C,
                             lab_estimate_mean(&moments[MEAN_ABS]));
         lab_series_estimate(points[NEAR_COPY], p.C,
-                            lab_estimate_rare(&moments[OUTSIDE], theory.outside));
+                            lab_estimate_probability(&moments[COPY]));
     }
     return 0;
 }
@@ -303,15 +403,24 @@ static int perform(struct lab_run *run)
     emit_rows(run, &p, &theory, moments);
     if (emit_without_noise(run, &p, moments))
         return -1;
-    draw_histogram(run, &theory, &histogram);
+    lab_conclude(
+        run,
+        "n = %g, C = %g: one of v_a and v_b holds more than 90%% of the weight in "
+        "%.1f%% of the samples, and the mean weight of all other keys is %.3g.  "
+        "Var w = %.3g, that of a fair coin 0.25%s.",
+        p.n, p.C, 100 * moments[COPY].mean, moments[LEAK].mean,
+        lab_moments_variance(&moments[MEAN_W]),
+        theory.law.sd > 0 ? "; w is logit-normal" : "");
+    draw_histogram(run, &theory, moments, &histogram);
     return run->sweeps ? sweep(run, moments) : 0;
 }
 
 const struct lab_experiment lab_experiment_magnitude = {
     .name = "magnitude",
     .title = "Noise in the length of one key, one head",
-    .shows = "With one head the output is not the average of v_a and v_b but mostly one "
-             "of them: w is logit-normal, and the larger C, the more w is like a coin.",
+    .shows = "With one head and a C that keeps the other keys out, the output is not the "
+             "average of v_a and v_b but mostly one of them: w is logit-normal, and the "
+             "larger C, the more w is like a coin.",
     .answers = "1c-i, 1c-ii",
     .headline = "var_w",
     LAB_FLAGS(flags),

@@ -9,6 +9,8 @@
 #include "lab/setups/scene.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 3, 1e9, "keys; at most 1024 with --alpha"),
@@ -88,10 +90,10 @@ static int headline(struct lab_run *run)
             const int mse = positive ? MSE_POSITIVE : MSE;
             const int coeff = positive ? COEFF_POSITIVE : COEFF;
             lab_emit_estimate(run, names[heads - 1][mse], theory.mse,
-                              lab_estimate_mean(&m[mse]));
+                              lab_estimate_mean_within(&m[mse], 0, LAB_PAIR_ERROR_MAX));
             lab_emit_estimate(run, names[heads - 1][coeff],
                               theory.variance[ATTEND_THEORY_A],
-                              lab_estimate_variance(&m[coeff]));
+                              lab_estimate_variance_within(&m[coeff], 0, 1));
         }
     }
     return 0;
@@ -216,7 +218,7 @@ static int find_scales(struct lab_run *run, double n, double sigma2)
 
 /* ---- sweeps -------------------------------------------------------------- */
 
-/* So far into C -> inf that the limits of T14 are good to the stated error. */
+/* So far into C -> inf that the limits of T14 are near. */
 #define SCALE_LIMIT 1e4
 
 static int limits(struct lab_run *run)
@@ -230,25 +232,39 @@ static int limits(struct lab_run *run)
         if (measure(run, heads, n, SCALE_LIMIT, 10 + (uint64_t)heads, run->trials / 4 + 1,
                     m))
             return -1;
-        /* A gamma within (ln n + 2)/C of 0 is undecided: its share of the tail. */
         lab_emit_at(run, heads == 1 ? "mse_one_limit" : "mse_two_limit",
                     LAB_CHANGES(LAB_IS("C", SCALE_LIMIT)),
-                    lab_within(LAB_ASYMPTOTIC, limit[heads - 1].mse,
-                               (1 / sigma2 + 2) * (log(n) + 2) / SCALE_LIMIT,
-                               lab_estimate_mean(&m[MSE])));
+                    lab_near(LAB_ASYMPTOTIC, limit[heads - 1].mse,
+                             lab_estimate_mean_within(&m[MSE], 0, LAB_PAIR_ERROR_MAX)));
     }
     return 0;
+}
+
+static struct lab_figure *plot_curves(struct lab_run *run)
+{
+    const double n = lab_real(run, "n"), sigma2 = lab_real(run, "sigma2");
+    const double alpha = lab_real(run, "alpha");
+    double least;
+    const double best = attend_theory_best_scale_one(n, sigma2, 0, &least);
+    char says[240] = "";
+
+    if (alpha <= 0)
+        snprintf(says, sizeof says,
+                 "  As C grows one head tends to %.3g and two heads to %.3g.",
+                 attend_theory_one_head_limit(sigma2, 0).mse,
+                 attend_theory_two_heads_limit(n, sigma2, 0).mse);
+    if (alpha <= 0 && isfinite(best))
+        snprintf(says + strlen(says), sizeof says - strlen(says),
+                 "  One head is best at C = %.3g, with %.3g.", best, least);
+    return lab_plot(run, "Error of one head and of two", "C (query scale)",
+                    "E|c - (v_a + v_b)/2|^2", LAB_LOG_X,
+                    "n = %g, sigma2 = %g, alpha = %g.%s", n, sigma2, alpha, says);
 }
 
 static int curves(struct lab_run *run)
 {
     static const double scales[] = {1, 2, 3, 5, 7, 10, 20, 50};
-    struct lab_figure *const figure =
-        lab_plot(run, "Error of one head and of two", "C (query scale)",
-                 "E|c - (v_a + v_b)/2|^2", LAB_LOG_X,
-                 "n = %g, sigma2 = %g. One head has a best scale and then loses to the "
-                 "noise; two heads settle near the chance that k_a points backwards.",
-                 lab_real(run, "n"), lab_real(run, "sigma2"));
+    struct lab_figure *const figure = plot_curves(run);
     struct lab_moments m[VALUES];
 
     for (int heads = 1; heads <= 2; heads++) {
@@ -264,7 +280,8 @@ static int curves(struct lab_run *run)
             if (measure(run, heads, lab_real(run, "n"), scales[x],
                         20 + 2 * x + (uint64_t)heads, run->trials / 20 + 50, m))
                 return -1;
-            const struct lab_estimate mse = lab_estimate_mean(&m[MSE]);
+            const struct lab_estimate mse =
+                lab_estimate_mean_within(&m[MSE], 0, LAB_PAIR_ERROR_MAX);
             lab_emit_at(run, heads == 1 ? "mse_one" : "mse_two",
                         LAB_CHANGES(LAB_IS("C", scales[x])),
                         lab_exact(theory_of(run, heads, scales[x], 0).mse, mse));
@@ -286,8 +303,10 @@ static int map(struct lab_run *run, int by_n)
         by_n ? "Where two heads win, by number of keys" : "Where two heads win, by noise",
         by_n ? "n (keys)" : "sigma2 (magnitude noise)", "C (query scale)",
         LAB_LOG_X | LAB_LOG_Y,
-        "Computed by the engine, %s = %g. Negative: two heads are closer to the average. "
-        "Below the line each head alone cannot beat its n - 1 rivals yet.",
+        "Computed by the engine, %s = %g, alpha = 0. Negative: two heads are closer to "
+        "the "
+        "average, as they are above the line; just below it each head alone cannot beat "
+        "its n - 1 rivals yet.",
         by_n ? "sigma2" : "n", lab_real(run, by_n ? "sigma2" : "n"));
     struct lab_heat *const heat = lab_heat_set(figure, MAP_STEPS, MAP_SCALES,
                                                "log10 (mse two / mse one), cut at ±2");
@@ -348,8 +367,8 @@ const struct lab_experiment lab_experiment_one_vs_two = {
     .name = "one-vs-two",
     .title = "One head against two",
     .shows = "Above a crossover C that grows with n two heads come closer to the average "
-             "than one, more than twenty times closer at sigma2 = 1/2 as C grows; below "
-             "it they lose.",
+             "than one: as C grows their mean squared error tends to Phi(-1/sigma)/4 "
+             "(1 + 1/(n-1)), that of one head to 1/2.  Just below it they lose.",
     .answers = "1d-ii, 1e",
     .headline = "mse_two",
     LAB_FLAGS(flags),

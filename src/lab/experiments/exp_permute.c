@@ -256,15 +256,16 @@ static int measure(struct lab_run *run, const struct point *point, struct bench 
 
 /* ---- rows ---------------------------------------------------------------- */
 
+/* A theory of 0: what vanishes but for rounding; NaN: there is none. */
 static void emit(struct lab_run *run, const struct point *point, const char *quantity,
                  double theory, double measured, double allowed)
 {
-    lab_emit_at(
-        run, quantity,
-        LAB_CHANGES(LAB_IS("T", point->T), LAB_IS_TEXT("mask", mask_names[point->mask]),
-                    LAB_IS_TEXT("scale", point->scaled ? "on" : "off"),
-                    LAB_IS_TEXT("dtype", attend_dtype_name(point->dtype))),
-        (struct lab_found){.theory = theory, .measured = measured, .allowed = allowed});
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS("T", point->T),
+                            LAB_IS_TEXT("mask", mask_names[point->mask]),
+                            LAB_IS_TEXT("scale", point->scaled ? "on" : "off"),
+                            LAB_IS_TEXT("dtype", attend_dtype_name(point->dtype))),
+                isnan(theory) ? lab_sure(theory, measured) : lab_zero(measured, allowed));
 }
 
 /*
@@ -317,12 +318,10 @@ enum { SERIES = 6 };
 
 static int sweep_tokens(struct lab_run *run, const struct point *at)
 {
-    struct lab_figure *const figure = lab_plot(
-        run, "Permuting the input", "T (tokens)", "defect", LAB_LOG_X | LAB_LOG_Y,
-        "Tokens moved: Att(PX) and P Att(X) agree to rounding, below what the engine's "
-        "stated accuracy allows (lines).  Features moved, as sheet 002 writes it: the "
-        "outputs have nothing to do with each other.  Mask: %s.",
-        mask_names[at->mask]);
+    struct lab_figure *const figure = lab_plot(run, "Permuting the input", "T (tokens)",
+                                               "defect", LAB_LOG_X | LAB_LOG_Y, "%s", "");
+    double most[2] = {0, 0};
+    int is_rounding = 1;
     static const char *const labels[SERIES] = {
         "tokens moved, f64",   "tokens moved, f32", "features moved, f64",
         "features moved, f32", "rounding, f64",     "rounding, f32"};
@@ -340,21 +339,33 @@ static int sweep_tokens(struct lab_run *run, const struct point *at)
             point.dtype = f32 ? ATTEND_F32 : ATTEND_F64;
             if (measure_swept(run, at, &point, &defects))
                 return -1;
+            most[0] = fmax(most[0], defects.tokens);
+            most[1] = fmax(most[1], defects.features);
+            is_rounding &= defects.tokens <= rounding_of(&point, &defects);
             lab_series_point(series[f32], (double)T, defects.tokens, 0.0);
             lab_series_point(series[2 + f32], (double)T, defects.features, 0.0);
             lab_series_point(series[4 + f32], (double)T, rounding_of(&point, &defects),
                              0.0);
         }
+    lab_figure_describe(
+        figure, LAB_LOG_X | LAB_LOG_Y,
+        "Mask: %s.  Tokens moved: Att(PX) and P Att(X) %s (at most %.2g apart).  "
+        "Features "
+        "moved, as sheet 002 writes it: Att(X Pi) and Att(X) Pi are up to %.2g apart.",
+        mask_names[at->mask],
+        is_rounding ? "agree to rounding, below what the engine's stated accuracy allows "
+                      "(lines)"
+                    : "do not agree: the mask stays where it is",
+        most[0], most[1]);
     return 0;
 }
 
 static int sweep_masks(struct lab_run *run, const struct point *at)
 {
-    struct lab_figure *const figure = lab_plot(
-        run, "What a mask does to the symmetry", "mask", "max |Att(PX) - P Att(X)|",
-        LAB_LOG_Y,
-        "A causal mask or a window tells positions apart, and Att(PX) is no longer P "
-        "Att(X).  If the mask is permuted as well, M to P M P^T, the law holds again.");
+    struct lab_figure *const figure =
+        lab_plot(run, "What a mask does to the symmetry", "mask",
+                 "max |Att(PX) - P Att(X)|", LAB_LOG_Y, "%s", "");
+    double apart[3] = {NAN, NAN, NAN}, together = 0;
     struct lab_series *const left = lab_series_add(figure, LAB_POINTS, "mask stays");
     struct lab_series *const moved =
         lab_series_add(figure, LAB_POINTS, "mask moves with the tokens");
@@ -366,21 +377,30 @@ static int sweep_masks(struct lab_run *run, const struct point *at)
         point.mask = (enum mask)m;
         if (measure_swept(run, at, &point, &defects))
             return -1;
+        apart[m] = defects.tokens;
+        together = fmax(together, m == NONE ? 0 : defects.mask_moved);
         lab_series_point(left, m, defects.tokens, 0.0);
         lab_series_point(moved, m, m == NONE ? defects.tokens : defects.mask_moved, 0.0);
     }
+    lab_figure_describe(
+        figure, LAB_LOG_Y,
+        "Att(PX) and P Att(X) are %.2g apart without a mask, %.2g with a "
+        "causal one, %.2g with a window of %lld.  If the mask is permuted "
+        "as well, M to P M P^T, the law holds again: at most %.2g.",
+        apart[NONE], apart[CAUSAL], apart[WINDOW], (long long)at->w, together);
     return 0;
 }
 
-static void show_weights(struct lab_run *run, const struct bench *bench, int which,
-                         const char *title)
+static void show_weights(struct lab_run *run, const struct bench *bench, enum mask mask,
+                         int which, const char *title)
 {
     const int T = bench->tokens.t < 64 ? (int)bench->tokens.t : 64;
     struct lab_figure *const figure =
-        lab_plot(run, title, "key j", "query i", 0,
-                 "Head 0%s.  Permuting the tokens permutes rows and columns of the "
-                 "weights alike: softmax(P S P^T) = P softmax(S) P^T.",
-                 bench->tokens.t > T ? ", the first 64 tokens" : "");
+        lab_plot(run, title, "key j", "query i", 0, "Head 0%s.  %s",
+                 bench->tokens.t > T ? ", the first 64 tokens" : "",
+                 mask == NONE ? "Permuting the tokens permutes rows and columns of the "
+                                "weights alike: softmax(P S P^T) = P softmax(S) P^T."
+                              : "The mask stays in its place while the tokens move.");
     struct lab_heat *const heat = lab_heat_set(figure, T, T, "weight");
 
     if (heat == NULL)
@@ -408,8 +428,8 @@ static int perform(struct lab_run *run)
     const int failed = measure(run, &point, &bench, &defects);
     if (!failed) {
         emit_all(run, &point, &defects);
-        show_weights(run, &bench, 0, "Weights of X");
-        show_weights(run, &bench, 1, "Weights of PX");
+        show_weights(run, &bench, point.mask, 0, "Weights of X");
+        show_weights(run, &bench, point.mask, 1, "Weights of PX");
     }
     bench_close(&bench);
     return failed;

@@ -41,12 +41,14 @@ static struct point point_of(const struct lab_run *run)
 static void emit(struct lab_run *run, const struct point *point, const char *quantity,
                  double theory, double measured, double allowed)
 {
-    lab_emit_at(
-        run, quantity,
-        LAB_CHANGES(LAB_IS_TEXT("positions", kind_names[point->kind]),
-                    LAB_IS("d", point->d), LAB_IS("T", point->T),
-                    LAB_IS("offset", point->offset)),
-        (struct lab_found){.theory = theory, .measured = measured, .allowed = allowed});
+    lab_emit_at(run, quantity,
+                LAB_CHANGES(LAB_IS_TEXT("positions", kind_names[point->kind]),
+                            LAB_IS("d", point->d), LAB_IS("T", point->T),
+                            LAB_IS("offset", point->offset)),
+                theory == 0 ? lab_zero(measured, allowed)
+                            : (struct lab_found){.theory = theory,
+                                                 .measured = measured,
+                                                 .allowed = allowed});
 }
 
 /* Angles up to this position are known to within this many radians. */
@@ -127,11 +129,14 @@ static void emit_shift(struct lab_run *run, const struct point *point,
          symmetry->shift, shift_rounding(point));
 }
 
+/* The same sums in another order, of values below 8 and scores of some units. */
+static const double permutation_rounding = 1e-10;
+
 static void emit_symmetry(struct lab_run *run, const struct point *point,
                           const struct symmetry *symmetry)
 {
     emit(run, point, "equivariance_defect", point->kind == LAB_NO_POSITIONS ? 0.0 : NAN,
-         symmetry->permutation, 0.0);
+         symmetry->permutation, permutation_rounding);
     emit_shift(run, point, symmetry);
 }
 

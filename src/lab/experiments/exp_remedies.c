@@ -10,6 +10,7 @@
 #include "theory/score_law.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 3, 1024, "keys"),
@@ -171,7 +172,7 @@ static int measure(struct lab_run *run, const struct setting *s, uint64_t stream
 static void emit(struct lab_run *run, const struct setting *s, const char *quantity,
                  double theory, struct lab_estimate measured)
 {
-    if (!(measured.se > ROUNDING))
+    if (!(measured.se > ROUNDING) && !measured.rare)
         measured.se = 0;
     lab_emit_at(run, quantity,
                 LAB_CHANGES(LAB_IS("C", s->C), LAB_IS("alpha", s->alpha),
@@ -185,6 +186,17 @@ struct found {
     struct lab_estimate measured;
 };
 
+/* How far a coefficient is from 1/2 on the mean. */
+static struct lab_estimate bias_of(const struct lab_moments *coefficient)
+{
+    struct lab_estimate bias = lab_estimate_mean_within(coefficient, 0, 1);
+
+    bias.value -= 0.5;
+    bias.low -= 0.5;
+    bias.high -= 0.5;
+    return bias;
+}
+
 /* All rows of a setting; what a figure shows of it: the mse and Var coefficient_a. */
 static int rows(struct lab_run *run, const struct setting *s, uint64_t stream,
                 int64_t trials, struct found *mse, struct found *variance)
@@ -194,22 +206,20 @@ static int rows(struct lab_run *run, const struct setting *s, uint64_t stream,
 
     if (measure(run, s, stream, trials, m))
         return -1;
-    struct lab_estimate a = lab_estimate_mean(&m[COEFF_A]);
-    struct lab_estimate b = lab_estimate_mean(&m[COEFF_B]);
-    a.value -= 0.5;
-    b.value -= 0.5;
-    *mse = (struct found){theory.mse, lab_estimate_mean(&m[MSE])};
+    *mse = (struct found){theory.mse,
+                          lab_estimate_mean_within(&m[MSE], 0, LAB_PAIR_ERROR_MAX)};
     *variance = (struct found){theory.variance[ATTEND_THEORY_A],
-                               lab_estimate_variance(&m[COEFF_A])};
+                               lab_estimate_variance_within(&m[COEFF_A], 0, 1)};
     emit(run, s, "var_a", variance->theory, variance->measured);
-    emit(run, s, "bias_a", theory.mean[ATTEND_THEORY_A] - 0.5, a);
-    emit(run, s, "bias_b", theory.mean[ATTEND_THEORY_B] - 0.5, b);
+    emit(run, s, "bias_a", theory.mean[ATTEND_THEORY_A] - 0.5, bias_of(&m[COEFF_A]));
+    emit(run, s, "bias_b", theory.mean[ATTEND_THEORY_B] - 0.5, bias_of(&m[COEFF_B]));
     emit(run, s, "mse", mse->theory, mse->measured);
     if (s->noisy != LAB_NOISY_NONE) {
         double lost_b, lost_others;
         lost_theory(s, &lost_b, &lost_others);
-        emit(run, s, "fallback_b", lost_b, lab_estimate_mean(&m[LOST_B]));
-        emit(run, s, "fallback_others", lost_others, lab_estimate_mean(&m[LOST_OTHERS]));
+        emit(run, s, "fallback_b", lost_b, lab_estimate_mean_within(&m[LOST_B], 0, 1));
+        emit(run, s, "fallback_others", lost_others,
+             lab_estimate_mean_within(&m[LOST_OTHERS], 0, 1));
     }
     return 0;
 }
@@ -226,14 +236,13 @@ static const char *const model_names[MODELS] = {"noise of a", "noise of all",
 static int compare(struct lab_run *run)
 {
     const double given = lab_real(run, "alpha");
-    struct lab_figure *const figure = lab_plot(
-        run, "Error of each remedy under three kinds of noise", "remedy",
-        "E|c - (v_a + v_b)/2|^2", LAB_LOG_Y,
-        "C = %g, n = %g. Dashes: theory. Against the noise of one key every remedy "
-        "helps; with all keys noisy the suppression query fails and two heads hold; "
-        "isotropic noise (alpha = %g) is amplified most by suppression.",
-        lab_real(run, "C"), lab_real(run, "n"), given > 0 ? given : MODEL_ALPHA);
+    struct lab_figure *const figure =
+        lab_plot(run, "Error of each remedy under three kinds of noise", "remedy",
+                 "E|c - (v_a + v_b)/2|^2", LAB_LOG_Y, "%s", "");
     struct found mse, variance;
+    char text[400];
+    int used = snprintf(text, sizeof text, "C = %g, n = %g. Dashes: theory.",
+                        lab_real(run, "C"), lab_real(run, "n"));
 
     lab_figure_names(figure, "plain|qk-norm|suppression|cap|two heads");
     for (int model = 0; model < MODELS; model++) {
@@ -254,9 +263,21 @@ static int compare(struct lab_run *run)
         const struct lab_curve curve = lab_curve_add(figure, "%s", model_names[model]);
         for (int remedy = 0; remedy < REMEDIES; remedy++)
             lab_series_point(curve.theory, remedy, found[remedy].theory, 0);
-        for (int remedy = 0; remedy < REMEDIES; remedy++)
+        int best = 0, worst = 0;
+        for (int remedy = 0; remedy < REMEDIES; remedy++) {
+            const double value = found[remedy].measured.value;
             lab_series_estimate(curve.measured, remedy, found[remedy].measured);
+            best = value < found[best].measured.value ? remedy : best;
+            worst = value > found[worst].measured.value ? remedy : worst;
+        }
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used,
+                     "  %s: least with %s (%.2g), most with %s (%.2g).",
+                     model_names[model], remedy_names[best], found[best].measured.value,
+                     remedy_names[worst], found[worst].measured.value);
     }
+    lab_figure_describe(figure, LAB_LOG_Y, "%s  Isotropic: alpha = %g.", text,
+                        given > 0 ? given : MODEL_ALPHA);
     return 0;
 }
 
@@ -294,13 +315,22 @@ static int curves(struct lab_run *run, struct lab_figure *figure, int by_alpha)
 
 static int sweep_scale(struct lab_run *run)
 {
+    const double sigma2 = lab_real(run, "sigma2"), alpha = lab_real(run, "alpha");
+    const double flips = attend_theory_normal_cdf(-1 / sqrt(sigma2));
+    const int has_limit = alpha <= 0 && lab_choice(run, "noisy") == LAB_NOISY_A;
+    char end[160] = "";
+
+    if (has_limit)
+        snprintf(
+            end, sizeof end,
+            "  Two heads and normalised keys both settle at p (1 - p)/4 = %.3g, p the "
+            "chance that k_a points forwards.",
+            flips * (1 - flips) / 4);
     struct lab_figure *const figure =
         lab_plot(run, "Remedies as the scale grows", "C (query scale)",
                  "variance of the coefficient of v_a", LAB_LOG_X | LAB_LOG_Y,
-                 "sigma2 = %g, alpha = %g, noisy: %s. Two heads and normalised keys both "
-                 "settle at "
-                 "p (1 - p)/4, p the chance that k_a points forwards.",
-                 lab_real(run, "sigma2"), lab_real(run, "alpha"), lab_text(run, "noisy"));
+                 "sigma2 = %g, alpha = %g, noisy: %s.%s", sigma2, alpha,
+                 lab_text(run, "noisy"), end);
 
     return curves(run, figure, 0);
 }
@@ -311,9 +341,8 @@ static int sweep_alpha(struct lab_run *run)
         run, "Remedies as isotropic noise grows", "alpha (isotropic noise)",
         "variance of the coefficient of v_a", LAB_LOG_X | LAB_LOG_Y,
         "C = %g, n = %g. The suppression query does not see the magnitude of k_a, but "
-        "multiplies isotropic noise by n - 2; normalised keys have no formula above "
-        "alpha "
-        "= 0.",
+        "its scores vary by alpha C^2 (n - 2), those of the plain query by 2 alpha C^2; "
+        "normalised keys have no formula above alpha = 0.",
         lab_real(run, "C"), lab_real(run, "n"));
 
     return curves(run, figure, 1);
@@ -335,7 +364,8 @@ static int sweep(struct lab_run *run)
 const struct lab_experiment lab_experiment_remedies = {
     .name = "remedies",
     .title = "Remedies against noisy keys",
-    .shows = "Normalised keys are as steady as two heads and fall back to v_b, a query "
+    .shows = "At large C normalised keys are as steady as two heads and fall back to "
+             "v_b, a query "
              "that suppresses the others is blind to the noise of k_a but fragile to "
              "noise in the other keys, and a cap on the logits trades noise for leak.",
     .answers = "1e",

@@ -9,20 +9,18 @@
 #include "lab/setups/scene.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const struct lab_flag flags[] = {
     LAB_FLAG_INTEGER("n", 10, 2, 1024, "keys"),
     LAB_FLAG_REAL("C", 10, 0, 1000, "scale of the query C (mu_a + mu_b)"),
-    LAB_FLAG_REAL("alpha", 0, 0, 100, "isotropic noise of every key"),
+    LAB_FLAG_REAL("alpha", 0.01, 0, 100, "isotropic noise of every key"),
     LAB_FLAG_REAL("sigma2", 0, 0, 100, "magnitude noise of key a"),
     LAB_FLAG_REAL("eps", 0.01, 1e-12, 0.5, "leak that is small enough"),
     LAB_FLAG_REAL("tau", 1, 1e-6, 1000, "factor of the scores"),
 };
 
-enum { MEAN_W, VAR_W, MEAN_LEAK, SHARE, SHARE_DEV, SHARE_OUTSIDE, GAP, MSE, VALUES };
-
-/* Score gaps wider than this underflow in the weights they are read from. */
-#define GAP_SPREAD_MAX 8.0
+enum { MEAN_W, MEAN_LEAK, SHARE, SHARE_DEV, SHARE_OUTSIDE, GAP, MSE, VALUES };
 
 static struct lab_scene make_scene(const struct lab_run *run, int64_t n, double C,
                                    double alpha)
@@ -33,7 +31,8 @@ static struct lab_scene make_scene(const struct lab_run *run, int64_t n, double 
                               .sigma2 = lab_real(run, "sigma2"),
                               .alpha = alpha,
                               .tau = lab_real(run, "tau"),
-                              .noisy = LAB_NOISY_A};
+                              .noisy = LAB_NOISY_A,
+                              .scores = 1};
 
     scene.query[0][0] = scene.query[0][1] = C;
     return scene;
@@ -59,62 +58,48 @@ static attend_theory_law pair_law(const struct lab_scene *scene)
 
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
-    const double a = outcome->weight[0][0], b = outcome->weight[0][1];
-    const double share = a / (a + b);
+    /* Of two weights that both underflow the share is known by their scores alone. */
+    const double gap = outcome->score[0][0] - outcome->score[0][1];
+    const double share = attend_theory_logistic(gap);
 
     (void)arg;
-    values[MEAN_W] = values[VAR_W] = a;
+    values[MEAN_W] = outcome->weight[0][0];
     values[MEAN_LEAK] = outcome->others[0];
     values[SHARE] = share;
     values[SHARE_DEV] = fabs(share - 0.5);
     values[SHARE_OUTSIDE] = share < 0.1 || share > 0.9;
-    values[GAP] = log(a / b);
+    values[GAP] = gap;
     values[MSE] = lab_pair_error(outcome->coefficient[0], outcome->coefficient[1],
                                  outcome->others_squared);
-}
-
-/*
- * Standard error of the mean leak.  Where a leak is a rare event the sample may hold none
- * of it and say nothing of its spread, so theory's E p^2 of the other keys has a say.
- */
-static double leak_se(const struct lab_scene *scene, const attend_theory_output *theory,
-                      const struct lab_moments *leak)
-{
-    const double mean = theory->mean[ATTEND_THEORY_REST];
-    const double square = theory->variance[ATTEND_THEORY_REST] + mean * mean;
-    const double rest = (double)(scene->n - 2);
-    const double spread = rest * square - rest * rest * mean * mean;
-
-    return fmax(lab_moments_mean_se(leak), sqrt(fmax(0, spread) / (double)leak->count));
 }
 
 static int headline(struct lab_run *run, const struct lab_scene *scene)
 {
     const attend_theory_output theory = theory_of(scene);
     const attend_theory_law law = pair_law(scene);
-    const double outside = attend_theory_weight_outside(law, 0.1);
     struct lab_moments m[VALUES];
 
     if (lab_scene_measure(&run->session, scene, 0, run->trials, observe, NULL, VALUES, m,
                           NULL))
         return -1;
     lab_emit_estimate(run, "mean_w", theory.mean[ATTEND_THEORY_A],
-                      lab_estimate_mean(&m[MEAN_W]));
+                      lab_estimate_mean_within(&m[MEAN_W], 0, 1));
     lab_emit_estimate(run, "var_w", theory.variance[ATTEND_THEORY_A],
-                      lab_estimate_variance(&m[VAR_W]));
-    lab_emit_exact(run, "mean_leak",
-                   (double)(scene->n - 2) * theory.mean[ATTEND_THEORY_REST],
-                   m[MEAN_LEAK].mean, leak_se(scene, &theory, &m[MEAN_LEAK]));
-    lab_emit_estimate(run, "mse", theory.mse, lab_estimate_mean(&m[MSE]));
+                      lab_estimate_variance_within(&m[MEAN_W], 0, 1));
+    lab_emit_estimate(run, "mean_leak",
+                      (double)(scene->n - 2) * theory.mean[ATTEND_THEORY_REST],
+                      lab_estimate_mean_within(&m[MEAN_LEAK], 0, 1));
+    lab_emit_estimate(run, "mse", theory.mse,
+                      lab_estimate_mean_within(&m[MSE], 0, LAB_PAIR_ERROR_MAX));
     lab_emit_estimate(run, "var_share", attend_theory_weight_variance(law),
                       lab_estimate_variance(&m[SHARE]));
     lab_emit_estimate(run, "abs_dev_share", attend_theory_weight_abs_deviation(law),
                       lab_estimate_mean(&m[SHARE_DEV]));
-    lab_emit_estimate(run, "p_share_outside_10_90", outside,
-                      lab_estimate_rare(&m[SHARE_OUTSIDE], outside));
-    if (law.sd <= GAP_SPREAD_MAX)
-        lab_emit_estimate(run, "var_score_gap", law.sd * law.sd,
-                          lab_estimate_variance(&m[GAP]));
+    lab_emit_estimate(run, "p_share_outside_10_90",
+                      attend_theory_weight_outside(law, 0.1),
+                      lab_estimate_probability(&m[SHARE_OUTSIDE]));
+    lab_emit_estimate(run, "var_score_gap", law.sd * law.sd,
+                      lab_estimate_variance(&m[GAP]));
     return 0;
 }
 
@@ -128,16 +113,15 @@ static int window_ends(struct lab_run *run)
     struct lab_moments m[VALUES];
 
     if (least > 0) {
-        const double gamma = 1;
-        const attend_theory_query query = {least, least, 0};
-        double weights[3];
-        if (lab_pair_attend(&run->session, run->ctx, (double)n, tau, &query, 1, &gamma, 1,
-                            weights))
+        struct lab_scene scene = make_scene(run, n, least, 0);
+        scene.sigma2 = 0;
+        if (lab_scene_measure(&run->session, &scene, 1, 1, observe, NULL, VALUES, m,
+                              NULL))
             return -1;
         lab_emit_at(
             run, "leak_at_lower_end",
             LAB_CHANGES(LAB_IS("C", least), LAB_IS("alpha", 0), LAB_IS("sigma2", 0)),
-            lab_sure(eps, weights[ATTEND_THEORY_REST]));
+            lab_sure(eps, m[MEAN_LEAK].mean));
     }
     if (alpha > 0) {
         const double most = attend_theory_window_scale_limit(alpha) / tau;
@@ -180,7 +164,7 @@ static int measure_map(struct lab_run *run, struct lab_estimate *variance)
         if (lab_scene_measure(&run->session, &scene, 3 + (uint64_t)cell, trials, observe,
                               NULL, VALUES, m, NULL))
             return -1;
-        variance[cell] = lab_estimate_variance(&m[VAR_W]);
+        variance[cell] = lab_estimate_variance_within(&m[MEAN_W], 0, 1);
         lab_emit_at(
             run, "var_w",
             LAB_CHANGES(LAB_IS("n", n), LAB_IS("C", C), LAB_IS("alpha", alpha)),
@@ -189,23 +173,48 @@ static int measure_map(struct lab_run *run, struct lab_estimate *variance)
     return 0;
 }
 
+/* C at which the noise of the score difference is 1. */
+static double scale_of_noise(const struct lab_run *run, double alpha)
+{
+    return 1 / (lab_real(run, "tau") * sqrt(4 * alpha + lab_real(run, "sigma2")));
+}
+
+static void describe_map(const struct lab_run *run, struct lab_figure *figure,
+                         double least)
+{
+    const double sigma2 = lab_real(run, "sigma2"), tau = lab_real(run, "tau");
+    const double most = (1 / (least * least * tau * tau) - sigma2) / 4;
+    char lower[160] = "Nothing leaks.", upper[160] = "";
+
+    if (least > 0)
+        snprintf(lower, sizeof lower,
+                 "Without noise the leak is at most %g from C = %.3g on.",
+                 lab_real(run, "eps"), least);
+    if (least > 0 && most > 0)
+        snprintf(upper, sizeof upper, "  For alpha above %.2g no C is both.", most);
+    else if (least > 0)
+        snprintf(upper, sizeof upper, "  At this sigma2 no C is both, at any alpha.");
+    lab_figure_describe(figure, LAB_LOG_X | LAB_LOG_Y,
+                        "n = %lld, sigma2 = %g. %s  Usable is what lies well below the "
+                        "other line, where the noise of the score difference is 1.%s",
+                        (long long)map_keys(run), sigma2, lower, upper);
+}
+
 static void draw_map(struct lab_run *run, const struct lab_estimate *variance)
 {
-    const int64_t n = map_keys(run);
-    const double eps = lab_real(run, "eps"), tau = lab_real(run, "tau");
-    const double least = n > 2 ? attend_theory_window_scale_min((double)n, eps) / tau : 0;
-    struct lab_figure *const figure = lab_plot(
-        run, "Variance of the weight: where averaging works", "alpha (key noise)",
-        "C (query scale)", LAB_LOG_X | LAB_LOG_Y,
-        "n = %lld. Usable: above the horizontal line, where the leak is at most %g, and "
-        "well below the slanted one, C = 1/(2 sqrt alpha), where the noise of the score "
-        "difference is 1. For alpha above %.2g there is no such C.",
-        (long long)n, eps, n > 2 ? attend_theory_window_alpha_limit((double)n, eps) : 1);
+    const double n = (double)map_keys(run);
+    const double least = n > 2 ? attend_theory_window_scale_min(n, lab_real(run, "eps")) /
+                                     lab_real(run, "tau")
+                               : 0;
+    struct lab_figure *const figure =
+        lab_plot(run, "Variance of the weight: where averaging works",
+                 "alpha (key noise)", "C (query scale)", LAB_LOG_X | LAB_LOG_Y, "%s", "");
     struct lab_heat *const heat =
         lab_heat_set(figure, ALPHAS, SCALES, "Var w, measured (0.25: a coin toss)");
 
     if (!heat)
         return;
+    describe_map(run, figure, least);
     for (int x = 0; x < ALPHAS; x++)
         heat->x[x] = alpha_at(x);
     for (int y = 0; y < SCALES; y++)
@@ -213,29 +222,47 @@ static void draw_map(struct lab_run *run, const struct lab_estimate *variance)
     for (int cell = 0; cell < ALPHAS * SCALES; cell++)
         heat->value[cell] = variance[cell].value;
     struct lab_series *line = lab_series_add(figure, LAB_LINE, "least C (leak)");
-    for (int x = 0; x < ALPHAS && least >= 1; x++)
+    for (int x = 0; x < ALPHAS && least >= 1 && least <= 100; x++)
         lab_series_point(line, alpha_at(x), least, 0);
-    line = lab_series_add(figure, LAB_LINE, "C = 1/(2 sqrt alpha)");
+    line = lab_series_add(figure, LAB_LINE, "noise of the score difference is 1");
     for (int x = 0; x <= 60; x++) {
-        const double alpha = pow(10, -6 + x / 10.0);
-        const double C = attend_theory_window_scale_limit(alpha) / tau;
+        const double alpha = pow(10, -6 + x / 10.0), C = scale_of_noise(run, alpha);
         if (C >= 1 && C <= 100)
             lab_series_point(line, alpha, C, 0);
     }
 }
 
-static void draw_curves(struct lab_run *run, const struct lab_estimate *variance)
+/* Columns of the map that are drawn as curves. */
+static const int columns[] = {3, 6, 9};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static struct lab_figure *plot_curves(struct lab_run *run)
 {
-    static const int columns[] = {3, 6, 9};
-    struct lab_figure *const figure = lab_plot(
+    double limit[COLUMNS];
+
+    for (int k = 0; k < COLUMNS; k++) {
+        const double wins = lab_pair_wins((double)map_keys(run), alpha_at(columns[k]),
+                                          lab_real(run, "sigma2"));
+        limit[k] = wins * (1 - wins);
+    }
+    return lab_plot(
         run, "At any fixed noise a large C destroys the average", "C (query scale)",
         "Var w", LAB_LOG_X,
-        "\"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed alpha, the "
-        "variance of the weight of a rises to 1/4, without any magnitude noise.");
+        "n = %lld. \"alpha vanishing\" must mean alpha C^2 << 1: as C grows at fixed "
+        "alpha one key takes all the weight, and the variance of that of a tends to "
+        "%.3g, "
+        "%.3g and %.3g for alpha = %.0e, %.0e and %.0e.",
+        (long long)map_keys(run), limit[0], limit[1], limit[2], alpha_at(columns[0]),
+        alpha_at(columns[1]), alpha_at(columns[2]));
+}
+
+static void draw_curves(struct lab_run *run, const struct lab_estimate *variance)
+{
+    struct lab_figure *const figure = plot_curves(run);
 
     if (!figure)
         return;
-    for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
+    for (int k = 0; k < COLUMNS; k++) {
         const double alpha = alpha_at(columns[k]);
         const struct lab_curve curve = lab_curve_add(figure, "alpha = %.0e", alpha);
         for (int x = 0; x <= 24; x++) {
@@ -263,7 +290,7 @@ static int sweep(struct lab_run *run)
     struct lab_estimate variance[ALPHAS * SCALES];
 
     for (int cell = 0; cell < ALPHAS * SCALES; cell++)
-        variance[cell] = (struct lab_estimate){NAN, NAN};
+        variance[cell] = (struct lab_estimate){.value = NAN, .se = NAN};
     if (window_ends(run) || measure_map(run, variance))
         return -1;
     draw_map(run, variance);
@@ -274,9 +301,9 @@ static int sweep(struct lab_run *run)
 const struct lab_experiment lab_experiment_window = {
     .name = "window",
     .title = "Isotropic noise and the order of limits",
-    .shows = "One head averages two values only while ln n < C < 1/(2 sqrt alpha): noise "
-             "that vanishes before C grows is harmless, at any fixed noise a large C is "
-             "a coin toss.",
+    .shows = "One head averages two values only while ln n < C << 1/(2 sqrt alpha): "
+             "noise that vanishes before C grows is harmless, at any fixed noise a large "
+             "enough C hands all the weight to one key.",
     .answers = "1c-i",
     .headline = "var_w",
     LAB_FLAGS(flags),

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What rounding may do to a deterministic quantity computed in double. */
-static const double rounding = 1e-10;
-
 void lab_run_init(struct lab_run *run, const struct lab_experiment *experiment)
 {
     *run = (struct lab_run){.experiment = experiment,
@@ -38,6 +35,22 @@ int lab_perform(struct lab_run *run)
     run->room = NULL;
     run->room_count = 0;
     return failed ? -1 : 0;
+}
+
+double lab_seconds(const struct lab_run *run)
+{
+    struct lab_run pilot = *run;
+    double seconds = 0;
+
+    pilot.row = NULL;
+    pilot.figures = NULL;
+    pilot.room = NULL;
+    pilot.room_count = 0;
+    pilot.session.progress = NULL;
+    pilot.session.slow = NULL;
+    pilot.session.estimate = &seconds;
+    lab_perform(&pilot);
+    return seconds;
 }
 
 double *lab_room(struct lab_run *run, int64_t count)
@@ -167,8 +180,12 @@ static void emit(struct lab_run *run, struct lab_row *row)
 
 struct lab_found lab_exact(double theory, struct lab_estimate measured)
 {
-    return (struct lab_found){
-        .theory = theory, .measured = measured.value, .se = measured.se};
+    return (struct lab_found){.theory = theory,
+                              .measured = measured.value,
+                              .se = measured.se,
+                              .rare = measured.rare,
+                              .low = measured.low,
+                              .high = measured.high};
 }
 
 struct lab_found lab_sure(double theory, double measured)
@@ -176,12 +193,16 @@ struct lab_found lab_sure(double theory, double measured)
     return (struct lab_found){.theory = theory, .measured = measured};
 }
 
-struct lab_found lab_within(enum lab_kind kind, double theory, double allowed,
-                            struct lab_estimate measured)
+struct lab_found lab_zero(double measured, double allowed)
+{
+    return (struct lab_found){
+        .measured = measured, .allowed = allowed, .kind = LAB_BOUND};
+}
+
+struct lab_found lab_near(enum lab_kind kind, double theory, struct lab_estimate measured)
 {
     struct lab_found found = lab_exact(theory, measured);
 
-    found.allowed = allowed;
     found.kind = kind;
     return found;
 }
@@ -198,26 +219,38 @@ void lab_emit_at(struct lab_run *run, const char *quantity,
     row.se = found.se;
     row.allowed = found.allowed;
     row.kind = found.kind;
+    row.rare = found.rare;
+    row.low = found.low;
+    row.high = found.high;
     emit(run, &row);
 }
 
 void lab_emit_exact(struct lab_run *run, const char *quantity, double theory,
                     double measured, double se)
 {
-    lab_emit_at(run, quantity, NULL,
-                lab_exact(theory, (struct lab_estimate){measured, se}));
+    lab_emit_estimate(run, quantity, theory,
+                      (struct lab_estimate){.value = measured, .se = se});
 }
 
 void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
                        struct lab_estimate estimate)
 {
-    lab_emit_exact(run, quantity, theory, estimate.value, estimate.se);
+    lab_emit_at(run, quantity, NULL, lab_exact(theory, estimate));
 }
 
 void lab_series_estimate(struct lab_series *series, double x,
                          struct lab_estimate estimate)
 {
     lab_series_point(series, x, estimate.value, estimate.se);
+}
+
+void lab_conclude(struct lab_run *run, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(run->conclusion, sizeof run->conclusion, format, args);
+    va_end(args);
 }
 
 struct lab_figure *lab_plot(struct lab_run *run, const char *title, const char *x_label,
@@ -235,12 +268,46 @@ struct lab_figure *lab_plot(struct lab_run *run, const char *title, const char *
     return figure;
 }
 
+/*
+ * Where the first and the last bar would dwarf the others, they are cut off and their
+ * mass is written in.  `end` is the theory of both masses, NaN: there is none.
+ */
+static void cut_end_bars(struct lab_figure *figure, const struct lab_histogram *histogram,
+                         const double end[2])
+{
+    const double mass[2] = {lab_histogram_density(histogram, 0) / LAB_BINS,
+                            lab_histogram_density(histogram, LAB_BINS - 1) / LAB_BINS};
+    double highest = 0;
+
+    for (int b = 1; b < LAB_BINS - 1; b++)
+        highest = fmax(highest, lab_histogram_density(histogram, b));
+    if (!figure || !(highest > 0) || !(fmax(mass[0], mass[1]) * LAB_BINS > 2 * highest))
+        return;
+    figure->y_top = 1.4 * highest;
+    lab_figure_note(figure, 1.0 / LAB_BINS, 1.3 * highest, "%.3g%% below 1/%d",
+                    100 * mass[0], LAB_BINS);
+    lab_figure_note(figure, 1 - 1.0 / LAB_BINS, 1.3 * highest, "%.3g%% above %d/%d",
+                    100 * mass[1], LAB_BINS - 1, LAB_BINS);
+    const size_t used = strlen(figure->caption);
+    char *const rest = figure->caption + used;
+    if (isnan(end[0]))
+        snprintf(
+            rest, sizeof figure->caption - used,
+            " Bars above the axis are cut off; the mass of the end bars is written in.");
+    else
+        snprintf(
+            rest, sizeof figure->caption - used,
+            " Bars above the axis are cut off; the mass of the end bars is written in "
+            "(theory: %.3g%% and %.3g%%).",
+            100 * end[0], 100 * end[1]);
+}
+
 void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
                         const char *label, double (*cdf)(const void *arg, double w),
                         const void *arg)
 {
     struct lab_series *series = lab_series_add(figure, LAB_BARS, "measured");
-    double below = 0, density = 0;
+    double below = 0, density = 0, end[2] = {NAN, NAN};
 
     for (int b = 0; b < LAB_BINS && series; b++)
         lab_series_point(series, (b + 0.5) / LAB_BINS,
@@ -251,8 +318,11 @@ void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *h
         density = LAB_BINS * (above - below);
         below = above;
         lab_series_point(series, (double)b / LAB_BINS, density, 0);
+        if (b == 0 || b == LAB_BINS - 1)
+            end[b > 0] = density / LAB_BINS;
     }
     lab_series_point(series, 1, density, 0);
+    cut_end_bars(figure, histogram, end);
 }
 
 int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,
@@ -265,35 +335,6 @@ int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_
                                     .scratch = (size_t)scratch};
 
     return lab_measure_trials(&run->session, &plan, moments);
-}
-
-double lab_row_z(const struct lab_row *row)
-{
-    return row->se > 0 ? (row->measured - row->theory) / row->se : NAN;
-}
-
-int lab_row_agrees(const struct lab_row *row)
-{
-    const double off = row->measured - row->theory;
-    const double size = fmax(1, fabs(row->theory));
-
-    if (isnan(row->theory) || row->measured == row->theory) /* both may be infinite */
-        return 1;
-    if (isnan(off))
-        return 0;
-    if (isnan(row->se)) /* one trial: there is nothing to judge by */
-        return 1;
-    switch (row->kind) {
-    case LAB_BOUND:
-        return off <= 4 * row->se + rounding * size;
-    case LAB_FIRST_ORDER:
-    case LAB_ASYMPTOTIC:
-        return fabs(off) <= row->allowed * fabs(row->theory) + 4 * row->se;
-    case LAB_EXACT:
-        break;
-    }
-    return fabs(off) <= (row->se > 0 ? fmax(4 * row->se, 1e-2 * rounding * size)
-                                     : fmax(row->allowed, rounding * size));
 }
 
 int lab_settle_d(struct lab_run *run)

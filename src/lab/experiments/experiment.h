@@ -15,12 +15,13 @@
 #include "lab/measure/session.h"
 #include "lab/measure/trials.h"
 
-/* How a row's theory is meant, and so what it is tested against. */
+/* How a row's theory is meant, and so what may be said of it. */
 enum lab_kind {
     LAB_EXACT,       /* equal, but for chance (se) and rounding */
     LAB_BOUND,       /* measured does not exceed theory */
-    LAB_FIRST_ORDER, /* equal to within `allowed`, relative */
-    LAB_ASYMPTOTIC   /* equal to within `allowed`, relative */
+    LAB_FIRST_ORDER, /* near where something is small: the distance is shown */
+    LAB_ASYMPTOTIC,  /* near where something is large: the distance is shown */
+    LAB_MODEL        /* of a model that need not hold here: the distance is shown */
 };
 
 /* A flag of an experiment: `--name`.  `type` decides which default is meant. */
@@ -75,11 +76,10 @@ struct lab_row {
     double theory;   /* NaN: there is none */
     double measured; /* NaN: nothing was measured, as after an early stop */
     double se;       /* 0 for what is deterministic */
-    /*
-     * The stated error: relative for FIRST_ORDER and ASYMPTOTIC; absolute for EXACT
-     * where se is 0, and then 0 means what rounding does to a double.
-     */
+    /* What rounding may add where se is 0, absolute; 0: 1e-10 of theory. */
     double allowed;
+    int rare; /* the sample holds few events: judged by [low, high] */
+    double low, high;
     int is_own; /* no parameter differs from the run's; set by lab_emit_at() */
 };
 
@@ -103,6 +103,16 @@ struct lab_experiment {
 extern const struct lab_experiment *const lab_experiments[];
 const struct lab_experiment *lab_find(const char *name); /* NULL: unknown */
 
+/* What a row's quantity is: one sentence with its formula. */
+struct lab_quantity {
+    const char *name, *meaning;
+};
+
+/* The quantities that an experiment of this name prints; a name of NULL ends them. */
+const struct lab_quantity *lab_quantities(const char *experiment);
+/* NULL: it prints no such quantity. */
+const char *lab_quantity_meaning(const char *experiment, const char *quantity);
+
 /* One performance.  Whoever performs fills it and owns what it points to. */
 struct lab_run {
     const struct lab_experiment *experiment;
@@ -116,6 +126,8 @@ struct lab_run {
     attend_context *ctx; /* with the session's threads; lab_perform() opens it */
     double *room;        /* of lab_room() */
     size_t room_count;
+    char conclusion[400]; /* what was seen, of lab_conclude(); "": the experiment's words
+                           */
     /* Quantities emitted for exactly these parameters: a sweep does not repeat them. */
     char emitted[LAB_EMITTED_MAX][48];
     int emitted_count;
@@ -126,6 +138,8 @@ void lab_run_init(struct lab_run *run, const struct lab_experiment *experiment);
 
 /* Performs the experiment: 0, or -1 after lab_fail(). */
 int lab_perform(struct lab_run *run);
+/* About how many seconds of measurements that takes: a little of each is made. */
+double lab_seconds(const struct lab_run *run);
 
 /*
  * `count` numbers, all 0, that are the caller's until the next call and are freed with
@@ -146,14 +160,18 @@ void lab_set(struct lab_run *run, const char *name, double number);
 struct lab_found {
     double theory, measured, se, allowed;
     enum lab_kind kind;
+    int rare;
+    double low, high;
 };
 
 /* Exact theory, and what was measured with its standard error, or without chance. */
 struct lab_found lab_exact(double theory, struct lab_estimate measured);
 struct lab_found lab_sure(double theory, double measured);
-/* Theory of another kind with its stated error. */
-struct lab_found lab_within(enum lab_kind kind, double theory, double allowed,
-                            struct lab_estimate measured);
+/* What vanishes but for rounding, of which so much is allowed: a bound. */
+struct lab_found lab_zero(double measured, double allowed);
+/* Theory that holds in a limit, to first order, or of a model. */
+struct lab_found lab_near(enum lab_kind kind, double theory,
+                          struct lab_estimate measured);
 
 /*
  * A row at the run's parameters but for `changes`, which end with a name of NULL; a name
@@ -186,13 +204,18 @@ void lab_emit_estimate(struct lab_run *run, const char *quantity, double theory,
 void lab_series_estimate(struct lab_series *series, double x,
                          struct lab_estimate estimate);
 
+/* What was seen at the run's parameters, in place of what the experiment shows. */
+__attribute__((format(printf, 2, 3))) void lab_conclude(struct lab_run *run,
+                                                        const char *format, ...);
+
 /* A figure of the run with its caption: lab_figure_add() and lab_figure_describe(). */
 __attribute__((format(printf, 6, 7))) struct lab_figure *
 lab_plot(struct lab_run *run, const char *title, const char *x_label, const char *y_label,
          int log_axes, const char *caption, ...);
 /*
  * A histogram over [0, 1] as bars, and theory's distribution function averaged over each
- * bin as steps; a label of NULL: no theory.
+ * bin as steps; a label of NULL: no theory.  High bars at the ends are cut off, and their
+ * mass is written in.
  */
 void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *histogram,
                         const char *label, double (*cdf)(const void *arg, double w),
@@ -202,13 +225,40 @@ void lab_plot_histogram(struct lab_figure *figure, const struct lab_histogram *h
 int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_t trials,
                    int count, int64_t scratch, struct lab_moments *moments);
 
-/* z of a row: (measured - theory) / se; NaN where se is 0 or there is no theory. */
+/* ---- what may be said of a row ------------------------------------------- */
+
+const char *lab_kind_name(enum lab_kind kind); /* "exact", "bound", "first-order" ... */
+
+/* z of a row: (measured - theory) / se; NaN where that is no test of its theory. */
 double lab_row_z(const struct lab_row *row);
-/*
- * Whether a row agrees with its theory by its kind: |z| <= 4, or the stated error.
- * Without theory it does; NaN measured does not.
- */
-int lab_row_agrees(const struct lab_row *row);
+/* |measured - theory| / |theory| of a limit, first-order form or model; NaN otherwise. */
+double lab_row_distance(const struct lab_row *row);
+
+enum lab_standing {
+    LAB_UNJUDGED, /* no theory, no measurement, a single trial, or lost in rounding */
+    LAB_WITHIN,   /* exact: |z| <= 4, or theory within [low, high], or to rounding */
+    LAB_OUTSIDE,  /* exact, and not so */
+    LAB_HELD,     /* a bound is held, to 4 se and rounding */
+    LAB_BROKEN,
+    LAB_SHOWN /* a limit, a first-order form or a model: nothing is claimed */
+};
+
+enum lab_standing lab_row_standing(const struct lab_row *row);
+/* Whether theory is wrong: LAB_OUTSIDE or LAB_BROKEN. */
+int lab_row_differs(const struct lab_row *row);
+/* 1 where theory holds, 0 where it does not, -1 where nothing is claimed. */
+int lab_row_holds(const struct lab_row *row);
+
+/* Rows by what may be said of them. */
+struct lab_count {
+    int exact, within, bounds, held, shown;
+};
+
+void lab_count_row(struct lab_count *count, const struct lab_row *row);
+/* "exact: 7 of 7 within 4 se; bounds: 1 of 1 held; limits and first-order ..." */
+void lab_count_text(const struct lab_count *count, char *text, unsigned long size);
+
+/* ---- the rest -------------------------------------------------------------- */
 
 /*
  * For experiments with flags --n and --d (preset NaN) and orthonormal keys: a --d that

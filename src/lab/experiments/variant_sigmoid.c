@@ -158,12 +158,13 @@ static void emit_noisy(struct lab_run *run, const struct lab_variant *variant,
     for (int x = 0; x < VALUES; x++) {
         if (moments[x].count == 0)
             continue;
-        /* Nothing moves b's weight in sigmoid attention: no chance, no error. */
-        struct lab_estimate variance = lab_estimate_variance(&moments[x]);
-        if (x == SIGMOID_B)
-            variance.se = 0;
+        const struct lab_estimate variance =
+            lab_estimate_variance_within(&moments[x], 0, 1);
+        /* Nothing moves b's weight in sigmoid attention. */
         lab_emit_at(run, names[x], LAB_CHANGES(LAB_IS("beta", variant->beta)),
-                    lab_exact(variance_of(variant, (enum value)x), variance));
+                    x == SIGMOID_B
+                        ? lab_zero(variance.value, 0)
+                        : lab_exact(variance_of(variant, (enum value)x), variance));
     }
 }
 

@@ -83,10 +83,10 @@ int lab_synthesizer_rows(struct lab_run *run, const struct lab_variant *variant)
         return 0;
     /* At beta = 0 attention knows no key either. */
     lab_emit_estimate(run, "attention_hit", variant->beta > 0 ? 1 : 1 / (double)n,
-                      lab_estimate_rare(&moments[ATTENTION_HIT],
-                                        variant->beta > 0 ? 1 : 1 / (double)n));
+                      lab_estimate_probability(&moments[ATTENTION_HIT]));
     lab_emit_estimate(run, "synthesizer_hit", 1 / (double)n,
-                      lab_estimate_rare(&moments[SYNTHESIZER_HIT], 1 / (double)n));
-    lab_emit_exact(run, "synthesizer_key_effect", 0, moments[KEY_EFFECT].mean, 0);
+                      lab_estimate_probability(&moments[SYNTHESIZER_HIT]));
+    lab_emit_at(run, "synthesizer_key_effect", NULL,
+                lab_zero(moments[KEY_EFFECT].mean, 0));
     return 0;
 }

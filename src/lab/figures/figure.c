@@ -110,6 +110,17 @@ void lab_series_point(struct lab_series *series, double x, double y, double se)
     series->se[series->count++] = se;
 }
 
+void lab_figure_note(struct lab_figure *figure, double x, double y, const char *text, ...)
+{
+    char words[sizeof((struct lab_series *)0)->label];
+    va_list args;
+
+    va_start(args, text);
+    vsnprintf(words, sizeof words, text, args);
+    va_end(args);
+    lab_series_point(lab_series_add(figure, LAB_NOTE, "%s", words), x, y, 0);
+}
+
 struct lab_heat *lab_heat_set(struct lab_figure *figure, int columns, int rows,
                               const char *label)
 {

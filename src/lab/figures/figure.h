@@ -10,7 +10,8 @@ enum lab_mark {
     LAB_LINE,   /* theory */
     LAB_POINTS, /* measurement, with error bars where se > 0 */
     LAB_BARS,   /* histogram: x = middle of a bin, y = height */
-    LAB_STEPS   /* piecewise constant */
+    LAB_STEPS,  /* piecewise constant */
+    LAB_NOTE    /* the label itself, written at each point; not in the legend */
 };
 
 /*
@@ -34,6 +35,8 @@ struct lab_heat {
 struct lab_figure {
     char title[160], x_label[96], y_label[96], caption[400];
     int x_log, y_log;
+    double y_top; /* the axis ends here at the latest; 0: where the data do */
+    int square;   /* x and y in the same unit: the plot is as high as it is wide */
     /* Names instead of numbers: "plain|QK-norm" are those of x = 0 and x = 1. */
     char x_names[160], y_names[160];
     struct lab_series **series;
@@ -67,6 +70,9 @@ lab_curve_add(struct lab_figure *figure, const char *label, ...);
 /* Names of x = 0, 1 and so on: "plain|QK-norm". */
 void lab_figure_names(struct lab_figure *figure, const char *names);
 void lab_series_point(struct lab_series *series, double x, double y, double se);
+/* Words in the plot: left of (x, y) where x lies in the right half, else right of it. */
+__attribute__((format(printf, 4, 5))) void
+lab_figure_note(struct lab_figure *figure, double x, double y, const char *text, ...);
 /* Allocates the arrays, zeroed; NULL as above. */
 struct lab_heat *lab_heat_set(struct lab_figure *figure, int columns, int rows,
                               const char *label);

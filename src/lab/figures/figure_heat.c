@@ -12,10 +12,12 @@ struct colour {
 static const struct colour sequential[] = {
     {68, 1, 84},    {71, 44, 122}, {59, 81, 139},  {44, 113, 142}, {33, 144, 141},
     {39, 173, 129}, {92, 200, 99}, {170, 220, 50}, {253, 231, 37}};
-/* Blue below 0, pale at 0, red above. */
+/* Blue below 0, grey at 0, yellow above: dark to light, so that grey print keeps the
+ * sign.
+ */
 static const struct colour diverging[] = {
-    {5, 48, 97},     {33, 102, 172}, {67, 147, 195}, {146, 197, 222}, {247, 247, 247},
-    {244, 165, 130}, {214, 96, 77},  {178, 24, 43},  {103, 0, 31}};
+    {0, 34, 78},     {25, 54, 104},  {52, 74, 118},  {88, 101, 124}, {128, 128, 128},
+    {164, 156, 112}, {196, 182, 92}, {226, 208, 70}, {254, 235, 60}};
 
 enum { STOPS = sizeof sequential / sizeof sequential[0], LEVELS = 96 };
 

@@ -57,6 +57,8 @@ static void find_ranges(const struct lab_figure *figure, struct range *x, struct
         if (series->mark == LAB_BARS && !y->log)
             include(y, 0);
     }
+    if (figure->y_top > 0)
+        y->hi = fmin(y->hi, figure->y_top);
 }
 
 /* Air around the data, and 0 where it is near enough to be worth showing. */

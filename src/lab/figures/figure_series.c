@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+/* More points than this are a cloud: small, and to be seen through. */
+enum { DENSE = 80 };
+
 /* Takes `word` out of `text`, with the brackets or the comma that joined it. */
 static void take_out(char *text, const char *word)
 {
@@ -39,12 +42,16 @@ int lab_series_colours(const struct lab_figure *figure, int *colour, int most)
 {
     int used = 0;
     for (int i = 0; i < figure->count && i < most; i++) {
+        if (figure->series[i]->mark == LAB_NOTE) {
+            colour[i] = 0;
+            continue;
+        }
         char key[sizeof figure->series[i]->label], other[sizeof key];
         lab_series_subject(figure->series[i], key);
         colour[i] = -1;
         for (int j = 0; j < i && colour[i] < 0; j++) {
             lab_series_subject(figure->series[j], other);
-            if (!strcmp(key, other))
+            if (figure->series[j]->mark != LAB_NOTE && !strcmp(key, other))
                 colour[i] = colour[j];
         }
         if (colour[i] < 0)
@@ -103,19 +110,50 @@ static void draw_dashes(const struct lab_canvas *canvas, const struct lab_series
     }
 }
 
+/*
+ * On a heat map colours mean values: a line is white with a black edge, to be seen on
+ * every colour, and its dashes tell it from the others.
+ */
+static void open_line(const struct lab_canvas *canvas, int colour)
+{
+    static const char *const dashes[] = {"", "8 6", "2 4", "12 4 2 4"};
+    const char *const dash = dashes[colour % 4];
+    if (!canvas->figure->heat.columns)
+        fprintf(canvas->out, "<path class=\"line c%d\" d=\"", colour);
+    else if (*dash)
+        fprintf(canvas->out, "<path class=\"line over\" stroke-dasharray=\"%s\" d=\"",
+                dash);
+    else
+        fputs("<path class=\"line over\" d=\"", canvas->out);
+}
+
 static void draw_line(const struct lab_canvas *canvas, const struct lab_series *series,
                       int colour)
 {
-    /* On a heat map a line needs an edge of its own to be seen on every colour. */
     if (canvas->figure->heat.columns) {
         fputs("<path class=\"halo\" d=\"", canvas->out);
         path_data(canvas, series);
         fputs("\"/>", canvas->out);
     }
-    fprintf(canvas->out, "<path class=\"line c%d%s\" d=\"", colour,
-            canvas->figure->heat.columns ? " over" : "");
+    open_line(canvas, colour);
     path_data(canvas, series);
     fputs("\"/>\n", canvas->out);
+}
+
+/* Words beside each point, on the side where there is room. */
+static void draw_note(const struct lab_canvas *canvas, const struct lab_series *series)
+{
+    for (int i = 0; i < series->count; i++) {
+        const double x = lab_canvas_x(canvas, series->x[i]);
+        const double y = lab_canvas_y(canvas, series->y[i]);
+        const int left = x > canvas->left + canvas->width / 2;
+        if (!isfinite(x) || !isfinite(y))
+            continue;
+        fprintf(canvas->out, "<text class=\"note%s\" x=\"%.2f\" y=\"%.2f\">",
+                left ? " end" : "", x + (left ? -7 : 7), y + 4.5);
+        lab_text_math(canvas->out, series->label, strlen(series->label), LAB_SVG);
+        fputs("</text>\n", canvas->out);
+    }
 }
 
 /* Half the width of a bar: all but touching its nearest neighbour. */
@@ -191,7 +229,10 @@ static void draw_error_bar(const struct lab_canvas *canvas, double x, double val
 static void draw_points(const struct lab_canvas *canvas, const struct lab_series *series,
                         int colour)
 {
-    const double r = series->count > 80 ? 1.8 : 3.4;
+    const int dense = series->count > DENSE;
+    const double r = dense ? 2.2 : 3.4;
+    if (dense)
+        fputs("<g class=\"cloud\">\n", canvas->out);
     for (int i = 0; i < series->count; i++) {
         const double x = lab_canvas_x(canvas, series->x[i]) + beside(canvas, colour);
         const double y = lab_canvas_y(canvas, series->y[i]);
@@ -201,6 +242,8 @@ static void draw_points(const struct lab_canvas *canvas, const struct lab_series
             draw_error_bar(canvas, x, series->y[i], series->se[i], colour);
         draw_point(canvas, x, y, r, colour);
     }
+    if (dense)
+        fputs("</g>\n", canvas->out);
 }
 
 void lab_series_draw(const struct lab_canvas *canvas, const struct lab_series *series,
@@ -220,6 +263,9 @@ void lab_series_draw(const struct lab_canvas *canvas, const struct lab_series *s
     case LAB_POINTS:
         draw_points(canvas, series, colour);
         break;
+    case LAB_NOTE:
+        draw_note(canvas, series);
+        break;
     }
 }
 
@@ -232,8 +278,8 @@ void lab_series_sample(const struct lab_canvas *canvas, const struct lab_series 
     case LAB_STEPS:
         if (heat)
             fprintf(canvas->out, "<path class=\"halo\" d=\"M%.2f %.2fh22\"/>", x, y);
-        fprintf(canvas->out, "<path class=\"line c%d%s\" d=\"M%.2f %.2fh22\"/>\n", colour,
-                heat ? " over" : "", x, y);
+        open_line(canvas, colour);
+        fprintf(canvas->out, "M%.2f %.2fh22\"/>\n", x, y);
         break;
     case LAB_BARS:
         fprintf(canvas->out,
@@ -250,6 +296,8 @@ void lab_series_sample(const struct lab_canvas *canvas, const struct lab_series 
                 break;
             }
         draw_point(canvas, x + 11, y, 3.4, colour);
+        break;
+    case LAB_NOTE:
         break;
     }
 }

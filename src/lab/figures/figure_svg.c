@@ -8,6 +8,7 @@
 enum {
     WIDTH = 480,
     PLOT_HEIGHT = 236,
+    SQUARE = 330, /* both sides of a plot whose axes have one unit */
     MARGIN = 12,
     TITLE_SIZE = 15,
     TITLE_WIDTH = 17, /* bold letters are wider than their size tells */
@@ -44,14 +45,17 @@ const char lab_figure_style[] =
     ".lab-figure .error{stroke-width:1.2}"
     ".lab-figure .point{stroke:var(--paper);stroke-width:1}"
     ".lab-figure .bar{opacity:.38}"
-    ".lab-figure .halo{stroke:#000;stroke-opacity:.65;stroke-width:4.5;"
-    "stroke-linejoin:round;stroke-linecap:round}\n"
+    ".lab-figure .cloud .point{stroke:none;fill-opacity:.4}"
+    ".lab-figure .note{paint-order:stroke;stroke:var(--paper);stroke-width:4px;"
+    "stroke-linejoin:round}"
+    ".lab-figure .halo{stroke:#000;stroke-width:4.5;"
+    "stroke-linejoin:round;stroke-linecap:butt}\n"
 #define COLOUR(c)                                                                        \
     ".lab-figure .line.c" #c ",.lab-figure .error.c" #c "{stroke:var(--c" #c ")}"        \
     ".lab-figure .point.c" #c ",.lab-figure .bar.c" #c "{fill:var(--c" #c ")}"
     COLOUR(0) COLOUR(1) COLOUR(2) COLOUR(3) COLOUR(4) COLOUR(5) COLOUR(6) COLOUR(7)
 #undef COLOUR
-        "\n.lab-figure .line.over{stroke:#fff}"
+        "\n.lab-figure .line.over{stroke:#fff;stroke-linecap:butt}"
         ".lab-figure .point.over{fill:#fff;stroke:#000}";
 
 double lab_canvas_x(const struct lab_canvas *canvas, double x)
@@ -146,7 +150,8 @@ static int partner(const struct lab_figure *figure, int i, char *subject)
     lab_series_subject(figure->series[i], subject);
     for (int j = 0; *subject && j < figure->count && j < SERIES_MAX; j++) {
         lab_series_subject(figure->series[j], other);
-        if (figure->series[j]->mark != figure->series[i]->mark && !strcmp(subject, other))
+        if (figure->series[j]->mark != figure->series[i]->mark &&
+            figure->series[j]->mark != LAB_NOTE && !strcmp(subject, other))
             return j;
     }
     return -1;
@@ -162,7 +167,7 @@ static int legend(const struct lab_canvas *canvas, const int *colour, int draw, 
         const struct lab_series *const series = figure->series[i];
         char subject[sizeof series->label];
         const int other = partner(figure, i, subject);
-        if (!*series->label || (other >= 0 && other < i))
+        if (!*series->label || series->mark == LAB_NOTE || (other >= 0 && other < i))
             continue;
         const struct lab_series *second = other < 0 ? NULL : figure->series[other];
         legend_entry(canvas, &flow, series, second, colour[i],
@@ -279,12 +284,13 @@ static void draw_y_axis(const struct lab_canvas *canvas)
 /* Marks within the plot's frame; a nested <svg> clips without needing a name. */
 static void draw_plot(const struct lab_canvas *canvas, const int *colour)
 {
-    static const enum lab_mark order[] = {LAB_BARS, LAB_STEPS, LAB_LINE, LAB_POINTS};
+    static const enum lab_mark order[] = {LAB_BARS, LAB_STEPS, LAB_LINE, LAB_POINTS,
+                                          LAB_NOTE};
     const struct lab_figure *const figure = canvas->figure;
     if (figure->heat.columns)
         lab_heat_draw(canvas);
     for (size_t layer = 0; layer < sizeof order / sizeof order[0]; layer++) {
-        const int clipped = order[layer] != LAB_POINTS;
+        const int clipped = order[layer] != LAB_POINTS && order[layer] != LAB_NOTE;
         if (clipped)
             fprintf(canvas->out,
                     "<svg x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
@@ -336,12 +342,17 @@ static struct layout lay_out(struct lab_canvas *canvas, const int *colour)
                       lab_text_width(figure->heat.label, strlen(figure->heat.label))) >
             WIDTH - 3 * MARGIN)
         at.label += LABEL_LINE;
-    canvas->height = PLOT_HEIGHT;
+    canvas->height = figure->square ? SQUARE : PLOT_HEIGHT;
     canvas->top = at.label + LABEL_LINE * (label_lines - 1) + (heat ? 14 : 11);
     canvas->left = fmax(34, widest_label(&canvas->y) + MARGIN + 8);
     canvas->width = WIDTH - canvas->left -
                     (heat ? LAB_BAR_WIDTH + 30 + widest_label(&canvas->z) : 16);
-    at.x_label = canvas->top + PLOT_HEIGHT + 38 + (crowded(canvas) ? LABEL_LINE - 2 : 0);
+    if (figure->square) {
+        canvas->left += (canvas->width - SQUARE) / 2;
+        canvas->width = SQUARE;
+    }
+    at.x_label =
+        canvas->top + canvas->height + 38 + (crowded(canvas) ? LABEL_LINE - 2 : 0);
     at.height =
         at.x_label + LABEL_LINE * (lines_of(figure->x_label, LABEL_SIZE) - 1) + 12;
     return at;

@@ -14,6 +14,12 @@ void lab_text_escape(FILE *out, const char *text, size_t length);
 /* A whole string; the second with its formulas set. */
 void lab_text_html(FILE *out, const char *text);
 void lab_text_prose(FILE *out, const char *text);
+/*
+ * Text as the tour has it: "$...$" is a formula in TeX, set as MathML, "`...`" is code.
+ * The second: one formula on a line of its own.
+ */
+void lab_text_markdown(FILE *out, const char *text);
+void lab_text_formula(FILE *out, const char *tex);
 /* A number for reading: `digits` significant ones, "1.2 x 10^-7" set as in print. */
 void lab_text_number(FILE *out, double value, int digits);
 

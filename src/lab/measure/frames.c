@@ -58,14 +58,22 @@ void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t row
     lab_orthonormalise(frame, rows, d);
 }
 
-int lab_false_position(double x[2], double y[2], double wanted)
+int lab_reach(lab_function f, void *arg, double first, double wanted, double *x)
 {
-    const double next = x[1] + (wanted - y[1]) * (x[1] - x[0]) / (y[1] - y[0]);
+    double before = 0, y_before, y;
 
-    if (!(fabs(next - x[1]) > 1e-14 * fmax(1, fabs(next))))
-        return 0;
-    x[0] = x[1];
-    y[0] = y[1];
-    x[1] = next;
-    return 1;
+    *x = first;
+    if (f(arg, before, &y_before) || f(arg, *x, &y))
+        return -1;
+    for (int step = 2; step < 40; step++) {
+        const double next = *x + (wanted - y) * (*x - before) / (y - y_before);
+        if (!(fabs(next - *x) > 1e-14 * fmax(1, fabs(next))))
+            break;
+        before = *x;
+        y_before = y;
+        *x = next;
+        if (f(arg, *x, &y))
+            return -1;
+    }
+    return 0;
 }

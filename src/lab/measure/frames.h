@@ -21,10 +21,12 @@ void lab_normals(uint64_t seed, uint64_t stream, uint64_t first, double *out,
 void lab_random_frame(uint64_t seed, uint64_t stream, double *frame, int64_t rows,
                       int64_t d);
 
+/* What is searched: stores f(x) through `y`; 0, or another number to give up. */
+typedef int (*lab_function)(void *arg, double x, double *y);
 /*
- * False position: moves x[1] to where the line through (x, y) reaches `wanted`, and the
- * old x[1], y[1] to x[0], y[0].  0 when x[1] no longer moves.
+ * The x with f(x) = wanted, by false position from 0 and `first`, in 40 steps at most.
+ * 0, or -1 where f gave up.
  */
-int lab_false_position(double x[2], double y[2], double wanted);
+int lab_reach(lab_function f, void *arg, double first, double wanted, double *x);
 
 #endif

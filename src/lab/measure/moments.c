@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "lab/measure/interval.h"
+
 void lab_moments_join(struct lab_moments *into, const struct lab_moments *from)
 {
     if (from->count == 0)
@@ -76,9 +78,8 @@ double lab_moments_variance_se(const struct lab_moments *moments)
 {
     const double n = (double)moments->count;
     const double variance = lab_moments_variance(moments);
-    const double excess = moments->m4 / n - variance * variance;
+    const double excess = moments->m4 / n - variance * variance * (n - 3) / (n - 1);
 
-    /* Two-valued samples have an excess of 0 but for rounding. */
     return moments->count > 1 ? sqrt(fmax(excess, 0) / n) : NAN;
 }
 
@@ -89,33 +90,90 @@ double lab_moments_probability_se(const struct lab_moments *moments)
     return moments->count > 0 ? sqrt(fmax(p * (1 - p), 0) / (double)moments->count) : NAN;
 }
 
-double lab_moments_rare_se(const struct lab_moments *moments, double theory)
+double lab_moments_events(const struct lab_moments *moments)
 {
-    const double n = (double)moments->count;
-    const double seen = n * moments->mean * (1 - moments->mean);
-    const double expected = n * theory * (1 - theory);
-
-    if (isnan(theory) || (seen >= 25 && expected >= 25))
-        return lab_moments_probability_se(moments);
-    return sqrt(fmax(expected, 0)) / n;
+    return moments->m4 > 0 ? moments->m2 * moments->m2 / moments->m4 : 0;
 }
 
 struct lab_estimate lab_estimate_mean(const struct lab_moments *moments)
 {
-    return (struct lab_estimate){moments->count > 0 ? moments->mean : NAN,
-                                 lab_moments_mean_se(moments)};
+    return (struct lab_estimate){.value = moments->count > 0 ? moments->mean : NAN,
+                                 .se = lab_moments_mean_se(moments)};
 }
 
 struct lab_estimate lab_estimate_variance(const struct lab_moments *moments)
 {
-    return (struct lab_estimate){lab_moments_variance(moments),
-                                 lab_moments_variance_se(moments)};
+    const double n = (double)moments->count;
+
+    return (struct lab_estimate){.value = moments->count > 1
+                                              ? moments->m2 / (n - 1)
+                                              : lab_moments_variance(moments),
+                                 .se = lab_moments_variance_se(moments)};
 }
 
-struct lab_estimate lab_estimate_rare(const struct lab_moments *moments, double theory)
+/*
+ * Values that are all alike, although drawn, and have come to an end of their range, or
+ * halfway by two heads at different ends, hold none of the events that would move them.
+ */
+static int is_rare(const struct lab_moments *moments, double lo, double hi)
 {
-    return (struct lab_estimate){moments->count > 0 ? moments->mean : NAN,
-                                 lab_moments_rare_se(moments, theory)};
+    if (moments->count < 2)
+        return 0;
+    if (moments->m2 > 0)
+        return lab_moments_events(moments) < LAB_RARE;
+    const double mean = moments->mean;
+    return !moments->sure && (mean <= lo || mean >= hi || mean == (lo + hi) / 2);
+}
+
+/* `share` of the way from lo to hi, the values' mean over so many trials. */
+static void set_interval(struct lab_estimate *estimate, double share, int64_t trials,
+                         double lo, double hi)
+{
+    const struct lab_interval interval =
+        lab_interval_mean(fmin(fmax(share, 0), 1), trials);
+
+    estimate->rare = 1;
+    estimate->low = lo + (hi - lo) * interval.low;
+    estimate->high = lo + (hi - lo) * interval.high;
+}
+
+struct lab_estimate lab_estimate_mean_within(const struct lab_moments *moments, double lo,
+                                             double hi)
+{
+    struct lab_estimate estimate = lab_estimate_mean(moments);
+
+    if (is_rare(moments, lo, hi))
+        set_interval(&estimate, (estimate.value - lo) / (hi - lo), moments->count, lo,
+                     hi);
+    return estimate;
+}
+
+struct lab_estimate lab_estimate_variance_within(const struct lab_moments *moments,
+                                                 double lo, double hi)
+{
+    const double most = (hi - lo) * (hi - lo);
+    struct lab_estimate estimate = lab_estimate_variance(moments);
+
+    /* A mean of squares, each within [0, (hi - lo)^2]. */
+    if (is_rare(moments, lo, hi))
+        set_interval(&estimate, estimate.value / most, moments->count, 0, most);
+    return estimate;
+}
+
+struct lab_estimate lab_estimate_probability(const struct lab_moments *moments)
+{
+    const int64_t n = moments->count;
+    const int64_t events = n > 0 ? llround(moments->mean * (double)n) : 0;
+    struct lab_estimate estimate = {.value = n > 0 ? moments->mean : NAN,
+                                    .se = lab_moments_probability_se(moments)};
+
+    if (n > 0 && (events < LAB_RARE || n - events < LAB_RARE)) {
+        const struct lab_interval interval = lab_interval_probability(events, n);
+        estimate.rare = 1;
+        estimate.low = interval.low;
+        estimate.high = interval.high;
+    }
+    return estimate;
 }
 
 void lab_histogram_add(struct lab_histogram *histogram, double value)

@@ -9,6 +9,7 @@
 struct lab_moments {
     int64_t count;
     double mean, m2, m3, m4;
+    int sure; /* nothing random was in the trials; set by whoever made them */
 };
 
 void lab_moments_add(struct lab_moments *moments, double value);
@@ -19,25 +20,41 @@ void lab_moments_join(struct lab_moments *into, const struct lab_moments *from);
 double lab_moments_variance(const struct lab_moments *moments); /* m2 / count */
 /* Standard errors are NaN for a single sample: it says nothing of its scatter. */
 double lab_moments_mean_se(const struct lab_moments *moments); /* s / sqrt(N) */
-/* sqrt((m4 - s^4) / N), m4 the fourth central moment. */
+/* sqrt((m4 - s^4 (N - 3)/(N - 1)) / N), m4 the fourth central moment. */
 double lab_moments_variance_se(const struct lab_moments *moments);
 /* Of a probability measured as the mean of 0s and 1s: sqrt(p (1 - p) / N). */
 double lab_moments_probability_se(const struct lab_moments *moments);
 /*
- * The same with the p of theory, unless that is NaN, where less than 25 of the 0s or of
- * the 1s are expected or were seen: of so few the p measured says too little.
+ * How many trials the variance rests on: (sum d^2)^2 / sum d^4 over the deviations d, the
+ * trials divided by the kurtosis.  Of 0s and 1s, about the number of the rarer; 0 where
+ * all values are equal.
  */
-double lab_moments_rare_se(const struct lab_moments *moments, double theory);
+double lab_moments_events(const struct lab_moments *moments);
 
-/* A number measured, with its standard error; NaN where there was no trial. */
+/* Fewer events than this are rare: a standard error says too little of them. */
+enum { LAB_RARE = 25 };
+
+/*
+ * A number measured, with its standard error; NaN where there was no trial.  Where the
+ * sample holds too few events it is rare, and [low, high] is to be judged by.  Everything
+ * comes from the sample alone.
+ */
 struct lab_estimate {
     double value, se;
+    int rare;
+    double low, high; /* of what is rare; 0 otherwise */
 };
 
 struct lab_estimate lab_estimate_mean(const struct lab_moments *moments);
+/* Unbiased: m2 / (count - 1). */
 struct lab_estimate lab_estimate_variance(const struct lab_moments *moments);
-/* The mean of 0s and 1s, with lab_moments_rare_se(). */
-struct lab_estimate lab_estimate_rare(const struct lab_moments *moments, double theory);
+/* The same of values that lie within [lo, hi], by lab_interval_mean() if rare. */
+struct lab_estimate lab_estimate_mean_within(const struct lab_moments *moments, double lo,
+                                             double hi);
+struct lab_estimate lab_estimate_variance_within(const struct lab_moments *moments,
+                                                 double lo, double hi);
+/* The mean of 0s and 1s, by lab_interval_probability() if rare. */
+struct lab_estimate lab_estimate_probability(const struct lab_moments *moments);
 
 enum { LAB_BINS = 64 };
 

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 int lab_fail(struct lab_session *session, const char *format, ...)
 {
@@ -34,6 +35,26 @@ void lab_report_progress(const struct lab_session *session, int64_t done, int64_
 {
     if (session->progress)
         session->progress(session->user, done < total ? done : total, total);
+}
+
+double lab_now(void)
+{
+    struct timespec now;
+
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void lab_expect(struct lab_session *session, double seconds)
+{
+    void (*const slow)(void *user, double seconds) = session->slow;
+
+    if (session->estimate)
+        *session->estimate += seconds;
+    if (!slow || !(seconds > LAB_LONG))
+        return;
+    session->slow = NULL;
+    slow(session->user, seconds);
 }
 
 attend_context *lab_context(struct lab_session *session)

@@ -15,6 +15,10 @@ struct lab_session {
     /* `done` of `total` trials of the measurement under way; NULL: not wanted. */
     void (*progress)(void *user, int64_t done, int64_t total);
     void *user;
+    /* Called once, before what takes about so many seconds, if that is long; NULL: no. */
+    void (*slow)(void *user, double seconds);
+    double
+        *estimate; /* not NULL: only so much is measured as tells the time, added here */
     const volatile sig_atomic_t *stop; /* non-zero: cancelled; NULL: never */
     int refused;                       /* 1: the caller's parameters do not go together */
     char error[256];
@@ -33,6 +37,14 @@ __attribute__((format(printf, 2, 3))) int lab_misuse(struct lab_session *session
 int lab_stopped(const struct lab_session *session);
 /* Reports progress, if that is wanted. */
 void lab_report_progress(const struct lab_session *session, int64_t done, int64_t total);
+
+/* The time in seconds. */
+double lab_now(void);
+
+/* More than this many seconds are long. */
+#define LAB_LONG 5.0
+/* A measurement that has begun takes about so many seconds in all. */
+void lab_expect(struct lab_session *session, double seconds);
 
 /* A context with the session's threads; NULL after lab_fail(). */
 attend_context *lab_context(struct lab_session *session);

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lab/measure/parallel.h"
 
@@ -21,9 +20,10 @@ struct wave {
     const struct lab_blocks *blocks;
     struct lab_histogram *const *histograms; /* the caller's, for their bounds */
     int64_t first;
-    int count;
-    struct lab_block *results; /* [count] */
-    attend_status *status;     /* [threads] */
+    int count, threads;
+    struct lab_block *results;  /* [count] */
+    struct lab_worker *workers; /* [threads] */
+    attend_status *status;      /* [threads] */
     atomic_int next;
 };
 
@@ -47,7 +47,7 @@ static void perform_some(void *arg, int w)
         const int64_t left = blocks->trials - first;
         clear(wave, &wave->results[b]);
         if (!lab_stopped(wave->session) && wave->status[w] == ATTEND_OK)
-            wave->status[w] = blocks->perform(blocks->arg, w, first,
+            wave->status[w] = blocks->perform(blocks->arg, &wave->workers[w], first,
                                               left < blocks->size ? left : blocks->size,
                                               &wave->results[b]);
     }
@@ -64,12 +64,18 @@ static void join(const struct wave *wave, struct lab_moments *moments)
         }
 }
 
-static double seconds(void)
-{
-    struct timespec now;
+/* Seconds of work by which the time of all of it is told. */
+#define PILOT_SECONDS 0.2
 
-    timespec_get(&now, TIME_UTC);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+/* After so much of the measurement; 1 where that was all that is wanted. */
+static int tell_time(struct lab_session *session, const struct wave *wave, int64_t all,
+                     double elapsed)
+{
+    const int64_t done = wave->first + wave->count;
+
+    if (session->estimate || elapsed >= PILOT_SECONDS)
+        lab_expect(session, elapsed * (double)all / (double)done);
+    return session->estimate != NULL;
 }
 
 static int perform_waves(struct lab_session *session, struct wave *wave, int most,
@@ -77,56 +83,73 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
 {
     const struct lab_blocks *const blocks = wave->blocks;
     const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
-    int width = blocks->threads;
+    const double began = lab_now();
+    int width = wave->threads;
 
     for (; wave->first < all && !lab_stopped(session); wave->first += wave->count) {
-        const double start = seconds();
+        const double start = lab_now();
         wave->count = all - wave->first < width ? (int)(all - wave->first) : width;
         atomic_store(&wave->next, 0);
-        lab_parallel(blocks->threads, perform_some, wave);
-        for (int w = 0; w < blocks->threads; w++)
+        lab_parallel(wave->threads, perform_some, wave);
+        for (int w = 0; w < wave->threads; w++)
             if (wave->status[w] != ATTEND_OK)
-                return lab_fail(session, "%s", blocks->error(blocks->arg, w)->message);
+                return lab_fail(session, "%s", wave->workers[w].err.message);
         join(wave, moments);
         lab_report_progress(session, (wave->first + wave->count) * blocks->size,
                             blocks->trials);
-        if (seconds() - start < WAVE_SECONDS && 2 * width <= most)
+        if (tell_time(session, wave, all, lab_now() - began))
+            break;
+        if (lab_now() - start < WAVE_SECONDS && 2 * width <= most)
             width *= 2;
     }
     return 0;
 }
 
-int lab_blocks_threads(const struct lab_session *session, int64_t trials, int64_t size)
+static int open_worker(struct lab_worker *worker, size_t scratch)
 {
-    const int64_t blocks = (trials + size - 1) / size;
+    attend_options options = attend_options_default();
 
-    return session->threads < blocks ? session->threads : (int)blocks;
+    options.threads = 1;
+    worker->scratch = calloc(scratch + 1, sizeof(double));
+    return !worker->scratch ||
+           attend_context_create(&worker->ctx, &options, NULL) != ATTEND_OK;
 }
 
 int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blocks,
                        struct lab_moments *moments,
                        struct lab_histogram *const *histograms)
 {
-    const int most = blocks->threads > WAVE_MAX ? blocks->threads : WAVE_MAX;
+    const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
+    const int threads = session->threads < all ? session->threads : (int)all;
+    const int most = threads > WAVE_MAX ? threads : WAVE_MAX;
     const size_t count = (size_t)blocks->count;
     struct wave wave = {.session = session,
                         .blocks = blocks,
                         .histograms = histograms,
+                        .threads = threads,
                         .results = calloc((size_t)most, sizeof *wave.results),
-                        .status = calloc((size_t)blocks->threads, sizeof *wave.status)};
+                        .workers = calloc((size_t)threads, sizeof *wave.workers),
+                        .status = calloc((size_t)threads, sizeof *wave.status)};
     struct lab_histogram *const bins =
         histograms ? calloc((size_t)most * count, sizeof *bins) : NULL;
-    int failed = !wave.results || !wave.status || (histograms && !bins);
+    int failed = !wave.results || !wave.workers || !wave.status || (histograms && !bins);
 
     assert(count > 0 && count <= LAB_TRIAL_VALUES_MAX);
     memset(moments, 0, sizeof *moments * count);
     for (size_t b = 0; b < (size_t)most && bins && wave.results; b++)
         wave.results[b].histogram = bins + b * count;
+    for (int w = 0; w < threads && !failed; w++)
+        failed = open_worker(&wave.workers[w], blocks->scratch);
     if (failed)
         lab_fail(session, "out of memory for the trials");
     else
         failed = perform_waves(session, &wave, most, moments);
+    for (int w = 0; w < threads && wave.workers; w++) {
+        attend_context_destroy(wave.workers[w].ctx);
+        free(wave.workers[w].scratch);
+    }
     free(wave.results);
+    free(wave.workers);
     free(wave.status);
     free(bins);
     return failed ? -1 : 0;
@@ -136,21 +159,15 @@ int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blo
 
 enum { BLOCK = 16 };
 
-struct trials {
-    const struct lab_trials *plan;
-    struct lab_worker *workers;
-};
-
-static attend_status perform_trials(void *arg, int w, int64_t first, int64_t trials,
+static attend_status perform_trials(const void *arg, struct lab_worker *worker,
+                                    int64_t first, int64_t trials,
                                     struct lab_block *block)
 {
-    const struct trials *const all = arg;
-    const struct lab_trials *const plan = all->plan;
+    const struct lab_trials *const plan = arg;
     double values[LAB_TRIAL_VALUES_MAX];
 
     for (int64_t t = first; t < first + trials; t++) {
-        const attend_status status =
-            plan->trial(plan->arg, &all->workers[w], (uint64_t)t, values);
+        const attend_status status = plan->trial(plan->arg, worker, (uint64_t)t, values);
         if (status != ATTEND_OK)
             return status;
         for (int x = 0; x < plan->count; x++)
@@ -160,44 +177,15 @@ static attend_status perform_trials(void *arg, int w, int64_t first, int64_t tri
     return ATTEND_OK;
 }
 
-static const attend_error *error_of(void *arg, int w)
-{
-    return &((const struct trials *)arg)->workers[w].err;
-}
-
-static int open_worker(struct lab_worker *worker, size_t scratch)
-{
-    attend_options options = attend_options_default();
-
-    options.threads = 1;
-    worker->scratch = malloc((scratch + 1) * sizeof(double));
-    return !worker->scratch ||
-           attend_context_create(&worker->ctx, &options, NULL) != ATTEND_OK;
-}
-
 int lab_measure_trials(struct lab_session *session, const struct lab_trials *plan,
                        struct lab_moments *moments)
 {
-    const int threads = lab_blocks_threads(session, plan->trials, BLOCK);
-    struct trials all = {.plan = plan,
-                         .workers = calloc((size_t)threads, sizeof *all.workers)};
     const struct lab_blocks blocks = {.trials = plan->trials,
                                       .size = BLOCK,
                                       .count = plan->count,
-                                      .threads = threads,
+                                      .scratch = plan->scratch,
                                       .perform = perform_trials,
-                                      .error = error_of,
-                                      .arg = &all};
-    int failed = !all.workers;
+                                      .arg = plan};
 
-    for (int w = 0; w < threads && !failed; w++)
-        failed = open_worker(&all.workers[w], plan->scratch);
-    failed = failed ? lab_fail(session, "memory is short")
-                    : lab_measure_blocks(session, &blocks, moments, NULL);
-    for (int w = 0; w < threads && all.workers; w++) {
-        attend_context_destroy(all.workers[w].ctx);
-        free(all.workers[w].scratch);
-    }
-    free(all.workers);
-    return failed;
+    return lab_measure_blocks(session, &blocks, moments, NULL);
 }

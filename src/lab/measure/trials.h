@@ -15,6 +15,13 @@
 
 enum { LAB_TRIAL_VALUES_MAX = 32 };
 
+/* What one thread owns. */
+struct lab_worker {
+    attend_context *ctx; /* of one thread */
+    double *scratch;     /* as many numbers as were asked for, zeroed at first */
+    attend_error err;    /* of the last failure */
+};
+
 /* ---- blocks ------------------------------------------------------------ */
 
 /* What one block of trials leaves behind: by value, and zeroed before. */
@@ -26,17 +33,12 @@ struct lab_block {
 struct lab_blocks {
     int64_t trials, size; /* of all, and of a block but the last */
     int count;            /* of values, at most LAB_TRIAL_VALUES_MAX */
-    int threads;          /* from lab_blocks_threads() */
-    /* Trials first .. first + trials - 1 on worker w < threads; another block may run
-     * on another worker. */
-    attend_status (*perform)(void *arg, int w, int64_t first, int64_t trials,
-                             struct lab_block *block);
-    const attend_error *(*error)(void *arg, int w); /* of the worker's last failure */
-    void *arg;
+    size_t scratch;       /* numbers per thread */
+    /* Trials first .. first + trials - 1; another block may run on another worker. */
+    attend_status (*perform)(const void *arg, struct lab_worker *worker, int64_t first,
+                             int64_t trials, struct lab_block *block);
+    const void *arg;
 };
-
-/* Threads that are of use: the session's, but not more than blocks. */
-int lab_blocks_threads(const struct lab_session *session, int64_t trials, int64_t size);
 
 /*
  * Moments of `count` values, and histograms of those whose pointer is not NULL; all
@@ -48,13 +50,6 @@ int lab_measure_blocks(struct lab_session *session, const struct lab_blocks *blo
                        struct lab_histogram *const *histograms);
 
 /* ---- single trials ------------------------------------------------------- */
-
-/* What one thread owns. */
-struct lab_worker {
-    attend_context *ctx; /* of one thread */
-    double *scratch;     /* as many numbers as the plan says */
-    attend_error err;
-};
 
 /*
  * One trial, drawn from its number alone; `arg` is shared by the threads and only

@@ -79,7 +79,7 @@ static int judge(struct lab_findings *findings, const volatile sig_atomic_t *sto
         return -1;
     if (session->progress)
         session->progress(session->user, "sheets", session->number, session->total);
-    if (lab_sheets_judge_all(NULL, findings->threads, findings->judgement) ||
+    if (lab_sheets_judge_all(NULL, LAB_CHARITY, findings->threads, findings->judgement) ||
         (stop && *stop))
         return -1;
     findings->judged = LAB_STATEMENTS;
@@ -153,10 +153,7 @@ const struct lab_row *lab_result_headline(const struct lab_result *result)
 void lab_tally_result(struct lab_tally *tally, const struct lab_result *result)
 {
     for (int i = 0; i < result->count; i++)
-        if (lab_row_compared(&result->row[i])) {
-            tally->compared++;
-            tally->agreeing += lab_row_agrees(&result->row[i]) != 0;
-        }
+        lab_count_row(&tally->rows, &result->row[i]);
     tally->figures += result->figures.count;
     tally->failures += *result->error != '\0';
 }

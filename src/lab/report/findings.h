@@ -44,9 +44,10 @@ int lab_findings_gather(struct lab_findings *findings, const volatile sig_atomic
                         lab_findings_progress progress, void *user);
 void lab_findings_free(struct lab_findings *findings);
 
-/* Rows that have a theory and a measurement, and those of them that agree. */
+/* Rows by what may be said of them. */
 struct lab_tally {
-    int compared, agreeing, figures, failures;
+    struct lab_count rows;
+    int figures, failures;
     int verdicts[4]; /* by enum lab_verdict */
 };
 

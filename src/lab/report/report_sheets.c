@@ -2,6 +2,7 @@
 /* The sheets in the report. */
 #include "lab/report/report_parts.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,15 +14,65 @@ void lab_report_verdict(enum lab_verdict verdict, FILE *out)
     fprintf(out, "<span class=\"verdict %s\">%s</span>", name, name);
 }
 
-static void write_statement(const struct lab_judgement *judgement, FILE *out)
+/* The length of an id such as "004-12" at the start of a text; 0: there is none. */
+static size_t id_length(const char *text)
 {
-    fprintf(out,
-            "<tr id=\"s%s\"><td class=\"id\">%s<br><span class=\"soft small\">line %d"
-            "</span></td><td>",
-            judgement->id, judgement->id, judgement->line);
-    lab_report_verdict(judgement->verdict, out);
-    fputs("</td><td class=\"text\">", out);
-    lab_text_prose(out, judgement->says);
+    size_t digits = 0;
+    for (int i = 0; i < 3; i++)
+        if (!isdigit((unsigned char)text[i]))
+            return 0;
+    if (text[3] != '-')
+        return 0;
+    while (isdigit((unsigned char)text[4 + digits]))
+        digits++;
+    return digits > 0 && digits <= 2 ? 4 + digits : 0;
+}
+
+/* Prose in which every id of a statement is a link to it. */
+static void write_linked(const char *text, FILE *out)
+{
+    const char *from = text;
+    for (const char *at = text; *at; at++) {
+        const size_t id = at > text && isalnum((unsigned char)at[-1]) ? 0 : id_length(at);
+        if (id == 0)
+            continue;
+        lab_text_math(out, from, (size_t)(at - from), LAB_HTML);
+        fprintf(out, "<a href=\"#s%.*s\">%.*s</a>", (int)id, at, (int)id, at);
+        from = at + id;
+        at = from - 1;
+    }
+    lab_text_prose(out, from);
+}
+
+/* Whether a text names a statement; "001-1" is not in "001-10". */
+static int names(const char *text, const char *id)
+{
+    for (const char *at = text; (at = strstr(at, id)); at++)
+        if (id_length(at) == strlen(id))
+            return 1;
+    return 0;
+}
+
+/* Where else the statement matters: its question, and the disputes it has a part in. */
+static void write_places(const struct lab_findings *findings,
+                         const struct lab_judgement *judgement, FILE *out)
+{
+    const struct lab_question *const question = lab_question_of(judgement->id);
+    if (question) {
+        fputs("<br><span class=\"small\">on ", out);
+        lab_report_question_link(question, out);
+        fputs("</span>", out);
+    }
+    for (int i = 0; i < LAB_DISPUTES; i++)
+        if (names(findings->dispute[i].sides, judgement->id))
+            fprintf(out,
+                    "<br><span class=\"small\"><a href=\"#dispute-%d\">dispute %d</a>"
+                    "</span>",
+                    i + 1, i + 1);
+}
+
+static void write_evidence(const struct lab_judgement *judgement, FILE *out)
+{
     fputs("<p class=\"small\"><span class=\"soft\">Exactly:</span> ", out);
     lab_text_prose(out, judgement->holds_when);
     fputs("</p><p class=\"small soft\">", out);
@@ -35,7 +86,34 @@ static void write_statement(const struct lab_judgement *judgement, FILE *out)
         }
         fputs(".", out);
     }
-    fputs("</p></td></tr>\n", out);
+    fputs("</p>", out);
+    if (!judgement->readings_agree || judgement->invariant)
+        fprintf(out, "<p class=\"small soft\">%s%s%s</p>",
+                judgement->readings_agree ? "" : "By the letter the verdict is another.",
+                judgement->readings_agree || !judgement->invariant ? "" : " ",
+                judgement->invariant ? "True or false in every world." : "");
+}
+
+static void write_statement(const struct lab_findings *findings,
+                            const struct lab_judgement *judgement, FILE *out)
+{
+    fprintf(out, "<tr id=\"s%s\"><td class=\"id\"><b>%s</b>", judgement->id,
+            judgement->id);
+    write_places(findings, judgement, out);
+    fputs("</td><td>", out);
+    lab_report_verdict(judgement->verdict, out);
+    fputs("</td><td class=\"text\">", out);
+    if (judgement->quote && *judgement->quote) {
+        char quote[400];
+        lab_sheets_plain(judgement->quote, quote, sizeof quote);
+        fputs("<q class=\"quote\">", out);
+        lab_text_prose(out, quote);
+        fprintf(out, "</q> <span class=\"soft small\">line %d</span><br>",
+                judgement->quoted);
+    }
+    lab_text_prose(out, judgement->says);
+    write_evidence(judgement, out);
+    fputs("</td></tr>\n", out);
 }
 
 /* The statements of one sheet, which follow one another; returns the next one. */
@@ -53,10 +131,11 @@ static int write_sheet(const struct lab_findings *findings, int first, FILE *out
                 lab_verdict_name((enum lab_verdict)verdict));
     fputs("</p>\n<div class=\"box\"><table "
           "class=\"statements\"><thead><tr><th>statement</th>"
-          "<th>verdict</th><th>the sheet says, and what is so</th></tr></thead><tbody>\n",
+          "<th>verdict</th><th>the sheet, in other words, and what is "
+          "so</th></tr></thead><tbody>\n",
           out);
     for (int i = first; i < end; i++)
-        write_statement(&findings->judgement[i], out);
+        write_statement(findings, &findings->judgement[i], out);
     fputs("</tbody></table></div>\n", out);
     return end;
 }
@@ -68,31 +147,84 @@ void lab_report_disputes(const struct lab_findings *findings, FILE *out)
           out);
     for (int i = 0; i < LAB_DISPUTES; i++) {
         const struct lab_dispute *const dispute = &findings->dispute[i];
-        fputs("<tr><td class=\"text\"><b>", out);
+        fprintf(out,
+                "<tr id=\"dispute-%d\"><td class=\"id\">%d</td><td class=\"text\"><b>",
+                i + 1, i + 1);
         lab_text_prose(out, dispute->question);
         fputs("</b><p class=\"small soft\">", out);
-        lab_text_prose(out, dispute->sides);
+        write_linked(dispute->sides, out);
         fputs("</p><p class=\"small\"><span class=\"holds\">Right:</span> ", out);
-        lab_text_prose(out, dispute->right);
+        write_linked(dispute->right, out);
         fputs("</p></td></tr>\n", out);
     }
     fputs("</tbody></table></div>\n</section>\n", out);
 }
 
+/* The verdicts as a bar and in numbers. */
+static void write_tally(const struct lab_findings *findings, FILE *out)
+{
+    const struct lab_tally tally = lab_tally_all(findings);
+    fprintf(out,
+            "<div class=\"tally\">%d statements of the five sheets, judged by computing\n"
+            "<div class=\"split\" aria-hidden=\"true\">",
+            findings->judged);
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
+        if (tally.verdicts[verdict])
+            fprintf(out, "<i class=\"%s\" style=\"flex:%d\"></i>",
+                    lab_verdict_name((enum lab_verdict)verdict), tally.verdicts[verdict]);
+    fputs("</div>\n<ul>", out);
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
+        fprintf(out, "<li><b>%d</b> ", tally.verdicts[verdict]);
+        lab_report_verdict((enum lab_verdict)verdict, out);
+        fputs("</li>", out);
+    }
+    fputs("</ul></div>\n", out);
+}
+
+/* What the words and letters of this part mean. */
+static void write_legend(FILE *out)
+{
+    static const char *const meaning[] = {
+        [LAB_HOLDS] =
+            "true: the error is below 10^-9 on the whole grid of sizes and scales",
+        [LAB_LIMIT] = "true as something that the sheet leaves free grows",
+        [LAB_FAILS] = "there is a counterexample",
+        [LAB_SLIP] = "ill-formed as printed, right when one symbol is repaired"};
+    fputs("<ul class=\"legend\">\n", out);
+    for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
+        fputs("<li>", out);
+        lab_report_verdict((enum lab_verdict)verdict, out);
+        fputs(" ", out);
+        lab_text_prose(out, meaning[verdict]);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul>\n<p class=\"small soft\">Statements are read with charity: what a sheet "
+          "calls equal may be so in a limit. Where a reading by the letter has another "
+          "verdict, the statement says so. A verdict that no change of the numbers could "
+          "move is marked: true or false in every world.</p>\n<p class=\"small soft\">",
+          out);
+    lab_text_markdown(
+        out,
+        "The sheets have letters of their own. There $\\alpha_i$ is a weight (here "
+        "$p_i$) "
+        "and $\\alpha$ the noise; `k.q` is the score $k^\\top q$; $m_i$ and $\\mu_i$ are "
+        "means of keys, $c$ or $\\beta$ without an index is the scale of a query, and "
+        "`A^T` "
+        "is $A^\\top$. A number such as 002-12 is sheet 002, statement 12.");
+    fputs("</p>\n", out);
+}
+
 void lab_report_sheets(const struct lab_findings *findings, FILE *out)
 {
-    fputs("<section id=\"sheets\">\n<h2>The five sheets, statement by statement</h2>\n"
-          "<p>Each statement was put to the test by computing, with the sheet\u2019s own "
-          "queries. ",
-          out);
-    lab_report_verdict(LAB_HOLDS, out);
-    fputs(" error below 10<sup>\u22129</sup> on the whole grid; ", out);
-    lab_report_verdict(LAB_LIMIT, out);
-    fputs(" true as something that the sheet leaves free grows; ", out);
-    lab_report_verdict(LAB_FAILS, out);
-    fputs(" there is a counterexample; ", out);
-    lab_report_verdict(LAB_SLIP, out);
-    fputs(" ill-formed as printed, right when one symbol is repaired.</p>\n", out);
+    fputs(
+        "<section id=\"sheets\">\n<h2>The five sheets, statement by statement</h2>\n"
+        "<p>Five solution sheets answer the exercise. Each of their statements was put "
+        "to "
+        "the test by computing, with the sheet\u2019s own queries; the passage judged is "
+        "quoted first.</p>\n",
+        out);
+    write_tally(findings, out);
+    write_legend(out);
     for (int i = 0; i < findings->judged;)
         i = write_sheet(findings, i, out);
     fputs("</section>\n", out);

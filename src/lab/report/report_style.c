@@ -29,7 +29,38 @@ const char *const lab_report_style[] = {
     ".page{max-width:86rem;margin:0 auto;padding:2.5rem 1.5rem 4rem}\n",
     "section,header{margin:0 0 3.5rem}\n",
     "section{border-top:1px solid var(--rule);padding-top:1.75rem}\n",
-    "nav h2{font-size:.8rem;letter-spacing:.08em;text-transform:uppercase;"
+    ".asks{font-size:1.05rem;border-left:3px solid var(--link);padding-left:.9rem;"
+    "margin:.75rem 0}\n",
+    ".answer{margin:.75rem 0}\n",
+    ".formula{overflow-x:auto;overflow-y:hidden;padding:.35rem 0;margin:.35rem 0;"
+    "max-width:44rem}\n",
+    "math{font-size:1.06em;font-family:'STIX Two "
+    "Math','Cambria Math','Latin Modern Math','DejaVu Math TeX Gyre',math}\n",
+    ".asked,.things{padding:0;margin:1rem 0}\n",
+    ".asked{list-style:none;columns:20rem;column-gap:2rem}"
+    ".asked li{padding:.15rem 0;break-inside:avoid}.asked a{text-decoration:none}"
+    ".asked a:hover{text-decoration:underline}.asked b{font-variant-numeric:tabular-nums}"
+    "\n",
+    ".things{padding-left:1.4rem;max-width:44rem}.things li{padding:.3rem 0 .3rem .3rem}"
+    ".things li::marker{font-weight:600;color:var(--link)}.things "
+    "span{color:var(--soft)}\n",
+    ".glossary{display:block;columns:22rem;column-gap:2.5rem}"
+    ".glossary div{display:grid;grid-template-columns:7rem minmax(0,1fr);gap:.75rem;"
+    "padding:.25rem 0;break-inside:avoid}.glossary dt{color:var(--text);"
+    "font-weight:600}.glossary dd{color:var(--soft)}\n",
+    ".meaning{display:block;color:var(--soft);font-size:.85rem;max-width:36rem;"
+    "min-width:14rem}\n",
+    "caption{text-align:left;padding:.5rem .8rem .1rem;color:var(--soft);"
+    "font-size:.85rem}\n",
+    ".voices a{white-space:nowrap;margin-right:.35rem;color:inherit}.voices "
+    "a.holds{color:var(--holds)}.voices a.limit{color:var(--limit)}.voices "
+    "a.fails{color:var(--fails)}.voices a.slip{color:var(--slip)}\n",
+    ".quote{font-family:ui-serif,Georgia,Cambria,serif;font-style:italic;"
+    "overflow-wrap:anywhere}.legend{list-style:none;padding:0;margin:.75rem 0}"
+    ".legend li{padding:.15rem 0}\n",
+    "tr:target{background:color-mix(in srgb,var(--link) 12%,transparent)}\n",
+    "nav "
+    "h2{font-size:.8rem;margin-top:1rem;letter-spacing:.08em;text-transform:uppercase;"
     "color:var(--soft)}\n",
     "nav ol{list-style:none;margin:0;padding:0;columns:15rem;column-gap:1.5rem}\n",
     "nav li{padding:.15rem 0;break-inside:avoid}\n",
@@ -40,7 +71,7 @@ const char *const lab_report_style[] = {
     "header,main{grid-column:2}"
     "nav{grid-column:1;grid-row:1/span 2;position:sticky;top:2rem;align-self:start;"
     "max-height:calc(100vh - 4rem);overflow:auto;font-size:.9rem}nav ol{columns:1}}\n",
-    ".tiles{display:grid;grid-template-columns:repeat(3,1fr);"
+    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));"
     "gap:.75rem;margin:1.5rem 0 .75rem;padding:0;list-style:none}\n",
     ".tiles li{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;"
     "padding:.8rem 1rem}\n",
@@ -49,6 +80,8 @@ const char *const lab_report_style[] = {
     ".tiles span{color:var(--soft);font-size:.875rem}\n",
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,"
     "25rem),1fr));gap:1rem;margin:1.25rem 0}\n",
+    ".figures>.box{margin:0;align-self:start;grid-column:1/-1}"
+    ".figures.single>.box{grid-column:auto}.figures.single{align-items:start}\n",
     "figure{margin:0;background:var(--card);border:1px solid var(--rule);"
     "border-radius:.5rem;padding:.5rem .5rem .75rem;break-inside:avoid}\n",
     "figure svg{display:block;width:100%;max-width:38rem;height:auto;margin:0 auto}\n",
@@ -62,6 +95,7 @@ const char *const lab_report_style[] = {
     "padding:.8rem 1rem;margin:.75rem 0 1.5rem}\n",
     ".tally ul{display:flex;flex-wrap:wrap;gap:.2rem 1.5rem;margin:0;padding:0;"
     "list-style:none;font-size:.95rem;font-variant-numeric:tabular-nums}\n",
+    ".tie{white-space:nowrap}\n",
     "code span{white-space:nowrap}table code{white-space:nowrap}\n",
     ".overview td:first-child{min-width:11rem}.overview td:nth-child(2){min-width:6rem}"
     "\n",
@@ -81,7 +115,7 @@ const char *const lab_report_style[] = {
     ".holds{color:var(--holds)}.limit{color:var(--limit)}.fails{color:var(--fails)}"
     ".slip{color:var(--slip)}\n",
     ".statements td{padding-top:.7rem;padding-bottom:.7rem}\n",
-    ".statements .id{white-space:nowrap}\n",
+    ".statements .id,.statements a{white-space:nowrap}\n",
     ".statements p{margin:.2rem 0 0}\n",
     "dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.3rem 1.25rem;"
     "margin:1rem 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\n",
@@ -95,11 +129,19 @@ const char *const lab_report_style[] = {
     ".statements tr+tr{border-top:1px solid var(--rule)}"
     ".statements td,.statements tr+tr td{display:inline-block;border:0;"
     "padding:.1rem .55rem}.statements .text{display:block}"
-    "dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}}\n",
+    ".question .numbers tr{display:grid;grid-template-columns:1fr 1fr}"
+    ".question .numbers td:first-child{grid-column:1/-1;padding-bottom:0}"
+    ".question .numbers th:first-child{display:none}"
+    ".question .numbers tr+tr td+td{border-top:0}.question .numbers .n{text-align:left}"
+    "dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}"
+    ".asked-again{display:none}"
+    ".glossary div{grid-template-columns:1fr;gap:0}.meaning{min-width:11rem}}\n",
     "@media print{:root{--bg:#fff}html{font-size:9.5pt}@page{margin:16mm 14mm}"
-    ".page{padding:0;max-width:none;display:block}nav{position:static;max-height:none}"
-    "nav ol{columns:2}.figures{grid-template-columns:1fr 1fr}.box{overflow:visible}"
-    "th,td{padding:.25rem .4rem}section{break-before:auto}"
+    ".page{padding:0;max-width:none;display:block}nav{display:none}"
+    ".figures{grid-template-columns:1fr 1fr}.box{overflow:visible}"
+    "th,td{padding:.25rem "
+    ".4rem}section{break-before:auto;margin-bottom:1.5rem;padding-top:1rem}"
+    ".asks,.answer,.formula{break-after:avoid;break-inside:avoid}"
     "h2,h3{break-after:avoid}tr{break-inside:avoid}details{display:none}"
     "a{color:inherit;text-decoration:none}}\n",
     NULL};

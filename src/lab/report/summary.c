@@ -4,36 +4,43 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static void write_result(const struct lab_result *result, FILE *out)
 {
     struct lab_tally tally = {0};
-    char agreeing[32];
+    char exact[32], bounds[32];
     lab_tally_result(&tally, result);
-    snprintf(agreeing, sizeof agreeing, "%d/%d", tally.agreeing, tally.compared);
-    fprintf(out, "%-15s %9s  ", result->experiment->name, agreeing);
+    snprintf(exact, sizeof exact, "%d/%d", tally.rows.within, tally.rows.exact);
+    snprintf(bounds, sizeof bounds, "%d/%d", tally.rows.held, tally.rows.bounds);
+    fprintf(out, "%-15s %7s %6s %5d  ", result->experiment->name, exact, bounds,
+            tally.rows.shown);
     const struct lab_row *const row = lab_result_headline(result);
     if (*result->error)
         fprintf(out, "failed: %s", result->error);
     else if (row && row->se > 0)
-        fprintf(out, "%-16s %-10.5g %.5g \302\261 %.1g", row->quantity, row->theory,
+        fprintf(out, "%-14s %-9.4g %.4g \302\261 %.1g", row->quantity, row->theory,
                 row->measured, row->se);
     else if (row)
-        fprintf(out, "%-16s %-10.5g %.5g", row->quantity, row->theory, row->measured);
+        fprintf(out, "%-14s %-9.4g %.4g", row->quantity, row->theory, row->measured);
     fputc('\n', out);
 }
 
 int lab_summary_write(const struct lab_findings *findings, FILE *out)
 {
     const struct lab_tally tally = lab_tally_all(findings);
-    fprintf(out, "%-15s %9s  %-16s %-10s %s\n", "experiment", "agreeing", "for example",
-            "theory", "measured");
+    char text[160];
+    lab_count_text(&tally.rows, text, sizeof text);
+    fprintf(out, "%-15s %7s %6s %5s  %-14s %-9s %s\n", "experiment", "exact", "bounds",
+            "shown", "for example", "theory", "measured");
     for (int e = 0; e < findings->count; e++)
         write_result(&findings->result[e], out);
-    fprintf(out,
-            "\n%d of %d rows agree with theory (|z| <= 4, or the error that theory "
-            "states)\n",
-            tally.agreeing, tally.compared);
+    /* In 80 columns: the limits on a line of their own. */
+    char *const limits = strstr(text, " limits");
+    *limits = '\n';
+    fprintf(out, "\n%s\n", text);
+    if (!findings->judged)
+        return ferror(out) ? -1 : 0;
     fprintf(out, "%d statements of the sheets:", findings->judged);
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++)
         fprintf(out, "%s %d %s", verdict ? "," : "", tally.verdicts[verdict],

@@ -26,34 +26,56 @@ void lab_pair_set_query(double *q, double a, double b, double rest, double overl
     q[2] = rest;
 }
 
-int lab_pair_attend(struct lab_session *session, attend_context *ctx, double n,
-                    double tau, const attend_theory_query *queries, int count,
-                    const double *gamma, int64_t trials, double *weights)
+/* With scores in units of C: a ~ N(1, 2 alpha + sigma2), b ~ N(1, 2 alpha), others 0. */
+double lab_pair_wins(double n, double alpha, double sigma2)
 {
-    const size_t q_size = (size_t)trials * (size_t)count * KINDS;
-    const size_t k_size = (size_t)trials * KINDS * KINDS;
+    enum { STEPS = 1 << 14 };
+    const double sd_a = sqrt(2 * alpha + sigma2), sd = sqrt(2 * alpha), reach = 9;
+    double sum = 0, whole = 0;
+
+    if (!(alpha > 0))
+        return 0.5;
+    for (int x = 0; x < STEPS; x++) {
+        const double z = reach * (2 * (x + 0.5) / STEPS - 1), density = exp(-z * z / 2);
+        const double above = attend_theory_normal_cdf((1 + sd_a * z) / sd);
+        sum += density * attend_theory_normal_cdf(sd_a * z / sd) * pow(above, n - 2);
+        whole += density;
+    }
+    return sum / whole;
+}
+
+/* Rows of one problem: the one head, and the two. */
+enum { ONE, FIRST, SECOND, ROWS };
+
+/*
+ * weights[t][row][kind]: of a, b and all the others together, for gamma[t], t < trials.
+ * 0, or -1 after lab_fail().
+ */
+static int weigh(struct lab_session *session, attend_context *ctx, double n, double C,
+                 const double *gamma, int64_t trials, double *weights)
+{
+    const size_t q_size = (size_t)trials * ROWS * KINDS;
     const double bias[KINDS] = {0, 0, n > 2 ? log(n - 2) : -INFINITY};
-    double *const q = malloc((q_size + k_size) * sizeof *q);
-    double *const k = q + q_size;
+    double *const q = malloc(2 * q_size * sizeof *q), *const k = q + q_size;
 
     if (!q)
         return lab_fail(session, "memory is short");
     for (int64_t t = 0; t < trials; t++) {
-        for (int h = 0; h < count; h++)
-            lab_pair_set_query(q + (t * count + h) * KINDS, queries[h].a, queries[h].b,
-                               queries[h].rest, 0);
+        for (int row = 0; row < ROWS; row++)
+            lab_pair_set_query(q + (t * ROWS + row) * KINDS, row == SECOND ? 0 : C,
+                               row == FIRST ? 0 : C, 0, 0);
         lab_pair_set_keys(k + t * KINDS * KINDS, KINDS, gamma[t], 1, 0);
     }
-    const struct lab_problem problem = {.nb = trials,
-                                        .nq = count,
-                                        .nk = KINDS,
-                                        .d = KINDS,
-                                        .q = q,
-                                        .k = k,
-                                        .bias = bias,
-                                        .scale = tau,
-                                        .weights = weights};
-    const int failed = lab_measure(session, ctx, &problem);
+    const int failed = lab_measure(session, ctx,
+                                   &(struct lab_problem){.nb = trials,
+                                                         .nq = ROWS,
+                                                         .nk = KINDS,
+                                                         .d = KINDS,
+                                                         .q = q,
+                                                         .k = k,
+                                                         .bias = bias,
+                                                         .scale = 1,
+                                                         .weights = weights});
     free(q);
     return failed;
 }
@@ -80,24 +102,22 @@ int lab_pair_measure_mse(struct lab_session *session, attend_context *ctx, doubl
     const double step = fmin(0.5, 0.6 / (C * sigma));
     const int64_t half = sigma > 0 ? (int64_t)ceil(z_max / step) : 0;
     const int64_t trials = 2 * half + 1;
-    const attend_theory_query queries[] = {{C, C, 0}, {C, 0, 0}, {0, C, 0}};
-    double *const gamma = calloc((size_t)trials * (1 + 3 * KINDS), sizeof *gamma);
+    double *const gamma = calloc((size_t)trials * (1 + ROWS * KINDS), sizeof *gamma);
     double *const weights = gamma + trials;
 
     if (!gamma)
         return lab_fail(session, "memory is short");
     for (int64_t t = 0; t < trials; t++)
         gamma[t] = 1 + sigma * step * (double)(t - half);
-    const int failed =
-        lab_pair_attend(session, ctx, n, 1, queries, 3, gamma, trials, weights);
+    const int failed = weigh(session, ctx, n, C, gamma, trials, weights);
     double sum = 0;
     *mse = (struct lab_pair_mse){0};
     for (int64_t t = 0; t < trials && !failed; t++) {
         const double z = step * (double)(t - half), weight = exp(-z * z / 2);
-        const double *const rows = weights + t * 3 * KINDS;
+        const double *const rows = weights + t * ROWS * KINDS;
         sum += weight;
         mse->one += weight * squared_error(rows, 1, n);
-        mse->two += weight * squared_error(rows + KINDS, 2, n);
+        mse->two += weight * squared_error(rows + FIRST * KINDS, 2, n);
     }
     mse->one /= sum;
     mse->two /= sum;

@@ -22,12 +22,10 @@ void lab_pair_set_keys(double *key, int64_t rows, double gamma_a, double gamma_b
 void lab_pair_set_query(double *q, double a, double b, double rest, double overlap);
 
 /*
- * weights[(t * count + h) * 3 + kind]: of a, b and all the others together, for
- * gamma[t], t < trials, and query h < count.  n >= 2.  0, or -1 after lab_fail().
+ * C -> inf of q = C (mu_a + mu_b): the chance that a has the largest score of n keys, key
+ * a of magnitude noise sigma2 and every key of isotropic noise alpha.  1/2 at alpha = 0.
  */
-int lab_pair_attend(struct lab_session *session, attend_context *ctx, double n,
-                    double tau, const attend_theory_query *queries, int count,
-                    const double *gamma, int64_t trials, double *weights);
+double lab_pair_wins(double n, double alpha, double sigma2);
 
 /* E|c - (v_a + v_b)/2|^2 of one head C (mu_a + mu_b) and of two, C mu_a and C mu_b. */
 struct lab_pair_mse {

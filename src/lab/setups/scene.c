@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/setups/scene.h"
 
-#include <stdlib.h>
-
 #include "lab/setups/scene_plan.h"
 
 double lab_pair_error(double a, double b, double others_squared)
@@ -22,56 +20,23 @@ void lab_scene_set_queries(struct lab_scene *scene, const attend_theory_query *q
 
 struct measurement {
     struct lab_plan plan;
-    struct lab_scene_worker *workers;
     struct lab_histogram *const *histograms;
 };
 
-static attend_status perform(void *arg, int w, int64_t first, int64_t trials,
-                             struct lab_block *block)
+static attend_status perform(const void *arg, struct lab_worker *worker, int64_t first,
+                             int64_t trials, struct lab_block *block)
 {
     const struct measurement *const m = arg;
     const struct lab_plan *const plan = &m->plan;
-    const attend_status status = lab_scene_block(plan, &m->workers[w], first, trials);
-
+    const struct lab_scene_room room = lab_scene_room(plan, worker->scratch);
+    const attend_status status = lab_scene_block(plan, worker, &room, first, trials);
     for (int c = 0; c < plan->count && status == ATTEND_OK; c++) {
-        const double *const values = m->workers[w].values + c * plan->block;
+        const double *const values = room.values + c * plan->block;
         block->moments[c] = lab_moments_of(values, trials);
         for (int64_t t = 0; t < trials && m->histograms && m->histograms[c]; t++)
             lab_histogram_add(&block->histogram[c], values[t]);
     }
     return status;
-}
-
-static const attend_error *error_of(void *arg, int w)
-{
-    return &((const struct measurement *)arg)->workers[w].err;
-}
-
-static int measure(struct lab_session *session, struct measurement *m, int64_t trials,
-                   struct lab_moments *moments)
-{
-    const struct lab_blocks blocks = {
-        .trials = trials,
-        .size = m->plan.block,
-        .count = m->plan.count,
-        .threads = lab_blocks_threads(session, trials, m->plan.block),
-        .perform = perform,
-        .error = error_of,
-        .arg = m};
-    int failed = 0;
-
-    m->workers = calloc((size_t)blocks.threads, sizeof *m->workers);
-    if (!m->workers)
-        return lab_fail(session, "out of memory for the trials");
-    for (int w = 0; w < blocks.threads && !failed; w++)
-        if (lab_scene_worker_open(&m->plan, &m->workers[w]))
-            failed = lab_fail(session, "%s", m->workers[w].err.message);
-    if (!failed)
-        failed = lab_measure_blocks(session, &blocks, moments, m->histograms);
-    for (int w = 0; w < blocks.threads; w++)
-        lab_scene_worker_close(&m->workers[w]);
-    free(m->workers);
-    return failed;
 }
 
 int lab_scene_measure(struct lab_session *session, const struct lab_scene *scene,
@@ -88,8 +53,17 @@ int lab_scene_measure(struct lab_session *session, const struct lab_scene *scene
                             .histograms = histograms};
     int failed = lab_plan_open(&m.plan, session);
 
-    if (!failed)
-        failed = measure(session, &m, trials, moments);
+    if (!failed) {
+        const struct lab_blocks blocks = {.trials = trials,
+                                          .size = m.plan.block,
+                                          .count = count,
+                                          .scratch = lab_scene_room_size(&m.plan),
+                                          .perform = perform,
+                                          .arg = &m};
+        failed = lab_measure_blocks(session, &blocks, moments, histograms);
+        for (int c = 0; c < count; c++)
+            moments[c].sure = m.plan.noisy == 0 && scene->alpha <= 0;
+    }
     lab_plan_close(&m.plan);
     return failed;
 }

@@ -35,6 +35,7 @@ struct lab_scene {
     int independent_noise; /* 1: every head sees keys drawn anew */
     int averaged;          /* c is the mean of the first so many heads; 0: of all */
     int plain;             /* 1: squares are not needed, and NaN: saves half the work */
+    int scores;            /* 1: the scores of the wanted keys are needed, too */
 };
 
 /*
@@ -44,17 +45,23 @@ struct lab_scene {
  * `others_squared` the sum of the squares of the coefficients of the unwanted values, so
  * that |c - mean of the wanted values|^2 =
  * sum_i (coefficient[i] - 1/wanted)^2 + others_squared.  `gamma[i]` = <mu_i, k_i>, of
- * head 0's keys where every head has its own.
+ * head 0's keys where every head has its own.  `score[h][i]` = tau <q_h, k_i>, before
+ * any softcap: where both weights of a pair underflow, scores still tell them apart.
  */
 struct lab_outcome {
     double weight[LAB_HEADS_MAX][LAB_WANTED_MAX];
     double others[LAB_HEADS_MAX], squares[LAB_HEADS_MAX];
+    double score[LAB_HEADS_MAX][LAB_WANTED_MAX];
     double coefficient[LAB_WANTED_MAX], others_squared;
     double gamma[LAB_WANTED_MAX];
 };
 
-/* |c - (v_a + v_b)/2|^2 of the coefficients of v_a and v_b, and others_squared. */
+/*
+ * |c - (v_a + v_b)/2|^2 of the coefficients of v_a and v_b, and others_squared; the most
+ * it can be is that of c = another value.
+ */
 double lab_pair_error(double a, double b, double others_squared);
+#define LAB_PAIR_ERROR_MAX 1.5
 
 /* Sets the queries of heads 0 .. count - 1, of a scene with two wanted keys. */
 void lab_scene_set_queries(struct lab_scene *scene, const attend_theory_query *queries,

@@ -119,40 +119,46 @@ void lab_plan_close(struct lab_plan *plan)
     free(plan->bias);
 }
 
-int lab_scene_worker_open(const struct lab_plan *plan, struct lab_scene_worker *worker)
-{
-    const size_t size = attend_dtype_size(plan->dtype);
-    const size_t rows = (size_t)(plan->block * plan->scene->heads);
-    const size_t entries = (size_t)(plan->block * plan->sets * plan->nk * plan->d);
-    attend_options options = attend_options_default();
+/* The parts of the scratch, in numbers, in the order of struct lab_scene_room. */
+enum { KEYS, OUT, WEIGHTS, NORMALS, VALUES, GAMMA, PARTS };
 
-    options.threads = 1;
-    if (attend_context_create(&worker->ctx, &options, &worker->err))
-        return -1;
-    worker->k = calloc(entries, size);
-    worker->out = calloc(rows * (size_t)plan->dv, size);
-    worker->weights = calloc(rows * (size_t)plan->nk, size);
-    worker->normals =
-        calloc((size_t)(plan->block * plan->sets * (plan->noisy + 1)) +
-                   (plan->form == LAB_PROJECTED && plan->scene->alpha > 0 ? entries : 0),
-               sizeof *worker->normals);
-    worker->values = calloc((size_t)(plan->count * plan->block), sizeof *worker->values);
-    worker->gamma =
-        calloc((size_t)(plan->block * plan->scene->wanted), sizeof *worker->gamma);
-    if (worker->k && worker->out && worker->weights && worker->normals &&
-        worker->values && worker->gamma)
-        return 0;
-    worker->err = (attend_error){ATTEND_ENOMEM, "out of memory for the trials"};
-    return -1;
+static void part_sizes(const struct lab_plan *plan, size_t size[PARTS])
+{
+    const size_t block = (size_t)plan->block, sets = block * (size_t)plan->sets;
+    const size_t rows = block * (size_t)plan->scene->heads;
+
+    size[KEYS] = sets * (size_t)(plan->nk * plan->d);
+    size[OUT] = rows * (size_t)plan->dv;
+    size[WEIGHTS] = rows * (size_t)plan->nk;
+    size[NORMALS] =
+        sets * (size_t)(plan->noisy + 1) +
+        (plan->form == LAB_PROJECTED && plan->scene->alpha > 0 ? size[KEYS] : 0);
+    size[VALUES] = (size_t)plan->count * block;
+    size[GAMMA] = block * (size_t)plan->scene->wanted;
 }
 
-void lab_scene_worker_close(struct lab_scene_worker *worker)
+size_t lab_scene_room_size(const struct lab_plan *plan)
 {
-    attend_context_destroy(worker->ctx);
-    free(worker->k);
-    free(worker->out);
-    free(worker->weights);
-    free(worker->normals);
-    free(worker->values);
-    free(worker->gamma);
+    size_t size[PARTS], sum = 0;
+
+    part_sizes(plan, size);
+    for (int x = 0; x < PARTS; x++)
+        sum += size[x];
+    return sum;
+}
+
+struct lab_scene_room lab_scene_room(const struct lab_plan *plan, double *scratch)
+{
+    size_t size[PARTS];
+    double *part[PARTS + 1] = {scratch};
+
+    part_sizes(plan, size);
+    for (int x = 0; x < PARTS; x++)
+        part[x + 1] = part[x] + size[x];
+    return (struct lab_scene_room){.k = part[KEYS],
+                                   .out = part[OUT],
+                                   .weights = part[WEIGHTS],
+                                   .normals = (float *)part[NORMALS],
+                                   .values = part[VALUES],
+                                   .gamma = part[GAMMA]};
 }

@@ -29,14 +29,12 @@ struct lab_plan {
     int count;
 };
 
-/* What one thread works with. */
-struct lab_scene_worker {
-    attend_context *ctx;
+/* The scratch of one thread. */
+struct lab_scene_room {
     void *k, *out, *weights; /* [block][sets][nk][d], [block][heads][dv], [..][nk] */
     float *normals;          /* [block][sets][noisy] magnitudes, then other entries */
     double *values;          /* [count][block] */
     double *gamma;           /* [block][wanted] */
-    attend_error err;
 };
 
 /* Element `at` of an array of f64, or else of f32. */
@@ -61,16 +59,16 @@ static inline double lab_get(const void *array, attend_dtype dtype, int64_t at)
 int lab_plan_open(struct lab_plan *plan, struct lab_session *session);
 void lab_plan_close(struct lab_plan *plan);
 
-/* `worker` is zeroed before, and closed also after a failure, which is in its err. */
-int lab_scene_worker_open(const struct lab_plan *plan, struct lab_scene_worker *worker);
-void lab_scene_worker_close(struct lab_scene_worker *worker);
+/* The numbers that it takes, and its parts. */
+size_t lab_scene_room_size(const struct lab_plan *plan);
+struct lab_scene_room lab_scene_room(const struct lab_plan *plan, double *scratch);
 
 /*
  * Trials first .. first + trials - 1, at most plan->block of them, by attend_forward();
- * what observe() says of them is in worker->values.
+ * what observe() says of them is in room->values.
  */
-attend_status lab_scene_block(const struct lab_plan *plan,
-                              struct lab_scene_worker *worker, int64_t first,
+attend_status lab_scene_block(const struct lab_plan *plan, struct lab_worker *worker,
+                              const struct lab_scene_room *room, int64_t first,
                               int64_t trials);
 
 #endif

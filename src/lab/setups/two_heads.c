@@ -29,7 +29,7 @@ struct centres {
     double m[2][LAB_QUERIES][3]; /* by condition and head: of a, of b, of one other */
 };
 
-static attend_theory_scene scene_of(const struct lab_two_heads *setup, int positive)
+attend_theory_scene lab_two_heads_scene(const struct lab_two_heads *setup, int positive)
 {
     attend_theory_scene scene =
         attend_theory_scene_exercise(setup->n, setup->sigma2, positive);
@@ -46,7 +46,7 @@ static attend_theory_scene scene_of(const struct lab_two_heads *setup, int posit
 struct lab_two_heads_numbers lab_two_heads_theory(const struct lab_two_heads *setup,
                                                   int positive)
 {
-    const attend_theory_scene scene = scene_of(setup, positive);
+    const attend_theory_scene scene = lab_two_heads_scene(setup, positive);
     const attend_theory_query query[LAB_QUERIES] = {
         lab_query_at(&setup->queries, 0, setup->C),
         lab_query_at(&setup->queries, 1, setup->C)};
@@ -56,7 +56,7 @@ struct lab_two_heads_numbers lab_two_heads_theory(const struct lab_two_heads *se
         attend_theory_head(&scene, (attend_theory_query){.a = setup->C, .b = setup->C});
     const attend_theory_output two = attend_theory_heads(&scene, query, LAB_QUERIES);
     const double mean = first.mean[ATTEND_THEORY_A];
-    struct lab_two_heads_numbers theory = {.of = {{0, 0}}};
+    struct lab_two_heads_numbers theory = {.of = {{.value = 0}}};
 
     theory.of[LAB_MEAN_W1].value = mean;
     theory.of[LAB_VAR_W1].value = first.variance[ATTEND_THEORY_A];
@@ -122,8 +122,7 @@ static void observe(void *arg, const struct lab_outcome *outcome, double *values
             values[VALUES + v] = NAN;
 }
 
-/* Heads 0 and 1 are the two, head 2 is the single head they are compared with. */
-static struct lab_scene measured_scene(const struct lab_two_heads *setup)
+struct lab_scene lab_two_heads_drawn(const struct lab_two_heads *setup)
 {
     struct lab_scene scene = {.n = (int64_t)setup->n,
                               .d = setup->d,
@@ -153,8 +152,7 @@ static double size_of(const double *m, const double *other, double n)
 }
 
 static struct lab_two_heads_numbers summarise(const struct lab_moments *moments, double n,
-                                              double m[LAB_QUERIES][3],
-                                              double theory_loses)
+                                              double m[LAB_QUERIES][3])
 {
     const double size[3] = {size_of(m[0], m[0], n), size_of(m[1], m[1], n),
                             size_of(m[0], m[1], n)};
@@ -162,7 +160,7 @@ static struct lab_two_heads_numbers summarise(const struct lab_moments *moments,
     double product[3] = {0};
 
     for (int q = 0; q < LAB_TWO_HEADS_QUANTITIES; q++)
-        numbers.of[q] = (struct lab_estimate){NAN, NAN};
+        numbers.of[q] = (struct lab_estimate){.value = NAN, .se = NAN};
     if (moments[W1].count == 0)
         return numbers;
     /* <E(c_g - m_g), E(c_h - m_h)> for (g, h) = (1, 1), (2, 2), (1, 2). */
@@ -174,21 +172,39 @@ static struct lab_two_heads_numbers summarise(const struct lab_moments *moments,
         product[2] += share * x * y;
     }
     for (int x = 0; x < 3; x++) {
-        const double se = lab_moments_mean_se(&moments[SPREAD1 + x]);
+        /* Two outputs are at most sqrt(2) apart, and so from any point between. */
+        struct lab_moments squares = moments[SPREAD1 + x];
+        if (squares.m2 <= 0 && fabs(squares.mean) <= 1e-15 * size[x])
+            squares.mean = 0;
+        struct lab_estimate spread =
+            lab_estimate_mean_within(&squares, x < 2 ? 0 : -2, 2);
         /* What rounding scatters is not chance. */
-        const double spread = moments[SPREAD1 + x].mean - product[x];
-        numbers.of[LAB_VAR_C1 + x] = (struct lab_estimate){
-            x < 2 ? fmax(spread, 0) : spread, se > 1e-15 * size[x] ? se : 0};
+        if (!spread.rare && !(spread.se > 1e-15 * size[x]))
+            spread = (struct lab_estimate){.value = spread.value};
+        spread.value -= product[x];
+        spread.low -= product[x];
+        spread.high -= product[x];
+        if (x < 2)
+            spread.value = fmax(spread.value, 0);
+        numbers.of[LAB_VAR_C1 + x] = spread;
     }
-    numbers.of[LAB_MEAN_W1] = lab_estimate_mean(&moments[W1]);
-    numbers.of[LAB_VAR_W1] = lab_estimate_variance(&moments[W1]);
-    numbers.of[LAB_HEAD1_LOSES] = lab_estimate_rare(&moments[LOSES], theory_loses);
-    numbers.of[LAB_COEFF_A] = lab_estimate_mean(&moments[COEFFICIENT_A]);
-    numbers.of[LAB_COEFF_B] = lab_estimate_mean(&moments[COEFFICIENT_B]);
-    numbers.of[LAB_COEFF_VAR_ONE] = lab_estimate_variance(&moments[COEFFICIENT_ONE]);
-    numbers.of[LAB_COEFF_VAR_TWO] = lab_estimate_variance(&moments[COEFFICIENT_A]);
-    numbers.of[LAB_MSE_ONE] = lab_estimate_mean(&moments[MSE_ONE]);
-    numbers.of[LAB_MSE_TWO] = lab_estimate_mean(&moments[MSE_TWO]);
+    static const struct {
+        int quantity, value, is_variance;
+        double most;
+    } simple[] = {{LAB_MEAN_W1, W1, 0, 1},
+                  {LAB_VAR_W1, W1, 1, 1},
+                  {LAB_COEFF_A, COEFFICIENT_A, 0, 1},
+                  {LAB_COEFF_B, COEFFICIENT_B, 0, 1},
+                  {LAB_COEFF_VAR_ONE, COEFFICIENT_ONE, 1, 1},
+                  {LAB_COEFF_VAR_TWO, COEFFICIENT_A, 1, 1},
+                  {LAB_MSE_ONE, MSE_ONE, 0, LAB_PAIR_ERROR_MAX},
+                  {LAB_MSE_TWO, MSE_TWO, 0, LAB_PAIR_ERROR_MAX}};
+    for (size_t x = 0; x < sizeof simple / sizeof simple[0]; x++)
+        numbers.of[simple[x].quantity] =
+            (simple[x].is_variance ? lab_estimate_variance_within
+                                   : lab_estimate_mean_within)(&moments[simple[x].value],
+                                                               0, simple[x].most);
+    numbers.of[LAB_HEAD1_LOSES] = lab_estimate_probability(&moments[LOSES]);
     return numbers;
 }
 
@@ -197,14 +213,14 @@ int lab_two_heads_measure(struct lab_session *session, const struct lab_two_head
                           struct lab_two_heads_numbers measured[2],
                           struct lab_histogram *w1)
 {
-    const struct lab_scene scene = measured_scene(setup);
+    const struct lab_scene scene = lab_two_heads_drawn(setup);
     struct lab_histogram *const histograms[2 * VALUES] = {[W1] = w1};
     struct centres centres = {.n = setup->n};
     struct lab_moments moments[2 * VALUES];
 
     for (int positive = 0; positive < 2; positive++)
         for (int h = 0; h < LAB_QUERIES; h++) {
-            const attend_theory_scene theory = scene_of(setup, positive);
+            const attend_theory_scene theory = lab_two_heads_scene(setup, positive);
             const attend_theory_output head =
                 attend_theory_head(&theory, lab_query_at(&setup->queries, h, setup->C));
             for (int c = 0; c < 3; c++)
@@ -215,8 +231,7 @@ int lab_two_heads_measure(struct lab_session *session, const struct lab_two_head
         return -1;
     for (int positive = 0; positive < 2; positive++)
         measured[positive] =
-            summarise(moments + positive * VALUES, setup->n, centres.m[positive],
-                      lab_two_heads_theory(setup, positive).of[LAB_HEAD1_LOSES].value);
+            summarise(moments + positive * VALUES, setup->n, centres.m[positive]);
     return 0;
 }
 
@@ -237,7 +252,7 @@ static int difference(struct lab_session *session, const struct lab_two_heads *s
     struct lab_moments moments;
 
     at.C = C;
-    const struct lab_scene scene = measured_scene(&at);
+    const struct lab_scene scene = lab_two_heads_drawn(&at);
     if (lab_scene_measure(session, &scene, stream, trials, observe_difference, NULL, 1,
                           &moments, NULL))
         return -1;

@@ -39,9 +39,15 @@ struct lab_two_heads_numbers {
     struct lab_estimate of[LAB_TWO_HEADS_QUANTITIES];
 };
 
+/* The keys as theory has them; `positive`: given <mu_a, k_a> > 0. */
+attend_theory_scene lab_two_heads_scene(const struct lab_two_heads *setup, int positive);
+
 /* `positive`: given <mu_a, k_a> > 0.  NaN where no exact form is known. */
 struct lab_two_heads_numbers lab_two_heads_theory(const struct lab_two_heads *setup,
                                                   int positive);
+
+/* The scene that is measured: heads 0 and 1 are the two, head 2 is the single one. */
+struct lab_scene lab_two_heads_drawn(const struct lab_two_heads *setup);
 
 /*
  * measured[0] over all trials, measured[1] over those with <mu_a, k_a> > 0; NaN where

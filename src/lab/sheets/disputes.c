@@ -21,10 +21,10 @@ static const struct point {
     {"Does q = mu_a without a scale copy v_a?",
      {{"yes", {"001-19", "003-12", "004-17"}}, {"no, C >> 0 is needed", {"000-13"}}}},
     {"Is scale 1 enough for the average of two?",
-     {{"one head needs a large scale", {"003-6", "003-7", "000-2"}},
+     {{"one head needs a large scale", {"003-7", "003-6", "000-2"}},
       {"two heads of scale 1 give it", {"001-19", "004-19"}}}},
     {"Which keys vary in magnitude?",
-     {{"k_a and k_b", {"000-8", "000-14"}}, {"k_a alone", {"001-15", "003-10"}}}},
+     {{"k_a and k_b", {"000-8", "000-14"}}, {"k_a alone", {"003-10", "001-15"}}}},
     {"How do k_a and k_b lie?",
      {{"in the same direction", {"000-7"}},
       {"orthogonal, scores gamma C and C", {"001-15", "003-14"}}}},
@@ -63,7 +63,7 @@ static int judge_voice(const char *id, const struct lab_judgement *judgements,
     if (index < 0)
         return -1;
     if (!judgements)
-        return lab_sheets_judge(index, judgement);
+        return lab_sheets_judge(index, LAB_CHARITY, judgement);
     *judgement = judgements[index];
     return 0;
 }
@@ -76,9 +76,12 @@ static int rank(enum lab_verdict verdict)
     return ranks[verdict];
 }
 
-/* A side stands as well as the worst of its voices. */
+/*
+ * A side stands as well as the worst of its voices.  `telling` is the first voice, or
+ * where one is wrong, that one.
+ */
 static int hear_side(const struct side *side, const struct lab_judgement *judgements,
-                     char *text, size_t size, struct lab_judgement *first)
+                     char *text, size_t size, struct lab_judgement *telling)
 {
     int worst = rank(LAB_HOLDS);
     lab_judge_append(text, size, "%s%s: ", *text ? "; " : "", side->says);
@@ -86,8 +89,8 @@ static int hear_side(const struct side *side, const struct lab_judgement *judgem
         struct lab_judgement judgement;
         if (judge_voice(side->voice[v], judgements, &judgement))
             return -1;
-        if (v == 0)
-            *first = judgement;
+        if (v == 0 || (judgement.verdict == LAB_FAILS && worst > rank(LAB_FAILS)))
+            *telling = judgement;
         if (rank(judgement.verdict) < worst)
             worst = rank(judgement.verdict);
         lab_judge_append(text, size, "%s%s %s", v ? ", " : "", judgement.id,
@@ -96,17 +99,36 @@ static int hear_side(const struct side *side, const struct lab_judgement *judgem
     return worst;
 }
 
-/* The condition that the judge found, or the numbers where there is none. */
-static void tell_why(const struct lab_judgement *judgement, char *text, size_t size)
+/* The part of a text from `start` to the first of `end`, or all of it. */
+static int tell_part(const char *from, const char *start, const char *end, char *text,
+                     size_t size)
 {
-    const char *const condition = strrchr(judgement->holds_when, '[');
-    const char *const numbers = strstr(judgement->evidence, "computed ");
-    const char *const from = condition ? condition + 1 : numbers ? numbers : "";
-    const char *const error = strstr(from, ", error");
-    const size_t length = condition ? strcspn(from, "];")
-                          : error   ? (size_t)(error - from)
-                                    : strlen(from);
-    lab_judge_append(text, size, "%.*s)", (int)length, from);
+    const char *const part = strstr(from, start);
+    if (!part)
+        return -1;
+    const char *const stop = strstr(part, end);
+    size_t length = stop ? (size_t)(stop - part) : strlen(part);
+    while (length && part[length - 1] == '.')
+        length--;
+    lab_judge_append(text, size, "%.*s", (int)length, part);
+    return 0;
+}
+
+/* The number that decides: what stays, where an error is small, what was computed. */
+static void tell_number(const struct lab_judgement *judgement, char *text, size_t size)
+{
+    const char *const evidence = judgement->evidence;
+    const int slip = judgement->verdict == LAB_SLIP;
+
+    lab_judge_append(text, size, "%s: ", judgement->id);
+    if ((slip && !tell_part(evidence, "means ", ". ", text, size)) ||
+        !tell_part(evidence, "off by ", "\n", text, size) ||
+        !tell_part(judgement->holds_when, "error below", "]", text, size) ||
+        !tell_part(evidence, "The error vanishes", "\n", text, size) ||
+        !tell_part(evidence, "computed ", ". ", text, size) ||
+        !tell_part(evidence, "with ", " where", text, size))
+        return;
+    tell_part(evidence, "As printed", ". ", text, size);
 }
 
 /* A misprint is right only where nobody has it right as printed. */
@@ -124,26 +146,34 @@ int lab_sheets_dispute(int index, const struct lab_judgement *judgements,
     if (index < 0 || index >= LAB_DISPUTES)
         return -1;
     const struct point *const point = &points[index];
-    struct lab_judgement first[SIDES_MAX];
+    struct lab_judgement telling[SIDES_MAX];
+    char *const right = dispute->right;
+    const size_t size = sizeof dispute->right;
     int stands[SIDES_MAX] = {0}, standing = 0;
 
     memset(dispute, 0, sizeof *dispute);
     dispute->question = point->question;
     for (int s = 0; s < SIDES_MAX && point->side[s].says; s++) {
         stands[s] = hear_side(&point->side[s], judgements, dispute->sides,
-                              sizeof dispute->sides, &first[s]);
+                              sizeof dispute->sides, &telling[s]);
         if (stands[s] < 0)
             return -1;
     }
     for (int s = 0; s < SIDES_MAX && point->side[s].says; s++)
         if (stands[s] >= least_rank(stands)) {
-            lab_judge_append(dispute->right, sizeof dispute->right,
-                             "%s%s (%s: ", standing++ ? "; " : "", point->side[s].says,
-                             first[s].id);
-            tell_why(&first[s], dispute->right, sizeof dispute->right);
+            lab_judge_append(right, size, "%s%s (", standing++ ? "; " : "",
+                             point->side[s].says);
+            tell_number(&telling[s], right, size);
+            lab_judge_append(right, size, ")");
         }
     if (!standing)
-        lab_judge_append(dispute->right, sizeof dispute->right, "none of them");
+        lab_judge_append(right, size, "none of them");
+    for (int s = 0; s < SIDES_MAX && point->side[s].says; s++)
+        if (stands[s] < least_rank(stands)) {
+            lab_judge_append(right, size, "; not: %s (", point->side[s].says);
+            tell_number(&telling[s], right, size);
+            lab_judge_append(right, size, ")");
+        }
     return 0;
 }
 

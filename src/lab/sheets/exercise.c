@@ -6,14 +6,23 @@
 #include <stdlib.h>
 
 #include "lab/measure/forward.h"
-#include "lab/setups/pair.h"
+
+struct lab_exercise lab_exercise_sound(attend_context *ctx)
+{
+    return (struct lab_exercise){.ctx = ctx,
+                                 .tau = 1,
+                                 .sigma2 = 0.5,
+                                 .isotropic = 1,
+                                 .unit = 1,
+                                 .sink = -INFINITY,
+                                 .seed = 1};
+}
 
 int lab_exercise_open(struct lab_exercise *exercise)
 {
     attend_options options = attend_options_default();
     options.threads = 1;
-    *exercise = (struct lab_exercise){
-        .tau = 1, .sigma2 = 0.5, .unit = 1, .sink = -INFINITY, .seed = 1};
+    *exercise = lab_exercise_sound(NULL);
     return attend_context_create(&exercise->ctx, &options, NULL) == ATTEND_OK ? 0 : -1;
 }
 
@@ -21,6 +30,19 @@ void lab_exercise_close(struct lab_exercise *exercise)
 {
     attend_context_destroy(exercise->ctx);
     exercise->ctx = NULL;
+}
+
+double lab_point_tau(const struct lab_point *point)
+{
+    const struct lab_exercise *const exercise = point->exercise;
+    return exercise->tau / (exercise->root_d ? sqrt((double)point->n) : 1);
+}
+
+double lab_point_alpha(const struct lab_point *point)
+{
+    const struct lab_exercise *const exercise = point->exercise;
+    const double alpha = exercise->isotropic * point->alpha;
+    return exercise->floor + (exercise->deviation ? alpha * alpha : alpha);
 }
 
 int lab_exercise_softmax(const struct lab_exercise *exercise, int64_t n, int64_t d,
@@ -58,41 +80,6 @@ int lab_exercise_softmax_scores(const struct lab_exercise *exercise, int64_t n,
     const int failed = !keys || lab_forward(exercise->ctx, &problem, NULL) != ATTEND_OK;
     free(keys);
     return failed ? -1 : 0;
-}
-
-int lab_exercise_pair_at(const struct lab_exercise *exercise, int64_t n, double gamma,
-                         struct lab_pair_query query, struct lab_pair_weights *weights)
-{
-    double q[3];
-    double *const keys = malloc((size_t)n * 4 * sizeof *keys);
-    double *const p = keys ? keys + 3 * n : NULL;
-
-    if (!keys)
-        return -1;
-    lab_pair_set_query(q, query.a, query.b, 0, exercise->overlap);
-    lab_pair_set_keys(keys, n, gamma, 1, exercise->overlap);
-    const int status = lab_exercise_softmax(exercise, n, 3, keys, q, p);
-    if (!status) {
-        *weights = (struct lab_pair_weights){.a = p[0], .b = p[1]};
-        for (int64_t i = 2; i < n; i++) {
-            weights->others += p[i];
-            weights->squares += p[i] * p[i];
-        }
-    }
-    free(keys);
-    return status;
-}
-
-int lab_exercise_pair(const struct lab_exercise *exercise, int64_t n,
-                      struct lab_pair_query query, struct lab_pair_weights *weights)
-{
-    return lab_exercise_pair_at(exercise, n, 1, query, weights);
-}
-
-double lab_pair_distance(const struct lab_pair_weights *weights, double x, double y)
-{
-    const double a = weights->a - x, b = weights->b - y;
-    return sqrt(a * a + b * b + weights->squares);
 }
 
 double lab_exercise_score_covariance(const struct lab_exercise *exercise, double alpha,

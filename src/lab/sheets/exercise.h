@@ -12,20 +12,30 @@
 #include "attend/attend.h"
 
 struct lab_exercise {
-    attend_context *ctx;
-    double tau;      /* 1: score = tau <q, k> */
-    double overlap;  /* 0: <mu_a, mu_b> */
-    double sigma2;   /* 1/2: variance of key a along mu_a */
-    double sigma2_b; /* 0: of key b along mu_b */
-    double unit;     /* 1: length of a query that is written without a scale */
-    double sink;     /* -inf: a logit that joins the denominator alone */
-    double shear;    /* 0: <a_1, a_2> of the basis A */
-    int columns;     /* 0: rows of X are tokens; 1: columns are */
+    attend_context *ctx; /* NULL: what needs the engine cannot be told */
+    double tau;          /* 1: score = tau <q, k> */
+    int root_d;          /* 0; 1: and divided by sqrt(d), d = n */
+    double overlap;      /* 0: <mu_a, mu_b> */
+    double sigma2;       /* 1/2: variance of key a along mu_a */
+    double sigma2_b;     /* 0: of key b along mu_b */
+    double isotropic;    /* 1: alpha is multiplied by it */
+    double floor;        /* 0: isotropic variance that is left when alpha vanishes */
+    int deviation;       /* 0: alpha is a variance; 1: a standard deviation */
+    double unit;         /* 1: length of a query that is written without a scale */
+    double sink;         /* -inf: a logit that joins the denominator alone */
+    double zero;         /* 0: added to a score of 0; -inf: exp(0) counts as 0 */
+    int mirror_a;        /* 0; 1: head 2 sees mu_a turned round */
+    int mirror_b;        /* 0; 1: head 2 sees mu_b turned round */
+    double shear;        /* 0: <a_1, a_2> of the basis A */
+    double stray;        /* 0: length of a part of v_a outside A and B */
+    int columns;         /* 0: rows of X are tokens; 1: columns are */
     uint64_t seed;
 };
 
 /* The exercise's exercise; 0, or -1.  Close it in any case. */
 int lab_exercise_open(struct lab_exercise *exercise);
+/* The same world with a borrowed context: not to be closed. */
+struct lab_exercise lab_exercise_sound(attend_context *ctx);
 void lab_exercise_close(struct lab_exercise *exercise);
 
 /* Where a statement is tested. */
@@ -36,6 +46,10 @@ struct lab_point {
     int given_positive; /* 1: only draws with <mu_a, k_a> > 0 */
     const struct lab_exercise *exercise;
 };
+
+/* tau and root_d together; alpha with isotropic, floor and deviation. */
+double lab_point_tau(const struct lab_point *point);
+double lab_point_alpha(const struct lab_point *point);
 
 /* q = a mu_a + b mu_b. */
 struct lab_pair_query {
@@ -65,40 +79,22 @@ double lab_pair_distance(const struct lab_pair_weights *weights, double x, doubl
 
 /* ---- draws --------------------------------------------------------------- */
 
-enum { LAB_EXERCISE_DRAWS = 4096, LAB_EXERCISE_NOISY_DRAWS = 16 };
-
 /*
- * What one or two heads did over the draws; c is the mean of the heads' outputs.
- * Traces are of covariance matrices for orthonormal values, and are for alpha = 0.
- * Distances are root mean squares.
+ * What one or two heads did over the draws of lab_world_heads(); c is the mean of their
+ * outputs.  Traces are of covariance matrices for orthonormal values.
  */
 struct lab_drawn {
     int64_t count;
-    double gamma_mean, gamma_variance, gamma_variance_se, gamma_mean_se;
-    double inside;      /* share of draws with 0.5 <= gamma <= 1.5 */
     double weight_mean; /* of v_a in head 1 */
-    double weight_variance;
-    double weight_mean_2; /* of v_b in head 2 */
-    double trace[2];      /* of head 1, head 2 */
-    double trace_mean;    /* of c */
-    double trace_cross;   /* between the heads */
-    double to_average;    /* |c - (v_a + v_b)/2| */
-    double head_1_to_a, head_2_to_b;
-    double head_to_average[2];
-    double off_segment;  /* head 1, from the segment between v_a and v_b */
-    double leak_most;    /* largest weight of the others in head 1 */
-    double two_term;     /* largest |p_a - e^(s_a) / (e^(s_a) + e^(s_b))| in head 1 */
-    double score_error;  /* |scores - (C, C, 0)| where the query is C (mu_a + mu_b) */
-    double closer_a;     /* share of draws in which c of head 1 is closer to v_a */
-    double longer_loses; /* share in which it is closer to the value of the shorter key */
+    double trace[2];    /* of head 1, head 2 */
+    double trace_mean;  /* of c */
+    double trace_cross; /* between the heads */
+    double to_average;  /* |c - (v_a + v_b)/2|, root mean square */
+    double closer_a;    /* share of draws in which c of head 1 is closer to v_a */
 };
 
-/* Draws keys, with the magnitude noise of the second part or without; alpha > 0: one
- * head. */
 int lab_exercise_draw(const struct lab_point *point, int magnitude, int heads,
                       const struct lab_pair_query *queries, struct lab_drawn *drawn);
-/* gamma of draw x of LAB_EXERCISE_DRAWS; every point sees the same. */
-int lab_exercise_gammas(const struct lab_exercise *exercise, double *gamma);
 
 /* q1^T Sigma_a q2 (key 0), q1^T Sigma_b q2 (key 1), times tau^2. */
 double lab_exercise_score_covariance(const struct lab_exercise *exercise, double alpha,
@@ -123,9 +119,8 @@ struct lab_basis {
 /* m at most LAB_EXERCISE_D - LAB_EXERCISE_P, or LAB_EXERCISE_D. */
 void lab_exercise_basis(const struct lab_exercise *exercise, int m,
                         struct lab_basis *basis);
-/* A^T x in R^m, and A y in R^d. */
+/* A^T x in R^m. */
 void lab_basis_coordinates(const struct lab_basis *basis, const double *x, double *y);
-void lab_basis_combine(const struct lab_basis *basis, const double *y, double *x);
 double lab_distance(const double *x, const double *y, int count);
 
 /* ---- tokens -------------------------------------------------------------- */
@@ -142,15 +137,8 @@ struct lab_sequence {
 
 void lab_exercise_sequence(const struct lab_exercise *exercise,
                            struct lab_sequence *sequence);
-/*
- * X Pi (side 1) or Pi X (side 0) of a matrix that has tokens where X has them: by the
- * exercise's convention one of them moves tokens and the other features.
- */
-void lab_exercise_permute(const struct lab_exercise *exercise, const int *order, int side,
-                          lab_square in, lab_square out);
 /* Pi S (side 0) or S Pi (side 1) of a matrix as it stands. */
 void lab_permute(const int *order, int side, lab_square in, lab_square out);
-void lab_square_multiply(lab_square x, lab_square y, lab_square out);
 /* Scores Q K^T / sqrt(d), their softmax by rows, and attention; NULL: not wanted. */
 int lab_exercise_self(const struct lab_exercise *exercise,
                       const struct lab_sequence *sequence, lab_square x,

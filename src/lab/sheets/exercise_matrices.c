@@ -53,7 +53,7 @@ void lab_basis_coordinates(const struct lab_basis *basis, const double *x, doubl
         y[i] = dot(basis->a[i], x, D);
 }
 
-void lab_basis_combine(const struct lab_basis *basis, const double *y, double *x)
+static void combine(const struct lab_basis *basis, const double *y, double *x)
 {
     for (int c = 0; c < D; c++) {
         x[c] = 0;
@@ -77,7 +77,7 @@ void lab_exercise_basis(const struct lab_exercise *exercise, int m,
                          sqrt(1 - exercise->shear * exercise->shear) * row[1][c];
     for (int i = 0; i < m; i++)
         basis->c[i] = 1.5 - 0.75 * i;
-    lab_basis_combine(basis, basis->c, basis->va);
+    combine(basis, basis->c, basis->va);
     for (int j = 0; j < basis->p; j++) {
         basis->e[j] = 2.0 + j;
         for (int c = 0; c < D; c++)
@@ -109,13 +109,7 @@ void lab_permute(const int *order, int side, lab_square in, lab_square out)
             out[r][c] = side == 0 ? in[order[r]][c] : in[r][order[c]];
 }
 
-void lab_exercise_permute(const struct lab_exercise *exercise, const int *order, int side,
-                          lab_square in, lab_square out)
-{
-    lab_permute(order, exercise->columns ? 1 - side : side, in, out);
-}
-
-void lab_square_multiply(lab_square x, lab_square y, lab_square out)
+static void multiply(lab_square x, lab_square y, lab_square out)
 {
     for (int r = 0; r < T; r++)
         for (int c = 0; c < T; c++) {
@@ -132,9 +126,9 @@ int lab_exercise_self(const struct lab_exercise *exercise,
     struct lab_sequence own = *sequence;
     lab_square q, k, v, p, o;
     const double scale = exercise->tau / sqrt(T);
-    lab_square_multiply(x, own.wq, q);
-    lab_square_multiply(x, own.wk, k);
-    lab_square_multiply(x, own.wv, v);
+    multiply(x, own.wq, q);
+    multiply(x, own.wk, k);
+    multiply(x, own.wv, v);
     for (int r = 0; scores && r < T; r++)
         for (int c = 0; c < T; c++)
             scores[r][c] = scale * dot(q[r], k[c], T);

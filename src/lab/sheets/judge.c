@@ -1,181 +1,108 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules, in their order, and the words for what they found. */
+/* The rules, in their order. */
 #include "lab/sheets/judge.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *lab_verdict_name(enum lab_verdict verdict)
+static void tell(const struct lab_claim *claim, const struct lab_trace *trace,
+                 struct lab_judgement *judgement)
 {
-    static const char *const names[] = {[LAB_HOLDS] = "holds",
-                                        [LAB_LIMIT] = "limit",
-                                        [LAB_FAILS] = "fails",
-                                        [LAB_SLIP] = "slip"};
-    return names[verdict];
+    const enum lab_reading reading = judgement->reading;
+    lab_judge_condition(claim, trace, judgement->holds_when,
+                        sizeof judgement->holds_when);
+    lab_judge_evidence(claim, trace, reading, judgement->evidence,
+                       sizeof judgement->evidence);
+    judgement->measured =
+        trace->cases ? trace->against.conclusion : trace->found.measured;
+    judgement->expected = trace->cases ? 0 : trace->found.expected;
 }
 
-void lab_judge_append(char *text, size_t size, const char *format, ...)
+/* An ill-formed claim: a slip if its repair is well formed and true, else it fails. */
+static int judge_repaired(const struct lab_exercise *exercise,
+                          const struct lab_statement *statement,
+                          const struct lab_claim *printed, const char *why,
+                          struct lab_judgement *judgement)
 {
-    const size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
+    const struct lab_repair *const repair = &statement->repair;
+    struct lab_repaired repaired;
+    struct lab_trace trace;
+    char still[200] = "";
+    char *const text = judgement->evidence;
+    const size_t size = sizeof judgement->evidence;
 
-static enum lab_verdict verdict_of(const struct lab_trace *trace)
-{
-    if (trace->refuted)
-        return LAB_FAILS;
-    return trace->exact ? LAB_HOLDS : trace->vanishes ? LAB_LIMIT : LAB_FAILS;
-}
-
-/* "for n > 2, given gamma > 0, as C grows" */
-static void tell_freedom(char *text, size_t size, const struct lab_claim *claim,
-                         const struct lab_trace *trace)
-{
-    const unsigned needs = trace->needs;
-    const char *const grows = claim->grows ? claim->grows : "the scale";
-    const char *comma = "";
-    if (needs & LAB_FREE_N) {
-        lab_judge_append(text, size, "for n > 2");
-        comma = ", ";
+    lab_judge_append(text, size, "As printed, %s. ", why);
+    judgement->verdict = LAB_FAILS;
+    judgement->measured = judgement->expected = NAN;
+    if (!repair->as || lab_repair_apply(repair, printed, &repaired)) {
+        judgement->invariant = 1;
+        lab_judge_append(text, size, "No line of the sheet has a symbol that would mend it.");
+        return 0;
     }
-    if (needs & LAB_FREE_EVENT) {
-        lab_judge_append(text, size, "%sgiven gamma > 0", comma);
-        comma = ", ";
-    }
-    if (needs & LAB_FREE_SCALE)
-        lab_judge_append(text, size, "%sas %s grows", comma, grows);
-    if (needs & LAB_FREE_SCALE && needs & LAB_FREE_ALPHA)
-        lab_judge_append(text, size, " while alpha %s^2 -> 0", grows);
-    else if (needs & LAB_FREE_ALPHA)
-        lab_judge_append(text, size, "%sas alpha -> 0", comma);
+    lab_judge_append(text, size, "Repaired (%s -> %s, %s): ", repair->put[0].from,
+                     repair->put[0].to, repair->as);
+    const int status = lab_trace_claim(exercise, &repaired.claim, judgement->reading,
+                                       &trace, still, sizeof still);
+    if (status == LAB_ILL_FORMED)
+        lab_judge_append(text, size, "still ill-formed, %s.", still);
+    if (status)
+        return status < 0 ? -1 : 0;
+    if (lab_trace_verdict(&trace, judgement->reading) != LAB_FAILS)
+        judgement->verdict = LAB_SLIP;
+    tell(&repaired.claim, &trace, judgement);
+    return 0;
 }
 
-static void tell_condition(char *text, size_t size, const struct lab_claim *claim,
-                           const struct lab_trace *trace)
-{
-    if (!trace->vanishes)
-        return;
-    lab_judge_append(text, size, " [True ");
-    tell_freedom(text, size, claim, trace);
-    for (int i = 0; trace->needs & LAB_FREE_SCALE && i < 2; i++) {
-        const int n = i ? 1000 : 10;
-        if (trace->threshold[i] > 0)
-            lab_judge_append(text, size, "%s %.3g at n = %d",
-                             i ? "," : "; error below 0.01 from", trace->threshold[i], n);
-        else
-            lab_judge_append(text, size, "%s everywhere tried at n = %d",
-                             i ? "," : "; error below 0.01", n);
-    }
-    lab_judge_append(text, size, "]");
-}
-
-static void tell_point(char *text, size_t size, const struct lab_claim *claim,
-                       const struct lab_trace *trace)
-{
-    const struct lab_reading *const reading = &trace->reading;
-    if (!trace->same) {
-        lab_judge_append(text, size, "n = %lld", (long long)trace->worst.n);
-        if (claim->grows)
-            lab_judge_append(text, size, ", %s = %g", claim->grows, trace->worst.scale);
-        if (claim->free & LAB_FREE_ALPHA)
-            lab_judge_append(text, size, ", alpha = %g", trace->worst.alpha);
-        lab_judge_append(text, size, ": ");
-    }
-    lab_judge_append(text, size, "computed %.6g, claimed %s%.6g, error %.3g",
-                     reading->measured,
-                     reading->above > 0   ? "above "
-                     : reading->above < 0 ? "below "
-                                          : "",
-                     reading->expected, reading->error);
-    if (reading->se > 0)
-        lab_judge_append(text, size, " (standard error %.2g)", reading->se);
-}
-
-static void tell_trace(char *text, size_t size, const struct lab_claim *claim,
-                       const struct lab_trace *trace)
-{
-    if (trace->refuted) {
-        lab_judge_append(text, size,
-                         "Counterexample to the argument: %s: premise off by %.2g, "
-                         "conclusion by %.4g.",
-                         trace->against.text, trace->against.premise,
-                         trace->against.conclusion);
-        return;
-    }
-    if (trace->same)
-        lab_judge_append(text, size, "At each of %d grid points: ", trace->points);
-    else
-        lab_judge_append(text, size, "%s of %d grid points, ",
-                         trace->exact      ? "Largest error"
-                         : trace->vanishes ? "Furthest off"
-                                           : "Counterexample, the furthest off",
-                         trace->points);
-    tell_point(text, size, claim, trace);
-    lab_judge_append(text, size, ".");
-    if (trace->vanishes) {
-        lab_judge_append(text, size, " The error vanishes ");
-        tell_freedom(text, size, claim, trace);
-        lab_judge_append(text, size, ": %.2g at the far end.", trace->residual);
-    } else if (!trace->exact && claim->free)
-        lab_judge_append(text, size, " With all that is free it stays at %.3g.",
-                         trace->residual);
-}
-
-void lab_judge_words(const struct lab_statement *statement, const struct lab_claim *claim,
-                     const struct lab_trace *trace, const char *why,
+static int judge_one(const struct lab_exercise *exercise,
+                     const struct lab_statement *statement, enum lab_reading reading,
                      struct lab_judgement *judgement)
 {
-    char *const when = judgement->holds_when, *const text = judgement->evidence;
-    const size_t room = sizeof judgement->holds_when, size = sizeof judgement->evidence;
-
-    snprintf(when, room, "%s", statement->exact);
-    tell_condition(when, room, claim, trace);
-    text[0] = '\0';
-    if (*why)
-        lab_judge_append(text, size, "As printed, %s. ", why);
-    if (claim == &statement->repaired)
-        lab_judge_append(text, size, "Repaired (%s): ", statement->repair);
-    tell_trace(text, size, claim, trace);
-    judgement->measured =
-        trace->refuted ? trace->against.conclusion : trace->reading.measured;
-    judgement->expected = trace->refuted ? 0 : trace->reading.expected;
-}
-
-int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
-              struct lab_judgement *judgement)
-{
-    const struct lab_claim *const printed = &statement->printed;
-    const struct lab_claim *const repaired = &statement->repaired;
+    struct lab_claim claim = statement->claim;
     struct lab_trace trace;
-    char why[200] = "", still[200] = "";
+    char why[200] = "";
 
     memset(judgement, 0, sizeof *judgement);
     snprintf(judgement->id, sizeof judgement->id, "%s", statement->id);
     snprintf(judgement->sheet, sizeof judgement->sheet, "%.3s", statement->id);
+    snprintf(judgement->holds_when, sizeof judgement->holds_when, "%s", statement->exact);
     judgement->line = statement->line;
     judgement->says = statement->says;
-    if (!lab_well_formed(exercise, printed, why, sizeof why) && repaired->read &&
-        lab_well_formed(exercise, repaired, still, sizeof still)) {
-        if (lab_trace_claim(exercise, repaired, &trace))
-            return -1;
-        if (verdict_of(&trace) != LAB_FAILS) {
-            judgement->verdict = LAB_SLIP;
-            lab_judge_words(statement, repaired, &trace, why, judgement);
-            return 0;
-        }
-        snprintf(still, sizeof still, "and it is false also when repaired (%s)",
-                 statement->repair);
-    }
-    if (lab_trace_claim(exercise, printed, &trace))
+    judgement->quote = statement->quote;
+    judgement->quoted = statement->quoted;
+    judgement->reading = reading;
+    if (reading == LAB_LETTER && statement->letter)
+        claim.text = statement->letter;
+    int status = lab_symbol_keeps(&claim.symbol, why, sizeof why)
+                     ? lab_trace_claim(exercise, &claim, reading, &trace, why, sizeof why)
+                     : LAB_ILL_FORMED;
+    if (status == LAB_ILL_FORMED)
+        return judge_repaired(exercise, statement, &claim, why, judgement);
+    if (status)
         return -1;
-    judgement->verdict = verdict_of(&trace);
-    if (*still)
-        lab_judge_append(why, sizeof why, "; %s", still);
-    lab_judge_words(statement, printed, &trace, why, judgement);
+    judgement->verdict = lab_trace_verdict(&trace, reading);
+    judgement->invariant = lab_trace_invariant(&trace, reading);
+    tell(&claim, &trace, judgement);
+    return 0;
+}
+
+int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
+              enum lab_reading reading, struct lab_judgement *judgement)
+{
+    const enum lab_reading other = reading == LAB_LETTER ? LAB_CHARITY : LAB_LETTER;
+    const struct lab_claim *const claim = &statement->claim;
+    struct lab_judgement otherwise;
+
+    /* Nothing that one lets go and the other does not, and no "=": one judgement. */
+    if (!statement->letter && claim->free == claim->called &&
+        !(claim->text && claim->free && strchr(claim->text, '='))) {
+        const int status = judge_one(exercise, statement, reading, judgement);
+        judgement->readings_agree = 1;
+        return status;
+    }
+    if (judge_one(exercise, statement, reading, judgement) ||
+        judge_one(exercise, statement, other, &otherwise))
+        return -1;
+    judgement->readings_agree = judgement->verdict == otherwise.verdict;
     return 0;
 }

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a statement of a sheet is judged.  A statement is data: the claim as printed and
- * as repaired, each with its error at a point of the grid, what its symbols and shapes
- * are, what the sheet leaves free, and, where it argues, premise and conclusion.
+ * How a statement of a sheet is judged.  A statement is data: the claim in the sheet's
+ * own formulas, what the sheet leaves free or calls large, what a letter meant before,
+ * what one symbol would repair, and, where it argues, premise and conclusion.
  */
 #ifndef LAB_JUDGE_H
 #define LAB_JUDGE_H
 
+#include <stddef.h>
+
+#include "lab/sheets/world.h"
 #include "lab/sheets/sheets.h"
-#include "lab/sheets/exercise.h"
-
-/* What was found at one point. */
-struct lab_reading {
-    double measured, expected; /* the deciding numbers, as the claim has them */
-    int above;    /* 1, -1: claimed above, below `expected`; 0: equal to it */
-    double error; /* 0 where the claim is exact; NaN counts as infinite */
-    double se;    /* > 0: the error is one of chance */
-};
-
-/* Fills `reading`; 0, or -1. */
-typedef int (*lab_read)(const struct lab_point *point, struct lab_reading *reading);
 
 /* What the sheet leaves free, calls large, or lets one leave out. */
 enum lab_free {
@@ -31,55 +22,82 @@ enum lab_free {
 
 /* What a letter stands for. */
 enum lab_meaning {
-    LAB_MEANS_KEYS,       /* number of keys */
-    LAB_MEANS_BASIS,      /* number of basis vectors */
-    LAB_MEANS_SCALE,      /* scale of the query */
-    LAB_MEANS_NOISE,      /* variance of the keys */
-    LAB_MEANS_WEIGHT,     /* attention weight */
-    LAB_MEANS_OUTPUT,     /* output of attention */
-    LAB_MEANS_MEAN,       /* mean of a key */
-    LAB_MEANS_COVARIANCE, /* covariance of a key */
-    LAB_MEANS_VALUE,      /* value vector */
-    LAB_MEANS_KEY,        /* index of a key */
-    LAB_MEANS_OTHER_KEY   /* index of another key */
+    LAB_MEANS_KEYS,  /* number of keys */
+    LAB_MEANS_BASIS, /* number of basis vectors */
+    LAB_MEANS_SCALE, /* scale of the query */
+    LAB_MEANS_NOISE, /* variance of the keys */
+    LAB_MEANS_WEIGHT,
+    LAB_MEANS_MEAN, /* of a key */
+    LAB_MEANS_VALUE,
+    LAB_MEANS_KEY,      /* index of a key */
+    LAB_MEANS_OTHER_KEY /* index of another key */
 };
 
 /* A letter: what the sheet made it mean, on which line, and what the claim needs. */
 struct lab_symbol {
-    const char *letter;
+    const char *letter; /* NULL: none */
     enum lab_meaning prior;
     int line;
     enum lab_meaning here;
 };
 
-/* A case of an argument.  The premise is met where `premise` is 0. */
-struct lab_case {
-    double premise, conclusion; /* how far each is from true */
-    char text[200];
+/* Which letters a claim may use; see letters.c. */
+enum lab_topic { LAB_TOPIC_KEYS, LAB_TOPIC_BASIS, LAB_TOPIC_TOKENS };
+
+/*
+ * An argument: `conclusion` must be 0 wherever `premise` is, in every case.  A case is a
+ * formula for `letter`; `key` and `query` give the weights p of three keys.  It is
+ * tried in a world of its own, not in the one that the exercise gives.
+ */
+enum { LAB_CASES = 4 };
+struct lab_argument {
+    const char *given;                  /* the premise in words */
+    const char *letter, *of[LAB_CASES]; /* letter NULL: the claim argues nothing */
+    const char *key[LAB_SPACE], *query; /* query NULL: no weights */
+    const char *premise, *conclusion;
 };
 
 struct lab_claim {
-    lab_read read;
-    unsigned free;     /* of enum lab_free */
+    enum lab_topic topic;
+    const char *query[LAB_HEADS]; /* of the heads; NULL: there is none */
+    const char *rival;            /* of the one head to compare with */
+    const char *input;            /* what is put for X */
+    int magnitude;                /* the length of k_a varies */
+    /* Links of formulas, "p = q ~ r; s < t"; NULL: the claim is its argument. */
+    const char *text;
+    unsigned free;     /* of enum lab_free: what the sheet leaves free */
+    unsigned called;   /* those of them that it calls large, small or vanishing */
     const char *grows; /* name of the scale: "C", "|q|", "the gap"; NULL: it has none */
-    /* Products of named objects, see wellformed.c; NULL: nothing to compare. */
-    const char *left, *right;
-    struct lab_symbol symbol; /* letter NULL: none */
-    /*
-     * Case x of the argument, the exercise's preconditions not assumed: 0, 1 when
-     * there are no more, or -1.  NULL: the claim argues nothing.
-     */
-    int (*argue)(const struct lab_exercise *exercise, int x, struct lab_case *found);
+    double far;        /* scale that counts as large; 0: 1e13, and 128 under exp */
+    struct lab_symbol symbol;
+    struct lab_argument argument;
+};
+
+/* One symbol, index or side: every `from` becomes `to`. */
+enum { LAB_REPAIRS = 2 };
+struct lab_repair {
+    struct {
+        const char *from, *to;
+    } put[LAB_REPAIRS];
+    const char *as; /* "as line 17 counts the keys"; NULL: there is no repair */
 };
 
 struct lab_statement {
     const char *id;
     int line;
     const char *says;
-    const char *exact;  /* what is true, with its condition */
-    const char *repair; /* what the repaired claim changes, and which line writes it so */
-    struct lab_claim printed, repaired; /* repaired.read NULL: nothing to repair */
+    int quoted;        /* line of the quotation */
+    const char *quote; /* of the sheet, no more than what is judged */
+    const char *exact; /* what is true, with its condition */
+    struct lab_claim claim;
+    const char *letter; /* the claim's text by the letter, where the words differ */
+    struct lab_repair repair;
 };
+
+/* The first fields of a statement: its id, its line on the sheet, and what it says. */
+#define LAB_SAYS(name, where, words) .id = (name), .line = (where), .says = (words)
+/* The passage judged, and its line. */
+#define LAB_QUOTES(where, words) .quoted = (where), .quote = (words)
 
 /* The statements of a sheet, in order. */
 struct lab_sheet {
@@ -94,12 +112,12 @@ extern const struct lab_sheet lab_sheet_000, lab_sheet_001, lab_sheet_002, lab_s
 /* The number of a statement among all; -1: there is none of that id. */
 int lab_sheets_index(const char *id);
 
-/* 0, or -1 when something could not be computed. */
+/* 0, or -1 when something could not be computed, such as without the engine. */
 int lab_judge(const struct lab_exercise *exercise, const struct lab_statement *statement,
-              struct lab_judgement *judgement);
-/* The statement and its judgement in another exercise; index as in lab_sheets_judge(). */
+              enum lab_reading reading, struct lab_judgement *judgement);
+/* The same of statement `index`, as in lab_sheets_judge(). */
 int lab_sheets_judge_in(const struct lab_exercise *exercise, int index,
-                        struct lab_judgement *judgement);
+                        enum lab_reading reading, struct lab_judgement *judgement);
 
 /* Adds to a text of `size` bytes what fits. */
 __attribute__((format(printf, 3, 4))) void lab_judge_append(char *text, size_t size,
@@ -107,36 +125,94 @@ __attribute__((format(printf, 3, 4))) void lab_judge_append(char *text, size_t s
 
 /* ---- parts of the judge ---------------------------------------------------- */
 
+enum { LAB_LINKS = 6, LAB_CLAIM_TEXT = 400 };
+
+/* What one link "left sign right" comes to at a point. */
+struct lab_found {
+    char sign;                 /* = ~ < > or ! for != */
+    int of_letters;            /* no letter in it depends on the world */
+    double measured, expected; /* both sides; of vectors the entry that differs most */
+    double error; /* 0 where exact; relative where both sides vanish; NaN: infinite */
+};
+
+struct lab_findings_at {
+    int count;
+    struct lab_found link[LAB_LINKS];
+};
+
+enum { LAB_ILL_FORMED = 1 };
+
 /*
- * 1 if the shapes of both sides agree and the letter means what it meant before; else 0
- * with the reason in `why`.
+ * Evaluates a claim's text at a point: 0, -1 when something could not be computed, or
+ * LAB_ILL_FORMED with the reason in `why`.
  */
-int lab_well_formed(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                    char *why, size_t size);
+int lab_claim_evaluate(const struct lab_claim *claim, const struct lab_point *point,
+                       struct lab_findings_at *found, char *why, size_t size);
+
+/* A case of an argument.  The premise is met where `premise` is 0. */
+struct lab_case {
+    double premise, conclusion; /* how far each is from true */
+    char text[400];
+};
+/* Case x: 0, 1 when there are no more, or -1. */
+int lab_argument_try(const struct lab_claim *claim, attend_context *ctx, int x,
+                     struct lab_case *found);
+
+/* 1 if the claim's letter means what it meant before; else 0 with the reason. */
+int lab_symbol_keeps(const struct lab_symbol *symbol, char *why, size_t size);
+
+/* A claim with its repair put in; the texts live here. */
+struct lab_repaired {
+    struct lab_claim claim;
+    char text[LAB_CLAIM_TEXT], input[LAB_CLAIM_TEXT];
+};
+/* Of its text and input: 0, or -1 if nothing there is repaired, or not enough room. */
+int lab_repair_apply(const struct lab_repair *repair, const struct lab_claim *claim,
+                     struct lab_repaired *repaired);
 
 /* What the grid and the growing quantities say of one claim. */
 struct lab_trace {
     int points;
     struct lab_point worst; /* where the error on the grid is largest */
-    struct lab_reading reading;
+    struct lab_found found;
     int same;            /* the error is the same at every point */
     int exact;           /* no point of the grid is off */
+    int unequal;         /* a link "=" is off on the grid: the worst, and where */
+    int unequal_letters; /* such a link, false whatever the world */
+    struct lab_point unequal_at;
+    struct lab_found unequal_found;
     int vanishes;        /* the error vanishes under `needs` */
     unsigned needs;      /* of enum lab_free: the fewest that suffice */
     double threshold[2]; /* scale above which it stays below LAB_SMALL; n = 10, 1000 */
     double residual;     /* largest error at the far end when everything free is used */
+    int of_letters;      /* a link that is false whatever the world */
     int refuted;         /* the argument has a counterexample */
+    int cases;           /* tried, where there is an argument */
     struct lab_case against;
 };
 
 #define LAB_TOLERANCE 1e-9 /* of an exact claim, on the grid */
 #define LAB_VANISHED 1e-6  /* of one that vanishes, at the far end */
 #define LAB_SMALL 0.01     /* for the thresholds that are shown */
+#define LAB_ROUNDING 1e-12 /* no difference of numbers of size 1 */
+/*
+ * A variance is high, an output unstable, scores are not near each other, from this
+ * standard deviation on: a tenth of the range of a weight, on every sheet.
+ */
+#define LAB_HIGH 0.1
 
+/* 0, -1, or LAB_ILL_FORMED with the reason. */
 int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                    struct lab_trace *trace);
-void lab_judge_words(const struct lab_statement *statement, const struct lab_claim *claim,
-                     const struct lab_trace *trace, const char *why,
-                     struct lab_judgement *judgement);
+                    enum lab_reading reading, struct lab_trace *trace, char *why,
+                    size_t size);
+enum lab_verdict lab_trace_verdict(const struct lab_trace *trace,
+                                   enum lab_reading reading);
+/* Whether that verdict is the same in every world. */
+int lab_trace_invariant(const struct lab_trace *trace, enum lab_reading reading);
+/* Condition and evidence in words. */
+void lab_judge_condition(const struct lab_claim *claim, const struct lab_trace *trace,
+                         char *text, size_t size);
+void lab_judge_evidence(const struct lab_claim *claim, const struct lab_trace *trace,
+                        enum lab_reading reading, char *text, size_t size);
 
 #endif

@@ -9,113 +9,153 @@ static const int64_t grid_n[] = {2, 3, 10, 1000};
 static const double grid_scale[] = {0.5, 2, 10, 50};
 static const double grid_alpha[] = {0, 1e-4};
 
-enum { NS = 4, SCALES = 4 };
+enum { NS = 4, SCALES = 4, ALPHAS = 2 };
 enum { ALL = LAB_FREE_SCALE | LAB_FREE_ALPHA | LAB_FREE_N | LAB_FREE_EVENT };
+
+/* What is being traced. */
+struct course {
+    const struct lab_exercise *exercise;
+    const struct lab_claim *claim;
+    enum lab_reading reading;
+    unsigned free; /* what this reading lets go */
+    char *why;
+    size_t size;
+};
 
 static int alphas(const struct lab_claim *claim)
 {
-    return claim->free & LAB_FREE_ALPHA ? 2 : 1;
+    return claim->free & LAB_FREE_ALPHA ? ALPHAS : 1;
 }
 
 /* A claim without a scale is the same at all of them. */
 static int scales(const struct lab_claim *claim) { return claim->grows ? SCALES : 1; }
 
-static int error_at(const struct lab_claim *claim, const struct lab_point *point,
-                    struct lab_reading *reading)
+static int evaluate(const struct course *course, const struct lab_point *point,
+                    struct lab_findings_at *found)
 {
-    *reading = (struct lab_reading){.measured = NAN, .expected = NAN};
-    if (claim->read(point, reading))
-        return -1;
-    if (!(reading->error >= 0))
-        reading->error = INFINITY;
-    return 0;
-}
-
-/* How far a claim is off: not at all within 4 standard errors where chance is in it. */
-static double off(const struct lab_reading *reading)
-{
-    return reading->error <= 4 * reading->se ? 0 : reading->error;
+    return lab_claim_evaluate(course->claim, point, found, course->why, course->size);
 }
 
 /* A larger error, or a smaller margin where a bound is claimed. */
-static int is_worse(const struct lab_reading *reading, const struct lab_reading *than)
+static int is_worse(const struct lab_found *found, const struct lab_found *than)
 {
-    if (reading->error != than->error || !reading->above)
-        return reading->error > than->error;
-    return reading->above * (reading->measured - than->measured) < 0;
+    if (found->error != than->error || (found->sign != '<' && found->sign != '>'))
+        return found->error > than->error;
+    return (found->sign == '>' ? 1 : -1) * (found->measured - than->measured) < 0;
 }
 
-static int trace_grid(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                      struct lab_trace *trace)
+static const struct lab_found *worst_of(const struct lab_findings_at *found)
+{
+    const struct lab_found *worst = &found->link[0];
+    for (int i = 1; i < found->count; i++)
+        if (is_worse(&found->link[i], worst))
+            worst = &found->link[i];
+    return worst;
+}
+
+static void note_point(struct lab_trace *trace, const struct lab_point *point,
+                       const struct lab_findings_at *found)
+{
+    const struct lab_found *const worst = worst_of(found);
+    for (int i = 0; i < found->count; i++) {
+        const struct lab_found *const link = &found->link[i];
+        if (link->sign != '=' || link->error < LAB_TOLERANCE)
+            continue;
+        if (!trace->unequal || is_worse(link, &trace->unequal_found)) {
+            trace->unequal_at = *point;
+            trace->unequal_found = *link;
+        }
+        trace->unequal = 1;
+        trace->unequal_letters |= link->of_letters;
+    }
+    if (worst->error >= LAB_TOLERANCE)
+        trace->exact = 0;
+    if (trace->points &&
+        (worst->error != trace->found.error || worst->measured != trace->found.measured))
+        trace->same = 0;
+    if (!trace->points++ || is_worse(worst, &trace->found)) {
+        trace->worst = *point;
+        trace->found = *worst;
+    }
+}
+
+static int trace_grid(const struct course *course, struct lab_trace *trace)
 {
     trace->exact = trace->same = 1;
-    for (int a = 0; a < alphas(claim); a++)
+    for (int a = 0; a < alphas(course->claim); a++)
         for (int i = 0; i < NS; i++)
-            for (int s = 0; s < scales(claim); s++) {
+            for (int s = 0; s < scales(course->claim); s++) {
                 const struct lab_point point = {grid_n[i], grid_scale[s], grid_alpha[a],
-                                                0, exercise};
-                struct lab_reading reading;
-                if (error_at(claim, &point, &reading))
-                    return -1;
-                if (off(&reading) >= LAB_TOLERANCE)
-                    trace->exact = 0;
-                if (trace->points && (reading.error != trace->reading.error ||
-                                      reading.measured != trace->reading.measured))
-                    trace->same = 0;
-                if (!trace->points++ || is_worse(&reading, &trace->reading)) {
-                    trace->worst = point;
-                    trace->reading = reading;
-                }
+                                                0, course->exercise};
+                struct lab_findings_at found;
+                const int status = evaluate(course, &point, &found);
+                if (status)
+                    return status;
+                note_point(trace, &point, &found);
             }
     return 0;
 }
 
-enum { STEPS = 32 };
+enum { STEPS = 3 };
 
-/* Step t on the way: scale doubles, alpha falls faster than 1 / scale^2. */
-static struct lab_point step(struct lab_point from, unsigned free, int t)
+/* Formulas with exp() are numbers only as far as exp() is. */
+static double far_scale(const struct lab_claim *claim)
+{
+    return claim->far > 0 ? claim->far : strstr(claim->text, "exp(") ? 128 : 1e13;
+}
+
+/* Step t on the way: scale grows fourfold, alpha falls faster than 1 / scale^2. */
+static struct lab_point step(const struct lab_claim *claim, struct lab_point from,
+                             unsigned free, int t)
 {
     if (free & LAB_FREE_SCALE)
-        from.scale = grid_scale[0] * exp2(t);
+        from.scale = far_scale(claim) * exp2(2 * (t - (STEPS - 1)));
     if (free & LAB_FREE_ALPHA)
-        from.alpha = grid_alpha[1] * exp2(-4.0 * t);
+        from.alpha = 1e-8 * pow(1e-3, t) / (from.scale * from.scale);
     from.given_positive = (free & LAB_FREE_EVENT) != 0;
     return from;
 }
 
 /* Whether the error has vanished at the end of the way and was not larger just there. */
-static int vanishes_from(const struct lab_claim *claim, struct lab_point from,
-                         unsigned free, double *last)
+static int vanishes_from(const struct course *course, struct lab_point from,
+                         unsigned free, struct lab_trace *trace)
 {
     const int moves = (free & (LAB_FREE_SCALE | LAB_FREE_ALPHA)) != 0;
-    static const int steps[] = {STEPS - 8, STEPS - 4, STEPS - 1};
+    const double least = moves ? LAB_VANISHED : LAB_TOLERANCE;
     double before = INFINITY;
+    int grew = 0;
 
-    for (int x = moves ? 0 : 2; x < 3; x++) {
-        const struct lab_point point = step(from, free, steps[x]);
-        struct lab_reading reading;
-        if (error_at(claim, &point, &reading))
+    for (int t = moves ? 0 : STEPS - 1; t < STEPS; t++) {
+        const struct lab_point point = step(course->claim, from, free, t);
+        struct lab_findings_at found;
+        if (evaluate(course, &point, &found))
             return -1;
-        *last = fmax(*last, x == 2 ? off(&reading) : 0);
-        if (off(&reading) > before && off(&reading) > LAB_TOLERANCE)
-            return 0;
-        before = off(&reading);
+        const double error = worst_of(&found)->error;
+        if (t == STEPS - 1) {
+            trace->residual = fmax(trace->residual, error);
+            for (int i = 0; i < found.count; i++)
+                if (found.link[i].of_letters && found.link[i].error >= least)
+                    trace->of_letters = 1;
+        }
+        grew |= error > before && error > LAB_TOLERANCE;
+        before = error;
     }
-    return before < (moves ? LAB_VANISHED : LAB_TOLERANCE);
+    return before < least && !grew;
 }
 
 /* The same from every point of the grid that `free` does not replace. */
-static int vanishes(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                    unsigned free, double *last)
+static int vanishes(const struct course *course, unsigned free, struct lab_trace *trace)
 {
+    const struct lab_claim *const claim = course->claim;
     int all = 1;
-    *last = 0;
+    trace->residual = 0;
+    trace->of_letters = 0;
     for (int a = 0; a < (free & LAB_FREE_ALPHA ? 1 : alphas(claim)); a++)
         for (int i = free & LAB_FREE_N ? 1 : 0; i < NS; i++)
             for (int s = 0; s < (free & LAB_FREE_SCALE ? 1 : scales(claim)); s++) {
                 const struct lab_point from = {grid_n[i], grid_scale[s], grid_alpha[a], 0,
-                                               exercise};
-                const int here = vanishes_from(claim, from, free, last);
+                                               course->exercise};
+                const int here = vanishes_from(course, from, free, trace);
                 if (here < 0)
                     return -1;
                 all &= here;
@@ -132,17 +172,17 @@ static int bits(unsigned set)
 }
 
 /* The smallest set of freedoms under which the error vanishes. */
-static int trace_freedom(const struct lab_exercise *exercise,
-                         const struct lab_claim *claim, struct lab_trace *trace)
+static int trace_freedom(const struct course *course, struct lab_trace *trace)
 {
-    for (int size = 1; size <= bits(claim->free); size++)
-        for (unsigned free = 1; free <= ALL; free++) {
-            if ((free & claim->free) != free || bits(free) != size)
+    /* With nothing free the grid is looked at once more, link by link. */
+    for (int size = course->free ? 1 : 0; size <= bits(course->free); size++)
+        for (unsigned free = 0; free <= ALL; free++) {
+            if ((free & course->free) != free || bits(free) != size)
                 continue;
-            const int here = vanishes(exercise, claim, free, &trace->residual);
+            const int here = vanishes(course, free, trace);
             if (here < 0)
                 return -1;
-            if (here) {
+            if (here && free) {
                 trace->vanishes = 1;
                 trace->needs = free;
                 return 0;
@@ -151,70 +191,104 @@ static int trace_freedom(const struct lab_exercise *exercise,
     return 0;
 }
 
-/* The scale from which on the error stays below LAB_SMALL, to 1%; 0: from the first. */
-static int find_threshold(const struct lab_exercise *exercise,
-                          const struct lab_claim *claim, unsigned free, int64_t n,
+static int small_at(const struct course *course, unsigned free, int64_t n, double scale,
+                    int *small)
+{
+    struct lab_point point = {.n = n, .scale = scale, .exercise = course->exercise};
+    struct lab_findings_at found;
+    point.given_positive = (free & LAB_FREE_EVENT) != 0;
+    const int status = evaluate(course, &point, &found);
+    *small = !status && worst_of(&found)->error < LAB_SMALL;
+    return status;
+}
+
+/* The scale from which on the error stays below LAB_SMALL; 0: from the first. */
+static int find_threshold(const struct course *course, unsigned free, int64_t n,
                           double *scale)
 {
-    enum { STRIDE = 4 };
-    const struct lab_point from = {.n = n, .exercise = exercise};
     double low = 0, high = 0;
-    struct lab_reading reading;
-    for (int t = STEPS - STRIDE; t >= 0 && low <= 0; t -= STRIDE) {
-        const struct lab_point point = step(from, free, t);
-        if (error_at(claim, &point, &reading))
+    int small;
+    for (double at = far_scale(course->claim); at >= grid_scale[0] && low <= 0; at /= 4) {
+        if (small_at(course, free, n, at, &small))
             return -1;
-        if (off(&reading) >= LAB_SMALL) {
-            low = point.scale;
-            high = low * exp2(STRIDE);
-        }
+        if (small)
+            high = at;
+        else
+            low = at;
     }
-    while (high > 1.01 * low && low > 0) {
-        struct lab_point point = step(from, free, 0);
-        point.scale = sqrt(low * high);
-        point.alpha = 0;
-        if (error_at(claim, &point, &reading))
+    while (low > 0 && high > 1.0001 * low) {
+        const double middle = sqrt(low * high);
+        if (small_at(course, free, n, middle, &small))
             return -1;
-        *(off(&reading) >= LAB_SMALL ? &low : &high) = point.scale;
+        *(small ? &high : &low) = middle;
     }
-    *scale = high;
+    *scale = low > 0 ? high : 0;
     return 0;
 }
 
-enum { CASES = 64 };
-
-static int trace_argument(const struct lab_exercise *exercise,
-                          const struct lab_claim *claim, struct lab_trace *trace)
+static int trace_argument(const struct course *course, struct lab_trace *trace)
 {
-    for (int x = 0; claim->argue && x < CASES; x++) {
+    for (;; trace->cases++) {
         struct lab_case found = {0};
-        const int status = claim->argue(exercise, x, &found);
+        const int status =
+            lab_argument_try(course->claim, course->exercise->ctx, trace->cases, &found);
         if (status)
             return status < 0 ? -1 : 0;
-        if (found.premise < LAB_TOLERANCE && !(found.conclusion < LAB_SMALL)) {
-            trace->refuted = 1;
-            trace->against = found;
-            return 0;
-        }
+        if (trace->refuted || !(found.premise < LAB_TOLERANCE))
+            continue;
+        trace->against = found;
+        trace->refuted = !(found.conclusion < LAB_SMALL);
     }
-    return 0;
 }
 
 int lab_trace_claim(const struct lab_exercise *exercise, const struct lab_claim *claim,
-                    struct lab_trace *trace)
+                    enum lab_reading reading, struct lab_trace *trace, char *why,
+                    size_t size)
 {
     static const int64_t shown_n[] = {10, 1000};
+    const struct course course = {.exercise = exercise,
+                                  .claim = claim,
+                                  .reading = reading,
+                                  .free =
+                                      reading == LAB_LETTER ? claim->called : claim->free,
+                                  .why = why,
+                                  .size = size};
 
     memset(trace, 0, sizeof *trace);
-    if (trace_argument(exercise, claim, trace) || trace_grid(exercise, claim, trace))
-        return -1;
-    if (trace->exact || trace->refuted)
-        return 0;
-    if (trace_freedom(exercise, claim, trace))
+    if (!claim->text)
+        return trace_argument(&course, trace);
+    const int status = trace_grid(&course, trace);
+    if (status || trace->exact)
+        return status;
+    if (reading == LAB_LETTER && trace->unequal) { /* what decides by the letter */
+        trace->worst = trace->unequal_at;
+        trace->found = trace->unequal_found;
+    }
+    if (trace_freedom(&course, trace))
         return -1;
     for (int i = 0; trace->needs & LAB_FREE_SCALE && i < 2; i++)
-        if (find_threshold(exercise, claim, trace->needs, shown_n[i],
-                           &trace->threshold[i]))
+        if (find_threshold(&course, trace->needs, shown_n[i], &trace->threshold[i]))
             return -1;
     return 0;
+}
+
+enum lab_verdict lab_trace_verdict(const struct lab_trace *trace,
+                                   enum lab_reading reading)
+{
+    if (trace->cases)
+        return trace->refuted ? LAB_FAILS : LAB_HOLDS;
+    if (trace->exact)
+        return LAB_HOLDS;
+    return trace->vanishes && !(reading == LAB_LETTER && trace->unequal) ? LAB_LIMIT
+                                                                         : LAB_FAILS;
+}
+
+int lab_trace_invariant(const struct lab_trace *trace, enum lab_reading reading)
+{
+    if (trace->cases)
+        return 1;
+    if (lab_trace_verdict(trace, reading) != LAB_FAILS)
+        return 0;
+    return reading == LAB_LETTER && trace->unequal ? trace->unequal_letters
+                                                   : trace->of_letters;
 }

@@ -32,18 +32,18 @@ int lab_sheets_index(const char *id)
 }
 
 int lab_sheets_judge_in(const struct lab_exercise *exercise, int index,
-                        struct lab_judgement *judgement)
+                        enum lab_reading reading, struct lab_judgement *judgement)
 {
     const struct lab_statement *const statement = find(index);
-    return statement ? lab_judge(exercise, statement, judgement) : -1;
+    return statement ? lab_judge(exercise, statement, reading, judgement) : -1;
 }
 
-int lab_sheets_judge(int index, struct lab_judgement *judgement)
+int lab_sheets_judge(int index, enum lab_reading reading, struct lab_judgement *judgement)
 {
     struct lab_exercise exercise;
     int status = lab_exercise_open(&exercise);
     if (!status)
-        status = lab_sheets_judge_in(&exercise, index, judgement);
+        status = lab_sheets_judge_in(&exercise, index, reading, judgement);
     lab_exercise_close(&exercise);
     return status;
 }
@@ -56,6 +56,7 @@ int lab_sheets_is_of(int index, const char *sheet)
 
 struct session {
     const char *sheet; /* NULL: all */
+    enum lab_reading reading;
     struct lab_judgement *judgements;
     atomic_int next, failed;
 };
@@ -69,13 +70,15 @@ static void judge_in_turn(void *arg, int w)
     (void)w;
     while ((index = atomic_fetch_add(&s->next, 1)) < LAB_STATEMENTS)
         if ((!s->sheet || lab_sheets_is_of(index, s->sheet)) &&
-            lab_sheets_judge(index, &s->judgements[index]))
+            lab_sheets_judge(index, s->reading, &s->judgements[index]))
             atomic_store(&s->failed, 1);
 }
 
-int lab_sheets_judge_all(const char *sheet, int threads, struct lab_judgement *judgements)
+int lab_sheets_judge_all(const char *sheet, enum lab_reading reading, int threads,
+                         struct lab_judgement *judgements)
 {
-    struct session session = {.sheet = sheet, .judgements = judgements};
+    struct session session = {
+        .sheet = sheet, .reading = reading, .judgements = judgements};
 
     memset(judgements, 0, LAB_STATEMENTS * sizeof *judgements);
     lab_parallel(threads, judge_in_turn, &session);

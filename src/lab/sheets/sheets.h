@@ -7,16 +7,26 @@
 #ifndef LAB_SHEETS_H
 #define LAB_SHEETS_H
 
+#include <stddef.h>
+
 enum lab_verdict { LAB_HOLDS, LAB_LIMIT, LAB_FAILS, LAB_SLIP };
+
+/* By the letter "=" is equality and only what the sheet calls large may grow. */
+enum lab_reading { LAB_CHARITY, LAB_LETTER };
 
 enum { LAB_STATEMENTS = 99 };
 
 struct lab_judgement {
-    char id[8];       /* "000-1" */
-    char sheet[8];    /* "000" */
-    int line;         /* of the sheet */
-    const char *says; /* what the sheet says */
+    char id[8];        /* "000-1" */
+    char sheet[8];     /* "000" */
+    int line;          /* of the sheet */
+    const char *says;  /* what the sheet says, in other words */
+    const char *quote; /* the passage judged, as the sheet has it */
+    int quoted;        /* its line, near `line` */
     enum lab_verdict verdict;
+    enum lab_reading reading; /* the one that `verdict` and all below belong to */
+    int readings_agree;       /* the other reading has the same verdict */
+    int invariant;        /* true or false in every world: nothing moves the verdict */
     char holds_when[512]; /* the exact statement with its condition, never empty */
     double measured;      /* the number that decides; NaN where none applies */
     double expected;      /* what the claim says it is; NaN where none applies */
@@ -25,9 +35,14 @@ struct lab_judgement {
 };
 
 const char *lab_verdict_name(enum lab_verdict verdict); /* "holds" ... */
+const char *lab_reading_name(enum lab_reading reading); /* "charity", "letter" */
 
 /* Judges statement 0 .. LAB_STATEMENTS - 1, in the order of the sheets; 0, or -1. */
-int lab_sheets_judge(int index, struct lab_judgement *judgement);
+int lab_sheets_judge(int index, enum lab_reading reading,
+                     struct lab_judgement *judgement);
+
+/* A quotation in plain letters: \mu_a as mu_a, \frac{1}{2} as 1/2. */
+void lab_sheets_plain(const char *quote, char *text, size_t size);
 
 /* Whether a statement is one of sheet "000" .. "004". */
 int lab_sheets_is_of(int index, const char *sheet);
@@ -35,7 +50,7 @@ int lab_sheets_is_of(int index, const char *sheet);
  * All statements, or those of one sheet where it is not NULL, on `threads` threads;
  * the others' places in `judgements` [LAB_STATEMENTS] are zeroed.  0, or -1.
  */
-int lab_sheets_judge_all(const char *sheet, int threads,
+int lab_sheets_judge_all(const char *sheet, enum lab_reading reading, int threads,
                          struct lab_judgement *judgements);
 
 enum { LAB_DISPUTES = 13 };
@@ -44,7 +59,8 @@ enum { LAB_DISPUTES = 13 };
 struct lab_dispute {
     const char *question;
     char sides[400]; /* who says what, with the verdicts */
-    char right[400]; /* the side that the verdicts leave standing, with its numbers */
+    char right[900]; /* the side that the verdicts leave standing, and each side's number
+                      */
 };
 
 /*

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors that many make: what they look like, and what they are called. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/grade/probing.h"
+
+/* ---- slips: a letter or a side that must have been meant otherwise ---------------- */
+
+static const struct slip {
+    const char *question, *name;
+    struct lab_repair repair;
+} slips[] = {
+    {"1b-ii",
+     "weight",
+     {{"m"}, {"n"}, 0, "m counts basis vectors; keys are counted by n"}},
+    {"1b-ii",
+     "weight",
+     {{"alpha"}, {"n"}, 0, "alpha is a weight; keys are counted by n"}},
+    {"1c-i",
+     "scores",
+     {{"m_a", "m_b"}, {"norm", "norm"}, 0, "a score is a number: |m| for m"}},
+    {"1c-i",
+     "scores",
+     {{"mu_a", "mu_b"}, {"norm", "norm"}, 0, "a score is a number: |mu| for mu"}},
+    {"1c-i", "output", {{"mu_a", "mu_b"}, {"v_a", "v_b"}, 0, "v, the values, for mu"}},
+    {"1c-i", "output", {{"m_a", "m_b"}, {"v_a", "v_b"}, 0, "v, the values, for m"}},
+    {"1c-ii", "ends", {{"mu_a", "mu_b"}, {"v_a", "v_b"}, 0, "v, the values, for mu"}},
+    {"1d-i", "outputs", {{"mu_a", "mu_b"}, {"v_a", "v_b"}, 0, "v, the values, for mu"}},
+    {"1d-ii", "output", {{"mu_a", "mu_b"}, {"v_a", "v_b"}, 0, "v, the values, for mu"}},
+    {"2a-i", "moved", {{NULL}, {NULL}, 1, "P on the left, the side that moves rows"}},
+    {"2a-i", "output", {{NULL}, {NULL}, 1, "P on the left, the side that moves rows"}},
+};
+
+const struct lab_repair *lab_repair_of(const struct lab_part *part, int index)
+{
+    for (size_t s = 0; s < sizeof slips / sizeof slips[0]; s++)
+        if (!strcmp(slips[s].question, part->question) &&
+            !strcmp(slips[s].name, part->name) && index-- == 0)
+            return &slips[s].repair;
+    return NULL;
+}
+
+/* ---- formulas that are known to be wrong ------------------------------------------- */
+
+#define SIGN_AND_SCORE "sign and score: exp(s_a)/(exp(s_a)+exp(s_b)) = 1/(1+exp(s_b-s_a))"
+
+#define KNOWN(question, name, says, ...)                                                 \
+    {                                                                                    \
+        (question), (name), {__VA_ARGS__}, (says)                                        \
+    }
+
+static const struct known {
+    const char *question, *name;
+    const char *formula[LAB_GRADE_TEXTS];
+    const char *says;
+} known[] = {
+    KNOWN("1a-i", "weight", "no exponential in the numerator", "s_i/Z"),
+    KNOWN("1a-i", "weight", "not divided by the sum", "exp(s_i)"),
+    KNOWN("1a-ii", "weight", "no exponential: exp(0) is 1, not 0", "D/(D+n-1)"),
+    KNOWN("1b-i", "M",
+          "A^T in place of A A^T: it gives coordinates in R^m, not a vector of R^d",
+          "A^T"),
+    KNOWN("1b-i", "M", "A^T A in place of A A^T: the factors are swapped", "A^T A"),
+    KNOWN("1b-i", "M", "A in place of A A^T: the coordinates A^T s are missing", "A"),
+    KNOWN("1b-i", "M", "B in place of A: this extracts v_b", "B B^T"),
+    KNOWN("1b-i", "coordinates",
+          "coordinates c in R^m taken for the vector v_a = A c in R^d", "v_a"),
+    KNOWN("1b-ii", "q", "one key only: this copies v_a", "C k_a"),
+    KNOWN("1b-ii", "q", "one key only: this copies v_b", "C k_b"),
+    KNOWN("1b-ii", "weight", "one wanted key counted in place of two",
+          "exp(C)/(exp(C)+n-1)"),
+    KNOWN("1b-ii", "weight", "no exponential: softmax exponentiates", "C/(2*C+n-2)"),
+    KNOWN("1b-ii", "weight", "scores divided by sqrt(d), which the exercise does not do",
+          "exp(C/sqrt(d))/(2*exp(C/sqrt(d))+n-2)"),
+    KNOWN("1b-ii", "scale", "a factor 2: two keys are wanted", "ln((n-2)*(1-eps)/eps)"),
+    KNOWN("1b-ii", "scale", "the scale of a copy, not of an average",
+          "ln((n-1)*(1-eps)/eps)"),
+    KNOWN("1c-i", "variance", "the noise of one key in place of both", "2*alpha*C^2"),
+    KNOWN("1c-i", "variance", "a standard deviation in place of a variance",
+          "2*C*sqrt(alpha)"),
+    KNOWN("1c-i", "vanishes",
+          "limits in the wrong order: at fixed alpha a growing C destroys the average",
+          "alpha"),
+    KNOWN("1c-i", "vanishes",
+          "limits in the wrong order: at fixed alpha a growing C destroys the average",
+          "sqrt(alpha)"),
+    KNOWN("1c-i", "vanishes", "limits in the wrong order: C grows before alpha vanishes",
+          "1/C"),
+    KNOWN("1c-i", "vanishes",
+          "C in place of C^2: alpha is a variance, and C enters it squared", "alpha*C"),
+    KNOWN("1c-ii", "scores", "both keys vary: only k_a has the larger covariance",
+          "gamma*C", "gamma_b*C", "0"),
+    KNOWN("1c-ii", "weight",
+          "1 + is missing from the two-term softmax, and its sign is turned",
+          "1/exp((gamma-gamma_b)*C)"),
+    KNOWN("1c-ii", "weight",
+          "1 + is missing from the two-term softmax, and its sign is turned",
+          "1/exp((gamma-1)*C)"),
+    KNOWN("1c-ii", "weight", "sign: this is the weight of k_b", "1/(1+exp((gamma-1)*C))"),
+    KNOWN("1c-ii", "weight", SIGN_AND_SCORE, "1/(1+exp(gamma*C))"),
+    KNOWN("1c-ii", "weight", SIGN_AND_SCORE, "1/(1+exp(C))"),
+    KNOWN("1c-ii", "weight", "k_b counted among the others: its score is C, not 0",
+          "exp(gamma*C)/(exp(gamma*C)+n-1)"),
+    KNOWN("1c-ii", "variances", "sigma and sigma^2 confused: 1/2 is a variance already",
+          "C^2*(1/4+2*alpha)", "2*alpha*C^2"),
+    KNOWN("1c-ii", "variances", "sigma and sigma^2 confused: 1/2 is a variance already",
+          "C^2/4", "0"),
+    KNOWN("1c-ii", "variances", "a factor 2 of alpha: |q|^2 is 2 C^2", "C^2*(1/2+alpha)",
+          "alpha*C^2"),
+    KNOWN("1c-ii", "limit", "a steady average: the weight becomes a coin toss", "0"),
+    KNOWN("1d-ii", "limit", "a factor 1/4: c has half of head 1",
+          "Phi(1/sigma)*Phi(-1/sigma)"),
+    KNOWN("1d-ii", "limit", "the draws with gamma < 0 are forgotten", "0"),
+    KNOWN("2a-i", "moved", "P^T in place of P: the inverse permutation", "P^T X"),
+    KNOWN("2a-i", "scores", "the scores move with the tokens", "S"),
+    KNOWN("2a-i", "scores", "rows alone: the keys move too, so columns do", "P S"),
+    KNOWN("2a-i", "scores", "columns alone, and by P in place of P^T", "S P"),
+    KNOWN("2a-i", "scores", "columns alone: the queries move too, so rows do", "S P^T"),
+    KNOWN("2a-i", "scores", "P^T in place of P: the inverse permutation", "P^T S P"),
+    KNOWN("2a-i", "weights", "the weights move with the tokens", "A"),
+    KNOWN("2a-i", "weights", "rows alone: the keys move too, so columns do", "P A"),
+    KNOWN("2a-i", "weights", "columns alone, and by P in place of P^T", "A P"),
+    KNOWN("2a-i", "weights", "columns alone: the queries move too, so rows do", "A P^T"),
+    KNOWN("2a-i", "output", "the outputs move with the tokens", "Y"),
+    KNOWN("2a-i", "output", "on the right P^T moves features, not tokens", "Y P^T"),
+    KNOWN("2a-i", "output", "columns are features and stay where they are", "P Y P^T"),
+    KNOWN("2a-i", "output", "P^T in place of P: the inverse permutation", "P^T Y"),
+    KNOWN("2b-i", "dot", "the sum in place of the difference of the positions",
+          "cos(omega_1*(t+u)) + cos(omega_2*(t+u))"),
+    KNOWN("3g", "bottleneck", "one pass in place of two", "n m"),
+    KNOWN("3g", "bottleneck", "the scores of full attention", "n^2"),
+};
+
+/* Whether the texts have the same values as known ones in every probe. */
+static int matches(const struct lab_asked *asked, const struct known *error)
+{
+    struct lab_asked other = *asked;
+    struct lab_expression_error ignored;
+    const int texts = asked->part->texts;
+
+    for (int k = 0; k < texts; k++)
+        if (lab_expression_parse(error->formula[k], &other.formula[k], &ignored))
+            return 0;
+    for (int x = 0; x < LAB_PROBES; x++) {
+        struct lab_world world;
+        struct lab_letters letters = {0};
+        lab_probe_world(asked, x, &world);
+        asked->part->probing->bind(asked, &world, &letters);
+        for (int k = 0; k < texts; k++) {
+            struct lab_value own, theirs;
+            struct lab_found found = {0};
+            if (lab_asked_value(asked, k, &letters, 0, 0, &own, &found) ||
+                lab_asked_value(&other, k, &letters, 0, 0, &theirs, &found) ||
+                own.rows != theirs.rows || own.columns != theirs.columns)
+                return 0;
+            for (int i = 0; i < own.rows * own.columns; i++)
+                if (!lab_same_number(own.x[i], theirs.x[i]))
+                    return 0;
+        }
+    }
+    return 1;
+}
+
+static const struct chosen {
+    const char *question, *name;
+    int text, choice;
+    const char *says;
+} chosen[] = {
+    {"1a-ii", "condition", 0, 1,
+     "a long key: its score may still be small, or negative, for the query at hand"},
+    {"1a-ii", "condition", 0, 2, "unscaled query: a score of 1 does not dominate"},
+    {"1a-iv", "needs", 0, 0, "unscaled query: a score of 1 does not dominate"},
+    {"1c-ii", "spread", 0, 2,
+     "the length of k_a enters its score and is multiplied by C"},
+    {"1d-ii", "correlation", 0, 0, "fluctuations of one key do not cancel between heads"},
+    {"1d-ii", "heads", 1, 1, "q_2 has a part along mu_a, and so head 2 feels gamma"},
+    {"1e", "better", 0, 0, "one head is a coin toss between the two values"},
+    {"2b-ii", "same", 0, 1, "periods do not meet: 2 pi is irrational"},
+};
+
+static const char *name_of_choice(const struct lab_asked *asked)
+{
+    for (size_t c = 0; c < sizeof chosen / sizeof chosen[0]; c++)
+        if (!strcmp(chosen[c].question, asked->part->question) &&
+            !strcmp(chosen[c].name, asked->part->name) &&
+            asked->choice[chosen[c].text] == chosen[c].choice)
+            return chosen[c].says;
+    return "";
+}
+
+/* ---- near misses ---------------------------------------------------------------- */
+
+static double less_two(double x) { return x - 2; }
+static double less_one(double x) { return x - 1; }
+static double more_one(double x) { return x + 1; }
+static double more_two(double x) { return x + 2; }
+static double square(double x) { return x * x; }
+
+/* Each makes the formula right where the letter stands for something else. */
+static const struct lab_near nears[] = {
+    {"n", less_two, "a count: right with n - 2 for n"},
+    {"n", less_one, "a count: right with n - 1 for n"},
+    {"n", more_one, "a count: right with n + 1 for n"},
+    {"n", more_two, "a count: right with n + 2 for n"},
+    {"sigma2", sqrt, "sigma^2 in place of sigma"},
+    {"sigma", sqrt, "sigma^2 in place of sigma"},
+    {"sigma", square, "sigma in place of sigma^2"},
+    {"alpha", sqrt, "sigma and sigma^2: alpha is a variance, not a standard deviation"},
+    {"alpha", square, "sigma and sigma^2: alpha is a variance, not a standard deviation"},
+    {"C", square, "C in place of C^2"},
+    {"C", sqrt, "C^2 in place of C"},
+};
+
+/* The near miss that a wrong formula is, or NULL; *status -1: memory or the engine. */
+static const struct lab_near *find_near(const struct lab_asked *asked, enum lab_mark mark,
+                                        int *status)
+{
+    for (size_t x = 0; x < sizeof nears / sizeof nears[0] && !*status; x++) {
+        struct lab_asked other = *asked;
+        struct lab_probe_result result;
+        int uses = 0;
+        for (int k = 0; k < asked->part->texts; k++)
+            uses |= lab_expression_uses(&asked->formula[k], nears[x].letter);
+        if (!uses)
+            continue;
+        other.near = &nears[x];
+        *status = lab_probe(&other, &result);
+        if (!*status && result.mark < mark)
+            return &nears[x];
+    }
+    return NULL;
+}
+
+/* ---- errors of any number ------------------------------------------------------------
+ */
+
+static double is_negative(double computed, double claimed) { return claimed + computed; }
+static double is_rest(double computed, double claimed) { return claimed + computed - 1; }
+static double is_square(double computed, double claimed)
+{
+    return claimed - computed * computed;
+}
+static double is_root(double computed, double claimed)
+{
+    return claimed * claimed - fabs(computed);
+}
+
+/* Whether `zero` of computed and claimed is 0 in every probe. */
+static int everywhere(const struct lab_probe_result *result,
+                      double (*zero)(double computed, double claimed))
+{
+    for (int x = 0; x < result->probes; x++) {
+        const struct lab_found *const at = &result->at[x];
+        if (!(fabs(zero(at->computed, at->claimed)) <= 1e-9 * (1 + fabs(at->computed))))
+            return 0;
+    }
+    return 1;
+}
+
+static int has_constant_ratio(const struct lab_probe_result *result, double *ratio)
+{
+    *ratio = NAN;
+    for (int x = 0; x < result->probes; x++) {
+        const struct lab_found *const at = &result->at[x];
+        if (at->computed == 0 && at->claimed == 0)
+            continue;
+        const double here = at->claimed / at->computed;
+        if (isnan(*ratio))
+            *ratio = here;
+        if (!(fabs(here - *ratio) <= 1e-9 * fabs(*ratio)))
+            return 0;
+    }
+    return isfinite(*ratio) && *ratio != 0;
+}
+
+static void name_of_number(const struct lab_probe_result *result, char *name, size_t size)
+{
+    double ratio;
+    if (everywhere(result, is_negative))
+        snprintf(name, size, "the sign is turned");
+    else if (has_constant_ratio(result, &ratio))
+        snprintf(name, size, "off by the constant factor %.4g", ratio);
+    else if (everywhere(result, is_rest))
+        snprintf(name, size, "one minus what is asked");
+    else if (everywhere(result, is_square))
+        snprintf(name, size, "the square of what is asked");
+    else if (everywhere(result, is_root))
+        snprintf(name, size, "the square root of what is asked");
+}
+
+/* ---- errors of queries
+ * ----------------------------------------------------------------- */
+
+static void name_of_query(const struct lab_asked *asked, char *name, size_t size)
+{
+    struct lab_world small, large;
+    int grows = 0;
+
+    lab_probe_world(asked, 4, &small);
+    large = small;
+    large.scale = 100 * small.scale;
+    for (int k = 0; k < asked->part->texts; k++) {
+        struct lab_pair_query x, y;
+        struct lab_found found = {0};
+        if (lab_asked_query(asked, k, &small, &x, &found) ||
+            lab_asked_query(asked, k, &large, &y, &found))
+            return;
+        if (lab_same_number(x.a, -x.b) && x.a != 0) {
+            snprintf(name, size,
+                     "mu_a +- mu_b: the query with the minus copies one value alone");
+            return;
+        }
+        grows += hypot(y.a, y.b) > 2 * hypot(x.a, x.b);
+    }
+    if (grows < asked->part->texts)
+        snprintf(name, size,
+                 "unscaled query: without a large factor the other keys keep "
+                 "their weight");
+}
+
+int lab_name_error(const struct lab_asked *asked, const struct lab_probe_result *result,
+                   char *name, size_t size)
+{
+    const struct lab_part *const part = asked->part;
+    snprintf(name, size, "%s", part->choices ? name_of_choice(asked) : "");
+    for (size_t e = 0; !part->choices && e < sizeof known / sizeof known[0]; e++)
+        if (!strcmp(known[e].question, part->question) &&
+            !strcmp(known[e].name, part->name) && matches(asked, &known[e])) {
+            snprintf(name, size, "%s", known[e].says);
+            return 0;
+        }
+    if (part->choices)
+        return 0;
+    if (part->probing->query) {
+        name_of_query(asked, name, size);
+        return 0;
+    }
+    int status = 0;
+    const struct lab_near *const near = find_near(asked, result->mark, &status);
+    if (near)
+        snprintf(name, size, "%s", near->says);
+    else if (part->probing->number && !*result->found.why)
+        name_of_number(result, name, size);
+    return status;
+}

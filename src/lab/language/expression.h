@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Formulas of the exercise, parsed once and evaluated in many worlds: numbers, vectors
+ * and matrices of double, whose letters the caller binds.
+ *
+ *   sum      = product (("+" | "-") product)*
+ *   product  = signed (("*" | "/" | nothing) signed)*
+ *   signed   = "-" signed | "+" signed | power
+ *   power    = operand ("'" | "^T")* ["^" signed]
+ *   operand  = number | letter | function "(" sum ")" | "(" sum ")"
+ *
+ * "^" binds tighter than a sign and groups to the right: -2^2 = -4, 2^3^2 = 2^9.  ^T and
+ * ' transpose; ^-1 of a square matrix is its inverse; no other power of a matrix exists.
+ * A product may be written without *, as C (mu_a + mu_b) and A A^T; not before a number,
+ * and not after a division, where 1/2 C has two readings.  Functions are sqrt, exp, ln,
+ * log (the same), abs, sin, cos, tanh, asin, atan, Phi (normal distribution function), sg
+ * (logistic), all of numbers, and norm, sum and tr.  pi, e and inf are known where the
+ * caller binds no letter of that name.  Braces and brackets group as parentheses do.
+ * Letters are ASCII words, or Greek: alpha and its sign are one letter.
+ *
+ * A vector of d entries is d x 1, a number 1 x 1.  Entries follow IEEE 754: 1/0 is inf,
+ * ln(-1) is NaN, exp(1e3) is inf; none of them is an error.  Nothing is allocated.
+ */
+#ifndef LAB_EXPRESSION_H
+#define LAB_EXPRESSION_H
+
+enum {
+    LAB_EXPRESSION_TEXT = 1000,  /* bytes of a formula, at most */
+    LAB_EXPRESSION_STEPS = 256,  /* numbers, letters and operations */
+    LAB_EXPRESSION_NESTING = 32, /* parentheses, signs and exponents inside each other */
+    LAB_EXPRESSION_STACK = 16,   /* operands that wait for others */
+    LAB_EXPRESSION_LETTERS = 32, /* different letters */
+    LAB_EXPRESSION_WORD = 32,    /* bytes of a letter with its end */
+    LAB_VALUE_SIDE = 16          /* rows and columns of a value */
+};
+
+/* Row-major, `columns` apart. */
+struct lab_value {
+    int rows, columns;
+    double x[LAB_VALUE_SIDE * LAB_VALUE_SIDE];
+};
+
+/* What a name stands for; rows and columns at most LAB_VALUE_SIDE. */
+struct lab_letter {
+    const char *name;
+    int rows, columns;
+    const double *x; /* as in lab_value */
+};
+
+struct lab_expression_error {
+    int column; /* from 1, in characters */
+    char text[160];
+};
+
+struct lab_expression_step {
+    short what; /* see expression_parts.h */
+    short letter;
+    int column;
+    double number;
+};
+
+/* In postfix order. */
+struct lab_expression {
+    int steps, letters;
+    struct lab_expression_step step[LAB_EXPRESSION_STEPS];
+    char letter[LAB_EXPRESSION_LETTERS][LAB_EXPRESSION_WORD];
+};
+
+/* 0, or -1 with the error.  `text` is any bytes that end with 0. */
+int lab_expression_parse(const char *text, struct lab_expression *expression,
+                         struct lab_expression_error *error);
+/*
+ * 0, or -1 with the error: a letter that is in no table, or shapes that do not fit.
+ * `expression` comes from lab_expression_parse().
+ */
+int lab_expression_evaluate(const struct lab_expression *expression,
+                            const struct lab_letter *letters, int count,
+                            struct lab_value *value, struct lab_expression_error *error);
+/* Whether the letter occurs, whatever its effect. */
+int lab_expression_uses(const struct lab_expression *expression, const char *letter);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* From text to steps in postfix order, by recursive descent of bounded depth. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/language/expression_parts.h"
+
+struct parser {
+    struct lab_lexer lexer;
+    struct lab_token token; /* the next one */
+    struct lab_expression *expression;
+    struct lab_expression_error *error;
+    int nesting, stack;
+};
+
+int lab_expression_fail(struct lab_expression_error *error, int column,
+                        const char *format, ...)
+{
+    va_list args;
+    error->column = column;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return -1;
+}
+
+static int parse_sum(struct parser *parser);
+static int parse_signed(struct parser *parser);
+
+static void advance(struct parser *parser)
+{
+    lab_lexer_next(&parser->lexer, &parser->token);
+}
+
+static int is_sign(const struct parser *parser, char sign)
+{
+    return parser->token.kind == LAB_TOKEN_SIGN && parser->token.sign == sign;
+}
+
+static int is_opening(const struct parser *parser)
+{
+    return is_sign(parser, '(') || is_sign(parser, '{') || is_sign(parser, '[');
+}
+
+static int unexpected(struct parser *parser, const char *wanted)
+{
+    const struct lab_token *const token = &parser->token;
+    const int column = token->column;
+    switch (token->kind) {
+    case LAB_TOKEN_END:
+        return lab_expression_fail(parser->error, column, "%s is missing at the end",
+                                   wanted);
+    case LAB_TOKEN_NUMBER:
+        return lab_expression_fail(parser->error, column, "a number where %s should be",
+                                   wanted);
+    case LAB_TOKEN_WORD:
+        return lab_expression_fail(parser->error, column, "'%s' where %s should be",
+                                   token->word, wanted);
+    case LAB_TOKEN_SIGN:
+        return lab_expression_fail(parser->error, column, "'%c' where %s should be",
+                                   token->sign, wanted);
+    case LAB_TOKEN_BAD:
+        break;
+    }
+    return lab_expression_fail(parser->error, column, "%s", token->word);
+}
+
+/* `operands` is what the step leaves on the stack less what it takes. */
+static int add_step(struct parser *parser, int what, int column, int operands)
+{
+    struct lab_expression *const e = parser->expression;
+    if (e->steps == LAB_EXPRESSION_STEPS)
+        return lab_expression_fail(parser->error, column,
+                                   "more than %d numbers, letters and operations",
+                                   LAB_EXPRESSION_STEPS);
+    parser->stack += operands;
+    if (parser->stack > LAB_EXPRESSION_STACK)
+        return lab_expression_fail(parser->error, column,
+                                   "more than %d operands wait for others",
+                                   LAB_EXPRESSION_STACK);
+    e->step[e->steps++] =
+        (struct lab_expression_step){.what = (short)what, .column = column};
+    return 0;
+}
+
+static int add_letter(struct parser *parser, const char *name, int column)
+{
+    struct lab_expression *const e = parser->expression;
+    int letter = 0;
+    while (letter < e->letters && strcmp(e->letter[letter], name) != 0)
+        letter++;
+    if (letter == LAB_EXPRESSION_LETTERS)
+        return lab_expression_fail(parser->error, column,
+                                   "more than %d different letters",
+                                   LAB_EXPRESSION_LETTERS);
+    if (letter == e->letters)
+        memcpy(e->letter[e->letters++], name, strlen(name) + 1);
+    if (add_step(parser, LAB_STEP_LETTER, column, 1))
+        return -1;
+    e->step[e->steps - 1].letter = (short)letter;
+    return 0;
+}
+
+static int parse_group(struct parser *parser)
+{
+    const char close = is_sign(parser, '(') ? ')' : is_sign(parser, '{') ? '}' : ']';
+    const char wanted[] = {'\'', close, '\'', 0};
+    advance(parser);
+    if (parse_sum(parser))
+        return -1;
+    if (!is_sign(parser, close))
+        return unexpected(parser, wanted);
+    advance(parser);
+    return 0;
+}
+
+static int parse_word(struct parser *parser)
+{
+    const struct lab_token word = parser->token;
+    const int function = lab_function_find(word.word);
+    advance(parser);
+    if (function < 0 || !is_opening(parser))
+        return add_letter(parser, word.word, word.column);
+    return parse_group(parser) ||
+                   add_step(parser, LAB_STEP_FUNCTION + function, word.column, 0)
+               ? -1
+               : 0;
+}
+
+static int parse_operand(struct parser *parser)
+{
+    if (parser->token.kind == LAB_TOKEN_NUMBER) {
+        if (add_step(parser, LAB_STEP_NUMBER, parser->token.column, 1))
+            return -1;
+        struct lab_expression *const e = parser->expression;
+        e->step[e->steps - 1].number = parser->token.number;
+        advance(parser);
+        return 0;
+    }
+    if (parser->token.kind == LAB_TOKEN_WORD)
+        return parse_word(parser);
+    if (is_opening(parser))
+        return parse_group(parser);
+    return unexpected(parser, "a number or a letter");
+}
+
+static int parse_power(struct parser *parser)
+{
+    if (parse_operand(parser))
+        return -1;
+    while (is_sign(parser, '\'') || is_sign(parser, '^')) {
+        const int column = parser->token.column;
+        const int is_mark = is_sign(parser, '\'');
+        advance(parser);
+        const int is_transpose =
+            parser->token.kind == LAB_TOKEN_WORD && !strcmp(parser->token.word, "T");
+        if (!is_mark && !is_transpose)
+            return parse_signed(parser) || add_step(parser, LAB_STEP_POWER, column, -1)
+                       ? -1
+                       : 0;
+        if (add_step(parser, LAB_STEP_TRANSPOSE, column, 0))
+            return -1;
+        if (!is_mark)
+            advance(parser);
+    }
+    return 0;
+}
+
+/* Every recursion passes here. */
+static int parse_signed(struct parser *parser)
+{
+    const int column = parser->token.column;
+    const int is_minus = is_sign(parser, '-');
+    int status;
+
+    if (++parser->nesting > LAB_EXPRESSION_NESTING)
+        return lab_expression_fail(parser->error, column, "nested deeper than %d",
+                                   LAB_EXPRESSION_NESTING);
+    if (is_minus || is_sign(parser, '+')) {
+        advance(parser);
+        status = parse_signed(parser);
+        if (!status && is_minus)
+            status = add_step(parser, LAB_STEP_NEGATE, column, 0);
+    } else
+        status = parse_power(parser);
+    parser->nesting--;
+    return status;
+}
+
+/* Whether the next token can be a factor that has no * before it. */
+static int is_factor(const struct parser *parser)
+{
+    return parser->token.kind == LAB_TOKEN_WORD || is_opening(parser);
+}
+
+static int parse_product(struct parser *parser)
+{
+    int divided = 0;
+
+    if (parse_signed(parser))
+        return -1;
+    for (;;) {
+        const int column = parser->token.column;
+        const int divides = is_sign(parser, '/');
+        const int multiplies = is_sign(parser, '*');
+        if (parser->token.kind == LAB_TOKEN_NUMBER)
+            return lab_expression_fail(parser->error, column,
+                                       "a number after a factor: write * before it");
+        if (!divides && !multiplies && !is_factor(parser))
+            return 0;
+        if (!divides && !multiplies && divided)
+            return lab_expression_fail(
+                parser->error, column,
+                "a factor without * after a division: write (x/y)*z or x/(y*z)");
+        if (divides || multiplies)
+            advance(parser);
+        if (parse_signed(parser) ||
+            add_step(parser, divides ? LAB_STEP_DIVIDE : LAB_STEP_MULTIPLY, column, -1))
+            return -1;
+        divided = divides;
+    }
+}
+
+static int parse_sum(struct parser *parser)
+{
+    if (parse_product(parser))
+        return -1;
+    while (is_sign(parser, '+') || is_sign(parser, '-')) {
+        const int column = parser->token.column;
+        const int what = is_sign(parser, '+') ? LAB_STEP_ADD : LAB_STEP_SUBTRACT;
+        advance(parser);
+        if (parse_product(parser) || add_step(parser, what, column, -1))
+            return -1;
+    }
+    return 0;
+}
+
+int lab_expression_parse(const char *text, struct lab_expression *expression,
+                         struct lab_expression_error *error)
+{
+    struct parser parser = {.lexer = {text, 1}, .expression = expression, .error = error};
+
+    memset(expression, 0, sizeof *expression);
+    if (strlen(text) > LAB_EXPRESSION_TEXT)
+        return lab_expression_fail(error, 1, "a formula of more than %d bytes",
+                                   LAB_EXPRESSION_TEXT);
+    advance(&parser);
+    if (parser.token.kind == LAB_TOKEN_END)
+        return lab_expression_fail(error, 1, "an empty formula");
+    if (parse_sum(&parser))
+        return -1;
+    return parser.token.kind == LAB_TOKEN_END ? 0 : unexpected(&parser, "an operation");
+}
+
+int lab_expression_uses(const struct lab_expression *expression, const char *letter)
+{
+    for (int i = 0; i < expression->letters; i++)
+        if (!strcmp(expression->letter[i], letter))
+            return 1;
+    return 0;
+}

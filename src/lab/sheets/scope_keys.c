@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Letters of keys, heads and their laws. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/measure/forward.h"
+#include "lab/measure/random.h"
+#include "lab/sheets/scope.h"
+
+enum { S = LAB_SPACE };
+
+struct keys_room {
+    double scale, n, alpha, m, high;
+    double mean[S][S], value[S][S], sigma[S][S * S]; /* of a, b and another key */
+    double query[LAB_HEADS][S];
+    struct lab_draw draw; /* the one put in */
+    double output[S], off;
+    double variance[LAB_HEADS], variance_both, covariance, still, rival;
+    double deviation, gap_deviation;
+    double gamma_mean, gamma_variance, inside, closer, shorter, lowered;
+    double score_variance[2], score_variance_2b;
+    double at_half[S], at_three_halves[S];
+    double weight_sum, definition, output_off, masked;
+};
+
+#define ROOM(name, needs, rows, field)                                                   \
+    {                                                                                    \
+        name, needs, rows, 1, offsetof(struct keys_room, field)                          \
+    }
+
+static const struct lab_place letters[] = {
+    /* First, so that a claim may call its scale c. */
+    ROOM("scale", 0, 1, scale),
+    ROOM("C", 0, 1, scale),
+    ROOM("beta", 0, 1, scale),
+    ROOM("r", 0, 1, scale),
+    ROOM("n", 0, 1, n),
+    ROOM("d", 0, 1, n),
+    ROOM("m", 0, 1, m),
+    ROOM("high", 0, 1, high),
+    ROOM("alpha", 0, 1, alpha),
+    {"I", 0, S, S, offsetof(struct keys_room, value)},
+    ROOM("v_a", 0, S, value[0]),
+    ROOM("v_b", 0, S, value[1]),
+    ROOM("v_i", 0, S, value[2]),
+    ROOM("mu_a", LAB_NEEDS_WORLD, S, mean[0]),
+    ROOM("mu_b", LAB_NEEDS_WORLD, S, mean[1]),
+    ROOM("mu_i", LAB_NEEDS_WORLD, S, mean[2]),
+    ROOM("m_a", LAB_NEEDS_WORLD, S, mean[0]),
+    ROOM("m_b", LAB_NEEDS_WORLD, S, mean[1]),
+    {"Sigma_a", LAB_NEEDS_WORLD, S, S, offsetof(struct keys_room, sigma[0])},
+    {"Sigma_b", LAB_NEEDS_WORLD, S, S, offsetof(struct keys_room, sigma[1])},
+    {"Sigma_i", LAB_NEEDS_WORLD, S, S, offsetof(struct keys_room, sigma[2])},
+    {"Sigma_j", LAB_NEEDS_WORLD, S, S, offsetof(struct keys_room, sigma[2])},
+    ROOM("VarS_a", LAB_NEEDS_WORLD, 1, score_variance[0]),
+    ROOM("VarS_b", LAB_NEEDS_WORLD, 1, score_variance[1]),
+    ROOM("VarS_2b", LAB_NEEDS_WORLD, 1, score_variance_2b),
+    ROOM("gamma", LAB_NEEDS_GAMMA, 1, draw.gamma),
+    ROOM("eps_a", LAB_NEEDS_GAMMA, 1, draw.gamma),
+    ROOM("eps_b", LAB_NEEDS_GAMMA, 1, draw.gamma_b),
+    ROOM("k_a", LAB_NEEDS_KEYS, S, draw.key[0]),
+    ROOM("k_b", LAB_NEEDS_KEYS, S, draw.key[1]),
+    ROOM("s_a", LAB_NEEDS_HEADS, 1, draw.head[0].score[0]),
+    ROOM("s_b", LAB_NEEDS_HEADS, 1, draw.head[0].score[1]),
+    ROOM("s_i", LAB_NEEDS_HEADS, 1, draw.head[0].score[2]),
+    ROOM("alpha_a", LAB_NEEDS_HEADS, 1, draw.head[0].output[0]),
+    ROOM("alpha_b", LAB_NEEDS_HEADS, 1, draw.head[0].output[1]),
+    ROOM("alpha_2b", LAB_NEEDS_HEADS, 1, draw.head[1].output[1]),
+    ROOM("rest", LAB_NEEDS_HEADS, 1, draw.head[0].rest),
+    ROOM("alpha_i", LAB_NEEDS_HEADS, S, draw.head[0].output),
+    {"N_i", 0, S, S, offsetof(struct keys_room, value)}, /* N_i alpha_i is the sum */
+    ROOM("c_1", LAB_NEEDS_HEADS, S, draw.head[0].output),
+    ROOM("c_2", LAB_NEEDS_HEADS, S, draw.head[1].output),
+    ROOM("c", LAB_NEEDS_HEADS, S, output),
+    ROOM("off", LAB_NEEDS_HEADS, 1, off),
+    ROOM("E_gamma", LAB_NEEDS_SHARE, 1, gamma_mean),
+    ROOM("Var_gamma", LAB_NEEDS_SHARE, 1, gamma_variance),
+    ROOM("P_inside", LAB_NEEDS_SHARE, 1, inside),
+    ROOM("P_closer", LAB_NEEDS_LAW, 1, closer),
+    ROOM("P_shorter", LAB_NEEDS_LAW, 1, shorter),
+    ROOM("P_lowered", LAB_NEEDS_LAW, 1, lowered),
+    ROOM("V_1", LAB_NEEDS_LAW, 1, variance[0]),
+    ROOM("V_2", LAB_NEEDS_LAW, 1, variance[1]),
+    ROOM("V_c", LAB_NEEDS_LAW, 1, variance_both),
+    ROOM("Cov_12", LAB_NEEDS_LAW, 1, covariance),
+    ROOM("D_1", LAB_NEEDS_LAW, 1, deviation),
+    ROOM("D_gap", LAB_NEEDS_LAW, 1, gap_deviation),
+    ROOM("V_still", LAB_NEEDS_STILL, 1, still),
+    ROOM("V_one", LAB_NEEDS_RIVAL, 1, rival),
+    ROOM("c_short", LAB_NEEDS_ENDS, S, at_half),
+    ROOM("c_long", LAB_NEEDS_ENDS, S, at_three_halves),
+    ROOM("sum_p", LAB_NEEDS_SOFTMAX, 1, weight_sum),
+    ROOM("off_p", LAB_NEEDS_SOFTMAX, 1, definition),
+    ROOM("off_c", LAB_NEEDS_SOFTMAX, 1, output_off),
+    ROOM("p_masked", LAB_NEEDS_SOFTMAX, 1, masked),
+};
+
+enum { COUNT = sizeof letters / sizeof letters[0] };
+
+static void set_covariances(struct keys_room *room, const struct lab_point *point)
+{
+    const double along[S] = {point->exercise->sigma2, point->exercise->sigma2_b, 0};
+    const double alpha = lab_point_alpha(point);
+    for (int i = 0; i < S; i++)
+        for (int r = 0; r < S; r++)
+            for (int c = 0; c < S; c++)
+                room->sigma[i][r * S + c] =
+                    (r == c ? alpha : 0) + along[i] * room->mean[i][r] * room->mean[i][c];
+}
+
+int lab_scope_open_keys(struct lab_scope *scope)
+{
+    const struct lab_point *const point = scope->point;
+    const char *const grows = scope->claim->grows;
+    if (lab_scope_bind(scope, sizeof(struct keys_room), letters, COUNT))
+        return -1;
+    struct keys_room *const room = scope->room;
+    room->scale = point->scale;
+    room->n = (double)point->n;
+    room->alpha = point->alpha;
+    room->m = LAB_WORLD_M;
+    room->high = LAB_HIGH;
+    lab_world_means(point->exercise, room->mean);
+    for (int i = 0; i < S; i++)
+        room->value[i][i] = 1;
+    memcpy(room->draw.key, room->mean, sizeof room->mean);
+    set_covariances(room, point);
+    if (grows && !strcmp(grows, "c"))
+        scope->letter[0].name = grows;
+    return 0;
+}
+
+/* ---- queries ------------------------------------------------------------------ */
+
+static int evaluate_query(const struct lab_scope *scope, const char *text, double *query,
+                          char *why, size_t size)
+{
+    static const char *const scales[] = {"C", "beta", "r", "c"};
+    const struct lab_exercise *const exercise = scope->point->exercise;
+    struct lab_expression formula;
+    struct lab_value value;
+    double unit = exercise->unit;
+
+    if (lab_scope_value(scope, text, &value, why, size))
+        return LAB_ILL_FORMED;
+    if (value.rows != S || value.columns != 1) {
+        snprintf(why, size, "%s is %d x %d, no query", text, value.rows, value.columns);
+        return LAB_ILL_FORMED;
+    }
+    if (!lab_expression_parse(text, &formula, NULL))
+        for (int i = 0; i < 4; i++)
+            if (lab_expression_uses(&formula, scales[i]))
+                unit = 1;
+    for (int i = 0; i < S; i++)
+        query[i] = unit * value.x[i];
+    return 0;
+}
+
+static double quadratic(const double *x, const double *matrix)
+{
+    double sum = 0;
+    for (int r = 0; r < S; r++)
+        for (int c = 0; c < S; c++)
+            sum += x[r] * matrix[r * S + c] * x[c];
+    return sum;
+}
+
+static int fill_queries(struct lab_scope *scope, char *why, size_t size)
+{
+    struct keys_room *const room = scope->room;
+    const double tau = lab_point_tau(scope->point);
+    for (int h = 0; h < LAB_HEADS; h++)
+        if (scope->claim->query[h] &&
+            evaluate_query(scope, scope->claim->query[h], room->query[h], why, size))
+            return LAB_ILL_FORMED;
+    for (int i = 0; i < 2; i++)
+        room->score_variance[i] = tau * tau * quadratic(room->query[0], room->sigma[i]);
+    room->score_variance_2b = tau * tau * quadratic(room->query[1], room->sigma[1]);
+    return 0;
+}
+
+/* ---- draws and their laws -------------------------------------------------------- */
+
+static int heads_of(const struct lab_claim *claim)
+{
+    return claim->query[1] ? 2 : claim->query[0] ? 1 : 0;
+}
+
+static void fill_shares(struct keys_room *room, const struct lab_draws *draws)
+{
+    const size_t gamma = offsetof(struct lab_draw, gamma);
+    for (int64_t x = 0; x < draws->count; x++) {
+        const struct lab_draw *const draw = &draws->draw[x];
+        const double *const score = draw->head[0].score;
+        const int longer_a = fabs(draw->gamma) > fabs(draw->gamma_b);
+        room->gamma_mean += draw->weight * draw->gamma;
+        room->inside += draw->gamma >= 0.5 && draw->gamma <= 1.5 ? draw->weight : 0;
+        /* Scores decide who is nearer also where both weights round to 0 or 1. */
+        room->closer += score[0] > score[1] ? draw->weight : 0;
+        room->shorter += longer_a != (score[0] > score[1]) ? draw->weight : 0;
+        room->lowered +=
+            draw->head[1].output[0] < (1 - LAB_ROUNDING) * draw->head[0].output[0]
+                ? draw->weight
+                : 0;
+    }
+    room->gamma_variance = lab_draws_covariance(draws, gamma, gamma);
+}
+
+static void fill_law(struct keys_room *room, const struct lab_draws *draws, int heads)
+{
+    for (size_t h = 0; h < (size_t)heads; h++)
+        room->variance[h] = lab_draws_trace(draws, h, h);
+    room->covariance = heads == 2 ? lab_draws_trace(draws, 0, 1) : 0;
+    room->variance_both =
+        heads == 2 ? (room->variance[0] + room->variance[1] + 2 * room->covariance) / 4
+                   : room->variance[0];
+    room->deviation =
+        sqrt(lab_draws_covariance(draws, LAB_DRAW_OUTPUT(0, 0), LAB_DRAW_OUTPUT(0, 0)));
+    room->gap_deviation =
+        sqrt(lab_draws_covariance(draws, LAB_DRAW_SCORE(0), LAB_DRAW_SCORE(0)) +
+             lab_draws_covariance(draws, LAB_DRAW_SCORE(1), LAB_DRAW_SCORE(1)) -
+             2 * lab_draws_covariance(draws, LAB_DRAW_SCORE(0), LAB_DRAW_SCORE(1)));
+}
+
+/* The variance of head 1 with another query or without magnitude noise. */
+static int one_head_variance(const struct lab_point *point, int magnitude,
+                             const double *query, double *variance)
+{
+    struct lab_draws draws = {0};
+    const int status = lab_world_heads(point, magnitude, 1, query, &draws);
+    if (!status)
+        *variance = lab_draws_trace(&draws, 0, 0);
+    free(draws.draw);
+    return status;
+}
+
+static int output_at(const struct lab_point *point, double gamma, const double *query,
+                     double *output)
+{
+    struct lab_draws draws = {0};
+    const int status = lab_world_heads_at(point, gamma, 1, query, &draws);
+    if (!status)
+        memcpy(output, draws.draw->head[0].output, S * sizeof *output);
+    free(draws.draw);
+    return status;
+}
+
+/* Scores, weights and values of a row of n keys. */
+struct row {
+    double *score, *weight, *value, *key;
+    float *normal;
+};
+
+static int attend_row(const struct lab_point *point, const struct row *row, double *out)
+{
+    const struct lab_exercise *const exercise = point->exercise;
+    const double query = 0;
+    const struct lab_problem problem = {
+        .nq = 1,
+        .nk = point->n,
+        .d = 1,
+        .dv = 1,
+        .q = &query,
+        .k = row->key,
+        .v = row->value,
+        .bias = row->score,
+        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
+        .scale = lab_point_tau(point),
+        .out = out,
+        .weights = row->weight,
+    };
+    return lab_forward(exercise->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
+}
+
+/* Against exp(s_i) / sum exp(s_j), 0 <= p_i <= 1 and sum p_i v_i. */
+static void compare_row(struct keys_room *room, const struct row *row, int64_t n,
+                        double out)
+{
+    double sum = 0, top = -INFINITY, product = 0;
+    for (int64_t i = 0; i < n; i++)
+        top = fmax(top, row->score[i]);
+    for (int64_t i = 0; i < n; i++)
+        sum += exp(row->score[i] - top);
+    for (int64_t i = 0; i < n; i++) {
+        const double weight = row->weight[i];
+        const double off = fabs(weight - exp(row->score[i] - top) / sum);
+        room->definition = fmax(room->definition, off);
+        room->weight_sum += weight < 0 || weight > 1 + LAB_ROUNDING ? NAN : weight;
+        product += weight * row->value[i];
+    }
+    room->output_off = fabs(product - out);
+}
+
+/* A row of scores from N(0, scale^2), and one in which only the first key is seen. */
+static int fill_softmax(struct keys_room *room, const struct lab_point *point)
+{
+    enum { STREAM = 921 };
+    const int64_t n = point->n;
+    double *const memory = calloc(4 * (size_t)n, sizeof *memory), out;
+    const struct row row = {memory, memory + n, memory + 2 * n, memory + 3 * n,
+                            malloc(2 * (size_t)n * sizeof *row.normal)};
+    int status = memory && row.normal ? 0 : -1;
+
+    if (!status)
+        lab_random_normals(point->exercise->seed, STREAM, 0, row.normal, 2 * n);
+    for (int64_t i = 0; i < n && !status; i++) {
+        row.score[i] = point->scale * (double)row.normal[i];
+        row.value[i] = (double)row.normal[n + i];
+    }
+    if (!status)
+        status = attend_row(point, &row, &out);
+    if (!status)
+        compare_row(room, &row, n, out);
+    for (int64_t i = 0; i < n && !status; i++)
+        row.score[i] = i ? -INFINITY : 0;
+    if (!status)
+        status = attend_row(point, &row, &out);
+    if (!status)
+        room->masked = row.weight[0];
+    free(memory);
+    free(row.normal);
+    return status;
+}
+
+int lab_scope_fill_keys(struct lab_scope *scope, unsigned needs, char *why, size_t size)
+{
+    const struct lab_claim *const claim = scope->claim;
+    const struct lab_point *const point = scope->point;
+    const unsigned engine = LAB_NEEDS_HEADS | LAB_NEEDS_LAW;
+    struct keys_room *const room = scope->room;
+    const int heads = needs & engine ? heads_of(claim) : 0;
+    double rival[S];
+    int status = fill_queries(scope, why, size);
+
+    if (!status && needs & (LAB_NEEDS_EACH | LAB_NEEDS_SHARE | LAB_NEEDS_LAW))
+        status = lab_world_heads(point, claim->magnitude, heads, room->query[0],
+                                 &scope->draws);
+    if (!status && needs & (LAB_NEEDS_SHARE | LAB_NEEDS_LAW))
+        fill_shares(room, &scope->draws);
+    if (!status && needs & LAB_NEEDS_LAW)
+        fill_law(room, &scope->draws, heads);
+    if (!status && needs & LAB_NEEDS_STILL)
+        status = one_head_variance(point, 0, room->query[0], &room->still);
+    if (!status && needs & LAB_NEEDS_RIVAL)
+        status = evaluate_query(scope, claim->rival, rival, why, size);
+    if (!status && needs & LAB_NEEDS_RIVAL)
+        status = one_head_variance(point, claim->magnitude, rival, &room->rival);
+    if (!status && needs & LAB_NEEDS_ENDS)
+        status = output_at(point, 0.5, room->query[0], room->at_half);
+    if (!status && needs & LAB_NEEDS_ENDS)
+        status = output_at(point, 1.5, room->query[0], room->at_three_halves);
+    if (!status && needs & LAB_NEEDS_SOFTMAX)
+        status = fill_softmax(room, point);
+    return status;
+}
+
+/* Distance from the nearest point of the segment between v_a and v_b. */
+static double off_segment(const double *output)
+{
+    const double along = fmin(1, fmax(0, (output[0] - output[1] + 1) / 2));
+    const double a = output[0] - along, b = output[1] - (1 - along);
+    return sqrt(a * a + b * b + output[2] * output[2]);
+}
+
+void lab_scope_draw(struct lab_scope *scope, int64_t x)
+{
+    struct keys_room *const room = scope->room;
+    const int heads = heads_of(scope->claim);
+    room->draw = scope->draws.draw[x];
+    for (int i = 0; i < S; i++) {
+        room->output[i] = 0;
+        for (int h = 0; h < heads; h++)
+            room->output[i] += room->draw.head[h].output[i] / heads;
+    }
+    room->off = off_segment(room->draw.head[0].output);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys of a point, and what heads do to them through the engine. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/measure/forward.h"
+#include "lab/measure/random.h"
+#include "lab/setups/pair.h"
+#include "lab/sheets/world.h"
+
+enum { GAMMA_STREAM = 901, ALPHA_STREAM = 902, NOISY_DRAWS = 16 };
+
+/* Rows of keys: all n, or a, b and one that stands for the others with a bias. */
+struct keys {
+    int64_t rows;
+    int all;
+    double *key, *bias, *query, *weights, *lse;
+};
+
+void lab_world_means(const struct lab_exercise *exercise,
+                     double mean[LAB_SPACE][LAB_SPACE])
+{
+    lab_pair_set_keys(&mean[0][0], LAB_SPACE, 1, 1, exercise->overlap);
+}
+
+/* Draws of both magnitudes where isotropic noise is drawn too. */
+static int64_t noisy_law(const struct lab_exercise *exercise, int magnitude,
+                         struct lab_draw **draw)
+{
+    float normal[2 * NOISY_DRAWS];
+    *draw = calloc(NOISY_DRAWS, sizeof **draw);
+    if (!*draw)
+        return -1;
+    lab_random_normals(exercise->seed, GAMMA_STREAM, 0, normal, 2 * NOISY_DRAWS);
+    const double sd = magnitude ? sqrt(exercise->sigma2) : 0;
+    const double sd_b = magnitude ? sqrt(exercise->sigma2_b) : 0;
+    for (int x = 0; x < NOISY_DRAWS; x++)
+        (*draw)[x] = (struct lab_draw){.weight = 1.0 / NOISY_DRAWS,
+                                       .gamma = 1 + sd * (double)normal[2 * x],
+                                       .gamma_b = 1 + sd_b * (double)normal[2 * x + 1]};
+    return NOISY_DRAWS;
+}
+
+static int open_keys(struct keys *keys, const struct lab_point *point,
+                     const struct lab_draws *draws)
+{
+    /* Without isotropic noise the unwanted keys are equal in score. */
+    keys->all = lab_point_alpha(point) > 0 || draws->count == 1;
+    keys->rows = keys->all ? point->n : LAB_SPACE;
+    if (keys->rows < LAB_SPACE)
+        keys->rows = LAB_SPACE; /* the third is then masked */
+    const int64_t cells = draws->count * keys->rows;
+    keys->key = calloc((size_t)(LAB_SPACE * cells + cells + keys->rows +
+                                2 * LAB_SPACE * LAB_SPACE * draws->count),
+                       sizeof *keys->key);
+    if (!keys->key)
+        return -1;
+    keys->weights = keys->key + LAB_SPACE * cells;
+    keys->bias = keys->weights + cells;
+    keys->query = keys->bias + keys->rows;
+    keys->lse = keys->query + LAB_SPACE * LAB_SPACE * draws->count;
+    return 0;
+}
+
+static int set_keys(const struct lab_point *point, struct keys *keys,
+                    struct lab_draws *draws)
+{
+    const double spread = sqrt(lab_point_alpha(point));
+    const int64_t cells = draws->count * keys->rows;
+    float *const normal = spread > 0 ? malloc(2 * (size_t)cells * sizeof *normal) : NULL;
+    if (spread > 0 && !normal)
+        return -1;
+    if (normal)
+        lab_random_normals(point->exercise->seed, ALPHA_STREAM, 0, normal, 2 * cells);
+    for (int64_t x = 0; x < draws->count; x++) {
+        double *const key = keys->key + LAB_SPACE * x * keys->rows;
+        lab_pair_set_keys(key, keys->rows, draws->draw[x].gamma, draws->draw[x].gamma_b,
+                          point->exercise->overlap);
+        /* No query leaves the plane of mu_a and mu_b: noise elsewhere is not felt. */
+        for (int64_t i = 0; normal && i < keys->rows; i++)
+            for (int c = 0; c < 2; c++)
+                key[LAB_SPACE * i + c] +=
+                    spread * (double)normal[2 * (x * keys->rows + i) + c];
+        memcpy(draws->draw[x].key, key, sizeof draws->draw[x].key);
+    }
+    free(normal);
+    return 0;
+}
+
+static double dot(const double *x, const double *y)
+{
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+}
+
+/* Head 2 may see a mean turned round; what has score 0 may weigh less. */
+static void set_query(const struct lab_point *point, struct keys *keys,
+                      const double *query, int64_t count, int head)
+{
+    const struct lab_exercise *const exercise = point->exercise;
+    double mean[LAB_SPACE][LAB_SPACE], turned[LAB_SPACE];
+    memcpy(turned, query, sizeof turned);
+    if (head && exercise->mirror_a)
+        turned[0] = -turned[0];
+    if (head && exercise->mirror_b)
+        turned[1] = -turned[1];
+    for (int64_t x = 0; x < count * LAB_SPACE; x++)
+        memcpy(keys->query + LAB_SPACE * x, turned, sizeof turned);
+    lab_world_means(exercise, mean);
+    for (int64_t i = 0; i < keys->rows; i++) {
+        const int kind = i < 2 ? (int)i : 2;
+        keys->bias[i] = kind == 2 && !keys->all ? log((double)(point->n - 2)) : 0;
+        if (i >= point->n)
+            keys->bias[i] = -INFINITY;
+        /* An exact 0, as orthogonal means give it. */
+        if (lab_point_alpha(point) <= 0 && fabs(dot(turned, mean[kind])) <= 0)
+            keys->bias[i] += exercise->zero;
+    }
+}
+
+static int forward(const struct lab_point *point, struct keys *keys, int64_t count)
+{
+    const struct lab_exercise *const exercise = point->exercise;
+    const struct lab_problem problem = {
+        .nb = count,
+        .nq = 1,
+        .nk = keys->rows,
+        .d = LAB_SPACE,
+        .q = keys->query,
+        .k = keys->key,
+        .bias = keys->bias,
+        .sink = isfinite(exercise->sink) ? &exercise->sink : NULL,
+        .scale = lab_point_tau(point),
+        .weights = keys->weights,
+    };
+    return lab_forward(exercise->ctx, &problem, NULL) == ATTEND_OK ? 0 : -1;
+}
+
+/* The logarithm of the sum over one key is its score. */
+static int forward_scores(const struct lab_point *point, const struct keys *keys,
+                          const struct lab_draws *draws)
+{
+    const int64_t count = draws->count * LAB_SPACE;
+    double *const key = malloc((size_t)(count * LAB_SPACE) * sizeof *key);
+    if (!key)
+        return -1;
+    for (int64_t x = 0; x < draws->count; x++)
+        memcpy(key + LAB_SPACE * LAB_SPACE * x, draws->draw[x].key,
+               sizeof draws->draw[x].key);
+    const struct lab_problem problem = {
+        .nb = count,
+        .nq = 1,
+        .nk = 1,
+        .d = LAB_SPACE,
+        .q = keys->query,
+        .k = key,
+        .scale = lab_point_tau(point),
+        .lse = keys->lse,
+    };
+    const int failed = lab_forward(point->exercise->ctx, &problem, NULL) != ATTEND_OK;
+    free(key);
+    return failed ? -1 : 0;
+}
+
+static void read_head(const struct lab_point *point, const struct keys *keys, int64_t x,
+                      struct lab_head *head)
+{
+    const double *const weight = keys->weights + x * keys->rows;
+    double squares = 0;
+    *head = (struct lab_head){.output = {weight[0], weight[1], 0}};
+    for (int64_t i = 2; i < keys->rows; i++) {
+        head->rest += weight[i];
+        squares += weight[i] * weight[i];
+    }
+    if (!keys->all && point->n > 2)
+        squares /= (double)(point->n - 2);
+    head->output[2] = sqrt(squares);
+    memcpy(head->score, keys->lse + LAB_SPACE * x, sizeof head->score);
+}
+
+static int attend(const struct lab_point *point, int heads, const double *query,
+                  struct lab_draws *draws)
+{
+    struct keys keys;
+    int status = open_keys(&keys, point, draws);
+    if (!status)
+        status = set_keys(point, &keys, draws);
+    for (int h = 0; h < heads && !status; h++) {
+        set_query(point, &keys, query + LAB_SPACE * h, draws->count, h);
+        status = forward_scores(point, &keys, draws);
+        if (!status)
+            status = forward(point, &keys, draws->count);
+        for (int64_t x = 0; x < draws->count && !status; x++)
+            read_head(point, &keys, x, &draws->draw[x].head[h]);
+    }
+    free(keys.key);
+    return status;
+}
+
+int lab_world_heads(const struct lab_point *point, int magnitude, int heads,
+                    const double *query, struct lab_draws *draws)
+{
+    draws->count = lab_point_alpha(point) > 0
+                       ? noisy_law(point->exercise, magnitude, &draws->draw)
+                       : lab_world_law(point, magnitude, &draws->draw);
+    return draws->count < 0 ? -1 : attend(point, heads, query, draws);
+}
+
+int lab_world_heads_at(const struct lab_point *point, double gamma, int heads,
+                       const double *query, struct lab_draws *draws)
+{
+    draws->count = lab_world_law(point, 0, &draws->draw);
+    if (draws->count < 0)
+        return -1;
+    draws->draw->gamma = gamma;
+    return attend(point, heads, query, draws);
+}

@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: MIT
+"""attend grade: the sheets' own answers, ten others, forms, rubrics, and bad files."""
+
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import unittest
+
+from harness import CliTest, attend, main
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ANSWERS = os.path.join(HERE, "answers")
+SHEETS = os.path.join(HERE, "..", "..", "examples", "answers")
+
+# The part of an answer, and the statement of the sheet that says the same.  Left out:
+# parts that no single statement says, such as 1d-ii.heads of sheet 001.
+STATEMENTS = {
+    "000": {
+        "1a-ii.condition": "000-1",
+        "1b-ii.q": "000-2",
+        "1c-i.q": "000-3",
+        "1c-ii.scores": "000-8",
+        "1c-ii.weight": "000-10",
+        "1c-ii.closer": "000-11",
+        "1d-i.queries": "000-13",
+        "1d-i.outputs": "000-15",
+        "1d-ii.output": "000-16",
+    },
+    "001": {
+        "1a-i.sum": "001-1",
+        "1a-i.bounds": "001-1",
+        "1a-ii.condition": "001-2",
+        "1a-iii.output": "001-3",
+        "1a-iv.needs": "001-4",
+        "1b-i.M": "001-10",
+        "1b-i.coordinates": "001-7",
+        "1b-ii.weight": "001-11",
+        "1c-i.q": "001-12",
+        "1c-ii.scores": "001-15",
+        "1c-ii.weight": "001-16",
+        "1c-ii.ends": "001-17",
+        "1d-i.queries": "001-19",
+        "1d-i.outputs": "001-19",
+        "1d-ii.compared": "001-24",
+    },
+    "002": {
+        "1a-i.weight": "002-1",
+        "1a-i.sum": "002-2",
+        "1a-ii.condition": "002-3",
+        "1a-iii.output": "002-4",
+        "1a-iv.needs": "002-5",
+        "1b-ii.q": "002-9",
+        "1b-ii.scores": "002-7",
+        "1b-ii.limit": "002-9",
+        "1c-i.scores": "002-15",
+        "1c-ii.spread": "002-20",
+        "1d-i.queries": "002-21",
+        "1d-i.outputs": "002-23",
+        "1d-ii.heads": "002-24",
+        "1d-ii.correlation": "002-25",
+        "2a-i.moved": "002-10",
+        "2a-i.scores": "002-12",
+        "2a-i.weights": "002-13",
+        "2a-i.output": "002-14",
+    },
+    "003": {
+        "1a-i.sum": "003-1",
+        "1a-ii.condition": "003-2",
+        "1a-iii.output": "003-3",
+        "1a-iv.needs": "003-4",
+        "1b-i.M": "003-5",
+        "1b-ii.q": "003-7",
+        "1b-ii.limit": "003-7",
+        "1c-i.output": "003-8",
+        "1c-ii.variances": "003-9",
+        "1c-ii.spread": "003-11",
+        "1d-i.queries": "003-12",
+        "1d-i.outputs": "003-12",
+        "1d-ii.heads": "003-14",
+        "1d-ii.compared": "003-15",
+    },
+    "004": {
+        "1a-i.weight": "004-1",
+        "1a-i.sum": "004-2",
+        "1a-i.bounds": "004-2",
+        "1a-ii.condition": "004-3",
+        "1a-iii.output": "004-4",
+        "1a-iv.needs": "004-5",
+        "1b-i.M": "004-7",
+        "1b-i.coordinates": "004-7",
+        "1b-ii.weight": "004-8",
+        "1c-i.scores": "004-11",
+        "1c-ii.weight": "004-15",
+        "1c-ii.spread": "004-13",
+        "1d-i.queries": "004-17",
+        "1d-i.outputs": "004-17",
+        "1d-ii.output": "004-19",
+    },
+}
+VERDICTS = {"holds": "right", "limit": "limit", "slip": "slip", "fails": "wrong"}
+
+# What the wrong answers get, and words of the error's name.
+WRONG = {
+    "wrong-transposed": {
+        "1b-i.M": ("wrong", "A^T in place of A A^T"),
+        "1b-i.coordinates": ("wrong", "coordinates"),
+        "2a-i.moved": ("slip", "on the left"),
+        "2a-i.scores": ("wrong", "move with the tokens"),
+        "2a-i.weights": ("wrong", "rows alone"),
+        "2a-i.output": ("wrong", "features"),
+    },
+    "wrong-unscaled": {
+        "1a-ii.condition": ("wrong", "unscaled"),
+        "1a-iv.needs": ("wrong", "unscaled"),
+        "1b-ii.q": ("wrong", "unscaled"),
+        "1c-i.q": ("wrong", "unscaled"),
+        "1d-i.queries": ("wrong", "unscaled"),
+        "1d-i.outputs": ("wrong", "yours do not"),
+        "1d-ii.output": ("wrong", "yours do not"),
+    },
+    "wrong-plus-minus": {
+        "1b-ii.q": ("wrong", "mu_a +- mu_b"),
+        "1c-i.q": ("limit", ""),
+        "1d-i.queries": ("wrong", "mu_a +- mu_b"),
+        "1d-i.outputs": ("wrong", ""),
+        "1d-ii.heads": ("wrong", "feels gamma"),
+        "1d-ii.correlation": ("wrong", "do not cancel"),
+        "1e.better": ("wrong", "coin"),
+    },
+    "wrong-limits": {
+        "1a-ii.weight": ("limit", "n - 1 for n"),
+        "1b-ii.weight": ("limit", "n - 2 for n"),
+        "1b-ii.scale": ("wrong", "factor 2"),
+        "1c-i.vanishes": ("wrong", "limits in the wrong order"),
+        "1c-i.variance": ("wrong", "one key"),
+        "1c-ii.weight": ("wrong", "counted among the others"),
+        "1d-ii.lose": ("limit", "n - 1 for n"),
+        "1d-ii.limit": ("wrong", "factor 1/4"),
+        "3g.bottleneck": ("wrong", "one pass"),
+    },
+    "wrong-squares": {
+        "1a-i.weight": ("wrong", "exponential"),
+        "1c-i.variance": ("wrong", "sigma and sigma^2"),
+        "1c-ii.scores": ("wrong", "only k_a"),
+        "1c-ii.weight": ("wrong", "sign"),
+        "1c-ii.variances": ("wrong", "sigma and sigma^2"),
+        "1c-ii.limit": ("wrong", "factor 2"),
+        "1d-ii.lose": ("wrong", "sigma^2 in place of sigma"),
+        "2b-i.dot": ("wrong", "sign"),
+        "2b-ii.same": ("wrong", "irrational"),
+    },
+}
+
+
+def grade(*args, status=0):
+    """The objects that `attend grade --json` prints, by file name."""
+    done = attend("grade", "--json", *args)
+    if done.returncode != status:
+        raise AssertionError(f"{done.returncode}: {done.stderr}")
+    return {(row := json.loads(line))["file"]: row for line in done.stdout.splitlines()}
+
+
+def parts(row):
+    return {f"{part['question']}.{part['part']}": part for part in row["parts"]}
+
+
+class Sheets(unittest.TestCase):
+    def test_verdicts_are_those_of_the_statements(self):
+        lines = attend("sheets", "--json").stdout.splitlines()
+        verdict = {(row := json.loads(line))["id"]: row["verdict"] for line in lines}
+        rows = grade(SHEETS)
+        self.assertEqual(sorted(rows), [f"sheet-00{s}.json" for s in range(5)])
+        for sheet, statements in STATEMENTS.items():
+            graded = parts(rows[f"sheet-{sheet}.json"])
+            for part, statement in statements.items():
+                with self.subTest(sheet=sheet, part=part, statement=statement):
+                    self.assertEqual(
+                        graded[part]["verdict"],
+                        VERDICTS[verdict[statement]],
+                        graded[part]["evidence"],
+                    )
+
+    def test_errors_of_the_sheets_are_named(self):
+        rows = grade(SHEETS)
+        for sheet, part, words in (
+            ("000", "1c-ii.scores", "only k_a"),
+            ("001", "1b-i.M", "A^T in place of A A^T"),
+            ("001", "1b-ii.weight", "counted by n"),
+            ("001", "1d-i.queries", "unscaled"),
+            ("002", "1a-ii.condition", "long key"),
+            ("002", "1d-i.queries", "mu_a +- mu_b"),
+            ("003", "1c-i.output", "values"),
+            ("004", "1c-i.scores", "a score is a number"),
+        ):
+            self.assertIn(words, parts(rows[f"sheet-{sheet}.json"])[part]["error"])
+
+
+class Answers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.rows = grade(ANSWERS)
+
+    def test_five_are_right_in_different_notation(self):
+        right = [name for name in self.rows if name.startswith("right")]
+        self.assertEqual(len(right), 5)
+        for name in right:
+            for part, found in parts(self.rows[name]).items():
+                with self.subTest(name=name, part=part):
+                    self.assertIn(found["verdict"], ("right", "limit"), found)
+                    self.assertEqual(found["points"], found["of"], found)
+
+    def test_five_are_wrong_in_different_ways(self):
+        self.assertEqual(len(WRONG), 5)
+        for name, expected in WRONG.items():
+            graded = parts(self.rows[f"{name}.json"])
+            answered = {p for p, found in graded.items() if found["verdict"] != "empty"}
+            self.assertEqual(answered, set(expected))
+            for part, (verdict, words) in expected.items():
+                with self.subTest(name=name, part=part):
+                    found = graded[part]
+                    self.assertEqual(found["verdict"], verdict, found)
+                    self.assertIn(words, found["error"], found)
+                    self.assertTrue(found["evidence"])
+
+    def test_numbers_that_decide(self):
+        """Against independent arithmetic."""
+        plus_minus = parts(self.rows["wrong-plus-minus.json"])
+        self.assertAlmostEqual(plus_minus["1d-i.queries"]["computed"], 0.75)
+        squares = parts(self.rows["wrong-squares.json"])
+        self.assertAlmostEqual(squares["1c-ii.limit"]["computed"], 0.25)
+        limits = parts(self.rows["wrong-limits.json"])
+        self.assertAlmostEqual(limits["1d-ii.limit"]["computed"], 0.018116, places=6)
+        # Phi(-sqrt 2), the share of draws that head 1 loses as C grows.
+        self.assertAlmostEqual(squares["1d-ii.lose"]["computed"], 0.0786496, places=6)
+
+
+class Forms(CliTest):
+    def form(self, name="form.json", **questions):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            json.dump({k.replace("_", "-"): v for k, v in questions.items()}, file)
+        return name
+
+    def test_template_parses_as_it_is(self):
+        with open(self.path("form.json"), "w", encoding="utf-8") as file:
+            file.write(self.succeed("grade", "--template"))
+        row = grade(self.path("form.json"))["form.json"]
+        self.assertEqual(row["points"], 0)
+        self.assertEqual({p["verdict"] for p in row["parts"]}, {"empty"})
+        form = json.loads(self.succeed("grade", "--template"))
+        asked = {f"{q}.{p}" for q in form for p in form[q] if q[0].isdigit()}
+        asked = {part for part in asked if not part.endswith("_help")}
+        self.assertEqual(asked, set(parts(row)))
+
+    def test_worlds_come_from_seed_and_name(self):
+        name = self.form(**{"2a-i": {"scores": "S"}})
+        first = self.succeed("grade", "--json", name)
+        self.assertEqual(first, self.succeed("grade", name, "--json"))
+        os.mkdir(self.path("class"))
+        shutil.copy(self.path(name), self.path("class"))
+        self.assertEqual(first, self.succeed("grade", "--json", "class"))
+        shutil.copy(self.path(name), self.path("other.json"))
+
+        def number(text):
+            return parts(json.loads(text))["2a-i.scores"]["computed"]
+
+        self.assertNotEqual(
+            number(first), number(self.succeed("grade", "--json", "other.json"))
+        )
+        self.assertNotEqual(
+            number(first), number(self.succeed("grade", "--json", name, "--seed", "2"))
+        )
+        self.assertEqual(first, self.succeed("grade", "--json", "--seed=1", name))
+
+    def test_threads_change_nothing(self):
+        one = self.succeed("grade", "--json", SHEETS, "--threads", "1")
+        self.assertEqual(one, self.succeed("grade", "--json", SHEETS, "--threads", "3"))
+
+    def test_a_class_in_csv(self):
+        os.mkdir(self.path("class"))
+        for name, student in (("b", 'He said "hi", then left'), ("a", ""), ("c", "Zoe")):
+            with open(self.path(f"class/{name}.json"), "w", encoding="utf-8") as file:
+                json.dump({"student": student, "1b-i": {"M": "A A^T"}}, file)
+        with open(self.path("class/notes.txt"), "w", encoding="utf-8") as file:
+            file.write("not a form")
+        rows = list(csv.reader(io.StringIO(self.succeed("grade", "--csv", "class"))))
+        self.assertEqual(rows[0][:3], ["student", "file", "1a-i"])
+        self.assertEqual(rows[0][-2:], ["total", "of"])
+        self.assertEqual(
+            [row[0] for row in rows[1:]], ["a", 'He said "hi", then left', "Zoe"]
+        )
+        at = rows[0].index("1b-i")
+        for row in rows[1:]:
+            self.assertEqual(len(row), len(rows[0]))
+            self.assertEqual((row[at], row[-2]), ("4", "4"))
+
+    def test_bad_files_do_not_stop_a_class(self):
+        good = self.form("good.json", **{"1b-i": {"M": "A A^T"}})
+        bad = self.form("bad.json", **{"1b-i": {"M": "A ("}})
+        done = self.attend("grade", "--csv", bad, good, "absent.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        self.assertEqual(len(done.stderr.splitlines()), 2)
+        self.assertIn("bad.json: 1b-i.M: column 4", done.stderr)
+        self.assertIn("absent.json", done.stderr)
+
+    def test_hints_do_not_tell_the_solution(self):
+        name = self.form(**{"1b-i": {"M": "A^T"}})
+        self.assertIn("solution: A A^T", self.succeed("grade", name))
+        told = self.succeed("grade", name, "--hints")
+        self.assertIn("hint: ", told)
+        self.assertNotIn("solution", told)
+        part = parts(json.loads(self.succeed("grade", name, "--hints", "--json")))
+        self.assertIn("hint", part["1b-i.M"])
+        self.assertNotIn("solution", part["1b-i.M"])
+
+    def test_rubric(self):
+        name = self.form(**{"1b-i": {"M": "A A^T"}, "2a-i": {"moved": "X P"}})
+        rubric = self.form(
+            "rubric.json",
+            points={"1b-i": {"M": 7.5}, "2a-i": 12, "1e": 0},
+            credit={"slip": 0.25, "_help": "a quarter"},
+        )
+        row = json.loads(self.succeed("grade", "--json", name, "--rubric", rubric))
+        part = parts(row)
+        self.assertEqual(part["1b-i.M"]["points"], 7.5)
+        self.assertEqual(part["1e.better"]["of"], 0)
+        self.assertAlmostEqual(sum(p["of"] for q, p in part.items() if "2a-i." in q), 12)
+        self.assertAlmostEqual(part["2a-i.moved"]["points"], 12 / 6 / 4)
+        for content, says in (
+            ({"points": {"1z": 3}}, ("points", "1z")),
+            ({"points": {"1b-i": {"N": 3}}}, ("points.1b-i", "'N'")),
+            ({"points": {"1b-i": {"M": -1}}}, ("points.1b-i.M", "-1")),
+            ({"points": {"1b-i": "many"}}, ("points.1b-i", "a text")),
+            ({"points": []}, ("points", "a list")),
+            ({"credit": {"slip": 2}}, ("credit.slip", "2")),
+            ({"credit": {"wrong": 1}}, ("credit", "wrong")),
+            ({"bonus": 1}, ("bonus",)),
+        ):
+            with open(self.path("bad.json"), "w", encoding="utf-8") as file:
+                json.dump(content, file)
+            self.refuse("grade", name, "--rubric", "bad.json", says=("bad.json", *says))
+
+    def test_text(self):
+        told = self.succeed("grade", os.path.join(SHEETS, "sheet-001.json"))
+        self.assertIn("sheet 001: ", told.splitlines()[0])
+        self.assertRegex(told, r"1b-i +M +wrong +0/4")
+        self.assertIn("not answered:", told)
+        self.assertLessEqual(max(map(len, told.splitlines()[1:])), 88)
+
+    def test_help(self):
+        self.assertIn("example:", self.succeed("grade", "--help"))
+
+
+class Documentation(CliTest):
+    """docs/GRADE.md: its commands print what it shows, its table is the rubric."""
+
+    def setUp(self):
+        super().setUp()
+        root = os.path.join(HERE, "..", "..")
+        os.symlink(os.path.join(root, "examples"), self.path("examples"))
+        with open(os.path.join(root, "docs", "GRADE.md"), encoding="utf-8") as file:
+            self.text = file.read()
+
+    def test_commands_print_what_is_shown(self):
+        blocks = re.findall(r"^```console\n(.*?)^```$", self.text, re.M | re.S)
+        commands = re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)*)", "".join(blocks), re.M)
+        self.assertEqual(len(commands), 3)
+        for command, shown in commands:
+            words, _, file = command.partition(" > ")
+            printed = self.succeed(*shlex.split(words)[1:])
+            if file:
+                with open(self.path(file), "w", encoding="utf-8") as form:
+                    form.write(printed)
+            lines = iter(printed.splitlines())
+            for line in shown.splitlines():
+                self.assertIn(line, lines, command)  # one after the other
+        self.assertTrue(os.path.exists(self.path("form.json")))
+
+    def test_forms_and_rubrics_are_taken(self):
+        form, rubric = re.findall(r"^```json\n(.*?)^```$", self.text, re.M | re.S)
+        for name, content in (("form", form), ("rubric", rubric)):
+            with open(self.path(f"{name}.json"), "w", encoding="utf-8") as file:
+                file.write(content)
+        self.succeed("grade", "form.json", "--rubric", "rubric.json")
+
+    def test_table_is_the_rubric(self):
+        table = re.findall(r"^\| (\S+) \| `(\S+)` \|.*\| (\S+) \|$", self.text, re.M)
+        row = grade(os.path.join(SHEETS, "sheet-000.json"))["sheet-000.json"]
+        of = [(p["question"], p["part"], f"{p['of']:g}") for p in row["parts"]]
+        self.assertEqual(table, of)
+        self.assertIn(f"{row['of']:g} points in all", self.text)
+
+
+class BadFiles(CliTest):
+    """One line that names file, place and reason; status 2; nothing on standard output."""
+
+    def bad(self, content, *says):
+        data = content if isinstance(content, bytes) else content.encode()
+        with open(self.path("form.json"), "wb") as file:
+            file.write(data)
+        self.refuse("grade", "form.json", says=("form.json", *says))
+
+    def test_json(self):
+        for content, *says in (
+            (b"", "line 1"),
+            ("{", "line 1"),
+            ('{"student": "x",}', "line 1"),
+            ('{"1b-i": {"M": "A"}} extra', "line 1"),
+            ("[]", "a list"),
+            ('"text"', "line 1"),
+            ('{"student": "a", "student": "b"}', "line 1", "duplicate"),
+            ('{"1b-i": {"M": "A",\n "M": "B"}}', "line 2", "duplicate"),
+            (b'{"student": "\xff"}', "line 1", "decode byte 0xff"),
+            (b'{"student": "a\x00b"}', "line 1"),
+            ('{"student": "a\\u0000b"}', "line 1"),
+            ("[" * 5000, "line 1"),
+            (b" " * 300000, "262144"),
+        ):
+            with self.subTest(content=content[:40]):
+                self.bad(content, *says)
+
+    def test_fields(self):
+        for content, *says in (
+            ({"1b-iii": {"M": "A"}}, "1b-iii"),
+            ({"1b-i": {"N": "A"}}, "1b-i", "'N'"),
+            ({"help": "me"}, "help"),
+            ({"1b-i": "A"}, "1b-i", "a text"),
+            ({"1b-i": {"M": 3}}, "1b-i.M", "a number"),
+            ({"1b-i": {"M": None}}, "1b-i.M", "null"),
+            ({"1b-i": {"M": ["A"]}}, "1b-i.M", "a list"),
+            ({"1d-i": {"queries": "C mu_a"}}, "1d-i.queries", "list of 2"),
+            ({"1d-i": {"queries": ["C mu_a"]}}, "1d-i.queries", "1 texts"),
+            ({"1d-i": {"queries": ["C mu_a", ""]}}, "1d-i.queries", "empty"),
+            ({"1d-i": {"queries": ["C mu_a", True]}}, "1d-i.queries[2]", "true"),
+            ({"student": 7}, "student", "a number"),
+            ({"student": "a\nb"}, "student", "control"),
+            ({"student": "a" * 300}, "student", "200"),
+            ({"1e": {"better": "three"}}, "1e.better", "three", "one|two|same"),
+        ):
+            with self.subTest(content=content):
+                self.bad(json.dumps(content), *says)
+
+    def test_formulas(self):
+        for formula, *says in (
+            ("A (", "column 4"),
+            ("A $ B", "column 3", "$"),
+            ("mu_a", "mu_a"),
+            ("1/2 A", "column 5", "division"),
+            ("(" * 40 + "A" + ")" * 40, "nested"),
+            ("A+" * 600 + "A", "1000 bytes"),
+            ("a" * 40, "31 bytes"),
+            ("   ", "empty"),
+        ):
+            with self.subTest(formula=formula[:20]):
+                self.bad(json.dumps({"1b-i": {"M": formula}}), "1b-i.M", *says)
+
+    def test_places(self):
+        self.refuse("grade", "absent.json", says="absent.json")
+        os.mkdir(self.path("none"))
+        self.refuse("grade", "none", says=("none", "no *.json"))
+        self.refuse("grade", "/dev/null", says=("/dev/null", "not a file"))
+
+    def test_usage(self):
+        self.refuse("grade", says="--template")
+        self.refuse("grade", "--template", "x.json", says="--template")
+        self.refuse("grade", "x.json", "--csv", "--json", says=("--csv", "--json"))
+        self.refuse("grade", "x.json", "--sed", "1", says="--seed")
+        self.refuse("grade", "x.json", "--seed", "x", says="--seed")
+        self.refuse("grade", "x.json", "--rubric", "absent.json", says="absent.json")
+
+
+if __name__ == "__main__":
+    main()

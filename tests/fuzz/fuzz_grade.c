@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as a form, as a rubric, and as the texts of one part.  What is refused has
+ * one line that says why; what parses can be graded, and some of it is graded.
+ */
+#include "grade/answer_file.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void demand(int condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "not so: %s\n", what);
+    abort();
+}
+
+/* The answer to one part alone, so that an input takes milliseconds. */
+static void grade_first(const struct lab_answer *answer)
+{
+    struct lab_answer one = {{{0}}};
+    struct lab_rubric rubric;
+    static struct lab_grade grade;
+    int part = 0;
+
+    while (part < LAB_GRADE_PARTS && !(answer->text[part][0] && *answer->text[part][0]))
+        part++;
+    if (part == LAB_GRADE_PARTS)
+        return;
+    memcpy(one.text[part], answer->text[part], sizeof one.text[part]);
+    lab_rubric_default(&rubric);
+    demand(!lab_grade(&one, &rubric, 1, &grade), "it is graded");
+    demand(grade.part[part].mark != LAB_MARK_EMPTY, "it is not empty");
+    demand(grade.points >= 0 && grade.points <= grade.most, "points");
+    demand(!strchr(grade.part[part].evidence, '\n'), "one line of evidence");
+}
+
+static void check_form(const char *bytes, size_t size)
+{
+    char why[ANSWER_WHY] = "";
+    struct answer_file file;
+
+    if (answer_parse(bytes, size, &file, why)) {
+        demand(*why != 0, "a reason");
+        return;
+    }
+    for (int part = 0; part < LAB_GRADE_PARTS; part++)
+        for (int k = 0; k < LAB_GRADE_TEXTS; k++) {
+            const char *const text = file.answer.text[part][k];
+            demand(!text || !*text || !lab_grade_check(part, text, why, sizeof why),
+                   "a text that was taken can be graded");
+        }
+    if (size % 8 == 0)
+        grade_first(&file.answer);
+    answer_close(&file);
+}
+
+static void check_rubric(const char *bytes, size_t size)
+{
+    char why[ANSWER_WHY] = "";
+    struct lab_rubric rubric;
+
+    lab_rubric_default(&rubric);
+    if (rubric_parse(bytes, size, &rubric, why)) {
+        demand(*why != 0, "a reason");
+        return;
+    }
+    for (int part = 0; part < LAB_GRADE_PARTS; part++)
+        demand(rubric.points[part] >= 0 && rubric.points[part] <= 1000, "points");
+    demand(rubric.limit >= 0 && rubric.limit <= 1, "credit of a limit");
+    demand(rubric.slip >= 0 && rubric.slip <= 1, "credit of a slip");
+}
+
+/* The first byte chooses the part. */
+static void check_text(const uint8_t *data, size_t size)
+{
+    char why[ANSWER_WHY] = "";
+    struct lab_answer answer = {{{0}}};
+    char *const text = size ? calloc(1, size) : NULL;
+
+    if (!text)
+        return;
+    memcpy(text, data + 1, size - 1);
+    const int part = data[0] % LAB_GRADE_PARTS;
+    if (lab_grade_check(part, text, why, sizeof why))
+        demand(*why && !strchr(why, '\n'), "a reason in one line");
+    else {
+        for (int k = 0; k < lab_grade_part(part)->texts; k++)
+            answer.text[part][k] = text;
+        grade_first(&answer);
+    }
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    check_text(data, size);
+    check_form((const char *)data, size);
+    check_rubric((const char *)data, size);
+    return 0;
+}

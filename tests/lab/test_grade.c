@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* The grader: solutions pass in every world, and every known error is told and named. */
+#include "support/test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lab/grade/grade.h"
+
+static struct lab_rubric rubric;
+
+static void set(struct lab_answer *answer, const char *question, const char *name,
+                const char *first, const char *second, const char *third)
+{
+    const int part = lab_grade_find(question, name);
+    answer->text[part][0] = first;
+    answer->text[part][1] = second;
+    answer->text[part][2] = third;
+}
+
+static const struct lab_part_grade *grade_one(struct lab_answer *answer,
+                                              const char *question, const char *name)
+{
+    static struct lab_grade grade;
+    if (lab_grade(answer, &rubric, 7, &grade))
+        return NULL;
+    return &grade.part[lab_grade_find(question, name)];
+}
+
+TEST(solutions_have_full_points)
+{
+    for (uint64_t seed = 1; seed < 4; seed++) {
+        struct lab_answer answer = {{{0}}};
+        struct lab_grade grade;
+        for (int p = 0; p < LAB_GRADE_PARTS; p++)
+            for (int k = 0; k < lab_grade_part(p)->texts; k++) {
+                char why[200];
+                answer.text[p][k] = lab_grade_part(p)->solution[k];
+                CHECK(!lab_grade_check(p, answer.text[p][k], why, sizeof why), "%s", why);
+            }
+        CHECK(!lab_grade(&answer, &rubric, seed, &grade), "seed %d", (int)seed);
+        for (int p = 0; p < LAB_GRADE_PARTS; p++) {
+            const struct lab_part *const part = lab_grade_part(p);
+            CHECK(grade.part[p].points == part->points, "seed %d: %s %s: %s, %g: %s",
+                  (int)seed, part->question, part->name,
+                  lab_mark_name(grade.part[p].mark), grade.part[p].points,
+                  grade.part[p].evidence);
+        }
+        CHECK(grade.points == grade.most && grade.most > 0, "%g of %g", grade.points,
+              grade.most);
+    }
+}
+
+TEST(verdicts)
+{
+    static const struct {
+        const char *question, *name, *text[3];
+        enum lab_mark mark;
+        const char *error;
+    } cases[] = {
+        {"1b-i", "M", {"A A^T"}, LAB_MARK_RIGHT, ""},
+        {"1b-i", "M", {"A^T"}, LAB_MARK_WRONG, "A^T in place of A A^T"},
+        {"1b-i", "M", {"A^T A"}, LAB_MARK_WRONG, "swapped"},
+        {"1b-i", "M", {"2 A A^T"}, LAB_MARK_WRONG, ""},
+        {"1b-ii", "q", {"C^2 k_b + C^2 k_a"}, LAB_MARK_LIMIT, ""},
+        {"1b-ii", "q", {"C k_a"}, LAB_MARK_WRONG, "one key only"},
+        {"1b-ii", "q", {"C k_a + 2 C k_b"}, LAB_MARK_WRONG, ""},
+        {"1b-ii", "q", {"-C (k_a + k_b)"}, LAB_MARK_WRONG, ""},
+        {"1b-ii", "q", {"5 (k_a + k_b)"}, LAB_MARK_WRONG, "unscaled"},
+        /* exp(-100) is nothing beside any number of keys that there is. */
+        {"1b-ii", "q", {"100 (k_a + k_b)"}, LAB_MARK_RIGHT, ""},
+        {"1b-ii", "weight", {"1/(2+(n-2) e^(-C))"}, LAB_MARK_RIGHT, ""},
+        {"1b-ii", "weight", {"1/2"}, LAB_MARK_LIMIT, ""},
+        {"1b-ii", "weight", {"exp(c)/(m-2+2 exp(c))"}, LAB_MARK_SLIP, "counted by n"},
+        {"1b-ii", "weight", {"exp(2 C)/(2 exp(C)+n-2)"}, LAB_MARK_WRONG, ""},
+        {"1b-ii", "scale", {"ln(n/(2 eps))"}, LAB_MARK_LIMIT, ""},
+        {"1b-ii", "scale", {"ln(n)"}, LAB_MARK_WRONG, ""},
+        {"1c-i", "variance", {"4 alpha C"}, LAB_MARK_WRONG, "C in place of C^2"},
+        {"1c-i", "variance", {"1000000 alpha"}, LAB_MARK_WRONG, ""},
+        {"1c-i", "vanishes", {"C sqrt(alpha)"}, LAB_MARK_RIGHT, ""},
+        {"1c-i", "vanishes", {"alpha"}, LAB_MARK_WRONG, "wrong order"},
+        {"1c-i", "vanishes", {"alpha C"}, LAB_MARK_WRONG, "squared"},
+        {"1c-i", "vanishes", {"alpha C^3"}, LAB_MARK_WRONG, ""},
+        {"1c-i", "output", {"(mu_a+mu_b)/2"}, LAB_MARK_SLIP, "values"},
+        {"1c-i", "output", {"v_a"}, LAB_MARK_WRONG, ""},
+        {"1c-ii", "variances", {"C^2/2", "0"}, LAB_MARK_LIMIT, ""},
+        {"1c-ii", "closer", {"0.7"}, LAB_MARK_WRONG, "factor 1.4"},
+        {"1d-i", "queries", {"C (mu_a+mu_b)", "C (mu_a+mu_b)"}, LAB_MARK_WRONG, ""},
+        {"1d-i", "queries", {"C mu_b", "5 C mu_a"}, LAB_MARK_LIMIT, ""},
+        {"1d-ii", "lose", {"Phi(-1/sigma)"}, LAB_MARK_LIMIT, ""},
+        {"1d-ii", "lose", {"Phi((1-ln(n-1)/C)/sigma)"}, LAB_MARK_WRONG, "one minus"},
+        {"1d-ii", "limit", {"0"}, LAB_MARK_WRONG, "forgotten"},
+        {"2a-i", "moved", {"X P"}, LAB_MARK_SLIP, "left"},
+        {"2a-i", "scores", {"P S"}, LAB_MARK_WRONG, "rows alone"},
+        {"3g", "bottleneck", {"inf"}, LAB_MARK_WRONG, ""},
+        {"3g", "bottleneck", {"ln(-1)"}, LAB_MARK_WRONG, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lab_answer answer = {{{0}}};
+        set(&answer, cases[i].question, cases[i].name, cases[i].text[0], cases[i].text[1],
+            cases[i].text[2]);
+        const struct lab_part_grade *const grade =
+            grade_one(&answer, cases[i].question, cases[i].name);
+        CHECK(grade != NULL, "%s", cases[i].text[0]);
+        CHECK(grade->mark == cases[i].mark && strstr(grade->error, cases[i].error),
+              "%s.%s '%s': %s, '%s', %s", cases[i].question, cases[i].name,
+              cases[i].text[0], lab_mark_name(grade->mark), grade->error,
+              grade->evidence);
+        CHECK(grade->mark != LAB_MARK_WRONG || *grade->evidence, "no evidence");
+    }
+}
+
+/* What follows rightly from a wrong query is right. */
+TEST(parts_follow_from_the_own_query)
+{
+    struct lab_answer answer = {{{0}}};
+    set(&answer, "1b-ii", "q", "k_a + k_b", NULL, NULL);
+    set(&answer, "1b-ii", "weight", "e/(2 e + n - 2)", NULL, NULL);
+    set(&answer, "1b-ii", "limit", "1/2", NULL, NULL);
+    const struct lab_part_grade *grade = grade_one(&answer, "1b-ii", "weight");
+    CHECK(grade && grade->mark == LAB_MARK_RIGHT, "%s", grade ? grade->evidence : "");
+    grade = grade_one(&answer, "1b-ii", "limit");
+    CHECK(grade && grade->mark == LAB_MARK_WRONG && strstr(grade->error, "yours"), "%s",
+          grade ? grade->error : "");
+}
+
+TEST(rubrics_weigh_verdicts)
+{
+    struct lab_answer answer = {{{0}}};
+    struct lab_rubric own = rubric;
+    struct lab_grade grade;
+    const int weight = lab_grade_find("1b-ii", "weight");
+    const int moved = lab_grade_find("2a-i", "moved");
+    own.points[weight] = 10;
+    own.points[moved] = 4;
+    own.limit = 0.3;
+    own.slip = 0.75;
+    set(&answer, "1b-ii", "weight", "1/2", NULL, NULL);
+    set(&answer, "2a-i", "moved", "X P", NULL, NULL);
+    CHECK(!lab_grade(&answer, &own, 3, &grade), "graded");
+    CHECK(fabs(grade.part[weight].points - 3) < 1e-12, "%g", grade.part[weight].points);
+    CHECK(fabs(grade.part[moved].points - 3) < 1e-12, "%g", grade.part[moved].points);
+    CHECK(fabs(grade.points - 6) < 1e-12, "%g", grade.points);
+}
+
+TEST(seeds_depend_on_seed_and_name)
+{
+    CHECK(lab_grade_seed(1, "a.json") == lab_grade_seed(1, "a.json"), "the same");
+    CHECK(lab_grade_seed(1, "a.json") != lab_grade_seed(2, "a.json"), "seed");
+    CHECK(lab_grade_seed(1, "a.json") != lab_grade_seed(1, "b.json"), "name");
+}
+
+TEST(texts_are_checked)
+{
+    char why[200];
+    const int m = lab_grade_find("1b-i", "M"), better = lab_grade_find("1e", "better");
+    CHECK(!lab_grade_check(m, "A A^T", why, sizeof why), "%s", why);
+    CHECK(lab_grade_check(m, "A mu_a", why, sizeof why) && strstr(why, "mu_a"), "%s",
+          why);
+    CHECK(lab_grade_check(m, "A A^", why, sizeof why) && strstr(why, "column 5"), "%s",
+          why);
+    CHECK(!lab_grade_check(better, "two", why, sizeof why), "%s", why);
+    CHECK(lab_grade_check(better, "tw", why, sizeof why), "a part of a word");
+    CHECK(lab_grade_check(better, "one|two", why, sizeof why), "two words");
+    CHECK(lab_grade_find("1b-i", "N") < 0, "no such part");
+}
+
+int main(void)
+{
+    lab_rubric_default(&rubric);
+    RUN(solutions_have_full_points);
+    RUN(verdicts);
+    RUN(parts_follow_from_the_own_query);
+    RUN(rubrics_weigh_verdicts);
+    RUN(seeds_depend_on_seed_and_name);
+    RUN(texts_are_checked);
+    return test_finish();
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* `attend grade`: answers to the exercise, judged by evaluation. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "shared/commands.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "grade/grade_tool.h"
+#include "lab/measure/parallel.h"
+#include "shared/flags.h"
+#include "shared/json_line.h"
+
+static const char help_text[] =
+    "usage: attend grade FILE... [--csv | --json] [--hints] [--rubric FILE] [--seed N]\n"
+    "       attend grade --template\n"
+    "\n"
+    "Grades answers to the exercise on attention.  FILE is a form in JSON, or a folder:\n"
+    "a class, all of its *.json in the order of their names.  Queries, matrices, "
+    "weights,\n"
+    "limits and variances are formulas in the letters of the exercise.  They are not\n"
+    "compared with a solution: each is evaluated beside what the engine computes, in\n"
+    "fourteen worlds that differ in n, scale and noise.  Verdicts:\n"
+    "  right                in every world\n"
+    "  right in the limit   the error vanishes as C grows, or alpha falls, or where\n"
+    "                       gamma > 0\n"
+    "  slip                 right once a letter or a side is repaired\n"
+    "  wrong                there is a counterexample, which is shown; common errors "
+    "are\n"
+    "                       named\n"
+    "\n"
+    "options:\n"
+    "  --template      print a form that is empty and has help; _help is ignored\n"
+    "  --csv           a line for each student: points of each question, and all\n"
+    "  --json          a JSON object for each student, with every part\n"
+    "  --hints         a hint in place of the solution\n"
+    "  --rubric FILE   other points: {\"points\": {\"1b-i\": {\"M\": 5}, \"1e\": 3},\n"
+    "                  \"credit\": {\"limit\": 0.5, \"slip\": 0.5}}\n"
+    "  --seed N        worlds derive from N (1) and the name of the file alone\n"
+    "  --threads N     threads (all)\n"
+    "  --help          this text\n"
+    "\n"
+    "A file that cannot be read as a form is named on standard error with place and\n"
+    "reason; the others are graded, and the exit status is 2.\n"
+    "\n"
+    "example: an answer, with hints\n"
+    "  attend grade examples/answers/sheet-001.json --hints\n";
+
+/* ---- files --------------------------------------------------------------------- */
+
+struct list {
+    char **path;
+    int count;
+};
+
+static int add_path(struct list *list, const char *folder, const char *name)
+{
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char **const grown = realloc(list->path, sizeof *grown * (size_t)(list->count + 1));
+    char *const path = malloc(size);
+    if (grown)
+        list->path = grown;
+    if (!grown || !path) {
+        free(path);
+        return tool_fail("grade", TOOL_FAILED, "out of memory");
+    }
+    snprintf(path, size, "%s%s%s", folder, *folder ? "/" : "", name);
+    list->path[list->count++] = path;
+    return TOOL_OK;
+}
+
+static void free_list(struct list *list)
+{
+    for (int i = 0; i < list->count; i++)
+        free(list->path[i]);
+    free(list->path);
+}
+
+static int is_form(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 5 &&
+           !strcmp(entry->d_name + length - 5, ".json");
+}
+
+/* The order of bytes, whatever the locale. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int add_folder(struct list *list, const char *folder)
+{
+    struct dirent **entry = NULL;
+    const int found = scandir(folder, &entry, is_form, by_name);
+    int status = TOOL_OK;
+    if (found < 0)
+        return tool_fail("grade", TOOL_USAGE, "%s: %s", folder, strerror(errno));
+    for (int i = 0; i < found; i++) {
+        if (!status)
+            status = add_path(list, folder, entry[i]->d_name);
+        free(entry[i]);
+    }
+    free(entry);
+    if (found == 0)
+        return tool_fail("grade", TOOL_USAGE, "%s: no *.json in this folder", folder);
+    return status;
+}
+
+/* The whole of a file of at most ANSWER_BYTES and one byte more; NULL with a message. */
+static char *read_whole(const char *path, size_t *size)
+{
+    struct stat info;
+    FILE *const file = fopen(path, "rb");
+    char *bytes = NULL;
+    if (!file || fstat(fileno(file), &info))
+        tool_fail("grade", TOOL_USAGE, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        tool_fail("grade", TOOL_USAGE, "%s: not a file", path);
+    else if (!(bytes = malloc(ANSWER_BYTES + 1)))
+        tool_fail("grade", TOOL_FAILED, "out of memory");
+    else {
+        *size = fread(bytes, 1, ANSWER_BYTES + 1, file);
+        if (ferror(file)) {
+            tool_fail("grade", TOOL_USAGE, "%s: %s", path, strerror(errno));
+            free(bytes);
+            bytes = NULL;
+        }
+    }
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+static int open_form(const char *path, struct graded *graded)
+{
+    char why[ANSWER_WHY];
+    size_t size;
+    char *const bytes = read_whole(path, &size);
+    if (!bytes)
+        return TOOL_USAGE;
+    int status = TOOL_OK;
+    *graded = (struct graded){.path = path};
+    if (answer_parse(bytes, size, &graded->file, why))
+        status = tool_fail("grade", TOOL_USAGE, "%s: %s", path, why);
+    free(bytes);
+    const char *const slash = strrchr(path, '/');
+    graded->name = slash ? slash + 1 : path;
+    return status;
+}
+
+static int read_rubric(const char *path, struct lab_rubric *rubric)
+{
+    char why[ANSWER_WHY];
+    size_t size;
+    lab_rubric_default(rubric);
+    if (!path)
+        return TOOL_OK;
+    char *const bytes = read_whole(path, &size);
+    if (!bytes)
+        return TOOL_USAGE;
+    int status = TOOL_OK;
+    if (rubric_parse(bytes, size, rubric, why))
+        status = tool_fail("grade", TOOL_USAGE, "%s: %s", path, why);
+    free(bytes);
+    return status;
+}
+
+/* ---- grading -------------------------------------------------------------------- */
+
+struct session {
+    struct graded *graded;
+    int count;
+    const struct lab_rubric *rubric;
+    uint64_t seed;
+    atomic_int next;
+};
+
+/* One grader of several: takes the next answer until none is left. */
+static void grade_in_turn(void *arg, int w)
+{
+    struct session *const s = arg;
+    int g;
+    (void)w;
+    while ((g = atomic_fetch_add(&s->next, 1)) < s->count) {
+        struct graded *const graded = &s->graded[g];
+        graded->failed = lab_grade(&graded->file.answer, s->rubric,
+                                   lab_grade_seed(s->seed, graded->name), &graded->grade);
+    }
+}
+
+static int grade_all(struct session *session, int threads, enum grade_format format,
+                     int hints)
+{
+    lab_parallel(threads < session->count ? threads : session->count, grade_in_turn,
+                 session);
+    for (int g = 0; g < session->count; g++)
+        if (session->graded[g].failed)
+            return tool_fail("grade", TOOL_FAILED, "%s: out of memory",
+                             session->graded[g].path);
+    return grade_print(session->graded, session->count, format, hints);
+}
+
+/* Opens every file; the ones that are no forms are reported and left out. */
+static int grade_list(const struct list *list, const struct lab_rubric *rubric,
+                      uint64_t seed, int threads, enum grade_format format, int hints)
+{
+    struct session session = {.rubric = rubric, .seed = seed};
+    int status = TOOL_OK;
+    session.graded = calloc((size_t)list->count + 1, sizeof *session.graded);
+    if (!session.graded)
+        return tool_fail("grade", TOOL_FAILED, "out of memory");
+    for (int i = 0; i < list->count; i++) {
+        if (open_form(list->path[i], &session.graded[session.count]))
+            status = TOOL_USAGE;
+        else
+            session.count++;
+    }
+    const int done = session.count ? grade_all(&session, threads, format, hints) : 0;
+    for (int g = 0; g < session.count; g++)
+        answer_close(&session.graded[g].file);
+    free(session.graded);
+    return done ? done : status;
+}
+
+/* ---- words ----------------------------------------------------------------------- */
+
+/* Takes the files out of argv; the new argc, or -1 after a message. */
+static int take_files(int argc, char **argv, struct list *list)
+{
+    int kept = 1;
+    for (int i = 1; i < argc; i++) {
+        struct stat info;
+        const int takes_value = !strcmp(argv[i], "--seed") ||
+                                !strcmp(argv[i], "--rubric") ||
+                                !strcmp(argv[i], "--threads");
+        if (argv[i][0] == '-') {
+            argv[kept++] = argv[i];
+            if (takes_value && i + 1 < argc)
+                argv[kept++] = argv[++i];
+        } else if (!stat(argv[i], &info) && S_ISDIR(info.st_mode)
+                       ? add_folder(list, argv[i])
+                       : add_path(list, "", argv[i]))
+            return -1;
+    }
+    return kept;
+}
+
+static int print_template(void)
+{
+    json_t *const form = answer_template();
+    char *const text = form ? json_dumps(form, JSON_INDENT(2)) : NULL;
+    json_decref(form);
+    if (!text)
+        return tool_fail("grade", TOOL_FAILED, "out of memory");
+    puts(text);
+    free(text);
+    return TOOL_OK;
+}
+
+struct options {
+    int wants_template, as_csv, as_json, hints, threads;
+    const char *rubric;
+    int64_t seed;
+};
+
+static int perform(const struct list *list, struct options *o)
+{
+    struct lab_rubric rubric;
+    if (o->wants_template && (list->count || o->as_csv || o->as_json || o->rubric))
+        return tool_fail("grade", TOOL_USAGE, "--template stands alone");
+    if (o->wants_template)
+        return print_template();
+    if (o->as_csv && o->as_json)
+        return tool_fail("grade", TOOL_USAGE, "--csv and --json exclude each other");
+    if (!list->count)
+        return tool_fail("grade", TOOL_USAGE,
+                         "no file: see 'attend grade --help', or --template");
+    int status = read_rubric(o->rubric, &rubric);
+    if (!status)
+        status = tool_choose_threads("grade", &o->threads);
+    if (status)
+        return status;
+    return grade_list(list, &rubric, (uint64_t)o->seed, o->threads,
+                      o->as_csv    ? GRADE_CSV
+                      : o->as_json ? GRADE_JSON
+                                   : GRADE_TEXT,
+                      o->hints);
+}
+
+int cmd_grade(int argc, char **argv)
+{
+    struct options o = {.seed = 1};
+    const struct tool_flag flags[] = {
+        FLAG_SWITCH("template", &o.wants_template),
+        FLAG_SWITCH("csv", &o.as_csv),
+        FLAG_SWITCH("json", &o.as_json),
+        FLAG_SWITCH("hints", &o.hints),
+        FLAG_TEXT("rubric", &o.rubric),
+        FLAG_INT64("seed", &o.seed, 0, INFINITY),
+        FLAG_THREADS(&o.threads),
+    };
+    struct list list = {0};
+
+    argc = take_files(argc, argv, &list);
+    int status = argc < 0
+                     ? TOOL_USAGE
+                     : tool_read_flags("grade", argc, argv, FLAG_TABLE(flags), help_text);
+    if (!status)
+        status = tool_finish_output("grade", perform(&list, &o));
+    free_list(&list);
+    return status;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Grades as text, as CSV and as JSON. */
+#include <stdio.h>
+#include <string.h>
+
+#include "grade/grade_tool.h"
+#include "shared/json_line.h"
+
+const char *graded_student(const struct graded *graded, char *room, size_t size)
+{
+    if (*graded->file.student)
+        return graded->file.student;
+    snprintf(room, size, "%s", graded->name);
+    char *const end = strstr(room, ".json");
+    if (end && !strcmp(end, ".json"))
+        *end = 0;
+    return room;
+}
+
+/* "A A^T", or "C mu_a; C mu_b" of a list. */
+static void solution_of(const struct lab_part *part, char *text, size_t size)
+{
+    *text = 0;
+    for (int k = 0; k < part->texts; k++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", k ? "; " : "", part->solution[k]);
+    }
+}
+
+enum { INDENT = 10 };
+
+static void print_more(const char *label, const char *text)
+{
+    char line[700];
+    if (!*text)
+        return;
+    snprintf(line, sizeof line, "%s%s", label, text);
+    printf("%*s", INDENT, "");
+    tool_print_wrapped(line, INDENT);
+}
+
+static void print_part(int p, const struct lab_part_grade *grade, int hints)
+{
+    const struct lab_part *const part = lab_grade_part(p);
+    char solution[300], points[32];
+
+    snprintf(points, sizeof points, "%g/%g", grade->points, grade->most);
+    printf("  %-7s%-13s%-19s%6s\n", part->question, part->name,
+           lab_mark_words(grade->mark), points);
+    if (grade->mark == LAB_MARK_RIGHT)
+        return;
+    print_more("", grade->error);
+    print_more("", grade->evidence);
+    if (grade->points >= grade->most)
+        return;
+    solution_of(part, solution, sizeof solution);
+    print_more(hints ? "hint: " : "solution: ", hints ? part->hint : solution);
+}
+
+/* Parts without an answer, in one list. */
+static void print_empty(const struct lab_grade *grade)
+{
+    char list[1200] = "";
+    for (int p = 0; p < LAB_GRADE_PARTS; p++) {
+        const size_t used = strlen(list);
+        if (grade->part[p].mark == LAB_MARK_EMPTY)
+            snprintf(list + used, sizeof list - used, "%s%s %s", used ? ", " : "",
+                     lab_grade_part(p)->question, lab_grade_part(p)->name);
+    }
+    if (!*list)
+        return;
+    printf("  not answered:\n%*s", INDENT, "");
+    tool_print_wrapped(list, INDENT);
+}
+
+static void print_text(const struct graded *graded, int hints)
+{
+    char room[300];
+    printf("%s: %g of %g points (%s)\n", graded_student(graded, room, sizeof room),
+           graded->grade.points, graded->grade.most, graded->path);
+    for (int p = 0; p < LAB_GRADE_PARTS; p++)
+        if (graded->grade.part[p].mark != LAB_MARK_EMPTY)
+            print_part(p, &graded->grade.part[p], hints);
+    print_empty(&graded->grade);
+}
+
+/* ---- CSV ----------------------------------------------------------------------- */
+
+static void print_csv_cell(const char *text)
+{
+    if (!strpbrk(text, ",\"")) {
+        fputs(text, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+/* Whether part `p` is the first of its question. */
+static int is_first(int p)
+{
+    return p == 0 ||
+           strcmp(lab_grade_part(p)->question, lab_grade_part(p - 1)->question) != 0;
+}
+
+static void print_csv_head(void)
+{
+    printf("student,file");
+    for (int p = 0; p < LAB_GRADE_PARTS; p++)
+        if (is_first(p))
+            printf(",%s", lab_grade_part(p)->question);
+    printf(",total,of\n");
+}
+
+static void print_csv(const struct graded *graded)
+{
+    char room[300];
+    double points = 0;
+    print_csv_cell(graded_student(graded, room, sizeof room));
+    putchar(',');
+    print_csv_cell(graded->name);
+    for (int p = 0; p < LAB_GRADE_PARTS; p++) {
+        points += graded->grade.part[p].points;
+        if (p + 1 == LAB_GRADE_PARTS || is_first(p + 1)) {
+            printf(",%g", points);
+            points = 0;
+        }
+    }
+    printf(",%g,%g\n", graded->grade.points, graded->grade.most);
+}
+
+/* ---- JSON ----------------------------------------------------------------------- */
+
+static json_t *part_object(int p, const struct lab_part_grade *grade, int hints)
+{
+    const struct lab_part *const part = lab_grade_part(p);
+    char solution[300];
+    solution_of(part, solution, sizeof solution);
+    json_t *const object = json_pack(
+        "{s:s, s:s, s:s, s:f, s:f, s:o, s:o, s:s, s:o}", "question", part->question,
+        "part", part->name, "verdict", lab_mark_name(grade->mark), "points",
+        grade->points, "of", grade->most, "computed", tool_json_real(grade->computed),
+        "claimed", tool_json_real(grade->claimed), "error", grade->error, "evidence",
+        tool_json_string(grade->evidence));
+    if (object && grade->points < grade->most)
+        json_object_set_new(object, hints ? "hint" : "solution",
+                            json_string(hints ? part->hint : solution));
+    return object;
+}
+
+static int print_json(const struct graded *graded, int hints)
+{
+    char room[300];
+    json_t *const parts = json_array();
+    for (int p = 0; p < LAB_GRADE_PARTS; p++)
+        json_array_append_new(parts, part_object(p, &graded->grade.part[p], hints));
+    return tool_put_json(
+        "grade",
+        json_pack("{s:o, s:o, s:f, s:f, s:o}", "student",
+                  tool_json_string(graded_student(graded, room, sizeof room)), "file",
+                  tool_json_string(graded->name), "points", graded->grade.points, "of",
+                  graded->grade.most, "parts", parts),
+        JSON_LINE_DIGITS);
+}
+
+int grade_print(const struct graded *graded, int count, enum grade_format format,
+                int hints)
+{
+    int status = TOOL_OK;
+    if (count && format == GRADE_CSV)
+        print_csv_head();
+    for (int g = 0; g < count && !status; g++) {
+        if (format == GRADE_JSON)
+            status = print_json(&graded[g], hints);
+        else if (format == GRADE_CSV)
+            print_csv(&graded[g]);
+        else {
+            if (g)
+                putchar('\n');
+            print_text(&graded[g], hints);
+        }
+    }
+    return status;
+}

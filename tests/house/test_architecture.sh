@@ -55,12 +55,13 @@ includes() {
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"
             sees["tools/bench"] = "attend bench check shared " lab
-            sees["examples"] = sees["python"] = "attend"
+            sees["examples"] = sees["python/core"] = "attend"
+            sees["python/lab"] = "attend " lab
             sees["bench"] = "attend bench shared " lab
         }
         {
             n = split($1, dir, "/")
-            where = dir[1] ~ /^(src|tools)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
+            where = dir[1] ~ /^(src|tools|python)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
             if (where == "src/lab") where = where "/" dir[3]
             if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
             if (!index($2, "/")) next # the same directory, or the C library

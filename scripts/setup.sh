@@ -52,6 +52,7 @@ probe() {
         need python3 have python3
         need python3-dev has_python_header
         need python3-venv makes_environments
+        need librandom123-dev includes cc Random123/philox.h
         return
     fi
     need libjansson-dev includes cc jansson.h

@@ -102,7 +102,7 @@ def whole(value: Any, name: str) -> int:
     """An integer."""
     try:
         return operator.index(value)
-    except TypeError:
+    except (TypeError, RuntimeError):  # the latter from tensors
         raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
 
 

@@ -3,30 +3,23 @@
 
 from __future__ import annotations
 
-import types
-from dataclasses import dataclass, field, replace
-from typing import Any, Iterable, Iterator
+import threading
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Callable, Iterable
 
 import numpy as np
 import torch
 
 from . import _core
 from . import transformers as bridge
-from ._engine import default_context
-from ._stats import NAMES, Head
+from ._stats import Head
+from ._watch_detect import detect
+from ._watch_measure import CODES, COLUMNS, Record, measure, own_copy, zoom as zoom_into
+from ._watch_tokens import Stack, Tokens
 
-#: Row statistics that are kept.
-COLUMNS = (
-    "keys", "max", "lse", "top_weight", "entropy", "n_eff", "raw_variance", "margin", "sink1", "self", "previous",
-    "distance", "log_distance",
-)
-CODES = tuple(NAMES.index(name) for name in COLUMNS)
-TOP = 4
-#: Blocks of a pooled map along either side, at most, and queries of a block that are read.
-MAP_BLOCKS = 64
-MAP_ROWS = 16
-#: Probes of one call: bounds the memory of detect().
-PROBES = 1 << 16
+#: Groups of rows, by their number of keys, at which the law for random scores is evaluated.
+LAW_GROUPS = 8
 
 
 @dataclass
@@ -37,170 +30,341 @@ class Layer:
     index: int
     kind: str  # "self" or "cross"
     heads: int = 0
-    calls: list["Record"] = field(default_factory=list)
+    label: str = ""  # "3", "encoder 3", "decoder 3 cross"
+    calls: list[Record] = field(default_factory=list)
+
+    def rows(self, name: str, head: int) -> np.ndarray:
+        """A statistic of a head, over all its rows that have keys."""
+        return np.concatenate([record.column(name)[:, head][record.counts()[:, head]] for record in self.calls])
 
 
-@dataclass
-class Record:
-    """One call of one layer."""
+# ---- who is watched ---------------------------------------------------------------------
 
-    step: int  # of the model's forward passes
-    first: int  # position of the first query
-    keys: int
-    rows: np.ndarray  # (b, h, l, len(COLUMNS))
-    top_keys: np.ndarray  # (b, h, l, TOP)
-    top_weights: np.ndarray
-    pooled: np.ndarray | None = None  # (b, h, blocks, blocks): mean weight of a row
-    block: int = 0
-    detected: np.ndarray | None = None  # (b, h, 3): sums of previous, duplicate, induction
-    kept: bridge.Call | None = None
+_lock = threading.Lock()
+_active: list["Watch"] = []
+_torch_sdpa = torch.nn.functional.scaled_dot_product_attention
 
-    def column(self, name: str) -> np.ndarray:
-        return self.rows[..., COLUMNS.index(name)]
+
+def _observe(module: Any, call: bridge.Call) -> None:
+    """Every attention call on the engine while a watch is open."""
+    for watch in _active:
+        if id(module) in watch._names:
+            watch._observe(module, call)
+            return
+    call.run_all()
+
+
+def _spied_sdpa(*args: Any, **kwargs: Any) -> torch.Tensor:
+    """torch's function, in whose use a watched model bypasses the interface."""
+    for watch in _active:
+        if watch._depth:
+            watch._miss("a call of torch's scaled_dot_product_attention")
+    return _torch_sdpa(*args, **kwargs)
+
+
+def _open(watch: "Watch") -> None:
+    global _torch_sdpa
+    with _lock:
+        if any(other.model is watch.model for other in _active):
+            raise RuntimeError(f"this {type(watch.model).__name__} is being watched already")
+        if not _active:
+            _torch_sdpa = torch.nn.functional.scaled_dot_product_attention
+            torch.nn.functional.scaled_dot_product_attention = _spied_sdpa
+            bridge.observer = _observe
+        _active.append(watch)
+
+
+def _close(watch: "Watch") -> None:
+    with _lock:
+        _active.remove(watch)
+        if not _active:
+            bridge.observer = None
+            torch.nn.functional.scaled_dot_product_attention = _torch_sdpa
+
+
+def _configs(model: Any) -> list[Any]:
+    """The configurations of a model and its parts: each names an implementation."""
+    found: dict[int, Any] = {}
+    wanted = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
+    while wanted:
+        config = wanted.pop()
+        if config is not None and id(config) not in found:
+            found[id(config)] = config
+            wanted += [getattr(config, name, None) for name in config.sub_configs]
+    return list(found.values())
+
+
+def _is_attention(module: Any) -> bool:
+    """Whether a module looks like attention and holds nothing that does."""
+    looks = ["attention" in type(part).__name__.lower() for part in module.modules()]
+    return looks[0] and not any(looks[1:])
 
 
 class Watch:
     """Collects what every head does, layer by layer: ``with attend.watch(model) as w: model(**inputs)``.
 
-    Afterwards: ``table()``, ``heads()``, ``plot()``, ``detect()``, ``map()``, ``phases()``,
-    ``noise()`` and ``save()``.
+    Afterwards: ``heads()``, ``table()``, ``rows()``, ``plot()``, ``detect()``, ``map()``,
+    ``phases()``, ``noise()`` and ``save()``.  Gradients are off inside the block.
     """
 
-    def __init__(self, model: Any, tokenizer: Any = None, keep: str | Iterable[int] | None = None) -> None:
+    def __init__(
+        self, model: Any, tokenizer: Any = None, keep: str | Iterable[int] | None = None, partial: bool = False,
+        rows: int | None = 2048,
+    ) -> None:
         if not hasattr(model, "set_attn_implementation"):
             raise TypeError(f"{type(model).__name__} is no model of transformers")
+        if isinstance(keep, str) and keep != "qkv":
+            raise ValueError(f"keep = {keep!r} must be None, 'qkv' or indices of layers")
+        if rows is not None and rows < 1:
+            raise ValueError(f"rows = {rows} must be positive")
         self.model = model
         self.tokenizer = tokenizer
+        self.partial = partial
+        self._rows = rows
         self.layers: list[Layer] = []
-        self.tokens: list[np.ndarray] = []  # (b, l) of each forward pass that had input_ids
-        self._keep = keep
-        self._by_module: dict[int, Layer] = {}
+        self.missed: list[str] = []  # modules that bypassed the interface, where partial allows it
+        self.expected = 0  # attention modules of the model
+        self.on_call: Callable[[Layer], None] | None = None  # called after each attention call
+        self._keep = keep if keep is None or isinstance(keep, str) else frozenset(keep)
+        self._by_module: dict[tuple[int, int], Layer] = {}
+        self._turns: dict[int, int] = {}  # calls of a module in this forward pass
+        self._names: dict[int, str] = {}
+        self._stacks: dict[str, Stack] = {}
         self._hooks: list[Any] = []
-        self._seen: set[int] = set()
+        self._before: list[tuple[Any, Any]] = []
+        self._observed = 0
+        self._depth = 0
         self._step = -1
-        self._ids: np.ndarray | None = None
-        self._before: str | None = None
-        if keep is not None and keep != "qkv" and isinstance(keep, str):
-            raise ValueError(f"keep = {keep!r} must be None, 'qkv' or indices of layers")
+        self._no_grad = torch.no_grad()
 
     # ---- while the model runs ----------------------------------------------------------
 
     def __enter__(self) -> "Watch":
-        if bridge.observer is not None:
-            raise RuntimeError("a model is being watched already")
-        bridge.register()
-        self._before = self.model.config._attn_implementation
-        self.model.set_attn_implementation(bridge.NAME)
-        if self.model.config._attn_implementation != bridge.NAME:
-            raise TypeError(f"{type(self.model).__name__} does not use the attention interface of transformers")
-        self._name_layers()
-        self._hooks.append(self.model.register_forward_pre_hook(self._begin, with_kwargs=True))
-        self._hooks.append(self.model.register_forward_hook(self._end))
-        bridge.observer = self._observe
+        device = next((p.device.type for p in self.model.parameters() if p.device.type != "cpu"), None)
+        if device is not None:
+            raise ValueError(f"{type(self.model).__name__} is on {device}: attend runs on the CPU")
+        _open(self)
+        try:
+            self._prepare()
+        except BaseException:
+            self._restore()
+            raise
+        self._no_grad.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None) -> None:
-        bridge.observer = None
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks.clear()
-        if self._before is not None:
-            self.model.set_attn_implementation(self._before)
-        self.layers = [layer for layer in self.layers if layer.calls]
-        for index, layer in enumerate(self.layers):
-            layer.index = index
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._no_grad.__exit__(kind, error, trace)
+        self._restore()
+        self._label_layers()
         if error is None and not self.layers:
             raise RuntimeError("nothing was watched: the model was not called")
 
-    def _name_layers(self) -> None:
-        """Modules that look like attention, so that one that bypasses us is noticed."""
-        self._attention = {
-            id(module): name
-            for name, module in self.model.named_modules()
-            if "attention" in type(module).__name__.lower()
-            and not any("attention" in type(child).__name__.lower() for child in list(module.modules())[1:])
-        }
-        self._names = {id(module): name for name, module in self.model.named_modules()}
+    def _prepare(self) -> None:
+        """Puts the model on the engine and hooks into it."""
+        bridge.register()
+        self._before = [(config, config._attn_implementation) for config in _configs(self.model)]
+        self.model.set_attn_implementation(bridge.NAME)
+        if self.model.config._attn_implementation != bridge.NAME:
+            raise TypeError(f"{type(self.model).__name__} does not use the attention interface of transformers")
         for name, module in self.model.named_modules():
-            if id(module) in self._attention:
-                self._hooks.append(module.register_forward_hook(self._ran))
-        self._ran_modules: set[int] = set()
+            self._names[id(module)] = name
+            if hasattr(module, "set_attn_implementation"):
+                self._hook_stack(name, module)
+            elif _is_attention(module):
+                self._hook_attention(name, module)
+                self.expected += 1
 
-    def _begin(self, model: Any, args: Any, kwargs: Any) -> None:
-        self._step += 1
-        self._seen.clear()
-        self._ran_modules.clear()
-        ids = kwargs.get("input_ids", args[0] if args else None)
-        if isinstance(ids, torch.Tensor) and ids.dim() == 2 and not ids.is_floating_point():
-            self.tokens.append(ids.detach().cpu().numpy())
-        self._ids = np.concatenate(self.tokens, 1) if self.tokens and len({t.shape[0] for t in self.tokens}) == 1 else None
+    def _restore(self) -> None:
+        _close(self)
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks.clear()
+        for config, implementation in self._before:
+            config._attn_implementation_internal = implementation
 
-    def _ran(self, module: Any, args: Any, out: Any) -> None:
-        self._ran_modules.add(id(module))
+    def _hook_stack(self, name: str, module: Any) -> None:
+        """A model or a part of it that takes tokens; a forward pass begins at the outermost."""
+        stack = self._stacks[name] = Stack(name)
+        observed = 0
 
-    def _end(self, model: Any, args: Any, out: Any) -> None:
-        missed = sorted(self._attention[x] for x in self._ran_modules - self._seen)
-        if missed:
-            raise RuntimeError(f"not watched, since they bypass transformers' attention interface: {', '.join(missed[:4])}{' ...' if len(missed) > 4 else ''}")
+        def begin(module: Any, args: Any, kwargs: Any) -> None:
+            nonlocal observed
+            if not self._depth:
+                self._step += 1
+                self._turns.clear()
+                observed = self._observed
+            self._depth += 1
+            stack.begin(args, kwargs)
+
+        def leave(module: Any, args: Any, out: Any) -> None:
+            self._depth -= 1
+
+        def check(module: Any, args: Any, out: Any) -> None:
+            if not self._depth and observed == self._observed and any(True for _ in module.parameters()):
+                self._miss(f"all of {type(module).__name__}")
+
+        self._hooks.append(module.register_forward_pre_hook(begin, with_kwargs=True))
+        self._hooks.append(module.register_forward_hook(leave, always_call=True))
+        self._hooks.append(module.register_forward_hook(check))
+
+    def _hook_attention(self, name: str, module: Any) -> None:
+        """An attention module must make a call that is observed."""
+        observed = 0
+
+        def begin(module: Any, args: Any) -> None:
+            nonlocal observed
+            observed = self._observed
+
+        def check(module: Any, args: Any, out: Any) -> None:
+            if observed == self._observed:
+                self._miss(f"{name} ({type(module).__name__})")
+
+        self._hooks.append(module.register_forward_pre_hook(begin))
+        self._hooks.append(module.register_forward_hook(check))
+
+    def _miss(self, what: str) -> None:
+        if not self.partial:
+            raise RuntimeError(
+                f"{what} bypasses the attention interface of transformers and cannot be watched;"
+                " attend.watch(..., partial=True) watches the rest"
+            )
+        if what not in self.missed:
+            self.missed.append(what)
 
     def _layer_of(self, module: Any) -> Layer:
-        layer = self._by_module.get(id(module))
+        """The layer of a module; one that is called several times in a pass is several layers."""
+        turn = self._turns.get(id(module), 0)
+        self._turns[id(module)] = turn + 1
+        layer = self._by_module.get((id(module), turn))
         if layer is None:
-            name = self._names.get(id(module), type(module).__name__)
+            name = self._names[id(module)] + (f"#{turn}" if turn else "")
             low = name.lower()
-            cross = bool(getattr(module, "is_cross_attention", False)) or "cross" in low or "encoder_attn" in low or "encdec" in low
+            cross = getattr(module, "is_cross_attention", False) or any(word in low for word in ("cross", "encoder_attn", "encdec"))
             layer = Layer(name, len(self.layers), "cross" if cross else "self")
             self.layers.append(layer)
-            self._by_module[id(module)] = layer
+            self._by_module[id(module), turn] = layer
         return layer
 
+    def _stack_of(self, module: Any) -> Stack:
+        """The part of the model that has a module's tokens."""
+        name = self._names[id(module)]
+        while True:
+            name = name.rpartition(".")[0]
+            stack = self._stacks.get(name)
+            if stack is not None and not (stack.embedded and stack.tokens is None and name):
+                return stack
+
+    def _key_tokens(self, stack: Stack, keys: int) -> Tokens | None:
+        """What a cross-attention layer looks at: the tokens of another part."""
+        for other in self._stacks.values():
+            if other is not stack and other.tokens is not None and other.tokens.ids.shape[1] == keys and other.tokens is not stack.tokens:
+                return other.tokens
+        return None
+
     def _keeps(self, layer: Layer) -> bool:
-        return self._keep == "qkv" or (self._keep is not None and not isinstance(self._keep, str) and layer.index in self._keep)
+        return self._keep == "qkv" or (isinstance(self._keep, frozenset) and layer.index in self._keep)
 
     def _observe(self, module: Any, call: bridge.Call) -> None:
+        self._observed += 1
         layer = self._layer_of(module)
-        self._seen.add(id(module))
-        layer.heads = call.query.shape[1]
-        record = _measure(call, self._step)
-        if call.query.shape[2] > 1:
-            record.pooled, record.block = _pool(call, record)
-        if self.tokenizer is not None and layer.kind == "self" and self._ids is not None:
-            record.detected = _detect(call, record, self._ids)
-        if self._keeps(layer):
-            record.kept = _copy(call)
+        stack = self._stack_of(module)
+        b, layer.heads, l = call.query.shape[:3]
+        real = stack.real if stack.real is not None and stack.real.shape == (b, l) else None
+        record = measure(call, self._step, real, layer.kind == "cross", self._rows)
+        if l > 1 and self._keeps(layer):
+            record.kept = own_copy(call)
+        if stack.queries == l and stack.tokens is not None and stack.tokens.ids.shape[0] == b:
+            self._add_tokens(record, layer, call, stack, real)
         layer.calls.append(record)
+        if self.on_call is not None:
+            self.on_call(layer)
+
+    def _add_tokens(self, record: Record, layer: Layer, call: bridge.Call, stack: Stack, real: np.ndarray | None) -> None:
+        """The tokens of a call, and what its heads do with those that repeat."""
+        assert stack.tokens is not None
+        record.tokens = stack.tokens
+        offset, record.first = record.first, stack.tokens.ids.shape[1] - stack.queries
+        if layer.kind == "cross":
+            record.key_tokens = self._key_tokens(stack, call.key.shape[2])
+            return
+        record.key_tokens, record.key_first = stack.tokens, record.first - offset
+        if self.tokenizer is not None:
+            record.detected = detect(call, record, stack.tokens, real)
+
+    def _label_layers(self) -> None:
+        """"3" for a model with one stack of layers; "encoder 3", "decoder 3 cross" for others."""
+        found = []
+        for layer in self.layers:
+            words = layer.name.split(".")
+            at = next((x for x, word in enumerate(words) if word.isdigit()), len(words))
+            found.append((words[:at], words[at] if at < len(words) else str(layer.index)))
+        common = set.intersection(*(set(prefix) for prefix, _ in found)) if found else set()
+        for layer, (prefix, number) in zip(self.layers, found):
+            turn = layer.name.partition("#")[2]
+            parts = [word for word in prefix if word not in common] + [turn or number]
+            layer.label = " ".join(parts + (["cross"] if layer.kind == "cross" else []))
 
     # ---- afterwards ---------------------------------------------------------------------
 
+    def _line(self, layer: Layer, head: int) -> dict[str, Any]:
+        return {"layer": layer.index, "name": layer.name, "kind": layer.kind, "head": head}
+
     def heads(self, noise: float = 0.1) -> list[dict[str, Any]]:
-        """Character, reason and means of every head of every layer."""
+        """Character, reason and means of every head of every layer.
+
+        noise: the relative sd of the keys' lengths that a pair must withstand.
+        """
         found = []
         for layer in self.layers:
-            rows, top = _all_rows(layer)
             for h in range(layer.heads):
-                head = _character(rows[:, h : h + 1], top[:, h : h + 1], noise)
-                found.append({"layer": layer.index, "name": layer.name, "kind": layer.kind, **{**head.__dict__, "head": h}})
-                found[-1].pop("batch")
+                head = _character(layer, h, noise).__dict__.copy()
+                del head["batch"]
+                found.append({**self._line(layer, h), **head, "head": h})
+        return found
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Means of every statistic over the rows, one dict for each layer and head."""
+        found = []
+        for layer in self.layers:
+            for h in range(layer.heads):
+                line = self._line(layer, h)
+                for name in COLUMNS:
+                    values = layer.rows(name, h)
+                    values = values[np.isfinite(values)]
+                    line[name] = float(values.mean(dtype=np.float64)) if values.size else float("nan")
+                found.append(line)
         return found
 
     def table(self) -> Any:
-        """Means of every statistic, a line for each layer and head: pandas, or a list of dicts."""
-        lines = []
-        for layer in self.layers:
-            rows, _ = _all_rows(layer)
-            valid = rows[..., COLUMNS.index("keys")] > 0
-            for h in range(layer.heads):
-                line: dict[str, Any] = {"layer": layer.index, "name": layer.name, "kind": layer.kind, "head": h}
-                for x, name in enumerate(COLUMNS):
-                    values = rows[:, h, :, x][valid[:, h]]
-                    values = values[np.isfinite(values)]
-                    line[name] = float(values.mean()) if values.size else float("nan")
-                lines.append(line)
+        """``lines()`` as a pandas table, or as they are where pandas is not installed."""
         try:
             import pandas as pd
         except ImportError:
-            return lines
-        return pd.DataFrame(lines)
+            return self.lines()
+        return pd.DataFrame(self.lines())
+
+    def rows(self, layer: int, head: int, batch: int = 0) -> list[dict[str, Any]]:
+        """Every statistic of every measured query of a head, generated tokens included, in order.
+
+        step: the forward pass; position, token: of the query; top_keys, top_weights: the
+        keys of largest weight.  Padding is left out.
+        """
+        self._check(layer, head)
+        found = []
+        for record in self.layers[layer].calls:
+            _check_batch(record, batch)
+            for i in np.flatnonzero(record.counts()[batch, head]):
+                position = record.first + int(record.places[i])
+                line: dict[str, Any] = {"step": record.step, "position": position}
+                if record.tokens is not None:
+                    line["token"] = int(record.tokens.ids[batch, position])
+                line.update(zip(COLUMNS, record.rows[batch, head, i].tolist()))
+                line["lse"] = float(record.lse[batch, head, i])
+                use = record.top_keys[batch, head, i] >= 0
+                line["top_keys"] = record.top_keys[batch, head, i][use].tolist()
+                line["top_weights"] = record.top_weights[batch, head, i][use].tolist()
+                found.append(line)
+        return found
 
     def detect(self) -> list[dict[str, Any]]:
         """Previous-token, duplicate-token and induction scores of every self-attention head.
@@ -213,92 +377,100 @@ class Watch:
             raise ValueError("detect() needs attend.watch(model, tokenizer=...)")
         found = []
         for layer in self.layers:
-            records = [record for record in layer.calls if record.detected is not None]
-            if layer.kind != "self" or not records:
-                continue
-            sums = np.sum([record.detected.sum(0) for record in records], 0)  # type: ignore[union-attr]
-            rows = sum(int((record.column("keys") > 0).sum(axis=(0, 2)).max()) for record in records)
-            for h in range(layer.heads):
-                previous, duplicate, induction = (sums[h] / max(rows, 1)).tolist()
+            records = [(record, record.detected) for record in layer.calls if record.detected is not None]
+            for h in range(layer.heads if records else 0):
+                rows = sum(int(record.counts()[:, h].sum()) for record, _ in records)
+                sums = sum(detected[:, h].sum(0) for _, detected in records)
+                previous, duplicate, induction = (sums / max(rows, 1)).tolist()
                 found.append({
                     "layer": layer.index, "head": h, "previous_token": previous, "duplicate_token": duplicate,
                     "induction": induction,
                 })
+        if not found:
+            raise ValueError("detect() needs input_ids: the model was given no tokens")
         return found
 
-    def _record(self, layer: int, step: int | None = None) -> Record:
+    def map(
+        self, layer: int, head: int, batch: int = 0, zoom: tuple[int, int, int, int] | None = None, step: int | None = None
+    ) -> np.ndarray:
+        """Weights of a head, averaged over blocks of queries by blocks of keys.
+
+        A row is the mean over the measured queries of its block and sums to 1.  zoom: (query,
+        key, rows, columns), the weights themselves; needs ``keep="qkv"``.  step: a forward
+        pass; by default the one with most queries.
+        """
+        record = self._record(layer, head, step)
+        _check_batch(record, batch)
+        if zoom is not None:
+            found: np.ndarray = zoom_into(_need_kept(record, layer), *zoom)[batch, head]
+            return found
+        if record.pooled is None:
+            raise ValueError(f"layer {layer} saw single queries only: there is no map")
+        pooled: np.ndarray = record.pooled[batch, head]
+        return pooled
+
+    def _check(self, layer: int, head: int) -> None:
         if not 0 <= layer < len(self.layers):
             raise ValueError(f"layer = {layer} must be in 0 .. {len(self.layers) - 1}")
+        if not 0 <= head < self.layers[layer].heads:
+            raise ValueError(f"head = {head} must be in 0 .. {self.layers[layer].heads - 1}")
+
+    def _record(self, layer: int, head: int = 0, step: int | None = None) -> Record:
+        self._check(layer, head)
         records = self.layers[layer].calls
         if step is None:
-            return max(records, key=lambda record: record.rows.shape[2])
+            return max(records, key=lambda record: record.queries)
         for record in records:
             if record.step == step:
                 return record
         raise ValueError(f"layer {layer} has no call in forward pass {step}")
-
-    def map(self, layer: int, head: int, batch: int = 0, zoom: tuple[int, int, int, int] | None = None) -> np.ndarray:
-        """Weights of a head, averaged over blocks of queries by blocks of keys.
-
-        A row is the mean over (some of) the queries of its block and sums to 1.  zoom:
-        (query, key, rows, columns), the weights themselves; needs ``keep="qkv"``.
-        """
-        record = self._record(layer)
-        if not 0 <= head < self.layers[layer].heads:
-            raise ValueError(f"head = {head} must be in 0 .. {self.layers[layer].heads - 1}")
-        if zoom is None:
-            if record.pooled is None:
-                raise ValueError(f"layer {layer} saw single queries only: there is no map")
-            return record.pooled[batch, head]
-        call = _need_kept(record, layer)
-        out = np.empty((call.query.shape[0], call.query.shape[1], zoom[2], zoom[3]), _wide(call))
-        _inspect(call, _lse(record), zoom=out, query=zoom[0], key=zoom[1])
-        return out[batch, head]
 
     def phases(self) -> list[dict[str, Any]]:
         """Every head beside random scores of the same spread: condensed or spread out.
 
         S is the mean standard deviation of a row's scores, `freezing` the mean of sqrt(2 ln n)
         over the rows' numbers of keys; `random_entropy` is the mean entropy of as many
-        independent normal scores of that spread.
+        independent normal scores of that spread.  Rows with one key are left out.
         """
         from . import theory
 
         found = []
         for layer in self.layers:
-            rows, _ = _all_rows(layer)
             for h in range(layer.heads):
-                keys = rows[:, h, :, COLUMNS.index("keys")].ravel()
+                keys = layer.rows("keys", h).astype(np.float64)
                 use = keys >= 2
                 if not use.any():
                     continue
-                spread = np.sqrt(np.maximum(rows[:, h, :, COLUMNS.index("raw_variance")].ravel()[use], 0))
-                entropy = rows[:, h, :, COLUMNS.index("entropy")].ravel()[use]
+                spread = np.sqrt(np.maximum(layer.rows("raw_variance", h)[use], 0)).astype(np.float64)
+                order = np.argsort(keys[use], kind="stable")
+                groups = [part for part in np.array_split(order, LAW_GROUPS) if part.size]
+                law = [theory.random_entropy(float(keys[use][part].mean()), float(spread[part].mean())) for part in groups]
                 S, freezing = float(spread.mean()), float(np.sqrt(2 * np.log(keys[use])).mean())
-                sample = np.unique(np.quantile(keys[use], np.linspace(0, 1, 9)).round())
-                at = [theory.random_entropy(n, float(spread[np.abs(keys[use] - n) <= max(1, 0.1 * n)].mean())) for n in sample]
-                law = float(np.interp(keys[use], sample, at).mean())
                 found.append({
                     "layer": layer.index, "head": h, "S": S, "freezing": freezing, "condensed": S > freezing,
-                    "entropy": float(entropy.mean()), "random_entropy": law,
+                    "entropy": float(layer.rows("entropy", h)[use].mean(dtype=np.float64)),
+                    "random_entropy": float(np.average(law, weights=[part.size for part in groups])),
                 })
         return found
 
-    def noise(self, bits: int = 8, layers: Iterable[int] | None = None) -> list[dict[str, Any]]:
+    def noise(self, bits: int = 8, kind: str = "int", layers: Iterable[int] | None = None) -> list[dict[str, Any]]:
         """Output error of each head when its keys are rounded: predicted and measured.
 
-        bits: 8, absmax per key as int8; 4 alike.  Predicted: sqrt of the mean over rows of the
-        key-noise statistic times the variance of the rounding.  Measured: the same from keys
-        that were rounded.  Both relative to the output.  Needs ``keep="qkv"``.
+        kind: "int", integers of so many bits scaled by the largest entry of each key, or
+        "fp8", e4m3 scaled by the largest entry of each head's keys.  Predicted: by the
+        key-noise statistic times the variance of the rounding.  Measured: from rounded
+        keys.  Both are root mean squares relative to the output.  Needs ``keep="qkv"``.
         """
-        if not 2 <= bits <= 8:
-            raise ValueError(f"bits = {bits} must be in 2 .. 8")
+        from ._watch_noise import key_noise
+
+        wanted = None if layers is None else set(layers)
         found = []
         for layer in self.layers:
-            if layers is not None and layer.index not in layers:
+            if wanted is not None and layer.index not in wanted:
                 continue
-            call = _need_kept(self._record(layer.index), layer.index)
-            for h, (predicted, measured) in enumerate(_key_noise(call, bits)):
+            record = self._record(layer.index)
+            call = _need_kept(record, layer.index)
+            for h, (predicted, measured) in enumerate(key_noise(call, record.counts(), bits, kind, self._rows)):
                 found.append({"layer": layer.index, "head": h, "predicted": predicted, "measured": measured})
         return found
 
@@ -308,113 +480,16 @@ class Watch:
 
         return plot(self, path)
 
-    def save(self, path: str, text: str | None = None) -> None:
-        """One self-contained page to explore; `text` is shown as its title."""
+    def save(self, path: str, title: str | None = None) -> None:
+        """One self-contained page to explore."""
         from ._watch_page import write
 
-        write(self, path, text)
+        write(self, path, title)
 
 
-# ---- measuring -------------------------------------------------------------------------
-
-
-def _wide(call: bridge.Call) -> Any:
-    return np.float64 if call.query.dtype == torch.float64 else np.float32
-
-
-def _measure(call: bridge.Call, step: int) -> Record:
-    """The call, and the statistics of its rows."""
-    b, h, l = call.query.shape[:3]
-    rows = np.empty((b, h, l, len(COLUMNS)))
-    top_weights = np.empty((b, h, l, TOP))
-    top_keys = np.empty((b, h, l, TOP), np.int64)
-    if not call.mask.chunk:
-        call.run((CODES, rows, top_weights, top_keys, None, None, None, None))
-    for bs, qs, ks in call.places() if call.mask.chunk else ():
-        shape = (1, h, qs.stop - qs.start)
-        part = np.empty(shape + (len(COLUMNS),)), np.empty(shape + (TOP,)), np.empty(shape + (TOP,), np.int64)
-        call.cut(bs, qs, ks).run((CODES, *part, None, None, None, None))
-        rows[bs, :, qs], top_weights[bs, :, qs] = part[:2]
-        top_keys[bs, :, qs] = np.where(part[2] >= 0, part[2] + ks.start, -1)
-    return Record(step, call.mask.offset, call.key.shape[2], rows, top_keys, top_weights)
-
-
-def _inspect(
-    call: bridge.Call, lse: np.ndarray, pooled: np.ndarray | None = None, block: int = 0,
-    zoom: np.ndarray | None = None, query: int = 0, key: int = 0,
-    probes: np.ndarray | None = None, weights: np.ndarray | None = None,
-) -> None:
-    _core.inspect(
-        default_context(), bridge.describe(call.query), bridge.describe(call.key), lse, 0, call.rule(),
-        None, None, None, 0, pooled, block, zoom, query, key, probes, weights,
-    )
-
-
-def _lse(record: Record) -> np.ndarray:
-    return np.ascontiguousarray(record.column("lse"))[..., None]
-
-
-def _pool(call: bridge.Call, record: Record) -> tuple[np.ndarray | None, int]:
-    """Mean weights of blocks of keys, over the last MAP_ROWS queries of each block."""
-    b, h, l = call.query.shape[:3]
-    if call.mask.chunk:
-        return None, 0
-    nk = call.key.shape[2]
-    block = -(-max(l, nk) // MAP_BLOCKS)
-    lse = _lse(record)
-    columns = -(-nk // block)
-    pooled = np.zeros((b, h, -(-l // block), columns), np.float32)
-    for x in range(pooled.shape[2]):
-        end = min((x + 1) * block, l)
-        rows = slice(max(x * block, end - MAP_ROWS), end)
-        part = np.empty((b, h, 1, columns), _wide(call))
-        _inspect(call.cut(slice(0, b), rows, slice(0, nk)), lse[:, :, rows], pooled=part, block=block)
-        pooled[:, :, x] = part[:, :, 0] / (end - rows.start)
-    return pooled, block
-
-
-def _patterns(ids: np.ndarray, first: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """(which, query, key) of earlier copies (1) and of what followed them (2), by token."""
-    order = np.argsort(ids, kind="stable")
-    bounds = np.flatnonzero(np.diff(ids[order])) + 1
-    for places in np.split(order, bounds):
-        if places.size < 2 or places[-1] < first:
-            continue
-        later, earlier = np.tril_indices(places.size, -1)
-        query, copy = places[later], places[earlier]
-        use = query >= first
-        yield 1, query[use], copy[use]
-        yield 2, query[use], copy[use] + 1
-
-
-def _detect(call: bridge.Call, record: Record, ids: np.ndarray) -> np.ndarray | None:
-    """Sums of a head's weights over the three patterns; None where tokens are not its keys."""
-    b, h, l = call.query.shape[:3]
-    nk = call.key.shape[2]
-    if ids.shape != (b, nk) or call.mask.chunk:
-        return None
-    found = np.zeros((b, h, 3))
-    found[:, :, 0] = np.nan_to_num(record.column("previous")).sum(2)
-    lse, heads = _lse(record), np.arange(h)
-    for x in range(b):
-        for which, query, key in _patterns(ids[x], nk - l):
-            for at in range(0, len(query), max(1, PROBES // h)):
-                i, j = query[at : at + PROBES // h] - (nk - l), key[at : at + PROBES // h]
-                probes = np.empty((len(i), h, 4), np.int64)
-                probes[..., 0], probes[..., 1] = x, heads
-                probes[..., 2], probes[..., 3] = i[:, None], j[:, None]
-                weights = np.empty(probes.shape[0] * h)
-                _inspect(call, lse, probes=probes.reshape(-1, 4), weights=weights)
-                found[x, :, which] += weights.reshape(-1, h).sum(0)
-    return found
-
-
-def _copy(call: bridge.Call) -> bridge.Call:
-    """The call with tensors of its own."""
-    return replace(
-        call, query=call.query.clone(), key=call.key.clone(), value=call.value.clone(), out=call.out.clone(),
-        bias=None if call.bias is None else call.bias.clone(), weights=None,
-    )
+def _check_batch(record: Record, batch: int) -> None:
+    if not 0 <= batch < record.rows.shape[0]:
+        raise ValueError(f"batch = {batch} must be in 0 .. {record.rows.shape[0] - 1}")
 
 
 def _need_kept(record: Record, layer: int) -> bridge.Call:
@@ -423,34 +498,9 @@ def _need_kept(record: Record, layer: int) -> bridge.Call:
     return record.kept
 
 
-def _all_rows(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and top weights of all calls of a layer, one after another."""
-    return (
-        np.concatenate([record.rows for record in layer.calls], 2),
-        np.concatenate([record.top_weights for record in layer.calls], 2),
-    )
-
-
-def _character(rows: np.ndarray, top: np.ndarray, noise: float) -> Head:
-    """Of one head, (b, 1, l, ...): its batches are taken as more rows."""
-    rows = np.ascontiguousarray(rows.reshape(1, 1, -1, rows.shape[-1]))
-    top = np.ascontiguousarray(top.reshape(1, 1, -1, top.shape[-1]))
-    character, reason, *means = _core.head(CODES, rows, top, 0, 0, noise)
-    return Head(0, 0, character, reason, *means)
-
-
-def _key_noise(call: bridge.Call, bits: int) -> Iterator[tuple[float, float]]:
-    """Predicted and measured error of each head's output, relative to it."""
-    steps = call.key.float().abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
-    rounded = torch.where(steps > 0, (call.key.float() / steps).round() * steps, call.key.float()).to(call.key.dtype)
-    variance = (steps.double() ** 2 / 12).mean(dim=(2, 3))  # (b, hkv)
-    stat = np.empty(tuple(call.query.shape[:3]) + (1,))
-    exact, noisy = (replace(call, out=torch.empty(call.out.shape, dtype=torch.float32 if call.query.dtype != torch.float64 else torch.float64)) for _ in range(2))
-    exact.run(((NAMES.index("key_noise"),), stat, None, None, None, None, None, None))
-    replace(noisy, key=rounded).run()
-    group = call.query.shape[1] // call.key.shape[1]
-    for h in range(call.query.shape[1]):
-        size = float((exact.out[:, h].double() ** 2).sum(-1).mean()) or 1.0
-        error = float(((noisy.out[:, h] - exact.out[:, h]).double() ** 2).sum(-1).mean())
-        predicted = float((np.nan_to_num(stat[:, h, :, 0]).mean(1) * variance[:, h // group].numpy()).mean())
-        yield (predicted / size) ** 0.5, (error / size) ** 0.5
+def _character(layer: Layer, head: int, noise: float) -> Head:
+    """Of all rows of a head, those of every batch and call."""
+    rows = np.concatenate([record.rows[:, head][record.counts()[:, head]] for record in layer.calls])
+    top = np.concatenate([record.top_weights[:, head][record.counts()[:, head]] for record in layer.calls])
+    character, reason, *means = _core.head(CODES, rows[None, None], top[None, None], 0, 0, noise)
+    return Head(0, head, character, reason, *means)

@@ -220,13 +220,14 @@ class Call:
     def cut(self, b: slice, q: slice, k: slice) -> "Call":
         """The part of some batches, queries and keys; chunks are dealt with."""
         m = self.mask
+        shape = self.query.shape[0], -1, self.query.shape[2], self.key.shape[2]
         mask = replace(
             m, chunk=0, starts=(), q_length=q.stop - q.start, kv_length=k.stop - k.start,
             offset=m.offset + q.start - k.start,
             padding=None if m.padding is None else m.padding[b, k],
-            dense=None if m.dense is None else m.dense[b, :, q, k],
+            dense=None if m.dense is None else m.dense.expand(shape)[b, :, q, k],
         )
-        bias = None if self.bias is None else self.bias.expand(self.query.shape[0], -1, -1, -1)[b, :, q, k]
+        bias = None if self.bias is None else self.bias.expand(shape)[b, :, q, k]
         return replace(
             self, query=self.query[b, :, q], key=self.key[b, :, k], value=self.value[b, :, k],
             out=self.out[b, :, q], mask=mask, bias=bias,

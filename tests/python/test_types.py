@@ -52,8 +52,9 @@ class Types(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.dir)
 
     def mypy(self, *arguments):
+        config = os.path.join(ROOT, "pyproject.toml")
         return subprocess.run(
-            [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.path.join(ROOT, "build", "mypy"), *arguments],
+            [sys.executable, "-m", "mypy", "--strict", "--config-file", config, "--cache-dir", os.path.join(ROOT, "build", "mypy"), *arguments],
             cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
         )
 

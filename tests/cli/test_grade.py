@@ -77,7 +77,6 @@ STATEMENTS = {
         "1b-ii.limit": "003-7",
         "1c-i.output": "003-8",
         "1c-ii.variances": "003-9",
-        "1c-ii.spread": "003-11",
         "1d-i.queries": "003-12",
         "1d-i.outputs": "003-12",
         "1d-ii.heads": "003-14",

@@ -364,6 +364,94 @@ TEST(thresholds_of_noisy_heads_by_quadrature)
     CHECK(fabs(threshold_of("000-15", 10) - 3513) <= 1, "%g", threshold_of("000-15", 10));
 }
 
+/* ---- one rule for "unstable" ------------------------------------------------------ */
+
+/* Weights of v_a, v_b and one other key, for the query C (mu_a + sign mu_b). */
+static void weights_at(double C, double n, double gamma, double sign, double weight[3])
+{
+    const double score[3] = {C * gamma, sign * C, 0};
+    const double top = fmax(score[0], fmax(score[1], 0));
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        weight[i] = exp(score[i] - top);
+        sum += (i == 2 ? n - 2 : 1) * weight[i];
+    }
+    for (int i = 0; i < 3; i++)
+        weight[i] /= sum;
+}
+
+/* Covariance of weight x under `sign` and under `other`; by the trapezium rule. */
+static double weight_covariance(double C, double n, double sign, double other, int x)
+{
+    enum { STEPS = 16000 };
+    double mass = 0, first = 0, second = 0, both = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        const double gamma = 1 + 16.0 * (i - STEPS / 2) / STEPS;
+        const double weight = exp(-(gamma - 1) * (gamma - 1));
+        double p[3], r[3];
+        weights_at(C, n, gamma, sign, p);
+        weights_at(C, n, gamma, other, r);
+        mass += weight;
+        first += weight * p[x];
+        second += weight * r[x];
+        both += weight * p[x] * r[x];
+    }
+    return both / mass - first / mass * (second / mass);
+}
+
+TEST(unstable_is_one_number_in_both_readings)
+{
+    static const int keys[] = {10, 1000};
+    const int index = lab_sheets_index("003-11");
+    CHECK(all[index].verdict == by_letter[index].verdict, "the readings differ");
+    CHECK(fabs(all[index].expected - 0.1) < 1e-12 &&
+              fabs(by_letter[index].expected - 0.1) < 1e-12,
+          "compared with %g and %g", all[index].expected, by_letter[index].expected);
+    for (int i = 0; i < 2; i++) {
+        double low = 0.1, high = 10;
+        while (high - low > 1e-6) {
+            const double C = (low + high) / 2;
+            *(weight_covariance(C, keys[i], 1, 1, 0) > 0.01 ? &high : &low) = C;
+        }
+        CHECK(fabs(threshold_of("003-11", keys[i]) - high) < 0.006,
+              "n = %d: %g, quadrature %g", keys[i], threshold_of("003-11", keys[i]),
+              high);
+    }
+}
+
+/* The product of two covariances alpha I is alpha^2 I; the grid has alpha = 1e-4. */
+TEST(covariances_are_not_orthogonal)
+{
+    const int index = lab_sheets_index("004-9");
+    for (int reading = 0; reading < 2; reading++) {
+        const struct lab_judgement *const j = reading ? &by_letter[index] : &all[index];
+        CHECK(fabs(j->measured - 1e-8) < 1e-14 && j->expected == 0, "%s", j->evidence);
+        CHECK(j->verdict == LAB_FAILS, "%s", lab_verdict_name(j->verdict));
+        CHECK(strstr(j->evidence, "Sigma_i^T Sigma_j = 0"), "%s", j->evidence);
+    }
+}
+
+/* The claimed number is the printed one, not how far the computed one is from it. */
+TEST(claimed_is_what_is_printed)
+{
+    static const struct {
+        const char *id;
+        double claimed;
+    } cases[] = {{"000-3", 0.5},  {"000-16", 0.5}, {"004-18", 1},
+                 {"004-19", 0.5}, {"001-22", 1},   {"004-14", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int reading = 0; reading < 2; reading++) {
+            const int index = lab_sheets_index(cases[i].id);
+            const struct lab_judgement *const j =
+                reading ? &by_letter[index] : &all[index];
+            CHECK(fabs(j->expected - cases[i].claimed) < 1e-12, "%s: claimed %g, not %g",
+                  j->id, j->expected, cases[i].claimed);
+            CHECK(j->measured >= 0 && j->measured <= 1 &&
+                      fabs(j->measured - j->expected) > 1e-3,
+                  "%s: weight %g", j->id, j->measured);
+        }
+}
+
 /* ---- quotations ------------------------------------------------------------------- */
 
 TEST(quotations_in_plain_letters)
@@ -398,8 +486,8 @@ TEST(disputes_are_settled_by_verdicts)
         CHECK(strlen(before.sides) < sizeof before.sides - 1 &&
                   strlen(before.right) < sizeof before.right - 1,
               "dispute %d is cut off", d);
-        CHECK(strstr(before.right, "computed ") || strstr(before.right, "error below "),
-              "dispute %d has no number: %s", d, before.right);
+        CHECK(!strstr(before.right, "claimed ") && !strstr(before.right, "off by "),
+              "dispute %d shows no deciding number: %s", d, before.right);
     }
     CHECK(lab_sheets_dispute(LAB_DISPUTES, all, &before), "a dispute too many");
 
@@ -414,6 +502,65 @@ TEST(disputes_are_settled_by_verdicts)
         turned += strcmp(before.right, after.right) != 0;
     }
     CHECK(turned == LAB_DISPUTES, "%d of %d turned", turned, LAB_DISPUTES);
+}
+
+/* A reading is of what is printed; who is right does not depend on it. */
+TEST(no_reading_denies_a_true_position)
+{
+    struct lab_dispute charity, letter;
+    for (int d = 0; d < LAB_DISPUTES; d++) {
+        CHECK(!lab_sheets_dispute(d, all, &charity) &&
+                  !lab_sheets_dispute(d, by_letter, &letter),
+              "dispute %d", d);
+        CHECK(!strstr(letter.right, "none of them"), "dispute %d: %s", d, letter.right);
+        CHECK(!strcmp(charity.right, letter.right), "dispute %d: %s / %s", d,
+              charity.right, letter.right);
+    }
+}
+
+/* The number after `what` in the part "right" of the dispute that has it; NaN: none. */
+static double decider(const char *what)
+{
+    for (int d = 0; d < LAB_DISPUTES; d++) {
+        struct lab_dispute dispute;
+        const char *const at =
+            lab_sheets_dispute(d, all, &dispute) ? NULL : strstr(dispute.right, what);
+        const char *const is = at ? strstr(at, " is ") : NULL;
+        if (is)
+            return strtod(is + 4, NULL);
+    }
+    return NAN;
+}
+
+TEST(disputes_show_the_number_that_decides)
+{
+    const double e10 = exp(10), unscaled = (exp(1) + 1) / (exp(1) + 9) / 2;
+    double covariance = 0;
+    for (int x = 0; x < 3; x++)
+        covariance += (x == 2 ? 8 : 1) * weight_covariance(10, 10, 1, -1, x);
+    const struct {
+        const char *what;
+        double value;
+    } cases[] = {
+        {"covariance of c_1 and c_2 at beta = 10", covariance},
+        {"variance of c over that of c_1", 0.25},
+        {"cosine of k_a and k_b", 0},
+        {"share of gamma from .5 to 1.5", erf(0.5)},
+        {"variance of the score of b over C^2", 0},
+        {"variance of the score of a over C^2", 0.5},
+        {"weight of v_a at q = mu_a,", exp(1) / (exp(1) + 9)},
+        {"weight of v_a at q = 10 mu_a", e10 / (e10 + 9)},
+        {"weight of v_a in the mean of the heads", unscaled},
+        {"weight of v_a at q = k_a + k_b", exp(1) / (2 * exp(1) + 8)},
+        {"1/exp(s_a - s_b)", exp(-20)},
+        {"1/(1 + exp(s_a))", 1 / (1 + e10)},
+        {"deviation of the weight of v_a", sqrt(weight_covariance(10, 10, 1, 1, 0))},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const double told = decider(cases[i].what);
+        CHECK(fabs(told - cases[i].value) <= 6e-4 * fabs(cases[i].value) + 1e-15,
+              "%s: %g, not %g", cases[i].what, told, cases[i].value);
+    }
 }
 
 TEST(disputes_without_judgements)
@@ -443,8 +590,13 @@ int main(void)
     RUN(each_row_says_whether_the_readings_agree);
     RUN(judging_again_says_the_same);
     RUN(thresholds_of_noisy_heads_by_quadrature);
+    RUN(unstable_is_one_number_in_both_readings);
+    RUN(covariances_are_not_orthogonal);
+    RUN(claimed_is_what_is_printed);
     RUN(quotations_in_plain_letters);
     RUN(disputes_are_settled_by_verdicts);
+    RUN(no_reading_denies_a_true_position);
+    RUN(disputes_show_the_number_that_decides);
     RUN(disputes_without_judgements);
     return test_finish();
 }

@@ -65,7 +65,7 @@ static int parse(struct link *link, int count, char *why, size_t size)
 /* Sums over draws of one link. */
 struct sums {
     double square, left, right; /* of the difference and of both sides, weighted */
-    double entry[2], most;      /* the entry that differs most */
+    double entry[2], most;      /* the entry that adds most to `square` */
 };
 
 static double norm(const struct lab_value *value)
@@ -111,8 +111,8 @@ static void add(struct sums *sums, const struct lab_value value[2], double weigh
     for (int i = 0; i < value[0].rows * value[0].columns; i++) {
         const double off = value[0].x[i] - value[1].x[i];
         square += off * off;
-        if (!(fabs(off) <= sums->most)) {
-            sums->most = fabs(off);
+        if (!(weight * off * off <= sums->most)) {
+            sums->most = weight * off * off;
             sums->entry[0] = value[0].x[i];
             sums->entry[1] = value[1].x[i];
         }
@@ -164,11 +164,8 @@ static int evaluate_link(struct lab_scope *scope, const struct link *link,
             return LAB_ILL_FORMED;
         add(&sums, value, count > 1 ? scope->draws.draw[x].weight : 1);
     }
-    if (count > 1) { /* many draws have a mean square instead */
-        sums.entry[0] = sqrt(sums.square);
-        sums.entry[1] = 0;
-    }
     conclude(link, &sums, found);
+    found->drawn = count > 1;
     return 0;
 }
 

@@ -59,7 +59,7 @@ static int judge_one(const struct lab_exercise *exercise,
                      const struct lab_statement *statement, enum lab_reading reading,
                      struct lab_judgement *judgement)
 {
-    struct lab_claim claim = statement->claim;
+    const struct lab_claim *const claim = &statement->claim;
     struct lab_trace trace;
     char why[200] = "";
 
@@ -72,18 +72,16 @@ static int judge_one(const struct lab_exercise *exercise,
     judgement->quote = statement->quote;
     judgement->quoted = statement->quoted;
     judgement->reading = reading;
-    if (reading == LAB_LETTER && statement->letter)
-        claim.text = statement->letter;
-    int status = lab_symbol_keeps(&claim.symbol, why, sizeof why)
-                     ? lab_trace_claim(exercise, &claim, reading, &trace, why, sizeof why)
+    int status = lab_symbol_keeps(&claim->symbol, why, sizeof why)
+                     ? lab_trace_claim(exercise, claim, reading, &trace, why, sizeof why)
                      : LAB_ILL_FORMED;
     if (status == LAB_ILL_FORMED)
-        return judge_repaired(exercise, statement, &claim, why, judgement);
+        return judge_repaired(exercise, statement, claim, why, judgement);
     if (status)
         return -1;
     judgement->verdict = lab_trace_verdict(&trace, reading);
     judgement->invariant = lab_trace_invariant(&trace, reading);
-    tell(&claim, &trace, judgement);
+    tell(claim, &trace, judgement);
     return 0;
 }
 
@@ -91,7 +89,7 @@ static int judge_one(const struct lab_exercise *exercise,
 static int can_differ(const struct lab_statement *statement)
 {
     const struct lab_claim *const claim = &statement->claim;
-    return statement->letter || claim->free != claim->called ||
+    return claim->free != claim->called ||
            (claim->text && claim->free && strchr(claim->text, '='));
 }
 

@@ -69,6 +69,7 @@ struct lab_claim {
     const char *text;
     unsigned free;     /* of enum lab_free: what the sheet leaves free */
     unsigned called;   /* those of them that it calls large, small or vanishing */
+    int noisy;         /* the grid has alpha > 0 although alpha is not free */
     const char *grows; /* name of the scale: "C", "|q|", "the gap"; NULL: it has none */
     double far;        /* scale that counts as large; 0: 1e13, and 128 under exp */
     struct lab_symbol symbol;
@@ -92,7 +93,6 @@ struct lab_statement {
     const char *quote; /* of the sheet, no more than what is judged */
     const char *exact; /* what is true, with its condition */
     struct lab_claim claim;
-    const char *letter; /* the claim's text by the letter, where the words differ */
     struct lab_repair repair;
 };
 
@@ -131,9 +131,11 @@ enum { LAB_LINKS = 6, LAB_CLAIM_TEXT = 400 };
 
 /* What one link "left sign right" comes to at a point. */
 struct lab_found {
-    char sign;                 /* = ~ < > or ! for != */
-    int of_letters;            /* no letter in it depends on the world */
-    double measured, expected; /* both sides; of vectors the entry that differs most */
+    char sign;      /* = ~ < > or ! for != */
+    int of_letters; /* no letter in it depends on the world */
+    int drawn;      /* over many draws */
+    /* Both sides; of vectors and draws, the entry that adds most to the error. */
+    double measured, expected;
     double error; /* 0 where exact; relative where both sides vanish; NaN: infinite */
 };
 

@@ -23,7 +23,7 @@ struct course {
 
 static int alphas(const struct lab_claim *claim)
 {
-    return claim->free & LAB_FREE_ALPHA ? ALPHAS : 1;
+    return claim->free & LAB_FREE_ALPHA || claim->noisy ? ALPHAS : 1;
 }
 
 /* A claim without a scale is the same at all of them. */

@@ -79,7 +79,7 @@ static void tell_point(char *text, size_t size, const struct lab_claim *claim,
         lab_judge_append(text, size, "n = %lld", (long long)trace->worst.n);
         if (claim->grows)
             lab_judge_append(text, size, ", %s = %g", claim->grows, trace->worst.scale);
-        if (claim->free & LAB_FREE_ALPHA)
+        if (claim->free & LAB_FREE_ALPHA || claim->noisy)
             lab_judge_append(text, size, ", alpha = %g", trace->worst.alpha);
         lab_judge_append(text, size, ": ");
     }
@@ -90,7 +90,9 @@ static void tell_point(char *text, size_t size, const struct lab_claim *claim,
                                           : "",
                      found->expected);
     if (found->sign == '=' || found->sign == '~')
-        lab_judge_append(text, size, ", error %.3g", found->error);
+        lab_judge_append(text, size, "%s, error %.3g%s",
+                         found->drawn ? " in the draw that counts most" : "",
+                         found->error, found->drawn ? " over all" : "");
 }
 
 void lab_judge_evidence(const struct lab_claim *claim, const struct lab_trace *trace,

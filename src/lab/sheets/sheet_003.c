@@ -94,15 +94,15 @@ static const struct lab_statement statements[] = {
                .grows = "C"}},
     {LAB_SAYS("003-11", 45, "c is not a stable mean; single head not robust"),
      LAB_QUOTES(45, "isn't a stable mean"),
-     .exact = "With this query the output varies at every n and C, up to 1/4 per "
-              "coefficient. (The query -B sum of the other means would not feel gamma.)",
+     .exact = "The output varies at every n and C, but the weight of v_a has a standard "
+              "deviation of .1 or more only from a C on that grows with n. (The query -B "
+              "sum of the other means would not feel gamma.)",
      .claim = {.query = {"C (mu_a + mu_b)"},
                .magnitude = 1,
-               .text = "V_1 > 0",
+               .text = "D_1 > high",
                .free = LAB_FREE_SCALE,
                .called = LAB_FREE_SCALE,
-               .grows = "C"},
-     .letter = "D_1 > high"},
+               .grows = "C"}},
     {LAB_SAYS("003-12", 49, "q1=mu_a (unscaled): S=1 vs 0 so alpha ~ 1"),
      LAB_QUOTES(51, "$\\alpha_{1,a} \\simeq 1$ ,  $\\alpha_{1,\\tilde{a}} \\simeq 0"),
      .exact = "Scores 1 and 0 give e/(e+n-1): .73 at n = 2, .0027 at n = 1000.",

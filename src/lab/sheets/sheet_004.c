@@ -63,11 +63,12 @@ static const struct lab_statement statements[] = {
      .repair = {{{"alpha", "n"}}, "as line 7 counts the keys"}},
     {LAB_SAYS("004-9", 36, "keys N(m_i, Sigma_i), \"Sigma_i^T Sigma_i=0\""),
      LAB_QUOTES(36, "\\Sigma_i^T \\Sigma_i = 0 \\quad (i \\neq j)"),
-     .exact = "m_i^T m_j = 0 for i != j; of the covariances alpha I only the product "
-              "alpha^2 I vanishes, with alpha.",
+     .exact =
+         "m_i^T m_j = 0 for i != j, which has another letter and another index. The "
+         "product of two covariances alpha I is alpha^2 I, of i and i as of i and j: "
+         "0 for no alpha > 0.",
      .claim = {.text = "Sigma_i^T Sigma_i = 0",
-               .free = LAB_FREE_ALPHA,
-               .called = LAB_FREE_ALPHA,
+               .noisy = 1,
                .symbol = {"i", LAB_MEANS_KEY, 36, LAB_MEANS_OTHER_KEY}},
      .repair = {{{"Sigma_i^T Sigma_i", "Sigma_i^T Sigma_j"}},
                 "with the j of the condition i != j in the same line"}},

@@ -59,8 +59,9 @@ enum { LAB_DISPUTES = 13 };
 struct lab_dispute {
     const char *question;
     char sides[400]; /* who says what, with the verdicts */
-    char right[900]; /* the side that the verdicts leave standing, and each side's number
-                      */
+    /* The positions whose deciding statements stand by charity, then the others; with
+       the number that decides each. */
+    char right[900];
 };
 
 /*

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Literal
@@ -77,10 +78,9 @@ class Rows(list[Row]):
     conclusion: str
 
     def to_pandas(self) -> Any:
-        """A table with a column for each parameter."""
-        import pandas as pd
-
-        return pd.DataFrame([{**row.params, **{k: v for k, v in asdict(row).items() if k != "params"}} for row in self])
+        """A table with a column for each parameter (needs pandas)."""
+        pandas: Any = importlib.import_module("pandas")
+        return pandas.DataFrame([{**row.params, **{k: v for k, v in asdict(row).items() if k != "params"}} for row in self])
 
 
 def _flag(row: tuple[Any, ...]) -> Flag:

@@ -125,7 +125,7 @@ def _object(place: str, value: Any) -> Mapping[str, Any]:
 def _text(place: str, index: int, value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{place}: {type(value).__name__} where a text should be")
-    if "\0" in value or not value.isprintable() and not value.isascii():
+    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise ValueError(f"{place}: a character that no formula has")
     reason = core.check(index, value) if value else None
     if reason:

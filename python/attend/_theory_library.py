@@ -155,7 +155,7 @@ def result(letter: str, found: Any) -> Any:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    return ctypes.CDLL(os.path.join(os.path.dirname(__file__), "_theory.so"))
+    return ctypes.CDLL(os.path.join(os.path.dirname(__file__), "_libs", "_theory.so"))
 
 
 @functools.cache

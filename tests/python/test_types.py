@@ -28,12 +28,19 @@ heads: list[attend.Head] = s.heads()
 name: str = heads[0].character
 i: attend.Inspection = attend.inspect(x, x, pooled=4)
 version: str = attend.__version__
+weight: float = attend.theory.copy_weight(10, 2.0)
+shape: tuple[int, ...] = attend.theory.copy_weight(10, x).shape
+mean: float = attend.theory.weight_mean(attend.theory.Law(0.0, 1.0))
+holds: bool | None = attend.lab.perform("magnitude", n=10)[0].holds
+points: float = attend.lab.grade({}).points
 """
 WRONG = {
     'import attend\nattend.attention(1, 2, 3, layout=7)\n': "layout",
     'import attend\nattend.attention(1, 2, 3, colour=7)\n': "colour",
     'import attend\nattend.Context(threads="two")\n': "threads",
     'import attend\nx: int = attend.stats(1, 2)\n': "Stats",
+    'import attend\nattend.theory.weight_mean(0.5)\n': "Law",
+    'import attend\nattend.lab.sheets(reading="x")\n': "reading",
 }
 
 
@@ -45,8 +52,9 @@ class Types(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.dir)
 
     def mypy(self, *arguments):
+        config = os.path.join(ROOT, "pyproject.toml")
         return subprocess.run(
-            [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.path.join(ROOT, "build", "mypy"), *arguments],
+            [sys.executable, "-m", "mypy", "--strict", "--config-file", config, "--cache-dir", os.path.join(ROOT, "build", "mypy"), *arguments],
             cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
         )
 

@@ -54,10 +54,11 @@ class Wheel(unittest.TestCase):
     def test_contents(self):
         """Every file of the package, and libraries besides."""
         package = os.path.join(ROOT, "python", "attend")
-        wanted = {f"attend/{x}" for x in os.listdir(package) if x != "__pycache__" and not x.endswith(".so")}
+        wanted = {f"attend/{x}" for x in os.listdir(package) if os.path.isfile(os.path.join(package, x)) and not x.endswith(".so")}
         have = {x for x in self.names if x.startswith("attend/")}
         self.assertEqual({x for x in have if not x.endswith(".so")}, wanted)
-        self.assertIn("attend/_core.abi3.so", have)
+        libraries = {"attend/_core.abi3.so", "attend/_lab.abi3.so", "attend/_libs/_theory.so"}
+        self.assertEqual({x for x in have if x.endswith(".so")}, libraries)
         self.assertTrue(any(x.endswith("LICENSE") for x in self.names))
 
     def test_metadata(self):

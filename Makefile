@@ -86,7 +86,7 @@ lint:
 	shellcheck -x -S warning $(SCRIPTS)
 	mandoc -T lint -W warning $(wildcard docs/man/*.[13])
 	@# Findings go to standard output; the other stream counts what was suppressed.
-	clang-tidy -p build/debug --quiet $(filter-out tests/%,$(filter %.c,$(SOURCES))) 2>/dev/null
+	clang-tidy -p build/debug --quiet $(filter-out tests/% python/%,$(filter %.c,$(SOURCES))) 2>/dev/null
 
 clean:
 	rm -rf build

@@ -64,10 +64,10 @@ class SmolLM2(Models):
         return self.tokenizer(texts, padding=True, return_tensors="pt", add_special_tokens=False)
 
     def test_logits(self):
-        """Of a prompt, next to their own size."""
+        """Of a prompt; the largest is about 30."""
         inputs = self.prompt("What is gravity?")
         eager, mine = self.both(self.model, lambda: self.model(**inputs).logits)
-        self.assertLessEqual(float((eager - mine).abs().max()), 1e-4 * float(eager.abs().max()))
+        self.assertLessEqual(float((eager - mine).abs().max()), 1e-4)
 
     def test_greedy_text(self):
         inputs = self.prompt("What is gravity?")

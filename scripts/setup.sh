@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh run|bench|test|lint: see that what the build needs is there.
+# setup.sh run|bench|wheel|test|lint: see that what the build needs is there.
 #
 # Whatever is missing is installed when this runs as root on a system with apt;
 # otherwise one line names it and says what to type.  The names are those of
@@ -8,7 +8,7 @@
 set -u
 
 usage() {
-    echo "usage: $0 run|bench|test|lint" >&2
+    echo "usage: $0 run|bench|wheel|test|lint" >&2
     exit 2
 }
 
@@ -48,6 +48,13 @@ probe() {
     need cmake have cmake
     need gcc have cc
     need libc6-dev includes cc stdio.h
+    if [ "$what" = wheel ]; then
+        need python3 have python3
+        need python3-dev has_python_header
+        need python3-venv makes_environments
+        need librandom123-dev includes cc Random123/philox.h
+        return
+    fi
     need libjansson-dev includes cc jansson.h
     need libpng-dev includes cc png.h
     need libopenblas-serial-dev includes cc cblas.h
@@ -87,7 +94,7 @@ name_for_apt() {
 
 [ $# -eq 1 ] || usage
 what=$1
-case $what in run | bench | test | lint) ;; *) usage ;; esac
+case $what in run | bench | wheel | test | lint) ;; *) usage ;; esac
 
 probe
 [ -z "$missing" ] && exit 0

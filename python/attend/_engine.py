@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 import threading
 from typing import Any, Sequence
@@ -49,6 +50,7 @@ def default_context() -> Context:
 def set_threads(threads: int) -> None:
     """Threads of the default context; 0 follows torch, or the machine, again."""
     global _default, _threads
+    threads = whole(threads, "threads")
     if threads < 0:
         raise ValueError(f"threads = {threads} must not be negative")
     with _lock:
@@ -96,6 +98,14 @@ def numbers(values: Any, dtype: str, name: str) -> Any:
     return np.ascontiguousarray(array, dtype=dtype)
 
 
+def whole(value: Any, name: str) -> int:
+    """An integer."""
+    try:
+        return operator.index(value)
+    except (TypeError, RuntimeError):  # the latter from tensors
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+
+
 def offsets(causal: Any, batch: int) -> Any:
     """One offset, or one for each batch, as the latter."""
     import numpy as np
@@ -110,6 +120,10 @@ def column(lse: Any, name: str) -> Any:
     """An LSE with an axis of size 1 behind it, as the engine has it."""
     if not hasattr(lse, "shape") or not hasattr(lse, "__getitem__"):
         raise TypeError(f"{name} is no array: {type(lse).__name__}")
+    if isinstance(lse, memoryview):
+        import numpy as np
+
+        return np.asarray(lse)[..., None]
     return lse[..., None]
 
 
@@ -135,7 +149,7 @@ def make_rule(
 ) -> Rule:
     """The rule as the extension takes it; None for plain attention."""
     if (
-        scale is None and causal is None and window is None and not softcap and bias is None
+        scale is None and causal is None and window is None and softcap is None and bias is None
         and mask is None and key_lengths is None and alibi is None and sinks is None
     ):
         return None
@@ -151,7 +165,7 @@ def make_rule(
         raise ValueError(f"window = {window!r} must be a number or a pair (before, after)")
     left, right = pair
     return (
-        scale, softcap or 0.0, code, offset,
+        scale, softcap, code, offset,
         -1 if left is None else left, -1 if right is None else right,
         numbers(key_lengths, "int64", "key_lengths"), mask, bias, numbers(alibi, "float64", "alibi"),
         numbers(sinks, "float64", "sinks"),
@@ -268,17 +282,17 @@ def attention(
     lse = empty(q, rows, wide=True) if return_lse else None
     weights = empty(q, rows + (nk,), wide=True) if return_weights else None
     request = None
-    if stats:
+    if stats is not False and stats is not None:
         from ._stats import Request
 
         request = Request("stats", () if stats is True else stats, rows)
     _core.forward(
-        context or default_context(), q, k, v, out, None if lse is None else column(lse, "lse"), weights,
+        default_context() if context is None else context, q, k, v, out, None if lse is None else column(lse, "lse"), weights,
         True, code, rule, None if request is None else request.tuple(),
     )
-    if not (return_lse or return_weights or stats):
+    if not return_lse and not return_weights and request is None:
         return out
-    found = (out,)
+    found: tuple[Any, ...] = (out,)
     if return_lse:
         found += (lse,)
     if return_weights:
@@ -300,12 +314,11 @@ def merge(parts: Sequence[tuple[Any, Any]], *, out: Any = None, lse: Any = None,
     >>> np.allclose(attend.merge(halves)[0], whole)
     True
     """
-    try:
-        pairs = tuple((part, column(part_lse, "lse of a part")) for part, part_lse in parts)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"parts must be pairs (out, lse): {error}") from None
-    if not pairs:
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, (list, tuple)) and len(part) == 2 for part in parts):
+        raise TypeError("parts must be a list of pairs (out, lse)")
+    if not parts:
         raise ValueError("parts is empty")
+    pairs = tuple((part, column(part_lse, "lse of a part")) for part, part_lse in parts)
     first = pairs[0][0]
     if not hasattr(first, "shape"):
         raise TypeError(f"out of a part is no array: {type(first).__name__}")
@@ -313,5 +326,5 @@ def merge(parts: Sequence[tuple[Any, Any]], *, out: Any = None, lse: Any = None,
         out = empty(first, tuple(first.shape))
     if lse is None:
         lse = empty(first, tuple(first.shape[:-1]), wide=True)
-    _core.merge(context or default_context(), pairs, out, column(lse, "lse"))
+    _core.merge(default_context() if context is None else context, pairs, out, column(lse, "lse"))
     return out, lse

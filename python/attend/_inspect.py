@@ -53,19 +53,23 @@ def inspect(
     import numpy as np
 
     from . import _engine
+    from ._engine import whole
 
     if zoom is not None and (not isinstance(zoom, (tuple, list)) or len(zoom) != 4):
         kind = ValueError if isinstance(zoom, (tuple, list)) else TypeError
         raise kind(f"zoom = {zoom!r} must be (query, key, rows, columns)")
-    if zoom is not None and min(zoom[2:]) < 0:
-        raise ValueError(f"zoom = {zoom!r} has a negative size")
+    if zoom is not None:
+        zoom = (whole(zoom[0], "zoom"), whole(zoom[1], "zoom"), whole(zoom[2], "zoom"), whole(zoom[3], "zoom"))
+        if min(zoom[2:]) < 0:
+            raise ValueError(f"zoom = {zoom} has a negative size")
+    last, pooled = whole(last, "last"), whole(pooled, "pooled")
     at = _engine.numbers(probes, "int64", "probes")
     if at is not None and (at.ndim != 2 or at.shape[1] != 4) and at.size:
         raise ValueError(f"probes has shape {at.shape}; rows (batch, head, query, key) are needed")
     code = _engine.layout_code(layout)
     rows, nk, _, batch = _engine.sizes(q, k, k, layout)
     made = _engine.make_rule(batch, **rule)
-    context = context or _engine.default_context()
+    context = _engine.default_context() if context is None else context
     if lse is None:
         out = _engine.empty(q, tuple(q.shape[:-1]) + (k.shape[-1],))
         lse = _engine.empty(q, rows, wide=True)

@@ -102,15 +102,17 @@ class Stats:
 
     def to_pandas(self) -> Any:
         """One line a row: batch, head, query and every statistic (needs pandas)."""
-        import numpy as np
-        import pandas as pd
+        import importlib
 
+        import numpy as np
+
+        pandas: Any = importlib.import_module("pandas")
         b, h, l = self._rows.shape[:3]
         index = np.indices((b, h, l)).reshape(3, -1)
         table = {"batch": index[0], "head": index[1], "query": index[2]}
         for x, name in enumerate(self._names):
             table[name] = self._rows[..., x].reshape(-1)
-        return pd.DataFrame(table)
+        return pandas.DataFrame(table)
 
 
 class Request:
@@ -119,20 +121,23 @@ class Request:
     def __init__(self, argument: str, names: Sequence[str], rows: tuple[int, ...], top: int = 4) -> None:
         import numpy as np
 
-        if isinstance(names, str) or not hasattr(names, "__iter__"):
+        from ._engine import whole
+
+        if not isinstance(names, (list, tuple)):
             raise TypeError(f"{argument} = {names!r} must be names of statistics")
         self.names = tuple(names) or DEFAULT
         for name in self.names:
-            if name not in NAMES:
+            if not isinstance(name, str) or name not in NAMES:
                 raise ValueError(f"{argument}: {name!r} is no statistic; there are {', '.join(NAMES)}")
+        top = whole(top, "top")
         if not 0 <= top <= TOP_MAX:
             raise ValueError(f"top = {top} must be in 0 .. {TOP_MAX}")
         self.shape = rows
         four = (1,) * (3 - len(rows)) + rows
         self.codes = tuple(NAMES.index(name) for name in self.names)
         self.rows = np.empty(four + (len(self.names),))
-        self.top_weights = np.empty(four + (top,)) if top else None
-        self.top_keys = np.empty(four + (top,), np.int64) if top else None
+        self.top_weights: Any = np.empty(four + (top,)) if top else None
+        self.top_keys: Any = np.empty(four + (top,), np.int64) if top else None
         self.summaries = np.zeros((four[0], four[1], len(SUMMARIES), GROUPS, 5 + BINS), np.int64)
 
     def tuple(self) -> tuple[Any, ...]:
@@ -189,7 +194,7 @@ def stats(
     request = Request("columns", columns, shape, top)
     out = _engine.empty(q, tuple(q.shape[:-1]) + (dv,))
     _core.forward(
-        context or _engine.default_context(), q, k, v, out, None, None, False, code,
+        _engine.default_context() if context is None else context, q, k, v, out, None, None, False, code,
         _engine.make_rule(batch, **rule), request.tuple(),
     )
     return request.result()

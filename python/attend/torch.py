@@ -26,12 +26,19 @@ torch_sdpa = torch.nn.functional.scaled_dot_product_attention
 
 DTYPES = {torch.float64: 1, torch.float32: 2, torch.float16: 3, torch.bfloat16: 4, torch.bool: 5}
 
-Described = tuple[int, int, Any, Any]
+Described = tuple[str, int, int, Any, Any]
+
+_broadcast: Any = torch.broadcast_shapes  # torch has no types for it
 
 
 def describe(tensor: torch.Tensor) -> Described:
     """Memory of a CPU tensor, for the extension; the tensor must outlive the call."""
-    return tensor.data_ptr(), DTYPES[tensor.dtype], tensor.shape, tensor.stride()
+    code = DTYPES.get(tensor.dtype)
+    if code is None:
+        raise TypeError(f"attend: a tensor has dtype {tensor.dtype}")
+    if tensor.device.type != "cpu":
+        raise ValueError(f"attend: a tensor is on {tensor.device}, not in host memory")
+    return "memory", tensor.data_ptr(), code, tensor.shape, tensor.stride()
 
 
 _said: set[str] = set()
@@ -89,10 +96,10 @@ def _common_shape(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, gqa: bool) 
         return None
     try:
         if not gqa:
-            return tuple(torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2]))
+            return tuple(_broadcast(q.shape[:-2], k.shape[:-2], v.shape[:-2]))
         if min(q.dim(), k.dim(), v.dim()) < 3 or k.shape[-3] != v.shape[-3] or k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
             return None
-        return tuple(torch.broadcast_shapes(q.shape[:-3], k.shape[:-3], v.shape[:-3])) + (q.shape[-3],)
+        return tuple(_broadcast(q.shape[:-3], k.shape[:-3], v.shape[:-3])) + (q.shape[-3],)
     except RuntimeError:
         return None
 
@@ -114,7 +121,7 @@ def _mask_fits(mask: torch.Tensor | None, q: torch.Tensor, scores: tuple[int, ..
     if mask.dtype not in (torch.bool, torch.float32, q.dtype):
         return False
     try:
-        return tuple(torch.broadcast_shapes(mask.shape, scores)) == scores
+        return tuple(_broadcast(mask.shape, scores)) == scores
     except RuntimeError:
         return False
 

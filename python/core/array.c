@@ -99,9 +99,17 @@ static int open_buffer(struct array *array, PyObject *object, const char *name,
                      buffer->ndim);
         return -1;
     }
+    /* First: a type that is known has a size. */
+    if (set_format(array, name, buffer->format, buffer->itemsize))
+        return -1;
     array->data = buffer->buf;
     array->ndim = buffer->ndim;
     for (int axis = 0; axis < buffer->ndim; axis++) {
+        if (!buffer->shape || !buffer->strides) {
+            PyErr_Format(PyExc_ValueError, "%s: its buffer has no shape or strides",
+                         name);
+            return -1;
+        }
         array->size[axis] = buffer->shape[axis];
         array->stride[axis] = buffer->strides[axis] / buffer->itemsize;
         if (buffer->shape[axis] > 1 && buffer->strides[axis] % buffer->itemsize) {
@@ -111,7 +119,7 @@ static int open_buffer(struct array *array, PyObject *object, const char *name,
             return -1;
         }
     }
-    return set_format(array, name, buffer->format, buffer->itemsize);
+    return 0;
 }
 
 /*
@@ -255,15 +263,23 @@ static int open_dlpack(struct array *array, PyObject *object, const char *name,
 
 /* ---- memory that Python describes ------------------------------------------------- */
 
-/* (address, attend_dtype, sizes, strides in elements): the caller keeps it alive. */
+/* Whether a tuple is a description of memory, not one that a user took for an array. */
+static bool is_described(PyObject *object)
+{
+    return PyTuple_Check(object) && PyTuple_Size(object) == 5 &&
+           PyUnicode_Check(PyTuple_GetItem(object, 0)) &&
+           PyUnicode_CompareWithASCIIString(PyTuple_GetItem(object, 0), "memory") == 0;
+}
+
+/* The caller keeps the memory alive. */
 static int open_described(struct array *array, PyObject *tuple, const char *name)
 {
     unsigned long long address;
     int dtype;
-    PyObject *sizes, *strides;
+    PyObject *tag, *sizes, *strides;
 
-    if (!PyArg_ParseTuple(tuple, "KiOO", &address, &dtype, &sizes, &strides))
-        return -1;
+    if (!PyArg_ParseTuple(tuple, "OKiOO", &tag, &address, &dtype, &sizes, &strides))
+        return name_error(name);
     const Py_ssize_t ndim = PySequence_Size(sizes);
     if (ndim < 0 || PySequence_Size(strides) != ndim || ndim > DIMS_MAX) {
         PyErr_Format(PyExc_ValueError, "%s: sizes and strides do not match", name);
@@ -309,7 +325,7 @@ int array_open(struct array *array, PyObject *object, const char *name,
     memset(array, 0, sizeof *array);
     if (object == Py_None)
         return 0;
-    if (PyTuple_Check(object))
+    if (is_described(object))
         return open_described(array, object, name);
     if (PyObject_CheckBuffer(object)) {
         if (!open_buffer(array, object, name, use))

@@ -296,6 +296,12 @@ class Modes(Case):
         with self.assertRaisesRegex(ValueError, "gradients"):
             model(input_ids=tiny.tokens())
 
+    def test_tensors_elsewhere(self):
+        """Not in host memory, or of a type that is not known: an error, not a crash."""
+        call = lambda x: attend.transformers.attend_attention(torch.nn.Module().eval(), x, x, x, None)
+        self.assertRaisesRegex(ValueError, "meta", call, torch.zeros(1, 2, 3, 4, device="meta"))
+        self.assertRaisesRegex(TypeError, "complex", call, torch.zeros(1, 2, 3, 4, dtype=torch.complex64))
+
     def test_from_config(self):
         model = hf.AutoModelForCausalLM.from_config(tiny.DECODERS["llama"][1](), attn_implementation="attend").eval()
         with self.masks() as masks, torch.no_grad():

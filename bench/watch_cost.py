@@ -58,10 +58,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tokens", type=int, nargs="+", default=[1024, 2048], help="lengths of the prompt")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--layers", type=int, help="run the first layers only: costs are in proportion")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     tokenizer, model = load()
+    model.model.layers = model.model.layers[: args.layers]
     text = "".join(open(path, encoding="utf-8").read() for path in sorted(glob.glob(os.path.join(DOCS, "*.md"))))
     ids = tokenizer(text, return_tensors="pt", verbose=False)["input_ids"]
 
@@ -73,7 +75,7 @@ def main():
         with attend.watch(model, tokenizer):
             model(input_ids=prompt, logits_to_keep=1)
 
-    print(f"{args.threads} threads; load {os.getloadavg()[0]:.1f}")
+    print(f"{args.threads} threads; {len(model.model.layers)} layers; load {os.getloadavg()[0]:.1f}")
     print(f"{'tokens':>7} {'plain s':>9} {'watched s':>10} {'cost %':>7} {'CPU cost %':>11} {'plain MB':>9} {'watched MB':>11}")
     for tokens in args.tokens:
         prompt = ids[:, :tokens]

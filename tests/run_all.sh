@@ -7,7 +7,8 @@
 #   tsan     the threaded ones under TSan
 #   fuzz     the fuzzers, for FUZZ_SECONDS (30), all at once
 #   long     20,000 large problems, laws and dense comparisons from five other seeds,
-#            z of every exact row of the laboratory over 150 seeds
+#            z of every exact row of the laboratory over 150 seeds, and the programs that
+#            asan leaves out
 #
 # The last line is the sum of the counts that the programs printed.  A program
 # that crashes, or prints no count, is one failed test; an example or a fuzzer is
@@ -105,13 +106,19 @@ stage_release() {
 
 # No check for use after return: GCC 12 lays the frames it keeps for that on 32 bytes,
 # where kernels spill 64-byte vectors.
-# Seeds and worlds repeat what other programs run, many times over.
-stage_asan() {
+# Many measurements and judgements of the same few functions: the long stage has them.
+repeats='^test_(seeds|sheets|sheets_worlds|teaching|experiments|noise_experiments)$'
+
+# sanitized ARGUMENT...: run the tests that ctest chooses under ASan and UBSan.
+sanitized() {
     build asan &&
         ATTEND_TEST_QUICK=1 OMP_NUM_THREADS=2 \
             ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 \
-            UBSAN_OPTIONS=print_stacktrace=1 \
-            run_ctest asan -L '^(c|example)$' -E '^test_(seeds|sheets_worlds)$'
+            UBSAN_OPTIONS=print_stacktrace=1 run_ctest asan "$@"
+}
+
+stage_asan() {
+    sanitized -L '^(c|example)$' -E "$repeats"
 }
 
 stage_tsan() {
@@ -175,6 +182,7 @@ stage_long() {
         long_one test_laws ATTEND_TEST_SEED=$seed
         long_one test_dense ATTEND_TEST_SEED=$seed
     done
+    sanitized -R "$repeats"
 }
 
 [ $# -gt 0 ] || set -- release asan tsan fuzz

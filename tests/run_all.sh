@@ -8,8 +8,8 @@
 #   fuzz     the fuzzers, for FUZZ_SECONDS (30), all at once
 #   python   the Python package, in a virtual environment under build/
 #   long     20,000 large problems, laws and dense comparisons from five other seeds,
-#            z of every exact row of the laboratory over 150 seeds; 64 tokens of a model,
-#            and the speed of models on attend
+#            z of every exact row of the laboratory over 150 seeds, the programs that asan
+#            leaves out, 64 tokens of a model, and the speed of models on attend
 #
 # The last line is the sum of the counts that the programs printed.  A program
 # that crashes, or prints no count, is one failed test; an example or a fuzzer is
@@ -107,13 +107,19 @@ stage_release() {
 
 # No check for use after return: GCC 12 lays the frames it keeps for that on 32 bytes,
 # where kernels spill 64-byte vectors.
-# Seeds and worlds repeat what other programs run, many times over.
-stage_asan() {
+# Many measurements and judgements of the same few functions: the long stage has them.
+repeats='^test_(seeds|sheets|sheets_worlds|teaching|experiments|noise_experiments)$'
+
+# sanitized ARGUMENT...: run the tests that ctest chooses under ASan and UBSan.
+sanitized() {
     build asan &&
         ATTEND_TEST_QUICK=1 OMP_NUM_THREADS=2 \
             ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 \
-            UBSAN_OPTIONS=print_stacktrace=1 \
-            run_ctest asan -L '^(c|example)$' -E '^test_(seeds|sheets_worlds)$'
+            UBSAN_OPTIONS=print_stacktrace=1 run_ctest asan "$@"
+}
+
+stage_asan() {
+    sanitized -L '^(c|example)$' -E "$repeats"
 }
 
 stage_tsan() {
@@ -205,6 +211,7 @@ stage_long() {
         long_one test_laws ATTEND_TEST_SEED=$seed
         long_one test_dense ATTEND_TEST_SEED=$seed
     done
+    sanitized -R "$repeats"
     make_python || return
     echo "-- test_models.py"
     ATTEND_TEST_LONG=1 tests/python/run_one.sh "$python" build tests/python/test_models.py

@@ -113,15 +113,18 @@ static const char *never_seen(const char *experiment)
     return NULL;
 }
 
+/* ATTEND_TEST_QUICK=1 performs every experiment once: then not every quantity is seen. */
 TEST(every_quantity_is_explained_and_every_explanation_is_of_one)
 {
+    const int quick = getenv("ATTEND_TEST_QUICK") != NULL;
+
     for (int e = 0; lab_experiments[e]; e++) {
         const struct lab_experiment *const experiment = lab_experiments[e];
         static struct lab_run run;
         seen.count = 0;
         CHECK(!perform(&run, experiment, "", NULL), "%s: %s", experiment->name,
               run.session.error);
-        for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (size_t c = 0; !quick && c < sizeof cases / sizeof *cases; c++)
             if (!strcmp(cases[c].experiment, experiment->name))
                 CHECK(!perform(&run, experiment, cases[c].settings, NULL), "%s %s: %s",
                       experiment->name, cases[c].settings, run.session.error);
@@ -130,7 +133,8 @@ TEST(every_quantity_is_explained_and_every_explanation_is_of_one)
         const char *const unknown = unknown_in(experiment->name);
         CHECK(!unknown, "%s: %s is not explained", experiment->name, unknown);
         const char *const idle = never_seen(experiment->name);
-        CHECK(!idle, "%s: %s is explained but never printed", experiment->name, idle);
+        CHECK(quick || !idle, "%s: %s is explained but never printed", experiment->name,
+              idle);
     }
 }
 

@@ -77,15 +77,8 @@ static void write_overview_row(const struct lab_result *result, FILE *out)
     if (row) {
         fputs("<code>", out);
         lab_text_html(out, row->quantity);
-        fputs("</code></td><td class=\"n\">", out);
-        lab_text_number(out, row->theory, 5);
-        fputs("</td><td class=\"n\">", out);
-        lab_text_number(out, row->measured, 5);
-        if (row->se > 0) {
-            fputs("\u00a0\u00b1\u00a0", out);
-            lab_text_number(out, row->se, 1);
-        }
-        fputs("</td></tr>\n", out);
+        fputs("</code>", out);
+        lab_report_row_numbers(row, out);
     } else {
         fputs("</td><td></td><td></td></tr>\n", out);
     }

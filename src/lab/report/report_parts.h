@@ -33,6 +33,8 @@ void lab_report_figure(const struct lab_figure *figure, FILE *out);
 /* The name of a row's quantity, and below it what it means, if `explained`. */
 void lab_report_quantity(const struct lab_result *result, const struct lab_row *row,
                          int explained, FILE *out);
+/* Theory and measurement of a row as the last two cells of its line, which they end. */
+void lab_report_row_numbers(const struct lab_row *row, FILE *out);
 /*
  * The parameters of a row that are set; in a sweep only those that differ from the
  * run's.

@@ -83,15 +83,7 @@ static void write_number(const struct lab_result *result, const struct lab_row *
 {
     fputs("<tr><td>", out);
     lab_report_quantity(result, row, 1, out);
-    fputs("</td><td class=\"n\">", out);
-    lab_text_number(out, row->theory, 5);
-    fputs("</td><td class=\"n\">", out);
-    lab_text_number(out, row->measured, 5);
-    if (row->se > 0) {
-        fputs("\u00a0\u00b1\u00a0", out);
-        lab_text_number(out, row->se, 1);
-    }
-    fputs("</td></tr>\n", out);
+    lab_report_row_numbers(row, out);
 }
 
 /* Numbers first .. end - 1, which are of one experiment. */

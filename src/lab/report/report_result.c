@@ -88,6 +88,19 @@ static void write_standing(const struct lab_row *row, FILE *out)
         fprintf(out, " rare: %.3g to %.3g", row->low, row->high);
 }
 
+void lab_report_row_numbers(const struct lab_row *row, FILE *out)
+{
+    fputs("</td><td class=\"n\">", out);
+    lab_text_number(out, row->theory, 5);
+    fputs("</td><td class=\"n\">", out);
+    lab_text_number(out, row->measured, 5);
+    if (row->se > 0) {
+        fputs("\u00a0\u00b1\u00a0", out);
+        lab_text_number(out, row->se, 1);
+    }
+    fputs("</td></tr>\n", out);
+}
+
 void lab_report_quantity(const struct lab_result *result, const struct lab_row *row,
                          int explained, FILE *out)
 {

@@ -25,6 +25,20 @@ attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
     return attendi_compute(ctx, &problem, err);
 }
 
+attend_status attend_forward_workspace(attend_context *ctx, const attend_rule *rule,
+                                       const attend_io *io, size_t *bytes,
+                                       attend_error *err)
+{
+    struct problem problem;
+
+    if (!ctx || !bytes)
+        return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", ctx ? "bytes" : "ctx");
+    *bytes = 0;
+    TRY(attendi_problem_init(&problem, rule, io, err));
+    return nothing_to_write(&problem) ? ATTEND_OK
+                                      : attendi_workspace_size(ctx, &problem, bytes, err);
+}
+
 attend_status attend_forward_partials(attend_context *ctx, const attend_rule *rule,
                                       const attend_io *io,
                                       const attend_partials *partials, attend_error *err)

@@ -4,19 +4,39 @@
 #include "base/error.h"
 #include "context.h"
 
+static attend_status scratch(attend_context *ctx, size_t size, void **workspace,
+                             attend_error *err)
+{
+    *workspace = size < SIZE_MAX ? attendi_context_scratch(ctx, size) : NULL;
+    if (!*workspace && size > 0)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
+                            size);
+    return ATTEND_OK;
+}
+
 attend_status attendi_compute(attend_context *ctx, struct problem *p, attend_error *err)
 {
     const struct backend *const backend = ctx->backend;
     struct plan plan = {.workspace = 0};
 
+    void *workspace = NULL;
+
     TRY(backend->supports(ctx, p, err));
     backend->plan(ctx, p, &plan);
-    void *const workspace =
-        plan.workspace < SIZE_MAX ? attendi_context_scratch(ctx, plan.workspace) : NULL;
-    if (!workspace && plan.workspace > 0)
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
-                            plan.workspace);
+    TRY((backend->workspace ? backend->workspace : scratch)(ctx, plan.workspace,
+                                                            &workspace, err));
     return backend->run(ctx, p, &plan, workspace, err);
+}
+
+attend_status attendi_workspace_size(attend_context *ctx, struct problem *p,
+                                     size_t *bytes, attend_error *err)
+{
+    struct plan plan = {.workspace = 0};
+
+    TRY(ctx->backend->supports(ctx, p, err));
+    ctx->backend->plan(ctx, p, &plan);
+    *bytes = plan.workspace;
+    return ATTEND_OK;
 }
 
 attend_status attendi_needs_host(const attend_context *ctx, const char *call,

@@ -7,7 +7,9 @@
 #include "attend/attend.h"
 #include "base/base.h"
 #include "backend.h"
+#include "backend_cuda.h"
 #include "base/error.h"
+#include "context.h"
 #include "core/shard.h"
 #include "core/tensor.h"
 #include "work.h"
@@ -228,6 +230,35 @@ static attend_status prepare(struct run *run, attend_context *ctx, int workers,
     return ATTEND_OK;
 }
 
+/* The same on a device, which is given the records of all rows in order. */
+static attend_status combine_on_device(struct run *run, attend_context *ctx,
+                                       int64_t count, attend_error *err)
+{
+    struct problem *const p = &run->problem;
+    const int64_t rows = p->nb * p->hq * p->nq;
+    size_t total = 0, start_at, place_at;
+    bool fits = attendi_reserve(&total, run->records * rows, record_size(run));
+
+    start_at = total;
+    fits = fits && attendi_reserve(&total, run->records, sizeof *run->start);
+    place_at = total;
+    fits = fits && attendi_reserve(&total, run->records, sizeof *run->place);
+    char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
+    if (!base)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
+                            total);
+    run->start = (int64_t *)(void *)(base + start_at);
+    run->place = (struct place *)(void *)(base + place_at);
+    TRY(order_records(run, count, err));
+    for (int64_t x = 0; x < rows; x++)
+        copy_row(run, x / p->nq / p->hq, x / p->nq % p->hq, x % p->nq,
+                 base + (size_t)(x * run->records) * record_size(run), record_size(run));
+    p->records = attend_tensor_dense(
+        base, run->number == sizeof(double) ? ATTEND_F64 : ATTEND_F32, p->nb, p->hq,
+        p->nq, run->records * (p->dv + 2));
+    return attendi_cuda_combine(ctx, p, run->start, run->records, err);
+}
+
 static attend_status combine(struct run *run, attend_context *ctx, int64_t count,
                              attend_error *err)
 {
@@ -278,5 +309,7 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
         return ATTEND_OK;
     run.records = max_i64(run.records, 1);
     run.number = attend_dtype_size(dtype);
+    if (ctx->cuda)
+        return combine_on_device(&run, ctx, count, err);
     return combine(&run, ctx, count, err);
 }

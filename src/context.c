@@ -10,6 +10,7 @@
 #include "base/cpus.h"
 #include "backend.h"
 #include "base/error.h"
+#include "backend_cuda.h"
 #include "core/published.h"
 #include "cpu/dispatch/kernel_sets.h"
 #include "cpu/dispatch/cpu_features.h"
@@ -129,6 +130,13 @@ static attend_status check_options(const attend_options *o, attend_error *err)
     if (o->order != ATTEND_ORDER_SAME && o->order != ATTEND_ORDER_FAST)
         return attendi_fail(err, ATTEND_EINVAL, "options.order (%lld) is not an order",
                             (long long)o->order);
+    if (!o->device && (o->stream || o->host_tensors))
+        return attendi_fail(err, ATTEND_EINVAL, "options.%s is set, but options.device not",
+                            o->stream ? "stream" : "host_tensors");
+    if (o->host_tensors != 0 && o->host_tensors != 1)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "options.host_tensors (%lld) is neither 0 nor 1",
+                            (long long)o->host_tensors);
     if (!o->alloc != !o->free)
         return attendi_fail(err, ATTEND_EINVAL,
                             "options.%s is NULL: alloc and free come together",
@@ -188,6 +196,11 @@ attend_status attend_context_create(attend_context **out, const attend_options *
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for a pool of %d threads",
                             threads);
     }
+    const attend_status status = o.device ? attendi_device_attach(ctx, &o, err) : ATTEND_OK;
+    if (status != ATTEND_OK) {
+        attend_context_destroy(ctx);
+        return status;
+    }
     *out = ctx;
     return ATTEND_OK;
 }
@@ -197,12 +210,16 @@ void attend_context_destroy(attend_context *ctx)
     if (!ctx)
         return;
     const struct allocator allocator = ctx->allocator;
+    attendi_device_detach(ctx);
     attendi_pool_destroy(ctx->pool);
     attendi_release(&allocator, ctx->scratch);
     attendi_release(&allocator, ctx);
 }
 
-const char *attend_context_isa(const attend_context *ctx) { return ctx->kernels->isa; }
+const char *attend_context_isa(const attend_context *ctx)
+{
+    return ctx->cuda ? "cuda" : ctx->kernels->isa;
+}
 
 int attend_context_threads(const attend_context *ctx) { return ctx->threads; }
 

@@ -7,10 +7,12 @@
 #include "cpu/dispatch/kernels.h"
 
 struct backend;
+struct cuda_device;
 
 struct attend_context {
     const struct backend *backend;
     const struct kernel_set *kernels; /* of the CPU backend */
+    struct cuda_device *cuda;         /* of the CUDA backend; NULL: none */
     int threads;
     attend_order order;
     int64_t split_keys; /* 0: the kernel set's; else ATTEND_SPLIT, each split an item */

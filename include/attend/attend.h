@@ -261,6 +261,17 @@ typedef struct attend_options {
     attend_progress progress; /* NULL: none */
     void *progress_user;
     int64_t order; /* an attend_order */
+    /*
+     * What computes: NULL for the CPU; "cuda" or "cuda:N" for a GPU, by its primary
+     * context.  isa, threads, parallel_for and progress are the CPU's.  docs/CUDA.md.
+     */
+    const char *device;
+    void *stream; /* a CUstream or cudaStream_t; NULL: the default stream */
+    /*
+     * 1: tensors of a device's context, and all else that calls point at, lie in host
+     * memory; a call copies them in and out and returns when it is done.
+     */
+    int64_t host_tensors;
 } attend_options;
 
 static inline attend_options attend_options_default(void)
@@ -278,6 +289,9 @@ static inline attend_options attend_options_default(void)
     options.progress = NULL;
     options.progress_user = NULL;
     options.order = ATTEND_ORDER_SAME;
+    options.device = NULL;
+    options.stream = NULL;
+    options.host_tensors = 0;
     return options;
 }
 
@@ -296,8 +310,38 @@ ATTEND_API const char *attend_context_isa(const attend_context *ctx);
 ATTEND_API int attend_context_threads(const attend_context *ctx);
 
 /* Where the tensors of a context live, and all that its rules and requests point at. */
-typedef enum attend_memory { ATTEND_MEMORY_HOST = 0 } attend_memory;
+typedef enum attend_memory {
+    ATTEND_MEMORY_HOST = 0,
+    ATTEND_MEMORY_CUDA = 1 /* memory that the GPU of the context can read and write */
+} attend_memory;
 ATTEND_API attend_memory attend_context_memory(const attend_context *ctx);
+
+/* ---- devices ------------------------------------------------------------- */
+
+/*
+ * Calls of a context whose tensors are in device memory are queued on its stream.  They
+ * return errors of the launch; an error of the device comes from a later call or from
+ * attend_context_wait().  A call whose shapes fit the workspace of an earlier one, or
+ * that of the caller, allocates nothing and waits for nothing, so a CUDA graph can
+ * capture it.
+ */
+
+/* Calls from now on go to `stream`; the caller orders them after earlier ones. */
+ATTEND_API attend_status attend_context_set_stream(attend_context *ctx, void *stream,
+                                                   attend_error *err);
+/* Returns when everything queued is done; at once for the CPU. */
+ATTEND_API attend_status attend_context_wait(attend_context *ctx, attend_error *err);
+/*
+ * Lends device memory, aligned to 256 bytes, in place of the context's own until it is
+ * called again; NULL ends that.  A call that needs more fails with ENOMEM.
+ */
+ATTEND_API attend_status attend_context_set_workspace(attend_context *ctx, void *memory,
+                                                      size_t size, attend_error *err);
+/*
+ * The devices of this machine, or why there is none, into `text` as
+ * attend_cpu_features() does.
+ */
+ATTEND_API size_t attend_devices(char *text, size_t size);
 
 /* ---- what this build and this machine have ----------------------------- */
 
@@ -439,6 +483,14 @@ static inline attend_io attend_io_default(void)
  */
 ATTEND_API attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
                                         const attend_io *io, attend_error *err);
+/*
+ * Bytes of workspace that this call would use: device memory for a device, the context's
+ * scratch for the CPU.
+ */
+ATTEND_API attend_status attend_forward_workspace(attend_context *ctx,
+                                                  const attend_rule *rule,
+                                                  const attend_io *io, size_t *bytes,
+                                                  attend_error *err);
 
 /* ---- parts -------------------------------------------------------------- */
 

@@ -8,12 +8,19 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
+/* A function that the kernels of a device call as well. */
+#ifdef __CUDACC__
+#define DEVICE_TOO __host__ __device__
+#else
+#define DEVICE_TOO
+#endif
+
 /* Scratch and its pieces start at a cache line, which is also the widest vector. */
 #define ATTENDI_ALIGN 64
 
-static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t ceil_div_i64(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+static inline DEVICE_TOO int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline DEVICE_TOO int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline DEVICE_TOO int64_t ceil_div_i64(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 /*
  * Bytes of `count` >= 0 pieces of `size`, and the sum of two such numbers.  SIZE_MAX

@@ -14,7 +14,8 @@
     static const struct struct_sizes kind##_sizes = {text, ARRAY_LEN(kind##_size),       \
                                                      kind##_size};
 
-PUBLISHED(options, "options", SIZE_BEFORE(attend_options, order), sizeof(attend_options))
+PUBLISHED(options, "options", SIZE_BEFORE(attend_options, order),
+          SIZE_BEFORE(attend_options, device), sizeof(attend_options))
 PUBLISHED(rule, "rule", sizeof(attend_rule))
 PUBLISHED(io, "io", sizeof(attend_io))
 PUBLISHED(stats, "stats", SIZE_BEFORE(attend_stats, raw), sizeof(attend_stats))

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "core/problem.h"
 #include "core/published.h"
+#include "core/row_stats_read.h"
 #include "core/tensor.h"
 
 static const struct {
@@ -202,129 +203,6 @@ attend_status attendi_stats_init(struct problem *p, const attend_stats *given,
     return ATTEND_OK;
 }
 
-void attendi_stats_no_keys(struct row_stats *row)
-{
-    *row = (struct row_stats){0};
-    row->value[ATTEND_STAT_MAX] = row->value[ATTEND_STAT_LSE] = -INFINITY;
-    for (int x = 0; x < ATTEND_TOP_MAX; x++)
-        row->top_key[x] = -1;
-}
-
-void attendi_stats_not_numbers(struct row_stats *row, double keys)
-{
-    for (int x = 0; x < ATTEND_STAT_COUNT; x++)
-        row->value[x] = x == ATTEND_STAT_KEYS ? keys : NAN;
-    for (int x = 0; x < ATTEND_TOP_MAX; x++) {
-        row->top_weight[x] = NAN;
-        row->top_key[x] = -1;
-    }
-    for (int x = 0; x < STATS_BINS_MAX; x++)
-        row->bin[x] = row->class_mass[x] = NAN;
-}
-
-/* What asks for ln l, the logarithm that a row costs. */
-static const unsigned ln_wanted =
-    1u << ATTEND_STAT_LSE | 1u << ATTEND_STAT_ENTROPY | 1u << ATTEND_STAT_KEYS_EFF;
-
-/* Rounding aside, x lies between; NaN stays. */
-static double within(double x, double least, double most)
-{
-    return x < least ? least : x > most ? most : x;
-}
-
-/* H = ln l - (sum (s - m) e) / l: two terms that are never negative. */
-static void read_spread(const struct stats *s, const double *sums, double l,
-                        double value[])
-{
-    const double mean = sums[ROW_SPREAD] / l;
-    const double ln_l = s->wanted & ln_wanted || s->digest ? log1p(sums[ROW_REST]) : 0;
-    const double entropy = ln_l - mean;
-
-    value[ATTEND_STAT_LSE] = sums[ROW_MAX] + ln_l;
-    value[ATTEND_STAT_ENTROPY] = entropy;
-    if (s->wanted & 1u << ATTEND_STAT_KEYS_EFF)
-        value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
-    value[ATTEND_STAT_SCORE_VARIANCE] =
-        within(sums[ROW_SPREAD2] / l - mean * mean, 0, INFINITY);
-}
-
-/* sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2, c = values / l. */
-static double read_noise(const struct stats *s, const double *sums, double l,
-                         double output2, int kind)
-{
-    const double *const noise = sums + attendi_sums_noise(&s->sums, kind);
-    const double *const values = sums + attendi_sums_values(&s->sums);
-    double inner = 0;
-
-    for (int c = 0; c < s->sums.columns; c++)
-        inner += values[c] / l * noise[2 + c];
-    return within(noise[0] - 2 * inner + output2 * noise[1], 0, INFINITY) / (l * l);
-}
-
-static void read_values(const struct problem *p, const double *sums, double l,
-                        double value[])
-{
-    const struct stats *const s = &p->stats;
-    const double *const values = sums + attendi_sums_values(&s->sums);
-    const double norm = sums[ROW_NORM] / l;
-    double output2 = 0;
-
-    for (int c = 0; c < s->sums.columns; c++)
-        output2 += values[c] / l * (values[c] / l);
-    value[ATTEND_STAT_VALUE_NORM] = norm;
-    value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : within(sqrt(output2) / norm, 0, 1);
-    if (s->sums.key_noise)
-        value[ATTEND_STAT_KEY_NOISE] =
-            sums[ROW_QUERY2] * read_noise(s, sums, l, output2, 0);
-    if (s->sums.magnitude_noise)
-        value[ATTEND_STAT_MAGNITUDE_NOISE] = read_noise(s, sums, l, output2, 1);
-}
-
-/* The largest scores as weights, and the margin. */
-static void read_top(const struct stats *s, const double *sums, double share,
-                     struct row_stats *row)
-{
-    const double *const top = sums + attendi_sums_top(&s->sums);
-
-    if (s->top >= 2)
-        row->value[ATTEND_STAT_MARGIN] = sums[ROW_MAX] - top[1];
-    for (int x = 0; x < s->named; x++) {
-        row->top_key[x] = (int64_t)top[s->top + x];
-        row->top_weight[x] = x == 0 ? share : exp(top[x] - sums[ROW_MAX]) * share;
-    }
-}
-
-void attendi_stats_read(const struct problem *p, const double *sums,
-                        struct row_stats *row)
-{
-    const struct stats *const s = &p->stats;
-    const double l = 1 + sums[ROW_REST], share = 1 / l;
-    const double *const bins = sums + attendi_sums_bins(&s->sums);
-    const double *const classes = sums + attendi_sums_classes(&s->sums);
-    double *const value = row->value;
-
-    value[ATTEND_STAT_KEYS] = sums[ROW_KEYS];
-    value[ATTEND_STAT_MAX] = sums[ROW_MAX];
-    value[ATTEND_STAT_TOP_WEIGHT] = share;
-    read_spread(s, sums, l, value);
-    value[ATTEND_STAT_N_EFF] = l * l / sums[ROW_SQUARES];
-    value[ATTEND_STAT_RAW_MEAN] = sums[ROW_RAW_MEAN];
-    value[ATTEND_STAT_RAW_VARIANCE] = sums[ROW_RAW_M2] / sums[ROW_KEYS];
-    read_top(s, sums, share, row);
-    value[ATTEND_STAT_SINK1] = sums[ROW_SINK1] * share;
-    value[ATTEND_STAT_SINK4] = sums[ROW_SINK4] * share;
-    for (int x = 0; x < SUMS_NEAR_KEYS; x++)
-        value[ATTEND_STAT_SELF + x] = sums[ROW_NEAR + x] * share;
-    value[ATTEND_STAT_DISTANCE] = sums[ROW_DISTANCE] * share;
-    value[ATTEND_STAT_LOG_DISTANCE] = sums[ROW_LOG_DISTANCE] * share;
-    if (s->needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
-        read_values(p, sums, l, value);
-    for (int x = 0; x < s->bins; x++)
-        row->bin[x] = bins[x] * share;
-    for (int x = 0; x < s->class_count; x++)
-        row->class_mass[x] = classes[x] * share;
-}
-
 static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t i,
                           const double *numbers, int count)
 {
@@ -332,18 +210,6 @@ static void store_numbers(const attend_tensor *to, int64_t b, int64_t h, int64_t
 
     for (int x = 0; x < count; x++)
         attendi_store(row, to->dtype, x * to->stride[3], numbers[x]);
-}
-
-/* What the summaries of a head are made of; NaN for a row that does not count. */
-static void store_digest(double *to, const double value[])
-{
-    const double keys = value[ATTEND_STAT_KEYS];
-
-    to[ATTEND_SUMMARY_ENTROPY] = keys >= 2 ? value[ATTEND_STAT_ENTROPY] / log(keys) : NAN;
-    to[ATTEND_SUMMARY_MARGIN] = keys >= 2 ? value[ATTEND_STAT_MARGIN] : NAN;
-    to[ATTEND_SUMMARY_N_EFF] = keys >= 1 ? value[ATTEND_STAT_N_EFF] / keys : NAN;
-    to[ATTEND_SUMMARY_TOP_WEIGHT] = keys >= 1 ? value[ATTEND_STAT_TOP_WEIGHT] : NAN;
-    to[ATTEND_SUMMARY_SINK1] = keys >= 1 ? value[ATTEND_STAT_SINK1] : NAN;
 }
 
 void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t i,
@@ -368,7 +234,7 @@ void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t 
     if (s->class_mass.data)
         store_numbers(&s->class_mass, b, h, i, row->class_mass, s->class_count);
     if (s->digest)
-        store_digest(s->digest + index * ATTEND_SUMMARY_COUNT, row->value);
+        attendi_stats_digest(s->digest + index * ATTEND_SUMMARY_COUNT, row->value);
 }
 
 void attendi_stats_store_raw(const struct problem *p, int64_t b, int64_t h, int64_t i,

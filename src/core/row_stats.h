@@ -82,14 +82,6 @@ struct row_stats {
     double bin[STATS_BINS_MAX], class_mass[STATS_BINS_MAX];
 };
 
-/* Every statistic of a row without keys, and of one whose scores are not numbers. */
-void attendi_stats_no_keys(struct row_stats *row);
-void attendi_stats_not_numbers(struct row_stats *row, double keys);
-
-/* The statistics of a row from its sums. */
-void attendi_stats_read(const struct problem *p, const double *sums,
-                        struct row_stats *row);
-
 /* Writes what is asked for of query i of head h. */
 void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t i,
                          const struct row_stats *row);

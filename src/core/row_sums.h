@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "attend/stats.h"
+#include "base/base.h"
 
 enum { SUMS_NEAR_KEYS = 3 };
 
@@ -42,36 +43,36 @@ struct sums_layout {
     int key_noise, magnitude_noise; /* 1: sums of x^2 |v|^2, x^2, x^2 v; x = e, e s */
 };
 
-static inline int attendi_sums_top(const struct sums_layout *s)
+static inline DEVICE_TOO int attendi_sums_top(const struct sums_layout *s)
 {
     (void)s;
     return ROW_FIXED;
 }
 
-static inline int attendi_sums_bins(const struct sums_layout *s)
+static inline DEVICE_TOO int attendi_sums_bins(const struct sums_layout *s)
 {
     return ROW_FIXED + 2 * s->top;
 }
 
-static inline int attendi_sums_classes(const struct sums_layout *s)
+static inline DEVICE_TOO int attendi_sums_classes(const struct sums_layout *s)
 {
     return attendi_sums_bins(s) + s->bins;
 }
 
 /* sum e v */
-static inline int attendi_sums_values(const struct sums_layout *s)
+static inline DEVICE_TOO int attendi_sums_values(const struct sums_layout *s)
 {
     return attendi_sums_classes(s) + s->class_count;
 }
 
 /* Noise `kind` 0: of keys, 1: of their magnitude. */
-static inline int attendi_sums_noise(const struct sums_layout *s, int kind)
+static inline DEVICE_TOO int attendi_sums_noise(const struct sums_layout *s, int kind)
 {
     return attendi_sums_values(s) + s->columns +
            (kind == 1 && s->key_noise ? 2 + s->columns : 0);
 }
 
-static inline int attendi_sums_length(const struct sums_layout *s)
+static inline DEVICE_TOO int attendi_sums_length(const struct sums_layout *s)
 {
     return attendi_sums_noise(s, 1) + (s->magnitude_noise ? 2 + s->columns : 0);
 }

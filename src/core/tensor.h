@@ -34,7 +34,7 @@ attend_status attendi_tensor_check(const char *name, const attend_tensor *tensor
  * log2 of the bytes of a valid dtype.  This and other switches over dtypes name each and
  * have no default: the compiler finds those that a new dtype must join.
  */
-static inline int attendi_dtype_shift(attend_dtype dtype)
+static inline DEVICE_TOO int attendi_dtype_shift(attend_dtype dtype)
 {
     switch (dtype) {
     case ATTEND_F64:
@@ -66,7 +66,7 @@ static inline attend_dtype attendi_wide_dtype(attend_dtype dtype)
     __builtin_unreachable();
 }
 
-static inline int64_t attendi_row_offset(const int64_t stride[4], attend_dtype dtype,
+static inline DEVICE_TOO int64_t attendi_row_offset(const int64_t stride[4], attend_dtype dtype,
                                          int64_t b, int64_t h, int64_t l)
 {
     return (b * stride[0] + h * stride[1] + l * stride[2]) *

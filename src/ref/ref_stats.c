@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "core/row_stats_read.h"
 
 /* Keys of score -inf are no keys. */
 static bool counts(const struct ref_row *r, int64_t j)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The device of a context; backend.h has what computes on it. */
+#ifndef ATTEND_BACKEND_CUDA_H
+#define ATTEND_BACKEND_CUDA_H
+
+#include "attend/attend.h"
+#include "core/problem.h"
+
+/* Opens options->device for the context, or says why not. */
+attend_status attendi_device_attach(attend_context *ctx, const attend_options *options,
+                                    attend_error *err);
+/* Does nothing without one. */
+void attendi_device_detach(attend_context *ctx);
+
+/*
+ * Ends the rows of `p` from `count` records of each, dense in p->records, which begin
+ * with splits start[]; all in host memory.
+ */
+attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
+                                   const int64_t *start, int64_t count,
+                                   attend_error *err);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* How the sums of a row become its statistics: for the host and for kernels of a device. */
+#ifndef ATTEND_CORE_ROW_STATS_READ_H
+#define ATTEND_CORE_ROW_STATS_READ_H
+
+#include <math.h>
+
+#include "base/base.h"
+#include "core/problem.h"
+
+/* Every statistic of a row without keys, and of one whose scores are not numbers. */
+static inline DEVICE_TOO void attendi_stats_no_keys(struct row_stats *row)
+{
+    *row = (struct row_stats){0};
+    row->value[ATTEND_STAT_MAX] = row->value[ATTEND_STAT_LSE] = -INFINITY;
+    for (int x = 0; x < ATTEND_TOP_MAX; x++)
+        row->top_key[x] = -1;
+}
+
+static inline DEVICE_TOO void attendi_stats_not_numbers(struct row_stats *row, double keys)
+{
+    for (int x = 0; x < ATTEND_STAT_COUNT; x++)
+        row->value[x] = x == ATTEND_STAT_KEYS ? keys : NAN;
+    for (int x = 0; x < ATTEND_TOP_MAX; x++) {
+        row->top_weight[x] = NAN;
+        row->top_key[x] = -1;
+    }
+    for (int x = 0; x < STATS_BINS_MAX; x++)
+        row->bin[x] = row->class_mass[x] = NAN;
+}
+
+/* What asks for ln l, the logarithm that a row costs. */
+enum {
+    LN_WANTED =
+        1u << ATTEND_STAT_LSE | 1u << ATTEND_STAT_ENTROPY | 1u << ATTEND_STAT_KEYS_EFF
+};
+
+/* Rounding aside, x lies between; NaN stays. */
+static inline DEVICE_TOO double attendi_stats_within(double x, double least, double most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+/* H = ln l - (sum (s - m) e) / l: two terms that are never negative. */
+static inline DEVICE_TOO void attendi_stats_spread(const struct stats *s, const double *sums, double l,
+                        double value[])
+{
+    const double mean = sums[ROW_SPREAD] / l;
+    const double ln_l = s->wanted & LN_WANTED || s->digest ? log1p(sums[ROW_REST]) : 0;
+    const double entropy = ln_l - mean;
+
+    value[ATTEND_STAT_LSE] = sums[ROW_MAX] + ln_l;
+    value[ATTEND_STAT_ENTROPY] = entropy;
+    if (s->wanted & 1u << ATTEND_STAT_KEYS_EFF)
+        value[ATTEND_STAT_KEYS_EFF] = exp(entropy);
+    value[ATTEND_STAT_SCORE_VARIANCE] =
+        attendi_stats_within(sums[ROW_SPREAD2] / l - mean * mean, 0, INFINITY);
+}
+
+/* sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2, c = values / l. */
+static inline DEVICE_TOO double attendi_stats_noise(const struct stats *s, const double *sums, double l,
+                         double output2, int kind)
+{
+    const double *const noise = sums + attendi_sums_noise(&s->sums, kind);
+    const double *const values = sums + attendi_sums_values(&s->sums);
+    double inner = 0;
+
+    for (int c = 0; c < s->sums.columns; c++)
+        inner += values[c] / l * noise[2 + c];
+    return attendi_stats_within(noise[0] - 2 * inner + output2 * noise[1], 0, INFINITY) / (l * l);
+}
+
+static inline DEVICE_TOO void attendi_stats_values(const struct problem *p, const double *sums, double l,
+                        double value[])
+{
+    const struct stats *const s = &p->stats;
+    const double *const values = sums + attendi_sums_values(&s->sums);
+    const double norm = sums[ROW_NORM] / l;
+    double output2 = 0;
+
+    for (int c = 0; c < s->sums.columns; c++)
+        output2 += values[c] / l * (values[c] / l);
+    value[ATTEND_STAT_VALUE_NORM] = norm;
+    value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : attendi_stats_within(sqrt(output2) / norm, 0, 1);
+    if (s->sums.key_noise)
+        value[ATTEND_STAT_KEY_NOISE] =
+            sums[ROW_QUERY2] * attendi_stats_noise(s, sums, l, output2, 0);
+    if (s->sums.magnitude_noise)
+        value[ATTEND_STAT_MAGNITUDE_NOISE] = attendi_stats_noise(s, sums, l, output2, 1);
+}
+
+/* The largest scores as weights, and the margin. */
+static inline DEVICE_TOO void attendi_stats_top(const struct stats *s, const double *sums, double share,
+                     struct row_stats *row)
+{
+    const double *const top = sums + attendi_sums_top(&s->sums);
+
+    if (s->top >= 2)
+        row->value[ATTEND_STAT_MARGIN] = sums[ROW_MAX] - top[1];
+    for (int x = 0; x < s->named; x++) {
+        row->top_key[x] = (int64_t)top[s->top + x];
+        row->top_weight[x] = x == 0 ? share : exp(top[x] - sums[ROW_MAX]) * share;
+    }
+}
+
+static inline DEVICE_TOO void attendi_stats_read(const struct problem *p, const double *sums,
+                        struct row_stats *row)
+{
+    const struct stats *const s = &p->stats;
+    const double l = 1 + sums[ROW_REST], share = 1 / l;
+    const double *const bins = sums + attendi_sums_bins(&s->sums);
+    const double *const classes = sums + attendi_sums_classes(&s->sums);
+    double *const value = row->value;
+
+    value[ATTEND_STAT_KEYS] = sums[ROW_KEYS];
+    value[ATTEND_STAT_MAX] = sums[ROW_MAX];
+    value[ATTEND_STAT_TOP_WEIGHT] = share;
+    attendi_stats_spread(s, sums, l, value);
+    value[ATTEND_STAT_N_EFF] = l * l / sums[ROW_SQUARES];
+    value[ATTEND_STAT_RAW_MEAN] = sums[ROW_RAW_MEAN];
+    value[ATTEND_STAT_RAW_VARIANCE] = sums[ROW_RAW_M2] / sums[ROW_KEYS];
+    attendi_stats_top(s, sums, share, row);
+    value[ATTEND_STAT_SINK1] = sums[ROW_SINK1] * share;
+    value[ATTEND_STAT_SINK4] = sums[ROW_SINK4] * share;
+    for (int x = 0; x < SUMS_NEAR_KEYS; x++)
+        value[ATTEND_STAT_SELF + x] = sums[ROW_NEAR + x] * share;
+    value[ATTEND_STAT_DISTANCE] = sums[ROW_DISTANCE] * share;
+    value[ATTEND_STAT_LOG_DISTANCE] = sums[ROW_LOG_DISTANCE] * share;
+    if (s->needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
+        attendi_stats_values(p, sums, l, value);
+    for (int x = 0; x < s->bins; x++)
+        row->bin[x] = bins[x] * share;
+    for (int x = 0; x < s->class_count; x++)
+        row->class_mass[x] = classes[x] * share;
+}
+
+/* What the summaries of a head are made of; NaN for a row that does not count. */
+static inline DEVICE_TOO void attendi_stats_digest(double *to, const double value[])
+{
+    const double keys = value[ATTEND_STAT_KEYS];
+
+    to[ATTEND_SUMMARY_ENTROPY] = keys >= 2 ? value[ATTEND_STAT_ENTROPY] / log(keys) : NAN;
+    to[ATTEND_SUMMARY_MARGIN] = keys >= 2 ? value[ATTEND_STAT_MARGIN] : NAN;
+    to[ATTEND_SUMMARY_N_EFF] = keys >= 1 ? value[ATTEND_STAT_N_EFF] / keys : NAN;
+    to[ATTEND_SUMMARY_TOP_WEIGHT] = keys >= 1 ? value[ATTEND_STAT_TOP_WEIGHT] : NAN;
+    to[ATTEND_SUMMARY_SINK1] = keys >= 1 ? value[ATTEND_STAT_SINK1] : NAN;
+}
+
+#endif

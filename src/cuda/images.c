@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/images.h"
+
+/* ATTENDI_IMAGES is the folder of what nvcc has made. */
+#define IMAGE(name)                                                                      \
+    __asm__(".section .rodata\n"                                                         \
+            ".balign 64\n"                                                               \
+            ".hidden attendi_cuda_" #name "\n"                                           \
+            ".globl attendi_cuda_" #name "\n"                                            \
+            "attendi_cuda_" #name ":\n"                                                  \
+            ".incbin \"" ATTENDI_IMAGES "/" #name ".fatbin\"\n"                          \
+            ".balign 64\n"                                                               \
+            ".previous\n")
+IMAGE(forward_general);
+IMAGE(stats);
+IMAGE(inspect);

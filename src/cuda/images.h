@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiled kernels, embedded: of each file machine code for sm_90a and PTX for other
+ * GPUs, from which the driver takes what it can run.
+ */
+#ifndef ATTEND_CUDA_IMAGES_H
+#define ATTEND_CUDA_IMAGES_H
+
+extern const unsigned char attendi_cuda_forward_general[], attendi_cuda_stats[],
+    attendi_cuda_inspect[];
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/staging.h"
+
+#include "base/error.h"
+#include "core/tensor.h"
+
+/* A pointer of the problem that is to lead to the device. */
+struct lead {
+    const void **pointer;
+    int span;
+    int64_t behind; /* bytes from the start of the span to what the pointer means */
+};
+
+struct leads {
+    struct lead lead[STAGED_MOST];
+    int count;
+};
+
+static void add_span(struct staging *s, struct leads *leads, const void **pointer,
+                     const char *start, size_t size, int64_t behind, bool is_output,
+                     bool copy_in)
+{
+    const int x = s->count++;
+
+    s->span[x] = (struct staged_span){.host = (void *)(uintptr_t)start,
+                                      .size = size,
+                                      .at = s->total,
+                                      .is_output = is_output,
+                                      .copy_in = copy_in};
+    s->total += (size + 255) / 256 * 256;
+    leads->lead[leads->count++] =
+        (struct lead){.pointer = pointer, .span = x, .behind = behind};
+}
+
+/* From the lowest to the highest element of a view. */
+static void add_view(struct staging *s, struct leads *leads, const void **pointer,
+                     attend_dtype dtype, const int64_t size[4], const int64_t stride[4],
+                     bool is_output)
+{
+    const int64_t bytes = (int64_t)attend_dtype_size(dtype);
+    int64_t low = 0, high = 0, count = 1;
+
+    if (!*pointer)
+        return;
+    for (int a = 0; a < 4; a++) {
+        if (size[a] == 0)
+            return;
+        count *= size[a];
+        low += min_i64(0, (size[a] - 1) * stride[a]);
+        high += max_i64(0, (size[a] - 1) * stride[a]);
+    }
+    add_span(s, leads, pointer, (const char *)*pointer + low * bytes,
+             (size_t)((high - low + 1) * bytes), -low * bytes, is_output,
+             !is_output || count != high - low + 1);
+}
+
+static void add_input(struct staging *s, struct leads *leads, attend_view *view)
+{
+    add_view(s, leads, &view->data, view->dtype, view->size, view->stride, false);
+}
+
+static void add_output(struct staging *s, struct leads *leads, attend_tensor *tensor)
+{
+    add_view(s, leads, (const void **)&tensor->data, tensor->dtype, tensor->size,
+             tensor->stride, true);
+}
+
+static void add_array(struct staging *s, struct leads *leads, const void **pointer,
+                      int64_t count, size_t size, bool is_output)
+{
+    if (*pointer && count > 0)
+        add_span(s, leads, pointer, *pointer, (size_t)count * size, 0, is_output,
+                 !is_output);
+}
+
+static void add_rule(struct staging *s, struct leads *leads, struct problem *p)
+{
+    add_array(s, leads, (const void **)&p->causal_offset, p->nb, sizeof(int64_t), false);
+    add_array(s, leads, (const void **)&p->key_lengths, p->nb, sizeof(int64_t), false);
+    add_array(s, leads, (const void **)&p->alibi, p->hq, sizeof(double), false);
+    add_array(s, leads, (const void **)&p->sinks, p->hq, sizeof(double), false);
+    add_input(s, leads, &p->mask);
+    add_input(s, leads, &p->bias);
+}
+
+static void add_stats(struct staging *s, struct leads *leads, struct problem *p)
+{
+    struct stats *const stats = &p->stats;
+    const int64_t heads = p->nb * p->hq;
+
+    add_output(s, leads, &stats->rows);
+    add_output(s, leads, &stats->top_weights);
+    add_output(s, leads, &stats->distances);
+    add_output(s, leads, &stats->class_mass);
+    add_output(s, leads, &stats->raw);
+    add_array(s, leads, (const void **)&stats->top_keys, heads * p->nq * stats->named,
+              sizeof(int64_t), true);
+    add_array(s, leads, (const void **)&stats->classes, p->nb * p->nk, sizeof(int32_t),
+              false);
+    add_array(s, leads, (const void **)&stats->summaries,
+              heads * stats->summary_kinds * ATTEND_SUMMARY_GROUPS,
+              (size_t)stats->summary_stride, true);
+}
+
+static void add_inspection(struct staging *s, struct leads *leads, struct inspection *i)
+{
+    add_input(s, leads, &i->lse);
+    add_output(s, leads, &i->column_mass);
+    add_output(s, leads, &i->column_max);
+    add_output(s, leads, &i->column_last);
+    add_output(s, leads, &i->pooled);
+    add_output(s, leads, &i->zoom);
+    add_array(s, leads, (const void **)&i->probes, i->probe_count, sizeof(attend_probe),
+              false);
+    add_array(s, leads, (const void **)&i->probe_weights, i->probe_count, sizeof(double),
+              true);
+}
+
+attend_status attendi_stage_in(struct staging *s, struct cuda_device *d,
+                               struct problem *p, const int64_t **start, int64_t starts,
+                               attend_error *err)
+{
+    struct leads leads = {.count = 0};
+
+    *s = (struct staging){.count = 0};
+    add_input(s, &leads, &p->q);
+    add_input(s, &leads, &p->k);
+    if (!p->inspection)
+        add_input(s, &leads, &p->v);
+    add_output(s, &leads, &p->out);
+    add_output(s, &leads, &p->lse);
+    add_output(s, &leads, &p->weights);
+    if (p->shard)
+        add_output(s, &leads, &p->records);
+    add_rule(s, &leads, p);
+    add_stats(s, &leads, p);
+    if (p->inspection)
+        add_inspection(s, &leads, p->inspection);
+    if (start) {
+        add_view(s, &leads, (const void **)&p->records.data, p->records.dtype,
+                 p->records.size, p->records.stride, false);
+        add_array(s, &leads, (const void **)start, starts, sizeof **start, false);
+    }
+    TRY(attendi_cuda_reserve(d, &d->staging, s->total, err));
+    for (int x = 0; x < s->count; x++)
+        if (s->span[x].copy_in)
+            TRY(attendi_driver_check(&d->driver,
+                                     d->driver.copy_in(d->staging.at + s->span[x].at,
+                                                       s->span[x].host, s->span[x].size,
+                                                       d->stream),
+                                     "copying to the device", err));
+    for (int x = 0; x < leads.count; x++) {
+        const struct lead *const lead = &leads.lead[x];
+        *lead->pointer = (const void *)(d->staging.at + s->span[lead->span].at +
+                                        (size_t)lead->behind);
+    }
+    return ATTEND_OK;
+}
+
+attend_status attendi_stage_out(const struct staging *s, struct cuda_device *d,
+                                attend_error *err)
+{
+    for (int x = 0; x < s->count; x++)
+        if (s->span[x].is_output)
+            TRY(attendi_driver_check(
+                &d->driver,
+                d->driver.copy_out(s->span[x].host, d->staging.at + s->span[x].at,
+                                   s->span[x].size, d->stream),
+                "copying from the device", err));
+    return attendi_driver_check(&d->driver, d->driver.synchronize(d->stream),
+                                "waiting for the device", err);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tile of scores: TILE_ROWS queries of one head by TILE_KEYS keys, in shared memory.
+ * Every general kernel takes its scores from here, so all agree in every bit.
+ */
+#ifndef ATTEND_CUDA_TILE_CUH
+#define ATTEND_CUDA_TILE_CUH
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <math_constants.h>
+
+#include "cuda/launch.h"
+
+/* Columns of Q and K that lie in shared memory at a time. */
+enum { TILE_DEPTH = 32 };
+
+/* What numbers of an element type are computed in. */
+template <class E> struct wide_of {
+    typedef float type;
+};
+template <> struct wide_of<double> {
+    typedef double type;
+};
+
+__device__ inline double load_number(const double *at) { return *at; }
+__device__ inline float load_number(const float *at) { return *at; }
+__device__ inline float load_number(const __half *at) { return __half2float(*at); }
+__device__ inline float load_number(const __nv_bfloat16 *at)
+{
+    return __bfloat162float(*at);
+}
+
+__device__ inline double load_any(const void *at, attend_dtype dtype, int64_t offset)
+{
+    switch (dtype) {
+    case ATTEND_F64:
+        return ((const double *)at)[offset];
+    case ATTEND_F32:
+        return ((const float *)at)[offset];
+    case ATTEND_F16:
+        return __half2float(((const __half *)at)[offset]);
+    case ATTEND_BF16:
+        return __bfloat162float(((const __nv_bfloat16 *)at)[offset]);
+    case ATTEND_BOOL:
+        break;
+    }
+    return ((const unsigned char *)at)[offset] != 0;
+}
+
+/* Rounds once. */
+__device__ inline void store_any(void *at, attend_dtype dtype, int64_t offset, double x)
+{
+    switch (dtype) {
+    case ATTEND_F64:
+        ((double *)at)[offset] = x;
+        break;
+    case ATTEND_F32:
+        ((float *)at)[offset] = (float)x;
+        break;
+    case ATTEND_F16:
+        ((__half *)at)[offset] = __double2half(x);
+        break;
+    case ATTEND_BF16:
+        ((__nv_bfloat16 *)at)[offset] = __double2bfloat16(x);
+        break;
+    case ATTEND_BOOL:
+        break;
+    }
+}
+
+__device__ inline int64_t view_offset(const int64_t stride[4], int64_t b, int64_t h,
+                                      int64_t l)
+{
+    return b * stride[0] + h * stride[1] + l * stride[2];
+}
+
+__device__ inline float exp_of(float x)
+{
+    float y;
+
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504088896340736f));
+    return y;
+}
+__device__ inline double exp_of(double x) { return exp(x); }
+
+/*
+ * Lengths and offsets live in device memory, where no one has checked them: what is out
+ * of range is taken to its nearest valid number, so that no address leaves a tensor.
+ */
+__device__ inline int64_t clamp_i64(int64_t x, int64_t least, int64_t most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+struct row_keys {
+    int64_t position, lo, hi; /* lo and hi of the sequence, not clipped to the problem */
+};
+
+__device__ inline struct row_keys keys_of_row(const struct problem &p, int64_t b,
+                                              int64_t i)
+{
+    int64_t position = i - p.first_key, lo = -p.first_key, hi = p.all_keys;
+
+    if (p.causal == ATTEND_CAUSAL_BOTTOM_RIGHT)
+        position += p.all_keys - p.nq;
+    else if (p.causal == ATTEND_CAUSAL_OFFSET)
+        position += clamp_i64(p.causal_offset[b], -POSITION_MAX, POSITION_MAX);
+    if (p.key_lengths)
+        hi = clamp_i64(p.key_lengths[b], 0, p.all_keys);
+    hi -= p.first_key;
+    if (p.causal != ATTEND_CAUSAL_NONE)
+        hi = min_i64(hi, position + 1);
+    if (p.window_right >= 0)
+        hi = min_i64(hi, position + p.window_right + 1);
+    if (p.window_left >= 0)
+        lo = max_i64(lo, position - p.window_left);
+    return {position, lo, hi};
+}
+
+template <class T> struct tile {
+    T q[TILE_ROWS][TILE_DEPTH + 1];
+    T k[TILE_KEYS][TILE_DEPTH + 1];
+    T score[TILE_ROWS][TILE_KEYS + 1];
+    unsigned char seen[TILE_ROWS][TILE_KEYS];
+    int64_t position[TILE_ROWS], lo[TILE_ROWS], hi[TILE_ROWS], anchor[TILE_ROWS];
+    int64_t b, h, i; /* the first row */
+    int64_t first, end; /* keys that any of the rows may see */
+    int rows;
+    T slope;
+};
+
+/* Rows i .. of head h: called by all threads; ends with a barrier. */
+template <class T>
+__device__ void tile_begin(struct tile<T> &t, const struct problem &p, int64_t b,
+                           int64_t h, int64_t i, int64_t queries_end)
+{
+    __syncthreads();
+    if (threadIdx.x < TILE_ROWS) {
+        const int r = (int)threadIdx.x;
+        const struct row_keys keys = keys_of_row(p, b, i + r);
+
+        t.position[r] = keys.position;
+        t.lo[r] = max_i64(keys.lo, 0);
+        t.hi[r] = i + r < queries_end ? min_i64(keys.hi, p.nk) : 0;
+        t.anchor[r] = p.alibi && p.alibi[h] < 0 ? keys.lo : keys.hi - 1;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        t.b = b;
+        t.h = h;
+        t.i = i;
+        t.rows = (int)min_i64(TILE_ROWS, queries_end - i);
+        t.slope = p.alibi ? (T)p.alibi[h] : (T)0;
+        t.first = p.nk;
+        t.end = 0;
+        for (int r = 0; r < t.rows; r++)
+            if (t.lo[r] < t.hi[r]) {
+                t.first = min_i64(t.first, t.lo[r]);
+                t.end = max_i64(t.end, t.hi[r]);
+            }
+    }
+    __syncthreads();
+}
+
+/* What a score is more than one counted from the anchor. */
+template <class T>
+__device__ inline double tile_shift(const struct tile<T> &t, const struct problem &p,
+                                    int r)
+{
+    return p.alibi ? p.alibi[t.h] * (double)(t.anchor[r] - t.position[r]) : 0;
+}
+
+/* cap, bias and ALiBi on the scaled product. */
+template <class T>
+__device__ inline T finish_score(const struct problem &p, T s, int64_t b, int64_t h,
+                                 int64_t i, int64_t j, T slope, int64_t anchor)
+{
+    if (p.softcap > 0)
+        s = (T)p.softcap * tanh(s / (T)p.softcap);
+    if (p.bias.data)
+        s += (T)load_any(p.bias.data, p.bias.dtype,
+                         view_offset(p.bias.stride, b, h, i) + j * p.bias.stride[3]);
+    if (p.alibi)
+        s = fma(slope, (T)(j - anchor), s);
+    return s;
+}
+
+__device__ inline bool mask_shows(const struct problem &p, int64_t b, int64_t h,
+                                  int64_t i, int64_t j)
+{
+    return !p.mask.data ||
+           ((const unsigned char *)
+                p.mask.data)[view_offset(p.mask.stride, b, h, i) + j * p.mask.stride[3]];
+}
+
+/*
+ * Scores of keys j .. j + keys - 1, at most TILE_KEYS, with seen; those of keys that are
+ * not seen are -inf.  Ends with a barrier; begins with one too, so that the scores of
+ * the block before may still be read when it is called.
+ */
+template <class T, class E>
+__device__ void tile_scores(struct tile<T> &t, const struct problem &p, int64_t j,
+                            int keys)
+{
+    const E *const q = (const E *)p.q.data + view_offset(p.q.stride, t.b, t.h, t.i);
+    const E *const k =
+        (const E *)p.k.data + view_offset(p.k.stride, t.b, t.h / p.group, j);
+    const int key = (int)threadIdx.x % TILE_KEYS;
+    const int half = (int)threadIdx.x / TILE_KEYS * (TILE_ROWS / 2);
+    T sum[TILE_ROWS / 2];
+
+    for (int r = 0; r < TILE_ROWS / 2; r++)
+        sum[r] = 0;
+    __syncthreads();
+    for (int64_t c0 = 0; c0 < p.d; c0 += TILE_DEPTH) {
+        const int depth = (int)min_i64(TILE_DEPTH, p.d - c0);
+
+        for (int x = (int)threadIdx.x; x < TILE_ROWS * TILE_DEPTH; x += TILE_THREADS) {
+            const int r = x / TILE_DEPTH, c = x % TILE_DEPTH;
+            t.q[r][c] =
+                r < t.rows && c < depth
+                    ? (T)load_number(q + r * p.q.stride[2] + (c0 + c) * p.q.stride[3])
+                    : (T)0;
+        }
+        for (int x = (int)threadIdx.x; x < TILE_KEYS * TILE_DEPTH; x += TILE_THREADS) {
+            const int r = x / TILE_DEPTH, c = x % TILE_DEPTH;
+            t.k[r][c] =
+                r < keys && c < depth
+                    ? (T)load_number(k + r * p.k.stride[2] + (c0 + c) * p.k.stride[3])
+                    : (T)0;
+        }
+        __syncthreads();
+        for (int c = 0; c < depth; c++) {
+            const T x = t.k[key][c];
+#pragma unroll
+            for (int r = 0; r < TILE_ROWS / 2; r++)
+                sum[r] = fma(t.q[half + r][c], x, sum[r]);
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int r = 0; r < TILE_ROWS / 2; r++) {
+        const int row = half + r;
+        const int64_t i = t.i + row;
+        const bool seen = row < t.rows && key < keys && j + key >= t.lo[row] &&
+                          j + key < t.hi[row] && mask_shows(p, t.b, t.h, i, j + key);
+
+        t.seen[row][key] = seen;
+        t.score[row][key] = seen ? finish_score<T>(p, sum[r] * (T)p.scale, t.b, t.h, i,
+                                                   j + key, t.slope, t.anchor[row])
+                                 : (T)-CUDART_INF;
+    }
+    __syncthreads();
+}
+
+#endif

@@ -12,6 +12,7 @@
 #include "context.h"
 #include "core/tensor.h"
 #include "cuda/device.h"
+#include "cuda/hopper.h"
 #include "cuda/staging.h"
 
 /* The kernel of an element type, from that of f64. */
@@ -24,6 +25,7 @@ static enum kernel_name of_type(enum kernel_name first, attend_dtype dtype)
 struct cuda_plan {
     int64_t tiles, chunks, groups, group_splits;
     size_t records_at, norms_at, sums_at, digest_at;
+    struct hopper_plan hopper;
 };
 _Static_assert(sizeof(struct cuda_plan) <= sizeof((struct plan *)0)->state,
                "a plan holds it");
@@ -106,9 +108,13 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
     size_t total = 0;
 
     p->split_keys = split_keys_of(ctx);
+    p->fast = ctx->order == ATTEND_ORDER_FAST;
     if (!p->inspection) {
+        attendi_hopper_plan(ctx->cuda, p, &c.hopper, &total);
         cut_keys(ctx, p, &c);
-        if (p->shard)
+        if (c.hopper.way != HOPPER_NOT)
+            c.groups = 1;
+        else if (p->shard)
             c.groups = p->shard->records;
         else if (c.groups > 1)
             c.records_at =
@@ -176,13 +182,18 @@ static attend_status launch_stats(struct cuda_device *d, struct launch *a,
 }
 
 static attend_status launch_forward(struct cuda_device *d, struct launch *a,
+                                    const struct hopper_plan *hopper, char *workspace_at,
                                     attend_error *err)
 {
     const attend_dtype dtype = a->p.dtype;
     const enum kernel_name combine =
         dtype == ATTEND_F64 ? KERNEL_combine_f64 : KERNEL_combine_f32;
 
-    TRY(launch(d, of_type(KERNEL_forward_f64, dtype), a, row_items(a) * a->groups, err));
+    if (hopper->way != HOPPER_NOT)
+        TRY(attendi_hopper_run(d, &a->p, hopper, workspace_at, err));
+    else
+        TRY(launch(d, of_type(KERNEL_forward_f64, dtype), a, row_items(a) * a->groups,
+                   err));
     if (a->p.shard)
         return ATTEND_OK;
     if (a->groups > 1)
@@ -248,7 +259,7 @@ static attend_status queue(const attend_context *ctx, struct problem *p,
     a.p.stats.digest =
         p->stats.summaries ? (double *)(void *)(at + c.digest_at) : NULL;
     a.p.stats.ln_count = 0;
-    return launch_forward(ctx->cuda, &a, err);
+    return launch_forward(ctx->cuda, &a, &c.hopper, at, err);
 }
 
 static attend_status run(const attend_context *ctx, struct problem *p,

@@ -11,7 +11,7 @@
 #include "shared/progress_line.h"
 
 static const char help_text[] =
-    "usage: attend check [--json] [--isa NAME] [--threads N] [--seed N]\n"
+    "usage: attend check [--json] [--isa NAME] [--device NAME] [--threads N] [--seed N]\n"
     "\n"
     "Proves the arithmetic where it runs: for every kernel set that this machine has,\n"
     "the error of 2^x, of hostile and of random problems against a dense evaluation in\n"
@@ -23,6 +23,8 @@ static const char help_text[] =
     "\n"
     "options:\n"
     "  --isa NAME    this kernel set only (default: ATTEND_ISA, else all that run here)\n"
+    "  --device NAME this device only: cuda or cuda:N (default: the CPU's sets, and cuda\n"
+    "                where one is); 2^x is a probe of the CPU's sets\n"
     "  --threads N   threads of every call (default 1: the problems are small; the law\n"
     "                of threads has its own)\n"
     "  --seed N      other random problems (default 1)\n"
@@ -45,7 +47,7 @@ struct progress {
 };
 
 struct request {
-    const char *isa;
+    const char *isa, *device;
     int threads, as_json;
     int64_t seed;
 };
@@ -61,14 +63,16 @@ static int open_run(const struct request *request, struct check_run *run)
 {
     attend_error error;
     const char *const forced = getenv("ATTEND_ISA");
-    const char *const isa = request->isa        ? request->isa
+    const char *const isa = request->device     ? request->device
+                            : request->isa      ? request->isa
                             : forced && *forced ? forced
                                                 : NULL;
     const attend_status opened =
         check_open(run, isa, CHECK_BOTH, request->threads, &error);
     if (opened != ATTEND_OK)
         return tool_fail("check", tool_status(opened), "%s%s",
-                         request->isa ? "--isa: "
+                         request->device ? "--device: "
+                         : request->isa  ? "--isa: "
                          : isa        ? "ATTEND_ISA: "
                                       : "",
                          error.message);
@@ -143,6 +147,7 @@ int cmd_check(int argc, char **argv)
     struct request request = {.seed = 1};
     const struct tool_flag flags[] = {
         FLAG_TEXT("isa", &request.isa),
+        FLAG_TEXT("device", &request.device),
         FLAG_THREADS(&request.threads),
         FLAG_INT64("seed", &request.seed, 0, INFINITY),
         FLAG_SWITCH("json", &request.as_json),

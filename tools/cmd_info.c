@@ -13,14 +13,14 @@ static const char help_text[] =
     "usage: attend info [--isa NAME] [--threads N] [--json]\n"
     "\n"
     "Says the version, the CPU features that matter, the kernel sets of this build and\n"
-    "which of them run here, and which set and how many threads 'attend run' would use\n"
-    "with the same options and environment, and why.\n"
+    "which of them run here, the GPUs or why there is none, and which set and how many\n"
+    "threads 'attend run' would use with the same options and environment, and why.\n"
     "\n"
     "options:\n"
     "  --isa NAME    as if forced for a run (so does the variable ATTEND_ISA)\n"
     "  --threads N   as if given for a run (so does the variable OMP_NUM_THREADS)\n"
     "  --json        one JSON object: version, cpu_features, kernel_sets (name, needs,\n"
-    "                runs), isa, isa_reason, threads, threads_reason\n"
+    "                runs), devices, isa, isa_reason, threads, threads_reason\n"
     "  --help        this text\n"
     "\n"
     "example: every kernel set that runs here\n"
@@ -70,7 +70,8 @@ static json_t *json_words(const char *text)
     return words;
 }
 
-static int print_as_json(const char *features, const struct choice *choice)
+static int print_as_json(const char *features, const char *devices,
+                         const struct choice *choice)
 {
     json_t *const sets = json_array();
 
@@ -83,13 +84,15 @@ static int print_as_json(const char *features, const struct choice *choice)
     }
     return tool_print_json(
         "info",
-        json_pack("{s:s, s:o, s:o, s:s, s:s, s:i, s:s}", "version", attend_version(),
-                  "cpu_features", json_words(features), "kernel_sets", sets, "isa",
+        json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:i, s:s}", "version",
+                  attend_version(), "cpu_features", json_words(features), "kernel_sets",
+                  sets, "devices", devices, "isa",
                   choice->isa, "isa_reason", choice->isa_reason, "threads",
                   choice->threads, "threads_reason", choice->threads_reason));
 }
 
-static int print_as_text(const char *features, const struct choice *choice)
+static int print_as_text(const char *features, const char *devices,
+                         const struct choice *choice)
 {
     printf("attend %s\n", attend_version());
     printf("CPU features   %s\n", *features ? features : "(none that matter)");
@@ -102,6 +105,7 @@ static int print_as_text(const char *features, const struct choice *choice)
                isa.runs ? "runs" : "cannot", *isa.needs ? "needs " : "on any CPU",
                isa.needs);
     }
+    printf("devices        %s\n", devices);
     printf("chosen         %s: %s\n", choice->isa, choice->isa_reason);
     printf("threads        %d: %s\n", choice->threads, choice->threads_reason);
     return tool_finish_output("info", TOOL_OK);
@@ -117,7 +121,7 @@ int cmd_info(int argc, char **argv)
         FLAG_SWITCH("json", &wants_json),
     };
     struct choice choice = {.threads = 0};
-    char features[512];
+    char features[512], devices[2048];
 
     int status = tool_read_flags("info", argc, argv, FLAG_TABLE(flags), help_text);
     if (!status)
@@ -125,6 +129,7 @@ int cmd_info(int argc, char **argv)
     if (status)
         return status;
     attend_cpu_features(features, sizeof features);
-    return wants_json ? print_as_json(features, &choice)
-                      : print_as_text(features, &choice);
+    attend_devices(devices, sizeof devices);
+    return wants_json ? print_as_json(features, devices, &choice)
+                      : print_as_text(features, devices, &choice);
 }

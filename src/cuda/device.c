@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cuda/images.h"
+#include "cuda/sm90.h"
 
 static const char *const kernel_names[KERNEL_COUNT] = {
 #define KERNEL(name) [KERNEL_##name] = "attend_" #name,
@@ -15,7 +16,8 @@ static const char *const kernel_names[KERNEL_COUNT] = {
 };
 
 static const unsigned char *const images[MODULE_COUNT] = {
-    attendi_cuda_forward_general, attendi_cuda_stats, attendi_cuda_inspect};
+    attendi_cuda_forward_general, attendi_cuda_stats,       attendi_cuda_inspect,
+    attendi_cuda_sm90_prefill,    attendi_cuda_sm90_careful, attendi_cuda_sm90_decode};
 
 /* The most blocks of a launch: kernels step over what is left. */
 #define GRID_MOST ((int64_t)1 << 20)
@@ -69,16 +71,21 @@ static attend_status find_device(struct cuda_device *d, int ordinal, attend_erro
 
 static attend_status load_kernels(struct cuda_device *d, attend_error *err)
 {
-    for (int x = 0; x < MODULE_COUNT; x++)
+    const int modules = d->hopper ? MODULE_COUNT : MODULES_OF_ALL;
+    const int kernels = d->hopper ? KERNEL_COUNT : KERNEL_sm90_prefill_d64_f16;
+
+    for (int x = 0; x < modules; x++)
         ASK(d, module_load(&d->module[x], images[x]), "loading kernels");
-    for (int x = 0; x < KERNEL_COUNT; x++) {
+    for (int x = 0; x < kernels; x++) {
         cu_result result = 1;
 
-        for (int y = 0; y < MODULE_COUNT && result != 0; y++)
+        for (int y = 0; y < modules && result != 0; y++)
             result = d->driver.module_function(&d->kernel[x], d->module[y],
                                                kernel_names[x]);
         TRY(attendi_driver_check(&d->driver, result, kernel_names[x], err));
-        ASK(d, function_set(d->kernel[x], CU_FUNCTION_SHARED_MEMORY, SHARED_F64),
+        ASK(d,
+            function_set(d->kernel[x], CU_FUNCTION_SHARED_MEMORY,
+                         x < KERNEL_sm90_prefill_d64_f16 ? SHARED_F64 : SM90_SHARED),
             kernel_names[x]);
     }
     return ATTEND_OK;
@@ -140,6 +147,8 @@ void attendi_cuda_close(struct cuda_device *d, const struct allocator *allocator
             d->driver.release(d->workspace.at);
         if (d->staging.at)
             d->driver.release(d->staging.at);
+        if (d->control.at)
+            d->driver.release(d->control.at);
         for (int x = 0; x < MODULE_COUNT; x++)
             if (d->module[x])
                 d->driver.module_unload(d->module[x]);

@@ -10,8 +10,8 @@
 #include "cuda/kernel_names.h"
 #include "cuda/launch.h"
 
-/* One for each file of kernels. */
-enum { MODULE_COUNT = 3 };
+/* One for each file of kernels, those of Hopper last. */
+enum { MODULE_COUNT = 6, MODULES_OF_ALL = 3 };
 
 /* Device memory that is kept from call to call. */
 struct device_memory {
@@ -29,9 +29,9 @@ struct cuda_device {
     int sm_count;
     bool hopper; /* sm_90: the kernels of sm90a.cu run */
     struct device_memory workspace, staging;
+    struct device_memory control; /* zeros; kernels leave them so */
     void *lent; /* the caller's workspace; NULL: `workspace` */
     size_t lent_size;
-    bool counters_clear; /* whether the tile counters of the workspace are 0 */
 };
 
 /* `name` is "cuda" or "cuda:N".  EINVAL for another name, EUNSUPPORTED without one. */

@@ -14,3 +14,6 @@
 IMAGE(forward_general);
 IMAGE(stats);
 IMAGE(inspect);
+IMAGE(sm90_prefill);
+IMAGE(sm90_careful);
+IMAGE(sm90_decode);

@@ -151,7 +151,7 @@ int main(void)
 {
     attend_error error = {.message = ""};
 
-    if (check_open(&run, NULL, CHECK_BOTH, 0, &error) != ATTEND_OK) {
+    if (check_open(&run, getenv("ATTEND_TEST_SET"), CHECK_BOTH, 0, &error) != ATTEND_OK) {
         fprintf(stderr, "test_dense: %s\n", error.message);
         return 1;
     }

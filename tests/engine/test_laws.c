@@ -42,7 +42,7 @@ int main(void)
     const char *const quick = getenv("ATTEND_TEST_QUICK");
     attend_error error = {.message = ""};
 
-    if (check_open(&run, NULL, CHECK_BOTH, 0, &error) != ATTEND_OK) {
+    if (check_open(&run, getenv("ATTEND_TEST_SET"), CHECK_BOTH, 0, &error) != ATTEND_OK) {
         fprintf(stderr, "test_laws: %s\n", error.message);
         return 1;
     }

@@ -91,13 +91,8 @@ int64_t floats_apart(double a, double b)
 
 int for_every_set(void (*tests)(void), attend_context **ctx, const char **isa)
 {
-    attend_isa found = attend_isa_default();
-
-    for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
-        if (!found.runs)
-            continue;
-        *isa = found.name;
-        *ctx = open_set(found.name, 2);
+    for (int index = 0; (*isa = next_set(&index)) != NULL;) {
+        *ctx = open_set(*isa, 2);
         if (*ctx == NULL)
             return 0;
         printf("%s\n", *isa);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "problems.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 void *problem_own(problem *p, size_t size)
 {
     if (p->owned_count == (int)(sizeof p->owned / sizeof p->owned[0])) {
@@ -213,25 +216,66 @@ attend_context *open_set(const char *name, int threads)
 {
     attend_options options = attend_options_default();
 
-    options.isa = name;
+    if (strncmp(name, "cuda", 4) == 0) {
+        options.device = "cuda";
+        options.host_tensors = 1;
+        options.order = strcmp(name, "cuda") == 0 ? ATTEND_ORDER_SAME : ATTEND_ORDER_FAST;
+    } else
+        options.isa = name;
     options.threads = threads;
     return open_context(&options);
 }
 
+int device_runs(void)
+{
+    static int known = -1;
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+
+    if (known < 0) {
+        options.device = "cuda";
+        options.host_tensors = 1;
+        known = attend_context_create(&ctx, &options, NULL) == ATTEND_OK;
+        attend_context_destroy(ctx);
+    }
+    return known;
+}
+
+/* ATTEND_TEST_SET names the only one; else all do. */
+static int is_wanted(const char *name)
+{
+    const char *const only = getenv("ATTEND_TEST_SET");
+
+    return only == NULL || *only == '\0' || strcmp(only, name) == 0;
+}
+
+const char *next_set(int *index)
+{
+    attend_isa isa = attend_isa_default();
+
+    while (*index <= attend_isa_count()) {
+        const int at = (*index)++;
+        if (at == attend_isa_count())
+            return is_wanted("cuda") && device_runs() ? "cuda" : NULL;
+        if (attend_isa_get(at, &isa) == ATTEND_OK && isa.runs && is_wanted(isa.name))
+            return isa.name;
+    }
+    return NULL;
+}
+
 void for_each_set(void (*body)(attend_context *ctx), int threads)
 {
-    for (int index = 0; index < attend_isa_count(); index++) {
-        attend_isa isa = attend_isa_default();
-        if (attend_isa_get(index, &isa) != ATTEND_OK || !isa.runs)
-            continue;
+    const char *name;
+
+    for (int index = 0; (name = next_set(&index)) != NULL;) {
         const int failed_before = test_state.failed_now;
-        attend_context *const ctx = open_set(isa.name, threads);
+        attend_context *const ctx = open_set(name, threads);
         if (ctx == NULL)
             continue;
         test_state.failed_now = 0;
         body(ctx);
         if (test_state.failed_now)
-            printf("  ^ on the kernel set %s\n", isa.name);
+            printf("  ^ on the kernel set %s\n", name);
         test_state.failed_now |= failed_before;
         attend_context_destroy(ctx);
     }

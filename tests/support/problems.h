@@ -89,6 +89,13 @@ int is_refused(attend_status status, attend_status want, const attend_error *err
 /* A context of these options, or NULL after a reported failure. */
 attend_context *open_context(const attend_options *options);
 attend_context *open_set(const char *name, int threads);
+/* Whether a GPU is there; "cuda" is then a set, on tensors in host memory. */
+int device_runs(void);
+/*
+ * The names of the sets that run here, one after another from *index 0 on; then NULL.
+ * ATTEND_TEST_SET leaves only the one it names.
+ */
+const char *next_set(int *index);
 /* Runs `body` with a context of every kernel set that runs on this machine. */
 void for_each_set(void (*body)(attend_context *ctx), int threads);
 

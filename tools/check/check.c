@@ -54,7 +54,11 @@ attend_status check_context(const struct check_set *set, int threads,
         setenv("ATTEND_SPLIT", keys, 1);
     else
         unsetenv("ATTEND_SPLIT");
-    options.isa = set->name;
+    if (set->device) {
+        options.device = set->name;
+        options.host_tensors = 1;
+    } else
+        options.isa = set->name;
     options.threads = threads;
     const attend_status status = attend_context_create(ctx, &options, error);
     if (kept != NULL)
@@ -73,6 +77,7 @@ static attend_status open_set(struct check_run *run, const attend_isa *isa, int 
     *set = (struct check_set){.name = isa->name,
                               .needs = isa->needs,
                               .split = split,
+                              .device = strncmp(isa->name, "cuda", 4) == 0,
                               .model = strcmp(isa->name, "ref") == 0 ? CHECK_REF
                                                                      : CHECK_KERNELS};
     if (split && set->model == CHECK_REF)
@@ -86,6 +91,19 @@ static attend_status open_set(struct check_run *run, const attend_isa *isa, int 
     return status;
 }
 
+/* The device as a set, where one is or where it is asked for; *error says why not. */
+static attend_status open_device(struct check_run *run, const char *isa, int split,
+                                 int threads, attend_error *error)
+{
+    const attend_isa device = {
+        .name = isa != NULL ? isa : "cuda", .needs = "a GPU", .runs = 1};
+
+    if (run->count == CHECK_SETS_MAX || (isa != NULL && strncmp(isa, "cuda", 4) != 0))
+        return ATTEND_OK;
+    const attend_status status = open_set(run, &device, split, threads, error);
+    return status == ATTEND_EUNSUPPORTED && isa == NULL ? ATTEND_OK : status;
+}
+
 attend_status check_open(struct check_run *run, const char *isa, int runs, int threads,
                          attend_error *error)
 {
@@ -96,7 +114,7 @@ attend_status check_open(struct check_run *run, const char *isa, int runs, int t
                               .effort = 1.0,
                               .exp2_step = 1,
                               .exp2_threads = threads > 0 ? threads : default_threads()};
-    for (int split = 0; split < 2; split++)
+    for (int split = 0; split < 2; split++) {
         for (int index = 0; attend_isa_get(index, &found) == ATTEND_OK; index++) {
             if (isa != NULL ? strcmp(isa, found.name) != 0 : !found.runs)
                 continue;
@@ -110,6 +128,15 @@ attend_status check_open(struct check_run *run, const char *isa, int runs, int t
                 return status;
             }
         }
+        const attend_status status =
+            runs & (split ? CHECK_SPLIT : CHECK_PLAIN)
+                ? open_device(run, isa, split, threads > 0 ? threads : 1, error)
+                : ATTEND_OK;
+        if (status != ATTEND_OK) {
+            check_close(run);
+            return status;
+        }
+    }
     if (run->count == 0) {
         /* Not in this build: the library says so in its own words. */
         attend_options options = attend_options_default();
@@ -163,6 +190,8 @@ void check_perform(struct check_run *run, const check_test *test)
     /* A test that ran no case proves nothing, nor does a forced one without splits. */
     for (int s = 0; s < run->count; s++) {
         struct check_set *const set = &run->sets[s];
+        if (set->device && test->perform == check_test_exp2)
+            continue; /* a probe of the CPU; tests/engine/test_cuda.c has the device's */
         if (set->tally.cases == 0)
             check_note(set, INFINITY, NULL, "no case ran");
         else if (set->split && set->tally.split == 0)

@@ -34,6 +34,7 @@ struct check_set {
     const char *name, *needs; /* as attend_isa_get() says */
     char label[32];           /* the name, with "/split" where splits are forced */
     int split;                /* whether splits are forced */
+    int device;               /* whether a GPU computes it */
     int model;                /* CHECK_KERNELS or CHECK_REF */
     attend_context *ctx;
     struct check_tally tally; /* of the test that ran last */

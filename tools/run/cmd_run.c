@@ -59,6 +59,7 @@ static const char help_text[] =
     "                      same, bit for bit\n"
     "  --isa NAME          kernel set, see 'attend info'; default: ATTEND_ISA, else the\n"
     "                      best that runs here; 'ref' is the definition in double\n"
+    "  --device NAME       cuda or cuda:N: a GPU computes, on copies of the inputs\n"
     "  --json              report as one JSON object on standard output\n"
     "  --help              this text\n"
     "\n"

@@ -42,7 +42,7 @@ struct inputs_args {
     int64_t window_left, window_right;
     struct inputs_list causal_offset, key_lengths;
     int threads; /* 0: not given */
-    const char *isa;
+    const char *isa, *device;
 };
 
 /*
@@ -50,7 +50,7 @@ struct inputs_args {
  * none of them is given; it must be freed after the flags were read.  Lists are not yet
  * known to fit.
  */
-enum { INPUTS_FLAGS = INPUTS + 10 };
+enum { INPUTS_FLAGS = INPUTS + 11 };
 void inputs_flags(const char *command, struct inputs_args *args,
                   struct tool_flag flags[INPUTS_FLAGS]);
 void inputs_args_free(struct inputs_args *args);

@@ -109,6 +109,7 @@ void inputs_flags(const char *command, struct inputs_args *args,
         FLAG_LINE(void, "key-lengths", read_key_lengths, &args->key_lengths, .lo = 0),
         FLAG_THREADS(&args->threads),
         FLAG_TEXT("isa", &args->isa),
+        FLAG_TEXT("device", &args->device),
     };
 
     memcpy(flags, all, sizeof all);

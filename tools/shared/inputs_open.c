@@ -274,6 +274,8 @@ int inputs_perform(const struct inputs_args *args, const void *user,
 
     options.threads = args->threads;
     options.isa = args->isa;
+    options.device = args->device;
+    options.host_tensors = args->device != NULL;
     options.progress = progress_line_update;
     options.progress_user = &line;
     int status = tool_create_context(args->command, &options, &ctx);

@@ -40,6 +40,7 @@ int tool_create_context(const char *command, const attend_options *options,
     if (status == ATTEND_OK)
         return TOOL_OK;
     const char *const source = status == ATTEND_ENOMEM ? ""
+                               : options->device       ? "--device: "
                                : options->isa          ? "--isa: "
                                : getenv("ATTEND_ISA")  ? "ATTEND_ISA: "
                                                        : "";

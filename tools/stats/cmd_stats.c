@@ -35,7 +35,7 @@ static const char help_text[] =
     "  --q F --k F         queries and keys, FILE.npy or FILE.safetensors:NAME\n"
     "  --v F               values, for value_norm and cancellation; may be left out\n"
     "  --layout --dtype --scale --softcap --bias --alibi --sinks --causal --window-left\n"
-    "  --window-right --key-lengths --mask --threads --isa\n"
+    "  --window-right --key-lengths --mask --threads --isa --device\n"
     "\n"
     "what to show:\n"
     "  --rows              a line for every query instead of every head\n"

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/hopper.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/error.h"
+#include "core/tensor.h"
+#include "cuda/sm90.h"
+
+/* Of tensor maps, in the driver's numbers. */
+enum { MAP_F16 = 6, MAP_BF16 = 9, MAP_SWIZZLE_128 = 3 };
+enum { WIDTH_MOST = 128, MAP_COLUMNS = 64, WARP_ROWS = 16 };
+/* What of K and V should stay in the cache while tiles of the same heads run. */
+#define SECTION_BYTES ((int64_t)32 << 20)
+#define SIZE_MOST ((int64_t)1 << 29)
+
+static int64_t width_of(const struct problem *p)
+{
+    return max_i64(p->d, p->dv) <= 64 ? 64 : 128;
+}
+
+/* Rows of a tile. */
+static int tile_rows(const struct problem *p, enum hopper_way way)
+{
+    return way == HOPPER_DECODE ? 64 : width_of(p) == 64 ? 192 : 128;
+}
+
+/* A view that the copy engine takes: 16-byte steps, forward, columns side by side. */
+static bool is_mappable(const void *data, const int64_t size[4], const int64_t stride[4])
+{
+    if ((uintptr_t)data % 16 != 0 || (size[3] > 1 && stride[3] != 1))
+        return false;
+    for (int a = 0; a < 3; a++)
+        if (size[a] > 1 &&
+            (stride[a] <= 0 || stride[a] % 8 != 0 || stride[a] >= (int64_t)1 << 38))
+            return false;
+    return true;
+}
+
+static enum hopper_way way_of(const struct cuda_device *d, const struct problem *p)
+{
+    const double c = p->scale * 1.4426950408889634;
+
+    if (!d->hopper || !p->fast || (p->dtype != ATTEND_F16 && p->dtype != ATTEND_BF16) ||
+        p->inspection || p->shard || p->weights.data || p->mask.data || p->bias.data ||
+        p->alibi || p->softcap > 0)
+        return HOPPER_NOT;
+    if (p->d < 1 || p->d > WIDTH_MOST || p->dv < 1 || p->dv > WIDTH_MOST || p->nk < 1 ||
+        p->nq < 1 || p->nk > SIZE_MOST || p->nq > SIZE_MOST ||
+        p->nb * p->hq > SIZE_MOST / max_i64(p->nq, ceil_div_i64(p->nk, SM90_SPLIT)) ||
+        p->nb * p->hq == 0)
+        return HOPPER_NOT;
+    if (!(c > FLT_MIN && c < 1e30))
+        return HOPPER_NOT;
+    return p->nq == 1 && p->group <= 64 ? HOPPER_DECODE : HOPPER_PREFILL;
+}
+
+static const attend_view *input(const struct problem *p, int x)
+{
+    return x == 0 ? &p->q : x == 1 ? &p->k : &p->v;
+}
+
+static int64_t padded(const attend_view *view) { return ceil_div_i64(view->size[3], 8) * 8; }
+
+static int64_t packed_count(const attend_view *view)
+{
+    return view->size[0] * view->size[1] * view->size[2] * padded(view);
+}
+
+static int64_t splits_of(const struct problem *p)
+{
+    return ceil_div_i64(p->nk, SM90_SPLIT);
+}
+
+static size_t take(size_t *total, int64_t bytes)
+{
+    const size_t at = *total;
+
+    *total = add_bytes(at, ((size_t)bytes + 255) / 256 * 256);
+    return at;
+}
+
+void attendi_hopper_plan(const struct cuda_device *d, const struct problem *p,
+                         struct hopper_plan *plan, size_t *total)
+{
+    *plan = (struct hopper_plan){.way = way_of(d, p)};
+    if (plan->way == HOPPER_NOT)
+        return;
+    for (int x = 0; x < 3; x++) {
+        const attend_view *const view = input(p, x);
+
+        plan->packs[x] = !is_mappable(view->data, view->size, view->stride);
+        if (plan->packs[x])
+            plan->pack_at[x] = take(total, 2 * packed_count(view));
+    }
+    if (plan->way == HOPPER_DECODE)
+        plan->records_at =
+            take(total, p->nb * p->hq * splits_of(p) * (p->dv + 2) * (int64_t)sizeof(float));
+}
+
+/* ---- tensor maps ------------------------------------------------------------------ */
+
+/* Size 1 has no stride that matters; the driver wants one all the same. */
+static attend_status map_tensor(struct cuda_device *d, attend_dtype dtype,
+                                const struct sm90_tensor *t, const int64_t size[4],
+                                int rows, cu_tensor_map *map, attend_error *err)
+{
+    const uint64_t extent[4] = {(uint64_t)size[3], (uint64_t)size[2], (uint64_t)size[1],
+                                (uint64_t)size[0]};
+    const uint32_t box[4] = {MAP_COLUMNS, (uint32_t)rows, 1, 1}, step[4] = {1, 1, 1, 1};
+    uint64_t bytes[3];
+
+    for (int a = 0; a < 3; a++)
+        bytes[a] = size[2 - a] > 1 ? 2 * (uint64_t)t->stride[2 - a]
+                                   : 16 * (((uint64_t)size[3] * 2 + 15) / 16);
+    return attendi_driver_check(
+        &d->driver,
+        d->driver.encode_tiled(map, dtype == ATTEND_F16 ? MAP_F16 : MAP_BF16, 4, t->data,
+                               extent, bytes, box, step, 0, MAP_SWIZZLE_128, 0, 0),
+        "describing a tensor", err);
+}
+
+static struct sm90_tensor tensor_of(const void *data, const int64_t stride[4])
+{
+    return (struct sm90_tensor){.data = (void *)(uintptr_t)data,
+                                .stride = {stride[0], stride[1], stride[2], stride[3]}};
+}
+
+/* The rows of a group of heads as rows of one head, for nq = 1. */
+static void fold_heads(struct sm90_tensor *t, int64_t group)
+{
+    t->stride[2] = t->stride[1];
+    t->stride[1] *= group;
+}
+
+/* Lays an input out densely where it has to be, and says where it is. */
+static attend_status place_input(struct cuda_device *d, const attend_view *view,
+                                 bool packs, char *to, struct sm90_tensor *t,
+                                 attend_error *err)
+{
+    *t = tensor_of(view->data, view->stride);
+    if (!packs)
+        return ATTEND_OK;
+    struct sm90_pack pack = {.from = *t,
+                             .padded = padded(view),
+                             .count = packed_count(view),
+                             .to = (uint16_t *)(void *)to};
+    for (int a = 0; a < 4; a++)
+        pack.size[a] = view->size[a];
+    void *parameters[] = {&pack};
+    t->data = to;
+    t->stride[3] = 1;
+    t->stride[2] = pack.padded;
+    t->stride[1] = t->stride[2] * view->size[2];
+    t->stride[0] = t->stride[1] * view->size[1];
+    return attendi_cuda_launch(d, KERNEL_sm90_pack,
+                               min_i64(ceil_div_i64(pack.count, 256), 4 * 1024), 256, 0,
+                               parameters, err);
+}
+
+/* ---- the launch ---------------------------------------------------------------------- */
+
+struct hopper_call {
+    cu_tensor_map q, k, v, out;
+    struct sm90_launch a;
+};
+
+/* Who sees whom, in the kernel's terms. */
+static void set_bounds(const struct problem *p, struct sm90_launch *a)
+{
+    const bool causal = p->causal != ATTEND_CAUSAL_NONE;
+    const bool right = causal || p->window_right >= 0;
+    /* The last row of a bottom-right problem sees the last key. */
+    const bool all = p->nq == 1 && p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT &&
+                     p->window_left < 0;
+
+    a->bounded = (right || p->window_left >= 0) && !all;
+    a->key_lengths = p->key_lengths;
+    a->may_hide = a->bounded || p->key_lengths;
+    a->offset = p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT ? p->nk - p->nq : 0;
+    a->causal_offset = p->causal == ATTEND_CAUSAL_OFFSET ? p->causal_offset : NULL;
+    a->reach = causal ? 1 : right ? p->window_right + 1 : -1;
+    a->behind = p->window_left;
+    a->step = p->nq > 1;
+}
+
+static int64_t section_heads(const struct problem *p)
+{
+    const int64_t head = p->nk * (p->d + p->dv) * 2;
+    int64_t heads = 1;
+
+    while (2 * heads * head <= SECTION_BYTES && heads < p->nb * p->hkv)
+        heads *= 2;
+    return heads * p->group;
+}
+
+static void set_shape(const struct problem *p, enum hopper_way way, struct sm90_launch *a)
+{
+    const bool folds = way == HOPPER_DECODE;
+
+    a->nb = (int)p->nb;
+    a->heads = (int)(folds ? p->hkv : p->hq);
+    a->group = (int)(folds ? 1 : p->group);
+    a->rows = (int)(folds ? p->group : p->nq);
+    a->nk = (int)p->nk;
+    a->d = (int)p->d;
+    a->dv = (int)p->dv;
+    a->splits = folds ? (int)splits_of(p) : 1;
+    a->row_blocks = (int)ceil_div_i64(a->rows, tile_rows(p, way));
+    a->section = (int)section_heads(p);
+    a->tiles = a->nb * a->heads * a->row_blocks * a->splits;
+    a->c = (float)(p->scale * 1.4426950408889634);
+    a->scale = p->scale;
+    a->sinks = p->sinks;
+}
+
+static void set_outputs(const struct problem *p, bool folds, struct sm90_launch *a)
+{
+    a->out = tensor_of(p->out.data, p->out.stride);
+    a->out_float = p->out.dtype == ATTEND_F32;
+    a->lse = p->lse.data;
+    for (int x = 0; x < 3; x++)
+        a->lse_stride[x] = p->lse.stride[x];
+    if (folds) {
+        fold_heads(&a->out, p->group);
+        a->lse_stride[2] = a->lse_stride[1];
+        a->lse_stride[1] *= p->group;
+    }
+}
+
+/* Zeros that the kernels leave as zeros. */
+static attend_status take_control(struct cuda_device *d, struct sm90_launch *a,
+                                  attend_error *err)
+{
+    const size_t size =
+        (SM90_CONTROL_COUNT + 2 * (size_t)(a->may_hide ? a->tiles : 0)) * sizeof(int);
+
+    if (d->control.size < size) {
+        TRY(attendi_cuda_reserve(d, &d->control, 2 * size, err));
+        TRY(attendi_driver_check(&d->driver,
+                                 d->driver.fill(d->control.at, 0, 2 * size, d->stream),
+                                 "clearing memory", err));
+    }
+    a->control = (int *)d->control.at;
+    a->flags = a->control + SM90_CONTROL_COUNT;
+    a->list = a->flags + a->tiles;
+    return ATTEND_OK;
+}
+
+static attend_status describe(struct cuda_device *d, const struct problem *p,
+                              enum hopper_way way, struct hopper_call *call,
+                              attend_error *err)
+{
+    struct sm90_launch *const a = &call->a;
+    const int64_t q[4] = {p->nb, a->heads, a->rows, p->d};
+    const int64_t out[4] = {p->nb, a->heads, a->rows, p->dv};
+
+    TRY(map_tensor(d, p->dtype, &a->q, q, tile_rows(p, way), &call->q, err));
+    TRY(map_tensor(d, p->dtype, &a->k, p->k.size, SM90_BLOCK, &call->k, err));
+    TRY(map_tensor(d, p->dtype, &a->v, p->v.size, SM90_BLOCK, &call->v, err));
+    call->out = call->q; /* something valid, where it is not used */
+    a->out_tma = way == HOPPER_PREFILL && !a->out_float &&
+                 is_mappable(a->out.data, out, a->out.stride);
+    return a->out_tma
+               ? map_tensor(d, p->dtype, &a->out, out, WARP_ROWS, &call->out, err)
+               : ATTEND_OK;
+}
+
+/* The kernel of a width and a type, from that of 64 columns and f16. */
+static enum kernel_name of_width(enum kernel_name first, const struct problem *p)
+{
+    return (enum kernel_name)((int)first + (width_of(p) == 128 ? 2 : 0) +
+                              (p->dtype == ATTEND_BF16));
+}
+
+static attend_status launch_all(struct cuda_device *d, const struct problem *p,
+                                enum hopper_way way, struct hopper_call *call,
+                                attend_error *err)
+{
+    const bool decodes = way == HOPPER_DECODE;
+    const int threads = decodes ? 256 : width_of(p) == 64 ? 512 : 384;
+    const int64_t blocks = min_i64(call->a.tiles, d->sm_count);
+    void *parameters[] = {&call->q, &call->k, &call->v, &call->out, &call->a};
+    void *combine[] = {&call->a};
+
+    TRY(attendi_cuda_launch(
+        d,
+        of_width(decodes ? KERNEL_sm90_decode_d64_f16 : KERNEL_sm90_prefill_d64_f16, p),
+        blocks, threads, SM90_SHARED, parameters, err));
+    if (call->a.may_hide)
+        TRY(attendi_cuda_launch(d,
+                                of_width(decodes ? KERNEL_sm90_decode_careful_d64_f16
+                                                 : KERNEL_sm90_careful_d64_f16,
+                                         p),
+                                blocks, threads, SM90_SHARED, parameters, err));
+    if (!decodes)
+        return ATTEND_OK;
+    return attendi_cuda_launch(d,
+                               p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16
+                                                      : KERNEL_sm90_combine_bf16,
+                               (int64_t)call->a.nb * call->a.heads * call->a.rows, 128, 0,
+                               combine, err);
+}
+
+attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
+                                 const struct hopper_plan *plan, char *workspace,
+                                 attend_error *err)
+{
+    const enum hopper_way way = (enum hopper_way)plan->way;
+    const bool folds = way == HOPPER_DECODE;
+    struct hopper_call call = {.a = {.records = NULL}};
+    struct sm90_tensor *const to[3] = {&call.a.q, &call.a.k, &call.a.v};
+
+    for (int x = 0; x < 3; x++)
+        TRY(place_input(d, input(p, x), plan->packs[x] != 0, workspace + plan->pack_at[x],
+                        to[x], err));
+    if (folds) {
+        fold_heads(&call.a.q, p->group);
+        call.a.records = (float *)(void *)(workspace + plan->records_at);
+    }
+    set_shape(p, way, &call.a);
+    set_bounds(p, &call.a);
+    set_outputs(p, folds, &call.a);
+    TRY(take_control(d, &call.a, err));
+    TRY(describe(d, p, way, &call, err));
+    return launch_all(d, p, way, &call, err);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels of sm90.cuh: which problems they take, and how these are launched. */
+#ifndef ATTEND_CUDA_HOPPER_H
+#define ATTEND_CUDA_HOPPER_H
+
+#include "cuda/device.h"
+
+enum hopper_way { HOPPER_NOT, HOPPER_PREFILL, HOPPER_DECODE };
+
+/* How a problem is computed, and where its parts of the workspace begin. */
+struct hopper_plan {
+    int64_t way; /* a hopper_way */
+    int64_t packs[3];
+    size_t pack_at[3], records_at;
+};
+
+/* Fills `plan` and adds what it takes to *total. */
+void attendi_hopper_plan(const struct cuda_device *d, const struct problem *p,
+                         struct hopper_plan *plan, size_t *total);
+
+attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
+                                 const struct hopper_plan *plan, char *workspace,
+                                 attend_error *err);
+
+#endif

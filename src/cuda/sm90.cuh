@@ -1,0 +1,1008 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attention on Hopper: bf16 and f16, the copy engine (TMA) and matrix products of
+ * warpgroups (wgmma).  One block of threads for each multiprocessor, which takes tiles
+ * until none is left.  Warp 0 copies; every further warpgroup has 64 rows of the tile.
+ *
+ *   copies   K(n-1) Q  K(n-2) V(n-1)  K(n-3) V(n-2) ...                    V(0)
+ *
+ *   rows     wait K(j) | ticket | issue S = Q K(j)^T | wait V(j+1)
+ *            | issue O += P(j+1) V(j+1) | pass the ticket | wait for S | free K(j)
+ *            | softmax of S, beside the product of the other warpgroup
+ *            | wait for O | free V(j+1) | P(j) = S, rescale O
+ *
+ * Keys go from last to first, so that blocks with hidden keys come first.
+ *
+ * The softmax of a row counts from a reference, not from its maximum.  The reference is
+ * the largest score of the first block that the row sees.  A block that hides keys from
+ * a row raises it where a score exceeds it by 2^8; so does every block for a row whose
+ * first block spans more than 2^192 (lazy rows).  In other blocks the sum of the weights
+ * is watched: above a limit the row is scaled by a power of two; where the sum leaves the
+ * range of floats the tile is queued, and computed again with all rows lazy.  All that
+ * follows from the numbers of the row, but for the last, which follows from the tile's.
+ *
+ * A hidden key has weight 0, and 0 times a NaN of V is NaN.  So V is looked through in
+ * blocks that hide keys; a tile that finds Inf or NaN there is listed, and the careful
+ * kernel computes it again: V without these numbers, which changes no bit elsewhere, then
+ * what they are to rows that do see them.
+ */
+#ifndef ATTEND_CUDA_SM90_CUH
+#define ATTEND_CUDA_SM90_CUH
+
+#include <cuda.h>
+#include <math_constants.h>
+
+#include "cuda/sm90.h"
+#include "cuda/wgmma.cuh"
+
+#define DEVICE __device__ __forceinline__
+
+/* ---- instructions ------------------------------------------------------------- */
+
+DEVICE uint32_t shared_address(const void *p)
+{
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+DEVICE void barrier_init(uint32_t bar, int count)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count));
+}
+DEVICE void barrier_expect(uint32_t bar, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar),
+                 "r"(bytes)
+                 : "memory");
+}
+DEVICE void barrier_arrive(uint32_t bar)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
+}
+DEVICE void barrier_wait(uint32_t bar, uint32_t phase)
+{
+    asm volatile("{\n.reg .pred p;\nagain:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+                 "@p bra done;\nbra again;\ndone:\n}" ::"r"(bar),
+                 "r"(phase)
+                 : "memory");
+}
+DEVICE void copy_tile(uint32_t to, const CUtensorMap *map, uint32_t bar, int c0, int c1,
+                      int c2, int c3)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_"
+                 "tx::bytes [%0], [%1, {%3,%4,%5,%6}], [%2];" ::"r"(to),
+                 "l"(map), "r"(bar), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+                 : "memory");
+}
+DEVICE void store_tile(const CUtensorMap *map, uint32_t from, int c0, int c1, int c2,
+                       int c3)
+{
+    asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, "
+                 "{%2,%3,%4,%5}], [%1];" ::"l"(map),
+                 "r"(from), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+                 : "memory");
+}
+DEVICE void product_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+DEVICE void product_commit()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int N> DEVICE void product_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+/* Nothing of x moves across. */
+template <int N> DEVICE void pin(float (&x)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        asm volatile("" : "+f"(x[i])::"memory");
+}
+DEVICE void named_sync(int id, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+DEVICE void named_arrive(int id, int threads)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+DEVICE void copy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+DEVICE float ex2(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+DEVICE int load_shared(uint32_t at)
+{
+    int x;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(at) : "memory");
+    return x;
+}
+DEVICE void store_shared(uint32_t at, int x)
+{
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(x) : "memory");
+}
+
+/* Of slabs of 64 columns in rows of 128 bytes, swizzled by 128 bytes. */
+DEVICE uint64_t slab_descriptor(uint32_t at, uint32_t slab_bytes)
+{
+    return (uint64_t)((at & 0x3FFFF) >> 4) | (uint64_t)(slab_bytes >> 4) << 16 |
+           (uint64_t)64 << 32 | (uint64_t)1 << 62;
+}
+
+template <class E> struct element;
+template <> struct element<__nv_bfloat16> {
+    /* Bits by which weights of the first block exceed 1, and the limit of a sum. */
+    static constexpr float raised = 0.f, limit = 65536.f;
+    static constexpr uint32_t inf = 0x7f80;
+    static DEVICE uint32_t pack(float lo, float hi)
+    {
+        uint32_t r;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+        return r;
+    }
+    static DEVICE float wide(__nv_bfloat16 x) { return __bfloat162float(x); }
+    static DEVICE __nv_bfloat16 narrow(float x) { return __float2bfloat16(x); }
+};
+template <> struct element<__half> {
+    /* A weight below 2^-24 is lost in f16, one above 2^16 infinite. */
+    static constexpr float raised = 4.f, limit = 32768.f;
+    static constexpr uint32_t inf = 0x7c00;
+    static DEVICE uint32_t pack(float lo, float hi)
+    {
+        uint32_t r;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+        return r;
+    }
+    static DEVICE float wide(__half x) { return __half2float(x); }
+    static DEVICE __half narrow(float x) { return __float2half(x); }
+};
+
+/* ---- a configuration ------------------------------------------------------------- */
+
+/* Columns, warpgroups of rows, stages of K and of V, and what the kernel is for. */
+template <class E_, int D_, int BN_, int GROUPS_, int STAGES_, bool SPLIT_, bool CAREFUL_>
+struct config {
+    typedef E_ E;
+    static constexpr int D = D_, GROUPS = GROUPS_, STAGES = STAGES_, BN = BN_;
+    static constexpr bool SPLIT = SPLIT_, CAREFUL = CAREFUL_;
+    static constexpr bool TICKET = GROUPS == 2;
+    static constexpr int BM = 64 * GROUPS, THREADS = 128 * (GROUPS + 1);
+    static constexpr int QBUFFERS = SPLIT || D > 128 ? 1 : 2;
+    static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2;
+    static constexpr int REPLAYS = 128;
+    static constexpr int CONTROL = 512 + 4 * REPLAYS;
+    static constexpr int SHARED =
+        QBUFFERS * QBYTES + 2 * STAGES * KBYTES + CONTROL + 1024;
+    static_assert(SHARED <= SM90_SHARED, "fits a multiprocessor");
+    /* Registers of the copying warpgroup and of the others. */
+    static constexpr int FEW = GROUPS == 3 ? 32 : 40, MANY = GROUPS == 3 ? 160 : 232;
+};
+
+/* Where things lie in shared memory. */
+template <class C> struct layout {
+    uint32_t q, k, v, k_full, k_free, v_full, v_free, q_full, q_free, id_full, id_free,
+        id, finished, replay_seen, replays;
+    DEVICE layout(uint32_t base)
+    {
+        q = base;
+        k = q + C::QBUFFERS * C::QBYTES;
+        v = k + C::STAGES * C::KBYTES;
+        k_full = v + C::STAGES * C::KBYTES;
+        k_free = k_full + 8 * C::STAGES;
+        v_full = k_free + 8 * C::STAGES;
+        v_free = v_full + 8 * C::STAGES;
+        q_full = v_free + 8 * C::STAGES;
+        q_free = q_full + 16;
+        id_full = q_free + 16;
+        id_free = id_full + 16;
+        id = id_free + 16;
+        finished = id + 8;
+        replay_seen = finished + 8;     /* bits of tiles, by their number in the block */
+        replays = replay_seen + 32;     /* their count, then their ids */
+    }
+};
+
+/* ---- tiles ------------------------------------------------------------------------ */
+
+struct tile_of {
+    int block, h, b, split;
+    int from, to;            /* key blocks */
+    int reach, behind, keys; /* row i sees keys i step - behind .. min(keys, i step + reach) */
+};
+
+DEVICE int clamp_int(int64_t x)
+{
+    const int64_t most = 1 << 30;
+    return (int)(x < -most ? -most : x > most ? most : x);
+}
+
+template <class C> DEVICE tile_of find_tile(const sm90_launch &p, int tile)
+{
+    tile_of t;
+    int head;
+
+    t.split = 0;
+    if (C::SPLIT) {
+        head = tile / p.splits;
+        t.split = tile - head * p.splits;
+        t.block = 0;
+    } else if (p.bounded) { /* the longest first, in sections that fit the cache */
+        const int per = p.section * p.row_blocks, s = tile / per, r = tile - s * per;
+        const int heads = min(p.section, p.nb * p.heads - s * p.section);
+        t.block = p.row_blocks - 1 - r / heads;
+        head = s * p.section + r % heads;
+    } else {
+        t.block = tile % p.row_blocks;
+        head = tile / p.row_blocks;
+    }
+    t.b = head / p.heads;
+    t.h = head - t.b * p.heads;
+    t.keys = p.nk;
+    if (p.key_lengths) {
+        const int64_t length = p.key_lengths[t.b];
+        t.keys = (int)(length < 0 ? 0 : length > p.nk ? p.nk : length);
+    }
+    t.reach = 1 << 30;
+    t.behind = 1 << 30;
+    int first = 0, end = t.keys;
+    if (p.bounded) {
+        const int64_t most = (int64_t)1 << 60;
+        int64_t at = p.causal_offset ? p.causal_offset[t.b] : p.offset;
+        at = at < -most ? -most : at > most ? most : at;
+        t.reach = p.reach < 0 ? 1 << 30 : clamp_int(at + p.reach);
+        t.behind = p.behind < 0 ? 1 << 30 : clamp_int(p.behind - at);
+        const int top = t.block * C::BM, last = min(top + C::BM, p.rows) - 1;
+        end = min(end, last * p.step + t.reach);
+        first = max(0, top * p.step - t.behind);
+    }
+    if (C::SPLIT) {
+        first = max(first, t.split * SM90_SPLIT);
+        end = min(end, (t.split + 1) * SM90_SPLIT);
+    }
+    t.from = first / C::BN;
+    t.to = (end + C::BN - 1) / C::BN;
+    if (end <= first) { /* nothing to see: one block, all of it hidden */
+        t.from = C::SPLIT ? t.split * SM90_SPLIT / C::BN : 0;
+        t.to = t.from + 1;
+    }
+    return t;
+}
+
+/* Ends of the stretch of keys that row i sees. */
+DEVICE int row_end(const sm90_launch &p, const tile_of &t, int i)
+{
+    return max(0, min(t.keys, i * p.step + t.reach));
+}
+DEVICE int row_begin(const sm90_launch &p, const tile_of &t, int i)
+{
+    return max(0, i * p.step - t.behind);
+}
+
+enum { TILE_SYNC = 0x40000000, TILE_SAFE = 0x20000000, TILE_END = 0x7fffffff };
+
+/* ---- the copying warp --------------------------------------------------------------- */
+
+template <class C>
+DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
+                       const CUtensorMap &mv, const sm90_launch &p, const layout<C> &s)
+{
+    int *const next_tile = p.control + (C::CAREFUL ? SM90_CAREFUL_NEXT : SM90_NEXT);
+    int *const done = p.control + (C::CAREFUL ? SM90_CAREFUL_DONE : SM90_DONE);
+    const int tiles = C::CAREFUL ? *(volatile int *)(p.control + SM90_LISTED) : p.tiles;
+    uint32_t ks = 0, kp = 1, vs = 0, vp = 1, qs = 0, qp = 1, is = 0, ip = 1;
+    int tile = blockIdx.x, replays = 0, replay = 0;
+    bool again = false;
+
+    auto send = [&](int id) {
+        barrier_wait(s.id_free + 8 * is, ip);
+        store_shared(s.id + 4 * is, id);
+        barrier_arrive(s.id_full + 8 * is);
+        is ^= 1;
+        if (!is)
+            ip ^= 1;
+    };
+    auto feed = [&](int id) {
+        const tile_of t = find_tile<C>(p, id);
+        const int head = t.h / p.group;
+        auto copy_k = [&](int j) {
+            barrier_wait(s.k_free + 8 * ks, kp);
+            barrier_expect(s.k_full + 8 * ks, C::KBYTES);
+            for (int d = 0; d < C::D / 64; d++)
+                copy_tile(s.k + ks * C::KBYTES + d * C::BN * 128, &mk, s.k_full + 8 * ks,
+                          d * 64, j * C::BN, head, t.b);
+            if (++ks == C::STAGES) {
+                ks = 0;
+                kp ^= 1;
+            }
+        };
+        auto copy_v = [&](int j) {
+            barrier_wait(s.v_free + 8 * vs, vp);
+            barrier_expect(s.v_full + 8 * vs, C::KBYTES);
+            for (int d = 0; d < C::D / 64; d++)
+                copy_tile(s.v + vs * C::KBYTES + d * C::BN * 128, &mv, s.v_full + 8 * vs,
+                          d * 64, j * C::BN, head, t.b);
+            if (++vs == C::STAGES) {
+                vs = 0;
+                vp ^= 1;
+            }
+        };
+        copy_k(t.to - 1);
+        barrier_wait(s.q_free + 8 * qs, qp);
+        barrier_expect(s.q_full + 8 * qs, C::QBYTES);
+        for (int d = 0; d < C::D / 64; d++)
+            copy_tile(s.q + qs * C::QBYTES + d * C::BM * 128, &mq, s.q_full + 8 * qs,
+                      d * 64, t.block * C::BM, t.h, t.b);
+        if (++qs == C::QBUFFERS) {
+            qs = 0;
+            qp ^= 1;
+        }
+#pragma unroll 1
+        for (int j = t.to - 2; j >= t.from; j--) {
+            copy_k(j);
+            copy_v(j + 1);
+        }
+        copy_v(t.from);
+    };
+#pragma unroll 1
+    while (true) {
+        int id, next = 0;
+        if (!again)
+            id = tile < tiles ? C::CAREFUL ? p.list[tile] : tile : TILE_SYNC;
+        else
+            id = replay < replays ? load_shared(s.replays + 4 + 4 * replay++) | TILE_SAFE
+                                  : TILE_END;
+        send(id);
+        if (id == TILE_END)
+            break;
+        if (id == TILE_SYNC) { /* all tiles are done: which of them are to come again? */
+            barrier_wait(s.finished, 0);
+            replays = min(load_shared(s.replays), C::REPLAYS);
+            again = true;
+            continue;
+        }
+        if (!again)
+            next = atomicAdd(next_tile, 1) + (int)gridDim.x;
+        feed(id & ~TILE_SAFE);
+        tile = next;
+    }
+    /* The last block of threads leaves everything as it was found. */
+    __threadfence();
+    if (atomicAdd(done, 1) == (int)gridDim.x - 1) {
+        if (C::CAREFUL) {
+            for (int x = 0; x < tiles; x++)
+                p.flags[p.list[x]] = 0;
+            p.control[SM90_LISTED] = 0;
+        }
+        *next_tile = 0;
+        *done = 0;
+        __threadfence();
+    }
+}
+
+/* ---- softmax -------------------------------------------------------------------- */
+
+/* Two rows of a thread; a row is shared by four. */
+struct softmax {
+    float m[2], l[2]; /* the reference in bits, and the sum of this thread's weights */
+    bool lazy[2];
+};
+
+DEVICE void largest_of_four(float (&x)[2])
+{
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        x[r] = fmaxf(x[r], __shfl_xor_sync(~0u, x[r], 1));
+        x[r] = fmaxf(x[r], __shfl_xor_sync(~0u, x[r], 2));
+    }
+}
+
+template <int N> DEVICE void largest_of_block(const float (&S)[N], float (&x)[2])
+{
+    float a[2][2] = {{S[0], S[1]}, {S[2], S[3]}};
+#pragma unroll
+    for (int i = 4; i < N; i++)
+        a[(i >> 1) & 1][i & 1] = fmaxf(a[(i >> 1) & 1][i & 1], S[i]);
+    x[0] = fmaxf(a[0][0], a[0][1]);
+    x[1] = fmaxf(a[1][0], a[1][1]);
+}
+
+/* The first block: the reference, and whether the row is lazy. */
+template <class C, int N>
+DEVICE void begin_rows(const float (&S)[N], softmax &st, float c, bool safe)
+{
+    float most[2], least[2] = {-CUDART_INF_F, -CUDART_INF_F};
+
+    largest_of_block(S, most);
+    largest_of_four(most);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (S[i] > -CUDART_INF_F)
+            least[(i >> 1) & 1] = fmaxf(least[(i >> 1) & 1], -S[i]);
+    largest_of_four(least);
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        st.m[r] = most[r] * c - element<typename C::E>::raised;
+        st.l[r] = 0;
+        st.lazy[r] = safe || (most[r] + least[r]) * c > 192.f;
+    }
+}
+
+/* Raises references where a score is 2^8 above; says whether any of the warp was. */
+template <class C, int N>
+DEVICE bool raise_rows(const float (&S)[N], softmax &st, float c, bool all,
+                       float (&scale)[2])
+{
+    constexpr float raised = element<typename C::E>::raised;
+    float most[2];
+
+    scale[0] = scale[1] = 1.f;
+    largest_of_block(S, most);
+    if (!__any_sync(~0u, most[0] * c - raised > st.m[0] + 8.f ||
+                             most[1] * c - raised > st.m[1] + 8.f))
+        return false;
+    largest_of_four(most);
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        const float m = most[r] * c - raised;
+        if ((all || st.lazy[r]) && m > st.m[r] + 8.f) {
+            scale[r] = ex2(st.m[r] - m);
+            st.m[r] = m;
+            st.l[r] *= scale[r];
+        }
+    }
+    return true;
+}
+
+/* S becomes weights; true if rows were scaled.  `lost`: a sum left the range. */
+template <class C, int N>
+DEVICE bool weigh(float (&S)[N], softmax &st, float c, float (&scale)[2], bool &lost)
+{
+    constexpr float limit = element<typename C::E>::limit;
+    float m[2], sum[2][2] = {{0, 0}, {0, 0}};
+
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+        m[r] = st.m[r] == -CUDART_INF_F ? 0.f : st.m[r];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const int r = (i >> 1) & 1;
+        S[i] = ex2(__fmaf_rn(S[i], c, -m[r]));
+        sum[r][i & 1] += S[i];
+    }
+    sum[0][0] += sum[0][1];
+    sum[1][0] += sum[1][1];
+    const bool over = __any_sync(~0u, !(sum[0][0] < limit && sum[1][0] < limit));
+    if (over) {
+        float most[2] = {sum[0][0], sum[1][0]};
+        float by[2] = {1.f, 1.f};
+        /* NaN counts as lost; fmaxf would drop it. */
+        if (!(sum[0][0] < 1e38f && sum[1][0] < 1e38f))
+            lost = true;
+        largest_of_four(most);
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            if (most[r] >= limit && most[r] < 1e38f) {
+                const int e = (__float_as_int(most[r]) >> 23 & 255) - 127;
+                by[r] = __int_as_float((127 - e) << 23);
+                st.m[r] += (float)e;
+                st.l[r] *= by[r];
+                sum[r][0] *= by[r];
+                scale[r] *= by[r];
+            }
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            S[i] *= by[(i >> 1) & 1];
+    }
+    st.l[0] += sum[0][0];
+    st.l[1] += sum[1][0];
+    return over;
+}
+
+template <class C, int N> DEVICE void pack_weights(const float (&S)[N], uint32_t (&P)[N / 2])
+{
+#pragma unroll
+    for (int i = 0; i < N / 2; i++)
+        P[i] = element<typename C::E>::pack(S[2 * i], S[2 * i + 1]);
+}
+
+/* Scores of keys outside begin .. end - 1, counted from the thread's first column. */
+template <int N>
+DEVICE void hide(float (&S)[N], const int (&begin)[2], const int (&end)[2], bool left)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const int column = 8 * (i / 4) + (i & 1), r = (i >> 1) & 1;
+        if (column >= end[r])
+            S[i] = -CUDART_INF_F;
+    }
+    if (left) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const int column = 8 * (i / 4) + (i & 1), r = (i >> 1) & 1;
+            if (column < begin[r])
+                S[i] = -CUDART_INF_F;
+        }
+    }
+}
+
+/* ---- values that are not finite ---------------------------------------------------- */
+
+/* Whether a quarter of a block of V, that of warp `w` of four, has Inf or NaN. */
+template <class C> DEVICE bool quarter_not_finite(uint32_t v, int w, int lane)
+{
+    uint32_t most = 0;
+
+    for (int x = w * 32 + lane; x < C::KBYTES / 16; x += 128) {
+        uint32_t a, b, c, d;
+        asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                     : "r"(v + 16 * x)
+                     : "memory");
+        most = __vmaxu2(most, __vmaxu2(__vmaxu2(a & 0x7fff7fff, b & 0x7fff7fff),
+                                       __vmaxu2(c & 0x7fff7fff, d & 0x7fff7fff)));
+    }
+    return (most & 0xffff) >= element<typename C::E>::inf ||
+           most >> 16 >= element<typename C::E>::inf;
+}
+
+/* Such numbers of a block of V become 0; thread x of all that have rows. */
+template <class C> DEVICE void make_finite(uint32_t v, int thread)
+{
+    for (int x = thread; x < C::KBYTES / 4; x += 128 * C::GROUPS) {
+        uint32_t a;
+        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(a) : "r"(v + 4 * x) : "memory");
+        if ((a & 0x7fff) >= element<typename C::E>::inf)
+            a &= 0xffff0000;
+        if ((a >> 16 & 0x7fff) >= element<typename C::E>::inf)
+            a &= 0x0000ffff;
+        asm volatile("st.shared.b32 [%0], %1;" ::"r"(v + 4 * x), "r"(a) : "memory");
+    }
+    copy_fence();
+}
+
+/* Whether rows first .. last have a key of block j hidden from one of them. */
+DEVICE bool hides(const sm90_launch &p, const tile_of &t, int first, int last, int j,
+                  int keys)
+{
+    return (j + 1) * keys > row_end(p, t, first) || j * keys < row_begin(p, t, last);
+}
+
+template <class C>
+DEVICE float score_of(const sm90_launch &p, const tile_of &t, int row, int key)
+{
+    typedef typename C::E E;
+    const E *q = (const E *)p.q.data + t.b * p.q.stride[0] + t.h * p.q.stride[1] +
+                 row * p.q.stride[2];
+    const E *k = (const E *)p.k.data + t.b * p.k.stride[0] +
+                 t.h / p.group * p.k.stride[1] + key * p.k.stride[2];
+    float s = 0;
+
+    for (int c = 0; c < p.d; c++)
+        s = __fmaf_rn(element<E>::wide(q[c * p.q.stride[3]]),
+                      element<E>::wide(k[c * p.k.stride[3]]), s);
+    return s;
+}
+
+/* What Inf and NaN of blocks that hide keys are to the rows that see them. */
+template <class C, int N>
+DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N],
+                           const softmax &st, const int (&row)[2], int lane)
+{
+    typedef typename C::E E;
+    const int top = t.block * C::BM, last = min(top + C::BM, p.rows) - 1;
+
+#pragma unroll 1
+    for (int j = t.from; j < t.to; j++) {
+        if (!hides(p, t, top, last, j, C::BN))
+            continue;
+#pragma unroll 1
+        for (int key = j * C::BN; key < min((j + 1) * C::BN, p.nk); key++) {
+            const E *v = (const E *)p.v.data + t.b * p.v.stride[0] +
+                         t.h / p.group * p.v.stride[1] + key * p.v.stride[2];
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                const int column = 8 * (i / 4) + 2 * (lane & 3) + (i & 1);
+                const int r = (i >> 1) & 1;
+                if (column >= p.dv || row[r] >= p.rows || key < row_begin(p, t, row[r]) ||
+                    key >= row_end(p, t, row[r]))
+                    continue;
+                const float x = element<E>::wide(v[column * p.v.stride[3]]);
+                if (!(fabsf(x) < CUDART_INF_F))
+                    O[i] += x * ex2(score_of<C>(p, t, row[r], key) * p.c -
+                                    (st.m[r] == -CUDART_INF_F ? 0.f : st.m[r]));
+            }
+        }
+    }
+}
+
+/* ---- the end of a tile ---------------------------------------------------------------- */
+
+/* What the sums of a row are multiplied by, and its LSE. */
+DEVICE float row_factor(const sm90_launch &p, int h, float m, float l, double *lse)
+{
+    const double sink = p.sinks ? p.sinks[h] : -CUDART_INF;
+    const double nats = (double)m * 0.693147180559945309417;
+
+    if (l == 0) {
+        *lse = sink;
+        return 0;
+    }
+    if (sink == -CUDART_INF) {
+        *lse = nats + log((double)l);
+        return 1.f / l;
+    }
+    const double top = sink > nats ? sink : nats, raise = exp(nats - top);
+    const double sum = l * raise + exp(sink - top);
+    *lse = top + log(sum);
+    return (float)(raise / sum);
+}
+
+template <class C, int N>
+DEVICE void leave_record(const sm90_launch &p, const tile_of &t, const float (&O)[N],
+                         const softmax &st, const int (&row)[2], int lane)
+{
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        if (row[r] >= p.rows)
+            continue;
+        float *const to = p.records + (((int64_t)(t.b * p.heads + t.h) * p.rows + row[r]) *
+                                           p.splits +
+                                       t.split) *
+                                          (p.dv + 2);
+        if ((lane & 3) == 0) {
+            to[0] = st.m[r];
+            to[1] = st.l[r];
+        }
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            if (((i >> 1) & 1) == r) {
+                const int column = 8 * (i / 4) + 2 * (lane & 3) + (i & 1);
+                if (column < p.dv)
+                    to[2 + column] = O[i];
+            }
+    }
+}
+
+/* Element by element: f32, strides that the copy engine does not take. */
+template <class C, int N>
+DEVICE void store_rows(const sm90_launch &p, const tile_of &t, const float (&O)[N],
+                       const int (&row)[2], int lane)
+{
+    typedef typename C::E E;
+
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const int r = (i >> 1) & 1, column = 8 * (i / 4) + 2 * (lane & 3) + (i & 1);
+        const int64_t at = t.b * p.out.stride[0] + t.h * p.out.stride[1] +
+                           row[r] * p.out.stride[2] + column * p.out.stride[3];
+        if (row[r] >= p.rows || column >= p.dv)
+            continue;
+        if (p.out_float)
+            ((float *)p.out.data)[at] = O[i] + 0.f;
+        else
+            ((E *)p.out.data)[at] = element<E>::narrow(O[i] + 0.f);
+    }
+}
+
+/* By way of the warp's own rows of the query buffer, which are no longer needed. */
+template <class C, int N>
+DEVICE void store_by_copy(const sm90_launch &p, const tile_of &t, const float (&O)[N],
+                          uint32_t rows, int first_row, int lane, const CUtensorMap &mo)
+{
+    const uint32_t at = rows + ((lane >> 3) & 1) * 1024 + (lane & 7) * 128;
+
+#pragma unroll
+    for (int d = 0; d < C::D / 64; d++)
+#pragma unroll
+        for (int i = 0; i < 8; i += 2) {
+            const int e = 4 * (8 * d + i);
+            const uint32_t to =
+                at + d * C::BM * 128 + ((((uint32_t)i + (lane >> 4)) ^ (lane & 7)) << 4);
+            typedef element<typename C::E> X;
+            asm volatile(
+                "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(to),
+                "r"(X::pack(O[e] + 0.f, O[e + 1] + 0.f)),
+                "r"(X::pack(O[e + 2] + 0.f, O[e + 3] + 0.f)),
+                "r"(X::pack(O[e + 4] + 0.f, O[e + 5] + 0.f)),
+                "r"(X::pack(O[e + 6] + 0.f, O[e + 7] + 0.f))
+                : "memory");
+        }
+    copy_fence();
+    __syncwarp();
+    if (lane == 0 && first_row < p.rows) {
+#pragma unroll
+        for (int d = 0; d < C::D / 64; d++)
+            if (d * 64 < p.dv)
+                store_tile(&mo, rows + d * C::BM * 128, d * 64, first_row, t.h, t.b);
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    }
+}
+
+/* ---- the warpgroups that have rows ------------------------------------------------------ */
+
+template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const layout<C> &s, int warp)
+{
+    typedef typename C::E E;
+    constexpr int D = C::D, BN = C::BN;
+    const int group = warp / 4 - 1, w = warp & 3, lane = threadIdx.x & 31;
+    const int next_group = group + 1 == C::GROUPS ? 0 : group + 1;
+    const bool first_lane = lane == 0;
+    const uint64_t q_slab = slab_descriptor(s.q + group * 64 * 128, 16);
+    const uint64_t k_slab = slab_descriptor(s.k, 16), v_slab = slab_descriptor(s.v, BN * 128);
+    const float c = p.c;
+    uint32_t ks = 0, kp = 0, vs = 0, vp = 0, qs = 0, qp = 0, is = 0, ip = 0;
+    int stored = -1, number = 0; /* the query buffer that a store still reads */
+
+    auto release_stored = [&]() {
+        if (stored >= 0) {
+            if (first_lane) {
+                asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+                barrier_arrive(s.q_free + 8 * stored);
+            }
+            stored = -1;
+        }
+    };
+    if (C::TICKET && group == C::GROUPS - 1)
+        named_arrive(1, 256);
+    while (true) {
+        barrier_wait(s.id_full + 8 * is, ip);
+        int id = load_shared(s.id + 4 * is);
+        __syncwarp();
+        if (first_lane)
+            barrier_arrive(s.id_free + 8 * is);
+        is ^= 1;
+        if (!is)
+            ip ^= 1;
+        id = __shfl_sync(~0u, id, 0);
+        if (id == TILE_END || id == TILE_SYNC) {
+            release_stored();
+            if (id == TILE_END)
+                break;
+            __syncwarp();
+            if (first_lane)
+                barrier_arrive(s.finished);
+            continue;
+        }
+        const bool safe = (id & TILE_SAFE) != 0;
+        id &= ~TILE_SAFE;
+        const tile_of t = find_tile<C>(p, id);
+        const int top = t.block * C::BM + group * 64, last = top + 63;
+        const int row[2] = {top + w * 16 + (lane >> 2), top + w * 16 + (lane >> 2) + 8};
+        const int shift = 2 * (lane & 3);
+        const int begin[2] = {row_begin(p, t, row[0]) - shift, row_begin(p, t, row[1]) - shift};
+        const int end[2] = {row_end(p, t, row[0]) - shift, row_end(p, t, row[1]) - shift};
+        /* Blocks from `masked` on may hide keys at their end, those before `left` at
+         * their beginning; the first that a row sees is never before `masked`. */
+        const int masked = max(row_end(p, t, top) - 1, 0) / BN;
+        const int left = (row_begin(p, t, last) + BN - 1) / BN;
+        bool lost = false, not_finite = false;
+        float O[D / 2], S[BN / 2], scale[2];
+        uint32_t P[BN / 4];
+        softmax st;
+
+        auto look_at_v = [&](int j) {
+            if constexpr (C::CAREFUL) {
+                const int all = min(t.block * C::BM + C::BM, p.rows) - 1;
+                if (!hides(p, t, t.block * C::BM, all, j, BN))
+                    return;
+                barrier_wait(s.v_full + 8 * vs, vp);
+                named_sync(8, 128 * C::GROUPS);
+                make_finite<C>(s.v + vs * C::KBYTES, threadIdx.x - 128);
+                named_sync(8, 128 * C::GROUPS);
+            } else if (p.may_hide && hides(p, t, top, last, j, BN)) {
+                barrier_wait(s.v_full + 8 * vs, vp);
+                not_finite |= quarter_not_finite<C>(s.v + vs * C::KBYTES, w, lane);
+            }
+        };
+        auto scores = [&]() {
+            const uint64_t q = q_slab + qs * (C::QBYTES >> 4), k = k_slab + ks * (C::KBYTES >> 4);
+#pragma unroll
+            for (int x = 0; x < D / 16; x++)
+                wgmma<E, BN>::scores(S, q + (x / 4) * (C::BM * 128 >> 4) + (x % 4) * 2,
+                                     k + (x / 4) * (BN * 128 >> 4) + (x % 4) * 2, x > 0);
+            product_commit();
+        };
+        auto values = [&](int add) {
+            const uint64_t v = v_slab + vs * (C::KBYTES >> 4);
+#pragma unroll
+            for (int x = 0; x < BN / 16; x++)
+                wgmma<E, D>::values(O, P + 4 * x, v + x * 128, x > 0 ? 1 : add);
+            product_commit();
+        };
+        auto free_k = [&]() {
+            if (first_lane)
+                barrier_arrive(s.k_free + 8 * ks);
+            if (++ks == C::STAGES) {
+                ks = 0;
+                kp ^= 1;
+            }
+        };
+        auto free_v = [&]() {
+            if (first_lane)
+                barrier_arrive(s.v_free + 8 * vs);
+            if (++vs == C::STAGES) {
+                vs = 0;
+                vp ^= 1;
+            }
+        };
+        auto hide_block = [&](int j) {
+            const int b[2] = {begin[0] - j * BN, begin[1] - j * BN};
+            const int e[2] = {end[0] - j * BN, end[1] - j * BN};
+            hide(S, b, e, j < left);
+        };
+
+        barrier_wait(s.q_full + 8 * qs, qp);
+        barrier_wait(s.k_full + 8 * ks, kp);
+        product_fence();
+        scores();
+        product_wait<0>();
+        pin(S);
+        free_k();
+        release_stored();
+        if (t.to - 1 >= masked || t.to - 1 < left)
+            hide_block(t.to - 1);
+        begin_rows<C>(S, st, c, safe);
+        scale[0] = scale[1] = 1.f;
+        weigh<C>(S, st, c, scale, lost);
+        pack_weights<C>(S, P);
+        const bool any_lazy = __any_sync(~0u, st.lazy[0] || st.lazy[1]);
+#pragma unroll 1
+        for (int j = t.to - 2; j >= t.from; j--) {
+            look_at_v(j + 1);
+            barrier_wait(s.k_full + 8 * ks, kp);
+            if (C::TICKET)
+                named_sync(1 + group, 256);
+            pin(O);
+            product_fence();
+            scores();
+            barrier_wait(s.v_full + 8 * vs, vp);
+            product_fence();
+            values(j < t.to - 2);
+            if (C::TICKET)
+                named_arrive(1 + next_group, 256);
+            product_wait<1>();
+            pin(S);
+            free_k();
+            bool rescale = false;
+            scale[0] = scale[1] = 1.f;
+            if (j >= masked || j < left) {
+                hide_block(j);
+                rescale = raise_rows<C>(S, st, c, true, scale);
+            } else if (any_lazy)
+                rescale = raise_rows<C>(S, st, c, false, scale);
+            rescale |= weigh<C>(S, st, c, scale, lost);
+            product_wait<0>();
+            pin(O);
+            free_v();
+            pack_weights<C>(S, P);
+            if (rescale) {
+#pragma unroll
+                for (int i = 0; i < D / 2; i++)
+                    O[i] *= scale[(i >> 1) & 1];
+            }
+        }
+        look_at_v(t.from);
+        barrier_wait(s.v_full + 8 * vs, vp);
+        pin(O);
+        product_fence();
+        values(t.to - t.from > 1);
+        product_wait<0>();
+        pin(O);
+        free_v();
+
+        /* A tile is queued once, however many warps ask for it. */
+        lost = __any_sync(~0u, lost) != 0;
+        if (lost && !safe && first_lane) {
+            uint32_t seen = 0;
+            if (number < 256)
+                asm volatile("atom.shared.or.b32 %0, [%1], %2;"
+                             : "=r"(seen)
+                             : "r"(s.replay_seen + 4 * (number >> 5)),
+                               "r"(1u << (number & 31))
+                             : "memory");
+            if (!(seen >> (number & 31) & 1)) {
+                uint32_t at;
+                asm volatile("atom.shared.add.u32 %0, [%1], 1;" : "=r"(at) : "r"(s.replays) : "memory");
+                if (at < C::REPLAYS)
+                    store_shared(s.replays + 4 + 4 * at, id);
+            }
+        }
+        number++;
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            st.l[r] += __shfl_xor_sync(~0u, st.l[r], 1);
+            st.l[r] += __shfl_xor_sync(~0u, st.l[r], 2);
+        }
+        if constexpr (C::CAREFUL)
+            add_not_finite<C>(p, t, O, st, row, lane);
+        else if (__any_sync(~0u, not_finite) && first_lane && atomicExch(p.flags + id, 1) == 0)
+            p.list[atomicAdd(p.control + SM90_LISTED, 1)] = id;
+        const uint32_t q_rows = s.q + qs * C::QBYTES + (group * 64 + w * 16) * 128;
+        const int buffer = qs;
+        if (++qs == C::QBUFFERS) {
+            qs = 0;
+            qp ^= 1;
+        }
+        if constexpr (C::SPLIT) {
+            leave_record<C>(p, t, O, st, row, lane);
+            if (first_lane)
+                barrier_arrive(s.q_free + 8 * buffer);
+        } else {
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                double lse;
+                const float factor = row_factor(p, t.h, st.m[r], st.l[r], &lse);
+#pragma unroll
+                for (int i = 0; i < D / 2; i++)
+                    if (((i >> 1) & 1) == r)
+                        O[i] = st.l[r] == 0 ? 0.f : O[i] * factor;
+                if (p.lse && (lane & 3) == 0 && row[r] < p.rows)
+                    p.lse[t.b * p.lse_stride[0] + t.h * p.lse_stride[1] +
+                          row[r] * p.lse_stride[2]] = (float)lse;
+            }
+            if (p.out_tma) {
+                store_by_copy<C>(p, t, O, q_rows, top + w * 16, lane, mo);
+                stored = buffer;
+            } else {
+                store_rows<C>(p, t, O, row, lane);
+                if (first_lane)
+                    barrier_arrive(s.q_free + 8 * buffer);
+            }
+        }
+    }
+}
+
+template <class C>
+DEVICE void sm90_forward(const CUtensorMap &mq, const CUtensorMap &mk, const CUtensorMap &mv,
+                         const CUtensorMap &mo, const sm90_launch &p)
+{
+    extern __shared__ uint8_t memory[];
+    const layout<C> s((shared_address(memory) + 1023) & ~1023u);
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
+
+    if (C::CAREFUL && *(volatile int *)(p.control + SM90_LISTED) == 0)
+        return;
+    if (threadIdx.x == 0) {
+        for (int x = 0; x < C::STAGES; x++) {
+            barrier_init(s.k_full + 8 * x, 1);
+            barrier_init(s.k_free + 8 * x, 4 * C::GROUPS);
+            barrier_init(s.v_full + 8 * x, 1);
+            barrier_init(s.v_free + 8 * x, 4 * C::GROUPS);
+        }
+        for (int x = 0; x < 2; x++) {
+            barrier_init(s.q_full + 8 * x, 1);
+            barrier_init(s.q_free + 8 * x, 4 * C::GROUPS);
+            barrier_init(s.id_full + 8 * x, 1);
+            barrier_init(s.id_free + 8 * x, 4 * C::GROUPS);
+        }
+        barrier_init(s.finished, 4 * C::GROUPS);
+        for (int x = 0; x < 9; x++)
+            store_shared(s.replay_seen + 4 * x, 0);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    if (warp < 4) {
+        if constexpr (C::GROUPS > 1)
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(C::FEW));
+        if (threadIdx.x == 0)
+            copy_tiles<C>(mq, mk, mv, p, s);
+    } else {
+        if constexpr (C::GROUPS > 1)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(C::MANY));
+        compute_tiles<C>(mo, p, s, warp);
+    }
+}
+
+#define SM90_KERNEL(name, ...)                                                           \
+    typedef config<__VA_ARGS__> config_##name;                                           \
+    extern "C" __global__ void __launch_bounds__(config_##name::THREADS, 1)              \
+        attend_sm90_##name(const __grid_constant__ CUtensorMap mq,                       \
+                           const __grid_constant__ CUtensorMap mk,                       \
+                           const __grid_constant__ CUtensorMap mv,                       \
+                           const __grid_constant__ CUtensorMap mo, const sm90_launch p)  \
+    {                                                                                    \
+        sm90_forward<config_##name>(mq, mk, mv, mo, p);                                  \
+    }
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernels of sm90.cuh are given besides tensor maps. */
+#ifndef ATTEND_CUDA_SM90_H
+#define ATTEND_CUDA_SM90_H
+
+#include <stdint.h>
+
+/* Keys of a block, and of a split of the decode kernel. */
+enum { SM90_BLOCK = 128, SM90_SPLIT = 1024 };
+/* Dynamic shared memory: all that a multiprocessor gives to a block of threads. */
+enum { SM90_SHARED = 232448 };
+
+/* A tensor of the caller: element (b, h, l, d) as attend_view has it. */
+struct sm90_tensor {
+    void *data;
+    int64_t stride[4];
+};
+
+/*
+ * Numbers that kernels leave at 0 for the next launch: tiles handed out, blocks of
+ * threads that are done, tiles in `list`; the same of the careful kernel, that reads it.
+ */
+enum sm90_control {
+    SM90_NEXT,
+    SM90_DONE,
+    SM90_LISTED,
+    SM90_CAREFUL_NEXT,
+    SM90_CAREFUL_DONE,
+    SM90_CONTROL_COUNT = 64
+};
+
+struct sm90_launch {
+    int nb, heads, group, rows, nk, d, dv; /* `rows` of a head; key/value head = h / group */
+    int row_blocks, section, tiles;        /* section: heads that share the cache */
+    int splits;                            /* 1: rows are ended; else records are left */
+    int bounded, may_hide;
+    /*
+     * Row i is at offset (or causal_offset[b]) + i step, sees keys before that + reach,
+     * and from that - behind on.
+     */
+    int64_t offset, reach, behind;
+    int step;
+    const int64_t *causal_offset, *key_lengths;
+    float c; /* scale log2 e */
+    double scale;
+    const double *sinks;
+    float *lse;
+    int64_t lse_stride[3];
+    int out_float, out_tma;
+    struct sm90_tensor out, q, k, v;
+    float *records; /* [nb][heads][rows][splits][dv + 2] */
+    int *control, *flags, *list; /* flags and list: [tiles] */
+};
+
+/* A view to be laid out as (b, h, l, padded). */
+struct sm90_pack {
+    struct sm90_tensor from;
+    int64_t size[4], padded, count; /* count: of elements that are written */
+    uint16_t *to;
+};
+
+#endif

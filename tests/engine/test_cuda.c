@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a GPU does that no kernel set of the CPU does: tensors in device memory, streams,
+ * graphs, workspaces, and the kernels of order FAST.  The laws, the dense comparisons and
+ * the conformance rows take the GPU as one more set.
+ */
+#define _GNU_SOURCE
+#include "support/problems.h"
+#include "support/test.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "check/sample.h"
+
+/* ---- the driver, as far as tests need it -------------------------------------- */
+
+static struct {
+    int (*allocate)(uintptr_t *memory, size_t size);
+    int (*release)(uintptr_t memory);
+    int (*copy_in)(uintptr_t to, const void *from, size_t size);
+    int (*copy_out)(void *to, uintptr_t from, size_t size);
+    int (*retain)(void **ctx, int device);
+    int (*set_current)(void *ctx);
+    int (*stream_create)(void **stream, unsigned flags);
+    int (*capture_begin)(void *stream, int mode);
+    int (*capture_end)(void *stream, void **graph);
+    int (*instantiate)(void **exec, void *graph, unsigned long long flags);
+    int (*graph_launch)(void *exec, void *stream);
+    int (*stream_wait)(void *stream);
+} driver;
+
+static int open_driver(void)
+{
+    static const char *const names[] = {
+        "cuMemAlloc_v2",      "cuMemFree_v2",          "cuMemcpyHtoD_v2",
+        "cuMemcpyDtoH_v2",    "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
+        "cuStreamCreate",     "cuStreamBeginCapture_v2", "cuStreamEndCapture",
+        "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuStreamSynchronize"};
+    void *const library = dlopen("libcuda.so.1", RTLD_NOW);
+    void *ctx;
+
+    for (size_t x = 0; library != NULL && x < sizeof names / sizeof *names; x++) {
+        void *const found = dlsym(library, names[x]);
+        memcpy((char *)&driver + x * sizeof found, &found, sizeof found);
+    }
+    return library != NULL && driver.retain(&ctx, 0) == 0 && driver.set_current(ctx) == 0;
+}
+
+#define NEEDS_DEVICE                                                                     \
+    do {                                                                                 \
+        if (!device_runs())                                                              \
+            SKIP("no GPU here: %s", why_not());                                          \
+    } while (0)
+
+static const char *why_not(void)
+{
+    static char words[256];
+
+    attend_devices(words, sizeof words);
+    return words;
+}
+
+/* ---- a problem in device memory ------------------------------------------------ */
+
+enum { GUARD = 4096 };
+
+/* Memory of the device between guards, filled with `fill`. */
+static uintptr_t device_block(size_t size, int fill)
+{
+    unsigned char *const bytes = malloc(size + 2 * GUARD);
+    uintptr_t at = 0;
+
+    memset(bytes, fill, size + 2 * GUARD);
+    if (driver.allocate(&at, size + 2 * GUARD) != 0 ||
+        driver.copy_in(at, bytes, size + 2 * GUARD) != 0)
+        exit(2);
+    free(bytes);
+    return at + GUARD;
+}
+
+static int guards_hold(uintptr_t block, size_t size, int fill)
+{
+    unsigned char *const bytes = malloc(size + 2 * GUARD);
+    int holds = driver.copy_out(bytes, block - GUARD, size + 2 * GUARD) == 0;
+
+    for (size_t x = 0; x < GUARD; x++)
+        holds &= bytes[x] == fill && bytes[size + GUARD + x] == fill;
+    free(bytes);
+    return holds;
+}
+
+struct device_problem {
+    int64_t nb, hq, hkv, nq, nk, d;
+    attend_rule rule;
+    attend_io io;
+    uintptr_t q, k, v, out, lse;
+    size_t out_size, lse_size;
+};
+
+static uintptr_t random_block(int64_t count, uint64_t seed)
+{
+    uint16_t *const numbers = malloc((size_t)count * 2);
+    struct check_random random = {.seed = seed};
+    const uintptr_t at = device_block((size_t)count * 2, 0);
+
+    for (int64_t x = 0; x < count; x++) {
+        const float value = (float)check_random_normal(&random);
+        uint32_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        numbers[x] = (uint16_t)((bits + 0x8000) >> 16);
+    }
+    if (driver.copy_in(at, numbers, (size_t)count * 2) != 0)
+        exit(2);
+    free(numbers);
+    return at;
+}
+
+static struct device_problem device_problem(int64_t nb, int64_t hq, int64_t hkv,
+                                            int64_t nq, int64_t nk, int64_t d)
+{
+    struct device_problem p = {nb, hq, hkv, nq, nk, d, attend_rule_default(),
+                               attend_io_default(), 0, 0, 0, 0, 0, 0, 0};
+
+    p.q = random_block(nb * hq * nq * d, 1);
+    p.k = random_block(nb * hkv * nk * d, 2);
+    p.v = random_block(nb * hkv * nk * d, 3);
+    p.out_size = (size_t)(nb * hq * nq * d) * 2;
+    p.lse_size = (size_t)(nb * hq * nq) * 4;
+    p.out = device_block(p.out_size, 0xff);
+    p.lse = device_block(p.lse_size, 0xff);
+    p.io.q = attend_view_dense((void *)p.q, ATTEND_BF16, nb, hq, nq, d);
+    p.io.k = attend_view_dense((void *)p.k, ATTEND_BF16, nb, hkv, nk, d);
+    p.io.v = attend_view_dense((void *)p.v, ATTEND_BF16, nb, hkv, nk, d);
+    p.io.out = attend_tensor_dense((void *)p.out, ATTEND_BF16, nb, hq, nq, d);
+    p.io.lse = attend_tensor_dense((void *)p.lse, ATTEND_F32, nb, hq, nq, 1);
+    return p;
+}
+
+static void free_problem(struct device_problem *p)
+{
+    const uintptr_t blocks[] = {p->q, p->k, p->v, p->out, p->lse};
+
+    for (size_t x = 0; x < sizeof blocks / sizeof *blocks; x++)
+        driver.release(blocks[x] - GUARD);
+}
+
+static attend_context *device_context(attend_order order)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+
+    options.device = "cuda";
+    options.order = order;
+    if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
+        exit(2);
+    return ctx;
+}
+
+/* O and LSE one after the other. */
+static unsigned char *results(const struct device_problem *p)
+{
+    unsigned char *const bytes = malloc(p->out_size + p->lse_size);
+
+    if (driver.copy_out(bytes, p->out, p->out_size) != 0 ||
+        driver.copy_out(bytes + p->out_size, p->lse, p->lse_size) != 0)
+        exit(2);
+    return bytes;
+}
+
+/* ---- without a GPU --------------------------------------------------------------- */
+
+TEST(names_of_devices)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+    attend_error err = {.message = ""};
+
+    options.device = "gpu";
+    const attend_status status = attend_context_create(&ctx, &options, &err);
+    CHECK(status == ATTEND_EINVAL || (status == ATTEND_EUNSUPPORTED && !device_runs()),
+          "%s", err.message);
+    CHECK(strstr(err.message, "gpu") != NULL && ctx == NULL, "%s", err.message);
+    options.device = "cuda:97";
+    CHECK(attend_context_create(&ctx, &options, &err) == ATTEND_EUNSUPPORTED, "%s",
+          err.message);
+    options.device = NULL;
+    options.host_tensors = 1;
+    CHECK(attend_context_create(&ctx, &options, &err) == ATTEND_EINVAL, "%s",
+          err.message);
+}
+
+TEST(calls_for_devices_on_the_cpu)
+{
+    attend_context *ctx = NULL;
+    attend_error err = {.message = ""};
+    size_t bytes = 1;
+    char words[8];
+
+    CHECK(attend_context_create(&ctx, NULL, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_context_set_stream(ctx, NULL, &err) == ATTEND_EINVAL, "a stream");
+    CHECK(attend_context_set_workspace(ctx, NULL, 0, &err) == ATTEND_EINVAL, "memory");
+    CHECK(attend_forward_workspace(ctx, NULL, NULL, &bytes, &err) == ATTEND_EINVAL,
+          "no io");
+    CHECK(attend_devices(words, sizeof words) > sizeof words - 1 &&
+              strlen(words) == sizeof words - 1,
+          "%s", words);
+    attend_context_destroy(ctx);
+}
+
+/* ---- device memory --------------------------------------------------------------- */
+
+static void repeats(attend_order order, int64_t nq, int64_t nk, attend_causal causal)
+{
+    attend_context *const ctx = device_context(order);
+    struct device_problem p = device_problem(2, 4, 2, nq, nk, 128);
+    attend_error err = {.message = ""};
+    unsigned char *first = NULL;
+
+    p.rule.causal = causal;
+    for (int x = 0; x < 250; x++) {
+        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        if (x % 50 != 0 && x != 249)
+            continue;
+        CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+        unsigned char *const again = results(&p);
+        if (first == NULL)
+            first = again;
+        else {
+            CHECK(memcmp(first, again, p.out_size + p.lse_size) == 0,
+                  "repeat %d has other bits", x);
+            free(again);
+        }
+    }
+    CHECK(guards_hold(p.out, p.out_size, 0xff) && guards_hold(p.lse, p.lse_size, 0xff),
+          "a write beside a tensor");
+    free(first);
+    free_problem(&p);
+    attend_context_destroy(ctx);
+}
+
+TEST(every_repeat_has_the_same_bits)
+{
+    NEEDS_DEVICE;
+    repeats(ATTEND_ORDER_SAME, 70, 3000, ATTEND_CAUSAL_BOTTOM_RIGHT);
+    repeats(ATTEND_ORDER_FAST, 1000, 3000, ATTEND_CAUSAL_BOTTOM_RIGHT);
+    repeats(ATTEND_ORDER_FAST, 1000, 1000, ATTEND_CAUSAL_NONE);
+    repeats(ATTEND_ORDER_FAST, 1, 9000, ATTEND_CAUSAL_BOTTOM_RIGHT);
+}
+
+/* Bytes asked for are enough, and fewer are refused. */
+TEST(a_workspace_can_be_lent)
+{
+    NEEDS_DEVICE;
+    attend_context *const ctx = device_context(ATTEND_ORDER_SAME);
+    struct device_problem p = device_problem(1, 2, 2, 4, 20000, 64);
+    attend_error err = {.message = ""};
+    size_t bytes = 0;
+
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    unsigned char *const want = results(&p);
+    CHECK(attend_forward_workspace(ctx, &p.rule, &p.io, &bytes, &err) == ATTEND_OK &&
+              bytes > 0,
+          "%zu bytes: %s", bytes, err.message);
+    const uintptr_t memory = device_block(bytes, 0x55);
+    CHECK(attend_context_set_workspace(ctx, (void *)memory, bytes - 1, &err) ==
+              ATTEND_OK,
+          "%s", err.message);
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_ENOMEM, "too little");
+    CHECK(attend_context_set_workspace(ctx, (void *)memory, bytes, &err) == ATTEND_OK,
+          "%s", err.message);
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    unsigned char *const got = results(&p);
+    CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "other bits");
+    CHECK(guards_hold(memory, bytes, 0x55), "a write beside the workspace");
+    free(want);
+    free(got);
+    driver.release(memory - GUARD);
+    free_problem(&p);
+    attend_context_destroy(ctx);
+}
+
+/* Lengths and offsets on the device are not checked: they are clamped. */
+TEST(lengths_out_of_range_read_nothing_outside)
+{
+    NEEDS_DEVICE;
+    for (int order = 0; order < 2; order++) {
+        attend_context *const ctx = device_context((attend_order)order);
+        struct device_problem p = device_problem(3, 2, 2, 40, 300, 64);
+        const int64_t lengths[3] = {-5, 300, INT64_MAX};
+        const int64_t offsets[3] = {INT64_MIN, 0, INT64_MAX};
+        const uintptr_t on_device = device_block(2 * sizeof lengths, 0);
+        attend_error err = {.message = ""};
+
+        CHECK(driver.copy_in(on_device, lengths, sizeof lengths) == 0 &&
+                  driver.copy_in(on_device + sizeof lengths, offsets, sizeof offsets) == 0,
+              "no copy");
+        p.rule.key_lengths = (const int64_t *)on_device;
+        p.rule.causal = ATTEND_CAUSAL_OFFSET;
+        p.rule.causal_offset = (const int64_t *)(on_device + sizeof lengths);
+        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+        unsigned char *const got = results(&p);
+        int empty = 1;
+        for (size_t x = 0; x < p.out_size / 3; x++)
+            empty &= got[x] == 0;
+        CHECK(empty, "rows that see nothing are not 0");
+        free(got);
+        driver.release(on_device - GUARD);
+        free_problem(&p);
+        attend_context_destroy(ctx);
+    }
+}
+
+TEST(a_graph_captures_a_repeated_call)
+{
+    NEEDS_DEVICE;
+    static const int64_t rows[] = {300, 1};
+    for (int x = 0; x < 4; x++) {
+        attend_context *const ctx =
+            device_context(x / 2 ? ATTEND_ORDER_FAST : ATTEND_ORDER_SAME);
+        struct device_problem p = device_problem(1, 4, 2, rows[x % 2], 2500, 64);
+        attend_error err = {.message = ""};
+        void *stream, *graph, *exec;
+
+        p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+        CHECK(driver.stream_create(&stream, 1) == 0, "no stream");
+        CHECK(attend_context_set_stream(ctx, stream, &err) == ATTEND_OK, "%s",
+              err.message);
+        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+        unsigned char *const want = results(&p);
+        CHECK(driver.capture_begin(stream, 2) == 0, "no capture");
+        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        CHECK(driver.capture_end(stream, &graph) == 0, "the capture broke");
+        CHECK(driver.instantiate(&exec, graph, 0) == 0, "no graph");
+        unsigned char *const nothing = calloc(1, p.out_size + p.lse_size);
+        CHECK(driver.copy_in(p.out, nothing, p.out_size) == 0 &&
+                  driver.copy_in(p.lse, nothing, p.lse_size) == 0,
+              "not cleared");
+        CHECK(driver.graph_launch(exec, stream) == 0 && driver.stream_wait(stream) == 0,
+              "the graph does not run");
+        unsigned char *const got = results(&p);
+        CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "the graph has other bits");
+        free(nothing);
+        free(got);
+        free(want);
+        free_problem(&p);
+        attend_context_destroy(ctx);
+    }
+}
+
+/* ---- order FAST ---------------------------------------------------------------------- */
+
+static attend_context *fast;
+static struct check_run blocks;
+
+/* The bound, and what f16 weights add to it: 2^-11 P, and what f16 cannot tell from 0. */
+static double ratio_of(const struct check_problem *p, struct check_worst *worst)
+{
+    struct check_expect expect = check_dense(p);
+    struct check_outputs got;
+    char reason[384];
+    double largest = 0;
+
+    for (int64_t x = 0; x < p->nb * p->hkv * p->nk * p->dv; x++)
+        largest = fmax(largest, fabs(p->v[x]));
+    for (int64_t x = 0; p->dtype == ATTEND_F16 && x < p->nb * p->hq * p->nq * p->dv; x++)
+        if (expect.out.bound[CHECK_KERNELS][x] > 0)
+            expect.out.bound[CHECK_KERNELS][x] +=
+                largest * (0x1p-11 + (double)p->nk * 0x1p-27);
+    if (!check_call(&blocks.blocks, fast, p, &got, reason, sizeof reason)) {
+        printf("  %s\n", reason);
+        check_expect_free(&expect);
+        return INFINITY;
+    }
+    check_compare(p, &expect, CHECK_KERNELS, &got, worst);
+    check_outputs_free(&got);
+    check_expect_free(&expect);
+    return worst->ratio;
+}
+
+/* A problem that the fast kernels take, of shape and rule by `n`. */
+static struct check_problem fast_problem(int n)
+{
+    struct check_random random = {.seed = 77 + (uint64_t)n};
+    const attend_dtype dtype = n % 2 ? ATTEND_F16 : ATTEND_BF16;
+    const int64_t widths[] = {64, 128, 96, 72, 40, 8, 100, 33};
+    const int64_t d = widths[check_random_int(&random, 0, 7)];
+    const int64_t dv = n % 3 ? d : widths[check_random_int(&random, 0, 7)];
+    const int64_t group = check_random_int(&random, 1, 4);
+    const int64_t hkv = check_random_int(&random, 1, 2);
+    const int64_t nb = check_random_int(&random, 1, 2);
+    const int64_t nq = n % 4 == 3 ? 1 : check_random_int(&random, 2, 420);
+    const int64_t nk = check_random_int(&random, 1, n % 4 == 3 ? 2600 : 700);
+    struct check_problem p =
+        check_sample_shape((uint64_t)n, dtype, nb, hkv * group, hkv, nq, nk, d, dv);
+
+    p.wants_lse = 1;
+    p.causal = (attend_causal)check_random_int(&random, 0, 2);
+    if (check_random_chance(&random, 0.3))
+        p.window_left = check_random_int(&random, 0, 300);
+    if (check_random_chance(&random, 0.2))
+        p.window_right = check_random_int(&random, 0, 300);
+    if (check_random_chance(&random, 0.3)) {
+        p.key_lengths = check_memory((size_t)nb, sizeof *p.key_lengths);
+        for (int64_t b = 0; b < nb; b++)
+            p.key_lengths[b] = check_random_int(&random, 0, nk);
+    }
+    if (check_random_chance(&random, 0.3)) {
+        p.sinks = check_memory((size_t)(hkv * group), sizeof *p.sinks);
+        for (int64_t h = 0; h < hkv * group; h++)
+            p.sinks[h] = check_random_normal(&random);
+    }
+    if (check_random_chance(&random, 0.3)) {
+        p.scale_is_set = 1;
+        p.scale = exp2((double)check_random_int(&random, -4, 5));
+    }
+    if (check_random_chance(&random, 0.3))
+        p.out_dtype = ATTEND_F32;
+    return p;
+}
+
+TEST(fast_kernels_are_under_the_bound)
+{
+    NEEDS_DEVICE;
+    double worst = 0;
+    int failed = 0;
+
+    for (int n = 0; n < 240; n++) {
+        struct check_problem p = fast_problem(n);
+        struct check_worst one = {0};
+        const double ratio = ratio_of(&p, &one);
+        if (!(ratio < 1)) {
+            char text[512];
+            check_describe(&p, text, sizeof text);
+            if (failed++ < 8)
+                printf("  problem %d: %g of the bound: %s; %s\n", n, ratio, one.where,
+                       text);
+        }
+        worst = fmax(worst, ratio);
+        check_problem_free(&p);
+    }
+    printf("  240 problems, worst %.3f of the bound\n", worst);
+    CHECK(failed == 0, "%d of 240 problems", failed);
+}
+
+static int same_outputs(const struct check_problem *a, const struct check_problem *b,
+                        const unsigned char *skip)
+{
+    struct check_outputs x, y;
+    struct check_worst worst = {0};
+    char reason[384];
+
+    if (!check_call(&blocks.blocks, fast, a, &x, reason, sizeof reason) ||
+        !check_call(&blocks.blocks, fast, b, &y, reason, sizeof reason)) {
+        printf("  %s\n", reason);
+        return 0;
+    }
+    check_same_outputs(a, &x, b, &y, skip, &worst);
+    if (worst.ratio > 0)
+        printf("  %s\n", worst.where);
+    check_outputs_free(&x);
+    check_outputs_free(&y);
+    return worst.ratio == 0;
+}
+
+TEST(fast_kernels_keep_bits_for_any_strides)
+{
+    NEEDS_DEVICE;
+    for (int n = 0; n < 40; n++) {
+        struct check_problem p = fast_problem(1000 + n), other = check_problem_copy(&p);
+        struct check_random random = {.seed = 5 + (uint64_t)n};
+        check_sample_layouts(&other, &random, 0);
+        const int same = same_outputs(&p, &other, NULL);
+        check_problem_free(&other);
+        check_problem_free(&p);
+        CHECK(same, "problem %d", n);
+    }
+}
+
+TEST(fast_kernels_do_not_see_hidden_values)
+{
+    NEEDS_DEVICE;
+    int spoilt_problems = 0;
+
+    for (int n = 0; n < 60; n++) {
+        static const double bad[] = {NAN, INFINITY, -INFINITY, 3e4};
+        struct check_problem p = fast_problem(2000 + n);
+        if (p.causal == ATTEND_CAUSAL_NONE)
+            p.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+        struct check_problem other = check_problem_copy(&p);
+        struct check_random random = {.seed = 9 + (uint64_t)n};
+        const int64_t group = p.hq / p.hkv;
+        unsigned char *const skip = check_memory((size_t)(p.nb * p.hq * p.nq), 1);
+        /* Keys and values that some rows see and others do not. */
+        for (int64_t x = 0; x < p.nb * p.hkv * p.nk; x++) {
+            if (!check_random_chance(&random, 0.02))
+                continue;
+            const int64_t b = x / p.nk / p.hkv, g = x / p.nk % p.hkv, j = x % p.nk;
+            for (int64_t c = 0; c < p.dv; c++)
+                other.v[x * p.dv + c] = bad[check_random_int(&random, 0, 3)];
+            if (check_random_chance(&random, 0.5))
+                other.k[x * p.d] = bad[check_random_int(&random, 0, 2)];
+            for (int64_t h = g * group; h < (g + 1) * group; h++)
+                for (int64_t i = 0; i < p.nq; i++)
+                    if (check_sees(&p, b, h, i, j))
+                        skip[(b * p.hq + h) * p.nq + i] = 1;
+            spoilt_problems++;
+        }
+        const int same = same_outputs(&p, &other, skip);
+        struct check_worst worst = {0};
+        const double ratio = ratio_of(&other, &worst);
+        if (!(ratio < 1))
+            printf("  problem %d: %s\n", n, worst.where);
+        free(skip);
+        check_problem_free(&other);
+        check_problem_free(&p);
+        CHECK(same, "problem %d", n);
+        CHECK(ratio < 1, "problem %d: rows that see them", n);
+    }
+    CHECK(spoilt_problems > 100, "only %d", spoilt_problems);
+}
+
+TEST(fast_kernels_take_any_logits)
+{
+    NEEDS_DEVICE;
+    static const double scales[] = {1, 4, 16, 64, 256, 1024};
+
+    for (int n = 0; n < 12; n++) {
+        struct check_problem p = check_sample_shape(
+            (uint64_t)n, n % 2 ? ATTEND_F16 : ATTEND_BF16, 1, 1, 1, 200, 3000, 128, 128);
+        struct check_worst worst = {0};
+        p.scale_is_set = 1;
+        p.scale = scales[n / 2] / sqrt(128);
+        p.wants_lse = 1;
+        p.causal = n % 3 ? ATTEND_CAUSAL_NONE : ATTEND_CAUSAL_BOTTOM_RIGHT;
+        /* Later blocks far above the first ones that are looked at, the last keys. */
+        for (int64_t x = 0; n >= 4 && x < 64 * 128; x++)
+            p.k[x] *= 8;
+        const double ratio = ratio_of(&p, &worst);
+        check_problem_free(&p);
+        CHECK(ratio < 1, "scale %g: %s", scales[n / 2], worst.where);
+    }
+}
+
+/* Neighbours of a row, and the batch and heads around it, change no bit of it. */
+TEST(fast_rows_depend_on_nothing_else)
+{
+    NEEDS_DEVICE;
+    struct check_problem p =
+        check_sample_shape(3, ATTEND_BF16, 2, 4, 2, 300, 500, 128, 128);
+    p.causal = ATTEND_CAUSAL_OFFSET;
+    p.causal_offset = check_memory(2, sizeof *p.causal_offset);
+    p.causal_offset[0] = p.causal_offset[1] = 200;
+    p.wants_lse = 1;
+    struct check_problem alone = check_problem_heads(&p, 1, 2, 2);
+    struct check_outputs all, own;
+    char reason[384];
+    CHECK(check_call(&blocks.blocks, fast, &p, &all, reason, sizeof reason), "%s", reason);
+    CHECK(check_call(&blocks.blocks, fast, &alone, &own, reason, sizeof reason), "%s",
+          reason);
+    const int64_t from = (1 * 4 + 2) * 300;
+    int same = 1;
+    for (int64_t x = 0; x < 2 * 300 * 128; x++)
+        same &= check_same_bits(all.out[from * 128 + x],
+                                own.out[x]);
+    CHECK(same, "a head alone has other bits");
+    check_outputs_free(&all);
+    check_outputs_free(&own);
+    check_problem_free(&alone);
+    check_problem_free(&p);
+}
+
+int main(void)
+{
+    RUN(names_of_devices);
+    RUN(calls_for_devices_on_the_cpu);
+    if (device_runs()) {
+        if (!open_driver())
+            return 2;
+        fast = open_set("cuda-fast", 1);
+    }
+    RUN(every_repeat_has_the_same_bits);
+    RUN(a_workspace_can_be_lent);
+    RUN(lengths_out_of_range_read_nothing_outside);
+    RUN(a_graph_captures_a_repeated_call);
+    RUN(fast_kernels_are_under_the_bound);
+    RUN(fast_kernels_keep_bits_for_any_strides);
+    RUN(fast_kernels_do_not_see_hidden_values);
+    RUN(fast_kernels_take_any_logits);
+    RUN(fast_rows_depend_on_nothing_else);
+    attend_context_destroy(fast);
+    return test_finish();
+}

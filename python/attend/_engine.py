@@ -47,6 +47,20 @@ def default_context() -> Context:
     return context
 
 
+_devices: dict[tuple[int, str], Context | None] = {}
+
+
+def device_context(name: str) -> Context | None:
+    """The calling thread's context on a GPU, "cuda:0"; None where the library has none there."""
+    key = threading.get_ident(), name
+    if key not in _devices:
+        try:
+            _devices[key] = Context(threads=1, device=name, fast=True)
+        except ValueError:
+            _devices[key] = None
+    return _devices[key]
+
+
 def set_threads(threads: int) -> None:
     """Threads of the default context; 0 follows torch, or the machine, again."""
     global _default, _threads

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch: a drop-in for ``torch.nn.functional.scaled_dot_product_attention`` on the CPU.
+"""PyTorch: a drop-in for ``torch.nn.functional.scaled_dot_product_attention``, on the CPU and on GPUs.
 
 >>> import attend.torch
 >>> q = k = v = torch.randn(1, 8, 128, 64)
@@ -19,7 +19,7 @@ import torch
 from torch.autograd import forward_ad
 
 from . import _core
-from ._engine import default_context
+from ._engine import default_context, device_context
 
 #: torch's own function, whatever ``use()`` has put in its place.
 torch_sdpa = torch.nn.functional.scaled_dot_product_attention
@@ -31,12 +31,12 @@ Described = tuple[str, int, int, Any, Any]
 _broadcast: Any = torch.broadcast_shapes  # torch has no types for it
 
 
-def describe(tensor: torch.Tensor) -> Described:
-    """Memory of a CPU tensor, for the extension; the tensor must outlive the call."""
+def describe(tensor: torch.Tensor, device: torch.device | None = None) -> Described:
+    """Memory of a tensor of the CPU, or of `device`, for the extension; it must outlive the call."""
     code = DTYPES.get(tensor.dtype)
     if code is None:
         raise TypeError(f"attend: a tensor has dtype {tensor.dtype}")
-    if tensor.device.type != "cpu":
+    if tensor.device.type != "cpu" and tensor.device != device:
         raise ValueError(f"attend: a tensor is on {tensor.device}, not in host memory")
     return "memory", tensor.data_ptr(), code, tensor.shape, tensor.stride()
 
@@ -51,9 +51,9 @@ def say_once(reason: str) -> None:
 
 
 def _is_plain(tensor: Any) -> bool:
-    """Whether it is memory of the host, as it stands."""
+    """Whether it is memory of the host or of a GPU, as it stands."""
     return (
-        type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu"
+        type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type in ("cpu", "cuda")
         and tensor.layout is torch.strided and not tensor.is_nested and not tensor.is_neg()
     )
 
@@ -70,7 +70,9 @@ def _is_transformed() -> bool:
 
 def _needs_torch(tensors: tuple[Any, ...], dropout_p: float) -> bool:
     """Whether torch must answer: tensors that are not ours, dropout or gradients."""
-    if not all(_is_plain(t) for t in tensors) or _is_transformed():
+    if not all(_is_plain(t) for t in tensors) or _is_transformed() or len({t.device for t in tensors}) > 1:
+        return True
+    if tensors[0].is_cuda and _context(tensors[0].device) is None:
         return True
     if dropout_p > 0:
         say_once("dropout is not computed here")
@@ -81,10 +83,20 @@ def _needs_torch(tensors: tuple[Any, ...], dropout_p: float) -> bool:
     return True
 
 
-def _cast(tensor: Any) -> Any:
+def _context(device: torch.device) -> Any:
+    """What computes on `device`, on torch's current stream there; None for a GPU without kernels."""
+    if device.type == "cpu":
+        return default_context()
+    context = device_context(f"cuda:{device.index}")
+    if context is not None:
+        context.set_stream(torch.cuda.current_stream(device).cuda_stream)
+    return context
+
+
+def _cast(tensor: Any, device: str) -> Any:
     """As autocast casts the arguments of torch's function."""
-    if isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu" and tensor.is_floating_point() and tensor.dtype != torch.float64:
-        return tensor.to(torch.get_autocast_dtype("cpu"))
+    if isinstance(tensor, torch.Tensor) and tensor.device.type == device and tensor.is_floating_point() and tensor.dtype != torch.float64:
+        return tensor.to(torch.get_autocast_dtype(device))
     return tensor
 
 
@@ -138,11 +150,13 @@ def scaled_dot_product_attention(
 ) -> torch.Tensor:
     """As torch's function of this name: the same arguments, results and exceptions.
 
-    On the CPU and without gradients or dropout the engine computes it; any other call,
-    and any that torch refuses, goes to torch.
+    On the CPU and on GPUs that the library has kernels for, and without gradients or
+    dropout, the engine computes it, on torch's current stream; any other call, and any
+    that torch refuses, goes to torch.
     """
-    if torch.is_autocast_enabled("cpu"):
-        query, key, value, attn_mask = (_cast(t) for t in (query, key, value, attn_mask))
+    device = query.device.type if isinstance(query, torch.Tensor) else "cpu"
+    if device in ("cpu", "cuda") and torch.is_autocast_enabled(device):
+        query, key, value, attn_mask = (_cast(t, device) for t in (query, key, value, attn_mask))
     if torch.compiler.is_compiling():
         tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
         if dropout_p != 0 or query.device.type != "cpu" or _wants_gradients(tensors):
@@ -164,7 +178,7 @@ def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor 
     scores = lead + (q.shape[-2], k.shape[-2])
     if not _mask_fits(mask, q, scores):
         return torchs()
-    out = torch.empty(lead + (q.shape[-2], v.shape[-1]), dtype=q.dtype)
+    out = torch.empty(lead + (q.shape[-2], v.shape[-1]), dtype=q.dtype, device=q.device)
     heads = k.shape[-3] if gqa else None
     q4, k4, v4 = _four(q, lead, None), _four(k, lead, heads), _four(v, lead, heads)
     out4 = out.view(q4.shape[:-1] + (v.shape[-1],))
@@ -172,15 +186,14 @@ def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor 
         mask = mask.expand(scores).reshape(-1, *scores[-3:]) if len(lead) > 2 else mask
     rule = None
     if mask is not None or is_causal or scale is not None:
-        described = None if mask is None else describe(mask)
+        described = None if mask is None else describe(mask, q.device)
         boolean = mask is not None and mask.dtype == torch.bool
         rule = (
             scale, 0.0, 1 if is_causal else 0, None, -1, -1, None,
             described if boolean else None, None if boolean else described, None, None,
         )
-    _core.forward(
-        default_context(), describe(q4), describe(k4), describe(v4), describe(out4), None, None, False, 0, rule, None,
-    )
+    q5, k5, v5, out5 = (describe(t, q.device) for t in (q4, k4, v4, out4))
+    _core.forward(_context(q.device), q5, k5, v5, out5, None, None, False, 0, rule, None)
     return out
 
 

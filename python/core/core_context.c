@@ -23,16 +23,19 @@ int check_count(const char *name, Py_ssize_t count, Py_ssize_t wanted)
 
 static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"threads", "isa", NULL};
+    static char *names[] = {"threads", "isa", "device", "fast", NULL};
     attend_options options = attend_options_default();
     attend_error error;
+    int fast = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|iz:Context", names,
-                                     &options.threads, &options.isa)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|izzp:Context", names,
+                                     &options.threads, &options.isa, &options.device,
+                                     &fast)) {
         if (PyErr_ExceptionMatches(PyExc_OverflowError))
             name_error("threads");
         return NULL;
     }
+    options.order = fast ? ATTEND_ORDER_FAST : ATTEND_ORDER_SAME;
     struct context *const self = (struct context *)PyType_GenericNew(type, NULL, NULL);
     if (!self)
         return NULL;
@@ -73,6 +76,42 @@ static PyObject *get_isa(PyObject *self, void *closure)
     return PyUnicode_FromString(attend_context_isa(((struct context *)self)->ctx));
 }
 
+static PyObject *set_stream(PyObject *self, PyObject *stream)
+{
+    void *const handle = PyLong_AsVoidPtr(stream);
+    attend_error error;
+
+    if (PyErr_Occurred())
+        return NULL;
+    const attend_status status =
+        attend_context_set_stream(((struct context *)self)->ctx, handle, &error);
+    if (status != ATTEND_OK)
+        return raise_error(status, &error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *wait_for(PyObject *self, PyObject *nothing)
+{
+    struct context *const context = (struct context *)self;
+    attend_error error;
+
+    (void)nothing;
+    PyThreadState *const state = context_enter(context);
+    const attend_status status = attend_context_wait(context->ctx, &error);
+    context_leave(context, state);
+    if (status != ATTEND_OK)
+        return raise_error(status, &error);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"set_stream", set_stream, METH_O,
+     "set_stream(stream)\n--\n\nCalls from now on are queued on this CUDA stream."},
+    {"wait", wait_for, METH_NOARGS,
+     "wait()\n--\n\nReturns when all that was queued on the device is done."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyGetSetDef properties[] = {
     {"threads", get_threads, NULL, "threads, the caller's included", NULL},
     {"isa", get_isa, NULL, "the kernel set", NULL},
@@ -83,11 +122,15 @@ static PyType_Slot slots[] = {
     {Py_tp_new, context_new},
     {Py_tp_dealloc, context_free},
     {Py_tp_getset, properties},
-    {Py_tp_doc, "Context(threads=0, isa=None)\n--\n\n"
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "Context(threads=0, isa=None, device=None, fast=False)\n--\n\n"
                 "Threads, kernel set and scratch of the engine.  Calls on one context "
                 "take turns; different contexts run at once.\n\n"
                 "threads: 0 for OMP_NUM_THREADS, else every CPU this process may use.\n"
-                "isa: a kernel set of attend.info(), or None for the best."},
+                "isa: a kernel set of attend.info(), or None for the best.\n"
+                "device: \"cuda\" or \"cuda:N\" for a GPU, whose arrays are in its "
+                "memory.\n"
+                "fast: bits of a row may depend on how many rows there are."},
     {0, NULL},
 };
 

@@ -10,15 +10,22 @@
 
 /* Of tensor maps, in the driver's numbers. */
 enum { MAP_F16 = 6, MAP_BF16 = 9, MAP_SWIZZLE_128 = 3 };
-enum { WIDTH_MOST = 128, MAP_COLUMNS = 64, WARP_ROWS = 16 };
+enum { WIDTH_MOST = 256, MAP_COLUMNS = 64, WARP_ROWS = 16 };
 /* What of K and V should stay in the cache while tiles of the same heads run. */
 #define SECTION_BYTES ((int64_t)32 << 20)
+/* Records of a row whose factors fit into shared memory. */
+#define DECODE_KEYS_MOST ((int64_t)24000 * SM90_SPLIT)
 #define SIZE_MOST ((int64_t)1 << 29)
 
 static int64_t width_of(const struct problem *p)
 {
-    return max_i64(p->d, p->dv) <= 64 ? 64 : 128;
+    const int64_t most = max_i64(p->d, p->dv);
+
+    return most <= 64 ? 64 : most <= 128 ? 128 : 256;
 }
+
+/* Keys of a block. */
+static int block_keys(const struct problem *p) { return width_of(p) == 256 ? 64 : 128; }
 
 /* Rows of a tile. */
 static int tile_rows(const struct problem *p, enum hopper_way way)
@@ -45,6 +52,8 @@ static enum hopper_way way_of(const struct cuda_device *d, const struct problem 
     if (!d->hopper || !p->fast || (p->dtype != ATTEND_F16 && p->dtype != ATTEND_BF16) ||
         p->inspection || p->shard || p->weights.data || p->mask.data || p->bias.data ||
         p->alibi || p->softcap > 0)
+        return HOPPER_NOT;
+    if (p->nq == 1 && p->nk > DECODE_KEYS_MOST)
         return HOPPER_NOT;
     if (p->d < 1 || p->d > WIDTH_MOST || p->dv < 1 || p->dv > WIDTH_MOST || p->nk < 1 ||
         p->nq < 1 || p->nk > SIZE_MOST || p->nq > SIZE_MOST ||
@@ -257,8 +266,8 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
     const int64_t out[4] = {p->nb, a->heads, a->rows, p->dv};
 
     TRY(map_tensor(d, p->dtype, &a->q, q, tile_rows(p, way), &call->q, err));
-    TRY(map_tensor(d, p->dtype, &a->k, p->k.size, SM90_BLOCK, &call->k, err));
-    TRY(map_tensor(d, p->dtype, &a->v, p->v.size, SM90_BLOCK, &call->v, err));
+    TRY(map_tensor(d, p->dtype, &a->k, p->k.size, block_keys(p), &call->k, err));
+    TRY(map_tensor(d, p->dtype, &a->v, p->v.size, block_keys(p), &call->v, err));
     call->out = call->q; /* something valid, where it is not used */
     a->out_tma = way == HOPPER_PREFILL && !a->out_float &&
                  is_mappable(a->out.data, out, a->out.stride);
@@ -270,7 +279,7 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
 /* The kernel of a width and a type, from that of 64 columns and f16. */
 static enum kernel_name of_width(enum kernel_name first, const struct problem *p)
 {
-    return (enum kernel_name)((int)first + (width_of(p) == 128 ? 2 : 0) +
+    return (enum kernel_name)((int)first + 2 * (int)(width_of(p) / 128) +
                               (p->dtype == ATTEND_BF16));
 }
 
@@ -299,8 +308,8 @@ static attend_status launch_all(struct cuda_device *d, const struct problem *p,
     return attendi_cuda_launch(d,
                                p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16
                                                       : KERNEL_sm90_combine_bf16,
-                               (int64_t)call->a.nb * call->a.heads * call->a.rows, 128, 0,
-                               combine, err);
+                               (int64_t)call->a.nb * call->a.heads * call->a.rows, 128,
+                               (size_t)call->a.splits * 2 * sizeof(float), combine, err);
 }
 
 attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,

@@ -149,7 +149,7 @@ template <class E> __device__ void zoom_item(const struct launch &a, int64_t ite
 /* One probe; NaN for one that lies outside. */
 template <class E> __device__ void probe_item(const struct launch &a, int64_t item)
 {
-    typedef typename wide_of<E>::type T;
+    typedef double T; /* whatever the inputs: a probe is a double */
     extern __shared__ __align__(16) unsigned char memory[];
     struct tile<T> &t = *(struct tile<T> *)memory;
     const struct problem &p = a.p;

@@ -7,7 +7,8 @@
     KERNEL(name##_f64) KERNEL(name##_f32) KERNEL(name##_f16) KERNEL(name##_bf16)
 /* Of Hopper alone: by columns, then f16 and bf16. */
 #define KERNEL_NARROW(name) KERNEL(name##_f16) KERNEL(name##_bf16)
-#define KERNEL_WIDTHS(name) KERNEL_NARROW(name##_d64) KERNEL_NARROW(name##_d128)
+#define KERNEL_WIDTHS(name)                                                              \
+    KERNEL_NARROW(name##_d64) KERNEL_NARROW(name##_d128) KERNEL_NARROW(name##_d256)
 #define SM90_KERNELS                                                                     \
     KERNEL_WIDTHS(sm90_prefill)                                                          \
     KERNEL_WIDTHS(sm90_careful)                                                          \

@@ -16,7 +16,7 @@
  * The softmax of a row counts from a reference, not from its maximum.  The reference is
  * the largest score of the first block that the row sees.  A block that hides keys from
  * a row raises it where a score exceeds it by 2^8; so does every block for a row whose
- * first block spans more than 2^192 (lazy rows).  In other blocks the sum of the weights
+ * first block spans more than 2^160 (lazy rows).  In other blocks the sum of the weights
  * is watched: above a limit the row is scaled by a power of two; where the sum leaves the
  * range of floats the tile is queued, and computed again with all rows lazy.  All that
  * follows from the numbers of the row, but for the last, which follows from the tile's.
@@ -171,6 +171,7 @@ struct config {
     static constexpr int QBUFFERS = SPLIT || D > 128 ? 1 : 2;
     static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2;
     static constexpr int REPLAYS = 128;
+    static_assert(REPLAYS / 2 + 3 * 4 * GROUPS <= REPLAYS, "three tiles under way");
     static constexpr int CONTROL = 512 + 4 * REPLAYS;
     static constexpr int SHARED =
         QBUFFERS * QBYTES + 2 * STAGES * KBYTES + CONTROL + 1024;
@@ -182,7 +183,7 @@ struct config {
 /* Where things lie in shared memory. */
 template <class C> struct layout {
     uint32_t q, k, v, k_full, k_free, v_full, v_free, q_full, q_free, id_full, id_free,
-        id, finished, replay_seen, replays;
+        id, finished, replays;
     DEVICE layout(uint32_t base)
     {
         q = base;
@@ -198,8 +199,7 @@ template <class C> struct layout {
         id_free = id_full + 16;
         id = id_free + 16;
         finished = id + 8;
-        replay_seen = finished + 8;     /* bits of tiles, by their number in the block */
-        replays = replay_seen + 32;     /* their count, then their ids */
+        replays = finished + 8; /* their count, then their ids */
     }
 };
 
@@ -291,8 +291,8 @@ DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
     int *const done = p.control + (C::CAREFUL ? SM90_CAREFUL_DONE : SM90_DONE);
     const int tiles = C::CAREFUL ? *(volatile int *)(p.control + SM90_LISTED) : p.tiles;
     uint32_t ks = 0, kp = 1, vs = 0, vp = 1, qs = 0, qp = 1, is = 0, ip = 1;
-    int tile = blockIdx.x, replays = 0, replay = 0;
-    bool again = false;
+    uint32_t fp = 0;
+    int tile = blockIdx.x;
 
     auto send = [&](int id) {
         barrier_wait(s.id_free + 8 * is, ip);
@@ -344,28 +344,38 @@ DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
         }
         copy_v(t.from);
     };
+    /* When all tiles so far are done, those that are to come again; each once. */
+    auto replay = [&]() {
+        send(TILE_SYNC);
+        barrier_wait(s.finished, fp);
+        fp ^= 1;
+        const int count = min(load_shared(s.replays), C::REPLAYS);
 #pragma unroll 1
-    while (true) {
-        int id, next = 0;
-        if (!again)
-            id = tile < tiles ? C::CAREFUL ? p.list[tile] : tile : TILE_SYNC;
-        else
-            id = replay < replays ? load_shared(s.replays + 4 + 4 * replay++) | TILE_SAFE
-                                  : TILE_END;
-        send(id);
-        if (id == TILE_END)
-            break;
-        if (id == TILE_SYNC) { /* all tiles are done: which of them are to come again? */
-            barrier_wait(s.finished, 0);
-            replays = min(load_shared(s.replays), C::REPLAYS);
-            again = true;
-            continue;
+        for (int x = 0; x < count; x++) {
+            const int id = load_shared(s.replays + 4 + 4 * x);
+            bool is_new = true;
+            for (int y = 0; y < x; y++)
+                is_new &= load_shared(s.replays + 4 + 4 * y) != id;
+            if (is_new) {
+                send(id | TILE_SAFE);
+                feed(id);
+            }
         }
-        if (!again)
-            next = atomicAdd(next_tile, 1) + (int)gridDim.x;
-        feed(id & ~TILE_SAFE);
+        store_shared(s.replays, 0);
+    };
+#pragma unroll 1
+    while (tile < tiles) {
+        /* Tiles under way may add a third of the list before they are waited for. */
+        if (load_shared(s.replays) > C::REPLAYS / 2)
+            replay();
+        const int id = C::CAREFUL ? p.list[tile] : tile;
+        send(id);
+        const int next = atomicAdd(next_tile, 1) + (int)gridDim.x;
+        feed(id);
         tile = next;
     }
+    replay();
+    send(TILE_END);
     /* The last block of threads leaves everything as it was found. */
     __threadfence();
     if (atomicAdd(done, 1) == (int)gridDim.x - 1) {
@@ -407,7 +417,10 @@ template <int N> DEVICE void largest_of_block(const float (&S)[N], float (&x)[2]
     x[1] = fmaxf(a[1][0], a[1][1]);
 }
 
-/* The first block: the reference, and whether the row is lazy. */
+/*
+ * The first block: the reference, and whether the row is lazy, by the smallest of a
+ * quarter of its scores.
+ */
 template <class C, int N>
 DEVICE void begin_rows(const float (&S)[N], softmax &st, float c, bool safe)
 {
@@ -417,14 +430,15 @@ DEVICE void begin_rows(const float (&S)[N], softmax &st, float c, bool safe)
     largest_of_four(most);
 #pragma unroll
     for (int i = 0; i < N; i++)
-        if (S[i] > -CUDART_INF_F)
-            least[(i >> 1) & 1] = fmaxf(least[(i >> 1) & 1], -S[i]);
+        if (i % 16 < 4)
+            least[(i >> 1) & 1] = fmaxf(
+                least[(i >> 1) & 1], S[i] > -CUDART_INF_F ? -S[i] : -CUDART_INF_F);
     largest_of_four(least);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         st.m[r] = most[r] * c - element<typename C::E>::raised;
         st.l[r] = 0;
-        st.lazy[r] = safe || (most[r] + least[r]) * c > 192.f;
+        st.lazy[r] = safe || (most[r] + least[r]) * c > 160.f;
     }
 }
 
@@ -618,24 +632,36 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
 
 /* ---- the end of a tile ---------------------------------------------------------------- */
 
-/* What the sums of a row are multiplied by, and its LSE. */
-DEVICE float row_factor(const sm90_launch &p, int h, float m, float l, double *lse)
+/* The same with a sink. */
+DEVICE float sink_factor(double sink, float m, float l, float *to)
 {
-    const double sink = p.sinks ? p.sinks[h] : -CUDART_INF;
     const double nats = (double)m * 0.693147180559945309417;
 
     if (l == 0) {
-        *lse = sink;
+        *to = (float)sink;
         return 0;
-    }
-    if (sink == -CUDART_INF) {
-        *lse = nats + log((double)l);
-        return 1.f / l;
     }
     const double top = sink > nats ? sink : nats, raise = exp(nats - top);
     const double sum = l * raise + exp(sink - top);
-    *lse = top + log(sum);
+    *to = (float)(top + log(sum));
     return (float)(raise / sum);
+}
+
+/* What the sums of a row are multiplied by; its LSE goes to *to, unless that is NULL. */
+DEVICE float row_factor(const sm90_launch &p, int h, float m, float l, float *to)
+{
+    if (p.sinks) {
+        float lse;
+        const float factor = sink_factor(p.sinks[h], m, l, &lse);
+        if (to)
+            *to = lse;
+        return factor;
+    }
+    if (to) /* ln 2 in two parts: the first times m is exact enough */
+        *to = l == 0 ? -CUDART_INF_F
+                     : __fmaf_rn(m, 0.693147182464599609375f,
+                                 __fmaf_rn(m, -1.904654299957767879e-9f, logf(l)));
+    return l == 0 ? 0.f : 1.f / l;
 }
 
 template <class C, int N>
@@ -679,9 +705,9 @@ DEVICE void store_rows(const sm90_launch &p, const tile_of &t, const float (&O)[
         if (row[r] >= p.rows || column >= p.dv)
             continue;
         if (p.out_float)
-            ((float *)p.out.data)[at] = O[i] + 0.f;
+            ((float *)p.out.data)[at] = O[i];
         else
-            ((E *)p.out.data)[at] = element<E>::narrow(O[i] + 0.f);
+            ((E *)p.out.data)[at] = element<E>::narrow(O[i]);
     }
 }
 
@@ -702,10 +728,10 @@ DEVICE void store_by_copy(const sm90_launch &p, const tile_of &t, const float (&
             typedef element<typename C::E> X;
             asm volatile(
                 "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(to),
-                "r"(X::pack(O[e] + 0.f, O[e + 1] + 0.f)),
-                "r"(X::pack(O[e + 2] + 0.f, O[e + 3] + 0.f)),
-                "r"(X::pack(O[e + 4] + 0.f, O[e + 5] + 0.f)),
-                "r"(X::pack(O[e + 6] + 0.f, O[e + 7] + 0.f))
+                "r"(X::pack(O[e], O[e + 1])),
+                "r"(X::pack(O[e + 2], O[e + 3])),
+                "r"(X::pack(O[e + 4], O[e + 5])),
+                "r"(X::pack(O[e + 6], O[e + 7]))
                 : "memory");
         }
     copy_fence();
@@ -732,7 +758,7 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
     const uint64_t k_slab = slab_descriptor(s.k, 16), v_slab = slab_descriptor(s.v, BN * 128);
     const float c = p.c;
     uint32_t ks = 0, kp = 0, vs = 0, vp = 0, qs = 0, qp = 0, is = 0, ip = 0;
-    int stored = -1, number = 0; /* the query buffer that a store still reads */
+    int stored = -1; /* the query buffer that a store still reads */
 
     auto release_stored = [&]() {
         if (stored >= 0) {
@@ -766,22 +792,19 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         }
         const bool safe = (id & TILE_SAFE) != 0;
         id &= ~TILE_SAFE;
-        const tile_of t = find_tile<C>(p, id);
-        const int top = t.block * C::BM + group * 64, last = top + 63;
-        const int row[2] = {top + w * 16 + (lane >> 2), top + w * 16 + (lane >> 2) + 8};
-        const int shift = 2 * (lane & 3);
-        const int begin[2] = {row_begin(p, t, row[0]) - shift, row_begin(p, t, row[1]) - shift};
-        const int end[2] = {row_end(p, t, row[0]) - shift, row_end(p, t, row[1]) - shift};
+        tile_of t = find_tile<C>(p, id);
+        int top = t.block * C::BM + group * 64;
         /* Blocks from `masked` on may hide keys at their end, those before `left` at
          * their beginning; the first that a row sees is never before `masked`. */
         const int masked = max(row_end(p, t, top) - 1, 0) / BN;
-        const int left = (row_begin(p, t, last) + BN - 1) / BN;
+        const int left = (row_begin(p, t, top + 63) + BN - 1) / BN;
         bool lost = false, not_finite = false;
         float O[D / 2], S[BN / 2], scale[2];
         uint32_t P[BN / 4];
         softmax st;
 
-        auto look_at_v = [&](int j) {
+        /* The careful kernel: before the product. */
+        auto mend_v = [&](int j) {
             if constexpr (C::CAREFUL) {
                 const int all = min(t.block * C::BM + C::BM, p.rows) - 1;
                 if (!hides(p, t, t.block * C::BM, all, j, BN))
@@ -790,10 +813,13 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
                 named_sync(8, 128 * C::GROUPS);
                 make_finite<C>(s.v + vs * C::KBYTES, threadIdx.x - 128);
                 named_sync(8, 128 * C::GROUPS);
-            } else if (p.may_hide && hides(p, t, top, last, j, BN)) {
-                barrier_wait(s.v_full + 8 * vs, vp);
-                not_finite |= quarter_not_finite<C>(s.v + vs * C::KBYTES, w, lane);
             }
+        };
+        /* The other: after it, while V is still there. */
+        auto look_at_v = [&](int j) {
+            if constexpr (!C::CAREFUL)
+                if (p.may_hide && (j >= masked || j < left))
+                    not_finite |= quarter_not_finite<C>(s.v + vs * C::KBYTES, w, lane);
         };
         auto scores = [&]() {
             const uint64_t q = q_slab + qs * (C::QBYTES >> 4), k = k_slab + ks * (C::KBYTES >> 4);
@@ -827,8 +853,9 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
             }
         };
         auto hide_block = [&](int j) {
-            const int b[2] = {begin[0] - j * BN, begin[1] - j * BN};
-            const int e[2] = {end[0] - j * BN, end[1] - j * BN};
+            const int first = top + w * 16 + (lane >> 2), at = 2 * (lane & 3) + j * BN;
+            const int b[2] = {row_begin(p, t, first) - at, row_begin(p, t, first + 8) - at};
+            const int e[2] = {row_end(p, t, first) - at, row_end(p, t, first + 8) - at};
             hide(S, b, e, j < left);
         };
 
@@ -849,7 +876,7 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         const bool any_lazy = __any_sync(~0u, st.lazy[0] || st.lazy[1]);
 #pragma unroll 1
         for (int j = t.to - 2; j >= t.from; j--) {
-            look_at_v(j + 1);
+            mend_v(j + 1);
             barrier_wait(s.k_full + 8 * ks, kp);
             if (C::TICKET)
                 named_sync(1 + group, 256);
@@ -874,6 +901,7 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
             rescale |= weigh<C>(S, st, c, scale, lost);
             product_wait<0>();
             pin(O);
+            look_at_v(j + 1);
             free_v();
             pack_weights<C>(S, P);
             if (rescale) {
@@ -882,33 +910,30 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
                     O[i] *= scale[(i >> 1) & 1];
             }
         }
-        look_at_v(t.from);
+        mend_v(t.from);
         barrier_wait(s.v_full + 8 * vs, vp);
         pin(O);
         product_fence();
         values(t.to - t.from > 1);
         product_wait<0>();
         pin(O);
+        look_at_v(t.from);
         free_v();
 
-        /* A tile is queued once, however many warps ask for it. */
-        lost = __any_sync(~0u, lost) != 0;
-        if (lost && !safe && first_lane) {
-            uint32_t seen = 0;
-            if (number < 256)
-                asm volatile("atom.shared.or.b32 %0, [%1], %2;"
-                             : "=r"(seen)
-                             : "r"(s.replay_seen + 4 * (number >> 5)),
-                               "r"(1u << (number & 31))
-                             : "memory");
-            if (!(seen >> (number & 31) & 1)) {
-                uint32_t at;
-                asm volatile("atom.shared.add.u32 %0, [%1], 1;" : "=r"(at) : "r"(s.replays) : "memory");
-                if (at < C::REPLAYS)
-                    store_shared(s.replays + 4 + 4 * at, id);
-            }
+        if constexpr (C::GROUPS == 3) { /* not kept in registers through the loop */
+            asm volatile("" : "+r"(id));
+            t = find_tile<C>(p, id);
+            top = t.block * C::BM + group * 64;
         }
-        number++;
+        const int row[2] = {top + w * 16 + (lane >> 2), top + w * 16 + (lane >> 2) + 8};
+        if (__any_sync(~0u, lost) && !safe && first_lane) {
+            uint32_t at;
+            asm volatile("atom.shared.add.u32 %0, [%1], 1;"
+                         : "=r"(at)
+                         : "r"(s.replays)
+                         : "memory");
+            store_shared(s.replays + 4 + 4 * at, id);
+        }
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             st.l[r] += __shfl_xor_sync(~0u, st.l[r], 1);
@@ -931,15 +956,16 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         } else {
 #pragma unroll
             for (int r = 0; r < 2; r++) {
-                double lse;
-                const float factor = row_factor(p, t.h, st.m[r], st.l[r], &lse);
+                float *const lse =
+                    p.lse && (lane & 3) == 0 && row[r] < p.rows
+                        ? p.lse + t.b * p.lse_stride[0] + t.h * p.lse_stride[1] +
+                              row[r] * p.lse_stride[2]
+                        : NULL;
+                const float factor = row_factor(p, t.h, st.m[r], st.l[r], lse);
 #pragma unroll
                 for (int i = 0; i < D / 2; i++)
                     if (((i >> 1) & 1) == r)
-                        O[i] = st.l[r] == 0 ? 0.f : O[i] * factor;
-                if (p.lse && (lane & 3) == 0 && row[r] < p.rows)
-                    p.lse[t.b * p.lse_stride[0] + t.h * p.lse_stride[1] +
-                          row[r] * p.lse_stride[2]] = (float)lse;
+                        O[i] = st.l[r] == 0 ? 0.f : __fmaf_rn(O[i], factor, 0.f);
             }
             if (p.out_tma) {
                 store_by_copy<C>(p, t, O, q_rows, top + w * 16, lane, mo);
@@ -977,8 +1003,7 @@ DEVICE void sm90_forward(const CUtensorMap &mq, const CUtensorMap &mk, const CUt
             barrier_init(s.id_free + 8 * x, 4 * C::GROUPS);
         }
         barrier_init(s.finished, 4 * C::GROUPS);
-        for (int x = 0; x < 9; x++)
-            store_shared(s.replay_seen + 4 * x, 0);
+        store_shared(s.replays, 0);
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     __syncthreads();

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Keys of a block, and of a split of the decode kernel. */
-enum { SM90_BLOCK = 128, SM90_SPLIT = 1024 };
+/* Keys of a split of the decode kernel. */
+enum { SM90_SPLIT = 1024 };
 /* Dynamic shared memory: all that a multiprocessor gives to a block of threads. */
 enum { SM90_SHARED = 232448 };
 

@@ -10,6 +10,8 @@ SM90_KERNEL(decode_d64_f16, __half, 64, 128, 1, 6, true, false)
 SM90_KERNEL(decode_d64_bf16, __nv_bfloat16, 64, 128, 1, 6, true, false)
 SM90_KERNEL(decode_d128_f16, __half, 128, 128, 1, 3, true, false)
 SM90_KERNEL(decode_d128_bf16, __nv_bfloat16, 128, 128, 1, 3, true, false)
+SM90_KERNEL(decode_d256_f16, __half, 256, 64, 1, 3, true, false)
+SM90_KERNEL(decode_d256_bf16, __nv_bfloat16, 256, 64, 1, 3, true, false)
 
 template <class E> DEVICE void combine_row(const sm90_launch &p)
 {
@@ -17,29 +19,36 @@ template <class E> DEVICE void combine_row(const sm90_launch &p)
     const int h = head % p.heads, b = head / p.heads;
     const float *const records = p.records + (int64_t)blockIdx.x * p.splits * (p.dv + 2);
     const int step = p.dv + 2;
+    extern __shared__ float factors[]; /* of each record, then l; in the order of keys */
     float m = -CUDART_INF_F, l = 0;
-    double lse;
 
+    for (int x = threadIdx.x; x < p.splits; x += 128)
+        factors[x] = records[x * step];
+    __syncthreads();
     for (int x = 0; x < p.splits; x++)
-        m = fmaxf(m, records[x * step]);
-    for (int x = 0; x < p.splits; x++) {
-        const float of = records[x * step];
-        l += records[x * step + 1] * (of == m ? 1.f : ex2(of - m));
+        m = fmaxf(m, factors[x]);
+    __syncthreads();
+    for (int x = threadIdx.x; x < p.splits; x += 128) {
+        const float of = factors[x] == m ? 1.f : ex2(factors[x] - m);
+        factors[x] = of;
+        factors[p.splits + x] = records[x * step + 1] * of;
     }
-    const float factor = row_factor(p, h * p.rows + row, m, l, &lse);
-    if (threadIdx.x == 0 && p.lse)
-        p.lse[b * p.lse_stride[0] + h * p.lse_stride[1] + row * p.lse_stride[2]] =
-            (float)lse;
+    __syncthreads();
+    for (int x = 0; x < p.splits; x++)
+        l += factors[p.splits + x];
+    float *const lse = p.lse && threadIdx.x == 0
+                           ? p.lse + b * p.lse_stride[0] + h * p.lse_stride[1] +
+                                 row * p.lse_stride[2]
+                           : NULL;
+    const float factor = row_factor(p, h * p.rows + row, m, l, lse);
     for (int c = threadIdx.x; c < p.dv; c += blockDim.x) {
         const int64_t at = b * p.out.stride[0] + h * p.out.stride[1] +
                            row * p.out.stride[2] + c * p.out.stride[3];
         float sum = 0;
-#pragma unroll 8
-        for (int x = 0; x < p.splits; x++) {
-            const float of = records[x * step];
-            sum = __fmaf_rn(records[x * step + 2 + c], of == m ? 1.f : ex2(of - m), sum);
-        }
-        sum = l == 0 ? 0.f : sum * factor + 0.f;
+#pragma unroll 16
+        for (int x = 0; x < p.splits; x++)
+            sum = __fmaf_rn(records[x * step + 2 + c], factors[x], sum);
+        sum = l == 0 ? 0.f : __fmaf_rn(sum, factor, 0.f);
         if (p.out_float)
             ((float *)p.out.data)[at] = sum;
         else

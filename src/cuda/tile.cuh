@@ -171,6 +171,15 @@ __device__ inline double tile_shift(const struct tile<T> &t, const struct proble
     return p.alibi ? p.alibi[t.h] * (double)(t.anchor[r] - t.position[r]) : 0;
 }
 
+/* The lowest f64 is a number, not -inf, in float too. */
+template <class T> __device__ inline T narrow_bias(double x) { return (T)x; }
+template <> __device__ inline float narrow_bias<float>(double x)
+{
+    const float most = 3.402823466e38f;
+
+    return isinf(x) ? (float)x : x < -most ? -most : x > most ? most : (float)x;
+}
+
 /* cap, bias and ALiBi on the scaled product. */
 template <class T>
 __device__ inline T finish_score(const struct problem &p, T s, int64_t b, int64_t h,
@@ -179,8 +188,9 @@ __device__ inline T finish_score(const struct problem &p, T s, int64_t b, int64_
     if (p.softcap > 0)
         s = (T)p.softcap * tanh(s / (T)p.softcap);
     if (p.bias.data)
-        s += (T)load_any(p.bias.data, p.bias.dtype,
-                         view_offset(p.bias.stride, b, h, i) + j * p.bias.stride[3]);
+        s += narrow_bias<T>(load_any(p.bias.data, p.bias.dtype,
+                                     view_offset(p.bias.stride, b, h, i) +
+                                         j * p.bias.stride[3]));
     if (p.alibi)
         s = fma(slope, (T)(j - anchor), s);
     return s;

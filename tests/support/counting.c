@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "counting.h"
 
+#include <string.h>
+
 static void *counting_alloc(void *user, size_t alignment, size_t size)
 {
     counting *const c = user;
@@ -43,7 +45,11 @@ attend_options counting_options(counting *c, const char *isa, int threads)
 {
     attend_options options = attend_options_default();
 
-    options.isa = isa;
+    if (isa != NULL && strcmp(isa, "cuda") == 0) {
+        options.device = "cuda";
+        options.host_tensors = 1;
+    } else
+        options.isa = isa;
     options.threads = threads;
     options.alloc = counting_alloc;
     options.free = counting_free;

@@ -205,10 +205,16 @@ int is_refused(attend_status status, attend_status want, const attend_error *err
 
 attend_context *open_context(const attend_options *options)
 {
+    attend_options own = *options;
     attend_context *ctx = NULL;
     attend_error err = {.status = ATTEND_OK};
 
-    is_ok(attend_context_create(&ctx, options, &err), &err);
+    if (own.isa != NULL && strcmp(own.isa, "cuda") == 0) { /* a set in name only */
+        own.isa = NULL;
+        own.device = "cuda";
+        own.host_tensors = 1;
+    }
+    is_ok(attend_context_create(&ctx, &own, &err), &err);
     return ctx;
 }
 

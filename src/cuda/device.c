@@ -10,14 +10,22 @@
 #include "cuda/sm90.h"
 
 static const char *const kernel_names[KERNEL_COUNT] = {
-#define KERNEL(name) [KERNEL_##name] = "attend_" #name,
+#define KERNEL(module, name) [KERNEL_##name] = "attend_" #name,
+    ALL_KERNELS
+#undef KERNEL
+};
+
+static const enum module_name module_of[KERNEL_COUNT] = {
+#define KERNEL(module, name) [KERNEL_##name] = MODULE_##module,
     ALL_KERNELS
 #undef KERNEL
 };
 
 static const unsigned char *const images[MODULE_COUNT] = {
-    attendi_cuda_forward_general, attendi_cuda_stats,       attendi_cuda_inspect,
-    attendi_cuda_sm90_prefill,    attendi_cuda_sm90_careful, attendi_cuda_sm90_decode};
+#define MODULE(name) [MODULE_##name] = attendi_cuda_##name,
+    ALL_MODULES
+#undef MODULE
+};
 
 /* The most blocks of a launch: kernels step over what is left. */
 #define GRID_MOST ((int64_t)1 << 20)
@@ -71,21 +79,21 @@ static attend_status find_device(struct cuda_device *d, int ordinal, attend_erro
 
 static attend_status load_kernels(struct cuda_device *d, attend_error *err)
 {
-    const int modules = d->hopper ? MODULE_COUNT : MODULES_OF_ALL;
-    const int kernels = d->hopper ? KERNEL_COUNT : KERNEL_sm90_prefill_d64_f16;
+    const int modules = d->hopper ? MODULE_COUNT : MODULE_sm90_prefill;
 
     for (int x = 0; x < modules; x++)
         ASK(d, module_load(&d->module[x], images[x]), "loading kernels");
-    for (int x = 0; x < kernels; x++) {
-        cu_result result = 1;
+    for (int x = 0; x < KERNEL_COUNT; x++) {
+        const bool of_hopper = module_of[x] >= MODULE_sm90_prefill;
 
-        for (int y = 0; y < modules && result != 0; y++)
-            result = d->driver.module_function(&d->kernel[x], d->module[y],
-                                               kernel_names[x]);
-        TRY(attendi_driver_check(&d->driver, result, kernel_names[x], err));
+        if (of_hopper && !d->hopper)
+            continue;
+        ASK(d,
+            module_function(&d->kernel[x], d->module[module_of[x]], kernel_names[x]),
+            kernel_names[x]);
         ASK(d,
             function_set(d->kernel[x], CU_FUNCTION_SHARED_MEMORY,
-                         x < KERNEL_sm90_prefill_d64_f16 ? SHARED_F64 : SM90_SHARED),
+                         of_hopper ? SM90_SHARED : SHARED_F64),
             kernel_names[x]);
     }
     return ATTEND_OK;

@@ -10,9 +10,6 @@
 #include "cuda/kernel_names.h"
 #include "cuda/launch.h"
 
-/* One for each file of kernels, those of Hopper last. */
-enum { MODULE_COUNT = 6, MODULES_OF_ALL = 3 };
-
 /* Device memory that is kept from call to call. */
 struct device_memory {
     cu_pointer at;

@@ -21,14 +21,13 @@ template <class T> struct forward_memory {
     T weight[TILE_KEYS][TILE_ROWS]; /* -0: not seen */
     T m[TILE_ROWS], l[TILE_ROWS], rescale[TILE_ROWS], other[TILE_ROWS];
     struct tree<T> tree;
-    int hidden; /* whether a weight of the block is */
 };
 static_assert(sizeof(struct forward_memory<double>) <= SHARED_F64 &&
                   sizeof(struct forward_memory<float>) <= SHARED_F32,
               "a block of threads is given so much");
 
-/* Weights of the block, and m and l: eight threads have a row. */
-template <class T> __device__ void update_rows(struct forward_memory<T> &s)
+/* Weights of the block, and m and l: eight threads have a row.  Whether one is hidden. */
+template <class T> __device__ bool update_rows(struct forward_memory<T> &s)
 {
     const int r = (int)threadIdx.x / 8, lane = (int)threadIdx.x % 8;
     const T m_old = s.m[r];
@@ -51,26 +50,26 @@ template <class T> __device__ void update_rows(struct forward_memory<T> &s)
     for (int o = 1; o < 8; o *= 2)
         sum += __shfl_xor_sync(~0u, sum, o);
     const T rescale = m == m_old ? (T)1 : exp_of(m_old - base);
+    __syncwarp();
     if (lane == 0) {
         s.m[r] = m;
         s.l[r] = fma(s.l[r], rescale, sum);
         s.rescale[r] = rescale;
     }
-    if (hidden)
-        s.hidden = 1;
+    return hidden;
 }
 
 /* acc = acc rescale + sum w v of one column; `v` is that of the block's first key. */
 template <class T, class E>
-__device__ void add_values(const struct forward_memory<T> &s, const E *v, int64_t stride,
-                           int keys, T (&acc)[TILE_ROWS])
+__device__ void add_values(const struct forward_memory<T> &s, bool hidden, const E *v,
+                           int64_t stride, int keys, T (&acc)[TILE_ROWS])
 {
     T part[TILE_ROWS];
 
 #pragma unroll
     for (int r = 0; r < TILE_ROWS; r++)
         part[r] = 0;
-    if (s.hidden) {
+    if (hidden) {
         for (int x = 0; x < keys; x++) {
             const T value = (T)load_number(v + x * stride);
 #pragma unroll
@@ -157,13 +156,9 @@ __device__ void forward_split(struct forward_memory<T> &s, const struct problem 
         const int keys = (int)min_i64(TILE_KEYS, hi - j);
 
         tile_scores<T, E>(s.tile, p, j, keys);
-        if (threadIdx.x == 0)
-            s.hidden = 0;
-        __syncthreads();
-        update_rows(s);
-        __syncthreads();
+        const bool hidden = __syncthreads_or(update_rows(s));
         if (column < p.dv)
-            add_values<T, E>(s,
+            add_values<T, E>(s, hidden,
                              (const E *)p.v.data +
                                  view_offset(p.v.stride, s.tile.b, s.tile.h / p.group,
                                              j) +

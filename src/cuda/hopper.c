@@ -13,6 +13,8 @@ enum { MAP_F16 = 6, MAP_BF16 = 9, MAP_SWIZZLE_128 = 3 };
 enum { WIDTH_MOST = 256, MAP_COLUMNS = 64, WARP_ROWS = 16 };
 /* What of K and V should stay in the cache while tiles of the same heads run. */
 #define SECTION_BYTES ((int64_t)32 << 20)
+/* Of the careful kernel, which has nothing to do as a rule. */
+enum { CAREFUL_BLOCKS = 44 };
 /* Records of a row whose factors fit into shared memory. */
 #define DECODE_KEYS_MOST ((int64_t)24000 * SM90_SPLIT)
 #define SIZE_MOST ((int64_t)1 << 29)
@@ -242,18 +244,19 @@ static void set_outputs(const struct problem *p, bool folds, struct sm90_launch 
 static attend_status take_control(struct cuda_device *d, struct sm90_launch *a,
                                   attend_error *err)
 {
-    const size_t size =
-        (SM90_CONTROL_COUNT + 2 * (size_t)(a->may_hide ? a->tiles : 0)) * sizeof(int);
+    const size_t tiles = 2 * (size_t)(a->may_hide ? a->tiles : 0);
+    const size_t size = (SM90_CONTROL_COUNT + 2 * tiles) * sizeof(int);
 
     if (d->control.size < size) {
-        TRY(attendi_cuda_reserve(d, &d->control, 2 * size, err));
+        TRY(attendi_cuda_reserve(d, &d->control, size, err));
         TRY(attendi_driver_check(&d->driver,
-                                 d->driver.fill(d->control.at, 0, 2 * size, d->stream),
+                                 d->driver.fill(d->control.at, 0, size, d->stream),
                                  "clearing memory", err));
     }
+    /* The flags are where they were in any other call: the list is not left at 0. */
     a->control = (int *)d->control.at;
     a->flags = a->control + SM90_CONTROL_COUNT;
-    a->list = a->flags + a->tiles;
+    a->list = a->flags + (d->control.size / sizeof(int) - SM90_CONTROL_COUNT) / 2;
     return ATTEND_OK;
 }
 
@@ -302,14 +305,18 @@ static attend_status launch_all(struct cuda_device *d, const struct problem *p,
                                 of_width(decodes ? KERNEL_sm90_decode_careful_d64_f16
                                                  : KERNEL_sm90_careful_d64_f16,
                                          p),
-                                blocks, threads, SM90_SHARED, parameters, err));
+                                min_i64(blocks, CAREFUL_BLOCKS), threads, SM90_SHARED,
+                                parameters, err));
     if (!decodes)
         return ATTEND_OK;
     return attendi_cuda_launch(d,
                                p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16
                                                       : KERNEL_sm90_combine_bf16,
-                               (int64_t)call->a.nb * call->a.heads * call->a.rows, 128,
-                               (size_t)call->a.splits * 2 * sizeof(float), combine, err);
+                               (int64_t)call->a.nb * call->a.heads * call->a.rows,
+                               SM90_COMBINE_THREADS,
+                               ((size_t)call->a.splits * 2 + 4 * SM90_COMBINE_COLUMNS) *
+                                   sizeof(float),
+                               combine, err);
 }
 
 attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,

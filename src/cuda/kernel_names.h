@@ -1,33 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels: KERNEL(name) for each, those of four element types in the order of dtypes. */
+/*
+ * The kernels: KERNEL(module, name) for each, those of four element types in the order of
+ * dtypes; a module is a file.
+ */
 #ifndef ATTEND_CUDA_KERNEL_NAMES_H
 #define ATTEND_CUDA_KERNEL_NAMES_H
 
-#define KERNEL_TYPES(name)                                                               \
-    KERNEL(name##_f64) KERNEL(name##_f32) KERNEL(name##_f16) KERNEL(name##_bf16)
-/* Of Hopper alone: by columns, then f16 and bf16. */
-#define KERNEL_NARROW(name) KERNEL(name##_f16) KERNEL(name##_bf16)
-#define KERNEL_WIDTHS(name)                                                              \
-    KERNEL_NARROW(name##_d64) KERNEL_NARROW(name##_d128) KERNEL_NARROW(name##_d256)
-#define SM90_KERNELS                                                                     \
-    KERNEL_WIDTHS(sm90_prefill)                                                          \
-    KERNEL_WIDTHS(sm90_careful)                                                          \
-    KERNEL_WIDTHS(sm90_decode)                                                           \
-    KERNEL_WIDTHS(sm90_decode_careful)                                                   \
-    KERNEL_NARROW(sm90_combine) KERNEL(sm90_pack)
+/* Of Hopper alone are those from MODULE_sm90_prefill on. */
+#define ALL_MODULES                                                                      \
+    MODULE(forward_general)                                                              \
+    MODULE(stats)                                                                        \
+    MODULE(inspect)                                                                      \
+    MODULE(sm90_prefill)                                                                 \
+    MODULE(sm90_careful)                                                                 \
+    MODULE(sm90_decode)
+
+enum module_name {
+#define MODULE(name) MODULE_##name,
+    ALL_MODULES
+#undef MODULE
+        MODULE_COUNT
+};
+
+#define KERNEL_TYPES(module, name)                                                       \
+    KERNEL(module, name##_f64)                                                           \
+    KERNEL(module, name##_f32)                                                           \
+    KERNEL(module, name##_f16)                                                           \
+    KERNEL(module, name##_bf16)
+/* By columns, then f16 and bf16. */
+#define KERNEL_NARROW(module, name) KERNEL(module, name##_f16) KERNEL(module, name##_bf16)
+#define KERNEL_WIDTHS(module, name)                                                      \
+    KERNEL_NARROW(module, name##_d64)                                                    \
+    KERNEL_NARROW(module, name##_d128)                                                   \
+    KERNEL_NARROW(module, name##_d256)
 #define ALL_KERNELS                                                                      \
-    KERNEL_TYPES(forward)                                                                \
-    KERNEL_TYPES(weights)                                                                \
-    KERNEL_TYPES(stats)                                                                  \
-    KERNEL_TYPES(columns)                                                                \
-    KERNEL_TYPES(pooled)                                                                 \
-    KERNEL_TYPES(zoom)                                                                   \
-    KERNEL_TYPES(probe)                                                                  \
-    KERNEL(combine_f64) KERNEL(combine_f32) KERNEL(summaries)                            \
-    SM90_KERNELS
+    KERNEL_TYPES(forward_general, forward)                                               \
+    KERNEL_TYPES(forward_general, weights)                                               \
+    KERNEL(forward_general, combine_f64)                                                 \
+    KERNEL(forward_general, combine_f32)                                                 \
+    KERNEL_TYPES(stats, stats)                                                           \
+    KERNEL(stats, summaries)                                                             \
+    KERNEL_TYPES(inspect, columns)                                                       \
+    KERNEL_TYPES(inspect, pooled)                                                        \
+    KERNEL_TYPES(inspect, zoom)                                                          \
+    KERNEL_TYPES(inspect, probe)                                                         \
+    KERNEL_WIDTHS(sm90_prefill, sm90_prefill)                                            \
+    KERNEL_WIDTHS(sm90_careful, sm90_careful)                                            \
+    KERNEL_WIDTHS(sm90_careful, sm90_decode_careful)                                     \
+    KERNEL_WIDTHS(sm90_decode, sm90_decode)                                              \
+    KERNEL_NARROW(sm90_decode, sm90_combine)                                             \
+    KERNEL(sm90_decode, sm90_pack)
 
 enum kernel_name {
-#define KERNEL(name) KERNEL_##name,
+#define KERNEL(module, name) KERNEL_##name,
     ALL_KERNELS
 #undef KERNEL
         KERNEL_COUNT

@@ -542,16 +542,20 @@ DEVICE void hide(float (&S)[N], const int (&begin)[2], const int (&end)[2], bool
 
 /* ---- values that are not finite ---------------------------------------------------- */
 
-/* Whether a quarter of a block of V, that of warp `w` of four, has Inf or NaN. */
-template <class C> DEVICE bool quarter_not_finite(uint32_t v, int w, int lane)
+/*
+ * Whether this thread finds Inf or NaN in keys from .. to - 1 of a block of V, which 128
+ * threads share.
+ */
+template <class C> DEVICE bool not_finite_in(uint32_t v, int from, int to, int thread)
 {
     uint32_t most = 0;
 
-    for (int x = w * 32 + lane; x < C::KBYTES / 16; x += 128) {
+    for (int x = thread; x < (to - from) * (C::D / 8); x += 128) {
+        const int chunk = x % 8, slab = x / 8 % (C::D / 64), key = x / (C::D / 8);
         uint32_t a, b, c, d;
         asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];"
                      : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-                     : "r"(v + 16 * x)
+                     : "r"(v + slab * C::BN * 128 + (from + key) * 128 + chunk * 16)
                      : "memory");
         most = __vmaxu2(most, __vmaxu2(__vmaxu2(a & 0x7fff7fff, b & 0x7fff7fff),
                                        __vmaxu2(c & 0x7fff7fff, d & 0x7fff7fff)));
@@ -818,8 +822,22 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         /* The other: after it, while V is still there. */
         auto look_at_v = [&](int j) {
             if constexpr (!C::CAREFUL)
-                if (p.may_hide && (j >= masked || j < left))
-                    not_finite |= quarter_not_finite<C>(s.v + vs * C::KBYTES, w, lane);
+                if (p.may_hide && (j >= masked || j < left)) {
+                    /* What the rows of earlier warpgroups do not hide, or see, already:
+                     * every hidden key of the tile is one warpgroup's. */
+                    const uint32_t v = s.v + vs * C::KBYTES;
+                    const int thread = threadIdx.x & 127, at = j * BN;
+                    const int from = max(row_end(p, t, top) - at, 0);
+                    const int to = group + 1 == C::GROUPS
+                                       ? BN
+                                       : min(row_end(p, t, top + 64) - at, BN);
+                    const int first =
+                        group == 0 ? 0 : max(row_begin(p, t, top - 1) - at, 0);
+                    const int end = min(row_begin(p, t, top + 63) - at, BN);
+                    not_finite |= not_finite_in<C>(v, from, to, thread);
+                    if (j < left)
+                        not_finite |= not_finite_in<C>(v, first, end, thread);
+                }
         };
         auto scores = [&]() {
             const uint64_t q = q_slab + qs * (C::QBYTES >> 4), k = k_slab + ks * (C::KBYTES >> 4);

@@ -7,6 +7,8 @@
 
 /* Keys of a split of the decode kernel. */
 enum { SM90_SPLIT = 1024 };
+/* The combination of records: columns at a time, and threads for each column. */
+enum { SM90_COMBINE_COLUMNS = 128, SM90_COMBINE_THREADS = 4 * SM90_COMBINE_COLUMNS };
 /* Dynamic shared memory: all that a multiprocessor gives to a block of threads. */
 enum { SM90_SHARED = 232448 };
 

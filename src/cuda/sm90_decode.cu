@@ -19,16 +19,16 @@ template <class E> DEVICE void combine_row(const sm90_launch &p)
     const int h = head % p.heads, b = head / p.heads;
     const float *const records = p.records + (int64_t)blockIdx.x * p.splits * (p.dv + 2);
     const int step = p.dv + 2;
-    extern __shared__ float factors[]; /* of each record, then l; in the order of keys */
+    extern __shared__ float factors[]; /* of each record, l of each, quarters of sums */
     float m = -CUDART_INF_F, l = 0;
 
-    for (int x = threadIdx.x; x < p.splits; x += 128)
+    for (int x = threadIdx.x; x < p.splits; x += SM90_COMBINE_THREADS)
         factors[x] = records[x * step];
     __syncthreads();
     for (int x = 0; x < p.splits; x++)
         m = fmaxf(m, factors[x]);
     __syncthreads();
-    for (int x = threadIdx.x; x < p.splits; x += 128) {
+    for (int x = threadIdx.x; x < p.splits; x += SM90_COMBINE_THREADS) {
         const float of = factors[x] == m ? 1.f : ex2(factors[x] - m);
         factors[x] = of;
         factors[p.splits + x] = records[x * step + 1] * of;
@@ -41,26 +41,41 @@ template <class E> DEVICE void combine_row(const sm90_launch &p)
                                  row * p.lse_stride[2]
                            : NULL;
     const float factor = row_factor(p, h * p.rows + row, m, l, lse);
-    for (int c = threadIdx.x; c < p.dv; c += blockDim.x) {
+    /* Four threads have a column, each a quarter of the records, added in order. */
+    float *const quarters = factors + 2 * p.splits;
+    const int quarter = threadIdx.x / SM90_COMBINE_COLUMNS, per = (p.splits + 3) / 4;
+    const int from = quarter * per, to = min(from + per, p.splits);
+    for (int c0 = 0; c0 < p.dv; c0 += SM90_COMBINE_COLUMNS) {
+        const int c = c0 + threadIdx.x % SM90_COMBINE_COLUMNS;
         const int64_t at = b * p.out.stride[0] + h * p.out.stride[1] +
                            row * p.out.stride[2] + c * p.out.stride[3];
         float sum = 0;
 #pragma unroll 16
-        for (int x = 0; x < p.splits; x++)
-            sum = __fmaf_rn(records[x * step + 2 + c], factors[x], sum);
+        for (int x = from; x < to; x++)
+            sum = __fmaf_rn(c < p.dv ? records[x * step + 2 + c] : 0.f, factors[x], sum);
+        quarters[threadIdx.x] = sum;
+        __syncthreads();
+        if (quarter > 0 || c >= p.dv) {
+            __syncthreads();
+            continue;
+        }
+        for (int x = 1; x < 4; x++)
+            sum += quarters[threadIdx.x + x * SM90_COMBINE_COLUMNS];
         sum = l == 0 ? 0.f : __fmaf_rn(sum, factor, 0.f);
         if (p.out_float)
             ((float *)p.out.data)[at] = sum;
         else
             ((E *)p.out.data)[at] = element<E>::narrow(sum);
+        __syncthreads();
     }
 }
 
-extern "C" __global__ void __launch_bounds__(128) attend_sm90_combine_f16(const sm90_launch p)
+extern "C" __global__ void __launch_bounds__(SM90_COMBINE_THREADS)
+    attend_sm90_combine_f16(const sm90_launch p)
 {
     combine_row<__half>(p);
 }
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(SM90_COMBINE_THREADS)
     attend_sm90_combine_bf16(const sm90_launch p)
 {
     combine_row<__nv_bfloat16>(p);

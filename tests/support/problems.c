@@ -232,6 +232,11 @@ attend_context *open_set(const char *name, int threads)
     return open_context(&options);
 }
 
+int on_device(const attend_context *ctx)
+{
+    return strcmp(attend_context_isa(ctx), "cuda") == 0;
+}
+
 int device_runs(void)
 {
     static int known = -1;

@@ -91,6 +91,8 @@ attend_context *open_context(const attend_options *options);
 attend_context *open_set(const char *name, int threads);
 /* Whether a GPU is there; "cuda" is then a set, on tensors in host memory. */
 int device_runs(void);
+/* Whether a context computes there, without threads and scratch of the host. */
+int on_device(const attend_context *ctx);
 /*
  * The names of the sets that run here, one after another from *index 0 on; then NULL.
  * ATTEND_TEST_SET leaves only the one it names.

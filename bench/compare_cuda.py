@@ -46,6 +46,13 @@ class Io(c.Structure):
                 ("weights", View), ("force_weights", c.c_int), ("stats", c.c_void_p)]
 
 
+class Inspection(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("q", View), ("k", View), ("lse", View), ("mass", View), ("most", View),
+                ("last", View), ("last_queries", c.c_int64), ("pooled", View), ("pooled_block", c.c_int64),
+                ("zoom", View), ("zoom_query", c.c_int64), ("zoom_key", c.c_int64), ("probes", c.c_void_p),
+                ("probe_count", c.c_int64), ("probe_weights", c.c_void_p)]
+
+
 class Attend:
     """A context of the library on the current stream."""
 
@@ -79,6 +86,18 @@ class Attend:
 
         def run():
             self.check(self.lib.attend_forward(self.ctx, c.byref(rule), c.byref(io), c.byref(self.error)))
+        return run
+
+
+    def columns(self, q, k, lse, mass, causal=0):
+        rule = Rule(struct_size=c.sizeof(Rule), causal=causal, window_left=-1, window_right=-1)
+        rule.mask, rule.bias = self.view(None), self.view(None)
+        none = self.view(None)
+        request = Inspection(struct_size=c.sizeof(Inspection), q=self.view(q), k=self.view(k), lse=self.view(lse),
+                             mass=self.view(mass), most=none, last=none, pooled=none, zoom=none)
+
+        def run():
+            self.check(self.lib.attend_inspect(self.ctx, c.byref(rule), c.byref(request), c.byref(self.error)))
         return run
 
 
@@ -209,6 +228,39 @@ def main():
         error = error_of(out, q, k, v, False)
         work = 4.0 * 2 * 16 * 8192 * 8192 * 128
         emit(case=f"logits std {std}", attend=work / burst(run) / 1e12, error=error)
+    for d, h in ((128, 16), (64, 32)):
+        if args.only not in "columns":
+            continue
+        for causal in (0, 2):
+            q, k, v = tensors(2, h, h, 8192, 8192, d, torch.bfloat16)
+            out, lse = torch.empty_like(q), torch.empty(2, h, 8192, 1, device="cuda")
+            mass = torch.full((2, h, 1, 8192), float("nan"), device="cuda")
+            forward = attend.call(q, k, v, out, lse, causal)
+            columns = attend.columns(q, k, lse, mass, causal)
+            forward()
+            columns()
+            s = (q[1, 3].float() @ k[1, 3].float().T) / d ** 0.5
+            if causal:
+                s.masked_fill_(torch.ones_like(s, dtype=torch.bool).triu(1), -float("inf"))
+            want = s.softmax(-1).double().sum(0)
+            error = ((mass[1, 3, 0].double() - want).abs() / want).max().item()
+            emit(case=f"columns d{d} {'causal' if causal else 'full'} 8192", share=burst(columns) / burst(forward), error=error)
+            del q, k, v, out, lse, mass, s, want
+    for d in (256, 192):
+        if args.only not in "d256":
+            continue
+        for causal in (False, True):
+            q, k, v = tensors(2, 8, 8, 8192, 8192, d, torch.bfloat16)
+            out = torch.full_like(q, float("nan"))
+            run = attend.call(q, k, v, out, None, 2 if causal else 0)
+            run()
+            error = error_of(out, q, k, v, causal)
+            other = cudnn(q, k, v, causal, False)
+            work = 4.0 * 2 * 8 * 8192 * 8192 * d * (0.5 if causal else 1.0)
+            mine, theirs = burst(run), burst(other) if other else float("nan")
+            emit(case=f"bfloat16 d{d} {'causal' if causal else 'full'} 8192", attend=work / mine / 1e12, cudnn=work / theirs / 1e12,
+                 ratio=theirs / mine, error=error)
+            del q, k, v, out
     source = torch.empty(1 << 32, device="cuda", dtype=torch.uint8)
     read = source.numel() / burst(lambda: source.view(torch.int64).sum()) / 1e9
     del source

@@ -89,8 +89,9 @@ static void cut_keys(const attend_context *ctx, const struct problem *p,
 
     c->group_splits = 1;
     while (c->group_splits < splits &&
-           (ctx->split_keys ? false
-                            : items * ceil_div_i64(splits, 2 * c->group_splits) >= wanted))
+           (ctx->split_keys
+                ? false
+                : items * ceil_div_i64(splits, 2 * c->group_splits) >= wanted))
         c->group_splits *= 2;
     c->groups = ceil_div_i64(splits, c->group_splits);
     if (!ctx->split_keys && items >= wanted) {
@@ -117,14 +118,14 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
         else if (p->shard)
             c.groups = p->shard->records;
         else if (c.groups > 1)
-            c.records_at =
-                take(&total, rows * c.groups, (size_t)(p->dv + 2) * number);
+            c.records_at = take(&total, rows * c.groups, (size_t)(p->dv + 2) * number);
         c.norms_at = take(&total, p->weights.data ? rows : 0, sizeof(struct row_norm));
         c.sums_at = take(&total, p->stats.needs ? rows : 0,
                          (size_t)p->stats.sums_length * sizeof(double));
         c.digest_at = take(&total, p->stats.summaries ? rows : 0,
                            ATTEND_SUMMARY_COUNT * sizeof(double));
-    }
+    } else
+        attendi_hopper_plan_columns(ctx->cuda, p, &c.hopper, &total);
     memcpy(to->state, &c, sizeof c);
     to->workspace = total;
 }
@@ -205,13 +206,16 @@ static attend_status launch_forward(struct cuda_device *d, struct launch *a,
 }
 
 static attend_status launch_inspection(struct cuda_device *d, struct launch *a,
-                                       attend_error *err)
+                                       const struct hopper_plan *hopper,
+                                       char *workspace_at, attend_error *err)
 {
     const struct inspection *const s = &a->inspection;
     const attend_dtype dtype = a->p.dtype;
     const int64_t heads = a->p.nb * a->p.hq;
 
-    if (s->column_mass.data || s->column_max.data || s->column_last.data)
+    if (hopper->way != HOPPER_NOT)
+        TRY(attendi_hopper_columns(d, &a->p, hopper, workspace_at, err));
+    else if (s->column_mass.data || s->column_max.data || s->column_last.data)
         TRY(launch(d, of_type(KERNEL_columns_f64, dtype), a,
                    heads * ceil_div_i64(a->p.nk, TILE_KEYS), err));
     if (s->pooled.data)
@@ -247,7 +251,7 @@ static attend_status queue(const attend_context *ctx, struct problem *p,
                        .group_splits = c.group_splits};
     if (p->inspection) {
         a.inspection = *p->inspection;
-        return launch_inspection(ctx->cuda, &a, err);
+        return launch_inspection(ctx->cuda, &a, &c.hopper, at, err);
     }
     if (p->shard) {
         a.shard = *p->shard;
@@ -256,8 +260,7 @@ static attend_status queue(const attend_context *ctx, struct problem *p,
         a.records = group_records(p, &c, at + c.records_at);
     a.norms = p->weights.data ? (struct row_norm *)(void *)(at + c.norms_at) : NULL;
     a.sums = (double *)(void *)(at + c.sums_at);
-    a.p.stats.digest =
-        p->stats.summaries ? (double *)(void *)(at + c.digest_at) : NULL;
+    a.p.stats.digest = p->stats.summaries ? (double *)(void *)(at + c.digest_at) : NULL;
     a.p.stats.ln_count = 0;
     return launch_forward(ctx->cuda, &a, &c.hopper, at, err);
 }
@@ -304,7 +307,8 @@ static attend_status queue_combine(struct cuda_device *d, struct problem *p,
                        .groups = count,
                        .records = p->records,
                        .start = start};
-    TRY(launch(d, p->records.dtype == ATTEND_F64 ? KERNEL_combine_f64 : KERNEL_combine_f32,
+    TRY(launch(d,
+               p->records.dtype == ATTEND_F64 ? KERNEL_combine_f64 : KERNEL_combine_f32,
                &a, row_items(&a), err));
     return attendi_stage_out(&staging, d, err);
 }

@@ -237,8 +237,11 @@ typedef void (*attend_progress)(void *user, int64_t done, int64_t total);
  *
  * FAST: also on the number of rows that share a key/value head: few rows may sum their
  * scores in another order, where that reads K faster.  The same call still has the same
- * bits for any number of threads.  No kernel set makes use of it yet: every order that
- * was tried for few rows was matched by that of SAME.
+ * bits for any number of threads.  No kernel set of the CPU makes use of it yet: every
+ * order that was tried for few rows was matched by that of SAME.
+ *
+ * On a GPU, FAST allows the kernels of its own: a row alone may have other bits than
+ * among others (docs/CUDA.md).
  *
  * Both stay within the bound of docs/NUMERICS.md.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the sums of a row become its statistics: for the host and for kernels of a device. */
+/* How the sums of a row become its statistics: for the host and for kernels of a device.
+ */
 #ifndef ATTEND_CORE_ROW_STATS_READ_H
 #define ATTEND_CORE_ROW_STATS_READ_H
 
@@ -17,7 +18,8 @@ static inline DEVICE_TOO void attendi_stats_no_keys(struct row_stats *row)
         row->top_key[x] = -1;
 }
 
-static inline DEVICE_TOO void attendi_stats_not_numbers(struct row_stats *row, double keys)
+static inline DEVICE_TOO void attendi_stats_not_numbers(struct row_stats *row,
+                                                        double keys)
 {
     for (int x = 0; x < ATTEND_STAT_COUNT; x++)
         row->value[x] = x == ATTEND_STAT_KEYS ? keys : NAN;
@@ -42,8 +44,8 @@ static inline DEVICE_TOO double attendi_stats_within(double x, double least, dou
 }
 
 /* H = ln l - (sum (s - m) e) / l: two terms that are never negative. */
-static inline DEVICE_TOO void attendi_stats_spread(const struct stats *s, const double *sums, double l,
-                        double value[])
+static inline DEVICE_TOO void
+attendi_stats_spread(const struct stats *s, const double *sums, double l, double value[])
 {
     const double mean = sums[ROW_SPREAD] / l;
     const double ln_l = s->wanted & LN_WANTED || s->digest ? log1p(sums[ROW_REST]) : 0;
@@ -58,8 +60,9 @@ static inline DEVICE_TOO void attendi_stats_spread(const struct stats *s, const 
 }
 
 /* sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2, c = values / l. */
-static inline DEVICE_TOO double attendi_stats_noise(const struct stats *s, const double *sums, double l,
-                         double output2, int kind)
+static inline DEVICE_TOO double attendi_stats_noise(const struct stats *s,
+                                                    const double *sums, double l,
+                                                    double output2, int kind)
 {
     const double *const noise = sums + attendi_sums_noise(&s->sums, kind);
     const double *const values = sums + attendi_sums_values(&s->sums);
@@ -67,11 +70,13 @@ static inline DEVICE_TOO double attendi_stats_noise(const struct stats *s, const
 
     for (int c = 0; c < s->sums.columns; c++)
         inner += values[c] / l * noise[2 + c];
-    return attendi_stats_within(noise[0] - 2 * inner + output2 * noise[1], 0, INFINITY) / (l * l);
+    return attendi_stats_within(noise[0] - 2 * inner + output2 * noise[1], 0, INFINITY) /
+           (l * l);
 }
 
-static inline DEVICE_TOO void attendi_stats_values(const struct problem *p, const double *sums, double l,
-                        double value[])
+static inline DEVICE_TOO void attendi_stats_values(const struct problem *p,
+                                                   const double *sums, double l,
+                                                   double value[])
 {
     const struct stats *const s = &p->stats;
     const double *const values = sums + attendi_sums_values(&s->sums);
@@ -81,7 +86,8 @@ static inline DEVICE_TOO void attendi_stats_values(const struct problem *p, cons
     for (int c = 0; c < s->sums.columns; c++)
         output2 += values[c] / l * (values[c] / l);
     value[ATTEND_STAT_VALUE_NORM] = norm;
-    value[ATTEND_STAT_CANCELLATION] = norm == 0 ? 0 : attendi_stats_within(sqrt(output2) / norm, 0, 1);
+    value[ATTEND_STAT_CANCELLATION] =
+        norm == 0 ? 0 : attendi_stats_within(sqrt(output2) / norm, 0, 1);
     if (s->sums.key_noise)
         value[ATTEND_STAT_KEY_NOISE] =
             sums[ROW_QUERY2] * attendi_stats_noise(s, sums, l, output2, 0);
@@ -90,8 +96,8 @@ static inline DEVICE_TOO void attendi_stats_values(const struct problem *p, cons
 }
 
 /* The largest scores as weights, and the margin. */
-static inline DEVICE_TOO void attendi_stats_top(const struct stats *s, const double *sums, double share,
-                     struct row_stats *row)
+static inline DEVICE_TOO void attendi_stats_top(const struct stats *s, const double *sums,
+                                                double share, struct row_stats *row)
 {
     const double *const top = sums + attendi_sums_top(&s->sums);
 
@@ -103,8 +109,8 @@ static inline DEVICE_TOO void attendi_stats_top(const struct stats *s, const dou
     }
 }
 
-static inline DEVICE_TOO void attendi_stats_read(const struct problem *p, const double *sums,
-                        struct row_stats *row)
+static inline DEVICE_TOO void
+attendi_stats_read(const struct problem *p, const double *sums, struct row_stats *row)
 {
     const struct stats *const s = &p->stats;
     const double l = 1 + sums[ROW_REST], share = 1 / l;

@@ -88,8 +88,7 @@ static attend_status load_kernels(struct cuda_device *d, attend_error *err)
 
         if (of_hopper && !d->hopper)
             continue;
-        ASK(d,
-            module_function(&d->kernel[x], d->module[module_of[x]], kernel_names[x]),
+        ASK(d, module_function(&d->kernel[x], d->module[module_of[x]], kernel_names[x]),
             kernel_names[x]);
         ASK(d,
             function_set(d->kernel[x], CU_FUNCTION_SHARED_MEMORY,

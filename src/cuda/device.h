@@ -27,7 +27,7 @@ struct cuda_device {
     bool hopper; /* sm_90: the kernels of sm90a.cu run */
     struct device_memory workspace, staging;
     struct device_memory control; /* zeros; kernels leave them so */
-    void *lent; /* the caller's workspace; NULL: `workspace` */
+    void *lent;                   /* the caller's workspace; NULL: `workspace` */
     size_t lent_size;
 };
 
@@ -44,8 +44,9 @@ void attendi_cuda_describe(char *text, size_t size);
  * At least `size` bytes of `memory`, what it held before lost; on failure `memory` is
  * empty.  Waits for the stream where it has to grow.
  */
-attend_status attendi_cuda_reserve(struct cuda_device *device, struct device_memory *memory,
-                                   size_t size, attend_error *err);
+attend_status attendi_cuda_reserve(struct cuda_device *device,
+                                   struct device_memory *memory, size_t size,
+                                   attend_error *err);
 
 /* Queues `kernel` on `items` blocks of `threads`, as many of them as make sense. */
 attend_status attendi_cuda_launch(struct cuda_device *device, enum kernel_name kernel,

@@ -14,7 +14,10 @@ static const struct {
     const char *name;
     size_t at;
 } functions[] = {
-#define FUNCTION(name, field) {name, offsetof(struct cuda_driver, field)}
+#define FUNCTION(name, field)                                                            \
+    {                                                                                    \
+        name, offsetof(struct cuda_driver, field)                                        \
+    }
     FUNCTION("cuInit", init),
     FUNCTION("cuDriverGetVersion", driver_version),
     FUNCTION("cuGetErrorName", error_name),

@@ -47,13 +47,19 @@ static bool is_mappable(const void *data, const int64_t size[4], const int64_t s
     return true;
 }
 
-static enum hopper_way way_of(const struct cuda_device *d, const struct problem *p)
+/* Element type and rule: scores are a product times a positive number. */
+static bool scores_are_plain(const struct cuda_device *d, const struct problem *p)
 {
     const double c = p->scale * 1.4426950408889634;
 
-    if (!d->hopper || !p->fast || (p->dtype != ATTEND_F16 && p->dtype != ATTEND_BF16) ||
-        p->inspection || p->shard || p->weights.data || p->mask.data || p->bias.data ||
-        p->alibi || p->softcap > 0)
+    return d->hopper && p->fast && (p->dtype == ATTEND_F16 || p->dtype == ATTEND_BF16) &&
+           !p->mask.data && !p->bias.data && !p->alibi && p->softcap == 0 &&
+           c > FLT_MIN && c < 1e30;
+}
+
+static enum hopper_way way_of(const struct cuda_device *d, const struct problem *p)
+{
+    if (!scores_are_plain(d, p) || p->shard || p->weights.data)
         return HOPPER_NOT;
     if (p->nq == 1 && p->nk > DECODE_KEYS_MOST)
         return HOPPER_NOT;
@@ -61,8 +67,6 @@ static enum hopper_way way_of(const struct cuda_device *d, const struct problem 
         p->nq < 1 || p->nk > SIZE_MOST || p->nq > SIZE_MOST ||
         p->nb * p->hq > SIZE_MOST / max_i64(p->nq, ceil_div_i64(p->nk, SM90_SPLIT)) ||
         p->nb * p->hq == 0)
-        return HOPPER_NOT;
-    if (!(c > FLT_MIN && c < 1e30))
         return HOPPER_NOT;
     return p->nq == 1 && p->group <= 64 ? HOPPER_DECODE : HOPPER_PREFILL;
 }
@@ -72,7 +76,10 @@ static const attend_view *input(const struct problem *p, int x)
     return x == 0 ? &p->q : x == 1 ? &p->k : &p->v;
 }
 
-static int64_t padded(const attend_view *view) { return ceil_div_i64(view->size[3], 8) * 8; }
+static int64_t padded(const attend_view *view)
+{
+    return ceil_div_i64(view->size[3], 8) * 8;
+}
 
 static int64_t packed_count(const attend_view *view)
 {
@@ -106,8 +113,8 @@ void attendi_hopper_plan(const struct cuda_device *d, const struct problem *p,
             plan->pack_at[x] = take(total, 2 * packed_count(view));
     }
     if (plan->way == HOPPER_DECODE)
-        plan->records_at =
-            take(total, p->nb * p->hq * splits_of(p) * (p->dv + 2) * (int64_t)sizeof(float));
+        plan->records_at = take(total, p->nb * p->hq * splits_of(p) * (p->dv + 2) *
+                                           (int64_t)sizeof(float));
 }
 
 /* ---- tensor maps ------------------------------------------------------------------ */
@@ -170,7 +177,8 @@ static attend_status place_input(struct cuda_device *d, const attend_view *view,
                                parameters, err);
 }
 
-/* ---- the launch ---------------------------------------------------------------------- */
+/* ---- the launch ----------------------------------------------------------------------
+ */
 
 struct hopper_call {
     cu_tensor_map q, k, v, out;
@@ -183,8 +191,8 @@ static void set_bounds(const struct problem *p, struct sm90_launch *a)
     const bool causal = p->causal != ATTEND_CAUSAL_NONE;
     const bool right = causal || p->window_right >= 0;
     /* The last row of a bottom-right problem sees the last key. */
-    const bool all = p->nq == 1 && p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT &&
-                     p->window_left < 0;
+    const bool all =
+        p->nq == 1 && p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT && p->window_left < 0;
 
     a->bounded = (right || p->window_left >= 0) && !all;
     a->key_lengths = p->key_lengths;
@@ -274,9 +282,8 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
     call->out = call->q; /* something valid, where it is not used */
     a->out_tma = way == HOPPER_PREFILL && !a->out_float &&
                  is_mappable(a->out.data, out, a->out.stride);
-    return a->out_tma
-               ? map_tensor(d, p->dtype, &a->out, out, WARP_ROWS, &call->out, err)
-               : ATTEND_OK;
+    return a->out_tma ? map_tensor(d, p->dtype, &a->out, out, WARP_ROWS, &call->out, err)
+                      : ATTEND_OK;
 }
 
 /* The kernel of a width and a type, from that of 64 columns and f16. */
@@ -309,14 +316,11 @@ static attend_status launch_all(struct cuda_device *d, const struct problem *p,
                                 parameters, err));
     if (!decodes)
         return ATTEND_OK;
-    return attendi_cuda_launch(d,
-                               p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16
-                                                      : KERNEL_sm90_combine_bf16,
-                               (int64_t)call->a.nb * call->a.heads * call->a.rows,
-                               SM90_COMBINE_THREADS,
-                               ((size_t)call->a.splits * 2 + 4 * SM90_COMBINE_COLUMNS) *
-                                   sizeof(float),
-                               combine, err);
+    return attendi_cuda_launch(
+        d, p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16 : KERNEL_sm90_combine_bf16,
+        (int64_t)call->a.nb * call->a.heads * call->a.rows, SM90_COMBINE_THREADS,
+        ((size_t)call->a.splits * 2 + 4 * SM90_COMBINE_COLUMNS) * sizeof(float), combine,
+        err);
 }
 
 attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
@@ -341,4 +345,88 @@ attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
     TRY(take_control(d, &call.a, err));
     TRY(describe(d, p, way, &call, err));
     return launch_all(d, p, way, &call, err);
+}
+
+/* ---- columns
+ * --------------------------------------------------------------------------- */
+
+enum { COLUMN_ROWS = 128, COLUMN_WIDTH_MOST = 128 };
+
+void attendi_hopper_plan_columns(const struct cuda_device *d, const struct problem *p,
+                                 struct hopper_plan *plan, size_t *total)
+{
+    const struct inspection *const s = p->inspection;
+    const int64_t padded_rows = ceil_div_i64(p->nq, COLUMN_ROWS) * COLUMN_ROWS;
+
+    *plan = (struct hopper_plan){.way = HOPPER_NOT};
+    if (!scores_are_plain(d, p) || !(s->column_mass.data || s->column_max.data) ||
+        s->column_last.data || p->d < 1 || p->d > COLUMN_WIDTH_MOST || p->nk < 1 ||
+        p->nq < 1 || p->nk > SIZE_MOST || p->nq > SIZE_MOST || p->nb * p->hq == 0 ||
+        p->nb * p->hq > SIZE_MOST / ceil_div_i64(p->nk, COLUMN_ROWS))
+        return;
+    plan->way = HOPPER_COLUMNS;
+    for (int x = 0; x < 2; x++) {
+        const attend_view *const view = input(p, x);
+
+        plan->packs[x] = !is_mappable(view->data, view->size, view->stride);
+        if (plan->packs[x])
+            plan->pack_at[x] = take(total, 2 * packed_count(view));
+    }
+    plan->records_at = take(total, p->nb * p->hq * padded_rows * (int64_t)sizeof(float));
+}
+
+static struct sm90_columns columns_of(const struct problem *p, float *bits)
+{
+    const struct inspection *const s = p->inspection;
+    struct sm90_launch bounds = {.nb = 0};
+    struct sm90_columns a = {.nb = (int)p->nb,
+                             .heads = (int)p->hq,
+                             .group = (int)p->group,
+                             .nq = (int)p->nq,
+                             .nk = (int)p->nk,
+                             .key_blocks = (int)ceil_div_i64(p->nk, COLUMN_ROWS),
+                             .lse_double = s->lse.dtype == ATTEND_F64,
+                             .c = (float)(p->scale * 1.4426950408889634),
+                             .lse = tensor_of(s->lse.data, s->lse.stride),
+                             .mass =
+                                 tensor_of(s->column_mass.data, s->column_mass.stride),
+                             .most = tensor_of(s->column_max.data, s->column_max.stride),
+                             .bits = bits,
+                             .padded = ceil_div_i64(p->nq, COLUMN_ROWS) * COLUMN_ROWS};
+
+    set_bounds(p, &bounds);
+    a.bounded = bounds.bounded;
+    a.offset = bounds.offset;
+    a.reach = bounds.reach;
+    a.behind = bounds.behind;
+    a.causal_offset = bounds.causal_offset;
+    a.key_lengths = bounds.key_lengths;
+    a.count = p->nb * p->hq * a.padded;
+    return a;
+}
+
+attend_status attendi_hopper_columns(struct cuda_device *d, const struct problem *p,
+                                     const struct hopper_plan *plan, char *workspace,
+                                     attend_error *err)
+{
+    struct sm90_columns a =
+        columns_of(p, (float *)(void *)(workspace + plan->records_at));
+    struct sm90_tensor q, k;
+    cu_tensor_map q_map, k_map;
+    void *lse[] = {&a}, *parameters[] = {&k_map, &q_map, &a};
+    const enum kernel_name first = KERNEL_sm90_columns_d64_f16;
+
+    TRY(place_input(d, &p->q, plan->packs[0] != 0, workspace + plan->pack_at[0], &q,
+                    err));
+    TRY(place_input(d, &p->k, plan->packs[1] != 0, workspace + plan->pack_at[1], &k,
+                    err));
+    TRY(map_tensor(d, p->dtype, &q, p->q.size, COLUMN_ROWS, &q_map, err));
+    TRY(map_tensor(d, p->dtype, &k, p->k.size, COLUMN_ROWS, &k_map, err));
+    TRY(attendi_cuda_launch(d, KERNEL_sm90_lse,
+                            min_i64(ceil_div_i64(a.count, 256), 4 * 1024), 256, 0, lse,
+                            err));
+    return attendi_cuda_launch(
+        d,
+        (enum kernel_name)((int)first + (p->d > 64 ? 2 : 0) + (p->dtype == ATTEND_BF16)),
+        (int64_t)a.nb * a.heads * a.key_blocks, 384, SM90_SHARED, parameters, err);
 }

@@ -5,7 +5,7 @@
 
 #include "cuda/device.h"
 
-enum hopper_way { HOPPER_NOT, HOPPER_PREFILL, HOPPER_DECODE };
+enum hopper_way { HOPPER_NOT, HOPPER_PREFILL, HOPPER_DECODE, HOPPER_COLUMNS };
 
 /* How a problem is computed, and where its parts of the workspace begin. */
 struct hopper_plan {
@@ -17,6 +17,16 @@ struct hopper_plan {
 /* Fills `plan` and adds what it takes to *total. */
 void attendi_hopper_plan(const struct cuda_device *d, const struct problem *p,
                          struct hopper_plan *plan, size_t *total);
+
+/*
+ * The same of an inspection pass: whether column mass and maximum, if asked for, are
+ * computed here; the rest is for the general kernels.
+ */
+void attendi_hopper_plan_columns(const struct cuda_device *d, const struct problem *p,
+                                 struct hopper_plan *plan, size_t *total);
+attend_status attendi_hopper_columns(struct cuda_device *d, const struct problem *p,
+                                     const struct hopper_plan *plan, char *workspace,
+                                     attend_error *err);
 
 attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
                                  const struct hopper_plan *plan, char *workspace,

@@ -17,3 +17,4 @@ IMAGE(inspect);
 IMAGE(sm90_prefill);
 IMAGE(sm90_careful);
 IMAGE(sm90_decode);
+IMAGE(sm90_columns);

@@ -10,6 +10,6 @@ extern const unsigned char attendi_cuda_forward_general[], attendi_cuda_stats[],
     attendi_cuda_inspect[];
 /* Of Hopper alone. */
 extern const unsigned char attendi_cuda_sm90_prefill[], attendi_cuda_sm90_careful[],
-    attendi_cuda_sm90_decode[];
+    attendi_cuda_sm90_decode[], attendi_cuda_sm90_columns[];
 
 #endif

@@ -13,7 +13,8 @@
     MODULE(inspect)                                                                      \
     MODULE(sm90_prefill)                                                                 \
     MODULE(sm90_careful)                                                                 \
-    MODULE(sm90_decode)
+    MODULE(sm90_decode)                                                                  \
+    MODULE(sm90_columns)
 
 enum module_name {
 #define MODULE(name) MODULE_##name,
@@ -49,7 +50,10 @@ enum module_name {
     KERNEL_WIDTHS(sm90_careful, sm90_decode_careful)                                     \
     KERNEL_WIDTHS(sm90_decode, sm90_decode)                                              \
     KERNEL_NARROW(sm90_decode, sm90_combine)                                             \
-    KERNEL(sm90_decode, sm90_pack)
+    KERNEL(sm90_decode, sm90_pack)                                                       \
+    KERNEL(sm90_columns, sm90_lse)                                                       \
+    KERNEL_NARROW(sm90_columns, sm90_columns_d64)                                        \
+    KERNEL_NARROW(sm90_columns, sm90_columns_d128)
 
 enum kernel_name {
 #define KERNEL(module, name) KERNEL_##name,

@@ -24,13 +24,14 @@ struct launch {
     struct problem p; /* its pointers lead to device memory */
     struct shard shard;
     struct inspection inspection;
-    int64_t tiles;         /* of rows, of a head */
-    int64_t chunks;        /* of TILE_THREADS columns of V */
-    int64_t groups;        /* of splits: each leaves a record; 1: rows are ended at once */
-    int64_t group_splits;  /* splits of a group: a power of two */
-    int64_t items;         /* blocks of threads that have work, all together */
+    int64_t tiles;        /* of rows, of a head */
+    int64_t chunks;       /* of TILE_THREADS columns of V */
+    int64_t groups;       /* of splits: each leaves a record; 1: rows are ended at once */
+    int64_t group_splits; /* splits of a group: a power of two */
+    int64_t items;        /* blocks of threads that have work, all together */
     attend_tensor records; /* (nb, hq, nq, groups * (dv + 2)) */
-    const int64_t *start;  /* [groups] for attend_combine: the split a record begins with */
+    const int64_t
+        *start; /* [groups] for attend_combine: the split a record begins with */
     struct row_norm *norms; /* [nb][hq][nq], where weights are wanted; else NULL */
     double *sums;           /* [nb][hq][nq][sums_length] */
 };

@@ -919,9 +919,12 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
             rescale |= weigh<C>(S, st, c, scale, lost);
             product_wait<0>();
             pin(O);
+            if constexpr (C::GROUPS == 3) /* few registers: S is no longer needed then */
+                pack_weights<C>(S, P);
             look_at_v(j + 1);
             free_v();
-            pack_weights<C>(S, P);
+            if constexpr (C::GROUPS != 3)
+                pack_weights<C>(S, P);
             if (rescale) {
 #pragma unroll
                 for (int i = 0; i < D / 2; i++)

@@ -32,9 +32,10 @@ enum sm90_control {
 };
 
 struct sm90_launch {
-    int nb, heads, group, rows, nk, d, dv; /* `rows` of a head; key/value head = h / group */
-    int row_blocks, section, tiles;        /* section: heads that share the cache */
-    int splits;                            /* 1: rows are ended; else records are left */
+    int nb, heads, group, rows, nk, d,
+        dv;                         /* `rows` of a head; key/value head = h / group */
+    int row_blocks, section, tiles; /* section: heads that share the cache */
+    int splits;                     /* 1: rows are ended; else records are left */
     int bounded, may_hide;
     /*
      * Row i is at offset (or causal_offset[b]) + i step, sees keys before that + reach,
@@ -50,7 +51,7 @@ struct sm90_launch {
     int64_t lse_stride[3];
     int out_float, out_tma;
     struct sm90_tensor out, q, k, v;
-    float *records; /* [nb][heads][rows][splits][dv + 2] */
+    float *records;              /* [nb][heads][rows][splits][dv + 2] */
     int *control, *flags, *list; /* flags and list: [tiles] */
 };
 
@@ -59,6 +60,17 @@ struct sm90_pack {
     struct sm90_tensor from;
     int64_t size[4], padded, count; /* count: of elements that are written */
     uint16_t *to;
+};
+
+/* Sums of P over queries; see struct sm90_launch for what has the same name. */
+struct sm90_columns {
+    int nb, heads, group, nq, nk, key_blocks, bounded, lse_double;
+    int64_t offset, reach, behind;
+    const int64_t *causal_offset, *key_lengths;
+    float c;
+    struct sm90_tensor lse, mass, most;
+    float *bits; /* [nb][heads][padded]: lse log2 e, +inf for none */
+    int64_t padded, count;
 };
 
 #endif

@@ -151,8 +151,8 @@ attend_status attendi_stage_in(struct staging *s, struct cuda_device *d,
                                      "copying to the device", err));
     for (int x = 0; x < leads.count; x++) {
         const struct lead *const lead = &leads.lead[x];
-        *lead->pointer = (const void *)(d->staging.at + s->span[lead->span].at +
-                                        (size_t)lead->behind);
+        *lead->pointer =
+            (const void *)(d->staging.at + s->span[lead->span].at + (size_t)lead->behind);
     }
     return ATTEND_OK;
 }
@@ -162,11 +162,11 @@ attend_status attendi_stage_out(const struct staging *s, struct cuda_device *d,
 {
     for (int x = 0; x < s->count; x++)
         if (s->span[x].is_output)
-            TRY(attendi_driver_check(
-                &d->driver,
-                d->driver.copy_out(s->span[x].host, d->staging.at + s->span[x].at,
-                                   s->span[x].size, d->stream),
-                "copying from the device", err));
+            TRY(attendi_driver_check(&d->driver,
+                                     d->driver.copy_out(s->span[x].host,
+                                                        d->staging.at + s->span[x].at,
+                                                        s->span[x].size, d->stream),
+                                     "copying from the device", err));
     return attendi_driver_check(&d->driver, d->driver.synchronize(d->stream),
                                 "waiting for the device", err);
 }

@@ -35,11 +35,18 @@ static struct {
 
 static int open_driver(void)
 {
-    static const char *const names[] = {
-        "cuMemAlloc_v2",      "cuMemFree_v2",          "cuMemcpyHtoD_v2",
-        "cuMemcpyDtoH_v2",    "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
-        "cuStreamCreate",     "cuStreamBeginCapture_v2", "cuStreamEndCapture",
-        "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuStreamSynchronize"};
+    static const char *const names[] = {"cuMemAlloc_v2",
+                                        "cuMemFree_v2",
+                                        "cuMemcpyHtoD_v2",
+                                        "cuMemcpyDtoH_v2",
+                                        "cuDevicePrimaryCtxRetain",
+                                        "cuCtxSetCurrent",
+                                        "cuStreamCreate",
+                                        "cuStreamBeginCapture_v2",
+                                        "cuStreamEndCapture",
+                                        "cuGraphInstantiateWithFlags",
+                                        "cuGraphLaunch",
+                                        "cuStreamSynchronize"};
     void *const library = dlopen("libcuda.so.1", RTLD_NOW);
     void *ctx;
 
@@ -122,8 +129,9 @@ static uintptr_t random_block(int64_t count, uint64_t seed)
 static struct device_problem device_problem(int64_t nb, int64_t hq, int64_t hkv,
                                             int64_t nq, int64_t nk, int64_t d)
 {
-    struct device_problem p = {nb, hq, hkv, nq, nk, d, attend_rule_default(),
-                               attend_io_default(), 0, 0, 0, 0, 0, 0, 0};
+    struct device_problem p = {
+        nb, hq, hkv, nq, nk, d, attend_rule_default(), attend_io_default(), 0,
+        0,  0,  0,   0,  0,  0};
 
     p.q = random_block(nb * hq * nq * d, 1);
     p.k = random_block(nb * hkv * nk * d, 2);
@@ -268,8 +276,7 @@ TEST(a_workspace_can_be_lent)
               bytes > 0,
           "%zu bytes: %s", bytes, err.message);
     const uintptr_t memory = device_block(bytes, 0x55);
-    CHECK(attend_context_set_workspace(ctx, (void *)memory, bytes - 1, &err) ==
-              ATTEND_OK,
+    CHECK(attend_context_set_workspace(ctx, (void *)memory, bytes - 1, &err) == ATTEND_OK,
           "%s", err.message);
     CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_ENOMEM, "too little");
     CHECK(attend_context_set_workspace(ctx, (void *)memory, bytes, &err) == ATTEND_OK,
@@ -299,7 +306,8 @@ TEST(lengths_out_of_range_read_nothing_outside)
         attend_error err = {.message = ""};
 
         CHECK(driver.copy_in(on_device, lengths, sizeof lengths) == 0 &&
-                  driver.copy_in(on_device + sizeof lengths, offsets, sizeof offsets) == 0,
+                  driver.copy_in(on_device + sizeof lengths, offsets, sizeof offsets) ==
+                      0,
               "no copy");
         p.rule.key_lengths = (const int64_t *)on_device;
         p.rule.causal = ATTEND_CAUSAL_OFFSET;
@@ -347,7 +355,8 @@ TEST(a_graph_captures_a_repeated_call)
         CHECK(driver.graph_launch(exec, stream) == 0 && driver.stream_wait(stream) == 0,
               "the graph does not run");
         unsigned char *const got = results(&p);
-        CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "the graph has other bits");
+        CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0,
+              "the graph has other bits");
         free(nothing);
         free(got);
         free(want);
@@ -356,7 +365,8 @@ TEST(a_graph_captures_a_repeated_call)
     }
 }
 
-/* ---- order FAST ---------------------------------------------------------------------- */
+/* ---- order FAST ----------------------------------------------------------------------
+ */
 
 static attend_context *fast;
 static struct check_run blocks;
@@ -573,19 +583,72 @@ TEST(fast_rows_depend_on_nothing_else)
     struct check_problem alone = check_problem_heads(&p, 1, 2, 2);
     struct check_outputs all, own;
     char reason[384];
-    CHECK(check_call(&blocks.blocks, fast, &p, &all, reason, sizeof reason), "%s", reason);
+    CHECK(check_call(&blocks.blocks, fast, &p, &all, reason, sizeof reason), "%s",
+          reason);
     CHECK(check_call(&blocks.blocks, fast, &alone, &own, reason, sizeof reason), "%s",
           reason);
     const int64_t from = (1 * 4 + 2) * 300;
     int same = 1;
     for (int64_t x = 0; x < 2 * 300 * 128; x++)
-        same &= check_same_bits(all.out[from * 128 + x],
-                                own.out[x]);
+        same &= check_same_bits(all.out[from * 128 + x], own.out[x]);
     CHECK(same, "a head alone has other bits");
     check_outputs_free(&all);
     check_outputs_free(&own);
     check_problem_free(&alone);
     check_problem_free(&p);
+}
+
+/* Column mass and maximum of the fast kernels beside those of `ref`. */
+TEST(fast_columns_are_those_of_the_definition)
+{
+    NEEDS_DEVICE;
+    attend_context *const ref = open_set("ref", 1);
+
+    for (int n = 0; n < problems(40); n++) {
+        struct check_problem p = fast_problem(3000 + n);
+        if (p.d > 128)
+            goto next;
+        check_place(&blocks.blocks, &p);
+        const attend_io *const io = &blocks.blocks.io;
+        const size_t columns = (size_t)(p.nb * p.hq * p.nk),
+                     rows = (size_t)(p.nb * p.hq * p.nq);
+        float *const numbers = check_memory(4 * columns + rows, sizeof *numbers);
+        void *const out = check_memory(rows * (size_t)p.dv, 8);
+        attend_io forward = *io;
+        attend_inspection request = attend_inspection_default();
+        attend_error err = {.message = ""};
+
+        forward.out = attend_tensor_dense(out, ATTEND_F32, p.nb, p.hq, p.nq, p.dv);
+        forward.lse =
+            attend_tensor_dense(numbers + 4 * columns, ATTEND_F32, p.nb, p.hq, p.nq, 1);
+        CHECK(attend_forward(ref, &blocks.blocks.rule, &forward, &err) == ATTEND_OK, "%s",
+              err.message);
+        request.q = io->q;
+        request.k = io->k;
+        request.lse = attend_view_of(&forward.lse);
+        for (int x = 0; x < 2; x++) {
+            request.column_mass = attend_tensor_dense(numbers + (size_t)x * columns,
+                                                      ATTEND_F32, p.nb, p.hq, 1, p.nk);
+            request.column_max = attend_tensor_dense(numbers + (size_t)(2 + x) * columns,
+                                                     ATTEND_F32, p.nb, p.hq, 1, p.nk);
+            CHECK(attend_inspect(x ? fast : ref, &blocks.blocks.rule, &request, &err) ==
+                      ATTEND_OK,
+                  "%s", err.message);
+        }
+        /* Scores of up to 32 |q||k| carry their rounding into the weights. */
+        double worst = 0;
+        for (size_t x = 0; x < 2 * columns; x++) {
+            const size_t at = x < columns ? x : x + columns;
+            const double want = numbers[at], got = numbers[at + columns];
+            worst = fmax(worst, fabs(got - want) / (1e-3 * want + 1e-6));
+        }
+        free(out);
+        free(numbers);
+        CHECK(worst < 1, "problem %d: %g of what is allowed", n, worst);
+    next:
+        check_problem_free(&p);
+    }
+    attend_context_destroy(ref);
 }
 
 int main(void)
@@ -606,6 +669,7 @@ int main(void)
     RUN(fast_kernels_do_not_see_hidden_values);
     RUN(fast_kernels_take_any_logits);
     RUN(fast_rows_depend_on_nothing_else);
+    RUN(fast_columns_are_those_of_the_definition);
     attend_context_destroy(fast);
     return test_finish();
 }

@@ -15,7 +15,7 @@ files() {
         sed 's,^\./,,' | sort)
 }
 
-# base <- core <- cpu <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
+# base <- core <- {cpu, cuda} <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
 # python, bench}; the last group sees the public headers only, bench also the stopwatch in
 # tools, and each room of tools and of python what it is about.  Within lab: measure <- setups <-
 # {experiments, sheets} <- report, measure <- design, figures <- {experiments, report},
@@ -31,7 +31,8 @@ includes() {
             sees["src/core"] = "attend base core"
             sees["src/ref"] = "attend base core ref cpu"
             sees["src/cpu"] = "attend base core cpu"
-            sees["src"] = "attend base core ref cpu testing"
+            sees["src/cuda"] = "attend base core cuda"
+            sees["src"] = "attend base core ref cpu cuda testing"
             sees["src/testing"] = "attend"
             sees["src/io"] = "attend io"
             sees["src/theory"] = "attend theory"

@@ -31,18 +31,19 @@ _attend()
         bench:--dtype) words='f32 bf16 f16' ;;
         bench:--case) words=$(attend bench --list 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
         *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx' ;;
+        *:--device) words=cuda ;;
         *:--scale | *:--softcap | *:--window-left | *:--window-right | *:--key-lengths | \
             *:--threads | check:--seed | bench:--seconds | stats:--last | stats:--zoom | \
             stats:--noise) ;;
         stats:--top) words='1 2 3 4 5 6 7 8' ;;
         run:*) words='--q --k --v --out --lse --weights --layout --scale --softcap --causal
             --window-left --window-right --key-lengths --mask --bias --alibi --sinks
-            --out-dtype --threads --isa --dtype --force --json --help' ;;
+            --out-dtype --threads --isa --device --dtype --force --json --help' ;;
         stats:*) words='--q --k --v --layout --scale --softcap --causal --window-left
-            --window-right --key-lengths --mask --bias --alibi --sinks --threads --isa --dtype
-            --rows --top --columns --last --zoom --map --noise --json --out --help' ;;
+            --window-right --key-lengths --mask --bias --alibi --sinks --threads --isa --device
+            --dtype --rows --top --columns --last --zoom --map --noise --json --out --help' ;;
         info:*) words='--isa --threads --json --help' ;;
-        check:*) words='--isa --threads --seed --json --help' ;;
+        check:*) words='--isa --device --threads --seed --json --help' ;;
         bench:*) words='--case --dtype --threads --isa --seconds --list --json --help' ;;
         lab:lab) words='copy extract average window magnitude heads one-vs-two how-many-heads
             remedies permute positions dispersion phases capacity variants place transfer

@@ -220,6 +220,14 @@ TEST(calls_for_devices_on_the_cpu)
     attend_context_destroy(ctx);
 }
 
+/* ATTEND_TEST_QUICK=1, for a run under a checker of memory, takes a tenth. */
+static int problems(int all)
+{
+    const char *const quick = getenv("ATTEND_TEST_QUICK");
+
+    return quick != NULL && strcmp(quick, "1") == 0 ? all / 10 : all;
+}
+
 /* ---- device memory --------------------------------------------------------------- */
 
 static void repeats(attend_order order, int64_t nq, int64_t nk, attend_causal causal)
@@ -230,9 +238,11 @@ static void repeats(attend_order order, int64_t nq, int64_t nk, attend_causal ca
     unsigned char *first = NULL;
 
     p.rule.causal = causal;
-    for (int x = 0; x < 250; x++) {
+    const int count = problems(250);
+
+    for (int x = 0; x < count; x++) {
         CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
-        if (x % 50 != 0 && x != 249)
+        if (x % 50 != 0 && x != count - 1)
             continue;
         CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
         unsigned char *const again = results(&p);
@@ -370,14 +380,6 @@ TEST(a_graph_captures_a_repeated_call)
 
 static attend_context *fast;
 static struct check_run blocks;
-
-/* ATTEND_TEST_QUICK=1, for a run under a checker of memory, takes a tenth. */
-static int problems(int all)
-{
-    const char *const quick = getenv("ATTEND_TEST_QUICK");
-
-    return quick != NULL && strcmp(quick, "1") == 0 ? all / 10 : all;
-}
 
 /* The bound, and what f16 weights add to it: 2^-11 P, and what f16 cannot tell from 0. */
 static double ratio_of(const struct check_problem *p, struct check_worst *worst)

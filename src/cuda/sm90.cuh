@@ -21,10 +21,10 @@
  * range of floats the tile is queued, and computed again with all rows lazy.  All that
  * follows from the numbers of the row, but for the last, which follows from the tile's.
  *
- * A hidden key has weight 0, and 0 times a NaN of V is NaN.  So V is looked through in
- * blocks that hide keys; a tile that finds Inf or NaN there is listed, and the careful
- * kernel computes it again: V without these numbers, which changes no bit elsewhere, then
- * what they are to rows that do see them.
+ * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So a tile whose sums are
+ * not finite is listed, and the careful kernel computes it again: blocks that hide keys
+ * with V without such numbers, which changes no bit elsewhere, then what they are to rows
+ * that do see them.
  */
 #ifndef ATTEND_CUDA_SM90_CUH
 #define ATTEND_CUDA_SM90_CUH
@@ -542,29 +542,7 @@ DEVICE void hide(float (&S)[N], const int (&begin)[2], const int (&end)[2], bool
 
 /* ---- values that are not finite ---------------------------------------------------- */
 
-/*
- * Whether this thread finds Inf or NaN in keys from .. to - 1 of a block of V, which 128
- * threads share.
- */
-template <class C> DEVICE bool not_finite_in(uint32_t v, int from, int to, int thread)
-{
-    uint32_t most = 0;
-
-    for (int x = thread; x < (to - from) * (C::D / 8); x += 128) {
-        const int chunk = x % 8, slab = x / 8 % (C::D / 64), key = x / (C::D / 8);
-        uint32_t a, b, c, d;
-        asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];"
-                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-                     : "r"(v + slab * C::BN * 128 + (from + key) * 128 + chunk * 16)
-                     : "memory");
-        most = __vmaxu2(most, __vmaxu2(__vmaxu2(a & 0x7fff7fff, b & 0x7fff7fff),
-                                       __vmaxu2(c & 0x7fff7fff, d & 0x7fff7fff)));
-    }
-    return (most & 0xffff) >= element<typename C::E>::inf ||
-           most >> 16 >= element<typename C::E>::inf;
-}
-
-/* Such numbers of a block of V become 0; thread x of all that have rows. */
+/* Inf and NaN of a block of V become 0; thread x of all that have rows. */
 template <class C> DEVICE void make_finite(uint32_t v, int thread)
 {
     for (int x = thread; x < C::KBYTES / 4; x += 128 * C::GROUPS) {
@@ -802,7 +780,7 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
          * their beginning; the first that a row sees is never before `masked`. */
         const int masked = max(row_end(p, t, top) - 1, 0) / BN;
         const int left = (row_begin(p, t, top + 63) + BN - 1) / BN;
-        bool lost = false, not_finite = false;
+        bool lost = false;
         float O[D / 2], S[BN / 2], scale[2];
         uint32_t P[BN / 4];
         softmax st;
@@ -818,26 +796,6 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
                 make_finite<C>(s.v + vs * C::KBYTES, threadIdx.x - 128);
                 named_sync(8, 128 * C::GROUPS);
             }
-        };
-        /* The other: after it, while V is still there. */
-        auto look_at_v = [&](int j) {
-            if constexpr (!C::CAREFUL)
-                if (p.may_hide && (j >= masked || j < left)) {
-                    /* What the rows of earlier warpgroups do not hide, or see, already:
-                     * every hidden key of the tile is one warpgroup's. */
-                    const uint32_t v = s.v + vs * C::KBYTES;
-                    const int thread = threadIdx.x & 127, at = j * BN;
-                    const int from = max(row_end(p, t, top) - at, 0);
-                    const int to = group + 1 == C::GROUPS
-                                       ? BN
-                                       : min(row_end(p, t, top + 64) - at, BN);
-                    const int first =
-                        group == 0 ? 0 : max(row_begin(p, t, top - 1) - at, 0);
-                    const int end = min(row_begin(p, t, top + 63) - at, BN);
-                    not_finite |= not_finite_in<C>(v, from, to, thread);
-                    if (j < left)
-                        not_finite |= not_finite_in<C>(v, first, end, thread);
-                }
         };
         auto scores = [&]() {
             const uint64_t q = q_slab + qs * (C::QBYTES >> 4), k = k_slab + ks * (C::KBYTES >> 4);
@@ -919,12 +877,8 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
             rescale |= weigh<C>(S, st, c, scale, lost);
             product_wait<0>();
             pin(O);
-            if constexpr (C::GROUPS == 3) /* few registers: S is no longer needed then */
-                pack_weights<C>(S, P);
-            look_at_v(j + 1);
             free_v();
-            if constexpr (C::GROUPS != 3)
-                pack_weights<C>(S, P);
+            pack_weights<C>(S, P);
             if (rescale) {
 #pragma unroll
                 for (int i = 0; i < D / 2; i++)
@@ -938,7 +892,6 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         values(t.to - t.from > 1);
         product_wait<0>();
         pin(O);
-        look_at_v(t.from);
         free_v();
 
         if constexpr (C::GROUPS == 3) { /* not kept in registers through the loop */
@@ -947,7 +900,8 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
             top = t.block * C::BM + group * 64;
         }
         const int row[2] = {top + w * 16 + (lane >> 2), top + w * 16 + (lane >> 2) + 8};
-        if (__any_sync(~0u, lost) && !safe && first_lane) {
+        const bool again = __any_sync(~0u, lost) && !safe;
+        if (again && first_lane) {
             uint32_t at;
             asm volatile("atom.shared.add.u32 %0, [%1], 1;"
                          : "=r"(at)
@@ -962,8 +916,15 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         }
         if constexpr (C::CAREFUL)
             add_not_finite<C>(p, t, O, st, row, lane);
-        else if (__any_sync(~0u, not_finite) && first_lane && atomicExch(p.flags + id, 1) == 0)
-            p.list[atomicAdd(p.control + SM90_LISTED, 1)] = id;
+        else if (p.may_hide && !again) {
+            float none = 0;
+#pragma unroll
+            for (int i = 0; i < D / 2; i++)
+                none = __fmaf_rn(O[i], 0.f, none);
+            if (__any_sync(~0u, none != none) && first_lane &&
+                atomicExch(p.flags + id, 1) == 0)
+                p.list[atomicAdd(p.control + SM90_LISTED, 1)] = id;
+        }
         const uint32_t q_rows = s.q + qs * C::QBYTES + (group * 64 + w * 16) * 128;
         const int buffer = qs;
         if (++qs == C::QBUFFERS) {
@@ -986,7 +947,13 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
 #pragma unroll
                 for (int i = 0; i < D / 2; i++)
                     if (((i >> 1) & 1) == r)
-                        O[i] = st.l[r] == 0 ? 0.f : __fmaf_rn(O[i], factor, 0.f);
+                        O[i] = __fmaf_rn(O[i], factor, 0.f);
+                if (st.l[r] == 0) { /* whatever V holds */
+#pragma unroll
+                    for (int i = 0; i < D / 2; i++)
+                        if (((i >> 1) & 1) == r)
+                            O[i] = 0.f;
+                }
             }
             if (p.out_tma) {
                 store_by_copy<C>(p, t, O, q_rows, top + w * 16, lane, mo);

@@ -6,11 +6,11 @@
  * double, in the order of queries.
  *
  *   copies   K  Q(first) Q(first+1) ...
- *   rows     wait Q(i) | issue S = K Q(i)^T | load lse | wait for S | free Q(i) | sum
+ *   rows     wait Q(i+1) | issue S' = K Q(i+1)^T | wait for S | free Q(i) | sum of S
  */
 #include "cuda/sm90.cuh"
 
-enum { COLUMN_KEYS = 128, COLUMN_QUERIES = 128, COLUMN_STAGES = 3 };
+enum { COLUMN_KEYS = 128, COLUMN_QUERIES = 128, COLUMN_STAGES = 4 };
 
 /* lse in bits, by query: 2^(x - lse) is 0 where it was -inf. */
 extern "C" __global__ void __launch_bounds__(256) attend_sm90_lse(const sm90_columns p)
@@ -133,51 +133,77 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
     const float *const lse = p.bits + (int64_t)head * p.padded + 2 * (lane & 3);
     const float c = p.c;
     double mass[2] = {0, 0};
-    float most[2] = {0, 0}, S[COLUMN_QUERIES / 2];
-    uint32_t stage = 0, phase = 0;
+    float most[2] = {0, 0}, even[COLUMN_QUERIES / 2], odd[COLUMN_QUERIES / 2];
+    uint32_t issued = 0, issue_phase = 0, stage = 0; /* stages: of the next, of the last */
 
-    barrier_wait(k_full, 0);
-#pragma unroll 1
-    for (int i = from; i < end; i++) {
-        barrier_wait(full + 8 * stage, phase);
+    auto issue = [&](float(&S)[COLUMN_QUERIES / 2]) {
+        barrier_wait(full + 8 * issued, issue_phase);
         product_fence();
 #pragma unroll
         for (int x = 0; x < D / 16; x++)
             wgmma<E, COLUMN_QUERIES>::scores(
                 S, k_slab + (x / 4) * (COLUMN_KEYS * 128 >> 4) + (x % 4) * 2,
-                q_slab + stage * (L::QBYTES >> 4) +
+                q_slab + issued * (L::QBYTES >> 4) +
                     (x / 4) * (COLUMN_QUERIES * 128 >> 4) + (x % 4) * 2,
                 x > 0);
         product_commit();
-        float2 of[COLUMN_QUERIES / 8];
-#pragma unroll
-        for (int x = 0; x < COLUMN_QUERIES / 8; x++)
-            of[x] = *(const float2 *)(lse + i * COLUMN_QUERIES + 8 * x);
-        product_wait<0>();
-        pin(S);
+        if (++issued == COLUMN_STAGES) {
+            issued = 0;
+            issue_phase ^= 1;
+        }
+    };
+    auto sum = [&](float(&S)[COLUMN_QUERIES / 2], int i) {
         if (lane == 0)
             barrier_arrive(freed + 8 * stage);
-        if (++stage == COLUMN_STAGES) {
+        if (++stage == COLUMN_STAGES)
             stage = 0;
-            phase ^= 1;
-        }
         if (i * COLUMN_QUERIES < sure || (i + 1) * COLUMN_QUERIES > sure_end) {
             const int at = i * COLUMN_QUERIES + 2 * (lane & 3);
             const int begin[2] = {see[0].begin - at, see[1].begin - at};
             const int stop[2] = {see[0].end - at, see[1].end - at};
             hide(S, begin, stop, true);
         }
-        float sum[2][2] = {{0, 0}, {0, 0}};
+        float part[2][2] = {{0, 0}, {0, 0}};
 #pragma unroll
-        for (int x = 0; x < COLUMN_QUERIES / 2; x++) {
-            const int r = (x >> 1) & 1;
-            const float weight =
-                ex2(__fmaf_rn(S[x], c, -((x & 1) ? of[x / 4].y : of[x / 4].x)));
-            sum[r][x & 1] += weight;
-            most[r] = fmaxf(most[r], weight);
+        for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
+            const float2 of = *(const float2 *)(lse + i * COLUMN_QUERIES + 8 * x);
+#pragma unroll
+            for (int y = 4 * x; y < 4 * x + 4; y++) {
+                S[y] = ex2(__fmaf_rn(S[y], c, -((y & 1) ? of.y : of.x)));
+                part[(y >> 1) & 1][y & 1] += S[y];
+            }
         }
-        mass[0] += (double)(sum[0][0] + sum[0][1]);
-        mass[1] += (double)(sum[1][0] + sum[1][1]);
+        if (p.most.data) {
+            float largest[2];
+            largest_of_block(S, largest);
+            most[0] = fmaxf(most[0], largest[0]);
+            most[1] = fmaxf(most[1], largest[1]);
+        }
+        mass[0] += (double)(part[0][0] + part[0][1]);
+        mass[1] += (double)(part[1][0] + part[1][1]);
+    };
+
+    barrier_wait(k_full, 0);
+    if (from < end)
+        issue(even);
+#pragma unroll 1
+    for (int i = from; i < end; i += 2) {
+        if (i + 1 < end) {
+            issue(odd);
+            product_wait<1>();
+        } else
+            product_wait<0>();
+        pin(even);
+        sum(even, i);
+        if (i + 1 >= end)
+            break;
+        if (i + 2 < end) {
+            issue(even);
+            product_wait<1>();
+        } else
+            product_wait<0>();
+        pin(odd);
+        sum(odd, i + 1);
     }
     largest_of_four(most);
 #pragma unroll

@@ -6,7 +6,8 @@
 #   tests     laws, conformance rows, dense comparisons, statistics and test_cuda on the GPU
 #   torch     Python extension and attend.torch on CUDA tensors (needs torch)
 #   bench     beside cuDNN (needs torch); writes docs/CUDA-RESULTS.json
-#   memcheck  test_cuda under compute-sanitizer; racecheck likewise
+#   memcheck  test_cuda under compute-sanitizer; racecheck likewise, which is slow: name a test in
+#             ATTEND_TEST_NAME
 #
 # A part can be repeated and needs only `build` before it.  Logs are in build/cuda/results.
 set -u
@@ -48,11 +49,11 @@ part_bench() {
 }
 
 part_memcheck() {
-    ATTEND_TEST_QUICK=1 compute-sanitizer --tool memcheck --error-exitcode 1 "$build/tests/test_cuda"
+    ATTEND_TEST_QUICK=1 compute-sanitizer --tool memcheck --error-exitcode 1 "$build/tests/test_cuda" ${ATTEND_TEST_NAME:-}
 }
 
 part_racecheck() {
-    ATTEND_TEST_QUICK=1 compute-sanitizer --tool racecheck --error-exitcode 1 "$build/tests/test_cuda"
+    ATTEND_TEST_QUICK=1 compute-sanitizer --tool racecheck --error-exitcode 1 "$build/tests/test_cuda" ${ATTEND_TEST_NAME:-}
 }
 
 [ $# -gt 0 ] || set -- build tests torch bench memcheck racecheck
@@ -60,7 +61,7 @@ for part; do
     case $part in
     build | tests | torch | bench | memcheck | racecheck) ;;
     *)
-        sed -n '3,12s/^# \{0,1\}//p' "$0" >&2
+        sed -n '3,13s/^# \{0,1\}//p' "$0" >&2
         exit 2
         ;;
     esac

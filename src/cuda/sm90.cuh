@@ -595,18 +595,36 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
 #pragma unroll 1
         for (int key = j * C::BN; key < min((j + 1) * C::BN, p.nk); key++) {
             const E *v = (const E *)p.v.data + t.b * p.v.stride[0] +
-                         t.h / p.group * p.v.stride[1] + key * p.v.stride[2];
+                         t.h / p.group * p.v.stride[1] + key * p.v.stride[2] +
+                         2 * (lane & 3) * p.v.stride[3];
+            /* Columns 8 x + 0 and 1, counted from the thread's first. */
+            auto value = [&](int x, int y) {
+                return 8 * x + 2 * (lane & 3) + y < p.dv
+                           ? element<E>::wide(v[(8 * x + y) * p.v.stride[3]])
+                           : 0.f;
+            };
+            float none = 0;
+#pragma unroll 4
+            for (int x = 0; x < C::D / 8; x++)
+                none += value(x, 0) * 0.f + value(x, 1) * 0.f;
+            if (none == none)
+                continue;
+            float weight[2] = {0, 0};
+            bool sees[2];
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                const int i = row[r];
+                const float m = st.m[r];
+                sees[r] = i < p.rows && key >= row_begin(p, t, i) && key < row_end(p, t, i);
+                if (sees[r])
+                    weight[r] = ex2(score_of<C>(p, t, i, key) * p.c -
+                                    (m == -CUDART_INF_F ? 0.f : m));
+            }
 #pragma unroll
             for (int i = 0; i < N; i++) {
-                const int column = 8 * (i / 4) + 2 * (lane & 3) + (i & 1);
-                const int r = (i >> 1) & 1;
-                if (column >= p.dv || row[r] >= p.rows || key < row_begin(p, t, row[r]) ||
-                    key >= row_end(p, t, row[r]))
-                    continue;
-                const float x = element<E>::wide(v[column * p.v.stride[3]]);
-                if (!(fabsf(x) < CUDART_INF_F))
-                    O[i] += x * ex2(score_of<C>(p, t, row[r], key) * p.c -
-                                    (st.m[r] == -CUDART_INF_F ? 0.f : st.m[r]));
+                const float x = value(i / 4, i & 1);
+                if (sees[(i >> 1) & 1] && !(fabsf(x) < CUDART_INF_F))
+                    O[i] += x * weight[(i >> 1) & 1];
             }
         }
     }

@@ -6,7 +6,8 @@
  * double, in the order of queries.
  *
  *   copies   K  Q(first) Q(first+1) ...
- *   rows     wait Q(i+1) | issue S' = K Q(i+1)^T | wait for S | free Q(i) | sum of S
+ *   rows     issue S = K Q(i)^T | issue S' = K Q(i+1)^T | wait for S | free Q(i) | sum of S
+ *            | wait for S' | free Q(i+1) | sum of S', beside products of the other warpgroup
  */
 #include "cuda/sm90.cuh"
 
@@ -105,7 +106,8 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
         barrier_expect(k_full, L::KBYTES);
         for (int d = 0; d < D / 64; d++)
             copy_tile(sk + d * COLUMN_KEYS * 128, &mk, k_full, d * 64, top, h / p.group, b);
-        for (int i = from; i < end; i++) {
+        /* An even number of blocks. */
+        for (int i = from; i < from + (end - from + 1) / 2 * 2; i++) {
             barrier_wait(freed + 8 * stage, phase);
             barrier_expect(full + 8 * stage, L::QBYTES);
             for (int d = 0; d < D / 64; d++)
@@ -163,45 +165,43 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
             const int stop[2] = {see[0].end - at, see[1].end - at};
             hide(S, begin, stop, true);
         }
+        /* A block past the end is hidden: any lse will do. */
+        const float *const at = lse + min(i, end - 1) * COLUMN_QUERIES;
         float part[2][2] = {{0, 0}, {0, 0}};
-#pragma unroll
-        for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
-            const float2 of = *(const float2 *)(lse + i * COLUMN_QUERIES + 8 * x);
-#pragma unroll
-            for (int y = 4 * x; y < 4 * x + 4; y++) {
-                S[y] = ex2(__fmaf_rn(S[y], c, -((y & 1) ? of.y : of.x)));
-                part[(y >> 1) & 1][y & 1] += S[y];
-            }
-        }
         if (p.most.data) {
-            float largest[2];
-            largest_of_block(S, largest);
-            most[0] = fmaxf(most[0], largest[0]);
-            most[1] = fmaxf(most[1], largest[1]);
+#pragma unroll
+            for (int y = 0; y < COLUMN_QUERIES / 2; y++) {
+                const float weight = ex2(__fmaf_rn(S[y], c, -at[8 * (y / 4) + (y & 1)]));
+                part[(y >> 1) & 1][y & 1] += weight;
+                most[(y >> 1) & 1] = fmaxf(most[(y >> 1) & 1], weight);
+            }
+        } else {
+#pragma unroll
+            for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
+                const float2 of = *(const float2 *)(at + 8 * x);
+#pragma unroll
+                for (int y = 4 * x; y < 4 * x + 4; y++)
+                    part[(y >> 1) & 1][y & 1] +=
+                        ex2(__fmaf_rn(S[y], c, -((y & 1) ? of.y : of.x)));
+            }
         }
         mass[0] += (double)(part[0][0] + part[0][1]);
         mass[1] += (double)(part[1][0] + part[1][1]);
     };
 
+    /*
+     * Two blocks at a time, past the end too: no branch.  Nothing is under way from one
+     * turn to the next, which the assembler would not follow.
+     */
     barrier_wait(k_full, 0);
-    if (from < end)
-        issue(even);
 #pragma unroll 1
     for (int i = from; i < end; i += 2) {
-        if (i + 1 < end) {
-            issue(odd);
-            product_wait<1>();
-        } else
-            product_wait<0>();
+        issue(even);
+        issue(odd);
+        product_wait<1>();
         pin(even);
         sum(even, i);
-        if (i + 1 >= end)
-            break;
-        if (i + 2 < end) {
-            issue(even);
-            product_wait<1>();
-        } else
-            product_wait<0>();
+        product_wait<0>();
         pin(odd);
         sum(odd, i + 1);
     }

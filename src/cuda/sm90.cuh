@@ -123,6 +123,20 @@ DEVICE void store_shared(uint32_t at, int x)
     asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(x) : "memory");
 }
 
+/* Counters that others change at the same time. */
+DEVICE int exchange_shared(uint32_t at, int x)
+{
+    int old;
+    asm volatile("atom.shared.exch.b32 %0, [%1], %2;" : "=r"(old) : "r"(at), "r"(x) : "memory");
+    return old;
+}
+DEVICE int add_shared(uint32_t at, int x)
+{
+    int old;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(at), "r"(x) : "memory");
+    return old;
+}
+
 /* Of slabs of 64 columns in rows of 128 bytes, swizzled by 128 bytes. */
 DEVICE uint64_t slab_descriptor(uint32_t at, uint32_t slab_bytes)
 {
@@ -349,7 +363,7 @@ DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
         send(TILE_SYNC);
         barrier_wait(s.finished, fp);
         fp ^= 1;
-        const int count = min(load_shared(s.replays), C::REPLAYS);
+        const int count = min(add_shared(s.replays, 0), C::REPLAYS);
 #pragma unroll 1
         for (int x = 0; x < count; x++) {
             const int id = load_shared(s.replays + 4 + 4 * x);
@@ -361,12 +375,12 @@ DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
                 feed(id);
             }
         }
-        store_shared(s.replays, 0);
+        exchange_shared(s.replays, 0);
     };
 #pragma unroll 1
     while (tile < tiles) {
         /* Tiles under way may add a third of the list before they are waited for. */
-        if (load_shared(s.replays) > C::REPLAYS / 2)
+        if (add_shared(s.replays, 0) > C::REPLAYS / 2)
             replay();
         const int id = C::CAREFUL ? p.list[tile] : tile;
         send(id);
@@ -919,14 +933,8 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         }
         const int row[2] = {top + w * 16 + (lane >> 2), top + w * 16 + (lane >> 2) + 8};
         const bool again = __any_sync(~0u, lost) && !safe;
-        if (again && first_lane) {
-            uint32_t at;
-            asm volatile("atom.shared.add.u32 %0, [%1], 1;"
-                         : "=r"(at)
-                         : "r"(s.replays)
-                         : "memory");
-            store_shared(s.replays + 4 + 4 * at, id);
-        }
+        if (again && first_lane)
+            store_shared(s.replays + 4 + 4 * add_shared(s.replays, 1), id);
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             st.l[r] += __shfl_xor_sync(~0u, st.l[r], 1);

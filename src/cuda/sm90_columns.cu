@@ -6,8 +6,8 @@
  * double, in the order of queries.
  *
  *   copies   K  Q(first) Q(first+1) ...
- *   rows     issue S = K Q(i)^T | issue S' = K Q(i+1)^T | wait for S | free Q(i) | sum of S
- *            | wait for S' | free Q(i+1) | sum of S', beside products of the other warpgroup
+ *   rows     wait Q(i) | ticket | issue S = K Q(i)^T | pass the ticket | wait for S | free Q(i)
+ *            | sum of 2^(S c - lse), beside the product of the other warpgroup
  */
 #include "cuda/sm90.cuh"
 
@@ -106,8 +106,7 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
         barrier_expect(k_full, L::KBYTES);
         for (int d = 0; d < D / 64; d++)
             copy_tile(sk + d * COLUMN_KEYS * 128, &mk, k_full, d * 64, top, h / p.group, b);
-        /* An even number of blocks. */
-        for (int i = from; i < from + (end - from + 1) / 2 * 2; i++) {
+        for (int i = from; i < end; i++) {
             barrier_wait(freed + 8 * stage, phase);
             barrier_expect(full + 8 * stage, L::QBYTES);
             for (int d = 0; d < D / 64; d++)
@@ -135,38 +134,41 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
     const float *const lse = p.bits + (int64_t)head * p.padded + 2 * (lane & 3);
     const float c = p.c;
     double mass[2] = {0, 0};
-    float most[2] = {0, 0}, even[COLUMN_QUERIES / 2], odd[COLUMN_QUERIES / 2];
-    uint32_t issued = 0, issue_phase = 0, stage = 0; /* stages: of the next, of the last */
+    float most[2] = {0, 0}, S[COLUMN_QUERIES / 2];
+    uint32_t stage = 0, phase = 0;
 
-    auto issue = [&](float(&S)[COLUMN_QUERIES / 2]) {
-        barrier_wait(full + 8 * issued, issue_phase);
+    if (group == 1)
+        named_arrive(1, 256);
+    barrier_wait(k_full, 0);
+#pragma unroll 1
+    for (int i = from; i < end; i++) {
+        barrier_wait(full + 8 * stage, phase);
+        named_sync(1 + group, 256);
         product_fence();
 #pragma unroll
         for (int x = 0; x < D / 16; x++)
             wgmma<E, COLUMN_QUERIES>::scores(
                 S, k_slab + (x / 4) * (COLUMN_KEYS * 128 >> 4) + (x % 4) * 2,
-                q_slab + issued * (L::QBYTES >> 4) +
+                q_slab + stage * (L::QBYTES >> 4) +
                     (x / 4) * (COLUMN_QUERIES * 128 >> 4) + (x % 4) * 2,
                 x > 0);
         product_commit();
-        if (++issued == COLUMN_STAGES) {
-            issued = 0;
-            issue_phase ^= 1;
-        }
-    };
-    auto sum = [&](float(&S)[COLUMN_QUERIES / 2], int i) {
+        named_arrive(1 + (group ^ 1), 256);
+        product_wait<0>();
+        pin(S);
         if (lane == 0)
             barrier_arrive(freed + 8 * stage);
-        if (++stage == COLUMN_STAGES)
+        if (++stage == COLUMN_STAGES) {
             stage = 0;
+            phase ^= 1;
+        }
         if (i * COLUMN_QUERIES < sure || (i + 1) * COLUMN_QUERIES > sure_end) {
-            const int at = i * COLUMN_QUERIES + 2 * (lane & 3);
-            const int begin[2] = {see[0].begin - at, see[1].begin - at};
-            const int stop[2] = {see[0].end - at, see[1].end - at};
+            const int first = i * COLUMN_QUERIES + 2 * (lane & 3);
+            const int begin[2] = {see[0].begin - first, see[1].begin - first};
+            const int stop[2] = {see[0].end - first, see[1].end - first};
             hide(S, begin, stop, true);
         }
-        /* A block past the end is hidden: any lse will do. */
-        const float *const at = lse + min(i, end - 1) * COLUMN_QUERIES;
+        const float *const at = lse + i * COLUMN_QUERIES;
         float part[2][2] = {{0, 0}, {0, 0}};
         if (p.most.data) {
 #pragma unroll
@@ -187,23 +189,6 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
         }
         mass[0] += (double)(part[0][0] + part[0][1]);
         mass[1] += (double)(part[1][0] + part[1][1]);
-    };
-
-    /*
-     * Two blocks at a time, past the end too: no branch.  Nothing is under way from one
-     * turn to the next, which the assembler would not follow.
-     */
-    barrier_wait(k_full, 0);
-#pragma unroll 1
-    for (int i = from; i < end; i += 2) {
-        issue(even);
-        issue(odd);
-        product_wait<1>();
-        pin(even);
-        sum(even, i);
-        product_wait<0>();
-        pin(odd);
-        sum(odd, i + 1);
     }
     largest_of_four(most);
 #pragma unroll

@@ -252,12 +252,19 @@ int device_runs(void)
     return known;
 }
 
-/* ATTEND_TEST_SET names the only one; else all do. */
+/* ATTEND_TEST_SET names the only one; else all of the CPU do. */
+static int is_named(const char *name)
+{
+    const char *const only = getenv("ATTEND_TEST_SET");
+
+    return only != NULL && strcmp(only, name) == 0;
+}
+
 static int is_wanted(const char *name)
 {
     const char *const only = getenv("ATTEND_TEST_SET");
 
-    return only == NULL || *only == '\0' || strcmp(only, name) == 0;
+    return only == NULL || *only == '\0' || is_named(name);
 }
 
 const char *next_set(int *index)
@@ -267,7 +274,7 @@ const char *next_set(int *index)
     while (*index <= attend_isa_count()) {
         const int at = (*index)++;
         if (at == attend_isa_count())
-            return is_wanted("cuda") && device_runs() ? "cuda" : NULL;
+            return is_named("cuda") && device_runs() ? "cuda" : NULL;
         if (attend_isa_get(at, &isa) == ATTEND_OK && isa.runs && is_wanted(isa.name))
             return isa.name;
     }

@@ -153,19 +153,14 @@ void check_exp2(attend_context *const *ctx, int count, int64_t step, int threads
 
 void check_test_exp2(struct check_run *run)
 {
-    attend_context *ctx[CHECK_SETS_MAX] = {NULL};
+    attend_context *ctx[CHECK_SETS_MAX];
     struct check_exp2_result results[CHECK_SETS_MAX];
     char where[128];
 
-    int count = 0;
-
-    /* Devices come last. */
-    while (count < run->count && !run->sets[count].device) {
-        ctx[count] = run->sets[count].ctx;
-        count++;
-    }
-    check_exp2(ctx, count, run->exp2_step, run->exp2_threads, results);
-    for (int s = 0; s < count; s++) {
+    for (int s = 0; s < run->count; s++)
+        ctx[s] = run->sets[s].ctx;
+    check_exp2(ctx, run->count, run->exp2_step, run->exp2_threads, results);
+    for (int s = 0; s < run->count; s++) {
         snprintf(where, sizeof where, "2^%.9g is %.3g ulp off",
                  (double)results[s].worst_x, results[s].worst_ulp);
         check_note(&run->sets[s], results[s].worst_ulp / 3.0, NULL, where);

@@ -318,7 +318,9 @@ static attend_status launch_all(struct cuda_device *d, const struct problem *p,
         return ATTEND_OK;
     return attendi_cuda_launch(
         d, p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16 : KERNEL_sm90_combine_bf16,
-        (int64_t)call->a.nb * call->a.heads * call->a.rows, SM90_COMBINE_THREADS,
+        (int64_t)call->a.nb * call->a.heads * call->a.rows,
+        call->a.splits >= SM90_COMBINE_SPLITS ? SM90_COMBINE_THREADS
+                                              : SM90_COMBINE_COLUMNS,
         ((size_t)call->a.splits * 2 + 4 * SM90_COMBINE_COLUMNS) * sizeof(float), combine,
         err);
 }

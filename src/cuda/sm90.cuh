@@ -787,10 +787,12 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         named_arrive(1, 256);
     while (true) {
         barrier_wait(s.id_full + 8 * is, ip);
-        int id = load_shared(s.id + 4 * is);
-        __syncwarp();
-        if (first_lane)
+        int id = 0;
+        if (first_lane) { /* who reads it also says so */
+            id = load_shared(s.id + 4 * is);
             barrier_arrive(s.id_free + 8 * is);
+        }
+        __syncwarp();
         is ^= 1;
         if (!is)
             ip ^= 1;

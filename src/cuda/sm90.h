@@ -7,8 +7,15 @@
 
 /* Keys of a split of the decode kernel. */
 enum { SM90_SPLIT = 1024 };
-/* The combination of records: columns at a time, and threads for each column. */
-enum { SM90_COMBINE_COLUMNS = 128, SM90_COMBINE_THREADS = 4 * SM90_COMBINE_COLUMNS };
+/*
+ * The combination of records: columns at a time, the most threads, and the splits from
+ * which on four threads have a column.
+ */
+enum {
+    SM90_COMBINE_COLUMNS = 128,
+    SM90_COMBINE_THREADS = 4 * SM90_COMBINE_COLUMNS,
+    SM90_COMBINE_SPLITS = 32
+};
 /* Dynamic shared memory: all that a multiprocessor gives to a block of threads. */
 enum { SM90_SHARED = 232448 };
 

@@ -6,12 +6,11 @@
  * double, in the order of queries.
  *
  *   copies   K  Q(first) Q(first+1) ...
- *   rows     wait Q(i) | ticket | issue S = K Q(i)^T | pass the ticket | wait for S | free Q(i)
- *            | sum of 2^(S c - lse), beside the product of the other warpgroup
+ *   rows     wait Q(i) | issue S = K Q(i)^T | load lse | wait for S | free Q(i) | sum
  */
 #include "cuda/sm90.cuh"
 
-enum { COLUMN_KEYS = 128, COLUMN_QUERIES = 128, COLUMN_STAGES = 4 };
+enum { COLUMN_KEYS = 128, COLUMN_QUERIES = 128, COLUMN_STAGES = 3 };
 
 /* lse in bits, by query: 2^(x - lse) is 0 where it was -inf. */
 extern "C" __global__ void __launch_bounds__(256) attend_sm90_lse(const sm90_columns p)
@@ -137,13 +136,10 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
     float most[2] = {0, 0}, S[COLUMN_QUERIES / 2];
     uint32_t stage = 0, phase = 0;
 
-    if (group == 1)
-        named_arrive(1, 256);
     barrier_wait(k_full, 0);
 #pragma unroll 1
     for (int i = from; i < end; i++) {
         barrier_wait(full + 8 * stage, phase);
-        named_sync(1 + group, 256);
         product_fence();
 #pragma unroll
         for (int x = 0; x < D / 16; x++)
@@ -153,7 +149,10 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
                     (x / 4) * (COLUMN_QUERIES * 128 >> 4) + (x % 4) * 2,
                 x > 0);
         product_commit();
-        named_arrive(1 + (group ^ 1), 256);
+        float2 of[COLUMN_QUERIES / 8];
+#pragma unroll
+        for (int x = 0; x < COLUMN_QUERIES / 8; x++)
+            of[x] = *(const float2 *)(lse + i * COLUMN_QUERIES + 8 * x);
         product_wait<0>();
         pin(S);
         if (lane == 0)
@@ -163,32 +162,22 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
             phase ^= 1;
         }
         if (i * COLUMN_QUERIES < sure || (i + 1) * COLUMN_QUERIES > sure_end) {
-            const int first = i * COLUMN_QUERIES + 2 * (lane & 3);
-            const int begin[2] = {see[0].begin - first, see[1].begin - first};
-            const int stop[2] = {see[0].end - first, see[1].end - first};
+            const int at = i * COLUMN_QUERIES + 2 * (lane & 3);
+            const int begin[2] = {see[0].begin - at, see[1].begin - at};
+            const int stop[2] = {see[0].end - at, see[1].end - at};
             hide(S, begin, stop, true);
         }
-        const float *const at = lse + i * COLUMN_QUERIES;
-        float part[2][2] = {{0, 0}, {0, 0}};
-        if (p.most.data) {
+        float sum[2][2] = {{0, 0}, {0, 0}};
 #pragma unroll
-            for (int y = 0; y < COLUMN_QUERIES / 2; y++) {
-                const float weight = ex2(__fmaf_rn(S[y], c, -at[8 * (y / 4) + (y & 1)]));
-                part[(y >> 1) & 1][y & 1] += weight;
-                most[(y >> 1) & 1] = fmaxf(most[(y >> 1) & 1], weight);
-            }
-        } else {
-#pragma unroll
-            for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
-                const float2 of = *(const float2 *)(at + 8 * x);
-#pragma unroll
-                for (int y = 4 * x; y < 4 * x + 4; y++)
-                    part[(y >> 1) & 1][y & 1] +=
-                        ex2(__fmaf_rn(S[y], c, -((y & 1) ? of.y : of.x)));
-            }
+        for (int x = 0; x < COLUMN_QUERIES / 2; x++) {
+            const int r = (x >> 1) & 1;
+            const float weight =
+                ex2(__fmaf_rn(S[x], c, -((x & 1) ? of[x / 4].y : of[x / 4].x)));
+            sum[r][x & 1] += weight;
+            most[r] = fmaxf(most[r], weight);
         }
-        mass[0] += (double)(part[0][0] + part[0][1]);
-        mass[1] += (double)(part[1][0] + part[1][1]);
+        mass[0] += (double)(sum[0][0] + sum[0][1]);
+        mass[1] += (double)(sum[1][0] + sum[1][1]);
     }
     largest_of_four(most);
 #pragma unroll

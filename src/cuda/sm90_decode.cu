@@ -22,13 +22,13 @@ template <class E> DEVICE void combine_row(const sm90_launch &p)
     extern __shared__ float factors[]; /* of each record, l of each, quarters of sums */
     float m = -CUDART_INF_F, l = 0;
 
-    for (int x = threadIdx.x; x < p.splits; x += SM90_COMBINE_THREADS)
+    for (int x = threadIdx.x; x < p.splits; x += blockDim.x)
         factors[x] = records[x * step];
     __syncthreads();
     for (int x = 0; x < p.splits; x++)
         m = fmaxf(m, factors[x]);
     __syncthreads();
-    for (int x = threadIdx.x; x < p.splits; x += SM90_COMBINE_THREADS) {
+    for (int x = threadIdx.x; x < p.splits; x += blockDim.x) {
         const float of = factors[x] == m ? 1.f : ex2(factors[x] - m);
         factors[x] = of;
         factors[p.splits + x] = records[x * step + 1] * of;
@@ -41,10 +41,11 @@ template <class E> DEVICE void combine_row(const sm90_launch &p)
                                  row * p.lse_stride[2]
                            : NULL;
     const float factor = row_factor(p, h * p.rows + row, m, l, lse);
-    /* Four threads have a column, each a quarter of the records, added in order. */
-    float *const quarters = factors + 2 * p.splits;
-    const int quarter = threadIdx.x / SM90_COMBINE_COLUMNS, per = (p.splits + 3) / 4;
-    const int from = quarter * per, to = min(from + per, p.splits);
+    /* One thread has a column, or four, each a quarter of the records, added in order. */
+    float *const sums = factors + 2 * p.splits;
+    const int parts = blockDim.x / SM90_COMBINE_COLUMNS, per = (p.splits + parts - 1) / parts;
+    const int part = threadIdx.x / SM90_COMBINE_COLUMNS;
+    const int from = part * per, to = min(from + per, p.splits);
     for (int c0 = 0; c0 < p.dv; c0 += SM90_COMBINE_COLUMNS) {
         const int c = c0 + threadIdx.x % SM90_COMBINE_COLUMNS;
         const int64_t at = b * p.out.stride[0] + h * p.out.stride[1] +
@@ -53,14 +54,14 @@ template <class E> DEVICE void combine_row(const sm90_launch &p)
 #pragma unroll 16
         for (int x = from; x < to; x++)
             sum = __fmaf_rn(c < p.dv ? records[x * step + 2 + c] : 0.f, factors[x], sum);
-        quarters[threadIdx.x] = sum;
+        sums[threadIdx.x] = sum;
         __syncthreads();
-        if (quarter > 0 || c >= p.dv) {
+        if (part > 0 || c >= p.dv) {
             __syncthreads();
             continue;
         }
-        for (int x = 1; x < 4; x++)
-            sum += quarters[threadIdx.x + x * SM90_COMBINE_COLUMNS];
+        for (int x = 1; x < parts; x++)
+            sum += sums[threadIdx.x + x * SM90_COMBINE_COLUMNS];
         sum = l == 0 ? 0.f : __fmaf_rn(sum, factor, 0.f);
         if (p.out_float)
             ((float *)p.out.data)[at] = sum;

@@ -253,9 +253,9 @@ static attend_status combine_on_device(struct run *run, attend_context *ctx,
     for (int64_t x = 0; x < rows; x++)
         copy_row(run, x / p->nq / p->hq, x / p->nq % p->hq, x % p->nq,
                  base + (size_t)(x * run->records) * record_size(run), record_size(run));
-    p->records = attend_tensor_dense(
-        base, run->number == sizeof(double) ? ATTEND_F64 : ATTEND_F32, p->nb, p->hq,
-        p->nq, run->records * (p->dv + 2));
+    p->records =
+        attend_tensor_dense(base, run->number == sizeof(double) ? ATTEND_F64 : ATTEND_F32,
+                            p->nb, p->hq, p->nq, run->records * (p->dv + 2));
     return attendi_cuda_combine(ctx, p, run->start, run->records, err);
 }
 

@@ -131,7 +131,8 @@ static attend_status check_options(const attend_options *o, attend_error *err)
         return attendi_fail(err, ATTEND_EINVAL, "options.order (%lld) is not an order",
                             (long long)o->order);
     if (!o->device && (o->stream || o->host_tensors))
-        return attendi_fail(err, ATTEND_EINVAL, "options.%s is set, but options.device not",
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "options.%s is set, but options.device not",
                             o->stream ? "stream" : "host_tensors");
     if (o->host_tensors != 0 && o->host_tensors != 1)
         return attendi_fail(err, ATTEND_EINVAL,
@@ -196,7 +197,8 @@ attend_status attend_context_create(attend_context **out, const attend_options *
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for a pool of %d threads",
                             threads);
     }
-    const attend_status status = o.device ? attendi_device_attach(ctx, &o, err) : ATTEND_OK;
+    const attend_status status =
+        o.device ? attendi_device_attach(ctx, &o, err) : ATTEND_OK;
     if (status != ATTEND_OK) {
         attend_context_destroy(ctx);
         return status;

@@ -72,8 +72,8 @@ static int open_run(const struct request *request, struct check_run *run)
         return tool_fail("check", tool_status(opened), "%s%s",
                          request->device ? "--device: "
                          : request->isa  ? "--isa: "
-                         : isa        ? "ATTEND_ISA: "
-                                      : "",
+                         : isa           ? "ATTEND_ISA: "
+                                         : "",
                          error.message);
     run->seed = (uint64_t)request->seed;
     run->exp2_step = EXP2_STEP;

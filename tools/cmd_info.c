@@ -84,11 +84,10 @@ static int print_as_json(const char *features, const char *devices,
     }
     return tool_print_json(
         "info",
-        json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:i, s:s}", "version",
-                  attend_version(), "cpu_features", json_words(features), "kernel_sets",
-                  sets, "devices", devices, "isa",
-                  choice->isa, "isa_reason", choice->isa_reason, "threads",
-                  choice->threads, "threads_reason", choice->threads_reason));
+        json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:i, s:s}", "version", attend_version(),
+                  "cpu_features", json_words(features), "kernel_sets", sets, "devices",
+                  devices, "isa", choice->isa, "isa_reason", choice->isa_reason,
+                  "threads", choice->threads, "threads_reason", choice->threads_reason));
 }
 
 static int print_as_text(const char *features, const char *devices,

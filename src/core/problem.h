@@ -74,7 +74,8 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
                                         const attend_tensor *lse, attend_error *err);
 
 /* Where query i of batch b stands among the keys. */
-static inline DEVICE_TOO int64_t attendi_position(const struct problem *p, int64_t b, int64_t i)
+static inline DEVICE_TOO int64_t attendi_position(const struct problem *p, int64_t b,
+                                                  int64_t i)
 {
     switch (p->causal) {
     case ATTEND_CAUSAL_NONE:
@@ -97,8 +98,8 @@ struct key_range {
  * query i begin and end: may lie before key 0 and past nk.  hi <= lo where they leave
  * none.
  */
-static inline DEVICE_TOO struct key_range attendi_sequence_bounds(const struct problem *p, int64_t b,
-                                                       int64_t i)
+static inline DEVICE_TOO struct key_range attendi_sequence_bounds(const struct problem *p,
+                                                                  int64_t b, int64_t i)
 {
     const int64_t position = attendi_position(p, b, i);
     int64_t lo = 0, hi = p->key_lengths ? p->key_lengths[b] : p->all_keys;
@@ -115,16 +116,16 @@ static inline DEVICE_TOO struct key_range attendi_sequence_bounds(const struct p
 }
 
 /* The same of the problem's own keys.  Neither falls from one query to the next. */
-static inline DEVICE_TOO struct key_range attendi_key_bounds(const struct problem *p, int64_t b,
-                                                  int64_t i)
+static inline DEVICE_TOO struct key_range attendi_key_bounds(const struct problem *p,
+                                                             int64_t b, int64_t i)
 {
     const struct key_range keys = attendi_sequence_bounds(p, b, i);
 
     return (struct key_range){max_i64(keys.lo, 0), min_i64(keys.hi, p->nk)};
 }
 
-static inline DEVICE_TOO struct key_range attendi_key_range(const struct problem *p, int64_t b,
-                                                 int64_t i)
+static inline DEVICE_TOO struct key_range attendi_key_range(const struct problem *p,
+                                                            int64_t b, int64_t i)
 {
     const struct key_range keys = attendi_key_bounds(p, b, i);
 
@@ -138,8 +139,8 @@ static inline DEVICE_TOO struct key_range attendi_key_range(const struct problem
  * is as good as the row's position, and distances are small where weights are large.
  * It does not depend on the mask, nor on the shard, outside of which it may lie.
  */
-static inline DEVICE_TOO int64_t attendi_anchor(const struct problem *p, int64_t b, int64_t h,
-                                     int64_t i)
+static inline DEVICE_TOO int64_t attendi_anchor(const struct problem *p, int64_t b,
+                                                int64_t h, int64_t i)
 {
     const struct key_range keys = attendi_sequence_bounds(p, b, i);
 
@@ -147,8 +148,8 @@ static inline DEVICE_TOO int64_t attendi_anchor(const struct problem *p, int64_t
 }
 
 /* What a score is more than one counted from the anchor. */
-static inline DEVICE_TOO double attendi_alibi_shift(const struct problem *p, int64_t b, int64_t h,
-                                         int64_t i)
+static inline DEVICE_TOO double attendi_alibi_shift(const struct problem *p, int64_t b,
+                                                    int64_t h, int64_t i)
 {
     return p->alibi ? p->alibi[h] *
                           (double)(attendi_anchor(p, b, h, i) - attendi_position(p, b, i))

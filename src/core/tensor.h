@@ -66,8 +66,9 @@ static inline attend_dtype attendi_wide_dtype(attend_dtype dtype)
     __builtin_unreachable();
 }
 
-static inline DEVICE_TOO int64_t attendi_row_offset(const int64_t stride[4], attend_dtype dtype,
-                                         int64_t b, int64_t h, int64_t l)
+static inline DEVICE_TOO int64_t attendi_row_offset(const int64_t stride[4],
+                                                    attend_dtype dtype, int64_t b,
+                                                    int64_t h, int64_t l)
 {
     return (b * stride[0] + h * stride[1] + l * stride[2]) *
            ((int64_t)1 << attendi_dtype_shift(dtype));

@@ -158,12 +158,12 @@ __device__ void forward_split(struct forward_memory<T> &s, const struct problem 
         tile_scores<T, E>(s.tile, p, j, keys);
         const bool hidden = __syncthreads_or(update_rows(s));
         if (column < p.dv)
-            add_values<T, E>(s, hidden,
-                             (const E *)p.v.data +
-                                 view_offset(p.v.stride, s.tile.b, s.tile.h / p.group,
-                                             j) +
-                                 column * p.v.stride[3],
-                             p.v.stride[2], keys, acc);
+            add_values<T, E>(
+                s, hidden,
+                (const E *)p.v.data +
+                    view_offset(p.v.stride, s.tile.b, s.tile.h / p.group, j) +
+                    column * p.v.stride[3],
+                p.v.stride[2], keys, acc);
     }
     __syncthreads();
 }
@@ -227,8 +227,7 @@ __device__ void leave_records(struct forward_memory<T> &s, const struct launch &
 /* Splits of keys lo .. hi - 1, counted from lo, in their tree. */
 template <class T, class E>
 __device__ void forward_tree(struct forward_memory<T> &s, const struct launch &a,
-                             int64_t lo, int64_t hi, int64_t column,
-                             T (&acc)[TILE_ROWS])
+                             int64_t lo, int64_t hi, int64_t column, T (&acc)[TILE_ROWS])
 {
     const struct problem &p = a.p;
     const int64_t split = p.split_keys;
@@ -246,8 +245,8 @@ __device__ void forward_tree(struct forward_memory<T> &s, const struct launch &a
         const int64_t start = lo + n * split;
         int level = 0;
 
-        forward_split<T, E>(s, p, start, max_i64(start, from), min_i64(start + split, end),
-                            column, acc);
+        forward_split<T, E>(s, p, start, max_i64(start, from),
+                            min_i64(start + split, end), column, acc);
         for (; n >> level & 1; level++)
             if (full >> level & 1) {
                 combine_level(s, level, stack[level], acc);
@@ -288,8 +287,7 @@ __device__ struct key_range shard_record_keys(const struct shard &shard, int64_t
             break;
         at += size;
     }
-    return {at * ATTEND_SPLIT_KEYS,
-            min_i64((at + size) * ATTEND_SPLIT_KEYS, shard.keys)};
+    return {at * ATTEND_SPLIT_KEYS, min_i64((at + size) * ATTEND_SPLIT_KEYS, shard.keys)};
 }
 
 template <class E> __device__ void forward_item(const struct launch &a, int64_t item)
@@ -320,7 +318,7 @@ template <class E> __device__ void forward_item(const struct launch &a, int64_t 
 }
 
 #define FORWARD(name, E)                                                                 \
-    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                           \
+    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                        \
         attend_forward_##name(const __grid_constant__ struct launch a)                   \
     {                                                                                    \
         for (int64_t item = blockIdx.x; item < a.items; item += gridDim.x)               \
@@ -396,7 +394,7 @@ template <class T> __device__ void combine_item(const struct launch &a, int64_t 
 }
 
 #define COMBINE(name, T)                                                                 \
-    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                           \
+    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                        \
         attend_combine_##name(const __grid_constant__ struct launch a)                   \
     {                                                                                    \
         for (int64_t item = blockIdx.x; item < a.items; item += gridDim.x)               \
@@ -437,7 +435,7 @@ template <class E> __device__ void weights_item(const struct launch &a, int64_t 
 }
 
 #define WEIGHTS(name, E)                                                                 \
-    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                           \
+    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                        \
         attend_weights_##name(const __grid_constant__ struct launch a)                   \
     {                                                                                    \
         for (int64_t item = blockIdx.x; item < a.items; item += gridDim.x)               \

@@ -168,7 +168,7 @@ template <class E> __device__ void probe_item(const struct launch &a, int64_t it
 }
 
 #define INSPECT(kind, name, E)                                                           \
-    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                           \
+    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                        \
         attend_##kind##_##name(const __grid_constant__ struct launch a)                  \
     {                                                                                    \
         for (int64_t item = blockIdx.x; item < a.items; item += gridDim.x)               \

@@ -21,10 +21,10 @@
  * range of floats the tile is queued, and computed again with all rows lazy.  All that
  * follows from the numbers of the row, but for the last, which follows from the tile's.
  *
- * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So a tile whose sums are
- * not finite is listed, and the careful kernel computes it again: blocks that hide keys
- * with V without such numbers, which changes no bit elsewhere, then what they are to rows
- * that do see them.
+ * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So a tile whose sums
+ * are not finite is listed, and the careful kernel computes it again: blocks that hide
+ * keys with V without such numbers, which changes no bit elsewhere, then what they are to
+ * rows that do see them.
  */
 #ifndef ATTEND_CUDA_SM90_CUH
 #define ATTEND_CUDA_SM90_CUH
@@ -127,13 +127,19 @@ DEVICE void store_shared(uint32_t at, int x)
 DEVICE int exchange_shared(uint32_t at, int x)
 {
     int old;
-    asm volatile("atom.shared.exch.b32 %0, [%1], %2;" : "=r"(old) : "r"(at), "r"(x) : "memory");
+    asm volatile("atom.shared.exch.b32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(at), "r"(x)
+                 : "memory");
     return old;
 }
 DEVICE int add_shared(uint32_t at, int x)
 {
     int old;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "r"(at), "r"(x) : "memory");
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(at), "r"(x)
+                 : "memory");
     return old;
 }
 
@@ -221,8 +227,9 @@ template <class C> struct layout {
 
 struct tile_of {
     int block, h, b, split;
-    int from, to;            /* key blocks */
-    int reach, behind, keys; /* row i sees keys i step - behind .. min(keys, i step + reach) */
+    int from, to; /* key blocks */
+    int reach, behind,
+        keys; /* row i sees keys i step - behind .. min(keys, i step + reach) */
 };
 
 DEVICE int clamp_int(int64_t x)
@@ -295,7 +302,8 @@ DEVICE int row_begin(const sm90_launch &p, const tile_of &t, int i)
 
 enum { TILE_SYNC = 0x40000000, TILE_SAFE = 0x20000000, TILE_END = 0x7fffffff };
 
-/* ---- the copying warp --------------------------------------------------------------- */
+/* ---- the copying warp ---------------------------------------------------------------
+ */
 
 template <class C>
 DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
@@ -445,8 +453,8 @@ DEVICE void begin_rows(const float (&S)[N], softmax &st, float c, bool safe)
 #pragma unroll
     for (int i = 0; i < N; i++)
         if (i % 16 < 4)
-            least[(i >> 1) & 1] = fmaxf(
-                least[(i >> 1) & 1], S[i] > -CUDART_INF_F ? -S[i] : -CUDART_INF_F);
+            least[(i >> 1) & 1] =
+                fmaxf(least[(i >> 1) & 1], S[i] > -CUDART_INF_F ? -S[i] : -CUDART_INF_F);
     largest_of_four(least);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
@@ -527,7 +535,8 @@ DEVICE bool weigh(float (&S)[N], softmax &st, float c, float (&scale)[2], bool &
     return over;
 }
 
-template <class C, int N> DEVICE void pack_weights(const float (&S)[N], uint32_t (&P)[N / 2])
+template <class C, int N>
+DEVICE void pack_weights(const float (&S)[N], uint32_t (&P)[N / 2])
 {
 #pragma unroll
     for (int i = 0; i < N / 2; i++)
@@ -629,7 +638,8 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
             for (int r = 0; r < 2; r++) {
                 const int i = row[r];
                 const float m = st.m[r];
-                sees[r] = i < p.rows && key >= row_begin(p, t, i) && key < row_end(p, t, i);
+                sees[r] =
+                    i < p.rows && key >= row_begin(p, t, i) && key < row_end(p, t, i);
                 if (sees[r])
                     weight[r] = ex2(score_of<C>(p, t, i, key) * p.c -
                                     (m == -CUDART_INF_F ? 0.f : m));
@@ -644,7 +654,8 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
     }
 }
 
-/* ---- the end of a tile ---------------------------------------------------------------- */
+/* ---- the end of a tile ----------------------------------------------------------------
+ */
 
 /* The same with a sink. */
 DEVICE float sink_factor(double sink, float m, float l, float *to)
@@ -686,10 +697,10 @@ DEVICE void leave_record(const sm90_launch &p, const tile_of &t, const float (&O
     for (int r = 0; r < 2; r++) {
         if (row[r] >= p.rows)
             continue;
-        float *const to = p.records + (((int64_t)(t.b * p.heads + t.h) * p.rows + row[r]) *
-                                           p.splits +
-                                       t.split) *
-                                          (p.dv + 2);
+        float *const to =
+            p.records +
+            (((int64_t)(t.b * p.heads + t.h) * p.rows + row[r]) * p.splits + t.split) *
+                (p.dv + 2);
         if ((lane & 3) == 0) {
             to[0] = st.m[r];
             to[1] = st.l[r];
@@ -742,10 +753,8 @@ DEVICE void store_by_copy(const sm90_launch &p, const tile_of &t, const float (&
             typedef element<typename C::E> X;
             asm volatile(
                 "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(to),
-                "r"(X::pack(O[e], O[e + 1])),
-                "r"(X::pack(O[e + 2], O[e + 3])),
-                "r"(X::pack(O[e + 4], O[e + 5])),
-                "r"(X::pack(O[e + 6], O[e + 7]))
+                "r"(X::pack(O[e], O[e + 1])), "r"(X::pack(O[e + 2], O[e + 3])),
+                "r"(X::pack(O[e + 4], O[e + 5])), "r"(X::pack(O[e + 6], O[e + 7]))
                 : "memory");
         }
     copy_fence();
@@ -759,9 +768,12 @@ DEVICE void store_by_copy(const sm90_launch &p, const tile_of &t, const float (&
     }
 }
 
-/* ---- the warpgroups that have rows ------------------------------------------------------ */
+/* ---- the warpgroups that have rows
+ * ------------------------------------------------------ */
 
-template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const layout<C> &s, int warp)
+template <class C>
+DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const layout<C> &s,
+                          int warp)
 {
     typedef typename C::E E;
     constexpr int D = C::D, BN = C::BN;
@@ -769,7 +781,8 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
     const int next_group = group + 1 == C::GROUPS ? 0 : group + 1;
     const bool first_lane = lane == 0;
     const uint64_t q_slab = slab_descriptor(s.q + group * 64 * 128, 16);
-    const uint64_t k_slab = slab_descriptor(s.k, 16), v_slab = slab_descriptor(s.v, BN * 128);
+    const uint64_t k_slab = slab_descriptor(s.k, 16),
+                   v_slab = slab_descriptor(s.v, BN * 128);
     const float c = p.c;
     uint32_t ks = 0, kp = 0, vs = 0, vp = 0, qs = 0, qp = 0, is = 0, ip = 0;
     int stored = -1; /* the query buffer that a store still reads */
@@ -832,7 +845,8 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
             }
         };
         auto scores = [&]() {
-            const uint64_t q = q_slab + qs * (C::QBYTES >> 4), k = k_slab + ks * (C::KBYTES >> 4);
+            const uint64_t q = q_slab + qs * (C::QBYTES >> 4),
+                           k = k_slab + ks * (C::KBYTES >> 4);
 #pragma unroll
             for (int x = 0; x < D / 16; x++)
                 wgmma<E, BN>::scores(S, q + (x / 4) * (C::BM * 128 >> 4) + (x % 4) * 2,
@@ -864,7 +878,8 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         };
         auto hide_block = [&](int j) {
             const int first = top + w * 16 + (lane >> 2), at = 2 * (lane & 3) + j * BN;
-            const int b[2] = {row_begin(p, t, first) - at, row_begin(p, t, first + 8) - at};
+            const int b[2] = {row_begin(p, t, first) - at,
+                              row_begin(p, t, first + 8) - at};
             const int e[2] = {row_end(p, t, first) - at, row_end(p, t, first + 8) - at};
             hide(S, b, e, j < left);
         };
@@ -966,11 +981,11 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
         } else {
 #pragma unroll
             for (int r = 0; r < 2; r++) {
-                float *const lse =
-                    p.lse && (lane & 3) == 0 && row[r] < p.rows
-                        ? p.lse + t.b * p.lse_stride[0] + t.h * p.lse_stride[1] +
-                              row[r] * p.lse_stride[2]
-                        : NULL;
+                float *const lse = p.lse && (lane & 3) == 0 && row[r] < p.rows
+                                       ? p.lse + t.b * p.lse_stride[0] +
+                                             t.h * p.lse_stride[1] +
+                                             row[r] * p.lse_stride[2]
+                                       : NULL;
                 const float factor = row_factor(p, t.h, st.m[r], st.l[r], lse);
 #pragma unroll
                 for (int i = 0; i < D / 2; i++)
@@ -996,8 +1011,9 @@ template <class C> DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_l
 }
 
 template <class C>
-DEVICE void sm90_forward(const CUtensorMap &mq, const CUtensorMap &mk, const CUtensorMap &mv,
-                         const CUtensorMap &mo, const sm90_launch &p)
+DEVICE void sm90_forward(const CUtensorMap &mq, const CUtensorMap &mk,
+                         const CUtensorMap &mv, const CUtensorMap &mo,
+                         const sm90_launch &p)
 {
     extern __shared__ uint8_t memory[];
     const layout<C> s((shared_address(memory) + 1023) & ~1023u);

@@ -72,7 +72,8 @@ DEVICE tile_of column_tile(const sm90_columns &p, int b)
 }
 
 template <class E, int D>
-DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90_columns &p)
+DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq,
+                        const sm90_columns &p)
 {
     typedef column_layout<E, D> L;
     extern __shared__ uint8_t memory[];
@@ -84,9 +85,11 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
     const int h = head % p.heads, b = head / p.heads, top = block * COLUMN_KEYS;
     const tile_of t = column_tile(p, b);
     const int last_key = min(top + COLUMN_KEYS, p.nk) - 1;
-    const int from = queries_of(p, t, min(top, max(t.keys - 1, 0))).begin / COLUMN_QUERIES;
-    const int end = (queries_of(p, t, min(last_key, t.keys - 1)).end + COLUMN_QUERIES - 1) /
-                    COLUMN_QUERIES;
+    const int from =
+        queries_of(p, t, min(top, max(t.keys - 1, 0))).begin / COLUMN_QUERIES;
+    const int end =
+        (queries_of(p, t, min(last_key, t.keys - 1)).end + COLUMN_QUERIES - 1) /
+        COLUMN_QUERIES;
 
     if (threadIdx.x == 0) {
         for (int x = 0; x < COLUMN_STAGES; x++) {
@@ -104,7 +107,8 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
         uint32_t stage = 0, phase = 1;
         barrier_expect(k_full, L::KBYTES);
         for (int d = 0; d < D / 64; d++)
-            copy_tile(sk + d * COLUMN_KEYS * 128, &mk, k_full, d * 64, top, h / p.group, b);
+            copy_tile(sk + d * COLUMN_KEYS * 128, &mk, k_full, d * 64, top, h / p.group,
+                      b);
         for (int i = from; i < end; i++) {
             barrier_wait(freed + 8 * stage, phase);
             barrier_expect(full + 8 * stage, L::QBYTES);
@@ -125,9 +129,8 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90
     const column_range see[2] = {queries_of(p, t, key[0]), queries_of(p, t, key[1])};
     /* Queries that every key of the warpgroup is seen by. */
     const int sure = queries_of(p, t, min(top + group * 64 + 63, p.nk)).begin;
-    const int sure_end = top + group * 64 + 63 < t.keys
-                             ? queries_of(p, t, top + group * 64).end
-                             : 0;
+    const int sure_end =
+        top + group * 64 + 63 < t.keys ? queries_of(p, t, top + group * 64).end : 0;
     const uint64_t k_slab = slab_descriptor(sk + group * 64 * 128, 16);
     const uint64_t q_slab = slab_descriptor(sq, 16);
     const float *const lse = p.bits + (int64_t)head * p.padded + 2 * (lane & 3);

@@ -36,14 +36,15 @@ template <class E> DEVICE void combine_row(const sm90_launch &p)
     __syncthreads();
     for (int x = 0; x < p.splits; x++)
         l += factors[p.splits + x];
-    float *const lse = p.lse && threadIdx.x == 0
-                           ? p.lse + b * p.lse_stride[0] + h * p.lse_stride[1] +
-                                 row * p.lse_stride[2]
-                           : NULL;
+    float *const lse =
+        p.lse && threadIdx.x == 0
+            ? p.lse + b * p.lse_stride[0] + h * p.lse_stride[1] + row * p.lse_stride[2]
+            : NULL;
     const float factor = row_factor(p, h * p.rows + row, m, l, lse);
     /* One thread has a column, or four, each a quarter of the records, added in order. */
     float *const sums = factors + 2 * p.splits;
-    const int parts = blockDim.x / SM90_COMBINE_COLUMNS, per = (p.splits + parts - 1) / parts;
+    const int parts = blockDim.x / SM90_COMBINE_COLUMNS,
+              per = (p.splits + parts - 1) / parts;
     const int part = threadIdx.x / SM90_COMBINE_COLUMNS;
     const int from = part * per, to = min(from + per, p.splits);
     for (int c0 = 0; c0 < p.dv; c0 += SM90_COMBINE_COLUMNS) {
@@ -91,10 +92,9 @@ extern "C" __global__ void __launch_bounds__(256) attend_sm90_pack(const sm90_pa
         const int64_t h = row / p.size[2] % p.size[1], b = row / p.size[2] / p.size[1];
 
         p.to[x] = c < p.size[3]
-                      ? ((const uint16_t *)p.from.data)[b * p.from.stride[0] +
-                                                        h * p.from.stride[1] +
-                                                        l * p.from.stride[2] +
-                                                        c * p.from.stride[3]]
+                      ? ((const uint16_t *)
+                             p.from.data)[b * p.from.stride[0] + h * p.from.stride[1] +
+                                          l * p.from.stride[2] + c * p.from.stride[3]]
                       : 0;
     }
 }

@@ -11,8 +11,9 @@ enum { ROW_THREADS = TILE_THREADS / TILE_ROWS };
 
 template <class T> struct stats_memory {
     struct tile<T> tile;
-    double weight[TILE_ROWS][TILE_KEYS]; /* e = exp(score - m); 0 where it does not count */
-    double norm[TILE_KEYS];              /* |v| */
+    double weight[TILE_ROWS]
+                 [TILE_KEYS]; /* e = exp(score - m); 0 where it does not count */
+    double norm[TILE_KEYS];   /* |v| */
     double m[TILE_ROWS], mean[TILE_ROWS], keys[TILE_ROWS];
     int64_t best[TILE_ROWS]; /* the first key of score m; -1: none */
     int not_number[TILE_ROWS];
@@ -140,9 +141,9 @@ __device__ void add_value_sums(struct stats_memory<T> &s, const struct launch &a
 
     for (int64_t c = threadIdx.x; c < p.dv; c += TILE_THREADS)
         for (int r = 0; r < s.tile.rows; r++) {
-            double *const record = a.sums + ((s.tile.b * p.hq + s.tile.h) * p.nq +
-                                             s.tile.i + r) *
-                                                p.stats.sums_length;
+            double *const record =
+                a.sums + ((s.tile.b * p.hq + s.tile.h) * p.nq + s.tile.i + r) *
+                             p.stats.sums_length;
             const double shift = tile_shift(s.tile, p, r);
             double values = 0, squares[2] = {0, 0};
 
@@ -151,10 +152,10 @@ __device__ void add_value_sums(struct stats_memory<T> &s, const struct launch &a
 
                 if (score == -CUDART_INF)
                     continue;
-                const double v = load_number((const E *)p.v.data +
-                                             view_offset(p.v.stride, s.tile.b,
-                                                         s.tile.h / p.group, j + x) +
-                                             c * p.v.stride[3]);
+                const double v = load_number(
+                    (const E *)p.v.data +
+                    view_offset(p.v.stride, s.tile.b, s.tile.h / p.group, j + x) +
+                    c * p.v.stride[3]);
                 const double es = e * (score + shift);
 
                 values += e * v;
@@ -383,7 +384,7 @@ template <class E> __device__ void stats_item(const struct launch &a, int64_t it
 }
 
 #define STATS(name, E)                                                                   \
-    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                           \
+    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                        \
         attend_stats_##name(const __grid_constant__ struct launch a)                     \
     {                                                                                    \
         for (int64_t item = blockIdx.x; item < a.items; item += gridDim.x)               \

@@ -124,7 +124,7 @@ template <class T> struct tile {
     T score[TILE_ROWS][TILE_KEYS + 1];
     unsigned char seen[TILE_ROWS][TILE_KEYS];
     int64_t position[TILE_ROWS], lo[TILE_ROWS], hi[TILE_ROWS], anchor[TILE_ROWS];
-    int64_t b, h, i; /* the first row */
+    int64_t b, h, i;    /* the first row */
     int64_t first, end; /* keys that any of the rows may see */
     int rows;
     T slope;
@@ -188,9 +188,9 @@ __device__ inline T finish_score(const struct problem &p, T s, int64_t b, int64_
     if (p.softcap > 0)
         s = (T)p.softcap * tanh(s / (T)p.softcap);
     if (p.bias.data)
-        s += narrow_bias<T>(load_any(p.bias.data, p.bias.dtype,
-                                     view_offset(p.bias.stride, b, h, i) +
-                                         j * p.bias.stride[3]));
+        s += narrow_bias<T>(
+            load_any(p.bias.data, p.bias.dtype,
+                     view_offset(p.bias.stride, b, h, i) + j * p.bias.stride[3]));
     if (p.alibi)
         s = fma(slope, (T)(j - anchor), s);
     return s;

@@ -19,7 +19,7 @@ attend_status attendi_device_attach(attend_context *ctx, const attend_options *o
     (void)ctx;
     return attendi_fail(err, ATTEND_EUNSUPPORTED,
                         "options.device (\"%.40s\"): this build has no CUDA kernels: "
-                        "nvcc was not found when it was configured",
+                        "nvcc was not found, or ATTEND_CUDA is OFF",
                         options->device);
 }
 
@@ -38,7 +38,8 @@ static void describe(char *text, size_t size)
 #ifdef ATTEND_HAVE_CUDA
     attendi_cuda_describe(text, size);
 #else
-    snprintf(text, size, "no CUDA kernels in this build: nvcc was not found");
+    snprintf(text, size,
+             "no CUDA kernels in this build: nvcc was not found, or ATTEND_CUDA is OFF");
 #endif
 }
 

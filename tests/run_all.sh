@@ -9,7 +9,8 @@
 #   python   the Python package, in a virtual environment under build/
 #   long     20,000 large problems, laws and dense comparisons from five other seeds,
 #            z of every exact row of the laboratory over 150 seeds, the programs that asan
-#            leaves out, 64 tokens of a model, and the speed of models on attend
+#            leaves out, 64 tokens and a long prompt of a model, and the speed of models on
+#            attend, watched and not
 #
 # The last line is the sum of the counts that the programs printed.  A program
 # that crashes, or prints no count, is one failed test; an example or a fuzzer is
@@ -213,11 +214,14 @@ stage_long() {
     done
     sanitized -R "$repeats"
     make_python || return
-    echo "-- test_models.py"
-    ATTEND_TEST_LONG=1 tests/python/run_one.sh "$python" build tests/python/test_models.py
-    cat build/test_models.log
-    add_count build/test_models.log
+    for name in test_models test_watch_models; do
+        echo "-- $name.py"
+        ATTEND_TEST_LONG=1 tests/python/run_one.sh "$python" build tests/python/$name.py
+        cat build/$name.log
+        add_count build/$name.log
+    done
     "$python" -B bench/python_calls.py
+    "$python" -B bench/watch_cost.py --tokens 2048 8192
 }
 
 [ $# -gt 0 ] || set -- release asan tsan fuzz python

@@ -163,6 +163,21 @@ class Rows(unittest.TestCase):
                     np.testing.assert_allclose(got, [score[h] for score in scores], **CLOSE)
                 self.assertNotIn("previous token", {h["character"] for h in w.heads() if h["kind"] == "cross"})
 
+    def test_padding_of_the_encoder_hides_no_query_of_the_decoder(self):
+        for name, entry in TRANSLATORS.items():
+            with self.subTest(name):
+                model = sharp(entry)
+                seen = torch.tensor([[0] * 5 + [1] * 6, [1] * 11])
+                inputs = {"input_ids": tokens(length=11), "decoder_input_ids": tokens(length=7, seed=2), "attention_mask": seen}
+                dense = eager(model, **inputs)
+                with attend.watch(model, keep="qkv") as w:
+                    model(**inputs)
+                for layer, p in zip(w.layers[3::2], dense.cross_attentions):
+                    self.check_layer(layer, weights(p), cross=True, skip=("sink1",))
+                    self.assertEqual([len(w.rows(layer.index, 0, b)) for b in (0, 1)], [7, 7])
+                for line in w.noise():
+                    self.assertLess(abs(np.log(line["predicted"] / line["measured"])), np.log(3))
+
     def test_means(self):
         model, ids = sharp(DECODERS["llama"]), tokens(length=20)
         dense = columns(weights(eager(model, input_ids=ids).attentions[1]))

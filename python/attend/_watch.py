@@ -470,7 +470,7 @@ class Watch:
                 continue
             record = self._record(layer.index)
             call = _need_kept(record, layer.index)
-            for h, (predicted, measured) in enumerate(key_noise(call, record.counts(), bits, kind, self._rows)):
+            for h, (predicted, measured) in enumerate(key_noise(call, record.counts(), bits, kind, self._rows, layer.kind == "cross")):
                 found.append({"layer": layer.index, "head": h, "predicted": predicted, "measured": measured})
         return found
 

@@ -35,7 +35,9 @@ def rounded_keys(key: torch.Tensor, bits: int, kind: str) -> torch.Tensor:
     return ((wide / scale).round() * scale).to(key.dtype)
 
 
-def key_noise(call: bridge.Call, counts: np.ndarray, bits: int, kind: str, rows: int | None) -> Iterator[tuple[float, float]]:
+def key_noise(
+    call: bridge.Call, counts: np.ndarray, bits: int, kind: str, rows: int | None, cross: bool
+) -> Iterator[tuple[float, float]]:
     """Predicted and measured error of each head's output, relative to it; over the rows that count."""
     rounded = rounded_keys(call.key, bits, kind)
     error = (rounded.double() - call.key.double()) ** 2
@@ -45,7 +47,7 @@ def key_noise(call: bridge.Call, counts: np.ndarray, bits: int, kind: str, rows:
     places = error.shape[3] * (error.shape[2] if seen is None else seen.sum(1)[:, None].clamp(min=1))
     variance = (error.sum((2, 3)) / places).numpy()  # (b, hkv): of an entry of the keys
     exact, noisy = (replace(call, out=torch.zeros(call.out.shape, dtype=_wide(call))) for _ in range(2))
-    measured = run(exact, (NAMES.index("key_noise"),), rows=rows)
+    measured = run(exact, (NAMES.index("key_noise"),), rows=rows, cross=cross)
     replace(noisy, key=rounded).run_all()
     out, other = (one.out[:, :, measured.places].double() for one in (exact, noisy))
     size = (out**2).sum(-1).numpy()

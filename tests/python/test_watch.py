@@ -235,6 +235,33 @@ class Padding(unittest.TestCase):
         self.compare_with_alone(ENCODERS["bert"], "right")
 
 
+    def test_of_the_other_text(self):
+        """A cross-attention layer's keys have padding; its queries have none."""
+        for name, entry in TRANSLATORS.items():
+            for side in "left", "right":
+                with self.subTest(name, side=side):
+                    model = sharp(entry)
+                    inputs = {
+                        "input_ids": tokens(length=17), "attention_mask": padding(side), "decoder_input_ids": tokens(length=7, seed=2),
+                    }
+                    dense = eager(model, **inputs).cross_attentions
+                    with attend.watch(model, keep="qkv") as w:
+                        model(**inputs)
+                    for layer, p in zip(w.layers[3::2], dense):
+                        expected = columns(weights(p))
+                        self.assertEqual([len(w.rows(layer.index, 0, x)) for x in (0, 1)], [7, 7])
+                        for column in "keys", "entropy", "n_eff", "top_weight":
+                            np.testing.assert_allclose(layer.calls[0].column(column), expected[column], **CLOSE)
+                    for line in w.noise(bits=4):
+                        self.assertTrue(0 < line["predicted"] < 3, line)
+
+    def test_of_the_other_text_in_generation(self):
+        model = sharp(TRANSLATORS["bart"])
+        with attend.watch(model) as w:
+            model.generate(tokens(length=17), attention_mask=padding("left"), max_new_tokens=5, min_new_tokens=5, do_sample=False)
+        self.assertEqual([[row["keys"] for row in w.rows(3, 0, x)] for x in (0, 1)], [[17] * 5, [11] * 5])
+
+
 class Detect(unittest.TestCase):
     def compare(self, entry, **inputs):
         model = sharp(entry)

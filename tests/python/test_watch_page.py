@@ -311,6 +311,8 @@ class Command(Case):
         os.mkdir(self.path("folder"))
         for arguments, says in (
             ([], "COMMAND"),
+            (["look"], "'look'"),
+            (["watch", self.model, "--text", TEXT, "--foo"], "--foo"),
             (["watch", "nowhere", "--text", TEXT], "nowhere: no such file or folder"),
             (["watch", "folder", "--text", TEXT], "folder: "),
             (["watch", "broken.gguf", "--text", TEXT], "broken.gguf: "),
@@ -325,7 +327,7 @@ class Command(Case):
                 done = self.run_it(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertIn(says, done.stderr)
-                self.assertNotIn("Traceback", done.stderr)
+                self.assertRegex(done.stderr, r"\Aattend: .*\n\Z")
         self.assertEqual(sorted(os.listdir(self.dir)), ["broken.gguf", "empty.txt", "folder"])
 
 

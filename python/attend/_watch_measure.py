@@ -212,7 +212,8 @@ def measure(call: bridge.Call, step: int, real: np.ndarray | None, cross: bool, 
     block = -(-max(l, nk) // MAP_BLOCKS) if l > 1 else 0
     found = run(call, CODES + (NAMES.index("lse"),), TOP, block, rows, cross)
     lse = np.ascontiguousarray(found.rows[..., -1])
-    kept = found.rows[..., :-1].astype(np.float32)
+    with np.errstate(over="ignore"):
+        kept = found.rows[..., :-1].astype(np.float32)
     if cross:
         kept[..., [COLUMNS.index(name) for name in PLACES]] = np.nan
     hidden = kept[..., 0] == 0

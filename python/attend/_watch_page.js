@@ -335,7 +335,7 @@ function drawPhases() {
   const box = byId("phases"), W = Math.max(320, Math.min(736, box.clientWidth)), H = 360, L = 58, B = 44, T = 10, R = 12;
   box.textContent = "";
   const svg = drawn("svg", box, { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Spread of scores against entropy, all heads" });
-  const known = heads.filter((head) => head.values.S !== undefined && head.values.entropy !== null);
+  const known = heads.filter((head) => Number.isFinite(head.values.S) && Number.isFinite(head.values.entropy_share));
   const across = (head) => head.values.S / head.values.freezing;
   const right = Math.max(1.25, ...known.map(across)) * 1.05;
   const x = (v) => L + Math.sqrt(v / right) * (W - L - R), y = (v) => H - B - v * (H - B - T);

@@ -74,7 +74,7 @@ def wide(call: bridge.Call) -> Any:
 def _parts(call: bridge.Call, cross: bool) -> Iterator[Slices]:
     """Batches, queries and keys to measure apart, so that key 0 is the first that is seen.
 
-    In self-attention queries before that key are padding as well.
+    Where queries and keys are one sequence, its padding is left out of both.
     """
     b, _, l = call.query.shape[:3]
     nk = call.key.shape[2]
@@ -86,7 +86,7 @@ def _parts(call: bridge.Call, cross: bool) -> Iterator[Slices]:
     else:
         for x in range(b):
             seen = torch.nonzero(padding[x])
-            start = int(seen[0]) if len(seen) else nk
+            start = int(seen[0]) if len(seen) else 0 if cross else nk
             first = 0 if cross else min(max(0, start - call.mask.offset), l)
             yield slice(x, x + 1), slice(first, l), slice(start, nk)
 
@@ -212,7 +212,8 @@ def measure(call: bridge.Call, step: int, real: np.ndarray | None, cross: bool, 
     block = -(-max(l, nk) // MAP_BLOCKS) if l > 1 else 0
     found = run(call, CODES + (NAMES.index("lse"),), TOP, block, rows, cross)
     lse = np.ascontiguousarray(found.rows[..., -1])
-    kept = found.rows[..., :-1].astype(np.float32)
+    with np.errstate(over="ignore"):
+        kept = found.rows[..., :-1].astype(np.float32)
     if cross:
         kept[..., [COLUMNS.index(name) for name in PLACES]] = np.nan
     hidden = kept[..., 0] == 0

@@ -17,19 +17,22 @@ from ._watch_measure import run
 FP8_MAX = 448.0
 
 
+def check_rounding(bits: int, kind: str) -> None:
+    if kind not in ("int", "fp8"):
+        raise ValueError(f"kind = {kind!r} must be 'int' or 'fp8'")
+    if kind == "fp8" and bits != 8:
+        raise ValueError(f"bits = {bits} must be 8 for kind = 'fp8'")
+    if not 2 <= bits <= 8:
+        raise ValueError(f"bits = {bits} must be in 2 .. 8")
+
+
 def rounded_keys(key: torch.Tensor, bits: int, kind: str) -> torch.Tensor:
     """Keys as a cache of so few bits would return them, in their own type."""
     wide = key.float()
     if kind == "fp8":
-        if bits != 8:
-            raise ValueError(f"bits = {bits} must be 8 for kind = 'fp8'")
         scale = wide.abs().amax((-2, -1), keepdim=True) / FP8_MAX
         scale = torch.where(scale > 0, scale, 1.0)
         return ((wide / scale).to(torch.float8_e4m3fn).float() * scale).to(key.dtype)
-    if kind != "int":
-        raise ValueError(f"kind = {kind!r} must be 'int' or 'fp8'")
-    if not 2 <= bits <= 8:
-        raise ValueError(f"bits = {bits} must be in 2 .. 8")
     scale = wide.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
     scale = torch.where(scale > 0, scale, 1.0)
     return ((wide / scale).round() * scale).to(key.dtype)
@@ -53,7 +56,8 @@ def key_noise(
     size = (out**2).sum(-1).numpy()
     moved = ((other - out) ** 2).sum(-1).numpy()
     group = call.query.shape[1] // call.key.shape[1]
-    predicted = measured.rows[..., 0] * np.repeat(variance, group, 1)[..., None]
+    with np.errstate(invalid="ignore"):  # infinite keys
+        predicted = measured.rows[..., 0] * np.repeat(variance, group, 1)[..., None]
     for h in range(call.query.shape[1]):
         use = counts[:, h]
         scale = float(size[:, h][use].sum()) or 1.0

@@ -4,6 +4,7 @@
 import copy
 import pickle
 import unittest
+import unittest.mock
 import warnings
 
 import torch
@@ -12,6 +13,7 @@ from setting import np, run_cases
 from tiny_models import DECODERS, ENCODERS, TRANSLATORS, VISIONS, build, padding, tokens
 
 import attend
+from attend import transformers as bridge
 from attend._watch_measure import COLUMNS, MAP_BLOCKS, PLACES
 
 # Eager's weights are f32: what is read from them has a few of its roundings.
@@ -416,34 +418,41 @@ class Maps(unittest.TestCase):
 class Long(unittest.TestCase):
     """Of long calls some queries are measured."""
 
-    def compare(self, entry, **more):
-        model, ids = sharp(entry), 3 + tokens(batch=2, length=1400) % 31
+    def compare(self, entry, batch=2, **more):
+        model, ids = sharp(entry), 3 + tokens(batch=batch, length=1400) % 31
         with attend.watch(model, Words(), **more) as w:
-            model(input_ids=ids)
+            some = model(input_ids=ids)[0]
         with attend.watch(model, Words(), rows=None) as whole:
             out = model(input_ids=ids)[0]
+        self.assertTrue(torch.equal(some, out))
         model.set_attn_implementation("attend")
         with torch.no_grad():
             self.assertTrue(torch.equal(model(input_ids=ids)[0], out))
         return w, whole
 
     def test_rows(self):
-        for name in "llama", "mistral", "llama4":
-            w, whole = self.compare(DECODERS[name], rows=128, keep="qkv")
-            record, other = w.layers[1].calls[0], whole.layers[1].calls[0]
-            self.assertEqual((record.queries, len(other.places)), (1400, 1400))
-            self.assertLess(len(record.places), 700)
-            self.assertEqual(record.places[-512:].tolist(), list(range(888, 1400)))
-            self.assertTrue((np.diff(record.places) > 0).all())
-            self.assertEqual(set(record.places // record.block), set(range(64)))
-            np.testing.assert_array_equal(record.rows, other.rows[:, :, record.places])
-            np.testing.assert_array_equal(record.top_keys, other.top_keys[:, :, record.places])
-            for x in 0, 7, 63:
-                rows = record.places[record.places // record.block == x]
-                call = w.layers[1].calls[0].kept
-                p = attend_weights(call, rows)
-                sums = np.add.reduceat(p, np.arange(0, 1400, record.block), -1).mean(2)
-                np.testing.assert_allclose(record.pooled[:, :, x], sums, **CLOSE)
+        """Each range by a call of its own, and for one batch without chunks all ranges by one."""
+        for name, batch, together in ("llama", 1, True), ("llama", 2, False), ("mistral", 1, True), ("llama4", 1, False):
+            cut = unittest.mock.patch.object(bridge.Call, "cut_evenly", autospec=True, side_effect=bridge.Call.cut_evenly)
+            with self.subTest(name, batch=batch), cut as ranges:
+                self.check_rows(*self.compare(DECODERS[name], batch, rows=128, keep="qkv"))
+                self.assertEqual(ranges.called, together)
+
+    def check_rows(self, w, whole):
+        record, other = w.layers[1].calls[0], whole.layers[1].calls[0]
+        self.assertEqual((record.queries, len(other.places)), (1400, 1400))
+        self.assertLess(len(record.places), 700)
+        self.assertEqual(record.places[-512:].tolist(), list(range(888, 1400)))
+        self.assertTrue((np.diff(record.places) > 0).all())
+        self.assertEqual(set(record.places // record.block), set(range(64)))
+        np.testing.assert_array_equal(record.rows, other.rows[:, :, record.places])
+        np.testing.assert_array_equal(record.top_keys, other.top_keys[:, :, record.places])
+        for x in 0, 7, 63:
+            rows = record.places[record.places // record.block == x]
+            call = w.layers[1].calls[0].kept
+            p = attend_weights(call, rows)
+            sums = np.add.reduceat(p, np.arange(0, 1400, record.block), -1).mean(2)
+            np.testing.assert_allclose(record.pooled[:, :, x], sums, **CLOSE)
 
     def test_patterns(self):
         for name in "llama", "mistral":

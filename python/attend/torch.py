@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import threading
 import warnings
+from numbers import Real
 from typing import Any, Iterator
 
 import torch
@@ -200,12 +202,24 @@ def _(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_cau
     return query.new_empty(lead + (query.shape[-2], value.shape[-1]))
 
 
+_use_lock = threading.Lock()
+_uses = 0  # blocks of use() that are open, of all threads
+_before: Any = None  # what the first of them replaced
+
+
 @contextlib.contextmanager
 def use() -> Iterator[None]:
-    """Within it, ``torch.nn.functional.scaled_dot_product_attention`` is attend's."""
-    before = torch.nn.functional.scaled_dot_product_attention
-    torch.nn.functional.scaled_dot_product_attention = scaled_dot_product_attention
+    """Within it, ``torch.nn.functional.scaled_dot_product_attention`` is attend's, for all threads."""
+    global _uses, _before
+    with _use_lock:
+        if _uses == 0:
+            _before = torch.nn.functional.scaled_dot_product_attention
+        _uses += 1
+        torch.nn.functional.scaled_dot_product_attention = scaled_dot_product_attention
     try:
         yield
     finally:
-        torch.nn.functional.scaled_dot_product_attention = before
+        with _use_lock:
+            _uses -= 1
+            if _uses == 0:
+                torch.nn.functional.scaled_dot_product_attention = _before

@@ -38,6 +38,14 @@ def ours(caught):
     return [str(w.message) for w in caught if str(w.message).startswith("attend")]
 
 
+def run_threads(work):
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 class Case(unittest.TestCase):
     def same(self, *args, **kwargs):
         """attend's result is torch's, and torch was not asked for it."""
@@ -285,6 +293,30 @@ class Use(Case):
             raise KeyError
         self.assertIs(functional.scaled_dot_product_attention, torch_sdpa)
 
+    def test_blocks_that_overlap(self):
+        first, second = attend.torch.use(), attend.torch.use()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        self.assertIs(functional.scaled_dot_product_attention, sdpa)
+        second.__exit__(None, None, None)
+        self.assertIs(functional.scaled_dot_product_attention, torch_sdpa)
+
+    def test_blocks_of_threads(self):
+        q, others, together = draw(1, 2, 5, 8), [], threading.Barrier(4)
+
+        def work():
+            for _ in range(50):
+                with attend.torch.use():
+                    together.wait()
+                    functional.scaled_dot_product_attention(q, q, q)
+                    if functional.scaled_dot_product_attention is not sdpa:
+                        others.append(1)
+
+        run_threads(work)
+        self.assertEqual(others, [])
+        self.assertIs(functional.scaled_dot_product_attention, torch_sdpa)
+
     def test_modules(self):
         """Modules of torch run on the engine without knowing it."""
         layer = torch.nn.MultiheadAttention(16, 4, batch_first=True)
@@ -377,11 +409,7 @@ class Resources(Case):
                 if not torch.equal(sdpa(q, q, q), wanted):
                     wrong.append(1)
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        run_threads(work)
         self.assertEqual(wrong, [])
 
     def test_memory(self):

@@ -31,6 +31,7 @@ DTYPES = {torch.float64: 1, torch.float32: 2, torch.float16: 3, torch.bfloat16: 
 Described = tuple[str, int, int, Any, Any]
 
 _broadcast: Any = torch.broadcast_shapes  # torch has no types for it
+_functional: Any = torch.nn.functional  # nor the right ones for its function
 
 
 def describe(tensor: torch.Tensor) -> Described:
@@ -240,13 +241,13 @@ def use() -> Iterator[None]:
     global _uses, _before
     with _use_lock:
         if _uses == 0:
-            _before = torch.nn.functional.scaled_dot_product_attention
+            _before = _functional.scaled_dot_product_attention
         _uses += 1
-        torch.nn.functional.scaled_dot_product_attention = scaled_dot_product_attention
+        _functional.scaled_dot_product_attention = scaled_dot_product_attention
     try:
         yield
     finally:
         with _use_lock:
             _uses -= 1
             if _uses == 0:
-                torch.nn.functional.scaled_dot_product_attention = _before
+                _functional.scaled_dot_product_attention = _before

@@ -69,7 +69,8 @@ def _open(watch: "Watch") -> None:
         if any(other.model is watch.model for other in _active):
             raise RuntimeError(f"this {type(watch.model).__name__} is being watched already")
         if not _active:
-            _torch_sdpa = torch.nn.functional.scaled_dot_product_attention
+            if torch.nn.functional.scaled_dot_product_attention is not _spied_sdpa:
+                _torch_sdpa = torch.nn.functional.scaled_dot_product_attention
             torch.nn.functional.scaled_dot_product_attention = _spied_sdpa
             bridge.observer = _observe
         _active.append(watch)
@@ -80,7 +81,9 @@ def _close(watch: "Watch") -> None:
         _active.remove(watch)
         if not _active:
             bridge.observer = None
-            torch.nn.functional.scaled_dot_product_attention = _torch_sdpa
+            # A block of attend.torch.use() that began or ended meanwhile has the last word.
+            if torch.nn.functional.scaled_dot_product_attention is _spied_sdpa:
+                torch.nn.functional.scaled_dot_product_attention = _torch_sdpa
 
 
 def _configs(model: Any) -> list[Any]:

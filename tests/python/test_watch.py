@@ -13,6 +13,7 @@ from setting import np, run_cases
 from tiny_models import DECODERS, ENCODERS, TRANSLATORS, VISIONS, build, padding, tokens
 
 import attend
+import attend.torch
 from attend import transformers as bridge
 from attend._watch_measure import COLUMNS, MAP_BLOCKS, PLACES
 
@@ -413,6 +414,24 @@ class Maps(unittest.TestCase):
         for ask in w.noise, lambda: w.map(0, 0, zoom=(0, 0, 1, 1)):
             with self.assertRaisesRegex(ValueError, "layer 0 saw a single query in forward pass 0: .* longer calls only"):
                 ask()
+
+
+class Replaced(unittest.TestCase):
+    """torch's function is torch's own after blocks that cross each other."""
+
+    def test_blocks_that_cross(self):
+        model, ids, own = sharp(DECODERS["llama"]), tokens(), torch.nn.functional.scaled_dot_product_attention
+        for _ in range(2):
+            use, w = attend.torch.use(), attend.watch(model)
+            use.__enter__(), w.__enter__(), model(input_ids=ids)
+            use.__exit__(None, None, None), w.__exit__(None, None, None)
+            self.assertIs(torch.nn.functional.scaled_dot_product_attention, own)
+        for _ in range(2):
+            use, w = attend.torch.use(), attend.watch(model)
+            w.__enter__(), use.__enter__(), model(input_ids=ids)
+            w.__exit__(None, None, None), use.__exit__(None, None, None)
+            q = torch.randn(1, 1, 3, 4)
+            self.assertTrue(torch.equal(torch.nn.functional.scaled_dot_product_attention(q, q, q), own(q, q, q)))
 
 
 class Long(unittest.TestCase):

@@ -13,7 +13,7 @@ RELEASE = build/release
 REPORT = build/report.html
 BUILD = @JOBS=$(JOBS) scripts/build.sh release
 CONFIGURE = -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
-SOURCES = $(shell find bench examples include src tests tools -name '*.[ch]' \
+SOURCES = $(shell find bench examples include python src tests tools -name '*.[ch]' \
     -o -name '*.cpp' -o -name '*.inc')
 SCRIPTS = .ci/run $(wildcard scripts/*.sh) bench/compare/rivals_python.sh \
     $(wildcard tests/*.sh tests/*/*.sh) tools/completion/attend.bash
@@ -23,6 +23,7 @@ help:
 	@echo 'make test       build and run every test; the last line is the count'
 	@echo 'make test-long  20,000 large problems, more of the laws, z over 150 seeds, in an hour'
 	@echo 'make bench      time attention beside the limits of this machine and other libraries'
+	@echo 'make wheel      the Python package, into build/wheels'
 	@echo 'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)'
 	@echo 'make uninstall  take the same files away again'
 	@echo 'make fuzz       run the fuzzers for FUZZ_SECONDS ($(FUZZ_SECONDS)) each'
@@ -57,6 +58,10 @@ release:
 	@scripts/setup.sh run
 	$(BUILD) 'attend attend_static attend_theory attend_theory_static attend_layer attend_layer_static attend_tool' $(CONFIGURE)
 
+wheel:
+	@scripts/setup.sh wheel
+	python3 -m pip wheel --no-deps --wheel-dir build/wheels .
+
 # The tests are built in the same tree, and are not installed.
 install: release
 	@DESTDIR='$(DESTDIR)' cmake --install $(RELEASE)
@@ -81,9 +86,9 @@ lint:
 	shellcheck -x -S warning $(SCRIPTS)
 	mandoc -T lint -W warning $(wildcard docs/man/*.[13])
 	@# Findings go to standard output; the other stream counts what was suppressed.
-	clang-tidy -p build/debug --quiet $(filter-out tests/%,$(filter %.c,$(SOURCES))) 2>/dev/null
+	clang-tidy -p build/debug --quiet $(filter-out tests/% python/%,$(filter %.c,$(SOURCES))) 2>/dev/null
 
 clean:
 	rm -rf build
 
-.PHONY: help run test test-long fuzz bench release install uninstall format lint clean
+.PHONY: help run test test-long fuzz bench release wheel install uninstall format lint clean

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh run|bench|test|lint: see that what the build needs is there.
+# setup.sh run|bench|wheel|test|lint: see that what the build needs is there.
 #
 # Whatever is missing is installed when this runs as root on a system with apt;
 # otherwise one line names it and says what to type.  The names are those of
@@ -8,7 +8,7 @@
 set -u
 
 usage() {
-    echo "usage: $0 run|bench|test|lint" >&2
+    echo "usage: $0 run|bench|wheel|test|lint" >&2
     exit 2
 }
 
@@ -23,6 +23,11 @@ sys.exit(not (u.find_spec("numpy") and u.find_spec("mpmath")))' 2>/dev/null && r
     return 1
 }
 makes_environments() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
+# The header of python3 itself, not of another Python that is installed.
+has_python_header() {
+    python3 -c 'import os, sys, sysconfig as s
+sys.exit(not os.path.exists(os.path.join(s.get_path("include"), "Python.h")))' 2>/dev/null
+}
 has_sanitizers() {
     set -- "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" \
         "$(clang -print-file-name=libclang_rt.fuzzer.a 2>/dev/null)"
@@ -43,6 +48,13 @@ probe() {
     need cmake have cmake
     need gcc have cc
     need libc6-dev includes cc stdio.h
+    if [ "$what" = wheel ]; then
+        need python3 have python3
+        need python3-dev has_python_header
+        need python3-venv makes_environments
+        need librandom123-dev includes cc Random123/philox.h
+        return
+    fi
     need libjansson-dev includes cc jansson.h
     need libpng-dev includes cc png.h
     need libopenblas-serial-dev includes cc cblas.h
@@ -60,6 +72,8 @@ probe() {
     need bash have bash
     need pkg-config have pkg-config
     need python3 have python3
+    need python3-venv makes_environments
+    need python3-dev has_python_header
     need python3-numpy has_numpy_and_mpmath
     need python3-mpmath has_numpy_and_mpmath
     need chromium have chromium
@@ -80,7 +94,7 @@ name_for_apt() {
 
 [ $# -eq 1 ] || usage
 what=$1
-case $what in run | bench | test | lint) ;; *) usage ;; esac
+case $what in run | bench | wheel | test | lint) ;; *) usage ;; esac
 
 probe
 [ -z "$missing" ] && exit 0

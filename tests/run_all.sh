@@ -6,9 +6,11 @@
 #   asan     the test programs under ASan and UBSan, shortened
 #   tsan     the threaded ones under TSan
 #   fuzz     the fuzzers, for FUZZ_SECONDS (30), all at once
+#   python   the Python package, in a virtual environment under build/
 #   long     20,000 large problems, laws and dense comparisons from five other seeds,
-#            z of every exact row of the laboratory over 150 seeds, and the programs that
-#            asan leaves out
+#            z of every exact row of the laboratory over 150 seeds, the programs that asan
+#            leaves out, 64 tokens and a long prompt of a model, and the speed of models on
+#            attend, watched and not
 #
 # The last line is the sum of the counts that the programs printed.  A program
 # that crashes, or prints no count, is one failed test; an example or a fuzzer is
@@ -163,14 +165,42 @@ stage_fuzz() {
     done
 }
 
+# add_count LOG: the count that is its last line, or one failed test.
+add_count() {
+    count=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$1")
+    # shellcheck disable=SC2086 # three numbers
+    add ${count:-0 1 0}
+}
+
+# make_python: leaves the interpreter in $python, or has counted why there is none.
+make_python() {
+    python=$(tests/python/environment.sh) && return
+    case $? in
+    3) echo "  the Python tests are skipped: $python"; add 0 0 1 ;;
+    *) add 0 1 0 ;;
+    esac
+    return 1
+}
+
+stage_python() {
+    make_python || return
+    rm -rf build/python.run
+    mkdir -p build/python.run
+    printf '%s\n' tests/python/test_*.py |
+        xargs -P "$jobs" -n 1 tests/python/run_one.sh "$python" build/python.run
+    for log in build/python.run/*.log; do
+        add_count "$log"
+        grep -A 40 '^FAIL' "$log"
+        name=${log##*/}
+        printf '  %-28s %s\n' "python ${name%.log}" "$(tail -n 1 "$log")"
+    done
+}
+
 # long_one NAME VARIABLE=VALUE: a program with its output as it comes, and its count.
 long_one() {
     echo "-- $1 $2"
     env "$2" "build/release/tests/$1" 2>&1 | tee build/long.log
-    count=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' \
-        build/long.log)
-    # shellcheck disable=SC2086 # three numbers
-    if [ -n "$count" ]; then add $count; else add 0 1 0; fi
+    add_count build/long.log
 }
 
 stage_long() {
@@ -183,12 +213,21 @@ stage_long() {
         long_one test_dense ATTEND_TEST_SEED=$seed
     done
     sanitized -R "$repeats"
+    make_python || return
+    for name in test_models test_watch_models; do
+        echo "-- $name.py"
+        ATTEND_TEST_LONG=1 tests/python/run_one.sh "$python" build tests/python/$name.py
+        cat build/$name.log
+        add_count build/$name.log
+    done
+    "$python" -B bench/python_calls.py
+    "$python" -B bench/watch_cost.py --tokens 2048 8192
 }
 
-[ $# -gt 0 ] || set -- release asan tsan fuzz
+[ $# -gt 0 ] || set -- release asan tsan fuzz python
 for stage in "$@"; do
-    case $stage in release | asan | tsan | fuzz | long) ;; *)
-        echo "usage: $0 [release|asan|tsan|fuzz|long]..." >&2
+    case $stage in release | asan | tsan | fuzz | python | long) ;; *)
+        echo "usage: $0 [release|asan|tsan|fuzz|python|long]..." >&2
         exit 2
         ;;
     esac

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "layer/projection.h"
 
-#include <cblas.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "layer/matrix.h"
 #include "layer/refuse.h"
 
 void attendi_layer_project(attend_dtype dtype, int64_t rows, int64_t inner, int64_t outer,
@@ -13,20 +13,12 @@ void attendi_layer_project(attend_dtype dtype, int64_t rows, int64_t inner, int6
                            int64_t stride)
 {
     const size_t size = attend_dtype_size(dtype);
-    const int m = (int)rows, n = (int)outer, k = (int)inner, ldy = (int)stride;
 
-    if (m == 0)
-        return;
     /* The bias stands in Y before the product is added to it. */
     if (bias != NULL)
         for (int64_t r = 0; r < rows; r++)
             memcpy((char *)y + (size_t)(r * stride) * size, bias, (size_t)outer * size);
-    if (dtype == ATTEND_F64)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0, x, k, w, n,
-                    bias != NULL ? 1.0 : 0.0, y, ldy);
-    else
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0F, x, k, w, n,
-                    bias != NULL ? 1.0F : 0.0F, y, ldy);
+    attendi_matrix_product(dtype, rows, inner, outer, x, w, bias != NULL, y, stride);
 }
 
 /* No struct of any version is this large: a size that was never set. */

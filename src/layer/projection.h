@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Y = X W + b by CBLAS, and the memory between two such steps. */
+/* Y = X W + b, and the memory between two such steps. */
 #ifndef ATTEND_LAYER_PROJECTION_H
 #define ATTEND_LAYER_PROJECTION_H
 

@@ -278,9 +278,8 @@ class _Result(unittest.TestResult):
             self._fail(test, err)
 
 
-def main():
-    if not os.access(BIN, os.X_OK):
-        sys.exit("ATTEND_BIN must name the attend command")
+def run_cases():
+    """Run the program's cases, or those its arguments name, and exit."""
     loader = unittest.defaultTestLoader
     module = sys.modules["__main__"]
     if len(sys.argv) > 1:
@@ -293,3 +292,10 @@ def main():
         f"{result.passed} passed, {len(result.bad)} failed, {len(result.skipped)} skipped"
     )
     sys.exit(1 if result.bad or not result.passed else 0)
+
+
+def main():
+    """The same, for tests of the command."""
+    if not os.access(BIN, os.X_OK):
+        sys.exit("ATTEND_BIN must name the attend command")
+    run_cases()

@@ -16,8 +16,8 @@ files() {
 }
 
 # base <- core <- cpu <- ref <- src/*.c <- {theory, layer, io, lab, tools, examples,
-# bench}; the last group sees the public headers only, bench also the stopwatch in
-# tools, and each room of tools what it is about.  Within lab: measure <- setups <-
+# python, bench}; the last group sees the public headers only, bench also the stopwatch in
+# tools, and each room of tools and of python what it is about.  Within lab: measure <- setups <-
 # {experiments, sheets} <- report, measure <- design, figures <- {experiments, report},
 # experiments <- place, language <- sheets <- grade.
 includes() {
@@ -55,12 +55,13 @@ includes() {
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"
             sees["tools/bench"] = "attend bench check shared " lab
-            sees["examples"] = "attend"
+            sees["examples"] = sees["python/core"] = "attend"
+            sees["python/lab"] = "attend " lab
             sees["bench"] = "attend bench shared " lab
         }
         {
             n = split($1, dir, "/")
-            where = dir[1] ~ /^(src|tools)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
+            where = dir[1] ~ /^(src|tools|python)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
             if (where == "src/lab") where = where "/" dir[3]
             if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
             if (!index($2, "/")) next # the same directory, or the C library
@@ -82,7 +83,10 @@ include_places() {
         done
 }
 
-unique_names() { files "$1" | sed 's,.*/,,' | grep -vx CMakeLists.txt | sort | uniq -d; }
+# Modules of the Python package are named by their place in it.
+unique_names() {
+    files "$1" | grep -v '^python/attend/' | sed 's,.*/,,' | grep -vx CMakeLists.txt | sort | uniq -d
+}
 
 # Folders of more files than a reader can survey.
 crowded() { files "$1" | sed 's,/*[^/]*$,,' | sort | uniq -c | awk '$1 > 30 { print $2 ": " $1 " files" }'; }
@@ -100,7 +104,7 @@ unfinished() {
 }
 
 licence_lines() {
-    (cd "$1" && files . | grep -E '\.(c|h|cpp|inc|sh|py|cmake)$' | while read -r file; do
+    (cd "$1" && files . | grep -E '\.(c|h|cpp|inc|sh|py|toml|cmake)$' | while read -r file; do
         head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' || echo "$file: no SPDX line"
     done)
 }
@@ -159,13 +163,14 @@ compiles_alone() {
 }
 
 bad=$tmp/bad
-mkdir -p "$bad/src/base" "$bad/src/theory" "$bad/src/lab/measure" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/cpu/stats" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples"
+mkdir -p "$bad/src/base" "$bad/src/theory" "$bad/src/lab/measure" "$bad/src/cpu/isa" "$bad/src/cpu/dispatch" "$bad/src/cpu/stats" "$bad/src/core" "$bad/include" "$bad/tools" "$bad/examples" "$bad/python/core"
 printf '#include "core/problem.h"\n' >"$bad/src/base/a.c"
 printf '#include "lab/measure/random.h"\n' >"$bad/src/theory/t.c"
 printf '#include "lab/report/findings.h"\n' >"$bad/src/lab/measure/m.c"
 printf '#include "base/error.h"\n#include "absent.h"\n' >"$bad/tools/b.c"
 printf '#include "../cpu/x.h"\n' >"$bad/src/core/a.c"
 printf '#include <attend/attend.h>\n#include <core/problem.h>\n' >"$bad/examples/e.c"
+printf '#include "core/problem.h"\n' >"$bad/python/core/p.c"
 printf 'inline int f(void) { return 1; }\n' >"$bad/include/f.h"
 printf '/* TO%s: later */\n' DO >"$bad/tools/todo.c"
 printf 'set(x -ffast-math)\n' >"$bad/CMakeLists.txt"
@@ -189,6 +194,7 @@ caught "a measurement reading the report" \
     'src/lab/measure/m.c:1: src/lab/measure must not include lab/report/findings.h' includes "$bad"
 caught "a tool reading base" 'tools/b.c:1: tools must not include base/error.h' includes "$bad"
 caught "an example reading core" 'examples/e.c:2: ' includes "$bad"
+caught "the Python extension reading core" 'python/core/p.c:1: ' includes "$bad"
 caught "an include that goes up" 'src/core/a.c:1: .*no way up' includes "$bad"
 silent "bare includes are beside their file" include_places "$root"
 caught "an include found by luck" 'tools/b.c:2: absent.h' include_places "$bad"

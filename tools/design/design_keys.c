@@ -9,10 +9,6 @@
 
 #include "shared/inputs.h"
 
-/* Draws for the check by default: some seconds at most. */
-enum { TRIALS = 20000, TRIALS_MIN = 500 };
-#define ENTRIES_DRAWN 5e8
-
 static double *allocate(const struct design_args *args)
 {
     double *const keys = tool_zeros(args->n * args->d, sizeof *keys);
@@ -109,8 +105,7 @@ int design_keys_open(struct design_args *args, double **keys)
     request->m = args->m;
     request->weights = args->weight_count ? args->weights : NULL;
     if (!request->trials)
-        request->trials = (int64_t)fmax(
-            TRIALS_MIN, fmin(TRIALS, ENTRIES_DRAWN / (double)(args->n * args->d)));
+        request->trials = lab_design_trials(args->n, args->d);
     if (args->tau_is_sqrt)
         request->tau = 1 / sqrt((double)args->d);
     return TOOL_OK;

@@ -11,55 +11,6 @@
 
 /* Fewer dimensions than this, and the queries are printed. */
 enum { PRINTED_MAX = 16 };
-/* An error this much smaller is worth a head. */
-#define STEADIER 0.99
-
-static double z_of(const struct lab_design_row *row)
-{
-    return row->se > 0 && !row->rare ? (row->measured - row->predicted) / row->se : NAN;
-}
-
-/* The choice that was designed; NULL: its number of heads is none of the choices. */
-static const struct lab_design_choice *designed_choice(const struct lab_design *design)
-{
-    for (int x = 0; x < design->choices; x++)
-        if (design->choice[x].heads == design->heads)
-            return &design->choice[x];
-    return NULL;
-}
-
-/* At which scales two choices were compared. */
-static void describe_scales(const struct lab_design_choice *best,
-                            const struct lab_design_choice *designed, char *text,
-                            size_t size)
-{
-    if (fabs(best->scale - designed->scale) <= 1e-9 * fabs(designed->scale))
-        snprintf(text, size, "both at scale %.4g", best->scale);
-    else
-        snprintf(text, size, "at scales %.4g and %.4g, of equal leak without noise",
-                 best->scale, designed->scale);
-}
-
-static void advise(const struct lab_design *design, char *text, size_t size)
-{
-    const struct lab_design_choice *const best = &design->choice[design->best];
-    const struct lab_design_choice *const designed = designed_choice(design);
-    char scales[96];
-
-    if (!design->is_noisy) {
-        snprintf(text, size, "without noise nothing varies: one head is enough");
-    } else if (designed && best->mse < STEADIER * designed->mse) {
-        describe_scales(best, designed, scales, sizeof scales);
-        snprintf(text, size,
-                 "%d heads would be steadier: mean squared error %.4g instead of %.4g, "
-                 "%s",
-                 best->heads, best->mse, designed->mse, scales);
-    } else if (design->choices > 1) {
-        snprintf(text, size, "no other number of heads is steadier");
-    } else {
-        snprintf(text, size, "one head is all there is to it");
-    }
-}
 
 /* ---- JSON ----------------------------------------------------------------- */
 
@@ -75,7 +26,7 @@ static json_t *json_rows(const struct lab_design *design)
                             row->item < 0 ? json_null() : json_integer(row->item),
                             "predicted", tool_json_real(row->predicted), "measured",
                             tool_json_real(row->measured), "se", tool_json_real(row->se),
-                            "z", tool_json_real(z_of(row)), "kind",
+                            "z", tool_json_real(lab_design_z(row)), "kind",
                             row->is_approximate ? "approximate" : "exact", "rare",
                             row->rare, "low", tool_json_real(row->rare ? row->low : NAN),
                             "high", tool_json_real(row->rare ? row->high : NAN)));
@@ -115,7 +66,7 @@ static int report_json(const struct design_args *args, const struct lab_design *
     for (int h = 0; h < design->heads; h++)
         json_array_append_new(queries,
                               json_vector(design->queries + h * request->d, request->d));
-    advise(design, advice, sizeof advice);
+    lab_design_advice(design, advice, sizeof advice);
     json_t *const object = json_pack(
         "{s:s, s:o, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:f, s:s, s:i, s:f, s:f, s:o, "
         "s:o, "
@@ -148,8 +99,8 @@ static void print_rows(const struct lab_design *design)
         tool_print_cell(row->predicted);
         tool_print_cell(row->measured);
         tool_print_cell(row->se > 0 ? row->se : NAN);
-        if (isfinite(z_of(row)))
-            printf(" %6.2f", z_of(row));
+        if (isfinite(lab_design_z(row)))
+            printf(" %6.2f", lab_design_z(row));
         if (row->rare)
             printf("  rare: %.3g .. %.3g", row->low, row->high);
         puts(row->is_approximate ? "  approximate: heads share noise" : "");
@@ -201,7 +152,7 @@ int design_report(const struct design_args *args, const struct lab_design *desig
                    design->choice[x].scale, design->choice[x].mse,
                    design->is_noisy && x == design->best ? "  least" : "");
     }
-    advise(design, advice, sizeof advice);
+    lab_design_advice(design, advice, sizeof advice);
     printf("\n%s\n", advice);
     return tool_finish_output("design", TOOL_OK);
 }

@@ -8,34 +8,6 @@
 
 #include "shared/json_line.h"
 
-/* How a row's theory is meant. */
-static const char *kind_name(enum lab_kind kind)
-{
-    switch (kind) {
-    case LAB_EXACT:
-        break;
-    case LAB_BOUND:
-        return "bound";
-    case LAB_FIRST_ORDER:
-        return "first-order";
-    case LAB_ASYMPTOTIC:
-        return "asymptotic";
-    case LAB_MODEL:
-        return "model";
-    }
-    return "exact";
-}
-
-/* 1 where theory holds, 0 where it does not, -1 where nothing is claimed. */
-static int holds(const struct lab_row *row)
-{
-    const enum lab_standing standing = lab_row_standing(row);
-
-    return standing == LAB_WITHIN || standing == LAB_HELD ? 1
-           : lab_row_differs(row)                         ? 0
-                                                          : -1;
-}
-
 static int is_whole(const struct lab_printer *printer, int p)
 {
     return printer->run->experiment->flags[p].type == LAB_INTEGER;
@@ -63,9 +35,9 @@ static void print_json(struct lab_printer *printer, const struct lab_row *row)
         printer->run->experiment->name, "params", params_object(printer, row), "quantity",
         row->quantity, "theory", tool_json_real(row->theory), "measured",
         tool_json_real(row->measured), "se", tool_json_real(row->se), "z",
-        tool_json_real(lab_row_z(row)), "kind", kind_name(row->kind), "holds",
-        holds(row) < 0 ? json_null() : json_boolean(holds(row)), "rare", row->rare, "low",
-        tool_json_real(row->rare ? row->low : NAN), "high",
+        tool_json_real(lab_row_z(row)), "kind", lab_kind_name(row->kind), "holds",
+        lab_row_holds(row) < 0 ? json_null() : json_boolean(lab_row_holds(row)), "rare",
+        row->rare, "low", tool_json_real(row->rare ? row->low : NAN), "high",
         tool_json_real(row->rare ? row->high : NAN), "distance",
         tool_json_real(lab_row_distance(row)));
 
@@ -112,10 +84,10 @@ static void print_csv(struct lab_printer *printer, const struct lab_row *row)
     print_csv_number(row->measured);
     print_csv_number(row->se);
     print_csv_number(lab_row_z(row));
-    printf(",%s,%s,%d", kind_name(row->kind),
-           holds(row) < 0 ? ""
-           : holds(row)   ? "true"
-                          : "false",
+    printf(",%s,%s,%d", lab_kind_name(row->kind),
+           lab_row_holds(row) < 0 ? ""
+           : lab_row_holds(row)   ? "true"
+                                  : "false",
            row->rare);
     print_csv_number(row->rare ? row->low : NAN);
     print_csv_number(row->rare ? row->high : NAN);
@@ -178,7 +150,7 @@ static void print_table(struct lab_printer *printer, const struct lab_row *row)
         printf(" %7s", "-");
     printf("%s%s", *where ? "  " : "", where);
     if (row->kind != LAB_EXACT)
-        printf("  %s", kind_name(row->kind));
+        printf("  %s", lab_kind_name(row->kind));
     if (isfinite(lab_row_distance(row)))
         printf(", %.2g%% away", 100 * lab_row_distance(row));
     if (row->rare && isnan(row->low))

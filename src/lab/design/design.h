@@ -6,6 +6,7 @@
 #ifndef LAB_DESIGN_H
 #define LAB_DESIGN_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "attend/attend.h"
@@ -77,5 +78,12 @@ void lab_design_random_keys(uint64_t seed, int64_t n, int64_t d, double *keys);
 attend_status lab_design_make(const struct lab_design_request *request,
                               struct lab_design *design, attend_error *err);
 void lab_design_free(struct lab_design *design);
+
+/* Trials of a check that takes some seconds at most. */
+int64_t lab_design_trials(int64_t n, int64_t d);
+/* (measured - predicted) / se; NaN without chance, and where the row is rare. */
+double lab_design_z(const struct lab_design_row *row);
+/* Whether another number of heads would be steadier, in one line. */
+void lab_design_advice(const struct lab_design *design, char *text, size_t size);
 
 #endif

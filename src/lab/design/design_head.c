@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cblas.h>
-
 #include "attend/theory.h"
 #include "lab/measure/frames.h"
+#include "layer/matrix.h"
 #include "layer/refuse.h"
 
 /* More keys than this are not inverted: n^3 / 3 operations. */
@@ -58,22 +57,21 @@ static int solve(const double *rows, int64_t count, int64_t d, const double *sco
 
 double *lab_design_factor(const struct lab_design_request *request)
 {
-    const int n = (int)request->n, d = (int)request->d;
+    const int64_t n = request->n, d = request->d;
 
     if (request->n > request->d || request->n > EVERY_KEY_MAX)
         return NULL;
     double *const a = calloc((size_t)n * (size_t)n, sizeof *a);
     if (!a)
         return NULL;
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, n, d, 1, request->keys, d, 0, a,
-                n);
+    attendi_matrix_gram(request->keys, n, d, a);
     double longest = 0;
     for (int64_t i = 0; i < n; i++)
         longest = fmax(longest, a[i * n + i]);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j <= i; j++) {
             const double rest =
-                a[i * n + j] - cblas_ddot((int)j, a + i * n, 1, a + j * n, 1);
+                a[i * n + j] - attendi_matrix_dot(a + i * n, a + j * n, j);
             if (i == j && !(rest > PIVOT_MIN * longest)) {
                 free(a);
                 return NULL;
@@ -110,17 +108,14 @@ static int parts_open(const struct lab_design_request *r, int count, struct part
 static void solve_factored(const struct lab_design_request *r, const double *factor,
                            const double *score, double *q, double *residual)
 {
-    const int n = (int)r->n, d = (int)r->d;
+    const int64_t n = r->n, d = r->d;
 
     for (int pass = 0; pass < 2; pass++) {
         memcpy(residual, score, (size_t)n * sizeof *residual);
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, n, d, -1, r->keys, d, q, 1, 1, residual,
-                    1);
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, factor, n,
-                    residual, 1);
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, n, factor, n,
-                    residual, 1);
-        cblas_dgemv(CblasRowMajor, CblasTrans, n, d, 1, r->keys, d, residual, 1, 1, q, 1);
+        attendi_matrix_apply(r->keys, n, d, -1, q, residual);
+        attendi_matrix_solve(factor, n, residual);
+        attendi_matrix_solve_transposed(factor, n, residual);
+        attendi_matrix_apply_transposed(r->keys, n, d, 1, residual, q);
     }
 }
 

@@ -234,7 +234,7 @@ static int sweep_angle(struct lab_run *run, enum method method, const char *labe
                          errs ? cos(setup.angle * pi / 180) : 0, 0);
     setup.n = 2;
     for (setup.angle = 5; setup.angle <= 90; setup.angle += 5) {
-        double ideal, error;
+        double ideal = 0, error = 0;
         if (open_setup(run, &setup) || average(run, &setup) ||
             measure(run, &setup, method, &ideal, &error))
             return -1;
@@ -283,7 +283,7 @@ static int sweep_beta(struct lab_run *run)
         lab_series_point(curve.theory, beta, attend_theory_extract_error(n, beta), 0);
     setup.angle = 90;
     for (setup.beta = 0; setup.beta <= 15; setup.beta += 2.5) {
-        double ideal, error;
+        double ideal = 0, error = 0;
         if (open_setup(run, &setup))
             return -1;
         clear_others(&setup);
@@ -319,7 +319,7 @@ static int perform(struct lab_run *run)
     if (open_setup(run, &setup) || average(run, &setup))
         return -1;
     for (int method = 0; method < METHODS; method++) {
-        double theory, measured;
+        double theory = 0, measured = 0;
         if (measure(run, &setup, (enum method)method, &theory, &measured))
             return -1;
         lab_emit_at(run, quantities[method], NULL, found_near(theory, measured));

@@ -228,6 +228,8 @@ int lab_run_trials(struct lab_run *run, lab_trial trial, const void *arg, int64_
 
 /* ---- what may be said of a row ------------------------------------------- */
 
+const char *lab_kind_name(enum lab_kind kind); /* "exact", "bound", "first-order" ... */
+
 /* z of a row: (measured - theory) / se; NaN where that is no test of its theory. */
 double lab_row_z(const struct lab_row *row);
 /* |measured - theory| / |theory| of a limit, first-order form or model; NaN otherwise. */
@@ -245,6 +247,8 @@ enum lab_standing {
 enum lab_standing lab_row_standing(const struct lab_row *row);
 /* Whether theory is wrong: LAB_OUTSIDE or LAB_BROKEN. */
 int lab_row_differs(const struct lab_row *row);
+/* 1 where theory holds, 0 where it does not, -1 where nothing is claimed. */
+int lab_row_holds(const struct lab_row *row);
 
 /* Rows by what may be said of them. */
 struct lab_count {

@@ -13,6 +13,16 @@ static const double rounding = 1e-10, cancellation = 1e-15;
 /* Theory that is not so many times its rounding is lost in it. */
 static const double digits = 10;
 
+const char *lab_kind_name(enum lab_kind kind)
+{
+    static const char *const names[] = {[LAB_EXACT] = "exact",
+                                        [LAB_BOUND] = "bound",
+                                        [LAB_FIRST_ORDER] = "first-order",
+                                        [LAB_ASYMPTOTIC] = "asymptotic",
+                                        [LAB_MODEL] = "model"};
+    return names[kind];
+}
+
 static int is_limit(const struct lab_row *row)
 {
     return row->kind == LAB_FIRST_ORDER || row->kind == LAB_ASYMPTOTIC ||
@@ -85,6 +95,15 @@ int lab_row_differs(const struct lab_row *row)
     const enum lab_standing standing = lab_row_standing(row);
 
     return standing == LAB_OUTSIDE || standing == LAB_BROKEN;
+}
+
+int lab_row_holds(const struct lab_row *row)
+{
+    const enum lab_standing standing = lab_row_standing(row);
+
+    return standing == LAB_WITHIN || standing == LAB_HELD ? 1
+           : lab_row_differs(row)                         ? 0
+                                                          : -1;
 }
 
 void lab_count_row(struct lab_count *count, const struct lab_row *row)

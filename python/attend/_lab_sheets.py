@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""The statements of the five solution sheets, judged by computing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ._lab_session import choose_threads, core
+
+Reading = Literal["charity", "letter"]
+Verdict = Literal["holds", "limit", "fails", "slip"]
+READINGS = ("charity", "letter")
+SHEETS = ("000", "001", "002", "003", "004")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A statement of a sheet, and whether it is right.
+
+    verdict: "holds" exactly, in a "limit", "fails", or is a "slip" of the pen.
+    holds_when: the exact statement with its condition.
+    measured, expected: the number that decides, and what the sheet says it is; NaN where
+    none applies.
+    """
+
+    id: str
+    sheet: str
+    line: int
+    says: str
+    quote: str
+    quoted_line: int
+    verdict: Verdict
+    reading: Reading
+    readings_agree: bool
+    invariant: bool
+    holds_when: str
+    measured: float
+    expected: float
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A point on which the sheets contradict each other or themselves."""
+
+    question: str
+    sides: str
+    right: str
+
+
+def _choose(sheet: str | None, reading: str) -> int:
+    if sheet is not None and sheet not in SHEETS:
+        raise ValueError(f"sheet = {sheet!r} must be one of {', '.join(SHEETS)}")
+    if reading not in READINGS:
+        raise ValueError(f"reading = {reading!r} must be 'charity' or 'letter'")
+    return READINGS.index(reading)
+
+
+def _judgement(found: tuple[Any, ...]) -> Judgement:
+    values = list(found)
+    values[8:10] = map(bool, values[8:10])
+    return Judgement(*values)
+
+
+def sheets(sheet: str | None = None, *, reading: Reading = "charity", threads: int | None = None) -> list[Judgement]:
+    """Judges the ninety-nine statements of the five sheets, or those of one.
+
+    reading: with "charity" what a sheet leaves free may grow; by the "letter" = is
+    equality, and only what the sheet itself calls large may grow.
+    """
+    return [_judgement(found) for found in core.sheets(sheet, _choose(sheet, reading), choose_threads(threads))]
+
+
+def disputes(sheet: str | None = None, *, reading: Reading = "charity", threads: int | None = None) -> list[Dispute]:
+    """Where the sheets contradict each other, and who is right."""
+    return [Dispute(*found) for found in core.disputes(sheet, _choose(sheet, reading), choose_threads(threads))]

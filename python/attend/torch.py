@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch: a drop-in for ``torch.nn.functional.scaled_dot_product_attention`` on the CPU.
+
+>>> import attend.torch
+>>> q = k = v = torch.randn(1, 8, 128, 64)
+>>> out = attend.torch.scaled_dot_product_attention(q, k, v, is_causal=True)
+>>> with attend.torch.use():
+...     out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import warnings
+from numbers import Real
+from typing import Any, Iterator
+
+import torch
+from torch.autograd import forward_ad
+
+from . import _core
+from ._engine import default_context
+
+#: torch's own function, whatever ``use()`` has put in its place.
+torch_sdpa = torch.nn.functional.scaled_dot_product_attention
+
+DTYPES = {torch.float64: 1, torch.float32: 2, torch.float16: 3, torch.bfloat16: 4, torch.bool: 5}
+
+Described = tuple[str, int, int, Any, Any]
+
+_broadcast: Any = torch.broadcast_shapes  # torch has no types for it
+_functional: Any = torch.nn.functional  # nor the right ones for its function
+
+
+def describe(tensor: torch.Tensor) -> Described:
+    """Memory of a CPU tensor, for the extension; the tensor must outlive the call."""
+    code = DTYPES.get(tensor.dtype)
+    if code is None:
+        raise TypeError(f"attend: a tensor has dtype {tensor.dtype}")
+    if tensor.device.type != "cpu":
+        raise ValueError(f"attend: a tensor is on {tensor.device}, not in host memory")
+    return "memory", tensor.data_ptr(), code, tensor.shape, tensor.stride()
+
+
+_said: set[str] = set()
+
+
+def say_once(reason: str) -> None:
+    if reason not in _said:
+        _said.add(reason)
+        warnings.warn(f"attend: {reason}: torch's own attention is used", stacklevel=5)
+
+
+def _is_plain(tensor: Any) -> bool:
+    """Whether it is memory of the host, as it stands."""
+    return (
+        type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu"
+        and tensor.layout is torch.strided and not tensor.is_nested and not tensor.is_neg()
+    )
+
+
+def _wants_gradients(tensors: tuple[Any, ...]) -> bool:
+    return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+
+
+def _is_transformed() -> bool:
+    """Whether vmap, grad or another transform of torch.func, or a forward gradient, is at work."""
+    functorch: Any = torch._C._functorch
+    return functorch.peek_interpreter_stack() is not None or forward_ad._current_level >= 0
+
+
+def _needs_torch(tensors: tuple[Any, ...], dropout_p: float) -> bool:
+    """Whether torch must answer: tensors that are not ours, dropout or gradients."""
+    if not all(_is_plain(t) for t in tensors) or _is_transformed():
+        return True
+    if dropout_p > 0:
+        say_once("dropout is not computed here")
+    elif _wants_gradients(tensors):
+        say_once("gradients are not computed here yet")
+    else:
+        return dropout_p != 0
+    return True
+
+
+def _are_typed(dropout_p: Any, is_causal: Any, scale: Any, gqa: Any) -> bool:
+    """Whether torch takes arguments of these types; a number in a tensor is left to it."""
+    return type(is_causal) is bool and type(gqa) is bool and isinstance(dropout_p, Real) and (scale is None or isinstance(scale, Real))
+
+
+def _cast(tensor: Any) -> Any:
+    """As autocast casts the arguments of torch's function."""
+    if isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu" and tensor.is_floating_point() and tensor.dtype != torch.float64:
+        return tensor.to(torch.get_autocast_dtype("cpu"))
+    return tensor
+
+
+def _common_shape(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, gqa: bool) -> tuple[int, ...] | None:
+    """Leading axes of the result, heads included; None for what torch is to refuse."""
+    if min(q.dim(), k.dim(), v.dim()) < 2 or q.dtype != k.dtype or q.dtype != v.dtype or q.dtype not in DTYPES:
+        return None
+    if q.dtype == torch.bool or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        return None
+    try:
+        if not gqa:
+            return tuple(_broadcast(q.shape[:-2], k.shape[:-2], v.shape[:-2]))
+        if min(q.dim(), k.dim(), v.dim()) < 3 or k.shape[-3] != v.shape[-3] or k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
+            return None
+        return tuple(_broadcast(q.shape[:-3], k.shape[:-3], v.shape[:-3])) + (q.shape[-3],)
+    except RuntimeError:
+        return None
+
+
+def _is_empty(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
+    """Whether torch is to say the shape of the result, which is not always the broadcast one."""
+    return q.numel() == 0 or k.numel() == 0 or v.numel() == 0
+
+
+def _output(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, gqa: bool, lead: tuple[int, ...]) -> torch.Tensor:
+    """Memory of the result, in torch's order: its flash kernel keeps the query's, all else is contiguous."""
+    shape = lead + (q.shape[-2], v.shape[-1])
+    flash = (
+        q.dim() == k.dim() == v.dim() == 4 and q.shape == shape and q.shape[0] == k.shape[0] == v.shape[0]
+        and (gqa or q.shape[1] == k.shape[1] == v.shape[1]) and (mask is None or mask.dim() in (2, 4))
+        and q.stride(3) == k.stride(3) == v.stride(3) == 1
+    )
+    return torch.empty_like(q) if flash else q.new_empty(shape)
+
+
+def _four(tensor: torch.Tensor, lead: tuple[int, ...], heads: int | None) -> torch.Tensor:
+    """As (b, h, l, d): leading axes expanded to `lead`, but for the heads of GQA."""
+    if len(lead) <= 2:
+        shape = lead if heads is None else lead[:-1] + (heads,)
+        expanded = tensor if tuple(tensor.shape[:-2]) == shape else tensor.expand(*shape, *tensor.shape[-2:])
+        return expanded[(None,) * (4 - expanded.dim())]
+    shape = lead if heads is None else lead[:-1] + (heads,)
+    expanded = tensor.expand(*shape, *tensor.shape[-2:])
+    return expanded.reshape(-1, shape[-1], *tensor.shape[-2:])
+
+
+def _mask_fits(mask: torch.Tensor | None, q: torch.Tensor, scores: tuple[int, ...]) -> bool:
+    if mask is None:
+        return True
+    if mask.dim() < 2 or mask.dtype not in (torch.bool, torch.float32, q.dtype):
+        return False
+    try:
+        return tuple(_broadcast(mask.shape, scores)) == scores
+    except RuntimeError:
+        return False
+
+
+def scaled_dot_product_attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> torch.Tensor:
+    """As torch's function of this name: the same arguments, results and exceptions.
+
+    On the CPU and without gradients or dropout the engine computes it; any other call, one
+    with an empty tensor, and any that torch refuses, goes to torch.
+    """
+    if torch.is_autocast_enabled("cpu"):
+        query, key, value, attn_mask = (_cast(t) for t in (query, key, value, attn_mask))
+    if torch.compiler.is_compiling():
+        tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
+        typed = _are_typed(dropout_p, is_causal, scale, enable_gqa)
+        if not typed or dropout_p != 0 or query.device.type != "cpu" or _wants_gradients(tensors):
+            return torch_sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+        compiled: torch.Tensor = torch.ops.attend.sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+        return compiled
+    return _sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, dropout_p: float, is_causal: bool, scale: float | None, gqa: bool) -> torch.Tensor:
+    def torchs() -> torch.Tensor:
+        return torch_sdpa(q, k, v, mask, dropout_p, is_causal, scale=scale, enable_gqa=gqa)
+
+    if not _are_typed(dropout_p, is_causal, scale, gqa) or (is_causal and mask is not None):
+        return torchs()
+    if _needs_torch((q, k, v) if mask is None else (q, k, v, mask), dropout_p) or _is_empty(q, k, v):
+        return torchs()
+    lead = _common_shape(q, k, v, gqa)
+    if lead is None or (scale is not None and not math.isfinite(scale)):
+        return torchs()
+    scores = lead + (q.shape[-2], k.shape[-2])
+    if not _mask_fits(mask, q, scores):
+        return torchs()
+    out = _output(q, k, v, mask, gqa, lead)
+    heads = k.shape[-3] if gqa else None
+    q4, k4, v4 = _four(q, lead, None), _four(k, lead, heads), _four(v, lead, heads)
+    out4 = out.view(q4.shape[:-1] + (v.shape[-1],))
+    if mask is not None:
+        mask = mask.expand(scores).reshape(-1, *scores[-3:]) if len(lead) > 2 else mask
+    rule = None
+    if mask is not None or is_causal or scale is not None:
+        described = None if mask is None else describe(mask)
+        boolean = mask is not None and mask.dtype == torch.bool
+        rule = (
+            scale, 0.0, 1 if is_causal else 0, None, -1, -1, None,
+            described if boolean else None, None if boolean else described, None, None,
+        )
+    _core.forward(
+        default_context(), describe(q4), describe(k4), describe(v4), describe(out4), None, None, False, 0, rule, None,
+    )
+    return out
+
+
+@torch.library.custom_op("attend::sdpa", mutates_args=())
+def _sdpa_op(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None, dropout_p: float,
+    is_causal: bool, scale: float | None, enable_gqa: bool,
+) -> torch.Tensor:
+    return _sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+@_sdpa_op.register_fake
+def _(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: Any, enable_gqa: bool) -> Any:
+    if _is_empty(query, key, value):
+        return torch_sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+    lead = _common_shape(query, key, value, enable_gqa)
+    if lead is None:
+        raise RuntimeError(f"attend::sdpa: shapes {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)} do not fit")
+    return _output(query, key, value, attn_mask, enable_gqa, lead)
+
+
+_use_lock = threading.Lock()
+_uses = 0  # blocks of use() that are open, of all threads
+_before: Any = None  # what the first of them replaced
+
+
+@contextlib.contextmanager
+def use() -> Iterator[None]:
+    """Within it, ``torch.nn.functional.scaled_dot_product_attention`` is attend's, for all threads."""
+    global _uses, _before
+    with _use_lock:
+        if _uses == 0:
+            _before = _functional.scaled_dot_product_attention
+        _uses += 1
+        _functional.scaled_dot_product_attention = scaled_dot_product_attention
+    try:
+        yield
+    finally:
+        with _use_lock:
+            _uses -= 1
+            if _uses == 0:
+                _functional.scaled_dot_product_attention = _before

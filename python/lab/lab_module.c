@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The module attend._lab, and work that Python can interrupt. */
+#include "lab_module.h"
+
+#include <string.h>
+
+void lab_work_take(struct lab_work *work) { PyEval_RestoreThread(work->state); }
+void lab_work_give(struct lab_work *work) { work->state = PyEval_SaveThread(); }
+
+static void on_progress(void *user, int64_t done, int64_t total)
+{
+    struct lab_work *const work = user;
+
+    lab_work_take(work);
+    if (!PyErr_Occurred() && !PyErr_CheckSignals() && work->progress != Py_None)
+        Py_XDECREF(PyObject_CallFunction(work->progress, "LL", (long long)done,
+                                         (long long)total));
+    if (PyErr_Occurred())
+        work->stop = 1;
+    lab_work_give(work);
+}
+
+void lab_work_enter(struct lab_work *work, PyObject *progress,
+                    struct lab_session *session)
+{
+    work->progress = progress;
+    work->stop = 0;
+    session->progress = on_progress;
+    session->user = work;
+    session->stop = &work->stop;
+    lab_work_give(work);
+}
+
+void lab_work_leave(struct lab_work *work) { lab_work_take(work); }
+
+int lab_append(PyObject *list, PyObject *item)
+{
+    const int bad = !item || PyList_Append(list, item);
+
+    Py_XDECREF(item);
+    return bad ? -1 : 0;
+}
+
+PyObject *lab_text_of(const char *text)
+{
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+PyObject *lab_raise(int refused, const char *message)
+{
+    PyErr_SetString(refused ? PyExc_ValueError : PyExc_RuntimeError, message);
+    return NULL;
+}
+
+static PyMethodDef functions[] = {
+    {"experiments", lab_py_experiments, METH_NOARGS, "every experiment"},
+    {"perform", lab_py_perform, METH_VARARGS, "lab_perform()"},
+    {"design", lab_py_design, METH_VARARGS, "lab_design_make()"},
+    {"random_keys", lab_py_random_keys, METH_VARARGS, "lab_design_random_keys()"},
+    {"design_trials", lab_py_design_trials, METH_VARARGS, "lab_design_trials()"},
+    {"sheets", lab_py_sheets, METH_VARARGS, "lab_sheets_judge_all()"},
+    {"disputes", lab_py_disputes, METH_VARARGS, "lab_sheets_dispute()"},
+    {"parts", lab_py_parts, METH_NOARGS, "every part of the exercise"},
+    {"check", lab_py_check, METH_VARARGS, "lab_grade_check()"},
+    {"grade", lab_py_grade, METH_VARARGS, "lab_grade()"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot slots[] = {{0, NULL}};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "attend._lab",
+    .m_doc = "The laboratory, positional arguments only; use the package attend.lab.",
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__lab(void);
+PyMODINIT_FUNC PyInit__lab(void) { return PyModuleDef_Init(&definition); }

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""What the Python tests share: the house's runner and its dense evaluations."""
+
+import os
+import sys
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TQDM_DISABLE"] = "1"
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
+
+import dense  # noqa: E402
+import dense_stats  # noqa: E402
+import numpy as np  # noqa: E402
+from harness import run_cases  # noqa: E402
+
+LONG = os.environ.get("ATTEND_TEST_LONG") == "1"
+
+# Largest deviation of elements of order 1: a few roundings of the type.
+TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
+
+
+def problem(seed=0, b=2, hq=4, hkv=2, nq=5, nk=7, d=8, dv=6, dtype="float32"):
+    """q, k, v of standard normal numbers."""
+    rng = np.random.default_rng(seed)
+    shapes = (b, hq, nq, d), (b, hkv, nk, d), (b, hkv, nk, dv)
+    return tuple(rng.standard_normal(shape).astype(dtype) for shape in shapes)
+
+
+def deviation(a, b):
+    """Largest difference; NaN and infinities count as equal where both have them."""
+    a, b = np.asarray(a, dtype="f8"), np.asarray(b, dtype="f8")
+    if a.shape != b.shape:
+        raise AssertionError(f"shapes {a.shape} and {b.shape}")
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(invalid="ignore"):
+        return float(np.where(same, 0.0, np.abs(a - b)).max(initial=0.0))
+
+
+__all__ = ["HERE", "LONG", "ROOT", "TOLERANCE", "dense", "dense_stats", "deviation", "np", "problem", "run_cases"]

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: MIT
+"""The page of a watch as a program and as a browser see it, and the command that makes it."""
+
+import base64
+import html
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+import tokenizers
+import torch
+import transformers as hf
+from setting import HERE, np, run_cases
+from tiny_models import DECODERS, LLAMA_LIKE, TRANSLATORS, build, tokens
+
+import attend
+from attend import _watch_page
+from attend._watch import Layer, Watch
+from attend._watch_measure import COLUMNS, TOP, Record
+from attend._watch_tokens import Tokens
+
+VOID = "meta", "br"
+HANG = 240
+TEXT = os.path.join(HERE, "watch_text.txt")
+
+# Run inside the page: uses it as a person would, and says what came of it.
+PROBE = """<script>
+addEventListener('load', () => {
+  const byId = (id) => document.getElementById(id), said = {};
+  const key = (where, name) => where.dispatchEvent(new KeyboardEvent('keydown', {key: name, bubbles: true}));
+  const grid = document.querySelector('#grids canvas'), title = () => byId('head-title').textContent;
+  const pixel = () => [...grid.getContext('2d').getImageData(grid.width - 6, 6, 1, 1).data];
+  for (let i = 0; i < 9; i++) { key(grid, 'ArrowUp'); key(grid, 'ArrowLeft'); }
+  said.first = title();
+  key(grid, 'ArrowRight'); key(grid, 'ArrowDown');
+  said.moved = title();
+  const box = grid.getBoundingClientRect();
+  grid.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: box.right - 4, clientY: box.top + 4}));
+  said.clicked = title();
+  said.reason = byId('head-reason').textContent;
+  said.pixel = pixel();
+  said.map = [byId('map').width, byId('map').height];
+  said.tokens = byId('tokens').children.length;
+  said.before = byId('token-says').textContent;
+  key(byId('tokens'), 'Home');
+  said.home = byId('token-says').textContent;
+  byId('tokens').children[3].dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
+  said.third = byId('token-says').textContent;
+  said.shaded = [...byId('tokens').children].filter((s) => s.style.background).length;
+  said.dots = document.querySelectorAll('#phases circle').length;
+  const sort = [...document.querySelectorAll('th')].find((th) => th.dataset.name === 'top_weight');
+  sort.querySelector('button').click();
+  said.sorted = [...document.querySelectorAll('tbody tr')].map((tr) => Number(tr.cells[5].textContent));
+  said.order = sort.getAttribute('aria-sort');
+  const chip = byId('characters').children[1];
+  chip.click();
+  said.chip = [chip.textContent, document.querySelectorAll('tbody tr').length, chip.getAttribute('aria-pressed')];
+  document.querySelector('tbody tr').click();
+  said.row = title();
+  const root = document.documentElement, body = getComputedStyle(document.body);
+  said.width = innerWidth; said.scroll = root.scrollWidth;
+  said.fetched = performance.getEntriesByType('resource').map((e) => e.name);
+  said.background = body.backgroundColor; said.colour = body.color;
+  parent.postMessage(JSON.stringify(said), '*');
+});
+</script>"""
+
+FRAME = """<!DOCTYPE html><meta name="color-scheme" content="light dark">
+<body><script>
+addEventListener('message', e => {
+  const pre = document.createElement('pre');
+  pre.id = 'probe'; pre.textContent = e.data; document.body.append(pre);
+});
+</script><iframe src="probed.html" style="width:%dpx;height:800px;border:0"></iframe>"""
+
+
+class Parsed(html.parser.HTMLParser):
+    """Tags, ids and references, and whether what is opened is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.ids, self.links, self.errors = [], [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name in ("href", "src", "action", "data", "srcset")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.errors.append((tag, self.getpos()))
+
+
+class Words:
+    """Names every token after its number; some names must not reach the page as they are."""
+
+    def decode(self, ids):
+        return " </script><b>" if ids[0] == 7 else f" w{ids[0]}"
+
+
+def embedded(text):
+    return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.S)[1])
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="attend-page-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def saved(self, w, **more):
+        w.save(self.path("watch.html"), **more)
+        self.assertEqual([name for name in os.listdir(self.dir) if "watch" in name], ["watch.html"])
+        with open(self.path("watch.html"), encoding="utf-8") as file:
+            return file.read()
+
+
+def small_watch(keep="qkv"):
+    model, ids = build(DECODERS["llama"]), 3 + tokens(batch=1, length=40) % 11
+    with attend.watch(model, Words(), keep=keep) as w:
+        model(input_ids=ids)
+    return w
+
+
+class Page(Case):
+    def test_whole_and_alone(self):
+        text = self.saved(small_watch(), title="A <title> & more")
+        page = Parsed(text)
+        self.assertEqual((page.open, page.errors, page.links), ([], [], []))
+        self.assertEqual(len(page.ids), len(set(page.ids)))
+        self.assertNotRegex(text, r"https?://|url\(|@import|fetch\(|XMLHttpRequest|import\(")
+        self.assertIn("<title>A &lt;title&gt; &amp; more</title>", text)
+        self.assertEqual(text.count("</script>"), 2)
+        for tag in "link", "img", "iframe", "object", "embed", "base", "form":
+            self.assertNotIn(tag, page.tags)
+
+    @unittest.skipUnless(shutil.which("tidy"), "tidy is not installed")
+    def test_tidy(self):
+        self.saved(small_watch())
+        done = subprocess.run(["tidy", "-q", "-e", self.path("watch.html")], capture_output=True, text=True)
+        self.assertNotIn("Error", done.stderr)
+        self.assertEqual([x for x in done.stderr.splitlines() if "Warning" in x and "trimming empty" not in x], [])
+
+    def test_what_it_holds(self):
+        w = small_watch()
+        found = embedded(self.saved(w))
+        self.assertEqual([len(found["layers"]), len(found["heads"]), len(found["texts"])], [2, 8, 1])
+        self.assertEqual([grid["name"] for grid in found["grids"]][-2:], ["induction", "duplicate_token"])
+        layer = found["layers"][1]
+        keys = np.frombuffer(base64.b64decode(layer["keys"]), "<u2").reshape(4, layer["rows"], TOP)
+        weights = np.frombuffer(base64.b64decode(layer["weights"]), "u1").reshape(keys.shape)
+        record = w.layers[1].calls[0]
+        np.testing.assert_array_equal(np.where(keys == 0xFFFF, -1, keys.astype(int)), record.top_keys[0])
+        np.testing.assert_allclose(weights / 255, record.top_weights[0], atol=0.5 / 255)
+        cells = np.frombuffer(base64.b64decode(layer["map"]["bytes"]), "u1").reshape(4, 40, 40)
+        np.testing.assert_allclose((cells[2] / 255) ** 2, w.map(1, 2), atol=2.1 / 255)
+        noise = {(line["layer"], line["head"]): line for line in w.noise()}
+        for head in found["heads"]:
+            line = noise[head["layer"], head["head"]]
+            self.assertAlmostEqual(head["values"]["measured"], line["measured"], delta=1e-3 * line["measured"])
+
+    def test_size_is_bounded(self):
+        """270 heads and 8192 tokens, of which the last are shown."""
+        rng = np.random.default_rng(0)
+        n, heads = 8192, 9
+        rows = rng.random((1, heads, n, len(COLUMNS)), dtype=np.float32)
+        rows[..., 0] = np.arange(1, n + 1)
+        ids = Tokens(rng.integers(0, 9999, (1, n)))
+        record = Record(
+            0, 0, n, np.arange(n), rows, np.zeros((1, heads, n)), rng.integers(0, n, (1, heads, n, TOP), np.int32),
+            rng.random((1, heads, n, TOP), np.float32), ids, ids, 0, rng.random((1, heads, 64, 64), np.float32), 128,
+        )
+        w = Watch(build(DECODERS["llama"]), Words())
+        w.layers = [Layer(f"layers.{x}", x, "self", heads, str(x), [record]) for x in range(30)]
+        text = self.saved(w)
+        self.assertLess(len(text.encode()), 5e6)
+        layer = embedded(text)["layers"][0]
+        self.assertEqual((layer["rows"], layer["first"], layer["total"]), (512, n - 512, n))
+
+    def test_gaps(self):
+        """A head of NaN, and a layer of them."""
+        model = build(DECODERS["llama"])
+        with torch.no_grad():
+            model.model.layers[0].self_attn.q_proj.weight[8:16] = float("nan")
+        with attend.watch(model, Words(), keep="qkv") as w:
+            model(input_ids=3 + tokens(batch=1, length=40) % 11)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = embedded(self.saved(w))
+        for head in found["heads"]:
+            values, lost = head["values"], head["layer"] == 1 or head["head"] == 1
+            for name in "entropy_share", "top_weight", "previous", "induction", "S", "measured":
+                self.assertEqual(values[name] is None, lost, (head, name))
+            self.assertEqual("NaN" in head["reason"], lost)
+        for head in range(4):
+            cells = np.frombuffer(base64.b64decode(found["layers"][0]["map"]["bytes"]), "u1").reshape(4, -1)[head]
+            self.assertEqual(cells.any(), head != 1)
+
+    def test_nothing_to_save(self):
+        with self.assertRaisesRegex(ValueError, "nothing was watched"):
+            attend.watch(build(DECODERS["llama"])).save(self.path("x.html"))
+        with self.assertRaises(OSError):
+            small_watch().save(self.path("no/such/folder.html"))
+        self.assertEqual(os.listdir(self.dir), [])
+
+
+@unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
+class Browser(Case):
+    def browse(self, w, width, *flags):
+        text = self.saved(w).replace("</body>", PROBE + "</body>")
+        with open(self.path("probed.html"), "w", encoding="utf-8") as file:
+            file.write(text)
+        with open(self.path("frame.html"), "w", encoding="utf-8") as file:
+            file.write(FRAME % width)
+        done = subprocess.run(
+            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+            + ["--disable-background-networking", "--disable-sync", "--disable-dev-shm-usage", "--disable-component-update"]
+            + ["--enable-logging=stderr", f"--user-data-dir={self.path('profile')}", "--window-size=1500,900", *flags]
+            + ["--virtual-time-budget=20000", "--dump-dom", "file://" + self.path("frame.html")],
+            capture_output=True, text=True, timeout=HANG, check=True,
+        )
+        self.assertNotIn("CONSOLE", done.stderr)
+        said = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.S)
+        self.assertTrue(said, done.stderr)
+        said = json.loads(html.unescape(said[1]))
+        self.assertEqual((said["width"], said["fetched"]), (width, []))
+        self.assertLessEqual(said["scroll"], said["width"], "the page scrolls sideways")
+        return said
+
+    @staticmethod
+    def lightness(colour):
+        return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
+
+    def test_a_person_explores(self):
+        w = small_watch()
+        said = self.browse(w, 1280)
+        self.assertEqual([said["first"], said["moved"], said["clicked"]], ["Layer 0, head 0", "Layer 1, head 1", "Layer 0, head 3"])
+        (head,) = [head for head in w.heads() if (head["layer"], head["head"]) == (0, 3)]
+        self.assertEqual(said["reason"].strip(), f"{head['character']}: {head['reason']}")
+        self.assertEqual((said["tokens"], said["dots"]), (40, 8))
+        self.assertEqual(said["pixel"][3], 255)
+        self.assertGreater(min(said["map"]), 100)
+        row = w.rows(0, 3)[3]
+        self.assertEqual(said["shaded"], len(row["top_keys"]))
+        self.assertIn(f"({row['top_keys'][0]}) {row['top_weights'][0]:.2f}", said["third"])
+        self.assertRegex(said["home"], r"\(0\) looks at .*\(0\) 1\.00$")
+        self.assertNotEqual(said["before"], said["home"])
+        self.assertEqual(said["sorted"], sorted(said["sorted"], reverse=True))
+        self.assertEqual((len(said["sorted"]), said["order"]), (8, "descending"))
+        character, count = said["chip"][0].rsplit(" ", 1)
+        self.assertEqual((int(count), said["chip"][2]), (said["chip"][1], "true"))
+        self.assertIn(character, {head["character"] for head in w.heads()})
+        self.assertRegex(said["row"], r"^Layer \d, head \d$")
+        self.assertGreater(self.lightness(said["background"]), 200)
+        self.assertLess(self.lightness(said["colour"]), 80)
+
+    def test_in_the_dark_on_a_phone(self):
+        dark = self.browse(small_watch(keep=None), 390, "--blink-settings=preferredColorScheme=0")
+        self.assertLess(self.lightness(dark["background"]), 60)
+        self.assertGreater(self.lightness(dark["colour"]), 200)
+
+    def test_gaps(self):
+        model = build(DECODERS["llama"])
+        with torch.no_grad():
+            model.model.layers[1].self_attn.q_proj.weight[:] = float("nan")
+        with attend.watch(model, Words()) as w:
+            model(input_ids=tokens(batch=1, length=40))
+        self.assertEqual(self.browse(w, 1280)["dots"], 4)
+
+    def test_encoder_and_decoder(self):
+        model = build(TRANSLATORS["bart"])
+        with attend.watch(model, Words()) as w:
+            model.generate(tokens(batch=1, length=40), max_new_tokens=5, min_new_tokens=5, do_sample=False)
+        self.assertEqual(self.browse(w, 1280)["first"], "Layer encoder 0, head 0")
+
+
+class Command(Case):
+    @classmethod
+    def setUpClass(cls):
+        """A tiny model and a tokenizer in a folder, as save_pretrained() leaves them."""
+        cls.model = tempfile.mkdtemp(prefix="attend-model-")
+        cls.addClassCleanup(shutil.rmtree, cls.model)
+        torch.manual_seed(0)
+        config = {**LLAMA_LIKE, "vocab_size": 300, "max_position_embeddings": 64}
+        hf.LlamaForCausalLM(hf.LlamaConfig(**config)).save_pretrained(cls.model)
+        words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"<unk>": 0, "the": 3, "clock": 4, ".": 5}, unk_token="<unk>"))
+        words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+        hf.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>").save_pretrained(cls.model)
+
+    def run_it(self, *arguments, **more):
+        return subprocess.run(
+            [sys.executable, "-m", "attend", *arguments], cwd=self.dir, capture_output=True, text=True, timeout=HANG,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}, **more,
+        )
+
+    def test_page(self):
+        done = self.run_it("watch", self.model, "--text", TEXT, "-o", "page.html", "--tokens", "50", "--noise")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("page.html: 2 layers, 8 heads, 50 tokens", done.stdout)
+        self.assertRegex(done.stderr, r"the first 50 of \d+ tokens are read")
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            found = embedded(file.read())
+        self.assertIn("measured", found["heads"][0]["values"])
+        self.assertEqual(found["layers"][0]["total"], 50)
+
+    def test_generation_and_standard_input(self):
+        done = self.run_it("watch", self.model, "--text", "-", "-o", "page.html", "--generate", "4", input="the clock . the clock")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            self.assertGreaterEqual(embedded(file.read())["layers"][0]["total"], 5)
+
+    def test_the_model_s_own_limit(self):
+        done = self.run_it("watch", self.model, "--text", TEXT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the first 64 of", done.stderr)
+        self.assertEqual(os.listdir(self.dir), ["watch.html"])
+
+    def test_help(self):
+        for arguments in ["--help"], ["watch", "--help"]:
+            done = self.run_it(*arguments)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("usage: python -m attend", done.stdout)
+
+    def test_refused(self):
+        open(self.path("empty.txt"), "w").close()
+        open(self.path("broken.gguf"), "w").close()
+        os.mkdir(self.path("folder"))
+        for arguments, says in (
+            ([], "COMMAND"),
+            (["look"], "'look'"),
+            (["watch", self.model, "--text", TEXT, "--foo"], "--foo"),
+            (["watch", "nowhere", "--text", TEXT], "nowhere: no such file or folder"),
+            (["watch", "folder", "--text", TEXT], "folder: "),
+            (["watch", "broken.gguf", "--text", TEXT], "broken.gguf: "),
+            (["watch", self.model], "--text"),
+            (["watch", self.model, "--text", "none.txt"], "--text none.txt: No such file"),
+            (["watch", self.model, "--text", "empty.txt"], "empty.txt: there is no text"),
+            (["watch", self.model, "--text", TEXT, "--tokens", "0"], "'0' is no positive number"),
+            (["watch", self.model, "--text", TEXT, "-o", "no/page.html"], "-o no/page.html"),
+            (["watch", self.model, "--text", TEXT, "-o", "folder"], "-o folder: is a folder"),
+        ):
+            with self.subTest(arguments):
+                done = self.run_it(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn(says, done.stderr)
+                self.assertRegex(done.stderr, r"\Aattend: .*\n\Z")
+        self.assertEqual(sorted(os.listdir(self.dir)), ["broken.gguf", "empty.txt", "folder"])
+
+
+if __name__ == "__main__":
+    run_cases()

@@ -30,7 +30,7 @@ TOP = 4
 #: Blocks of a pooled map along either side, at most: classes of keys that a row can have.
 MAP_BLOCKS = 64
 #: The last queries of a call are measured, however many there are.
-LAST = 512
+LAST = 256
 
 Slices = tuple[slice, slice, slice]
 

@@ -187,7 +187,7 @@ class Page(Case):
         text = self.saved(w)
         self.assertLess(len(text.encode()), 5e6)
         layer = embedded(text)["layers"][0]
-        self.assertEqual((layer["rows"], layer["first"], layer["total"]), (512, n - 512, n))
+        self.assertEqual((layer["rows"], layer["first"], layer["total"]), (256, n - 256, n))
 
     def test_gaps(self):
         """A head of NaN, and a layer of them."""

@@ -80,6 +80,7 @@ probe() {
     need clang have clang
     need libclang-rt-dev has_sanitizers
     need mandoc have mandoc
+    need tidy have tidy
     [ "$what" = test ] && return
     need clang-format have clang-format
     need clang-tidy have clang-tidy

@@ -146,7 +146,6 @@ class Page(Case):
         for tag in "link", "img", "iframe", "object", "embed", "base", "form":
             self.assertNotIn(tag, page.tags)
 
-    @unittest.skipUnless(shutil.which("tidy"), "tidy is not installed")
     def test_tidy(self):
         self.saved(small_watch())
         done = subprocess.run(["tidy", "-q", "-e", self.path("watch.html")], capture_output=True, text=True)
@@ -216,7 +215,6 @@ class Page(Case):
         self.assertEqual(os.listdir(self.dir), [])
 
 
-@unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
 class Browser(Case):
     def browse(self, w, width, *flags):
         text = self.saved(w).replace("</body>", PROBE + "</body>")

@@ -106,12 +106,13 @@ stage_release() {
     build release -DATTEND_TESTS=ON -DATTEND_WERROR=ON && run_ctest release
 }
 
-# No check for use after return: GCC 12 lays the frames it keeps for that on 32 bytes,
-# where kernels spill 64-byte vectors.
 # Many measurements and judgements of the same few functions: the long stage has them.
 repeats='^test_(seeds|sheets|sheets_worlds|teaching|experiments|noise_experiments)$'
 
 # sanitized ARGUMENT...: run the tests that ctest chooses under ASan and UBSan.
+#
+# No check for use after return: GCC 12 lays the frames it keeps for that on 32 bytes,
+# where kernels spill 64-byte vectors.
 sanitized() {
     build asan &&
         ATTEND_TEST_QUICK=1 OMP_NUM_THREADS=2 \

@@ -130,13 +130,12 @@ def _output(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tenso
 
 def _four(tensor: torch.Tensor, lead: tuple[int, ...], heads: int | None) -> torch.Tensor:
     """As (b, h, l, d): leading axes expanded to `lead`, but for the heads of GQA."""
-    if len(lead) <= 2:
-        shape = lead if heads is None else lead[:-1] + (heads,)
-        expanded = tensor if tuple(tensor.shape[:-2]) == shape else tensor.expand(*shape, *tensor.shape[-2:])
-        return expanded[(None,) * (4 - expanded.dim())]
     shape = lead if heads is None else lead[:-1] + (heads,)
-    expanded = tensor.expand(*shape, *tensor.shape[-2:])
-    return expanded.reshape(-1, shape[-1], *tensor.shape[-2:])
+    if tuple(tensor.shape[:-2]) != shape:
+        tensor = tensor.expand(*shape, *tensor.shape[-2:])
+    if len(lead) <= 2:
+        return tensor[(None,) * (4 - tensor.dim())]
+    return tensor.reshape(-1, shape[-1], *tensor.shape[-2:])
 
 
 def _mask_fits(mask: torch.Tensor | None, q: torch.Tensor, scores: tuple[int, ...]) -> bool:

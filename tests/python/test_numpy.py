@@ -532,7 +532,7 @@ class Refusals(Case):
                 attend.Context(**keywords)
             self.assertRegex(str(caught.exception), next(iter(keywords)))
         for keywords in {"threads": "x"}, {"isa": 3}, {"color": 1}:
-            self.assertRaises(TypeError, attend.Context, **keywords)
+            self.assertRaisesRegex(TypeError, next(iter(keywords)), attend.Context, **keywords)
 
     def test_stats(self):
         q, k, v = problem(46)

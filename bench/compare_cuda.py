@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Times attend on a GPU beside cuDNN through torch: same call, same clock, launches queued.
 
-usage: compare_cuda.py LIBATTEND [--json FILE] [--only NAME] [--seconds S]
+usage: compare_cuda.py LIBATTEND [--json FILE] [--only NAME] [--seconds S] [--flex]
 
 Every line is one case: TFLOP/s (or GB/s of K and V for decoding) of attend and of
 torch's cuDNN kernel, their ratio, and the largest difference from float64.
@@ -46,6 +46,12 @@ class Io(c.Structure):
                 ("weights", View), ("force_weights", c.c_int), ("stats", c.c_void_p)]
 
 
+class Stats(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("columns", c.c_void_p), ("rows", View), ("top_weights", View),
+                ("top_keys", c.c_void_p), ("distances", View), ("class_mass", View), ("classes", c.c_void_p),
+                ("summaries", c.c_void_p), ("raw", View), ("summary_stride", c.c_int64), ("summary_kinds", c.c_int64)]
+
+
 class Inspection(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("q", View), ("k", View), ("lse", View), ("mass", View), ("most", View),
                 ("last", View), ("last_queries", c.c_int64), ("pooled", View), ("pooled_block", c.c_int64),
@@ -74,7 +80,7 @@ class Attend:
             return View(None, 2)
         return View(t.data_ptr(), DTYPE[t.dtype], (c.c_int64 * 4)(*t.shape), (c.c_int64 * 4)(*t.stride()))
 
-    def call(self, q, k, v, out, lse=None, causal=0, window=-1, lengths=None, scale=None, mask=None):
+    def call(self, q, k, v, out, lse=None, causal=0, window=-1, lengths=None, scale=None, mask=None, stats=None):
         rule = Rule(struct_size=c.sizeof(Rule), causal=causal, window_left=window, window_right=-1)
         if scale is not None:
             rule.scale_is_set, rule.scale = 1, scale
@@ -83,11 +89,27 @@ class Attend:
         rule.mask, rule.bias = self.view(mask), self.view(None)
         io = Io(struct_size=c.sizeof(Io), q=self.view(q), k=self.view(k), v=self.view(v), out=self.view(out),
                 lse=self.view(lse), weights=self.view(None))
+        if stats is not None:
+            io.stats = c.addressof(stats)
 
         def run():
             self.check(self.lib.attend_forward(self.ctx, c.byref(rule), c.byref(io), c.byref(self.error)))
         return run
 
+
+    def stats(self, q):
+        """A request for the row statistics of README's table, the two largest keys among them."""
+        names = ["max", "lse", "entropy", "n_eff", "margin", "sink1", "distance"]
+        self.lib.attend_stat_name.restype = c.c_char_p
+        known = [self.lib.attend_stat_name(x).decode() for x in range(22)]
+        self.columns_asked = (c.c_int * len(names))(*(known.index(name) for name in names))
+        b, h, n, _ = q.shape
+        self.rows = torch.full((b, h, n, len(names)), float("nan"), device="cuda")
+        self.top = torch.full((b, h, n, 2), float("nan"), device="cuda")
+        self.keys = torch.full((b, h, n, 2), -7, device="cuda", dtype=torch.int64)
+        none = self.view(None)
+        return Stats(struct_size=c.sizeof(Stats), columns=c.cast(self.columns_asked, c.c_void_p), rows=self.view(self.rows),
+                     top_weights=self.view(self.top), top_keys=self.keys.data_ptr(), distances=none, class_mass=none, raw=none)
 
     def columns(self, q, k, lse, mass, causal=0):
         rule = Rule(struct_size=c.sizeof(Rule), causal=causal, window_left=-1, window_right=-1)
@@ -140,6 +162,42 @@ def cudnn(q, k, v, causal, gqa):
     return run
 
 
+def flex(q, k, v, see):
+    """torch's flex_attention, compiled, with its blocks."""
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    try:
+        n = q.shape[2]
+        blocks = create_block_mask(lambda b, h, i, j: see(i, j), None, None, n, n, device="cuda")
+        compiled = torch.compile(flex_attention, dynamic=False)
+        compiled(q, k, v, block_mask=blocks)
+        torch.cuda.synchronize()
+    except Exception as why:
+        print(f"  flex_attention: {str(why)[:200]}", flush=True)
+        return None
+    return lambda: compiled(q, k, v, block_mask=blocks)
+
+
+def masked_ways(q, k, v, mask):
+    """What torch has for a boolean mask, by name."""
+    for name, backend in (("efficient", SDPBackend.EFFICIENT_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
+        def run(backend=backend):
+            with sdpa_kernel(backend):
+                F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        try:
+            run()
+            torch.cuda.synchronize()
+        except RuntimeError:
+            continue
+        yield name, run
+
+
+def mask_cases(n):
+    document = torch.arange(n, device="cuda") // (n // 8)
+    half = torch.rand(n, n, device="cuda") < 0.5
+    yield "50 % random", half, lambda i, j: half[i, j]
+    yield "8 documents", document[:, None] == document[None], lambda i, j: document[i] == document[j]
+
+
 def error_of(out, q, k, v, causal, window=-1, rows=64):
     """Largest difference from float64 over some rows, in units of max |V|."""
     nq, nk = q.shape[2], k.shape[2]
@@ -185,6 +243,7 @@ def main():
     args.add_argument("--json")
     args.add_argument("--only", default="")
     args.add_argument("--seconds", type=float, default=0.6)
+    args.add_argument("--flex", action="store_true", help="flex_attention too, which has to be compiled")
     args = args.parse_args()
     attend = Attend(args.library)
     rows = []
@@ -228,6 +287,49 @@ def main():
         error = error_of(out, q, k, v, False)
         work = 4.0 * 2 * 16 * 8192 * 8192 * 128
         emit(case=f"logits std {std}", attend=work / burst(run) / 1e12, error=error)
+    for d, h in ((128, 16), (64, 32)):
+        if args.only not in "mask":
+            continue
+        for name, mask, see in mask_cases(8192):
+            q, k, v = tensors(2, h, h, 8192, 8192, d, torch.bfloat16)
+            out = torch.full_like(q, float("nan"))
+            run = attend.call(q, k, v, out, mask=mask[None, None].expand(2, h, 8192, 8192))
+            run()
+            s = (q[1, 3, :64].double() @ k[1, 3].double().T / d ** 0.5).masked_fill(~mask[:64], -float("inf"))
+            error = ((out[1, 3, :64].double() - s.softmax(-1) @ v[1, 3].double()).abs().max() / v.abs().max()).item()
+            mine = burst(run)
+            others = {way: burst(other, 5) for way, other in masked_ways(q, k, v, mask[None, None])}
+            if args.flex:
+                other = flex(q, k, v, see)
+                if other:
+                    others["flex"] = burst(other)
+            best = min(others, key=others.get)
+            emit(case=f"mask {name} d{d} 8192", milliseconds=mine * 1e3, best=best, ratio=others[best] / mine,
+                 others={way: seconds * 1e3 for way, seconds in others.items()}, error=error)
+            del q, k, v, out, mask, s
+    for d, h in ((128, 16), (64, 32)):
+        if args.only not in "stats":
+            continue
+        for causal in (0, 2):
+            q, k, v = tensors(2, h, h, 8192, 8192, d, torch.bfloat16)
+            out = torch.empty_like(q)
+            all_seen = torch.ones(1, 1, 8192, 8192, device="cuda", dtype=torch.bool).expand(2, h, 8192, 8192)
+            request = attend.stats(q)
+            forward, lazy = attend.call(q, k, v, out, None, causal), attend.call(q, k, v, out, None, causal, mask=all_seen)
+            measured = attend.call(q, k, v, out, None, causal, stats=request)
+            measured()
+            torch.cuda.synchronize()
+            s = q[1, 3, -64:].double() @ k[1, 3].double().T / d ** 0.5
+            if causal:
+                s.masked_fill_(torch.ones_like(s, dtype=torch.bool).triu(8192 - 63), -float("inf"))
+            w = s.softmax(-1)
+            entropy = -(w * w.clamp_min(1e-300).log()).sum(-1)
+            error = (attend.rows[1, 3, -64:, 2].double() - entropy).abs().max().item()
+            one = burst(forward)
+            emit(case=f"stats d{d} {'causal' if causal else 'full'} 8192", over_forward=burst(measured) / one - 1,
+                 lazy_over_forward=burst(lazy) / one - 1, error=error,
+                 same_keys=bool((attend.keys[1, 3, -64:, :2] == s.topk(2).indices).all()))
+            del q, k, v, out, s, w, all_seen
     for d, h in ((128, 16), (64, 32)):
         if args.only not in "columns":
             continue

@@ -170,12 +170,17 @@ static int64_t row_items(const struct launch *a)
     return a->p.nb * a->p.hq * a->tiles * a->chunks;
 }
 
-static attend_status launch_stats(struct cuda_device *d, struct launch *a,
+/* `measured`: the sums of rows are there. */
+static attend_status launch_stats(struct cuda_device *d, struct launch *a, bool measured,
                                   attend_error *err)
 {
     const int64_t heads = a->p.nb * a->p.hq;
 
-    TRY(launch(d, of_type(KERNEL_stats_f64, a->p.dtype), a, heads * a->tiles, err));
+    if (measured)
+        TRY(launch(d, KERNEL_stats_rows, a, ceil_div_i64(heads * a->p.nq, TILE_THREADS),
+                   err));
+    else
+        TRY(launch(d, of_type(KERNEL_stats_f64, a->p.dtype), a, heads * a->tiles, err));
     if (!a->p.stats.summaries)
         return ATTEND_OK;
     return launch(d, KERNEL_summaries, a,
@@ -191,7 +196,7 @@ static attend_status launch_forward(struct cuda_device *d, struct launch *a,
         dtype == ATTEND_F64 ? KERNEL_combine_f64 : KERNEL_combine_f32;
 
     if (hopper->way != HOPPER_NOT)
-        TRY(attendi_hopper_run(d, &a->p, hopper, workspace_at, err));
+        TRY(attendi_hopper_run(d, &a->p, hopper, workspace_at, a->sums, err));
     else
         TRY(launch(d, of_type(KERNEL_forward_f64, dtype), a, row_items(a) * a->groups,
                    err));
@@ -202,7 +207,7 @@ static attend_status launch_forward(struct cuda_device *d, struct launch *a,
     if (a->p.weights.data)
         TRY(launch(d, of_type(KERNEL_weights_f64, dtype), a,
                    a->p.nb * a->p.hq * a->tiles * ceil_div_i64(a->p.nk, TILE_KEYS), err));
-    return a->p.stats.needs ? launch_stats(d, a, err) : ATTEND_OK;
+    return a->p.stats.needs ? launch_stats(d, a, hopper->measured != 0, err) : ATTEND_OK;
 }
 
 static attend_status launch_inspection(struct cuda_device *d, struct launch *a,

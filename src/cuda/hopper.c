@@ -26,13 +26,29 @@ static int64_t width_of(const struct problem *p)
     return most <= 64 ? 64 : most <= 128 ? 128 : 256;
 }
 
+/* Scores are finished before they are compared. */
+static bool rule_changes(const struct problem *p)
+{
+    return p->bias.data || p->alibi || p->softcap != 0;
+}
+
 /* Keys of a block. */
-static int block_keys(const struct problem *p) { return width_of(p) == 256 ? 64 : 128; }
+static int block_keys(const struct problem *p)
+{
+    return width_of(p) == 256 || rule_changes(p) ? 64 : 128;
+}
+
+/* Three warpgroups have a tile, not two. */
+static bool is_tall(const struct problem *p, const struct hopper_plan *plan)
+{
+    return plan->way == HOPPER_PREFILL && width_of(p) == 64 && !plan->ruled &&
+           !plan->measured;
+}
 
 /* Rows of a tile. */
-static int tile_rows(const struct problem *p, enum hopper_way way)
+static int tile_rows(const struct problem *p, const struct hopper_plan *plan)
 {
-    return way == HOPPER_DECODE ? 64 : width_of(p) == 64 ? 192 : 128;
+    return plan->way == HOPPER_DECODE ? 64 : is_tall(p, plan) ? 192 : SM90_TILE_ROWS;
 }
 
 /* A view that the copy engine takes: 16-byte steps, forward, columns side by side. */
@@ -47,26 +63,31 @@ static bool is_mappable(const void *data, const int64_t size[4], const int64_t s
     return true;
 }
 
-/* Element type and rule: scores are a product times a positive number. */
-static bool scores_are_plain(const struct cuda_device *d, const struct problem *p)
+/* Scores are a product times a positive number, for all keys that a row may see. */
+static bool rule_is_plain(const struct problem *p)
+{
+    return !p->mask.data && !rule_changes(p);
+}
+
+static bool numbers_fit(const struct cuda_device *d, const struct problem *p)
 {
     const double c = p->scale * 1.4426950408889634;
 
     return d->hopper && p->fast && (p->dtype == ATTEND_F16 || p->dtype == ATTEND_BF16) &&
-           !p->mask.data && !p->bias.data && !p->alibi && p->softcap == 0 &&
-           c > FLT_MIN && c < 1e30;
+           c > FLT_MIN && c < 1e30 &&
+           (p->softcap == 0 || (p->softcap > 1e-30 && p->softcap < 1e30));
 }
 
 static enum hopper_way way_of(const struct cuda_device *d, const struct problem *p)
 {
-    if (!scores_are_plain(d, p) || p->shard || p->weights.data)
+    if (!numbers_fit(d, p) || p->shard || p->weights.data)
         return HOPPER_NOT;
-    if (p->nq == 1 && p->nk > DECODE_KEYS_MOST)
+    if (p->nq == 1 && (p->nk > DECODE_KEYS_MOST || !rule_is_plain(p)))
         return HOPPER_NOT;
     if (p->d < 1 || p->d > WIDTH_MOST || p->dv < 1 || p->dv > WIDTH_MOST || p->nk < 1 ||
         p->nq < 1 || p->nk > SIZE_MOST || p->nq > SIZE_MOST ||
         p->nb * p->hq > SIZE_MOST / max_i64(p->nq, ceil_div_i64(p->nk, SM90_SPLIT)) ||
-        p->nb * p->hq == 0)
+        p->nb * p->hq == 0 || (rule_changes(p) && width_of(p) > 128))
         return HOPPER_NOT;
     return p->nq == 1 && p->group <= 64 ? HOPPER_DECODE : HOPPER_PREFILL;
 }
@@ -99,12 +120,60 @@ static size_t take(size_t *total, int64_t bytes)
     return at;
 }
 
+/* Whether what is asked of rows is what the measured kernels leave. */
+static bool is_measured(const struct problem *p)
+{
+    const unsigned left =
+        STATS_ROWS | STATS_RAW | STATS_TOP | STATS_SINK | STATS_DISTANCE;
+    const unsigned not_left = 1u << ATTEND_STAT_RAW_MEAN | 1u << ATTEND_STAT_RAW_VARIANCE;
+
+    return p->stats.needs != STATS_NONE && !rule_changes(p) && width_of(p) <= 128 &&
+           !(p->stats.needs & ~left) && !(p->stats.wanted & not_left) &&
+           !p->stats.raw.data && p->stats.top <= 2;
+}
+
+/* ---- masks --------------------------------------------------------------------- */
+
+/* Tiles of rows that a mask differs by: 0 steps over axes that share it. */
+static void set_mask(const struct problem *p, struct sm90_rules *r)
+{
+    const int64_t blocks = ceil_div_i64(p->nq, SM90_TILE_ROWS);
+    const bool heads = p->hq > 1 && p->mask.stride[1] != 0;
+    const bool batches = p->nb > 1 && p->mask.stride[0] != 0;
+    const bool bounds = p->key_lengths || p->causal == ATTEND_CAUSAL_OFFSET;
+
+    r->units = (int)ceil_div_i64(p->nk, SM90_UNIT);
+    r->block_keys = block_keys(p);
+    r->list_length = 1 + (int)ceil_div_i64(p->nk, block_keys(p));
+    r->bits_step[1] = heads ? blocks : 0;
+    r->bits_step[0] = batches ? blocks * (heads ? p->hq : 1) : 0;
+    r->bits_tiles = (int)(blocks * (heads ? p->hq : 1) * (batches ? p->nb : 1));
+    r->list_step[1] = r->bits_step[1];
+    r->list_step[0] = batches || bounds ? blocks * (heads ? p->hq : 1) : 0;
+    r->list_tiles = (int)(blocks * (heads ? p->hq : 1) * (batches || bounds ? p->nb : 1));
+}
+
+static void plan_mask(const struct problem *p, struct hopper_plan *plan, size_t *total)
+{
+    struct sm90_rules r = {.on = 1};
+
+    set_mask(p, &r);
+    plan->bits_at = take(total, (int64_t)r.bits_tiles * r.units * SM90_TILE_THREADS * 8);
+    plan->states_at = take(total, (int64_t)r.bits_tiles * r.units);
+    plan->lists_at =
+        take(total, (int64_t)r.list_tiles * r.list_length * (int64_t)sizeof(int));
+}
+
 void attendi_hopper_plan(const struct cuda_device *d, const struct problem *p,
                          struct hopper_plan *plan, size_t *total)
 {
     *plan = (struct hopper_plan){.way = way_of(d, p)};
     if (plan->way == HOPPER_NOT)
         return;
+    plan->ruled = !rule_is_plain(p);
+    plan->measured = plan->way == HOPPER_PREFILL && is_measured(p);
+    if (p->mask.data)
+        plan_mask(p, plan, total);
     for (int x = 0; x < 3; x++) {
         const attend_view *const view = input(p, x);
 
@@ -214,9 +283,10 @@ static int64_t section_heads(const struct problem *p)
     return heads * p->group;
 }
 
-static void set_shape(const struct problem *p, enum hopper_way way, struct sm90_launch *a)
+static void set_shape(const struct problem *p, const struct hopper_plan *plan,
+                      struct sm90_launch *a)
 {
-    const bool folds = way == HOPPER_DECODE;
+    const bool folds = plan->way == HOPPER_DECODE;
 
     a->nb = (int)p->nb;
     a->heads = (int)(folds ? p->hkv : p->hq);
@@ -226,12 +296,40 @@ static void set_shape(const struct problem *p, enum hopper_way way, struct sm90_
     a->d = (int)p->d;
     a->dv = (int)p->dv;
     a->splits = folds ? (int)splits_of(p) : 1;
-    a->row_blocks = (int)ceil_div_i64(a->rows, tile_rows(p, way));
+    a->row_blocks = (int)ceil_div_i64(a->rows, tile_rows(p, plan));
     a->section = (int)section_heads(p);
     a->tiles = a->nb * a->heads * a->row_blocks * a->splits;
     a->c = (float)(p->scale * 1.4426950408889634);
     a->scale = p->scale;
     a->sinks = p->sinks;
+}
+
+static void set_rules(const struct problem *p, const struct hopper_plan *plan,
+                      char *workspace, struct sm90_launch *a)
+{
+    struct sm90_rules *const r = &a->rules;
+
+    r->on = plan->ruled != 0;
+    r->changes = rule_changes(p);
+    r->scale = (float)p->scale;
+    r->cap = (float)p->softcap;
+    r->alibi = p->alibi;
+    if (r->changes) /* scores are nats */
+        a->c = 1.4426950408889634f;
+    if (p->bias.data) {
+        r->bias_type = (int)p->bias.dtype;
+        r->bias = tensor_of(p->bias.data, p->bias.stride);
+        for (int x = 0; x < 4; x++)
+            r->bias.stride[x] *= (int64_t)attend_dtype_size(p->bias.dtype);
+    }
+    if (!p->mask.data)
+        return;
+    set_mask(p, r);
+    r->mask = tensor_of(p->mask.data, p->mask.stride);
+    r->bits = (uint32_t *)(void *)(workspace + plan->bits_at);
+    r->states = (uint8_t *)(workspace + plan->states_at);
+    r->lists = (int *)(void *)(workspace + plan->lists_at);
+    a->may_hide = 1;
 }
 
 static void set_outputs(const struct problem *p, bool folds, struct sm90_launch *a)
@@ -269,18 +367,18 @@ static attend_status take_control(struct cuda_device *d, struct sm90_launch *a,
 }
 
 static attend_status describe(struct cuda_device *d, const struct problem *p,
-                              enum hopper_way way, struct hopper_call *call,
+                              const struct hopper_plan *plan, struct hopper_call *call,
                               attend_error *err)
 {
     struct sm90_launch *const a = &call->a;
     const int64_t q[4] = {p->nb, a->heads, a->rows, p->d};
     const int64_t out[4] = {p->nb, a->heads, a->rows, p->dv};
 
-    TRY(map_tensor(d, p->dtype, &a->q, q, tile_rows(p, way), &call->q, err));
+    TRY(map_tensor(d, p->dtype, &a->q, q, tile_rows(p, plan), &call->q, err));
     TRY(map_tensor(d, p->dtype, &a->k, p->k.size, block_keys(p), &call->k, err));
     TRY(map_tensor(d, p->dtype, &a->v, p->v.size, block_keys(p), &call->v, err));
     call->out = call->q; /* something valid, where it is not used */
-    a->out_tma = way == HOPPER_PREFILL && !a->out_float &&
+    a->out_tma = plan->way == HOPPER_PREFILL && !a->out_float &&
                  is_mappable(a->out.data, out, a->out.stride);
     return a->out_tma ? map_tensor(d, p->dtype, &a->out, out, WARP_ROWS, &call->out, err)
                       : ATTEND_OK;
@@ -293,44 +391,79 @@ static enum kernel_name of_width(enum kernel_name first, const struct problem *p
                               (p->dtype == ATTEND_BF16));
 }
 
-static attend_status launch_all(struct cuda_device *d, const struct problem *p,
-                                enum hopper_way way, struct hopper_call *call,
-                                attend_error *err)
+/* The kernel of a plan, and the one that computes its listed tiles again. */
+static enum kernel_name first_kernel(const struct problem *p,
+                                     const struct hopper_plan *plan)
 {
-    const bool decodes = way == HOPPER_DECODE;
-    const int threads = decodes ? 256 : width_of(p) == 64 ? 512 : 384;
-    const int64_t blocks = min_i64(call->a.tiles, d->sm_count);
-    void *parameters[] = {&call->q, &call->k, &call->v, &call->out, &call->a};
-    void *combine[] = {&call->a};
+    return of_width(plan->way == HOPPER_DECODE ? KERNEL_sm90_decode_d64_f16
+                    : rule_changes(p)          ? KERNEL_sm90_changed_d64_f16
+                    : plan->measured           ? KERNEL_sm90_measured_d64_f16
+                    : plan->ruled              ? KERNEL_sm90_ruled_d64_f16
+                                               : KERNEL_sm90_prefill_d64_f16,
+                    p);
+}
 
-    TRY(attendi_cuda_launch(
-        d,
-        of_width(decodes ? KERNEL_sm90_decode_d64_f16 : KERNEL_sm90_prefill_d64_f16, p),
-        blocks, threads, SM90_SHARED, parameters, err));
-    if (call->a.may_hide)
-        TRY(attendi_cuda_launch(d,
-                                of_width(decodes ? KERNEL_sm90_decode_careful_d64_f16
-                                                 : KERNEL_sm90_careful_d64_f16,
-                                         p),
-                                min_i64(blocks, CAREFUL_BLOCKS), threads, SM90_SHARED,
-                                parameters, err));
-    if (!decodes)
+static enum kernel_name careful_kernel(const struct problem *p,
+                                       const struct hopper_plan *plan)
+{
+    return of_width(plan->way == HOPPER_DECODE ? KERNEL_sm90_decode_careful_d64_f16
+                    : rule_changes(p)          ? KERNEL_sm90_changed_careful_d64_f16
+                    : is_tall(p, plan)         ? KERNEL_sm90_careful_tall_d64_f16
+                                               : KERNEL_sm90_careful_d64_f16,
+                    p);
+}
+
+static attend_status prepare_mask(struct cuda_device *d, struct sm90_launch *a,
+                                  attend_error *err)
+{
+    void *parameters[] = {a};
+
+    if (!a->rules.bits)
         return ATTEND_OK;
+    TRY(attendi_cuda_launch(d, KERNEL_sm90_mask,
+                            (int64_t)a->rules.bits_tiles * a->rules.units,
+                            SM90_TILE_THREADS, SM90_MASK_SHARED, parameters, err));
+    return attendi_cuda_launch(d, KERNEL_sm90_lists, a->rules.list_tiles, 32, 0,
+                               parameters, err);
+}
+
+static attend_status combine_records(struct cuda_device *d, const struct problem *p,
+                                     struct sm90_launch *a, attend_error *err)
+{
+    void *parameters[] = {a};
+
     return attendi_cuda_launch(
         d, p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16 : KERNEL_sm90_combine_bf16,
-        (int64_t)call->a.nb * call->a.heads * call->a.rows,
-        call->a.splits >= SM90_COMBINE_SPLITS ? SM90_COMBINE_THREADS
-                                              : SM90_COMBINE_COLUMNS,
-        ((size_t)call->a.splits * 2 + 4 * SM90_COMBINE_COLUMNS) * sizeof(float), combine,
+        (int64_t)a->nb * a->heads * a->rows,
+        a->splits >= SM90_COMBINE_SPLITS ? SM90_COMBINE_THREADS : SM90_COMBINE_COLUMNS,
+        ((size_t)a->splits * 2 + 4 * SM90_COMBINE_COLUMNS) * sizeof(float), parameters,
         err);
+}
+
+static attend_status launch_all(struct cuda_device *d, const struct problem *p,
+                                const struct hopper_plan *plan, struct hopper_call *call,
+                                attend_error *err)
+{
+    const bool decodes = plan->way == HOPPER_DECODE;
+    const int threads = decodes ? 256 : is_tall(p, plan) ? 512 : 384;
+    const int64_t blocks = min_i64(call->a.tiles, d->sm_count);
+    void *parameters[] = {&call->q, &call->k, &call->v, &call->out, &call->a};
+
+    TRY(prepare_mask(d, &call->a, err));
+    TRY(attendi_cuda_launch(d, first_kernel(p, plan), blocks, threads, SM90_SHARED,
+                            parameters, err));
+    if (call->a.may_hide)
+        TRY(attendi_cuda_launch(d, careful_kernel(p, plan),
+                                min_i64(blocks, CAREFUL_BLOCKS), threads, SM90_SHARED,
+                                parameters, err));
+    return decodes ? combine_records(d, p, &call->a, err) : ATTEND_OK;
 }
 
 attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
                                  const struct hopper_plan *plan, char *workspace,
-                                 attend_error *err)
+                                 double *sums, attend_error *err)
 {
-    const enum hopper_way way = (enum hopper_way)plan->way;
-    const bool folds = way == HOPPER_DECODE;
+    const bool folds = plan->way == HOPPER_DECODE;
     struct hopper_call call = {.a = {.records = NULL}};
     struct sm90_tensor *const to[3] = {&call.a.q, &call.a.k, &call.a.v};
 
@@ -341,18 +474,27 @@ attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
         fold_heads(&call.a.q, p->group);
         call.a.records = (float *)(void *)(workspace + plan->records_at);
     }
-    set_shape(p, way, &call.a);
+    set_shape(p, plan, &call.a);
     set_bounds(p, &call.a);
+    set_rules(p, plan, workspace, &call.a);
+    call.a.measures = (struct sm90_measures){
+        .sums = sums, .length = p->stats.sums_length, .top = p->stats.top};
     set_outputs(p, folds, &call.a);
     TRY(take_control(d, &call.a, err));
-    TRY(describe(d, p, way, &call, err));
-    return launch_all(d, p, way, &call, err);
+    TRY(describe(d, p, plan, &call, err));
+    return launch_all(d, p, plan, &call, err);
 }
 
 /* ---- columns
  * --------------------------------------------------------------------------- */
 
-enum { COLUMN_ROWS = 128, COLUMN_WIDTH_MOST = 128 };
+/* Queries of a block, keys of a tile, threads. */
+enum {
+    COLUMN_ROWS = 128,
+    COLUMN_KEYS = 256,
+    COLUMN_THREADS = 640,
+    COLUMN_WIDTH_MOST = 128
+};
 
 void attendi_hopper_plan_columns(const struct cuda_device *d, const struct problem *p,
                                  struct hopper_plan *plan, size_t *total)
@@ -361,10 +503,11 @@ void attendi_hopper_plan_columns(const struct cuda_device *d, const struct probl
     const int64_t padded_rows = ceil_div_i64(p->nq, COLUMN_ROWS) * COLUMN_ROWS;
 
     *plan = (struct hopper_plan){.way = HOPPER_NOT};
-    if (!scores_are_plain(d, p) || !(s->column_mass.data || s->column_max.data) ||
-        s->column_last.data || p->d < 1 || p->d > COLUMN_WIDTH_MOST || p->nk < 1 ||
-        p->nq < 1 || p->nk > SIZE_MOST || p->nq > SIZE_MOST || p->nb * p->hq == 0 ||
-        p->nb * p->hq > SIZE_MOST / ceil_div_i64(p->nk, COLUMN_ROWS))
+    if (!numbers_fit(d, p) || !rule_is_plain(p) ||
+        !(s->column_mass.data || s->column_max.data) || s->column_last.data || p->d < 1 ||
+        p->d > COLUMN_WIDTH_MOST || p->nk < 1 || p->nq < 1 || p->nk > SIZE_MOST ||
+        p->nq > SIZE_MOST || p->nb * p->hq == 0 ||
+        p->nb * p->hq > SIZE_MOST / ceil_div_i64(p->nk, COLUMN_KEYS))
         return;
     plan->way = HOPPER_COLUMNS;
     for (int x = 0; x < 2; x++) {
@@ -386,7 +529,7 @@ static struct sm90_columns columns_of(const struct problem *p, float *bits)
                              .group = (int)p->group,
                              .nq = (int)p->nq,
                              .nk = (int)p->nk,
-                             .key_blocks = (int)ceil_div_i64(p->nk, COLUMN_ROWS),
+                             .key_blocks = (int)ceil_div_i64(p->nk, COLUMN_KEYS),
                              .lse_double = s->lse.dtype == ATTEND_F64,
                              .c = (float)(p->scale * 1.4426950408889634),
                              .lse = tensor_of(s->lse.data, s->lse.stride),
@@ -423,12 +566,13 @@ attend_status attendi_hopper_columns(struct cuda_device *d, const struct problem
     TRY(place_input(d, &p->k, plan->packs[1] != 0, workspace + plan->pack_at[1], &k,
                     err));
     TRY(map_tensor(d, p->dtype, &q, p->q.size, COLUMN_ROWS, &q_map, err));
-    TRY(map_tensor(d, p->dtype, &k, p->k.size, COLUMN_ROWS, &k_map, err));
+    TRY(map_tensor(d, p->dtype, &k, p->k.size, COLUMN_KEYS, &k_map, err));
     TRY(attendi_cuda_launch(d, KERNEL_sm90_lse,
                             min_i64(ceil_div_i64(a.count, 256), 4 * 1024), 256, 0, lse,
                             err));
     return attendi_cuda_launch(
         d,
         (enum kernel_name)((int)first + (p->d > 64 ? 2 : 0) + (p->dtype == ATTEND_BF16)),
-        (int64_t)a.nb * a.heads * a.key_blocks, 384, SM90_SHARED, parameters, err);
+        (int64_t)a.nb * a.heads * a.key_blocks, COLUMN_THREADS, SM90_SHARED, parameters,
+        err);
 }

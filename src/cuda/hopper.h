@@ -11,7 +11,8 @@ enum hopper_way { HOPPER_NOT, HOPPER_PREFILL, HOPPER_DECODE, HOPPER_COLUMNS };
 struct hopper_plan {
     int64_t way; /* a hopper_way */
     int64_t packs[3];
-    size_t pack_at[3], records_at;
+    int64_t ruled, measured; /* by the kernels that know rules, or leave row statistics */
+    size_t pack_at[3], records_at, bits_at, states_at, lists_at;
 };
 
 /* Fills `plan` and adds what it takes to *total. */
@@ -28,8 +29,9 @@ attend_status attendi_hopper_columns(struct cuda_device *d, const struct problem
                                      const struct hopper_plan *plan, char *workspace,
                                      attend_error *err);
 
+/* `sums`: where the sums of row statistics go, if the plan says that they are left. */
 attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
                                  const struct hopper_plan *plan, char *workspace,
-                                 attend_error *err);
+                                 double *sums, attend_error *err);
 
 #endif

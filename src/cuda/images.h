@@ -9,7 +9,8 @@
 extern const unsigned char attendi_cuda_forward_general[], attendi_cuda_stats[],
     attendi_cuda_inspect[];
 /* Of Hopper alone. */
-extern const unsigned char attendi_cuda_sm90_prefill[], attendi_cuda_sm90_careful[],
-    attendi_cuda_sm90_decode[], attendi_cuda_sm90_columns[];
+extern const unsigned char attendi_cuda_sm90_prefill[], attendi_cuda_sm90_ruled[],
+    attendi_cuda_sm90_changed[], attendi_cuda_sm90_measured[],
+    attendi_cuda_sm90_careful[], attendi_cuda_sm90_decode[], attendi_cuda_sm90_columns[];
 
 #endif

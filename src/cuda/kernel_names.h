@@ -12,6 +12,9 @@
     MODULE(stats)                                                                        \
     MODULE(inspect)                                                                      \
     MODULE(sm90_prefill)                                                                 \
+    MODULE(sm90_ruled)                                                                   \
+    MODULE(sm90_changed)                                                                 \
+    MODULE(sm90_measured)                                                                \
     MODULE(sm90_careful)                                                                 \
     MODULE(sm90_decode)                                                                  \
     MODULE(sm90_columns)
@@ -40,12 +43,23 @@ enum module_name {
     KERNEL(forward_general, combine_f64)                                                 \
     KERNEL(forward_general, combine_f32)                                                 \
     KERNEL_TYPES(stats, stats)                                                           \
+    KERNEL(stats, stats_rows)                                                            \
     KERNEL(stats, summaries)                                                             \
     KERNEL_TYPES(inspect, columns)                                                       \
     KERNEL_TYPES(inspect, pooled)                                                        \
     KERNEL_TYPES(inspect, zoom)                                                          \
     KERNEL_TYPES(inspect, probe)                                                         \
     KERNEL_WIDTHS(sm90_prefill, sm90_prefill)                                            \
+    KERNEL_WIDTHS(sm90_ruled, sm90_ruled)                                                \
+    KERNEL(sm90_ruled, sm90_mask)                                                        \
+    KERNEL(sm90_ruled, sm90_lists)                                                       \
+    KERNEL_NARROW(sm90_changed, sm90_changed_d64)                                        \
+    KERNEL_NARROW(sm90_changed, sm90_changed_d128)                                       \
+    KERNEL_NARROW(sm90_changed, sm90_changed_careful_d64)                                \
+    KERNEL_NARROW(sm90_changed, sm90_changed_careful_d128)                               \
+    KERNEL_NARROW(sm90_measured, sm90_measured_d64)                                      \
+    KERNEL_NARROW(sm90_measured, sm90_measured_d128)                                     \
+    KERNEL_NARROW(sm90_careful, sm90_careful_tall_d64)                                   \
     KERNEL_WIDTHS(sm90_careful, sm90_careful)                                            \
     KERNEL_WIDTHS(sm90_careful, sm90_decode_careful)                                     \
     KERNEL_WIDTHS(sm90_decode, sm90_decode)                                              \

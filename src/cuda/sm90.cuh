@@ -180,19 +180,32 @@ template <> struct element<__half> {
 
 /* ---- a configuration ------------------------------------------------------------- */
 
-/* Columns, warpgroups of rows, stages of K and of V, and what the kernel is for. */
-template <class E_, int D_, int BN_, int GROUPS_, int STAGES_, bool SPLIT_, bool CAREFUL_>
+/*
+ * Columns, warpgroups of rows, stages of K and of V, and what the kernel is for.  RULES
+ * 1: it knows masks; 2: biases, ALiBi and softcap too.  MEASURED: it leaves sums for
+ * statistics.
+ */
+template <class E_, int D_, int BN_, int GROUPS_, int STAGES_, bool SPLIT_, bool CAREFUL_,
+          int RULES_ = 0, bool MEASURED_ = false>
 struct config {
     typedef E_ E;
     static constexpr int D = D_, GROUPS = GROUPS_, STAGES = STAGES_, BN = BN_;
     static constexpr bool SPLIT = SPLIT_, CAREFUL = CAREFUL_;
+    static constexpr bool RULED = RULES_ > 0, CHANGED = RULES_ > 1, MEASURED = MEASURED_;
+    /* What can be found again is not kept in registers. */
+    static constexpr bool KEPT = RULED || CAREFUL;
+    static constexpr bool SCARCE = CHANGED || MEASURED || CAREFUL;
     static constexpr bool TICKET = GROUPS == 2;
     static constexpr int BM = 64 * GROUPS, THREADS = 128 * (GROUPS + 1);
     static constexpr int QBUFFERS = SPLIT || D > 128 ? 1 : 2;
     static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2;
     static constexpr int REPLAYS = 128;
     static_assert(REPLAYS / 2 + 3 * 4 * GROUPS <= REPLAYS, "three tiles under way");
-    static constexpr int CONTROL = 512 + 4 * REPLAYS;
+    /* Of tiles for each warp, of the largest scores for each thread, of biases. */
+    static constexpr int OWN = KEPT ? 64 * 4 * (GROUPS + 1) : 0; /* OWN_BYTES a warp */
+    static constexpr int TOP = MEASURED ? 5 * 2 * 4 * 128 * GROUPS : 0;
+    static constexpr int STAGE = CHANGED ? SM90_STAGE_BYTES * 4 * GROUPS : 0;
+    static constexpr int CONTROL = 512 + 4 * REPLAYS + OWN + TOP + STAGE;
     static constexpr int SHARED =
         QBUFFERS * QBYTES + 2 * STAGES * KBYTES + CONTROL + 1024;
     static_assert(SHARED <= SM90_SHARED, "fits a multiprocessor");
@@ -203,7 +216,7 @@ struct config {
 /* Where things lie in shared memory. */
 template <class C> struct layout {
     uint32_t q, k, v, k_full, k_free, v_full, v_free, q_full, q_free, id_full, id_free,
-        id, finished, replays;
+        id, finished, replays, own, top, stage;
     DEVICE layout(uint32_t base)
     {
         q = base;
@@ -220,6 +233,9 @@ template <class C> struct layout {
         id = id_free + 16;
         finished = id + 8;
         replays = finished + 8; /* their count, then their ids */
+        own = v + C::STAGES * C::KBYTES + 512 + 4 * C::REPLAYS;
+        top = own + C::OWN;
+        stage = top + C::TOP;
     }
 };
 
@@ -228,14 +244,121 @@ template <class C> struct layout {
 struct tile_of {
     int block, h, b, split;
     int from, to; /* key blocks */
+    int at;       /* the position of row i is i step + at */
     int reach, behind,
-        keys; /* row i sees keys i step - behind .. min(keys, i step + reach) */
+        keys;       /* row i sees keys i step - behind .. min(keys, i step + reach) */
+    int bits, list; /* of a mask: tiles of struct sm90_rules */
 };
+
+/*
+ * What is known of a tile waits in shared memory where registers are few: its words, then
+ * the id and what the loop does not need of the rings.
+ */
+enum {
+    OWN_BLOCK = 4 * 0,
+    OWN_H = 4 * 1,
+    OWN_B = 4 * 2,
+    OWN_TO = 4 * 5,
+    OWN_AT = 4 * 6,
+    OWN_BITS = 4 * 10,
+    OWN_LIST = 4 * 11,
+    OWN_ID = 4 * 12,
+    OWN_RINGS = 4 * 13,
+    OWN_BYTES = 64
+};
+DEVICE void keep_tile(uint32_t at, const tile_of &t)
+{
+    const int x[12] = {t.block, t.h,     t.b,      t.split, t.from, t.to,
+                       t.at,    t.reach, t.behind, t.keys,  t.bits, t.list};
+#pragma unroll
+    for (int i = 0; i < 12; i++)
+        store_shared(at + 4 * i, x[i]);
+}
+DEVICE tile_of kept_tile(uint32_t at)
+{
+    int x[12];
+#pragma unroll
+    for (int i = 0; i < 12; i += 4)
+        asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(x[i]), "=r"(x[i + 1]), "=r"(x[i + 2]), "=r"(x[i + 3])
+                     : "r"(at + 4 * i)
+                     : "memory");
+    return {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]};
+}
 
 DEVICE int clamp_int(int64_t x)
 {
     const int64_t most = 1 << 30;
     return (int)(x < -most ? -most : x > most ? most : x);
+}
+
+/* Where row 0 of a batch stands. */
+DEVICE int64_t position_of(const sm90_launch &p, int b)
+{
+    const int64_t most = (int64_t)1 << 60;
+    const int64_t at = p.causal_offset ? p.causal_offset[b] : p.offset;
+
+    return at < -most ? -most : at > most ? most : at;
+}
+
+/* The keys that a tile sees, by its rows and its batch. */
+template <class C> DEVICE void find_keys(const sm90_launch &p, tile_of &t)
+{
+    t.keys = p.nk;
+    if (p.key_lengths) {
+        const int64_t length = p.key_lengths[t.b];
+        t.keys = (int)(length < 0 ? 0 : length > p.nk ? p.nk : length);
+    }
+    t.reach = 1 << 30;
+    t.behind = 1 << 30;
+    t.at = C::RULED ? clamp_int(position_of(p, t.b)) : 0;
+    int first = 0, end = t.keys;
+    if (p.bounded) {
+        const int64_t at = position_of(p, t.b);
+        t.reach = p.reach < 0 ? 1 << 30 : clamp_int(at + p.reach);
+        t.behind = p.behind < 0 ? 1 << 30 : clamp_int(p.behind - at);
+        const int top = t.block * C::BM, last = min(top + C::BM, p.rows) - 1;
+        end = min(end, last * p.step + t.reach);
+        first = max(0, top * p.step - t.behind);
+    }
+    if (C::SPLIT) {
+        first = max(first, t.split * SM90_SPLIT);
+        end = min(end, (t.split + 1) * SM90_SPLIT);
+    }
+    t.from = first / C::BN;
+    t.to = (end + C::BN - 1) / C::BN;
+    if (end <= first) { /* nothing to see: one block, all of it hidden */
+        t.from = C::SPLIT ? t.split * SM90_SPLIT / C::BN : 0;
+        t.to = t.from + 1;
+    }
+    t.bits = t.list = 0;
+}
+
+/*
+ * The blocks of keys of a tile are from .. to - 1, or those of a list, which from and to
+ * then count.
+ */
+template <class C> DEVICE void find_list(const sm90_launch &p, tile_of &t)
+{
+    if (C::RULED && p.rules.lists) {
+        t.bits = (int)(t.b * p.rules.bits_step[0] + t.h * p.rules.bits_step[1]) + t.block;
+        t.list = (int)(t.b * p.rules.list_step[0] + t.h * p.rules.list_step[1]) + t.block;
+        t.from = 0;
+        t.to = p.rules.lists[(int64_t)t.list * p.rules.list_length];
+    }
+}
+
+/* Block n, with SM90_MIXED where a mask hides some of it. */
+template <class C> DEVICE int block_of(const sm90_launch &p, int list, int n)
+{
+    return C::RULED && p.rules.lists
+               ? __ldg(p.rules.lists + (int64_t)list * p.rules.list_length + 1 + n)
+               : n;
+}
+
+template <class C> DEVICE int index_of(int entry)
+{
+    return C::RULED ? entry & ~SM90_MIXED : entry;
 }
 
 template <class C> DEVICE tile_of find_tile(const sm90_launch &p, int tile)
@@ -259,34 +382,8 @@ template <class C> DEVICE tile_of find_tile(const sm90_launch &p, int tile)
     }
     t.b = head / p.heads;
     t.h = head - t.b * p.heads;
-    t.keys = p.nk;
-    if (p.key_lengths) {
-        const int64_t length = p.key_lengths[t.b];
-        t.keys = (int)(length < 0 ? 0 : length > p.nk ? p.nk : length);
-    }
-    t.reach = 1 << 30;
-    t.behind = 1 << 30;
-    int first = 0, end = t.keys;
-    if (p.bounded) {
-        const int64_t most = (int64_t)1 << 60;
-        int64_t at = p.causal_offset ? p.causal_offset[t.b] : p.offset;
-        at = at < -most ? -most : at > most ? most : at;
-        t.reach = p.reach < 0 ? 1 << 30 : clamp_int(at + p.reach);
-        t.behind = p.behind < 0 ? 1 << 30 : clamp_int(p.behind - at);
-        const int top = t.block * C::BM, last = min(top + C::BM, p.rows) - 1;
-        end = min(end, last * p.step + t.reach);
-        first = max(0, top * p.step - t.behind);
-    }
-    if (C::SPLIT) {
-        first = max(first, t.split * SM90_SPLIT);
-        end = min(end, (t.split + 1) * SM90_SPLIT);
-    }
-    t.from = first / C::BN;
-    t.to = (end + C::BN - 1) / C::BN;
-    if (end <= first) { /* nothing to see: one block, all of it hidden */
-        t.from = C::SPLIT ? t.split * SM90_SPLIT / C::BN : 0;
-        t.to = t.from + 1;
-    }
+    find_keys<C>(p, t);
+    find_list<C>(p, t);
     return t;
 }
 
@@ -349,7 +446,8 @@ DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
                 vp ^= 1;
             }
         };
-        copy_k(t.to - 1);
+        auto block = [&](int n) { return index_of<C>(block_of<C>(p, t.list, n)); };
+        copy_k(block(t.to - 1));
         barrier_wait(s.q_free + 8 * qs, qp);
         barrier_expect(s.q_full + 8 * qs, C::QBYTES);
         for (int d = 0; d < C::D / 64; d++)
@@ -360,11 +458,11 @@ DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
             qp ^= 1;
         }
 #pragma unroll 1
-        for (int j = t.to - 2; j >= t.from; j--) {
-            copy_k(j);
-            copy_v(j + 1);
+        for (int n = t.to - 2; n >= t.from; n--) {
+            copy_k(block(n));
+            copy_v(block(n + 1));
         }
-        copy_v(t.from);
+        copy_v(block(t.from));
     };
     /* When all tiles so far are done, those that are to come again; each once. */
     auto replay = [&]() {
@@ -444,11 +542,11 @@ template <int N> DEVICE void largest_of_block(const float (&S)[N], float (&x)[2]
  * quarter of its scores.
  */
 template <class C, int N>
-DEVICE void begin_rows(const float (&S)[N], softmax &st, float c, bool safe)
+DEVICE void begin_rows(const float (&S)[N], float (&most)[2], softmax &st, float c,
+                       bool safe)
 {
-    float most[2], least[2] = {-CUDART_INF_F, -CUDART_INF_F};
+    float least[2] = {-CUDART_INF_F, -CUDART_INF_F};
 
-    largest_of_block(S, most);
     largest_of_four(most);
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -464,16 +562,17 @@ DEVICE void begin_rows(const float (&S)[N], softmax &st, float c, bool safe)
     }
 }
 
-/* Raises references where a score is 2^8 above; says whether any of the warp was. */
-template <class C, int N>
-DEVICE bool raise_rows(const float (&S)[N], softmax &st, float c, bool all,
+/*
+ * Raises references where a score is 2^8 above; says whether any of the warp was.
+ * `most`: the largest of the thread's scores.
+ */
+template <class C>
+DEVICE bool raise_rows(float (&most)[2], softmax &st, float c, bool all,
                        float (&scale)[2])
 {
     constexpr float raised = element<typename C::E>::raised;
-    float most[2];
 
     scale[0] = scale[1] = 1.f;
-    largest_of_block(S, most);
     if (!__any_sync(~0u, most[0] * c - raised > st.m[0] + 8.f ||
                              most[1] * c - raised > st.m[1] + 8.f))
         return false;
@@ -481,7 +580,8 @@ DEVICE bool raise_rows(const float (&S)[N], softmax &st, float c, bool all,
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         const float m = most[r] * c - raised;
-        if ((all || st.lazy[r]) && m > st.m[r] + 8.f) {
+        const bool none = C::RULED && st.m[r] == -CUDART_INF_F;
+        if ((all || none || st.lazy[r]) && m > st.m[r] + 8.f) {
             scale[r] = ex2(st.m[r] - m);
             st.m[r] = m;
             st.l[r] *= scale[r];
@@ -563,6 +663,9 @@ DEVICE void hide(float (&S)[N], const int (&begin)[2], const int (&end)[2], bool
     }
 }
 
+#include "cuda/sm90_measure.cuh"
+#include "cuda/sm90_rules.cuh"
+
 /* ---- values that are not finite ---------------------------------------------------- */
 
 /* Inf and NaN of a block of V become 0; thread x of all that have rows. */
@@ -581,10 +684,12 @@ template <class C> DEVICE void make_finite(uint32_t v, int thread)
 }
 
 /* Whether rows first .. last have a key of block j hidden from one of them. */
-DEVICE bool hides(const sm90_launch &p, const tile_of &t, int first, int last, int j,
-                  int keys)
+template <class C>
+DEVICE bool hides(const sm90_launch &p, const tile_of &t, int first, int last, int entry)
 {
-    return (j + 1) * keys > row_end(p, t, first) || j * keys < row_begin(p, t, last);
+    const int j = index_of<C>(entry), keys = C::BN;
+    return entry != j || (j + 1) * keys > row_end(p, t, first) ||
+           j * keys < row_begin(p, t, last);
 }
 
 template <class C>
@@ -600,6 +705,8 @@ DEVICE float score_of(const sm90_launch &p, const tile_of &t, int row, int key)
     for (int c = 0; c < p.d; c++)
         s = __fmaf_rn(element<E>::wide(q[c * p.q.stride[3]]),
                       element<E>::wide(k[c * p.k.stride[3]]), s);
+    if (C::CHANGED && p.rules.changes)
+        s = finish_score(p, t, row, key, s);
     return s;
 }
 
@@ -612,8 +719,9 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
     const int top = t.block * C::BM, last = min(top + C::BM, p.rows) - 1;
 
 #pragma unroll 1
-    for (int j = t.from; j < t.to; j++) {
-        if (!hides(p, t, top, last, j, C::BN))
+    for (int n = t.from; n < t.to; n++) {
+        const int entry = block_of<C>(p, t.list, n), j = index_of<C>(entry);
+        if (!hides<C>(p, t, top, last, entry))
             continue;
 #pragma unroll 1
         for (int key = j * C::BN; key < min((j + 1) * C::BN, p.nk); key++) {
@@ -638,8 +746,9 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
             for (int r = 0; r < 2; r++) {
                 const int i = row[r];
                 const float m = st.m[r];
-                sees[r] =
-                    i < p.rows && key >= row_begin(p, t, i) && key < row_end(p, t, i);
+                sees[r] = i < p.rows && key >= row_begin(p, t, i) &&
+                          key < row_end(p, t, i) &&
+                          (!C::RULED || mask_shows(p, t, i, key));
                 if (sees[r])
                     weight[r] = ex2(score_of<C>(p, t, i, key) * p.c -
                                     (m == -CUDART_INF_F ? 0.f : m));
@@ -658,9 +767,9 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
  */
 
 /* The same with a sink. */
-DEVICE float sink_factor(double sink, float m, float l, float *to)
+DEVICE float sink_factor(double sink, double shift, float m, float l, float *to)
 {
-    const double nats = (double)m * 0.693147180559945309417;
+    const double nats = (double)m * 0.693147180559945309417 + shift;
 
     if (l == 0) {
         *to = (float)sink;
@@ -672,20 +781,27 @@ DEVICE float sink_factor(double sink, float m, float l, float *to)
     return (float)(raise / sum);
 }
 
-/* What the sums of a row are multiplied by; its LSE goes to *to, unless that is NULL. */
-DEVICE float row_factor(const sm90_launch &p, int h, float m, float l, float *to)
+/*
+ * What the sums of a row are multiplied by; its LSE goes to *to, unless that is NULL.
+ * `shift` is what scores are more than those that were compared.
+ */
+DEVICE float row_factor(const sm90_launch &p, int h, double shift, float m, float l,
+                        float *to)
 {
     if (p.sinks) {
         float lse;
-        const float factor = sink_factor(p.sinks[h], m, l, &lse);
+        const float factor = sink_factor(p.sinks[h], shift, m, l, &lse);
         if (to)
             *to = lse;
         return factor;
     }
-    if (to) /* ln 2 in two parts: the first times m is exact enough */
+    if (to) { /* ln 2 in two parts: the first times m is exact enough */
         *to = l == 0 ? -CUDART_INF_F
                      : __fmaf_rn(m, 0.693147182464599609375f,
                                  __fmaf_rn(m, -1.904654299957767879e-9f, logf(l)));
+        if (shift != 0)
+            *to = (float)(*to + shift);
+    }
     return l == 0 ? 0.f : 1.f / l;
 }
 
@@ -819,24 +935,35 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                 barrier_arrive(s.finished);
             continue;
         }
-        const bool safe = (id & TILE_SAFE) != 0;
+        const bool safe = (id & TILE_SAFE) != 0 || C::CHANGED;
         id &= ~TILE_SAFE;
         tile_of t = find_tile<C>(p, id);
+        const uint32_t own = s.own + OWN_BYTES * warp;
+        if constexpr (C::KEPT) {
+            if (first_lane)
+                keep_tile(own, t);
+            __syncwarp();
+        }
+        const int to = t.to, from = t.from;
         int top = t.block * C::BM + group * 64;
-        /* Blocks from `masked` on may hide keys at their end, those before `left` at
-         * their beginning; the first that a row sees is never before `masked`. */
-        const int masked = max(row_end(p, t, top) - 1, 0) / BN;
-        const int left = (row_begin(p, t, top + 63) + BN - 1) / BN;
+        if constexpr (C::KEPT) { /* what the loop does not need */
+            if (first_lane) {
+                store_shared(own + OWN_ID, id);
+                store_shared(own + OWN_RINGS, (int)(qp | is << 1 | ip << 2));
+            }
+            __syncwarp();
+        }
         bool lost = false;
         float O[D / 2], S[BN / 2], scale[2];
         uint32_t P[BN / 4];
         softmax st;
 
         /* The careful kernel: before the product. */
-        auto mend_v = [&](int j) {
+        auto mend_v = [&](int n) {
             if constexpr (C::CAREFUL) {
-                const int all = min(t.block * C::BM + C::BM, p.rows) - 1;
-                if (!hides(p, t, t.block * C::BM, all, j, BN))
+                const tile_of u = kept_tile(own);
+                const int all = min(u.block * C::BM + C::BM, p.rows) - 1;
+                if (!hides<C>(p, u, u.block * C::BM, all, block_of<C>(p, u.list, n)))
                     return;
                 barrier_wait(s.v_full + 8 * vs, vp);
                 named_sync(8, 128 * C::GROUPS);
@@ -876,14 +1003,84 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                 vp ^= 1;
             }
         };
+        auto top_row = [&]() {
+            return C::SCARCE ? load_shared(own + OWN_BLOCK) * C::BM + group * 64 : top;
+        };
+        auto first_row = [&]() { return top_row() + w * 16 + (lane >> 2); };
+        const uint32_t tops = s.top + 4 * (threadIdx.x - 128);
+        const uint32_t stage = s.stage + SM90_STAGE_BYTES * (warp - 4);
+        measures<C> ms;
+        uint2 bits = {0, 0};
+        float most[2];
+        auto known = [&]() {
+            if constexpr (C::KEPT)
+                return kept_tile(own);
+            else
+                return t;
+        };
+        /*
+         * Blocks from `masked` on may hide keys at their end, those before `left` at
+         * their beginning; the first that a row sees is never before `masked`.
+         */
+        auto masked_from = [&](const tile_of &u) {
+            return max(row_end(p, u, top_row()) - 1, 0) / BN;
+        };
+        auto left_to = [&](const tile_of &u) {
+            return (row_begin(p, u, top_row() + 63) + BN - 1) / BN;
+        };
+        const int kept_masked = C::SCARCE ? 0 : masked_from(t),
+                  kept_left = C::SCARCE ? 0 : left_to(t);
+        /* Hides what causal rule, window and lengths do; says whether they may. */
         auto hide_block = [&](int j) {
-            const int first = top + w * 16 + (lane >> 2), at = 2 * (lane & 3) + j * BN;
-            const int b[2] = {row_begin(p, t, first) - at,
-                              row_begin(p, t, first + 8) - at};
-            const int e[2] = {row_end(p, t, first) - at, row_end(p, t, first + 8) - at};
+            const int at = 2 * (lane & 3) + j * BN;
+            const int masked = C::SCARCE ? masked_from(known()) : kept_masked;
+            const int left = C::SCARCE ? left_to(known()) : kept_left;
+            if (j < masked && j >= left)
+                return false;
+            const tile_of u = known();
+            const int first = first_row();
+            const int b[2] = {row_begin(p, u, first) - at,
+                              row_begin(p, u, first + 8) - at};
+            const int e[2] = {row_end(p, u, first) - at, row_end(p, u, first + 8) - at};
             hide(S, b, e, j < left);
+            return true;
+        };
+        auto entry_of = [&](int n) {
+            return block_of<C>(p, C::RULED ? load_shared(own + OWN_LIST) : 0, n);
+        };
+        auto load_bits = [&](int entry) {
+            if (C::RULED && entry & SM90_MIXED)
+                bits = mask_bits(p, load_shared(own + OWN_BITS),
+                                 index_of<C>(entry) * BN / SM90_UNIT);
+        };
+        /* The rule on a block; says whether it may hide keys by their place. */
+        auto apply_rule = [&](int entry) {
+            const int j = index_of<C>(entry);
+            if (C::CHANGED && p.rules.changes)
+                finish_scores(p, own, S, first_row(), j * BN, stage);
+            if (C::RULED && entry != j)
+                hide_bits(S, bits, BN == 64 && (j & 1));
+            const bool hides_keys = hide_block(j);
+            if constexpr (C::MEASURED)
+                if (p.rules.on)
+                    count_keys<C>(S, tops);
+            if constexpr (C::MEASURED)
+                ms.take_largest(S, tops, j * BN + 2 * (lane & 3), most);
+            return hides_keys;
+        };
+        auto weigh_block = [&](int entry) {
+            if constexpr (C::MEASURED)
+                return weigh_measured<C>(p, load_shared(own + OWN_AT), S, st, ms, c,
+                                         scale, lost, first_row(),
+                                         index_of<C>(entry) * BN, lane);
+            else
+                return weigh<C>(S, st, c, scale, lost);
         };
 
+        if constexpr (C::MEASURED)
+            ms.clear(tops);
+        int entry = entry_of(to - 1), next = entry;
+        load_bits(entry);
         barrier_wait(s.q_full + 8 * qs, qp);
         barrier_wait(s.k_full + 8 * ks, kp);
         product_fence();
@@ -892,16 +1089,23 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         pin(S);
         free_k();
         release_stored();
-        if (t.to - 1 >= masked || t.to - 1 < left)
-            hide_block(t.to - 1);
-        begin_rows<C>(S, st, c, safe);
+        apply_rule(entry);
+        if constexpr (!C::MEASURED)
+            largest_of_block(S, most);
+        begin_rows<C>(S, most, st, c, safe);
         scale[0] = scale[1] = 1.f;
-        weigh<C>(S, st, c, scale, lost);
+        weigh_block(entry);
         pack_weights<C>(S, P);
+        next = entry_of(max(to - 2, from));
         const bool any_lazy = __any_sync(~0u, st.lazy[0] || st.lazy[1]);
+        /* Rows that a mask has shown no key yet have no reference. */
+        bool unseen = C::RULED && p.rules.on &&
+                      __any_sync(~0u, fminf(st.m[0], st.m[1]) == -CUDART_INF_F);
 #pragma unroll 1
-        for (int j = t.to - 2; j >= t.from; j--) {
-            mend_v(j + 1);
+        for (int n = to - 2; n >= from; n--) {
+            mend_v(n + 1);
+            entry = C::RULED ? next : n;
+            load_bits(entry);
             barrier_wait(s.k_full + 8 * ks, kp);
             if (C::TICKET)
                 named_sync(1 + group, 256);
@@ -910,20 +1114,33 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             scores();
             barrier_wait(s.v_full + 8 * vs, vp);
             product_fence();
-            values(j < t.to - 2);
+            values(n < (C::SCARCE ? load_shared(own + OWN_TO) : to) - 2);
             if (C::TICKET)
                 named_arrive(1 + next_group, 256);
+            if (C::RULED)
+                next = entry_of(max(n - 1, from));
             product_wait<1>();
             pin(S);
             free_k();
             bool rescale = false;
             scale[0] = scale[1] = 1.f;
-            if (j >= masked || j < left) {
-                hide_block(j);
-                rescale = raise_rows<C>(S, st, c, true, scale);
-            } else if (any_lazy)
-                rescale = raise_rows<C>(S, st, c, false, scale);
-            rescale |= weigh<C>(S, st, c, scale, lost);
+            auto raise = [&](bool all) {
+                const softmax before = st;
+                if constexpr (!C::MEASURED)
+                    largest_of_block(S, most);
+                rescale = raise_rows<C>(most, st, c, all, scale);
+                if constexpr (C::MEASURED)
+                    if (rescale)
+                        ms.raise(before, st, scale);
+                if (C::RULED)
+                    unseen = unseen &&
+                             __any_sync(~0u, fminf(st.m[0], st.m[1]) == -CUDART_INF_F);
+            };
+            if (apply_rule(entry))
+                raise(true);
+            else if (any_lazy || unseen)
+                raise(false);
+            rescale |= weigh_block(entry);
             product_wait<0>();
             pin(O);
             free_v();
@@ -934,18 +1151,29 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                     O[i] *= scale[(i >> 1) & 1];
             }
         }
-        mend_v(t.from);
+        mend_v(from);
         barrier_wait(s.v_full + 8 * vs, vp);
         pin(O);
         product_fence();
-        values(t.to - t.from > 1);
+        values((C::SCARCE ? load_shared(own + OWN_TO) : to) - from > 1);
         product_wait<0>();
         pin(O);
         free_v();
 
-        if constexpr (C::GROUPS == 3) { /* not kept in registers through the loop */
+        if constexpr (C::GROUPS == 3 &&
+                      !C::KEPT) { /* not kept in registers through the loop */
             asm volatile("" : "+r"(id));
             t = find_tile<C>(p, id);
+            top = t.block * C::BM + group * 64;
+        }
+        if constexpr (C::KEPT) {
+            const int kept = load_shared(own + OWN_RINGS);
+            t = kept_tile(own);
+            id = load_shared(own + OWN_ID);
+            qp = kept & 1;
+            is = kept >> 1 & 1;
+            ip = kept >> 2 & 1;
+            stored = -1;
             top = t.block * C::BM + group * 64;
         }
         const int row[2] = {top + w * 16 + (lane >> 2), top + w * 16 + (lane >> 2) + 8};
@@ -956,6 +1184,11 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         for (int r = 0; r < 2; r++) {
             st.l[r] += __shfl_xor_sync(~0u, st.l[r], 1);
             st.l[r] += __shfl_xor_sync(~0u, st.l[r], 2);
+        }
+        if constexpr (C::MEASURED) {
+            if (index_of<C>(entry) == 0)
+                ms.take_sinks(S, lane);
+            leave_measures<C>(p, t, st, ms, tops, row, lane);
         }
         if constexpr (C::CAREFUL)
             add_not_finite<C>(p, t, O, st, row, lane);
@@ -986,7 +1219,8 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                                              t.h * p.lse_stride[1] +
                                              row[r] * p.lse_stride[2]
                                        : NULL;
-                const float factor = row_factor(p, t.h, st.m[r], st.l[r], lse);
+                const double shift = C::CHANGED ? row_shift(p, t, row[r]) : 0;
+                const float factor = row_factor(p, t.h, shift, st.m[r], st.l[r], lse);
 #pragma unroll
                 for (int i = 0; i < D / 2; i++)
                     if (((i >> 1) & 1) == r)

@@ -38,6 +38,41 @@ enum sm90_control {
     SM90_CONTROL_COUNT = 64
 };
 
+/*
+ * Masks, biases, ALiBi and softcap, for kernels of tiles of 128 rows.  `bits` holds the
+ * mask as the threads of a tile read it: for each (b, h), tile of rows and unit of
+ * SM90_UNIT keys, 256 threads by two words, one for each of a thread's rows.  A list has
+ * the blocks of keys of a tile that are not all hidden, in order: their number, then
+ * index | SM90_MIXED for those that are not all seen.
+ */
+enum { SM90_UNIT = 128, SM90_TILE_THREADS = 256, SM90_TILE_ROWS = 128 };
+enum { SM90_MASK_SHARED = SM90_TILE_ROWS * SM90_UNIT / 16 * 4 };
+enum { SM90_MIXED = 0x40000000 };
+/* A piece of a bias on its way: 16 rows of 32 floats, and what parts them. */
+enum { SM90_STAGE_PITCH = 160, SM90_STAGE_BYTES = 16 * SM90_STAGE_PITCH };
+enum sm90_state { SM90_ALL_HIDDEN, SM90_SOME_SEEN, SM90_ALL_SEEN };
+
+struct sm90_rules {
+    int on;      /* any of it: every block looks for its maximum */
+    int changes; /* scores are finished in nats before they are compared */
+    float scale, cap;
+    const double *alibi;
+    int bias_type;                 /* an attend_dtype; 0: none */
+    struct sm90_tensor bias, mask; /* the strides of the bias are bytes */
+    int block_keys, units, list_length;
+    int64_t bits_step[2], list_step[2]; /* tiles from b to b and from h to h; 0: shared */
+    uint32_t *bits;                     /* NULL: no mask */
+    uint8_t *states;                    /* [tiles of bits][units] */
+    int *lists;
+    int bits_tiles, list_tiles; /* how many there are of each */
+};
+
+/* Row statistics: doubles in the layout of core/row_sums.h, [nb][heads][rows][length]. */
+struct sm90_measures {
+    double *sums;
+    int length, top;
+};
+
 struct sm90_launch {
     int nb, heads, group, rows, nk, d,
         dv;                         /* `rows` of a head; key/value head = h / group */
@@ -60,6 +95,8 @@ struct sm90_launch {
     struct sm90_tensor out, q, k, v;
     float *records;              /* [nb][heads][rows][splits][dv + 2] */
     int *control, *flags, *list; /* flags and list: [tiles] */
+    struct sm90_rules rules;
+    struct sm90_measures measures;
 };
 
 /* A view to be laid out as (b, h, l, padded). */

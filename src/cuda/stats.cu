@@ -395,6 +395,18 @@ STATS(f32, float)
 STATS(f16, __half)
 STATS(bf16, __nv_bfloat16)
 
+/* Rows whose sums another kernel has left, one a thread. */
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    attend_stats_rows(const __grid_constant__ struct launch a)
+{
+    const int64_t rows = a.p.nb * a.p.hq * a.p.nq;
+
+    for (int64_t x = (int64_t)blockIdx.x * TILE_THREADS + threadIdx.x; x < rows;
+         x += (int64_t)gridDim.x * TILE_THREADS)
+        store_row(a.p, x / a.p.nq / a.p.hq, x / a.p.nq % a.p.hq, x % a.p.nq,
+                  a.sums + x * a.p.stats.sums_length);
+}
+
 /* ---- summaries ------------------------------------------------------------ */
 
 struct part {

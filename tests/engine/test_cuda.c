@@ -447,16 +447,62 @@ static struct check_problem fast_problem(int n)
     return p;
 }
 
-TEST(fast_kernels_are_under_the_bound)
+/* A mask by `n`: random, documents, or a few blocks seen by all; some rows see nothing.
+ */
+static void add_mask(struct check_problem *p, struct check_random *random, int n)
 {
-    NEEDS_DEVICE;
+    const int64_t heads = check_random_chance(random, 0.5) ? p->hq : 1;
+    const int64_t batches = check_random_chance(random, 0.5) ? p->nb : 1;
+    const int64_t size[4] = {batches, heads, p->nq, p->nk};
+    const int64_t document = check_random_int(random, 20, 300);
+    const int64_t empty = check_random_int(random, 0, p->nq - 1);
+
+    p->mask = check_memory((size_t)check_count(size), sizeof *p->mask);
+    memcpy(p->mask_size, size, sizeof size);
+    for (int64_t x = 0; x < check_count(size); x++) {
+        const int64_t i = x / p->nk % p->nq, j = x % p->nk;
+        const int seen = n % 3 == 0   ? check_random_chance(random, 0.5)
+                         : n % 3 == 1 ? i / document == j / document
+                                      : j / 128 % 2 == (i / 128 + n) % 2;
+        p->mask[x] = seen && i != empty;
+    }
+}
+
+/* The same with a mask, a bias, ALiBi or a softcap. */
+static struct check_problem ruled_problem(int n)
+{
+    struct check_problem p = fast_problem(5000 + n);
+    struct check_random random = {.seed = 400 + (uint64_t)n};
+
+    if (n % 4 != 3)
+        add_mask(&p, &random, n);
+    if (n % 2 == 1 && check_random_chance(&random, 0.6)) {
+        const int64_t size[4] = {1, check_random_chance(&random, 0.5) ? p.hq : 1, p.nq,
+                                 p.nk};
+        p.bias = check_memory((size_t)check_count(size), sizeof *p.bias);
+        p.bias_dtype = ATTEND_F32;
+        memcpy(p.bias_size, size, sizeof size);
+        for (int64_t x = 0; x < check_count(size); x++)
+            p.bias[x] = (float)check_random_normal(&random);
+    }
+    if (n % 2 == 1 && check_random_chance(&random, 0.5)) {
+        p.alibi = check_memory((size_t)p.hq, sizeof *p.alibi);
+        for (int64_t h = 0; h < p.hq; h++)
+            p.alibi[h] = exp2(-(double)check_random_int(&random, 1, 8)) *
+                         (check_random_chance(&random, 0.3) ? -1 : 1);
+    }
+    if (n % 2 == 1 && check_random_chance(&random, 0.4))
+        p.softcap = check_random_chance(&random, 0.2) ? 1e4 : 20;
+    return p;
+}
+
+static void under_the_bound(struct check_problem (*sample)(int), int count)
+{
     double worst = 0;
     int failed = 0;
 
-    const int count = problems(240);
-
     for (int n = 0; n < count; n++) {
-        struct check_problem p = fast_problem(n);
+        struct check_problem p = sample(n);
         struct check_worst one = {0};
         const double ratio = ratio_of(&p, &one);
         if (!(ratio < 1)) {
@@ -471,6 +517,18 @@ TEST(fast_kernels_are_under_the_bound)
     }
     printf("  %d problems, worst %.3f of the bound\n", count, worst);
     CHECK(failed == 0, "%d of %d problems", failed, count);
+}
+
+TEST(fast_kernels_are_under_the_bound)
+{
+    NEEDS_DEVICE;
+    under_the_bound(fast_problem, problems(240));
+}
+
+TEST(fast_rules_are_under_the_bound)
+{
+    NEEDS_DEVICE;
+    under_the_bound(ruled_problem, problems(240));
 }
 
 static int same_outputs(const struct check_problem *a, const struct check_problem *b,
@@ -496,8 +554,9 @@ static int same_outputs(const struct check_problem *a, const struct check_proble
 TEST(fast_kernels_keep_bits_for_any_strides)
 {
     NEEDS_DEVICE;
-    for (int n = 0; n < problems(40); n++) {
-        struct check_problem p = fast_problem(1000 + n), other = check_problem_copy(&p);
+    for (int n = 0; n < problems(80); n++) {
+        struct check_problem p = n % 2 ? ruled_problem(1000 + n) : fast_problem(1000 + n);
+        struct check_problem other = check_problem_copy(&p);
         struct check_random random = {.seed = 5 + (uint64_t)n};
         check_sample_layouts(&other, &random, 0);
         const int same = same_outputs(&p, &other, NULL);
@@ -512,9 +571,9 @@ TEST(fast_kernels_do_not_see_hidden_values)
     NEEDS_DEVICE;
     int spoilt_problems = 0;
 
-    for (int n = 0; n < problems(60); n++) {
+    for (int n = 0; n < problems(120); n++) {
         static const double bad[] = {NAN, INFINITY, -INFINITY, 32768};
-        struct check_problem p = fast_problem(2000 + n);
+        struct check_problem p = n % 2 ? ruled_problem(2000 + n) : fast_problem(2000 + n);
         if (p.causal == ATTEND_CAUSAL_NONE)
             p.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         struct check_problem other = check_problem_copy(&p);
@@ -653,6 +712,98 @@ TEST(fast_columns_are_those_of_the_definition)
     attend_context_destroy(ref);
 }
 
+static const attend_stat asked[] = {
+    ATTEND_STAT_KEYS,  ATTEND_STAT_MAX,     ATTEND_STAT_LSE,      ATTEND_STAT_TOP_WEIGHT,
+    ATTEND_STAT_N_EFF, ATTEND_STAT_ENTROPY, ATTEND_STAT_KEYS_EFF, ATTEND_STAT_MARGIN,
+    ATTEND_STAT_SINK1, ATTEND_STAT_SINK4,   ATTEND_STAT_DISTANCE};
+enum { ASKED = sizeof asked / sizeof *asked, TOP = 2 };
+
+/* What a context answers to the request of row statistics: ASKED and TOP numbers a row.
+ */
+static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *numbers,
+                     int64_t *keys)
+{
+    const int64_t *const size = io->out.size;
+    attend_stats request = attend_stats_default();
+    attend_error err = {.message = ""};
+
+    request.columns = asked;
+    request.rows =
+        attend_tensor_dense(numbers, ATTEND_F64, size[0], size[1], size[2], ASKED);
+    request.top_weights = attend_tensor_dense(numbers + rows * ASKED, ATTEND_F64, size[0],
+                                              size[1], size[2], TOP);
+    request.top_keys = keys;
+    io->stats = &request;
+    CHECK(attend_forward(ctx, &blocks.blocks.rule, io, &err) == ATTEND_OK, "%s",
+          err.message);
+    io->stats = NULL;
+}
+
+/*
+ * Row statistics of the pass that computes O, beside those of `ref`; of equal keys all
+ * scores are equal, and the earlier key is named first.  They change no bit of O.
+ */
+TEST(fast_statistics_are_those_of_the_definition)
+{
+    NEEDS_DEVICE;
+    attend_context *const ref = open_set("ref", 1);
+
+    for (int n = 0; n < problems(60); n++) {
+        struct check_problem p = n % 2 ? fast_problem(6000 + n) : ruled_problem(6000 + n);
+        p.scale_is_set = 0;
+        for (int64_t x = 0; n % 5 == 0 && x < p.nb * p.hkv * p.nk * p.d; x++)
+            p.k[x] = p.k[x % p.d];
+        check_place(&blocks.blocks, &p);
+        const int64_t rows = p.nb * p.hq * p.nq, each = ASKED + TOP;
+        double *const numbers = check_memory((size_t)(2 * rows * each), sizeof *numbers);
+        int64_t *const keys = check_memory((size_t)(2 * rows * TOP), sizeof *keys);
+        float *const out = check_memory((size_t)(3 * rows * p.dv), sizeof *out);
+        attend_io io = blocks.blocks.io;
+        attend_error err = {.message = ""};
+
+        io.lse.data = NULL;
+        for (int x = 0; x < 3; x++) {
+            io.out = attend_tensor_dense(out + x * rows * p.dv, ATTEND_F32, p.nb, p.hq,
+                                         p.nq, p.dv);
+            if (x == 2)
+                CHECK(attend_forward(fast, &blocks.blocks.rule, &io, &err) == ATTEND_OK,
+                      "%s", err.message);
+            else
+                ask_rows(x ? fast : ref, rows, &io, numbers + x * rows * each,
+                         keys + x * rows * TOP);
+        }
+        double worst = 0;
+        int64_t at = 0;
+        for (int64_t x = 0; x < rows * each; x++) {
+            const double want = numbers[x], got = numbers[rows * each + x];
+            const double off = want == got || (isnan(want) && isnan(got))
+                                   ? 0
+                                   : fabs(got - want) / (2e-4 * fabs(want) + 2e-5);
+            if (!(off <= worst)) {
+                worst = off;
+                at = x;
+            }
+        }
+        CHECK(worst < 1, "problem %d: %g of what is allowed: %s of row %d: %g, not %g", n,
+              worst, at < rows * ASKED ? attend_stat_name(asked[at % ASKED]) : "top",
+              (int)(at / ASKED), numbers[rows * each + at], numbers[at]);
+        int named = 1;
+        for (int64_t x = 0; x < rows; x++)
+            if (n % 5 == 0 || numbers[x * ASKED + 7] > 1e-3)
+                named &= keys[x * TOP] == keys[(rows + x) * TOP] &&
+                         (n % 5 != 0 || keys[x * TOP + 1] == keys[(rows + x) * TOP + 1]);
+        CHECK(named, "problem %d: other keys", n);
+        CHECK(memcmp(out + rows * p.dv, out + 2 * rows * p.dv,
+                     (size_t)(rows * p.dv) * sizeof *out) == 0,
+              "problem %d: statistics change O", n);
+        free(numbers);
+        free(keys);
+        free(out);
+        check_problem_free(&p);
+    }
+    attend_context_destroy(ref);
+}
+
 /* An argument leaves only the tests whose name has it, for a checker of memory. */
 int main(int argc, char **argv)
 {
@@ -671,11 +822,13 @@ int main(int argc, char **argv)
     RUN_ONE(lengths_out_of_range_read_nothing_outside);
     RUN_ONE(a_graph_captures_a_repeated_call);
     RUN_ONE(fast_kernels_are_under_the_bound);
+    RUN_ONE(fast_rules_are_under_the_bound);
     RUN_ONE(fast_kernels_keep_bits_for_any_strides);
     RUN_ONE(fast_kernels_do_not_see_hidden_values);
     RUN_ONE(fast_kernels_take_any_logits);
     RUN_ONE(fast_rows_depend_on_nothing_else);
     RUN_ONE(fast_columns_are_those_of_the_definition);
+    RUN_ONE(fast_statistics_are_those_of_the_definition);
     attend_context_destroy(fast);
     return test_finish();
 }

@@ -205,7 +205,7 @@ int is_refused(attend_status status, attend_status want, const attend_error *err
 
 attend_context *open_context(const attend_options *options)
 {
-    attend_options own = *options;
+    attend_options own = options ? *options : attend_options_default();
     attend_context *ctx = NULL;
     attend_error err = {.status = ATTEND_OK};
 
@@ -214,7 +214,7 @@ attend_context *open_context(const attend_options *options)
         own.device = "cuda";
         own.host_tensors = 1;
     }
-    is_ok(attend_context_create(&ctx, &own, &err), &err);
+    is_ok(attend_context_create(&ctx, options ? &own : NULL, &err), &err);
     return ctx;
 }
 

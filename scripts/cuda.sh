@@ -4,7 +4,7 @@
 #
 #   build     library, command and tests, into build/cuda (needs nvcc)
 #   tests     laws, conformance rows, dense comparisons, statistics and test_cuda on the GPU
-#   torch     Python extension and attend.torch on CUDA tensors (needs torch)
+#   torch     Python extension and attend on CUDA tensors: torch, arrays, models (needs torch)
 #   bench     beside cuDNN (needs torch); writes docs/CUDA-RESULTS.json
 #   memcheck  test_cuda under compute-sanitizer; racecheck likewise, which is slow: name a test in
 #             ATTEND_TEST_NAME
@@ -41,11 +41,12 @@ part_torch() {
     cmake -S "$root" -B "$build/python" -DCMAKE_BUILD_TYPE=Release -DATTEND_TOOL=OFF -DATTEND_PYTHON=ON ${ATTEND_CMAKE:-} &&
         cmake --build "$build/python" --parallel --target python_core &&
         cp "$build/python/_core.abi3.so" "$root/python/attend/" &&
-        PYTHONPATH=$root/python python3 "$root/tests/python/cuda_torch.py"
+        PYTHONPATH=$root/python python3 "$root/tests/python/cuda_torch.py" &&
+        PYTHONPATH=$root/python python3 "$root/tests/python/cuda_arrays.py"
 }
 
 part_bench() {
-    python3 "$root/bench/compare_cuda.py" "$build/libattend.so" --json "$root/docs/CUDA-RESULTS.json"
+    python3 "$root/bench/compare_cuda.py" "$build/libattend.so" --flex --json "$root/docs/CUDA-RESULTS.json"
 }
 
 part_memcheck() {

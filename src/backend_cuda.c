@@ -13,6 +13,7 @@
 #include "core/tensor.h"
 #include "cuda/device.h"
 #include "cuda/hopper.h"
+#include "cuda/merge_launch.h"
 #include "cuda/staging.h"
 
 /* The kernel of an element type, from that of f64. */
@@ -323,6 +324,27 @@ attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
 {
     TRY(attendi_cuda_enter(ctx->cuda, err));
     const attend_status status = queue_combine(ctx->cuda, p, start, count, err);
+    attendi_cuda_leave(ctx->cuda);
+    return status;
+}
+
+attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
+                                 int64_t count, const attend_tensor *out,
+                                 const attend_tensor *lse, int64_t rows,
+                                 attend_error *err)
+{
+    struct merge_launch a = {.out = *out, .lse = *lse, .rows = rows, .count = (int)count};
+    void *parameters[] = {&a};
+
+    if (count > MERGE_PARTS_MOST)
+        return attendi_fail(err, ATTEND_EUNSUPPORTED,
+                            "count (%lld): a device merges %d parts at most", LL(count),
+                            MERGE_PARTS_MOST);
+    for (int64_t x = 0; x < count; x++)
+        a.part[x] = parts[x];
+    TRY(attendi_cuda_enter(ctx->cuda, err));
+    const attend_status status = attendi_cuda_launch(ctx->cuda, KERNEL_merge_parts, rows,
+                                                     TILE_THREADS, 0, parameters, err);
     attendi_cuda_leave(ctx->cuda);
     return status;
 }

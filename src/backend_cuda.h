@@ -20,4 +20,10 @@ attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
                                    const int64_t *start, int64_t count,
                                    attend_error *err);
 
+/* attend_merge_with for tensors in device memory, all of them checked. */
+attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
+                                 int64_t count, const attend_tensor *out,
+                                 const attend_tensor *lse, int64_t rows,
+                                 attend_error *err);
+
 #endif

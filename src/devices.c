@@ -31,6 +31,15 @@ attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
     (void)ctx, (void)p, (void)start, (void)count;
     return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
 }
+
+attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
+                                 int64_t count, const attend_tensor *out,
+                                 const attend_tensor *lse, int64_t rows,
+                                 attend_error *err)
+{
+    (void)ctx, (void)parts, (void)count, (void)out, (void)lse, (void)rows;
+    return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
+}
 #endif
 
 static void describe(char *text, size_t size)

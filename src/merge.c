@@ -3,6 +3,7 @@
 #include "attend/attend.h"
 #include "base/base.h"
 #include "backend.h"
+#include "backend_cuda.h"
 #include "base/error.h"
 #include "cpu/merge/merge_rows.h"
 #include "cpu/dispatch/kernel_sets.h"
@@ -59,10 +60,11 @@ attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
-    TRY(attendi_needs_host(ctx, "attend_merge_with", err));
     TRY(attendi_merge_init(&m, parts, count, out, lse, err));
     if (m.rows == 0)
         return ATTEND_OK;
+    if (ctx->backend->memory != ATTEND_MEMORY_HOST)
+        return attendi_cuda_merge(ctx, parts, count, &m.out, &m.lse, m.rows, err);
     struct run run = {.merge = &m,
                       .kernels = attendi_merge_kernels(ctx->kernels),
                       .task_rows = rows_of(&m, WORKER_BYTES)};

@@ -520,7 +520,8 @@ ATTEND_API attend_status attend_merge(const attend_part *parts, int64_t count,
                                       attend_error *err);
 /*
  * The same on the threads and the kernel set of a context, to the same bits: any context
- * gives those of attend_merge().
+ * of the CPU, or with host_tensors, gives those of attend_merge().  With tensors in
+ * device memory, of which 24 parts at most, the last bit may differ.
  */
 ATTEND_API attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
                                            int64_t count, const attend_tensor *out,

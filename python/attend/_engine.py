@@ -104,8 +104,10 @@ def numbers(values: Any, dtype: str, name: str) -> Any:
         return None
     import numpy as np
 
-    if is_torch(values) and str(values.dtype) == "torch.bfloat16":  # NumPy has no such type
-        values = values.float()
+    if is_torch(values):
+        values = values.detach().cpu()
+        if str(values.dtype) == "torch.bfloat16":  # NumPy has no such type
+            values = values.float()
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -201,7 +203,7 @@ def empty(like: Any, shape: tuple[int, ...], wide: bool = False) -> Any:
     if is_torch(like):
         torch = sys.modules["torch"]
         dtype = (torch.float64 if like.dtype == torch.float64 else torch.float32) if wide else like.dtype
-        return torch.empty(shape, dtype=dtype)
+        return torch.empty(shape, dtype=dtype, device=like.device)
     import numpy as np
 
     dtype = getattr(like, "dtype", None)
@@ -235,6 +237,15 @@ def sizes(q: Any, k: Any, v: Any, layout: str) -> tuple[tuple[int, ...], int, in
     return rows, nk, shapes[2][-1], shapes[0][0] if len(shapes[0]) == 4 else 1
 
 
+def _device_of(q: Any) -> Any:
+    """The module that computes on a GPU, if q lies there; else None."""
+    if type(q).__module__ == "numpy" or not hasattr(q, "__dlpack_device__"):
+        return None
+    from . import _device
+
+    return _device if _device.is_device(q) else None
+
+
 # ---- attention ------------------------------------------------------------------------
 
 
@@ -264,7 +275,8 @@ def attention(
     q, k, v: arrays of 2 to 4 dimensions, (b, h, l, d), (h, l, d) or (l, d), or with
         ``layout="blhd"`` (b, l, h, d), (l, h, d) or (l, d); NumPy, PyTorch, or anything
         with DLPack, of float64, float32, float16 or bfloat16.  Strides may be any; nothing
-        is copied.  k and v may have fewer heads than q, if theirs divide q's.
+        is copied.  Arrays of a GPU are computed there, on torch's current stream; the results
+        are tensors of torch, statistics NumPy arrays.  k and v may have fewer heads than q, if theirs divide q's.
     scale: factor of the scores; 1 / sqrt(d) by default.
     causal: ``"top-left"`` (query i sees keys up to i), ``"bottom-right"`` (the last query
         sees the last key of the array, whatever key_lengths says), or an offset (query i
@@ -295,6 +307,9 @@ def attention(
            [0., 0., 1.]], dtype=float32)
     """
     code = layout_code(layout)
+    device = _device_of(q)
+    if device:
+        q, k, v, mask, bias = (device.adopt(array) for array in (q, k, v, mask, bias))
     rows, nk, dv, batch = sizes(q, k, v, layout)
     rule = make_rule(
         batch, scale=scale, causal=causal, window=window, softcap=softcap, bias=bias, mask=mask,
@@ -309,9 +324,10 @@ def attention(
         from ._stats import Request
 
         request = Request("stats", () if stats is True else stats, rows)
-    _core.forward(
-        default_context() if context is None else context, q, k, v, out, None if lse is None else column(lse, "lse"), weights,
-        True, code, rule, None if request is None else request.tuple(),
+    forward = device.forward if device else _core.forward
+    forward(
+        default_context() if context is None and not device else context, q, k, v, out, None if lse is None else column(lse, "lse"),
+        weights, True, code, rule, None if request is None else request.tuple(),
     )
     if not return_lse and not return_weights and request is None:
         return out

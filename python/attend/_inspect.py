@@ -65,15 +65,19 @@ def inspect(
     if at is not None and (at.ndim != 2 or at.shape[1] != 4) and at.size:
         raise ValueError(f"probes has shape {at.shape}; rows (batch, head, query, key) are needed")
     code = _engine.layout_code(layout)
+    device = _engine._device_of(q)
+    if device:
+        q, k = device.adopt(q), device.adopt(k)
     rows, nk, _, batch = _engine.sizes(q, k, k, layout)
     if zoom is not None and not (0 <= zoom[0] <= zoom[0] + zoom[2] <= rows[-1] and 0 <= zoom[1] <= zoom[1] + zoom[3] <= nk):
         raise ValueError(f"zoom = {zoom} must lie within {rows[-1]} queries and {nk} keys")
     made = _engine.make_rule(batch, **rule)
-    context = _engine.default_context() if context is None else context
+    if context is None and not device:
+        context = _engine.default_context()
     if lse is None:
         out = _engine.empty(q, tuple(q.shape[:-1]) + (k.shape[-1],))
         lse = _engine.empty(q, rows, wide=True)
-        _core.forward(context, q, k, k, out, _engine.column(lse, "lse"), None, False, code, made, None)
+        (device or _core).forward(context, q, k, k, out, _engine.column(lse, "lse"), None, False, code, made, None)
     lead, nq = rows[:-1], rows[-1]
     wide = _engine.empty(q, (), wide=True).dtype
     kind = np.float64 if "64" in str(wide) else np.float32
@@ -90,7 +94,7 @@ def inspect(
         "zoom": array(zoom, zoom[2], zoom[3]) if zoom else None,
     }
     weights = None if at is None else np.empty(len(at))
-    _core.inspect(
+    (device or _core).inspect(
         context, q, k, _engine.column(lse, "lse"), code, made, found["column_mass"], found["column_max"],
         found["column_last"], last, found["pooled"], pooled, found["zoom"],
         zoom[0] if zoom else 0, zoom[1] if zoom else 0, at, weights,

@@ -190,11 +190,15 @@ def stats(
     code = _engine.layout_code(layout)
     if v is None:
         v = k
+    device = _engine._device_of(q)
+    if device:
+        q, k, v = device.adopt(q), device.adopt(k), device.adopt(v)
     shape, _, dv, batch = _engine.sizes(q, k, v, layout)
     request = Request("columns", columns, shape, top)
     out = _engine.empty(q, tuple(q.shape[:-1]) + (dv,))
-    _core.forward(
-        _engine.default_context() if context is None else context, q, k, v, out, None, None, False, code,
+    forward = device.forward if device else _core.forward
+    forward(
+        _engine.default_context() if context is None and not device else context, q, k, v, out, None, None, False, code,
         _engine.make_rule(batch, **rule), request.tuple(),
     )
     return request.result()

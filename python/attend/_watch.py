@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from . import _core
+from ._engine import device_context
 from . import transformers as bridge
 from ._stats import Head
 from ._watch_detect import detect
@@ -138,6 +139,11 @@ def _checked_zoom(zoom: Any) -> tuple[int, int, int, int]:
     return found
 
 
+def _computes_on(device: torch.device) -> bool:
+    """Whether the engine runs there."""
+    return device.type == "cpu" or (device.type == "cuda" and device_context(f"cuda:{device.index}") is not None)
+
+
 class Watch:
     """Collects what every head does, layer by layer: ``with attend.watch(model) as w: model(**inputs)``.
 
@@ -176,9 +182,9 @@ class Watch:
     # ---- while the model runs ----------------------------------------------------------
 
     def __enter__(self) -> "Watch":
-        device = next((p.device.type for p in self.model.parameters() if p.device.type != "cpu"), None)
+        device = next((p.device for p in self.model.parameters() if not _computes_on(p.device)), None)
         if device is not None:
-            raise ValueError(f"{type(self.model).__name__} is on {device}: attend runs on the CPU")
+            raise ValueError(f"{type(self.model).__name__} is on {device}, which attend has no kernels for")
         _open(self)
         try:
             self._prepare()

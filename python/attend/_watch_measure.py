@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator
 import numpy as np
 import torch
 
-from . import _core
+from . import _core, _device
 from . import transformers as bridge
 from ._engine import default_context
 from ._stats import NAMES
@@ -243,6 +243,12 @@ def inspect(
     query: int = 0, key: int = 0, probes: np.ndarray | None = None, weights: np.ndarray | None = None,
 ) -> None:
     """The inspection pass over a call; lse is (b, h, l)."""
+    if call.query.is_cuda:
+        _device.inspect(
+            None, call.query, call.key, lse[..., None], 0, call.rule(), column_mass, None, None, 0, None, 0, zoom, query, key,
+            probes, weights,
+        )
+        return
     _core.inspect(
         default_context(), describe(call.query), describe(call.key), lse[..., None], 0, call.rule(),
         column_mass, None, None, 0, None, 0, zoom, query, key, probes, weights,
@@ -255,7 +261,7 @@ def some_rows(call: bridge.Call, rows: slice) -> bridge.Call:
     if not call.mask.chunk:
         return part
     mask = replace(part.mask, chunk=call.mask.chunk, starts=call.mask.starts)
-    return replace(part, mask=bridge.Mask(mask.q_length, mask.kv_length, dense=mask.to_dense()))
+    return replace(part, mask=bridge.Mask(mask.q_length, mask.kv_length, dense=mask.to_dense(call.query.device)))
 
 
 def zoom(call: bridge.Call, query: int, key: int, rows: int, columns: int) -> np.ndarray:

@@ -48,13 +48,13 @@ def key_noise(
     if seen is not None:
         error = error * seen[:, None, :, None]
     places = error.shape[3] * (error.shape[2] if seen is None else seen.sum(1)[:, None].clamp(min=1))
-    variance = (error.sum((2, 3)) / places).numpy()  # (b, hkv): of an entry of the keys
-    exact, noisy = (replace(call, out=torch.zeros(call.out.shape, dtype=_wide(call))) for _ in range(2))
+    variance = (error.sum((2, 3)) / places).cpu().numpy()  # (b, hkv): of an entry of the keys
+    exact, noisy = (replace(call, out=torch.zeros(call.out.shape, dtype=_wide(call), device=call.out.device)) for _ in range(2))
     measured = run(exact, (NAMES.index("key_noise"),), rows=rows, cross=cross)
     replace(noisy, key=rounded).run_all()
     out, other = (one.out[:, :, measured.places].double() for one in (exact, noisy))
-    size = (out**2).sum(-1).numpy()
-    moved = ((other - out) ** 2).sum(-1).numpy()
+    size = (out**2).sum(-1).cpu().numpy()
+    moved = ((other - out) ** 2).sum(-1).cpu().numpy()
     group = call.query.shape[1] // call.key.shape[1]
     with np.errstate(invalid="ignore"):  # infinite keys
         predicted = measured.rows[..., 0] * np.repeat(variance, group, 1)[..., None]

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, masking_utils
 
-from . import _core
+from . import _core, _device
 from ._engine import OFFSET, default_context
 from .torch import describe, say_once, torch_sdpa
 
@@ -191,11 +191,14 @@ class Call:
         self.seen = seen  # lives as long as the call
         return (
             self.scale, self.softcap, OFFSET if m.causal else 0, offset, m.left, m.right, None,
-            None if seen is None else describe(seen), None if self.bias is None else describe(self.bias),
-            None, self.sinks,
+            seen if seen is None or seen.is_cuda else describe(seen),
+            self.bias if self.bias is None or self.bias.is_cuda else describe(self.bias), None, self.sinks,
         )
 
     def run(self, stats: tuple[Any, ...] | None = None) -> None:
+        if self.query.is_cuda:
+            _device.forward(None, self.query, self.key, self.value, self.out, None, self.weights, True, 0, self.rule(), stats)
+            return
         _core.forward(
             default_context(), describe(self.query), describe(self.key), describe(self.value), describe(self.out),
             None, None if self.weights is None else describe(self.weights), True, 0, self.rule(), stats,
@@ -297,11 +300,12 @@ def attend_attention(
     mask, bias = _mask_of(attention_mask, query, key, bool(causal), sliding_window)
     if position_bias is not None:
         bias = position_bias if bias is None else bias + position_bias
-    out = torch.empty(query.shape[0], query.shape[2], query.shape[1], value.shape[3], dtype=query.dtype)
+    out = torch.empty(query.shape[0], query.shape[2], query.shape[1], value.shape[3], dtype=query.dtype, device=query.device)
     weights = None
     if output_attentions:
-        weights = torch.zeros(*query.shape[:3], key.shape[2], dtype=torch.float64 if query.dtype == torch.float64 else torch.float32)
-    sinks = None if s_aux is None else s_aux.detach().double().numpy()
+        wide = torch.float64 if query.dtype == torch.float64 else torch.float32
+        weights = torch.zeros(*query.shape[:3], key.shape[2], dtype=wide, device=query.device)
+    sinks = None if s_aux is None else s_aux.detach().double().cpu().numpy()
     call = Call(query, key, value, out.transpose(1, 2), scaling, softcap or 0.0, mask, bias, sinks, weights)
     if torch.is_grad_enabled() and any(t.requires_grad for t in (query, key, value)):
         return _with_gradients(call), None
@@ -319,7 +323,7 @@ def _with_gradients(call: Call) -> torch.Tensor:
     say_once("gradients are not computed here yet")
     mask = call.mask.to_dense(call.query.device)
     if call.bias is not None:
-        mask = torch.zeros(mask.shape, dtype=call.query.dtype).masked_fill(~mask, float("-inf")) + call.bias
+        mask = torch.zeros(mask.shape, dtype=call.query.dtype, device=mask.device).masked_fill(~mask, float("-inf")) + call.bias
     out = torch_sdpa(call.query, call.key, call.value, mask, scale=call.scale, enable_gqa=call.key.shape[1] != call.query.shape[1])
     return out.transpose(1, 2)
 

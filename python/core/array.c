@@ -286,7 +286,10 @@ static int open_described(struct array *array, PyObject *tuple, const char *name
         return -1;
     }
     array->data = (void *)(uintptr_t)address;
-    array->dtype = (attend_dtype)dtype;
+    if (dtype == 'i' || dtype == 'q')
+        array->integer = (char)dtype;
+    else
+        array->dtype = (attend_dtype)dtype;
     array->ndim = (int)ndim;
     for (Py_ssize_t axis = 0; axis < ndim; axis++) {
         PyObject *const size = PySequence_GetItem(sizes, axis);

@@ -14,6 +14,7 @@
 IMAGE(forward_general);
 IMAGE(stats);
 IMAGE(inspect);
+IMAGE(merge_parts);
 IMAGE(sm90_prefill);
 IMAGE(sm90_ruled);
 IMAGE(sm90_changed);

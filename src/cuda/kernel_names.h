@@ -11,6 +11,7 @@
     MODULE(forward_general)                                                              \
     MODULE(stats)                                                                        \
     MODULE(inspect)                                                                      \
+    MODULE(merge_parts)                                                                  \
     MODULE(sm90_prefill)                                                                 \
     MODULE(sm90_ruled)                                                                   \
     MODULE(sm90_changed)                                                                 \
@@ -49,6 +50,7 @@ enum module_name {
     KERNEL_TYPES(inspect, pooled)                                                        \
     KERNEL_TYPES(inspect, zoom)                                                          \
     KERNEL_TYPES(inspect, probe)                                                         \
+    KERNEL(merge_parts, merge_parts)                                                     \
     KERNEL_WIDTHS(sm90_prefill, sm90_prefill)                                            \
     KERNEL_WIDTHS(sm90_ruled, sm90_ruled)                                                \
     KERNEL(sm90_ruled, sm90_mask)                                                        \

@@ -375,6 +375,81 @@ TEST(a_graph_captures_a_repeated_call)
     }
 }
 
+static float bf16_value(uint16_t bits)
+{
+    const uint32_t wide = (uint32_t)bits << 16;
+    float value;
+
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+/* Parts of the keys, merged on the device and by attend_merge() on the host. */
+TEST(parts_merge_on_the_device)
+{
+    NEEDS_DEVICE;
+    enum { PARTS = 3, KEYS = 200 };
+    attend_context *const ctx = device_context(ATTEND_ORDER_FAST);
+    struct device_problem p = device_problem(2, 4, 2, 100, PARTS * KEYS, 64);
+    const int64_t rows = 2 * 4 * 100, numbers = rows * 64;
+    const uintptr_t outs = device_block((size_t)(PARTS * numbers) * 2, 0);
+    const uintptr_t lses = device_block((size_t)(PARTS * rows) * 4, 0);
+    uint16_t *const host = malloc((size_t)((PARTS + 2) * numbers) * 2);
+    float *const host_lse = malloc((size_t)((PARTS + 2) * rows) * 4);
+    attend_part device_parts[PARTS], host_parts[PARTS];
+    attend_error err = {.message = ""};
+
+    for (int x = 0; x < PARTS; x++) {
+        attend_io io = p.io;
+        const attend_tensor out = attend_tensor_dense(
+            (void *)(outs + (uintptr_t)(x * numbers) * 2), ATTEND_BF16, 2, 4, 100, 64);
+        const attend_tensor lse = attend_tensor_dense(
+            (void *)(lses + (uintptr_t)(x * rows) * 4), ATTEND_F32, 2, 4, 100, 1);
+        io.k.data = (char *)p.k + x * KEYS * 64 * 2;
+        io.v.data = (char *)p.v + x * KEYS * 64 * 2;
+        io.k.size[2] = io.v.size[2] = KEYS;
+        io.out = out;
+        io.lse = lse;
+        CHECK(attend_forward(ctx, &p.rule, &io, &err) == ATTEND_OK, "%s", err.message);
+        device_parts[x] = (attend_part){attend_view_of(&out), attend_view_of(&lse)};
+        host_parts[x] = (attend_part){
+            attend_view_dense(host + x * numbers, ATTEND_BF16, 2, 4, 100, 64),
+            attend_view_dense(host_lse + x * rows, ATTEND_F32, 2, 4, 100, 1)};
+    }
+    CHECK(attend_merge_with(ctx, device_parts, PARTS, &p.io.out, &p.io.lse, &err) ==
+              ATTEND_OK,
+          "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(driver.copy_out(host, outs, (size_t)(PARTS * numbers) * 2) == 0 &&
+              driver.copy_out(host_lse, lses, (size_t)(PARTS * rows) * 4) == 0 &&
+              driver.copy_out(host + PARTS * numbers, p.out, p.out_size) == 0 &&
+              driver.copy_out(host_lse + PARTS * rows, p.lse, p.lse_size) == 0,
+          "no copy");
+    const attend_tensor want =
+        attend_tensor_dense(host + (PARTS + 1) * numbers, ATTEND_BF16, 2, 4, 100, 64);
+    const attend_tensor want_lse =
+        attend_tensor_dense(host_lse + (PARTS + 1) * rows, ATTEND_F32, 2, 4, 100, 1);
+    CHECK(attend_merge(host_parts, PARTS, &want, &want_lse, &err) == ATTEND_OK, "%s",
+          err.message);
+    double worst = 0;
+    for (int64_t x = 0; x < numbers; x++) {
+        const double a = bf16_value(host[PARTS * numbers + x]),
+                     b = bf16_value(host[(PARTS + 1) * numbers + x]);
+        worst = fmax(worst, fabs(a - b) / (0x1p-7 * fabs(b) + 1e-30));
+    }
+    for (int64_t x = 0; x < rows; x++)
+        worst = fmax(worst,
+                     fabs(host_lse[PARTS * rows + x] - host_lse[(PARTS + 1) * rows + x]) /
+                         1e-5);
+    CHECK(worst <= 1, "%g of what is allowed", worst);
+    free(host);
+    free(host_lse);
+    driver.release(outs - GUARD);
+    driver.release(lses - GUARD);
+    free_problem(&p);
+    attend_context_destroy(ctx);
+}
+
 /* ---- order FAST ----------------------------------------------------------------------
  */
 
@@ -821,6 +896,7 @@ int main(int argc, char **argv)
     RUN_ONE(a_workspace_can_be_lent);
     RUN_ONE(lengths_out_of_range_read_nothing_outside);
     RUN_ONE(a_graph_captures_a_repeated_call);
+    RUN_ONE(parts_merge_on_the_device);
     RUN_ONE(fast_kernels_are_under_the_bound);
     RUN_ONE(fast_rules_are_under_the_bound);
     RUN_ONE(fast_kernels_keep_bits_for_any_strides);

@@ -8,6 +8,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 passed=0
 failed=0
+skipped=0
 
 pass() {
     echo "ok   $1"
@@ -16,6 +17,13 @@ pass() {
 fail() {
     echo "FAIL $1"
     failed=$((failed + 1))
+}
+
+# skip NAME REASON
+skip() {
+    echo "  SKIPPED: $2"
+    echo "skip $1"
+    skipped=$((skipped + 1))
 }
 
 # succeeds NAME COMMAND...: the command's output is shown only if it fails.
@@ -58,7 +66,7 @@ caught() {
 }
 
 finish() {
-    echo "$passed passed, $failed failed, 0 skipped"
+    echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
     exit
 }

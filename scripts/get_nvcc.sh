@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# get_nvcc.sh: see that there is an nvcc, and print its path.
+#
+# One of the path or of /usr/local/cuda is taken as it is.  Else its packages of PyPI are
+# put into build/nvcc, where CMake looks too (about 300 MB; needs pip, and g++ to compile).
+# Exit status 3 and one line: there is none, and why.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+target=$PWD/build/nvcc
+own=$target/nvidia/cu13/bin/nvcc
+packages="nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88
+nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85"
+
+for nvcc in "$(command -v nvcc)" /usr/local/cuda/bin/nvcc "$own"; do
+    if [ -x "$nvcc" ]; then
+        echo "$nvcc"
+        exit 0
+    fi
+done
+python3 -c 'import pip' 2>/dev/null || {
+    echo "no nvcc on the path, and no pip to get it with"
+    exit 3
+}
+mkdir -p "$target"
+# shellcheck disable=SC2086 # several names
+if ! python3 -m pip install --disable-pip-version-check --no-deps --target "$target" $packages >"$target.log" 2>&1; then
+    echo "no nvcc on the path, and pip does not get it: $(tail -n 1 "$target.log")"
+    exit 3
+fi
+# A wheel does not always keep what may be run.
+find "$target/nvidia/cu13/bin" "$target/nvidia/cu13/nvvm/bin" -type f -exec chmod +x {} + 2>/dev/null
+[ -x "$own" ] || {
+    echo "the packages of PyPI have no nvcc where it should be, $own"
+    exit 3
+}
+echo "$own"

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * attend_merge on a device: parts by O and LSE, as cpu/merge/merge_rows.h has it.  A
+ * block of threads has a row; its weights are known before any output is written, which
+ * may lie in the place of a part.
+ */
+#include "cuda/merge_launch.h"
+#include "cuda/tile.cuh"
+
+__device__ double merge_lse(const struct merge_launch &a, int part, int64_t b, int64_t h,
+                            int64_t i)
+{
+    const attend_view &lse = a.part[part].lse;
+
+    return load_any(lse.data, lse.dtype, view_offset(lse.stride, b, h, i));
+}
+
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    attend_merge_parts(const __grid_constant__ struct merge_launch a)
+{
+    __shared__ double weight[MERGE_PARTS_MOST];
+
+    for (int64_t row = blockIdx.x; row < a.rows; row += gridDim.x) {
+        const int64_t i = row % a.out.size[2], head = row / a.out.size[2];
+        const int64_t h = head % a.out.size[1], b = head / a.out.size[1];
+        double most = -CUDART_INF, sum = 0;
+
+        for (int x = 0; x < a.count; x++) {
+            const double lse = merge_lse(a, x, b, h, i);
+            if (!isnan(most) && !(lse <= most))
+                most = lse;
+        }
+        for (int x = 0; x < a.count; x++) {
+            const double lse = merge_lse(a, x, b, h, i);
+            const double w = lse == -CUDART_INF ? 0 : exp(lse - most);
+            sum += w;
+            if (threadIdx.x == 0)
+                weight[x] = lse == -CUDART_INF ? -1 : w; /* -1: O may be anything */
+        }
+        __syncthreads();
+        for (int64_t c = threadIdx.x; c < a.out.size[3]; c += TILE_THREADS) {
+            double of = 0;
+            for (int x = 0; x < a.count; x++) {
+                const attend_view &from = a.part[x].out;
+                if (weight[x] == -1)
+                    continue;
+                of += weight[x] / sum *
+                      load_any(from.data, from.dtype,
+                               view_offset(from.stride, b, h, i) + c * from.stride[3]);
+            }
+            /* A half float is rounded from the f32 next to the sum. */
+            store_any(a.out.data, a.out.dtype,
+                      view_offset(a.out.stride, b, h, i) + c * a.out.stride[3],
+                      a.out.dtype == ATTEND_F64 ? of : (float)of);
+        }
+        if (threadIdx.x == 0 && a.lse.data)
+            store_any(a.lse.data, a.lse.dtype, view_offset(a.lse.stride, b, h, i),
+                      most == -CUDART_INF ? most : most + log(sum));
+        __syncthreads();
+    }
+}

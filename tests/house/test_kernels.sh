@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_kernels.sh BUILD: what the assembler of the CUDA kernels reported in BUILD/cuda.  No
+# pipeline of matrix products was given up (C75xx), and no kernel spills registers.
+set -u
+# shellcheck source=tests/house/harness.sh
+. "$(dirname "$0")/harness.sh"
+build=${1:?"usage: $0 BUILD"}
+
+# given_up DIR, spills DIR: the lines that say so.
+given_up() { grep -n 'C75[0-9][0-9]' "$1"/*.log; }
+spills() {
+    for log in "$1"/*.log; do
+        awk -v log_name="${log##*/}" '
+            /Compiling entry function/ { split($0, part, "\047"); kernel = part[2] }
+            /bytes spill stores/ && !/, 0 bytes spill stores, 0 bytes spill loads/ {
+                print log_name ": " kernel ": " $0
+            }' "$log"
+    done
+}
+# reports DIR: the kernels of Hopper that there is a report of.
+reports() { cat "$1"/sm90_*.log | grep -c 'Compiling entry function .attend_sm90_'; }
+
+mkdir "$tmp/planted"
+cat >"$tmp/planted/sm90_planted.log" <<'END'
+ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized
+ptxas info    : Compiling entry function 'attend_sm90_planted' for 'sm_90a'
+    16 bytes stack frame, 20 bytes spill stores, 28 bytes spill loads
+END
+caught "a pipeline given up" C7510 given_up "$tmp/planted"
+caught "a spill" attend_sm90_planted spills "$tmp/planted"
+if [ -f "$build/cuda/sm90_prefill.log" ]; then
+    silent "no pipeline is given up" given_up "$build/cuda"
+    silent "no kernel spills" spills "$build/cuda"
+    succeeds "every kernel is reported" test "$(reports "$build/cuda")" -ge 40
+else
+    skip "the reports of kernels" "the build has no CUDA kernels: no nvcc, or ATTEND_CUDA is OFF"
+fi
+finish

@@ -315,7 +315,7 @@ def main():
             out = torch.empty_like(q)
             all_seen = torch.ones(1, 1, 8192, 8192, device="cuda", dtype=torch.bool).expand(2, h, 8192, 8192)
             request = attend.stats(q)
-            forward, lazy = attend.call(q, k, v, out, None, causal), attend.call(q, k, v, out, None, causal, mask=all_seen)
+            forward, masked = attend.call(q, k, v, out, None, causal), attend.call(q, k, v, out, None, causal, mask=all_seen)
             measured = attend.call(q, k, v, out, None, causal, stats=request)
             measured()
             torch.cuda.synchronize()
@@ -327,7 +327,7 @@ def main():
             error = (attend.rows[1, 3, -64:, 2].double() - entropy).abs().max().item()
             one = burst(forward)
             emit(case=f"stats d{d} {'causal' if causal else 'full'} 8192", over_forward=burst(measured) / one - 1,
-                 lazy_over_forward=burst(lazy) / one - 1, error=error,
+                 mask_over_forward=burst(masked) / one - 1, error=error,
                  same_keys=bool((attend.keys[1, 3, -64:, :2] == s.topk(2).indices).all()))
             del q, k, v, out, s, w, all_seen
     for d, h in ((128, 16), (64, 32)):

@@ -23,6 +23,15 @@ def main() -> None:
     for row in rows:
         if row["case"].startswith("columns"):
             print(f"| {row['case'][8:-5]} | {row['share']:.2f} |")
+    print("\n| row statistics, 8192 keys | time over that of the forward pass |\n|---|---|")
+    for row in rows:
+        if row["case"].startswith("stats"):
+            print(f"| {row['case'][6:-5]} | {1 + row['over_forward']:.2f} |")
+    print("\n| boolean mask, 8192 keys | ms | torch: mem-efficient | cuDNN | flex_attention | ratio to the best |\n|---|---|---|---|---|---|")
+    for row in rows:
+        if row["case"].startswith("mask"):
+            others = [f"{row['others'][way]:.2f}" if way in row["others"] else "" for way in ("efficient", "cudnn", "flex")]
+            print(f"| {row['case'][5:-5]} | {row['milliseconds']:.2f} | {' | '.join(others)} | {row['ratio']:.2f} |")
     print("\n| decoding, 32/8 heads, d128 | GB/s | of the read bandwidth | us |\n|---|---|---|---|")
     for row in rows:
         if row["case"].startswith("decode"):

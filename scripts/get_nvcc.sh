@@ -24,7 +24,7 @@ python3 -c 'import pip' 2>/dev/null || {
 }
 mkdir -p "$target"
 # shellcheck disable=SC2086 # several names
-if ! python3 -m pip install --disable-pip-version-check --no-deps --target "$target" $packages >"$target.log" 2>&1; then
+if ! python3 -m pip install --disable-pip-version-check --retries 1 --no-deps --target "$target" $packages >"$target.log" 2>&1; then
     echo "no nvcc on the path, and pip does not get it: $(tail -n 1 "$target.log")"
     exit 3
 fi

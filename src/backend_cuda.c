@@ -328,6 +328,62 @@ attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
     return status;
 }
 
+/* `records` is dense; start[] goes behind it. */
+static attend_status queue_parts(struct cuda_device *d, struct problem *p,
+                                 const struct part_records *parts, int64_t part_count,
+                                 const int64_t *start, int64_t count, char *at,
+                                 size_t start_at, attend_error *err)
+{
+    const int64_t rows = p->nb * p->hq * p->nq, width = p->dv + 2;
+
+    p->records =
+        attend_tensor_dense(at, p->records.dtype, p->nb, p->hq, p->nq, count * width);
+    for (int64_t x = 0; x < part_count; x++) {
+        struct gather_launch gather = {.from = parts[x].from,
+                                       .to = p->records,
+                                       .at = parts[x].at * width,
+                                       .width = parts[x].count * width,
+                                       .rows = rows};
+        void *parameters[] = {&gather};
+
+        TRY(attendi_cuda_launch(d, KERNEL_gather_records,
+                                ceil_div_i64(rows * gather.width, TILE_THREADS),
+                                TILE_THREADS, 0, parameters, err));
+    }
+    TRY(attendi_driver_check(&d->driver,
+                             d->driver.copy_in((cu_pointer)(at + start_at), start,
+                                               (size_t)count * sizeof *start, d->stream),
+                             "copying to the device", err));
+    struct launch a = {.p = *p,
+                       .tiles = ceil_div_i64(p->nq, TILE_ROWS),
+                       .chunks = max_i64(1, ceil_div_i64(p->dv, TILE_THREADS)),
+                       .groups = count,
+                       .records = p->records,
+                       .start = (const int64_t *)(void *)(at + start_at)};
+    return launch(
+        d, p->records.dtype == ATTEND_F64 ? KERNEL_combine_f64 : KERNEL_combine_f32, &a,
+        row_items(&a), err);
+}
+
+attend_status attendi_cuda_combine_parts(attend_context *ctx, struct problem *p,
+                                         const struct part_records *parts,
+                                         int64_t part_count, const int64_t *start,
+                                         int64_t count, attend_error *err)
+{
+    const int64_t rows = p->nb * p->hq * p->nq;
+    size_t total = 0;
+    void *at;
+
+    take(&total, rows * count, (size_t)(p->dv + 2) * attend_dtype_size(p->records.dtype));
+    const size_t start_at = take(&total, count, sizeof *start);
+    TRY(workspace(ctx, total, &at, err));
+    TRY(attendi_cuda_enter(ctx->cuda, err));
+    const attend_status status =
+        queue_parts(ctx->cuda, p, parts, part_count, start, count, at, start_at, err);
+    attendi_cuda_leave(ctx->cuda);
+    return status;
+}
+
 attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
                                  int64_t count, const attend_tensor *out,
                                  const attend_tensor *lse, int64_t rows,

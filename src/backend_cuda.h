@@ -20,6 +20,16 @@ attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
                                    const int64_t *start, int64_t count,
                                    attend_error *err);
 
+/* The same of records in device memory: those of parts, each put at its place. */
+struct part_records {
+    attend_tensor from; /* data NULL: one record of no key */
+    int64_t at, count;  /* records */
+};
+attend_status attendi_cuda_combine_parts(attend_context *ctx, struct problem *p,
+                                         const struct part_records *parts,
+                                         int64_t part_count, const int64_t *start,
+                                         int64_t count, attend_error *err);
+
 /* attend_merge_with for tensors in device memory, all of them checked. */
 attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
                                  int64_t count, const attend_tensor *out,

@@ -281,6 +281,44 @@ static attend_status combine(struct run *run, attend_context *ctx, int64_t count
     return status;
 }
 
+/* The same where the records lie in device memory, in whichever order of parts. */
+static attend_status combine_in_device_memory(struct run *run, attend_context *ctx,
+                                              int64_t count, attend_error *err)
+{
+    struct problem *const p = &run->problem;
+    struct part_records *sets;
+    size_t total = 0, start_at, place_at;
+    int64_t used = 0;
+    bool fits = attendi_reserve(&total, max_i64(count, 1), sizeof *sets);
+
+    start_at = total;
+    fits = fits && attendi_reserve(&total, run->records, sizeof *run->start);
+    place_at = total;
+    fits = fits && attendi_reserve(&total, run->records, sizeof *run->place);
+    char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
+    if (!base)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
+                            total);
+    sets = (struct part_records *)(void *)base;
+    run->start = (int64_t *)(void *)(base + start_at);
+    run->place = (struct place *)(void *)(base + place_at);
+    TRY(order_records(run, count, err));
+    for (int64_t x = 0; x < run->records; x++) {
+        const int64_t part = run->place[x].part;
+
+        if (x > 0 && part == run->place[x - 1].part) {
+            sets[used - 1].count++;
+            continue;
+        }
+        sets[used] = (struct part_records){.at = x, .count = 1};
+        if (part >= 0)
+            sets[used].from = run->parts[part].data;
+        used++;
+    }
+    p->records.dtype = run->number == sizeof(double) ? ATTEND_F64 : ATTEND_F32;
+    return attendi_cuda_combine_parts(ctx, p, sets, used, run->start, run->records, err);
+}
+
 attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
                              const attend_partials *parts, int64_t count,
                              const attend_tensor *out, const attend_tensor *lse,
@@ -299,16 +337,18 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
     if (count < 0 || (count > 0 && !parts))
         return attendi_fail(err, ATTEND_EINVAL,
                             "count (%lld) is negative or parts is NULL", LL(count));
-    TRY(attendi_needs_host(ctx, "attend_combine", err));
     TRY(check_shards(&run, count, &all_keys, &dtype, err));
     TRY(attendi_problem_init_rows(&run.problem, rule, dtype, all_keys, out, lse, err));
-    TRY(attendi_problem_check_host(&run.problem, err));
+    if (ctx->backend->memory == ATTEND_MEMORY_HOST)
+        TRY(attendi_problem_check_host(&run.problem, err));
     TRY(check_data(&run, count, dtype, err));
     const struct problem *p = &run.problem;
     if (p->nb * p->hq * p->nq == 0 || (p->dv == 0 && !p->lse.data))
         return ATTEND_OK;
     run.records = max_i64(run.records, 1);
     run.number = attend_dtype_size(dtype);
+    if (ctx->backend->memory != ATTEND_MEMORY_HOST)
+        return combine_in_device_memory(&run, ctx, count, err);
     if (ctx->cuda)
         return combine_on_device(&run, ctx, count, err);
     return combine(&run, ctx, count, err);

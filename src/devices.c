@@ -32,6 +32,15 @@ attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
     return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
 }
 
+attend_status attendi_cuda_combine_parts(attend_context *ctx, struct problem *p,
+                                         const struct part_records *parts,
+                                         int64_t part_count, const int64_t *start,
+                                         int64_t count, attend_error *err)
+{
+    (void)ctx, (void)p, (void)parts, (void)part_count, (void)start, (void)count;
+    return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
+}
+
 attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
                                  int64_t count, const attend_tensor *out,
                                  const attend_tensor *lse, int64_t rows,

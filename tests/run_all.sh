@@ -103,6 +103,7 @@ run_ctest() {
 }
 
 stage_release() {
+    nvcc=$(scripts/get_nvcc.sh) || echo "  kernels for GPUs are not compiled: $nvcc"
     build release -DATTEND_TESTS=ON -DATTEND_WERROR=ON && run_ctest release
 }
 

@@ -104,10 +104,10 @@ def numbers(values: Any, dtype: str, name: str) -> Any:
         return None
     import numpy as np
 
-    if is_torch(values):
-        values = values.detach().cpu()
-        if str(values.dtype) == "torch.bfloat16":  # NumPy has no such type
-            values = values.float()
+    if is_torch(values) and values.is_cuda:
+        values = values.cpu()
+    if is_torch(values) and str(values.dtype) == "torch.bfloat16":  # NumPy has no such type
+        values = values.float()
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:

@@ -51,6 +51,7 @@ enum module_name {
     KERNEL_TYPES(inspect, zoom)                                                          \
     KERNEL_TYPES(inspect, probe)                                                         \
     KERNEL(merge_parts, merge_parts)                                                     \
+    KERNEL(merge_parts, gather_records)                                                  \
     KERNEL_WIDTHS(sm90_prefill, sm90_prefill)                                            \
     KERNEL_WIDTHS(sm90_ruled, sm90_ruled)                                                \
     KERNEL(sm90_ruled, sm90_mask)                                                        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel of attend_merge is given, by value: what fits in parameters. */
+/* What the kernels of merge_parts.cu are given, by value: what fits in parameters. */
 #ifndef ATTEND_CUDA_MERGE_LAUNCH_H
 #define ATTEND_CUDA_MERGE_LAUNCH_H
 
@@ -12,6 +12,14 @@ struct merge_launch {
     attend_tensor out, lse; /* lse.data NULL: not wanted */
     int64_t rows;
     int count;
+};
+
+/* Records of one part, or of no key where `from` has no data, to their place in rows. */
+struct gather_launch {
+    attend_tensor from; /* (nb, hq, nq, width) */
+    attend_tensor to;   /* (nb, hq, nq, records (dv + 2)), dense */
+    int64_t at, width;  /* columns of `to` */
+    int64_t rows;
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attend_merge on a device: parts by O and LSE, as cpu/merge/merge_rows.h has it.  A
- * block of threads has a row; its weights are known before any output is written, which
- * may lie in the place of a part.
+ * Parts that lie in device memory.  attend_merge: parts by O and LSE, as
+ * cpu/merge/merge_rows.h has it.  A block of threads has a row; its weights are known
+ * before any output is written, which may lie in the place of a part.
  */
 #include "cuda/merge_launch.h"
 #include "cuda/tile.cuh"
@@ -57,5 +57,27 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
             store_any(a.lse.data, a.lse.dtype, view_offset(a.lse.stride, b, h, i),
                       most == -CUDART_INF ? most : most + log(sum));
         __syncthreads();
+    }
+}
+
+/* attend_combine: a number of a row is a thread's. */
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    attend_gather_records(const __grid_constant__ struct gather_launch a)
+{
+    const int64_t count = a.rows * a.width;
+
+    for (int64_t x = (int64_t)blockIdx.x * TILE_THREADS + threadIdx.x; x < count;
+         x += (int64_t)gridDim.x * TILE_THREADS) {
+        const int64_t row = x / a.width, c = x % a.width, i = row % a.to.size[2];
+        const int64_t h = row / a.to.size[2] % a.to.size[1],
+                      b = row / a.to.size[2] / a.to.size[1];
+        const double number =
+            a.from.data
+                ? load_any(a.from.data, a.from.dtype,
+                           view_offset(a.from.stride, b, h, i) + c * a.from.stride[3])
+            : c == 0 ? -CUDART_INF
+                     : 0;
+        store_any(a.to.data, a.to.dtype, view_offset(a.to.stride, b, h, i) + a.at + c,
+                  number);
     }
 }

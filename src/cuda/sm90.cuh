@@ -1048,10 +1048,12 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         auto entry_of = [&](int n) {
             return block_of<C>(p, C::RULED ? load_shared(own + OWN_LIST) : 0, n);
         };
+        const uint2 *const bits_at = C::RULED && !C::SCARCE ? mask_bits(p, t.bits) : NULL;
         auto load_bits = [&](int entry) {
             if (C::RULED && entry & SM90_MIXED)
-                bits = mask_bits(p, load_shared(own + OWN_BITS),
-                                 index_of<C>(entry) * BN / SM90_UNIT);
+                bits = __ldg(
+                    (C::SCARCE ? mask_bits(p, load_shared(own + OWN_BITS)) : bits_at) +
+                    index_of<C>(entry) * BN / SM90_UNIT * SM90_TILE_THREADS);
         };
         /* The rule on a block; says whether it may hide keys by their place. */
         auto apply_rule = [&](int entry) {
@@ -1105,7 +1107,8 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         for (int n = to - 2; n >= from; n--) {
             mend_v(n + 1);
             entry = C::RULED ? next : n;
-            load_bits(entry);
+            if (!C::SCARCE)
+                load_bits(entry);
             barrier_wait(s.k_full + 8 * ks, kp);
             if (C::TICKET)
                 named_sync(1 + group, 256);
@@ -1117,6 +1120,8 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             values(n < (C::SCARCE ? load_shared(own + OWN_TO) : to) - 2);
             if (C::TICKET)
                 named_arrive(1 + next_group, 256);
+            if (C::SCARCE)
+                load_bits(entry);
             if (C::RULED)
                 next = entry_of(max(n - 1, from));
             product_wait<1>();

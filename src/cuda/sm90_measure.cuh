@@ -131,6 +131,34 @@ template <class C> struct measures {
         }
     }
     /*
+     * The scores of columns from .. from + count - 1, the largest of which is `most`.  As
+     * a rule no other reaches the row's second largest, `least`.
+     */
+    template <int N>
+    static DEVICE void take_part(const float (&S)[N], int from, int count,
+                                 largest<C> &top, int r, float most, float least, int at)
+    {
+        float rest = -CUDART_INF_F;
+        int first = 0, equal = 0;
+#pragma unroll
+        for (int i = from + count - 1; i >= from; i--)
+            if (((i >> 1) & 1) == r) {
+                const bool is = S[i] == most;
+                first = is ? 8 * (i / 4) + (i & 1) : first;
+                equal += is;
+                rest = is ? rest : fmaxf(rest, S[i]);
+            }
+        if (!__any_sync(~0u, rest >= least || (equal > 1 && most >= least))) {
+            if (most > -CUDART_INF_F)
+                top.insert(most, at + first);
+            return;
+        }
+#pragma unroll
+        for (int i = from + count - 1; i >= from; i--)
+            if (((i >> 1) & 1) == r && S[i] > -CUDART_INF_F)
+                top.insert(S[i], at + 8 * (i / 4) + (i & 1));
+    }
+    /*
      * The largest scores of a block go to `most`; those that reach the row's second
      * largest so far are kept with their keys, which count from `at`, the thread's first.
      */
@@ -156,14 +184,9 @@ template <class C> struct measures {
             largest<C> top;
             top.load(tops, r);
 #pragma unroll
-            for (int x = PARTS - 1; x >= 0; x--) {
-                if (!__any_sync(~0u, part[x] >= least))
-                    continue;
-#pragma unroll
-                for (int i = (x + 1) * PART - 1; i >= x * PART; i--)
-                    if (((i >> 1) & 1) == r && S[i] > -CUDART_INF_F)
-                        top.insert(S[i], at + 8 * (i / 4) + (i & 1));
-            }
+            for (int x = PARTS - 1; x >= 0; x--)
+                if (__any_sync(~0u, part[x] >= least))
+                    take_part(S, x * PART, PART, top, r, part[x], least, at);
             top.store(tops, r);
             bar[r] = second_of_row(top.score[0], top.score[1]);
         }

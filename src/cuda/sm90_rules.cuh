@@ -10,13 +10,11 @@
 /* ---- masks --------------------------------------------------------------------------
  */
 
-/* The words of a thread for unit `unit` of keys. */
-DEVICE uint2 mask_bits(const sm90_launch &p, int tile, int unit)
+/* The words of a thread for the first unit of keys of a tile. */
+DEVICE const uint2 *mask_bits(const sm90_launch &p, int tile)
 {
-    const uint2 *const at = (const uint2 *)p.rules.bits;
-
-    return __ldg(at + ((int64_t)tile * p.rules.units + unit) * SM90_TILE_THREADS +
-                 (threadIdx.x - 128));
+    return (const uint2 *)p.rules.bits +
+           (int64_t)tile * p.rules.units * SM90_TILE_THREADS + (threadIdx.x - 128);
 }
 
 /* Bit 2 x + y of a word is column 8 x + y of those of a thread; `upper`: from 64 on. */

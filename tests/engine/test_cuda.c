@@ -450,6 +450,56 @@ TEST(parts_merge_on_the_device)
     attend_context_destroy(ctx);
 }
 
+/* Shards computed apart, in device memory: combined, they are one call's bits. */
+TEST(shards_combine_on_the_device)
+{
+    NEEDS_DEVICE;
+    enum { SHARDS = 3, KEYS = 2048, REST = 500 };
+    attend_context *const ctx = device_context(ATTEND_ORDER_SAME);
+    const int64_t all = (SHARDS - 1) * KEYS + REST;
+    struct device_problem p = device_problem(2, 4, 2, 20, all, 64);
+    attend_partials parts[SHARDS];
+    uintptr_t memory[SHARDS];
+    attend_error err = {.message = ""};
+
+    p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    unsigned char *const want = results(&p);
+    for (int x = 0; x < SHARDS; x++) { /* in any order */
+        const int64_t shard = (x + 1) % SHARDS, keys = shard < SHARDS - 1 ? KEYS : REST;
+        const int64_t records = attend_partials_records(shard * KEYS, keys, shard % 2);
+        attend_io io = p.io;
+
+        io.k.data = (char *)p.k + shard * KEYS * 64 * 2;
+        io.v.data = (char *)p.v + shard * KEYS * 64 * 2;
+        io.k.size[2] = io.v.size[2] = keys;
+        io.out.data = io.lse.data = NULL;
+        memory[x] = device_block((size_t)(2 * 4 * 20 * records * 66) * 4, 0x33);
+        parts[x] = attend_partials_default();
+        parts[x].first_key = shard * KEYS;
+        parts[x].keys = keys;
+        parts[x].all_keys = all;
+        parts[x].reduce = shard % 2;
+        parts[x].data =
+            attend_tensor_dense((void *)memory[x], ATTEND_F32, 2, 4, 20, records * 66);
+        CHECK(attend_forward_partials(ctx, &p.rule, &io, &parts[x], &err) == ATTEND_OK,
+              "%s", err.message);
+    }
+    CHECK(attend_combine(ctx, &p.rule, parts, SHARDS, &p.io.out, &p.io.lse, &err) ==
+              ATTEND_OK,
+          "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    unsigned char *const got = results(&p);
+    CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "other bits");
+    free(want);
+    free(got);
+    for (int x = 0; x < SHARDS; x++)
+        driver.release(memory[x] - GUARD);
+    free_problem(&p);
+    attend_context_destroy(ctx);
+}
+
 /* ---- order FAST ----------------------------------------------------------------------
  */
 
@@ -897,6 +947,7 @@ int main(int argc, char **argv)
     RUN_ONE(lengths_out_of_range_read_nothing_outside);
     RUN_ONE(a_graph_captures_a_repeated_call);
     RUN_ONE(parts_merge_on_the_device);
+    RUN_ONE(shards_combine_on_the_device);
     RUN_ONE(fast_kernels_are_under_the_bound);
     RUN_ONE(fast_rules_are_under_the_bound);
     RUN_ONE(fast_kernels_keep_bits_for_any_strides);

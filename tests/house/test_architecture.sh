@@ -160,14 +160,6 @@ too_big() {
     [ "$kernels" -lt 5000000 ] || echo "$1: $kernels bytes of kernels for GPUs"
 }
 
-# spills DIR: kernels whose registers go to memory, by the assembler's report.  The careful kernels
-# run only where hidden values are not finite.
-spills() {
-    cat "$1"/*.log 2>/dev/null | awk '
-        /Compiling entry function/ { split($0, part, "\047"); name = part[2] }
-        /spill stores/ && $5 > 0 && name !~ /careful/ { print name ": " $0 }'
-}
-
 # compiles_alone COMPILER STANDARD LANGUAGE HEADER: alone, and twice.
 compiles_alone() {
     printf '#include "%s"\n#include "%s"\n' "$4" "$4" >"$tmp/alone.txt"
@@ -248,9 +240,6 @@ caught "a foreign export" '^< foreign$' exports "$bad/libbad.so" "$root/include/
 caught "a missing export" '^> attend_forward$' exports "$bad/libbad.so" "$root/include/attend/attend.h"
 silent "shared library: below 1 MB" too_big "$build/libattend.so"
 caught "a large library" 'huge.so: [0-9]* bytes' too_big "$bad/huge.so"
-silent "kernels for GPUs keep their numbers in registers" spills "$build/cuda"
-mkdir "$bad/cuda" && printf "ptxas info : Compiling entry function 'attend_x' for 'sm_90a'\n    8 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads\n" >"$bad/cuda/x.log"
-caught "a kernel that spills" '^attend_x: ' spills "$bad/cuda"
 
 for cc in gcc clang; do
     for header in "$root"/include/attend/*.h; do

@@ -26,6 +26,7 @@ static const struct command {
     {"grade", cmd_grade, "grade answers to the exercise by evaluating them"},
     {"design", cmd_design, "find the query for a purpose, and check it"},
     {"report", cmd_report, "run every experiment and write a page with plots"},
+    {"page", cmd_page, "write the page that has all of this in a browser"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -5,7 +5,7 @@
 _attend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run stats info check bench lab sheets grade design report help' words='' files=''
+    local commands='run stats info check bench lab sheets grade design report page help' words='' files=''
     COMPREPLY=()
 
     # "--name=value" comes as three words, "--name", "=" and "value".

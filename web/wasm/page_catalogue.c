@@ -126,8 +126,8 @@ static void put_primer(void)
 static void write_style(FILE *out, const char *unused)
 {
     (void)unused;
-    for (int x = 0; lab_report_style[x]; x++)
-        fputs(lab_report_style[x], out);
+    for (int x = 0; lab_shared_style[x]; x++)
+        fputs(lab_shared_style[x], out);
     fputs(lab_figure_style, out);
 }
 

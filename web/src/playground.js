@@ -70,7 +70,7 @@ export class Playground {
           'div',
           { class: 'planes' },
           h('figure', {}, h('h2', { class: 'plot-title' }, 'Keys and query'), this.keyPlane, h('figcaption', { class: 'key-caption' })),
-          h('figure', {}, h('h2', { class: 'plot-title' }, 'Values and output'), this.valuePlane, h('figcaption', {}, 'Circles are values, as large as their weight. The ring is the output c; the diamond is the average of v', h('sub', {}, 'a'), ' and v', h('sub', {}, 'b'), '.')),
+          h('figure', {}, h('h2', { class: 'plot-title' }, 'Values and output'), this.valuePlane, h('figcaption', { html: 'Circles are values, as large as their weight. The ring is the output c, the diamond the average of v<sub>a</sub> and v<sub>b</sub>. With noise, small dots are the outputs of noisy keys, moved aside a little so that many are seen as many.' })),
           h('figure', { class: 'wide' }, h('h2', { class: 'plot-title' }, 'Weights'), this.bars, this.histogram),
         ),
         h('aside', { class: 'side', 'aria-label': 'Settings and numbers' }, this.tiles, this.controls),
@@ -310,7 +310,8 @@ export class Playground {
       let path = '';
       for (let i = 0; i < DRAWS; i++) {
         const [x, y] = place(found.cloud.outputs[2 * i], found.cloud.outputs[2 * i + 1]);
-        path += `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
+        const aside = 9 * Math.sin(12.9898 * i); // so that many at one place are seen as many
+        path += `M${x.toFixed(1)} ${(y + aside).toFixed(1)}h0`;
       }
       parts.push(svg('path', { d: path, class: 'cloud-dots' }));
     }

@@ -246,7 +246,7 @@ export class Questions {
       this.error.show('');
       this.showRows(rows, request.trials);
       this.showFigures(found.figures, true);
-      this.conclusion.textContent = found.conclusion;
+      this.conclusion.innerHTML = found.concluded;
     } catch (error) {
       if (round === this.round && !(error instanceof Cancelled)) this.refuse(error.message);
     }
@@ -278,7 +278,7 @@ export class Questions {
       this.error.show('');
       this.showRows(rows, trials);
       this.showFigures(found.figures, false);
-      this.conclusion.textContent = found.conclusion;
+      this.conclusion.innerHTML = found.concluded;
       this.tell(`${rows.length} rows in ${number((performance.now() - began) / 1000, 2)} s. ${found.count}.`);
     } catch (error) {
       if (round !== this.round) return;

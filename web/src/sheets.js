@@ -134,7 +134,7 @@ export class Sheets {
     const scale = SCALES.map(flag).find(Boolean);
     if (scale && one.at.scale != null) values[scale.name] = hold(scale, one.at.scale);
     if (flag('alpha') && one.at.alpha > 0) values.alpha = hold(flag('alpha'), one.at.alpha);
-    return h('a', { class: 'button small', 'data-counterexample': one.id, href: address({ view: 'questions', part: question.id, values }) }, one.verdict === 'holds' ? 'Set the sliders to where it was tried hardest' : 'Set the sliders to its counterexample');
+    return h('a', { class: 'button small', 'data-counterexample': one.id, href: address({ view: 'questions', part: question.id, values }) }, one.verdict === 'fails' ? 'Set the sliders to its counterexample' : 'Set the sliders to where it is furthest off');
   }
 
   async judgeAgain() {

@@ -27,7 +27,7 @@ const methods = {
   disputes: (count) => engine.disputes(count),
 };
 
-onmessage = async ({ data }) => {
+async function perform(data) {
   current = data.id;
   try {
     if (data.open) engine = await openEngine(attendModule, new Uint8Array(data.open), hooks);
@@ -36,4 +36,10 @@ onmessage = async ({ data }) => {
   } catch (error) {
     postMessage({ id: data.id, error: String(error.message ?? error) });
   }
+}
+
+/* One after the other: what comes while the module is opened waits for it. */
+let queue = Promise.resolve();
+onmessage = ({ data }) => {
+  queue = queue.then(() => perform(data));
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lab/experiments/experiment.h"
+#include "lab/figures/text.h"
 #include "page_figures.h"
 #include "page_json.h"
 #include "page_report.h"
@@ -178,8 +179,9 @@ const char *page_run(double seed, double trials, int sweeps, int figures)
     lab_count_text(&count, text, sizeof text);
     page_json_open();
     page_json_begin('{');
-    page_json_text_of("conclusion",
-                      *run.conclusion ? run.conclusion : run.experiment->shows);
+    const char *const seen = *run.conclusion ? run.conclusion : run.experiment->shows;
+    page_json_text_of("conclusion", seen);
+    page_json_markup_of("concluded", lab_text_prose, seen);
     page_json_text_of("count", text);
     page_figures_put(&drawn);
     page_json_end('}');

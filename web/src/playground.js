@@ -250,10 +250,10 @@ export class Playground {
     }
     parts.push(svg('path', { d: `M${MIDDLE} 8V${SIDE - 8}M8 ${MIDDLE}H${SIDE - 8}`, class: 'axis' }));
     if (state.n <= 16) parts.push(...this.feet());
-    for (let i = state.n - 1; i >= 0; i--) {
+    parts.push(...this.dots((i) => toPlane(flat[2 * i], flat[2 * i + 1]), 4, 13, state.keys === 'plane' ? 'dot grab' : 'dot'));
+    for (const i of [1, 0]) {
       const [x, y] = toPlane(flat[2 * i], flat[2 * i + 1]);
-      parts.push(svg('circle', { cx: x, cy: y, r: 4 + 13 * Math.sqrt(found.weights[i]), class: `dot fill-${colour(i)}${state.keys === 'plane' ? ' grab' : ''}` }));
-      if (i < 2) parts.push(tag('k', i ? 'b' : 'a', { x: x + 12, y: y - 12, class: `name name-${colour(i)}` }));
+      parts.push(tag('k', i ? 'b' : 'a', { x: x + 12, y: y - 12, class: `name name-${i}` }));
     }
     found.queries.forEach((q, which) => parts.push(...this.arrow(q, which)));
     this.keyPlane.replaceChildren(...parts);
@@ -263,6 +263,20 @@ export class Playground {
         : state.keys === 'random'
           ? `${state.n} random keys in ${state.d} dimensions, projected on the plane of k<sub>a</sub> and k<sub>b</sub>.`
           : 'Keys can be dragged as well.') + ' Rings give the length of the query; a dotted line leads to a key’s score, its shadow on the query.';
+  }
+
+  /** Circles of all keys, as large as their weight; those without weight are one path. */
+  dots(at, least, most, kind) {
+    const { state, found } = this;
+    const circles = [];
+    let rest = '';
+    for (let i = state.n - 1; i >= 0; i--) {
+      const [x, y] = at(i);
+      const p = found.weights[i];
+      if (i > 1 && p < 0.005) rest += `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
+      else circles.push(svg('circle', { cx: x, cy: y, r: least + most * Math.sqrt(p), class: `${kind} fill-${colour(i)}` }));
+    }
+    return [rest && svg('path', { d: rest, class: 'no-weight', 'stroke-width': 2 * least + 1 }), ...circles].filter(Boolean);
   }
 
   /** From a key to its shadow on the query: the score is the shadow times the length. */
@@ -301,11 +315,7 @@ export class Playground {
     const [ax, ay] = at(0);
     const [bx, by] = at(1);
     const parts = [svg('path', { d: `M${ax} ${ay}L${bx} ${by}`, class: 'segment' })];
-    for (let i = state.n - 1; i >= 0; i--) {
-      const [x, y] = at(i);
-      const small = state.n > 64 ? 1.6 : 4;
-      parts.push(svg('circle', { cx: x, cy: y, r: small + 24 * Math.sqrt(found.weights[i]), class: `dot fill-${colour(i)} soft-dot` }));
-    }
+    parts.push(...this.dots(at, state.n > 64 ? 1.6 : 4, 24, 'dot soft-dot'));
     if (found.cloud) {
       let path = '';
       for (let i = 0; i < DRAWS; i++) {
@@ -329,13 +339,18 @@ export class Playground {
     const width = 800 / state.n;
     const bar = Math.max(width * (state.n > 40 ? 0.9 : 0.7), 1);
     const parts = [0, 0.5, 1].map((p) => svg('path', { d: `M10 ${128 - 110 * p}H810`, class: 'grid' }));
+    const shapes = {}; // one path for each colour
     found.heads.forEach((head, which) => {
       const own = bar / found.heads.length;
       for (let i = 0; i < state.n; i++) {
-        const p = head.weights[i];
-        parts.push(svg('rect', { x: 10 + width * i + (width - bar) / 2 + own * which, y: 128 - 110 * p, width: own * (found.heads.length > 1 ? 0.92 : 1), height: Math.max(110 * p, 0.75), class: `weight ${state.heads === 2 ? `head-${which}` : `fill-${colour(i)}`}` }));
+        const high = Math.max(110 * head.weights[i], 0.75);
+        const kind = state.heads === 2 ? `head-${which}` : `fill-${colour(i)}`;
+        const left = 10 + width * i + (width - bar) / 2 + own * which;
+        const wide = own * (found.heads.length > 1 ? 0.92 : 1);
+        shapes[kind] = `${shapes[kind] ?? ''}M${left.toFixed(2)} 128v${(-high).toFixed(2)}h${wide.toFixed(2)}v${high.toFixed(2)}z`;
       }
     });
+    for (const [kind, d] of Object.entries(shapes)) parts.push(svg('path', { d, class: `weight ${kind}` }));
     this.bars.replaceChildren(...parts);
     const words = `p of ${state.n} keys, from 0 to 1; the first two are a and b${state.heads === 2 ? '; head 1 left, head 2 right of each pair' : ''}.`;
     this.bars.setAttribute('aria-label', `Weights: a ${found.weights[0].toPrecision(3)}, b ${found.weights[1].toPrecision(3)}; ${words}`);

@@ -200,7 +200,7 @@ export class Questions {
     const { experiment } = this;
     if (!experiment.trials) return h('p', { class: 'small soft' }, 'Nothing here is left to chance.');
     const label = h('span', {});
-    this.measureButton = h('button', { type: 'button', class: 'button', 'data-action': 'measure', onclick: () => this.measureAll(this.trials ?? experiment.trials) }, label);
+    this.measureButton = h('button', { type: 'button', class: 'button', 'data-action': 'measure', onclick: () => this.measureAll(this.wanted) }, label);
     const set = (value) => {
       this.trials = value;
       label.textContent = `Measure ${(value ?? experiment.trials).toLocaleString('en')} trials`;
@@ -229,9 +229,15 @@ export class Questions {
   changed(now = false) {
     this.stop();
     this.remembered();
+    this.lab.dataset.state = 'waiting';
     const { round } = this;
-    this.quick.ask({ round, request: this.request(Math.min(this.experiment.trials || 1, QUICK), false) });
-    this.timer = setTimeout(() => this.measureAll(Math.min(this.experiment.trials || 1, LIVE), round), now ? 0 : WAIT);
+    this.quick.ask({ round, request: this.request(Math.min(this.wanted, QUICK), false) });
+    this.timer = setTimeout(() => this.measureAll(Math.min(this.wanted, LIVE), round), now ? 0 : WAIT);
+  }
+
+  /** Trials that were asked for, or the experiment's own. */
+  get wanted() {
+    return this.trials ?? (this.experiment.trials || 1);
   }
 
   request(trials, sweeps) {
@@ -344,7 +350,7 @@ export class Questions {
       'table',
       { class: 'numbers' },
       h('caption', {}, caption),
-      h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'quantity'), h('th', { class: 'n', scope: 'col' }, 'theory'), h('th', { class: 'n', scope: 'col' }, 'measured'), h('th', { scope: 'col' }, ''))),
+      h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'quantity'), h('th', { class: 'n', scope: 'col' }, 'theory'), h('th', { class: 'n', scope: 'col' }, 'measured'), h('th', { scope: 'col' }, 'standing'))),
       h('tbody', {}, rows.map((row) => h('tr', { 'data-row': row.quantity }, h('td', {}, h('code', {}, row.quantity), h('span', { class: 'meaning', html: this.experiment.quantities[row.quantity] ?? '' })), cell(row, 'theory', false), cell(row, 'measured', true), h('td', {}, standing(row))))),
     );
   }

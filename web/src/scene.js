@@ -117,8 +117,16 @@ function randomKeys({ n, d, seed }, engine) {
   return { k, d, basis: [first, unit(second.map((x, j) => x - along * first[j]))] };
 }
 
-/** Keys as they are, and as the plane of k_a and k_b shows them. */
+const known = { of: '', keys: null };
+
+/** Keys as they are, and as the plane of k_a and k_b shows them; the last are kept. */
 export function keysOf(state, engine) {
+  const of = JSON.stringify([state.keys, state.n, state.d, state.seed, state.moved]);
+  if (known.of !== of) Object.assign(known, { of, keys: makeKeys(state, engine) });
+  return known.keys;
+}
+
+function makeKeys(state, engine) {
   const made = state.keys === 'plane' ? planeKeys(state) : state.keys === 'random' ? randomKeys(state, engine) : orthonormalKeys(state);
   const flat = new Float64Array(2 * state.n);
   for (let i = 0; i < state.n; i++) {

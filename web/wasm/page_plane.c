@@ -72,34 +72,64 @@ static void disturb(int n, int d, const double *k, double alpha, double sigma2,
         to[x] = (x < d ? length : 1) * k[x] + sd * (double)drawn[x];
 }
 
+/* Memory for all copies at once: one call of the engine is many times faster. */
+struct copies {
+    double *q, *k, *v, *weights;
+    float *drawn;
+};
+
+static int allocate(struct copies *copies, int n, int d, int dv, int draws)
+{
+    const size_t count = (size_t)draws;
+
+    copies->q = malloc(sizeof(double) * count * (size_t)d);
+    copies->k = malloc(sizeof(double) * count * (size_t)(n * d));
+    copies->v = malloc(sizeof(double) * count * (size_t)(n * dv));
+    copies->weights = malloc(sizeof(double) * count * (size_t)n);
+    copies->drawn = malloc(sizeof(float) * (size_t)(n * d + 1));
+    return copies->q && copies->k && copies->v && copies->weights && copies->drawn ? 0
+                                                                                   : -1;
+}
+
+static void release(struct copies *copies)
+{
+    free(copies->q);
+    free(copies->k);
+    free(copies->v);
+    free(copies->weights);
+    free(copies->drawn);
+}
+
 int page_cloud(int n, int d, int dv, const double *q, const double *k, const double *v,
                double scale, double alpha, double sigma2, int draws, double seed,
                double *out, double *first)
 {
     const int each = n * d + 1;
-    double *const keys = malloc(sizeof *keys * (size_t)(n * d));
-    double *const weights = malloc(sizeof *weights * (size_t)n);
-    float *const drawn = malloc(sizeof *drawn * (size_t)each);
+    struct copies copies;
     attend_error err;
-    int failed = !keys || !weights || !drawn || !context();
+    int failed = allocate(&copies, n, d, dv, draws) || !context();
 
     for (int x = 0; x < draws && !failed; x++) {
-        const struct lab_problem problem = {.nk = n,
-                                            .d = d,
-                                            .dv = dv,
-                                            .q = q,
-                                            .k = keys,
-                                            .v = v,
-                                            .scale = scale,
-                                            .out = out + (size_t)x * (size_t)dv,
-                                            .weights = weights};
-        lab_random_normals((uint64_t)seed, 1, (uint64_t)x * (uint64_t)each, drawn, each);
-        disturb(n, d, k, alpha, sigma2, drawn, keys);
-        failed = lab_forward(context(), &problem, &err) != ATTEND_OK;
-        first[x] = weights[0];
+        lab_random_normals((uint64_t)seed, 1, (uint64_t)x * (uint64_t)each, copies.drawn,
+                           each);
+        disturb(n, d, k, alpha, sigma2, copies.drawn,
+                copies.k + (size_t)x * (size_t)(n * d));
+        memcpy(copies.q + (size_t)x * (size_t)d, q, sizeof *q * (size_t)d);
+        memcpy(copies.v + (size_t)x * (size_t)(n * dv), v, sizeof *v * (size_t)(n * dv));
     }
-    free(keys);
-    free(weights);
-    free(drawn);
+    const struct lab_problem problem = {.nb = draws,
+                                        .nk = n,
+                                        .d = d,
+                                        .dv = dv,
+                                        .q = copies.q,
+                                        .k = copies.k,
+                                        .v = copies.v,
+                                        .scale = scale,
+                                        .out = out,
+                                        .weights = copies.weights};
+    failed = failed || lab_forward(context(), &problem, &err) != ATTEND_OK;
+    for (int x = 0; x < draws && !failed; x++)
+        first[x] = copies.weights[(size_t)x * (size_t)n];
+    release(&copies);
     return failed ? -1 : 0;
 }

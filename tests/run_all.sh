@@ -7,6 +7,7 @@
 #   tsan     the threaded ones under TSan
 #   fuzz     the fuzzers, for FUZZ_SECONDS (30), all at once
 #   python   the Python package, in a virtual environment under build/
+#   page     the page: its modules in node, the page in Chromium
 #   long     20,000 large problems, laws and dense comparisons from five other seeds,
 #            z of every exact row of the laboratory over 150 seeds, the programs that asan
 #            leaves out, 64 tokens of a model, and the speed of models on attend
@@ -195,6 +196,47 @@ stage_python() {
     done
 }
 
+# page_one LOG COMMAND...: a program of the page's tests, with its output and its count.
+page_one() {
+    log=build/page_tests/$1.log
+    shift
+    "$@" >"$log" 2>&1
+    grep -A 8 '^FAIL' "$log"
+    grep '^  ' "$log"
+    add_count "$log"
+    printf '  %-28s %s\n' "page ${log##*/}" "$(tail -n 1 "$log")"
+}
+
+# The checks of one module: as many tests as it has lines, and one for its end.
+page_checks() {
+    log=build/page_tests/check_$1.log
+    node --no-experimental-fetch "build/wasm-$1/page_check.js" >"$log" 2>&1
+    status=$?
+    ok=$(grep -c ' ok$' "$log")
+    bad=$(grep -c 'FAILED$' "$log")
+    grep -A 2 'FAILED$' "$log"
+    [ $status -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    add "$ok" "$bad" "$(grep -c SKIPPED "$log")"
+    echo "  page_check $1: $ok ok, $bad failed"
+}
+
+stage_page() {
+    build release -DATTEND_TESTS=ON -DATTEND_WERROR=ON || return
+    mkdir -p build/page_tests
+    for set in scalar simd128; do
+        JOBS=$jobs scripts/build.sh wasm-$set 'page_module page_check' || { add 0 1 0; return; }
+        page_checks $set
+    done
+    NODE_PATH=/usr/share/nodejs node web/build.mjs build/attend.html || { add 0 1 0; return; }
+    page_one test_module node tests/page/test_module.mjs
+    why=$(tests/page/packages.sh) || {
+        echo "  the page in Chromium is skipped: $why"
+        add 0 0 1
+        return
+    }
+    page_one test_browser node tests/page/test_browser.mjs
+}
+
 # long_one NAME VARIABLE=VALUE: a program with its output as it comes, and its count.
 long_one() {
     echo "-- $1 $2"
@@ -212,6 +254,7 @@ stage_long() {
         long_one test_dense ATTEND_TEST_SEED=$seed
     done
     sanitized -R "$repeats"
+    ATTEND_TEST_LONG=1 stage_page
     make_python || return
     echo "-- test_models.py"
     ATTEND_TEST_LONG=1 tests/python/run_one.sh "$python" build tests/python/test_models.py
@@ -220,10 +263,10 @@ stage_long() {
     "$python" -B bench/python_calls.py
 }
 
-[ $# -gt 0 ] || set -- release asan tsan fuzz python
+[ $# -gt 0 ] || set -- release asan tsan fuzz python page
 for stage in "$@"; do
-    case $stage in release | asan | tsan | fuzz | python | long) ;; *)
-        echo "usage: $0 [release|asan|tsan|fuzz|python|long]..." >&2
+    case $stage in release | asan | tsan | fuzz | python | page | long) ;; *)
+        echo "usage: $0 [release|asan|tsan|fuzz|python|page|long]..." >&2
         exit 2
         ;;
     esac

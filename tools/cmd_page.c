@@ -42,13 +42,15 @@ static FILE *open_page(void)
     const ssize_t length = readlink("/proc/self/exe", path, PATH_SIZE);
     FILE *page = NULL;
 
-    path[length > 0 ? length : 0] = '\0';
+    if (length <= 0) /* a system that does not tell a program where it lies */
+        return fopen(ATTEND_PAGE_FILE, "rb");
+    path[length] = '\0';
     char *const slash = strrchr(path, '/');
     for (size_t x = 0; slash && !page && x < sizeof places / sizeof places[0]; x++) {
         strcpy(slash, places[x]);
         page = fopen(path, "rb");
     }
-    return page ? page : fopen(ATTEND_PAGE_FILE, "rb");
+    return page;
 }
 
 static int copy(FILE *from, FILE *to)

@@ -47,7 +47,7 @@ _attend()
         lab:lab) words='copy extract average window magnitude heads one-vs-two how-many-heads
             remedies permute positions dispersion phases capacity variants place transfer
             --help' ;;
-        lab:--stats | lab:--q | lab:--k | lab:--v | lab:--mask | lab:--svg | report:-o | report:--output | design:--out) files=1 ;;
+        lab:--stats | lab:--q | lab:--k | lab:--v | lab:--mask | lab:--svg | report:-o | report:--output | page:-o | page:--output | design:--out) files=1 ;;
         lab:--format) words='all int8 fp8 bf16' ;;
         lab:--head) words='diffuse condensed copy average' ;;
         lab:*) words=$(attend lab "${COMP_WORDS[2]}" --help 2>/dev/null |
@@ -63,6 +63,7 @@ _attend()
         design:*) words='--keys --n --d --items --weights --eps --tau --C --heads --sigma2
             --noisy --alpha --trials --seed --threads --out --json --help' ;;
         report:*) words='-o --output --seed --trials --threads --help' ;;
+        page:*) words='-o --output --help' ;;
         help:*) words=$commands ;;
         esac
     fi

@@ -98,4 +98,9 @@ PAGE_API const char *page_zoom_error(void);
 /* Figures of the heads seen since the last page_tensor(): the phase diagram first. */
 PAGE_API const char *page_places(void);
 
+/* ---- page_bench.c ---------------------------------------------------------- */
+
+/* Least seconds of a causal f32 prefill of `heads` heads among `calls`; -1: it failed. */
+PAGE_API double page_prefill(int heads, int n, int d, int calls);
+
 #endif

@@ -106,7 +106,7 @@ unfinished() {
 }
 
 licence_lines() {
-    (cd "$1" && files . | grep -E '\.(c|h|cpp|inc|sh|py|js|mjs|css|toml|cmake)$' | while read -r file; do
+    (cd "$1" && files . | grep -E '\.(c|h|cpp|inc|sh|py|mjs|toml|cmake)$|^web/.*\.(js|css)$' | while read -r file; do
         head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' || echo "$file: no SPDX line"
     done)
 }

@@ -3,7 +3,7 @@
 // network, and what a screen reader makes of it.
 import fs from 'node:fs';
 import path from 'node:path';
-import { attend, attendLines, check, finish, near, noise, root, saveNpy, test, tmp } from './harness.mjs';
+import { attend, attendLines, check, finish, isLong, near, noise, root, saveNpy, test, tmp } from './harness.mjs';
 import { PAIRS, TRIALS } from './pairs.mjs';
 import { axe, go, numberOf, openBrowser, openPage, pageFile, ready, serve, tooWide } from './browser.mjs';
 
@@ -274,6 +274,87 @@ await test('from a server: one request; without vector instructions: the other m
   await own.context().close();
   await bare.context().close();
 });
+
+// ---- every control, in the long tests ------------------------------------------------------
+
+/** Moves every slider of a view to its ends, takes every choice, presses every chip. */
+async function useControls(own, view) {
+  const count = await own.locator(`${view} [data-control]`).count();
+  for (let c = 0; c < count; c++) {
+    const control = own.locator(`${view} [data-control]`).nth(c);
+    if (!(await control.isVisible().catch(() => false))) continue;
+    const range = control.locator('input[type=range]');
+    const select = control.locator('select');
+    const box = control.locator('input[type=checkbox]');
+    if (await range.count())
+      for (const key of ['End', 'Home', 'ArrowRight']) await range.press(key);
+    else if (await select.count())
+      for (const value of await select.locator('option').evaluateAll((all) => all.map((one) => one.value))) {
+        if ((await own.locator(`${view} [data-control]`).nth(c).locator('select').count()) === 0) break;
+        await own.locator(`${view} [data-control]`).nth(c).locator('select').selectOption(value);
+      }
+    else if (await box.count()) {
+      await box.click();
+      await own.locator(`${view} [data-control]`).nth(c).locator('input[type=checkbox]').click();
+    }
+  }
+}
+
+if (isLong) {
+  const own = await openPage(browser, { hash: '#/playground' });
+  await test('every control of the playground', async () => {
+    for (const chip of await own.locator('.playground .chip').all()) await chip.click();
+    for (const keys of ['plane', 'random', 'orthonormal']) {
+      await own.selectOption('.playground [data-control=keys] select', keys);
+      await useControls(own, '.playground');
+    }
+    isQuiet(own);
+  });
+  const ids = await own.evaluate(() => window.attendPage.catalogue.questions.map((one) => one.id));
+  for (const id of ids)
+    await test(`every control of question ${id}`, async () => {
+      await go(own, '#/questions');
+      await go(own, `#/questions/${id}?trials=200`);
+      await own.evaluate(() => document.querySelectorAll('.questions details').forEach((one) => (one.open = true)));
+      await useControls(own, '.questions .lab');
+      if ((await own.locator('.questions .lab').count()) > 0) {
+        await own.click('[data-action=reset]');
+        await settled(own);
+        check((await own.locator('.questions .lab figure svg').count()) > 0, 'no plot');
+      }
+      isQuiet(own);
+    });
+  await test('every control of the sheets, and all judged again', async () => {
+    await go(own, '#/sheets');
+    await useControls(own, '.sheets');
+    for (const chip of await own.locator('.sheets .chip').all()) await chip.click();
+    await own.click('[data-action=judge-again]');
+    await own.waitForFunction(() => /judged in this browser; 0 verdicts differ/.test(document.querySelector('.sheets').textContent), null, { timeout: 600_000 });
+    isQuiet(own);
+  });
+  await test('every control of the answer', async () => {
+    await go(own, '#/answer');
+    for (const name of ['sheet-000', 'sheet-001', 'sheet-002', 'sheet-003', 'sheet-004']) await own.selectOption('#answer-sample', name);
+    for (const field of await own.locator('.part input').all()) await field.fill('1 +');
+    await own.click('[data-action=clear]');
+    for (const select of await own.locator('.part select').all()) await select.selectOption({ index: 1 });
+    await own.click('[data-action=grade]');
+    await own.waitForSelector('[data-number=points]');
+    await own.click('[data-control=hints] input');
+    isQuiet(own);
+  });
+  await test('every control of the tensors', async () => {
+    await go(own, '#/tensors');
+    await own.click('[data-action=sample]');
+    await own.waitForSelector('.tensors .results[data-state=done] .zoomed canvas');
+    for (const head of await own.locator('.heads button').all()) await head.click();
+    await own.locator('.map-panel canvas').first().click();
+    await useControls(own, '.tensors .map-panel');
+    await useControls(own, '.tensors .toolbar');
+    isQuiet(own);
+  });
+  await own.context().close();
+}
 
 await browser.close();
 finish();

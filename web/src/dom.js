@@ -66,7 +66,7 @@ export function slider(spec, changed) {
   const steps = 1000;
   const round = (x) => (spec.whole ? Math.round(x) : Number(x.toPrecision(3)));
   const range = h('input', { type: 'range', min: 0, max: steps, step: 1, id, 'aria-describedby': spec.help ? `${id}-help` : null });
-  const box = h('input', { type: 'text', inputmode: 'decimal', class: 'number', 'aria-label': `${spec.name ?? spec.label}, as a number`, autocomplete: 'off', spellcheck: 'false', placeholder: spec.optional ? 'auto' : null });
+  const box = h('input', { type: 'text', inputmode: 'decimal', class: 'number', 'aria-label': `${spec.name ?? spec.label}, as a number`, autocomplete: 'off', spellcheck: 'false', title: spec.optional ? 'empty: it follows from the others' : null });
   const error = h('span', { class: 'field-error', role: 'alert', hidden: true });
   const show = (value) => {
     range.value = value == null ? 0 : Math.round(steps * curve.place(value));

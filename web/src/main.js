@@ -144,7 +144,10 @@ class App {
     this.shown = name;
     document.title = `${label} – attend`;
     for (const [one, tab] of this.tabs)
-      if (one === name) tab.setAttribute('aria-current', 'page');
+      if (one === name) {
+        tab.setAttribute('aria-current', 'page');
+        tab.parentNode.scrollLeft = tab.offsetLeft - (tab.parentNode.clientWidth - tab.offsetWidth) / 2;
+      }
       else tab.removeAttribute('aria-current');
     view.show(state);
   }

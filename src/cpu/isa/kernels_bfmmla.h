@@ -9,6 +9,7 @@
 #include "cpu/item/finish_tmpl.h"
 #include "cpu/simd/pairs_bf16.h"
 #include "cpu/prefill/products_bfmmla.h"
+#include "cpu/prefill/scores_tmpl.h"
 #include "cpu/stats/stats_values_bf16.h"
 #include "cpu/stats/stats_tmpl.h"
 #include "cpu/stats/stats_scores_tmpl.h"

@@ -214,22 +214,6 @@ static ALWAYS_INLINE void score_block(const struct state *s, const struct rows *
         score_tile(s, g, x, a, e, r, 1, nv);
 }
 
-/* As in products_tmpl.h. */
-static void scores(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
-                   int64_t e)
-{
-    int64_t x = a;
-
-    for (int64_t r = 0; r < g->width && x < e; r += VLEN) {
-        const int64_t end =
-            r + VLEN < g->width ? min_i64(e, max_i64(x, g->last_end[r / VLEN] - j0)) : e;
-
-        if (x < end)
-            FOR_VECTORS((g->width - r) / VLEN, score_block, s, g, x, end, r);
-        x = end;
-    }
-}
-
 /* One step of the microkernel by the first pairs of keys alone, or by the second. */
 static ALWAYS_INLINE void add_lone_pair(vec *acc, const float *a, const float *b,
                                         const int second, const int pairs, const int nv)

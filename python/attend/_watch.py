@@ -109,7 +109,7 @@ class Watch:
 
     def __init__(
         self, model: Any, tokenizer: Any = None, keep: str | Iterable[int] | None = None, partial: bool = False,
-        rows: int | None = 2048,
+        rows: int | None = 1024,
     ) -> None:
         if not hasattr(model, "set_attn_implementation"):
             raise TypeError(f"{type(model).__name__} is no model of transformers")

@@ -13,19 +13,11 @@ venv=$PWD/build/python
 python=$venv/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-# Whether the index that pip asks answers at all.
+# Whether the package index answers at all; if not, pip's word.
 index_answers() {
-    python3 - "$(python3 -m pip config get global.index-url 2>/dev/null)" <<'PYTHON'
-import os, sys, urllib.error, urllib.request
-url = os.environ.get("PIP_INDEX_URL") or sys.argv[1] or "https://pypi.org/simple"
-try:
-    urllib.request.urlopen(url.rstrip("/") + "/numpy/", timeout=30)
-except urllib.error.HTTPError:
-    pass
-except (OSError, ValueError) as error:
-    print(f"{url} cannot be reached: {getattr(error, 'reason', error)}")
-    sys.exit(1)
-PYTHON
+    "$python" -m pip index --retries 0 versions pip >"$venv.index.log" 2>&1 && return
+    echo "the package index cannot be reached: $(tail -n 1 "$venv.index.log")"
+    return 1
 }
 
 # fail LOG: with its end.

@@ -215,7 +215,7 @@ make_neon() {
 # What depends on the kernel sets.
 neon_brief='test_kernel_sets test_laws test_dense test_exp2'
 neon_whole="$neon_brief test_conformance test_half test_merge test_order test_partials test_mask_blocks test_split \
-    test_large test_inspect test_stats test_stats_accuracy test_stats_merge test_stats_places"
+    test_inspect test_stats test_stats_accuracy test_stats_merge test_stats_places"
 
 # one_of NAME...: a regular expression of these tests, those under ATTEND_SPLIT among them.
 one_of() { echo "$*" | sed -E 's/ +/|/g; s/.*/^(&)(_split)?$/'; }

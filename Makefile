@@ -22,7 +22,7 @@ SCRIPTS = .ci/run $(wildcard scripts/*.sh) bench/compare/rivals_python.sh \
 help:
 	@echo 'make run        build, run the laboratory, write $(REPORT)'
 	@echo 'make test       build and run every test; the last line is the count'
-	@echo 'make test-long  20,000 large problems, more of the laws, z over 150 seeds, in an hour'
+	@echo 'make test-long  20,000 large problems, more of the laws, z over 150 seeds, in hours'
 	@echo 'make bench      time attention beside the limits of this machine and other libraries'
 	@echo 'make page       the laboratory as one page for a browser: $(PAGE)'
 	@echo 'make wheel      the Python package, into build/wheels'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh run|page|bench|wheel|test|lint: see that what the build needs is there.
+# setup.sh run|page|bench|wheel|test|neon|lint: see that what the build needs is there.
 #
 # Whatever is missing is installed when this runs as root on a system with apt;
 # otherwise one line names it and says what to type.  The names are those of
@@ -8,7 +8,7 @@
 set -u
 
 usage() {
-    echo "usage: $0 run|page|bench|wheel|test|lint" >&2
+    echo "usage: $0 run|page|bench|wheel|test|neon|lint" >&2
     exit 2
 }
 
@@ -23,6 +23,7 @@ sys.exit(not (u.find_spec("numpy") and u.find_spec("mpmath")))' 2>/dev/null && r
     return 1
 }
 makes_environments() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
+has_pip() { python3 -c 'import pip' 2>/dev/null; }
 # The header of python3 itself, not of another Python that is installed.
 has_python_header() {
     python3 -c 'import os, sys, sysconfig as s
@@ -51,7 +52,7 @@ probe() {
     if [ "$what" = wheel ]; then
         need python3 have python3
         need python3-dev has_python_header
-        need python3-venv makes_environments
+        need python3-pip has_pip
         need librandom123-dev includes cc Random123/philox.h
         return
     fi
@@ -60,6 +61,13 @@ probe() {
         need esbuild have esbuild
         need nodejs have node
         need librandom123-dev includes cc Random123/philox.h
+        return
+    fi
+    # The compiler's package only recommends the C library for it.
+    if [ "$what" = neon ]; then
+        need gcc-aarch64-linux-gnu have aarch64-linux-gnu-gcc
+        need libc6-dev-arm64-cross includes aarch64-linux-gnu-gcc stdio.h
+        need qemu-user have qemu-aarch64
         return
     fi
     need libjansson-dev includes cc jansson.h
@@ -91,6 +99,7 @@ probe() {
     need clang have clang
     need libclang-rt-dev has_sanitizers
     need mandoc have mandoc
+    need tidy have tidy
     [ "$what" = test ] && return
     need clang-format have clang-format
     need clang-tidy have clang-tidy
@@ -105,7 +114,7 @@ name_for_apt() {
 
 [ $# -eq 1 ] || usage
 what=$1
-case $what in run | page | bench | wheel | test | lint) ;; *) usage ;; esac
+case $what in run | page | bench | wheel | test | neon | lint) ;; *) usage ;; esac
 
 probe
 [ -z "$missing" ] && exit 0

@@ -30,7 +30,7 @@ _attend()
         run:--dtype | stats:--dtype | lab:--dtype) words=bf16 ;;
         bench:--dtype) words='f32 bf16 f16' ;;
         bench:--case) words=$(attend bench --list 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
-        *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx' ;;
+        *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx neon neonbf16 simd128' ;;
         *:--scale | *:--softcap | *:--window-left | *:--window-right | *:--key-lengths | \
             *:--threads | check:--seed | bench:--seconds | stats:--last | stats:--zoom | \
             stats:--noise) ;;

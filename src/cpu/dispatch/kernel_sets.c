@@ -37,6 +37,9 @@ SET_BF16(amx, CPU_V3 | CPU_V4 | CPU_BF16 | CPU_AMX, avx512bf16)
 #ifdef ATTEND_HAVE_NEON
 SET_F32_F64(neon, CPU_ASIMD)
 #endif
+#ifdef ATTEND_HAVE_NEONBF16
+SET_BF16(neonbf16, CPU_ASIMD | CPU_ARM_BF16, neon)
+#endif
 #ifdef ATTEND_HAVE_SIMD128
 SET_F32_F64(simd128, CPU_SIMD128)
 #endif
@@ -53,6 +56,9 @@ const struct kernel_set *const attendi_kernel_sets[] = {
 #endif
 #ifdef ATTEND_HAVE_AVX2
     &avx2,
+#endif
+#ifdef ATTEND_HAVE_NEONBF16
+    &neonbf16,
 #endif
 #ifdef ATTEND_HAVE_NEON
     &neon,

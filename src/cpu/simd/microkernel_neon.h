@@ -33,7 +33,6 @@
 /* Keys of scores that are multiplied by a vector of the tile before the next are. */
 enum { MK_NUMBERS = 8, MK_KEYS = 4, MK_GROUPS = MK_NUMBERS / VLEN };
 
-#define MK_INLINE inline __attribute__((always_inline))
 #ifdef __clang__
 #define MK_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -41,8 +40,8 @@ enum { MK_NUMBERS = 8, MK_KEYS = 4, MK_GROUPS = MK_NUMBERS / VLEN };
 #endif
 
 /* The step of one number at a time, for what is left. */
-static MK_INLINE void mk_step(vec *acc, const char *a, int64_t row, const REAL *b,
-                              const int nv)
+static inline __attribute__((always_inline)) void
+mk_step(vec *acc, const char *a, int64_t row, const REAL *b, const int nv)
 {
     MK_UNROLL
     for (int i = 0; i < MK_NUMBERS; i++) {
@@ -55,8 +54,10 @@ static MK_INLINE void mk_step(vec *acc, const char *a, int64_t row, const REAL *
 }
 
 /* Numbers t .. t + VLEN - 1 of each row lie together. */
-static MK_INLINE void mk_along(vec *acc, const char *a, int64_t row, const REAL *b,
-                               int64_t b_row, int64_t n, const int nv)
+static inline __attribute__((always_inline)) void mk_along(vec *acc, const char *a,
+                                                           int64_t row, const REAL *b,
+                                                           int64_t b_row, int64_t n,
+                                                           const int nv)
 {
     int64_t t = 0;
 
@@ -89,8 +90,10 @@ static MK_INLINE void mk_along(vec *acc, const char *a, int64_t row, const REAL 
 }
 
 /* The numbers of each step lie together. */
-static MK_INLINE void mk_across(vec *acc, const char *a, int64_t step, const REAL *b,
-                                int64_t b_row, int64_t n, const int nv)
+static inline __attribute__((always_inline)) void mk_across(vec *acc, const char *a,
+                                                            int64_t step, const REAL *b,
+                                                            int64_t b_row, int64_t n,
+                                                            const int nv)
 {
     for (int64_t t = 0; t < n; t++, a += step, b += b_row) {
         vec y[3];
@@ -115,35 +118,40 @@ static MK_INLINE void mk_across(vec *acc, const char *a, int64_t step, const REA
  * As in microkernel_avx512.h; a row of b has three vectors of 16 bytes.  The sums are
  * copied: kept in the caller's array they would be stored in every step.
  */
-static MK_INLINE void microkernel_any(vec *to, const void *a, int64_t row, int64_t step,
-                                      const void *b, int64_t n, const int nv)
+static inline __attribute__((always_inline)) void
+microkernel_any(vec *to, const void *a, int64_t row, int64_t step, const void *b,
+                int64_t n, const int nv)
 {
     vec acc[MK_NUMBERS * 3];
 
     MK_UNROLL
-    for (int i = 0; i < MK_NUMBERS; i++)
+    for (int i = 0; i < MK_NUMBERS; i++) {
         MK_UNROLL
-    for (int v = 0; v < nv; v++)
-        acc[i * nv + v] = vec_set1(0);
+        for (int v = 0; v < nv; v++)
+            acc[i * nv + v] = vec_set1(0);
+    }
     if (step == sizeof(REAL))
         mk_along(acc, a, row, b, 3 * VLEN, n, nv);
     else
         mk_across(acc, a, step, b, 3 * VLEN, n, nv);
     MK_UNROLL
-    for (int i = 0; i < MK_NUMBERS; i++)
+    for (int i = 0; i < MK_NUMBERS; i++) {
         MK_UNROLL
-    for (int v = 0; v < nv; v++)
-        to[i * nv + v] = acc[i * nv + v];
+        for (int v = 0; v < nv; v++)
+            to[i * nv + v] = acc[i * nv + v];
+    }
 }
 
-static MK_INLINE void microkernel_2(vec *acc, const void *a, int64_t row, int64_t step,
-                                    const void *b, int64_t n)
+static inline __attribute__((always_inline)) void microkernel_2(vec *acc, const void *a,
+                                                                int64_t row, int64_t step,
+                                                                const void *b, int64_t n)
 {
     microkernel_any(acc, a, row, step, b, n, 2);
 }
 
-static MK_INLINE void microkernel_3(vec *acc, const void *a, int64_t row, int64_t step,
-                                    const void *b, int64_t n)
+static inline __attribute__((always_inline)) void microkernel_3(vec *acc, const void *a,
+                                                                int64_t row, int64_t step,
+                                                                const void *b, int64_t n)
 {
     microkernel_any(acc, a, row, step, b, n, 3);
 }

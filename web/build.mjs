@@ -16,7 +16,10 @@ const root = path.dirname(web);
 const out = process.argv[2] ?? path.join(root, 'build', 'attend.html');
 const work = path.join(root, 'build', 'page');
 const moduleFile = (set, ending) => path.join(root, 'build', `wasm-${set}`, `page_module.${ending}`);
-const wasm = { simd128: fs.readFileSync(moduleFile('simd128', 'wasm')), scalar: fs.readFileSync(moduleFile('scalar', 'wasm')) };
+const wasm = {
+  simd128: fs.readFileSync(moduleFile('simd128', 'wasm')),
+  scalar: fs.readFileSync(moduleFile('scalar', 'wasm')),
+};
 
 fs.mkdirSync(work, { recursive: true });
 
@@ -31,10 +34,20 @@ const catalogue = engine.catalogue();
 
 /** The verdicts take a minute: they are kept for as long as the module is the same. */
 function judge() {
-  const kept = path.join(work, `judgements-${createHash('sha256').update(wasm.scalar).digest('hex').slice(0, 16)}.json`);
+  const kept = path.join(
+    work,
+    `judgements-${createHash('sha256').update(wasm.scalar).digest('hex').slice(0, 16)}.json`,
+  );
   if (!fs.existsSync(kept)) {
     const by = (reading) => engine.judgeAll(reading, catalogue.statements);
-    write(kept, JSON.stringify({ charity: by('charity'), letter: by('letter'), disputes: engine.disputes(catalogue.disputes) }));
+    write(
+      kept,
+      JSON.stringify({
+        charity: by('charity'),
+        letter: by('letter'),
+        disputes: engine.disputes(catalogue.disputes),
+      }),
+    );
   }
   return fs.readFileSync(kept, 'utf8');
 }
@@ -42,8 +55,13 @@ function judge() {
 /** The answers of the sheets, as examples. */
 function samples() {
   const folder = path.join(root, 'examples', 'answers');
-  const names = fs.readdirSync(folder).filter((name) => name.endsWith('.json')).sort();
-  return Object.fromEntries(names.map((name) => [name.replace('.json', ''), fs.readFileSync(path.join(folder, name), 'utf8')]));
+  const names = fs
+    .readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort();
+  return Object.fromEntries(
+    names.map((name) => [name.replace('.json', ''), fs.readFileSync(path.join(folder, name), 'utf8')]),
+  );
 }
 
 /** A module of the page's own, for what is made here. */
@@ -54,7 +72,18 @@ const made = (name, source) => {
 };
 
 function bundle(entry, aliases) {
-  const args = [path.join(web, 'src', entry), '--bundle', '--minify', '--format=iife', '--target=es2020', '--charset=utf8', '--external:fs', '--external:path', '--log-level=warning', ...aliases];
+  const args = [
+    path.join(web, 'src', entry),
+    '--bundle',
+    '--minify',
+    '--format=iife',
+    '--target=es2020',
+    '--charset=utf8',
+    '--external:fs',
+    '--external:path',
+    '--log-level=warning',
+    ...aliases,
+  ];
   return execFileSync('esbuild', args, { encoding: 'utf8', maxBuffer: 1 << 28 });
 }
 
@@ -79,6 +108,8 @@ const parts = {
   SCALAR: wasm.scalar.toString('base64'),
   SCRIPT: script.replace(/<\/script/gi, '<\\/script'),
 };
-const page = fs.readFileSync(path.join(web, 'page.html'), 'utf8').replace(/\/\*([A-Z0-9]+)\*\//g, (_, name) => parts[name]);
+const page = fs
+  .readFileSync(path.join(web, 'page.html'), 'utf8')
+  .replace(/\/\*([A-Z0-9]+)\*\//g, (_, name) => parts[name]);
 write(out, page);
 console.log(`${path.relative(process.cwd(), out)}: ${(Buffer.byteLength(page) / 1e6).toFixed(2)} MB`);

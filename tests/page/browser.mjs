@@ -14,12 +14,23 @@ export const pageUrl = `file://${pageFile}`;
 const PATIENCE = 120_000; // only ends what hangs
 
 export async function openBrowser() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
 }
 
 /** A page that keeps what went wrong and which requests were made. */
-export async function openPage(browser, { width = 1280, height = 900, scheme = 'light', url = pageUrl, hash = '' } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce', acceptDownloads: true });
+export async function openPage(
+  browser,
+  { width = 1280, height = 900, scheme = 'light', url = pageUrl, hash = '' } = {},
+) {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+    acceptDownloads: true,
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   page.wrong = [];
@@ -39,18 +50,28 @@ export async function go(page, hash) {
   await page.evaluate((to) => {
     location.hash = to;
   }, hash);
-  await page.waitForFunction((to) => decodeURIComponent(location.hash).split('?')[0] === decodeURIComponent(to).split('?')[0], hash);
+  await page.waitForFunction(
+    (to) => decodeURIComponent(location.hash).split('?')[0] === decodeURIComponent(to).split('?')[0],
+    hash,
+  );
 }
 
 /** What axe finds in the page as it is shown. */
 export async function axe(page) {
   await page.evaluate(axeSource);
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  return found.violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(', ')}`);
+  return found.violations.map(
+    (one) =>
+      `${one.id}: ${one.nodes
+        .slice(0, 3)
+        .map((node) => node.target.join(' '))
+        .join(', ')}`,
+  );
 }
 
 /** Whether something is wider than the screen. */
-export const tooWide = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+export const tooWide = (page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 /** The page from a plain server; every request is kept. */
 export async function serve() {

@@ -47,11 +47,20 @@ export function near(got, want, share, words) {
 
 /** What the command prints, with the kernel set `scalar`. */
 export function attend(...args) {
-  return execFileSync(path.join(root, 'build', 'release', 'attend'), args, { encoding: 'utf8', maxBuffer: 1 << 28, env: { ...process.env, ATTEND_ISA: 'scalar' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  return execFileSync(path.join(root, 'build', 'release', 'attend'), args, {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    env: { ...process.env, ATTEND_ISA: 'scalar' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 /** Lines of JSON. */
-export const attendLines = (...args) => attend(...args, '--json').trim().split('\n').map((line) => JSON.parse(line));
+export const attendLines = (...args) =>
+  attend(...args, '--json')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
 export async function openModule(set, hooks) {
   const folder = path.join(root, 'build', `wasm-${set}`);
@@ -63,7 +72,18 @@ export async function openModule(set, hooks) {
 export function saveNpy(name, numbers, shape, descr = '<f8') {
   const dict = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.join(', ')},), }`;
   const header = `${dict.padEnd(Math.ceil((11 + dict.length) / 64) * 64 - 11)}\n`;
-  const start = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, header.length & 255, header.length >> 8]);
+  const start = Buffer.from([
+    0x93,
+    0x4e,
+    0x55,
+    0x4d,
+    0x50,
+    0x59,
+    1,
+    0,
+    header.length & 255,
+    header.length >> 8,
+  ]);
   const data = descr === '<f8' ? Float64Array.from(numbers) : Float32Array.from(numbers);
   const file = path.join(tmp, name);
   fs.writeFileSync(file, Buffer.concat([start, Buffer.from(header), Buffer.from(data.buffer)]));

@@ -32,7 +32,10 @@ const folder = path.join(root, 'build', 'page_tests', 'pictures');
 fs.mkdirSync(folder, { recursive: true });
 const only = process.argv[2];
 const browser = await openBrowser();
-for (const [width, height, scheme] of [[1280, 900, 'light'], [390, 844, 'dark']])
+for (const [width, height, scheme] of [
+  [1280, 900, 'light'],
+  [390, 844, 'dark'],
+])
   for (const [name, hash, wait] of SHOTS) {
     if (only && only !== name) continue;
     const page = await openPage(browser, { width, height, scheme, hash });

@@ -3,7 +3,19 @@
 // network, and what a screen reader makes of it.
 import fs from 'node:fs';
 import path from 'node:path';
-import { attend, attendLines, check, finish, isLong, near, noise, root, saveNpy, test, tmp } from './harness.mjs';
+import {
+  attend,
+  attendLines,
+  check,
+  finish,
+  isLong,
+  near,
+  noise,
+  root,
+  saveNpy,
+  test,
+  tmp,
+} from './harness.mjs';
 import { PAIRS, TRIALS } from './pairs.mjs';
 import { axe, go, numberOf, openBrowser, openPage, pageFile, ready, serve, tooWide } from './browser.mjs';
 
@@ -22,14 +34,19 @@ await test('one file below 3 MB, which names no other', () => {
 const page = await openPage(browser);
 await test('from disk: vector instructions are used, and painted soon', async () => {
   check((await page.getAttribute('html', 'data-engine')) === 'simd128', 'another kernel set');
-  const painted = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime);
+  const painted = await page.evaluate(
+    () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
+  );
   console.log(`  first paint after ${Math.round(painted)} ms`);
   isQuiet(page);
 });
 
 // ---- every view --------------------------------------------------------------------------
 
-for (const [width, scheme] of [[1280, 'light'], [390, 'dark']])
+for (const [width, scheme] of [
+  [1280, 'light'],
+  [390, 'dark'],
+])
   await test(`views at ${width} pixels, ${scheme}: fit, and axe finds nothing`, async () => {
     const own = await openPage(browser, { width, height: 850, scheme });
     for (const view of VIEWS) {
@@ -56,7 +73,9 @@ await test('playground: presets, drag, keys, address', async () => {
   await page.waitForFunction(() => Number(document.querySelector('[data-number=p_a]').dataset.value) > 0.99);
   near(await numberOf(page, 'p_a'), Math.exp(8) / (Math.exp(8) + 9), 1e-9, 'the weight of a copy');
   await page.click('[data-preset=ties]');
-  await page.waitForFunction(() => Number(document.querySelector('[data-number=n_eff]').dataset.value) > 9.99);
+  await page.waitForFunction(
+    () => Number(document.querySelector('[data-number=n_eff]').dataset.value) > 9.99,
+  );
   near(await numberOf(page, 'entropy'), Math.log(10), 1e-9, 'entropy of ten equal weights');
   const box = await page.locator('svg.plane').first().boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
@@ -78,7 +97,10 @@ await test('playground: keyboard moves the query', async () => {
   const before = await numberOf(page, 'p_a');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
-  await page.waitForFunction((old) => Number(document.querySelector('[data-number=p_a]').dataset.value) !== old, before);
+  await page.waitForFunction(
+    (old) => Number(document.querySelector('[data-number=p_a]').dataset.value) !== old,
+    before,
+  );
 });
 
 await test('playground: frames while the query turns, n = 256 with noise', async () => {
@@ -97,7 +119,9 @@ await test('playground: frames while the query turns, n = 256 with noise', async
     times.sort((a, b) => a - b);
     return { least: times[0], median: times[20] };
   });
-  console.log(`  a frame takes ${found.least.toFixed(1)} ms at best, ${found.median.toFixed(1)} ms in the middle`);
+  console.log(
+    `  a frame takes ${found.least.toFixed(1)} ms at best, ${found.median.toFixed(1)} ms in the middle`,
+  );
   // A busy machine proves nothing about speed.
   if (process.env.ATTEND_TEST_SPEED === '1') check(found.median < 33, `${found.median} ms for a frame`);
 });
@@ -107,22 +131,44 @@ await test('playground: frames while the query turns, n = 256 with noise', async
 let compared = 0;
 for (const [question, experiment, flags] of PAIRS)
   await test(`questions: ${question} ${experiment} ${JSON.stringify(flags)} as the command`, async () => {
-    const want = attendLines('lab', experiment, ...flagsOf(flags), '--trials', String(TRIALS), '--seed', '5', '--no-sweep', '--threads', '1');
+    const want = attendLines(
+      'lab',
+      experiment,
+      ...flagsOf(flags),
+      '--trials',
+      String(TRIALS),
+      '--seed',
+      '5',
+      '--no-sweep',
+      '--threads',
+      '1',
+    );
     const query = new URLSearchParams({ x: experiment, ...flags, trials: TRIALS, seed: 5 });
     await go(page, '#/questions');
     await go(page, `#/questions/${question}?${query}`);
     await page.waitForSelector('.questions [data-row], .questions .error:not([hidden])');
-    const shown = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll('.questions [data-row] [data-number]')].map((one) => [one.dataset.number, one.dataset.value])));
+    const shown = await page.evaluate(() =>
+      Object.fromEntries(
+        [...document.querySelectorAll('.questions [data-row] [data-number]')].map((one) => [
+          one.dataset.number,
+          one.dataset.value,
+        ]),
+      ),
+    );
     // A quantity's first row is that of the run's own parameters.  The page may have come
     // to its sweeps by now, which have a few quantities more.
     const first = new Map([...want].reverse().map((row) => [row.quantity, row]));
     const rows = [...first.values()].filter((row) => `${row.quantity}.theory` in shown);
-    check(rows.length > 1 && Object.keys(shown).length >= 2 * rows.length, `${Object.keys(shown).length} numbers, ${rows.length} rows of the command`);
+    check(
+      rows.length > 1 && Object.keys(shown).length >= 2 * rows.length,
+      `${Object.keys(shown).length} numbers, ${rows.length} rows of the command`,
+    );
     for (const row of rows)
       for (const which of ['theory', 'measured']) {
         const text = shown[`${row.quantity}.${which}`];
         if (row[which] === null) check(text === '', `${row.quantity} ${which}: ${text}`);
-        else if (Math.abs(row[which]) > 1e-9) near(Number(text), row[which], 1e-6, `${row.quantity} ${which}`);
+        else if (Math.abs(row[which]) > 1e-9)
+          near(Number(text), row[which], 1e-6, `${row.quantity} ${which}`);
       }
     compared++;
   });
@@ -137,16 +183,25 @@ await test('questions: a slider moves the numbers, the plot follows, the address
   const before = await numberOf(page, 'var_w.theory');
   await page.locator('.questions [data-control=C] input[type=range]').focus();
   await page.keyboard.press('PageDown');
-  await page.waitForFunction((old) => Number(document.querySelector('[data-number="var_w.theory"]').dataset.value) !== old, before);
+  await page.waitForFunction(
+    (old) => Number(document.querySelector('[data-number="var_w.theory"]').dataset.value) !== old,
+    before,
+  );
   check((await page.evaluate(() => location.hash)).includes('C='), 'the address has no C');
   await settled(page);
-  check((await page.locator('figure[data-figure="The weight of v_a over samples"] .drawing > svg').count()) === 1, 'no plot');
+  check(
+    (await page.locator('figure[data-figure="The weight of v_a over samples"] .drawing > svg').count()) === 1,
+    'no plot',
+  );
 });
 
 await test('questions: what a number refuses is said beside it', async () => {
   await page.locator('.questions [data-control=n] .number').fill('1');
   await page.keyboard.press('Enter');
-  check((await page.locator('.questions [data-control=n] .field-error').innerText()).includes('from 2'), 'no message');
+  check(
+    (await page.locator('.questions [data-control=n] .field-error').innerText()).includes('from 2'),
+    'no message',
+  );
 });
 
 await test('questions: parameters that do not go together are refused in place', async () => {
@@ -161,7 +216,9 @@ await test('questions: a long measurement shows progress and can be cancelled', 
   await go(page, '#/questions/1c-i?trials=5000000&alpha=0.01');
   await page.waitForSelector('.questions [data-row]');
   await page.click('[data-action=measure]');
-  await page.waitForFunction(() => /of 5,000,000 trials/.test(document.querySelector('.questions .progress')?.textContent ?? ''));
+  await page.waitForFunction(() =>
+    /of 5,000,000 trials/.test(document.querySelector('.questions .progress')?.textContent ?? ''),
+  );
   await page.click('.questions .progress button');
   await page.waitForFunction(() => document.querySelector('[data-said]')?.textContent.includes('Cancelled'));
   await go(page, '#/questions/1b-ii');
@@ -173,13 +230,27 @@ await test('questions: a long measurement shows progress and can be cancelled', 
 await test('sheets: verdicts and numbers of the command, by charity and by the letter', async () => {
   for (const reading of ['charity', 'letter']) {
     await go(page, `#/sheets?reading=${reading}`);
-    await page.waitForFunction((word) => document.querySelector('[data-control=reading] select')?.value === word, reading);
-    const shown = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll('.card')].map((card) => [card.dataset.id, [card.dataset.verdict, card.querySelector('[data-number$=measured]')?.dataset.value]])));
+    await page.waitForFunction(
+      (word) => document.querySelector('[data-control=reading] select')?.value === word,
+      reading,
+    );
+    const shown = await page.evaluate(() =>
+      Object.fromEntries(
+        [...document.querySelectorAll('.card')].map((card) => [
+          card.dataset.id,
+          [card.dataset.verdict, card.querySelector('[data-number$=measured]')?.dataset.value],
+        ]),
+      ),
+    );
     const want = attendLines('sheets', '--reading', reading);
     check(Object.keys(shown).length === 99, 'not 99 cards');
     for (const one of want) {
-      check(shown[one.id][0] === one.verdict, `${one.id}: ${shown[one.id][0]}, the command says ${one.verdict}`);
-      if (one.measured !== null && Math.abs(one.measured) > 1e-9) near(Number(shown[one.id][1]), one.measured, 1e-5, one.id);
+      check(
+        shown[one.id][0] === one.verdict,
+        `${one.id}: ${shown[one.id][0]}, the command says ${one.verdict}`,
+      );
+      if (one.measured !== null && Math.abs(one.measured) > 1e-9)
+        near(Number(shown[one.id][1]), one.measured, 1e-5, one.id);
     }
   }
 });
@@ -187,7 +258,10 @@ await test('sheets: verdicts and numbers of the command, by charity and by the l
 await test('sheets: filters, and a counterexample sets the sliders', async () => {
   await go(page, '#/sheets');
   await page.click('[data-verdict=fails].chip');
-  check((await page.locator('.card').count()) === (await page.locator('.card[data-verdict=fails]').count()), 'another verdict is shown');
+  check(
+    (await page.locator('.card').count()) === (await page.locator('.card[data-verdict=fails]').count()),
+    'another verdict is shown',
+  );
   await page.fill('#sheet-search', 'variance');
   check((await page.locator('.card').count()) < 34, 'the search finds all');
   await page.fill('#sheet-search', '');
@@ -195,7 +269,11 @@ await test('sheets: filters, and a counterexample sets the sliders', async () =>
   await page.waitForSelector('.questions [data-row]');
   const values = new URLSearchParams((await page.evaluate(() => location.hash)).split('?')[1]);
   check(values.has('n') || values.has('C') || values.has('beta'), 'no parameter is set');
-  if (values.has('n')) check((await page.locator('.questions [data-control=n] .number').inputValue()) === values.get('n'), 'the slider is elsewhere');
+  if (values.has('n'))
+    check(
+      (await page.locator('.questions [data-control=n] .number').inputValue()) === values.get('n'),
+      'the slider is elsewhere',
+    );
 });
 
 // ---- your answer -------------------------------------------------------------------------
@@ -210,7 +288,13 @@ for (const sheet of ['000', '001', '002', '003', '004'])
     await page.waitForSelector('[data-number=points]');
     const [want] = attendLines('grade', file);
     near(await numberOf(page, 'points'), want.points, 1e-12, 'points');
-    for (const part of want.parts.filter((one) => one.verdict !== 'empty')) near(await numberOf(page, `${part.question}.${part.part}.points`), part.points, 1e-12, `${part.question}.${part.part}`);
+    for (const part of want.parts.filter((one) => one.verdict !== 'empty'))
+      near(
+        await numberOf(page, `${part.question}.${part.part}.points`),
+        part.points,
+        1e-12,
+        `${part.question}.${part.part}`,
+      );
   });
 
 await test('answer: what cannot be parsed is said where it stands, and a file is written', async () => {
@@ -218,7 +302,10 @@ await test('answer: what cannot be parsed is said where it stands, and a file is
   await field.fill('beta (k_a +');
   check((await page.locator('[data-part="1b-ii.q"] .field-error').innerText()).length > 5, 'no message');
   await page.click('[data-action=grade]');
-  check((await page.locator('.answer > .error').innerText()).startsWith('1b-ii.q: '), 'the place is not named');
+  check(
+    (await page.locator('.answer > .error').innerText()).startsWith('1b-ii.q: '),
+    'the place is not named',
+  );
   await field.fill('beta (k_a + k_b)');
   const [saved] = await Promise.all([page.waitForEvent('download'), page.click('[data-action=save]')]);
   const file = path.join(tmp, 'answer.json');
@@ -231,17 +318,39 @@ await test('answer: what cannot be parsed is said where it stands, and a file is
 
 await test('tensors: files are measured as by the command', async () => {
   const [hq, hkv, nq, nk, d] = [4, 2, 40, 40, 16];
-  const files = { q: saveNpy('q.npy', noise(hq * nq * d, 21).map((x) => 4 * x), [1, hq, nq, d], '<f4'), k: saveNpy('k.npy', noise(hkv * nk * d, 22), [1, hkv, nk, d], '<f4'), v: saveNpy('v.npy', noise(hkv * nk * d, 23), [1, hkv, nk, d], '<f4') };
+  const files = {
+    q: saveNpy(
+      'q.npy',
+      noise(hq * nq * d, 21).map((x) => 4 * x),
+      [1, hq, nq, d],
+      '<f4',
+    ),
+    k: saveNpy('k.npy', noise(hkv * nk * d, 22), [1, hkv, nk, d], '<f4'),
+    v: saveNpy('v.npy', noise(hkv * nk * d, 23), [1, hkv, nk, d], '<f4'),
+  };
   await go(page, '#/tensors');
   await page.setInputFiles('#tensor-files', Object.values(files));
-  for (const [causal, word] of [['1', 'top-left'], ['0', 'none']]) {
+  for (const [causal, word] of [
+    ['1', 'top-left'],
+    ['0', 'none'],
+  ]) {
     await page.selectOption('[data-control=causal] select', causal);
     await page.click('[data-action=measure-heads]');
     await page.waitForSelector('.tensors .results[data-state=measuring], .tensors .results[data-state=done]');
     await page.waitForSelector('.tensors .results[data-state=done] tr[data-head="0.3"]');
     const want = attendLines('stats', '--q', files.q, '--k', files.k, '--v', files.v, '--causal', word);
     for (const head of want)
-      for (const name of ['entropy_share', 'n_eff', 'top_weight', 'margin', 'sink1', 'self', 'previous', 'distance']) near(await numberOf(page, `0.${head.h}.${name}`), head[name], 2e-5, `head ${head.h} ${name}`);
+      for (const name of [
+        'entropy_share',
+        'n_eff',
+        'top_weight',
+        'margin',
+        'sink1',
+        'self',
+        'previous',
+        'distance',
+      ])
+        near(await numberOf(page, `0.${head.h}.${name}`), head[name], 2e-5, `head ${head.h} ${name}`);
     check((await page.locator('.tensors figure[data-figure]').count()) === 3, 'no maps');
   }
 });
@@ -250,7 +359,9 @@ await test('tensors: a bad file is named, the others stay', async () => {
   const bad = path.join(tmp, 'bad.npy');
   fs.writeFileSync(bad, 'no tensor');
   await page.setInputFiles('#tensor-files', bad);
-  await page.waitForFunction(() => document.querySelector('.tensors .error').textContent.startsWith('bad.npy: '));
+  await page.waitForFunction(() =>
+    document.querySelector('.tensors .error').textContent.startsWith('bad.npy: '),
+  );
 });
 
 // ---- network, modules --------------------------------------------------------------------
@@ -287,8 +398,7 @@ async function useControls(own, view) {
     const range = control.locator('input[type=range]');
     const select = control.locator('select');
     const box = control.locator('input[type=checkbox]');
-    if (await range.count())
-      for (const key of ['End', 'Home', 'ArrowRight']) await range.press(key);
+    if (await range.count()) for (const key of ['End', 'Home', 'ArrowRight']) await range.press(key);
     else if (await select.count())
       for (const value of await select.locator('option').evaluateAll((all) => all.map((one) => one.value))) {
         if ((await own.locator(`${view} [data-control]`).nth(c).locator('select').count()) === 0) break;
@@ -316,7 +426,9 @@ if (isLong) {
     await test(`every control of question ${id}`, async () => {
       await go(own, '#/questions');
       await go(own, `#/questions/${id}?trials=200`);
-      await own.evaluate(() => document.querySelectorAll('.questions details').forEach((one) => (one.open = true)));
+      await own.evaluate(() =>
+        document.querySelectorAll('.questions details').forEach((one) => (one.open = true)),
+      );
       await useControls(own, '.questions .lab');
       if ((await own.locator('.questions .lab').count()) > 0) {
         await own.click('[data-action=reset]');
@@ -330,12 +442,17 @@ if (isLong) {
     await useControls(own, '.sheets');
     for (const chip of await own.locator('.sheets .chip').all()) await chip.click();
     await own.click('[data-action=judge-again]');
-    await own.waitForFunction(() => /judged in this browser; 0 verdicts differ/.test(document.querySelector('.sheets').textContent), null, { timeout: 600_000 });
+    await own.waitForFunction(
+      () => /judged in this browser; 0 verdicts differ/.test(document.querySelector('.sheets').textContent),
+      null,
+      { timeout: 600_000 },
+    );
     isQuiet(own);
   });
   await test('every control of the answer', async () => {
     await go(own, '#/answer');
-    for (const name of ['sheet-000', 'sheet-001', 'sheet-002', 'sheet-003', 'sheet-004']) await own.selectOption('#answer-sample', name);
+    for (const name of ['sheet-000', 'sheet-001', 'sheet-002', 'sheet-003', 'sheet-004'])
+      await own.selectOption('#answer-sample', name);
     for (const field of await own.locator('.part input').all()) await field.fill('1 +');
     await own.click('[data-action=clear]');
     for (const select of await own.locator('.part select').all()) await select.selectOption({ index: 1 });

@@ -24,13 +24,51 @@ export class Answer {
     this.error = errorBox();
     this.progress = progressLine(() => this.app.long.cancel());
     this.total = h('p', { class: 'total', 'aria-live': 'polite' });
-    this.student = h('input', { id: 'student', type: 'text', autocomplete: 'off', oninput: () => this.typed() });
-    const file = h('input', { type: 'file', accept: '.json,application/json', id: 'answer-file', class: 'visually-hidden', onchange: () => file.files[0] && this.openFile(file.files[0]).finally(() => (file.value = '')) });
+    this.student = h('input', {
+      id: 'student',
+      type: 'text',
+      autocomplete: 'off',
+      oninput: () => this.typed(),
+    });
+    const file = h('input', {
+      type: 'file',
+      accept: '.json,application/json',
+      id: 'answer-file',
+      class: 'visually-hidden',
+      onchange: () => file.files[0] && this.openFile(file.files[0]).finally(() => (file.value = '')),
+    });
     const samples = Object.keys(this.app.samples);
-    const sample = h('select', { id: 'answer-sample', onchange: () => sample.value && this.openText(this.app.samples[sample.value], `${sample.value}.json`) }, h('option', { value: '' }, 'choose'), samples.map((name) => h('option', { value: name }, name.replace('-', ' '))));
-    this.gradeButton = h('button', { type: 'button', class: 'button', 'data-action': 'grade', onclick: () => this.grade() }, 'Grade');
+    const sample = h(
+      'select',
+      {
+        id: 'answer-sample',
+        onchange: () => sample.value && this.openText(this.app.samples[sample.value], `${sample.value}.json`),
+      },
+      h('option', { value: '' }, 'choose'),
+      samples.map((name) => h('option', { value: name }, name.replace('-', ' '))),
+    );
+    this.gradeButton = h(
+      'button',
+      { type: 'button', class: 'button', 'data-action': 'grade', onclick: () => this.grade() },
+      'Grade',
+    );
     this.element.append(
-      h('div', { class: 'lead' }, h('h1', {}, 'Your answer'), h('p', {}, 'Type formulas in the letters of the exercise, such as ', h('code', {}, 'beta (k_a + k_b)'), ', ', h('code', {}, 'A A^T'), ' or ', h('code', {}, 'e^C / (2 e^C + n - 2)'), '. They are not compared with a solution: each is evaluated beside what the engine computes, in fourteen worlds that differ in n, scale and noise.')),
+      h(
+        'div',
+        { class: 'lead' },
+        h('h1', {}, 'Your answer'),
+        h(
+          'p',
+          {},
+          'Type formulas in the letters of the exercise, such as ',
+          h('code', {}, 'beta (k_a + k_b)'),
+          ', ',
+          h('code', {}, 'A A^T'),
+          ' or ',
+          h('code', {}, 'e^C / (2 e^C + n - 2)'),
+          '. They are not compared with a solution: each is evaluated beside what the engine computes, in fourteen worlds that differ in n, scale and noise.',
+        ),
+      ),
       h(
         'div',
         { class: 'toolbar' },
@@ -40,7 +78,33 @@ export class Answer {
           this.hints = value;
           if (this.graded) this.showGrades();
         }).element,
-        h('div', { class: 'buttons' }, this.gradeButton, h('label', { class: 'button quiet-button', for: 'answer-file' }, 'Open a file'), file, h('button', { type: 'button', class: 'quiet', 'data-action': 'save', onclick: () => download(this.fileName, writeForm(this.form, this.parts)) }, 'Save as a file'), h('button', { type: 'button', class: 'quiet', 'data-action': 'clear', onclick: () => this.take(blank(this.parts), 'answer.json') }, 'Clear')),
+        h(
+          'div',
+          { class: 'buttons' },
+          this.gradeButton,
+          h('label', { class: 'button quiet-button', for: 'answer-file' }, 'Open a file'),
+          file,
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'quiet',
+              'data-action': 'save',
+              onclick: () => download(this.fileName, writeForm(this.form, this.parts)),
+            },
+            'Save as a file',
+          ),
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'quiet',
+              'data-action': 'clear',
+              onclick: () => this.take(blank(this.parts), 'answer.json'),
+            },
+            'Clear',
+          ),
+        ),
       ),
       this.progress.element,
       this.error.element,
@@ -61,7 +125,13 @@ export class Answer {
       return h(
         'section',
         { class: 'answer-question', 'aria-label': `question ${id}` },
-        h('h2', {}, h('a', { href: address({ view: 'questions', part: id }) }, id), ' ', h('span', { html: question?.title ?? '' })),
+        h(
+          'h2',
+          {},
+          h('a', { href: address({ view: 'questions', part: id }) }, id),
+          ' ',
+          h('span', { html: question?.title ?? '' }),
+        ),
         question && h('p', { class: 'soft', html: question.asks }),
         this.parts.map((part, at) => (part.question === id ? this.part(part, at) : null)),
       );
@@ -73,12 +143,29 @@ export class Answer {
     const inputs = Array.from({ length: part.texts }, (_, k) => this.input(part, at, k, `${id}-${k}`));
     const grade = h('div', { class: 'grade', id: `${id}-grade` });
     this.fields[at] = { inputs, grade };
-    const label = part.texts === 1 ? h('label', { for: `${id}-0`, html: part.asks }) : h('span', { class: 'label', id: `${id}-label`, html: part.asks });
+    const label =
+      part.texts === 1
+        ? h('label', { for: `${id}-0`, html: part.asks })
+        : h('span', { class: 'label', id: `${id}-label`, html: part.asks });
     return h(
       'div',
-      { class: 'part', 'data-part': `${part.question}.${part.name}`, role: part.texts > 1 ? 'group' : null, 'aria-labelledby': part.texts > 1 ? `${id}-label` : null },
-      h('div', { class: 'part-head' }, label, h('span', { class: 'soft small' }, `${part.points} ${part.points === 1 ? 'point' : 'points'}`)),
-      h('div', { class: 'inputs' }, inputs.map((one) => one.element)),
+      {
+        class: 'part',
+        'data-part': `${part.question}.${part.name}`,
+        role: part.texts > 1 ? 'group' : null,
+        'aria-labelledby': part.texts > 1 ? `${id}-label` : null,
+      },
+      h(
+        'div',
+        { class: 'part-head' },
+        label,
+        h('span', { class: 'soft small' }, `${part.points} ${part.points === 1 ? 'point' : 'points'}`),
+      ),
+      h(
+        'div',
+        { class: 'inputs' },
+        inputs.map((one) => one.element),
+      ),
       !part.choices && h('p', { class: 'help' }, `letters: ${part.letters}`),
       grade,
     );
@@ -91,10 +178,26 @@ export class Answer {
       this.checkField(at, k);
       this.typed();
     };
-    const attributes = { id, 'aria-describedby': `${id}-error`, 'aria-label': part.texts > 1 ? `${part.name}, ${k + 1} of ${part.texts}` : null };
+    const attributes = {
+      id,
+      'aria-describedby': `${id}-error`,
+      'aria-label': part.texts > 1 ? `${part.name}, ${k + 1} of ${part.texts}` : null,
+    };
     const field = part.choices
-      ? h('select', { ...attributes, onchange: changed }, h('option', { value: '' }, 'no answer'), part.choices.split('|').map((word) => h('option', { value: word }, word)))
-      : h('input', { ...attributes, type: 'text', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', oninput: changed });
+      ? h(
+          'select',
+          { ...attributes, onchange: changed },
+          h('option', { value: '' }, 'no answer'),
+          part.choices.split('|').map((word) => h('option', { value: word }, word)),
+        )
+      : h('input', {
+          ...attributes,
+          type: 'text',
+          autocomplete: 'off',
+          autocapitalize: 'off',
+          spellcheck: 'false',
+          oninput: changed,
+        });
     return { element: h('span', { class: 'field' }, field, error), field, error };
   }
 
@@ -115,7 +218,10 @@ export class Answer {
 
   openText(text, name) {
     try {
-      this.take(parseForm(text, this.parts, (part, k, one) => this.app.engine.check(part, k, one)), name);
+      this.take(
+        parseForm(text, this.parts, (part, k, one) => this.app.engine.check(part, k, one)),
+        name,
+      );
     } catch (error) {
       this.error.show(`${name}: ${error.message}`);
     }
@@ -125,7 +231,9 @@ export class Answer {
     this.form = form;
     this.fileName = name;
     this.student.value = form.student;
-    form.texts.forEach((list, at) => list.forEach((text, k) => (this.fields[at].inputs[k].field.value = text)));
+    form.texts.forEach((list, at) =>
+      list.forEach((text, k) => (this.fields[at].inputs[k].field.value = text)),
+    );
     this.fields.forEach(({ inputs }, at) => inputs.forEach((_, k) => this.checkField(at, k)));
     this.error.show('');
     this.typed();
@@ -152,13 +260,17 @@ export class Answer {
   // ---- grading -----------------------------------------------------------------------
 
   async grade() {
-    const bad = this.fields.flatMap(({ inputs }, at) => inputs.map((one, k) => [this.checkField(at, k), one.field, at])).find(([why]) => why);
+    const bad = this.fields
+      .flatMap(({ inputs }, at) => inputs.map((one, k) => [this.checkField(at, k), one.field, at]))
+      .find(([why]) => why);
     if (bad) {
       this.error.show(`${this.parts[bad[2]].question}.${this.parts[bad[2]].name}: ${bad[0]}`);
       bad[1].focus();
       return;
     }
-    const half = this.form.texts.findIndex((texts) => texts.some((t) => t.trim()) && !texts.every((t) => t.trim()));
+    const half = this.form.texts.findIndex(
+      (texts) => texts.some((t) => t.trim()) && !texts.every((t) => t.trim()),
+    );
     if (half >= 0) {
       this.error.show(`${this.parts[half].question}.${this.parts[half].name}: some of its texts are empty`);
       this.fields[half].inputs.find((one) => !one.field.value.trim()).field.focus();
@@ -168,7 +280,9 @@ export class Answer {
     this.progress.show('grading in fourteen worlds', null);
     this.gradeButton.disabled = true;
     try {
-      this.graded = await this.app.long.call('grade', [{ texts: this.form.texts, seed: 1, name: this.fileName }]);
+      this.graded = await this.app.long.call('grade', [
+        { texts: this.form.texts, seed: 1, name: this.fileName },
+      ]);
       this.showGrades();
     } catch (error) {
       if (!(error instanceof Cancelled)) this.error.show(error.message);
@@ -179,18 +293,41 @@ export class Answer {
 
   showGrades() {
     const { points, of, parts } = this.graded;
-    this.total.replaceChildren(h('b', {}, shown(points, 'points')), ' of ', shown(of, 'of'), h('span', { class: 'soft small' }, ` points; worlds of seed 1 and ${this.fileName}`));
-    parts.forEach((one, at) => this.fields[at].grade.replaceChildren(...(one.verdict === 'empty' ? [] : this.gradeOf(one, at))));
+    this.total.replaceChildren(
+      h('b', {}, shown(points, 'points')),
+      ' of ',
+      shown(of, 'of'),
+      h('span', { class: 'soft small' }, ` points; worlds of seed 1 and ${this.fileName}`),
+    );
+    parts.forEach((one, at) =>
+      this.fields[at].grade.replaceChildren(...(one.verdict === 'empty' ? [] : this.gradeOf(one, at))),
+    );
   }
 
   gradeOf(one, at) {
     const part = this.parts[at];
     const lost = one.points < one.of;
     return [
-      h('div', { class: 'row' }, verdict(COLOURS[one.verdict], one.words), h('span', { class: 'small' }, shown(one.points, `${part.question}.${part.name}.points`), ` of ${one.of}`)),
+      h(
+        'div',
+        { class: 'row' },
+        verdict(COLOURS[one.verdict], one.words),
+        h(
+          'span',
+          { class: 'small' },
+          shown(one.points, `${part.question}.${part.name}.points`),
+          ` of ${one.of}`,
+        ),
+      ),
       one.error && h('p', { class: 'small' }, h('b', {}, one.error)),
       one.verdict !== 'right' && one.evidence && h('p', { class: 'small soft', html: one.shown }),
-      lost && h('p', { class: 'small' }, h('span', { class: 'soft' }, this.hints ? 'Hint: ' : 'Solution: '), this.hints ? part.hint : h('code', {}, part.solution.join('; '))),
+      lost &&
+        h(
+          'p',
+          { class: 'small' },
+          h('span', { class: 'soft' }, this.hints ? 'Hint: ' : 'Solution: '),
+          this.hints ? part.hint : h('code', {}, part.solution.join('; ')),
+        ),
     ].filter(Boolean);
   }
 }

@@ -41,12 +41,18 @@ const plain = (text) => text.replace('-', '−');
 
 /** The same where HTML cannot stand. */
 export function numberText(value, digits = 4) {
-  return number(value, digits).replace(/<sup>/g, '^').replace(/<\/sup>/g, '');
+  return number(value, digits)
+    .replace(/<sup>/g, '^')
+    .replace(/<\/sup>/g, '');
 }
 
 /** A number in the page: what is read, and all of its digits for whoever compares. */
 export function shown(value, name, digits = 4) {
-  return h('span', { 'data-number': name, 'data-value': value == null ? '' : String(value), html: number(value, digits) });
+  return h('span', {
+    'data-number': name,
+    'data-value': value == null ? '' : String(value),
+    html: number(value, digits),
+  });
 }
 
 export function verdict(name, words = name) {
@@ -65,8 +71,23 @@ export function slider(spec, changed) {
   const curve = curves[spec.curve ?? 'linear'](spec);
   const steps = 1000;
   const round = (x) => (spec.whole ? Math.round(x) : Number(x.toPrecision(3)));
-  const range = h('input', { type: 'range', min: 0, max: steps, step: 1, id, 'aria-describedby': spec.help ? `${id}-help` : null });
-  const box = h('input', { type: 'text', inputmode: 'decimal', class: 'number', 'aria-label': `${spec.name ?? spec.label}, as a number`, autocomplete: 'off', spellcheck: 'false', title: spec.optional ? 'empty: it follows from the others' : null });
+  const range = h('input', {
+    type: 'range',
+    min: 0,
+    max: steps,
+    step: 1,
+    id,
+    'aria-describedby': spec.help ? `${id}-help` : null,
+  });
+  const box = h('input', {
+    type: 'text',
+    inputmode: 'decimal',
+    class: 'number',
+    'aria-label': `${spec.name ?? spec.label}, as a number`,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    title: spec.optional ? 'empty: it follows from the others' : null,
+  });
   const error = h('span', { class: 'field-error', role: 'alert', hidden: true });
   const show = (value) => {
     range.value = value == null ? 0 : Math.round(steps * curve.place(value));
@@ -138,21 +159,41 @@ export function choice({ label, name, options, value, help }, changed) {
     options.map(([word, text]) => h('option', { value: word, selected: word === value }, text)),
   );
   select.value = value;
-  const element = h('div', { class: 'control', 'data-control': name ?? label }, h('label', { for: id, html: label }), select, help && h('p', { class: 'help', html: help }));
+  const element = h(
+    'div',
+    { class: 'control', 'data-control': name ?? label },
+    h('label', { for: id, html: label }),
+    select,
+    help && h('p', { class: 'help', html: help }),
+  );
   return { element, set: (word) => (select.value = word) };
 }
 
 export function toggle({ label, name, value }, changed) {
   const id = freshId('toggle');
   const box = h('input', { type: 'checkbox', id, checked: value, onchange: () => changed(box.checked) });
-  return { element: h('div', { class: 'control toggle', 'data-control': name ?? label }, box, h('label', { for: id, html: label })), set: (on) => (box.checked = on) };
+  return {
+    element: h(
+      'div',
+      { class: 'control toggle', 'data-control': name ?? label },
+      box,
+      h('label', { for: id, html: label }),
+    ),
+    set: (on) => (box.checked = on),
+  };
 }
 
 /** A line that says what is under way, with a bar and a button that stops it. */
 export function progressLine(stop) {
   const bar = h('progress', { max: 1, value: 0, 'aria-label': 'progress' });
   const words = h('span', { class: 'small soft' });
-  const line = h('div', { class: 'progress', hidden: true }, bar, words, h('button', { type: 'button', class: 'quiet', onclick: stop }, 'Cancel'));
+  const line = h(
+    'div',
+    { class: 'progress', hidden: true },
+    bar,
+    words,
+    h('button', { type: 'button', class: 'quiet', onclick: stop }, 'Cancel'),
+  );
   return {
     element: line,
     show(text, share) {

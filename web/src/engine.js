@@ -137,7 +137,9 @@ export class Engine {
     const at = [q, k, v].map((x) => this.put(x));
     const to = this.allocate(8 * draws * (dv + 1));
     try {
-      if (this.call('page_cloud', n, d, dv, ...at, scale, alpha, sigma2, draws, seed, to, to + 8 * draws * dv))
+      if (
+        this.call('page_cloud', n, d, dv, ...at, scale, alpha, sigma2, draws, seed, to, to + 8 * draws * dv)
+      )
         throw new Error('the engine refused the problem');
       const all = this.get(to, draws * (dv + 1));
       return { outputs: all.slice(0, draws * dv), first: all.slice(draws * dv) };

@@ -3,7 +3,8 @@
 // numbers as a table.
 import { h, number, numberText, svg } from './dom.js';
 
-const place = (value, [lo, hi], log) => (log ? Math.log(value / lo) / Math.log(hi / lo) : (value - lo) / (hi - lo));
+const place = (value, [lo, hi], log) =>
+  log ? Math.log(value / lo) / Math.log(hi / lo) : (value - lo) / (hi - lo);
 
 /** Every point of the figure in the units of its drawing. */
 function pointsOf(figure) {
@@ -15,7 +16,14 @@ function pointsOf(figure) {
       const px = left + width * place(x, figure.x, figure.x_log);
       const py = top + height * (1 - place(y, figure.y, figure.y_log));
       if (Number.isFinite(px) && Number.isFinite(py) && px >= left - 1 && px <= left + width + 1)
-        all.push({ px, py: Math.min(Math.max(py, top), top + height), x, y, se: series.se[i], label: series.label });
+        all.push({
+          px,
+          py: Math.min(Math.max(py, top), top + height),
+          x,
+          y,
+          se: series.se[i],
+          label: series.label,
+        });
     });
   return all;
 }
@@ -70,8 +78,10 @@ function addReadout(figure, drawing, holder) {
     mark.setAttribute('visibility', 'visible');
     const names = figure.x_names ? figure.x_names.split('|') : null;
     tip.innerHTML =
-      `<b>${point.label}</b><br>${names ? names[Math.round(point.x)] ?? '' : number(point.x)} → ` +
-      (figure.heat ? `${number(point.y)}: ${number(point.z)}` : `${number(point.y)}${point.se ? ` ± ${number(point.se, 2)}` : ''}`);
+      `<b>${point.label}</b><br>${names ? (names[Math.round(point.x)] ?? '') : number(point.x)} → ` +
+      (figure.heat
+        ? `${number(point.y)}: ${number(point.z)}`
+        : `${number(point.y)}${point.se ? ` ± ${number(point.se, 2)}` : ''}`);
     tip.hidden = false;
     const left = point.px / unit;
     tip.style.left = `${Math.min(Math.max(left, 70), frame.width - 70)}px`;
@@ -82,13 +92,29 @@ function addReadout(figure, drawing, holder) {
 function table(figure) {
   const rows = figure.series.flatMap((series) =>
     series.x.map((x, i) =>
-      h('tr', {}, h('td', {}, series.label), ...[x, series.y[i], series.se[i] || null].map((value) => h('td', { class: 'n' }, value == null ? '' : numberText(value, 6)))),
+      h(
+        'tr',
+        {},
+        h('td', {}, series.label),
+        ...[x, series.y[i], series.se[i] || null].map((value) =>
+          h('td', { class: 'n' }, value == null ? '' : numberText(value, 6)),
+        ),
+      ),
     ),
   );
   return h(
     'div',
     { class: 'box', tabindex: 0, role: 'region', 'aria-label': `numbers of ${figure.title}` },
-    h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'series'), ...['x', 'y', 'se'].map((name) => h('th', { class: 'n' }, name)))), h('tbody', {}, rows)),
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h('tr', {}, h('th', {}, 'series'), ...['x', 'y', 'se'].map((name) => h('th', { class: 'n' }, name))),
+      ),
+      h('tbody', {}, rows),
+    ),
   );
 }
 
@@ -100,5 +126,11 @@ export function figureElement(figure) {
   numbers.addEventListener('toggle', () => {
     if (numbers.open && numbers.children.length === 1) numbers.append(table(figure));
   });
-  return h('figure', { 'data-figure': figure.title }, holder, h('figcaption', { html: figure.caption }), figure.series.length > 0 && numbers);
+  return h(
+    'figure',
+    { 'data-figure': figure.title },
+    holder,
+    h('figcaption', { html: figure.caption }),
+    figure.series.length > 0 && numbers,
+  );
 }

@@ -13,7 +13,8 @@ const product = (shape) => shape.reduce((a, b) => a * b, 1);
 async function readNpy(file) {
   const start = await bytesOf(file, 0, 12);
   const major = start[6];
-  if (start.length < 10 || String.fromCharCode(...start.slice(0, 6)) !== '\x93NUMPY') throw new Error('this is no .npy file');
+  if (start.length < 10 || String.fromCharCode(...start.slice(0, 6)) !== '\x93NUMPY')
+    throw new Error('this is no .npy file');
   if (major < 1 || major > 3) throw new Error(`.npy of version ${major}`);
   const wide = major > 1;
   const view = new DataView(start.buffer);
@@ -22,8 +23,14 @@ async function readNpy(file) {
   const header = new TextDecoder().decode(await bytesOf(file, from, from + length));
   const descr = header.match(/'descr'\s*:\s*'([^']*)'/)?.[1];
   const fortran = header.match(/'fortran_order'\s*:\s*(True|False)/)?.[1] === 'True';
-  const shape = header.match(/'shape'\s*:\s*\(([^)]*)\)/)?.[1].split(',').map((x) => x.trim()).filter(Boolean).map(Number);
-  if (!descr || !shape || shape.some((x) => !Number.isInteger(x) || x < 0)) throw new Error('its header cannot be read');
+  const shape = header
+    .match(/'shape'\s*:\s*\(([^)]*)\)/)?.[1]
+    .split(',')
+    .map((x) => x.trim())
+    .filter(Boolean)
+    .map(Number);
+  if (!descr || !shape || shape.some((x) => !Number.isInteger(x) || x < 0))
+    throw new Error('its header cannot be read');
   if (!NPY[descr]) throw new Error(`dtype ${descr}: only <f8, <f4 and <f2 are read`);
   return [entry(file, file.name.replace(/\.npy$/, ''), NPY[descr], shape, from + length, fortran)];
 }
@@ -39,7 +46,8 @@ async function readSafetensors(file) {
     .map(([name, one]) => {
       const [from, to] = one.data_offsets ?? [];
       const made = entry(file, name, SAFE[one.dtype], one.shape, 8 + length + from, false);
-      if (to - from !== made.bytes) throw new Error(`${name}: ${to - from} bytes for ${one.shape.join(' x ')} of ${one.dtype}`);
+      if (to - from !== made.bytes)
+        throw new Error(`${name}: ${to - from} bytes for ${one.shape.join(' x ')} of ${one.dtype}`);
       return made;
     });
 }
@@ -61,7 +69,8 @@ export async function openTensors(file) {
 
 /** Sizes b, h, l, d and strides in elements of a tensor of 2 to 4 axes. */
 export function arrange({ shape, fortran, name }, layout) {
-  if (shape.length < 2 || shape.length > 4) throw new Error(`${name}: ${shape.length} axes in place of 2 to 4`);
+  if (shape.length < 2 || shape.length > 4)
+    throw new Error(`${name}: ${shape.length} axes in place of 2 to 4`);
   const strides = new Array(shape.length);
   let step = 1;
   const order = fortran ? shape.keys() : [...shape.keys()].reverse();
@@ -82,7 +91,11 @@ export function arrange({ shape, fortran, name }, layout) {
 
 /** The tensor with its bytes, for the engine. */
 export async function load(tensor, layout) {
-  return { dtype: tensor.dtype, bytes: await tensor.file.slice(tensor.from, tensor.from + tensor.bytes).arrayBuffer(), ...arrange(tensor, layout) };
+  return {
+    dtype: tensor.dtype,
+    bytes: await tensor.file.slice(tensor.from, tensor.from + tensor.bytes).arrayBuffer(),
+    ...arrange(tensor, layout),
+  };
 }
 
 /** An .npy file of f32. */

@@ -12,6 +12,21 @@ function typeName(value) {
 
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
+/** A key that an object has twice, which JSON.parse() lets pass; or null. */
+function repeatedKey(text) {
+  const objects = [];
+  for (const [token, key] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token === '{') objects.push(new Set());
+    else if (token === '}') objects.pop();
+    else if (key) {
+      const name = JSON.parse(key);
+      if (objects.at(-1).has(name)) return name;
+      objects.at(-1).add(name);
+    }
+  }
+  return null;
+}
+
 function load(text) {
   if (new TextEncoder().encode(text).length > BYTES) throw new Error(`more than ${BYTES} bytes`);
   let root;
@@ -20,6 +35,8 @@ function load(text) {
   } catch (error) {
     throw new Error(`this is no JSON: ${error.message}`);
   }
+  const twice = repeatedKey(text);
+  if (twice !== null) throw new Error(`'${twice.slice(0, 40)}' is given twice`);
   if (!isObject(root)) throw new Error(`${typeName(root)} where an object should be`);
   return root;
 }
@@ -34,17 +51,21 @@ function takeText(value, place, check) {
 
 function takePart(value, part, place, check) {
   if (part.texts === 1) return [takeText(value, place, (text) => check(0, text))];
-  if (!Array.isArray(value)) throw new Error(`${place}: ${typeName(value)} where a list of ${part.texts} texts should be`);
-  if (value.length !== part.texts) throw new Error(`${place}: ${value.length} texts in place of ${part.texts}`);
+  if (!Array.isArray(value))
+    throw new Error(`${place}: ${typeName(value)} where a list of ${part.texts} texts should be`);
+  if (value.length !== part.texts)
+    throw new Error(`${place}: ${value.length} texts in place of ${part.texts}`);
   const texts = value.map((one, k) => takeText(one, `${place}[${k + 1}]`, (text) => check(k, text)));
   const given = texts.filter(Boolean).length;
-  if (given && given < part.texts) throw new Error(`${place}: ${part.texts - given} of ${part.texts} texts are empty`);
+  if (given && given < part.texts)
+    throw new Error(`${place}: ${part.texts - given} of ${part.texts} texts are empty`);
   return texts;
 }
 
 function takeStudent(value) {
   if (typeof value !== 'string') throw new Error(`student: ${typeName(value)} where a text should be`);
-  if (new TextEncoder().encode(value).length > NAME_BYTES) throw new Error(`student: a name of more than ${NAME_BYTES} bytes`);
+  if (new TextEncoder().encode(value).length > NAME_BYTES)
+    throw new Error(`student: a name of more than ${NAME_BYTES} bytes`);
   if (/[\u0000-\u001f\u007f]/.test(value)) throw new Error('student: a control character in the name');
   return value;
 }

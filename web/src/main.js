@@ -26,7 +26,10 @@ const VIEWS = [
 // ---- the engine ------------------------------------------------------------------------
 
 /** A function with one vector instruction: a browser that accepts it has them. */
-const VECTOR_PROBE = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
+const VECTOR_PROBE = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98,
+  11,
+]);
 
 const decode = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 const payload = (name) => decode(document.getElementById(`module-${name}`).textContent.trim());
@@ -34,7 +37,11 @@ const payload = (name) => decode(document.getElementById(`module-${name}`).textC
 /** The module with vector instructions where they run, else the one without. */
 async function moduleBytes() {
   const forced = new URLSearchParams(location.search).get('module');
-  if (forced !== 'scalar' && typeof DecompressionStream === 'function' && WebAssembly.validate(VECTOR_PROBE)) {
+  if (
+    forced !== 'scalar' &&
+    typeof DecompressionStream === 'function' &&
+    WebAssembly.validate(VECTOR_PROBE)
+  ) {
     const packed = new Blob([payload('simd128')]).stream().pipeThrough(new DecompressionStream('gzip'));
     return new Uint8Array(await new Response(packed).arrayBuffer());
   }
@@ -47,11 +54,18 @@ const THEMES = { auto: 'system', light: 'light', dark: 'dark' };
 
 /** Rules for a dark screen, and what they ask for. */
 function darkRules() {
-  return [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule instanceof CSSMediaRule && (rule.asked ??= rule.media.mediaText).includes('prefers-color-scheme: dark'));
+  return [...document.styleSheets]
+    .flatMap((sheet) => [...sheet.cssRules])
+    .filter(
+      (rule) =>
+        rule instanceof CSSMediaRule &&
+        (rule.asked ??= rule.media.mediaText).includes('prefers-color-scheme: dark'),
+    );
 }
 
 function setTheme(theme) {
-  for (const rule of darkRules()) rule.media.mediaText = theme === 'auto' ? rule.asked : theme === 'dark' ? 'screen' : 'not all';
+  for (const rule of darkRules())
+    rule.media.mediaText = theme === 'auto' ? rule.asked : theme === 'dark' ? 'screen' : 'not all';
   document.documentElement.style.colorScheme = theme === 'auto' ? '' : theme;
   try {
     localStorage.setItem('attend-theme', theme);
@@ -86,8 +100,15 @@ class App {
     this.error = errorBox();
     this.main = h('main', { id: 'main', tabindex: -1 }, this.error.element);
     this.status = h('span', { class: 'status small soft', title: 'kernel set of the engine' }, 'starting');
-    this.tabs = new Map(VIEWS.map(([name, label]) => [name, h('a', { href: address({ view: name }) }, label)]));
-    document.body.replaceChildren(h('a', { class: 'skip', href: '#main', onclick: (event) => this.skip(event) }, 'Skip to the content'), this.header(), this.main, this.footer());
+    this.tabs = new Map(
+      VIEWS.map(([name, label]) => [name, h('a', { href: address({ view: name }) }, label)]),
+    );
+    document.body.replaceChildren(
+      h('a', { class: 'skip', href: '#main', onclick: (event) => this.skip(event) }, 'Skip to the content'),
+      this.header(),
+      this.main,
+      this.footer(),
+    );
   }
 
   newClient() {
@@ -100,14 +121,35 @@ class App {
   }
 
   header() {
-    const theme = h('select', { 'aria-label': 'Colours', class: 'theme', onchange: () => setTheme(theme.value) }, Object.entries(THEMES).map(([name, label]) => h('option', { value: name }, label)));
+    const theme = h(
+      'select',
+      { 'aria-label': 'Colours', class: 'theme', onchange: () => setTheme(theme.value) },
+      Object.entries(THEMES).map(([name, label]) => h('option', { value: name }, label)),
+    );
     theme.value = savedTheme();
     setTheme(theme.value);
-    return h('header', { class: 'top' }, h('a', { class: 'mark', href: address({ view: 'playground' }) }, h('b', {}, 'attend'), h('span', { class: 'soft' }, 'softmax attention, to see and to try')), h('nav', { 'aria-label': 'Views' }, [...this.tabs.values()]), h('div', { class: 'corner' }, this.status, theme));
+    return h(
+      'header',
+      { class: 'top' },
+      h(
+        'a',
+        { class: 'mark', href: address({ view: 'playground' }) },
+        h('b', {}, 'attend'),
+        h('span', { class: 'soft' }, 'softmax attention, to see and to try'),
+      ),
+      h('nav', { 'aria-label': 'Views' }, [...this.tabs.values()]),
+      h('div', { class: 'corner' }, this.status, theme),
+    );
   }
 
   footer() {
-    return h('footer', { class: 'small soft' }, `attend ${catalogue.version}. Everything is computed in this page, by the C library as WebAssembly: `, h('span', {}, 'no request leaves it'), '. In the plots lines are theory and points are measurements, with bars of one standard error.');
+    return h(
+      'footer',
+      { class: 'small soft' },
+      `attend ${catalogue.version}. Everything is computed in this page, by the C library as WebAssembly: `,
+      h('span', {}, 'no request leaves it'),
+      '. In the plots lines are theory and points are measurements, with bars of one standard error.',
+    );
   }
 
   async start() {
@@ -121,7 +163,9 @@ class App {
       this.route();
     } catch (error) {
       this.status.textContent = 'no engine';
-      this.error.show(`The engine could not start: ${error.message ?? error}. This page needs a browser with WebAssembly.`);
+      this.error.show(
+        `The engine could not start: ${error.message ?? error}. This page needs a browser with WebAssembly.`,
+      );
     }
   }
 
@@ -147,8 +191,7 @@ class App {
       if (one === name) {
         tab.setAttribute('aria-current', 'page');
         tab.parentNode.scrollLeft = tab.offsetLeft - (tab.parentNode.clientWidth - tab.offsetWidth) / 2;
-      }
-      else tab.removeAttribute('aria-current');
+      } else tab.removeAttribute('aria-current');
     view.show(state);
   }
 }

@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The playground: drag the query and see weights, entropy and output move.
 import { choice, errorBox, h, number, shown, slider, svg, toggle } from './dom.js';
+import {
+  barParts,
+  histogram,
+  keyCaption,
+  keyParts,
+  lengthAt,
+  MIDDLE,
+  SIDE,
+  tip,
+  toPlane,
+  UNIT,
+  valueParts,
+} from './planes.js';
 import { replace } from './state.js';
 import { attend, D_MAX, DRAWS, fromValues, N_MAX, PRESETS, SHEETS, START, toValues } from './scene.js';
-
-const SIDE = 400;
-const MIDDLE = SIDE / 2;
-const UNIT = 92; // of keys and values, in the drawing
-const RIM = 178; // where a query of any length ends
-const HALF = 4; // the length of a query that is drawn half as far
-
-const colour = (i) => (i === 0 ? 0 : i === 1 ? 1 : 7);
-
-/** A letter with its index, in SVG. */
-function tag(letter, index, attributes) {
-  return svg('text', attributes, letter, svg('tspan', { dy: 4, 'font-size': '70%' }, index));
-}
-
-/* Queries may be long: distance grows with length, and never beyond the rim. */
-const reach = (length) => (RIM * length) / (length + HALF);
-const lengthAt = (distance) => {
-  const held = Math.min(distance, 0.985 * RIM);
-  return (HALF * held) / (RIM - held);
-};
-
-function tip([x, y]) {
-  const length = Math.hypot(x, y);
-  const far = length ? reach(length) / length : 0;
-  return [MIDDLE + far * x, MIDDLE - far * y];
-}
-
-const toPlane = (x, y) => [MIDDLE + UNIT * x, MIDDLE - UNIT * y];
 
 export class Playground {
   constructor(app) {
@@ -45,10 +30,27 @@ export class Playground {
 
   build() {
     this.error = errorBox();
+    this.keyCaption = h('figcaption', {});
     this.note = h('p', { class: 'note', 'aria-live': 'polite' });
-    this.keyPlane = svg('svg', { viewBox: `0 0 ${SIDE} ${SIDE}`, class: 'lab-figure plane', role: 'img', 'aria-label': 'Keys and query' });
-    this.valuePlane = svg('svg', { viewBox: `0 0 ${SIDE} ${SIDE}`, class: 'lab-figure plane', role: 'img', 'aria-label': 'Values and output' });
-    this.bars = svg('svg', { viewBox: '0 0 820 150', class: 'lab-figure bars', role: 'img', 'aria-label': 'Weights', preserveAspectRatio: 'none' });
+    this.keyPlane = svg('svg', {
+      viewBox: `0 0 ${SIDE} ${SIDE}`,
+      class: 'lab-figure plane',
+      role: 'img',
+      'aria-label': 'Keys and query',
+    });
+    this.valuePlane = svg('svg', {
+      viewBox: `0 0 ${SIDE} ${SIDE}`,
+      class: 'lab-figure plane',
+      role: 'img',
+      'aria-label': 'Values and output',
+    });
+    this.bars = svg('svg', {
+      viewBox: '0 0 820 150',
+      class: 'lab-figure bars',
+      role: 'img',
+      'aria-label': 'Weights',
+      preserveAspectRatio: 'none',
+    });
     this.histogram = h('div', {});
     this.tiles = h('ul', { class: 'tiles', 'data-tiles': '' });
     this.controls = h('div', { class: 'controls' });
@@ -58,7 +60,11 @@ export class Playground {
         'div',
         { class: 'lead' },
         h('h1', {}, 'What a query does'),
-        h('p', {}, 'A query gives every key a score, softmax turns scores into weights, and the output is the mean of the values with these weights. Drag the arrow.'),
+        h(
+          'p',
+          {},
+          'A query gives every key a score, softmax turns scores into weights, and the output is the mean of the values with these weights. Drag the arrow.',
+        ),
       ),
       this.presets(),
       this.note,
@@ -69,9 +75,23 @@ export class Playground {
         h(
           'div',
           { class: 'planes' },
-          h('figure', {}, h('h2', { class: 'plot-title' }, 'Keys and query'), this.keyPlane, h('figcaption', { class: 'key-caption' })),
-          h('figure', {}, h('h2', { class: 'plot-title' }, 'Values and output'), this.valuePlane, h('figcaption', { html: 'Circles are values, as large as their weight. The ring is the output c, the diamond the average of v<sub>a</sub> and v<sub>b</sub>. With noise, small dots are the outputs of noisy keys, moved aside a little so that many are seen as many.' })),
-          h('figure', { class: 'wide' }, h('h2', { class: 'plot-title' }, 'Weights'), this.bars, this.histogram),
+          h('figure', {}, h('h2', { class: 'plot-title' }, 'Keys and query'), this.keyPlane, this.keyCaption),
+          h(
+            'figure',
+            {},
+            h('h2', { class: 'plot-title' }, 'Values and output'),
+            this.valuePlane,
+            h('figcaption', {
+              html: 'Circles are values, as large as their weight. The ring is the output c, the diamond the average of v<sub>a</sub> and v<sub>b</sub>. With noise, small dots are the outputs of noisy keys, moved aside a little so that many are seen as many.',
+            }),
+          ),
+          h(
+            'figure',
+            { class: 'wide' },
+            h('h2', { class: 'plot-title' }, 'Weights'),
+            this.bars,
+            this.histogram,
+          ),
         ),
         h('aside', { class: 'side', 'aria-label': 'Settings and numbers' }, this.tiles, this.controls),
       ),
@@ -81,7 +101,17 @@ export class Playground {
 
   presets() {
     const button = ([id, label, set, words]) => {
-      const element = h('button', { type: 'button', class: 'chip', 'data-preset': id, title: words, onclick: () => this.preset(set, words) }, label);
+      const element = h(
+        'button',
+        {
+          type: 'button',
+          class: 'chip',
+          'data-preset': id,
+          title: words,
+          onclick: () => this.preset(set, words),
+        },
+        label,
+      );
       return element;
     };
     return h(
@@ -127,29 +157,140 @@ export class Playground {
     const query = (which, words) => {
       const at = polar(which);
       const keep = () => ({ ...this.polar(which), angle: this.queryControls[which].angleValue });
-      const length = slider({ label: `Length of ${words}`, name: `${which}-length`, min: 0, max: 1000, low: 0, high: 40, curve: 'square', value: Number(at.length.toPrecision(4)) }, (value) => turn(which, { ...keep(), length: value }));
-      const angle = slider({ label: `Direction of ${words} (degrees)`, name: `${which}-direction`, min: 0, max: 360, low: 0, high: 360, value: Number(at.angle.toPrecision(4)) }, (value) => {
-        this.queryControls[which].angleValue = value;
-        turn(which, { ...this.polar(which), angle: value });
-      });
+      const length = slider(
+        {
+          label: `Length of ${words}`,
+          name: `${which}-length`,
+          min: 0,
+          max: 1000,
+          low: 0,
+          high: 40,
+          curve: 'square',
+          value: Number(at.length.toPrecision(4)),
+        },
+        (value) => turn(which, { ...keep(), length: value }),
+      );
+      const angle = slider(
+        {
+          label: `Direction of ${words} (degrees)`,
+          name: `${which}-direction`,
+          min: 0,
+          max: 360,
+          low: 0,
+          high: 360,
+          value: Number(at.angle.toPrecision(4)),
+        },
+        (value) => {
+          this.queryControls[which].angleValue = value;
+          turn(which, { ...this.polar(which), angle: value });
+        },
+      );
       this.queryControls[which] = { length, angle, angleValue: at.angle };
       return [length.element, angle.element];
     };
-    const seed = h('button', { type: 'button', class: 'quiet', 'data-action': 'draw-again', onclick: () => this.change({ seed: this.state.seed + 1 }) }, 'Draw again');
+    const seed = h(
+      'button',
+      {
+        type: 'button',
+        class: 'quiet',
+        'data-action': 'draw-again',
+        onclick: () => this.change({ seed: this.state.seed + 1 }),
+      },
+      'Draw again',
+    );
     const parts = [
       h('h2', { class: 'group' }, 'Query'),
       ...query('q', state.heads === 2 ? 'query 1' : 'the query'),
       ...(state.heads === 2 ? query('q2', 'query 2') : []),
-      choice({ label: 'Heads', name: 'heads', value: String(state.heads), options: [['1', 'one'], ['2', 'two, averaged']] }, (value) => rebuild({ heads: Number(value) })).element,
+      choice(
+        {
+          label: 'Heads',
+          name: 'heads',
+          value: String(state.heads),
+          options: [
+            ['1', 'one'],
+            ['2', 'two, averaged'],
+          ],
+        },
+        (value) => rebuild({ heads: Number(value) }),
+      ).element,
       h('h2', { class: 'group' }, 'Keys'),
-      choice({ label: 'Keys', name: 'keys', value: state.keys, options: [['orthonormal', 'orthonormal, one axis each'], ['plane', 'points in the plane'], ['random', 'random, in d dimensions']] }, (value) => rebuild({ keys: value, moved: {} })).element,
-      slider({ label: 'Number of keys, n', name: 'n', whole: true, min: 2, max: N_MAX, low: 2, high: N_MAX, curve: 'log', value: state.n }, (value) => this.change({ n: value })).element,
-      state.keys === 'random' && slider({ label: 'Dimensions, d', name: 'd', whole: true, min: 2, max: D_MAX, low: 2, high: D_MAX, curve: 'log', value: state.d }, (value) => this.change({ d: value })).element,
-      toggle({ label: 'Divide scores by √d', name: 'divided', value: state.divided }, (value) => this.change({ divided: value })).element,
+      choice(
+        {
+          label: 'Keys',
+          name: 'keys',
+          value: state.keys,
+          options: [
+            ['orthonormal', 'orthonormal, one axis each'],
+            ['plane', 'points in the plane'],
+            ['random', 'random, in d dimensions'],
+          ],
+        },
+        (value) => rebuild({ keys: value, moved: {} }),
+      ).element,
+      slider(
+        {
+          label: 'Number of keys, n',
+          name: 'n',
+          whole: true,
+          min: 2,
+          max: N_MAX,
+          low: 2,
+          high: N_MAX,
+          curve: 'log',
+          value: state.n,
+        },
+        (value) => this.change({ n: value }),
+      ).element,
+      state.keys === 'random' &&
+        slider(
+          {
+            label: 'Dimensions, d',
+            name: 'd',
+            whole: true,
+            min: 2,
+            max: D_MAX,
+            low: 2,
+            high: D_MAX,
+            curve: 'log',
+            value: state.d,
+          },
+          (value) => this.change({ d: value }),
+        ).element,
+      toggle({ label: 'Divide scores by √d', name: 'divided', value: state.divided }, (value) =>
+        this.change({ divided: value }),
+      ).element,
       h('h2', { class: 'group' }, 'Noise in the keys'),
-      toggle({ label: 'Show outputs of noisy keys', name: 'noise', value: state.noise }, (value) => rebuild({ noise: value })).element,
-      state.noise && slider({ label: 'Variance of the length of k<sub>a</sub>, σ²', name: 'sigma2', min: 0, max: 4, low: 0, high: 2, value: state.sigma2 }, (value) => this.change({ sigma2: value })).element,
-      state.noise && slider({ label: 'Variance of every entry, α', name: 'alpha', min: 0, max: 4, low: 0, high: 0.5, curve: 'square', value: state.alpha }, (value) => this.change({ alpha: value })).element,
+      toggle({ label: 'Show outputs of noisy keys', name: 'noise', value: state.noise }, (value) =>
+        rebuild({ noise: value }),
+      ).element,
+      state.noise &&
+        slider(
+          {
+            label: 'Variance of the length of k<sub>a</sub>, σ²',
+            name: 'sigma2',
+            min: 0,
+            max: 4,
+            low: 0,
+            high: 2,
+            value: state.sigma2,
+          },
+          (value) => this.change({ sigma2: value }),
+        ).element,
+      state.noise &&
+        slider(
+          {
+            label: 'Variance of every entry, α',
+            name: 'alpha',
+            min: 0,
+            max: 4,
+            low: 0,
+            high: 0.5,
+            curve: 'square',
+            value: state.alpha,
+          },
+          (value) => this.change({ alpha: value }),
+        ).element,
       (state.noise || state.keys === 'random') && seed,
     ];
     this.controls.replaceChildren(...parts.filter(Boolean));
@@ -164,7 +305,10 @@ export class Playground {
 
   at(event) {
     const frame = this.keyPlane.getBoundingClientRect();
-    return [((event.clientX - frame.left) / frame.width) * SIDE - MIDDLE, MIDDLE - ((event.clientY - frame.top) / frame.height) * SIDE];
+    return [
+      ((event.clientX - frame.left) / frame.width) * SIDE - MIDDLE,
+      MIDDLE - ((event.clientY - frame.top) / frame.height) * SIDE,
+    ];
   }
 
   grab(event) {
@@ -193,7 +337,10 @@ export class Playground {
       for (let i = 0; i < state.n; i++) {
         const [px, py] = toPlane(this.found.keys.flat[2 * i], this.found.keys.flat[2 * i + 1]);
         if (near(px, py) < 16)
-          return (dx, dy) => this.change({ moved: { ...state.moved, [i]: [dx / UNIT, dy / UNIT].map((t) => Math.min(Math.max(t, -2), 2)) } });
+          return (dx, dy) =>
+            this.change({
+              moved: { ...state.moved, [i]: [dx / UNIT, dy / UNIT].map((t) => Math.min(Math.max(t, -2), 2)) },
+            });
       }
     const turn = (dx, dy) => {
       const distance = Math.hypot(dx, dy);
@@ -226,8 +373,9 @@ export class Playground {
       this.error.show(error.message);
       return;
     }
-    this.drawKeys();
-    this.drawValues();
+    this.keyPlane.replaceChildren(...keyParts(this.state, this.found));
+    this.keyCaption.innerHTML = keyCaption(this.state);
+    this.valuePlane.replaceChildren(...valueParts(this.state, this.found));
     this.drawBars();
     this.drawTiles();
     for (const [which, controls] of Object.entries(this.queryControls ?? {})) {
@@ -240,140 +388,24 @@ export class Playground {
     this.app.frames++;
   }
 
-  drawKeys() {
-    const { state, found } = this;
-    const { flat } = found.keys;
-    const parts = [];
-    for (const length of [1, 3, 10, 30]) {
-      parts.push(svg('circle', { cx: MIDDLE, cy: MIDDLE, r: reach(length), class: 'ring' }));
-      parts.push(svg('text', { x: MIDDLE - reach(length) * 0.7071, y: MIDDLE + reach(length) * 0.7071 + 4, class: 'ring-label' }, `${length}`));
-    }
-    parts.push(svg('path', { d: `M${MIDDLE} 8V${SIDE - 8}M8 ${MIDDLE}H${SIDE - 8}`, class: 'axis' }));
-    if (state.n <= 16) parts.push(...this.feet());
-    parts.push(...this.dots((i) => toPlane(flat[2 * i], flat[2 * i + 1]), 4, 13, state.keys === 'plane' ? 'dot grab' : 'dot'));
-    for (const i of [1, 0]) {
-      const [x, y] = toPlane(flat[2 * i], flat[2 * i + 1]);
-      parts.push(tag('k', i ? 'b' : 'a', { x: x + 12, y: y - 12, class: `name name-${i}` }));
-    }
-    found.queries.forEach((q, which) => parts.push(...this.arrow(q, which)));
-    this.keyPlane.replaceChildren(...parts);
-    this.element.querySelector('.key-caption').innerHTML =
-      (state.keys === 'orthonormal'
-        ? `The plane of k<sub>a</sub> and k<sub>b</sub>. The other ${state.n - 2} keys are perpendicular to it, at the origin.`
-        : state.keys === 'random'
-          ? `${state.n} random keys in ${state.d} dimensions, projected on the plane of k<sub>a</sub> and k<sub>b</sub>.`
-          : 'Keys can be dragged as well.') + ' Rings give the length of the query; a dotted line leads to a key’s score, its shadow on the query.';
-  }
-
-  /** Circles of all keys, as large as their weight; those without weight are one path. */
-  dots(at, least, most, kind) {
-    const { state, found } = this;
-    const circles = [];
-    let rest = '';
-    for (let i = state.n - 1; i >= 0; i--) {
-      const [x, y] = at(i);
-      const p = found.weights[i];
-      if (i > 1 && p < 0.005) rest += `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
-      else circles.push(svg('circle', { cx: x, cy: y, r: least + most * Math.sqrt(p), class: `${kind} fill-${colour(i)}` }));
-    }
-    return [rest && svg('path', { d: rest, class: 'no-weight', 'stroke-width': 2 * least + 1 }), ...circles].filter(Boolean);
-  }
-
-  /** From a key to its shadow on the query: the score is the shadow times the length. */
-  feet() {
-    const { state, found } = this;
-    const q = found.queries[0];
-    const length = Math.hypot(...q);
-    if (!length) return [];
-    const unit = q.map((x) => x / length);
-    return Array.from({ length: state.n }, (_, i) => {
-      const [x, y] = [found.keys.flat[2 * i], found.keys.flat[2 * i + 1]];
-      const along = x * unit[0] + y * unit[1];
-      const [x1, y1] = toPlane(x, y);
-      const [x2, y2] = toPlane(along * unit[0], along * unit[1]);
-      return svg('path', { d: `M${x1} ${y1}L${x2} ${y2}`, class: 'foot' });
-    });
-  }
-
-  arrow(q, which) {
-    const [x, y] = tip(q);
-    const angle = Math.atan2(MIDDLE - y, x - MIDDLE);
-    const back = (turn) => `${x - 11 * Math.cos(angle + turn)} ${y + 11 * Math.sin(angle + turn)}`;
-    const long = Math.hypot(x - MIDDLE, y - MIDDLE) > 12;
-    return [
-      svg('path', { d: `M${MIDDLE} ${MIDDLE}L${x} ${y}`, class: `query query-${which}` }),
-      long && svg('path', { d: `M${back(0.45)}L${x} ${y}L${back(-0.45)}`, class: `query query-${which}` }),
-      svg('circle', { cx: x, cy: y, r: 17, class: `handle handle-${which}` }),
-      tag('q', this.state.heads === 2 ? String(which + 1) : '', { x: x + 14 * Math.cos(angle) - 4, y: y - 20 * Math.sin(angle) - 8, class: `name name-q${which}` }),
-    ].filter(Boolean);
-  }
-
-  drawValues() {
-    const { state, found } = this;
-    const at = (i) => toPlane(1.55 * found.v[2 * i], 1.55 * found.v[2 * i + 1]);
-    const place = (x, y) => toPlane(1.55 * x, 1.55 * y);
-    const [ax, ay] = at(0);
-    const [bx, by] = at(1);
-    const parts = [svg('path', { d: `M${ax} ${ay}L${bx} ${by}`, class: 'segment' })];
-    parts.push(...this.dots(at, state.n > 64 ? 1.6 : 4, 24, 'dot soft-dot'));
-    if (found.cloud) {
-      let path = '';
-      for (let i = 0; i < DRAWS; i++) {
-        const [x, y] = place(found.cloud.outputs[2 * i], found.cloud.outputs[2 * i + 1]);
-        const aside = 9 * Math.sin(12.9898 * i); // so that many at one place are seen as many
-        path += `M${x.toFixed(1)} ${(y + aside).toFixed(1)}h0`;
-      }
-      parts.push(svg('path', { d: path, class: 'cloud-dots' }));
-    }
-    const [mx, my] = [(ax + bx) / 2, (ay + by) / 2];
-    parts.push(svg('path', { d: `M${mx} ${my - 8}l8 8l-8 8l-8 -8z`, class: 'target' }));
-    const [cx, cy] = place(...found.output);
-    parts.push(svg('circle', { cx, cy, r: 9, class: 'output-halo' }), svg('circle', { cx, cy, r: 9, class: 'output' }));
-    parts.push(svg('text', { x: cx + 14, y: cy - 10, class: 'name name-c' }, 'c'));
-    parts.push(tag('v', 'a', { x: ax - 10, y: ay + 36, class: 'name name-0' }), tag('v', 'b', { x: bx - 6, y: by + 36, class: 'name name-1' }));
-    this.valuePlane.replaceChildren(...parts);
-  }
-
   drawBars() {
     const { state, found } = this;
-    const width = 800 / state.n;
-    const bar = Math.max(width * (state.n > 40 ? 0.9 : 0.7), 1);
-    const parts = [0, 0.5, 1].map((p) => svg('path', { d: `M10 ${128 - 110 * p}H810`, class: 'grid' }));
-    const shapes = {}; // one path for each colour
-    found.heads.forEach((head, which) => {
-      const own = bar / found.heads.length;
-      for (let i = 0; i < state.n; i++) {
-        const high = Math.max(110 * head.weights[i], 0.75);
-        const kind = state.heads === 2 ? `head-${which}` : `fill-${colour(i)}`;
-        const left = 10 + width * i + (width - bar) / 2 + own * which;
-        const wide = own * (found.heads.length > 1 ? 0.92 : 1);
-        shapes[kind] = `${shapes[kind] ?? ''}M${left.toFixed(2)} 128v${(-high).toFixed(2)}h${wide.toFixed(2)}v${high.toFixed(2)}z`;
-      }
-    });
-    for (const [kind, d] of Object.entries(shapes)) parts.push(svg('path', { d, class: `weight ${kind}` }));
-    this.bars.replaceChildren(...parts);
     const words = `p of ${state.n} keys, from 0 to 1; the first two are a and b${state.heads === 2 ? '; head 1 left, head 2 right of each pair' : ''}.`;
-    this.bars.setAttribute('aria-label', `Weights: a ${found.weights[0].toPrecision(3)}, b ${found.weights[1].toPrecision(3)}; ${words}`);
-    this.histogram.replaceChildren(h('p', { class: 'small soft' }, words), ...(found.cloud ? [this.drawHistogram()] : []));
-  }
-
-  /** The weight of v_a over the draws. */
-  drawHistogram() {
-    const bins = new Array(40).fill(0);
-    for (const w of this.found.cloud.first) bins[Math.min(39, Math.floor(40 * w))]++;
-    const most = Math.max(...bins);
-    const drawing = svg(
-      'svg',
-      { viewBox: '0 0 820 120', class: 'lab-figure bars', role: 'img', 'aria-label': `Weight of v_a in ${DRAWS} draws`, preserveAspectRatio: 'none' },
-      svg('path', { d: 'M10 100H810', class: 'grid' }),
-      bins.map((count, i) => svg('rect', { x: 11 + 20 * i, y: 100 - (90 * count) / most, width: 18, height: (90 * count) / most, class: 'weight fill-2' })),
+    this.bars.replaceChildren(...barParts(state, found));
+    this.bars.setAttribute(
+      'aria-label',
+      `Weights: a ${found.weights[0].toPrecision(3)}, b ${found.weights[1].toPrecision(3)}; ${words}`,
     );
-    return h('div', { class: 'histogram' }, h('h3', {}, `The weight of v`, h('sub', {}, 'a'), ` in ${DRAWS} draws`), drawing, h('p', { class: 'ends small soft' }, h('span', {}, '0'), h('span', {}, '½'), h('span', {}, '1')));
+    this.histogram.replaceChildren(
+      h('p', { class: 'small soft' }, words),
+      ...(found.cloud ? [histogram(found)] : []),
+    );
   }
 
   drawTiles() {
     const { state, found } = this;
-    const tile = (label, value, id, digits = 3) => h('li', {}, h('b', {}, shown(value, id, digits)), h('span', { html: label }));
+    const tile = (label, value, id, digits = 3) =>
+      h('li', {}, h('b', {}, shown(value, id, digits)), h('span', { html: label }));
     const rest = found.weights.slice(2).reduce((a, b) => a + b, 0);
     const off = Math.hypot(found.output[0], found.output[1] + 0.55);
     const mean = (get) => found.heads.reduce((sum, head) => sum + get(head), 0) / found.heads.length;
@@ -382,15 +414,26 @@ export class Playground {
       tile('weight of v<sub>a</sub>', found.weights[0], 'p_a'),
       tile('weight of v<sub>b</sub>', found.weights[1], 'p_b'),
       tile(`leak, ${state.n - 2} other keys`, rest, 'leak'),
-      tile(`entropy H, of ln n = ${number(Math.log(state.n), 3)}${per}`, mean((head) => head.entropy), 'entropy'),
-      tile(`effective keys, of ${state.n}${per}`, mean((head) => head.effective), 'n_eff'),
+      tile(
+        `entropy H, of ln n = ${number(Math.log(state.n), 3)}${per}`,
+        mean((head) => head.entropy),
+        'entropy',
+      ),
+      tile(
+        `effective keys, of ${state.n}${per}`,
+        mean((head) => head.effective),
+        'n_eff',
+      ),
       tile('distance of c from the average', off, 'distance'),
     ];
     if (found.cloud) {
       const { first } = found.cloud;
       const average = first.reduce((a, b) => a + b, 0) / DRAWS;
       const spread = first.reduce((a, w) => a + (w - average) ** 2, 0) / (DRAWS - 1);
-      tiles.push(tile(`mean of w over ${DRAWS} draws`, average, 'mean_w'), tile('variance of w; a coin has 0.25', spread, 'var_w'));
+      tiles.push(
+        tile(`mean of w over ${DRAWS} draws`, average, 'mean_w'),
+        tile('variance of w; a coin has 0.25', spread, 'var_w'),
+      );
     }
     this.tiles.replaceChildren(...tiles);
   }

@@ -16,7 +16,10 @@ function uniform(seed) {
 
 function normals(count, seed) {
   const next = uniform(seed);
-  return Float64Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(next() + 2 ** -33)) * Math.cos(2 * Math.PI * next()));
+  return Float64Array.from(
+    { length: count },
+    () => Math.sqrt(-2 * Math.log(next() + 2 ** -33)) * Math.cos(2 * Math.PI * next()),
+  );
 }
 
 /** q, k and v as files: 6 heads, 160 tokens, 64 columns. */
@@ -32,7 +35,13 @@ export function sampleLayer() {
   for (let i = 0; i < L; i++) {
     for (let h = 0; h < H; h++) add(k, h, i, i, 1);
     if (i > 0) add(q, 0, i, i - 1, 1); // the token before
-    for (const [far, factor] of [[0, 0.5], [1, 0.46], [2, 0.42], [3, 0.38]]) if (i >= far) add(q, 1, i, i - far, factor); // near ones
+    for (const [far, factor] of [
+      [0, 0.5],
+      [1, 0.46],
+      [2, 0.42],
+      [3, 0.38],
+    ])
+      if (i >= far) add(q, 1, i, i - far, factor); // near ones
     add(q, 2, i, 0, 0.7); // the first token
     add(q, 3, i, Math.floor((i * 37) % (i + 1)), 1.2); // one token, anywhere
     add(q, 4, i, i >> 1, 1); // two tokens

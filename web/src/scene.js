@@ -24,28 +24,85 @@ export const START = {
 /** Names of presets, what they set, and what is to be seen. */
 export const PRESETS = [
   ['copy', 'Copy', { q: [8, 0] }, 'A query along k_a scores it far above the others: the output is v_a.'],
-  ['average', 'Average', { q: [8, 8] }, 'Equal scores share the weight: a tie of two keys is an average of two values.'],
-  ['weighted', 'Weighted average', { q: [8 + Math.log(2), 8] }, 'ln 2 more score is twice the weight: two thirds of v_a, one third of v_b.'],
-  ['sink', 'Sink', { keys: 'plane', n: 8, q: [1.5, 2.2], moved: { 0: [2.4, 0] } }, 'A long key draws weight although the query points elsewhere.'],
-  ['ties', 'Ties', { q: [0, 0] }, 'A query of 0 scores every key alike: the output is the mean of all values.'],
-  ['noise', 'Noise', { q: [10, 10], noise: true, sigma2: 0.5 }, 'The length of k_a varies: outputs run along the segment, few are near its middle.'],
-  ['two', 'Two heads', { heads: 2, q: [10, 0], q2: [0, 10], noise: true, sigma2: 0.5 }, 'One head copies v_a, the other v_b: the mean of both stays in the middle.'],
+  [
+    'average',
+    'Average',
+    { q: [8, 8] },
+    'Equal scores share the weight: a tie of two keys is an average of two values.',
+  ],
+  [
+    'weighted',
+    'Weighted average',
+    { q: [8 + Math.log(2), 8] },
+    'ln 2 more score is twice the weight: two thirds of v_a, one third of v_b.',
+  ],
+  [
+    'sink',
+    'Sink',
+    { keys: 'plane', n: 8, q: [1.5, 2.2], moved: { 0: [2.4, 0] } },
+    'A long key draws weight although the query points elsewhere.',
+  ],
+  [
+    'ties',
+    'Ties',
+    { q: [0, 0] },
+    'A query of 0 scores every key alike: the output is the mean of all values.',
+  ],
+  [
+    'noise',
+    'Noise',
+    { q: [10, 10], noise: true, sigma2: 0.5 },
+    'The length of k_a varies: outputs run along the segment, few are near its middle.',
+  ],
+  [
+    'two',
+    'Two heads',
+    { heads: 2, q: [10, 0], q2: [0, 10], noise: true, sigma2: 0.5 },
+    'One head copies v_a, the other v_b: the mean of both stays in the middle.',
+  ],
 ];
 
 /** The queries that the sheets choose, with the noise of question 1c-ii. */
 export const SHEETS = [
-  ['000', 'C (μ_a + μ_b); C μ_a, C μ_b', { heads: 2, q: [10, 0], q2: [0, 10], noise: true }, 'Sheet 000: two heads with large C. Each copies one value.'],
-  ['001', 'C (μ_a + μ_b); μ_a, μ_b', { heads: 2, q: [1, 0], q2: [0, 1], noise: true }, 'Sheet 001: queries of length 1. The other keys take most of the weight.'],
-  ['002', 'β (μ_a + μ_b), β (μ_a − μ_b)', { heads: 2, q: [10, 10], q2: [10, -10], noise: true }, 'Sheet 002: the second head looks at a alone, the first still tosses its coin.'],
-  ['003', 'C (μ_a + μ_b); μ_a, μ_b', { heads: 2, q: [1, 0], q2: [0, 1], noise: true }, 'Sheet 003: queries of length 1, as on sheet 001.'],
-  ['004', 'β (m_a + m_b)', { heads: 1, q: [10, 10], noise: true }, 'Sheet 004: one head with a large scale. Noise in a length makes it choose.'],
+  [
+    '000',
+    'C (μ_a + μ_b); C μ_a, C μ_b',
+    { heads: 2, q: [10, 0], q2: [0, 10], noise: true },
+    'Sheet 000: two heads with large C. Each copies one value.',
+  ],
+  [
+    '001',
+    'C (μ_a + μ_b); μ_a, μ_b',
+    { heads: 2, q: [1, 0], q2: [0, 1], noise: true },
+    'Sheet 001: queries of length 1. The other keys take most of the weight.',
+  ],
+  [
+    '002',
+    'β (μ_a + μ_b), β (μ_a − μ_b)',
+    { heads: 2, q: [10, 10], q2: [10, -10], noise: true },
+    'Sheet 002: the second head looks at a alone, the first still tosses its coin.',
+  ],
+  [
+    '003',
+    'C (μ_a + μ_b); μ_a, μ_b',
+    { heads: 2, q: [1, 0], q2: [0, 1], noise: true },
+    'Sheet 003: queries of length 1, as on sheet 001.',
+  ],
+  [
+    '004',
+    'β (m_a + m_b)',
+    { heads: 1, q: [10, 10], noise: true },
+    'Sheet 004: one head with a large scale. Noise in a length makes it choose.',
+  ],
 ];
 
 /** The address has what differs from the start. */
 export function toValues(state) {
   const values = {};
-  for (const name of ['keys', 'n', 'd', 'heads', 'sigma2', 'alpha', 'seed']) if (state[name] !== START[name]) values[name] = state[name];
-  for (const name of ['q', 'q2']) if (state[name].join() !== START[name].join()) values[name] = state[name].map(short).join(',');
+  for (const name of ['keys', 'n', 'd', 'heads', 'sigma2', 'alpha', 'seed'])
+    if (state[name] !== START[name]) values[name] = state[name];
+  for (const name of ['q', 'q2'])
+    if (state[name].join() !== START[name].join()) values[name] = state[name].map(short).join(',');
   for (const name of ['divided', 'noise']) if (state[name]) values[name] = 1;
   const moved = Object.entries(state.moved);
   if (moved.length) values.moved = moved.map(([i, at]) => [i, ...at.map(short)].join(',')).join(';');
@@ -56,10 +113,13 @@ const short = (x) => Number(x.toPrecision(5));
 
 export function fromValues(values) {
   const state = { ...START, moved: {} };
-  const within = (text, low, high) => (text !== undefined && Number(text) >= low && Number(text) <= high ? Number(text) : null);
+  const within = (text, low, high) =>
+    text !== undefined && Number(text) >= low && Number(text) <= high ? Number(text) : null;
   const pair = (text) => {
     const numbers = (text ?? '').split(',').map(Number);
-    return numbers.length === 2 && numbers.every((x) => Number.isFinite(x) && Math.abs(x) <= 1000) ? numbers : null;
+    return numbers.length === 2 && numbers.every((x) => Number.isFinite(x) && Math.abs(x) <= 1000)
+      ? numbers
+      : null;
   };
   if (['orthonormal', 'plane', 'random'].includes(values.keys)) state.keys = values.keys;
   state.n = Math.round(within(values.n, 2, N_MAX) ?? START.n);
@@ -74,7 +134,8 @@ export function fromValues(values) {
   state.noise = values.noise === '1';
   for (const item of (values.moved ?? '').split(';').filter(Boolean)) {
     const [i, x, y] = item.split(',').map(Number);
-    if (Number.isInteger(i) && i >= 0 && i < state.n && Math.abs(x) <= 3 && Math.abs(y) <= 3) state.moved[i] = [x, y];
+    if (Number.isInteger(i) && i >= 0 && i < state.n && Math.abs(x) <= 3 && Math.abs(y) <= 3)
+      state.moved[i] = [x, y];
   }
   return state;
 }
@@ -127,7 +188,12 @@ export function keysOf(state, engine) {
 }
 
 function makeKeys(state, engine) {
-  const made = state.keys === 'plane' ? planeKeys(state) : state.keys === 'random' ? randomKeys(state, engine) : orthonormalKeys(state);
+  const made =
+    state.keys === 'plane'
+      ? planeKeys(state)
+      : state.keys === 'random'
+        ? randomKeys(state, engine)
+        : orthonormalKeys(state);
   const flat = new Float64Array(2 * state.n);
   for (let i = 0; i < state.n; i++) {
     const key = made.k.subarray(i * made.d, (i + 1) * made.d);
@@ -146,11 +212,22 @@ export function attend(state, engine) {
   const v = valuesOf(state.n);
   const scale = state.divided ? 1 / Math.sqrt(keys.d) : 1;
   const queries = state.heads === 2 ? [state.q, state.q2] : [state.q];
-  const heads = queries.map((q) => engine.weights({ n: state.n, d: keys.d, dv: 2, q: lift(q, keys), k: keys.k, v, scale }));
+  const heads = queries.map((q) =>
+    engine.weights({ n: state.n, d: keys.d, dv: 2, q: lift(q, keys), k: keys.k, v, scale }),
+  );
   const mean = (get) => heads.reduce((sum, head) => sum + get(head), 0) / heads.length;
   const weights = Array.from({ length: state.n }, (_, i) => mean((head) => head.weights[i]));
   const output = [0, 1].map((j) => mean((head) => head.output[j]));
-  return { keys, v, scale, queries, heads, weights, output, cloud: state.noise ? cloud(state, engine, keys, v, scale, queries) : null };
+  return {
+    keys,
+    v,
+    scale,
+    queries,
+    heads,
+    weights,
+    output,
+    cloud: state.noise ? cloud(state, engine, keys, v, scale, queries) : null,
+  };
 }
 
 /*
@@ -159,8 +236,24 @@ export function attend(state, engine) {
  */
 function cloud(state, engine, keys, v, scale, queries) {
   const drawn = queries.map((q) =>
-    engine.cloud({ n: state.n, d: 2, dv: 2, q: Float64Array.from(q), k: keys.flat, v, scale, alpha: state.alpha, sigma2: state.sigma2, draws: DRAWS, seed: state.seed }),
+    engine.cloud({
+      n: state.n,
+      d: 2,
+      dv: 2,
+      q: Float64Array.from(q),
+      k: keys.flat,
+      v,
+      scale,
+      alpha: state.alpha,
+      sigma2: state.sigma2,
+      draws: DRAWS,
+      seed: state.seed,
+    }),
   );
-  const mean = (get, count) => Float64Array.from({ length: count }, (_, i) => drawn.reduce((sum, one) => sum + get(one)[i], 0) / drawn.length);
+  const mean = (get, count) =>
+    Float64Array.from(
+      { length: count },
+      (_, i) => drawn.reduce((sum, one) => sum + get(one)[i], 0) / drawn.length,
+    );
   return { outputs: mean((one) => one.outputs, 2 * DRAWS), first: mean((one) => one.first, DRAWS) };
 }

@@ -26,27 +26,71 @@ export class Sheets {
     this.count = h('p', { class: 'small soft', 'aria-live': 'polite' });
     this.filters = h('div', { class: 'filters' });
     this.disputes = h('ol', { class: 'disputes' });
-    this.again = h('button', { type: 'button', class: 'quiet', 'data-action': 'judge-again', onclick: () => this.judgeAgain() }, 'Judge all again in this browser');
+    this.again = h(
+      'button',
+      { type: 'button', class: 'quiet', 'data-action': 'judge-again', onclick: () => this.judgeAgain() },
+      'Judge all again in this browser',
+    );
     this.element.append(
-      h('div', { class: 'lead' }, h('h1', {}, 'Five sheets, ninety-nine statements'), h('p', {}, 'Five solution sheets answer the exercise. Every statement was put to the test by computing it, with the sheet’s own queries. Each shows the passage judged, what is exactly so, and the numbers.')),
+      h(
+        'div',
+        { class: 'lead' },
+        h('h1', {}, 'Five sheets, ninety-nine statements'),
+        h(
+          'p',
+          {},
+          'Five solution sheets answer the exercise. Every statement was put to the test by computing it, with the sheet’s own queries. Each shows the passage judged, what is exactly so, and the numbers.',
+        ),
+      ),
       this.tally,
-      h('ul', { class: 'legend' }, VERDICTS.map((name) => h('li', {}, verdict(name), ' ', h('span', { html: this.app.catalogue.verdicts[name] })))),
+      h(
+        'ul',
+        { class: 'legend' },
+        VERDICTS.map((name) =>
+          h('li', {}, verdict(name), ' ', h('span', { html: this.app.catalogue.verdicts[name] })),
+        ),
+      ),
       this.filters,
       h('div', { class: 'row' }, this.again, this.count),
       this.progress.element,
       this.error.element,
       this.list,
-      h('section', { id: 'disputes' }, h('h2', {}, 'Where the sheets disagree'), h('p', {}, 'Thirteen points on which they contradict each other or themselves, and who is right.'), this.disputes),
+      h(
+        'section',
+        { id: 'disputes' },
+        h('h2', {}, 'Where the sheets disagree'),
+        h('p', {}, 'Thirteen points on which they contradict each other or themselves, and who is right.'),
+        this.disputes,
+      ),
     );
-    this.disputes.append(...this.app.judgements.disputes.map((one) => h('li', {}, h('b', { html: this.linked(one.question) }), h('p', { class: 'small soft', html: this.linked(one.sides) }), h('p', { class: 'small' }, h('span', { class: 'holds' }, 'Right: '), h('span', { html: this.linked(one.right) })))));
+    this.disputes.append(
+      ...this.app.judgements.disputes.map((one) =>
+        h(
+          'li',
+          {},
+          h('b', { html: this.linked(one.question) }),
+          h('p', { class: 'small soft', html: this.linked(one.sides) }),
+          h(
+            'p',
+            { class: 'small' },
+            h('span', { class: 'holds' }, 'Right: '),
+            h('span', { html: this.linked(one.right) }),
+          ),
+        ),
+      ),
+    );
   }
 
   linked(html) {
-    return html.replace(/\b00\d-\d{1,2}\b/g, (id) => `<a href="${address({ view: 'sheets', part: id })}">${id}</a>`);
+    return html.replace(
+      /\b00\d-\d{1,2}\b/g,
+      (id) => `<a href="${address({ view: 'sheets', part: id })}">${id}</a>`,
+    );
   }
 
   show({ part, values }) {
-    for (const name of Object.keys(this.filter)) this.filter[name] = values[name] ?? (name === 'reading' ? 'charity' : '');
+    for (const name of Object.keys(this.filter))
+      this.filter[name] = values[name] ?? (name === 'reading' ? 'charity' : '');
     if (this.filter.reading !== 'letter') this.filter.reading = 'charity';
     this.part = part;
     this.draw();
@@ -74,27 +118,93 @@ export class Sheets {
     const words = text.toLowerCase();
     const shownOnes = this.part
       ? all
-      : all.filter((one) => (!wanted || one.verdict === wanted) && (!sheet || one.sheet === sheet) && (!question || one.question === question) && (!words || `${one.id} ${one.says} ${one.quote} ${one.evidence}`.toLowerCase().includes(words)));
+      : all.filter(
+          (one) =>
+            (!wanted || one.verdict === wanted) &&
+            (!sheet || one.sheet === sheet) &&
+            (!question || one.question === question) &&
+            (!words || `${one.id} ${one.says} ${one.quote} ${one.evidence}`.toLowerCase().includes(words)),
+        );
     this.count.textContent = `${shownOnes.length} of ${all.length} statements`;
     this.list.replaceChildren(...shownOnes.map((one) => this.card(one)));
   }
 
   drawTally(all) {
-    const count = Object.fromEntries(VERDICTS.map((name) => [name, all.filter((one) => one.verdict === name).length]));
+    const count = Object.fromEntries(
+      VERDICTS.map((name) => [name, all.filter((one) => one.verdict === name).length]),
+    );
     this.tally.replaceChildren(
-      h('div', { class: 'split', 'aria-hidden': 'true' }, VERDICTS.map((name) => h('i', { class: name, style: `flex:${count[name]}` }))),
-      h('div', { class: 'chips', role: 'group', 'aria-label': 'Filter by verdict' }, ['', ...VERDICTS].map((name) => h('button', { type: 'button', class: `chip ${name}`, 'aria-pressed': String(this.filter.verdict === name && !this.part), 'data-verdict': name || 'all', onclick: () => this.set({ verdict: name }) }, name ? `${count[name]} ${name}` : `all ${all.length}`))),
+      h(
+        'div',
+        { class: 'split', 'aria-hidden': 'true' },
+        VERDICTS.map((name) => h('i', { class: name, style: `flex:${count[name]}` })),
+      ),
+      h(
+        'div',
+        { class: 'chips', role: 'group', 'aria-label': 'Filter by verdict' },
+        ['', ...VERDICTS].map((name) =>
+          h(
+            'button',
+            {
+              type: 'button',
+              class: `chip ${name}`,
+              'aria-pressed': String(this.filter.verdict === name && !this.part),
+              'data-verdict': name || 'all',
+              onclick: () => this.set({ verdict: name }),
+            },
+            name ? `${count[name]} ${name}` : `all ${all.length}`,
+          ),
+        ),
+      ),
     );
   }
 
   drawFilters(all) {
     const questions = [...new Set(all.map((one) => one.question).filter(Boolean))];
-    const search = h('input', { type: 'search', id: 'sheet-search', value: this.filter.text, autocomplete: 'off', oninput: () => this.set({ text: search.value }) });
+    const search = h('input', {
+      type: 'search',
+      id: 'sheet-search',
+      value: this.filter.text,
+      autocomplete: 'off',
+      oninput: () => this.set({ text: search.value }),
+    });
     this.filters.replaceChildren(
-      choice({ label: 'Sheet', name: 'sheet', value: this.filter.sheet, options: [['', 'all five'], ...['000', '001', '002', '003', '004'].map((id) => [id, id])] }, (value) => this.set({ sheet: value })).element,
-      choice({ label: 'Question', name: 'question', value: this.filter.question, options: [['', 'all'], ...questions.map((id) => [id, id])] }, (value) => this.set({ question: value })).element,
-      choice({ label: 'Reading', name: 'reading', value: this.filter.reading, options: [['charity', 'with charity'], ['letter', 'by the letter']] }, (value) => this.set({ reading: value })).element,
-      h('div', { class: 'control', 'data-control': 'text' }, h('label', { for: 'sheet-search' }, 'Search'), search),
+      choice(
+        {
+          label: 'Sheet',
+          name: 'sheet',
+          value: this.filter.sheet,
+          options: [['', 'all five'], ...['000', '001', '002', '003', '004'].map((id) => [id, id])],
+        },
+        (value) => this.set({ sheet: value }),
+      ).element,
+      choice(
+        {
+          label: 'Question',
+          name: 'question',
+          value: this.filter.question,
+          options: [['', 'all'], ...questions.map((id) => [id, id])],
+        },
+        (value) => this.set({ question: value }),
+      ).element,
+      choice(
+        {
+          label: 'Reading',
+          name: 'reading',
+          value: this.filter.reading,
+          options: [
+            ['charity', 'with charity'],
+            ['letter', 'by the letter'],
+          ],
+        },
+        (value) => this.set({ reading: value }),
+      ).element,
+      h(
+        'div',
+        { class: 'control', 'data-control': 'text' },
+        h('label', { for: 'sheet-search' }, 'Search'),
+        search,
+      ),
     );
   }
 
@@ -103,17 +213,41 @@ export class Sheets {
     return h(
       'li',
       { class: 'card', 'data-id': one.id, 'data-verdict': one.verdict, tabindex: -1 },
-      h('div', { class: 'card-head' }, h('b', {}, one.id), verdict(one.verdict), one.question && h('a', { class: 'small', href: address({ view: 'questions', part: one.question }) }, `question ${one.question}`), h('span', { class: 'soft small' }, `line ${one.quoted}`)),
+      h(
+        'div',
+        { class: 'card-head' },
+        h('b', {}, one.id),
+        verdict(one.verdict),
+        one.question &&
+          h(
+            'a',
+            { class: 'small', href: address({ view: 'questions', part: one.question }) },
+            `question ${one.question}`,
+          ),
+        h('span', { class: 'soft small' }, `line ${one.quoted}`),
+      ),
       one.quote && h('blockquote', { class: 'quote', html: one.quote }),
       h('p', { html: one.says }),
-      h('p', { class: 'small' }, h('span', { class: 'soft' }, 'Exactly: '), h('span', { html: one.holds_when })),
+      h(
+        'p',
+        { class: 'small' },
+        h('span', { class: 'soft' }, 'Exactly: '),
+        h('span', { html: one.holds_when }),
+      ),
       h('p', { class: 'small soft', html: one.evidence }),
       h(
         'div',
         { class: 'row small' },
         one.measured != null && h('span', {}, 'computed ', shown(one.measured, `${one.id}.measured`, 5)),
         one.expected != null && h('span', {}, 'claimed ', shown(one.expected, `${one.id}.expected`, 5)),
-        !one.readings_agree && h('span', { class: 'soft' }, one.reading === 'charity' ? 'by the letter the verdict is another' : 'with charity the verdict is another'),
+        !one.readings_agree &&
+          h(
+            'span',
+            { class: 'soft' },
+            one.reading === 'charity'
+              ? 'by the letter the verdict is another'
+              : 'with charity the verdict is another',
+          ),
         one.invariant && h('span', { class: 'soft' }, 'true or false in every world'),
         link,
       ),
@@ -134,7 +268,17 @@ export class Sheets {
     const scale = SCALES.map(flag).find(Boolean);
     if (scale && one.at.scale != null) values[scale.name] = hold(scale, one.at.scale);
     if (flag('alpha') && one.at.alpha > 0) values.alpha = hold(flag('alpha'), one.at.alpha);
-    return h('a', { class: 'button small', 'data-counterexample': one.id, href: address({ view: 'questions', part: question.id, values }) }, one.verdict === 'fails' ? 'Set the sliders to its counterexample' : 'Set the sliders to where it is furthest off');
+    return h(
+      'a',
+      {
+        class: 'button small',
+        'data-counterexample': one.id,
+        href: address({ view: 'questions', part: question.id, values }),
+      },
+      one.verdict === 'fails'
+        ? 'Set the sliders to its counterexample'
+        : 'Set the sliders to where it is furthest off',
+    );
   }
 
   async judgeAgain() {
@@ -142,8 +286,14 @@ export class Sheets {
     this.again.disabled = true;
     this.error.show('');
     try {
-      const told = { progress: (done, total) => this.progress.show(`${done} of ${total} statements`, done / total) };
-      const judged = await this.app.long.call('judgeAll', [{ reading, count: this.app.catalogue.statements }], told);
+      const told = {
+        progress: (done, total) => this.progress.show(`${done} of ${total} statements`, done / total),
+      };
+      const judged = await this.app.long.call(
+        'judgeAll',
+        [{ reading, count: this.app.catalogue.statements }],
+        told,
+      );
       const moved = judged.filter((one, i) => one.verdict !== this.judgements[reading][i].verdict).length;
       this.judgements[reading] = judged;
       this.draw();

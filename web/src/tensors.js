@@ -37,12 +37,39 @@ export class Tensors {
   build() {
     this.error = errorBox();
     this.progress = progressLine(() => this.client.cancel());
-    const input = h('input', { type: 'file', multiple: true, accept: '.npy,.safetensors', id: 'tensor-files', class: 'visually-hidden', onchange: () => this.open([...input.files]).finally(() => (input.value = '')) });
+    const input = h('input', {
+      type: 'file',
+      multiple: true,
+      accept: '.npy,.safetensors',
+      id: 'tensor-files',
+      class: 'visually-hidden',
+      onchange: () => this.open([...input.files]).finally(() => (input.value = '')),
+    });
     const zone = h(
       'div',
       { class: 'drop' },
-      h('p', {}, h('b', {}, 'Drop .npy or .safetensors files here'), h('br'), h('span', { class: 'soft' }, 'q and k, and v if you have it: (batch, heads, tokens, columns), or without batch or heads. Nothing leaves this page.')),
-      h('div', { class: 'buttons' }, h('label', { class: 'button', for: 'tensor-files' }, 'Choose files'), input, h('button', { type: 'button', class: 'quiet', 'data-action': 'sample', onclick: () => this.sample() }, 'Use a sample layer')),
+      h(
+        'p',
+        {},
+        h('b', {}, 'Drop .npy or .safetensors files here'),
+        h('br'),
+        h(
+          'span',
+          { class: 'soft' },
+          'q and k, and v if you have it: (batch, heads, tokens, columns), or without batch or heads. Nothing leaves this page.',
+        ),
+      ),
+      h(
+        'div',
+        { class: 'buttons' },
+        h('label', { class: 'button', for: 'tensor-files' }, 'Choose files'),
+        input,
+        h(
+          'button',
+          { type: 'button', class: 'quiet', 'data-action': 'sample', onclick: () => this.sample() },
+          'Use a sample layer',
+        ),
+      ),
     );
     zone.addEventListener('dragover', (event) => {
       event.preventDefault();
@@ -56,7 +83,23 @@ export class Tensors {
     });
     this.setup = h('div', { class: 'toolbar', hidden: true });
     this.results = h('div', { class: 'results', hidden: true });
-    this.element.append(h('div', { class: 'lead' }, h('h1', {}, 'Your tensors'), h('p', {}, 'What each head of a layer does: how even its weights are, where it looks, whether noise could turn it, and where it lies on the maps of the laboratory.')), zone, this.setup, this.progress.element, this.error.element, this.results);
+    this.element.append(
+      h(
+        'div',
+        { class: 'lead' },
+        h('h1', {}, 'Your tensors'),
+        h(
+          'p',
+          {},
+          'What each head of a layer does: how even its weights are, where it looks, whether noise could turn it, and where it lies on the maps of the laboratory.',
+        ),
+      ),
+      zone,
+      this.setup,
+      this.progress.element,
+      this.error.element,
+      this.results,
+    );
   }
 
   async sample() {
@@ -72,7 +115,10 @@ export class Tensors {
     for (const file of files) {
       try {
         const tensors = await openTensors(file);
-        this.found = [...this.found.filter((one) => !tensors.some((other) => other.name === one.name)), ...tensors];
+        this.found = [
+          ...this.found.filter((one) => !tensors.some((other) => other.name === one.name)),
+          ...tensors,
+        ];
       } catch (error) {
         this.error.show(error.message);
       }
@@ -85,24 +131,90 @@ export class Tensors {
   guess() {
     for (const letter of ['q', 'k', 'v']) {
       if (this.found.some((one) => one.name === this.chosen[letter])) continue;
-      const named = (one) => new RegExp(`(^|[^a-z])${letter}(uer(y|ies)|eys?|alues?)?([^a-z]|$)`, 'i').test(one.short);
+      const named = (one) =>
+        new RegExp(`(^|[^a-z])${letter}(uer(y|ies)|eys?|alues?)?([^a-z]|$)`, 'i').test(one.short);
       this.chosen[letter] = this.found.find(named)?.name ?? '';
     }
   }
 
   drawSetup() {
     const pick = (letter, needed) =>
-      choice({ label: letter, name: `tensor-${letter}`, value: this.chosen[letter], options: [['', needed ? 'choose' : 'none'], ...this.found.map((one) => [one.name, `${one.name} ${one.dtype} (${one.shape.join(', ')})`])] }, (value) => (this.chosen[letter] = value)).element;
+      choice(
+        {
+          label: letter,
+          name: `tensor-${letter}`,
+          value: this.chosen[letter],
+          options: [
+            ['', needed ? 'choose' : 'none'],
+            ...this.found.map((one) => [one.name, `${one.name} ${one.dtype} (${one.shape.join(', ')})`]),
+          ],
+        },
+        (value) => (this.chosen[letter] = value),
+      ).element;
     this.setup.hidden = this.found.length === 0;
     this.setup.replaceChildren(
       pick('q', true),
       pick('k', true),
       pick('v', false),
-      choice({ label: 'Layout', name: 'layout', value: this.options.layout, options: [['bhld', 'batch, heads, tokens, columns'], ['blhd', 'batch, tokens, heads, columns']] }, (value) => (this.options.layout = value)).element,
-      choice({ label: 'Causal mask', name: 'causal', value: this.options.causal, options: [['0', 'none'], ['1', 'top-left'], ['2', 'bottom-right']] }, (value) => (this.options.causal = value)).element,
-      slider({ label: 'Scale of the scores (empty: 1/√d)', name: 'scale', min: -1000, max: 1000, low: 0, high: 1, value: this.options.scale, optional: true }, (value) => (this.options.scale = value)).element,
-      slider({ label: 'Noise: relative sd of key lengths', name: 'noise', min: 0, max: 10, low: 0, high: 0.5, value: this.options.noise }, (value) => (this.options.noise = value)).element,
-      h('div', { class: 'buttons' }, h('button', { type: 'button', class: 'button', 'data-action': 'measure-heads', onclick: () => this.measure() }, 'Measure every head')),
+      choice(
+        {
+          label: 'Layout',
+          name: 'layout',
+          value: this.options.layout,
+          options: [
+            ['bhld', 'batch, heads, tokens, columns'],
+            ['blhd', 'batch, tokens, heads, columns'],
+          ],
+        },
+        (value) => (this.options.layout = value),
+      ).element,
+      choice(
+        {
+          label: 'Causal mask',
+          name: 'causal',
+          value: this.options.causal,
+          options: [
+            ['0', 'none'],
+            ['1', 'top-left'],
+            ['2', 'bottom-right'],
+          ],
+        },
+        (value) => (this.options.causal = value),
+      ).element,
+      slider(
+        {
+          label: 'Scale of the scores (empty: 1/√d)',
+          name: 'scale',
+          min: -1000,
+          max: 1000,
+          low: 0,
+          high: 1,
+          value: this.options.scale,
+          optional: true,
+        },
+        (value) => (this.options.scale = value),
+      ).element,
+      slider(
+        {
+          label: 'Noise: relative sd of key lengths',
+          name: 'noise',
+          min: 0,
+          max: 10,
+          low: 0,
+          high: 0.5,
+          value: this.options.noise,
+        },
+        (value) => (this.options.noise = value),
+      ).element,
+      h(
+        'div',
+        { class: 'buttons' },
+        h(
+          'button',
+          { type: 'button', class: 'button', 'data-action': 'measure-heads', onclick: () => this.measure() },
+          'Measure every head',
+        ),
+      ),
     );
   }
 
@@ -115,9 +227,12 @@ export class Tensors {
     const [q, k, v] = ['q', 'k', 'v'].map((letter) => of(letter) && arrange(of(letter), layout));
     if (q.size[3] !== k.size[3]) throw new Error(`q has ${q.size[3]} columns, k has ${k.size[3]}`);
     if (q.size[0] !== k.size[0]) throw new Error(`q has a batch of ${q.size[0]}, k of ${k.size[0]}`);
-    if (k.size[1] === 0 || q.size[1] % k.size[1]) throw new Error(`${q.size[1]} heads of q are no multiple of ${k.size[1]} heads of k`);
-    if (v && (v.size[1] !== k.size[1] || v.size[2] !== k.size[2])) throw new Error('v does not go with k: heads or tokens differ');
-    if (of('q').dtype !== of('k').dtype || (v && of('v').dtype !== of('q').dtype)) throw new Error('q, k and v have different types');
+    if (k.size[1] === 0 || q.size[1] % k.size[1])
+      throw new Error(`${q.size[1]} heads of q are no multiple of ${k.size[1]} heads of k`);
+    if (v && (v.size[1] !== k.size[1] || v.size[2] !== k.size[2]))
+      throw new Error('v does not go with k: heads or tokens differ');
+    if (of('q').dtype !== of('k').dtype || (v && of('v').dtype !== of('q').dtype))
+      throw new Error('q, k and v have different types');
     return {
       q: await load(of('q'), layout),
       k: await load(of('k'), layout),
@@ -134,7 +249,12 @@ export class Tensors {
     try {
       this.progress.show('reading the files', null);
       const request = await this.request();
-      this.sizes = { nb: request.q.size[0], hq: request.q.size[1], nq: request.q.size[2], nk: request.k.size[2] };
+      this.sizes = {
+        nb: request.q.size[0],
+        hq: request.q.size[1],
+        nq: request.q.size[2],
+        nk: request.k.size[2],
+      };
       this.client.setup = [['tensors', [request]]];
       this.client.cancel(); // A new worker: the memory of the old one is given back.
       this.results.hidden = false;
@@ -146,7 +266,11 @@ export class Tensors {
         },
         progress: (done, total) => this.progress.show(`${done} of ${total} heads`, done / total),
       };
-      const { figures } = await this.client.call('heads', [{ nb: this.sizes.nb, hq: this.sizes.hq, cells: CELLS }], told);
+      const { figures } = await this.client.call(
+        'heads',
+        [{ nb: this.sizes.nb, hq: this.sizes.hq, cells: CELLS }],
+        told,
+      );
       this.figures.replaceChildren(...figures.map((figure) => figureElement(figure)));
       this.results.dataset.state = 'done';
     } catch (error) {
@@ -166,8 +290,33 @@ export class Tensors {
     this.results.dataset.state = 'measuring';
     this.results.replaceChildren(
       h('h2', {}, 'Every head'),
-      h('p', { class: 'small soft' }, `${nb * hq} heads, ${nq} queries, ${nk} keys; kernel set ${this.app.isa}. A row opens its map.`),
-      h('div', { class: 'box', tabindex: 0, role: 'region', 'aria-label': 'Statistics of heads' }, h('table', { class: 'heads' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'head'), COLUMNS.map(([, label, help]) => h('th', { scope: 'col', class: label === 'character' ? '' : 'n', title: help }, label)), h('th', { scope: 'col' }, 'phase'))), this.rows)),
+      h(
+        'p',
+        { class: 'small soft' },
+        `${nb * hq} heads, ${nq} queries, ${nk} keys; kernel set ${this.app.isa}. A row opens its map.`,
+      ),
+      h(
+        'div',
+        { class: 'box', tabindex: 0, role: 'region', 'aria-label': 'Statistics of heads' },
+        h(
+          'table',
+          { class: 'heads' },
+          h(
+            'thead',
+            {},
+            h(
+              'tr',
+              {},
+              h('th', { scope: 'col' }, 'head'),
+              COLUMNS.map(([, label, help]) =>
+                h('th', { scope: 'col', class: label === 'character' ? '' : 'n', title: help }, label),
+              ),
+              h('th', { scope: 'col' }, 'phase'),
+            ),
+          ),
+          this.rows,
+        ),
+      ),
       this.panel,
       h('h2', {}, 'On the maps of the laboratory'),
       this.figures,
@@ -179,8 +328,25 @@ export class Tensors {
     const row = h(
       'tr',
       { 'data-head': `${head.b}.${head.h}` },
-      h('td', {}, h('button', { type: 'button', class: 'link', 'aria-label': `map of head ${label}`, onclick: () => this.drawMap(head) }, label)),
-      COLUMNS.map(([name]) => (name === 'character' ? h('td', {}, h('span', { class: 'character', title: head.reason }, head.character)) : h('td', { class: 'n' }, shown(head[name], `${head.b}.${head.h}.${name}`, 3)))),
+      h(
+        'td',
+        {},
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'link',
+            'aria-label': `map of head ${label}`,
+            onclick: () => this.drawMap(head),
+          },
+          label,
+        ),
+      ),
+      COLUMNS.map(([name]) =>
+        name === 'character'
+          ? h('td', {}, h('span', { class: 'character', title: head.reason }, head.character))
+          : h('td', { class: 'n' }, shown(head[name], `${head.b}.${head.h}.${name}`, 3)),
+      ),
       h('td', {}, head.place.phase),
     );
     this.rows.append(row);
@@ -189,19 +355,42 @@ export class Tensors {
 
   drawMap(head) {
     const label = this.sizes.nb > 1 ? `${head.b}.${head.h}` : String(head.h);
-    const canvas = h('canvas', { class: 'map', width: head.map_columns, height: head.map_rows, role: 'img', 'aria-label': `weights of head ${label}, pooled` });
+    const canvas = h('canvas', {
+      class: 'map',
+      width: head.map_columns,
+      height: head.map_rows,
+      role: 'img',
+      'aria-label': `weights of head ${label}, pooled`,
+    });
     paint(canvas, head.map, head.map_columns, head.map_rows, this.sizes, head.block);
     this.zoomed = h('div', { class: 'zoomed' });
     const at = { query: 0, key: 0 };
     const ask = () => this.zoom(head, at.query, at.key);
-    const whole = (name, words, most) => slider({ label: words, name: `zoom-${name}`, whole: true, min: 0, max: Math.max(most - 1, 0), low: 0, high: Math.max(most - 1, 1), value: 0 }, (value) => {
-      at[name] = value;
-      ask();
-    });
-    const controls = { query: whole('query', 'Zoom: first query', this.sizes.nq), key: whole('key', 'Zoom: first key', this.sizes.nk) };
+    const whole = (name, words, most) =>
+      slider(
+        {
+          label: words,
+          name: `zoom-${name}`,
+          whole: true,
+          min: 0,
+          max: Math.max(most - 1, 0),
+          low: 0,
+          high: Math.max(most - 1, 1),
+          value: 0,
+        },
+        (value) => {
+          at[name] = value;
+          ask();
+        },
+      );
+    const controls = {
+      query: whole('query', 'Zoom: first query', this.sizes.nq),
+      key: whole('key', 'Zoom: first key', this.sizes.nk),
+    };
     canvas.addEventListener('click', (event) => {
       const frame = canvas.getBoundingClientRect();
-      const middle = (share, count) => Math.max(0, Math.min(Math.round(share * count - ZOOM / 2), count - ZOOM));
+      const middle = (share, count) =>
+        Math.max(0, Math.min(Math.round(share * count - ZOOM / 2), count - ZOOM));
       at.query = middle((event.clientY - frame.top) / frame.height, this.sizes.nq);
       at.key = middle((event.clientX - frame.left) / frame.width, this.sizes.nk);
       controls.query.set(at.query);
@@ -214,11 +403,28 @@ export class Tensors {
       h(
         'div',
         { class: 'maps' },
-        h('figure', {}, h('h3', { class: 'plot-title' }, 'All weights'), canvas, h('figcaption', {}, `Queries down, keys to the right; a cell is ${head.block} × ${head.block} weights. From dark to light on a logarithmic scale that starts at 1/16 of even attention. Click to zoom.`)),
-        h('figure', {}, h('h3', { class: 'plot-title' }, 'Zoom'), this.zoomed, h('div', { class: 'controls' }, controls.query.element, controls.key.element)),
+        h(
+          'figure',
+          {},
+          h('h3', { class: 'plot-title' }, 'All weights'),
+          canvas,
+          h(
+            'figcaption',
+            {},
+            `Queries down, keys to the right; a cell is ${head.block} × ${head.block} weights. From dark to light on a logarithmic scale that starts at 1/16 of even attention. Click to zoom.`,
+          ),
+        ),
+        h(
+          'figure',
+          {},
+          h('h3', { class: 'plot-title' }, 'Zoom'),
+          this.zoomed,
+          h('div', { class: 'controls' }, controls.query.element, controls.key.element),
+        ),
       ),
     );
-    for (const row of this.rows.children) row.toggleAttribute('data-chosen', row.dataset.head === `${head.b}.${head.h}`);
+    for (const row of this.rows.children)
+      row.toggleAttribute('data-chosen', row.dataset.head === `${head.b}.${head.h}`);
     ask();
   }
 
@@ -233,14 +439,25 @@ export class Tensors {
     }
     try {
       const weights = await this.client.call('zoom', [{ b: head.b, h: head.h, query, key, rows, columns }]);
-      const canvas = h('canvas', { class: 'map', width: columns, height: rows, role: 'img', 'aria-label': `weights of queries ${query} to ${query + rows - 1} on keys ${key} to ${key + columns - 1}` });
+      const canvas = h('canvas', {
+        class: 'map',
+        width: columns,
+        height: rows,
+        role: 'img',
+        'aria-label': `weights of queries ${query} to ${query + rows - 1} on keys ${key} to ${key + columns - 1}`,
+      });
       paint(canvas, weights, columns, rows, this.sizes, 1);
-      const readout = h('p', { class: 'small soft', 'aria-live': 'off' }, `queries ${query} – ${query + rows - 1}, keys ${key} – ${key + columns - 1}`);
+      const readout = h(
+        'p',
+        { class: 'small soft', 'aria-live': 'off' },
+        `queries ${query} – ${query + rows - 1}, keys ${key} – ${key + columns - 1}`,
+      );
       canvas.addEventListener('pointermove', (event) => {
         const frame = canvas.getBoundingClientRect();
         const i = Math.min(rows - 1, Math.floor(((event.clientY - frame.top) / frame.height) * rows));
         const j = Math.min(columns - 1, Math.floor(((event.clientX - frame.left) / frame.width) * columns));
-        if (i >= 0 && j >= 0) readout.textContent = `query ${query + i}, key ${key + j}: ${numberText(weights[i * columns + j])}`;
+        if (i >= 0 && j >= 0)
+          readout.textContent = `query ${query + i}, key ${key + j}: ${numberText(weights[i * columns + j])}`;
       });
       this.zoomed.replaceChildren(canvas, readout);
     } catch (error) {
@@ -258,7 +475,17 @@ export class Tensors {
 }
 
 /** The colours of the report's heat maps. */
-const STOPS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99], [170, 220, 50], [253, 231, 37]];
+const STOPS = [
+  [68, 1, 84],
+  [71, 44, 122],
+  [59, 81, 139],
+  [44, 113, 142],
+  [33, 144, 141],
+  [39, 173, 129],
+  [92, 200, 99],
+  [170, 220, 50],
+  [253, 231, 37],
+];
 
 function colourAt(t) {
   const at = Math.min(Math.max(t, 0), 1) * (STOPS.length - 1);

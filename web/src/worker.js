@@ -31,7 +31,9 @@ async function perform(data) {
   current = data.id;
   try {
     if (data.open) engine = await openEngine(attendModule, new Uint8Array(data.open), hooks);
-    const result = data.method ? (methods[data.method] ?? engine[data.method].bind(engine))(...data.args) : null;
+    const result = data.method
+      ? (methods[data.method] ?? engine[data.method].bind(engine))(...data.args)
+      : null;
     postMessage({ id: data.id, result });
   } catch (error) {
     postMessage({ id: data.id, error: String(error.message ?? error) });

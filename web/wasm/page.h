@@ -47,10 +47,8 @@ PAGE_API const char *page_dispute(int index);
 
 /* Text k of a part: kept for page_grade(); "" or why it cannot be graded. */
 PAGE_API const char *page_answer(int part, int k, const char *text);
-/* Forgets every text, and points that were set. */
+/* Forgets every text. */
 PAGE_API void page_answer_clear(void);
-/* Points of a part; part -1: credit of a limit, -2: of a slip. */
-PAGE_API void page_rubric(int part, double points);
 /* Grades the texts that were kept: worlds derive from seed and name. */
 PAGE_API const char *page_grade(double seed, const char *name);
 

@@ -51,8 +51,6 @@ void page_parts_put(void)
 /* ---- what is answered ------------------------------------------------------------ */
 
 static char *kept[LAB_GRADE_PARTS][LAB_GRADE_TEXTS];
-static struct lab_rubric rubric;
-static int has_rubric;
 
 void page_answer_clear(void)
 {
@@ -61,7 +59,6 @@ void page_answer_clear(void)
             free(kept[p][k]);
             kept[p][k] = NULL;
         }
-    has_rubric = 0;
 }
 
 static int is_blank(const char *text) { return !text[strspn(text, " \t\r\n")]; }
@@ -80,19 +77,6 @@ const char *page_answer(int part, int k, const char *text)
         return why;
     kept[part][k] = strdup(text);
     return kept[part][k] ? "" : "out of memory";
-}
-
-void page_rubric(int part, double points)
-{
-    if (!has_rubric)
-        lab_rubric_default(&rubric);
-    has_rubric = 1;
-    if (part >= 0 && part < LAB_GRADE_PARTS)
-        rubric.points[part] = points;
-    else if (part == -1)
-        rubric.limit = points;
-    else if (part == -2)
-        rubric.slip = points;
 }
 
 static void put_part(int p, const struct lab_part_grade *grade)
@@ -117,13 +101,13 @@ static void put_part(int p, const struct lab_part_grade *grade)
 const char *page_grade(double seed, const char *name)
 {
     static struct lab_grade grade;
+    struct lab_rubric rubric;
     struct lab_answer answer;
 
     for (int p = 0; p < LAB_GRADE_PARTS; p++)
         for (int k = 0; k < LAB_GRADE_TEXTS; k++)
             answer.text[p][k] = kept[p][k];
-    if (!has_rubric)
-        lab_rubric_default(&rubric);
+    lab_rubric_default(&rubric);
     if (lab_grade(&answer, &rubric, lab_grade_seed((uint64_t)seed, name), &grade))
         return page_refuse("out of memory");
     page_json_open();

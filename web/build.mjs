@@ -3,7 +3,6 @@
 //
 // Words, formulas and verdicts come from the modules themselves, run here in node.
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -32,24 +31,13 @@ function write(file, text) {
 const engine = await openEngine(createRequire(import.meta.url)(moduleFile('scalar', 'js')), wasm.scalar);
 const catalogue = engine.catalogue();
 
-/** The verdicts take a minute: they are kept for as long as the module is the same. */
 function judge() {
-  const kept = path.join(
-    work,
-    `judgements-${createHash('sha256').update(wasm.scalar).digest('hex').slice(0, 16)}.json`,
-  );
-  if (!fs.existsSync(kept)) {
-    const by = (reading) => engine.judgeAll(reading, catalogue.statements);
-    write(
-      kept,
-      JSON.stringify({
-        charity: by('charity'),
-        letter: by('letter'),
-        disputes: engine.disputes(catalogue.disputes),
-      }),
-    );
-  }
-  return fs.readFileSync(kept, 'utf8');
+  const by = (reading) => engine.judgeAll(reading, catalogue.statements);
+  return JSON.stringify({
+    charity: by('charity'),
+    letter: by('letter'),
+    disputes: engine.disputes(catalogue.disputes),
+  });
 }
 
 /** The answers of the sheets, as examples. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // pictures.mjs: every view at 1280 and 390 pixels, light and dark, into
-// build/page_tests/pictures, and the picture of the documents, docs/page.png.
+// build/page_tests/pictures, and the picture of the documents, docs/images/page.png.
 import fs from 'node:fs';
 import path from 'node:path';
 import { openBrowser, openPage } from './browser.mjs';
@@ -48,6 +48,6 @@ for (const [width, height, scheme] of [
 if (!only || only === 'docs') {
   const page = await openPage(browser, { width: 1180, height: 880, hash: '#/playground?noise=1&q=7,7' });
   await page.waitForTimeout(300);
-  await page.screenshot({ path: path.join(root, 'docs', 'page.png') });
+  await page.screenshot({ path: path.join(root, 'docs', 'images', 'page.png') });
 }
 await browser.close();

@@ -290,6 +290,7 @@ stage_page() {
         return
     }
     page_one test_browser node tests/page/test_browser.mjs
+    page_one test_misuse node tests/page/test_misuse.mjs
 }
 
 # long_one NAME VARIABLE=VALUE: a program with its output as it comes, and its count.

@@ -83,8 +83,8 @@ await test('playground: presets, drag, keys, address', async () => {
   await page.mouse.move(box.x + 0.85 * box.width, box.y + box.height / 2, { steps: 4 });
   await page.mouse.up();
   await page.waitForFunction(() => Number(document.querySelector('[data-number=p_a]').dataset.value) > 0.9);
+  await page.waitForFunction(() => location.hash.includes('q='));
   const hash = await page.evaluate(() => location.hash);
-  check(hash.includes('q='), hash);
   const other = await openPage(browser, { hash });
   near(await numberOf(other, 'p_a'), await numberOf(page, 'p_a'), 1e-4, 'the address has the state');
   await other.context().close();
@@ -187,7 +187,7 @@ await test('questions: a slider moves the numbers, the plot follows, the address
     (old) => Number(document.querySelector('[data-number="var_w.theory"]').dataset.value) !== old,
     before,
   );
-  check((await page.evaluate(() => location.hash)).includes('C='), 'the address has no C');
+  await page.waitForFunction(() => location.hash.includes('C='));
   await settled(page);
   check(
     (await page.locator('figure[data-figure="The weight of v_a over samples"] .drawing > svg').count()) === 1,

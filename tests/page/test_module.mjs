@@ -291,8 +291,20 @@ await test('files: .npy as the page writes it, .safetensors, and what is wrong w
     );
   check((await openTensors(safe(header, 12)))[0].dtype === 'bf16', 'bf16');
   for (const [bad, words] of [
-    [safe(header, 11), 'ends before'],
-    [safe(header.replace('12]', '11]'), 12), '11 bytes for'],
+    [safe(header, 11), '11 bytes of data'],
+    [safe(header, 13), '13 bytes of data'],
+    [safe(header.replace('12]', '11]'), 11), 'ends before'],
+    [safe(header.replace('[2,3]', '[2,2]'), 12), '12 bytes for'],
+    [safe(header.replace('[0,12]', '[1,12]'), 12), 'q: begins at 1'],
+    [safe(header.replace('[0,12]', '[-4,8]'), 8), 'q: no data_offsets'],
+    [safe(header.replace('[2,3]', '[-2,-3]'), 12), 'q: no shape'],
+    [safe(header.replace('[2,3]', '["2","3"]'), 12), 'q: no shape'],
+    [safe(header.replace('"BF16"', '5'), 12), 'q: no dtype'],
+    [safe(header.replace('BF16', 'I16'), 12), 'no tensor of F64'],
+    [safe('{"q": 5}', 0), 'q: no dtype'],
+    [safe('[]', 0), 'a list where an object should be'],
+    [safe('{}', 0), 'no tensor of F64'],
+    [safe(`{"q": 1, ${header.slice(1)}`, 12), "'q' is given twice"],
     [new File(['x'], 'b.npy'), 'no .npy'],
     [new File(['short'], 'c.safetensors'), 'too short'],
   ]) {

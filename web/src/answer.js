@@ -2,7 +2,7 @@
 // Your answer: typed, checked as it is typed, and graded by the code of `attend grade`.
 import { Cancelled } from './client.js';
 import { download, errorBox, freshId, h, progressLine, shown, toggle, verdict } from './dom.js';
-import { blank, parseForm, writeForm } from './forms.js';
+import { blank, parseForm, readUnfinished, writeForm } from './forms.js';
 import { address, replace } from './state.js';
 
 /** The colours of the sheets' verdicts for those of answers. */
@@ -16,6 +16,7 @@ export class Answer {
     this.fileName = 'answer.json';
     this.hints = true;
     this.fields = [];
+    this.changes = 0; // of the form; grades of an earlier one are dropped
     this.element = h('div', { class: 'view answer' });
     this.build();
   }
@@ -242,6 +243,7 @@ export class Answer {
   /** Something changed: old grades are no longer of it. */
   typed() {
     this.form.student = this.student.value;
+    this.changes++;
     this.graded = null;
     this.total.textContent = '';
     this.fields.forEach(({ grade }) => grade.replaceChildren());
@@ -254,7 +256,8 @@ export class Answer {
   }
 
   show({ values }) {
-    if (values.form && values.form !== this.packed()) this.openText(values.form, 'answer.json');
+    if (values.form && values.form !== this.packed())
+      this.take(readUnfinished(values.form, this.parts), 'answer.json');
   }
 
   // ---- grading -----------------------------------------------------------------------
@@ -279,11 +282,15 @@ export class Answer {
     this.error.show('');
     this.progress.show('grading in fourteen worlds', null);
     this.gradeButton.disabled = true;
+    const { changes } = this;
     try {
-      this.graded = await this.app.long.call('grade', [
+      const graded = await this.app.long.call('grade', [
         { texts: this.form.texts, seed: 1, name: this.fileName },
       ]);
-      this.showGrades();
+      if (changes === this.changes) {
+        this.graded = graded;
+        this.showGrades();
+      } else this.total.textContent = 'The answer changed while it was graded: grade it again.';
     } catch (error) {
       if (!(error instanceof Cancelled)) this.error.show(error.message);
     }

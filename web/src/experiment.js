@@ -82,7 +82,7 @@ export class Experiment {
     this.flags = {};
     for (const flag of this.spec.flags)
       if (values[flag.name] !== undefined) this.flags[flag.name] = values[flag.name];
-    this.seed = Math.max(0, Math.round(Number(values.seed))) || 1;
+    this.seed = /^\d{1,9}$/.test(values.seed) ? Number(values.seed) : 1;
     this.trials = Number(values.trials) >= 1 ? Math.min(Math.round(Number(values.trials)), 1e7) : null;
     this.error = errorBox();
     this.progress = progressLine(() => this.cancel());
@@ -332,7 +332,7 @@ export class Experiment {
   refuse(words) {
     this.error.show(words);
     this.progress.hide();
-    this.results.conclude('');
+    this.results.clear();
   }
 
   async measureAll(trials, round = this.round) {
@@ -366,8 +366,12 @@ export class Experiment {
     } catch (error) {
       if (round !== this.round) return;
       if (error instanceof Cancelled) {
-        this.results.showRows(rows, trials, request.seed);
-        this.results.tell('Cancelled: the rows show what was measured up to then.');
+        if (rows.some((row) => row.own)) this.results.showRows(rows, trials, request.seed);
+        this.results.tell(
+          rows.some((row) => row.own)
+            ? 'Cancelled: the rows show what was measured up to then; plots are those of before.'
+            : 'Cancelled: rows and plots are those of before.',
+        );
       } else this.refuse(error.message);
     }
     this.progress.hide();

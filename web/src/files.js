@@ -2,6 +2,7 @@
 // .npy and .safetensors in the browser: headers are read, tensors stay in their files
 // until they are wanted.
 import { DTYPE_BYTES } from './engine.js';
+import { isObject, readObject } from './json.js';
 
 const NPY = { '<f8': 'f64', '<f4': 'f32', '<f2': 'f16' };
 const SAFE = { F64: 'f64', F32: 'f32', F16: 'f16', BF16: 'bf16' };
@@ -35,21 +36,48 @@ async function readNpy(file) {
   return [entry(file, file.name.replace(/\.npy$/, ''), NPY[descr], shape, from + length, fortran)];
 }
 
+const isCount = (x) => Number.isSafeInteger(x) && x >= 0;
+
+/** One entry of the header, as it must be. */
+function checkEntry(name, one) {
+  const { dtype, shape, data_offsets: at } = isObject(one) ? one : {};
+  if (typeof dtype !== 'string') throw new Error(`${name}: no dtype`);
+  if (!Array.isArray(shape) || !shape.every(isCount)) throw new Error(`${name}: no shape of whole numbers`);
+  if (!Array.isArray(at) || at.length !== 2 || !at.every(isCount) || at[0] > at[1])
+    throw new Error(`${name}: no data_offsets`);
+}
+
+/** Tensors follow each other without overlap or hole, to the end of the file. */
+function checkPlaces(entries, end) {
+  let from = 0;
+  for (const [name, { data_offsets: at }] of [...entries].sort(
+    (a, b) => a[1].data_offsets[0] - b[1].data_offsets[0] || a[1].data_offsets[1] - b[1].data_offsets[1],
+  )) {
+    if (at[0] !== from) throw new Error(`${name}: begins at ${at[0]}, the tensor before ends at ${from}`);
+    from = at[1];
+  }
+  if (from !== end) throw new Error(`${end} bytes of data where its tensors have ${from}`);
+}
+
 async function readSafetensors(file) {
   const start = await bytesOf(file, 0, 8);
   if (start.length < 8) throw new Error('it is too short for a .safetensors file');
   const length = Number(new DataView(start.buffer).getBigUint64(0, true));
   if (length > HEADER_MOST || 8 + length > file.size) throw new Error('its header is longer than the file');
-  const header = JSON.parse(new TextDecoder().decode(await bytesOf(file, 8, 8 + length)));
-  return Object.entries(header)
-    .filter(([name, one]) => name !== '__metadata__' && SAFE[one.dtype])
-    .map(([name, one]) => {
-      const [from, to] = one.data_offsets ?? [];
-      const made = entry(file, name, SAFE[one.dtype], one.shape, 8 + length + from, false);
-      if (to - from !== made.bytes)
-        throw new Error(`${name}: ${to - from} bytes for ${one.shape.join(' x ')} of ${one.dtype}`);
-      return made;
-    });
+  const header = readObject(new TextDecoder().decode(await bytesOf(file, 8, 8 + length)));
+  const entries = Object.entries(header).filter(([name]) => name !== '__metadata__');
+  for (const [name, one] of entries) checkEntry(name, one);
+  checkPlaces(entries, file.size - 8 - length);
+  const known = entries.filter(([, one]) => SAFE[one.dtype]);
+  if (known.length === 0)
+    throw new Error(`no tensor of ${Object.keys(SAFE).join(', ')} among its ${entries.length}`);
+  return known.map(([name, one]) => {
+    const [from, to] = one.data_offsets;
+    const made = entry(file, name, SAFE[one.dtype], one.shape, 8 + length + from, false);
+    if (to - from !== made.bytes)
+      throw new Error(`${name}: ${to - from} bytes for ${one.shape.join(' x ')} of ${one.dtype}`);
+    return made;
+  });
 }
 
 function entry(file, name, dtype, shape, from, fortran) {

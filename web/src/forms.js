@@ -1,44 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Forms of `attend grade`: JSON in and out, by the rules of the command.
+import { isObject, readObject, typeName } from './json.js';
 
 const BYTES = 1 << 18;
 const NAME_BYTES = 200;
 
-function typeName(value) {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  return { object: 'an object', string: 'a text', number: 'a number' }[typeof value] ?? String(value);
-}
-
-const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
-
-/** A key that an object has twice, which JSON.parse() lets pass; or null. */
-function repeatedKey(text) {
-  const objects = [];
-  for (const [token, key] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {
-    if (token === '{') objects.push(new Set());
-    else if (token === '}') objects.pop();
-    else if (key) {
-      const name = JSON.parse(key);
-      if (objects.at(-1).has(name)) return name;
-      objects.at(-1).add(name);
-    }
-  }
-  return null;
-}
-
 function load(text) {
   if (new TextEncoder().encode(text).length > BYTES) throw new Error(`more than ${BYTES} bytes`);
-  let root;
-  try {
-    root = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    throw new Error(`this is no JSON: ${error.message}`);
-  }
-  const twice = repeatedKey(text);
-  if (twice !== null) throw new Error(`'${twice.slice(0, 40)}' is given twice`);
-  if (!isObject(root)) throw new Error(`${typeName(root)} where an object should be`);
-  return root;
+  return readObject(text.replace(/^\uFEFF/, ''));
 }
 
 function takeText(value, place, check) {
@@ -90,6 +59,23 @@ export function parseForm(text, parts, check) {
       form.texts[at] = takePart(given, parts[at], `${key}.${name}`, (k, one) => check(at, k, one));
     }
   }
+  return form;
+}
+
+/** A form from an address, where answers may be unfinished: what does not fit is left out. */
+export function readUnfinished(text, parts) {
+  const form = blank(parts);
+  let root;
+  try {
+    root = JSON.parse(text);
+  } catch {
+    return form;
+  }
+  if (typeof root?.student === 'string') form.student = root.student;
+  parts.forEach((part, at) => {
+    const given = [root?.[part.question]?.[part.name]].flat();
+    form.texts[at] = form.texts[at].map((_, k) => (typeof given[k] === 'string' ? given[k] : ''));
+  });
   return form;
 }
 

@@ -12,7 +12,7 @@ import { openEngine } from './engine.js';
 import { Playground } from './playground.js';
 import { Questions } from './questions.js';
 import { Sheets } from './sheets.js';
-import { address, read } from './state.js';
+import { address, lastAddress, read } from './state.js';
 import { Tensors } from './tensors.js';
 
 const VIEWS = [
@@ -187,11 +187,13 @@ class App {
     view.element.hidden = false;
     this.shown = name;
     document.title = `${label} – attend`;
-    for (const [one, tab] of this.tabs)
+    for (const [one, tab] of this.tabs) {
+      tab.href = lastAddress(one);
       if (one === name) {
         tab.setAttribute('aria-current', 'page');
         tab.parentNode.scrollLeft = tab.offsetLeft - (tab.parentNode.clientWidth - tab.offsetWidth) / 2;
       } else tab.removeAttribute('aria-current');
+    }
     view.show(state);
   }
 }

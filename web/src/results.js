@@ -24,6 +24,12 @@ export class Results {
     this.element = h('div', {}, this.figures, this.conclusion, this.numbers, this.more);
   }
 
+  clear() {
+    for (const part of [this.figures, this.conclusion, this.numbers, this.more.lastChild])
+      part.replaceChildren();
+    this.more.hidden = true;
+  }
+
   conclude(html) {
     this.conclusion.innerHTML = html;
   }

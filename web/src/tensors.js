@@ -28,7 +28,8 @@ export class Tensors {
     this.client = app.newClient();
     this.found = []; // tensors of the files
     this.heads = [];
-    this.options = { causal: '1', layout: 'bhld', noise: 0.1, scale: null };
+    this.round = 0; // of measuring; what comes of an earlier one is dropped
+    this.options = { causal: '1', layout: 'bhld', noise: 0.1, scale: null, window: null, softcap: null };
     this.chosen = { q: '', k: '', v: '' };
     this.element = h('div', { class: 'view tensors' });
     this.build();
@@ -111,7 +112,7 @@ export class Tensors {
   // ---- files -------------------------------------------------------------------------
 
   async open(files) {
-    this.error.show('');
+    const wrong = [];
     for (const file of files) {
       try {
         const tensors = await openTensors(file);
@@ -120,9 +121,10 @@ export class Tensors {
           ...tensors,
         ];
       } catch (error) {
-        this.error.show(error.message);
+        wrong.push(error.message);
       }
     }
+    this.error.show(wrong.join('\n'));
     this.guess();
     this.drawSetup();
   }
@@ -196,6 +198,34 @@ export class Tensors {
       ).element,
       slider(
         {
+          label: 'Window, keys to the left (empty: all)',
+          name: 'window',
+          whole: true,
+          min: 0,
+          max: 2 ** 31 - 1,
+          low: 0,
+          high: 4096,
+          curve: 'square',
+          value: this.options.window,
+          optional: true,
+        },
+        (value) => (this.options.window = value),
+      ).element,
+      slider(
+        {
+          label: 'Softcap of the scores (empty: none)',
+          name: 'softcap',
+          min: 1e-6,
+          max: 1e6,
+          low: 1,
+          high: 100,
+          value: this.options.softcap,
+          optional: true,
+        },
+        (value) => (this.options.softcap = value),
+      ).element,
+      slider(
+        {
           label: 'Noise: relative sd of key lengths',
           name: 'noise',
           min: 0,
@@ -225,12 +255,22 @@ export class Tensors {
     if (!of('q') || !of('k')) throw new Error('choose a tensor for q and one for k');
     const { layout } = this.options;
     const [q, k, v] = ['q', 'k', 'v'].map((letter) => of(letter) && arrange(of(letter), layout));
+    for (const letter of ['q', 'k', 'v']) {
+      const tensor = of(letter);
+      if (!tensor) continue;
+      const shape = `(${tensor.shape.join(', ')})`;
+      if (tensor.shape.includes(0)) throw new Error(`${tensor.name} ${shape} has no numbers`);
+      if (tensor.shape.length !== of('q').shape.length)
+        throw new Error(`${tensor.name} ${shape} has not as many axes as q`);
+    }
     if (q.size[3] !== k.size[3]) throw new Error(`q has ${q.size[3]} columns, k has ${k.size[3]}`);
     if (q.size[0] !== k.size[0]) throw new Error(`q has a batch of ${q.size[0]}, k of ${k.size[0]}`);
     if (k.size[1] === 0 || q.size[1] % k.size[1])
       throw new Error(`${q.size[1]} heads of q are no multiple of ${k.size[1]} heads of k`);
-    if (v && (v.size[1] !== k.size[1] || v.size[2] !== k.size[2]))
-      throw new Error('v does not go with k: heads or tokens differ');
+    if (v && [0, 1, 2].some((axis) => v.size[axis] !== k.size[axis]))
+      throw new Error(
+        `v has ${v.size.slice(0, 3).join(' x ')} batches, heads and tokens, k has ${k.size.slice(0, 3).join(' x ')}`,
+      );
     if (of('q').dtype !== of('k').dtype || (v && of('v').dtype !== of('q').dtype))
       throw new Error('q, k and v have different types');
     return {
@@ -239,16 +279,22 @@ export class Tensors {
       v: v ? await load(of('v'), layout) : null,
       causal: Number(this.options.causal),
       scale: this.options.scale,
+      window: this.options.window,
+      softcap: this.options.softcap,
       noise: this.options.noise,
     };
   }
 
   async measure() {
+    const round = ++this.round;
+    const isCurrent = () => round === this.round;
     this.error.show('');
     this.heads = [];
+    this.results.hidden = true;
     try {
       this.progress.show('reading the files', null);
       const request = await this.request();
+      if (!isCurrent()) return;
       this.sizes = {
         nb: request.q.size[0],
         hq: request.q.size[1],
@@ -261,19 +307,23 @@ export class Tensors {
       this.drawResults();
       const told = {
         head: (head) => {
+          if (!isCurrent()) return;
           this.heads.push(head);
           this.addHead(head);
         },
-        progress: (done, total) => this.progress.show(`${done} of ${total} heads`, done / total),
+        progress: (done, total) =>
+          isCurrent() && this.progress.show(`${done} of ${total} heads`, done / total),
       };
       const { figures } = await this.client.call(
         'heads',
         [{ nb: this.sizes.nb, hq: this.sizes.hq, cells: CELLS }],
         told,
       );
+      if (!isCurrent()) return;
       this.figures.replaceChildren(...figures.map((figure) => figureElement(figure)));
       this.results.dataset.state = 'done';
     } catch (error) {
+      if (!isCurrent()) return;
       if (!(error instanceof Cancelled)) this.error.show(error.message);
       else this.error.show(`Cancelled after ${this.heads.length} heads.`);
     }

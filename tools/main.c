@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -131,6 +132,8 @@ static int perform(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    /* A file that may not grow is a failed write, which removes what was begun. */
+    signal(SIGXFSZ, SIG_IGN);
     hold_standard_streams();
     const int status = perform(argc, argv);
     return status == TOOL_HELPED ? tool_finish_output("", TOOL_OK) : status;

@@ -2,6 +2,7 @@
 """`attend page`: writes the page that was built, or says how to build it."""
 
 import os
+import resource
 import shutil
 import subprocess
 
@@ -50,6 +51,25 @@ class Page(CliTest):
         done = self.run_it(program, "-o", os.path.join(self.dir, "no", "where.html"))
         self.assertEqual(done.returncode, 2, done)
         self.assertIn("-o", done.stderr)
+
+    def test_a_file_that_may_not_grow(self):
+        folder, program = self.installed()
+        share = os.path.join(folder, "share", "attend")
+        os.makedirs(share)
+        with open(os.path.join(share, "attend.html"), "wb") as file:
+            file.write(bytes(1 << 20))
+        before = sorted(os.listdir(self.dir))
+        done = subprocess.run(
+            [program, "page", "-o", "large.html"],
+            capture_output=True,
+            encoding="utf-8",
+            cwd=self.dir,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+        )
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("large.html", done.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
 
     def test_usage(self):
         self.assertIn("make page", self.succeed("page", "--help"))

@@ -195,7 +195,26 @@ await test('questions: a slider moves the numbers, the plot follows, the address
   );
 });
 
+await test('questions: every plot has its numbers as a table, cells of maps and names included', async () => {
+  await go(page, '#/questions');
+  await go(page, '#/questions/2a-i?trials=200');
+  await settled(page);
+  const tables = await page.evaluate(() =>
+    [...document.querySelectorAll('.questions .lab figure')].map((figure) => {
+      figure.querySelector('.numbers-of').open = true;
+      figure.querySelector('.numbers-of').dispatchEvent(new Event('toggle'));
+      return [figure.dataset.figure, figure.querySelectorAll('.numbers-of tbody tr').length];
+    }),
+  );
+  check(tables.length > 0 && tables.every(([, rows]) => rows > 0), JSON.stringify(tables));
+  check(
+    tables.some(([title, rows]) => title.startsWith('Weights of') && rows > 3),
+    JSON.stringify(tables),
+  );
+});
+
 await test('questions: what a number refuses is said beside it', async () => {
+  await go(page, '#/questions/1c-ii?trials=500');
   await page.locator('.questions [data-control=n] .number').fill('1');
   await page.keyboard.press('Enter');
   check(

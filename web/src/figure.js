@@ -76,9 +76,8 @@ function addReadout(figure, drawing, holder) {
     mark.setAttribute('cx', point.px);
     mark.setAttribute('cy', point.py);
     mark.setAttribute('visibility', 'visible');
-    const names = figure.x_names ? figure.x_names.split('|') : null;
     tip.innerHTML =
-      `<b>${point.label}</b><br>${names ? (names[Math.round(point.x)] ?? '') : number(point.x)} → ` +
+      `<b>${point.label}</b><br>${typeof xOf(figure, point.x) === 'string' ? xOf(figure, point.x) : number(point.x)} → ` +
       (figure.heat
         ? `${number(point.y)}: ${number(point.z)}`
         : `${number(point.y)}${point.se ? ` ± ${number(point.se, 2)}` : ''}`);
@@ -89,19 +88,28 @@ function addReadout(figure, drawing, holder) {
   });
 }
 
-function table(figure) {
-  const rows = figure.series.flatMap((series) =>
-    series.x.map((x, i) =>
-      h(
-        'tr',
-        {},
-        h('td', {}, series.label),
-        ...[x, series.y[i], series.se[i] || null].map((value) =>
-          h('td', { class: 'n' }, value == null ? '' : numberText(value, 6)),
-        ),
-      ),
-    ),
+/** x of a point: a number, or its name where the axis has names. */
+const namesOf = (figure) => figure.x_names?.split('|');
+const xOf = (figure, x) => namesOf(figure)?.[Math.round(x)] ?? x;
+
+/** Every number of the figure: points of its series, and cells of its map. */
+function numbersOf(figure) {
+  const points = figure.series.flatMap((series) =>
+    series.x.map((x, i) => [series.label, xOf(figure, x), series.y[i], series.se[i] || null]),
   );
+  const { heat } = figure;
+  const cells = heat?.y.flatMap((y, r) =>
+    heat.x.map((x, c) => [heat.label, x, y, heat.value[r * heat.x.length + c]]),
+  );
+  return [...points, ...(cells ?? [])];
+}
+
+function table(figure) {
+  const cell = (value) =>
+    typeof value === 'string'
+      ? h('td', {}, value)
+      : h('td', { class: 'n' }, value == null ? '' : numberText(value, 6));
+  const last = figure.heat ? (figure.series.length ? 'value or se' : 'value') : 'se';
   return h(
     'div',
     { class: 'box', tabindex: 0, role: 'region', 'aria-label': `numbers of ${figure.title}` },
@@ -111,9 +119,13 @@ function table(figure) {
       h(
         'thead',
         {},
-        h('tr', {}, h('th', {}, 'series'), ...['x', 'y', 'se'].map((name) => h('th', { class: 'n' }, name))),
+        h('tr', {}, h('th', {}, 'series'), ...['x', 'y', last].map((name) => h('th', { class: 'n' }, name))),
       ),
-      h('tbody', {}, rows),
+      h(
+        'tbody',
+        {},
+        numbersOf(figure).map((row) => h('tr', {}, row.map(cell))),
+      ),
     ),
   );
 }
@@ -131,6 +143,6 @@ export function figureElement(figure) {
     { 'data-figure': figure.title },
     holder,
     h('figcaption', { html: figure.caption }),
-    figure.series.length > 0 && numbers,
+    numbers,
   );
 }

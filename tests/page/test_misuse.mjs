@@ -103,6 +103,15 @@ await test('an answer that changes while it is graded gets no old grades', async
   check((await page.locator('[data-number=points]').count()) === 0, 'grades of another answer');
 });
 
+await test('a file of answers that is no UTF-8 is refused', async () => {
+  const file = path.join(tmp, 'latin.json');
+  fs.writeFileSync(file, Buffer.from('{"student": "J\xfcrgen"}', 'latin1'));
+  await page.setInputFiles('#answer-file', file);
+  await page.waitForFunction(
+    () => document.querySelector('.answer > .error').textContent === 'latin.json: this is no UTF-8',
+  );
+});
+
 await test('an address keeps answers that are not finished', async () => {
   const form = JSON.stringify({ '1b-ii': { q: 'beta (k_a +' }, '1a-i': { bounds: ['0', ''] } });
   const own = await openPage(browser, { hash: `#/answer?form=${encodeURIComponent(form)}` });

@@ -242,6 +242,10 @@ await test('forms: every kind of bad file is named with its place', () => {
     ['{"1a-i": {"bounds": ["0", ""]}}', '1 of 2 texts are empty'],
     ['{"1a-i": {"sum": "1"}, "1a-i": {"sum": "2"}}', "'1a-i' is given twice"],
     ['{"1a-i": {"sum": "1", "sum": "1"}}', "'sum' is given twice"],
+    ['{"1a-i": {"sum": "1\\u0000"}}', '1a-i.sum: a character that no text has'],
+    ['{"1a-i": {"sum": "\\ud800"}}', '1a-i.sum: a character that no text has'],
+    ['{"1a-i": {"sum": "\\u00a0"}}', '1a-i.sum: '],
+    ['{"student": "\\udc00"}', 'control character'],
     ['{"student": 3}', 'student: a number'],
     ['{"student": "a\\nb"}', 'control character'],
   ];

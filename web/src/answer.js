@@ -214,7 +214,12 @@ export class Answer {
   // ---- files -------------------------------------------------------------------------
 
   async openFile(file) {
-    this.openText(await file.text(), file.name);
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+      this.openText(text, file.name);
+    } catch {
+      this.error.show(`${file.name}: this is no UTF-8`);
+    }
   }
 
   openText(text, name) {

@@ -88,6 +88,48 @@ await test('cancelled before its first row: the rows of before stay', async () =
   check((await page.locator('.questions [data-row]').count()) >= before && before > 0, 'rows are gone');
 });
 
+await test('defaults set every control back', async () => {
+  await open('1c-ii?trials=777&seed=9&C=3');
+  await settled();
+  await page.focus('[data-action=reset]');
+  await page.keyboard.press('Enter');
+  check((await page.locator('[data-control=seed] .number').inputValue()) === '1', 'the seed stays');
+  check(!(await textOf('[data-action=measure]')).includes('777'), 'the trials stay');
+  check(await page.evaluate(() => document.activeElement.dataset.action === 'reset'), 'the focus is lost');
+});
+
+for (const [view, place] of [
+  ['playground', '[data-control=heads] select'],
+  ['sheets', '[data-control=sheet] select'],
+])
+  await test(`the keyboard stays where it was: ${place}`, async () => {
+    await go(page, `#/${view}`);
+    await page.focus(`.${view} ${place}`);
+    for (const value of await page
+      .locator(`.${view} ${place} option`)
+      .evaluateAll((all) => all.map((o) => o.value))) {
+      await page.selectOption(`.${view} ${place}`, value);
+      const same = await page.evaluate(
+        (where) => document.activeElement === document.querySelector(where),
+        `.${view} ${place}`,
+      );
+      check(same, `the focus is lost at '${value}'`);
+    }
+  });
+
+await test('a form does not leave the page', async () => {
+  const own = await openPage(browser);
+  await own.evaluate(() => {
+    const form = document.createElement('form');
+    form.action = 'http://127.0.0.1:9/';
+    document.body.append(form);
+    form.submit();
+  });
+  await own.waitForTimeout(200);
+  check(own.url().startsWith('file:'), own.url());
+  await own.context().close();
+});
+
 // ---- answers -----------------------------------------------------------------------------
 
 await test('an answer that changes while it is graded gets no old grades', async () => {

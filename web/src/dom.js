@@ -150,6 +150,23 @@ const curves = {
 
 const clamp = (t) => Math.min(Math.max(t, 0), 1);
 
+/** How an element is found again after its parent was built anew. */
+function selectorOf(element) {
+  for (const name of ['action', 'experiment', 'preset', 'verdict'])
+    if (element.dataset[name]) return `[data-${name}="${CSS.escape(element.dataset[name])}"]`;
+  const control = element.closest('[data-control]');
+  const type = element.getAttribute('type');
+  const own = `${element.localName}${type ? `[type=${type}]` : ''}`;
+  return control && `[data-control="${CSS.escape(control.dataset.control)}"] ${own}`;
+}
+
+/** Builds parts of `root` anew; the focus stays on the control that had it. */
+export function keepFocus(root, build) {
+  const had = root.contains(document.activeElement) && selectorOf(document.activeElement);
+  build();
+  if (had && !root.contains(document.activeElement)) root.querySelector(had)?.focus({ preventScroll: true });
+}
+
 /** A choice among a few words. */
 export function choice({ label, name, options, value, help }, changed) {
   const id = freshId('choice');

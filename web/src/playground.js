@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The playground: drag the query and see weights, entropy and output move.
-import { choice, errorBox, h, number, shown, slider, svg, toggle } from './dom.js';
+import { choice, errorBox, h, keepFocus, number, shown, slider, svg, toggle } from './dom.js';
 import {
   barParts,
   histogram,
@@ -293,7 +293,7 @@ export class Playground {
         ).element,
       (state.noise || state.keys === 'random') && seed,
     ];
-    this.controls.replaceChildren(...parts.filter(Boolean));
+    keepFocus(this.controls, () => this.controls.replaceChildren(...parts.filter(Boolean)));
   }
 
   polar(which) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ninety-nine statements: passage, verdict, numbers, and a way to the counterexample.
 import { Cancelled } from './client.js';
-import { choice, errorBox, h, progressLine, shown, verdict } from './dom.js';
+import { choice, errorBox, h, keepFocus, progressLine, shown, verdict } from './dom.js';
 import { address, replace } from './state.js';
 
 const VERDICTS = ['holds', 'limit', 'fails', 'slip'];
@@ -112,8 +112,10 @@ export class Sheets {
 
   draw(changed) {
     const all = this.judgements[this.filter.reading];
-    this.drawTally(all);
-    if (changed !== 'text') this.drawFilters(all);
+    keepFocus(this.element, () => {
+      this.drawTally(all);
+      if (changed !== 'text') this.drawFilters(all);
+    });
     const { verdict: wanted, sheet, question, text } = this.filter;
     const words = text.toLowerCase();
     const shownOnes = this.part

@@ -57,6 +57,22 @@ await test('the address waits for a pause of a slider, and then has its place', 
   check((await hash()).includes('C='), await hash());
 });
 
+await test('an address that is set while another waits to be written is not lost', async () => {
+  await open('1c-ii?trials=200');
+  const shown = await page.evaluate(async () => {
+    const slider = document.querySelector('.questions [data-control=C] input[type=range]');
+    slider.value = 321;
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+    // Busy until the address is due, and then another is set before anything else runs.
+    const until = performance.now() + 400;
+    while (performance.now() < until);
+    location.hash = '#/sheets';
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return location.hash;
+  });
+  check(shown === '#/sheets', shown);
+});
+
 await test('a tab leads back to where its view was left', async () => {
   await go(page, '#/playground?n=20&q=3,1');
   await page.click('nav[aria-label=Views] >> text=Sheets');
@@ -184,6 +200,39 @@ await test('without q nothing is shown but the error', async () => {
   await page.click('[data-action=measure-heads]');
   await page.waitForSelector('.tensors > .error:not([hidden])');
   check(await page.locator('.tensors .results').isHidden(), 'the old table');
+});
+
+await test('a setting that cannot be used is named, and none is measured', async () => {
+  await page.click('[data-action=sample]');
+  await measured();
+  await page.locator('[data-control=noise] .number').fill('1,5');
+  await page.keyboard.press('Enter');
+  await page.click('[data-action=measure-heads]');
+  await page.waitForSelector('.tensors > .error:not([hidden])');
+  check((await textOf('.tensors > .error')).includes('1,5'), await textOf('.tensors > .error'));
+  await page.locator('[data-control=noise] .number').fill('0.2');
+  await page.keyboard.press('Enter');
+});
+
+await test('settings that changed are said beside the old table, and kept by the address', async () => {
+  await page.click('[data-action=measure-heads]');
+  await measured();
+  await page.selectOption('[data-control=causal] select', '0');
+  check(await page.locator('.tensors .results .note').isVisible(), 'nothing is said');
+  await page.waitForFunction(() => location.hash.includes('causal=0'));
+});
+
+await test('a file dropped anywhere does not replace the page', async () => {
+  const kept = await page.evaluate(() => {
+    const event = new DragEvent('drop', {
+      bubbles: true,
+      cancelable: true,
+      dataTransfer: new DataTransfer(),
+    });
+    document.querySelector('header').dispatchEvent(event);
+    return event.defaultPrevented;
+  });
+  check(kept, 'it would');
 });
 
 /** Files of the page, measured: what it says. */

@@ -297,7 +297,8 @@ export class Answer {
         this.showGrades();
       } else this.total.textContent = 'The answer changed while it was graded: grade it again.';
     } catch (error) {
-      if (!(error instanceof Cancelled)) this.error.show(error.message);
+      if (error instanceof Cancelled) this.total.textContent = 'Grading was cancelled.';
+      else this.error.show(error.message);
     }
     this.progress.hide();
     this.gradeButton.disabled = false;

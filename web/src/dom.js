@@ -59,6 +59,8 @@ export function verdict(name, words = name) {
   return h('span', { class: `verdict ${name}` }, words);
 }
 
+const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
+
 let names = 0;
 export const freshId = (prefix) => `${prefix}-${++names}`;
 
@@ -106,13 +108,13 @@ export function slider(spec, changed) {
     changed(value);
   });
   box.addEventListener('change', () => {
-    const text = box.value.trim().replace(',', '.').replace('−', '-');
+    const text = box.value.trim().replace('−', '-');
     if (text === '' && spec.optional) {
       refuse('');
       return changed(null);
     }
     const value = Number(text);
-    if (text === '' || !Number.isFinite(value)) return refuse(`‘${box.value}’ is no number`);
+    if (!NUMBER.test(text) || !Number.isFinite(value)) return refuse(`‘${box.value}’ is no number`);
     if (spec.whole && !Number.isInteger(value)) return refuse(`${box.value} is no whole number`);
     if (value < spec.min || value > spec.max) return refuse(`from ${spec.min} to ${spec.max}`);
     refuse('');

@@ -210,7 +210,7 @@ export class Experiment {
         whole: flag.type === 'integer',
         curve,
         ...ends,
-        value: value == null ? null : Number(value),
+        value: value == null || Number.isNaN(Number(value)) ? null : Number(value),
         optional: flag.preset == null,
       },
       set,

@@ -314,6 +314,7 @@ export class Playground {
   grab(event) {
     const [x, y] = this.at(event);
     const move = this.handleAt(x, y);
+    if (move.jumps && event.pointerType === 'touch') return; // the finger scrolls
     event.preventDefault();
     this.keyPlane.setPointerCapture(event.pointerId);
     const drag = (next) => move(...this.at(next));

@@ -92,6 +92,7 @@ export class Sheets {
     for (const name of Object.keys(this.filter))
       this.filter[name] = values[name] ?? (name === 'reading' ? 'charity' : '');
     if (this.filter.reading !== 'letter') this.filter.reading = 'charity';
+    if (!VERDICTS.includes(this.filter.verdict)) this.filter.verdict = '';
     this.part = part;
     this.draw();
     const card = part && this.list.querySelector(`[data-id="${CSS.escape(part)}"]`);

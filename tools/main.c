@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static const struct command {
     {"grade", cmd_grade, "grade answers to the exercise by evaluating them"},
     {"design", cmd_design, "find the query for a purpose, and check it"},
     {"report", cmd_report, "run every experiment and write a page with plots"},
+    {"page", cmd_page, "write the page that has all of this in a browser"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -130,6 +132,8 @@ static int perform(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    /* A file that may not grow is a failed write, which removes what was begun. */
+    signal(SIGXFSZ, SIG_IGN);
     hold_standard_streams();
     const int status = perform(argc, argv);
     return status == TOOL_HELPED ? tool_finish_output("", TOOL_OK) : status;

@@ -42,7 +42,7 @@ def context_for(tensor: Any, context: Any = None) -> Any:
     if context is None:
         context = device_context(f"cuda:{tensor.device.index}")
         if context is None:
-            raise ValueError(f"q is on {tensor.device}, which the library has no kernels for: see attend.info() and docs/CUDA.md")
+            raise ValueError(f"q is on {tensor.device}, which the library has no kernels for; the command attend info says why")
     elif context.isa != "cuda":
         raise ValueError(f"q is on {tensor.device}, but the context computes on the CPU")
     context.set_stream(torch.cuda.current_stream(tensor.device).cuda_stream)

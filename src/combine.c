@@ -337,6 +337,8 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
     if (count < 0 || (count > 0 && !parts))
         return attendi_fail(err, ATTEND_EINVAL,
                             "count (%lld) is negative or parts is NULL", LL(count));
+    if (!ctx->cuda)
+        TRY(attendi_needs_host(ctx, "attend_combine", err));
     TRY(check_shards(&run, count, &all_keys, &dtype, err));
     TRY(attendi_problem_init_rows(&run.problem, rule, dtype, all_keys, out, lse, err));
     if (ctx->backend->memory == ATTEND_MEMORY_HOST)

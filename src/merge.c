@@ -60,6 +60,8 @@ attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
 
     if (!ctx)
         return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
+    if (!ctx->cuda)
+        TRY(attendi_needs_host(ctx, "attend_merge_with", err));
     TRY(attendi_merge_init(&m, parts, count, out, lse, err));
     if (m.rows == 0)
         return ATTEND_OK;

@@ -81,6 +81,76 @@ static problem random_problem(int n, uint64_t *state)
     return p;
 }
 
+/* Whether the records of all shards reduce to those of the sequence, in any two steps. */
+static int reduces(const problem *p, attend_context *ctx, const sharding *s,
+                   const result *whole)
+{
+    attend_partials all = shard_make(p, 0, p->n.nk, 1);
+    sharding one = {.count = 1, .parts = {all}};
+    attend_error err = {.status = ATTEND_OK};
+    const double within = nearness(p, ctx);
+
+    const int ok = is_ok(attend_reduce(ctx, s->parts, s->count, &all, &err), &err) &&
+                   is_ok(attend_reduce(ctx, &all, 1, &all, &err), &err) &&
+                   sharding_combine(p, ctx, &one) &&
+                   same_or_near(&p->io.out, whole->out, within) &&
+                   same_or_near(&p->io.lse, whole->lse, within);
+    free(all.data.data);
+    return ok;
+}
+
+static attend_tensor rows_of(attend_tensor t, int64_t first, int64_t count)
+{
+    if (t.data != NULL)
+        t.data =
+            (char *)t.data + first * t.stride[2] * (int64_t)attend_dtype_size(t.dtype);
+    t.size[2] = count;
+    return t;
+}
+
+static attend_view view_rows(attend_view v, int64_t first, int64_t count)
+{
+    if (v.data == NULL || v.size[2] == 1)
+        return v;
+    v.data =
+        (const char *)v.data + first * v.stride[2] * (int64_t)attend_dtype_size(v.dtype);
+    v.size[2] = count;
+    return v;
+}
+
+/* Whether queries one slice after the other have the bits of all at once. */
+static int slices_are_whole(const problem *p, attend_context *ctx, uint64_t *state,
+                            const result *whole)
+{
+    const int64_t cut = random_below(state, p->n.nq + 1);
+    int64_t end_aligned[2] = {p->n.nk - p->n.nq, p->n.nk - p->n.nq};
+    int ok = 1;
+
+    poison(&p->io.out);
+    poison(&p->io.lse);
+    for (int x = 0; x < 2; x++) {
+        const int64_t first = x == 0 ? 0 : cut, count = x == 0 ? cut : p->n.nq - cut;
+        attend_rule rule = p->rule;
+        attend_io io = p->io;
+        attend_error err = {.status = ATTEND_OK};
+
+        if (rule.causal == ATTEND_CAUSAL_BOTTOM_RIGHT) {
+            rule.causal = ATTEND_CAUSAL_OFFSET;
+            rule.causal_offset = end_aligned;
+        }
+        rule.first_query = first;
+        rule.mask = view_rows(rule.mask, first, count);
+        rule.bias = view_rows(rule.bias, first, count);
+        io.q = view_rows(io.q, first, count);
+        io.q.size[2] = count;
+        io.out = rows_of(io.out, first, count);
+        io.lse = rows_of(io.lse, first, count);
+        ok = ok && is_ok(attend_forward(ctx, &rule, &io, &err), &err);
+    }
+    return ok && same_or_near(&p->io.out, whole->out, 0.0) &&
+           same_or_near(&p->io.lse, whole->lse, 0.0);
+}
+
 static void random_shardings(attend_context *ctx)
 {
     const char *const quick = getenv("ATTEND_TEST_QUICK"), *const isa =
@@ -96,6 +166,8 @@ static void random_shardings(attend_context *ctx)
         CHECK(sharding_is_whole(&p, ctx, &s, &whole),
               "case %d, %s, nq %lld, nk %lld, %lld shards", n, attend_dtype_name(p.dtype),
               (long long)p.n.nq, (long long)p.n.nk, (long long)s.count);
+        CHECK(reduces(&p, ctx, &s, &whole), "case %d reduced", n);
+        CHECK(slices_are_whole(&p, ctx, &state, &whole), "case %d in slices", n);
         sharding_free(&s);
         result_free(&whole);
         problem_free(&p);

@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run_ranks.sh ABI MPIRUN RANKS PROGRAM ARGUMENT...: a program on so many ranks of this
+# machine, however few cores it has, as root too.
+set -u
+abi=$1 mpirun=$2 ranks=$3
+shift 3
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+case $abi in
+openmpi)
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+    exec "$mpirun" --oversubscribe --bind-to none -n "$ranks" "$@"
+    ;;
+*) exec "$mpirun" -n "$ranks" "$@" ;;
+esac

@@ -51,7 +51,8 @@ ATTEND_API attend_status attend_mpi_forward(MPI_Comm comm, attend_context *ctx,
  * attend_inspect() over the whole sequence.  q and lse have this rank's queries, k its
  * keys.  column_mass, column_max and column_last are of this rank's keys, (nb, hq, 1, nk
  * of this rank), `pooled` is the whole map, and the same on every rank.  zoom and probes
- * are refused.  Without ALiBi, the bits are those of attend_inspect().
+ * are refused.  Without ALiBi the columns have the bits of attend_inspect(); the map is
+ * summed in other parts, and is the same within rounding.
  */
 ATTEND_API attend_status attend_mpi_inspect(MPI_Comm comm, attend_context *ctx,
                                             const attend_rule *rule,

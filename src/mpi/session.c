@@ -136,6 +136,8 @@ const struct mpi_session *attend_mpi_session(void)
                                                .forward = forward,
                                                .inspect = inspect,
                                                .collect = collect,
+                                               .slice = attend_mpi_slice,
+                                               .zigzag = attend_mpi_zigzag,
                                                .meet = meet};
 
     return &session;

@@ -42,6 +42,9 @@ struct mpi_session {
     attend_status (*collect)(const attend_mpi_range *ranges, int64_t count,
                              const attend_view *from, const attend_tensor *to,
                              attend_error *err);
+    /* attend_mpi_slice() and attend_mpi_zigzag(). */
+    attend_mpi_range (*slice)(int64_t all, int rank, int ranks);
+    void (*zigzag)(int64_t all, int rank, int ranks, attend_mpi_range ranges[2]);
     /* Seconds; and all ranks have come here. */
     double (*meet)(void);
 };

@@ -320,13 +320,16 @@ static void columns(attend_context *ctx, int n)
                     CHECK(got == want || (isnan(got) && isnan(want)),
                           "case %d, column %d: %.17g and %.17g", n, x, got, want);
                 }
-    CHECK(same_or_near(&own.pooled, all.pooled.data, 0.0), "case %d, the map", n);
+    /* Cells are sums of up to 53 x 2000 positive numbers, in parts that differ. */
+    CHECK(same_or_near(&own.pooled, all.pooled.data,
+                       dtype == ATTEND_F64 ? 106000 * 0x1p-53 : 2000 * 0x1p-24),
+          "case %d, the map", n);
     free(lse.data);
     spread_free(&s);
     problem_free(&p);
 }
 
-TEST(columns_and_maps_have_their_bits)
+TEST(columns_have_their_bits)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
@@ -375,6 +378,6 @@ int main(int argc, char **argv)
     RUN_RANKS(decoding_moves_records_alone);
     RUN_RANKS(a_ring_keeps_few_records);
     RUN_RANKS(statistics_of_rows_have_their_bits);
-    RUN_RANKS(columns_and_maps_have_their_bits);
+    RUN_RANKS(columns_have_their_bits);
     return ranks_finish();
 }

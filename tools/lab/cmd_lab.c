@@ -165,6 +165,7 @@ static int perform(const char *command, struct lab_request *request)
     run->session.slow = on_slow;
     run->session.user = &session;
     run->session.stop = &tool_stop;
+    run->session.peers = lab_rank_peers();
     tool_catch_stop();
     progress_line_start(&session.progress, run->experiment->name,
                         request->work ? NULL : request->unit);

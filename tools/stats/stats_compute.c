@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "shared/ranks.h"
+
 /* In the order of the tensors in --out, those of a printed row first. */
 static const attend_stat always[] = {
     ATTEND_STAT_KEYS,       ATTEND_STAT_MAX,          ATTEND_STAT_LSE,
@@ -172,6 +174,8 @@ int stats_prepare(const struct stats_args *args, const struct inputs *inputs,
 int stats_compute(const struct stats_args *args, const struct inputs *inputs,
                   attend_context *ctx, struct progress_line *line, struct stats_result *r)
 {
+    if (ranks.mpi)
+        return stats_compute_on_ranks(args, inputs, ctx, r);
     progress_line_start(line, "attend stats", NULL);
     int status = forward(inputs, ctx, r);
     progress_line_clear(line);

@@ -56,7 +56,7 @@ bench:
 
 release:
 	@scripts/setup.sh run
-	$(BUILD) 'attend attend_static attend_theory attend_theory_static attend_layer attend_layer_static attend_tool' $(CONFIGURE)
+	$(BUILD) 'attend attend_static attend_theory attend_theory_static attend_layer attend_layer_static mpi_libraries attend_tool' $(CONFIGURE)
 
 wheel:
 	@scripts/setup.sh wheel

@@ -28,6 +28,8 @@ has_python_header() {
     python3 -c 'import os, sys, sysconfig as s
 sys.exit(not os.path.exists(os.path.join(s.get_path("include"), "Python.h")))' 2>/dev/null
 }
+# Both MPIs side by side, as Debian names them, or one as mpicc.
+has_mpi() { have "mpicc.$1" && have "mpirun.$1"; }
 has_sanitizers() {
     set -- "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" \
         "$(clang -print-file-name=libclang_rt.fuzzer.a 2>/dev/null)"
@@ -80,6 +82,10 @@ probe() {
     need clang have clang
     need libclang-rt-dev has_sanitizers
     need mandoc have mandoc
+    need libopenmpi-dev has_mpi openmpi
+    need openmpi-bin has_mpi openmpi
+    need libmpich-dev has_mpi mpich
+    need mpich has_mpi mpich
     [ "$what" = test ] && return
     need clang-format have clang-format
     need clang-tidy have clang-tidy

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/polite.h"
+
 static void add(struct arguments *a, const char *name, char kind, int64_t value)
 {
     a->list[a->count++] = (struct argument){name, kind, value};
@@ -86,9 +88,8 @@ attend_status attendi_arguments_compare(struct team *team, const struct argument
         attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", team->size);
     status = attendi_team_agree(team, all ? ATTEND_OK : ATTEND_ENOMEM, err);
     if (status == ATTEND_OK)
-        status = attendi_mpi_result(MPI_Allgather(own, (int)count, MPI_INT64_T, all,
-                                                  (int)count, MPI_INT64_T, team->comm),
-                                    err);
+        status = attendi_mpi_result(
+            attendi_allgather(own, (int)count, MPI_INT64_T, all, team->comm), err);
     for (int rank = 1; rank < team->size && status == ATTEND_OK; rank++)
         for (size_t x = 0; x < count && status == ATTEND_OK; x++)
             if (all[(size_t)rank * count + x] != all[x])

@@ -2,6 +2,7 @@
 #include "mpi/move.h"
 
 #include "base/base.h"
+#include "mpi/polite.h"
 #include "mpi/rows.h"
 
 /*
@@ -151,7 +152,7 @@ static attend_status exchange(const struct exchange *x, const struct ranges *hel
                               behind, TAG_ROWS, team->comm, &request[0]));
         if (sends)
             TRY(post_out(x, &sent, ahead, &request[1], err));
-        TRY_MPI(MPI_Waitall(2, request, MPI_STATUSES_IGNORE));
+        TRY_MPI(attendi_wait_all(2, request));
         if (receives)
             take_in(x, &received);
     }

@@ -16,8 +16,9 @@ static int64_t key_bytes(const struct job *job)
 
 static double query_bytes(const struct job *job)
 {
-    const double row = (double)(job->d * (int64_t)attend_dtype_size(job->dtype)) +
-                       2.0 * (double)(job->dv + 2) * (double)attend_dtype_size(job->number);
+    const double row =
+        (double)(job->d * (int64_t)attend_dtype_size(job->dtype)) +
+        2.0 * (double)(job->dv + 2) * (double)attend_dtype_size(job->number);
 
     return (double)(job->nb * job->hq * job->queries.all) * row * job->team.size;
 }

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "mpi/move.h"
+#include "mpi/polite.h"
 #include "mpi/rows.h"
 #include "mpi/rule_columns.h"
 #include "mpi/strategies.h"
@@ -87,6 +88,7 @@ static void compute(struct query *q)
     attend_error err;
     int64_t column = 0, lo, hi;
 
+    attendi_team_goes_on(&job->team);
     attendi_job_sees(job, &q->all, &lo, &hi);
     for (int64_t x = 0; x < q->chunks.count; x++) {
         const struct chunk *const c = &q->chunks.list[x];
@@ -134,8 +136,8 @@ static attend_status send_bytes(struct team *team, const void *data, int64_t byt
     for (int64_t at = 0; at < bytes; at += team->message_bytes) {
         const int count = (int)min_i64(team->message_bytes, bytes - at);
 
-        TRY_MPI(MPI_Send((const char *)data + at, count, MPI_BYTE, rank, TAG_NODES,
-                         team->comm));
+        TRY_MPI(
+            attendi_send((const char *)data + at, count, rank, TAG_NODES, team->comm));
         team->cost.messages++;
     }
     team->cost.sent += bytes;
@@ -148,8 +150,7 @@ static attend_status receive_bytes(struct team *team, void *data, int64_t bytes,
     for (int64_t at = 0; at < bytes; at += team->message_bytes) {
         const int count = (int)min_i64(team->message_bytes, bytes - at);
 
-        TRY_MPI(MPI_Recv((char *)data + at, count, MPI_BYTE, rank, TAG_NODES, team->comm,
-                         MPI_STATUS_IGNORE));
+        TRY_MPI(attendi_receive((char *)data + at, count, rank, TAG_NODES, team->comm));
     }
     team->cost.received += bytes;
     return ATTEND_OK;
@@ -246,8 +247,9 @@ static attend_status scatter_nodes(struct query *q, struct nodes *own, int64_t c
 
         if (job->team.rank == q->root)
             write_node(from, numbers);
-        status = attendi_mpi_result(
-            MPI_Bcast(numbers, NODE_NUMBERS, MPI_INT64_T, q->root, job->team.comm), err);
+        status = attendi_mpi_result(attendi_broadcast(numbers, NODE_NUMBERS, MPI_INT64_T,
+                                                      q->root, job->team.comm),
+                                    err);
         if (status != ATTEND_OK)
             break;
         struct node node = read_node(numbers);
@@ -277,7 +279,7 @@ static attend_status end_rows(struct query *q, attend_error *err)
 
     attendi_nodes_begin(&own.nodes, job, job->nq);
     attend_status status = attendi_mpi_result(
-        MPI_Bcast(&count, 1, MPI_INT64_T, q->root, job->team.comm), err);
+        attendi_broadcast(&count, 1, MPI_INT64_T, q->root, job->team.comm), err);
     if (status == ATTEND_OK)
         status = scatter_nodes(q, &own.nodes, count, err);
     if (status == ATTEND_OK)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "mpi/polite.h"
 
 /* ---- slices that callers may take ------------------------------------------ */
 
@@ -127,9 +128,12 @@ static attend_status gather_ranges(struct ranges *r, struct team *team,
         counts[rank] = 2 * (int)(r->start[rank + 1] - r->start[rank]);
         places[rank] = 2 * (int)r->start[rank];
     }
-    status = attendi_mpi_result(MPI_Allgatherv(own, 2 * (int)count, MPI_INT64_T, r->range,
-                                               counts, places, MPI_INT64_T, team->comm),
-                                err);
+    MPI_Request request;
+    int result = MPI_Iallgatherv(own, 2 * (int)count, MPI_INT64_T, r->range, counts,
+                                 places, MPI_INT64_T, team->comm, &request);
+    if (result == MPI_SUCCESS)
+        result = attendi_wait_all(1, &request);
+    status = attendi_mpi_result(result, err);
     free(counts);
     return status;
 }
@@ -144,8 +148,8 @@ attend_status attendi_ranges_share(struct ranges *r, struct team *team, const ch
 
     if (!all)
         return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", team->size);
-    attend_status status = attendi_mpi_result(
-        MPI_Allgather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, team->comm), err);
+    attend_status status =
+        attendi_mpi_result(attendi_allgather(mine, 2, MPI_INT64_T, all, team->comm), err);
     int64_t ranges = 0, sum = 0;
     for (int rank = 0; rank < team->size; rank++) {
         if (rank < team->rank)

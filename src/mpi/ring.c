@@ -4,6 +4,8 @@
  * the one s behind, chunks that the receiver sees and no others.  Two chunks are under
  * way in each direction while a third is computed with.
  */
+#include <sched.h>
+
 #include "base/base.h"
 #include "mpi/rows.h"
 #include "mpi/strategies.h"
@@ -208,22 +210,38 @@ static bool work_with_own(struct ring *ring)
     return false;
 }
 
+/* Looks at the messages; whether a slot is free again or has its chunk. */
+static bool one_is_done(struct ring *ring)
+{
+    for (int x = 0; x < 2 * SLOTS; x++)
+        if (ring->slot[x].chunk && !ring->slot[x].done) {
+            int done = 0;
+            const int result = MPI_Testall(ring->slot[x].requests, ring->slot[x].request,
+                                           &done, MPI_STATUSES_IGNORE);
+
+            if (result != MPI_SUCCESS)
+                ring->error = result;
+            if (done)
+                return true;
+        }
+    return false;
+}
+
 /* Nothing to compute: waits for a message; false: none is under way. */
 static bool wait(struct ring *ring)
 {
     struct team *const team = &ring->job->team;
     const double start = MPI_Wtime();
     bool busy = false;
-    int index;
 
     for (int x = 0; x < 2 * SLOTS; x++)
         busy = busy || (ring->slot[x].chunk && !ring->slot[x].done);
     if (!busy)
         return false;
-    const int result = MPI_Waitany(2 * SLOTS * ring->requests_per_slot, ring->requests,
-                                   &index, MPI_STATUS_IGNORE);
-    if (result != MPI_SUCCESS)
-        ring->error = result;
+    while (ring->error == MPI_SUCCESS && !one_is_done(ring)) {
+        attendi_team_goes_on(team);
+        sched_yield();
+    }
     team->cost.waiting += MPI_Wtime() - start;
     attendi_team_trace(team, 'w', -1, -1, start, MPI_Wtime());
     return true;

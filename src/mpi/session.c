@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mpi/move.h"
+#include "mpi/polite.h"
 
 static attend_status open(int *rank, int *ranks, attend_error *err)
 {
@@ -30,19 +31,19 @@ static int agree(int *status, char *text, size_t size)
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     mine = *status ? rank : INT_MAX;
-    if (MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS)
+    if (attendi_allreduce_min(&mine, &lowest, MPI_COMM_WORLD) != MPI_SUCCESS)
         return 0;
     if (lowest == INT_MAX)
         return -1;
-    MPI_Bcast(status, 1, MPI_INT, lowest, MPI_COMM_WORLD);
-    MPI_Bcast(text, (int)size, MPI_BYTE, lowest, MPI_COMM_WORLD);
+    attendi_broadcast(status, 1, MPI_INT, lowest, MPI_COMM_WORLD);
+    attendi_broadcast(text, (int)size, MPI_BYTE, lowest, MPI_COMM_WORLD);
     return lowest;
 }
 
 static attend_status broadcast(void *data, size_t bytes, attend_error *err)
 {
-    return attendi_mpi_result(MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD),
-                              err);
+    return attendi_mpi_result(
+        attendi_broadcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD), err);
 }
 
 static attend_status share(void *items, size_t size, int count, attend_error *err)
@@ -58,10 +59,8 @@ static attend_status share(void *items, size_t size, int count, attend_error *er
     char *const all = own + most * size;
     for (int x = rank, at = 0; x < count; x += ranks, at++)
         memcpy(own + (size_t)at * size, (char *)items + (size_t)x * size, size);
-    const attend_status status =
-        attendi_mpi_result(MPI_Allgather(own, (int)(most * size), MPI_BYTE, all,
-                                         (int)(most * size), MPI_BYTE, MPI_COMM_WORLD),
-                           err);
+    const attend_status status = attendi_mpi_result(
+        attendi_allgather(own, (int)(most * size), MPI_BYTE, all, MPI_COMM_WORLD), err);
     for (int x = 0; x < count && status == ATTEND_OK; x++)
         memcpy((char *)items + (size_t)x * size,
                all + ((size_t)(x % ranks) * most + (size_t)(x / ranks)) * size, size);
@@ -120,7 +119,10 @@ static attend_status collect(const attend_mpi_range *ranges, int64_t count,
 
 static double meet(void)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
+    const int here = 0;
+    int all;
+
+    attendi_allreduce_min(&here, &all, MPI_COMM_WORLD);
     return MPI_Wtime();
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "mpi/polite.h"
 
 /* A message that all MPIs take: counts are int. */
 #define MESSAGE_BYTES ((int64_t)1 << 26)
@@ -118,7 +119,7 @@ static attend_status share_error(struct team *team, int rank, const attend_error
 
     if (team->rank == rank)
         shared = *own;
-    TRY_MPI(MPI_Bcast(&shared, sizeof shared, MPI_BYTE, rank, team->comm));
+    TRY_MPI(attendi_broadcast(&shared, sizeof shared, MPI_BYTE, rank, team->comm));
     return attendi_mpi_fail(err, shared.status, "rank %d: %.230s", rank, shared.message);
 }
 
@@ -132,7 +133,7 @@ attend_status attendi_team_agree(struct team *team, attend_status status,
     if (status != ATTEND_OK && err)
         own = *err;
     own.status = status;
-    TRY_MPI(MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, team->comm));
+    TRY_MPI(attendi_allreduce_min(&mine, &lowest, team->comm));
     return lowest == INT_MAX ? ATTEND_OK : share_error(team, lowest, &own, err);
 }
 
@@ -147,7 +148,7 @@ void attendi_team_stop(struct team *team, const attend_error *why)
     /* Empty messages: no MPI keeps the sender waiting for those. */
     for (int rank = 0; rank < team->size; rank++)
         if (rank != team->rank)
-            MPI_Send(NULL, 0, MPI_BYTE, rank, TAG_STOP, team->comm);
+            attendi_send(NULL, 0, rank, TAG_STOP, team->comm);
 }
 
 bool attendi_team_goes_on(struct team *team)
@@ -165,8 +166,7 @@ bool attendi_team_goes_on(struct team *team)
     if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_STOP, team->comm, &found, &status) ==
             MPI_SUCCESS &&
         found) {
-        MPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, TAG_STOP, team->comm,
-                 MPI_STATUS_IGNORE);
+        attendi_receive(NULL, 0, status.MPI_SOURCE, TAG_STOP, team->comm);
         team->heard[status.MPI_SOURCE] = team->stopped = true;
     }
     return !team->stopped;
@@ -178,20 +178,19 @@ attend_status attendi_team_settle(struct team *team, attend_error *err)
     attend_status status = ATTEND_OK;
     int lowest;
 
-    TRY_MPI(MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, team->comm));
+    TRY_MPI(attendi_allreduce_min(&mine, &lowest, team->comm));
     if (lowest == INT_MAX)
         return ATTEND_OK;
     int *const told = calloc((size_t)team->size, sizeof *told);
     const int flag = team->told;
     if (!told)
         return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory to end a call");
-    status = attendi_mpi_result(
-        MPI_Allgather(&flag, 1, MPI_INT, told, 1, MPI_INT, team->comm), err);
+    status =
+        attendi_mpi_result(attendi_allgather(&flag, 1, MPI_INT, told, team->comm), err);
     for (int rank = 0; rank < team->size && status == ATTEND_OK; rank++)
         if (told[rank] && rank != team->rank && !team->heard[rank])
-            status = attendi_mpi_result(MPI_Recv(NULL, 0, MPI_BYTE, rank, TAG_STOP,
-                                                 team->comm, MPI_STATUS_IGNORE),
-                                        err);
+            status = attendi_mpi_result(
+                attendi_receive(NULL, 0, rank, TAG_STOP, team->comm), err);
     free(told);
     return status ? status : share_error(team, lowest, &team->error, err);
 }

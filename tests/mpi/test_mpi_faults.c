@@ -170,7 +170,7 @@ TEST(a_call_can_be_cancelled)
             attend_error err = {.status = ATTEND_OK};
             int patience = after;
             asked = 0;
-            spread_make(&s, &p, MPI_COMM_WORLD, SLICED_RAGGED, SLICED_RAGGED, 4);
+            spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 4);
             s.dist.strategy = strategy;
             s.dist.chunk_keys = ATTEND_SPLIT_KEYS;
             if (rank == ranks - 1 || rank == ranks / 2) {

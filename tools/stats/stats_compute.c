@@ -174,12 +174,11 @@ int stats_prepare(const struct stats_args *args, const struct inputs *inputs,
 int stats_compute(const struct stats_args *args, const struct inputs *inputs,
                   attend_context *ctx, struct progress_line *line, struct stats_result *r)
 {
-    if (ranks.mpi)
-        return stats_compute_on_ranks(args, inputs, ctx, r);
     progress_line_start(line, "attend stats", NULL);
-    int status = forward(inputs, ctx, r);
+    int status = ranks.mpi ? stats_compute_on_ranks(args, inputs, ctx, r)
+                           : forward(inputs, ctx, r);
     progress_line_clear(line);
-    if (status)
+    if (status || ranks.mpi)
         return status;
     progress_line_start(line, "attend stats, inspection", NULL);
     status = inspect(args, inputs, ctx, r);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
 #include "spread.h"
+
+#include <time.h>
 
 #include "support/sharding.h"
 
@@ -196,11 +199,23 @@ int spread_gives(spread *s, attend_context *ctx, int strategy, double within)
 
 /* ---- tests on many ranks ------------------------------------------------------- */
 
+void ranks_meet(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)
+        nanosleep(&pause, NULL);
+}
+
 MPI_Comm first_ranks(int ranks)
 {
     MPI_Comm comm;
     int rank;
 
+    ranks_meet();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &comm);
     return comm;
@@ -214,6 +229,7 @@ void run_on_ranks(const char *name, void (*test)(void))
     test_state.failed_now = test_state.skipped_now = 0;
     test();
     fflush(stdout);
+    ranks_meet();
     MPI_Allreduce(&test_state.failed_now, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     test_state.failed += failed;
     test_state.passed += !failed;

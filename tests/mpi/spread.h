@@ -58,6 +58,8 @@ int spread_gives(spread *s, attend_context *ctx, int strategy, double within);
 
 /* ---- tests on many ranks --------------------------------------------------- */
 
+/* All ranks come here; those that wait sleep, so that the others can work. */
+void ranks_meet(void);
 /* A communicator of the first `ranks` ranks, or MPI_COMM_NULL where this is none. */
 MPI_Comm first_ranks(int ranks);
 /* RUN() on all ranks: a test fails if it does on one, and one rank says so. */

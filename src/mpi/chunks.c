@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/move.h"
-#include "mpi/rows.h"
+#include "mpi/comm/move.h"
+#include "mpi/comm/rows.h"
 
 enum { DEFAULT_SPLITS = 2 };
 

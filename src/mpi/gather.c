@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/move.h"
-#include "mpi/rows.h"
+#include "mpi/comm/move.h"
+#include "mpi/comm/rows.h"
 #include "mpi/strategies.h"
 
 /* The keys that each rank sees: one range. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/equal.h"
-#include "mpi/rows.h"
+#include "mpi/comm/equal.h"
+#include "mpi/comm/rows.h"
 
 /* ---- what this rank gave ---------------------------------------------------- */
 

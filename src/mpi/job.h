@@ -3,7 +3,7 @@
 #ifndef ATTEND_MPI_JOB_H
 #define ATTEND_MPI_JOB_H
 
-#include "mpi/ranges.h"
+#include "mpi/comm/ranges.h"
 
 struct job {
     struct team team;

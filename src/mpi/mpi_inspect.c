@@ -5,8 +5,8 @@
  * two ranks have a share in one sum, and sums have the bits of one machine.
  */
 #include "base/base.h"
-#include "mpi/move.h"
-#include "mpi/rows.h"
+#include "mpi/comm/move.h"
+#include "mpi/comm/rows.h"
 #include "mpi/rule_columns.h"
 
 enum { COLUMN_MASS, COLUMN_MAX, COLUMN_LAST, COLUMNS };

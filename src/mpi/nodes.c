@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/rows.h"
+#include "mpi/comm/rows.h"
 
 void attendi_nodes_begin(struct nodes *n, struct job *job, int64_t rows)
 {

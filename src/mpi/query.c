@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "mpi/move.h"
-#include "mpi/polite.h"
-#include "mpi/rows.h"
+#include "mpi/comm/move.h"
+#include "mpi/comm/polite.h"
+#include "mpi/comm/rows.h"
 #include "mpi/rule_columns.h"
 #include "mpi/strategies.h"
-#include "mpi/work.h"
+#include "mpi/mpi_work.h"
 
 struct query {
     struct job *job;

@@ -7,9 +7,9 @@
 #include <sched.h>
 
 #include "base/base.h"
-#include "mpi/rows.h"
+#include "mpi/comm/rows.h"
 #include "mpi/strategies.h"
-#include "mpi/work.h"
+#include "mpi/mpi_work.h"
 
 enum { SLOTS = 2 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "mpi/rule_columns.h"
 
-#include "mpi/move.h"
-#include "mpi/rows.h"
+#include "mpi/comm/move.h"
+#include "mpi/comm/rows.h"
 
 /* Own rows by the columns of a rank, without gaps. */
 static void take_columns(const attend_view *from, const struct ranges *columns, int rank,

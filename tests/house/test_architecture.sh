@@ -235,7 +235,7 @@ for library in "$build"/libattend_mpi_*.so; do
     name=${library##*/}
     silent "$name: every global name of the archive is ours" archive_names "${library%.so}.a"
     silent "$name: exports are what the headers declare" exports "$library" \
-        "$root"/include/attend/mpi.h "$root"/include/attend/mpi_dist.h "$root"/src/mpi/session.h
+        "$root"/include/attend/mpi.h "$root"/include/attend/mpi_dist.h "$root"/src/mpi/mpi_session.h
 done
 silent "attend_theory needs libm alone" needs "$build/libattend_theory.so" 'libm|libc'
 silent "attend_layer needs the engine and CBLAS" needs "$build/libattend_layer.so" \

@@ -9,7 +9,7 @@
 #ifndef TOOLS_RANKS_H
 #define TOOLS_RANKS_H
 
-#include "mpi/session.h"
+#include "mpi/mpi_session.h"
 #include "tool.h"
 
 struct ranks {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/mpi_fail.h"
+#include "mpi/comm/mpi_fail.h"
 
 #include <stdarg.h>
 #include <stdio.h>

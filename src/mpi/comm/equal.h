@@ -3,7 +3,7 @@
 #ifndef ATTEND_MPI_EQUAL_H
 #define ATTEND_MPI_EQUAL_H
 
-#include "mpi/team.h"
+#include "mpi/comm/mpi_team.h"
 
 enum { ARGUMENTS_MAX = 48 };
 

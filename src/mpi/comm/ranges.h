@@ -3,7 +3,7 @@
 #ifndef ATTEND_MPI_RANGES_H
 #define ATTEND_MPI_RANGES_H
 
-#include "mpi/team.h"
+#include "mpi/comm/mpi_team.h"
 
 /* Ranges of rank r: range[start[r]] .. range[start[r + 1] - 1], in the order of its rows.
  */

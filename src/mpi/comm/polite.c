@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/polite.h"
+#include "mpi/comm/polite.h"
 
 #include <sched.h>
 

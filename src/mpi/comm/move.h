@@ -3,7 +3,7 @@
 #ifndef ATTEND_MPI_MOVE_H
 #define ATTEND_MPI_MOVE_H
 
-#include "mpi/ranges.h"
+#include "mpi/comm/ranges.h"
 
 /*
  * `from` (b, h, rows held, d) and `to` (b, h, rows wanted, d) of this rank, of one dtype

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/rows.h"
+#include "mpi/comm/rows.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/ranges.h"
+#include "mpi/comm/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/polite.h"
+#include "mpi/comm/polite.h"
 
 /* ---- slices that callers may take ------------------------------------------ */
 

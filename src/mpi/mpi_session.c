@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/session.h"
+#include "mpi/mpi_session.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/move.h"
-#include "mpi/polite.h"
+#include "mpi/comm/move.h"
+#include "mpi/comm/polite.h"
 
 static attend_status open(int *rank, int *ranks, attend_error *err)
 {

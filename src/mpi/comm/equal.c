@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/equal.h"
+#include "mpi/comm/equal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/polite.h"
+#include "mpi/comm/polite.h"
 
 static void add(struct arguments *a, const char *name, char kind, int64_t value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/work.h"
+#include "mpi/mpi_work.h"
 
 #include "base/base.h"
-#include "mpi/rows.h"
+#include "mpi/comm/rows.h"
 
 /* Of a piece, for each thread: some 20 ms, after which messages are looked at. */
 #define PIECE_FLOP 1e9

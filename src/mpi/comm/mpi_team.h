@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "mpi/mpi_fail.h"
+#include "mpi/comm/mpi_fail.h"
 
 /* Of messages on the duplicated communicator. */
 enum mpi_tag { TAG_ROWS = 1, TAG_CHUNK, TAG_NODES, TAG_STOP };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/move.h"
+#include "mpi/comm/move.h"
 
 #include "base/base.h"
-#include "mpi/polite.h"
-#include "mpi/rows.h"
+#include "mpi/comm/polite.h"
+#include "mpi/comm/rows.h"
 
 /*
  * The messages from one rank to another, in their order: pieces that a range wanted and a

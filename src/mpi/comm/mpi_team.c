@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/team.h"
+#include "mpi/comm/mpi_team.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/polite.h"
+#include "mpi/comm/polite.h"
 
 /* A message that all MPIs take: counts are int. */
 #define MESSAGE_BYTES ((int64_t)1 << 26)

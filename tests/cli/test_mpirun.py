@@ -111,6 +111,23 @@ class UnderMpirun(CliTest):
             self.assertEqual(got.returncode, 0, got.stderr)
             self.assertEqual([json.loads(line) for line in got.stdout.splitlines()], want)
 
+    def test_bench_has_the_same_bits(self):
+        flags = ["bench", "--mpi", "--json", "--case", "bits-3k-f32", "--threads", "1"]
+        want = json.loads(self.succeed(*flags))
+        self.assertEqual((want["ranks"], want["sent_bytes"]), (1, 0))
+        for mpi in MPIS:
+            got = mpirun(mpi, 3, *flags, "--trace", "times")
+            self.assertEqual(got.returncode, 0, got.stderr)
+            line = json.loads(got.stdout)
+            self.assertEqual((line["ranks"], line["checksum"]), (3, want["checksum"]))
+            for rank in range(3):
+                with open(f"times.{rank}", encoding="utf-8") as file:
+                    kinds = {json.loads(line)["what"] for line in file}
+                self.assertIn("c", kinds)
+        refused = mpirun(MPIS[0], 2, "bench")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("--mpi", self.ours(refused.stderr)[0])
+
     def test_bad_input_is_told_once(self):
         self.write(10, 20)
         for mpi in MPIS:

@@ -25,6 +25,8 @@ static const struct ranks_case {
     int is_zigzag;
     attend_mpi_strategy strategy;
 } cases[] = {
+    {"bits-3k-f32", ATTEND_F32, 4, 2, 3000, 3000, 32, ATTEND_CAUSAL_BOTTOM_RIGHT, 1,
+     ATTEND_MPI_RING},
     {"bits-8k-f32", ATTEND_F32, 8, 2, 8192, 8192, 64, ATTEND_CAUSAL_BOTTOM_RIGHT, 1,
      ATTEND_MPI_RING},
     {"bits-8k-bf16", ATTEND_BF16, 8, 2, 8192, 8192, 64, ATTEND_CAUSAL_BOTTOM_RIGHT, 1,

@@ -30,6 +30,7 @@ struct wave {
 static void clear(const struct wave *wave, struct lab_block *block)
 {
     memset(block->moments, 0, sizeof block->moments);
+    block->failed = 0;
     for (int c = 0; block->histogram && c < wave->blocks->count; c++)
         if (wave->histograms[c])
             block->histogram[c] = (struct lab_histogram){.lo = wave->histograms[c]->lo,
@@ -52,23 +53,8 @@ static void perform_some(void *arg, int w)
             wave->status[w] = blocks->perform(blocks->arg, &wave->workers[w], first,
                                               left < blocks->size ? left : blocks->size,
                                               &wave->results[b]);
+        wave->results[b].failed = wave->status[w] != ATTEND_OK;
     }
-}
-
-/* Whether one of the processes has failed; 1 too if they cannot be reached. */
-static int one_failed(const struct lab_peers *peers, int failed)
-{
-    int *const flags = calloc((size_t)peers->count, sizeof *flags);
-    int any = !flags;
-
-    if (flags) {
-        flags[peers->rank] = failed;
-        any = peers->share(flags, sizeof *flags, peers->count) != 0;
-        for (int x = 0; x < peers->count; x++)
-            any |= flags[x];
-    }
-    free(flags);
-    return any;
 }
 
 /* The blocks of the other processes; -1 if that failed on one of them. */
@@ -141,12 +127,15 @@ static int goes_on(struct lab_session *session, int stops, int *failed)
     return !stops;
 }
 
-/* A failure of this process, or of another, which shares nothing then. */
+/* A failure of this process, or of another, which its blocks say. */
 static int wave_status(struct lab_session *session, const struct wave *wave)
 {
     for (int w = 0; w < wave->threads; w++)
         if (wave->status[w] != ATTEND_OK)
             return lab_fail(session, "%s", wave->workers[w].err.message);
+    for (int b = 0; b < wave->count; b++)
+        if (wave->results[b].failed)
+            return lab_fail(session, "another process failed");
     return 0;
 }
 
@@ -157,8 +146,8 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
     const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
     const double began = lab_now();
     struct pace pace = {.began = began, .last = began};
-    const int processes = session->peers ? session->peers->count : 1;
-    int width = wave->threads * processes < most ? wave->threads * processes : most;
+    /* Processes meet after each wave: long ones, and as long on all of them. */
+    int width = session->peers ? most : wave->threads;
     int failed = 0, is_told = 0;
 
     for (;
@@ -168,20 +157,18 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
         wave->count = all - wave->first < width ? (int)(all - wave->first) : width;
         atomic_store(&wave->next, 0);
         lab_parallel(wave->threads, perform_some, wave);
-        failed = wave_status(session, wave);
-        if (session->peers && one_failed(session->peers, failed) && !failed)
-            return lab_fail(session, "another process failed");
-        if (failed)
-            return failed;
         if (share(wave) != 0)
             return lab_fail(session, "the other processes cannot be reached");
+        failed = wave_status(session, wave);
+        if (failed)
+            return failed;
         join(wave, moments);
         lab_report_progress(session, (wave->first + wave->count) * blocks->size,
                             blocks->trials);
         is_told = tell_time(session, wave, all, &pace);
         if (is_told && !session->peers)
             break;
-        if ((session->peers || lab_now() - start < WAVE_SECONDS) && 2 * width <= most)
+        if (lab_now() - start < WAVE_SECONDS && 2 * width <= most)
             width *= 2;
     }
     return failed;

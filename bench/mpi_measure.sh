@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # mpi_measure.sh [FOLDER]: all measurements of docs/MPI.md in one go, below 8 minutes on 16
-# cores; prints one JSON object.  FOLDER is what bench/mpi_pack.sh made; without it the
-# build in build/release and the MPICH that is installed are measured.  MPI_CORES (default:
+# cores; prints one JSON object.  FOLDER is what bench/mpi_pack.sh made, by default where
+# this script lies; without one, the build in build/release and the MPICH that is installed
+# are measured.  MPI_CORES (default:
 # all) is how many cores to use, OUT (default: .) where the timeline goes.
 set -u
+here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-}
+[ -n "$folder" ] || [ ! -x "$here/attend" ] || folder=$here
 cores=${MPI_CORES:-$(nproc)}
 out=${OUT:-.}
-here=$(cd "$(dirname "$0")" && pwd)
 if [ -n "$folder" ]; then
     folder=$(cd "$folder" && pwd)
     attend=$folder/attend

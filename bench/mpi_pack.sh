@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# mpi_pack.sh FOLDER: puts into FOLDER what bench/mpi_measure.sh needs on a machine without
-# MPI: the command, its libraries, MPICH with its launcher, and what these load.
+# mpi_pack.sh FOLDER: puts into FOLDER, and FOLDER.tar.gz, what bench/mpi_measure.sh needs on
+# a machine without MPI: the command, its libraries, MPICH with its launcher, and what these
+# load.  There: tar xzf FOLDER.tar.gz && sh FOLDER/mpi_measure.sh
 set -eu
 cd "$(dirname "$0")/.."
 folder=${1:?"usage: $0 FOLDER"}
@@ -23,4 +24,5 @@ done | sort -u | grep -vE '/(libc|libm|libpthread|libdl|librt|ld-linux[^/]*)\.so
 for module in /usr/lib/*/ucx; do
     [ ! -d "$module" ] || cp -rL "$module" "$folder/lib/"
 done
-du -sh "$folder"
+tar -C "$(dirname "$folder")" -czf "$folder.tar.gz" "$(basename "$folder")"
+du -sh "$folder" "$folder.tar.gz"

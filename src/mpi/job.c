@@ -125,12 +125,14 @@ static attend_status check_outputs(const struct job *job, attend_error *err)
 {
     const int64_t out[4] = {job->nb, job->hq, job->nq, job->dv};
     const int64_t lse[4] = {job->nb, job->hq, job->nq, 1};
+    const int64_t weights[4] = {job->nb, job->hq, job->nq, job->io.weights.size[3]};
     const int64_t strategy = job->team.dist.strategy;
 
     if (!job->io.out.data && job->nb * job->hq * job->nq * job->dv > 0)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "out.data is NULL");
     TRY(check_output("out", &job->io.out, out, err));
     TRY(check_output("lse", &job->io.lse, lse, err));
+    TRY(check_output("weights", &job->io.weights, weights, err));
     if ((job->io.weights.data || job->io.stats) && strategy != ATTEND_MPI_AUTO &&
         strategy != ATTEND_MPI_GATHER)
         return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,

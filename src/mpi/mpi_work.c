@@ -4,9 +4,12 @@
 #include "base/base.h"
 #include "mpi/comm/rows.h"
 
-/* Of a piece, for each thread: some 20 ms, after which messages are looked at. */
-#define PIECE_FLOP 1e9
-enum { PIECE_ROWS = 64 };
+/*
+ * Of a piece, for each thread: some 50 ms, after which messages are looked at.  Its rows
+ * fill whole items of the kernel sets, which pack the keys once for up to 192 of them.
+ */
+#define PIECE_FLOP 2e9
+enum { PIECE_ROWS = 384 };
 
 static int64_t piece_rows(const struct work *w, int64_t keys)
 {

@@ -141,6 +141,7 @@ class UnderMpirun(CliTest):
         for mpi in MPIS:
             for args, env in (
                 (["check"], None),
+                (["lab", "place"], None),
                 (["run"], {"ATTEND_MPI": "/nowhere/libattend_mpi.so"}),
             ):
                 got = mpirun(mpi, 2, *args, env=env)
@@ -148,6 +149,12 @@ class UnderMpirun(CliTest):
                 self.assertEqual(got.stdout, "")
                 self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
                 self.assertIn("launcher of MPI", self.ours(got.stderr)[0])
+
+    def test_a_step_without_mpi_is_refused(self):
+        step = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"}
+        got = harness.attend("run", env=step)
+        self.assertEqual((got.returncode, got.stdout), (2, ""))
+        self.assertIn("--mpi=", got.stderr)
 
     def test_a_rank_that_dies_ends_the_job(self):
         self.write(40000, 40000, hq=4, hkv=4, d=64)

@@ -31,12 +31,22 @@ static const struct launcher *find_launcher(void)
     return NULL;
 }
 
+/* A step of Slurm with several tasks that no MPI knows of: copies. */
+static int is_bare_step(void)
+{
+    const char *const tasks = getenv("SLURM_STEP_NUM_TASKS");
+
+    return tasks && atoi(tasks) > 1 && getenv("SLURM_PROCID");
+}
+
 int ranks_are_started(int *rank)
 {
     const struct launcher *const launcher = find_launcher();
+    const int is_bare = !launcher && is_bare_step();
 
-    *rank = launcher ? atoi(getenv(launcher->rank)) : 0;
-    return launcher != NULL;
+    *rank = launcher || is_bare ? atoi(getenv(launcher ? launcher->rank : "SLURM_PROCID"))
+                                : 0;
+    return launcher || is_bare;
 }
 
 /* ---- the library -------------------------------------------------------------- */
@@ -123,6 +133,11 @@ int ranks_join(void)
     int rank;
 
     ranks_are_started(&rank);
+    if (!launcher)
+        return rank > 0 ? TOOL_USAGE
+                        : tool_fail("", TOOL_USAGE,
+                                    "started by srun as several tasks without a launcher "
+                                    "of MPI: add --mpi=pmix or --mpi=pmi2");
     void *const library = open_library(launcher->abi);
     void *const symbol = library ? dlsym(library, "attend_mpi_session") : NULL;
     memcpy(&find, &symbol, sizeof find);

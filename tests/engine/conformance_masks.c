@@ -80,7 +80,7 @@ static void band_problem(attend_context *ctx, attend_dtype dtype, int union_of_b
 
 void row_2_band(attend_context *ctx, attend_dtype dtype)
 {
-    for (int variant = 0; variant < 4; variant++)
+    for (int variant = 0; variant < 4; variant += test_is_quick() ? 3 : 1)
         band_problem(ctx, dtype, variant & 1, variant >> 1);
 }
 

@@ -13,19 +13,13 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/check.h"
 #include "check/sample.h"
 
 static struct check_run run;
 
-static int64_t problems(int64_t all)
-{
-    const char *const quick = getenv("ATTEND_TEST_QUICK");
-
-    return quick != NULL && strcmp(quick, "1") == 0 ? all / 10 : all;
-}
+static int64_t problems(int64_t all) { return test_is_quick() ? all / 10 : all; }
 
 static uint64_t first_seed(void)
 {

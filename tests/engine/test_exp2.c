@@ -2,9 +2,6 @@
 /* 2^x of every kernel set at every float from -150 to 0. */
 #include "support/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "check/check.h"
 #include "check/exp2.h"
 
@@ -40,12 +37,7 @@ static void examine(int model, int64_t step)
 }
 
 /* ATTEND_TEST_QUICK=1 looks at one float in 31. */
-TEST(kernels_at_every_float)
-{
-    const char *const quick = getenv("ATTEND_TEST_QUICK");
-
-    examine(CHECK_KERNELS, quick != NULL && strcmp(quick, "1") == 0 ? 31 : 1);
-}
+TEST(kernels_at_every_float) { examine(CHECK_KERNELS, test_is_quick() ? 31 : 1); }
 
 TEST(reference_at_some_floats) { examine(CHECK_REF, REF_STEP); }
 

@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/check.h"
 #include "check/sample.h"
@@ -313,11 +312,10 @@ static void examine(uint64_t seed)
 static int64_t count_of_environment(void)
 {
     const char *const text = getenv("ATTEND_TEST_LARGE");
-    const char *const quick = getenv("ATTEND_TEST_QUICK");
 
     if (text != NULL)
         return strtoll(text, NULL, 10);
-    return quick != NULL && strcmp(quick, "1") == 0 ? PROBLEMS / 10 : PROBLEMS;
+    return test_is_quick() ? PROBLEMS / 10 : PROBLEMS;
 }
 
 TEST(random_large_problems)

@@ -77,10 +77,9 @@ static int slices_are_whole(const problem *p, attend_context *ctx, uint64_t *sta
 
 static void random_shardings(attend_context *ctx)
 {
-    const char *const quick = getenv("ATTEND_TEST_QUICK"), *const isa =
-                                                               attend_context_isa(ctx);
+    const char *const isa = attend_context_isa(ctx);
     const int most = strcmp(isa, "ref") == 0 ? 12 : strcmp(isa, "scalar") == 0 ? 40 : 100;
-    const int cases = quick != NULL && strcmp(quick, "1") == 0 ? most / 4 : most;
+    const int cases = test_is_quick() ? most / 5 : most;
 
     for (int n = 0; n < cases; n++) {
         uint64_t state = (uint64_t)n * 7 + (uint64_t)attend_context_threads(ctx);

@@ -32,7 +32,7 @@ static problem problem_at(int at, attend_dtype dtype)
 
 static void same_bits_for_any_threads(attend_context *lone)
 {
-    for (int threads = 2; threads <= THREADS_MAX; threads++) {
+    for (int threads = 2; threads <= THREADS_MAX; threads += test_is_quick() ? 2 : 1) {
         attend_context *const ctx = open_set(attend_context_isa(lone), threads);
         CHECK(ctx != NULL, "%d threads", threads);
         for (int at = 0; at < SHAPES; at++)
@@ -50,7 +50,7 @@ TEST(any_number_of_threads) { for_each_set(same_bits_for_any_threads, 1); }
 
 static void same_bits_with_a_lent_pool(attend_context *lone)
 {
-    for (int threads = 2; threads <= THREADS_MAX; threads++) {
+    for (int threads = 2; threads <= THREADS_MAX; threads += test_is_quick() ? 2 : 1) {
         pool_log log = {0, 0};
         attend_context *const ctx =
             pool_context(attend_context_isa(lone), threads, pool_pthreads, &log);

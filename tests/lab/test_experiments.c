@@ -222,7 +222,7 @@ static const char *figure_fault(void)
 /* ATTEND_TEST_QUICK=1 takes a tenth of the trials. */
 TEST(every_experiment_with_its_sweeps_agrees)
 {
-    const int64_t most = getenv("ATTEND_TEST_QUICK") ? 2000 : 20000;
+    const int64_t most = test_is_quick() ? 2000 : 20000;
 
     for (int e = 0; lab_experiments[e]; e++) {
         const char *const name = lab_experiments[e]->name;

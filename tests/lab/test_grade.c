@@ -115,7 +115,7 @@ TEST(verdicts)
 }
 
 /* ATTEND_TEST_QUICK=1 takes two. */
-static uint64_t seeds_tried(void) { return getenv("ATTEND_TEST_QUICK") ? 2 : 12; }
+static uint64_t seeds_tried(void) { return test_is_quick() ? 2 : 12; }
 
 /*
  * The verdict is a matter of the answer, not of the worlds that a seed draws.  Why each

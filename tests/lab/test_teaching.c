@@ -116,7 +116,7 @@ static const char *never_seen(const char *experiment)
 /* ATTEND_TEST_QUICK=1 performs every experiment once: then not every quantity is seen. */
 TEST(every_quantity_is_explained_and_every_explanation_is_of_one)
 {
-    const int quick = getenv("ATTEND_TEST_QUICK") != NULL;
+    const int quick = test_is_quick();
 
     for (int e = 0; lab_experiments[e]; e++) {
         const struct lab_experiment *const experiment = lab_experiments[e];

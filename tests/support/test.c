@@ -2,6 +2,8 @@
 #include "test.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct test_state test_state;
 
@@ -52,4 +54,11 @@ int test_finish(void)
     printf("%d passed, %d failed, %d skipped\n", test_state.passed, test_state.failed,
            test_state.skipped);
     return test_state.failed != 0;
+}
+
+int test_is_quick(void)
+{
+    const char *const quick = getenv("ATTEND_TEST_QUICK");
+
+    return quick != NULL && strcmp(quick, "1") == 0;
 }

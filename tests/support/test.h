@@ -45,4 +45,7 @@ __attribute__((format(printf, 1, 2))) void test_skip(const char *format, ...);
 void test_run(const char *name, void (*test)(void));
 int test_finish(void);
 
+/* Whether ATTEND_TEST_QUICK=1 asks for fewer problems, as under the sanitizers. */
+int test_is_quick(void);
+
 #endif

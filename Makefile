@@ -15,7 +15,7 @@ BUILD = @JOBS=$(JOBS) scripts/build.sh release
 CONFIGURE = -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
 SOURCES = $(shell find bench examples include python src tests tools -name '*.[ch]' \
     -o -name '*.cpp' -o -name '*.inc')
-SCRIPTS = .ci/run $(wildcard scripts/*.sh) bench/compare/rivals_python.sh \
+SCRIPTS = .ci/run $(wildcard scripts/*.sh) bench/compare/rivals_python.sh bench/mpi_pack.sh bench/mpi_measure.sh \
     $(wildcard tests/*.sh tests/*/*.sh) tools/completion/attend.bash
 
 help:

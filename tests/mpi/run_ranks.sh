@@ -6,6 +6,8 @@ set -u
 abi=$1 mpirun=$2 ranks=$3
 shift 3
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+# Whole stacks, which end in the MPI where it is the MPI's memory.
+[ -z "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:fast_unwind_on_malloc=0"
 case $abi in
 openmpi)
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

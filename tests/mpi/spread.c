@@ -245,11 +245,18 @@ void ranks_begin(int *argc, char ***argv)
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
 }
 
+/* Of the sanitizers; NULL without them. */
+extern void __lsan_do_leak_check(void) __attribute__((weak));
+
 int ranks_finish(void)
 {
     int rank;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    /* While the modules of the MPI are loaded, whose leaks are known by their names. */
+    ranks_meet();
+    if (__lsan_do_leak_check)
+        __lsan_do_leak_check();
     MPI_Finalize();
     return rank == 0 ? test_finish() : test_state.failed != 0;
 }

@@ -16,7 +16,8 @@
 
 static const char help_text[] =
     "usage: attend bench [--case NAME] [--dtype TYPE] [--threads N] [--isa NAME]\n"
-    "                    [--seconds S] [--list] [--json] [--mpi [--trace FILE]]\n"
+    "                    [--seconds S] [--list] [--json]\n"
+    "                    [--mpi [--trace FILE]]\n"
     "\n"
     "Times attention on a fixed table of cases and says how near it comes to the limits\n"
     "of the machine, which are measured in the same run, between the calls.\n"

@@ -21,7 +21,8 @@ else
     attend=$here/../build/release/attend
     launch=mpirun.mpich
 fi
-lines=$(mktemp) && trap 'rm -f "$lines"' EXIT
+lines=$out/mpi_measure.lines
+: >"$lines"
 
 # measure RANKS THREADS CASE [ARGUMENT...]: under the launcher, or alone for no ranks.
 measure() {
@@ -81,7 +82,7 @@ function value(line, name,    text) {
     if (name ~ /^decode/) bytes = bytes (bytes == "" ? "" : ", ") "\"" name "\": " value($0, "sent_bytes")
 }
 END {
-    printf "{\"cores\": %d, \"same_bits\": %s, \"bits_runs\": %d,\n", cores, differ == "" && checked > 0 ? "true" : "false", checked
+    printf "{\"cores\": %d, \"same_bits\": %s, \"bits_runs\": %d,\n", cores, (differ == "" && checked > 0 ? "true" : "false"), checked
     printf " \"zigzag_over_one_process\": %.3f, \"contiguous_over_one_process\": %.3f, \"gather_over_one_process\": %.3f, \"contiguous_cap\": %.3f,\n", \
         share["causal-32k-zigzag"], share["causal-32k-contiguous"], share["causal-32k-gather"], cores / (2 * cores - 1)
     printf " \"long_1m_memory_over_slices\": %s,\n \"decode_bytes\": {%s},\n", memory == "" ? "null" : memory, bytes

@@ -23,6 +23,7 @@ sys.exit(not (u.find_spec("numpy") and u.find_spec("mpmath")))' 2>/dev/null && r
     return 1
 }
 makes_environments() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
+has_pip() { python3 -c 'import pip' 2>/dev/null; }
 # The header of python3 itself, not of another Python that is installed.
 has_python_header() {
     python3 -c 'import os, sys, sysconfig as s
@@ -54,7 +55,7 @@ probe() {
     if [ "$what" = wheel ]; then
         need python3 have python3
         need python3-dev has_python_header
-        need python3-venv makes_environments
+        need python3-pip has_pip
         need librandom123-dev includes cc Random123/philox.h
         return
     fi
@@ -90,6 +91,7 @@ probe() {
         need libmpich-dev has_mpi mpich
         need mpich has_mpi mpich
     fi
+    need tidy have tidy
     [ "$what" = test ] && return
     need clang-format have clang-format
     need clang-tidy have clang-tidy

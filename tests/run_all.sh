@@ -9,7 +9,8 @@
 #   python   the Python package, in a virtual environment under build/
 #   long     20,000 large problems, laws and dense comparisons from five other seeds,
 #            z of every exact row of the laboratory over 150 seeds, the programs that asan
-#            leaves out, 64 tokens of a model, and the speed of models on attend
+#            leaves out, 64 tokens and a long prompt of a model, and the speed of models on
+#            attend, watched and not
 #
 # The last line is the sum of the counts that the programs printed.  A program
 # that crashes, or prints no count, is one failed test; an example or a fuzzer is
@@ -116,12 +117,13 @@ stage_release() {
     skip_ranks
 }
 
-# No check for use after return: GCC 12 lays the frames it keeps for that on 32 bytes,
-# where kernels spill 64-byte vectors.
 # Many measurements and judgements of the same few functions: the long stage has them.
 repeats='^test_(seeds|sheets|sheets_worlds|teaching|experiments|noise_experiments)$'
 
 # sanitized ARGUMENT...: run the tests that ctest chooses under ASan and UBSan.
+#
+# No check for use after return: GCC 12 lays the frames it keeps for that on 32 bytes,
+# where kernels spill 64-byte vectors.
 sanitized() {
     build asan &&
         ATTEND_TEST_QUICK=1 OMP_NUM_THREADS=2 \
@@ -226,11 +228,14 @@ stage_long() {
     done
     sanitized -R "$repeats"
     make_python || return
-    echo "-- test_models.py"
-    ATTEND_TEST_LONG=1 tests/python/run_one.sh "$python" build tests/python/test_models.py
-    cat build/test_models.log
-    add_count build/test_models.log
+    for name in test_models test_watch_models; do
+        echo "-- $name.py"
+        ATTEND_TEST_LONG=1 tests/python/run_one.sh "$python" build tests/python/$name.py
+        cat build/$name.log
+        add_count build/$name.log
+    done
     "$python" -B bench/python_calls.py
+    "$python" -B bench/watch_cost.py --tokens 2048 8192
 }
 
 [ $# -gt 0 ] || set -- release asan tsan fuzz python

@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = False, rows: int | None = 2048) -> Any:
+def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = False, rows: int | None = 1024) -> Any:
     """Statistics of every layer and head of a transformers model while it runs.
 
     with attend.watch(model, tokenizer) as w:
@@ -48,7 +48,7 @@ def watch(model: Any, tokenizer: Any = None, keep: Any = None, partial: bool = F
     partial: lists modules that bypass transformers' attention interface in ``w.missed``;
     by default they are an error.
     rows: of a longer causal call about so many queries are measured, evenly spread, and the
-    last 512; None measures all.
+    last 256; None measures all.
     """
     from ._watch import Watch
 

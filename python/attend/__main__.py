@@ -7,7 +7,7 @@ import argparse
 import collections
 import os
 import sys
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, NoReturn, Sequence
 
 from ._engine import version
 
@@ -19,8 +19,15 @@ class Refused(Exception):
     """What is wrong with the arguments, in one line."""
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m attend", description="Exact softmax attention, and what each head did.")
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Refused(f"{message} ({self.prog} --help says more)")
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="python -m attend", description="Exact softmax attention, and what each head did.")
     parser.add_argument("--version", action="version", version=f"attend {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     watch = commands.add_parser(
@@ -139,9 +146,8 @@ def _watch(args: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0, or 2 after a line on standard error."""
-    args = _parser().parse_args(arguments)
     try:
-        _watch(args)
+        _watch(_parser().parse_args(arguments))
     except Refused as error:
         print(f"attend: {error}", file=sys.stderr)
         return 2

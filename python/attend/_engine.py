@@ -53,9 +53,10 @@ def set_threads(threads: int) -> None:
     threads = whole(threads, "threads")
     if threads < 0:
         raise ValueError(f"threads = {threads} must not be negative")
+    context = Context(threads=threads) if threads else None
     with _lock:
         _threads = threads
-        _default = None
+        _default = context
 
 
 def version() -> str:
@@ -89,12 +90,16 @@ def numbers(values: Any, dtype: str, name: str) -> Any:
         return None
     import numpy as np
 
+    if is_torch(values) and str(values.dtype) == "torch.bfloat16":  # NumPy has no such type
+        values = values.float()
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{name}: {error}") from None
     if array.size and not np.can_cast(array.dtype, dtype, "same_kind"):
         raise TypeError(f"{name} has dtype {array.dtype}, which {dtype} cannot stand for")
+    if array.dtype == np.uint64 and dtype == "int64" and array.size and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} ({array.max()}) is too large")
     return np.ascontiguousarray(array, dtype=dtype)
 
 
@@ -248,15 +253,19 @@ def attention(
         is copied.  k and v may have fewer heads than q, if theirs divide q's.
     scale: factor of the scores; 1 / sqrt(d) by default.
     causal: ``"top-left"`` (query i sees keys up to i), ``"bottom-right"`` (the last query
-        sees the last key), or an offset (query i sees keys up to i + offset), one or one per batch.
-    window: how many keys before and after its position a query sees: a pair, None for no
-        limit, or one number for both.
+        sees the last key of the array, whatever key_lengths says), or an offset (query i
+        sees keys up to i + offset), one or one per batch.
+    window: how many keys before and after its position a query sees: a pair, None or -1 for
+        no limit, or one number for both.  The position of query i is i, with
+        ``"bottom-right"`` i + lk - lq, with an offset i + offset.
     softcap: scores become ``softcap * tanh(score / softcap)``.
     bias: added to the scores; mask: bool, True where a query sees a key.  Both broadcast
         to (b, h, lq, lk).
     key_lengths: keys of each batch that count.
-    alibi, sinks: a slope and a logit for each query head.
-    out: where the result goes.
+    alibi: a slope for each query head; slope * (key - position of the query) is added to the
+        scores, so that keys after the query gain.
+    sinks: a logit for each query head, which takes a share of the weight and has no value.
+    out: where the result goes; it must not overlap an input.
     return_lse: also the logarithm of the sum of exp(score), (b, h, l).
     return_weights: also the weights, (b, h, lq, lk).
     stats: True, or names of row statistics: also an ``attend.Stats``.

@@ -60,14 +60,14 @@ def inspect(
         raise kind(f"zoom = {zoom!r} must be (query, key, rows, columns)")
     if zoom is not None:
         zoom = (whole(zoom[0], "zoom"), whole(zoom[1], "zoom"), whole(zoom[2], "zoom"), whole(zoom[3], "zoom"))
-        if min(zoom[2:]) < 0:
-            raise ValueError(f"zoom = {zoom} has a negative size")
     last, pooled = whole(last, "last"), whole(pooled, "pooled")
     at = _engine.numbers(probes, "int64", "probes")
     if at is not None and (at.ndim != 2 or at.shape[1] != 4) and at.size:
         raise ValueError(f"probes has shape {at.shape}; rows (batch, head, query, key) are needed")
     code = _engine.layout_code(layout)
     rows, nk, _, batch = _engine.sizes(q, k, k, layout)
+    if zoom is not None and not (0 <= zoom[0] <= zoom[0] + zoom[2] <= rows[-1] and 0 <= zoom[1] <= zoom[1] + zoom[3] <= nk):
+        raise ValueError(f"zoom = {zoom} must lie within {rows[-1]} queries and {nk} keys")
     made = _engine.make_rule(batch, **rule)
     context = _engine.default_context() if context is None else context
     if lse is None:

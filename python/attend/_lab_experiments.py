@@ -114,7 +114,7 @@ def experiments() -> list[Experiment]:
 def experiment(name: str) -> Experiment:
     """The experiment of this name; one_vs_two is one-vs-two."""
     try:
-        return _experiments()[name.replace("_", "-")]
+        return _experiments()[str(name).replace("_", "-")]
     except KeyError:
         raise ValueError(f"no experiment {name!r}: it is one of {', '.join(_experiments())}") from None
 

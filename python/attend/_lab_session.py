@@ -32,7 +32,7 @@ def choose_threads(threads: int | None) -> int:
 
 
 def whole(name: str, value: object, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != math.floor(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1 != 0:
         raise ValueError(f"{name} = {value!r} is not allowed, only a whole number from {low} to {high}")
     if not low <= value <= high:
         raise ValueError(f"{name} = {value!r} is not allowed, only a whole number from {low} to {high}")

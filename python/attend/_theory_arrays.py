@@ -44,7 +44,8 @@ def _empty(*shape: int) -> Any:
 
 
 def _run(name: str, *args: Any) -> Any:
-    return bound(name, SIGNATURES[name])(*args)
+    letters = SIGNATURES[name]
+    return bound(name, letters)(*(CONVERT[x](arg) if x in "il" else arg for x, arg in zip(letters[1:], args)))
 
 
 def _check(name: str, status: int, why: str) -> None:

@@ -112,7 +112,22 @@ TYPES: dict[str, Any] = {
 def _number(value: Any) -> float:
     if isinstance(value, (str, bytes)):
         raise TypeError("a text is no number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the largest double
+        return math.inf if value > 0 else -math.inf
+
+
+def _whole(bits: int) -> Any:
+    """A whole number that C can hold: ctypes would cut it off."""
+
+    def convert(value: Any) -> int:
+        found = operator.index(value)
+        if not -(1 << (bits - 1)) <= found < 1 << (bits - 1):
+            raise ValueError(f"{found} has more than {bits} bits")
+        return found
+
+    return convert
 
 
 def _format(name: str) -> int:
@@ -133,7 +148,7 @@ def c_scene(scene: Scene) -> Any:
 
 
 CONVERT: dict[str, Any] = {
-    "d": _number, "b": bool, "i": operator.index, "l": operator.index, "f": _format,
+    "d": _number, "b": bool, "i": _whole(32), "l": _whole(64), "f": _format,
     "L": lambda law: CLaw(law.mean, law.sd, law.floor), "S": c_scene, "Q": c_query,
 }
 

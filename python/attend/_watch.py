@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, NoReturn
 
 import numpy as np
 import torch
@@ -68,7 +69,8 @@ def _open(watch: "Watch") -> None:
         if any(other.model is watch.model for other in _active):
             raise RuntimeError(f"this {type(watch.model).__name__} is being watched already")
         if not _active:
-            _torch_sdpa = torch.nn.functional.scaled_dot_product_attention
+            if torch.nn.functional.scaled_dot_product_attention is not _spied_sdpa:
+                _torch_sdpa = torch.nn.functional.scaled_dot_product_attention
             torch.nn.functional.scaled_dot_product_attention = _spied_sdpa
             bridge.observer = _observe
         _active.append(watch)
@@ -79,7 +81,9 @@ def _close(watch: "Watch") -> None:
         _active.remove(watch)
         if not _active:
             bridge.observer = None
-            torch.nn.functional.scaled_dot_product_attention = _torch_sdpa
+            # A block of attend.torch.use() that began or ended meanwhile has the last word.
+            if torch.nn.functional.scaled_dot_product_attention is _spied_sdpa:
+                torch.nn.functional.scaled_dot_product_attention = _torch_sdpa
 
 
 def _configs(model: Any) -> list[Any]:
@@ -100,6 +104,40 @@ def _is_attention(module: Any) -> bool:
     return looks[0] and not any(looks[1:])
 
 
+def _integer(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} = {value!r} must be an integer") from None
+
+
+def _checked_keep(keep: Any) -> str | frozenset[int] | None:
+    """None, "qkv" or indices; how many layers there are is known when the model has run."""
+    if keep is None or isinstance(keep, str) and keep == "qkv":
+        return keep
+    wrong = f"keep = {keep!r} must be None, 'qkv' or indices of layers"
+    if isinstance(keep, str):
+        raise ValueError(wrong)
+    try:
+        found = frozenset(operator.index(layer) for layer in keep)
+    except TypeError:
+        raise TypeError(wrong) from None
+    if min(found, default=0) < 0:
+        raise ValueError(wrong)
+    return found
+
+
+def _checked_zoom(zoom: Any) -> tuple[int, int, int, int]:
+    wrong = f"zoom = {zoom!r} must be (query, key, rows, columns)"
+    try:
+        found = tuple(operator.index(x) for x in zoom)
+    except TypeError:
+        raise TypeError(wrong) from None
+    if len(found) != 4:
+        raise ValueError(wrong)
+    return found
+
+
 class Watch:
     """Collects what every head does, layer by layer: ``with attend.watch(model) as w: model(**inputs)``.
 
@@ -109,13 +147,11 @@ class Watch:
 
     def __init__(
         self, model: Any, tokenizer: Any = None, keep: str | Iterable[int] | None = None, partial: bool = False,
-        rows: int | None = 2048,
+        rows: int | None = 1024,
     ) -> None:
         if not hasattr(model, "set_attn_implementation"):
             raise TypeError(f"{type(model).__name__} is no model of transformers")
-        if isinstance(keep, str) and keep != "qkv":
-            raise ValueError(f"keep = {keep!r} must be None, 'qkv' or indices of layers")
-        if rows is not None and rows < 1:
+        if rows is not None and _integer("rows", rows) < 1:
             raise ValueError(f"rows = {rows} must be positive")
         self.model = model
         self.tokenizer = tokenizer
@@ -125,7 +161,7 @@ class Watch:
         self.missed: list[str] = []  # modules that bypassed the interface, where partial allows it
         self.expected = 0  # attention modules of the model
         self.on_call: Callable[[Layer], None] | None = None  # called after each attention call
-        self._keep = keep if keep is None or isinstance(keep, str) else frozenset(keep)
+        self._keep = _checked_keep(keep)
         self._by_module: dict[tuple[int, int], Layer] = {}
         self._turns: dict[int, int] = {}  # calls of a module in this forward pass
         self._names: dict[int, str] = {}
@@ -156,8 +192,16 @@ class Watch:
         self._no_grad.__exit__(kind, error, trace)
         self._restore()
         self._label_layers()
+        if error is None and not self.layers and self.missed:
+            raise RuntimeError(f"nothing was watched: {', '.join(self.missed)} bypasses the attention interface of transformers")
         if error is None and not self.layers:
             raise RuntimeError("nothing was watched: the model was not called")
+        last = max(self._keep, default=0) if isinstance(self._keep, frozenset) else 0
+        if error is None and last >= len(self.layers):
+            raise ValueError(f"keep = {sorted(self._keep or ())}: the layers are 0 .. {len(self.layers) - 1}")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a watch holds its model: it is not pickled or copied; heads(), lines() and rows() return what can be")
 
     def _prepare(self) -> None:
         """Puts the model on the engine and hooks into it."""
@@ -402,7 +446,7 @@ class Watch:
         record = self._record(layer, head, step)
         _check_batch(record, batch)
         if zoom is not None:
-            found: np.ndarray = zoom_into(_need_kept(record, layer), *zoom)[batch, head]
+            found: np.ndarray = zoom_into(_need_kept(record, layer), *_checked_zoom(zoom))[batch, head]
             return found
         if record.pooled is None:
             raise ValueError(f"layer {layer} saw single queries only: there is no map")
@@ -410,9 +454,9 @@ class Watch:
         return pooled
 
     def _check(self, layer: int, head: int) -> None:
-        if not 0 <= layer < len(self.layers):
+        if not 0 <= _integer("layer", layer) < len(self.layers):
             raise ValueError(f"layer = {layer} must be in 0 .. {len(self.layers) - 1}")
-        if not 0 <= head < self.layers[layer].heads:
+        if not 0 <= _integer("head", head) < self.layers[layer].heads:
             raise ValueError(f"head = {head} must be in 0 .. {self.layers[layer].heads - 1}")
 
     def _record(self, layer: int, head: int = 0, step: int | None = None) -> Record:
@@ -430,25 +474,29 @@ class Watch:
 
         S is the mean standard deviation of a row's scores, `freezing` the mean of sqrt(2 ln n)
         over the rows' numbers of keys; `random_entropy` is the mean entropy of as many
-        independent normal scores of that spread.  Rows with one key are left out.
+        independent normal scores of that spread.  All means, `entropy` too, are over the
+        rows with at least two keys, those of ``lines()`` over all rows.  A row of NaN counts
+        in neither; a head that has no other is NaN.
         """
         from . import theory
 
         found = []
         for layer in self.layers:
             for h in range(layer.heads):
-                keys = layer.rows("keys", h).astype(np.float64)
+                keys, entropy, variance = (layer.rows(name, h).astype(np.float64) for name in ("keys", "entropy", "raw_variance"))
                 use = keys >= 2
                 if not use.any():
                     continue
-                spread = np.sqrt(np.maximum(layer.rows("raw_variance", h)[use], 0)).astype(np.float64)
+                finite = use & np.isfinite(entropy) & np.isfinite(variance)
+                use = finite if finite.any() else use
+                spread = np.sqrt(np.maximum(variance[use], 0))
                 order = np.argsort(keys[use], kind="stable")
                 groups = [part for part in np.array_split(order, LAW_GROUPS) if part.size]
                 law = [theory.random_entropy(float(keys[use][part].mean()), float(spread[part].mean())) for part in groups]
                 S, freezing = float(spread.mean()), float(np.sqrt(2 * np.log(keys[use])).mean())
                 found.append({
                     "layer": layer.index, "head": h, "S": S, "freezing": freezing, "condensed": S > freezing,
-                    "entropy": float(layer.rows("entropy", h)[use].mean(dtype=np.float64)),
+                    "entropy": float(entropy[use].mean()),
                     "random_entropy": float(np.average(law, weights=[part.size for part in groups])),
                 })
         return found
@@ -459,19 +507,19 @@ class Watch:
         kind: "int", integers of so many bits scaled by the largest entry of each key, or
         "fp8", e4m3 scaled by the largest entry of each head's keys.  Predicted: by the
         key-noise statistic times the variance of the rounding.  Measured: from rounded
-        keys.  Both are root mean squares relative to the output.  Needs ``keep="qkv"``.
+        keys.  Both are root mean squares relative to the output.  Of the layers that ``keep=`` names, or
+        of some of these.
         """
-        from ._watch_noise import key_noise
+        from ._watch_noise import check_rounding, key_noise
 
-        wanted = None if layers is None else set(layers)
+        check_rounding(_integer("bits", bits), kind)
+        kept = [layer.index for layer in self.layers if self._record(layer.index).kept is not None]
         found = []
-        for layer in self.layers:
-            if wanted is not None and layer.index not in wanted:
-                continue
-            record = self._record(layer.index)
-            call = _need_kept(record, layer.index)
-            for h, (predicted, measured) in enumerate(key_noise(call, record.counts(), bits, kind, self._rows)):
-                found.append({"layer": layer.index, "head": h, "predicted": predicted, "measured": measured})
+        for x in sorted(set(layers)) if layers is not None else kept or range(len(self.layers)):
+            record, cross = self._record(x), self.layers[x].kind == "cross"
+            call = _need_kept(record, x)
+            for h, (predicted, measured) in enumerate(key_noise(call, record.counts(), bits, kind, self._rows, cross)):
+                found.append({"layer": x, "head": h, "predicted": predicted, "measured": measured})
         return found
 
     def plot(self, path: str | None = None) -> Any:
@@ -488,11 +536,13 @@ class Watch:
 
 
 def _check_batch(record: Record, batch: int) -> None:
-    if not 0 <= batch < record.rows.shape[0]:
+    if not 0 <= _integer("batch", batch) < record.rows.shape[0]:
         raise ValueError(f"batch = {batch} must be in 0 .. {record.rows.shape[0] - 1}")
 
 
 def _need_kept(record: Record, layer: int) -> bridge.Call:
+    if record.queries == 1:
+        raise ValueError(f"layer {layer} saw a single query in forward pass {record.step}: q, k and v are kept of longer calls only")
     if record.kept is None:
         raise ValueError(f'layer {layer} was not kept: attend.watch(model, keep="qkv") or keep=[{layer}]')
     return record.kept
@@ -503,4 +553,6 @@ def _character(layer: Layer, head: int, noise: float) -> Head:
     rows = np.concatenate([record.rows[:, head][record.counts()[:, head]] for record in layer.calls])
     top = np.concatenate([record.top_weights[:, head][record.counts()[:, head]] for record in layer.calls])
     character, reason, *means = _core.head(CODES, rows[None, None], top[None, None], 0, 0, noise)
+    if rows.size and not np.isfinite(rows[:, COLUMNS.index("entropy")]).any():
+        reason = "every row has scores that are NaN or infinite"
     return Head(0, head, character, reason, *means)

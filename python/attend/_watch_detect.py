@@ -85,7 +85,8 @@ def detect(call: bridge.Call, record: Record, tokens: Tokens, real: np.ndarray |
     """
     b, h, l = call.query.shape[:3]
     found = np.zeros((b, h, 3))
-    found[:, :, 0] = np.nan_to_num(record.column("previous")).sum(2, dtype=np.float64)
+    previous = np.where(np.isnan(record.lse), np.nan, np.nan_to_num(record.column("previous")))
+    found[:, :, 0] = previous.sum(2, dtype=np.float64)
     start = record.first - record.key_first
     probed = start > 0 or _needs_probes(call)
     for x in range(b):

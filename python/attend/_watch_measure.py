@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ TOP = 4
 #: Blocks of a pooled map along either side, at most: classes of keys that a row can have.
 MAP_BLOCKS = 64
 #: The last queries of a call are measured, however many there are.
-LAST = 512
+LAST = 256
 
 Slices = tuple[slice, slice, slice]
 
@@ -71,8 +71,11 @@ def wide(call: bridge.Call) -> Any:
     return np.float64 if call.query.dtype == torch.float64 else np.float32
 
 
-def _parts(call: bridge.Call) -> Iterator[Slices]:
-    """Batches, queries and keys to measure apart, so that key 0 is the first that is seen."""
+def _parts(call: bridge.Call, cross: bool) -> Iterator[Slices]:
+    """Batches, queries and keys to measure apart, so that key 0 is the first that is seen.
+
+    Where queries and keys are one sequence, its padding is left out of both.
+    """
     b, _, l = call.query.shape[:3]
     nk = call.key.shape[2]
     padding = call.mask.padding
@@ -83,8 +86,9 @@ def _parts(call: bridge.Call) -> Iterator[Slices]:
     else:
         for x in range(b):
             seen = torch.nonzero(padding[x])
-            start = int(seen[0]) if len(seen) else nk
-            yield slice(x, x + 1), slice(min(max(0, start - call.mask.offset), l), l), slice(start, nk)
+            start = int(seen[0]) if len(seen) else 0 if cross else nk
+            first = 0 if cross else min(max(0, start - call.mask.offset), l)
+            yield slice(x, x + 1), slice(first, l), slice(start, nk)
 
 
 def _wanted(call: bridge.Call, rows: int | None) -> list[slice]:
@@ -112,6 +116,27 @@ def _pieces(queries: slice, wanted: list[slice]) -> Iterator[tuple[slice, bool]]
         yield slice(at, queries.stop), False
 
 
+def _is_plain(call: bridge.Call) -> bool:
+    """One batch whose rule is the causal one alone, but for a window."""
+    m = call.mask
+    return bool(m.causal and call.query.shape[0] == 1 and m.padding is m.dense is call.bias is None and not m.chunk)
+
+
+def _rounds(pieces: Iterable[tuple[slice, bool]], together: bool) -> list[tuple[list[slice], bool]]:
+    """Pieces that one call of the engine takes: alike and evenly spaced, so that threads share many at a time."""
+    rounds: list[tuple[list[slice], bool]] = []
+    for piece, measured in pieces:
+        size = piece.stop - piece.start
+        for others, kind in rounds if together else ():
+            step = piece.start - others[-1].start
+            if kind == measured and others[0].stop - others[0].start == size and (len(others) == 1 or others[1].start - others[0].start == step):
+                others.append(piece)
+                break
+        else:
+            rounds.append(([piece], measured))
+    return rounds
+
+
 @dataclass
 class Measured:
     """Statistics of the queries `places`, (b, h, m, ...)."""
@@ -123,7 +148,9 @@ class Measured:
     masses: np.ndarray  # weight on each block of keys
 
 
-def run(call: bridge.Call, codes: tuple[int, ...], top: int = 0, block: int = 0, rows: int | None = None) -> Measured:
+def run(
+    call: bridge.Call, codes: tuple[int, ...], top: int = 0, block: int = 0, rows: int | None = None, cross: bool = False
+) -> Measured:
     """The call, with statistics of all its queries or of about `rows`; block: keys of a block whose weight is summed."""
     b, h, l = call.query.shape[:3]
     nk = call.key.shape[2]
@@ -137,25 +164,34 @@ def run(call: bridge.Call, codes: tuple[int, ...], top: int = 0, block: int = 0,
     )
     classes = np.ascontiguousarray(np.broadcast_to(np.arange(nk, dtype=np.int32) // max(block, 1), (b, nk)))
     covered = np.zeros(b, np.int64)  # queries of each batch that a part begins with
-    for bs, qs, ks in _parts(call):
+    for bs, qs, ks in _parts(call, cross):
         if covered[bs.start] < qs.start:  # queries of padding have an output too
             call.cut(bs, slice(int(covered[bs.start]), qs.start), slice(0, nk)).run()
         covered[bs] = qs.stop
-        for piece, measured in _pieces(qs, wanted):
-            part = call if (bs, piece, ks) == (slice(0, b), slice(0, l), slice(0, nk)) else call.cut(bs, piece, ks)
+        for pieces, measured in _rounds(_pieces(qs, wanted), _is_plain(call)):
+            part = _part(call, bs, pieces, ks)
             if measured:
-                start = int(np.searchsorted(places, piece.start))
-                _run_part(part, codes, classes[bs, ks], ks.start, found, bs, slice(start, start + piece.stop - piece.start))
+                start = int(np.searchsorted(places, pieces[0].start))
+                _run_part(part, codes, classes[bs, ks], ks.start, found, bs, start)
             else:
                 part.run()
     return found
 
 
+def _part(call: bridge.Call, bs: slice, pieces: list[slice], ks: slice) -> bridge.Call:
+    """Some queries of the call; several ranges become batches."""
+    one, b, l, nk = pieces[0], call.query.shape[0], call.query.shape[2], call.key.shape[2]
+    if len(pieces) > 1:
+        return call.cut_evenly(one.start, pieces[1].start - one.start, one.stop - one.start, len(pieces))
+    return call if (bs, one, ks) == (slice(0, b), slice(0, l), slice(0, nk)) else call.cut(bs, one, ks)
+
+
 def _run_part(
-    part: bridge.Call, codes: tuple[int, ...], classes: np.ndarray, first_key: int, found: Measured, bs: slice, at: slice
+    part: bridge.Call, codes: tuple[int, ...], classes: np.ndarray, first_key: int, found: Measured, bs: slice, start: int
 ) -> None:
-    """One call of the engine with statistics, which go to rows `at` of batches `bs`."""
+    """One call of the engine with statistics, which go to rows of batches `bs`, from `start` on."""
     shape = part.query.shape[:3]
+    classes = np.broadcast_to(classes, (shape[0], classes.shape[1]))
     top, blocks = found.top_keys.shape[-1], found.masses.shape[-1]
     rows, weights = np.empty(shape + (len(codes),)), np.empty(shape + (top,))
     keys, masses = np.empty(shape + (top,), np.int64), np.empty(shape + (blocks,), np.float32)
@@ -163,17 +199,21 @@ def _run_part(
         codes, rows, *((weights, keys) if top else (None, None)), None,
         *((masses, np.ascontiguousarray(classes)) if blocks else (None, None)), None,
     ))
-    found.rows[bs, :, at], found.top_weights[bs, :, at], found.masses[bs, :, at] = rows, weights, masses
-    found.top_keys[bs, :, at] = np.where(keys >= 0, keys + first_key, -1)
+    keys = np.where(keys >= 0, keys + first_key, -1)
+    for all_rows, some in ((found.rows, rows), (found.top_weights, weights), (found.masses, masses), (found.top_keys, keys)):
+        if part.offsets is not None:  # ranges of one batch
+            some = some.transpose(1, 0, 2, 3).reshape(1, shape[1], -1, some.shape[3])
+        all_rows[bs, :, start : start + some.shape[2]] = some
 
 
 def measure(call: bridge.Call, step: int, real: np.ndarray | None, cross: bool, rows: int | None) -> Record:
     """Runs the call; `real` is (b, l), False for queries of padding."""
     l, nk = call.query.shape[2], call.key.shape[2]
     block = -(-max(l, nk) // MAP_BLOCKS) if l > 1 else 0
-    found = run(call, CODES + (NAMES.index("lse"),), TOP, block, rows)
+    found = run(call, CODES + (NAMES.index("lse"),), TOP, block, rows, cross)
     lse = np.ascontiguousarray(found.rows[..., -1])
-    kept = found.rows[..., :-1].astype(np.float32)
+    with np.errstate(over="ignore"):
+        kept = found.rows[..., :-1].astype(np.float32)
     if cross:
         kept[..., [COLUMNS.index(name) for name in PLACES]] = np.nan
     hidden = kept[..., 0] == 0

@@ -28,7 +28,7 @@ const variable = (name) => getComputedStyle(document.documentElement).getPropert
 
 function show(x, digits = 3) {
   if (x === null || x === undefined) return "\u2013";
-  if (x === 0) return "0";
+  if (x === 0 || x === 1) return String(x);
   const size = Math.abs(x);
   if (size >= 100) return x.toFixed(0);
   return size < 0.001 ? x.toExponential(1) : x.toFixed(size >= 10 ? 1 : digits);
@@ -91,7 +91,7 @@ function prepared(canvas, width, height) {
 
 function gridTop(grid) {
   if (grid.top !== null) return grid.top;
-  return Math.max(1e-9, ...heads.map((head) => head.values[grid.name] || 0));
+  return Math.max(...heads.map((head) => head.values[grid.name] || 0)) || 1;
 }
 
 function cellSize(width) {
@@ -148,7 +148,7 @@ function move(event) {
 function makeGrids() {
   for (const grid of data.grids) {
     const figure = element("figure", byId("grids"));
-    const caption = element("figcaption", figure, {}, grid.title);
+    const caption = element("figcaption", figure, {}, `${grid.title}, 0\u2013${show(gridTop(grid), 2)}`);
     grid.reading = element("span", caption);
     grid.canvas = element("canvas", figure, { tabindex: "0", role: "img", "aria-label": grid.title + ": layers by heads; arrow keys choose a head" });
     grid.canvas.addEventListener("keydown", move);
@@ -335,7 +335,7 @@ function drawPhases() {
   const box = byId("phases"), W = Math.max(320, Math.min(736, box.clientWidth)), H = 360, L = 58, B = 44, T = 10, R = 12;
   box.textContent = "";
   const svg = drawn("svg", box, { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Spread of scores against entropy, all heads" });
-  const known = heads.filter((head) => head.values.S !== undefined && head.values.entropy !== null);
+  const known = heads.filter((head) => Number.isFinite(head.values.S) && Number.isFinite(head.values.entropy_share));
   const across = (head) => head.values.S / head.values.freezing;
   const right = Math.max(1.25, ...known.map(across)) * 1.05;
   const x = (v) => L + Math.sqrt(v / right) * (W - L - R), y = (v) => H - B - v * (H - B - T);

@@ -33,6 +33,11 @@ def _number(x: float) -> float | None:
     return float(f"{x:.4g}") if math.isfinite(x) else None
 
 
+def _shares(x: np.ndarray) -> str:
+    """Numbers in 0 .. 1 as bytes; 0 for what is no number."""
+    return _packed(np.rint(np.clip(np.nan_to_num(x), 0, 1) * 255).astype(np.uint8))
+
+
 def _packed(array: np.ndarray) -> str:
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
 
@@ -86,7 +91,7 @@ def _rows(layer: Layer, texts: Texts, most: int) -> dict[str, Any]:
         "text": texts.index(records[0].tokens), "keyText": texts.index(records[0].key_tokens),
         "first": last + 1 - key.shape[1], "rows": key.shape[1], "total": sum(r.queries for r in records),
         "keys": _packed(key.astype("<u4" if _wide(key) else "<u2")), "wide": _wide(key),
-        "weights": _packed(np.rint(np.clip(weight, 0, 1) * 255).astype(np.uint8)),
+        "weights": _shares(weight),
     }
 
 
@@ -108,7 +113,7 @@ def _map(layer: Layer, side: int) -> dict[str, Any] | None:
         block *= 2
     return {
         "rows": maps.shape[1], "columns": maps.shape[2], "block": block, "first": record.first, "keyFirst": record.key_first,
-        "bytes": _packed(np.rint(np.sqrt(np.clip(maps, 0, 1)) * 255).astype(np.uint8)),
+        "bytes": _shares(np.sqrt(np.maximum(maps, 0))),
     }
 
 
@@ -124,8 +129,8 @@ def _scores(watch: Watch) -> dict[tuple[int, int], dict[str, Any]]:
 
 def _noise(watch: Watch) -> dict[tuple[int, int], dict[str, Any]]:
     """What noise() says of the layers that were kept."""
-    kept = [layer.index for layer in watch.layers if any(r.kept is not None for r in layer.calls)]
-    return {(line["layer"], line["head"]): line for line in (watch.noise(layers=kept) if kept else ())}
+    kept = any(record.kept is not None for layer in watch.layers for record in layer.calls)
+    return {(line["layer"], line["head"]): line for line in (watch.noise() if kept else ())}
 
 
 def _heads(watch: Watch) -> list[dict[str, Any]]:
@@ -154,8 +159,8 @@ def _law(watch: Watch, heads: list[dict[str, Any]]) -> dict[str, Any]:
     """The entropy of random scores over ln n, for the number of keys that is usual here."""
     from . import theory
 
-    usual = sorted(head["values"]["keys"] for head in heads)[len(heads) // 2]
-    n = max(2, round(usual))
+    known = sorted(head["values"]["keys"] for head in heads if head["values"]["keys"] is not None)
+    n = max(2, round(known[len(known) // 2])) if known else 2
     freezing = math.sqrt(2 * math.log(n))
     return {
         "keys": n,

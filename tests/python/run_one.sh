@@ -8,6 +8,7 @@
 set -u
 name=${3##*/}
 log=$2/${name%.py}.log
+config=$(cat "${1%/bin/python}/pip_config" 2>/dev/null) && export PIP_CONFIG_FILE="$config"
 OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 PATH=${1%/*}:$PATH "$1" -B "$3" >"$log" 2>&1
 status=$?
 case $(tail -n 1 "$log") in

@@ -99,6 +99,8 @@ class Performing(unittest.TestCase):
     def test_refusals(self):
         refused = {
             "no experiment 'nothing'": lambda: lab.perform("nothing"),
+            "no experiment None": lambda: lab.perform(None),
+            "n = nan is not allowed": lambda: lab.perform("magnitude", n=math.nan),
             "n = 1 is not allowed": lambda: lab.perform("magnitude", n=1),
             "n = 2.5 is not allowed": lambda: lab.perform("magnitude", n=2.5),
             "C = 'x' is not a number": lambda: lab.perform("magnitude", C="x"),

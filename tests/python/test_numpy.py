@@ -323,8 +323,9 @@ class Contexts(Case):
         attend.set_threads(3)
         self.assertEqual(attend.default_context().threads, 3)
         attend.set_threads(0)
-        with self.assertRaisesRegex(ValueError, "threads"):
-            attend.set_threads(-1)
+        for threads in (-1, 10**9):
+            with self.assertRaisesRegex(ValueError, "^threads"):
+                attend.set_threads(threads)
 
     def in_threads(self, contexts):
         arrays = [problem(seed, nq=64, nk=300, d=32) for seed in range(4)]
@@ -420,6 +421,8 @@ class Refusals(Case):
             ((q, k, v), {"causal": [1, 2, 3]}, ValueError, "causal"),
             ((q, k, v), {"causal": 1.5}, TypeError, "causal"),
             ((q, k, v), {"causal": 1 << 80}, TypeError, "causal"),
+            ((q, k, v), {"causal": (1 << 64) - 1}, ValueError, "causal"),
+            ((q, k, v), {"causal": 1 << 62}, ValueError, r"causal\["),
             ((q, k, v), {"window": -3}, ValueError, "window"),
             ((q, k, v), {"window": (1, 2, 3)}, ValueError, "window"),
             ((q, k, v), {"window": 1.5}, TypeError, "window"),
@@ -469,6 +472,17 @@ class Refusals(Case):
         with self.assertRaisesRegex(ValueError, r"\bk\b"):
             attend.attention(problem(42)[0][0, 0], odd, odd)
 
+    def test_an_output_over_an_input(self):
+        x = np.zeros((3, 5, 8), "f4")
+        for name, arrays in (("q", (x[1:], x[:2] + 0, x[:2] + 0)), ("k", (x[:2] + 0, x[1:], x[:2] + 0)), ("v", (x[:2] + 0, x[:2] + 0, x[1:]))):
+            with self.assertRaisesRegex(ValueError, f"^out overlaps {name}$"):
+                attend.attention(*arrays, out=x[:2])
+        between = np.zeros((5, 2, 8), "f4")  # what lies between is no overlap
+        between[:, 0] = np.random.default_rng(0).standard_normal((5, 8))
+        q = between[:, 0].copy()
+        attend.attention(between[:, 0], between[:, 0], between[:, 0], out=between[:, 1])
+        self.assertTrue(np.array_equal(between[:, 1], attend.attention(q, q, q)))
+
     def test_a_failed_call_writes_nothing(self):
         q, k, v = problem(43)
         out = np.full((2, 4, 5, 6), 3.0, "f4")
@@ -496,6 +510,8 @@ class Refusals(Case):
             ({"pooled": -2}, ValueError, "pooled"),
             ({"zoom": (0, 0, 9, 1)}, ValueError, "zoom"),
             ({"zoom": (-1, 0, 1, 1)}, ValueError, "zoom"),
+            ({"zoom": (0, 0, 1 << 40, 1 << 40)}, ValueError, "zoom"),
+            ({"zoom": (0, 0, -1, 1)}, ValueError, "zoom"),
             ({"zoom": (0, 0, 1)}, ValueError, "zoom"),
             ({"zoom": 3}, TypeError, "zoom"),
             ({"probes": [(0, 0, 0, 99)]}, ValueError, "probe"),
@@ -516,7 +532,7 @@ class Refusals(Case):
                 attend.Context(**keywords)
             self.assertRegex(str(caught.exception), next(iter(keywords)))
         for keywords in {"threads": "x"}, {"isa": 3}, {"color": 1}:
-            self.assertRaises(TypeError, attend.Context, **keywords)
+            self.assertRaisesRegex(TypeError, next(iter(keywords)), attend.Context, **keywords)
 
     def test_stats(self):
         q, k, v = problem(46)

@@ -489,5 +489,14 @@ class Arguments(unittest.TestCase):
             self.assertRaises(TypeError, attempt)
 
 
+class Huge(unittest.TestCase):
+    def test_numbers_beyond_those_of_c(self):
+        self.assertTrue(math.isnan(T.copy_weight(10, math.nan)))
+        self.assertEqual(T.copy_weight(10, 10**400), T.copy_weight(10, math.inf))
+        for n in (2**64 + 10, -(2**63) - 1, 10**400):
+            with self.assertRaisesRegex(ValueError, "64 bits"):
+                T.sinusoid_nearest(n, 8)
+
+
 if __name__ == "__main__":
     run_cases()

@@ -3,6 +3,7 @@
 
 import contextlib
 import inspect
+import itertools
 import resource
 import threading
 import unittest
@@ -36,6 +37,14 @@ def fresh_warnings():
 
 def ours(caught):
     return [str(w.message) for w in caught if str(w.message).startswith("attend")]
+
+
+def run_threads(work):
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 class Case(unittest.TestCase):
@@ -126,13 +135,51 @@ class Semantics(Case):
             self.same(q[0], k[0], v[0], enable_gqa=True)
 
     def test_empty(self):
-        for shape in (0, 2, 3, 4), (1, 0, 3, 4), (1, 2, 0, 4), (0, 4), (0, 0, 0):
+        for shape in (0, 2, 3, 4), (1, 0, 3, 4), (1, 2, 0, 4), (0, 4), (0, 0, 0), (1, 2, 2, 0, 4), (2, 0, 2, 3, 4):
             x = torch.zeros(shape)
-            self.same(x, x, x)
-        q, none = draw(1, 2, 3, 4), torch.zeros(1, 2, 0, 4)
-        self.same(q, none, none)
-        self.same(q, q, q[..., :0])
-        self.same(q[..., :0], q[..., :0], q)
+            self.same_empty(x, x, x)
+        for lead in (), (2,), (1, 2), (1, 2, 2), (2, 1, 3, 2):
+            q = draw(*lead, 3, 4)
+            for some in (q[..., :0, :], q, q), (q, q[..., :0, :], q[..., :0, :]), (q, q, q[..., :0]), (q[..., :0], q[..., :0], q):
+                self.same_empty(*some)
+                self.same_empty(*some, torch.ones(some[0].shape[-2], some[1].shape[-2], dtype=torch.bool))
+
+    def test_empty_and_broadcast(self):
+        for q, kv in ((1, 0, 5), (3, 4, 5)), ((1, 3, 5, 8), (2, 3, 0, 8)), ((3, 5, 8), (2, 1, 3, 0, 8)), ((0, 5, 8), (2, 1, 7, 8)):
+            self.same_empty(torch.zeros(q), torch.zeros(kv), torch.zeros(kv))
+
+    def same_empty(self, *args):
+        wanted, got = torch_sdpa(*args), sdpa(*args)
+        self.assertEqual((got.shape, got.stride(), got.dtype), (wanted.shape, wanted.stride(), wanted.dtype))
+        torch.testing.assert_close(got, wanted)
+
+    def test_strides(self):
+        """The result lies in memory as torch's does."""
+        lengths = 10, 7, 7
+        for order in itertools.permutations(range(3)):
+            back = [order.index(axis) for axis in range(3)] + [3]
+            q, k, v = (draw(*((2, 4, n)[axis] for axis in order), 16).permute(back) for n in lengths)
+            for m in None, draw(10, 7), draw(4, 10, 7), draw(2, 1, 10, 7) > 0:
+                self.same_strides(q, k, v, m)
+                self.same_strides(q, k[:, ::2], v[:, ::2], m, enable_gqa=True)
+            self.same_strides(q, k, v, is_causal=True)
+            self.same_strides(q[0], k[0], v[0])
+            self.same_strides(q[None], k[None], v[None])
+            self.same_strides(q, k, v[..., :8])
+            self.same_strides(q, k[:1], v[:1])
+            self.same_strides(q, k[:, :1], v[:, :1])
+            self.same_strides(q[..., ::2], k[..., ::2], v[..., ::2])
+            self.same_strides(q[:, :, :1], k, v)
+            self.same_strides(q[:, :1], k[:, :1], v[:, :1])
+            self.same_strides(q[:1].expand(2, -1, -1, -1), k, v)
+            self.same_strides(q[:, :, :1].expand(-1, -1, 10, -1), k, v)
+        q, k, v = (x.transpose(1, 2) for x in draw(2, 10, 3, 4, 16).unbind(2))  # of one projection
+        self.same_strides(q, k, v).transpose(1, 2).view(2, 10, -1)
+
+    def same_strides(self, *args, **kwargs):
+        got = self.same(*args, **kwargs)
+        self.assertEqual(got.stride(), torch_sdpa(*args, **kwargs).stride())
+        return got
 
     def test_views(self):
         q, k, v = (draw(2, 7, 3, 16, seed=s).transpose(1, 2)[..., ::2] for s in range(3))
@@ -183,6 +230,23 @@ class Semantics(Case):
             ((q, k, v), {"dropout_p": 2.0}),
             ((q, k, v), {"dropout_p": -1.0}),
             ((q, k, v), {"scale": "big"}),
+            ((q, k, v), {"scale": torch.ones(2)}),
+            ((q, k, v), {"scale": 1j}),
+            ((q, k, v), {"scale": True}),
+            ((q, k, v), {"scale": torch.tensor(0.5)}),
+            ((q, k, v, None, 0.0, False, 0.5), {}),
+            ((q, k, v), {"dropout_p": None}),
+            ((q, k, v), {"dropout_p": "much"}),
+            ((q, k, v), {"is_causal": 1}),
+            ((q, k, v), {"is_causal": None}),
+            ((q, k, v), {"is_causal": torch.tensor(True)}),
+            ((q, k, v), {"enable_gqa": "x"}),
+            ((q, k, v), {"enable_gqa": 1}),
+            ((q, k, v, 3), {}),
+            ((q, k, v, torch.tensor(True)), {}),
+            ((q, k, v, torch.tensor(1.0)), {}),
+            ((q, k, v, torch.ones(7) > 0), {}),
+            ((q[0], k[0], v[0], torch.tensor(True)), {}),
             ((q, k, v), {"colour": 1}),
             ((None, k, v), {}),
             ((q.numpy(), k, v), {}),
@@ -198,6 +262,12 @@ class Semantics(Case):
                     outcomes.append(type(error))
             with self.subTest(shapes=[getattr(a, "shape", a) for a in args], kwargs=kwargs):
                 self.assertEqual(outcomes[1], outcomes[0])
+
+    def test_messages_name_the_argument(self):
+        q = draw(1, 2, 5, 8)
+        for name, value in ("is_causal", 1), ("enable_gqa", "x"), ("scale", "a"), ("dropout_p", None), ("attn_mask", 3):
+            with self.assertRaisesRegex(TypeError, name):
+                sdpa(q, q, q, **{name: value})
 
     def test_scale_that_is_no_number(self):
         q = draw(1, 1, 3, 4)
@@ -285,6 +355,30 @@ class Use(Case):
             raise KeyError
         self.assertIs(functional.scaled_dot_product_attention, torch_sdpa)
 
+    def test_blocks_that_overlap(self):
+        first, second = attend.torch.use(), attend.torch.use()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        self.assertIs(functional.scaled_dot_product_attention, sdpa)
+        second.__exit__(None, None, None)
+        self.assertIs(functional.scaled_dot_product_attention, torch_sdpa)
+
+    def test_blocks_of_threads(self):
+        q, others, together = draw(1, 2, 5, 8), [], threading.Barrier(4)
+
+        def work():
+            for _ in range(50):
+                with attend.torch.use():
+                    together.wait()
+                    functional.scaled_dot_product_attention(q, q, q)
+                    if functional.scaled_dot_product_attention is not sdpa:
+                        others.append(1)
+
+        run_threads(work)
+        self.assertEqual(others, [])
+        self.assertIs(functional.scaled_dot_product_attention, torch_sdpa)
+
     def test_modules(self):
         """Modules of torch run on the engine without knowing it."""
         layer = torch.nn.MultiheadAttention(16, 4, batch_first=True)
@@ -335,6 +429,36 @@ class Compiled(Case):
             q, k = draw(1, 2, nq, 8), draw(1, 2, nk, 8, seed=1)
             torch.testing.assert_close(f(q, k), torch_sdpa(q, k, k, is_causal=True), atol=2e-5, rtol=2e-5)
 
+    def test_strides(self):
+        """What the graph takes the strides for is what they are."""
+        many = [x.transpose(1, 2) for x in draw(2, 10, 3, 4, 16).unbind(2)]
+        for dynamic in False, True:
+            f = self.compiled(lambda q, k, v: sdpa(q, k, v).transpose(1, 2).view(q.shape[0], q.shape[2], -1), dynamic=dynamic)
+            torch.testing.assert_close(f(*many), torch_sdpa(*many).transpose(1, 2).view(2, 10, -1), atol=2e-5, rtol=2e-5)
+        plain = [x.contiguous() for x in many]
+        for args in many, plain, [many[0], *plain[1:]], [x[0] for x in many], [*many[:2], many[2][..., :8]], [x[..., ::2] for x in many]:
+            torch.library.opcheck(torch.ops.attend.sdpa.default, (*args, None, 0.0, False, None, False))
+            got = self.compiled(lambda q, k, v: sdpa(q, k, v))(*args)
+            self.assertEqual(got.stride(), torch_sdpa(*args).stride())
+
+    def test_empty(self):
+        f = self.compiled(sdpa)
+        for q, kv in ((1, 2, 2, 0, 8), (1, 2, 2, 5, 8)), ((1, 3, 5, 8), (2, 3, 0, 8)), ((2, 3, 0, 8), (2, 3, 0, 8)):
+            q, kv = torch.zeros(q), torch.zeros(kv)
+            self.assertEqual(f(q, kv, kv).shape, torch_sdpa(q, kv, kv).shape)
+
+    def test_wrong_types(self):
+        q = draw(1, 2, 5, 8)
+        for wrong in {"is_causal": 1}, {"enable_gqa": "x"}, {"scale": "a"}, {"dropout_p": None}:
+            with self.assertRaises(Exception):
+                self.compiled(lambda q: sdpa(q, q, q, **wrong))(q)
+
+    def test_numbers_of_the_shape(self):
+        f = self.compiled(lambda q: sdpa(q, q, q, scale=1 / q.shape[-2] ** 0.5, is_causal=q.shape[-2] > 1), dynamic=True)
+        for n in 5, 7:
+            q = draw(1, 2, n, 8)
+            torch.testing.assert_close(f(q), torch_sdpa(q, q, q, scale=1 / n**0.5, is_causal=True), atol=2e-5, rtol=2e-5)
+
     def test_use(self):
         q = draw(1, 2, 5, 8)
         with attend.torch.use():
@@ -377,11 +501,7 @@ class Resources(Case):
                 if not torch.equal(sdpa(q, q, q), wanted):
                     wrong.append(1)
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        run_threads(work)
         self.assertEqual(wrong, [])
 
     def test_memory(self):

@@ -90,14 +90,18 @@ class Case(unittest.TestCase):
                 logits.append(step.logits)
         self.assertLessEqual(float((torch.cat(logits, 1) - whole).abs().max()), TOLERANCE)
 
-
-class Decoders(Case):
-    def check(self, entry):
-        model = tiny.build(entry)
+    def read(self, model):
+        """A text, and one with padding on either side."""
         self.agree(model, input_ids=tiny.tokens())
         for side in "left", "right":
             mask = tiny.padding(side)
             self.agree(model, mask, input_ids=tiny.tokens(), attention_mask=mask)
+
+
+class Decoders(Case):
+    def check(self, entry):
+        model = tiny.build(entry)
+        self.read(model)
         self.decode(model)
         self.generate(model, input_ids=tiny.tokens(1))
         self.generate(model, input_ids=tiny.tokens(), attention_mask=tiny.padding("left"))
@@ -107,10 +111,7 @@ class Decoders(Case):
 class Encoders(Case):
     def check(self, entry):
         model = tiny.build(entry)
-        self.agree(model, input_ids=tiny.tokens())
-        for side in "left", "right":
-            mask = tiny.padding(side)
-            self.agree(model, mask, input_ids=tiny.tokens(), attention_mask=mask)
+        self.read(model)
 
 
 class Visions(Case):

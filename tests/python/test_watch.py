@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """attend.watch: every number against the weights that eager attention returns."""
 
+import copy
+import pickle
 import unittest
+import unittest.mock
+import warnings
 
 import torch
 import transformers as hf
@@ -9,6 +13,8 @@ from setting import np, run_cases
 from tiny_models import DECODERS, ENCODERS, TRANSLATORS, VISIONS, build, padding, tokens
 
 import attend
+import attend.torch
+from attend import transformers as bridge
 from attend._watch_measure import COLUMNS, MAP_BLOCKS, PLACES
 
 # Eager's weights are f32: what is read from them has a few of its roundings.
@@ -163,6 +169,21 @@ class Rows(unittest.TestCase):
                     np.testing.assert_allclose(got, [score[h] for score in scores], **CLOSE)
                 self.assertNotIn("previous token", {h["character"] for h in w.heads() if h["kind"] == "cross"})
 
+    def test_padding_of_the_encoder_hides_no_query_of_the_decoder(self):
+        for name, entry in TRANSLATORS.items():
+            with self.subTest(name):
+                model = sharp(entry)
+                seen = torch.tensor([[0] * 5 + [1] * 6, [1] * 11])
+                inputs = {"input_ids": tokens(length=11), "decoder_input_ids": tokens(length=7, seed=2), "attention_mask": seen}
+                dense = eager(model, **inputs)
+                with attend.watch(model, keep="qkv") as w:
+                    model(**inputs)
+                for layer, p in zip(w.layers[3::2], dense.cross_attentions):
+                    self.check_layer(layer, weights(p), cross=True, skip=("sink1",))
+                    self.assertEqual([len(w.rows(layer.index, 0, b)) for b in (0, 1)], [7, 7])
+                for line in w.noise():
+                    self.assertLess(abs(np.log(line["predicted"] / line["measured"])), np.log(3))
+
     def test_means(self):
         model, ids = sharp(DECODERS["llama"]), tokens(length=20)
         dense = columns(weights(eager(model, input_ids=ids).attentions[1]))
@@ -233,6 +254,72 @@ class Padding(unittest.TestCase):
     def test_right(self):
         self.compare_with_alone(DECODERS["llama"], "right")
         self.compare_with_alone(ENCODERS["bert"], "right")
+
+
+    def test_of_the_other_text(self):
+        """A cross-attention layer's keys have padding; its queries have none."""
+        for name, entry in TRANSLATORS.items():
+            for side in "left", "right":
+                with self.subTest(name, side=side):
+                    model = sharp(entry)
+                    inputs = {
+                        "input_ids": tokens(length=17), "attention_mask": padding(side), "decoder_input_ids": tokens(length=7, seed=2),
+                    }
+                    dense = eager(model, **inputs).cross_attentions
+                    with attend.watch(model, keep="qkv") as w:
+                        model(**inputs)
+                    for layer, p in zip(w.layers[3::2], dense):
+                        expected = columns(weights(p))
+                        self.assertEqual([len(w.rows(layer.index, 0, x)) for x in (0, 1)], [7, 7])
+                        for column in "keys", "entropy", "n_eff", "top_weight":
+                            np.testing.assert_allclose(layer.calls[0].column(column), expected[column], **CLOSE)
+                    for line in w.noise(bits=4):
+                        self.assertTrue(0 < line["predicted"] < 3, line)
+
+    def test_of_the_other_text_in_generation(self):
+        model = sharp(TRANSLATORS["bart"])
+        with attend.watch(model, keep="qkv") as w:
+            model.generate(tokens(length=17), attention_mask=padding("left"), max_new_tokens=5, min_new_tokens=5, do_sample=False)
+        self.assertEqual([[row["keys"] for row in w.rows(3, 0, x)] for x in (0, 1)], [[17] * 5, [11] * 5])
+        self.assertEqual({line["layer"] for line in w.noise()}, {0, 1})
+
+
+class NotANumber(unittest.TestCase):
+    def watched(self, value, heads, **more):
+        model = sharp(DECODERS["llama"])
+        with torch.no_grad():
+            model.model.layers[0].self_attn.q_proj.weight[heads] *= value
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with attend.watch(model, Words(), keep="qkv") as w:
+                model(input_ids=3 + tokens(batch=1, length=30) % 9, **more)
+            return w, w.heads(), w.lines(), w.phases(), w.detect(), w.noise()
+
+    def test_heads(self):
+        for value in float("nan"), float("inf"):
+            w, *lists = self.watched(value, slice(0, 8))
+            for lines, name in zip(lists, ("n_eff", "entropy", "S", "previous_token", "measured")):
+                self.assertEqual([bool(np.isnan(line[name])) for line in lines], [True] + 3 * [False] + 4 * [True], name)
+            self.assertEqual(lists[0][0]["reason"], "every row has scores that are NaN or infinite")
+            self.assertNotIn("NaN", lists[0][1]["reason"])
+            self.assertEqual(len(w.rows(0, 0)), 30)
+
+    def test_large_scores(self):
+        self.watched(1e25, slice(None))
+
+    def test_rows(self):
+        """What comes after a broken embedding is lost; what comes before counts."""
+        model, ids = sharp(DECODERS["llama"]), tokens(batch=1, length=30)
+        embedded = model.get_input_embeddings()(ids).detach().clone()
+        embedded[:, 20:] = float("nan")
+        with attend.watch(model) as w:
+            model(inputs_embeds=embedded)
+        with attend.watch(model) as before:
+            model(inputs_embeds=embedded[:, :20])
+        for mine, theirs in zip(w.phases(), before.phases()):
+            self.assertEqual(mine.keys(), theirs.keys())
+            self.assertAlmostEqual(mine["S"], theirs["S"], places=4)
+            self.assertAlmostEqual(mine["entropy"], theirs["entropy"], places=4)
 
 
 class Detect(unittest.TestCase):
@@ -306,37 +393,85 @@ class Maps(unittest.TestCase):
                 w.map(*arguments)
 
 
+    def test_wrong_types(self):
+        model = build(DECODERS["llama"])
+        with attend.watch(model, keep="qkv") as w:
+            model(input_ids=tokens(length=9))
+        for arguments, says in (
+            (("a", 0), "layer = 'a' must be an integer"), ((1.5, 0), "layer = 1.5"), ((0, None), "head = None must be"),
+            ((0, 0, 0.0), "batch = 0.0 must be"), ((0, 0, 0, "abcd"), "zoom = 'abcd' must be"), ((0, 0, 0, 4), "zoom = 4 must be"),
+        ):
+            with self.assertRaisesRegex(TypeError, says):
+                w.map(*arguments)
+        with self.assertRaisesRegex(ValueError, r"zoom = \(0, 0, 1\) must be \(query, key, rows, columns\)"):
+            w.map(0, 0, zoom=(0, 0, 1))
+        self.assertEqual(w.map(np.int64(1), np.int64(2), zoom=np.array([0, 0, 3, 2])).shape, (3, 2))
+
+    def test_single_queries_are_not_kept(self):
+        model = build(DECODERS["llama"])
+        with attend.watch(model, keep="qkv") as w:
+            model(input_ids=tokens(length=1))
+        for ask in w.noise, lambda: w.map(0, 0, zoom=(0, 0, 1, 1)):
+            with self.assertRaisesRegex(ValueError, "layer 0 saw a single query in forward pass 0: .* longer calls only"):
+                ask()
+
+
+class Replaced(unittest.TestCase):
+    """torch's function is torch's own after blocks that cross each other."""
+
+    def test_blocks_that_cross(self):
+        model, ids, own = sharp(DECODERS["llama"]), tokens(), torch.nn.functional.scaled_dot_product_attention
+        for _ in range(2):
+            use, w = attend.torch.use(), attend.watch(model)
+            use.__enter__(), w.__enter__(), model(input_ids=ids)
+            use.__exit__(None, None, None), w.__exit__(None, None, None)
+            self.assertIs(torch.nn.functional.scaled_dot_product_attention, own)
+        for _ in range(2):
+            use, w = attend.torch.use(), attend.watch(model)
+            w.__enter__(), use.__enter__(), model(input_ids=ids)
+            w.__exit__(None, None, None), use.__exit__(None, None, None)
+            q = torch.randn(1, 1, 3, 4)
+            self.assertTrue(torch.equal(torch.nn.functional.scaled_dot_product_attention(q, q, q), own(q, q, q)))
+
+
 class Long(unittest.TestCase):
     """Of long calls some queries are measured."""
 
-    def compare(self, entry, **more):
-        model, ids = sharp(entry), 3 + tokens(batch=2, length=1400) % 31
+    def compare(self, entry, batch=2, **more):
+        model, ids = sharp(entry), 3 + tokens(batch=batch, length=1400) % 31
         with attend.watch(model, Words(), **more) as w:
-            model(input_ids=ids)
+            some = model(input_ids=ids)[0]
         with attend.watch(model, Words(), rows=None) as whole:
             out = model(input_ids=ids)[0]
+        self.assertTrue(torch.equal(some, out))
         model.set_attn_implementation("attend")
         with torch.no_grad():
             self.assertTrue(torch.equal(model(input_ids=ids)[0], out))
         return w, whole
 
     def test_rows(self):
-        for name in "llama", "mistral", "llama4":
-            w, whole = self.compare(DECODERS[name], rows=128, keep="qkv")
-            record, other = w.layers[1].calls[0], whole.layers[1].calls[0]
-            self.assertEqual((record.queries, len(other.places)), (1400, 1400))
-            self.assertLess(len(record.places), 700)
-            self.assertEqual(record.places[-512:].tolist(), list(range(888, 1400)))
-            self.assertTrue((np.diff(record.places) > 0).all())
-            self.assertEqual(set(record.places // record.block), set(range(64)))
-            np.testing.assert_array_equal(record.rows, other.rows[:, :, record.places])
-            np.testing.assert_array_equal(record.top_keys, other.top_keys[:, :, record.places])
-            for x in 0, 7, 63:
-                rows = record.places[record.places // record.block == x]
-                call = w.layers[1].calls[0].kept
-                p = attend_weights(call, rows)
-                sums = np.add.reduceat(p, np.arange(0, 1400, record.block), -1).mean(2)
-                np.testing.assert_allclose(record.pooled[:, :, x], sums, **CLOSE)
+        """Each range by a call of its own, and for one batch without chunks all ranges by one."""
+        for name, batch, together in ("llama", 1, True), ("llama", 2, False), ("mistral", 1, True), ("llama4", 1, False):
+            cut = unittest.mock.patch.object(bridge.Call, "cut_evenly", autospec=True, side_effect=bridge.Call.cut_evenly)
+            with self.subTest(name, batch=batch), cut as ranges:
+                self.check_rows(*self.compare(DECODERS[name], batch, rows=128, keep="qkv"))
+                self.assertEqual(ranges.called, together)
+
+    def check_rows(self, w, whole):
+        record, other = w.layers[1].calls[0], whole.layers[1].calls[0]
+        self.assertEqual((record.queries, len(other.places)), (1400, 1400))
+        self.assertLess(len(record.places), 700)
+        self.assertEqual(record.places[-256:].tolist(), list(range(1144, 1400)))
+        self.assertTrue((np.diff(record.places) > 0).all())
+        self.assertEqual(set(record.places // record.block), set(range(64)))
+        np.testing.assert_array_equal(record.rows, other.rows[:, :, record.places])
+        np.testing.assert_array_equal(record.top_keys, other.top_keys[:, :, record.places])
+        for x in 0, 7, 63:
+            rows = record.places[record.places // record.block == x]
+            call = w.layers[1].calls[0].kept
+            p = attend_weights(call, rows)
+            sums = np.add.reduceat(p, np.arange(0, 1400, record.block), -1).mean(2)
+            np.testing.assert_allclose(record.pooled[:, :, x], sums, **CLOSE)
 
     def test_patterns(self):
         for name in "llama", "mistral":
@@ -469,9 +604,25 @@ class Noise(unittest.TestCase):
             self.assertGreater(a["predicted"], 5 * b["predicted"])
 
     def test_refused(self):
-        for arguments, says in (({"bits": 9}, "bits = 9"), ({"kind": "fp4"}, "kind = 'fp4'"), ({"bits": 4, "kind": "fp8"}, "must be 8")):
+        for arguments, says in (({"bits": 9}, "bits = 9"), ({"kind": "fp4"}, "kind = 'fp4'"), ({"bits": 4, "kind": "fp8"}, "must be 8"),
+                                ({"kind": 3}, "kind = 3"), ({"layers": [0, 2]}, "layer = 2 must be in")):
             with self.assertRaisesRegex(ValueError, says):
                 self.w.noise(**arguments)
+        for bits in 2.5, "a":
+            with self.assertRaisesRegex(TypeError, f"bits = {bits!r} must be an integer"):
+                self.w.noise(bits=bits)
+
+    def test_layers_that_were_kept(self):
+        model = build(DECODERS["llama"])
+        with attend.watch(model, keep=[1]) as w:
+            model(input_ids=tokens())
+        self.assertEqual({line["layer"] for line in w.noise()}, {1})
+        with self.assertRaisesRegex(ValueError, "layer 0 was not kept"):
+            w.noise(layers=[0])
+        with attend.watch(model) as w:
+            model(input_ids=tokens())
+        with self.assertRaisesRegex(ValueError, "layer 0 was not kept"):
+            w.noise()
 
 
 class Phases(unittest.TestCase):
@@ -484,6 +635,9 @@ class Phases(unittest.TestCase):
         spread, n = np.sqrt(columns(p)["raw_variance"][0, 3, 1:]), np.arange(2, 61)
         (line,) = [line for line in w.phases() if (line["layer"], line["head"]) == (1, 3)]
         self.assertAlmostEqual(line["S"], spread.mean(), places=3)
+        entropies = [row["entropy"] for row in w.rows(1, 3) if row["keys"] > 1]
+        self.assertAlmostEqual(line["entropy"], np.mean(entropies), places=6)
+        self.assertAlmostEqual(line["entropy"] * 59 / 60, w.lines()[7]["entropy"], places=6)
         self.assertAlmostEqual(line["freezing"], np.sqrt(2 * np.log(n)).mean(), places=5)
         self.assertEqual(line["condensed"], line["S"] > line["freezing"])
         rng = np.random.default_rng(5)
@@ -520,6 +674,36 @@ class Refusals(unittest.TestCase):
             attend.watch(torch.nn.Linear(2, 2))
         with self.assertRaisesRegex(ValueError, "keep = 'all'"):
             attend.watch(build(DECODERS["llama"]), keep="all")
+
+    def test_arguments(self):
+        model = build(DECODERS["llama"])
+        for more, error, says in (
+            ({"keep": 5}, TypeError, "keep = 5 must be None"), ({"keep": [0.5]}, TypeError, r"keep = \[0.5\]"),
+            ({"keep": [-1]}, ValueError, r"keep = \[-1\]"), ({"rows": "a"}, TypeError, "rows = 'a' must be an integer"),
+            ({"rows": 0}, ValueError, "rows = 0 must be positive"),
+        ):
+            with self.assertRaisesRegex(error, says):
+                attend.watch(model, **more)
+        with self.assertRaisesRegex(ValueError, r"keep = \[1, 99\]: the layers are 0 .. 1"):
+            with attend.watch(model, keep=(99, 1)) as w:
+                model(input_ids=tokens())
+        self.assertEqual({line["layer"] for line in w.noise()}, {1})
+
+    def test_not_copied(self):
+        with attend.watch(build(DECODERS["llama"])) as w:
+            w.model(input_ids=tokens())
+        for make in pickle.dumps, copy.copy, copy.deepcopy:
+            with self.assertRaisesRegex(TypeError, "a watch holds its model: it is not pickled or copied"):
+                make(w)
+        self.assertEqual(len(pickle.loads(pickle.dumps(w.heads()))), 8)
+
+    def test_all_layers_bypass_the_interface(self):
+        model = build(DECODERS["llama"])
+        for layer in model.model.layers:
+            layer.self_attn = OwnAttention(model.config)
+        with self.assertRaisesRegex(RuntimeError, "nothing was watched: model.layers.0.self_attn .* bypasses"):
+            with attend.watch(model, partial=True):
+                model(input_ids=tokens())
 
     def test_one_layer_that_bypasses_the_interface(self):
         for kind, says in (OwnAttention, r"model.layers.1.self_attn \(OwnAttention\) bypasses"), (Mixer, "scaled_dot_product_attention bypasses"):

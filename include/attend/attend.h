@@ -534,10 +534,12 @@ ATTEND_API int64_t attend_partials_records(int64_t first_key, int64_t keys,
 
 /*
  * Compute the partials of a shard.  io has q and the shard's k and v; its outputs are to
- * be unset.  `rule` is that of the whole sequence: position, window, key lengths (each up
- * to all_keys), bottom-right alignment and ALiBi count its keys.  Only mask and bias have
- * the shard's columns, (nb, hq, nq, keys).  Sinks have no influence here.  On failure
- * nothing has been written.
+ * be unset, but for io.stats of a shard that has one record: stats.raw gets the raw sums
+ * of its keys, counted in the sequence, stats.classes is [nb][keys], and the other
+ * tensors say what to sum, without being written.  `rule` is that of the whole sequence:
+ * position, window, key lengths (each up to all_keys), bottom-right alignment and ALiBi
+ * count its keys.  Only mask and bias have the shard's columns, (nb, hq, nq, keys). Sinks
+ * have no influence here.  On failure nothing has been written.
  */
 ATTEND_API attend_status attend_forward_partials(attend_context *ctx,
                                                  const attend_rule *rule,

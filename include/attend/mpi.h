@@ -36,9 +36,11 @@ extern "C" {
  * queries and all keys; first_query is to be 0.  Mask and bias have this rank's query
  * rows by all keys, or 1.  `dist` may be NULL for slices in the order of the ranks.
  *
- * Weights (nb, hq, this rank's nq, all keys) and row statistics need ATTEND_MPI_GATHER,
- * and are a reason to choose it.  stats.classes is [nb][all keys].  stats.summaries are
- * of whole heads and refused: gather stats.raw, and call attend_stats_merge().
+ * Row statistics move as the rest does.  What is asked for is the same on all ranks, also
+ * where there are no rows; stats.classes is [nb][all keys].  stats.summaries are of whole
+ * heads and refused: gather stats.raw, and call attend_stats_merge().  Weights (nb, hq,
+ * this rank's nq, all keys) are as wide as all keys: ATTEND_MPI_AUTO gathers for them,
+ * and the other strategies refuse them.
  *
  * After EINVAL no output has been written, after another failure some may have been.
  */

@@ -336,14 +336,34 @@ static attend_status check_no_outputs(const attend_io *io, attend_error *err)
         const void *data;
     } output[] = {{"out.data", io->out.data},
                   {"lse.data", io->lse.data},
-                  {"weights.data", io->weights.data},
-                  {"stats", io->stats}};
+                  {"weights.data", io->weights.data}};
 
     for (size_t x = 0; x < ARRAY_LEN(output); x++)
         if (output[x].data)
             return attendi_fail(err, ATTEND_EINVAL,
                                 "io.%s is set, but partials are the only output",
                                 output[x].name);
+    return ATTEND_OK;
+}
+
+/* Raw sums of the rows of a shard: they are of one record, and all that is written. */
+static attend_status take_sums(struct problem *p, const attend_stats *request,
+                               attend_error *err)
+{
+    if (!request)
+        return ATTEND_OK;
+    TRY(attendi_stats_init(p, request, err));
+    if (!p->stats.raw.data)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.raw.data is NULL, but raw sums are all that a shard "
+                            "leaves");
+    if (p->stats.summaries)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.summaries is set, but a shard has no whole rows");
+    if (p->shard->records != 1)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats is set, but the shard has %lld records, not 1",
+                            LL(p->shard->records));
     return ATTEND_OK;
 }
 
@@ -379,7 +399,8 @@ attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
     TRY(begin(p, given_rule, &rule, given_io, &io, err));
     TRY(check_no_outputs(&io, err));
     TRY(take_shard(p, shard, partials, err));
-    return check_rule(p, &rule, err);
+    TRY(check_rule(p, &rule, err));
+    return take_sums(p, io.stats, err);
 }
 
 /* One list has the rows of a head, or of all heads if these have one row. */

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "mpi/comm/equal.h"
 #include "mpi/comm/rows.h"
+#include "mpi/mpi_stats.h"
 
 /* ---- what this rank gave ---------------------------------------------------- */
 
@@ -133,11 +134,11 @@ static attend_status check_outputs(const struct job *job, attend_error *err)
     TRY(check_output("out", &job->io.out, out, err));
     TRY(check_output("lse", &job->io.lse, lse, err));
     TRY(check_output("weights", &job->io.weights, weights, err));
-    if ((job->io.weights.data || job->io.stats) && strategy != ATTEND_MPI_AUTO &&
+    if (job->io.weights.data && strategy != ATTEND_MPI_AUTO &&
         strategy != ATTEND_MPI_GATHER)
         return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
-                                "%s needs ATTEND_MPI_GATHER, dist.strategy is %lld",
-                                job->io.stats ? "stats" : "weights", LL(strategy));
+                                "weights needs ATTEND_MPI_GATHER, dist.strategy is %lld",
+                                LL(strategy));
     return job->io.stats ? check_stats(job, err) : ATTEND_OK;
 }
 
@@ -243,12 +244,33 @@ static void list_rule(struct arguments *a, const struct job *job)
     list_broadcast(a, bias, &r->bias);
 }
 
+/* Columns of a tensor that is wanted. */
+static int64_t wanted_columns(const attend_tensor *tensor)
+{
+    return tensor->data ? tensor->size[3] : 0;
+}
+
+static void list_stats(struct arguments *a, const struct job *job)
+{
+    const attend_stats none = attend_stats_default();
+    const attend_stats *const s = job->io.stats ? job->io.stats : &none;
+    const int64_t columns = s->columns ? wanted_columns(&s->rows) : 0;
+
+    attendi_argument(a, "stats is set", job->io.stats != NULL);
+    attendi_argument(a, "stats.rows.size[3]", columns);
+    attendi_argument_bytes(a, "stats.columns", columns > 0 ? s->columns : NULL,
+                           min_i64(columns, ATTEND_STAT_COUNT), sizeof *s->columns);
+    attendi_argument(a, "stats.top_weights.size[3]", wanted_columns(&s->top_weights));
+    attendi_argument(a, "stats.distances.size[3]", wanted_columns(&s->distances));
+    attendi_argument(a, "stats.class_mass.size[3]", wanted_columns(&s->class_mass));
+}
+
 static void list_requests(struct arguments *a, const struct job *job)
 {
     const attend_inspection *const s = &job->inspection;
 
     attendi_argument(a, "weights.data is set", job->io.weights.data != NULL);
-    attendi_argument(a, "stats is set", job->io.stats != NULL);
+    list_stats(a, job);
     attendi_argument(a, "lse.dtype", job->inspects ? s->lse.dtype : 0);
     attendi_argument(a, "column_mass.data is set", s->column_mass.data != NULL);
     attendi_argument(a, "column_max.data is set", s->column_max.data != NULL);
@@ -279,6 +301,32 @@ static attend_status compare(struct job *job, attend_error *err)
     attendi_argument(&a, "dist.queries is set", dist->queries != NULL);
     attendi_argument(&a, "dist.keys is set", dist->keys != NULL);
     return attendi_arguments_compare(&job->team, &a, err);
+}
+
+/* Classes of all keys, once it is known how many these are. */
+static attend_status compare_classes(struct job *job, attend_error *err)
+{
+    const attend_stats *const s = job->io.stats;
+    struct arguments a = {.count = 0};
+
+    if (!s || !s->class_mass.data)
+        return ATTEND_OK;
+    attendi_argument_bytes(&a, "stats.classes", s->classes, job->nb * job->keys.all,
+                           sizeof *s->classes);
+    return attendi_arguments_compare(&job->team, &a, err);
+}
+
+/* How many numbers the engine sums for a row, of what is asked for. */
+static void count_sums(struct job *job)
+{
+    const attend_tensor shape =
+        attend_tensor_dense(NULL, ATTEND_F64, job->nb, job->hq, job->nq, 0);
+
+    if (job->io.stats) {
+        const attend_stats sums = attendi_stats_sums(job, &shape, job->io.stats->classes);
+
+        job->sums = attend_stats_raw_size(&sums, job->dv);
+    }
 }
 
 /* Where the last query sees the last key: an offset, which a slice has too. */
@@ -365,9 +413,11 @@ static attend_status join(struct job *job, attend_status status, attend_error *e
                              dist->query_ranges, job->nq, err));
     TRY(attendi_ranges_share(&job->keys, &job->team, "keys", dist->keys, dist->key_ranges,
                              job->nk, err));
+    TRY(compare_classes(job, err));
     status = align_bottom_right(job, err);
     if (status == ATTEND_OK)
         status = validate(job, err);
+    count_sums(job);
     return attendi_team_agree(&job->team, status, err);
 }
 

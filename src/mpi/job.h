@@ -15,6 +15,7 @@ struct job {
     int64_t nb, hq, hkv, d, dv;
     int64_t nq, nk;             /* of this rank */
     attend_dtype dtype, number; /* of the inputs, and of records */
+    int64_t sums;               /* numbers of a row's raw sums; 0: no statistics */
     struct ranges queries, keys;
     int64_t *offsets; /* of a rule that was BOTTOM_RIGHT */
 };

@@ -18,7 +18,8 @@ static double query_bytes(const struct job *job)
 {
     const double row =
         (double)(job->d * (int64_t)attend_dtype_size(job->dtype)) +
-        2.0 * (double)(job->dv + 2) * (double)attend_dtype_size(job->number);
+        2.0 * (double)(job->dv + 2) * (double)attend_dtype_size(job->number) +
+        2.0 * (double)job->sums * sizeof(double);
 
     return (double)(job->nb * job->hq * job->queries.all) * row * job->team.size;
 }
@@ -28,7 +29,7 @@ static int64_t choose(const struct job *job)
 {
     if (job->team.dist.strategy != ATTEND_MPI_AUTO)
         return job->team.dist.strategy;
-    if (job->io.weights.data || job->io.stats)
+    if (job->io.weights.data)
         return ATTEND_MPI_GATHER;
     if (!job->rule.mask.data && !job->rule.bias.data &&
         query_bytes(job) * QUERY_GAIN < (double)key_bytes(job))

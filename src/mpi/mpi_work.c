@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "mpi/comm/rows.h"
+#include "mpi/mpi_stats.h"
 
 /*
  * Of a piece, for each thread: some 50 ms, after which messages are looked at.  Its rows
@@ -23,39 +24,53 @@ static int64_t piece_rows(const struct work *w, int64_t keys)
                : (int64_t)(rows < 1e9 ? rows : 1e9) / PIECE_ROWS * PIECE_ROWS;
 }
 
+/* A chunk that is computed with, and the node that it becomes. */
+struct piece {
+    const struct chunk *chunk;
+    const attend_view *k, *v;
+    int64_t column; /* of mask and bias, that its first key has */
+    int32_t *classes;
+    struct node node;
+};
+
 /* `count` queries from `query` of the sequence on, row `row` of q. */
-static attend_status compute(struct work *w, const struct chunk *chunk,
-                             const struct node *node, const attend_view *k,
-                             const attend_view *v, int64_t column, int64_t query,
+static attend_status compute(struct work *w, const struct piece *piece, int64_t query,
                              int64_t row, int64_t count, attend_error *err)
 {
-    const attend_partials records = attendi_node_partials(&w->nodes, node, row, count);
+    const attend_partials records =
+        attendi_node_partials(&w->nodes, &piece->node, row, count);
+    const attend_tensor raw = attendi_node_sums(&w->nodes, &piece->node, row, count);
+    const int64_t keys = piece->chunk->keys, column = piece->column;
     attend_rule rule = w->rule;
     attend_io io = attend_io_default();
+    attend_stats sums;
 
     rule.first_query = query;
     rule.mask = attendi_broadcast_part(rule.mask, 2, row, count);
     rule.bias = attendi_broadcast_part(rule.bias, 2, row, count);
-    rule.mask = attendi_broadcast_part(rule.mask, 3, column, chunk->keys);
-    rule.bias = attendi_broadcast_part(rule.bias, 3, column, chunk->keys);
+    rule.mask = attendi_broadcast_part(rule.mask, 3, column, keys);
+    rule.bias = attendi_broadcast_part(rule.bias, 3, column, keys);
     io.q = attendi_view_part(w->q, 2, row, count);
-    io.k = *k;
-    io.v = *v;
+    io.k = *piece->k;
+    io.v = *piece->v;
+    if (w->job->sums > 0) {
+        sums = attendi_stats_sums(w->job, &raw, piece->classes);
+        io.stats = &sums;
+    }
     return attend_forward_partials(w->job->ctx, &rule, &io, &records, err);
 }
 
-static attend_status compute_range(struct work *w, const struct chunk *chunk,
-                                   const struct node *node, const attend_view *k,
-                                   const attend_view *v, int64_t column,
+static attend_status compute_range(struct work *w, const struct piece *piece,
                                    const attend_mpi_range *range, int64_t row,
                                    attend_error *err)
 {
+    const struct chunk *const chunk = piece->chunk;
     const int64_t most = piece_rows(w, chunk->keys);
 
     for (int64_t at = 0; at < range->count; at += most) {
         const double start = MPI_Wtime();
 
-        TRY(compute(w, chunk, node, k, v, column, range->first + at, row + at,
+        TRY(compute(w, piece, range->first + at, row + at,
                     min_i64(most, range->count - at), err));
         const double end = MPI_Wtime();
         w->job->team.cost.computing += end - start;
@@ -68,35 +83,50 @@ static attend_status compute_range(struct work *w, const struct chunk *chunk,
     return ATTEND_OK;
 }
 
+/* All rows, into the memory of the node. */
+static attend_status compute_rows(struct work *w, struct piece *piece, attend_error *err)
+{
+    struct job *const job = w->job;
+    attend_status status = ATTEND_OK;
+    int64_t row = 0;
+
+    if (job->sums > 0) {
+        piece->classes =
+            attendi_stats_classes(job, piece->chunk->first_key, piece->chunk->keys, err);
+        status = piece->classes ? ATTEND_OK : ATTEND_ENOMEM;
+    }
+    for (int64_t x = 0; x < w->ranges && status == ATTEND_OK; x++) {
+        status = compute_range(w, piece, &w->range[x], row, err);
+        row += w->range[x].count;
+    }
+    attendi_team_free(&job->team, piece->classes);
+    return status;
+}
+
 attend_status attendi_work_add(struct work *w, const struct chunk *chunk,
                                const attend_view *k, const attend_view *v, int64_t column,
                                attend_error *err)
 {
-    struct node node = attendi_chunk_node(chunk);
-    int64_t row = 0;
+    struct team *const team = &w->job->team;
+    struct piece piece = {.chunk = chunk,
+                          .k = k,
+                          .v = v,
+                          .column = column,
+                          .node = attendi_chunk_node(chunk)};
 
-    if (!attendi_team_goes_on(&w->job->team) || w->nodes.rows == 0)
+    if (!attendi_team_goes_on(team) || w->nodes.rows == 0)
         return ATTEND_OK;
-    node.data = attendi_nodes_memory(&w->nodes, err);
-    if (!node.data)
+    piece.node.data = attendi_nodes_memory(&w->nodes, err);
+    if (!piece.node.data)
         return ATTEND_ENOMEM;
-    for (int64_t x = 0; x < w->ranges; x++) {
-        const attend_status status =
-            compute_range(w, chunk, &node, k, v, column, &w->range[x], row, err);
-
-        if (status != ATTEND_OK) {
-            attendi_team_free(&w->job->team, node.data);
-            return status;
-        }
-        row += w->range[x].count;
-    }
-    if (!w->job->team.stopped)
-        return attendi_nodes_add(&w->nodes, node, err);
-    attendi_team_free(&w->job->team, node.data);
-    return ATTEND_OK;
+    const attend_status status = compute_rows(w, &piece, err);
+    if (status == ATTEND_OK && !team->stopped)
+        return attendi_nodes_add(&w->nodes, piece.node, err);
+    attendi_team_free(team, piece.node.data);
+    return status;
 }
 
-attend_status attendi_work_end(const struct work *w, const attend_tensor *out,
+attend_status attendi_work_end(struct work *w, const attend_tensor *out,
                                const attend_tensor *lse, attend_error *err)
 {
     int64_t row = 0;
@@ -109,5 +139,5 @@ attend_status attendi_work_end(const struct work *w, const attend_tensor *out,
         TRY(attendi_nodes_end(&w->nodes, range->first, row, range->count, &o, &l, err));
         row += range->count;
     }
-    return ATTEND_OK;
+    return attendi_nodes_end_stats(&w->nodes, err);
 }

@@ -25,8 +25,11 @@ attend_status attendi_work_add(struct work *w, const struct chunk *chunk,
                                const attend_view *k, const attend_view *v, int64_t column,
                                attend_error *err);
 
-/* Ends all rows into tensors that have them; lse may have no data. */
-attend_status attendi_work_end(const struct work *w, const attend_tensor *out,
+/*
+ * Ends all rows into tensors that have them; lse may have no data.  Statistics go where
+ * the call wants them: the rows are this rank's.
+ */
+attend_status attendi_work_end(struct work *w, const attend_tensor *out,
                                const attend_tensor *lse, attend_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "mpi/comm/rows.h"
+#include "mpi/mpi_stats.h"
 
 void attendi_nodes_begin(struct nodes *n, struct job *job, int64_t rows)
 {
@@ -23,17 +24,26 @@ void attendi_nodes_free(struct nodes *n)
     *n = (struct nodes){.job = n->job};
 }
 
-static int64_t record_numbers(const struct nodes *n)
+/* Where the sums begin: at a double. */
+static int64_t record_bytes(const struct nodes *n)
 {
-    return n->job->nb * n->job->hq * n->rows * (n->job->dv + 2);
+    return ceil_div_i64(n->job->nb * n->job->hq * n->rows * (n->job->dv + 2) *
+                            (int64_t)attend_dtype_size(n->job->number),
+                        (int64_t)sizeof(double)) *
+           (int64_t)sizeof(double);
+}
+
+int64_t attendi_node_bytes(const struct nodes *n)
+{
+    return record_bytes(n) +
+           n->job->nb * n->job->hq * n->rows * n->job->sums * (int64_t)sizeof(double);
 }
 
 void *attendi_nodes_memory(struct nodes *n, attend_error *err)
 {
     if (n->spare_count > 0)
         return n->spare[--n->spare_count];
-    return attendi_team_alloc(&n->job->team, record_numbers(n),
-                              attend_dtype_size(n->job->number), err);
+    return attendi_team_alloc(&n->job->team, attendi_node_bytes(n), 1, err);
 }
 
 attend_partials attendi_node_partials(const struct nodes *n, const struct node *node,
@@ -50,6 +60,15 @@ attend_partials attendi_node_partials(const struct nodes *n, const struct node *
                                                         job->hq, n->rows, job->dv + 2),
                                     2, first, count);
     return part;
+}
+
+attend_tensor attendi_node_sums(const struct nodes *n, const struct node *node,
+                                int64_t first, int64_t count)
+{
+    return attendi_tensor_part(attend_tensor_dense((char *)node->data + record_bytes(n),
+                                                   ATTEND_F64, n->job->nb, n->job->hq,
+                                                   n->rows, n->job->sums),
+                               2, first, count);
 }
 
 struct node attendi_chunk_node(const struct chunk *chunk)
@@ -79,6 +98,19 @@ static attend_status make_room(struct nodes *n, attend_error *err)
     return ATTEND_OK;
 }
 
+/* The sums of node b, whose keys come later, to those of node a. */
+static attend_status add_sums(const struct nodes *n, const struct node *a,
+                              const struct node *b, attend_error *err)
+{
+    const attend_tensor to = attendi_node_sums(n, a, 0, n->rows);
+    const attend_tensor from = attendi_node_sums(n, b, 0, n->rows);
+    const attend_stats_part parts[2] = {{attend_view_of(&to), 0},
+                                        {attend_view_of(&from), 0}};
+    const attend_stats request = attendi_stats_sums(n->job, &to, NULL);
+
+    return attend_stats_reduce(n->job->ctx, &request, n->job->dv, parts, 2, err);
+}
+
 /* Node x + 1 into node x, whose other half it is. */
 static attend_status join_halves(struct nodes *n, int64_t x, attend_error *err)
 {
@@ -90,6 +122,8 @@ static attend_status join_halves(struct nodes *n, int64_t x, attend_error *err)
     to.keys = a->keys + b->keys;
     if (n->rows > 0)
         TRY(attend_reduce(n->job->ctx, parts, 2, &to, err));
+    if (n->rows > 0 && n->job->sums > 0)
+        TRY(add_sums(n, a, b, err));
     a->splits *= 2;
     a->keys += b->keys;
     n->spare[n->spare_count++] = b->data;
@@ -151,4 +185,57 @@ attend_status attendi_nodes_end(const struct nodes *n, int64_t first_query, int6
     status = attend_combine(n->job->ctx, &rule, parts, n->count + 1, out, lse, err);
     free(parts);
     return status;
+}
+
+/* ---- statistics --------------------------------------------------------------- */
+
+/* Whether nodes x - 1 and x meet above the level at which y - 1 and y do. */
+static bool meets_above(const struct nodes *n, int64_t x, int64_t y)
+{
+    const int64_t a = n->list[x - 1].split ^ n->list[x].split;
+    const int64_t b = n->list[y - 1].split ^ n->list[y].split;
+
+    return __builtin_clzll((unsigned long long)a) <
+           __builtin_clzll((unsigned long long)b);
+}
+
+/* Sums of nodes first .. end - 1 to the first of them, in the order of the tree. */
+static attend_status sum_nodes(struct nodes *n, int64_t first, int64_t end,
+                               attend_error *err)
+{
+    int64_t middle = first + 1;
+
+    if (end - first < 2)
+        return ATTEND_OK;
+    for (int64_t x = first + 2; x < end; x++)
+        if (meets_above(n, x, middle))
+            middle = x;
+    TRY(sum_nodes(n, first, middle, err));
+    TRY(sum_nodes(n, middle, end, err));
+    return add_sums(n, &n->list[first], &n->list[middle], err);
+}
+
+/* A node of no keys, for rows that see none. */
+static attend_status add_nothing(struct nodes *n, attend_error *err)
+{
+    struct node node = {.data = attendi_nodes_memory(n, err)};
+
+    if (!node.data)
+        return ATTEND_ENOMEM;
+    TRY(attendi_nodes_add(n, node, err));
+    const attend_tensor raw = attendi_node_sums(n, &n->list[0], 0, n->rows);
+    const attend_stats request = attendi_stats_sums(n->job, &raw, NULL);
+    return attend_stats_reduce(n->job->ctx, &request, n->job->dv, NULL, 0, err);
+}
+
+attend_status attendi_nodes_end_stats(struct nodes *n, attend_error *err)
+{
+    if (n->job->sums == 0 || n->rows == 0)
+        return ATTEND_OK;
+    if (n->count == 0)
+        TRY(add_nothing(n, err));
+    TRY(sum_nodes(n, 0, n->count, err));
+    const attend_tensor raw = attendi_node_sums(n, &n->list[0], 0, n->rows);
+    const attend_stats_part part = {attend_view_of(&raw), 0};
+    return attend_stats_merge(n->job->ctx, n->job->io.stats, n->job->dv, &part, 1, err);
 }

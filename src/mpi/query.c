@@ -124,12 +124,6 @@ static struct node read_node(const int64_t numbers[NODE_NUMBERS])
                          .keys = numbers[3]};
 }
 
-static int64_t node_bytes(const struct nodes *n)
-{
-    return n->job->nb * n->job->hq * n->rows * (n->job->dv + 2) *
-           (int64_t)attend_dtype_size(n->job->number);
-}
-
 static attend_status send_bytes(struct team *team, const void *data, int64_t bytes,
                                 int rank, attend_error *err)
 {
@@ -168,7 +162,7 @@ static attend_status send_nodes(struct query *q, int rank, attend_error *err)
 
         write_node(&n->list[x], numbers);
         TRY(send_bytes(team, numbers, sizeof numbers, rank, err));
-        TRY(send_bytes(team, n->list[x].data, node_bytes(n), rank, err));
+        TRY(send_bytes(team, n->list[x].data, attendi_node_bytes(n), rank, err));
     }
     return ATTEND_OK;
 }
@@ -190,7 +184,7 @@ static attend_status receive_nodes(struct query *q, int rank, attend_error *err)
         node.data = attendi_nodes_memory(n, err);
         if (!node.data)
             return ATTEND_ENOMEM;
-        TRY(receive_bytes(team, node.data, node_bytes(n), rank, err));
+        TRY(receive_bytes(team, node.data, attendi_node_bytes(n), rank, err));
         if (attendi_nodes_add(n, node, &own) != ATTEND_OK)
             attendi_team_stop(team, &own);
     }
@@ -219,15 +213,20 @@ static attend_status scatter_node(struct query *q, const struct ranges *held,
                                   const struct node *from, const struct nodes *own,
                                   const struct node *to, attend_error *err)
 {
-    const struct job *const job = q->job;
-    const int is_root = job->team.rank == q->root;
-    const attend_view source =
-        attend_view_dense(is_root ? from->data : NULL, job->number, job->nb, job->hq,
-                          is_root ? job->queries.all : 0, job->dv + 2);
-    const attend_tensor target = attend_tensor_dense(to->data, job->number, job->nb,
-                                                     job->hq, own->rows, job->dv + 2);
+    struct job *const job = q->job;
+    const bool is_root = job->team.rank == q->root;
+    const struct nodes *const all = is_root ? &q->work.nodes : own;
+    const int64_t rows = is_root ? all->rows : 0;
+    const attend_tensor records =
+        attendi_node_partials(all, is_root ? from : to, 0, rows).data;
+    const attend_tensor sums = attendi_node_sums(all, is_root ? from : to, 0, rows);
+    const attend_tensor to_records = attendi_node_partials(own, to, 0, own->rows).data;
+    const attend_tensor to_sums = attendi_node_sums(own, to, 0, own->rows);
+    const attend_view source = attend_view_of(&records),
+                      source_sums = attend_view_of(&sums);
 
-    return attendi_move(&q->job->team, held, &job->queries, &source, &target, err);
+    TRY(attendi_move(&job->team, held, &job->queries, &source, &to_records, err));
+    return attendi_move(&job->team, held, &job->queries, &source_sums, &to_sums, err);
 }
 
 static attend_status scatter_nodes(struct query *q, struct nodes *own, int64_t count,

@@ -194,24 +194,34 @@ TEST(a_ring_keeps_few_records)
 
 /* ---- statistics and weights ------------------------------------------------------ */
 
-static const attend_stat all_columns[] = {ATTEND_STAT_KEYS,     ATTEND_STAT_MAX,
-                                          ATTEND_STAT_LSE,      ATTEND_STAT_ENTROPY,
-                                          ATTEND_STAT_N_EFF,    ATTEND_STAT_SELF,
-                                          ATTEND_STAT_DISTANCE, ATTEND_STAT_SINK4,
-                                          ATTEND_STAT_RAW_MEAN, ATTEND_STAT_VALUE_NORM};
+enum { TOP = 3, BINS = 5, CLASSES = 3 };
 
-enum { STAT_COLUMNS = sizeof all_columns / sizeof all_columns[0], TOP = 3 };
-
-static attend_stats request(int64_t nb, int64_t hq, int64_t nq)
+static attend_tensor make(int64_t nb, int64_t hq, int64_t nq, int64_t columns)
 {
-    attend_stats s = attend_stats_default();
+    attend_tensor t = attend_tensor_dense(NULL, ATTEND_F64, nb, hq, nq, columns);
 
-    s.columns = all_columns;
-    s.rows = attend_tensor_dense(NULL, ATTEND_F64, nb, hq, nq, STAT_COLUMNS);
-    s.rows.data = test_memory(bytes_of(s.rows.size, ATTEND_F64));
-    s.top_weights = attend_tensor_dense(NULL, ATTEND_F64, nb, hq, nq, TOP);
-    s.top_weights.data = test_memory(bytes_of(s.top_weights.size, ATTEND_F64));
+    t.data = test_memory(bytes_of(t.size, ATTEND_F64));
+    poison(&t);
+    return t;
+}
+
+/* Every statistic of these rows, with classes of all keys. */
+static attend_stats request(const problem *p, int64_t nq, const int32_t *classes)
+{
+    static attend_stat columns[ATTEND_STAT_COUNT];
+    attend_stats s = attend_stats_default();
+    const int64_t nb = p->n.nb, hq = p->n.hq;
+
+    for (int x = 0; x < ATTEND_STAT_COUNT; x++)
+        columns[x] = (attend_stat)x;
+    s.columns = columns;
+    s.rows = make(nb, hq, nq, ATTEND_STAT_COUNT);
+    s.top_weights = make(nb, hq, nq, TOP);
     s.top_keys = test_memory((size_t)(nb * hq * nq * TOP) * sizeof *s.top_keys + 1);
+    s.distances = make(nb, hq, nq, BINS);
+    s.class_mass = make(nb, hq, nq, CLASSES);
+    s.classes = classes;
+    s.raw = make(nb, hq, nq, attend_stats_raw_size(&s, p->n.dv));
     return s;
 }
 
@@ -220,6 +230,9 @@ static void request_free(attend_stats *s)
     free(s->rows.data);
     free(s->top_weights.data);
     free(s->top_keys);
+    free(s->distances.data);
+    free(s->class_mass.data);
+    free(s->raw.data);
 }
 
 /* Keys as doubles, so that they compare like any numbers. */
@@ -234,46 +247,93 @@ static attend_tensor names_of(const attend_stats *s)
     return t;
 }
 
-static void statistics(attend_context *ctx)
+static int same_request(const spread *s, const attend_stats *own, const attend_stats *all)
 {
-    for (int how = 0; how < SLICINGS; how++) {
-        uint64_t state = (uint64_t)how + 77;
-        problem p = random_problem(how, &state);
-        attend_stats all = request(p.n.nb, p.n.hq, p.n.nq);
+    attend_tensor named = names_of(own), all_named = names_of(all);
+    const int same = spread_is_same(s, &own->rows, &all->rows, 0.0) &&
+                     spread_is_same(s, &own->top_weights, &all->top_weights, 0.0) &&
+                     spread_is_same(s, &named, &all_named, 0.0) &&
+                     spread_is_same(s, &own->distances, &all->distances, 0.0) &&
+                     spread_is_same(s, &own->class_mass, &all->class_mass, 0.0) &&
+                     spread_is_same(s, &own->raw, &all->raw, 0.0);
+
+    free(named.data);
+    free(all_named.data);
+    return same;
+}
+
+static void statistics(attend_context *ctx, MPI_Comm comm, int n)
+{
+    uint64_t state = (uint64_t)n * 5 + 77;
+    problem p = random_problem(n, &state);
+    int32_t *const classes = test_memory((size_t)(p.n.nb * p.n.nk) * sizeof *classes);
+    for (int64_t x = 0; x < p.n.nb * p.n.nk; x++)
+        classes[x] = (int32_t)random_below(&state, CLASSES + 1) - 1;
+    attend_stats all = request(&p, p.n.nq, classes);
+
+    p.io.stats = &all;
+    CHECK(problem_run(&p, ctx), "one machine");
+    for (int strategy = ATTEND_MPI_AUTO; strategy <= ATTEND_MPI_QUERY; strategy++) {
+        const slicing how = (slicing)random_below(&state, SLICINGS);
         spread s;
 
-        p.io.weights =
-            own_tensor(&p, dtype_of_lse(p.dtype), p.n.nb, p.n.hq, p.n.nq, p.n.nk);
-        p.io.stats = &all;
-        CHECK(problem_run(&p, ctx), "one machine");
-        spread_make(&s, &p, MPI_COMM_WORLD, (slicing)how, SLICED_RAGGED, 9);
-        attend_stats own = request(p.n.nb, p.n.hq, s.queries.rows);
-        attend_tensor weights = attend_tensor_dense(NULL, dtype_of_lse(p.dtype), p.n.nb,
-                                                    p.n.hq, s.queries.rows, p.n.nk);
-        weights.data = test_memory(bytes_of(weights.size, weights.dtype));
-        s.io.weights = weights;
+        spread_make(&s, &p, comm, how, SLICED_RAGGED, 9 + (uint64_t)n);
+        attend_stats own = request(&p, s.queries.rows, classes);
         s.io.stats = &own;
-        CHECK(spread_gives(&s, ctx, ATTEND_MPI_AUTO, 0.0), "slicing %d", how);
-        CHECK(spread_is_same(&s, &weights, &p.io.weights, 0.0), "weights");
-        CHECK(spread_is_same(&s, &own.rows, &all.rows, 0.0), "rows");
-        CHECK(spread_is_same(&s, &own.top_weights, &all.top_weights, 0.0), "top");
-        attend_tensor named = names_of(&own), all_named = names_of(&all);
-        CHECK(spread_is_same(&s, &named, &all_named, 0.0), "top keys");
-        free(named.data);
-        free(all_named.data);
-        free(weights.data);
+        CHECK(spread_gives(&s, ctx, strategy, 0.0) && same_request(&s, &own, &all),
+              "case %d, strategy %d, slicing %d, rank %d of %d", n, strategy, (int)how,
+              s.rank, s.ranks);
         request_free(&own);
-        request_free(&all);
         spread_free(&s);
-        problem_free(&p);
     }
+    request_free(&all);
+    free(classes);
+    problem_free(&p);
 }
 
 TEST(statistics_of_rows_have_their_bits)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
-    statistics(ctx);
+    for (int ranks = 2; ranks <= most_ranks(); ranks += 3) {
+        MPI_Comm comm = first_ranks(ranks);
+        for (int n = 0; comm != MPI_COMM_NULL && n < cases(6); n++)
+            statistics(ctx, comm, ranks * 10 + n);
+        if (comm != MPI_COMM_NULL)
+            MPI_Comm_free(&comm);
+    }
+    attend_context_destroy(ctx);
+}
+
+TEST(weights_have_their_bits)
+{
+    attend_context *const ctx = open_set(NULL, 1);
+
+    for (int how = 0; how < SLICINGS; how++) {
+        uint64_t state = (uint64_t)how + 77;
+        problem p = random_problem(how, &state);
+        const attend_dtype dtype = dtype_of_lse(p.dtype);
+        attend_error err;
+        spread s;
+
+        p.io.weights = own_tensor(&p, dtype, p.n.nb, p.n.hq, p.n.nq, p.n.nk);
+        CHECK(problem_run(&p, ctx), "one machine");
+        spread_make(&s, &p, MPI_COMM_WORLD, (slicing)how, SLICED_RAGGED, 9);
+        s.io.weights = own_tensor(&p, dtype, p.n.nb, p.n.hq, s.queries.rows, p.n.nk);
+        CHECK(spread_gives(&s, ctx, ATTEND_MPI_AUTO, 0.0), "slicing %d", how);
+        CHECK(s.cost.strategy == ATTEND_MPI_GATHER, "strategy");
+        CHECK(spread_is_same(&s, &s.io.weights, &p.io.weights, 0.0), "weights");
+        for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_QUERY;
+             strategy += 2) {
+            s.dist.strategy = strategy;
+            CHECK(
+                is_refused(attend_mpi_forward(s.comm, ctx, &s.rule, &s.io, &s.dist, &err),
+                           ATTEND_EUNSUPPORTED, &err, "weights", "ATTEND_MPI_GATHER"),
+                "strategy %d", strategy);
+        }
+        spread_free(&s);
+        problem_free(&p);
+    }
     attend_context_destroy(ctx);
 }
 
@@ -388,6 +448,7 @@ int main(int argc, char **argv)
     RUN_RANKS(decoding_moves_records_alone);
     RUN_RANKS(a_ring_keeps_few_records);
     RUN_RANKS(statistics_of_rows_have_their_bits);
+    RUN_RANKS(weights_have_their_bits);
     RUN_RANKS(columns_have_their_bits);
     return ranks_finish();
 }

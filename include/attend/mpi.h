@@ -52,9 +52,10 @@ ATTEND_API attend_status attend_mpi_forward(MPI_Comm comm, attend_context *ctx,
 /*
  * attend_inspect() over the whole sequence.  q and lse have this rank's queries, k its
  * keys.  column_mass, column_max and column_last are of this rank's keys, (nb, hq, 1, nk
- * of this rank), `pooled` is the whole map, and the same on every rank.  zoom and probes
- * are refused.  Without ALiBi the columns have the bits of attend_inspect(); the map is
- * summed in other parts, and is the same within rounding.
+ * of this rank); `pooled`, `zoom` and `probe_weights` are whole, and the same on every
+ * rank.  Without ALiBi all but the map have the bits of attend_inspect().  The blocks of
+ * the map, and with ALiBi everything, are the same within rounding: their sums have the
+ * same terms in another order.
  */
 ATTEND_API attend_status attend_mpi_inspect(MPI_Comm comm, attend_context *ctx,
                                             const attend_rule *rule,

@@ -148,15 +148,18 @@ static attend_status check_columns(const struct job *job, attend_error *err)
     const int64_t columns[4] = {job->nb, job->hq, 1, job->nk};
     const int64_t lse[4] = {job->nb, job->hq, job->nq, 1};
 
-    if (s->zoom.data || s->probe_count > 0)
-        return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
-                                "zoom and probes are of single weights, which ranks do "
-                                "not share");
+    if (s->probe_count < 0 || (s->probe_count > 0 && (!s->probes || !s->probe_weights)))
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "probe_count (%lld) is negative, or probes or "
+                                "probe_weights is NULL",
+                                LL(s->probe_count));
     for (int a = 0; a < 4; a++)
         if (s->lse.size[a] != lse[a])
             return attendi_mpi_fail(err, ATTEND_EINVAL,
                                     "lse.size[%d] (%lld) must be %lld", a,
                                     LL(s->lse.size[a]), LL(lse[a]));
+    const int64_t zoom[4] = {job->nb, job->hq, s->zoom.size[2], s->zoom.size[3]};
+    TRY(check_output("zoom", &s->zoom, zoom, err));
     TRY(check_output("column_mass", &s->column_mass, columns, err));
     TRY(check_output("column_max", &s->column_max, columns, err));
     return check_output("column_last", &s->column_last, columns, err);
@@ -278,6 +281,13 @@ static void list_requests(struct arguments *a, const struct job *job)
     attendi_argument(a, "last_queries", s->column_last.data ? s->last_queries : 0);
     attendi_argument(a, "pooled.data is set", s->pooled.data != NULL);
     attendi_argument(a, "pooled_block", s->pooled.data ? s->pooled_block : 0);
+    attendi_argument(a, "zoom.size[2]", s->zoom.data ? s->zoom.size[2] : -1);
+    attendi_argument(a, "zoom.size[3]", s->zoom.data ? s->zoom.size[3] : -1);
+    attendi_argument(a, "zoom_query", s->zoom.data ? s->zoom_query : 0);
+    attendi_argument(a, "zoom_key", s->zoom.data ? s->zoom_key : 0);
+    attendi_argument(a, "probe_count", s->probe_count);
+    attendi_argument_bytes(a, "probes", s->probe_count > 0 ? s->probes : NULL,
+                           s->probe_count, sizeof *s->probes);
 }
 
 static attend_status compare(struct job *job, attend_error *err)

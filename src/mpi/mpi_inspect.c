@@ -7,19 +7,32 @@
 #include "base/base.h"
 #include "mpi/comm/move.h"
 #include "mpi/comm/rows.h"
+#include "mpi/mpi_probes.h"
 #include "mpi/rule_columns.h"
 
 enum { COLUMN_MASS, COLUMN_MAX, COLUMN_LAST, COLUMNS };
 
 struct look {
     struct job *job;
-    struct ranges keys, everyone, columns; /* of the map; as all ranks hold them */
-    attend_inspection own;                 /* all queries by this rank's range of keys */
+    struct ranges keys, everyone;  /* as all ranks hold them */
+    struct ranges columns, zoomed; /* of the map and of the zoom */
+    attend_inspection own;         /* all queries by this rank's range of keys */
     attend_rule rule;
     int64_t *lengths;
     int64_t first, count; /* keys of this rank's range */
-    void *q, *k, *lse, *mask, *bias, *column[COLUMNS], *pooled;
+    void *q, *k, *lse, *mask, *bias, *column[COLUMNS], *pooled, *zoom;
+    struct probes probes;
 };
+
+/* Columns of the zoom that have keys of a range. */
+static attend_mpi_range cut_zoom(const struct job *job, const attend_mpi_range *keys)
+{
+    const attend_inspection *const s = &job->inspection;
+    const int64_t first = max_i64(0, keys->first - s->zoom_key);
+    const int64_t end = min_i64(s->zoom.size[3], keys->first + keys->count - s->zoom_key);
+
+    return (attend_mpi_range){first, s->zoom.data ? max_i64(0, end - first) : 0};
+}
 
 /* Even ranges of whole blocks. */
 static attend_status cut_keys(struct look *l, attend_error *err)
@@ -32,6 +45,8 @@ static attend_status cut_keys(struct look *l, attend_error *err)
 
     TRY(attendi_ranges_make(&l->keys, team, all, team->size, err));
     TRY(attendi_ranges_make(&l->columns, team, blocks, team->size, err));
+    TRY(attendi_ranges_make(&l->zoomed, team, job->inspection.zoom.size[3], team->size,
+                            err));
     TRY(attendi_ranges_all(&l->everyone, team, job->queries.all, err));
     for (int rank = 0; rank < team->size; rank++) {
         const attend_mpi_range part = attend_mpi_slice(blocks, rank, team->size);
@@ -40,7 +55,9 @@ static attend_status cut_keys(struct look *l, attend_error *err)
         l->columns.range[rank] = part;
         l->keys.range[rank] = (attend_mpi_range){
             first, min_i64((part.first + part.count) * block, all) - first};
-        l->keys.start[rank + 1] = l->columns.start[rank + 1] = rank + 1;
+        l->zoomed.range[rank] = cut_zoom(job, &l->keys.range[rank]);
+        l->keys.start[rank + 1] = l->columns.start[rank + 1] = l->zoomed.start[rank + 1] =
+            rank + 1;
     }
     l->first = l->keys.range[team->rank].first;
     l->count = l->keys.range[team->rank].count;
@@ -67,12 +84,25 @@ static attend_tensor *column_of(attend_inspection *s, int which)
     return all[which];
 }
 
+/* Memory for `columns` of this rank in place of a tensor that all ranks share. */
+static attend_tensor own_tensor(struct look *l, const attend_tensor *shared,
+                                int64_t columns, void **data, attend_status *status,
+                                attend_error *err)
+{
+    const struct job *const job = l->job;
+
+    *data = room(l, job->hq, shared->size[2], columns, shared->dtype, status, err);
+    return attend_tensor_dense(*data, shared->dtype, job->nb, job->hq, shared->size[2],
+                               columns);
+}
+
 static attend_status allocate(struct look *l, attend_error *err)
 {
     struct job *const job = l->job;
     const int64_t nq = job->queries.all;
-    const int64_t blocks = l->columns.range[job->team.rank].count;
-    attend_status status = ATTEND_OK;
+    const attend_mpi_range blocks = l->columns.range[job->team.rank];
+    const attend_mpi_range zoomed = l->zoomed.range[job->team.rank];
+    attend_status status = attendi_probes_take(&l->probes, job, l->first, l->count, err);
 
     l->q = room(l, job->hq, nq, job->d, job->dtype, &status, err);
     l->k = room(l, job->hkv, l->count, job->d, job->dtype, &status, err);
@@ -82,19 +112,19 @@ static attend_status allocate(struct look *l, attend_error *err)
     for (int x = 0; x < COLUMNS; x++) {
         attend_tensor *const column = column_of(&l->own, x);
 
-        if (!column->data)
-            continue;
-        l->column[x] = room(l, job->hq, 1, l->count, column->dtype, &status, err);
-        *column = attend_tensor_dense(l->column[x], column->dtype, job->nb, job->hq, 1,
-                                      l->count);
+        if (column->data)
+            *column = own_tensor(l, column, l->count, &l->column[x], &status, err);
     }
-    if (l->own.pooled.data) {
-        const int64_t rows = l->own.pooled.size[2];
-
-        l->pooled = room(l, job->hq, rows, blocks, l->own.pooled.dtype, &status, err);
-        l->own.pooled = attend_tensor_dense(l->pooled, l->own.pooled.dtype, job->nb,
-                                            job->hq, rows, blocks);
-    }
+    if (l->own.pooled.data)
+        l->own.pooled =
+            own_tensor(l, &l->own.pooled, blocks.count, &l->pooled, &status, err);
+    if (l->own.zoom.data)
+        l->own.zoom = own_tensor(l, &l->own.zoom, zoomed.count, &l->zoom, &status, err);
+    l->own.zoom_key =
+        zoomed.count > 0 ? job->inspection.zoom_key + zoomed.first - l->first : 0;
+    l->own.probes = l->probes.list;
+    l->own.probe_count = l->probes.count;
+    l->own.probe_weights = l->probes.weights;
     return status;
 }
 
@@ -116,6 +146,28 @@ static attend_status check_map(const struct job *job, attend_error *err)
             return attendi_mpi_fail(err, ATTEND_EINVAL,
                                     "pooled.size[%d] (%lld) must be %lld", a,
                                     LL(s->pooled.size[a]), LL(want[a]));
+    return ATTEND_OK;
+}
+
+/* And the zoom's. */
+static attend_status check_zoom(const struct job *job, attend_error *err)
+{
+    const attend_inspection *const s = &job->inspection;
+    const struct {
+        const char *name;
+        int64_t first, all;
+    } axis[] = {{"zoom_query", s->zoom_query, job->queries.all},
+                {"zoom_key", s->zoom_key, job->keys.all}};
+
+    for (int a = 0; s->zoom.data && a < 2; a++) {
+        const int64_t count = s->zoom.size[2 + a];
+
+        if (axis[a].first < 0 || count < 0 || count > axis[a].all ||
+            axis[a].first > axis[a].all - count)
+            return attendi_mpi_fail(
+                err, ATTEND_EINVAL, "%s (%lld) and zoom.size[%d] (%lld) leave 0..%lld",
+                axis[a].name, LL(axis[a].first), 2 + a, LL(count), LL(axis[a].all - 1));
+    }
     return ATTEND_OK;
 }
 
@@ -153,11 +205,31 @@ static attend_status fetch(struct look *l, attend_error *err)
     return attendi_rule_columns(job, &l->keys, &l->rule.bias, &l->bias, err);
 }
 
-/* Columns to the ranks that hold their keys, the map to all. */
+/* Columns that each rank has of a tensor, to all ranks. */
+static attend_status give_all(struct look *l, const struct ranges *held,
+                              const attend_tensor *own, const attend_tensor *shared,
+                              attend_error *err)
+{
+    struct team *const team = &l->job->team;
+    const attend_view source = attendi_view_turned(attend_view_of(own));
+    const attend_tensor target = attendi_tensor_turned(*shared);
+    struct ranges all = {.all = 0};
+
+    if (!shared->data)
+        return ATTEND_OK;
+    const attend_status made = attendi_ranges_all(&all, team, held->all, err);
+    attend_status status = attendi_team_agree(team, made, err);
+    if (status == ATTEND_OK)
+        status = attendi_move(team, held, &all, &source, &target, err);
+    attendi_ranges_free(&all, team);
+    return status;
+}
+
+/* Columns to the ranks that hold their keys, the rest to all. */
 static attend_status give_back(struct look *l, attend_error *err)
 {
     struct job *const job = l->job;
-    struct ranges all;
+    const attend_inspection *const s = &job->inspection;
 
     for (int x = 0; x < COLUMNS; x++) {
         const attend_tensor from = *column_of(&l->own, x);
@@ -168,18 +240,9 @@ static attend_status give_back(struct look *l, attend_error *err)
         if (to.data)
             TRY(attendi_move(&job->team, &l->keys, &job->keys, &source, &target, err));
     }
-    if (!job->inspection.pooled.data)
-        return ATTEND_OK;
-    const attend_status made = attendi_ranges_all(&all, &job->team, l->columns.all, err);
-    attend_status status = attendi_team_agree(&job->team, made, err);
-    if (status == ATTEND_OK) {
-        const attend_view source = attendi_view_turned(attend_view_of(&l->own.pooled));
-        const attend_tensor target = attendi_tensor_turned(job->inspection.pooled);
-
-        status = attendi_move(&job->team, &l->columns, &all, &source, &target, err);
-    }
-    attendi_ranges_free(&all, &job->team);
-    return status;
+    TRY(give_all(l, &l->columns, &l->own.pooled, &s->pooled, err));
+    TRY(give_all(l, &l->zoomed, &l->own.zoom, &s->zoom, err));
+    return attendi_probes_share(&l->probes, job, err);
 }
 
 static attend_status inspect(struct look *l, attend_error *err)
@@ -187,6 +250,8 @@ static attend_status inspect(struct look *l, attend_error *err)
     struct team *const team = &l->job->team;
     attend_status status = check_map(l->job, err);
 
+    if (status == ATTEND_OK)
+        status = check_zoom(l->job, err);
     if (status == ATTEND_OK)
         status = cut_keys(l, err);
     if (status == ATTEND_OK)
@@ -215,12 +280,15 @@ attend_status attend_mpi_inspect(MPI_Comm comm, attend_context *ctx,
         attendi_job_open_inspection(&job, comm, ctx, rule, inspection, dist, err);
     if (status == ATTEND_OK)
         status = inspect(&l, err);
-    void *const memory[] = {l.q,    l.k,         l.lse,       l.lengths,   l.mask,
-                            l.bias, l.column[0], l.column[1], l.column[2], l.pooled};
+    void *const memory[] = {l.q,         l.k,      l.lse,       l.lengths,
+                            l.mask,      l.bias,   l.column[0], l.column[1],
+                            l.column[2], l.pooled, l.zoom};
     for (size_t x = 0; x < ARRAY_LEN(memory); x++)
         attendi_team_free(&job.team, memory[x]);
     attendi_ranges_free(&l.keys, &job.team);
     attendi_ranges_free(&l.columns, &job.team);
+    attendi_ranges_free(&l.zoomed, &job.team);
+    attendi_probes_free(&l.probes, &job);
     attendi_ranges_free(&l.everyone, &job.team);
     attendi_job_close(&job);
     return status;

@@ -86,6 +86,7 @@ class UnderMpirun(CliTest):
         self.write(700, 1300)
         flags = ["stats", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--causal"]
         flags += ["bottom-right", "--columns", "--last", "5", "--top", "3", "--json"]
+        flags += ["--zoom", "600:640,400:530"]
         want = self.succeed(*flags, "--out", "one.safetensors")
         for mpi in MPIS:
             got = mpirun(mpi, 3, *flags, "--out", "ranks.safetensors")

@@ -337,8 +337,10 @@ TEST(weights_have_their_bits)
     attend_context_destroy(ctx);
 }
 
-/* Columns of own keys, and the map on every rank. */
-static void columns(attend_context *ctx, int n)
+enum { PROBES = 20 };
+
+/* Columns of own keys; the map, a zoom and probes on every rank. */
+static void inspections(attend_context *ctx, int n)
 {
     uint64_t state = (uint64_t)n * 3 + 1;
     problem p = random_problem(n, &state);
@@ -360,6 +362,19 @@ static void columns(attend_context *ctx, int n)
     all.pooled = own_tensor(&p, dtype, p.n.nb, p.n.hq, (p.n.nq - 1) / block + 1,
                             (p.n.nk - 1) / block + 1);
     all.pooled_block = block;
+    all.zoom_query = random_below(&state, p.n.nq);
+    all.zoom_key = random_below(&state, p.n.nk);
+    all.zoom = own_tensor(&p, dtype, p.n.nb, p.n.hq, p.n.nq - all.zoom_query,
+                          1 + random_below(&state, p.n.nk - all.zoom_key));
+    attend_probe probes[PROBES];
+    double weights[PROBES], own_weights[PROBES];
+    for (int x = 0; x < PROBES; x++)
+        probes[x] =
+            (attend_probe){random_below(&state, p.n.nb), random_below(&state, p.n.hq),
+                           random_below(&state, p.n.nq), random_below(&state, p.n.nk)};
+    all.probes = probes;
+    all.probe_count = PROBES;
+    all.probe_weights = weights;
     CHECK(is_ok(attend_inspect(ctx, &p.rule, &all, &err), &err), "one machine");
 
     spread_make(&s, &p, MPI_COMM_WORLD, (slicing)(n % SLICINGS), SLICED_RAGGED, 3);
@@ -376,6 +391,9 @@ static void columns(attend_context *ctx, int n)
     own.pooled =
         own_tensor(&p, dtype, p.n.nb, p.n.hq, all.pooled.size[2], all.pooled.size[3]);
     poison(&own.pooled);
+    own.zoom = own_tensor(&p, dtype, p.n.nb, p.n.hq, all.zoom.size[2], all.zoom.size[3]);
+    poison(&own.zoom);
+    own.probe_weights = own_weights;
     CHECK(is_ok(attend_mpi_inspect(s.comm, ctx, &s.rule, &own, &s.dist, &err), &err),
           "case %d", n);
     for (int x = 0; x < 3; x++)
@@ -393,17 +411,22 @@ static void columns(attend_context *ctx, int n)
     CHECK(same_or_near(&own.pooled, all.pooled.data,
                        dtype == ATTEND_F64 ? 106000 * 0x1p-53 : 2000 * 0x1p-24),
           "case %d, the map", n);
+    CHECK(same_or_near(&own.zoom, all.zoom.data, 0.0), "case %d, the zoom", n);
+    for (int x = 0; x < PROBES; x++)
+        CHECK(own_weights[x] == weights[x] ||
+                  (isnan(own_weights[x]) && isnan(weights[x])),
+              "case %d, probe %d: %.17g and %.17g", n, x, own_weights[x], weights[x]);
     free(lse.data);
     spread_free(&s);
     problem_free(&p);
 }
 
-TEST(columns_have_their_bits)
+TEST(inspections_have_their_bits)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
     for (int n = 0; n < cases(12); n++)
-        columns(ctx, n);
+        inspections(ctx, n);
     attend_context_destroy(ctx);
 }
 
@@ -449,6 +472,6 @@ int main(int argc, char **argv)
     RUN_RANKS(a_ring_keeps_few_records);
     RUN_RANKS(statistics_of_rows_have_their_bits);
     RUN_RANKS(weights_have_their_bits);
-    RUN_RANKS(columns_have_their_bits);
+    RUN_RANKS(inspections_have_their_bits);
     return ranks_finish();
 }

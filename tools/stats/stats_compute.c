@@ -83,6 +83,9 @@ static int allocate_inspection(const struct stats_args *args, attend_dtype dtype
     const struct stats_zoom *const z = &args->zoom;
     int status = TOOL_OK;
 
+    r->inspection.last_queries = args->last;
+    r->inspection.zoom_query = z->first;
+    r->inspection.zoom_key = z->key_first;
     if (args->wants_columns &&
         ((status = allocate_tensor(&r->inspection.column_mass, dtype, r->nb, r->hq, 1,
                                    r->nk)) ||
@@ -142,9 +145,6 @@ static int inspect(const struct stats_args *args, const struct inputs *inputs,
     r->inspection.q = inputs->io.q;
     r->inspection.k = inputs->io.k;
     r->inspection.lse = lse_of(r);
-    r->inspection.last_queries = args->last;
-    r->inspection.zoom_query = args->zoom.first;
-    r->inspection.zoom_key = args->zoom.key_first;
     const attend_status failed = attend_inspect(ctx, &inputs->rule, &r->inspection, &err);
     if (failed)
         return tool_fail("stats", tool_status(failed), "%s", err.message);

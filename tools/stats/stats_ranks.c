@@ -75,7 +75,7 @@ static int forward(struct inputs_slice *slice, attend_context *ctx,
     return failed ? failed : merge(slice, own, ctx, dv, &raw, r);
 }
 
-/* ---- columns and map --------------------------------------------------------- */
+/* ---- columns, map and zoom --------------------------------------------------------- */
 
 enum { COLUMNS = 3 };
 
@@ -147,14 +147,10 @@ int stats_compute_on_ranks(const struct stats_args *args, const struct inputs *i
     struct inputs_slice slice;
     attend_stats own;
 
-    if (args->zoom.is_wanted)
-        return tool_fail("stats", TOOL_USAGE,
-                         "--zoom does not run under a launcher of MPI");
     int failed = inputs_slice_make(&slice, inputs);
     if (!failed)
         failed = forward(&slice, ctx, r, &own);
-    r->inspection.last_queries = args->last;
-    if (!failed && (args->wants_columns || args->map))
+    if (!failed && (args->wants_columns || args->map || args->zoom.is_wanted))
         failed = inspect(&slice, ctx, &own, r);
     inputs_slice_free(&slice);
     return failed;

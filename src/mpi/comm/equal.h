@@ -5,7 +5,7 @@
 
 #include "mpi/comm/mpi_team.h"
 
-enum { ARGUMENTS_MAX = 48 };
+enum { ARGUMENTS_MAX = 64 };
 
 struct arguments {
     int count;

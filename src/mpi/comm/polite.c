@@ -28,6 +28,15 @@ int attendi_allreduce_min(const int *mine, int *least, MPI_Comm comm)
                     &request);
 }
 
+int attendi_allreduce_sum(double *numbers, int count, MPI_Comm comm)
+{
+    MPI_Request request;
+
+    return wait_for(
+        MPI_Iallreduce(MPI_IN_PLACE, numbers, count, MPI_DOUBLE, MPI_SUM, comm, &request),
+        &request);
+}
+
 int attendi_broadcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     MPI_Request request;

@@ -12,6 +12,8 @@
 /* Each returns MPI's result. */
 int attendi_wait_all(int count, MPI_Request *requests);
 int attendi_allreduce_min(const int *mine, int *least, MPI_Comm comm);
+/* Of every rank's `numbers`, in place. */
+int attendi_allreduce_sum(double *numbers, int count, MPI_Comm comm);
 int attendi_broadcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm);
 int attendi_allgather(const void *mine, int count, MPI_Datatype type, void *all,
                       MPI_Comm comm);

@@ -54,8 +54,16 @@ static attend_status share(void *items, size_t size, int count, attend_error *er
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const size_t most = (size_t)((count + ranks - 1) / ranks);
     char *const own = calloc(most * (size_t)(ranks + 1) + 1, size);
-    if (!own)
-        return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %d items", count);
+    const int mine = own ? 1 : 0;
+    int have = 0;
+    const attend_status met =
+        attendi_mpi_result(attendi_allreduce_min(&mine, &have, MPI_COMM_WORLD), err);
+    if (met != ATTEND_OK || !have) {
+        free(own);
+        return met != ATTEND_OK ? met
+                                : attendi_mpi_fail(err, ATTEND_ENOMEM,
+                                                   "no memory for %d items", count);
+    }
     char *const all = own + most * size;
     for (int x = rank, at = 0; x < count; x += ranks, at++)
         memcpy(own + (size_t)at * size, (char *)items + (size_t)x * size, size);
@@ -93,7 +101,8 @@ static attend_status gather_rows(struct team *team, const attend_mpi_range *rang
         attendi_ranges_share(&held, team, "rows", ranges, count, from->size[2], err);
 
     if (status == ATTEND_OK)
-        status = attendi_ranges_all(&wanted, team, held.all, err);
+        status = attendi_team_agree(
+            team, attendi_ranges_all(&wanted, team, held.all, err), err);
     for (int rank = 1; rank < team->size && status == ATTEND_OK; rank++)
         wanted.range[rank].count = 0;
     if (status == ATTEND_OK)

@@ -20,7 +20,8 @@ struct query {
     attend_mpi_range all;
     struct ranges everyone, columns;
     void *q, *mask, *bias;
-    int root; /* where the tree ends: who has most queries */
+    void *reserve; /* of a node, for records that there is no memory for */
+    int root;      /* where the tree ends: who has most queries */
 };
 
 static int find_root(const struct job *job)
@@ -64,19 +65,19 @@ static attend_status gather_queries(struct query *q, attend_error *err)
         status = list_columns(q, err);
     q->q = attendi_team_alloc(team, job->nb * job->hq * job->queries.all * job->d,
                               attend_dtype_size(job->dtype), err);
-    if (!q->q)
+    q->all = (attend_mpi_range){0, job->queries.all};
+    attendi_nodes_begin(&q->work.nodes, job, job->queries.all);
+    q->reserve = attendi_nodes_memory(&q->work.nodes, err);
+    if (!q->q || !q->reserve)
         status = ATTEND_ENOMEM;
     TRY(attendi_team_agree(team, status, err));
     const attend_tensor to =
         attend_tensor_dense(q->q, job->dtype, job->nb, job->hq, job->queries.all, job->d);
     TRY(attendi_move(team, &job->queries, &q->everyone, &job->io.q, &to, err));
-    q->all = (attend_mpi_range){0, job->queries.all};
-    q->work = (struct work){.job = job,
-                            .rule = job->rule,
-                            .q = attend_view_of(&to),
-                            .range = &q->all,
-                            .ranges = 1};
-    attendi_nodes_begin(&q->work.nodes, job, job->queries.all);
+    q->work.rule = job->rule;
+    q->work.q = attend_view_of(&to);
+    q->work.range = &q->all;
+    q->work.ranges = 1;
     TRY(attendi_rule_columns(job, &q->columns, &q->work.rule.mask, &q->mask, err));
     return attendi_rule_columns(job, &q->columns, &q->work.rule.bias, &q->bias, err);
 }
@@ -167,27 +168,34 @@ static attend_status send_nodes(struct query *q, int rank, attend_error *err)
     return ATTEND_OK;
 }
 
-/* A rank without memory for what comes ends the call: there is nowhere to put it. */
-static attend_status receive_nodes(struct query *q, int rank, attend_error *err)
+/* The records of one node; where there is no memory for them, the call ends. */
+static attend_status receive_node(struct query *q, int rank, attend_error *err)
 {
     struct nodes *const n = &q->work.nodes;
     struct team *const team = &q->job->team;
+    int64_t numbers[NODE_NUMBERS];
+    attend_error own;
+
+    TRY(receive_bytes(team, numbers, sizeof numbers, rank, err));
+    struct node node = read_node(numbers);
+    node.data = attendi_nodes_memory(n, &own);
+    if (!node.data) {
+        attendi_team_stop(team, &own);
+        return receive_bytes(team, q->reserve, attendi_node_bytes(n), rank, err);
+    }
+    TRY(receive_bytes(team, node.data, attendi_node_bytes(n), rank, err));
+    if (attendi_nodes_add(n, node, &own) != ATTEND_OK)
+        attendi_team_stop(team, &own);
+    return ATTEND_OK;
+}
+
+static attend_status receive_nodes(struct query *q, int rank, attend_error *err)
+{
     int64_t count;
 
-    TRY(receive_bytes(team, &count, sizeof count, rank, err));
-    for (int64_t x = 0; x < count; x++) {
-        int64_t numbers[NODE_NUMBERS];
-        attend_error own;
-
-        TRY(receive_bytes(team, numbers, sizeof numbers, rank, err));
-        struct node node = read_node(numbers);
-        node.data = attendi_nodes_memory(n, err);
-        if (!node.data)
-            return ATTEND_ENOMEM;
-        TRY(receive_bytes(team, node.data, attendi_node_bytes(n), rank, err));
-        if (attendi_nodes_add(n, node, &own) != ATTEND_OK)
-            attendi_team_stop(team, &own);
-    }
+    TRY(receive_bytes(&q->job->team, &count, sizeof count, rank, err));
+    for (int64_t x = 0; x < count; x++)
+        TRY(receive_node(q, rank, err));
     return ATTEND_OK;
 }
 
@@ -229,39 +237,49 @@ static attend_status scatter_node(struct query *q, const struct ranges *held,
     return attendi_move(&job->team, held, &job->queries, &source_sums, &to_sums, err);
 }
 
-static attend_status scatter_nodes(struct query *q, struct nodes *own, int64_t count,
-                                   attend_error *err)
+/*
+ * One node of the root to the ranks that hold its rows.  *failed is a failure of this
+ * rank alone, which all agree on when they meet the next time.
+ */
+static attend_status share_node(struct query *q, const struct ranges *held, int64_t x,
+                                struct nodes *own, attend_status *failed,
+                                attend_error *err)
+{
+    struct team *const team = &q->job->team;
+    const struct node *const from = &q->work.nodes.list[x];
+    int64_t numbers[NODE_NUMBERS];
+
+    if (team->rank == q->root)
+        write_node(from, numbers);
+    TRY_MPI(attendi_broadcast(numbers, NODE_NUMBERS, MPI_INT64_T, q->root, team->comm));
+    struct node node = read_node(numbers);
+    if (*failed == ATTEND_OK && !(node.data = attendi_nodes_memory(own, err)))
+        *failed = ATTEND_ENOMEM;
+    attend_status status = attendi_team_agree(team, *failed, err);
+    if (status == ATTEND_OK)
+        status = scatter_node(q, held, from, own, &node, err);
+    if (status == ATTEND_OK)
+        *failed = attendi_nodes_add(own, node, err);
+    else
+        attendi_team_free(team, node.data);
+    return status;
+}
+
+static attend_status scatter_nodes(struct query *q, struct nodes *own,
+                                   attend_status *failed, attend_error *err)
 {
     struct job *const job = q->job;
+    int64_t count = q->work.nodes.count;
     struct ranges held;
-    attend_status status = attendi_ranges_all(&held, &job->team, job->queries.all, err);
 
-    status = attendi_team_agree(&job->team, status, err);
+    TRY_MPI(attendi_broadcast(&count, 1, MPI_INT64_T, q->root, job->team.comm));
+    *failed = attendi_ranges_all(&held, &job->team, job->queries.all, err);
+    attend_status status = attendi_team_agree(&job->team, *failed, err);
     for (int rank = 0; rank < job->team.size && status == ATTEND_OK; rank++)
         if (rank != q->root)
             held.range[rank].count = 0;
-    for (int64_t x = 0; x < count && status == ATTEND_OK; x++) {
-        const struct node *const from = &q->work.nodes.list[x];
-        int64_t numbers[NODE_NUMBERS];
-
-        if (job->team.rank == q->root)
-            write_node(from, numbers);
-        status = attendi_mpi_result(attendi_broadcast(numbers, NODE_NUMBERS, MPI_INT64_T,
-                                                      q->root, job->team.comm),
-                                    err);
-        if (status != ATTEND_OK)
-            break;
-        struct node node = read_node(numbers);
-        node.data = attendi_nodes_memory(own, err);
-        status =
-            attendi_team_agree(&job->team, node.data ? ATTEND_OK : ATTEND_ENOMEM, err);
-        if (status == ATTEND_OK)
-            status = scatter_node(q, &held, from, own, &node, err);
-        if (status == ATTEND_OK)
-            status = attendi_nodes_add(own, node, err);
-        else
-            attendi_team_free(&job->team, node.data);
-    }
+    for (int64_t x = 0; x < count && status == ATTEND_OK; x++)
+        status = share_node(q, &held, x, own, failed, err);
     attendi_ranges_free(&held, &job->team);
     return status;
 }
@@ -271,25 +289,25 @@ static attend_status end_rows(struct query *q, attend_error *err)
 {
     struct job *const job = q->job;
     const int rank = job->team.rank;
-    int64_t count = q->work.nodes.count;
     struct work own = {.job = job,
                        .range = job->queries.range + job->queries.start[rank],
                        .ranges = job->queries.start[rank + 1] - job->queries.start[rank]};
+    attend_status failed;
 
     attendi_nodes_begin(&own.nodes, job, job->nq);
-    attend_status status = attendi_mpi_result(
-        attendi_broadcast(&count, 1, MPI_INT64_T, q->root, job->team.comm), err);
-    if (status == ATTEND_OK)
-        status = scatter_nodes(q, &own.nodes, count, err);
-    if (status == ATTEND_OK)
-        status = attendi_work_end(&own, &job->io.out, &job->io.lse, err);
+    attend_status status = scatter_nodes(q, &own.nodes, &failed, err);
+    if (status == ATTEND_OK) {
+        if (failed == ATTEND_OK)
+            failed = attendi_work_end(&own, &job->io.out, &job->io.lse, err);
+        status = attendi_team_agree(&job->team, failed, err);
+    }
     attendi_nodes_free(&own.nodes);
     return status;
 }
 
 attend_status attendi_forward_query(struct job *job, attend_error *err)
 {
-    struct query q = {.job = job, .root = find_root(job), .work.nodes.job = job};
+    struct query q = {.job = job, .root = find_root(job), .work.job = job};
 
     attend_status status = attendi_chunks_make(&q.chunks, job, err);
     if (status == ATTEND_OK)
@@ -301,7 +319,8 @@ attend_status attendi_forward_query(struct job *job, attend_error *err)
     if (status == ATTEND_OK)
         status = attendi_team_settle(&job->team, err);
     if (status == ATTEND_OK)
-        status = attendi_team_agree(&job->team, end_rows(&q, err), err);
+        status = end_rows(&q, err);
+    attendi_team_free(&job->team, q.reserve);
     attendi_nodes_free(&q.work.nodes);
     attendi_ranges_free(&q.everyone, &job->team);
     attendi_ranges_free(&q.columns, &job->team);

@@ -2,7 +2,6 @@
 #include "mpi/comm/equal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/comm/polite.h"
@@ -77,24 +76,16 @@ static attend_status name_difference(const struct argument *a, int rank, int64_t
 attend_status attendi_arguments_compare(struct team *team, const struct arguments *a,
                                         attend_error *err)
 {
-    const size_t count = (size_t)a->count;
+    const int64_t *const all = team->numbers;
     int64_t own[ARGUMENTS_MAX];
-    int64_t *const all = malloc((size_t)team->size * count * sizeof *all);
-    attend_status status = ATTEND_OK;
 
-    for (size_t x = 0; x < count; x++)
+    for (int x = 0; x < a->count; x++)
         own[x] = a->list[x].value;
-    if (!all)
-        attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", team->size);
-    status = attendi_team_agree(team, all ? ATTEND_OK : ATTEND_ENOMEM, err);
-    if (status == ATTEND_OK)
-        status = attendi_mpi_result(
-            attendi_allgather(own, (int)count, MPI_INT64_T, all, team->comm), err);
-    for (int rank = 1; rank < team->size && status == ATTEND_OK; rank++)
-        for (size_t x = 0; x < count && status == ATTEND_OK; x++)
-            if (all[(size_t)rank * count + x] != all[x])
-                status = name_difference(&a->list[x], rank, all[(size_t)rank * count + x],
-                                         all[x], err);
-    free(all);
-    return status;
+    TRY_MPI(attendi_allgather(own, a->count, MPI_INT64_T, team->numbers, team->comm));
+    for (int rank = 1; rank < team->size; rank++)
+        for (int x = 0; x < a->count; x++)
+            if (all[rank * a->count + x] != all[x])
+                return name_difference(&a->list[x], rank, all[rank * a->count + x],
+                                       all[x], err);
+    return ATTEND_OK;
 }

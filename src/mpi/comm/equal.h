@@ -5,7 +5,7 @@
 
 #include "mpi/comm/mpi_team.h"
 
-enum { ARGUMENTS_MAX = 64 };
+enum { ARGUMENTS_MAX = TEAM_NUMBERS };
 
 struct arguments {
     int count;

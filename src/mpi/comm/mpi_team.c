@@ -13,17 +13,23 @@
 
 /* ---- the duplicate -------------------------------------------------------- */
 
+struct kept {
+    MPI_Comm comm;
+    bool *heard;
+    int64_t numbers[]; /* [size][TEAM_NUMBERS], then heard */
+};
+
 /* Frees the duplicate with the communicator that it is of, unless MPI is at its end. */
 static int free_duplicate(MPI_Comm comm, int key, void *value, void *extra)
 {
-    MPI_Comm *const kept = value;
+    struct kept *const kept = value;
     int finalized = 1;
 
     (void)comm;
     (void)key;
     (void)extra;
     if (MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized)
-        MPI_Comm_free(kept);
+        MPI_Comm_free(&kept->comm);
     free(kept);
     return MPI_SUCCESS;
 }
@@ -38,28 +44,52 @@ static int duplicate_key(void)
     return key;
 }
 
-static attend_status duplicate(MPI_Comm comm, MPI_Comm *to, attend_error *err)
+static attend_status take_ranks(struct team *team, MPI_Comm comm, attend_error *err)
 {
-    const int key = duplicate_key();
-    MPI_Comm *kept;
+    team->comm = comm;
+    TRY_MPI(MPI_Comm_rank(comm, &team->rank));
+    return attendi_mpi_result(MPI_Comm_size(comm, &team->size), err);
+}
+
+static attend_status make_duplicate(struct team *team, MPI_Comm comm, struct kept **made,
+                                    attend_error *err)
+{
+    MPI_Comm own;
+
+    TRY_MPI(MPI_Comm_dup(comm, &own));
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    TRY(take_ranks(team, own, err));
+    const size_t size = (size_t)team->size, numbers = size * TEAM_NUMBERS;
+    struct kept *const kept =
+        malloc(sizeof *kept + numbers * sizeof *kept->numbers + size * sizeof(bool));
+    if (!kept)
+        attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", team->size);
+    const attend_status status =
+        attendi_team_agree(team, kept ? ATTEND_OK : ATTEND_ENOMEM, err);
+    if (status != ATTEND_OK) {
+        free(kept);
+        MPI_Comm_free(&own);
+        return status;
+    }
+    kept->comm = own;
+    kept->heard = (bool *)(void *)(kept->numbers + numbers);
+    *made = kept;
+    return attendi_mpi_result(MPI_Comm_set_attr(comm, duplicate_key(), kept), err);
+}
+
+static attend_status duplicate(struct team *team, MPI_Comm comm, attend_error *err)
+{
+    struct kept *kept;
     int found = 0;
 
-    TRY_MPI(MPI_Comm_get_attr(comm, key, &kept, &found));
-    if (found) {
-        *to = *kept;
-        return ATTEND_OK;
-    }
-    kept = malloc(sizeof *kept);
-    if (!kept)
-        return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for a communicator");
-    const int made = MPI_Comm_dup(comm, kept);
-    if (made != MPI_SUCCESS) {
-        free(kept);
-        return attendi_mpi_result(made, err);
-    }
-    MPI_Comm_set_errhandler(*kept, MPI_ERRORS_RETURN);
-    *to = *kept;
-    return attendi_mpi_result(MPI_Comm_set_attr(comm, key, kept), err);
+    TRY_MPI(MPI_Comm_get_attr(comm, duplicate_key(), &kept, &found));
+    if (!found)
+        TRY(make_duplicate(team, comm, &kept, err));
+    TRY(take_ranks(team, kept->comm, err));
+    team->heard = kept->heard;
+    team->numbers = kept->numbers;
+    memset(team->heard, 0, (size_t)team->size * sizeof *team->heard);
+    return ATTEND_OK;
 }
 
 /* ---- a call --------------------------------------------------------------- */
@@ -87,12 +117,7 @@ attend_status attendi_team_open(struct team *team, MPI_Comm comm,
     if (comm == MPI_COMM_NULL)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "comm is MPI_COMM_NULL");
     team->began = MPI_Wtime();
-    TRY(duplicate(comm, &team->comm, err));
-    TRY_MPI(MPI_Comm_rank(team->comm, &team->rank));
-    TRY_MPI(MPI_Comm_size(team->comm, &team->size));
-    team->heard = calloc((size_t)team->size, sizeof *team->heard);
-    if (!team->heard)
-        return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", team->size);
+    TRY(duplicate(team, comm, err));
     if (dist && dist->struct_size == sizeof *dist)
         team->dist = *dist;
     return ATTEND_OK;
@@ -102,7 +127,6 @@ void attendi_team_close(struct team *team)
 {
     if (!team->heard)
         return; /* it was not opened */
-    free(team->heard);
     team->heard = NULL;
     team->cost.seconds = MPI_Wtime() - team->began;
     if (team->dist.cost)
@@ -181,17 +205,13 @@ attend_status attendi_team_settle(struct team *team, attend_error *err)
     TRY_MPI(attendi_allreduce_min(&mine, &lowest, team->comm));
     if (lowest == INT_MAX)
         return ATTEND_OK;
-    int *const told = calloc((size_t)team->size, sizeof *told);
-    const int flag = team->told;
-    if (!told)
-        return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory to end a call");
-    status =
-        attendi_mpi_result(attendi_allgather(&flag, 1, MPI_INT, told, team->comm), err);
+    const int64_t flag = team->told;
+    status = attendi_mpi_result(
+        attendi_allgather(&flag, 1, MPI_INT64_T, team->numbers, team->comm), err);
     for (int rank = 0; rank < team->size && status == ATTEND_OK; rank++)
-        if (told[rank] && rank != team->rank && !team->heard[rank])
+        if (team->numbers[rank] && rank != team->rank && !team->heard[rank])
             status = attendi_mpi_result(
                 attendi_receive(NULL, 0, rank, TAG_STOP, team->comm), err);
-    free(told);
     return status ? status : share_error(team, lowest, &team->error, err);
 }
 

@@ -13,6 +13,8 @@
 /* Of messages on the duplicated communicator. */
 enum mpi_tag { TAG_ROWS = 1, TAG_CHUNK, TAG_NODES, TAG_STOP };
 
+enum { TEAM_NUMBERS = 64 };
+
 struct team {
     MPI_Comm comm;
     int rank, size;
@@ -23,11 +25,16 @@ struct team {
     double began;
     bool stopped;       /* this rank or another is to end the call: no more work */
     bool told;          /* this rank has told the others so */
-    bool *heard;        /* [size] who has told this rank */
     attend_error error; /* why, if told */
+    /* Kept with the communicator, so that no rank lacks them when all meet. */
+    bool *heard;      /* [size] who has told this rank */
+    int64_t *numbers; /* [size][TEAM_NUMBERS], for what ranks tell each other */
 };
 
-/* The duplicate of `comm`, made by the first call on it and kept with it. */
+/*
+ * The duplicate of `comm`, made by the first call on it and kept with it.  Returns the
+ * same on all ranks.
+ */
 attend_status attendi_team_open(struct team *team, MPI_Comm comm,
                                 const attend_mpi_dist *dist, attend_error *err);
 void attendi_team_close(struct team *team);

@@ -87,55 +87,68 @@ static int compare_ranges(const void *a, const void *b)
                                 : (x->count > y->count) - (x->count < y->count);
 }
 
+/* What sharing ranges takes besides the table, for `count` ranges of all ranks. */
+struct sharing {
+    int *counts, *places;     /* [ranks], in numbers */
+    attend_mpi_range *sorted; /* [count] */
+    int64_t count;
+};
+
 /* Whether the ranges of all ranks cover rows 0 .. all - 1 once. */
-static attend_status check_cover(const struct ranges *r, int64_t count, const char *name,
-                                 attend_error *err)
+static attend_status check_cover(const struct ranges *r, const struct sharing *s,
+                                 const char *name, attend_error *err)
 {
-    attend_mpi_range *const sorted = malloc((size_t)(count + 1) * sizeof *sorted);
-    attend_status status = ATTEND_OK;
     int64_t next = 0;
 
-    if (!sorted)
-        return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %lld ranges",
-                                LL(count));
-    memcpy(sorted, r->range, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_ranges);
-    for (int64_t x = 0; x < count && status == ATTEND_OK; x++) {
-        if (sorted[x].count == 0)
-            continue;
-        if (sorted[x].first != next)
-            status =
-                attendi_mpi_fail(err, ATTEND_EINVAL, "dist.%s: row %lld of %lld is %s",
-                                 name, LL(min_i64(next, sorted[x].first)), LL(r->all),
-                                 sorted[x].first > next ? "on no rank" : "on two ranks");
-        next = sorted[x].first + sorted[x].count;
+    memcpy(s->sorted, r->range, (size_t)s->count * sizeof *s->sorted);
+    qsort(s->sorted, (size_t)s->count, sizeof *s->sorted, compare_ranges);
+    for (int64_t x = 0; x < s->count; x++) {
+        const attend_mpi_range range = s->sorted[x];
+
+        if (range.count > 0 && range.first != next)
+            return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.%s: row %lld of %lld is %s",
+                                    name, LL(min_i64(next, range.first)), LL(r->all),
+                                    range.first > next ? "on no rank" : "on two ranks");
+        next += range.count;
     }
-    free(sorted);
-    return status;
+    return ATTEND_OK;
 }
 
-static attend_status gather_ranges(struct ranges *r, struct team *team,
-                                   const attend_mpi_range *own, int64_t count,
-                                   attend_error *err)
+/* Memory, and where each rank's ranges go; collective. */
+static attend_status make_table(struct ranges *r, struct sharing *s, struct team *team,
+                                attend_error *err)
 {
-    int *const counts = calloc(2 * (size_t)team->size, sizeof *counts);
-    int *const places = counts + team->size;
-    attend_status status = ATTEND_OK;
+    const int64_t *const of_rank = team->numbers; /* ranges and rows */
+    int64_t rows = 0;
 
-    if (!counts)
-        return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", team->size);
     for (int rank = 0; rank < team->size; rank++) {
-        counts[rank] = 2 * (int)(r->start[rank + 1] - r->start[rank]);
-        places[rank] = 2 * (int)r->start[rank];
+        s->count += of_rank[2 * rank];
+        rows += of_rank[2 * rank + 1];
     }
+    attend_status status = attendi_ranges_make(r, team, rows, s->count, err);
+    s->counts = attendi_team_alloc(team, team->size, sizeof *s->counts, err);
+    s->places = attendi_team_alloc(team, team->size, sizeof *s->places, err);
+    s->sorted = attendi_team_alloc(team, s->count, sizeof *s->sorted, err);
+    if (!s->counts || !s->places || !s->sorted)
+        status = ATTEND_ENOMEM;
+    TRY(attendi_team_agree(team, status, err));
+    for (int rank = 0; rank < team->size; rank++) {
+        r->start[rank + 1] = r->start[rank] + of_rank[2 * rank];
+        s->counts[rank] = 2 * (int)of_rank[2 * rank];
+        s->places[rank] = 2 * (int)r->start[rank];
+    }
+    return ATTEND_OK;
+}
+
+static attend_status fill_table(struct ranges *r, const struct sharing *s,
+                                const struct team *team, const attend_mpi_range *own,
+                                attend_error *err)
+{
     MPI_Request request;
-    int result = MPI_Iallgatherv(own, 2 * (int)count, MPI_INT64_T, r->range, counts,
-                                 places, MPI_INT64_T, team->comm, &request);
-    if (result == MPI_SUCCESS)
-        result = attendi_wait_all(1, &request);
-    status = attendi_mpi_result(result, err);
-    free(counts);
-    return status;
+
+    TRY_MPI(MPI_Iallgatherv(own, s->counts[team->rank], MPI_INT64_T, r->range, s->counts,
+                            s->places, MPI_INT64_T, team->comm, &request));
+    return attendi_mpi_result(attendi_wait_all(1, &request), err);
 }
 
 attend_status attendi_ranges_share(struct ranges *r, struct team *team, const char *name,
@@ -144,25 +157,18 @@ attend_status attendi_ranges_share(struct ranges *r, struct team *team, const ch
 {
     const int64_t mine[2] = {own ? count : 1, rows};
     attend_mpi_range next = {0, rows};
-    int64_t *const all = malloc(2 * (size_t)team->size * sizeof *all);
+    struct sharing s = {.count = 0};
 
-    if (!all)
-        return attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %d ranks", team->size);
-    attend_status status =
-        attendi_mpi_result(attendi_allgather(mine, 2, MPI_INT64_T, all, team->comm), err);
-    int64_t ranges = 0, sum = 0;
-    for (int rank = 0; rank < team->size; rank++) {
-        if (rank < team->rank)
-            next.first += all[2 * rank + 1];
-        ranges += all[2 * rank];
-        sum += all[2 * rank + 1];
-    }
+    TRY_MPI(attendi_allgather(mine, 2, MPI_INT64_T, team->numbers, team->comm));
+    for (int rank = 0; rank < team->rank; rank++)
+        next.first += team->numbers[2 * rank + 1];
+    attend_status status = make_table(r, &s, team, err);
     if (status == ATTEND_OK)
-        status = attendi_ranges_make(r, team, sum, ranges, err);
-    for (int rank = 0; rank < team->size && status == ATTEND_OK; rank++)
-        r->start[rank + 1] = r->start[rank] + all[2 * rank];
-    free(all);
-    TRY(status);
-    TRY(gather_ranges(r, team, own ? own : &next, mine[0], err));
-    return check_cover(r, ranges, name, err);
+        status = fill_table(r, &s, team, own ? own : &next, err);
+    if (status == ATTEND_OK)
+        status = check_cover(r, &s, name, err);
+    attendi_team_free(team, s.counts);
+    attendi_team_free(team, s.places);
+    attendi_team_free(team, s.sorted);
+    return status;
 }

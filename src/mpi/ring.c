@@ -4,9 +4,8 @@
  * the one s behind, chunks that the receiver sees and no others.  Two chunks are under
  * way in each direction while a third is computed with.
  */
-#include <sched.h>
-
 #include "base/base.h"
+#include "mpi/comm/polite.h"
 #include "mpi/comm/rows.h"
 #include "mpi/strategies.h"
 #include "mpi/mpi_work.h"
@@ -240,7 +239,7 @@ static bool wait(struct ring *ring)
         return false;
     while (ring->error == MPI_SUCCESS && !one_is_done(ring)) {
         attendi_team_goes_on(team);
-        sched_yield();
+        attendi_pause(start);
     }
     team->cost.waiting += MPI_Wtime() - start;
     attendi_team_trace(team, 'w', -1, -1, start, MPI_Wtime());

@@ -14,5 +14,9 @@ openmpi)
     export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
     exec "$mpirun" --oversubscribe --bind-to none -n "$ranks" "$@"
     ;;
-*) exec "$mpirun" -n "$ranks" "$@" ;;
+*)
+    # Calls that wait spin unless they are told to yield.
+    export MPIR_CVAR_POLLS_BEFORE_YIELD=1
+    exec "$mpirun" -n "$ranks" "$@"
+    ;;
 esac

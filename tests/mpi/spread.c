@@ -199,38 +199,79 @@ int spread_gives(spread *s, attend_context *ctx, int strategy, double within)
 
 /* ---- tests on many ranks ------------------------------------------------------- */
 
-void ranks_meet(void)
+static void wait_asleep(MPI_Request *request)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
-    MPI_Request request;
     int done = 0;
 
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)
+    while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)
         nanosleep(&pause, NULL);
 }
 
+void ranks_meet(void)
+{
+    MPI_Request request;
+
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    wait_asleep(&request);
+}
+
+int64_t ranks_sum(MPI_Comm comm, int64_t mine)
+{
+    MPI_Request request;
+    int64_t sum;
+
+    MPI_Iallreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, comm, &request);
+    wait_asleep(&request);
+    return sum;
+}
+
+int ranks_were_told_the_same(MPI_Comm comm, attend_status status, const attend_error *err)
+{
+    attend_error first = *err;
+    MPI_Request request;
+
+    first.status = status;
+    MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, comm, &request);
+    wait_asleep(&request);
+    return ranks_sum(comm, status != first.status ||
+                               (status != ATTEND_OK &&
+                                strcmp(err->message, first.message) != 0)) == 0;
+}
+
+enum { RANKS_MAX = 64 };
+static MPI_Comm first[RANKS_MAX + 1];
+static int is_made[RANKS_MAX + 1];
+
 MPI_Comm first_ranks(int ranks)
 {
-    MPI_Comm comm;
     int rank;
 
     ranks_meet();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &comm);
-    return comm;
+    if (!is_made[ranks])
+        MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank,
+                       &first[ranks]);
+    is_made[ranks] = 1;
+    return first[ranks];
+}
+
+static void free_first_ranks(void)
+{
+    for (int ranks = 0; ranks <= RANKS_MAX; ranks++)
+        if (is_made[ranks] && first[ranks] != MPI_COMM_NULL)
+            MPI_Comm_free(&first[ranks]);
 }
 
 void run_on_ranks(const char *name, void (*test)(void))
 {
-    int rank, failed;
+    int rank;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     test_state.failed_now = test_state.skipped_now = 0;
     test();
     fflush(stdout);
-    ranks_meet();
-    MPI_Allreduce(&test_state.failed_now, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    const int failed = ranks_sum(MPI_COMM_WORLD, test_state.failed_now) > 0;
     test_state.failed += failed;
     test_state.passed += !failed;
     if (rank == 0)
@@ -253,6 +294,7 @@ int ranks_finish(void)
     int rank;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    free_first_ranks();
     /* While the modules of the MPI are loaded, whose leaks are known by their names. */
     ranks_meet();
     if (__lsan_do_leak_check)

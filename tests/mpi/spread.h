@@ -60,7 +60,14 @@ int spread_gives(spread *s, attend_context *ctx, int strategy, double within);
 
 /* All ranks come here; those that wait sleep, so that the others can work. */
 void ranks_meet(void);
-/* A communicator of the first `ranks` ranks, or MPI_COMM_NULL where this is none. */
+int64_t ranks_sum(MPI_Comm comm, int64_t mine);
+/* Whether a call returned the same, in the same words, on all ranks. */
+int ranks_were_told_the_same(MPI_Comm comm, attend_status status,
+                             const attend_error *err);
+/*
+ * A communicator of the first `ranks` ranks, or MPI_COMM_NULL where this is none.  It is
+ * made once: many MPIs spin while they do so.
+ */
 MPI_Comm first_ranks(int ranks);
 /* RUN() on all ranks: a test fails if it does on one, and one rank says so. */
 void run_on_ranks(const char *name, void (*test)(void));

@@ -79,6 +79,40 @@ static void spoil_summaries(spread *s)
     stats.summaries = &summary;
     s->io.stats = &stats;
 }
+/* Two statistics, or one on the rank that is wrong. */
+static attend_stats two_statistics(spread *s)
+{
+    static const attend_stat columns[] = {ATTEND_STAT_LSE, ATTEND_STAT_KEYS};
+    static double rows[64 * 2 * 2];
+    attend_stats stats = attend_stats_default();
+
+    stats.columns = columns;
+    stats.rows = attend_tensor_dense(rows, ATTEND_F64, 1, 2, s->io.q.size[2], 2);
+    return stats;
+}
+static attend_stats asked_stats;
+static void ask(spread *s)
+{
+    asked_stats = two_statistics(s);
+    s->io.stats = &asked_stats;
+}
+static void spoil_columns(spread *s)
+{
+    static const attend_stat other[] = {ATTEND_STAT_LSE, ATTEND_STAT_MAX};
+    ask(s);
+    if (rank == ranks - 1)
+        asked_stats.columns = other;
+}
+static void spoil_classes(spread *s)
+{
+    static double mass[64 * 2 * 2];
+    static int32_t classes[1 << 16];
+    ask(s);
+    classes[700] = rank == ranks - 1;
+    asked_stats.class_mass =
+        attend_tensor_dense(mass, ATTEND_F64, 1, 2, s->io.q.size[2], 2);
+    asked_stats.classes = classes;
+}
 static void spoil_first_query(spread *s) { s->rule.first_query = 3; }
 static void spoil_out(spread *s) { s->io.out.data = NULL; }
 
@@ -101,21 +135,11 @@ static const fault faults[] = {
     {"ranges", spoil_ranges, ATTEND_EINVAL, "dist.queries: row", 1},
     {"rows", spoil_rows, ATTEND_EINVAL, "dist.keys", 0},
     {"summaries", spoil_summaries, ATTEND_EUNSUPPORTED, "stats.summaries", 1},
+    {"columns", spoil_columns, ATTEND_EINVAL, "stats.columns (other numbers) differs", 1},
+    {"classes", spoil_classes, ATTEND_EINVAL, "stats.classes (other numbers) differs", 1},
     {"first_query", spoil_first_query, ATTEND_EINVAL, "rule.first_query (3)", 0},
     {"out", spoil_out, ATTEND_EINVAL, "out.data is NULL", 0},
 };
-
-/* Whether all ranks were told the same. */
-static int same_everywhere(attend_status status, const attend_error *err)
-{
-    attend_error first = *err;
-    int same, all;
-
-    MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD);
-    same = status == first.status && strcmp(err->message, first.message) == 0;
-    MPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all;
-}
 
 static problem small_problem(int64_t nk)
 {
@@ -139,7 +163,8 @@ TEST(unequal_arguments_are_named)
                 faults[x].spoil(&s);
             const attend_status status =
                 attend_mpi_forward(MPI_COMM_WORLD, ctx, &s.rule, &s.io, &s.dist, &err);
-            CHECK(same_everywhere(status, &err), "%s: %s", faults[x].name, err.message);
+            CHECK(ranks_were_told_the_same(MPI_COMM_WORLD, status, &err), "%s: %s",
+                  faults[x].name, err.message);
             CHECK(status == faults[x].status && strstr(err.message, faults[x].says),
                   "%s: %d: %s", faults[x].name, (int)status, err.message);
             CHECK(is_poisoned(&s.io.lse), "%s: written", faults[x].name);
@@ -151,6 +176,46 @@ TEST(unequal_arguments_are_named)
     CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "afterwards");
     spread_free(&s);
     result_free(&whole);
+    problem_free(&p);
+}
+
+/* What an inspection asks of all ranks alike, made wrong on one or on all. */
+TEST(inspections_are_compared)
+{
+    static const struct {
+        const char *says;
+        int64_t zoom_key, probe;
+        int everywhere;
+    } wrong[] = {{"zoom_key (3) differs from rank 0's (0)", 3, 0, 0},
+                 {"zoom_key (699) and zoom.size[3] (2)", 699, 0, 1},
+                 {"probes (other numbers) differs", 0, 2, 0},
+                 {"probes[0].j (700) is outside 0..699", 0, 700, 1}};
+    problem p = small_problem(700);
+
+    for (size_t x = 0; x < sizeof wrong / sizeof wrong[0]; x++) {
+        attend_inspection want = attend_inspection_default();
+        const int is_wrong = wrong[x].everywhere || rank == ranks - 1;
+        attend_probe probe = {.j = is_wrong ? wrong[x].probe : 0};
+        attend_error err = {.status = ATTEND_OK};
+        float zoom[4] = {0};
+        double weight;
+        spread s;
+        spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+        want.q = s.io.q;
+        want.k = s.io.k;
+        want.lse = view_of_tensor(&s.io.lse);
+        want.zoom = attend_tensor_dense(zoom, ATTEND_F32, 1, 2, 1, 2);
+        want.zoom_key = is_wrong ? wrong[x].zoom_key : 0;
+        want.probes = &probe;
+        want.probe_count = 1;
+        want.probe_weights = &weight;
+        const attend_status status =
+            attend_mpi_inspect(MPI_COMM_WORLD, ctx, &s.rule, &want, &s.dist, &err);
+        CHECK(ranks_were_told_the_same(MPI_COMM_WORLD, status, &err), "%s", err.message);
+        CHECK(status == ATTEND_EINVAL && strstr(err.message, wrong[x].says), "%d: %s",
+              (int)status, err.message);
+        spread_free(&s);
+    }
     problem_free(&p);
 }
 
@@ -179,10 +244,10 @@ TEST(a_call_can_be_cancelled)
             }
             const attend_status status =
                 attend_mpi_forward(MPI_COMM_WORLD, ctx, &s.rule, &s.io, &s.dist, &err);
-            int mine = s.dist.cancelled && asked > patience, any;
-            MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-            CHECK(same_everywhere(status, &err), "strategy %d: %s", strategy,
-                  err.message);
+            const int any =
+                ranks_sum(MPI_COMM_WORLD, s.dist.cancelled && asked > patience) > 0;
+            CHECK(ranks_were_told_the_same(MPI_COMM_WORLD, status, &err),
+                  "strategy %d: %s", strategy, err.message);
             CHECK(status == (any ? ATTEND_ECANCELLED : ATTEND_OK),
                   "strategy %d after %d: %d", strategy, after, (int)status);
             CHECK(after > 0 || any, "nobody asked");
@@ -224,6 +289,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     ctx = open_set(NULL, 1);
     RUN_RANKS(unequal_arguments_are_named);
+    RUN_RANKS(inspections_are_compared);
     RUN_RANKS(a_call_can_be_cancelled);
     RUN_RANKS(a_communicator_may_be_freed);
     attend_context_destroy(ctx);

@@ -53,8 +53,6 @@ static void random_spreads(attend_context *ctx, int count)
         MPI_Comm comm = first_ranks(ranks);
         for (int n = 0; comm != MPI_COMM_NULL && n < count; n++)
             random_spread(ctx, comm, ranks * 100 + n);
-        if (comm != MPI_COMM_NULL)
-            MPI_Comm_free(&comm);
     }
 }
 
@@ -101,14 +99,6 @@ static problem long_problem(int64_t nq, int64_t nk)
     return p;
 }
 
-static int64_t sum_of(MPI_Comm comm, int64_t mine)
-{
-    int64_t sum;
-
-    MPI_Allreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, comm);
-    return sum;
-}
-
 /* Each key goes once to each rank that sees it, and to no other. */
 TEST(a_ring_moves_each_key_once)
 {
@@ -132,8 +122,8 @@ TEST(a_ring_moves_each_key_once)
         result whole = result_of(&p, ctx);
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "kind %d", kind);
-        const int64_t sent = sum_of(MPI_COMM_WORLD, s.cost.sent);
-        const int64_t received = sum_of(MPI_COMM_WORLD, s.cost.received);
+        const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
+        const int64_t received = ranks_sum(MPI_COMM_WORLD, s.cost.received);
         CHECK(sent == want && received == want, "kind %d: %lld bytes, not %lld", kind,
               (long long)sent, (long long)want);
         spread_free(&s);
@@ -160,7 +150,7 @@ TEST(decoding_moves_records_alone)
             levels++;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_gives(&s, ctx, ATTEND_MPI_QUERY, 0.0), "%lld keys", (long long)nk);
-        const int64_t sent = sum_of(MPI_COMM_WORLD, s.cost.sent);
+        const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
         CHECK(sent <= (ranks - 1) * (query + 8 + (record + 32) * 2 * levels),
               "%lld keys: %lld bytes", (long long)nk, (long long)sent);
         spread_free(&s);
@@ -299,8 +289,6 @@ TEST(statistics_of_rows_have_their_bits)
         MPI_Comm comm = first_ranks(ranks);
         for (int n = 0; comm != MPI_COMM_NULL && n < cases(6); n++)
             statistics(ctx, comm, ranks * 10 + n);
-        if (comm != MPI_COMM_NULL)
-            MPI_Comm_free(&comm);
     }
     attend_context_destroy(ctx);
 }

@@ -113,18 +113,6 @@ static attend_status call(scene *a, attend_context *ctx, int strategy, attend_er
                                               &a->s.dist, err);
 }
 
-static int same_on(MPI_Comm comm, attend_status status, const attend_error *err)
-{
-    attend_error first = *err;
-    int same, all;
-
-    MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, comm);
-    same = status == first.status &&
-           (status == ATTEND_OK || strcmp(err->message, first.message) == 0);
-    MPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, comm);
-    return all;
-}
-
 /* The allocation after `n` others fails, on a communicator that is new; 0: none did. */
 static int fail_after(MPI_Comm comm, int strategy, int n)
 {
@@ -139,9 +127,9 @@ static int fail_after(MPI_Comm comm, int strategy, int n)
     before = rank == VICTIM ? n : -1;
     const attend_status status = call(&a, ctx, strategy, &err);
     before = -1;
-    int failed = has_failed;
-    MPI_Bcast(&failed, 1, MPI_INT, VICTIM, comm);
-    if (!same_on(comm, status, &err) || status != (failed ? ATTEND_ENOMEM : ATTEND_OK))
+    const int failed = ranks_sum(comm, has_failed) > 0;
+    if (!ranks_were_told_the_same(comm, status, &err) ||
+        status != (failed ? ATTEND_ENOMEM : ATTEND_OK))
         test_fail(__FILE__, __LINE__, "the same on all ranks",
                   "strategy %d, allocation %d, rank %d: %d: %s", strategy, n, rank,
                   (int)status, err.message);
@@ -169,8 +157,6 @@ static void memory_fails(int for_good)
         }
         CHECK(n > 5, "strategy %d: %d allocations", strategy, n);
     }
-    if (ranks != MPI_COMM_NULL)
-        MPI_Comm_free(&ranks);
 }
 
 TEST(one_allocation_fails) { memory_fails(0); }

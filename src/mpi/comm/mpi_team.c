@@ -56,7 +56,7 @@ static attend_status make_duplicate(struct team *team, MPI_Comm comm, struct kep
 {
     MPI_Comm own;
 
-    TRY_MPI(MPI_Comm_dup(comm, &own));
+    TRY_MPI(attendi_duplicate(comm, &own));
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     TRY(take_ranks(team, own, err));
     const size_t size = (size_t)team->size, numbers = size * TEAM_NUMBERS;

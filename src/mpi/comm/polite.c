@@ -1,23 +1,56 @@
 /* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
 #include "mpi/comm/polite.h"
 
+#include <math.h>
 #include <sched.h>
+#include <time.h>
+
+/*
+ * Most messages come sooner than AWAKE_SECONDS.  After that a sleep is a part of the time
+ * waited so far, so that a wait becomes longer by no more than that part.
+ */
+#define AWAKE_SECONDS 200e-6
+#define ASLEEP_PART 0.1
+#define ASLEEP_SECONDS 1e-3
+
+void attendi_pause(double start)
+{
+    const double waited = MPI_Wtime() - start;
+
+    if (waited < AWAKE_SECONDS) {
+        sched_yield();
+        return;
+    }
+    const double seconds = fmin(ASLEEP_PART * waited, ASLEEP_SECONDS);
+    const struct timespec sleep = {.tv_nsec = (long)(seconds * 1e9)};
+    nanosleep(&sleep, NULL);
+}
 
 int attendi_wait_all(int count, MPI_Request *requests)
 {
+    const double start = MPI_Wtime();
+
     for (;;) {
         int done = 0;
         const int result = MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
 
         if (result != MPI_SUCCESS || done)
             return result;
-        sched_yield();
+        attendi_pause(start);
     }
 }
 
 static int wait_for(int result, MPI_Request *request)
 {
     return result != MPI_SUCCESS ? result : attendi_wait_all(1, request);
+}
+
+int attendi_duplicate(MPI_Comm comm, MPI_Comm *to)
+{
+    MPI_Request request;
+
+    return wait_for(MPI_Comm_idup(comm, to, &request), &request);
 }
 
 int attendi_allreduce_min(const int *mine, int *least, MPI_Comm comm)

@@ -112,6 +112,18 @@ class UnderMpirun(CliTest):
             self.assertEqual(got.returncode, 0, got.stderr)
             self.assertEqual([json.loads(line) for line in got.stdout.splitlines()], want)
 
+    def test_a_report_has_the_same_bytes(self):
+        flags = ["report", "--trials", "100", "--threads", "1", "-o"]
+        self.succeed(*flags, "one.html")
+        with open("one.html", "rb") as file:
+            want = file.read()
+        for mpi in MPIS:
+            got = mpirun(mpi, 2, *flags, "ranks.html")
+            self.assertEqual(got.returncode, 0, got.stderr)
+            with open("ranks.html", "rb") as file:
+                self.assertTrue(file.read() == want, mpi)
+            os.remove("ranks.html")
+
     def test_bench_has_the_same_bits(self):
         flags = ["bench", "--mpi", "--json", "--case", "bits-3k-f32", "--threads", "1"]
         want = json.loads(self.succeed(*flags))

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # mpi_measure.sh [FOLDER]: all measurements of docs/MPI.md in one go, below 8 minutes on 16
-# cores; prints one JSON object.  FOLDER is what bench/mpi_pack.sh made, by default where
-# this script lies; without one, the build in build/release and the MPICH that is installed
-# are measured.  MPI_CORES (default:
-# all) is how many cores to use, OUT (default: .) where the timeline goes.
+# cores; prints one JSON object, which bench/mpi_tables.py turns into tables.  FOLDER is what
+# bench/mpi_pack.sh made, by default where this script lies; without one, the build in
+# build/release and the MPICH that is installed are measured.  MPI_CORES (default: all) is
+# how many cores to use, OUT (default: .) where the timeline goes.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-}
@@ -58,7 +58,7 @@ measure 8 "$((cores / 8 > 0 ? cores / 8 : 1))" 'decode-*'
 [ ! -e "$out/mpi_trace.0" ] ||
     python3 "$here/mpi_timeline.py" "$out/mpi_timeline.svg" "$out"/mpi_trace.[0-9]* 2>/dev/null
 
-# What the issue of it all is, from the lines.
+# All of it, and what comes of it.
 awk -v cores="$cores" '
 function value(line, name,    text) {
     if (!match(line, "\"" name "\": *[^,}]*")) return ""
@@ -78,13 +78,13 @@ function value(line, name,    text) {
     }
     if (name == "causal-32k-zigzag" && threads == cores && !alone) alone = value($0, "seconds")
     if (name ~ /^causal-32k/ && ranks == cores) share[name] = alone / value($0, "seconds")
-    if (name == "long-1m") memory = value($0, "memory_over_slices")
+    if (name == "long-1m") memory = value($0, "resident_over_slices")
     if (name ~ /^decode/) bytes = bytes (bytes == "" ? "" : ", ") "\"" name "\": " value($0, "sent_bytes")
 }
 END {
     printf "{\"cores\": %d, \"same_bits\": %s, \"bits_runs\": %d,\n", cores, (differ == "" && checked > 0 ? "true" : "false"), checked
     printf " \"zigzag_over_one_process\": %.3f, \"contiguous_over_one_process\": %.3f, \"gather_over_one_process\": %.3f, \"contiguous_cap\": %.3f,\n", \
         share["causal-32k-zigzag"], share["causal-32k-contiguous"], share["causal-32k-gather"], cores / (2 * cores - 1)
-    printf " \"long_1m_memory_over_slices\": %s,\n \"decode_bytes\": {%s},\n", memory == "" ? "null" : memory, bytes
+    printf " \"long_1m_resident_over_slices\": %s,\n \"decode_bytes\": {%s},\n", memory == "" ? "null" : memory, bytes
     printf " \"runs\": [\n  %s]}\n", all
 }' "$lines"

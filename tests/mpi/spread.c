@@ -29,6 +29,21 @@ static holding ragged(int64_t all, int rank, int ranks, uint64_t seed)
     return (holding){.range = {{first, length}}, .ranges = 1, .rows = length};
 }
 
+static holding listed(int64_t all, int rank, int ranks)
+{
+    static const int64_t lengths[] = {0, 1, 1023, 1024, 1025};
+    int64_t first = 0, length = 0;
+
+    for (int r = 0; r <= rank; r++) {
+        const int64_t left = all - first - length;
+        first += length;
+        length = r < 5 && r < ranks - 1 && lengths[r] < left ? lengths[r]
+                 : r < ranks - 1                             ? left / 3
+                                                             : left;
+    }
+    return (holding){.range = {{first, length}}, .ranges = 1, .rows = length};
+}
+
 /* Pieces of random lengths, dealt to the ranks in a random order. */
 static holding shuffled(int64_t all, int rank, int ranks, uint64_t seed)
 {
@@ -73,6 +88,8 @@ holding holding_of(slicing how, int64_t all, int rank, int ranks, uint64_t seed)
     switch (how) {
     case SLICED_RAGGED:
         return ragged(all, rank, ranks, seed);
+    case SLICED_LISTED:
+        return listed(all, rank, ranks);
     case SLICED_SHUFFLED:
         if (ranks >= 3)
             return shuffled(all, rank, ranks, seed);

@@ -23,6 +23,7 @@ typedef enum slicing {
     SLICED_RAGGED,   /* 0, 1, 1023, 1024, 1025 and random lengths, in that order too */
     SLICED_ZIGZAG,   /* attend_mpi_zigzag() */
     SLICED_SHUFFLED, /* several ranges a rank, in any order */
+    SLICED_LISTED, /* 0, 1, 1023, 1024 and 1025 on ranks 0 to 4; the last has the rest */
     SLICINGS
 } slicing;
 

@@ -56,6 +56,32 @@ static void random_spreads(attend_context *ctx, int count)
     }
 }
 
+/* 0, 1, 1023, 1024, 1025 keys on a rank, and the rest on others. */
+TEST(known_ragged_slices)
+{
+    static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16};
+    attend_context *const ctx = open_set(NULL, 1);
+
+    for (int x = 0; x < 2; x++) {
+        problem p = problem_make((shape){1, 4, 2, 8000, 8000, 16, 16}, dtypes[x], 5);
+        p.io.weights.data = NULL;
+        p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+        result whole = result_of(&p, ctx);
+        spread s;
+        for (int ranks = 2; ranks <= most_ranks(); ranks *= 2) {
+            MPI_Comm comm = first_ranks(ranks);
+            if (comm == MPI_COMM_NULL)
+                continue;
+            spread_make(&s, &p, comm, SLICED_ZIGZAG, SLICED_LISTED, 1);
+            CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "%d ranks", ranks);
+            spread_free(&s);
+        }
+        result_free(&whole);
+        problem_free(&p);
+    }
+    attend_context_destroy(ctx);
+}
+
 /* What moves is the same for every set: one case each shows that its records travel. */
 static void one_spread(attend_context *ctx) { random_spreads(ctx, 1); }
 
@@ -453,6 +479,7 @@ int main(int argc, char **argv)
     RUN_RANKS(slices_cover_the_rows);
     RUN_RANKS(every_kernel_set);
     RUN_RANKS(any_rule_on_any_ranks);
+    RUN_RANKS(known_ragged_slices);
     RUN_RANKS(threads_inside_ranks);
     RUN_RANKS(long_messages_are_cut);
     RUN_RANKS(a_ring_moves_each_key_once);

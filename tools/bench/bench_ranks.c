@@ -7,10 +7,12 @@
 #include "bench_ranks.h"
 
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/resident.h"
 #include "check/numbers.h"
 #include "shared/json_line.h"
 #include "shared/ranks.h"
@@ -39,6 +41,8 @@ static const struct ranks_case {
      1, ATTEND_MPI_GATHER},
     {"long-1m", ATTEND_F32, 2, 1, 4096, 1 << 20, 64, ATTEND_CAUSAL_NONE, 0,
      ATTEND_MPI_RING},
+    {"long-1m-small", ATTEND_F32, 1, 1, 4096, 1 << 20, 32, ATTEND_CAUSAL_NONE, 0,
+     ATTEND_MPI_RING},
     {"decode-64k", ATTEND_BF16, 32, 8, 1, 1 << 16, 128, ATTEND_CAUSAL_NONE, 0,
      ATTEND_MPI_QUERY},
     {"decode-128k", ATTEND_BF16, 32, 8, 1, 1 << 17, 128, ATTEND_CAUSAL_NONE, 0,
@@ -63,6 +67,7 @@ struct own {
     attend_mpi_cost cost;
     void *memory[4];
     int64_t slice_bytes;
+    double memory_before; /* of this process, without its slices */
     FILE *trace;
     double began;
 };
@@ -204,6 +209,7 @@ struct line {
     uint64_t checksum;
     attend_mpi_cost cost;
     int64_t slice_bytes;
+    double peak; /* by which the memory of the process grew at most */
 };
 
 static int order(const void *a, const void *b)
@@ -223,7 +229,7 @@ static int report(const struct own *own, const attend_context *ctx,
                                    : (double)c->nq * (double)c->nk;
     const double flop = 4.0 * pairs * (double)(c->hq * c->d);
     struct line all = {.checksum = 0};
-    double memory = 0, waiting = 0, computing = 0;
+    double memory = 0, peak = 0, waiting = 0, computing = 0;
 
     qsort(seconds, REPEATS, sizeof *seconds, order);
     for (int r = 0; r < ranks.count; r++) {
@@ -233,6 +239,7 @@ static int report(const struct own *own, const attend_context *ctx,
         all.cost.sent += lines[r].cost.sent;
         all.cost.messages += lines[r].cost.messages;
         memory = share > memory ? share : memory;
+        peak = fmax(peak, lines[r].peak / (double)lines[r].slice_bytes);
         waiting = lines[r].cost.waiting > waiting ? lines[r].cost.waiting : waiting;
         computing += lines[r].cost.computing / ranks.count;
     }
@@ -243,7 +250,7 @@ static int report(const struct own *own, const attend_context *ctx,
         return tool_print_json(
             "bench",
             json_pack("{s:s, s:s, s:i, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, "
-                      "s:s}",
+                      "s:o, s:s}",
                       "case", c->name, "dtype", attend_dtype_name(own->dtype), "ranks",
                       ranks.count, "threads", attend_context_threads(ctx), "isa",
                       attend_context_isa(ctx), "seconds", tool_json_real(middle),
@@ -252,13 +259,13 @@ static int report(const struct own *own, const attend_context *ctx,
                       (json_int_t)all.cost.sent, "messages",
                       (json_int_t)all.cost.messages, "computing",
                       tool_json_real(computing), "waiting", tool_json_real(waiting),
-                      "memory_over_slices", tool_json_real(1 + memory), "checksum",
-                      text));
+                      "memory_over_slices", tool_json_real(1 + memory),
+                      "resident_over_slices", tool_json_real(peak), "checksum", text));
     printf("%-22s %-5s %3d x %-3d %9.3f s %9.1f GFLOP/s %10.3f MB sent  memory %.2f x "
-           "slices  %s\n",
+           "slices, resident %.2f x  %s\n",
            c->name, attend_dtype_name(own->dtype), ranks.count,
            attend_context_threads(ctx), middle, flop / middle * 1e-9,
-           (double)all.cost.sent * 1e-6, 1 + memory, text);
+           (double)all.cost.sent * 1e-6, 1 + memory, peak, text);
     return tool_finish_output("bench", TOOL_OK);
 }
 
@@ -269,6 +276,7 @@ static int time_case(struct own *own, attend_context *ctx,
     double seconds[REPEATS], warm;
     attend_error err;
 
+    own->memory_before = bench_resident_begin();
     int status = ranks_agree(lines ? prepare(own) : TOOL_FAILED);
     if (!status)
         status = call(own, ctx, &warm);
@@ -278,7 +286,8 @@ static int time_case(struct own *own, attend_context *ctx,
         status = call(own, ctx, &seconds[x]);
     }
     if (!status) {
-        lines[ranks.rank] = (struct line){checksum(own), own->cost, own->slice_bytes};
+        lines[ranks.rank] = (struct line){checksum(own), own->cost, own->slice_bytes,
+                                          bench_resident_peak() - own->memory_before};
         if (ranks.mpi)
             status = ranks_status(
                 "bench", ranks.mpi->share(lines, sizeof *lines, ranks.count, &err), &err);

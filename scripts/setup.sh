@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh run|bench|wheel|test|lint: see that what the build needs is there.
+# setup.sh run|page|bench|wheel|test|neon|lint: see that what the build needs is there.
 #
 # Whatever is missing is installed when this runs as root on a system with apt;
 # otherwise one line names it and says what to type.  The names are those of
@@ -8,7 +8,7 @@
 set -u
 
 usage() {
-    echo "usage: $0 run|bench|wheel|test|lint" >&2
+    echo "usage: $0 run|page|bench|wheel|test|neon|lint" >&2
     exit 2
 }
 
@@ -59,6 +59,20 @@ probe() {
         need librandom123-dev includes cc Random123/philox.h
         return
     fi
+    if [ "$what" = page ]; then
+        need emscripten have emcc
+        need esbuild have esbuild
+        need nodejs have node
+        need librandom123-dev includes cc Random123/philox.h
+        return
+    fi
+    # The compiler's package only recommends the C library for it.
+    if [ "$what" = neon ]; then
+        need gcc-aarch64-linux-gnu have aarch64-linux-gnu-gcc
+        need libc6-dev-arm64-cross includes aarch64-linux-gnu-gcc stdio.h
+        need qemu-user have qemu-aarch64
+        return
+    fi
     need libjansson-dev includes cc jansson.h
     need libpng-dev includes cc png.h
     need libopenblas-serial-dev includes cc cblas.h
@@ -81,6 +95,10 @@ probe() {
     need python3-numpy has_numpy_and_mpmath
     need python3-mpmath has_numpy_and_mpmath
     need chromium have chromium
+    need emscripten have emcc
+    need esbuild have esbuild
+    need nodejs have node
+    need npm have npm
     need clang have clang
     need libclang-rt-dev has_sanitizers
     need mandoc have mandoc
@@ -106,7 +124,7 @@ name_for_apt() {
 
 [ $# -eq 1 ] || usage
 what=$1
-case $what in run | bench | wheel | test | lint) ;; *) usage ;; esac
+case $what in run | page | bench | wheel | test | neon | lint) ;; *) usage ;; esac
 
 probe
 [ -z "$missing" ] && exit 0

@@ -7,10 +7,13 @@
 #   tsan     the threaded ones under TSan
 #   fuzz     the fuzzers, for FUZZ_SECONDS (30), all at once
 #   python   the Python package, in a virtual environment under build/
+#   neon     checks and laws of the kernel sets for AArch64, cross compiled, under qemu,
+#            shortened
+#   page     the page: its modules in node, the page in Chromium
 #   long     20,000 large problems, laws and dense comparisons from five other seeds,
 #            z of every exact row of the laboratory over 150 seeds, the programs that asan
-#            leaves out, 64 tokens and a long prompt of a model, and the speed of models on
-#            attend, watched and not
+#            leaves out, AArch64 whole, 64 tokens and a long prompt of a model, and the speed
+#            of models on attend, watched and not
 #
 # The last line is the sum of the counts that the programs printed.  A program
 # that crashes, or prints no count, is one failed test; an example or a fuzzer is
@@ -210,6 +213,99 @@ stage_python() {
     done
 }
 
+# make_neon TARGETS: the cross build of these, or it has counted why there is none.
+make_neon() {
+    if ! scripts/setup.sh neon >build/neon.setup.log 2>&1; then
+        why=$(tail -n 1 build/neon.setup.log)
+    elif why=$(scripts/arm64_root.sh build/arm64); then
+        JOBS=$jobs scripts/build.sh neon "$1" && return
+        add 0 1 0
+        return 1
+    fi
+    echo "  SKIPPED: everything for AArch64: $why"
+    add 0 0 1
+    return 1
+}
+
+# What depends on the kernel sets.
+neon_brief='test_kernel_sets test_laws test_dense test_exp2'
+neon_whole="$neon_brief test_conformance test_half test_merge test_order test_partials test_mask_blocks test_split \
+    test_inspect test_stats test_stats_accuracy test_stats_merge test_stats_places"
+
+# one_of NAME...: a regular expression of these tests, those under ATTEND_SPLIT among them.
+one_of() { echo "$*" | sed -E 's/ +/|/g; s/.*/^(&)(_split)?$/'; }
+
+# An older CPU: the set for bf16 is refused there, and the other one computes.
+neon_without_bf16() {
+    qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu cortex-a72 build/neon/tests/test_kernel_sets \
+        >build/neon.old.log 2>&1
+    grep -E '^FAIL|SKIPPED' build/neon.old.log
+    add_count build/neon.old.log
+    printf '  %-28s %s\n' "test_kernel_sets, older CPU" "$(tail -n 1 build/neon.old.log)"
+}
+
+stage_neon() {
+    make_neon "$neon_brief" || return
+    # shellcheck disable=SC2086 # names of tests
+    ATTEND_TEST_QUICK=1 run_ctest neon -R "$(one_of $neon_brief)"
+    neon_without_bf16
+}
+
+# The same programs whole and more of them, and the command.
+whole_neon() {
+    make_neon "attend_tool $neon_whole" || return
+    # shellcheck disable=SC2086 # names of tests
+    run_ctest neon -R "$(one_of $neon_whole)"
+    neon_without_bf16
+    if qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu max build/neon/attend check; then
+        add 1 0 0
+    else
+        add 0 1 0
+    fi
+}
+
+# page_one LOG COMMAND...: a program of the page's tests, with its output and its count.
+page_one() {
+    log=build/page_tests/$1.log
+    shift
+    "$@" >"$log" 2>&1
+    grep -A 8 '^FAIL' "$log"
+    grep '^  ' "$log"
+    add_count "$log"
+    printf '  %-28s %s\n' "page ${log##*/}" "$(tail -n 1 "$log")"
+}
+
+# The checks of one module: as many tests as it has lines, and one for its end.
+page_checks() {
+    log=build/page_tests/check_$1.log
+    node --no-experimental-fetch "build/wasm-$1/page_check.js" >"$log" 2>&1
+    status=$?
+    ok=$(grep -c ' ok$' "$log")
+    bad=$(grep -c 'FAILED$' "$log")
+    grep -A 2 'FAILED$' "$log"
+    [ $status -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    add "$ok" "$bad" "$(grep -c SKIPPED "$log")"
+    echo "  page_check $1: $ok ok, $bad failed"
+}
+
+stage_page() {
+    build release -DATTEND_TESTS=ON -DATTEND_WERROR=ON || return
+    mkdir -p build/page_tests
+    for set in scalar simd128; do
+        JOBS=$jobs scripts/build.sh wasm-$set 'page_module page_check' || { add 0 1 0; return; }
+        page_checks $set
+    done
+    NODE_PATH=/usr/share/nodejs node web/build.mjs build/attend.html || { add 0 1 0; return; }
+    page_one test_module node tests/page/test_module.mjs
+    why=$(tests/page/packages.sh) || {
+        echo "  the page in Chromium is skipped: $why"
+        add 0 0 1
+        return
+    }
+    page_one test_browser node tests/page/test_browser.mjs
+    page_one test_misuse node tests/page/test_misuse.mjs
+}
+
 # long_one NAME VARIABLE=VALUE: a program with its output as it comes, and its count.
 long_one() {
     echo "-- $1 $2"
@@ -227,6 +323,10 @@ stage_long() {
         long_one test_dense ATTEND_TEST_SEED=$seed
     done
     sanitized -R "$repeats"
+    echo "-- AArch64 under qemu"
+    whole_neon
+    echo "-- the page, every control"
+    ATTEND_TEST_LONG=1 stage_page
     make_python || return
     for name in test_models test_watch_models; do
         echo "-- $name.py"
@@ -238,10 +338,10 @@ stage_long() {
     "$python" -B bench/watch_cost.py --tokens 2048 8192
 }
 
-[ $# -gt 0 ] || set -- release asan tsan fuzz python
+[ $# -gt 0 ] || set -- release asan tsan fuzz python neon page
 for stage in "$@"; do
-    case $stage in release | asan | tsan | fuzz | python | long) ;; *)
-        echo "usage: $0 [release|asan|tsan|fuzz|python|long]..." >&2
+    case $stage in release | asan | tsan | fuzz | python | neon | page | long) ;; *)
+        echo "usage: $0 [release|asan|tsan|fuzz|python|neon|page|long]..." >&2
         exit 2
         ;;
     esac

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ static const struct command {
     {"grade", cmd_grade, "grade answers to the exercise by evaluating them", 0},
     {"design", cmd_design, "find the query for a purpose, and check it", 0},
     {"report", cmd_report, "run every experiment and write a page with plots", 1},
+    {"page", cmd_page, "write the page that has all of this in a browser", 0},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -148,6 +150,8 @@ static int perform(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    /* A file that may not grow is a failed write, which removes what was begun. */
+    signal(SIGXFSZ, SIG_IGN);
     hold_standard_streams();
     const int status = perform(argc, argv);
     return status == TOOL_HELPED ? tool_finish_output("", TOOL_OK) : status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _XOPEN_SOURCE 700
+#define _DARWIN_C_SOURCE
 #include "io/formats.h"
 
 #include <errno.h>
@@ -18,6 +19,23 @@ struct group {
     struct io_layout layout[IO_MAX_OUTPUTS];
     int count;
 };
+
+/* Reserves the bytes of a new file; returns 0 or the number of an error. */
+static int reserve_bytes(int fd, size_t size)
+{
+#ifdef __APPLE__
+    /* There is no posix_fallocate: this reserves, and ftruncate gives the size. */
+    fstore_t store = {.fst_flags = F_ALLOCATEALL,
+                      .fst_posmode = F_PEOFPOSMODE,
+                      .fst_length = (off_t)size};
+
+    return fcntl(fd, F_PREALLOCATE, &store) == -1 || ftruncate(fd, (off_t)size) != 0
+               ? errno
+               : 0;
+#else
+    return posix_fallocate(fd, 0, (off_t)size);
+#endif
+}
 
 static size_t directory_length(const char *path)
 {
@@ -151,7 +169,7 @@ static int create_file(struct io_outputs_file *file, size_t size, struct io_erro
         failure = errno; /* who may read the file stays as it was */
     /* Space is reserved now: a full disk met through the mapping would be SIGBUS. */
     if (failure == 0)
-        failure = posix_fallocate(file->fd, 0, (off_t)size);
+        failure = reserve_bytes(file->fd, size);
     if (failure == 0) {
         void *const map =
             mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);

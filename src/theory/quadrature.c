@@ -202,7 +202,7 @@ void attendi_theory_normal_mean(attendi_theory_integrand f, void *arg, int count
 void attendi_theory_panel(double x[THEORY_PANEL], double weight[THEORY_PANEL])
 {
     for (int i = 0; i < THEORY_PANEL; i++) {
-        double z = -cos(pi * (i + 0.75) / (THEORY_PANEL + 0.5)), slope = 1.0;
+        double z = -cos(pi * (i + 0.75) / ((double)THEORY_PANEL + 0.5)), slope = 1.0;
 
         for (int step = 0; step < 8; step++) {
             double before = 1.0, p = z;
@@ -213,7 +213,7 @@ void attendi_theory_panel(double x[THEORY_PANEL], double weight[THEORY_PANEL])
                 before = p;
                 p = next;
             }
-            slope = THEORY_PANEL * (z * p - before) / (z * z - 1.0);
+            slope = (double)THEORY_PANEL * (z * p - before) / (z * z - 1.0);
             z -= p / slope;
         }
         x[i] = z;

@@ -25,7 +25,7 @@ BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or "ATTEND_BIN-is-not-set")
 # Each begins its messages with its own name.
 COMMANDS = (
     *("run", "stats", "info", "check", "bench"),
-    *("lab", "sheets", "grade", "design", "report"),
+    *("lab", "sheets", "grade", "design", "report", "page"),
 )
 
 # Without what would choose a kernel set or threads behind a test's back.

@@ -6,7 +6,10 @@ import os
 import harness
 from harness import CliTest
 
-NAMES = ["amx", "avx512bf16", "avx512", "avx2", "scalar", "ref"]
+NAMES = [
+    *("amx", "avx512bf16", "avx512", "avx2"),
+    *("neonbf16", "neon", "simd128", "scalar", "ref"),
+]
 
 
 class Info(CliTest):

@@ -58,11 +58,13 @@ includes() {
             sees["tools/bench"] = "attend bench check shared " lab
             sees["examples"] = sees["python/core"] = "attend"
             sees["python/lab"] = "attend " lab
+            sees["web/wasm"] = "attend " lab
+            sees["web/node"] = "check"
             sees["bench"] = "attend bench shared " lab
         }
         {
             n = split($1, dir, "/")
-            where = dir[1] ~ /^(src|tools|python)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
+            where = dir[1] ~ /^(src|tools|python|web)$/ && n > 2 ? dir[1] "/" dir[2] : dir[1]
             if (where == "src/lab") where = where "/" dir[3]
             if (index($2, "../")) { print $1 ": " $2 ": no way up"; next }
             if (!index($2, "/")) next # the same directory, or the C library
@@ -105,7 +107,7 @@ unfinished() {
 }
 
 licence_lines() {
-    (cd "$1" && files . | grep -E '\.(c|h|cpp|inc|sh|py|toml|cmake)$' | while read -r file; do
+    (cd "$1" && files . | grep -E '\.(c|h|cpp|inc|sh|py|mjs|toml|cmake)$|^web/.*\.(js|css)$' | while read -r file; do
         head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' || echo "$file: no SPDX line"
     done)
 }

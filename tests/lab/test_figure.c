@@ -252,7 +252,7 @@ TEST(more_series_than_colours)
     for (int i = 0; i < 100; i++) {
         char label[16];
         snprintf(label, sizeof label, "s%d", i);
-        fill(lab_series_add(figure, (enum lab_mark)(i % 4), label), 2);
+        fill(lab_series_add(figure, (enum lab_mark)(i % 4), "%s", label), 2);
     }
     CHECK(well_formed(draw(figure)), "not well-formed");
     lab_figures_free(&figures);

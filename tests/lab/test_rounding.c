@@ -162,7 +162,7 @@ TEST(what_is_not_finite_stays_and_sets_no_scale)
     double rounded[4], variance[4];
 
     for (int format = 0; format < LAB_KEY_FORMATS; format++) {
-        lab_round_keys(format, k, 1, 4, rounded, variance);
+        lab_round_keys((enum lab_key_format)format, k, 1, 4, rounded, variance);
         CHECK(isinf(rounded[2]) && isnan(rounded[3]) && variance[2] == 0 &&
                   variance[3] == 0,
               "%s", lab_key_format_name[format]);
@@ -180,7 +180,7 @@ TEST(the_expected_variance_is_that_of_the_error)
     lab_normals(7, 1, 0, k, N * D);
     for (int format = 0; format < LAB_KEY_FORMATS; format++) {
         double expected = 0, squares = 0, fourth = 0;
-        lab_round_keys(format, k, N, D, rounded, variance);
+        lab_round_keys((enum lab_key_format)format, k, N, D, rounded, variance);
         for (int c = 0; c < N * D; c++) {
             const double square = (rounded[c] - k[c]) * (rounded[c] - k[c]);
             expected += variance[c];

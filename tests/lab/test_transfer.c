@@ -109,12 +109,12 @@ TEST(sums_are_those_of_the_definition)
     for (int format = 0; format < LAB_KEY_FORMATS; format++)
         for (int rows = 3; rows <= NQ; rows += NQ - 3) {
             struct lab_transfer_sums sums, all = {.rows = 0};
-            CHECK(lab_transfer_rounded(ctx, &head, format, rows, room, &sums, NULL) ==
-                      ATTEND_OK,
+            CHECK(lab_transfer_rounded(ctx, &head, (enum lab_key_format)format, rows,
+                                       room, &sums, NULL) == ATTEND_OK,
                   "rounded");
             for (int i = 2; i < NQ; i++) {
-                const struct lab_transfer_sums row =
-                    expected_row(format, q + i * D, k, v, i - 1, 0.7);
+                const struct lab_transfer_sums row = expected_row(
+                    (enum lab_key_format)format, q + i * D, k, v, i - 1, 0.7);
                 const int sampled = lab_is_sampled(i - 2, NQ - 2, rows);
                 all.rows++;
                 all.output += row.output;
@@ -188,7 +188,7 @@ static int compare(const struct lab_synthetic *s, enum lab_key_format format, in
     attend_context *const ctx = context();
     int failed = 0;
 
-    *to = (struct compared){.measured = {0, 0, 0, 0, 0}};
+    *to = (struct compared){.measured = {0}};
     for (int x = 0; x < heads && !failed; x++) {
         struct lab_transfer_sums sums;
         lab_synthetic_draw(s, (uint64_t)x, tensors);
@@ -212,8 +212,8 @@ TEST(synthetic_heads_do_what_they_are_called)
     double *const tensors = malloc((size_t)(ROWS + 2 * 256) * 64 * sizeof *tensors);
 
     for (int kind = 0; kind < LAB_HEAD_KINDS; kind++) {
-        s.kind = kind;
-        s.S = lab_synthetic_spread(kind, 256);
+        s.kind = (enum lab_head_kind)kind;
+        s.S = lab_synthetic_spread((enum lab_head_kind)kind, 256);
         lab_synthetic_draw(&s, 5, tensors);
         for (int i = 0; i < ROWS; i++) {
             double sum = 0, score[256], squares = 0;

@@ -6,13 +6,18 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "bench/peak_bfmmla.h"
 #include "shared/stopwatch.h"
 #include "bench/team.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
+#ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 /*
@@ -139,12 +144,41 @@ __attribute__((target("amx-tile,amx-bf16"))) static void loop_bf16_tiles(int64_t
     _tile_release();
 }
 
-/* Linux grants the tile registers on request. */
+/* Linux grants the tile registers on request, other systems may not. */
 static int tiles_granted(void)
 {
+#if defined(__linux__) && defined(SYS_arch_prctl)
     enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
 
     return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return 0;
+#endif
+}
+
+#endif
+
+#ifdef __aarch64__
+
+/* Four pipes of a latency of four want sixteen chains: two loops in one. */
+static void loop_fmla(int64_t rounds)
+{
+    const float32x4_t x = vdupq_n_f32(operand_x), y = vdupq_n_f32(operand_y);
+    float32x4_t more[CHAINS];
+
+#define START(c)                                                                         \
+    acc[c] = vdupq_n_f32((float)(c));                                                    \
+    more[c] = vdupq_n_f32((float)(c + CHAINS));
+#define STEP(c)                                                                          \
+    acc[c] = vfmaq_f32(acc[c], x, y);                                                    \
+    more[c] = vfmaq_f32(more[c], x, y);
+    CHAIN_LOOP(float32x4_t)
+#undef START
+#undef STEP
+#define MORE_SUM(c) sum += more[c];
+    EACH_CHAIN(MORE_SUM)
+#undef MORE_SUM
+    result = sum[0];
 }
 
 #endif
@@ -166,6 +200,14 @@ static const struct set_peak {
     {"avx512bf16", 0, {"vfmadd zmm", loop_fma_512, CHAINS * 2 * 16, 8192}, NULL},
     {"avx512", 0, {"vfmadd zmm", loop_fma_512, CHAINS * 2 * 16, 8192}, NULL},
     {"avx2", 0, {"vfmadd ymm", loop_fma_256, CHAINS * 2 * 8, 8192}, NULL},
+#endif
+#ifdef __aarch64__
+    {"neonbf16",
+     ATTEND_BF16,
+     {"bfmmla", bench_loop_bfmmla, BENCH_BFMMLA_FLOPS, 8192},
+     NULL},
+    {"neonbf16", 0, {"fmla", loop_fmla, 2 * CHAINS * 2 * 4, 8192}, NULL},
+    {"neon", 0, {"fmla", loop_fmla, 2 * CHAINS * 2 * 4, 8192}, NULL},
 #endif
     {"scalar", 0, {"mul, add", loop_mul_add_128, CHAINS * 2 * 4, 8192}, NULL},
     {"ref", 0, {"mul, add", loop_mul_add_128, CHAINS * 2 * 4, 8192}, NULL},

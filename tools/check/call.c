@@ -47,16 +47,49 @@ static void prepare_fault_line(const attend_context *ctx, const struct check_pro
 
 static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
+/* `room` bytes between two unreadable pages; NULL: there is no memory. */
+static unsigned char *map_guarded(size_t room)
+{
+#ifdef __EMSCRIPTEN__
+    return malloc(room);
+#else
+    const size_t page = page_size();
+    unsigned char *const base =
+        mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (base == MAP_FAILED || mprotect(base + page, room, PROT_READ | PROT_WRITE) != 0)
+        return NULL;
+    return base + page;
+#endif
+}
+
+static void unmap_guarded(unsigned char *base, size_t room)
+{
+#ifdef __EMSCRIPTEN__
+    (void)room;
+    free(base);
+#else
+    munmap(base - page_size(), room + 2 * page_size());
+#endif
+}
+
+int check_has_guards(void)
+{
+#ifdef __EMSCRIPTEN__
+    return 0;
+#else
+    return 1;
+#endif
+}
+
 static void release(struct check_blocks *blocks, int which)
 {
-    const size_t page = page_size();
-
     if (blocks->block[which].base == NULL)
         return;
     if (blocks->exact)
         free(blocks->block[which].base);
     else
-        munmap(blocks->block[which].base - page, blocks->block[which].room + 2 * page);
+        unmap_guarded(blocks->block[which].base, blocks->block[which].room);
     blocks->block[which].base = NULL;
     blocks->block[which].room = 0;
 }
@@ -82,13 +115,11 @@ static void reserve(struct check_blocks *blocks, int which, size_t size)
     release(blocks, which);
 
     const size_t room = (2 * size + MARGIN + page - 1) / page * page;
-    unsigned char *const base =
-        mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED || mprotect(base + page, room, PROT_READ | PROT_WRITE) != 0) {
+    blocks->block[which].base = map_guarded(room);
+    if (!blocks->block[which].base) {
         fprintf(stderr, "attend check: cannot map %zu bytes\n", room);
         exit(1);
     }
-    blocks->block[which].base = base + page;
     blocks->block[which].room = room;
 }
 

@@ -26,6 +26,8 @@ struct check_blocks {
     attend_io io;     /* its inputs; no outputs */
 };
 void check_blocks_free(struct check_blocks *blocks);
+/* Whether this system has unreadable pages: WebAssembly has none. */
+int check_has_guards(void);
 
 /*
  * Contiguous values, converted exactly; NULL where not asked for.  In the order of the

@@ -5,7 +5,7 @@
 _attend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run stats info check bench lab sheets grade design report help' words='' files=''
+    local commands='run stats info check bench lab sheets grade design report page help' words='' files=''
     COMPREPLY=()
 
     # "--name=value" comes as three words, "--name", "=" and "value".
@@ -30,7 +30,7 @@ _attend()
         run:--dtype | stats:--dtype | lab:--dtype) words=bf16 ;;
         bench:--dtype) words='f32 bf16 f16' ;;
         bench:--case) words=$(attend bench --list 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
-        *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx' ;;
+        *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx neon neonbf16 simd128' ;;
         *:--scale | *:--softcap | *:--window-left | *:--window-right | *:--key-lengths | \
             *:--threads | check:--seed | bench:--seconds | stats:--last | stats:--zoom | \
             stats:--noise) ;;
@@ -47,7 +47,7 @@ _attend()
         lab:lab) words='copy extract average window magnitude heads one-vs-two how-many-heads
             remedies permute positions dispersion phases capacity variants place transfer
             --help' ;;
-        lab:--stats | lab:--q | lab:--k | lab:--v | lab:--mask | lab:--svg | report:-o | report:--output | design:--out) files=1 ;;
+        lab:--stats | lab:--q | lab:--k | lab:--v | lab:--mask | lab:--svg | report:-o | report:--output | page:-o | page:--output | design:--out) files=1 ;;
         lab:--format) words='all int8 fp8 bf16' ;;
         lab:--head) words='diffuse condensed copy average' ;;
         lab:*) words=$(attend lab "${COMP_WORDS[2]}" --help 2>/dev/null |
@@ -63,6 +63,7 @@ _attend()
         design:*) words='--keys --n --d --items --weights --eps --tau --C --heads --sigma2
             --noisy --alpha --trials --seed --threads --out --json --help' ;;
         report:*) words='-o --output --seed --trials --threads --help' ;;
+        page:*) words='-o --output --help' ;;
         help:*) words=$commands ;;
         esac
     fi

@@ -16,6 +16,7 @@ int cmd_lab(int argc, char **argv);
 int cmd_sheets(int argc, char **argv);
 int cmd_grade(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_page(int argc, char **argv);
 int cmd_design(int argc, char **argv);
 
 #endif

@@ -33,6 +33,8 @@ static struct operand_sizes operand_sizes(const struct problem *p)
         .work = (2 * WORK_SCORES + WORK_PRODUCT) * sizeof(float)};
 }
 
+static void pack_q(const struct state *s, struct rows *g) { pack_q_pairs(s, g); }
+
 /* K of keys a .. e - 1 in squares, the columns of TILE keys after one another. */
 static void copy_keys(const struct state *s, uint16_t *squares, int64_t j0, int64_t a,
                       int64_t e)

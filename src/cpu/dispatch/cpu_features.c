@@ -72,10 +72,53 @@ unsigned attendi_cpu_features(void)
     return features;
 }
 
+#elif defined(__aarch64__)
+
+#if defined(__linux__)
+#include <sys/auxv.h>
+
+/* Bits of the kernel's interface, which older C libraries do not name. */
+static int has_asimd(void) { return (getauxval(AT_HWCAP) & 1ul << 1) != 0; }
+static int has_bf16(void) { return (getauxval(AT_HWCAP2) & 1ul << 14) != 0; }
+#elif defined(__APPLE__)
+#include <stddef.h>
+#include <sys/sysctl.h>
+
+static int has_asimd(void) { return 1; }
+static int has_bf16(void)
+{
+    int found = 0;
+    size_t size = sizeof found;
+
+    return sysctlbyname("hw.optional.arm.FEAT_BF16", &found, &size, NULL, 0) == 0 &&
+           found;
+}
+#else
+/* Every AArch64 system that runs C has the first. */
+static int has_asimd(void) { return 1; }
+static int has_bf16(void) { return 0; }
+#endif
+
+unsigned attendi_cpu_vector_features(void)
+{
+    return has_asimd() ? CPU_ASIMD | (has_bf16() ? CPU_ARM_BF16 : 0) : 0;
+}
+
+unsigned attendi_cpu_features(void) { return attendi_cpu_vector_features(); }
+
 #else
 
-unsigned attendi_cpu_vector_features(void) { return 0; }
-unsigned attendi_cpu_features(void) { return 0; }
+/* A module with instructions that its machine lacks is not loaded at all. */
+unsigned attendi_cpu_vector_features(void)
+{
+#ifdef ATTEND_HAVE_SIMD128
+    return CPU_SIMD128;
+#else
+    return 0;
+#endif
+}
+
+unsigned attendi_cpu_features(void) { return attendi_cpu_vector_features(); }
 
 #endif
 
@@ -84,9 +127,12 @@ unsigned attendi_cpu_features(void) { return 0; }
 
 const char *attendi_cpu_feature_names(unsigned bits)
 {
-    return bits & CPU_AMX    ? V4_NAMES " avx512_bf16 amx_tile amx_bf16"
-           : bits & CPU_BF16 ? V4_NAMES " avx512_bf16"
-           : bits & CPU_V4   ? V4_NAMES
-           : bits & CPU_V3   ? V3_NAMES
-                             : "";
+    return bits & CPU_AMX        ? V4_NAMES " avx512_bf16 amx_tile amx_bf16"
+           : bits & CPU_BF16     ? V4_NAMES " avx512_bf16"
+           : bits & CPU_V4       ? V4_NAMES
+           : bits & CPU_V3       ? V3_NAMES
+           : bits & CPU_ARM_BF16 ? "asimd bf16"
+           : bits & CPU_ASIMD    ? "asimd"
+           : bits & CPU_SIMD128  ? "simd128"
+                                 : "";
 }

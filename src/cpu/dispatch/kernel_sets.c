@@ -34,6 +34,15 @@ SET_BF16(avx512bf16, CPU_V3 | CPU_V4 | CPU_BF16, avx512)
 #ifdef ATTEND_HAVE_AMX
 SET_BF16(amx, CPU_V3 | CPU_V4 | CPU_BF16 | CPU_AMX, avx512bf16)
 #endif
+#ifdef ATTEND_HAVE_NEON
+SET_F32_F64(neon, CPU_ASIMD)
+#endif
+#ifdef ATTEND_HAVE_NEONBF16
+SET_BF16(neonbf16, CPU_ASIMD | CPU_ARM_BF16, neon)
+#endif
+#ifdef ATTEND_HAVE_SIMD128
+SET_F32_F64(simd128, CPU_SIMD128)
+#endif
 
 const struct kernel_set *const attendi_kernel_sets[] = {
 #ifdef ATTEND_HAVE_AMX
@@ -47,6 +56,15 @@ const struct kernel_set *const attendi_kernel_sets[] = {
 #endif
 #ifdef ATTEND_HAVE_AVX2
     &avx2,
+#endif
+#ifdef ATTEND_HAVE_NEONBF16
+    &neonbf16,
+#endif
+#ifdef ATTEND_HAVE_NEON
+    &neon,
+#endif
+#ifdef ATTEND_HAVE_SIMD128
+    &simd128,
 #endif
     &scalar,     NULL};
 

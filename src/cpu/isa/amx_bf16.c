@@ -20,4 +20,5 @@
 #define DECODE_TILES 1
 #include "cpu/isa/element_bf16.h"
 #include "cpu/simd/simd_avx512.h"
+#include "cpu/simd/pairs_avx512.h"
 #include "cpu/isa/kernels_amx.h"

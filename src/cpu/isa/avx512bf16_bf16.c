@@ -10,4 +10,5 @@
 #define DECODE_BC 256
 #include "cpu/isa/element_bf16.h"
 #include "cpu/isa/set_avx512.h"
+#include "cpu/simd/pairs_avx512.h"
 #include "cpu/isa/kernels_bf16.h"

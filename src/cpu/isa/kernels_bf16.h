@@ -10,6 +10,7 @@
 #include "cpu/simd/pairs_bf16.h"
 #include "cpu/prefill/products_bf16.h"
 #include "cpu/prefill/products_tmpl.h"
+#include "cpu/prefill/scores_tmpl.h"
 #include "cpu/stats/stats_values_bf16.h"
 #include "cpu/stats/stats_tmpl.h"
 #include "cpu/stats/stats_scores_tmpl.h"

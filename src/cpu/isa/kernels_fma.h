@@ -9,6 +9,7 @@
 #include "cpu/item/finish_tmpl.h"
 #include "cpu/prefill/products_fma_tmpl.h"
 #include "cpu/prefill/products_tmpl.h"
+#include "cpu/prefill/scores_tmpl.h"
 #include "cpu/stats/stats_values_fma_tmpl.h"
 #include "cpu/stats/stats_tmpl.h"
 #include "cpu/stats/stats_scores_tmpl.h"

@@ -53,6 +53,13 @@
 /* Of a loop that is not worth its copies. */
 #define ROLLED _Pragma("GCC unroll 1")
 #endif
+/* Of the microkernel's loop.  LLVM gathers the loads of several steps for WebAssembly,
+ * more than there are registers. */
+#ifdef __wasm__
+#define STEPS_UNROLLED ROLLED
+#else
+#define STEPS_UNROLLED _Pragma("GCC unroll 4")
+#endif
 #define LOG2_E 1.44269504088896340736
 
 /* Keys of a block, even: scores of a full tile stay near L1. */

@@ -17,6 +17,8 @@ static struct operand_sizes operand_sizes(const struct problem *p)
                                   .v = (size_t)p->dv * (BC / 2) * sizeof(uint32_t)};
 }
 
+static void pack_q(const struct state *s, struct rows *g) { pack_q_pairs(s, g); }
+
 static void open_keys(struct state *s, int64_t j0, int64_t a, int64_t e)
 {
     const attend_view *k = &s->p->k;

@@ -40,7 +40,7 @@ static ALWAYS_INLINE void microkernel(vec *acc, const REAL *a, int64_t row, int6
     }
 #endif
     zero_sums(acc, rows, nv);
-#pragma GCC unroll 4
+    STEPS_UNROLLED
     for (int64_t t = 0; t < n; t++) {
         vec y[NV_MAX];
 

@@ -16,25 +16,6 @@ static ALWAYS_INLINE void score_block(const struct state *s, const struct rows *
             score_tile(s, g, x, r, 1, nv);
 }
 
-/*
- * Keys that the first vectors of rows no longer see, as above a diagonal, are scored
- * for the others alone; what is left there is hidden before it is used.
- */
-static void scores(const struct state *s, const struct rows *g, int64_t j0, int64_t a,
-                   int64_t e)
-{
-    int64_t x = a;
-
-    for (int64_t r = 0; r < g->width && x < e; r += VLEN) {
-        const int64_t end =
-            r + VLEN < g->width ? min_i64(e, max_i64(x, g->last_end[r / VLEN] - j0)) : e;
-
-        if (x < end)
-            FOR_VECTORS((g->width - r) / VLEN, score_block, s, g, x, end, r);
-        x = end;
-    }
-}
-
 static ALWAYS_INLINE void value_block(const struct state *s, const struct rows *g,
                                       int64_t a, int64_t e, int select, const int nv)
 {

@@ -91,4 +91,10 @@ int lab_figures_svg(const struct lab_figures *figures, FILE *out);
 int lab_figure_svg_inline(const struct lab_figure *figure, FILE *out);
 extern const char lab_figure_style[];
 
+/* Where the plot lies in that drawing, in its units, and what its ends stand for. */
+struct lab_frame {
+    double left, top, width, height, x_lo, x_hi, y_lo, y_hi;
+};
+struct lab_frame lab_figure_frame(const struct lab_figure *figure);
+
 #endif

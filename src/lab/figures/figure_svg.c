@@ -394,6 +394,23 @@ static double draw(const struct lab_figure *figure, FILE *out, const char *attri
     return at.height;
 }
 
+struct lab_frame lab_figure_frame(const struct lab_figure *figure)
+{
+    struct lab_canvas canvas = {.figure = figure};
+    int colour[SERIES_MAX] = {0};
+    canvas.colours = lab_series_colours(figure, colour, SERIES_MAX);
+    lab_canvas_axes(&canvas);
+    lay_out(&canvas, colour);
+    return (struct lab_frame){.left = canvas.left,
+                              .top = canvas.top,
+                              .width = canvas.width,
+                              .height = canvas.height,
+                              .x_lo = canvas.x.lo,
+                              .x_hi = canvas.x.hi,
+                              .y_lo = canvas.y.lo,
+                              .y_hi = canvas.y.hi};
+}
+
 int lab_figure_svg_inline(const struct lab_figure *figure, FILE *out)
 {
     draw(figure, out, "class=\"lab-figure\"");

@@ -107,7 +107,8 @@ static int measure_tensor(struct lab_run *run, int64_t b, int64_t h,
         struct lab_transfer_sums sums;
         if (!lab_transfer_wants(run, f))
             continue;
-        if (lab_transfer_rounded(run->ctx, head, f, rows, room, &sums, &err) != ATTEND_OK)
+        if (lab_transfer_rounded(run->ctx, head, (enum lab_key_format)f, rows, room,
+                                 &sums, &err) != ATTEND_OK)
             return lab_fail(&run->session, "%s", err.message);
         const struct lab_transfer_errors errors = errors_of(&sums);
         lab_transfer_emit(run,

@@ -59,8 +59,8 @@ static attend_status trial(const void *arg, struct lab_worker *worker, uint64_t 
         struct lab_transfer_sums sums = {.rows = 0};
         double *const of = values + 1 + OF_FORMAT * f;
         if (plan->is_wanted[f])
-            status = lab_transfer_rounded(worker->ctx, &head, f, ROWS, room, &sums,
-                                          &worker->err);
+            status = lab_transfer_rounded(worker->ctx, &head, (enum lab_key_format)f,
+                                          ROWS, room, &sums, &worker->err);
         if (plan->is_wanted[f])
             values[OUTPUT] = sums.output / ROWS;
         of[MEASURED] = sums.measured / ROWS;
@@ -126,7 +126,7 @@ static void emit_head(struct lab_run *run, const struct lab_synthetic *head,
 
 static struct lab_synthetic own_head(const struct lab_run *run)
 {
-    return (struct lab_synthetic){.kind = lab_choice(run, "head"),
+    return (struct lab_synthetic){.kind = (enum lab_head_kind)lab_choice(run, "head"),
                                   .n = lab_integer(run, "n"),
                                   .d = lab_integer(run, "d"),
                                   .rows = ROWS,
@@ -140,7 +140,8 @@ static int perform(struct lab_run *run)
 
     if (isnan(lab_real(run, "S")))
         lab_set(run, "S",
-                lab_synthetic_spread(lab_choice(run, "head"), lab_real(run, "n")));
+                lab_synthetic_spread((enum lab_head_kind)lab_choice(run, "head"),
+                                     lab_real(run, "n")));
     const struct lab_synthetic head = own_head(run);
     if (measure(run, &head, run->trials, errors))
         return -1;

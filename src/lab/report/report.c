@@ -14,6 +14,8 @@ static void write_head(FILE *out)
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
           "<title>attend: report of the laboratory</title>\n<style>\n",
           out);
+    for (int i = 0; lab_shared_style[i]; i++)
+        fputs(lab_shared_style[i], out);
     for (int i = 0; lab_report_style[i]; i++)
         fputs(lab_report_style[i], out);
     fputs(lab_figure_style, out);

@@ -184,18 +184,12 @@ static void write_tally(const struct lab_findings *findings, FILE *out)
 /* What the words and letters of this part mean. */
 static void write_legend(FILE *out)
 {
-    static const char *const meaning[] = {
-        [LAB_HOLDS] =
-            "true: the error is below 10^-9 on the whole grid of sizes and scales",
-        [LAB_LIMIT] = "true as something that the sheet leaves free grows",
-        [LAB_FAILS] = "there is a counterexample",
-        [LAB_SLIP] = "ill-formed as printed, right when one symbol is repaired"};
     fputs("<ul class=\"legend\">\n", out);
     for (int verdict = LAB_HOLDS; verdict <= LAB_SLIP; verdict++) {
         fputs("<li>", out);
         lab_report_verdict((enum lab_verdict)verdict, out);
         fputs(" ", out);
-        lab_text_prose(out, meaning[verdict]);
+        lab_text_prose(out, lab_verdict_meaning((enum lab_verdict)verdict));
         fputs("</li>\n", out);
     }
     fputs("</ul>\n<p class=\"small soft\">Statements are read with charity: what a sheet "

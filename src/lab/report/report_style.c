@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How the report looks: on a screen, light or dark, on a phone, on paper. */
+/*
+ * How the report looks: on a screen, light or dark, on a phone, on paper.  Colours, type,
+ * tables and figures are those of the page in a browser as well.
+ */
 #include "lab/report/report_parts.h"
 
 #include <stddef.h>
 
-const char *const lab_report_style[] = {
+const char *const lab_shared_style[] = {
     ":root{color-scheme:light dark;--bg:#f6f7f9;--card:#fff;--text:#1f2328;"
     "--soft:#57606a;--rule:#dde2e8;--link:#1d63b8;"
     "--holds:#0f766e;--limit:#8a5a00;--fails:#b42318;--slip:#7e3fa8}\n",
@@ -26,9 +29,6 @@ const char *const lab_report_style[] = {
     "overflow-wrap:anywhere}\n",
     ".soft{color:var(--soft)}\n",
     ".small{font-size:.875rem}\n",
-    ".page{max-width:86rem;margin:0 auto;padding:2.5rem 1.5rem 4rem}\n",
-    "section,header{margin:0 0 3.5rem}\n",
-    "section{border-top:1px solid var(--rule);padding-top:1.75rem}\n",
     ".asks{font-size:1.05rem;border-left:3px solid var(--link);padding-left:.9rem;"
     "margin:.75rem 0}\n",
     ".answer{margin:.75rem 0}\n",
@@ -36,12 +36,8 @@ const char *const lab_report_style[] = {
     "max-width:44rem}\n",
     "math{font-size:1.06em;font-family:'STIX Two "
     "Math','Cambria Math','Latin Modern Math','DejaVu Math TeX Gyre',math}\n",
-    ".asked,.things{padding:0;margin:1rem 0}\n",
-    ".asked{list-style:none;columns:20rem;column-gap:2rem}"
-    ".asked li{padding:.15rem 0;break-inside:avoid}.asked a{text-decoration:none}"
-    ".asked a:hover{text-decoration:underline}.asked b{font-variant-numeric:tabular-nums}"
-    "\n",
-    ".things{padding-left:1.4rem;max-width:44rem}.things li{padding:.3rem 0 .3rem .3rem}"
+    ".things{margin:1rem 0;padding:0 0 0 1.4rem;max-width:44rem}.things li{padding:.3rem "
+    "0 .3rem .3rem}"
     ".things li::marker{font-weight:600;color:var(--link)}.things "
     "span{color:var(--soft)}\n",
     ".glossary{display:block;columns:22rem;column-gap:2.5rem}"
@@ -59,18 +55,6 @@ const char *const lab_report_style[] = {
     "overflow-wrap:anywhere}.legend{list-style:none;padding:0;margin:.75rem 0}"
     ".legend li{padding:.15rem 0}\n",
     "tr:target{background:color-mix(in srgb,var(--link) 12%,transparent)}\n",
-    "nav "
-    "h2{font-size:.8rem;margin-top:1rem;letter-spacing:.08em;text-transform:uppercase;"
-    "color:var(--soft)}\n",
-    "nav ol{list-style:none;margin:0;padding:0;columns:15rem;column-gap:1.5rem}\n",
-    "nav li{padding:.15rem 0;break-inside:avoid}\n",
-    "nav a{text-decoration:none}nav a:hover{text-decoration:underline}\n",
-    "nav{margin:0 0 2.5rem}\n",
-    "@media(min-width:70rem){.page{display:grid;grid-template-columns:14rem "
-    "minmax(0,1fr);grid-template-rows:auto 1fr;column-gap:3rem}"
-    "header,main{grid-column:2}"
-    "nav{grid-column:1;grid-row:1/span 2;position:sticky;top:2rem;align-self:start;"
-    "max-height:calc(100vh - 4rem);overflow:auto;font-size:.9rem}nav ol{columns:1}}\n",
     ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));"
     "gap:.75rem;margin:1.5rem 0 .75rem;padding:0;list-style:none}\n",
     ".tiles li{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;"
@@ -97,8 +81,6 @@ const char *const lab_report_style[] = {
     "list-style:none;font-size:.95rem;font-variant-numeric:tabular-nums}\n",
     ".tie{white-space:nowrap}\n",
     "code span{white-space:nowrap}table code{white-space:nowrap}\n",
-    ".overview td:first-child{min-width:11rem}.overview td:nth-child(2){min-width:6rem}"
-    "\n",
     "table{border-collapse:collapse;width:100%;font-size:.9rem;line-height:1.4;"
     "font-variant-numeric:tabular-nums}\n",
     "th,td{padding:.42rem .8rem;text-align:left;vertical-align:baseline}\n",
@@ -119,6 +101,31 @@ const char *const lab_report_style[] = {
     ".statements p{margin:.2rem 0 0}\n",
     "dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.3rem 1.25rem;"
     "margin:1rem 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}\n",
+    NULL};
+
+const char *const lab_report_style[] = {
+    ".page{max-width:86rem;margin:0 auto;padding:2.5rem 1.5rem 4rem}\n",
+    "section,header{margin:0 0 3.5rem}\n",
+    "section{border-top:1px solid var(--rule);padding-top:1.75rem}\n",
+    ".asked{padding:0;margin:1rem 0}\n",
+    ".asked{list-style:none;columns:20rem;column-gap:2rem}"
+    ".asked li{padding:.15rem 0;break-inside:avoid}.asked a{text-decoration:none}"
+    ".asked a:hover{text-decoration:underline}.asked b{font-variant-numeric:tabular-nums}"
+    "\n",
+    "nav "
+    "h2{font-size:.8rem;margin-top:1rem;letter-spacing:.08em;text-transform:uppercase;"
+    "color:var(--soft)}\n",
+    "nav ol{list-style:none;margin:0;padding:0;columns:15rem;column-gap:1.5rem}\n",
+    "nav li{padding:.15rem 0;break-inside:avoid}\n",
+    "nav a{text-decoration:none}nav a:hover{text-decoration:underline}\n",
+    "nav{margin:0 0 2.5rem}\n",
+    "@media(min-width:70rem){.page{display:grid;grid-template-columns:14rem "
+    "minmax(0,1fr);grid-template-rows:auto 1fr;column-gap:3rem}"
+    "header,main{grid-column:2}"
+    "nav{grid-column:1;grid-row:1/span 2;position:sticky;top:2rem;align-self:start;"
+    "max-height:calc(100vh - 4rem);overflow:auto;font-size:.9rem}nav ol{columns:1}}\n",
+    ".overview td:first-child{min-width:11rem}.overview td:nth-child(2){min-width:6rem}"
+    "\n",
     "@media(max-width:40rem){.page{padding:1.25rem .75rem 3rem}h1{font-size:1.6rem}"
     "section,header{margin-bottom:2.5rem}figure{padding:.25rem .25rem .6rem}"
     "th,td{padding:.4rem .55rem}.tiles{gap:.5rem}.tiles li{padding:.6rem .7rem}.tiles "

@@ -17,6 +17,10 @@ static void tell(const struct lab_claim *claim, const struct lab_trace *trace,
     judgement->measured =
         trace->cases ? trace->against.conclusion : trace->found.measured;
     judgement->expected = trace->cases ? 0 : trace->found.expected;
+    judgement->has_point = !trace->cases;
+    judgement->n = trace->worst.n;
+    judgement->scale = claim->grows ? trace->worst.scale : NAN;
+    judgement->alpha = trace->worst.alpha;
 }
 
 /* An ill-formed claim: a slip if its repair is well formed and true, else it fails. */

@@ -15,6 +15,17 @@ const char *lab_verdict_name(enum lab_verdict verdict)
     return names[verdict];
 }
 
+const char *lab_verdict_meaning(enum lab_verdict verdict)
+{
+    static const char *const meanings[] = {
+        [LAB_HOLDS] =
+            "true: the error is below 10^-9 on the whole grid of sizes and scales",
+        [LAB_LIMIT] = "true as something that the sheet leaves free grows",
+        [LAB_FAILS] = "there is a counterexample",
+        [LAB_SLIP] = "ill-formed as printed, right when one symbol is repaired"};
+    return meanings[verdict];
+}
+
 const char *lab_reading_name(enum lab_reading reading)
 {
     return reading == LAB_LETTER ? "letter" : "charity";

@@ -8,6 +8,7 @@
 #define LAB_SHEETS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum lab_verdict { LAB_HOLDS, LAB_LIMIT, LAB_FAILS, LAB_SLIP };
 
@@ -30,11 +31,17 @@ struct lab_judgement {
     char holds_when[512]; /* the exact statement with its condition, never empty */
     double measured;      /* the number that decides; NaN where none applies */
     double expected;      /* what the claim says it is; NaN where none applies */
+    /* Where on the grid that was, if anywhere: `scale` is C, beta, |q| or a gap. */
+    int has_point;
+    int64_t n;
+    double scale, alpha;
     char evidence[768]; /* the numbers in words: grid point, error, counterexample, repair
                          */
 };
 
 const char *lab_verdict_name(enum lab_verdict verdict); /* "holds" ... */
+/* What the word means: "there is a counterexample". */
+const char *lab_verdict_meaning(enum lab_verdict verdict);
 const char *lab_reading_name(enum lab_reading reading); /* "charity", "letter" */
 
 /* Judges statement 0 .. LAB_STATEMENTS - 1, in the order of the sheets; 0, or -1. */

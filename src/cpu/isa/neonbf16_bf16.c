@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels of bf16 products with FEAT_BF16 on AArch64; sums are f32. */
+#define KERNELS attendi_neonbf16_bf16
+/* Fewer sums with the output than with 128, below what rounding P to bf16 leaves. */
+#define BC 256
+#define DECODE_BC 256
+#include "cpu/isa/element_bf16.h"
+#include "cpu/isa/set_neon.h"
+#include "cpu/simd/pairs_neon.h"
+#include "cpu/isa/kernels_bfmmla.h"

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// The two modules in node, beside the command: the same numbers.
+import { File } from 'node:buffer';
+import fs from 'node:fs';
+import path from 'node:path';
+import { arrange, openTensors, writeNpy } from '../../web/src/files.js';
+import { blank, parseForm, writeForm } from '../../web/src/forms.js';
+import { attend, fromValues, PRESETS, SHEETS, START, toValues } from '../../web/src/scene.js';
+import {
+  attend as command,
+  attendLines,
+  check,
+  finish,
+  near,
+  noise,
+  openModule,
+  readNpy,
+  root,
+  saveNpy,
+  test,
+} from './harness.mjs';
+import { PAIRS, TRIALS } from './pairs.mjs';
+
+const rows = [];
+const engines = {};
+for (const set of ['scalar', 'simd128'])
+  engines[set] = await openModule(set, { onRow: (text) => rows.push(JSON.parse(text)) });
+const { scalar } = engines;
+const catalogue = scalar.catalogue();
+const flagsOf = (flags) => Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+
+const native = new Map(
+  PAIRS.map(([, experiment, flags]) => [
+    `${experiment} ${JSON.stringify(flags)}`,
+    attendLines(
+      'lab',
+      experiment,
+      ...flagsOf(flags),
+      '--trials',
+      String(TRIALS),
+      '--seed',
+      '3',
+      '--no-sweep',
+      '--threads',
+      '1',
+    ),
+  ]),
+);
+
+for (const [set, engine] of Object.entries(engines)) {
+  await test(`${set}: kernel set`, () => check(engine.isa() === set, engine.isa()));
+
+  for (const [, experiment, flags] of PAIRS)
+    await test(`${set}: ${experiment} ${JSON.stringify(flags)}`, () => {
+      rows.length = 0;
+      engine.run({ experiment, flags, seed: 3, trials: TRIALS, sweeps: false });
+      const want = native.get(`${experiment} ${JSON.stringify(flags)}`);
+      check(
+        rows.length === want.length && rows.length > 0,
+        `${rows.length} rows, the command has ${want.length}`,
+      );
+      want.forEach((row, i) => {
+        const words = `${experiment} ${row.quantity}`;
+        check(
+          rows[i].quantity === row.quantity && rows[i].holds === row.holds && rows[i].kind === row.kind,
+          `${words}: another row`,
+        );
+        near(rows[i].theory, row.theory, 1e-7, `${words} theory`);
+        // What is 0 but for rounding has no digits; f32 draws differ in their last bits.
+        if (!(Math.abs(row.measured) < 1e-9)) near(rows[i].measured, row.measured, 1e-6, `${words} measured`);
+      });
+    });
+
+  await test(`${set}: sheets`, () => {
+    const want = attendLines('sheets');
+    for (let i = 0; i < 99; i += set === 'scalar' ? 7 : 13) {
+      const got = engine.judge(i, 'charity');
+      check(
+        got.id === want[i].id && got.verdict === want[i].verdict && got.invariant === want[i].invariant,
+        `${got.id}: ${got.verdict}`,
+      );
+      if (!(Math.abs(want[i].measured) < 1e-9))
+        near(got.measured, want[i].measured, 1e-5, `${got.id} measured`);
+    }
+  });
+
+  await test(`${set}: answers of the sheets`, () => {
+    for (const name of fs.readdirSync(path.join(root, 'examples', 'answers'))) {
+      const file = path.join(root, 'examples', 'answers', name);
+      const form = parseForm(fs.readFileSync(file, 'utf8'), catalogue.parts, (part, k, text) =>
+        engine.check(part, k, text),
+      );
+      const got = engine.grade({ texts: form.texts, name });
+      const [want] = attendLines('grade', file);
+      check(form.student === want.student, form.student);
+      near(got.points, want.points, 0, `${name} points`);
+      want.parts.forEach((part, p) =>
+        check(
+          got.parts[p].verdict === part.verdict && got.parts[p].error === part.error,
+          `${name} ${part.question}.${part.part}: ${got.parts[p].verdict}`,
+        ),
+      );
+    }
+  });
+
+  for (const [id, , set2] of [...PRESETS, ...SHEETS])
+    await test(`${set}: playground, ${id}`, () => {
+      const state = { ...START, moved: {}, ...set2, noise: false };
+      const got = attend(state, engine);
+      got.queries.forEach((q, which) => {
+        const { d, k, basis } = got.keys;
+        const lifted = basis[0].map((b, j) => q[0] * b + q[1] * basis[1][j]);
+        const files = [
+          saveNpy('q.npy', lifted, [1, 1, 1, d]),
+          saveNpy('k.npy', k, [1, 1, state.n, d]),
+          saveNpy('v.npy', got.v, [1, 1, state.n, 2]),
+        ];
+        const out = path.join(path.dirname(files[0]), 'o.npy');
+        const weights = path.join(path.dirname(files[0]), 'p.npy');
+        command(
+          'run',
+          '--q',
+          files[0],
+          '--k',
+          files[1],
+          '--v',
+          files[2],
+          '--out',
+          out,
+          '--weights',
+          weights,
+          '--scale',
+          '1',
+        );
+        readNpy(weights).forEach((p, i) => near(got.heads[which].weights[i], p, 1e-12, `weight ${i}`));
+        readNpy(out).forEach(
+          (c, j) => Math.abs(c) > 1e-9 && near(got.heads[which].output[j], c, 1e-12, `output ${j}`),
+        );
+      });
+    });
+
+  for (const [causal, word] of [
+    [0, 'none'],
+    [1, 'top-left'],
+    [2, 'bottom-right'],
+  ])
+    await test(`${set}: tensors, causal ${word}`, () => {
+      const [hq, hkv, nq, nk, d] = [4, 2, 50, 60, 16];
+      const q = noise(hq * nq * d, 1 + causal).map((x) => 3 * x);
+      const [k, v] = [noise(hkv * nk * d, 7), noise(hkv * nk * d, 9)];
+      const shape = (h, l) => [1, h, l, d];
+      const files = {
+        q: saveNpy('q.npy', q, shape(hq, nq), '<f4'),
+        k: saveNpy('k.npy', k, shape(hkv, nk), '<f4'),
+        v: saveNpy('v.npy', v, shape(hkv, nk), '<f4'),
+      };
+      const want = attendLines(
+        'stats',
+        '--q',
+        files.q,
+        '--k',
+        files.k,
+        '--v',
+        files.v,
+        '--causal',
+        word,
+        '--zoom',
+        '3:13,5:15',
+      );
+      const tensor = (numbers, h, l) => ({
+        bytes: Float32Array.from(numbers).buffer,
+        dtype: 'f32',
+        size: shape(h, l),
+        stride: [h * l * d, l * d, d, 1],
+      });
+      engine.tensors({ q: tensor(q, hq, nq), k: tensor(k, hkv, nk), v: tensor(v, hkv, nk), causal });
+      for (const head of want) {
+        const got = engine.head(0, head.h, 16);
+        check(got.character === head.character && got.rows === head.rows, `head ${head.h}: ${got.character}`);
+        for (const name of [
+          'entropy',
+          'n_eff',
+          'top_weight',
+          'margin',
+          'sink1',
+          'self',
+          'previous',
+          'distance',
+          'raw_variance',
+          'cancellation',
+          'entropy_share',
+        ])
+          near(got[name], head[name], 2e-5, `head ${head.h} ${name}`);
+        const mass = got.map.reduce((a, b) => a + b, 0);
+        near(mass, head.rows, 1e-5, 'the map has all weights');
+        const zoom = engine.zoom({ b: 0, h: head.h, query: 3, key: 5, rows: 10, columns: 10 });
+        head.zoom.flat().forEach((p, i) => Math.abs(p) > 1e-6 && near(zoom[i], p, 1e-4, `zoom ${i}`));
+      }
+    });
+}
+
+// ---- what is refused, and files ----------------------------------------------------------
+
+await test('flags out of range are refused with their name', () => {
+  for (const [flags, words] of [
+    [{ n: 1 }, 'n: 1 is outside'],
+    [{ C: 'x' }, "C: 'x' is no number"],
+    [{ n: 2.5 }, 'no whole number'],
+    [{ nothing: 1 }, 'no flag of magnitude'],
+  ]) {
+    let said = '';
+    try {
+      scalar.run({ experiment: 'magnitude', flags, trials: 10, sweeps: false });
+    } catch (error) {
+      said = error.message;
+    }
+    check(said.includes(words), `'${said}' does not say '${words}'`);
+  }
+});
+
+await test('an experiment refuses what does not go together', () => {
+  let said = '';
+  try {
+    scalar.run({ experiment: 'magnitude', flags: { n: 10, d: 4 }, trials: 10, sweeps: false });
+  } catch (error) {
+    said = error.message;
+  }
+  check(said.includes('--d'), said);
+});
+
+await test('forms: every kind of bad file is named with its place', () => {
+  const read = (text) => parseForm(text, catalogue.parts, (part, k, one) => scalar.check(part, k, one));
+  const bad = [
+    ['[', 'no JSON'],
+    ['[]', 'a list where an object should be'],
+    ['{"9z": {}}', "no question '9z'"],
+    ['{"1a-i": 3}', '1a-i: a number where'],
+    ['{"1a-i": {"nothing": ""}}', "no part 'nothing'"],
+    ['{"1a-i": {"sum": 1}}', '1a-i.sum: a number where a text'],
+    ['{"1a-i": {"sum": "1 +"}}', '1a-i.sum: '],
+    ['{"1a-i": {"bounds": ["0"]}}', '1 texts in place of 2'],
+    ['{"1a-i": {"bounds": ["0", ""]}}', '1 of 2 texts are empty'],
+    ['{"1a-i": {"sum": "1"}, "1a-i": {"sum": "2"}}', "'1a-i' is given twice"],
+    ['{"1a-i": {"sum": "1", "sum": "1"}}', "'sum' is given twice"],
+    ['{"student": 3}', 'student: a number'],
+    ['{"student": "a\\nb"}', 'control character'],
+  ];
+  for (const [text, words] of bad) {
+    let said = '';
+    try {
+      read(text);
+    } catch (error) {
+      said = error.message;
+    }
+    check(said.includes(words), `${text}: '${said}' does not say '${words}'`);
+  }
+});
+
+await test('forms: what is written is read again', () => {
+  const form = blank(catalogue.parts);
+  form.student = 'Ada';
+  form.texts = catalogue.parts.map((part) => part.solution.map((text) => text));
+  const again = parseForm(writeForm(form, catalogue.parts), catalogue.parts, (part, k, text) =>
+    scalar.check(part, k, text),
+  );
+  check(JSON.stringify(again) === JSON.stringify(form), 'another form');
+  near(scalar.grade({ texts: again.texts }).points, 74, 0, 'the solutions have all points');
+});
+
+await test('files: .npy as the page writes it, .safetensors, and what is wrong with them', async () => {
+  const file = new File([writeNpy([1, 2, 3, 4, 5, 6], [1, 2, 3])], 'a.npy');
+  const [tensor] = await openTensors(file);
+  check(
+    tensor.shape.join() === '1,2,3' && tensor.dtype === 'f32' && tensor.bytes === 24,
+    JSON.stringify(tensor.shape),
+  );
+  check(arrange(tensor, 'bhld').size.join() === '1,1,2,3', 'sizes');
+  check(
+    arrange({ shape: [2, 5, 4, 3], fortran: false, name: '' }, 'blhd').stride.join() === '60,3,12,1',
+    'strides of blhd',
+  );
+  check(
+    arrange({ shape: [2, 3], fortran: true, name: '' }, 'bhld').stride.join() === '0,0,1,2',
+    'strides of Fortran',
+  );
+  const header = JSON.stringify({ q: { dtype: 'BF16', shape: [2, 3], data_offsets: [0, 12] } });
+  const safe = (text, bytes) =>
+    new File(
+      [new Uint8Array(new BigUint64Array([BigInt(text.length)]).buffer), text, new Uint8Array(bytes)],
+      'm.safetensors',
+    );
+  check((await openTensors(safe(header, 12)))[0].dtype === 'bf16', 'bf16');
+  for (const [bad, words] of [
+    [safe(header, 11), '11 bytes of data'],
+    [safe(header, 13), '13 bytes of data'],
+    [safe(header.replace('12]', '11]'), 11), 'ends before'],
+    [safe(header.replace('[2,3]', '[2,2]'), 12), '12 bytes for'],
+    [safe(header.replace('[0,12]', '[1,12]'), 12), 'q: begins at 1'],
+    [safe(header.replace('[0,12]', '[-4,8]'), 8), 'q: no data_offsets'],
+    [safe(header.replace('[2,3]', '[-2,-3]'), 12), 'q: no shape'],
+    [safe(header.replace('[2,3]', '["2","3"]'), 12), 'q: no shape'],
+    [safe(header.replace('"BF16"', '5'), 12), 'q: no dtype'],
+    [safe(header.replace('BF16', 'I16'), 12), 'no tensor of F64'],
+    [safe('{"q": 5}', 0), 'q: no dtype'],
+    [safe('[]', 0), 'a list where an object should be'],
+    [safe('{}', 0), 'no tensor of F64'],
+    [safe(`{"q": 1, ${header.slice(1)}`, 12), "'q' is given twice"],
+    [new File(['x'], 'b.npy'), 'no .npy'],
+    [new File(['short'], 'c.safetensors'), 'too short'],
+  ]) {
+    let said = '';
+    await openTensors(bad).catch((error) => (said = error.message));
+    check(said.includes(words), `'${said}' does not say '${words}'`);
+  }
+});
+
+await test('the address of the playground keeps its state', () => {
+  const state = {
+    ...START,
+    keys: 'plane',
+    n: 7,
+    q: [1.25, -2],
+    moved: { 3: [0.5, 0.25] },
+    noise: true,
+    sigma2: 0.75,
+    heads: 2,
+  };
+  const values = Object.fromEntries(new URLSearchParams(new URLSearchParams(toValues(state)).toString()));
+  check(JSON.stringify(fromValues(values)) === JSON.stringify(state), JSON.stringify(fromValues(values)));
+});
+
+await test('every question and every quantity of the catalogue has its words', () => {
+  check(
+    catalogue.questions.length >= 16 && catalogue.parts.length === 46 && catalogue.experiments.length === 15,
+    'a part is missing',
+  );
+  for (const question of catalogue.questions) {
+    check(question.asks && question.answer, question.id);
+    for (const one of [...question.figures, ...question.numbers])
+      check(
+        catalogue.experiments.some((e) => e.name === one.experiment),
+        `${question.id}: ${one.experiment}`,
+      );
+    question.formulas.forEach((html) =>
+      check(html.startsWith('<math'), `${question.id}: ${html.slice(0, 40)}`),
+    );
+  }
+});
+
+finish();

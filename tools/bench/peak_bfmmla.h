@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* How fast AArch64 multiplies bf16; a file of its own, compiled for a CPU that can. */
+#ifndef BENCH_PEAK_BFMMLA_H
+#define BENCH_PEAK_BFMMLA_H
+
+#include <stdint.h>
+
+/* Chains of 2 by 2 sums of 4 products: four pipes of a latency of six. */
+enum {
+    BENCH_BFMMLA_CHAINS = 24,
+    BENCH_BFMMLA_FLOPS = BENCH_BFMMLA_CHAINS * 2 * 2 * 4 * 2
+};
+
+void bench_loop_bfmmla(int64_t rounds);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page_check [EFFORT]: `attend check` for node, without its flags: every kernel set of
+ * the module.  EFFORT is a share of the cases, 1 if none is given.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check/call.h"
+#include "check/check.h"
+
+/* Floats looked at by `exp2`: one in this many. */
+enum { EXP2_STEP = 50 };
+
+static int perform(struct check_run *run, const check_test *test)
+{
+    int failed = 0;
+
+    check_perform(run, test);
+    for (int s = 0; s < check_set_count(run, test); s++) {
+        const struct check_set *const set = &run->sets[s];
+
+        printf("%-16s %-11s %9lld  %9.3g  %s\n", set->label, test->name,
+               (long long)set->tally.cases, set->tally.worst,
+               set->tally.ok ? "ok" : "FAILED");
+        if (!set->tally.ok)
+            printf("    %s: %s\n    %s\n", test->name, test->what, set->tally.detail);
+        failed += !set->tally.ok;
+    }
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    struct check_run run;
+    attend_error error;
+    int failed = 0;
+
+    if (check_open(&run, NULL, CHECK_BOTH, 1, &error) != ATTEND_OK) {
+        fprintf(stderr, "page_check: %s\n", error.message);
+        return 1;
+    }
+    run.seed = 1;
+    run.exp2_step = EXP2_STEP;
+    run.effort = argc > 1 ? atof(argv[1]) : 1;
+    if (!check_has_guards())
+        puts("unreadable pages around tensors: SKIPPED: this machine has none; what lies "
+             "around them is examined");
+    for (int t = 0; t < check_test_count; t++)
+        failed += perform(&run, &check_tests[t]);
+    check_close(&run);
+    printf("%s\n", failed ? "FAILED" : "all ok");
+    return failed != 0;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What is shown, as an address: #/view/part?name=value.
+
+const PAUSE = 250; // ms; browsers refuse changes of the address that come too often
+
+let waiting = 0;
+const latest = new Map(); // the last address of each view
+
+/** A part of an address; what is no encoding stays as it is. */
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function read() {
+  clearTimeout(waiting);
+  const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
+  const [view = '', part = ''] = path.split('/').map(decode);
+  latest.set(view, location.hash);
+  return { view, part, values: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** Where a view was left, or its start. */
+export const lastAddress = (view) => latest.get(view) ?? address({ view });
+
+export function address({ view, part = '', values = {} }) {
+  const known = Object.entries(values).filter(([, value]) => value != null && value !== '');
+  const query = new URLSearchParams(known.map(([name, value]) => [name, String(value)])).toString();
+  return `#/${view}${part ? `/${encodeURIComponent(part)}` : ''}${query ? `?${query}` : ''}`;
+}
+
+/** Changes the address without a new entry in the history, once the changes pause. */
+export function replace(state) {
+  const next = address(state);
+  latest.set(state.view, next);
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    if (next !== location.hash) history.replaceState(null, '', next);
+  }, PAUSE);
+}

@@ -6,23 +6,41 @@
 #include "mpi/mpi_stats.h"
 
 /*
- * Of a piece, for each thread: some 50 ms, after which messages are looked at.  Its rows
- * fill whole items of the kernel sets, which pack the keys once for up to 192 of them.
+ * Work of a piece, for each thread: some milliseconds, after which messages are looked
+ * at, since few MPIs move them in between.  Its rows fill whole items of the kernel sets,
+ * which pack the keys once for up to 192 of them.
  */
-#define PIECE_FLOP 2e9
+#define PIECE_FLOP 4e8
 enum { PIECE_ROWS = 384 };
 
-static int64_t piece_rows(const struct work *w, int64_t keys)
+/* Heads of K, and rows of each of their queries, that one piece has. */
+struct extent {
+    int64_t heads, rows;
+};
+
+static int64_t at_least(double wanted, int64_t least)
+{
+    return wanted < (double)least ? least : (int64_t)(wanted < 1e9 ? wanted : 1e9);
+}
+
+static struct extent piece_extent(const struct work *w, int64_t keys)
 {
     const struct job *const job = w->job;
-    const double flop =
-        2.0 * (double)(job->nb * job->hq) * (double)keys * (double)(job->d + job->dv + 1);
-    const double rows = PIECE_FLOP * attend_context_threads(job->ctx) / flop;
+    const double flop = PIECE_FLOP * attend_context_threads(job->ctx);
+    const double row = 2.0 * (double)(job->nb * (job->hq / max_i64(job->hkv, 1))) *
+                       (double)keys * (double)(job->d + job->dv + 1);
+    const int64_t heads = min_i64(job->hkv, at_least(flop / (row * PIECE_ROWS), 1));
+    const int64_t rows = at_least(flop / (row * (double)heads), PIECE_ROWS);
 
-    return rows < PIECE_ROWS
-               ? PIECE_ROWS
-               : (int64_t)(rows < 1e9 ? rows : 1e9) / PIECE_ROWS * PIECE_ROWS;
+    return (struct extent){heads, rows / PIECE_ROWS * PIECE_ROWS};
 }
+
+/* Some rows of some heads. */
+struct part {
+    int64_t head, heads; /* of K */
+    int64_t query;       /* of the sequence, that row `row` of q is */
+    int64_t row, rows;
+};
 
 /* A chunk that is computed with, and the node that it becomes. */
 struct piece {
@@ -33,26 +51,38 @@ struct piece {
     struct node node;
 };
 
-/* `count` queries from `query` of the sequence on, row `row` of q. */
-static attend_status compute(struct work *w, const struct piece *piece, int64_t query,
-                             int64_t row, int64_t count, attend_error *err)
+/* Mask or bias of a part. */
+static attend_view columns_of(attend_view view, const struct part *part, int64_t group,
+                              const struct piece *piece)
 {
-    const attend_partials records =
-        attendi_node_partials(&w->nodes, &piece->node, row, count);
-    const attend_tensor raw = attendi_node_sums(&w->nodes, &piece->node, row, count);
-    const int64_t keys = piece->chunk->keys, column = piece->column;
+    view = attendi_broadcast_part(view, 1, part->head * group, part->heads * group);
+    view = attendi_broadcast_part(view, 2, part->row, part->rows);
+    return attendi_broadcast_part(view, 3, piece->column, piece->chunk->keys);
+}
+
+static attend_status compute(struct work *w, const struct piece *piece,
+                             const struct part *part, attend_error *err)
+{
+    const int64_t group = w->job->hq / w->job->hkv;
+    const int64_t head = part->head * group, heads = part->heads * group;
+    attend_partials records =
+        attendi_node_partials(&w->nodes, &piece->node, part->row, part->rows);
+    attend_tensor raw = attendi_node_sums(&w->nodes, &piece->node, part->row, part->rows);
     attend_rule rule = w->rule;
     attend_io io = attend_io_default();
     attend_stats sums;
 
-    rule.first_query = query;
-    rule.mask = attendi_broadcast_part(rule.mask, 2, row, count);
-    rule.bias = attendi_broadcast_part(rule.bias, 2, row, count);
-    rule.mask = attendi_broadcast_part(rule.mask, 3, column, keys);
-    rule.bias = attendi_broadcast_part(rule.bias, 3, column, keys);
-    io.q = attendi_view_part(w->q, 2, row, count);
-    io.k = *piece->k;
-    io.v = *piece->v;
+    records.data = attendi_tensor_part(records.data, 1, head, heads);
+    raw = attendi_tensor_part(raw, 1, head, heads);
+    rule.first_query = part->query;
+    rule.mask = columns_of(rule.mask, part, group, piece);
+    rule.bias = columns_of(rule.bias, part, group, piece);
+    rule.alibi = rule.alibi ? rule.alibi + head : NULL;
+    rule.sinks = rule.sinks ? rule.sinks + head : NULL;
+    io.q = attendi_view_part(w->q, 2, part->row, part->rows);
+    io.q = attendi_view_part(io.q, 1, head, heads);
+    io.k = attendi_view_part(*piece->k, 1, part->head, part->heads);
+    io.v = attendi_view_part(*piece->v, 1, part->head, part->heads);
     if (w->job->sums > 0) {
         sums = attendi_stats_sums(w->job, &raw, piece->classes);
         io.stats = &sums;
@@ -60,26 +90,42 @@ static attend_status compute(struct work *w, const struct piece *piece, int64_t 
     return attend_forward_partials(w->job->ctx, &rule, &io, &records, err);
 }
 
+/* One part, and a look at the messages; *goes_on: whether there is more to do. */
+static attend_status compute_part(struct work *w, const struct piece *piece,
+                                  const struct part *part, bool *goes_on,
+                                  attend_error *err)
+{
+    struct team *const team = &w->job->team;
+    const double start = MPI_Wtime();
+
+    TRY(compute(w, piece, part, err));
+    const double end = MPI_Wtime();
+    team->cost.computing += end - start;
+    attendi_team_trace(team, 'c', piece->chunk->rank, piece->chunk->first_key, start,
+                       end);
+    if (w->between)
+        w->between(w->arg);
+    *goes_on = attendi_team_goes_on(team);
+    return ATTEND_OK;
+}
+
 static attend_status compute_range(struct work *w, const struct piece *piece,
                                    const attend_mpi_range *range, int64_t row,
                                    attend_error *err)
 {
-    const struct chunk *const chunk = piece->chunk;
-    const int64_t most = piece_rows(w, chunk->keys);
+    const struct extent most = piece_extent(w, piece->chunk->keys);
+    bool goes_on = true;
 
-    for (int64_t at = 0; at < range->count; at += most) {
-        const double start = MPI_Wtime();
+    for (int64_t at = 0; at < range->count && goes_on; at += most.rows)
+        for (int64_t head = 0; head < w->job->hkv && goes_on; head += most.heads) {
+            const struct part part = {.head = head,
+                                      .heads = min_i64(most.heads, w->job->hkv - head),
+                                      .query = range->first + at,
+                                      .row = row + at,
+                                      .rows = min_i64(most.rows, range->count - at)};
 
-        TRY(compute(w, piece, range->first + at, row + at,
-                    min_i64(most, range->count - at), err));
-        const double end = MPI_Wtime();
-        w->job->team.cost.computing += end - start;
-        attendi_team_trace(&w->job->team, 'c', chunk->rank, chunk->first_key, start, end);
-        if (w->between)
-            w->between(w->arg);
-        if (!attendi_team_goes_on(&w->job->team))
-            break;
-    }
+            TRY(compute_part(w, piece, &part, &goes_on, err));
+        }
     return ATTEND_OK;
 }
 

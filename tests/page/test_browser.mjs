@@ -19,7 +19,15 @@ import {
 import { PAIRS, TRIALS } from './pairs.mjs';
 import { axe, go, numberOf, openBrowser, openPage, pageFile, ready, serve, tooWide } from './browser.mjs';
 
-const VIEWS = ['playground', 'questions', 'questions/1c-ii', 'sheets', 'answer', 'tensors'];
+const VIEWS = [
+  'playground',
+  'questions',
+  'questions/1c-ii',
+  'questions/1d-ii',
+  'sheets',
+  'answer',
+  'tensors',
+];
 const browser = await openBrowser();
 const flagsOf = (flags) => Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
 const isQuiet = (page) => check(page.wrong.length === 0, page.wrong.join('; '));
@@ -45,13 +53,13 @@ await test('from disk: vector instructions are used, and painted soon', async ()
 
 for (const [width, scheme] of [
   [1280, 'light'],
-  [390, 'dark'],
+  [320, 'dark'],
 ])
   await test(`views at ${width} pixels, ${scheme}: fit, and axe finds nothing`, async () => {
     const own = await openPage(browser, { width, height: 850, scheme });
     for (const view of VIEWS) {
       await go(own, `#/${view}`);
-      if (view === 'questions/1c-ii') await settled(own);
+      if (view.startsWith('questions/')) await settled(own);
       if (view === 'tensors') {
         await own.click('[data-action=sample]');
         await own.waitForSelector('.tensors .results[data-state=done] .zoomed canvas');

@@ -57,6 +57,22 @@ await test('the address waits for a pause of a slider, and then has its place', 
   check((await hash()).includes('C='), await hash());
 });
 
+await test('an address that is set while another waits to be written is not lost', async () => {
+  await open('1c-ii?trials=200');
+  const shown = await page.evaluate(async () => {
+    const slider = document.querySelector('.questions [data-control=C] input[type=range]');
+    slider.value = 321;
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+    // Busy until the address is due, and then another is set before anything else runs.
+    const until = performance.now() + 400;
+    while (performance.now() < until);
+    location.hash = '#/sheets';
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return location.hash;
+  });
+  check(shown === '#/sheets', shown);
+});
+
 await test('a tab leads back to where its view was left', async () => {
   await go(page, '#/playground?n=20&q=3,1');
   await page.click('nav[aria-label=Views] >> text=Sheets');
@@ -88,6 +104,48 @@ await test('cancelled before its first row: the rows of before stay', async () =
   check((await page.locator('.questions [data-row]').count()) >= before && before > 0, 'rows are gone');
 });
 
+await test('defaults set every control back', async () => {
+  await open('1c-ii?trials=777&seed=9&C=3');
+  await settled();
+  await page.focus('[data-action=reset]');
+  await page.keyboard.press('Enter');
+  check((await page.locator('[data-control=seed] .number').inputValue()) === '1', 'the seed stays');
+  check(!(await textOf('[data-action=measure]')).includes('777'), 'the trials stay');
+  check(await page.evaluate(() => document.activeElement.dataset.action === 'reset'), 'the focus is lost');
+});
+
+for (const [view, place] of [
+  ['playground', '[data-control=heads] select'],
+  ['sheets', '[data-control=sheet] select'],
+])
+  await test(`the keyboard stays where it was: ${place}`, async () => {
+    await go(page, `#/${view}`);
+    await page.focus(`.${view} ${place}`);
+    for (const value of await page
+      .locator(`.${view} ${place} option`)
+      .evaluateAll((all) => all.map((o) => o.value))) {
+      await page.selectOption(`.${view} ${place}`, value);
+      const same = await page.evaluate(
+        (where) => document.activeElement === document.querySelector(where),
+        `.${view} ${place}`,
+      );
+      check(same, `the focus is lost at '${value}'`);
+    }
+  });
+
+await test('a form does not leave the page', async () => {
+  const own = await openPage(browser);
+  await own.evaluate(() => {
+    const form = document.createElement('form');
+    form.action = 'http://127.0.0.1:9/';
+    document.body.append(form);
+    form.submit();
+  });
+  await own.waitForTimeout(200);
+  check(own.url().startsWith('file:'), own.url());
+  await own.context().close();
+});
+
 // ---- answers -----------------------------------------------------------------------------
 
 await test('an answer that changes while it is graded gets no old grades', async () => {
@@ -101,6 +159,15 @@ await test('an answer that changes while it is graded gets no old grades', async
   });
   await page.waitForFunction(() => document.querySelector('.answer .total').textContent.includes('changed'));
   check((await page.locator('[data-number=points]').count()) === 0, 'grades of another answer');
+});
+
+await test('a file of answers that is no UTF-8 is refused', async () => {
+  const file = path.join(tmp, 'latin.json');
+  fs.writeFileSync(file, Buffer.from('{"student": "J\xfcrgen"}', 'latin1'));
+  await page.setInputFiles('#answer-file', file);
+  await page.waitForFunction(
+    () => document.querySelector('.answer > .error').textContent === 'latin.json: this is no UTF-8',
+  );
 });
 
 await test('an address keeps answers that are not finished', async () => {
@@ -133,6 +200,39 @@ await test('without q nothing is shown but the error', async () => {
   await page.click('[data-action=measure-heads]');
   await page.waitForSelector('.tensors > .error:not([hidden])');
   check(await page.locator('.tensors .results').isHidden(), 'the old table');
+});
+
+await test('a setting that cannot be used is named, and none is measured', async () => {
+  await page.click('[data-action=sample]');
+  await measured();
+  await page.locator('[data-control=noise] .number').fill('1,5');
+  await page.keyboard.press('Enter');
+  await page.click('[data-action=measure-heads]');
+  await page.waitForSelector('.tensors > .error:not([hidden])');
+  check((await textOf('.tensors > .error')).includes('1,5'), await textOf('.tensors > .error'));
+  await page.locator('[data-control=noise] .number').fill('0.2');
+  await page.keyboard.press('Enter');
+});
+
+await test('settings that changed are said beside the old table, and kept by the address', async () => {
+  await page.click('[data-action=measure-heads]');
+  await measured();
+  await page.selectOption('[data-control=causal] select', '0');
+  check(await page.locator('.tensors .results .note').isVisible(), 'nothing is said');
+  await page.waitForFunction(() => location.hash.includes('causal=0'));
+});
+
+await test('a file dropped anywhere does not replace the page', async () => {
+  const kept = await page.evaluate(() => {
+    const event = new DragEvent('drop', {
+      bubbles: true,
+      cancelable: true,
+      dataTransfer: new DataTransfer(),
+    });
+    document.querySelector('header').dispatchEvent(event);
+    return event.defaultPrevented;
+  });
+  check(kept, 'it would');
 });
 
 /** Files of the page, measured: what it says. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The two modules in node, beside the command: the same numbers.
-import { File } from 'node:buffer';
 import fs from 'node:fs';
 import path from 'node:path';
 import { arrange, openTensors, writeNpy } from '../../web/src/files.js';
@@ -20,6 +19,9 @@ import {
   test,
 } from './harness.mjs';
 import { PAIRS, TRIALS } from './pairs.mjs';
+
+/** A file as the browser gives it. */
+const fileOf = (parts, name) => Object.assign(new Blob(parts), { name });
 
 const rows = [];
 const engines = {};
@@ -242,6 +244,10 @@ await test('forms: every kind of bad file is named with its place', () => {
     ['{"1a-i": {"bounds": ["0", ""]}}', '1 of 2 texts are empty'],
     ['{"1a-i": {"sum": "1"}, "1a-i": {"sum": "2"}}', "'1a-i' is given twice"],
     ['{"1a-i": {"sum": "1", "sum": "1"}}', "'sum' is given twice"],
+    ['{"1a-i": {"sum": "1\\u0000"}}', '1a-i.sum: a character that no text has'],
+    ['{"1a-i": {"sum": "\\ud800"}}', '1a-i.sum: a character that no text has'],
+    ['{"1a-i": {"sum": "\\u00a0"}}', '1a-i.sum: '],
+    ['{"student": "\\udc00"}', 'control character'],
     ['{"student": 3}', 'student: a number'],
     ['{"student": "a\\nb"}', 'control character'],
   ];
@@ -268,7 +274,7 @@ await test('forms: what is written is read again', () => {
 });
 
 await test('files: .npy as the page writes it, .safetensors, and what is wrong with them', async () => {
-  const file = new File([writeNpy([1, 2, 3, 4, 5, 6], [1, 2, 3])], 'a.npy');
+  const file = fileOf([writeNpy([1, 2, 3, 4, 5, 6], [1, 2, 3])], 'a.npy');
   const [tensor] = await openTensors(file);
   check(
     tensor.shape.join() === '1,2,3' && tensor.dtype === 'f32' && tensor.bytes === 24,
@@ -285,7 +291,7 @@ await test('files: .npy as the page writes it, .safetensors, and what is wrong w
   );
   const header = JSON.stringify({ q: { dtype: 'BF16', shape: [2, 3], data_offsets: [0, 12] } });
   const safe = (text, bytes) =>
-    new File(
+    fileOf(
       [new Uint8Array(new BigUint64Array([BigInt(text.length)]).buffer), text, new Uint8Array(bytes)],
       'm.safetensors',
     );
@@ -305,8 +311,8 @@ await test('files: .npy as the page writes it, .safetensors, and what is wrong w
     [safe('[]', 0), 'a list where an object should be'],
     [safe('{}', 0), 'no tensor of F64'],
     [safe(`{"q": 1, ${header.slice(1)}`, 12), "'q' is given twice"],
-    [new File(['x'], 'b.npy'), 'no .npy'],
-    [new File(['short'], 'c.safetensors'), 'too short'],
+    [fileOf(['x'], 'b.npy'), 'no .npy'],
+    [fileOf(['short'], 'c.safetensors'), 'too short'],
   ]) {
     let said = '';
     await openTensors(bad).catch((error) => (said = error.message));

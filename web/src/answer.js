@@ -214,7 +214,12 @@ export class Answer {
   // ---- files -------------------------------------------------------------------------
 
   async openFile(file) {
-    this.openText(await file.text(), file.name);
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+      this.openText(text, file.name);
+    } catch {
+      this.error.show(`${file.name}: this is no UTF-8`);
+    }
   }
 
   openText(text, name) {
@@ -292,7 +297,8 @@ export class Answer {
         this.showGrades();
       } else this.total.textContent = 'The answer changed while it was graded: grade it again.';
     } catch (error) {
-      if (!(error instanceof Cancelled)) this.error.show(error.message);
+      if (error instanceof Cancelled) this.total.textContent = 'Grading was cancelled.';
+      else this.error.show(error.message);
     }
     this.progress.hide();
     this.gradeButton.disabled = false;

@@ -59,6 +59,8 @@ export function verdict(name, words = name) {
   return h('span', { class: `verdict ${name}` }, words);
 }
 
+const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
+
 let names = 0;
 export const freshId = (prefix) => `${prefix}-${++names}`;
 
@@ -106,13 +108,13 @@ export function slider(spec, changed) {
     changed(value);
   });
   box.addEventListener('change', () => {
-    const text = box.value.trim().replace(',', '.').replace('−', '-');
+    const text = box.value.trim().replace('−', '-');
     if (text === '' && spec.optional) {
       refuse('');
       return changed(null);
     }
     const value = Number(text);
-    if (text === '' || !Number.isFinite(value)) return refuse(`‘${box.value}’ is no number`);
+    if (!NUMBER.test(text) || !Number.isFinite(value)) return refuse(`‘${box.value}’ is no number`);
     if (spec.whole && !Number.isInteger(value)) return refuse(`${box.value} is no whole number`);
     if (value < spec.min || value > spec.max) return refuse(`from ${spec.min} to ${spec.max}`);
     refuse('');
@@ -149,6 +151,23 @@ const curves = {
 };
 
 const clamp = (t) => Math.min(Math.max(t, 0), 1);
+
+/** How an element is found again after its parent was built anew. */
+function selectorOf(element) {
+  for (const name of ['action', 'experiment', 'preset', 'verdict'])
+    if (element.dataset[name]) return `[data-${name}="${CSS.escape(element.dataset[name])}"]`;
+  const control = element.closest('[data-control]');
+  const type = element.getAttribute('type');
+  const own = `${element.localName}${type ? `[type=${type}]` : ''}`;
+  return control && `[data-control="${CSS.escape(control.dataset.control)}"] ${own}`;
+}
+
+/** Builds parts of `root` anew; the focus stays on the control that had it. */
+export function keepFocus(root, build) {
+  const had = root.contains(document.activeElement) && selectorOf(document.activeElement);
+  build();
+  if (had && !root.contains(document.activeElement)) root.querySelector(had)?.focus({ preventScroll: true });
+}
 
 /** A choice among a few words. */
 export function choice({ label, name, options, value, help }, changed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The experiment of a question: sliders, measurements in a worker, plots and numbers.
 import { Cancelled, Latest } from './client.js';
-import { choice, errorBox, h, number, progressLine, slider } from './dom.js';
+import { choice, errorBox, h, keepFocus, number, progressLine, slider } from './dom.js';
 import { Results, SYMBOLS } from './results.js';
 import { replace } from './state.js';
 
@@ -78,6 +78,7 @@ export class Experiment {
 
   show(names, name, values) {
     const { catalogue } = this.app;
+    this.names = names;
     this.spec = catalogue.experiments.find((one) => one.name === name);
     this.flags = {};
     for (const flag of this.spec.flags)
@@ -107,24 +108,23 @@ export class Experiment {
         ),
       );
     this.controlsBox = h('div', { class: 'controls' });
-    this.element.replaceChildren(
-      ...[
-        tabs,
-        h(
-          'div',
-          { class: 'bench' },
-          h('div', { class: 'side' }, this.controlsBox, this.trialControls()),
-          h('div', { class: 'results' }, this.error.element, this.progress.element, this.results.element),
-        ),
-      ].filter(Boolean),
-    );
+    const parts = [
+      tabs,
+      h(
+        'div',
+        { class: 'bench' },
+        h('div', { class: 'side' }, this.controlsBox, this.trialControls()),
+        h('div', { class: 'results' }, this.error.element, this.progress.element, this.results.element),
+      ),
+    ];
     this.buildControls();
+    keepFocus(this.element, () => this.element.replaceChildren(...parts.filter(Boolean)));
     this.changed(true);
   }
 
-  switchTo(names, name) {
+  switchTo(names, name, values = this.flags) {
     this.stop();
-    this.show(names, name, { ...this.flags });
+    this.show(names, name, { ...values });
   }
 
   buildControls() {
@@ -132,7 +132,12 @@ export class Experiment {
     const others = this.spec.flags.filter((flag) => !FIRST.has(flag.name));
     const reset = h(
       'button',
-      { type: 'button', class: 'quiet', 'data-action': 'reset', onclick: () => this.reset() },
+      {
+        type: 'button',
+        class: 'quiet',
+        'data-action': 'reset',
+        onclick: () => this.switchTo(this.names, this.spec.name, {}),
+      },
       'Defaults',
     );
     this.controlsBox.replaceChildren(
@@ -205,19 +210,11 @@ export class Experiment {
         whole: flag.type === 'integer',
         curve,
         ...ends,
-        value: value == null ? null : Number(value),
+        value: value == null || Number.isNaN(Number(value)) ? null : Number(value),
         optional: flag.preset == null,
       },
       set,
     ).element;
-  }
-
-  reset() {
-    this.flags = {};
-    this.trials = null;
-    this.seed = 1;
-    this.buildControls();
-    this.changed(true);
   }
 
   trialControls() {

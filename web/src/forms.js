@@ -10,9 +10,15 @@ function load(text) {
   return readObject(text.replace(/^\uFEFF/, ''));
 }
 
+/** Half of a pair of UTF-16, which no file in UTF-8 can have. */
+const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+const isBlank = (text) => /^[ \t\r\n]*$/.test(text);
+
 function takeText(value, place, check) {
   if (typeof value !== 'string') throw new Error(`${place}: ${typeName(value)} where a text should be`);
-  const text = value.trim() === '' ? '' : value;
+  if (/\0/.test(value) || LONE.test(value)) throw new Error(`${place}: a character that no text has`);
+  const text = isBlank(value) ? '' : value;
   const why = text && check(text);
   if (why) throw new Error(`${place}: ${why}`);
   return text;
@@ -35,7 +41,8 @@ function takeStudent(value) {
   if (typeof value !== 'string') throw new Error(`student: ${typeName(value)} where a text should be`);
   if (new TextEncoder().encode(value).length > NAME_BYTES)
     throw new Error(`student: a name of more than ${NAME_BYTES} bytes`);
-  if (/[\u0000-\u001f\u007f]/.test(value)) throw new Error('student: a control character in the name');
+  if (/[\u0000-\u001f\u007f]/.test(value) || LONE.test(value))
+    throw new Error('student: a control character or half a character in the name');
   return value;
 }
 
@@ -83,7 +90,7 @@ export function readUnfinished(text, parts) {
 export function writeForm({ student, texts }, parts) {
   const root = student ? { student } : {};
   parts.forEach((part, at) => {
-    if (!texts[at].some((text) => text.trim())) return;
+    if (texts[at].every(isBlank)) return;
     root[part.question] ??= {};
     root[part.question][part.name] = part.texts === 1 ? texts[at][0] : texts[at];
   });

@@ -154,6 +154,8 @@ class App {
 
   async start() {
     addEventListener('hashchange', () => this.route());
+    // A file dropped beside its place would replace the page.
+    for (const name of ['dragover', 'drop']) addEventListener(name, (event) => event.preventDefault());
     this.route();
     try {
       this.engine = await openEngine(attendModule, await this.bytes);

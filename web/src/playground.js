@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The playground: drag the query and see weights, entropy and output move.
-import { choice, errorBox, h, number, shown, slider, svg, toggle } from './dom.js';
+import { choice, errorBox, h, keepFocus, number, shown, slider, svg, toggle } from './dom.js';
 import {
   barParts,
   histogram,
@@ -293,7 +293,7 @@ export class Playground {
         ).element,
       (state.noise || state.keys === 'random') && seed,
     ];
-    this.controls.replaceChildren(...parts.filter(Boolean));
+    keepFocus(this.controls, () => this.controls.replaceChildren(...parts.filter(Boolean)));
   }
 
   polar(which) {
@@ -314,6 +314,7 @@ export class Playground {
   grab(event) {
     const [x, y] = this.at(event);
     const move = this.handleAt(x, y);
+    if (move.jumps && event.pointerType === 'touch') return; // the finger scrolls
     event.preventDefault();
     this.keyPlane.setPointerCapture(event.pointerId);
     const drag = (next) => move(...this.at(next));

@@ -25,6 +25,10 @@ const REMEMBER = {
   'random-scores': 0,
   'few-dimensions': 1,
 };
+/** A formula that can be scrolled where it is wider than the screen. */
+const formula = (html) =>
+  h('div', { class: 'formula', tabindex: 0, role: 'math', 'aria-label': 'formula', html });
+
 const isOfExercise = (question) => /^\d/.test(question.id);
 
 export class Questions {
@@ -87,9 +91,7 @@ export class Questions {
     this.question = null;
     this.body.replaceChildren(
       h('h1', {}, 'The exercise in one screen'),
-      ...exercise.map((html) =>
-        html.startsWith('<math') ? h('div', { class: 'formula', html }) : h('p', { html }),
-      ),
+      ...exercise.map((html) => (html.startsWith('<math') ? formula(html) : h('p', { html }))),
       h(
         'section',
         {},
@@ -140,9 +142,7 @@ export class Questions {
         ),
         h('p', { class: 'asks', html: question.asks }),
         h('p', { class: 'answer', html: question.answer }),
-        ...question.formulas.map((html) =>
-          h('div', { class: 'formula', tabindex: 0, role: 'math', 'aria-label': 'formula', html }),
-        ),
+        ...question.formulas.map(formula),
         names.length > 0 && this.experiment.element,
         names.length === 0 &&
           h(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ninety-nine statements: passage, verdict, numbers, and a way to the counterexample.
 import { Cancelled } from './client.js';
-import { choice, errorBox, h, progressLine, shown, verdict } from './dom.js';
+import { choice, errorBox, h, keepFocus, progressLine, shown, verdict } from './dom.js';
 import { address, replace } from './state.js';
 
 const VERDICTS = ['holds', 'limit', 'fails', 'slip'];
@@ -92,6 +92,7 @@ export class Sheets {
     for (const name of Object.keys(this.filter))
       this.filter[name] = values[name] ?? (name === 'reading' ? 'charity' : '');
     if (this.filter.reading !== 'letter') this.filter.reading = 'charity';
+    if (!VERDICTS.includes(this.filter.verdict)) this.filter.verdict = '';
     this.part = part;
     this.draw();
     const card = part && this.list.querySelector(`[data-id="${CSS.escape(part)}"]`);
@@ -112,8 +113,10 @@ export class Sheets {
 
   draw(changed) {
     const all = this.judgements[this.filter.reading];
-    this.drawTally(all);
-    if (changed !== 'text') this.drawFilters(all);
+    keepFocus(this.element, () => {
+      this.drawTally(all);
+      if (changed !== 'text') this.drawFilters(all);
+    });
     const { verdict: wanted, sheet, question, text } = this.filter;
     const words = text.toLowerCase();
     const shownOnes = this.part

@@ -4,6 +4,7 @@
 const PAUSE = 250; // ms; browsers refuse changes of the address that come too often
 
 let waiting = 0;
+let current = ''; // the address that is shown
 const latest = new Map(); // the last address of each view
 
 /** A part of an address; what is no encoding stays as it is. */
@@ -17,6 +18,7 @@ function decode(text) {
 
 export function read() {
   clearTimeout(waiting);
+  current = location.hash;
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const [view = '', part = ''] = path.split('/').map(decode);
   latest.set(view, location.hash);
@@ -38,6 +40,9 @@ export function replace(state) {
   latest.set(state.view, next);
   clearTimeout(waiting);
   waiting = setTimeout(() => {
-    if (next !== location.hash) history.replaceState(null, '', next);
+    // Another address is on its way to be read.
+    if (location.hash !== current) return;
+    if (next !== current) history.replaceState(null, '', next);
+    current = location.hash;
   }, PAUSE);
 }

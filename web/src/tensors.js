@@ -4,6 +4,7 @@ import { Cancelled } from './client.js';
 import { choice, errorBox, h, numberText, progressLine, shown, slider } from './dom.js';
 import { figureElement } from './figure.js';
 import { arrange, load, openTensors } from './files.js';
+import { paint } from './maps.js';
 import { sampleLayer } from './sample.js';
 import { replace } from './state.js';
 
@@ -22,6 +23,17 @@ const COLUMNS = [
   ['distance', 'distance', 'mean distance of the keys looked at'],
 ];
 
+/** Settings, as the address has them where they differ. */
+const OPTIONS = { causal: '1', layout: 'bhld', noise: 0.1, scale: null, window: null, softcap: null };
+const CHOICES = { causal: ['0', '1', '2'], layout: ['bhld', 'blhd'] };
+
+/** An option from an address, or its default. */
+function optionFrom(name, text) {
+  if (text === undefined) return OPTIONS[name];
+  if (CHOICES[name]) return CHOICES[name].includes(text) ? text : OPTIONS[name];
+  return text !== '' && Number.isFinite(Number(text)) ? Number(text) : OPTIONS[name];
+}
+
 export class Tensors {
   constructor(app) {
     this.app = app;
@@ -29,7 +41,7 @@ export class Tensors {
     this.found = []; // tensors of the files
     this.heads = [];
     this.round = 0; // of measuring; what comes of an earlier one is dropped
-    this.options = { causal: '1', layout: 'bhld', noise: 0.1, scale: null, window: null, softcap: null };
+    this.options = { ...OPTIONS };
     this.chosen = { q: '', k: '', v: '' };
     this.element = h('div', { class: 'view tensors' });
     this.build();
@@ -37,7 +49,7 @@ export class Tensors {
 
   build() {
     this.error = errorBox();
-    this.progress = progressLine(() => this.client.cancel());
+    this.progress = progressLine(() => this.cancel());
     const input = h('input', {
       type: 'file',
       multiple: true,
@@ -72,12 +84,12 @@ export class Tensors {
         ),
       ),
     );
-    zone.addEventListener('dragover', (event) => {
+    this.element.addEventListener('dragover', (event) => {
       event.preventDefault();
       zone.classList.add('over');
     });
-    zone.addEventListener('dragleave', () => zone.classList.remove('over'));
-    zone.addEventListener('drop', (event) => {
+    this.element.addEventListener('dragleave', () => zone.classList.remove('over'));
+    this.element.addEventListener('drop', (event) => {
       event.preventDefault();
       zone.classList.remove('over');
       this.open([...event.dataTransfer.files]);
@@ -151,7 +163,10 @@ export class Tensors {
             ...this.found.map((one) => [one.name, `${one.name} ${one.dtype} (${one.shape.join(', ')})`]),
           ],
         },
-        (value) => (this.chosen[letter] = value),
+        (value) => {
+          this.chosen[letter] = value;
+          this.changed();
+        },
       ).element;
     this.setup.hidden = this.found.length === 0;
     this.setup.replaceChildren(
@@ -168,7 +183,7 @@ export class Tensors {
             ['blhd', 'batch, tokens, heads, columns'],
           ],
         },
-        (value) => (this.options.layout = value),
+        (value) => this.set('layout', value),
       ).element,
       choice(
         {
@@ -181,7 +196,7 @@ export class Tensors {
             ['2', 'bottom-right'],
           ],
         },
-        (value) => (this.options.causal = value),
+        (value) => this.set('causal', value),
       ).element,
       slider(
         {
@@ -194,7 +209,7 @@ export class Tensors {
           value: this.options.scale,
           optional: true,
         },
-        (value) => (this.options.scale = value),
+        (value) => this.set('scale', value),
       ).element,
       slider(
         {
@@ -209,7 +224,7 @@ export class Tensors {
           value: this.options.window,
           optional: true,
         },
-        (value) => (this.options.window = value),
+        (value) => this.set('window', value),
       ).element,
       slider(
         {
@@ -222,7 +237,7 @@ export class Tensors {
           value: this.options.softcap,
           optional: true,
         },
-        (value) => (this.options.softcap = value),
+        (value) => this.set('softcap', value),
       ).element,
       slider(
         {
@@ -234,7 +249,7 @@ export class Tensors {
           high: 0.5,
           value: this.options.noise,
         },
-        (value) => (this.options.noise = value),
+        (value) => this.set('noise', value),
       ).element,
       h(
         'div',
@@ -246,6 +261,22 @@ export class Tensors {
         ),
       ),
     );
+  }
+
+  set(name, value) {
+    this.options[name] = value;
+    this.remember();
+    this.changed();
+  }
+
+  remember() {
+    const differ = Object.entries(this.options).filter(([name, value]) => value !== OPTIONS[name]);
+    replace({ view: 'tensors', values: Object.fromEntries(differ) });
+  }
+
+  /** What is on the screen was measured with other settings. */
+  changed() {
+    if (this.stale) this.stale.hidden = false;
   }
 
   // ---- measuring ---------------------------------------------------------------------
@@ -271,8 +302,9 @@ export class Tensors {
       throw new Error(
         `v has ${v.size.slice(0, 3).join(' x ')} batches, heads and tokens, k has ${k.size.slice(0, 3).join(' x ')}`,
       );
-    if (of('q').dtype !== of('k').dtype || (v && of('v').dtype !== of('q').dtype))
-      throw new Error('q, k and v have different types');
+    const types = ['q', 'k', 'v'].filter(of).map((letter) => `${letter} is ${of(letter).dtype}`);
+    if (new Set(types.map((one) => one.slice(5))).size > 1)
+      throw new Error(`types differ: ${types.join(', ')}`);
     return {
       q: await load(of('q'), layout),
       k: await load(of('k'), layout),
@@ -291,6 +323,12 @@ export class Tensors {
     this.error.show('');
     this.heads = [];
     this.results.hidden = true;
+    const invalid = this.setup.querySelector('[aria-invalid=true]');
+    if (invalid) {
+      this.error.show(`${invalid.getAttribute('aria-label')}: ‘${invalid.value}’ cannot be used`);
+      invalid.focus();
+      return;
+    }
     try {
       this.progress.show('reading the files', null);
       const request = await this.request();
@@ -305,6 +343,7 @@ export class Tensors {
       this.client.cancel(); // A new worker: the memory of the old one is given back.
       this.results.hidden = false;
       this.drawResults();
+      this.progress.show(`0 of ${this.sizes.nb * this.sizes.hq} heads`, 0);
       const told = {
         head: (head) => {
           if (!isCurrent()) return;
@@ -324,22 +363,31 @@ export class Tensors {
       this.results.dataset.state = 'done';
     } catch (error) {
       if (!isCurrent()) return;
-      if (!(error instanceof Cancelled)) this.error.show(error.message);
-      else this.error.show(`Cancelled after ${this.heads.length} heads.`);
+      this.error.show(error.message);
     }
     this.progress.hide();
+  }
+
+  cancel() {
+    this.round++;
+    this.client.cancel();
+    this.progress.hide();
+    this.results.dataset.state = 'cancelled';
+    this.error.show(`Cancelled after ${this.heads.length} heads.`);
   }
 
   // ---- results -----------------------------------------------------------------------
 
   drawResults() {
     this.rows = h('tbody');
+    this.stale = h('p', { class: 'note', hidden: true }, 'The settings have changed: measure again.');
     this.figures = h('div', { class: 'figures' });
     this.panel = h('div', { class: 'map-panel' });
     const { nb, hq, nq, nk } = this.sizes;
     this.results.dataset.state = 'measuring';
     this.results.replaceChildren(
       h('h2', {}, 'Every head'),
+      this.stale,
       h(
         'p',
         { class: 'small soft' },
@@ -481,7 +529,7 @@ export class Tensors {
   async zoom(head, query, key) {
     const rows = Math.min(ZOOM, this.sizes.nq - query);
     const columns = Math.min(ZOOM, this.sizes.nk - key);
-    if (this.client.busy && this.results.dataset.state !== 'done') {
+    if (this.client.busy && this.results.dataset.state === 'measuring') {
       this.zoomed.replaceChildren(h('p', { class: 'soft' }, 'When every head is measured.'));
       await new Promise((resolve) => setTimeout(resolve, 300));
       if (this.zoomed.isConnected) return this.zoom(head, query, key);
@@ -515,45 +563,13 @@ export class Tensors {
     }
   }
 
-  show() {
-    replace({ view: 'tensors' });
+  show({ values }) {
+    for (const name of Object.keys(OPTIONS)) this.options[name] = optionFrom(name, values[name]);
+    this.remember();
+    this.drawSetup();
   }
 
   leave() {
-    if (this.results.dataset.state === 'measuring') this.client.cancel();
+    if (this.results.dataset.state === 'measuring') this.cancel();
   }
-}
-
-/** The colours of the report's heat maps. */
-const STOPS = [
-  [68, 1, 84],
-  [71, 44, 122],
-  [59, 81, 139],
-  [44, 113, 142],
-  [33, 144, 141],
-  [39, 173, 129],
-  [92, 200, 99],
-  [170, 220, 50],
-  [253, 231, 37],
-];
-
-function colourAt(t) {
-  const at = Math.min(Math.max(t, 0), 1) * (STOPS.length - 1);
-  const i = Math.min(Math.floor(at), STOPS.length - 2);
-  return STOPS[i].map((x, c) => x + (at - i) * (STOPS[i + 1][c] - x));
-}
-
-/** Sums of weights over blocks, as colours. */
-function paint(canvas, sums, columns, rows, { nq, nk }, block) {
-  const image = new ImageData(columns, rows);
-  const least = 1 / 16 / nk;
-  for (let r = 0; r < rows; r++)
-    for (let c = 0; c < columns; c++) {
-      const high = block > 1 ? Math.min(block, nq - r * block) : 1;
-      const wide = block > 1 ? Math.min(block, nk - c * block) : 1;
-      const mean = sums[r * columns + c] / (high * wide);
-      const t = mean > 0 ? Math.log(mean / least) / Math.log(1 / least) : 0;
-      image.data.set([...(mean > 0 ? colourAt(t) : [24, 20, 30]), 255], 4 * (r * columns + c));
-    }
-  canvas.getContext('2d').putImageData(image, 0, 0);
 }

@@ -51,10 +51,11 @@ static struct holder *list_holders(const struct job *job, int64_t *count)
 /* Splits of a chunk at most: a power of two. */
 static int64_t chunk_splits(const struct job *job)
 {
-    const int64_t keys = job->team.dist.chunk_keys;
+    /* No chunk is longer than the sequence. */
+    const int64_t keys = min_i64(job->team.dist.chunk_keys, job->keys.all);
     int64_t splits = 1;
 
-    if (keys == 0)
+    if (job->team.dist.chunk_keys == 0)
         return DEFAULT_SPLITS;
     while (2 * splits * ATTEND_SPLIT_KEYS <= keys)
         splits *= 2;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mpi/job.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -179,14 +180,28 @@ static void take_shape(struct job *job, const attend_io *io)
     job->number = job->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
 }
 
-/* A tensor's sizes, before any is used. */
-static attend_status check_sizes(const char *name, const attend_view *view,
-                                 attend_error *err)
+/* A tensor's rows of this rank, before any is used: the engine validates no rows. */
+static attend_status check_rows(const char *name, const attend_view *view,
+                                attend_error *err)
 {
-    for (int a = 0; a < 4; a++)
-        if (view->size[a] < 0)
-            return attendi_mpi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) is negative",
-                                    name, a, LL(view->size[a]));
+    double reach = 0;
+    bool is_empty = false;
+
+    for (int a = 0; a < 4; a++) {
+        if (view->size[a] < 0 || view->size[a] > ROWS_MAX)
+            return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                    "%s.size[%d] (%lld) must be 0 .. %lld", name, a,
+                                    LL(view->size[a]), LL(ROWS_MAX));
+        is_empty = is_empty || view->size[a] == 0;
+        reach += fabs((double)view->stride[a]) * (double)(view->size[a] - 1);
+    }
+    if (is_empty)
+        return ATTEND_OK;
+    if (!view->data)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "%s.data is NULL", name);
+    if (reach >= 0x1p58)
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "%s: its strides reach over %.3g elements", name, reach);
     return ATTEND_OK;
 }
 
@@ -199,9 +214,9 @@ static attend_status read_io(struct job *job, const attend_io *io, attend_error 
     if (io->struct_size != sizeof *io)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "io.struct_size (%zu) must be %zu",
                                 io->struct_size, sizeof *io);
-    TRY(check_sizes("q", &io->q, err));
-    TRY(check_sizes("k", &io->k, err));
-    TRY(check_sizes("v", &io->v, err));
+    TRY(check_rows("q", &io->q, err));
+    TRY(check_rows("k", &io->k, err));
+    TRY(check_rows("v", &io->v, err));
     take_shape(job, io);
     if (io->v.size[2] != io->k.size[2])
         return attendi_mpi_fail(err, ATTEND_EINVAL,
@@ -213,20 +228,21 @@ static attend_status read_io(struct job *job, const attend_io *io, attend_error 
 /* ---- what ranks share -------------------------------------------------------- */
 
 /* A mask or bias that all ranks have, or none: its axes but the rows. */
-static void list_broadcast(struct arguments *a, const char *const name[3],
+static void list_broadcast(struct arguments *a, const char *const name[4],
                            const attend_view *view)
 {
-    attendi_argument(a, name[0], view->data ? (int64_t)view->dtype : 0);
-    attendi_argument(a, name[1],
-                     view->data ? view->size[0] * 1000000 + view->size[1] : 0);
-    attendi_argument(a, name[2], view->data ? view->size[3] : 0);
+    attendi_argument_text(a, name[0],
+                          view->data ? attend_dtype_name(view->dtype) : "none");
+    attendi_argument(a, name[1], view->data ? view->size[0] : 0);
+    attendi_argument(a, name[2], view->data ? view->size[1] : 0);
+    attendi_argument(a, name[3], view->data ? view->size[3] : 0);
 }
 
 static void list_rule(struct arguments *a, const struct job *job)
 {
-    static const char *const mask[] = {"mask.dtype", "mask.size[0] and [1]",
+    static const char *const mask[] = {"mask.dtype", "mask.size[0]", "mask.size[1]",
                                        "mask.size[3]"};
-    static const char *const bias[] = {"bias.dtype", "bias.size[0] and [1]",
+    static const char *const bias[] = {"bias.dtype", "bias.size[0]", "bias.size[1]",
                                        "bias.size[3]"};
     const attend_rule *const r = &job->rule;
 

@@ -163,6 +163,18 @@ class UnderMpirun(CliTest):
                 self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
                 self.assertIn("launcher of MPI", self.ours(got.stderr)[0])
 
+    def test_the_library_of_another_mpi_is_refused(self):
+        if len(MPIS) < 2:
+            self.skipTest("this build has one MPI")
+        self.write(40, 40)
+        for mpi, other in (MPIS[0], MPIS[1]), (MPIS[1], MPIS[0]):
+            flags = "run --q q.npy --k k.npy --v v.npy --out o.npy".split()
+            got = mpirun(mpi, 2, *flags, env={"ATTEND_MPI": other[0]})
+            self.assertNotEqual(got.returncode, 0)
+            self.assertEqual(got.stdout, "")
+            self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
+            self.assertFalse(os.path.exists("o.npy"))
+
     def test_a_step_without_mpi_is_refused(self):
         step = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"}
         got = harness.attend("run", env=step)

@@ -115,6 +115,14 @@ static void spoil_classes(spread *s)
 }
 static void spoil_first_query(spread *s) { s->rule.first_query = 3; }
 static void spoil_out(spread *s) { s->io.out.data = NULL; }
+static void spoil_q(spread *s) { s->io.q.data = NULL; }
+static void spoil_k(spread *s) { s->io.k.data = NULL; }
+static void spoil_stride(spread *s) { s->io.k.stride[2] = INT64_MAX / 4; }
+static void spoil_length(spread *s)
+{
+    s->io.k.size[2] = s->io.v.size[2] = (int64_t)1 << 48;
+    s->io.k.stride[2] = s->io.v.stride[2] = 0;
+}
 
 static const fault faults[] = {
     {"dtype", spoil_dtype, ATTEND_EINVAL, "dtype (f16) differs from rank 0's (f32)", 0},
@@ -129,7 +137,8 @@ static const fault faults[] = {
     {"nk", spoil_nk, ATTEND_EINVAL, "v.size[2]", 0},
     {"io", spoil_struct_size, ATTEND_EINVAL, "io.struct_size (7)", 0},
     {"dist", spoil_dist_size, ATTEND_EINVAL, "dist.struct_size (8)", 0},
-    {"mask", spoil_mask, ATTEND_EINVAL, "mask.dtype (5) differs from rank 0's (0)", 0},
+    {"mask", spoil_mask, ATTEND_EINVAL, "mask.dtype (bool) differs from rank 0's (none)",
+     0},
     {"sinks", spoil_sinks, ATTEND_EINVAL, "sinks[0] (inf)", 1},
     {"lengths", spoil_lengths, ATTEND_EINVAL, "key_lengths[0] (1048576)", 1},
     {"ranges", spoil_ranges, ATTEND_EINVAL, "dist.queries: row", 1},
@@ -139,6 +148,10 @@ static const fault faults[] = {
     {"classes", spoil_classes, ATTEND_EINVAL, "stats.classes (other numbers) differs", 1},
     {"first_query", spoil_first_query, ATTEND_EINVAL, "rule.first_query (3)", 0},
     {"out", spoil_out, ATTEND_EINVAL, "out.data is NULL", 0},
+    {"q", spoil_q, ATTEND_EINVAL, "q.data is NULL", 0},
+    {"k", spoil_k, ATTEND_EINVAL, "k.data is NULL", 0},
+    {"stride", spoil_stride, ATTEND_EINVAL, "k: its strides reach over", 0},
+    {"length", spoil_length, ATTEND_EINVAL, "all ranks together have more than", 0},
 };
 
 static problem small_problem(int64_t nk)
@@ -282,6 +295,30 @@ TEST(a_communicator_may_be_freed)
     problem_free(&p);
 }
 
+/* Longer chunks than any sequence has, and a communicator of two groups. */
+TEST(limits)
+{
+    problem p = small_problem(3000);
+    result whole = result_of(&p, ctx);
+    attend_error err = {.status = ATTEND_OK};
+    MPI_Comm half, inter;
+    spread s;
+
+    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 4);
+    s.dist.chunk_keys = INT64_MAX;
+    CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "chunks of any length");
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &inter);
+    CHECK(attend_mpi_forward(inter, ctx, &s.rule, &s.io, NULL, &err) == ATTEND_EINVAL &&
+              strstr(err.message, "intercommunicator"),
+          "%s", err.message);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+    spread_free(&s);
+    result_free(&whole);
+    problem_free(&p);
+}
+
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
@@ -292,6 +329,8 @@ int main(int argc, char **argv)
     RUN_RANKS(inspections_are_compared);
     RUN_RANKS(a_call_can_be_cancelled);
     RUN_RANKS(a_communicator_may_be_freed);
+    if (ranks > 1)
+        RUN_RANKS(limits);
     attend_context_destroy(ctx);
     return ranks_finish();
 }

@@ -15,12 +15,12 @@ struct ranks ranks = {.count = 1};
 
 /* What launchers tell the processes that they start. */
 static const struct launcher {
-    const char *rank; /* a variable */
+    const char *rank, *size; /* variables */
     const char *abi;
 } launchers[] = {
-    {"OMPI_COMM_WORLD_RANK", "openmpi"},
-    {"PMI_RANK", "mpich"},
-    {"PMIX_RANK", "openmpi"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "openmpi"},
+    {"PMI_RANK", "PMI_SIZE", "mpich"},
+    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS", "openmpi"},
 };
 
 static const struct launcher *find_launcher(void)
@@ -123,6 +123,14 @@ int ranks_status(const char *command, attend_status status, const attend_error *
     return status ? tool_fail(command, tool_status(status), "%s", err->message) : TOOL_OK;
 }
 
+/* Whether processes were started together, and each finds itself alone. */
+static int are_strangers(const struct launcher *launcher)
+{
+    const char *const size = getenv(launcher->size);
+
+    return ranks.count == 1 && size && atoi(size) > 1;
+}
+
 /* ---- a command -------------------------------------------------------------------- */
 
 int ranks_join(void)
@@ -154,6 +162,15 @@ int ranks_join(void)
     const attend_status status = find()->open(&ranks.rank, &ranks.count, &err);
     if (status != ATTEND_OK)
         return tool_fail("", TOOL_FAILED, "%s", err.message);
+    if (are_strangers(launcher)) {
+        find()->close();
+        return rank > 0 ? TOOL_USAGE
+                        : tool_fail("", TOOL_USAGE,
+                                    "%s processes were started, and each finds itself "
+                                    "alone: the library is for another MPI than the "
+                                    "launcher",
+                                    getenv(launcher->size));
+    }
     ranks.mpi = find();
     tool_failure_taker = take_failure;
     if (ranks.rank > 0 && !freopen("/dev/null", "w", stdout))

@@ -28,10 +28,11 @@ void attendi_argument_real(struct arguments *a, const char *name, double value)
 void attendi_argument_text(struct arguments *a, const char *name, const char *text)
 {
     const size_t length = strlen(text);
-    int64_t bits = 0;
+    int64_t bits[2] = {0, 0};
 
-    memcpy(&bits, text, length < sizeof bits ? length : sizeof bits);
-    add(a, name, 's', bits);
+    memcpy(bits, text, length < sizeof bits ? length : sizeof bits);
+    add(a, name, 's', bits[0]);
+    add(a, name, 'S', bits[1]);
 }
 
 /* FNV-1a. */
@@ -46,23 +47,25 @@ void attendi_argument_bytes(struct arguments *a, const char *name, const void *d
     add(a, name, '#', bytes ? (int64_t)(sum >> 1) : -1);
 }
 
-static void show(const struct argument *a, int64_t value, char text[32])
+/* `value` has both halves of a text. */
+static void show(const struct argument *a, const int64_t *value, char text[32])
 {
     double real;
 
-    memcpy(&real, &value, sizeof real);
+    memcpy(&real, value, sizeof real);
     if (a->kind == 'g')
         snprintf(text, 32, "%.17g", real);
     else if (a->kind == 's')
-        snprintf(text, 32, "%.8s", (const char *)&value);
+        snprintf(text, 32, "%.16s", (const char *)value);
     else if (a->kind == '#')
-        snprintf(text, 32, "%s", value == -1 ? "NULL" : "other numbers");
+        snprintf(text, 32, "%s", *value == -1 ? "NULL" : "other numbers");
     else
-        snprintf(text, 32, "%lld", LL(value));
+        snprintf(text, 32, "%lld", LL(*value));
 }
 
-static attend_status name_difference(const struct argument *a, int rank, int64_t value,
-                                     int64_t first, attend_error *err)
+static attend_status name_difference(const struct argument *a, int rank,
+                                     const int64_t *value, const int64_t *first,
+                                     attend_error *err)
 {
     char here[32], there[32];
 
@@ -84,8 +87,11 @@ attend_status attendi_arguments_compare(struct team *team, const struct argument
     TRY_MPI(attendi_allgather(own, a->count, MPI_INT64_T, team->numbers, team->comm));
     for (int rank = 1; rank < team->size; rank++)
         for (int x = 0; x < a->count; x++)
-            if (all[rank * a->count + x] != all[x])
-                return name_difference(&a->list[x], rank, all[rank * a->count + x],
-                                       all[x], err);
+            if (all[rank * a->count + x] != all[x]) {
+                const int at = a->list[x].kind == 'S' ? x - 1 : x;
+
+                return name_difference(&a->list[at], rank, &all[rank * a->count + at],
+                                       &all[at], err);
+            }
     return ATTEND_OK;
 }

@@ -11,8 +11,9 @@ struct arguments {
     int count;
     struct argument {
         const char *name;
-        char
-            kind; /* 'n' a number, 'g' the bits of a double, '#' a sum of an array, 's' */
+        /* 'n' a number, 'g' the bits of a double, '#' a sum of an array, 's' and 'S' the
+         * two halves of a text */
+        char kind;
         int64_t value;
     } list[ARGUMENTS_MAX];
 };

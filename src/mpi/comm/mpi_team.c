@@ -80,8 +80,11 @@ static attend_status make_duplicate(struct team *team, MPI_Comm comm, struct kep
 static attend_status duplicate(struct team *team, MPI_Comm comm, attend_error *err)
 {
     struct kept *kept;
-    int found = 0;
+    int found = 0, is_inter = 0;
 
+    TRY_MPI(MPI_Comm_test_inter(comm, &is_inter));
+    if (is_inter)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "comm is an intercommunicator");
     TRY_MPI(MPI_Comm_get_attr(comm, duplicate_key(), &kept, &found));
     if (!found)
         TRY(make_duplicate(team, comm, &kept, err));

@@ -122,6 +122,12 @@ static attend_status make_table(struct ranges *r, struct sharing *s, struct team
     int64_t rows = 0;
 
     for (int rank = 0; rank < team->size; rank++) {
+        if (of_rank[2 * rank] > RANGES_MAX - s->count ||
+            of_rank[2 * rank + 1] > ROWS_MAX - rows)
+            return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                    "all ranks together have more than %lld ranges or "
+                                    "%lld rows",
+                                    LL(RANGES_MAX), LL(ROWS_MAX));
         s->count += of_rank[2 * rank];
         rows += of_rank[2 * rank + 1];
     }
@@ -160,9 +166,9 @@ attend_status attendi_ranges_share(struct ranges *r, struct team *team, const ch
     struct sharing s = {.count = 0};
 
     TRY_MPI(attendi_allgather(mine, 2, MPI_INT64_T, team->numbers, team->comm));
-    for (int rank = 0; rank < team->rank; rank++)
-        next.first += team->numbers[2 * rank + 1];
     attend_status status = make_table(r, &s, team, err);
+    for (int rank = 0; rank < team->rank && status == ATTEND_OK; rank++)
+        next.first += team->numbers[2 * rank + 1];
     if (status == ATTEND_OK)
         status = fill_table(r, &s, team, own ? own : &next, err);
     if (status == ATTEND_OK)

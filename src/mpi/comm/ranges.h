@@ -5,6 +5,10 @@
 
 #include "mpi/comm/mpi_team.h"
 
+/* Limits, of one rank and of all together: counts of MPI are int. */
+#define ROWS_MAX ((int64_t)1 << 48)
+#define RANGES_MAX ((int64_t)1 << 28)
+
 /* Ranges of rank r: range[start[r]] .. range[start[r + 1] - 1], in the order of its rows.
  */
 struct ranges {

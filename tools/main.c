@@ -125,8 +125,11 @@ static int start(const struct command *command, int argc, char **argv)
         return rank > 0 ? TOOL_USAGE
                         : tool_fail(command->name, TOOL_USAGE,
                                     "does not run under a launcher of MPI");
-    const int status = ranks_join();
-    return status ? status : ranks_leave(command->run(argc, argv));
+    int status = ranks_join();
+    if (status)
+        return status;
+    status = ranks_compare(argc, argv);
+    return ranks_leave(status ? status : command->run(argc, argv));
 }
 
 static int perform(int argc, char **argv)
@@ -153,6 +156,10 @@ int main(int argc, char **argv)
     /* A file that may not grow is a failed write, which removes what was begun. */
     signal(SIGXFSZ, SIG_IGN);
     hold_standard_streams();
+    /* Of the processes of a launcher one prints, versions and help too. */
+    int rank;
+    if (ranks_are_started(&rank) && rank > 0 && !freopen("/dev/null", "w", stdout))
+        return tool_fail("", TOOL_FAILED, "/dev/null cannot be opened");
     const int status = perform(argc, argv);
     return status == TOOL_HELPED ? tool_finish_output("", TOOL_OK) : status;
 }

@@ -175,6 +175,27 @@ class UnderMpirun(CliTest):
             self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
             self.assertFalse(os.path.exists("o.npy"))
 
+    def test_ranks_with_other_arguments_are_refused(self):
+        self.write(40, 40)
+        flags = "run --q q.npy --k k.npy --v v.npy".split()
+        script = ["sh", "-c", 'exec "$@" --out ${OMPI_COMM_WORLD_RANK:-$PMI_RANK}.npy', "sh"]
+        for abi, launcher in MPIS:
+            got = subprocess.run(
+                ["sh", RANKS, abi, launcher, "2", *script, harness.BIN, *flags],
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                encoding="utf-8",
+                env=harness.ENVIRONMENT,
+                timeout=harness.HANG,
+            )
+            self.assertNotEqual(got.returncode, 0)
+            self.assertIn("other arguments than those of rank 0", got.stderr)
+            self.assertEqual([f for f in os.listdir(".") if f[0] in "01."], [])
+
+    def test_one_rank_prints_the_version(self):
+        for mpi in MPIS:
+            self.assertEqual(mpirun(mpi, 2, "--version").stdout.count("attend"), 1)
+
     def test_a_step_without_mpi_is_refused(self):
         step = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"}
         got = harness.attend("run", env=step)

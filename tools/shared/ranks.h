@@ -22,6 +22,9 @@ extern struct ranks ranks;
 int ranks_are_started(int *rank);
 /* Becomes a rank of the launcher's.  TOOL_OK, or another status with a message. */
 int ranks_join(void);
+
+/* TOOL_USAGE on all ranks, after ranks_join(), unless all were given the same words. */
+int ranks_compare(int argc, char **argv);
 /* The end of a command that has joined: ranks_agree(), and MPI's end. */
 int ranks_leave(int status);
 

@@ -7,10 +7,12 @@
 
 /*
  * Work of a piece, for each thread: some milliseconds, after which messages are looked
- * at, since few MPIs move them in between.  Its rows fill whole items of the kernel sets,
- * which pack the keys once for up to 192 of them.
+ * at, since few MPIs move them in between.  Several threads have more, to share it
+ * evenly. Its rows fill whole items of the kernel sets, which pack the keys once for up
+ * to 192 of them.
  */
 #define PIECE_FLOP 4e8
+#define PIECE_FLOP_SHARED 2e9
 enum { PIECE_ROWS = 384 };
 
 /* Heads of K, and rows of each of their queries, that one piece has. */
@@ -26,7 +28,8 @@ static int64_t at_least(double wanted, int64_t least)
 static struct extent piece_extent(const struct work *w, int64_t keys)
 {
     const struct job *const job = w->job;
-    const double flop = PIECE_FLOP * attend_context_threads(job->ctx);
+    const int threads = attend_context_threads(job->ctx);
+    const double flop = threads > 1 ? PIECE_FLOP_SHARED * threads : PIECE_FLOP;
     const double row = 2.0 * (double)(job->nb * (job->hq / max_i64(job->hkv, 1))) *
                        (double)keys * (double)(job->d + job->dv + 1);
     const int64_t heads = min_i64(job->hkv, at_least(flop / (row * PIECE_ROWS), 1));

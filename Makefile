@@ -18,7 +18,7 @@ SOURCES = $(shell find bench examples include python src tests tools web/wasm we
     -o -name '*.cpp' -o -name '*.inc')
 # Not built on this machine, or not for it.
 UNTIDIED = tests/% python/% web/% src/cpu/isa/neon% src/cpu/isa/simd128% tools/bench/peak_bfmmla.c
-SCRIPTS = .ci/run $(wildcard scripts/*.sh) bench/compare/rivals_python.sh \
+SCRIPTS = .ci/run $(wildcard scripts/*.sh) bench/compare/rivals_python.sh bench/mpi_pack.sh bench/mpi_measure.sh \
     $(wildcard tests/*.sh tests/*/*.sh) tools/completion/attend.bash
 
 help:
@@ -60,7 +60,7 @@ bench:
 
 release:
 	@scripts/setup.sh run
-	$(BUILD) 'attend attend_static attend_theory attend_theory_static attend_layer attend_layer_static attend_tool' $(CONFIGURE)
+	$(BUILD) 'attend attend_static attend_theory attend_theory_static attend_layer attend_layer_static mpi_libraries attend_tool' $(CONFIGURE)
 
 # Two modules, with vector instructions and without, and what node makes of them.
 page:

@@ -29,6 +29,9 @@ has_python_header() {
     python3 -c 'import os, sys, sysconfig as s
 sys.exit(not os.path.exists(os.path.join(s.get_path("include"), "Python.h")))' 2>/dev/null
 }
+can_install() { have apt-get && [ "$(id -u)" -eq 0 ]; }
+# Both MPIs side by side, as Debian names them.
+has_mpi() { have "mpicc.$1" && have "mpirun.$1"; }
 has_sanitizers() {
     set -- "$(clang -print-file-name=libclang_rt.fuzzer-"$(uname -m)".a 2>/dev/null)" \
         "$(clang -print-file-name=libclang_rt.fuzzer.a 2>/dev/null)"
@@ -99,6 +102,13 @@ probe() {
     need clang have clang
     need libclang-rt-dev has_sanitizers
     need mandoc have mandoc
+    # Tests on ranks are skipped where these cannot be had.
+    if can_install; then
+        need libopenmpi-dev has_mpi openmpi
+        need openmpi-bin has_mpi openmpi
+        need libmpich-dev has_mpi mpich
+        need mpich has_mpi mpich
+    fi
     need tidy have tidy
     [ "$what" = test ] && return
     need clang-format have clang-format

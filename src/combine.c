@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_combine: validate, put the records in order, hand out rows. */
+/* attend_combine and attend_reduce: validate, put the records in order, hand out rows. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +27,7 @@ struct run {
     const struct kernels *kernels;
     struct problem problem;
     const attend_partials *parts;
+    struct shard to;     /* what attend_reduce() fills */
     int64_t records;     /* of all parts; there is always one */
     int64_t *start;      /* [records] the split that each begins with, rising */
     struct place *place; /* [records] */
@@ -69,24 +70,63 @@ static void copy_row(const struct run *run, int64_t b, int64_t h, int64_t i, cha
     }
 }
 
+/* Records of parts from `first` on that begin before split `end`; returns how many. */
+static int64_t count_before(const struct run *run, int64_t first, int64_t end)
+{
+    int64_t x = first;
+
+    while (x < run->records && run->start[x] < end)
+        x++;
+    return x - first;
+}
+
+/* Each record of the target from those that lie in it. */
+static void reduce_rows(const struct run *run, struct work_item *t, char *copies)
+{
+    const struct problem *p = &run->problem;
+    const size_t size = record_size(run) * (size_t)t->rows;
+    int64_t first = 0;
+
+    for (t->record = 0; t->record < run->to.records; t->record++) {
+        const struct key_range keys = attendi_record_keys(&run->to, t->record);
+        const int64_t end = ceil_div_i64(run->to.first_key + keys.hi, ATTEND_SPLIT_KEYS);
+        const int64_t count = count_before(run, first, end);
+
+        if (count > 0)
+            run->kernels->finish(p, t, copies + (size_t)first * size, run->start + first,
+                                 count, copies + run->copy_size);
+        for (int64_t x = 0; count == 0 && x < t->rows; x++) {
+            const int64_t row = t->row + x, h = t->hk * p->group + row % p->group;
+
+            copy_nothing(
+                run, (char *)attendi_tensor_row(&p->records, t->b, h, row / p->group) +
+                         (size_t)t->record * record_size(run));
+        }
+        first += count;
+    }
+}
+
 static void compute(void *arg, int64_t task, int worker)
 {
     const struct run *const run = arg;
     const struct problem *p = &run->problem;
     const int64_t list = task / run->items_per_list;
     const int64_t row = task % run->items_per_list * run->item_rows;
-    const struct work_item t = {.b = list / p->hkv,
-                                .hk = list % p->hkv,
-                                .row = row,
-                                .rows = min_i64(run->item_rows, p->nq * p->group - row)};
+    struct work_item t = {.b = list / p->hkv,
+                          .hk = list % p->hkv,
+                          .row = row,
+                          .rows = min_i64(run->item_rows, p->nq * p->group - row)};
     char *const copies = run->scratch + (size_t)worker * run->worker_scratch;
     const size_t size = record_size(run);
 
     for (int64_t x = 0; x < t.rows; x++)
         copy_row(run, t.b, t.hk * p->group + (row + x) % p->group, (row + x) / p->group,
                  copies + (size_t)x * size, (size_t)t.rows * size);
-    run->kernels->finish(p, &t, copies, run->start, run->records,
-                         copies + run->copy_size);
+    if (p->shard)
+        reduce_rows(run, &t, copies);
+    else
+        run->kernels->finish(p, &t, copies, run->start, run->records,
+                             copies + run->copy_size);
 }
 
 /* ---- what is combined ---------------------------------------------------- */
@@ -353,5 +393,74 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
         return combine_in_device_memory(&run, ctx, count, err);
     if (ctx->cuda)
         return combine_on_device(&run, ctx, count, err);
+    return combine(&run, ctx, count, err);
+}
+
+/* ---- records of records ---------------------------------------------------- */
+
+static attend_status check_target(struct run *run, const attend_partials *to,
+                                  attend_error *err)
+{
+    const int64_t *const size = to->data.size;
+
+    TRY(attendi_shard_init(&run->to, "to", to, err));
+    if (!run->to.reduce)
+        return attendi_fail(err, ATTEND_EINVAL, "to.reduce is 0");
+    if (run->to.records == 0)
+        return ATTEND_OK;
+    if (size[3] < 2 * run->to.records || size[3] % run->to.records != 0)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "to.data.size[3] (%lld) is not that of %lld records",
+                            LL(size[3]), LL(run->to.records));
+    const int64_t out[4] = {size[0], size[1], size[2], size[3] / run->to.records - 2};
+    const attend_dtype dtype = to->data.dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    TRY(attendi_records_check(&run->to, "to", &to->data, out, dtype, err));
+    run->number = attend_dtype_size(dtype);
+    attendi_problem_init_records(&run->problem, &run->to, &to->data, dtype);
+    return ATTEND_OK;
+}
+
+static attend_status check_inside(const struct run *run, int64_t count, attend_error *err)
+{
+    const struct shard *const to = &run->to;
+
+    for (int64_t x = 0; x < count; x++) {
+        const attend_partials *const part = &run->parts[x];
+
+        if (part->keys > 0 && (part->first_key < to->first_key ||
+                               part->first_key + part->keys > to->first_key + to->keys))
+            return attendi_fail(
+                err, ATTEND_EINVAL, "parts[%lld] (keys %lld to %lld) is not inside `to`",
+                LL(x), LL(part->first_key), LL(part->first_key + part->keys - 1));
+    }
+    return ATTEND_OK;
+}
+
+attend_status attend_reduce(attend_context *ctx, const attend_partials *parts,
+                            int64_t count, const attend_partials *to, attend_error *err)
+{
+    struct run run = {.parts = parts};
+    int64_t all_keys;
+    attend_dtype dtype;
+
+    if (!ctx || !to)
+        return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", ctx ? "to" : "ctx");
+    if (count < 1 || !parts)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "count (%lld) is below 1 or parts is NULL", LL(count));
+    TRY(attendi_needs_host(ctx, "attend_reduce", err));
+    TRY(check_target(&run, to, err));
+    TRY(check_shards(&run, count, &all_keys, &dtype, err));
+    if (all_keys != run.to.all_keys)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "to.all_keys (%lld) differs from parts[0]'s (%lld)",
+                            LL(run.to.all_keys), LL(all_keys));
+    TRY(check_inside(&run, count, err));
+    const struct problem *p = &run.problem;
+    if (run.to.records == 0 || p->nb * p->hq * p->nq == 0)
+        return ATTEND_OK;
+    TRY(check_data(&run, count, to->data.dtype, err));
+    if (run.records == 0)
+        return attendi_fail(err, ATTEND_EINVAL, "parts have no records");
     return combine(&run, ctx, count, err);
 }

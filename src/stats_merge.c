@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_stats_merge: statistics of all keys from raw sums of parts of them. */
+/* attend_stats_merge and attend_stats_reduce: raw sums of parts of the keys, added up. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,14 +11,12 @@
 #include "core/tensor.h"
 #include "work.h"
 
-/* Of ATTEND_STAT_SINK4. */
-enum { SINK_KEYS = 4 };
-
 struct run {
     struct problem *problem;
     const attend_stats_part *parts;
     int64_t count;
-    double *sums; /* [workers][sums_length] */
+    bool ends;    /* statistics are read; else raw sums are all that is wanted */
+    double *sums; /* [workers][2][sums_length] */
 };
 
 /* The shape of the problem that a request belongs to; nk is not known. */
@@ -55,11 +53,11 @@ static attend_status check_parts(const struct problem *p, const attend_stats_par
         TRY(attendi_dtype_check(name, raw->dtype, ATTEND_F64, err));
         TRY(attendi_size_check(name, raw->size, want, err));
         if (parts[x].first_key < 0 ||
-            (parts[x].first_key > 0 && parts[x].first_key < SINK_KEYS))
+            (parts[x].first_key > 0 && parts[x].first_key < SUMS_SINK_KEYS))
             return attendi_fail(err, ATTEND_EINVAL,
                                 "parts[%lld].first_key (%lld) is neither 0 nor at least "
                                 "%d",
-                                LL(x), LL(parts[x].first_key), SINK_KEYS);
+                                LL(x), LL(parts[x].first_key), SUMS_SINK_KEYS);
     }
     return ATTEND_OK;
 }
@@ -70,15 +68,10 @@ static void load_record(const struct sums_layout *layout, const attend_stats_par
 {
     const attend_view *const raw = &part->raw;
     const double *const from = attendi_view_row(raw, b, h, i);
-    double *const keys = to + attendi_sums_top(layout) + layout->top;
 
     for (int64_t x = 0; x < raw->size[3]; x++)
         to[x] = from[x * raw->stride[3]];
-    for (int x = 0; x < layout->top; x++)
-        if (keys[x] >= 0)
-            keys[x] += (double)part->first_key;
-    if (part->first_key > 0)
-        to[ROW_SINK1] = to[ROW_SINK4] = 0;
+    attendi_sums_move(layout, to, part->first_key);
 }
 
 /* One head: its rows, and its summaries. */
@@ -97,10 +90,54 @@ static void merge_head(void *arg, int64_t head, int worker)
             attendi_sums_combine(layout, sums, next);
             memcpy(sums, next, (size_t)length * sizeof *sums);
         }
-        attendi_stats_finish(p, b, h, i, sums);
+        if (run->ends)
+            attendi_stats_finish(p, b, h, i, sums);
+        else
+            attendi_stats_store_raw(p, b, h, i, sums);
     }
-    if (p->stats.summaries)
+    if (run->ends && p->stats.summaries)
         attendi_stats_summarise(p, b, h);
+}
+
+static attend_status check_arguments(const attend_context *ctx,
+                                     const attend_stats *request, int64_t dv,
+                                     const attend_stats_part *parts, int64_t count,
+                                     int64_t least, attend_error *err)
+{
+    if (!ctx || !request)
+        return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", ctx ? "request" : "ctx");
+    if (count < least || (count > 0 && !parts))
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "count (%lld) is below %lld or parts is NULL", LL(count),
+                            LL(least));
+    if (dv < 0 || dv > INT32_MAX)
+        return attendi_fail(err, ATTEND_EINVAL, "dv (%lld) is out of range", LL(dv));
+    return ATTEND_OK;
+}
+
+static attend_status merge(attend_context *ctx, struct run *run, attend_error *err)
+{
+    struct problem *const p = run->problem;
+    const bool summarises = run->ends && p->stats.summaries;
+    size_t total = 0;
+
+    TRY(check_parts(p, run->parts, run->count, err));
+    if (!p->stats.needs || p->nq == 0)
+        return ATTEND_OK;
+    const int workers = (int)min_i64(ctx->threads, p->nb * p->hq);
+    attendi_reserve(&total, 2 * (int64_t)workers * p->stats.sums_length, sizeof(double));
+    const size_t digest_at = total;
+    const bool fits = attendi_reserve(&total, summarises ? p->nb * p->hq * p->nq : 0,
+                                      ATTEND_SUMMARY_COUNT * sizeof *p->stats.digest);
+    char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
+    if (!base)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
+                            total);
+    if (summarises)
+        p->stats.digest = (double *)(void *)(base + digest_at);
+    run->sums = (double *)(void *)base;
+    attendi_parallel_tasks(ctx, workers, p->nb * p->hq, true, merge_head, run);
+    return ATTEND_OK;
 }
 
 attend_status attend_stats_merge(attend_context *ctx, const attend_stats *request,
@@ -108,34 +145,29 @@ attend_status attend_stats_merge(attend_context *ctx, const attend_stats *reques
                                  int64_t count, attend_error *err)
 {
     struct problem p;
-    size_t total = 0;
+    struct run run = {.problem = &p, .parts = parts, .count = count, .ends = true};
 
-    if (!ctx || !request)
-        return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", ctx ? "request" : "ctx");
-    if (count < 1 || !parts)
-        return attendi_fail(err, ATTEND_EINVAL,
-                            "count (%lld) is below 1 or parts is NULL", LL(count));
-    if (dv < 0 || dv > INT32_MAX)
-        return attendi_fail(err, ATTEND_EINVAL, "dv (%lld) is out of range", LL(dv));
+    TRY(check_arguments(ctx, request, dv, parts, count, 1, err));
     shape_problem(&p, parts[0].raw.size, dv);
     TRY(attendi_needs_host(ctx, "attend_stats_merge", err));
     TRY(attendi_stats_init(&p, request, err));
-    TRY(check_parts(&p, parts, count, err));
-    if (!p.stats.needs || p.nq == 0)
-        return ATTEND_OK;
-    const int workers = (int)min_i64(ctx->threads, p.nb * p.hq);
-    attendi_reserve(&total, 2 * (int64_t)workers * p.stats.sums_length, sizeof(double));
-    const size_t digest_at = total;
-    const bool fits = attendi_reserve(&total, p.stats.summaries ? p.nb * p.hq * p.nq : 0,
-                                      ATTEND_SUMMARY_COUNT * sizeof *p.stats.digest);
-    char *const base = fits ? attendi_context_scratch(ctx, total) : NULL;
-    if (!base)
-        return attendi_fail(err, ATTEND_ENOMEM, "no memory for %zu bytes of scratch",
-                            total);
-    if (p.stats.summaries)
-        p.stats.digest = (double *)(void *)(base + digest_at);
-    struct run run = {
-        .problem = &p, .parts = parts, .count = count, .sums = (double *)(void *)base};
-    attendi_parallel_tasks(ctx, workers, p.nb * p.hq, true, merge_head, &run);
-    return ATTEND_OK;
+    return merge(ctx, &run, err);
+}
+
+attend_status attend_stats_reduce(attend_context *ctx, const attend_stats *request,
+                                  int64_t dv, const attend_stats_part *parts,
+                                  int64_t count, attend_error *err)
+{
+    struct problem p;
+    struct run run = {.problem = &p, .parts = parts, .count = count};
+    attend_stats own;
+
+    TRY(check_arguments(ctx, request, dv, parts, count, 0, err));
+    TRY(attendi_stats_request_read(request, &own, err));
+    if (!own.raw.data)
+        return attendi_fail(err, ATTEND_EINVAL, "stats.raw.data is NULL");
+    shape_problem(&p, own.raw.size, dv);
+    TRY(attendi_needs_host(ctx, "attend_stats_reduce", err));
+    TRY(attendi_stats_init(&p, &own, err));
+    return merge(ctx, &run, err);
 }

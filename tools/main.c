@@ -11,23 +11,26 @@
 #include <string.h>
 
 #include "shared/flags.h"
+#include "shared/ranks.h"
 
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *summary;
+    int takes_ranks; /* runs under a launcher of MPI */
 } commands[] = {
-    {"run", cmd_run, "compute attention of tensors in .npy and .safetensors files"},
-    {"stats", cmd_stats, "say what attention did: statistics, maps, a head's character"},
-    {"info", cmd_info, "say what this build and this machine can do"},
-    {"check", cmd_check, "check the numbers of every kernel set on this machine"},
-    {"bench", cmd_bench, "time attention beside the limits of this machine"},
-    {"lab", cmd_lab, "run an experiment: theory beside what the engine measures"},
-    {"sheets", cmd_sheets, "judge the ninety-nine statements of the solution sheets"},
-    {"grade", cmd_grade, "grade answers to the exercise by evaluating them"},
-    {"design", cmd_design, "find the query for a purpose, and check it"},
-    {"report", cmd_report, "run every experiment and write a page with plots"},
-    {"page", cmd_page, "write the page that has all of this in a browser"},
+    {"run", cmd_run, "compute attention of tensors in .npy and .safetensors files", 1},
+    {"stats", cmd_stats, "say what attention did: statistics, maps, a head's character",
+     1},
+    {"info", cmd_info, "say what this build and this machine can do", 0},
+    {"check", cmd_check, "check the numbers of every kernel set on this machine", 0},
+    {"bench", cmd_bench, "time attention beside the limits of this machine", 1},
+    {"lab", cmd_lab, "run an experiment: theory beside what the engine measures", 1},
+    {"sheets", cmd_sheets, "judge the ninety-nine statements of the solution sheets", 0},
+    {"grade", cmd_grade, "grade answers to the exercise by evaluating them", 0},
+    {"design", cmd_design, "find the query for a purpose, and check it", 0},
+    {"report", cmd_report, "run every experiment and write a page with plots", 1},
+    {"page", cmd_page, "write the page that has all of this in a browser", 0},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -111,6 +114,24 @@ static void hold_standard_streams(void)
             open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
+/* Under a launcher: as one of its ranks, never as so many copies. */
+static int start(const struct command *command, int argc, char **argv)
+{
+    int rank;
+
+    if (!ranks_are_started(&rank))
+        return command->run(argc, argv);
+    if (!command->takes_ranks)
+        return rank > 0 ? TOOL_USAGE
+                        : tool_fail(command->name, TOOL_USAGE,
+                                    "does not run under a launcher of MPI");
+    int status = ranks_join();
+    if (status)
+        return status;
+    status = ranks_compare(argc, argv);
+    return ranks_leave(status ? status : command->run(argc, argv));
+}
+
 static int perform(int argc, char **argv)
 {
     if (argc < 2) {
@@ -127,7 +148,7 @@ static int perform(int argc, char **argv)
         return TOOL_HELPED;
     }
     const struct command *const command = find_command(argv[1]);
-    return command ? command->run(argc - 1, argv + 1) : TOOL_USAGE;
+    return command ? start(command, argc - 1, argv + 1) : TOOL_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -135,6 +156,10 @@ int main(int argc, char **argv)
     /* A file that may not grow is a failed write, which removes what was begun. */
     signal(SIGXFSZ, SIG_IGN);
     hold_standard_streams();
+    /* Of the processes of a launcher one prints, versions and help too. */
+    int rank;
+    if (ranks_are_started(&rank) && rank > 0 && !freopen("/dev/null", "w", stdout))
+        return tool_fail("", TOOL_FAILED, "/dev/null cannot be opened");
     const int status = perform(argc, argv);
     return status == TOOL_HELPED ? tool_finish_output("", TOOL_OK) : status;
 }

@@ -71,7 +71,9 @@ typedef enum attend_status {
     ATTEND_EINVAL = 1,       /* an argument is wrong; the error names field and value */
     ATTEND_ENOMEM = 2,       /* an allocation failed; nothing is leaked */
     ATTEND_EUNSUPPORTED = 3, /* well-formed, but not on this machine or in this build */
-    ATTEND_ETOOBIG = 4       /* weights above ATTEND_WEIGHTS_MAX without force */
+    ATTEND_ETOOBIG = 4,      /* weights above ATTEND_WEIGHTS_MAX without force */
+    ATTEND_ECOMM = 6,        /* ranks could not talk: attend/mpi.h */
+    ATTEND_ECANCELLED = 7    /* the caller asked to stop: attend/mpi.h */
 } attend_status;
 
 /* Filled by a call that fails, untouched by one that succeeds. */
@@ -418,6 +420,11 @@ typedef struct attend_rule {
     /* [hq] logits: exp(sink) joins the denominator; finite, or -inf for none; NULL: none
      */
     const double *sinks;
+    /*
+     * Added to every position: queries first_query .. of a longer sequence.  With
+     * BOTTOM_RIGHT, nq is that of the call: a slice says by OFFSET where it stands.
+     */
+    int64_t first_query;
 } attend_rule;
 
 static inline attend_rule attend_rule_default(void)
@@ -438,6 +445,7 @@ static inline attend_rule attend_rule_default(void)
     rule.bias = none;
     rule.alibi = NULL;
     rule.sinks = NULL;
+    rule.first_query = 0;
     return rule;
 }
 
@@ -582,10 +590,12 @@ ATTEND_API int64_t attend_partials_records(int64_t first_key, int64_t keys,
 
 /*
  * Compute the partials of a shard.  io has q and the shard's k and v; its outputs are to
- * be unset.  `rule` is that of the whole sequence: position, window, key lengths (each up
- * to all_keys), bottom-right alignment and ALiBi count its keys.  Only mask and bias have
- * the shard's columns, (nb, hq, nq, keys).  Sinks have no influence here.  On failure
- * nothing has been written.
+ * be unset, but for io.stats of a shard that has one record: stats.raw gets the raw sums
+ * of its keys, counted in the sequence, stats.classes is [nb][keys], and the other
+ * tensors say what to sum, without being written.  `rule` is that of the whole sequence:
+ * position, window, key lengths (each up to all_keys), bottom-right alignment and ALiBi
+ * count its keys.  Only mask and bias have the shard's columns, (nb, hq, nq, keys). Sinks
+ * have no influence here.  On failure nothing has been written.
  */
 ATTEND_API attend_status attend_forward_partials(attend_context *ctx,
                                                  const attend_rule *rule,
@@ -608,6 +618,15 @@ ATTEND_API attend_status attend_combine(attend_context *ctx, const attend_rule *
                                         const attend_partials *parts, int64_t count,
                                         const attend_tensor *out,
                                         const attend_tensor *lse, attend_error *err);
+
+/*
+ * The same without ending the rows: `to` gets the records of all its keys from those of
+ * shards that lie in it.  to->reduce is 1 and to->data is set.  Nothing seen where no
+ * shard has a split.  In place: to->data may be that of a part with the same records.
+ */
+ATTEND_API attend_status attend_reduce(attend_context *ctx, const attend_partials *parts,
+                                       int64_t count, const attend_partials *to,
+                                       attend_error *err);
 
 #ifdef __cplusplus
 }

@@ -166,14 +166,24 @@ typedef struct attend_stats_part {
  * Fills what `request` asks for from the raw sums of parts of the keys, which the same
  * request has left in each part, in the order of keys.  Each part comes from
  * attend_forward() over its keys alone, with positions counted from its own first key
- * (ATTEND_CAUSAL_OFFSET).  Top keys become indices in the sequence, and the first keys of
- * a part other than the first are not counted by ATTEND_STAT_SINK1 and _SINK4.
+ * (ATTEND_CAUSAL_OFFSET), or from attend_forward_partials(), whose sums count keys in the
+ * sequence: their first_key is 0.  Top keys become indices in the sequence, and the first
+ * keys of a part other than the first are not counted by ATTEND_STAT_SINK1 and _SINK4.
  * request->raw, if wanted, has the sums of all.  `dv` is that of the values.
  */
 ATTEND_API attend_status attend_stats_merge(attend_context *ctx,
                                             const attend_stats *request, int64_t dv,
                                             const attend_stats_part *parts, int64_t count,
                                             attend_error *err);
+
+/*
+ * The same without reading statistics: request->raw alone is written, and may be the raw
+ * sums of a part.  No part at all gives the sums of no keys.
+ */
+ATTEND_API attend_status attend_stats_reduce(attend_context *ctx,
+                                             const attend_stats *request, int64_t dv,
+                                             const attend_stats_part *parts,
+                                             int64_t count, attend_error *err);
 
 /* ---- inspection: P once the LSE is known --------------------------------- */
 

@@ -36,6 +36,10 @@ const char *attend_status_name(attend_status status)
         return "ATTEND_EUNSUPPORTED";
     case ATTEND_ETOOBIG:
         return "ATTEND_ETOOBIG";
+    case ATTEND_ECOMM:
+        return "ATTEND_ECOMM";
+    case ATTEND_ECANCELLED:
+        return "ATTEND_ECANCELLED";
     }
     return "unknown status";
 }

@@ -206,6 +206,9 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule,
         return attendi_fail(err, ATTEND_EINVAL,
                             "softcap (%g) is not a finite number >= 0", rule->softcap);
     TRY(check_causal(p, rule, err));
+    if (rule->first_query < -POSITION_MAX || rule->first_query > POSITION_MAX)
+        return attendi_fail(err, ATTEND_EINVAL, "first_query (%lld) is out of range",
+                            LL(rule->first_query));
     TRY(check_window("window_left", rule->window_left, err));
     TRY(check_window("window_right", rule->window_right, err));
     TRY(check_broadcast(p, "mask", &rule->mask, &p->mask, err));
@@ -222,6 +225,7 @@ static attend_status check_rule(struct problem *p, const attend_rule *rule,
     p->softcap = rule->softcap;
     p->causal = rule->causal;
     p->causal_offset = rule->causal_offset;
+    p->first_query = rule->first_query;
     p->window_left = min_i64(rule->window_left, WINDOW_MAX);
     p->window_right = min_i64(rule->window_right, WINDOW_MAX);
     p->key_lengths = rule->key_lengths;
@@ -332,14 +336,34 @@ static attend_status check_no_outputs(const attend_io *io, attend_error *err)
         const void *data;
     } output[] = {{"out.data", io->out.data},
                   {"lse.data", io->lse.data},
-                  {"weights.data", io->weights.data},
-                  {"stats", io->stats}};
+                  {"weights.data", io->weights.data}};
 
     for (size_t x = 0; x < ARRAY_LEN(output); x++)
         if (output[x].data)
             return attendi_fail(err, ATTEND_EINVAL,
                                 "io.%s is set, but partials are the only output",
                                 output[x].name);
+    return ATTEND_OK;
+}
+
+/* Raw sums of the rows of a shard: they are of one record, and all that is written. */
+static attend_status take_sums(struct problem *p, const attend_stats *request,
+                               attend_error *err)
+{
+    if (!request)
+        return ATTEND_OK;
+    TRY(attendi_stats_init(p, request, err));
+    if (!p->stats.raw.data)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.raw.data is NULL, but raw sums are all that a shard "
+                            "leaves");
+    if (p->stats.summaries)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats.summaries is set, but a shard has no whole rows");
+    if (p->shard->records != 1)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "stats is set, but the shard has %lld records, not 1",
+                            LL(p->shard->records));
     return ATTEND_OK;
 }
 
@@ -375,7 +399,15 @@ attend_status attendi_problem_init_shard(struct problem *p, struct shard *shard,
     TRY(begin(p, given_rule, &rule, given_io, &io, err));
     TRY(check_no_outputs(&io, err));
     TRY(take_shard(p, shard, partials, err));
-    return check_rule(p, &rule, err);
+    TRY(check_rule(p, &rule, err));
+    return take_sums(p, io.stats, err);
+}
+
+/* One list has the rows of a head, or of all heads if these have one row. */
+static void list_rows(struct problem *p)
+{
+    p->group = p->nq == 1 ? p->hq : 1;
+    p->hkv = p->group == 0 ? 0 : p->hq / p->group;
 }
 
 attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *rule,
@@ -404,8 +436,25 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
     TRY(check_outputs(p, &io, err));
     TRY(check_rows("out", out->size, err));
     TRY(check_rule(p, &rows, err));
-    /* One list has the rows of a head, or of all heads if these have one row. */
-    p->group = p->nq == 1 ? p->hq : 1;
-    p->hkv = p->group == 0 ? 0 : p->hq / p->group;
+    list_rows(p);
     return ATTEND_OK;
+}
+
+void attendi_problem_init_records(struct problem *p, const struct shard *shard,
+                                  const attend_tensor *data, attend_dtype dtype)
+{
+    *p = (struct problem){.nb = data->size[0],
+                          .hq = data->size[1],
+                          .nq = data->size[2],
+                          .dv = data->size[3] / shard->records - 2,
+                          .first_key = shard->first_key,
+                          .all_keys = shard->all_keys,
+                          .dtype = dtype,
+                          .shard = shard,
+                          .records = *data};
+    p->out.size[0] = p->nb;
+    p->out.size[1] = p->hq;
+    p->out.size[2] = p->nq;
+    p->out.size[3] = p->dv;
+    list_rows(p);
 }

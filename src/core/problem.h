@@ -23,6 +23,7 @@ struct problem {
     double scale, softcap;
     attend_causal causal;
     const int64_t *causal_offset;
+    int64_t first_query;               /* in the sequence that positions count */
     int64_t window_left, window_right; /* -1: open; at most WINDOW_MAX */
     const int64_t *key_lengths;        /* of the whole sequence */
     attend_view q, k, v;
@@ -72,21 +73,26 @@ attend_status attendi_problem_init_rows(struct problem *p, const attend_rule *ru
                                         attend_dtype records, int64_t all_keys,
                                         const attend_tensor *out,
                                         const attend_tensor *lse, attend_error *err);
+/* And for records of a shard that come from others: `data` has been checked. */
+void attendi_problem_init_records(struct problem *p, const struct shard *shard,
+                                  const attend_tensor *data, attend_dtype dtype);
 
 /* Where query i of batch b stands among the keys. */
 static inline DEVICE_TOO int64_t attendi_position(const struct problem *p, int64_t b,
                                                   int64_t i)
 {
+    const int64_t first = i + p->first_query - p->first_key;
+
     switch (p->causal) {
     case ATTEND_CAUSAL_NONE:
     case ATTEND_CAUSAL_TOP_LEFT:
         break;
     case ATTEND_CAUSAL_BOTTOM_RIGHT:
-        return i + (p->all_keys - p->nq) - p->first_key;
+        return first + (p->all_keys - p->nq);
     case ATTEND_CAUSAL_OFFSET:
-        return i + p->causal_offset[b] - p->first_key;
+        return first + p->causal_offset[b];
     }
-    return i - p->first_key;
+    return first;
 }
 
 struct key_range {

@@ -16,7 +16,7 @@
 
 PUBLISHED(options, "options", SIZE_BEFORE(attend_options, order),
           SIZE_BEFORE(attend_options, device), sizeof(attend_options))
-PUBLISHED(rule, "rule", sizeof(attend_rule))
+PUBLISHED(rule, "rule", SIZE_BEFORE(attend_rule, first_query), sizeof(attend_rule))
 PUBLISHED(io, "io", sizeof(attend_io))
 PUBLISHED(stats, "stats", SIZE_BEFORE(attend_stats, raw), sizeof(attend_stats))
 PUBLISHED(inspection, "inspection", sizeof(attend_inspection))

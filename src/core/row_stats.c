@@ -238,14 +238,15 @@ void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t 
 }
 
 void attendi_stats_store_raw(const struct problem *p, int64_t b, int64_t h, int64_t i,
-                             const double *sums)
+                             double *sums)
 {
+    attendi_sums_move(&p->stats.sums, sums, p->first_key);
     if (p->stats.raw.data)
         store_numbers(&p->stats.raw, b, h, i, sums, p->stats.sums_length);
 }
 
 void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t i,
-                          const double *sums)
+                          double *sums)
 {
     struct row_stats row;
 

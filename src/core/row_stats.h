@@ -86,13 +86,13 @@ struct row_stats {
 void attendi_stats_store(const struct problem *p, int64_t b, int64_t h, int64_t i,
                          const struct row_stats *row);
 
-/* The row's raw sums, where they are asked for. */
+/* The row's raw sums, where they are asked for; `sums` become those of the sequence. */
 void attendi_stats_store_raw(const struct problem *p, int64_t b, int64_t h, int64_t i,
-                             const double *sums);
+                             double *sums);
 
-/* The same from its sums. */
+/* The same, and what is read from them. */
 void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t i,
-                          const double *sums);
+                          double *sums);
 
 /* Summaries of one head of one batch, from the digest of its rows. */
 void attendi_stats_summarise(const struct problem *p, int64_t b, int64_t h);

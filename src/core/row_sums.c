@@ -10,6 +10,18 @@ void attendi_sums_clear(const struct sums_layout *s, double *record)
     record[ROW_MAX] = -INFINITY;
 }
 
+void attendi_sums_move(const struct sums_layout *s, double *record, int64_t first_key)
+{
+    double *const keys = record + attendi_sums_top(s) + s->top;
+
+    if (first_key == 0 || record[ROW_MAX] == -INFINITY)
+        return;
+    for (int x = 0; x < s->top; x++)
+        if (keys[x] >= 0)
+            keys[x] += (double)first_key;
+    record[ROW_SINK1] = record[ROW_SINK4] = 0;
+}
+
 /* to = to f + from g */
 static void scale_and_add(double *to, double f, const double *from, double g, int count)
 {

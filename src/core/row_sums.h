@@ -12,7 +12,8 @@
 #include "attend/stats.h"
 #include "base/base.h"
 
-enum { SUMS_NEAR_KEYS = 3 };
+/* Keys at a row's position and before it, and keys that ROW_SINK4 is of. */
+enum { SUMS_NEAR_KEYS = 3, SUMS_SINK_KEYS = 4 };
 
 enum row_sum {
     ROW_MAX,     /* m; -inf: no keys; NaN: nothing counts but the number of keys */
@@ -76,6 +77,13 @@ static inline DEVICE_TOO int attendi_sums_length(const struct sums_layout *s)
 {
     return attendi_sums_noise(s, 1) + (s->magnitude_noise ? 2 + s->columns : 0);
 }
+
+/*
+ * A record whose keys were counted from key first_key of the sequence on, 0 or at least
+ * SUMS_SINK_KEYS: top keys become indices in the sequence, and only its first keys count
+ * as such.
+ */
+void attendi_sums_move(const struct sums_layout *s, double *record, int64_t first_key);
 
 /* A record of no keys. */
 void attendi_sums_clear(const struct sums_layout *s, double *record);

@@ -136,6 +136,14 @@ int io_outputs_prepare(struct io_outputs *set, struct io_output *outputs, int co
 int io_outputs_commit(struct io_outputs *set, struct io_error *err);
 void io_outputs_abort(struct io_outputs *set);
 /*
+ * For processes that write one set together: attach() does in the others what prepare()
+ * did in one, on the files that `owner` has made, whose bytes may come from another
+ * process.  detach() leaves them to that process, written.
+ */
+int io_outputs_attach(struct io_outputs *set, struct io_output *outputs, int count,
+                      const struct io_outputs *owner, struct io_error *err);
+int io_outputs_detach(struct io_outputs *set, struct io_error *err);
+/*
  * Removes the temporary files, at any moment of the life of `set`, from a signal
  * handler too; for a program that is about to end.
  */

@@ -185,6 +185,33 @@ static int create_file(struct io_outputs_file *file, size_t size, struct io_erro
     return 0;
 }
 
+/* The file that another process has made under file->temp. */
+static int open_file(struct io_outputs_file *file, size_t size, struct io_error *err)
+{
+    struct stat status;
+    int failure = 0;
+
+    atomic_store(&file->is_live, 1);
+    file->fd = open(file->temp, O_RDWR | O_CLOEXEC);
+    if (file->fd < 0 || fstat(file->fd, &status) != 0)
+        failure = errno;
+    else if ((uintmax_t)status.st_size != size)
+        failure = ESTALE;
+    if (failure == 0) {
+        void *const map =
+            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+        if (map != MAP_FAILED) {
+            file->map = map;
+            file->map_size = size;
+        } else {
+            failure = errno;
+        }
+    }
+    return failure == 0
+               ? 0
+               : io_fail(err, file->path, -1, "cannot write: %s", strerror(failure));
+}
+
 /* The bytes before the payloads, to be freed; fills the layouts' offsets. */
 static unsigned char *make_header(struct group *group, const char *path, size_t *size,
                                   struct io_error *err)
@@ -207,7 +234,8 @@ static unsigned char *make_header(struct group *group, const char *path, size_t 
     return header;
 }
 
-static int prepare_file(struct io_outputs_file *file, struct group *group,
+/* `is_there`: another process has made it. */
+static int prepare_file(struct io_outputs_file *file, struct group *group, int is_there,
                         struct io_error *err)
 {
     size_t size;
@@ -221,12 +249,14 @@ static int prepare_file(struct io_outputs_file *file, struct group *group,
         if (__builtin_add_overflow(total, group->layout[i].bytes, &total) ||
             total > PTRDIFF_MAX)
             status = io_fail(err, file->path, -1, "cannot write: %s", strerror(EFBIG));
-    if (status == 0)
+    if (status == 0 && !is_there)
         status = check_target(file->path, group, err);
     if (status == 0)
-        status = create_file(file, (size_t)total, err);
+        status = is_there ? open_file(file, (size_t)total, err)
+                          : create_file(file, (size_t)total, err);
     if (status == 0) {
-        memcpy(file->map, header, size);
+        if (!is_there)
+            memcpy(file->map, header, size);
         for (int i = 0; i < group->count; i++)
             group->output[i]->data = (unsigned char *)file->map + group->layout[i].offset;
     }
@@ -299,8 +329,9 @@ static int join_group(struct io_outputs *set, struct group *groups,
     return 0;
 }
 
-int io_outputs_prepare(struct io_outputs *set, struct io_output *outputs, int count,
-                       struct io_error *err)
+/* `owner` NULL: the files are new. */
+static int prepare(struct io_outputs *set, struct io_output *outputs, int count,
+                   const struct io_outputs *owner, struct io_error *err)
 {
     if (count > IO_MAX_OUTPUTS)
         return io_fail(err, outputs[0].spec, -1, "more than %d outputs", IO_MAX_OUTPUTS);
@@ -312,12 +343,27 @@ int io_outputs_prepare(struct io_outputs *set, struct io_output *outputs, int co
     set->count = 0;
     for (int i = 0; i < count && status == 0; i++)
         status = join_group(set, groups, &outputs[i], err);
-    for (int f = 0; f < set->count && status == 0; f++)
-        status = prepare_file(&set->file[f], &groups[f], err);
+    for (int f = 0; f < set->count && status == 0; f++) {
+        if (owner != NULL)
+            memcpy(set->file[f].temp, owner->file[f].temp, sizeof set->file[f].temp);
+        status = prepare_file(&set->file[f], &groups[f], owner != NULL, err);
+    }
     free(groups);
     if (status != 0)
         io_outputs_abort(set);
     return status;
+}
+
+int io_outputs_prepare(struct io_outputs *set, struct io_output *outputs, int count,
+                       struct io_error *err)
+{
+    return prepare(set, outputs, count, NULL, err);
+}
+
+int io_outputs_attach(struct io_outputs *set, struct io_output *outputs, int count,
+                      const struct io_outputs *owner, struct io_error *err)
+{
+    return prepare(set, outputs, count, owner, err);
 }
 
 static void unmap_file(struct io_outputs_file *file)
@@ -328,6 +374,22 @@ static void unmap_file(struct io_outputs_file *file)
         close(file->fd);
     file->map = NULL;
     file->fd = -1;
+}
+
+int io_outputs_detach(struct io_outputs *set, struct io_error *err)
+{
+    int status = 0;
+
+    for (int f = 0; f < set->count; f++) {
+        struct io_outputs_file *const file = &set->file[f];
+
+        if (file->map != NULL && msync(file->map, file->map_size, MS_SYNC) != 0 &&
+            status == 0)
+            status = io_fail(err, file->path, -1, "cannot write: %s", strerror(errno));
+        atomic_store(&file->is_live, 0);
+    }
+    io_outputs_abort(set);
+    return status;
 }
 
 int io_outputs_commit(struct io_outputs *set, struct io_error *err)

@@ -97,10 +97,12 @@ static void forward(const struct problem *p, const struct work_item *t, void *sc
             .centre = numbers + 2 * p->nk,
             .sums = numbers + 2 * p->nk + p->dv,
             .seen = (bool *)(numbers + 2 * p->nk + p->dv + p->stats.sums_length)};
-        if (p->shard)
-            attendi_ref_leave_record(&r, t);
-        else
+        if (!p->shard)
             forward_row(&r);
+        else
+            attendi_ref_leave_record(&r, t);
+        if (p->shard && p->stats.needs)
+            attendi_ref_stats(&r, fill_scores(&r));
     }
 }
 

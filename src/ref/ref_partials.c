@@ -82,6 +82,18 @@ static void end_row(const struct problem *p, const struct records *s, int64_t b,
                       empty ? sink : top + log(sum));
 }
 
+/* The record that the records of a row combine to. */
+static void end_record(const struct problem *p, const struct records *s, double m,
+                       const struct work_item *t, int64_t h, int64_t i)
+{
+    void *const row = attendi_tensor_row(&p->records, t->b, h, i);
+    const int64_t first = t->record * s->step / t->rows;
+
+    attendi_store(row, s->dtype, first, m);
+    for (int64_t c = 1; c < p->dv + 2; c++)
+        attendi_store(row, s->dtype, first + c, sum_records(s, c));
+}
+
 void attendi_ref_finish(const struct problem *p, const struct work_item *t,
                         void *partials, const int64_t *start, int64_t count,
                         void *scratch)
@@ -99,8 +111,13 @@ void attendi_ref_finish(const struct problem *p, const struct work_item *t,
         s.m = -INFINITY;
         for (int64_t y = 0; y < count; y++)
             s.m = fmax(s.m, attendi_load(s.first, s.dtype, y * s.step));
+        const double m = s.m;
+        const int64_t h = t->hk * p->group + row % p->group, i = row / p->group;
         if (s.m == -INFINITY)
             s.m = 0.0;
-        end_row(p, &s, t->b, t->hk * p->group + row % p->group, row / p->group);
+        if (p->shard)
+            end_record(p, &s, m, t, h, i);
+        else
+            end_row(p, &s, t->b, h, i);
     }
 }

@@ -356,5 +356,6 @@ void attendi_ref_stats(const struct ref_row *r, double m)
     }
     if (r->p->stats.raw.data)
         store_sums(r, m, &row, (r->p->stats.needs & of_values) != 0);
-    attendi_stats_store(r->p, r->b, r->h, r->i, &row);
+    if (!r->p->shard)
+        attendi_stats_store(r->p, r->b, r->h, r->i, &row);
 }

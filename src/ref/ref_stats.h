@@ -27,7 +27,10 @@ static inline double attendi_ref_value(const struct ref_row *r, int64_t j, int64
     return attendi_load(attendi_view_row(v, r->b, r->hk, j), v->dtype, c * v->stride[3]);
 }
 
-/* `m` is the largest score, NaN if any is.  Writes what p->stats asks for. */
+/*
+ * `m` is the largest score, NaN if any is.  Writes what p->stats asks for; of a shard,
+ * the raw sums alone.
+ */
 void attendi_ref_stats(const struct ref_row *r, double m);
 
 #endif

@@ -2,83 +2,77 @@
 /* attend_forward_partials and attend_combine: shards of the keys are all keys. */
 #define _GNU_SOURCE
 #include "support/oracle.h"
+#include "support/random_problem.h"
 #include "support/sharding.h"
 
-static int64_t *own_offsets(problem *p, uint64_t *state, int64_t least, int64_t most)
+/* Whether the records of all shards reduce to those of the sequence, in any two steps. */
+static int reduces(const problem *p, attend_context *ctx, const sharding *s,
+                   const result *whole)
 {
-    int64_t *const offsets = problem_own(p, (size_t)p->n.nb * sizeof *offsets);
+    attend_partials all = shard_make(p, 0, p->n.nk, 1);
+    sharding one = {.count = 1, .parts = {all}};
+    attend_error err = {.status = ATTEND_OK};
+    const double within = nearness(p, ctx);
 
-    for (int64_t b = 0; b < p->n.nb; b++)
-        offsets[b] = least + random_below(state, most - least + 1);
-    return offsets;
+    const int ok = is_ok(attend_reduce(ctx, s->parts, s->count, &all, &err), &err) &&
+                   is_ok(attend_reduce(ctx, &all, 1, &all, &err), &err) &&
+                   sharding_combine(p, ctx, &one) &&
+                   same_or_near(&p->io.out, whole->out, within) &&
+                   same_or_near(&p->io.lse, whole->lse, within);
+    free(all.data.data);
+    return ok;
 }
 
-static double *own_heads(problem *p, uint64_t *state, double size)
+static attend_tensor rows_of(attend_tensor t, int64_t first, int64_t count)
 {
-    double *const heads = problem_own(p, (size_t)p->n.hq * sizeof *heads);
-
-    for (int64_t h = 0; h < p->n.hq; h++)
-        heads[h] = size * random_normal(state);
-    return heads;
+    if (t.data != NULL)
+        t.data =
+            (char *)t.data + first * t.stride[2] * (int64_t)attend_dtype_size(t.dtype);
+    t.size[2] = count;
+    return t;
 }
 
-static int chance(uint64_t *state, double of) { return random_unit(state) <= of; }
-
-/* Any rules at once. */
-static void random_rule(problem *p, uint64_t *state)
+static attend_view view_rows(attend_view v, int64_t first, int64_t count)
 {
-    attend_rule *const rule = &p->rule;
-    const int64_t nk = p->n.nk;
+    if (v.data == NULL || v.size[2] == 1)
+        return v;
+    v.data =
+        (const char *)v.data + first * v.stride[2] * (int64_t)attend_dtype_size(v.dtype);
+    v.size[2] = count;
+    return v;
+}
 
-    rule->causal = (attend_causal)random_below(state, 4);
-    if (rule->causal == ATTEND_CAUSAL_OFFSET)
-        rule->causal_offset = own_offsets(p, state, -3, nk + 3);
-    if (chance(state, 0.3))
-        rule->window_left = random_below(state, nk + 1);
-    if (chance(state, 0.2))
-        rule->window_right = random_below(state, nk + 1);
-    if (chance(state, 0.3))
-        rule->key_lengths = own_offsets(p, state, 0, nk);
-    if (chance(state, 0.4)) {
-        const int64_t rows = chance(state, 0.5) ? p->n.nq : 1;
-        problem_mask(p, chance(state, 0.5) ? p->n.nb : 1, 1, rows,
-                     chance(state, 0.9) ? nk : 1);
-        for (int64_t at = 0; at < count_of(rule->mask.size); at++)
-            check_store((void *)(uintptr_t)rule->mask.data, ATTEND_BOOL, at,
-                        chance(state, at / 700 % 3 == 0 ? 0.01 : 0.7));
+/* Whether queries one slice after the other have the bits of all at once. */
+static int slices_are_whole(const problem *p, attend_context *ctx, uint64_t *state,
+                            const result *whole)
+{
+    const int64_t cut = random_below(state, p->n.nq + 1);
+    int64_t end_aligned[2] = {p->n.nk - p->n.nq, p->n.nk - p->n.nq};
+    int ok = 1;
+
+    poison(&p->io.out);
+    poison(&p->io.lse);
+    for (int x = 0; x < 2; x++) {
+        const int64_t first = x == 0 ? 0 : cut, count = x == 0 ? cut : p->n.nq - cut;
+        attend_rule rule = p->rule;
+        attend_io io = p->io;
+        attend_error err = {.status = ATTEND_OK};
+
+        if (rule.causal == ATTEND_CAUSAL_BOTTOM_RIGHT) {
+            rule.causal = ATTEND_CAUSAL_OFFSET;
+            rule.causal_offset = end_aligned;
+        }
+        rule.first_query = first;
+        rule.mask = view_rows(rule.mask, first, count);
+        rule.bias = view_rows(rule.bias, first, count);
+        io.q = view_rows(io.q, first, count);
+        io.q.size[2] = count;
+        io.out = rows_of(io.out, first, count);
+        io.lse = rows_of(io.lse, first, count);
+        ok = ok && is_ok(attend_forward(ctx, &rule, &io, &err), &err);
     }
-    if (chance(state, 0.3)) {
-        problem_bias(p, chance(state, 0.5) ? ATTEND_F32 : ATTEND_BF16, 1, p->n.hq, 1, nk);
-        fill_normal(&rule->bias, random_bits(state));
-        view_set(&rule->bias, 0, 0, 0, nk / 2, -INFINITY);
-    }
-    if (chance(state, 0.4))
-        rule->alibi = own_heads(p, state, chance(state, 0.5) ? 0.02 : 1.0);
-    if (chance(state, 0.3))
-        rule->sinks = own_heads(p, state, 3.0);
-    rule->softcap = chance(state, 0.2) ? 20.0 : 0.0;
-}
-
-/* Few rows and many, one split and many; dtypes in turn. */
-static problem random_problem(int n, uint64_t *state)
-{
-    static const int64_t keys[] = {1, 700, 1024, 1025, 2048, 3000, 4099, 5120, 9001};
-    static const int64_t queries[] = {1, 1, 3, 9, 20, 53};
-    const int64_t hkv = 1 + random_below(state, 2), d = random_below(state, 24);
-    const shape size = {.nb = 1 + random_below(state, 2),
-                        .hq = hkv * (1 + random_below(state, 3)),
-                        .hkv = hkv,
-                        .nq = queries[random_below(state, 6)],
-                        .nk = keys[random_below(state, 9)],
-                        .d = d,
-                        .dv = chance(state, 0.1) ? 0 : 1 + random_below(state, 24)};
-    problem p = problem_make(size, float_dtypes[n % FLOAT_DTYPES], random_bits(state));
-
-    p.io.weights.data = NULL;
-    if (p.dtype != ATTEND_F32 && chance(state, 0.3))
-        p.io.out = own_tensor(&p, ATTEND_F32, size.nb, size.hq, size.nq, size.dv);
-    random_rule(&p, state);
-    return p;
+    return ok && same_or_near(&p->io.out, whole->out, 0.0) &&
+           same_or_near(&p->io.lse, whole->lse, 0.0);
 }
 
 static void random_shardings(attend_context *ctx)
@@ -95,6 +89,8 @@ static void random_shardings(attend_context *ctx)
         CHECK(sharding_is_whole(&p, ctx, &s, &whole),
               "case %d, %s, nq %lld, nk %lld, %lld shards", n, attend_dtype_name(p.dtype),
               (long long)p.n.nq, (long long)p.n.nk, (long long)s.count);
+        CHECK(reduces(&p, ctx, &s, &whole), "case %d reduced", n);
+        CHECK(slices_are_whole(&p, ctx, &state, &whole), "case %d in slices", n);
         sharding_free(&s);
         result_free(&whole);
         problem_free(&p);

@@ -97,7 +97,7 @@ static void refuse_forward(attend_context *ctx)
     REFUSES("io.out.data", "set", r.io.out = r.p.io.out);
     REFUSES("io.lse.data", "set", r.io.lse = r.p.io.lse);
     REFUSES("io.weights.data", "set", r.io.weights = r.p.io.lse);
-    REFUSES("io.stats", "set", r.io.stats = &no_stats);
+    REFUSES("stats.struct_size", "(0)", r.io.stats = &no_stats);
     REFUSES("key_lengths[0]", "3001", r.rule.key_lengths = lengths_beyond);
     REFUSES("mask.size[3]", "3000",
             r.rule.mask = attend_view_dense(r.p.io.out.data, ATTEND_BOOL, 1, 1, 1, NK));

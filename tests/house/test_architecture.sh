@@ -35,6 +35,7 @@ includes() {
             sees["src"] = "attend base core ref cpu cuda testing"
             sees["src/testing"] = "attend"
             sees["src/io"] = "attend io"
+            sees["src/mpi"] = "attend base mpi"
             sees["src/theory"] = "attend theory"
             sees["src/layer"] = "attend layer"
             sees["src/lab/measure"] = "attend layer lab/measure"
@@ -49,7 +50,7 @@ includes() {
             sees["src/lab/place"] = "attend lab/measure lab/figures lab/experiments lab/place"
             lab = "lab/measure lab/setups lab/figures lab/experiments lab/language lab/sheets lab/grade lab/design lab/report lab/place"
             sees["tools"] = "attend check shared"
-            sees["tools/shared"] = "attend io check"
+            sees["tools/shared"] = "attend io check mpi"
             sees["tools/run"] = sees["tools/stats"] = "attend io shared"
             sees["tools/lab"] = "attend io shared " lab
             sees["tools/grade"] = "attend grade shared " lab
@@ -165,7 +166,8 @@ too_big() {
 # compiles_alone COMPILER STANDARD LANGUAGE HEADER: alone, and twice.
 compiles_alone() {
     printf '#include "%s"\n#include "%s"\n' "$4" "$4" >"$tmp/alone.txt"
-    "$1" "-std=$2" -x "$3" -I "$root/include" -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only "$tmp/alone.txt"
+    # shellcheck disable=SC2086 # words
+    "$1" "-std=$2" -x "$3" -I "$root/include" $mpi_include -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only "$tmp/alone.txt"
 }
 
 bad=$tmp/bad
@@ -233,6 +235,14 @@ for library in attend attend_theory attend_layer; do
     silent "$library: exports are what the headers declare" \
         exports "$build/lib$library.so" $header
 done
+silent "attend knows no MPI" sh -c "nm -D '$build/libattend.so' | grep -w U | grep -E ' P?MPI_'"
+for library in "$build"/libattend_mpi_*.so; do
+    [ -e "$library" ] || continue
+    name=${library##*/}
+    silent "$name: every global name of the archive is ours" archive_names "${library%.so}.a"
+    silent "$name: exports are what the headers declare" exports "$library" \
+        "$root"/include/attend/mpi.h "$root"/include/attend/mpi_dist.h "$root"/src/mpi/mpi_session.h
+done
 silent "attend_theory needs libm alone" needs "$build/libattend_theory.so" 'libm|libc'
 silent "attend_layer needs the engine and CBLAS" needs "$build/libattend_layer.so" \
     'libm|libc|libattend|lib[a-z0-9]*blas'
@@ -243,8 +253,15 @@ caught "a missing export" '^> attend_forward$' exports "$bad/libbad.so" "$root/i
 silent "shared library: below 1 MB" too_big "$build/libattend.so"
 caught "a large library" 'huge.so: [0-9]* bytes' too_big "$bad/huge.so"
 
+# An MPI's header is not ours: no warnings about it.
+mpi_include=
+for mpicc in mpicc.openmpi mpicc.mpich mpicc; do
+    [ -n "$mpi_include" ] || mpi_include=$($mpicc -show 2>/dev/null | tr ' ' '\n' |
+        sed -n 's/^-I/-isystem/p' | tr '\n' ' ')
+done
 for cc in gcc clang; do
     for header in "$root"/include/attend/*.h; do
+        [ "${header##*/}" != mpi.h ] || [ -n "$mpi_include" ] || continue
         name="${header##*/} alone"
         succeeds "$name, C11, $cc" compiles_alone "$cc" c11 c "$header"
         succeeds "$name, C++17, $cc" compiles_alone "$cc" c++17 c++ "$header"

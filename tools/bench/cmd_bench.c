@@ -8,13 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/bench_ranks.h"
 #include "bench/bench_report.h"
 #include "shared/flags.h"
 #include "shared/progress_line.h"
+#include "shared/ranks.h"
 
 static const char help_text[] =
     "usage: attend bench [--case NAME] [--dtype TYPE] [--threads N] [--isa NAME]\n"
     "                    [--seconds S] [--list] [--json]\n"
+    "                    [--mpi [--trace FILE]]\n"
     "\n"
     "Times attention on a fixed table of cases and says how near it comes to the limits\n"
     "of the machine, which are measured in the same run, between the calls.\n"
@@ -66,6 +69,10 @@ static const char help_text[] =
     "                peak_mb (null but for stats-128k); with --list: case, kind, batch,\n"
     "                hq, hkv, nq, nk, d, dv, causal, window_left (-1: open), mask\n"
     "                (none, random, docs8), stats\n"
+    "  --mpi         cases of attention over ranks instead, under mpirun or as one\n"
+    "                process: time, bytes sent, memory beyond the slices, and a sum of\n"
+    "                the bits of all outputs, which is the same for any ranks\n"
+    "  --trace FILE  with --mpi: FILE.RANK gets the times of the last call, by chunk\n"
     "  --help        this text\n"
     "\n"
     "example: how much of the memory bandwidth decoding reaches\n"
@@ -76,7 +83,8 @@ struct request {
     attend_dtype dtype; /* 0: each */
     double seconds;
     attend_options options;
-    int only_list, as_json;
+    int only_list, as_json, on_ranks;
+    const char *trace;
 };
 
 /* A pattern lists a long case but does not start it. */
@@ -201,12 +209,17 @@ int cmd_bench(int argc, char **argv)
         FLAG_BETWEEN("seconds", &request.seconds, 0, INFINITY),
         FLAG_SWITCH("list", &request.only_list),
         FLAG_SWITCH("json", &request.as_json),
+        FLAG_SWITCH("mpi", &request.on_ranks),
+        FLAG_TEXT("trace", &request.trace),
     };
     attend_context *ctx;
 
     int status = tool_read_flags("bench", argc, argv, FLAG_TABLE(flags), help_text);
-    if (!status && count_lines(&request) == 0)
+    if (!status && !request.on_ranks && count_lines(&request) == 0)
         status = no_such_case(request.pattern);
+    if (!status && ranks.mpi && !request.on_ranks)
+        status =
+            tool_fail("bench", TOOL_USAGE, "under a launcher of MPI, --mpi is needed");
     if (status)
         return status;
     if (request.only_list)
@@ -214,7 +227,11 @@ int cmd_bench(int argc, char **argv)
     status = tool_create_context("bench", &request.options, &ctx);
     if (status)
         return status;
-    status = time_all(&request, ctx);
+    const struct bench_ranks_request with = {.pattern = request.pattern,
+                                             .dtype = request.dtype,
+                                             .as_json = request.as_json,
+                                             .trace = request.trace};
+    status = request.on_ranks ? bench_ranks(ctx, &with) : time_all(&request, ctx);
     attend_context_destroy(ctx);
     return status;
 }

@@ -128,7 +128,7 @@ static void merge_row(struct known *parts, int count, const struct known *whole,
     for (int t = 0; t < count; t++)
         if (!is_judged(&parts[t]))
             return;
-    if (!is_judged(whole))
+    if (count < 1 || !is_judged(whole))
         return;
     for (; count > 1; count--) {
         const int at = (int)check_random_int(random, 0, count - 2);

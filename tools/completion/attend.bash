@@ -44,7 +44,7 @@ _attend()
             --dtype --rows --top --columns --last --zoom --map --noise --json --out --help' ;;
         info:*) words='--isa --threads --json --help' ;;
         check:*) words='--isa --device --threads --seed --json --help' ;;
-        bench:*) words='--case --dtype --threads --isa --seconds --list --json --help' ;;
+        bench:*) words='--case --dtype --threads --isa --seconds --list --json --mpi --trace --help' ;;
         lab:lab) words='copy extract average window magnitude heads one-vs-two how-many-heads
             remedies permute positions dispersion phases capacity variants place transfer
             --help' ;;

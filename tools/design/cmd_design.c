@@ -127,6 +127,7 @@ static int run(struct design_args *args)
     session->stop = &tool_stop;
     const attend_status made = lab_design_make(&args->request, &design, &err);
     progress_line_clear(&progress);
+    session->user = NULL;
     status = made ? tool_fail("design", tool_status(made), "%s", err.message)
                   : report(args, &design);
     lab_design_free(&design);

@@ -12,6 +12,7 @@
 #include "lab/figures/figure.h"
 #include "shared/commands.h"
 #include "shared/progress_line.h"
+#include "shared/ranks.h"
 #include "shared/text_file.h"
 
 struct session {
@@ -165,6 +166,7 @@ static int perform(const char *command, struct lab_request *request)
     run->session.slow = on_slow;
     run->session.user = &session;
     run->session.stop = &tool_stop;
+    run->session.peers = lab_rank_peers();
     tool_catch_stop();
     progress_line_start(&session.progress, run->experiment->name,
                         request->work ? NULL : request->unit);
@@ -226,7 +228,10 @@ int cmd_lab(int argc, char **argv)
                    : list_experiments();
     for (int t = 0; t < TOOLS; t++)
         if (!strcmp(argv[1], tools[t].name))
-            return tools[t].command(argc - 1, argv + 1);
+            return ranks.mpi ? tool_fail("lab", TOOL_USAGE,
+                                         "%s does not run under a launcher of MPI",
+                                         tools[t].name)
+                             : tools[t].command(argc - 1, argv + 1);
     const struct lab_experiment *const experiment = lab_find(argv[1]);
     if (!experiment)
         return unknown_experiment(argv[1]);

@@ -2,6 +2,7 @@
 /* `attend report`: every experiment and every statement, on a page and in a summary. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "lab_tool.h"
 #include "shared/commands.h"
 
 #include <stdio.h>
@@ -110,6 +111,7 @@ int cmd_report(int argc, char **argv)
     if (status)
         return status;
     findings.seed = (uint64_t)seed;
+    findings.peers = lab_rank_peers();
     status = make(&findings, path);
     lab_findings_free(&findings);
     return status;

@@ -20,6 +20,9 @@ struct lab_request {
     int64_t done, total; /* of the measurement that was last under way, by units */
 };
 
+/* The ranks that share the trials; NULL without a launcher of MPI. */
+const struct lab_peers *lab_rank_peers(void);
+
 /* For a work: a head took so long.  Says once what all take, if that is long. */
 void lab_work_timed(struct lab_request *request, double seconds);
 

@@ -6,6 +6,7 @@
 
 #include "shared/commands.h"
 #include "shared/output_files.h"
+#include "shared/ranks.h"
 
 static const char help_text[] =
     "usage: attend run --q F --k F --v F --out F [OPTION]...\n"
@@ -66,16 +67,28 @@ static const char help_text[] =
     "Outputs appear whole or not at all, replace older files, and may share a new\n"
     ".safetensors file.\n"
     "\n"
+    "Under mpirun, each rank reads its slice of the files and writes its slice of the\n"
+    "outputs; the result is the same, bit for bit, for any number of ranks.\n"
+    "\n"
     "example: a causal prefill with a window of 1024 keys, from a checkpoint\n"
     "  attend run --q x.safetensors:q --k x.safetensors:k --v x.safetensors:v \\\n"
     "      --layout blhd --causal top-left --window-left 1023 \\\n"
     "      --out y.safetensors:out --lse y.safetensors:lse\n";
 
+static int forward(const struct inputs *inputs, attend_context *ctx)
+{
+    attend_error err;
+
+    if (ranks.mpi)
+        return run_compute_on_ranks(inputs, ctx);
+    return ranks_status("run", attend_forward(ctx, &inputs->rule, &inputs->io, &err),
+                        &err);
+}
+
 static int compute(const void *user, struct inputs *inputs, attend_context *ctx,
                    struct progress_line *line)
 {
     const struct run_args *const args = user;
-    attend_error err;
 
     int failed = run_check_weights(args, inputs);
     if (failed)
@@ -96,15 +109,13 @@ static int compute(const void *user, struct inputs *inputs, attend_context *ctx,
 
     const double start = tool_seconds();
     progress_line_start(line, "attend run", NULL);
-    const attend_status status = attend_forward(ctx, &inputs->rule, &inputs->io, &err);
+    failed = forward(inputs, ctx);
     progress_line_clear(line);
     const double seconds = tool_seconds() - start;
     /* Files get their names last: a report that cannot be written leaves none. */
-    failed = status ? tool_fail("run", tool_status(status), "%s", err.message)
-                    : run_report(args, inputs, &outputs, ctx, seconds);
-    if (failed)
-        output_files_abort();
-    return failed ? failed : output_files_commit("run");
+    if (!failed)
+        failed = run_report(args, inputs, &outputs, ctx, seconds);
+    return output_files_commit("run", failed);
 }
 
 int cmd_run(int argc, char **argv)

@@ -38,6 +38,9 @@ struct run_outputs run_list_outputs(const struct run_args *args,
 void run_set_outputs(const struct run_args *args, struct inputs *inputs,
                      const struct run_outputs *outputs);
 
+/* Computes with the other ranks of a launcher; each writes its slice of the outputs. */
+int run_compute_on_ranks(const struct inputs *inputs, attend_context *ctx);
+
 /* Reports on standard output what was done. */
 int run_report(const struct run_args *args, const struct inputs *inputs,
                const struct run_outputs *outputs, const attend_context *ctx,

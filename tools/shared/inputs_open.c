@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ranks.h"
+
 attend_dtype input_dtype(enum io_dtype dtype)
 {
     static const attend_dtype known[IO_DTYPE_COUNT] = {[IO_F64] = ATTEND_F64,
@@ -281,7 +283,7 @@ int inputs_perform(const struct inputs_args *args, const void *user,
     int status = tool_create_context(args->command, &options, &ctx);
     if (status)
         return status;
-    status = open_inputs(args, &inputs);
+    status = ranks_agree(open_inputs(args, &inputs));
     if (!status)
         status = work(user, &inputs, ctx, &line);
     close_inputs(&inputs);

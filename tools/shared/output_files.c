@@ -6,7 +6,10 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "ranks.h"
 
 /* Where a signal handler finds the temporary files. */
 static struct io_outputs outputs_under_way;
@@ -50,6 +53,30 @@ static void catch_signals(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+/* What rank 0 made, on the others. */
+static int attach(const char *command, int status, struct io_output *outputs, int count)
+{
+    static struct io_outputs owner;
+    struct io_error err;
+    attend_error error;
+
+    if (status)
+        return status;
+    if (ranks.rank == 0)
+        for (int f = 0; f < outputs_under_way.count; f++)
+            memcpy(owner.file[f].temp, outputs_under_way.file[f].temp,
+                   sizeof owner.file[f].temp);
+    status =
+        ranks_status(command, ranks.mpi->broadcast(&owner, sizeof owner, &error), &error);
+    if (!status && ranks.rank > 0 &&
+        io_outputs_attach(&outputs_under_way, outputs, count, &owner, &err))
+        status = tool_fail(command, TOOL_USAGE, "%s", err.message);
+    status = ranks_agree(status);
+    if (status)
+        io_outputs_abort(&outputs_under_way);
+    return status;
+}
+
 int output_files_prepare(const char *command, struct io_output *outputs, int count)
 {
     struct io_error err;
@@ -57,12 +84,13 @@ int output_files_prepare(const char *command, struct io_output *outputs, int cou
     catch_signals();
     /* For an end that is not ours, such as a thread pool's that gives up. */
     atexit(remove_temporaries);
-    if (io_outputs_prepare(&outputs_under_way, outputs, count, &err))
-        return tool_fail(command, TOOL_USAGE, "%s", err.message);
-    return TOOL_OK;
+    int status = TOOL_OK;
+    if (ranks.rank == 0 && io_outputs_prepare(&outputs_under_way, outputs, count, &err))
+        status = tool_fail(command, TOOL_USAGE, "%s", err.message);
+    return ranks.mpi ? attach(command, ranks_agree(status), outputs, count) : status;
 }
 
-int output_files_commit(const char *command)
+static int commit(const char *command)
 {
     struct io_error err;
 
@@ -75,6 +103,21 @@ int output_files_commit(const char *command)
         raise(number);
     }
     return failed ? tool_fail(command, TOOL_USAGE, "%s", err.message) : TOOL_OK;
+}
+
+int output_files_commit(const char *command, int status)
+{
+    struct io_error err;
+
+    if (status == TOOL_OK && ranks.rank > 0 &&
+        io_outputs_detach(&outputs_under_way, &err))
+        status = tool_fail(command, TOOL_USAGE, "%s", err.message);
+    status = ranks_agree(status);
+    if (status)
+        io_outputs_abort(&outputs_under_way);
+    else if (ranks.rank == 0)
+        status = commit(command);
+    return ranks_agree(status);
 }
 
 void output_files_abort(void) { io_outputs_abort(&outputs_under_way); }

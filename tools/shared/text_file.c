@@ -10,16 +10,25 @@
 #include <unistd.h>
 
 #include "io/io.h"
+#include "ranks.h"
 
-int tool_text_open(const char *command, const char *flag, const char *path,
-                   tool_text *text)
+/* Of several ranks one writes the file; what the others write goes nowhere. */
+static int open_nowhere(const char *command, tool_text *text)
+{
+    text->temporary[0] = '\0';
+    text->stream = fopen("/dev/null", "w");
+    return text->stream ? TOOL_OK
+                        : tool_fail(command, TOOL_FAILED, "/dev/null cannot be opened");
+}
+
+static int open_temporary(const char *command, const char *flag, const char *path,
+                          tool_text *text)
 {
     const char *const slash = strrchr(path, '/');
     const size_t directory = slash ? (size_t)(slash - path) + 1 : 0;
     const char *reason = io_refusal(path);
     int fd = -1;
 
-    *text = (tool_text){.path = path};
     if (!reason && directory >= sizeof text->temporary - 64)
         reason = strerror(ENAMETOOLONG);
     for (int number = 0; !reason && fd < 0 && number < 1000; number++) {
@@ -48,12 +57,22 @@ int tool_text_open(const char *command, const char *flag, const char *path,
     return TOOL_OK;
 }
 
+int tool_text_open(const char *command, const char *flag, const char *path,
+                   tool_text *text)
+{
+    *text = (tool_text){.path = path};
+    return ranks_agree(ranks.rank > 0 ? open_nowhere(command, text)
+                                      : open_temporary(command, flag, path, text));
+}
+
 int tool_text_commit(const char *command, tool_text *text)
 {
     int failed = ferror(text->stream);
 
     failed |= fclose(text->stream);
     text->stream = NULL;
+    if (!text->temporary[0])
+        return TOOL_OK;
     if (!failed && rename(text->temporary, text->path) == 0)
         return TOOL_OK;
     const int reason = errno;
@@ -67,6 +86,7 @@ void tool_text_discard(tool_text *text)
     if (!text->stream)
         return;
     fclose(text->stream);
-    unlink(text->temporary);
+    if (text->temporary[0])
+        unlink(text->temporary);
     text->stream = NULL;
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+void (*tool_failure_taker)(const char *line, size_t length);
+
 int tool_fail(const char *command, int status, const char *format, ...)
 {
     /* Two paths of the longest length the system takes fit, with words around. */
@@ -26,6 +28,10 @@ int tool_fail(const char *command, int status, const char *format, ...)
         if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
             line[i] = '?';
     line[length] = '\n';
+    if (tool_failure_taker) {
+        tool_failure_taker(line, length + 1);
+        return status;
+    }
     fwrite(line, 1, length + 1, stderr);
     fflush(stderr);
     return status;
@@ -62,8 +68,9 @@ int tool_choose_threads(const char *command, int *threads)
 
 int tool_status(attend_status status)
 {
-    return status == ATTEND_OK ? TOOL_OK
-                               : (status == ATTEND_ENOMEM ? TOOL_FAILED : TOOL_USAGE);
+    if (status == ATTEND_OK)
+        return TOOL_OK;
+    return status == ATTEND_ENOMEM || status == ATTEND_ECOMM ? TOOL_FAILED : TOOL_USAGE;
 }
 
 int tool_finish_output(const char *command, int status)

@@ -29,6 +29,9 @@ enum {
 __attribute__((format(printf, 3, 4))) int tool_fail(const char *command, int status,
                                                     const char *format, ...);
 
+/* Takes the lines of tool_fail() in place of standard error; NULL: nobody does. */
+extern void (*tool_failure_taker)(const char *line, size_t length);
+
 /* The exit status that a failed library call deserves: ENOMEM failed, others usage. */
 int tool_status(attend_status status);
 

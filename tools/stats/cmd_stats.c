@@ -6,6 +6,7 @@
 
 #include "shared/commands.h"
 #include "shared/output_files.h"
+#include "shared/ranks.h"
 #include "shared/text_file.h"
 
 static const char help_text[] =
@@ -57,8 +58,9 @@ static const char help_text[] =
     "                      zoom; f32 (f64 for f64)\n"
     "  --help              this text\n"
     "\n"
-    "Files appear whole or not at all.  Memory grows with the number of queries and of\n"
-    "keys, never with their product.\n"
+    "Under mpirun, ranks share the rows and the keys, with the same numbers.  Files\n"
+    "appear whole or not at all.  Memory grows with the number of queries and of keys,\n"
+    "never with their product.\n"
     "\n"
     "example: the heads of a causal layer, as numbers and as a picture\n"
     "  attend stats --q x.safetensors:q --k x.safetensors:k --causal top-left \\\n"
@@ -89,6 +91,8 @@ static int open_files(const struct stats_args *args, struct files *files)
 static int fill_files(const struct stats_args *args, const struct stats_result *result,
                       struct files *files)
 {
+    if (ranks.rank > 0)
+        return TOOL_OK; /* rank 0 has the numbers */
     stats_outputs_fill(files->outputs);
     return args->map ? stats_map_draw(result, files->picture.stream) : TOOL_OK;
 }
@@ -96,7 +100,7 @@ static int fill_files(const struct stats_args *args, const struct stats_result *
 /* Gives the files their names. */
 static int commit_files(const struct stats_args *args, struct files *files)
 {
-    const int status = output_files_commit("stats");
+    const int status = output_files_commit("stats", TOOL_OK);
 
     return status || !args->map ? status : tool_text_commit("stats", &files->picture);
 }
@@ -142,6 +146,7 @@ static int compute(const void *user, struct inputs *inputs, attend_context *ctx,
     status = stats_prepare(args, inputs, &result);
     if (!status && !files.outputs)
         status = tool_fail("stats", TOOL_FAILED, "out of memory");
+    status = ranks_agree(status);
     if (!status) {
         if (args->out)
             stats_outputs_list(args, inputs, &result, files.outputs);
@@ -152,8 +157,9 @@ static int compute(const void *user, struct inputs *inputs, attend_context *ctx,
     if (!status)
         status = fill_files(args, &result, &files);
     /* Files get their names last: a report that cannot be written leaves none. */
-    if (!status)
+    if (!status && ranks.rank == 0)
         status = report(args, &result, ctx, tool_seconds() - start);
+    status = ranks_agree(status);
     if (!status)
         status = commit_files(args, &files);
     close_files(&files);

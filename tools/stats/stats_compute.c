@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "shared/ranks.h"
+
 /* In the order of the tensors in --out, those of a printed row first. */
 static const attend_stat always[] = {
     ATTEND_STAT_KEYS,       ATTEND_STAT_MAX,          ATTEND_STAT_LSE,
@@ -81,6 +83,9 @@ static int allocate_inspection(const struct stats_args *args, attend_dtype dtype
     const struct stats_zoom *const z = &args->zoom;
     int status = TOOL_OK;
 
+    r->inspection.last_queries = args->last;
+    r->inspection.zoom_query = z->first;
+    r->inspection.zoom_key = z->key_first;
     if (args->wants_columns &&
         ((status = allocate_tensor(&r->inspection.column_mass, dtype, r->nb, r->hq, 1,
                                    r->nk)) ||
@@ -140,9 +145,6 @@ static int inspect(const struct stats_args *args, const struct inputs *inputs,
     r->inspection.q = inputs->io.q;
     r->inspection.k = inputs->io.k;
     r->inspection.lse = lse_of(r);
-    r->inspection.last_queries = args->last;
-    r->inspection.zoom_query = args->zoom.first;
-    r->inspection.zoom_key = args->zoom.key_first;
     const attend_status failed = attend_inspect(ctx, &inputs->rule, &r->inspection, &err);
     if (failed)
         return tool_fail("stats", tool_status(failed), "%s", err.message);
@@ -173,9 +175,10 @@ int stats_compute(const struct stats_args *args, const struct inputs *inputs,
                   attend_context *ctx, struct progress_line *line, struct stats_result *r)
 {
     progress_line_start(line, "attend stats", NULL);
-    int status = forward(inputs, ctx, r);
+    int status = ranks.mpi ? stats_compute_on_ranks(args, inputs, ctx, r)
+                           : forward(inputs, ctx, r);
     progress_line_clear(line);
-    if (status)
+    if (status || ranks.mpi)
         return status;
     progress_line_start(line, "attend stats, inspection", NULL);
     status = inspect(args, inputs, ctx, r);

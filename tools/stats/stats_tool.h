@@ -55,6 +55,9 @@ int stats_prepare(const struct stats_args *args, const struct inputs *inputs,
 int stats_compute(const struct stats_args *args, const struct inputs *inputs,
                   attend_context *ctx, struct progress_line *line,
                   struct stats_result *result);
+/* The same on the ranks of a launcher; the numbers are on rank 0. */
+int stats_compute_on_ranks(const struct stats_args *args, const struct inputs *inputs,
+                           attend_context *ctx, struct stats_result *result);
 void stats_result_free(struct stats_result *result);
 
 /* Element (b, h, l, d) of an f32 or f64 tensor. */

@@ -123,14 +123,13 @@ static void finish(const struct problem *p, const struct work_item *item, void *
             REAL *const all = combine_tree(p, (REAL *)partials + (x * BR + r) * step,
                                            item->rows * step, start, count);
 
-            if (p->shard) {
-                memcpy(partial_at(&s, g, r), all, (size_t)step * sizeof *all);
-                continue;
-            }
-            finish_row(&s, g, r, all[0], all[1], all + 2);
+            if (p->shard)
+                memcpy(partial_at(&s, g, r), all, (size_t)(p->dv + 2) * sizeof *all);
+            else
+                finish_row(&s, g, r, all[0], all[1], all + 2);
             if (p->stats.needs)
-                attendi_stats_finish(p, item->b, g->head[r], g->query[r],
-                                     sums_of_partial(p, all));
+                (p->shard ? attendi_stats_store_raw : attendi_stats_finish)(
+                    p, item->b, g->head[r], g->query[r], sums_of_partial(p, all));
         }
     }
 }

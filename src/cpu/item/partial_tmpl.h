@@ -217,16 +217,15 @@ static bool leaves_partial(const struct state *s)
     return s->item->partial || s->p->shard;
 }
 
-/* Where row r of a tile leaves it. */
+/* Where row r of a tile leaves m, l and acc: in a partial, or in a record. */
 static REAL *partial_at(const struct state *s, const struct rows *g, int64_t r)
 {
-    const int64_t step = partial_row(s->p);
+    const struct problem *p = s->p;
 
     if (s->item->partial)
-        return (REAL *)s->item->partial + (g->row - s->item->row + r) * step;
-    return (REAL *)attendi_tensor_row(&s->p->records, s->item->b, g->head[r],
-                                      g->query[r]) +
-           s->item->record * step;
+        return (REAL *)s->item->partial + (g->row - s->item->row + r) * partial_row(p);
+    return (REAL *)attendi_tensor_row(&p->records, s->item->b, g->head[r], g->query[r]) +
+           s->item->record * (p->dv + 2);
 }
 
 /* The level at which partials that begin at splits a and b meet. */
@@ -251,9 +250,12 @@ static void store_partial(const struct state *s, const struct rows *g, int64_t r
     partial[1] = g->l[r];
     for (int64_t c = 0; c < p->dv; c++)
         partial[2 + c] = acc[c * step];
-    if (g->tally)
-        memcpy(sums_of_partial(p, partial), g->sums + r * p->stats.sums_length,
-               (size_t)p->stats.sums_length * sizeof(double));
+    double *const sums = g->sums + r * p->stats.sums_length;
+    if (g->tally && s->item->partial)
+        memcpy(sums_of_partial(p, partial), sums,
+               (size_t)p->stats.sums_length * sizeof *sums);
+    else if (g->tally)
+        attendi_stats_store_raw(p, s->item->b, g->head[r], g->query[r], sums);
 }
 
 /* The partial `left`, of keys before, to `right`. */

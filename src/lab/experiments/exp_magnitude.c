@@ -390,7 +390,7 @@ static int sweep(struct lab_run *run, const struct lab_moments *given)
         line[x] = theory_of(&p);
     }
     for (int f = 0; f < FIGURES; f++)
-        points[f] = draw_plot(run, f, line);
+        points[f] = run->figures ? draw_plot(run, f, line) : NULL;
     for (int x = 0; x < SCALES && !lab_stopped(&run->session); x++) {
         struct lab_moments own[VALUES];
         const struct lab_moments *const moments = scales[x] == C ? given : own;

@@ -24,7 +24,7 @@ static void keep(struct outputs *outputs, double a, double b)
     outputs->b[outputs->count++] = b;
 }
 
-/* `arg` is written: the session has one thread. */
+/* `arg` is written: the session has one thread, in one process. */
 static void observe(void *arg, const struct lab_outcome *outcome, double *values)
 {
     struct cloud *const cloud = arg;
@@ -43,6 +43,7 @@ static int draw(struct lab_run *run, const struct lab_two_heads *setup,
     struct lab_moments unused;
 
     alone.threads = 1;
+    alone.peers = NULL;
     alone.progress = NULL;
     if (lab_scene_measure(&alone, &scene, STREAM, DRAWS, observe, cloud, 1, &unused,
                           NULL))

@@ -4,14 +4,28 @@
 #define LAB_SESSION_H
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "attend/attend.h"
 
+/*
+ * Processes that perform the same run together, each some of its trials.  Both calls are
+ * made by all of them, and return -1 if they cannot be reached.
+ */
+struct lab_peers {
+    int rank, count;
+    /* Of `items` items, process r has set those with index % count == r: all get all. */
+    int (*share)(void *items, size_t size, int count);
+    /* What the first process says. */
+    int (*decide)(int *what);
+};
+
 /* The caller fills it and owns what it points to. */
 struct lab_session {
     uint64_t seed;
-    int threads; /* >= 1 */
+    int threads;                   /* >= 1 */
+    const struct lab_peers *peers; /* NULL: none */
     /* `done` of `total` trials of the measurement under way; NULL: not wanted. */
     void (*progress)(void *user, int64_t done, int64_t total);
     void *user;

@@ -30,6 +30,7 @@ struct wave {
 static void clear(const struct wave *wave, struct lab_block *block)
 {
     memset(block->moments, 0, sizeof block->moments);
+    block->failed = 0;
     for (int c = 0; block->histogram && c < wave->blocks->count; c++)
         if (wave->histograms[c])
             block->histogram[c] = (struct lab_histogram){.lo = wave->histograms[c]->lo,
@@ -43,14 +44,34 @@ static void perform_some(void *arg, int w)
     int b;
 
     while ((b = atomic_fetch_add(&wave->next, 1)) < wave->count) {
+        const struct lab_peers *const peers = wave->session->peers;
+        const int is_ours = !peers || b % peers->count == peers->rank;
         const int64_t first = (wave->first + b) * blocks->size;
         const int64_t left = blocks->trials - first;
         clear(wave, &wave->results[b]);
-        if (!lab_stopped(wave->session) && wave->status[w] == ATTEND_OK)
+        if (is_ours && !lab_stopped(wave->session) && wave->status[w] == ATTEND_OK)
             wave->status[w] = blocks->perform(blocks->arg, &wave->workers[w], first,
                                               left < blocks->size ? left : blocks->size,
                                               &wave->results[b]);
+        wave->results[b].failed = wave->status[w] != ATTEND_OK;
     }
+}
+
+/* The blocks of the other processes; -1 if that failed on one of them. */
+static int share(const struct wave *wave)
+{
+    const struct lab_peers *const peers = wave->session->peers;
+    const size_t count = (size_t)wave->blocks->count;
+    struct lab_histogram *const bins = wave->results[0].histogram;
+
+    if (!peers)
+        return 0;
+    if (peers->share(wave->results, sizeof *wave->results, wave->count) != 0)
+        return -1;
+    /* Pointers are each process's own. */
+    for (size_t b = 0; b < (size_t)wave->count && bins; b++)
+        wave->results[b].histogram = bins + b * count;
+    return bins ? peers->share(bins, count * sizeof *bins, wave->count) : 0;
 }
 
 /* In the order of the blocks, whoever made them: sums round the same. */
@@ -96,6 +117,28 @@ static int tell_time(struct lab_session *session, const struct wave *wave, int64
     return is_pilot && is_known;
 }
 
+/* Whether to go on, which all processes do alike: `stops` of the first counts. */
+static int goes_on(struct lab_session *session, int stops, int *failed)
+{
+    if (session->peers && session->peers->decide(&stops) != 0) {
+        *failed = lab_fail(session, "the other processes cannot be reached");
+        return 0;
+    }
+    return !stops;
+}
+
+/* A failure of this process, or of another, which its blocks say. */
+static int wave_status(struct lab_session *session, const struct wave *wave)
+{
+    for (int w = 0; w < wave->threads; w++)
+        if (wave->status[w] != ATTEND_OK)
+            return lab_fail(session, "%s", wave->workers[w].err.message);
+    for (int b = 0; b < wave->count; b++)
+        if (wave->results[b].failed)
+            return lab_fail(session, "another process failed");
+    return 0;
+}
+
 static int perform_waves(struct lab_session *session, struct wave *wave, int most,
                          struct lab_moments *moments)
 {
@@ -103,25 +146,32 @@ static int perform_waves(struct lab_session *session, struct wave *wave, int mos
     const int64_t all = (blocks->trials + blocks->size - 1) / blocks->size;
     const double began = lab_now();
     struct pace pace = {.began = began, .last = began};
-    int width = wave->threads;
+    /* Processes meet after each wave: long ones, and as long on all of them. */
+    int width = session->peers ? most : wave->threads;
+    int failed = 0, is_told = 0;
 
-    for (; wave->first < all && !lab_stopped(session); wave->first += wave->count) {
+    for (;
+         wave->first < all && goes_on(session, is_told || lab_stopped(session), &failed);
+         wave->first += wave->count) {
         const double start = lab_now();
         wave->count = all - wave->first < width ? (int)(all - wave->first) : width;
         atomic_store(&wave->next, 0);
         lab_parallel(wave->threads, perform_some, wave);
-        for (int w = 0; w < wave->threads; w++)
-            if (wave->status[w] != ATTEND_OK)
-                return lab_fail(session, "%s", wave->workers[w].err.message);
+        if (share(wave) != 0)
+            return lab_fail(session, "the other processes cannot be reached");
+        failed = wave_status(session, wave);
+        if (failed)
+            return failed;
         join(wave, moments);
         lab_report_progress(session, (wave->first + wave->count) * blocks->size,
                             blocks->trials);
-        if (tell_time(session, wave, all, &pace))
+        is_told = tell_time(session, wave, all, &pace);
+        if (is_told && !session->peers)
             break;
         if (lab_now() - start < WAVE_SECONDS && 2 * width <= most)
             width *= 2;
     }
-    return 0;
+    return failed;
 }
 
 static int open_worker(struct lab_worker *worker, size_t scratch)

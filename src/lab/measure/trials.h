@@ -28,6 +28,7 @@ struct lab_worker {
 struct lab_block {
     struct lab_moments moments[LAB_TRIAL_VALUES_MAX];
     struct lab_histogram *histogram; /* NULL: not wanted */
+    int failed;                      /* set by lab_measure_blocks() alone */
 };
 
 struct lab_blocks {

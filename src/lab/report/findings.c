@@ -57,6 +57,7 @@ static void perform(struct lab_findings *findings, struct session *session,
     lab_run_init(&run, result->experiment);
     run.session.seed = findings->seed;
     run.session.threads = findings->threads;
+    run.session.peers = findings->peers;
     if (run.trials > findings->trials)
         run.trials = findings->trials;
     run.sweeps = 1;

@@ -25,6 +25,7 @@ struct lab_findings {
     uint64_t seed;
     int64_t trials; /* no measurement takes more */
     int threads;
+    const struct lab_peers *peers; /* NULL: none */
     struct lab_result *result;
     int count;
     struct lab_judgement *judgement;

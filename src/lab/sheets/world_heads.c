@@ -141,6 +141,8 @@ static int forward_scores(const struct lab_point *point, const struct keys *keys
                           const struct lab_draws *draws)
 {
     const int64_t count = draws->count * LAB_SPACE;
+    if (count == 0)
+        return 0;
     double *const key = malloc((size_t)(count * LAB_SPACE) * sizeof *key);
     if (!key)
         return -1;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments that have to be the same on all ranks. */
+#ifndef ATTEND_MPI_EQUAL_H
+#define ATTEND_MPI_EQUAL_H
+
+#include "mpi/comm/mpi_team.h"
+
+enum { ARGUMENTS_MAX = TEAM_NUMBERS };
+
+struct arguments {
+    int count;
+    struct argument {
+        const char *name;
+        /* 'n' a number, 'g' the bits of a double, '#' a sum of an array, 's' and 'S' the
+         * two halves of a text */
+        char kind;
+        int64_t value;
+    } list[ARGUMENTS_MAX];
+};
+
+void attendi_argument(struct arguments *a, const char *name, int64_t value);
+void attendi_argument_real(struct arguments *a, const char *name, double value);
+/* Whether two ranks have the same text or the same bytes; data NULL is unlike any. */
+void attendi_argument_text(struct arguments *a, const char *name, const char *text);
+void attendi_argument_bytes(struct arguments *a, const char *name, const void *data,
+                            int64_t count, size_t size);
+
+/* EINVAL, the same on all ranks, naming rank, field and values.  Collective. */
+attend_status attendi_arguments_compare(struct team *team, const struct arguments *a,
+                                        attend_error *err);
+
+#endif

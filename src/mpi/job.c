@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+#include "mpi/job.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "mpi/comm/equal.h"
+#include "mpi/comm/rows.h"
+#include "mpi/mpi_stats.h"
+
+/* ---- what this rank gave ---------------------------------------------------- */
+
+static attend_status read_rule(struct job *job, const attend_rule *given,
+                               attend_error *err)
+{
+    job->rule = attend_rule_default();
+    if (!given)
+        return ATTEND_OK;
+    if (given->struct_size != sizeof *given &&
+        given->struct_size != offsetof(attend_rule, first_query))
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "rule.struct_size (%zu) must be %zu",
+                                given->struct_size, sizeof *given);
+    memcpy(&job->rule, given, given->struct_size);
+    job->rule.struct_size = sizeof job->rule;
+    if (job->rule.first_query != 0)
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "rule.first_query (%lld) must be 0: ranges say which "
+                                "queries these are",
+                                LL(job->rule.first_query));
+    return ATTEND_OK;
+}
+
+static attend_status check_ranges(const char *name, const attend_mpi_range *range,
+                                  int64_t count, int64_t rows, attend_error *err)
+{
+    int64_t sum = 0;
+
+    if (!range && count == 0)
+        return ATTEND_OK;
+    if (count < 0 || count > INT16_MAX || !range)
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "dist.%s: %lld ranges, or no pointer to them", name,
+                                LL(count));
+    for (int64_t x = 0; x < count; x++) {
+        if (range[x].first < 0 || range[x].count < 0 || range[x].first > INT64_MAX / 4 ||
+            range[x].count > INT64_MAX / 4)
+            return attendi_mpi_fail(
+                err, ATTEND_EINVAL,
+                "dist.%s[%lld] (from %lld, %lld rows) is out of range", name, LL(x),
+                LL(range[x].first), LL(range[x].count));
+        sum += range[x].count;
+    }
+    if (sum != rows)
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "dist.%s has %lld rows, but the tensor %lld", name,
+                                LL(sum), LL(rows));
+    return ATTEND_OK;
+}
+
+static attend_status check_dist(struct job *job, const attend_mpi_dist *given,
+                                attend_error *err)
+{
+    const attend_mpi_dist *const dist = &job->team.dist;
+
+    if (given && given->struct_size != sizeof *given)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.struct_size (%zu) must be %zu",
+                                given->struct_size, sizeof *given);
+    if (dist->strategy < ATTEND_MPI_AUTO || dist->strategy > ATTEND_MPI_QUERY)
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "dist.strategy (%lld) is not a strategy",
+                                LL(dist->strategy));
+    if (dist->chunk_keys < 0)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.chunk_keys (%lld) is negative",
+                                LL(dist->chunk_keys));
+    TRY(check_ranges("queries", dist->queries, dist->query_ranges, job->nq, err));
+    return check_ranges("keys", dist->keys, dist->key_ranges, job->nk, err);
+}
+
+/* An output's own rows; the engine sees none of them when it validates. */
+static attend_status check_output(const char *name, const attend_tensor *t,
+                                  const int64_t want[4], attend_error *err)
+{
+    const bool is_empty = want[0] == 0 || want[1] == 0 || want[2] == 0 || want[3] == 0;
+
+    for (int a = 0; t->data && a < 4; a++) {
+        if (t->size[a] != want[a])
+            return attendi_mpi_fail(err, ATTEND_EINVAL, "%s.size[%d] (%lld) must be %lld",
+                                    name, a, LL(t->size[a]), LL(want[a]));
+        if (t->stride[a] == 0 && t->size[a] > 1 && !is_empty)
+            return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                    "%s.stride[%d] is 0, but its size is %lld", name, a,
+                                    LL(t->size[a]));
+    }
+    return ATTEND_OK;
+}
+
+static attend_status check_stats(const struct job *job, attend_error *err)
+{
+    const attend_stats *const s = job->io.stats;
+    const struct {
+        const char *name;
+        const attend_tensor *tensor;
+    } rows[] = {{"stats.rows", &s->rows},
+                {"stats.top_weights", &s->top_weights},
+                {"stats.distances", &s->distances},
+                {"stats.class_mass", &s->class_mass},
+                {"stats.raw", &s->raw}};
+
+    if (s->struct_size != sizeof *s)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "stats.struct_size (%zu) must be %zu",
+                                s->struct_size, sizeof *s);
+    if (s->summaries)
+        return attendi_mpi_fail(
+            err, ATTEND_EUNSUPPORTED,
+            "stats.summaries are of whole heads: gather stats.raw and "
+            "call attend_stats_merge()");
+    for (size_t x = 0; x < ARRAY_LEN(rows); x++) {
+        const int64_t want[4] = {job->nb, job->hq, job->nq, rows[x].tensor->size[3]};
+
+        TRY(check_output(rows[x].name, rows[x].tensor, want, err));
+    }
+    return ATTEND_OK;
+}
+
+static attend_status check_outputs(const struct job *job, attend_error *err)
+{
+    const int64_t out[4] = {job->nb, job->hq, job->nq, job->dv};
+    const int64_t lse[4] = {job->nb, job->hq, job->nq, 1};
+    const int64_t weights[4] = {job->nb, job->hq, job->nq, job->io.weights.size[3]};
+    const int64_t strategy = job->team.dist.strategy;
+
+    if (!job->io.out.data && job->nb * job->hq * job->nq * job->dv > 0)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "out.data is NULL");
+    TRY(check_output("out", &job->io.out, out, err));
+    TRY(check_output("lse", &job->io.lse, lse, err));
+    TRY(check_output("weights", &job->io.weights, weights, err));
+    if (job->io.weights.data && strategy != ATTEND_MPI_AUTO &&
+        strategy != ATTEND_MPI_GATHER)
+        return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
+                                "weights needs ATTEND_MPI_GATHER, dist.strategy is %lld",
+                                LL(strategy));
+    return job->io.stats ? check_stats(job, err) : ATTEND_OK;
+}
+
+static attend_status check_columns(const struct job *job, attend_error *err)
+{
+    const attend_inspection *const s = &job->inspection;
+    const int64_t columns[4] = {job->nb, job->hq, 1, job->nk};
+    const int64_t lse[4] = {job->nb, job->hq, job->nq, 1};
+
+    if (s->probe_count < 0 || (s->probe_count > 0 && (!s->probes || !s->probe_weights)))
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "probe_count (%lld) is negative, or probes or "
+                                "probe_weights is NULL",
+                                LL(s->probe_count));
+    for (int a = 0; a < 4; a++)
+        if (s->lse.size[a] != lse[a])
+            return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                    "lse.size[%d] (%lld) must be %lld", a,
+                                    LL(s->lse.size[a]), LL(lse[a]));
+    const int64_t zoom[4] = {job->nb, job->hq, s->zoom.size[2], s->zoom.size[3]};
+    TRY(check_output("zoom", &s->zoom, zoom, err));
+    TRY(check_output("column_mass", &s->column_mass, columns, err));
+    TRY(check_output("column_max", &s->column_max, columns, err));
+    return check_output("column_last", &s->column_last, columns, err);
+}
+
+static void take_shape(struct job *job, const attend_io *io)
+{
+    job->io = *io;
+    job->nb = io->q.size[0];
+    job->hq = io->q.size[1];
+    job->nq = io->q.size[2];
+    job->d = io->q.size[3];
+    job->hkv = io->k.size[1];
+    job->nk = io->k.size[2];
+    job->dv = io->v.size[3];
+    job->dtype = io->q.dtype;
+    job->number = job->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+}
+
+/* A tensor's rows of this rank, before any is used: the engine validates no rows. */
+static attend_status check_rows(const char *name, const attend_view *view,
+                                attend_error *err)
+{
+    double reach = 0;
+    bool is_empty = false;
+
+    for (int a = 0; a < 4; a++) {
+        if (view->size[a] < 0 || view->size[a] > ROWS_MAX)
+            return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                    "%s.size[%d] (%lld) must be 0 .. %lld", name, a,
+                                    LL(view->size[a]), LL(ROWS_MAX));
+        is_empty = is_empty || view->size[a] == 0;
+        reach += fabs((double)view->stride[a]) * (double)(view->size[a] - 1);
+    }
+    if (is_empty)
+        return ATTEND_OK;
+    if (!view->data)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "%s.data is NULL", name);
+    if (reach >= 0x1p58)
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "%s: its strides reach over %.3g elements", name, reach);
+    return ATTEND_OK;
+}
+
+static attend_status read_io(struct job *job, const attend_io *io, attend_error *err)
+{
+    if (!job->ctx)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "ctx is NULL");
+    if (!io)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "io is NULL");
+    if (io->struct_size != sizeof *io)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "io.struct_size (%zu) must be %zu",
+                                io->struct_size, sizeof *io);
+    TRY(check_rows("q", &io->q, err));
+    TRY(check_rows("k", &io->k, err));
+    TRY(check_rows("v", &io->v, err));
+    take_shape(job, io);
+    if (io->v.size[2] != io->k.size[2])
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "v.size[2] (nk, %lld) differs from k's (%lld)",
+                                LL(io->v.size[2]), LL(io->k.size[2]));
+    return ATTEND_OK;
+}
+
+/* ---- what ranks share -------------------------------------------------------- */
+
+/* A mask or bias that all ranks have, or none: its axes but the rows. */
+static void list_broadcast(struct arguments *a, const char *const name[4],
+                           const attend_view *view)
+{
+    attendi_argument_text(a, name[0],
+                          view->data ? attend_dtype_name(view->dtype) : "none");
+    attendi_argument(a, name[1], view->data ? view->size[0] : 0);
+    attendi_argument(a, name[2], view->data ? view->size[1] : 0);
+    attendi_argument(a, name[3], view->data ? view->size[3] : 0);
+}
+
+static void list_rule(struct arguments *a, const struct job *job)
+{
+    static const char *const mask[] = {"mask.dtype", "mask.size[0]", "mask.size[1]",
+                                       "mask.size[3]"};
+    static const char *const bias[] = {"bias.dtype", "bias.size[0]", "bias.size[1]",
+                                       "bias.size[3]"};
+    const attend_rule *const r = &job->rule;
+
+    attendi_argument(a, "causal", r->causal);
+    attendi_argument(a, "window_left", r->window_left);
+    attendi_argument(a, "window_right", r->window_right);
+    attendi_argument(a, "scale_is_set", r->scale_is_set);
+    attendi_argument_real(a, "scale", r->scale_is_set ? r->scale : 0);
+    attendi_argument_real(a, "softcap", r->softcap);
+    attendi_argument_bytes(a, "causal_offset",
+                           r->causal == ATTEND_CAUSAL_OFFSET ? r->causal_offset : NULL,
+                           job->nb, sizeof *r->causal_offset);
+    attendi_argument_bytes(a, "key_lengths", r->key_lengths, job->nb,
+                           sizeof *r->key_lengths);
+    attendi_argument_bytes(a, "alibi", r->alibi, job->hq, sizeof *r->alibi);
+    attendi_argument_bytes(a, "sinks", r->sinks, job->hq, sizeof *r->sinks);
+    list_broadcast(a, mask, &r->mask);
+    list_broadcast(a, bias, &r->bias);
+}
+
+/* Columns of a tensor that is wanted. */
+static int64_t wanted_columns(const attend_tensor *tensor)
+{
+    return tensor->data ? tensor->size[3] : 0;
+}
+
+static void list_stats(struct arguments *a, const struct job *job)
+{
+    const attend_stats none = attend_stats_default();
+    const attend_stats *const s = job->io.stats ? job->io.stats : &none;
+    const int64_t columns = s->columns ? wanted_columns(&s->rows) : 0;
+
+    attendi_argument(a, "stats is set", job->io.stats != NULL);
+    attendi_argument(a, "stats.rows.size[3]", columns);
+    attendi_argument_bytes(a, "stats.columns", columns > 0 ? s->columns : NULL,
+                           min_i64(columns, ATTEND_STAT_COUNT), sizeof *s->columns);
+    attendi_argument(a, "stats.top_weights.size[3]", wanted_columns(&s->top_weights));
+    attendi_argument(a, "stats.distances.size[3]", wanted_columns(&s->distances));
+    attendi_argument(a, "stats.class_mass.size[3]", wanted_columns(&s->class_mass));
+}
+
+static void list_requests(struct arguments *a, const struct job *job)
+{
+    const attend_inspection *const s = &job->inspection;
+
+    attendi_argument(a, "weights.data is set", job->io.weights.data != NULL);
+    list_stats(a, job);
+    attendi_argument(a, "lse.dtype", job->inspects ? s->lse.dtype : 0);
+    attendi_argument(a, "column_mass.data is set", s->column_mass.data != NULL);
+    attendi_argument(a, "column_max.data is set", s->column_max.data != NULL);
+    attendi_argument(a, "column_last.data is set", s->column_last.data != NULL);
+    attendi_argument(a, "last_queries", s->column_last.data ? s->last_queries : 0);
+    attendi_argument(a, "pooled.data is set", s->pooled.data != NULL);
+    attendi_argument(a, "pooled_block", s->pooled.data ? s->pooled_block : 0);
+    attendi_argument(a, "zoom.size[2]", s->zoom.data ? s->zoom.size[2] : -1);
+    attendi_argument(a, "zoom.size[3]", s->zoom.data ? s->zoom.size[3] : -1);
+    attendi_argument(a, "zoom_query", s->zoom.data ? s->zoom_query : 0);
+    attendi_argument(a, "zoom_key", s->zoom.data ? s->zoom_key : 0);
+    attendi_argument(a, "probe_count", s->probe_count);
+    attendi_argument_bytes(a, "probes", s->probe_count > 0 ? s->probes : NULL,
+                           s->probe_count, sizeof *s->probes);
+}
+
+static attend_status compare(struct job *job, attend_error *err)
+{
+    const attend_mpi_dist *const dist = &job->team.dist;
+    struct arguments a = {.count = 0};
+
+    attendi_argument_text(&a, "version", attend_version());
+    attendi_argument(&a, "the call", job->inspects);
+    attendi_argument_text(&a, "dtype", attend_dtype_name(job->dtype));
+    attendi_argument(&a, "nb", job->nb);
+    attendi_argument(&a, "hq", job->hq);
+    attendi_argument(&a, "hkv", job->hkv);
+    attendi_argument(&a, "d", job->d);
+    attendi_argument(&a, "dv", job->dv);
+    attendi_argument_text(&a, "the kernel set", attend_context_isa(job->ctx));
+    list_rule(&a, job);
+    list_requests(&a, job);
+    attendi_argument(&a, "dist.strategy", dist->strategy);
+    attendi_argument(&a, "dist.chunk_keys", dist->chunk_keys);
+    attendi_argument(&a, "dist.queries is set", dist->queries != NULL);
+    attendi_argument(&a, "dist.keys is set", dist->keys != NULL);
+    return attendi_arguments_compare(&job->team, &a, err);
+}
+
+/* Classes of all keys, once it is known how many these are. */
+static attend_status compare_classes(struct job *job, attend_error *err)
+{
+    const attend_stats *const s = job->io.stats;
+    struct arguments a = {.count = 0};
+
+    if (!s || !s->class_mass.data)
+        return ATTEND_OK;
+    attendi_argument_bytes(&a, "stats.classes", s->classes, job->nb * job->keys.all,
+                           sizeof *s->classes);
+    return attendi_arguments_compare(&job->team, &a, err);
+}
+
+/* How many numbers the engine sums for a row, of what is asked for. */
+static void count_sums(struct job *job)
+{
+    const attend_tensor shape =
+        attend_tensor_dense(NULL, ATTEND_F64, job->nb, job->hq, job->nq, 0);
+
+    if (job->io.stats) {
+        const attend_stats sums = attendi_stats_sums(job, &shape, job->io.stats->classes);
+
+        job->sums = attend_stats_raw_size(&sums, job->dv);
+    }
+}
+
+/* Where the last query sees the last key: an offset, which a slice has too. */
+static attend_status align_bottom_right(struct job *job, attend_error *err)
+{
+    if (job->rule.causal != ATTEND_CAUSAL_BOTTOM_RIGHT)
+        return ATTEND_OK;
+    job->offsets = attendi_team_alloc(&job->team, job->nb, sizeof *job->offsets, err);
+    if (!job->offsets)
+        return ATTEND_ENOMEM;
+    for (int64_t b = 0; b < job->nb; b++)
+        job->offsets[b] = job->keys.all - job->queries.all;
+    job->rule.causal = ATTEND_CAUSAL_OFFSET;
+    job->rule.causal_offset = job->offsets;
+    return ATTEND_OK;
+}
+
+/* ---- the engine's own validation, of no rows --------------------------------- */
+
+/* As long as the sequence, and never read. */
+static attend_view stretch(attend_view view, int64_t rows)
+{
+    static const double nothing;
+
+    if (!view.data)
+        view.data = &nothing;
+    view.size[2] = rows;
+    view.stride[2] = 0;
+    return view;
+}
+
+static attend_tensor no_rows(attend_tensor tensor)
+{
+    tensor.size[2] = 0;
+    return tensor;
+}
+
+static attend_status validate(const struct job *job, attend_error *err)
+{
+    attend_rule rule = job->rule;
+    attend_io io = job->io;
+    attend_stats stats;
+
+    if (rule.mask.data && rule.mask.size[2] != 1 && rule.mask.size[2] != job->nq)
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "mask.size[2] (%lld) is neither nq (%lld) nor 1",
+                                LL(rule.mask.size[2]), LL(job->nq));
+    if (rule.bias.data && rule.bias.size[2] != 1 && rule.bias.size[2] != job->nq)
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "bias.size[2] (%lld) is neither nq (%lld) nor 1",
+                                LL(rule.bias.size[2]), LL(job->nq));
+    if (rule.mask.data)
+        rule.mask.size[2] = 0;
+    if (rule.bias.data)
+        rule.bias.size[2] = 0;
+    io.q.size[2] = 0;
+    io.k = stretch(io.k, job->keys.all);
+    io.v = stretch(io.v, job->keys.all);
+    io.out = no_rows(io.out);
+    io.lse = no_rows(io.lse);
+    io.weights = no_rows(io.weights);
+    if (io.stats) {
+        stats = *io.stats;
+        stats.rows = no_rows(stats.rows);
+        stats.top_weights = no_rows(stats.top_weights);
+        stats.distances = no_rows(stats.distances);
+        stats.class_mass = no_rows(stats.class_mass);
+        stats.raw = no_rows(stats.raw);
+        io.stats = &stats;
+    }
+    return attend_forward(job->ctx, &rule, &io, err);
+}
+
+/* ---- the call ---------------------------------------------------------------- */
+
+/* From what this rank gave, with the status of reading it, to what all have. */
+static attend_status join(struct job *job, attend_status status, attend_error *err)
+{
+    const attend_mpi_dist *const dist = &job->team.dist;
+
+    TRY(attendi_team_agree(&job->team, status, err));
+    TRY(compare(job, err));
+    TRY(attendi_ranges_share(&job->queries, &job->team, "queries", dist->queries,
+                             dist->query_ranges, job->nq, err));
+    TRY(attendi_ranges_share(&job->keys, &job->team, "keys", dist->keys, dist->key_ranges,
+                             job->nk, err));
+    TRY(compare_classes(job, err));
+    status = align_bottom_right(job, err);
+    if (status == ATTEND_OK)
+        status = validate(job, err);
+    count_sums(job);
+    return attendi_team_agree(&job->team, status, err);
+}
+
+attend_status attendi_job_open(struct job *job, MPI_Comm comm, attend_context *ctx,
+                               const attend_rule *rule, const attend_io *io,
+                               const attend_mpi_dist *dist, attend_error *err)
+{
+    *job = (struct job){
+        .ctx = ctx, .io = attend_io_default(), .inspection = attend_inspection_default()};
+    TRY(attendi_team_open(&job->team, comm, dist, err));
+    attend_status status = read_io(job, io, err);
+    if (status == ATTEND_OK)
+        status = read_rule(job, rule, err);
+    if (status == ATTEND_OK)
+        status = check_dist(job, dist, err);
+    if (status == ATTEND_OK)
+        status = check_outputs(job, err);
+    return join(job, status, err);
+}
+
+/* An inspection as a forward pass without values: the inputs it has to be valid as. */
+static attend_status read_inspection(struct job *job, const attend_inspection *given,
+                                     attend_io *io, attend_error *err)
+{
+    if (!given)
+        return attendi_mpi_fail(err, ATTEND_EINVAL, "inspection is NULL");
+    if (given->struct_size != sizeof *given)
+        return attendi_mpi_fail(err, ATTEND_EINVAL,
+                                "inspection.struct_size (%zu) must be %zu",
+                                given->struct_size, sizeof *given);
+    job->inspection = *given;
+    job->inspects = true;
+    io->q = given->q;
+    io->k = given->k;
+    io->v = given->k;
+    io->v.size[3] = 0;
+    io->out = attend_tensor_dense(NULL, given->q.dtype, given->q.size[0],
+                                  given->q.size[1], given->q.size[2], 0);
+    return ATTEND_OK;
+}
+
+attend_status attendi_job_open_inspection(struct job *job, MPI_Comm comm,
+                                          attend_context *ctx, const attend_rule *rule,
+                                          const attend_inspection *inspection,
+                                          const attend_mpi_dist *dist, attend_error *err)
+{
+    attend_io io = attend_io_default();
+
+    *job = (struct job){.ctx = ctx, .io = io, .inspection = attend_inspection_default()};
+    TRY(attendi_team_open(&job->team, comm, dist, err));
+    attend_status status = read_inspection(job, inspection, &io, err);
+    if (status == ATTEND_OK)
+        status = read_io(job, &io, err);
+    if (status == ATTEND_OK)
+        status = read_rule(job, rule, err);
+    if (status == ATTEND_OK)
+        status = check_dist(job, dist, err);
+    if (status == ATTEND_OK)
+        status = check_columns(job, err);
+    return join(job, status, err);
+}
+
+void attendi_job_close(struct job *job)
+{
+    attendi_ranges_free(&job->queries, &job->team);
+    attendi_ranges_free(&job->keys, &job->team);
+    attendi_team_free(&job->team, job->offsets);
+    attendi_team_close(&job->team);
+}
+
+/* ---- slices of the rule ------------------------------------------------------- */
+
+attend_rule attendi_job_rule(const struct job *job, int64_t first_query, int64_t row,
+                             int64_t rows, int64_t first_key, int64_t count)
+{
+    attend_rule rule = job->rule;
+
+    rule.first_query = first_query;
+    rule.mask = attendi_broadcast_part(rule.mask, 2, row, rows);
+    rule.bias = attendi_broadcast_part(rule.bias, 2, row, rows);
+    rule.mask = attendi_broadcast_part(rule.mask, 3, first_key, count);
+    rule.bias = attendi_broadcast_part(rule.bias, 3, first_key, count);
+    return rule;
+}
+
+/* Of one batch: *lo falls and *hi rises to what it sees. */
+static void sees_in(const struct job *job, const attend_mpi_range *queries, int64_t b,
+                    int64_t *lo, int64_t *hi)
+{
+    const attend_rule *const r = &job->rule;
+    const int64_t shift = r->causal == ATTEND_CAUSAL_OFFSET ? r->causal_offset[b] : 0;
+    const int64_t first = queries->first + shift, last = first + queries->count - 1;
+    const int64_t length = r->key_lengths ? r->key_lengths[b] : job->keys.all;
+    int64_t from = 0, to = length;
+
+    if (r->causal != ATTEND_CAUSAL_NONE)
+        to = min_i64(to, last + 1);
+    if (r->window_right >= 0 && r->window_right < length)
+        to = min_i64(to, last + r->window_right + 1);
+    if (r->window_left >= 0 && r->window_left < INT64_MAX / 4)
+        from = max_i64(from, first - r->window_left);
+    if (from >= to)
+        return;
+    *lo = *lo == *hi ? from : min_i64(*lo, from);
+    *hi = max_i64(*hi, to);
+}
+
+void attendi_job_sees(const struct job *job, const attend_mpi_range *queries, int64_t *lo,
+                      int64_t *hi)
+{
+    *lo = *hi = 0;
+    for (int64_t b = 0; b < job->nb && queries->count > 0; b++)
+        sees_in(job, queries, b, lo, hi);
+}
+
+bool attendi_job_is_seen(const struct job *job, int rank, int64_t lo, int64_t hi)
+{
+    for (int64_t x = job->queries.start[rank]; x < job->queries.start[rank + 1]; x++) {
+        int64_t from, to;
+
+        attendi_job_sees(job, &job->queries.range[x], &from, &to);
+        if (max_i64(lo, from) < min_i64(hi, to))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Queries go to all ranks, each computes with the keys that it holds, and what it leaves,
+ * a few records of every row, comes together along a binary tree.
+ */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "mpi/comm/move.h"
+#include "mpi/comm/polite.h"
+#include "mpi/comm/rows.h"
+#include "mpi/rule_columns.h"
+#include "mpi/strategies.h"
+#include "mpi/mpi_work.h"
+
+struct query {
+    struct job *job;
+    struct chunks chunks;
+    struct work work; /* all queries of the sequence */
+    attend_mpi_range all;
+    struct ranges everyone, columns;
+    void *q, *mask, *bias;
+    void *reserve; /* of a node, for records that there is no memory for */
+    int root;      /* where the tree ends: who has most queries */
+};
+
+static int find_root(const struct job *job)
+{
+    int root = 0;
+
+    for (int rank = 1; rank < job->team.size; rank++)
+        if (attendi_ranges_rows(&job->queries, rank) >
+            attendi_ranges_rows(&job->queries, root))
+            root = rank;
+    return root;
+}
+
+/* ---- queries to the keys ------------------------------------------------------- */
+
+/* The keys of each rank's chunks, in their order. */
+static attend_status list_columns(struct query *q, attend_error *err)
+{
+    struct job *const job = q->job;
+    int64_t at = 0;
+
+    TRY(attendi_ranges_make(&q->columns, &job->team, job->keys.all, q->chunks.count,
+                            err));
+    for (int rank = 0; rank < job->team.size; rank++) {
+        for (int64_t x = 0; x < q->chunks.count; x++)
+            if (q->chunks.list[x].rank == rank)
+                q->columns.range[at++] = (attend_mpi_range){q->chunks.list[x].first_key,
+                                                            q->chunks.list[x].keys};
+        q->columns.start[rank + 1] = at;
+    }
+    return ATTEND_OK;
+}
+
+static attend_status gather_queries(struct query *q, attend_error *err)
+{
+    struct job *const job = q->job;
+    struct team *const team = &job->team;
+    attend_status status = attendi_ranges_all(&q->everyone, team, job->queries.all, err);
+
+    if (status == ATTEND_OK)
+        status = list_columns(q, err);
+    q->q = attendi_team_alloc(team, job->nb * job->hq * job->queries.all * job->d,
+                              attend_dtype_size(job->dtype), err);
+    q->all = (attend_mpi_range){0, job->queries.all};
+    attendi_nodes_begin(&q->work.nodes, job, job->queries.all);
+    q->reserve = attendi_nodes_memory(&q->work.nodes, err);
+    if (!q->q || !q->reserve)
+        status = ATTEND_ENOMEM;
+    TRY(attendi_team_agree(team, status, err));
+    const attend_tensor to =
+        attend_tensor_dense(q->q, job->dtype, job->nb, job->hq, job->queries.all, job->d);
+    TRY(attendi_move(team, &job->queries, &q->everyone, &job->io.q, &to, err));
+    q->work.rule = job->rule;
+    q->work.q = attend_view_of(&to);
+    q->work.range = &q->all;
+    q->work.ranges = 1;
+    TRY(attendi_rule_columns(job, &q->columns, &q->work.rule.mask, &q->mask, err));
+    return attendi_rule_columns(job, &q->columns, &q->work.rule.bias, &q->bias, err);
+}
+
+/* All queries with the keys of this rank. */
+static void compute(struct query *q)
+{
+    struct job *const job = q->job;
+    attend_error err;
+    int64_t column = 0, lo, hi;
+
+    attendi_team_goes_on(&job->team);
+    attendi_job_sees(job, &q->all, &lo, &hi);
+    for (int64_t x = 0; x < q->chunks.count; x++) {
+        const struct chunk *const c = &q->chunks.list[x];
+
+        if (c->rank != job->team.rank)
+            continue;
+        const attend_view k = attendi_chunk_keys(&q->chunks, job, c);
+        const attend_view v = attendi_chunk_values(&q->chunks, job, c);
+        if (c->first_key < hi && c->first_key + c->keys > lo &&
+            attendi_work_add(&q->work, c, &k, &v, column, &err) != ATTEND_OK)
+            attendi_team_stop(&job->team, &err);
+        column += c->keys;
+    }
+}
+
+/* ---- records back ---------------------------------------------------------------- */
+
+enum { NODE_NUMBERS = 4 };
+
+static void write_node(const struct node *node, int64_t numbers[NODE_NUMBERS])
+{
+    numbers[0] = node->split;
+    numbers[1] = node->splits;
+    numbers[2] = node->first_key;
+    numbers[3] = node->keys;
+}
+
+static struct node read_node(const int64_t numbers[NODE_NUMBERS])
+{
+    return (struct node){.split = numbers[0],
+                         .splits = numbers[1],
+                         .first_key = numbers[2],
+                         .keys = numbers[3]};
+}
+
+static attend_status send_bytes(struct team *team, const void *data, int64_t bytes,
+                                int rank, attend_error *err)
+{
+    for (int64_t at = 0; at < bytes; at += team->message_bytes) {
+        const int count = (int)min_i64(team->message_bytes, bytes - at);
+
+        TRY_MPI(
+            attendi_send((const char *)data + at, count, rank, TAG_NODES, team->comm));
+        team->cost.messages++;
+    }
+    team->cost.sent += bytes;
+    return ATTEND_OK;
+}
+
+static attend_status receive_bytes(struct team *team, void *data, int64_t bytes, int rank,
+                                   attend_error *err)
+{
+    for (int64_t at = 0; at < bytes; at += team->message_bytes) {
+        const int count = (int)min_i64(team->message_bytes, bytes - at);
+
+        TRY_MPI(attendi_receive((char *)data + at, count, rank, TAG_NODES, team->comm));
+    }
+    team->cost.received += bytes;
+    return ATTEND_OK;
+}
+
+static attend_status send_nodes(struct query *q, int rank, attend_error *err)
+{
+    const struct nodes *const n = &q->work.nodes;
+    struct team *const team = &q->job->team;
+    const int64_t count = team->stopped ? 0 : n->count;
+
+    TRY(send_bytes(team, &count, sizeof count, rank, err));
+    for (int64_t x = 0; x < count; x++) {
+        int64_t numbers[NODE_NUMBERS];
+
+        write_node(&n->list[x], numbers);
+        TRY(send_bytes(team, numbers, sizeof numbers, rank, err));
+        TRY(send_bytes(team, n->list[x].data, attendi_node_bytes(n), rank, err));
+    }
+    return ATTEND_OK;
+}
+
+/* The records of one node; where there is no memory for them, the call ends. */
+static attend_status receive_node(struct query *q, int rank, attend_error *err)
+{
+    struct nodes *const n = &q->work.nodes;
+    struct team *const team = &q->job->team;
+    int64_t numbers[NODE_NUMBERS];
+    attend_error own;
+
+    TRY(receive_bytes(team, numbers, sizeof numbers, rank, err));
+    struct node node = read_node(numbers);
+    node.data = attendi_nodes_memory(n, &own);
+    if (!node.data) {
+        attendi_team_stop(team, &own);
+        return receive_bytes(team, q->reserve, attendi_node_bytes(n), rank, err);
+    }
+    TRY(receive_bytes(team, node.data, attendi_node_bytes(n), rank, err));
+    if (attendi_nodes_add(n, node, &own) != ATTEND_OK)
+        attendi_team_stop(team, &own);
+    return ATTEND_OK;
+}
+
+static attend_status receive_nodes(struct query *q, int rank, attend_error *err)
+{
+    int64_t count;
+
+    TRY(receive_bytes(&q->job->team, &count, sizeof count, rank, err));
+    for (int64_t x = 0; x < count; x++)
+        TRY(receive_node(q, rank, err));
+    return ATTEND_OK;
+}
+
+/* Along a binary tree over the ranks, counted from the root, to the root. */
+static attend_status collect(struct query *q, attend_error *err)
+{
+    const struct team *const team = &q->job->team;
+    const int place = (team->rank - q->root + team->size) % team->size;
+
+    for (int step = 1; step < team->size; step *= 2) {
+        if (place & step)
+            return send_nodes(q, (place - step + q->root) % team->size, err);
+        if (place + step < team->size)
+            TRY(receive_nodes(q, (place + step + q->root) % team->size, err));
+    }
+    return ATTEND_OK;
+}
+
+/* ---- rows to the ranks that hold the queries --------------------------------------- */
+
+/* The root's rows of one node to all. */
+static attend_status scatter_node(struct query *q, const struct ranges *held,
+                                  const struct node *from, const struct nodes *own,
+                                  const struct node *to, attend_error *err)
+{
+    struct job *const job = q->job;
+    const bool is_root = job->team.rank == q->root;
+    const struct nodes *const all = is_root ? &q->work.nodes : own;
+    const int64_t rows = is_root ? all->rows : 0;
+    const attend_tensor records =
+        attendi_node_partials(all, is_root ? from : to, 0, rows).data;
+    const attend_tensor sums = attendi_node_sums(all, is_root ? from : to, 0, rows);
+    const attend_tensor to_records = attendi_node_partials(own, to, 0, own->rows).data;
+    const attend_tensor to_sums = attendi_node_sums(own, to, 0, own->rows);
+    const attend_view source = attend_view_of(&records),
+                      source_sums = attend_view_of(&sums);
+
+    TRY(attendi_move(&job->team, held, &job->queries, &source, &to_records, err));
+    return attendi_move(&job->team, held, &job->queries, &source_sums, &to_sums, err);
+}
+
+/*
+ * One node of the root to the ranks that hold its rows.  *failed is a failure of this
+ * rank alone, which all agree on when they meet the next time.
+ */
+static attend_status share_node(struct query *q, const struct ranges *held, int64_t x,
+                                struct nodes *own, attend_status *failed,
+                                attend_error *err)
+{
+    struct team *const team = &q->job->team;
+    const struct node *const from = &q->work.nodes.list[x];
+    int64_t numbers[NODE_NUMBERS];
+
+    if (team->rank == q->root)
+        write_node(from, numbers);
+    TRY_MPI(attendi_broadcast(numbers, NODE_NUMBERS, MPI_INT64_T, q->root, team->comm));
+    struct node node = read_node(numbers);
+    if (*failed == ATTEND_OK && !(node.data = attendi_nodes_memory(own, err)))
+        *failed = ATTEND_ENOMEM;
+    attend_status status = attendi_team_agree(team, *failed, err);
+    if (status == ATTEND_OK)
+        status = scatter_node(q, held, from, own, &node, err);
+    if (status == ATTEND_OK)
+        *failed = attendi_nodes_add(own, node, err);
+    else
+        attendi_team_free(team, node.data);
+    return status;
+}
+
+static attend_status scatter_nodes(struct query *q, struct nodes *own,
+                                   attend_status *failed, attend_error *err)
+{
+    struct job *const job = q->job;
+    int64_t count = q->work.nodes.count;
+    struct ranges held;
+
+    TRY_MPI(attendi_broadcast(&count, 1, MPI_INT64_T, q->root, job->team.comm));
+    *failed = attendi_ranges_all(&held, &job->team, job->queries.all, err);
+    attend_status status = attendi_team_agree(&job->team, *failed, err);
+    for (int rank = 0; rank < job->team.size && status == ATTEND_OK; rank++)
+        if (rank != q->root)
+            held.range[rank].count = 0;
+    for (int64_t x = 0; x < count && status == ATTEND_OK; x++)
+        status = share_node(q, &held, x, own, failed, err);
+    attendi_ranges_free(&held, &job->team);
+    return status;
+}
+
+/* Ends this rank's rows. */
+static attend_status end_rows(struct query *q, attend_error *err)
+{
+    struct job *const job = q->job;
+    const int rank = job->team.rank;
+    struct work own = {.job = job,
+                       .range = job->queries.range + job->queries.start[rank],
+                       .ranges = job->queries.start[rank + 1] - job->queries.start[rank]};
+    attend_status failed;
+
+    attendi_nodes_begin(&own.nodes, job, job->nq);
+    attend_status status = scatter_nodes(q, &own.nodes, &failed, err);
+    if (status == ATTEND_OK) {
+        if (failed == ATTEND_OK)
+            failed = attendi_work_end(&own, &job->io.out, &job->io.lse, err);
+        status = attendi_team_agree(&job->team, failed, err);
+    }
+    attendi_nodes_free(&own.nodes);
+    return status;
+}
+
+attend_status attendi_forward_query(struct job *job, attend_error *err)
+{
+    struct query q = {.job = job, .root = find_root(job), .work.job = job};
+
+    attend_status status = attendi_chunks_make(&q.chunks, job, err);
+    if (status == ATTEND_OK)
+        status = gather_queries(&q, err);
+    if (status == ATTEND_OK) {
+        compute(&q);
+        status = collect(&q, err);
+    }
+    if (status == ATTEND_OK)
+        status = attendi_team_settle(&job->team, err);
+    if (status == ATTEND_OK)
+        status = end_rows(&q, err);
+    attendi_team_free(&job->team, q.reserve);
+    attendi_nodes_free(&q.work.nodes);
+    attendi_ranges_free(&q.everyone, &job->team);
+    attendi_ranges_free(&q.columns, &job->team);
+    attendi_team_free(&job->team, q.q);
+    attendi_team_free(&job->team, q.mask);
+    attendi_team_free(&job->team, q.bias);
+    attendi_chunks_free(&q.chunks, job);
+    return status;
+}

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""The command under mpirun: the numbers of one process, printed once, or nothing.
+
+ATTEND_TEST_MPIS lists the MPIs of the build, as ABI=LAUNCHER separated by commas.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+import numpy as np
+from harness import CliTest
+
+MPIS = [m.split("=") for m in os.environ.get("ATTEND_TEST_MPIS", "").split(",") if m]
+RANKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../mpi/run_ranks.sh")
+# A job that has lost a rank ends in seconds; a busy machine takes longer.
+END = 60
+
+
+def command(abi, launcher, ranks, *args):
+    return ["sh", RANKS, abi, launcher, str(ranks), harness.BIN, *map(str, args)]
+
+
+def mpirun(mpi, ranks, *args, env=None):
+    return subprocess.run(
+        command(*mpi, ranks, *args),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        encoding="utf-8",
+        errors="replace",
+        env={**harness.ENVIRONMENT, **(env or {})},
+        timeout=harness.HANG,
+    )
+
+
+@unittest.skipUnless(MPIS, "this build has no MPI")
+class UnderMpirun(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.dir)
+
+    def write(self, nq, nk, hq=4, hkv=2, d=16, dtype="f4"):
+        rng = np.random.default_rng(3)
+        for name, heads, rows in ("q", hq, nq), ("k", hkv, nk), ("v", hkv, nk):
+            x = rng.standard_normal((1, heads, rows, d), dtype=np.float32)
+            if dtype == "bf16":
+                x = harness.to_bf16(x).view("V2")
+            else:
+                x = x.astype(dtype)
+            np.save(name + ".npy", x)
+
+    def ours(self, stderr):
+        """Lines of the command itself: a launcher adds its own after a failure."""
+        return [line for line in stderr.splitlines() if line.startswith(("attend", "rank"))]
+
+    def test_files_have_the_same_bytes(self):
+        for dtype in "f4", "bf16":
+            self.write(1500, 3100, dtype=dtype)
+            flags = ["run", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--dtype", "bf16"]
+            for rule, counts in (
+                ([], (3,)),
+                (["--causal", "bottom-right"], (1, 2, 3, 4, 8)),
+                (["--window-left", "300"], (3,)),
+            ):
+                out = ["--out", "a.safetensors:o", "--lse", "a.safetensors:lse"]
+                self.succeed(*flags, *rule, *out)
+                with open("a.safetensors", "rb") as file:
+                    want = file.read()
+                for mpi in MPIS:
+                    for ranks in counts:
+                        os.remove("a.safetensors")
+                        got = mpirun(mpi, ranks, *flags, *rule, *out)
+                        self.assertEqual(got.returncode, 0, got.stderr)
+                        self.assertEqual(got.stdout.count("a.safetensors:o"), 1, got.stdout)
+                        with open("a.safetensors", "rb") as file:
+                            self.assertEqual(file.read(), want, (mpi, ranks, rule))
+        self.assertEqual([f for f in os.listdir(".") if f.startswith(".")], [])
+
+    def test_statistics_are_the_same(self):
+        self.write(700, 1300)
+        flags = ["stats", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--causal"]
+        flags += ["bottom-right", "--columns", "--last", "5", "--top", "3", "--json"]
+        flags += ["--zoom", "600:640,400:530"]
+        want = self.succeed(*flags, "--out", "one.safetensors")
+        for mpi in MPIS:
+            got = mpirun(mpi, 3, *flags, "--out", "ranks.safetensors")
+            self.assertEqual(got.returncode, 0, got.stderr)
+            self.assertEqual(got.stdout, want)
+            with open("one.safetensors", "rb") as one, open("ranks.safetensors", "rb") as r:
+                self.assertEqual(one.read(), r.read())
+
+    def test_a_map_is_drawn_once(self):
+        self.write(300, 400)
+        for mpi in MPIS:
+            got = mpirun(mpi, 2, *"stats --q q.npy --k k.npy --map m.png".split())
+            self.assertEqual(got.returncode, 0, got.stderr)
+            with open("m.png", "rb") as file:
+                self.assertEqual(file.read(4), b"\x89PNG")
+            self.assertEqual(sorted(os.listdir(".")), ["k.npy", "m.png", "q.npy", "v.npy"])
+
+    def test_trials_are_shared(self):
+        flags = ["lab", "magnitude", "--trials", "2000", "--json"]
+        want = [json.loads(line) for line in self.succeed(*flags).splitlines()]
+        for mpi in MPIS:
+            got = mpirun(mpi, 3, *flags)
+            self.assertEqual(got.returncode, 0, got.stderr)
+            self.assertEqual([json.loads(line) for line in got.stdout.splitlines()], want)
+
+    def test_a_report_has_the_same_bytes(self):
+        flags = ["report", "--trials", "100", "--threads", "1", "-o"]
+        self.succeed(*flags, "one.html")
+        with open("one.html", "rb") as file:
+            want = file.read()
+        for mpi in MPIS:
+            got = mpirun(mpi, 2, *flags, "ranks.html")
+            self.assertEqual(got.returncode, 0, got.stderr)
+            with open("ranks.html", "rb") as file:
+                self.assertTrue(file.read() == want, mpi)
+            os.remove("ranks.html")
+
+    def test_bench_has_the_same_bits(self):
+        flags = ["bench", "--mpi", "--json", "--case", "bits-3k-f32", "--threads", "1"]
+        want = json.loads(self.succeed(*flags))
+        self.assertEqual((want["ranks"], want["sent_bytes"]), (1, 0))
+        for mpi in MPIS:
+            got = mpirun(mpi, 3, *flags, "--trace", "times")
+            self.assertEqual(got.returncode, 0, got.stderr)
+            line = json.loads(got.stdout)
+            self.assertEqual((line["ranks"], line["checksum"]), (3, want["checksum"]))
+            for rank in range(3):
+                with open(f"times.{rank}", encoding="utf-8") as file:
+                    kinds = {json.loads(line)["what"] for line in file}
+                self.assertIn("c", kinds)
+        refused = mpirun(MPIS[0], 2, "bench")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("--mpi", self.ours(refused.stderr)[0])
+
+    def test_bad_input_is_told_once(self):
+        self.write(10, 20)
+        for mpi in MPIS:
+            got = mpirun(mpi, 3, *"run --q q.npy --k x.npy --v v.npy --out o.npy".split())
+            self.assertNotEqual(got.returncode, 0)
+            self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
+            self.assertIn("x.npy", self.ours(got.stderr)[0])
+            self.assertFalse(os.path.exists("o.npy"))
+
+    def test_copies_are_refused(self):
+        for mpi in MPIS:
+            for args, env in (
+                (["check"], None),
+                (["lab", "place"], None),
+                (["run"], {"ATTEND_MPI": "/nowhere/libattend_mpi.so"}),
+            ):
+                got = mpirun(mpi, 2, *args, env=env)
+                self.assertNotEqual(got.returncode, 0)
+                self.assertEqual(got.stdout, "")
+                self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
+                self.assertIn("launcher of MPI", self.ours(got.stderr)[0])
+
+    def test_the_library_of_another_mpi_is_refused(self):
+        if len(MPIS) < 2:
+            self.skipTest("this build has one MPI")
+        self.write(40, 40)
+        for mpi, other in (MPIS[0], MPIS[1]), (MPIS[1], MPIS[0]):
+            flags = "run --q q.npy --k k.npy --v v.npy --out o.npy".split()
+            got = mpirun(mpi, 2, *flags, env={"ATTEND_MPI": other[0]})
+            self.assertNotEqual(got.returncode, 0)
+            self.assertEqual(got.stdout, "")
+            self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
+            self.assertFalse(os.path.exists("o.npy"))
+
+    def test_ranks_with_other_arguments_are_refused(self):
+        self.write(40, 40)
+        flags = "run --q q.npy --k k.npy --v v.npy".split()
+        script = ["sh", "-c", 'exec "$@" --out ${OMPI_COMM_WORLD_RANK:-$PMI_RANK}.npy', "sh"]
+        for abi, launcher in MPIS:
+            got = subprocess.run(
+                ["sh", RANKS, abi, launcher, "2", *script, harness.BIN, *flags],
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                encoding="utf-8",
+                env=harness.ENVIRONMENT,
+                timeout=harness.HANG,
+            )
+            self.assertNotEqual(got.returncode, 0)
+            self.assertIn("other arguments than those of rank 0", got.stderr)
+            self.assertEqual([f for f in os.listdir(".") if f[0] in "01."], [])
+
+    def test_one_rank_prints_the_version(self):
+        for mpi in MPIS:
+            self.assertEqual(mpirun(mpi, 2, "--version").stdout.count("attend"), 1)
+
+    def test_a_step_without_mpi_is_refused(self):
+        step = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"}
+        got = harness.attend("run", env=step)
+        self.assertEqual((got.returncode, got.stdout), (2, ""))
+        self.assertIn("--mpi=", got.stderr)
+
+    def test_a_rank_that_dies_ends_the_job(self):
+        self.write(40000, 40000, hq=4, hkv=4, d=64)
+        flags = "run --q q.npy --k k.npy --v v.npy --out o.npy --threads 1".split()
+        for mpi in MPIS:
+            for victim in 0, 2:
+                job = subprocess.Popen(
+                    command(*mpi, 3, *flags),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env=harness.ENVIRONMENT,
+                )
+                harness.wait_until(
+                    lambda: [f for f in os.listdir(".") if f.startswith(".attend")],
+                    "a temporary file",
+                )
+                os.kill(self.find_rank(victim), signal.SIGKILL)
+                start = time.monotonic()
+                job.wait(timeout=harness.HANG)
+                self.assertLess(time.monotonic() - start, END)
+                self.assertNotEqual(job.returncode, 0)
+                self.assertFalse(os.path.exists("o.npy"))
+                for left in os.listdir("."):
+                    if left.startswith(".attend"):
+                        os.remove(left)  # of a rank that was killed without notice
+
+    def find_rank(self, rank):
+        """The process of a rank of the job in this folder."""
+        names = f"OMPI_COMM_WORLD_RANK={rank}", f"PMI_RANK={rank}"
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.readlink(f"/proc/{pid}/cwd") != os.getcwd():
+                    continue
+                if os.path.basename(os.readlink(f"/proc/{pid}/exe")) != "attend":
+                    continue
+                with open(f"/proc/{pid}/environ", "rb") as file:
+                    if set(file.read().decode().split("\0")) & set(names):
+                        return int(pid)
+            except (FileNotFoundError, PermissionError, ProcessLookupError):
+                continue
+        raise AssertionError(f"no process of rank {rank}")
+
+
+if __name__ == "__main__":
+    harness.main()

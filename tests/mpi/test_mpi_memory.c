@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A rank that lacks memory, at whatever point of a call: all ranks are told the same, and
+ * none waits.  The linker puts the functions here in the place of the library's calls.
+ */
+#define _GNU_SOURCE
+#include "spread.h"
+
+#include "support/sharding.h"
+
+/* The first allocations of a call on a communicator that is new are of its own. */
+enum { VICTIM = 1, RANKS = 3, CLASSES = 2, PROBES = 3, FRESH = 2 };
+
+/* Allocations before the one that fails, -1: none does; and whether all after it do. */
+static int64_t before = -1;
+static int lasting, has_failed;
+
+static int fails(void)
+{
+    if (before < 0)
+        return 0;
+    if (before > 0) {
+        before--;
+        return 0;
+    }
+    has_failed = 1;
+    before = lasting ? 0 : -1;
+    return 1;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return fails() ? NULL : __real_realloc(memory, size);
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return fails() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+/* A problem, and what is wanted of it. */
+typedef struct scene {
+    problem p;
+    spread s;
+    attend_stats stats;
+    attend_inspection inspection;
+    int32_t *classes;
+    attend_probe probes[PROBES];
+    double weights[PROBES];
+} scene;
+
+static void make_scene(scene *a, MPI_Comm comm)
+{
+    static const attend_stat columns[] = {ATTEND_STAT_KEYS, ATTEND_STAT_LSE,
+                                          ATTEND_STAT_VALUE_NORM};
+    const int64_t nq = 9, nk = 5000, d = 4;
+    int rank, ranks;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    a->p = problem_make((shape){1, 2, 1, nq, nk, d, d}, ATTEND_F32, 1);
+    problem *const p = &a->p;
+    p->io.weights.data = NULL;
+    p->rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+    problem_mask(p, 1, 1, nq, nk);
+    for (int64_t x = 0; x < nq * nk; x++)
+        check_store((void *)(uintptr_t)p->rule.mask.data, ATTEND_BOOL, x, x % 7 != 0);
+    spread_make(&a->s, p, comm, SLICED_RAGGED, SLICED_RAGGED, 5);
+    const int64_t rows = a->s.queries.rows;
+    a->classes = problem_own(p, (size_t)nk * sizeof *a->classes);
+    memset(a->classes, 0, (size_t)nk * sizeof *a->classes);
+    a->stats = attend_stats_default();
+    a->stats.columns = columns;
+    a->stats.rows = own_tensor(p, ATTEND_F64, 1, 2, rows, 3);
+    a->stats.class_mass = own_tensor(p, ATTEND_F64, 1, 2, rows, CLASSES);
+    a->stats.classes = a->classes;
+    a->s.io.stats = &a->stats;
+    a->inspection = attend_inspection_default();
+    a->inspection.q = a->s.io.q;
+    a->inspection.k = a->s.io.k;
+    a->inspection.lse = view_of_tensor(&a->s.io.lse);
+    a->inspection.column_mass = own_tensor(p, ATTEND_F32, 1, 2, 1, a->s.keys.rows);
+    a->inspection.pooled_block = 500;
+    a->inspection.pooled = own_tensor(p, ATTEND_F32, 1, 2, 1, 10);
+    a->inspection.zoom = own_tensor(p, ATTEND_F32, 1, 2, nq, 2000);
+    a->inspection.zoom_key = 1500;
+    for (int x = 0; x < PROBES; x++)
+        a->probes[x] = (attend_probe){.i = x, .j = 1700 * x};
+    a->inspection.probes = a->probes;
+    a->inspection.probe_count = PROBES;
+    a->inspection.probe_weights = a->weights;
+}
+
+/* Strategy 0 is the inspection. */
+static attend_status call(scene *a, attend_context *ctx, int strategy, attend_error *err)
+{
+    a->s.dist.strategy = strategy;
+    return strategy == 0 ? attend_mpi_inspect(a->s.comm, ctx, &a->s.rule, &a->inspection,
+                                              &a->s.dist, err)
+                         : attend_mpi_forward(a->s.comm, ctx, &a->s.rule, &a->s.io,
+                                              &a->s.dist, err);
+}
+
+/* The allocation after `n` others fails; 0: none did. */
+static int fail_after(MPI_Comm comm, int strategy, int n)
+{
+    attend_context *const ctx = open_set(NULL, 1);
+    attend_error err = {.status = ATTEND_OK};
+    scene a;
+    int rank;
+
+    make_scene(&a, comm);
+    MPI_Comm_rank(comm, &rank);
+    has_failed = 0;
+    before = rank == VICTIM ? n : -1;
+    const attend_status status = call(&a, ctx, strategy, &err);
+    before = -1;
+    const int failed = ranks_sum(comm, has_failed) > 0;
+    if (!ranks_were_told_the_same(comm, status, &err) ||
+        status != (failed ? ATTEND_ENOMEM : ATTEND_OK))
+        test_fail(__FILE__, __LINE__, "the same on all ranks",
+                  "strategy %d, allocation %d, rank %d: %d: %s", strategy, n, rank,
+                  (int)status, err.message);
+    /* The next call is sound. */
+    is_ok(call(&a, ctx, strategy, &err), &err);
+    spread_free(&a.s);
+    problem_free(&a.p);
+    attend_context_destroy(ctx);
+    return failed;
+}
+
+static void memory_fails(int for_good)
+{
+    MPI_Comm ranks = first_ranks(RANKS);
+
+    lasting = for_good;
+    for (int strategy = 0; ranks != MPI_COMM_NULL && strategy <= ATTEND_MPI_QUERY;
+         strategy++) {
+        int n = 0, more = 1;
+        for (; more; n++) {
+            MPI_Comm comm = ranks;
+            if (n < FRESH)
+                MPI_Comm_dup(ranks, &comm);
+            more = fail_after(comm, strategy, n);
+            if (n < FRESH)
+                MPI_Comm_free(&comm);
+        }
+        CHECK(n > 5, "strategy %d: %d allocations", strategy, n);
+    }
+}
+
+TEST(one_allocation_fails) { memory_fails(0); }
+TEST(memory_is_out) { memory_fails(1); }
+
+int main(int argc, char **argv)
+{
+    ranks_begin(&argc, &argv);
+    RUN_RANKS(one_allocation_fails);
+    RUN_RANKS(memory_is_out);
+    return ranks_finish();
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Raw sums that attend_forward_partials() leaves of subtrees of the keys: reduced in the
+ * tree they are the statistics of all keys, to the bit.
+ */
+#define _GNU_SOURCE
+#include "stats_fixture.h"
+#include "support/random_problem.h"
+#include "support/sharding.h"
+
+enum { TOP = 4, BINS = 6, CLASSES = 3 };
+
+/* Every statistic of a problem, and memory for it. */
+typedef struct wanted {
+    problem store;
+    attend_stats request;
+} wanted;
+
+static void ask(wanted *w, shape n)
+{
+    w->store = (problem){.n = n};
+    ask_stats(&w->store, &w->request, TOP, BINS, CLASSES);
+    w->request.raw = own_tensor(&w->store, ATTEND_F64, n.nb, n.hq, n.nq,
+                                attend_stats_raw_size(&w->request, n.dv));
+    poison(&w->request.raw);
+}
+
+/* Subtrees of splits, in order. */
+static sharding cut(const problem *p, uint64_t *state)
+{
+    const int64_t all = p->n.nk, split = ATTEND_SPLIT_KEYS, last = (all - 1) / split;
+    sharding s = {.count = 0};
+
+    for (int64_t at = 0; at * split < all;) {
+        int64_t splits = 1;
+        while (at % (2 * splits) == 0 && at + 2 * splits - 1 <= last &&
+               random_below(state, 2))
+            splits *= 2;
+        const int64_t end = (at + splits) * split < all ? (at + splits) * split : all;
+        s.parts[s.count++] = shard_make(p, at * split, end - at * split, 1);
+        at += splits;
+    }
+    return s;
+}
+
+static int run_shard(const problem *p, attend_context *ctx, const attend_stats *request,
+                     const attend_partials *part)
+{
+    const attend_rule rule = shard_rule(p, part);
+    attend_io io = shard_io(p, part);
+    attend_stats own = *request;
+    attend_error err = {.status = ATTEND_OK};
+    int32_t *const classes =
+        test_memory((size_t)(p->n.nb * part->keys) * sizeof *classes);
+
+    for (int64_t b = 0; b < p->n.nb; b++)
+        memcpy(classes + b * part->keys, request->classes + b * p->n.nk + part->first_key,
+               (size_t)part->keys * sizeof *classes);
+    own.classes = classes;
+    io.stats = &own;
+    const int ok = is_ok(attend_forward_partials(ctx, &rule, &io, part, &err), &err);
+    free(classes);
+    return ok;
+}
+
+/* The level at which subtrees that begin at two splits meet. */
+static int level(const attend_partials *a, const attend_partials *b)
+{
+    const int64_t differ =
+        a->first_key / ATTEND_SPLIT_KEYS ^ b->first_key / ATTEND_SPLIT_KEYS;
+
+    return 63 - __builtin_clzll((unsigned long long)differ);
+}
+
+/* Neighbours that meet first are reduced first, until one is left: to `merged`. */
+static int reduce_tree(const problem *p, attend_context *ctx, const attend_stats *merged,
+                       attend_stats *request, sharding s)
+{
+    attend_error err = {.status = ATTEND_OK};
+    int ok = 1;
+
+    while (ok && s.count > 1) {
+        int64_t x = 0;
+        for (int64_t y = 1; y + 1 < s.count; y++)
+            if (level(&s.parts[y], &s.parts[y + 1]) < level(&s.parts[x], &s.parts[x + 1]))
+                x = y;
+        const attend_stats_part two[2] = {{view_of_tensor(&request[x].raw), 0},
+                                          {view_of_tensor(&request[x + 1].raw), 0}};
+        ok = is_ok(attend_stats_reduce(ctx, &request[x], p->n.dv, two, 2, &err), &err);
+        for (int64_t y = x + 1; y + 1 < s.count; y++) {
+            s.parts[y] = s.parts[y + 1];
+            request[y] = request[y + 1];
+        }
+        s.count--;
+    }
+    const attend_stats_part all = {view_of_tensor(&request[0].raw), 0};
+    return ok && is_ok(attend_stats_merge(ctx, merged, p->n.dv, &all, 1, &err), &err);
+}
+
+static int same_statistics(const attend_stats *got, const attend_stats *want,
+                           double within)
+{
+    return same_or_near(&got->rows, want->rows.data, within) &&
+           same_or_near(&got->top_weights, want->top_weights.data, within) &&
+           same_or_near(&got->distances, want->distances.data, within) &&
+           same_or_near(&got->class_mass, want->class_mass.data, within) &&
+           (within > 0 || same_or_near(&got->raw, want->raw.data, within));
+}
+
+static int shards_are_whole(problem *p, attend_context *ctx, uint64_t *state)
+{
+    /* `ref` has its statistics from the formulas, and sums apart from them. */
+    const double within = strcmp(attend_context_isa(ctx), "ref") != 0 ? 0.0
+                          : p->dtype == ATTEND_F64                    ? 1e-9
+                                                                      : 1e-7;
+    wanted whole, merged, part[SHARDS_MAX];
+    attend_stats request[SHARDS_MAX];
+    sharding s = cut(p, state);
+    int ok = 1;
+
+    ask(&whole, p->n);
+    ask(&merged, p->n);
+    p->io.stats = &whole.request;
+    ok = run_stats(p, ctx);
+    p->io.stats = NULL;
+    result one = result_of(p, ctx);
+    for (int64_t x = 0; x < s.count; x++) {
+        ask(&part[x], p->n);
+        request[x] = part[x].request;
+        ok = ok && run_shard(p, ctx, &request[x], &s.parts[x]);
+    }
+    ok = ok && sharding_combine(p, ctx, &s) &&
+         same_or_near(&p->io.out, one.out, nearness(p, ctx)) &&
+         reduce_tree(p, ctx, &merged.request, request, s) &&
+         same_statistics(&merged.request, &whole.request, within);
+    for (int64_t x = 0; x < s.count; x++)
+        problem_free(&part[x].store);
+    problem_free(&whole.store);
+    problem_free(&merged.store);
+    result_free(&one);
+    sharding_free(&s);
+    return ok;
+}
+
+static void random_shards(attend_context *ctx)
+{
+    const int is_slow = strcmp(attend_context_isa(ctx), "ref") == 0;
+    const int cases = is_slow ? 8 : test_is_quick() ? 16 : 48;
+
+    for (int n = 0; n < cases; n++) {
+        uint64_t state = (uint64_t)n * 11 + (uint64_t)attend_context_threads(ctx);
+        problem p = random_problem(n, &state);
+        CHECK(shards_are_whole(&p, ctx, &state), "case %d, %s, %s, nq %lld, nk %lld", n,
+              attend_context_isa(ctx), attend_dtype_name(p.dtype), (long long)p.n.nq,
+              (long long)p.n.nk);
+        problem_free(&p);
+    }
+}
+
+TEST(shards_have_the_statistics_of_the_whole)
+{
+    for (int threads = 1; threads <= 2; threads++)
+        for_each_set(random_shards, threads);
+}
+
+/* Splits of 128 keys, each an item that leaves a partial. */
+TEST(in_small_splits)
+{
+    setenv("ATTEND_SPLIT", "128", 1);
+    for_each_set(random_shards, 2);
+    unsetenv("ATTEND_SPLIT");
+}
+
+TEST(no_part_is_no_key)
+{
+    attend_context *const ctx = open_set("ref", 1);
+    wanted w;
+    ask(&w, (shape){1, 2, 1, 3, 5, 4, 4});
+    const attend_stats request = w.request;
+    const attend_stats_part part = {view_of_tensor(&request.raw), 0};
+    attend_error err = {.status = ATTEND_OK};
+
+    poison(&request.rows);
+    CHECK(is_ok(attend_stats_reduce(ctx, &request, 4, NULL, 0, &err), &err), "no part");
+    CHECK(is_ok(attend_stats_merge(ctx, &request, 4, &part, 1, &err), &err), "merged");
+    for (int64_t row = 0; row < 6; row++) {
+        const double *const of_row =
+            (const double *)request.rows.data + row * ATTEND_STAT_COUNT;
+        CHECK(of_row[ATTEND_STAT_KEYS] == 0 && of_row[ATTEND_STAT_LSE] == -INFINITY,
+              "row %lld has keys", (long long)row);
+    }
+    problem_free(&w.store);
+    attend_context_destroy(ctx);
+}
+
+TEST(wrong_requests_are_named)
+{
+    attend_context *const ctx = open_set("ref", 1);
+    problem p = problem_make((shape){1, 2, 1, 3, 3000, 4, 4}, ATTEND_F32, 3);
+    wanted w;
+    ask(&w, p.n);
+    attend_stats request = w.request;
+    attend_partials part = shard_make(&p, 0, 3000, 1);
+    attend_summary summaries[2 * ATTEND_SUMMARY_COUNT * ATTEND_SUMMARY_GROUPS];
+    attend_io io = shard_io(&p, &part);
+    attend_error err;
+
+    io.stats = &request;
+    CHECK(is_refused(attend_forward_partials(ctx, &p.rule, &io, &part, &err),
+                     ATTEND_EINVAL, &err, "records", "2"),
+          "two records");
+    request.summaries = summaries;
+    CHECK(is_refused(attend_forward_partials(ctx, &p.rule, &io, &part, &err),
+                     ATTEND_EINVAL, &err, "stats.summaries", ""),
+          "summaries");
+    request.summaries = NULL;
+    request.raw.data = NULL;
+    CHECK(is_refused(attend_forward_partials(ctx, &p.rule, &io, &part, &err),
+                     ATTEND_EINVAL, &err, "stats.raw.data", "NULL"),
+          "no raw sums");
+    CHECK(is_refused(attend_stats_reduce(ctx, &request, 4, NULL, 0, &err), ATTEND_EINVAL,
+                     &err, "stats.raw.data", "NULL"),
+          "no raw sums to reduce to");
+    free(part.data.data);
+    problem_free(&w.store);
+    problem_free(&p);
+    attend_context_destroy(ctx);
+}
+
+int main(void)
+{
+    RUN(shards_have_the_statistics_of_the_whole);
+    RUN(in_small_splits);
+    RUN(no_part_is_no_key);
+    RUN(wrong_requests_are_named);
+    return test_finish();
+}

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Row statistics beside the softmax.  Included by sm90.cuh.  All sums are relative to
- * the row's reference, as its weights are, and follow it when it moves, so the bits of O
- * are those of a pass without statistics.  A thread keeps sums and its own two largest
- * scores for each of its two rows; four threads make a row at the end.
+ * Row statistics beside the softmax.  All sums are relative to the row's reference, as
+ * its weights are, and follow it when it moves, so the bits of O are those of a pass
+ * without statistics.  A thread keeps sums and its own two largest scores for each of its
+ * two rows; four threads make a row at the end.
  */
 #ifndef ATTEND_CUDA_SM90_MEASURE_CUH
 #define ATTEND_CUDA_SM90_MEASURE_CUH
 
 #include "core/row_sums.h"
+#include "cuda/sm90_softmax.cuh"
 
 /* The second largest score of a row, from the two largest of each of its threads. */
 DEVICE float second_of_row(float first, float second)

@@ -159,7 +159,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             return C::SCARCE ? load_shared(own + OWN_BLOCK) * C::BM + group * 64 : top;
         };
         auto first_row = [&]() { return top_row() + w * 16 + (lane >> 2); };
-        const uint32_t tops = s.top + 4 * (threadIdx.x - 128);
+        const uint32_t tops = s.top + SM90_TOP_BYTES * (threadIdx.x - 128);
         const uint32_t stage = s.stage + SM90_STAGE_BYTES * (warp - 4);
         measures<C> ms;
         uint2 bits = {0, 0};
@@ -180,13 +180,19 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         auto left_to = [&](const tile_of &u) {
             return (row_begin(p, u, top_row() + 63) + BN - 1) / BN;
         };
-        const int kept_masked = C::SCARCE ? 0 : masked_from(t),
-                  kept_left = C::SCARCE ? 0 : left_to(t);
+        const int kept_masked = masked_from(t), kept_left = left_to(t);
+        if constexpr (C::SCARCE) {
+            if (first_lane) {
+                store_shared(own + OWN_MASKED, kept_masked);
+                store_shared(own + OWN_LEFT, kept_left);
+            }
+            __syncwarp();
+        }
         /* Hides what causal rule, window and lengths do; says whether they may. */
         auto hide_block = [&](int j) {
             const int at = 2 * (lane & 3) + j * BN;
-            const int masked = C::SCARCE ? masked_from(known()) : kept_masked;
-            const int left = C::SCARCE ? left_to(known()) : kept_left;
+            const int masked = C::SCARCE ? load_shared(own + OWN_MASKED) : kept_masked;
+            const int left = C::SCARCE ? load_shared(own + OWN_LEFT) : kept_left;
             if (j < masked && j >= left)
                 return false;
             const tile_of u = known();
@@ -215,11 +221,11 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             if (C::RULED && entry != j)
                 hide_bits(S, bits, BN == 64 && (j & 1));
             const bool hides_keys = hide_block(j);
-            if constexpr (C::MEASURED)
+            if constexpr (C::MEASURED && C::RULED)
                 if (p.rules.on)
-                    count_keys<C>(S, tops);
+                    count_keys(S, tops);
             if constexpr (C::MEASURED)
-                ms.take_largest(S, tops, j * BN + 2 * (lane & 3), most);
+                ms.take_largest(S, tops, j * BN + 2 * (lane & 3));
             return hides_keys;
         };
         auto weigh_block = [&](int entry) {
@@ -244,8 +250,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         free_k();
         release_stored();
         apply_rule(entry);
-        if constexpr (!C::MEASURED)
-            largest_of_block(S, most);
+        largest_of_block(S, most);
         begin_rows<C>(S, most, st, c, safe);
         scale[0] = scale[1] = 1.f;
         weigh_block(entry);
@@ -283,8 +288,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             scale[0] = scale[1] = 1.f;
             auto raise = [&](bool all) {
                 const softmax before = st;
-                if constexpr (!C::MEASURED)
-                    largest_of_block(S, most);
+                largest_of_block(S, most);
                 rescale = raise_rows<C>(most, st, c, all, scale);
                 if constexpr (C::MEASURED)
                     if (rescale)
@@ -410,6 +414,7 @@ DEVICE void sm90_forward(const CUtensorMap &mq, const CUtensorMap &mk,
     const layout<C> s((shared_address(memory) + 1023) & ~1023u);
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
 
+    wait_for_predecessor();
     if (C::CAREFUL && *(volatile int *)(p.control + SM90_LISTED) == 0)
         return;
     if (threadIdx.x == 0) {

@@ -19,17 +19,17 @@ struct config {
     static constexpr bool SPLIT = SPLIT_, CAREFUL = CAREFUL_;
     static constexpr bool RULED = RULES_ > 0, CHANGED = RULES_ > 1, MEASURED = MEASURED_;
     /* What can be found again is not kept in registers. */
-    static constexpr bool KEPT = RULED || CAREFUL;
+    static constexpr bool KEPT = RULED || CAREFUL || MEASURED;
     static constexpr bool SCARCE = CHANGED || MEASURED || CAREFUL;
     static constexpr bool TICKET = GROUPS == 2;
     static constexpr int BM = 64 * GROUPS, THREADS = 128 * (GROUPS + 1);
-    static constexpr int QBUFFERS = SPLIT || D > 128 ? 1 : 2;
+    static constexpr int QBUFFERS = SPLIT || D > 128 || (MEASURED && D == 128) ? 1 : 2;
     static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2;
     static constexpr int REPLAYS = 128;
     static_assert(REPLAYS / 2 + 3 * 4 * GROUPS <= REPLAYS, "three tiles under way");
     /* Of tiles for each warp, of the largest scores for each thread, of biases. */
     static constexpr int OWN = KEPT ? 64 * 4 * (GROUPS + 1) : 0; /* OWN_BYTES a warp */
-    static constexpr int TOP = MEASURED ? 5 * 2 * 4 * 128 * GROUPS : 0;
+    static constexpr int TOP = MEASURED ? SM90_TOP_BYTES * 128 * GROUPS : 0;
     static constexpr int STAGE = CHANGED ? SM90_STAGE_BYTES * 4 * GROUPS : 0;
     static constexpr int CONTROL = 512 + 4 * REPLAYS + OWN + TOP + STAGE;
     static constexpr int SHARED =
@@ -90,6 +90,8 @@ enum {
     OWN_LIST = 4 * 11,
     OWN_ID = 4 * 12,
     OWN_RINGS = 4 * 13,
+    OWN_MASKED = 4 * 14,
+    OWN_LEFT = 4 * 15,
     OWN_BYTES = 64
 };
 DEVICE void keep_tile(uint32_t at, const tile_of &t)
@@ -137,7 +139,7 @@ template <class C> DEVICE void find_keys(const sm90_launch &p, tile_of &t)
     }
     t.reach = 1 << 30;
     t.behind = 1 << 30;
-    t.at = C::RULED ? clamp_int(position_of(p, t.b)) : 0;
+    t.at = C::RULED || C::MEASURED ? clamp_int(position_of(p, t.b)) : 0;
     int first = 0, end = t.keys;
     if (p.bounded) {
         const int64_t at = position_of(p, t.b);

@@ -273,6 +273,8 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             ms.clear(tops);
         int entry = entry_of(to - 1), next = entry;
         load_bits(entry);
+        if (C::QBUFFERS == 1) /* where the queries go */
+            release_stored();
         barrier_wait(s.q_full + 8 * qs, qp);
         barrier_wait(s.k_full + 8 * ks, kp);
         if (C::HALVES && row_end(p, t, top + 63) <= index_of<C>(entry) * BN + BN / 2) {

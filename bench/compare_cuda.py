@@ -325,11 +325,14 @@ def main():
             w = s.softmax(-1)
             entropy = -(w * w.clamp_min(1e-300).log()).sum(-1)
             error = (attend.rows[1, 3, -64:, 2].double() - entropy).abs().max().item()
-            one = burst(forward)
-            emit(case=f"stats d{d} {'causal' if causal else 'full'} 8192", over_forward=burst(measured) / one - 1,
+            one, all_of_it = burst(forward), burst(measured)
+            # Logits of std 256: every row looks for its maximum in every block.
+            wide = q * 256
+            lazy = {} if causal else {"over_lazy": all_of_it / burst(attend.call(wide, k, v, out)) - 1}
+            emit(case=f"stats d{d} {'causal' if causal else 'full'} 8192", over_forward=all_of_it / one - 1, **lazy,
                  mask_over_forward=burst(masked) / one - 1, error=error,
                  same_keys=bool((attend.keys[1, 3, -64:, :2] == s.topk(2).indices).all()))
-            del q, k, v, out, s, w, all_seen
+            del q, k, v, out, s, w, all_seen, wide
     for d, h in ((128, 16), (64, 32)):
         if args.only not in "columns":
             continue

@@ -24,8 +24,7 @@ struct cuda_device {
     cu_function kernel[KERNEL_COUNT]; /* NULL: not for this GPU */
     cu_stream stream;
     int sm_count;
-    bool overlaps; /* a kernel may be made ready while its predecessor ends */
-    bool hopper;   /* sm_90: the kernels of sm90a.cu run */
+    bool hopper; /* sm_90: the kernels of sm90a.cu run */
     struct device_memory workspace, staging;
     struct device_memory control; /* zeros; kernels leave them so */
     void *lent;                   /* the caller's workspace; NULL: `workspace` */
@@ -51,14 +50,6 @@ attend_status attendi_cuda_reserve(struct cuda_device *device,
 
 /* Queues `kernel` on `items` blocks of `threads`, as many of them as make sense. */
 attend_status attendi_cuda_launch(struct cuda_device *device, enum kernel_name kernel,
-                                  int64_t blocks, int threads, size_t shared,
-                                  void **parameters, attend_error *err);
-
-/*
- * The same for a kernel of Hopper that follows one of the same call: it waits for what
- * that one leaves by itself, and is made ready before.
- */
-attend_status attendi_cuda_follow(struct cuda_device *device, enum kernel_name kernel,
                                   int64_t blocks, int threads, size_t shared,
                                   void **parameters, attend_error *err);
 

@@ -90,11 +90,6 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         const bool safe = (id & TILE_SAFE) != 0 || C::CHANGED;
         id &= ~TILE_SAFE;
         tile_of t = find_tile<C>(p, id);
-        int passed = 0; /* blocks that hide all keys from the warpgroup's rows */
-        if constexpr (C::PASSES) {
-            passed = t.to - last_block_of<C>(p, t, t.block * C::BM + group * 64 + 63);
-            t.to -= passed;
-        }
         const uint32_t own = s.own + OWN_BYTES * warp;
         if constexpr (C::KEPT) {
             if (first_lane)
@@ -178,15 +173,6 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                 vp ^= 1;
             }
         };
-        if constexpr (C::PASSES) {
-#pragma unroll 1
-            for (; passed > 0; passed--) {
-                barrier_wait(s.k_full + 8 * ks, kp);
-                free_k();
-                barrier_wait(s.v_full + 8 * vs, vp);
-                free_v();
-            }
-        }
         auto top_row = [&]() {
             return C::SCARCE ? load_shared(own + OWN_BLOCK) * C::BM + group * 64 : top;
         };
@@ -298,12 +284,15 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         begin_rows<C>(S, most, st, c, safe);
         scale[0] = scale[1] = 1.f;
         weigh_block(entry);
+        if constexpr (C::MEASURED)
+            ms.share(tops);
         pack_weights<C>(S, P);
         next = entry_of(max(to - 2, from));
         const bool any_lazy = __any_sync(~0u, st.lazy[0] || st.lazy[1]);
         /* Rows that a mask has shown no key yet have no reference. */
         bool unseen = C::RULED && p.rules.on &&
                       __any_sync(~0u, fminf(st.m[0], st.m[1]) == -CUDART_INF_F);
+        int begun = 0; /* O holds products */
 #pragma unroll 1
         for (int n = to - 2; n >= from; n--) {
             mend_v(n + 1);
@@ -318,7 +307,8 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             scores();
             barrier_wait(s.v_full + 8 * vs, vp);
             product_fence();
-            values(n < (C::SCARCE ? load_shared(own + OWN_TO) : to) - 2);
+            values(C::SCARCE ? begun : n < to - 2);
+            begun = 1;
             if (C::TICKET)
                 named_arrive(1 + next_group, 256);
             if (C::SCARCE)
@@ -346,6 +336,9 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             else if (any_lazy || unseen)
                 raise(false);
             rescale |= weigh_block(entry);
+            if constexpr (C::MEASURED)
+                if ((n & 3) == 0)
+                    ms.share(tops);
             product_wait<0>();
             pin(O);
             free_v();
@@ -360,7 +353,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         barrier_wait(s.v_full + 8 * vs, vp);
         pin(O);
         product_fence();
-        values((C::SCARCE ? load_shared(own + OWN_TO) : to) - from > 1);
+        values(C::SCARCE ? begun : to - from > 1);
         product_wait<0>();
         pin(O);
         free_v();
@@ -458,7 +451,6 @@ DEVICE void sm90_forward(const CUtensorMap &mq, const CUtensorMap &mk,
     const layout<C> s((shared_address(memory) + 1023) & ~1023u);
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
 
-    wait_for_predecessor();
     if (C::CAREFUL && *(volatile int *)(p.control + SM90_LISTED) == 0)
         return;
     if (threadIdx.x == 0) {

@@ -110,7 +110,7 @@ struct sm90_pack {
 
 /* Sums of P over queries; see struct sm90_launch for what has the same name. */
 struct sm90_columns {
-    int nb, heads, group, nq, nk, key_blocks, section, tiles, bounded, lse_double;
+    int nb, heads, group, nq, nk, key_blocks, tiles, bounded, lse_double;
     int64_t offset, reach, behind;
     const int64_t *causal_offset, *key_lengths;
     float c;

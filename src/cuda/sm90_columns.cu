@@ -8,21 +8,18 @@
  * computes.
  *
  *   copies   K  Q(first) Q(first+1) ...  K of the next tile  Q ...
- *   rows     wait Q(i) | issue S = K Q(i)^T in two halves | wait for the first | sum it
- *            | wait for the second | sum it | free Q(i)
+ *   rows     wait Q(i) | issue S = K Q(i)^T | wait for S | sum | free Q(i)
  *
  * Warpgroups are not ordered: of four, some have a product under way while others sum.
  */
 #include "cuda/sm90.cuh"
 
-enum { COLUMN_GROUPS = 4, COLUMN_KEYS = 64 * COLUMN_GROUPS };
-enum { COLUMN_QUERIES = 128, COLUMN_HALF = COLUMN_QUERIES / 2 };
+enum { COLUMN_GROUPS = 4, COLUMN_KEYS = 64 * COLUMN_GROUPS, COLUMN_QUERIES = 128 };
 enum { COLUMN_STAGES = 3, COLUMN_THREADS = 128 * (COLUMN_GROUPS + 1), COLUMN_TILES = 2 };
 
 /* lse in bits, by query: 2^(x - lse) is 0 where it was -inf. */
 extern "C" __global__ void __launch_bounds__(256) attend_sm90_lse(const sm90_columns p)
 {
-    wait_for_predecessor();
     for (int64_t x = (int64_t)blockIdx.x * 256 + threadIdx.x; x < p.count;
          x += (int64_t)gridDim.x * 256) {
         const int64_t i = x % p.padded, head = x / p.padded;
@@ -97,17 +94,15 @@ struct column_tile {
     tile_of bounds;
 };
 
-/* The longest first where tiles differ, in sections of heads that fit the cache. */
+/* The longest first where tiles differ. */
 DEVICE column_tile find_column_tile(const sm90_columns &p, int tile)
 {
     column_tile t;
     int head, block;
 
     if (p.bounded) {
-        const int per = p.section * p.key_blocks, s = tile / per, r = tile - s * per;
-        const int heads = min(p.section, p.nb * p.heads - s * p.section);
-        block = r / heads;
-        head = s * p.section + r % heads;
+        block = tile / (p.nb * p.heads);
+        head = tile % (p.nb * p.heads);
     } else {
         block = tile % p.key_blocks;
         head = tile / p.key_blocks;
@@ -121,6 +116,17 @@ DEVICE column_tile find_column_tile(const sm90_columns &p, int tile)
     t.end = (queries_of(p, t.bounds, min(last, keys - 1)).end + COLUMN_QUERIES - 1) /
             COLUMN_QUERIES;
     return t;
+}
+
+/*
+ * The tile of a round: up one round, down the next, so that blocks of threads have the
+ * same to do where tiles get shorter.  May be past the last.
+ */
+DEVICE int tile_of_round(int round)
+{
+    const int place = round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+
+    return round * gridDim.x + place;
 }
 
 /* Where things lie in shared memory. */
@@ -157,8 +163,10 @@ DEVICE void copy_columns(const CUtensorMap &mk, const CUtensorMap &mq,
     ring<COLUMN_STAGES> q = {0, 1};
     ring<COLUMN_TILES> k = {0, 1};
 
-    for (int tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
-        const column_tile t = find_column_tile(p, tile);
+    for (int round = 0; round * gridDim.x < p.tiles; round++) {
+        if (tile_of_round(round) >= p.tiles)
+            continue;
+        const column_tile t = find_column_tile(p, tile_of_round(round));
         const float *const lse = p.bits + (int64_t)(t.b * p.heads + t.h) * p.padded;
 
         barrier_wait(s.k_freed + 8 * k.at, k.phase);
@@ -180,12 +188,12 @@ DEVICE void copy_columns(const CUtensorMap &mk, const CUtensorMap &mq,
     }
 }
 
-/* Half a block of queries: weights from scores and lse; sums of two keys, and maxima. */
-DEVICE void weigh_columns(float (&S)[COLUMN_HALF / 2], float c, uint32_t lse,
-                          float (&sum)[2][2], float (&most)[2], bool maxima)
+/* Weights of a block, from its scores and the lse of its queries; sums of two keys. */
+DEVICE void weigh_columns(float (&S)[COLUMN_QUERIES / 2], float c, uint32_t lse,
+                          float (&sum)[2][2])
 {
 #pragma unroll
-    for (int x = 0; x < COLUMN_HALF / 8; x++) {
+    for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
         float of[2];
         asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];"
                      : "=f"(of[0]), "=f"(of[1])
@@ -197,11 +205,22 @@ DEVICE void weigh_columns(float (&S)[COLUMN_HALF / 2], float c, uint32_t lse,
             sum[y >> 1][y & 1] += S[4 * x + y];
         }
     }
-    if (maxima) {
+}
+
+/* Scores of queries before, and from on, counted from the thread's first. */
+DEVICE void hide_before(float (&S)[COLUMN_QUERIES / 2], int a, int b)
+{
 #pragma unroll
-        for (int x = 0; x < COLUMN_HALF / 2; x++)
-            most[(x >> 1) & 1] = fmaxf(most[(x >> 1) & 1], S[x]);
-    }
+    for (int i = 0; i < COLUMN_QUERIES / 2; i++)
+        if (8 * (i / 4) + (i & 1) < ((i >> 1) & 1 ? b : a))
+            S[i] = -CUDART_INF_F;
+}
+DEVICE void hide_from(float (&S)[COLUMN_QUERIES / 2], int a, int b)
+{
+#pragma unroll
+    for (int i = 0; i < COLUMN_QUERIES / 2; i++)
+        if (8 * (i / 4) + (i & 1) >= ((i >> 1) & 1 ? b : a))
+            S[i] = -CUDART_INF_F;
 }
 
 DEVICE void store_columns(const sm90_columns &p, const column_tile &t,
@@ -236,10 +255,14 @@ DEVICE void sum_columns(const sm90_columns &p, const column_places<L> &s, int wa
     ring<COLUMN_TILES> k = {0, 0};
 
 #pragma unroll 1
-    for (int tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
-        const column_tile t = find_column_tile(p, tile);
+    for (int round = 0; round * gridDim.x < p.tiles; round++) {
+        if (tile_of_round(round) >= p.tiles)
+            continue;
+        const column_tile t = find_column_tile(p, tile_of_round(round));
         const int first = t.top + group * 64, own = first + (warp & 3) * 16 + (lane >> 2);
         const int key[2] = {own, own + 8};
+        const column_range see[2] = {queries_of(p, t.bounds, key[0]),
+                                     queries_of(p, t.bounds, key[1])};
         /* Queries that see any key of the warpgroup, and those that see all of them. */
         const column_range any = {
             queries_of(p, t.bounds, first).begin,
@@ -249,70 +272,47 @@ DEVICE void sum_columns(const sm90_columns &p, const column_places<L> &s, int wa
         const column_range all = {
             queries_of(p, t.bounds, min(first + 63, p.nk)).begin,
             first + 63 < t.bounds.keys ? queries_of(p, t.bounds, first).end : 0};
-        const int begin = max(t.from, any.begin / COLUMN_QUERIES);
-        const int stop = min(t.end, (any.end + COLUMN_QUERIES - 1) / COLUMN_QUERIES);
         double mass[2] = {0, 0};
-        float most[2] = {0, 0}, sum[2][2], S[2][COLUMN_HALF / 2];
+        float most[2] = {0, 0}, S[COLUMN_QUERIES / 2];
 
-        auto skip = [&]() {
-            barrier_wait(s.full + 8 * q.at, q.phase);
-            __syncwarp();
-            if (lane == 0)
-                barrier_arrive(s.freed + 8 * q.at);
-            q.step();
-        };
-        auto scores = [&](float(&to)[COLUMN_HALF / 2], int half) {
-            const uint64_t keys = k_slab + k.at * (L::KBYTES >> 4);
-            const uint64_t queries =
-                q_slab + q.at * (L::QBYTES >> 4) + half * (COLUMN_HALF * 128 >> 4);
-#pragma unroll
-            for (int x = 0; x < D / 16; x++)
-                wgmma<E, COLUMN_HALF>::scores(
-                    to, keys + (x / 4) * (COLUMN_KEYS * 128 >> 4) + (x % 4) * 2,
-                    queries + (x / 4) * (COLUMN_QUERIES * 128 >> 4) + (x % 4) * 2, x > 0);
-            product_commit();
-        };
-        auto weigh = [&](float(&of)[COLUMN_HALF / 2], int i, int half) {
-            const int first_query = i * COLUMN_QUERIES + half * COLUMN_HALF;
-            if (first_query < all.begin || first_query + COLUMN_HALF > all.end) {
-                const int at = first_query + 2 * (lane & 3);
-                const column_range see[2] = {queries_of(p, t.bounds, key[0]),
-                                             queries_of(p, t.bounds, key[1])};
-                const int from[2] = {see[0].begin - at, see[1].begin - at};
-                const int to[2] = {see[0].end - at, see[1].end - at};
-                hide(of, from, to, true);
-            }
-            weigh_columns(of, c,
-                          s.lse + q.at * L::LSE + 4 * COLUMN_HALF * half + 8 * (lane & 3),
-                          sum, most, p.most.data != NULL);
-        };
         barrier_wait(s.k_full + 8 * k.at, k.phase);
 #pragma unroll 1
-        for (int i = t.from; i < min(begin, t.end); i++)
-            skip();
-#pragma unroll 1
-        for (int i = begin; i < stop; i++) {
+        for (int i = t.from; i < t.end; i++) {
             barrier_wait(s.full + 8 * q.at, q.phase);
-            product_fence();
-            scores(S[0], 0);
-            scores(S[1], 1);
-            product_wait<1>();
-            pin(S[0]);
-            sum[0][0] = sum[0][1] = sum[1][0] = sum[1][1] = 0;
-            weigh(S[0], i, 0);
-            product_wait<0>();
-            pin(S[1]);
-            weigh(S[1], i, 1);
+            if ((i + 1) * COLUMN_QUERIES > any.begin && i * COLUMN_QUERIES < any.end) {
+                product_fence();
+#pragma unroll
+                for (int x = 0; x < D / 16; x++)
+                    wgmma<E, COLUMN_QUERIES>::scores(
+                        S,
+                        k_slab + k.at * (L::KBYTES >> 4) +
+                            (x / 4) * (COLUMN_KEYS * 128 >> 4) + (x % 4) * 2,
+                        q_slab + q.at * (L::QBYTES >> 4) +
+                            (x / 4) * (COLUMN_QUERIES * 128 >> 4) + (x % 4) * 2,
+                        x > 0);
+                product_commit();
+                product_wait<0>();
+                pin(S);
+                const int at = i * COLUMN_QUERIES + 2 * (lane & 3);
+                if (i * COLUMN_QUERIES < all.begin)
+                    hide_before(S, see[0].begin - at, see[1].begin - at);
+                if ((i + 1) * COLUMN_QUERIES > all.end)
+                    hide_from(S, see[0].end - at, see[1].end - at);
+                float sum[2][2] = {{0, 0}, {0, 0}};
+                weigh_columns(S, c, s.lse + q.at * L::LSE + 8 * (lane & 3), sum);
+                if (p.most.data) {
+#pragma unroll
+                    for (int x = 0; x < COLUMN_QUERIES / 2; x++)
+                        most[(x >> 1) & 1] = fmaxf(most[(x >> 1) & 1], S[x]);
+                }
+                mass[0] += (double)(sum[0][0] + sum[0][1]);
+                mass[1] += (double)(sum[1][0] + sum[1][1]);
+            }
             __syncwarp();
             if (lane == 0)
                 barrier_arrive(s.freed + 8 * q.at);
             q.step();
-            mass[0] += (double)(sum[0][0] + sum[0][1]);
-            mass[1] += (double)(sum[1][0] + sum[1][1]);
         }
-#pragma unroll 1
-        for (int i = max(stop, min(begin, t.end)); i < t.end; i++)
-            skip();
         if (lane == 0)
             barrier_arrive(s.k_freed + 8 * k.at);
         k.step();
@@ -328,7 +328,6 @@ DEVICE void columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90_col
     const column_places<L> s((shared_address(memory) + 1023) & ~1023u);
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
 
-    wait_for_predecessor();
     if (threadIdx.x == 0) {
         for (int x = 0; x < COLUMN_STAGES; x++) {
             barrier_init(s.full + 8 * x, 1);

@@ -77,15 +77,6 @@ DEVICE void named_arrive(int id, int threads)
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 DEVICE void copy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-/*
- * A kernel may be made ready before its predecessor on the stream has ended: it waits for
- * that, and lets its own successor come.
- */
-DEVICE void wait_for_predecessor()
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
 DEVICE float ex2(float x)
 {
     float y;

@@ -29,10 +29,20 @@ enum {
 };
 
 static_assert(TOP_THREAD == SM90_TOP_BYTES, "as sm90.h has it");
+static_assert(TOP_FIRST_KEY == 32, "as store_part() has it");
 
-DEVICE void store_two(uint32_t at, float a, float b)
+/* Eight scores as a product leaves them, and a key, where a >= b; no branch. */
+DEVICE void store_part(float a, float b, uint32_t at, const float *s, int key)
 {
-    asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(at), "f"(a), "f"(b) : "memory");
+    asm volatile("{\n.reg .pred p;\nsetp.ge.f32 p, %0, %1;\n"
+                 "@p st.shared.v2.f32 [%2], {%3,%4};\n"
+                 "@p st.shared.v2.f32 [%2+8], {%5,%6};\n"
+                 "@p st.shared.v2.f32 [%2+16], {%7,%8};\n"
+                 "@p st.shared.v2.f32 [%2+24], {%9,%10};\n"
+                 "@p st.shared.b32 [%2+32], %11;\n}" ::"f"(a),
+                 "f"(b), "r"(at), "f"(s[0]), "f"(s[1]), "f"(s[4]), "f"(s[5]), "f"(s[8]),
+                 "f"(s[9]), "f"(s[12]), "f"(s[13]), "r"(key)
+                 : "memory");
 }
 DEVICE void load_four(uint32_t at, float (&x)[8], int from)
 {
@@ -176,23 +186,25 @@ template <class C> struct measures {
             sink4[r] = (lane & 3) < 2 ? S[2 * r] + S[2 * r + 1] : 0.f;
         }
     }
-    /* Keeps a part whose maximum is `most` in place of the second, if that is no more. */
+    /*
+     * Keeps the parts of a row whose maxima reach `second`, the last first: in place of
+     * the second, which then is the one that was first, if that was less.
+     */
     template <int N>
-    DEVICE void take_part(const float (&S)[N], int part, int r, float most, uint32_t top,
-                          int key, float &first, int &last)
+    DEVICE void take_parts(const float (&S)[N], int r, const float *part, uint32_t top,
+                           int at)
     {
-        if (most >= second[r]) {
-            const uint32_t to = top + last;
+        float first = __int_as_float(load_shared(top + TOP_FIRST));
+        int last = load_shared(top + TOP_LAST);
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                store_two(to + 8 * i, S[16 * part + 4 * i + 2 * r],
-                          S[16 * part + 4 * i + 2 * r + 1]);
-            store_shared(to + TOP_FIRST_KEY, key);
-            if (most >= first)
-                last ^= TOP_PART;
+        for (int x = N / 16 - 1; x >= 0; x--) {
+            store_part(part[x], second[r], top + last, S + 16 * x + 2 * r, at + 32 * x);
+            last ^= part[x] >= fmaxf(first, second[r]) ? TOP_PART : 0;
+            second[r] = fmaxf(second[r], fminf(first, part[x]));
+            first = fmaxf(first, part[x]);
         }
-        second[r] = fmaxf(second[r], fminf(first, most));
-        first = fmaxf(first, most);
+        store_shared(top + TOP_FIRST, __float_as_int(first));
+        store_shared(top + TOP_LAST, last);
     }
     /*
      * Keeps the parts of a block whose maxima reach the second largest of the row.  Keys
@@ -202,7 +214,7 @@ template <class C> struct measures {
     template <int N> DEVICE void take_largest(const float (&S)[N], uint32_t tops, int at)
     {
         constexpr int PARTS = N / 16;
-        float part[2][PARTS];
+        float part[2][PARTS], most[2];
         if (__any_sync(~0u, !(second[0] > 0 && second[1] > 0))) {
 #pragma unroll
             for (int x = 0; x < 2 * PARTS; x++) {
@@ -212,30 +224,33 @@ template <class C> struct measures {
             }
         } else {
 #pragma unroll
-            for (int x = 0; x < 2 * PARTS; x++) {
-                const float *const s = S + 16 * (x / 2) + 2 * (x & 1);
-                part[x & 1][x / 2] = largest_of_eight(s);
-            }
+            for (int x = 0; x < 2 * PARTS; x++)
+                part[x & 1][x / 2] = largest_of_eight(S + 16 * (x / 2) + 2 * (x & 1));
         }
 #pragma unroll
         for (int r = 0; r < 2; r++) {
-            float most = part[r][0];
+            most[r] = part[r][0];
 #pragma unroll
             for (int x = 1; x < PARTS; x++)
-                most = fmaxf(most, part[r][x]);
-            if (!__any_sync(~0u, most >= second[r]))
-                continue;
-            const uint32_t top = tops + r * TOP_ROW;
-            float first = __int_as_float(load_shared(top + TOP_FIRST));
-            int last = load_shared(top + TOP_LAST);
-#pragma unroll
-            for (int x = PARTS - 1; x >= 0; x--)
-                if (__any_sync(~0u, part[r][x] >= second[r]))
-                    take_part(S, x, r, part[r][x], top, at + 32 * x, first, last);
-            store_shared(top + TOP_FIRST, __float_as_int(first));
-            store_shared(top + TOP_LAST, last);
-            second[r] = second_of_row(first, second[r]);
+                most[r] = fmaxf(most[r], part[r][x]);
         }
+        const bool any[2] = {__any_sync(~0u, most[0] >= second[0]) != 0,
+                             __any_sync(~0u, most[1] >= second[1]) != 0};
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            if (any[r])
+                take_parts(S, r, part[r], tops + r * TOP_ROW, at);
+    }
+    /* What a part must reach, from all threads of a row. */
+    DEVICE void share(uint32_t tops)
+    {
+        float first[2];
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            first[r] = __int_as_float(load_shared(tops + r * TOP_ROW + TOP_FIRST));
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            second[r] = second_of_row(first[r], second[r]);
     }
 };
 
@@ -359,13 +374,22 @@ DEVICE float sum_of_four(float x)
     return x + __shfl_xor_sync(~0u, x, 2);
 }
 
+/* 2^x within 2^-22, for |x| < 1000. */
+DEVICE double exp2_of(double x)
+{
+    const float whole = rintf(fminf(fmaxf((float)x, -1000.f), 1000.f));
+
+    return (double)ex2((float)(x - (double)whole)) *
+           __hiloint2double((1023 + (int)whole) << 20, 0);
+}
+
 /* The record of a row: relative to its largest score, in double. */
 template <class C>
 DEVICE void write_measures(const sm90_launch &p, float m, float l, const measures<C> &ms,
                            const largest &top, int r, double keys, double *to)
 {
     const double bits = (double)m - (double)top.score[0] * (double)p.c;
-    const double by = exp2(bits), ln2 = 0.693147180559945309417;
+    const double by = exp2_of(bits), ln2 = 0.693147180559945309417;
 
     for (int x = 0; x < p.measures.length; x++)
         to[x] = 0;

@@ -40,6 +40,15 @@ DEVICE uint32_t bits_of_row(const sm90_launch &p, const uint8_t *row, int key)
     return bits;
 }
 
+/* Whether a unit from `at` on is there in whole, in pieces of 16 bytes. */
+DEVICE bool is_whole(const sm90_launch &p, const uint8_t *at, int top, int key)
+{
+    const sm90_tensor &m = p.rules.mask;
+
+    return m.stride[3] == 1 && ((uintptr_t)at | (uintptr_t)m.stride[2]) % 16 == 0 &&
+           key + SM90_UNIT <= p.nk && top + SM90_TILE_ROWS <= p.rows;
+}
+
 /*
  * Of a tile of rows and a unit of keys: bits by rows first, then each thread's own, and
  * whether any and all of it is seen, by rows and keys that there are.
@@ -51,7 +60,6 @@ extern "C" __global__ void __launch_bounds__(SM90_TILE_THREADS)
     uint32_t(*const rows)[SM90_UNIT / 16] = (uint32_t(*)[SM90_UNIT / 16]) words;
     const sm90_tensor &m = p.rules.mask;
 
-    wait_for_predecessor();
     for (int64_t item = blockIdx.x; item < (int64_t)p.rules.bits_tiles * p.rules.units;
          item += gridDim.x) {
         const int unit = (int)(item % p.rules.units);
@@ -63,18 +71,39 @@ extern "C" __global__ void __launch_bounds__(SM90_TILE_THREADS)
                                     head % heads * m.stride[1];
         bool any = false, all = true;
 
-        for (int x = threadIdx.x; x < SM90_TILE_ROWS * (SM90_UNIT / 16);
-             x += SM90_TILE_THREADS) {
-            const int r = x / (SM90_UNIT / 16), c = x % (SM90_UNIT / 16);
-            const int row = block * SM90_TILE_ROWS + r;
-            const int there = min(16, p.nk - key - 16 * c);
-            uint32_t bits = 0;
-            if (row < p.rows && there > 0) {
-                bits = bits_of_row(p, base + row * m.stride[2], key + 16 * c);
-                any |= bits != 0;
-                all &= bits == (1u << there) - 1;
+        constexpr int PIECES = SM90_UNIT / 16; /* of 16 keys, of a row */
+        constexpr int OWN = SM90_TILE_ROWS * PIECES / SM90_TILE_THREADS;
+        const int top = block * SM90_TILE_ROWS;
+        if (is_whole(p, base + key, top,
+                     key)) { /* all loads before any of them is used */
+            uint4 piece[OWN];
+#pragma unroll
+            for (int y = 0; y < OWN; y++) {
+                const int x = threadIdx.x + y * SM90_TILE_THREADS;
+                piece[y] = __ldg((const uint4 *)(base + (top + x / PIECES) * m.stride[2] +
+                                                 key + 16 * (x % PIECES)));
             }
-            rows[r][c] = bits;
+#pragma unroll
+            for (int y = 0; y < OWN; y++) {
+                const int x = threadIdx.x + y * SM90_TILE_THREADS;
+                const uint32_t bits = bits_of_bytes(piece[y]);
+                any |= bits != 0;
+                all &= bits == 0xffff;
+                rows[x / PIECES][x % PIECES] = bits;
+            }
+        } else {
+            for (int x = threadIdx.x; x < SM90_TILE_ROWS * PIECES;
+                 x += SM90_TILE_THREADS) {
+                const int r = x / PIECES, c = x % PIECES;
+                const int there = min(16, p.nk - key - 16 * c);
+                uint32_t bits = 0;
+                if (top + r < p.rows && there > 0) {
+                    bits = bits_of_row(p, base + (top + r) * m.stride[2], key + 16 * c);
+                    any |= bits != 0;
+                    all &= bits == (1u << there) - 1;
+                }
+                rows[r][c] = bits;
+            }
         }
         any = __syncthreads_or(any);
         all = __syncthreads_and(all);
@@ -102,7 +131,6 @@ template <class C> DEVICE void list_blocks(const sm90_launch &p)
 {
     const int lane = threadIdx.x & 31;
 
-    wait_for_predecessor();
     for (int64_t tile = blockIdx.x; tile < p.rules.list_tiles; tile += gridDim.x) {
         const int64_t head = tile / p.row_blocks;
         const int64_t heads = p.rules.list_step[1] ? p.heads : 1;

@@ -395,16 +395,34 @@ STATS(f32, float)
 STATS(f16, __half)
 STATS(bf16, __nv_bfloat16)
 
-/* Rows whose sums another kernel has left, one a thread. */
+/* Doubles of a record that fit into shared memory for each thread. */
+enum { STAGED_MOST = 24 };
+
+/* Rows whose sums another kernel has left, one a thread; they are read side by side. */
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     attend_stats_rows(const __grid_constant__ struct launch a)
 {
+    __shared__ double staged[TILE_THREADS * STAGED_MOST];
     const int64_t rows = a.p.nb * a.p.hq * a.p.nq;
+    const int length = a.p.stats.sums_length, own = (int)threadIdx.x;
 
-    for (int64_t x = (int64_t)blockIdx.x * TILE_THREADS + threadIdx.x; x < rows;
-         x += (int64_t)gridDim.x * TILE_THREADS)
-        store_row(a.p, x / a.p.nq / a.p.hq, x / a.p.nq % a.p.hq, x % a.p.nq,
-                  a.sums + x * a.p.stats.sums_length);
+    for (int64_t first = (int64_t)blockIdx.x * TILE_THREADS; first < rows;
+         first += (int64_t)gridDim.x * TILE_THREADS) {
+        const double *records = a.sums + first * length;
+        const int count = (int)min_i64(TILE_THREADS, rows - first);
+        const int64_t x = first + own;
+
+        if (length <= STAGED_MOST) {
+            __syncthreads();
+            for (int y = own; y < count * length; y += TILE_THREADS)
+                staged[y] = records[y];
+            __syncthreads();
+            records = staged;
+        }
+        if (own < count)
+            store_row(a.p, x / a.p.nq / a.p.hq, x / a.p.nq % a.p.hq, x % a.p.nq,
+                      records + own * length);
+    }
 }
 
 /* ---- summaries ------------------------------------------------------------ */

@@ -26,18 +26,21 @@ attend_status attendi_device_attach(attend_context *ctx, const attend_options *o
 void attendi_device_detach(attend_context *ctx) { (void)ctx; }
 
 attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
-                                   const int64_t *start, int64_t count, attend_error *err)
+                                   const attend_tensor *records, const int64_t *start,
+                                   int64_t count, attend_error *err)
 {
-    (void)ctx, (void)p, (void)start, (void)count;
+    (void)ctx, (void)p, (void)records, (void)start, (void)count;
     return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
 }
 
 attend_status attendi_cuda_combine_parts(attend_context *ctx, struct problem *p,
+                                         attend_dtype dtype,
                                          const struct part_records *parts,
                                          int64_t part_count, const int64_t *start,
                                          int64_t count, attend_error *err)
 {
-    (void)ctx, (void)p, (void)parts, (void)part_count, (void)start, (void)count;
+    (void)ctx, (void)p, (void)dtype, (void)parts, (void)part_count, (void)start,
+        (void)count;
     return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
 }
 
@@ -47,6 +50,14 @@ attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
                                  attend_error *err)
 {
     (void)ctx, (void)parts, (void)count, (void)out, (void)lse, (void)rows;
+    return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
+}
+
+attend_status attendi_cuda_merge_stats(attend_context *ctx, struct problem *p, bool ends,
+                                       const attend_stats_part *parts, int64_t count,
+                                       attend_error *err)
+{
+    (void)ctx, (void)p, (void)ends, (void)parts, (void)count;
     return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
 }
 #endif

@@ -224,6 +224,51 @@ attend_status attendi_cuda_reserve(struct cuda_device *d, struct device_memory *
     return ATTEND_OK;
 }
 
+size_t attendi_cuda_take(size_t *total, int64_t count, size_t size)
+{
+    const size_t at = *total, bytes = count_bytes(count, size);
+
+    *total = bytes == SIZE_MAX || at == SIZE_MAX
+                 ? SIZE_MAX
+                 : add_bytes(at, (bytes + 255) / 256 * 256);
+    return at;
+}
+
+attend_status attendi_cuda_workspace(struct cuda_device *d, size_t size, void **to,
+                                     attend_error *err)
+{
+    if (size == SIZE_MAX)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for a workspace of so much");
+    if (d->lent) {
+        *to = d->lent;
+        return size <= d->lent_size
+                   ? ATTEND_OK
+                   : attendi_fail(err, ATTEND_ENOMEM,
+                                  "the workspace of %zu bytes is smaller than %zu",
+                                  d->lent_size, size);
+    }
+    TRY(attendi_cuda_enter(d, err));
+    const attend_status status = attendi_cuda_reserve(d, &d->workspace, size, err);
+    attendi_cuda_leave(d);
+    *to = (void *)d->workspace.at;
+    return status;
+}
+
+attend_status attendi_cuda_general(struct cuda_device *d, enum kernel_name kernel,
+                                   struct launch *a, int64_t items, attend_error *err)
+{
+    const size_t shared = a->p.dtype == ATTEND_F64 ? SHARED_F64 : SHARED_F32;
+    void *parameters[] = {a};
+
+    a->items = items;
+    return attendi_cuda_launch(d, kernel, items, TILE_THREADS, shared, parameters, err);
+}
+
+int64_t attendi_cuda_row_items(const struct launch *a)
+{
+    return a->p.nb * a->p.hq * a->tiles * a->chunks;
+}
+
 attend_status attendi_cuda_launch(struct cuda_device *d, enum kernel_name kernel,
                                   int64_t blocks, int threads, size_t shared,
                                   void **parameters, attend_error *err)

@@ -15,6 +15,7 @@ IMAGE(forward_general);
 IMAGE(stats);
 IMAGE(inspect);
 IMAGE(merge_parts);
+IMAGE(sums);
 IMAGE(sm90_prefill);
 IMAGE(sm90_ruled);
 IMAGE(sm90_changed);

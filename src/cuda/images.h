@@ -7,7 +7,7 @@
 #define ATTEND_CUDA_IMAGES_H
 
 extern const unsigned char attendi_cuda_forward_general[], attendi_cuda_stats[],
-    attendi_cuda_inspect[], attendi_cuda_merge_parts[];
+    attendi_cuda_inspect[], attendi_cuda_merge_parts[], attendi_cuda_sums[];
 /* Of Hopper alone. */
 extern const unsigned char attendi_cuda_sm90_prefill[], attendi_cuda_sm90_ruled[],
     attendi_cuda_sm90_changed[], attendi_cuda_sm90_measured[],

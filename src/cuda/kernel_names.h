@@ -12,6 +12,7 @@
     MODULE(stats)                                                                        \
     MODULE(inspect)                                                                      \
     MODULE(merge_parts)                                                                  \
+    MODULE(sums)                                                                         \
     MODULE(sm90_prefill)                                                                 \
     MODULE(sm90_ruled)                                                                   \
     MODULE(sm90_changed)                                                                 \
@@ -52,6 +53,7 @@ enum module_name {
     KERNEL_TYPES(inspect, probe)                                                         \
     KERNEL(merge_parts, merge_parts)                                                     \
     KERNEL(merge_parts, gather_records)                                                  \
+    KERNEL(sums, sums_add)                                                               \
     KERNEL_WIDTHS(sm90_prefill, sm90_prefill)                                            \
     KERNEL_WIDTHS(sm90_ruled, sm90_ruled)                                                \
     KERNEL(sm90_ruled, sm90_mask)                                                        \

@@ -16,8 +16,8 @@ build=$root/build/cuda
 results=$build/results
 mkdir -p "$results"
 
-programs="test_cuda test_conformance test_dense test_laws test_stats test_stats_places
-test_stats_requests test_stats_accuracy test_inspect test_memory test_partials test_mask_blocks"
+programs="test_cuda test_cuda_memory test_conformance test_dense test_laws test_stats test_stats_places
+test_stats_requests test_stats_shards test_stats_merge test_stats_accuracy test_inspect test_memory test_partials test_mask_blocks"
 
 part_build() {
     # shellcheck disable=SC2086 # several targets

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "context.h"
 #include "core/tensor.h"
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 #include "cuda/hopper.h"
-#include "cuda/sums.h"
-#include "cuda/staging.h"
+#include "cuda/host/sums.h"
+#include "cuda/host/staging.h"
 
 /* The kernel of an element type, from that of f64. */
 static enum kernel_name of_type(enum kernel_name first, attend_dtype dtype)

@@ -6,10 +6,10 @@
 #include "context.h"
 #include "core/shard.h"
 #include "core/tensor.h"
-#include "cuda/device.h"
-#include "cuda/merge_launch.h"
-#include "cuda/staging.h"
-#include "cuda/sums.h"
+#include "cuda/host/device.h"
+#include "cuda/general/merge_launch.h"
+#include "cuda/host/staging.h"
+#include "cuda/host/sums.h"
 
 /* ---- records ----------------------------------------------------------------- */
 

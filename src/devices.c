@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "context.h"
 #ifdef ATTEND_HAVE_CUDA
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 #endif
 
 #ifndef ATTEND_HAVE_CUDA

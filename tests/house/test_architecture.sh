@@ -56,7 +56,8 @@ includes() {
             sees["tools/grade"] = "attend grade shared " lab
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"
-            sees["tools/bench"] = "attend bench check shared " lab
+            sees["tools/bench"] = "attend bench check gpu shared " lab
+            sees["tools/gpu"] = "attend bench check gpu shared"
             sees["examples"] = sees["python/core"] = "attend"
             sees["python/lab"] = "attend " lab
             sees["web/wasm"] = "attend " lab

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/images.h"
+#include "cuda/host/images.h"
 
 /* ATTENDI_IMAGES is the folder of what nvcc has made. */
 #define IMAGE(name)                                                                      \

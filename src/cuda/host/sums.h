@@ -4,7 +4,7 @@
 #define ATTEND_CUDA_SUMS_H
 
 #include "attend/stats.h"
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 
 /* Of a request, only the raw sums are to be stored. */
 void attendi_cuda_keep_raw(struct stats *stats);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/sums.h"
+#include "cuda/host/sums.h"
 
 #include "base/error.h"
 #include "core/problem.h"
-#include "cuda/sums_launch.h"
+#include "cuda/general/sums_launch.h"
 
 void attendi_cuda_keep_raw(struct stats *stats)
 {

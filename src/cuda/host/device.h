@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "base/memory.h"
-#include "cuda/driver.h"
-#include "cuda/kernel_names.h"
+#include "cuda/host/driver.h"
+#include "cuda/host/kernel_names.h"
 #include "cuda/launch.h"
 
 /* Device memory that is kept from call to call. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums of rows that statistics are read from: those of parts of the keys are added up. */
-#include "cuda/sums_launch.h"
+#include "cuda/general/sums_launch.h"
 #include "cuda/tile.cuh"
 
 /* The functions of the host, compiled for the device. */
 #include "core/row_sums.c"
 
 /* A row is a thread's. */
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)
     attend_sums_add(const __grid_constant__ struct sums_launch a)
 {
     for (int64_t row = (int64_t)blockIdx.x * TILE_THREADS + threadIdx.x; row < a.rows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/staging.h"
+#include "cuda/host/staging.h"
 
 #include "base/error.h"
 #include "core/tensor.h"

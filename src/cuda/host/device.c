@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/images.h"
+#include "cuda/host/images.h"
 #include "cuda/sm90.h"
 
 static const char *const kernel_names[KERNEL_COUNT] = {

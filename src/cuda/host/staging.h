@@ -3,7 +3,7 @@
 #ifndef ATTEND_CUDA_STAGING_H
 #define ATTEND_CUDA_STAGING_H
 
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 
 enum { STAGED_MOST = 40 };
 

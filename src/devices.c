@@ -18,9 +18,9 @@ attend_status attendi_device_attach(attend_context *ctx, const attend_options *o
 {
     (void)ctx;
     return attendi_fail(err, ATTEND_EUNSUPPORTED,
-                        "options.device (\"%.40s\"): this build has no CUDA kernels: "
-                        "nvcc was not found, or ATTEND_CUDA is OFF",
-                        options->device);
+                        "options.device (\"%.40s\"): no CUDA kernels in this build: "
+                        "%s",
+                        options->device, ATTENDI_NO_CUDA);
 }
 
 void attendi_device_detach(attend_context *ctx) { (void)ctx; }
@@ -67,8 +67,7 @@ static void describe(char *text, size_t size)
 #ifdef ATTEND_HAVE_CUDA
     attendi_cuda_describe(text, size);
 #else
-    snprintf(text, size,
-             "no CUDA kernels in this build: nvcc was not found, or ATTEND_CUDA is OFF");
+    snprintf(text, size, "no CUDA kernels in this build: %s", ATTENDI_NO_CUDA);
 #endif
 }
 

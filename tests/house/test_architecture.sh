@@ -158,7 +158,7 @@ needs() { objdump -p "$1" | awk '$1 == "NEEDED" { print $2 }' | grep -vE "^($2)\
 # Without kernels for GPUs, which have a limit of their own.
 too_big() {
     strip -o "$tmp/stripped" "$1" 2>/dev/null || cp "$1" "$tmp/stripped"
-    kernels=$(find "$build/cuda" -name '*.fatbin' ! -name 'probe*' -exec cat {} + 2>/dev/null | wc -c)
+    kernels=$(find "$(head -n 1 "$build/kernels.txt")" -name '*.fatbin' ! -name 'probe*' -exec cat {} + 2>/dev/null | wc -c)
     size=$(($(wc -c <"$tmp/stripped") - kernels))
     [ "$size" -lt 1000000 ] || echo "$1: $size bytes when stripped, without kernels for GPUs"
     [ "$kernels" -lt 5000000 ] || echo "$1: $kernels bytes of kernels for GPUs"

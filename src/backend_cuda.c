@@ -15,6 +15,7 @@
 #include "cuda/hopper.h"
 #include "cuda/host/sums.h"
 #include "cuda/host/staging.h"
+#include "cuda/sm80_plan.h"
 
 /* The kernel of an element type, from that of f64. */
 static enum kernel_name of_type(enum kernel_name first, attend_dtype dtype)
@@ -27,6 +28,7 @@ struct cuda_plan {
     int64_t tiles, chunks, groups, group_splits;
     size_t records_at, norms_at, sums_at, digest_at;
     struct hopper_plan hopper;
+    struct sm80_plan sm80;
 };
 _Static_assert(sizeof(struct cuda_plan) <= sizeof((struct plan *)0)->state,
                "a plan holds it");
@@ -100,8 +102,9 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
         attendi_cuda_keep_raw(&p->stats);
     if (!p->inspection) {
         attendi_hopper_plan(ctx->cuda, p, &c.hopper, &total);
+        attendi_sm80_plan(ctx->cuda, p, &c.sm80, &total);
         cut_keys(ctx, p, &c);
-        if (c.hopper.way != HOPPER_NOT)
+        if (c.hopper.way != HOPPER_NOT || c.sm80.way != SM80_NOT)
             c.groups = 1;
         else if (p->shard)
             c.groups = p->shard->records;
@@ -159,15 +162,17 @@ static attend_status launch_sums(struct cuda_device *d, struct launch *a,
 }
 
 static attend_status launch_forward(struct cuda_device *d, struct launch *a,
-                                    const struct hopper_plan *hopper, char *workspace_at,
+                                    const struct cuda_plan *c, char *workspace_at,
                                     attend_error *err)
 {
     const attend_dtype dtype = a->p.dtype;
     const enum kernel_name combine =
         dtype == ATTEND_F64 ? KERNEL_combine_f64 : KERNEL_combine_f32;
 
-    if (hopper->way != HOPPER_NOT)
-        TRY(attendi_hopper_run(d, &a->p, hopper, workspace_at, a->sums, err));
+    if (c->hopper.way != HOPPER_NOT)
+        TRY(attendi_hopper_run(d, &a->p, &c->hopper, workspace_at, a->sums, err));
+    else if (c->sm80.way != SM80_NOT)
+        TRY(attendi_sm80_run(d, &a->p, &c->sm80, workspace_at, err));
     else
         TRY(attendi_cuda_general(d, of_type(KERNEL_forward_f64, dtype), a,
                                  attendi_cuda_row_items(a) * a->groups, err));
@@ -179,7 +184,8 @@ static attend_status launch_forward(struct cuda_device *d, struct launch *a,
         TRY(attendi_cuda_general(
             d, of_type(KERNEL_weights_f64, dtype), a,
             a->p.nb * a->p.hq * a->tiles * ceil_div_i64(a->p.nk, TILE_KEYS), err));
-    return a->p.stats.needs ? launch_stats(d, a, hopper->measured != 0, err) : ATTEND_OK;
+    return a->p.stats.needs ? launch_stats(d, a, c->hopper.measured != 0, err)
+                            : ATTEND_OK;
 }
 
 static attend_status launch_inspection(struct cuda_device *d, struct launch *a,
@@ -240,7 +246,7 @@ static attend_status queue(const attend_context *ctx, struct problem *p,
     a.sums = (double *)(void *)(at + c.sums_at);
     a.p.stats.digest = p->stats.summaries ? (double *)(void *)(at + c.digest_at) : NULL;
     a.p.stats.ln_count = 0;
-    return launch_forward(ctx->cuda, &a, &c.hopper, at, err);
+    return launch_forward(ctx->cuda, &a, &c, at, err);
 }
 
 static attend_status run(const attend_context *ctx, struct problem *p,

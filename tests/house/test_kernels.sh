@@ -18,8 +18,8 @@ spills() {
             }' "$log"
     done
 }
-# reports DIR: the kernels of Hopper that there is a report of.
-reports() { cat "$1"/sm90_*.log | grep -c 'Compiling entry function .attend_sm90_'; }
+# reports DIR SET: the kernels of sm80 or sm90 that there is a report of.
+reports() { cat "$1/$2"_*.log | grep -c "Compiling entry function .attend_$2_"; }
 
 mkdir "$tmp/planted"
 cat >"$tmp/planted/sm90_planted.log" <<'END'
@@ -34,7 +34,8 @@ caught "a spill" attend_sm90_planted spills "$tmp/planted"
 if [ -n "$kernels" ]; then
     silent "no pipeline is given up" given_up "$kernels"
     silent "no kernel spills" spills "$kernels"
-    succeeds "every kernel is reported" test "$(reports "$kernels")" -ge 40
+    succeeds "every kernel of Hopper is reported" test "$(reports "$kernels" sm90)" -ge 40
+    succeeds "every kernel of Ampere is reported" test "$(reports "$kernels" sm80)" -ge 18
 else
     skip "the reports of kernels" "no CUDA kernels in this build: $why"
 fi

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cuda/host/images.h"
+#include "cuda/sm80.h"
 #include "cuda/sm90.h"
 
 static const char *const kernel_names[KERNEL_COUNT] = {
@@ -53,6 +54,27 @@ static attend_status read_name(const char *name, int *ordinal, attend_error *err
 #define ASK(device, call, what)                                                          \
     TRY(attendi_driver_check(&(device)->driver, (device)->driver.call, what, err))
 
+/*
+ * ATTEND_CUDA_KERNELS, for tests: "sm80" takes a Hopper as any other GPU, "general"
+ * leaves order FAST to the general kernels.
+ */
+static attend_status choose_kernels(struct cuda_device *d, bool hopper, attend_error *err)
+{
+    const char *const asked = getenv("ATTEND_CUDA_KERNELS");
+
+    if (!asked || *asked == '\0') {
+        d->hopper = hopper;
+        d->sm80 = !hopper;
+    } else if (strcmp(asked, "sm80") == 0)
+        d->sm80 = true;
+    else if (strcmp(asked, "general") != 0)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "ATTEND_CUDA_KERNELS (\"%.40s\") is neither \"sm80\" nor "
+                            "\"general\"",
+                            asked);
+    return ATTEND_OK;
+}
+
 static attend_status find_device(struct cuda_device *d, int ordinal, attend_error *err)
 {
     int count = 0, major = 0, minor = 0;
@@ -73,26 +95,36 @@ static attend_status find_device(struct cuda_device *d, int ordinal, attend_erro
                             "options.device: cuda:%d has compute capability %d.%d, and "
                             "kernels need 8.0",
                             ordinal, major, minor);
-    d->hopper = major == 9 && minor == 0 && d->driver.encode_tiled;
-    return ATTEND_OK;
+    return choose_kernels(d, major == 9 && minor == 0 && d->driver.encode_tiled, err);
+}
+
+/* Whether a module is for this GPU. */
+static bool is_wanted(const struct cuda_device *d, enum module_name module)
+{
+    return module < MODULE_sm80_prefill ||
+           (module < MODULE_sm90_prefill ? d->sm80 : d->hopper);
+}
+
+static int shared_of(enum module_name module)
+{
+    return module < MODULE_sm80_prefill   ? SHARED_F64
+           : module < MODULE_sm90_prefill ? SM80_SHARED_MOST
+                                          : SM90_SHARED;
 }
 
 static attend_status load_kernels(struct cuda_device *d, attend_error *err)
 {
-    const int modules = d->hopper ? MODULE_COUNT : MODULE_sm90_prefill;
-
-    for (int x = 0; x < modules; x++)
-        ASK(d, module_load(&d->module[x], images[x]), "loading kernels");
+    for (int x = 0; x < MODULE_COUNT; x++)
+        if (is_wanted(d, (enum module_name)x))
+            ASK(d, module_load(&d->module[x], images[x]), "loading kernels");
     for (int x = 0; x < KERNEL_COUNT; x++) {
-        const bool of_hopper = module_of[x] >= MODULE_sm90_prefill;
-
-        if (of_hopper && !d->hopper)
+        if (!is_wanted(d, module_of[x]))
             continue;
         ASK(d, module_function(&d->kernel[x], d->module[module_of[x]], kernel_names[x]),
             kernel_names[x]);
         ASK(d,
             function_set(d->kernel[x], CU_FUNCTION_SHARED_MEMORY,
-                         of_hopper ? SM90_SHARED : SHARED_F64),
+                         shared_of(module_of[x])),
             kernel_names[x]);
     }
     return ATTEND_OK;

@@ -24,7 +24,8 @@ struct cuda_device {
     cu_function kernel[KERNEL_COUNT]; /* NULL: not for this GPU */
     cu_stream stream;
     int sm_count;
-    bool hopper; /* sm_90: the kernels of sm90a.cu run */
+    bool hopper; /* sm_90: the kernels of sm90.cuh run */
+    bool sm80;   /* in their place those of sm80.cuh */
     struct device_memory workspace, staging;
     struct device_memory control; /* zeros; kernels leave them so */
     void *lent;                   /* the caller's workspace; NULL: `workspace` */

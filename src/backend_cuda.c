@@ -136,10 +136,12 @@ static attend_status launch_stats(struct cuda_device *d, struct launch *a, bool 
                                   attend_error *err)
 {
     const int64_t heads = a->p.nb * a->p.hq;
+    void *parameters[] = {a};
 
     if (measured)
-        TRY(attendi_cuda_general(d, KERNEL_stats_rows, a,
-                                 ceil_div_i64(heads * a->p.nq, TILE_THREADS), err));
+        TRY(attendi_cuda_launch(d, KERNEL_stats_rows,
+                                ceil_div_i64(heads * a->p.nq, TILE_THREADS), TILE_THREADS,
+                                0, parameters, err));
     else
         TRY(attendi_cuda_general(d, of_type(KERNEL_stats_f64, a->p.dtype), a,
                                  heads * a->tiles, err));

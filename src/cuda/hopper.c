@@ -404,11 +404,12 @@ static enum kernel_name of_width(enum kernel_name first, const struct problem *p
 static enum kernel_name first_kernel(const struct problem *p,
                                      const struct hopper_plan *plan)
 {
-    return of_width(plan->way == HOPPER_DECODE ? KERNEL_sm90_decode_d64_f16
-                    : rule_changes(p)          ? KERNEL_sm90_changed_d64_f16
-                    : plan->measured           ? KERNEL_sm90_measured_d64_f16
-                    : plan->ruled              ? KERNEL_sm90_ruled_d64_f16
-                                               : KERNEL_sm90_prefill_d64_f16,
+    return of_width(plan->way == HOPPER_DECODE      ? KERNEL_sm90_decode_d64_f16
+                    : rule_changes(p)               ? KERNEL_sm90_changed_d64_f16
+                    : plan->measured && plan->ruled ? KERNEL_sm90_measured_ruled_d64_f16
+                    : plan->measured                ? KERNEL_sm90_measured_d64_f16
+                    : plan->ruled                   ? KERNEL_sm90_ruled_d64_f16
+                                                    : KERNEL_sm90_prefill_d64_f16,
                     p);
 }
 
@@ -432,7 +433,7 @@ static attend_status prepare_mask(struct cuda_device *d, struct sm90_launch *a,
     TRY(attendi_cuda_launch(d, KERNEL_sm90_mask,
                             (int64_t)a->rules.bits_tiles * a->rules.units,
                             SM90_TILE_THREADS, SM90_MASK_SHARED, parameters, err));
-    return attendi_cuda_launch(d, KERNEL_sm90_lists, a->rules.list_tiles, 32, 0,
+    return attendi_cuda_follow(d, KERNEL_sm90_lists, a->rules.list_tiles, 32, 0,
                                parameters, err);
 }
 
@@ -441,7 +442,7 @@ static attend_status combine_records(struct cuda_device *d, const struct problem
 {
     void *parameters[] = {a};
 
-    return attendi_cuda_launch(
+    return attendi_cuda_follow(
         d, p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16 : KERNEL_sm90_combine_bf16,
         (int64_t)a->nb * a->heads * a->rows,
         a->splits >= SM90_COMBINE_SPLITS ? SM90_COMBINE_THREADS : SM90_COMBINE_COLUMNS,
@@ -459,10 +460,10 @@ static attend_status launch_all(struct cuda_device *d, const struct problem *p,
     void *parameters[] = {&call->q, &call->k, &call->v, &call->out, &call->a};
 
     TRY(prepare_mask(d, &call->a, err));
-    TRY(attendi_cuda_launch(d, first_kernel(p, plan), blocks, threads, SM90_SHARED,
-                            parameters, err));
+    TRY((call->a.rules.bits ? attendi_cuda_follow : attendi_cuda_launch)(
+        d, first_kernel(p, plan), blocks, threads, SM90_SHARED, parameters, err));
     if (call->a.may_hide)
-        TRY(attendi_cuda_launch(d, careful_kernel(p, plan),
+        TRY(attendi_cuda_follow(d, careful_kernel(p, plan),
                                 min_i64(blocks, CAREFUL_BLOCKS), threads, SM90_SHARED,
                                 parameters, err));
     return decodes ? combine_records(d, p, &call->a, err) : ATTEND_OK;
@@ -556,6 +557,8 @@ static struct sm90_columns columns_of(const struct problem *p, float *bits)
     a.causal_offset = bounds.causal_offset;
     a.key_lengths = bounds.key_lengths;
     a.count = p->nb * p->hq * a.padded;
+    a.section = (int)section_heads(p);
+    a.tiles = a.nb * a.heads * a.key_blocks;
     return a;
 }
 
@@ -579,9 +582,8 @@ attend_status attendi_hopper_columns(struct cuda_device *d, const struct problem
     TRY(attendi_cuda_launch(d, KERNEL_sm90_lse,
                             min_i64(ceil_div_i64(a.count, 256), 4 * 1024), 256, 0, lse,
                             err));
-    return attendi_cuda_launch(
+    return attendi_cuda_follow(
         d,
         (enum kernel_name)((int)first + (p->d > 64 ? 2 : 0) + (p->dtype == ATTEND_BF16)),
-        (int64_t)a.nb * a.heads * a.key_blocks, COLUMN_THREADS, SM90_SHARED, parameters,
-        err);
+        min_i64(a.tiles, d->sm_count), COLUMN_THREADS, SM90_SHARED, parameters, err);
 }

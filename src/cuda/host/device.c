@@ -30,6 +30,8 @@ static const unsigned char *const images[MODULE_COUNT] = {
 
 /* The most blocks of a launch: kernels step over what is left. */
 #define GRID_MOST ((int64_t)1 << 20)
+/* From 12.3 on graphs capture launches that overlap. */
+enum { OVERLAP_VERSION = 12030 };
 
 static attend_status read_name(const char *name, int *ordinal, attend_error *err)
 {
@@ -77,7 +79,7 @@ static attend_status choose_kernels(struct cuda_device *d, bool hopper, attend_e
 
 static attend_status find_device(struct cuda_device *d, int ordinal, attend_error *err)
 {
-    int count = 0, major = 0, minor = 0;
+    int count = 0, major = 0, minor = 0, version = 0;
 
     ASK(d, device_count(&count), "counting devices");
     if (ordinal >= count)
@@ -95,6 +97,8 @@ static attend_status find_device(struct cuda_device *d, int ordinal, attend_erro
                             "options.device: cuda:%d has compute capability %d.%d, and "
                             "kernels need 8.0",
                             ordinal, major, minor);
+    ASK(d, driver_version(&version), "asking the driver");
+    d->overlaps = d->driver.launch_with && version >= OVERLAP_VERSION;
     return choose_kernels(d, major == 9 && minor == 0 && d->driver.encode_tiled, err);
 }
 
@@ -313,6 +317,26 @@ attend_status attendi_cuda_launch(struct cuda_device *d, enum kernel_name kernel
         &d->driver,
         d->driver.launch(d->kernel[kernel], grid, 1, 1, (unsigned)threads, 1, 1,
                          (unsigned)shared, d->stream, parameters, NULL),
+        kernel_names[kernel], err);
+}
+
+attend_status attendi_cuda_follow(struct cuda_device *d, enum kernel_name kernel,
+                                  int64_t blocks, int threads, size_t shared,
+                                  void **parameters, attend_error *err)
+{
+    struct cu_launch_attribute overlap = {.id = CU_LAUNCH_MAY_OVERLAP,
+                                          .value = {.on = 1}};
+    const struct cu_launch launch = {.grid = {(unsigned)min_i64(blocks, GRID_MOST), 1, 1},
+                                     .block = {(unsigned)threads, 1, 1},
+                                     .shared = (unsigned)shared,
+                                     .stream = d->stream,
+                                     .attributes = &overlap,
+                                     .count = 1};
+
+    if (!d->overlaps)
+        return attendi_cuda_launch(d, kernel, blocks, threads, shared, parameters, err);
+    return attendi_driver_check(
+        &d->driver, d->driver.launch_with(&launch, d->kernel[kernel], parameters, NULL),
         kernel_names[kernel], err);
 }
 

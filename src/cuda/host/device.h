@@ -24,8 +24,9 @@ struct cuda_device {
     cu_function kernel[KERNEL_COUNT]; /* NULL: not for this GPU */
     cu_stream stream;
     int sm_count;
-    bool hopper; /* sm_90: the kernels of sm90.cuh run */
-    bool sm80;   /* in their place those of sm80.cuh */
+    bool overlaps; /* a kernel may be made ready while its predecessor ends */
+    bool hopper;   /* sm_90: the kernels of sm90.cuh run */
+    bool sm80;     /* in their place those of sm80.cuh */
     struct device_memory workspace, staging;
     struct device_memory control; /* zeros; kernels leave them so */
     void *lent;                   /* the caller's workspace; NULL: `workspace` */
@@ -68,6 +69,14 @@ attend_status attendi_cuda_general(struct cuda_device *device, enum kernel_name 
 
 /* Pieces of work of the general kernels: rows by columns of V. */
 int64_t attendi_cuda_row_items(const struct launch *a);
+
+/*
+ * The same for a kernel of Hopper that follows one of the same call: it waits for what
+ * that one leaves by itself, and is made ready before.
+ */
+attend_status attendi_cuda_follow(struct cuda_device *device, enum kernel_name kernel,
+                                  int64_t blocks, int threads, size_t shared,
+                                  void **parameters, attend_error *err);
 
 attend_status attendi_cuda_wait(struct cuda_device *device, attend_error *err);
 

@@ -74,6 +74,8 @@ enum module_name {
     KERNEL_NARROW(sm90_changed, sm90_changed_careful_d128)                               \
     KERNEL_NARROW(sm90_measured, sm90_measured_d64)                                      \
     KERNEL_NARROW(sm90_measured, sm90_measured_d128)                                     \
+    KERNEL_NARROW(sm90_measured, sm90_measured_ruled_d64)                                \
+    KERNEL_NARROW(sm90_measured, sm90_measured_ruled_d128)                               \
     KERNEL_NARROW(sm90_careful, sm90_careful_tall_d64)                                   \
     KERNEL_WIDTHS(sm90_careful, sm90_careful)                                            \
     KERNEL_WIDTHS(sm90_careful, sm90_decode_careful)                                     \

@@ -13,10 +13,11 @@ key=$({ "$1" --version; printf '%s\n' "$@"; cat $(echo "$sources" | tr : ' '); }
 if [ -f "$image.fatbin" ] && [ -f "$image.key" ] && [ "$(cat "$image.key")" = "$key" ]; then
     exit 0
 fi
-rm -f "$image.key"
-if ! "$@" -o "$image.fatbin" >"$image.log" 2>&1 || grep -q 'C75[0-9][0-9]' "$image.log"; then
-    cat "$image.log" >&2
-    rm -f "$image.fatbin"
+new=$image.$$
+trap 'rm -f "$new.fatbin" "$new.log"' EXIT
+if ! "$@" -o "$new.fatbin" >"$new.log" 2>&1 || grep -q 'C75[0-9][0-9]' "$new.log"; then
+    cat "$new.log" >&2
     exit 1
 fi
-echo "$key" >"$image.key"
+# Whole files, should another build be at it.
+mv "$new.log" "$image.log" && mv "$new.fatbin" "$image.fatbin" && echo "$key" >"$image.key"

@@ -12,10 +12,10 @@
 #include "context.h"
 #include "core/tensor.h"
 #include "cuda/host/device.h"
-#include "cuda/hopper.h"
+#include "cuda/host/hopper.h"
 #include "cuda/host/sums.h"
 #include "cuda/host/staging.h"
-#include "cuda/sm80_plan.h"
+#include "cuda/host/sm80_plan.h"
 
 /* The kernel of an element type, from that of f64. */
 static enum kernel_name of_type(enum kernel_name first, attend_dtype dtype)

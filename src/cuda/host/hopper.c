@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/hopper.h"
+#include "cuda/host/hopper.h"
 
 #include <float.h>
 #include <math.h>

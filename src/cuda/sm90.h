@@ -50,6 +50,8 @@ enum { SM90_MASK_SHARED = SM90_TILE_ROWS * SM90_UNIT / 16 * 4 };
 enum { SM90_MIXED = 0x40000000 };
 /* A piece of a bias on its way: 16 rows of 32 floats, and what parts them. */
 enum { SM90_STAGE_PITCH = 160, SM90_STAGE_BYTES = 16 * SM90_STAGE_PITCH };
+/* What a thread keeps of the largest scores of its rows. */
+enum { SM90_TOP_BYTES = 208 };
 enum sm90_state { SM90_ALL_HIDDEN, SM90_SOME_SEEN, SM90_ALL_SEEN };
 
 struct sm90_rules {
@@ -108,7 +110,7 @@ struct sm90_pack {
 
 /* Sums of P over queries; see struct sm90_launch for what has the same name. */
 struct sm90_columns {
-    int nb, heads, group, nq, nk, key_blocks, bounded, lse_double;
+    int nb, heads, group, nq, nk, key_blocks, section, tiles, bounded, lse_double;
     int64_t offset, reach, behind;
     const int64_t *causal_offset, *key_lengths;
     float c;

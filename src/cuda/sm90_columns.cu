@@ -3,9 +3,11 @@
  * Sums of P over queries on Hopper: the forward pass on its side.  A tile is 256 keys,
  * which stay, 64 for each of four warpgroups; queries come by in blocks of 128 with their
  * lse.  S = K Q^T, P = 2^(S c - lse), and the sum of each row of P is the mass of a key.
- * A block's sum is in float, all blocks' in double, in the order of queries.
+ * A block's sum is in float, all blocks' in double, in the order of queries.  One block
+ * of threads for each multiprocessor takes every so many tiles, the next K while it
+ * computes.
  *
- *   copies   K  Q(first) Q(first+1) ...
+ *   copies   K  Q(first) Q(first+1) ...  K of the next tile  Q ...
  *   rows     wait Q(i) | issue S = K Q(i)^T | wait for S | sum | free Q(i)
  *
  * Warpgroups are not ordered: of four, some have a product under way while others sum.
@@ -13,11 +15,12 @@
 #include "cuda/sm90.cuh"
 
 enum { COLUMN_GROUPS = 4, COLUMN_KEYS = 64 * COLUMN_GROUPS, COLUMN_QUERIES = 128 };
-enum { COLUMN_STAGES = 3, COLUMN_THREADS = 128 * (COLUMN_GROUPS + 1) };
+enum { COLUMN_STAGES = 3, COLUMN_THREADS = 128 * (COLUMN_GROUPS + 1), COLUMN_TILES = 2 };
 
 /* lse in bits, by query: 2^(x - lse) is 0 where it was -inf. */
 extern "C" __global__ void __launch_bounds__(256) attend_sm90_lse(const sm90_columns p)
 {
+    wait_for_predecessor();
     for (int64_t x = (int64_t)blockIdx.x * 256 + threadIdx.x; x < p.count;
          x += (int64_t)gridDim.x * 256) {
         const int64_t i = x % p.padded, head = x / p.padded;
@@ -37,7 +40,9 @@ extern "C" __global__ void __launch_bounds__(256) attend_sm90_lse(const sm90_col
 template <class E, int D> struct column_layout {
     static constexpr int KBYTES = COLUMN_KEYS * D * 2, QBYTES = COLUMN_QUERIES * D * 2;
     static constexpr int LSE = COLUMN_QUERIES * 4;
-    static constexpr int SHARED = KBYTES + COLUMN_STAGES * (QBYTES + LSE) + 2048;
+    static constexpr int BARRIERS = 8 * 2 * (COLUMN_STAGES + COLUMN_TILES);
+    static constexpr int SHARED =
+        COLUMN_TILES * KBYTES + COLUMN_STAGES * (QBYTES + LSE) + BARRIERS + 1024;
     static_assert(SHARED <= SM90_SHARED, "fits a multiprocessor");
 };
 
@@ -64,7 +69,7 @@ DEVICE column_range queries_of(const sm90_columns &p, const tile_of &t, int key)
 }
 
 /* The bounds of batch b, as find_tile() has them. */
-DEVICE tile_of column_tile(const sm90_columns &p, int b)
+DEVICE tile_of column_bounds(const sm90_columns &p, int b)
 {
     tile_of t = {};
 
@@ -84,129 +89,118 @@ DEVICE tile_of column_tile(const sm90_columns &p, int b)
     return t;
 }
 
-template <class E, int D>
-DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq,
-                        const sm90_columns &p)
+/* A tile: its keys, and the blocks of queries that see any of them. */
+struct column_tile {
+    int top, h, b, from, end;
+    tile_of bounds;
+};
+
+/* The longest first where tiles differ, in sections of heads that fit the cache. */
+DEVICE column_tile find_column_tile(const sm90_columns &p, int tile)
 {
-    typedef column_layout<E, D> L;
-    extern __shared__ uint8_t memory[];
-    const uint32_t base = (shared_address(memory) + 1023) & ~1023u;
-    const uint32_t sk = base, sq = sk + L::KBYTES, sl = sq + COLUMN_STAGES * L::QBYTES;
-    const uint32_t full = sl + COLUMN_STAGES * L::LSE;
-    const uint32_t freed = full + 8 * COLUMN_STAGES, k_full = freed + 8 * COLUMN_STAGES;
-    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x & 31;
-    const int block = blockIdx.x % p.key_blocks, head = blockIdx.x / p.key_blocks;
-    const int h = head % p.heads, b = head / p.heads, top = block * COLUMN_KEYS;
-    const tile_of t = column_tile(p, b);
-    const int last_key = min(top + COLUMN_KEYS, p.nk) - 1;
-    const int from =
-        queries_of(p, t, min(top, max(t.keys - 1, 0))).begin / COLUMN_QUERIES;
-    const int end =
-        (queries_of(p, t, min(last_key, t.keys - 1)).end + COLUMN_QUERIES - 1) /
-        COLUMN_QUERIES;
+    column_tile t;
+    int head, block;
 
-    if (threadIdx.x == 0) {
-        for (int x = 0; x < COLUMN_STAGES; x++) {
-            barrier_init(full + 8 * x, 1);
-            barrier_init(freed + 8 * x, 4 * COLUMN_GROUPS);
-        }
-        barrier_init(k_full, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    if (p.bounded) {
+        const int per = p.section * p.key_blocks, s = tile / per, r = tile - s * per;
+        const int heads = min(p.section, p.nb * p.heads - s * p.section);
+        block = r / heads;
+        head = s * p.section + r % heads;
+    } else {
+        block = tile % p.key_blocks;
+        head = tile / p.key_blocks;
     }
-    __syncthreads();
-    if (warp < 4) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
-        if (threadIdx.x != 0)
-            return;
-        uint32_t stage = 0, phase = 1;
-        barrier_expect(k_full, L::KBYTES);
-        for (int d = 0; d < D / 64; d++)
-            copy_tile(sk + d * COLUMN_KEYS * 128, &mk, k_full, d * 64, top, h / p.group,
-                      b);
-        const float *const lse = p.bits + (int64_t)head * p.padded;
-        for (int i = from; i < end; i++) {
-            barrier_wait(freed + 8 * stage, phase);
-            barrier_expect(full + 8 * stage, L::QBYTES + L::LSE);
-            copy_line(sl + stage * L::LSE, lse + i * COLUMN_QUERIES, L::LSE,
-                      full + 8 * stage);
-            for (int d = 0; d < D / 64; d++)
-                copy_tile(sq + stage * L::QBYTES + d * COLUMN_QUERIES * 128, &mq,
-                          full + 8 * stage, d * 64, i * COLUMN_QUERIES, h, b);
-            if (++stage == COLUMN_STAGES) {
-                stage = 0;
-                phase ^= 1;
-            }
-        }
-        return;
-    }
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 112;");
-    const int group = warp / 4 - 1, w = warp & 3;
-    const int key[2] = {top + group * 64 + w * 16 + (lane >> 2),
-                        top + group * 64 + w * 16 + (lane >> 2) + 8};
-    const column_range see[2] = {queries_of(p, t, key[0]), queries_of(p, t, key[1])};
-    /* Queries that every key of the warpgroup is seen by. */
-    const int sure = queries_of(p, t, min(top + group * 64 + 63, p.nk)).begin;
-    const int sure_end =
-        top + group * 64 + 63 < t.keys ? queries_of(p, t, top + group * 64).end : 0;
-    const uint64_t k_slab = slab_descriptor(sk + group * 64 * 128, 16);
-    const uint64_t q_slab = slab_descriptor(sq, 16);
-    const float c = p.c;
-    double mass[2] = {0, 0};
-    float most[2] = {0, 0}, S[COLUMN_QUERIES / 2];
-    uint32_t stage = 0, phase = 0;
+    t.top = block * COLUMN_KEYS;
+    t.b = head / p.heads;
+    t.h = head - t.b * p.heads;
+    t.bounds = column_bounds(p, t.b);
+    const int keys = t.bounds.keys, last = min(t.top + COLUMN_KEYS, p.nk) - 1;
+    t.from = queries_of(p, t.bounds, min(t.top, max(keys - 1, 0))).begin / COLUMN_QUERIES;
+    t.end = (queries_of(p, t.bounds, min(last, keys - 1)).end + COLUMN_QUERIES - 1) /
+            COLUMN_QUERIES;
+    return t;
+}
 
-    barrier_wait(k_full, 0);
-#pragma unroll 1
-    for (int i = from; i < end; i++) {
-        barrier_wait(full + 8 * stage, phase);
-        product_fence();
-#pragma unroll
-        for (int x = 0; x < D / 16; x++)
-            wgmma<E, COLUMN_QUERIES>::scores(
-                S, k_slab + (x / 4) * (COLUMN_KEYS * 128 >> 4) + (x % 4) * 2,
-                q_slab + stage * (L::QBYTES >> 4) +
-                    (x / 4) * (COLUMN_QUERIES * 128 >> 4) + (x % 4) * 2,
-                x > 0);
-        product_commit();
-        product_wait<0>();
-        pin(S);
-        if (i * COLUMN_QUERIES < sure || (i + 1) * COLUMN_QUERIES > sure_end) {
-            const int at = i * COLUMN_QUERIES + 2 * (lane & 3);
-            const int begin[2] = {see[0].begin - at, see[1].begin - at};
-            const int stop[2] = {see[0].end - at, see[1].end - at};
-            hide(S, begin, stop, true);
-        }
-        float sum[2][2] = {{0, 0}, {0, 0}};
-        const uint32_t lse = sl + stage * L::LSE + 8 * (lane & 3);
-#pragma unroll
-        for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
-            float of[2];
-            asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];"
-                         : "=f"(of[0]), "=f"(of[1])
-                         : "r"(lse + 32 * x)
-                         : "memory");
-#pragma unroll
-            for (int y = 0; y < 4; y++)
-                S[4 * x + y] = ex2(__fmaf_rn(S[4 * x + y], c, -of[y & 1]));
-        }
-#pragma unroll
-        for (int x = 0; x < COLUMN_QUERIES / 2; x++)
-            sum[(x >> 1) & 1][x & 1] += S[x];
-        if (p.most.data) {
-#pragma unroll
-            for (int x = 0; x < COLUMN_QUERIES / 2; x++)
-                most[(x >> 1) & 1] = fmaxf(most[(x >> 1) & 1], S[x]);
-        }
-        __syncwarp();
-        if (lane == 0)
-            barrier_arrive(freed + 8 * stage);
-        if (++stage == COLUMN_STAGES) {
-            stage = 0;
+/* Where things lie in shared memory. */
+template <class L> struct column_places {
+    uint32_t k, q, lse, full, freed, k_full, k_freed;
+    DEVICE column_places(uint32_t base)
+    {
+        k = base;
+        q = k + COLUMN_TILES * L::KBYTES;
+        lse = q + COLUMN_STAGES * L::QBYTES;
+        full = lse + COLUMN_STAGES * L::LSE;
+        freed = full + 8 * COLUMN_STAGES;
+        k_full = freed + 8 * COLUMN_STAGES;
+        k_freed = k_full + 8 * COLUMN_TILES;
+    }
+};
+
+/* A place in a ring of N, and how often it was passed, by its parity. */
+template <int N> struct ring {
+    uint32_t at, phase;
+    DEVICE void step()
+    {
+        if (++at == N) {
+            at = 0;
             phase ^= 1;
         }
-        mass[0] += (double)(sum[0][0] + sum[0][1]);
-        mass[1] += (double)(sum[1][0] + sum[1][1]);
     }
+};
+
+template <class L, int D>
+DEVICE void copy_columns(const CUtensorMap &mk, const CUtensorMap &mq,
+                         const sm90_columns &p, const column_places<L> &s)
+{
+    ring<COLUMN_STAGES> q = {0, 1};
+    ring<COLUMN_TILES> k = {0, 1};
+
+    for (int tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
+        const column_tile t = find_column_tile(p, tile);
+        const float *const lse = p.bits + (int64_t)(t.b * p.heads + t.h) * p.padded;
+
+        barrier_wait(s.k_freed + 8 * k.at, k.phase);
+        barrier_expect(s.k_full + 8 * k.at, L::KBYTES);
+        for (int d = 0; d < D / 64; d++)
+            copy_tile(s.k + k.at * L::KBYTES + d * COLUMN_KEYS * 128, &mk,
+                      s.k_full + 8 * k.at, d * 64, t.top, t.h / p.group, t.b);
+        k.step();
+        for (int i = t.from; i < t.end; i++) {
+            const uint32_t full = s.full + 8 * q.at;
+            barrier_wait(s.freed + 8 * q.at, q.phase);
+            barrier_expect(full, L::QBYTES + L::LSE);
+            copy_line(s.lse + q.at * L::LSE, lse + i * COLUMN_QUERIES, L::LSE, full);
+            for (int d = 0; d < D / 64; d++)
+                copy_tile(s.q + q.at * L::QBYTES + d * COLUMN_QUERIES * 128, &mq, full,
+                          d * 64, i * COLUMN_QUERIES, t.h, t.b);
+            q.step();
+        }
+    }
+}
+
+/* Weights of a block, from its scores and the lse of its queries; sums of two keys. */
+DEVICE void weigh_columns(float (&S)[COLUMN_QUERIES / 2], float c, uint32_t lse,
+                          float (&sum)[2][2])
+{
+#pragma unroll
+    for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
+        float of[2];
+        asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];"
+                     : "=f"(of[0]), "=f"(of[1])
+                     : "r"(lse + 32 * x)
+                     : "memory");
+#pragma unroll
+        for (int y = 0; y < 4; y++) {
+            S[4 * x + y] = ex2(__fmaf_rn(S[4 * x + y], c, -of[y & 1]));
+            sum[y >> 1][y & 1] += S[4 * x + y];
+        }
+    }
+}
+
+DEVICE void store_columns(const sm90_columns &p, const column_tile &t,
+                          const int (&key)[2], double (&mass)[2], float (&most)[2],
+                          int lane)
+{
     largest_of_four(most);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
@@ -215,12 +209,119 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq,
         if ((lane & 3) != 0 || key[r] >= p.nk)
             continue;
         if (p.mass.data)
-            ((float *)p.mass.data)[b * p.mass.stride[0] + h * p.mass.stride[1] +
+            ((float *)p.mass.data)[t.b * p.mass.stride[0] + t.h * p.mass.stride[1] +
                                    key[r] * p.mass.stride[3]] = (float)mass[r];
         if (p.most.data)
-            ((float *)p.most.data)[b * p.most.stride[0] + h * p.most.stride[1] +
+            ((float *)p.most.data)[t.b * p.most.stride[0] + t.h * p.most.stride[1] +
                                    key[r] * p.most.stride[3]] =
                 mass[r] == mass[r] ? most[r] : CUDART_NAN_F;
+    }
+}
+
+template <class E, class L, int D>
+DEVICE void sum_columns(const sm90_columns &p, const column_places<L> &s, int warp)
+{
+    const int group = warp / 4 - 1, lane = threadIdx.x & 31;
+    const uint64_t k_slab = slab_descriptor(s.k + group * 64 * 128, 16);
+    const uint64_t q_slab = slab_descriptor(s.q, 16);
+    const float c = p.c;
+    ring<COLUMN_STAGES> q = {0, 0};
+    ring<COLUMN_TILES> k = {0, 0};
+
+#pragma unroll 1
+    for (int tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
+        const column_tile t = find_column_tile(p, tile);
+        const int first = t.top + group * 64, own = first + (warp & 3) * 16 + (lane >> 2);
+        const int key[2] = {own, own + 8};
+        const column_range see[2] = {queries_of(p, t.bounds, key[0]),
+                                     queries_of(p, t.bounds, key[1])};
+        /* Queries that see any key of the warpgroup, and those that see all of them. */
+        const column_range any = {
+            queries_of(p, t.bounds, first).begin,
+            first < t.bounds.keys
+                ? queries_of(p, t.bounds, min(first + 63, t.bounds.keys - 1)).end
+                : 0};
+        const column_range all = {
+            queries_of(p, t.bounds, min(first + 63, p.nk)).begin,
+            first + 63 < t.bounds.keys ? queries_of(p, t.bounds, first).end : 0};
+        double mass[2] = {0, 0};
+        float most[2] = {0, 0}, S[COLUMN_QUERIES / 2];
+
+        barrier_wait(s.k_full + 8 * k.at, k.phase);
+#pragma unroll 1
+        for (int i = t.from; i < t.end; i++) {
+            barrier_wait(s.full + 8 * q.at, q.phase);
+            if ((i + 1) * COLUMN_QUERIES > any.begin && i * COLUMN_QUERIES < any.end) {
+                product_fence();
+#pragma unroll
+                for (int x = 0; x < D / 16; x++)
+                    wgmma<E, COLUMN_QUERIES>::scores(
+                        S,
+                        k_slab + k.at * (L::KBYTES >> 4) +
+                            (x / 4) * (COLUMN_KEYS * 128 >> 4) + (x % 4) * 2,
+                        q_slab + q.at * (L::QBYTES >> 4) +
+                            (x / 4) * (COLUMN_QUERIES * 128 >> 4) + (x % 4) * 2,
+                        x > 0);
+                product_commit();
+                product_wait<0>();
+                pin(S);
+                if (i * COLUMN_QUERIES < all.begin ||
+                    (i + 1) * COLUMN_QUERIES > all.end) {
+                    const int at = i * COLUMN_QUERIES + 2 * (lane & 3);
+                    const int begin[2] = {see[0].begin - at, see[1].begin - at};
+                    const int stop[2] = {see[0].end - at, see[1].end - at};
+                    hide(S, begin, stop, true);
+                }
+                float sum[2][2] = {{0, 0}, {0, 0}};
+                weigh_columns(S, c, s.lse + q.at * L::LSE + 8 * (lane & 3), sum);
+                if (p.most.data) {
+#pragma unroll
+                    for (int x = 0; x < COLUMN_QUERIES / 2; x++)
+                        most[(x >> 1) & 1] = fmaxf(most[(x >> 1) & 1], S[x]);
+                }
+                mass[0] += (double)(sum[0][0] + sum[0][1]);
+                mass[1] += (double)(sum[1][0] + sum[1][1]);
+            }
+            __syncwarp();
+            if (lane == 0)
+                barrier_arrive(s.freed + 8 * q.at);
+            q.step();
+        }
+        if (lane == 0)
+            barrier_arrive(s.k_freed + 8 * k.at);
+        k.step();
+        store_columns(p, t, key, mass, most, lane);
+    }
+}
+
+template <class E, int D>
+DEVICE void columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90_columns &p)
+{
+    typedef column_layout<E, D> L;
+    extern __shared__ uint8_t memory[];
+    const column_places<L> s((shared_address(memory) + 1023) & ~1023u);
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
+
+    wait_for_predecessor();
+    if (threadIdx.x == 0) {
+        for (int x = 0; x < COLUMN_STAGES; x++) {
+            barrier_init(s.full + 8 * x, 1);
+            barrier_init(s.freed + 8 * x, 4 * COLUMN_GROUPS);
+        }
+        for (int x = 0; x < COLUMN_TILES; x++) {
+            barrier_init(s.k_full + 8 * x, 1);
+            barrier_init(s.k_freed + 8 * x, 4 * COLUMN_GROUPS);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    if (warp < 4) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+        if (threadIdx.x == 0)
+            copy_columns<L, D>(mk, mq, p, s);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 112;");
+        sum_columns<E, L, D>(p, s, warp);
     }
 }
 
@@ -230,7 +331,7 @@ DEVICE void sum_columns(const CUtensorMap &mk, const CUtensorMap &mq,
                                    const __grid_constant__ CUtensorMap mq,               \
                                    const sm90_columns p)                                 \
     {                                                                                    \
-        sum_columns<E, D>(mk, mq, p);                                                    \
+        columns<E, D>(mk, mq, p);                                                        \
     }
 COLUMNS(d64_f16, __half, 64)
 COLUMNS(d64_bf16, __nv_bfloat16, 64)

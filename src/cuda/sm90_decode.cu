@@ -22,6 +22,7 @@ template <class E> DEVICE void combine_row(const sm90_launch &p)
     extern __shared__ float factors[]; /* of each record, l of each, quarters of sums */
     float m = -CUDART_INF_F, l = 0;
 
+    wait_for_predecessor();
     for (int x = threadIdx.x; x < p.splits; x += blockDim.x)
         factors[x] = records[x * step];
     __syncthreads();

@@ -1,16 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Row statistics beside the softmax.  Included by sm90.cuh.  All sums are relative to
- * the row's reference, as its weights are, and follow it when it moves, so the bits of O
- * are those of a pass without statistics.  A thread keeps sums and its own two largest
- * scores for each of its two rows; four threads make a row at the end.
+ * Row statistics beside the softmax.  All sums are relative to the row's reference, as
+ * its weights are, and follow it when it moves, so the bits of O are those of a pass
+ * without statistics.  A thread keeps sums and its own two largest scores for each of its
+ * two rows; four threads make a row at the end.
  */
 #ifndef ATTEND_CUDA_SM90_MEASURE_CUH
 #define ATTEND_CUDA_SM90_MEASURE_CUH
 
 #include "core/row_sums.h"
+#include "cuda/sm90_softmax.cuh"
 
-/* The second largest score of a row, from the two largest of each of its threads. */
+/*
+ * Where the largest scores of a thread wait in shared memory.  A part is eight scores of
+ * a row, of 32 columns that lie side by side; a thread keeps, for each of its two rows,
+ * the two parts with the largest maxima: their scores, and the key of the first column.
+ * The second largest score of a row is in the first of the two, or is the maximum of the
+ * second.  A word besides counts keys, where a rule hides single ones.
+ */
+enum {
+    TOP_FIRST_KEY = 32, /* after eight scores */
+    TOP_COUNT = 36,
+    TOP_FIRST = 40, /* the maximum of the first part */
+    TOP_LAST = 44,  /* where the second part is: 0 or TOP_PART */
+    TOP_PART = 48,
+    TOP_ROW = 2 * TOP_PART,
+    TOP_THREAD = 2 * TOP_ROW + 16 /* threads begin in different banks */
+};
+
+static_assert(TOP_THREAD == SM90_TOP_BYTES, "as sm90.h has it");
+
+DEVICE void store_two(uint32_t at, float a, float b)
+{
+    asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(at), "f"(a), "f"(b) : "memory");
+}
+DEVICE void load_four(uint32_t at, float (&x)[8], int from)
+{
+    asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];"
+                 : "=f"(x[from]), "=f"(x[from + 1]), "=f"(x[from + 2]), "=f"(x[from + 3])
+                 : "r"(at)
+                 : "memory");
+}
+
+/* The second largest score of a row, from two of each of its threads. */
 DEVICE float second_of_row(float first, float second)
 {
 #pragma unroll
@@ -23,35 +55,23 @@ DEVICE float second_of_row(float first, float second)
     return second;
 }
 
-/*
- * The two largest scores of a row's keys in a thread, as they are compared, and the keys;
- * and how many keys are seen, where a rule hides single ones.  They wait in shared
- * memory, a word of every thread side by side.
- */
-template <class C> struct largest {
+/* Of scores of a row as a product leaves them, by their bits. */
+DEVICE float largest_of_eight(const float *s)
+{
+    const int a =
+        __vimax3_s32(__float_as_int(s[0]), __float_as_int(s[1]), __float_as_int(s[4]));
+    const int b =
+        __vimax3_s32(__float_as_int(s[5]), __float_as_int(s[8]), __float_as_int(s[9]));
+    const int c = max(__float_as_int(s[12]), __float_as_int(s[13]));
+
+    return __int_as_float(__vimax3_s32(a, b, c));
+}
+
+/* The two largest scores of a row, as they are compared, and their keys. */
+struct largest {
     float score[2];
     int key[2];
 
-    static DEVICE uint32_t word(uint32_t at, int r, int x)
-    {
-        return at + (5 * r + x) * 4 * 128 * C::GROUPS;
-    }
-    DEVICE void load(uint32_t at, int r)
-    {
-#pragma unroll
-        for (int x = 0; x < 2; x++) {
-            score[x] = __int_as_float(load_shared(word(at, r, x)));
-            key[x] = load_shared(word(at, r, 2 + x));
-        }
-    }
-    DEVICE void store(uint32_t at, int r) const
-    {
-#pragma unroll
-        for (int x = 0; x < 2; x++) {
-            store_shared(word(at, r, x), __float_as_int(score[x]));
-            store_shared(word(at, r, 2 + x), key[x]);
-        }
-    }
     /* A later call has the earlier key, which goes first among equals. */
     DEVICE void insert(float s, int at)
     {
@@ -64,6 +84,30 @@ template <class C> struct largest {
     static DEVICE bool precedes(float a, int i, float b, int j)
     {
         return a > b || (a == b && i >= 0 && (j < 0 || i < j));
+    }
+    /* Of a thread's parts, the one with later keys first. */
+    DEVICE void load(uint32_t at)
+    {
+        const int key_of[2] = {load_shared(at + TOP_FIRST_KEY),
+                               load_shared(at + TOP_PART + TOP_FIRST_KEY)};
+        const int later = key_of[1] > key_of[0];
+
+        score[0] = score[1] = -CUDART_INF_F;
+        key[0] = key[1] = -1;
+#pragma unroll 1
+        for (int x = 0; x < 2; x++) {
+            const uint32_t part = at + (x ^ later) * TOP_PART;
+            const int first_key = x ^ later ? key_of[1] : key_of[0];
+            float s[8];
+            if (first_key < 0)
+                continue;
+            load_four(part, s, 0);
+            load_four(part + 16, s, 4);
+#pragma unroll
+            for (int i = 7; i >= 0; i--)
+                if (s[i] > -CUDART_INF_F)
+                    insert(s[i], first_key + 8 * (i / 2) + (i & 1));
+        }
     }
     /* Of all four threads of a row. */
     DEVICE void merge()
@@ -93,18 +137,20 @@ template <class C> struct largest {
 
 template <class C> struct measures {
     float spread[2], squares[2], far[2]; /* sums of t e, e^2, |gap| e; t = log2 e */
-    float bar[2];                        /* the second largest score of the row */
+    float second[2]; /* what a part must reach; at most the row's second largest score */
     float sink1[2], sink4[2];
 
     DEVICE void clear(uint32_t tops)
     {
-        const largest<C> none = {{-CUDART_INF_F, -CUDART_INF_F}, {-1, -1}};
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             spread[r] = squares[r] = far[r] = sink1[r] = sink4[r] = 0;
-            bar[r] = -CUDART_INF_F;
-            none.store(tops, r);
-            store_shared(none.word(tops, r, 4), 0);
+            second[r] = -3.402823466e38f;
+            store_shared(tops + r * TOP_ROW + TOP_FIRST, __float_as_int(second[r]));
+            store_shared(tops + r * TOP_ROW + TOP_LAST, 0);
+            store_shared(tops + r * TOP_ROW + TOP_FIRST_KEY, -1);
+            store_shared(tops + r * TOP_ROW + TOP_PART + TOP_FIRST_KEY, -1);
+            store_shared(tops + r * TOP_ROW + TOP_COUNT, 0);
         }
     }
     /* The reference moved by `bits` while the sum was l: t fell by that much. */
@@ -130,75 +176,75 @@ template <class C> struct measures {
             sink4[r] = (lane & 3) < 2 ? S[2 * r] + S[2 * r + 1] : 0.f;
         }
     }
-    /*
-     * The scores of columns from .. from + count - 1, the largest of which is `most`.  As
-     * a rule no other reaches the row's second largest, `least`.
-     */
+    /* Keeps a part whose maximum is `most` in place of the second, if that is no more. */
     template <int N>
-    static DEVICE void take_part(const float (&S)[N], int from, int count,
-                                 largest<C> &top, int r, float most, float least, int at)
+    DEVICE void take_part(const float (&S)[N], int part, int r, float most, uint32_t top,
+                          int key, float &first, int &last)
     {
-        float rest = -CUDART_INF_F;
-        int first = 0, equal = 0;
+        if (most >= second[r]) {
+            const uint32_t to = top + last;
 #pragma unroll
-        for (int i = from + count - 1; i >= from; i--)
-            if (((i >> 1) & 1) == r) {
-                const bool is = S[i] == most;
-                first = is ? 8 * (i / 4) + (i & 1) : first;
-                equal += is;
-                rest = is ? rest : fmaxf(rest, S[i]);
-            }
-        if (!__any_sync(~0u, rest >= least || (equal > 1 && most >= least))) {
-            if (most > -CUDART_INF_F)
-                top.insert(most, at + first);
-            return;
+            for (int i = 0; i < 4; i++)
+                store_two(to + 8 * i, S[16 * part + 4 * i + 2 * r],
+                          S[16 * part + 4 * i + 2 * r + 1]);
+            store_shared(to + TOP_FIRST_KEY, key);
+            if (most >= first)
+                last ^= TOP_PART;
         }
-#pragma unroll
-        for (int i = from + count - 1; i >= from; i--)
-            if (((i >> 1) & 1) == r && S[i] > -CUDART_INF_F)
-                top.insert(S[i], at + 8 * (i / 4) + (i & 1));
+        second[r] = fmaxf(second[r], fminf(first, most));
+        first = fmaxf(first, most);
     }
     /*
-     * The largest scores of a block go to `most`; those that reach the row's second
-     * largest so far are kept with their keys, which count from `at`, the thread's first.
+     * Keeps the parts of a block whose maxima reach the second largest of the row.  Keys
+     * count from `at`, the thread's first.  As numbers, bits of floats are in order where
+     * the largest is not negative: three at a time, once all rows have such scores.
      */
-    template <int N>
-    DEVICE void take_largest(const float (&S)[N], uint32_t tops, int at, float (&most)[2])
+    template <int N> DEVICE void take_largest(const float (&S)[N], uint32_t tops, int at)
     {
-        constexpr int PARTS = 4, PART = N / PARTS;
+        constexpr int PARTS = N / 16;
+        float part[2][PARTS];
+        if (__any_sync(~0u, !(second[0] > 0 && second[1] > 0))) {
+#pragma unroll
+            for (int x = 0; x < 2 * PARTS; x++) {
+                const float *const s = S + 16 * (x / 2) + 2 * (x & 1);
+                part[x & 1][x / 2] = fmaxf(fmaxf(fmaxf(s[0], s[1]), fmaxf(s[4], s[5])),
+                                           fmaxf(fmaxf(s[8], s[9]), fmaxf(s[12], s[13])));
+            }
+        } else {
+#pragma unroll
+            for (int x = 0; x < 2 * PARTS; x++) {
+                const float *const s = S + 16 * (x / 2) + 2 * (x & 1);
+                part[x & 1][x / 2] = largest_of_eight(s);
+            }
+        }
 #pragma unroll
         for (int r = 0; r < 2; r++) {
-            float part[PARTS];
+            float most = part[r][0];
 #pragma unroll
-            for (int x = 0; x < PARTS; x++) {
-                part[x] = S[x * PART + 2 * r];
-#pragma unroll
-                for (int i = x * PART; i < (x + 1) * PART; i++)
-                    if (((i >> 1) & 1) == r)
-                        part[x] = fmaxf(part[x], S[i]);
-            }
-            most[r] = fmaxf(fmaxf(part[0], part[1]), fmaxf(part[2], part[3]));
-            const float least = fmaxf(bar[r], -3.402823466e38f);
-            if (!__any_sync(~0u, most[r] >= least))
+            for (int x = 1; x < PARTS; x++)
+                most = fmaxf(most, part[r][x]);
+            if (!__any_sync(~0u, most >= second[r]))
                 continue;
-            largest<C> top;
-            top.load(tops, r);
+            const uint32_t top = tops + r * TOP_ROW;
+            float first = __int_as_float(load_shared(top + TOP_FIRST));
+            int last = load_shared(top + TOP_LAST);
 #pragma unroll
             for (int x = PARTS - 1; x >= 0; x--)
-                if (__any_sync(~0u, part[x] >= least))
-                    take_part(S, x * PART, PART, top, r, part[x], least, at);
-            top.store(tops, r);
-            bar[r] = second_of_row(top.score[0], top.score[1]);
+                if (__any_sync(~0u, part[r][x] >= second[r]))
+                    take_part(S, x, r, part[r][x], top, at + 32 * x, first, last);
+            store_shared(top + TOP_FIRST, __float_as_int(first));
+            store_shared(top + TOP_LAST, last);
+            second[r] = second_of_row(first, second[r]);
         }
     }
 };
 
 /* Keys that a rule leaves to a row. */
-template <class C, int N> DEVICE void count_keys(const float (&S)[N], uint32_t tops)
+template <int N> DEVICE void count_keys(const float (&S)[N], uint32_t tops)
 {
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        const uint32_t at = largest<C>::word(tops, r, 4);
+        const uint32_t at = tops + r * TOP_ROW + TOP_COUNT;
         int count = load_shared(at);
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -316,7 +362,7 @@ DEVICE float sum_of_four(float x)
 /* The record of a row: relative to its largest score, in double. */
 template <class C>
 DEVICE void write_measures(const sm90_launch &p, float m, float l, const measures<C> &ms,
-                           const largest<C> &top, int r, double keys, double *to)
+                           const largest &top, int r, double keys, double *to)
 {
     const double bits = (double)m - (double)top.score[0] * (double)p.c;
     const double by = exp2(bits), ln2 = 0.693147180559945309417;
@@ -337,7 +383,10 @@ DEVICE void write_measures(const sm90_launch &p, float m, float l, const measure
     to[ROW_SINK1] = by * ms.sink1[r];
     to[ROW_SINK4] = by * ms.sink4[r];
     to[ROW_DISTANCE] = by * ms.far[r];
-    for (int x = 0; x < p.measures.top; x++) {
+#pragma unroll
+    for (int x = 0; x < 2; x++) {
+        if (x >= p.measures.top)
+            break;
         to[ROW_FIXED + x] = top.key[x] < 0 ? -CUDART_INF : top.score[x] * p.scale;
         to[ROW_FIXED + p.measures.top + x] = top.key[x];
     }
@@ -355,10 +404,11 @@ DEVICE void leave_measures(const sm90_launch &p, const tile_of &t, const softmax
         ms.far[r] = sum_of_four(ms.far[r]);
         ms.sink1[r] = sum_of_four(ms.sink1[r]);
         ms.sink4[r] = sum_of_four(ms.sink4[r]);
-        largest<C> top;
-        top.load(tops, r);
+        largest top;
+        top.load(tops + r * TOP_ROW);
         top.merge();
-        const float counted = sum_of_four((float)load_shared(top.word(tops, r, 4)));
+        const float counted =
+            sum_of_four((float)load_shared(tops + r * TOP_ROW + TOP_COUNT));
         if ((lane & 3) != 0 || row[r] >= p.rows)
             continue;
         const int seen = max(0, row_end(p, t, row[r]) - row_begin(p, t, row[r]));

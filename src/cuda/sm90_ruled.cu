@@ -51,6 +51,7 @@ extern "C" __global__ void __launch_bounds__(SM90_TILE_THREADS)
     uint32_t(*const rows)[SM90_UNIT / 16] = (uint32_t(*)[SM90_UNIT / 16]) words;
     const sm90_tensor &m = p.rules.mask;
 
+    wait_for_predecessor();
     for (int64_t item = blockIdx.x; item < (int64_t)p.rules.bits_tiles * p.rules.units;
          item += gridDim.x) {
         const int unit = (int)(item % p.rules.units);
@@ -101,6 +102,7 @@ template <class C> DEVICE void list_blocks(const sm90_launch &p)
 {
     const int lane = threadIdx.x & 31;
 
+    wait_for_predecessor();
     for (int64_t tile = blockIdx.x; tile < p.rules.list_tiles; tile += gridDim.x) {
         const int64_t head = tile / p.row_blocks;
         const int64_t heads = p.rules.list_step[1] ? p.heads : 1;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Masks, biases, ALiBi and softcap on a block of scores.  Included by sm90.cuh.  Where a
- * rule changes scores they are finished in nats, in the order of the contract: scaled,
- * capped, biased, ALiBi counted from the row's anchor; see attendi_anchor().
+ * Masks, biases, ALiBi and softcap on a block of scores.  Where a rule changes scores
+ * they are finished in nats, in the order of the contract: scaled, capped, biased, ALiBi
+ * counted from the row's anchor; see attendi_anchor().
  */
 #ifndef ATTEND_CUDA_SM90_RULES_CUH
 #define ATTEND_CUDA_SM90_RULES_CUH
+
+#include "cuda/sm90_tiles.cuh"
 
 /* ---- masks --------------------------------------------------------------------------
  */

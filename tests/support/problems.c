@@ -222,7 +222,7 @@ attend_context *open_set(const char *name, int threads)
 {
     attend_options options = attend_options_default();
 
-    if (strncmp(name, "cuda", 4) == 0) {
+    if (name != NULL && strncmp(name, "cuda", 4) == 0) {
         options.device = "cuda";
         options.host_tensors = 1;
         options.order = strcmp(name, "cuda") == 0 ? ATTEND_ORDER_SAME : ATTEND_ORDER_FAST;

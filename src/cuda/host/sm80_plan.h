@@ -3,7 +3,7 @@
 #ifndef ATTEND_CUDA_SM80_PLAN_H
 #define ATTEND_CUDA_SM80_PLAN_H
 
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 
 enum sm80_way { SM80_NOT, SM80_PREFILL, SM80_RULED, SM80_DECODE };
 

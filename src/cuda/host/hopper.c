@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/hopper.h"
+#include "cuda/host/hopper.h"
 
 #include <float.h>
 #include <math.h>
@@ -69,12 +69,20 @@ static bool rule_is_plain(const struct problem *p)
     return !p->mask.data && !rule_changes(p);
 }
 
+/* Rows whose first position the host knows, or the caller's array has as it is. */
+static bool positions_fit(const struct problem *p)
+{
+    return p->first_query == 0 ||
+           (p->causal != ATTEND_CAUSAL_OFFSET && p->first_query <= SIZE_MOST &&
+            p->first_query >= -SIZE_MOST);
+}
+
 static bool numbers_fit(const struct cuda_device *d, const struct problem *p)
 {
     const double c = p->scale * 1.4426950408889634;
 
     return d->hopper && p->fast && (p->dtype == ATTEND_F16 || p->dtype == ATTEND_BF16) &&
-           c > FLT_MIN && c < 1e30 &&
+           c > FLT_MIN && c < 1e30 && positions_fit(p) &&
            (p->softcap == 0 || (p->softcap > 1e-30 && p->softcap < 1e30));
 }
 
@@ -260,13 +268,14 @@ static void set_bounds(const struct problem *p, struct sm90_launch *a)
     const bool causal = p->causal != ATTEND_CAUSAL_NONE;
     const bool right = causal || p->window_right >= 0;
     /* The last row of a bottom-right problem sees the last key. */
-    const bool all =
-        p->nq == 1 && p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT && p->window_left < 0;
+    const bool all = p->nq == 1 && p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT &&
+                     p->window_left < 0 && p->first_query >= 0;
 
     a->bounded = (right || p->window_left >= 0) && !all;
     a->key_lengths = p->key_lengths;
     a->may_hide = a->bounded || p->key_lengths;
-    a->offset = p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT ? p->nk - p->nq : 0;
+    a->offset =
+        p->first_query + (p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT ? p->nk - p->nq : 0);
     a->causal_offset = p->causal == ATTEND_CAUSAL_OFFSET ? p->causal_offset : NULL;
     a->reach = causal ? 1 : right ? p->window_right + 1 : -1;
     a->behind = p->window_left;
@@ -395,11 +404,12 @@ static enum kernel_name of_width(enum kernel_name first, const struct problem *p
 static enum kernel_name first_kernel(const struct problem *p,
                                      const struct hopper_plan *plan)
 {
-    return of_width(plan->way == HOPPER_DECODE ? KERNEL_sm90_decode_d64_f16
-                    : rule_changes(p)          ? KERNEL_sm90_changed_d64_f16
-                    : plan->measured           ? KERNEL_sm90_measured_d64_f16
-                    : plan->ruled              ? KERNEL_sm90_ruled_d64_f16
-                                               : KERNEL_sm90_prefill_d64_f16,
+    return of_width(plan->way == HOPPER_DECODE      ? KERNEL_sm90_decode_d64_f16
+                    : rule_changes(p)               ? KERNEL_sm90_changed_d64_f16
+                    : plan->measured && plan->ruled ? KERNEL_sm90_measured_ruled_d64_f16
+                    : plan->measured                ? KERNEL_sm90_measured_d64_f16
+                    : plan->ruled                   ? KERNEL_sm90_ruled_d64_f16
+                                                    : KERNEL_sm90_prefill_d64_f16,
                     p);
 }
 
@@ -423,7 +433,7 @@ static attend_status prepare_mask(struct cuda_device *d, struct sm90_launch *a,
     TRY(attendi_cuda_launch(d, KERNEL_sm90_mask,
                             (int64_t)a->rules.bits_tiles * a->rules.units,
                             SM90_TILE_THREADS, SM90_MASK_SHARED, parameters, err));
-    return attendi_cuda_launch(d, KERNEL_sm90_lists, a->rules.list_tiles, 32, 0,
+    return attendi_cuda_follow(d, KERNEL_sm90_lists, a->rules.list_tiles, 32, 0,
                                parameters, err);
 }
 
@@ -432,7 +442,7 @@ static attend_status combine_records(struct cuda_device *d, const struct problem
 {
     void *parameters[] = {a};
 
-    return attendi_cuda_launch(
+    return attendi_cuda_follow(
         d, p->dtype == ATTEND_F16 ? KERNEL_sm90_combine_f16 : KERNEL_sm90_combine_bf16,
         (int64_t)a->nb * a->heads * a->rows,
         a->splits >= SM90_COMBINE_SPLITS ? SM90_COMBINE_THREADS : SM90_COMBINE_COLUMNS,
@@ -450,10 +460,10 @@ static attend_status launch_all(struct cuda_device *d, const struct problem *p,
     void *parameters[] = {&call->q, &call->k, &call->v, &call->out, &call->a};
 
     TRY(prepare_mask(d, &call->a, err));
-    TRY(attendi_cuda_launch(d, first_kernel(p, plan), blocks, threads, SM90_SHARED,
-                            parameters, err));
+    TRY((call->a.rules.bits ? attendi_cuda_follow : attendi_cuda_launch)(
+        d, first_kernel(p, plan), blocks, threads, SM90_SHARED, parameters, err));
     if (call->a.may_hide)
-        TRY(attendi_cuda_launch(d, careful_kernel(p, plan),
+        TRY(attendi_cuda_follow(d, careful_kernel(p, plan),
                                 min_i64(blocks, CAREFUL_BLOCKS), threads, SM90_SHARED,
                                 parameters, err));
     return decodes ? combine_records(d, p, &call->a, err) : ATTEND_OK;
@@ -547,6 +557,8 @@ static struct sm90_columns columns_of(const struct problem *p, float *bits)
     a.causal_offset = bounds.causal_offset;
     a.key_lengths = bounds.key_lengths;
     a.count = p->nb * p->hq * a.padded;
+    a.section = (int)section_heads(p);
+    a.tiles = a.nb * a.heads * a.key_blocks;
     return a;
 }
 
@@ -570,9 +582,8 @@ attend_status attendi_hopper_columns(struct cuda_device *d, const struct problem
     TRY(attendi_cuda_launch(d, KERNEL_sm90_lse,
                             min_i64(ceil_div_i64(a.count, 256), 4 * 1024), 256, 0, lse,
                             err));
-    return attendi_cuda_launch(
+    return attendi_cuda_follow(
         d,
         (enum kernel_name)((int)first + (p->d > 64 ? 2 : 0) + (p->dtype == ATTEND_BF16)),
-        (int64_t)a.nb * a.heads * a.key_blocks, COLUMN_THREADS, SM90_SHARED, parameters,
-        err);
+        min_i64(a.tiles, d->sm_count), COLUMN_THREADS, SM90_SHARED, parameters, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/driver.h"
+#include "cuda/host/driver.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -42,6 +42,7 @@ static const struct {
     FUNCTION("cuMemsetD8Async", fill),
     FUNCTION("cuStreamSynchronize", synchronize),
     FUNCTION("cuLaunchKernel", launch),
+    FUNCTION("cuLaunchKernelEx", launch_with),
     FUNCTION("cuTensorMapEncodeTiled", encode_tiled),
 #undef FUNCTION
 };
@@ -65,7 +66,8 @@ static attend_status find_functions(struct cuda_driver *driver, attend_error *er
     for (size_t x = 0; x < ARRAY_LEN(functions); x++) {
         void *const found = dlsym(driver->library, functions[x].name);
 
-        if (!found && strcmp(functions[x].name, "cuTensorMapEncodeTiled") != 0)
+        if (!found && strcmp(functions[x].name, "cuTensorMapEncodeTiled") != 0 &&
+            strcmp(functions[x].name, "cuLaunchKernelEx") != 0)
             return attendi_fail(err, ATTEND_EUNSUPPORTED,
                                 "cuda: the driver has no %s: it is too old",
                                 functions[x].name);

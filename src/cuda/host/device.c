@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/images.h"
+#include "cuda/host/images.h"
 #include "cuda/sm80.h"
 #include "cuda/sm90.h"
 
@@ -30,6 +30,8 @@ static const unsigned char *const images[MODULE_COUNT] = {
 
 /* The most blocks of a launch: kernels step over what is left. */
 #define GRID_MOST ((int64_t)1 << 20)
+/* From 12.3 on graphs capture launches that overlap. */
+enum { OVERLAP_VERSION = 12030 };
 
 static attend_status read_name(const char *name, int *ordinal, attend_error *err)
 {
@@ -77,7 +79,7 @@ static attend_status choose_kernels(struct cuda_device *d, bool hopper, attend_e
 
 static attend_status find_device(struct cuda_device *d, int ordinal, attend_error *err)
 {
-    int count = 0, major = 0, minor = 0;
+    int count = 0, major = 0, minor = 0, version = 0;
 
     ASK(d, device_count(&count), "counting devices");
     if (ordinal >= count)
@@ -95,6 +97,8 @@ static attend_status find_device(struct cuda_device *d, int ordinal, attend_erro
                             "options.device: cuda:%d has compute capability %d.%d, and "
                             "kernels need 8.0",
                             ordinal, major, minor);
+    ASK(d, driver_version(&version), "asking the driver");
+    d->overlaps = d->driver.launch_with && version >= OVERLAP_VERSION;
     return choose_kernels(d, major == 9 && minor == 0 && d->driver.encode_tiled, err);
 }
 
@@ -256,6 +260,51 @@ attend_status attendi_cuda_reserve(struct cuda_device *d, struct device_memory *
     return ATTEND_OK;
 }
 
+size_t attendi_cuda_take(size_t *total, int64_t count, size_t size)
+{
+    const size_t at = *total, bytes = count_bytes(count, size);
+
+    *total = bytes == SIZE_MAX || at == SIZE_MAX
+                 ? SIZE_MAX
+                 : add_bytes(at, (bytes + 255) / 256 * 256);
+    return at;
+}
+
+attend_status attendi_cuda_workspace(struct cuda_device *d, size_t size, void **to,
+                                     attend_error *err)
+{
+    if (size == SIZE_MAX)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for a workspace of so much");
+    if (d->lent) {
+        *to = d->lent;
+        return size <= d->lent_size
+                   ? ATTEND_OK
+                   : attendi_fail(err, ATTEND_ENOMEM,
+                                  "the workspace of %zu bytes is smaller than %zu",
+                                  d->lent_size, size);
+    }
+    TRY(attendi_cuda_enter(d, err));
+    const attend_status status = attendi_cuda_reserve(d, &d->workspace, size, err);
+    attendi_cuda_leave(d);
+    *to = (void *)d->workspace.at;
+    return status;
+}
+
+attend_status attendi_cuda_general(struct cuda_device *d, enum kernel_name kernel,
+                                   struct launch *a, int64_t items, attend_error *err)
+{
+    const size_t shared = a->p.dtype == ATTEND_F64 ? SHARED_F64 : SHARED_F32;
+    void *parameters[] = {a};
+
+    a->items = items;
+    return attendi_cuda_launch(d, kernel, items, TILE_THREADS, shared, parameters, err);
+}
+
+int64_t attendi_cuda_row_items(const struct launch *a)
+{
+    return a->p.nb * a->p.hq * a->tiles * a->chunks;
+}
+
 attend_status attendi_cuda_launch(struct cuda_device *d, enum kernel_name kernel,
                                   int64_t blocks, int threads, size_t shared,
                                   void **parameters, attend_error *err)
@@ -268,6 +317,26 @@ attend_status attendi_cuda_launch(struct cuda_device *d, enum kernel_name kernel
         &d->driver,
         d->driver.launch(d->kernel[kernel], grid, 1, 1, (unsigned)threads, 1, 1,
                          (unsigned)shared, d->stream, parameters, NULL),
+        kernel_names[kernel], err);
+}
+
+attend_status attendi_cuda_follow(struct cuda_device *d, enum kernel_name kernel,
+                                  int64_t blocks, int threads, size_t shared,
+                                  void **parameters, attend_error *err)
+{
+    struct cu_launch_attribute overlap = {.id = CU_LAUNCH_MAY_OVERLAP,
+                                          .value = {.on = 1}};
+    const struct cu_launch launch = {.grid = {(unsigned)min_i64(blocks, GRID_MOST), 1, 1},
+                                     .block = {(unsigned)threads, 1, 1},
+                                     .shared = (unsigned)shared,
+                                     .stream = d->stream,
+                                     .attributes = &overlap,
+                                     .count = 1};
+
+    if (!d->overlaps)
+        return attendi_cuda_launch(d, kernel, blocks, threads, shared, parameters, err);
+    return attendi_driver_check(
+        &d->driver, d->driver.launch_with(&launch, d->kernel[kernel], parameters, NULL),
         kernel_names[kernel], err);
 }
 

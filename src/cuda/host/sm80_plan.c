@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/sm80_plan.h"
+#include "cuda/host/sm80_plan.h"
 
 #include <float.h>
 

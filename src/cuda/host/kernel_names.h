@@ -13,6 +13,7 @@
     MODULE(stats)                                                                        \
     MODULE(inspect)                                                                      \
     MODULE(merge_parts)                                                                  \
+    MODULE(sums)                                                                         \
     MODULE(sm80_prefill)                                                                 \
     MODULE(sm80_ruled)                                                                   \
     MODULE(sm80_decode)                                                                  \
@@ -56,6 +57,7 @@ enum module_name {
     KERNEL_TYPES(inspect, probe)                                                         \
     KERNEL(merge_parts, merge_parts)                                                     \
     KERNEL(merge_parts, gather_records)                                                  \
+    KERNEL(sums, sums_add)                                                               \
     KERNEL_NARROW(sm80_prefill, sm80_prefill_d64)                                        \
     KERNEL_NARROW(sm80_prefill, sm80_prefill_d128)                                       \
     KERNEL_WIDTHS(sm80_ruled, sm80_ruled)                                                \
@@ -72,6 +74,8 @@ enum module_name {
     KERNEL_NARROW(sm90_changed, sm90_changed_careful_d128)                               \
     KERNEL_NARROW(sm90_measured, sm90_measured_d64)                                      \
     KERNEL_NARROW(sm90_measured, sm90_measured_d128)                                     \
+    KERNEL_NARROW(sm90_measured, sm90_measured_ruled_d64)                                \
+    KERNEL_NARROW(sm90_measured, sm90_measured_ruled_d128)                               \
     KERNEL_NARROW(sm90_careful, sm90_careful_tall_d64)                                   \
     KERNEL_WIDTHS(sm90_careful, sm90_careful)                                            \
     KERNEL_WIDTHS(sm90_careful, sm90_decode_careful)                                     \

@@ -24,6 +24,22 @@ typedef struct cu_tensor_map {
     _Alignas(64) uint64_t opaque[16];
 } cu_tensor_map;
 
+/* A launch with attributes, of which there is one. */
+struct cu_launch_attribute {
+    int id, unused;
+    union {
+        int on;
+        char bytes[64];
+    } value;
+};
+struct cu_launch {
+    unsigned grid[3], block[3], shared;
+    cu_stream stream;
+    struct cu_launch_attribute *attributes;
+    unsigned count;
+};
+enum { CU_LAUNCH_MAY_OVERLAP = 6 }; /* begins before its predecessor has ended */
+
 enum {
     CU_ATTRIBUTE_SM_COUNT = 16,
     CU_ATTRIBUTE_MAJOR = 75,
@@ -60,6 +76,9 @@ struct cuda_driver {
     cu_result (*launch)(cu_function function, unsigned gx, unsigned gy, unsigned gz,
                         unsigned bx, unsigned by, unsigned bz, unsigned shared,
                         cu_stream stream, void **parameters, void **extra);
+    /* NULL: the driver is too old. */
+    cu_result (*launch_with)(const struct cu_launch *launch, cu_function function,
+                             void **parameters, void **extra);
     cu_result (*encode_tiled)(cu_tensor_map *map, int type, uint32_t rank, void *address,
                               const uint64_t *size, const uint64_t *stride,
                               const uint32_t *box, const uint32_t *step, int interleave,

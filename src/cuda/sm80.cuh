@@ -254,9 +254,17 @@ DEVICE float quad_sum(float x)
     return x + __shfl_xor_sync(~0u, x, 2);
 }
 
+/* 2 to (x - y) c, where y is that times c already unless a rule may have changed x. */
+template <class C> DEVICE float weight_of(float x, float y, float c)
+{
+    return ex2(C::RULED ? (x - y) * c : __fmaf_rn(x, c, -y));
+}
+
 /*
- * Scores become weights 2^(S c - m); m is the running maximum of S c, l the sum of a
- * thread's own weights.  fmaxf leaves NaN out: its weight is NaN, and so is the row.
+ * Scores become weights.  m is the running maximum of S c, l the sum of a thread's own
+ * weights.  Where a rule may change scores m is that of S: S c would take the lowest
+ * number, which a bias may be, for -inf.  fmaxf leaves NaN out: its weight is NaN, and so
+ * is the row.
  */
 template <class C>
 DEVICE void softmax(float (&S)[C::TILES][C::BN / 8][4], float (&O)[C::TILES][C::D / 8][4],
@@ -273,16 +281,17 @@ DEVICE void softmax(float (&S)[C::TILES][C::BN / 8][4], float (&O)[C::TILES][C::
 #pragma unroll
             for (int n = 0; n < C::BN / 8; n++)
                 most = fmaxf(most, fmaxf(S[t][n][2 * r], S[t][n][2 * r + 1]));
-            const float top = fmaxf(m[t][r], quad_max(most) * c);
+            const float top = fmaxf(m[t][r], quad_max(most) * (C::RULED ? 1.f : c));
             const float base = top == -CUDART_INF_F ? 0.f : top;
-            factor[t][r] = top == m[t][r] ? 1.f : ex2(m[t][r] - base);
+            factor[t][r] =
+                top == m[t][r] ? 1.f : ex2((m[t][r] - base) * (C::RULED ? c : 1.f));
             rose |= top != m[t][r];
             m[t][r] = top;
 #pragma unroll
             for (int n = 0; n < C::BN / 8; n++)
 #pragma unroll
                 for (int e = 2 * r; e < 2 * r + 2; e++) {
-                    S[t][n][e] = ex2(__fmaf_rn(S[t][n][e], c, -base));
+                    S[t][n][e] = weight_of<C>(S[t][n][e], base, c);
                     sum += S[t][n][e];
                 }
             l[t][r] = __fmaf_rn(l[t][r], factor[t][r], sum);
@@ -301,16 +310,11 @@ DEVICE void softmax(float (&S)[C::TILES][C::BN / 8][4], float (&O)[C::TILES][C::
 /* ---- the end of rows ----------------------------------------------------------------
  */
 
-/*
- * What the sums of a row are multiplied by; its LSE goes to *to, unless that is NULL.  m
- * is in units of log 2.
- */
+/* What the sums of a row are multiplied by; its LSE goes to *to, unless that is NULL. */
 DEVICE float end_row(const sm80_launch &a, const struct tile_rows &t, int row, float m,
                      float l, float *to)
 {
-    const double ln2 = 0.693147180559945309417;
-
-    if (!a.p.sinks && !a.p.alibi) { /* ln 2 in two parts */
+    if (a.plain && !a.p.sinks) { /* ln 2 in two parts */
         if (to)
             *to = l == 0 ? -CUDART_INF_F
                          : __fmaf_rn(m, 0.693147182464599609375f,
@@ -318,7 +322,7 @@ DEVICE float end_row(const sm80_launch &a, const struct tile_rows &t, int row, f
         return l == 0 ? 0.f : 1.f / l;
     }
     const double sink = a.p.sinks ? a.p.sinks[head_of(a, t, row)] : -CUDART_INF;
-    const double own = m * ln2 + row_shift(a, t, row), top = sink > own ? sink : own;
+    const double own = m * a.unit + row_shift(a, t, row), top = sink > own ? sink : own;
     const double raise = own == top ? 1 : exp(own - top);
     const double sum = sink == -CUDART_INF ? l : l * raise + exp(sink - top);
     if (to)

@@ -27,8 +27,10 @@ struct sm80_launch {
     int folds;        /* the rows of a tile are the heads of a group: nq = 1 */
     int changes;      /* scores are finished in nats before they are compared */
     int chunks;       /* eight columns of O are 16 bytes */
-    float c;          /* of scores in units of log 2 */
-    float *records;   /* [nb][hq][splits][dv + 2], m in units of log 2 */
+    int plain;        /* by the kernels without rules, whose m is in units of log 2 */
+    float c;          /* of products, or of finished scores, in units of log 2 */
+    double unit;      /* of m in nats */
+    float *records;   /* [nb][hq][splits][dv + 2]: m, l, acc */
 };
 
 /* A view of 16-bit elements to be laid out as (b, h, l, padded). */

@@ -33,7 +33,10 @@ template <bool SUM> DEVICE float over_threads(float x, float *numbers)
     return numbers[0];
 }
 
-DEVICE float record_factor(float m, float top) { return m == top ? 1.f : ex2(m - top); }
+DEVICE float record_factor(float m, float top, float c)
+{
+    return m == top ? 1.f : ex2((m - top) * c);
+}
 
 /*
  * A part has every SM80_COMBINE_PARTS-th record, so that empty ones at the end change no
@@ -55,7 +58,7 @@ DEVICE void combine_row(const sm80_launch &a, int64_t index)
         m = fmaxf(m, records[x * step]);
     m = over_threads<false>(m, numbers);
     for (int x = (int)threadIdx.x; x < a.splits; x += SM80_COMBINE_THREADS)
-        l = __fmaf_rn(records[x * step + 1], record_factor(records[x * step], m), l);
+        l = __fmaf_rn(records[x * step + 1], record_factor(records[x * step], m, a.c), l);
     l = over_threads<true>(l, numbers);
     const float factor =
         end_row(a, t, (int)(h % p.group), m, l,
@@ -68,7 +71,7 @@ DEVICE void combine_row(const sm80_launch &a, int64_t index)
 #pragma unroll 8
         for (int x = part; x < a.splits; x += SM80_COMBINE_PARTS)
             sum = __fmaf_rn(c < p.dv ? records[x * step + 2 + c] : 0.f,
-                            record_factor(records[x * step], m), sum);
+                            record_factor(records[x * step], m, a.c), sum);
         __syncthreads();
         numbers[threadIdx.x] = sum;
         __syncthreads();

@@ -142,6 +142,9 @@ template <int N> DEVICE void hide_bits(float (&S)[N][4], uint32_t bits)
                 S[n][e] = -CUDART_INF_F;
 }
 
+DEVICE float load_bias(const double *at) { return narrow_bias<float>(*at); }
+template <class T> DEVICE float load_bias(const T *at) { return load_number(at); }
+
 /* Only of keys that are seen: others may lie outside of the tensor. */
 template <class T, int N>
 DEVICE void add_bias(const sm80_launch &a, const struct tile_rows &t, float (&S)[N][4],
@@ -158,8 +161,7 @@ DEVICE void add_bias(const sm80_launch &a, const struct tile_rows &t, float (&S)
 #pragma unroll
             for (int e = 0; e < 2; e++)
                 if (bits >> (4 * n + 2 * r + e) & 1)
-                    S[n][2 * r + e] += narrow_bias<float>(
-                        (double)load_number(bias + (8 * n + e) * a.p.bias.stride[3]));
+                    S[n][2 * r + e] += load_bias(bias + (8 * n + e) * a.p.bias.stride[3]);
     }
 }
 

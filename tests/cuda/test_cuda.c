@@ -211,6 +211,30 @@ TEST(fast_rules_are_under_the_bound)
     under_the_bound(ruled_problem, problems(240));
 }
 
+/* Whatever the dense comparisons sample of these types: what no fast kernel takes too. */
+TEST(fast_takes_any_problem)
+{
+    NEEDS_DEVICE;
+    int taken = 0;
+
+    for (int n = 0; n < problems(1200); n++) {
+        const struct check_sample_options options = {
+            .max_length = 300, .max_width = 300, .max_heads = 3, .tame = n % 4 != 0};
+        struct check_problem p = check_sample(900000 + (uint64_t)n, &options);
+        struct check_worst worst = {0};
+        const int narrow = p.dtype == ATTEND_BF16 || p.dtype == ATTEND_F16;
+        const double ratio = narrow ? ratio_of(&p, &worst) : 0;
+        char text[512];
+
+        check_describe(&p, text, sizeof text);
+        check_problem_free(&p);
+        taken += narrow;
+        CHECK(ratio < 1, "problem %d: %g of the bound: %s; %s", n, ratio, worst.where,
+              text);
+    }
+    CHECK(taken > problems(200), "only %d", taken);
+}
+
 static int same_outputs(const struct check_problem *a, const struct check_problem *b,
                         const unsigned char *skip)
 {
@@ -499,6 +523,7 @@ int main(int argc, char **argv)
     }
     RUN_ONE(fast_kernels_are_under_the_bound);
     RUN_ONE(fast_rules_are_under_the_bound);
+    RUN_ONE(fast_takes_any_problem);
     RUN_ONE(fast_kernels_keep_bits_for_any_strides);
     RUN_ONE(fast_kernels_do_not_see_hidden_values);
     RUN_ONE(fast_kernels_take_any_logits);

@@ -274,7 +274,10 @@ const char *next_set(int *index)
     while (*index <= attend_isa_count()) {
         const int at = (*index)++;
         if (at == attend_isa_count())
-            return is_named("cuda") && device_runs() ? "cuda" : NULL;
+            return !device_runs()          ? NULL
+                   : is_named("cuda")      ? "cuda"
+                   : is_named("cuda-fast") ? "cuda-fast"
+                                           : NULL;
         if (attend_isa_get(at, &isa) == ATTEND_OK && isa.runs && is_wanted(isa.name))
             return isa.name;
     }

@@ -10,6 +10,7 @@
 enum { WIDTH_MOST = 256, PACK_THREADS = 256, PACK_BLOCKS = 4096 };
 #define SIZE_MOST ((int64_t)1 << 29)
 #define LOG2_E 1.4426950408889634
+#define LN_2 0.69314718055994531
 
 static int64_t width_of(const struct problem *p)
 {
@@ -171,6 +172,8 @@ static void set_launch(const struct problem *p, const struct sm80_plan *plan,
     a->items =
         (int)(p->nb * (folds ? p->hkv * a->splits : p->hq) * (int64_t)a->row_blocks);
     a->changes = rule_changes(p);
+    a->plain = plan->way == SM80_PREFILL;
+    a->unit = a->plain ? LN_2 : a->changes ? 1 : p->scale;
     a->c = (float)(a->changes ? LOG2_E : p->scale * LOG2_E);
     a->chunks = p->out.dtype != ATTEND_F32 && p->dv % 8 == 0 &&
                 has_chunks(p->out.data, p->out.size, p->out.stride);

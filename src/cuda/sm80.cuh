@@ -20,7 +20,7 @@
  *
  * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So the threads look for
  * such numbers in blocks that may hide keys and make them 0 in shared memory.  Once the
- * tile is done, columns that hold them become NaN in rows that do see them.
+ * tile is done, they are added to the rows that do see them.
  */
 #ifndef ATTEND_CUDA_SM80_CUH
 #define ATTEND_CUDA_SM80_CUH
@@ -433,7 +433,7 @@ DEVICE void leave_records(const sm80_launch &a, const struct tile_rows &t,
 }
 
 /*
- * NaN for rows that see Inf or NaN of V, after a block that may hide keys was made
+ * Inf and NaN of V to the rows that see them, after a block that may hide keys was made
  * finite; a thread has a column.  `seen` is 0 for empty rows.
  */
 template <class C>
@@ -457,12 +457,12 @@ __device__ __noinline__ void mark_rows(const sm80_launch &a, int item, const flo
                 if (j < row_begin(a, t, row) || j >= row_end(a, t, row) ||
                     !mask_shows(p, t.b, head_of(a, t, row), query_of(a, row), j))
                     continue;
+                const int64_t at = out.first + row * out.step + c * p.out.stride[3];
                 if (C::SPLIT)
-                    record_of(a, t, row)[2 + c] = CUDART_NAN_F;
+                    record_of(a, t, row)[2 + c] += x;
                 else if (seen[row - t.first] != 0)
-                    store_any(p.out.data, p.out.dtype,
-                              out.first + row * out.step + c * p.out.stride[3],
-                              CUDART_NAN);
+                    store_any(p.out.data, p.out.dtype, at,
+                              load_any(p.out.data, p.out.dtype, at) + x);
             }
         }
 }

@@ -183,7 +183,7 @@ DEVICE void keep_tile(const sm80_launch &a, int item, struct kept_tile &kept)
     const struct problem &p = a.p;
     const struct tile_rows t = find_tile<C>(a, item);
     const int2 keys = find_keys<C>(a, t), whole = find_whole<C>(a, t);
-    const int64_t kv = a.folds ? t.head : t.head / p.group;
+    const int kv = a.folds ? t.head : t.head / (int)p.group;
     const struct lines q = lines_of(a, t, p.q.stride);
 
     kept.t = t;

@@ -410,4 +410,5 @@ def main():
     print(json.dumps({"gpu": torch.cuda.get_device_name(0), "cudnn": torch.backends.cudnn.version(), "torch": torch.__version__}))
 
 
-main()
+if __name__ == "__main__":
+    main()

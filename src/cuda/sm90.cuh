@@ -212,8 +212,9 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         auto left_to = [&](const tile_of &u) {
             return (row_begin(p, u, top_row() + 63) + BN - 1) / BN;
         };
-        const int kept_masked = masked_from(t), kept_left = left_to(t);
-        if constexpr (C::SCARCE) {
+        const int kept_masked = C::CAREFUL ? 0 : masked_from(t),
+                  kept_left = C::CAREFUL ? 0 : left_to(t);
+        if constexpr (C::SCARCE && !C::CAREFUL) {
             if (first_lane) {
                 store_shared(own + OWN_MASKED, kept_masked);
                 store_shared(own + OWN_LEFT, kept_left);
@@ -223,8 +224,12 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         /* Hides what causal rule, window and lengths do; says whether they may. */
         auto hide_block = [&](int j) {
             const int at = 2 * (lane & 3) + j * BN;
-            const int masked = C::SCARCE ? load_shared(own + OWN_MASKED) : kept_masked;
-            const int left = C::SCARCE ? load_shared(own + OWN_LEFT) : kept_left;
+            const int masked = C::CAREFUL  ? masked_from(known())
+                               : C::SCARCE ? load_shared(own + OWN_MASKED)
+                                           : kept_masked;
+            const int left = C::CAREFUL  ? left_to(known())
+                             : C::SCARCE ? load_shared(own + OWN_LEFT)
+                                         : kept_left;
             if (j < masked && j >= left)
                 return false;
             const tile_of u = known();
@@ -273,6 +278,8 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             ms.clear(tops);
         int entry = entry_of(to - 1), next = entry;
         load_bits(entry);
+        if (C::QBUFFERS == 1) /* where the queries go */
+            release_stored();
         barrier_wait(s.q_full + 8 * qs, qp);
         barrier_wait(s.k_full + 8 * ks, kp);
         if (C::HALVES && row_end(p, t, top + 63) <= index_of<C>(entry) * BN + BN / 2) {

@@ -19,7 +19,7 @@ struct config {
     static constexpr bool SPLIT = SPLIT_, CAREFUL = CAREFUL_;
     static constexpr bool RULED = RULES_ > 0, CHANGED = RULES_ > 1, MEASURED = MEASURED_;
     /* What can be found again is not kept in registers. */
-    static constexpr bool KEPT = RULED || CAREFUL || MEASURED || GROUPS == 3;
+    static constexpr bool KEPT = RULED || CAREFUL || MEASURED || (BN == 128 && !SPLIT);
     static constexpr bool SCARCE = CHANGED || MEASURED || CAREFUL;
     static constexpr bool TICKET = GROUPS == 2;
     /* A warpgroup passes over blocks that hide all keys from its rows. */

@@ -205,6 +205,24 @@ TEST(fast_kernels_are_under_the_bound)
     under_the_bound(fast_problem, problems(240));
 }
 
+/* More tiles than multiprocessors: every block of threads has several. */
+static struct check_problem many_tiles(int n)
+{
+    const int64_t widths[] = {64, 128, 256}, d = widths[n % 3];
+    struct check_problem p = check_sample_shape(
+        (uint64_t)n, n % 2 ? ATTEND_F16 : ATTEND_BF16, 2, 12, 12, 1200, 90, d, d);
+
+    p.wants_lse = 1;
+    p.causal = n < 3 ? ATTEND_CAUSAL_NONE : ATTEND_CAUSAL_BOTTOM_RIGHT;
+    return p;
+}
+
+TEST(fast_kernels_take_many_tiles)
+{
+    NEEDS_DEVICE;
+    under_the_bound(many_tiles, 6);
+}
+
 TEST(fast_rules_are_under_the_bound)
 {
     NEEDS_DEVICE;
@@ -453,7 +471,9 @@ TEST(fast_statistics_are_those_of_the_definition)
     attend_context *const ref = open_set("ref", 1);
 
     for (int n = 0; n < problems(60); n++) {
-        struct check_problem p = n % 2 ? fast_problem(6000 + n) : ruled_problem(6000 + n);
+        struct check_problem p = n == 1  ? many_tiles(1)
+                                 : n % 2 ? fast_problem(6000 + n)
+                                         : ruled_problem(6000 + n);
         p.scale_is_set = 0;
         for (int64_t x = 0; n % 5 == 0 && x < p.nb * p.hkv * p.nk * p.d; x++)
             p.k[x] = p.k[x % p.d];
@@ -462,12 +482,13 @@ TEST(fast_statistics_are_those_of_the_definition)
         double *const numbers = check_memory((size_t)(2 * rows * each), sizeof *numbers);
         int64_t *const keys = check_memory((size_t)(2 * rows * TOP), sizeof *keys);
         float *const out = check_memory((size_t)(3 * rows * p.dv), sizeof *out);
+        const attend_dtype out_type = n == 1 ? p.dtype : ATTEND_F32;
         attend_io io = blocks.blocks.io;
         attend_error err = {.message = ""};
 
         io.lse.data = NULL;
         for (int x = 0; x < 3; x++) {
-            io.out = attend_tensor_dense(out + x * rows * p.dv, ATTEND_F32, p.nb, p.hq,
+            io.out = attend_tensor_dense(out + x * rows * p.dv, out_type, p.nb, p.hq,
                                          p.nq, p.dv);
             if (x == 2)
                 CHECK(attend_forward(fast, &blocks.blocks.rule, &io, &err) == ATTEND_OK,
@@ -498,7 +519,7 @@ TEST(fast_statistics_are_those_of_the_definition)
                          (n % 5 != 0 || keys[x * TOP + 1] == keys[(rows + x) * TOP + 1]);
         CHECK(named, "problem %d: other keys", n);
         CHECK(memcmp(out + rows * p.dv, out + 2 * rows * p.dv,
-                     (size_t)(rows * p.dv) * sizeof *out) == 0,
+                     (size_t)(rows * p.dv) * attend_dtype_size(out_type)) == 0,
               "problem %d: statistics change O", n);
         free(numbers);
         free(keys);
@@ -522,6 +543,7 @@ int main(int argc, char **argv)
         fast = open_set("cuda-fast", 1);
     }
     RUN_ONE(fast_kernels_are_under_the_bound);
+    RUN_ONE(fast_kernels_take_many_tiles);
     RUN_ONE(fast_rules_are_under_the_bound);
     RUN_ONE(fast_takes_any_problem);
     RUN_ONE(fast_kernels_keep_bits_for_any_strides);

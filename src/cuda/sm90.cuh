@@ -90,6 +90,11 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         const bool safe = (id & TILE_SAFE) != 0 || C::CHANGED;
         id &= ~TILE_SAFE;
         tile_of t = find_tile<C>(p, id);
+        int passed = 0; /* blocks that hide all keys from the warpgroup's rows */
+        if constexpr (C::PASSES) {
+            passed = t.to - last_block_of<C>(p, t, t.block * C::BM + group * 64 + 63);
+            t.to -= passed;
+        }
         const uint32_t own = s.own + OWN_BYTES * warp;
         if constexpr (C::KEPT) {
             if (first_lane)
@@ -132,6 +137,24 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                                      k + (x / 4) * (BN * 128 >> 4) + (x % 4) * 2, x > 0);
             product_commit();
         };
+        /* Of the first half of the keys; the others are hidden. */
+        auto half_scores = [&]() {
+            if constexpr (C::HALVES) {
+                const uint64_t q = q_slab + qs * (C::QBYTES >> 4),
+                               k = k_slab + ks * (C::KBYTES >> 4);
+                float(&half)[BN / 4] = *(float(*)[BN / 4]) & S;
+#pragma unroll
+                for (int x = 0; x < D / 16; x++)
+                    wgmma<E, BN / 2>::scores(
+                        half, q + (x / 4) * (C::BM * 128 >> 4) + (x % 4) * 2,
+                        k + (x / 4) * (BN * 128 >> 4) + (x % 4) * 2, x > 0);
+                product_commit();
+                product_wait<0>();
+#pragma unroll
+                for (int i = BN / 4; i < BN / 2; i++)
+                    S[i] = -CUDART_INF_F;
+            }
+        };
         auto values = [&](int add) {
             const uint64_t v = v_slab + vs * (C::KBYTES >> 4);
 #pragma unroll
@@ -155,6 +178,15 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                 vp ^= 1;
             }
         };
+        if constexpr (C::PASSES) {
+#pragma unroll 1
+            for (; passed > 0; passed--) {
+                barrier_wait(s.k_full + 8 * ks, kp);
+                free_k();
+                barrier_wait(s.v_full + 8 * vs, vp);
+                free_v();
+            }
+        }
         auto top_row = [&]() {
             return C::SCARCE ? load_shared(own + OWN_BLOCK) * C::BM + group * 64 : top;
         };
@@ -243,9 +275,14 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         load_bits(entry);
         barrier_wait(s.q_full + 8 * qs, qp);
         barrier_wait(s.k_full + 8 * ks, kp);
-        product_fence();
-        scores();
-        product_wait<0>();
+        if (C::HALVES && row_end(p, t, top + 63) <= index_of<C>(entry) * BN + BN / 2) {
+            product_fence();
+            half_scores();
+        } else {
+            product_fence();
+            scores();
+            product_wait<0>();
+        }
         pin(S);
         free_k();
         release_stored();

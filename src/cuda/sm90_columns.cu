@@ -8,13 +8,15 @@
  * computes.
  *
  *   copies   K  Q(first) Q(first+1) ...  K of the next tile  Q ...
- *   rows     wait Q(i) | issue S = K Q(i)^T | wait for S | sum | free Q(i)
+ *   rows     wait Q(i) | issue S = K Q(i)^T in two halves | wait for the first | sum it
+ *            | wait for the second | sum it | free Q(i)
  *
  * Warpgroups are not ordered: of four, some have a product under way while others sum.
  */
 #include "cuda/sm90.cuh"
 
-enum { COLUMN_GROUPS = 4, COLUMN_KEYS = 64 * COLUMN_GROUPS, COLUMN_QUERIES = 128 };
+enum { COLUMN_GROUPS = 4, COLUMN_KEYS = 64 * COLUMN_GROUPS };
+enum { COLUMN_QUERIES = 128, COLUMN_HALF = COLUMN_QUERIES / 2 };
 enum { COLUMN_STAGES = 3, COLUMN_THREADS = 128 * (COLUMN_GROUPS + 1), COLUMN_TILES = 2 };
 
 /* lse in bits, by query: 2^(x - lse) is 0 where it was -inf. */
@@ -178,12 +180,12 @@ DEVICE void copy_columns(const CUtensorMap &mk, const CUtensorMap &mq,
     }
 }
 
-/* Weights of a block, from its scores and the lse of its queries; sums of two keys. */
-DEVICE void weigh_columns(float (&S)[COLUMN_QUERIES / 2], float c, uint32_t lse,
-                          float (&sum)[2][2])
+/* Half a block of queries: weights from scores and lse; sums of two keys, and maxima. */
+DEVICE void weigh_columns(float (&S)[COLUMN_HALF / 2], float c, uint32_t lse,
+                          float (&sum)[2][2], float (&most)[2], bool maxima)
 {
 #pragma unroll
-    for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
+    for (int x = 0; x < COLUMN_HALF / 8; x++) {
         float of[2];
         asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];"
                      : "=f"(of[0]), "=f"(of[1])
@@ -194,6 +196,11 @@ DEVICE void weigh_columns(float (&S)[COLUMN_QUERIES / 2], float c, uint32_t lse,
             S[4 * x + y] = ex2(__fmaf_rn(S[4 * x + y], c, -of[y & 1]));
             sum[y >> 1][y & 1] += S[4 * x + y];
         }
+    }
+    if (maxima) {
+#pragma unroll
+        for (int x = 0; x < COLUMN_HALF / 2; x++)
+            most[(x >> 1) & 1] = fmaxf(most[(x >> 1) & 1], S[x]);
     }
 }
 
@@ -233,8 +240,6 @@ DEVICE void sum_columns(const sm90_columns &p, const column_places<L> &s, int wa
         const column_tile t = find_column_tile(p, tile);
         const int first = t.top + group * 64, own = first + (warp & 3) * 16 + (lane >> 2);
         const int key[2] = {own, own + 8};
-        const column_range see[2] = {queries_of(p, t.bounds, key[0]),
-                                     queries_of(p, t.bounds, key[1])};
         /* Queries that see any key of the warpgroup, and those that see all of them. */
         const column_range any = {
             queries_of(p, t.bounds, first).begin,
@@ -244,49 +249,70 @@ DEVICE void sum_columns(const sm90_columns &p, const column_places<L> &s, int wa
         const column_range all = {
             queries_of(p, t.bounds, min(first + 63, p.nk)).begin,
             first + 63 < t.bounds.keys ? queries_of(p, t.bounds, first).end : 0};
+        const int begin = max(t.from, any.begin / COLUMN_QUERIES);
+        const int stop = min(t.end, (any.end + COLUMN_QUERIES - 1) / COLUMN_QUERIES);
         double mass[2] = {0, 0};
-        float most[2] = {0, 0}, S[COLUMN_QUERIES / 2];
+        float most[2] = {0, 0}, sum[2][2], S[2][COLUMN_HALF / 2];
 
-        barrier_wait(s.k_full + 8 * k.at, k.phase);
-#pragma unroll 1
-        for (int i = t.from; i < t.end; i++) {
+        auto skip = [&]() {
             barrier_wait(s.full + 8 * q.at, q.phase);
-            if ((i + 1) * COLUMN_QUERIES > any.begin && i * COLUMN_QUERIES < any.end) {
-                product_fence();
-#pragma unroll
-                for (int x = 0; x < D / 16; x++)
-                    wgmma<E, COLUMN_QUERIES>::scores(
-                        S,
-                        k_slab + k.at * (L::KBYTES >> 4) +
-                            (x / 4) * (COLUMN_KEYS * 128 >> 4) + (x % 4) * 2,
-                        q_slab + q.at * (L::QBYTES >> 4) +
-                            (x / 4) * (COLUMN_QUERIES * 128 >> 4) + (x % 4) * 2,
-                        x > 0);
-                product_commit();
-                product_wait<0>();
-                pin(S);
-                if (i * COLUMN_QUERIES < all.begin ||
-                    (i + 1) * COLUMN_QUERIES > all.end) {
-                    const int at = i * COLUMN_QUERIES + 2 * (lane & 3);
-                    const int begin[2] = {see[0].begin - at, see[1].begin - at};
-                    const int stop[2] = {see[0].end - at, see[1].end - at};
-                    hide(S, begin, stop, true);
-                }
-                float sum[2][2] = {{0, 0}, {0, 0}};
-                weigh_columns(S, c, s.lse + q.at * L::LSE + 8 * (lane & 3), sum);
-                if (p.most.data) {
-#pragma unroll
-                    for (int x = 0; x < COLUMN_QUERIES / 2; x++)
-                        most[(x >> 1) & 1] = fmaxf(most[(x >> 1) & 1], S[x]);
-                }
-                mass[0] += (double)(sum[0][0] + sum[0][1]);
-                mass[1] += (double)(sum[1][0] + sum[1][1]);
-            }
             __syncwarp();
             if (lane == 0)
                 barrier_arrive(s.freed + 8 * q.at);
             q.step();
+        };
+        auto scores = [&](float(&to)[COLUMN_HALF / 2], int half) {
+            const uint64_t keys = k_slab + k.at * (L::KBYTES >> 4);
+            const uint64_t queries =
+                q_slab + q.at * (L::QBYTES >> 4) + half * (COLUMN_HALF * 128 >> 4);
+#pragma unroll
+            for (int x = 0; x < D / 16; x++)
+                wgmma<E, COLUMN_HALF>::scores(
+                    to, keys + (x / 4) * (COLUMN_KEYS * 128 >> 4) + (x % 4) * 2,
+                    queries + (x / 4) * (COLUMN_QUERIES * 128 >> 4) + (x % 4) * 2, x > 0);
+            product_commit();
+        };
+        auto weigh = [&](float(&of)[COLUMN_HALF / 2], int i, int half) {
+            const int first_query = i * COLUMN_QUERIES + half * COLUMN_HALF;
+            if (first_query < all.begin || first_query + COLUMN_HALF > all.end) {
+                const int at = first_query + 2 * (lane & 3);
+                const column_range see[2] = {queries_of(p, t.bounds, key[0]),
+                                             queries_of(p, t.bounds, key[1])};
+                const int from[2] = {see[0].begin - at, see[1].begin - at};
+                const int to[2] = {see[0].end - at, see[1].end - at};
+                hide(of, from, to, true);
+            }
+            weigh_columns(of, c,
+                          s.lse + q.at * L::LSE + 4 * COLUMN_HALF * half + 8 * (lane & 3),
+                          sum, most, p.most.data != NULL);
+        };
+        barrier_wait(s.k_full + 8 * k.at, k.phase);
+#pragma unroll 1
+        for (int i = t.from; i < min(begin, t.end); i++)
+            skip();
+#pragma unroll 1
+        for (int i = begin; i < stop; i++) {
+            barrier_wait(s.full + 8 * q.at, q.phase);
+            product_fence();
+            scores(S[0], 0);
+            scores(S[1], 1);
+            product_wait<1>();
+            pin(S[0]);
+            sum[0][0] = sum[0][1] = sum[1][0] = sum[1][1] = 0;
+            weigh(S[0], i, 0);
+            product_wait<0>();
+            pin(S[1]);
+            weigh(S[1], i, 1);
+            __syncwarp();
+            if (lane == 0)
+                barrier_arrive(s.freed + 8 * q.at);
+            q.step();
+            mass[0] += (double)(sum[0][0] + sum[0][1]);
+            mass[1] += (double)(sum[1][0] + sum[1][1]);
         }
+#pragma unroll 1
+        for (int i = max(stop, min(begin, t.end)); i < t.end; i++)
+            skip();
         if (lane == 0)
             barrier_arrive(s.k_freed + 8 * k.at);
         k.step();

@@ -19,9 +19,13 @@ struct config {
     static constexpr bool SPLIT = SPLIT_, CAREFUL = CAREFUL_;
     static constexpr bool RULED = RULES_ > 0, CHANGED = RULES_ > 1, MEASURED = MEASURED_;
     /* What can be found again is not kept in registers. */
-    static constexpr bool KEPT = RULED || CAREFUL || MEASURED;
+    static constexpr bool KEPT = RULED || CAREFUL || MEASURED || GROUPS == 3;
     static constexpr bool SCARCE = CHANGED || MEASURED || CAREFUL;
     static constexpr bool TICKET = GROUPS == 2;
+    /* A warpgroup passes over blocks that hide all keys from its rows. */
+    static constexpr bool PASSES = !TICKET && !SPLIT && !RULED && !CAREFUL;
+    /* The first block is computed by half where its other half is hidden. */
+    static constexpr bool HALVES = BN == 128 && TICKET && !CAREFUL && !MEASURED;
     static constexpr int BM = 64 * GROUPS, THREADS = 128 * (GROUPS + 1);
     static constexpr int QBUFFERS = SPLIT || D > 128 || (MEASURED && D == 128) ? 1 : 2;
     static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2;
@@ -223,6 +227,12 @@ DEVICE int row_end(const sm90_launch &p, const tile_of &t, int i)
 DEVICE int row_begin(const sm90_launch &p, const tile_of &t, int i)
 {
     return max(0, i * p.step - t.behind);
+}
+
+/* The end of the blocks that hold keys of row i, of those of the tile; at least one. */
+template <class C> DEVICE int last_block_of(const sm90_launch &p, const tile_of &t, int i)
+{
+    return min(t.to, max(t.from + 1, (row_end(p, t, i) + C::BN - 1) / C::BN));
 }
 
 enum { TILE_SYNC = 0x40000000, TILE_SAFE = 0x20000000, TILE_END = 0x7fffffff };

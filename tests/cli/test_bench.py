@@ -276,7 +276,7 @@ class Bench(CliTest):
 
     def test_device(self):
         listed = self.succeed("bench", "--device", "cuda", "--list", "--json")
-        cases = [json.loads(line) for line in listed.stdout.splitlines()]
+        cases = [json.loads(line) for line in listed.splitlines()]
         names = [case["case"] for case in cases]
         self.assertEqual(len(names), len(set(names)))
         self.assertIn("gpu-decode-b16-16k", names)
@@ -291,7 +291,7 @@ class Bench(CliTest):
         if "cuda:0" not in devices:
             line = [x for x in devices.splitlines() if x.startswith("devices")]
             self.skipTest("no GPU here: " + " ".join(line[0].split()[1:]) if line else "no GPU here")
-        rows = self.succeed("bench", "--device", "cuda", "--case", "gpu-*-b*", "--seconds", "0.1", "--json").stdout
+        rows = self.succeed("bench", "--device", "cuda", "--case", "gpu-*-b*", "--seconds", "0.1", "--json")
         for row in map(json.loads, rows.splitlines()):
             self.assertGreater(row["gbps"], 0)
             self.assertGreaterEqual(row["median_ms"], row["min_ms"])

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from compare_cuda import Attend, burst, error_of, tensors
+from compare_cuda import Attend, burst, error_of, mask_cases, tensors
 
 
 def context(path, kernels):
@@ -42,6 +42,12 @@ def main():
                 rates = {name: flops / burst(run) for name, run in ways.items()}
                 print(f"bfloat16 d{d} {'causal' if causal else 'full'} {n}", " ".join(f"{x} {y:.0f}" for x, y in rates.items()),
                       f"error {error_of(out, q, k, v, causal):.2g}", flush=True)
+    for d, h in ((128, 16), (64, 32)):
+        q, k, v = tensors(2, h, h, 8192, 8192, d, torch.bfloat16)
+        for name, mask, _ in mask_cases(8192):
+            shown = mask[None, None].expand(2, h, 8192, 8192)
+            times = [burst(ctx.call(q, k, v, torch.empty_like(q), mask=shown)) for ctx in (sm80, best)]
+            print(f"mask {name} d{d} 8192 sm80 {times[0] * 1e3:.2f} ms hopper {times[1] * 1e3:.2f} ms", flush=True)
     for b, n in ((16, 16384), (64, 4096), (1, 131072), (4, 8192)):
         q, k, v = tensors(b, 32, 8, 1, n, 128, torch.bfloat16)
         out = torch.empty_like(q)

@@ -289,7 +289,10 @@ template <class C> DEVICE int sm80_item(const sm80_launch &a, int item)
         bool wanted = whole || warp_sees<C>(a, t, j * C::BN);
         uint32_t P[C::TILES][C::BN / 16][4], bits = ~0u;
         if (C::RULED && !whole) {
-            bits = seen_bits<C::BN / 8>(a, t, own_row<C>(t), own_key(j * C::BN));
+            bits = bound_bits<C::BN / 8>(a, t, own_row<C>(t), own_key(j * C::BN));
+            if (p.mask.data)
+                bits = mask_bits<C::BN / 8>(a, t, own_row<C>(t), own_key(j * C::BN),
+                                            (j + 1) * C::BN <= p.nk, bits);
             wanted &= __any_sync(~0u, bits != 0);
         }
         copy_wait<C::SLOTS - 2>();

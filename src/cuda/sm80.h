@@ -27,6 +27,7 @@ struct sm80_launch {
     int folds;        /* the rows of a tile are the heads of a group: nq = 1 */
     int changes;      /* scores are finished in nats before they are compared */
     int chunks;       /* eight columns of O are 16 bytes */
+    int mask_pairs;   /* two keys of the mask are two bytes, at even addresses */
     int plain;        /* by the kernels without rules, whose m is in units of log 2 */
     float c;          /* of products, or of finished scores, in units of log 2 */
     double unit;      /* of m in nats */

@@ -69,11 +69,12 @@ DEVICE void store_chunk(const sm80_launch &a, int64_t at, const float *from, int
                         float factor, bool empty)
 {
     typedef typename C::E E;
-    float x[8];
+    const float4 low = *(const float4 *)from, high = *(const float4 *)(from + 4);
+    float x[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 
 #pragma unroll
     for (int e = 0; e < 8; e++)
-        x[e] = empty ? 0.f : __fmaf_rn(from[e], factor, 0.f);
+        x[e] = empty ? 0.f : __fmaf_rn(x[e], factor, 0.f);
     if (a.chunks) {
         *(uint4 *)((E *)a.p.out.data + at + column) =
             make_uint4(element<E>::pair(x[0], x[1]), element<E>::pair(x[2], x[3]),
@@ -98,7 +99,7 @@ DEVICE void end_rows(const sm80_launch &a, const struct tile_rows &t, const floa
 {
     const struct lines out = lines_of(a, t, a.p.out.stride),
                        lse = lines_of(a, t, a.p.lse.stride);
-    const int own = t.first + (int)threadIdx.x, chunks = ((int)a.p.dv + 7) / 8;
+    const int own = t.first + (int)threadIdx.x;
 
     if (threadIdx.x < C::BM && own < t.rows) {
         const float l = rows_l[threadIdx.x];
@@ -109,13 +110,14 @@ DEVICE void end_rows(const sm80_launch &a, const struct tile_rows &t, const floa
         rows_m[threadIdx.x] = l == 0 ? 0.f : 1.f;
     }
     __syncthreads();
-    const int rows = min(C::BM, t.rows - t.first);
-#pragma unroll 1
-    for (int x = (int)threadIdx.x; x < rows * chunks; x += C::THREADS) {
-        const int row = x / chunks, column = 8 * (x % chunks);
-        store_chunk<C>(a, out.first + (t.first + row) * out.step,
-                       acc + row * C::ACC_PITCH + column, column, rows_l[row],
-                       rows_m[row] == 0);
+    const int rows = min(C::BM, t.rows - t.first), dv = (int)a.p.dv;
+#pragma unroll 2
+    for (int x = (int)threadIdx.x; x < C::BM * C::CHUNKS; x += C::THREADS) {
+        const int row = x / C::CHUNKS, column = 8 * (x % C::CHUNKS);
+        if (row < rows && column < dv)
+            store_chunk<C>(a, out.first + (t.first + row) * out.step,
+                           acc + row * C::ACC_PITCH + column, column, rows_l[row],
+                           rows_m[row] == 0);
     }
 }
 

@@ -105,10 +105,10 @@ DEVICE void hide_scores(const sm80_launch &a, const struct tile_rows &t, float (
     }
 }
 
-/* Bit 4 n + e: whether the thread's score S[n][e] is of a key that its row sees. */
+/* Bit 4 n + e is score S[n][e] of the thread: whether bounds leave its key to its row. */
 template <int N>
-DEVICE uint32_t seen_bits(const sm80_launch &a, const struct tile_rows &t, int row,
-                          int key)
+DEVICE uint32_t bound_bits(const sm80_launch &a, const struct tile_rows &t, int row,
+                           int key)
 {
     uint32_t bits = 0;
 
@@ -116,17 +116,48 @@ DEVICE uint32_t seen_bits(const sm80_launch &a, const struct tile_rows &t, int r
     for (int r = 0; r < 2; r++) {
         const int own = min(row + 8 * r, t.rows - 1);
         const int lo = row_begin(a, t, own) - key, hi = row_end(a, t, own) - key;
-        const struct lines at = lines_of(a, t, a.p.mask.stride);
-        const unsigned char *const mask = (const unsigned char *)a.p.mask.data +
-                                          at.first + own * at.step +
-                                          key * a.p.mask.stride[3];
+#pragma unroll
+        for (int n = 0; n < N; n++)
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+                if (8 * n + e >= lo && 8 * n + e < hi)
+                    bits |= 1u << (4 * n + 2 * r + e);
+    }
+    return bits;
+}
+
+/*
+ * Those of `bits` that the mask shows.  `inside`: all keys of the block are there, so
+ * that two bytes of a mask can be read at once where they are side by side.
+ */
+template <int N>
+DEVICE uint32_t mask_bits(const sm80_launch &a, const struct tile_rows &t, int row,
+                          int key, bool inside, uint32_t bits)
+{
+    const struct lines at = lines_of(a, t, a.p.mask.stride);
+    const int64_t step = a.p.mask.stride[3];
+
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        const unsigned char *const mask =
+            (const unsigned char *)a.p.mask.data + at.first +
+            min(row + 8 * r, t.rows - 1) * at.step + key * step;
+        if (a.mask_pairs && inside) {
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+                const uint32_t two = *(const uint16_t *)(mask + 8 * n);
+                bits &= ~((two & 0xff ? 0u : 1u) << (4 * n + 2 * r));
+                bits &= ~((two >> 8 ? 0u : 2u) << (4 * n + 2 * r));
+            }
+            continue;
+        }
 #pragma unroll
         for (int n = 0; n < N; n++)
 #pragma unroll
             for (int e = 0; e < 2; e++) {
-                const int x = 8 * n + e;
-                if (x >= lo && x < hi && (!a.p.mask.data || mask[x * a.p.mask.stride[3]]))
-                    bits |= 1u << (4 * n + 2 * r + e);
+                const uint32_t bit = 1u << (4 * n + 2 * r + e);
+                if (bits & bit && !mask[(8 * n + e) * step])
+                    bits &= ~bit;
             }
     }
     return bits;

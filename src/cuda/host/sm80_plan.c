@@ -161,6 +161,15 @@ static int64_t block_keys(const struct problem *p)
     return width_of(p) == 256 ? 32 : 64;
 }
 
+/* Whether the mask can be read two keys at a time. */
+static bool has_pairs(const attend_view *mask)
+{
+    const int64_t *const stride = mask->stride;
+
+    return mask->data && (uintptr_t)mask->data % 2 == 0 && stride[3] == 1 &&
+           stride[0] % 2 == 0 && stride[1] % 2 == 0 && stride[2] % 2 == 0;
+}
+
 static void set_launch(const struct problem *p, const struct sm80_plan *plan,
                        const struct shape *shape, struct sm80_launch *a)
 {
@@ -172,6 +181,7 @@ static void set_launch(const struct problem *p, const struct sm80_plan *plan,
     a->items =
         (int)(p->nb * (folds ? p->hkv * a->splits : p->hq) * (int64_t)a->row_blocks);
     a->changes = rule_changes(p);
+    a->mask_pairs = has_pairs(&p->mask);
     a->plain = plan->way == SM80_PREFILL;
     a->unit = a->plain ? LN_2 : a->changes ? 1 : p->scale;
     a->c = (float)(a->changes ? LOG2_E : p->scale * LOG2_E);

@@ -18,7 +18,7 @@ SOURCES = $(shell find bench examples include python src tests tools web/wasm we
     -o -name '*.cpp' -o -name '*.inc')
 # Not built on this machine, or not for it.
 UNTIDIED = tests/% python/% web/% src/cpu/isa/neon% src/cpu/isa/simd128% tools/bench/peak_bfmmla.c
-SCRIPTS = .ci/run $(wildcard scripts/*.sh) bench/compare/rivals_python.sh bench/mpi_pack.sh bench/mpi_measure.sh \
+SCRIPTS = .ci/run $(wildcard scripts/*.sh cmake/*.sh) bench/compare/rivals_python.sh bench/mpi_pack.sh bench/mpi_measure.sh \
     $(wildcard tests/*.sh tests/*/*.sh) tools/completion/attend.bash
 
 help:

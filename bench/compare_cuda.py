@@ -3,12 +3,15 @@
 
 usage: compare_cuda.py LIBATTEND [--json FILE] [--only NAME] [--seconds S] [--flex]
 
+FILE keeps its rows of other cases.
+
 Every line is one case: TFLOP/s (or GB/s of K and V for decoding) of attend and of
 torch's cuDNN kernel, their ratio, and the largest difference from float64.
 """
 import argparse
 import ctypes as c
 import json
+import os
 import statistics
 import time
 
@@ -247,9 +250,16 @@ def main():
     args = args.parse_args()
     attend = Attend(args.library)
     rows = []
+    if args.json and os.path.exists(args.json):
+        with open(args.json) as f:
+            rows = json.load(f)
 
     def emit(**row):
-        rows.append(row)
+        cases = [other["case"] for other in rows]
+        if row["case"] in cases:
+            rows[cases.index(row["case"])] = row
+        else:
+            rows.append(row)
         print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{v}" for k, v in row.items()), flush=True)
         if args.json:
             with open(args.json, "w") as f:
@@ -403,4 +413,5 @@ def main():
     print(json.dumps({"gpu": torch.cuda.get_device_name(0), "cudnn": torch.backends.cudnn.version(), "torch": torch.__version__}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,23 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cuda.sh PART...: everything on a machine with a GPU, in parts of less than ten minutes:
+# cuda.sh [PART...]: everything on a machine with a GPU, in parts of less than ten minutes:
 #
-#   build     library, command and tests, into build/cuda (needs nvcc)
-#   tests     laws, conformance rows, dense comparisons, statistics and test_cuda on the GPU
-#   torch     Python extension and attend on CUDA tensors: torch, arrays, models (needs torch)
-#   bench     beside cuDNN (needs torch); writes docs/CUDA-RESULTS.json
-#   memcheck  test_cuda under compute-sanitizer; racecheck likewise, which is slow: name a test in
-#             ATTEND_TEST_NAME
+#   build      library, command and tests, into build/cuda (needs nvcc)
+#   tests      laws, conformance rows, dense comparisons, statistics, device memory, order FAST
+#   split      conformance rows and partials in splits of 128 keys
+#   sm80       order FAST by the kernels for other GPUs
+#   check      attend check --device cuda
+#   torch      Python extension and attend on CUDA tensors: torch, arrays, models (needs torch)
+#   prefill, gqa, window, d256, logits, mask, stats, columns, decode
+#              beside cuDNN (needs torch): rows of docs/CUDA-RESULTS.json
+#   tables     docs/BENCHMARKS.md from these rows
+#   times      attend bench --device cuda
+#   memcheck, racecheck
+#              test_cuda and test_cuda_memory under compute-sanitizer, shortened; a word in
+#              ATTEND_TEST_NAME leaves the tests with it in their names
 #
-# A part can be repeated and needs only `build` before it.  Logs are in build/cuda/results.
+# Without arguments: all parts that have not passed yet, so that what was cut off goes on
+# where it was.  A part that is named is run in any case.  build/cuda/results has the logs;
+# without its files *.done all parts are run again.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build/cuda
 results=$build/results
+limit=590
 mkdir -p "$results"
 
-programs="test_cuda test_conformance test_dense test_laws test_stats test_stats_places
-test_stats_requests test_stats_accuracy test_inspect test_memory test_partials test_mask_blocks"
+programs="test_cuda test_cuda_memory test_conformance test_dense test_laws test_stats test_stats_places
+test_stats_requests test_stats_shards test_stats_merge test_stats_accuracy test_inspect test_memory test_partials
+test_mask_blocks"
+measured="prefill gqa window d256 logits mask stats columns decode"
+all="build tests split sm80 check torch $measured tables times memcheck racecheck"
 
 part_build() {
     # shellcheck disable=SC2086 # several targets
@@ -25,16 +38,30 @@ part_build() {
         cmake --build "$build" --parallel --target attend attend_tool $programs
 }
 
-# The set "cuda" alone; the CPU's sets have been tested elsewhere.
-part_tests() {
-    "$build/attend" info
+# run_programs SUFFIX PROGRAM...: the set "cuda" alone; the CPU's have been tested elsewhere.
+run_programs() {
+    suffix=$1
     status=0
-    for name in $programs; do
-        ATTEND_TEST_SET=cuda "$build/tests/$name" >"$results/$name.log" 2>&1 || status=1
-        echo "$name: $(tail -n 1 "$results/$name.log")"
+    shift
+    for name; do
+        log=$results/$name$suffix.log
+        ATTEND_TEST_SET=cuda "$build/tests/$name" >"$log" 2>&1 || status=1
+        grep -A 8 '^FAIL' "$log"
+        echo "$name$suffix: $(tail -n 1 "$log")"
     done
     return $status
 }
+
+part_tests() {
+    "$build/attend" info
+    # shellcheck disable=SC2086 # several programs
+    run_programs '' $programs
+}
+part_split() {
+    ATTEND_SPLIT=128 run_programs _split test_conformance test_stats test_stats_places test_stats_requests test_inspect
+}
+part_sm80() { ATTEND_CUDA_KERNELS=sm80 run_programs _sm80 test_cuda test_cuda_memory; }
+part_check() { "$build/attend" check --device cuda; }
 
 part_torch() {
     # shellcheck disable=SC2086 # several options
@@ -45,29 +72,50 @@ part_torch() {
         PYTHONPATH=$root/python python3 "$root/tests/python/cuda_arrays.py"
 }
 
-part_bench() {
-    python3 "$root/bench/compare_cuda.py" "$build/libattend.so" --flex --json "$root/docs/CUDA-RESULTS.json"
+# measure WORDS: the cases whose names have them; rows of other cases stay.
+measure() {
+    python3 "$root/bench/compare_cuda.py" "$build/libattend.so" --flex --only "$1" --json "$root/docs/CUDA-RESULTS.json"
 }
 
-part_memcheck() {
-    ATTEND_TEST_QUICK=1 compute-sanitizer --tool memcheck --error-exitcode 1 "$build/tests/test_cuda" ${ATTEND_TEST_NAME:-}
+part_tables() {
+    python3 "$root/bench/cuda_table.py" "$root/docs/CUDA-RESULTS.json" --into "$root/docs/BENCHMARKS.md"
+}
+part_times() { "$build/attend" bench --device cuda --seconds 0.2; }
+
+sanitize() {
+    for name in test_cuda test_cuda_memory; do
+        ATTEND_TEST_QUICK=1 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/$name" ${ATTEND_TEST_NAME:-} || return
+    done
 }
 
-part_racecheck() {
-    ATTEND_TEST_QUICK=1 compute-sanitizer --tool racecheck --error-exitcode 1 "$build/tests/test_cuda" ${ATTEND_TEST_NAME:-}
+# One part, in this process.
+one() {
+    case $1 in
+    prefill) measure '16 d' ;;
+    gqa | window | d256 | logits | mask | stats | columns | decode) measure "$1" ;;
+    memcheck | racecheck) sanitize "$1" ;;
+    *) "part_$1" ;;
+    esac
 }
 
-[ $# -gt 0 ] || set -- build tests torch bench memcheck racecheck
-for part; do
-    case $part in
-    build | tests | torch | bench | memcheck | racecheck) ;;
-    *)
-        sed -n '3,13s/^# \{0,1\}//p' "$0" >&2
+wanted=${*:-$all}
+for part in $wanted; do
+    case " $all " in *" $part "*) ;; *)
+        sed -n '3,22s/^# \{0,1\}//p' "$0" >&2
         exit 2
         ;;
     esac
-    "part_$part" || {
+    [ $# -eq 0 ] && [ -f "$results/$part.done" ] && continue
+    # Within itself, so that the limit holds for all that a part starts.
+    if [ "${CUDA_SH_PART:-}" = "$part" ]; then
+        one "$part"
+        exit
+    fi
+    echo "== $part"
+    rm -f "$results/$part.done"
+    CUDA_SH_PART=$part timeout $limit sh "$0" "$part" || {
         echo "cuda.sh: $part failed" >&2
         exit 1
     }
+    touch "$results/$part.done"
 done

@@ -3,7 +3,7 @@
 # get_nvcc.sh: see that there is an nvcc, and print its path.
 #
 # One of the path or of /usr/local/cuda is taken as it is.  Else its packages of PyPI are
-# put into build/nvcc, where CMake looks too (about 300 MB; needs pip, and g++ to compile).
+# put into build/nvcc, where CMake looks too (270 MB; needs pip or venv, and g++ to compile).
 # Exit status 3 and one line: there is none, and why.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -18,13 +18,23 @@ for nvcc in "$(command -v nvcc)" /usr/local/cuda/bin/nvcc "$own"; do
         exit 0
     fi
 done
-python3 -c 'import pip' 2>/dev/null || {
-    echo "no nvcc on the path, and no pip to get it with"
-    exit 3
+mkdir -p build
+# pip of python3, or of an environment beside the packages.
+python=python3
+if ! python3 -c 'import pip' 2>/dev/null; then
+    python=$target.venv/bin/python
+    python3 -m venv "$target.venv" >"$target.log" 2>&1 || {
+        echo "no nvcc on the path, and no pip to get it with"
+        exit 3
+    }
+fi
+install() {
+    rm -rf "$target"
+    # shellcheck disable=SC2086 # several names
+    "$python" -m pip install --disable-pip-version-check --retries 1 --no-deps --target "$target" $packages >"$target.log" 2>&1
 }
-mkdir -p "$target"
-# shellcheck disable=SC2086 # several names
-if ! python3 -m pip install --disable-pip-version-check --retries 1 --no-deps --target "$target" $packages >"$target.log" 2>&1; then
+# From where pip is configured to look, or else from PyPI alone.
+if ! install && ! PIP_CONFIG_FILE=/dev/null install; then
     echo "no nvcc on the path, and pip does not get it: $(tail -n 1 "$target.log")"
     exit 3
 fi

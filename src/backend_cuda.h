@@ -3,7 +3,10 @@
 #ifndef ATTEND_BACKEND_CUDA_H
 #define ATTEND_BACKEND_CUDA_H
 
+#include <stdbool.h>
+
 #include "attend/attend.h"
+#include "attend/stats.h"
 #include "core/problem.h"
 
 /* Opens options->device for the context, or says why not. */
@@ -13,19 +16,21 @@ attend_status attendi_device_attach(attend_context *ctx, const attend_options *o
 void attendi_device_detach(attend_context *ctx);
 
 /*
- * Ends the rows of `p` from `count` records of each, dense in p->records, which begin
- * with splits start[]; all in host memory.
+ * Ends the rows of `p` from `count` records of each, dense in `records`, which begin with
+ * splits start[]; of a shard, writes p->records.  All in host memory.
  */
 attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
-                                   const int64_t *start, int64_t count,
-                                   attend_error *err);
+                                   const attend_tensor *records, const int64_t *start,
+                                   int64_t count, attend_error *err);
 
-/* The same of records in device memory: those of parts, each put at its place. */
+/* The same of records of `dtype` in device memory: those of parts, each put at its place.
+ */
 struct part_records {
     attend_tensor from; /* data NULL: one record of no key */
     int64_t at, count;  /* records */
 };
 attend_status attendi_cuda_combine_parts(attend_context *ctx, struct problem *p,
+                                         attend_dtype dtype,
                                          const struct part_records *parts,
                                          int64_t part_count, const int64_t *start,
                                          int64_t count, attend_error *err);
@@ -35,5 +40,13 @@ attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
                                  int64_t count, const attend_tensor *out,
                                  const attend_tensor *lse, int64_t rows,
                                  attend_error *err);
+
+/*
+ * attend_stats_merge and, without `ends`, attend_stats_reduce for sums in device memory,
+ * all of it checked.
+ */
+attend_status attendi_cuda_merge_stats(attend_context *ctx, struct problem *p, bool ends,
+                                       const attend_stats_part *parts, int64_t count,
+                                       attend_error *err);
 
 #endif

@@ -293,10 +293,10 @@ static attend_status combine_on_device(struct run *run, attend_context *ctx,
     for (int64_t x = 0; x < rows; x++)
         copy_row(run, x / p->nq / p->hq, x / p->nq % p->hq, x % p->nq,
                  base + (size_t)(x * run->records) * record_size(run), record_size(run));
-    p->records =
+    const attend_tensor records =
         attend_tensor_dense(base, run->number == sizeof(double) ? ATTEND_F64 : ATTEND_F32,
                             p->nb, p->hq, p->nq, run->records * (p->dv + 2));
-    return attendi_cuda_combine(ctx, p, run->start, run->records, err);
+    return attendi_cuda_combine(ctx, p, &records, run->start, run->records, err);
 }
 
 static attend_status combine(struct run *run, attend_context *ctx, int64_t count,
@@ -355,8 +355,19 @@ static attend_status combine_in_device_memory(struct run *run, attend_context *c
             sets[used].from = run->parts[part].data;
         used++;
     }
-    p->records.dtype = run->number == sizeof(double) ? ATTEND_F64 : ATTEND_F32;
-    return attendi_cuda_combine_parts(ctx, p, sets, used, run->start, run->records, err);
+    return attendi_cuda_combine_parts(
+        ctx, p, run->number == sizeof(double) ? ATTEND_F64 : ATTEND_F32, sets, used,
+        run->start, run->records, err);
+}
+
+static attend_status combine_where(struct run *run, attend_context *ctx, int64_t count,
+                                   attend_error *err)
+{
+    if (ctx->backend->memory != ATTEND_MEMORY_HOST)
+        return combine_in_device_memory(run, ctx, count, err);
+    if (ctx->cuda)
+        return combine_on_device(run, ctx, count, err);
+    return combine(run, ctx, count, err);
 }
 
 attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
@@ -389,11 +400,7 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
         return ATTEND_OK;
     run.records = max_i64(run.records, 1);
     run.number = attend_dtype_size(dtype);
-    if (ctx->backend->memory != ATTEND_MEMORY_HOST)
-        return combine_in_device_memory(&run, ctx, count, err);
-    if (ctx->cuda)
-        return combine_on_device(&run, ctx, count, err);
-    return combine(&run, ctx, count, err);
+    return combine_where(&run, ctx, count, err);
 }
 
 /* ---- records of records ---------------------------------------------------- */
@@ -448,7 +455,8 @@ attend_status attend_reduce(attend_context *ctx, const attend_partials *parts,
     if (count < 1 || !parts)
         return attendi_fail(err, ATTEND_EINVAL,
                             "count (%lld) is below 1 or parts is NULL", LL(count));
-    TRY(attendi_needs_host(ctx, "attend_reduce", err));
+    if (!ctx->cuda)
+        TRY(attendi_needs_host(ctx, "attend_reduce", err));
     TRY(check_target(&run, to, err));
     TRY(check_shards(&run, count, &all_keys, &dtype, err));
     if (all_keys != run.to.all_keys)
@@ -462,5 +470,5 @@ attend_status attend_reduce(attend_context *ctx, const attend_partials *parts,
     TRY(check_data(&run, count, to->data.dtype, err));
     if (run.records == 0)
         return attendi_fail(err, ATTEND_EINVAL, "parts have no records");
-    return combine(&run, ctx, count, err);
+    return combine_where(&run, ctx, count, err);
 }

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "context.h"
 #ifdef ATTEND_HAVE_CUDA
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 #endif
 
 #ifndef ATTEND_HAVE_CUDA
@@ -18,26 +18,29 @@ attend_status attendi_device_attach(attend_context *ctx, const attend_options *o
 {
     (void)ctx;
     return attendi_fail(err, ATTEND_EUNSUPPORTED,
-                        "options.device (\"%.40s\"): this build has no CUDA kernels: "
-                        "nvcc was not found, or ATTEND_CUDA is OFF",
-                        options->device);
+                        "options.device (\"%.40s\"): no CUDA kernels in this build: "
+                        "%s",
+                        options->device, ATTENDI_NO_CUDA);
 }
 
 void attendi_device_detach(attend_context *ctx) { (void)ctx; }
 
 attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
-                                   const int64_t *start, int64_t count, attend_error *err)
+                                   const attend_tensor *records, const int64_t *start,
+                                   int64_t count, attend_error *err)
 {
-    (void)ctx, (void)p, (void)start, (void)count;
+    (void)ctx, (void)p, (void)records, (void)start, (void)count;
     return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
 }
 
 attend_status attendi_cuda_combine_parts(attend_context *ctx, struct problem *p,
+                                         attend_dtype dtype,
                                          const struct part_records *parts,
                                          int64_t part_count, const int64_t *start,
                                          int64_t count, attend_error *err)
 {
-    (void)ctx, (void)p, (void)parts, (void)part_count, (void)start, (void)count;
+    (void)ctx, (void)p, (void)dtype, (void)parts, (void)part_count, (void)start,
+        (void)count;
     return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
 }
 
@@ -49,6 +52,14 @@ attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
     (void)ctx, (void)parts, (void)count, (void)out, (void)lse, (void)rows;
     return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
 }
+
+attend_status attendi_cuda_merge_stats(attend_context *ctx, struct problem *p, bool ends,
+                                       const attend_stats_part *parts, int64_t count,
+                                       attend_error *err)
+{
+    (void)ctx, (void)p, (void)ends, (void)parts, (void)count;
+    return attendi_fail(err, ATTEND_EUNSUPPORTED, "this build has no CUDA kernels");
+}
 #endif
 
 static void describe(char *text, size_t size)
@@ -56,8 +67,7 @@ static void describe(char *text, size_t size)
 #ifdef ATTEND_HAVE_CUDA
     attendi_cuda_describe(text, size);
 #else
-    snprintf(text, size,
-             "no CUDA kernels in this build: nvcc was not found, or ATTEND_CUDA is OFF");
+    snprintf(text, size, "no CUDA kernels in this build: %s", ATTENDI_NO_CUDA);
 #endif
 }
 

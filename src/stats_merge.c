@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "backend_cuda.h"
 #include "base/base.h"
 #include "base/error.h"
 #include "core/problem.h"
@@ -124,6 +125,8 @@ static attend_status merge(attend_context *ctx, struct run *run, attend_error *e
     TRY(check_parts(p, run->parts, run->count, err));
     if (!p->stats.needs || p->nq == 0)
         return ATTEND_OK;
+    if (ctx->backend->memory != ATTEND_MEMORY_HOST)
+        return attendi_cuda_merge_stats(ctx, p, run->ends, run->parts, run->count, err);
     const int workers = (int)min_i64(ctx->threads, p->nb * p->hq);
     attendi_reserve(&total, 2 * (int64_t)workers * p->stats.sums_length, sizeof(double));
     const size_t digest_at = total;
@@ -149,7 +152,8 @@ attend_status attend_stats_merge(attend_context *ctx, const attend_stats *reques
 
     TRY(check_arguments(ctx, request, dv, parts, count, 1, err));
     shape_problem(&p, parts[0].raw.size, dv);
-    TRY(attendi_needs_host(ctx, "attend_stats_merge", err));
+    if (!ctx->cuda)
+        TRY(attendi_needs_host(ctx, "attend_stats_merge", err));
     TRY(attendi_stats_init(&p, request, err));
     return merge(ctx, &run, err);
 }
@@ -167,7 +171,8 @@ attend_status attend_stats_reduce(attend_context *ctx, const attend_stats *reque
     if (!own.raw.data)
         return attendi_fail(err, ATTEND_EINVAL, "stats.raw.data is NULL");
     shape_problem(&p, own.raw.size, dv);
-    TRY(attendi_needs_host(ctx, "attend_stats_reduce", err));
+    if (!ctx->cuda)
+        TRY(attendi_needs_host(ctx, "attend_stats_reduce", err));
     TRY(attendi_stats_init(&p, &own, err));
     return merge(ctx, &run, err);
 }

@@ -115,7 +115,7 @@ skip_ranks() {
 }
 
 stage_release() {
-    nvcc=$(scripts/get_nvcc.sh) || echo "  kernels for GPUs are not compiled: $nvcc"
+    nvcc=$(scripts/get_nvcc.sh) || echo "  SKIPPED: kernels for GPUs are not compiled: $nvcc"
     build release -DATTEND_TESTS=ON -DATTEND_WERROR=ON || return
     run_ctest release
     skip_ranks

@@ -7,7 +7,7 @@ queued on torch's current stream.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 from . import _core
 from ._engine import device_context
@@ -29,10 +29,11 @@ def is_device(array: Any) -> bool:
 def adopt(array: Any) -> Any:
     """The same memory as a tensor of torch."""
     import torch
+    from torch.utils.dlpack import from_dlpack
 
     if array is None or isinstance(array, torch.Tensor):
         return array
-    return torch.from_dlpack(array)
+    return from_dlpack(array)
 
 
 def context_for(tensor: Any, context: Any = None) -> Any:
@@ -98,7 +99,8 @@ def forward(context: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, weights: A
     if stats is not None:
         codes, *outputs, classes, summaries = stats
         request = (codes, *(call.memory(array, True) for array in outputs), call.memory(classes), call.memory(summaries, True))
-    _core.forward(context_for(q, context), *arrays, force, layout, call.rule(rule), request)
+    run: Callable[..., None] = _core.forward
+    run(context_for(q, context), *arrays, force, layout, call.rule(rule), request)
     call.finish()
 
 
@@ -111,7 +113,8 @@ def inspect(
     call = Call(q.device)
     inputs = [call.memory(array) for array in (q, k, lse)]
     outputs = [call.memory(array, True) for array in (mass, most, last, pooled, zoom, weights)]
-    _core.inspect(
+    run: Callable[..., None] = _core.inspect
+    run(
         context_for(q, context), *inputs, layout, call.rule(rule), *outputs[:3], last_count, outputs[3], pooled_block,
         outputs[4], query, key, call.memory(probes), outputs[5],
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 import sys
 import threading
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from . import _core
 from ._core import Context
@@ -324,7 +324,7 @@ def attention(
         from ._stats import Request
 
         request = Request("stats", () if stats is True else stats, rows)
-    forward = device.forward if device else _core.forward
+    forward: Callable[..., None] = device.forward if device else _core.forward
     forward(
         default_context() if context is None and not device else context, q, k, v, out, None if lse is None else column(lse, "lse"),
         weights, True, code, rule, None if request is None else request.tuple(),

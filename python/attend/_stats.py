@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from . import _core
 from ._core import Context
@@ -196,7 +196,7 @@ def stats(
     shape, _, dv, batch = _engine.sizes(q, k, v, layout)
     request = Request("columns", columns, shape, top)
     out = _engine.empty(q, tuple(q.shape[:-1]) + (dv,))
-    forward = device.forward if device else _core.forward
+    forward: Callable[..., None] = device.forward if device else _core.forward
     forward(
         _engine.default_context() if context is None and not device else context, q, k, v, out, None, None, False, code,
         _engine.make_rule(batch, **rule), request.tuple(),

@@ -20,7 +20,10 @@
 
 static inline DEVICE_TOO int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline DEVICE_TOO int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline DEVICE_TOO int64_t ceil_div_i64(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+static inline DEVICE_TOO int64_t ceil_div_i64(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
 
 /*
  * Bytes of `count` >= 0 pieces of `size`, and the sum of two such numbers.  SIZE_MAX

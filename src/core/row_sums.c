@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/* Compiled for devices too: cuda/sums.cu includes it. */
 #include "core/row_sums.h"
 
 #include <math.h>
 #include <string.h>
 
-void attendi_sums_clear(const struct sums_layout *s, double *record)
+DEVICE_TOO void attendi_sums_clear(const struct sums_layout *s, double *record)
 {
     memset(record, 0, (size_t)attendi_sums_length(s) * sizeof *record);
     record[ROW_MAX] = -INFINITY;
 }
 
-void attendi_sums_move(const struct sums_layout *s, double *record, int64_t first_key)
+DEVICE_TOO void attendi_sums_move(const struct sums_layout *s, double *record,
+                                  int64_t first_key)
 {
     double *const keys = record + attendi_sums_top(s) + s->top;
 
@@ -23,14 +25,16 @@ void attendi_sums_move(const struct sums_layout *s, double *record, int64_t firs
 }
 
 /* to = to f + from g */
-static void scale_and_add(double *to, double f, const double *from, double g, int count)
+static DEVICE_TOO void scale_and_add(double *to, double f, const double *from, double g,
+                                     int count)
 {
     for (int x = 0; x < count; x++)
         to[x] = to[x] * f + from[x] * g;
 }
 
 /* The spread and its square about a maximum that is `by` <= 0 away. */
-static void move_spread(const double *record, double by, double *spread, double *spread2)
+static DEVICE_TOO void move_spread(const double *record, double by, double *spread,
+                                   double *spread2)
 {
     const double l = 1 + record[ROW_REST];
 
@@ -39,7 +43,7 @@ static void move_spread(const double *record, double by, double *spread, double 
 }
 
 /* Number, mean and squares about it, of both. */
-static void combine_raw(const double *before, double *record)
+static DEVICE_TOO void combine_raw(const double *before, double *record)
 {
     const double keys = before[ROW_KEYS] + record[ROW_KEYS];
     const double gap = before[ROW_RAW_MEAN] - record[ROW_RAW_MEAN];
@@ -53,7 +57,7 @@ static void combine_raw(const double *before, double *record)
 }
 
 /* The largest of both, of equal scores those before first; -inf past the last. */
-static void combine_top(const double *before, double *top, int count)
+static DEVICE_TOO void combine_top(const double *before, double *top, int count)
 {
     double score[ATTEND_TOP_MAX], key[ATTEND_TOP_MAX];
     int x = 0, y = 0;
@@ -69,8 +73,8 @@ static void combine_top(const double *before, double *top, int count)
     memcpy(top + count, key, (size_t)count * sizeof *top);
 }
 
-void attendi_sums_combine(const struct sums_layout *s, const double *before,
-                          double *record)
+DEVICE_TOO void attendi_sums_combine(const struct sums_layout *s, const double *before,
+                                     double *record)
 {
     if (before[ROW_MAX] == -INFINITY)
         return;

@@ -83,13 +83,14 @@ static inline DEVICE_TOO int attendi_sums_length(const struct sums_layout *s)
  * SUMS_SINK_KEYS: top keys become indices in the sequence, and only its first keys count
  * as such.
  */
-void attendi_sums_move(const struct sums_layout *s, double *record, int64_t first_key);
+DEVICE_TOO void attendi_sums_move(const struct sums_layout *s, double *record,
+                                  int64_t first_key);
 
 /* A record of no keys. */
-void attendi_sums_clear(const struct sums_layout *s, double *record);
+DEVICE_TOO void attendi_sums_clear(const struct sums_layout *s, double *record);
 
 /* Keys of `before`, which come first, to those of `record`. */
-void attendi_sums_combine(const struct sums_layout *s, const double *before,
-                          double *record);
+DEVICE_TOO void attendi_sums_combine(const struct sums_layout *s, const double *before,
+                                     double *record);
 
 #endif

@@ -31,7 +31,8 @@ struct launch {
     int64_t items;        /* blocks of threads that have work, all together */
     attend_tensor records; /* (nb, hq, nq, groups * (dv + 2)) */
     const int64_t
-        *start; /* [groups] for attend_combine: the split a record begins with */
+        *start;     /* [groups] for attend_combine: the split a record begins with */
+    int64_t record; /* for attend_reduce: which of p.records is written */
     struct row_norm *norms; /* [nb][hq][nq], where weights are wanted; else NULL */
     double *sums;           /* [nb][hq][nq][sums_length] */
 };

@@ -100,7 +100,8 @@ struct row_keys {
 __device__ inline struct row_keys keys_of_row(const struct problem &p, int64_t b,
                                               int64_t i)
 {
-    int64_t position = i - p.first_key, lo = -p.first_key, hi = p.all_keys;
+    int64_t position = i + p.first_query - p.first_key;
+    int64_t lo = -p.first_key, hi = p.all_keys;
 
     if (p.causal == ATTEND_CAUSAL_BOTTOM_RIGHT)
         position += p.all_keys - p.nq;

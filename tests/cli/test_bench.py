@@ -274,6 +274,28 @@ class Bench(CliTest):
             self.refuse("bench", *args, says=says)
         self.refuse("bench", env={"ATTEND_ISA": "sse9"}, says=("ATTEND_ISA", "sse9"))
 
+    def test_device(self):
+        listed = self.succeed("bench", "--device", "cuda", "--list", "--json")
+        cases = [json.loads(line) for line in listed.splitlines()]
+        names = [case["case"] for case in cases]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn("gpu-decode-b16-16k", names)
+        self.assertEqual({case["stats"] for case in cases}, {"none"})
+        self.refuse("bench", "--device", "cuda", "--case", "stats-*", says="stats-*")
+        self.refuse("bench", "--device", "cuda", "--mpi", says="--mpi")
+        self.refuse("bench", "--device", "cuda", "--order", "slow", says="slow")
+        self.refuse("bench", "--device", "cuda:97", says=["--device", "cuda"])
+
+    def test_device_times(self):
+        devices = self.attend("info").stdout
+        if "cuda:0" not in devices:
+            line = [x for x in devices.splitlines() if x.startswith("devices")]
+            self.skipTest("no GPU here: " + " ".join(line[0].split()[1:]) if line else "no GPU here")
+        rows = self.succeed("bench", "--device", "cuda", "--case", "gpu-*-b*", "--seconds", "0.1", "--json")
+        for row in map(json.loads, rows.splitlines()):
+            self.assertGreater(row["gbps"], 0)
+            self.assertGreaterEqual(row["median_ms"], row["min_ms"])
+
     def test_full_standard_output(self):
         for args in ["--list"], ["--case", "tiny*", "--seconds", "0.01"]:
             self.say_to_full("bench", *args)

@@ -227,7 +227,8 @@ void row_40_repeats(attend_context *ctx, attend_dtype dtype)
     CHECK(threaded != NULL, "three threads");
     for (int repeat = 0; repeat < repeats; repeat++)
         CHECK(problem_gives(&p, threaded, &first), "repeat %d", repeat);
-    CHECK(on_device(ctx) || log.calls == repeats, "the pool was called %d times", log.calls);
+    CHECK(on_device(ctx) || log.calls == repeats, "the pool was called %d times",
+          log.calls);
     attend_context_destroy(threaded);
     result_free(&first);
     problem_free(&p);

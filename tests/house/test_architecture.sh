@@ -56,7 +56,8 @@ includes() {
             sees["tools/grade"] = "attend grade shared " lab
             sees["tools/design"] = "attend io shared " lab
             sees["tools/check"] = "attend check testing lab/measure"
-            sees["tools/bench"] = "attend bench check shared " lab
+            sees["tools/bench"] = "attend bench check gpu shared " lab
+            sees["tools/gpu"] = "attend bench check gpu shared"
             sees["examples"] = sees["python/core"] = "attend"
             sees["python/lab"] = "attend " lab
             sees["web/wasm"] = "attend " lab
@@ -157,7 +158,7 @@ needs() { objdump -p "$1" | awk '$1 == "NEEDED" { print $2 }' | grep -vE "^($2)\
 # Without kernels for GPUs, which have a limit of their own.
 too_big() {
     strip -o "$tmp/stripped" "$1" 2>/dev/null || cp "$1" "$tmp/stripped"
-    kernels=$(find "$build/cuda" -name '*.fatbin' ! -name 'probe*' -exec cat {} + 2>/dev/null | wc -c)
+    kernels=$(find "$(head -n 1 "$build/kernels.txt")" -name '*.fatbin' ! -name 'probe*' -exec cat {} + 2>/dev/null | wc -c)
     size=$(($(wc -c <"$tmp/stripped") - kernels))
     [ "$size" -lt 1000000 ] || echo "$1: $size bytes when stripped, without kernels for GPUs"
     [ "$kernels" -lt 5000000 ] || echo "$1: $kernels bytes of kernels for GPUs"

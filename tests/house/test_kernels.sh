@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test_kernels.sh BUILD: what the assembler of the CUDA kernels reported in BUILD/cuda.  No
-# pipeline of matrix products was given up (C75xx), and no kernel spills registers.
+# test_kernels.sh BUILD: what the assembler of the CUDA kernels reported.  No pipeline of
+# matrix products was given up (C75xx), and no kernel spills registers.
 set -u
 # shellcheck source=tests/house/harness.sh
 . "$(dirname "$0")/harness.sh"
@@ -18,8 +18,8 @@ spills() {
             }' "$log"
     done
 }
-# reports DIR: the kernels of Hopper that there is a report of.
-reports() { cat "$1"/sm90_*.log | grep -c 'Compiling entry function .attend_sm90_'; }
+# reports DIR SET: the kernels of sm80 or sm90 that there is a report of.
+reports() { cat "$1/$2"_*.log | grep -c "Compiling entry function .attend_$2_"; }
 
 mkdir "$tmp/planted"
 cat >"$tmp/planted/sm90_planted.log" <<'END'
@@ -29,11 +29,14 @@ ptxas info    : Compiling entry function 'attend_sm90_planted' for 'sm_90a'
 END
 caught "a pipeline given up" C7510 given_up "$tmp/planted"
 caught "a spill" attend_sm90_planted spills "$tmp/planted"
-if [ -f "$build/cuda/sm90_prefill.log" ]; then
-    silent "no pipeline is given up" given_up "$build/cuda"
-    silent "no kernel spills" spills "$build/cuda"
-    succeeds "every kernel is reported" test "$(reports "$build/cuda")" -ge 40
+# The folder of the kernels, and why there is none.
+{ read -r kernels; read -r why; } <"$build/kernels.txt"
+if [ -n "$kernels" ]; then
+    silent "no pipeline is given up" given_up "$kernels"
+    silent "no kernel spills" spills "$kernels"
+    succeeds "every kernel of Hopper is reported" test "$(reports "$kernels" sm90)" -ge 40
+    succeeds "every kernel of Ampere is reported" test "$(reports "$kernels" sm80)" -ge 18
 else
-    skip "the reports of kernels" "the build has no CUDA kernels: no nvcc, or ATTEND_CUDA is OFF"
+    skip "the reports of kernels" "no CUDA kernels in this build: $why"
 fi
 finish

@@ -109,10 +109,11 @@ static int same_statistics(const attend_stats *got, const attend_stats *want,
 
 static int shards_are_whole(problem *p, attend_context *ctx, uint64_t *state)
 {
-    /* `ref` has its statistics from the formulas, and sums apart from them. */
-    const double within = strcmp(attend_context_isa(ctx), "ref") != 0 ? 0.0
-                          : p->dtype == ATTEND_F64                    ? 1e-9
-                                                                      : 1e-7;
+    /* `ref` has its statistics from the formulas; a GPU's sums know no tree. */
+    const char *const isa = attend_context_isa(ctx);
+    const double within = strcmp(isa, "ref") != 0 && strcmp(isa, "cuda") != 0 ? 0.0
+                          : p->dtype == ATTEND_F64                            ? 1e-9
+                                                                              : 1e-7;
     wanted whole, merged, part[SHARDS_MAX];
     attend_stats request[SHARDS_MAX];
     sharding s = cut(p, state);

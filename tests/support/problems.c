@@ -222,7 +222,7 @@ attend_context *open_set(const char *name, int threads)
 {
     attend_options options = attend_options_default();
 
-    if (strncmp(name, "cuda", 4) == 0) {
+    if (name != NULL && strncmp(name, "cuda", 4) == 0) {
         options.device = "cuda";
         options.host_tensors = 1;
         options.order = strcmp(name, "cuda") == 0 ? ATTEND_ORDER_SAME : ATTEND_ORDER_FAST;
@@ -274,7 +274,10 @@ const char *next_set(int *index)
     while (*index <= attend_isa_count()) {
         const int at = (*index)++;
         if (at == attend_isa_count())
-            return is_named("cuda") && device_runs() ? "cuda" : NULL;
+            return !device_runs()          ? NULL
+                   : is_named("cuda")      ? "cuda"
+                   : is_named("cuda-fast") ? "cuda-fast"
+                                           : NULL;
         if (attend_isa_get(at, &isa) == ATTEND_OK && isa.runs && is_wanted(isa.name))
             return isa.name;
     }

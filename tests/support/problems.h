@@ -95,7 +95,8 @@ int device_runs(void);
 int on_device(const attend_context *ctx);
 /*
  * The names of the sets that run here, one after another from *index 0 on; then NULL.
- * ATTEND_TEST_SET leaves only the one it names, which may be "cuda".
+ * ATTEND_TEST_SET leaves only the one it names, which may be "cuda", or "cuda-fast" for
+ * order FAST there.
  */
 const char *next_set(int *index);
 /* Runs `body` with a context of every kernel set that runs on this machine. */

@@ -20,9 +20,14 @@
 const struct bench_case bench_cases[] = {
 #include "bench/cases.inc"
 };
+const struct bench_case bench_device_cases[] = {
+#include "bench/cases_device.inc"
+};
 #undef CASE
 
 const int bench_case_count = sizeof bench_cases / sizeof bench_cases[0];
+const int bench_device_case_count =
+    sizeof bench_device_cases / sizeof bench_device_cases[0];
 
 const attend_dtype bench_dtypes[] = {ATTEND_F32, ATTEND_BF16, ATTEND_F16};
 const int bench_dtype_count = sizeof bench_dtypes / sizeof bench_dtypes[0];

@@ -33,6 +33,9 @@ struct bench_case {
 
 extern const struct bench_case bench_cases[];
 extern const int bench_case_count;
+/* Those of bench/cases_device.inc, for GPUs alone. */
+extern const struct bench_case bench_device_cases[];
+extern const int bench_device_case_count;
 
 /* Each case is timed in each of them, BENCH_MAP in the first. */
 extern const attend_dtype bench_dtypes[];

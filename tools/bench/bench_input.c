@@ -42,6 +42,14 @@ static void fill_document_mask(const struct bench_case *shape, unsigned char *ma
                 i * DOCUMENTS / shape->nq == j * DOCUMENTS / shape->nk;
 }
 
+void bench_fill_mask(const struct bench_case *shape, unsigned char *mask)
+{
+    if (shape->mask == BENCH_MASK_RANDOM)
+        fill_random_mask(mask, shape->nq * shape->nk, 4);
+    else
+        fill_document_mask(shape, mask);
+}
+
 static void set_views(const struct bench_case *shape, attend_dtype dtype,
                       struct bench_input *input)
 {
@@ -72,10 +80,8 @@ static void set_values(const struct bench_case *shape, attend_dtype dtype,
     for (int64_t copy = 1; copy < input->copies; copy++)
         memcpy(input->store + (size_t)copy * 2 * input->k_bytes, input->store,
                2 * input->k_bytes);
-    if (shape->mask == BENCH_MASK_RANDOM)
-        fill_random_mask(input->mask, shape->nq * shape->nk, 4);
-    else if (shape->mask == BENCH_MASK_DOCS8)
-        fill_document_mask(shape, input->mask);
+    if (input->mask)
+        bench_fill_mask(shape, input->mask);
 }
 
 int bench_input_make(const struct bench_case *shape, attend_dtype dtype,

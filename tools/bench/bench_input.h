@@ -22,6 +22,9 @@ struct bench_input {
     attend_io io; /* of copy 0 */
 };
 
+/* The mask of a case that has one, (nq, nk). */
+void bench_fill_mask(const struct bench_case *shape, unsigned char *mask);
+
 /* 0, or -1 without memory; to be freed in both cases. */
 int bench_input_make(const struct bench_case *shape, attend_dtype dtype,
                      struct bench_input *input);

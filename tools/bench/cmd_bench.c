@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/gpu_bench.h"
 #include "bench/bench_ranks.h"
 #include "bench/bench_report.h"
 #include "shared/flags.h"
@@ -17,7 +18,7 @@
 static const char help_text[] =
     "usage: attend bench [--case NAME] [--dtype TYPE] [--threads N] [--isa NAME]\n"
     "                    [--seconds S] [--list] [--json]\n"
-    "                    [--mpi [--trace FILE]]\n"
+    "                    [--mpi [--trace FILE]] [--device NAME [--order NAME]]\n"
     "\n"
     "Times attention on a fixed table of cases and says how near it comes to the limits\n"
     "of the machine, which are measured in the same run, between the calls.\n"
@@ -73,6 +74,10 @@ static const char help_text[] =
     "                process: time, bytes sent, memory beyond the slices, and a sum of\n"
     "                the bits of all outputs, which is the same for any ranks\n"
     "  --trace FILE  with --mpi: FILE.RANK gets the times of the last call, by chunk\n"
+    "  --device NAME cuda or cuda:N: cases without statistics, and some that fill a "
+    "GPU,\n"
+    "                in bf16 and f16, queued and timed on the stream; docs/CUDA.md\n"
+    "  --order NAME  with --device: fast (default) or same\n"
     "  --help        this text\n"
     "\n"
     "example: how much of the memory bandwidth decoding reaches\n"
@@ -83,7 +88,7 @@ struct request {
     attend_dtype dtype; /* 0: each */
     double seconds;
     attend_options options;
-    int only_list, as_json, on_ranks;
+    int only_list, as_json, on_ranks, same;
     const char *trace;
 };
 
@@ -141,6 +146,28 @@ static int read_dtype(const char *command, const struct tool_flag *flag)
         }
     return tool_fail(command, TOOL_USAGE, "--dtype: '%s' is not f32, bf16 or f16",
                      flag->value);
+}
+
+static int on_device(const struct request *request)
+{
+    const struct bench_device_request with = {.pattern = request->pattern,
+                                              .device = request->options.device,
+                                              .dtype = request->dtype,
+                                              .seconds = request->seconds,
+                                              .order = request->same ? ATTEND_ORDER_SAME
+                                                                     : ATTEND_ORDER_FAST,
+                                              .as_json = request->as_json,
+                                              .only_list = request->only_list};
+
+    if (request->on_ranks || request->options.isa)
+        return tool_fail("bench", TOOL_USAGE, "--device: not together with %s",
+                         request->on_ranks ? "--mpi" : "--isa");
+    if (!bench_device_has(request->pattern))
+        return tool_fail("bench", TOOL_USAGE,
+                         "--case: no case for a device matches '%s': see 'attend bench "
+                         "--device cuda --list'",
+                         request->pattern);
+    return bench_device(&with);
 }
 
 static int list(const struct request *request)
@@ -211,10 +238,14 @@ int cmd_bench(int argc, char **argv)
         FLAG_SWITCH("json", &request.as_json),
         FLAG_SWITCH("mpi", &request.on_ranks),
         FLAG_TEXT("trace", &request.trace),
+        FLAG_TEXT("device", &request.options.device),
+        FLAG_CHOICE("order", &request.same, "fast, same"),
     };
     attend_context *ctx;
 
     int status = tool_read_flags("bench", argc, argv, FLAG_TABLE(flags), help_text);
+    if (!status && request.options.device)
+        return on_device(&request);
     if (!status && !request.on_ranks && count_lines(&request) == 0)
         status = no_such_case(request.pattern);
     if (!status && ranks.mpi && !request.on_ranks)

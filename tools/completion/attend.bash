@@ -29,6 +29,7 @@ _attend()
         run:--out-dtype) words='same f32' ;;
         run:--dtype | stats:--dtype | lab:--dtype) words=bf16 ;;
         bench:--dtype) words='f32 bf16 f16' ;;
+        bench:--order) words='fast same' ;;
         bench:--case) words=$(attend bench --list 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
         *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx neon neonbf16 simd128' ;;
         *:--device) words=cuda ;;
@@ -44,7 +45,7 @@ _attend()
             --dtype --rows --top --columns --last --zoom --map --noise --json --out --help' ;;
         info:*) words='--isa --threads --json --help' ;;
         check:*) words='--isa --device --threads --seed --json --help' ;;
-        bench:*) words='--case --dtype --threads --isa --seconds --list --json --mpi --trace --help' ;;
+        bench:*) words='--case --dtype --threads --isa --seconds --list --json --mpi --trace --device --order --help' ;;
         lab:lab) words='copy extract average window magnitude heads one-vs-two how-many-heads
             remedies permute positions dispersion phases capacity variants place transfer
             --help' ;;

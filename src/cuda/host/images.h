@@ -7,7 +7,10 @@
 #define ATTEND_CUDA_IMAGES_H
 
 extern const unsigned char attendi_cuda_forward_general[], attendi_cuda_stats[],
-    attendi_cuda_inspect[], attendi_cuda_merge_parts[];
+    attendi_cuda_inspect[], attendi_cuda_merge_parts[], attendi_cuda_sums[];
+/* Not for Hopper, unless it is asked for: machine code for sm_80 and PTX. */
+extern const unsigned char attendi_cuda_sm80_prefill[], attendi_cuda_sm80_ruled[],
+    attendi_cuda_sm80_decode[];
 /* Of Hopper alone. */
 extern const unsigned char attendi_cuda_sm90_prefill[], attendi_cuda_sm90_ruled[],
     attendi_cuda_sm90_changed[], attendi_cuda_sm90_measured[],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/hopper.h"
+#include "cuda/host/hopper.h"
 
 #include <float.h>
 #include <math.h>
@@ -69,12 +69,20 @@ static bool rule_is_plain(const struct problem *p)
     return !p->mask.data && !rule_changes(p);
 }
 
+/* Rows whose first position the host knows, or the caller's array has as it is. */
+static bool positions_fit(const struct problem *p)
+{
+    return p->first_query == 0 ||
+           (p->causal != ATTEND_CAUSAL_OFFSET && p->first_query <= SIZE_MOST &&
+            p->first_query >= -SIZE_MOST);
+}
+
 static bool numbers_fit(const struct cuda_device *d, const struct problem *p)
 {
     const double c = p->scale * 1.4426950408889634;
 
     return d->hopper && p->fast && (p->dtype == ATTEND_F16 || p->dtype == ATTEND_BF16) &&
-           c > FLT_MIN && c < 1e30 &&
+           c > FLT_MIN && c < 1e30 && positions_fit(p) &&
            (p->softcap == 0 || (p->softcap > 1e-30 && p->softcap < 1e30));
 }
 
@@ -260,13 +268,14 @@ static void set_bounds(const struct problem *p, struct sm90_launch *a)
     const bool causal = p->causal != ATTEND_CAUSAL_NONE;
     const bool right = causal || p->window_right >= 0;
     /* The last row of a bottom-right problem sees the last key. */
-    const bool all =
-        p->nq == 1 && p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT && p->window_left < 0;
+    const bool all = p->nq == 1 && p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT &&
+                     p->window_left < 0 && p->first_query >= 0;
 
     a->bounded = (right || p->window_left >= 0) && !all;
     a->key_lengths = p->key_lengths;
     a->may_hide = a->bounded || p->key_lengths;
-    a->offset = p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT ? p->nk - p->nq : 0;
+    a->offset =
+        p->first_query + (p->causal == ATTEND_CAUSAL_BOTTOM_RIGHT ? p->nk - p->nq : 0);
     a->causal_offset = p->causal == ATTEND_CAUSAL_OFFSET ? p->causal_offset : NULL;
     a->reach = causal ? 1 : right ? p->window_right + 1 : -1;
     a->behind = p->window_left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/staging.h"
+#include "cuda/host/staging.h"
 
 #include "base/error.h"
 #include "core/tensor.h"
@@ -117,7 +117,7 @@ static void add_inspection(struct staging *s, struct leads *leads, struct inspec
 }
 
 attend_status attendi_stage_in(struct staging *s, struct cuda_device *d,
-                               struct problem *p, const int64_t **start, int64_t starts,
+                               struct problem *p, struct record_list *records,
                                attend_error *err)
 {
     struct leads leads = {.count = 0};
@@ -136,10 +136,12 @@ attend_status attendi_stage_in(struct staging *s, struct cuda_device *d,
     add_stats(s, &leads, p);
     if (p->inspection)
         add_inspection(s, &leads, p->inspection);
-    if (start) {
-        add_view(s, &leads, (const void **)&p->records.data, p->records.dtype,
-                 p->records.size, p->records.stride, false);
-        add_array(s, &leads, (const void **)start, starts, sizeof **start, false);
+    if (records) {
+        attend_tensor *const data = &records->data;
+        add_view(s, &leads, (const void **)&data->data, data->dtype, data->size,
+                 data->stride, false);
+        add_array(s, &leads, (const void **)&records->start, records->count,
+                  sizeof *records->start, false);
     }
     TRY(attendi_cuda_reserve(d, &d->staging, s->total, err));
     for (int x = 0; x < s->count; x++)

@@ -3,7 +3,7 @@
 #ifndef ATTEND_CUDA_STAGING_H
 #define ATTEND_CUDA_STAGING_H
 
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 
 enum { STAGED_MOST = 40 };
 
@@ -20,12 +20,19 @@ struct staging {
     size_t total;
 };
 
+/* Records of rows that are to be combined: `count` for each, from splits start[] on. */
+struct record_list {
+    attend_tensor data; /* (nb, hq, nq, count (dv + 2)) */
+    const int64_t *start;
+    int64_t count;
+};
+
 /*
- * Copies all that `p` points at to the device and makes it point there, `start` of
- * `starts` numbers included; NULL: none.
+ * Copies all that `p` points at to the device and makes it point there, and so with
+ * `records`; NULL: none.
  */
 attend_status attendi_stage_in(struct staging *s, struct cuda_device *d,
-                               struct problem *p, const int64_t **start, int64_t starts,
+                               struct problem *p, struct record_list *records,
                                attend_error *err);
 /* Copies the outputs back, and waits for them. */
 attend_status attendi_stage_out(const struct staging *s, struct cuda_device *d,

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "base/memory.h"
-#include "cuda/driver.h"
-#include "cuda/kernel_names.h"
+#include "cuda/host/driver.h"
+#include "cuda/host/kernel_names.h"
 #include "cuda/launch.h"
 
 /* Device memory that is kept from call to call. */
@@ -24,7 +24,8 @@ struct cuda_device {
     cu_function kernel[KERNEL_COUNT]; /* NULL: not for this GPU */
     cu_stream stream;
     int sm_count;
-    bool hopper; /* sm_90: the kernels of sm90a.cu run */
+    bool hopper; /* sm_90: the kernels of sm90.cuh run */
+    bool sm80;   /* in their place those of sm80.cuh */
     struct device_memory workspace, staging;
     struct device_memory control; /* zeros; kernels leave them so */
     void *lent;                   /* the caller's workspace; NULL: `workspace` */
@@ -52,6 +53,21 @@ attend_status attendi_cuda_reserve(struct cuda_device *device,
 attend_status attendi_cuda_launch(struct cuda_device *device, enum kernel_name kernel,
                                   int64_t blocks, int threads, size_t shared,
                                   void **parameters, attend_error *err);
+
+/* A part of a workspace of *total bytes, where it begins; SIZE_MAX: no one has so many.
+ */
+size_t attendi_cuda_take(size_t *total, int64_t count, size_t size);
+
+/* `size` bytes of the caller's workspace, or of the device's own. */
+attend_status attendi_cuda_workspace(struct cuda_device *device, size_t size, void **to,
+                                     attend_error *err);
+
+/* Queues a kernel that is given a struct launch, for `items` pieces of work. */
+attend_status attendi_cuda_general(struct cuda_device *device, enum kernel_name kernel,
+                                   struct launch *a, int64_t items, attend_error *err);
+
+/* Pieces of work of the general kernels: rows by columns of V. */
+int64_t attendi_cuda_row_items(const struct launch *a);
 
 attend_status attendi_cuda_wait(struct cuda_device *device, attend_error *err);
 

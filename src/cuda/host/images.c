@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/images.h"
+#include "cuda/host/images.h"
 
 /* ATTENDI_IMAGES is the folder of what nvcc has made. */
 #define IMAGE(name)                                                                      \
@@ -15,6 +15,10 @@ IMAGE(forward_general);
 IMAGE(stats);
 IMAGE(inspect);
 IMAGE(merge_parts);
+IMAGE(sums);
+IMAGE(sm80_prefill);
+IMAGE(sm80_ruled);
+IMAGE(sm80_decode);
 IMAGE(sm90_prefill);
 IMAGE(sm90_ruled);
 IMAGE(sm90_changed);

@@ -3,7 +3,7 @@
 #ifndef ATTEND_CUDA_HOPPER_H
 #define ATTEND_CUDA_HOPPER_H
 
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 
 enum hopper_way { HOPPER_NOT, HOPPER_PREFILL, HOPPER_DECODE, HOPPER_COLUMNS };
 

@@ -202,20 +202,20 @@ __device__ void end_rows(struct forward_memory<T> &s, const struct launch &a,
     }
 }
 
-/* Leaves (m, l, acc) of each row as record `record`. */
+/* Leaves (m, l, acc) of each row as record `record` of `records`. */
 template <class T>
-__device__ void leave_records(struct forward_memory<T> &s, const struct launch &a,
-                              int64_t record, int64_t column, const T (&acc)[TILE_ROWS])
+__device__ void leave_records(struct forward_memory<T> &s, const attend_tensor &records,
+                              int64_t dv, int64_t record, int64_t column,
+                              const T (&acc)[TILE_ROWS])
 {
     const struct tile<T> &t = s.tile;
 
     __syncthreads();
     for (int r = 0; r < t.rows; r++) {
-        T *const to = (T *)a.records.data +
-                      view_offset(a.records.stride, t.b, t.h, t.i + r) +
-                      record * (a.p.dv + 2);
+        T *const to = (T *)records.data + view_offset(records.stride, t.b, t.h, t.i + r) +
+                      record * (dv + 2);
 
-        if (column < a.p.dv)
+        if (column < dv)
             to[2 + column] = acc[r];
         if (threadIdx.x == 0 && column == 0) {
             to[0] = s.l[r] == s.l[r] ? s.m[r] : (T)CUDART_INF;
@@ -312,7 +312,7 @@ template <class E> __device__ void forward_item(const struct launch &a, int64_t 
     tile_begin(s.tile, p, head / p.hq, head % p.hq, tile * TILE_ROWS, p.nq);
     forward_tree<T, E>(s, a, keys.lo, keys.hi, column, acc);
     if (a.p.shard || a.groups > 1)
-        leave_records(s, a, group, column, acc);
+        leave_records(s, a.records, p.dv, group, column, acc);
     else
         end_rows(s, a, column, acc);
 }
@@ -354,9 +354,10 @@ __device__ void load_records(struct forward_memory<T> &s, const struct launch &a
 }
 
 /*
- * Combines the records of each row in the tree and ends the row.  Record x begins with
- * split start[x], or x.  The last one is at hand; one before it that waits in the stack
- * is combined with it as soon as the next lies in another branch.
+ * Combines the records of each row in the tree and ends the row, or leaves a record of
+ * the shard that they belong to.  Record x begins with split start[x], or x.  The last
+ * one is at hand; one before it that waits in the stack is combined with it as soon as
+ * the next lies in another branch.
  */
 template <class T> __device__ void combine_item(const struct launch &a, int64_t item)
 {
@@ -390,7 +391,10 @@ template <class T> __device__ void combine_item(const struct launch &a, int64_t 
         split = next;
         load_records(s, a, x, column, acc);
     }
-    end_rows(s, a, column, acc);
+    if (p.shard)
+        leave_records(s, p.records, p.dv, a.record, column, acc);
+    else
+        end_rows(s, a, column, acc);
 }
 
 #define COMBINE(name, T)                                                                 \

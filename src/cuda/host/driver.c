@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/driver.h"
+#include "cuda/host/driver.h"
 
 #include <dlfcn.h>
 #include <string.h>

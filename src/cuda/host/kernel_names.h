@@ -6,12 +6,17 @@
 #ifndef ATTEND_CUDA_KERNEL_NAMES_H
 #define ATTEND_CUDA_KERNEL_NAMES_H
 
-/* Of Hopper alone are those from MODULE_sm90_prefill on. */
+/* Those from MODULE_sm80_prefill on are for order FAST, from MODULE_sm90_prefill on of
+ * Hopper alone. */
 #define ALL_MODULES                                                                      \
     MODULE(forward_general)                                                              \
     MODULE(stats)                                                                        \
     MODULE(inspect)                                                                      \
     MODULE(merge_parts)                                                                  \
+    MODULE(sums)                                                                         \
+    MODULE(sm80_prefill)                                                                 \
+    MODULE(sm80_ruled)                                                                   \
+    MODULE(sm80_decode)                                                                  \
     MODULE(sm90_prefill)                                                                 \
     MODULE(sm90_ruled)                                                                   \
     MODULE(sm90_changed)                                                                 \
@@ -52,6 +57,13 @@ enum module_name {
     KERNEL_TYPES(inspect, probe)                                                         \
     KERNEL(merge_parts, merge_parts)                                                     \
     KERNEL(merge_parts, gather_records)                                                  \
+    KERNEL(sums, sums_add)                                                               \
+    KERNEL_NARROW(sm80_prefill, sm80_prefill_d64)                                        \
+    KERNEL_NARROW(sm80_prefill, sm80_prefill_d128)                                       \
+    KERNEL_WIDTHS(sm80_ruled, sm80_ruled)                                                \
+    KERNEL_WIDTHS(sm80_decode, sm80_decode)                                              \
+    KERNEL(sm80_decode, sm80_combine)                                                    \
+    KERNEL(sm80_decode, sm80_pack)                                                       \
     KERNEL_WIDTHS(sm90_prefill, sm90_prefill)                                            \
     KERNEL_WIDTHS(sm90_ruled, sm90_ruled)                                                \
     KERNEL(sm90_ruled, sm90_mask)                                                        \

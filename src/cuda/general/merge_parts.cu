@@ -4,7 +4,7 @@
  * cpu/merge/merge_rows.h has it.  A block of threads has a row; its weights are known
  * before any output is written, which may lie in the place of a part.
  */
-#include "cuda/merge_launch.h"
+#include "cuda/general/merge_launch.h"
 #include "cuda/tile.cuh"
 
 __device__ double merge_lse(const struct merge_launch &a, int part, int64_t b, int64_t h,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/device.h"
+#include "cuda/host/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/images.h"
+#include "cuda/host/images.h"
+#include "cuda/sm80.h"
 #include "cuda/sm90.h"
 
 static const char *const kernel_names[KERNEL_COUNT] = {
@@ -53,6 +54,27 @@ static attend_status read_name(const char *name, int *ordinal, attend_error *err
 #define ASK(device, call, what)                                                          \
     TRY(attendi_driver_check(&(device)->driver, (device)->driver.call, what, err))
 
+/*
+ * ATTEND_CUDA_KERNELS, for tests: "sm80" takes a Hopper as any other GPU, "general"
+ * leaves order FAST to the general kernels.
+ */
+static attend_status choose_kernels(struct cuda_device *d, bool hopper, attend_error *err)
+{
+    const char *const asked = getenv("ATTEND_CUDA_KERNELS");
+
+    if (!asked || *asked == '\0') {
+        d->hopper = hopper;
+        d->sm80 = !hopper;
+    } else if (strcmp(asked, "sm80") == 0)
+        d->sm80 = true;
+    else if (strcmp(asked, "general") != 0)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "ATTEND_CUDA_KERNELS (\"%.40s\") is neither \"sm80\" nor "
+                            "\"general\"",
+                            asked);
+    return ATTEND_OK;
+}
+
 static attend_status find_device(struct cuda_device *d, int ordinal, attend_error *err)
 {
     int count = 0, major = 0, minor = 0;
@@ -73,26 +95,36 @@ static attend_status find_device(struct cuda_device *d, int ordinal, attend_erro
                             "options.device: cuda:%d has compute capability %d.%d, and "
                             "kernels need 8.0",
                             ordinal, major, minor);
-    d->hopper = major == 9 && minor == 0 && d->driver.encode_tiled;
-    return ATTEND_OK;
+    return choose_kernels(d, major == 9 && minor == 0 && d->driver.encode_tiled, err);
+}
+
+/* Whether a module is for this GPU. */
+static bool is_wanted(const struct cuda_device *d, enum module_name module)
+{
+    return module < MODULE_sm80_prefill ||
+           (module < MODULE_sm90_prefill ? d->sm80 : d->hopper);
+}
+
+static int shared_of(enum module_name module)
+{
+    return module < MODULE_sm80_prefill   ? SHARED_F64
+           : module < MODULE_sm90_prefill ? SM80_SHARED_MOST
+                                          : SM90_SHARED;
 }
 
 static attend_status load_kernels(struct cuda_device *d, attend_error *err)
 {
-    const int modules = d->hopper ? MODULE_COUNT : MODULE_sm90_prefill;
-
-    for (int x = 0; x < modules; x++)
-        ASK(d, module_load(&d->module[x], images[x]), "loading kernels");
+    for (int x = 0; x < MODULE_COUNT; x++)
+        if (is_wanted(d, (enum module_name)x))
+            ASK(d, module_load(&d->module[x], images[x]), "loading kernels");
     for (int x = 0; x < KERNEL_COUNT; x++) {
-        const bool of_hopper = module_of[x] >= MODULE_sm90_prefill;
-
-        if (of_hopper && !d->hopper)
+        if (!is_wanted(d, module_of[x]))
             continue;
         ASK(d, module_function(&d->kernel[x], d->module[module_of[x]], kernel_names[x]),
             kernel_names[x]);
         ASK(d,
             function_set(d->kernel[x], CU_FUNCTION_SHARED_MEMORY,
-                         of_hopper ? SM90_SHARED : SHARED_F64),
+                         shared_of(module_of[x])),
             kernel_names[x]);
     }
     return ATTEND_OK;
@@ -222,6 +254,51 @@ attend_status attendi_cuda_reserve(struct cuda_device *d, struct device_memory *
     ASK(d, allocate(&memory->at, size), "allocating memory");
     memory->size = size;
     return ATTEND_OK;
+}
+
+size_t attendi_cuda_take(size_t *total, int64_t count, size_t size)
+{
+    const size_t at = *total, bytes = count_bytes(count, size);
+
+    *total = bytes == SIZE_MAX || at == SIZE_MAX
+                 ? SIZE_MAX
+                 : add_bytes(at, (bytes + 255) / 256 * 256);
+    return at;
+}
+
+attend_status attendi_cuda_workspace(struct cuda_device *d, size_t size, void **to,
+                                     attend_error *err)
+{
+    if (size == SIZE_MAX)
+        return attendi_fail(err, ATTEND_ENOMEM, "no memory for a workspace of so much");
+    if (d->lent) {
+        *to = d->lent;
+        return size <= d->lent_size
+                   ? ATTEND_OK
+                   : attendi_fail(err, ATTEND_ENOMEM,
+                                  "the workspace of %zu bytes is smaller than %zu",
+                                  d->lent_size, size);
+    }
+    TRY(attendi_cuda_enter(d, err));
+    const attend_status status = attendi_cuda_reserve(d, &d->workspace, size, err);
+    attendi_cuda_leave(d);
+    *to = (void *)d->workspace.at;
+    return status;
+}
+
+attend_status attendi_cuda_general(struct cuda_device *d, enum kernel_name kernel,
+                                   struct launch *a, int64_t items, attend_error *err)
+{
+    const size_t shared = a->p.dtype == ATTEND_F64 ? SHARED_F64 : SHARED_F32;
+    void *parameters[] = {a};
+
+    a->items = items;
+    return attendi_cuda_launch(d, kernel, items, TILE_THREADS, shared, parameters, err);
+}
+
+int64_t attendi_cuda_row_items(const struct launch *a)
+{
+    return a->p.nb * a->p.hq * a->tiles * a->chunks;
 }
 
 attend_status attendi_cuda_launch(struct cuda_device *d, enum kernel_name kernel,

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/host/sm80_plan.h"
+
+#include <float.h>
+
+#include "base/error.h"
+#include "core/tensor.h"
+#include "cuda/sm80.h"
+
+enum { WIDTH_MOST = 256, PACK_THREADS = 256, PACK_BLOCKS = 4096 };
+#define SIZE_MOST ((int64_t)1 << 29)
+#define LOG2_E 1.4426950408889634
+#define LN_2 0.69314718055994531
+
+static int64_t width_of(const struct problem *p)
+{
+    const int64_t most = max_i64(p->d, p->dv);
+
+    return most <= 64 ? 64 : most <= 128 ? 128 : 256;
+}
+
+/* Scores are finished before they are compared. */
+static bool rule_changes(const struct problem *p)
+{
+    return p->bias.data || p->alibi || p->softcap != 0;
+}
+
+static bool numbers_fit(const struct problem *p)
+{
+    const double c = p->scale * LOG2_E;
+
+    return (p->dtype == ATTEND_F16 || p->dtype == ATTEND_BF16) && c > FLT_MIN &&
+           c < 1e30 && (p->softcap == 0 || (p->softcap > 1e-30 && p->softcap < 1e30));
+}
+
+static bool sizes_fit(const struct problem *p)
+{
+    const int64_t heads = p->nb * p->hq;
+
+    return p->d >= 1 && p->d <= WIDTH_MOST && p->dv >= 1 && p->dv <= WIDTH_MOST &&
+           p->nk >= 1 && p->nk <= SIZE_MOST && p->nq >= 1 && p->nq <= SIZE_MOST &&
+           heads >= 1 &&
+           heads <= SIZE_MOST / max_i64(ceil_div_i64(p->nq, SM80_ROWS_RULED),
+                                        ceil_div_i64(p->nk, SM80_SPLIT));
+}
+
+static enum sm80_way way_of(const struct cuda_device *d, const struct problem *p)
+{
+    if (!d->sm80 || !p->fast || p->shard || p->weights.data || !numbers_fit(p) ||
+        !sizes_fit(p))
+        return SM80_NOT;
+    if (p->nq == 1)
+        return SM80_DECODE;
+    return p->mask.data || rule_changes(p) || width_of(p) == 256 ? SM80_RULED
+                                                                 : SM80_PREFILL;
+}
+
+/* Whether rows begin at multiples of 16 bytes, their columns side by side. */
+static bool has_chunks(const void *data, const int64_t size[4], const int64_t stride[4])
+{
+    if ((uintptr_t)data % 16 != 0 || (size[3] > 1 && stride[3] != 1))
+        return false;
+    for (int a = 0; a < 3; a++)
+        if (size[a] > 1 && stride[a] % 8 != 0)
+            return false;
+    return true;
+}
+
+static const attend_view *input(const struct problem *p, int x)
+{
+    return x == 0 ? &p->q : x == 1 ? &p->k : &p->v;
+}
+
+static int64_t padded(const attend_view *view)
+{
+    return ceil_div_i64(view->size[3], 8) * 8;
+}
+
+static int64_t packed_count(const attend_view *view)
+{
+    return view->size[0] * view->size[1] * view->size[2] * padded(view);
+}
+
+static int64_t splits_of(const struct problem *p)
+{
+    return ceil_div_i64(p->nk, SM80_SPLIT);
+}
+
+static size_t take(size_t *total, int64_t bytes)
+{
+    const size_t at = *total;
+
+    *total = add_bytes(at, ((size_t)bytes + 255) / 256 * 256);
+    return at;
+}
+
+void attendi_sm80_plan(const struct cuda_device *d, const struct problem *p,
+                       struct sm80_plan *plan, size_t *total)
+{
+    *plan = (struct sm80_plan){.way = way_of(d, p)};
+    if (plan->way == SM80_NOT)
+        return;
+    for (int x = 0; x < 3; x++) {
+        const attend_view *const view = input(p, x);
+
+        plan->packs[x] = !has_chunks(view->data, view->size, view->stride);
+        if (plan->packs[x])
+            plan->pack_at[x] = take(total, 2 * packed_count(view));
+    }
+    if (plan->way == SM80_DECODE)
+        plan->records_at = take(total, p->nb * p->hq * splits_of(p) * (p->dv + 2) *
+                                           (int64_t)sizeof(float));
+}
+
+/* Lays an input out densely, and leads the view there. */
+static attend_status pack(struct cuda_device *d, attend_view *view, char *to,
+                          attend_error *err)
+{
+    struct sm80_pack a = {.from = *view,
+                          .padded = padded(view),
+                          .count = packed_count(view),
+                          .to = (uint16_t *)(void *)to};
+    void *parameters[] = {&a};
+
+    view->data = to;
+    view->stride[3] = 1;
+    view->stride[2] = a.padded;
+    view->stride[1] = view->stride[2] * view->size[2];
+    view->stride[0] = view->stride[1] * view->size[1];
+    return attendi_cuda_launch(d, KERNEL_sm80_pack,
+                               min_i64(ceil_div_i64(a.count, PACK_THREADS), PACK_BLOCKS),
+                               PACK_THREADS, 0, parameters, err);
+}
+
+/* A kernel as it is launched: by way and width. */
+struct shape {
+    enum kernel_name first; /* of 64 columns and f16 */
+    int rows, threads, slots;
+};
+
+static struct shape shape_of(enum sm80_way way)
+{
+    switch (way) {
+    case SM80_PREFILL:
+        return (struct shape){KERNEL_sm80_prefill_d64_f16, SM80_ROWS, SM80_THREADS,
+                              SM80_SLOTS};
+    case SM80_DECODE:
+        return (struct shape){KERNEL_sm80_decode_d64_f16, SM80_DECODE_ROWS,
+                              SM80_DECODE_THREADS, SM80_DECODE_SLOTS};
+    case SM80_NOT:
+    case SM80_RULED:
+        break;
+    }
+    return (struct shape){KERNEL_sm80_ruled_d64_f16, SM80_ROWS_RULED, SM80_THREADS,
+                          SM80_SLOTS};
+}
+
+/* Keys of a block: those of SM80_KERNEL. */
+static int64_t block_keys(const struct problem *p)
+{
+    return width_of(p) == 256 ? 32 : 64;
+}
+
+/* Whether the mask can be read two keys at a time. */
+static bool has_pairs(const attend_view *mask)
+{
+    const int64_t *const stride = mask->stride;
+
+    return mask->data && (uintptr_t)mask->data % 2 == 0 && stride[3] == 1 &&
+           stride[0] % 2 == 0 && stride[1] % 2 == 0 && stride[2] % 2 == 0;
+}
+
+static void set_launch(const struct problem *p, const struct sm80_plan *plan,
+                       const struct shape *shape, struct sm80_launch *a)
+{
+    const bool folds = plan->way == SM80_DECODE;
+
+    a->folds = folds;
+    a->splits = folds ? (int)splits_of(p) : 0;
+    a->row_blocks = (int)ceil_div_i64(folds ? p->group : p->nq, shape->rows);
+    a->items =
+        (int)(p->nb * (folds ? p->hkv * a->splits : p->hq) * (int64_t)a->row_blocks);
+    a->changes = rule_changes(p);
+    a->mask_pairs = has_pairs(&p->mask);
+    a->plain = plan->way == SM80_PREFILL;
+    a->unit = a->plain ? LN_2 : a->changes ? 1 : p->scale;
+    a->c = (float)(a->changes ? LOG2_E : p->scale * LOG2_E);
+    a->chunks = p->out.dtype != ATTEND_F32 && p->dv % 8 == 0 &&
+                has_chunks(p->out.data, p->out.size, p->out.stride);
+}
+
+attend_status attendi_sm80_run(struct cuda_device *d, const struct problem *p,
+                               const struct sm80_plan *plan, char *workspace,
+                               attend_error *err)
+{
+    const struct shape shape = shape_of((enum sm80_way)plan->way);
+    const int64_t width = width_of(p);
+    struct sm80_launch a = {.p = *p};
+    attend_view *const inputs[3] = {&a.p.q, &a.p.k, &a.p.v};
+    void *parameters[] = {&a};
+
+    set_launch(p, plan, &shape, &a);
+    a.records = (float *)(void *)(workspace + plan->records_at);
+    for (int x = 0; x < 3; x++)
+        if (plan->packs[x])
+            TRY(pack(d, inputs[x], workspace + plan->pack_at[x], err));
+    TRY(attendi_cuda_launch(
+        d,
+        (enum kernel_name)((int)shape.first + 2 * (int)(width / 128) +
+                           (p->dtype == ATTEND_BF16)),
+        a.items, shape.threads,
+        (size_t)SM80_SHARED(width, shape.rows, block_keys(p), shape.slots), parameters,
+        err));
+    return a.splits == 0 ? ATTEND_OK
+                         : attendi_cuda_launch(d, KERNEL_sm80_combine, p->nb * p->hq,
+                                               SM80_COMBINE_THREADS, 0, parameters, err);
+}

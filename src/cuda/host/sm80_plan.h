@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels of sm80.cuh: which problems they take, and how these are launched. */
+#ifndef ATTEND_CUDA_SM80_PLAN_H
+#define ATTEND_CUDA_SM80_PLAN_H
+
+#include "cuda/host/device.h"
+
+enum sm80_way { SM80_NOT, SM80_PREFILL, SM80_RULED, SM80_DECODE };
+
+/* How a problem is computed, and where its parts of the workspace begin. */
+struct sm80_plan {
+    int64_t way; /* an sm80_way */
+    int64_t packs[3];
+    size_t pack_at[3], records_at;
+};
+
+/* Fills `plan` and adds what it takes to *total. */
+void attendi_sm80_plan(const struct cuda_device *d, const struct problem *p,
+                       struct sm80_plan *plan, size_t *total);
+
+attend_status attendi_sm80_run(struct cuda_device *d, const struct problem *p,
+                               const struct sm80_plan *plan, char *workspace,
+                               attend_error *err);
+
+#endif

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a GPU does that no kernel set of the CPU does: tensors in device memory, streams,
+ * graphs, workspaces; parts, records and sums that are merged there.
+ */
+#define _GNU_SOURCE
+#include "support/device_memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void repeats(attend_order order, int64_t nq, int64_t nk, attend_causal causal)
+{
+    attend_context *const ctx = device_context(order);
+    struct device_problem p = device_problem(2, 4, 2, nq, nk, 128);
+    attend_error err = {.message = ""};
+    unsigned char *first = NULL;
+
+    p.rule.causal = causal;
+    const int count = problems(250);
+
+    for (int x = 0; x < count; x++) {
+        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        if (x % 50 != 0 && x != count - 1)
+            continue;
+        CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+        unsigned char *const again = results(&p);
+        if (first == NULL)
+            first = again;
+        else {
+            CHECK(memcmp(first, again, p.out_size + p.lse_size) == 0,
+                  "repeat %d has other bits", x);
+            free(again);
+        }
+    }
+    CHECK(guards_hold(p.out, p.out_size, 0xff) && guards_hold(p.lse, p.lse_size, 0xff),
+          "a write beside a tensor");
+    free(first);
+    free_problem(&p);
+    attend_context_destroy(ctx);
+}
+
+TEST(every_repeat_has_the_same_bits)
+{
+    NEEDS_DEVICE;
+    repeats(ATTEND_ORDER_SAME, 70, 3000, ATTEND_CAUSAL_BOTTOM_RIGHT);
+    repeats(ATTEND_ORDER_FAST, 1000, 3000, ATTEND_CAUSAL_BOTTOM_RIGHT);
+    repeats(ATTEND_ORDER_FAST, 1000, 1000, ATTEND_CAUSAL_NONE);
+    repeats(ATTEND_ORDER_FAST, 1, 9000, ATTEND_CAUSAL_BOTTOM_RIGHT);
+}
+
+/* Bytes asked for are enough, and fewer are refused. */
+TEST(a_workspace_can_be_lent)
+{
+    NEEDS_DEVICE;
+    attend_context *const ctx = device_context(ATTEND_ORDER_SAME);
+    struct device_problem p = device_problem(1, 2, 2, 4, 20000, 64);
+    attend_error err = {.message = ""};
+    size_t bytes = 0;
+
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    unsigned char *const want = results(&p);
+    CHECK(attend_forward_workspace(ctx, &p.rule, &p.io, &bytes, &err) == ATTEND_OK &&
+              bytes > 0,
+          "%zu bytes: %s", bytes, err.message);
+    const uintptr_t memory = device_block(bytes, 0x55);
+    CHECK(attend_context_set_workspace(ctx, (void *)memory, bytes - 1, &err) == ATTEND_OK,
+          "%s", err.message);
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_ENOMEM, "too little");
+    CHECK(attend_context_set_workspace(ctx, (void *)memory, bytes, &err) == ATTEND_OK,
+          "%s", err.message);
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    unsigned char *const got = results(&p);
+    CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "other bits");
+    CHECK(guards_hold(memory, bytes, 0x55), "a write beside the workspace");
+    free(want);
+    free(got);
+    device_free(memory);
+    free_problem(&p);
+    attend_context_destroy(ctx);
+}
+
+/* Lengths and offsets on the device are not checked: they are clamped. */
+TEST(lengths_out_of_range_read_nothing_outside)
+{
+    NEEDS_DEVICE;
+    for (int order = 0; order < 2; order++) {
+        attend_context *const ctx = device_context((attend_order)order);
+        struct device_problem p = device_problem(3, 2, 2, 40, 300, 64);
+        const int64_t lengths[3] = {-5, 300, INT64_MAX};
+        const int64_t offsets[3] = {INT64_MIN, 0, INT64_MAX};
+        const uintptr_t on_device = device_block(2 * sizeof lengths, 0);
+        attend_error err = {.message = ""};
+
+        CHECK(driver.copy_in(on_device, lengths, sizeof lengths) == 0 &&
+                  driver.copy_in(on_device + sizeof lengths, offsets, sizeof offsets) ==
+                      0,
+              "no copy");
+        p.rule.key_lengths = (const int64_t *)on_device;
+        p.rule.causal = ATTEND_CAUSAL_OFFSET;
+        p.rule.causal_offset = (const int64_t *)(on_device + sizeof lengths);
+        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+        unsigned char *const got = results(&p);
+        int empty = 1;
+        for (size_t x = 0; x < p.out_size / 3; x++)
+            empty &= got[x] == 0;
+        CHECK(empty, "rows that see nothing are not 0");
+        free(got);
+        driver.release(on_device - GUARD);
+        free_problem(&p);
+        attend_context_destroy(ctx);
+    }
+}
+
+TEST(a_graph_captures_a_repeated_call)
+{
+    NEEDS_DEVICE;
+    static const int64_t rows[] = {300, 1};
+    for (int x = 0; x < 4; x++) {
+        attend_context *const ctx =
+            device_context(x / 2 ? ATTEND_ORDER_FAST : ATTEND_ORDER_SAME);
+        struct device_problem p = device_problem(1, 4, 2, rows[x % 2], 2500, 64);
+        attend_error err = {.message = ""};
+        void *stream, *graph, *exec;
+
+        p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+        CHECK(driver.stream_create(&stream, 1) == 0, "no stream");
+        CHECK(attend_context_set_stream(ctx, stream, &err) == ATTEND_OK, "%s",
+              err.message);
+        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+        unsigned char *const want = results(&p);
+        CHECK(driver.capture_begin(stream, 2) == 0, "no capture");
+        CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+        CHECK(driver.capture_end(stream, &graph) == 0, "the capture broke");
+        CHECK(driver.instantiate(&exec, graph, 0) == 0, "no graph");
+        unsigned char *const nothing = calloc(1, p.out_size + p.lse_size);
+        CHECK(driver.copy_in(p.out, nothing, p.out_size) == 0 &&
+                  driver.copy_in(p.lse, nothing, p.lse_size) == 0,
+              "not cleared");
+        CHECK(driver.graph_launch(exec, stream) == 0 && driver.stream_wait(stream) == 0,
+              "the graph does not run");
+        unsigned char *const got = results(&p);
+        CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0,
+              "the graph has other bits");
+        free(nothing);
+        free(got);
+        free(want);
+        free_problem(&p);
+        attend_context_destroy(ctx);
+    }
+}
+
+static float bf16_value(uint16_t bits)
+{
+    const uint32_t wide = (uint32_t)bits << 16;
+    float value;
+
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+/* Parts of the keys, merged on the device and by attend_merge() on the host. */
+TEST(parts_merge_on_the_device)
+{
+    NEEDS_DEVICE;
+    enum { PARTS = 3, KEYS = 200 };
+    attend_context *const ctx = device_context(ATTEND_ORDER_FAST);
+    struct device_problem p = device_problem(2, 4, 2, 100, PARTS * KEYS, 64);
+    const int64_t rows = 2 * 4 * 100, numbers = rows * 64;
+    const uintptr_t outs = device_block((size_t)(PARTS * numbers) * 2, 0);
+    const uintptr_t lses = device_block((size_t)(PARTS * rows) * 4, 0);
+    uint16_t *const host = malloc((size_t)((PARTS + 2) * numbers) * 2);
+    float *const host_lse = malloc((size_t)((PARTS + 2) * rows) * 4);
+    attend_part device_parts[PARTS], host_parts[PARTS];
+    attend_error err = {.message = ""};
+
+    for (int x = 0; x < PARTS; x++) {
+        attend_io io = p.io;
+        const attend_tensor out = attend_tensor_dense(
+            (void *)(outs + (uintptr_t)(x * numbers) * 2), ATTEND_BF16, 2, 4, 100, 64);
+        const attend_tensor lse = attend_tensor_dense(
+            (void *)(lses + (uintptr_t)(x * rows) * 4), ATTEND_F32, 2, 4, 100, 1);
+        io.k.data = (char *)p.k + x * KEYS * 64 * 2;
+        io.v.data = (char *)p.v + x * KEYS * 64 * 2;
+        io.k.size[2] = io.v.size[2] = KEYS;
+        io.out = out;
+        io.lse = lse;
+        CHECK(attend_forward(ctx, &p.rule, &io, &err) == ATTEND_OK, "%s", err.message);
+        device_parts[x] = (attend_part){attend_view_of(&out), attend_view_of(&lse)};
+        host_parts[x] = (attend_part){
+            attend_view_dense(host + x * numbers, ATTEND_BF16, 2, 4, 100, 64),
+            attend_view_dense(host_lse + x * rows, ATTEND_F32, 2, 4, 100, 1)};
+    }
+    CHECK(attend_merge_with(ctx, device_parts, PARTS, &p.io.out, &p.io.lse, &err) ==
+              ATTEND_OK,
+          "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(driver.copy_out(host, outs, (size_t)(PARTS * numbers) * 2) == 0 &&
+              driver.copy_out(host_lse, lses, (size_t)(PARTS * rows) * 4) == 0 &&
+              driver.copy_out(host + PARTS * numbers, p.out, p.out_size) == 0 &&
+              driver.copy_out(host_lse + PARTS * rows, p.lse, p.lse_size) == 0,
+          "no copy");
+    const attend_tensor want =
+        attend_tensor_dense(host + (PARTS + 1) * numbers, ATTEND_BF16, 2, 4, 100, 64);
+    const attend_tensor want_lse =
+        attend_tensor_dense(host_lse + (PARTS + 1) * rows, ATTEND_F32, 2, 4, 100, 1);
+    CHECK(attend_merge(host_parts, PARTS, &want, &want_lse, &err) == ATTEND_OK, "%s",
+          err.message);
+    double worst = 0;
+    for (int64_t x = 0; x < numbers; x++) {
+        const double a = bf16_value(host[PARTS * numbers + x]),
+                     b = bf16_value(host[(PARTS + 1) * numbers + x]);
+        worst = fmax(worst, fabs(a - b) / (0x1p-7 * fabs(b) + 1e-30));
+    }
+    for (int64_t x = 0; x < rows; x++)
+        worst = fmax(worst,
+                     fabs(host_lse[PARTS * rows + x] - host_lse[(PARTS + 1) * rows + x]) /
+                         1e-5);
+    CHECK(worst <= 1, "%g of what is allowed", worst);
+    free(host);
+    free(host_lse);
+    device_free(outs);
+    device_free(lses);
+    free_problem(&p);
+    attend_context_destroy(ctx);
+}
+
+/* Shards computed apart, in device memory: combined, they are one call's bits. */
+TEST(shards_combine_on_the_device)
+{
+    NEEDS_DEVICE;
+    enum { SHARDS = 3, KEYS = 2048, REST = 500 };
+    attend_context *const ctx = device_context(ATTEND_ORDER_SAME);
+    const int64_t all = (SHARDS - 1) * KEYS + REST;
+    struct device_problem p = device_problem(2, 4, 2, 20, all, 64);
+    attend_partials parts[SHARDS];
+    uintptr_t memory[SHARDS];
+    attend_error err = {.message = ""};
+
+    p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    unsigned char *const want = results(&p);
+    for (int x = 0; x < SHARDS; x++) { /* in any order */
+        const int64_t shard = (x + 1) % SHARDS, keys = shard < SHARDS - 1 ? KEYS : REST;
+        const int64_t records = attend_partials_records(shard * KEYS, keys, shard % 2);
+        attend_io io = p.io;
+
+        io.k.data = (char *)p.k + shard * KEYS * 64 * 2;
+        io.v.data = (char *)p.v + shard * KEYS * 64 * 2;
+        io.k.size[2] = io.v.size[2] = keys;
+        io.out.data = io.lse.data = NULL;
+        memory[x] = device_block((size_t)(2 * 4 * 20 * records * 66) * 4, 0x33);
+        parts[x] = attend_partials_default();
+        parts[x].first_key = shard * KEYS;
+        parts[x].keys = keys;
+        parts[x].all_keys = all;
+        parts[x].reduce = shard % 2;
+        parts[x].data =
+            attend_tensor_dense((void *)memory[x], ATTEND_F32, 2, 4, 20, records * 66);
+        CHECK(attend_forward_partials(ctx, &p.rule, &io, &parts[x], &err) == ATTEND_OK,
+              "%s", err.message);
+    }
+    CHECK(attend_combine(ctx, &p.rule, parts, SHARDS, &p.io.out, &p.io.lse, &err) ==
+              ATTEND_OK,
+          "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    unsigned char *const got = results(&p);
+    CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "other bits");
+    const int64_t subtrees = attend_partials_records(0, all, 1);
+    attend_partials whole = attend_partials_default();
+    const uintptr_t reduced =
+        device_block((size_t)(2 * 4 * 20 * subtrees * 66) * 4, 0x33);
+    whole.keys = whole.all_keys = all;
+    whole.reduce = 1;
+    whole.data =
+        attend_tensor_dense((void *)reduced, ATTEND_F32, 2, 4, 20, subtrees * 66);
+    CHECK(attend_reduce(ctx, parts, SHARDS, &whole, &err) == ATTEND_OK, "%s",
+          err.message);
+    CHECK(attend_reduce(ctx, &whole, 1, &whole, &err) == ATTEND_OK, "in place: %s",
+          err.message);
+    CHECK(attend_combine(ctx, &p.rule, &whole, 1, &p.io.out, &p.io.lse, &err) ==
+              ATTEND_OK,
+          "%s", err.message);
+    CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
+    unsigned char *const again = results(&p);
+    CHECK(memcmp(want, again, p.out_size + p.lse_size) == 0, "other bits, reduced");
+    CHECK(guards_hold(reduced, (size_t)(2 * 4 * 20 * subtrees * 66) * 4, 0x33),
+          "a write beside records");
+    free(again);
+    device_free(reduced);
+    free(want);
+    free(got);
+    for (int x = 0; x < SHARDS; x++)
+        device_free(memory[x]);
+    free_problem(&p);
+    attend_context_destroy(ctx);
+}
+
+/* ---- sums of statistics -------------------------------------------------------- */
+
+enum { SUMS_PARTS = 3, SUMS_KEYS = 1024, SUMS_ROWS = 2 * 4 * 20, SUMS_TOP = 3, BINS = 4 };
+static const attend_stat asked[] = {
+    ATTEND_STAT_KEYS,  ATTEND_STAT_MAX,   ATTEND_STAT_LSE,      ATTEND_STAT_ENTROPY,
+    ATTEND_STAT_N_EFF, ATTEND_STAT_SINK4, ATTEND_STAT_DISTANCE, ATTEND_STAT_RAW_VARIANCE};
+enum { ASKED = sizeof asked / sizeof *asked };
+
+/* Statistics in one piece of memory, which is the device's or the host's. */
+struct answer {
+    double rows[SUMS_ROWS][ASKED], weights[SUMS_ROWS][SUMS_TOP], bins[SUMS_ROWS][BINS];
+    int64_t keys[SUMS_ROWS][SUMS_TOP];
+    attend_summary summaries[2 * 4 * ATTEND_SUMMARY_COUNT * ATTEND_SUMMARY_GROUPS];
+};
+
+static attend_stats request_to(struct answer *to)
+{
+    attend_stats request = attend_stats_default();
+
+    request.columns = asked;
+    request.rows = attend_tensor_dense(to->rows, ATTEND_F64, 2, 4, 20, ASKED);
+    request.top_weights =
+        attend_tensor_dense(to->weights, ATTEND_F64, 2, 4, 20, SUMS_TOP);
+    request.top_keys = to->keys[0];
+    request.distances = attend_tensor_dense(to->bins, ATTEND_F64, 2, 4, 20, BINS);
+    request.summaries = to->summaries;
+    return request;
+}
+
+static double farthest(const double *got, const double *want, size_t count)
+{
+    double worst = 0;
+
+    for (size_t x = 0; x < count; x++)
+        if (got[x] != want[x] && !(isnan(got[x]) && isnan(want[x])))
+            worst = fmax(worst, fabs(got[x] - want[x]) / (1 + fabs(want[x])));
+    return worst;
+}
+
+static void same_answers(const struct answer *got, const struct answer *want)
+{
+    double worst = farthest(got->rows[0], want->rows[0], SUMS_ROWS * ASKED);
+
+    worst =
+        fmax(worst, farthest(got->weights[0], want->weights[0], SUMS_ROWS * SUMS_TOP));
+    worst = fmax(worst, farthest(got->bins[0], want->bins[0], SUMS_ROWS * BINS));
+    for (int x = 0; x < 2 * 4 * ATTEND_SUMMARY_COUNT * ATTEND_SUMMARY_GROUPS; x++)
+        worst =
+            fmax(worst, farthest(&got->summaries[x].mean, &want->summaries[x].mean, 1));
+    CHECK(worst < 1e-9, "%g apart", worst);
+    CHECK(memcmp(got->keys, want->keys, sizeof got->keys) == 0, "other top keys");
+}
+
+/*
+ * Raw sums of shards, in device memory: merged, they are the statistics of one call, and
+ * what the host makes of the same sums.  Reduced first, the same.
+ */
+static void sums_of_shards(attend_context *ctx, struct device_problem *p,
+                           struct answer *host)
+{
+    attend_context *const cpu = open_set("scalar", 1);
+    const uintptr_t block = device_block(sizeof *host, 0);
+    struct answer *const device = (struct answer *)block;
+    attend_stats request = request_to(device);
+    const int64_t length = attend_stats_raw_size(&request, 64);
+    const size_t bytes = (size_t)(SUMS_ROWS * length) * sizeof(double);
+    const uintptr_t raw = device_block((SUMS_PARTS + 1) * bytes, 0x33);
+    const uintptr_t records = device_block((size_t)(SUMS_ROWS * 66) * 4, 0);
+    double *const raw_host = malloc(SUMS_PARTS * bytes);
+    attend_stats_part parts[SUMS_PARTS], host_parts[SUMS_PARTS];
+    attend_error err = {.message = ""};
+
+    p->io.stats = &request;
+    CHECK(attend_forward(ctx, &p->rule, &p->io, &err) == ATTEND_OK &&
+              attend_context_wait(ctx, &err) == ATTEND_OK &&
+              driver.copy_out(&host[0], block, sizeof *host) == 0,
+          "%s", err.message);
+    for (int x = 0; x < SUMS_PARTS; x++) {
+        attend_partials shard = attend_partials_default();
+        attend_stats own = request;
+        attend_io io = p->io;
+
+        shard.first_key = x * SUMS_KEYS;
+        shard.keys = SUMS_KEYS;
+        shard.all_keys = p->nk;
+        shard.data = attend_tensor_dense((void *)records, ATTEND_F32, 2, 4, 20, 66);
+        io.k.data = (char *)p->k + x * SUMS_KEYS * 64 * 2;
+        io.v.data = (char *)p->v + x * SUMS_KEYS * 64 * 2;
+        io.k.size[2] = io.v.size[2] = SUMS_KEYS;
+        io.out.data = io.lse.data = NULL;
+        own.summaries = NULL;
+        own.raw = attend_tensor_dense((void *)(raw + (size_t)x * bytes), ATTEND_F64, 2, 4,
+                                      20, length);
+        io.stats = &own;
+        CHECK(attend_forward_partials(ctx, &p->rule, &io, &shard, &err) == ATTEND_OK,
+              "%s", err.message);
+        parts[x] = (attend_stats_part){attend_view_of(&own.raw), 0};
+        host_parts[x] = (attend_stats_part){
+            attend_view_dense(raw_host + (size_t)x * bytes / sizeof(double), ATTEND_F64,
+                              2, 4, 20, length),
+            0};
+    }
+    CHECK(attend_stats_merge(ctx, &request, 64, parts, SUMS_PARTS, &err) == ATTEND_OK &&
+              attend_context_wait(ctx, &err) == ATTEND_OK &&
+              driver.copy_out(&host[1], block, sizeof *host) == 0 &&
+              driver.copy_out(raw_host, raw, SUMS_PARTS * bytes) == 0,
+          "%s", err.message);
+    const attend_stats on_host = request_to(&host[2]);
+    CHECK(attend_stats_merge(cpu, &on_host, 64, host_parts, SUMS_PARTS, &err) ==
+              ATTEND_OK,
+          "%s", err.message);
+    attend_stats all = request;
+    all.summaries = NULL;
+    all.raw = attend_tensor_dense((void *)raw, ATTEND_F64, 2, 4, 20, length);
+    CHECK(attend_stats_reduce(ctx, &all, 64, parts, SUMS_PARTS, &err) == ATTEND_OK, "%s",
+          err.message);
+    CHECK(attend_stats_merge(ctx, &request, 64, parts, 1, &err) == ATTEND_OK &&
+              attend_context_wait(ctx, &err) == ATTEND_OK &&
+              driver.copy_out(&host[3], block, sizeof *host) == 0,
+          "%s", err.message);
+    CHECK(guards_hold(block, sizeof *host, 0) &&
+              guards_hold(raw, (SUMS_PARTS + 1) * bytes, 0x33),
+          "a write beside a tensor");
+    p->io.stats = NULL;
+    free(raw_host);
+    device_free(block);
+    device_free(raw);
+    device_free(records);
+    attend_context_destroy(cpu);
+}
+
+TEST(sums_of_shards_merge_on_the_device)
+{
+    NEEDS_DEVICE;
+    struct answer *const host = calloc(4, sizeof *host);
+
+    for (int order = 0; order < 2; order++) {
+        attend_context *const ctx = device_context((attend_order)order);
+        struct device_problem p = device_problem(2, 4, 2, 20, SUMS_PARTS * SUMS_KEYS, 64);
+        p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+        sums_of_shards(ctx, &p, host);
+        for (int x = 1; x < 4; x++)
+            same_answers(&host[x], &host[0]);
+        free_problem(&p);
+        attend_context_destroy(ctx);
+    }
+    free(host);
+}
+
+/* ---- slices of the queries -------------------------------------------------------- */
+
+/* Queries of a longer sequence, by first_query, beside the call that has them all. */
+static void slice(attend_context *ctx, attend_causal causal, int64_t window)
+{
+    enum { NQ = 300, CUT = 129, D = 64 };
+    struct device_problem p = device_problem(1, 2, 1, NQ, 700, D);
+    const int64_t offset = 700 - NQ;
+    const uintptr_t offsets = device_block(sizeof offset, 0);
+    attend_error err = {.message = ""};
+
+    CHECK(driver.copy_in(offsets, &offset, sizeof offset) == 0, "no copy");
+    p.rule.causal = causal;
+    p.rule.causal_offset = (const int64_t *)offsets;
+    p.rule.window_left = window;
+    CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK &&
+              attend_context_wait(ctx, &err) == ATTEND_OK,
+          "%s", err.message);
+    float *const want = (float *)(void *)(results(&p) + p.out_size);
+    for (int x = 0; x < 2; x++) {
+        attend_io io = p.io;
+        attend_rule rule = p.rule;
+
+        rule.first_query = x * CUT;
+        io.q.data = (char *)p.q + x * CUT * D * 2;
+        io.out.data = (char *)p.out + x * CUT * D * 2;
+        io.lse.data = (char *)p.lse + x * CUT * 4;
+        io.q.size[2] = io.out.size[2] = io.lse.size[2] = x ? NQ - CUT : CUT;
+        CHECK(attend_forward(ctx, &rule, &io, &err) == ATTEND_OK &&
+                  attend_context_wait(ctx, &err) == ATTEND_OK,
+              "%s", err.message);
+    }
+    float *const got = (float *)(void *)(results(&p) + p.out_size);
+    double worst = 0;
+    for (int64_t x = 0; x < 2 * NQ; x++)
+        worst = fmax(worst, fabs(got[x] - want[x]));
+    CHECK(worst < 1e-5, "causal %d, window %d: LSE %g apart", (int)causal, (int)window,
+          worst);
+    for (int64_t x = 0; x < 2 * NQ * D; x++) {
+        uint16_t a, b;
+        memcpy(&a, (char *)want - p.out_size + 2 * x, 2);
+        memcpy(&b, (char *)got - p.out_size + 2 * x, 2);
+        worst = fmax(worst, fabs(bf16_value(a) - bf16_value(b)));
+    }
+    CHECK(worst < 0x1p-6, "causal %d, window %d: O %g apart", (int)causal, (int)window,
+          worst);
+    free((char *)want - p.out_size);
+    free((char *)got - p.out_size);
+    device_free(offsets);
+    free_problem(&p);
+}
+
+TEST(slices_of_queries_have_their_positions)
+{
+    NEEDS_DEVICE;
+    for (int order = 0; order < 2; order++) {
+        attend_context *const ctx = device_context((attend_order)order);
+        slice(ctx, ATTEND_CAUSAL_TOP_LEFT, -1);
+        slice(ctx, ATTEND_CAUSAL_NONE, 50);
+        slice(ctx, ATTEND_CAUSAL_OFFSET, -1);
+        attend_context_destroy(ctx);
+    }
+}
+
+/* An argument leaves only the tests whose name has it, for a checker of memory. */
+int main(int argc, char **argv)
+{
+#define RUN_ONE(name)                                                                    \
+    if (argc < 2 || strstr(#name, argv[1]) != NULL)                                      \
+    RUN(name)
+    if (device_runs() && !open_driver())
+        return 2;
+    RUN_ONE(every_repeat_has_the_same_bits);
+    RUN_ONE(a_workspace_can_be_lent);
+    RUN_ONE(lengths_out_of_range_read_nothing_outside);
+    RUN_ONE(a_graph_captures_a_repeated_call);
+    RUN_ONE(parts_merge_on_the_device);
+    RUN_ONE(shards_combine_on_the_device);
+    RUN_ONE(sums_of_shards_merge_on_the_device);
+    RUN_ONE(slices_of_queries_have_their_positions);
+    return test_finish();
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "support/device_memory.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "check/sample.h"
+
+struct test_driver driver;
+
+int open_driver(void)
+{
+    static const char *const names[] = {"cuMemAlloc_v2",
+                                        "cuMemFree_v2",
+                                        "cuMemcpyHtoD_v2",
+                                        "cuMemcpyDtoH_v2",
+                                        "cuDevicePrimaryCtxRetain",
+                                        "cuCtxSetCurrent",
+                                        "cuStreamCreate",
+                                        "cuStreamBeginCapture_v2",
+                                        "cuStreamEndCapture",
+                                        "cuGraphInstantiateWithFlags",
+                                        "cuGraphLaunch",
+                                        "cuStreamSynchronize"};
+    void *const library = dlopen("libcuda.so.1", RTLD_NOW);
+    void *ctx;
+
+    for (size_t x = 0; library != NULL && x < sizeof names / sizeof *names; x++) {
+        void *const found = dlsym(library, names[x]);
+        memcpy((char *)&driver + x * sizeof found, &found, sizeof found);
+    }
+    return library != NULL && driver.retain(&ctx, 0) == 0 && driver.set_current(ctx) == 0;
+}
+
+const char *why_not(void)
+{
+    static char words[256];
+
+    attend_devices(words, sizeof words);
+    return words;
+}
+
+int problems(int all)
+{
+    const char *const quick = getenv("ATTEND_TEST_QUICK");
+
+    return quick != NULL && strcmp(quick, "1") == 0 ? all / 10 : all;
+}
+
+uintptr_t device_block(size_t size, int fill)
+{
+    unsigned char *const bytes = malloc(size + 2 * GUARD);
+    uintptr_t at = 0;
+
+    memset(bytes, fill, size + 2 * GUARD);
+    if (driver.allocate(&at, size + 2 * GUARD) != 0 ||
+        driver.copy_in(at, bytes, size + 2 * GUARD) != 0)
+        exit(2);
+    free(bytes);
+    return at + GUARD;
+}
+
+void device_free(uintptr_t block) { driver.release(block - GUARD); }
+
+int guards_hold(uintptr_t block, size_t size, int fill)
+{
+    unsigned char *const bytes = malloc(size + 2 * GUARD);
+    int holds = driver.copy_out(bytes, block - GUARD, size + 2 * GUARD) == 0;
+
+    for (size_t x = 0; x < GUARD; x++)
+        holds &= bytes[x] == fill && bytes[size + GUARD + x] == fill;
+    free(bytes);
+    return holds;
+}
+
+static uintptr_t random_block(int64_t count, uint64_t seed)
+{
+    uint16_t *const numbers = malloc((size_t)count * 2);
+    struct check_random random = {.seed = seed};
+    const uintptr_t at = device_block((size_t)count * 2, 0);
+
+    for (int64_t x = 0; x < count; x++) {
+        const float value = (float)check_random_normal(&random);
+        uint32_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        numbers[x] = (uint16_t)((bits + 0x8000) >> 16);
+    }
+    if (driver.copy_in(at, numbers, (size_t)count * 2) != 0)
+        exit(2);
+    free(numbers);
+    return at;
+}
+
+struct device_problem device_problem(int64_t nb, int64_t hq, int64_t hkv, int64_t nq,
+                                     int64_t nk, int64_t d)
+{
+    struct device_problem p = {
+        nb, hq, hkv, nq, nk, d, attend_rule_default(), attend_io_default(), 0,
+        0,  0,  0,   0,  0,  0};
+
+    p.q = random_block(nb * hq * nq * d, 1);
+    p.k = random_block(nb * hkv * nk * d, 2);
+    p.v = random_block(nb * hkv * nk * d, 3);
+    p.out_size = (size_t)(nb * hq * nq * d) * 2;
+    p.lse_size = (size_t)(nb * hq * nq) * 4;
+    p.out = device_block(p.out_size, 0xff);
+    p.lse = device_block(p.lse_size, 0xff);
+    p.io.q = attend_view_dense((void *)p.q, ATTEND_BF16, nb, hq, nq, d);
+    p.io.k = attend_view_dense((void *)p.k, ATTEND_BF16, nb, hkv, nk, d);
+    p.io.v = attend_view_dense((void *)p.v, ATTEND_BF16, nb, hkv, nk, d);
+    p.io.out = attend_tensor_dense((void *)p.out, ATTEND_BF16, nb, hq, nq, d);
+    p.io.lse = attend_tensor_dense((void *)p.lse, ATTEND_F32, nb, hq, nq, 1);
+    return p;
+}
+
+void free_problem(struct device_problem *p)
+{
+    const uintptr_t blocks[] = {p->q, p->k, p->v, p->out, p->lse};
+
+    for (size_t x = 0; x < sizeof blocks / sizeof *blocks; x++)
+        device_free(blocks[x]);
+}
+
+attend_context *device_context(attend_order order)
+{
+    attend_options options = attend_options_default();
+    attend_context *ctx = NULL;
+
+    options.device = "cuda";
+    options.order = order;
+    if (attend_context_create(&ctx, &options, NULL) != ATTEND_OK)
+        exit(2);
+    return ctx;
+}
+
+unsigned char *results(const struct device_problem *p)
+{
+    unsigned char *const bytes = malloc(p->out_size + p->lse_size);
+
+    if (driver.copy_out(bytes, p->out, p->out_size) != 0 ||
+        driver.copy_out(bytes + p->out_size, p->lse, p->lse_size) != 0)
+        exit(2);
+    return bytes;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Tensors in the memory of a GPU, between guards, and the driver as far as tests need it.
+ */
+#ifndef TESTS_DEVICE_MEMORY_H
+#define TESTS_DEVICE_MEMORY_H
+
+#include "problems.h"
+#include "test.h"
+
+#include <stdint.h>
+
+struct test_driver {
+    int (*allocate)(uintptr_t *memory, size_t size);
+    int (*release)(uintptr_t memory);
+    int (*copy_in)(uintptr_t to, const void *from, size_t size);
+    int (*copy_out)(void *to, uintptr_t from, size_t size);
+    int (*retain)(void **ctx, int device);
+    int (*set_current)(void *ctx);
+    int (*stream_create)(void **stream, unsigned flags);
+    int (*capture_begin)(void *stream, int mode);
+    int (*capture_end)(void *stream, void **graph);
+    int (*instantiate)(void **exec, void *graph, unsigned long long flags);
+    int (*graph_launch)(void *exec, void *stream);
+    int (*stream_wait)(void *stream);
+};
+/* Its functions, once it has been opened. */
+extern struct test_driver driver;
+int open_driver(void);
+
+/* Why no GPU is there, in words. */
+const char *why_not(void);
+
+#define NEEDS_DEVICE                                                                     \
+    do {                                                                                 \
+        if (!device_runs())                                                              \
+            SKIP("no GPU here: %s", why_not());                                          \
+    } while (0)
+
+/* How many of `all` problems: ATTEND_TEST_QUICK=1, for a checker of memory, has a tenth.
+ */
+int problems(int all);
+
+enum { GUARD = 4096 };
+
+/* Memory of the device between guards, filled with `fill`. */
+uintptr_t device_block(size_t size, int fill);
+void device_free(uintptr_t block);
+int guards_hold(uintptr_t block, size_t size, int fill);
+
+/* bf16, random; outputs between guards of 0xff. */
+struct device_problem {
+    int64_t nb, hq, hkv, nq, nk, d;
+    attend_rule rule;
+    attend_io io;
+    uintptr_t q, k, v, out, lse;
+    size_t out_size, lse_size;
+};
+struct device_problem device_problem(int64_t nb, int64_t hq, int64_t hkv, int64_t nq,
+                                     int64_t nk, int64_t d);
+void free_problem(struct device_problem *p);
+attend_context *device_context(attend_order order);
+/* O and LSE one after the other. */
+unsigned char *results(const struct device_problem *p);
+
+#endif

@@ -264,13 +264,12 @@ DEVICE void sum_columns(const sm90_columns &p, const column_places<L> &s, int wa
         const column_range see[2] = {queries_of(p, t.bounds, key[0]),
                                      queries_of(p, t.bounds, key[1])};
         /* Queries that see any key of the warpgroup, and those that see all of them. */
-        const column_range any = {
-            queries_of(p, t.bounds, first).begin,
-            first < t.bounds.keys
-                ? queries_of(p, t.bounds, min(first + 63, t.bounds.keys - 1)).end
-                : 0};
+        const int last = min(first + 63, t.bounds.keys - 1);
+        const bool none = first >= t.bounds.keys;
+        const column_range any = {queries_of(p, t.bounds, first).begin,
+                                  none ? 0 : queries_of(p, t.bounds, last).end};
         const column_range all = {
-            queries_of(p, t.bounds, min(first + 63, p.nk)).begin,
+            none ? 0 : queries_of(p, t.bounds, last).begin,
             first + 63 < t.bounds.keys ? queries_of(p, t.bounds, first).end : 0};
         double mass[2] = {0, 0};
         float most[2] = {0, 0}, S[COLUMN_QUERIES / 2];

@@ -39,9 +39,9 @@ enum array_use { ARRAY_READ, ARRAY_WRITE };
 
 /*
  * Opens `object`: a buffer, a DLPack producer, or the tuple ("memory", address,
- * attend_dtype or the letter of an integer, sizes, strides in elements) of memory that the
- * caller keeps alive and writable; None is no array.  `name` is the argument in messages.  0, or -1 with
- * TypeError for a dtype, ValueError for anything else.
+ * attend_dtype or the letter of an integer, sizes, strides in elements) of memory that
+ * the caller keeps alive and writable; None is no array.  `name` is the argument in
+ * messages.  0, or -1 with TypeError for a dtype, ValueError for anything else.
  */
 int array_open(struct array *array, PyObject *object, const char *name,
                enum array_use use);

@@ -30,8 +30,9 @@ static struct extent piece_extent(const struct work *w, int64_t keys)
     const struct job *const job = w->job;
     const int threads = attend_context_threads(job->ctx);
     const double flop = threads > 1 ? PIECE_FLOP_SHARED * threads : PIECE_FLOP;
-    const double row = 2.0 * (double)(job->nb * (job->hq / max_i64(job->hkv, 1))) *
-                       (double)keys * (double)(job->d + job->dv + 1);
+    const int64_t group = job->hq / max_i64(job->hkv, 1);
+    const double row =
+        2.0 * (double)(job->nb * group) * (double)keys * (double)(job->d + job->dv + 1);
     const int64_t heads = min_i64(job->hkv, at_least(flop / (row * PIECE_ROWS), 1));
     const int64_t rows = at_least(flop / (row * (double)heads), PIECE_ROWS);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Chunks of keys go round: at step s each rank receives from the one s ahead and sends to
- * the one s behind, chunks that the receiver sees and no others.  Two chunks are under
- * way in each direction while a third is computed with.
+ * the one s behind, chunks that the receiver sees and no others.  There is memory for two
+ * chunks: one is computed with while the other comes.  They are sent from the caller's
+ * memory.
  */
 #include "base/base.h"
 #include "mpi/comm/polite.h"
@@ -10,7 +11,16 @@
 #include "mpi/strategies.h"
 #include "mpi/mpi_work.h"
 
-enum { SLOTS = 2 };
+/* Chunks that come, and that go: more, since those take no memory. */
+enum { RECEIVES = 2, SENDS = 8, SLOTS = RECEIVES + SENDS };
+/*
+ * An MPI moves a part of a message whenever it is called.  So it is called again until
+ * this many calls in turn took no time, or all took long, in seconds: then others may
+ * have run on this core.
+ */
+enum { IDLE_LOOKS = 8 };
+#define IDLE_LOOK 5e-6
+#define LONG_LOOKS 1e-3
 
 /* Chunks that pass between this rank and the others, in the order of steps. */
 struct way {
@@ -26,7 +36,7 @@ struct slot {
     bool done;
     int requests;
     MPI_Request *request;
-    void *data;
+    void *data; /* of one that receives */
     double began;
 };
 
@@ -35,9 +45,8 @@ struct ring {
     struct chunks chunks;
     struct work work;
     struct way in, out;
-    struct slot slot[2 * SLOTS]; /* those that receive first */
+    struct slot slot[SLOTS]; /* those that receive first */
     MPI_Request *requests;
-    int requests_per_slot;
     int64_t own; /* own chunk to look at */
     int error;   /* MPI's */
 };
@@ -89,72 +98,183 @@ static attend_tensor values_in(const struct job *job, void *data, int64_t keys)
                                job->dtype, job->nb, job->hkv, keys, job->dv);
 }
 
-static void pack(const struct ring *ring, const struct slot *slot)
-{
-    const struct job *const job = ring->job;
-    const attend_view k = attendi_chunk_keys(&ring->chunks, job, slot->chunk);
-    const attend_view v = attendi_chunk_values(&ring->chunks, job, slot->chunk);
-    const attend_tensor to_k = keys_in(job, slot->data, slot->chunk->keys);
-    const attend_tensor to_v = values_in(job, slot->data, slot->chunk->keys);
+/* ---- messages ------------------------------------------------------------------ */
 
-    attendi_copy(&k, &to_k);
-    attendi_copy(&v, &to_v);
+/* Rows and elements of a row that a message has: whole rows where they fit. */
+struct extent {
+    int64_t rows, width;
+};
+
+static struct extent message_extent(const struct job *job, int64_t width)
+{
+    const int64_t size = (int64_t)attend_dtype_size(job->dtype);
+    const int64_t most = max_i64(1, job->team.message_bytes / size);
+
+    return width > most ? (struct extent){1, most}
+                        : (struct extent){most / max_i64(width, 1), width};
 }
 
-/* Starts the messages of a slot, none longer than allowed. */
+/* Messages of `keys` rows of all heads. */
+static int64_t count_messages(const struct job *job, int64_t keys, int64_t width)
+{
+    const struct extent most = message_extent(job, width);
+
+    return width == 0 ? 0
+                      : job->nb * job->hkv * ceil_div_i64(keys, most.rows) *
+                            ceil_div_i64(width, most.width);
+}
+
+/* A type for rows of `view` that are not one after the other. */
+static int make_type(const attend_view *view, struct extent extent, MPI_Datatype *type)
+{
+    const int size = (int)attend_dtype_size(view->dtype);
+    MPI_Datatype row;
+    int result = MPI_Type_create_hvector(
+        (int)extent.width, size, (MPI_Aint)view->stride[3] * size, MPI_BYTE, &row);
+
+    if (result != MPI_SUCCESS)
+        return result;
+    result = MPI_Type_create_hvector((int)extent.rows, 1,
+                                     (MPI_Aint)view->stride[2] * size, row, type);
+    MPI_Type_free(&row);
+    return result == MPI_SUCCESS ? MPI_Type_commit(type) : result;
+}
+
+/* Sends rows from where they lie. */
+static int send_rows(const struct team *team, const void *data, const attend_view *view,
+                     struct extent extent, int peer, MPI_Request *request)
+{
+    const int64_t size = (int64_t)attend_dtype_size(view->dtype);
+    const bool dense = (view->stride[3] == 1 || extent.width == 1) &&
+                       (view->stride[2] == extent.width || extent.rows == 1);
+    MPI_Datatype type;
+
+    if (dense)
+        return MPI_Isend(data, (int)(extent.rows * extent.width * size), MPI_BYTE, peer,
+                         TAG_CHUNK, team->comm, request);
+    int result = make_type(view, extent, &type);
+    if (result != MPI_SUCCESS)
+        return result;
+    result = MPI_Isend(data, 1, type, peer, TAG_CHUNK, team->comm, request);
+    MPI_Type_free(&type);
+    return result;
+}
+
+/* Where element (b, h, row, column) is. */
+static char *element(const attend_view *view, int64_t b, int64_t h, int64_t row,
+                     int64_t column)
+{
+    const int64_t offset = b * view->stride[0] + h * view->stride[1] +
+                           row * view->stride[2] + column * view->stride[3];
+
+    return (char *)(uintptr_t)view->data +
+           offset * (int64_t)attend_dtype_size(view->dtype);
+}
+
+/* Starts the messages of a head, none longer than allowed. */
+static void post_head(struct ring *ring, struct slot *slot, const attend_view *view,
+                      int64_t b, int64_t h, bool sends)
+{
+    const struct team *const team = &ring->job->team;
+    const int64_t keys = view->size[2], width = view->size[3];
+    const int64_t size = (int64_t)attend_dtype_size(view->dtype);
+    const struct extent most = message_extent(ring->job, width);
+
+    for (int64_t row = 0; row < keys && width > 0; row += most.rows)
+        for (int64_t column = 0; column < width; column += most.width) {
+            const struct extent extent = {min_i64(most.rows, keys - row),
+                                          min_i64(most.width, width - column)};
+            char *const data = element(view, b, h, row, column);
+            MPI_Request *const request = &slot->request[slot->requests++];
+            const int result =
+                sends ? send_rows(team, data, view, extent, slot->peer, request)
+                      : MPI_Irecv(data, (int)(extent.rows * extent.width * size),
+                                  MPI_BYTE, slot->peer, TAG_CHUNK, team->comm, request);
+
+            if (result != MPI_SUCCESS)
+                ring->error = result;
+        }
+}
+
+/* Starts the messages of a slot. */
 static void post(struct ring *ring, struct slot *slot, bool sends)
 {
-    struct team *const team = &ring->job->team;
-    const int64_t bytes = chunk_bytes(ring->job, slot->chunk->keys);
+    struct job *const job = ring->job;
+    struct team *const team = &job->team;
+    const int64_t bytes = chunk_bytes(job, slot->chunk->keys);
+    attend_view k, v;
 
+    if (sends) {
+        k = attendi_chunk_keys(&ring->chunks, job, slot->chunk);
+        v = attendi_chunk_values(&ring->chunks, job, slot->chunk);
+    } else {
+        const attend_tensor to_k = keys_in(job, slot->data, slot->chunk->keys);
+        const attend_tensor to_v = values_in(job, slot->data, slot->chunk->keys);
+
+        k = attend_view_of(&to_k);
+        v = attend_view_of(&to_v);
+    }
     slot->requests = 0;
     slot->done = false;
     slot->began = MPI_Wtime();
-    for (int64_t at = 0; at < bytes; at += team->message_bytes) {
-        char *const data = (char *)slot->data + at;
-        const int count = (int)min_i64(team->message_bytes, bytes - at);
-        MPI_Request *const request = &slot->request[slot->requests++];
-        const int result = sends ? MPI_Isend(data, count, MPI_BYTE, slot->peer, TAG_CHUNK,
-                                             team->comm, request)
-                                 : MPI_Irecv(data, count, MPI_BYTE, slot->peer, TAG_CHUNK,
-                                             team->comm, request);
-
-        if (result != MPI_SUCCESS)
-            ring->error = result;
-    }
+    for (int64_t b = 0; b < job->nb; b++)
+        for (int64_t h = 0; h < job->hkv; h++) {
+            post_head(ring, slot, &k, b, h, sends);
+            post_head(ring, slot, &v, b, h, sends);
+        }
     team->cost.messages += sends ? slot->requests : 0;
     *(sends ? &team->cost.sent : &team->cost.received) += bytes;
 }
 
-/* Fills free slots, and finds out which are done. */
+/* Whether the messages of a slot that is under way have arrived. */
+static bool test(struct ring *ring, struct slot *slot)
+{
+    int done = 0;
+    const int result =
+        MPI_Testall(slot->requests, slot->request, &done, MPI_STATUSES_IGNORE);
+
+    if (result != MPI_SUCCESS)
+        ring->error = result;
+    slot->done = done;
+    return done;
+}
+
+/* Fills free slots, and finds out which are done; whether some are under way. */
+static bool look(struct ring *ring)
+{
+    bool under_way = false;
+
+    for (int x = 0; x < SLOTS; x++) {
+        struct slot *const slot = &ring->slot[x];
+        const bool sends = x >= RECEIVES;
+
+        if (slot->chunk && !slot->done && test(ring, slot))
+            attendi_team_trace(&ring->job->team, sends ? 's' : 'r', slot->peer,
+                               slot->chunk->first_key, slot->began, MPI_Wtime());
+        if (slot->chunk && slot->done && sends)
+            slot->chunk = NULL;
+        if (!slot->chunk &&
+            (slot->chunk = next_chunk(ring, sends ? &ring->out : &ring->in, &slot->peer)))
+            post(ring, slot, sends);
+        under_way = under_way || (slot->chunk && !slot->done);
+    }
+    return under_way;
+}
+
+/* Looks as long as something moves. */
 static void advance(void *arg)
 {
     struct ring *const ring = arg;
+    const double began = MPI_Wtime();
+    double start = began;
+    int idle = 0;
 
-    for (int x = 0; x < 2 * SLOTS; x++) {
-        struct slot *const slot = &ring->slot[x];
-        const bool sends = x >= SLOTS;
+    while (idle < IDLE_LOOKS && start - began < LONG_LOOKS && look(ring) &&
+           ring->error == MPI_SUCCESS) {
+        const double end = MPI_Wtime();
 
-        if (slot->chunk && !slot->done) {
-            int done = 0;
-            const int result =
-                MPI_Testall(slot->requests, slot->request, &done, MPI_STATUSES_IGNORE);
-
-            if (result != MPI_SUCCESS)
-                ring->error = result;
-            slot->done = done;
-            if (done)
-                attendi_team_trace(&ring->job->team, sends ? 's' : 'r', slot->peer,
-                                   slot->chunk->first_key, slot->began, MPI_Wtime());
-        }
-        if (slot->chunk && slot->done && sends)
-            slot->chunk = NULL;
-        if (!slot->chunk && (slot->chunk = next_chunk(
-                                 ring, sends ? &ring->out : &ring->in, &slot->peer))) {
-            if (sends)
-                pack(ring, slot);
-            post(ring, slot, sends);
-        }
+        idle = end - start > IDLE_LOOK ? 0 : idle + 1;
+        start = end;
     }
 }
 
@@ -170,7 +290,7 @@ static void note(struct ring *ring, attend_status status, const attend_error *er
 /* Computes with a chunk that has come; false: none has. */
 static bool work_with_received(struct ring *ring)
 {
-    for (int x = 0; x < SLOTS; x++) {
+    for (int x = 0; x < RECEIVES; x++) {
         struct slot *const slot = &ring->slot[x];
         attend_error err;
 
@@ -212,17 +332,9 @@ static bool work_with_own(struct ring *ring)
 /* Looks at the messages; whether a slot is free again or has its chunk. */
 static bool one_is_done(struct ring *ring)
 {
-    for (int x = 0; x < 2 * SLOTS; x++)
-        if (ring->slot[x].chunk && !ring->slot[x].done) {
-            int done = 0;
-            const int result = MPI_Testall(ring->slot[x].requests, ring->slot[x].request,
-                                           &done, MPI_STATUSES_IGNORE);
-
-            if (result != MPI_SUCCESS)
-                ring->error = result;
-            if (done)
-                return true;
-        }
+    for (int x = 0; x < SLOTS; x++)
+        if (ring->slot[x].chunk && !ring->slot[x].done && test(ring, &ring->slot[x]))
+            return true;
     return false;
 }
 
@@ -233,7 +345,7 @@ static bool wait(struct ring *ring)
     const double start = MPI_Wtime();
     bool busy = false;
 
-    for (int x = 0; x < 2 * SLOTS; x++)
+    for (int x = 0; x < SLOTS; x++)
         busy = busy || (ring->slot[x].chunk && !ring->slot[x].done);
     if (!busy)
         return false;
@@ -262,24 +374,32 @@ static attend_status turn(struct ring *ring, attend_error *err)
 static attend_status open_slots(struct ring *ring, attend_error *err)
 {
     struct job *const job = ring->job;
-    const int64_t bytes = chunk_bytes(job, ring->chunks.most_keys);
-    const int slots = job->team.size > 1 ? 2 * SLOTS : 0;
+    const int64_t keys = ring->chunks.most_keys;
+    const int64_t messages =
+        count_messages(job, keys, job->d) + count_messages(job, keys, job->dv);
+    const int slots = job->team.size > 1 ? SLOTS : 0;
 
-    ring->requests_per_slot = (int)(bytes / job->team.message_bytes + 1);
     ring->requests =
-        attendi_team_alloc(&job->team, (int64_t)slots * ring->requests_per_slot,
-                           sizeof *ring->requests, err);
+        attendi_team_alloc(&job->team, slots * messages, sizeof *ring->requests, err);
     if (!ring->requests)
         return ATTEND_ENOMEM;
-    for (int x = 0; x < slots * ring->requests_per_slot; x++)
+    for (int64_t x = 0; x < slots * messages; x++)
         ring->requests[x] = MPI_REQUEST_NULL;
-    for (int x = 0; x < slots; x++) {
-        ring->slot[x].request = ring->requests + x * ring->requests_per_slot;
-        ring->slot[x].data = attendi_team_alloc(&job->team, bytes, 1, err);
+    for (int x = 0; x < slots; x++)
+        ring->slot[x].request = ring->requests + x * messages;
+    for (int x = 0; x < RECEIVES && x < slots; x++) {
+        ring->slot[x].data =
+            attendi_team_alloc(&job->team, chunk_bytes(job, keys), 1, err);
         if (!ring->slot[x].data)
             return ATTEND_ENOMEM;
     }
     return ATTEND_OK;
+}
+
+static attend_status open_ring(struct ring *ring, attend_error *err)
+{
+    TRY(attendi_work_begin(&ring->work, ring->chunks.most_keys, err));
+    return open_slots(ring, err);
 }
 
 static void close_ring(struct ring *ring)
@@ -287,7 +407,7 @@ static void close_ring(struct ring *ring)
     struct job *const job = ring->job;
 
     attendi_nodes_free(&ring->work.nodes);
-    for (int x = 0; x < 2 * SLOTS; x++)
+    for (int x = 0; x < RECEIVES; x++)
         attendi_team_free(&job->team, ring->slot[x].data);
     attendi_team_free(&job->team, ring->requests);
     attendi_chunks_free(&ring->chunks, job);
@@ -309,10 +429,9 @@ attend_status attendi_forward_ring(struct job *job, attend_error *err)
                       .ranges = job->queries.start[rank + 1] - job->queries.start[rank],
                       .between = advance,
                       .arg = &ring};
-    attendi_nodes_begin(&ring.work.nodes, job, job->nq);
     attend_status status = attendi_chunks_make(&ring.chunks, job, err);
     if (status == ATTEND_OK)
-        status = attendi_team_agree(&job->team, open_slots(&ring, err), err);
+        status = attendi_team_agree(&job->team, open_ring(&ring, err), err);
     if (status == ATTEND_OK)
         status = turn(&ring, err);
     if (status == ATTEND_OK)

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "mpi/comm/polite.h"
+#include "mpi/comm/window.h"
 
 /* A message that all MPIs take: counts are int. */
 #define MESSAGE_BYTES ((int64_t)1 << 26)
@@ -15,6 +16,7 @@
 
 struct kept {
     MPI_Comm comm;
+    bool is_local;
     bool *heard;
     int64_t numbers[]; /* [size][TEAM_NUMBERS], then heard */
 };
@@ -55,10 +57,12 @@ static attend_status make_duplicate(struct team *team, MPI_Comm comm, struct kep
                                     attend_error *err)
 {
     MPI_Comm own;
+    bool is_local;
 
     TRY_MPI(attendi_duplicate(comm, &own));
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     TRY(take_ranks(team, own, err));
+    TRY_MPI(attendi_comm_is_local(own, &is_local));
     const size_t size = (size_t)team->size, numbers = size * TEAM_NUMBERS;
     struct kept *const kept =
         malloc(sizeof *kept + numbers * sizeof *kept->numbers + size * sizeof(bool));
@@ -72,6 +76,7 @@ static attend_status make_duplicate(struct team *team, MPI_Comm comm, struct kep
         return status;
     }
     kept->comm = own;
+    kept->is_local = is_local;
     kept->heard = (bool *)(void *)(kept->numbers + numbers);
     *made = kept;
     return attendi_mpi_result(MPI_Comm_set_attr(comm, duplicate_key(), kept), err);
@@ -89,6 +94,7 @@ static attend_status duplicate(struct team *team, MPI_Comm comm, attend_error *e
     if (!found)
         TRY(make_duplicate(team, comm, &kept, err));
     TRY(take_ranks(team, kept->comm, err));
+    team->is_local = kept->is_local;
     team->heard = kept->heard;
     team->numbers = kept->numbers;
     memset(team->heard, 0, (size_t)team->size * sizeof *team->heard);

@@ -18,6 +18,7 @@ enum { TEAM_NUMBERS = 64 };
 struct team {
     MPI_Comm comm;
     int rank, size;
+    bool is_local; /* all ranks share memory */
     attend_mpi_dist dist;
     int64_t message_bytes; /* no message is longer */
     attend_mpi_cost cost;

@@ -49,6 +49,17 @@ static attend_status fetch(struct job *job, const struct ranges *wanted, void *k
     return attendi_move(&job->team, &job->keys, wanted, &job->io.v, &to_v, err);
 }
 
+/* Outputs of the rows of all ranks. */
+static attend_status compute(struct job *job, const attend_io *io, attend_error *err)
+{
+    attend_error own;
+    const attend_status failed = attendi_own_rows(job, io, &own);
+
+    if (failed != ATTEND_OK)
+        attendi_team_stop(&job->team, &own);
+    return attendi_team_settle(&job->team, err);
+}
+
 attend_status attendi_forward_gather(struct job *job, attend_error *err)
 {
     struct team *const team = &job->team;
@@ -57,6 +68,8 @@ attend_status attendi_forward_gather(struct job *job, attend_error *err)
     struct ranges wanted = {.all = 0};
     attend_io io = job->io;
 
+    if (team->size == 1 && job->keys.start[1] == 1)
+        return compute(job, &io, err); /* all keys are here, in their order */
     void *const k = attendi_team_alloc(team, rows * job->d, size, err);
     void *const v = attendi_team_alloc(team, rows * job->dv, size, err);
     attend_status status =
@@ -64,14 +77,8 @@ attend_status attendi_forward_gather(struct job *job, attend_error *err)
     status = attendi_team_agree(team, status, err);
     if (status == ATTEND_OK)
         status = fetch(job, &wanted, k, v, &io, err);
-    if (status == ATTEND_OK) {
-        attend_error own;
-        const attend_status failed = attendi_own_rows(job, &io, &own);
-
-        if (failed != ATTEND_OK)
-            attendi_team_stop(team, &own);
-        status = attendi_team_settle(team, err);
-    }
+    if (status == ATTEND_OK)
+        status = compute(job, &io, err);
     attendi_ranges_free(&wanted, team);
     attendi_team_free(team, k);
     attendi_team_free(team, v);

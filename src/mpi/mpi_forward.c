@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_mpi_forward: read, compare, choose, move. */
 #include "mpi/comm/polite.h"
-#include "mpi/comm/window.h"
 #include "mpi/strategies.h"
 
 /* Keys and values of the sequence that are small: gathering them costs no time. */
@@ -31,7 +30,7 @@ static double query_bytes(const struct job *job)
 /* By shape alone: the same on all ranks. */
 static int64_t choose_by_shape(const struct job *job)
 {
-    if (job->io.weights.data)
+    if (job->io.weights.data || job->team.size == 1)
         return ATTEND_MPI_GATHER;
     if (!job->rule.mask.data && !job->rule.bias.data &&
         query_bytes(job) * QUERY_GAIN < (double)key_bytes(job))
@@ -49,7 +48,7 @@ static attend_status choose(struct job *job, int64_t *strategy, attend_error *er
     const int64_t bytes = attendi_shared_bytes(job);
     if (*strategy != ATTEND_MPI_RING || !job->team.is_local || bytes > SHARED_BYTES)
         return ATTEND_OK;
-    const int mine = attendi_window_fits(bytes);
+    const int mine = attendi_window_fits(job->team.window, bytes);
     int all;
     TRY_MPI(attendi_allreduce_min(&mine, &all, job->team.comm));
     if (all)

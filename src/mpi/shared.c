@@ -12,20 +12,21 @@
 #include "base/base.h"
 #include "mpi/comm/polite.h"
 #include "mpi/comm/rows.h"
-#include "mpi/comm/window.h"
 #include "mpi/own_rows.h"
 #include "mpi/strategies.h"
 
 /* Rows of a piece, for each thread of a rank, and pieces for each rank, at least. */
 enum { PIECE_ROWS = 384, PIECE_ROWS_LEAST = 48, PIECES = 32 };
+/* The same of several threads, which share a piece evenly only if it is longer. */
+enum { SHARED_PIECE_ROWS = 1536, SHARED_PIECES = 16 };
 
 /* What the memory has; the queries and their outputs where work migrates. */
 struct shared {
     struct job *job;
-    struct window window;
     bool migrates;
     attend_dtype out_dtype;
     int64_t bytes;
+    char *memory; /* NULL: places are only counted */
     attend_tensor k, v, q, out, lse;
     _Atomic int64_t *next; /* piece that nobody has taken */
     int64_t piece_rows, pieces_of_head;
@@ -33,15 +34,14 @@ struct shared {
 
 /* ---- memory -------------------------------------------------------------------- */
 
-/* The next tensor of the memory; without memory, only its place is counted. */
+/* The next tensor of the memory. */
 static attend_tensor place(struct shared *s, attend_dtype dtype, int64_t heads,
                            int64_t rows, int64_t width)
 {
     const int64_t bytes =
         s->job->nb * heads * rows * width * (int64_t)attend_dtype_size(dtype);
-    char *const memory = s->window.memory;
     const attend_tensor tensor = attend_tensor_dense(
-        memory ? memory + s->bytes : NULL, dtype, s->job->nb, heads, rows, width);
+        s->memory ? s->memory + s->bytes : NULL, dtype, s->job->nb, heads, rows, width);
 
     s->bytes += ceil_div_i64(bytes, ATTENDI_ALIGN) * ATTENDI_ALIGN;
     return tensor;
@@ -51,7 +51,7 @@ static void place_all(struct shared *s)
 {
     const struct job *const job = s->job;
 
-    s->next = s->window.memory;
+    s->next = (_Atomic int64_t *)(void *)s->memory;
     s->bytes = ATTENDI_ALIGN;
     s->k = place(s, job->dtype, job->hkv, job->keys.all, job->d);
     s->v = place(s, job->dtype, job->hkv, job->keys.all, job->dv);
@@ -129,9 +129,9 @@ static void get(const struct ranges *held, int rank, const attend_tensor *from,
 /* All ranks have written what the others read. */
 static attend_status meet(struct shared *s, attend_error *err)
 {
-    attendi_window_sync(&s->window);
+    attendi_window_sync(s->job->team.window);
     const attend_status status = attendi_team_agree(&s->job->team, ATTEND_OK, err);
-    attendi_window_sync(&s->window);
+    attendi_window_sync(s->job->team.window);
     return status;
 }
 
@@ -236,9 +236,9 @@ static attend_status run(struct shared *s, attend_error *err)
     const attend_status failed = compute(s, &own);
     if (failed != ATTEND_OK)
         attendi_team_stop(&job->team, &own);
-    attendi_window_sync(&s->window);
+    attendi_window_sync(s->job->team.window);
     TRY(attendi_team_settle(&job->team, err));
-    attendi_window_sync(&s->window);
+    attendi_window_sync(s->job->team.window);
     if (s->migrates) {
         get(&job->queries, rank, &s->out, &job->io.out);
         get(&job->queries, rank, &s->lse, &job->io.lse);
@@ -255,21 +255,17 @@ attend_status attendi_forward_shared(struct job *job, attend_error *err)
         return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
                                 "ATTEND_MPI_SHARED: the %d ranks are on several machines",
                                 team->size);
-    if (!attendi_window_fits(s.bytes))
-        attendi_mpi_fail(err, ATTEND_ENOMEM, "no %lld bytes of shared memory",
-                         LL(s.bytes));
-    TRY(attendi_team_agree(team, attendi_window_fits(s.bytes) ? ATTEND_OK : ATTEND_ENOMEM,
-                           err));
+    attend_status status = ATTEND_OK;
+    if (!attendi_window_fits(team->window, s.bytes))
+        status = attendi_mpi_fail(err, ATTEND_ENOMEM, "no %lld bytes of shared memory",
+                                  LL(s.bytes));
+    TRY(attendi_team_agree(team, status, err));
     TRY(agree_on_output(&s, err));
-    const int64_t share = s.bytes / team->size;
-    attend_status status = attendi_window_open(&s.window, team, s.bytes, err);
-    if (status == ATTEND_OK) {
-        team->memory += share;
-        team->cost.memory = max_i64(team->cost.memory, team->memory);
-        place_all(&s);
-        status = run(&s, err);
-        team->memory -= share;
-    }
-    attendi_window_close(&s.window);
-    return status;
+    status = attendi_mpi_result(attendi_window_reserve(team->window, team->comm, s.bytes),
+                                err);
+    TRY(attendi_team_agree(team, status, err));
+    s.memory = team->window->memory;
+    place_all(&s);
+    team->cost.memory = max_i64(team->cost.memory, team->memory + s.bytes / team->size);
+    return run(&s, err);
 }

@@ -7,7 +7,6 @@
 
 #include "base/base.h"
 #include "mpi/comm/polite.h"
-#include "mpi/comm/window.h"
 
 /* A message that all MPIs take: counts are int. */
 #define MESSAGE_BYTES ((int64_t)1 << 26)
@@ -17,6 +16,7 @@
 struct kept {
     MPI_Comm comm;
     bool is_local;
+    struct window window;
     bool *heard;
     int64_t numbers[]; /* [size][TEAM_NUMBERS], then heard */
 };
@@ -30,8 +30,10 @@ static int free_duplicate(MPI_Comm comm, int key, void *value, void *extra)
     (void)comm;
     (void)key;
     (void)extra;
-    if (MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized)
+    if (MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized) {
+        attendi_window_close(&kept->window);
         MPI_Comm_free(&kept->comm);
+    }
     free(kept);
     return MPI_SUCCESS;
 }
@@ -77,6 +79,7 @@ static attend_status make_duplicate(struct team *team, MPI_Comm comm, struct kep
     }
     kept->comm = own;
     kept->is_local = is_local;
+    kept->window.bytes = 0;
     kept->heard = (bool *)(void *)(kept->numbers + numbers);
     *made = kept;
     return attendi_mpi_result(MPI_Comm_set_attr(comm, duplicate_key(), kept), err);
@@ -95,6 +98,7 @@ static attend_status duplicate(struct team *team, MPI_Comm comm, attend_error *e
         TRY(make_duplicate(team, comm, &kept, err));
     TRY(take_ranks(team, kept->comm, err));
     team->is_local = kept->is_local;
+    team->window = &kept->window;
     team->heard = kept->heard;
     team->numbers = kept->numbers;
     memset(team->heard, 0, (size_t)team->size * sizeof *team->heard);

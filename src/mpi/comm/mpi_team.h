@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "mpi/comm/mpi_fail.h"
+#include "mpi/comm/window.h"
 
 /* Of messages on the duplicated communicator. */
 enum mpi_tag { TAG_ROWS = 1, TAG_CHUNK, TAG_NODES, TAG_STOP };
@@ -28,8 +29,9 @@ struct team {
     bool told;          /* this rank has told the others so */
     attend_error error; /* why, if told */
     /* Kept with the communicator, so that no rank lacks them when all meet. */
-    bool *heard;      /* [size] who has told this rank */
-    int64_t *numbers; /* [size][TEAM_NUMBERS], for what ranks tell each other */
+    bool *heard;           /* [size] who has told this rank */
+    int64_t *numbers;      /* [size][TEAM_NUMBERS], for what ranks tell each other */
+    struct window *window; /* memory that ranks of one machine share, for the next call */
 };
 
 /*

@@ -37,46 +37,43 @@ int attendi_comm_is_local(MPI_Comm comm, bool *is_local)
     return result;
 }
 
-bool attendi_window_fits(int64_t bytes)
+bool attendi_window_fits(const struct window *window, int64_t bytes)
 {
     struct statvfs space;
 
     /* A page that there is no room for would end the process when it is touched. */
-    return statvfs(SHARED_FOLDER, &space) == 0 &&
-           (double)bytes * 1.05 + 1e6 < (double)space.f_bavail * (double)space.f_frsize;
+    return bytes <= window->bytes ||
+           (statvfs(SHARED_FOLDER, &space) == 0 &&
+            (double)bytes * 1.05 + 1e6 < (double)space.f_bavail * (double)space.f_frsize);
 }
 
-static int open_window(struct window *window, const struct team *team, int64_t bytes)
+int attendi_window_reserve(struct window *window, MPI_Comm comm, int64_t bytes)
 {
-    MPI_Aint size = team->rank == 0 ? (MPI_Aint)bytes : 0;
-    int unit, result = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, team->comm,
-                                               &window->memory, &window->win);
+    int rank, unit;
 
+    if (bytes <= window->bytes)
+        return MPI_SUCCESS;
+    attendi_window_close(window);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Aint size = rank == 0 ? (MPI_Aint)bytes : 0;
+    int result = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, comm, &window->memory,
+                                         &window->win);
     if (result != MPI_SUCCESS)
         return result;
-    window->is_open = true;
+    window->bytes = bytes;
     MPI_Win_set_errhandler(window->win, MPI_ERRORS_RETURN);
     result = MPI_Win_shared_query(window->win, 0, &size, &unit, &window->memory);
     return result != MPI_SUCCESS ? result
                                  : MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win);
 }
 
-attend_status attendi_window_open(struct window *window, struct team *team, int64_t bytes,
-                                  attend_error *err)
-{
-    *window = (struct window){.is_open = false};
-    const attend_status status =
-        attendi_mpi_result(open_window(window, team, bytes), err);
-    return attendi_team_agree(team, status, err);
-}
-
 void attendi_window_sync(const struct window *window) { MPI_Win_sync(window->win); }
 
 void attendi_window_close(struct window *window)
 {
-    if (!window->is_open)
+    if (window->bytes == 0)
         return;
     MPI_Win_unlock_all(window->win);
     MPI_Win_free(&window->win);
-    window->is_open = false;
+    window->bytes = 0;
 }

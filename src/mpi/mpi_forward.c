@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_mpi_forward: read, compare, choose, move. */
-#include "mpi/comm/polite.h"
+#include "mpi/comm/window.h"
 #include "mpi/strategies.h"
 
 /* Keys and values of the sequence that are small: gathering them costs no time. */
@@ -38,27 +38,28 @@ static int64_t choose_by_shape(const struct job *job)
     return key_bytes(job) <= GATHER_BYTES ? ATTEND_MPI_GATHER : ATTEND_MPI_RING;
 }
 
-/* A ring of ranks that share memory need not turn.  Collective. */
-static attend_status choose(struct job *job, int64_t *strategy, attend_error *err)
+/* Whether ranks that would form a ring can share memory instead.  Collective. */
+static bool can_share(struct job *job)
 {
-    *strategy = job->team.dist.strategy;
-    if (*strategy != ATTEND_MPI_AUTO)
-        return ATTEND_OK;
-    *strategy = choose_by_shape(job);
     const int64_t bytes = attendi_shared_bytes(job);
-    if (*strategy != ATTEND_MPI_RING || !job->team.is_local || bytes > SHARED_BYTES)
-        return ATTEND_OK;
-    const int mine = attendi_window_fits(job->team.window, bytes);
-    int all;
-    TRY_MPI(attendi_allreduce_min(&mine, &all, job->team.comm));
-    if (all)
-        *strategy = ATTEND_MPI_SHARED;
-    return ATTEND_OK;
+    attend_error none;
+
+    return job->team.is_local && bytes <= SHARED_BYTES &&
+           attendi_window_reserve(job->team.window, &job->team, bytes, &none) ==
+               ATTEND_OK;
+}
+
+static int64_t choose(struct job *job)
+{
+    if (job->team.dist.strategy != ATTEND_MPI_AUTO)
+        return job->team.dist.strategy;
+    const int64_t strategy = choose_by_shape(job);
+    return strategy == ATTEND_MPI_RING && can_share(job) ? ATTEND_MPI_SHARED : strategy;
 }
 
 static attend_status forward(struct job *job, attend_error *err)
 {
-    TRY(choose(job, &job->team.cost.strategy, err));
+    job->team.cost.strategy = choose(job);
     switch (job->team.cost.strategy) {
     case ATTEND_MPI_GATHER:
         return attendi_forward_gather(job, err);

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "mpi/comm/polite.h"
 #include "mpi/comm/rows.h"
+#include "mpi/comm/window.h"
 #include "mpi/own_rows.h"
 #include "mpi/strategies.h"
 
@@ -129,9 +130,9 @@ static void get(const struct ranges *held, int rank, const attend_tensor *from,
 /* All ranks have written what the others read. */
 static attend_status meet(struct shared *s, attend_error *err)
 {
-    attendi_window_sync(s->job->team.window);
+    atomic_thread_fence(memory_order_seq_cst);
     const attend_status status = attendi_team_agree(&s->job->team, ATTEND_OK, err);
-    attendi_window_sync(s->job->team.window);
+    atomic_thread_fence(memory_order_seq_cst);
     return status;
 }
 
@@ -236,9 +237,9 @@ static attend_status run(struct shared *s, attend_error *err)
     const attend_status failed = compute(s, &own);
     if (failed != ATTEND_OK)
         attendi_team_stop(&job->team, &own);
-    attendi_window_sync(s->job->team.window);
+    atomic_thread_fence(memory_order_seq_cst);
     TRY(attendi_team_settle(&job->team, err));
-    attendi_window_sync(s->job->team.window);
+    atomic_thread_fence(memory_order_seq_cst);
     if (s->migrates) {
         get(&job->queries, rank, &s->out, &job->io.out);
         get(&job->queries, rank, &s->lse, &job->io.lse);
@@ -255,15 +256,8 @@ attend_status attendi_forward_shared(struct job *job, attend_error *err)
         return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
                                 "ATTEND_MPI_SHARED: the %d ranks are on several machines",
                                 team->size);
-    attend_status status = ATTEND_OK;
-    if (!attendi_window_fits(team->window, s.bytes))
-        status = attendi_mpi_fail(err, ATTEND_ENOMEM, "no %lld bytes of shared memory",
-                                  LL(s.bytes));
-    TRY(attendi_team_agree(team, status, err));
+    TRY(attendi_window_reserve(team->window, team, s.bytes, err));
     TRY(agree_on_output(&s, err));
-    status = attendi_mpi_result(attendi_window_reserve(team->window, team->comm, s.bytes),
-                                err);
-    TRY(attendi_team_agree(team, status, err));
     s.memory = team->window->memory;
     place_all(&s);
     team->cost.memory = max_i64(team->cost.memory, team->memory + s.bytes / team->size);

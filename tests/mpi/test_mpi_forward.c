@@ -200,7 +200,7 @@ TEST(a_ring_keeps_few_records)
     s.dist.chunk_keys = ATTEND_SPLIT_KEYS;
     CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "ring");
     const int64_t chunk = ATTEND_SPLIT_KEYS * 32 * 4, records = 64 * 18 * 4;
-    CHECK(s.cost.memory < 4 * chunk + 40 * records + 65536, "%lld bytes",
+    CHECK(s.cost.memory < 2 * chunk + 40 * records + 65536, "%lld bytes",
           (long long)s.cost.memory);
     spread_free(&s);
     result_free(&whole);

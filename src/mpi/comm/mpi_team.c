@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "mpi/comm/polite.h"
+#include "mpi/comm/window.h"
 
 /* A message that all MPIs take: counts are int. */
 #define MESSAGE_BYTES ((int64_t)1 << 26)
@@ -30,10 +31,9 @@ static int free_duplicate(MPI_Comm comm, int key, void *value, void *extra)
     (void)comm;
     (void)key;
     (void)extra;
-    if (MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized) {
-        attendi_window_close(&kept->window);
+    if (MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized)
         MPI_Comm_free(&kept->comm);
-    }
+    attendi_window_close(&kept->window);
     free(kept);
     return MPI_SUCCESS;
 }

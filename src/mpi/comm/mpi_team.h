@@ -9,12 +9,13 @@
 #include <stdbool.h>
 
 #include "mpi/comm/mpi_fail.h"
-#include "mpi/comm/window.h"
 
 /* Of messages on the duplicated communicator. */
 enum mpi_tag { TAG_ROWS = 1, TAG_CHUNK, TAG_NODES, TAG_STOP };
 
 enum { TEAM_NUMBERS = 64 };
+
+struct window;
 
 struct team {
     MPI_Comm comm;

@@ -7,26 +7,23 @@
 
 #include "mpi/comm/mpi_fail.h"
 
+struct team;
+
 struct window {
-    MPI_Win win;
     int64_t bytes; /* 0: there is none */
     void *memory;  /* of all ranks, at an address of this one */
 };
 
-/* Whether all ranks of a communicator share memory.  Collective. */
+/* Whether all ranks of a communicator share memory.  Collective; MPI's result. */
 int attendi_comm_is_local(MPI_Comm comm, bool *is_local);
 
-/* Whether a window has so many bytes, or this machine has room for them. */
-bool attendi_window_fits(const struct window *window, int64_t bytes);
-
 /*
- * At least so many bytes, the same on all ranks of `comm`, which share memory; what was
- * in it is lost.  Collective; returns MPI's result.
+ * At least so many bytes, the same on all ranks, which share memory; what was in it is
+ * lost if it grows.  Collective, and returns the same on all ranks.  It has no name once
+ * this returns, so that nothing is left of ranks that are killed.
  */
-int attendi_window_reserve(struct window *window, MPI_Comm comm, int64_t bytes);
-/* Before ranks meet, what this one has written; after it, what the others have. */
-void attendi_window_sync(const struct window *window);
-/* Collective. */
+attend_status attendi_window_reserve(struct window *window, struct team *team,
+                                     int64_t bytes, attend_error *err);
 void attendi_window_close(struct window *window);
 
 #endif

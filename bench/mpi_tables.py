@@ -71,8 +71,8 @@ def predicted(rate, width, message):
     for n, ranks in PROBLEMS:
         compute = 4 * HEADS * WIDTH * n * n / 2 / ranks / rate
         moved = 2 * GROUPS * WIDTH * SIZE * n * (ranks - 1) / ranks * 3 / 4
-        moving = moved / width + n / CHUNK * message
-        first = 2 * GROUPS * WIDTH * SIZE * CHUNK / width + message
+        moving = moved / width + 2 * GROUPS * n / CHUNK * message
+        first = 2 * GROUPS * (WIDTH * SIZE * CHUNK / width + message)
         hidden = compute / (max(compute, moving) + first)
         print(
             f"| {n} | {ranks} | {compute:.1f} | {moved / 1e9:.2f} GB | {moving:.2f} "

@@ -3,7 +3,22 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "mpi/comm/rows.h"
+
+/* Work of a thread between two looks at whether to go on: some tenths of a second. */
+#define PIECE_FLOP 2e10
+enum { PIECE_ROWS = 384 };
+
+static int64_t piece_rows(const struct job *job)
+{
+    const int threads = attend_context_threads(job->ctx);
+    const double row = 2.0 * (double)(job->nb * job->hq) * (double)job->keys.all *
+                       (double)(job->d + job->dv + 1);
+    const double rows = PIECE_FLOP * threads / (row + 1);
+
+    return max_i64((int64_t)PIECE_ROWS * threads, rows < 1e9 ? (int64_t)rows : 1 << 30);
+}
 
 /* Rows of a request for statistics, as far as they are strides. */
 static attend_stats stats_part(const attend_stats *all, int64_t row, int64_t count)
@@ -64,20 +79,34 @@ static attend_status compute_range(struct job *job, const attend_io *all,
     return status;
 }
 
+/* A range, piece by piece; *goes_on: whether there is more to do. */
+static attend_status compute_pieces(struct job *job, const attend_io *io,
+                                    const attend_mpi_range *range, int64_t row,
+                                    bool *goes_on, attend_error *err)
+{
+    const int64_t rows = piece_rows(job);
+
+    for (int64_t at = 0; at < range->count && *goes_on; at += rows) {
+        const attend_mpi_range piece = {range->first + at,
+                                        min_i64(rows, range->count - at)};
+
+        *goes_on = attendi_team_goes_on(&job->team);
+        if (*goes_on)
+            TRY(compute_range(job, io, &piece, row + at, err));
+    }
+    return ATTEND_OK;
+}
+
 attend_status attendi_own_rows(struct job *job, const attend_io *io, attend_error *err)
 {
     const int rank = job->team.rank;
     const double start = MPI_Wtime();
+    bool goes_on = true;
     int64_t row = 0;
 
     for (int64_t x = job->queries.start[rank]; x < job->queries.start[rank + 1]; x++) {
-        const attend_mpi_range *const range = &job->queries.range[x];
-
-        if (!attendi_team_goes_on(&job->team))
-            return ATTEND_OK;
-        if (range->count > 0)
-            TRY(compute_range(job, io, range, row, err));
-        row += range->count;
+        TRY(compute_pieces(job, io, &job->queries.range[x], row, &goes_on, err));
+        row += job->queries.range[x].count;
     }
     job->team.cost.computing += MPI_Wtime() - start;
     attendi_team_trace(&job->team, 'c', rank, 0, start, MPI_Wtime());

@@ -26,6 +26,7 @@ struct shared {
     struct job *job;
     bool migrates;
     attend_dtype out_dtype;
+    int threads; /* of every rank, at least */
     int64_t bytes;
     char *memory; /* NULL: places are only counted */
     attend_tensor k, v, q, out, lse;
@@ -76,17 +77,22 @@ static struct shared describe(struct job *job)
 
 int64_t attendi_shared_bytes(struct job *job) { return describe(job).bytes; }
 
-/* Whether outputs of all ranks that have rows are of one dtype. */
-static attend_status agree_on_output(struct shared *s, attend_error *err)
+/*
+ * What ranks may have differently: the dtype of outputs, which has to be one for work to
+ * migrate, and the threads, of which the fewest count.
+ */
+static attend_status agree(struct shared *s, attend_error *err)
 {
     const struct job *const job = s->job;
     const int dtype = (int)job->io.out.dtype;
     const int mine = job->nq > 0 ? dtype : INT_MAX,
               negative = job->nq > 0 ? -dtype : INT_MAX;
+    const int threads = attend_context_threads(job->ctx);
     int least, most;
 
     TRY_MPI(attendi_allreduce_min(&mine, &least, job->team.comm));
     TRY_MPI(attendi_allreduce_min(&negative, &most, job->team.comm));
+    TRY_MPI(attendi_allreduce_min(&threads, &s->threads, job->team.comm));
     s->migrates = s->migrates && least == -most;
     s->out_dtype = (attend_dtype)least;
     return ATTEND_OK;
@@ -152,13 +158,16 @@ static attend_status fill(struct shared *s, attend_error *err)
 
 /* ---- work that migrates ---------------------------------------------------------- */
 
+/* The same pieces on all ranks. */
 static void cut(struct shared *s)
 {
     const struct job *const job = s->job;
-    int64_t rows = (int64_t)PIECE_ROWS * attend_context_threads(job->ctx);
+    const int64_t pieces =
+        (int64_t)(s->threads > 1 ? SHARED_PIECES : PIECES) * job->team.size;
+    int64_t rows = s->threads > 1 ? (int64_t)SHARED_PIECE_ROWS * s->threads : PIECE_ROWS;
 
-    while (rows > PIECE_ROWS_LEAST && ceil_div_i64(job->queries.all, rows) * job->hkv <
-                                          (int64_t)PIECES * job->team.size)
+    while (rows > PIECE_ROWS_LEAST &&
+           ceil_div_i64(job->queries.all, rows) * job->hkv < pieces)
         rows /= 2;
     s->piece_rows = rows;
     s->pieces_of_head = ceil_div_i64(job->queries.all, rows);
@@ -257,7 +266,7 @@ attend_status attendi_forward_shared(struct job *job, attend_error *err)
                                 "ATTEND_MPI_SHARED: the %d ranks are on several machines",
                                 team->size);
     TRY(attendi_window_reserve(team->window, team, s.bytes, err));
-    TRY(agree_on_output(&s, err));
+    TRY(agree(&s, err));
     s.memory = team->window->memory;
     place_all(&s);
     team->cost.memory = max_i64(team->cost.memory, team->memory + s.bytes / team->size);

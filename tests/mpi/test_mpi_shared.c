@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Keys and values of more than 32 MiB, and queries enough not to travel. */
@@ -79,6 +80,51 @@ TEST(calls_of_several_sizes)
     attend_context_destroy(ctx);
 }
 
+/* Where files may not be long enough, on one rank, there is a ring. */
+TEST(a_limit_of_files)
+{
+    attend_context *const ctx = open_set(NULL, 1);
+    problem p = large_problem();
+    result whole = result_of(&p, ctx);
+    const struct rlimit little = {1 << 20, RLIM_INFINITY},
+                        any = {RLIM_INFINITY, RLIM_INFINITY};
+    int rank, ranks;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int victim = 0; victim < ranks; victim += ranks - 1) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (rank == victim)
+            setrlimit(RLIMIT_FSIZE, &little);
+        CHECK(is_chosen(&p, ctx, comm, ATTEND_MPI_RING), "victim %d", victim);
+        setrlimit(RLIMIT_FSIZE, &any);
+        MPI_Comm_free(&comm);
+    }
+    result_free(&whole);
+    problem_free(&p);
+    attend_context_destroy(ctx);
+}
+
+/* Ranks with 1, 2 and 3 threads take the same pieces. */
+TEST(ranks_with_other_threads)
+{
+    int rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    attend_context *const ctx = open_set(NULL, rank % 3 + 1);
+    problem p = problem_make((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
+    p.io.weights.data = NULL;
+    result whole = result_of(&p, ctx);
+    spread s;
+    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
+    CHECK(spread_gives(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
+    spread_free(&s);
+    result_free(&whole);
+    problem_free(&p);
+    attend_context_destroy(ctx);
+}
+
 /* Half of the ranks want f32 of bf16 inputs. */
 TEST(outputs_of_two_dtypes)
 {
@@ -148,6 +194,8 @@ int main(int argc, char **argv)
     ranks_begin(&argc, &argv);
     RUN_RANKS(a_large_problem_is_shared_on_one_machine);
     RUN_RANKS(calls_of_several_sizes);
+    RUN_RANKS(a_limit_of_files);
+    RUN_RANKS(ranks_with_other_threads);
     RUN_RANKS(outputs_of_two_dtypes);
     RUN_RANKS(two_communicators);
     RUN_RANKS(shared_memory_has_no_name);

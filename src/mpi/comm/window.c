@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -48,11 +49,24 @@ static attend_status fail(attend_error *err, const char *what, int64_t bytes, in
                             LL(bytes), what, strerror(reason));
 }
 
+/* Whether a file may be so long: one that is longer would end the process. */
+static bool is_allowed(int64_t bytes)
+{
+    struct rlimit most;
+
+    return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY ||
+           (rlim_t)bytes <= most.rlim_cur;
+}
+
 /* A name that no other process has; its file, or -1. */
 static int create(char name[NAME_SIZE], int64_t bytes)
 {
     static unsigned count;
 
+    if (!is_allowed(bytes)) {
+        errno = EFBIG;
+        return -1;
+    }
     for (int x = 0; x < 1000; x++) {
         snprintf(name, NAME_SIZE, "/attend-%ld-%u", (long)getpid(), count++);
         const int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
@@ -87,7 +101,7 @@ static int take_pages(int file, const struct team *team, int64_t bytes)
 static attend_status map(struct window *window, int file, const struct team *team,
                          int64_t bytes, attend_error *err)
 {
-    const int reason = take_pages(file, team, bytes);
+    const int reason = is_allowed(bytes) ? take_pages(file, team, bytes) : EFBIG;
 
     if (reason != 0)
         return fail(err, "no pages", bytes, reason);

@@ -18,8 +18,6 @@
 
 /* Rows of a piece, for each thread of a rank, and pieces for each rank, at least. */
 enum { PIECE_ROWS = 384, PIECE_ROWS_LEAST = 48, PIECES = 32 };
-/* The same of several threads, which share a piece evenly only if it is longer. */
-enum { SHARED_PIECE_ROWS = 1536, SHARED_PIECES = 16 };
 
 /* What the memory has; the queries and their outputs where work migrates. */
 struct shared {
@@ -162,12 +160,10 @@ static attend_status fill(struct shared *s, attend_error *err)
 static void cut(struct shared *s)
 {
     const struct job *const job = s->job;
-    const int64_t pieces =
-        (int64_t)(s->threads > 1 ? SHARED_PIECES : PIECES) * job->team.size;
-    int64_t rows = s->threads > 1 ? (int64_t)SHARED_PIECE_ROWS * s->threads : PIECE_ROWS;
+    int64_t rows = (int64_t)PIECE_ROWS * s->threads;
 
-    while (rows > PIECE_ROWS_LEAST &&
-           ceil_div_i64(job->queries.all, rows) * job->hkv < pieces)
+    while (rows > PIECE_ROWS_LEAST && ceil_div_i64(job->queries.all, rows) * job->hkv <
+                                          (int64_t)PIECES * job->team.size)
         rows /= 2;
     s->piece_rows = rows;
     s->pieces_of_head = ceil_div_i64(job->queries.all, rows);

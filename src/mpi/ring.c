@@ -6,6 +6,7 @@
  * memory.
  */
 #include "base/base.h"
+#include "mpi/comm/blocks.h"
 #include "mpi/comm/polite.h"
 #include "mpi/comm/rows.h"
 #include "mpi/strategies.h"
@@ -13,6 +14,8 @@
 
 /* Chunks that come, and that go: more, since those take no memory. */
 enum { RECEIVES = 2, SENDS = 8, SLOTS = RECEIVES + SENDS };
+/* Messages of those that go: an MPI has room for some 100,000. */
+enum { SENT_MESSAGES = 4096 };
 /*
  * An MPI moves a part of a message whenever it is called.  So it is called again until
  * this many calls in turn took no time, or all took long, in seconds: then others may
@@ -46,6 +49,7 @@ struct ring {
     struct work work;
     struct way in, out;
     struct slot slot[SLOTS]; /* those that receive first */
+    int slots;               /* that are used */
     MPI_Request *requests;
     int64_t own; /* own chunk to look at */
     int error;   /* MPI's */
@@ -100,102 +104,6 @@ static attend_tensor values_in(const struct job *job, void *data, int64_t keys)
 
 /* ---- messages ------------------------------------------------------------------ */
 
-/* Rows and elements of a row that a message has: whole rows where they fit. */
-struct extent {
-    int64_t rows, width;
-};
-
-static struct extent message_extent(const struct job *job, int64_t width)
-{
-    const int64_t size = (int64_t)attend_dtype_size(job->dtype);
-    const int64_t most = max_i64(1, job->team.message_bytes / size);
-
-    return width > most ? (struct extent){1, most}
-                        : (struct extent){most / max_i64(width, 1), width};
-}
-
-/* Messages of `keys` rows of all heads. */
-static int64_t count_messages(const struct job *job, int64_t keys, int64_t width)
-{
-    const struct extent most = message_extent(job, width);
-
-    return width == 0 ? 0
-                      : job->nb * job->hkv * ceil_div_i64(keys, most.rows) *
-                            ceil_div_i64(width, most.width);
-}
-
-/* A type for rows of `view` that are not one after the other. */
-static int make_type(const attend_view *view, struct extent extent, MPI_Datatype *type)
-{
-    const int size = (int)attend_dtype_size(view->dtype);
-    MPI_Datatype row;
-    int result = MPI_Type_create_hvector(
-        (int)extent.width, size, (MPI_Aint)view->stride[3] * size, MPI_BYTE, &row);
-
-    if (result != MPI_SUCCESS)
-        return result;
-    result = MPI_Type_create_hvector((int)extent.rows, 1,
-                                     (MPI_Aint)view->stride[2] * size, row, type);
-    MPI_Type_free(&row);
-    return result == MPI_SUCCESS ? MPI_Type_commit(type) : result;
-}
-
-/* Sends rows from where they lie. */
-static int send_rows(const struct team *team, const void *data, const attend_view *view,
-                     struct extent extent, int peer, MPI_Request *request)
-{
-    const int64_t size = (int64_t)attend_dtype_size(view->dtype);
-    const bool dense = (view->stride[3] == 1 || extent.width == 1) &&
-                       (view->stride[2] == extent.width || extent.rows == 1);
-    MPI_Datatype type;
-
-    if (dense)
-        return MPI_Isend(data, (int)(extent.rows * extent.width * size), MPI_BYTE, peer,
-                         TAG_CHUNK, team->comm, request);
-    int result = make_type(view, extent, &type);
-    if (result != MPI_SUCCESS)
-        return result;
-    result = MPI_Isend(data, 1, type, peer, TAG_CHUNK, team->comm, request);
-    MPI_Type_free(&type);
-    return result;
-}
-
-/* Where element (b, h, row, column) is. */
-static char *element(const attend_view *view, int64_t b, int64_t h, int64_t row,
-                     int64_t column)
-{
-    const int64_t offset = b * view->stride[0] + h * view->stride[1] +
-                           row * view->stride[2] + column * view->stride[3];
-
-    return (char *)(uintptr_t)view->data +
-           offset * (int64_t)attend_dtype_size(view->dtype);
-}
-
-/* Starts the messages of a head, none longer than allowed. */
-static void post_head(struct ring *ring, struct slot *slot, const attend_view *view,
-                      int64_t b, int64_t h, bool sends)
-{
-    const struct team *const team = &ring->job->team;
-    const int64_t keys = view->size[2], width = view->size[3];
-    const int64_t size = (int64_t)attend_dtype_size(view->dtype);
-    const struct extent most = message_extent(ring->job, width);
-
-    for (int64_t row = 0; row < keys && width > 0; row += most.rows)
-        for (int64_t column = 0; column < width; column += most.width) {
-            const struct extent extent = {min_i64(most.rows, keys - row),
-                                          min_i64(most.width, width - column)};
-            char *const data = element(view, b, h, row, column);
-            MPI_Request *const request = &slot->request[slot->requests++];
-            const int result =
-                sends ? send_rows(team, data, view, extent, slot->peer, request)
-                      : MPI_Irecv(data, (int)(extent.rows * extent.width * size),
-                                  MPI_BYTE, slot->peer, TAG_CHUNK, team->comm, request);
-
-            if (result != MPI_SUCCESS)
-                ring->error = result;
-        }
-}
-
 /* Starts the messages of a slot. */
 static void post(struct ring *ring, struct slot *slot, bool sends)
 {
@@ -217,11 +125,13 @@ static void post(struct ring *ring, struct slot *slot, bool sends)
     slot->requests = 0;
     slot->done = false;
     slot->began = MPI_Wtime();
-    for (int64_t b = 0; b < job->nb; b++)
-        for (int64_t h = 0; h < job->hkv; h++) {
-            post_head(ring, slot, &k, b, h, sends);
-            post_head(ring, slot, &v, b, h, sends);
-        }
+    int result =
+        attendi_post_blocks(team, &k, slot->peer, sends, slot->request, &slot->requests);
+    if (result == MPI_SUCCESS)
+        result = attendi_post_blocks(team, &v, slot->peer, sends, slot->request,
+                                     &slot->requests);
+    if (result != MPI_SUCCESS)
+        ring->error = result;
     team->cost.messages += sends ? slot->requests : 0;
     *(sends ? &team->cost.sent : &team->cost.received) += bytes;
 }
@@ -244,7 +154,7 @@ static bool look(struct ring *ring)
 {
     bool under_way = false;
 
-    for (int x = 0; x < SLOTS; x++) {
+    for (int x = 0; x < ring->slots; x++) {
         struct slot *const slot = &ring->slot[x];
         const bool sends = x >= RECEIVES;
 
@@ -375,19 +285,23 @@ static attend_status open_slots(struct ring *ring, attend_error *err)
 {
     struct job *const job = ring->job;
     const int64_t keys = ring->chunks.most_keys;
-    const int64_t messages =
-        count_messages(job, keys, job->d) + count_messages(job, keys, job->dv);
-    const int slots = job->team.size > 1 ? SLOTS : 0;
+    const int64_t k[4] = {job->nb, job->hkv, keys, job->d};
+    const int64_t v[4] = {job->nb, job->hkv, keys, job->dv};
+    const int64_t messages = attendi_count_blocks(&job->team, k, job->dtype) +
+                             attendi_count_blocks(&job->team, v, job->dtype);
 
-    ring->requests =
-        attendi_team_alloc(&job->team, slots * messages, sizeof *ring->requests, err);
+    if (job->team.size > 1)
+        ring->slots =
+            RECEIVES + (int)max_i64(1, min_i64(SENDS, SENT_MESSAGES / (messages + 1)));
+    ring->requests = attendi_team_alloc(&job->team, ring->slots * messages,
+                                        sizeof *ring->requests, err);
     if (!ring->requests)
         return ATTEND_ENOMEM;
-    for (int64_t x = 0; x < slots * messages; x++)
+    for (int64_t x = 0; x < ring->slots * messages; x++)
         ring->requests[x] = MPI_REQUEST_NULL;
-    for (int x = 0; x < slots; x++)
+    for (int x = 0; x < ring->slots; x++)
         ring->slot[x].request = ring->requests + x * messages;
-    for (int x = 0; x < RECEIVES && x < slots; x++) {
+    for (int x = 0; x < RECEIVES && x < ring->slots; x++) {
         ring->slot[x].data =
             attendi_team_alloc(&job->team, chunk_bytes(job, keys), 1, err);
         if (!ring->slot[x].data)

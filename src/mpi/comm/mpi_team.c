@@ -107,13 +107,18 @@ static attend_status duplicate(struct team *team, MPI_Comm comm, attend_error *e
 
 /* ---- a call --------------------------------------------------------------- */
 
-/* ATTEND_MPI_MESSAGE, of tests, makes messages shorter. */
+/*
+ * ATTEND_MPI_MESSAGE, of tests, makes messages shorter, but not so short that an MPI has
+ * no room for all of them.
+ */
+enum { MESSAGE_BYTES_LEAST = 512 };
 static int64_t message_bytes(void)
 {
     const char *const text = getenv("ATTEND_MPI_MESSAGE");
     const long long bytes = text ? strtoll(text, NULL, 10) : 0;
 
-    return bytes > 0 && bytes < MESSAGE_BYTES ? bytes : MESSAGE_BYTES;
+    return bytes > 0 && bytes < MESSAGE_BYTES ? max_i64(bytes, MESSAGE_BYTES_LEAST)
+                                              : MESSAGE_BYTES;
 }
 
 attend_status attendi_team_open(struct team *team, MPI_Comm comm,

@@ -42,13 +42,19 @@ measure 0 "$cores" 'bits-8k-*'
 for ranks in 1 2 3 4 8; do
     measure "$ranks" 1 'bits-8k-*'
 done
-# One process of all cores, and a rank for each core.
-measure 0 "$cores" causal-32k-zigzag
-measure 1 "$cores" causal-32k-zigzag
-for case in causal-32k-zigzag causal-32k-contiguous causal-32k-gather; do
-    measure "$cores" 1 "$case"
+# One process of all cores, and a rank for each core; in turns, since cores are shared.
+for shape in causal-32k-zigzag causal-32k-contiguous causal-32k-ring; do
+    measure 0 "$cores" causal-32k-zigzag
+    measure "$cores" 1 "$shape"
 done
-measure "$((cores / 4 > 0 ? cores / 4 : 1))" 4 causal-32k-zigzag
+measure "$cores" 1 causal-32k-ring-contiguous
+measure "$cores" 1 causal-32k-gather
+measure 1 "$cores" causal-32k-ring
+for shape in causal-32k-zigzag causal-32k-ring; do
+    measure "$((cores / 4 > 0 ? cores / 4 : 1))" 4 "$shape"
+done
+measure 0 "$cores" causal-32k-zigzag
+measure "$cores" 1 causal-32k-zigzag
 # Times of each chunk on each rank, for the plot.
 measure 4 1 bits-8k-f32 --trace "$out/mpi_trace"
 # Long keys, and decoding.
@@ -76,15 +82,16 @@ function value(line, name,    text) {
         if (sum != first[name]) differ = differ " " name "@" ranks
         checked++
     }
-    if (name == "causal-32k-zigzag" && threads == cores && !alone) alone = value($0, "seconds")
-    if (name ~ /^causal-32k/ && ranks == cores) share[name] = alone / value($0, "seconds")
+    if (name == "causal-32k-zigzag" && threads == cores) { alone += value($0, "seconds"); alones++ }
+    if (name ~ /^causal-32k/ && ranks == cores) { time[name] += value($0, "seconds"); times[name]++ }
     if (name == "long-1m") memory = value($0, "resident_over_slices")
     if (name ~ /^decode/) bytes = bytes (bytes == "" ? "" : ", ") "\"" name "\": " value($0, "sent_bytes")
 }
+function share(name) { return time[name] ? alone / alones / (time[name] / times[name]) : 0 }
 END {
     printf "{\"cores\": %d, \"same_bits\": %s, \"bits_runs\": %d,\n", cores, (differ == "" && checked > 0 ? "true" : "false"), checked
-    printf " \"zigzag_over_one_process\": %.3f, \"contiguous_over_one_process\": %.3f, \"gather_over_one_process\": %.3f, \"contiguous_cap\": %.3f,\n", \
-        share["causal-32k-zigzag"], share["causal-32k-contiguous"], share["causal-32k-gather"], cores / (2 * cores - 1)
+    printf " \"over_one_process\": {\"zigzag\": %.3f, \"contiguous\": %.3f, \"ring\": %.3f, \"ring_contiguous\": %.3f, \"gather\": %.3f}, \"contiguous_cap\": %.3f,\n", \
+        share("causal-32k-zigzag"), share("causal-32k-contiguous"), share("causal-32k-ring"), share("causal-32k-ring-contiguous"), share("causal-32k-gather"), cores / (2 * cores - 1)
     printf " \"long_1m_resident_over_slices\": %s,\n \"decode_bytes\": {%s},\n", memory == "" ? "null" : memory, bytes
     printf " \"runs\": [\n  %s]}\n", all
 }' "$lines"

@@ -24,7 +24,7 @@ def find(runs, case, **fields):
 def constants(result):
     """FLOP/s of a rank, bytes/s into a rank, seconds of a message; None: not measured."""
     runs, cores = result["runs"], result["cores"]
-    ring = find(runs, "causal-32k-zigzag", ranks=cores, threads=1)
+    ring = find(runs, "causal-32k-ring", ranks=cores, threads=1)
     gather = find(runs, "causal-32k-gather", ranks=cores, threads=1)
     step = find(runs, "decode-64k")
     rate = ring and ring["gflops"] * 1e9 * ring["seconds"] / ring["computing"] / ring["ranks"]
@@ -36,13 +36,18 @@ def constants(result):
 
 def measured(result):
     runs = result["runs"]
-    alone = find(runs, "causal-32k-zigzag", ranks=1, threads=result["cores"])
+    alone = [
+        run["seconds"]
+        for run in runs
+        if run["case"] == "causal-32k-zigzag" and run["threads"] == result["cores"]
+    ]
+    mean = sum(alone) / len(alone) if alone else None
     print("| case | ranks x threads | s | GFLOP/s | of one process | MB sent | waiting s |")
     print("|---|---|---|---|---|---|---|")
     for run in runs:
         if not run["case"].startswith("causal"):
             continue
-        share = f"{100 * alone['seconds'] / run['seconds']:.0f} %" if alone else ""
+        share = f"{100 * mean / run['seconds']:.0f} %" if mean else ""
         print(
             f"| {run['case']} | {run['ranks']} x {run['threads']} | {run['seconds']:.3f} "
             f"| {run['gflops']:.0f} | {share} | {run['sent_bytes'] / 1e6:.1f} "
@@ -66,8 +71,8 @@ def predicted(rate, width, message):
     for n, ranks in PROBLEMS:
         compute = 4 * HEADS * WIDTH * n * n / 2 / ranks / rate
         moved = 2 * GROUPS * WIDTH * SIZE * n * (ranks - 1) / ranks * 3 / 4
-        moving = moved / width + n / CHUNK * message
-        first = 2 * GROUPS * WIDTH * SIZE * CHUNK / width + message
+        moving = moved / width + 2 * GROUPS * n / CHUNK * message
+        first = 2 * GROUPS * (WIDTH * SIZE * CHUNK / width + message)
         hidden = compute / (max(compute, moving) + first)
         print(
             f"| {n} | {ranks} | {compute:.1f} | {moved / 1e9:.2f} GB | {moving:.2f} "

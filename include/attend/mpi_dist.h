@@ -43,8 +43,13 @@ typedef enum attend_mpi_strategy {
      */
     ATTEND_MPI_RING = 1,
     ATTEND_MPI_GATHER = 2, /* every rank gets all keys that it sees, then computes */
-    ATTEND_MPI_QUERY =
-        3 /* queries go to the keys, partial results come back, in a tree */
+    /* Queries go to the keys, partial results come back, in a tree. */
+    ATTEND_MPI_QUERY = 3,
+    /*
+     * Ranks of one machine put all into memory that they share, and take work from there
+     * until none is left, whoever holds the queries.
+     */
+    ATTEND_MPI_SHARED = 4
 } attend_mpi_strategy;
 
 /* What one call did on one rank. */

@@ -66,7 +66,7 @@ static attend_status check_dist(struct job *job, const attend_mpi_dist *given,
     if (given && given->struct_size != sizeof *given)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.struct_size (%zu) must be %zu",
                                 given->struct_size, sizeof *given);
-    if (dist->strategy < ATTEND_MPI_AUTO || dist->strategy > ATTEND_MPI_QUERY)
+    if (dist->strategy < ATTEND_MPI_AUTO || dist->strategy > ATTEND_MPI_SHARED)
         return attendi_mpi_fail(err, ATTEND_EINVAL,
                                 "dist.strategy (%lld) is not a strategy",
                                 LL(dist->strategy));

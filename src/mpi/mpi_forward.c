@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_mpi_forward: read, compare, choose, move. */
+#include "mpi/comm/window.h"
 #include "mpi/strategies.h"
 
 /* Keys and values of the sequence that are small: gathering them costs no time. */
 #define GATHER_BYTES ((int64_t)32 << 20)
+/* All that ranks of one machine share: more would take too much of its memory. */
+#define SHARED_BYTES ((int64_t)2 << 30)
 /* How much less than keys the queries and their records have to be to travel instead. */
 enum { QUERY_GAIN = 4 };
 
@@ -25,16 +28,48 @@ static double query_bytes(const struct job *job)
 }
 
 /* By shape alone: the same on all ranks. */
-static int64_t choose(const struct job *job)
+static int64_t choose_by_shape(const struct job *job)
 {
-    if (job->team.dist.strategy != ATTEND_MPI_AUTO)
-        return job->team.dist.strategy;
-    if (job->io.weights.data)
+    if (job->io.weights.data || job->team.size == 1)
         return ATTEND_MPI_GATHER;
     if (!job->rule.mask.data && !job->rule.bias.data &&
         query_bytes(job) * QUERY_GAIN < (double)key_bytes(job))
         return ATTEND_MPI_QUERY;
     return key_bytes(job) <= GATHER_BYTES ? ATTEND_MPI_GATHER : ATTEND_MPI_RING;
+}
+
+/* Whether ranks that would form a ring can share memory instead.  Collective. */
+static bool can_share(struct job *job)
+{
+    const int64_t bytes = attendi_shared_bytes(job);
+    attend_error none;
+
+    return job->team.is_local && bytes <= SHARED_BYTES &&
+           attendi_window_reserve(job->team.window, &job->team, bytes, &none) ==
+               ATTEND_OK;
+}
+
+static int64_t choose(struct job *job)
+{
+    if (job->team.dist.strategy != ATTEND_MPI_AUTO)
+        return job->team.dist.strategy;
+    const int64_t strategy = choose_by_shape(job);
+    return strategy == ATTEND_MPI_RING && can_share(job) ? ATTEND_MPI_SHARED : strategy;
+}
+
+static attend_status forward(struct job *job, attend_error *err)
+{
+    job->team.cost.strategy = choose(job);
+    switch (job->team.cost.strategy) {
+    case ATTEND_MPI_GATHER:
+        return attendi_forward_gather(job, err);
+    case ATTEND_MPI_QUERY:
+        return attendi_forward_query(job, err);
+    case ATTEND_MPI_SHARED:
+        return attendi_forward_shared(job, err);
+    default:
+        return attendi_forward_ring(job, err);
+    }
 }
 
 attend_status attend_mpi_forward(MPI_Comm comm, attend_context *ctx,
@@ -47,19 +82,8 @@ attend_status attend_mpi_forward(MPI_Comm comm, attend_context *ctx,
     if (!err)
         err = &own;
     attend_status status = attendi_job_open(&job, comm, ctx, rule, io, dist, err);
-    if (status == ATTEND_OK) {
-        job.team.cost.strategy = choose(&job);
-        switch (job.team.cost.strategy) {
-        case ATTEND_MPI_GATHER:
-            status = attendi_forward_gather(&job, err);
-            break;
-        case ATTEND_MPI_QUERY:
-            status = attendi_forward_query(&job, err);
-            break;
-        default:
-            status = attendi_forward_ring(&job, err);
-        }
-    }
+    if (status == ATTEND_OK)
+        status = forward(&job, err);
     attendi_job_close(&job);
     return status;
 }

@@ -11,11 +11,18 @@ struct work {
     attend_view q;
     const attend_mpi_range *range; /* where these queries are in the sequence */
     int64_t ranges;
+    bool sees_all; /* records of all rows, also of those that see none of a chunk */
     struct nodes nodes;
     /* Called between pieces of work, to keep messages moving. */
     void (*between)(void *arg);
     void *arg;
 };
+
+/*
+ * Once all above is set, for chunks of at most most_keys.  Its nodes are to be freed in
+ * any case.
+ */
+attend_status attendi_work_begin(struct work *w, int64_t most_keys, attend_error *err);
 
 /*
  * Adds a chunk: its keys and values, and the column of mask and bias that its first key

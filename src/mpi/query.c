@@ -20,8 +20,8 @@ struct query {
     attend_mpi_range all;
     struct ranges everyone, columns;
     void *q, *mask, *bias;
-    void *reserve; /* of a node, for records that there is no memory for */
-    int root;      /* where the tree ends: who has most queries */
+    struct node reserve; /* for records that there is no memory for */
+    int root;            /* where the tree ends: who has most queries */
 };
 
 static int find_root(const struct job *job)
@@ -66,9 +66,13 @@ static attend_status gather_queries(struct query *q, attend_error *err)
     q->q = attendi_team_alloc(team, job->nb * job->hq * job->queries.all * job->d,
                               attend_dtype_size(job->dtype), err);
     q->all = (attend_mpi_range){0, job->queries.all};
-    attendi_nodes_begin(&q->work.nodes, job, job->queries.all);
-    q->reserve = attendi_nodes_memory(&q->work.nodes, err);
-    if (!q->q || !q->reserve)
+    q->work.range = &q->all;
+    q->work.ranges = 1;
+    if (!q->q)
+        status = ATTEND_ENOMEM;
+    if (status == ATTEND_OK)
+        status = attendi_work_begin(&q->work, q->chunks.most_keys, err);
+    if (status == ATTEND_OK && !attendi_node_alloc(&q->work.nodes, &q->reserve, err))
         status = ATTEND_ENOMEM;
     TRY(attendi_team_agree(team, status, err));
     const attend_tensor to =
@@ -76,8 +80,6 @@ static attend_status gather_queries(struct query *q, attend_error *err)
     TRY(attendi_move(team, &job->queries, &q->everyone, &job->io.q, &to, err));
     q->work.rule = job->rule;
     q->work.q = attend_view_of(&to);
-    q->work.range = &q->all;
-    q->work.ranges = 1;
     TRY(attendi_rule_columns(job, &q->columns, &q->work.rule.mask, &q->mask, err));
     return attendi_rule_columns(job, &q->columns, &q->work.rule.bias, &q->bias, err);
 }
@@ -178,10 +180,9 @@ static attend_status receive_node(struct query *q, int rank, attend_error *err)
 
     TRY(receive_bytes(team, numbers, sizeof numbers, rank, err));
     struct node node = read_node(numbers);
-    node.data = attendi_nodes_memory(n, &own);
-    if (!node.data) {
+    if (!attendi_node_alloc(n, &node, &own)) {
         attendi_team_stop(team, &own);
-        return receive_bytes(team, q->reserve, attendi_node_bytes(n), rank, err);
+        return receive_bytes(team, q->reserve.data, attendi_node_bytes(n), rank, err);
     }
     TRY(receive_bytes(team, node.data, attendi_node_bytes(n), rank, err));
     if (attendi_nodes_add(n, node, &own) != ATTEND_OK)
@@ -253,7 +254,7 @@ static attend_status share_node(struct query *q, const struct ranges *held, int6
         write_node(from, numbers);
     TRY_MPI(attendi_broadcast(numbers, NODE_NUMBERS, MPI_INT64_T, q->root, team->comm));
     struct node node = read_node(numbers);
-    if (*failed == ATTEND_OK && !(node.data = attendi_nodes_memory(own, err)))
+    if (*failed == ATTEND_OK && !attendi_node_alloc(own, &node, err))
         *failed = ATTEND_ENOMEM;
     attend_status status = attendi_team_agree(team, *failed, err);
     if (status == ATTEND_OK)
@@ -261,7 +262,7 @@ static attend_status share_node(struct query *q, const struct ranges *held, int6
     if (status == ATTEND_OK)
         *failed = attendi_nodes_add(own, node, err);
     else
-        attendi_team_free(team, node.data);
+        attendi_node_free(own, &node);
     return status;
 }
 
@@ -294,8 +295,10 @@ static attend_status end_rows(struct query *q, attend_error *err)
                        .ranges = job->queries.start[rank + 1] - job->queries.start[rank]};
     attend_status failed;
 
-    attendi_nodes_begin(&own.nodes, job, job->nq);
-    attend_status status = scatter_nodes(q, &own.nodes, &failed, err);
+    attend_status status = attendi_work_begin(&own, q->chunks.most_keys, err);
+    status = attendi_team_agree(&job->team, status, err);
+    if (status == ATTEND_OK)
+        status = scatter_nodes(q, &own.nodes, &failed, err);
     if (status == ATTEND_OK) {
         if (failed == ATTEND_OK)
             failed = attendi_work_end(&own, &job->io.out, &job->io.lse, err);
@@ -307,7 +310,8 @@ static attend_status end_rows(struct query *q, attend_error *err)
 
 attend_status attendi_forward_query(struct job *job, attend_error *err)
 {
-    struct query q = {.job = job, .root = find_root(job), .work.job = job};
+    struct query q = {
+        .job = job, .root = find_root(job), .work = {.job = job, .sees_all = true}};
 
     attend_status status = attendi_chunks_make(&q.chunks, job, err);
     if (status == ATTEND_OK)
@@ -320,7 +324,7 @@ attend_status attendi_forward_query(struct job *job, attend_error *err)
         status = attendi_team_settle(&job->team, err);
     if (status == ATTEND_OK)
         status = end_rows(&q, err);
-    attendi_team_free(&job->team, q.reserve);
+    attendi_team_free(&job->team, q.reserve.data);
     attendi_nodes_free(&q.work.nodes);
     attendi_ranges_free(&q.everyone, &job->team);
     attendi_ranges_free(&q.columns, &job->team);

@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Chunks of keys go round: at step s each rank receives from the one s ahead and sends to
- * the one s behind, chunks that the receiver sees and no others.  Two chunks are under
- * way in each direction while a third is computed with.
+ * the one s behind, chunks that the receiver sees and no others.  There is memory for two
+ * chunks: one is computed with while the other comes.  They are sent from the caller's
+ * memory.
  */
 #include "base/base.h"
+#include "mpi/comm/blocks.h"
 #include "mpi/comm/polite.h"
 #include "mpi/comm/rows.h"
 #include "mpi/strategies.h"
 #include "mpi/mpi_work.h"
 
-enum { SLOTS = 2 };
+/* Chunks that come, and that go: more, since those take no memory. */
+enum { RECEIVES = 2, SENDS = 8, SLOTS = RECEIVES + SENDS };
+/* Messages of those that go: an MPI has room for some 100,000. */
+enum { SENT_MESSAGES = 4096 };
+/*
+ * An MPI moves a part of a message whenever it is called.  So it is called again until
+ * this many calls in turn took no time, or all took long, in seconds: then others may
+ * have run on this core.
+ */
+enum { IDLE_LOOKS = 8 };
+#define IDLE_LOOK 5e-6
+#define LONG_LOOKS 1e-3
 
 /* Chunks that pass between this rank and the others, in the order of steps. */
 struct way {
@@ -26,7 +39,7 @@ struct slot {
     bool done;
     int requests;
     MPI_Request *request;
-    void *data;
+    void *data; /* of one that receives */
     double began;
 };
 
@@ -35,9 +48,9 @@ struct ring {
     struct chunks chunks;
     struct work work;
     struct way in, out;
-    struct slot slot[2 * SLOTS]; /* those that receive first */
+    struct slot slot[SLOTS]; /* those that receive first */
+    int slots;               /* that are used */
     MPI_Request *requests;
-    int requests_per_slot;
     int64_t own; /* own chunk to look at */
     int error;   /* MPI's */
 };
@@ -89,72 +102,89 @@ static attend_tensor values_in(const struct job *job, void *data, int64_t keys)
                                job->dtype, job->nb, job->hkv, keys, job->dv);
 }
 
-static void pack(const struct ring *ring, const struct slot *slot)
-{
-    const struct job *const job = ring->job;
-    const attend_view k = attendi_chunk_keys(&ring->chunks, job, slot->chunk);
-    const attend_view v = attendi_chunk_values(&ring->chunks, job, slot->chunk);
-    const attend_tensor to_k = keys_in(job, slot->data, slot->chunk->keys);
-    const attend_tensor to_v = values_in(job, slot->data, slot->chunk->keys);
+/* ---- messages ------------------------------------------------------------------ */
 
-    attendi_copy(&k, &to_k);
-    attendi_copy(&v, &to_v);
-}
-
-/* Starts the messages of a slot, none longer than allowed. */
+/* Starts the messages of a slot. */
 static void post(struct ring *ring, struct slot *slot, bool sends)
 {
-    struct team *const team = &ring->job->team;
-    const int64_t bytes = chunk_bytes(ring->job, slot->chunk->keys);
+    struct job *const job = ring->job;
+    struct team *const team = &job->team;
+    const int64_t bytes = chunk_bytes(job, slot->chunk->keys);
+    attend_view k, v;
 
+    if (sends) {
+        k = attendi_chunk_keys(&ring->chunks, job, slot->chunk);
+        v = attendi_chunk_values(&ring->chunks, job, slot->chunk);
+    } else {
+        const attend_tensor to_k = keys_in(job, slot->data, slot->chunk->keys);
+        const attend_tensor to_v = values_in(job, slot->data, slot->chunk->keys);
+
+        k = attend_view_of(&to_k);
+        v = attend_view_of(&to_v);
+    }
     slot->requests = 0;
     slot->done = false;
     slot->began = MPI_Wtime();
-    for (int64_t at = 0; at < bytes; at += team->message_bytes) {
-        char *const data = (char *)slot->data + at;
-        const int count = (int)min_i64(team->message_bytes, bytes - at);
-        MPI_Request *const request = &slot->request[slot->requests++];
-        const int result = sends ? MPI_Isend(data, count, MPI_BYTE, slot->peer, TAG_CHUNK,
-                                             team->comm, request)
-                                 : MPI_Irecv(data, count, MPI_BYTE, slot->peer, TAG_CHUNK,
-                                             team->comm, request);
-
-        if (result != MPI_SUCCESS)
-            ring->error = result;
-    }
+    int result =
+        attendi_post_blocks(team, &k, slot->peer, sends, slot->request, &slot->requests);
+    if (result == MPI_SUCCESS)
+        result = attendi_post_blocks(team, &v, slot->peer, sends, slot->request,
+                                     &slot->requests);
+    if (result != MPI_SUCCESS)
+        ring->error = result;
     team->cost.messages += sends ? slot->requests : 0;
     *(sends ? &team->cost.sent : &team->cost.received) += bytes;
 }
 
-/* Fills free slots, and finds out which are done. */
+/* Whether the messages of a slot that is under way have arrived. */
+static bool test(struct ring *ring, struct slot *slot)
+{
+    int done = 0;
+    const int result =
+        MPI_Testall(slot->requests, slot->request, &done, MPI_STATUSES_IGNORE);
+
+    if (result != MPI_SUCCESS)
+        ring->error = result;
+    slot->done = done;
+    return done;
+}
+
+/* Fills free slots, and finds out which are done; whether some are under way. */
+static bool look(struct ring *ring)
+{
+    bool under_way = false;
+
+    for (int x = 0; x < ring->slots; x++) {
+        struct slot *const slot = &ring->slot[x];
+        const bool sends = x >= RECEIVES;
+
+        if (slot->chunk && !slot->done && test(ring, slot))
+            attendi_team_trace(&ring->job->team, sends ? 's' : 'r', slot->peer,
+                               slot->chunk->first_key, slot->began, MPI_Wtime());
+        if (slot->chunk && slot->done && sends)
+            slot->chunk = NULL;
+        if (!slot->chunk &&
+            (slot->chunk = next_chunk(ring, sends ? &ring->out : &ring->in, &slot->peer)))
+            post(ring, slot, sends);
+        under_way = under_way || (slot->chunk && !slot->done);
+    }
+    return under_way;
+}
+
+/* Looks as long as something moves. */
 static void advance(void *arg)
 {
     struct ring *const ring = arg;
+    const double began = MPI_Wtime();
+    double start = began;
+    int idle = 0;
 
-    for (int x = 0; x < 2 * SLOTS; x++) {
-        struct slot *const slot = &ring->slot[x];
-        const bool sends = x >= SLOTS;
+    while (idle < IDLE_LOOKS && start - began < LONG_LOOKS && look(ring) &&
+           ring->error == MPI_SUCCESS) {
+        const double end = MPI_Wtime();
 
-        if (slot->chunk && !slot->done) {
-            int done = 0;
-            const int result =
-                MPI_Testall(slot->requests, slot->request, &done, MPI_STATUSES_IGNORE);
-
-            if (result != MPI_SUCCESS)
-                ring->error = result;
-            slot->done = done;
-            if (done)
-                attendi_team_trace(&ring->job->team, sends ? 's' : 'r', slot->peer,
-                                   slot->chunk->first_key, slot->began, MPI_Wtime());
-        }
-        if (slot->chunk && slot->done && sends)
-            slot->chunk = NULL;
-        if (!slot->chunk && (slot->chunk = next_chunk(
-                                 ring, sends ? &ring->out : &ring->in, &slot->peer))) {
-            if (sends)
-                pack(ring, slot);
-            post(ring, slot, sends);
-        }
+        idle = end - start > IDLE_LOOK ? 0 : idle + 1;
+        start = end;
     }
 }
 
@@ -170,7 +200,7 @@ static void note(struct ring *ring, attend_status status, const attend_error *er
 /* Computes with a chunk that has come; false: none has. */
 static bool work_with_received(struct ring *ring)
 {
-    for (int x = 0; x < SLOTS; x++) {
+    for (int x = 0; x < RECEIVES; x++) {
         struct slot *const slot = &ring->slot[x];
         attend_error err;
 
@@ -212,17 +242,9 @@ static bool work_with_own(struct ring *ring)
 /* Looks at the messages; whether a slot is free again or has its chunk. */
 static bool one_is_done(struct ring *ring)
 {
-    for (int x = 0; x < 2 * SLOTS; x++)
-        if (ring->slot[x].chunk && !ring->slot[x].done) {
-            int done = 0;
-            const int result = MPI_Testall(ring->slot[x].requests, ring->slot[x].request,
-                                           &done, MPI_STATUSES_IGNORE);
-
-            if (result != MPI_SUCCESS)
-                ring->error = result;
-            if (done)
-                return true;
-        }
+    for (int x = 0; x < SLOTS; x++)
+        if (ring->slot[x].chunk && !ring->slot[x].done && test(ring, &ring->slot[x]))
+            return true;
     return false;
 }
 
@@ -233,7 +255,7 @@ static bool wait(struct ring *ring)
     const double start = MPI_Wtime();
     bool busy = false;
 
-    for (int x = 0; x < 2 * SLOTS; x++)
+    for (int x = 0; x < SLOTS; x++)
         busy = busy || (ring->slot[x].chunk && !ring->slot[x].done);
     if (!busy)
         return false;
@@ -262,24 +284,36 @@ static attend_status turn(struct ring *ring, attend_error *err)
 static attend_status open_slots(struct ring *ring, attend_error *err)
 {
     struct job *const job = ring->job;
-    const int64_t bytes = chunk_bytes(job, ring->chunks.most_keys);
-    const int slots = job->team.size > 1 ? 2 * SLOTS : 0;
+    const int64_t keys = ring->chunks.most_keys;
+    const int64_t k[4] = {job->nb, job->hkv, keys, job->d};
+    const int64_t v[4] = {job->nb, job->hkv, keys, job->dv};
+    const int64_t messages = attendi_count_blocks(&job->team, k, job->dtype) +
+                             attendi_count_blocks(&job->team, v, job->dtype);
 
-    ring->requests_per_slot = (int)(bytes / job->team.message_bytes + 1);
-    ring->requests =
-        attendi_team_alloc(&job->team, (int64_t)slots * ring->requests_per_slot,
-                           sizeof *ring->requests, err);
+    if (job->team.size > 1)
+        ring->slots =
+            RECEIVES + (int)max_i64(1, min_i64(SENDS, SENT_MESSAGES / (messages + 1)));
+    ring->requests = attendi_team_alloc(&job->team, ring->slots * messages,
+                                        sizeof *ring->requests, err);
     if (!ring->requests)
         return ATTEND_ENOMEM;
-    for (int x = 0; x < slots * ring->requests_per_slot; x++)
+    for (int64_t x = 0; x < ring->slots * messages; x++)
         ring->requests[x] = MPI_REQUEST_NULL;
-    for (int x = 0; x < slots; x++) {
-        ring->slot[x].request = ring->requests + x * ring->requests_per_slot;
-        ring->slot[x].data = attendi_team_alloc(&job->team, bytes, 1, err);
+    for (int x = 0; x < ring->slots; x++)
+        ring->slot[x].request = ring->requests + x * messages;
+    for (int x = 0; x < RECEIVES && x < ring->slots; x++) {
+        ring->slot[x].data =
+            attendi_team_alloc(&job->team, chunk_bytes(job, keys), 1, err);
         if (!ring->slot[x].data)
             return ATTEND_ENOMEM;
     }
     return ATTEND_OK;
+}
+
+static attend_status open_ring(struct ring *ring, attend_error *err)
+{
+    TRY(attendi_work_begin(&ring->work, ring->chunks.most_keys, err));
+    return open_slots(ring, err);
 }
 
 static void close_ring(struct ring *ring)
@@ -287,7 +321,7 @@ static void close_ring(struct ring *ring)
     struct job *const job = ring->job;
 
     attendi_nodes_free(&ring->work.nodes);
-    for (int x = 0; x < 2 * SLOTS; x++)
+    for (int x = 0; x < RECEIVES; x++)
         attendi_team_free(&job->team, ring->slot[x].data);
     attendi_team_free(&job->team, ring->requests);
     attendi_chunks_free(&ring->chunks, job);
@@ -309,10 +343,9 @@ attend_status attendi_forward_ring(struct job *job, attend_error *err)
                       .ranges = job->queries.start[rank + 1] - job->queries.start[rank],
                       .between = advance,
                       .arg = &ring};
-    attendi_nodes_begin(&ring.work.nodes, job, job->nq);
     attend_status status = attendi_chunks_make(&ring.chunks, job, err);
     if (status == ATTEND_OK)
-        status = attendi_team_agree(&job->team, open_slots(&ring, err), err);
+        status = attendi_team_agree(&job->team, open_ring(&ring, err), err);
     if (status == ATTEND_OK)
         status = turn(&ring, err);
     if (status == ATTEND_OK)

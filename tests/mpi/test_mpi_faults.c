@@ -243,7 +243,7 @@ TEST(a_call_can_be_cancelled)
     result whole = result_of(&p, ctx);
     spread s;
 
-    for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_QUERY; strategy++)
+    for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_SHARED; strategy++)
         for (int after = 0; after < 9; after += 4) {
             attend_error err = {.status = ATTEND_OK};
             int patience = after;

@@ -147,7 +147,7 @@ static void memory_fails(int for_good)
     MPI_Comm ranks = first_ranks(RANKS);
 
     lasting = for_good;
-    for (int strategy = 0; ranks != MPI_COMM_NULL && strategy <= ATTEND_MPI_QUERY;
+    for (int strategy = 0; ranks != MPI_COMM_NULL && strategy <= ATTEND_MPI_SHARED;
          strategy++) {
         int n = 0, more = 1;
         for (; more; n++) {

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "mpi/comm/polite.h"
+#include "mpi/comm/window.h"
 
 /* A message that all MPIs take: counts are int. */
 #define MESSAGE_BYTES ((int64_t)1 << 26)
@@ -15,6 +16,8 @@
 
 struct kept {
     MPI_Comm comm;
+    bool is_local;
+    struct window window;
     bool *heard;
     int64_t numbers[]; /* [size][TEAM_NUMBERS], then heard */
 };
@@ -30,6 +33,7 @@ static int free_duplicate(MPI_Comm comm, int key, void *value, void *extra)
     (void)extra;
     if (MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized)
         MPI_Comm_free(&kept->comm);
+    attendi_window_close(&kept->window);
     free(kept);
     return MPI_SUCCESS;
 }
@@ -55,10 +59,12 @@ static attend_status make_duplicate(struct team *team, MPI_Comm comm, struct kep
                                     attend_error *err)
 {
     MPI_Comm own;
+    bool is_local;
 
     TRY_MPI(attendi_duplicate(comm, &own));
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     TRY(take_ranks(team, own, err));
+    TRY_MPI(attendi_comm_is_local(own, &is_local));
     const size_t size = (size_t)team->size, numbers = size * TEAM_NUMBERS;
     struct kept *const kept =
         malloc(sizeof *kept + numbers * sizeof *kept->numbers + size * sizeof(bool));
@@ -72,6 +78,8 @@ static attend_status make_duplicate(struct team *team, MPI_Comm comm, struct kep
         return status;
     }
     kept->comm = own;
+    kept->is_local = is_local;
+    kept->window.bytes = 0;
     kept->heard = (bool *)(void *)(kept->numbers + numbers);
     *made = kept;
     return attendi_mpi_result(MPI_Comm_set_attr(comm, duplicate_key(), kept), err);
@@ -89,6 +97,8 @@ static attend_status duplicate(struct team *team, MPI_Comm comm, attend_error *e
     if (!found)
         TRY(make_duplicate(team, comm, &kept, err));
     TRY(take_ranks(team, kept->comm, err));
+    team->is_local = kept->is_local;
+    team->window = &kept->window;
     team->heard = kept->heard;
     team->numbers = kept->numbers;
     memset(team->heard, 0, (size_t)team->size * sizeof *team->heard);
@@ -97,13 +107,18 @@ static attend_status duplicate(struct team *team, MPI_Comm comm, attend_error *e
 
 /* ---- a call --------------------------------------------------------------- */
 
-/* ATTEND_MPI_MESSAGE, of tests, makes messages shorter. */
+/*
+ * ATTEND_MPI_MESSAGE, of tests, makes messages shorter, but not so short that an MPI has
+ * no room for all of them.
+ */
+enum { MESSAGE_BYTES_LEAST = 512 };
 static int64_t message_bytes(void)
 {
     const char *const text = getenv("ATTEND_MPI_MESSAGE");
     const long long bytes = text ? strtoll(text, NULL, 10) : 0;
 
-    return bytes > 0 && bytes < MESSAGE_BYTES ? bytes : MESSAGE_BYTES;
+    return bytes > 0 && bytes < MESSAGE_BYTES ? max_i64(bytes, MESSAGE_BYTES_LEAST)
+                                              : MESSAGE_BYTES;
 }
 
 attend_status attendi_team_open(struct team *team, MPI_Comm comm,

@@ -15,9 +15,12 @@ enum mpi_tag { TAG_ROWS = 1, TAG_CHUNK, TAG_NODES, TAG_STOP };
 
 enum { TEAM_NUMBERS = 64 };
 
+struct window;
+
 struct team {
     MPI_Comm comm;
     int rank, size;
+    bool is_local; /* all ranks share memory */
     attend_mpi_dist dist;
     int64_t message_bytes; /* no message is longer */
     attend_mpi_cost cost;
@@ -27,8 +30,9 @@ struct team {
     bool told;          /* this rank has told the others so */
     attend_error error; /* why, if told */
     /* Kept with the communicator, so that no rank lacks them when all meet. */
-    bool *heard;      /* [size] who has told this rank */
-    int64_t *numbers; /* [size][TEAM_NUMBERS], for what ranks tell each other */
+    bool *heard;           /* [size] who has told this rank */
+    int64_t *numbers;      /* [size][TEAM_NUMBERS], for what ranks tell each other */
+    struct window *window; /* memory that ranks of one machine share, for the next call */
 };
 
 /*

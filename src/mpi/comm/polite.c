@@ -10,7 +10,7 @@
  * Most messages come sooner than AWAKE_SECONDS.  After that a sleep is a part of the time
  * waited so far, so that a wait becomes longer by no more than that part.
  */
-#define AWAKE_SECONDS 200e-6
+#define AWAKE_SECONDS 2e-3
 #define ASLEEP_PART 0.1
 #define ASLEEP_SECONDS 1e-3
 

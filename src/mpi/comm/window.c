@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
+#include "mpi/comm/window.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "mpi/comm/mpi_team.h"
+#include "mpi/comm/polite.h"
+
+enum { NAME_SIZE = 64 };
+
+/* ATTEND_MPI_SHARED=0, of tests: ranks as if each were on a machine of its own. */
+static bool is_forbidden(void)
+{
+    const char *const text = getenv("ATTEND_MPI_SHARED");
+
+    return text && strcmp(text, "0") == 0;
+}
+
+int attendi_comm_is_local(MPI_Comm comm, bool *is_local)
+{
+    MPI_Comm node;
+    int ranks, here, mine, all = 0;
+    int result = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+
+    *is_local = false;
+    if (result != MPI_SUCCESS)
+        return result;
+    MPI_Comm_size(comm, &ranks);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    mine = ranks == here && !is_forbidden();
+    result = attendi_allreduce_min(&mine, &all, comm);
+    *is_local = result == MPI_SUCCESS && all;
+    return result;
+}
+
+static attend_status fail(attend_error *err, const char *what, int64_t bytes, int reason)
+{
+    return attendi_mpi_fail(err, ATTEND_ENOMEM, "shared memory of %lld bytes: %s: %s",
+                            LL(bytes), what, strerror(reason));
+}
+
+/* Whether a file may be so long: one that is longer would end the process. */
+static bool is_allowed(int64_t bytes)
+{
+    struct rlimit most;
+
+    return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY ||
+           (rlim_t)bytes <= most.rlim_cur;
+}
+
+/* A name that no other process has; its file, or -1. */
+static int create(char name[NAME_SIZE], int64_t bytes)
+{
+    static unsigned count;
+
+    if (!is_allowed(bytes)) {
+        errno = EFBIG;
+        return -1;
+    }
+    for (int x = 0; x < 1000; x++) {
+        snprintf(name, NAME_SIZE, "/attend-%ld-%u", (long)getpid(), count++);
+        const int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+
+        if (file < 0 && errno == EEXIST)
+            continue;
+        if (file >= 0 && ftruncate(file, (off_t)bytes) == 0)
+            return file;
+        if (file >= 0) {
+            const int reason = errno;
+
+            shm_unlink(name);
+            close(file);
+            errno = reason;
+        }
+        break;
+    }
+    name[0] = 0;
+    return -1;
+}
+
+/* This rank's part of the pages, so that a lack of them is known before they are used. */
+static int take_pages(int file, const struct team *team, int64_t bytes)
+{
+    const int64_t part = ceil_div_i64(bytes, team->size);
+    const int64_t first = min_i64(part * team->rank, bytes);
+    const int64_t count = min_i64(part, bytes - first);
+
+    return count > 0 ? posix_fallocate(file, (off_t)first, (off_t)count) : 0;
+}
+
+static attend_status map(struct window *window, int file, const struct team *team,
+                         int64_t bytes, attend_error *err)
+{
+    const int reason = is_allowed(bytes) ? take_pages(file, team, bytes) : EFBIG;
+
+    if (reason != 0)
+        return fail(err, "no pages", bytes, reason);
+    void *const memory =
+        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED)
+        return fail(err, "mmap", bytes, errno);
+    window->memory = memory;
+    window->bytes = bytes;
+    return ATTEND_OK;
+}
+
+attend_status attendi_window_reserve(struct window *window, struct team *team,
+                                     int64_t bytes, attend_error *err)
+{
+    char name[NAME_SIZE] = "";
+    int file = -1;
+
+    if (bytes <= window->bytes)
+        return ATTEND_OK;
+    attendi_window_close(window);
+    if (team->rank == 0)
+        file = create(name, bytes);
+    int reason = errno;
+    TRY_MPI(attendi_broadcast(name, NAME_SIZE, MPI_CHAR, 0, team->comm));
+    if (team->rank > 0 && name[0]) {
+        file = shm_open(name, O_RDWR, 0);
+        reason = errno;
+    }
+    attend_status status = file < 0 ? fail(err, "shm_open", bytes, reason)
+                                    : map(window, file, team, bytes, err);
+    if (file >= 0)
+        close(file);
+    status = attendi_team_agree(team, status, err);
+    if (team->rank == 0 && name[0])
+        shm_unlink(name);
+    if (status != ATTEND_OK)
+        attendi_window_close(window);
+    return status;
+}
+
+void attendi_window_close(struct window *window)
+{
+    if (window->bytes > 0)
+        munmap(window->memory, (size_t)window->bytes);
+    window->bytes = 0;
+}

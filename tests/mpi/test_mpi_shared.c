@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks of one machine: when they share memory, what they share, and what is left. */
+#define _GNU_SOURCE
+#include "spread.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Keys and values of more than 32 MiB, and queries enough not to travel. */
+static problem large_problem(void)
+{
+    problem p = problem_make((shape){1, 8, 1, 700, 70000, 64, 64}, ATTEND_F32, 3);
+
+    p.io.weights.data = NULL;
+    p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+    return p;
+}
+
+static int is_chosen(const problem *p, attend_context *ctx, MPI_Comm comm, int strategy)
+{
+    spread s;
+
+    spread_make(&s, p, comm, SLICED_EVENLY, SLICED_EVENLY, 1);
+    const int same = spread_gives(&s, ctx, ATTEND_MPI_AUTO, 0.0);
+    const int chosen = (int)s.cost.strategy;
+    spread_free(&s);
+    return same && chosen == strategy;
+}
+
+TEST(a_large_problem_is_shared_on_one_machine)
+{
+    attend_context *const ctx = open_set(NULL, 1);
+    problem p = large_problem();
+    result whole = result_of(&p, ctx);
+    attend_error err;
+    MPI_Comm apart;
+    spread s;
+
+    CHECK(is_chosen(&p, ctx, MPI_COMM_WORLD, ATTEND_MPI_SHARED), "shared");
+    setenv("ATTEND_MPI_SHARED", "0", 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &apart);
+    CHECK(is_chosen(&p, ctx, apart, ATTEND_MPI_RING), "ring");
+    spread_make(&s, &p, apart, SLICED_EVENLY, SLICED_EVENLY, 1);
+    s.dist.strategy = ATTEND_MPI_SHARED;
+    const attend_status status =
+        attend_mpi_forward(apart, ctx, &s.rule, &s.io, &s.dist, &err);
+    CHECK(is_refused(status, ATTEND_EUNSUPPORTED, &err, "ATTEND_MPI_SHARED", "machines"),
+          "refused");
+    CHECK(ranks_were_told_the_same(apart, status, &err), "on all ranks");
+    spread_free(&s);
+    MPI_Comm_free(&apart);
+    unsetenv("ATTEND_MPI_SHARED");
+    result_free(&whole);
+    problem_free(&p);
+    attend_context_destroy(ctx);
+}
+
+/* Memory is kept, grows, and is long enough for what is shorter. */
+TEST(calls_of_several_sizes)
+{
+    static const int64_t rows[] = {300, 4000, 1, 0, 2500, 6000};
+    attend_context *const ctx = open_set(NULL, 2);
+
+    for (int x = 0; x < 6; x++) {
+        problem p =
+            problem_make((shape){2, 6, 3, rows[x], rows[5 - x], 24, 40}, ATTEND_F32, 7);
+        p.io.weights.data = NULL;
+        p.rule.causal = x % 2 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
+        result whole = result_of(&p, ctx);
+        spread s;
+        spread_make(&s, &p, MPI_COMM_WORLD, SLICED_SHUFFLED, SLICED_RAGGED, 5);
+        CHECK(spread_gives(&s, ctx, ATTEND_MPI_SHARED, 0.0), "call %d", x);
+        CHECK(s.cost.sent == 0 && s.cost.messages == 0, "call %d: messages", x);
+        spread_free(&s);
+        result_free(&whole);
+        problem_free(&p);
+    }
+    attend_context_destroy(ctx);
+}
+
+/* Where files may not be long enough, on one rank, there is a ring. */
+TEST(a_limit_of_files)
+{
+    attend_context *const ctx = open_set(NULL, 1);
+    problem p = large_problem();
+    result whole = result_of(&p, ctx);
+    const struct rlimit little = {1 << 20, RLIM_INFINITY},
+                        any = {RLIM_INFINITY, RLIM_INFINITY};
+    int rank, ranks;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int victim = 0; victim < ranks; victim += ranks - 1) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (rank == victim)
+            setrlimit(RLIMIT_FSIZE, &little);
+        CHECK(is_chosen(&p, ctx, comm, ATTEND_MPI_RING), "victim %d", victim);
+        setrlimit(RLIMIT_FSIZE, &any);
+        MPI_Comm_free(&comm);
+    }
+    result_free(&whole);
+    problem_free(&p);
+    attend_context_destroy(ctx);
+}
+
+/* Ranks with 1, 2 and 3 threads take the same pieces. */
+TEST(ranks_with_other_threads)
+{
+    int rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    attend_context *const ctx = open_set(NULL, rank % 3 + 1);
+    problem p = problem_make((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
+    p.io.weights.data = NULL;
+    result whole = result_of(&p, ctx);
+    spread s;
+    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
+    CHECK(spread_gives(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
+    spread_free(&s);
+    result_free(&whole);
+    problem_free(&p);
+    attend_context_destroy(ctx);
+}
+
+/* Half of the ranks want f32 of bf16 inputs. */
+TEST(outputs_of_two_dtypes)
+{
+    attend_context *const ctx = open_set(NULL, 1);
+    const shape n = {1, 4, 2, 2000, 2000, 32, 32};
+    problem p = problem_make(n, ATTEND_BF16, 9);
+    int rank;
+    spread s;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    p.io.weights.data = NULL;
+    if (rank % 2)
+        p.io.out = own_tensor(&p, ATTEND_F32, n.nb, n.hq, n.nq, n.dv);
+    result whole = result_of(&p, ctx);
+    spread_make(&s, &p, MPI_COMM_WORLD, SLICED_ZIGZAG, SLICED_EVENLY, 1);
+    CHECK(spread_gives(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
+    spread_free(&s);
+    result_free(&whole);
+    problem_free(&p);
+    attend_context_destroy(ctx);
+}
+
+/* Two teams at once, each with memory of its own. */
+TEST(two_communicators)
+{
+    attend_context *const ctx = open_set(NULL, 1);
+    int rank;
+    MPI_Comm half;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    for (int x = 0; x < 3; x++) {
+        problem p = problem_make((shape){1, 3, 1, 900 + rank % 2, 1500, 16, 16},
+                                 ATTEND_F32, (uint64_t)(rank % 2 + 10 * x));
+        p.io.weights.data = NULL;
+        result whole = result_of(&p, ctx);
+        spread s;
+        spread_make(&s, &p, half, SLICED_RAGGED, SLICED_RAGGED, 2);
+        CHECK(spread_gives(&s, ctx, ATTEND_MPI_SHARED, 0.0), "team %d", rank % 2);
+        spread_free(&s);
+        result_free(&whole);
+        problem_free(&p);
+    }
+    MPI_Comm_free(&half);
+    attend_context_destroy(ctx);
+}
+
+/* What ranks share has no name: nothing is left of them, however they end. */
+TEST(shared_memory_has_no_name)
+{
+    DIR *const folder = opendir("/dev/shm");
+    int named = 0;
+
+    for (struct dirent *file; folder && (file = readdir(folder));) {
+        char own[40];
+
+        snprintf(own, sizeof own, "attend-%ld-", (long)getpid());
+        named += strncmp(file->d_name, own, strlen(own)) == 0;
+    }
+    if (folder)
+        closedir(folder);
+    CHECK(named == 0, "%d files", named);
+}
+
+int main(int argc, char **argv)
+{
+    ranks_begin(&argc, &argv);
+    RUN_RANKS(a_large_problem_is_shared_on_one_machine);
+    RUN_RANKS(calls_of_several_sizes);
+    RUN_RANKS(a_limit_of_files);
+    RUN_RANKS(ranks_with_other_threads);
+    RUN_RANKS(outputs_of_two_dtypes);
+    RUN_RANKS(two_communicators);
+    RUN_RANKS(shared_memory_has_no_name);
+    return ranks_finish();
+}

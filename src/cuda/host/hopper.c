@@ -69,6 +69,15 @@ static bool rule_is_plain(const struct problem *p)
     return !p->mask.data && !rule_changes(p);
 }
 
+/*
+ * A bias times log2 e is a float: not so the lowest number, which models take to hide
+ * keys, and which f16 does not have.
+ */
+static bool bias_fits(const struct problem *p)
+{
+    return !p->bias.data || p->bias.dtype == ATTEND_F16;
+}
+
 /* Rows whose first position the host knows, or the caller's array has as it is. */
 static bool positions_fit(const struct problem *p)
 {
@@ -82,7 +91,7 @@ static bool numbers_fit(const struct cuda_device *d, const struct problem *p)
     const double c = p->scale * 1.4426950408889634;
 
     return d->hopper && p->fast && (p->dtype == ATTEND_F16 || p->dtype == ATTEND_BF16) &&
-           c > FLT_MIN && c < 1e30 && positions_fit(p) &&
+           c > FLT_MIN && c < 1e30 && positions_fit(p) && bias_fits(p) &&
            (p->softcap == 0 || (p->softcap > 1e-30 && p->softcap < 1e30));
 }
 

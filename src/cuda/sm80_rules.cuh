@@ -8,7 +8,7 @@
 #define ATTEND_CUDA_SM80_RULES_CUH
 
 #include "cuda/sm80.h"
-#include "cuda/sm80_mma.cuh"
+#include "cuda/sm80_element.cuh"
 #include "cuda/tile.cuh"
 
 /* Farther than any row is from any key. */

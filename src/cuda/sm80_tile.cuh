@@ -57,7 +57,7 @@ template <class C> DEVICE bool has_not_finite(uint32_t slot)
 
 #pragma unroll 4
     for (int x = 0; x < C::BN; x += C::PASS) {
-        const uint4 v = load_16(slot + chunk_at(row + x, chunk, C::PITCH));
+        const uint4 v = load_shared_4(slot + chunk_at(row + x, chunk, C::PITCH));
         bad |= not_finite<typename C::E>(v.x) | not_finite<typename C::E>(v.y) |
                not_finite<typename C::E>(v.z) | not_finite<typename C::E>(v.w);
     }
@@ -71,11 +71,11 @@ template <class C> DEVICE void make_finite(uint32_t slot)
 #pragma unroll 1
     for (int x = 0; x < C::BN; x += C::PASS) {
         const uint32_t at = slot + chunk_at(row + x, chunk, C::PITCH);
-        const uint4 v = load_16(at);
-        store_16(at, make_uint4(made_finite<typename C::E>(v.x),
-                                made_finite<typename C::E>(v.y),
-                                made_finite<typename C::E>(v.z),
-                                made_finite<typename C::E>(v.w)));
+        const uint4 v = load_shared_4(at);
+        store_shared_4(at, make_uint4(made_finite<typename C::E>(v.x),
+                                      made_finite<typename C::E>(v.y),
+                                      made_finite<typename C::E>(v.z),
+                                      made_finite<typename C::E>(v.w)));
     }
 }
 

@@ -58,7 +58,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
     auto release_stored = [&]() {
         if (stored >= 0) {
             if (first_lane) {
-                asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+                store_wait_read();
                 barrier_arrive(s.q_free + 8 * stored);
             }
             stored = -1;
@@ -360,7 +360,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
 
         if constexpr (C::GROUPS == 3 &&
                       !C::KEPT) { /* not kept in registers through the loop */
-            asm volatile("" : "+r"(id));
+            id = again(id);
             t = find_tile<C>(p, id);
             top = t.block * C::BM + group * 64;
         }
@@ -468,17 +468,17 @@ DEVICE void sm90_forward(const CUtensorMap &mq, const CUtensorMap &mk,
         }
         barrier_init(s.finished, 4 * C::GROUPS);
         store_shared(s.replays, 0);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
     }
     __syncthreads();
     if (warp < 4) {
         if constexpr (C::GROUPS > 1)
-            asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(C::FEW));
+            registers_fewer<C::FEW>();
         if (threadIdx.x == 0)
             copy_tiles<C>(mq, mk, mv, p, s);
     } else {
         if constexpr (C::GROUPS > 1)
-            asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(C::MANY));
+            registers_more<C::MANY>();
         compute_tiles<C>(mo, p, s, warp);
     }
 }

@@ -45,15 +45,6 @@ template <class E, int D> struct column_layout {
     static_assert(SHARED <= SM90_SHARED, "fits a multiprocessor");
 };
 
-/* `bytes` that lie side by side, a multiple of 16. */
-DEVICE void copy_line(uint32_t to, const void *from, int bytes, uint32_t bar)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(to),
-                 "l"(from), "r"(bytes), "r"(bar)
-                 : "memory");
-}
-
 /* Queries that key j is seen by: begin .. end - 1. */
 struct column_range {
     int begin, end;
@@ -195,10 +186,7 @@ DEVICE void weigh_columns(float (&S)[COLUMN_QUERIES / 2], float c, uint32_t lse,
 #pragma unroll
     for (int x = 0; x < COLUMN_QUERIES / 8; x++) {
         float of[2];
-        asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];"
-                     : "=f"(of[0]), "=f"(of[1])
-                     : "r"(lse + 32 * x)
-                     : "memory");
+        load_shared_2(lse + 32 * x, of[0], of[1]);
 #pragma unroll
         for (int y = 0; y < 4; y++) {
             S[4 * x + y] = ex2(__fmaf_rn(S[4 * x + y], c, -of[y & 1]));
@@ -336,15 +324,15 @@ DEVICE void columns(const CUtensorMap &mk, const CUtensorMap &mq, const sm90_col
             barrier_init(s.k_full + 8 * x, 1);
             barrier_init(s.k_freed + 8 * x, 4 * COLUMN_GROUPS);
         }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
     }
     __syncthreads();
     if (warp < 4) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+        registers_fewer<24>();
         if (threadIdx.x == 0)
             copy_columns<L, D>(mk, mq, p, s);
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 112;");
+        registers_more<112>();
         sum_columns<E, L, D>(p, s, warp);
     }
 }

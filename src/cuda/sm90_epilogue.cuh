@@ -106,11 +106,8 @@ DEVICE void store_by_copy(const sm90_launch &p, const tile_of &t, const float (&
             const uint32_t to =
                 at + d * C::BM * 128 + ((((uint32_t)i + (lane >> 4)) ^ (lane & 7)) << 4);
             typedef element<typename C::E> X;
-            asm volatile(
-                "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(to),
-                "r"(X::pack(O[e], O[e + 1])), "r"(X::pack(O[e + 2], O[e + 3])),
-                "r"(X::pack(O[e + 4], O[e + 5])), "r"(X::pack(O[e + 6], O[e + 7]))
-                : "memory");
+            store_matrices(to, X::pack(O[e], O[e + 1]), X::pack(O[e + 2], O[e + 3]),
+                           X::pack(O[e + 4], O[e + 5]), X::pack(O[e + 6], O[e + 7]));
         }
     copy_fence();
     __syncwarp();
@@ -119,7 +116,7 @@ DEVICE void store_by_copy(const sm90_launch &p, const tile_of &t, const float (&
         for (int d = 0; d < C::D / 64; d++)
             if (d * 64 < p.dv)
                 store_tile(&mo, rows + d * C::BM * 128, d * 64, first_row, t.h, t.b);
-        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        store_commit();
     }
 }
 

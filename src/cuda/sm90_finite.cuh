@@ -10,13 +10,12 @@
 template <class C> DEVICE void make_finite(uint32_t v, int thread)
 {
     for (int x = thread; x < C::KBYTES / 4; x += 128 * C::GROUPS) {
-        uint32_t a;
-        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(a) : "r"(v + 4 * x) : "memory");
+        uint32_t a = (uint32_t)load_shared(v + 4 * x);
         if ((a & 0x7fff) >= element<typename C::E>::inf)
             a &= 0xffff0000;
         if ((a >> 16 & 0x7fff) >= element<typename C::E>::inf)
             a &= 0x0000ffff;
-        asm volatile("st.shared.b32 [%0], %1;" ::"r"(v + 4 * x), "r"(a) : "memory");
+        store_shared(v + 4 * x, (int)a);
     }
     copy_fence();
 }

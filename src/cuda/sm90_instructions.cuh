@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions that C++ has no name for, and the two types of elements. */
+/*
+ * PTX of Hopper: mbarriers, TMA, warpgroup synchronisation, named barriers; wgmma.cuh has
+ * the matrix products.
+ */
 #ifndef ATTEND_CUDA_SM90_INSTRUCTIONS_CUH
 #define ATTEND_CUDA_SM90_INSTRUCTIONS_CUH
 
 #include <cuda.h>
-#include <math_constants.h>
 
+#include "cuda/instructions.cuh"
 #include "cuda/wgmma.cuh"
 
-#define DEVICE __device__ __forceinline__
-
-DEVICE uint32_t shared_address(const void *p)
-{
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
 DEVICE void barrier_init(uint32_t bar, int count)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count));
+}
+DEVICE void barrier_init_fence()
+{
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 DEVICE void barrier_expect(uint32_t bar, int bytes)
 {
@@ -52,6 +53,30 @@ DEVICE void store_tile(const CUtensorMap *map, uint32_t from, int c0, int c1, in
                  "r"(from), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
                  : "memory");
 }
+/* `bytes` side by side, a multiple of 16, without a tensor map. */
+DEVICE void copy_line(uint32_t to, const void *from, int bytes, uint32_t bar)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(bar)
+                 : "memory");
+}
+/* Stores of this thread are one group; shared memory that they read may be written again.
+ */
+DEVICE void store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+DEVICE void store_wait_read()
+{
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+/* Four 8 x 8 matrices of 16-bit elements; lane x has the address of row x % 8 of x / 8.
+ */
+DEVICE void store_matrices(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    asm volatile(
+        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(at), "r"(a),
+        "r"(b), "r"(c), "r"(d)
+        : "memory");
+}
 DEVICE void product_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 DEVICE void product_commit()
 {
@@ -68,6 +93,21 @@ template <int N> DEVICE void pin(float (&x)[N])
     for (int i = 0; i < N; i++)
         asm volatile("" : "+f"(x[i])::"memory");
 }
+/* The compiler takes x as new: it is found again, not kept in a register. */
+DEVICE int again(int x)
+{
+    asm volatile("" : "+r"(x));
+    return x;
+}
+/* Registers of each thread of the warpgroup from here on. */
+template <int N> DEVICE void registers_fewer()
+{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+}
+template <int N> DEVICE void registers_more()
+{
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
+}
 DEVICE void named_sync(int id, int threads)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
@@ -77,23 +117,6 @@ DEVICE void named_arrive(int id, int threads)
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 DEVICE void copy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-DEVICE float ex2(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-DEVICE int load_shared(uint32_t at)
-{
-    int x;
-    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(at) : "memory");
-    return x;
-}
-DEVICE void store_shared(uint32_t at, int x)
-{
-    asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(x) : "memory");
-}
-
 /* Counters that others change at the same time. */
 DEVICE int exchange_shared(uint32_t at, int x)
 {
@@ -114,39 +137,19 @@ DEVICE int add_shared(uint32_t at, int x)
     return old;
 }
 
-/* Of slabs of 64 columns in rows of 128 bytes, swizzled by 128 bytes. */
-DEVICE uint64_t slab_descriptor(uint32_t at, uint32_t slab_bytes)
+/* Eight floats from `at` on and a word after them, where a >= b; no branch. */
+DEVICE void store_if_ge(float a, float b, uint32_t at, float x0, float x1, float x2,
+                        float x3, float x4, float x5, float x6, float x7, int word)
 {
-    return (uint64_t)((at & 0x3FFFF) >> 4) | (uint64_t)(slab_bytes >> 4) << 16 |
-           (uint64_t)64 << 32 | (uint64_t)1 << 62;
+    asm volatile("{\n.reg .pred p;\nsetp.ge.f32 p, %0, %1;\n"
+                 "@p st.shared.v2.f32 [%2], {%3,%4};\n"
+                 "@p st.shared.v2.f32 [%2+8], {%5,%6};\n"
+                 "@p st.shared.v2.f32 [%2+16], {%7,%8};\n"
+                 "@p st.shared.v2.f32 [%2+24], {%9,%10};\n"
+                 "@p st.shared.b32 [%2+32], %11;\n}" ::"f"(a),
+                 "f"(b), "r"(at), "f"(x0), "f"(x1), "f"(x2), "f"(x3), "f"(x4), "f"(x5),
+                 "f"(x6), "f"(x7), "r"(word)
+                 : "memory");
 }
-
-template <class E> struct element;
-template <> struct element<__nv_bfloat16> {
-    /* Bits by which weights of the first block exceed 1, and the limit of a sum. */
-    static constexpr float raised = 0.f, limit = 65536.f;
-    static constexpr uint32_t inf = 0x7f80;
-    static DEVICE uint32_t pack(float lo, float hi)
-    {
-        uint32_t r;
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
-        return r;
-    }
-    static DEVICE float wide(__nv_bfloat16 x) { return __bfloat162float(x); }
-    static DEVICE __nv_bfloat16 narrow(float x) { return __float2bfloat16(x); }
-};
-template <> struct element<__half> {
-    /* A weight below 2^-24 is lost in f16, one above 2^16 infinite. */
-    static constexpr float raised = 4.f, limit = 32768.f;
-    static constexpr uint32_t inf = 0x7c00;
-    static DEVICE uint32_t pack(float lo, float hi)
-    {
-        uint32_t r;
-        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
-        return r;
-    }
-    static DEVICE float wide(__half x) { return __half2float(x); }
-    static DEVICE __half narrow(float x) { return __float2half(x); }
-};
 
 #endif

@@ -34,22 +34,16 @@ static_assert(TOP_FIRST_KEY == 32, "as store_part() has it");
 /* Eight scores as a product leaves them, and a key, where a >= b; no branch. */
 DEVICE void store_part(float a, float b, uint32_t at, const float *s, int key)
 {
-    asm volatile("{\n.reg .pred p;\nsetp.ge.f32 p, %0, %1;\n"
-                 "@p st.shared.v2.f32 [%2], {%3,%4};\n"
-                 "@p st.shared.v2.f32 [%2+8], {%5,%6};\n"
-                 "@p st.shared.v2.f32 [%2+16], {%7,%8};\n"
-                 "@p st.shared.v2.f32 [%2+24], {%9,%10};\n"
-                 "@p st.shared.b32 [%2+32], %11;\n}" ::"f"(a),
-                 "f"(b), "r"(at), "f"(s[0]), "f"(s[1]), "f"(s[4]), "f"(s[5]), "f"(s[8]),
-                 "f"(s[9]), "f"(s[12]), "f"(s[13]), "r"(key)
-                 : "memory");
+    store_if_ge(a, b, at, s[0], s[1], s[4], s[5], s[8], s[9], s[12], s[13], key);
 }
 DEVICE void load_four(uint32_t at, float (&x)[8], int from)
 {
-    asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];"
-                 : "=f"(x[from]), "=f"(x[from + 1]), "=f"(x[from + 2]), "=f"(x[from + 3])
-                 : "r"(at)
-                 : "memory");
+    const uint4 y = load_shared_4(at);
+
+    x[from] = __uint_as_float(y.x);
+    x[from + 1] = __uint_as_float(y.y);
+    x[from + 2] = __uint_as_float(y.z);
+    x[from + 3] = __uint_as_float(y.w);
 }
 
 /* The second largest score of a row, from two of each of its threads. */

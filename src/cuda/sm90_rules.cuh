@@ -125,10 +125,8 @@ DEVICE void add_bias(const sm90_launch &p, uint32_t tile, float (&S)[N], int top
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             float y[2];
-            asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];"
-                         : "=f"(y[0]), "=f"(y[1])
-                         : "r"(from + (i / 2) * 32 + (i % 2) * 8 * SM90_STAGE_PITCH)
-                         : "memory");
+            load_shared_2(from + (i / 2) * 32 + (i % 2) * 8 * SM90_STAGE_PITCH, y[0],
+                          y[1]);
             S[4 * x + 2 * i] += y[0];
             S[4 * x + 2 * i + 1] += y[1];
         }

@@ -3,7 +3,10 @@
 #ifndef ATTEND_CUDA_SM90_TILES_CUH
 #define ATTEND_CUDA_SM90_TILES_CUH
 
+#include <math_constants.h>
+
 #include "cuda/sm90.h"
+#include "cuda/sm90_element.cuh"
 #include "cuda/sm90_instructions.cuh"
 
 /*
@@ -67,6 +70,14 @@ template <class C> struct layout {
     }
 };
 
+/* The wgmma descriptor of slabs of 64 columns in rows of 128 bytes, swizzled by 128
+ * bytes. */
+DEVICE uint64_t slab_descriptor(uint32_t at, uint32_t slab_bytes)
+{
+    return (uint64_t)((at & 0x3FFFF) >> 4) | (uint64_t)(slab_bytes >> 4) << 16 |
+           (uint64_t)64 << 32 | (uint64_t)1 << 62;
+}
+
 /* ---- tiles ------------------------------------------------------------------------ */
 
 struct tile_of {
@@ -107,11 +118,13 @@ DEVICE tile_of kept_tile(uint32_t at)
 {
     int x[12];
 #pragma unroll
-    for (int i = 0; i < 12; i += 4)
-        asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];"
-                     : "=r"(x[i]), "=r"(x[i + 1]), "=r"(x[i + 2]), "=r"(x[i + 3])
-                     : "r"(at + 4 * i)
-                     : "memory");
+    for (int i = 0; i < 12; i += 4) {
+        const uint4 y = load_shared_4(at + 4 * i);
+        x[i] = (int)y.x;
+        x[i + 1] = (int)y.y;
+        x[i + 2] = (int)y.z;
+        x[i + 3] = (int)y.w;
+    }
     return {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]};
 }
 

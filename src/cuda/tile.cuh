@@ -10,6 +10,7 @@
 #include <cuda_fp16.h>
 #include <math_constants.h>
 
+#include "cuda/instructions.cuh"
 #include "cuda/launch.h"
 
 /* Columns of Q and K that lie in shared memory at a time. */
@@ -75,13 +76,7 @@ __device__ inline int64_t view_offset(const int64_t stride[4], int64_t b, int64_
     return b * stride[0] + h * stride[1] + l * stride[2];
 }
 
-__device__ inline float exp_of(float x)
-{
-    float y;
-
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504088896340736f));
-    return y;
-}
+__device__ inline float exp_of(float x) { return ex2(x * 1.44269504088896340736f); }
 __device__ inline double exp_of(double x) { return exp(x); }
 
 /*

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/comm/move.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/redistribute.h"
+#include "mpi/comm/views.h"
 
 enum { DEFAULT_SPLITS = 2 };
 
@@ -27,7 +27,7 @@ static int by_first_key(const void *a, const void *b)
 /* All ranges of keys but empty ones, in the order of keys; *count of them. */
 static struct holder *list_holders(const struct job *job, int64_t *count)
 {
-    const int ranks = job->team.size;
+    const int ranks = job->comm.size;
     struct holder *const list =
         malloc((size_t)(job->keys.start[ranks] + 1) * sizeof *list);
 
@@ -52,10 +52,10 @@ static struct holder *list_holders(const struct job *job, int64_t *count)
 static int64_t chunk_splits(const struct job *job)
 {
     /* No chunk is longer than the sequence. */
-    const int64_t keys = min_i64(job->team.dist.chunk_keys, job->keys.all);
+    const int64_t keys = min_i64(job->comm.dist.chunk_keys, job->keys.all);
     int64_t splits = 1;
 
-    if (job->team.dist.chunk_keys == 0)
+    if (job->comm.dist.chunk_keys == 0)
         return DEFAULT_SPLITS;
     while (2 * splits * ATTEND_SPLIT_KEYS <= keys)
         splits *= 2;
@@ -124,8 +124,8 @@ static attend_status list_moved(struct ranges *wanted, const struct chunks *c,
 
     for (int64_t x = 0; x < c->count; x++)
         count += c->list[x].moved;
-    TRY(attendi_ranges_make(wanted, &job->team, job->keys.all, count, err));
-    for (int rank = 0; rank < job->team.size; rank++) {
+    TRY(attendi_ranges_make(wanted, &job->comm, job->keys.all, count, err));
+    for (int rank = 0; rank < job->comm.size; rank++) {
         for (int64_t x = 0; count > 0 && x < c->count; x++)
             if (c->list[x].moved && c->list[x].rank == rank)
                 wanted->range[at++] =
@@ -138,14 +138,14 @@ static attend_status list_moved(struct ranges *wanted, const struct chunks *c,
 static attend_status move_keys(struct chunks *c, struct job *job,
                                const struct ranges *wanted, attend_error *err)
 {
-    struct team *const team = &job->team;
-    const int64_t rows = attendi_ranges_rows(wanted, team->rank);
+    struct communicator *const comm = &job->comm;
+    const int64_t rows = attendi_ranges_rows(wanted, comm->rank);
     const int64_t heads = job->nb * job->hkv;
     const size_t size = attend_dtype_size(job->dtype);
 
-    c->k_data = attendi_team_alloc(team, heads * rows * job->d, size, err);
-    c->v_data = attendi_team_alloc(team, heads * rows * job->dv, size, err);
-    TRY(attendi_team_agree(team, c->k_data && c->v_data ? ATTEND_OK : ATTEND_ENOMEM,
+    c->k_data = attendi_mpi_alloc(comm, heads * rows * job->d, size, err);
+    c->v_data = attendi_mpi_alloc(comm, heads * rows * job->dv, size, err);
+    TRY(attendi_comm_agree(comm, c->k_data && c->v_data ? ATTEND_OK : ATTEND_ENOMEM,
                            err));
     const attend_tensor k =
         attend_tensor_dense(c->k_data, job->dtype, job->nb, job->hkv, rows, job->d);
@@ -153,33 +153,33 @@ static attend_status move_keys(struct chunks *c, struct job *job,
         attend_tensor_dense(c->v_data, job->dtype, job->nb, job->hkv, rows, job->dv);
     c->k = attend_view_of(&k);
     c->v = attend_view_of(&v);
-    TRY(attendi_move(team, &job->keys, wanted, &job->io.k, &k, err));
-    return attendi_move(team, &job->keys, wanted, &job->io.v, &v, err);
+    TRY(attendi_redistribute(comm, &job->keys, wanted, &job->io.k, &k, err));
+    return attendi_redistribute(comm, &job->keys, wanted, &job->io.v, &v, err);
 }
 
 attend_status attendi_chunks_make(struct chunks *c, struct job *job, attend_error *err)
 {
-    struct team *const team = &job->team;
+    struct communicator *const comm = &job->comm;
     const int64_t splits = ceil_div_i64(job->keys.all, ATTEND_SPLIT_KEYS);
     struct ranges wanted = {.all = 0};
     int64_t holders;
 
     *c = (struct chunks){.count = 0};
-    c->list = attendi_team_alloc(team, splits, sizeof *c->list, err);
+    c->list = attendi_mpi_alloc(comm, splits, sizeof *c->list, err);
     struct holder *const list = list_holders(job, &holders);
-    int64_t *const moved_rows = calloc((size_t)team->size, sizeof *moved_rows);
+    int64_t *const moved_rows = calloc((size_t)comm->size, sizeof *moved_rows);
     attend_status status = c->list && list && moved_rows ? ATTEND_OK : ATTEND_ENOMEM;
     if (status != ATTEND_OK && c->list)
         attendi_mpi_fail(err, status, "no memory for %lld splits", LL(splits));
-    status = attendi_team_agree(team, status, err);
+    status = attendi_comm_agree(comm, status, err);
     if (status == ATTEND_OK) {
         list_chunks(c, job, list, moved_rows);
         status = list_moved(&wanted, c, job, err);
-        status = attendi_team_agree(team, status, err);
+        status = attendi_comm_agree(comm, status, err);
     }
-    if (status == ATTEND_OK && wanted.start[team->size] > 0)
+    if (status == ATTEND_OK && wanted.start[comm->size] > 0)
         status = move_keys(c, job, &wanted, err);
-    attendi_ranges_free(&wanted, team);
+    attendi_ranges_free(&wanted, comm);
     free(moved_rows);
     free(list);
     return status;
@@ -187,19 +187,21 @@ attend_status attendi_chunks_make(struct chunks *c, struct job *job, attend_erro
 
 void attendi_chunks_free(struct chunks *c, struct job *job)
 {
-    attendi_team_free(&job->team, c->list);
-    attendi_team_free(&job->team, c->k_data);
-    attendi_team_free(&job->team, c->v_data);
+    attendi_mpi_free(&job->comm, c->list);
+    attendi_mpi_free(&job->comm, c->k_data);
+    attendi_mpi_free(&job->comm, c->v_data);
 }
 
 attend_view attendi_chunk_keys(const struct chunks *c, const struct job *job,
                                const struct chunk *chunk)
 {
-    return attendi_view_part(chunk->moved ? c->k : job->io.k, 2, chunk->row, chunk->keys);
+    return attendi_view_slice(chunk->moved ? c->k : job->io.k, 2, chunk->row,
+                              chunk->keys);
 }
 
 attend_view attendi_chunk_values(const struct chunks *c, const struct job *job,
                                  const struct chunk *chunk)
 {
-    return attendi_view_part(chunk->moved ? c->v : job->io.v, 2, chunk->row, chunk->keys);
+    return attendi_view_slice(chunk->moved ? c->v : job->io.v, 2, chunk->row,
+                              chunk->keys);
 }

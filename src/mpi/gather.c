@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every rank gets the keys that it sees, and computes as on one machine. */
 #include "base/base.h"
-#include "mpi/comm/move.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/redistribute.h"
+#include "mpi/comm/views.h"
 #include "mpi/own_rows.h"
 #include "mpi/strategies.h"
 
@@ -10,8 +10,8 @@
 static attend_status list_wanted(struct ranges *wanted, struct job *job,
                                  attend_error *err)
 {
-    TRY(attendi_ranges_make(wanted, &job->team, job->keys.all, job->team.size, err));
-    for (int rank = 0; rank < job->team.size; rank++) {
+    TRY(attendi_ranges_make(wanted, &job->comm, job->keys.all, job->comm.size, err));
+    for (int rank = 0; rank < job->comm.size; rank++) {
         attend_mpi_range *const range = &wanted->range[rank];
         int64_t lo = 0, hi = 0;
 
@@ -35,18 +35,18 @@ static attend_status list_wanted(struct ranges *wanted, struct job *job,
 static attend_status fetch(struct job *job, const struct ranges *wanted, void *k, void *v,
                            attend_io *io, attend_error *err)
 {
-    const attend_mpi_range *const own = &wanted->range[job->team.rank];
+    const attend_mpi_range *const own = &wanted->range[job->comm.rank];
     const attend_tensor keys =
         attend_tensor_dense(k, job->dtype, job->nb, job->hkv, job->keys.all, job->d);
     const attend_tensor values =
         attend_tensor_dense(v, job->dtype, job->nb, job->hkv, job->keys.all, job->dv);
-    const attend_tensor to_k = attendi_tensor_part(keys, 2, own->first, own->count);
-    const attend_tensor to_v = attendi_tensor_part(values, 2, own->first, own->count);
+    const attend_tensor to_k = attendi_tensor_slice(keys, 2, own->first, own->count);
+    const attend_tensor to_v = attendi_tensor_slice(values, 2, own->first, own->count);
 
     io->k = attend_view_of(&keys);
     io->v = attend_view_of(&values);
-    TRY(attendi_move(&job->team, &job->keys, wanted, &job->io.k, &to_k, err));
-    return attendi_move(&job->team, &job->keys, wanted, &job->io.v, &to_v, err);
+    TRY(attendi_redistribute(&job->comm, &job->keys, wanted, &job->io.k, &to_k, err));
+    return attendi_redistribute(&job->comm, &job->keys, wanted, &job->io.v, &to_v, err);
 }
 
 /* Outputs of the rows of all ranks. */
@@ -56,31 +56,31 @@ static attend_status compute(struct job *job, const attend_io *io, attend_error 
     const attend_status failed = attendi_own_rows(job, io, &own);
 
     if (failed != ATTEND_OK)
-        attendi_team_stop(&job->team, &own);
-    return attendi_team_settle(&job->team, err);
+        attendi_comm_stop(&job->comm, &own);
+    return attendi_comm_agree_stop(&job->comm, err);
 }
 
 attend_status attendi_forward_gather(struct job *job, attend_error *err)
 {
-    struct team *const team = &job->team;
+    struct communicator *const comm = &job->comm;
     const int64_t rows = job->nb * job->hkv * job->keys.all;
     const size_t size = attend_dtype_size(job->dtype);
     struct ranges wanted = {.all = 0};
     attend_io io = job->io;
 
-    if (team->size == 1 && job->keys.start[1] == 1)
+    if (comm->size == 1 && job->keys.start[1] == 1)
         return compute(job, &io, err); /* all keys are here, in their order */
-    void *const k = attendi_team_alloc(team, rows * job->d, size, err);
-    void *const v = attendi_team_alloc(team, rows * job->dv, size, err);
+    void *const k = attendi_mpi_alloc(comm, rows * job->d, size, err);
+    void *const v = attendi_mpi_alloc(comm, rows * job->dv, size, err);
     attend_status status =
         k && v ? list_wanted(&wanted, job, err) : (attend_status)ATTEND_ENOMEM;
-    status = attendi_team_agree(team, status, err);
+    status = attendi_comm_agree(comm, status, err);
     if (status == ATTEND_OK)
         status = fetch(job, &wanted, k, v, &io, err);
     if (status == ATTEND_OK)
         status = compute(job, &io, err);
-    attendi_ranges_free(&wanted, team);
-    attendi_team_free(team, k);
-    attendi_team_free(team, v);
+    attendi_ranges_free(&wanted, comm);
+    attendi_mpi_free(comm, k);
+    attendi_mpi_free(comm, v);
     return status;
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/comm/equal.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/compare_arguments.h"
+#include "mpi/comm/views.h"
 #include "mpi/mpi_stats.h"
 
 /* ---- what this rank gave ---------------------------------------------------- */
@@ -61,7 +61,7 @@ static attend_status check_ranges(const char *name, const attend_mpi_range *rang
 static attend_status check_dist(struct job *job, const attend_mpi_dist *given,
                                 attend_error *err)
 {
-    const attend_mpi_dist *const dist = &job->team.dist;
+    const attend_mpi_dist *const dist = &job->comm.dist;
 
     if (given && given->struct_size != sizeof *given)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.struct_size (%zu) must be %zu",
@@ -128,7 +128,7 @@ static attend_status check_outputs(const struct job *job, attend_error *err)
     const int64_t out[4] = {job->nb, job->hq, job->nq, job->dv};
     const int64_t lse[4] = {job->nb, job->hq, job->nq, 1};
     const int64_t weights[4] = {job->nb, job->hq, job->nq, job->io.weights.size[3]};
-    const int64_t strategy = job->team.dist.strategy;
+    const int64_t strategy = job->comm.dist.strategy;
 
     if (!job->io.out.data && job->nb * job->hq * job->nq * job->dv > 0)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "out.data is NULL");
@@ -308,7 +308,7 @@ static void list_requests(struct arguments *a, const struct job *job)
 
 static attend_status compare(struct job *job, attend_error *err)
 {
-    const attend_mpi_dist *const dist = &job->team.dist;
+    const attend_mpi_dist *const dist = &job->comm.dist;
     struct arguments a = {.count = 0};
 
     attendi_argument_text(&a, "version", attend_version());
@@ -326,7 +326,7 @@ static attend_status compare(struct job *job, attend_error *err)
     attendi_argument(&a, "dist.chunk_keys", dist->chunk_keys);
     attendi_argument(&a, "dist.queries is set", dist->queries != NULL);
     attendi_argument(&a, "dist.keys is set", dist->keys != NULL);
-    return attendi_arguments_compare(&job->team, &a, err);
+    return attendi_arguments_compare(&job->comm, &a, err);
 }
 
 /* Classes of all keys, once it is known how many these are. */
@@ -339,7 +339,7 @@ static attend_status compare_classes(struct job *job, attend_error *err)
         return ATTEND_OK;
     attendi_argument_bytes(&a, "stats.classes", s->classes, job->nb * job->keys.all,
                            sizeof *s->classes);
-    return attendi_arguments_compare(&job->team, &a, err);
+    return attendi_arguments_compare(&job->comm, &a, err);
 }
 
 /* How many numbers the engine sums for a row, of what is asked for. */
@@ -360,7 +360,7 @@ static attend_status align_bottom_right(struct job *job, attend_error *err)
 {
     if (job->rule.causal != ATTEND_CAUSAL_BOTTOM_RIGHT)
         return ATTEND_OK;
-    job->offsets = attendi_team_alloc(&job->team, job->nb, sizeof *job->offsets, err);
+    job->offsets = attendi_mpi_alloc(&job->comm, job->nb, sizeof *job->offsets, err);
     if (!job->offsets)
         return ATTEND_ENOMEM;
     for (int64_t b = 0; b < job->nb; b++)
@@ -431,20 +431,20 @@ static attend_status validate(const struct job *job, attend_error *err)
 /* From what this rank gave, with the status of reading it, to what all have. */
 static attend_status join(struct job *job, attend_status status, attend_error *err)
 {
-    const attend_mpi_dist *const dist = &job->team.dist;
+    const attend_mpi_dist *const dist = &job->comm.dist;
 
-    TRY(attendi_team_agree(&job->team, status, err));
+    TRY(attendi_comm_agree(&job->comm, status, err));
     TRY(compare(job, err));
-    TRY(attendi_ranges_share(&job->queries, &job->team, "queries", dist->queries,
-                             dist->query_ranges, job->nq, err));
-    TRY(attendi_ranges_share(&job->keys, &job->team, "keys", dist->keys, dist->key_ranges,
-                             job->nk, err));
+    TRY(attendi_ranges_allgather(&job->queries, &job->comm, "queries", dist->queries,
+                                 dist->query_ranges, job->nq, err));
+    TRY(attendi_ranges_allgather(&job->keys, &job->comm, "keys", dist->keys,
+                                 dist->key_ranges, job->nk, err));
     TRY(compare_classes(job, err));
     status = align_bottom_right(job, err);
     if (status == ATTEND_OK)
         status = validate(job, err);
     count_sums(job);
-    return attendi_team_agree(&job->team, status, err);
+    return attendi_comm_agree(&job->comm, status, err);
 }
 
 attend_status attendi_job_open(struct job *job, MPI_Comm comm, attend_context *ctx,
@@ -453,7 +453,7 @@ attend_status attendi_job_open(struct job *job, MPI_Comm comm, attend_context *c
 {
     *job = (struct job){
         .ctx = ctx, .io = attend_io_default(), .inspection = attend_inspection_default()};
-    TRY(attendi_team_open(&job->team, comm, dist, err));
+    TRY(attendi_comm_open(&job->comm, comm, dist, err));
     attend_status status = read_io(job, io, err);
     if (status == ATTEND_OK)
         status = read_rule(job, rule, err);
@@ -493,7 +493,7 @@ attend_status attendi_job_open_inspection(struct job *job, MPI_Comm comm,
     attend_io io = attend_io_default();
 
     *job = (struct job){.ctx = ctx, .io = io, .inspection = attend_inspection_default()};
-    TRY(attendi_team_open(&job->team, comm, dist, err));
+    TRY(attendi_comm_open(&job->comm, comm, dist, err));
     attend_status status = read_inspection(job, inspection, &io, err);
     if (status == ATTEND_OK)
         status = read_io(job, &io, err);
@@ -508,10 +508,10 @@ attend_status attendi_job_open_inspection(struct job *job, MPI_Comm comm,
 
 void attendi_job_close(struct job *job)
 {
-    attendi_ranges_free(&job->queries, &job->team);
-    attendi_ranges_free(&job->keys, &job->team);
-    attendi_team_free(&job->team, job->offsets);
-    attendi_team_close(&job->team);
+    attendi_ranges_free(&job->queries, &job->comm);
+    attendi_ranges_free(&job->keys, &job->comm);
+    attendi_mpi_free(&job->comm, job->offsets);
+    attendi_comm_close(&job->comm);
 }
 
 /* ---- slices of the rule ------------------------------------------------------- */
@@ -522,10 +522,10 @@ attend_rule attendi_job_rule(const struct job *job, int64_t first_query, int64_t
     attend_rule rule = job->rule;
 
     rule.first_query = first_query;
-    rule.mask = attendi_broadcast_part(rule.mask, 2, row, rows);
-    rule.bias = attendi_broadcast_part(rule.bias, 2, row, rows);
-    rule.mask = attendi_broadcast_part(rule.mask, 3, first_key, count);
-    rule.bias = attendi_broadcast_part(rule.bias, 3, first_key, count);
+    rule.mask = attendi_broadcast_slice(rule.mask, 2, row, rows);
+    rule.bias = attendi_broadcast_slice(rule.bias, 2, row, rows);
+    rule.mask = attendi_broadcast_slice(rule.mask, 3, first_key, count);
+    rule.bias = attendi_broadcast_slice(rule.bias, 3, first_key, count);
     return rule;
 }
 

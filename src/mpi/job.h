@@ -6,7 +6,7 @@
 #include "mpi/comm/ranges.h"
 
 struct job {
-    struct team team;
+    struct communicator comm;
     attend_context *ctx;
     attend_rule rule; /* of the sequence, never BOTTOM_RIGHT; mask and bias of own rows */
     attend_io io;     /* own rows */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_mpi_forward: read, compare, choose, move. */
-#include "mpi/comm/window.h"
+#include "mpi/comm/shared_memory.h"
 #include "mpi/strategies.h"
 
 /* Keys and values of the sequence that are small: gathering them costs no time. */
@@ -24,13 +24,13 @@ static double query_bytes(const struct job *job)
         2.0 * (double)(job->dv + 2) * (double)attend_dtype_size(job->number) +
         2.0 * (double)job->sums * sizeof(double);
 
-    return (double)(job->nb * job->hq * job->queries.all) * row * job->team.size;
+    return (double)(job->nb * job->hq * job->queries.all) * row * job->comm.size;
 }
 
 /* By shape alone: the same on all ranks. */
 static int64_t choose_by_shape(const struct job *job)
 {
-    if (job->io.weights.data || job->team.size == 1)
+    if (job->io.weights.data || job->comm.size == 1)
         return ATTEND_MPI_GATHER;
     if (!job->rule.mask.data && !job->rule.bias.data &&
         query_bytes(job) * QUERY_GAIN < (double)key_bytes(job))
@@ -44,23 +44,23 @@ static bool can_share(struct job *job)
     const int64_t bytes = attendi_shared_bytes(job);
     attend_error none;
 
-    return job->team.is_local && bytes <= SHARED_BYTES &&
-           attendi_window_reserve(job->team.window, &job->team, bytes, &none) ==
+    return job->comm.shares_memory && bytes <= SHARED_BYTES &&
+           attendi_shared_memory_reserve(job->comm.shared, &job->comm, bytes, &none) ==
                ATTEND_OK;
 }
 
 static int64_t choose(struct job *job)
 {
-    if (job->team.dist.strategy != ATTEND_MPI_AUTO)
-        return job->team.dist.strategy;
+    if (job->comm.dist.strategy != ATTEND_MPI_AUTO)
+        return job->comm.dist.strategy;
     const int64_t strategy = choose_by_shape(job);
     return strategy == ATTEND_MPI_RING && can_share(job) ? ATTEND_MPI_SHARED : strategy;
 }
 
 static attend_status forward(struct job *job, attend_error *err)
 {
-    job->team.cost.strategy = choose(job);
-    switch (job->team.cost.strategy) {
+    job->comm.cost.strategy = choose(job);
+    switch (job->comm.cost.strategy) {
     case ATTEND_MPI_GATHER:
         return attendi_forward_gather(job, err);
     case ATTEND_MPI_QUERY:

@@ -5,8 +5,8 @@
  * two ranks have a share in one sum, and sums have the bits of one machine.
  */
 #include "base/base.h"
-#include "mpi/comm/move.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/redistribute.h"
+#include "mpi/comm/views.h"
 #include "mpi/mpi_probes.h"
 #include "mpi/rule_columns.h"
 
@@ -38,18 +38,18 @@ static attend_mpi_range cut_zoom(const struct job *job, const attend_mpi_range *
 static attend_status cut_keys(struct look *l, attend_error *err)
 {
     struct job *const job = l->job;
-    struct team *const team = &job->team;
+    struct communicator *const comm = &job->comm;
     const bool pools = job->inspection.pooled.data != NULL;
     const int64_t block = pools ? max_i64(1, job->inspection.pooled_block) : 1;
     const int64_t all = job->keys.all, blocks = ceil_div_i64(all, block);
 
-    TRY(attendi_ranges_make(&l->keys, team, all, team->size, err));
-    TRY(attendi_ranges_make(&l->columns, team, blocks, team->size, err));
-    TRY(attendi_ranges_make(&l->zoomed, team, job->inspection.zoom.size[3], team->size,
+    TRY(attendi_ranges_make(&l->keys, comm, all, comm->size, err));
+    TRY(attendi_ranges_make(&l->columns, comm, blocks, comm->size, err));
+    TRY(attendi_ranges_make(&l->zoomed, comm, job->inspection.zoom.size[3], comm->size,
                             err));
-    TRY(attendi_ranges_all(&l->everyone, team, job->queries.all, err));
-    for (int rank = 0; rank < team->size; rank++) {
-        const attend_mpi_range part = attend_mpi_slice(blocks, rank, team->size);
+    TRY(attendi_ranges_replicated(&l->everyone, comm, job->queries.all, err));
+    for (int rank = 0; rank < comm->size; rank++) {
+        const attend_mpi_range part = attend_mpi_slice(blocks, rank, comm->size);
         const int64_t first = min_i64(part.first * block, all);
 
         l->columns.range[rank] = part;
@@ -59,8 +59,8 @@ static attend_status cut_keys(struct look *l, attend_error *err)
         l->keys.start[rank + 1] = l->columns.start[rank + 1] = l->zoomed.start[rank + 1] =
             rank + 1;
     }
-    l->first = l->keys.range[team->rank].first;
-    l->count = l->keys.range[team->rank].count;
+    l->first = l->keys.range[comm->rank].first;
+    l->count = l->keys.range[comm->rank].count;
     return ATTEND_OK;
 }
 
@@ -68,8 +68,8 @@ static void *room(struct look *l, int64_t heads, int64_t rows, int64_t columns,
                   attend_dtype dtype, attend_status *status, attend_error *err)
 {
     void *const memory =
-        attendi_team_alloc(&l->job->team, l->job->nb * heads * rows * columns,
-                           attend_dtype_size(dtype), err);
+        attendi_mpi_alloc(&l->job->comm, l->job->nb * heads * rows * columns,
+                          attend_dtype_size(dtype), err);
 
     if (!memory)
         *status = ATTEND_ENOMEM;
@@ -100,8 +100,8 @@ static attend_status allocate(struct look *l, attend_error *err)
 {
     struct job *const job = l->job;
     const int64_t nq = job->queries.all;
-    const attend_mpi_range blocks = l->columns.range[job->team.rank];
-    const attend_mpi_range zoomed = l->zoomed.range[job->team.rank];
+    const attend_mpi_range blocks = l->columns.range[job->comm.rank];
+    const attend_mpi_range zoomed = l->zoomed.range[job->comm.rank];
     attend_status status = attendi_probes_take(&l->probes, job, l->first, l->count, err);
 
     l->q = room(l, job->hq, nq, job->d, job->dtype, &status, err);
@@ -193,9 +193,10 @@ static attend_status fetch(struct look *l, attend_error *err)
     const attend_tensor k =
         attend_tensor_dense(l->k, job->dtype, job->nb, job->hkv, l->count, job->d);
 
-    TRY(attendi_move(&job->team, &job->queries, &l->everyone, &s->q, &q, err));
-    TRY(attendi_move(&job->team, &job->queries, &l->everyone, &s->lse, &lse, err));
-    TRY(attendi_move(&job->team, &job->keys, &l->keys, &s->k, &k, err));
+    TRY(attendi_redistribute(&job->comm, &job->queries, &l->everyone, &s->q, &q, err));
+    TRY(attendi_redistribute(&job->comm, &job->queries, &l->everyone, &s->lse, &lse,
+                             err));
+    TRY(attendi_redistribute(&job->comm, &job->keys, &l->keys, &s->k, &k, err));
     l->own.q = attend_view_of(&q);
     l->own.lse = attend_view_of(&lse);
     l->own.k = attend_view_of(&k);
@@ -210,18 +211,18 @@ static attend_status give_all(struct look *l, const struct ranges *held,
                               const attend_tensor *own, const attend_tensor *shared,
                               attend_error *err)
 {
-    struct team *const team = &l->job->team;
-    const attend_view source = attendi_view_turned(attend_view_of(own));
-    const attend_tensor target = attendi_tensor_turned(*shared);
+    struct communicator *const comm = &l->job->comm;
+    const attend_view source = attendi_view_transposed(attend_view_of(own));
+    const attend_tensor target = attendi_tensor_transposed(*shared);
     struct ranges all = {.all = 0};
 
     if (!shared->data)
         return ATTEND_OK;
-    const attend_status made = attendi_ranges_all(&all, team, held->all, err);
-    attend_status status = attendi_team_agree(team, made, err);
+    const attend_status made = attendi_ranges_replicated(&all, comm, held->all, err);
+    attend_status status = attendi_comm_agree(comm, made, err);
     if (status == ATTEND_OK)
-        status = attendi_move(team, held, &all, &source, &target, err);
-    attendi_ranges_free(&all, team);
+        status = attendi_redistribute(comm, held, &all, &source, &target, err);
+    attendi_ranges_free(&all, comm);
     return status;
 }
 
@@ -234,11 +235,12 @@ static attend_status give_back(struct look *l, attend_error *err)
     for (int x = 0; x < COLUMNS; x++) {
         const attend_tensor from = *column_of(&l->own, x);
         const attend_tensor to = *column_of(&job->inspection, x);
-        const attend_view source = attendi_view_turned(attend_view_of(&from));
-        const attend_tensor target = attendi_tensor_turned(to);
+        const attend_view source = attendi_view_transposed(attend_view_of(&from));
+        const attend_tensor target = attendi_tensor_transposed(to);
 
         if (to.data)
-            TRY(attendi_move(&job->team, &l->keys, &job->keys, &source, &target, err));
+            TRY(attendi_redistribute(&job->comm, &l->keys, &job->keys, &source, &target,
+                                     err));
     }
     TRY(give_all(l, &l->columns, &l->own.pooled, &s->pooled, err));
     TRY(give_all(l, &l->zoomed, &l->own.zoom, &s->zoom, err));
@@ -247,7 +249,7 @@ static attend_status give_back(struct look *l, attend_error *err)
 
 static attend_status inspect(struct look *l, attend_error *err)
 {
-    struct team *const team = &l->job->team;
+    struct communicator *const comm = &l->job->comm;
     attend_status status = check_map(l->job, err);
 
     if (status == ATTEND_OK)
@@ -256,12 +258,12 @@ static attend_status inspect(struct look *l, attend_error *err)
         status = cut_keys(l, err);
     if (status == ATTEND_OK)
         status = allocate(l, err);
-    TRY(attendi_team_agree(team, status, err));
+    TRY(attendi_comm_agree(comm, status, err));
     TRY(fetch(l, err));
     /* A rank without keys has nothing to say, and a map without columns is refused. */
     if (l->count > 0)
         status = attend_inspect(l->job->ctx, &l->rule, &l->own, err);
-    TRY(attendi_team_agree(team, status, err));
+    TRY(attendi_comm_agree(comm, status, err));
     return give_back(l, err);
 }
 
@@ -284,12 +286,12 @@ attend_status attend_mpi_inspect(MPI_Comm comm, attend_context *ctx,
                             l.mask,      l.bias,   l.column[0], l.column[1],
                             l.column[2], l.pooled, l.zoom};
     for (size_t x = 0; x < ARRAY_LEN(memory); x++)
-        attendi_team_free(&job.team, memory[x]);
-    attendi_ranges_free(&l.keys, &job.team);
-    attendi_ranges_free(&l.columns, &job.team);
-    attendi_ranges_free(&l.zoomed, &job.team);
+        attendi_mpi_free(&job.comm, memory[x]);
+    attendi_ranges_free(&l.keys, &job.comm);
+    attendi_ranges_free(&l.columns, &job.comm);
+    attendi_ranges_free(&l.zoomed, &job.comm);
     attendi_probes_free(&l.probes, &job);
-    attendi_ranges_free(&l.everyone, &job.team);
+    attendi_ranges_free(&l.everyone, &job.comm);
     attendi_job_close(&job);
     return status;
 }

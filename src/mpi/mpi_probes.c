@@ -2,7 +2,7 @@
 #include "mpi/mpi_probes.h"
 
 #include "base/base.h"
-#include "mpi/comm/polite.h"
+#include "mpi/comm/wait.h"
 
 /* Weights of one message. */
 enum { MESSAGE_WEIGHTS = 1 << 20 };
@@ -41,8 +41,8 @@ attend_status attendi_probes_take(struct probes *p, struct job *job, int64_t fir
         TRY(check(job, x, err));
         p->count += is_own(p, &s->probes[x]);
     }
-    p->list = attendi_team_alloc(&job->team, p->count, sizeof *p->list, err);
-    p->weights = attendi_team_alloc(&job->team, p->count, sizeof *p->weights, err);
+    p->list = attendi_mpi_alloc(&job->comm, p->count, sizeof *p->list, err);
+    p->weights = attendi_mpi_alloc(&job->comm, p->count, sizeof *p->weights, err);
     if (!p->list || !p->weights)
         return ATTEND_ENOMEM;
     for (int64_t x = 0, at = 0; x < s->probe_count; x++)
@@ -64,12 +64,12 @@ attend_status attendi_probes_share(const struct probes *p, struct job *job,
         all[x] = is_own(p, &s->probes[x]) ? p->weights[at++] : 0;
     for (int64_t x = 0; x < s->probe_count; x += MESSAGE_WEIGHTS)
         TRY_MPI(attendi_allreduce_sum(
-            all + x, (int)min_i64(MESSAGE_WEIGHTS, s->probe_count - x), job->team.comm));
+            all + x, (int)min_i64(MESSAGE_WEIGHTS, s->probe_count - x), job->comm.mpi));
     return ATTEND_OK;
 }
 
 void attendi_probes_free(struct probes *p, struct job *job)
 {
-    attendi_team_free(&job->team, p->list);
-    attendi_team_free(&job->team, p->weights);
+    attendi_mpi_free(&job->comm, p->list);
+    attendi_mpi_free(&job->comm, p->weights);
 }

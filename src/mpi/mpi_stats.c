@@ -32,7 +32,7 @@ int32_t *attendi_stats_classes(struct job *job, int64_t first, int64_t count,
 {
     const attend_stats *const asked = job->io.stats;
     int32_t *const classes =
-        attendi_team_alloc(&job->team, job->nb * count, sizeof *classes, err);
+        attendi_mpi_alloc(&job->comm, job->nb * count, sizeof *classes, err);
 
     for (int64_t b = 0; classes && asked->class_mass.data && b < job->nb; b++)
         memcpy(classes + b * count, asked->classes + b * job->keys.all + first,

@@ -2,7 +2,7 @@
 #include "mpi/mpi_work.h"
 
 #include "base/base.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/views.h"
 #include "mpi/mpi_stats.h"
 
 /*
@@ -79,9 +79,9 @@ struct part {
 static attend_view columns_of(attend_view view, const struct part *part, int64_t group,
                               const struct piece *piece)
 {
-    view = attendi_broadcast_part(view, 1, part->head * group, part->heads * group);
-    view = attendi_broadcast_part(view, 2, part->row, part->rows);
-    return attendi_broadcast_part(view, 3, piece->column, piece->chunk->keys);
+    view = attendi_broadcast_slice(view, 1, part->head * group, part->heads * group);
+    view = attendi_broadcast_slice(view, 2, part->row, part->rows);
+    return attendi_broadcast_slice(view, 3, piece->column, piece->chunk->keys);
 }
 
 /*
@@ -101,9 +101,9 @@ static void place_part(const struct work *w, const struct piece *piece, struct p
     if (joins && !waits)
         node.data = piece->join.whole.data;
     part->records = attendi_node_partials(n, &node, waits ? 0 : part->row, part->rows);
-    part->records.data = attendi_tensor_part(
+    part->records.data = attendi_tensor_slice(
         part->records.data, 1, waits ? 0 : part->head * group, part->heads * group);
-    part->sums = attendi_tensor_part(
+    part->sums = attendi_tensor_slice(
         attendi_node_sums(n, &node, waits ? 0 : part->row, part->rows), 1,
         waits ? 0 : part->head * group, part->heads * group);
 }
@@ -122,10 +122,10 @@ static attend_status compute(struct work *w, const struct piece *piece,
     rule.bias = columns_of(rule.bias, part, group, piece);
     rule.alibi = rule.alibi ? rule.alibi + head : NULL;
     rule.sinks = rule.sinks ? rule.sinks + head : NULL;
-    io.q = attendi_view_part(w->q, 2, part->row, part->rows);
-    io.q = attendi_view_part(io.q, 1, head, heads);
-    io.k = attendi_view_part(*piece->k, 1, part->head, part->heads);
-    io.v = attendi_view_part(*piece->v, 1, part->head, part->heads);
+    io.q = attendi_view_slice(w->q, 2, part->row, part->rows);
+    io.q = attendi_view_slice(io.q, 1, head, heads);
+    io.k = attendi_view_slice(*piece->k, 1, part->head, part->heads);
+    io.v = attendi_view_slice(*piece->v, 1, part->head, part->heads);
     if (w->job->sums > 0) {
         sums = attendi_stats_sums(w->job, &part->sums, piece->classes);
         io.stats = &sums;
@@ -139,7 +139,7 @@ static attend_status compute_part(struct work *w, const struct piece *piece,
                                   attend_error *err)
 {
     const int64_t group = w->job->hq / w->job->hkv;
-    struct team *const team = &w->job->team;
+    struct communicator *const comm = &w->job->comm;
     const double start = MPI_Wtime();
 
     TRY(compute(w, piece, part, err));
@@ -147,12 +147,12 @@ static attend_status compute_part(struct work *w, const struct piece *piece,
                            part->head * group, part->heads * group, &part->records,
                            &part->sums, err));
     const double end = MPI_Wtime();
-    team->cost.computing += end - start;
-    attendi_team_trace(team, 'c', piece->chunk->rank, piece->chunk->first_key, start,
+    comm->cost.computing += end - start;
+    attendi_comm_trace(comm, 'c', piece->chunk->rank, piece->chunk->first_key, start,
                        end);
     if (w->between)
         w->between(w->arg);
-    *goes_on = attendi_team_goes_on(team);
+    *goes_on = attendi_comm_should_continue(comm);
     return ATTEND_OK;
 }
 
@@ -224,7 +224,7 @@ static attend_status compute_rows(struct work *w, struct piece *piece, attend_er
             return ATTEND_ENOMEM;
     }
     const attend_status status = compute_bands(w, piece, err);
-    attendi_team_free(&job->team, piece->classes);
+    attendi_mpi_free(&job->comm, piece->classes);
     return status;
 }
 
@@ -238,20 +238,20 @@ attend_status attendi_work_add(struct work *w, const struct chunk *chunk,
                                const attend_view *k, const attend_view *v, int64_t column,
                                attend_error *err)
 {
-    struct team *const team = &w->job->team;
+    struct communicator *const comm = &w->job->comm;
     struct piece piece = {.chunk = chunk,
                           .k = k,
                           .v = v,
                           .column = column,
                           .node = attendi_chunk_node(chunk)};
 
-    if (!attendi_team_goes_on(team) || w->nodes.rows == 0)
+    if (!attendi_comm_should_continue(comm) || w->nodes.rows == 0)
         return ATTEND_OK;
     TRY(attendi_nodes_plan(&w->nodes, &piece.node, &piece.join, err));
     if (!attendi_node_alloc(&w->nodes, &piece.node, err))
         return ATTEND_ENOMEM;
     const attend_status status = compute_rows(w, &piece, err);
-    if (status == ATTEND_OK && !team->stopped)
+    if (status == ATTEND_OK && !comm->stopped)
         attendi_nodes_replace(&w->nodes, &piece.join, &piece.node);
     else
         attendi_node_free(&w->nodes, &piece.node);
@@ -263,8 +263,8 @@ attend_status attendi_work_end(struct work *w, const attend_tensor *out,
 {
     for (int64_t x = 0; x < w->nodes.bands; x++) {
         const struct band *const band = &w->nodes.band[x];
-        const attend_tensor o = attendi_tensor_part(*out, 2, band->row, band->rows);
-        const attend_tensor l = attendi_tensor_part(*lse, 2, band->row, band->rows);
+        const attend_tensor o = attendi_tensor_slice(*out, 2, band->row, band->rows);
+        const attend_tensor l = attendi_tensor_slice(*lse, 2, band->row, band->rows);
 
         TRY(attendi_nodes_end(&w->nodes, x, &o, &l, err));
     }

@@ -26,7 +26,7 @@ attend_status attendi_work_begin(struct work *w, int64_t most_keys, attend_error
 
 /*
  * Adds a chunk: its keys and values, and the column of mask and bias that its first key
- * has.  Does nothing but keep the node once the team has stopped.
+ * has.  Does nothing but keep the node once the comm has stopped.
  */
 attend_status attendi_work_add(struct work *w, const struct chunk *chunk,
                                const attend_view *k, const attend_view *v, int64_t column,

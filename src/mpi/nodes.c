@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/views.h"
 #include "mpi/mpi_stats.h"
 
 /* ---- bands ------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ attend_status attendi_nodes_begin(struct nodes *n, struct job *job,
     *n = (struct nodes){.job = job};
     for (int64_t x = 0; x < ranges; x++)
         bands += range_bands(&range[x], band_rows);
-    n->band = attendi_team_alloc(&job->team, bands, sizeof *n->band, err);
+    n->band = attendi_mpi_alloc(&job->comm, bands, sizeof *n->band, err);
     if (!n->band)
         return ATTEND_ENOMEM;
     for (int64_t x = 0; x < ranges; x++)
@@ -52,10 +52,10 @@ void attendi_nodes_free(struct nodes *n)
     if (!n->job)
         return; /* it was not begun */
     for (int64_t x = 0; x < n->count; x++)
-        attendi_team_free(&n->job->team, n->list[x].data);
+        attendi_mpi_free(&n->job->comm, n->list[x].data);
     for (int64_t x = 0; x < n->spare_count; x++)
-        attendi_team_free(&n->job->team, n->spare[x]);
-    attendi_team_free(&n->job->team, n->band);
+        attendi_mpi_free(&n->job->comm, n->spare[x]);
+    attendi_mpi_free(&n->job->comm, n->band);
     free(n->list);
     free(n->spare);
     *n = (struct nodes){.job = NULL};
@@ -84,7 +84,7 @@ bool attendi_node_alloc(struct nodes *n, struct node *node, attend_error *err)
 
     node->data = n->spare_count > 0
                      ? n->spare[--n->spare_count]
-                     : attendi_team_alloc(&n->job->team, bytes + n->bands, 1, err);
+                     : attendi_mpi_alloc(&n->job->comm, bytes + n->bands, 1, err);
     if (!node->data)
         return false;
     node->seen = (bool *)node->data + bytes;
@@ -94,7 +94,7 @@ bool attendi_node_alloc(struct nodes *n, struct node *node, attend_error *err)
 
 void attendi_node_free(const struct nodes *n, struct node *node)
 {
-    attendi_team_free(&n->job->team, node->data);
+    attendi_mpi_free(&n->job->comm, node->data);
     node->data = NULL;
 }
 
@@ -108,19 +108,19 @@ attend_partials attendi_node_partials(const struct nodes *n, const struct node *
     part.keys = node->keys;
     part.all_keys = job->keys.all;
     part.reduce = 1;
-    part.data = attendi_tensor_part(attend_tensor_dense(node->data, job->number, job->nb,
-                                                        job->hq, n->rows, job->dv + 2),
-                                    2, first, count);
+    part.data = attendi_tensor_slice(attend_tensor_dense(node->data, job->number, job->nb,
+                                                         job->hq, n->rows, job->dv + 2),
+                                     2, first, count);
     return part;
 }
 
 attend_tensor attendi_node_sums(const struct nodes *n, const struct node *node,
                                 int64_t first, int64_t count)
 {
-    return attendi_tensor_part(attend_tensor_dense((char *)node->data + record_bytes(n),
-                                                   ATTEND_F64, n->job->nb, n->job->hq,
-                                                   n->rows, n->job->sums),
-                               2, first, count);
+    return attendi_tensor_slice(attend_tensor_dense((char *)node->data + record_bytes(n),
+                                                    ATTEND_F64, n->job->nb, n->job->hq,
+                                                    n->rows, n->job->sums),
+                                2, first, count);
 }
 
 struct node attendi_chunk_node(const struct chunk *chunk)
@@ -221,7 +221,7 @@ static attend_partials band_records(const struct nodes *n, const struct node *no
     attend_partials part =
         attendi_node_partials(n, node, n->band[band].row, n->band[band].rows);
 
-    part.data = attendi_tensor_part(part.data, 1, head, heads);
+    part.data = attendi_tensor_slice(part.data, 1, head, heads);
     return part;
 }
 
@@ -266,10 +266,10 @@ static attend_status join_sums(const struct nodes *n, const struct join *join,
 
     for (int64_t x = 1; x <= join->count && grow(n, &g); x++) {
         const struct node *const to = x == join->count ? &join->whole : NULL;
-        const attend_tensor half = attendi_tensor_part(
+        const attend_tensor half = attendi_tensor_slice(
             attendi_node_sums(n, &n->list[g.half], row, rows), 1, head, heads);
         const attend_tensor result =
-            to ? attendi_tensor_part(attendi_node_sums(n, to, row, rows), 1, head, heads)
+            to ? attendi_tensor_slice(attendi_node_sums(n, to, row, rows), 1, head, heads)
                : *sums;
         const bool comes_first = g.half < join->place;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/views.h"
 
 /* Work of a thread between two looks at whether to go on: some tenths of a second. */
 #define PIECE_FLOP 2e10
@@ -25,11 +25,11 @@ static attend_stats stats_part(const attend_stats *all, int64_t row, int64_t cou
 {
     attend_stats part = *all;
 
-    part.rows = attendi_tensor_part(all->rows, 2, row, count);
-    part.top_weights = attendi_tensor_part(all->top_weights, 2, row, count);
-    part.distances = attendi_tensor_part(all->distances, 2, row, count);
-    part.class_mass = attendi_tensor_part(all->class_mass, 2, row, count);
-    part.raw = attendi_tensor_part(all->raw, 2, row, count);
+    part.rows = attendi_tensor_slice(all->rows, 2, row, count);
+    part.top_weights = attendi_tensor_slice(all->top_weights, 2, row, count);
+    part.distances = attendi_tensor_slice(all->distances, 2, row, count);
+    part.class_mass = attendi_tensor_slice(all->class_mass, 2, row, count);
+    part.raw = attendi_tensor_slice(all->raw, 2, row, count);
     return part;
 }
 
@@ -55,19 +55,19 @@ static attend_status compute_range(struct job *job, const attend_io *all,
     attend_io io = *all;
     int64_t *top = NULL;
 
-    io.q = attendi_view_part(all->q, 2, row, range->count);
-    io.out = attendi_tensor_part(all->out, 2, row, range->count);
-    io.lse = attendi_tensor_part(all->lse, 2, row, range->count);
-    io.weights = attendi_tensor_part(all->weights, 2, row, range->count);
+    io.q = attendi_view_slice(all->q, 2, row, range->count);
+    io.out = attendi_tensor_slice(all->out, 2, row, range->count);
+    io.lse = attendi_tensor_slice(all->lse, 2, row, range->count);
+    io.weights = attendi_tensor_slice(all->weights, 2, row, range->count);
     if (all->stats) {
         stats = stats_part(all->stats, row, range->count);
         io.stats = &stats;
     }
     if (names) {
-        top = attendi_team_alloc(&job->team,
-                                 job->nb * job->hq * range->count *
-                                     all->stats->top_weights.size[3],
-                                 sizeof *top, err);
+        top = attendi_mpi_alloc(&job->comm,
+                                job->nb * job->hq * range->count *
+                                    all->stats->top_weights.size[3],
+                                sizeof *top, err);
         if (!top)
             return ATTEND_ENOMEM;
         stats.top_keys = top;
@@ -75,7 +75,7 @@ static attend_status compute_range(struct job *job, const attend_io *all,
     const attend_status status = attend_forward(job->ctx, &rule, &io, err);
     if (names && status == ATTEND_OK)
         spread_top(job, top, row, range->count);
-    attendi_team_free(&job->team, top);
+    attendi_mpi_free(&job->comm, top);
     return status;
 }
 
@@ -90,7 +90,7 @@ static attend_status compute_pieces(struct job *job, const attend_io *io,
         const attend_mpi_range piece = {range->first + at,
                                         min_i64(rows, range->count - at)};
 
-        *goes_on = attendi_team_goes_on(&job->team);
+        *goes_on = attendi_comm_should_continue(&job->comm);
         if (*goes_on)
             TRY(compute_range(job, io, &piece, row + at, err));
     }
@@ -99,7 +99,7 @@ static attend_status compute_pieces(struct job *job, const attend_io *io,
 
 attend_status attendi_own_rows(struct job *job, const attend_io *io, attend_error *err)
 {
-    const int rank = job->team.rank;
+    const int rank = job->comm.rank;
     const double start = MPI_Wtime();
     bool goes_on = true;
     int64_t row = 0;
@@ -108,7 +108,7 @@ attend_status attendi_own_rows(struct job *job, const attend_io *io, attend_erro
         TRY(compute_pieces(job, io, &job->queries.range[x], row, &goes_on, err));
         row += job->queries.range[x].count;
     }
-    job->team.cost.computing += MPI_Wtime() - start;
-    attendi_team_trace(&job->team, 'c', rank, 0, start, MPI_Wtime());
+    job->comm.cost.computing += MPI_Wtime() - start;
+    attendi_comm_trace(&job->comm, 'c', rank, 0, start, MPI_Wtime());
     return ATTEND_OK;
 }

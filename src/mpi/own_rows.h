@@ -8,7 +8,7 @@
 /*
  * Outputs of all rows of this rank.  `io` is that of the call, but for k and v: they have
  * the rows of the sequence, those that are seen being set.  Ends early, with ATTEND_OK,
- * once the team has stopped.
+ * once the comm has stopped.
  */
 attend_status attendi_own_rows(struct job *job, const attend_io *io, attend_error *err);
 

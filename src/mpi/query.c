@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "mpi/comm/move.h"
-#include "mpi/comm/polite.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/redistribute.h"
+#include "mpi/comm/views.h"
+#include "mpi/comm/wait.h"
+#include "mpi/mpi_work.h"
 #include "mpi/rule_columns.h"
 #include "mpi/strategies.h"
-#include "mpi/mpi_work.h"
 
 struct query {
     struct job *job;
@@ -28,7 +28,7 @@ static int find_root(const struct job *job)
 {
     int root = 0;
 
-    for (int rank = 1; rank < job->team.size; rank++)
+    for (int rank = 1; rank < job->comm.size; rank++)
         if (attendi_ranges_rows(&job->queries, rank) >
             attendi_ranges_rows(&job->queries, root))
             root = rank;
@@ -43,9 +43,9 @@ static attend_status list_columns(struct query *q, attend_error *err)
     struct job *const job = q->job;
     int64_t at = 0;
 
-    TRY(attendi_ranges_make(&q->columns, &job->team, job->keys.all, q->chunks.count,
+    TRY(attendi_ranges_make(&q->columns, &job->comm, job->keys.all, q->chunks.count,
                             err));
-    for (int rank = 0; rank < job->team.size; rank++) {
+    for (int rank = 0; rank < job->comm.size; rank++) {
         for (int64_t x = 0; x < q->chunks.count; x++)
             if (q->chunks.list[x].rank == rank)
                 q->columns.range[at++] = (attend_mpi_range){q->chunks.list[x].first_key,
@@ -58,13 +58,14 @@ static attend_status list_columns(struct query *q, attend_error *err)
 static attend_status gather_queries(struct query *q, attend_error *err)
 {
     struct job *const job = q->job;
-    struct team *const team = &job->team;
-    attend_status status = attendi_ranges_all(&q->everyone, team, job->queries.all, err);
+    struct communicator *const comm = &job->comm;
+    attend_status status =
+        attendi_ranges_replicated(&q->everyone, comm, job->queries.all, err);
 
     if (status == ATTEND_OK)
         status = list_columns(q, err);
-    q->q = attendi_team_alloc(team, job->nb * job->hq * job->queries.all * job->d,
-                              attend_dtype_size(job->dtype), err);
+    q->q = attendi_mpi_alloc(comm, job->nb * job->hq * job->queries.all * job->d,
+                             attend_dtype_size(job->dtype), err);
     q->all = (attend_mpi_range){0, job->queries.all};
     q->work.range = &q->all;
     q->work.ranges = 1;
@@ -74,10 +75,10 @@ static attend_status gather_queries(struct query *q, attend_error *err)
         status = attendi_work_begin(&q->work, q->chunks.most_keys, err);
     if (status == ATTEND_OK && !attendi_node_alloc(&q->work.nodes, &q->reserve, err))
         status = ATTEND_ENOMEM;
-    TRY(attendi_team_agree(team, status, err));
+    TRY(attendi_comm_agree(comm, status, err));
     const attend_tensor to =
         attend_tensor_dense(q->q, job->dtype, job->nb, job->hq, job->queries.all, job->d);
-    TRY(attendi_move(team, &job->queries, &q->everyone, &job->io.q, &to, err));
+    TRY(attendi_redistribute(comm, &job->queries, &q->everyone, &job->io.q, &to, err));
     q->work.rule = job->rule;
     q->work.q = attend_view_of(&to);
     TRY(attendi_rule_columns(job, &q->columns, &q->work.rule.mask, &q->mask, err));
@@ -91,18 +92,18 @@ static void compute(struct query *q)
     attend_error err;
     int64_t column = 0, lo, hi;
 
-    attendi_team_goes_on(&job->team);
+    attendi_comm_should_continue(&job->comm);
     attendi_job_sees(job, &q->all, &lo, &hi);
     for (int64_t x = 0; x < q->chunks.count; x++) {
         const struct chunk *const c = &q->chunks.list[x];
 
-        if (c->rank != job->team.rank)
+        if (c->rank != job->comm.rank)
             continue;
         const attend_view k = attendi_chunk_keys(&q->chunks, job, c);
         const attend_view v = attendi_chunk_values(&q->chunks, job, c);
         if (c->first_key < hi && c->first_key + c->keys > lo &&
             attendi_work_add(&q->work, c, &k, &v, column, &err) != ATTEND_OK)
-            attendi_team_stop(&job->team, &err);
+            attendi_comm_stop(&job->comm, &err);
         column += c->keys;
     }
 }
@@ -127,45 +128,45 @@ static struct node read_node(const int64_t numbers[NODE_NUMBERS])
                          .keys = numbers[3]};
 }
 
-static attend_status send_bytes(struct team *team, const void *data, int64_t bytes,
-                                int rank, attend_error *err)
+static attend_status send_bytes(struct communicator *comm, const void *data,
+                                int64_t bytes, int rank, attend_error *err)
 {
-    for (int64_t at = 0; at < bytes; at += team->message_bytes) {
-        const int count = (int)min_i64(team->message_bytes, bytes - at);
+    for (int64_t at = 0; at < bytes; at += comm->message_bytes) {
+        const int count = (int)min_i64(comm->message_bytes, bytes - at);
 
         TRY_MPI(
-            attendi_send((const char *)data + at, count, rank, TAG_NODES, team->comm));
-        team->cost.messages++;
+            attendi_send((const char *)data + at, count, rank, TAG_PARTIALS, comm->mpi));
+        comm->cost.messages++;
     }
-    team->cost.sent += bytes;
+    comm->cost.sent += bytes;
     return ATTEND_OK;
 }
 
-static attend_status receive_bytes(struct team *team, void *data, int64_t bytes, int rank,
-                                   attend_error *err)
+static attend_status receive_bytes(struct communicator *comm, void *data, int64_t bytes,
+                                   int rank, attend_error *err)
 {
-    for (int64_t at = 0; at < bytes; at += team->message_bytes) {
-        const int count = (int)min_i64(team->message_bytes, bytes - at);
+    for (int64_t at = 0; at < bytes; at += comm->message_bytes) {
+        const int count = (int)min_i64(comm->message_bytes, bytes - at);
 
-        TRY_MPI(attendi_receive((char *)data + at, count, rank, TAG_NODES, team->comm));
+        TRY_MPI(attendi_receive((char *)data + at, count, rank, TAG_PARTIALS, comm->mpi));
     }
-    team->cost.received += bytes;
+    comm->cost.received += bytes;
     return ATTEND_OK;
 }
 
 static attend_status send_nodes(struct query *q, int rank, attend_error *err)
 {
     const struct nodes *const n = &q->work.nodes;
-    struct team *const team = &q->job->team;
-    const int64_t count = team->stopped ? 0 : n->count;
+    struct communicator *const comm = &q->job->comm;
+    const int64_t count = comm->stopped ? 0 : n->count;
 
-    TRY(send_bytes(team, &count, sizeof count, rank, err));
+    TRY(send_bytes(comm, &count, sizeof count, rank, err));
     for (int64_t x = 0; x < count; x++) {
         int64_t numbers[NODE_NUMBERS];
 
         write_node(&n->list[x], numbers);
-        TRY(send_bytes(team, numbers, sizeof numbers, rank, err));
-        TRY(send_bytes(team, n->list[x].data, attendi_node_bytes(n), rank, err));
+        TRY(send_bytes(comm, numbers, sizeof numbers, rank, err));
+        TRY(send_bytes(comm, n->list[x].data, attendi_node_bytes(n), rank, err));
     }
     return ATTEND_OK;
 }
@@ -174,19 +175,19 @@ static attend_status send_nodes(struct query *q, int rank, attend_error *err)
 static attend_status receive_node(struct query *q, int rank, attend_error *err)
 {
     struct nodes *const n = &q->work.nodes;
-    struct team *const team = &q->job->team;
+    struct communicator *const comm = &q->job->comm;
     int64_t numbers[NODE_NUMBERS];
     attend_error own;
 
-    TRY(receive_bytes(team, numbers, sizeof numbers, rank, err));
+    TRY(receive_bytes(comm, numbers, sizeof numbers, rank, err));
     struct node node = read_node(numbers);
     if (!attendi_node_alloc(n, &node, &own)) {
-        attendi_team_stop(team, &own);
-        return receive_bytes(team, q->reserve.data, attendi_node_bytes(n), rank, err);
+        attendi_comm_stop(comm, &own);
+        return receive_bytes(comm, q->reserve.data, attendi_node_bytes(n), rank, err);
     }
-    TRY(receive_bytes(team, node.data, attendi_node_bytes(n), rank, err));
+    TRY(receive_bytes(comm, node.data, attendi_node_bytes(n), rank, err));
     if (attendi_nodes_add(n, node, &own) != ATTEND_OK)
-        attendi_team_stop(team, &own);
+        attendi_comm_stop(comm, &own);
     return ATTEND_OK;
 }
 
@@ -194,7 +195,7 @@ static attend_status receive_nodes(struct query *q, int rank, attend_error *err)
 {
     int64_t count;
 
-    TRY(receive_bytes(&q->job->team, &count, sizeof count, rank, err));
+    TRY(receive_bytes(&q->job->comm, &count, sizeof count, rank, err));
     for (int64_t x = 0; x < count; x++)
         TRY(receive_node(q, rank, err));
     return ATTEND_OK;
@@ -203,14 +204,14 @@ static attend_status receive_nodes(struct query *q, int rank, attend_error *err)
 /* Along a binary tree over the ranks, counted from the root, to the root. */
 static attend_status collect(struct query *q, attend_error *err)
 {
-    const struct team *const team = &q->job->team;
-    const int place = (team->rank - q->root + team->size) % team->size;
+    const struct communicator *const comm = &q->job->comm;
+    const int place = (comm->rank - q->root + comm->size) % comm->size;
 
-    for (int step = 1; step < team->size; step *= 2) {
+    for (int step = 1; step < comm->size; step *= 2) {
         if (place & step)
-            return send_nodes(q, (place - step + q->root) % team->size, err);
-        if (place + step < team->size)
-            TRY(receive_nodes(q, (place + step + q->root) % team->size, err));
+            return send_nodes(q, (place - step + q->root) % comm->size, err);
+        if (place + step < comm->size)
+            TRY(receive_nodes(q, (place + step + q->root) % comm->size, err));
     }
     return ATTEND_OK;
 }
@@ -223,7 +224,7 @@ static attend_status scatter_node(struct query *q, const struct ranges *held,
                                   const struct node *to, attend_error *err)
 {
     struct job *const job = q->job;
-    const bool is_root = job->team.rank == q->root;
+    const bool is_root = job->comm.rank == q->root;
     const struct nodes *const all = is_root ? &q->work.nodes : own;
     const int64_t rows = is_root ? all->rows : 0;
     const attend_tensor records =
@@ -234,8 +235,9 @@ static attend_status scatter_node(struct query *q, const struct ranges *held,
     const attend_view source = attend_view_of(&records),
                       source_sums = attend_view_of(&sums);
 
-    TRY(attendi_move(&job->team, held, &job->queries, &source, &to_records, err));
-    return attendi_move(&job->team, held, &job->queries, &source_sums, &to_sums, err);
+    TRY(attendi_redistribute(&job->comm, held, &job->queries, &source, &to_records, err));
+    return attendi_redistribute(&job->comm, held, &job->queries, &source_sums, &to_sums,
+                                err);
 }
 
 /*
@@ -246,17 +248,17 @@ static attend_status share_node(struct query *q, const struct ranges *held, int6
                                 struct nodes *own, attend_status *failed,
                                 attend_error *err)
 {
-    struct team *const team = &q->job->team;
+    struct communicator *const comm = &q->job->comm;
     const struct node *const from = &q->work.nodes.list[x];
     int64_t numbers[NODE_NUMBERS];
 
-    if (team->rank == q->root)
+    if (comm->rank == q->root)
         write_node(from, numbers);
-    TRY_MPI(attendi_broadcast(numbers, NODE_NUMBERS, MPI_INT64_T, q->root, team->comm));
+    TRY_MPI(attendi_broadcast(numbers, NODE_NUMBERS, MPI_INT64_T, q->root, comm->mpi));
     struct node node = read_node(numbers);
     if (*failed == ATTEND_OK && !attendi_node_alloc(own, &node, err))
         *failed = ATTEND_ENOMEM;
-    attend_status status = attendi_team_agree(team, *failed, err);
+    attend_status status = attendi_comm_agree(comm, *failed, err);
     if (status == ATTEND_OK)
         status = scatter_node(q, held, from, own, &node, err);
     if (status == ATTEND_OK)
@@ -273,15 +275,15 @@ static attend_status scatter_nodes(struct query *q, struct nodes *own,
     int64_t count = q->work.nodes.count;
     struct ranges held;
 
-    TRY_MPI(attendi_broadcast(&count, 1, MPI_INT64_T, q->root, job->team.comm));
-    *failed = attendi_ranges_all(&held, &job->team, job->queries.all, err);
-    attend_status status = attendi_team_agree(&job->team, *failed, err);
-    for (int rank = 0; rank < job->team.size && status == ATTEND_OK; rank++)
+    TRY_MPI(attendi_broadcast(&count, 1, MPI_INT64_T, q->root, job->comm.mpi));
+    *failed = attendi_ranges_replicated(&held, &job->comm, job->queries.all, err);
+    attend_status status = attendi_comm_agree(&job->comm, *failed, err);
+    for (int rank = 0; rank < job->comm.size && status == ATTEND_OK; rank++)
         if (rank != q->root)
             held.range[rank].count = 0;
     for (int64_t x = 0; x < count && status == ATTEND_OK; x++)
         status = share_node(q, &held, x, own, failed, err);
-    attendi_ranges_free(&held, &job->team);
+    attendi_ranges_free(&held, &job->comm);
     return status;
 }
 
@@ -289,20 +291,20 @@ static attend_status scatter_nodes(struct query *q, struct nodes *own,
 static attend_status end_rows(struct query *q, attend_error *err)
 {
     struct job *const job = q->job;
-    const int rank = job->team.rank;
+    const int rank = job->comm.rank;
     struct work own = {.job = job,
                        .range = job->queries.range + job->queries.start[rank],
                        .ranges = job->queries.start[rank + 1] - job->queries.start[rank]};
     attend_status failed;
 
     attend_status status = attendi_work_begin(&own, q->chunks.most_keys, err);
-    status = attendi_team_agree(&job->team, status, err);
+    status = attendi_comm_agree(&job->comm, status, err);
     if (status == ATTEND_OK)
         status = scatter_nodes(q, &own.nodes, &failed, err);
     if (status == ATTEND_OK) {
         if (failed == ATTEND_OK)
             failed = attendi_work_end(&own, &job->io.out, &job->io.lse, err);
-        status = attendi_team_agree(&job->team, failed, err);
+        status = attendi_comm_agree(&job->comm, failed, err);
     }
     attendi_nodes_free(&own.nodes);
     return status;
@@ -321,16 +323,16 @@ attend_status attendi_forward_query(struct job *job, attend_error *err)
         status = collect(&q, err);
     }
     if (status == ATTEND_OK)
-        status = attendi_team_settle(&job->team, err);
+        status = attendi_comm_agree_stop(&job->comm, err);
     if (status == ATTEND_OK)
         status = end_rows(&q, err);
-    attendi_team_free(&job->team, q.reserve.data);
+    attendi_mpi_free(&job->comm, q.reserve.data);
     attendi_nodes_free(&q.work.nodes);
-    attendi_ranges_free(&q.everyone, &job->team);
-    attendi_ranges_free(&q.columns, &job->team);
-    attendi_team_free(&job->team, q.q);
-    attendi_team_free(&job->team, q.mask);
-    attendi_team_free(&job->team, q.bias);
+    attendi_ranges_free(&q.everyone, &job->comm);
+    attendi_ranges_free(&q.columns, &job->comm);
+    attendi_mpi_free(&job->comm, q.q);
+    attendi_mpi_free(&job->comm, q.mask);
+    attendi_mpi_free(&job->comm, q.bias);
     attendi_chunks_free(&q.chunks, job);
     return status;
 }

@@ -6,11 +6,11 @@
  * memory.
  */
 #include "base/base.h"
-#include "mpi/comm/blocks.h"
-#include "mpi/comm/polite.h"
-#include "mpi/comm/rows.h"
-#include "mpi/strategies.h"
+#include "mpi/comm/tensor_messages.h"
+#include "mpi/comm/views.h"
+#include "mpi/comm/wait.h"
 #include "mpi/mpi_work.h"
+#include "mpi/strategies.h"
 
 /* Chunks that come, and that go: more, since those take no memory. */
 enum { RECEIVES = 2, SENDS = 8, SLOTS = RECEIVES + SENDS };
@@ -57,21 +57,21 @@ struct ring {
 
 static int peer_of(const struct ring *ring, const struct way *way)
 {
-    const struct team *const team = &ring->job->team;
-    const int step = way->sends ? team->size - way->step : way->step;
+    const struct communicator *const comm = &ring->job->comm;
+    const int step = way->sends ? comm->size - way->step : way->step;
 
-    return (team->rank + step) % team->size;
+    return (comm->rank + step) % comm->size;
 }
 
 /* The next chunk of a way and its other end; NULL after the last. */
 static const struct chunk *next_chunk(const struct ring *ring, struct way *way, int *peer)
 {
-    const struct team *const team = &ring->job->team;
+    const struct communicator *const comm = &ring->job->comm;
 
-    for (; way->step < team->size; way->step++, way->next = 0) {
+    for (; way->step < comm->size; way->step++, way->next = 0) {
         *peer = peer_of(ring, way);
-        const int from = way->sends ? team->rank : *peer;
-        const int to = way->sends ? *peer : team->rank;
+        const int from = way->sends ? comm->rank : *peer;
+        const int to = way->sends ? *peer : comm->rank;
         while (way->next < ring->chunks.count) {
             const struct chunk *const c = &ring->chunks.list[way->next++];
 
@@ -108,7 +108,7 @@ static attend_tensor values_in(const struct job *job, void *data, int64_t keys)
 static void post(struct ring *ring, struct slot *slot, bool sends)
 {
     struct job *const job = ring->job;
-    struct team *const team = &job->team;
+    struct communicator *const comm = &job->comm;
     const int64_t bytes = chunk_bytes(job, slot->chunk->keys);
     attend_view k, v;
 
@@ -125,15 +125,15 @@ static void post(struct ring *ring, struct slot *slot, bool sends)
     slot->requests = 0;
     slot->done = false;
     slot->began = MPI_Wtime();
-    int result =
-        attendi_post_blocks(team, &k, slot->peer, sends, slot->request, &slot->requests);
+    int result = attendi_tensor_messages_post(comm, &k, slot->peer, sends, slot->request,
+                                              &slot->requests);
     if (result == MPI_SUCCESS)
-        result = attendi_post_blocks(team, &v, slot->peer, sends, slot->request,
-                                     &slot->requests);
+        result = attendi_tensor_messages_post(comm, &v, slot->peer, sends, slot->request,
+                                              &slot->requests);
     if (result != MPI_SUCCESS)
         ring->error = result;
-    team->cost.messages += sends ? slot->requests : 0;
-    *(sends ? &team->cost.sent : &team->cost.received) += bytes;
+    comm->cost.messages += sends ? slot->requests : 0;
+    *(sends ? &comm->cost.sent : &comm->cost.received) += bytes;
 }
 
 /* Whether the messages of a slot that is under way have arrived. */
@@ -159,7 +159,7 @@ static bool look(struct ring *ring)
         const bool sends = x >= RECEIVES;
 
         if (slot->chunk && !slot->done && test(ring, slot))
-            attendi_team_trace(&ring->job->team, sends ? 's' : 'r', slot->peer,
+            attendi_comm_trace(&ring->job->comm, sends ? 's' : 'r', slot->peer,
                                slot->chunk->first_key, slot->began, MPI_Wtime());
         if (slot->chunk && slot->done && sends)
             slot->chunk = NULL;
@@ -194,7 +194,7 @@ static void advance(void *arg)
 static void note(struct ring *ring, attend_status status, const attend_error *err)
 {
     if (status != ATTEND_OK)
-        attendi_team_stop(&ring->job->team, err);
+        attendi_comm_stop(&ring->job->comm, err);
 }
 
 /* Computes with a chunk that has come; false: none has. */
@@ -228,7 +228,7 @@ static bool work_with_own(struct ring *ring)
         const struct chunk *const c = &ring->chunks.list[ring->own++];
         attend_error err;
 
-        if (c->rank != job->team.rank ||
+        if (c->rank != job->comm.rank ||
             !attendi_job_is_seen(job, c->rank, c->first_key, c->first_key + c->keys))
             continue;
         const attend_view k = attendi_chunk_keys(&ring->chunks, job, c);
@@ -251,7 +251,7 @@ static bool one_is_done(struct ring *ring)
 /* Nothing to compute: waits for a message; false: none is under way. */
 static bool wait(struct ring *ring)
 {
-    struct team *const team = &ring->job->team;
+    struct communicator *const comm = &ring->job->comm;
     const double start = MPI_Wtime();
     bool busy = false;
 
@@ -260,11 +260,11 @@ static bool wait(struct ring *ring)
     if (!busy)
         return false;
     while (ring->error == MPI_SUCCESS && !one_is_done(ring)) {
-        attendi_team_goes_on(team);
-        attendi_pause(start);
+        attendi_comm_should_continue(comm);
+        attendi_backoff(start);
     }
-    team->cost.waiting += MPI_Wtime() - start;
-    attendi_team_trace(team, 'w', -1, -1, start, MPI_Wtime());
+    comm->cost.waiting += MPI_Wtime() - start;
+    attendi_comm_trace(comm, 'w', -1, -1, start, MPI_Wtime());
     return true;
 }
 
@@ -287,14 +287,14 @@ static attend_status open_slots(struct ring *ring, attend_error *err)
     const int64_t keys = ring->chunks.most_keys;
     const int64_t k[4] = {job->nb, job->hkv, keys, job->d};
     const int64_t v[4] = {job->nb, job->hkv, keys, job->dv};
-    const int64_t messages = attendi_count_blocks(&job->team, k, job->dtype) +
-                             attendi_count_blocks(&job->team, v, job->dtype);
+    const int64_t messages = attendi_tensor_messages_count(&job->comm, k, job->dtype) +
+                             attendi_tensor_messages_count(&job->comm, v, job->dtype);
 
-    if (job->team.size > 1)
+    if (job->comm.size > 1)
         ring->slots =
             RECEIVES + (int)max_i64(1, min_i64(SENDS, SENT_MESSAGES / (messages + 1)));
-    ring->requests = attendi_team_alloc(&job->team, ring->slots * messages,
-                                        sizeof *ring->requests, err);
+    ring->requests = attendi_mpi_alloc(&job->comm, ring->slots * messages,
+                                       sizeof *ring->requests, err);
     if (!ring->requests)
         return ATTEND_ENOMEM;
     for (int64_t x = 0; x < ring->slots * messages; x++)
@@ -303,7 +303,7 @@ static attend_status open_slots(struct ring *ring, attend_error *err)
         ring->slot[x].request = ring->requests + x * messages;
     for (int x = 0; x < RECEIVES && x < ring->slots; x++) {
         ring->slot[x].data =
-            attendi_team_alloc(&job->team, chunk_bytes(job, keys), 1, err);
+            attendi_mpi_alloc(&job->comm, chunk_bytes(job, keys), 1, err);
         if (!ring->slot[x].data)
             return ATTEND_ENOMEM;
     }
@@ -322,14 +322,14 @@ static void close_ring(struct ring *ring)
 
     attendi_nodes_free(&ring->work.nodes);
     for (int x = 0; x < RECEIVES; x++)
-        attendi_team_free(&job->team, ring->slot[x].data);
-    attendi_team_free(&job->team, ring->requests);
+        attendi_mpi_free(&job->comm, ring->slot[x].data);
+    attendi_mpi_free(&job->comm, ring->requests);
     attendi_chunks_free(&ring->chunks, job);
 }
 
 attend_status attendi_forward_ring(struct job *job, attend_error *err)
 {
-    const int rank = job->team.rank;
+    const int rank = job->comm.rank;
     struct ring ring = {.job = job,
                         .in = {.sends = false, .step = 1},
                         .out = {.sends = true, .step = 1},
@@ -345,14 +345,14 @@ attend_status attendi_forward_ring(struct job *job, attend_error *err)
                       .arg = &ring};
     attend_status status = attendi_chunks_make(&ring.chunks, job, err);
     if (status == ATTEND_OK)
-        status = attendi_team_agree(&job->team, open_ring(&ring, err), err);
+        status = attendi_comm_agree(&job->comm, open_ring(&ring, err), err);
     if (status == ATTEND_OK)
         status = turn(&ring, err);
     if (status == ATTEND_OK)
-        status = attendi_team_settle(&job->team, err);
+        status = attendi_comm_agree_stop(&job->comm, err);
     if (status == ATTEND_OK)
-        status = attendi_team_agree(
-            &job->team, attendi_work_end(&ring.work, &job->io.out, &job->io.lse, err),
+        status = attendi_comm_agree(
+            &job->comm, attendi_work_end(&ring.work, &job->io.out, &job->io.lse, err),
             err);
     close_ring(&ring);
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "mpi/rule_columns.h"
 
-#include "mpi/comm/move.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/redistribute.h"
+#include "mpi/comm/views.h"
 
 /* Own rows by the columns of a rank, without gaps. */
 static void take_columns(const attend_view *from, const struct ranges *columns, int rank,
@@ -12,10 +12,10 @@ static void take_columns(const attend_view *from, const struct ranges *columns, 
 
     for (int64_t x = columns->start[rank]; x < columns->start[rank + 1]; x++) {
         const attend_mpi_range *const range = &columns->range[x];
-        const attend_view part = attendi_view_part(*from, 3, range->first, range->count);
-        const attend_tensor place = attendi_tensor_part(*to, 3, at, range->count);
+        const attend_view part = attendi_view_slice(*from, 3, range->first, range->count);
+        const attend_tensor place = attendi_tensor_slice(*to, 3, at, range->count);
 
-        attendi_copy(&part, &place);
+        attendi_copy_tensor(&part, &place);
         at += range->count;
     }
 }
@@ -25,41 +25,42 @@ static attend_status send_to(struct job *job, const struct ranges *columns,
                              const attend_view *own, int rank, const attend_tensor *to,
                              attend_error *err)
 {
-    struct team *const team = &job->team;
+    struct communicator *const comm = &job->comm;
     const int64_t width = own->size[3] == 1 ? 1 : attendi_ranges_rows(columns, rank);
     struct ranges wanted;
     void *const data =
-        attendi_team_alloc(team, own->size[0] * own->size[1] * own->size[2] * width,
-                           attend_dtype_size(own->dtype), err);
+        attendi_mpi_alloc(comm, own->size[0] * own->size[1] * own->size[2] * width,
+                          attend_dtype_size(own->dtype), err);
     const attend_tensor taken = attend_tensor_dense(data, own->dtype, own->size[0],
                                                     own->size[1], own->size[2], width);
     const attend_view from = attend_view_of(&taken);
     const attend_tensor none =
         attend_tensor_dense(NULL, own->dtype, own->size[0], own->size[1], 0, width);
 
-    attend_status status = attendi_ranges_all(&wanted, team, job->queries.all, err);
+    attend_status status =
+        attendi_ranges_replicated(&wanted, comm, job->queries.all, err);
     if (!data)
         status = ATTEND_ENOMEM;
-    status = attendi_team_agree(team, status, err);
-    for (int other = 0; other < team->size && status == ATTEND_OK; other++)
+    status = attendi_comm_agree(comm, status, err);
+    for (int other = 0; other < comm->size && status == ATTEND_OK; other++)
         if (other != rank)
             wanted.range[other].count = 0;
     if (status == ATTEND_OK && own->size[3] == 1)
-        attendi_copy(own, &taken);
+        attendi_copy_tensor(own, &taken);
     else if (status == ATTEND_OK)
         take_columns(own, columns, rank, &taken);
     if (status == ATTEND_OK)
-        status = attendi_move(team, &job->queries, &wanted, &from,
-                              team->rank == rank ? to : &none, err);
-    attendi_ranges_free(&wanted, team);
-    attendi_team_free(team, data);
+        status = attendi_redistribute(comm, &job->queries, &wanted, &from,
+                                      comm->rank == rank ? to : &none, err);
+    attendi_ranges_free(&wanted, comm);
+    attendi_mpi_free(comm, data);
     return status;
 }
 
 attend_status attendi_rule_columns(struct job *job, const struct ranges *columns,
                                    attend_view *view, void **data, attend_error *err)
 {
-    struct team *const team = &job->team;
+    struct communicator *const comm = &job->comm;
     attend_view own = *view;
 
     *data = NULL;
@@ -69,13 +70,13 @@ attend_status attendi_rule_columns(struct job *job, const struct ranges *columns
         own.size[2] = job->nq;
         own.stride[2] = 0;
     }
-    const int64_t width = own.size[3] == 1 ? 1 : attendi_ranges_rows(columns, team->rank);
-    *data = attendi_team_alloc(team, own.size[0] * own.size[1] * job->queries.all * width,
-                               attend_dtype_size(own.dtype), err);
-    TRY(attendi_team_agree(team, *data ? ATTEND_OK : ATTEND_ENOMEM, err));
+    const int64_t width = own.size[3] == 1 ? 1 : attendi_ranges_rows(columns, comm->rank);
+    *data = attendi_mpi_alloc(comm, own.size[0] * own.size[1] * job->queries.all * width,
+                              attend_dtype_size(own.dtype), err);
+    TRY(attendi_comm_agree(comm, *data ? ATTEND_OK : ATTEND_ENOMEM, err));
     const attend_tensor to = attend_tensor_dense(*data, own.dtype, own.size[0],
                                                  own.size[1], job->queries.all, width);
-    for (int rank = 0; rank < team->size; rank++)
+    for (int rank = 0; rank < comm->size; rank++)
         TRY(send_to(job, columns, &own, rank, &to, err));
     *view = attend_view_of(&to);
     return ATTEND_OK;

@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
-#include "mpi/comm/polite.h"
-#include "mpi/comm/rows.h"
-#include "mpi/comm/window.h"
+#include "mpi/comm/shared_memory.h"
+#include "mpi/comm/views.h"
+#include "mpi/comm/wait.h"
 #include "mpi/own_rows.h"
 #include "mpi/strategies.h"
 
@@ -88,9 +88,9 @@ static attend_status agree(struct shared *s, attend_error *err)
     const int threads = attend_context_threads(job->ctx);
     int least, most;
 
-    TRY_MPI(attendi_allreduce_min(&mine, &least, job->team.comm));
-    TRY_MPI(attendi_allreduce_min(&negative, &most, job->team.comm));
-    TRY_MPI(attendi_allreduce_min(&threads, &s->threads, job->team.comm));
+    TRY_MPI(attendi_allreduce_min(&mine, &least, job->comm.mpi));
+    TRY_MPI(attendi_allreduce_min(&negative, &most, job->comm.mpi));
+    TRY_MPI(attendi_allreduce_min(&threads, &s->threads, job->comm.mpi));
     s->migrates = s->migrates && least == -most;
     s->out_dtype = (attend_dtype)least;
     return ATTEND_OK;
@@ -104,11 +104,11 @@ static void put(const struct ranges *held, int rank, const attend_view *from,
 
     for (int64_t x = held->start[rank]; x < held->start[rank + 1]; x++) {
         const attend_mpi_range *const range = &held->range[x];
-        const attend_view part = attendi_view_part(*from, 2, row, range->count);
+        const attend_view part = attendi_view_slice(*from, 2, row, range->count);
         const attend_tensor place =
-            attendi_tensor_part(*to, 2, range->first, range->count);
+            attendi_tensor_slice(*to, 2, range->first, range->count);
 
-        attendi_copy(&part, &place);
+        attendi_copy_tensor(&part, &place);
         row += range->count;
     }
 }
@@ -122,11 +122,11 @@ static void get(const struct ranges *held, int rank, const attend_tensor *from,
     for (int64_t x = held->start[rank]; x < held->start[rank + 1] && to->data; x++) {
         const attend_mpi_range *const range = &held->range[x];
         const attend_tensor rows =
-            attendi_tensor_part(*from, 2, range->first, range->count);
+            attendi_tensor_slice(*from, 2, range->first, range->count);
         const attend_view part = attend_view_of(&rows);
-        const attend_tensor place = attendi_tensor_part(*to, 2, row, range->count);
+        const attend_tensor place = attendi_tensor_slice(*to, 2, row, range->count);
 
-        attendi_copy(&part, &place);
+        attendi_copy_tensor(&part, &place);
         row += range->count;
     }
 }
@@ -135,7 +135,7 @@ static void get(const struct ranges *held, int rank, const attend_tensor *from,
 static attend_status meet(struct shared *s, attend_error *err)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    const attend_status status = attendi_team_agree(&s->job->team, ATTEND_OK, err);
+    const attend_status status = attendi_comm_agree(&s->job->comm, ATTEND_OK, err);
     atomic_thread_fence(memory_order_seq_cst);
     return status;
 }
@@ -143,7 +143,7 @@ static attend_status meet(struct shared *s, attend_error *err)
 static attend_status fill(struct shared *s, attend_error *err)
 {
     struct job *const job = s->job;
-    const int rank = job->team.rank;
+    const int rank = job->comm.rank;
 
     if (rank == 0)
         atomic_init(s->next, 0);
@@ -163,7 +163,7 @@ static void cut(struct shared *s)
     int64_t rows = (int64_t)PIECE_ROWS * s->threads;
 
     while (rows > PIECE_ROWS_LEAST && ceil_div_i64(job->queries.all, rows) * job->hkv <
-                                          (int64_t)PIECES * job->team.size)
+                                          (int64_t)PIECES * job->comm.size)
         rows /= 2;
     s->piece_rows = rows;
     s->pieces_of_head = ceil_div_i64(job->queries.all, rows);
@@ -187,22 +187,22 @@ static attend_status compute_piece(const struct shared *s, int64_t piece,
     rule.first_query = first;
     rule.alibi = rule.alibi ? rule.alibi + head : NULL;
     rule.sinks = rule.sinks ? rule.sinks + head : NULL;
-    io.q = attendi_view_part(attendi_view_part(q, 1, head, group), 2, first, rows);
-    io.k = attendi_view_part(k, 1, k_head, 1);
-    io.v = attendi_view_part(v, 1, k_head, 1);
-    io.out =
-        attendi_tensor_part(attendi_tensor_part(s->out, 1, head, group), 2, first, rows);
-    io.lse =
-        attendi_tensor_part(attendi_tensor_part(s->lse, 1, head, group), 2, first, rows);
+    io.q = attendi_view_slice(attendi_view_slice(q, 1, head, group), 2, first, rows);
+    io.k = attendi_view_slice(k, 1, k_head, 1);
+    io.v = attendi_view_slice(v, 1, k_head, 1);
+    io.out = attendi_tensor_slice(attendi_tensor_slice(s->out, 1, head, group), 2, first,
+                                  rows);
+    io.lse = attendi_tensor_slice(attendi_tensor_slice(s->lse, 1, head, group), 2, first,
+                                  rows);
     return attend_forward(job->ctx, &rule, &io, err);
 }
 
 /* Takes pieces until none is left. */
 static attend_status compute_pieces(struct shared *s, attend_error *err)
 {
-    struct team *const team = &s->job->team;
+    struct communicator *const comm = &s->job->comm;
 
-    while (attendi_team_goes_on(team)) {
+    while (attendi_comm_should_continue(comm)) {
         const int64_t piece = atomic_fetch_add(s->next, 1);
         const double start = MPI_Wtime();
 
@@ -210,8 +210,8 @@ static attend_status compute_pieces(struct shared *s, attend_error *err)
             break;
         TRY(compute_piece(s, piece, err));
         const double end = MPI_Wtime();
-        team->cost.computing += end - start;
-        attendi_team_trace(team, 'c', team->rank, 0, start, end);
+        comm->cost.computing += end - start;
+        attendi_comm_trace(comm, 'c', comm->rank, 0, start, end);
     }
     return ATTEND_OK;
 }
@@ -235,15 +235,15 @@ static attend_status compute(struct shared *s, attend_error *err)
 static attend_status run(struct shared *s, attend_error *err)
 {
     struct job *const job = s->job;
-    const int rank = job->team.rank;
+    const int rank = job->comm.rank;
     attend_error own;
 
     TRY(fill(s, err));
     const attend_status failed = compute(s, &own);
     if (failed != ATTEND_OK)
-        attendi_team_stop(&job->team, &own);
+        attendi_comm_stop(&job->comm, &own);
     atomic_thread_fence(memory_order_seq_cst);
-    TRY(attendi_team_settle(&job->team, err));
+    TRY(attendi_comm_agree_stop(&job->comm, err));
     atomic_thread_fence(memory_order_seq_cst);
     if (s->migrates) {
         get(&job->queries, rank, &s->out, &job->io.out);
@@ -255,16 +255,16 @@ static attend_status run(struct shared *s, attend_error *err)
 attend_status attendi_forward_shared(struct job *job, attend_error *err)
 {
     struct shared s = describe(job);
-    struct team *const team = &job->team;
+    struct communicator *const comm = &job->comm;
 
-    if (!team->is_local)
+    if (!comm->shares_memory)
         return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
                                 "ATTEND_MPI_SHARED: the %d ranks are on several machines",
-                                team->size);
-    TRY(attendi_window_reserve(team->window, team, s.bytes, err));
+                                comm->size);
+    TRY(attendi_shared_memory_reserve(comm->shared, comm, s.bytes, err));
     TRY(agree(&s, err));
-    s.memory = team->window->memory;
+    s.memory = comm->shared->memory;
     place_all(&s);
-    team->cost.memory = max_i64(team->cost.memory, team->memory + s.bytes / team->size);
+    comm->cost.memory = max_i64(comm->cost.memory, comm->memory + s.bytes / comm->size);
     return run(&s, err);
 }

@@ -3,7 +3,7 @@
 #ifndef ATTEND_MPI_RANGES_H
 #define ATTEND_MPI_RANGES_H
 
-#include "mpi/comm/mpi_team.h"
+#include "mpi/comm/communicator.h"
 
 /* Limits, of one rank and of all together: counts of MPI are int. */
 #define ROWS_MAX ((int64_t)1 << 48)
@@ -18,22 +18,22 @@ struct ranges {
 };
 
 /* Room for `count` ranges of all ranks; start is zeroed. */
-attend_status attendi_ranges_make(struct ranges *r, struct team *team, int64_t all,
-                                  int64_t count, attend_error *err);
-void attendi_ranges_free(struct ranges *r, struct team *team);
+attend_status attendi_ranges_make(struct ranges *r, struct communicator *comm,
+                                  int64_t all, int64_t count, attend_error *err);
+void attendi_ranges_free(struct ranges *r, struct communicator *comm);
 
 /*
  * What all ranks hold, from what each gave: `own` ranges, or NULL for `rows` rows after
  * those of the ranks before.  Collective.  EINVAL, the same on all ranks, unless they
  * cover the sequence once.  `name` is for messages.
  */
-attend_status attendi_ranges_share(struct ranges *r, struct team *team, const char *name,
-                                   const attend_mpi_range *own, int64_t count,
-                                   int64_t rows, attend_error *err);
+attend_status attendi_ranges_allgather(struct ranges *r, struct communicator *comm,
+                                       const char *name, const attend_mpi_range *own,
+                                       int64_t count, int64_t rows, attend_error *err);
 
 /* One range for every rank. */
-attend_status attendi_ranges_all(struct ranges *r, struct team *team, int64_t all,
-                                 attend_error *err);
+attend_status attendi_ranges_replicated(struct ranges *r, struct communicator *comm,
+                                        int64_t all, attend_error *err);
 
 /* Rows of a rank. */
 int64_t attendi_ranges_rows(const struct ranges *r, int rank);

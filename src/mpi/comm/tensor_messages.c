@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/comm/blocks.h"
+#include "mpi/comm/tensor_messages.h"
 
 #include "base/base.h"
 
@@ -18,11 +18,11 @@ static int64_t fit(int64_t room, int64_t each, int64_t places)
 
 /* The largest block.  One has several places of an axis only if it has all of the next.
  */
-static struct block block_of(const struct team *team, const int64_t size[4],
+static struct block block_of(const struct communicator *comm, const int64_t size[4],
                              attend_dtype dtype)
 {
     const int64_t bytes = (int64_t)attend_dtype_size(dtype);
-    const int64_t most = max_i64(1, team->message_bytes / bytes);
+    const int64_t most = max_i64(1, comm->message_bytes / bytes);
     const int64_t few = min_i64(most, SHORT_BYTES / bytes);
     struct block block = {{1, 1, 1, fit(most, 1, size[3])}};
 
@@ -35,10 +35,10 @@ static struct block block_of(const struct team *team, const int64_t size[4],
     return block;
 }
 
-int64_t attendi_count_blocks(const struct team *team, const int64_t size[4],
-                             attend_dtype dtype)
+int64_t attendi_tensor_messages_count(const struct communicator *comm,
+                                      const int64_t size[4], attend_dtype dtype)
 {
-    const struct block block = block_of(team, size, dtype);
+    const struct block block = block_of(comm, size, dtype);
     int64_t count = 1;
 
     for (int a = 0; a < 4; a++)
@@ -83,7 +83,7 @@ static int make_type(const attend_view *view, const struct block *block,
     return result == MPI_SUCCESS ? MPI_Type_commit(type) : result;
 }
 
-static int send_block(const struct team *team, const attend_view *view,
+static int send_block(const struct communicator *comm, const attend_view *view,
                       const struct block *block, const void *data, int peer,
                       MPI_Request *request)
 {
@@ -92,17 +92,17 @@ static int send_block(const struct team *team, const attend_view *view,
     if (is_dense(view, block))
         return MPI_Isend(
             data, (int)(block_elements(block) * (int64_t)attend_dtype_size(view->dtype)),
-            MPI_BYTE, peer, TAG_CHUNK, team->comm, request);
+            MPI_BYTE, peer, TAG_CHUNK, comm->mpi, request);
     int result = make_type(view, block, &type);
     if (result != MPI_SUCCESS)
         return result;
-    result = MPI_Isend(data, 1, type, peer, TAG_CHUNK, team->comm, request);
+    result = MPI_Isend(data, 1, type, peer, TAG_CHUNK, comm->mpi, request);
     MPI_Type_free(&type);
     return result;
 }
 
 /* The block at `at`, shorter where the tensor ends. */
-static int post_block(const struct team *team, const attend_view *view,
+static int post_block(const struct communicator *comm, const attend_view *view,
                       struct block block, const int64_t at[4], int peer, bool sends,
                       MPI_Request *request)
 {
@@ -114,9 +114,9 @@ static int post_block(const struct team *team, const attend_view *view,
         offset += at[a] * view->stride[a];
     }
     char *const data = (char *)(uintptr_t)view->data + offset * bytes;
-    return sends ? send_block(team, view, &block, data, peer, request)
+    return sends ? send_block(comm, view, &block, data, peer, request)
                  : MPI_Irecv(data, (int)(block_elements(&block) * bytes), MPI_BYTE, peer,
-                             TAG_CHUNK, team->comm, request);
+                             TAG_CHUNK, comm->mpi, request);
 }
 
 /* The next block; false after the last. */
@@ -131,10 +131,10 @@ static bool step(int64_t at[4], const attend_view *view, const struct block *blo
     return false;
 }
 
-int attendi_post_blocks(const struct team *team, const attend_view *view, int peer,
-                        bool sends, MPI_Request *requests, int *count)
+int attendi_tensor_messages_post(const struct communicator *comm, const attend_view *view,
+                                 int peer, bool sends, MPI_Request *requests, int *count)
 {
-    const struct block block = block_of(team, view->size, view->dtype);
+    const struct block block = block_of(comm, view->size, view->dtype);
     int64_t at[4] = {0, 0, 0, 0};
 
     for (int a = 0; a < 4; a++)
@@ -142,7 +142,7 @@ int attendi_post_blocks(const struct team *team, const attend_view *view, int pe
             return MPI_SUCCESS;
     do {
         const int result =
-            post_block(team, view, block, at, peer, sends, &requests[*count]);
+            post_block(comm, view, block, at, peer, sends, &requests[*count]);
 
         if (result != MPI_SUCCESS)
             return result;

@@ -4,20 +4,20 @@
  * are, to one without gaps.  It is cut into blocks, the same on both ends: one head each,
  * parts of a head that is too long for a message, or several heads that are short.
  */
-#ifndef ATTEND_MPI_BLOCKS_H
-#define ATTEND_MPI_BLOCKS_H
+#ifndef ATTEND_MPI_TENSOR_MESSAGES_H
+#define ATTEND_MPI_TENSOR_MESSAGES_H
 
-#include "mpi/comm/mpi_team.h"
+#include "mpi/comm/communicator.h"
 
 /* Messages of a tensor of these sizes. */
-int64_t attendi_count_blocks(const struct team *team, const int64_t size[4],
-                             attend_dtype dtype);
+int64_t attendi_tensor_messages_count(const struct communicator *comm,
+                                      const int64_t size[4], attend_dtype dtype);
 
 /*
  * Starts all of them, to or from `peer`: requests[*count] and on, *count rising.  The
  * data of a view that receives are written.  Returns MPI's result.
  */
-int attendi_post_blocks(const struct team *team, const attend_view *view, int peer,
-                        bool sends, MPI_Request *requests, int *count);
+int attendi_tensor_messages_post(const struct communicator *comm, const attend_view *view,
+                                 int peer, bool sends, MPI_Request *requests, int *count);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments that have to be the same on all ranks. */
-#ifndef ATTEND_MPI_EQUAL_H
-#define ATTEND_MPI_EQUAL_H
+#ifndef ATTEND_MPI_COMPARE_ARGUMENTS_H
+#define ATTEND_MPI_COMPARE_ARGUMENTS_H
 
-#include "mpi/comm/mpi_team.h"
+#include "mpi/comm/communicator.h"
 
-enum { ARGUMENTS_MAX = TEAM_NUMBERS };
+enum { ARGUMENTS_MAX = ALLGATHER_NUMBERS };
 
 struct arguments {
     int count;
@@ -26,7 +26,7 @@ void attendi_argument_bytes(struct arguments *a, const char *name, const void *d
                             int64_t count, size_t size);
 
 /* EINVAL, the same on all ranks, naming rank, field and values.  Collective. */
-attend_status attendi_arguments_compare(struct team *team, const struct arguments *a,
-                                        attend_error *err);
+attend_status attendi_arguments_compare(struct communicator *comm,
+                                        const struct arguments *a, attend_error *err);
 
 #endif

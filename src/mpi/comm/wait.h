@@ -4,16 +4,16 @@
  * cores, the rank that all wait for then has to wait for its turn.  These let others run
  * between two looks, and sleep once they have waited for long.
  */
-#ifndef ATTEND_MPI_POLITE_H
-#define ATTEND_MPI_POLITE_H
+#ifndef ATTEND_MPI_WAIT_H
+#define ATTEND_MPI_WAIT_H
 
 #include <mpi.h>
 
 /* Between two looks of a wait that began at `start`, in MPI_Wtime(). */
-void attendi_pause(double start);
+void attendi_backoff(double start);
 
 /* Each returns MPI's result. */
-int attendi_duplicate(MPI_Comm comm, MPI_Comm *to);
+int attendi_comm_dup(MPI_Comm comm, MPI_Comm *to);
 int attendi_wait_all(int count, MPI_Request *requests);
 int attendi_allreduce_min(const int *mine, int *least, MPI_Comm comm);
 /* Of every rank's `numbers`, in place. */

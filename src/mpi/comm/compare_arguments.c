@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/comm/equal.h"
+#include "mpi/comm/compare_arguments.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/comm/polite.h"
+#include "mpi/comm/wait.h"
 
 static void add(struct arguments *a, const char *name, char kind, int64_t value)
 {
@@ -76,16 +76,17 @@ static attend_status name_difference(const struct argument *a, int rank,
                             here, there);
 }
 
-attend_status attendi_arguments_compare(struct team *team, const struct arguments *a,
-                                        attend_error *err)
+attend_status attendi_arguments_compare(struct communicator *comm,
+                                        const struct arguments *a, attend_error *err)
 {
-    const int64_t *const all = team->numbers;
+    const int64_t *const all = comm->allgather_buffer;
     int64_t own[ARGUMENTS_MAX];
 
     for (int x = 0; x < a->count; x++)
         own[x] = a->list[x].value;
-    TRY_MPI(attendi_allgather(own, a->count, MPI_INT64_T, team->numbers, team->comm));
-    for (int rank = 1; rank < team->size; rank++)
+    TRY_MPI(
+        attendi_allgather(own, a->count, MPI_INT64_T, comm->allgather_buffer, comm->mpi));
+    for (int rank = 1; rank < comm->size; rank++)
         for (int x = 0; x < a->count; x++)
             if (all[rank * a->count + x] != all[x]) {
                 const int at = a->list[x].kind == 'S' ? x - 1 : x;

@@ -46,7 +46,7 @@ static attend_status broadcast(void *data, size_t bytes, attend_error *err)
         attendi_broadcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD), err);
 }
 
-static attend_status share(void *items, size_t size, int count, attend_error *err)
+static attend_status allgather(void *items, size_t size, int count, attend_error *err)
 {
     int rank, ranks;
 
@@ -90,10 +90,10 @@ static attend_status inspect(attend_context *ctx, const attend_rule *rule,
     return attend_mpi_inspect(MPI_COMM_WORLD, ctx, rule, inspection, dist, err);
 }
 
-static attend_status gather_rows(struct communicator *comm,
-                                 const attend_mpi_range *ranges, int64_t count,
-                                 const attend_view *from, const attend_tensor *to,
-                                 attend_error *err)
+static attend_status gather_on_rank_0(struct communicator *comm,
+                                      const attend_mpi_range *ranges, int64_t count,
+                                      const attend_view *from, const attend_tensor *to,
+                                      attend_error *err)
 {
     const attend_tensor none = attend_tensor_dense(NULL, from->dtype, from->size[0],
                                                    from->size[1], 0, from->size[3]);
@@ -114,20 +114,20 @@ static attend_status gather_rows(struct communicator *comm,
     return status;
 }
 
-static attend_status collect(const attend_mpi_range *ranges, int64_t count,
-                             const attend_view *from, const attend_tensor *to,
-                             attend_error *err)
+static attend_status gather_rows(const attend_mpi_range *ranges, int64_t count,
+                                 const attend_view *from, const attend_tensor *to,
+                                 attend_error *err)
 {
     struct communicator comm;
 
     attend_status status = attendi_comm_open(&comm, MPI_COMM_WORLD, NULL, err);
     if (status == ATTEND_OK)
-        status = gather_rows(&comm, ranges, count, from, to, err);
+        status = gather_on_rank_0(&comm, ranges, count, from, to, err);
     attendi_comm_close(&comm);
     return status;
 }
 
-static double meet(void)
+static double barrier(void)
 {
     const int here = 0;
     int all;
@@ -144,13 +144,13 @@ const struct mpi_session *attend_mpi_session(void)
                                                .abort = end_all,
                                                .agree = agree,
                                                .broadcast = broadcast,
-                                               .share = share,
+                                               .allgather = allgather,
                                                .forward = forward,
                                                .inspect = inspect,
-                                               .collect = collect,
+                                               .gather_rows = gather_rows,
                                                .slice = attend_mpi_slice,
                                                .zigzag = attend_mpi_zigzag,
-                                               .meet = meet};
+                                               .barrier = barrier};
 
     return &session;
 }

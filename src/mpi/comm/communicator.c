@@ -9,20 +9,23 @@
 #include "mpi/comm/shared_memory.h"
 #include "mpi/comm/wait.h"
 
-/* A message that all MPIs take: counts are int. */
+/* Longest message.  Counts of MPI are int. */
 #define MESSAGE_BYTES ((int64_t)1 << 26)
 
-/* ---- the duplicate -------------------------------------------------------- */
+/* ---- the duplicated communicator --------------------------------------------- */
 
 struct cached {
     MPI_Comm mpi;
     bool shares_memory;
     struct shared_memory shared;
     bool *received_stop;
-    int64_t allgather_buffer[]; /* [size][ALLGATHER_NUMBERS], then heard */
+    int64_t allgather_buffer[]; /* [size][ALLGATHER_NUMBERS], then received_stop */
 };
 
-/* Frees the duplicate with the communicator that it is of, unless MPI is at its end. */
+/*
+ * Frees the duplicate together with the communicator that it was made from, unless MPI
+ * has been finalized.
+ */
 static int free_duplicate(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct cached *const cached = value;
@@ -38,7 +41,7 @@ static int free_duplicate(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* The key under which duplicates are cached; MPI's calls are of one thread. */
+/* The attribute key of the duplicates.  Not locked: one thread of a rank calls MPI. */
 static int attribute_key(void)
 {
     static int key = MPI_KEYVAL_INVALID;
@@ -110,16 +113,16 @@ static attend_status find_duplicate(struct communicator *comm, MPI_Comm user_com
 /* ---- a call --------------------------------------------------------------- */
 
 /*
- * ATTEND_MPI_MESSAGE, of tests, makes messages shorter, but not so short that an MPI has
- * no room for all of them.
+ * ATTEND_MPI_MESSAGE, for tests, makes messages shorter.  The minimum keeps the number of
+ * messages in flight within what an MPI can hold.
  */
-enum { MESSAGE_BYTES_LEAST = 512 };
+enum { MESSAGE_BYTES_MIN = 512 };
 static int64_t message_bytes(void)
 {
     const char *const text = getenv("ATTEND_MPI_MESSAGE");
     const long long bytes = text ? strtoll(text, NULL, 10) : 0;
 
-    return bytes > 0 && bytes < MESSAGE_BYTES ? max_i64(bytes, MESSAGE_BYTES_LEAST)
+    return bytes > 0 && bytes < MESSAGE_BYTES ? max_i64(bytes, MESSAGE_BYTES_MIN)
                                               : MESSAGE_BYTES;
 }
 
@@ -146,7 +149,7 @@ attend_status attendi_comm_open(struct communicator *comm, MPI_Comm user_comm,
 void attendi_comm_close(struct communicator *comm)
 {
     if (!comm->received_stop)
-        return; /* it was not opened */
+        return; /* not opened */
     comm->received_stop = NULL;
     comm->cost.seconds = MPI_Wtime() - comm->start;
     if (comm->dist.cost)
@@ -155,7 +158,7 @@ void attendi_comm_close(struct communicator *comm)
 
 /* ---- agreement ------------------------------------------------------------ */
 
-/* On every rank the error of `rank`, which its words begin with. */
+/* Every rank gets the error of `rank`; the message begins with its number. */
 static attend_status broadcast_error(struct communicator *comm, int rank,
                                      const attend_error *own, attend_error *err)
 {
@@ -181,7 +184,7 @@ attend_status attendi_comm_agree(struct communicator *comm, attend_status status
     return lowest == INT_MAX ? ATTEND_OK : broadcast_error(comm, lowest, &own, err);
 }
 
-/* ---- the end of work that ranks do by themselves --------------------------- */
+/* ---- stopping a call early --------------------------------------------------- */
 
 void attendi_comm_stop(struct communicator *comm, const attend_error *why)
 {
@@ -189,7 +192,7 @@ void attendi_comm_stop(struct communicator *comm, const attend_error *why)
         return;
     comm->stopped = comm->sent_stop = true;
     comm->error = *why;
-    /* Empty messages: no MPI keeps the sender waiting for those. */
+    /* Empty messages: no MPI blocks their sender. */
     for (int rank = 0; rank < comm->size; rank++)
         if (rank != comm->rank)
             attendi_send(NULL, 0, rank, TAG_STOP, comm->mpi);
@@ -237,7 +240,7 @@ attend_status attendi_comm_agree_stop(struct communicator *comm, attend_error *e
 
 /* ---- memory and time ------------------------------------------------------- */
 
-/* Before each piece: its size, in a line of its own. */
+/* Each allocation is preceded by its size, in a cache line of its own. */
 enum { HEADER_BYTES = ATTENDI_ALIGN };
 
 void *attendi_mpi_alloc(struct communicator *comm, int64_t count, size_t size,
@@ -248,7 +251,7 @@ void *attendi_mpi_alloc(struct communicator *comm, int64_t count, size_t size,
     char *const memory = whole ? aligned_alloc(HEADER_BYTES, whole) : NULL;
 
     if (!memory) {
-        attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %lld pieces of %zu bytes",
+        attendi_mpi_fail(err, ATTEND_ENOMEM, "no memory for %lld elements of %zu bytes",
                          LL(count), size);
         return NULL;
     }

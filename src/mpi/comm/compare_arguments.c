@@ -24,7 +24,7 @@ void attendi_argument_real(struct arguments *a, const char *name, double value)
     add(a, name, 'g', bits);
 }
 
-/* The first bytes of a short text: what can be shown again. */
+/* The first 16 bytes, so that an error message can show both values. */
 void attendi_argument_text(struct arguments *a, const char *name, const char *text)
 {
     const size_t length = strlen(text);
@@ -47,8 +47,8 @@ void attendi_argument_bytes(struct arguments *a, const char *name, const void *d
     add(a, name, '#', bytes ? (int64_t)(sum >> 1) : -1);
 }
 
-/* `value` has both halves of a text. */
-static void show(const struct argument *a, const int64_t *value, char text[32])
+/* `value` points to both halves of a text. */
+static void format_value(const struct argument *a, const int64_t *value, char text[32])
 {
     double real;
 
@@ -69,8 +69,8 @@ static attend_status name_difference(const struct argument *a, int rank,
 {
     char here[32], there[32];
 
-    show(a, value, here);
-    show(a, first, there);
+    format_value(a, value, here);
+    format_value(a, first, there);
     return attendi_mpi_fail(err, ATTEND_EINVAL,
                             "rank %d: %s (%s) differs from rank 0's (%s)", rank, a->name,
                             here, there);

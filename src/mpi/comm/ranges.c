@@ -7,9 +7,9 @@
 #include "base/base.h"
 #include "mpi/comm/wait.h"
 
-/* ---- slices that callers may take ------------------------------------------ */
+/* ---- slices for callers ------------------------------------------------------ */
 
-/* Where slice n of `slices` begins. */
+/* First row of slice n of `slices`. */
 static int64_t slice_start(int64_t all, int64_t n, int64_t slices)
 {
     const int64_t splits = ceil_div_i64(all, ATTEND_SPLIT_KEYS);
@@ -87,9 +87,9 @@ static int compare_ranges(const void *a, const void *b)
                                 : (x->count > y->count) - (x->count < y->count);
 }
 
-/* What sharing ranges takes besides the table, for `count` ranges of all ranks. */
+/* Temporary memory of an allgather of ranges: `count` ranges of all ranks. */
 struct allgather {
-    int *counts, *displacements; /* [ranks], in numbers */
+    int *counts, *displacements; /* [ranks], in int64_t */
     attend_mpi_range *sorted;    /* [count] */
     int64_t count;
 };
@@ -114,11 +114,14 @@ static attend_status check_cover(const struct ranges *r, const struct allgather 
     return ATTEND_OK;
 }
 
-/* Memory, and where each rank's ranges go; collective. */
+/*
+ * Allocates the table and the temporary memory, and sets the displacements.  Collective.
+ */
 static attend_status make_table(struct ranges *r, struct allgather *s,
                                 struct communicator *comm, attend_error *err)
 {
-    const int64_t *const of_rank = comm->allgather_buffer; /* ranges and rows */
+    const int64_t *const of_rank =
+        comm->allgather_buffer; /* ranges and rows of each rank */
     int64_t rows = 0;
 
     for (int rank = 0; rank < comm->size; rank++) {

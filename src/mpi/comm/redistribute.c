@@ -6,16 +6,16 @@
 #include "mpi/comm/wait.h"
 
 /*
- * The messages from one rank to another, in their order: pieces that a range wanted and a
- * range held have in common, cut to `max_rows` rows.
+ * Iterates over the messages from one rank to another: the intersections of each range
+ * wanted and each range held, cut to max_rows rows.
  */
 struct messages {
     const struct ranges *held, *wanted;
     int from, to;
     int64_t max_rows;
-    int64_t w, h;         /* the pair of ranges to look at */
-    int64_t w_row, h_row; /* rows before them */
-    int64_t done;         /* rows of their common part that have been told */
+    int64_t w, h;         /* the current pair of ranges */
+    int64_t w_row, h_row; /* rows of the ranks before these ranges */
+    int64_t done;         /* rows of their intersection already returned */
 };
 
 struct message {
@@ -47,7 +47,7 @@ static bool next_pair(struct messages *p)
     return ++p->w < p->wanted->start[p->to + 1];
 }
 
-/* False where there is no more. */
+/* False after the last message. */
 static bool next_message(struct messages *p, struct message *message)
 {
     bool more = p->w < p->wanted->start[p->to + 1] && p->h < p->held->start[p->from + 1];
@@ -75,7 +75,7 @@ struct exchange {
     const attend_view *from;
     const attend_tensor *to;
     int64_t row_bytes;
-    void *send_buffer, *receive_buffer; /* messages */
+    void *send_buffer, *receive_buffer; /* one message each */
 };
 
 static attend_tensor dense(const struct exchange *x, void *data, int64_t rows)
@@ -129,17 +129,16 @@ static void unpack(const struct exchange *x, const struct message *message)
 }
 
 /*
- * To the rank `distance` destination and from the one as far source, a buffer each way at
- * a time: all ranks do so in the same order, so that none waits for one that waits for
- * it.
+ * Sends to the rank `shift` above and receives from the rank `shift` below, one message
+ * each way at a time.  All ranks use the same order, so there is no deadlock.
  */
 static attend_status exchange(const struct exchange *x, const struct ranges *held,
-                              const struct ranges *wanted, int distance, int64_t max_rows,
+                              const struct ranges *wanted, int shift, int64_t max_rows,
                               attend_error *err)
 {
     const struct communicator *const comm = x->comm;
-    const int destination = (comm->rank + distance) % comm->size;
-    const int source = (comm->rank + comm->size - distance) % comm->size;
+    const int destination = (comm->rank + shift) % comm->size;
+    const int source = (comm->rank + comm->size - shift) % comm->size;
     struct messages out = begin(held, wanted, comm->rank, destination, max_rows);
     struct messages in = begin(held, wanted, source, comm->rank, max_rows);
     bool sends = true, receives = true;
@@ -185,8 +184,8 @@ attend_status attendi_redistribute(struct communicator *comm, const struct range
     x.receive_buffer = attendi_mpi_alloc(comm, rows, (size_t)x.row_bytes, err);
     status = attendi_comm_agree(
         comm, x.send_buffer && x.receive_buffer ? ATTEND_OK : ATTEND_ENOMEM, err);
-    for (int distance = 1; distance < comm->size && status == ATTEND_OK; distance++)
-        status = exchange(&x, held, wanted, distance, max_rows, err);
+    for (int shift = 1; shift < comm->size && status == ATTEND_OK; shift++)
+        status = exchange(&x, held, wanted, shift, max_rows, err);
     attendi_mpi_free(comm, x.send_buffer);
     attendi_mpi_free(comm, x.receive_buffer);
     return status;

@@ -17,7 +17,7 @@
 
 enum { NAME_SIZE = 64 };
 
-/* ATTEND_MPI_SHARED=0, of tests: ranks as if each were on a machine of its own. */
+/* ATTEND_MPI_SHARED=0 makes ranks behave as if each were on its own machine. */
 static bool is_forbidden(void)
 {
     const char *const text = getenv("ATTEND_MPI_SHARED");
@@ -49,7 +49,9 @@ static attend_status fail(attend_error *err, const char *what, int64_t bytes, in
                             LL(bytes), what, strerror(reason));
 }
 
-/* Whether a file may be so long: one that is longer would end the process. */
+/*
+ * Whether RLIMIT_FSIZE allows a file of this size.  Exceeding it would kill the process.
+ */
 static bool is_allowed(int64_t bytes)
 {
     struct rlimit most;
@@ -58,7 +60,7 @@ static bool is_allowed(int64_t bytes)
            (rlim_t)bytes <= most.rlim_cur;
 }
 
-/* A name that no other process has; its file, or -1. */
+/* Creates a shared-memory object under an unused name.  Returns its descriptor, or -1. */
 static int create(char name[NAME_SIZE], int64_t bytes)
 {
     static unsigned count;
@@ -88,7 +90,7 @@ static int create(char name[NAME_SIZE], int64_t bytes)
     return -1;
 }
 
-/* This rank's part of the pages, so that a lack of them is known before they are used. */
+/* Allocates this rank's share of the pages: a lack of memory shows before their use. */
 static int take_pages(int file, const struct communicator *comm, int64_t bytes)
 {
     const int64_t part = ceil_div_i64(bytes, comm->size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that the ranks of one machine share. */
+/* POSIX shared memory of the ranks of one machine. */
 #ifndef ATTEND_MPI_SHARED_MEMORY_H
 #define ATTEND_MPI_SHARED_MEMORY_H
 
@@ -10,17 +10,21 @@
 struct communicator;
 
 struct shared_memory {
-    int64_t bytes; /* 0: there is none */
-    void *memory;  /* of all ranks, at an address of this one */
+    int64_t bytes; /* 0: none is mapped */
+    void *memory;  /* where this rank has mapped it */
 };
 
-/* Whether all ranks of a communicator share memory.  Collective; MPI's result. */
+/*
+ * Whether all ranks of a communicator are on one machine.  Collective; returns MPI's
+ * result.
+ */
 int attendi_comm_shares_memory(MPI_Comm comm, bool *shares_memory);
 
 /*
- * At least so many bytes, the same on all ranks, which share memory; what was in it is
- * lost if it grows.  Collective, and returns the same on all ranks.  It has no name once
- * this returns, so that nothing is left of ranks that are killed.
+ * Makes at least `bytes` available; `bytes` is equal on all ranks, and all are on one
+ * machine.  Growing discards the contents.  The object is unlinked before this returns,
+ * so killed ranks leave nothing in /dev/shm.  Collective; returns the same status on all
+ * ranks.
  */
 attend_status attendi_shared_memory_reserve(struct shared_memory *shared,
                                             struct communicator *comm, int64_t bytes,

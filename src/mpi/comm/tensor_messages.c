@@ -3,20 +3,25 @@
 
 #include "base/base.h"
 
-/* Heads are put together up to this length. */
+/* Several heads are sent as one message up to this size. */
 enum { SHORT_BYTES = 128 << 10 };
 
 struct block {
     int64_t size[4];
 };
 
-/* As many places of an axis as `room` elements have, where each takes `each` of them. */
+/*
+ * How many indices of an axis fit in `room` elements, if each index takes `each`
+ * elements.
+ */
 static int64_t fit(int64_t room, int64_t each, int64_t places)
 {
     return max_i64(1, min_i64(room / max_i64(each, 1), places));
 }
 
-/* The largest block.  One has several places of an axis only if it has all of the next.
+/*
+ * The largest block.  It spans several indices of an axis only if it spans the whole next
+ * axis.
  */
 static struct block block_of(const struct communicator *comm, const int64_t size[4],
                              attend_dtype dtype)
@@ -51,7 +56,7 @@ static int64_t block_elements(const struct block *block)
     return block->size[0] * block->size[1] * block->size[2] * block->size[3];
 }
 
-/* Whether the elements of a block lie one after the other. */
+/* Whether the elements of a block are contiguous. */
 static bool is_dense(const attend_view *view, const struct block *block)
 {
     int64_t step = 1;
@@ -64,7 +69,7 @@ static bool is_dense(const attend_view *view, const struct block *block)
     return true;
 }
 
-/* A type for a block that is not dense. */
+/* An MPI datatype for a block that is not contiguous. */
 static int make_type(const attend_view *view, const struct block *block,
                      MPI_Datatype *type)
 {
@@ -101,7 +106,7 @@ static int send_block(const struct communicator *comm, const attend_view *view,
     return result;
 }
 
-/* The block at `at`, shorter where the tensor ends. */
+/* Posts the block at `at`, which is shorter at the end of the tensor. */
 static int post_block(const struct communicator *comm, const attend_view *view,
                       struct block block, const int64_t at[4], int peer, bool sends,
                       MPI_Request *request)
@@ -119,7 +124,7 @@ static int post_block(const struct communicator *comm, const attend_view *view,
                              TAG_CHUNK, comm->mpi, request);
 }
 
-/* The next block; false after the last. */
+/* Moves `at` to the next block; false after the last. */
 static bool step(int64_t at[4], const attend_view *view, const struct block *block)
 {
     for (int a = 3; a >= 0; a--) {

@@ -61,7 +61,7 @@ int64_t attendi_row_bytes(const attend_view *view)
            (int64_t)attend_dtype_size(view->dtype);
 }
 
-/* Elements a and b of so many bytes, `count` of each, with strides in bytes. */
+/* Copies `count` elements of `bytes` bytes; steps in bytes. */
 static void copy_run(const char *from, int64_t from_step, char *to, int64_t to_step,
                      int64_t count, size_t bytes)
 {
@@ -77,7 +77,7 @@ void attendi_copy_tensor(const attend_view *from, const attend_tensor *to)
 {
     const int64_t size = (int64_t)attend_dtype_size(from->dtype);
     const int64_t *const n = from->size;
-    /* Rows that lie one after the other in both are one run. */
+    /* Rows that are contiguous in both tensors are copied as one run. */
     const int joined = from->stride[3] == 1 && to->stride[3] == 1 &&
                        from->stride[2] == n[3] && to->stride[2] == n[3];
     const int64_t rows = joined ? 1 : n[2], columns = joined ? n[2] * n[3] : n[3];

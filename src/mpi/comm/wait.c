@@ -7,8 +7,8 @@
 #include <time.h>
 
 /*
- * Most messages come sooner than YIELD_SECONDS.  After that a sleep is a part of the time
- * waited so far, so that a wait becomes longer by no more than that part.
+ * Most messages arrive within YIELD_SECONDS.  After that each sleep is a fraction of the
+ * time waited so far, so a wait is lengthened by at most that fraction.
  */
 #define YIELD_SECONDS 2e-3
 #define SLEEP_FRACTION 0.1

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The keys of the sequence, cut into chunks.  A chunk is a subtree of splits and belongs
- * to one rank.  A split belongs to the rank that holds its first key.  If other ranks
- * hold some of its keys, the split straddles ranks: all its keys are first copied to a
- * buffer on its rank.
+ * to one rank.  A split belongs to the rank that holds its first key.  Unless
+ * all its keys are in one range of that rank, the split straddles ranges: all its keys
+ * are first copied to a buffer on that rank.
  */
 #ifndef ATTEND_MPI_CHUNKS_H
 #define ATTEND_MPI_CHUNKS_H

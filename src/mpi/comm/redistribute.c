@@ -14,7 +14,7 @@ struct messages {
     int from, to;
     int64_t max_rows;
     int64_t w, h;         /* the current pair of ranges */
-    int64_t w_row, h_row; /* rows of the ranks before these ranges */
+    int64_t w_row, h_row; /* local rows before these ranges */
     int64_t done;         /* rows of their intersection already returned */
 };
 

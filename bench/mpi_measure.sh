@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# mpi_measure.sh [FOLDER]: all measurements of docs/MPI.md in one go, below 8 minutes on 16
-# cores; prints one JSON object, which bench/mpi_tables.py turns into tables.  FOLDER is what
-# bench/mpi_pack.sh made, by default where this script lies; without one, the build in
-# build/release and the MPICH that is installed are measured.  MPI_CORES (default: all) is
-# how many cores to use, OUT (default: .) where the timeline goes.
+# mpi_measure.sh [FOLDER]: makes all measurements of docs/MPI.md, in less than 8 minutes on 16
+# cores, and prints one JSON object, which bench/mpi_tables.py turns into tables.  FOLDER is
+# the folder that bench/mpi_pack.sh made, by default that of this script; without one, the
+# build in build/release is measured with the installed MPICH.  MPI_CORES (default: all) is
+# the number of cores to use, OUT (default: .) the folder of the timeline.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-}
@@ -24,7 +24,7 @@ fi
 lines=$out/mpi_measure.lines
 : >"$lines"
 
-# measure RANKS THREADS CASE [ARGUMENT...]: under the launcher, or alone for no ranks.
+# measure RANKS THREADS CASE [ARGUMENT...]: under the launcher; RANKS 0: one plain process.
 measure() {
     ranks=$1 threads=$2 case=$3
     shift 3
@@ -37,12 +37,12 @@ measure() {
     fi >>"$lines" 2>>"$out/mpi_measure.log" || echo "failed: $ranks ranks, $case" >&2
 }
 
-# The same bits for any ranks.
+# The same bits for any number of ranks.
 measure 0 "$cores" 'bits-8k-*'
 for ranks in 1 2 3 4 8; do
     measure "$ranks" 1 'bits-8k-*'
 done
-# One process of all cores, and a rank for each core; in turns, since cores are shared.
+# One process on all cores, and one rank per core; alternating, since cores are shared.
 for shape in causal-32k-zigzag causal-32k-contiguous causal-32k-ring; do
     measure 0 "$cores" causal-32k-zigzag
     measure "$cores" 1 "$shape"
@@ -55,16 +55,16 @@ for shape in causal-32k-zigzag causal-32k-ring; do
 done
 measure 0 "$cores" causal-32k-zigzag
 measure "$cores" 1 causal-32k-zigzag
-# Times of each chunk on each rank, for the plot.
+# Trace of each chunk on each rank, for the timeline.
 measure 4 1 bits-8k-f32 --trace "$out/mpi_trace"
-# Long keys, and decoding.
+# A long sequence of keys, and decoding.
 measure 4 "$((cores / 4 > 0 ? cores / 4 : 1))" long-1m
 measure 8 "$((cores / 8 > 0 ? cores / 8 : 1))" 'decode-*'
 
 [ ! -e "$out/mpi_trace.0" ] ||
     python3 "$here/mpi_timeline.py" "$out/mpi_timeline.svg" "$out"/mpi_trace.[0-9]* 2>/dev/null
 
-# All of it, and what comes of it.
+# All results, and their summary.
 awk -v cores="$cores" '
 function value(line, name,    text) {
     if (!match(line, "\"" name "\": *[^,}]*")) return ""

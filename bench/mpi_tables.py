@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""mpi_tables.py RESULT.json: the tables of docs/MPI.md from what bench/mpi_measure.sh printed.
+"""mpi_tables.py RESULT.json: the tables of docs/MPI.md from the output of bench/mpi_measure.sh.
 
 The constants of the cost model come first: R from the work of ranks of one thread, B from
-gathering, which hides nothing, a from a decoding step, which moves next to nothing.
+the gather strategy, which overlaps nothing, a from a decoding step, which sends few bytes.
 """
 
 import json
 import math
 import sys
 
-# What the model predicts: H, G, d, bytes of an element, keys of a chunk.
+# The problem of the prediction: H, G, d, bytes per element, keys per chunk.
 HEADS, GROUPS, WIDTH, SIZE, CHUNK = 32, 8, 128, 2, 2048
 PROBLEMS = (131072, 16), (1048576, 64), (1048576, 256), (1048576, 1024)
 
@@ -22,7 +22,7 @@ def find(runs, case, **fields):
 
 
 def constants(result):
-    """FLOP/s of a rank, bytes/s into a rank, seconds of a message; None: not measured."""
+    """FLOP/s of a rank, bytes/s into a rank, seconds per message; None: not measured."""
     runs, cores = result["runs"], result["cores"]
     ring = find(runs, "causal-32k-ring", ranks=cores, threads=1)
     gather = find(runs, "causal-32k-gather", ranks=cores, threads=1)
@@ -42,7 +42,7 @@ def measured(result):
         if run["case"] == "causal-32k-zigzag" and run["threads"] == result["cores"]
     ]
     mean = sum(alone) / len(alone) if alone else None
-    print("| case | ranks x threads | s | GFLOP/s | of one process | MB sent | waiting s |")
+    print("| case | ranks x threads | s | GFLOP/s | vs one process | MB sent | waiting s |")
     print("|---|---|---|---|---|---|---|")
     for run in runs:
         if not run["case"].startswith("causal"):
@@ -53,8 +53,8 @@ def measured(result):
             f"| {run['gflops']:.0f} | {share} | {run['sent_bytes'] / 1e6:.1f} "
             f"| {run['waiting']:.3f} |"
         )
-    print(f"\nThe cap of contiguous slices is {100 * result['contiguous_cap']:.1f} %.\n")
-    print("| case | ranks x threads | sum of the output's bits | MB sent | memory over slices |")
+    print(f"\nThe limit of contiguous slices is {100 * result['contiguous_cap']:.1f} %.\n")
+    print("| case | ranks x threads | checksum of the output | MB sent | memory / slices |")
     print("|---|---|---|---|---|")
     for run in runs:
         if run["case"].startswith("causal"):
@@ -66,18 +66,18 @@ def measured(result):
 
 
 def predicted(rate, width, message):
-    print("\n| n | P | compute s | bytes into a rank | moving s | share of P ranks |")
+    print("\n| n | P | compute s | bytes into a rank | communication s | parallel efficiency |")
     print("|---|---|---|---|---|---|")
     for n, ranks in PROBLEMS:
         compute = 4 * HEADS * WIDTH * n * n / 2 / ranks / rate
         moved = 2 * GROUPS * WIDTH * SIZE * n * (ranks - 1) / ranks * 3 / 4
         moving = moved / width + 2 * GROUPS * n / CHUNK * message
         first = 2 * GROUPS * (WIDTH * SIZE * CHUNK / width + message)
-        hidden = compute / (max(compute, moving) + first)
+        overlapped = compute / (max(compute, moving) + first)
         print(
             f"| {n} | {ranks} | {compute:.1f} | {moved / 1e9:.2f} GB | {moving:.2f} "
-            f"| {math.floor(1000 * hidden) / 1000}; {compute / (compute + moving):.2f} if "
-            "nothing were hidden |"
+            f"| {math.floor(1000 * overlapped) / 1000}; {compute / (compute + moving):.2f} "
+            "without overlap |"
         )
 
 
@@ -91,8 +91,8 @@ def main(path):
         print("\nNot all constants of the model were measured.")
         return
     print(
-        f"\nR = {rate / 1e9:.1f} GFLOP/s of a rank of one thread, B = {width / 1e9:.2f} GB/s into "
-        f"a rank, a = {message * 1e6:.1f} us a message."
+        f"\nR = {rate / 1e9:.1f} GFLOP/s for a rank of one thread, B = {width / 1e9:.2f} GB/s into "
+        f"a rank, a = {message * 1e6:.1f} us per message."
     )
     predicted(rate, width, message)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""mpi_timeline.py OUT.svg TRACE...: what each rank did when, from attend bench --trace.
+"""mpi_timeline.py OUT.svg TRACE...: a timeline of the ranks, from attend bench --trace.
 
-A lane for each rank: above, what it computed (a shade for each rank that the keys came
-from) and where it waited (red); below, chunks under way to it, so that work above a chunk
-is work that hides its way.
+One lane for each rank.  The upper bar shows computation (one shade for each rank that sent
+the keys) and waiting (red), the lower bar chunks in flight to the rank: computation above a
+chunk overlaps its communication.
 """
 
 import json

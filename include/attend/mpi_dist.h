@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attend: which rank holds what, and how it moves.  The part of attend/mpi.h that needs
- * no header of MPI.
+ * attend: the distribution of tensors over ranks, and the strategies to communicate.  The
+ * part of attend/mpi.h that does not include <mpi.h>.
  */
 #ifndef ATTEND_MPI_DIST_H
 #define ATTEND_MPI_DIST_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* ---- who holds what ------------------------------------------------------- */
+/* ---- distribution of rows ------------------------------------------------- */
 
 /* Rows first .. first + count - 1 of a sequence. */
 typedef struct attend_mpi_range {
@@ -20,65 +20,67 @@ typedef struct attend_mpi_range {
 } attend_mpi_range;
 
 /*
- * A contiguous slice of `all` rows for one of `ranks` ranks: as even as whole splits of
- * ATTEND_SPLIT_KEYS allow where there are enough of them, else as even as possible.
+ * A contiguous slice of `all` rows for one of `ranks` ranks.  Slices are whole splits of
+ * ATTEND_SPLIT_KEYS if there is at least one split for each rank, and as even as that
+ * allows; else they are as even as possible.
  */
 ATTEND_API attend_mpi_range attend_mpi_slice(int64_t all, int rank, int ranks);
 
 /*
- * Two slices of 2 * ranks: number `rank` and number 2 * ranks - 1 - rank.  Held so, the
- * queries of a causal problem are the same work for every rank; contiguous slices leave
- * the last rank with (2 ranks - 1) / ranks of its share.
+ * Zigzag slices, for load balance: of 2 * ranks slices, number `rank` and number
+ * 2 * ranks - 1 - rank.  The queries of a causal problem are then the same work for every
+ * rank.  With contiguous slices the last rank has (2 ranks - 1) / ranks times the mean.
  */
 ATTEND_API void attend_mpi_zigzag(int64_t all, int rank, int ranks,
                                   attend_mpi_range ranges[2]);
 
-/* ---- how it moves --------------------------------------------------------- */
+/* ---- communication -------------------------------------------------------- */
 
 typedef enum attend_mpi_strategy {
     ATTEND_MPI_AUTO = 0, /* by shape: docs/MPI.md */
     /*
-     * Chunks of keys go from the rank that holds them to each rank that sees them, in the
-     * order of a ring, while others are computed with.
+     * Chunks of keys are sent from the rank that holds them to each rank that sees them,
+     * in ring order, overlapped with computation.
      */
     ATTEND_MPI_RING = 1,
-    ATTEND_MPI_GATHER = 2, /* every rank gets all keys that it sees, then computes */
-    /* Queries go to the keys, partial results come back, in a tree. */
+    ATTEND_MPI_GATHER = 2, /* every rank gathers all keys that it sees, then computes */
+    /* Queries are sent to all ranks; partials are reduced back along a binary tree. */
     ATTEND_MPI_QUERY = 3,
     /*
-     * Ranks of one machine put all into memory that they share, and take work from there
-     * until none is left, whoever holds the queries.
+     * Ranks of one machine copy their tensors to shared memory.  Work is scheduled
+     * dynamically: a rank computes queries of any rank.
      */
     ATTEND_MPI_SHARED = 4
 } attend_mpi_strategy;
 
-/* What one call did on one rank. */
+/* What one call cost on one rank. */
 typedef struct attend_mpi_cost {
-    int64_t strategy;                 /* the one that was chosen */
-    int64_t sent, received, messages; /* bytes, and how many messages they were sent in */
-    int64_t memory; /* bytes that the call had allocated at most, besides the context's */
+    int64_t strategy;                 /* the one used */
+    int64_t sent, received, messages; /* bytes, and number of messages sent */
+    int64_t memory; /* peak of the bytes allocated by the call, without the context's */
     double seconds, computing, waiting;
 } attend_mpi_cost;
 
 /*
- * A piece of time on this rank: 'c' computing with the keys from first_key on, 'w'
- * waiting, 's' and 'r' a chunk under way to and from `peer`.  Seconds of MPI_Wtime().
+ * An interval of time on this rank: 'c' computing with the keys from first_key on, 'w'
+ * waiting, 's' and 'r' a chunk in flight to and from `peer`.  Seconds of MPI_Wtime().
  */
 typedef void (*attend_mpi_trace)(void *user, char what, int peer, int64_t first_key,
                                  double start, double end);
 
-/* How the tensors are spread.  Start from attend_mpi_dist_default(). */
+/* How the tensors are distributed.  Start from attend_mpi_dist_default(). */
 typedef struct attend_mpi_dist {
     size_t struct_size;
     /*
-     * The rows of the sequence that q and out, and k and v, of this rank have, one range
-     * after the other.  NULL, on all ranks: slices in the order of the ranks.
+     * The rows of the sequence that this rank holds: `queries` for q and the outputs,
+     * `keys` for k and v.  The local tensors have one range after the other.  NULL, on
+     * all ranks: slices in rank order.
      */
     const attend_mpi_range *queries, *keys;
     int64_t query_ranges, key_ranges;
     int64_t strategy;   /* an attend_mpi_strategy, the same on all ranks */
-    int64_t chunk_keys; /* most keys of a chunk; 0: 2048; becomes a power of two splits */
-    /* Asked between pieces of work; if not 0, on any rank, all return ECANCELLED. */
+    int64_t chunk_keys; /* maximum; rounded to a power of two of splits; 0: 2048 */
+    /* Polled between work items; if not 0 on any rank, all ranks return ECANCELLED. */
     int (*cancelled)(void *user);
     void *cancel_user;
     attend_mpi_trace trace; /* NULL: none */

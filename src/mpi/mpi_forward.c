@@ -1,74 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_mpi_forward: read, compare, choose, move. */
-#include "mpi/comm/window.h"
+/* attend_mpi_forward: opens the call, chooses a strategy and runs it. */
+#include "mpi/comm/shared_memory.h"
 #include "mpi/strategies.h"
 
-/* Keys and values of the sequence that are small: gathering them costs no time. */
+/* Up to this size of K and V of the sequence, gathering them costs no time. */
 #define GATHER_BYTES ((int64_t)32 << 20)
-/* All that ranks of one machine share: more would take too much of its memory. */
+/*
+ * Most shared memory of all ranks of a machine: more would take too much of its memory.
+ */
 #define SHARED_BYTES ((int64_t)2 << 30)
-/* How much less than keys the queries and their records have to be to travel instead. */
+/* Queries and their partials are sent instead of keys if they are this much smaller. */
 enum { QUERY_GAIN = 4 };
 
-/* Bytes of all keys and values, and of queries to every rank and their records back. */
-static int64_t key_bytes(const struct job *job)
+/*
+ * Bytes of K and V of the sequence; then of queries to every rank, and of partials back.
+ */
+static int64_t key_bytes(const struct mpi_call *call)
 {
-    return job->nb * job->hkv * job->keys.all * (job->d + job->dv) *
-           (int64_t)attend_dtype_size(job->dtype);
+    return call->nb * call->hkv * call->keys.all * (call->d + call->dv) *
+           (int64_t)attend_dtype_size(call->dtype);
 }
 
-static double query_bytes(const struct job *job)
+static double query_bytes(const struct mpi_call *call)
 {
     const double row =
-        (double)(job->d * (int64_t)attend_dtype_size(job->dtype)) +
-        2.0 * (double)(job->dv + 2) * (double)attend_dtype_size(job->number) +
-        2.0 * (double)job->sums * sizeof(double);
+        (double)(call->d * (int64_t)attend_dtype_size(call->dtype)) +
+        2.0 * (double)(call->dv + 2) * (double)attend_dtype_size(call->partial_dtype) +
+        2.0 * (double)call->raw_size * sizeof(double);
 
-    return (double)(job->nb * job->hq * job->queries.all) * row * job->team.size;
+    return (double)(call->nb * call->hq * call->queries.all) * row * call->comm.size;
 }
 
-/* By shape alone: the same on all ranks. */
-static int64_t choose_by_shape(const struct job *job)
+/* Depends on the shape alone, so the choice is the same on all ranks. */
+static int64_t choose_by_shape(const struct mpi_call *call)
 {
-    if (job->io.weights.data || job->team.size == 1)
+    if (call->io.weights.data || call->comm.size == 1)
         return ATTEND_MPI_GATHER;
-    if (!job->rule.mask.data && !job->rule.bias.data &&
-        query_bytes(job) * QUERY_GAIN < (double)key_bytes(job))
+    if (!call->rule.mask.data && !call->rule.bias.data &&
+        query_bytes(call) * QUERY_GAIN < (double)key_bytes(call))
         return ATTEND_MPI_QUERY;
-    return key_bytes(job) <= GATHER_BYTES ? ATTEND_MPI_GATHER : ATTEND_MPI_RING;
+    return key_bytes(call) <= GATHER_BYTES ? ATTEND_MPI_GATHER : ATTEND_MPI_RING;
 }
 
-/* Whether ranks that would form a ring can share memory instead.  Collective. */
-static bool can_share(struct job *job)
+/* Whether shared memory can replace a ring.  Collective. */
+static bool can_share(struct mpi_call *call)
 {
-    const int64_t bytes = attendi_shared_bytes(job);
+    const int64_t bytes = attendi_shared_bytes(call);
     attend_error none;
 
-    return job->team.is_local && bytes <= SHARED_BYTES &&
-           attendi_window_reserve(job->team.window, &job->team, bytes, &none) ==
+    return call->comm.shares_memory && bytes <= SHARED_BYTES &&
+           attendi_shared_memory_reserve(call->comm.shared, &call->comm, bytes, &none) ==
                ATTEND_OK;
 }
 
-static int64_t choose(struct job *job)
+static int64_t choose(struct mpi_call *call)
 {
-    if (job->team.dist.strategy != ATTEND_MPI_AUTO)
-        return job->team.dist.strategy;
-    const int64_t strategy = choose_by_shape(job);
-    return strategy == ATTEND_MPI_RING && can_share(job) ? ATTEND_MPI_SHARED : strategy;
+    if (call->comm.dist.strategy != ATTEND_MPI_AUTO)
+        return call->comm.dist.strategy;
+    const int64_t strategy = choose_by_shape(call);
+    return strategy == ATTEND_MPI_RING && can_share(call) ? ATTEND_MPI_SHARED : strategy;
 }
 
-static attend_status forward(struct job *job, attend_error *err)
+static attend_status forward(struct mpi_call *call, attend_error *err)
 {
-    job->team.cost.strategy = choose(job);
-    switch (job->team.cost.strategy) {
+    call->comm.cost.strategy = choose(call);
+    switch (call->comm.cost.strategy) {
     case ATTEND_MPI_GATHER:
-        return attendi_forward_gather(job, err);
+        return attendi_forward_gather(call, err);
     case ATTEND_MPI_QUERY:
-        return attendi_forward_query(job, err);
+        return attendi_forward_query(call, err);
     case ATTEND_MPI_SHARED:
-        return attendi_forward_shared(job, err);
+        return attendi_forward_shared(call, err);
     default:
-        return attendi_forward_ring(job, err);
+        return attendi_forward_ring(call, err);
     }
 }
 
@@ -77,13 +81,13 @@ attend_status attend_mpi_forward(MPI_Comm comm, attend_context *ctx,
                                  const attend_mpi_dist *dist, attend_error *err)
 {
     attend_error own;
-    struct job job;
+    struct mpi_call call;
 
     if (!err)
         err = &own;
-    attend_status status = attendi_job_open(&job, comm, ctx, rule, io, dist, err);
+    attend_status status = attendi_mpi_call_open(&call, comm, ctx, rule, io, dist, err);
     if (status == ATTEND_OK)
-        status = forward(&job, err);
-    attendi_job_close(&job);
+        status = forward(&call, err);
+    attendi_mpi_call_close(&call);
     return status;
 }

@@ -1,75 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attend_mpi_inspect: queries and their LSE go to all ranks, and each rank inspects all
- * of them with a range of keys that begins and ends where a block of the map does.  So no
- * two ranks have a share in one sum, and sums have the bits of one machine.
+ * attend_mpi_inspect: queries and their LSE are sent to all ranks.  Each rank inspects
+ * all queries with one range of keys, which begins and ends at block boundaries of the
+ * map.  So every sum is computed by one rank, with the bits of one process.
  */
 #include "base/base.h"
-#include "mpi/comm/move.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/redistribute.h"
+#include "mpi/comm/views.h"
 #include "mpi/mpi_probes.h"
-#include "mpi/rule_columns.h"
+#include "mpi/redistribute_mask.h"
 
 enum { COLUMN_MASS, COLUMN_MAX, COLUMN_LAST, COLUMNS };
 
-struct look {
-    struct job *job;
-    struct ranges keys, everyone;  /* as all ranks hold them */
-    struct ranges columns, zoomed; /* of the map and of the zoom */
-    attend_inspection own;         /* all queries by this rank's range of keys */
+struct local_inspection {
+    struct mpi_call *call;
+    struct ranges keys,
+        replicated; /* one range of keys for each rank; all queries for each rank */
+    struct ranges map_columns, zoom_columns; /* of each rank */
+    attend_inspection own; /* all queries by this rank's range of keys */
     attend_rule rule;
     int64_t *lengths;
-    int64_t first, count; /* keys of this rank's range */
+    int64_t first, count; /* this rank's range of keys */
     void *q, *k, *lse, *mask, *bias, *column[COLUMNS], *pooled, *zoom;
     struct probes probes;
 };
 
-/* Columns of the zoom that have keys of a range. */
-static attend_mpi_range cut_zoom(const struct job *job, const attend_mpi_range *keys)
+/* The columns of the zoom whose keys are in a range. */
+static attend_mpi_range zoom_of_keys(const struct mpi_call *call,
+                                     const attend_mpi_range *keys)
 {
-    const attend_inspection *const s = &job->inspection;
+    const attend_inspection *const s = &call->inspection;
     const int64_t first = max_i64(0, keys->first - s->zoom_key);
     const int64_t end = min_i64(s->zoom.size[3], keys->first + keys->count - s->zoom_key);
 
     return (attend_mpi_range){first, s->zoom.data ? max_i64(0, end - first) : 0};
 }
 
-/* Even ranges of whole blocks. */
-static attend_status cut_keys(struct look *l, attend_error *err)
+/* Even ranges of whole blocks, one for each rank. */
+static attend_status partition_keys(struct local_inspection *l, attend_error *err)
 {
-    struct job *const job = l->job;
-    struct team *const team = &job->team;
-    const bool pools = job->inspection.pooled.data != NULL;
-    const int64_t block = pools ? max_i64(1, job->inspection.pooled_block) : 1;
-    const int64_t all = job->keys.all, blocks = ceil_div_i64(all, block);
+    struct mpi_call *const call = l->call;
+    struct communicator *const comm = &call->comm;
+    const bool pools = call->inspection.pooled.data != NULL;
+    const int64_t block = pools ? max_i64(1, call->inspection.pooled_block) : 1;
+    const int64_t all = call->keys.all, blocks = ceil_div_i64(all, block);
 
-    TRY(attendi_ranges_make(&l->keys, team, all, team->size, err));
-    TRY(attendi_ranges_make(&l->columns, team, blocks, team->size, err));
-    TRY(attendi_ranges_make(&l->zoomed, team, job->inspection.zoom.size[3], team->size,
-                            err));
-    TRY(attendi_ranges_all(&l->everyone, team, job->queries.all, err));
-    for (int rank = 0; rank < team->size; rank++) {
-        const attend_mpi_range part = attend_mpi_slice(blocks, rank, team->size);
+    TRY(attendi_ranges_make(&l->keys, comm, all, comm->size, err));
+    TRY(attendi_ranges_make(&l->map_columns, comm, blocks, comm->size, err));
+    TRY(attendi_ranges_make(&l->zoom_columns, comm, call->inspection.zoom.size[3],
+                            comm->size, err));
+    TRY(attendi_ranges_replicated(&l->replicated, comm, call->queries.all, err));
+    for (int rank = 0; rank < comm->size; rank++) {
+        const attend_mpi_range part = attend_mpi_slice(blocks, rank, comm->size);
         const int64_t first = min_i64(part.first * block, all);
 
-        l->columns.range[rank] = part;
+        l->map_columns.range[rank] = part;
         l->keys.range[rank] = (attend_mpi_range){
             first, min_i64((part.first + part.count) * block, all) - first};
-        l->zoomed.range[rank] = cut_zoom(job, &l->keys.range[rank]);
-        l->keys.start[rank + 1] = l->columns.start[rank + 1] = l->zoomed.start[rank + 1] =
-            rank + 1;
+        l->zoom_columns.range[rank] = zoom_of_keys(call, &l->keys.range[rank]);
+        l->keys.start[rank + 1] = l->map_columns.start[rank + 1] =
+            l->zoom_columns.start[rank + 1] = rank + 1;
     }
-    l->first = l->keys.range[team->rank].first;
-    l->count = l->keys.range[team->rank].count;
+    l->first = l->keys.range[comm->rank].first;
+    l->count = l->keys.range[comm->rank].count;
     return ATTEND_OK;
 }
 
-static void *room(struct look *l, int64_t heads, int64_t rows, int64_t columns,
-                  attend_dtype dtype, attend_status *status, attend_error *err)
+static void *allocate_tensor(struct local_inspection *l, int64_t heads, int64_t rows,
+                             int64_t columns, attend_dtype dtype, attend_status *status,
+                             attend_error *err)
 {
     void *const memory =
-        attendi_team_alloc(&l->job->team, l->job->nb * heads * rows * columns,
-                           attend_dtype_size(dtype), err);
+        attendi_mpi_alloc(&l->call->comm, l->call->nb * heads * rows * columns,
+                          attend_dtype_size(dtype), err);
 
     if (!memory)
         *status = ATTEND_ENOMEM;
@@ -84,31 +87,34 @@ static attend_tensor *column_of(attend_inspection *s, int which)
     return all[which];
 }
 
-/* Memory for `columns` of this rank in place of a tensor that all ranks share. */
-static attend_tensor own_tensor(struct look *l, const attend_tensor *shared,
+/* Memory for this rank's `columns` of an output of the whole sequence. */
+static attend_tensor own_tensor(struct local_inspection *l, const attend_tensor *shared,
                                 int64_t columns, void **data, attend_status *status,
                                 attend_error *err)
 {
-    const struct job *const job = l->job;
+    const struct mpi_call *const call = l->call;
 
-    *data = room(l, job->hq, shared->size[2], columns, shared->dtype, status, err);
-    return attend_tensor_dense(*data, shared->dtype, job->nb, job->hq, shared->size[2],
+    *data = allocate_tensor(l, call->hq, shared->size[2], columns, shared->dtype, status,
+                            err);
+    return attend_tensor_dense(*data, shared->dtype, call->nb, call->hq, shared->size[2],
                                columns);
 }
 
-static attend_status allocate(struct look *l, attend_error *err)
+static attend_status allocate(struct local_inspection *l, attend_error *err)
 {
-    struct job *const job = l->job;
-    const int64_t nq = job->queries.all;
-    const attend_mpi_range blocks = l->columns.range[job->team.rank];
-    const attend_mpi_range zoomed = l->zoomed.range[job->team.rank];
-    attend_status status = attendi_probes_take(&l->probes, job, l->first, l->count, err);
+    struct mpi_call *const call = l->call;
+    const int64_t nq = call->queries.all;
+    const attend_mpi_range blocks = l->map_columns.range[call->comm.rank];
+    const attend_mpi_range zoomed = l->zoom_columns.range[call->comm.rank];
+    attend_status status =
+        attendi_probes_select(&l->probes, call, l->first, l->count, err);
 
-    l->q = room(l, job->hq, nq, job->d, job->dtype, &status, err);
-    l->k = room(l, job->hkv, l->count, job->d, job->dtype, &status, err);
-    l->lse = room(l, job->hq, nq, 1, job->inspection.lse.dtype, &status, err);
-    l->lengths = room(l, 1, 1, 1, ATTEND_F64, &status, err);
-    l->own = job->inspection;
+    l->q = allocate_tensor(l, call->hq, nq, call->d, call->dtype, &status, err);
+    l->k = allocate_tensor(l, call->hkv, l->count, call->d, call->dtype, &status, err);
+    l->lse =
+        allocate_tensor(l, call->hq, nq, 1, call->inspection.lse.dtype, &status, err);
+    l->lengths = allocate_tensor(l, 1, 1, 1, ATTEND_F64, &status, err);
+    l->own = call->inspection;
     for (int x = 0; x < COLUMNS; x++) {
         attend_tensor *const column = column_of(&l->own, x);
 
@@ -121,26 +127,26 @@ static attend_status allocate(struct look *l, attend_error *err)
     if (l->own.zoom.data)
         l->own.zoom = own_tensor(l, &l->own.zoom, zoomed.count, &l->zoom, &status, err);
     l->own.zoom_key =
-        zoomed.count > 0 ? job->inspection.zoom_key + zoomed.first - l->first : 0;
+        zoomed.count > 0 ? call->inspection.zoom_key + zoomed.first - l->first : 0;
     l->own.probes = l->probes.list;
     l->own.probe_count = l->probes.count;
     l->own.probe_weights = l->probes.weights;
     return status;
 }
 
-/* The map's size, which the engine sees in parts only. */
-static attend_status check_map(const struct job *job, attend_error *err)
+/* Checks the size of the map.  The engine sees only this rank's columns of it. */
+static attend_status check_map(const struct mpi_call *call, attend_error *err)
 {
-    const attend_inspection *const s = &job->inspection;
+    const attend_inspection *const s = &call->inspection;
 
     if (!s->pooled.data)
         return ATTEND_OK;
     if (s->pooled_block < 1)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "pooled_block (%lld) is below 1",
                                 LL(s->pooled_block));
-    const int64_t want[4] = {job->nb, job->hq,
-                             ceil_div_i64(job->queries.all, s->pooled_block),
-                             ceil_div_i64(job->keys.all, s->pooled_block)};
+    const int64_t want[4] = {call->nb, call->hq,
+                             ceil_div_i64(call->queries.all, s->pooled_block),
+                             ceil_div_i64(call->keys.all, s->pooled_block)};
     for (int a = 0; a < 4; a++)
         if (s->pooled.size[a] != want[a])
             return attendi_mpi_fail(err, ATTEND_EINVAL,
@@ -149,15 +155,15 @@ static attend_status check_map(const struct job *job, attend_error *err)
     return ATTEND_OK;
 }
 
-/* And the zoom's. */
-static attend_status check_zoom(const struct job *job, attend_error *err)
+/* The same for the zoom. */
+static attend_status check_zoom(const struct mpi_call *call, attend_error *err)
 {
-    const attend_inspection *const s = &job->inspection;
+    const attend_inspection *const s = &call->inspection;
     const struct {
         const char *name;
         int64_t first, all;
-    } axis[] = {{"zoom_query", s->zoom_query, job->queries.all},
-                {"zoom_key", s->zoom_key, job->keys.all}};
+    } axis[] = {{"zoom_query", s->zoom_query, call->queries.all},
+                {"zoom_key", s->zoom_key, call->keys.all}};
 
     for (int a = 0; s->zoom.data && a < 2; a++) {
         const int64_t count = s->zoom.size[2 + a];
@@ -171,98 +177,105 @@ static attend_status check_zoom(const struct job *job, attend_error *err)
     return ATTEND_OK;
 }
 
-/* Positions and lengths count from this rank's first key. */
-static void move_rule(struct look *l)
+/* Positions and key lengths count from this rank's first key. */
+static void shift_rule(struct local_inspection *l)
 {
     l->rule.first_query = -l->first;
-    for (int64_t b = 0; l->rule.key_lengths && b < l->job->nb; b++)
+    for (int64_t b = 0; l->rule.key_lengths && b < l->call->nb; b++)
         l->lengths[b] = max_i64(0, min_i64(l->rule.key_lengths[b] - l->first, l->count));
     if (l->rule.key_lengths)
         l->rule.key_lengths = l->lengths;
 }
 
-static attend_status fetch(struct look *l, attend_error *err)
+static attend_status fetch(struct local_inspection *l, attend_error *err)
 {
-    struct job *const job = l->job;
-    const attend_inspection *const s = &job->inspection;
-    const int64_t nq = job->queries.all;
+    struct mpi_call *const call = l->call;
+    const attend_inspection *const s = &call->inspection;
+    const int64_t nq = call->queries.all;
     const attend_tensor q =
-        attend_tensor_dense(l->q, job->dtype, job->nb, job->hq, nq, job->d);
+        attend_tensor_dense(l->q, call->dtype, call->nb, call->hq, nq, call->d);
     const attend_tensor lse =
-        attend_tensor_dense(l->lse, s->lse.dtype, job->nb, job->hq, nq, 1);
+        attend_tensor_dense(l->lse, s->lse.dtype, call->nb, call->hq, nq, 1);
     const attend_tensor k =
-        attend_tensor_dense(l->k, job->dtype, job->nb, job->hkv, l->count, job->d);
+        attend_tensor_dense(l->k, call->dtype, call->nb, call->hkv, l->count, call->d);
 
-    TRY(attendi_move(&job->team, &job->queries, &l->everyone, &s->q, &q, err));
-    TRY(attendi_move(&job->team, &job->queries, &l->everyone, &s->lse, &lse, err));
-    TRY(attendi_move(&job->team, &job->keys, &l->keys, &s->k, &k, err));
+    TRY(attendi_redistribute(&call->comm, &call->queries, &l->replicated, &s->q, &q,
+                             err));
+    TRY(attendi_redistribute(&call->comm, &call->queries, &l->replicated, &s->lse, &lse,
+                             err));
+    TRY(attendi_redistribute(&call->comm, &call->keys, &l->keys, &s->k, &k, err));
     l->own.q = attend_view_of(&q);
     l->own.lse = attend_view_of(&lse);
     l->own.k = attend_view_of(&k);
-    l->rule = job->rule;
-    move_rule(l);
-    TRY(attendi_rule_columns(job, &l->keys, &l->rule.mask, &l->mask, err));
-    return attendi_rule_columns(job, &l->keys, &l->rule.bias, &l->bias, err);
+    l->rule = call->rule;
+    shift_rule(l);
+    TRY(attendi_redistribute_mask(call, &l->keys, &l->rule.mask, &l->mask, err));
+    return attendi_redistribute_mask(call, &l->keys, &l->rule.bias, &l->bias, err);
 }
 
-/* Columns that each rank has of a tensor, to all ranks. */
-static attend_status give_all(struct look *l, const struct ranges *held,
-                              const attend_tensor *own, const attend_tensor *shared,
-                              attend_error *err)
+/* Gathers the columns of all ranks, on all ranks. */
+static attend_status allgather_columns(struct local_inspection *l,
+                                       const struct ranges *held,
+                                       const attend_tensor *own,
+                                       const attend_tensor *shared, attend_error *err)
 {
-    struct team *const team = &l->job->team;
-    const attend_view source = attendi_view_turned(attend_view_of(own));
-    const attend_tensor target = attendi_tensor_turned(*shared);
+    struct communicator *const comm = &l->call->comm;
+    const attend_view source = attendi_view_transposed(attend_view_of(own));
+    const attend_tensor target = attendi_tensor_transposed(*shared);
     struct ranges all = {.all = 0};
 
     if (!shared->data)
         return ATTEND_OK;
-    const attend_status made = attendi_ranges_all(&all, team, held->all, err);
-    attend_status status = attendi_team_agree(team, made, err);
+    const attend_status made = attendi_ranges_replicated(&all, comm, held->all, err);
+    attend_status status = attendi_comm_agree(comm, made, err);
     if (status == ATTEND_OK)
-        status = attendi_move(team, held, &all, &source, &target, err);
-    attendi_ranges_free(&all, team);
+        status = attendi_redistribute(comm, held, &all, &source, &target, err);
+    attendi_ranges_free(&all, comm);
     return status;
 }
 
-/* Columns to the ranks that hold their keys, the rest to all. */
-static attend_status give_back(struct look *l, attend_error *err)
+/* Columns go to the ranks that hold their keys, everything else to all ranks. */
+static attend_status redistribute_outputs(struct local_inspection *l, attend_error *err)
 {
-    struct job *const job = l->job;
-    const attend_inspection *const s = &job->inspection;
+    struct mpi_call *const call = l->call;
+    const attend_inspection *const s = &call->inspection;
 
     for (int x = 0; x < COLUMNS; x++) {
         const attend_tensor from = *column_of(&l->own, x);
-        const attend_tensor to = *column_of(&job->inspection, x);
-        const attend_view source = attendi_view_turned(attend_view_of(&from));
-        const attend_tensor target = attendi_tensor_turned(to);
+        const attend_tensor to = *column_of(&call->inspection, x);
+        const attend_view source = attendi_view_transposed(attend_view_of(&from));
+        const attend_tensor target = attendi_tensor_transposed(to);
 
         if (to.data)
-            TRY(attendi_move(&job->team, &l->keys, &job->keys, &source, &target, err));
+            TRY(attendi_redistribute(&call->comm, &l->keys, &call->keys, &source, &target,
+                                     err));
     }
-    TRY(give_all(l, &l->columns, &l->own.pooled, &s->pooled, err));
-    TRY(give_all(l, &l->zoomed, &l->own.zoom, &s->zoom, err));
-    return attendi_probes_share(&l->probes, job, err);
+    TRY(allgather_columns(l, &l->map_columns, &l->own.pooled, &s->pooled, err));
+    TRY(allgather_columns(l, &l->zoom_columns, &l->own.zoom, &s->zoom, err));
+    return attendi_probes_allreduce(&l->probes, call, err);
 }
 
-static attend_status inspect(struct look *l, attend_error *err)
+static attend_status inspect(struct local_inspection *l, attend_error *err)
 {
-    struct team *const team = &l->job->team;
-    attend_status status = check_map(l->job, err);
+    struct communicator *const comm = &l->call->comm;
+    attend_status status = check_map(l->call, err);
 
     if (status == ATTEND_OK)
-        status = check_zoom(l->job, err);
+        status = check_zoom(l->call, err);
     if (status == ATTEND_OK)
-        status = cut_keys(l, err);
+        status = partition_keys(l, err);
     if (status == ATTEND_OK)
         status = allocate(l, err);
-    TRY(attendi_team_agree(team, status, err));
+    TRY(attendi_comm_agree(comm, status, err));
     TRY(fetch(l, err));
-    /* A rank without keys has nothing to say, and a map without columns is refused. */
+    /*
+     * A rank without keys has no part in the outputs, and a map without columns is
+     * refused.
+     */
     if (l->count > 0)
-        status = attend_inspect(l->job->ctx, &l->rule, &l->own, err);
-    TRY(attendi_team_agree(team, status, err));
-    return give_back(l, err);
+        status = attend_inspect(l->call->ctx, &l->rule, &l->own, err);
+    TRY(attendi_comm_agree(comm, status, err));
+    return redistribute_outputs(l, err);
 }
 
 attend_status attend_mpi_inspect(MPI_Comm comm, attend_context *ctx,
@@ -271,25 +284,25 @@ attend_status attend_mpi_inspect(MPI_Comm comm, attend_context *ctx,
                                  const attend_mpi_dist *dist, attend_error *err)
 {
     attend_error own;
-    struct job job;
-    struct look l = {.job = &job};
+    struct mpi_call call;
+    struct local_inspection l = {.call = &call};
 
     if (!err)
         err = &own;
     attend_status status =
-        attendi_job_open_inspection(&job, comm, ctx, rule, inspection, dist, err);
+        attendi_mpi_call_open_inspection(&call, comm, ctx, rule, inspection, dist, err);
     if (status == ATTEND_OK)
         status = inspect(&l, err);
     void *const memory[] = {l.q,         l.k,      l.lse,       l.lengths,
                             l.mask,      l.bias,   l.column[0], l.column[1],
                             l.column[2], l.pooled, l.zoom};
     for (size_t x = 0; x < ARRAY_LEN(memory); x++)
-        attendi_team_free(&job.team, memory[x]);
-    attendi_ranges_free(&l.keys, &job.team);
-    attendi_ranges_free(&l.columns, &job.team);
-    attendi_ranges_free(&l.zoomed, &job.team);
-    attendi_probes_free(&l.probes, &job);
-    attendi_ranges_free(&l.everyone, &job.team);
-    attendi_job_close(&job);
+        attendi_mpi_free(&call.comm, memory[x]);
+    attendi_ranges_free(&l.keys, &call.comm);
+    attendi_ranges_free(&l.map_columns, &call.comm);
+    attendi_ranges_free(&l.zoom_columns, &call.comm);
+    attendi_probes_free(&l.probes, &call);
+    attendi_ranges_free(&l.replicated, &call.comm);
+    attendi_mpi_call_close(&call);
     return status;
 }

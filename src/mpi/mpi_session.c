@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/comm/move.h"
-#include "mpi/comm/polite.h"
+#include "mpi/comm/redistribute.h"
+#include "mpi/comm/wait.h"
 
 static attend_status open(int *rank, int *ranks, attend_error *err)
 {
@@ -46,7 +46,7 @@ static attend_status broadcast(void *data, size_t bytes, attend_error *err)
         attendi_broadcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD), err);
 }
 
-static attend_status share(void *items, size_t size, int count, attend_error *err)
+static attend_status allgather(void *items, size_t size, int count, attend_error *err)
 {
     int rank, ranks;
 
@@ -90,43 +90,44 @@ static attend_status inspect(attend_context *ctx, const attend_rule *rule,
     return attend_mpi_inspect(MPI_COMM_WORLD, ctx, rule, inspection, dist, err);
 }
 
-static attend_status gather_rows(struct team *team, const attend_mpi_range *ranges,
-                                 int64_t count, const attend_view *from,
-                                 const attend_tensor *to, attend_error *err)
+static attend_status gather_on_rank_0(struct communicator *comm,
+                                      const attend_mpi_range *ranges, int64_t count,
+                                      const attend_view *from, const attend_tensor *to,
+                                      attend_error *err)
 {
     const attend_tensor none = attend_tensor_dense(NULL, from->dtype, from->size[0],
                                                    from->size[1], 0, from->size[3]);
     struct ranges held = {.all = 0}, wanted = {.all = 0};
     attend_status status =
-        attendi_ranges_share(&held, team, "rows", ranges, count, from->size[2], err);
+        attendi_ranges_allgather(&held, comm, "rows", ranges, count, from->size[2], err);
 
     if (status == ATTEND_OK)
-        status = attendi_team_agree(
-            team, attendi_ranges_all(&wanted, team, held.all, err), err);
-    for (int rank = 1; rank < team->size && status == ATTEND_OK; rank++)
+        status = attendi_comm_agree(
+            comm, attendi_ranges_replicated(&wanted, comm, held.all, err), err);
+    for (int rank = 1; rank < comm->size && status == ATTEND_OK; rank++)
         wanted.range[rank].count = 0;
     if (status == ATTEND_OK)
-        status =
-            attendi_move(team, &held, &wanted, from, team->rank == 0 ? to : &none, err);
-    attendi_ranges_free(&held, team);
-    attendi_ranges_free(&wanted, team);
+        status = attendi_redistribute(comm, &held, &wanted, from,
+                                      comm->rank == 0 ? to : &none, err);
+    attendi_ranges_free(&held, comm);
+    attendi_ranges_free(&wanted, comm);
     return status;
 }
 
-static attend_status collect(const attend_mpi_range *ranges, int64_t count,
-                             const attend_view *from, const attend_tensor *to,
-                             attend_error *err)
+static attend_status gather_rows(const attend_mpi_range *ranges, int64_t count,
+                                 const attend_view *from, const attend_tensor *to,
+                                 attend_error *err)
 {
-    struct team team;
+    struct communicator comm;
 
-    attend_status status = attendi_team_open(&team, MPI_COMM_WORLD, NULL, err);
+    attend_status status = attendi_comm_open(&comm, MPI_COMM_WORLD, NULL, err);
     if (status == ATTEND_OK)
-        status = gather_rows(&team, ranges, count, from, to, err);
-    attendi_team_close(&team);
+        status = gather_on_rank_0(&comm, ranges, count, from, to, err);
+    attendi_comm_close(&comm);
     return status;
 }
 
-static double meet(void)
+static double barrier(void)
 {
     const int here = 0;
     int all;
@@ -143,13 +144,13 @@ const struct mpi_session *attend_mpi_session(void)
                                                .abort = end_all,
                                                .agree = agree,
                                                .broadcast = broadcast,
-                                               .share = share,
+                                               .allgather = allgather,
                                                .forward = forward,
                                                .inspect = inspect,
-                                               .collect = collect,
+                                               .gather_rows = gather_rows,
                                                .slice = attend_mpi_slice,
                                                .zigzag = attend_mpi_zigzag,
-                                               .meet = meet};
+                                               .barrier = barrier};
 
     return &session;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways to move data; each is collective and returns the same on all ranks. */
+/*
+ * One function for each strategy of attend_mpi_strategy.  Each is collective and returns
+ * the same status on all ranks.
+ */
 #ifndef ATTEND_MPI_STRATEGIES_H
 #define ATTEND_MPI_STRATEGIES_H
 
-#include "mpi/job.h"
+#include "mpi/mpi_call.h"
 
-attend_status attendi_forward_ring(struct job *job, attend_error *err);
-attend_status attendi_forward_gather(struct job *job, attend_error *err);
-attend_status attendi_forward_query(struct job *job, attend_error *err);
-attend_status attendi_forward_shared(struct job *job, attend_error *err);
-/* Shared memory that the last of them takes, for all ranks together. */
-int64_t attendi_shared_bytes(struct job *job);
+attend_status attendi_forward_ring(struct mpi_call *call, attend_error *err);
+attend_status attendi_forward_gather(struct mpi_call *call, attend_error *err);
+attend_status attendi_forward_query(struct mpi_call *call, attend_error *err);
+attend_status attendi_forward_shared(struct mpi_call *call, attend_error *err);
+/* Shared memory that attendi_forward_shared() needs, for all ranks together. */
+int64_t attendi_shared_bytes(struct mpi_call *call);
 
 #endif

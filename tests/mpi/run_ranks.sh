@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_ranks.sh ABI MPIRUN RANKS PROGRAM ARGUMENT...: a program on so many ranks of this
-# machine, however few cores it has, as root too.
+# run_ranks.sh ABI MPIRUN RANKS PROGRAM ARGUMENT...: runs a program on RANKS ranks of
+# this machine, also with fewer cores than ranks, and also as root.
 set -u
 abi=$1 mpirun=$2 ranks=$3
 shift 3
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
-# Whole stacks, which end in the MPI where it is the MPI's memory.
+# Whole stacks, so that leaks.supp finds the MPI in those of its own memory.
 [ -z "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:fast_unwind_on_malloc=0"
 case $abi in
 openmpi)
@@ -15,7 +15,7 @@ openmpi)
     exec "$mpirun" --oversubscribe --bind-to none -n "$ranks" "$@"
     ;;
 *)
-    # Calls that wait spin unless they are told to yield.
+    # MPICH spins in blocking calls unless it is told to yield.
     export MPIR_CVAR_POLLS_BEFORE_YIELD=1
     exec "$mpirun" -n "$ranks" "$@"
     ;;

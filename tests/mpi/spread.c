@@ -6,7 +6,7 @@
 
 #include "support/sharding.h"
 
-/* ---- who holds what -------------------------------------------------------- */
+/* ---- distributions of rows --------------------------------------------------- */
 
 static int64_t ragged_length(uint64_t *state, int64_t left, int is_last)
 {
@@ -44,7 +44,7 @@ static holding listed(int64_t all, int rank, int ranks)
     return (holding){.range = {{first, length}}, .ranges = 1, .rows = length};
 }
 
-/* Pieces of random lengths, dealt to the ranks in a random order. */
+/* Ranges of random lengths, dealt to the ranks in a random order. */
 static holding shuffled(int64_t all, int rank, int ranks, uint64_t seed)
 {
     enum { PIECES = 12 };
@@ -67,7 +67,7 @@ static holding shuffled(int64_t all, int rank, int ranks, uint64_t seed)
         order[place] = x;
     }
     for (int x = 0; x < PIECES; x++) {
-        /* No rank takes more than its room. */
+        /* No rank takes more than SPREAD_RANGES ranges. */
         const int owner = (x / SPREAD_RANGES + (ranks >= 3 ? x % 2 : 0)) % ranks;
         const int piece = order[x];
         const int64_t length = cut[piece + 1] - cut[piece];
@@ -127,7 +127,7 @@ attend_tensor take_rows(const attend_view *view, const holding *rows)
     return to;
 }
 
-/* ---- a problem ---------------------------------------------------------------- */
+/* ---- a distributed problem --------------------------------------------------- */
 
 static attend_tensor own(spread *s, attend_tensor tensor)
 {
@@ -203,7 +203,7 @@ int spread_is_same(const spread *s, const attend_tensor *got, const attend_tenso
     return same;
 }
 
-int spread_gives(spread *s, attend_context *ctx, int strategy, double within)
+int spread_matches(spread *s, attend_context *ctx, int strategy, double within)
 {
     attend_error err = {.status = ATTEND_OK};
 
@@ -216,7 +216,7 @@ int spread_gives(spread *s, attend_context *ctx, int strategy, double within)
 
 /* ---- tests on many ranks ------------------------------------------------------- */
 
-static void wait_asleep(MPI_Request *request)
+static void wait_sleeping(MPI_Request *request)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     int done = 0;
@@ -225,12 +225,12 @@ static void wait_asleep(MPI_Request *request)
         nanosleep(&pause, NULL);
 }
 
-void ranks_meet(void)
+void ranks_barrier(void)
 {
     MPI_Request request;
 
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    wait_asleep(&request);
+    wait_sleeping(&request);
 }
 
 int64_t ranks_sum(MPI_Comm comm, int64_t mine)
@@ -239,18 +239,18 @@ int64_t ranks_sum(MPI_Comm comm, int64_t mine)
     int64_t sum;
 
     MPI_Iallreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, comm, &request);
-    wait_asleep(&request);
+    wait_sleeping(&request);
     return sum;
 }
 
-int ranks_were_told_the_same(MPI_Comm comm, attend_status status, const attend_error *err)
+int ranks_returned_the_same(MPI_Comm comm, attend_status status, const attend_error *err)
 {
     attend_error first = *err;
     MPI_Request request;
 
     first.status = status;
     MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, comm, &request);
-    wait_asleep(&request);
+    wait_sleeping(&request);
     return ranks_sum(comm, status != first.status ||
                                (status != ATTEND_OK &&
                                 strcmp(err->message, first.message) != 0)) == 0;
@@ -264,7 +264,7 @@ MPI_Comm first_ranks(int ranks)
 {
     int rank;
 
-    ranks_meet();
+    ranks_barrier();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!is_made[ranks])
         MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank,
@@ -303,7 +303,7 @@ void ranks_begin(int *argc, char ***argv)
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
 }
 
-/* Of the sanitizers; NULL without them. */
+/* Of LeakSanitizer; NULL without it. */
 extern void __lsan_do_leak_check(void) __attribute__((weak));
 
 int ranks_finish(void)
@@ -312,8 +312,11 @@ int ranks_finish(void)
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     free_first_ranks();
-    /* While the modules of the MPI are loaded, whose leaks are known by their names. */
-    ranks_meet();
+    /*
+     * Before MPI_Finalize() unloads the MPI's modules: leaks.supp knows their leaks by
+     * name.
+     */
+    ranks_barrier();
     if (__lsan_do_leak_check)
         __lsan_do_leak_check();
     MPI_Finalize();

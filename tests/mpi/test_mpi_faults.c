@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong on one rank is told on all, in the same words, and nobody waits. */
+/*
+ * A wrong argument or a cancellation on one rank: all ranks return the same status and
+ * message, and none hangs.
+ */
 #define _GNU_SOURCE
 #include "spread.h"
 
@@ -8,13 +11,13 @@
 static attend_context *ctx;
 static int rank, ranks;
 
-/* One rank's argument, made wrong; what the message has to say. */
+/* A wrong argument of one rank, and what the message has to contain. */
 typedef struct fault {
     const char *name;
     void (*spoil)(spread *s);
     attend_status status;
     const char *says;
-    int everywhere; /* spoilt on all ranks alike */
+    int everywhere; /* wrong on all ranks */
 } fault;
 
 static void spoil_dtype(spread *s)
@@ -79,7 +82,7 @@ static void spoil_summaries(spread *s)
     stats.summaries = &summary;
     s->io.stats = &stats;
 }
-/* Two statistics, or one on the rank that is wrong. */
+/* A request for two statistics. */
 static attend_stats two_statistics(spread *s)
 {
     static const attend_stat columns[] = {ATTEND_STAT_LSE, ATTEND_STAT_KEYS};
@@ -176,24 +179,24 @@ TEST(unequal_arguments_are_named)
                 faults[x].spoil(&s);
             const attend_status status =
                 attend_mpi_forward(MPI_COMM_WORLD, ctx, &s.rule, &s.io, &s.dist, &err);
-            CHECK(ranks_were_told_the_same(MPI_COMM_WORLD, status, &err), "%s: %s",
+            CHECK(ranks_returned_the_same(MPI_COMM_WORLD, status, &err), "%s: %s",
                   faults[x].name, err.message);
             CHECK(status == faults[x].status && strstr(err.message, faults[x].says),
                   "%s: %d: %s", faults[x].name, (int)status, err.message);
             CHECK(is_poisoned(&s.io.lse), "%s: written", faults[x].name);
             spread_free(&s);
         }
-    /* After all of that, a sound call is as ever. */
+    /* A valid call still works afterwards. */
     spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
-    CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "afterwards");
+    CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "afterwards");
     spread_free(&s);
     result_free(&whole);
     problem_free(&p);
 }
 
-/* What an inspection asks of all ranks alike, made wrong on one or on all. */
-TEST(inspections_are_compared)
+/* Arguments of an inspection that have to be equal, made wrong on one rank or on all. */
+TEST(unequal_inspections_are_named)
 {
     static const struct {
         const char *says;
@@ -224,7 +227,7 @@ TEST(inspections_are_compared)
         want.probe_weights = &weight;
         const attend_status status =
             attend_mpi_inspect(MPI_COMM_WORLD, ctx, &s.rule, &want, &s.dist, &err);
-        CHECK(ranks_were_told_the_same(MPI_COMM_WORLD, status, &err), "%s", err.message);
+        CHECK(ranks_returned_the_same(MPI_COMM_WORLD, status, &err), "%s", err.message);
         CHECK(status == ATTEND_EINVAL && strstr(err.message, wrong[x].says), "%d: %s",
               (int)status, err.message);
         spread_free(&s);
@@ -236,7 +239,10 @@ static int asked;
 
 static int cancel_later(void *user) { return ++asked > *(int *)user; }
 
-/* One rank, or two, want to stop, sooner or later; all do, and the next call is sound. */
+/*
+ * One or two ranks cancel, early or late.  All ranks return ECANCELLED, and the next call
+ * works.
+ */
 TEST(a_call_can_be_cancelled)
 {
     problem p = small_problem(6000 * ranks);
@@ -259,14 +265,14 @@ TEST(a_call_can_be_cancelled)
                 attend_mpi_forward(MPI_COMM_WORLD, ctx, &s.rule, &s.io, &s.dist, &err);
             const int any =
                 ranks_sum(MPI_COMM_WORLD, s.dist.cancelled && asked > patience) > 0;
-            CHECK(ranks_were_told_the_same(MPI_COMM_WORLD, status, &err),
+            CHECK(ranks_returned_the_same(MPI_COMM_WORLD, status, &err),
                   "strategy %d: %s", strategy, err.message);
             CHECK(status == (any ? ATTEND_ECANCELLED : ATTEND_OK),
                   "strategy %d after %d: %d", strategy, after, (int)status);
             CHECK(after > 0 || any, "nobody asked");
             spread_free(&s);
             spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 4);
-            CHECK(spread_gives(&s, ctx, strategy, 0.0), "afterwards");
+            CHECK(spread_matches(&s, ctx, strategy, 0.0), "afterwards");
             spread_free(&s);
         }
     result_free(&whole);
@@ -283,7 +289,7 @@ TEST(a_communicator_may_be_freed)
         spread s;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         spread_make(&s, &p, comm, SLICED_EVENLY, SLICED_EVENLY, 4);
-        CHECK(spread_gives(&s, ctx, ATTEND_MPI_AUTO, 0.0), "time %d", x);
+        CHECK(spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0), "time %d", x);
         spread_free(&s);
         MPI_Comm_free(&comm);
     }
@@ -295,8 +301,8 @@ TEST(a_communicator_may_be_freed)
     problem_free(&p);
 }
 
-/* Longer chunks than any sequence has, and a communicator of two groups. */
-TEST(limits)
+/* A chunk_keys longer than any sequence, and an intercommunicator. */
+TEST(chunk_keys_limit_and_intercommunicator)
 {
     problem p = small_problem(3000);
     result whole = result_of(&p, ctx);
@@ -306,7 +312,7 @@ TEST(limits)
 
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 4);
     s.dist.chunk_keys = INT64_MAX;
-    CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "chunks of any length");
+    CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "chunks of any length");
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &inter);
     CHECK(attend_mpi_forward(inter, ctx, &s.rule, &s.io, NULL, &err) == ATTEND_EINVAL &&
@@ -326,11 +332,11 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     ctx = open_set(NULL, 1);
     RUN_RANKS(unequal_arguments_are_named);
-    RUN_RANKS(inspections_are_compared);
+    RUN_RANKS(unequal_inspections_are_named);
     RUN_RANKS(a_call_can_be_cancelled);
     RUN_RANKS(a_communicator_may_be_freed);
     if (ranks > 1)
-        RUN_RANKS(limits);
+        RUN_RANKS(chunk_keys_limit_and_intercommunicator);
     attend_context_destroy(ctx);
     return ranks_finish();
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_mpi_forward: any ranks, any slices, any rule: the bits of one machine. */
+/*
+ * attend_mpi_forward: the bits of one process for any number of ranks, slices and rule.
+ */
 #define _GNU_SOURCE
 #include "spread.h"
 
@@ -35,8 +37,8 @@ static void random_spread(attend_context *ctx, MPI_Comm comm, int n)
 
         spread_make(&s, &p, comm, queries, keys, random_bits(&state) >> 8);
         s.dist.chunk_keys = chance(&state, 0.5) ? 0 : 1024 << random_below(&state, 4);
-        if (!spread_gives(&s, ctx, strategy, nearness(&p, ctx)))
-            test_fail(__FILE__, __LINE__, "spread_gives",
+        if (!spread_matches(&s, ctx, strategy, nearness(&p, ctx)))
+            test_fail(__FILE__, __LINE__, "spread_matches",
                       "case %d, %s, %s, rank %d of %d, strategy %d, nq %lld, nk %lld, "
                       "slicings %d %d",
                       n, attend_context_isa(ctx), attend_dtype_name(p.dtype), s.rank,
@@ -57,7 +59,7 @@ static void random_spreads(attend_context *ctx, int count)
 }
 
 /* 0, 1, 1023, 1024, 1025 keys on a rank, and the rest on others. */
-TEST(known_ragged_slices)
+TEST(ragged_slices_around_a_split)
 {
     static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16};
     attend_context *const ctx = open_set(NULL, 1);
@@ -73,7 +75,7 @@ TEST(known_ragged_slices)
             if (comm == MPI_COMM_NULL)
                 continue;
             spread_make(&s, &p, comm, SLICED_ZIGZAG, SLICED_LISTED, 1);
-            CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "%d ranks", ranks);
+            CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "%d ranks", ranks);
             spread_free(&s);
         }
         result_free(&whole);
@@ -82,12 +84,12 @@ TEST(known_ragged_slices)
     attend_context_destroy(ctx);
 }
 
-/* What moves is the same for every set: one case each shows that its records travel. */
+/* Communication is the same for every kernel set: one case each tests its partials. */
 static void one_spread(attend_context *ctx) { random_spreads(ctx, 1); }
 
 TEST(every_kernel_set) { for_each_set(one_spread, 1); }
 
-TEST(any_rule_on_any_ranks)
+TEST(random_rules_and_slices)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
@@ -103,7 +105,7 @@ TEST(threads_inside_ranks)
     attend_context_destroy(ctx);
 }
 
-/* Messages of 1000 bytes, so that all are cut. */
+/* Messages of at most 1000 bytes, so that all are cut. */
 TEST(long_messages_are_cut)
 {
     attend_context *const ctx = open_set(NULL, 1);
@@ -115,7 +117,7 @@ TEST(long_messages_are_cut)
     attend_context_destroy(ctx);
 }
 
-/* ---- what moves ---------------------------------------------------------------- */
+/* ---- bytes sent and memory --------------------------------------------------- */
 
 static problem long_problem(int64_t nq, int64_t nk)
 {
@@ -125,8 +127,8 @@ static problem long_problem(int64_t nq, int64_t nk)
     return p;
 }
 
-/* Each key goes once to each rank that sees it, and to no other. */
-TEST(a_ring_moves_each_key_once)
+/* Each key is sent once to each rank that sees it, and to no other. */
+TEST(ring_sends_each_key_once_to_each_rank)
 {
     attend_context *const ctx = open_set(NULL, 1);
     const int ranks = most_ranks();
@@ -140,14 +142,14 @@ TEST(a_ring_moves_each_key_once)
         if (kind > 0)
             p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         if (kind == 1)
-            want /= 2; /* a slice is seen by those of the ranks after it */
+            want /= 2; /* a slice is seen by the ranks after it */
         if (kind == 2) {
-            p.rule.window_left = 2048; /* of the slice before, no more */
+            p.rule.window_left = 2048; /* the slice before, no more */
             want = 2048 * (ranks - 1) * key;
         }
         result whole = result_of(&p, ctx);
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
-        CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "kind %d", kind);
+        CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "kind %d", kind);
         const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
         const int64_t received = ranks_sum(MPI_COMM_WORLD, s.cost.received);
         CHECK(sent == want && received == want, "kind %d: %lld bytes, not %lld", kind,
@@ -159,8 +161,8 @@ TEST(a_ring_moves_each_key_once)
     attend_context_destroy(ctx);
 }
 
-/* The bytes of a decoding step grow with the logarithm of the cache at most. */
-TEST(decoding_moves_records_alone)
+/* The bytes of a decoding step grow at most with the logarithm of the cache length. */
+TEST(decoding_sends_queries_and_partials)
 {
     attend_context *const ctx = open_set(NULL, 1);
     const int64_t record = 2 * (8 + 2) * 4, query = 2 * 8 * 4;
@@ -175,7 +177,7 @@ TEST(decoding_moves_records_alone)
         while ((int64_t)1 << levels < splits * ranks)
             levels++;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
-        CHECK(spread_gives(&s, ctx, ATTEND_MPI_QUERY, 0.0), "%lld keys", (long long)nk);
+        CHECK(spread_matches(&s, ctx, ATTEND_MPI_QUERY, 0.0), "%lld keys", (long long)nk);
         const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
         CHECK(sent <= (ranks - 1) * (query + 8 + (record + 32) * 2 * levels),
               "%lld keys: %lld bytes", (long long)nk, (long long)sent);
@@ -186,8 +188,8 @@ TEST(decoding_moves_records_alone)
     attend_context_destroy(ctx);
 }
 
-/* Memory of a ring: chunks and a few records, whatever the keys are. */
-TEST(a_ring_keeps_few_records)
+/* Memory of a ring: two chunks and a few partials, for any number of keys. */
+TEST(ring_memory_does_not_grow_with_keys)
 {
     attend_context *const ctx = open_set(NULL, 1);
     const int64_t nk = (int64_t)1 << 17;
@@ -198,7 +200,7 @@ TEST(a_ring_keeps_few_records)
     result whole = result_of(&p, ctx);
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     s.dist.chunk_keys = ATTEND_SPLIT_KEYS;
-    CHECK(spread_gives(&s, ctx, ATTEND_MPI_RING, 0.0), "ring");
+    CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "ring");
     const int64_t chunk = ATTEND_SPLIT_KEYS * 32 * 4, records = 64 * 18 * 4;
     CHECK(s.cost.memory < 2 * chunk + 40 * records + 65536, "%lld bytes",
           (long long)s.cost.memory);
@@ -251,7 +253,7 @@ static void request_free(attend_stats *s)
     free(s->raw.data);
 }
 
-/* Keys as doubles, so that they compare like any numbers. */
+/* Top keys as doubles, to compare them like the other outputs. */
 static attend_tensor names_of(const attend_stats *s)
 {
     attend_tensor t = s->top_weights;
@@ -296,7 +298,7 @@ static void statistics(attend_context *ctx, MPI_Comm comm, int n)
         spread_make(&s, &p, comm, how, SLICED_RAGGED, 9 + (uint64_t)n);
         attend_stats own = request(&p, s.queries.rows, classes);
         s.io.stats = &own;
-        CHECK(spread_gives(&s, ctx, strategy, 0.0) && same_request(&s, &own, &all),
+        CHECK(spread_matches(&s, ctx, strategy, 0.0) && same_request(&s, &own, &all),
               "case %d, strategy %d, slicing %d, rank %d of %d", n, strategy, (int)how,
               s.rank, s.ranks);
         request_free(&own);
@@ -307,7 +309,7 @@ static void statistics(attend_context *ctx, MPI_Comm comm, int n)
     problem_free(&p);
 }
 
-TEST(statistics_of_rows_have_their_bits)
+TEST(row_statistics_have_the_bits_of_one_process)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
@@ -319,7 +321,7 @@ TEST(statistics_of_rows_have_their_bits)
     attend_context_destroy(ctx);
 }
 
-TEST(weights_have_their_bits)
+TEST(weights_have_the_bits_of_one_process)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
@@ -334,7 +336,7 @@ TEST(weights_have_their_bits)
         CHECK(problem_run(&p, ctx), "one machine");
         spread_make(&s, &p, MPI_COMM_WORLD, (slicing)how, SLICED_RAGGED, 9);
         s.io.weights = own_tensor(&p, dtype, p.n.nb, p.n.hq, s.queries.rows, p.n.nk);
-        CHECK(spread_gives(&s, ctx, ATTEND_MPI_AUTO, 0.0), "slicing %d", how);
+        CHECK(spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0), "slicing %d", how);
         CHECK(s.cost.strategy == ATTEND_MPI_GATHER, "strategy");
         CHECK(spread_is_same(&s, &s.io.weights, &p.io.weights, 0.0), "weights");
         for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_SHARED;
@@ -353,7 +355,7 @@ TEST(weights_have_their_bits)
 
 enum { PROBES = 20 };
 
-/* Columns of own keys; the map, a zoom and probes on every rank. */
+/* Columns of local keys; the map, a zoom and probes on every rank. */
 static void inspections(attend_context *ctx, int n)
 {
     uint64_t state = (uint64_t)n * 3 + 1;
@@ -364,7 +366,7 @@ static void inspections(attend_context *ctx, int n)
     const attend_dtype dtype = dtype_of_lse(p.dtype);
     spread s;
 
-    p.rule.alibi = NULL; /* scores of a range of keys count from another anchor */
+    p.rule.alibi = NULL; /* ALiBi of a range of keys has another anchor */
     CHECK(problem_run(&p, ctx), "forward");
     all.q = p.io.q;
     all.k = p.io.k;
@@ -421,7 +423,7 @@ static void inspections(attend_context *ctx, int n)
                     CHECK(got == want || (isnan(got) && isnan(want)),
                           "case %d, column %d: %.17g and %.17g", n, x, got, want);
                 }
-    /* Cells are sums of up to 53 x 2000 positive numbers, in parts that differ. */
+    /* Cells are sums of up to 53 x 2000 positive numbers, added in different groups. */
     CHECK(same_or_near(&own.pooled, all.pooled.data,
                        dtype == ATTEND_F64 ? 106000 * 0x1p-53 : 2000 * 0x1p-24),
           "case %d, the map", n);
@@ -435,7 +437,7 @@ static void inspections(attend_context *ctx, int n)
     problem_free(&p);
 }
 
-TEST(inspections_have_their_bits)
+TEST(inspections_agree_with_one_process)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
@@ -478,15 +480,15 @@ int main(int argc, char **argv)
     ranks_begin(&argc, &argv);
     RUN_RANKS(slices_cover_the_rows);
     RUN_RANKS(every_kernel_set);
-    RUN_RANKS(any_rule_on_any_ranks);
-    RUN_RANKS(known_ragged_slices);
+    RUN_RANKS(random_rules_and_slices);
+    RUN_RANKS(ragged_slices_around_a_split);
     RUN_RANKS(threads_inside_ranks);
     RUN_RANKS(long_messages_are_cut);
-    RUN_RANKS(a_ring_moves_each_key_once);
-    RUN_RANKS(decoding_moves_records_alone);
-    RUN_RANKS(a_ring_keeps_few_records);
-    RUN_RANKS(statistics_of_rows_have_their_bits);
-    RUN_RANKS(weights_have_their_bits);
-    RUN_RANKS(inspections_have_their_bits);
+    RUN_RANKS(ring_sends_each_key_once_to_each_rank);
+    RUN_RANKS(decoding_sends_queries_and_partials);
+    RUN_RANKS(ring_memory_does_not_grow_with_keys);
+    RUN_RANKS(row_statistics_have_the_bits_of_one_process);
+    RUN_RANKS(weights_have_the_bits_of_one_process);
+    RUN_RANKS(inspections_agree_with_one_process);
     return ranks_finish();
 }

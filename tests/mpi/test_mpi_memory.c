@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rank that lacks memory, at whatever point of a call: all ranks are told the same, and
- * none waits.  The linker puts the functions here in the place of the library's calls.
+ * Allocation n fails on one rank, for n = 0, 1, 2, ...: all ranks return the same status
+ * and message, and none hangs.  The linker replaces the library's calls of malloc and its
+ * kin by the functions here.
  */
 #define _GNU_SOURCE
 #include "spread.h"
 
 #include "support/sharding.h"
 
-/* The first allocations of a call on a communicator that is new are of its own. */
+/*
+ * FRESH: the first allocations of a call on a new communicator are those of its
+ * duplicate.
+ */
 enum { VICTIM = 1, RANKS = 3, CLASSES = 2, PROBES = 3, FRESH = 2 };
 
-/* Allocations before the one that fails, -1: none does; and whether all after it do. */
+/*
+ * Allocations before the one that fails, -1: none fails.  `lasting`: all later ones fail
+ * too.
+ */
 static int64_t before = -1;
 static int lasting, has_failed;
 
@@ -51,7 +58,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     return fails() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
-/* A problem, and what is wanted of it. */
+/* A problem, and the outputs wanted. */
 typedef struct scene {
     problem p;
     spread s;
@@ -104,7 +111,7 @@ static void make_scene(scene *a, MPI_Comm comm)
     a->inspection.probe_weights = a->weights;
 }
 
-/* Strategy 0 is the inspection. */
+/* Strategy 0 stands for attend_mpi_inspect(). */
 static attend_status call(scene *a, attend_context *ctx, int strategy, attend_error *err)
 {
     a->s.dist.strategy = strategy;
@@ -114,7 +121,7 @@ static attend_status call(scene *a, attend_context *ctx, int strategy, attend_er
                                               &a->s.dist, err);
 }
 
-/* The allocation after `n` others fails; 0: none did. */
+/* Fails the allocation after `n` others.  Returns whether one failed on any rank. */
 static int fail_after(MPI_Comm comm, int strategy, int n)
 {
     attend_context *const ctx = open_set(NULL, 1);
@@ -129,12 +136,12 @@ static int fail_after(MPI_Comm comm, int strategy, int n)
     const attend_status status = call(&a, ctx, strategy, &err);
     before = -1;
     const int failed = ranks_sum(comm, has_failed) > 0;
-    if (!ranks_were_told_the_same(comm, status, &err) ||
+    if (!ranks_returned_the_same(comm, status, &err) ||
         status != (failed ? ATTEND_ENOMEM : ATTEND_OK))
         test_fail(__FILE__, __LINE__, "the same on all ranks",
                   "strategy %d, allocation %d, rank %d: %d: %s", strategy, n, rank,
                   (int)status, err.message);
-    /* The next call is sound. */
+    /* The next call works. */
     is_ok(call(&a, ctx, strategy, &err), &err);
     spread_free(&a.s);
     problem_free(&a.p);
@@ -163,12 +170,12 @@ static void memory_fails(int for_good)
 }
 
 TEST(one_allocation_fails) { memory_fails(0); }
-TEST(memory_is_out) { memory_fails(1); }
+TEST(all_later_allocations_fail) { memory_fails(1); }
 
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
     RUN_RANKS(one_allocation_fails);
-    RUN_RANKS(memory_is_out);
+    RUN_RANKS(all_later_allocations_fail);
     return ranks_finish();
 }

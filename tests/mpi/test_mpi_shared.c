@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks of one machine: when they share memory, what they share, and what is left. */
+/*
+ * Shared memory of ranks of one machine: when it is chosen, its size, its fallback, and
+ * that it is unlinked.
+ */
 #define _GNU_SOURCE
 #include "spread.h"
 
@@ -8,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Keys and values of more than 32 MiB, and queries enough not to travel. */
+/* K and V of more than 32 MiB, and too many queries for ATTEND_MPI_QUERY. */
 static problem large_problem(void)
 {
     problem p = problem_make((shape){1, 8, 1, 700, 70000, 64, 64}, ATTEND_F32, 3);
@@ -23,13 +26,13 @@ static int is_chosen(const problem *p, attend_context *ctx, MPI_Comm comm, int s
     spread s;
 
     spread_make(&s, p, comm, SLICED_EVENLY, SLICED_EVENLY, 1);
-    const int same = spread_gives(&s, ctx, ATTEND_MPI_AUTO, 0.0);
+    const int same = spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0);
     const int chosen = (int)s.cost.strategy;
     spread_free(&s);
     return same && chosen == strategy;
 }
 
-TEST(a_large_problem_is_shared_on_one_machine)
+TEST(large_problem_uses_shared_memory)
 {
     attend_context *const ctx = open_set(NULL, 1);
     problem p = large_problem();
@@ -48,7 +51,7 @@ TEST(a_large_problem_is_shared_on_one_machine)
         attend_mpi_forward(apart, ctx, &s.rule, &s.io, &s.dist, &err);
     CHECK(is_refused(status, ATTEND_EUNSUPPORTED, &err, "ATTEND_MPI_SHARED", "machines"),
           "refused");
-    CHECK(ranks_were_told_the_same(apart, status, &err), "on all ranks");
+    CHECK(ranks_returned_the_same(apart, status, &err), "on all ranks");
     spread_free(&s);
     MPI_Comm_free(&apart);
     unsetenv("ATTEND_MPI_SHARED");
@@ -57,7 +60,7 @@ TEST(a_large_problem_is_shared_on_one_machine)
     attend_context_destroy(ctx);
 }
 
-/* Memory is kept, grows, and is long enough for what is shorter. */
+/* Shared memory is kept between calls, grows, and serves shorter problems. */
 TEST(calls_of_several_sizes)
 {
     static const int64_t rows[] = {300, 4000, 1, 0, 2500, 6000};
@@ -71,7 +74,7 @@ TEST(calls_of_several_sizes)
         result whole = result_of(&p, ctx);
         spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_SHUFFLED, SLICED_RAGGED, 5);
-        CHECK(spread_gives(&s, ctx, ATTEND_MPI_SHARED, 0.0), "call %d", x);
+        CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "call %d", x);
         CHECK(s.cost.sent == 0 && s.cost.messages == 0, "call %d: messages", x);
         spread_free(&s);
         result_free(&whole);
@@ -80,8 +83,8 @@ TEST(calls_of_several_sizes)
     attend_context_destroy(ctx);
 }
 
-/* Where files may not be long enough, on one rank, there is a ring. */
-TEST(a_limit_of_files)
+/* If RLIMIT_FSIZE of one rank is too small for shared memory, the ring is chosen. */
+TEST(file_size_limit_falls_back_to_ring)
 {
     attend_context *const ctx = open_set(NULL, 1);
     problem p = large_problem();
@@ -106,8 +109,8 @@ TEST(a_limit_of_files)
     attend_context_destroy(ctx);
 }
 
-/* Ranks with 1, 2 and 3 threads take the same pieces. */
-TEST(ranks_with_other_threads)
+/* Ranks with 1, 2 and 3 threads use the same work items. */
+TEST(ranks_with_different_thread_counts)
 {
     int rank;
 
@@ -118,14 +121,14 @@ TEST(ranks_with_other_threads)
     result whole = result_of(&p, ctx);
     spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
-    CHECK(spread_gives(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
+    CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
     spread_free(&s);
     result_free(&whole);
     problem_free(&p);
     attend_context_destroy(ctx);
 }
 
-/* Half of the ranks want f32 of bf16 inputs. */
+/* Half of the ranks want f32 outputs of bf16 inputs. */
 TEST(outputs_of_two_dtypes)
 {
     attend_context *const ctx = open_set(NULL, 1);
@@ -140,14 +143,14 @@ TEST(outputs_of_two_dtypes)
         p.io.out = own_tensor(&p, ATTEND_F32, n.nb, n.hq, n.nq, n.dv);
     result whole = result_of(&p, ctx);
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_ZIGZAG, SLICED_EVENLY, 1);
-    CHECK(spread_gives(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
+    CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
     spread_free(&s);
     result_free(&whole);
     problem_free(&p);
     attend_context_destroy(ctx);
 }
 
-/* Two teams at once, each with memory of its own. */
+/* Two communicators at once, each with its own shared memory. */
 TEST(two_communicators)
 {
     attend_context *const ctx = open_set(NULL, 1);
@@ -163,7 +166,8 @@ TEST(two_communicators)
         result whole = result_of(&p, ctx);
         spread s;
         spread_make(&s, &p, half, SLICED_RAGGED, SLICED_RAGGED, 2);
-        CHECK(spread_gives(&s, ctx, ATTEND_MPI_SHARED, 0.0), "team %d", rank % 2);
+        CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "communicator %d",
+              rank % 2);
         spread_free(&s);
         result_free(&whole);
         problem_free(&p);
@@ -172,8 +176,8 @@ TEST(two_communicators)
     attend_context_destroy(ctx);
 }
 
-/* What ranks share has no name: nothing is left of them, however they end. */
-TEST(shared_memory_has_no_name)
+/* Shared memory is unlinked, so killed ranks leave no file. */
+TEST(shared_memory_is_unlinked)
 {
     DIR *const folder = opendir("/dev/shm");
     int named = 0;
@@ -192,12 +196,12 @@ TEST(shared_memory_has_no_name)
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    RUN_RANKS(a_large_problem_is_shared_on_one_machine);
+    RUN_RANKS(large_problem_uses_shared_memory);
     RUN_RANKS(calls_of_several_sizes);
-    RUN_RANKS(a_limit_of_files);
-    RUN_RANKS(ranks_with_other_threads);
+    RUN_RANKS(file_size_limit_falls_back_to_ring);
+    RUN_RANKS(ranks_with_different_thread_counts);
     RUN_RANKS(outputs_of_two_dtypes);
     RUN_RANKS(two_communicators);
-    RUN_RANKS(shared_memory_has_no_name);
+    RUN_RANKS(shared_memory_is_unlinked);
     return ranks_finish();
 }

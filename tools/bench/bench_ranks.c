@@ -178,12 +178,12 @@ static int call(struct own *own, attend_context *ctx, double *seconds)
     attend_error err;
     attend_status status;
 
-    own->began = ranks.mpi ? ranks.mpi->meet() : tool_seconds();
+    own->began = ranks.mpi ? ranks.mpi->barrier() : tool_seconds();
     if (ranks.mpi)
         status = ranks.mpi->forward(ctx, &own->rule, &own->io, &own->dist, &err);
     else
         status = attend_forward(ctx, &own->rule, &own->io, &err);
-    *seconds = (ranks.mpi ? ranks.mpi->meet() : tool_seconds()) - own->began;
+    *seconds = (ranks.mpi ? ranks.mpi->barrier() : tool_seconds()) - own->began;
     return ranks_status("bench", status, &err);
 }
 
@@ -294,7 +294,8 @@ static int time_case(struct own *own, attend_context *ctx,
                                           bench_resident_peak() - own->memory_before};
         if (ranks.mpi)
             status = ranks_status(
-                "bench", ranks.mpi->share(lines, sizeof *lines, ranks.count, &err), &err);
+                "bench", ranks.mpi->allgather(lines, sizeof *lines, ranks.count, &err),
+                &err);
     }
     if (!status && ranks.rank == 0)
         status = report(own, ctx, request, lines, seconds);

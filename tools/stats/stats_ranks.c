@@ -45,7 +45,8 @@ static int merge(const struct inputs_slice *slice, const attend_stats *own,
     attend_error err;
     int failed = ranks_status(
         "stats",
-        ranks.mpi->collect(slice->queries, slice->query_ranges, &sums, raw, &err), &err);
+        ranks.mpi->gather_rows(slice->queries, slice->query_ranges, &sums, raw, &err),
+        &err);
 
     if (!failed && ranks.rank == 0)
         failed = ranks_status(
@@ -109,7 +110,7 @@ static int collect_columns(const struct inputs_slice *slice, attend_inspection *
 
         if (to.data)
             failed = ranks_status(
-                "stats", ranks.mpi->collect(&slice->keys, 1, &from, &to, &err), &err);
+                "stats", ranks.mpi->gather_rows(&slice->keys, 1, &from, &to, &err), &err);
     }
     return failed;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How public functions of libattend_mpi fail: status and words leave together. */
+/* How functions of libattend_mpi fail: the status and its message are set together. */
 #ifndef ATTEND_MPI_FAIL_H
 #define ATTEND_MPI_FAIL_H
 
@@ -11,7 +11,7 @@
 __attribute__((format(printf, 3, 4))) attend_status
 attendi_mpi_fail(attend_error *err, attend_status status, const char *format, ...);
 
-/* ATTEND_OK for MPI_SUCCESS, else ATTEND_ECOMM with MPI's words. */
+/* ATTEND_OK for MPI_SUCCESS, else ATTEND_ECOMM with MPI's error string. */
 attend_status attendi_mpi_result(int result, attend_error *err);
 
 /* Returns from the caller with the status of a call that failed. */

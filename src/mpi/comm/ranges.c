@@ -5,19 +5,19 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/comm/polite.h"
+#include "mpi/comm/wait.h"
 
-/* ---- slices that callers may take ------------------------------------------ */
+/* ---- slices for callers ------------------------------------------------------ */
 
-/* Where slice n of `slices` begins. */
+/* First row of slice n of `slices`. */
 static int64_t slice_start(int64_t all, int64_t n, int64_t slices)
 {
     const int64_t splits = ceil_div_i64(all, ATTEND_SPLIT_KEYS);
-    const int64_t pieces = splits >= slices ? splits : all;
-    const int64_t piece = splits >= slices ? ATTEND_SPLIT_KEYS : 1;
-    const int64_t start = pieces / slices * n + min_i64(n, pieces % slices);
+    const int64_t units = splits >= slices ? splits : all;
+    const int64_t unit = splits >= slices ? ATTEND_SPLIT_KEYS : 1;
+    const int64_t start = units / slices * n + min_i64(n, units % slices);
 
-    return min_i64(start * piece, all);
+    return min_i64(start * unit, all);
 }
 
 attend_mpi_range attend_mpi_slice(int64_t all, int rank, int ranks)
@@ -40,30 +40,30 @@ void attend_mpi_zigzag(int64_t all, int rank, int ranks, attend_mpi_range ranges
 
 /* ---- tables ----------------------------------------------------------------- */
 
-attend_status attendi_ranges_make(struct ranges *r, struct team *team, int64_t all,
-                                  int64_t count, attend_error *err)
+attend_status attendi_ranges_make(struct ranges *r, struct communicator *comm,
+                                  int64_t all, int64_t count, attend_error *err)
 {
     *r = (struct ranges){.all = all};
-    r->start = attendi_team_alloc(team, team->size + 1, sizeof *r->start, err);
-    r->range = attendi_team_alloc(team, count, sizeof *r->range, err);
+    r->start = attendi_mpi_alloc(comm, comm->size + 1, sizeof *r->start, err);
+    r->range = attendi_mpi_alloc(comm, count, sizeof *r->range, err);
     if (!r->start || !r->range)
         return ATTEND_ENOMEM;
-    memset(r->start, 0, (size_t)(team->size + 1) * sizeof *r->start);
+    memset(r->start, 0, (size_t)(comm->size + 1) * sizeof *r->start);
     return ATTEND_OK;
 }
 
-void attendi_ranges_free(struct ranges *r, struct team *team)
+void attendi_ranges_free(struct ranges *r, struct communicator *comm)
 {
-    attendi_team_free(team, r->start);
-    attendi_team_free(team, r->range);
+    attendi_mpi_free(comm, r->start);
+    attendi_mpi_free(comm, r->range);
     *r = (struct ranges){.all = 0};
 }
 
-attend_status attendi_ranges_all(struct ranges *r, struct team *team, int64_t all,
-                                 attend_error *err)
+attend_status attendi_ranges_replicated(struct ranges *r, struct communicator *comm,
+                                        int64_t all, attend_error *err)
 {
-    TRY(attendi_ranges_make(r, team, all, team->size, err));
-    for (int rank = 0; rank < team->size; rank++) {
+    TRY(attendi_ranges_make(r, comm, all, comm->size, err));
+    for (int rank = 0; rank < comm->size; rank++) {
         r->range[rank] = (attend_mpi_range){0, all};
         r->start[rank + 1] = rank + 1;
     }
@@ -87,15 +87,15 @@ static int compare_ranges(const void *a, const void *b)
                                 : (x->count > y->count) - (x->count < y->count);
 }
 
-/* What sharing ranges takes besides the table, for `count` ranges of all ranks. */
-struct sharing {
-    int *counts, *places;     /* [ranks], in numbers */
-    attend_mpi_range *sorted; /* [count] */
+/* Temporary memory of an allgather of ranges: `count` ranges of all ranks. */
+struct allgather {
+    int *counts, *displacements; /* [ranks], in int64_t */
+    attend_mpi_range *sorted;    /* [count] */
     int64_t count;
 };
 
 /* Whether the ranges of all ranks cover rows 0 .. all - 1 once. */
-static attend_status check_cover(const struct ranges *r, const struct sharing *s,
+static attend_status check_cover(const struct ranges *r, const struct allgather *s,
                                  const char *name, attend_error *err)
 {
     int64_t next = 0;
@@ -114,14 +114,17 @@ static attend_status check_cover(const struct ranges *r, const struct sharing *s
     return ATTEND_OK;
 }
 
-/* Memory, and where each rank's ranges go; collective. */
-static attend_status make_table(struct ranges *r, struct sharing *s, struct team *team,
-                                attend_error *err)
+/*
+ * Allocates the table and the temporary memory, and sets the displacements.  Collective.
+ */
+static attend_status make_table(struct ranges *r, struct allgather *s,
+                                struct communicator *comm, attend_error *err)
 {
-    const int64_t *const of_rank = team->numbers; /* ranges and rows */
+    const int64_t *const of_rank =
+        comm->allgather_buffer; /* ranges and rows of each rank */
     int64_t rows = 0;
 
-    for (int rank = 0; rank < team->size; rank++) {
+    for (int rank = 0; rank < comm->size; rank++) {
         if (of_rank[2 * rank] > RANGES_MAX - s->count ||
             of_rank[2 * rank + 1] > ROWS_MAX - rows)
             return attendi_mpi_fail(err, ATTEND_EINVAL,
@@ -131,50 +134,50 @@ static attend_status make_table(struct ranges *r, struct sharing *s, struct team
         s->count += of_rank[2 * rank];
         rows += of_rank[2 * rank + 1];
     }
-    attend_status status = attendi_ranges_make(r, team, rows, s->count, err);
-    s->counts = attendi_team_alloc(team, team->size, sizeof *s->counts, err);
-    s->places = attendi_team_alloc(team, team->size, sizeof *s->places, err);
-    s->sorted = attendi_team_alloc(team, s->count, sizeof *s->sorted, err);
-    if (!s->counts || !s->places || !s->sorted)
+    attend_status status = attendi_ranges_make(r, comm, rows, s->count, err);
+    s->counts = attendi_mpi_alloc(comm, comm->size, sizeof *s->counts, err);
+    s->displacements = attendi_mpi_alloc(comm, comm->size, sizeof *s->displacements, err);
+    s->sorted = attendi_mpi_alloc(comm, s->count, sizeof *s->sorted, err);
+    if (!s->counts || !s->displacements || !s->sorted)
         status = ATTEND_ENOMEM;
-    TRY(attendi_team_agree(team, status, err));
-    for (int rank = 0; rank < team->size; rank++) {
+    TRY(attendi_comm_agree(comm, status, err));
+    for (int rank = 0; rank < comm->size; rank++) {
         r->start[rank + 1] = r->start[rank] + of_rank[2 * rank];
         s->counts[rank] = 2 * (int)of_rank[2 * rank];
-        s->places[rank] = 2 * (int)r->start[rank];
+        s->displacements[rank] = 2 * (int)r->start[rank];
     }
     return ATTEND_OK;
 }
 
-static attend_status fill_table(struct ranges *r, const struct sharing *s,
-                                const struct team *team, const attend_mpi_range *own,
-                                attend_error *err)
+static attend_status fill_table(struct ranges *r, const struct allgather *s,
+                                const struct communicator *comm,
+                                const attend_mpi_range *own, attend_error *err)
 {
     MPI_Request request;
 
-    TRY_MPI(MPI_Iallgatherv(own, s->counts[team->rank], MPI_INT64_T, r->range, s->counts,
-                            s->places, MPI_INT64_T, team->comm, &request));
+    TRY_MPI(MPI_Iallgatherv(own, s->counts[comm->rank], MPI_INT64_T, r->range, s->counts,
+                            s->displacements, MPI_INT64_T, comm->mpi, &request));
     return attendi_mpi_result(attendi_wait_all(1, &request), err);
 }
 
-attend_status attendi_ranges_share(struct ranges *r, struct team *team, const char *name,
-                                   const attend_mpi_range *own, int64_t count,
-                                   int64_t rows, attend_error *err)
+attend_status attendi_ranges_allgather(struct ranges *r, struct communicator *comm,
+                                       const char *name, const attend_mpi_range *own,
+                                       int64_t count, int64_t rows, attend_error *err)
 {
     const int64_t mine[2] = {own ? count : 1, rows};
     attend_mpi_range next = {0, rows};
-    struct sharing s = {.count = 0};
+    struct allgather s = {.count = 0};
 
-    TRY_MPI(attendi_allgather(mine, 2, MPI_INT64_T, team->numbers, team->comm));
-    attend_status status = make_table(r, &s, team, err);
-    for (int rank = 0; rank < team->rank && status == ATTEND_OK; rank++)
-        next.first += team->numbers[2 * rank + 1];
+    TRY_MPI(attendi_allgather(mine, 2, MPI_INT64_T, comm->allgather_buffer, comm->mpi));
+    attend_status status = make_table(r, &s, comm, err);
+    for (int rank = 0; rank < comm->rank && status == ATTEND_OK; rank++)
+        next.first += comm->allgather_buffer[2 * rank + 1];
     if (status == ATTEND_OK)
-        status = fill_table(r, &s, team, own ? own : &next, err);
+        status = fill_table(r, &s, comm, own ? own : &next, err);
     if (status == ATTEND_OK)
         status = check_cover(r, &s, name, err);
-    attendi_team_free(team, s.counts);
-    attendi_team_free(team, s.places);
-    attendi_team_free(team, s.sorted);
+    attendi_mpi_free(comm, s.counts);
+    attendi_mpi_free(comm, s.displacements);
+    attendi_mpi_free(comm, s.sorted);
     return status;
 }

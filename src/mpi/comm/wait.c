@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#include "mpi/comm/polite.h"
+#include "mpi/comm/wait.h"
 
 #include <math.h>
 #include <sched.h>
 #include <time.h>
 
 /*
- * Most messages come sooner than AWAKE_SECONDS.  After that a sleep is a part of the time
- * waited so far, so that a wait becomes longer by no more than that part.
+ * Most messages arrive within YIELD_SECONDS.  After that each sleep is a fraction of the
+ * time waited so far, so a wait is lengthened by at most that fraction.
  */
-#define AWAKE_SECONDS 2e-3
-#define ASLEEP_PART 0.1
-#define ASLEEP_SECONDS 1e-3
+#define YIELD_SECONDS 2e-3
+#define SLEEP_FRACTION 0.1
+#define SLEEP_SECONDS_MAX 1e-3
 
-void attendi_pause(double start)
+void attendi_backoff(double start)
 {
     const double waited = MPI_Wtime() - start;
 
-    if (waited < AWAKE_SECONDS) {
+    if (waited < YIELD_SECONDS) {
         sched_yield();
         return;
     }
-    const double seconds = fmin(ASLEEP_PART * waited, ASLEEP_SECONDS);
+    const double seconds = fmin(SLEEP_FRACTION * waited, SLEEP_SECONDS_MAX);
     const struct timespec sleep = {.tv_nsec = (long)(seconds * 1e9)};
     nanosleep(&sleep, NULL);
 }
@@ -37,7 +37,7 @@ int attendi_wait_all(int count, MPI_Request *requests)
 
         if (result != MPI_SUCCESS || done)
             return result;
-        attendi_pause(start);
+        attendi_backoff(start);
     }
 }
 
@@ -46,7 +46,7 @@ static int wait_for(int result, MPI_Request *request)
     return result != MPI_SUCCESS ? result : attendi_wait_all(1, request);
 }
 
-int attendi_duplicate(MPI_Comm comm, MPI_Comm *to)
+int attendi_comm_dup(MPI_Comm comm, MPI_Comm *to)
 {
     MPI_Request request;
 

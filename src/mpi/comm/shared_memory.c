@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#include "mpi/comm/window.h"
+#include "mpi/comm/shared_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "mpi/comm/mpi_team.h"
-#include "mpi/comm/polite.h"
+#include "mpi/comm/communicator.h"
+#include "mpi/comm/wait.h"
 
 enum { NAME_SIZE = 64 };
 
-/* ATTEND_MPI_SHARED=0, of tests: ranks as if each were on a machine of its own. */
+/* ATTEND_MPI_SHARED=0 makes ranks behave as if each were on its own machine. */
 static bool is_forbidden(void)
 {
     const char *const text = getenv("ATTEND_MPI_SHARED");
@@ -25,13 +25,13 @@ static bool is_forbidden(void)
     return text && strcmp(text, "0") == 0;
 }
 
-int attendi_comm_is_local(MPI_Comm comm, bool *is_local)
+int attendi_comm_shares_memory(MPI_Comm comm, bool *shares_memory)
 {
     MPI_Comm node;
     int ranks, here, mine, all = 0;
     int result = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
 
-    *is_local = false;
+    *shares_memory = false;
     if (result != MPI_SUCCESS)
         return result;
     MPI_Comm_size(comm, &ranks);
@@ -39,7 +39,7 @@ int attendi_comm_is_local(MPI_Comm comm, bool *is_local)
     MPI_Comm_free(&node);
     mine = ranks == here && !is_forbidden();
     result = attendi_allreduce_min(&mine, &all, comm);
-    *is_local = result == MPI_SUCCESS && all;
+    *shares_memory = result == MPI_SUCCESS && all;
     return result;
 }
 
@@ -49,7 +49,9 @@ static attend_status fail(attend_error *err, const char *what, int64_t bytes, in
                             LL(bytes), what, strerror(reason));
 }
 
-/* Whether a file may be so long: one that is longer would end the process. */
+/*
+ * Whether RLIMIT_FSIZE allows a file of this size.  Exceeding it would kill the process.
+ */
 static bool is_allowed(int64_t bytes)
 {
     struct rlimit most;
@@ -58,7 +60,7 @@ static bool is_allowed(int64_t bytes)
            (rlim_t)bytes <= most.rlim_cur;
 }
 
-/* A name that no other process has; its file, or -1. */
+/* Creates a shared-memory object under an unused name.  Returns its descriptor, or -1. */
 static int create(char name[NAME_SIZE], int64_t bytes)
 {
     static unsigned count;
@@ -88,20 +90,21 @@ static int create(char name[NAME_SIZE], int64_t bytes)
     return -1;
 }
 
-/* This rank's part of the pages, so that a lack of them is known before they are used. */
-static int take_pages(int file, const struct team *team, int64_t bytes)
+/* Allocates this rank's share of the pages: a lack of memory shows before their use. */
+static int take_pages(int file, const struct communicator *comm, int64_t bytes)
 {
-    const int64_t part = ceil_div_i64(bytes, team->size);
-    const int64_t first = min_i64(part * team->rank, bytes);
+    const int64_t part = ceil_div_i64(bytes, comm->size);
+    const int64_t first = min_i64(part * comm->rank, bytes);
     const int64_t count = min_i64(part, bytes - first);
 
     return count > 0 ? posix_fallocate(file, (off_t)first, (off_t)count) : 0;
 }
 
-static attend_status map(struct window *window, int file, const struct team *team,
-                         int64_t bytes, attend_error *err)
+static attend_status map(struct shared_memory *shared, int file,
+                         const struct communicator *comm, int64_t bytes,
+                         attend_error *err)
 {
-    const int reason = is_allowed(bytes) ? take_pages(file, team, bytes) : EFBIG;
+    const int reason = is_allowed(bytes) ? take_pages(file, comm, bytes) : EFBIG;
 
     if (reason != 0)
         return fail(err, "no pages", bytes, reason);
@@ -109,43 +112,44 @@ static attend_status map(struct window *window, int file, const struct team *tea
         mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
         return fail(err, "mmap", bytes, errno);
-    window->memory = memory;
-    window->bytes = bytes;
+    shared->memory = memory;
+    shared->bytes = bytes;
     return ATTEND_OK;
 }
 
-attend_status attendi_window_reserve(struct window *window, struct team *team,
-                                     int64_t bytes, attend_error *err)
+attend_status attendi_shared_memory_reserve(struct shared_memory *shared,
+                                            struct communicator *comm, int64_t bytes,
+                                            attend_error *err)
 {
     char name[NAME_SIZE] = "";
     int file = -1;
 
-    if (bytes <= window->bytes)
+    if (bytes <= shared->bytes)
         return ATTEND_OK;
-    attendi_window_close(window);
-    if (team->rank == 0)
+    attendi_shared_memory_close(shared);
+    if (comm->rank == 0)
         file = create(name, bytes);
     int reason = errno;
-    TRY_MPI(attendi_broadcast(name, NAME_SIZE, MPI_CHAR, 0, team->comm));
-    if (team->rank > 0 && name[0]) {
+    TRY_MPI(attendi_broadcast(name, NAME_SIZE, MPI_CHAR, 0, comm->mpi));
+    if (comm->rank > 0 && name[0]) {
         file = shm_open(name, O_RDWR, 0);
         reason = errno;
     }
     attend_status status = file < 0 ? fail(err, "shm_open", bytes, reason)
-                                    : map(window, file, team, bytes, err);
+                                    : map(shared, file, comm, bytes, err);
     if (file >= 0)
         close(file);
-    status = attendi_team_agree(team, status, err);
-    if (team->rank == 0 && name[0])
+    status = attendi_comm_agree(comm, status, err);
+    if (comm->rank == 0 && name[0])
         shm_unlink(name);
     if (status != ATTEND_OK)
-        attendi_window_close(window);
+        attendi_shared_memory_close(shared);
     return status;
 }
 
-void attendi_window_close(struct window *window)
+void attendi_shared_memory_close(struct shared_memory *shared)
 {
-    if (window->bytes > 0)
-        munmap(window->memory, (size_t)window->bytes);
-    window->bytes = 0;
+    if (shared->bytes > 0)
+        munmap(shared->memory, (size_t)shared->bytes);
+    shared->bytes = 0;
 }

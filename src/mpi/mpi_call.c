@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/job.h"
+#include "mpi/mpi_call.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/comm/equal.h"
-#include "mpi/comm/rows.h"
+#include "mpi/comm/compare_arguments.h"
+#include "mpi/comm/views.h"
 #include "mpi/mpi_stats.h"
 
-/* ---- what this rank gave ---------------------------------------------------- */
+/* ---- arguments of this rank -------------------------------------------------- */
 
-static attend_status read_rule(struct job *job, const attend_rule *given,
+static attend_status read_rule(struct mpi_call *call, const attend_rule *given,
                                attend_error *err)
 {
-    job->rule = attend_rule_default();
+    call->rule = attend_rule_default();
     if (!given)
         return ATTEND_OK;
     if (given->struct_size != sizeof *given &&
         given->struct_size != offsetof(attend_rule, first_query))
         return attendi_mpi_fail(err, ATTEND_EINVAL, "rule.struct_size (%zu) must be %zu",
                                 given->struct_size, sizeof *given);
-    memcpy(&job->rule, given, given->struct_size);
-    job->rule.struct_size = sizeof job->rule;
-    if (job->rule.first_query != 0)
+    memcpy(&call->rule, given, given->struct_size);
+    call->rule.struct_size = sizeof call->rule;
+    if (call->rule.first_query != 0)
         return attendi_mpi_fail(err, ATTEND_EINVAL,
                                 "rule.first_query (%lld) must be 0: ranges say which "
                                 "queries these are",
-                                LL(job->rule.first_query));
+                                LL(call->rule.first_query));
     return ATTEND_OK;
 }
 
@@ -58,10 +58,10 @@ static attend_status check_ranges(const char *name, const attend_mpi_range *rang
     return ATTEND_OK;
 }
 
-static attend_status check_dist(struct job *job, const attend_mpi_dist *given,
+static attend_status check_dist(struct mpi_call *call, const attend_mpi_dist *given,
                                 attend_error *err)
 {
-    const attend_mpi_dist *const dist = &job->team.dist;
+    const attend_mpi_dist *const dist = &call->comm.dist;
 
     if (given && given->struct_size != sizeof *given)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.struct_size (%zu) must be %zu",
@@ -73,11 +73,14 @@ static attend_status check_dist(struct job *job, const attend_mpi_dist *given,
     if (dist->chunk_keys < 0)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.chunk_keys (%lld) is negative",
                                 LL(dist->chunk_keys));
-    TRY(check_ranges("queries", dist->queries, dist->query_ranges, job->nq, err));
-    return check_ranges("keys", dist->keys, dist->key_ranges, job->nk, err);
+    TRY(check_ranges("queries", dist->queries, dist->query_ranges, call->nq, err));
+    return check_ranges("keys", dist->keys, dist->key_ranges, call->nk, err);
 }
 
-/* An output's own rows; the engine sees none of them when it validates. */
+/*
+ * Sizes and strides of an output of this rank.  The engine's validation, below, sees no
+ * rows.
+ */
 static attend_status check_output(const char *name, const attend_tensor *t,
                                   const int64_t want[4], attend_error *err)
 {
@@ -95,9 +98,9 @@ static attend_status check_output(const char *name, const attend_tensor *t,
     return ATTEND_OK;
 }
 
-static attend_status check_stats(const struct job *job, attend_error *err)
+static attend_status check_stats(const struct mpi_call *call, attend_error *err)
 {
-    const attend_stats *const s = job->io.stats;
+    const attend_stats *const s = call->io.stats;
     const struct {
         const char *name;
         const attend_tensor *tensor;
@@ -116,38 +119,38 @@ static attend_status check_stats(const struct job *job, attend_error *err)
             "stats.summaries are of whole heads: gather stats.raw and "
             "call attend_stats_merge()");
     for (size_t x = 0; x < ARRAY_LEN(rows); x++) {
-        const int64_t want[4] = {job->nb, job->hq, job->nq, rows[x].tensor->size[3]};
+        const int64_t want[4] = {call->nb, call->hq, call->nq, rows[x].tensor->size[3]};
 
         TRY(check_output(rows[x].name, rows[x].tensor, want, err));
     }
     return ATTEND_OK;
 }
 
-static attend_status check_outputs(const struct job *job, attend_error *err)
+static attend_status check_outputs(const struct mpi_call *call, attend_error *err)
 {
-    const int64_t out[4] = {job->nb, job->hq, job->nq, job->dv};
-    const int64_t lse[4] = {job->nb, job->hq, job->nq, 1};
-    const int64_t weights[4] = {job->nb, job->hq, job->nq, job->io.weights.size[3]};
-    const int64_t strategy = job->team.dist.strategy;
+    const int64_t out[4] = {call->nb, call->hq, call->nq, call->dv};
+    const int64_t lse[4] = {call->nb, call->hq, call->nq, 1};
+    const int64_t weights[4] = {call->nb, call->hq, call->nq, call->io.weights.size[3]};
+    const int64_t strategy = call->comm.dist.strategy;
 
-    if (!job->io.out.data && job->nb * job->hq * job->nq * job->dv > 0)
+    if (!call->io.out.data && call->nb * call->hq * call->nq * call->dv > 0)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "out.data is NULL");
-    TRY(check_output("out", &job->io.out, out, err));
-    TRY(check_output("lse", &job->io.lse, lse, err));
-    TRY(check_output("weights", &job->io.weights, weights, err));
-    if (job->io.weights.data && strategy != ATTEND_MPI_AUTO &&
+    TRY(check_output("out", &call->io.out, out, err));
+    TRY(check_output("lse", &call->io.lse, lse, err));
+    TRY(check_output("weights", &call->io.weights, weights, err));
+    if (call->io.weights.data && strategy != ATTEND_MPI_AUTO &&
         strategy != ATTEND_MPI_GATHER)
         return attendi_mpi_fail(err, ATTEND_EUNSUPPORTED,
                                 "weights needs ATTEND_MPI_GATHER, dist.strategy is %lld",
                                 LL(strategy));
-    return job->io.stats ? check_stats(job, err) : ATTEND_OK;
+    return call->io.stats ? check_stats(call, err) : ATTEND_OK;
 }
 
-static attend_status check_columns(const struct job *job, attend_error *err)
+static attend_status check_columns(const struct mpi_call *call, attend_error *err)
 {
-    const attend_inspection *const s = &job->inspection;
-    const int64_t columns[4] = {job->nb, job->hq, 1, job->nk};
-    const int64_t lse[4] = {job->nb, job->hq, job->nq, 1};
+    const attend_inspection *const s = &call->inspection;
+    const int64_t columns[4] = {call->nb, call->hq, 1, call->nk};
+    const int64_t lse[4] = {call->nb, call->hq, call->nq, 1};
 
     if (s->probe_count < 0 || (s->probe_count > 0 && (!s->probes || !s->probe_weights)))
         return attendi_mpi_fail(err, ATTEND_EINVAL,
@@ -159,28 +162,28 @@ static attend_status check_columns(const struct job *job, attend_error *err)
             return attendi_mpi_fail(err, ATTEND_EINVAL,
                                     "lse.size[%d] (%lld) must be %lld", a,
                                     LL(s->lse.size[a]), LL(lse[a]));
-    const int64_t zoom[4] = {job->nb, job->hq, s->zoom.size[2], s->zoom.size[3]};
+    const int64_t zoom[4] = {call->nb, call->hq, s->zoom.size[2], s->zoom.size[3]};
     TRY(check_output("zoom", &s->zoom, zoom, err));
     TRY(check_output("column_mass", &s->column_mass, columns, err));
     TRY(check_output("column_max", &s->column_max, columns, err));
     return check_output("column_last", &s->column_last, columns, err);
 }
 
-static void take_shape(struct job *job, const attend_io *io)
+static void read_shape(struct mpi_call *call, const attend_io *io)
 {
-    job->io = *io;
-    job->nb = io->q.size[0];
-    job->hq = io->q.size[1];
-    job->nq = io->q.size[2];
-    job->d = io->q.size[3];
-    job->hkv = io->k.size[1];
-    job->nk = io->k.size[2];
-    job->dv = io->v.size[3];
-    job->dtype = io->q.dtype;
-    job->number = job->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+    call->io = *io;
+    call->nb = io->q.size[0];
+    call->hq = io->q.size[1];
+    call->nq = io->q.size[2];
+    call->d = io->q.size[3];
+    call->hkv = io->k.size[1];
+    call->nk = io->k.size[2];
+    call->dv = io->v.size[3];
+    call->dtype = io->q.dtype;
+    call->partial_dtype = call->dtype == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
 }
 
-/* A tensor's rows of this rank, before any is used: the engine validates no rows. */
+/* Sizes and strides of an input of this rank, checked before any use. */
 static attend_status check_rows(const char *name, const attend_view *view,
                                 attend_error *err)
 {
@@ -205,9 +208,10 @@ static attend_status check_rows(const char *name, const attend_view *view,
     return ATTEND_OK;
 }
 
-static attend_status read_io(struct job *job, const attend_io *io, attend_error *err)
+static attend_status read_io(struct mpi_call *call, const attend_io *io,
+                             attend_error *err)
 {
-    if (!job->ctx)
+    if (!call->ctx)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "ctx is NULL");
     if (!io)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "io is NULL");
@@ -217,7 +221,7 @@ static attend_status read_io(struct job *job, const attend_io *io, attend_error 
     TRY(check_rows("q", &io->q, err));
     TRY(check_rows("k", &io->k, err));
     TRY(check_rows("v", &io->v, err));
-    take_shape(job, io);
+    read_shape(call, io);
     if (io->v.size[2] != io->k.size[2])
         return attendi_mpi_fail(err, ATTEND_EINVAL,
                                 "v.size[2] (nk, %lld) differs from k's (%lld)",
@@ -225,11 +229,13 @@ static attend_status read_io(struct job *job, const attend_io *io, attend_error 
     return ATTEND_OK;
 }
 
-/* ---- what ranks share -------------------------------------------------------- */
+/* ---- arguments of all ranks -------------------------------------------------- */
 
-/* A mask or bias that all ranks have, or none: its axes but the rows. */
-static void list_broadcast(struct arguments *a, const char *const name[4],
-                           const attend_view *view)
+/*
+ * A mask or bias: all ranks have one or none has.  All axes except the rows are compared.
+ */
+static void list_mask(struct arguments *a, const char *const name[4],
+                      const attend_view *view)
 {
     attendi_argument_text(a, name[0],
                           view->data ? attend_dtype_name(view->dtype) : "none");
@@ -238,13 +244,13 @@ static void list_broadcast(struct arguments *a, const char *const name[4],
     attendi_argument(a, name[3], view->data ? view->size[3] : 0);
 }
 
-static void list_rule(struct arguments *a, const struct job *job)
+static void list_rule(struct arguments *a, const struct mpi_call *call)
 {
     static const char *const mask[] = {"mask.dtype", "mask.size[0]", "mask.size[1]",
                                        "mask.size[3]"};
     static const char *const bias[] = {"bias.dtype", "bias.size[0]", "bias.size[1]",
                                        "bias.size[3]"};
-    const attend_rule *const r = &job->rule;
+    const attend_rule *const r = &call->rule;
 
     attendi_argument(a, "causal", r->causal);
     attendi_argument(a, "window_left", r->window_left);
@@ -254,28 +260,28 @@ static void list_rule(struct arguments *a, const struct job *job)
     attendi_argument_real(a, "softcap", r->softcap);
     attendi_argument_bytes(a, "causal_offset",
                            r->causal == ATTEND_CAUSAL_OFFSET ? r->causal_offset : NULL,
-                           job->nb, sizeof *r->causal_offset);
-    attendi_argument_bytes(a, "key_lengths", r->key_lengths, job->nb,
+                           call->nb, sizeof *r->causal_offset);
+    attendi_argument_bytes(a, "key_lengths", r->key_lengths, call->nb,
                            sizeof *r->key_lengths);
-    attendi_argument_bytes(a, "alibi", r->alibi, job->hq, sizeof *r->alibi);
-    attendi_argument_bytes(a, "sinks", r->sinks, job->hq, sizeof *r->sinks);
-    list_broadcast(a, mask, &r->mask);
-    list_broadcast(a, bias, &r->bias);
+    attendi_argument_bytes(a, "alibi", r->alibi, call->hq, sizeof *r->alibi);
+    attendi_argument_bytes(a, "sinks", r->sinks, call->hq, sizeof *r->sinks);
+    list_mask(a, mask, &r->mask);
+    list_mask(a, bias, &r->bias);
 }
 
-/* Columns of a tensor that is wanted. */
+/* Columns of an output, 0 if it is not wanted. */
 static int64_t wanted_columns(const attend_tensor *tensor)
 {
     return tensor->data ? tensor->size[3] : 0;
 }
 
-static void list_stats(struct arguments *a, const struct job *job)
+static void list_stats(struct arguments *a, const struct mpi_call *call)
 {
     const attend_stats none = attend_stats_default();
-    const attend_stats *const s = job->io.stats ? job->io.stats : &none;
+    const attend_stats *const s = call->io.stats ? call->io.stats : &none;
     const int64_t columns = s->columns ? wanted_columns(&s->rows) : 0;
 
-    attendi_argument(a, "stats is set", job->io.stats != NULL);
+    attendi_argument(a, "stats is set", call->io.stats != NULL);
     attendi_argument(a, "stats.rows.size[3]", columns);
     attendi_argument_bytes(a, "stats.columns", columns > 0 ? s->columns : NULL,
                            min_i64(columns, ATTEND_STAT_COUNT), sizeof *s->columns);
@@ -284,13 +290,13 @@ static void list_stats(struct arguments *a, const struct job *job)
     attendi_argument(a, "stats.class_mass.size[3]", wanted_columns(&s->class_mass));
 }
 
-static void list_requests(struct arguments *a, const struct job *job)
+static void list_requests(struct arguments *a, const struct mpi_call *call)
 {
-    const attend_inspection *const s = &job->inspection;
+    const attend_inspection *const s = &call->inspection;
 
-    attendi_argument(a, "weights.data is set", job->io.weights.data != NULL);
-    list_stats(a, job);
-    attendi_argument(a, "lse.dtype", job->inspects ? s->lse.dtype : 0);
+    attendi_argument(a, "weights.data is set", call->io.weights.data != NULL);
+    list_stats(a, call);
+    attendi_argument(a, "lse.dtype", call->inspects ? s->lse.dtype : 0);
     attendi_argument(a, "column_mass.data is set", s->column_mass.data != NULL);
     attendi_argument(a, "column_max.data is set", s->column_max.data != NULL);
     attendi_argument(a, "column_last.data is set", s->column_last.data != NULL);
@@ -306,74 +312,75 @@ static void list_requests(struct arguments *a, const struct job *job)
                            s->probe_count, sizeof *s->probes);
 }
 
-static attend_status compare(struct job *job, attend_error *err)
+static attend_status compare(struct mpi_call *call, attend_error *err)
 {
-    const attend_mpi_dist *const dist = &job->team.dist;
+    const attend_mpi_dist *const dist = &call->comm.dist;
     struct arguments a = {.count = 0};
 
     attendi_argument_text(&a, "version", attend_version());
-    attendi_argument(&a, "the call", job->inspects);
-    attendi_argument_text(&a, "dtype", attend_dtype_name(job->dtype));
-    attendi_argument(&a, "nb", job->nb);
-    attendi_argument(&a, "hq", job->hq);
-    attendi_argument(&a, "hkv", job->hkv);
-    attendi_argument(&a, "d", job->d);
-    attendi_argument(&a, "dv", job->dv);
-    attendi_argument_text(&a, "the kernel set", attend_context_isa(job->ctx));
-    list_rule(&a, job);
-    list_requests(&a, job);
+    attendi_argument(&a, "the call", call->inspects);
+    attendi_argument_text(&a, "dtype", attend_dtype_name(call->dtype));
+    attendi_argument(&a, "nb", call->nb);
+    attendi_argument(&a, "hq", call->hq);
+    attendi_argument(&a, "hkv", call->hkv);
+    attendi_argument(&a, "d", call->d);
+    attendi_argument(&a, "dv", call->dv);
+    attendi_argument_text(&a, "the kernel set", attend_context_isa(call->ctx));
+    list_rule(&a, call);
+    list_requests(&a, call);
     attendi_argument(&a, "dist.strategy", dist->strategy);
     attendi_argument(&a, "dist.chunk_keys", dist->chunk_keys);
     attendi_argument(&a, "dist.queries is set", dist->queries != NULL);
     attendi_argument(&a, "dist.keys is set", dist->keys != NULL);
-    return attendi_arguments_compare(&job->team, &a, err);
+    return attendi_arguments_compare(&call->comm, &a, err);
 }
 
-/* Classes of all keys, once it is known how many these are. */
-static attend_status compare_classes(struct job *job, attend_error *err)
+/* Classes of all keys.  Their number is known only after the allgather of the ranges. */
+static attend_status compare_classes(struct mpi_call *call, attend_error *err)
 {
-    const attend_stats *const s = job->io.stats;
+    const attend_stats *const s = call->io.stats;
     struct arguments a = {.count = 0};
 
     if (!s || !s->class_mass.data)
         return ATTEND_OK;
-    attendi_argument_bytes(&a, "stats.classes", s->classes, job->nb * job->keys.all,
+    attendi_argument_bytes(&a, "stats.classes", s->classes, call->nb * call->keys.all,
                            sizeof *s->classes);
-    return attendi_arguments_compare(&job->team, &a, err);
+    return attendi_arguments_compare(&call->comm, &a, err);
 }
 
-/* How many numbers the engine sums for a row, of what is asked for. */
-static void count_sums(struct job *job)
+/* Sets how many raw sums a row has, for the statistics that are asked for. */
+static void count_raw_sums(struct mpi_call *call)
 {
     const attend_tensor shape =
-        attend_tensor_dense(NULL, ATTEND_F64, job->nb, job->hq, job->nq, 0);
+        attend_tensor_dense(NULL, ATTEND_F64, call->nb, call->hq, call->nq, 0);
 
-    if (job->io.stats) {
-        const attend_stats sums = attendi_stats_sums(job, &shape, job->io.stats->classes);
+    if (call->io.stats) {
+        const attend_stats sums =
+            attendi_stats_raw_request(call, &shape, call->io.stats->classes);
 
-        job->sums = attend_stats_raw_size(&sums, job->dv);
+        call->raw_size = attend_stats_raw_size(&sums, call->dv);
     }
 }
 
-/* Where the last query sees the last key: an offset, which a slice has too. */
-static attend_status align_bottom_right(struct job *job, attend_error *err)
+/* Bottom-right alignment becomes an offset, which holds for slices too. */
+static attend_status align_bottom_right(struct mpi_call *call, attend_error *err)
 {
-    if (job->rule.causal != ATTEND_CAUSAL_BOTTOM_RIGHT)
+    if (call->rule.causal != ATTEND_CAUSAL_BOTTOM_RIGHT)
         return ATTEND_OK;
-    job->offsets = attendi_team_alloc(&job->team, job->nb, sizeof *job->offsets, err);
-    if (!job->offsets)
+    call->offsets = attendi_mpi_alloc(&call->comm, call->nb, sizeof *call->offsets, err);
+    if (!call->offsets)
         return ATTEND_ENOMEM;
-    for (int64_t b = 0; b < job->nb; b++)
-        job->offsets[b] = job->keys.all - job->queries.all;
-    job->rule.causal = ATTEND_CAUSAL_OFFSET;
-    job->rule.causal_offset = job->offsets;
+    for (int64_t b = 0; b < call->nb; b++)
+        call->offsets[b] = call->keys.all - call->queries.all;
+    call->rule.causal = ATTEND_CAUSAL_OFFSET;
+    call->rule.causal_offset = call->offsets;
     return ATTEND_OK;
 }
 
-/* ---- the engine's own validation, of no rows --------------------------------- */
+/* ---- validation by the engine, with zero rows -------------------------------- */
 
-/* As long as the sequence, and never read. */
-static attend_view stretch(attend_view view, int64_t rows)
+/* As many rows as the sequence, by stride 0; never read. */
+static attend_view stretch_rows(attend_view view, int64_t rows)
 {
     static const double nothing;
 
@@ -390,27 +397,27 @@ static attend_tensor no_rows(attend_tensor tensor)
     return tensor;
 }
 
-static attend_status validate(const struct job *job, attend_error *err)
+static attend_status validate(const struct mpi_call *call, attend_error *err)
 {
-    attend_rule rule = job->rule;
-    attend_io io = job->io;
+    attend_rule rule = call->rule;
+    attend_io io = call->io;
     attend_stats stats;
 
-    if (rule.mask.data && rule.mask.size[2] != 1 && rule.mask.size[2] != job->nq)
+    if (rule.mask.data && rule.mask.size[2] != 1 && rule.mask.size[2] != call->nq)
         return attendi_mpi_fail(err, ATTEND_EINVAL,
                                 "mask.size[2] (%lld) is neither nq (%lld) nor 1",
-                                LL(rule.mask.size[2]), LL(job->nq));
-    if (rule.bias.data && rule.bias.size[2] != 1 && rule.bias.size[2] != job->nq)
+                                LL(rule.mask.size[2]), LL(call->nq));
+    if (rule.bias.data && rule.bias.size[2] != 1 && rule.bias.size[2] != call->nq)
         return attendi_mpi_fail(err, ATTEND_EINVAL,
                                 "bias.size[2] (%lld) is neither nq (%lld) nor 1",
-                                LL(rule.bias.size[2]), LL(job->nq));
+                                LL(rule.bias.size[2]), LL(call->nq));
     if (rule.mask.data)
         rule.mask.size[2] = 0;
     if (rule.bias.data)
         rule.bias.size[2] = 0;
     io.q.size[2] = 0;
-    io.k = stretch(io.k, job->keys.all);
-    io.v = stretch(io.v, job->keys.all);
+    io.k = stretch_rows(io.k, call->keys.all);
+    io.v = stretch_rows(io.v, call->keys.all);
     io.out = no_rows(io.out);
     io.lse = no_rows(io.lse);
     io.weights = no_rows(io.weights);
@@ -423,50 +430,56 @@ static attend_status validate(const struct job *job, attend_error *err)
         stats.raw = no_rows(stats.raw);
         io.stats = &stats;
     }
-    return attend_forward(job->ctx, &rule, &io, err);
+    return attend_forward(call->ctx, &rule, &io, err);
 }
 
-/* ---- the call ---------------------------------------------------------------- */
+/* ---- opening and closing a call ---------------------------------------------- */
 
-/* From what this rank gave, with the status of reading it, to what all have. */
-static attend_status join(struct job *job, attend_status status, attend_error *err)
+/*
+ * Agrees on `status` of reading the arguments, compares them between ranks, and gathers
+ * the ranges.
+ */
+static attend_status agree_on_arguments(struct mpi_call *call, attend_status status,
+                                        attend_error *err)
 {
-    const attend_mpi_dist *const dist = &job->team.dist;
+    const attend_mpi_dist *const dist = &call->comm.dist;
 
-    TRY(attendi_team_agree(&job->team, status, err));
-    TRY(compare(job, err));
-    TRY(attendi_ranges_share(&job->queries, &job->team, "queries", dist->queries,
-                             dist->query_ranges, job->nq, err));
-    TRY(attendi_ranges_share(&job->keys, &job->team, "keys", dist->keys, dist->key_ranges,
-                             job->nk, err));
-    TRY(compare_classes(job, err));
-    status = align_bottom_right(job, err);
+    TRY(attendi_comm_agree(&call->comm, status, err));
+    TRY(compare(call, err));
+    TRY(attendi_ranges_allgather(&call->queries, &call->comm, "queries", dist->queries,
+                                 dist->query_ranges, call->nq, err));
+    TRY(attendi_ranges_allgather(&call->keys, &call->comm, "keys", dist->keys,
+                                 dist->key_ranges, call->nk, err));
+    TRY(compare_classes(call, err));
+    status = align_bottom_right(call, err);
     if (status == ATTEND_OK)
-        status = validate(job, err);
-    count_sums(job);
-    return attendi_team_agree(&job->team, status, err);
+        status = validate(call, err);
+    count_raw_sums(call);
+    return attendi_comm_agree(&call->comm, status, err);
 }
 
-attend_status attendi_job_open(struct job *job, MPI_Comm comm, attend_context *ctx,
-                               const attend_rule *rule, const attend_io *io,
-                               const attend_mpi_dist *dist, attend_error *err)
+attend_status attendi_mpi_call_open(struct mpi_call *call, MPI_Comm comm,
+                                    attend_context *ctx, const attend_rule *rule,
+                                    const attend_io *io, const attend_mpi_dist *dist,
+                                    attend_error *err)
 {
-    *job = (struct job){
+    *call = (struct mpi_call){
         .ctx = ctx, .io = attend_io_default(), .inspection = attend_inspection_default()};
-    TRY(attendi_team_open(&job->team, comm, dist, err));
-    attend_status status = read_io(job, io, err);
+    TRY(attendi_comm_open(&call->comm, comm, dist, err));
+    attend_status status = read_io(call, io, err);
     if (status == ATTEND_OK)
-        status = read_rule(job, rule, err);
+        status = read_rule(call, rule, err);
     if (status == ATTEND_OK)
-        status = check_dist(job, dist, err);
+        status = check_dist(call, dist, err);
     if (status == ATTEND_OK)
-        status = check_outputs(job, err);
-    return join(job, status, err);
+        status = check_outputs(call, err);
+    return agree_on_arguments(call, status, err);
 }
 
-/* An inspection as a forward pass without values: the inputs it has to be valid as. */
-static attend_status read_inspection(struct job *job, const attend_inspection *given,
-                                     attend_io *io, attend_error *err)
+/* An inspection as a forward pass without values, to validate its inputs. */
+static attend_status read_inspection(struct mpi_call *call,
+                                     const attend_inspection *given, attend_io *io,
+                                     attend_error *err)
 {
     if (!given)
         return attendi_mpi_fail(err, ATTEND_EINVAL, "inspection is NULL");
@@ -474,8 +487,8 @@ static attend_status read_inspection(struct job *job, const attend_inspection *g
         return attendi_mpi_fail(err, ATTEND_EINVAL,
                                 "inspection.struct_size (%zu) must be %zu",
                                 given->struct_size, sizeof *given);
-    job->inspection = *given;
-    job->inspects = true;
+    call->inspection = *given;
+    call->inspects = true;
     io->q = given->q;
     io->k = given->k;
     io->v = given->k;
@@ -485,58 +498,59 @@ static attend_status read_inspection(struct job *job, const attend_inspection *g
     return ATTEND_OK;
 }
 
-attend_status attendi_job_open_inspection(struct job *job, MPI_Comm comm,
-                                          attend_context *ctx, const attend_rule *rule,
-                                          const attend_inspection *inspection,
-                                          const attend_mpi_dist *dist, attend_error *err)
+attend_status attendi_mpi_call_open_inspection(
+    struct mpi_call *call, MPI_Comm comm, attend_context *ctx, const attend_rule *rule,
+    const attend_inspection *inspection, const attend_mpi_dist *dist, attend_error *err)
 {
     attend_io io = attend_io_default();
 
-    *job = (struct job){.ctx = ctx, .io = io, .inspection = attend_inspection_default()};
-    TRY(attendi_team_open(&job->team, comm, dist, err));
-    attend_status status = read_inspection(job, inspection, &io, err);
+    *call = (struct mpi_call){
+        .ctx = ctx, .io = io, .inspection = attend_inspection_default()};
+    TRY(attendi_comm_open(&call->comm, comm, dist, err));
+    attend_status status = read_inspection(call, inspection, &io, err);
     if (status == ATTEND_OK)
-        status = read_io(job, &io, err);
+        status = read_io(call, &io, err);
     if (status == ATTEND_OK)
-        status = read_rule(job, rule, err);
+        status = read_rule(call, rule, err);
     if (status == ATTEND_OK)
-        status = check_dist(job, dist, err);
+        status = check_dist(call, dist, err);
     if (status == ATTEND_OK)
-        status = check_columns(job, err);
-    return join(job, status, err);
+        status = check_columns(call, err);
+    return agree_on_arguments(call, status, err);
 }
 
-void attendi_job_close(struct job *job)
+void attendi_mpi_call_close(struct mpi_call *call)
 {
-    attendi_ranges_free(&job->queries, &job->team);
-    attendi_ranges_free(&job->keys, &job->team);
-    attendi_team_free(&job->team, job->offsets);
-    attendi_team_close(&job->team);
+    attendi_ranges_free(&call->queries, &call->comm);
+    attendi_ranges_free(&call->keys, &call->comm);
+    attendi_mpi_free(&call->comm, call->offsets);
+    attendi_comm_close(&call->comm);
 }
 
 /* ---- slices of the rule ------------------------------------------------------- */
 
-attend_rule attendi_job_rule(const struct job *job, int64_t first_query, int64_t row,
-                             int64_t rows, int64_t first_key, int64_t count)
+attend_rule attendi_rule_slice(const struct mpi_call *call, int64_t first_query,
+                               int64_t row, int64_t rows, int64_t first_key,
+                               int64_t count)
 {
-    attend_rule rule = job->rule;
+    attend_rule rule = call->rule;
 
     rule.first_query = first_query;
-    rule.mask = attendi_broadcast_part(rule.mask, 2, row, rows);
-    rule.bias = attendi_broadcast_part(rule.bias, 2, row, rows);
-    rule.mask = attendi_broadcast_part(rule.mask, 3, first_key, count);
-    rule.bias = attendi_broadcast_part(rule.bias, 3, first_key, count);
+    rule.mask = attendi_broadcast_slice(rule.mask, 2, row, rows);
+    rule.bias = attendi_broadcast_slice(rule.bias, 2, row, rows);
+    rule.mask = attendi_broadcast_slice(rule.mask, 3, first_key, count);
+    rule.bias = attendi_broadcast_slice(rule.bias, 3, first_key, count);
     return rule;
 }
 
-/* Of one batch: *lo falls and *hi rises to what it sees. */
-static void sees_in(const struct job *job, const attend_mpi_range *queries, int64_t b,
-                    int64_t *lo, int64_t *hi)
+/* Extends *lo .. *hi by the keys that the queries see in batch b. */
+static void widen_to_batch(const struct mpi_call *call, const attend_mpi_range *queries,
+                           int64_t b, int64_t *lo, int64_t *hi)
 {
-    const attend_rule *const r = &job->rule;
+    const attend_rule *const r = &call->rule;
     const int64_t shift = r->causal == ATTEND_CAUSAL_OFFSET ? r->causal_offset[b] : 0;
     const int64_t first = queries->first + shift, last = first + queries->count - 1;
-    const int64_t length = r->key_lengths ? r->key_lengths[b] : job->keys.all;
+    const int64_t length = r->key_lengths ? r->key_lengths[b] : call->keys.all;
     int64_t from = 0, to = length;
 
     if (r->causal != ATTEND_CAUSAL_NONE)
@@ -551,20 +565,20 @@ static void sees_in(const struct job *job, const attend_mpi_range *queries, int6
     *hi = max_i64(*hi, to);
 }
 
-void attendi_job_sees(const struct job *job, const attend_mpi_range *queries, int64_t *lo,
-                      int64_t *hi)
+void attendi_mpi_keys_seen(const struct mpi_call *call, const attend_mpi_range *queries,
+                           int64_t *lo, int64_t *hi)
 {
     *lo = *hi = 0;
-    for (int64_t b = 0; b < job->nb && queries->count > 0; b++)
-        sees_in(job, queries, b, lo, hi);
+    for (int64_t b = 0; b < call->nb && queries->count > 0; b++)
+        widen_to_batch(call, queries, b, lo, hi);
 }
 
-bool attendi_job_is_seen(const struct job *job, int rank, int64_t lo, int64_t hi)
+bool attendi_rank_sees(const struct mpi_call *call, int rank, int64_t lo, int64_t hi)
 {
-    for (int64_t x = job->queries.start[rank]; x < job->queries.start[rank + 1]; x++) {
+    for (int64_t x = call->queries.start[rank]; x < call->queries.start[rank + 1]; x++) {
         int64_t from, to;
 
-        attendi_job_sees(job, &job->queries.range[x], &from, &to);
+        attendi_mpi_keys_seen(call, &call->queries.range[x], &from, &to);
         if (max_i64(lo, from) < min_i64(hi, to))
             return true;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/comm/rows.h"
+#include "mpi/comm/views.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@ static int64_t step(const attend_view *view, int axis, int64_t places)
     return places * view->stride[axis] * (int64_t)attend_dtype_size(view->dtype);
 }
 
-attend_view attendi_view_part(attend_view view, int axis, int64_t first, int64_t count)
+attend_view attendi_view_slice(attend_view view, int axis, int64_t first, int64_t count)
 {
     if (view.data)
         view.data = (const char *)view.data + step(&view, axis, first);
@@ -16,8 +16,8 @@ attend_view attendi_view_part(attend_view view, int axis, int64_t first, int64_t
     return view;
 }
 
-attend_tensor attendi_tensor_part(attend_tensor tensor, int axis, int64_t first,
-                                  int64_t count)
+attend_tensor attendi_tensor_slice(attend_tensor tensor, int axis, int64_t first,
+                                   int64_t count)
 {
     const attend_view view = attend_view_of(&tensor);
 
@@ -27,15 +27,15 @@ attend_tensor attendi_tensor_part(attend_tensor tensor, int axis, int64_t first,
     return tensor;
 }
 
-attend_view attendi_broadcast_part(attend_view view, int axis, int64_t first,
-                                   int64_t count)
+attend_view attendi_broadcast_slice(attend_view view, int axis, int64_t first,
+                                    int64_t count)
 {
     return !view.data || view.size[axis] == 1
                ? view
-               : attendi_view_part(view, axis, first, count);
+               : attendi_view_slice(view, axis, first, count);
 }
 
-attend_view attendi_view_turned(attend_view view)
+attend_view attendi_view_transposed(attend_view view)
 {
     const attend_view from = view;
 
@@ -46,9 +46,9 @@ attend_view attendi_view_turned(attend_view view)
     return view;
 }
 
-attend_tensor attendi_tensor_turned(attend_tensor tensor)
+attend_tensor attendi_tensor_transposed(attend_tensor tensor)
 {
-    const attend_view turned = attendi_view_turned(attend_view_of(&tensor));
+    const attend_view turned = attendi_view_transposed(attend_view_of(&tensor));
 
     memcpy(tensor.size, turned.size, sizeof tensor.size);
     memcpy(tensor.stride, turned.stride, sizeof tensor.stride);
@@ -61,7 +61,7 @@ int64_t attendi_row_bytes(const attend_view *view)
            (int64_t)attend_dtype_size(view->dtype);
 }
 
-/* Elements a and b of so many bytes, `count` of each, with strides in bytes. */
+/* Copies `count` elements of `bytes` bytes; steps in bytes. */
 static void copy_run(const char *from, int64_t from_step, char *to, int64_t to_step,
                      int64_t count, size_t bytes)
 {
@@ -73,11 +73,11 @@ static void copy_run(const char *from, int64_t from_step, char *to, int64_t to_s
         memcpy(to + x * to_step, from + x * from_step, bytes);
 }
 
-void attendi_copy(const attend_view *from, const attend_tensor *to)
+void attendi_copy_tensor(const attend_view *from, const attend_tensor *to)
 {
     const int64_t size = (int64_t)attend_dtype_size(from->dtype);
     const int64_t *const n = from->size;
-    /* Rows that lie one after the other in both are one run. */
+    /* Rows that are contiguous in both tensors are copied as one run. */
     const int joined = from->stride[3] == 1 && to->stride[3] == 1 &&
                        from->stride[2] == n[3] && to->stride[2] == n[3];
     const int64_t rows = joined ? 1 : n[2], columns = joined ? n[2] * n[3] : n[3];

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/comm/blocks.h"
+#include "mpi/comm/tensor_messages.h"
 
 #include "base/base.h"
 
-/* Heads are put together up to this length. */
+/* Several heads are sent as one message up to this size. */
 enum { SHORT_BYTES = 128 << 10 };
 
 struct block {
     int64_t size[4];
 };
 
-/* As many places of an axis as `room` elements have, where each takes `each` of them. */
+/*
+ * How many indices of an axis fit in `room` elements, if each index takes `each`
+ * elements.
+ */
 static int64_t fit(int64_t room, int64_t each, int64_t places)
 {
     return max_i64(1, min_i64(room / max_i64(each, 1), places));
 }
 
-/* The largest block.  One has several places of an axis only if it has all of the next.
+/*
+ * The largest block.  It spans several indices of an axis only if it spans the whole next
+ * axis.
  */
-static struct block block_of(const struct team *team, const int64_t size[4],
+static struct block block_of(const struct communicator *comm, const int64_t size[4],
                              attend_dtype dtype)
 {
     const int64_t bytes = (int64_t)attend_dtype_size(dtype);
-    const int64_t most = max_i64(1, team->message_bytes / bytes);
+    const int64_t most = max_i64(1, comm->message_bytes / bytes);
     const int64_t few = min_i64(most, SHORT_BYTES / bytes);
     struct block block = {{1, 1, 1, fit(most, 1, size[3])}};
 
@@ -35,10 +40,10 @@ static struct block block_of(const struct team *team, const int64_t size[4],
     return block;
 }
 
-int64_t attendi_count_blocks(const struct team *team, const int64_t size[4],
-                             attend_dtype dtype)
+int64_t attendi_tensor_messages_count(const struct communicator *comm,
+                                      const int64_t size[4], attend_dtype dtype)
 {
-    const struct block block = block_of(team, size, dtype);
+    const struct block block = block_of(comm, size, dtype);
     int64_t count = 1;
 
     for (int a = 0; a < 4; a++)
@@ -51,7 +56,7 @@ static int64_t block_elements(const struct block *block)
     return block->size[0] * block->size[1] * block->size[2] * block->size[3];
 }
 
-/* Whether the elements of a block lie one after the other. */
+/* Whether the elements of a block are contiguous. */
 static bool is_dense(const attend_view *view, const struct block *block)
 {
     int64_t step = 1;
@@ -64,7 +69,7 @@ static bool is_dense(const attend_view *view, const struct block *block)
     return true;
 }
 
-/* A type for a block that is not dense. */
+/* An MPI datatype for a block that is not contiguous. */
 static int make_type(const attend_view *view, const struct block *block,
                      MPI_Datatype *type)
 {
@@ -83,7 +88,7 @@ static int make_type(const attend_view *view, const struct block *block,
     return result == MPI_SUCCESS ? MPI_Type_commit(type) : result;
 }
 
-static int send_block(const struct team *team, const attend_view *view,
+static int send_block(const struct communicator *comm, const attend_view *view,
                       const struct block *block, const void *data, int peer,
                       MPI_Request *request)
 {
@@ -92,17 +97,17 @@ static int send_block(const struct team *team, const attend_view *view,
     if (is_dense(view, block))
         return MPI_Isend(
             data, (int)(block_elements(block) * (int64_t)attend_dtype_size(view->dtype)),
-            MPI_BYTE, peer, TAG_CHUNK, team->comm, request);
+            MPI_BYTE, peer, TAG_CHUNK, comm->mpi, request);
     int result = make_type(view, block, &type);
     if (result != MPI_SUCCESS)
         return result;
-    result = MPI_Isend(data, 1, type, peer, TAG_CHUNK, team->comm, request);
+    result = MPI_Isend(data, 1, type, peer, TAG_CHUNK, comm->mpi, request);
     MPI_Type_free(&type);
     return result;
 }
 
-/* The block at `at`, shorter where the tensor ends. */
-static int post_block(const struct team *team, const attend_view *view,
+/* Posts the block at `at`, which is shorter at the end of the tensor. */
+static int post_block(const struct communicator *comm, const attend_view *view,
                       struct block block, const int64_t at[4], int peer, bool sends,
                       MPI_Request *request)
 {
@@ -114,12 +119,12 @@ static int post_block(const struct team *team, const attend_view *view,
         offset += at[a] * view->stride[a];
     }
     char *const data = (char *)(uintptr_t)view->data + offset * bytes;
-    return sends ? send_block(team, view, &block, data, peer, request)
+    return sends ? send_block(comm, view, &block, data, peer, request)
                  : MPI_Irecv(data, (int)(block_elements(&block) * bytes), MPI_BYTE, peer,
-                             TAG_CHUNK, team->comm, request);
+                             TAG_CHUNK, comm->mpi, request);
 }
 
-/* The next block; false after the last. */
+/* Moves `at` to the next block; false after the last. */
 static bool step(int64_t at[4], const attend_view *view, const struct block *block)
 {
     for (int a = 3; a >= 0; a--) {
@@ -131,10 +136,10 @@ static bool step(int64_t at[4], const attend_view *view, const struct block *blo
     return false;
 }
 
-int attendi_post_blocks(const struct team *team, const attend_view *view, int peer,
-                        bool sends, MPI_Request *requests, int *count)
+int attendi_tensor_messages_post(const struct communicator *comm, const attend_view *view,
+                                 int peer, bool sends, MPI_Request *requests, int *count)
 {
-    const struct block block = block_of(team, view->size, view->dtype);
+    const struct block block = block_of(comm, view->size, view->dtype);
     int64_t at[4] = {0, 0, 0, 0};
 
     for (int a = 0; a < 4; a++)
@@ -142,7 +147,7 @@ int attendi_post_blocks(const struct team *team, const attend_view *view, int pe
             return MPI_SUCCESS;
     do {
         const int result =
-            post_block(team, view, block, at, peer, sends, &requests[*count]);
+            post_block(comm, view, block, at, peer, sends, &requests[*count]);
 
         if (result != MPI_SUCCESS)
             return result;

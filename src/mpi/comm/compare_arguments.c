@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "mpi/comm/equal.h"
+#include "mpi/comm/compare_arguments.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/comm/polite.h"
+#include "mpi/comm/wait.h"
 
 static void add(struct arguments *a, const char *name, char kind, int64_t value)
 {
@@ -24,7 +24,7 @@ void attendi_argument_real(struct arguments *a, const char *name, double value)
     add(a, name, 'g', bits);
 }
 
-/* The first bytes of a short text: what can be shown again. */
+/* The first 16 bytes, so that an error message can show both values. */
 void attendi_argument_text(struct arguments *a, const char *name, const char *text)
 {
     const size_t length = strlen(text);
@@ -47,8 +47,8 @@ void attendi_argument_bytes(struct arguments *a, const char *name, const void *d
     add(a, name, '#', bytes ? (int64_t)(sum >> 1) : -1);
 }
 
-/* `value` has both halves of a text. */
-static void show(const struct argument *a, const int64_t *value, char text[32])
+/* `value` points to both halves of a text. */
+static void format_value(const struct argument *a, const int64_t *value, char text[32])
 {
     double real;
 
@@ -69,23 +69,24 @@ static attend_status name_difference(const struct argument *a, int rank,
 {
     char here[32], there[32];
 
-    show(a, value, here);
-    show(a, first, there);
+    format_value(a, value, here);
+    format_value(a, first, there);
     return attendi_mpi_fail(err, ATTEND_EINVAL,
                             "rank %d: %s (%s) differs from rank 0's (%s)", rank, a->name,
                             here, there);
 }
 
-attend_status attendi_arguments_compare(struct team *team, const struct arguments *a,
-                                        attend_error *err)
+attend_status attendi_arguments_compare(struct communicator *comm,
+                                        const struct arguments *a, attend_error *err)
 {
-    const int64_t *const all = team->numbers;
+    const int64_t *const all = comm->allgather_buffer;
     int64_t own[ARGUMENTS_MAX];
 
     for (int x = 0; x < a->count; x++)
         own[x] = a->list[x].value;
-    TRY_MPI(attendi_allgather(own, a->count, MPI_INT64_T, team->numbers, team->comm));
-    for (int rank = 1; rank < team->size; rank++)
+    TRY_MPI(
+        attendi_allgather(own, a->count, MPI_INT64_T, comm->allgather_buffer, comm->mpi));
+    for (int rank = 1; rank < comm->size; rank++)
         for (int x = 0; x < a->count; x++)
             if (all[rank * a->count + x] != all[x]) {
                 const int at = a->list[x].kind == 'S' ? x - 1 : x;

@@ -18,7 +18,7 @@ static void repeats(attend_order order, int64_t nq, int64_t nk, attend_causal ca
     unsigned char *first = NULL;
 
     p.rule.causal = causal;
-    const int count = problems(250);
+    const int count = repetitions(250);
 
     for (int x = 0; x < count; x++) {
         CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);

@@ -50,6 +50,11 @@ int problems(int all)
     return quick != NULL && strcmp(quick, "1") == 0 ? all / 10 : all;
 }
 
+int repetitions(int all)
+{
+    return strstr(why_not(), "emulated GPU") != NULL ? 2 : problems(all);
+}
+
 uintptr_t device_block(size_t size, int fill)
 {
     unsigned char *const bytes = malloc(size + 2 * GUARD);

@@ -27,7 +27,7 @@ struct test_driver {
 extern struct test_driver driver;
 int open_driver(void);
 
-/* Why no GPU is there, in words. */
+/* The GPUs that are there, or why none is, in words. */
 const char *why_not(void);
 
 #define NEEDS_DEVICE                                                                     \
@@ -36,9 +36,12 @@ const char *why_not(void);
             SKIP("no GPU here: %s", why_not());                                          \
     } while (0)
 
-/* How many of `all` problems: ATTEND_TEST_QUICK=1, for a checker of memory, has a tenth.
+/*
+ * How many of `all` problems: ATTEND_TEST_QUICK=1, for a checker of memory, has a tenth.
  */
 int problems(int all);
+/* The same of repeats, of which the emulator, where nothing can race, has two. */
+int repetitions(int all);
 
 enum { GUARD = 4096 };
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* bfloat16 as kernels use it, rounded as a GPU does. */
+#ifndef TESTS_EMULATOR_CUDA_BF16_H
+#define TESTS_EMULATOR_CUDA_BF16_H
+
+#include "rounding.h"
+
+struct __nv_bfloat16 {
+    uint16_t bits;
+};
+static inline float __bfloat162float(__nv_bfloat16 x)
+{
+    return attendi_bf16_to_f32(x.bits);
+}
+static inline __nv_bfloat16 __float2bfloat16_rn(float x)
+{
+    return {attendi_f32_to_bf16(x)};
+}
+static inline __nv_bfloat16 __float2bfloat16(float x) { return __float2bfloat16_rn(x); }
+static inline __nv_bfloat16 __double2bfloat16(double x)
+{
+    return {attendi_f32_to_bf16(round_to_odd(x))};
+}
+
+#endif

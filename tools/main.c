@@ -122,9 +122,8 @@ static int start(const struct command *command, int argc, char **argv)
     if (!ranks_are_started(&rank))
         return command->run(argc, argv);
     if (!command->takes_ranks)
-        return rank > 0 ? TOOL_USAGE
-                        : tool_fail(command->name, TOOL_USAGE,
-                                    "does not run under a launcher of MPI");
+        return tool_fail(command->name, TOOL_USAGE,
+                         "does not run under a launcher of MPI");
     int status = ranks_join();
     if (status)
         return status;
@@ -136,7 +135,8 @@ static int perform(int argc, char **argv)
 {
     if (argc < 2) {
         tool_fail("", TOOL_USAGE, "no command: see 'attend --help'; there are");
-        list_commands(stderr);
+        if (!tool_failure_taker)
+            list_commands(stderr);
         return TOOL_USAGE;
     }
     if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
@@ -156,10 +156,9 @@ int main(int argc, char **argv)
     /* A file that may not grow is a failed write, which removes what was begun. */
     signal(SIGXFSZ, SIG_IGN);
     hold_standard_streams();
-    /* Of the processes of a launcher one prints, versions and help too. */
-    int rank;
-    if (ranks_are_started(&rank) && rank > 0 && !freopen("/dev/null", "w", stdout))
-        return tool_fail("", TOOL_FAILED, "/dev/null cannot be opened");
-    const int status = perform(argc, argv);
+    int status = ranks_begin();
+    if (!status)
+        status = perform(argc, argv);
+    ranks_end(status);
     return status == TOOL_HELPED ? tool_finish_output("", TOOL_OK) : status;
 }

@@ -175,19 +175,49 @@ class UnderMpirun(CliTest):
             self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
             self.assertFalse(os.path.exists("o.npy"))
 
+    def run_script(self, mpi, script, *args):
+        """Two ranks of a shell script, which has the command and its arguments as "$@"."""
+        return subprocess.run(
+            ["sh", RANKS, *mpi, "2", "sh", "-c", script, "sh", harness.BIN, *args],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            encoding="utf-8",
+            env=harness.ENVIRONMENT,
+            timeout=harness.HANG,
+        )
+
+    def test_one_rank_that_cannot_join_ends_the_job(self):
+        self.write(40, 40)
+        flags = "run --q q.npy --k k.npy --v v.npy --out o.npy".split()
+        rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+        for mpi in MPIS:
+            for victim in 0, 1:
+                named = "attend" if victim == 0 else "rank 1: attend"
+                script = f'[ {rank} != {victim} ] || export ATTEND_MPI=/nowhere.so; exec "$@"'
+                got = self.run_script(mpi, script, *flags)
+                self.assertEqual(got.returncode, 2, (mpi, victim))
+                self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
+                self.assertTrue(self.ours(got.stderr)[0].startswith(named), got.stderr)
+                self.assertIn("/nowhere.so", got.stderr)
+                self.assertFalse(os.path.exists("o.npy"))
+                script = f'[ {rank} != {victim} ] || exec "$1" nosuch; exec "$@"'
+                got = self.run_script(mpi, script, *flags)
+                self.assertEqual(got.returncode, 2, (mpi, victim))
+                self.assertIn("unknown command 'nosuch'", got.stderr)
+
+    def test_one_rank_prints_a_wrong_command(self):
+        for mpi in MPIS:
+            for args in ["nosuch"], []:
+                got = mpirun(mpi, 3, *args)
+                self.assertEqual(got.returncode, 2)
+                self.assertEqual(len(self.ours(got.stderr)), 1, got.stderr)
+
     def test_ranks_with_other_arguments_are_refused(self):
         self.write(40, 40)
         flags = "run --q q.npy --k k.npy --v v.npy".split()
-        script = ["sh", "-c", 'exec "$@" --out ${OMPI_COMM_WORLD_RANK:-$PMI_RANK}.npy', "sh"]
-        for abi, launcher in MPIS:
-            got = subprocess.run(
-                ["sh", RANKS, abi, launcher, "2", *script, harness.BIN, *flags],
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-                encoding="utf-8",
-                env=harness.ENVIRONMENT,
-                timeout=harness.HANG,
-            )
+        script = 'exec "$@" --out ${OMPI_COMM_WORLD_RANK:-$PMI_RANK}.npy'
+        for mpi in MPIS:
+            got = self.run_script(mpi, script, *flags)
             self.assertNotEqual(got.returncode, 0)
             self.assertIn("other arguments than those of rank 0", got.stderr)
             self.assertEqual([f for f in os.listdir(".") if f[0] in "01."], [])

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct ranks ranks = {.count = 1};
@@ -84,6 +85,7 @@ static void *open_library(const char *abi)
 /* ---- failures ------------------------------------------------------------------ */
 
 static char failure[2 * 4096 + 1024];
+static int has_joined;
 
 /* The first line is kept. */
 static void take_failure(const char *line, size_t length)
@@ -92,6 +94,55 @@ static void take_failure(const char *line, size_t length)
         return;
     memcpy(failure, line, length);
     failure[length] = '\0';
+}
+
+/*
+ * Open MPI ends the ranks of a job a second after one has failed; MPICH drops what it has
+ * not yet passed on.
+ */
+enum { OTHERS_SECONDS = 3, PRINTED_NANOSECONDS = 200000000 };
+
+int ranks_begin(void)
+{
+    int rank;
+
+    if (!ranks_are_started(&rank) || rank == 0)
+        return TOOL_OK;
+    tool_failure_taker = take_failure;
+    return freopen("/dev/null", "w", stdout)
+               ? TOOL_OK
+               : tool_fail("", TOOL_FAILED, "/dev/null cannot be opened");
+}
+
+/*
+ * The launcher of MPICH waits for a rank that has ended before MPI_Init(), and so do the
+ * other ranks.  This is the line by which MPI_Abort() ends them (PMI-1).
+ */
+static void abort_pmi(int status)
+{
+    const char *const descriptor = getenv("PMI_FD");
+    char line[64];
+    const int length = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", status);
+
+    if (descriptor && write(atoi(descriptor), line, (size_t)length) != length)
+        fputs("attend: the launcher does not answer\n", stderr);
+}
+
+int ranks_end(int status)
+{
+    int rank;
+
+    if (has_joined || !ranks_are_started(&rank) || status == TOOL_OK ||
+        status == TOOL_HELPED)
+        return status;
+    if (rank > 0) {
+        sleep(OTHERS_SECONDS);
+        fprintf(stderr, "rank %d: %s", rank, failure);
+        fflush(stderr);
+    }
+    nanosleep(&(const struct timespec){.tv_nsec = PRINTED_NANOSECONDS}, NULL);
+    abort_pmi(status);
+    return status;
 }
 
 int ranks_agree(int status)
@@ -138,40 +189,34 @@ int ranks_join(void)
     const struct launcher *const launcher = find_launcher();
     const struct mpi_session *(*find)(void);
     attend_error err;
-    int rank;
 
-    ranks_are_started(&rank);
     if (!launcher)
-        return rank > 0 ? TOOL_USAGE
-                        : tool_fail("", TOOL_USAGE,
-                                    "started by srun as several tasks without a launcher "
-                                    "of MPI: add --mpi=pmix or --mpi=pmi2");
+        return tool_fail(
+            "", TOOL_USAGE,
+            "started by srun as several tasks without a launcher of MPI: add "
+            "--mpi=pmix or --mpi=pmi2");
     void *const library = open_library(launcher->abi);
     void *const symbol = library ? dlsym(library, "attend_mpi_session") : NULL;
     memcpy(&find, &symbol, sizeof find);
-    if (!symbol || find()->version != ATTEND_MPI_SESSION_VERSION) {
-        if (rank == 0)
-            tool_fail("", TOOL_USAGE,
-                      "started by a launcher of MPI, but %s: %s; build attend with this "
-                      "MPI, or run it without the launcher",
-                      symbol ? "its library is of another version"
-                             : "the library for it cannot be opened",
-                      symbol ? "libattend_mpi" : dlerror());
-        return TOOL_USAGE;
-    }
+    if (!symbol || find()->version != ATTEND_MPI_SESSION_VERSION)
+        return tool_fail("", TOOL_USAGE,
+                         "started by a launcher of MPI, but %s: %s; build attend with "
+                         "this MPI, or run it without the launcher",
+                         symbol ? "its library is of another version"
+                                : "the library for it cannot be opened",
+                         symbol ? "libattend_mpi" : dlerror());
     const attend_status status = find()->open(&ranks.rank, &ranks.count, &err);
     if (status != ATTEND_OK)
         return tool_fail("", TOOL_FAILED, "%s", err.message);
     if (are_strangers(launcher)) {
         find()->close();
-        return rank > 0 ? TOOL_USAGE
-                        : tool_fail("", TOOL_USAGE,
-                                    "%s processes were started, and each finds itself "
-                                    "alone: the library is for another MPI than the "
-                                    "launcher",
-                                    getenv(launcher->size));
+        return tool_fail("", TOOL_USAGE,
+                         "%s processes were started, and each finds itself alone: the "
+                         "library is for another MPI than the launcher",
+                         getenv(launcher->size));
     }
     ranks.mpi = find();
+    has_joined = 1;
     tool_failure_taker = take_failure;
     return TOOL_OK;
 }

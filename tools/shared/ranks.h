@@ -4,7 +4,9 @@
  * is one of its ranks.  Without a launcher there is one rank, and nothing is opened.
  *
  * One rank prints: standard output of the others goes nowhere, and failures are kept
- * until ranks_agree(), where rank 0 prints the one of the lowest rank.
+ * until ranks_agree(), where rank 0 prints the one of the lowest rank.  A rank that ends
+ * before it has joined the others prints its own some seconds later, which it does not
+ * have where rank 0 has failed as well: launchers end a job that lost a rank.
  */
 #ifndef TOOLS_RANKS_H
 #define TOOLS_RANKS_H
@@ -17,6 +19,10 @@ struct ranks {
     const struct mpi_session *mpi; /* NULL without a launcher */
 };
 extern struct ranks ranks;
+
+/* The first and the last call of the process; the latter returns `status`. */
+int ranks_begin(void);
+int ranks_end(int status);
 
 /* Whether a launcher has started this process, and as which rank. */
 int ranks_are_started(int *rank);

@@ -108,7 +108,7 @@ static attend_status check_cover(const struct ranges *r, const struct allgather 
         if (range.count > 0 && range.first != next)
             return attendi_mpi_fail(err, ATTEND_EINVAL, "dist.%s: row %lld of %lld is %s",
                                     name, LL(min_i64(next, range.first)), LL(r->all),
-                                    range.first > next ? "on no rank" : "on two ranks");
+                                    range.first > next ? "in no range" : "in two ranges");
         next += range.count;
     }
     return ATTEND_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* memfd_create */
 #include "mpi/comm/shared_memory.h"
 
 #include <errno.h>
@@ -9,13 +9,21 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "mpi/comm/communicator.h"
 #include "mpi/comm/wait.h"
 
-enum { NAME_SIZE = 64 };
+/*
+ * A file without a name that rank 0 has open: its process, descriptor, device and inode.
+ * descriptor < 0: there is none.
+ */
+struct handle {
+    int64_t process, descriptor, device, inode;
+};
+enum { HANDLE_NUMBERS = sizeof(struct handle) / sizeof(int64_t) };
 
 /* ATTEND_MPI_SHARED=0 makes ranks behave as if each were on its own machine. */
 static bool is_forbidden(void)
@@ -60,34 +68,64 @@ static bool is_allowed(int64_t bytes)
            (rlim_t)bytes <= most.rlim_cur;
 }
 
-/* Creates a shared-memory object under an unused name.  Returns its descriptor, or -1. */
-static int create(char name[NAME_SIZE], int64_t bytes)
+/* Whether `file` is the one of the handle. */
+static bool is_same(int file, const struct handle *handle)
 {
-    static unsigned count;
+    struct stat found;
+
+    return fstat(file, &found) == 0 && (int64_t)found.st_dev == handle->device &&
+           (int64_t)found.st_ino == handle->inode;
+}
+
+/* Memory that only descriptors lead to, so that the end of all ranks frees it.  -1: none.
+ */
+static int create(struct handle *handle, int64_t bytes)
+{
+    struct stat made;
 
     if (!is_allowed(bytes)) {
         errno = EFBIG;
         return -1;
     }
-    for (int x = 0; x < 1000; x++) {
-        snprintf(name, NAME_SIZE, "/attend-%ld-%u", (long)getpid(), count++);
-        const int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+#ifdef __linux__
+    const int file = memfd_create("attend", MFD_CLOEXEC);
+#else
+    const int file = -1;
+    errno = ENOSYS;
+#endif
+    if (file < 0)
+        return -1;
+    if (ftruncate(file, (off_t)bytes) != 0 || fstat(file, &made) != 0) {
+        const int reason = errno;
 
-        if (file < 0 && errno == EEXIST)
-            continue;
-        if (file >= 0 && ftruncate(file, (off_t)bytes) == 0)
-            return file;
-        if (file >= 0) {
-            const int reason = errno;
-
-            shm_unlink(name);
-            close(file);
-            errno = reason;
-        }
-        break;
+        close(file);
+        errno = reason;
+        return -1;
     }
-    name[0] = 0;
-    return -1;
+    *handle = (struct handle){.process = getpid(),
+                              .descriptor = file,
+                              .device = (int64_t)made.st_dev,
+                              .inode = (int64_t)made.st_ino};
+    return file;
+}
+
+/*
+ * The memory of rank 0.  -1: it cannot be opened, for instance from a container that
+ * numbers processes by itself.
+ */
+static int open_handle(const struct handle *handle)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%lld/fd/%lld", LL(handle->process),
+             LL(handle->descriptor));
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file >= 0 && !is_same(file, handle)) {
+        close(file);
+        errno = ENXIO;
+        return -1;
+    }
+    return file;
 }
 
 /* Allocates this rank's share of the pages: a lack of memory shows before their use. */
@@ -121,27 +159,25 @@ attend_status attendi_shared_memory_reserve(struct shared_memory *shared,
                                             struct communicator *comm, int64_t bytes,
                                             attend_error *err)
 {
-    char name[NAME_SIZE] = "";
+    struct handle handle = {.descriptor = -1};
     int file = -1;
 
     if (bytes <= shared->bytes)
         return ATTEND_OK;
     attendi_shared_memory_close(shared);
     if (comm->rank == 0)
-        file = create(name, bytes);
+        file = create(&handle, bytes);
     int reason = errno;
-    TRY_MPI(attendi_broadcast(name, NAME_SIZE, MPI_CHAR, 0, comm->mpi));
-    if (comm->rank > 0 && name[0]) {
-        file = shm_open(name, O_RDWR, 0);
+    TRY_MPI(attendi_broadcast(&handle, HANDLE_NUMBERS, MPI_INT64_T, 0, comm->mpi));
+    if (comm->rank > 0 && handle.descriptor >= 0) {
+        file = open_handle(&handle);
         reason = errno;
     }
-    attend_status status = file < 0 ? fail(err, "shm_open", bytes, reason)
+    attend_status status = file < 0 ? fail(err, "not opened", bytes, reason)
                                     : map(shared, file, comm, bytes, err);
+    status = attendi_comm_agree(comm, status, err);
     if (file >= 0)
         close(file);
-    status = attendi_comm_agree(comm, status, err);
-    if (comm->rank == 0 && name[0])
-        shm_unlink(name);
     if (status != ATTEND_OK)
         attendi_shared_memory_close(shared);
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* POSIX shared memory of the ranks of one machine. */
+/* Memory that the ranks of one machine share. */
 #ifndef ATTEND_MPI_SHARED_MEMORY_H
 #define ATTEND_MPI_SHARED_MEMORY_H
 
@@ -22,9 +22,8 @@ int attendi_comm_shares_memory(MPI_Comm comm, bool *shares_memory);
 
 /*
  * Makes at least `bytes` available; `bytes` is equal on all ranks, and all are on one
- * machine.  Growing discards the contents.  The object is unlinked before this returns,
- * so killed ranks leave nothing in /dev/shm.  Collective; returns the same status on all
- * ranks.
+ * machine.  Growing discards the contents.  The memory never has a name, so killed ranks
+ * leave nothing.  Collective; returns the same status on all ranks.
  */
 attend_status attendi_shared_memory_reserve(struct shared_memory *shared,
                                             struct communicator *comm, int64_t bytes,

@@ -12,7 +12,7 @@
 #include "context.h"
 #include "core/tensor.h"
 #include "cuda/host/device.h"
-#include "cuda/host/hopper.h"
+#include "cuda/host/sm90_plan.h"
 #include "cuda/host/sums.h"
 #include "cuda/host/staging.h"
 #include "cuda/host/sm80_plan.h"
@@ -27,7 +27,7 @@ static enum kernel_name of_type(enum kernel_name first, attend_dtype dtype)
 struct cuda_plan {
     int64_t tiles, chunks, groups, group_splits;
     size_t records_at, norms_at, sums_at, digest_at;
-    struct hopper_plan hopper;
+    struct sm90_plan sm90;
     struct sm80_plan sm80;
 };
 _Static_assert(sizeof(struct cuda_plan) <= sizeof((struct plan *)0)->state,
@@ -66,7 +66,7 @@ static attend_status supports_host(const attend_context *ctx, const struct probl
 /* ---- the plan ------------------------------------------------------------------ */
 
 /*
- * Groups of splits that blocks of threads share the keys of a row by: where rows are
+ * Groups of splits that CTAs share the keys of a row by: where rows are
  * few.  A group is a node of the tree, so the cut changes no bit.
  */
 static void cut_keys(const attend_context *ctx, const struct problem *p,
@@ -101,10 +101,10 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
     if (p->shard)
         attendi_cuda_keep_raw(&p->stats);
     if (!p->inspection) {
-        attendi_hopper_plan(ctx->cuda, p, &c.hopper, &total);
+        attendi_sm90_plan(ctx->cuda, p, &c.sm90, &total);
         attendi_sm80_plan(ctx->cuda, p, &c.sm80, &total);
         cut_keys(ctx, p, &c);
-        if (c.hopper.way != HOPPER_NOT || c.sm80.way != SM80_NOT)
+        if (c.sm90.path != SM90_NONE || c.sm80.path != SM80_NONE)
             c.groups = 1;
         else if (p->shard)
             c.groups = p->shard->records;
@@ -118,7 +118,7 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
         c.digest_at = attendi_cuda_take(&total, p->stats.summaries ? rows : 0,
                                         ATTEND_SUMMARY_COUNT * sizeof(double));
     } else
-        attendi_hopper_plan_columns(ctx->cuda, p, &c.hopper, &total);
+        attendi_sm90_plan_columns(ctx->cuda, p, &c.sm90, &total);
     memcpy(to->state, &c, sizeof c);
     to->workspace = total;
 }
@@ -131,14 +131,14 @@ static attend_status workspace(attend_context *ctx, size_t size, void **to,
 
 /* ---- the launches ---------------------------------------------------------------- */
 
-/* `measured`: the sums of rows are there. */
-static attend_status launch_stats(struct cuda_device *d, struct launch *a, bool measured,
+/* `fused`: the sums of rows are there. */
+static attend_status launch_stats(struct cuda_device *d, struct launch *a, bool fused,
                                   attend_error *err)
 {
     const int64_t heads = a->p.nb * a->p.hq;
     void *parameters[] = {a};
 
-    if (measured)
+    if (fused)
         TRY(attendi_cuda_launch(d, KERNEL_stats_rows,
                                 ceil_div_i64(heads * a->p.nq, TILE_THREADS), TILE_THREADS,
                                 0, parameters, err));
@@ -171,9 +171,9 @@ static attend_status launch_forward(struct cuda_device *d, struct launch *a,
     const enum kernel_name combine =
         dtype == ATTEND_F64 ? KERNEL_combine_f64 : KERNEL_combine_f32;
 
-    if (c->hopper.way != HOPPER_NOT)
-        TRY(attendi_hopper_run(d, &a->p, &c->hopper, workspace_at, a->sums, err));
-    else if (c->sm80.way != SM80_NOT)
+    if (c->sm90.path != SM90_NONE)
+        TRY(attendi_sm90_run(d, &a->p, &c->sm90, workspace_at, a->sums, err));
+    else if (c->sm80.path != SM80_NONE)
         TRY(attendi_sm80_run(d, &a->p, &c->sm80, workspace_at, err));
     else
         TRY(attendi_cuda_general(d, of_type(KERNEL_forward_f64, dtype), a,
@@ -186,20 +186,19 @@ static attend_status launch_forward(struct cuda_device *d, struct launch *a,
         TRY(attendi_cuda_general(
             d, of_type(KERNEL_weights_f64, dtype), a,
             a->p.nb * a->p.hq * a->tiles * ceil_div_i64(a->p.nk, TILE_KEYS), err));
-    return a->p.stats.needs ? launch_stats(d, a, c->hopper.measured != 0, err)
-                            : ATTEND_OK;
+    return a->p.stats.needs ? launch_stats(d, a, c->sm90.stats != 0, err) : ATTEND_OK;
 }
 
 static attend_status launch_inspection(struct cuda_device *d, struct launch *a,
-                                       const struct hopper_plan *hopper,
-                                       char *workspace_at, attend_error *err)
+                                       const struct sm90_plan *sm90, char *workspace_at,
+                                       attend_error *err)
 {
     const struct inspection *const s = &a->inspection;
     const attend_dtype dtype = a->p.dtype;
     const int64_t heads = a->p.nb * a->p.hq;
 
-    if (hopper->way != HOPPER_NOT)
-        TRY(attendi_hopper_columns(d, &a->p, hopper, workspace_at, err));
+    if (sm90->path != SM90_NONE)
+        TRY(attendi_sm90_columns(d, &a->p, sm90, workspace_at, err));
     else if (s->column_mass.data || s->column_max.data || s->column_last.data)
         TRY(attendi_cuda_general(d, of_type(KERNEL_columns_f64, dtype), a,
                                  heads * ceil_div_i64(a->p.nk, TILE_KEYS), err));
@@ -237,7 +236,7 @@ static attend_status queue(const attend_context *ctx, struct problem *p,
                        .group_splits = c.group_splits};
     if (p->inspection) {
         a.inspection = *p->inspection;
-        return launch_inspection(ctx->cuda, &a, &c.hopper, at, err);
+        return launch_inspection(ctx->cuda, &a, &c.sm90, at, err);
     }
     if (p->shard) {
         a.shard = *p->shard;

@@ -7,12 +7,12 @@
 #include "core/problem.h"
 #include "core/shard.h"
 
-/* The general kernels: rows and keys of a tile, columns of V of a block of threads. */
+/* The general kernels: rows and keys of a tile, columns of V of a CTA. */
 enum { TILE_ROWS = 16, TILE_KEYS = 64, TILE_THREADS = 128 };
 /* Levels of the tree of splits: no more than 2^23 splits. */
 enum { TREE_LEVELS = 24 };
 
-/* Dynamic shared memory of a block of threads, by what the kernel computes in. */
+/* Dynamic shared memory of a CTA, by what the kernel computes in. */
 enum { SHARED_F64 = 60 << 10, SHARED_F32 = 40 << 10 };
 
 /* What is kept of a row for its weights: m, and the factor of exp(score - m). */
@@ -28,7 +28,7 @@ struct launch {
     int64_t chunks;       /* of TILE_THREADS columns of V */
     int64_t groups;       /* of splits: each leaves a record; 1: rows are ended at once */
     int64_t group_splits; /* splits of a group: a power of two */
-    int64_t items;        /* blocks of threads that have work, all together */
+    int64_t items;        /* CTAs that have work, all together */
     attend_tensor records; /* (nb, hq, nq, groups * (dv + 2)) */
     const int64_t
         *start;     /* [groups] for attend_combine: the split a record begins with */

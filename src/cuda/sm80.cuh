@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Attention on any GPU from Ampere on: bf16 and f16, matrix products of warps (mma.sync)
- * and copies that threads do not wait for (cp.async).  A block of threads has a tile of
+ * and copies that threads do not wait for (cp.async).  A CTA has a tile of
  * rows of a head, a warp 16 or 32 of them.  K and V of the blocks of keys come through a
  * ring of slots in shared memory, in the order in which they are used; with three slots:
  *
@@ -112,7 +112,7 @@ DEVICE float quad_max(float x)
 /* 2 to (x - y) c, where y is that times c already unless a rule may have changed x. */
 template <class C> DEVICE float weight_of(float x, float y, float c)
 {
-    return ex2(C::RULED ? (x - y) * c : __fmaf_rn(x, c, -y));
+    return ex2(C::RULES ? (x - y) * c : __fmaf_rn(x, c, -y));
 }
 
 /*
@@ -136,10 +136,10 @@ DEVICE void softmax(float (&S)[C::TILES][C::BN / 8][4], float (&O)[C::TILES][C::
 #pragma unroll
             for (int n = 0; n < C::BN / 8; n++)
                 most = fmaxf(most, fmaxf(S[t][n][2 * r], S[t][n][2 * r + 1]));
-            const float top = fmaxf(m[t][r], quad_max(most) * (C::RULED ? 1.f : c));
+            const float top = fmaxf(m[t][r], quad_max(most) * (C::RULES ? 1.f : c));
             const float base = top == -CUDART_INF_F ? 0.f : top;
             factor[t][r] =
-                top == m[t][r] ? 1.f : ex2((m[t][r] - base) * (C::RULED ? c : 1.f));
+                top == m[t][r] ? 1.f : ex2((m[t][r] - base) * (C::RULES ? c : 1.f));
             rose |= top != m[t][r];
             m[t][r] = top;
 #pragma unroll
@@ -236,8 +236,8 @@ DEVICE void weigh_block(const sm80_launch &a, const struct tile_rows &t, int key
     float S[C::TILES][C::BN / 8][4];
 
     scores<C>(S, q, k);
-    if (C::RULED) {
-        if (a.changes)
+    if (C::RULES) {
+        if (a.score_mod)
             finish_scores(a, t, S[0], own_row<C>(t), own_key(key), bits);
         if (!whole)
             hide_bits(S[0], bits);
@@ -288,7 +288,7 @@ template <class C> DEVICE int sm80_item(const sm80_launch &a, int item)
         const bool whole = j >= kept.whole_from && j < kept.whole_to;
         bool wanted = whole || warp_sees<C>(a, t, j * C::BN);
         uint32_t P[C::TILES][C::BN / 16][4], bits = ~0u;
-        if (C::RULED && !whole) {
+        if (C::RULES && !whole) {
             bits = bound_bits<C::BN / 8>(a, t, own_row<C>(t), own_key(j * C::BN));
             if (p.mask.data)
                 bits = mask_bits<C::BN / 8>(a, t, own_row<C>(t), own_key(j * C::BN),

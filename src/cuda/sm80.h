@@ -8,7 +8,7 @@
 /* Keys of a split of the decode kernels, and rows of their tile. */
 enum { SM80_SPLIT = 512, SM80_DECODE_ROWS = 16, SM80_DECODE_THREADS = 32 };
 /* The kernels of many rows: threads of a block, rows of a tile by kernel. */
-enum { SM80_THREADS = 128, SM80_ROWS = 128, SM80_ROWS_RULED = 64 };
+enum { SM80_THREADS = 128, SM80_ROWS = 128, SM80_ROWS_RULES = 64 };
 /* Threads that combine the records of a row: every PARTS-th is of one of the parts. */
 enum { SM80_COMBINE_THREADS = 512, SM80_COMBINE_PARTS = 4 };
 
@@ -25,7 +25,7 @@ struct sm80_launch {
     int row_blocks;   /* tiles of a head */
     int splits;       /* 0: rows are ended; else records are left */
     int folds;        /* the rows of a tile are the heads of a group: nq = 1 */
-    int changes;      /* scores are finished in nats before they are compared */
+    int score_mod;    /* scores are finished in nats before they are compared */
     int chunks;       /* eight columns of O are 16 bytes */
     int mask_pairs;   /* two keys of the mask are two bytes, at even addresses */
     int plain;        /* by the kernels without rules, whose m is in units of log 2 */

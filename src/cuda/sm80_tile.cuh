@@ -6,15 +6,15 @@
 #include "cuda/sm80_rules.cuh"
 
 /*
- * D: columns, padded.  A block of threads has WARPS warps of 16 TILES rows and takes BN
- * keys at a time.  RULED: masks, biases, ALiBi, softcap.  SPLIT: leaves records.
+ * D: columns, padded.  A CTA has WARPS warps of 16 TILES rows and takes BN
+ * keys at a time.  RULES: masks, biases, ALiBi, softcap.  SPLIT: leaves records.
  */
-template <class E_, int D_, int WARPS_, int TILES_, int BN_, int SLOTS_, bool RULED_,
+template <class E_, int D_, int WARPS_, int TILES_, int BN_, int SLOTS_, bool RULES_,
           bool SPLIT_>
 struct sm80_config {
     typedef E_ E;
     static constexpr int D = D_, WARPS = WARPS_, TILES = TILES_, BN = BN_, SLOTS = SLOTS_;
-    static constexpr bool RULED = RULED_, SPLIT = SPLIT_;
+    static constexpr bool RULES = RULES_, SPLIT = SPLIT_;
     static constexpr int THREADS = 32 * WARPS, BM = 16 * TILES * WARPS;
     static constexpr int PITCH = 2 * D;           /* bytes of a row */
     static constexpr int CHUNKS = D / 8;          /* of 16 bytes, of a row */
@@ -23,7 +23,7 @@ struct sm80_config {
     static constexpr int ACC_PITCH = D + 8; /* floats of a row, so that banks differ */
     static_assert(4 * BM * (ACC_PITCH + 2) <= SM80_SHARED(D, BM, BN, SLOTS), "rows fit");
     static_assert(SM80_SHARED(D, BM, BN, SLOTS) <= SM80_SHARED_MOST, "every GPU has it");
-    static_assert(!RULED || (TILES == 1 && BN <= 64), "bits of scores are a word");
+    static_assert(!RULES || (TILES == 1 && BN <= 64), "bits of scores are a word");
     static_assert(SLOTS >= 3, "two copies are under way");
 };
 
@@ -136,7 +136,7 @@ template <class C> DEVICE int2 find_whole(const sm80_launch &a, const struct til
 {
     const int last = min(t.first + C::BM, t.rows) - 1;
 
-    if (C::RULED && a.p.mask.data)
+    if (C::RULES && a.p.mask.data)
         return make_int2(0, 0);
     return make_int2((row_begin(a, t, last) + C::BN - 1) / C::BN,
                      row_end(a, t, t.first) / C::BN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attention on Hopper: bf16 and f16, the copy engine (TMA) and matrix products of
- * warpgroups (wgmma).  One block of threads for each multiprocessor, which takes tiles
+ * Attention on Hopper: bf16 and f16, TMA and matrix products of
+ * warpgroups (wgmma).  One CTA for each SM, which takes tiles
  * until none is left.  Warp 0 copies; every further warpgroup has 64 rows of the tile.
  *
  *   copies   K(n-1) Q  K(n-2) V(n-1)  K(n-3) V(n-2) ...                    V(0)
@@ -22,17 +22,17 @@
  * follows from the numbers of the row, but for the last, which follows from the tile's.
  *
  * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So a tile whose sums
- * are not finite is listed, and the careful kernel computes it again: blocks that hide
+ * are not finite is listed, and the non-finite kernel computes it again: blocks that hide
  * keys with V without such numbers, which changes no bit elsewhere, then what they are to
  * rows that do see them.
  */
 #ifndef ATTEND_CUDA_SM90_CUH
 #define ATTEND_CUDA_SM90_CUH
 
-#include "cuda/sm90_copy.cuh"
+#include "cuda/sm90_producer.cuh"
 #include "cuda/sm90_epilogue.cuh"
-#include "cuda/sm90_finite.cuh"
-#include "cuda/sm90_measure.cuh"
+#include "cuda/sm90_nonfinite.cuh"
+#include "cuda/sm90_stats.cuh"
 #include "cuda/sm90_rules.cuh"
 #include "cuda/sm90_softmax.cuh"
 #include "cuda/sm90_tiles.cuh"
@@ -40,7 +40,7 @@
 /* ---- the warpgroups that have rows ---------------------------------------------- */
 
 template <class C>
-DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const layout<C> &s,
+DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const layout<C> &s,
                           int warp)
 {
     typedef typename C::E E;
@@ -64,7 +64,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             stored = -1;
         }
     };
-    if (C::TICKET && group == C::GROUPS - 1)
+    if (C::PING_PONG && group == C::GROUPS - 1)
         named_arrive(1, 256);
     while (true) {
         barrier_wait(s.id_full + 8 * is, ip);
@@ -87,18 +87,18 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                 barrier_arrive(s.finished);
             continue;
         }
-        const bool safe = (id & TILE_SAFE) != 0 || C::CHANGED;
+        const bool safe = (id & TILE_SAFE) != 0 || C::SCORE_MOD;
         id &= ~TILE_SAFE;
         tile_of t = find_tile<C>(p, id);
         const uint32_t own = s.own + OWN_BYTES * warp;
-        if constexpr (C::KEPT) {
+        if constexpr (C::TILE_IN_SHARED) {
             if (first_lane)
                 keep_tile(own, t);
             __syncwarp();
         }
         const int to = t.to, from = t.from;
         int top = t.block * C::BM + group * 64;
-        if constexpr (C::KEPT) { /* what the loop does not need */
+        if constexpr (C::TILE_IN_SHARED) { /* what the loop does not need */
             if (first_lane) {
                 store_shared(own + OWN_ID, id);
                 store_shared(own + OWN_RINGS, (int)(qp | is << 1 | ip << 2));
@@ -110,9 +110,9 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         uint32_t P[BN / 4];
         softmax st;
 
-        /* The careful kernel: before the product. */
+        /* the non-finite kernel: before the product. */
         auto mend_v = [&](int n) {
-            if constexpr (C::CAREFUL) {
+            if constexpr (C::NONFINITE) {
                 const tile_of u = kept_tile(own);
                 const int all = min(u.block * C::BM + C::BM, p.rows) - 1;
                 if (!hides<C>(p, u, u.block * C::BM, all, block_of<C>(p, u.list, n)))
@@ -134,7 +134,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         };
         /* Of the first half of the keys; the others are hidden. */
         auto half_scores = [&]() {
-            if constexpr (C::HALVES) {
+            if constexpr (C::HALF_BLOCK) {
                 const uint64_t q = q_slab + qs * (C::QBYTES >> 4),
                                k = k_slab + ks * (C::KBYTES >> 4);
                 float(&half)[BN / 4] = *(float(*)[BN / 4]) & S;
@@ -174,16 +174,17 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             }
         };
         auto top_row = [&]() {
-            return C::SCARCE ? load_shared(own + OWN_BLOCK) * C::BM + group * 64 : top;
+            return C::LOW_REGISTERS ? load_shared(own + OWN_BLOCK) * C::BM + group * 64
+                                    : top;
         };
         auto first_row = [&]() { return top_row() + w * 16 + (lane >> 2); };
         const uint32_t tops = s.top + SM90_TOP_BYTES * (threadIdx.x - 128);
         const uint32_t stage = s.stage + SM90_STAGE_BYTES * (warp - 4);
-        measures<C> ms;
+        row_stats<C> ms;
         uint2 bits = {0, 0};
         float most[2];
         auto known = [&]() {
-            if constexpr (C::KEPT)
+            if constexpr (C::TILE_IN_SHARED)
                 return kept_tile(own);
             else
                 return t;
@@ -198,9 +199,9 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         auto left_to = [&](const tile_of &u) {
             return (row_begin(p, u, top_row() + 63) + BN - 1) / BN;
         };
-        const int kept_masked = C::CAREFUL ? 0 : masked_from(t),
-                  kept_left = C::CAREFUL ? 0 : left_to(t);
-        if constexpr (C::SCARCE && !C::CAREFUL) {
+        const int kept_masked = C::NONFINITE ? 0 : masked_from(t),
+                  kept_left = C::NONFINITE ? 0 : left_to(t);
+        if constexpr (C::LOW_REGISTERS && !C::NONFINITE) {
             if (first_lane) {
                 store_shared(own + OWN_MASKED, kept_masked);
                 store_shared(own + OWN_LEFT, kept_left);
@@ -210,12 +211,12 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         /* Hides what causal rule, window and lengths do; says whether they may. */
         auto hide_block = [&](int j) {
             const int at = 2 * (lane & 3) + j * BN;
-            const int masked = C::CAREFUL  ? masked_from(known())
-                               : C::SCARCE ? load_shared(own + OWN_MASKED)
-                                           : kept_masked;
-            const int left = C::CAREFUL  ? left_to(known())
-                             : C::SCARCE ? load_shared(own + OWN_LEFT)
-                                         : kept_left;
+            const int masked = C::NONFINITE       ? masked_from(known())
+                               : C::LOW_REGISTERS ? load_shared(own + OWN_MASKED)
+                                                  : kept_masked;
+            const int left = C::NONFINITE       ? left_to(known())
+                             : C::LOW_REGISTERS ? load_shared(own + OWN_LEFT)
+                                                : kept_left;
             if (j < masked && j >= left)
                 return false;
             const tile_of u = known();
@@ -227,40 +228,41 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             return true;
         };
         auto entry_of = [&](int n) {
-            return block_of<C>(p, C::RULED ? load_shared(own + OWN_LIST) : 0, n);
+            return block_of<C>(p, C::MASKED ? load_shared(own + OWN_LIST) : 0, n);
         };
-        const uint2 *const bits_at = C::RULED && !C::SCARCE ? mask_bits(p, t.bits) : NULL;
+        const uint2 *const bits_at =
+            C::MASKED && !C::LOW_REGISTERS ? mask_bits(p, t.bits) : NULL;
         auto load_bits = [&](int entry) {
-            if (C::RULED && entry & SM90_MIXED)
-                bits = __ldg(
-                    (C::SCARCE ? mask_bits(p, load_shared(own + OWN_BITS)) : bits_at) +
-                    index_of<C>(entry) * BN / SM90_UNIT * SM90_TILE_THREADS);
+            if (C::MASKED && entry & SM90_MIXED)
+                bits = __ldg((C::LOW_REGISTERS ? mask_bits(p, load_shared(own + OWN_BITS))
+                                               : bits_at) +
+                             index_of<C>(entry) * BN / SM90_UNIT * SM90_TILE_THREADS);
         };
         /* The rule on a block; says whether it may hide keys by their place. */
         auto apply_rule = [&](int entry) {
             const int j = index_of<C>(entry);
-            if (C::CHANGED && p.rules.changes)
+            if (C::SCORE_MOD && p.rules.score_mod)
                 finish_scores(p, own, S, first_row(), j * BN, stage);
-            if (C::RULED && entry != j)
+            if (C::MASKED && entry != j)
                 hide_bits(S, bits, BN == 64 && (j & 1));
             const bool hides_keys = hide_block(j);
-            if constexpr (C::MEASURED && C::RULED)
+            if constexpr (C::STATS && C::MASKED)
                 if (p.rules.on)
                     count_keys(S, tops);
-            if constexpr (C::MEASURED)
+            if constexpr (C::STATS)
                 ms.take_largest(S, tops, j * BN + 2 * (lane & 3));
             return hides_keys;
         };
-        auto weigh_block = [&](int entry) {
-            if constexpr (C::MEASURED)
-                return weigh_measured<C>(p, load_shared(own + OWN_AT), S, st, ms, c,
-                                         scale, lost, first_row(),
-                                         index_of<C>(entry) * BN, lane);
+        auto weigh = [&](int entry) {
+            if constexpr (C::STATS)
+                return softmax_block_stats<C>(p, load_shared(own + OWN_AT), S, st, ms, c,
+                                              scale, lost, first_row(),
+                                              index_of<C>(entry) * BN, lane);
             else
-                return weigh<C>(S, st, c, scale, lost);
+                return softmax_block<C>(S, st, c, scale, lost);
         };
 
-        if constexpr (C::MEASURED)
+        if constexpr (C::STATS)
             ms.clear(tops);
         int entry = entry_of(to - 1), next = entry;
         load_bits(entry);
@@ -268,7 +270,8 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             release_stored();
         barrier_wait(s.q_full + 8 * qs, qp);
         barrier_wait(s.k_full + 8 * ks, kp);
-        if (C::HALVES && row_end(p, t, top + 63) <= index_of<C>(entry) * BN + BN / 2) {
+        if (C::HALF_BLOCK &&
+            row_end(p, t, top + 63) <= index_of<C>(entry) * BN + BN / 2) {
             product_fence();
             half_scores();
         } else {
@@ -281,39 +284,39 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         release_stored();
         apply_rule(entry);
         largest_of_block(S, most);
-        begin_rows<C>(S, most, st, c, safe);
+        start_rows<C>(S, most, st, c, safe);
         scale[0] = scale[1] = 1.f;
-        weigh_block(entry);
-        if constexpr (C::MEASURED)
+        weigh(entry);
+        if constexpr (C::STATS)
             ms.share(tops);
         pack_weights<C>(S, P);
         next = entry_of(max(to - 2, from));
         const bool any_lazy = __any_sync(~0u, st.lazy[0] || st.lazy[1]);
         /* Rows that a mask has shown no key yet have no reference. */
-        bool unseen = C::RULED && p.rules.on &&
+        bool unseen = C::MASKED && p.rules.on &&
                       __any_sync(~0u, fminf(st.m[0], st.m[1]) == -CUDART_INF_F);
         int begun = 0; /* O holds products */
 #pragma unroll 1
         for (int n = to - 2; n >= from; n--) {
             mend_v(n + 1);
-            entry = C::RULED ? next : n;
-            if (!C::SCARCE)
+            entry = C::MASKED ? next : n;
+            if (!C::LOW_REGISTERS)
                 load_bits(entry);
             barrier_wait(s.k_full + 8 * ks, kp);
-            if (C::TICKET)
+            if (C::PING_PONG)
                 named_sync(1 + group, 256);
             pin(O);
             product_fence();
             scores();
             barrier_wait(s.v_full + 8 * vs, vp);
             product_fence();
-            values(C::SCARCE ? begun : n < to - 2);
+            values(C::LOW_REGISTERS ? begun : n < to - 2);
             begun = 1;
-            if (C::TICKET)
+            if (C::PING_PONG)
                 named_arrive(1 + next_group, 256);
-            if (C::SCARCE)
+            if (C::LOW_REGISTERS)
                 load_bits(entry);
-            if (C::RULED)
+            if (C::MASKED)
                 next = entry_of(max(n - 1, from));
             product_wait<1>();
             pin(S);
@@ -323,11 +326,11 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             auto raise = [&](bool all) {
                 const softmax before = st;
                 largest_of_block(S, most);
-                rescale = raise_rows<C>(most, st, c, all, scale);
-                if constexpr (C::MEASURED)
+                rescale = raise_reference<C>(most, st, c, all, scale);
+                if constexpr (C::STATS)
                     if (rescale)
                         ms.raise(before, st, scale);
-                if (C::RULED)
+                if (C::MASKED)
                     unseen = unseen &&
                              __any_sync(~0u, fminf(st.m[0], st.m[1]) == -CUDART_INF_F);
             };
@@ -335,8 +338,8 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                 raise(true);
             else if (any_lazy || unseen)
                 raise(false);
-            rescale |= weigh_block(entry);
-            if constexpr (C::MEASURED)
+            rescale |= weigh(entry);
+            if constexpr (C::STATS)
                 if ((n & 3) == 0)
                     ms.share(tops);
             product_wait<0>();
@@ -353,18 +356,18 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         barrier_wait(s.v_full + 8 * vs, vp);
         pin(O);
         product_fence();
-        values(C::SCARCE ? begun : to - from > 1);
+        values(C::LOW_REGISTERS ? begun : to - from > 1);
         product_wait<0>();
         pin(O);
         free_v();
 
         if constexpr (C::GROUPS == 3 &&
-                      !C::KEPT) { /* not kept in registers through the loop */
+                      !C::TILE_IN_SHARED) { /* not kept in registers through the loop */
             id = again(id);
             t = find_tile<C>(p, id);
             top = t.block * C::BM + group * 64;
         }
-        if constexpr (C::KEPT) {
+        if constexpr (C::TILE_IN_SHARED) {
             const int kept = load_shared(own + OWN_RINGS);
             t = kept_tile(own);
             id = load_shared(own + OWN_ID);
@@ -383,12 +386,12 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             st.l[r] += __shfl_xor_sync(~0u, st.l[r], 1);
             st.l[r] += __shfl_xor_sync(~0u, st.l[r], 2);
         }
-        if constexpr (C::MEASURED) {
+        if constexpr (C::STATS) {
             if (index_of<C>(entry) == 0)
                 ms.take_sinks(S, lane);
-            leave_measures<C>(p, t, st, ms, tops, row, lane);
+            store_stats<C>(p, t, st, ms, tops, row, lane);
         }
-        if constexpr (C::CAREFUL)
+        if constexpr (C::NONFINITE)
             add_not_finite<C>(p, t, O, st, row, lane);
         else if (p.may_hide && !again) {
             float none = 0;
@@ -406,7 +409,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             qp ^= 1;
         }
         if constexpr (C::SPLIT) {
-            leave_record<C>(p, t, O, st, row, lane);
+            store_partial<C>(p, t, O, st, row, lane);
             if (first_lane)
                 barrier_arrive(s.q_free + 8 * buffer);
         } else {
@@ -417,7 +420,7 @@ DEVICE void compute_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                                              t.h * p.lse_stride[1] +
                                              row[r] * p.lse_stride[2]
                                        : NULL;
-                const double shift = C::CHANGED ? row_shift(p, t, row[r]) : 0;
+                const double shift = C::SCORE_MOD ? row_shift(p, t, row[r]) : 0;
                 const float factor = row_factor(p, t.h, shift, st.m[r], st.l[r], lse);
 #pragma unroll
                 for (int i = 0; i < D / 2; i++)
@@ -451,7 +454,7 @@ DEVICE void sm90_forward(const CUtensorMap &mq, const CUtensorMap &mk,
     const layout<C> s((shared_address(memory) + 1023) & ~1023u);
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
 
-    if (C::CAREFUL && *(volatile int *)(p.control + SM90_LISTED) == 0)
+    if (C::NONFINITE && *(volatile int *)(p.control + SM90_LISTED) == 0)
         return;
     if (threadIdx.x == 0) {
         for (int x = 0; x < C::STAGES; x++) {
@@ -475,11 +478,11 @@ DEVICE void sm90_forward(const CUtensorMap &mq, const CUtensorMap &mk,
         if constexpr (C::GROUPS > 1)
             registers_fewer<C::FEW>();
         if (threadIdx.x == 0)
-            copy_tiles<C>(mq, mk, mv, p, s);
+            produce_tiles<C>(mq, mk, mv, p, s);
     } else {
         if constexpr (C::GROUPS > 1)
             registers_more<C::MANY>();
-        compute_tiles<C>(mo, p, s, warp);
+        consume_tiles<C>(mo, p, s, warp);
     }
 }
 

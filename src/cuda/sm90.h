@@ -16,7 +16,7 @@ enum {
     SM90_COMBINE_THREADS = 4 * SM90_COMBINE_COLUMNS,
     SM90_COMBINE_SPLITS = 32
 };
-/* Dynamic shared memory: all that a multiprocessor gives to a block of threads. */
+/* Dynamic shared memory: all that an SM gives to a CTA. */
 enum { SM90_SHARED = 232448 };
 
 /* A tensor of the caller: element (b, h, l, d) as attend_view has it. */
@@ -27,14 +27,15 @@ struct sm90_tensor {
 
 /*
  * Numbers that kernels leave at 0 for the next launch: tiles handed out, blocks of
- * threads that are done, tiles in `list`; the same of the careful kernel, that reads it.
+ * threads that are done, tiles in `list`; the same of the non-finite kernel, that reads
+ * it.
  */
 enum sm90_control {
     SM90_NEXT,
     SM90_DONE,
     SM90_LISTED,
-    SM90_CAREFUL_NEXT,
-    SM90_CAREFUL_DONE,
+    SM90_NONFINITE_NEXT,
+    SM90_NONFINITE_DONE,
     SM90_CONTROL_COUNT = 64
 };
 
@@ -55,8 +56,8 @@ enum { SM90_TOP_BYTES = 208 };
 enum sm90_state { SM90_ALL_HIDDEN, SM90_SOME_SEEN, SM90_ALL_SEEN };
 
 struct sm90_rules {
-    int on;      /* any of it: every block looks for its maximum */
-    int changes; /* scores are finished in nats before they are compared */
+    int on;        /* any of it: every block looks for its maximum */
+    int score_mod; /* scores are finished in nats before they are compared */
     float scale, cap;
     const double *alibi;
     int bias_type;                 /* an attend_dtype; 0: none */
@@ -70,7 +71,7 @@ struct sm90_rules {
 };
 
 /* Row statistics: doubles in the layout of core/row_sums.h, [nb][heads][rows][length]. */
-struct sm90_measures {
+struct sm90_row_sums {
     double *sums;
     int length, top;
 };
@@ -98,7 +99,7 @@ struct sm90_launch {
     float *records;              /* [nb][heads][rows][splits][dv + 2] */
     int *control, *flags, *list; /* flags and list: [tiles] */
     struct sm90_rules rules;
-    struct sm90_measures measures;
+    struct sm90_row_sums stats;
 };
 
 /* A view to be laid out as (b, h, l, padded). */

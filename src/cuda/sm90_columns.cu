@@ -4,7 +4,7 @@
  * which stay, 64 for each of four warpgroups; queries come by in blocks of 128 with their
  * lse.  S = K Q^T, P = 2^(S c - lse), and the sum of each row of P is the mass of a key.
  * A block's sum is in float, all blocks' in double, in the order of queries.  One block
- * of threads for each multiprocessor takes every so many tiles, the next K while it
+ * of threads for each SM takes every so many tiles, the next K while it
  * computes.
  *
  *   copies   K  Q(first) Q(first+1) ...  K of the next tile  Q ...
@@ -42,7 +42,7 @@ template <class E, int D> struct column_layout {
     static constexpr int BARRIERS = 8 * 2 * (COLUMN_STAGES + COLUMN_TILES);
     static constexpr int SHARED =
         COLUMN_TILES * KBYTES + COLUMN_STAGES * (QBYTES + LSE) + BARRIERS + 1024;
-    static_assert(SHARED <= SM90_SHARED, "fits a multiprocessor");
+    static_assert(SHARED <= SM90_SHARED, "fits an SM");
 };
 
 /* Queries that key j is seen by: begin .. end - 1. */
@@ -110,7 +110,7 @@ DEVICE column_tile find_column_tile(const sm90_columns &p, int tile)
 }
 
 /*
- * The tile of a round: up one round, down the next, so that blocks of threads have the
+ * The tile of a round: up one round, down the next, so that CTAs have the
  * same to do where tiles get shorter.  May be past the last.
  */
 DEVICE int tile_of_round(int round)

@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(SM90_COMBINE_THREADS)
     combine_row<__nv_bfloat16>(p);
 }
 
-/* A view of 16-bit elements that the copy engine does not take, laid out densely. */
+/* A view of 16-bit elements that TMA does not take, laid out densely. */
 extern "C" __global__ void __launch_bounds__(256) attend_sm90_pack(const sm90_pack p)
 {
     for (int64_t x = (int64_t)blockIdx.x * 256 + threadIdx.x; x < p.count;

@@ -45,8 +45,8 @@ DEVICE float row_factor(const sm90_launch &p, int h, double shift, float m, floa
 }
 
 template <class C, int N>
-DEVICE void leave_record(const sm90_launch &p, const tile_of &t, const float (&O)[N],
-                         const softmax &st, const int (&row)[2], int lane)
+DEVICE void store_partial(const sm90_launch &p, const tile_of &t, const float (&O)[N],
+                          const softmax &st, const int (&row)[2], int lane)
 {
 #pragma unroll
     for (int r = 0; r < 2; r++) {
@@ -70,7 +70,7 @@ DEVICE void leave_record(const sm90_launch &p, const tile_of &t, const float (&O
     }
 }
 
-/* Element by element: f32, strides that the copy engine does not take. */
+/* Element by element: f32, strides that TMA does not take. */
 template <class C, int N>
 DEVICE void store_rows(const sm90_launch &p, const tile_of &t, const float (&O)[N],
                        const int (&row)[2], int lane)

@@ -35,7 +35,7 @@ template <int N> DEVICE void largest_of_block(const float (&S)[N], float (&x)[2]
  * quarter of its scores.
  */
 template <class C, int N>
-DEVICE void begin_rows(const float (&S)[N], float (&most)[2], softmax &st, float c,
+DEVICE void start_rows(const float (&S)[N], float (&most)[2], softmax &st, float c,
                        bool safe)
 {
     float least[2] = {-CUDART_INF_F, -CUDART_INF_F};
@@ -60,8 +60,8 @@ DEVICE void begin_rows(const float (&S)[N], float (&most)[2], softmax &st, float
  * `most`: the largest of the thread's scores.
  */
 template <class C>
-DEVICE bool raise_rows(float (&most)[2], softmax &st, float c, bool all,
-                       float (&scale)[2])
+DEVICE bool raise_reference(float (&most)[2], softmax &st, float c, bool all,
+                            float (&scale)[2])
 {
     constexpr float raised = element<typename C::E>::raised;
 
@@ -73,7 +73,7 @@ DEVICE bool raise_rows(float (&most)[2], softmax &st, float c, bool all,
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         const float m = most[r] * c - raised;
-        const bool none = C::RULED && st.m[r] == -CUDART_INF_F;
+        const bool none = C::MASKED && st.m[r] == -CUDART_INF_F;
         if ((all || none || st.lazy[r]) && m > st.m[r] + 8.f) {
             scale[r] = ex2(st.m[r] - m);
             st.m[r] = m;
@@ -85,7 +85,8 @@ DEVICE bool raise_rows(float (&most)[2], softmax &st, float c, bool all,
 
 /* S becomes weights; true if rows were scaled.  `lost`: a sum left the range. */
 template <class C, int N>
-DEVICE bool weigh(float (&S)[N], softmax &st, float c, float (&scale)[2], bool &lost)
+DEVICE bool softmax_block(float (&S)[N], softmax &st, float c, float (&scale)[2],
+                          bool &lost)
 {
     constexpr float limit = element<typename C::E>::limit;
     float m[2], sum[2][2] = {{0, 0}, {0, 0}};

@@ -11,35 +11,36 @@
 
 /*
  * Columns, warpgroups of rows, stages of K and of V, and what the kernel is for.  RULES
- * 1: it knows masks; 2: biases, ALiBi and softcap too.  MEASURED: it leaves sums for
+ * 1: it knows masks; 2: biases, ALiBi and softcap too.  STATS: it leaves sums for
  * statistics.
  */
-template <class E_, int D_, int BN_, int GROUPS_, int STAGES_, bool SPLIT_, bool CAREFUL_,
-          int RULES_ = 0, bool MEASURED_ = false>
+template <class E_, int D_, int BN_, int GROUPS_, int STAGES_, bool SPLIT_,
+          bool NONFINITE_, int RULES_ = 0, bool STATS_ = false>
 struct config {
     typedef E_ E;
     static constexpr int D = D_, GROUPS = GROUPS_, STAGES = STAGES_, BN = BN_;
-    static constexpr bool SPLIT = SPLIT_, CAREFUL = CAREFUL_;
-    static constexpr bool RULED = RULES_ > 0, CHANGED = RULES_ > 1, MEASURED = MEASURED_;
-    static constexpr bool TICKET = GROUPS == 2;
+    static constexpr bool SPLIT = SPLIT_, NONFINITE = NONFINITE_;
+    static constexpr bool MASKED = RULES_ > 0, SCORE_MOD = RULES_ > 1, STATS = STATS_;
+    static constexpr bool PING_PONG = GROUPS == 2;
     /* The first block is computed by half where its other half is hidden. */
-    static constexpr bool HALVES = BN == 128 && TICKET && !CAREFUL && !MEASURED;
+    static constexpr bool HALF_BLOCK = BN == 128 && PING_PONG && !NONFINITE && !STATS;
     /* What can be found again is not kept in registers. */
-    static constexpr bool KEPT = RULED || CAREFUL || MEASURED || HALVES;
-    static constexpr bool SCARCE = CHANGED || MEASURED || CAREFUL;
+    static constexpr bool TILE_IN_SHARED = MASKED || NONFINITE || STATS || HALF_BLOCK;
+    static constexpr bool LOW_REGISTERS = SCORE_MOD || STATS || NONFINITE;
     static constexpr int BM = 64 * GROUPS, THREADS = 128 * (GROUPS + 1);
-    static constexpr int QBUFFERS = SPLIT || D > 128 || (MEASURED && D == 128) ? 1 : 2;
+    static constexpr int QBUFFERS = SPLIT || D > 128 || (STATS && D == 128) ? 1 : 2;
     static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2;
     static constexpr int REPLAYS = 128;
     static_assert(REPLAYS / 2 + 3 * 4 * GROUPS <= REPLAYS, "three tiles under way");
     /* Of tiles for each warp, of the largest scores for each thread, of biases. */
-    static constexpr int OWN = KEPT ? 64 * 4 * (GROUPS + 1) : 0; /* OWN_BYTES a warp */
-    static constexpr int TOP = MEASURED ? SM90_TOP_BYTES * 128 * GROUPS : 0;
-    static constexpr int STAGE = CHANGED ? SM90_STAGE_BYTES * 4 * GROUPS : 0;
+    static constexpr int OWN =
+        TILE_IN_SHARED ? 64 * 4 * (GROUPS + 1) : 0; /* OWN_BYTES a warp */
+    static constexpr int TOP = STATS ? SM90_TOP_BYTES * 128 * GROUPS : 0;
+    static constexpr int STAGE = SCORE_MOD ? SM90_STAGE_BYTES * 4 * GROUPS : 0;
     static constexpr int CONTROL = 512 + 4 * REPLAYS + OWN + TOP + STAGE;
     static constexpr int SHARED =
         QBUFFERS * QBYTES + 2 * STAGES * KBYTES + CONTROL + 1024;
-    static_assert(SHARED <= SM90_SHARED, "fits a multiprocessor");
+    static_assert(SHARED <= SM90_SHARED, "fits an SM");
     /* Registers of the copying warpgroup and of the others. */
     static constexpr int FEW = GROUPS == 3 ? 32 : 40, MANY = GROUPS == 3 ? 160 : 232;
 };
@@ -153,7 +154,7 @@ template <class C> DEVICE void find_keys(const sm90_launch &p, tile_of &t)
     }
     t.reach = 1 << 30;
     t.behind = 1 << 30;
-    t.at = C::RULED || C::MEASURED ? clamp_int(position_of(p, t.b)) : 0;
+    t.at = C::MASKED || C::STATS ? clamp_int(position_of(p, t.b)) : 0;
     int first = 0, end = t.keys;
     if (p.bounded) {
         const int64_t at = position_of(p, t.b);
@@ -182,7 +183,7 @@ template <class C> DEVICE void find_keys(const sm90_launch &p, tile_of &t)
  */
 template <class C> DEVICE void find_list(const sm90_launch &p, tile_of &t)
 {
-    if (C::RULED && p.rules.lists) {
+    if (C::MASKED && p.rules.lists) {
         t.bits = (int)(t.b * p.rules.bits_step[0] + t.h * p.rules.bits_step[1]) + t.block;
         t.list = (int)(t.b * p.rules.list_step[0] + t.h * p.rules.list_step[1]) + t.block;
         t.from = 0;
@@ -193,14 +194,14 @@ template <class C> DEVICE void find_list(const sm90_launch &p, tile_of &t)
 /* Block n, with SM90_MIXED where a mask hides some of it. */
 template <class C> DEVICE int block_of(const sm90_launch &p, int list, int n)
 {
-    return C::RULED && p.rules.lists
+    return C::MASKED && p.rules.lists
                ? __ldg(p.rules.lists + (int64_t)list * p.rules.list_length + 1 + n)
                : n;
 }
 
 template <class C> DEVICE int index_of(int entry)
 {
-    return C::RULED ? entry & ~SM90_MIXED : entry;
+    return C::MASKED ? entry & ~SM90_MIXED : entry;
 }
 
 template <class C> DEVICE tile_of find_tile(const sm90_launch &p, int tile)

@@ -205,7 +205,7 @@ TEST(fast_kernels_are_under_the_bound)
     under_the_bound(fast_problem, problems(240));
 }
 
-/* More tiles than multiprocessors: every block of threads has several. */
+/* More tiles than SMs: every CTA has several. */
 static struct check_problem many_tiles(int n)
 {
     const int64_t widths[] = {64, 128, 256}, d = widths[n % 3];

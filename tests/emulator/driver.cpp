@@ -112,7 +112,7 @@ API cuDeviceGetAttribute(int *value, int attribute, int)
     const char *const text = getenv("ATTEND_EMULATOR_SM");
     const int sm = text ? atoi(text) : 90;
 
-    /* Few multiprocessors: work is then shared by splits as it is on a large GPU. */
+    /* Few SMs: work is then shared by splits as it is on a large GPU. */
     *value = attribute == 16 ? 4 : attribute == 75 ? sm / 10 : sm % 10;
     return SUCCESS;
 }

@@ -6,7 +6,7 @@
  *         for each block of TILE_KEYS keys:  scores -> weights -> l, acc
  *         carry into the tree: levels of the stack that are full combine
  *
- * A block of threads has TILE_ROWS rows of one head and TILE_THREADS columns of V, one
+ * A CTA has TILE_ROWS rows of one head and TILE_THREADS columns of V, one
  * of a thread.  No number of a row depends on another row.
  */
 #include "cuda/tile.cuh"
@@ -24,7 +24,7 @@ template <class T> struct forward_memory {
 };
 static_assert(sizeof(struct forward_memory<double>) <= SHARED_F64 &&
                   sizeof(struct forward_memory<float>) <= SHARED_F32,
-              "a block of threads is given so much");
+              "a CTA is given so much");
 
 /* Weights of the block, and m and l: eight threads have a row.  Whether one is hidden. */
 template <class T> __device__ bool update_rows(struct forward_memory<T> &s)

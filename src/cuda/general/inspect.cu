@@ -21,7 +21,7 @@ __device__ double tile_weight(const struct launch &a, const struct tile<T> &t, i
     return exp((double)t.score[r][x] + (tile_shift(t, a.p, r) - of_row));
 }
 
-/* Columns: a block of threads has the keys of one tile and all queries asked about. */
+/* Columns: a CTA has the keys of one tile and all queries asked about. */
 template <class E> __device__ void columns_item(const struct launch &a, int64_t item)
 {
     typedef typename wide_of<E>::type T;

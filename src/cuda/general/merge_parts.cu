@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parts that lie in device memory.  attend_merge: parts by O and LSE, as
- * cpu/merge/merge_rows.h has it.  A block of threads has a row; its weights are known
+ * cpu/merge/merge_rows.h has it.  A CTA has a row; its weights are known
  * before any output is written, which may lie in the place of a part.
  */
 #include "cuda/general/merge_launch.h"

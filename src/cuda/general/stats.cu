@@ -22,7 +22,7 @@ template <class T> struct stats_memory {
 };
 static_assert(sizeof(struct stats_memory<double>) <= SHARED_F64 &&
                   sizeof(struct stats_memory<float>) <= SHARED_F32,
-              "a block of threads is given so much");
+              "a CTA is given so much");
 
 /* The largest scores of a thread's keys, of equal scores the earlier key first. */
 template <class T> struct top_list {
@@ -504,7 +504,7 @@ __device__ void summarise(const double *digest, int what, int64_t first, int64_t
     to->max = rows > 0 ? high : CUDART_NAN;
 }
 
-/* A block of threads has one summary. */
+/* A CTA has one summary. */
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)
     attend_summaries(const __grid_constant__ struct launch a)
 {

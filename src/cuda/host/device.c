@@ -219,11 +219,11 @@ static void describe_devices(struct cuda_driver *driver, char *text, size_t size
         driver->device_attribute(&sms, CU_ATTRIBUTE_SM_COUNT, device);
         driver->device_attribute(&major, CU_ATTRIBUTE_MAJOR, device);
         driver->device_attribute(&minor, CU_ATTRIBUTE_MINOR, device);
-        const int wrote = snprintf(
-            text + used, size - used,
-            "%scuda:%d %s, compute %d.%d, %d multiprocessors, %.0f GiB, driver %d.%d",
-            x ? "; " : "", x, name, major, minor, sms, (double)bytes / (1 << 30),
-            version / 1000, version % 1000 / 10);
+        const int wrote =
+            snprintf(text + used, size - used,
+                     "%scuda:%d %s, compute %d.%d, %d SMs, %.0f GiB, driver %d.%d",
+                     x ? "; " : "", x, name, major, minor, sms, (double)bytes / (1 << 30),
+                     version / 1000, version % 1000 / 10);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
 }

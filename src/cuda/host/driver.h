@@ -19,7 +19,7 @@ typedef struct cu_function_opaque *cu_function;
 typedef struct cu_stream_opaque *cu_stream;
 typedef uintptr_t cu_pointer; /* 64 bits wherever there is a driver */
 
-/* A description of a tensor for the copy engine: opaque, aligned to 64 bytes. */
+/* A description of a tensor for TMA: opaque, aligned to 64 bytes. */
 typedef struct cu_tensor_map {
     _Alignas(64) uint64_t opaque[16];
 } cu_tensor_map;

@@ -9,11 +9,12 @@
 extern const unsigned char attendi_cuda_forward_general[], attendi_cuda_stats[],
     attendi_cuda_inspect[], attendi_cuda_merge_parts[], attendi_cuda_sums[];
 /* Not for Hopper, unless it is asked for: machine code for sm_80 and PTX. */
-extern const unsigned char attendi_cuda_sm80_prefill[], attendi_cuda_sm80_ruled[],
+extern const unsigned char attendi_cuda_sm80_prefill[], attendi_cuda_sm80_rules[],
     attendi_cuda_sm80_decode[];
 /* Of Hopper alone. */
-extern const unsigned char attendi_cuda_sm90_prefill[], attendi_cuda_sm90_ruled[],
-    attendi_cuda_sm90_changed[], attendi_cuda_sm90_measured[],
-    attendi_cuda_sm90_careful[], attendi_cuda_sm90_decode[], attendi_cuda_sm90_columns[];
+extern const unsigned char attendi_cuda_sm90_prefill[], attendi_cuda_sm90_masked[],
+    attendi_cuda_sm90_score_mod[], attendi_cuda_sm90_stats[],
+    attendi_cuda_sm90_nonfinite[], attendi_cuda_sm90_decode[],
+    attendi_cuda_sm90_columns[];
 
 #endif

@@ -15,13 +15,13 @@
     MODULE(merge_parts)                                                                  \
     MODULE(sums)                                                                         \
     MODULE(sm80_prefill)                                                                 \
-    MODULE(sm80_ruled)                                                                   \
+    MODULE(sm80_rules)                                                                   \
     MODULE(sm80_decode)                                                                  \
     MODULE(sm90_prefill)                                                                 \
-    MODULE(sm90_ruled)                                                                   \
-    MODULE(sm90_changed)                                                                 \
-    MODULE(sm90_measured)                                                                \
-    MODULE(sm90_careful)                                                                 \
+    MODULE(sm90_masked)                                                                  \
+    MODULE(sm90_score_mod)                                                               \
+    MODULE(sm90_stats)                                                                   \
+    MODULE(sm90_nonfinite)                                                               \
     MODULE(sm90_decode)                                                                  \
     MODULE(sm90_columns)
 
@@ -60,25 +60,25 @@ enum module_name {
     KERNEL(sums, sums_add)                                                               \
     KERNEL_NARROW(sm80_prefill, sm80_prefill_d64)                                        \
     KERNEL_NARROW(sm80_prefill, sm80_prefill_d128)                                       \
-    KERNEL_WIDTHS(sm80_ruled, sm80_ruled)                                                \
+    KERNEL_WIDTHS(sm80_rules, sm80_rules)                                                \
     KERNEL_WIDTHS(sm80_decode, sm80_decode)                                              \
     KERNEL(sm80_decode, sm80_combine)                                                    \
     KERNEL(sm80_decode, sm80_pack)                                                       \
     KERNEL_WIDTHS(sm90_prefill, sm90_prefill)                                            \
-    KERNEL_WIDTHS(sm90_ruled, sm90_ruled)                                                \
-    KERNEL(sm90_ruled, sm90_mask)                                                        \
-    KERNEL(sm90_ruled, sm90_lists)                                                       \
-    KERNEL_NARROW(sm90_changed, sm90_changed_d64)                                        \
-    KERNEL_NARROW(sm90_changed, sm90_changed_d128)                                       \
-    KERNEL_NARROW(sm90_changed, sm90_changed_careful_d64)                                \
-    KERNEL_NARROW(sm90_changed, sm90_changed_careful_d128)                               \
-    KERNEL_NARROW(sm90_measured, sm90_measured_d64)                                      \
-    KERNEL_NARROW(sm90_measured, sm90_measured_d128)                                     \
-    KERNEL_NARROW(sm90_measured, sm90_measured_ruled_d64)                                \
-    KERNEL_NARROW(sm90_measured, sm90_measured_ruled_d128)                               \
-    KERNEL_NARROW(sm90_careful, sm90_careful_tall_d64)                                   \
-    KERNEL_WIDTHS(sm90_careful, sm90_careful)                                            \
-    KERNEL_WIDTHS(sm90_careful, sm90_decode_careful)                                     \
+    KERNEL_WIDTHS(sm90_masked, sm90_masked)                                              \
+    KERNEL(sm90_masked, sm90_mask)                                                       \
+    KERNEL(sm90_masked, sm90_lists)                                                      \
+    KERNEL_NARROW(sm90_score_mod, sm90_score_mod_d64)                                    \
+    KERNEL_NARROW(sm90_score_mod, sm90_score_mod_d128)                                   \
+    KERNEL_NARROW(sm90_score_mod, sm90_score_mod_nonfinite_d64)                          \
+    KERNEL_NARROW(sm90_score_mod, sm90_score_mod_nonfinite_d128)                         \
+    KERNEL_NARROW(sm90_stats, sm90_stats_d64)                                            \
+    KERNEL_NARROW(sm90_stats, sm90_stats_d128)                                           \
+    KERNEL_NARROW(sm90_stats, sm90_stats_masked_d64)                                     \
+    KERNEL_NARROW(sm90_stats, sm90_stats_masked_d128)                                    \
+    KERNEL_NARROW(sm90_nonfinite, sm90_nonfinite_tall_d64)                               \
+    KERNEL_WIDTHS(sm90_nonfinite, sm90_nonfinite)                                        \
+    KERNEL_WIDTHS(sm90_nonfinite, sm90_decode_nonfinite)                                 \
     KERNEL_WIDTHS(sm90_decode, sm90_decode)                                              \
     KERNEL_NARROW(sm90_decode, sm90_combine)                                             \
     KERNEL(sm90_decode, sm90_pack)                                                       \

@@ -20,7 +20,7 @@ static int64_t width_of(const struct problem *p)
 }
 
 /* Scores are finished before they are compared. */
-static bool rule_changes(const struct problem *p)
+static bool has_score_mod(const struct problem *p)
 {
     return p->bias.data || p->alibi || p->softcap != 0;
 }
@@ -40,19 +40,19 @@ static bool sizes_fit(const struct problem *p)
     return p->d >= 1 && p->d <= WIDTH_MOST && p->dv >= 1 && p->dv <= WIDTH_MOST &&
            p->nk >= 1 && p->nk <= SIZE_MOST && p->nq >= 1 && p->nq <= SIZE_MOST &&
            heads >= 1 &&
-           heads <= SIZE_MOST / max_i64(ceil_div_i64(p->nq, SM80_ROWS_RULED),
+           heads <= SIZE_MOST / max_i64(ceil_div_i64(p->nq, SM80_ROWS_RULES),
                                         ceil_div_i64(p->nk, SM80_SPLIT));
 }
 
-static enum sm80_way way_of(const struct cuda_device *d, const struct problem *p)
+static enum sm80_path path_of(const struct cuda_device *d, const struct problem *p)
 {
     if (!d->sm80 || !p->fast || p->shard || p->weights.data || !numbers_fit(p) ||
         !sizes_fit(p))
-        return SM80_NOT;
+        return SM80_NONE;
     if (p->nq == 1)
         return SM80_DECODE;
-    return p->mask.data || rule_changes(p) || width_of(p) == 256 ? SM80_RULED
-                                                                 : SM80_PREFILL;
+    return p->mask.data || has_score_mod(p) || width_of(p) == 256 ? SM80_RULES
+                                                                  : SM80_PREFILL;
 }
 
 /* Whether rows begin at multiples of 16 bytes, their columns side by side. */
@@ -97,8 +97,8 @@ static size_t take(size_t *total, int64_t bytes)
 void attendi_sm80_plan(const struct cuda_device *d, const struct problem *p,
                        struct sm80_plan *plan, size_t *total)
 {
-    *plan = (struct sm80_plan){.way = way_of(d, p)};
-    if (plan->way == SM80_NOT)
+    *plan = (struct sm80_plan){.path = path_of(d, p)};
+    if (plan->path == SM80_NONE)
         return;
     for (int x = 0; x < 3; x++) {
         const attend_view *const view = input(p, x);
@@ -107,7 +107,7 @@ void attendi_sm80_plan(const struct cuda_device *d, const struct problem *p,
         if (plan->packs[x])
             plan->pack_at[x] = take(total, 2 * packed_count(view));
     }
-    if (plan->way == SM80_DECODE)
+    if (plan->path == SM80_DECODE)
         plan->records_at = take(total, p->nb * p->hq * splits_of(p) * (p->dv + 2) *
                                            (int64_t)sizeof(float));
 }
@@ -132,26 +132,26 @@ static attend_status pack(struct cuda_device *d, attend_view *view, char *to,
                                PACK_THREADS, 0, parameters, err);
 }
 
-/* A kernel as it is launched: by way and width. */
+/* A kernel as it is launched: by path and width. */
 struct shape {
     enum kernel_name first; /* of 64 columns and f16 */
     int rows, threads, slots;
 };
 
-static struct shape shape_of(enum sm80_way way)
+static struct shape shape_of(enum sm80_path path)
 {
-    switch (way) {
+    switch (path) {
     case SM80_PREFILL:
         return (struct shape){KERNEL_sm80_prefill_d64_f16, SM80_ROWS, SM80_THREADS,
                               SM80_SLOTS};
     case SM80_DECODE:
         return (struct shape){KERNEL_sm80_decode_d64_f16, SM80_DECODE_ROWS,
                               SM80_DECODE_THREADS, SM80_DECODE_SLOTS};
-    case SM80_NOT:
-    case SM80_RULED:
+    case SM80_NONE:
+    case SM80_RULES:
         break;
     }
-    return (struct shape){KERNEL_sm80_ruled_d64_f16, SM80_ROWS_RULED, SM80_THREADS,
+    return (struct shape){KERNEL_sm80_rules_d64_f16, SM80_ROWS_RULES, SM80_THREADS,
                           SM80_SLOTS};
 }
 
@@ -173,18 +173,18 @@ static bool has_pairs(const attend_view *mask)
 static void set_launch(const struct problem *p, const struct sm80_plan *plan,
                        const struct shape *shape, struct sm80_launch *a)
 {
-    const bool folds = plan->way == SM80_DECODE;
+    const bool folds = plan->path == SM80_DECODE;
 
     a->folds = folds;
     a->splits = folds ? (int)splits_of(p) : 0;
     a->row_blocks = (int)ceil_div_i64(folds ? p->group : p->nq, shape->rows);
     a->items =
         (int)(p->nb * (folds ? p->hkv * a->splits : p->hq) * (int64_t)a->row_blocks);
-    a->changes = rule_changes(p);
+    a->score_mod = has_score_mod(p);
     a->mask_pairs = has_pairs(&p->mask);
-    a->plain = plan->way == SM80_PREFILL;
-    a->unit = a->plain ? LN_2 : a->changes ? 1 : p->scale;
-    a->c = (float)(a->changes ? LOG2_E : p->scale * LOG2_E);
+    a->plain = plan->path == SM80_PREFILL;
+    a->unit = a->plain ? LN_2 : a->score_mod ? 1 : p->scale;
+    a->c = (float)(a->score_mod ? LOG2_E : p->scale * LOG2_E);
     a->chunks = p->out.dtype != ATTEND_F32 && p->dv % 8 == 0 &&
                 has_chunks(p->out.data, p->out.size, p->out.stride);
 }
@@ -193,7 +193,7 @@ attend_status attendi_sm80_run(struct cuda_device *d, const struct problem *p,
                                const struct sm80_plan *plan, char *workspace,
                                attend_error *err)
 {
-    const struct shape shape = shape_of((enum sm80_way)plan->way);
+    const struct shape shape = shape_of((enum sm80_path)plan->path);
     const int64_t width = width_of(p);
     struct sm80_launch a = {.p = *p};
     attend_view *const inputs[3] = {&a.p.q, &a.p.k, &a.p.v};

@@ -5,11 +5,11 @@
 
 #include "cuda/host/device.h"
 
-enum sm80_way { SM80_NOT, SM80_PREFILL, SM80_RULED, SM80_DECODE };
+enum sm80_path { SM80_NONE, SM80_PREFILL, SM80_RULES, SM80_DECODE };
 
 /* How a problem is computed, and where its parts of the workspace begin. */
 struct sm80_plan {
-    int64_t way; /* an sm80_way */
+    int64_t path; /* an sm80_path */
     int64_t packs[3];
     size_t pack_at[3], records_at;
 };

@@ -6,12 +6,12 @@
  */
 #include "cuda/sm90.cuh"
 
-SM90_KERNEL(ruled_d64_f16, __half, 64, 128, 2, 3, false, false, 1)
-SM90_KERNEL(ruled_d64_bf16, __nv_bfloat16, 64, 128, 2, 3, false, false, 1)
-SM90_KERNEL(ruled_d128_f16, __half, 128, 128, 2, 2, false, false, 1)
-SM90_KERNEL(ruled_d128_bf16, __nv_bfloat16, 128, 128, 2, 2, false, false, 1)
-SM90_KERNEL(ruled_d256_f16, __half, 256, 64, 2, 2, false, false, 1)
-SM90_KERNEL(ruled_d256_bf16, __nv_bfloat16, 256, 64, 2, 2, false, false, 1)
+SM90_KERNEL(masked_d64_f16, __half, 64, 128, 2, 3, false, false, 1)
+SM90_KERNEL(masked_d64_bf16, __nv_bfloat16, 64, 128, 2, 3, false, false, 1)
+SM90_KERNEL(masked_d128_f16, __half, 128, 128, 2, 2, false, false, 1)
+SM90_KERNEL(masked_d128_bf16, __nv_bfloat16, 128, 128, 2, 2, false, false, 1)
+SM90_KERNEL(masked_d256_f16, __half, 256, 64, 2, 2, false, false, 1)
+SM90_KERNEL(masked_d256_bf16, __nv_bfloat16, 256, 64, 2, 2, false, false, 1)
 
 /* 16 bytes of a mask, each 0 or not, as 16 bits. */
 DEVICE uint32_t bits_of_bytes(uint4 x)
@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(32)
     attend_sm90_lists(const __grid_constant__ sm90_launch p)
 {
     if (p.rules.block_keys == 64)
-        list_blocks<config_ruled_d256_bf16>(p);
+        list_blocks<config_masked_d256_bf16>(p);
     else
-        list_blocks<config_ruled_d128_bf16>(p);
+        list_blocks<config_masked_d128_bf16>(p);
 }

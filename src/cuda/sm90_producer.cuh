@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The copying warp: it hands out tiles, and those that are to come again. */
-#ifndef ATTEND_CUDA_SM90_COPY_CUH
-#define ATTEND_CUDA_SM90_COPY_CUH
+#ifndef ATTEND_CUDA_SM90_PRODUCER_CUH
+#define ATTEND_CUDA_SM90_PRODUCER_CUH
 
 #include "cuda/sm90_tiles.cuh"
 
 template <class C>
-DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
-                       const CUtensorMap &mv, const sm90_launch &p, const layout<C> &s)
+DEVICE void produce_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
+                          const CUtensorMap &mv, const sm90_launch &p, const layout<C> &s)
 {
-    int *const next_tile = p.control + (C::CAREFUL ? SM90_CAREFUL_NEXT : SM90_NEXT);
-    int *const done = p.control + (C::CAREFUL ? SM90_CAREFUL_DONE : SM90_DONE);
-    const int tiles = C::CAREFUL ? *(volatile int *)(p.control + SM90_LISTED) : p.tiles;
+    int *const next_tile = p.control + (C::NONFINITE ? SM90_NONFINITE_NEXT : SM90_NEXT);
+    int *const done = p.control + (C::NONFINITE ? SM90_NONFINITE_DONE : SM90_DONE);
+    const int tiles = C::NONFINITE ? *(volatile int *)(p.control + SM90_LISTED) : p.tiles;
     uint32_t ks = 0, kp = 1, vs = 0, vp = 1, qs = 0, qp = 1, is = 0, ip = 1;
     uint32_t fp = 0;
     int tile = blockIdx.x;
@@ -91,7 +91,7 @@ DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
         /* Tiles under way may add a third of the list before they are waited for. */
         if (add_shared(s.replays, 0) > C::REPLAYS / 2)
             replay();
-        const int id = C::CAREFUL ? p.list[tile] : tile;
+        const int id = C::NONFINITE ? p.list[tile] : tile;
         send(id);
         const int next = atomicAdd(next_tile, 1) + (int)gridDim.x;
         feed(id);
@@ -99,10 +99,10 @@ DEVICE void copy_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
     }
     replay();
     send(TILE_END);
-    /* The last block of threads leaves everything as it was found. */
+    /* The last CTA leaves everything as it was found. */
     __threadfence();
     if (atomicAdd(done, 1) == (int)gridDim.x - 1) {
-        if (C::CAREFUL) {
+        if (C::NONFINITE) {
             for (int x = 0; x < tiles; x++)
                 p.flags[p.list[x]] = 0;
             p.control[SM90_LISTED] = 0;

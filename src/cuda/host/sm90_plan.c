@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cuda/host/hopper.h"
+#include "cuda/host/sm90_plan.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,8 +13,8 @@ enum { MAP_F16 = 6, MAP_BF16 = 9, MAP_SWIZZLE_128 = 3 };
 enum { WIDTH_MOST = 256, MAP_COLUMNS = 64, WARP_ROWS = 16 };
 /* What of K and V should stay in the cache while tiles of the same heads run. */
 #define SECTION_BYTES ((int64_t)32 << 20)
-/* Of the careful kernel, which has nothing to do as a rule. */
-enum { CAREFUL_BLOCKS = 44 };
+/* Of the non-finite kernel, which has nothing to do as a rule. */
+enum { NONFINITE_CTAS = 44 };
 /* Records of a row whose factors fit into shared memory. */
 #define DECODE_KEYS_MOST ((int64_t)24000 * SM90_SPLIT)
 #define SIZE_MOST ((int64_t)1 << 29)
@@ -27,7 +27,7 @@ static int64_t width_of(const struct problem *p)
 }
 
 /* Scores are finished before they are compared. */
-static bool rule_changes(const struct problem *p)
+static bool has_score_mod(const struct problem *p)
 {
     return p->bias.data || p->alibi || p->softcap != 0;
 }
@@ -35,23 +35,23 @@ static bool rule_changes(const struct problem *p)
 /* Keys of a block. */
 static int block_keys(const struct problem *p)
 {
-    return width_of(p) == 256 || rule_changes(p) ? 64 : 128;
+    return width_of(p) == 256 || has_score_mod(p) ? 64 : 128;
 }
 
 /* Three warpgroups have a tile, not two. */
-static bool is_tall(const struct problem *p, const struct hopper_plan *plan)
+static bool is_tall(const struct problem *p, const struct sm90_plan *plan)
 {
-    return plan->way == HOPPER_PREFILL && width_of(p) == 64 && !plan->ruled &&
-           !plan->measured;
+    return plan->path == SM90_PREFILL && width_of(p) == 64 && !plan->masked &&
+           !plan->stats;
 }
 
 /* Rows of a tile. */
-static int tile_rows(const struct problem *p, const struct hopper_plan *plan)
+static int tile_rows(const struct problem *p, const struct sm90_plan *plan)
 {
-    return plan->way == HOPPER_DECODE ? 64 : is_tall(p, plan) ? 192 : SM90_TILE_ROWS;
+    return plan->path == SM90_DECODE ? 64 : is_tall(p, plan) ? 192 : SM90_TILE_ROWS;
 }
 
-/* A view that the copy engine takes: 16-byte steps, forward, columns side by side. */
+/* A view that TMA takes: 16-byte steps, forward, columns side by side. */
 static bool is_mappable(const void *data, const int64_t size[4], const int64_t stride[4])
 {
     if ((uintptr_t)data % 16 != 0 || (size[3] > 1 && stride[3] != 1))
@@ -66,7 +66,7 @@ static bool is_mappable(const void *data, const int64_t size[4], const int64_t s
 /* Scores are a product times a positive number, for all keys that a row may see. */
 static bool rule_is_plain(const struct problem *p)
 {
-    return !p->mask.data && !rule_changes(p);
+    return !p->mask.data && !has_score_mod(p);
 }
 
 /*
@@ -95,18 +95,18 @@ static bool numbers_fit(const struct cuda_device *d, const struct problem *p)
            (p->softcap == 0 || (p->softcap > 1e-30 && p->softcap < 1e30));
 }
 
-static enum hopper_way way_of(const struct cuda_device *d, const struct problem *p)
+static enum sm90_path path_of(const struct cuda_device *d, const struct problem *p)
 {
     if (!numbers_fit(d, p) || p->shard || p->weights.data)
-        return HOPPER_NOT;
+        return SM90_NONE;
     if (p->nq == 1 && (p->nk > DECODE_KEYS_MOST || !rule_is_plain(p)))
-        return HOPPER_NOT;
+        return SM90_NONE;
     if (p->d < 1 || p->d > WIDTH_MOST || p->dv < 1 || p->dv > WIDTH_MOST || p->nk < 1 ||
         p->nq < 1 || p->nk > SIZE_MOST || p->nq > SIZE_MOST ||
         p->nb * p->hq > SIZE_MOST / max_i64(p->nq, ceil_div_i64(p->nk, SM90_SPLIT)) ||
-        p->nb * p->hq == 0 || (rule_changes(p) && width_of(p) > 128))
-        return HOPPER_NOT;
-    return p->nq == 1 && p->group <= 64 ? HOPPER_DECODE : HOPPER_PREFILL;
+        p->nb * p->hq == 0 || (has_score_mod(p) && width_of(p) > 128))
+        return SM90_NONE;
+    return p->nq == 1 && p->group <= 64 ? SM90_DECODE : SM90_PREFILL;
 }
 
 static const attend_view *input(const struct problem *p, int x)
@@ -137,14 +137,14 @@ static size_t take(size_t *total, int64_t bytes)
     return at;
 }
 
-/* Whether what is asked of rows is what the measured kernels leave. */
-static bool is_measured(const struct problem *p)
+/* Whether the kernels that fuse row statistics have what is asked for. */
+static bool fuses_stats(const struct problem *p)
 {
     const unsigned left =
         STATS_ROWS | STATS_RAW | STATS_TOP | STATS_SINK | STATS_DISTANCE;
     const unsigned not_left = 1u << ATTEND_STAT_RAW_MEAN | 1u << ATTEND_STAT_RAW_VARIANCE;
 
-    return p->stats.needs != STATS_NONE && !rule_changes(p) && width_of(p) <= 128 &&
+    return p->stats.needs != STATS_NONE && !has_score_mod(p) && width_of(p) <= 128 &&
            !(p->stats.needs & ~left) && !(p->stats.wanted & not_left) &&
            !p->stats.raw.data && p->stats.top <= 2;
 }
@@ -170,7 +170,7 @@ static void set_mask(const struct problem *p, struct sm90_rules *r)
     r->list_tiles = (int)(blocks * (heads ? p->hq : 1) * (batches || bounds ? p->nb : 1));
 }
 
-static void plan_mask(const struct problem *p, struct hopper_plan *plan, size_t *total)
+static void plan_mask(const struct problem *p, struct sm90_plan *plan, size_t *total)
 {
     struct sm90_rules r = {.on = 1};
 
@@ -181,14 +181,14 @@ static void plan_mask(const struct problem *p, struct hopper_plan *plan, size_t 
         take(total, (int64_t)r.list_tiles * r.list_length * (int64_t)sizeof(int));
 }
 
-void attendi_hopper_plan(const struct cuda_device *d, const struct problem *p,
-                         struct hopper_plan *plan, size_t *total)
+void attendi_sm90_plan(const struct cuda_device *d, const struct problem *p,
+                       struct sm90_plan *plan, size_t *total)
 {
-    *plan = (struct hopper_plan){.way = way_of(d, p)};
-    if (plan->way == HOPPER_NOT)
+    *plan = (struct sm90_plan){.path = path_of(d, p)};
+    if (plan->path == SM90_NONE)
         return;
-    plan->ruled = !rule_is_plain(p);
-    plan->measured = plan->way == HOPPER_PREFILL && is_measured(p);
+    plan->masked = !rule_is_plain(p);
+    plan->stats = plan->path == SM90_PREFILL && fuses_stats(p);
     if (p->mask.data)
         plan_mask(p, plan, total);
     for (int x = 0; x < 3; x++) {
@@ -198,7 +198,7 @@ void attendi_hopper_plan(const struct cuda_device *d, const struct problem *p,
         if (plan->packs[x])
             plan->pack_at[x] = take(total, 2 * packed_count(view));
     }
-    if (plan->way == HOPPER_DECODE)
+    if (plan->path == SM90_DECODE)
         plan->records_at = take(total, p->nb * p->hq * splits_of(p) * (p->dv + 2) *
                                            (int64_t)sizeof(float));
 }
@@ -266,7 +266,7 @@ static attend_status place_input(struct cuda_device *d, const attend_view *view,
 /* ---- the launch ----------------------------------------------------------------------
  */
 
-struct hopper_call {
+struct sm90_call {
     cu_tensor_map q, k, v, out;
     struct sm90_launch a;
 };
@@ -301,10 +301,10 @@ static int64_t section_heads(const struct problem *p)
     return heads * p->group;
 }
 
-static void set_shape(const struct problem *p, const struct hopper_plan *plan,
+static void set_shape(const struct problem *p, const struct sm90_plan *plan,
                       struct sm90_launch *a)
 {
-    const bool folds = plan->way == HOPPER_DECODE;
+    const bool folds = plan->path == SM90_DECODE;
 
     a->nb = (int)p->nb;
     a->heads = (int)(folds ? p->hkv : p->hq);
@@ -322,17 +322,17 @@ static void set_shape(const struct problem *p, const struct hopper_plan *plan,
     a->sinks = p->sinks;
 }
 
-static void set_rules(const struct problem *p, const struct hopper_plan *plan,
+static void set_rules(const struct problem *p, const struct sm90_plan *plan,
                       char *workspace, struct sm90_launch *a)
 {
     struct sm90_rules *const r = &a->rules;
 
-    r->on = plan->ruled != 0;
-    r->changes = rule_changes(p);
+    r->on = plan->masked != 0;
+    r->score_mod = has_score_mod(p);
     r->scale = (float)p->scale;
     r->cap = (float)p->softcap;
     r->alibi = p->alibi;
-    if (r->changes) /* scores are nats */
+    if (r->score_mod) /* scores are nats */
         a->c = 1.4426950408889634f;
     if (p->bias.data) {
         r->bias_type = (int)p->bias.dtype;
@@ -385,7 +385,7 @@ static attend_status take_control(struct cuda_device *d, struct sm90_launch *a,
 }
 
 static attend_status describe(struct cuda_device *d, const struct problem *p,
-                              const struct hopper_plan *plan, struct hopper_call *call,
+                              const struct sm90_plan *plan, struct sm90_call *call,
                               attend_error *err)
 {
     struct sm90_launch *const a = &call->a;
@@ -396,7 +396,7 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
     TRY(map_tensor(d, p->dtype, &a->k, p->k.size, block_keys(p), &call->k, err));
     TRY(map_tensor(d, p->dtype, &a->v, p->v.size, block_keys(p), &call->v, err));
     call->out = call->q; /* something valid, where it is not used */
-    a->out_tma = plan->way == HOPPER_PREFILL && !a->out_float &&
+    a->out_tma = plan->path == SM90_PREFILL && !a->out_float &&
                  is_mappable(a->out.data, out, a->out.stride);
     return a->out_tma ? map_tensor(d, p->dtype, &a->out, out, WARP_ROWS, &call->out, err)
                       : ATTEND_OK;
@@ -411,24 +411,24 @@ static enum kernel_name of_width(enum kernel_name first, const struct problem *p
 
 /* The kernel of a plan, and the one that computes its listed tiles again. */
 static enum kernel_name first_kernel(const struct problem *p,
-                                     const struct hopper_plan *plan)
+                                     const struct sm90_plan *plan)
 {
-    return of_width(plan->way == HOPPER_DECODE      ? KERNEL_sm90_decode_d64_f16
-                    : rule_changes(p)               ? KERNEL_sm90_changed_d64_f16
-                    : plan->measured && plan->ruled ? KERNEL_sm90_measured_ruled_d64_f16
-                    : plan->measured                ? KERNEL_sm90_measured_d64_f16
-                    : plan->ruled                   ? KERNEL_sm90_ruled_d64_f16
-                                                    : KERNEL_sm90_prefill_d64_f16,
+    return of_width(plan->path == SM90_DECODE     ? KERNEL_sm90_decode_d64_f16
+                    : has_score_mod(p)            ? KERNEL_sm90_score_mod_d64_f16
+                    : plan->stats && plan->masked ? KERNEL_sm90_stats_masked_d64_f16
+                    : plan->stats                 ? KERNEL_sm90_stats_d64_f16
+                    : plan->masked                ? KERNEL_sm90_masked_d64_f16
+                                                  : KERNEL_sm90_prefill_d64_f16,
                     p);
 }
 
-static enum kernel_name careful_kernel(const struct problem *p,
-                                       const struct hopper_plan *plan)
+static enum kernel_name nonfinite_kernel(const struct problem *p,
+                                         const struct sm90_plan *plan)
 {
-    return of_width(plan->way == HOPPER_DECODE ? KERNEL_sm90_decode_careful_d64_f16
-                    : rule_changes(p)          ? KERNEL_sm90_changed_careful_d64_f16
-                    : is_tall(p, plan)         ? KERNEL_sm90_careful_tall_d64_f16
-                                               : KERNEL_sm90_careful_d64_f16,
+    return of_width(plan->path == SM90_DECODE ? KERNEL_sm90_decode_nonfinite_d64_f16
+                    : has_score_mod(p)        ? KERNEL_sm90_score_mod_nonfinite_d64_f16
+                    : is_tall(p, plan)        ? KERNEL_sm90_nonfinite_tall_d64_f16
+                                              : KERNEL_sm90_nonfinite_d64_f16,
                     p);
 }
 
@@ -460,10 +460,10 @@ static attend_status combine_records(struct cuda_device *d, const struct problem
 }
 
 static attend_status launch_all(struct cuda_device *d, const struct problem *p,
-                                const struct hopper_plan *plan, struct hopper_call *call,
+                                const struct sm90_plan *plan, struct sm90_call *call,
                                 attend_error *err)
 {
-    const bool decodes = plan->way == HOPPER_DECODE;
+    const bool decodes = plan->path == SM90_DECODE;
     const int threads = decodes ? 256 : is_tall(p, plan) ? 512 : 384;
     const int64_t blocks = min_i64(call->a.tiles, d->sm_count);
     void *parameters[] = {&call->q, &call->k, &call->v, &call->out, &call->a};
@@ -472,18 +472,18 @@ static attend_status launch_all(struct cuda_device *d, const struct problem *p,
     TRY(attendi_cuda_launch(d, first_kernel(p, plan), blocks, threads, SM90_SHARED,
                             parameters, err));
     if (call->a.may_hide)
-        TRY(attendi_cuda_launch(d, careful_kernel(p, plan),
-                                min_i64(blocks, CAREFUL_BLOCKS), threads, SM90_SHARED,
+        TRY(attendi_cuda_launch(d, nonfinite_kernel(p, plan),
+                                min_i64(blocks, NONFINITE_CTAS), threads, SM90_SHARED,
                                 parameters, err));
     return decodes ? combine_records(d, p, &call->a, err) : ATTEND_OK;
 }
 
-attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
-                                 const struct hopper_plan *plan, char *workspace,
-                                 double *sums, attend_error *err)
+attend_status attendi_sm90_run(struct cuda_device *d, const struct problem *p,
+                               const struct sm90_plan *plan, char *workspace,
+                               double *sums, attend_error *err)
 {
-    const bool folds = plan->way == HOPPER_DECODE;
-    struct hopper_call call = {.a = {.records = NULL}};
+    const bool folds = plan->path == SM90_DECODE;
+    struct sm90_call call = {.a = {.records = NULL}};
     struct sm90_tensor *const to[3] = {&call.a.q, &call.a.k, &call.a.v};
 
     for (int x = 0; x < 3; x++)
@@ -496,7 +496,7 @@ attend_status attendi_hopper_run(struct cuda_device *d, const struct problem *p,
     set_shape(p, plan, &call.a);
     set_bounds(p, &call.a);
     set_rules(p, plan, workspace, &call.a);
-    call.a.measures = (struct sm90_measures){
+    call.a.stats = (struct sm90_row_sums){
         .sums = sums, .length = p->stats.sums_length, .top = p->stats.top};
     set_outputs(p, folds, &call.a);
     TRY(take_control(d, &call.a, err));
@@ -515,20 +515,20 @@ enum {
     COLUMN_WIDTH_MOST = 128
 };
 
-void attendi_hopper_plan_columns(const struct cuda_device *d, const struct problem *p,
-                                 struct hopper_plan *plan, size_t *total)
+void attendi_sm90_plan_columns(const struct cuda_device *d, const struct problem *p,
+                               struct sm90_plan *plan, size_t *total)
 {
     const struct inspection *const s = p->inspection;
     const int64_t padded_rows = ceil_div_i64(p->nq, COLUMN_ROWS) * COLUMN_ROWS;
 
-    *plan = (struct hopper_plan){.way = HOPPER_NOT};
+    *plan = (struct sm90_plan){.path = SM90_NONE};
     if (!numbers_fit(d, p) || !rule_is_plain(p) ||
         !(s->column_mass.data || s->column_max.data) || s->column_last.data || p->d < 1 ||
         p->d > COLUMN_WIDTH_MOST || p->nk < 1 || p->nq < 1 || p->nk > SIZE_MOST ||
         p->nq > SIZE_MOST || p->nb * p->hq == 0 ||
         p->nb * p->hq > SIZE_MOST / ceil_div_i64(p->nk, COLUMN_KEYS))
         return;
-    plan->way = HOPPER_COLUMNS;
+    plan->path = SM90_COLUMNS;
     for (int x = 0; x < 2; x++) {
         const attend_view *const view = input(p, x);
 
@@ -570,9 +570,9 @@ static struct sm90_columns columns_of(const struct problem *p, float *bits)
     return a;
 }
 
-attend_status attendi_hopper_columns(struct cuda_device *d, const struct problem *p,
-                                     const struct hopper_plan *plan, char *workspace,
-                                     attend_error *err)
+attend_status attendi_sm90_columns(struct cuda_device *d, const struct problem *p,
+                                   const struct sm90_plan *plan, char *workspace,
+                                   attend_error *err)
 {
     struct sm90_columns a =
         columns_of(p, (float *)(void *)(workspace + plan->records_at));

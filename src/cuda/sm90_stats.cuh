@@ -5,8 +5,8 @@
  * without statistics.  A thread keeps sums and its own two largest scores for each of its
  * two rows; four threads make a row at the end.
  */
-#ifndef ATTEND_CUDA_SM90_MEASURE_CUH
-#define ATTEND_CUDA_SM90_MEASURE_CUH
+#ifndef ATTEND_CUDA_SM90_STATS_CUH
+#define ATTEND_CUDA_SM90_STATS_CUH
 
 #include "core/row_sums.h"
 #include "cuda/sm90_softmax.cuh"
@@ -139,7 +139,7 @@ struct largest {
     }
 };
 
-template <class C> struct measures {
+template <class C> struct row_stats {
     float spread[2], squares[2], far[2]; /* sums of t e, e^2, |gap| e; t = log2 e */
     float second[2]; /* what a part must reach; at most the row's second largest score */
     float sink1[2], sink4[2];
@@ -286,13 +286,13 @@ template <int N> DEVICE float spread_of_block(const float (&S)[N], int r)
 }
 
 /*
- * weigh() with sums; the arithmetic of S, st, scale and lost is the same.  The position
- * of a row is row step + at.
+ * softmax_block() with sums; the arithmetic of S, st, scale and lost is the same.  The
+ * position of a row is row step + at.
  */
 template <class C, int N>
-DEVICE bool weigh_measured(const sm90_launch &p, int at, float (&S)[N], softmax &st,
-                           measures<C> &ms, float c, float (&scale)[2], bool &lost,
-                           int first, int key, int lane)
+DEVICE bool softmax_block_stats(const sm90_launch &p, int at, float (&S)[N], softmax &st,
+                                row_stats<C> &ms, float c, float (&scale)[2], bool &lost,
+                                int first, int key, int lane)
 {
     constexpr float limit = element<typename C::E>::limit;
     float m[2], sum[2][2] = {{0, 0}, {0, 0}}, spread[2] = {0, 0}, squares[2] = {0, 0},
@@ -379,13 +379,14 @@ DEVICE double exp2_of(double x)
 
 /* The record of a row: relative to its largest score, in double. */
 template <class C>
-DEVICE void write_measures(const sm90_launch &p, float m, float l, const measures<C> &ms,
-                           const largest &top, int r, double keys, double *to)
+DEVICE void write_row_stats(const sm90_launch &p, float m, float l,
+                            const row_stats<C> &ms, const largest &top, int r,
+                            double keys, double *to)
 {
     const double bits = (double)m - (double)top.score[0] * (double)p.c;
     const double by = exp2_of(bits), ln2 = 0.693147180559945309417;
 
-    for (int x = 0; x < p.measures.length; x++)
+    for (int x = 0; x < p.stats.length; x++)
         to[x] = 0;
     to[ROW_KEYS] = keys;
     if (!(l < CUDART_INF_F)) { /* a score that is no number, or +inf */
@@ -403,17 +404,17 @@ DEVICE void write_measures(const sm90_launch &p, float m, float l, const measure
     to[ROW_DISTANCE] = by * ms.far[r];
 #pragma unroll
     for (int x = 0; x < 2; x++) {
-        if (x >= p.measures.top)
+        if (x >= p.stats.top)
             break;
         to[ROW_FIXED + x] = top.key[x] < 0 ? -CUDART_INF : top.score[x] * p.scale;
-        to[ROW_FIXED + p.measures.top + x] = top.key[x];
+        to[ROW_FIXED + p.stats.top + x] = top.key[x];
     }
 }
 
 /* st.l is the row's already. */
 template <class C>
-DEVICE void leave_measures(const sm90_launch &p, const tile_of &t, const softmax &st,
-                           measures<C> &ms, uint32_t tops, const int (&row)[2], int lane)
+DEVICE void store_stats(const sm90_launch &p, const tile_of &t, const softmax &st,
+                        row_stats<C> &ms, uint32_t tops, const int (&row)[2], int lane)
 {
 #pragma unroll
     for (int r = 0; r < 2; r++) {
@@ -430,10 +431,10 @@ DEVICE void leave_measures(const sm90_launch &p, const tile_of &t, const softmax
         if ((lane & 3) != 0 || row[r] >= p.rows)
             continue;
         const int seen = max(0, row_end(p, t, row[r]) - row_begin(p, t, row[r]));
-        write_measures(
+        write_row_stats(
             p, st.m[r], st.l[r], ms, top, r, p.rules.on ? counted : (float)seen,
-            p.measures.sums +
-                ((int64_t)(t.b * p.heads + t.h) * p.rows + row[r]) * p.measures.length);
+            p.stats.sums +
+                ((int64_t)(t.b * p.heads + t.h) * p.rows + row[r]) * p.stats.length);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Hidden values that are not finite, for the careful kernel. */
-#ifndef ATTEND_CUDA_SM90_FINITE_CUH
-#define ATTEND_CUDA_SM90_FINITE_CUH
+/* Hidden values that are not finite, for the non-finite kernel. */
+#ifndef ATTEND_CUDA_SM90_NONFINITE_CUH
+#define ATTEND_CUDA_SM90_NONFINITE_CUH
 
 #include "cuda/sm90_rules.cuh"
 #include "cuda/sm90_softmax.cuh"
@@ -42,7 +42,7 @@ DEVICE float score_of(const sm90_launch &p, const tile_of &t, int row, int key)
     for (int c = 0; c < p.d; c++)
         s = __fmaf_rn(element<E>::wide(q[c * p.q.stride[3]]),
                       element<E>::wide(k[c * p.k.stride[3]]), s);
-    if (C::CHANGED && p.rules.changes)
+    if (C::SCORE_MOD && p.rules.score_mod)
         s = finish_score(p, t, row, key, s);
     return s;
 }
@@ -85,7 +85,7 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
                 const float m = st.m[r];
                 sees[r] = i < p.rows && key >= row_begin(p, t, i) &&
                           key < row_end(p, t, i) &&
-                          (!C::RULED || mask_shows(p, t, i, key));
+                          (!C::MASKED || mask_shows(p, t, i, key));
                 if (sees[r])
                     weight[r] = ex2(score_of<C>(p, t, i, key) * p.c -
                                     (m == -CUDART_INF_F ? 0.f : m));

@@ -5,7 +5,9 @@
  * process's, so that a checker of memory sees every access.  A stream that is being
  * captured takes launches and fills alone, as a graph does.
  *
- * ATTEND_EMULATOR_SM names another compute capability than 90.
+ * ATTEND_EMULATOR_SM names another compute capability than 90.  The file that
+ * ATTEND_EMULATOR_LAUNCHES names is given, at the end, how often each kernel was
+ * launched.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +64,14 @@ static result submit(stream *s, const std::function<bool()> &step)
 }
 
 #define API extern "C" __attribute__((visibility("default"))) result
+
+static struct at_end {
+    ~at_end()
+    {
+        if (const char *const file = getenv("ATTEND_EMULATOR_LAUNCHES"))
+            gpu_write_launches(file);
+    }
+} at_end;
 
 /* ---- the device ---------------------------------------------------------------------
  */
@@ -188,17 +198,19 @@ API cuModuleLoadData(void **module, const void *)
     return SUCCESS;
 }
 API cuModuleUnload(void *) { return SUCCESS; }
-API cuModuleGetFunction(void **function, void *, const char *name)
+API cuModuleGetFunction(gpu_kernel **function, void *, const char *name)
 {
-    *function = (void *)gpu_find(name);
+    *function = gpu_find(name);
     return *function ? SUCCESS : NOT_FOUND;
 }
 API cuFuncSetAttribute(void *, int, int) { return SUCCESS; }
-API cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                   unsigned by, unsigned bz, unsigned shared, stream *s, void **arguments,
-                   void **)
+API cuLaunchKernel(gpu_kernel *function, unsigned gx, unsigned gy, unsigned gz,
+                   unsigned bx, unsigned by, unsigned bz, unsigned shared, stream *s,
+                   void **arguments, void **)
 {
-    const std::function<void()> kernel = ((gpu_bind)function)(arguments);
+    const std::function<void()> kernel = function->bind(arguments);
+
+    function->launches++;
 
     return submit(s, [=] { return gpu_run(kernel, {gx, gy, gz}, {bx, by, bz}, shared); });
 }

@@ -330,17 +330,29 @@ bool gpu_run(const std::function<void()> &kernel, dim3 grid, dim3 block, size_t 
     return !c.failed;
 }
 
-static std::map<std::string, gpu_bind> &kernels()
+static std::map<std::string, gpu_kernel> &kernels()
 {
-    static std::map<std::string, gpu_bind> all;
-    return all;
+    /* Never destroyed: it is still read at the end. */
+    static auto *const all = new std::map<std::string, gpu_kernel>;
+    return *all;
 }
 
-void gpu_register(const char *name, gpu_bind bind) { kernels()[name] = bind; }
+void gpu_register(const char *name, gpu_bind bind) { kernels()[name] = {bind, 0}; }
 
-gpu_bind gpu_find(const char *name)
+gpu_kernel *gpu_find(const char *name)
 {
     const auto found = kernels().find(name);
 
-    return found == kernels().end() ? nullptr : found->second;
+    return found == kernels().end() ? nullptr : &found->second;
+}
+
+void gpu_write_launches(const char *file)
+{
+    FILE *const to = fopen(file, "a");
+
+    if (!to)
+        return;
+    for (const auto &kernel : kernels())
+        fprintf(to, "%s %ld\n", kernel.first.c_str(), kernel.second.launches);
+    fclose(to);
 }

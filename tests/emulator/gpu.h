@@ -197,7 +197,13 @@ const char *gpu_failure();
 /* A kernel by name, and how it takes its arguments: copies of what `arguments` leads to.
  */
 typedef std::function<void()> (*gpu_bind)(void **arguments);
+struct gpu_kernel {
+    gpu_bind bind;
+    long launches;
+};
 void gpu_register(const char *name, gpu_bind bind);
-gpu_bind gpu_find(const char *name);
+gpu_kernel *gpu_find(const char *name);
+/* Lines "NAME LAUNCHES" of all kernels, added to a file. */
+void gpu_write_launches(const char *file);
 
 #endif

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test_launches.sh FOLDER: every kernel was launched by some test that ran on the emulator;
+# FOLDER has their files *.launches.
+set -u
+# shellcheck source=tests/house/harness.sh
+. "$(dirname "$0")/../house/harness.sh"
+folder=${1:?"usage: $0 FOLDER"}
+
+# never FILE...: kernels that no file has launches of.
+never() { awk '{ count[$1] += $2 } END { for (name in count) if (!count[name]) print name }' "$@" | sort; }
+# kernels FILE...: how many kernels the files have.
+kernels() { cat "$@" | awk '{ print $1 }' | sort -u | grep -c .; }
+
+printf 'attend_planted 0\nattend_other 3\n' >"$tmp/planted.launches"
+caught "a kernel that nothing launches" attend_planted never "$tmp/planted.launches"
+if ls "$folder"/*.launches >/dev/null 2>&1; then
+    succeeds "the tests have all kernels" test "$(kernels "$folder"/*.launches)" -ge 100
+    silent "every kernel is launched" never "$folder"/*.launches
+else
+    skip "kernels that tests launch" "no test has run on the emulator"
+fi
+finish

@@ -6,11 +6,11 @@
 #include "cuda/instructions.cuh"
 #include "products.h"
 
-DEVICE int again(int x) { return x; }
-DEVICE int thread_again() { return (int)threadIdx.x; }
+DEVICE int rematerialize(int x) { return x; }
+DEVICE int thread_index() { return (int)threadIdx.x; }
 template <int N> DEVICE void pin(float (&)[N][4]) {}
 
-/* Done at once: nobody may look before copy_wait(). */
+/* Copies at once: a missing copy_wait() is not noticed. */
 DEVICE void copy_16(uint32_t to, const void *from, int bytes)
 {
     unsigned char *const at = gpu_shared(to, 16, 16);
@@ -23,7 +23,7 @@ DEVICE void copy_16(uint32_t to, const void *from, int bytes)
 DEVICE void copy_commit() {}
 template <int N> DEVICE void copy_wait() {}
 
-/* The element in row r and column c of a matrix whose rows begin where lanes said. */
+/* Element (r, c) of a matrix; lane 8 matrix + r has the address of its row r. */
 DEVICE uint16_t matrix_element(void *const *row_at, int matrix, int r, int c)
 {
     const uint32_t row = *(const uint32_t *)row_at[8 * matrix + r];
@@ -55,7 +55,7 @@ DEVICE void load_transposed(uint32_t (&x)[4], uint32_t at)
     load_matrices_as(x, at, true);
 }
 
-/* What a lane brings to a product of its warp. */
+/* Operands of a lane in mma.sync. */
 struct warp_product {
     float *d;
     const uint32_t *a;

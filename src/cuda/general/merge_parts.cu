@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts in device memory.  attend_merge_with: parts by O and LSE, with the arithmetic of
+ * Parts in device memory.  attend_merge_with: parts by O and LSE, as in
  * cpu/merge/merge_rows.h.  A CTA has a row.  It computes the weights of all parts before
- * it writes an output, because an output may be in place of a part.
+ * it writes an output, because an output may overwrite a part.
  */
 #include "cuda/general/merge_launch.h"
 #include "cuda/tile.cuh"

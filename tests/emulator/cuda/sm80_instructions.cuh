@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/cuda/sm80_instructions.cuh on a CPU. */
+/* Emulates src/cuda/sm80_instructions.cuh. */
 #ifndef ATTEND_CUDA_SM80_INSTRUCTIONS_CUH
 #define ATTEND_CUDA_SM80_INSTRUCTIONS_CUH
 
@@ -35,7 +35,7 @@ DEVICE uint16_t matrix_element(void *const *row_at, int matrix, int r, int c)
 DEVICE void load_matrices_as(uint32_t (&x)[4], uint32_t at, bool transposed)
 {
     const int lane = gpu_lane(), r = lane / 4, c = 2 * (lane % 4);
-    void *const *const rows = gpu_meet(GPU_WARP, &at);
+    void *const *const rows = gpu_collective(GPU_WARP, &at);
 
     for (int m = 0; m < 4; m++) {
         const uint32_t low =
@@ -44,7 +44,7 @@ DEVICE void load_matrices_as(uint32_t (&x)[4], uint32_t at, bool transposed)
                                          : matrix_element(rows, m, r, c + 1);
         x[m] = low | high << 16;
     }
-    gpu_meet(GPU_WARP, nullptr);
+    gpu_collective(GPU_WARP, nullptr);
 }
 DEVICE void load_matrices(uint32_t (&x)[4], uint32_t at)
 {
@@ -84,12 +84,12 @@ template <float WIDEN(uint16_t)> void multiply_warp(void *const *all, int)
 DEVICE void mma_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {
     warp_product mine = {d, a, {b0, b1}};
-    gpu_meet(GPU_WARP, &mine, multiply_warp<attendi_bf16_to_f32>);
+    gpu_collective(GPU_WARP, &mine, multiply_warp<attendi_bf16_to_f32>);
 }
 DEVICE void mma_f16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {
     warp_product mine = {d, a, {b0, b1}};
-    gpu_meet(GPU_WARP, &mine, multiply_warp<attendi_f16_to_f32>);
+    gpu_collective(GPU_WARP, &mine, multiply_warp<attendi_f16_to_f32>);
 }
 
 #endif

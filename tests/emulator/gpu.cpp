@@ -296,8 +296,7 @@ static bool run_cta(cta &c)
                 break;
         }
         if (!moved) {
-            snprintf(failure, sizeof failure,
-                     "CTA %u: all of its %d threads wait",
+            snprintf(failure, sizeof failure, "CTA %u: all of its %d threads wait",
                      c.threads[0].blockIdx.x, c.running);
             c.failed = true;
         }

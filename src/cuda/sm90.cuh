@@ -44,7 +44,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                           int warp)
 {
     typedef typename C::E E;
-    constexpr int D = C::D, BN = C::BN;
+    constexpr int D = C::D, DV = C::DV, BN = C::BN;
     const int group = warp / 4 - 1, w = warp & 3, lane = threadIdx.x & 31;
     const int next_group = group + 1 == C::GROUPS ? 0 : group + 1;
     const bool first_lane = lane == 0;
@@ -106,7 +106,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             __syncwarp();
         }
         bool lost = false;
-        float O[D / 2], S[BN / 2], scale[2];
+        float O[DV / 2], S[BN / 2], scale[2];
         uint32_t P[BN / 4];
         softmax st;
 
@@ -119,7 +119,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                     return;
                 barrier_wait(s.v_full + 8 * vs, vp);
                 named_sync(8, 128 * C::GROUPS);
-                make_finite<C>(s.v + vs * C::KBYTES, threadIdx.x - 128);
+                make_finite<C>(s.v + vs * C::VBYTES, threadIdx.x - 128);
                 named_sync(8, 128 * C::GROUPS);
             }
         };
@@ -151,10 +151,10 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             }
         };
         auto values = [&](int add) {
-            const uint64_t v = v_slab + vs * (C::KBYTES >> 4);
+            const uint64_t v = v_slab + vs * (C::VBYTES >> 4);
 #pragma unroll
             for (int x = 0; x < BN / 16; x++)
-                wgmma<E, D>::values(O, P + 4 * x, v + x * 128, x > 0 ? 1 : add);
+                wgmma<E, DV>::values(O, P + 4 * x, v + x * 128, x > 0 ? 1 : add);
             product_commit();
         };
         auto free_k = [&]() {
@@ -348,7 +348,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
             pack_weights<C>(S, P);
             if (rescale) {
 #pragma unroll
-                for (int i = 0; i < D / 2; i++)
+                for (int i = 0; i < DV / 2; i++)
                     O[i] *= scale[(i >> 1) & 1];
             }
         }
@@ -396,7 +396,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         else if (p.may_hide && !again) {
             float none = 0;
 #pragma unroll
-            for (int i = 0; i < D / 2; i++)
+            for (int i = 0; i < DV / 2; i++)
                 none = __fmaf_rn(O[i], 0.f, none);
             if (__any_sync(~0u, none != none) && first_lane &&
                 atomicExch(p.flags + id, 1) == 0)
@@ -421,14 +421,15 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
                                              row[r] * p.lse_stride[2]
                                        : NULL;
                 const double shift = C::SCORE_MOD ? row_shift(p, t, row[r]) : 0;
-                const float factor = row_factor(p, t.h, shift, st.m[r], st.l[r], lse);
+                const float factor =
+                    row_factor<C::SCORE_MOD>(p, t.h, shift, st.m[r], st.l[r], lse);
 #pragma unroll
-                for (int i = 0; i < D / 2; i++)
+                for (int i = 0; i < DV / 2; i++)
                     if (((i >> 1) & 1) == r)
                         O[i] = __fmaf_rn(O[i], factor, 0.f);
                 if (st.l[r] == 0) { /* whatever V holds */
 #pragma unroll
-                    for (int i = 0; i < D / 2; i++)
+                    for (int i = 0; i < DV / 2; i++)
                         if (((i >> 1) & 1) == r)
                             O[i] = 0.f;
                 }

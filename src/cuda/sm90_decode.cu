@@ -40,7 +40,7 @@ template <class E> DEVICE void combine_row(const sm90_launch &p)
         p.lse && threadIdx.x == 0
             ? p.lse + b * p.lse_stride[0] + h * p.lse_stride[1] + row * p.lse_stride[2]
             : NULL;
-    const float factor = row_factor(p, h * p.rows + row, 0, m, l, lse);
+    const float factor = row_factor<false>(p, h * p.rows + row, 0, m, l, lse);
     /* One thread has a column, or four, each a quarter of the records, added in order. */
     float *const sums = factors + 2 * p.splits;
     const int parts = blockDim.x / SM90_COMBINE_COLUMNS,

@@ -6,9 +6,10 @@
 #include "cuda/sm90_softmax.cuh"
 
 /* row_factor() with a sink. */
-DEVICE float sink_factor(double sink, double shift, float m, float l, float *to)
+DEVICE float sink_factor(double sink, double shift, double unit, float m, float l,
+                         float *to)
 {
-    const double nats = (double)m * 0.693147180559945309417 + shift;
+    const double nats = (double)m * unit + shift;
 
     if (l == 0) {
         *to = (float)sink;
@@ -24,18 +25,21 @@ DEVICE float sink_factor(double sink, double shift, float m, float l, float *to)
  * What the sums of a row are multiplied by; its LSE goes to *to, unless that is NULL.
  * `shift` is what scores are more than those that were compared.
  */
+template <bool NATS>
 DEVICE float row_factor(const sm90_launch &p, int h, double shift, float m, float l,
                         float *to)
 {
     if (p.sinks) {
         float lse;
-        const float factor = sink_factor(p.sinks[h], shift, m, l, &lse);
+        const float factor = sink_factor(p.sinks[h], shift,
+                                         NATS ? 1 : 0.693147180559945309417, m, l, &lse);
         if (to)
             *to = lse;
         return factor;
     }
     if (to) { /* ln 2 in two parts: the first times m is exact enough */
         *to = l == 0 ? -CUDART_INF_F
+              : NATS ? m + logf(l)
                      : __fmaf_rn(m, 0.693147182464599609375f,
                                  __fmaf_rn(m, -1.904654299957767879e-9f, logf(l)));
         if (shift != 0)
@@ -99,7 +103,7 @@ DEVICE void store_by_copy(const sm90_launch &p, const tile_of &t, const float (&
     const uint32_t at = rows + ((lane >> 3) & 1) * 1024 + (lane & 7) * 128;
 
 #pragma unroll
-    for (int d = 0; d < C::D / 64; d++)
+    for (int d = 0; d < C::DV / 64; d++)
 #pragma unroll
         for (int i = 0; i < 8; i += 2) {
             const int e = 4 * (8 * d + i);
@@ -113,7 +117,7 @@ DEVICE void store_by_copy(const sm90_launch &p, const tile_of &t, const float (&
     __syncwarp();
     if (lane == 0 && first_row < p.rows) {
 #pragma unroll
-        for (int d = 0; d < C::D / 64; d++)
+        for (int d = 0; d < C::DV / 64; d++)
             if (d * 64 < p.dv)
                 store_tile(&mo, rows + d * C::BM * 128, d * 64, first_row, t.h, t.b);
         store_commit();

@@ -9,7 +9,7 @@
 /* Inf and NaN of a block of V become 0; thread x of all that have rows. */
 template <class C> DEVICE void make_finite(uint32_t v, int thread)
 {
-    for (int x = thread; x < C::KBYTES / 4; x += 128 * C::GROUPS) {
+    for (int x = thread; x < C::VBYTES / 4; x += 128 * C::GROUPS) {
         uint32_t a = (uint32_t)load_shared(v + 4 * x);
         if ((a & 0x7fff) >= element<typename C::E>::inf)
             a &= 0xffff0000;
@@ -73,7 +73,7 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
             };
             float none = 0;
 #pragma unroll 4
-            for (int x = 0; x < C::D / 8; x++)
+            for (int x = 0; x < C::DV / 8; x++)
                 none += value(x, 0) * 0.f + value(x, 1) * 0.f;
             if (none == none)
                 continue;
@@ -87,8 +87,8 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
                           key < row_end(p, t, i) &&
                           (!C::MASKED || mask_shows(p, t, i, key));
                 if (sees[r])
-                    weight[r] = ex2(score_of<C>(p, t, i, key) * p.c -
-                                    (m == -CUDART_INF_F ? 0.f : m));
+                    weight[r] = ex2_score<C>(score_of<C>(p, t, i, key),
+                                             m == -CUDART_INF_F ? 0.f : m, p.c);
             }
 #pragma unroll
             for (int i = 0; i < N; i++) {

@@ -40,9 +40,9 @@ DEVICE void produce_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
         };
         auto copy_v = [&](int j) {
             barrier_wait(s.v_free + 8 * vs, vp);
-            barrier_expect(s.v_full + 8 * vs, C::KBYTES);
-            for (int d = 0; d < C::D / 64; d++)
-                copy_tile(s.v + vs * C::KBYTES + d * C::BN * 128, &mv, s.v_full + 8 * vs,
+            barrier_expect(s.v_full + 8 * vs, C::VBYTES);
+            for (int d = 0; d < C::DV / 64; d++)
+                copy_tile(s.v + vs * C::VBYTES + d * C::BN * 128, &mv, s.v_full + 8 * vs,
                           d * 64, j * C::BN, head, t.b);
             if (++vs == C::STAGES) {
                 vs = 0;

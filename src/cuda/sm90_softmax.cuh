@@ -7,9 +7,32 @@
 
 /* Two rows of a thread; a row is shared by four. */
 struct softmax {
-    float m[2], l[2]; /* the reference in bits, and the sum of this thread's weights */
+    float m[2], l[2]; /* the reference, and the sum of this thread's weights */
     bool lazy[2];
 };
+
+/*
+ * The unit of references.  Bits, scores times c, where one FMA then makes an exponent of
+ * a score.  With a score_mod that of the scores, nats: the lowest float, which models add
+ * to hide keys, times log2 e is no float.
+ */
+template <class C> DEVICE float reference_of(float score, float c)
+{
+    return C::SCORE_MOD ? score : score * c;
+}
+template <class C> DEVICE float reference_bits(float bits)
+{
+    return C::SCORE_MOD ? bits * 0.693147180559945309417f : bits;
+}
+/* 2 to the distance of two references, and to that of a score from a reference. */
+template <class C> DEVICE float ex2_between(float a, float b, float c)
+{
+    return ex2(C::SCORE_MOD ? (a - b) * c : a - b);
+}
+template <class C> DEVICE float ex2_score(float score, float m, float c)
+{
+    return ex2(C::SCORE_MOD ? (score - m) * c : __fmaf_rn(score, c, -m));
+}
 
 DEVICE void largest_of_four(float (&x)[2])
 {
@@ -49,7 +72,8 @@ DEVICE void start_rows(const float (&S)[N], float (&most)[2], softmax &st, float
     largest_of_four(least);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        st.m[r] = most[r] * c - element<typename C::E>::raised;
+        st.m[r] = reference_of<C>(most[r], c) -
+                  reference_bits<C>(element<typename C::E>::raised);
         st.l[r] = 0;
         st.lazy[r] = safe || (most[r] + least[r]) * c > 160.f;
     }
@@ -63,19 +87,20 @@ template <class C>
 DEVICE bool raise_reference(float (&most)[2], softmax &st, float c, bool all,
                             float (&scale)[2])
 {
-    constexpr float raised = element<typename C::E>::raised;
+    const float raised = reference_bits<C>(element<typename C::E>::raised);
+    const float far = reference_bits<C>(8.f);
 
     scale[0] = scale[1] = 1.f;
-    if (!__any_sync(~0u, most[0] * c - raised > st.m[0] + 8.f ||
-                             most[1] * c - raised > st.m[1] + 8.f))
+    if (!__any_sync(~0u, reference_of<C>(most[0], c) - raised > st.m[0] + far ||
+                             reference_of<C>(most[1], c) - raised > st.m[1] + far))
         return false;
     largest_of_four(most);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        const float m = most[r] * c - raised;
+        const float m = reference_of<C>(most[r], c) - raised;
         const bool none = C::MASKED && st.m[r] == -CUDART_INF_F;
-        if ((all || none || st.lazy[r]) && m > st.m[r] + 8.f) {
-            scale[r] = ex2(st.m[r] - m);
+        if ((all || none || st.lazy[r]) && m > st.m[r] + far) {
+            scale[r] = ex2_between<C>(st.m[r], m, c);
             st.m[r] = m;
             st.l[r] *= scale[r];
         }
@@ -97,7 +122,7 @@ DEVICE bool softmax_block(float (&S)[N], softmax &st, float c, float (&scale)[2]
 #pragma unroll
     for (int i = 0; i < N; i++) {
         const int r = (i >> 1) & 1;
-        S[i] = ex2(__fmaf_rn(S[i], c, -m[r]));
+        S[i] = ex2_score<C>(S[i], m[r], c);
         sum[r][i & 1] += S[i];
     }
     sum[0][0] += sum[0][1];
@@ -115,7 +140,7 @@ DEVICE bool softmax_block(float (&S)[N], softmax &st, float c, float (&scale)[2]
             if (most[r] >= limit && most[r] < 1e38f) {
                 const int e = (__float_as_int(most[r]) >> 23 & 255) - 127;
                 by[r] = __int_as_float((127 - e) << 23);
-                st.m[r] += (float)e;
+                st.m[r] += reference_bits<C>((float)e);
                 st.l[r] *= by[r];
                 sum[r][0] *= by[r];
                 scale[r] *= by[r];

@@ -10,15 +10,15 @@
 #include "cuda/sm90_instructions.cuh"
 
 /*
- * Columns, warpgroups of rows, stages of K and of V, and what the kernel is for.  RULES
- * 1: it knows masks; 2: biases, ALiBi and softcap too.  STATS: it leaves sums for
- * statistics.
+ * Columns of Q and K, keys of a block, consumer warpgroups, stages of K and of V, and
+ * what the kernel is for.  RULES 1: it knows masks; 2: biases, ALiBi and softcap too.
+ * STATS: it leaves sums for statistics.  DV: columns of V and O, no more than those of Q.
  */
 template <class E_, int D_, int BN_, int GROUPS_, int STAGES_, bool SPLIT_,
-          bool NONFINITE_, int RULES_ = 0, bool STATS_ = false>
+          bool NONFINITE_, int RULES_ = 0, bool STATS_ = false, int DV_ = D_>
 struct config {
     typedef E_ E;
-    static constexpr int D = D_, GROUPS = GROUPS_, STAGES = STAGES_, BN = BN_;
+    static constexpr int D = D_, DV = DV_, GROUPS = GROUPS_, STAGES = STAGES_, BN = BN_;
     static constexpr bool SPLIT = SPLIT_, NONFINITE = NONFINITE_;
     static constexpr bool MASKED = RULES_ > 0, SCORE_MOD = RULES_ > 1, STATS = STATS_;
     static constexpr bool PING_PONG = GROUPS == 2;
@@ -29,7 +29,7 @@ struct config {
     static constexpr bool LOW_REGISTERS = SCORE_MOD || STATS || NONFINITE;
     static constexpr int BM = 64 * GROUPS, THREADS = 128 * (GROUPS + 1);
     static constexpr int QBUFFERS = SPLIT || D > 128 || (STATS && D == 128) ? 1 : 2;
-    static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2;
+    static constexpr int QBYTES = BM * D * 2, KBYTES = BN * D * 2, VBYTES = BN * DV * 2;
     static constexpr int REPLAYS = 128;
     static_assert(REPLAYS / 2 + 3 * 4 * GROUPS <= REPLAYS, "three tiles under way");
     /* Of tiles for each warp, of the largest scores for each thread, of biases. */
@@ -39,7 +39,7 @@ struct config {
     static constexpr int STAGE = SCORE_MOD ? SM90_STAGE_BYTES * 4 * GROUPS : 0;
     static constexpr int CONTROL = 512 + 4 * REPLAYS + OWN + TOP + STAGE;
     static constexpr int SHARED =
-        QBUFFERS * QBYTES + 2 * STAGES * KBYTES + CONTROL + 1024;
+        QBUFFERS * QBYTES + STAGES * (KBYTES + VBYTES) + CONTROL + 1024;
     static_assert(SHARED <= SM90_SHARED, "fits an SM");
     /* Registers of the copying warpgroup and of the others. */
     static constexpr int FEW = GROUPS == 3 ? 32 : 40, MANY = GROUPS == 3 ? 160 : 232;
@@ -54,7 +54,7 @@ template <class C> struct layout {
         q = base;
         k = q + C::QBUFFERS * C::QBYTES;
         v = k + C::STAGES * C::KBYTES;
-        k_full = v + C::STAGES * C::KBYTES;
+        k_full = v + C::STAGES * C::VBYTES;
         k_free = k_full + 8 * C::STAGES;
         v_full = k_free + 8 * C::STAGES;
         v_free = v_full + 8 * C::STAGES;
@@ -65,7 +65,7 @@ template <class C> struct layout {
         id = id_free + 16;
         finished = id + 8;
         replays = finished + 8; /* their count, then their ids */
-        own = v + C::STAGES * C::KBYTES + 512 + 4 * C::REPLAYS;
+        own = v + C::STAGES * C::VBYTES + 512 + 4 * C::REPLAYS;
         top = own + C::OWN;
         stage = top + C::TOP;
     }

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "support/device_memory.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +86,13 @@ static double ratio_of(const struct check_problem *p, struct check_worst *worst)
     return worst->ratio;
 }
 
+static const int64_t widths[] = {64, 128, 96, 256, 40, 8, 192, 33};
+
 /* A problem that the kernels of order FAST support; `n` selects shape and rule. */
-static struct check_problem fast_problem(int n)
+static struct check_problem problem_of_width(int n, int64_t d, int64_t dv)
 {
-    struct check_random random = {.seed = 77 + (uint64_t)n};
+    struct check_random random = {.seed = 78 + (uint64_t)n};
     const attend_dtype dtype = n % 2 ? ATTEND_F16 : ATTEND_BF16;
-    const int64_t widths[] = {64, 128, 96, 256, 40, 8, 192, 33};
-    const int64_t d = widths[check_random_int(&random, 0, 7)];
-    const int64_t dv = n % 3 ? d : widths[check_random_int(&random, 0, 7)];
     const int64_t group = check_random_int(&random, 1, 4);
     const int64_t hkv = check_random_int(&random, 1, 2);
     const int64_t nb = check_random_int(&random, 1, 2);
@@ -124,6 +124,23 @@ static struct check_problem fast_problem(int n)
     if (check_random_chance(&random, 0.3))
         p.out_dtype = ATTEND_F32;
     return p;
+}
+
+static struct check_problem fast_problem(int n)
+{
+    struct check_random random = {.seed = 77 + (uint64_t)n};
+    const int64_t d = widths[check_random_int(&random, 0, 7)];
+
+    return problem_of_width(n, d, n % 3 ? d : widths[check_random_int(&random, 0, 7)]);
+}
+
+/* Keys wider than their values, for the kernels of d = 192 and dv = 128. */
+static struct check_problem wide_keys(int n)
+{
+    struct check_random random = {.seed = 600 + (uint64_t)n};
+
+    return problem_of_width(n, n % 2 ? 192 : check_random_int(&random, 129, 192),
+                            n % 3 ? 128 : check_random_int(&random, 1, 128));
 }
 
 /* `n` selects a random mask, documents, or blocks; one row sees no key. */
@@ -161,8 +178,13 @@ static struct check_problem rule_problem(int n)
         p.bias = check_memory((size_t)check_count(size), sizeof *p.bias);
         p.bias_dtype = ATTEND_F32;
         memcpy(p.bias_size, size, sizeof size);
+        /* The lowest finite number, with which models hide keys; some rows have no other.
+         */
         for (int64_t x = 0; x < check_count(size); x++)
-            p.bias[x] = (float)check_random_normal(&random);
+            p.bias[x] =
+                n % 4 == 1 && (x / p.nk % 7 == 3 || check_random_chance(&random, 0.3))
+                    ? -FLT_MAX
+                    : (float)check_random_normal(&random);
     }
     if (n % 2 == 1 && check_random_chance(&random, 0.5)) {
         p.alibi = check_memory((size_t)p.hq, sizeof *p.alibi);
@@ -204,22 +226,29 @@ TEST(fast_kernels_are_under_the_bound)
     under_the_bound(fast_problem, problems(240));
 }
 
+TEST(fast_wide_keys_are_under_the_bound)
+{
+    NEEDS_DEVICE;
+    under_the_bound(wide_keys, problems(80));
+}
+
 /* More tiles than SMs: every CTA computes several. */
 static struct check_problem many_tiles(int n)
 {
-    const int64_t widths[] = {64, 128, 256}, d = widths[n % 3];
-    struct check_problem p = check_sample_shape(
-        (uint64_t)n, n % 2 ? ATTEND_F16 : ATTEND_BF16, 2, 12, 12, 1200, 90, d, d);
+    static const int64_t d[] = {64, 128, 256, 192}, dv[] = {64, 128, 256, 128};
+    struct check_problem p =
+        check_sample_shape((uint64_t)n, n % 2 ? ATTEND_F16 : ATTEND_BF16, 2, 12, 12, 1200,
+                           90, d[n % 4], dv[n % 4]);
 
     p.wants_lse = 1;
-    p.causal = n < 3 ? ATTEND_CAUSAL_NONE : ATTEND_CAUSAL_BOTTOM_RIGHT;
+    p.causal = n < 4 ? ATTEND_CAUSAL_NONE : ATTEND_CAUSAL_BOTTOM_RIGHT;
     return p;
 }
 
 TEST(fast_kernels_take_many_tiles)
 {
     NEEDS_DEVICE;
-    under_the_bound(many_tiles, 6);
+    under_the_bound(many_tiles, 8);
 }
 
 TEST(fast_rules_are_under_the_bound)
@@ -277,7 +306,9 @@ TEST(fast_kernels_keep_bits_for_any_strides)
 {
     NEEDS_DEVICE;
     for (int n = 0; n < problems(80); n++) {
-        struct check_problem p = n % 2 ? rule_problem(1000 + n) : fast_problem(1000 + n);
+        struct check_problem p = n % 2        ? rule_problem(1000 + n)
+                                 : n % 8 == 4 ? wide_keys(1000 + n)
+                                              : fast_problem(1000 + n);
         struct check_problem other = check_problem_copy(&p);
         struct check_random random = {.seed = 5 + (uint64_t)n};
         check_sample_layouts(&other, &random, 0);
@@ -295,7 +326,9 @@ TEST(fast_kernels_do_not_see_hidden_values)
 
     for (int n = 0; n < problems(120); n++) {
         static const double bad[] = {NAN, INFINITY, -INFINITY, 32768};
-        struct check_problem p = n % 2 ? rule_problem(2000 + n) : fast_problem(2000 + n);
+        struct check_problem p = n % 2        ? rule_problem(2000 + n)
+                                 : n % 8 == 4 ? wide_keys(2000 + n)
+                                              : fast_problem(2000 + n);
         if (p.causal == ATTEND_CAUSAL_NONE)
             p.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         struct check_problem other = check_problem_copy(&p);
@@ -336,20 +369,21 @@ TEST(fast_kernels_take_any_logits)
     NEEDS_DEVICE;
     static const double scales[] = {1, 4, 16, 64, 256, 1024};
 
-    for (int n = 0; n < 12; n++) {
+    for (int n = 0; n < 18; n++) {
+        const int64_t d = n < 12 ? 128 : 192;
         struct check_problem p = check_sample_shape(
-            (uint64_t)n, n % 2 ? ATTEND_F16 : ATTEND_BF16, 1, 1, 1, 200, 3000, 128, 128);
+            (uint64_t)n, n % 2 ? ATTEND_F16 : ATTEND_BF16, 1, 1, 1, 200, 3000, d, 128);
         struct check_worst worst = {0};
         p.scale_is_set = 1;
-        p.scale = scales[n / 2] / sqrt(128);
+        p.scale = scales[n % 12 / 2] / sqrt((double)d);
         p.wants_lse = 1;
         p.causal = n % 3 ? ATTEND_CAUSAL_NONE : ATTEND_CAUSAL_BOTTOM_RIGHT;
         /* Scores far above those of the block computed first, which has the last keys. */
-        for (int64_t x = 0; n >= 4 && x < 64 * 128; x++)
+        for (int64_t x = 0; n >= 4 && x < 64 * d; x++)
             p.k[x] *= 8;
         const double ratio = ratio_of(&p, &worst);
         check_problem_free(&p);
-        CHECK(ratio < 1, "scale %g: %s", scales[n / 2], worst.where);
+        CHECK(ratio < 1, "scale %g: %s", scales[n % 12 / 2], worst.where);
     }
 }
 
@@ -542,6 +576,7 @@ int main(int argc, char **argv)
         fast = open_set("cuda-fast", 1);
     }
     RUN_ONE(fast_kernels_are_under_the_bound);
+    RUN_ONE(fast_wide_keys_are_under_the_bound);
     RUN_ONE(fast_kernels_take_many_tiles);
     RUN_ONE(fast_rules_are_under_the_bound);
     RUN_ONE(fast_takes_any_problem);

@@ -65,6 +65,7 @@ enum module_name {
     KERNEL(sm80_decode, sm80_combine)                                                    \
     KERNEL(sm80_decode, sm80_pack)                                                       \
     KERNEL_WIDTHS(sm90_prefill, sm90_prefill)                                            \
+    KERNEL_NARROW(sm90_prefill, sm90_prefill_d192)                                       \
     KERNEL_WIDTHS(sm90_masked, sm90_masked)                                              \
     KERNEL(sm90_masked, sm90_mask)                                                       \
     KERNEL(sm90_masked, sm90_lists)                                                      \
@@ -78,6 +79,7 @@ enum module_name {
     KERNEL_NARROW(sm90_stats, sm90_stats_masked_d128)                                    \
     KERNEL_NARROW(sm90_nonfinite, sm90_nonfinite_tall_d64)                               \
     KERNEL_WIDTHS(sm90_nonfinite, sm90_nonfinite)                                        \
+    KERNEL_NARROW(sm90_nonfinite, sm90_nonfinite_d192)                                   \
     KERNEL_WIDTHS(sm90_nonfinite, sm90_decode_nonfinite)                                 \
     KERNEL_WIDTHS(sm90_decode, sm90_decode)                                              \
     KERNEL_NARROW(sm90_decode, sm90_combine)                                             \

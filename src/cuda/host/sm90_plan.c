@@ -45,6 +45,13 @@ static bool is_tall(const struct problem *p, const struct sm90_plan *plan)
            !plan->stats;
 }
 
+/* Wide keys with values half as wide: d up to 192, dv up to 128, as in DeepSeek's MLA. */
+static bool is_d192(const struct problem *p, const struct sm90_plan *plan)
+{
+    return plan->path == SM90_PREFILL && !plan->masked && !plan->stats && p->d > 128 &&
+           p->d <= 192 && p->dv <= 128;
+}
+
 /* Rows of a tile. */
 static int tile_rows(const struct problem *p, const struct sm90_plan *plan)
 {
@@ -69,15 +76,6 @@ static bool rule_is_plain(const struct problem *p)
     return !p->mask.data && !has_score_mod(p);
 }
 
-/*
- * A bias times log2 e is a float: not so the lowest number, which models take to hide
- * keys, and which f16 does not have.
- */
-static bool bias_fits(const struct problem *p)
-{
-    return !p->bias.data || p->bias.dtype == ATTEND_F16;
-}
-
 /* Rows whose first position the host knows, or the caller's array has as it is. */
 static bool positions_fit(const struct problem *p)
 {
@@ -91,7 +89,7 @@ static bool numbers_fit(const struct cuda_device *d, const struct problem *p)
     const double c = p->scale * 1.4426950408889634;
 
     return d->hopper && p->fast && (p->dtype == ATTEND_F16 || p->dtype == ATTEND_BF16) &&
-           c > FLT_MIN && c < 1e30 && positions_fit(p) && bias_fits(p) &&
+           c > FLT_MIN && c < 1e30 && positions_fit(p) &&
            (p->softcap == 0 || (p->softcap > 1e-30 && p->softcap < 1e30));
 }
 
@@ -391,10 +389,11 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
     struct sm90_launch *const a = &call->a;
     const int64_t q[4] = {p->nb, a->heads, a->rows, p->d};
     const int64_t out[4] = {p->nb, a->heads, a->rows, p->dv};
+    const int keys = is_d192(p, plan) ? 128 : block_keys(p);
 
     TRY(map_tensor(d, p->dtype, &a->q, q, tile_rows(p, plan), &call->q, err));
-    TRY(map_tensor(d, p->dtype, &a->k, p->k.size, block_keys(p), &call->k, err));
-    TRY(map_tensor(d, p->dtype, &a->v, p->v.size, block_keys(p), &call->v, err));
+    TRY(map_tensor(d, p->dtype, &a->k, p->k.size, keys, &call->k, err));
+    TRY(map_tensor(d, p->dtype, &a->v, p->v.size, keys, &call->v, err));
     call->out = call->q; /* something valid, where it is not used */
     a->out_tma = plan->path == SM90_PREFILL && !a->out_float &&
                  is_mappable(a->out.data, out, a->out.stride);
@@ -402,17 +401,24 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
                       : ATTEND_OK;
 }
 
+/* The kernel of a type, from that of f16. */
+static enum kernel_name of_type(enum kernel_name first, const struct problem *p)
+{
+    return (enum kernel_name)((int)first + (p->dtype == ATTEND_BF16));
+}
+
 /* The kernel of a width and a type, from that of 64 columns and f16. */
 static enum kernel_name of_width(enum kernel_name first, const struct problem *p)
 {
-    return (enum kernel_name)((int)first + 2 * (int)(width_of(p) / 128) +
-                              (p->dtype == ATTEND_BF16));
+    return of_type((enum kernel_name)((int)first + 2 * (int)(width_of(p) / 128)), p);
 }
 
 /* The kernel of a plan, and the one that computes its listed tiles again. */
 static enum kernel_name first_kernel(const struct problem *p,
                                      const struct sm90_plan *plan)
 {
+    if (is_d192(p, plan))
+        return of_type(KERNEL_sm90_prefill_d192_f16, p);
     return of_width(plan->path == SM90_DECODE     ? KERNEL_sm90_decode_d64_f16
                     : has_score_mod(p)            ? KERNEL_sm90_score_mod_d64_f16
                     : plan->stats && plan->masked ? KERNEL_sm90_stats_masked_d64_f16
@@ -425,6 +431,8 @@ static enum kernel_name first_kernel(const struct problem *p,
 static enum kernel_name nonfinite_kernel(const struct problem *p,
                                          const struct sm90_plan *plan)
 {
+    if (is_d192(p, plan))
+        return of_type(KERNEL_sm90_nonfinite_d192_f16, p);
     return of_width(plan->path == SM90_DECODE ? KERNEL_sm90_decode_nonfinite_d64_f16
                     : has_score_mod(p)        ? KERNEL_sm90_score_mod_nonfinite_d64_f16
                     : is_tall(p, plan)        ? KERNEL_sm90_nonfinite_tall_d64_f16

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Times attend on a GPU beside cuDNN through torch: same call, same clock, launches queued.
+"""Times attend and cuDNN (through torch) on a GPU: same problems, same clock, launches queued.
 
 usage: compare_cuda.py LIBATTEND [--json FILE] [--only NAME] [--seconds S] [--flex]
 
-FILE keeps its rows of other cases.
+Rows of FILE for other cases are kept.
 
 Every line is one case: TFLOP/s (or GB/s of K and V for decoding) of attend and of
 torch's cuDNN kernel, their ratio, and the largest difference from float64.
@@ -101,7 +101,7 @@ class Attend:
 
 
     def stats(self, q):
-        """A request for the row statistics of README's table, the two largest keys among them."""
+        """Requests row statistics, the two top keys among them."""
         names = ["max", "lse", "entropy", "n_eff", "margin", "sink1", "distance"]
         self.lib.attend_stat_name.restype = c.c_char_p
         known = [self.lib.attend_stat_name(x).decode() for x in range(22)]
@@ -127,7 +127,7 @@ class Attend:
 
 
 def burst(run, launches=15):
-    """Median seconds of a launch, queued after a rest."""
+    """Median seconds of a launch; launches are queued after idle time."""
     run()
     torch.cuda.synchronize()
     time.sleep(0.12)
@@ -141,7 +141,7 @@ def burst(run, launches=15):
 
 
 def sustained(run, one, seconds):
-    """Seconds of a launch, back to back."""
+    """Seconds of a launch, launches back to back."""
     count = max(4, int(seconds / one))
     for _ in range(count // 4):
         run()
@@ -166,7 +166,7 @@ def cudnn(q, k, v, causal, gqa):
 
 
 def flex(q, k, v, see):
-    """torch's flex_attention, compiled, with its blocks."""
+    """torch's flex_attention, compiled, with a block mask."""
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
     try:
         n = q.shape[2]
@@ -181,7 +181,7 @@ def flex(q, k, v, see):
 
 
 def masked_ways(q, k, v, mask):
-    """What torch has for a boolean mask, by name."""
+    """torch's backends for a boolean mask, by name."""
     for name, backend in (("efficient", SDPBackend.EFFICIENT_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
         def run(backend=backend):
             with sdpa_kernel(backend):
@@ -202,7 +202,7 @@ def mask_cases(n):
 
 
 def error_of(out, q, k, v, causal, window=-1, rows=64):
-    """Largest difference from float64 over some rows, in units of max |V|."""
+    """Largest difference from float64 over sampled rows, in units of max |V|."""
     nq, nk = q.shape[2], k.shape[2]
     some = torch.randperm(nq, device="cuda")[:rows].sort().values
     g = q.shape[1] // k.shape[1]
@@ -336,7 +336,7 @@ def main():
             entropy = -(w * w.clamp_min(1e-300).log()).sum(-1)
             error = (attend.rows[1, 3, -64:, 2].double() - entropy).abs().max().item()
             one, all_of_it = burst(forward), burst(measured)
-            # Logits of std 256: every row looks for its maximum in every block.
+            # Logits of std 256: lazy rescaling, with the row max in every block.
             wide = q * 256
             lazy = {} if causal else {"over_lazy": all_of_it / burst(attend.call(wide, k, v, out)) - 1}
             emit(case=f"stats d{d} {'causal' if causal else 'full'} 8192", over_forward=all_of_it / one - 1, **lazy,

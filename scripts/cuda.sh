@@ -1,24 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cuda.sh [PART...]: everything on a machine with a GPU, in parts of less than ten minutes:
+# cuda.sh [PART...]: tests and benchmarks on a machine with a GPU, in parts of less than ten minutes:
 #
 #   build      library, command and tests, into build/cuda (needs nvcc)
 #   tests      laws, conformance rows, dense comparisons, statistics, device memory, order FAST
-#   split      conformance rows and partials in splits of 128 keys
-#   sm80       order FAST by the kernels for other GPUs
+#   split      conformance rows and partials with splits of 128 keys
+#   sm80       order FAST with the sm80 kernels
 #   check      attend check --device cuda
 #   torch      Python extension and attend on CUDA tensors: torch, arrays, models (needs torch)
 #   prefill, gqa, window, d256, logits, mask, stats, columns, decode
-#              beside cuDNN (needs torch): rows of docs/CUDA-RESULTS.json
-#   tables     docs/BENCHMARKS.md from these rows
+#              against cuDNN (needs torch): rows of docs/CUDA-RESULTS.json
+#   tables     tables of docs/BENCHMARKS.md from these rows
 #   times      attend bench --device cuda
 #   memcheck, racecheck
-#              test_cuda and test_cuda_memory under compute-sanitizer, shortened; a word in
-#              ATTEND_TEST_NAME leaves the tests with it in their names
+#              test_cuda and test_cuda_memory under compute-sanitizer, shortened;
+#              ATTEND_TEST_NAME=WORD runs only tests whose names contain WORD
 #
-# Without arguments: all parts that have not passed yet, so that what was cut off goes on
-# where it was.  A part that is named is run in any case.  build/cuda/results has the logs;
-# without its files *.done all parts are run again.
+# Without arguments: all parts that have not passed yet, so that an interrupted run resumes.
+# A part that is named always runs.  build/cuda/results has the logs; remove its files *.done
+# to run all parts again.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build/cuda
@@ -38,7 +38,7 @@ part_build() {
         cmake --build "$build" --parallel --target attend attend_tool $programs
 }
 
-# run_programs SUFFIX PROGRAM...: the set "cuda" alone; the CPU's have been tested elsewhere.
+# run_programs SUFFIX PROGRAM...: with the set "cuda" only; make test covers the CPU sets.
 run_programs() {
     suffix=$1
     status=0
@@ -72,7 +72,7 @@ part_torch() {
         PYTHONPATH=$root/python python3 "$root/tests/python/cuda_arrays.py"
 }
 
-# measure WORDS: the cases whose names have them; rows of other cases stay.
+# measure NAME: measures the cases that NAME selects, and keeps the rows of all others.
 measure() {
     python3 "$root/bench/compare_cuda.py" "$build/libattend.so" --flex --only "$1" --json "$root/docs/CUDA-RESULTS.json"
 }
@@ -88,7 +88,7 @@ sanitize() {
     done
 }
 
-# One part, in this process.
+# Runs one part in this process.
 one() {
     case $1 in
     prefill) measure '16 d' ;;
@@ -106,7 +106,7 @@ for part in $wanted; do
         ;;
     esac
     [ $# -eq 0 ] && [ -f "$results/$part.done" ] && continue
-    # Within itself, so that the limit holds for all that a part starts.
+    # The script calls itself, so that the time limit covers everything that a part starts.
     if [ "${CUDA_SH_PART:-}" = "$part" ]; then
         one "$part"
         exit

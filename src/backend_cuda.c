@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA backend: kernels are queued on the stream of the context; backend.h has the
- * contracts.  Tensors lie in device memory, or in host memory and are copied.
+ * The CUDA backend: queues kernels on the stream of the context; backend.h has the
+ * contracts.  Tensors are in device memory, or are copied from host memory.
  */
 #include "backend_cuda.h"
 
@@ -17,13 +17,13 @@
 #include "cuda/host/staging.h"
 #include "cuda/host/sm80_plan.h"
 
-/* The kernel of an element type, from that of f64. */
+/* The kernel for an element type, given the one for f64. */
 static enum kernel_name of_type(enum kernel_name first, attend_dtype dtype)
 {
     return (enum kernel_name)((int)first + (int)dtype - (int)ATTEND_F64);
 }
 
-/* How a forward pass is cut, and where its parts of the workspace begin. */
+/* Tiling of a forward pass, and offsets into the workspace. */
 struct cuda_plan {
     int64_t tiles, chunks, groups, group_splits;
     size_t records_at, norms_at, sums_at, digest_at;
@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct cuda_plan) <= sizeof((struct plan *)0)->state,
 
 /* ---- what can be computed ---------------------------------------------------- */
 
-/* Splits of the tree; more than it has levels for are refused. */
+/* Number of splits; supports() refuses more than the tree has levels for. */
 static int64_t splits_of(const struct problem *p, int64_t split_keys)
 {
     return ceil_div_i64(max_i64(p->nk, 1), split_keys);
@@ -66,8 +66,8 @@ static attend_status supports_host(const attend_context *ctx, const struct probl
 /* ---- the plan ------------------------------------------------------------------ */
 
 /*
- * Groups of splits that CTAs share the keys of a row by: where rows are
- * few.  A group is a node of the tree, so the cut changes no bit.
+ * Split-KV: where rows are few, several CTAs share the keys of a row, each with a group
+ * of splits.  A group is a node of the tree, so this changes no bit.
  */
 static void cut_keys(const attend_context *ctx, const struct problem *p,
                      struct cuda_plan *c)
@@ -131,7 +131,7 @@ static attend_status workspace(attend_context *ctx, size_t size, void **to,
 
 /* ---- the launches ---------------------------------------------------------------- */
 
-/* `fused`: the sums of rows are there. */
+/* `fused`: the sums of rows have been computed already. */
 static attend_status launch_stats(struct cuda_device *d, struct launch *a, bool fused,
                                   attend_error *err)
 {
@@ -152,7 +152,7 @@ static attend_status launch_stats(struct cuda_device *d, struct launch *a, bool 
                                 err);
 }
 
-/* Of a shard: its sums, counted in the sequence, are all that is stored. */
+/* A shard stores raw sums only, with positions of the sequence. */
 static attend_status launch_sums(struct cuda_device *d, struct launch *a,
                                  attend_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend's part in calls without a problem: records and parts are combined. */
+/* The calls of the CUDA backend that take no problem: combine, reduce, merge. */
 #include "backend_cuda.h"
 
 #include "base/error.h"
@@ -23,7 +23,7 @@ static attend_status gather(struct cuda_device *d, struct gather_launch *a,
                                TILE_THREADS, 0, parameters, err);
 }
 
-/* Rows are ended from records, or one record of p->records is written. */
+/* Combines records to O and LSE, or to one record of p->records. */
 static attend_status combine(struct cuda_device *d, const struct problem *p,
                              const struct record_list *from, int64_t record,
                              attend_error *err)
@@ -54,7 +54,7 @@ static struct record_list some_of(const struct record_list *all, int64_t width,
     return some;
 }
 
-/* Each record of p->records from those that lie in it; start[] is the host's. */
+/* Reduces the records within each record of p->records; start[] is in host memory. */
 static attend_status reduce(struct cuda_device *d, const struct problem *p,
                             const struct record_list *from, const int64_t *start,
                             attend_error *err)
@@ -114,7 +114,7 @@ attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
     return status;
 }
 
-/* The records of all parts, in order, go to from->data, and start[] behind them. */
+/* Gathers the records of all parts in order to from->data, copies start[], combines. */
 static attend_status combine_gathered(struct cuda_device *d, struct problem *p,
                                       const struct part_records *parts,
                                       int64_t part_count, const struct record_list *from,

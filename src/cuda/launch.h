@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel is given, by value: the validated problem and where its parts lie. */
+/* Parameters of the general kernels, by value: the validated problem and its tiling. */
 #ifndef ATTEND_CUDA_LAUNCH_H
 #define ATTEND_CUDA_LAUNCH_H
 
@@ -7,32 +7,31 @@
 #include "core/problem.h"
 #include "core/shard.h"
 
-/* The general kernels: rows and keys of a tile, columns of V of a CTA. */
+/* Rows and keys of a tile; threads of a CTA, which are also its columns of V. */
 enum { TILE_ROWS = 16, TILE_KEYS = 64, TILE_THREADS = 128 };
-/* Levels of the tree of splits: no more than 2^23 splits. */
+/* Levels of the tree of splits: at most 2^23 splits. */
 enum { TREE_LEVELS = 24 };
 
-/* Dynamic shared memory of a CTA, by what the kernel computes in. */
+/* Dynamic shared memory of a CTA, for sums in f64 and in f32. */
 enum { SHARED_F64 = 60 << 10, SHARED_F32 = 40 << 10 };
 
-/* What is kept of a row for its weights: m, and the factor of exp(score - m). */
+/* What weights need of a row: P = factor exp(score - m). */
 struct row_norm {
     double m, factor;
 };
 
 struct launch {
-    struct problem p; /* its pointers lead to device memory */
+    struct problem p; /* its pointers are device pointers */
     struct shard shard;
     struct inspection inspection;
-    int64_t tiles;        /* of rows, of a head */
-    int64_t chunks;       /* of TILE_THREADS columns of V */
-    int64_t groups;       /* of splits: each leaves a record; 1: rows are ended at once */
-    int64_t group_splits; /* splits of a group: a power of two */
-    int64_t items;        /* CTAs that have work, all together */
-    attend_tensor records; /* (nb, hq, nq, groups * (dv + 2)) */
-    const int64_t
-        *start;     /* [groups] for attend_combine: the split a record begins with */
-    int64_t record; /* for attend_reduce: which of p.records is written */
+    int64_t tiles;          /* tiles of rows of a head */
+    int64_t chunks;         /* groups of TILE_THREADS columns of V */
+    int64_t groups;         /* groups of splits, a record each; 1: O is stored directly */
+    int64_t group_splits;   /* splits of a group: a power of two */
+    int64_t items;          /* work items of the launch */
+    attend_tensor records;  /* (nb, hq, nq, groups * (dv + 2)) */
+    const int64_t *start;   /* [groups], for attend_combine: first split of each record */
+    int64_t record;         /* for attend_reduce: index in p.records to write */
     struct row_norm *norms; /* [nb][hq][nq], where weights are wanted; else NULL */
     double *sums;           /* [nb][hq][nq][sums_length] */
 };

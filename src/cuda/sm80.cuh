@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attention on any GPU from Ampere on: bf16 and f16, matrix products of warps (mma.sync)
- * and copies that threads do not wait for (cp.async).  A CTA has a tile of
- * rows of a head, a warp 16 or 32 of them.  K and V of the blocks of keys come through a
- * ring of slots in shared memory, in the order in which they are used; with three slots:
+ * Attention on any GPU from Ampere on, for bf16 and f16, with mma.sync and cp.async.  A
+ * CTA computes a tile of rows of one head, a warp 16 or 32 of these rows.  Blocks of K
+ * and V go through a ring of slots in shared memory, in order of use; with three slots:
  *
- *   copies   K0 V0 | K1 | V1 | K2 | V2 ...          under way while they are not used
+ *   copies   K0 V0 | K1 | V1 | K2 | V2 ...          in flight until they are used
  *   slot      0  1 |  2 |  0 |  1 |  2
  *
- *   warps    wait K(j) | barrier | begin K(j+1) | S = Q K(j)^T | softmax: P, rescale O
- *            | wait V(j) | barrier | begin V(j+1) | O += P V(j)
+ *   warps    wait K(j) | barrier | start K(j+1) | S = Q K(j)^T | softmax: P, rescale O
+ *            | wait V(j) | barrier | start V(j+1) | O += P V(j)
  *
- * A barrier says two things: the copies of all threads are there, and all warps are done
- * with what was used before it, whose slot the next copy takes.
+ * After a barrier the copies of all threads have arrived, and no warp uses the slot
+ * before it any more, so the next copy may overwrite that slot.
  *
- * The softmax counts from the running maximum.  O is rescaled where the maximum of one of
- * the warp's rows rose; the factor of the others is 1.  A block that hides all its keys
- * from a row changes no bit of it, so bits of a row do not depend on the tile's others.
+ * Online softmax with the running max.  A warp rescales O if the running max of any of
+ * its rows grew; the factor of its other rows is 1.  A block that hides all its keys from
+ * a row changes no bit of it, so the bits of a row do not depend on other rows of the
+ * tile.
  *
- * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So the threads look for
- * such numbers in blocks that may hide keys and make them 0 in shared memory.  Once the
- * tile is done, they are added to the rows that do see them.
+ * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So threads look for Inf
+ * and NaN in blocks that may hide keys, and set them to 0 in shared memory.  At the end
+ * of the tile they are added to the rows that do see them.
  */
 #ifndef ATTEND_CUDA_SM80_CUH
 #define ATTEND_CUDA_SM80_CUH
@@ -33,7 +33,7 @@
 template <class C>
 DEVICE void scores(float (&S)[C::TILES][C::BN / 8][4], uint32_t q, uint32_t k)
 {
-    const int thread = thread_again(), lane = thread & 31;
+    const int thread = thread_index(), lane = thread & 31;
     const uint32_t q_row = q + (thread / 32 * 16 * C::TILES + (lane & 15)) * C::PITCH,
                    q_at = ((lane >> 4) ^ (lane & 7)) << 4;
     const uint32_t k_row = k + ((lane >> 4) * 8 + (lane & 7)) * C::PITCH,
@@ -64,10 +64,10 @@ DEVICE void scores(float (&S)[C::TILES][C::BN / 8][4], uint32_t q, uint32_t k)
     }
 }
 
-/* Weights as the left factor of their product with V. */
+/* P in the element type, as the A operand of P V. */
 template <class C>
-DEVICE void narrow_weights(uint32_t (&P)[C::TILES][C::BN / 16][4],
-                           const float (&S)[C::TILES][C::BN / 8][4])
+DEVICE void convert_weights(uint32_t (&P)[C::TILES][C::BN / 16][4],
+                            const float (&S)[C::TILES][C::BN / 8][4])
 {
 #pragma unroll
     for (int m = 0; m < C::TILES; m++)
@@ -85,7 +85,7 @@ template <class C>
 DEVICE void values(float (&O)[C::TILES][C::D / 8][4],
                    const uint32_t (&P)[C::TILES][C::BN / 16][4], uint32_t v)
 {
-    const int lane = thread_again() & 31;
+    const int lane = thread_index() & 31;
     const uint32_t v_row = v + (lane & 15) * C::PITCH, v_at = ((lane >> 4) ^ (lane & 7))
                                                               << 4;
 #pragma unroll
@@ -109,17 +109,17 @@ DEVICE float quad_max(float x)
     x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
     return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
 }
-/* 2 to (x - y) c, where y is that times c already unless a rule may have changed x. */
+/* 2^((x - y) c) with RULES, else 2^(x c - y): y is then already multiplied by c. */
 template <class C> DEVICE float weight_of(float x, float y, float c)
 {
     return ex2(C::RULES ? (x - y) * c : __fmaf_rn(x, c, -y));
 }
 
 /*
- * Scores become weights.  m is the running maximum of S c, l the sum of a thread's own
- * weights.  Where a rule may change scores m is that of S: S c would take the lowest
- * number, which a bias may be, for -inf.  fmaxf leaves NaN out: its weight is NaN, and so
- * is the row.
+ * Turns scores into weights.  m is the running max of S c, l the sum of this thread's
+ * weights.  With RULES, m is the running max of S: a bias may be the lowest finite
+ * number, and S c would overflow to -inf.  fmaxf ignores NaN, but the weight of a NaN
+ * score is NaN, and so is the row.
  */
 template <class C>
 DEVICE void softmax(float (&S)[C::TILES][C::BN / 8][4], float (&O)[C::TILES][C::D / 8][4],
@@ -165,41 +165,40 @@ DEVICE void softmax(float (&S)[C::TILES][C::BN / 8][4], float (&O)[C::TILES][C::
 /* ---- a tile ------------------------------------------------------------------- */
 
 /*
- * A tile as all threads read it, from shared memory where they need it: registers are for
- * O and S.
+ * Parameters of the current tile, in shared memory: registers are needed for O and S.
  */
-struct kept_tile {
+struct shared_tile {
     struct tile_rows t;
-    int from, to, whole_from, whole_to; /* blocks of keys */
-    const void *q, *k, *v;              /* row `first` of the tile, key 0 */
+    int from, to, full_from, full_to; /* blocks of keys */
+    const void *q, *k, *v;            /* row `first` of the tile; key 0 */
     int64_t q_step;
-    int item, spoilt; /* spoilt: a block of V was made finite */
+    int item, nonfinite; /* nonfinite: Inf or NaN in V was set to 0 */
 };
 
 template <class C>
-DEVICE void keep_tile(const sm80_launch &a, int item, struct kept_tile &kept)
+DEVICE void set_tile(const sm80_launch &a, int item, struct shared_tile &tile)
 {
     typedef typename C::E E;
     const struct problem &p = a.p;
     const struct tile_rows t = find_tile<C>(a, item);
-    const int2 keys = find_keys<C>(a, t), whole = find_whole<C>(a, t);
-    const int kv = a.folds ? t.head : t.head / (int)p.group;
-    const struct lines q = lines_of(a, t, p.q.stride);
+    const int2 keys = find_keys<C>(a, t), full = find_full<C>(a, t);
+    const int kv = a.pack_gqa ? t.head : t.head / (int)p.group;
+    const struct row_layout q = layout_of(a, t, p.q.stride);
 
-    kept.t = t;
-    kept.from = keys.x / C::BN;
-    kept.to = (keys.y + C::BN - 1) / C::BN;
-    kept.whole_from = whole.x;
-    kept.whole_to = whole.y;
-    kept.q = (const E *)p.q.data + q.first + t.first * q.step;
-    kept.q_step = q.step;
-    kept.item = item;
-    kept.spoilt = 0;
-    kept.k = (const E *)p.k.data + view_offset(p.k.stride, t.b, kv, 0);
-    kept.v = (const E *)p.v.data + view_offset(p.v.stride, t.b, kv, 0);
+    tile.t = t;
+    tile.from = keys.x / C::BN;
+    tile.to = (keys.y + C::BN - 1) / C::BN;
+    tile.full_from = full.x;
+    tile.full_to = full.y;
+    tile.q = (const E *)p.q.data + q.first + t.first * q.step;
+    tile.q_step = q.step;
+    tile.item = item;
+    tile.nonfinite = 0;
+    tile.k = (const E *)p.k.data + view_offset(p.k.stride, t.b, kv, 0);
+    tile.v = (const E *)p.v.data + view_offset(p.v.stride, t.b, kv, 0);
 }
 
-/* Begins the copy of block j of K or V; an empty group where there is none. */
+/* Starts the copy of block j of K or V; past the last block, commits an empty group. */
 template <class C>
 DEVICE void copy_block(uint32_t slot, const void *const &from, int64_t step, int64_t nk,
                        int64_t columns, int j, int to)
@@ -226,69 +225,70 @@ DEVICE void clear_rows(float (&O)[C::TILES][C::D / 8][4], float (&m)[C::TILES][2
     }
 }
 
-/* A block of keys from `key` on: scores, what rules make of them, weights. */
+/* P of the block that starts at `key`: S = Q K^T, score_mod, mask, softmax. */
 template <class C>
-DEVICE void weigh_block(const sm80_launch &a, const struct tile_rows &t, int key,
-                        bool whole, uint32_t bits, uint32_t q, uint32_t k,
-                        float (&O)[C::TILES][C::D / 8][4], float (&m)[C::TILES][2],
-                        float (&l)[C::TILES][2], uint32_t (&P)[C::TILES][C::BN / 16][4])
+DEVICE void compute_weights(const sm80_launch &a, const struct tile_rows &t, int key,
+                            bool full, uint32_t bits, uint32_t q, uint32_t k,
+                            float (&O)[C::TILES][C::D / 8][4], float (&m)[C::TILES][2],
+                            float (&l)[C::TILES][2],
+                            uint32_t (&P)[C::TILES][C::BN / 16][4])
 {
     float S[C::TILES][C::BN / 8][4];
 
     scores<C>(S, q, k);
     if (C::RULES) {
         if (a.score_mod)
-            finish_scores(a, t, S[0], own_row<C>(t), own_key(key), bits);
-        if (!whole)
-            hide_bits(S[0], bits);
-    } else if (!whole) {
+            apply_score_mod(a, t, S[0], own_row<C>(t), own_key(key), bits);
+        if (!full)
+            mask_by_bits(S[0], bits);
+    } else if (!full) {
 #pragma unroll
         for (int x = 0; x < C::TILES; x++)
-            hide_scores(a, t, S[x], own_row<C>(t) + 16 * x, own_key(key));
+            mask_by_bounds(a, t, S[x], own_row<C>(t) + 16 * x, own_key(key));
     }
     softmax<C>(S, O, m, l, a.c);
-    narrow_weights<C>(P, S);
+    convert_weights<C>(P, S);
 }
 
-/* Returns the tile that it was given. */
+/* Computes tile `item` and returns it, so that no register holds it in the loop. */
 template <class C> DEVICE int sm80_item(const sm80_launch &a, int item)
 {
     extern __shared__ __align__(128) unsigned char memory[];
-    __shared__ struct kept_tile kept;
+    __shared__ struct shared_tile tile;
     float *const acc = (float *)memory, *const rows_m = acc + C::BM * C::ACC_PITCH,
                  *const rows_l = rows_m + C::BM;
     const struct problem &p = a.p;
-    const struct tile_rows &t = kept.t;
+    const struct tile_rows &t = tile.t;
     const uint32_t q = shared_address(memory), ring = q + C::BM * C::PITCH;
     float O[C::TILES][C::D / 8][4], m[C::TILES][2], l[C::TILES][2];
 
-    __syncthreads(); /* the tile before is done */
+    __syncthreads(); /* the previous tile is done */
     if (threadIdx.x == 0)
-        keep_tile<C>(a, item, kept);
+        set_tile<C>(a, item, tile);
     __syncthreads();
     auto copy_k = [&](int slot, int j) {
-        copy_block<C>(ring + slot * C::SLOT, kept.k, p.k.stride[2], p.nk, p.d, j,
-                      kept.to);
+        copy_block<C>(ring + slot * C::SLOT, tile.k, p.k.stride[2], p.nk, p.d, j,
+                      tile.to);
     };
     auto copy_v = [&](int slot, int j) {
-        copy_block<C>(ring + slot * C::SLOT, kept.v, p.v.stride[2], p.nk, p.dv, j,
-                      kept.to);
+        copy_block<C>(ring + slot * C::SLOT, tile.v, p.v.stride[2], p.nk, p.dv, j,
+                      tile.to);
     };
-    copy_rows<C, C::BM>(q, kept.q, kept.q_step, t.rows - t.first, (int)p.d);
-    copy_k(0, kept.from); /* in one group with Q */
-    copy_v(1, kept.from);
+    copy_rows<C, C::BM>(q, tile.q, tile.q_step, t.rows - t.first, (int)p.d);
+    copy_k(0, tile.from); /* in one group with Q */
+    copy_v(1, tile.from);
     if (C::SLOTS > 3)
-        copy_k(2, kept.from + 1);
+        copy_k(2, tile.from + 1);
     clear_rows<C>(O, m, l);
-    /* `slot` is the one in use; the one before it is the one that became free. */
+    /* `slot` is in use; the slot before it is free. */
     int slot = 0;
     auto freed = [&]() { return slot == 0 ? C::SLOTS - 1 : slot - 1; };
     auto advance = [&]() { slot = slot + 1 == C::SLOTS ? 0 : slot + 1; };
-    for (int j = kept.from; j < kept.to; j++) {
-        const bool whole = j >= kept.whole_from && j < kept.whole_to;
-        bool wanted = whole || warp_sees<C>(a, t, j * C::BN);
+    for (int j = tile.from; j < tile.to; j++) {
+        const bool full = j >= tile.full_from && j < tile.full_to;
+        bool wanted = full || warp_sees<C>(a, t, j * C::BN);
         uint32_t P[C::TILES][C::BN / 16][4], bits = ~0u;
-        if (C::RULES && !whole) {
+        if (C::RULES && !full) {
             bits = bound_bits<C::BN / 8>(a, t, own_row<C>(t), own_key(j * C::BN));
             if (p.mask.data)
                 bits = mask_bits<C::BN / 8>(a, t, own_row<C>(t), own_key(j * C::BN),
@@ -302,17 +302,17 @@ template <class C> DEVICE int sm80_item(const sm80_launch &a, int item)
         else
             copy_k(freed(), j + 1);
         if (wanted)
-            weigh_block<C>(a, t, j * C::BN, whole, bits, q, ring + slot * C::SLOT, O, m,
-                           l, P);
+            compute_weights<C>(a, t, j * C::BN, full, bits, q, ring + slot * C::SLOT, O,
+                               m, l, P);
         advance();
         copy_wait<C::SLOTS - 2>();
-        if (whole)
+        if (full)
             __syncthreads();
-        else if (__syncthreads_or(has_not_finite<C>(ring + slot * C::SLOT))) {
-            make_finite<C>(ring + slot * C::SLOT);
+        else if (__syncthreads_or(has_nonfinite<C>(ring + slot * C::SLOT))) {
+            zero_nonfinite<C>(ring + slot * C::SLOT);
             __syncthreads();
             if (threadIdx.x == 0)
-                kept.spoilt = 1;
+                tile.nonfinite = 1;
         }
         if (C::SLOTS > 3)
             copy_k(freed(), j + 2);
@@ -324,22 +324,22 @@ template <class C> DEVICE int sm80_item(const sm80_launch &a, int item)
     }
     copy_wait<0>();
     __syncthreads();
-    leave_rows<C>(O, m, l, acc, rows_m, rows_l);
+    stage_rows<C>(O, m, l, acc, rows_m, rows_l);
     __syncthreads();
     if (C::SPLIT)
-        leave_records<C>(a, t, acc, rows_m, rows_l);
+        store_records<C>(a, t, acc, rows_m, rows_l);
     else
-        end_rows<C>(a, t, acc, rows_m, rows_l);
-    if (kept.spoilt) {
+        store_rows<C>(a, t, acc, rows_m, rows_l);
+    if (tile.nonfinite) {
         __syncthreads();
-        mark_rows<C>(a, kept.item, rows_m);
+        add_nonfinite<C>(a, tile.item, rows_m);
     }
-    return kept.item;
+    return tile.item;
 }
 
-#define SM80_KERNEL(name, least, ...)                                                    \
+#define SM80_KERNEL(name, min_ctas, ...)                                                 \
     typedef sm80_config<__VA_ARGS__> sm80_##name;                                        \
-    extern "C" __global__ void __launch_bounds__(sm80_##name::THREADS, least)            \
+    extern "C" __global__ void __launch_bounds__(sm80_##name::THREADS, min_ctas)         \
         attend_sm80_##name(const __grid_constant__ sm80_launch a)                        \
     {                                                                                    \
         for (int item = blockIdx.x; item < a.items;)                                     \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoding from Ampere on: one row for each query head.  The heads of a group are the
- * rows of a tile of one warp, which has SM80_SPLIT keys and leaves a record for each row.
- * The records of a row are combined in their order.
+ * Split-KV decoding from Ampere on.  The query heads of a group are the rows of a tile of
+ * one warp, over SM80_SPLIT keys.  A tile stores a record for each row; a second kernel
+ * combines the records of a row in a fixed order.
  */
 #include "cuda/sm80.cuh"
 
@@ -16,7 +16,7 @@ SM80_KERNEL(decode_d256_f16, 2, __half, 256, 1, 1, 32, SM80_DECODE_SLOTS, true, 
 SM80_KERNEL(decode_d256_bf16, 2, __nv_bfloat16, 256, 1, 1, 32, SM80_DECODE_SLOTS, true,
             true)
 
-/* The largest, or the sum, of what the threads have; `numbers` is shared memory. */
+/* Max or sum of x over the threads of a CTA; `numbers` is shared memory. */
 template <bool SUM> DEVICE float over_threads(float x, float *numbers)
 {
     __syncthreads();
@@ -39,8 +39,8 @@ DEVICE float record_factor(float m, float top, float c)
 }
 
 /*
- * A part has every SM80_COMBINE_PARTS-th record, so that empty ones at the end change no
- * bit; a thread has a column of a part.
+ * Part n has records n, n + SM80_COMBINE_PARTS, ..., so that empty records at the end
+ * change no bit.  A thread sums one column of one part.
  */
 DEVICE void combine_row(const sm80_launch &a, int64_t index)
 {
@@ -61,10 +61,10 @@ DEVICE void combine_row(const sm80_launch &a, int64_t index)
         l = __fmaf_rn(records[x * step + 1], record_factor(records[x * step], m, a.c), l);
     l = over_threads<true>(l, numbers);
     const float factor =
-        end_row(a, t, (int)(h % p.group), m, l,
-                p.lse.data && threadIdx.x == 0
-                    ? (float *)p.lse.data + view_offset(p.lse.stride, b, h, 0)
-                    : NULL);
+        row_factor(a, t, (int)(h % p.group), m, l,
+                   p.lse.data && threadIdx.x == 0
+                       ? (float *)p.lse.data + view_offset(p.lse.stride, b, h, 0)
+                       : NULL);
     for (int c = (int)threadIdx.x % width; c - (int)threadIdx.x % width < p.dv;
          c += width) {
         float sum = 0;
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(SM80_COMBINE_THREADS)
         combine_row(a, index);
 }
 
-/* A view whose rows cannot be read 16 bytes at a time, laid out densely. */
+/* Makes a dense copy of a view whose rows are not aligned for loads of 16 bytes. */
 extern "C" __global__ void __launch_bounds__(256)
     attend_sm80_pack(const __grid_constant__ sm80_pack a)
 {

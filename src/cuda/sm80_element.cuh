@@ -9,8 +9,8 @@
 #include "cuda/sm80_instructions.cuh"
 
 /*
- * An element type: a pair of floats rounded to it, products, and the bits of an exponent
- * that has no finite number: adding `one` to it carries into the sign.
+ * Operations of an element type, on words of two elements.  EXPONENT has the exponent
+ * bits of Inf and NaN; adding ONE to them carries into the sign bit.
  */
 template <class E> struct element;
 template <> struct element<__nv_bfloat16> {
@@ -34,15 +34,15 @@ template <> struct element<__half> {
     }
 };
 
-/* The sign of each half that is Inf or NaN is set, all else is 0. */
-template <class E> DEVICE uint32_t not_finite(uint32_t x)
+/* Sets the sign bit of each element that is Inf or NaN; all other bits are 0. */
+template <class E> DEVICE uint32_t nonfinite_signs(uint32_t x)
 {
     return ((x & element<E>::EXPONENT) + element<E>::ONE) & 0x80008000u;
 }
-/* Inf and NaN become 0. */
-template <class E> DEVICE uint32_t made_finite(uint32_t x)
+/* Replaces Inf and NaN by 0. */
+template <class E> DEVICE uint32_t nonfinite_to_zero(uint32_t x)
 {
-    const uint32_t bad = not_finite<E>(x);
+    const uint32_t bad = nonfinite_signs<E>(x);
 
     return x & ~((bad >> 15) * 0xffffu);
 }

@@ -6,16 +6,16 @@
 #include "cuda/instructions.cuh"
 
 /*
- * A number that the compiler takes as new: what follows from it is found again where it
- * is used.  Else it would stay in registers all along the loop, where none are to spare.
+ * Hides the value of x from the compiler, so that it recomputes what depends on x at each
+ * use.  Else it hoists these values out of the loop, and registers spill.
  */
-DEVICE int again(int x)
+DEVICE int rematerialize(int x)
 {
     asm volatile("" : "+r"(x)::"memory");
     return x;
 }
-DEVICE int thread_again() { return again(threadIdx.x); }
-/* Nothing of x moves across. */
+DEVICE int thread_index() { return rematerialize(threadIdx.x); }
+/* Compiler barrier: no computation of x moves across it. */
 template <int N> DEVICE void pin(float (&x)[N][4])
 {
 #pragma unroll
@@ -25,7 +25,7 @@ template <int N> DEVICE void pin(float (&x)[N][4])
             asm volatile("" : "+f"(x[n][e])::"memory");
 }
 
-/* 16 bytes, of which `bytes` are read and the others are 0. */
+/* Copies `bytes` bytes, and fills up to 16 with zeros. */
 DEVICE void copy_16(uint32_t to, const void *from, int bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
@@ -33,13 +33,14 @@ DEVICE void copy_16(uint32_t to, const void *from, int bytes)
                  : "memory");
 }
 DEVICE void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/* All copies of this thread are there but for the N groups begun last. */
+/* Waits for all copies of this thread except the N latest groups. */
 template <int N> DEVICE void copy_wait()
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 
-/* Four 8 x 8 matrices; a lane has two neighbours of row lane / 4 of each. */
+/* Four 8 x 8 matrices; a lane gets columns 2 (lane % 4) and + 1 of row lane / 4 of each.
+ */
 DEVICE void load_matrices(uint32_t (&x)[4], uint32_t at)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -47,7 +48,7 @@ DEVICE void load_matrices(uint32_t (&x)[4], uint32_t at)
                  : "r"(at)
                  : "memory");
 }
-/* The same of their transposes. */
+/* The same, transposed. */
 DEVICE void load_transposed(uint32_t (&x)[4], uint32_t at)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -56,7 +57,7 @@ DEVICE void load_transposed(uint32_t (&x)[4], uint32_t at)
                  : "memory");
 }
 
-/* d += a b, a tile of 16 x 16 by 16 x 8, summed in float. */
+/* d += a b: m16n8k16, float accumulators. */
 DEVICE void mma_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prefill from Ampere on: causal rules, windows, key lengths, sinks. */
+/* Prefill from Ampere on: causal rule, window, key lengths, sinks. */
 #include "cuda/sm80.cuh"
 
 SM80_KERNEL(prefill_d64_f16, 3, __half, 64, 4, 2, 64, SM80_SLOTS, false, false)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of rows: O and LSE, or records; what hidden values of V are to others. */
+/* Epilogue: O and LSE, or records; Inf and NaN of V for the rows that see them. */
 #ifndef ATTEND_CUDA_SM80_ROWS_CUH
 #define ATTEND_CUDA_SM80_ROWS_CUH
 
@@ -11,11 +11,11 @@ DEVICE float quad_sum(float x)
     return x + __shfl_xor_sync(~0u, x, 2);
 }
 
-/* What the sums of a row are multiplied by; its LSE goes to *to, unless that is NULL. */
-DEVICE float end_row(const sm80_launch &a, const struct tile_rows &t, int row, float m,
-                     float l, float *to)
+/* Factor of the accumulators of a row; stores its LSE to *to, unless that is NULL. */
+DEVICE float row_factor(const sm80_launch &a, const struct tile_rows &t, int row, float m,
+                        float l, float *to)
 {
-    if (a.plain && !a.p.sinks) { /* ln 2 in two parts */
+    if (a.plain && !a.p.sinks) { /* ln 2 as a sum of two floats */
         if (to)
             *to = l == 0 ? -CUDART_INF_F
                          : __fmaf_rn(m, 0.693147182464599609375f,
@@ -31,20 +31,20 @@ DEVICE float end_row(const sm80_launch &a, const struct tile_rows &t, int row, f
     return l == 0 ? 0.f : (float)(raise / sum);
 }
 
-/* Where the record of a row begins: m, l, acc. */
+/* The record of a row: m, l, acc. */
 DEVICE float *record_of(const sm80_launch &a, const struct tile_rows &t, int row)
 {
     return a.records +
            ((t.b * a.p.hq + head_of(a, t, row)) * a.splits + t.split) * (a.p.dv + 2);
 }
 
-/* m, l and acc of all rows go to shared memory, in the place of Q, K and V. */
+/* Stores m, l and acc of all rows to shared memory, over Q, K and V. */
 template <class C>
-DEVICE void leave_rows(const float (&O)[C::TILES][C::D / 8][4],
+DEVICE void stage_rows(const float (&O)[C::TILES][C::D / 8][4],
                        const float (&m)[C::TILES][2], const float (&l)[C::TILES][2],
                        float *acc, float *rows_m, float *rows_l)
 {
-    const int thread = thread_again(), lane = thread & 31;
+    const int thread = thread_index(), lane = thread & 31;
 
 #pragma unroll
     for (int x = 0; x < C::TILES; x++)
@@ -63,7 +63,7 @@ DEVICE void leave_rows(const float (&O)[C::TILES][C::D / 8][4],
         }
 }
 
-/* Eight columns of a row of O: 16 bytes at once where they may be. */
+/* Stores eight columns of a row of O, as 16 bytes with vector_store. */
 template <class C>
 DEVICE void store_chunk(const sm80_launch &a, int64_t at, const float *from, int column,
                         float factor, bool empty)
@@ -75,7 +75,7 @@ DEVICE void store_chunk(const sm80_launch &a, int64_t at, const float *from, int
 #pragma unroll
     for (int e = 0; e < 8; e++)
         x[e] = empty ? 0.f : __fmaf_rn(x[e], factor, 0.f);
-    if (a.chunks) {
+    if (a.vector_store) {
         *(uint4 *)((E *)a.p.out.data + at + column) =
             make_uint4(element<E>::pair(x[0], x[1]), element<E>::pair(x[2], x[3]),
                        element<E>::pair(x[4], x[5]), element<E>::pair(x[6], x[7]));
@@ -92,19 +92,22 @@ DEVICE void store_chunk(const sm80_launch &a, int64_t at, const float *from, int
                 element<E>::narrow(x[e]);
 }
 
-/* Rows that leave_rows() left.  Factors take the place of l; of m, 0 for empty rows. */
+/*
+ * Stores O and LSE of the rows that stage_rows() left in shared memory.  Overwrites l
+ * with the factors of rows, and m with 0 for empty rows, 1 for others.
+ */
 template <class C>
-DEVICE void end_rows(const sm80_launch &a, const struct tile_rows &t, const float *acc,
-                     float *rows_m, float *rows_l)
+DEVICE void store_rows(const sm80_launch &a, const struct tile_rows &t, const float *acc,
+                       float *rows_m, float *rows_l)
 {
-    const struct lines out = lines_of(a, t, a.p.out.stride),
-                       lse = lines_of(a, t, a.p.lse.stride);
+    const struct row_layout out = layout_of(a, t, a.p.out.stride),
+                            lse = layout_of(a, t, a.p.lse.stride);
     const int own = t.first + (int)threadIdx.x;
 
     if (threadIdx.x < C::BM && own < t.rows) {
         const float l = rows_l[threadIdx.x];
 
-        rows_l[threadIdx.x] = end_row(
+        rows_l[threadIdx.x] = row_factor(
             a, t, own, rows_m[threadIdx.x], l,
             a.p.lse.data ? (float *)a.p.lse.data + lse.first + own * lse.step : NULL);
         rows_m[threadIdx.x] = l == 0 ? 0.f : 1.f;
@@ -122,7 +125,7 @@ DEVICE void end_rows(const sm80_launch &a, const struct tile_rows &t, const floa
 }
 
 template <class C>
-DEVICE void leave_records(const sm80_launch &a, const struct tile_rows &t,
+DEVICE void store_records(const sm80_launch &a, const struct tile_rows &t,
                           const float *acc, const float *rows_m, const float *rows_l)
 {
     for (int row = 0; row < min(C::BM, t.rows - t.first); row++) {
@@ -138,11 +141,12 @@ DEVICE void leave_records(const sm80_launch &a, const struct tile_rows &t,
 }
 
 /*
- * Inf and NaN of V to the rows that see them, after a block that may hide keys was made
- * finite; a thread has a column.  `seen` is 0 for empty rows.
+ * Adds Inf and NaN of V to the rows that see them, where zero_nonfinite() removed them. A
+ * thread has a column.  `seen` is 0 for empty rows.
  */
 template <class C>
-__device__ __noinline__ void mark_rows(const sm80_launch &a, int item, const float *seen)
+__device__ __noinline__ void add_nonfinite(const sm80_launch &a, int item,
+                                           const float *seen)
 {
     typedef typename C::E E;
     const struct problem &p = a.p;
@@ -150,8 +154,8 @@ __device__ __noinline__ void mark_rows(const sm80_launch &a, int item, const flo
     const int2 keys = find_keys<C>(a, t);
     const E *const v =
         (const E *)p.v.data +
-        view_offset(p.v.stride, t.b, a.folds ? t.head : t.head / p.group, 0);
-    const struct lines out = lines_of(a, t, p.out.stride);
+        view_offset(p.v.stride, t.b, a.pack_gqa ? t.head : t.head / p.group, 0);
+    const struct row_layout out = layout_of(a, t, p.out.stride);
     const int last = min(t.first + C::BM, t.rows);
 
     for (int c = (int)threadIdx.x; c < p.dv; c += C::THREADS)

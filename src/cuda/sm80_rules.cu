@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prefill from Ampere on with masks, biases, ALiBi and softcap, or d > 128. */
+/* Prefill from Ampere on with a mask, bias, ALiBi or softcap, or with d > 128. */
 #include "cuda/sm80.cuh"
 
 SM80_KERNEL(rules_d64_f16, 3, __half, 64, 4, 1, 64, SM80_SLOTS, true, false)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which keys a row sees, and what rules make of its scores.  A thread holds scores of
- * rows lane / 4 and that + 8 of 16, of columns 2 (lane % 4) and its neighbour of every 8:
- * element e of four is row + 8 (e / 2), column + e % 2.
+ * Which keys a row sees, masks and score_mod.  Accumulator layout of m16n8: S[n][e] of a
+ * thread is row lane / 4 + 8 (e / 2) of 16, column 8 n + 2 (lane % 4) + e % 2.
  */
 #ifndef ATTEND_CUDA_SM80_RULES_CUH
 #define ATTEND_CUDA_SM80_RULES_CUH
@@ -11,12 +10,12 @@
 #include "cuda/sm80_element.cuh"
 #include "cuda/tile.cuh"
 
-/* Farther than any row is from any key. */
+/* More than any distance of a row from a key. */
 enum { SM80_FAR = 1 << 30 };
 
-/* A tile of rows: of query head `head`, or the heads of key/value head `head`. */
+/* A tile of rows: of query head `head`, or with pack_gqa of key/value head `head`. */
 struct tile_rows {
-    int b, head, first, rows; /* rows: of the head; those from it on are copies of it */
+    int b, head, first, rows; /* rows: of the head; a tile may extend past the last */
     int begin, end, length; /* row i sees max(begin + i, 0) .. min(end + i, length) - 1 */
     int split;
 };
@@ -40,11 +39,11 @@ DEVICE void find_bounds(const struct problem &p, struct tile_rows &t)
     t.length = p.key_lengths ? (int)clamp_i64(p.key_lengths[t.b], 0, p.nk) : (int)p.nk;
 }
 
-/* The query of a row: the rows of a fold are all query 0. */
-DEVICE int query_of(const sm80_launch &a, int row) { return a.folds ? 0 : row; }
+/* The query of a row: with pack_gqa, query 0 for all rows. */
+DEVICE int query_of(const sm80_launch &a, int row) { return a.pack_gqa ? 0 : row; }
 DEVICE int head_of(const sm80_launch &a, const struct tile_rows &t, int row)
 {
-    return a.folds ? t.head * (int)a.p.group + row : t.head;
+    return a.pack_gqa ? t.head * (int)a.p.group + row : t.head;
 }
 DEVICE int row_begin(const sm80_launch &a, const struct tile_rows &t, int row)
 {
@@ -55,25 +54,25 @@ DEVICE int row_end(const sm80_launch &a, const struct tile_rows &t, int row)
     return min(t.end + query_of(a, row), t.length);
 }
 
-/* Where row 0 of a tile's head begins in a tensor, and from row to row; in elements. */
-struct lines {
+/* Offset of row 0 of a tile's head in a tensor, and the stride of rows; in elements. */
+struct row_layout {
     int64_t first, step;
 };
-DEVICE struct lines lines_of(const sm80_launch &a, const struct tile_rows &t,
-                             const int64_t (&stride)[4])
+DEVICE struct row_layout layout_of(const sm80_launch &a, const struct tile_rows &t,
+                                   const int64_t (&stride)[4])
 {
-    return {t.b * stride[0] + t.head * (a.folds ? a.p.group : 1) * stride[1],
-            a.folds ? stride[1] : stride[2]};
+    return {t.b * stride[0] + t.head * (a.pack_gqa ? a.p.group : 1) * stride[1],
+            a.pack_gqa ? stride[1] : stride[2]};
 }
 
-/* The key that ALiBi counts from; see attendi_anchor(). */
+/* The key that ALiBi distances are computed from; see attendi_anchor(). */
 DEVICE int anchor_of(const sm80_launch &a, const struct tile_rows &t, int row)
 {
     return a.p.alibi[head_of(a, t, row)] < 0 ? row_begin(a, t, row)
                                              : row_end(a, t, row) - 1;
 }
 
-/* What a score of a row is more than one counted from its anchor. */
+/* Add it to a score with ALiBi relative to the anchor to get the score. */
 DEVICE double row_shift(const sm80_launch &a, const struct tile_rows &t, int row)
 {
     if (!a.p.alibi)
@@ -86,14 +85,17 @@ DEVICE double row_shift(const sm80_launch &a, const struct tile_rows &t, int row
     return a.p.alibi[head_of(a, t, row)] * (double)(anchor_of(a, t, row) - at);
 }
 
-/* -inf for what bounds hide; `row` and `key` are those of the thread's first score. */
+/*
+ * Sets scores outside causal rule, window and length to -inf.  `row` and `key` are those
+ * of the thread's first score.
+ */
 template <int N>
-DEVICE void hide_scores(const sm80_launch &a, const struct tile_rows &t, float (&S)[N][4],
-                        int row, int key)
+DEVICE void mask_by_bounds(const sm80_launch &a, const struct tile_rows &t,
+                           float (&S)[N][4], int row, int key)
 {
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        const int own = min(row + again(8 * r), t.rows - 1);
+        const int own = min(row + rematerialize(8 * r), t.rows - 1);
         const int lo = row_begin(a, t, own) - key, hi = row_end(a, t, own) - key;
 #pragma unroll
         for (int n = 0; n < N; n++)
@@ -101,11 +103,11 @@ DEVICE void hide_scores(const sm80_launch &a, const struct tile_rows &t, float (
             for (int e = 0; e < 2; e++)
                 if (8 * n + e < lo || 8 * n + e >= hi)
                     S[n][2 * r + e] = -CUDART_INF_F;
-        pin(S); /* a row's bounds are found when the row before has been done */
+        pin(S); /* one pair of bounds at a time in registers */
     }
 }
 
-/* Bit 4 n + e is score S[n][e] of the thread: whether bounds leave its key to its row. */
+/* Bit 4 n + e is set where causal rule, window and length let S[n][e] be seen. */
 template <int N>
 DEVICE uint32_t bound_bits(const sm80_launch &a, const struct tile_rows &t, int row,
                            int key)
@@ -127,14 +129,14 @@ DEVICE uint32_t bound_bits(const sm80_launch &a, const struct tile_rows &t, int 
 }
 
 /*
- * Those of `bits` that the mask shows.  `inside`: all keys of the block are there, so
- * that two bytes of a mask can be read at once where they are side by side.
+ * Clears those of `bits` that the mask hides.  `inside`: the block has no keys past nk,
+ * so that two keys of the mask may be read at a time.
  */
 template <int N>
 DEVICE uint32_t mask_bits(const sm80_launch &a, const struct tile_rows &t, int row,
                           int key, bool inside, uint32_t bits)
 {
-    const struct lines at = lines_of(a, t, a.p.mask.stride);
+    const struct row_layout at = layout_of(a, t, a.p.mask.stride);
     const int64_t step = a.p.mask.stride[3];
 
 #pragma unroll
@@ -163,7 +165,7 @@ DEVICE uint32_t mask_bits(const sm80_launch &a, const struct tile_rows &t, int r
     return bits;
 }
 
-template <int N> DEVICE void hide_bits(float (&S)[N][4], uint32_t bits)
+template <int N> DEVICE void mask_by_bits(float (&S)[N][4], uint32_t bits)
 {
 #pragma unroll
     for (int n = 0; n < N; n++)
@@ -176,7 +178,7 @@ template <int N> DEVICE void hide_bits(float (&S)[N][4], uint32_t bits)
 DEVICE float load_bias(const double *at) { return narrow_bias<float>(*at); }
 template <class T> DEVICE float load_bias(const T *at) { return load_number(at); }
 
-/* Only of keys that are seen: others may lie outside of the tensor. */
+/* Reads the bias of seen keys only: others may be outside of the tensor. */
 template <class T, int N>
 DEVICE void add_bias(const sm80_launch &a, const struct tile_rows &t, float (&S)[N][4],
                      int row, int key, uint32_t bits)
@@ -184,7 +186,7 @@ DEVICE void add_bias(const sm80_launch &a, const struct tile_rows &t, float (&S)
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         const int own = min(row + 8 * r, t.rows - 1);
-        const struct lines at = lines_of(a, t, a.p.bias.stride);
+        const struct row_layout at = layout_of(a, t, a.p.bias.stride);
         const T *const bias = (const T *)a.p.bias.data + at.first + own * at.step +
                               key * a.p.bias.stride[3];
 #pragma unroll
@@ -196,10 +198,10 @@ DEVICE void add_bias(const sm80_launch &a, const struct tile_rows &t, float (&S)
     }
 }
 
-/* Scores in nats, in the order of the contract: scaled, capped, biased, ALiBi. */
+/* Scores in nats, in the order of attend.h: scale, softcap, bias, ALiBi. */
 template <int N>
-DEVICE void finish_scores(const sm80_launch &a, const struct tile_rows &t,
-                          float (&S)[N][4], int row, int key, uint32_t bits)
+DEVICE void apply_score_mod(const sm80_launch &a, const struct tile_rows &t,
+                            float (&S)[N][4], int row, int key, uint32_t bits)
 {
     const float scale = (float)a.p.scale, cap = (float)a.p.softcap;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A tile of scores: TILE_ROWS queries of one head by TILE_KEYS keys, in shared memory.
- * Every general kernel takes its scores from here, so all agree in every bit.
+ * All general kernels compute scores here, so that their scores have the same bits.
  */
 #ifndef ATTEND_CUDA_TILE_CUH
 #define ATTEND_CUDA_TILE_CUH
@@ -13,10 +13,10 @@
 #include "cuda/instructions.cuh"
 #include "cuda/launch.h"
 
-/* Columns of Q and K that lie in shared memory at a time. */
+/* Columns of Q and K in shared memory at a time. */
 enum { TILE_DEPTH = 32 };
 
-/* What numbers of an element type are computed in. */
+/* The type of scores and sums for an element type. */
 template <class E> struct wide_of {
     typedef float type;
 };
@@ -80,8 +80,8 @@ __device__ inline float exp_of(float x) { return ex2(x * 1.44269504088896340736f
 __device__ inline double exp_of(double x) { return exp(x); }
 
 /*
- * Lengths and offsets live in device memory, where no one has checked them: what is out
- * of range is taken to its nearest valid number, so that no address leaves a tensor.
+ * Lengths and offsets are in device memory and have not been validated.  They are
+ * clamped, so that no access is outside of a tensor.
  */
 __device__ inline int64_t clamp_i64(int64_t x, int64_t least, int64_t most)
 {
@@ -89,7 +89,7 @@ __device__ inline int64_t clamp_i64(int64_t x, int64_t least, int64_t most)
 }
 
 struct row_keys {
-    int64_t position, lo, hi; /* lo and hi of the sequence, not clipped to the problem */
+    int64_t position, lo, hi; /* lo and hi may be outside of the keys of the call */
 };
 
 __device__ inline struct row_keys keys_of_row(const struct problem &p, int64_t b,
@@ -121,12 +121,12 @@ template <class T> struct tile {
     unsigned char seen[TILE_ROWS][TILE_KEYS];
     int64_t position[TILE_ROWS], lo[TILE_ROWS], hi[TILE_ROWS], anchor[TILE_ROWS];
     int64_t b, h, i;    /* the first row */
-    int64_t first, end; /* keys that any of the rows may see */
+    int64_t first, end; /* keys that any row may see */
     int rows;
     T slope;
 };
 
-/* Rows i .. of head h: called by all threads; ends with a barrier. */
+/* Starts the tile of rows from i on.  Called by all threads; ends with a barrier. */
 template <class T>
 __device__ void tile_begin(struct tile<T> &t, const struct problem &p, int64_t b,
                            int64_t h, int64_t i, int64_t queries_end)
@@ -159,7 +159,7 @@ __device__ void tile_begin(struct tile<T> &t, const struct problem &p, int64_t b
     __syncthreads();
 }
 
-/* What a score is more than one counted from the anchor. */
+/* Add it to a score with ALiBi relative to the anchor to get the score. */
 template <class T>
 __device__ inline double tile_shift(const struct tile<T> &t, const struct problem &p,
                                     int r)
@@ -167,7 +167,7 @@ __device__ inline double tile_shift(const struct tile<T> &t, const struct proble
     return p.alibi ? p.alibi[t.h] * (double)(t.anchor[r] - t.position[r]) : 0;
 }
 
-/* The lowest f64 is a number, not -inf, in float too. */
+/* Clamps to the range of float: the lowest finite f64 must not become -inf. */
 template <class T> __device__ inline T narrow_bias(double x) { return (T)x; }
 template <> __device__ inline float narrow_bias<float>(double x)
 {
@@ -176,10 +176,10 @@ template <> __device__ inline float narrow_bias<float>(double x)
     return isinf(x) ? (float)x : x < -most ? -most : x > most ? most : (float)x;
 }
 
-/* cap, bias and ALiBi on the scaled product. */
+/* Softcap, bias and ALiBi of a scaled score. */
 template <class T>
-__device__ inline T finish_score(const struct problem &p, T s, int64_t b, int64_t h,
-                                 int64_t i, int64_t j, T slope, int64_t anchor)
+__device__ inline T apply_score_mod(const struct problem &p, T s, int64_t b, int64_t h,
+                                    int64_t i, int64_t j, T slope, int64_t anchor)
 {
     if (p.softcap > 0)
         s = (T)p.softcap * tanh(s / (T)p.softcap);
@@ -201,9 +201,9 @@ __device__ inline bool mask_shows(const struct problem &p, int64_t b, int64_t h,
 }
 
 /*
- * Scores of keys j .. j + keys - 1, at most TILE_KEYS, with seen; those of keys that are
- * not seen are -inf.  Ends with a barrier; begins with one too, so that the scores of
- * the block before may still be read when it is called.
+ * Scores of keys j .. j + keys - 1, at most TILE_KEYS, and whether they are seen; scores
+ * of hidden keys are -inf.  Ends with a barrier, and starts with one, so that other
+ * threads may still read the scores of the previous block when it is called.
  */
 template <class T, class E>
 __device__ void tile_scores(struct tile<T> &t, const struct problem &p, int64_t j,
@@ -253,8 +253,8 @@ __device__ void tile_scores(struct tile<T> &t, const struct problem &p, int64_t 
                           j + key < t.hi[row] && mask_shows(p, t.b, t.h, i, j + key);
 
         t.seen[row][key] = seen;
-        t.score[row][key] = seen ? finish_score<T>(p, sum[r] * (T)p.scale, t.b, t.h, i,
-                                                   j + key, t.slope, t.anchor[row])
+        t.score[row][key] = seen ? apply_score_mod<T>(p, sum[r] * (T)p.scale, t.b, t.h, i,
+                                                      j + key, t.slope, t.anchor[row])
                                  : (T)-CUDART_INF;
     }
     __syncthreads();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Contexts on a GPU, and the kernels of order FAST.  The laws, the dense comparisons and
- * the conformance rows take the GPU as one more set; test_cuda_memory.c has tensors in
- * device memory.
+ * the conformance rows run on a GPU as the kernel set `cuda`; test_cuda_memory.c tests
+ * tensors in device memory.
  */
 #define _GNU_SOURCE
 #include "support/device_memory.h"
@@ -55,13 +55,13 @@ TEST(calls_for_devices_on_the_cpu)
           "%s", words);
     attend_context_destroy(ctx);
 }
-/* ---- order FAST ----------------------------------------------------------------------
- */
+
+/* ---- order FAST ----------------------------------------------------------------- */
 
 static attend_context *fast;
 static struct check_run blocks;
 
-/* The bound, and what f16 weights add to it: 2^-11 P, and what f16 cannot tell from 0. */
+/* Error over bound.  f16 weights add 2^-11 P, and 2^-27 per key for underflow. */
 static double ratio_of(const struct check_problem *p, struct check_worst *worst)
 {
     struct check_expect expect = check_dense(p);
@@ -88,7 +88,7 @@ static double ratio_of(const struct check_problem *p, struct check_worst *worst)
 
 static const int64_t widths[] = {64, 128, 96, 256, 40, 8, 192, 33};
 
-/* A problem that the fast kernels take; its shape and rule by `n`. */
+/* A problem that the kernels of order FAST support; `n` selects shape and rule. */
 static struct check_problem problem_of_width(int n, int64_t d, int64_t dv)
 {
     struct check_random random = {.seed = 78 + (uint64_t)n};
@@ -143,8 +143,7 @@ static struct check_problem wide_keys(int n)
                             n % 3 ? 128 : check_random_int(&random, 1, 128));
 }
 
-/* A mask by `n`: random, documents, or a few blocks seen by all; some rows see nothing.
- */
+/* `n` selects a random mask, documents, or blocks; one row sees no key. */
 static void add_mask(struct check_problem *p, struct check_random *random, int n)
 {
     const int64_t heads = check_random_chance(random, 0.5) ? p->hq : 1;
@@ -165,13 +164,13 @@ static void add_mask(struct check_problem *p, struct check_random *random, int n
     }
 }
 
-/* The same with a mask, a bias, ALiBi or a softcap. */
-static struct check_problem ruled_problem(int n)
+/* The same with a mask, bias, ALiBi or softcap. */
+static struct check_problem rule_problem(int n)
 {
     struct check_problem p = fast_problem(5000 + n);
     struct check_random random = {.seed = 400 + (uint64_t)n};
 
-    if (n % 4 != 3 || n % 8 == 7) /* of every fourth, one query */
+    if (n % 4 != 3 || n % 8 == 7) /* every fourth problem has one query */
         add_mask(&p, &random, n);
     if (n % 2 == 1 && check_random_chance(&random, 0.6)) {
         const int64_t size[4] = {1, check_random_chance(&random, 0.5) ? p.hq : 1, p.nq,
@@ -179,7 +178,8 @@ static struct check_problem ruled_problem(int n)
         p.bias = check_memory((size_t)check_count(size), sizeof *p.bias);
         p.bias_dtype = ATTEND_F32;
         memcpy(p.bias_size, size, sizeof size);
-        /* The lowest number, by which models hide keys, hides whole rows too. */
+        /* The lowest finite number, with which models hide keys; some rows have no other.
+         */
         for (int64_t x = 0; x < check_count(size); x++)
             p.bias[x] =
                 n % 4 == 1 && (x / p.nk % 7 == 3 || check_random_chance(&random, 0.3))
@@ -232,7 +232,7 @@ TEST(fast_wide_keys_are_under_the_bound)
     under_the_bound(wide_keys, problems(80));
 }
 
-/* More tiles than SMs: every CTA has several. */
+/* More tiles than SMs: every CTA computes several. */
 static struct check_problem many_tiles(int n)
 {
     static const int64_t d[] = {64, 128, 256, 192}, dv[] = {64, 128, 256, 128};
@@ -254,10 +254,11 @@ TEST(fast_kernels_take_many_tiles)
 TEST(fast_rules_are_under_the_bound)
 {
     NEEDS_DEVICE;
-    under_the_bound(ruled_problem, problems(240));
+    under_the_bound(rule_problem, problems(240));
 }
 
-/* Whatever the dense comparisons sample of these types: what no fast kernel takes too. */
+/* Any bf16 or f16 problem of the dense comparisons, also those for the general kernels.
+ */
 TEST(fast_takes_any_problem)
 {
     NEEDS_DEVICE;
@@ -305,7 +306,7 @@ TEST(fast_kernels_keep_bits_for_any_strides)
 {
     NEEDS_DEVICE;
     for (int n = 0; n < problems(80); n++) {
-        struct check_problem p = n % 2        ? ruled_problem(1000 + n)
+        struct check_problem p = n % 2        ? rule_problem(1000 + n)
                                  : n % 8 == 4 ? wide_keys(1000 + n)
                                               : fast_problem(1000 + n);
         struct check_problem other = check_problem_copy(&p);
@@ -321,11 +322,11 @@ TEST(fast_kernels_keep_bits_for_any_strides)
 TEST(fast_kernels_do_not_see_hidden_values)
 {
     NEEDS_DEVICE;
-    int spoilt_problems = 0;
+    int changed_keys = 0;
 
     for (int n = 0; n < problems(120); n++) {
         static const double bad[] = {NAN, INFINITY, -INFINITY, 32768};
-        struct check_problem p = n % 2        ? ruled_problem(2000 + n)
+        struct check_problem p = n % 2        ? rule_problem(2000 + n)
                                  : n % 8 == 4 ? wide_keys(2000 + n)
                                               : fast_problem(2000 + n);
         if (p.causal == ATTEND_CAUSAL_NONE)
@@ -334,7 +335,7 @@ TEST(fast_kernels_do_not_see_hidden_values)
         struct check_random random = {.seed = 9 + (uint64_t)n};
         const int64_t group = p.hq / p.hkv;
         unsigned char *const skip = check_memory((size_t)(p.nb * p.hq * p.nq), 1);
-        /* Keys and values that some rows see and others do not. */
+        /* Inf, NaN and large values in keys that some rows see and others do not. */
         for (int64_t x = 0; x < p.nb * p.hkv * p.nk; x++) {
             if (!check_random_chance(&random, 0.02))
                 continue;
@@ -347,7 +348,7 @@ TEST(fast_kernels_do_not_see_hidden_values)
                 for (int64_t i = 0; i < p.nq; i++)
                     if (check_sees(&p, b, h, i, j))
                         skip[(b * p.hq + h) * p.nq + i] = 1;
-            spoilt_problems++;
+            changed_keys++;
         }
         const int same = same_outputs(&p, &other, skip);
         struct check_worst worst = {0};
@@ -360,7 +361,7 @@ TEST(fast_kernels_do_not_see_hidden_values)
         CHECK(same, "problem %d", n);
         CHECK(ratio < 1, "problem %d: rows that see them", n);
     }
-    CHECK(spoilt_problems > 20, "only %d", spoilt_problems);
+    CHECK(changed_keys > 20, "only %d", changed_keys);
 }
 
 TEST(fast_kernels_take_any_logits)
@@ -377,7 +378,7 @@ TEST(fast_kernels_take_any_logits)
         p.scale = scales[n % 12 / 2] / sqrt((double)d);
         p.wants_lse = 1;
         p.causal = n % 3 ? ATTEND_CAUSAL_NONE : ATTEND_CAUSAL_BOTTOM_RIGHT;
-        /* Later blocks far above the first ones that are looked at, the last keys. */
+        /* Scores far above those of the block computed first, which has the last keys. */
         for (int64_t x = 0; n >= 4 && x < 64 * d; x++)
             p.k[x] *= 8;
         const double ratio = ratio_of(&p, &worst);
@@ -386,7 +387,7 @@ TEST(fast_kernels_take_any_logits)
     }
 }
 
-/* Neighbours of a row, and the batch and heads around it, change no bit of it. */
+/* Batch and heads around a row change no bit of it. */
 TEST(fast_rows_depend_on_nothing_else)
 {
     NEEDS_DEVICE;
@@ -414,7 +415,7 @@ TEST(fast_rows_depend_on_nothing_else)
     check_problem_free(&p);
 }
 
-/* Column mass and maximum of the fast kernels beside those of `ref`. */
+/* Column mass and maximum of order FAST against `ref`. */
 TEST(fast_columns_are_those_of_the_definition)
 {
     NEEDS_DEVICE;
@@ -451,7 +452,7 @@ TEST(fast_columns_are_those_of_the_definition)
                       ATTEND_OK,
                   "%s", err.message);
         }
-        /* Scores of up to 32 |q||k| carry their rounding into the weights. */
+        /* Rounding errors of scores of up to 32 |q||k| are errors of the weights. */
         double worst = 0;
         for (size_t x = 0; x < 2 * columns; x++) {
             const size_t at = x < columns ? x : x + columns;
@@ -473,8 +474,7 @@ static const attend_stat asked[] = {
     ATTEND_STAT_SINK1, ATTEND_STAT_SINK4,   ATTEND_STAT_DISTANCE};
 enum { ASKED = sizeof asked / sizeof *asked, TOP = 2 };
 
-/* What a context answers to the request of row statistics: ASKED and TOP numbers a row.
- */
+/* Requests row statistics: ASKED + TOP numbers per row. */
 static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *numbers,
                      int64_t *keys)
 {
@@ -495,8 +495,8 @@ static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *n
 }
 
 /*
- * Row statistics of the pass that computes O, beside those of `ref`; of equal keys all
- * scores are equal, and the earlier key is named first.  They change no bit of O.
+ * Fused row statistics against `ref`.  Where all keys are equal, all scores are, and the
+ * top keys are the earliest.  Statistics change no bit of O.
  */
 TEST(fast_statistics_are_those_of_the_definition)
 {
@@ -506,7 +506,7 @@ TEST(fast_statistics_are_those_of_the_definition)
     for (int n = 0; n < problems(60); n++) {
         struct check_problem p = n == 1  ? many_tiles(1)
                                  : n % 2 ? fast_problem(6000 + n)
-                                         : ruled_problem(6000 + n);
+                                         : rule_problem(6000 + n);
         p.scale_is_set = 0;
         for (int64_t x = 0; n % 5 == 0 && x < p.nb * p.hkv * p.nk * p.d; x++)
             p.k[x] = p.k[x % p.d];
@@ -562,7 +562,7 @@ TEST(fast_statistics_are_those_of_the_definition)
     attend_context_destroy(ref);
 }
 
-/* An argument leaves only the tests whose name has it, for a checker of memory. */
+/* With an argument, runs only the tests whose names contain it, for memory checkers. */
 int main(int argc, char **argv)
 {
 #define RUN_ONE(name)                                                                    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a GPU does that no kernel set of the CPU does: tensors in device memory, streams,
- * graphs, workspaces; parts, records and sums that are merged there.
+ * What only a GPU has: tensors in device memory, streams, CUDA graphs, workspaces;
+ * merging of parts, records and raw sums in device memory.
  */
 #define _GNU_SOURCE
 #include "support/device_memory.h"
@@ -50,7 +50,7 @@ TEST(every_repeat_has_the_same_bits)
     repeats(ATTEND_ORDER_FAST, 1, 9000, ATTEND_CAUSAL_BOTTOM_RIGHT);
 }
 
-/* Bytes asked for are enough, and fewer are refused. */
+/* The reported workspace is enough, and a smaller one is refused. */
 TEST(a_workspace_can_be_lent)
 {
     NEEDS_DEVICE;
@@ -83,7 +83,7 @@ TEST(a_workspace_can_be_lent)
     attend_context_destroy(ctx);
 }
 
-/* Lengths and offsets on the device are not checked: they are clamped. */
+/* Lengths and offsets in device memory are clamped. */
 TEST(lengths_out_of_range_read_nothing_outside)
 {
     NEEDS_DEVICE;
@@ -164,7 +164,7 @@ static float bf16_value(uint16_t bits)
     return value;
 }
 
-/* Parts of the keys, merged on the device and by attend_merge() on the host. */
+/* Parts merged on the device, against attend_merge() on the host. */
 TEST(parts_merge_on_the_device)
 {
     NEEDS_DEVICE;
@@ -230,7 +230,7 @@ TEST(parts_merge_on_the_device)
     attend_context_destroy(ctx);
 }
 
-/* Shards computed apart, in device memory: combined, they are one call's bits. */
+/* Shards combined in device memory have the bits of one call. */
 TEST(shards_combine_on_the_device)
 {
     NEEDS_DEVICE;
@@ -310,7 +310,7 @@ static const attend_stat asked[] = {
     ATTEND_STAT_N_EFF, ATTEND_STAT_SINK4, ATTEND_STAT_DISTANCE, ATTEND_STAT_RAW_VARIANCE};
 enum { ASKED = sizeof asked / sizeof *asked };
 
-/* Statistics in one piece of memory, which is the device's or the host's. */
+/* Statistics in one block of device or host memory. */
 struct answer {
     double rows[SUMS_ROWS][ASKED], weights[SUMS_ROWS][SUMS_TOP], bins[SUMS_ROWS][BINS];
     int64_t keys[SUMS_ROWS][SUMS_TOP];
@@ -356,8 +356,8 @@ static void same_answers(const struct answer *got, const struct answer *want)
 }
 
 /*
- * Raw sums of shards, in device memory: merged, they are the statistics of one call, and
- * what the host makes of the same sums.  Reduced first, the same.
+ * Raw sums of shards, merged in device memory, against the statistics of one call and
+ * against the host's merge of the same sums; and the same after a reduction.
  */
 static void sums_of_shards(attend_context *ctx, struct device_problem *p,
                            struct answer *host)
@@ -453,7 +453,7 @@ TEST(sums_of_shards_merge_on_the_device)
 
 /* ---- slices of the queries -------------------------------------------------------- */
 
-/* Queries of a longer sequence, by first_query, beside the call that has them all. */
+/* Slices of the queries with first_query, against one call with all queries. */
 static void slice(attend_context *ctx, attend_causal causal, int64_t window)
 {
     enum { NQ = 300, CUT = 129, D = 64 };
@@ -515,7 +515,7 @@ TEST(slices_of_queries_have_their_positions)
     }
 }
 
-/* An argument leaves only the tests whose name has it, for a checker of memory. */
+/* With an argument, runs only the tests whose names contain it, for memory checkers. */
 int main(int argc, char **argv)
 {
 #define RUN_ONE(name)                                                                    \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A tensor map, of which kernels know no more than that it is there. */
+/* CUtensorMap; opaque to kernels. */
 #ifndef TESTS_EMULATOR_CUDA_H
 #define TESTS_EMULATOR_CUDA_H
 
 #include <stdint.h>
 
-/* Two-byte elements, rows of which are swizzled by 128 bytes; columns come first. */
+/* 16-bit elements, 128-byte swizzle; axis 0 is the columns. */
 struct alignas(64) CUtensorMap {
     char *data;
     int64_t size[4];
@@ -13,6 +13,6 @@ struct alignas(64) CUtensorMap {
     int box[4];
     char unused[128 - 8 - 64 - 16];
 };
-static_assert(sizeof(CUtensorMap) == 128, "as the driver has it");
+static_assert(sizeof(CUtensorMap) == 128, "as in the driver");
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bfloat16 as kernels use it, rounded as a GPU does. */
+/* The bfloat16 functions that kernels use, with the rounding of a GPU. */
 #ifndef TESTS_EMULATOR_CUDA_BF16_H
 #define TESTS_EMULATOR_CUDA_BF16_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Half floats as kernels use them, rounded as a GPU does. */
+/* The half functions that kernels use, with the rounding of a GPU. */
 #ifndef TESTS_EMULATOR_CUDA_FP16_H
 #define TESTS_EMULATOR_CUDA_FP16_H
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcuda.so.1 for machines without a GPU: the functions that libattend and its tests
- * call.  One device, whose kernels run on the CPU as they are launched.  Memory is the
- * process's, so that a checker of memory sees every access.  A stream that is being
- * captured takes launches and fills alone, as a graph does.
+ * libcuda.so.1 for machines without a GPU: the driver functions that libattend and its
+ * tests call.  There is one device; its kernels run on the CPU when they are launched.
+ * Device memory is memory of the process, so that a memory checker sees every access.
+ * During stream capture only launches and memsets are allowed.
  *
- * ATTEND_EMULATOR_SM names another compute capability than 90.  The file that
- * ATTEND_EMULATOR_LAUNCHES names is given, at the end, how often each kernel was
- * launched.
+ * ATTEND_EMULATOR_SM=80 reports compute capability 8.0; the default is 90.
+ * ATTEND_EMULATOR_LAUNCHES=FILE: at exit, how often each kernel was launched is appended.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +39,7 @@ struct stream {
     graph *captured = nullptr;
 };
 
-static bool has_failed; /* of a kernel: nothing works after it, as on a GPU */
+static bool has_failed; /* sticky error of a kernel, as on a GPU */
 static std::set<uintptr_t> blocks;
 static std::vector<std::unique_ptr<graph>> graphs;
 static std::vector<std::unique_ptr<stream>> streams;
@@ -51,7 +50,7 @@ static result after(result otherwise = SUCCESS)
 }
 static bool is_captured(const stream *s) { return s && s->captured; }
 
-/* Now, or when the graph is launched. */
+/* Runs a step now, or when the captured graph is launched. */
 static result submit(stream *s, const std::function<bool()> &step)
 {
     if (is_captured(s)) {
@@ -60,7 +59,7 @@ static result submit(stream *s, const std::function<bool()> &step)
     }
     if (!has_failed)
         has_failed = !step();
-    return SUCCESS; /* the next call that waits says so */
+    return SUCCESS; /* the next synchronizing call returns the error */
 }
 
 #define API extern "C" __attribute__((visibility("default"))) result
@@ -122,7 +121,7 @@ API cuDeviceGetAttribute(int *value, int attribute, int)
     const char *const text = getenv("ATTEND_EMULATOR_SM");
     const int sm = text ? atoi(text) : 90;
 
-    /* Few SMs: work is then shared by splits as it is on a large GPU. */
+    /* Few SMs, so that small problems are scheduled as large ones are on a GPU. */
     *value = attribute == 16 ? 4 : attribute == 75 ? sm / 10 : sm % 10;
     return SUCCESS;
 }
@@ -141,7 +140,7 @@ API cuCtxSetCurrent(void *) { return SUCCESS; }
 /* ---- memory -------------------------------------------------------------------------
  */
 
-/* The whole is as long as it was asked for: what is beside it is not to be touched. */
+/* Exactly `size` bytes, so that a memory checker finds accesses out of bounds. */
 API cuMemAlloc_v2(uintptr_t *at, size_t size)
 {
     void *memory = nullptr;

@@ -16,19 +16,20 @@
 
 enum { STACK_BYTES = 256 << 10, THREADS_MOST = 1024, SHARED_MOST = 256 << 10 };
 
-/* gpu_switch() keeps what a call keeps on x86-64. */
+/* gpu_switch() saves the callee-saved registers of x86-64. */
 #ifndef __x86_64__
 #error "fibers are for x86-64"
 #endif
 
-/* Dynamic shared memory, by the names that kernels have for it. */
+/* Dynamic shared memory, under the names that kernels declare. */
 thread_local __attribute__((aligned(1024))) unsigned char memory[SHARED_MOST];
 thread_local __attribute__((aligned(1024))) float factors[SHARED_MOST / 4];
 thread_local __attribute__((aligned(1024))) uint32_t words[SHARED_MOST / 4];
 
 /* ---- fibers ----------------------------------------------------------------------- */
 
-/* Saves the registers that a call keeps on the stack at *from, and goes on at `to`. */
+/* Pushes the callee-saved registers, stores the stack pointer to *from, switches to `to`.
+ */
 extern "C" void gpu_switch(void **from, void *to);
 __asm__(".text\n"
         ".type gpu_switch, @function\n"
@@ -42,27 +43,29 @@ __asm__(".text\n"
         "    ret\n"
         ".size gpu_switch, .-gpu_switch\n");
 
-/* Threads that meet: what each gives, twice, since one may be a meeting ahead. */
-struct meeting {
+/*
+ * A collective operation of a scope: the value of each thread.  Two buffers, since a
+ * thread may already be in the next operation.
+ */
+struct collective {
     int members = 0, arrived = 0;
     unsigned number = 0;
-    std::vector<void *> given[2];
+    std::vector<void *> values[2];
 };
 
 struct fiber : gpu_thread {
     void *stack_pointer = nullptr;
     char *stack = nullptr;
     bool ended = false;
-    bool (*done)(const void *what,
-                 unsigned number) = nullptr; /* NULL: it does not wait */
+    bool (*done)(const void *what, unsigned number) = nullptr; /* NULL: does not wait */
     const void *what = nullptr;
     unsigned number = 0;
 };
 
 struct cta {
     std::vector<fiber> threads;
-    std::vector<meeting> warps, groups;
-    meeting all;
+    std::vector<collective> warps, groups;
+    collective all;
     struct {
         int arrived;
         unsigned number;
@@ -75,28 +78,28 @@ struct cta {
 };
 
 __thread gpu_thread *gpu_self;
-static __thread cta *now;
+static __thread cta *current;
 static __thread char failure[256];
 
 const char *gpu_failure() { return failure; }
 
 static fiber *self() { return static_cast<fiber *>(gpu_self); }
-static int index_of_self() { return (int)(self() - now->threads.data()); }
+static int index_of_self() { return (int)(self() - current->threads.data()); }
 int gpu_lane() { return index_of_self() % 32; }
 int gpu_place() { return index_of_self() % 128; }
 
-static void leave() { gpu_switch(&self()->stack_pointer, now->scheduler); }
+static void yield_fiber() { gpu_switch(&self()->stack_pointer, current->scheduler); }
 
 void gpu_fail(const char *format, ...)
 {
-    va_list values;
+    va_list arguments;
 
-    va_start(values, format);
-    vsnprintf(failure, sizeof failure, format, values);
-    va_end(values);
-    now->failed = true;
+    va_start(arguments, format);
+    vsnprintf(failure, sizeof failure, format, arguments);
+    va_end(arguments);
+    current->failed = true;
     for (;;)
-        leave();
+        yield_fiber();
 }
 
 void gpu_wait(bool (*done)(const void *what, unsigned number), const void *what,
@@ -109,55 +112,55 @@ void gpu_wait(bool (*done)(const void *what, unsigned number), const void *what,
     f->what = what;
     f->number = number;
     f->done = done;
-    leave();
+    yield_fiber();
     f->done = nullptr;
 }
 
-/* A barrier is not at `number` any more. */
+/* Whether a barrier is past phase `number`. */
 static bool has_passed(const void *barrier, unsigned number)
 {
     return *(const unsigned *)barrier != number;
 }
 
-static meeting &meeting_of(gpu_scope scope)
+static collective &collective_of(gpu_scope scope)
 {
     const size_t x = (size_t)index_of_self();
 
-    return scope == GPU_WARP        ? now->warps[x / 32]
-           : scope == GPU_WARPGROUP ? now->groups[x / 128]
-                                    : now->all;
+    return scope == GPU_WARP        ? current->warps[x / 32]
+           : scope == GPU_WARPGROUP ? current->groups[x / 128]
+                                    : current->all;
 }
 
-void *const *gpu_meet(gpu_scope scope, void *mine,
-                      void (*together)(void *const *all, int count))
+void *const *gpu_collective(gpu_scope scope, void *mine,
+                            void (*together)(void *const *all, int count))
 {
-    meeting &m = meeting_of(scope);
+    collective &m = collective_of(scope);
     const unsigned number = m.number;
     const size_t size = scope == GPU_WARP        ? 32
                         : scope == GPU_WARPGROUP ? 128
                                                  : (size_t)THREADS_MOST;
-    std::vector<void *> &given = m.given[number & 1];
+    std::vector<void *> &values = m.values[number & 1];
 
-    given[(size_t)index_of_self() % size] = mine;
+    values[(size_t)index_of_self() % size] = mine;
     if (++m.arrived == m.members) {
         if (together)
-            together(given.data(), m.members);
+            together(values.data(), m.members);
         m.arrived = 0;
         m.number++;
     } else
         gpu_wait(has_passed, &m.number, number);
-    return given.data();
+    return values.data();
 }
 
 int gpu_count(gpu_scope scope, bool mine, int *of)
 {
     static char yes;
-    const meeting &m = meeting_of(scope);
-    void *const *const all = gpu_meet(scope, mine ? &yes : nullptr);
+    const collective &m = collective_of(scope);
+    void *const *const all = gpu_collective(scope, mine ? &yes : nullptr);
     int count = 0;
 
     *of = m.members;
-    for (size_t x = 0; x < m.given[0].size(); x++)
+    for (size_t x = 0; x < m.values[0].size(); x++)
         count += all[x] == &yes;
     return count;
 }
@@ -165,7 +168,7 @@ int gpu_count(gpu_scope scope, bool mine, int *of)
 unsigned __ballot_sync(unsigned, int x)
 {
     static char yes;
-    void *const *const all = gpu_meet(GPU_WARP, x ? &yes : nullptr);
+    void *const *const all = gpu_collective(GPU_WARP, x ? &yes : nullptr);
     unsigned bits = 0;
 
     for (int lane = 0; lane < 32; lane++)
@@ -175,7 +178,7 @@ unsigned __ballot_sync(unsigned, int x)
 
 void gpu_named_barrier(int id, int threads, bool waits)
 {
-    auto &bar = now->named[id];
+    auto &bar = current->named[id];
     const unsigned number = bar.number;
 
     if (++bar.arrived == threads) {
@@ -189,8 +192,8 @@ unsigned char *gpu_shared(uint32_t at, int bytes, int align)
 {
     if (at % (uint32_t)align != 0)
         gpu_fail("shared memory: address %u is not aligned to %d", at, align);
-    if ((size_t)at + (size_t)bytes > now->shared)
-        gpu_fail("shared memory: %d bytes at %u of %zu", bytes, at, now->shared);
+    if ((size_t)at + (size_t)bytes > current->shared)
+        gpu_fail("shared memory: %d bytes at %u of %zu", bytes, at, current->shared);
     return memory + at;
 }
 
@@ -201,8 +204,8 @@ uint32_t gpu_shared_address(const void *at)
 
 /* ---- launches ---------------------------------------------------------------------- */
 
-/* A thread that has ended is waited for by no one. */
-static void dismiss(meeting &m)
+/* Nobody waits for a thread that has ended. */
+static void remove_member(collective &m)
 {
     m.members--;
     if (m.members > 0 && m.arrived == m.members) {
@@ -213,30 +216,30 @@ static void dismiss(meeting &m)
 
 static void start_fiber()
 {
-    (*now->kernel)();
-    dismiss(meeting_of(GPU_WARP));
-    dismiss(meeting_of(GPU_WARPGROUP));
-    dismiss(now->all);
+    (*current->kernel)();
+    remove_member(collective_of(GPU_WARP));
+    remove_member(collective_of(GPU_WARPGROUP));
+    remove_member(current->all);
     self()->ended = true;
-    now->running--;
+    current->running--;
     for (;;)
-        leave();
+        yield_fiber();
 }
 
-/* Frames of a thread that has ended are not left; their redzones are. */
+/* A fiber that ends does not return from its frames, so ASan keeps their redzones. */
 #ifdef __SANITIZE_ADDRESS__
 extern "C" void __asan_unpoison_memory_region(const volatile void *at, size_t size);
 #else
 static void __asan_unpoison_memory_region(const volatile void *, size_t) {}
 #endif
 
-/* A stack on which gpu_switch() finds six registers and where to begin. */
+/* Sets up a stack for gpu_switch(): six registers and a return address. */
 static void prepare(fiber &f)
 {
     void **top = (void **)(f.stack + STACK_BYTES);
 
     __asan_unpoison_memory_region(f.stack, STACK_BYTES);
-    *--top = nullptr; /* the stack as a call leaves it */
+    *--top = nullptr; /* stack alignment at function entry */
     *--top = (void *)start_fiber;
     for (int x = 0; x < 6; x++)
         *--top = nullptr;
@@ -245,20 +248,20 @@ static void prepare(fiber &f)
     f.done = nullptr;
 }
 
-static void begin(meeting &m, int members, size_t places)
+static void begin(collective &m, int members, size_t places)
 {
     m.members = members;
     m.arrived = 0;
     m.number = 0;
-    m.given[0].assign(places, nullptr);
-    m.given[1].assign(places, nullptr);
+    m.values[0].assign(places, nullptr);
+    m.values[1].assign(places, nullptr);
 }
 
 static void begin_cta(cta &c, dim3 block_index, dim3 grid, dim3 block)
 {
     const int count = (int)block.x;
 
-    /* What was not written is no number that could be right by chance. */
+    /* NaN, so that a read of unwritten memory is noticed. */
     memset(memory, 0xff, c.shared);
     c.running = count;
     memset(c.named, 0, sizeof c.named);
@@ -277,7 +280,7 @@ static void begin_cta(cta &c, dim3 block_index, dim3 grid, dim3 block)
     }
 }
 
-/* Threads in turns until all have ended. */
+/* Runs the threads round-robin until all have ended. */
 static bool run_cta(cta &c)
 {
     while (c.running > 0 && !c.failed) {
@@ -321,12 +324,12 @@ bool gpu_run(const std::function<void()> &kernel, dim3 grid, dim3 block, size_t 
     c.kernel = &kernel;
     for (size_t x = 0; x < block.x; x++)
         c.threads[x].stack = stacks + x * STACK_BYTES;
-    now = &c;
+    current = &c;
     for (unsigned x = 0; x < grid.x && !c.failed; x++) {
         begin_cta(c, {x, 0, 0}, grid, block);
         run_cta(c);
     }
-    now = nullptr;
+    current = nullptr;
     return !c.failed;
 }
 

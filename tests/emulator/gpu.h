@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CUDA C++ on a CPU, as far as the kernels use it, included before each of them.  A
- * thread of the GPU is a fiber; those of a CTA take turns on one thread of the CPU, and
- * switch where they wait for each other.  What this shows is what a kernel computes and
- * which addresses it touches, not its speed, and no race.
+ * The CUDA C++ that the kernels use, on a CPU; included before each kernel.  A thread of
+ * the GPU is a fiber.  The fibers of a CTA run on one CPU thread and switch where they
+ * wait for each other; CTAs run one after the other.  This shows what a kernel computes
+ * and which addresses it touches, not its speed, races or memory ordering.
  */
 #ifndef TESTS_EMULATOR_GPU_H
 #define TESTS_EMULATOR_GPU_H
@@ -26,7 +26,7 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-/* One CTA at a time runs on a thread of the CPU. */
+/* A CPU thread runs one CTA at a time. */
 #define __shared__ thread_local
 
 struct dim3 {
@@ -59,7 +59,7 @@ static inline int min(int a, int b) { return a < b ? a : b; }
 static inline int max(int a, int b) { return a > b ? a : b; }
 static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 static inline float __fdividef(float a, float b) { return a / b; }
-#define __log2f(x) log2f(x) /* glibc has a function of that name */
+#define __log2f(x) log2f(x) /* glibc has a function of this name */
 template <class T> static inline T __ldg(const T *at) { return *at; }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
@@ -94,7 +94,7 @@ static inline unsigned __vsetne4(unsigned a, unsigned b)
 
 /* ---- threads -------------------------------------------------------------------- */
 
-/* A thread of the GPU, as kernels see it. */
+/* What a kernel sees of its thread. */
 struct gpu_thread {
     dim3 threadIdx, blockIdx, blockDim, gridDim;
 };
@@ -104,32 +104,35 @@ extern __thread gpu_thread *gpu_self;
 #define blockDim (gpu_self->blockDim)
 #define gridDim (gpu_self->gridDim)
 
-/* Others run until `done(what)` is true.  A CTA all of whose threads wait has failed. */
+/*
+ * Switches to other fibers until done(what, number) is true.  If all threads of a CTA
+ * wait, the launch fails.
+ */
 void gpu_wait(bool (*done)(const void *what, unsigned number), const void *what,
               unsigned number);
 
-/* Threads that go through one call together: a warp, a warpgroup, a CTA. */
+/* The threads of a collective operation. */
 enum gpu_scope { GPU_WARP, GPU_WARPGROUP, GPU_CTA };
 /*
- * What every thread of the scope gives, by its place in it, once all have come.  The last
- * to come runs `together` first, for all of them.
+ * Collective: waits for all threads of the scope, and returns the values of all, by index
+ * in the scope.  The last thread to arrive first runs `together` on them.
  */
-void *const *gpu_meet(gpu_scope scope, void *mine,
-                      void (*together)(void *const *all, int count) = nullptr);
-/* Of the thread in its warp, its warpgroup. */
+void *const *gpu_collective(gpu_scope scope, void *value,
+                            void (*together)(void *const *all, int count) = nullptr);
+/* Index of the thread in its warp, and in its warpgroup. */
 int gpu_lane();
 int gpu_place();
 
-/* The kernel did what it must not: the launch fails with these words. */
+/* Fails the launch with this message. */
 [[noreturn]] void gpu_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- synchronisation -------------------------------------------------------------- */
 
-static inline void __syncthreads() { gpu_meet(GPU_CTA, nullptr); }
-static inline void __syncwarp() { gpu_meet(GPU_WARP, nullptr); }
+static inline void __syncthreads() { gpu_collective(GPU_CTA, nullptr); }
+static inline void __syncwarp() { gpu_collective(GPU_WARP, nullptr); }
 static inline void __threadfence() {}
 
-/* How many threads of a scope give something other than 0, and how many there are. */
+/* How many threads of a scope have `mine` set; *of: how many threads there are. */
 int gpu_count(gpu_scope scope, bool mine, int *of);
 
 static inline int __syncthreads_or(int x)
@@ -148,15 +151,15 @@ static inline int __any_sync(unsigned, int x)
     return gpu_count(GPU_WARP, x != 0, &of) > 0;
 }
 unsigned __ballot_sync(unsigned lanes, int x);
-/* Barrier `id` of the CTA, which opens when `threads` have come; some do not wait. */
+/* Named barrier of a CTA: bar.sync, or bar.arrive unless it waits. */
 void gpu_named_barrier(int id, int threads, bool waits);
 
 template <class T> static inline T __shfl_sync(unsigned, T x, int lane)
 {
     T mine = x;
-    void *const *const all = gpu_meet(GPU_WARP, &mine);
+    void *const *const all = gpu_collective(GPU_WARP, &mine);
     const T theirs = *(T *)all[lane & 31];
-    gpu_meet(GPU_WARP, nullptr); /* `mine` is still there until all have read */
+    gpu_collective(GPU_WARP, nullptr); /* `mine` stays alive until all have read it */
     return theirs;
 }
 template <class T> static inline T __shfl_xor_sync(unsigned lanes, T x, int by)
@@ -164,7 +167,7 @@ template <class T> static inline T __shfl_xor_sync(unsigned lanes, T x, int by)
     return __shfl_sync(lanes, x, gpu_lane() ^ by);
 }
 
-/* Fibers switch nowhere else, so these are atomic as they are. */
+/* Atomic as they are: fibers switch only where they wait. */
 template <class T, class U> static inline T atomicAdd(T *at, U x)
 {
     const T old = *at;
@@ -180,22 +183,20 @@ static inline int atomicExch(int *at, int x)
 
 /* ---- shared memory ----------------------------------------------------------------- */
 
-/* `bytes` at a 32-bit address of the CTA's dynamic shared memory, aligned to `align`. */
+/* Checks range and alignment of a 32-bit address of dynamic shared memory. */
 unsigned char *gpu_shared(uint32_t at, int bytes, int align);
 uint32_t gpu_shared_address(const void *at);
 
-/* ---- launches ------------------------------------------------------------------------
- */
+/* ---- launches ------------------------------------------------------------------- */
 
 /*
- * All threads of a grid, CTA after CTA; `shared`: bytes of dynamic shared memory.  False:
- * it failed, and gpu_failure() says how.
+ * Runs a grid, CTA after CTA, with `shared` bytes of dynamic shared memory.  On failure
+ * returns false, and gpu_failure() has the message.
  */
 bool gpu_run(const std::function<void()> &kernel, dim3 grid, dim3 block, size_t shared);
 const char *gpu_failure();
 
-/* A kernel by name, and how it takes its arguments: copies of what `arguments` leads to.
- */
+/* Kernels by name.  gpu_bind copies the arguments of a launch. */
 typedef std::function<void()> (*gpu_bind)(void **arguments);
 struct gpu_kernel {
     gpu_bind bind;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernels of one module, compiled for a CPU: EMULATED is its file, MODULE_OF(name) is
- * REGISTER(name) for its own kernels and nothing for those of the others.
+ * The kernels of one module, compiled for the CPU.  EMULATED is its .cu file; IS_<module>
+ * is REGISTER for this module and NOT_HERE for all others.
  */
 #include <tuple>
 
@@ -26,7 +26,7 @@ static std::function<void()> bind_arguments(void (*kernel)(A...), void **argumen
     return bind_arguments(kernel, arguments, std::index_sequence_for<A...>());
 }
 
-/* A module's kernels are those that are declared here: others have no type. */
+/* Only kernels of this module are declared here, so only these can be registered. */
 #define REGISTER(name)                                                                   \
     gpu_register("attend_" #name, [](void **arguments) {                                 \
         return bind_arguments(attend_##name, arguments);                                 \

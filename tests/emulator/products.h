@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix products of 16-bit elements, summed in float: what tensor cores do. */
+/* Matrix products of 16-bit elements with float accumulators, as on tensor cores. */
 #ifndef TESTS_EMULATOR_PRODUCTS_H
 #define TESTS_EMULATOR_PRODUCTS_H
 
@@ -16,7 +16,7 @@ static inline void multiply_add(const float *a, const float *b, float *d, int ro
                 d[r * columns + c] += a[r * 16 + k] * b[k * columns + c];
 }
 
-/* A lane's four registers of the left factor to their places among 16 rows by 16. */
+/* Unpacks a lane's four registers of operand A into a 16 x 16 matrix. */
 template <float WIDEN(uint16_t)>
 static inline void unpack_left(const uint32_t *registers, int lane, float *a)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Doubles to half floats, rounded once. */
+/* Double to half precision with a single rounding. */
 #ifndef TESTS_EMULATOR_ROUNDING_H
 #define TESTS_EMULATOR_ROUNDING_H
 
@@ -8,8 +8,8 @@
 #include "base/half.h"
 
 /*
- * A float that rounds to any shorter format as x does: towards 0, with its last bit set
- * where x is not a float (round to odd).
+ * Round to odd: towards 0, with the last bit set if x is not a float.  Rounding the
+ * result to a shorter format is then the same as rounding x.
  */
 static inline float round_to_odd(double x)
 {

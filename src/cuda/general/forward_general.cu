@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attention of any problem: online softmax over tiles, splits in a binary tree.
+ * Attention for any problem: online softmax over blocks of keys, splits in a binary tree.
  *
  *     for each split:  m = -inf, l = 0, acc = 0
  *         for each block of TILE_KEYS keys:  scores -> weights -> l, acc
- *         carry into the tree: levels of the stack that are full combine
+ *         push (m, l, acc) on a stack with one entry per level of the tree; combine two
+ *         entries of a level as a binary counter carries
  *
- * A CTA has TILE_ROWS rows of one head and TILE_THREADS columns of V, one
- * of a thread.  No number of a row depends on another row.
+ * A CTA computes TILE_ROWS rows of one head and TILE_THREADS columns of V, a thread one
+ * column.  No number of a row depends on another row.
  */
 #include "cuda/tile.cuh"
 
-/* m and l of rows, by level of the tree; the columns of acc are with their threads. */
+/* m and l of rows by level of the tree; each thread has its column of acc. */
 template <class T> struct tree {
     T m[TREE_LEVELS][TILE_ROWS], l[TREE_LEVELS][TILE_ROWS];
 };
 
 template <class T> struct forward_memory {
     struct tile<T> tile;
-    T weight[TILE_KEYS][TILE_ROWS]; /* -0: not seen */
+    T weight[TILE_KEYS][TILE_ROWS]; /* -0: hidden */
     T m[TILE_ROWS], l[TILE_ROWS], rescale[TILE_ROWS], other[TILE_ROWS];
     struct tree<T> tree;
 };
@@ -26,7 +27,7 @@ static_assert(sizeof(struct forward_memory<double>) <= SHARED_F64 &&
                   sizeof(struct forward_memory<float>) <= SHARED_F32,
               "a CTA is given so much");
 
-/* Weights of the block, and m and l: eight threads have a row.  Whether one is hidden. */
+/* Computes weights, m and l; eight threads per row.  Returns whether a key is hidden. */
 template <class T> __device__ bool update_rows(struct forward_memory<T> &s)
 {
     const int r = (int)threadIdx.x / 8, lane = (int)threadIdx.x % 8;
@@ -59,7 +60,7 @@ template <class T> __device__ bool update_rows(struct forward_memory<T> &s)
     return hidden;
 }
 
-/* acc = acc rescale + sum w v of one column; `v` is that of the block's first key. */
+/* acc = acc rescale + sum w v for one column; `v` points to the block's first key. */
 template <class T, class E>
 __device__ void add_values(const struct forward_memory<T> &s, bool hidden, const E *v,
                            int64_t stride, int keys, T (&acc)[TILE_ROWS])
@@ -97,7 +98,7 @@ template <class T> __device__ inline T tree_factor(T m, T top)
     return m == top ? (T)1 : exp_of(m - top);
 }
 
-/* Keys of a level of the tree, which come first, to the rows at hand. */
+/* Combines a level of the tree, whose keys come first, with the current m, l, acc. */
 template <class T>
 __device__ void combine_level(struct forward_memory<T> &s, int level,
                               const T (&before)[TILE_ROWS], T (&acc)[TILE_ROWS])
@@ -120,7 +121,7 @@ __device__ void combine_level(struct forward_memory<T> &s, int level,
     __syncthreads();
 }
 
-template <class T> __device__ void keep_level(struct forward_memory<T> &s, int level)
+template <class T> __device__ void push_level(struct forward_memory<T> &s, int level)
 {
     __syncthreads();
     if (threadIdx.x < TILE_ROWS) {
@@ -140,7 +141,7 @@ template <class T> __device__ void clear_rows(struct forward_memory<T> &s)
     __syncthreads();
 }
 
-/* One split: keys lo .. hi - 1, its blocks counted from `start`. */
+/* One split: keys lo .. hi - 1; its blocks are aligned to `start`. */
 template <class T, class E>
 __device__ void forward_split(struct forward_memory<T> &s, const struct problem &p,
                               int64_t start, int64_t lo, int64_t hi, int64_t column,
@@ -168,10 +169,10 @@ __device__ void forward_split(struct forward_memory<T> &s, const struct problem 
     __syncthreads();
 }
 
-/* Ends rows: the sink joins, O and LSE are stored. */
+/* Adds the sink logit, normalises, and stores O and LSE. */
 template <class T>
-__device__ void end_rows(struct forward_memory<T> &s, const struct launch &a,
-                         int64_t column, const T (&acc)[TILE_ROWS])
+__device__ void store_rows(struct forward_memory<T> &s, const struct launch &a,
+                           int64_t column, const T (&acc)[TILE_ROWS])
 {
     const struct problem &p = a.p;
     const struct tile<T> &t = s.tile;
@@ -202,9 +203,9 @@ __device__ void end_rows(struct forward_memory<T> &s, const struct launch &a,
     }
 }
 
-/* Leaves (m, l, acc) of each row as record `record` of `records`. */
+/* Stores (m, l, acc) of each row as record `record` of `records`. */
 template <class T>
-__device__ void leave_records(struct forward_memory<T> &s, const attend_tensor &records,
+__device__ void store_records(struct forward_memory<T> &s, const attend_tensor &records,
                               int64_t dv, int64_t record, int64_t column,
                               const T (&acc)[TILE_ROWS])
 {
@@ -224,7 +225,7 @@ __device__ void leave_records(struct forward_memory<T> &s, const attend_tensor &
     }
 }
 
-/* Splits of keys lo .. hi - 1, counted from lo, in their tree. */
+/* Keys lo .. hi - 1 in splits that start at lo, combined in the tree. */
 template <class T, class E>
 __device__ void forward_tree(struct forward_memory<T> &s, const struct launch &a,
                              int64_t lo, int64_t hi, int64_t column, T (&acc)[TILE_ROWS])
@@ -254,12 +255,12 @@ __device__ void forward_tree(struct forward_memory<T> &s, const struct launch &a
             }
         if (lo + (n + 1) * split >= end && full == 0)
             return;
-        keep_level(s, level);
+        push_level(s, level);
         for (int r = 0; r < TILE_ROWS; r++)
             stack[level][r] = acc[r];
         full |= 1u << level;
     }
-    /* What is left of an incomplete tree, the latest first. */
+    /* The levels left of an incomplete tree, latest keys first. */
     int level = __ffs((int)full) - 1;
     if (threadIdx.x < TILE_ROWS) {
         s.m[threadIdx.x] = s.tree.m[level][threadIdx.x];
@@ -272,7 +273,7 @@ __device__ void forward_tree(struct forward_memory<T> &s, const struct launch &a
             combine_level(s, level, stack[level], acc);
 }
 
-/* Keys of record `index` of a shard; core/shard.c has the same for the host. */
+/* Keys of record `index` of a shard, as core/shard.c computes them on the host. */
 __device__ struct key_range shard_record_keys(const struct shard &shard, int64_t index)
 {
     const int64_t splits = ceil_div_i64(shard.keys, ATTEND_SPLIT_KEYS);
@@ -312,9 +313,9 @@ template <class E> __device__ void forward_item(const struct launch &a, int64_t 
     tile_begin(s.tile, p, head / p.hq, head % p.hq, tile * TILE_ROWS, p.nq);
     forward_tree<T, E>(s, a, keys.lo, keys.hi, column, acc);
     if (a.p.shard || a.groups > 1)
-        leave_records(s, a.records, p.dv, group, column, acc);
+        store_records(s, a.records, p.dv, group, column, acc);
     else
-        end_rows(s, a, column, acc);
+        store_rows(s, a, column, acc);
 }
 
 #define FORWARD(name, E)                                                                 \
@@ -329,8 +330,8 @@ FORWARD(f32, float)
 FORWARD(f16, __half)
 FORWARD(bf16, __nv_bfloat16)
 
-/* The level of the tree at which splits a and b meet. */
-__device__ inline int meeting_level(int64_t a, int64_t b) { return 63 - __clzll(a ^ b); }
+/* The level of the lowest common ancestor of splits a and b. */
+__device__ inline int ancestor_level(int64_t a, int64_t b) { return 63 - __clzll(a ^ b); }
 
 template <class T>
 __device__ void load_records(struct forward_memory<T> &s, const struct launch &a,
@@ -354,10 +355,10 @@ __device__ void load_records(struct forward_memory<T> &s, const struct launch &a
 }
 
 /*
- * Combines the records of each row in the tree and ends the row, or leaves a record of
- * the shard that they belong to.  Record x begins with split start[x], or x.  The last
- * one is at hand; one before it that waits in the stack is combined with it as soon as
- * the next lies in another branch.
+ * Combines the records of each row in the tree, and stores O and LSE, or one record of a
+ * shard.  Record x starts at split start[x], or x.  m, l and acc are those of the latest
+ * node; the top of the stack is combined with it once the next record is in another
+ * subtree.
  */
 template <class T> __device__ void combine_item(const struct launch &a, int64_t item)
 {
@@ -368,7 +369,7 @@ template <class T> __device__ void combine_item(const struct launch &a, int64_t 
     const int64_t tile = rest % a.tiles, head = rest / a.tiles;
     const int64_t column = chunk * TILE_THREADS + threadIdx.x;
     T acc[TILE_ROWS], stack[TREE_LEVELS][TILE_ROWS];
-    int64_t waits[TREE_LEVELS], split = a.start ? a.start[0] : 0;
+    int64_t split_of_level[TREE_LEVELS], split = a.start ? a.start[0] : 0;
     int depth = 0;
 
     tile_begin(s.tile, p, head / p.hq, head % p.hq, tile * TILE_ROWS, p.nq);
@@ -376,25 +377,26 @@ template <class T> __device__ void combine_item(const struct launch &a, int64_t 
     for (int64_t x = 1; x <= a.groups; x++) {
         const int64_t next = x == a.groups ? -1 : a.start ? a.start[x] : x;
 
-        while (depth > 0 && (next < 0 || meeting_level(waits[depth - 1], split) <
-                                             meeting_level(split, next))) {
+        while (depth > 0 &&
+               (next < 0 || ancestor_level(split_of_level[depth - 1], split) <
+                                ancestor_level(split, next))) {
             depth--;
             combine_level(s, depth, stack[depth], acc);
-            split = waits[depth];
+            split = split_of_level[depth];
         }
         if (next < 0)
             break;
-        keep_level(s, depth);
+        push_level(s, depth);
         for (int r = 0; r < TILE_ROWS; r++)
             stack[depth][r] = acc[r];
-        waits[depth++] = split;
+        split_of_level[depth++] = split;
         split = next;
         load_records(s, a, x, column, acc);
     }
     if (p.shard)
-        leave_records(s, p.records, p.dv, a.record, column, acc);
+        store_records(s, p.records, p.dv, a.record, column, acc);
     else
-        end_rows(s, a, column, acc);
+        store_rows(s, a, column, acc);
 }
 
 #define COMBINE(name, T)                                                                 \
@@ -407,7 +409,7 @@ template <class T> __device__ void combine_item(const struct launch &a, int64_t 
 COMBINE(f64, double)
 COMBINE(f32, float)
 
-/* P, once m and the factor of each row are known: a tile of rows and keys. */
+/* P of a tile of rows and keys, from the row_norm of each row. */
 template <class E> __device__ void weights_item(const struct launch &a, int64_t item)
 {
     typedef typename wide_of<E>::type T;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inspection pass: P again from Q, K and the LSE, summed over queries.  Sums are in
- * double and in a fixed order.
+ * The inspection pass: recomputes P from Q, K and the LSE, and sums it over queries. Sums
+ * are in double and in a fixed order.
  */
 #include "cuda/tile.cuh"
 
-/* P of row r and key x of a tile, whose first row the LSE of `inspection` belongs to. */
+/* P of row r and key x of a tile. */
 template <class T>
 __device__ double tile_weight(const struct launch &a, const struct tile<T> &t, int r,
                               int x)
@@ -21,7 +21,7 @@ __device__ double tile_weight(const struct launch &a, const struct tile<T> &t, i
     return exp((double)t.score[r][x] + (tile_shift(t, a.p, r) - of_row));
 }
 
-/* Columns: a CTA has the keys of one tile and all queries asked about. */
+/* Columns: a CTA has the keys of one tile, and loops over the requested queries. */
 template <class E> __device__ void columns_item(const struct launch &a, int64_t item)
 {
     typedef typename wide_of<E>::type T;
@@ -73,7 +73,7 @@ template <class E> __device__ void columns_item(const struct launch &a, int64_t 
                       numbers[x]);
 }
 
-/* One number of the pooled map. */
+/* One entry of the pooled map. */
 template <class E> __device__ void pooled_item(const struct launch &a, int64_t item)
 {
     typedef typename wide_of<E>::type T;
@@ -146,10 +146,10 @@ template <class E> __device__ void zoom_item(const struct launch &a, int64_t ite
     }
 }
 
-/* One probe; NaN for one that lies outside. */
+/* One probe; NaN if it is out of range. */
 template <class E> __device__ void probe_item(const struct launch &a, int64_t item)
 {
-    typedef double T; /* whatever the inputs: a probe is a double */
+    typedef double T; /* for all inputs: a probe is a double */
     extern __shared__ __align__(16) unsigned char memory[];
     struct tile<T> &t = *(struct tile<T> *)memory;
     const struct problem &p = a.p;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernels of merge_parts.cu are given, by value: what fits in parameters. */
+/* Parameters of the kernels of merge_parts.cu, by value. */
 #ifndef ATTEND_CUDA_MERGE_LAUNCH_H
 #define ATTEND_CUDA_MERGE_LAUNCH_H
 
 #include "attend/attend.h"
 
+/* What fits in kernel parameters. */
 enum { MERGE_PARTS_MOST = 24 };
 
 struct merge_launch {
@@ -14,11 +15,11 @@ struct merge_launch {
     int count;
 };
 
-/* Records of one part, or of no key where `from` has no data, to their place in rows. */
+/* Copies the records of one part into rows; without from.data, one record of no key. */
 struct gather_launch {
     attend_tensor from; /* (nb, hq, nq, width) */
     attend_tensor to;   /* (nb, hq, nq, records (dv + 2)), dense */
-    int64_t at, width;  /* columns of `to` */
+    int64_t at, width;  /* first column in `to`, and how many */
     int64_t rows;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts that lie in device memory.  attend_merge: parts by O and LSE, as
- * cpu/merge/merge_rows.h has it.  A CTA has a row; its weights are known
- * before any output is written, which may lie in the place of a part.
+ * Parts in device memory.  attend_merge_with: parts by O and LSE, as in
+ * cpu/merge/merge_rows.h.  A CTA has a row.  It computes the weights of all parts before
+ * it writes an output, because an output may overwrite a part.
  */
 #include "cuda/general/merge_launch.h"
 #include "cuda/tile.cuh"
@@ -35,7 +35,8 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
             const double w = lse == -CUDART_INF ? 0 : exp(lse - most);
             sum += w;
             if (threadIdx.x == 0)
-                weight[x] = lse == -CUDART_INF ? -1 : w; /* -1: O may be anything */
+                weight[x] =
+                    lse == -CUDART_INF ? -1 : w; /* -1: O of the part is not read */
         }
         __syncthreads();
         for (int64_t c = threadIdx.x; c < a.out.size[3]; c += TILE_THREADS) {
@@ -48,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
                       load_any(from.data, from.dtype,
                                view_offset(from.stride, b, h, i) + c * from.stride[3]);
             }
-            /* A half float is rounded from the f32 next to the sum. */
+            /* For f16 and bf16 the sum is rounded to f32 first. */
             store_any(a.out.data, a.out.dtype,
                       view_offset(a.out.stride, b, h, i) + c * a.out.stride[3],
                       a.out.dtype == ATTEND_F64 ? of : (float)of);
@@ -60,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     }
 }
 
-/* attend_combine: a number of a row is a thread's. */
+/* attend_combine: one thread per number of a record. */
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     attend_gather_records(const __grid_constant__ struct gather_launch a)
 {

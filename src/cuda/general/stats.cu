@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics of rows, apart from the pass that computes O, so that they change no bit of
- * it: once over the keys for the largest scores, once more for the sums relative to the
- * maximum, which are in double.  Eight threads have a row.  Then summaries of heads.
+ * Row statistics in passes of their own, so that they change no bit of O.  The first pass
+ * over the keys finds the largest scores, the second sums relative to the row max, in
+ * double.  Eight threads per row.  Then summaries of heads.
  */
 #include "core/row_stats_read.h"
 #include "cuda/tile.cuh"
@@ -11,9 +11,8 @@ enum { ROW_THREADS = TILE_THREADS / TILE_ROWS };
 
 template <class T> struct stats_memory {
     struct tile<T> tile;
-    double weight[TILE_ROWS]
-                 [TILE_KEYS]; /* e = exp(score - m); 0 where it does not count */
-    double norm[TILE_KEYS];   /* |v| */
+    double weight[TILE_ROWS][TILE_KEYS]; /* e = exp(score - m); 0 for hidden keys */
+    double norm[TILE_KEYS];              /* |v| */
     double m[TILE_ROWS], mean[TILE_ROWS], keys[TILE_ROWS];
     int64_t best[TILE_ROWS]; /* the first key of score m; -1: none */
     int not_number[TILE_ROWS];
@@ -24,7 +23,7 @@ static_assert(sizeof(struct stats_memory<double>) <= SHARED_F64 &&
                   sizeof(struct stats_memory<float>) <= SHARED_F32,
               "a CTA is given so much");
 
-/* The largest scores of a thread's keys, of equal scores the earlier key first. */
+/* The largest scores of a thread's keys; of equal scores, the earlier key first. */
 template <class T> struct top_list {
     T score[ATTEND_TOP_MAX];
     int key[ATTEND_TOP_MAX];
@@ -52,7 +51,7 @@ __device__ inline double sum_of_row(double x)
     return x;
 }
 
-/* Maximum, number and mean of the scores, and the largest. */
+/* Row max, number and mean of the scores, and the top keys. */
 template <class T, class E>
 __device__ void find_largest(struct stats_memory<T> &s, const struct problem &p)
 {
@@ -130,7 +129,7 @@ __device__ void find_norms(struct stats_memory<T> &s, const struct problem &p, i
     }
 }
 
-/* Sums of e v and of x^2 v of the block, one column a thread. */
+/* Sums of e v, e^2 v and (e score)^2 v over the block, one column per thread. */
 template <class T, class E>
 __device__ void add_value_sums(struct stats_memory<T> &s, const struct launch &a,
                                int64_t j, int block)
@@ -176,10 +175,11 @@ __device__ inline int distance_bin(int64_t far, int bins)
     return bin < bins ? bin : bins - 1;
 }
 
-/* Sums of e by distance and by class: one thread of the row, in the order of keys. */
+/* Sums of e by distance and by class, by one thread per row in the order of keys. */
 template <class T>
-__device__ void add_places(const struct stats_memory<T> &s, const struct launch &a, int r,
-                           int64_t j, int block, double *record)
+__device__ void add_distances_and_classes(const struct stats_memory<T> &s,
+                                          const struct launch &a, int r, int64_t j,
+                                          int block, double *record)
 {
     const struct problem &p = a.p;
     const struct stats &stats = p.stats;
@@ -201,10 +201,10 @@ __device__ void add_places(const struct stats_memory<T> &s, const struct launch 
     }
 }
 
-/* The sums of a thread's keys that are numbers of the record. */
+/* Sums over a thread's keys that are entries of the record. */
 struct own_sums {
     double of[ROW_FIXED];
-    double noise[2][2]; /* sums of x^2 |v|^2 and x^2 */
+    double noise[2][2]; /* sums of x^2 |v|^2 and x^2; x is e, or e score */
 };
 
 template <class T>
@@ -261,7 +261,7 @@ __device__ double query_squares(const struct problem &p, int64_t b, int64_t h, i
     return p.scale * p.scale * squares;
 }
 
-/* What the row's threads have summed becomes its record. */
+/* Writes the record of a row from the sums of its threads. */
 template <class T, class E>
 __device__ void write_record(struct stats_memory<T> &s, const struct problem &p, int r,
                              const struct own_sums &sums, double *record)
@@ -303,7 +303,7 @@ __device__ void store_numbers(const attend_tensor &to, int64_t b, int64_t h, int
                   numbers[x]);
 }
 
-/* What is asked for of a row, from its sums; core/row_stats.c has the same. */
+/* Stores the requested statistics of a row, as core/row_stats.c does on the host. */
 __device__ void store_row(const struct problem &p, int64_t b, int64_t h, int64_t i,
                           const double *sums)
 {
@@ -363,7 +363,7 @@ template <class E> __device__ void stats_item(const struct launch &a, int64_t it
         add_keys(s, p, r, lane, j, block, own);
         __syncthreads();
         if (p.stats.needs & (STATS_BINS | STATS_CLASSES) && lane == 0 && r < s.tile.rows)
-            add_places(s, a, r, j, block, records + r * length);
+            add_distances_and_classes(s, a, r, j, block, records + r * length);
         if (p.stats.sums.columns)
             add_value_sums<T, E>(s, a, j, block);
     }
@@ -395,10 +395,11 @@ STATS(f32, float)
 STATS(f16, __half)
 STATS(bf16, __nv_bfloat16)
 
-/* Doubles of a record that fit into shared memory for each thread. */
+/* The longest record, in doubles, that is staged in shared memory. */
 enum { STAGED_MOST = 24 };
 
-/* Rows whose sums another kernel has left, one a thread; they are read side by side. */
+/* Statistics from sums that another kernel stored; one thread per row, coalesced loads.
+ */
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     attend_stats_rows(const __grid_constant__ struct launch a)
 {
@@ -441,7 +442,7 @@ __device__ inline int summary_bin(int what, double x)
     return bin < 0 ? 0 : bin < ATTEND_SUMMARY_BINS ? (int)bin : ATTEND_SUMMARY_BINS - 1;
 }
 
-/* The sum over all threads, in the order of a tree; every thread has it. */
+/* Sum over the threads of a CTA, by a tree; all threads get it. */
 __device__ double sum_of_block(double x, double *memory)
 {
     __syncthreads();
@@ -455,7 +456,7 @@ __device__ double sum_of_block(double x, double *memory)
     return memory[0];
 }
 
-/* Rows first .. end - 1 of a head; twice over them, so that the sd does not cancel. */
+/* Rows first .. end - 1 of a head, in two passes: the sd has no cancellation. */
 __device__ void summarise(const double *digest, int what, int64_t first, int64_t end,
                           attend_summary *to)
 {
@@ -504,7 +505,7 @@ __device__ void summarise(const double *digest, int what, int64_t first, int64_t
     to->max = rows > 0 ? high : CUDART_NAN;
 }
 
-/* A CTA has one summary. */
+/* One summary per CTA. */
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)
     attend_summaries(const __grid_constant__ struct launch a)
 {

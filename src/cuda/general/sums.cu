@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of rows that statistics are read from: those of parts of the keys are added up. */
+/* Adds the raw sums of rows over parts of the keys. */
 #include "cuda/general/sums_launch.h"
 #include "cuda/tile.cuh"
 
-/* The functions of the host, compiled for the device. */
+/* The host functions, compiled for the device. */
 #include "core/row_sums.c"
 
-/* A row is a thread's. */
+/* One thread per row. */
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)
     attend_sums_add(const __grid_constant__ struct sums_launch a)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel of sums.cu is given, by value. */
+/* Parameters of the kernel of sums.cu, by value. */
 #ifndef ATTEND_CUDA_SUMS_LAUNCH_H
 #define ATTEND_CUDA_SUMS_LAUNCH_H
 
@@ -8,10 +8,10 @@
 
 struct sums_launch {
     struct sums_layout layout;
-    attend_view from;     /* (nb, hq, nq, length) of f64; data NULL: of no keys */
-    int64_t first_key;    /* that its keys were counted from */
-    const double *before; /* [nb][hq][nq][length] sums of the keys before; NULL: none */
-    double *to;           /* likewise: the sums of both; may be `from` */
+    attend_view from;     /* (nb, hq, nq, length) in f64; data NULL: sums of no keys */
+    int64_t first_key;    /* key 0 of `from` in the sequence */
+    const double *before; /* [nb][hq][nq][length] sums of earlier keys; NULL: none */
+    double *to;           /* the same shape: sums of both; may be `from` */
     int64_t rows, length;
 };
 

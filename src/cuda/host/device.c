@@ -28,7 +28,7 @@ static const unsigned char *const images[MODULE_COUNT] = {
 #undef MODULE
 };
 
-/* The most blocks of a launch: kernels step over what is left. */
+/* Largest grid: kernels loop over the remaining work. */
 #define GRID_MOST ((int64_t)1 << 20)
 
 static attend_status read_name(const char *name, int *ordinal, attend_error *err)
@@ -50,13 +50,13 @@ static attend_status read_name(const char *name, int *ordinal, attend_error *err
                         name);
 }
 
-/* A driver answers for `call`. */
-#define ASK(device, call, what)                                                          \
+/* Calls a driver function; fails with `what` and the driver's message. */
+#define DRIVER(device, call, what)                                                       \
     TRY(attendi_driver_check(&(device)->driver, (device)->driver.call, what, err))
 
 /*
- * ATTEND_CUDA_KERNELS, for tests: "sm80" takes a Hopper as any other GPU, "general"
- * leaves order FAST to the general kernels.
+ * ATTEND_CUDA_KERNELS, for tests: "sm80" uses the sm80 kernels on Hopper too, "general"
+ * the general kernels for order FAST.
  */
 static attend_status choose_kernels(struct cuda_device *d, bool hopper, attend_error *err)
 {
@@ -79,17 +79,19 @@ static attend_status find_device(struct cuda_device *d, int ordinal, attend_erro
 {
     int count = 0, major = 0, minor = 0;
 
-    ASK(d, device_count(&count), "counting devices");
+    DRIVER(d, device_count(&count), "counting devices");
     if (ordinal >= count)
         return attendi_fail(err, ATTEND_EUNSUPPORTED,
                             "options.device: cuda:%d is not there: the driver has %d "
                             "devices",
                             ordinal, count);
-    ASK(d, device_get(&d->device, ordinal), "finding the device");
-    ASK(d, device_attribute(&d->sm_count, CU_ATTRIBUTE_SM_COUNT, d->device),
-        "asking the device");
-    ASK(d, device_attribute(&major, CU_ATTRIBUTE_MAJOR, d->device), "asking the device");
-    ASK(d, device_attribute(&minor, CU_ATTRIBUTE_MINOR, d->device), "asking the device");
+    DRIVER(d, device_get(&d->device, ordinal), "finding the device");
+    DRIVER(d, device_attribute(&d->sm_count, CU_ATTRIBUTE_SM_COUNT, d->device),
+           "asking the device");
+    DRIVER(d, device_attribute(&major, CU_ATTRIBUTE_MAJOR, d->device),
+           "asking the device");
+    DRIVER(d, device_attribute(&minor, CU_ATTRIBUTE_MINOR, d->device),
+           "asking the device");
     if (major < 8)
         return attendi_fail(err, ATTEND_EUNSUPPORTED,
                             "options.device: cuda:%d has compute capability %d.%d, and "
@@ -116,16 +118,17 @@ static attend_status load_kernels(struct cuda_device *d, attend_error *err)
 {
     for (int x = 0; x < MODULE_COUNT; x++)
         if (is_wanted(d, (enum module_name)x))
-            ASK(d, module_load(&d->module[x], images[x]), "loading kernels");
+            DRIVER(d, module_load(&d->module[x], images[x]), "loading kernels");
     for (int x = 0; x < KERNEL_COUNT; x++) {
         if (!is_wanted(d, module_of[x]))
             continue;
-        ASK(d, module_function(&d->kernel[x], d->module[module_of[x]], kernel_names[x]),
-            kernel_names[x]);
-        ASK(d,
-            function_set(d->kernel[x], CU_FUNCTION_SHARED_MEMORY,
-                         shared_of(module_of[x])),
-            kernel_names[x]);
+        DRIVER(d,
+               module_function(&d->kernel[x], d->module[module_of[x]], kernel_names[x]),
+               kernel_names[x]);
+        DRIVER(d,
+               function_set(d->kernel[x], CU_FUNCTION_SHARED_MEMORY,
+                            shared_of(module_of[x])),
+               kernel_names[x]);
     }
     return ATTEND_OK;
 }
@@ -146,7 +149,7 @@ void attendi_cuda_leave(struct cuda_device *d)
 static attend_status start(struct cuda_device *d, int ordinal, attend_error *err)
 {
     TRY(find_device(d, ordinal, err));
-    ASK(d, primary_retain(&d->primary, d->device), "taking the primary context");
+    DRIVER(d, primary_retain(&d->primary, d->device), "taking the primary context");
     TRY(attendi_cuda_enter(d, err));
     const attend_status status = load_kernels(d, err);
     attendi_cuda_leave(d);
@@ -247,11 +250,11 @@ attend_status attendi_cuda_reserve(struct cuda_device *d, struct device_memory *
     if (memory->size >= size)
         return ATTEND_OK;
     if (memory->at) {
-        ASK(d, synchronize(d->stream), "waiting for the stream");
-        ASK(d, release(memory->at), "freeing memory");
+        DRIVER(d, synchronize(d->stream), "waiting for the stream");
+        DRIVER(d, release(memory->at), "freeing memory");
     }
     *memory = (struct device_memory){0};
-    ASK(d, allocate(&memory->at, size), "allocating memory");
+    DRIVER(d, allocate(&memory->at, size), "allocating memory");
     memory->size = size;
     return ATTEND_OK;
 }

@@ -9,7 +9,7 @@
 
 enum { CU_OUT_OF_MEMORY = 2 };
 
-/* Where each function of the driver goes; the second name is for an older driver. */
+/* Names of the driver's functions, and their fields of struct cuda_driver. */
 static const struct {
     const char *name;
     size_t at;

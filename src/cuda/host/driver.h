@@ -19,7 +19,7 @@ typedef struct cu_function_opaque *cu_function;
 typedef struct cu_stream_opaque *cu_stream;
 typedef uintptr_t cu_pointer; /* 64 bits wherever there is a driver */
 
-/* A description of a tensor for TMA: opaque, aligned to 64 bytes. */
+/* CUtensorMap, a TMA descriptor: opaque, aligned to 64 bytes. */
 typedef struct cu_tensor_map {
     _Alignas(64) uint64_t opaque[16];
 } cu_tensor_map;
@@ -28,10 +28,10 @@ enum {
     CU_ATTRIBUTE_SM_COUNT = 16,
     CU_ATTRIBUTE_MAJOR = 75,
     CU_ATTRIBUTE_MINOR = 76,
-    CU_FUNCTION_SHARED_MEMORY = 8, /* the most dynamic shared memory of a block */
+    CU_FUNCTION_SHARED_MEMORY = 8, /* limit of dynamic shared memory of a CTA */
 };
 
-/* The functions of the driver that are used. */
+/* The driver functions in use. */
 struct cuda_driver {
     cu_result (*init)(unsigned flags);
     cu_result (*driver_version)(int *version);
@@ -68,13 +68,13 @@ struct cuda_driver {
 };
 
 /*
- * Opens the driver and starts it.  On failure EUNSUPPORTED with the loader's or the
- * driver's word, and nothing to close.
+ * Opens the driver and calls cuInit.  Fails with EUNSUPPORTED and the message of the
+ * loader or of the driver; there is then nothing to close.
  */
 attend_status attendi_driver_open(struct cuda_driver *driver, attend_error *err);
 void attendi_driver_close(struct cuda_driver *driver);
 
-/* A failure of the driver, unless `result` is 0: `what` was tried. */
+/* Fails unless `result` is 0; the message has `what` and the driver's error. */
 attend_status attendi_driver_check(const struct cuda_driver *driver, cu_result result,
                                    const char *what, attend_error *err);
 

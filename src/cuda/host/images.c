@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cuda/host/images.h"
 
-/* ATTENDI_IMAGES is the folder of what nvcc has made. */
+/* ATTENDI_IMAGES is the folder with the fatbins of nvcc. */
 #define IMAGE(name)                                                                      \
     __asm__(".section .rodata\n"                                                         \
             ".balign 64\n"                                                               \

@@ -19,7 +19,7 @@ static int64_t width_of(const struct problem *p)
     return most <= 64 ? 64 : most <= 128 ? 128 : 256;
 }
 
-/* Scores are finished before they are compared. */
+/* Whether scores are modified before the row max. */
 static bool has_score_mod(const struct problem *p)
 {
     return p->bias.data || p->alibi || p->softcap != 0;
@@ -55,7 +55,7 @@ static enum sm80_path path_of(const struct cuda_device *d, const struct problem 
                                                                   : SM80_PREFILL;
 }
 
-/* Whether rows begin at multiples of 16 bytes, their columns side by side. */
+/* Whether rows are contiguous and start at multiples of 16 bytes. */
 static bool has_chunks(const void *data, const int64_t size[4], const int64_t stride[4])
 {
     if ((uintptr_t)data % 16 != 0 || (size[3] > 1 && stride[3] != 1))
@@ -112,7 +112,7 @@ void attendi_sm80_plan(const struct cuda_device *d, const struct problem *p,
                                            (int64_t)sizeof(float));
 }
 
-/* Lays an input out densely, and leads the view there. */
+/* Queues a dense copy of an input, and points the view to it. */
 static attend_status pack(struct cuda_device *d, attend_view *view, char *to,
                           attend_error *err)
 {
@@ -132,9 +132,9 @@ static attend_status pack(struct cuda_device *d, attend_view *view, char *to,
                                PACK_THREADS, 0, parameters, err);
 }
 
-/* A kernel as it is launched: by path and width. */
+/* Launch configuration of a path. */
 struct shape {
-    enum kernel_name first; /* of 64 columns and f16 */
+    enum kernel_name first; /* the instance for d64 and f16; others follow it */
     int rows, threads, slots;
 };
 
@@ -155,7 +155,7 @@ static struct shape shape_of(enum sm80_path path)
                           SM80_SLOTS};
 }
 
-/* Keys of a block: those of SM80_KERNEL. */
+/* Keys of a block, as in the SM80_KERNEL lines. */
 static int64_t block_keys(const struct problem *p)
 {
     return width_of(p) == 256 ? 32 : 64;
@@ -173,20 +173,20 @@ static bool has_pairs(const attend_view *mask)
 static void set_launch(const struct problem *p, const struct sm80_plan *plan,
                        const struct shape *shape, struct sm80_launch *a)
 {
-    const bool folds = plan->path == SM80_DECODE;
+    const bool pack_gqa = plan->path == SM80_DECODE;
 
-    a->folds = folds;
-    a->splits = folds ? (int)splits_of(p) : 0;
-    a->row_blocks = (int)ceil_div_i64(folds ? p->group : p->nq, shape->rows);
+    a->pack_gqa = pack_gqa;
+    a->splits = pack_gqa ? (int)splits_of(p) : 0;
+    a->row_blocks = (int)ceil_div_i64(pack_gqa ? p->group : p->nq, shape->rows);
     a->items =
-        (int)(p->nb * (folds ? p->hkv * a->splits : p->hq) * (int64_t)a->row_blocks);
+        (int)(p->nb * (pack_gqa ? p->hkv * a->splits : p->hq) * (int64_t)a->row_blocks);
     a->score_mod = has_score_mod(p);
     a->mask_pairs = has_pairs(&p->mask);
     a->plain = plan->path == SM80_PREFILL;
     a->unit = a->plain ? LN_2 : a->score_mod ? 1 : p->scale;
     a->c = (float)(a->score_mod ? LOG2_E : p->scale * LOG2_E);
-    a->chunks = p->out.dtype != ATTEND_F32 && p->dv % 8 == 0 &&
-                has_chunks(p->out.data, p->out.size, p->out.stride);
+    a->vector_store = p->out.dtype != ATTEND_F32 && p->dv % 8 == 0 &&
+                      has_chunks(p->out.data, p->out.size, p->out.stride);
 }
 
 attend_status attendi_sm80_run(struct cuda_device *d, const struct problem *p,

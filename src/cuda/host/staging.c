@@ -4,20 +4,20 @@
 #include "base/error.h"
 #include "core/tensor.h"
 
-/* A pointer of the problem that is to lead to the device. */
-struct lead {
+/* A pointer of the problem to redirect to the copy of its span on the device. */
+struct fixup {
     const void **pointer;
     int span;
-    int64_t behind; /* bytes from the start of the span to what the pointer means */
+    int64_t offset; /* bytes from the start of the span to the target of the pointer */
 };
 
-struct leads {
-    struct lead lead[STAGED_MOST];
+struct fixups {
+    struct fixup fixup[STAGED_MOST];
     int count;
 };
 
-static void add_span(struct staging *s, struct leads *leads, const void **pointer,
-                     const char *start, size_t size, int64_t behind, bool is_output,
+static void add_span(struct staging *s, struct fixups *fixups, const void **pointer,
+                     const char *start, size_t size, int64_t offset, bool is_output,
                      bool copy_in)
 {
     const int x = s->count++;
@@ -28,12 +28,12 @@ static void add_span(struct staging *s, struct leads *leads, const void **pointe
                                       .is_output = is_output,
                                       .copy_in = copy_in};
     s->total += (size + 255) / 256 * 256;
-    leads->lead[leads->count++] =
-        (struct lead){.pointer = pointer, .span = x, .behind = behind};
+    fixups->fixup[fixups->count++] =
+        (struct fixup){.pointer = pointer, .span = x, .offset = offset};
 }
 
-/* From the lowest to the highest element of a view. */
-static void add_view(struct staging *s, struct leads *leads, const void **pointer,
+/* Adds the span from the lowest to the highest element of a view. */
+static void add_view(struct staging *s, struct fixups *fixups, const void **pointer,
                      attend_dtype dtype, const int64_t size[4], const int64_t stride[4],
                      bool is_output)
 {
@@ -49,70 +49,70 @@ static void add_view(struct staging *s, struct leads *leads, const void **pointe
         low += min_i64(0, (size[a] - 1) * stride[a]);
         high += max_i64(0, (size[a] - 1) * stride[a]);
     }
-    add_span(s, leads, pointer, (const char *)*pointer + low * bytes,
+    add_span(s, fixups, pointer, (const char *)*pointer + low * bytes,
              (size_t)((high - low + 1) * bytes), -low * bytes, is_output,
              !is_output || count != high - low + 1);
 }
 
-static void add_input(struct staging *s, struct leads *leads, attend_view *view)
+static void add_input(struct staging *s, struct fixups *fixups, attend_view *view)
 {
-    add_view(s, leads, &view->data, view->dtype, view->size, view->stride, false);
+    add_view(s, fixups, &view->data, view->dtype, view->size, view->stride, false);
 }
 
-static void add_output(struct staging *s, struct leads *leads, attend_tensor *tensor)
+static void add_output(struct staging *s, struct fixups *fixups, attend_tensor *tensor)
 {
-    add_view(s, leads, (const void **)&tensor->data, tensor->dtype, tensor->size,
+    add_view(s, fixups, (const void **)&tensor->data, tensor->dtype, tensor->size,
              tensor->stride, true);
 }
 
-static void add_array(struct staging *s, struct leads *leads, const void **pointer,
+static void add_array(struct staging *s, struct fixups *fixups, const void **pointer,
                       int64_t count, size_t size, bool is_output)
 {
     if (*pointer && count > 0)
-        add_span(s, leads, pointer, *pointer, (size_t)count * size, 0, is_output,
+        add_span(s, fixups, pointer, *pointer, (size_t)count * size, 0, is_output,
                  !is_output);
 }
 
-static void add_rule(struct staging *s, struct leads *leads, struct problem *p)
+static void add_rule(struct staging *s, struct fixups *fixups, struct problem *p)
 {
-    add_array(s, leads, (const void **)&p->causal_offset, p->nb, sizeof(int64_t), false);
-    add_array(s, leads, (const void **)&p->key_lengths, p->nb, sizeof(int64_t), false);
-    add_array(s, leads, (const void **)&p->alibi, p->hq, sizeof(double), false);
-    add_array(s, leads, (const void **)&p->sinks, p->hq, sizeof(double), false);
-    add_input(s, leads, &p->mask);
-    add_input(s, leads, &p->bias);
+    add_array(s, fixups, (const void **)&p->causal_offset, p->nb, sizeof(int64_t), false);
+    add_array(s, fixups, (const void **)&p->key_lengths, p->nb, sizeof(int64_t), false);
+    add_array(s, fixups, (const void **)&p->alibi, p->hq, sizeof(double), false);
+    add_array(s, fixups, (const void **)&p->sinks, p->hq, sizeof(double), false);
+    add_input(s, fixups, &p->mask);
+    add_input(s, fixups, &p->bias);
 }
 
-static void add_stats(struct staging *s, struct leads *leads, struct problem *p)
+static void add_stats(struct staging *s, struct fixups *fixups, struct problem *p)
 {
     struct stats *const stats = &p->stats;
     const int64_t heads = p->nb * p->hq;
 
-    add_output(s, leads, &stats->rows);
-    add_output(s, leads, &stats->top_weights);
-    add_output(s, leads, &stats->distances);
-    add_output(s, leads, &stats->class_mass);
-    add_output(s, leads, &stats->raw);
-    add_array(s, leads, (const void **)&stats->top_keys, heads * p->nq * stats->named,
+    add_output(s, fixups, &stats->rows);
+    add_output(s, fixups, &stats->top_weights);
+    add_output(s, fixups, &stats->distances);
+    add_output(s, fixups, &stats->class_mass);
+    add_output(s, fixups, &stats->raw);
+    add_array(s, fixups, (const void **)&stats->top_keys, heads * p->nq * stats->named,
               sizeof(int64_t), true);
-    add_array(s, leads, (const void **)&stats->classes, p->nb * p->nk, sizeof(int32_t),
+    add_array(s, fixups, (const void **)&stats->classes, p->nb * p->nk, sizeof(int32_t),
               false);
-    add_array(s, leads, (const void **)&stats->summaries,
+    add_array(s, fixups, (const void **)&stats->summaries,
               heads * stats->summary_kinds * ATTEND_SUMMARY_GROUPS,
               (size_t)stats->summary_stride, true);
 }
 
-static void add_inspection(struct staging *s, struct leads *leads, struct inspection *i)
+static void add_inspection(struct staging *s, struct fixups *fixups, struct inspection *i)
 {
-    add_input(s, leads, &i->lse);
-    add_output(s, leads, &i->column_mass);
-    add_output(s, leads, &i->column_max);
-    add_output(s, leads, &i->column_last);
-    add_output(s, leads, &i->pooled);
-    add_output(s, leads, &i->zoom);
-    add_array(s, leads, (const void **)&i->probes, i->probe_count, sizeof(attend_probe),
+    add_input(s, fixups, &i->lse);
+    add_output(s, fixups, &i->column_mass);
+    add_output(s, fixups, &i->column_max);
+    add_output(s, fixups, &i->column_last);
+    add_output(s, fixups, &i->pooled);
+    add_output(s, fixups, &i->zoom);
+    add_array(s, fixups, (const void **)&i->probes, i->probe_count, sizeof(attend_probe),
               false);
-    add_array(s, leads, (const void **)&i->probe_weights, i->probe_count, sizeof(double),
+    add_array(s, fixups, (const void **)&i->probe_weights, i->probe_count, sizeof(double),
               true);
 }
 
@@ -120,27 +120,27 @@ attend_status attendi_stage_in(struct staging *s, struct cuda_device *d,
                                struct problem *p, struct record_list *records,
                                attend_error *err)
 {
-    struct leads leads = {.count = 0};
+    struct fixups fixups = {.count = 0};
 
     *s = (struct staging){.count = 0};
-    add_input(s, &leads, &p->q);
-    add_input(s, &leads, &p->k);
+    add_input(s, &fixups, &p->q);
+    add_input(s, &fixups, &p->k);
     if (!p->inspection)
-        add_input(s, &leads, &p->v);
-    add_output(s, &leads, &p->out);
-    add_output(s, &leads, &p->lse);
-    add_output(s, &leads, &p->weights);
+        add_input(s, &fixups, &p->v);
+    add_output(s, &fixups, &p->out);
+    add_output(s, &fixups, &p->lse);
+    add_output(s, &fixups, &p->weights);
     if (p->shard)
-        add_output(s, &leads, &p->records);
-    add_rule(s, &leads, p);
-    add_stats(s, &leads, p);
+        add_output(s, &fixups, &p->records);
+    add_rule(s, &fixups, p);
+    add_stats(s, &fixups, p);
     if (p->inspection)
-        add_inspection(s, &leads, p->inspection);
+        add_inspection(s, &fixups, p->inspection);
     if (records) {
         attend_tensor *const data = &records->data;
-        add_view(s, &leads, (const void **)&data->data, data->dtype, data->size,
+        add_view(s, &fixups, (const void **)&data->data, data->dtype, data->size,
                  data->stride, false);
-        add_array(s, &leads, (const void **)&records->start, records->count,
+        add_array(s, &fixups, (const void **)&records->start, records->count,
                   sizeof *records->start, false);
     }
     TRY(attendi_cuda_reserve(d, &d->staging, s->total, err));
@@ -151,10 +151,10 @@ attend_status attendi_stage_in(struct staging *s, struct cuda_device *d,
                                                        s->span[x].host, s->span[x].size,
                                                        d->stream),
                                      "copying to the device", err));
-    for (int x = 0; x < leads.count; x++) {
-        const struct lead *const lead = &leads.lead[x];
-        *lead->pointer =
-            (const void *)(d->staging.at + s->span[lead->span].at + (size_t)lead->behind);
+    for (int x = 0; x < fixups.count; x++) {
+        const struct fixup *const fixup = &fixups.fixup[x];
+        *fixup->pointer = (const void *)(d->staging.at + s->span[fixup->span].at +
+                                         (size_t)fixup->offset);
     }
     return ATTEND_OK;
 }

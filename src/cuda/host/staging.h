@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors in host memory for a problem that is computed on a device. */
+/* Copies tensors in host memory to the device and back. */
 #ifndef ATTEND_CUDA_STAGING_H
 #define ATTEND_CUDA_STAGING_H
 
@@ -7,7 +7,7 @@
 
 enum { STAGED_MOST = 40 };
 
-/* A stretch of host memory and where it lies on the device. */
+/* A range of host memory, and its offset `at` in the staging memory. */
 struct staged_span {
     void *host;
     size_t size, at;
@@ -20,7 +20,7 @@ struct staging {
     size_t total;
 };
 
-/* Records of rows that are to be combined: `count` for each, from splits start[] on. */
+/* Records to combine: `count` per row; record x starts at split start[x]. */
 struct record_list {
     attend_tensor data; /* (nb, hq, nq, count (dv + 2)) */
     const int64_t *start;
@@ -28,13 +28,13 @@ struct record_list {
 };
 
 /*
- * Copies all that `p` points at to the device and makes it point there, and so with
- * `records`; NULL: none.
+ * Copies everything that `p` and `records` point to to the device, and redirects their
+ * pointers.  `records` may be NULL.
  */
 attend_status attendi_stage_in(struct staging *s, struct cuda_device *d,
                                struct problem *p, struct record_list *records,
                                attend_error *err);
-/* Copies the outputs back, and waits for them. */
+/* Copies the outputs back and waits. */
 attend_status attendi_stage_out(const struct staging *s, struct cuda_device *d,
                                 attend_error *err);
 

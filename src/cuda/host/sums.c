@@ -37,7 +37,7 @@ attend_status attendi_cuda_sums_move(struct cuda_device *d, const struct launch 
     return add(d, p, &move, err);
 }
 
-/* Two buffers in turn: the sums of the parts so far are in one of them, a->sums. */
+/* Double buffered: a->sums is the buffer with the sums of the parts so far. */
 static attend_status add_parts(struct cuda_device *d, struct launch *a,
                                double *const buffer[2], const attend_stats_part *parts,
                                int64_t count, attend_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/cuda/instructions.cuh on a CPU. */
+/* Emulates src/cuda/instructions.cuh. */
 #ifndef ATTEND_CUDA_INSTRUCTIONS_CUH
 #define ATTEND_CUDA_INSTRUCTIONS_CUH
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* src/cuda/sm80_instructions.cuh on a CPU. */
+/* Emulates src/cuda/sm80_instructions.cuh. */
 #ifndef ATTEND_CUDA_SM80_INSTRUCTIONS_CUH
 #define ATTEND_CUDA_SM80_INSTRUCTIONS_CUH
 
 #include "cuda/instructions.cuh"
 #include "products.h"
 
-DEVICE int again(int x) { return x; }
-DEVICE int thread_again() { return (int)threadIdx.x; }
+DEVICE int rematerialize(int x) { return x; }
+DEVICE int thread_index() { return (int)threadIdx.x; }
 template <int N> DEVICE void pin(float (&)[N][4]) {}
 
-/* Done at once: nobody may look before copy_wait(). */
+/* Copies at once: a missing copy_wait() is not noticed. */
 DEVICE void copy_16(uint32_t to, const void *from, int bytes)
 {
     unsigned char *const at = gpu_shared(to, 16, 16);
@@ -23,7 +23,7 @@ DEVICE void copy_16(uint32_t to, const void *from, int bytes)
 DEVICE void copy_commit() {}
 template <int N> DEVICE void copy_wait() {}
 
-/* The element in row r and column c of a matrix whose rows begin where lanes said. */
+/* Element (r, c) of a matrix; lane 8 matrix + r has the address of its row r. */
 DEVICE uint16_t matrix_element(void *const *row_at, int matrix, int r, int c)
 {
     const uint32_t row = *(const uint32_t *)row_at[8 * matrix + r];
@@ -35,7 +35,7 @@ DEVICE uint16_t matrix_element(void *const *row_at, int matrix, int r, int c)
 DEVICE void load_matrices_as(uint32_t (&x)[4], uint32_t at, bool transposed)
 {
     const int lane = gpu_lane(), r = lane / 4, c = 2 * (lane % 4);
-    void *const *const rows = gpu_meet(GPU_WARP, &at);
+    void *const *const rows = gpu_collective(GPU_WARP, &at);
 
     for (int m = 0; m < 4; m++) {
         const uint32_t low =
@@ -44,7 +44,7 @@ DEVICE void load_matrices_as(uint32_t (&x)[4], uint32_t at, bool transposed)
                                          : matrix_element(rows, m, r, c + 1);
         x[m] = low | high << 16;
     }
-    gpu_meet(GPU_WARP, nullptr);
+    gpu_collective(GPU_WARP, nullptr);
 }
 DEVICE void load_matrices(uint32_t (&x)[4], uint32_t at)
 {
@@ -55,7 +55,7 @@ DEVICE void load_transposed(uint32_t (&x)[4], uint32_t at)
     load_matrices_as(x, at, true);
 }
 
-/* What a lane brings to a product of its warp. */
+/* Operands of a lane in mma.sync. */
 struct warp_product {
     float *d;
     const uint32_t *a;
@@ -84,12 +84,12 @@ template <float WIDEN(uint16_t)> void multiply_warp(void *const *all, int)
 DEVICE void mma_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {
     warp_product mine = {d, a, {b0, b1}};
-    gpu_meet(GPU_WARP, &mine, multiply_warp<attendi_bf16_to_f32>);
+    gpu_collective(GPU_WARP, &mine, multiply_warp<attendi_bf16_to_f32>);
 }
 DEVICE void mma_f16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {
     warp_product mine = {d, a, {b0, b1}};
-    gpu_meet(GPU_WARP, &mine, multiply_warp<attendi_f16_to_f32>);
+    gpu_collective(GPU_WARP, &mine, multiply_warp<attendi_f16_to_f32>);
 }
 
 #endif

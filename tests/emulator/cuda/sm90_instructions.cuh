@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/cuda/sm90_instructions.cuh on a CPU.  Copies are done at once. */
+/* Emulates src/cuda/sm90_instructions.cuh.  Copies complete at once. */
 #ifndef ATTEND_CUDA_SM90_INSTRUCTIONS_CUH
 #define ATTEND_CUDA_SM90_INSTRUCTIONS_CUH
 
@@ -15,7 +15,7 @@ struct mbarrier {
     int32_t bytes : 31;
     uint32_t phase : 1;
 };
-static_assert(sizeof(mbarrier) == 8, "as on a GPU");
+static_assert(sizeof(mbarrier) == 8, "size of an mbarrier");
 
 DEVICE mbarrier *barrier_at(uint32_t bar) { return (mbarrier *)gpu_shared(bar, 8, 8); }
 DEVICE void barrier_step(mbarrier *b)
@@ -56,10 +56,10 @@ DEVICE void barrier_wait(uint32_t bar, uint32_t phase)
              barrier_at(bar), phase);
 }
 
-/* ---- the copy engine --------------------------------------------------------------- */
+/* ---- TMA --------------------------------------------------------------------------- */
 
-/* Each row of a box of 64 columns: where it lies in memory, NULL outside of the tensor.
- */
+/* Visits each element of a box: global address, NULL outside of the tensor; shared
+ * address. */
 template <class F>
 DEVICE void each_row(const CUtensorMap *map, uint32_t shared, int c0, int c1, int c2,
                      int c3, F visit)
@@ -112,16 +112,16 @@ DEVICE void store_matrices(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint
 {
     const int lane = gpu_lane();
     const uint32_t x[4] = {a, b, c, d};
-    void *const *const rows = gpu_meet(GPU_WARP, &at);
+    void *const *const rows = gpu_collective(GPU_WARP, &at);
 
     for (int m = 0; m < 4; m++) {
         const uint32_t row = *(const uint32_t *)rows[8 * m + lane / 4];
         memcpy(gpu_shared(row, 16, 16) + 4 * (lane % 4), &x[m], 4);
     }
-    gpu_meet(GPU_WARP, nullptr);
+    gpu_collective(GPU_WARP, nullptr);
 }
 
-/* ---- the rest -----------------------------------------------------------------------
+/* ---- others -------------------------------------------------------------------------
  */
 
 DEVICE void product_fence() {}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* src/cuda/wgmma.cuh on a CPU: the product is there when the last thread has issued it.
- */
+/* Emulates src/cuda/wgmma.cuh: a product completes when the last thread has issued it. */
 #ifndef ATTEND_CUDA_WGMMA_CUH
 #define ATTEND_CUDA_WGMMA_CUH
 
@@ -9,7 +8,7 @@
 
 #include "products.h"
 
-/* How an element type is widened. */
+/* Conversion of an element to float. */
 template <class E> struct widen;
 template <> struct widen<__half> {
     static float one(uint16_t x) { return attendi_f16_to_f32(x); }
@@ -19,8 +18,8 @@ template <> struct widen<__nv_bfloat16> {
 };
 
 /*
- * A descriptor: the address and two distances, in units of 16 bytes, and a swizzle that
- * has to be that of 128 bytes.
+ * A shared memory descriptor: address, leading and stride byte offset in units of 16
+ * bytes. The swizzle must be 128 bytes.
  */
 struct matrix_in_shared {
     uint32_t at, leading, stride;
@@ -41,13 +40,13 @@ struct matrix_in_shared {
         memcpy(&x, gpu_shared(plain ^ (plain >> 7 & 7) << 4, 2, 2), sizeof x);
         return x;
     }
-    /* Rows of 128 bytes in groups of eight; k goes along them. */
+    /* K-major: rows of 128 bytes in groups of eight. */
     uint16_t by_rows(int row, int k) const
     {
         return element((uint32_t)(row / 8) * stride + (uint32_t)(row % 8) * 128 +
                        2 * (uint32_t)k);
     }
-    /* k counts rows; columns go along them, in slabs of 64. */
+    /* MN-major: k is the row; columns in slabs of 64. */
     uint16_t by_columns(int k, int column) const
     {
         return element((uint32_t)(column / 64) * leading + (uint32_t)(k / 8) * stride +
@@ -55,10 +54,10 @@ struct matrix_in_shared {
     }
 };
 
-/* What a thread brings to a product of its warpgroup. */
+/* Operands of a thread in wgmma. */
 struct group_product {
     float *d;
-    const uint32_t *p; /* the left factor in registers, or NULL */
+    const uint32_t *p; /* operand A in registers, or NULL */
     uint64_t left, right;
     int add;
 };
@@ -104,12 +103,12 @@ template <class E, int N> struct wgmma {
     static void scores(float (&d)[N / 2], uint64_t q, uint64_t k, int add)
     {
         group_product mine = {d, nullptr, q, k, add};
-        gpu_meet(GPU_WARPGROUP, &mine, multiply);
+        gpu_collective(GPU_WARPGROUP, &mine, multiply);
     }
     static void values(float (&d)[N / 2], const uint32_t *p, uint64_t v, int add)
     {
         group_product mine = {d, p, 0, v, add};
-        gpu_meet(GPU_WARPGROUP, &mine, multiply);
+        gpu_collective(GPU_WARPGROUP, &mine, multiply);
     }
 };
 

@@ -2,10 +2,15 @@
 /*
  * PTX that every kernel uses: shared memory by its 32-bit address, 2^x, pairs of half
  * floats.  All inline assembly is here, in sm80_instructions.cuh, sm90_instructions.cuh
- * and wgmma.cuh; tests/emulator has the same functions for a CPU.
+ * and wgmma.cuh; a compiler that is not
+ * nvcc is given the same functions for a CPU.
  */
 #ifndef ATTEND_CUDA_INSTRUCTIONS_CUH
 #define ATTEND_CUDA_INSTRUCTIONS_CUH
+
+#ifndef __CUDACC__
+#include "emulated_instructions.h" /* of tests/emulator */
+#else
 
 #include <stdint.h>
 
@@ -74,4 +79,5 @@ DEVICE void store_shared_4(uint32_t at, uint4 x)
                  : "memory");
 }
 
+#endif
 #endif

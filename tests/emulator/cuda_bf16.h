@@ -3,7 +3,7 @@
 #ifndef TESTS_EMULATOR_CUDA_BF16_H
 #define TESTS_EMULATOR_CUDA_BF16_H
 
-#include "rounding.h"
+#include "round_to_odd.h"
 
 struct __nv_bfloat16 {
     uint16_t bits;

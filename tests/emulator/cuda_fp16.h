@@ -3,7 +3,7 @@
 #ifndef TESTS_EMULATOR_CUDA_FP16_H
 #define TESTS_EMULATOR_CUDA_FP16_H
 
-#include "rounding.h"
+#include "round_to_odd.h"
 
 struct __half {
     uint16_t bits;

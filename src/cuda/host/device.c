@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "cuda/host/images.h"
-#include "cuda/sm80.h"
-#include "cuda/sm90.h"
+#include "cuda/sm80/sm80.h"
+#include "cuda/sm90/sm90.h"
 
 static const char *const kernel_names[KERNEL_COUNT] = {
 #define KERNEL(module, name) [KERNEL_##name] = "attend_" #name,

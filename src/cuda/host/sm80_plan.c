@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "core/tensor.h"
-#include "cuda/sm80.h"
+#include "cuda/sm80/sm80.h"
 
 enum { WIDTH_MOST = 256, PACK_THREADS = 256, PACK_BLOCKS = 4096 };
 #define SIZE_MOST ((int64_t)1 << 29)

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "core/tensor.h"
-#include "cuda/sm90.h"
+#include "cuda/sm90/sm90.h"
 
 /* Of tensor maps, in the driver's numbers. */
 enum { MAP_F16 = 6, MAP_BF16 = 9, MAP_SWIZZLE_128 = 3 };

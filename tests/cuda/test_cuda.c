@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Contexts on a GPU, and the kernels of order FAST.  The laws, the dense comparisons and
- * the conformance rows run on a GPU as the kernel set `cuda`; test_cuda_memory.c tests
- * tensors in device memory.
+ * the conformance rows run on a GPU as the kernel set `cuda`; test_cuda_stats.c tests
+ * their statistics, test_cuda_memory.c tensors in device memory.
  */
 #define _GNU_SOURCE
 #include "support/device_memory.h"
+#include "support/device_problems.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,117 +86,6 @@ static double ratio_of(const struct check_problem *p, struct check_worst *worst)
     return worst->ratio;
 }
 
-static const int64_t widths[] = {64, 128, 96, 256, 40, 8, 192, 33};
-
-/* A problem that the kernels of order FAST support; `n` selects shape and rule. */
-static struct check_problem problem_of_width(int n, int64_t d, int64_t dv)
-{
-    struct check_random random = {.seed = 78 + (uint64_t)n};
-    const attend_dtype dtype = n % 2 ? ATTEND_F16 : ATTEND_BF16;
-    const int64_t group = check_random_int(&random, 1, 4);
-    const int64_t hkv = check_random_int(&random, 1, 2);
-    const int64_t nb = check_random_int(&random, 1, 2);
-    const int64_t nq = n % 4 == 3 ? 1 : check_random_int(&random, 2, 420);
-    const int64_t nk = check_random_int(&random, 1, n % 4 == 3 ? 2600 : 700);
-    struct check_problem p =
-        check_sample_shape((uint64_t)n, dtype, nb, hkv * group, hkv, nq, nk, d, dv);
-
-    p.wants_lse = 1;
-    p.causal = (attend_causal)check_random_int(&random, 0, 2);
-    if (check_random_chance(&random, 0.3))
-        p.window_left = check_random_int(&random, 0, 300);
-    if (check_random_chance(&random, 0.2))
-        p.window_right = check_random_int(&random, 0, 300);
-    if (check_random_chance(&random, 0.3)) {
-        p.key_lengths = check_memory((size_t)nb, sizeof *p.key_lengths);
-        for (int64_t b = 0; b < nb; b++)
-            p.key_lengths[b] = check_random_int(&random, 0, nk);
-    }
-    if (check_random_chance(&random, 0.3)) {
-        p.sinks = check_memory((size_t)(hkv * group), sizeof *p.sinks);
-        for (int64_t h = 0; h < hkv * group; h++)
-            p.sinks[h] = check_random_normal(&random);
-    }
-    if (check_random_chance(&random, 0.3)) {
-        p.scale_is_set = 1;
-        p.scale = exp2((double)check_random_int(&random, -4, 5));
-    }
-    if (check_random_chance(&random, 0.3))
-        p.out_dtype = ATTEND_F32;
-    return p;
-}
-
-static struct check_problem fast_problem(int n)
-{
-    struct check_random random = {.seed = 77 + (uint64_t)n};
-    const int64_t d = widths[check_random_int(&random, 0, 7)];
-
-    return problem_of_width(n, d, n % 3 ? d : widths[check_random_int(&random, 0, 7)]);
-}
-
-/* Keys wider than their values, for the kernels of d = 192 and dv = 128. */
-static struct check_problem wide_keys(int n)
-{
-    struct check_random random = {.seed = 600 + (uint64_t)n};
-
-    return problem_of_width(n, n % 2 ? 192 : check_random_int(&random, 129, 192),
-                            n % 3 ? 128 : check_random_int(&random, 1, 128));
-}
-
-/* `n` selects a random mask, documents, or blocks; one row sees no key. */
-static void add_mask(struct check_problem *p, struct check_random *random, int n)
-{
-    const int64_t heads = check_random_chance(random, 0.5) ? p->hq : 1;
-    const int64_t batches = check_random_chance(random, 0.5) ? p->nb : 1;
-    const int64_t size[4] = {batches, heads, p->nq, p->nk};
-    const int64_t document = check_random_int(random, 20, 300);
-    const int64_t row = check_random_int(random, 0, p->nq - 1);
-    const int64_t empty = p->nq > 1 ? row : -1;
-
-    p->mask = check_memory((size_t)check_count(size), sizeof *p->mask);
-    memcpy(p->mask_size, size, sizeof size);
-    for (int64_t x = 0; x < check_count(size); x++) {
-        const int64_t i = x / p->nk % p->nq, j = x % p->nk;
-        const int seen = n % 3 == 0   ? check_random_chance(random, 0.5)
-                         : n % 3 == 1 ? i / document == j / document
-                                      : j / 128 % 2 == (i / 128 + n) % 2;
-        p->mask[x] = seen && i != empty;
-    }
-}
-
-/* The same with a mask, bias, ALiBi or softcap. */
-static struct check_problem rule_problem(int n)
-{
-    struct check_problem p = fast_problem(5000 + n);
-    struct check_random random = {.seed = 400 + (uint64_t)n};
-
-    if (n % 4 != 3 || n % 8 == 7) /* every fourth problem has one query */
-        add_mask(&p, &random, n);
-    if (n % 2 == 1 && check_random_chance(&random, 0.6)) {
-        const int64_t size[4] = {1, check_random_chance(&random, 0.5) ? p.hq : 1, p.nq,
-                                 p.nk};
-        p.bias = check_memory((size_t)check_count(size), sizeof *p.bias);
-        p.bias_dtype = ATTEND_F32;
-        memcpy(p.bias_size, size, sizeof size);
-        /* The lowest finite number, with which models hide keys; some rows have no other.
-         */
-        for (int64_t x = 0; x < check_count(size); x++)
-            p.bias[x] =
-                n % 4 == 1 && (x / p.nk % 7 == 3 || check_random_chance(&random, 0.3))
-                    ? -FLT_MAX
-                    : (float)check_random_normal(&random);
-    }
-    if (n % 2 == 1 && check_random_chance(&random, 0.5)) {
-        p.alibi = check_memory((size_t)p.hq, sizeof *p.alibi);
-        for (int64_t h = 0; h < p.hq; h++)
-            p.alibi[h] = exp2(-(double)check_random_int(&random, 1, 8)) *
-                         (check_random_chance(&random, 0.3) ? -1 : 1);
-    }
-    if (n % 2 == 1 && check_random_chance(&random, 0.4))
-        p.softcap = check_random_chance(&random, 0.2) ? 1e4 : 20;
-    return p;
-}
-
 static void under_the_bound(struct check_problem (*sample)(int), int count)
 {
     double worst = 0;
@@ -232,17 +121,21 @@ TEST(fast_wide_keys_are_under_the_bound)
     under_the_bound(wide_keys, problems(80));
 }
 
-/* More tiles than SMs: every CTA computes several. */
-static struct check_problem many_tiles(int n)
+TEST(fast_every_kernel_is_under_the_bound)
 {
+    NEEDS_DEVICE;
     static const int64_t d[] = {64, 128, 256, 192}, dv[] = {64, 128, 256, 128};
-    struct check_problem p =
-        check_sample_shape((uint64_t)n, n % 2 ? ATTEND_F16 : ATTEND_BF16, 2, 12, 12, 1200,
-                           90, d[n % 4], dv[n % 4]);
 
-    p.wants_lse = 1;
-    p.causal = n < 4 ? ATTEND_CAUSAL_NONE : ATTEND_CAUSAL_BOTTOM_RIGHT;
-    return p;
+    for (int n = 0; n < 2 * 2 * 4 * PURPOSES; n++) {
+        const int width = n / 4 % 4;
+        struct check_problem p =
+            kernel_problem((enum purpose)(n / 16), n % 2 ? ATTEND_F16 : ATTEND_BF16,
+                           d[width], dv[width], n / 2 % 2);
+        struct check_worst worst = {0};
+        const double ratio = ratio_of(&p, &worst);
+        check_problem_free(&p);
+        CHECK(ratio < 1, "problem %d: %s", n, worst.where);
+    }
 }
 
 TEST(fast_kernels_take_many_tiles)
@@ -415,159 +308,9 @@ TEST(fast_rows_depend_on_nothing_else)
     check_problem_free(&p);
 }
 
-/* Column mass and maximum of order FAST against `ref`. */
-TEST(fast_columns_are_those_of_the_definition)
-{
-    NEEDS_DEVICE;
-    attend_context *const ref = open_set("ref", 1);
-
-    for (int n = 0; n < problems(40); n++) {
-        struct check_problem p = fast_problem(3000 + n);
-        if (p.d > 128)
-            goto next;
-        check_place(&blocks.blocks, &p);
-        const attend_io *const io = &blocks.blocks.io;
-        const size_t columns = (size_t)(p.nb * p.hq * p.nk),
-                     rows = (size_t)(p.nb * p.hq * p.nq);
-        float *const numbers = check_memory(4 * columns + rows, sizeof *numbers);
-        void *const out = check_memory(rows * (size_t)p.dv, 8);
-        attend_io forward = *io;
-        attend_inspection request = attend_inspection_default();
-        attend_error err = {.message = ""};
-
-        forward.out = attend_tensor_dense(out, ATTEND_F32, p.nb, p.hq, p.nq, p.dv);
-        forward.lse =
-            attend_tensor_dense(numbers + 4 * columns, ATTEND_F32, p.nb, p.hq, p.nq, 1);
-        CHECK(attend_forward(ref, &blocks.blocks.rule, &forward, &err) == ATTEND_OK, "%s",
-              err.message);
-        request.q = io->q;
-        request.k = io->k;
-        request.lse = attend_view_of(&forward.lse);
-        for (int x = 0; x < 2; x++) {
-            request.column_mass = attend_tensor_dense(numbers + (size_t)x * columns,
-                                                      ATTEND_F32, p.nb, p.hq, 1, p.nk);
-            request.column_max = attend_tensor_dense(numbers + (size_t)(2 + x) * columns,
-                                                     ATTEND_F32, p.nb, p.hq, 1, p.nk);
-            CHECK(attend_inspect(x ? fast : ref, &blocks.blocks.rule, &request, &err) ==
-                      ATTEND_OK,
-                  "%s", err.message);
-        }
-        /* Rounding errors of scores of up to 32 |q||k| are errors of the weights. */
-        double worst = 0;
-        for (size_t x = 0; x < 2 * columns; x++) {
-            const size_t at = x < columns ? x : x + columns;
-            const double want = numbers[at], got = numbers[at + columns];
-            worst = fmax(worst, fabs(got - want) / (1e-3 * want + 1e-6));
-        }
-        free(out);
-        free(numbers);
-        CHECK(worst < 1, "problem %d: %g of what is allowed", n, worst);
-    next:
-        check_problem_free(&p);
-    }
-    attend_context_destroy(ref);
-}
-
-static const attend_stat asked[] = {
-    ATTEND_STAT_KEYS,  ATTEND_STAT_MAX,     ATTEND_STAT_LSE,      ATTEND_STAT_TOP_WEIGHT,
-    ATTEND_STAT_N_EFF, ATTEND_STAT_ENTROPY, ATTEND_STAT_KEYS_EFF, ATTEND_STAT_MARGIN,
-    ATTEND_STAT_SINK1, ATTEND_STAT_SINK4,   ATTEND_STAT_DISTANCE};
-enum { ASKED = sizeof asked / sizeof *asked, TOP = 2 };
-
-/* Requests row statistics: ASKED + TOP numbers per row. */
-static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *numbers,
-                     int64_t *keys)
-{
-    const int64_t *const size = io->out.size;
-    attend_stats request = attend_stats_default();
-    attend_error err = {.message = ""};
-
-    request.columns = asked;
-    request.rows =
-        attend_tensor_dense(numbers, ATTEND_F64, size[0], size[1], size[2], ASKED);
-    request.top_weights = attend_tensor_dense(numbers + rows * ASKED, ATTEND_F64, size[0],
-                                              size[1], size[2], TOP);
-    request.top_keys = keys;
-    io->stats = &request;
-    CHECK(attend_forward(ctx, &blocks.blocks.rule, io, &err) == ATTEND_OK, "%s",
-          err.message);
-    io->stats = NULL;
-}
-
-/*
- * Fused row statistics against `ref`.  Where all keys are equal, all scores are, and the
- * top keys are the earliest.  Statistics change no bit of O.
- */
-TEST(fast_statistics_are_those_of_the_definition)
-{
-    NEEDS_DEVICE;
-    attend_context *const ref = open_set("ref", 1);
-
-    for (int n = 0; n < problems(60); n++) {
-        struct check_problem p = n == 1  ? many_tiles(1)
-                                 : n % 2 ? fast_problem(6000 + n)
-                                         : rule_problem(6000 + n);
-        p.scale_is_set = 0;
-        for (int64_t x = 0; n % 5 == 0 && x < p.nb * p.hkv * p.nk * p.d; x++)
-            p.k[x] = p.k[x % p.d];
-        check_place(&blocks.blocks, &p);
-        const int64_t rows = p.nb * p.hq * p.nq, each = ASKED + TOP;
-        double *const numbers = check_memory((size_t)(2 * rows * each), sizeof *numbers);
-        int64_t *const keys = check_memory((size_t)(2 * rows * TOP), sizeof *keys);
-        float *const out = check_memory((size_t)(3 * rows * p.dv), sizeof *out);
-        const attend_dtype out_type = n == 1 ? p.dtype : ATTEND_F32;
-        attend_io io = blocks.blocks.io;
-        attend_error err = {.message = ""};
-
-        io.lse.data = NULL;
-        for (int x = 0; x < 3; x++) {
-            io.out = attend_tensor_dense(out + x * rows * p.dv, out_type, p.nb, p.hq,
-                                         p.nq, p.dv);
-            if (x == 2)
-                CHECK(attend_forward(fast, &blocks.blocks.rule, &io, &err) == ATTEND_OK,
-                      "%s", err.message);
-            else
-                ask_rows(x ? fast : ref, rows, &io, numbers + x * rows * each,
-                         keys + x * rows * TOP);
-        }
-        double worst = 0;
-        int64_t at = 0;
-        for (int64_t x = 0; x < rows * each; x++) {
-            const double want = numbers[x], got = numbers[rows * each + x];
-            const double off = want == got || (isnan(want) && isnan(got))
-                                   ? 0
-                                   : fabs(got - want) / (2e-4 * fabs(want) + 2e-5);
-            if (!(off <= worst)) {
-                worst = off;
-                at = x;
-            }
-        }
-        CHECK(worst < 1, "problem %d: %g of what is allowed: %s of row %d: %g, not %g", n,
-              worst, at < rows * ASKED ? attend_stat_name(asked[at % ASKED]) : "top",
-              (int)(at / ASKED), numbers[rows * each + at], numbers[at]);
-        int named = 1;
-        for (int64_t x = 0; x < rows; x++)
-            if (n % 5 == 0 || numbers[x * ASKED + 7] > 1e-3)
-                named &= keys[x * TOP] == keys[(rows + x) * TOP] &&
-                         (n % 5 != 0 || keys[x * TOP + 1] == keys[(rows + x) * TOP + 1]);
-        CHECK(named, "problem %d: other keys", n);
-        CHECK(memcmp(out + rows * p.dv, out + 2 * rows * p.dv,
-                     (size_t)(rows * p.dv) * attend_dtype_size(out_type)) == 0,
-              "problem %d: statistics change O", n);
-        free(numbers);
-        free(keys);
-        free(out);
-        check_problem_free(&p);
-    }
-    attend_context_destroy(ref);
-}
-
 /* With an argument, runs only the tests whose names contain it, for memory checkers. */
 int main(int argc, char **argv)
 {
-#define RUN_ONE(name)                                                                    \
-    if (argc < 2 || strstr(#name, argv[1]) != NULL)                                      \
-    RUN(name)
     RUN_ONE(names_of_devices);
     RUN_ONE(calls_for_devices_on_the_cpu);
     if (device_runs()) {
@@ -577,6 +320,7 @@ int main(int argc, char **argv)
     }
     RUN_ONE(fast_kernels_are_under_the_bound);
     RUN_ONE(fast_wide_keys_are_under_the_bound);
+    RUN_ONE(fast_every_kernel_is_under_the_bound);
     RUN_ONE(fast_kernels_take_many_tiles);
     RUN_ONE(fast_rules_are_under_the_bound);
     RUN_ONE(fast_takes_any_problem);
@@ -584,8 +328,6 @@ int main(int argc, char **argv)
     RUN_ONE(fast_kernels_do_not_see_hidden_values);
     RUN_ONE(fast_kernels_take_any_logits);
     RUN_ONE(fast_rows_depend_on_nothing_else);
-    RUN_ONE(fast_columns_are_those_of_the_definition);
-    RUN_ONE(fast_statistics_are_those_of_the_definition);
     attend_context_destroy(fast);
     return test_finish();
 }

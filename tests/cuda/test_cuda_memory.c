@@ -518,9 +518,6 @@ TEST(slices_of_queries_have_their_positions)
 /* With an argument, runs only the tests whose names contain it, for memory checkers. */
 int main(int argc, char **argv)
 {
-#define RUN_ONE(name)                                                                    \
-    if (argc < 2 || strstr(#name, argv[1]) != NULL)                                      \
-    RUN(name)
     if (device_runs() && !open_driver())
         return 2;
     RUN_ONE(every_repeat_has_the_same_bits);

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of rows and columns on a GPU, against `ref`. */
+#define _GNU_SOURCE
+#include "support/device_memory.h"
+#include "support/device_problems.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static attend_context *fast;
+static struct check_run blocks;
+
+static struct check_problem column_problem(int n)
+{
+    const int64_t d = n / 2 % 2 ? 128 : 64;
+
+    return n < 4 ? kernel_problem(PLAIN, n % 2 ? ATTEND_F16 : ATTEND_BF16, d, d, 0)
+                 : fast_problem(3000 + n);
+}
+
+/* Column mass and maximum of order FAST against `ref`. */
+TEST(fast_columns_are_those_of_the_definition)
+{
+    NEEDS_DEVICE;
+    attend_context *const ref = open_set("ref", 1);
+
+    for (int n = 0; n < problems(40); n++) {
+        struct check_problem p = column_problem(n);
+        if (p.d > 128)
+            goto next;
+        check_place(&blocks.blocks, &p);
+        const attend_io *const io = &blocks.blocks.io;
+        const size_t columns = (size_t)(p.nb * p.hq * p.nk),
+                     rows = (size_t)(p.nb * p.hq * p.nq);
+        float *const numbers = check_memory(4 * columns + rows, sizeof *numbers);
+        void *const out = check_memory(rows * (size_t)p.dv, 8);
+        attend_io forward = *io;
+        attend_inspection request = attend_inspection_default();
+        attend_error err = {.message = ""};
+
+        forward.out = attend_tensor_dense(out, ATTEND_F32, p.nb, p.hq, p.nq, p.dv);
+        forward.lse =
+            attend_tensor_dense(numbers + 4 * columns, ATTEND_F32, p.nb, p.hq, p.nq, 1);
+        CHECK(attend_forward(ref, &blocks.blocks.rule, &forward, &err) == ATTEND_OK, "%s",
+              err.message);
+        request.q = io->q;
+        request.k = io->k;
+        request.lse = attend_view_of(&forward.lse);
+        for (int x = 0; x < 2; x++) {
+            request.column_mass = attend_tensor_dense(numbers + (size_t)x * columns,
+                                                      ATTEND_F32, p.nb, p.hq, 1, p.nk);
+            request.column_max = attend_tensor_dense(numbers + (size_t)(2 + x) * columns,
+                                                     ATTEND_F32, p.nb, p.hq, 1, p.nk);
+            CHECK(attend_inspect(x ? fast : ref, &blocks.blocks.rule, &request, &err) ==
+                      ATTEND_OK,
+                  "%s", err.message);
+        }
+        /* Rounding errors of scores of up to 32 |q||k| are errors of the weights. */
+        double worst = 0;
+        for (size_t x = 0; x < 2 * columns; x++) {
+            const size_t at = x < columns ? x : x + columns;
+            const double want = numbers[at], got = numbers[at + columns];
+            worst = fmax(worst, fabs(got - want) / (1e-3 * want + 1e-6));
+        }
+        free(out);
+        free(numbers);
+        CHECK(worst < 1, "problem %d: %g of what is allowed", n, worst);
+    next:
+        check_problem_free(&p);
+    }
+    attend_context_destroy(ref);
+}
+
+/* All that an inspection gives: column mass and maximum, a map, a zoom, probes. */
+enum { BLOCK = 64, MAP_ROWS = 3, MAP_COLUMNS = 4, ZOOM = 20, PROBES = 6 };
+static void inspect_all(attend_context *ctx, const struct check_problem *p,
+                        const attend_view *lse, char *to)
+{
+    const attend_dtype dtype = lse->dtype;
+    const int64_t heads = p->nb * p->hq, size = (int64_t)attend_dtype_size(dtype);
+    attend_inspection request = attend_inspection_default();
+    attend_probe probes[PROBES];
+    attend_error err = {.message = ""};
+
+    request.q = blocks.blocks.io.q;
+    request.k = blocks.blocks.io.k;
+    request.lse = *lse;
+    request.column_mass = attend_tensor_dense(to, dtype, p->nb, p->hq, 1, p->nk);
+    to += heads * p->nk * size;
+    request.column_max = attend_tensor_dense(to, dtype, p->nb, p->hq, 1, p->nk);
+    to += heads * p->nk * size;
+    request.pooled_block = BLOCK;
+    request.pooled = attend_tensor_dense(to, dtype, p->nb, p->hq, MAP_ROWS, MAP_COLUMNS);
+    to += heads * MAP_ROWS * MAP_COLUMNS * size;
+    request.zoom = attend_tensor_dense(to, dtype, p->nb, p->hq, ZOOM, ZOOM);
+    to += heads * ZOOM * ZOOM * size;
+    request.zoom_query = 60;
+    request.zoom_key = 90;
+    for (int64_t x = 0; x < PROBES; x++)
+        probes[x] = (attend_probe){.b = 0, .h = x % p->hq, .i = 7 * x, .j = 11 * x};
+    request.probes = probes;
+    request.probe_count = PROBES;
+    request.probe_weights = (double *)(void *)to;
+    CHECK(attend_inspect(ctx, &blocks.blocks.rule, &request, &err) == ATTEND_OK, "%s",
+          err.message);
+}
+
+static double number_at(const char *from, attend_dtype dtype, int64_t x)
+{
+    return dtype == ATTEND_F64 ? ((const double *)(const void *)from)[x]
+                               : ((const float *)(const void *)from)[x];
+}
+
+/* Order SAME, in every dtype. */
+TEST(inspections_are_those_of_the_definition)
+{
+    NEEDS_DEVICE;
+    static const attend_dtype dtypes[] = {ATTEND_F64, ATTEND_F32, ATTEND_F16,
+                                          ATTEND_BF16};
+    attend_context *const ref = open_set("ref", 1), *const same = open_set("cuda", 1);
+
+    for (int n = 0; n < 4; n++) {
+        struct check_problem p = kernel_problem(PLAIN, dtypes[n], 40, 24, 0);
+        check_place(&blocks.blocks, &p);
+        const attend_dtype wide = dtypes[n] == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
+        const int64_t rows = p.nb * p.hq * p.nq, size = (int64_t)attend_dtype_size(wide);
+        const int64_t count =
+            p.nb * p.hq * (2 * p.nk + MAP_ROWS * MAP_COLUMNS + ZOOM * ZOOM);
+        const int64_t bytes = count * size + PROBES * (int64_t)sizeof(double);
+        char *const want = check_memory((size_t)bytes, 1), *const got = check_memory(
+                                                               (size_t)bytes, 1);
+        void *const lse = check_memory((size_t)rows, (size_t)size),
+                    *const out = check_memory((size_t)(rows * p.dv), (size_t)size);
+        attend_io forward = blocks.blocks.io;
+        attend_error err = {.message = ""};
+
+        forward.out = attend_tensor_dense(out, wide, p.nb, p.hq, p.nq, p.dv);
+        forward.lse = attend_tensor_dense(lse, wide, p.nb, p.hq, p.nq, 1);
+        CHECK(attend_forward(ref, &blocks.blocks.rule, &forward, &err) == ATTEND_OK, "%s",
+              err.message);
+        const attend_view known = attend_view_of(&forward.lse);
+        inspect_all(ref, &p, &known, want);
+        inspect_all(same, &p, &known, got);
+        /* Rounding of scores of a few units, and of float outputs. */
+        double worst = 0, mass = 0;
+        for (int64_t x = 0; x < count + PROBES; x++) {
+            const int is_probe = x >= count;
+            const attend_dtype type = is_probe ? ATTEND_F64 : wide;
+            const int64_t from = is_probe ? count * size : 0,
+                          at = is_probe ? x - count : x;
+            const double a = number_at(want + from, type, at),
+                         b = number_at(got + from, type, at);
+            worst = fmax(worst, fabs(b - a) / (1e-4 * fabs(a) + 1e-7));
+            mass += a;
+        }
+        free(out);
+        free(lse);
+        free(want);
+        free(got);
+        check_problem_free(&p);
+        CHECK(mass > (double)rows, "dtype %d: a sum of %g", n, mass);
+        CHECK(worst < 1, "dtype %d: %g of what is allowed", n, worst);
+    }
+    attend_context_destroy(same);
+    attend_context_destroy(ref);
+}
+
+static const attend_stat asked[] = {
+    ATTEND_STAT_KEYS,  ATTEND_STAT_MAX,     ATTEND_STAT_LSE,      ATTEND_STAT_TOP_WEIGHT,
+    ATTEND_STAT_N_EFF, ATTEND_STAT_ENTROPY, ATTEND_STAT_KEYS_EFF, ATTEND_STAT_MARGIN,
+    ATTEND_STAT_SINK1, ATTEND_STAT_SINK4,   ATTEND_STAT_DISTANCE};
+enum { ASKED = sizeof asked / sizeof *asked, TOP = 2 };
+
+/* Requests row statistics: ASKED + TOP numbers per row. */
+static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *numbers,
+                     int64_t *keys)
+{
+    const int64_t *const size = io->out.size;
+    attend_stats request = attend_stats_default();
+    attend_error err = {.message = ""};
+
+    request.columns = asked;
+    request.rows =
+        attend_tensor_dense(numbers, ATTEND_F64, size[0], size[1], size[2], ASKED);
+    request.top_weights = attend_tensor_dense(numbers + rows * ASKED, ATTEND_F64, size[0],
+                                              size[1], size[2], TOP);
+    request.top_keys = keys;
+    io->stats = &request;
+    CHECK(attend_forward(ctx, &blocks.blocks.rule, io, &err) == ATTEND_OK, "%s",
+          err.message);
+    io->stats = NULL;
+}
+
+/*
+ * Fused row statistics against `ref`.  Where all keys are equal, all scores are, and the
+ * top keys are the earliest.  Statistics change no bit of O.
+ */
+TEST(fast_statistics_are_those_of_the_definition)
+{
+    NEEDS_DEVICE;
+    attend_context *const ref = open_set("ref", 1);
+
+    for (int n = 0; n < 8 + problems(60); n++) {
+        const int64_t d = n / 2 % 2 ? 128 : 64;
+        struct check_problem p =
+            n < 8 ? kernel_problem(n / 4 ? MASKED : PLAIN,
+                                   n % 2 ? ATTEND_F16 : ATTEND_BF16, d, d, 0)
+            : n == 9 ? many_tiles(1)
+            : n % 2  ? fast_problem(6000 + n)
+                     : rule_problem(6000 + n);
+        p.scale_is_set = 0;
+        for (int64_t x = 0; n % 5 == 0 && x < p.nb * p.hkv * p.nk * p.d; x++)
+            p.k[x] = p.k[x % p.d];
+        check_place(&blocks.blocks, &p);
+        const int64_t rows = p.nb * p.hq * p.nq, each = ASKED + TOP;
+        double *const numbers = check_memory((size_t)(2 * rows * each), sizeof *numbers);
+        int64_t *const keys = check_memory((size_t)(2 * rows * TOP), sizeof *keys);
+        float *const out = check_memory((size_t)(3 * rows * p.dv), sizeof *out);
+        const attend_dtype out_type = n == 9 ? p.dtype : ATTEND_F32;
+        attend_io io = blocks.blocks.io;
+        attend_error err = {.message = ""};
+
+        io.lse.data = NULL;
+        for (int x = 0; x < 3; x++) {
+            io.out = attend_tensor_dense(out + x * rows * p.dv, out_type, p.nb, p.hq,
+                                         p.nq, p.dv);
+            if (x == 2)
+                CHECK(attend_forward(fast, &blocks.blocks.rule, &io, &err) == ATTEND_OK,
+                      "%s", err.message);
+            else
+                ask_rows(x ? fast : ref, rows, &io, numbers + x * rows * each,
+                         keys + x * rows * TOP);
+        }
+        double worst = 0;
+        int64_t at = 0;
+        for (int64_t x = 0; x < rows * each; x++) {
+            const double want = numbers[x], got = numbers[rows * each + x];
+            const double off = want == got || (isnan(want) && isnan(got))
+                                   ? 0
+                                   : fabs(got - want) / (2e-4 * fabs(want) + 2e-5);
+            if (!(off <= worst)) {
+                worst = off;
+                at = x;
+            }
+        }
+        CHECK(worst < 1, "problem %d: %g of what is allowed: %s of row %d: %g, not %g", n,
+              worst, at < rows * ASKED ? attend_stat_name(asked[at % ASKED]) : "top",
+              (int)(at / ASKED), numbers[rows * each + at], numbers[at]);
+        int named = 1;
+        for (int64_t x = 0; x < rows; x++)
+            if (n % 5 == 0 || numbers[x * ASKED + 7] > 1e-3)
+                named &= keys[x * TOP] == keys[(rows + x) * TOP] &&
+                         (n % 5 != 0 || keys[x * TOP + 1] == keys[(rows + x) * TOP + 1]);
+        CHECK(named, "problem %d: other keys", n);
+        CHECK(memcmp(out + rows * p.dv, out + 2 * rows * p.dv,
+                     (size_t)(rows * p.dv) * attend_dtype_size(out_type)) == 0,
+              "problem %d: statistics change O", n);
+        free(numbers);
+        free(keys);
+        free(out);
+        check_problem_free(&p);
+    }
+    attend_context_destroy(ref);
+}
+
+/* With an argument, runs only the tests whose names contain it, for memory checkers. */
+int main(int argc, char **argv)
+{
+    if (device_runs())
+        fast = open_set("cuda-fast", 1);
+    RUN_ONE(fast_columns_are_those_of_the_definition);
+    RUN_ONE(inspections_are_those_of_the_definition);
+    RUN_ONE(fast_statistics_are_those_of_the_definition);
+    attend_context_destroy(fast);
+    return test_finish();
+}

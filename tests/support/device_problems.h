@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Problems that the kernels of order FAST support; `n` selects shape and rule. */
+#ifndef TESTS_DEVICE_PROBLEMS_H
+#define TESTS_DEVICE_PROBLEMS_H
+
+#include "check/check.h"
+
+struct check_problem fast_problem(int n);
+/* With a mask, bias, ALiBi or softcap. */
+struct check_problem rule_problem(int n);
+/* Keys wider than their values, for the kernels of d = 192 and dv = 128. */
+struct check_problem wide_keys(int n);
+/* More tiles than SMs: every CTA computes several. */
+struct check_problem many_tiles(int n);
+
+/* What these kernels are compiled for, besides width and dtype. */
+enum purpose { PLAIN, DECODE, MASKED, SCORE_MOD, PURPOSES };
+/* A small problem for one kernel; `spoilt`: hidden values are NaN. */
+struct check_problem kernel_problem(enum purpose purpose, attend_dtype dtype, int64_t d,
+                                    int64_t dv, int spoilt);
+
+#endif

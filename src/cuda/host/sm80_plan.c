@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "core/tensor.h"
+#include "cuda/host/tensor_maps.h"
 #include "cuda/sm80/sm80.h"
 
 enum { WIDTH_MOST = 256, PACK_THREADS = 256, PACK_BLOCKS = 4096 };
@@ -71,27 +72,9 @@ static const attend_view *input(const struct problem *p, int x)
     return x == 0 ? &p->q : x == 1 ? &p->k : &p->v;
 }
 
-static int64_t padded(const attend_view *view)
-{
-    return ceil_div_i64(view->size[3], 8) * 8;
-}
-
-static int64_t packed_count(const attend_view *view)
-{
-    return view->size[0] * view->size[1] * view->size[2] * padded(view);
-}
-
 static int64_t splits_of(const struct problem *p)
 {
     return ceil_div_i64(p->nk, SM80_SPLIT);
-}
-
-static size_t take(size_t *total, int64_t bytes)
-{
-    const size_t at = *total;
-
-    *total = add_bytes(at, ((size_t)bytes + 255) / 256 * 256);
-    return at;
 }
 
 void attendi_sm80_plan(const struct cuda_device *d, const struct problem *p,
@@ -105,11 +88,11 @@ void attendi_sm80_plan(const struct cuda_device *d, const struct problem *p,
 
         plan->packs[x] = !has_chunks(view->data, view->size, view->stride);
         if (plan->packs[x])
-            plan->pack_at[x] = take(total, 2 * packed_count(view));
+            plan->pack_at[x] = attendi_cuda_take(total, attendi_packed_count(view), 2);
     }
     if (plan->path == SM80_DECODE)
-        plan->records_at = take(total, p->nb * p->hq * splits_of(p) * (p->dv + 2) *
-                                           (int64_t)sizeof(float));
+        plan->records_at = attendi_cuda_take(
+            total, p->nb * p->hq * splits_of(p) * (p->dv + 2), sizeof(float));
 }
 
 /* Queues a dense copy of an input, and points the view to it. */
@@ -117,8 +100,8 @@ static attend_status pack(struct cuda_device *d, attend_view *view, char *to,
                           attend_error *err)
 {
     struct sm80_pack a = {.from = *view,
-                          .padded = padded(view),
-                          .count = packed_count(view),
+                          .padded = attendi_padded_columns(view),
+                          .count = attendi_packed_count(view),
                           .to = (uint16_t *)(void *)to};
     void *parameters[] = {&a};
 

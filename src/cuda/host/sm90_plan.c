@@ -6,11 +6,9 @@
 
 #include "base/error.h"
 #include "core/tensor.h"
-#include "cuda/sm90/sm90.h"
+#include "cuda/host/tensor_maps.h"
 
-/* Of tensor maps, in the driver's numbers. */
-enum { MAP_F16 = 6, MAP_BF16 = 9, MAP_SWIZZLE_128 = 3 };
-enum { WIDTH_MOST = 256, MAP_COLUMNS = 64, WARP_ROWS = 16 };
+enum { WIDTH_MOST = 256, WARP_ROWS = 16 };
 /* What of K and V should stay in the cache while tiles of the same heads run. */
 #define SECTION_BYTES ((int64_t)32 << 20)
 /* Of the non-finite kernel, which has nothing to do as a rule. */
@@ -58,18 +56,6 @@ static int tile_rows(const struct problem *p, const struct sm90_plan *plan)
     return plan->path == SM90_DECODE ? 64 : is_tall(p, plan) ? 192 : SM90_TILE_ROWS;
 }
 
-/* A view that TMA takes: 16-byte steps, forward, columns side by side. */
-static bool is_mappable(const void *data, const int64_t size[4], const int64_t stride[4])
-{
-    if ((uintptr_t)data % 16 != 0 || (size[3] > 1 && stride[3] != 1))
-        return false;
-    for (int a = 0; a < 3; a++)
-        if (size[a] > 1 &&
-            (stride[a] <= 0 || stride[a] % 8 != 0 || stride[a] >= (int64_t)1 << 38))
-            return false;
-    return true;
-}
-
 /* Scores are a product times a positive number, for all keys that a row may see. */
 static bool rule_is_plain(const struct problem *p)
 {
@@ -112,27 +98,9 @@ static const attend_view *input(const struct problem *p, int x)
     return x == 0 ? &p->q : x == 1 ? &p->k : &p->v;
 }
 
-static int64_t padded(const attend_view *view)
-{
-    return ceil_div_i64(view->size[3], 8) * 8;
-}
-
-static int64_t packed_count(const attend_view *view)
-{
-    return view->size[0] * view->size[1] * view->size[2] * padded(view);
-}
-
 static int64_t splits_of(const struct problem *p)
 {
     return ceil_div_i64(p->nk, SM90_SPLIT);
-}
-
-static size_t take(size_t *total, int64_t bytes)
-{
-    const size_t at = *total;
-
-    *total = add_bytes(at, ((size_t)bytes + 255) / 256 * 256);
-    return at;
 }
 
 /* Whether the kernels that fuse row statistics have what is asked for. */
@@ -173,10 +141,11 @@ static void plan_mask(const struct problem *p, struct sm90_plan *plan, size_t *t
     struct sm90_rules r = {.on = 1};
 
     set_mask(p, &r);
-    plan->bits_at = take(total, (int64_t)r.bits_tiles * r.units * SM90_TILE_THREADS * 8);
-    plan->states_at = take(total, (int64_t)r.bits_tiles * r.units);
-    plan->lists_at =
-        take(total, (int64_t)r.list_tiles * r.list_length * (int64_t)sizeof(int));
+    plan->bits_at = attendi_cuda_take(
+        total, (int64_t)r.bits_tiles * r.units * SM90_TILE_THREADS * 8, 1);
+    plan->states_at = attendi_cuda_take(total, (int64_t)r.bits_tiles * r.units, 1);
+    plan->lists_at = attendi_cuda_take(
+        total, (int64_t)r.list_tiles * r.list_length * (int64_t)sizeof(int), 1);
 }
 
 void attendi_sm90_plan(const struct cuda_device *d, const struct problem *p,
@@ -192,41 +161,13 @@ void attendi_sm90_plan(const struct cuda_device *d, const struct problem *p,
     for (int x = 0; x < 3; x++) {
         const attend_view *const view = input(p, x);
 
-        plan->packs[x] = !is_mappable(view->data, view->size, view->stride);
+        plan->packs[x] = !attendi_tma_takes(view->data, view->size, view->stride);
         if (plan->packs[x])
-            plan->pack_at[x] = take(total, 2 * packed_count(view));
+            plan->pack_at[x] = attendi_cuda_take(total, attendi_packed_count(view), 2);
     }
     if (plan->path == SM90_DECODE)
-        plan->records_at = take(total, p->nb * p->hq * splits_of(p) * (p->dv + 2) *
-                                           (int64_t)sizeof(float));
-}
-
-/* ---- tensor maps ------------------------------------------------------------------ */
-
-/* Size 1 has no stride that matters; the driver wants one all the same. */
-static attend_status map_tensor(struct cuda_device *d, attend_dtype dtype,
-                                const struct sm90_tensor *t, const int64_t size[4],
-                                int rows, cu_tensor_map *map, attend_error *err)
-{
-    const uint64_t extent[4] = {(uint64_t)size[3], (uint64_t)size[2], (uint64_t)size[1],
-                                (uint64_t)size[0]};
-    const uint32_t box[4] = {MAP_COLUMNS, (uint32_t)rows, 1, 1}, step[4] = {1, 1, 1, 1};
-    uint64_t bytes[3];
-
-    for (int a = 0; a < 3; a++)
-        bytes[a] = size[2 - a] > 1 ? 2 * (uint64_t)t->stride[2 - a]
-                                   : 16 * (((uint64_t)size[3] * 2 + 15) / 16);
-    return attendi_driver_check(
-        &d->driver,
-        d->driver.encode_tiled(map, dtype == ATTEND_F16 ? MAP_F16 : MAP_BF16, 4, t->data,
-                               extent, bytes, box, step, 0, MAP_SWIZZLE_128, 0, 0),
-        "describing a tensor", err);
-}
-
-static struct sm90_tensor tensor_of(const void *data, const int64_t stride[4])
-{
-    return (struct sm90_tensor){.data = (void *)(uintptr_t)data,
-                                .stride = {stride[0], stride[1], stride[2], stride[3]}};
+        plan->records_at = attendi_cuda_take(
+            total, p->nb * p->hq * splits_of(p) * (p->dv + 2), sizeof(float));
 }
 
 /* The rows of a group of heads as rows of one head, for nq = 1. */
@@ -234,31 +175,6 @@ static void fold_heads(struct sm90_tensor *t, int64_t group)
 {
     t->stride[2] = t->stride[1];
     t->stride[1] *= group;
-}
-
-/* Lays an input out densely where it has to be, and says where it is. */
-static attend_status place_input(struct cuda_device *d, const attend_view *view,
-                                 bool packs, char *to, struct sm90_tensor *t,
-                                 attend_error *err)
-{
-    *t = tensor_of(view->data, view->stride);
-    if (!packs)
-        return ATTEND_OK;
-    struct sm90_pack pack = {.from = *t,
-                             .padded = padded(view),
-                             .count = packed_count(view),
-                             .to = (uint16_t *)(void *)to};
-    for (int a = 0; a < 4; a++)
-        pack.size[a] = view->size[a];
-    void *parameters[] = {&pack};
-    t->data = to;
-    t->stride[3] = 1;
-    t->stride[2] = pack.padded;
-    t->stride[1] = t->stride[2] * view->size[2];
-    t->stride[0] = t->stride[1] * view->size[1];
-    return attendi_cuda_launch(d, KERNEL_sm90_pack,
-                               min_i64(ceil_div_i64(pack.count, 256), 4 * 1024), 256, 0,
-                               parameters, err);
 }
 
 /* ---- the launch ----------------------------------------------------------------------
@@ -334,14 +250,14 @@ static void set_rules(const struct problem *p, const struct sm90_plan *plan,
         a->c = 1.4426950408889634f;
     if (p->bias.data) {
         r->bias_type = (int)p->bias.dtype;
-        r->bias = tensor_of(p->bias.data, p->bias.stride);
+        r->bias = attendi_sm90_tensor(p->bias.data, p->bias.stride);
         for (int x = 0; x < 4; x++)
             r->bias.stride[x] *= (int64_t)attend_dtype_size(p->bias.dtype);
     }
     if (!p->mask.data)
         return;
     set_mask(p, r);
-    r->mask = tensor_of(p->mask.data, p->mask.stride);
+    r->mask = attendi_sm90_tensor(p->mask.data, p->mask.stride);
     r->bits = (uint32_t *)(void *)(workspace + plan->bits_at);
     r->states = (uint8_t *)(workspace + plan->states_at);
     r->lists = (int *)(void *)(workspace + plan->lists_at);
@@ -350,7 +266,7 @@ static void set_rules(const struct problem *p, const struct sm90_plan *plan,
 
 static void set_outputs(const struct problem *p, bool folds, struct sm90_launch *a)
 {
-    a->out = tensor_of(p->out.data, p->out.stride);
+    a->out = attendi_sm90_tensor(p->out.data, p->out.stride);
     a->out_float = p->out.dtype == ATTEND_F32;
     a->lse = p->lse.data;
     for (int x = 0; x < 3; x++)
@@ -391,14 +307,15 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
     const int64_t out[4] = {p->nb, a->heads, a->rows, p->dv};
     const int keys = is_d192(p, plan) ? 128 : block_keys(p);
 
-    TRY(map_tensor(d, p->dtype, &a->q, q, tile_rows(p, plan), &call->q, err));
-    TRY(map_tensor(d, p->dtype, &a->k, p->k.size, keys, &call->k, err));
-    TRY(map_tensor(d, p->dtype, &a->v, p->v.size, keys, &call->v, err));
+    TRY(attendi_map_tensor(d, p->dtype, &a->q, q, tile_rows(p, plan), &call->q, err));
+    TRY(attendi_map_tensor(d, p->dtype, &a->k, p->k.size, keys, &call->k, err));
+    TRY(attendi_map_tensor(d, p->dtype, &a->v, p->v.size, keys, &call->v, err));
     call->out = call->q; /* something valid, where it is not used */
     a->out_tma = plan->path == SM90_PREFILL && !a->out_float &&
-                 is_mappable(a->out.data, out, a->out.stride);
-    return a->out_tma ? map_tensor(d, p->dtype, &a->out, out, WARP_ROWS, &call->out, err)
-                      : ATTEND_OK;
+                 attendi_tma_takes(a->out.data, out, a->out.stride);
+    return a->out_tma
+               ? attendi_map_tensor(d, p->dtype, &a->out, out, WARP_ROWS, &call->out, err)
+               : ATTEND_OK;
 }
 
 /* The kernel of a type, from that of f16. */
@@ -495,8 +412,8 @@ attend_status attendi_sm90_run(struct cuda_device *d, const struct problem *p,
     struct sm90_tensor *const to[3] = {&call.a.q, &call.a.k, &call.a.v};
 
     for (int x = 0; x < 3; x++)
-        TRY(place_input(d, input(p, x), plan->packs[x] != 0, workspace + plan->pack_at[x],
-                        to[x], err));
+        TRY(attendi_pack_input(d, input(p, x), plan->packs[x] != 0,
+                               workspace + plan->pack_at[x], to[x], err));
     if (folds) {
         fold_heads(&call.a.q, p->group);
         call.a.records = (float *)(void *)(workspace + plan->records_at);
@@ -540,31 +457,32 @@ void attendi_sm90_plan_columns(const struct cuda_device *d, const struct problem
     for (int x = 0; x < 2; x++) {
         const attend_view *const view = input(p, x);
 
-        plan->packs[x] = !is_mappable(view->data, view->size, view->stride);
+        plan->packs[x] = !attendi_tma_takes(view->data, view->size, view->stride);
         if (plan->packs[x])
-            plan->pack_at[x] = take(total, 2 * packed_count(view));
+            plan->pack_at[x] = attendi_cuda_take(total, attendi_packed_count(view), 2);
     }
-    plan->records_at = take(total, p->nb * p->hq * padded_rows * (int64_t)sizeof(float));
+    plan->records_at =
+        attendi_cuda_take(total, p->nb * p->hq * padded_rows * (int64_t)sizeof(float), 1);
 }
 
 static struct sm90_columns columns_of(const struct problem *p, float *bits)
 {
     const struct inspection *const s = p->inspection;
     struct sm90_launch bounds = {.nb = 0};
-    struct sm90_columns a = {.nb = (int)p->nb,
-                             .heads = (int)p->hq,
-                             .group = (int)p->group,
-                             .nq = (int)p->nq,
-                             .nk = (int)p->nk,
-                             .key_blocks = (int)ceil_div_i64(p->nk, COLUMN_KEYS),
-                             .lse_double = s->lse.dtype == ATTEND_F64,
-                             .c = (float)(p->scale * 1.4426950408889634),
-                             .lse = tensor_of(s->lse.data, s->lse.stride),
-                             .mass =
-                                 tensor_of(s->column_mass.data, s->column_mass.stride),
-                             .most = tensor_of(s->column_max.data, s->column_max.stride),
-                             .bits = bits,
-                             .padded = ceil_div_i64(p->nq, COLUMN_ROWS) * COLUMN_ROWS};
+    struct sm90_columns a = {
+        .nb = (int)p->nb,
+        .heads = (int)p->hq,
+        .group = (int)p->group,
+        .nq = (int)p->nq,
+        .nk = (int)p->nk,
+        .key_blocks = (int)ceil_div_i64(p->nk, COLUMN_KEYS),
+        .lse_double = s->lse.dtype == ATTEND_F64,
+        .c = (float)(p->scale * 1.4426950408889634),
+        .lse = attendi_sm90_tensor(s->lse.data, s->lse.stride),
+        .mass = attendi_sm90_tensor(s->column_mass.data, s->column_mass.stride),
+        .most = attendi_sm90_tensor(s->column_max.data, s->column_max.stride),
+        .bits = bits,
+        .padded = ceil_div_i64(p->nq, COLUMN_ROWS) * COLUMN_ROWS};
 
     set_bounds(p, &bounds);
     a.bounded = bounds.bounded;
@@ -589,12 +507,12 @@ attend_status attendi_sm90_columns(struct cuda_device *d, const struct problem *
     void *lse[] = {&a}, *parameters[] = {&k_map, &q_map, &a};
     const enum kernel_name first = KERNEL_sm90_columns_d64_f16;
 
-    TRY(place_input(d, &p->q, plan->packs[0] != 0, workspace + plan->pack_at[0], &q,
-                    err));
-    TRY(place_input(d, &p->k, plan->packs[1] != 0, workspace + plan->pack_at[1], &k,
-                    err));
-    TRY(map_tensor(d, p->dtype, &q, p->q.size, COLUMN_ROWS, &q_map, err));
-    TRY(map_tensor(d, p->dtype, &k, p->k.size, COLUMN_KEYS, &k_map, err));
+    TRY(attendi_pack_input(d, &p->q, plan->packs[0] != 0, workspace + plan->pack_at[0],
+                           &q, err));
+    TRY(attendi_pack_input(d, &p->k, plan->packs[1] != 0, workspace + plan->pack_at[1],
+                           &k, err));
+    TRY(attendi_map_tensor(d, p->dtype, &q, p->q.size, COLUMN_ROWS, &q_map, err));
+    TRY(attendi_map_tensor(d, p->dtype, &k, p->k.size, COLUMN_KEYS, &k_map, err));
     TRY(attendi_cuda_launch(d, KERNEL_sm90_lse,
                             min_i64(ceil_div_i64(a.count, 256), 4 * 1024), 256, 0, lse,
                             err));

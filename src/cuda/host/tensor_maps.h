@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Tensors of 16-bit elements as TMA takes them: packed where they have to be, and mapped.
+ */
+#ifndef ATTEND_CUDA_TENSOR_MAPS_H
+#define ATTEND_CUDA_TENSOR_MAPS_H
+
+#include "cuda/host/device.h"
+#include "cuda/sm90/sm90.h"
+
+/* Strides of 16 bytes, none negative, columns side by side. */
+bool attendi_tma_takes(const void *data, const int64_t size[4], const int64_t stride[4]);
+
+struct sm90_tensor attendi_sm90_tensor(const void *data, const int64_t stride[4]);
+
+/* Columns of a packed view, a multiple of 16 bytes, and all its elements. */
+int64_t attendi_padded_columns(const attend_view *view);
+int64_t attendi_packed_count(const attend_view *view);
+
+/* Sets *t to the view, or, if `packs`, queues a copy of it at `to` and sets *t to that.
+ */
+attend_status attendi_pack_input(struct cuda_device *d, const attend_view *view,
+                                 bool packs, char *to, struct sm90_tensor *t,
+                                 attend_error *err);
+
+/* Boxes of `rows` by 64 columns, swizzled by 128 bytes. */
+attend_status attendi_map_tensor(struct cuda_device *d, attend_dtype dtype,
+                                 const struct sm90_tensor *t, const int64_t size[4],
+                                 int rows, cu_tensor_map *map, attend_error *err);
+
+#endif

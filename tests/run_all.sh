@@ -12,8 +12,8 @@
 #   page     the page: its modules in node, the page in Chromium
 #   long     20,000 large problems, laws and dense comparisons from five other seeds,
 #            z of every exact row of the laboratory over 150 seeds, the programs that asan
-#            leaves out, AArch64 whole, 64 tokens and a long prompt of a model, and the speed
-#            of models on attend, watched and not
+#            leaves out, kernels for GPUs on the emulator under ASan, AArch64 whole, 64 tokens
+#            and a long prompt of a model, and the speed of models on attend, watched and not
 #
 # The last line is the sum of the counts that the programs printed.  A program
 # that crashes, or prints no count, is one failed test; an example or a fuzzer is
@@ -324,6 +324,8 @@ stage_long() {
         long_one test_dense ATTEND_TEST_SEED=$seed
     done
     sanitized -R "$repeats"
+    echo "-- kernels for GPUs on the CPU, under ASan"
+    sanitized -L '^emulated$'
     echo "-- AArch64 under qemu"
     whole_neon
     echo "-- the page, every control"

@@ -6,7 +6,7 @@
  * During stream capture only launches and memsets are allowed.
  *
  * ATTEND_EMULATOR_SM=80 reports compute capability 8.0; the default is 90.
- * ATTEND_EMULATOR_LAUNCHES=FILE: at exit, how often each kernel was launched is appended.
+ * ATTEND_EMULATOR_LAUNCHES=FILE: at exit, writes how often each kernel was launched.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -351,7 +351,7 @@ gpu_kernel *gpu_find(const char *name)
 
 void gpu_write_launches(const char *file)
 {
-    FILE *const to = fopen(file, "a");
+    FILE *const to = fopen(file, "w");
 
     if (!to)
         return;

@@ -204,7 +204,7 @@ struct gpu_kernel {
 };
 void gpu_register(const char *name, gpu_bind bind);
 gpu_kernel *gpu_find(const char *name);
-/* Lines "NAME LAUNCHES" of all kernels, added to a file. */
+/* Writes a file of lines "NAME LAUNCHES" of all kernels. */
 void gpu_write_launches(const char *file);
 
 #endif

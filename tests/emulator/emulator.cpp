@@ -86,7 +86,6 @@ const char *gpu_failure() { return failure; }
 static fiber *self() { return static_cast<fiber *>(gpu_self); }
 static int index_of_self() { return (int)(self() - current->threads.data()); }
 int gpu_lane() { return index_of_self() % 32; }
-int gpu_place() { return index_of_self() % 128; }
 
 static void yield_fiber() { gpu_switch(&self()->stack_pointer, current->scheduler); }
 

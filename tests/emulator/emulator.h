@@ -119,9 +119,8 @@ enum gpu_scope { GPU_WARP, GPU_WARPGROUP, GPU_CTA };
  */
 void *const *gpu_collective(gpu_scope scope, void *value,
                             void (*together)(void *const *all, int count) = nullptr);
-/* Index of the thread in its warp, and in its warpgroup. */
+/* Index of the thread in its warp. */
 int gpu_lane();
-int gpu_place();
 
 /* Fails the launch with this message. */
 [[noreturn]] void gpu_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -176,21 +176,57 @@ TEST(two_communicators)
     attend_context_destroy(ctx);
 }
 
-/* Shared memory is unlinked, so killed ranks leave no file. */
-TEST(shared_memory_is_unlinked)
+/* Mappings of shared memory in /proc/self/maps. */
+static int count_mappings(void)
 {
-    DIR *const folder = opendir("/dev/shm");
-    int named = 0;
+    FILE *const maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    int count = 0;
+
+    while (maps && fgets(line, sizeof line, maps))
+        count += strstr(line, "/memfd:attend") != NULL;
+    if (maps)
+        fclose(maps);
+    return count;
+}
+
+/* Open descriptors of shared memory. */
+static int count_descriptors(void)
+{
+    DIR *const folder = opendir("/proc/self/fd");
+    int count = 0;
 
     for (struct dirent *file; folder && (file = readdir(folder));) {
-        char own[40];
+        char path[300], target[64] = "";
 
-        snprintf(own, sizeof own, "attend-%ld-", (long)getpid());
-        named += strncmp(file->d_name, own, strlen(own)) == 0;
+        snprintf(path, sizeof path, "/proc/self/fd/%s", file->d_name);
+        count += readlink(path, target, sizeof target - 1) > 0 &&
+                 strstr(target, "/memfd:attend") != NULL;
     }
     if (folder)
         closedir(folder);
-    CHECK(named == 0, "%d files", named);
+    return count;
+}
+
+/* It has no name, so killed ranks leave no file; it goes with the communicator. */
+TEST(shared_memory_has_no_name)
+{
+    attend_context *const ctx = open_set(NULL, 1);
+    problem p = large_problem();
+    result whole = result_of(&p, ctx);
+    const int before = count_mappings();
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    CHECK(is_chosen(&p, ctx, comm, ATTEND_MPI_SHARED), "shared");
+    CHECK(count_mappings() == before + 1, "%d mappings, %d before", count_mappings(),
+          before);
+    CHECK(count_descriptors() == 0, "%d descriptors", count_descriptors());
+    MPI_Comm_free(&comm);
+    CHECK(count_mappings() == before, "%d mappings are left", count_mappings() - before);
+    result_free(&whole);
+    problem_free(&p);
+    attend_context_destroy(ctx);
 }
 
 int main(int argc, char **argv)
@@ -202,6 +238,6 @@ int main(int argc, char **argv)
     RUN_RANKS(ranks_with_different_thread_counts);
     RUN_RANKS(outputs_of_two_dtypes);
     RUN_RANKS(two_communicators);
-    RUN_RANKS(shared_memory_is_unlinked);
+    RUN_RANKS(shared_memory_has_no_name);
     return ranks_finish();
 }

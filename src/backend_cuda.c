@@ -135,32 +135,13 @@ static attend_status workspace(attend_context *ctx, size_t size, void **to,
 static attend_status launch_stats(struct cuda_device *d, struct launch *a, bool fused,
                                   attend_error *err)
 {
-    const int64_t heads = a->p.nb * a->p.hq;
-    void *parameters[] = {a};
-
-    if (fused)
-        TRY(attendi_cuda_launch(d, KERNEL_stats_rows,
-                                ceil_div_i64(heads * a->p.nq, TILE_THREADS), TILE_THREADS,
-                                0, parameters, err));
-    else
+    if (!fused)
         TRY(attendi_cuda_general(d, of_type(KERNEL_stats_f64, a->p.dtype), a,
-                                 heads * a->tiles, err));
-    if (!a->p.stats.summaries)
-        return ATTEND_OK;
-    return attendi_cuda_general(d, KERNEL_summaries, a,
-                                heads * a->p.stats.summary_kinds * ATTEND_SUMMARY_GROUPS,
-                                err);
-}
-
-/* A shard stores raw sums only, with positions of the sequence. */
-static attend_status launch_sums(struct cuda_device *d, struct launch *a,
-                                 attend_error *err)
-{
-    TRY(launch_stats(d, a, false, err));
-    if (a->p.first_key == 0)
-        return ATTEND_OK;
-    TRY(attendi_cuda_sums_move(d, a, err));
-    return launch_stats(d, a, true, err);
+                                 a->p.nb * a->p.hq * a->tiles, err));
+    /* A shard has positions of its own; its sums have those of the sequence. */
+    if (a->p.shard && a->p.first_key != 0)
+        TRY(attendi_cuda_sums_move(d, a, err));
+    return attendi_cuda_sums_read(d, a, err);
 }
 
 static attend_status launch_forward(struct cuda_device *d, struct launch *a,
@@ -179,7 +160,7 @@ static attend_status launch_forward(struct cuda_device *d, struct launch *a,
         TRY(attendi_cuda_general(d, of_type(KERNEL_forward_f64, dtype), a,
                                  attendi_cuda_row_items(a) * a->groups, err));
     if (a->p.shard)
-        return a->p.stats.needs ? launch_sums(d, a, err) : ATTEND_OK;
+        return a->p.stats.needs ? launch_stats(d, a, false, err) : ATTEND_OK;
     if (a->groups > 1)
         TRY(attendi_cuda_general(d, combine, a, attendi_cuda_row_items(a), err));
     if (a->p.weights.data)

@@ -2,7 +2,8 @@
 /*
  * Row statistics in passes of their own, so that they change no bit of O.  The first pass
  * over the keys finds the largest scores, the second sums relative to the row max, in
- * double.  Eight threads per row.  Then summaries of heads.
+ * double.  Eight threads per row.  A second kernel computes the statistics from these
+ * sums, a third the summaries of heads.
  */
 #include "core/row_stats_read.h"
 #include "cuda/tile.cuh"
@@ -295,46 +296,6 @@ __device__ void write_record(struct stats_memory<T> &s, const struct problem &p,
         }
 }
 
-__device__ void store_numbers(const attend_tensor &to, int64_t b, int64_t h, int64_t i,
-                              const double *numbers, int count)
-{
-    for (int x = 0; x < count; x++)
-        store_any(to.data, to.dtype, view_offset(to.stride, b, h, i) + x * to.stride[3],
-                  numbers[x]);
-}
-
-/* Stores the requested statistics of a row, as core/row_stats.c does on the host. */
-__device__ void store_row(const struct problem &p, int64_t b, int64_t h, int64_t i,
-                          const double *sums)
-{
-    const struct stats &s = p.stats;
-    const int64_t index = (b * p.hq + h) * p.nq + i;
-    struct row_stats row;
-
-    if (s.raw.data)
-        store_numbers(s.raw, b, h, i, sums, s.sums_length);
-    if (sums[ROW_MAX] == -CUDART_INF)
-        attendi_stats_no_keys(&row);
-    else if (isnan(sums[ROW_MAX]))
-        attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
-    else
-        attendi_stats_read(&p, sums, &row);
-    for (int c = 0; s.rows.data && c < s.columns; c++)
-        store_any(s.rows.data, s.rows.dtype,
-                  view_offset(s.rows.stride, b, h, i) + c * s.rows.stride[3],
-                  row.value[s.column[c]]);
-    if (s.top_weights.data)
-        store_numbers(s.top_weights, b, h, i, row.top_weight, s.named);
-    for (int x = 0; s.top_keys && x < s.named; x++)
-        s.top_keys[index * s.named + x] = row.top_key[x];
-    if (s.distances.data)
-        store_numbers(s.distances, b, h, i, row.bin, s.bins);
-    if (s.class_mass.data)
-        store_numbers(s.class_mass, b, h, i, row.class_mass, s.class_count);
-    if (s.digest)
-        attendi_stats_digest(s.digest + index * ATTEND_SUMMARY_COUNT, row.value);
-}
-
 template <class E> __device__ void stats_item(const struct launch &a, int64_t item)
 {
     typedef typename wide_of<E>::type T;
@@ -379,7 +340,6 @@ template <class E> __device__ void stats_item(const struct launch &a, int64_t it
             for (int x = 0; x < length; x++)
                 record[x] = 0;
         write_record<T, E>(s, p, r, own, record);
-        store_row(p, s.tile.b, s.tile.h, s.tile.i + r, record);
     }
 }
 
@@ -395,11 +355,52 @@ STATS(f32, float)
 STATS(f16, __half)
 STATS(bf16, __nv_bfloat16)
 
+/* ---- statistics from the sums of a row ------------------------------------- */
+
+__device__ void store_numbers(const attend_tensor &to, int64_t b, int64_t h, int64_t i,
+                              const double *numbers, int count)
+{
+    for (int x = 0; x < count; x++)
+        store_any(to.data, to.dtype, view_offset(to.stride, b, h, i) + x * to.stride[3],
+                  numbers[x]);
+}
+
+/* Stores the requested statistics of a row, as core/row_stats.c does on the host. */
+__device__ void store_row(const struct problem &p, int64_t b, int64_t h, int64_t i,
+                          const double *sums)
+{
+    const struct stats &s = p.stats;
+    const int64_t index = (b * p.hq + h) * p.nq + i;
+    struct row_stats row;
+
+    if (s.raw.data)
+        store_numbers(s.raw, b, h, i, sums, s.sums_length);
+    if (sums[ROW_MAX] == -CUDART_INF)
+        attendi_stats_no_keys(&row);
+    else if (isnan(sums[ROW_MAX]))
+        attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
+    else
+        attendi_stats_read(&p, sums, &row);
+    for (int c = 0; s.rows.data && c < s.columns; c++)
+        store_any(s.rows.data, s.rows.dtype,
+                  view_offset(s.rows.stride, b, h, i) + c * s.rows.stride[3],
+                  row.value[s.column[c]]);
+    if (s.top_weights.data)
+        store_numbers(s.top_weights, b, h, i, row.top_weight, s.named);
+    for (int x = 0; s.top_keys && x < s.named; x++)
+        s.top_keys[index * s.named + x] = row.top_key[x];
+    if (s.distances.data)
+        store_numbers(s.distances, b, h, i, row.bin, s.bins);
+    if (s.class_mass.data)
+        store_numbers(s.class_mass, b, h, i, row.class_mass, s.class_count);
+    if (s.digest)
+        attendi_stats_digest(s.digest + index * ATTEND_SUMMARY_COUNT, row.value);
+}
+
 /* The longest record, in doubles, that is staged in shared memory. */
 enum { STAGED_MOST = 24 };
 
-/* Statistics from sums that another kernel stored; one thread per row, coalesced loads.
- */
+/* One thread per row; the loads of short records are coalesced. */
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     attend_stats_rows(const __grid_constant__ struct launch a)
 {

@@ -71,16 +71,17 @@ enum module_name {
     KERNEL(sm90_masked, sm90_lists)                                                      \
     KERNEL_NARROW(sm90_score_mod, sm90_score_mod_d64)                                    \
     KERNEL_NARROW(sm90_score_mod, sm90_score_mod_d128)                                   \
-    KERNEL_NARROW(sm90_score_mod, sm90_score_mod_nonfinite_d64)                          \
     KERNEL_NARROW(sm90_score_mod, sm90_score_mod_nonfinite_d128)                         \
     KERNEL_NARROW(sm90_stats, sm90_stats_d64)                                            \
     KERNEL_NARROW(sm90_stats, sm90_stats_d128)                                           \
     KERNEL_NARROW(sm90_stats, sm90_stats_masked_d64)                                     \
     KERNEL_NARROW(sm90_stats, sm90_stats_masked_d128)                                    \
-    KERNEL_NARROW(sm90_nonfinite, sm90_nonfinite_tall_d64)                               \
-    KERNEL_WIDTHS(sm90_nonfinite, sm90_nonfinite)                                        \
+    KERNEL_NARROW(sm90_nonfinite, sm90_nonfinite_d64)                                    \
+    KERNEL_NARROW(sm90_nonfinite, sm90_nonfinite_d128)                                   \
     KERNEL_NARROW(sm90_nonfinite, sm90_nonfinite_d192)                                   \
-    KERNEL_WIDTHS(sm90_nonfinite, sm90_decode_nonfinite)                                 \
+    KERNEL_NARROW(sm90_nonfinite, sm90_nonfinite_d256)                                   \
+    KERNEL_NARROW(sm90_nonfinite, sm90_decode_nonfinite_d128)                            \
+    KERNEL_NARROW(sm90_nonfinite, sm90_decode_nonfinite_d256)                            \
     KERNEL_WIDTHS(sm90_decode, sm90_decode)                                              \
     KERNEL_NARROW(sm90_decode, sm90_combine)                                             \
     KERNEL(sm90_decode, sm90_pack)                                                       \

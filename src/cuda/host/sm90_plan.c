@@ -348,13 +348,17 @@ static enum kernel_name first_kernel(const struct problem *p,
 static enum kernel_name nonfinite_kernel(const struct problem *p,
                                          const struct sm90_plan *plan)
 {
-    if (is_d192(p, plan))
-        return of_type(KERNEL_sm90_nonfinite_d192_f16, p);
-    return of_width(plan->path == SM90_DECODE ? KERNEL_sm90_decode_nonfinite_d64_f16
-                    : has_score_mod(p)        ? KERNEL_sm90_score_mod_nonfinite_d64_f16
-                    : is_tall(p, plan)        ? KERNEL_sm90_nonfinite_tall_d64_f16
-                                              : KERNEL_sm90_nonfinite_d64_f16,
-                    p);
+    const bool wide = width_of(p) == 256;
+
+    return of_type(plan->path == SM90_DECODE
+                       ? (wide ? KERNEL_sm90_decode_nonfinite_d256_f16
+                               : KERNEL_sm90_decode_nonfinite_d128_f16)
+                   : has_score_mod(p) ? KERNEL_sm90_score_mod_nonfinite_d128_f16
+                   : is_d192(p, plan) ? KERNEL_sm90_nonfinite_d192_f16
+                   : is_tall(p, plan) ? KERNEL_sm90_nonfinite_d64_f16
+                   : wide             ? KERNEL_sm90_nonfinite_d256_f16
+                                      : KERNEL_sm90_nonfinite_d128_f16,
+                   p);
 }
 
 static attend_status prepare_mask(struct cuda_device *d, struct sm90_launch *a,

@@ -37,6 +37,22 @@ attend_status attendi_cuda_sums_move(struct cuda_device *d, const struct launch 
     return add(d, p, &move, err);
 }
 
+attend_status attendi_cuda_sums_read(struct cuda_device *d, struct launch *a,
+                                     attend_error *err)
+{
+    const int64_t heads = a->p.nb * a->p.hq;
+    void *parameters[] = {a};
+
+    TRY(attendi_cuda_launch(d, KERNEL_stats_rows,
+                            ceil_div_i64(heads * a->p.nq, TILE_THREADS), TILE_THREADS, 0,
+                            parameters, err));
+    if (!a->p.stats.summaries)
+        return ATTEND_OK;
+    return attendi_cuda_general(d, KERNEL_summaries, a,
+                                heads * a->p.stats.summary_kinds * ATTEND_SUMMARY_GROUPS,
+                                err);
+}
+
 /* Double buffered: a->sums is the buffer with the sums of the parts so far. */
 static attend_status add_parts(struct cuda_device *d, struct launch *a,
                                double *const buffer[2], const attend_stats_part *parts,
@@ -55,22 +71,6 @@ static attend_status add_parts(struct cuda_device *d, struct launch *a,
         a->sums = buffer[x % 2];
     }
     return ATTEND_OK;
-}
-
-static attend_status merge(struct cuda_device *d, struct launch *a,
-                           double *const buffer[2], const attend_stats_part *parts,
-                           int64_t count, attend_error *err)
-{
-    const int64_t heads = a->p.nb * a->p.hq;
-
-    TRY(add_parts(d, a, buffer, parts, count, err));
-    TRY(attendi_cuda_general(d, KERNEL_stats_rows, a,
-                             ceil_div_i64(heads * a->p.nq, TILE_THREADS), err));
-    if (!a->p.stats.digest)
-        return ATTEND_OK;
-    return attendi_cuda_general(d, KERNEL_summaries, a,
-                                heads * a->p.stats.summary_kinds * ATTEND_SUMMARY_GROUPS,
-                                err);
 }
 
 attend_status attendi_cuda_sums_merge(struct cuda_device *d, struct problem *p,
@@ -94,7 +94,9 @@ attend_status attendi_cuda_sums_merge(struct cuda_device *d, struct problem *p,
     a.p.stats.ln_count = 0;
     a.p.stats.digest = p->stats.summaries ? (double *)(void *)(base + digest) : NULL;
     TRY(attendi_cuda_enter(d, err));
-    const attend_status status = merge(d, &a, buffer, parts, count, err);
+    attend_status status = add_parts(d, &a, buffer, parts, count, err);
+    if (status == ATTEND_OK)
+        status = attendi_cuda_sums_read(d, &a, err);
     attendi_cuda_leave(d);
     return status;
 }

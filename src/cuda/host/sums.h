@@ -13,6 +13,10 @@ void attendi_cuda_keep_raw(struct stats *stats);
 attend_status attendi_cuda_sums_move(struct cuda_device *d, const struct launch *a,
                                      attend_error *err);
 
+/* Stores the statistics and summaries that a->p.stats requests, from a->sums. */
+attend_status attendi_cuda_sums_read(struct cuda_device *d, struct launch *a,
+                                     attend_error *err);
+
 /*
  * Adds the raw sums of `count` parts, which may be 0, and stores the statistics that
  * p->stats requests.

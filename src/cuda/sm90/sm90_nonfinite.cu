@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Tiles again whose hidden values are not finite; sm90.cuh says why. */
+/*
+ * Tiles again whose hidden values are not finite; sm90.cuh says why.  Their bits are those
+ * of the other kernels: the same rows of a tile and keys of a block, the same products.
+ * Columns of 0 add nothing, so one instance has all widths that share rows and keys.
+ */
 #include "cuda/sm90/sm90.cuh"
 
-SM90_KERNEL(nonfinite_tall_d64_f16, __half, 64, 128, 3, 3, false, true)
-SM90_KERNEL(nonfinite_tall_d64_bf16, __nv_bfloat16, 64, 128, 3, 3, false, true)
-SM90_KERNEL(nonfinite_d64_f16, __half, 64, 128, 2, 3, false, true, 1)
-SM90_KERNEL(nonfinite_d64_bf16, __nv_bfloat16, 64, 128, 2, 3, false, true, 1)
+SM90_KERNEL(nonfinite_d64_f16, __half, 64, 128, 3, 3, false, true)
+SM90_KERNEL(nonfinite_d64_bf16, __nv_bfloat16, 64, 128, 3, 3, false, true)
 SM90_KERNEL(nonfinite_d128_f16, __half, 128, 128, 2, 2, false, true, 1)
 SM90_KERNEL(nonfinite_d128_bf16, __nv_bfloat16, 128, 128, 2, 2, false, true, 1)
 SM90_KERNEL(nonfinite_d192_f16, __half, 192, 128, 2, 2, false, true, 0, false, 128)
@@ -13,8 +15,6 @@ SM90_KERNEL(nonfinite_d192_bf16, __nv_bfloat16, 192, 128, 2, 2, false, true, 0, 
             128)
 SM90_KERNEL(nonfinite_d256_f16, __half, 256, 64, 2, 2, false, true, 1)
 SM90_KERNEL(nonfinite_d256_bf16, __nv_bfloat16, 256, 64, 2, 2, false, true, 1)
-SM90_KERNEL(decode_nonfinite_d64_f16, __half, 64, 128, 1, 6, true, true)
-SM90_KERNEL(decode_nonfinite_d64_bf16, __nv_bfloat16, 64, 128, 1, 6, true, true)
 SM90_KERNEL(decode_nonfinite_d128_f16, __half, 128, 128, 1, 3, true, true)
 SM90_KERNEL(decode_nonfinite_d128_bf16, __nv_bfloat16, 128, 128, 1, 3, true, true)
 SM90_KERNEL(decode_nonfinite_d256_f16, __half, 256, 64, 1, 3, true, true)

@@ -9,6 +9,7 @@
 /* Inf and NaN of a block of V become 0; thread x of all that have rows. */
 template <class C> DEVICE void make_finite(uint32_t v, int thread)
 {
+#pragma unroll 1
     for (int x = thread; x < C::VBYTES / 4; x += 128 * C::GROUPS) {
         uint32_t a = (uint32_t)load_shared(v + 4 * x);
         if ((a & 0x7fff) >= element<typename C::E>::inf)
@@ -47,6 +48,45 @@ DEVICE float score_of(const sm90_launch &p, const tile_of &t, int row, int key)
     return s;
 }
 
+/*
+ * Which sums of a thread Inf and NaN reach: a bit for each, +Inf and -Inf; NaN is both.
+ * Bits, so that the loop over the columns is not unrolled: sums are registers.
+ */
+template <int N> struct nonfinite_sums {
+    uint32_t plus[N / 32], minus[N / 32];
+
+    DEVICE nonfinite_sums()
+    {
+#pragma unroll
+        for (int x = 0; x < N / 32; x++)
+            plus[x] = minus[x] = 0;
+    }
+    /* Products of 32 values, value(0) to value(31), with the weights of two rows. */
+    template <class F>
+    DEVICE void add(uint32_t &up, uint32_t &down, const float (&weight)[2],
+                    const bool (&sees)[2], F value)
+    {
+#pragma unroll 1
+        for (int i = 0; i < 32; i++) {
+            const float x = value(i), y = x * weight[(i >> 1) & 1];
+            if (sees[(i >> 1) & 1] && !(fabsf(x) < CUDART_INF_F)) {
+                up |= (uint32_t)!(y < 0) << i;
+                down |= (uint32_t)!(y > 0) << i;
+            }
+        }
+    }
+    DEVICE void add_to(float (&O)[N]) const
+    {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (plus[i / 32] >> i % 32 & 1)
+                O[i] += CUDART_INF_F;
+            if (minus[i / 32] >> i % 32 & 1)
+                O[i] -= CUDART_INF_F;
+        }
+    }
+};
+
 /* What Inf and NaN of blocks that hide keys are to the rows that see them. */
 template <class C, int N>
 DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N],
@@ -54,6 +94,7 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
 {
     typedef typename C::E E;
     const int top = t.block * C::BM, last = min(top + C::BM, p.rows) - 1;
+    nonfinite_sums<N> sums;
 
 #pragma unroll 1
     for (int n = t.from; n < t.to; n++) {
@@ -65,16 +106,17 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
             const E *v = (const E *)p.v.data + t.b * p.v.stride[0] +
                          t.h / p.group * p.v.stride[1] + key * p.v.stride[2] +
                          2 * (lane & 3) * p.v.stride[3];
-            /* Columns 8 x + 0 and 1, counted from the thread's first. */
-            auto value = [&](int x, int y) {
-                return 8 * x + 2 * (lane & 3) + y < p.dv
-                           ? element<E>::wide(v[(8 * x + y) * p.v.stride[3]])
+            /* The value that sum i of the thread has. */
+            auto value = [&](int i) {
+                const int column = 8 * (i / 4) + (i & 1);
+                return column + 2 * (lane & 3) < p.dv
+                           ? element<E>::wide(v[column * p.v.stride[3]])
                            : 0.f;
             };
             float none = 0;
-#pragma unroll 4
-            for (int x = 0; x < C::DV / 8; x++)
-                none += value(x, 0) * 0.f + value(x, 1) * 0.f;
+#pragma unroll 1
+            for (int i = 0; i < N; i += 4)
+                none += value(i) * 0.f + value(i + 1) * 0.f;
             if (none == none)
                 continue;
             float weight[2] = {0, 0};
@@ -91,13 +133,12 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
                                              m == -CUDART_INF_F ? 0.f : m, p.c);
             }
 #pragma unroll
-            for (int i = 0; i < N; i++) {
-                const float x = value(i / 4, i & 1);
-                if (sees[(i >> 1) & 1] && !(fabsf(x) < CUDART_INF_F))
-                    O[i] += x * weight[(i >> 1) & 1];
-            }
+            for (int x = 0; x < N / 32; x++)
+                sums.add(sums.plus[x], sums.minus[x], weight, sees,
+                         [&](int i) { return value(32 * x + i); });
         }
     }
+    sums.add_to(O);
 }
 
 #endif

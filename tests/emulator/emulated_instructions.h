@@ -29,12 +29,12 @@ template <class T> DEVICE T load_shared_as(uint32_t at)
 {
     T x;
 
-    memcpy(&x, gpu_shared(at, sizeof x, sizeof x), sizeof x);
+    memcpy(&x, gpu_shared(at, sizeof x, sizeof x, ACCESS_READ), sizeof x);
     return x;
 }
 template <class T> DEVICE void store_shared_as(uint32_t at, T x)
 {
-    memcpy(gpu_shared(at, sizeof x, sizeof x), &x, sizeof x);
+    memcpy(gpu_shared(at, sizeof x, sizeof x, ACCESS_WRITE), &x, sizeof x);
 }
 
 DEVICE int load_shared(uint32_t at) { return load_shared_as<int>(at); }

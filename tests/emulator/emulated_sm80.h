@@ -10,18 +10,21 @@ DEVICE int rematerialize(int x) { return x; }
 DEVICE int thread_index() { return (int)threadIdx.x; }
 template <int N> DEVICE void pin(float (&)[N][4]) {}
 
-/* Copies at once: a missing copy_wait() is not noticed. */
+/* Copies at once; race_check.h notices a missing copy_wait(). */
 DEVICE void copy_16(uint32_t to, const void *from, int bytes)
 {
-    unsigned char *const at = gpu_shared(to, 16, 16);
+    if (blockDim.x > race_check::COPYING)
+        gpu_fail("cp.async: a CTA of %u threads", blockDim.x);
+    const gpu_async copy(GPU_CP_ASYNC);
+    unsigned char *const at = gpu_shared(to, 16, 16, ACCESS_WRITE);
 
     if ((uintptr_t)from % 16 != 0 && bytes > 0)
         gpu_fail("cp.async: %p is not aligned to 16", from);
     memset(at, 0, 16);
     memcpy(at, from, (size_t)bytes);
 }
-DEVICE void copy_commit() {}
-template <int N> DEVICE void copy_wait() {}
+DEVICE void copy_commit() { gpu_commit(GPU_CP_ASYNC); }
+template <int N> DEVICE void copy_wait() { gpu_wait_groups(GPU_CP_ASYNC, N); }
 
 /* Element (r, c) of a matrix; lane 8 matrix + r has the address of its row r. */
 DEVICE uint16_t matrix_element(void *const *row_at, int matrix, int r, int c)
@@ -29,7 +32,7 @@ DEVICE uint16_t matrix_element(void *const *row_at, int matrix, int r, int c)
     const uint32_t row = *(const uint32_t *)row_at[8 * matrix + r];
     uint16_t x;
 
-    memcpy(&x, gpu_shared(row, 16, 16) + 2 * c, sizeof x);
+    memcpy(&x, gpu_shared(row, 16, 16, ACCESS_UNCHECKED) + 2 * c, sizeof x);
     return x;
 }
 DEVICE void load_matrices_as(uint32_t (&x)[4], uint32_t at, bool transposed)
@@ -37,6 +40,7 @@ DEVICE void load_matrices_as(uint32_t (&x)[4], uint32_t at, bool transposed)
     const int lane = gpu_lane(), r = lane / 4, c = 2 * (lane % 4);
     void *const *const rows = gpu_collective(GPU_WARP, &at);
 
+    gpu_shared(at, 16, 16, ACCESS_READ); /* a row by the lane that has its address */
     for (int m = 0; m < 4; m++) {
         const uint32_t low =
             transposed ? matrix_element(rows, m, c, r) : matrix_element(rows, m, r, c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Emulates src/cuda/sm90_instructions.cuh.  Copies complete at once. */
+/* Emulates src/cuda/sm90_instructions.cuh.  Copies complete at once; for race_check.h
+ * when a thread has waited for them. */
 #ifndef TESTS_EMULATED_SM90_H
 #define TESTS_EMULATED_SM90_H
 
@@ -17,7 +18,10 @@ struct mbarrier {
 };
 static_assert(sizeof(mbarrier) == 8, "size of an mbarrier");
 
-DEVICE mbarrier *barrier_at(uint32_t bar) { return (mbarrier *)gpu_shared(bar, 8, 8); }
+DEVICE mbarrier *barrier_at(uint32_t bar)
+{
+    return (mbarrier *)gpu_shared(bar, 8, 8, ACCESS_UNCHECKED);
+}
 DEVICE void barrier_step(mbarrier *b)
 {
     if (b->pending == 0 && b->bytes == 0) {
@@ -36,6 +40,7 @@ DEVICE void barrier_arrive(uint32_t bar)
 
     if (b->pending == 0)
         gpu_fail("mbarrier at %u: more than %d arrive", bar, b->count);
+    gpu_release(b, b->phase);
     b->pending--;
     barrier_step(b);
 }
@@ -46,14 +51,18 @@ DEVICE void barrier_expect(uint32_t bar, int bytes)
 }
 DEVICE void barrier_complete(uint32_t bar, int bytes)
 {
-    barrier_at(bar)->bytes -= bytes;
-    barrier_step(barrier_at(bar));
+    mbarrier *const b = barrier_at(bar);
+
+    gpu_release(b, b->phase);
+    b->bytes -= bytes;
+    barrier_step(b);
 }
 DEVICE void barrier_wait(uint32_t bar, uint32_t phase)
 {
     gpu_wait([](const void *b,
                 unsigned of) { return ((const mbarrier *)b)->phase != (of & 1); },
              barrier_at(bar), phase);
+    gpu_acquire(barrier_at(bar), phase);
 }
 
 /* ---- TMA --------------------------------------------------------------------------- */
@@ -61,8 +70,8 @@ DEVICE void barrier_wait(uint32_t bar, uint32_t phase)
 /* Visits each element of a box: global address, NULL outside of the tensor; shared
  * address. */
 template <class F>
-DEVICE void each_row(const CUtensorMap *map, uint32_t shared, int c0, int c1, int c2,
-                     int c3, F visit)
+DEVICE void each_row(const CUtensorMap *map, uint32_t shared, access_kind kind, int c0,
+                     int c1, int c2, int c3, F visit)
 {
     if (shared % 128 != 0)
         gpu_fail("TMA: address %u is not aligned to 128", shared);
@@ -75,38 +84,46 @@ DEVICE void each_row(const CUtensorMap *map, uint32_t shared, int c0, int c1, in
         for (int x = 0; x < map->box[0]; x++) {
             const uint32_t plain = shared + (uint32_t)r * 128 + 2 * (uint32_t)x;
             visit(is_there && c0 + x < map->size[0] ? at + 2 * x : nullptr,
-                  gpu_shared(plain ^ (plain >> 7 & 7) << 4, 2, 2));
+                  gpu_swizzled(plain, kind));
         }
     }
 }
 DEVICE void copy_tile(uint32_t to, const CUtensorMap *map, uint32_t bar, int c0, int c1,
                       int c2, int c3)
 {
-    each_row(map, to, c0, c1, c2, c3, [](const char *from, unsigned char *at) {
-        memset(at, 0, 2);
-        if (from)
-            memcpy(at, from, 2);
-    });
+    const gpu_async copy(GPU_TMA);
+
+    each_row(map, to, ACCESS_ASYNC_WRITE, c0, c1, c2, c3,
+             [](const char *from, unsigned char *at) {
+                 memset(at, 0, 2);
+                 if (from)
+                     memcpy(at, from, 2);
+             });
     barrier_complete(bar, map->box[1] * 128);
 }
 DEVICE void store_tile(const CUtensorMap *map, uint32_t from, int c0, int c1, int c2,
                        int c3)
 {
-    each_row(map, from, c0, c1, c2, c3, [](char *to, const unsigned char *at) {
-        if (to)
-            memcpy(to, at, 2);
-    });
+    const gpu_async copy(GPU_TMA);
+
+    each_row(map, from, ACCESS_ASYNC_READ, c0, c1, c2, c3,
+             [](char *to, const unsigned char *at) {
+                 if (to)
+                     memcpy(to, at, 2);
+             });
+    gpu_release(gpu_self, 0);
 }
 DEVICE void copy_line(uint32_t to, const void *from, int bytes, uint32_t bar)
 {
     if ((uintptr_t)from % 16 != 0 || bytes % 16 != 0)
         gpu_fail("a bulk copy of %d bytes from %p", bytes, from);
-    memcpy(gpu_shared(to, bytes, 16), from, (size_t)bytes);
+    const gpu_async copy(GPU_TMA);
+    memcpy(gpu_shared(to, bytes, 16, ACCESS_ASYNC_WRITE), from, (size_t)bytes);
     barrier_complete(bar, bytes);
 }
 DEVICE void store_commit() {}
-DEVICE void store_wait_read() {}
-DEVICE void copy_fence() {}
+DEVICE void store_wait_read() { gpu_acquire(gpu_self, 0); }
+DEVICE void copy_fence() { gpu_proxy_fence(); }
 
 DEVICE void store_matrices(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
@@ -116,7 +133,9 @@ DEVICE void store_matrices(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint
 
     for (int m = 0; m < 4; m++) {
         const uint32_t row = *(const uint32_t *)rows[8 * m + lane / 4];
-        memcpy(gpu_shared(row, 16, 16) + 4 * (lane % 4), &x[m], 4);
+        if (row % 16 != 0)
+            gpu_fail("stmatrix: row %u is not aligned to 16", row);
+        memcpy(gpu_shared(row + 4 * (uint32_t)(lane % 4), 4, 4, ACCESS_WRITE), &x[m], 4);
     }
     gpu_collective(GPU_WARP, nullptr);
 }
@@ -125,8 +144,8 @@ DEVICE void store_matrices(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint
  */
 
 DEVICE void product_fence() {}
-DEVICE void product_commit() {}
-template <int N> DEVICE void product_wait() {}
+DEVICE void product_commit() { gpu_commit(GPU_WGMMA); }
+template <int N> DEVICE void product_wait() { gpu_wait_groups(GPU_WGMMA, N); }
 template <int N> DEVICE void pin(float (&)[N]) {}
 DEVICE int again(int x) { return x; }
 template <int N> DEVICE void registers_fewer() {}
@@ -136,11 +155,11 @@ DEVICE void named_arrive(int id, int threads) { gpu_named_barrier(id, threads, f
 
 DEVICE int exchange_shared(uint32_t at, int x)
 {
-    return atomicExch((int *)(void *)gpu_shared(at, 4, 4), x);
+    return atomicExch((int *)(void *)gpu_shared(at, 4, 4, ACCESS_UNCHECKED), x);
 }
 DEVICE int add_shared(uint32_t at, int x)
 {
-    return atomicAdd((int *)(void *)gpu_shared(at, 4, 4), x);
+    return atomicAdd((int *)(void *)gpu_shared(at, 4, 4, ACCESS_UNCHECKED), x);
 }
 DEVICE void store_if_ge(float a, float b, uint32_t at, float x0, float x1, float x2,
                         float x3, float x4, float x5, float x6, float x7, int word)
@@ -149,7 +168,7 @@ DEVICE void store_if_ge(float a, float b, uint32_t at, float x0, float x1, float
 
     if (!(a >= b))
         return;
-    memcpy(gpu_shared(at, 32, 8), x, sizeof x);
+    memcpy(gpu_shared(at, 32, 8, ACCESS_WRITE), x, sizeof x);
     store_shared(at + 32, word);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Emulates src/cuda/wgmma.cuh: a product completes when the last thread has issued it. */
+/* Emulates src/cuda/wgmma.cuh: a product is computed when the last thread has
+ * issued it; it is complete for race_check.h when the thread has waited. */
 #ifndef TESTS_EMULATED_WGMMA_H
 #define TESTS_EMULATED_WGMMA_H
 
@@ -34,10 +35,9 @@ struct matrix_in_shared {
     }
     uint16_t element(uint32_t offset) const
     {
-        const uint32_t plain = at + offset;
         uint16_t x;
 
-        memcpy(&x, gpu_shared(plain ^ (plain >> 7 & 7) << 4, 2, 2), sizeof x);
+        memcpy(&x, gpu_swizzled(at + offset, ACCESS_ASYNC_READ), sizeof x);
         return x;
     }
     /* K-major: rows of 128 bytes in groups of eight. */
@@ -78,6 +78,7 @@ template <class E, int N> struct wgmma {
 
         if (count != 128)
             gpu_fail("wgmma: %d threads of a warpgroup", count);
+        const gpu_async products(GPU_WGMMA);
         for (int k = 0; k < 16; k++)
             for (int c = 0; c < N; c++)
                 b[k * N + c] = widen<E>::one(first->p ? right.by_columns(k, c)
@@ -100,15 +101,18 @@ template <class E, int N> struct wgmma {
             for (int c = 0; c < N; c++)
                 sum_at(all, r, c) = d[r * N + c];
     }
+    static void issue(group_product mine)
+    {
+        gpu_join(GPU_WGMMA);
+        gpu_collective(GPU_WARPGROUP, &mine, multiply);
+    }
     static void scores(float (&d)[N / 2], uint64_t q, uint64_t k, int add)
     {
-        group_product mine = {d, nullptr, q, k, add};
-        gpu_collective(GPU_WARPGROUP, &mine, multiply);
+        issue({d, nullptr, q, k, add});
     }
     static void values(float (&d)[N / 2], const uint32_t *p, uint64_t v, int add)
     {
-        group_product mine = {d, p, 0, v, add};
-        gpu_collective(GPU_WARPGROUP, &mine, multiply);
+        issue({d, p, 0, v, add});
     }
 };
 

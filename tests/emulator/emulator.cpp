@@ -53,6 +53,12 @@ struct collective {
     std::vector<void *> values[2];
 };
 
+/* Groups of asynchronous work that a thread has ended; tokens for those under way. */
+struct async_groups {
+    unsigned committed = 0;
+    char tokens[8] = {};
+};
+
 struct fiber : gpu_thread {
     void *stack_pointer = nullptr;
     char *stack = nullptr;
@@ -60,6 +66,7 @@ struct fiber : gpu_thread {
     bool (*done)(const void *what, unsigned number) = nullptr; /* NULL: does not wait */
     const void *what = nullptr;
     unsigned number = 0;
+    async_groups groups[GPU_UNITS];
 };
 
 struct cta {
@@ -75,6 +82,9 @@ struct cta {
     const std::function<void()> *kernel = nullptr;
     void *scheduler = nullptr;
     bool failed = false;
+    race_check races;
+    int unit = -1;                      /* the asynchronous unit whose work this is */
+    std::vector<async_groups> products; /* of warpgroups */
 };
 
 __thread gpu_thread *gpu_self;
@@ -115,6 +125,69 @@ void gpu_wait(bool (*done)(const void *what, unsigned number), const void *what,
     f->done = nullptr;
 }
 
+/* ---- order of accesses ------------------------------------------------------------ */
+
+static int actor() { return current->unit >= 0 ? current->unit : index_of_self(); }
+
+void gpu_release(const void *token, unsigned phase)
+{
+    current->races.release(actor(), token, phase);
+}
+void gpu_acquire(const void *token, unsigned phase)
+{
+    current->races.acquire(actor(), token, phase);
+}
+void gpu_proxy_fence() { current->races.fence(index_of_self()); }
+
+static int unit_of(gpu_unit unit)
+{
+    race_check &races = current->races;
+    const int x = index_of_self();
+
+    return unit == GPU_WGMMA      ? races.products_of(x)
+           : unit == GPU_CP_ASYNC ? races.copies_of(x)
+                                  : races.next_copy();
+}
+
+/* Products are groups of a warpgroup, which its threads end together. */
+static async_groups &groups_of(gpu_unit unit)
+{
+    return unit == GPU_WGMMA ? current->products[(size_t)index_of_self() / 128]
+                             : self()->groups[unit];
+}
+
+void gpu_join(gpu_unit unit) { gpu_release(&groups_of(unit), 0); }
+
+gpu_async::gpu_async(gpu_unit unit)
+{
+    current->unit = unit_of(unit);
+    current->races.start(index_of_self(), current->unit);
+    gpu_acquire(&groups_of(unit), 0);
+}
+gpu_async::~gpu_async() { current->unit = -1; }
+
+void gpu_commit(gpu_unit unit)
+{
+    const unsigned number = ++self()->groups[unit].committed;
+    async_groups &groups = groups_of(unit);
+
+    if (unit == GPU_WGMMA && groups.committed >= number)
+        return;
+    groups.committed = number;
+    current->races.release(unit_of(unit), &groups.tokens[number % 8], 0);
+}
+
+void gpu_wait_groups(gpu_unit unit, int pending)
+{
+    const unsigned committed = self()->groups[unit].committed;
+
+    if (committed > (unsigned)pending)
+        gpu_acquire(&groups_of(unit).tokens[(committed - (unsigned)pending) % 8], 0);
+}
+
+/* ---- collective operations ----------------------------------------------------------
+ */
+
 /* Whether a barrier is past phase `number`. */
 static bool has_passed(const void *barrier, unsigned number)
 {
@@ -151,12 +224,28 @@ void *const *gpu_collective(gpu_scope scope, void *mine,
     return values.data();
 }
 
+void gpu_barrier(gpu_scope scope)
+{
+    const collective &m = collective_of(scope);
+    const unsigned number = m.number;
+
+    gpu_release(&m, number);
+    gpu_collective(scope, nullptr);
+    gpu_acquire(&m, number);
+}
+
 int gpu_count(gpu_scope scope, bool mine, int *of)
 {
     static char yes;
     const collective &m = collective_of(scope);
-    void *const *const all = gpu_collective(scope, mine ? &yes : nullptr);
+    const unsigned number = m.number;
     int count = 0;
+
+    if (scope == GPU_CTA)
+        gpu_release(&m, number);
+    void *const *const all = gpu_collective(scope, mine ? &yes : nullptr);
+    if (scope == GPU_CTA)
+        gpu_acquire(&m, number);
 
     *of = m.members;
     for (size_t x = 0; x < m.values[0].size(); x++)
@@ -180,19 +269,24 @@ void gpu_named_barrier(int id, int threads, bool waits)
     auto &bar = current->named[id];
     const unsigned number = bar.number;
 
+    gpu_release(&bar, number);
     if (++bar.arrived == threads) {
         bar.arrived = 0;
         bar.number++;
     } else if (waits)
         gpu_wait(has_passed, &bar.number, number);
+    if (waits)
+        gpu_acquire(&bar, number);
 }
 
-unsigned char *gpu_shared(uint32_t at, int bytes, int align)
+unsigned char *gpu_shared(uint32_t at, int bytes, int align, access_kind kind)
 {
     if (at % (uint32_t)align != 0)
         gpu_fail("shared memory: address %u is not aligned to %d", at, align);
     if ((size_t)at + (size_t)bytes > current->shared)
         gpu_fail("shared memory: %d bytes at %u of %zu", bytes, at, current->shared);
+    if (!current->races.access(actor(), kind, at, bytes))
+        gpu_fail("%s", current->races.what());
     return memory + at;
 }
 
@@ -262,6 +356,9 @@ static void begin_cta(cta &c, dim3 block_index, dim3 grid, dim3 block)
 
     /* NaN, so that a read of unwritten memory is noticed. */
     memset(memory, 0xff, c.shared);
+    c.races.begin(count, c.shared);
+    c.unit = -1;
+    c.products.assign(c.groups.size(), async_groups());
     c.running = count;
     memset(c.named, 0, sizeof c.named);
     begin(c.all, count, (size_t)count);
@@ -275,6 +372,8 @@ static void begin_cta(cta &c, dim3 block_index, dim3 grid, dim3 block)
         f.blockIdx = block_index;
         f.blockDim = block;
         f.gridDim = grid;
+        for (async_groups &groups : f.groups)
+            groups = async_groups();
         prepare(f);
     }
 }

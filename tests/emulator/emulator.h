@@ -2,8 +2,9 @@
 /*
  * The CUDA C++ that the kernels use, on a CPU; included before each kernel.  A thread of
  * the GPU is a fiber.  The fibers of a CTA run on one CPU thread and switch where they
- * wait for each other; CTAs run one after the other.  This shows what a kernel computes
- * and which addresses it touches, not its speed, races or memory ordering.
+ * wait for each other; CTAs run one after the other.  This shows what a kernel computes,
+ * which addresses it touches, and races in shared memory (race_check.h); not its speed,
+ * nor the order of accesses to global memory.
  */
 #ifndef TESTS_EMULATOR_H
 #define TESTS_EMULATOR_H
@@ -15,6 +16,8 @@
 #include <string.h>
 
 #include <functional>
+
+#include "race_check.h"
 
 /* ---- the language --------------------------------------------------------------- */
 
@@ -119,6 +122,8 @@ enum gpu_scope { GPU_WARP, GPU_WARPGROUP, GPU_CTA };
  */
 void *const *gpu_collective(gpu_scope scope, void *value,
                             void (*together)(void *const *all, int count) = nullptr);
+/* Collective: waits, and orders memory accesses before and after. */
+void gpu_barrier(gpu_scope scope);
 /* Index of the thread in its warp. */
 int gpu_lane();
 
@@ -127,11 +132,14 @@ int gpu_lane();
 
 /* ---- synchronisation -------------------------------------------------------------- */
 
-static inline void __syncthreads() { gpu_collective(GPU_CTA, nullptr); }
-static inline void __syncwarp() { gpu_collective(GPU_WARP, nullptr); }
+static inline void __syncthreads() { gpu_barrier(GPU_CTA); }
+static inline void __syncwarp() { gpu_barrier(GPU_WARP); }
 static inline void __threadfence() {}
 
-/* How many threads of a scope have `mine` set; *of: how many threads there are. */
+/*
+ * How many threads of a scope have `mine` set; *of: how many threads there are.  Orders
+ * memory accesses of a CTA, not those of a warp.
+ */
 int gpu_count(gpu_scope scope, bool mine, int *of);
 
 static inline int __syncthreads_or(int x)
@@ -182,9 +190,52 @@ static inline int atomicExch(int *at, int x)
 
 /* ---- shared memory ----------------------------------------------------------------- */
 
-/* Checks range and alignment of a 32-bit address of dynamic shared memory. */
-unsigned char *gpu_shared(uint32_t at, int bytes, int align);
+/*
+ * A 32-bit address of dynamic shared memory: checks range, alignment and races of the
+ * access.
+ */
+unsigned char *gpu_shared(uint32_t at, int bytes, int align, access_kind kind);
 uint32_t gpu_shared_address(const void *at);
+/*
+ * A 16-bit element of rows of 128 bytes that are swizzled by 128 bytes.  The swizzle
+ * keeps 16 bytes together; the first element of these checks races for all.
+ */
+static inline unsigned char *gpu_swizzled(uint32_t plain, access_kind kind)
+{
+    const uint32_t at = plain ^ (plain >> 7 & 7) << 4;
+
+    return plain % 16 == 0 ? gpu_shared(at, 16, 16, kind)
+                           : gpu_shared(at, 2, 2, ACCESS_UNCHECKED);
+}
+
+/* ---- order of accesses to shared memory ----------------------------------------------
+ */
+
+/* What a thread does before it releases a token happens before what follows an acquire of
+ * the same token and phase. */
+void gpu_release(const void *token, unsigned phase);
+void gpu_acquire(const void *token, unsigned phase);
+/* fence.proxy.async */
+void gpu_proxy_fence();
+
+/* Units that work asynchronously. */
+enum gpu_unit { GPU_TMA, GPU_WGMMA, GPU_CP_ASYNC, GPU_UNITS };
+/* What this thread has done happens before the next work of its warpgroup's unit. */
+void gpu_join(gpu_unit unit);
+/*
+ * In its lifetime, accesses are those of a unit that this thread starts; threads do not
+ * switch.  They happen after what the thread has done, and after gpu_join().
+ */
+class gpu_async
+{
+  public:
+    explicit gpu_async(gpu_unit unit);
+    ~gpu_async();
+};
+/* Ends a group of the thread's asynchronous work. */
+void gpu_commit(gpu_unit unit);
+/* Waits until at most `pending` of the thread's last groups are under way. */
+void gpu_wait_groups(gpu_unit unit, int pending);
 
 /* ---- launches ------------------------------------------------------------------- */
 

@@ -274,31 +274,126 @@ class Bench(CliTest):
             self.refuse("bench", *args, says=says)
         self.refuse("bench", env={"ATTEND_ISA": "sse9"}, says=("ATTEND_ISA", "sse9"))
 
-    def test_device(self):
-        listed = self.succeed("bench", "--device", "cuda", "--list", "--json")
-        cases = [json.loads(line) for line in listed.splitlines()]
-        names = [case["case"] for case in cases]
-        self.assertEqual(len(names), len(set(names)))
-        self.assertIn("gpu-decode-b16-16k", names)
-        self.assertEqual({case["stats"] for case in cases}, {"none"})
-        self.refuse("bench", "--device", "cuda", "--case", "stats-*", says="stats-*")
-        self.refuse("bench", "--device", "cuda", "--mpi", says="--mpi")
-        self.refuse("bench", "--device", "cuda", "--order", "slow", says="slow")
-        self.refuse("bench", "--device", "cuda:97", says=["--device", "cuda"])
-
-    def test_device_times(self):
-        devices = self.attend("info").stdout
-        if "cuda:0" not in devices:
-            line = [x for x in devices.splitlines() if x.startswith("devices")]
-            self.skipTest("no GPU here: " + " ".join(line[0].split()[1:]) if line else "no GPU here")
-        rows = self.succeed("bench", "--device", "cuda", "--case", "gpu-*-b*", "--seconds", "0.1", "--json")
-        for row in map(json.loads, rows.splitlines()):
-            self.assertGreater(row["gbps"], 0)
-            self.assertGreaterEqual(row["median_ms"], row["min_ms"])
-
     def test_full_standard_output(self):
         for args in ["--list"], ["--case", "tiny*", "--seconds", "0.01"]:
             self.say_to_full("bench", *args)
+
+
+class BenchDevice(CliTest):
+    """Times of a GPU.  tests/emulator runs this class, where a GPU is emulated."""
+
+    ASKED = {
+        "tiny-1x64-d64": "none",
+        "gpu-stats-off-d64-128": "off",
+        "gpu-stats-rows-d64-128": "rows",
+        "gpu-stats-all-d64-128": "all",
+        "gpu-columns-d64-128": "columns",
+        "gpu-map-d64-128": "map",
+    }
+
+    def need_gpu(self):
+        devices = harness.info()["devices"]
+        if "cuda:0" not in devices:
+            self.skipTest(f"no GPU here: {devices}")
+        return devices
+
+    def bench(self, *args):
+        return self.succeed("bench", "--device", "cuda", *args)
+
+    def lines(self, *args):
+        return [json.loads(x) for x in self.bench("--json", *args).splitlines()]
+
+    def test_list(self):
+        cases = self.lines("--list")
+        names = [case["case"] for case in cases]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertLess(set(SHAPES), set(names))
+        self.assertIn("gpu-decode-b16-16k", names)
+        asked = {case["case"]: case["stats"] for case in cases}
+        self.assertEqual({name: asked[name] for name in self.ASKED}, self.ASKED)
+        self.assertEqual(asked["gpu-stats-causal-d128-8k"], "rows")
+        self.assertEqual(asked["gpu-columns-d128-8k"], "columns")
+
+    def test_refused(self):
+        for args, says in (
+            (["--case", "zebra*"], "zebra*"),
+            (["--mpi"], "--mpi"),
+            (["--order", "slow"], "slow"),
+        ):
+            self.refuse("bench", "--device", "cuda", *args, says=says)
+        self.refuse("bench", "--device", "cuda:97", says=["--device", "cuda"])
+
+    def check_line(self, line, name, dtype, order):
+        what = str(line)
+        self.assertEqual(
+            list(line),
+            "case dtype device order median_ms min_ms gflops gbps over_forward inspect_ms".split(),
+        )
+        self.assertEqual(line["case"], name)
+        self.assertEqual([line[x] for x in ("dtype", "device", "order")], [dtype, "cuda", order])
+        self.assertGreater(line["min_ms"], 0, what)
+        self.assertGreaterEqual(line["median_ms"], line["min_ms"], what)
+        self.assertIsNone(line["gbps"], what)
+        if self.ASKED[name] == "none":
+            self.assertIsNone(line["over_forward"], what)
+        else:
+            self.assertGreater(line["over_forward"], 0, what)
+        if self.ASKED[name] == "map":
+            self.assertGreater(line["inspect_ms"], 0, what)
+        else:
+            self.assertIsNone(line["inspect_ms"], what)
+
+    def test_times(self):
+        self.need_gpu()
+        for name in self.ASKED:
+            for order in "fast", "same":
+                args = ["--case", name, "--seconds", "0.01", "--order", order]
+                lines = self.lines(*args)
+                self.assertEqual(len(lines), 2)
+                for line, dtype in zip(lines, ["bf16", "f16"]):
+                    self.check_line(line, name, dtype, order)
+        # 2 d operations for each pair of the inspection, 4 d of the others.
+        for name, of_pair in ("gpu-stats-rows-d64-128", 256), ("gpu-columns-d64-128", 128):
+            (line,) = self.lines("--case", name, "--dtype", "bf16", "--seconds", "0.01")
+            work = line["gflops"] * 1e6 * line["median_ms"]
+            self.assertAlmostEqual(work, of_pair * 2 * 128 * 128, delta=1e-6 * work)
+
+    def test_text(self):
+        self.need_gpu()
+        args = ["--dtype", "bf16", "--seconds", "0.01"]
+        number = r" +\d+\.\d+"
+        for name, asked in self.ASKED.items():
+            _, titles, row, *below = self.bench("--case", name, *args).splitlines()
+            self.assertEqual(titles.split()[-3:], ["GFLOP/s", "GB/s", "over"])
+            over = " +-" if asked == "none" else number
+            self.assertRegex(row, rf"^{name} +bf16{number}{number} +\d+ +-{over}$")
+            self.assertEqual(len(below), asked == "map")
+            for line in below:
+                self.assertRegex(line, rf"^  inspection{number} ms$")
+
+    def test_turns(self):
+        """As many calls of plain attention as with statistics, and as inspections."""
+        if "emulated" not in self.need_gpu():
+            self.skipTest("launches are counted on the emulator")
+        args = "--device cuda --case gpu-map-d64-128 --dtype bf16 --seconds 0.01".split()
+        path = self.path("launches")
+        self.succeed("bench", *args, env={"ATTEND_EMULATOR_LAUNCHES": path})
+        with open(path, encoding="utf-8") as file:
+            launches = dict(line.split() for line in file)
+        plain, stats, pooled = (
+            int(launches[f"attend_{kernel}_bf16"])
+            for kernel in ("sm90_prefill_d64", "sm90_stats_d64", "pooled")
+        )
+        self.assertGreaterEqual(plain, 7)  # four of the warm-up, three samples
+        self.assertEqual([stats, pooled], [plain] * 2)
+
+    def test_decoding(self):
+        """On a GPU; the emulator takes minutes."""
+        if "emulated" in self.need_gpu():
+            self.skipTest("an emulated GPU")
+        for line in self.lines("--case", "*decode-*", "--seconds", "0.1"):
+            self.assertGreater(line["gbps"], 0)
+            self.assertGreaterEqual(line["median_ms"], line["min_ms"])
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <memory>
 #include <set>
 #include <vector>
@@ -37,6 +38,9 @@ struct graph {
 };
 struct stream {
     graph *captured = nullptr;
+};
+struct event {
+    std::chrono::steady_clock::time_point recorded;
 };
 
 static bool has_failed; /* sticky error of a kernel, as on a GPU */
@@ -244,6 +248,15 @@ API cuStreamCreate(stream **s, unsigned)
     *s = streams.back().get();
     return SUCCESS;
 }
+API cuStreamDestroy_v2(stream *s)
+{
+    for (auto x = streams.begin(); x != streams.end(); x++)
+        if (x->get() == s) {
+            streams.erase(x);
+            return SUCCESS;
+        }
+    return INVALID_VALUE;
+}
 API cuStreamSynchronize(stream *s)
 {
     return is_captured(s) ? CAPTURE_UNSUPPORTED : after();
@@ -269,5 +282,33 @@ API cuGraphLaunch(graph *exec, stream *s)
 {
     for (const std::function<bool()> &step : exec->steps)
         submit(s, step);
+    return after();
+}
+
+/* ---- events -------------------------------------------------------------------------
+ * Work is done when it is submitted, so an event is the time of its record.
+ */
+
+API cuEventCreate(event **e, unsigned)
+{
+    *e = new event;
+    return SUCCESS;
+}
+API cuEventDestroy_v2(event *e)
+{
+    delete e;
+    return SUCCESS;
+}
+API cuEventRecord(event *e, stream *s)
+{
+    if (is_captured(s))
+        return CAPTURE_UNSUPPORTED;
+    e->recorded = std::chrono::steady_clock::now();
+    return SUCCESS;
+}
+API cuEventSynchronize(event *) { return after(); }
+API cuEventElapsedTime(float *ms, event *from, event *to)
+{
+    *ms = std::chrono::duration<float, std::milli>(to->recorded - from->recorded).count();
     return after();
 }

@@ -18,8 +18,7 @@ void bench_print_head(const attend_context *ctx)
            "share", "roof", "over");
 }
 
-/* A number, or a dash where there is none. */
-static void print_number(int width, int digits, double value)
+void bench_print_number(int width, int digits, double value)
 {
     if (isfinite(value))
         printf(" %*.*f", width, digits, value);
@@ -31,16 +30,16 @@ void bench_print_result(const struct bench_case *shape, attend_dtype dtype,
                         const struct bench_result *result)
 {
     printf(NAME_FORMAT "%-5s", shape->name, attend_dtype_name(dtype));
-    print_number(10, 4, result->median * 1e3);
-    print_number(10, 4, result->min * 1e3);
-    print_number(8, 1, result->flops * 1e-9);
-    print_number(8, 1, result->peak * 1e-9);
-    print_number(6, 3, result->flops / result->peak);
-    print_number(6, 1, result->bytes * 1e-9);
-    print_number(6, 1, result->read * 1e-9);
-    print_number(6, 3, result->bytes / result->read);
-    print_number(6, 3, result->bytes / result->roof);
-    print_number(6, 3, result->over_forward);
+    bench_print_number(10, 4, result->median * 1e3);
+    bench_print_number(10, 4, result->min * 1e3);
+    bench_print_number(8, 1, result->flops * 1e-9);
+    bench_print_number(8, 1, result->peak * 1e-9);
+    bench_print_number(6, 3, result->flops / result->peak);
+    bench_print_number(6, 1, result->bytes * 1e-9);
+    bench_print_number(6, 1, result->read * 1e-9);
+    bench_print_number(6, 3, result->bytes / result->read);
+    bench_print_number(6, 3, result->bytes / result->roof);
+    bench_print_number(6, 3, result->over_forward);
     putchar('\n');
     for (int n = 0; n < result->bin_count; n++) {
         const struct bench_bin *const bin = &result->bins[n];
@@ -122,7 +121,7 @@ void bench_print_case(const struct bench_case *shape)
            bench_kind_name[shape->kind], (long long)shape->nb, (long long)shape->hq,
            (long long)shape->hkv, (long long)shape->nq, (long long)shape->nk,
            (long long)shape->d, causal_name(shape->causal));
-    print_number(6, 0, shape->window_left < 0 ? NAN : (double)shape->window_left);
+    bench_print_number(6, 0, shape->window_left < 0 ? NAN : (double)shape->window_left);
     printf("  %-6s  %s\n", bench_mask_name[shape->mask], bench_wanted_name[shape->stats]);
 }
 

@@ -2,6 +2,7 @@
 #include "bench/bench_stats.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The LSE first, where the inspection looks for it. */
 static const attend_stat row_set[] = {
@@ -12,9 +13,31 @@ enum { ROW_SET = sizeof row_set / sizeof row_set[0], LSE_ALONE = 1, ROW_SET_TOP 
 enum { DISTANCE_BINS = 18, CLASSES = 4 };
 enum { MAP_BLOCK = 256 };
 
+static void *take_host(void *of, size_t size)
+{
+    (void)of;
+    return calloc(1, size);
+}
+
+static void free_host(void *of, void *block)
+{
+    (void)of;
+    free(block);
+}
+
+static int copy_host(void *of, void *to, const void *from, size_t size)
+{
+    (void)of;
+    memcpy(to, from, size);
+    return 0;
+}
+
+const struct bench_memory bench_host_memory = {
+    .take = take_host, .give_back = free_host, .copy_in = copy_host};
+
 static void *take(struct bench_stats *stats, int64_t count, size_t size)
 {
-    void *const block = calloc((size_t)count, size);
+    void *const block = stats->memory.take(stats->memory.of, (size_t)count * size);
 
     stats->block[stats->blocks++] = block;
     stats->is_short |= !block;
@@ -50,12 +73,18 @@ static void ask_top(const struct bench_case *shape, int count, struct bench_stat
 
 static void ask_classes(const struct bench_case *shape, struct bench_stats *stats)
 {
-    int32_t *const classes = take(stats, shape->nb * shape->nk, sizeof *classes);
+    const int64_t count = shape->nb * shape->nk;
+    int32_t *const classes = take(stats, count, sizeof *classes);
+    int32_t *const values = malloc((size_t)count * sizeof *values);
 
     stats->request.class_mass = of_rows(shape, stats, CLASSES);
     stats->request.classes = classes;
-    for (int64_t x = 0; classes && x < shape->nb * shape->nk; x++)
-        classes[x] = (int32_t)(x % (CLASSES + 1)) - 1;
+    for (int64_t x = 0; values && x < count; x++)
+        values[x] = (int32_t)(x % (CLASSES + 1)) - 1;
+    stats->is_short |= !values || !classes ||
+                       stats->memory.copy_in(stats->memory.of, classes, values,
+                                             (size_t)count * sizeof *values);
+    free(values);
 }
 
 static void ask(const struct bench_case *shape, struct bench_stats *stats)
@@ -83,15 +112,15 @@ static void ask(const struct bench_case *shape, struct bench_stats *stats)
     }
 }
 
-static void ask_inspection(const struct bench_case *shape,
-                           const struct bench_input *input, struct bench_stats *stats)
+static void ask_inspection(const struct bench_case *shape, const attend_io *io,
+                           struct bench_stats *stats)
 {
     const attend_tensor *const rows = &stats->request.rows;
     const int64_t blocks = (shape->nq + MAP_BLOCK - 1) / MAP_BLOCK;
     const int64_t key_blocks = (shape->nk + MAP_BLOCK - 1) / MAP_BLOCK;
 
-    stats->inspection.q = input->io.q;
-    stats->inspection.k = input->io.k;
+    stats->inspection.q = io->q;
+    stats->inspection.k = io->k;
     stats->inspection.lse = attend_view_of(rows);
     stats->inspection.lse.size[3] = 1;
     if (shape->stats == BENCH_COLUMNS) {
@@ -103,19 +132,20 @@ static void ask_inspection(const struct bench_case *shape,
     }
 }
 
-int bench_stats_make(const struct bench_case *shape, const struct bench_input *input,
-                     struct bench_stats *stats)
+int bench_stats_make(const struct bench_case *shape, const attend_io *io,
+                     const struct bench_memory *memory, struct bench_stats *stats)
 {
-    *stats = (struct bench_stats){.request = attend_stats_default(),
+    *stats = (struct bench_stats){.memory = *memory,
+                                  .request = attend_stats_default(),
                                   .inspection = attend_inspection_default()};
     ask(shape, stats);
-    ask_inspection(shape, input, stats);
+    ask_inspection(shape, io, stats);
     return stats->is_short ? -1 : 0;
 }
 
 void bench_stats_free(struct bench_stats *stats)
 {
     for (int x = 0; x < stats->blocks; x++)
-        free(stats->block[x]);
+        stats->memory.give_back(stats->memory.of, stats->block[x]);
     *stats = (struct bench_stats){.blocks = 0};
 }

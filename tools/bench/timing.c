@@ -262,7 +262,7 @@ attend_status bench_time(attend_context *ctx, const struct bench_case *shape,
         return fail(err, ATTEND_EUNSUPPORTED, "no way to measure the peak of this set");
     attend_status status = ATTEND_OK;
     if (bench_input_make(shape, dtype, &run.input) ||
-        bench_stats_make(shape, &run.input, &run.stats))
+        bench_stats_make(shape, &run.input.io, &bench_host_memory, &run.stats))
         status = fail(err, ATTEND_ENOMEM, "out of memory for its tensors");
     if (status == ATTEND_OK)
         status = time_calls(&run, seconds, result);

@@ -9,6 +9,7 @@
 
 #include "bench/bench_input.h"
 #include "bench/bench_report.h"
+#include "bench/bench_stats.h"
 #include "gpu/gpu.h"
 #include "bench/samples.h"
 #include "check/numbers.h"
@@ -36,12 +37,23 @@ struct run {
 
 /* The tensors of a case: `store` is `copies` times K, then V. */
 struct device_input {
+    const struct bench_case *shape;
     char *q, *out, *store, *mask;
     unsigned char *host_mask;
     size_t k_bytes;
     int64_t copies, calls;
     attend_rule rule;
     attend_io io;
+    struct bench_stats stats;
+};
+
+/* Seconds of one call; NaN where the case makes no such call. */
+struct times {
+    double plain, call, inspection;
+};
+
+struct samples {
+    struct bench_samples calls, ratios, inspections;
 };
 
 /* ---- cases ------------------------------------------------------------------ */
@@ -56,7 +68,7 @@ static int case_count(void) { return bench_case_count + bench_device_case_count;
 
 static int is_wanted(const char *pattern, const struct bench_case *shape)
 {
-    return shape->stats == BENCH_NONE && fnmatch(pattern, shape->name, 0) == 0;
+    return fnmatch(pattern, shape->name, 0) == 0;
 }
 
 int bench_device_has(const char *pattern)
@@ -111,6 +123,15 @@ static int fill(struct bench_gpu *gpu, char *to, size_t bytes, const char *pool,
     return 0;
 }
 
+static void *take(void *gpu, size_t size) { return bench_gpu_memory(gpu, size); }
+
+static void give_back(void *gpu, void *block) { bench_gpu_free(gpu, block); }
+
+static int copy_in(void *gpu, void *to, const void *from, size_t size)
+{
+    return ((struct bench_gpu *)gpu)->copy_in((uintptr_t)to, from, size);
+}
+
 static void rotate(struct device_input *in)
 {
     char *const k = in->store + (size_t)(in->calls++ % in->copies) * 2 * in->k_bytes;
@@ -155,9 +176,11 @@ static int make_input(struct bench_gpu *gpu, const struct bench_case *s,
 {
     const size_t number = attend_dtype_size(dtype);
     const size_t q_bytes = (size_t)(s->nb * s->hq * s->nq * s->d) * number;
+    const struct bench_memory memory = {
+        .take = take, .give_back = give_back, .copy_in = copy_in, .of = gpu};
     char *const pool = make_pool(dtype);
 
-    *in = (struct device_input){.copies = 1};
+    *in = (struct device_input){.shape = s, .copies = 1};
     in->k_bytes = (size_t)(s->nb * s->hkv * s->nk * s->d) * number;
     if (s->kind == BENCH_DECODE)
         in->copies = (int64_t)((BENCH_ROTATION_BYTES - 1) / (2 * in->k_bytes) + 1);
@@ -170,9 +193,10 @@ static int make_input(struct bench_gpu *gpu, const struct bench_case *s,
                        fill(gpu, in->store, store_bytes, pool, number, 3) ||
                        make_mask(gpu, s, in);
     free(pool);
-    if (!failed)
-        set_views(s, dtype, in);
-    return failed ? -1 : 0;
+    if (failed)
+        return -1;
+    set_views(s, dtype, in);
+    return bench_stats_make(s, &in->io, &memory, &in->stats);
 }
 
 static void free_input(struct bench_gpu *gpu, struct device_input *in)
@@ -181,24 +205,57 @@ static void free_input(struct bench_gpu *gpu, struct device_input *in)
     bench_gpu_free(gpu, in->out);
     bench_gpu_free(gpu, in->store);
     bench_gpu_free(gpu, in->mask);
+    bench_stats_free(&in->stats);
     free(in->host_mask);
 }
 
 /* ---- time --------------------------------------------------------------------- */
 
+typedef attend_status one_call(struct run *run, struct device_input *in);
+
+static attend_status forward(struct run *run, struct device_input *in,
+                             const attend_stats *stats)
+{
+    rotate(in);
+    in->io.stats = stats;
+    return attend_forward(run->ctx, &in->rule, &in->io, &run->err);
+}
+
+static attend_status call_plain(struct run *run, struct device_input *in)
+{
+    return forward(run, in, NULL);
+}
+
+static attend_status call_stats(struct run *run, struct device_input *in)
+{
+    return forward(run, in, &in->stats.request);
+}
+
+/* Reads the LSE of an earlier call_stats(). */
+static attend_status call_inspection(struct run *run, struct device_input *in)
+{
+    return attend_inspect(run->ctx, &in->rule, &in->stats.inspection, &run->err);
+}
+
+/* What the case times. */
+static one_call *call_of(const struct bench_case *shape)
+{
+    return shape->stats == BENCH_NONE      ? call_plain
+           : shape->stats == BENCH_COLUMNS ? call_inspection
+                                           : call_stats;
+}
+
 /* Queues `count` calls; *seconds is what one of them took on the stream. */
-static attend_status call_group(struct run *run, struct device_input *in, int64_t count,
-                                double *seconds)
+static attend_status call_group(struct run *run, struct device_input *in, one_call *call,
+                                int64_t count, double *seconds)
 {
     struct bench_gpu *const gpu = &run->gpu;
     attend_status status = ATTEND_OK;
     float ms = NAN;
 
     gpu->event_record(gpu->event[0], gpu->stream);
-    for (int64_t n = 0; n < count && status == ATTEND_OK; n++) {
-        rotate(in);
-        status = attend_forward(run->ctx, &in->rule, &in->io, &run->err);
-    }
+    for (int64_t n = 0; n < count && status == ATTEND_OK; n++)
+        status = call(run, in);
     gpu->event_record(gpu->event[1], gpu->stream);
     if (status == ATTEND_OK)
         status = attend_context_wait(run->ctx, &run->err);
@@ -208,24 +265,71 @@ static attend_status call_group(struct run *run, struct device_input *in, int64_
     return status;
 }
 
-static attend_status time_calls(struct run *run, struct device_input *in,
-                                struct bench_samples *samples)
+/* Groups in turns: plain attention of the same tensors, the call, the inspection. */
+static attend_status sample(struct run *run, struct device_input *in, int64_t count,
+                            struct times *times)
 {
-    const double seconds = run->request->seconds;
-    double one = 0;
+    const enum bench_wanted stats = in->shape->stats;
+    attend_status status = ATTEND_OK;
 
-    attend_status status = call_group(run, in, WARM_UP_CALLS, &one);
+    *times = (struct times){NAN, NAN, NAN};
+    if (stats != BENCH_NONE)
+        status = call_group(run, in, call_plain, count, &times->plain);
     if (status == ATTEND_OK)
-        status = call_group(run, in, 1, &one);
-    const int64_t group =
-        (int64_t)fmin(GROUP_MOST, fmax(1, ceil(group_seconds / fmax(one, 1e-7))));
-    const double end = tool_seconds() + seconds;
-    while (status == ATTEND_OK && samples->count < BENCH_SAMPLES_MAX &&
-           (samples->count < SAMPLES_MIN || tool_seconds() < end)) {
-        status = call_group(run, in, group, &one);
-        bench_samples_add(samples, one);
+        status = call_group(run, in, call_of(in->shape), count, &times->call);
+    if (status == ATTEND_OK && stats == BENCH_MAP)
+        status = call_group(run, in, call_inspection, count, &times->inspection);
+    return status;
+}
+
+static attend_status warm_up(struct run *run, struct device_input *in, int64_t *group)
+{
+    struct times one = {NAN, NAN, NAN};
+    attend_status status = ATTEND_OK;
+
+    if (in->shape->stats == BENCH_COLUMNS)
+        status = call_stats(run, in);
+    if (status == ATTEND_OK)
+        status = sample(run, in, WARM_UP_CALLS, &one);
+    if (status == ATTEND_OK)
+        status = sample(run, in, 1, &one);
+    *group =
+        (int64_t)fmin(GROUP_MOST, fmax(1, ceil(group_seconds / fmax(one.call, 1e-7))));
+    return status;
+}
+
+static attend_status time_calls(struct run *run, struct device_input *in,
+                                struct samples *to)
+{
+    int64_t group;
+    attend_status status = warm_up(run, in, &group);
+    const double end = tool_seconds() + run->request->seconds;
+
+    while (status == ATTEND_OK && to->calls.count < BENCH_SAMPLES_MAX &&
+           (to->calls.count < SAMPLES_MIN || tool_seconds() < end)) {
+        struct times one;
+        status = sample(run, in, group, &one);
+        bench_samples_add(&to->calls, one.call);
+        bench_samples_add(&to->ratios, one.call / one.plain);
+        bench_samples_add(&to->inspections, one.inspection);
     }
     return status;
+}
+
+/* NaN stays NaN: a case has all numbers of a kind, or none. */
+static struct bench_result judge(const struct device_input *in, struct samples *samples)
+{
+    const double median = bench_samples_median(&samples->calls);
+    const double bytes =
+        in->shape->kind == BENCH_DECODE ? 2 * (double)in->k_bytes : (double)NAN;
+
+    return (struct bench_result){
+        .median = median,
+        .min = samples->calls.value[0],
+        .flops = bench_useful_flops(in->shape, in->host_mask) / median,
+        .bytes = bytes / median,
+        .over_forward = bench_samples_median(&samples->ratios),
+        .inspection = bench_samples_median(&samples->inspections)};
 }
 
 /* ---- output ------------------------------------------------------------------- */
@@ -237,39 +341,47 @@ static void print_head(const struct run *run)
     run->gpu.name(name, sizeof name, run->gpu.device);
     printf("attend %s, %s, order %s\n", attend_version(), name,
            run->request->order == ATTEND_ORDER_FAST ? "fast" : "same");
-    printf("%-26s%-5s %10s %10s %9s %8s\n", "case", "dtype", "median ms", "min ms",
-           "GFLOP/s", "GB/s");
+    printf("%-26s%-5s %10s %10s %9s %8s %6s\n", "case", "dtype", "median ms", "min ms",
+           "GFLOP/s", "GB/s", "over");
 }
 
-static int print_result(const struct run *run, const struct bench_case *shape,
-                        attend_dtype dtype, double median, double min, double flops,
-                        double bytes)
+static int print_json(const struct run *run, const struct bench_case *shape,
+                      attend_dtype dtype, const struct bench_result *result)
 {
-    if (run->request->as_json)
-        return tool_print_json(
-            "bench",
-            json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:o}", "case", shape->name,
-                      "dtype", attend_dtype_name(dtype), "device", run->request->device,
-                      "order", run->request->order == ATTEND_ORDER_FAST ? "fast" : "same",
-                      "median_ms", median * 1e3, "min_ms", min * 1e3, "gflops",
-                      flops / median * 1e-9, "gbps",
-                      tool_json_real(bytes / median * 1e-9)));
-    printf("%-26s%-5s %10.4f %10.4f %9.0f", shape->name, attend_dtype_name(dtype),
-           median * 1e3, min * 1e3, flops / median * 1e-9);
-    if (isfinite(bytes))
-        printf(" %8.0f\n", bytes / median * 1e-9);
-    else
-        printf(" %8s\n", "-");
+    return tool_print_json(
+        "bench",
+        json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:o, s:o, s:o}", "case",
+                  shape->name, "dtype", attend_dtype_name(dtype), "device",
+                  run->request->device, "order",
+                  run->request->order == ATTEND_ORDER_FAST ? "fast" : "same", "median_ms",
+                  result->median * 1e3, "min_ms", result->min * 1e3, "gflops",
+                  result->flops * 1e-9, "gbps", tool_json_real(result->bytes * 1e-9),
+                  "over_forward", tool_json_real(result->over_forward), "inspect_ms",
+                  tool_json_real(result->inspection * 1e3)));
+}
+
+static int print_text(const struct bench_case *shape, attend_dtype dtype,
+                      const struct bench_result *result)
+{
+    printf("%-26s%-5s", shape->name, attend_dtype_name(dtype));
+    bench_print_number(10, 4, result->median * 1e3);
+    bench_print_number(10, 4, result->min * 1e3);
+    bench_print_number(9, 0, result->flops * 1e-9);
+    bench_print_number(8, 0, result->bytes * 1e-9);
+    bench_print_number(6, 3, result->over_forward);
+    putchar('\n');
+    if (shape->stats == BENCH_MAP)
+        printf("  inspection %.4f ms\n", result->inspection * 1e3);
     return tool_finish_output("bench", TOOL_OK);
 }
 
 static int time_one(struct run *run, const struct bench_case *shape, attend_dtype dtype)
 {
-    static struct bench_samples samples;
+    static struct samples samples;
     struct device_input in;
     int status = TOOL_OK;
 
-    samples.count = 0;
+    samples.calls.count = samples.ratios.count = samples.inspections.count = 0;
     progress_line_update(&run->progress, run->done++, run->total);
     if (make_input(&run->gpu, shape, dtype, &in))
         status = tool_fail("bench", TOOL_FAILED, "%s, %s: no memory for its tensors",
@@ -279,11 +391,9 @@ static int time_one(struct run *run, const struct bench_case *shape, attend_dtyp
                            attend_dtype_name(dtype), run->err.message);
     progress_line_clear(&run->progress);
     if (status == TOOL_OK) {
-        const double median = bench_samples_median(&samples);
-        status = print_result(run, shape, dtype, median, samples.value[0],
-                              bench_useful_flops(shape, in.host_mask),
-                              shape->kind == BENCH_DECODE ? 2 * (double)in.k_bytes
-                                                          : (double)NAN);
+        const struct bench_result result = judge(&in, &samples);
+        status = run->request->as_json ? print_json(run, shape, dtype, &result)
+                                       : print_text(shape, dtype, &result);
     }
     free_input(&run->gpu, &in);
     return status;

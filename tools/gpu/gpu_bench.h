@@ -13,7 +13,7 @@ struct bench_device_request {
     int as_json, only_list;
 };
 
-/* Whether the pattern matches a case that a device is timed on. */
+/* Whether the pattern matches a case. */
 int bench_device_has(const char *pattern);
 
 /* Prints a line for each case and type.  TOOL_OK, or another status with a message. */

@@ -12,11 +12,17 @@ never() { awk '{ count[$1] += $2 } END { for (name in count) if (!count[name]) p
 # kernels FILE...: how many kernels the files have.
 kernels() { cat "$@" | awk '{ print $1 }' | sort -u | grep -c .; }
 
+# launched KERNELS FILE: launches of the kernels attend_KERNELS*.
+launched() { awk -v like="^attend_$1" '$1 ~ like { count += $2 } END { print count + 0 }' "$2"; }
+
 printf 'attend_planted 0\nattend_other 3\n' >"$tmp/planted.launches"
 caught "a kernel that nothing launches" attend_planted never "$tmp/planted.launches"
 if ls "$folder"/*.launches >/dev/null 2>&1; then
     succeeds "the tests have all kernels" test "$(kernels "$folder"/*.launches)" -ge 100
     silent "every kernel is launched" never "$folder"/*.launches
+    other=$folder/test_cuda_stats_sm80_emulated.launches
+    succeeds "a GPU of compute capability 8.0 runs the sm80 kernels" test "$(launched sm80_ "$other")" -gt 0
+    succeeds "and none of Hopper's" test "$(launched sm90_ "$other")" -eq 0
 else
     skip "kernels that tests launch" "no test has run on the emulator"
 fi

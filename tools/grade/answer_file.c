@@ -200,12 +200,12 @@ static int take_points(const char *question, json_t *value, struct lab_rubric *r
     char place[96];
     const char *name;
     json_t *points;
-    double all;
 
     snprintf(place, sizeof place, "points.%.40s", question);
     if (!is_question(question))
         return refuse(why, "points: no question '%.40s'", question);
     if (!json_is_object(value)) {
+        double all = 0;
         if (take_number(value, place, POINTS_MOST, &all, why))
             return -1;
         share(question, all, rubric);

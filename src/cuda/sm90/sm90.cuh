@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attention on Hopper: bf16 and f16, TMA and matrix products of
- * warpgroups (wgmma).  One CTA for each SM, which takes tiles
- * until none is left.  Warp 0 copies; every further warpgroup has 64 rows of the tile.
+ * Attention on Hopper: bf16 and f16, with TMA and wgmma.  A warp-specialised persistent
+ * kernel: one CTA for each SM takes tiles until none is left.  Warp 0 is the producer;
+ * every further warpgroup is a consumer and has 64 rows of the tile.
  *
- *   copies   K(n-1) Q  K(n-2) V(n-1)  K(n-3) V(n-2) ...                    V(0)
+ *   producer  K(n-1) Q  K(n-2) V(n-1)  K(n-3) V(n-2) ...                    V(0)
  *
- *   rows     wait K(j) | ticket | issue S = Q K(j)^T | wait V(j+1)
- *            | issue O += P(j+1) V(j+1) | pass the ticket | wait for S | free K(j)
- *            | softmax of S, beside the product of the other warpgroup
- *            | wait for O | free V(j+1) | P(j) = S, rescale O
+ *   consumer  wait K(j) | ping-pong barrier | issue S = Q K(j)^T | wait V(j+1)
+ *             | issue O += P(j+1) V(j+1) | arrive at the other's ping-pong barrier
+ *             | wait for S | release K(j)
+ *             | softmax of S, which overlaps with the products of the other warpgroup
+ *             | wait for O | release V(j+1) | P(j) = S, rescale O
  *
  * Keys go from last to first, so that blocks with hidden keys come first.
  *
- * The softmax of a row counts from a reference, not from its maximum.  The reference is
- * the largest score of the first block that the row sees.  A block that hides keys from
- * a row raises it where a score exceeds it by 2^8; so does every block for a row whose
- * first block spans more than 2^160 (lazy rows).  In other blocks the sum of the weights
- * is watched: above a limit the row is scaled by a power of two; where the sum leaves the
- * range of floats the tile is queued, and computed again with all rows lazy.  All that
- * follows from the numbers of the row, but for the last, which follows from the tile's.
+ * Weights of a row are relative to a reference, not to the running max.  The reference is
+ * the largest score of the first block that the row sees.  Blocks that hide keys from a
+ * row use lazy rescaling: they raise the reference where a score exceeds it by 2^8.  So do
+ * all blocks of a row whose first block spans more than 2^160 (a lazy row).  In other
+ * blocks only the sum of the weights is checked: above a limit the row is rescaled by a
+ * power of two; where the sum overflows float the tile is queued, and computed again with
+ * all rows lazy.  These decisions depend on the row alone, but for the last one, which
+ * depends on its tile.
  *
  * A hidden key has weight 0, and 0 times Inf or NaN of V is NaN.  So a tile whose sums
- * are not finite is listed, and the non-finite kernel computes it again: blocks that hide
- * keys with V without such numbers, which changes no bit elsewhere, then what they are to
- * rows that do see them.
+ * are not finite is listed, and the non-finite kernel computes it again.  In blocks that
+ * hide keys it replaces Inf and NaN of V by 0, which changes no bit elsewhere; at the end
+ * it adds them to the rows that do see them.
  */
 #ifndef ATTEND_CUDA_SM90_CUH
 #define ATTEND_CUDA_SM90_CUH
@@ -37,7 +39,7 @@
 #include "cuda/sm90/sm90_softmax.cuh"
 #include "cuda/sm90/sm90_tiles.cuh"
 
-/* ---- the warpgroups that have rows ---------------------------------------------- */
+/* ---- consumer warpgroups -------------------------------------------------------- */
 
 template <class C>
 DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const layout<C> &s,
@@ -69,7 +71,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
     while (true) {
         barrier_wait(s.id_full + 8 * is, ip);
         int id = 0;
-        if (first_lane) { /* who reads it also says so */
+        if (first_lane) { /* the lane that reads it releases it */
             id = load_shared(s.id + 4 * is);
             barrier_arrive(s.id_free + 8 * is);
         }
@@ -110,7 +112,7 @@ DEVICE void consume_tiles(const CUtensorMap &mo, const sm90_launch &p, const lay
         uint32_t P[BN / 4];
         softmax st;
 
-        /* the non-finite kernel: before the product. */
+        /* Of the non-finite kernel, before the product reads V. */
         auto mend_v = [&](int n) {
             if constexpr (C::NONFINITE) {
                 const tile_of u = kept_tile(own);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The copying warp: it hands out tiles, and those that are to come again. */
+/* The producer warp: copies by TMA, and the order of tiles, replays included. */
 #ifndef ATTEND_CUDA_SM90_PRODUCER_CUH
 #define ATTEND_CUDA_SM90_PRODUCER_CUH
 
@@ -67,7 +67,7 @@ DEVICE void produce_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
         }
         copy_v(block(t.from));
     };
-    /* When all tiles so far are done, those that are to come again; each once. */
+    /* Waits until all tiles so far are done, then replays the queued ones, each once. */
     auto replay = [&]() {
         send(TILE_SYNC);
         barrier_wait(s.finished, fp);
@@ -88,7 +88,7 @@ DEVICE void produce_tiles(const CUtensorMap &mq, const CUtensorMap &mk,
     };
 #pragma unroll 1
     while (tile < tiles) {
-        /* Tiles under way may add a third of the list before they are waited for. */
+        /* Tiles in flight may fill a third of the queue before replay() waits for them. */
         if (add_shared(s.replays, 0) > C::REPLAYS / 2)
             replay();
         const int id = C::NONFINITE ? p.list[tile] : tile;

@@ -5,7 +5,7 @@
 
 #include "cuda/sm90/sm90_tiles.cuh"
 
-/* Two rows of a thread; a row is shared by four. */
+/* The two rows of a thread; four threads share a row. */
 struct softmax {
     float m[2], l[2]; /* the reference, and the sum of this thread's weights */
     bool lazy[2];
@@ -108,7 +108,7 @@ DEVICE bool raise_reference(float (&most)[2], softmax &st, float c, bool all,
     return true;
 }
 
-/* S becomes weights; true if rows were scaled.  `lost`: a sum left the range. */
+/* Turns scores into weights; true if rows were rescaled.  `lost`: a sum overflowed. */
 template <class C, int N>
 DEVICE bool softmax_block(float (&S)[N], softmax &st, float c, float (&scale)[2],
                           bool &lost)

@@ -280,6 +280,38 @@ TEST(fast_kernels_take_any_logits)
     }
 }
 
+/*
+ * A row that is NaN, by its query or by a key that it alone sees, changes no bit of the
+ * others; logits are so large that lazy rescaling would.
+ */
+TEST(fast_rows_that_are_nan_are_alone)
+{
+    NEEDS_DEVICE;
+    for (int n = 0; n < 12; n++) {
+        const int64_t d = n / 2 % 3 == 0 ? 64 : n / 2 % 3 == 1 ? 128 : 256;
+        struct check_problem p =
+            check_sample_shape((uint64_t)n, ATTEND_BF16, 1, 1, 1, 200, 400, d, d);
+        p.wants_lse = 1;
+        for (int64_t x = 0; x < p.nq * d; x++)
+            p.q[x] *= 4;
+        if (n >= 6)
+            p.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
+        struct check_problem other = check_problem_copy(&p);
+        unsigned char *const skip = check_memory((size_t)p.nq, 1);
+        if (n % 2) /* seen by the last row alone, or by all */
+            other.k[(p.nk - 1) * d] = NAN;
+        else
+            other.q[(p.nq - 1) * d] = NAN;
+        for (int64_t i = 0; i < p.nq; i++)
+            skip[i] = i == p.nq - 1 || (n % 2 && check_sees(&p, 0, 0, i, p.nk - 1));
+        const int same = same_outputs(&p, &other, skip);
+        free(skip);
+        check_problem_free(&other);
+        check_problem_free(&p);
+        CHECK(same, "problem %d", n);
+    }
+}
+
 /* Batch and heads around a row change no bit of it. */
 TEST(fast_rows_depend_on_nothing_else)
 {
@@ -327,6 +359,7 @@ int main(int argc, char **argv)
     RUN_ONE(fast_kernels_keep_bits_for_any_strides);
     RUN_ONE(fast_kernels_do_not_see_hidden_values);
     RUN_ONE(fast_kernels_take_any_logits);
+    RUN_ONE(fast_rows_that_are_nan_are_alone);
     RUN_ONE(fast_rows_depend_on_nothing_else);
     attend_context_destroy(fast);
     return test_finish();

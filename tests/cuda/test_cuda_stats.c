@@ -264,6 +264,58 @@ TEST(fast_statistics_are_those_of_the_definition)
     attend_context_destroy(ref);
 }
 
+/* Row statistics of a problem in order FAST; to be freed. */
+static double *fast_rows(const struct check_problem *p)
+{
+    const int64_t rows = p->nb * p->hq * p->nq;
+    double *const numbers = check_memory((size_t)(rows * (ASKED + TOP)), sizeof *numbers);
+    int64_t *const keys = check_memory((size_t)(rows * TOP), sizeof *keys);
+    float *const out = check_memory((size_t)(rows * p->dv), sizeof *out);
+
+    check_place(&blocks.blocks, p);
+    attend_io io = blocks.blocks.io;
+    io.lse.data = NULL;
+    io.out = attend_tensor_dense(out, ATTEND_F32, p->nb, p->hq, p->nq, p->dv);
+    ask_rows(fast, rows, &io, numbers, keys);
+    free(keys);
+    free(out);
+    return numbers;
+}
+
+/* A single query of a group of any size, up to more heads than decoding has rows. */
+TEST(fast_statistics_of_a_head_do_not_depend_on_its_group)
+{
+    NEEDS_DEVICE;
+    const int64_t heads = 65, nk = 64, d = 8, head = 40;
+    struct check_problem p = check_sample_shape(1, ATTEND_BF16, 1, heads, 1, 1, nk, d, d);
+    struct check_problem alone = check_sample_shape(1, ATTEND_BF16, 1, 1, 1, 1, nk, d, d);
+
+    memcpy(alone.q, p.q + head * d, (size_t)d * sizeof *p.q);
+    memcpy(alone.k, p.k, (size_t)(nk * d) * sizeof *p.k);
+    memcpy(alone.v, p.v, (size_t)(nk * d) * sizeof *p.v);
+    double *const all = fast_rows(&p), *const own = fast_rows(&alone);
+    CHECK(memcmp(all + head * ASKED, own, ASKED * sizeof *own) == 0,
+          "entropy %.17g, %.17g", all[head * ASKED + 5], own[5]);
+    free(all);
+    free(own);
+    check_problem_free(&alone);
+    check_problem_free(&p);
+}
+
+TEST(fast_entropy_of_one_key_is_0)
+{
+    NEEDS_DEVICE;
+    struct check_problem p = check_sample_shape(2, ATTEND_BF16, 1, 4, 4, 64, 64, 64, 64);
+
+    p.causal = ATTEND_CAUSAL_TOP_LEFT;
+    double *const numbers = fast_rows(&p);
+    for (int64_t h = 0; h < p.hq; h++)
+        CHECK(numbers[h * p.nq * ASKED] == 1 && numbers[h * p.nq * ASKED + 5] == 0,
+              "head %d: %g", (int)h, numbers[h * p.nq * ASKED + 5]);
+    free(numbers);
+    check_problem_free(&p);
+}
+
 /* With an argument, runs only the tests whose names contain it, for memory checkers. */
 int main(int argc, char **argv)
 {
@@ -272,6 +324,8 @@ int main(int argc, char **argv)
     RUN_ONE(fast_columns_are_those_of_the_definition);
     RUN_ONE(inspections_are_those_of_the_definition);
     RUN_ONE(fast_statistics_are_those_of_the_definition);
+    RUN_ONE(fast_statistics_of_a_head_do_not_depend_on_its_group);
+    RUN_ONE(fast_entropy_of_one_key_is_0);
     attend_context_destroy(fast);
     return test_finish();
 }

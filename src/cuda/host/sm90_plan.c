@@ -103,16 +103,20 @@ static int64_t splits_of(const struct problem *p)
     return ceil_div_i64(p->nk, SM90_SPLIT);
 }
 
-/* Whether the kernels that fuse row statistics have what is asked for. */
+/*
+ * Whether the kernels that fuse row statistics have what is asked for.  Not those of a
+ * single query: decoding does not fuse them, and a head of a group that is too large for
+ * decoding has the same bits.
+ */
 static bool fuses_stats(const struct problem *p)
 {
     const unsigned left =
         STATS_ROWS | STATS_RAW | STATS_TOP | STATS_SINK | STATS_DISTANCE;
     const unsigned not_left = 1u << ATTEND_STAT_RAW_MEAN | 1u << ATTEND_STAT_RAW_VARIANCE;
 
-    return p->stats.needs != STATS_NONE && !has_score_mod(p) && width_of(p) <= 128 &&
-           !(p->stats.needs & ~left) && !(p->stats.wanted & not_left) &&
-           !p->stats.raw.data && p->stats.top <= 2;
+    return p->stats.needs != STATS_NONE && p->nq > 1 && !has_score_mod(p) &&
+           width_of(p) <= 128 && !(p->stats.needs & ~left) &&
+           !(p->stats.wanted & not_left) && !p->stats.raw.data && p->stats.top <= 2;
 }
 
 /* ---- masks --------------------------------------------------------------------- */

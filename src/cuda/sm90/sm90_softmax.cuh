@@ -131,8 +131,8 @@ DEVICE bool softmax_block(float (&S)[N], softmax &st, float c, float (&scale)[2]
     if (over) {
         float most[2] = {sum[0][0], sum[1][0]};
         float by[2] = {1.f, 1.f};
-        /* NaN counts as lost; fmaxf would drop it. */
-        if (!(sum[0][0] < 1e38f && sum[1][0] < 1e38f))
+        /* Not where a score is NaN: the row is NaN either way, and its tile stays. */
+        if (sum[0][0] >= 1e38f || sum[1][0] >= 1e38f)
             lost = true;
         largest_of_four(most);
 #pragma unroll

@@ -331,7 +331,7 @@ DEVICE bool softmax_block_stats(const sm90_launch &p, int at, float (&S)[N], sof
     if (over) {
         float most[2] = {sum[0][0], sum[1][0]};
         float by[2] = {1.f, 1.f};
-        if (!(sum[0][0] < 1e38f && sum[1][0] < 1e38f))
+        if (sum[0][0] >= 1e38f || sum[1][0] >= 1e38f)
             lost = true;
         largest_of_four(most);
 #pragma unroll
@@ -396,8 +396,10 @@ DEVICE void write_row_stats(const sm90_launch &p, float m, float l,
     to[ROW_MAX] = top.key[0] < 0 ? -CUDART_INF : top.score[0] * p.scale;
     if (top.key[0] < 0)
         return;
-    to[ROW_REST] = fmax(l * by - 1, 0.0);
-    to[ROW_SPREAD] = fmin(ln2 * by * (ms.spread[r] + bits * l), 0.0);
+    if (keys > 1) { /* a single key has neither */
+        to[ROW_REST] = fmax(l * by - 1, 0.0);
+        to[ROW_SPREAD] = fmin(ln2 * by * (ms.spread[r] + bits * l), 0.0);
+    }
     to[ROW_SQUARES] = by * by * ms.squares[r];
     to[ROW_SINK1] = by * ms.sink1[r];
     to[ROW_SINK4] = by * ms.sink4[r];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tiles again whose hidden values are not finite; sm90.cuh says why.  Their bits are those
- * of the other kernels: the same rows of a tile and keys of a block, the same products.
+ * Recomputes tiles whose hidden values are not finite; sm90.cuh says why.  Their bits are
+ * those of the other kernels: the same rows of a tile and keys of a block, the same products.
  * Columns of 0 add nothing, so one instance has all widths that share rows and keys.
  */
 #include "cuda/sm90/sm90.cuh"

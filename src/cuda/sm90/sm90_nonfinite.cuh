@@ -61,19 +61,20 @@ template <int N> struct nonfinite_sums {
         for (int x = 0; x < N / 32; x++)
             plus[x] = minus[x] = 0;
     }
-    /* Products of 32 values, value(0) to value(31), with the weights of two rows. */
+    /* The products of value(i) for each sum i with the weights of the two rows. */
     template <class F>
-    DEVICE void add(uint32_t &up, uint32_t &down, const float (&weight)[2],
-                    const bool (&sees)[2], F value)
+    DEVICE void add(const float (&weight)[2], const bool (&sees)[2], F value)
     {
+#pragma unroll
+        for (int word = 0; word < N / 32; word++)
 #pragma unroll 1
-        for (int i = 0; i < 32; i++) {
-            const float x = value(i), y = x * weight[(i >> 1) & 1];
-            if (sees[(i >> 1) & 1] && !(fabsf(x) < CUDART_INF_F)) {
-                up |= (uint32_t)!(y < 0) << i;
-                down |= (uint32_t)!(y > 0) << i;
+            for (int i = 0; i < 32; i++) {
+                const float x = value(32 * word + i), y = x * weight[(i >> 1) & 1];
+                if (sees[(i >> 1) & 1] && !(fabsf(x) < CUDART_INF_F)) {
+                    plus[word] |= (uint32_t)!(y < 0) << i;
+                    minus[word] |= (uint32_t)!(y > 0) << i;
+                }
             }
-        }
     }
     DEVICE void add_to(float (&O)[N]) const
     {
@@ -132,10 +133,7 @@ DEVICE void add_not_finite(const sm90_launch &p, const tile_of &t, float (&O)[N]
                     weight[r] = ex2_score<C>(score_of<C>(p, t, i, key),
                                              m == -CUDART_INF_F ? 0.f : m, p.c);
             }
-#pragma unroll
-            for (int x = 0; x < N / 32; x++)
-                sums.add(sums.plus[x], sums.minus[x], weight, sees,
-                         [&](int i) { return value(32 * x + i); });
+            sums.add(weight, sees, value);
         }
     }
     sums.add_to(O);

@@ -8,6 +8,7 @@ which runs the unittest cases of the program and ends with the line
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -34,6 +35,27 @@ ENVIRONMENT = {
     for name, value in os.environ.items()
     if not name.startswith(("ATTEND_", "OMP_"))
 }
+
+# How much a test does, as tests/support/test.h explains: a fixed core always, and SCALE
+# times the usual number of drawn cases; from WHOLE on, all of them.  SEED chooses them.
+SCALE = float(os.environ.get("ATTEND_TEST_SCALE") or 1)
+SEED = int(os.environ.get("ATTEND_TEST_SEED") or 1)
+WHOLE = 100.0
+
+
+def count(number):
+    """number times the scale, at least 1."""
+    return max(1, int(number * SCALE))
+
+
+def sample(cases, number):
+    """At scale 1, `number` of the cases, drawn by the seed, in their order."""
+    cases = list(cases)
+    if SCALE >= WHOLE or count(number) >= len(cases):
+        return cases
+    drawn = random.Random(SEED).sample(range(len(cases)), count(number))
+    return [cases[at] for at in sorted(drawn)]
+
 
 # Seconds after which a command hangs.  A busy machine must not reach them.
 HANG = 1200

@@ -56,6 +56,46 @@ int test_finish(void)
     return test_state.failed != 0;
 }
 
+/* The variable as a positive number, or `otherwise` where it is not set. */
+static double setting(const char *name, double otherwise)
+{
+    const char *const text = getenv(name);
+    char *end;
+
+    if (text == NULL || *text == '\0')
+        return otherwise;
+    const double value = strtod(text, &end);
+    if (*end != '\0' || !(value > 0)) {
+        fprintf(stderr, "%s: not a positive number: %s\n", name, text);
+        exit(2);
+    }
+    return value;
+}
+
+double test_scale(void) { return setting("ATTEND_TEST_SCALE", 1.0); }
+
+uint64_t test_seed(void) { return (uint64_t)setting("ATTEND_TEST_SEED", 1.0); }
+
+int64_t test_count(int64_t count)
+{
+    const double scaled = (double)count * test_scale();
+
+    return scaled > 1 ? (int64_t)scaled : 1;
+}
+
+/* SplitMix64 of the seed and the number of the draw. */
+int test_draws(double share)
+{
+    static uint64_t drawn;
+    uint64_t x = (test_seed() << 32) + ++drawn * 0x9e3779b97f4a7c15;
+
+    if (test_scale() >= TEST_WHOLE)
+        return 1;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return (double)((x ^ x >> 31) >> 11) * 0x1p-53 < share * test_scale();
+}
+
 int test_is_quick(void)
 {
     const char *const quick = getenv("ATTEND_TEST_QUICK");

@@ -11,6 +11,7 @@
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #define TEST(name) static void name(void)
@@ -44,6 +45,25 @@ test_fail(const char *file, int line, const char *condition, const char *format,
 __attribute__((format(printf, 1, 2))) void test_skip(const char *format, ...);
 void test_run(const char *name, void (*test)(void));
 int test_finish(void);
+
+/*
+ * How much a test does.  A test has a fixed core, which always runs, and cases that are
+ * drawn: random problems, or points of a grid.  ATTEND_TEST_SCALE multiplies the number of
+ * drawn cases: 1, the default, is `make test`; sanitizers and emulators take less; from
+ * TEST_WHOLE on, every grid is walked whole.  ATTEND_TEST_SEED (1) chooses the cases.  Both
+ * are read here only; a value that is not a positive number ends the program.
+ */
+#define TEST_WHOLE 100.0
+
+double test_scale(void);
+uint64_t test_seed(void);
+/* count times the scale, at least 1. */
+int64_t test_count(int64_t count);
+/*
+ * Whether the next point of a grid is taken, of which `share` are at scale 1.  Draws depend
+ * on the seed and on the number of draws before, so a program repeats itself.
+ */
+int test_draws(double share);
 
 /* Whether ATTEND_TEST_QUICK=1 asks for fewer problems, as under the sanitizers. */
 int test_is_quick(void);

@@ -23,8 +23,12 @@ SCRIPTS = .ci/run $(wildcard scripts/*.sh cmake/*.sh) bench/compare/rivals_pytho
 
 help:
 	@echo 'make run        build, run the laboratory, write $(REPORT)'
-	@echo 'make test       build and run every test; the last line is the count'
-	@echo 'make test-long  20,000 large problems, more of the laws, z over 150 seeds, in hours'
+	@echo 'make test       build and run what a user can notice, in minutes; the last line is the count'
+	@echo '                T=NAME: tests of that name alone; V=1: a line for each program'
+	@echo 'make test-all   and sanitizers, fuzzers, MPI, AArch64, emulated GPU, Chromium, weights'
+	@echo 'make test-long  and every grid walked whole, and planted faults, in hours'
+	@echo 'make test-engine, -lab, -python, -page, -mpi, -cuda'
+	@echo '                all tests of one group'
 	@echo 'make bench      time attention beside the limits of this machine and other libraries'
 	@echo 'make page       the laboratory as one page for a browser: $(PAGE)'
 	@echo 'make wheel      the Python package, into build/wheels'
@@ -38,29 +42,33 @@ help:
 run: release
 	$(RELEASE)/attend report -o $(REPORT)
 
-test:
-	@JOBS=$(JOBS) tests/run_all.sh
+RUN_TESTS = @JOBS=$(JOBS) tests/run.sh $(if $(V),-v)
 
-test-long:
-	@JOBS=$(JOBS) tests/run_all.sh long
+test:
+	$(RUN_TESTS) $(if $(T),'$(T)',test)
+
+test-all test-long test-engine test-lab test-python test-page test-mpi test-cuda:
+	$(RUN_TESTS) $(@:test-%=%)
 
 fuzz:
-	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run_all.sh fuzz
+	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run.sh fuzz
 
 # BENCH_PYTHON names an interpreter that has the rivals already.
 bench:
 	@scripts/setup.sh run
 	@scripts/setup.sh bench
 	@bench/compare/rivals_python.sh >/dev/null
-	$(BUILD) 'attend attend_tool monte_carlo' $(CONFIGURE)
+	$(BUILD) 'attend_shared attend_tool monte_carlo' $(CONFIGURE)
 	$(RELEASE)/attend bench
 	@python=$$(bench/compare/rivals_python.sh) && \
 	$$python -B bench/compare/compare.py && \
 	$$python -B bench/monte_carlo.py $(RELEASE)/monte_carlo
 
+# CUDA=1 gets an nvcc from PyPI where there is none.
 release:
 	@scripts/setup.sh run
-	$(BUILD) 'attend attend_static attend_theory attend_theory_static attend_layer attend_layer_static mpi_libraries attend_tool' $(CONFIGURE)
+	$(if $(CUDA),@scripts/get_nvcc.sh)
+	$(BUILD) 'attend_shared attend_static attend_theory_shared attend_theory_static attend_layer_shared attend_layer_static mpi_libraries attend_tool' $(CONFIGURE)
 
 # Two modules, with vector instructions and without, and what node makes of them.
 page:
@@ -102,4 +110,4 @@ lint:
 clean:
 	rm -rf build
 
-.PHONY: help run test test-long fuzz bench release page wheel install uninstall format lint clean
+.PHONY: help run test test-all test-long test-engine test-lab test-python test-page test-mpi test-cuda fuzz bench release page wheel install uninstall format lint clean

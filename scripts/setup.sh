@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh run|page|bench|wheel|test|neon|lint: see that what the build needs is there.
+# setup.sh run|page|bench|wheel|test|all|neon|lint: see that what the build needs is there.
 #
 # Whatever is missing is installed when this runs as root on a system with apt;
 # otherwise one line names it and says what to type.  The names are those of
@@ -8,7 +8,7 @@
 set -u
 
 usage() {
-    echo "usage: $0 run|page|bench|wheel|test|neon|lint" >&2
+    echo "usage: $0 run|page|bench|wheel|test|all|neon|lint" >&2
     exit 2
 }
 
@@ -50,6 +50,7 @@ probe() {
     missing=
     need make have make
     need cmake have cmake
+    need ninja-build have ninja
     need gcc have cc
     need libc6-dev includes cc stdio.h
     if [ "$what" = wheel ]; then
@@ -94,14 +95,16 @@ probe() {
     need python3-dev has_python_header
     need python3-numpy has_numpy_and_mpmath
     need python3-mpmath has_numpy_and_mpmath
-    need chromium have chromium
     need emscripten have emcc
     need esbuild have esbuild
     need nodejs have node
+    need mandoc have mandoc
+    need tidy have tidy
+    [ "$what" = test ] && return
+    need chromium have chromium
     need npm have npm
     need clang have clang
     need libclang-rt-dev has_sanitizers
-    need mandoc have mandoc
     # Tests on ranks are skipped where these cannot be had.
     if can_install; then
         need libopenmpi-dev has_mpi openmpi
@@ -109,8 +112,7 @@ probe() {
         need libmpich-dev has_mpi mpich
         need mpich has_mpi mpich
     fi
-    need tidy have tidy
-    [ "$what" = test ] && return
+    [ "$what" = all ] && return
     need clang-format have clang-format
     need clang-tidy have clang-tidy
     need shellcheck have shellcheck
@@ -124,7 +126,7 @@ name_for_apt() {
 
 [ $# -eq 1 ] || usage
 what=$1
-case $what in run | page | bench | wheel | test | neon | lint) ;; *) usage ;; esac
+case $what in run | page | bench | wheel | test | all | neon | lint) ;; *) usage ;; esac
 
 probe
 [ -z "$missing" ] && exit 0

@@ -73,8 +73,7 @@ release:
 # Two modules, with vector instructions and without, and what node makes of them.
 page:
 	@scripts/setup.sh page
-	@JOBS=$(JOBS) scripts/build.sh wasm-scalar page_module
-	@JOBS=$(JOBS) scripts/build.sh wasm-simd128 page_module
+	@JOBS=$(JOBS) scripts/build.sh wasm page_modules
 	@NODE_PATH=/usr/share/nodejs node web/build.mjs $(PAGE)
 
 wheel:

@@ -38,9 +38,7 @@ end_python() {
 
 # Both modules of the page, and the page.
 page_modules() {
-    for set in scalar simd128; do
-        build wasm-$set 'page_module page_check' || return
-    done
+    build wasm 'page_modules page_check_scalar page_check_simd128' || return
     NODE_PATH=/usr/share/nodejs node web/build.mjs build/attend.html || add 0 1 0
     grep -q 'page_test_browser' build/selected.txt || return 0
     why=$(tests/page/packages.sh) && return

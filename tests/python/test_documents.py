@@ -53,7 +53,8 @@ def run(path):
 
 
 for path in glob.glob(os.path.join(ROOT, "examples", "python", "*.py")):
-    setattr(Examples, f"test_{os.path.basename(path)[:-3]}", run(path))
+    if os.path.basename(path) != "sentences.py":  # needs weights: test_models.py runs it
+        setattr(Examples, f"test_{os.path.basename(path)[:-3]}", run(path))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { openEngine } from '../../web/src/engine.js';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
-export const isLong = process.env.ATTEND_TEST_LONG === '1';
+/** How much a test does, as tests/support/test.h explains; from WHOLE on, all there is. */
+const SCALE = Number(process.env.ATTEND_TEST_SCALE || 1);
+const SEED = BigInt(process.env.ATTEND_TEST_SEED || 1);
+export const isWhole = SCALE >= 100;
 export const tmp = fs.mkdtempSync(path.join(os.tmpdir(), 'attend-page-'));
 process.on('exit', () => fs.rmSync(tmp, { recursive: true, force: true }));
 
@@ -25,7 +28,7 @@ export async function test(name, body) {
     if (process.env.VERBOSE) console.log(`ok   ${name} (${Date.now() - began} ms)`);
   } catch (error) {
     failed++;
-    console.log(`FAIL ${name}: ${error.stack?.split('\n').slice(0, 6).join('\n     ') ?? error}`);
+    console.log(`FAIL ${name} (seed ${SEED}): ${error.stack?.split('\n').slice(0, 6).join('\n     ') ?? error}`);
   }
 }
 
@@ -45,9 +48,26 @@ export function near(got, want, share, words) {
   if (!(Math.abs(got - want) <= room)) throw new Error(`${words}: ${got} is not ${want}`);
 }
 
+/** At scale 1, `count` of the cases, drawn by the seed, in their order. */
+export function sample(cases, count) {
+  const wanted = Math.max(1, Math.floor(count * SCALE));
+  if (isWhole || wanted >= cases.length) return cases;
+  let state = SEED;
+  const key = () => {
+    state = BigInt.asUintN(64, state * 6364136223846793005n + 1442695040888963407n);
+    return Number(state >> 33n);
+  };
+  key();
+  const drawn = cases.map((one, at) => [key(), at]).sort((a, b) => a[0] - b[0]);
+  const kept = new Set(drawn.slice(0, wanted).map(([, at]) => at));
+  return cases.filter((one, at) => kept.has(at));
+}
+
+const command = process.env.ATTEND_BIN || path.join(root, 'build', 'release', 'attend');
+
 /** What the command prints, with the kernel set `scalar`. */
 export function attend(...args) {
-  return execFileSync(path.join(root, 'build', 'release', 'attend'), args, {
+  return execFileSync(command, args, {
     encoding: 'utf8',
     maxBuffer: 1 << 28,
     env: { ...process.env, ATTEND_ISA: 'scalar' },

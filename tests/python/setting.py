@@ -13,9 +13,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
 import dense  # noqa: E402
 import dense_stats  # noqa: E402
 import numpy as np  # noqa: E402
-from harness import run_cases  # noqa: E402
-
-LONG = os.environ.get("ATTEND_TEST_LONG") == "1"
+from harness import SCALE, SEED, WHOLE, count, run_cases, sample  # noqa: E402
 
 # Largest deviation of elements of order 1: a few roundings of the type.
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
@@ -38,4 +36,7 @@ def deviation(a, b):
         return float(np.where(same, 0.0, np.abs(a - b)).max(initial=0.0))
 
 
-__all__ = ["HERE", "LONG", "ROOT", "TOLERANCE", "dense", "dense_stats", "deviation", "np", "problem", "run_cases"]
+__all__ = [
+    "HERE", "ROOT", "SCALE", "SEED", "TOLERANCE", "WHOLE", "count", "dense", "dense_stats", "deviation", "np", "problem",
+    "run_cases", "sample",
+]

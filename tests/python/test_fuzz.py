@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Random calls with odd arguments: only the documented exceptions, and never a crash.
 
-The calls are made in a process of its own, for ATTEND_FUZZ_SECONDS (30) in all.  A seed
-that fails is printed, and `test_fuzz.py worker SEED 0` repeats its call alone.
+The calls are made in a process of its own.  One that fails is printed, and
+`test_fuzz.py worker SEED CALL 1` repeats it alone.
 """
 
 import faulthandler
 import os
+import re
 import subprocess
 import sys
-import time
+import tempfile
 import unittest
 import warnings
 
-from setting import np, run_cases
+from setting import SEED, count, np, run_cases
 
 DOCUMENTED = ValueError, TypeError, MemoryError
+CALLS = 6000
 SIZES = 0, 1, 1, 2, 3, 4, 5, 8, 17, 130
 
 
@@ -176,51 +178,44 @@ def sdpa(draw, arrays):
             raise
 
 
-def worker(seed, seconds):
-    """Calls from `seed` on, for so long, or one; prints how many."""
+def worker(seed, first, calls):
+    """The calls from `first` on; prints how many were right."""
     import attend
 
     faulthandler.enable()
     warnings.simplefilter("ignore")
-    end, calls, right = time.monotonic() + seconds, 0, 0
-    log = open(os.environ["ATTEND_FUZZ_SEED"], "r+b", buffering=0) if "ATTEND_FUZZ_SEED" in os.environ else None
-    while True:
-        if log:
-            os.pwrite(log.fileno(), b"%20d" % (seed + calls), 0)
+    right = 0
+    log = os.open(os.environ["ATTEND_FUZZ_CALL"], os.O_WRONLY) if "ATTEND_FUZZ_CALL" in os.environ else None
+    for at in range(first, first + calls):
+        if log is not None:
+            os.pwrite(log, b"%20d" % at, 0)
         try:
-            call(Draw(seed + calls), attend)
+            call(Draw((seed, at)), attend)
             right += 1
         except DOCUMENTED as error:
             if not str(error) and not isinstance(error, MemoryError):
-                raise AssertionError(f"seed {seed + calls}: an exception without words") from error
-        except Exception:
-            print(f"seed {seed + calls}", flush=True)
-            raise
-        calls += 1
-        if time.monotonic() >= end:
-            break
+                raise AssertionError("an exception without words") from error
     print(f"{calls} calls, of which {right} were right")
 
 
 class Fuzz(unittest.TestCase):
     def test_odd_calls(self):
-        import tempfile
-
-        seconds = float(os.environ.get("ATTEND_FUZZ_SECONDS", "30"))
-        seed = int(os.environ.get("ATTEND_TEST_SEED", "1"))
         with tempfile.NamedTemporaryFile() as log:
             done = subprocess.run(
-                [sys.executable, "-B", os.path.abspath(__file__), "worker", str(seed), str(seconds)],
+                [sys.executable, os.path.abspath(__file__), "worker", str(SEED), "0", str(count(CALLS))],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
-                env={**os.environ, "ATTEND_FUZZ_SEED": log.name},
+                env={**os.environ, "ATTEND_FUZZ_CALL": log.name},
             )
             last = log.read().decode().strip()
-        self.assertEqual(done.returncode, 0, f"seed {last}: {done.stdout[-4000:]}")
-        print(done.stdout.splitlines()[-1])
+        self.assertEqual(done.returncode, 0, f"seed {SEED}, call {last}: {done.stdout[-4000:]}")
+        said = done.stdout.splitlines()[-1]
+        right = int(re.fullmatch(r"\d+ calls, of which (\d+) were right", said)[1])
+        self.assertGreater(right, count(CALLS) // 20, said)
+        print(said)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["worker"]:
-        worker(int(sys.argv[2]), float(sys.argv[3]))
+        worker(*map(int, sys.argv[2:5]))
     else:
         run_cases()

@@ -5,7 +5,6 @@ The command multiplies matrices by CBLAS and the package by loops, so numbers ma
 by rounding; where theory is 0 what was measured is itself rounding.
 """
 
-import doctest
 import json
 import math
 import os
@@ -16,7 +15,7 @@ import tempfile
 import threading
 import unittest
 
-from setting import ROOT, np, run_cases
+from setting import ROOT, np, run_cases, sample
 
 BIN = os.path.abspath(os.environ.get("ATTEND_BIN") or os.path.join(ROOT, "build", "release", "attend"))
 ANSWERS = os.path.join(ROOT, "examples", "answers")
@@ -253,24 +252,27 @@ class DesignRefusals(unittest.TestCase):
 
 @unittest.skipUnless(HAS_COMMAND, f"no command {BIN}: make builds it")
 class Sheets(Same):
-    def test_both_readings(self):
-        for reading in ("charity", "letter"):
-            wanted = command("sheets", "--json", "--reading", reading)
-            got = lab.sheets(reading=reading)
-            self.assertEqual(len(got), 99)
-            for judgement, want in zip(got, wanted, strict=True):
-                for field, value in want.items():
-                    self.same(getattr(judgement, field), value, f"{judgement.id} {field}", 1e-5, 1e-9)
+    SHEETS = "000", "001", "002", "003", "004"
 
-    def test_one_sheet_and_disputes(self):
-        self.assertEqual([j.id for j in lab.sheets("002")], [j["id"] for j in command("sheets", "002", "--json")])
+    def test_both_readings(self):
+        """Of a sheet that is drawn; docs/PYTHON.md has the number of all statements."""
+        for sheet in sample(self.SHEETS, 1):
+            for reading in ("charity", "letter"):
+                wanted = command("sheets", sheet, "--json", "--reading", reading)
+                self.assertGreater(len(wanted), 10)
+                for judgement, want in zip(lab.sheets(sheet, reading=reading), wanted, strict=True):
+                    for field, value in want.items():
+                        self.same(getattr(judgement, field), value, f"{judgement.id} {field}", 1e-5, 1e-9)
+
+    def test_disputes(self):
         text = " ".join(subprocess.run([BIN, "sheets"], capture_output=True, text=True, check=True).stdout.split())
         found = lab.disputes()
         self.assertEqual(len(found), 13)
         for dispute in found:
             for words in (dispute.question, dispute.sides, dispute.right):
                 self.assertIn(" ".join(words.split()), text)
-        self.assertLess(len(lab.disputes("000")), 13)
+        of_one = lab.disputes(*sample(self.SHEETS, 1)[:1])
+        self.assertTrue(0 < len(of_one) < 13 and set(of_one) < set(found), of_one)
 
     def test_refusals(self):
         self.assertRaisesRegex(ValueError, "sheet = '005'", lab.sheets, "005")
@@ -365,16 +367,6 @@ class GradeRefusals(unittest.TestCase):
 
 
 class Package(unittest.TestCase):
-    def test_doctests(self):
-        from attend import _lab_design, _lab_experiments, _lab_grade, _lab_sheets, _theory_arrays, theory
-
-        tried = 0
-        for module in (lab, _lab_design, _lab_experiments, _lab_grade, _lab_sheets, _theory_arrays, theory):
-            result = doctest.testmod(module, extraglobs={"attend": attend, "np": np})
-            self.assertEqual(result.failed, 0, module.__name__)
-            tried += result.attempted
-        self.assertGreater(tried, 8)
-
     def test_links_to_nothing_but_the_c_library(self):
         folder = os.path.dirname(attend.__file__)
         for name in ("_lab.abi3.so", os.path.join("_libs", "_theory.so")):

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Real weights: MiniLM's embeddings and SmolLM2's text are those of eager."""
 
+import os
+import subprocess
+import sys
 import unittest
 
 import real_models
 import torch
-from setting import LONG, run_cases
+from setting import ROOT, SCALE, run_cases
 
 SENTENCES = [
     "A cat sits on the mat.",
     "There is a kitten on the rug.",
     "The interest rate was raised by a quarter of a point, which surprised nobody who had read the minutes.",
 ]
-TOKENS = 64 if LONG else 16
+TOKENS = 64 if SCALE > 1 else 16
 
 
 class Models(unittest.TestCase):
@@ -48,6 +51,11 @@ class MiniLM(Models):
         with torch.no_grad():
             together, alone = self.embed(SENTENCES), torch.cat([self.embed([s]) for s in SENTENCES])
         self.assertLessEqual(float((together - alone).abs().max()), 1e-5)
+
+    def test_the_example(self):
+        example = os.path.join(ROOT, "examples", "python", "sentences.py")
+        done = subprocess.run([sys.executable, example], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+        self.assertEqual(done.returncode, 0, done.stdout)
 
 
 class SmolLM2(Models):

@@ -2,6 +2,8 @@
 """attend on NumPy arrays, against the dense evaluation in double precision."""
 
 import math
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -540,6 +542,22 @@ class Refusals(Case):
         self.assertRaisesRegex(ValueError, "columns", attend.stats, q, k, v, columns=["nothing"])
         self.assertRaisesRegex(ValueError, "raw_variance", attend.stats(q, k, v, columns=["keys"]).heads)
         self.assertRaises(AttributeError, lambda: attend.stats(q, k).nothing)
+
+
+class Import(unittest.TestCase):
+    def says(self, code):
+        done = subprocess.run([sys.executable, "-c", code], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+        return done.stdout.strip()
+
+    def test_what_is_imported(self):
+        code = "import sys, attend; print([x for x in ('numpy', 'torch', 'transformers', 'pandas', 'matplotlib') if x in sys.modules])"
+        self.assertEqual(self.says(code), "[]")
+
+    def test_not_numpy(self):
+        """Where NumPy is missing, the error says so."""
+        code = "import sys; sys.modules['numpy'] = None\nimport attend\nx = memoryview(bytes(32)).cast('f', [2, 4])\n"
+        code += "try: attend.attention(x, x, x)\nexcept ImportError as e: print(e)"
+        self.assertRegex(self.says(code), r"^import of numpy\b")
 
 
 if __name__ == "__main__":

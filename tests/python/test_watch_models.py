@@ -6,7 +6,7 @@ import unittest
 
 import real_models
 import torch
-from setting import HERE, LONG, ROOT, np, run_cases
+from setting import HERE, ROOT, SCALE, np, run_cases
 
 import attend
 
@@ -51,7 +51,7 @@ class MiniLM(unittest.TestCase):
         self.assertLess(abs(np.log(np.median(ratios))), np.log(1.25))
 
 
-@unittest.skipUnless(LONG, "a long test")
+@unittest.skipUnless(SCALE > 1, "only at a scale above 1")
 class SmolLM2(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

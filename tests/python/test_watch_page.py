@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The page of a watch as a program and as a browser see it, and the command that makes it."""
+"""The page of a watch as a program sees it, and the command that makes it."""
 
 import base64
-import html
 import html.parser
+import io
 import json
 import os
 import re
@@ -11,17 +11,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 import warnings
 
 import tokenizers
 import torch
 import transformers as hf
 from setting import HERE, np, run_cases
-from tiny_models import DECODERS, LLAMA_LIKE, TRANSLATORS, build, tokens
+from tiny_models import DECODERS, LLAMA_LIKE, build, tokens
+from watch_pages import Case, Words, small_watch
 
 import attend
-from attend import _watch_page
+from attend.__main__ import main
 from attend._watch import Layer, Watch
 from attend._watch_measure import COLUMNS, TOP, Record
 from attend._watch_tokens import Tokens
@@ -29,57 +32,6 @@ from attend._watch_tokens import Tokens
 VOID = "meta", "br"
 HANG = 240
 TEXT = os.path.join(HERE, "watch_text.txt")
-
-# Run inside the page: uses it as a person would, and says what came of it.
-PROBE = """<script>
-addEventListener('load', () => {
-  const byId = (id) => document.getElementById(id), said = {};
-  const key = (where, name) => where.dispatchEvent(new KeyboardEvent('keydown', {key: name, bubbles: true}));
-  const grid = document.querySelector('#grids canvas'), title = () => byId('head-title').textContent;
-  const pixel = () => [...grid.getContext('2d').getImageData(grid.width - 6, 6, 1, 1).data];
-  for (let i = 0; i < 9; i++) { key(grid, 'ArrowUp'); key(grid, 'ArrowLeft'); }
-  said.first = title();
-  key(grid, 'ArrowRight'); key(grid, 'ArrowDown');
-  said.moved = title();
-  const box = grid.getBoundingClientRect();
-  grid.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: box.right - 4, clientY: box.top + 4}));
-  said.clicked = title();
-  said.reason = byId('head-reason').textContent;
-  said.pixel = pixel();
-  said.map = [byId('map').width, byId('map').height];
-  said.tokens = byId('tokens').children.length;
-  said.before = byId('token-says').textContent;
-  key(byId('tokens'), 'Home');
-  said.home = byId('token-says').textContent;
-  byId('tokens').children[3].dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
-  said.third = byId('token-says').textContent;
-  said.shaded = [...byId('tokens').children].filter((s) => s.style.background).length;
-  said.dots = document.querySelectorAll('#phases circle').length;
-  const sort = [...document.querySelectorAll('th')].find((th) => th.dataset.name === 'top_weight');
-  sort.querySelector('button').click();
-  said.sorted = [...document.querySelectorAll('tbody tr')].map((tr) => Number(tr.cells[5].textContent));
-  said.order = sort.getAttribute('aria-sort');
-  const chip = byId('characters').children[1];
-  chip.click();
-  said.chip = [chip.textContent, document.querySelectorAll('tbody tr').length, chip.getAttribute('aria-pressed')];
-  document.querySelector('tbody tr').click();
-  said.row = title();
-  const root = document.documentElement, body = getComputedStyle(document.body);
-  said.width = innerWidth; said.scroll = root.scrollWidth;
-  said.fetched = performance.getEntriesByType('resource').map((e) => e.name);
-  said.background = body.backgroundColor; said.colour = body.color;
-  parent.postMessage(JSON.stringify(said), '*');
-});
-</script>"""
-
-FRAME = """<!DOCTYPE html><meta name="color-scheme" content="light dark">
-<body><script>
-addEventListener('message', e => {
-  const pre = document.createElement('pre');
-  pre.id = 'probe'; pre.textContent = e.data; document.body.append(pre);
-});
-</script><iframe src="probed.html" style="width:%dpx;height:800px;border:0"></iframe>"""
-
 
 class Parsed(html.parser.HTMLParser):
     """Tags, ids and references, and whether what is opened is closed."""
@@ -101,37 +53,8 @@ class Parsed(html.parser.HTMLParser):
             self.errors.append((tag, self.getpos()))
 
 
-class Words:
-    """Names every token after its number; some names must not reach the page as they are."""
-
-    def decode(self, ids):
-        return " </script><b>" if ids[0] == 7 else f" w{ids[0]}"
-
-
 def embedded(text):
     return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.S)[1])
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="attend-page-")
-        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def saved(self, w, **more):
-        w.save(self.path("watch.html"), **more)
-        self.assertEqual([name for name in os.listdir(self.dir) if "watch" in name], ["watch.html"])
-        with open(self.path("watch.html"), encoding="utf-8") as file:
-            return file.read()
-
-
-def small_watch(keep="qkv"):
-    model, ids = build(DECODERS["llama"]), 3 + tokens(batch=1, length=40) % 11
-    with attend.watch(model, Words(), keep=keep) as w:
-        model(input_ids=ids)
-    return w
 
 
 class Page(Case):
@@ -215,75 +138,6 @@ class Page(Case):
         self.assertEqual(os.listdir(self.dir), [])
 
 
-class Browser(Case):
-    def browse(self, w, width, *flags):
-        text = self.saved(w).replace("</body>", PROBE + "</body>")
-        with open(self.path("probed.html"), "w", encoding="utf-8") as file:
-            file.write(text)
-        with open(self.path("frame.html"), "w", encoding="utf-8") as file:
-            file.write(FRAME % width)
-        done = subprocess.run(
-            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-            + ["--disable-background-networking", "--disable-sync", "--disable-dev-shm-usage", "--disable-component-update"]
-            + ["--enable-logging=stderr", f"--user-data-dir={self.path('profile')}", "--window-size=1500,900", *flags]
-            + ["--virtual-time-budget=20000", "--dump-dom", "file://" + self.path("frame.html")],
-            capture_output=True, text=True, timeout=HANG, check=True,
-        )
-        self.assertNotIn("CONSOLE", done.stderr)
-        said = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.S)
-        self.assertTrue(said, done.stderr)
-        said = json.loads(html.unescape(said[1]))
-        self.assertEqual((said["width"], said["fetched"]), (width, []))
-        self.assertLessEqual(said["scroll"], said["width"], "the page scrolls sideways")
-        return said
-
-    @staticmethod
-    def lightness(colour):
-        return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
-
-    def test_a_person_explores(self):
-        w = small_watch()
-        said = self.browse(w, 1280)
-        self.assertEqual([said["first"], said["moved"], said["clicked"]], ["Layer 0, head 0", "Layer 1, head 1", "Layer 0, head 3"])
-        (head,) = [head for head in w.heads() if (head["layer"], head["head"]) == (0, 3)]
-        self.assertEqual(said["reason"].strip(), f"{head['character']}: {head['reason']}")
-        self.assertEqual((said["tokens"], said["dots"]), (40, 8))
-        self.assertEqual(said["pixel"][3], 255)
-        self.assertGreater(min(said["map"]), 100)
-        row = w.rows(0, 3)[3]
-        self.assertEqual(said["shaded"], len(row["top_keys"]))
-        self.assertIn(f"({row['top_keys'][0]}) {row['top_weights'][0]:.2f}", said["third"])
-        self.assertRegex(said["home"], r"\(0\) looks at .*\(0\) 1\.00$")
-        self.assertNotEqual(said["before"], said["home"])
-        self.assertEqual(said["sorted"], sorted(said["sorted"], reverse=True))
-        self.assertEqual((len(said["sorted"]), said["order"]), (8, "descending"))
-        character, count = said["chip"][0].rsplit(" ", 1)
-        self.assertEqual((int(count), said["chip"][2]), (said["chip"][1], "true"))
-        self.assertIn(character, {head["character"] for head in w.heads()})
-        self.assertRegex(said["row"], r"^Layer \d, head \d$")
-        self.assertGreater(self.lightness(said["background"]), 200)
-        self.assertLess(self.lightness(said["colour"]), 80)
-
-    def test_in_the_dark_on_a_phone(self):
-        dark = self.browse(small_watch(keep=None), 390, "--blink-settings=preferredColorScheme=0")
-        self.assertLess(self.lightness(dark["background"]), 60)
-        self.assertGreater(self.lightness(dark["colour"]), 200)
-
-    def test_gaps(self):
-        model = build(DECODERS["llama"])
-        with torch.no_grad():
-            model.model.layers[1].self_attn.q_proj.weight[:] = float("nan")
-        with attend.watch(model, Words()) as w:
-            model(input_ids=tokens(batch=1, length=40))
-        self.assertEqual(self.browse(w, 1280)["dots"], 4)
-
-    def test_encoder_and_decoder(self):
-        model = build(TRANSLATORS["bart"])
-        with attend.watch(model, Words()) as w:
-            model.generate(tokens(batch=1, length=40), max_new_tokens=5, min_new_tokens=5, do_sample=False)
-        self.assertEqual(self.browse(w, 1280)["first"], "Layer encoder 0, head 0")
-
-
 class Command(Case):
     @classmethod
     def setUpClass(cls):
@@ -297,14 +151,35 @@ class Command(Case):
         words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
         hf.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>").save_pretrained(cls.model)
 
-    def run_it(self, *arguments, **more):
-        return subprocess.run(
-            [sys.executable, "-m", "attend", *arguments], cwd=self.dir, capture_output=True, text=True, timeout=HANG,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}, **more,
-        )
+    def run_it(self, *arguments, input=""):
+        """What the command says, without a process for each: that would import transformers anew."""
+        with open(self.path("said"), "w+b") as out, open(self.path("complained"), "w+b") as err:
+            streams = (1, out), (2, err)
+            kept = [os.dup(number) for number, _ in streams]
+            before = os.getcwd()
+            os.chdir(self.dir)
+            for number, file in streams:
+                os.dup2(file.fileno(), number)
+            try:
+                with unittest.mock.patch.object(sys, "stdin", io.StringIO(input)):
+                    status = main(arguments)
+            except SystemExit as end:
+                status = end.code
+            finally:
+                sys.stdout.flush(), sys.stderr.flush()
+                for copy, (number, file) in zip(kept, streams):
+                    os.dup2(copy, number), os.close(copy), file.seek(0)
+                os.chdir(before)
+            texts = [file.read().decode() for file in (out, err)]
+        os.remove(self.path("said")), os.remove(self.path("complained"))
+        return types.SimpleNamespace(returncode=status or 0, stdout=texts[0], stderr=texts[1])
 
     def test_page(self):
-        done = self.run_it("watch", self.model, "--text", TEXT, "-o", "page.html", "--tokens", "50", "--noise")
+        """By a process of its own."""
+        done = subprocess.run(
+            [sys.executable, "-m", "attend", "watch", self.model, "--text", TEXT, "-o", "page.html", "--tokens", "50", "--noise"],
+            cwd=self.dir, capture_output=True, text=True, timeout=HANG,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("page.html: 2 layers, 8 heads, 50 tokens", done.stdout)
         self.assertRegex(done.stderr, r"the first 50 of \d+ tokens are read")

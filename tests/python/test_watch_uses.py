@@ -307,17 +307,5 @@ class Refusals(unittest.TestCase):
             np.testing.assert_allclose(mine, theirs, atol=1e-5)
 
 
-class Plot(unittest.TestCase):
-    def test_grids(self):
-        model = sharp(DECODERS["llama"])
-        with attend.watch(model) as w:
-            model(input_ids=tokens())
-        figure = w.plot()
-        images = [axis.images[0].get_array() for axis in figure.axes if axis.get_title()]
-        self.assertEqual([image.shape for image in images], [(2, 4)] * 6)
-        sinks = w.table().sink1.to_numpy().reshape(2, 4)
-        np.testing.assert_allclose(images[2], sinks)
-
-
 if __name__ == "__main__":
     run_cases()

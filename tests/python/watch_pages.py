@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of a watch's page share: a small watch, and where it is saved."""
+
+import os
+import shutil
+import tempfile
+import unittest
+
+from tiny_models import DECODERS, build, tokens
+
+import attend
+
+
+class Words:
+    """Names every token after its number; some names must not reach the page as they are."""
+
+    def decode(self, ids):
+        return " </script><b>" if ids[0] == 7 else f" w{ids[0]}"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="attend-page-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def saved(self, w, **more):
+        w.save(self.path("watch.html"), **more)
+        self.assertEqual([name for name in os.listdir(self.dir) if "watch" in name], ["watch.html"])
+        with open(self.path("watch.html"), encoding="utf-8") as file:
+            return file.read()
+
+
+def small_watch(keep="qkv"):
+    model, ids = build(DECODERS["llama"]), 3 + tokens(batch=1, length=40) % 11
+    with attend.watch(model, Words(), keep=keep) as w:
+        model(input_ids=ids)
+    return w

@@ -216,7 +216,7 @@ void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
 void row_40_repeats(attend_context *ctx, attend_dtype dtype)
 {
     problem p = problem_make((shape){2, 4, 2, 40, 200, 16, 16}, dtype, 40);
-    const int repeats = test_is_quick() ? 10 : dtype == ATTEND_F32 ? 250 : 50;
+    const int repeats = 6 + (int)test_count(dtype == ATTEND_F32 ? 30 : 6);
     pool_log log = {0, 0};
 
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;

@@ -91,8 +91,10 @@ void row_26_broadcast_keys(attend_context *ctx, attend_dtype dtype)
 
 void row_27_around_65536(attend_context *ctx, attend_dtype dtype)
 {
-    for (int64_t n = test_is_quick() ? 65537 : 65535; n <= 65537; n++)
+    for (int64_t n = 65535; n <= 65537; n++)
         for (int long_queries = 0; long_queries < 2; long_queries++) {
+            if (n < 65537 && !test_draws(0.25))
+                continue;
             const int64_t nq = long_queries ? n : 2, nk = long_queries ? 3 : n;
             problem p = problem_make((shape){1, 1, 1, nq, nk, 2, 2}, dtype, 27);
             problem_mask(&p, 1, 1, long_queries ? n : 1, long_queries ? 1 : n);

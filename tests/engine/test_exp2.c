@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* 2^x of every kernel set at every float from -150 to 0. */
+/*
+ * 2^x of every kernel set from -150 to 0: at all boundaries, and at every float from
+ * TEST_WHOLE on, at scale 1 at one in STEP, the first of them drawn.
+ */
 #include "support/test.h"
 
 #include "check/check.h"
 #include "check/exp2.h"
 
 /* `ref` takes its powers from the C library: one float in this many will do. */
-enum { REF_STEP = 61 };
+enum { STEP = 8, REF_STEP = 61 };
 
 static void examine(int model, int64_t step)
 {
@@ -24,7 +27,7 @@ static void examine(int model, int64_t step)
             names[count] = run.sets[s].name;
             ctx[count++] = run.sets[s].ctx;
         }
-    check_exp2(ctx, count, step, run.exp2_threads, results);
+    check_exp2(ctx, count, step, test_seed(), run.exp2_threads, results);
     for (int s = 0; s < count; s++) {
         printf("  %-10s %lld floats, at most %.3f ulp, at %.9g\n", names[s],
                (long long)results[s].cases, results[s].worst_ulp,
@@ -36,14 +39,18 @@ static void examine(int model, int64_t step)
     CHECK(missed == 0, "%d sets are further off than 3 ulp", missed);
 }
 
-/* ATTEND_TEST_QUICK=1 looks at one float in 31. */
-TEST(kernels_at_every_float) { examine(CHECK_KERNELS, test_is_quick() ? 31 : 1); }
+TEST(kernels)
+{
+    const double step = STEP / test_scale();
+
+    examine(CHECK_KERNELS, step > 1 ? (int64_t)step : 1);
+}
 
 TEST(reference_at_some_floats) { examine(CHECK_REF, REF_STEP); }
 
 int main(void)
 {
-    RUN(kernels_at_every_float);
+    RUN(kernels);
     RUN(reference_at_some_floats);
     return test_finish();
 }

@@ -400,7 +400,9 @@ static void merge_large(attend_context *ctx)
 {
     static const int64_t widths[] = {1, 3, 15, 16, 17, 64, 80, 131};
 
-    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+    for (int w = 0; w < 8; w++) {
+        if (w % 3 + 1 != attend_context_threads(ctx) && !test_draws(0.25))
+            continue;
         const int64_t rows = (1 << 18) / widths[w] + 7;
         merge_case m = {.count = 2};
         for (int64_t p = 0; p < m.count; p++) {

@@ -78,11 +78,13 @@ static int slices_are_whole(const problem *p, attend_context *ctx, uint64_t *sta
 static void random_shardings(attend_context *ctx)
 {
     const char *const isa = attend_context_isa(ctx);
-    const int most = strcmp(isa, "ref") == 0 ? 12 : strcmp(isa, "scalar") == 0 ? 40 : 100;
-    const int cases = test_is_quick() ? most / 5 : most;
+    const int is_ref = strcmp(isa, "ref") == 0, is_slow = strcmp(isa, "scalar") == 0;
+    const int core = is_ref ? FLOAT_DTYPES : 2 * FLOAT_DTYPES;
+    const int cases = core + (int)test_count(is_ref ? 4 : is_slow ? 12 : 32);
 
     for (int n = 0; n < cases; n++) {
-        uint64_t state = (uint64_t)n * 7 + (uint64_t)attend_context_threads(ctx);
+        uint64_t state =
+            test_case_seed(n, core) * 7 + (uint64_t)attend_context_threads(ctx);
         problem p = random_problem(n, &state);
         result whole = result_of(&p, ctx);
         sharding s = sharding_make(&p, &state);

@@ -243,7 +243,7 @@ TEST(contexts_end_their_threads)
     const int before = threads_here();
 
     CHECK(f.ready, "problems for 4 and 3 workers");
-    for (int life = 0; life < (test_is_quick() ? 10 : 50); life++) {
+    for (int life = 0; life < 8 + test_count(12); life++) {
         attend_context *const one = open_set(SET, THREADS);
         attend_context *const two = open_set(SET, 2);
         CHECK(one && two && both_are_right(&f, one) && both_are_right(&f, two),

@@ -172,6 +172,8 @@ TEST(unequal_arguments_are_named)
 
     for (size_t x = 0; x < sizeof faults / sizeof faults[0]; x++)
         for (int wrong = 1; wrong<ranks; wrong += ranks> 2 ? ranks - 2 : 1) {
+            if ((wrong == 1) == (x % 2 == 0) && ranks > 2 && !test_draws(0.2))
+                continue;
             attend_error err = {.status = ATTEND_OK};
             spread s;
             spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
@@ -251,6 +253,8 @@ TEST(a_call_can_be_cancelled)
 
     for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_SHARED; strategy++)
         for (int after = 0; after < 9; after += 4) {
+            if (after > 0 && (strategy + after / 4) % 2 && !test_draws(0.2))
+                continue;
             attend_error err = {.status = ATTEND_OK};
             int patience = after;
             asked = 0;
@@ -284,7 +288,7 @@ TEST(a_communicator_may_be_freed)
     problem p = small_problem(100);
     result whole = result_of(&p, ctx);
 
-    for (int x = 0; x < 30; x++) {
+    for (int x = 0; x < 3 + test_count(5); x++) {
         MPI_Comm comm;
         spread s;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);

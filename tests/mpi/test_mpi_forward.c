@@ -16,17 +16,23 @@ static int most_ranks(void)
     return ranks;
 }
 
-static int cases(int count)
+/* How many ranks drawn case n has: 1 to all. */
+static int drawn_ranks(int n)
 {
-    const char *const quick = getenv("ATTEND_TEST_QUICK");
+    uint64_t state = test_case_seed(n, 0);
 
-    return quick != NULL && strcmp(quick, "1") == 0 ? (count + 3) / 4 : count;
+    return 1 + (int)random_below(&state, most_ranks());
 }
 
-static void random_spread(attend_context *ctx, MPI_Comm comm, int n)
+/* Problem `seed` on the first `ranks` ranks, by every strategy. */
+static void random_spread(attend_context *ctx, int ranks, uint64_t seed)
 {
-    uint64_t state = (uint64_t)n * 11 + 5;
-    problem p = random_problem(n, &state);
+    MPI_Comm comm = first_ranks(ranks);
+    uint64_t state = seed * 11 + 5;
+
+    if (comm == MPI_COMM_NULL)
+        return;
+    problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
     result whole = result_of(&p, ctx);
     spread s;
 
@@ -39,23 +45,14 @@ static void random_spread(attend_context *ctx, MPI_Comm comm, int n)
         s.dist.chunk_keys = chance(&state, 0.5) ? 0 : 1024 << random_below(&state, 4);
         if (!spread_matches(&s, ctx, strategy, nearness(&p, ctx)))
             test_fail(__FILE__, __LINE__, "spread_matches",
-                      "case %d, %s, %s, rank %d of %d, strategy %d, nq %lld, nk %lld, "
+                      "case %llu, %s, %s, rank %d of %d, strategy %d, nq %lld, nk %lld, "
                       "slicings %d %d",
-                      n, attend_context_isa(ctx), attend_dtype_name(p.dtype), s.rank,
-                      s.ranks, strategy, (long long)p.n.nq, (long long)p.n.nk,
-                      (int)queries, (int)keys);
+                      (unsigned long long)seed, attend_context_isa(ctx),
+                      attend_dtype_name(p.dtype), s.rank, s.ranks, strategy,
+                      (long long)p.n.nq, (long long)p.n.nk, (int)queries, (int)keys);
         spread_free(&s);
     }
     problem_free(&p);
-}
-
-static void random_spreads(attend_context *ctx, int count)
-{
-    for (int ranks = 1; ranks <= most_ranks(); ranks++) {
-        MPI_Comm comm = first_ranks(ranks);
-        for (int n = 0; comm != MPI_COMM_NULL && n < count; n++)
-            random_spread(ctx, comm, ranks * 100 + n);
-    }
 }
 
 /* 0, 1, 1023, 1024, 1025 keys on a rank, and the rest on others. */
@@ -84,16 +81,28 @@ TEST(ragged_slices_around_a_split)
     attend_context_destroy(ctx);
 }
 
-/* Communication is the same for every kernel set: one case each tests its partials. */
-static void one_spread(attend_context *ctx) { random_spreads(ctx, 1); }
+/* Communication is the same for every kernel set: few ranks test its partials. */
+static void few_ranks(attend_context *ctx)
+{
+    static int n;
 
-TEST(every_kernel_set) { for_each_set(one_spread, 1); }
+    random_spread(ctx, most_ranks() < 3 ? most_ranks() : 3, 303);
+    if (test_draws(0.4))
+        random_spread(ctx, drawn_ranks(n), test_case_seed(n, 0));
+    n++;
+}
+
+TEST(every_kernel_set) { for_each_set(few_ranks, 1); }
 
 TEST(random_rules_and_slices)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
-    random_spreads(ctx, cases(10));
+    for (int ranks = 1; ranks <= most_ranks(); ranks++)
+        if (ranks <= 3 || ranks == 5 || ranks == most_ranks() || test_draws(0.5))
+            random_spread(ctx, ranks, (uint64_t)ranks * 101);
+    for (int n = 0; n < test_count(6); n++)
+        random_spread(ctx, drawn_ranks(100 + n), test_case_seed(100 + n, 0));
     attend_context_destroy(ctx);
 }
 
@@ -101,7 +110,8 @@ TEST(threads_inside_ranks)
 {
     attend_context *const ctx = open_set(NULL, 2);
 
-    random_spreads(ctx, 1);
+    random_spread(ctx, 2, 200);
+    random_spread(ctx, most_ranks(), 803);
     attend_context_destroy(ctx);
 }
 
@@ -111,8 +121,8 @@ TEST(long_messages_are_cut)
     attend_context *const ctx = open_set(NULL, 1);
 
     setenv("ATTEND_MPI_MESSAGE", "1000", 1);
-    for (int n = 0; n < cases(4); n++)
-        random_spread(ctx, MPI_COMM_WORLD, 5000 + n);
+    for (int n = 0; n < 1 + test_count(1); n++)
+        random_spread(ctx, most_ranks(), 5000 + test_case_seed(n, 1));
     unsetenv("ATTEND_MPI_MESSAGE");
     attend_context_destroy(ctx);
 }
@@ -280,10 +290,14 @@ static int same_request(const spread *s, const attend_stats *own, const attend_s
     return same;
 }
 
-static void statistics(attend_context *ctx, MPI_Comm comm, int n)
+static void statistics(attend_context *ctx, int ranks, uint64_t seed)
 {
-    uint64_t state = (uint64_t)n * 5 + 77;
-    problem p = random_problem(n, &state);
+    MPI_Comm comm = first_ranks(ranks);
+    uint64_t state = seed * 5 + 77;
+
+    if (comm == MPI_COMM_NULL)
+        return;
+    problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
     int32_t *const classes = test_memory((size_t)(p.n.nb * p.n.nk) * sizeof *classes);
     for (int64_t x = 0; x < p.n.nb * p.n.nk; x++)
         classes[x] = (int32_t)random_below(&state, CLASSES + 1) - 1;
@@ -295,12 +309,12 @@ static void statistics(attend_context *ctx, MPI_Comm comm, int n)
         const slicing how = (slicing)random_below(&state, SLICINGS);
         spread s;
 
-        spread_make(&s, &p, comm, how, SLICED_RAGGED, 9 + (uint64_t)n);
+        spread_make(&s, &p, comm, how, SLICED_RAGGED, 9 + seed);
         attend_stats own = request(&p, s.queries.rows, classes);
         s.io.stats = &own;
         CHECK(spread_matches(&s, ctx, strategy, 0.0) && same_request(&s, &own, &all),
-              "case %d, strategy %d, slicing %d, rank %d of %d", n, strategy, (int)how,
-              s.rank, s.ranks);
+              "case %llu, strategy %d, slicing %d, rank %d of %d",
+              (unsigned long long)seed, strategy, (int)how, s.rank, s.ranks);
         request_free(&own);
         spread_free(&s);
     }
@@ -313,11 +327,10 @@ TEST(row_statistics_have_the_bits_of_one_process)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
-    for (int ranks = 2; ranks <= most_ranks(); ranks += 3) {
-        MPI_Comm comm = first_ranks(ranks);
-        for (int n = 0; comm != MPI_COMM_NULL && n < cases(6); n++)
-            statistics(ctx, comm, ranks * 10 + n);
-    }
+    for (int ranks = 2; ranks <= most_ranks(); ranks += 2)
+        statistics(ctx, ranks, (uint64_t)ranks / 2 * 77); /* every dtype */
+    for (int n = 0; n < test_count(2); n++)
+        statistics(ctx, drawn_ranks(200 + n), test_case_seed(200 + n, 0));
     attend_context_destroy(ctx);
 }
 
@@ -358,7 +371,7 @@ enum { PROBES = 20 };
 /* Columns of local keys; the map, a zoom and probes on every rank. */
 static void inspections(attend_context *ctx, int n)
 {
-    uint64_t state = (uint64_t)n * 3 + 1;
+    uint64_t state = test_case_seed(n, SLICINGS) * 3 + 1;
     problem p = random_problem(n, &state);
     attend_inspection all = attend_inspection_default(), own;
     attend_error err = {.status = ATTEND_OK};
@@ -441,7 +454,7 @@ TEST(inspections_agree_with_one_process)
 {
     attend_context *const ctx = open_set(NULL, 1);
 
-    for (int n = 0; n < cases(12); n++)
+    for (int n = 0; n < SLICINGS + test_count(2); n++)
         inspections(ctx, n);
     attend_context_destroy(ctx);
 }

@@ -145,11 +145,13 @@ static int shards_are_whole(problem *p, attend_context *ctx, uint64_t *state)
 
 static void random_shards(attend_context *ctx)
 {
-    const int is_slow = strcmp(attend_context_isa(ctx), "ref") == 0;
-    const int cases = is_slow ? 8 : test_is_quick() ? 16 : 48;
+    const int is_ref = strcmp(attend_context_isa(ctx), "ref") == 0;
+    const int core = is_ref ? FLOAT_DTYPES : 2 * FLOAT_DTYPES;
+    const int cases = core + (int)test_count(is_ref ? 2 : 16);
 
     for (int n = 0; n < cases; n++) {
-        uint64_t state = (uint64_t)n * 11 + (uint64_t)attend_context_threads(ctx);
+        uint64_t state =
+            test_case_seed(n, core) * 11 + (uint64_t)attend_context_threads(ctx);
         problem p = random_problem(n, &state);
         CHECK(shards_are_whole(&p, ctx, &state), "case %d, %s, %s, nq %lld, nk %lld", n,
               attend_context_isa(ctx), attend_dtype_name(p.dtype), (long long)p.n.nq,

@@ -84,12 +84,7 @@ double random_unit(uint64_t *state)
     return (double)((random_bits(state) >> 11) + 1) * 0x1p-53;
 }
 
-double random_normal(uint64_t *state)
-{
-    const double radius = sqrt(-2.0 * log(random_unit(state)));
-
-    return radius * cos(6.283185307179586 * random_unit(state));
-}
+double random_normal(uint64_t *state) { return check_normal(random_bits(state)); }
 
 void fill_normal(const attend_view *view, uint64_t seed)
 {

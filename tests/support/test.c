@@ -96,6 +96,11 @@ int test_draws(double share)
     return (double)((x ^ x >> 31) >> 11) * 0x1p-53 < share * test_scale();
 }
 
+uint64_t test_case_seed(int64_t n, int64_t core)
+{
+    return n < core ? (uint64_t)n : test_seed() * 1000003 + (uint64_t)n;
+}
+
 int test_is_quick(void)
 {
     const char *const quick = getenv("ATTEND_TEST_QUICK");

@@ -48,10 +48,11 @@ int test_finish(void);
 
 /*
  * How much a test does.  A test has a fixed core, which always runs, and cases that are
- * drawn: random problems, or points of a grid.  ATTEND_TEST_SCALE multiplies the number of
- * drawn cases: 1, the default, is `make test`; sanitizers and emulators take less; from
- * TEST_WHOLE on, every grid is walked whole.  ATTEND_TEST_SEED (1) chooses the cases.  Both
- * are read here only; a value that is not a positive number ends the program.
+ * drawn: random problems, or points of a grid.  ATTEND_TEST_SCALE multiplies the number
+ * of drawn cases: 1, the default, is `make test`; sanitizers and emulators take less;
+ * from TEST_WHOLE on, every grid is walked whole.  ATTEND_TEST_SEED (1) chooses the
+ * cases.  Both are read here only; a value that is not a positive number ends the
+ * program.
  */
 #define TEST_WHOLE 100.0
 
@@ -60,10 +61,13 @@ uint64_t test_seed(void);
 /* count times the scale, at least 1. */
 int64_t test_count(int64_t count);
 /*
- * Whether the next point of a grid is taken, of which `share` are at scale 1.  Draws depend
- * on the seed and on the number of draws before, so a program repeats itself.
+ * Whether the next point of a grid is taken, of which `share` are at scale 1.  Draws
+ * depend on the seed and on the number of draws before, so a program repeats itself.
  */
 int test_draws(double share);
+
+/* The seed of random case n: the first `core` are the same for every ATTEND_TEST_SEED. */
+uint64_t test_case_seed(int64_t n, int64_t core);
 
 /* Whether ATTEND_TEST_QUICK=1 asks for fewer problems, as under the sanitizers. */
 int test_is_quick(void);

@@ -207,12 +207,14 @@ int64_t check_cases(const struct check_run *run, int64_t base)
 {
     const int64_t cases = (int64_t)((double)base * run->effort);
 
-    return cases > 0 ? cases : 1;
+    return cases > CHECK_CORE ? cases : CHECK_CORE;
 }
 
 uint64_t check_case_seed(const struct check_run *run, uint64_t salt, int64_t n)
 {
-    return (run->seed * 1000 + salt) * 100000 + (uint64_t)n;
+    const uint64_t seed = n < CHECK_CORE ? 1 : run->seed;
+
+    return (seed * 1000 + salt) * 100000 + (uint64_t)n;
 }
 
 void check_note(struct check_set *set, double ratio, const struct check_problem *p,
@@ -282,18 +284,22 @@ void check_tick(const struct check_run *run)
 }
 
 /* Sizes around tiles of 8, 16, 24, 32, 48 and 128, zero, and primes. */
-static int64_t hostile_size(struct check_random *random, int64_t limit)
-{
-    static const int64_t sizes[] = {0,  1,  2,  3,   5,   7,   8,   9,   11,  13,  15, 16,
-                                    17, 23, 24, 25,  31,  32,  33,  47,  48,  49,  61, 63,
-                                    64, 65, 97, 127, 128, 129, 131, 255, 257, 385, 521};
-    int64_t size;
+static const int64_t hostile[] = {0,  1,  2,  3,   5,   7,   8,   9,   11,  13,  15, 16,
+                                  17, 23, 24, 25,  31,  32,  33,  47,  48,  49,  61, 63,
+                                  64, 65, 97, 127, 128, 129, 131, 255, 257, 385, 521};
+enum { HOSTILE = sizeof hostile / sizeof hostile[0] };
 
-    do
-        size = sizes[check_random_int(random, 0,
-                                      (int64_t)(sizeof sizes / sizeof *sizes) - 1)];
-    while (size > limit);
-    return size;
+/* Of nk, nq, d and dv in turn one takes every size in turn, the others take any. */
+static void hostile_sizes(struct check_random *random, int64_t n, int64_t size[4])
+{
+    static const int64_t limit[4] = {521, 257, 131, 131};
+
+    for (int a = 0; a < 4; a++)
+        do
+            size[a] = hostile[check_random_int(random, 0, HOSTILE - 1)];
+        while (size[a] > limit[a]);
+    if (hostile[n % HOSTILE] <= limit[n / HOSTILE % 4])
+        size[n / HOSTILE % 4] = hostile[n % HOSTILE];
 }
 
 void check_test_bound(struct check_run *run)
@@ -304,13 +310,13 @@ void check_test_bound(struct check_run *run)
     for (int64_t n = 0; n < check_cases(run, 320); n++) {
         const uint64_t seed = check_case_seed(run, 1, n);
         struct check_random random = {.seed = seed};
-        const int64_t nq = hostile_size(&random, 257), nk = hostile_size(&random, 521);
-        const int64_t d = hostile_size(&random, 131), dv = hostile_size(&random, 131);
+        int64_t size[4];
+        hostile_sizes(&random, n, size);
         const int64_t group = check_random_chance(&random, 0.3) ? 3 : 1;
-        struct check_problem p =
-            check_sample_shape(seed, dtypes[n % 4], 1, group, 1, nq, nk, d, dv);
+        struct check_problem p = check_sample_shape(seed, dtypes[n % 4], 1, group, 1,
+                                                    size[1], size[0], size[2], size[3]);
         p.causal = n % 3 == 1 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
-        p.wants_weights = n % 5 == 0;
+        p.wants_weights = n % 9 < 2;
         if (n % 3 == 2) { /* peaked: nearly all weight on one key */
             p.scale_is_set = 1;
             p.scale = n % 2 == 0 ? 3.0 : -3.0;

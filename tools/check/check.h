@@ -46,7 +46,7 @@ struct check_run {
     int all;          /* whether every set that runs here is among them */
     uint64_t seed;
     double effort;     /* multiplies the number of cases; 1 for `attend check` */
-    int64_t exp2_step; /* one float in this many */
+    int64_t exp2_step; /* one float in this many, the first of them chosen by the seed */
     int exp2_threads;
     struct check_blocks blocks;
     void (*progress)(void *user); /* called often; NULL: none */
@@ -106,7 +106,13 @@ void check_perform(struct check_run *run, const check_test *test);
 
 /* ---- for the tests ------------------------------------------------------ */
 
-/* base cases times the effort, at least one. */
+/*
+ * The first cases of a test are its core: they run whatever the effort is, and are the
+ * same for every seed, so that no path is taken by luck.
+ */
+enum { CHECK_CORE = 12 };
+
+/* base cases times the effort, the core at least. */
 int64_t check_cases(const struct check_run *run, int64_t base);
 /* The seed of case `n` of a test; `salt` is the test's own. */
 uint64_t check_case_seed(const struct check_run *run, uint64_t salt, int64_t n);

@@ -12,14 +12,14 @@
 #include "testing/exp2_probe.h"
 
 /* Bits of -0, of -2^-26, and the first float below -150. */
-enum { CHUNK = 4096 };
+enum { CHUNK = 4096, AROUND = 32 };
 static const int64_t first_bits = 0x80000000, plain_bits = 0xb2800000,
                      end_bits = 0xc3160001;
 
 struct worker {
     attend_context *const *ctx;
     int count, workers;
-    int64_t step;
+    int64_t step, phase;
     struct check_exp2_result results[CHECK_EXP2_SETS];
 };
 
@@ -85,7 +85,7 @@ static void work(void *workers, int index)
     double want[CHUNK], inverse[CHUNK];
     int plain = 0;
 
-    for (int64_t at = first_bits + index * CHUNK * w->step; at < end_bits;
+    for (int64_t at = first_bits + w->phase + index * CHUNK * w->step; at < end_bits;
          at += w->workers * CHUNK * w->step) {
         int64_t n = 0;
         for (; n < CHUNK && at + n * w->step < end_bits; n++)
@@ -105,6 +105,33 @@ static void work(void *workers, int index)
             judge(x, y, want, inverse, n, &w->results[s]);
         }
     }
+}
+
+static void examine_around(struct worker *w, float middle)
+{
+    float x[2 * AROUND + 1], y[2 * AROUND + 1];
+    double want[2 * AROUND + 1], inverse[2 * AROUND + 1];
+    uint32_t bits;
+    int64_t n = 0;
+
+    memcpy(&bits, &middle, sizeof bits);
+    for (int64_t at = (int64_t)bits - AROUND; at <= (int64_t)bits + AROUND; at++)
+        if (at >= first_bits && at < end_bits)
+            x[n++] = float_of_bits(at);
+    reference(x, want, inverse, n);
+    for (int s = 0; s < w->count; s++) {
+        attendi_exp2(w->ctx[s], x, y, n);
+        judge(x, y, want, inverse, n, &w->results[s]);
+    }
+}
+
+/* Where the exponent of x changes, or its nearest whole number, or that of 2^x. */
+static void boundaries(struct worker *w)
+{
+    for (int half = 0; half <= 300; half++)
+        examine_around(w, -0.5f * (float)half);
+    for (int exponent = 2; exponent <= 149; exponent++)
+        examine_around(w, -ldexpf(1.0f, -exponent));
 }
 
 /* Values that must come out exactly, in any lane of a vector and in its tail. */
@@ -129,15 +156,19 @@ static void exact_cases(const attend_context *ctx, struct check_exp2_result *res
         }
 }
 
-void check_exp2(attend_context *const *ctx, int count, int64_t step, int threads,
-                struct check_exp2_result *results)
+void check_exp2(attend_context *const *ctx, int count, int64_t step, uint64_t seed,
+                int threads, struct check_exp2_result *results)
 {
     const int workers = threads < 1 ? 1 : threads;
     struct worker *const worker = check_memory((size_t)workers, sizeof *worker);
 
     for (int w = 0; w < workers; w++)
-        worker[w] =
-            (struct worker){.ctx = ctx, .count = count, .workers = workers, .step = step};
+        worker[w] = (struct worker){.ctx = ctx,
+                                    .count = count,
+                                    .workers = workers,
+                                    .step = step,
+                                    .phase = (int64_t)(seed % (uint64_t)step)};
+    boundaries(&worker[0]);
     lab_parallel(workers, work, worker);
     for (int s = 0; s < count; s++) {
         results[s] = (struct check_exp2_result){0};
@@ -159,7 +190,7 @@ void check_test_exp2(struct check_run *run)
 
     for (int s = 0; s < run->count; s++)
         ctx[s] = run->sets[s].ctx;
-    check_exp2(ctx, run->count, run->exp2_step, run->exp2_threads, results);
+    check_exp2(ctx, run->count, run->exp2_step, run->seed, run->exp2_threads, results);
     for (int s = 0; s < run->count; s++) {
         snprintf(where, sizeof where, "2^%.9g is %.3g ulp off",
                  (double)results[s].worst_x, results[s].worst_ulp);

@@ -17,10 +17,11 @@ struct check_exp2_result {
 };
 
 /*
- * One float in `step` from -0 to -150 and the exact cases (+-0, below -126, -inf,
- * NaN), for `count` contexts at once on `threads` threads.
+ * One float in `step` from -0 to -150, the first chosen by the seed, those around the
+ * boundaries, and the exact cases (+-0, below -126, -inf, NaN), for `count` contexts at
+ * once on `threads` threads.
  */
-void check_exp2(attend_context *const *ctx, int count, int64_t step, int threads,
-                struct check_exp2_result *results);
+void check_exp2(attend_context *const *ctx, int count, int64_t step, uint64_t seed,
+                int threads, struct check_exp2_result *results);
 
 #endif

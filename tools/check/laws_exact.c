@@ -11,9 +11,9 @@
 static struct check_problem sample(const struct check_run *run, uint64_t salt, int64_t n,
                                    const struct check_sample_options *options)
 {
-    for (int64_t attempt = 0;; attempt++) {
+    for (uint64_t attempt = 0;; attempt++) {
         struct check_problem p =
-            check_sample(check_case_seed(run, salt, n + 5000 * attempt), options);
+            check_sample(check_case_seed(run, salt, n) + 50000u * attempt, options);
         if (p.nb * p.hq * p.nq * p.nk > 0)
             return p;
         check_problem_free(&p);
@@ -294,7 +294,7 @@ static void threads_of_set(struct check_run *run, struct check_set *set, int thr
     }
     if (check_context(set, threads, &many, &error) != ATTEND_OK)
         check_note(set, INFINITY, NULL, error.message);
-    for (int64_t n = 0; many != NULL && n < check_cases(run, 14); n++) {
+    for (int64_t n = 0; many != NULL && n < check_cases(run, 18); n++) {
         const uint64_t salt = 13 + (uint64_t)threads;
         struct check_problem p =
             n % 2 ? sample_few_rows(run, salt, n) : check_law_sample(run, salt, n, 200);

@@ -151,11 +151,37 @@ int check_random_chance(struct check_random *random, double probability)
     return check_random_unit(random) < probability;
 }
 
+enum { NORMALS = 1 << 16 };
+
+/* Half of the numbers by Box and Muller, the other half their negatives. */
+static void fill_normals(double *normals)
+{
+    struct check_random random = {.seed = 1};
+    double squares = 0.0;
+
+    for (int at = 0; at < NORMALS / 2; at++) {
+        const double radius = sqrt(-2.0 * log(1.0 - check_random_unit(&random)));
+        normals[at] = radius * cos(6.283185307179586 * check_random_unit(&random));
+        squares += normals[at] * normals[at];
+    }
+    for (int at = 0; at < NORMALS / 2; at++) {
+        normals[at] *= sqrt(NORMALS / 2 / squares);
+        normals[NORMALS / 2 + at] = -normals[at];
+    }
+}
+
+double check_normal(uint64_t bits)
+{
+    static double normals[NORMALS];
+
+    if (normals[0] == 0.0)
+        fill_normals(normals);
+    return normals[bits >> 48];
+}
+
 double check_random_normal(struct check_random *random)
 {
-    const double radius = sqrt(-2.0 * log(1.0 - check_random_unit(random)));
-
-    return radius * cos(6.283185307179586 * check_random_unit(random));
+    return check_normal(check_random_bits(random));
 }
 
 void *check_memory(size_t count, size_t size)

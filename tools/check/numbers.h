@@ -37,7 +37,13 @@ int64_t check_random_int(struct check_random *random, int64_t low, int64_t high)
 double check_random_unit(struct check_random *random);
 /* True with the probability given. */
 int check_random_chance(struct check_random *random, double probability);
+/*
+ * Unit normal: one of 2^16 numbers of mean 0 and variance 1, made by the first call, so
+ * that large problems are not mostly logarithms.
+ */
 double check_random_normal(struct check_random *random);
+/* The one that random bits choose. */
+double check_normal(uint64_t bits);
 
 /* Memory or a message and exit(1): a check cannot go on without it. */
 void *check_memory(size_t count, size_t size);

@@ -6,13 +6,9 @@
 
 static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_F16, ATTEND_BF16, ATTEND_F64};
 
-/*
- * Unit normal values, or these times powers of two up to 2^+-spread, rounded to
- * `dtype`, and alike along the axes that the layout broadcasts.
- */
-static double *fill(struct check_random *random, attend_dtype dtype,
-                    const int64_t size[4], const struct check_layout *layout,
-                    double spread)
+double *check_sample_values(struct check_random *random, attend_dtype dtype,
+                            const int64_t size[4], const struct check_layout *layout,
+                            double spread)
 {
     const int64_t count = check_count(size);
     double *const values = check_memory((size_t)count, sizeof *values);
@@ -139,17 +135,18 @@ static void sample_mask(struct check_problem *p, struct check_random *random)
     const double density = check_random_unit(random);
 
     broadcast_size(p, random, p->mask_size);
-    p->mask = fill(random, ATTEND_F64, p->mask_size, &p->layout[CHECK_MASK], 0.0);
-    /* A normal number is below its quantile with that probability. */
+    p->mask = check_memory((size_t)check_count(p->mask_size), sizeof *p->mask);
     for (int64_t at = 0; at < check_count(p->mask_size); at++)
-        p->mask[at] = 0.5 * erfc(-p->mask[at] * 0.70710678) <= density + 0.1;
+        p->mask[at] = check_random_chance(random, density + 0.1);
+    check_repeat(p->mask, p->mask_size, &p->layout[CHECK_MASK]);
 }
 
 static void sample_bias(struct check_problem *p, struct check_random *random, int tame)
 {
     p->bias_dtype = dtypes[check_random_int(random, 0, 3)];
     broadcast_size(p, random, p->bias_size);
-    p->bias = fill(random, p->bias_dtype, p->bias_size, &p->layout[CHECK_BIAS], 0.0);
+    p->bias = check_sample_values(random, p->bias_dtype, p->bias_size,
+                                  &p->layout[CHECK_BIAS], 0.0);
 
     /* What other code writes for "masked": here an ordinary number and a weight of 0. */
     const attend_dtype narrow = p->dtype == ATTEND_F64 || p->bias_dtype != ATTEND_F64
@@ -186,14 +183,14 @@ static void sample_scores(struct check_problem *p, struct check_random *random, 
     }
 }
 
-static void fill_inputs(struct check_problem *p, struct check_random *random,
-                        double spread)
+void check_sample_inputs(struct check_problem *p, struct check_random *random,
+                         double spread)
 {
     for (int t = CHECK_Q; t <= CHECK_V; t++) {
         int64_t size[4];
         check_tensor_shape(p, t, size);
-        p->input[t] = fill(random, p->dtype, size, &p->layout[t],
-                           t == CHECK_V ? spread : spread / 4.0);
+        p->input[t] = check_sample_values(random, p->dtype, size, &p->layout[t],
+                                          t == CHECK_V ? spread : spread / 4.0);
     }
 }
 
@@ -250,8 +247,8 @@ struct check_problem check_sample(uint64_t seed,
     sample_scores(&p, &random, options->tame);
     p.wants_lse = check_random_chance(&random, 0.7);
     p.wants_weights = check_random_chance(&random, 0.3);
-    fill_inputs(&p, &random,
-                !options->tame && check_random_chance(&random, 0.25) ? 12.0 : 0.0);
+    check_sample_inputs(
+        &p, &random, !options->tame && check_random_chance(&random, 0.25) ? 12.0 : 0.0);
     if (check_random_chance(&random, 0.35))
         check_sample_stats(&p, &random);
     return p;
@@ -277,6 +274,6 @@ struct check_problem check_sample_shape(uint64_t seed, attend_dtype dtype, int64
                               .window_right = -1,
                               .wants_lse = 1};
 
-    fill_inputs(&p, &random, 0.0);
+    check_sample_inputs(&p, &random, 0.0);
     return p;
 }

@@ -27,6 +27,17 @@ struct check_problem check_sample_shape(uint64_t seed, attend_dtype dtype, int64
                                         int64_t hq, int64_t hkv, int64_t nq, int64_t nk,
                                         int64_t d, int64_t dv);
 
+/*
+ * Unit normal values, or these times powers of two up to 2^+-spread, rounded to
+ * `dtype`, and alike along the axes that the layout broadcasts.
+ */
+double *check_sample_values(struct check_random *random, attend_dtype dtype,
+                            const int64_t size[4], const struct check_layout *layout,
+                            double spread);
+/* Such q, k and v, in a problem of known sizes and layouts. */
+void check_sample_inputs(struct check_problem *p, struct check_random *random,
+                         double spread);
+
 /* Statistics to ask for, in the place of none. */
 void check_sample_stats(struct check_problem *p, struct check_random *random);
 

@@ -239,6 +239,26 @@ class CliTest(unittest.TestCase):
         self.assertEqual(job.returncode, status)
         return said
 
+    def stop(self, *args, work=0.5):
+        """Ctrl-C after so many seconds of work: what was printed, and what was said."""
+        return self.interrupt(
+            *args,
+            number=signal.SIGINT,
+            until=lambda job: wait_for_work(job, work),
+            status=130,
+        )
+
+    def stop_when_it_says(self, *args):
+        """Ctrl-C after the first line on standard error: the output, that line, the rest."""
+        first = []
+        out, rest = self.interrupt(
+            *args,
+            number=signal.SIGINT,
+            until=lambda job: first.append(job.stderr.readline()),
+            status=130,
+        )
+        return out, first[0], rest
+
     def leave_nothing(self, *args, files, signals):
         """Each signal, sent while so many files are under way, leaves none of them."""
         before = sorted(os.listdir(self.dir))

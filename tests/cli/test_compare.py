@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import sys
+from unittest import mock
 
 import numpy as np
 
@@ -321,8 +322,8 @@ class Turns(harness.CliTest):
             turns = sum(what == "read" for _, what in log)
             return 35e9 if turns <= 2 * 4 else 57e9  # four rounds, and the others
 
-        wide = {"kind": "decode", "d": 1 << 20}
-        self.run_with(*processes, read=read, **wide)
+        with mock.patch.object(inputs, "ROTATED_BYTES", 1):
+            self.run_with(*processes, read=read, kind="decode")
         turns = [name for name, what in log if what in ("read", "time")][4:]
         rounds = len(turns) // 4
         self.assertEqual(turns, ["memory", "attend", "memory", "torch"] * rounds)

@@ -3,7 +3,6 @@
 
 import json
 import math
-import signal
 
 import numpy as np
 
@@ -263,15 +262,10 @@ class Noisy(DesignTest):
             self.assertAlmostEqual(rows[quantity]["theory"], row["predicted"], places=6)
 
     def test_ctrl_c_ends_with_what_was_measured(self):
-        cost = []
-        out, stopped = self.interrupt(
-            *("design", "average", "--n", "500", "--alpha", "0.1"),
-            *("--trials", "100000000"),
-            number=signal.SIGINT,
-            until=lambda job: cost.append(job.stderr.readline()),
-            status=130,
+        out, cost, stopped = self.stop_when_it_says(
+            *("design", "average", "--n", "500", "--alpha", "0.1", "--trials", "100000000")
         )
-        self.assertRegex(cost[0], r"takes about \d+ minutes")
+        self.assertRegex(cost, r"takes about \d+ minutes")
         self.assertIn("stopped after", stopped)
         self.assertIn("p_flip", out)
 

@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-import signal
 import xml.etree.ElementTree as ElementTree
 
 import harness
@@ -232,7 +231,7 @@ class Sentences(LabTest):
         return " ".join(text.split("forms: ")[1].split()[2:])
 
     def test_one_vs_two(self):
-        args = "one-vs-two", "--alpha", "1", "--C", "1000", "--trials", "4000"
+        args = "one-vs-two", "--alpha", "1", "--C", "100", "--trials", "4000"
         rows, said = self.given(*args), self.said(*args)
         for name, words in (("mse_one", "with one head"), ("mse_two", "with two")):
             self.assertIn(f"{rows[name]['measured']:.3g} {words}", said)
@@ -369,11 +368,6 @@ class Captions(LabTest):
         p = cdf((a - 1) / sd) * cdf(a / sd) ** (n - 2)
         return (weight * p).sum() / weight.sum()
 
-    def test_window_tends_to_the_variance_of_the_winner(self):
-        p = self.wins(10, 1)
-        self.assertAlmostEqual(p * (1 - p), 0.172, delta=5e-4)
-        self.assertIn("0.172", self.captions("window"))
-
     def test_magnitude_with_isotropic_noise(self):
         p = self.wins(6, 0.5, 0.5)
         text = self.captions("magnitude", "--n", "6", "--alpha", "0.5")
@@ -444,10 +438,10 @@ class Heads(LabTest):
 
 class Forms(LabTest):
     def test_numbers_are_the_same_for_any_thread_count(self):
-        for args in (["magnitude"], ["heads", "--alpha", "0.001", "--n", "16"]):
+        for args in (["magnitude"], ["heads", "--alpha", "0.001", "--n", "16", "--no-sweep"]):
             outputs = {
                 self.succeed("lab", *args, "--trials", "3000", "--json", "--threads", t)
-                for t in ("1", "2", "3")
+                for t in ("1", "3")
             }
             self.assertEqual(len(outputs), 1, args)
 
@@ -540,12 +534,7 @@ class BadFlags(LabTest):
 
 class Stopping(LabTest):
     def test_ctrl_c_ends_with_what_was_measured(self):
-        out, err = self.interrupt(
-            *("lab", "magnitude", "--trials", "1000000000", "--json"),
-            number=signal.SIGINT,
-            until=lambda job: harness.wait_for_work(job, 2),
-            status=130,
-        )
+        out, err = self.stop("lab", "magnitude", "--trials", "1000000000", "--json")
         cost, stopped = err.splitlines()
         self.assertRegex(cost, r"this takes about \d+ minutes")
         self.assertIn("stopped", stopped)
@@ -555,15 +544,10 @@ class Stopping(LabTest):
         self.assertLess(rows["var_w"]["se"], 2e-3)
 
     def test_a_long_run_says_so_first(self):
-        cost = []
-        out, stopped = self.interrupt(
-            *("lab", "magnitude", "--n", "1000000", "--alpha", "1"),
-            number=signal.SIGINT,
-            until=lambda job: cost.append(job.stderr.readline()),
-            status=130,
-        )
+        args = "lab", "magnitude", "--n", "1000000", "--alpha", "1"
+        out, cost, stopped = self.stop_when_it_says(*args)
         self.assertRegex(
-            cost[0], r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials"
+            cost, r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials"
         )
         self.assertIn("stopped", stopped)
         self.assertIn("mean_w", out)
@@ -571,23 +555,18 @@ class Stopping(LabTest):
     def test_what_lasts_seconds_says_nothing(self):
         """Trials of some seconds were once said to take minutes."""
         for args in (
-            ("magnitude", "--trials", "3000000"),
-            ("window", "--n", "100", "--C", "1000", "--alpha", "100", "--trials", "100000"),
+            ("magnitude", "--trials", "1000000"),
+            ("window", "--n", "100", "--C", "1000", "--alpha", "100", "--trials", "30000"),
         ):
             done = self.attend("lab", *args, "--no-sweep")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_no_flag_is_advised_that_is_given(self):
         for flag in ("--no-sweep", "--json"):
-            cost = []
-            self.interrupt(
-                *("lab", "magnitude", "--trials", "1000000000", flag),
-                number=signal.SIGINT,
-                until=lambda job: cost.append(job.stderr.readline()),
-                status=130,
-            )
-            self.assertIn("--trials", cost[0])
-            self.assertEqual("--no-sweep" in cost[0], flag == "--json")
+            args = "lab", "magnitude", "--trials", "1000000000", flag
+            _, cost, _ = self.stop_when_it_says(*args)
+            self.assertIn("--trials", cost)
+            self.assertEqual("--no-sweep" in cost, flag == "--json")
 
     def test_a_short_run_says_nothing(self):
         done = self.attend("lab", "magnitude", "--trials", "1000")

@@ -3,14 +3,15 @@
 
 import html.parser
 import json
+import math
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
-import unittest
 import xml.etree.ElementTree as ElementTree
+
+import numpy as np
 
 import harness
 from harness import CliTest
@@ -283,18 +284,43 @@ class Report(CliTest):
                 named = f'href="#dispute-{number}"' in row
                 self.assertEqual(named, statement in voices, (number, statement))
 
-    def test_threads_do_not_change_a_number_and_the_seed_does(self):
-        with tempfile.TemporaryDirectory() as directory:
-            summary, page = made(directory, "--seed", "7", "--threads", "1")
-        threads = re.compile(r"<dt>threads</dt><dd>\d+</dd>")
-        self.assertEqual(threads.sub("", page), threads.sub("", self.text))
-        self.assertEqual(summary.splitlines()[:-2], self.summary.splitlines()[:-2])
-        # Without a page the summary is the same but for its last line.
-        other = self.succeed("report", "--trials", "1000", "--seed", "8")
-        self.assertEqual(other.count("\n"), summary.count("\n") - 1)
-        self.assertEqual(os.listdir(self.dir), [])
-        row = re.compile(r"^magnitude .*$", re.M)
-        self.assertNotEqual(row.search(summary)[0], row.search(other)[0])
+    def test_numbers_are_those_of_the_experiments(self):
+        """Of the same seed, on any number of threads."""
+        shown = re.compile(r"^(\S+) .* (\w+) +\S+ +(\S+) \u00b1 \S+$", re.M)
+        rows = shown.findall(self.summary)
+        self.assertGreater(len(rows), 7)
+        for name, quantity, number in rows:
+            args = "lab", name, "--trials", "1000", "--no-sweep", "--json"
+            for seed in "7", "8":
+                text = self.succeed(*args, "--seed", seed, "--threads", "1")
+                found = {r["quantity"]: r for r in map(json.loads, text.splitlines())}
+                same = f"{found[quantity]['measured']:.4g}" == number
+                self.assertEqual(same, seed == "7", (name, seed, number))
+
+    if harness.SCALE >= harness.WHOLE:  # two more reports
+
+        def test_threads_and_no_page(self):
+            with tempfile.TemporaryDirectory() as directory:
+                summary, page = made(directory, "--seed", "7", "--threads", "1")
+            threads = re.compile(r"<dt>threads</dt><dd>\d+</dd>")
+            self.assertEqual(threads.sub("", page), threads.sub("", self.text))
+            self.assertEqual(summary.splitlines()[:-2], self.summary.splitlines()[:-2])
+            # Without a page the summary is the same but for its last line.
+            other = self.succeed("report", "--trials", "1000", "--seed", "7")
+            self.assertEqual(other.splitlines()[:-1], summary.splitlines()[:-2])
+            self.assertEqual(os.listdir(self.dir), [])
+
+    def test_window_tends_to_the_variance_of_the_winner(self):
+        """C grows at alpha = 1: p (1 - p), p = P(the score of a is the largest of 10)."""
+        z = np.linspace(-9, 9, 20_001)
+        weight = np.exp(-z * z / 2)
+        cdf = np.vectorize(lambda x: 0.5 * math.erfc(-x / math.sqrt(2)))
+        a = 1 + math.sqrt(2) * z
+        p = cdf(z) * cdf(a / math.sqrt(2)) ** 8
+        p = (weight * p).sum() / weight.sum()
+        self.assertAlmostEqual(p * (1 - p), 0.172, delta=5e-4)
+        text = " ".join(html.unescape(re.sub("<[^>]*>", "", self.text)).split())
+        self.assertIn(f"tends to 0.25, 0.25 and {p * (1 - p):.3g} for", text)
 
     def browse(self, width, *flags):
         """What the probe says in a window of this width."""
@@ -362,12 +388,8 @@ class Report(CliTest):
             self.refuse("report", *args, says=says)
 
     def test_stopped(self):
-        out, err = self.interrupt(
-            *("report", "-o", "report.html", "--trials", "100000000"),
-            number=signal.SIGINT,
-            until=lambda job: harness.wait_for_work(job, 3),
-            status=130,
-        )
+        args = "report", "-o", "report.html", "--trials", "100000000"
+        out, err = self.stop(*args, work=1.5)
         self.assertEqual(err.count("\n"), 1, err)
         self.assertIn("no page is written", err)
         self.assertRegex(out, r"(?m)^copy +\d+/\d+")

@@ -2,6 +2,7 @@
 """attend sheets: rows, words and usage; and that no verdict is written in the source."""
 
 import collections
+import functools
 import glob
 import json
 import math
@@ -9,7 +10,7 @@ import os
 import re
 import unittest
 
-from harness import CliTest, attend, main
+from harness import CliTest, attend, main, sample
 
 KEYS = (
     "id sheet line says quote quoted_line verdict reading readings_agree invariant "
@@ -25,11 +26,16 @@ def refuse_constant(name):
     raise ValueError(f"{name} is no JSON")
 
 
-def rows(*args):
-    done = attend("sheets", "--json", *args)
+@functools.cache  # judging every statement takes seconds
+def said(*args):
+    done = attend("sheets", *args)
     if done.returncode != 0 or done.stderr:
         raise AssertionError(f"{done.returncode}: {done.stderr}")
-    lines = done.stdout.splitlines()
+    return done.stdout
+
+
+def rows(*args):
+    lines = said("--json", *args).splitlines()
     return [json.loads(line, parse_constant=refuse_constant) for line in lines]
 
 
@@ -91,9 +97,9 @@ class Rows(CliTest):
         self.assertTrue(by_id["000-2"]["readings_agree"])
 
     def test_a_sheet_is_its_share(self):
-        for sheet, share in SHARES.items():
+        for sheet in {"004", *sample(SHARES, 1)}:
             own = rows(sheet)
-            self.assertEqual(len(own), share)
+            self.assertEqual(len(own), SHARES[sheet])
             self.assertEqual(own, [row for row in self.all if row["sheet"] == sheet])
 
     def test_numbers_against_formulas(self):
@@ -152,33 +158,28 @@ class Rows(CliTest):
 
 class Words(CliTest):
     def test_table(self):
-        done = attend("sheets", "001")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn('"choose M = A^T"', done.stdout)
+        table = said("001")
+        self.assertIn('"choose M = A^T"', table)
         for i in range(1, SHARES["001"] + 1):
-            self.assertRegex(
-                done.stdout, rf"(?m)^001-{i} +\d+  (holds|limit|fails|slip) "
-            )
-        self.assertIn("contradict", done.stdout)
-        self.assertRegex(done.stdout, r"(?m)^read by charity; .* differs on [1-9]")
-        letter = attend("sheets", "001", "--reading=letter").stdout
-        self.assertRegex(letter, r"(?m)^read by the letter; .* differs on [1-9]")
-        counts = re.search(r"(?m)^001 +(\d+) +(\d+) +(\d+) +(\d+)$", done.stdout)
+            self.assertRegex(table, rf"(?m)^001-{i} +\d+  (holds|limit|fails|slip) ")
+        self.assertIn("contradict", table)
+        self.assertRegex(table, r"(?m)^read by charity; .* differs on [1-9]")
+        counts = re.search(r"(?m)^001 +(\d+) +(\d+) +(\d+) +(\d+)$", table)
         self.assertEqual(sum(map(int, counts.groups())), SHARES["001"])
 
     def test_explain_tells_more(self):
-        short = attend("sheets", "004").stdout
-        long = attend("sheets", "004", "--explain").stdout
-        self.assertGreater(len(long), 2 * len(short))
-        for row in rows("004"):
-            words = " ".join(long.split())
-            self.assertIn(" ".join(row["evidence"].split()), words)
-            self.assertIn(" ".join(row["holds_when"].split()), words)
+        long = said("001", "--explain", "--reading=letter")
+        self.assertGreater(len(long), 2 * len(said("001")))
+        self.assertRegex(long, r"(?m)^read by the letter; .* differs on [1-9]")
+        words = " ".join(long.split())
+        for row in rows("--reading", "letter"):
+            if row["sheet"] == "001":
+                self.assertIn(" ".join(row["evidence"].split()), words)
+                self.assertIn(" ".join(row["holds_when"].split()), words)
         self.assertLessEqual(max(map(len, long.splitlines())), 110)
 
     def test_order_of_words(self):
-        last, first = attend("sheets", "--json", "003"), attend("sheets", "003", "--json")
-        self.assertEqual(last.stdout, first.stdout)
+        self.assertEqual(said("--json", "004"), said("004", "--json"))
 
     def test_help(self):
         done = attend("sheets", "--help")

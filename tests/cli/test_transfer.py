@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import math
-import signal
-import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import dense
@@ -218,7 +216,7 @@ class Synthetic(TransferTest):
         self.assertEqual(heads, {"diffuse", "condensed", "copy", "average"})
 
     def test_prediction_is_near_where_scores_move_little(self):
-        for row in self.rows("--trials", "400"):
+        for row in self.rows("--trials", "100"):
             if row["quantity"] == "error_delta" and row["measured"] > 1e-5:
                 noisy = row["params"]["S"] > 4 and row["params"]["format"] == "fp8"
                 ratio = row["measured"] / row["theory"]
@@ -267,16 +265,7 @@ class Synthetic(TransferTest):
         self.refuse("lab", "transfers", says=["place", "transfer"])
 
     def test_ctrl_c_ends_with_what_was_measured(self):
-        process = harness.start(
-            *("lab", "transfer", "--trials", "1000000000", "--json"),
-            cwd=self.dir,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        harness.wait_for_work(process, 2)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=harness.HANG)
-        self.assertEqual(process.returncode, 130)
+        out, err = self.stop("lab", "transfer", "--trials", "1000000000", "--json")
         self.assertIn("stopped", err)
         row = json.loads(out.splitlines()[1])
         self.assertAlmostEqual(row["measured"] / row["theory"], 1, 1)

@@ -1,92 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Experiments performed: what they measure is what the theory says, row by row. */
+/*
+ * Experiments performed: what they measure is what the theory says, row by row; and what
+ * is explained is what is printed.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/experiments/experiment.h"
-#include "support/test.h"
-
-enum { ROWS_MAX = 4096 };
-
-static struct {
-    struct lab_row row[ROWS_MAX];
-    int count;
-    struct lab_run run;
-    struct lab_figures figures;
-} lab;
-
-static void keep_row(void *user, const struct lab_row *row)
-{
-    (void)user;
-    if (lab.count < ROWS_MAX)
-        lab.row[lab.count] = *row;
-    lab.count++;
-}
-
-static void set_text(struct lab_run *run, const char *name, const char *text)
-{
-    for (int f = 0; f < run->experiment->flag_count; f++)
-        if (!strcmp(run->experiment->flags[f].name, name))
-            run->texts[f] = text;
-}
-
-/* "n=100 beta=3 dtype=f32", changed in place; names of flags that take text stay text. */
-static void set_flags(struct lab_run *run, char *flags)
-{
-    for (char *item = strtok(flags, " "); item; item = strtok(NULL, " ")) {
-        char *const value = strchr(item, '=');
-        char *end;
-        *value = '\0';
-        const double number = strtod(value + 1, &end);
-        if (!*end && end != value + 1 && strcmp(item, "w"))
-            lab_set(run, item, number);
-        else
-            set_text(run, item, value + 1);
-    }
-}
-
-/* Performs an experiment; `flags` may be "".  The rows are in `lab`. */
-static int perform(const char *name, char *flags, int64_t trials, int sweeps)
-{
-    const struct lab_experiment *const experiment = lab_find(name);
-
-    lab.count = 0;
-    if (!experiment)
-        return -1;
-    lab_run_init(&lab.run, experiment);
-    lab.run.row = keep_row;
-    lab.run.session.threads = 2;
-    lab.run.sweeps = sweeps;
-    lab.run.figures = sweeps ? &lab.figures : NULL;
-    if (trials && experiment->trials)
-        lab.run.trials = trials;
-    set_flags(&lab.run, flags);
-    return lab_perform(&lab.run);
-}
-
-/* The first row of a quantity, which is that of the given parameters; NULL: none. */
-static const struct lab_row *find_row(const char *quantity)
-{
-    for (int r = 0; r < lab.count && r < ROWS_MAX; r++)
-        if (!strcmp(lab.row[r].quantity, quantity))
-            return &lab.row[r];
-    return NULL;
-}
-
-static double measured(const char *quantity)
-{
-    const struct lab_row *const row = find_row(quantity);
-
-    return row ? row->measured : NAN;
-}
-
-static double theory(const char *quantity)
-{
-    const struct lab_row *const row = find_row(quantity);
-
-    return row ? row->theory : NAN;
-}
+#include "lab/performed.h"
 
 /*
  * What rounding may do to a deterministic quantity: the engine adds n weights in turn,
@@ -102,37 +23,16 @@ static double rounding_of(const struct lab_row *row)
     return tolerance * fmax(1, fabs(row->theory));
 }
 
-/* Index of the first row that is not as it should be; -1: all are. */
-static int first_wrong(int exactly)
+/* Deterministic, exact, in double: nothing but rounding is allowed.  NULL: all are. */
+static const struct lab_row *inexact(void)
 {
     for (int r = 0; r < lab.count; r++) {
         const struct lab_row *const row = &lab.row[r];
-        const double off = fabs(row->measured - row->theory);
-        if (isnan(row->measured) || lab_row_differs(row))
-            return r;
-        /* Deterministic, exact, in double: nothing but rounding is allowed. */
-        if (exactly && row->kind == LAB_EXACT && row->se == 0 && row->allowed == 0 &&
-            off > rounding_of(row))
-            return r;
+        if (row->kind == LAB_EXACT && row->se == 0 && row->allowed == 0 &&
+            fabs(row->measured - row->theory) > rounding_of(row))
+            return row;
     }
-    return -1;
-}
-
-static const char *describe(int r)
-{
-    static char text[600];
-    int length;
-
-    if (r < 0)
-        return "";
-    const struct lab_row *const row = &lab.row[r];
-    length =
-        snprintf(text, sizeof text, "%s: theory %.17g measured %.17g se %g allowed %g;",
-                 row->quantity, row->theory, row->measured, row->se, row->allowed);
-    for (int p = 0; p < row->param_count && length < (int)sizeof text; p++)
-        length += snprintf(text + length, sizeof text - (size_t)length, " %s=%g",
-                           row->params[p].name, row->params[p].number);
-    return text;
+    return NULL;
 }
 
 struct trial_case {
@@ -140,17 +40,14 @@ struct trial_case {
     int64_t trials;
 };
 
-#define CHECK_CASES(cases, exactly)                                                      \
-    for (size_t x = 0; x < sizeof(cases) / sizeof *(cases); x++) {                       \
-        char flags[128];                                                                 \
-        snprintf(flags, sizeof flags, "%s", (cases)[x].flags);                           \
-        CHECK(!perform((cases)[x].name, flags, (cases)[x].trials, 0), "%s %s: %s",       \
-              (cases)[x].name, (cases)[x].flags, lab.run.session.error);                 \
-        CHECK(lab.count > 0 && lab.count <= ROWS_MAX, "%d rows", lab.count);             \
-        const int wrong = first_wrong(exactly);                                          \
-        CHECK(wrong < 0, "%s %s: %s", (cases)[x].name, (cases)[x].flags,                 \
-              describe(wrong));                                                          \
+static void check_cases(const struct trial_case *cases, size_t count)
+{
+    for (size_t x = 0; x < count; x++) {
+        PERFORM(cases[x].name, cases[x].flags, cases[x].trials);
+        CHECK_ROWS();
+        CHECK(!inexact(), "%s", describe(inexact()));
     }
+}
 
 TEST(exact_experiments_agree_to_rounding)
 {
@@ -179,7 +76,7 @@ TEST(exact_experiments_agree_to_rounding)
         {"dispersion", "n=2 D=0", 4},
     };
 
-    CHECK_CASES(cases, 1);
+    check_cases(cases, sizeof cases / sizeof *cases);
 }
 
 TEST(random_experiments_agree_within_four_standard_errors)
@@ -200,7 +97,7 @@ TEST(random_experiments_agree_within_four_standard_errors)
         {"variants", "n=8 m=1 beta=0 sigma2=0", 2000},
     };
 
-    CHECK_CASES(cases, 1);
+    check_cases(cases, sizeof cases / sizeof *cases);
 }
 
 /* Lines beside points, or a heat map, in every figure. */
@@ -219,25 +116,215 @@ static const char *figure_fault(void)
     return NULL;
 }
 
-/* ATTEND_TEST_QUICK=1 takes a tenth of the trials. */
-TEST(every_experiment_with_its_sweeps_agrees)
-{
-    const int64_t most = test_is_quick() ? 2000 : 20000;
+/* ---- explanations --------------------------------------------------------- */
 
-    for (int e = 0; lab_experiments[e]; e++) {
-        const char *const name = lab_experiments[e]->name;
-        const int64_t preset = lab_experiments[e]->trials;
-        char no_flags[1] = "";
-        CHECK(!perform(name, no_flags, preset < most ? preset : most, 1), "%s: %s", name,
-              lab.run.session.error);
-        CHECK(lab.count > 0 && lab.count <= ROWS_MAX, "%s: %d rows", name, lab.count);
-        const int wrong = first_wrong(0);
-        const char *const fault = figure_fault();
-        lab_figures_free(&lab.figures);
-        CHECK(wrong < 0, "%s: %s", name, describe(wrong));
-        CHECK(!fault, "%s: %s", name, fault);
+enum { SEEN_MAX = 64 };
+
+/* Names of the quantities that an experiment printed, each once. */
+static struct {
+    const char *name[SEEN_MAX];
+    int count;
+} seen;
+
+static int was_seen(const char *name)
+{
+    for (int i = 0; i < seen.count; i++)
+        if (!strcmp(seen.name[i], name))
+            return 1;
+    return 0;
+}
+
+/* Of the last performance; each must be explained. */
+static void see_names(void)
+{
+    for (int r = 0; r < lab.count; r++) {
+        const char *const name = lab.row[r].quantity;
+        if (was_seen(name))
+            continue;
+        const struct lab_quantity *known = lab_quantities(lab.run.experiment->name);
+        while (known->name && strcmp(known->name, name) != 0)
+            known++;
+        CHECK(known->name, "%s is not explained", name);
+        CHECK(seen.count < SEEN_MAX, "%d quantities", seen.count);
+        if (known->name && seen.count < SEEN_MAX)
+            seen.name[seen.count++] = known->name;
     }
 }
+
+/* Parameters at which an experiment prints what it does not print by default. */
+static const struct {
+    const char *experiment, *settings;
+} odd[] = {
+    {"copy", "norm=2 cosine=0.75 dtype=bf16"},
+    {"extract", "angle=30"},
+    {"extract", "n=2"},
+    {"average", "w=3,2,1"},
+    {"average", "n=1000 scale=on"},
+    {"window", "alpha=0.01"},
+    {"window", "n=2 alpha=0.1 C=50"},
+    {"magnitude", "alpha=0.01"},
+    {"magnitude", "n=2 alpha=0.01 sigma2=0"},
+    {"heads", "queries=plus-minus"},
+    {"heads", "noisy=all alpha=0.01"},
+    {"one-vs-two", "sigma2=0.005 n=100"},
+    {"one-vs-two", "alpha=0.01"},
+    {"how-many-heads", "m=4 h=1 n=16"},
+    {"how-many-heads", "m=4 h=4 noise=independent groups=copies"},
+    {"how-many-heads", "m=2 h=2 n=32 d=16 keys=random"},
+    {"remedies", "remedy=two-heads noisy=none"},
+    {"permute", "mask=causal"},
+    {"permute", "mask=window convention=columns dtype=f32"},
+    {"positions", "positions=rope"},
+    {"positions", "positions=none"},
+    {"dispersion", "scale=on"},
+    {"phases", "scale=off"},
+    {"phases", "S=0.5 n=64"},
+    {"capacity", "m=1"},
+    {"variants", "m=4"},
+};
+
+/* As many trials at one scale as at another keep the draws, and with them what passes. */
+static int64_t trials_at_most(void)
+{
+    return test_scale() < 1 ? 500 : test_scale() < TEST_WHOLE ? 2000 : 20000;
+}
+
+/* Of the sweep of `window`. */
+static void check_ends_of_window(void)
+{
+    CHECK(fabs(measured("leak_at_lower_end") - 0.01) <= 1e-12, "%.15g",
+          measured("leak_at_lower_end"));
+    CHECK(fabs(theory("var_share_at_upper_end") - 0.043379) <= 1e-6, "%.9g",
+          theory("var_share_at_upper_end"));
+    CHECK(lab.count > 100, "%d rows", lab.count);
+}
+
+/*
+ * Rows, figures and names of every experiment with its sweeps, and at odd parameters.  At
+ * scale 0.1 a third of them with sweeps.
+ */
+TEST(every_experiment_agrees_with_theory_and_is_explained)
+{
+    for (int e = 0; lab_experiments[e]; e++) {
+        const char *const name = lab_experiments[e]->name;
+        const int64_t preset = lab_experiments[e]->trials, most = trials_at_most();
+        const int sweeps = test_draws(3);
+        seen.count = 0;
+        CHECK(
+            !perform_as(name, (struct performing){.trials = preset < most ? preset : most,
+                                                  .sweeps = sweeps,
+                                                  .figures = sweeps}),
+            "%s: %s", name, lab.run.session.error);
+        const char *const fault = sweeps ? figure_fault() : NULL;
+        lab_figures_free(&lab.figures);
+        CHECK_ROWS();
+        CHECK(!fault, "%s: %s", name, fault);
+        for (int r = 0; r < lab.count; r++)
+            CHECK(!isnan(lab.row[r].measured), "%s", describe(&lab.row[r]));
+        if (sweeps && !strcmp(name, "window"))
+            check_ends_of_window();
+        see_names();
+        for (size_t c = 0; c < sizeof odd / sizeof *odd; c++)
+            if (!strcmp(odd[c].experiment, name)) {
+                PERFORM(name, odd[c].settings, 100);
+                see_names();
+            }
+        for (const struct lab_quantity *known = lab_quantities(name); known->name;
+             known++)
+            CHECK(!sweeps || was_seen(known->name),
+                  "%s: %s is explained but never printed", name, known->name);
+    }
+}
+
+TEST(an_explanation_is_one_sentence)
+{
+    for (int e = 0; lab_experiments[e]; e++)
+        for (const struct lab_quantity *known = lab_quantities(lab_experiments[e]->name);
+             known->name; known++) {
+            const size_t length = strlen(known->meaning);
+            CHECK(length > 10 && length < 200 && known->meaning[length - 1] == '.',
+                  "%s: '%s'", known->name, known->meaning);
+        }
+    CHECK(!lab_quantity_meaning("copy", "no_such_quantity"), "a meaning of nothing");
+    CHECK(!lab_quantities("no such experiment")->name, "quantities of nothing");
+}
+
+/* ---- figures -------------------------------------------------------------- */
+
+static const struct lab_series *series_of(const struct lab_figures *figures,
+                                          const char *title, const char *label)
+{
+    for (int f = 0; f < figures->count; f++) {
+        const struct lab_figure *const figure = figures->figure[f];
+        if (strcmp(figure->title, title) != 0)
+            continue;
+        for (int s = 0; s < figure->count; s++)
+            if (!strcmp(figure->series[s]->label, label))
+                return figure->series[s];
+    }
+    return NULL;
+}
+
+/*
+ * By hand, with x = coefficient of v_a.  One head: p_b = (1 - p_a) e^C/(e^C + n - 2). Two
+ * heads: head 1 leaves (1 - w1)/(n - 1) to b, head 2 has e^C/(e^C + n - 1) of b and
+ * leaves 1/(e^C + n - 1) to a.
+ */
+TEST(the_cloud_lies_where_arithmetic_puts_it)
+{
+    static const char title[] = "Outputs in the plane of v_a and v_b";
+    const double n = 10, rivals = exp(3);
+
+    CHECK(!perform_as(
+              "heads",
+              (struct performing){.flags = "n=10 C=3", .trials = 100, .figures = 1}),
+          "%s", lab.run.session.error);
+    const struct lab_series *const one = series_of(&lab.figures, title, "one head");
+    const struct lab_series *const two = series_of(&lab.figures, title, "two heads");
+    CHECK(one && two && one->count == two->count && one->count >= 100, "no cloud");
+    double low = 1, high = 0;
+    for (int i = 0; i < one->count; i++) {
+        const double rest = (1 - one->x[i]) * rivals / (rivals + n - 2);
+        CHECK(fabs(one->y[i] - rest) < 1e-12, "(%g, %g)", one->x[i], one->y[i]);
+        const double w1 = 2 * two->x[i] - 1 / (rivals + n - 1);
+        const double b = (rivals / (rivals + n - 1) + (1 - w1) / (n - 1)) / 2;
+        CHECK(fabs(two->y[i] - b) < 1e-12, "(%g, %g)", two->x[i], two->y[i]);
+        /* The same keys: both rise with the length of k_a. */
+        const double odds = one->x[i] / (1 - one->x[i]) * (rivals + n - 2);
+        CHECK(fabs(w1 - odds / (odds + n - 1)) < 1e-9, "%g, not %g", w1,
+              odds / (odds + n - 1));
+        low = fmin(low, one->x[i]);
+        high = fmax(high, one->x[i]);
+    }
+    CHECK(low < 0.05 && high > 0.9, "from %g to %g only", low, high);
+    lab_figures_free(&lab.figures);
+}
+
+TEST(histograms_are_linear_and_say_what_is_cut_off)
+{
+    CHECK(!perform_as("magnitude", (struct performing){.trials = 100, .figures = 1}),
+          "%s", lab.run.session.error);
+    const struct lab_figure *const figure = lab.figures.figure[0];
+    double mass = 0, note = 0, drawn = 0;
+    for (int s = 0; s < figure->count; s++) {
+        const struct lab_series *const series = figure->series[s];
+        if (series->mark == LAB_BARS)
+            for (int i = 0; i < series->count; i++) {
+                mass += series->y[i] / series->count;
+                if (series->y[i] <= figure->y_top)
+                    drawn += series->y[i] / series->count;
+            }
+        if (series->mark == LAB_NOTE)
+            note += strtod(series->label, NULL) / 100;
+    }
+    CHECK(!figure->y_log, "a logarithmic density has no areas");
+    CHECK(fabs(mass - 1) < 1e-9, "the bars hold %g", mass);
+    CHECK(figure->y_top > 0 && fabs(drawn + note - 1) < 0.01, "%g drawn, %g noted", drawn,
+          note);
+    lab_figures_free(&lab.figures);
+}
+
+/* ---- quantities ----------------------------------------------------------- */
 
 TEST(rows_of_the_given_parameters_come_first)
 {
@@ -249,10 +336,7 @@ TEST(rows_of_the_given_parameters_come_first)
     };
 
     for (size_t x = 0; x < sizeof cases / sizeof *cases; x++) {
-        char flags[64];
-        snprintf(flags, sizeof flags, "%s", cases[x].flags);
-        CHECK(!perform(cases[x].name, flags, cases[x].trials, 0), "%s",
-              lab.run.session.error);
+        PERFORM(cases[x].name, cases[x].flags, cases[x].trials);
         for (int r = 0; r < lab.count; r++) {
             for (int p = 0; p < lab.row[r].param_count; p++) {
                 const struct lab_param *const param = &lab.row[r].params[p];
@@ -274,49 +358,51 @@ TEST(rows_of_the_given_parameters_come_first)
 
 TEST(copies_as_the_theory_says)
 {
-    char many[] = "n=1000 beta=0", plain[] = "n=2 beta=1";
+    static const char many[] = "n=1000 beta=0", plain[] = "n=2 beta=1";
 
-    CHECK(!perform("copy", many, 0, 0), "%s", lab.run.session.error);
+    PERFORM("copy", many, 0);
     CHECK_NEAR(measured("p_top"), 0.001, 1e-12);
     CHECK_NEAR(measured("gap_needed"), log(999 * 99.0), 1e-10);
     /* 24 ln 2; in the reference, which rounds once, 25 ln 2. */
     CHECK(fabs(measured("gap_exact_f32_two_keys") - 24 * log(2)) < 1e-6 ||
               fabs(measured("gap_exact_f32_two_keys") - 25 * log(2)) < 1e-6,
           "%g", measured("gap_exact_f32_two_keys"));
-    CHECK(!perform("copy", plain, 0, 0), "%s", lab.run.session.error);
+    PERFORM("copy", plain, 0);
     CHECK_NEAR(measured("p_top"), 1 / (1 + exp(-1)), 1e-12);
     CHECK_NEAR(measured("error_norm"), sqrt(2) / (1 + exp(1)), 1e-12);
 }
 
 TEST(averages_as_the_theory_says)
 {
-    char scaled[] = "n=1024 tau=0.125", plain[] = "n=1024", huge[] = "n=1000000 beta=10";
-    char pair[] = "n=2 beta=0", weighted[] = "n=10 w=3,1 beta=20";
+    static const char scaled[] = "n=1024 tau=0.125", plain[] = "n=1024",
+                      huge[] = "n=1000000 beta=10";
+    static const char pair[] = "n=2 beta=0", weighted[] = "n=10 w=3,1 beta=20";
 
-    CHECK(!perform("average", scaled, 0, 0), "%s", lab.run.session.error);
+    PERFORM("average", scaled, 0);
     CHECK_NEAR(measured("beta_needed"), 86.65, 0.005);
-    CHECK(!perform("average", plain, 0, 0), "%s", lab.run.session.error);
+    PERFORM("average", plain, 0);
     CHECK_NEAR(measured("beta_needed"), 10.83, 0.005);
-    CHECK(!perform("average", huge, 0, 0), "%s", lab.run.session.error);
+    PERFORM("average", huge, 0);
     CHECK_NEAR(measured("p_first"), 0.021, 0.0005);
-    CHECK(!perform("average", pair, 0, 0), "%s", lab.run.session.error);
+    PERFORM("average", pair, 0);
     CHECK(measured("leak") == 0 && fabs(measured("p_first") - 0.5) < 1e-15,
           "leak %g, p %g", measured("leak"), measured("p_first"));
-    CHECK(!perform("average", weighted, 0, 0), "%s", lab.run.session.error);
+    PERFORM("average", weighted, 0);
     CHECK_NEAR(measured("p_first"), 0.75, 1e-7);
 }
 
 TEST(extracts_as_the_theory_says)
 {
-    char right[] = "n=2 beta=0 angle=90", tilted[] = "n=2 beta=0 angle=60 m=1 p=1";
+    static const char right[] = "n=2 beta=0 angle=90",
+                      tilted[] = "n=2 beta=0 angle=60 m=1 p=1";
 
-    CHECK(!perform("extract", right, 0, 0), "%s", lab.run.session.error);
+    PERFORM("extract", right, 0);
     CHECK_NEAR(measured("error_product"), 0, 1e-12);
     CHECK(measured("error_transpose") > 0.1, "A^T alone errs by %g only",
           measured("error_transpose"));
     CHECK(measured("error_product_skewed") > 0.1, "a skewed basis errs by %g only",
           measured("error_product_skewed"));
-    CHECK(!perform("extract", tilted, 0, 0), "%s", lab.run.session.error);
+    PERFORM("extract", tilted, 0);
     CHECK_NEAR(measured("error_projector"), 0.5, 1e-12);
     CHECK_NEAR(measured("error_oblique"), 0, 1e-12);
 }
@@ -328,25 +414,25 @@ TEST(disperses_as_the_theory_says)
     for (int x = 0; x < 3; x++) {
         char flags[32];
         snprintf(flags, sizeof flags, "n=%.0f", sizes[x]);
-        CHECK(!perform("dispersion", flags, 1, 0), "%s", lab.run.session.error);
+        PERFORM("dispersion", flags, 1);
         CHECK_NEAR(measured("max_p"), largest[x], x ? 0.0005 : 0.00005);
     }
 }
 
 TEST(freezes_as_the_theory_says)
 {
-    char scaled[] = "n=1024 d=64", unscaled[] = "n=1024 d=64 scale=off";
-    char frozen[] = "n=1024 d=1 S=6", between[] = "n=1024 d=1 S=2";
+    static const char scaled[] = "n=1024 d=64", unscaled[] = "n=1024 d=64 scale=off";
+    static const char frozen[] = "n=1024 d=1 S=6", between[] = "n=1024 d=1 S=2";
 
-    CHECK(!perform("phases", scaled, 400, 0), "%s", lab.run.session.error);
+    PERFORM("phases", scaled, 400);
     CHECK_NEAR(measured("entropy"), 6.43, 0.015);
-    CHECK(!perform("phases", unscaled, 400, 0), "%s", lab.run.session.error);
+    PERFORM("phases", unscaled, 400);
     CHECK_NEAR(theory("sum_p2_limit"), 0.535, 0.0005);
     CHECK_NEAR(measured("sum_p2"), 0.60, 0.06);
-    CHECK(!perform("phases", frozen, 400, 0), "%s", lab.run.session.error);
+    PERFORM("phases", frozen, 400);
     CHECK_NEAR(theory("sum_p2_limit"), 0.379, 0.0005);
     CHECK_NEAR(measured("sum_p2"), 0.478, 0.06);
-    CHECK(!perform("phases", between, 400, 0), "%s", lab.run.session.error);
+    PERFORM("phases", between, 400);
     CHECK(!find_row("n_eff_limit"), "n e^-S^2 is claimed beyond S^2 = (ln n)/2: %g",
           theory("n_eff_limit"));
 }
@@ -358,7 +444,7 @@ TEST(holds_as_many_keys_as_the_theory_says)
     for (int x = 0; x < 2; x++) {
         char flags[32];
         snprintf(flags, sizeof flags, "d=64 n=256 m=%g", targets[x]);
-        CHECK(!perform("capacity", flags, 500, 0), "%s", lab.run.session.error);
+        PERFORM("capacity", flags, 500);
         CHECK_NEAR(theory("collision_size"), sizes[x], 0.5);
         CHECK(measured("success_random_naive") < measured("success_random_pinv") + 1e-9,
               "pinv holds less: %g", measured("success_random_pinv"));
@@ -367,9 +453,9 @@ TEST(holds_as_many_keys_as_the_theory_says)
 
 TEST(variants_do_what_they_are_said_to)
 {
-    char flags[] = "n=16 m=4 beta=10";
+    static const char flags[] = "n=16 m=4 beta=10";
 
-    CHECK(!perform("variants", flags, 8000, 0), "%s", lab.run.session.error);
+    PERFORM("variants", flags, 8000);
     CHECK(measured("attention_hit") == 1 && measured("synthesizer_hit") < 0.2,
           "attention %g, Synthesizer %g", measured("attention_hit"),
           measured("synthesizer_hit"));
@@ -387,13 +473,9 @@ TEST(the_number_of_threads_changes_nothing)
         static struct lab_row before[64];
         int count = 0;
         for (int threads = 1; threads <= 3; threads += 2) {
-            lab_run_init(&lab.run, lab_find(names[e]));
-            lab.count = 0;
-            lab.run.row = keep_row;
-            lab.run.session.threads = threads;
-            lab.run.sweeps = 0;
-            lab.run.trials = 100;
-            CHECK(!lab_perform(&lab.run), "%s", lab.run.session.error);
+            CHECK(!perform_as(names[e],
+                              (struct performing){.trials = 100, .threads = threads}),
+                  "%s", lab.run.session.error);
             CHECK(lab.count <= 64, "%d rows", lab.count);
             for (int r = 0; threads > 1 && r < lab.count; r++)
                 CHECK(lab.count == count && !memcmp(&before[r].measured,
@@ -417,9 +499,7 @@ TEST(refuses_what_does_not_go_together)
     };
 
     for (size_t x = 0; x < sizeof cases / sizeof *cases; x++) {
-        char flags[64];
-        snprintf(flags, sizeof flags, "%s", cases[x].flags);
-        CHECK(perform(cases[x].name, flags, 16, 0) && lab.run.session.refused,
+        CHECK(perform(cases[x].name, cases[x].flags, 16) && lab.run.session.refused,
               "%s %s is accepted", cases[x].name, cases[x].flags);
         CHECK(lab.count == 0 && *lab.run.session.error, "%s %s: %d rows", cases[x].name,
               cases[x].flags, lab.count);
@@ -433,14 +513,12 @@ TEST(stops_when_told_to)
     static const volatile sig_atomic_t stop = 1;
 
     for (int e = 0; lab_experiments[e]; e++) {
-        lab_run_init(&lab.run, lab_experiments[e]);
-        lab.count = 0;
-        lab.run.row = keep_row;
-        lab.run.trials = 1000000000;
-        lab.run.session.stop = &stop;
-        CHECK(!lab_perform(&lab.run), "%s: %s", lab_experiments[e]->name,
-              lab.run.session.error);
-        CHECK(lab.count <= ROWS_MAX, "%s: %d rows", lab_experiments[e]->name, lab.count);
+        CHECK(!perform_as(
+                  lab_experiments[e]->name,
+                  (struct performing){.trials = 1000000000, .sweeps = 1, .stop = &stop}),
+              "%s: %s", lab_experiments[e]->name, lab.run.session.error);
+        CHECK(lab.count <= PERFORMED_ROWS, "%s: %d rows", lab_experiments[e]->name,
+              lab.count);
     }
 }
 
@@ -448,7 +526,10 @@ int main(void)
 {
     RUN(exact_experiments_agree_to_rounding);
     RUN(random_experiments_agree_within_four_standard_errors);
-    RUN(every_experiment_with_its_sweeps_agrees);
+    RUN(every_experiment_agrees_with_theory_and_is_explained);
+    RUN(an_explanation_is_one_sentence);
+    RUN(the_cloud_lies_where_arithmetic_puts_it);
+    RUN(histograms_are_linear_and_say_what_is_cut_off);
     RUN(rows_of_the_given_parameters_come_first);
     RUN(copies_as_the_theory_says);
     RUN(averages_as_the_theory_says);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The laboratory's runtime: rows, queries, scenes; the experiments magnitude and heads.
  */
-#include "support/test.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "attend/theory.h"
-#include "lab/experiments/experiment.h"
+#include "lab/performed.h"
 #include "lab/setups/queries.h"
 #include "lab/setups/scene.h"
 
@@ -447,61 +446,14 @@ TEST(a_person_who_has_had_enough_gets_what_was_measured)
 
 /* ---- the experiments ---------------------------------------------------- */
 
-enum { ROWS_MAX = 600 };
-
-static struct {
-    struct lab_row row[ROWS_MAX];
-    int count;
-} rows;
-
-static void keep(void *user, const struct lab_row *row)
+/* Rows of the given parameters, all of which must agree. */
+static void perform_at(const char *name, double n, double C, double sigma2)
 {
-    (void)user;
-    if (rows.count < ROWS_MAX)
-        rows.row[rows.count++] = *row;
-}
+    char settings[120];
 
-static const struct lab_row *find(const char *quantity)
-{
-    for (int r = 0; r < rows.count; r++)
-        if (!strcmp(rows.row[r].quantity, quantity))
-            return &rows.row[r];
-    return NULL;
-}
-
-static double theory_of(const char *quantity)
-{
-    const struct lab_row *const row = find(quantity);
-
-    return row ? row->theory : NAN;
-}
-
-/* Rows of the given parameters, all of which must agree; 0, or -1 with words. */
-static int perform(const char *name, double n, double C, double sigma2, int64_t trials)
-{
-    struct lab_run run;
-
-    lab_run_init(&run, lab_find(name));
-    lab_set(&run, "n", n);
-    lab_set(&run, "C", C);
-    lab_set(&run, "sigma2", sigma2);
-    run.trials = trials;
-    run.session.threads = 2;
-    run.sweeps = 0;
-    run.row = keep;
-    rows.count = 0;
-    if (lab_perform(&run)) {
-        printf("  %s\n", run.session.error);
-        return -1;
-    }
-    for (int r = 0; r < rows.count; r++)
-        if (lab_row_differs(&rows.row[r])) {
-            printf("  %s at n %g, C %g: %s: theory %g, measured %g, se %g\n", name, n, C,
-                   rows.row[r].quantity, rows.row[r].theory, rows.row[r].measured,
-                   rows.row[r].se);
-            return -1;
-        }
-    return 0;
+    snprintf(settings, sizeof settings, "n=%.17g C=%.17g sigma2=%.17g", n, C, sigma2);
+    PERFORM(name, settings, 8000);
+    CHECK_ROWS();
 }
 
 /* T, Var w, E|w - 1/2|, P(w < .1 or w > .9) at n = 2, to the digits of the table. */
@@ -514,11 +466,11 @@ TEST(magnitude_has_the_reference_values)
 
     for (unsigned t = 0; t < sizeof table / sizeof table[0]; t++) {
         const double T = table[t][0];
-        CHECK(!perform("magnitude", 2, T * sqrt(2), 0.5, 40000), "T = %g", T);
-        CHECK(fabs(theory_of("var_w") - table[t][1]) < 6e-7, "%.9f", theory_of("var_w"));
-        CHECK(fabs(theory_of("mean_abs_dev") - table[t][2]) < 6e-7, "T = %g", T);
-        CHECK(fabs(theory_of("p_outside_10_90") - table[t][3]) < 6e-5, "T = %g", T);
-        CHECK(find("modes")->measured == (T < sqrt(2) ? 1 : 2), "T = %g", T);
+        perform_at("magnitude", 2, T * sqrt(2), 0.5);
+        CHECK(fabs(theory("var_w") - table[t][1]) < 6e-7, "%.9f", theory("var_w"));
+        CHECK(fabs(theory("mean_abs_dev") - table[t][2]) < 6e-7, "T = %g", T);
+        CHECK(fabs(theory("p_outside_10_90") - table[t][3]) < 6e-5, "T = %g", T);
+        CHECK(measured("modes") == (T < sqrt(2) ? 1 : 2), "T = %g", T);
     }
 }
 
@@ -529,8 +481,7 @@ TEST(magnitude_holds_at_other_parameters)
                                       {10, 10, 0},    {2, 0, 0.5}};
 
     for (unsigned c = 0; c < sizeof cases / sizeof cases[0]; c++)
-        CHECK(!perform("magnitude", cases[c][0], cases[c][1], cases[c][2], 40000),
-              "case %u", c);
+        perform_at("magnitude", cases[c][0], cases[c][1], cases[c][2]);
 }
 
 /* n, C: mse_one, E w1, Var w1 / 4, P(head 1 loses), mse_two, to four digits. */
@@ -544,17 +495,16 @@ TEST(heads_has_the_reference_values)
 
     for (unsigned t = 0; t < sizeof table / sizeof table[0]; t++) {
         const double *const row = table[t];
-        CHECK(!perform("heads", row[0], row[1], 0.5, 40000), "row %u", t);
-        const double got[5] = {theory_of("mse_one"), theory_of("mean_w1"),
-                               theory_of("var_w1") / 4, theory_of("p_head1_loses"),
-                               theory_of("mse_two")};
+        perform_at("heads", row[0], row[1], 0.5);
+        const double got[5] = {theory("mse_one"), theory("mean_w1"), theory("var_w1") / 4,
+                               theory("p_head1_loses"), theory("mse_two")};
         for (int x = 0; x < 5; x++)
             CHECK(fabs(got[x] - row[2 + x]) < 6e-5, "row %u, column %d: %.6f", t, x,
                   got[x]);
-        CHECK(fabs(theory_of("coeff_var_two") - theory_of("var_w1") / 4) < 1e-10,
+        CHECK(fabs(theory("coeff_var_two") - theory("var_w1") / 4) < 1e-10,
               "coefficient");
     }
-    CHECK(fabs(theory_of("crossover_C") - 5.20) < 0.006, "%g", theory_of("crossover_C"));
+    CHECK(fabs(theory("crossover_C") - 5.20) < 0.006, "%g", theory("crossover_C"));
 }
 
 int main(void)

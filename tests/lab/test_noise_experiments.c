@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "lab/design/design.h"
-#include "lab/experiments/experiment.h"
 #include "lab/measure/forward.h"
+#include "lab/performed.h"
 #include "lab/setups/pair.h"
 #include "theory/score_law.h"
-#include "support/test.h"
 
 /* ---- moments -------------------------------------------------------------- */
 
@@ -135,130 +134,44 @@ TEST(moments_refuse)
 
 /* ---- experiments ---------------------------------------------------------- */
 
-enum { ROWS_MAX = 1024 };
-
-static struct {
-    struct lab_row row[ROWS_MAX];
-    int count;
-    struct lab_run run;
-} lab;
-
-static void keep_row(void *user, const struct lab_row *row)
-{
-    (void)user;
-    if (lab.count < ROWS_MAX)
-        lab.row[lab.count++] = *row;
-}
-
-struct setting {
-    const char *flag;
-    double number;
-    const char *text; /* NULL: a number */
-};
-
-/* Performs without sweeps unless asked; settings end with a flag of NULL. */
-static int perform(const char *name, const struct setting *settings, int64_t trials,
-                   int sweeps, int threads)
-{
-    const struct lab_experiment *const experiment = lab_find(name);
-
-    lab.count = 0;
-    if (!experiment)
-        return -1;
-    lab_run_init(&lab.run, experiment);
-    lab.run.row = keep_row;
-    lab.run.trials = trials;
-    lab.run.sweeps = sweeps;
-    lab.run.session.threads = threads;
-    for (const struct setting *s = settings; s && s->flag; s++)
-        for (int f = 0; f < experiment->flag_count; f++)
-            if (!strcmp(experiment->flags[f].name, s->flag)) {
-                lab.run.numbers[f] = s->number;
-                lab.run.texts[f] = s->text;
-            }
-    return lab_perform(&lab.run);
-}
-
-static const struct lab_row *find_row(const char *quantity)
-{
-    for (int r = 0; r < lab.count; r++)
-        if (!strcmp(lab.row[r].quantity, quantity))
-            return &lab.row[r];
-    return NULL;
-}
-
-static double theory(const char *quantity)
-{
-    const struct lab_row *const row = find_row(quantity);
-
-    return row ? row->theory : NAN;
-}
-
-static double measured(const char *quantity)
-{
-    const struct lab_row *const row = find_row(quantity);
-
-    return row ? row->measured : NAN;
-}
-
 static int is_near(double x, double y, double tolerance)
 {
     return fabs(x - y) <= tolerance;
 }
 
-/* The first row that does not agree with its theory; NULL when all do. */
-static const struct lab_row *disagreement(void)
-{
-    for (int r = 0; r < lab.count; r++)
-        if (lab_row_differs(&lab.row[r]))
-            return &lab.row[r];
-    return NULL;
-}
-
-#define CHECK_ROWS(what)                                                                 \
-    do {                                                                                 \
-        const struct lab_row *const off = disagreement();                                \
-        CHECK(lab.count > 0, "%s: no rows", what);                                       \
-        CHECK(!off, "%s: %s: theory %.10g, measured %.10g, se %.3g", what,               \
-              off->quantity, off->theory, off->measured, off->se);                       \
-    } while (0)
-
 TEST(every_row_agrees_at_several_parameters)
 {
     static const struct {
-        const char *name;
-        struct setting settings[6];
+        const char *name, *flags;
     } runs[] = {
-        {"window", {{"alpha", 0.01, NULL}, {"C", 50, NULL}}},
-        {"window", {{"alpha", 0.3, NULL}, {"C", 2, NULL}, {"n", 40, NULL}}},
-        {"window", {{"alpha", 0, NULL}, {"sigma2", 0.5, NULL}, {"n", 2, NULL}}},
-        {"window", {{"alpha", 0.02, NULL}, {"tau", 0.25, NULL}, {"C", 30, NULL}}},
-        {"one-vs-two", {{"n", 1000, NULL}, {"C", 7, NULL}}},
-        {"one-vs-two", {{"n", 1e6, NULL}, {"C", 20, NULL}, {"sigma2", 0.1, NULL}}},
-        {"one-vs-two", {{"n", 12, NULL}, {"C", 4, NULL}, {"alpha", 0.05, NULL}}},
-        {"how-many-heads", {{"m", 8, NULL}, {"h", 2, NULL}, {"C", 20, NULL}}},
-        {"how-many-heads", {{"m", 2, NULL}, {"h", 8, NULL}, {"noise", 0, "independent"}}},
-        {"how-many-heads",
-         {{"m", 4, NULL}, {"h", 8, NULL}, {"groups", 0, "copies"}, {"n", 4, NULL}}},
-        {"remedies", {{"remedy", 0, "qk-norm"}, {"noisy", 0, "all"}, {"C", 5, NULL}}},
-        {"remedies", {{"remedy", 0, "suppression"}, {"noisy", 0, "both"}}},
-        {"remedies", {{"remedy", 0, "suppression"}, {"alpha", 1e-3, NULL}}},
-        {"remedies", {{"remedy", 0, "cap"}, {"cap", 2, NULL}, {"noisy", 0, "all"}}},
-        {"remedies", {{"remedy", 0, "two-heads"}, {"alpha", 0.02, NULL}}},
+        {"window", "alpha=0.01 C=50"},
+        {"window", "alpha=0.3 C=2 n=40"},
+        {"window", "alpha=0 sigma2=0.5 n=2"},
+        {"window", "alpha=0.02 tau=0.25 C=30"},
+        {"one-vs-two", "n=1000 C=7"},
+        {"one-vs-two", "n=1e6 C=20 sigma2=0.1"},
+        {"one-vs-two", "n=12 C=4 alpha=0.05"},
+        {"how-many-heads", "m=8 h=2 C=20"},
+        {"how-many-heads", "m=2 h=8 noise=independent"},
+        {"how-many-heads", "m=4 h=8 groups=copies n=4"},
+        {"remedies", "remedy=qk-norm noisy=all C=5"},
+        {"remedies", "remedy=suppression noisy=both"},
+        {"remedies", "remedy=suppression alpha=1e-3"},
+        {"remedies", "remedy=cap cap=2 noisy=all"},
+        {"remedies", "remedy=two-heads alpha=0.02"},
     };
 
     for (size_t x = 0; x < sizeof runs / sizeof runs[0]; x++) {
-        CHECK(perform(runs[x].name, runs[x].settings, 20000, 0, 2) == 0, "%s: %s",
-              runs[x].name, lab.run.session.error);
-        CHECK_ROWS(runs[x].name);
+        if (!test_draws(3))
+            continue;
+        PERFORM(runs[x].name, runs[x].flags, 4000);
+        CHECK_ROWS();
     }
 }
 
-static const struct setting some_noise[] = {{"alpha", 0.01, NULL}, {NULL, 0, NULL}};
-
 TEST(agreement_can_fail)
 {
-    CHECK(perform("window", some_noise, 20000, 0, 2) == 0, "%s", lab.run.session.error);
+    PERFORM("window", "alpha=0.01", 20000);
     struct lab_row row = *find_row("var_share");
     CHECK(lab_row_standing(&row) == LAB_WITHIN, "z = %g", lab_row_z(&row));
     row.theory *= 1.1;
@@ -267,25 +180,12 @@ TEST(agreement_can_fail)
 
 TEST(window_at_fixed_noise_is_a_coin_toss)
 {
-    const struct setting settings[] = {
-        {"alpha", 0.01, NULL}, {"C", 50, NULL}, {NULL, 0, NULL}};
-
-    CHECK(perform("window", settings, 100000, 0, 2) == 0, "%s", lab.run.session.error);
+    PERFORM("window", "alpha=0.01 C=50", 20000);
     CHECK(is_near(theory("var_share"), 0.210740, 1e-6), "%.9g", theory("var_share"));
     CHECK(is_near(theory("var_w"), 0.2107, 1e-4), "%.9g", theory("var_w"));
     CHECK(is_near(theory("p_share_outside_10_90"), 0.8261, 5e-5), "%.9g",
           theory("p_share_outside_10_90"));
-    CHECK_ROWS("window");
-}
-
-TEST(window_has_two_ends)
-{
-    CHECK(perform("window", some_noise, 4000, 1, 2) == 0, "%s", lab.run.session.error);
-    CHECK(is_near(measured("leak_at_lower_end"), 0.01, 1e-12), "%.15g",
-          measured("leak_at_lower_end"));
-    CHECK(is_near(theory("var_share_at_upper_end"), 0.043379, 1e-6), "%.9g",
-          theory("var_share_at_upper_end"));
-    CHECK(lab.count > 100, "%d rows", lab.count);
+    CHECK_ROWS();
 }
 
 /* The table of one head against two. */
@@ -329,16 +229,18 @@ TEST(two_heads_win_above_a_crossover)
                                            {3.95, 5.96, 7.99, 10.08}};
 
     for (int small = 0; small <= 1; small++) {
-        const struct setting settings[] = {{"sigma2", small ? 0.005 : 0.5, NULL},
-                                           {NULL, 0, NULL}};
-        CHECK(perform("one-vs-two", settings, 2000, 1, 2) == 0, "%s",
-              lab.run.session.error);
+        CHECK(!perform_as(
+                  "one-vs-two",
+                  (struct performing){.flags = small ? "sigma2=0.005" : "sigma2=0.5",
+                                      .trials = 2000,
+                                      .sweeps = 1}),
+              "%s", lab.run.session.error);
         for (int x = 0; x < 4; x++)
             CHECK(is_near(row_at("crossover_C", n[x]), crossover[small][x], 5.1e-3),
                   "n %g: %g", n[x], row_at("crossover_C", n[x]));
         if (small)
             continue;
-        CHECK_ROWS("one-vs-two");
+        CHECK_ROWS();
         CHECK(is_near(row_at("best_C_one", 10), 2.14, 5.1e-3), "%g",
               row_at("best_C_one", 10));
         CHECK(is_near(row_at("best_mse_one", 10), 0.147, 5.1e-4), "%g",
@@ -352,16 +254,12 @@ TEST(two_heads_win_above_a_crossover)
 
 TEST(two_heads_lose_below_the_crossover)
 {
-    const struct setting settings[] = {
-        {"n", 1e4, NULL}, {"C", 10, NULL}, {"sigma2", 0.005, NULL}, {NULL, 0, NULL}};
-
-    CHECK(perform("one-vs-two", settings, 100000, 0, 2) == 0, "%s",
-          lab.run.session.error);
+    PERFORM("one-vs-two", "n=1e4 C=10 sigma2=0.005", 100000);
     CHECK(is_near(theory("mse_two"), 0.0566, 5.1e-5), "%g", theory("mse_two"));
     CHECK(is_near(theory("mse_one"), 0.0523, 5.1e-5), "%g", theory("mse_one"));
     CHECK(measured("mse_two") > measured("mse_one"), "%g, %g", measured("mse_two"),
           measured("mse_one"));
-    CHECK_ROWS("one-vs-two");
+    CHECK_ROWS();
 }
 
 TEST(heads_are_strata)
@@ -370,8 +268,10 @@ TEST(heads_are_strata)
     double at[2][2] = {{NAN, NAN}, {NAN, NAN}};
     int limits = 0, rivals = 0;
 
-    CHECK(perform("how-many-heads", NULL, 20000, 1, 2) == 0, "%s", lab.run.session.error);
-    CHECK_ROWS("how-many-heads");
+    CHECK(
+        !perform_as("how-many-heads", (struct performing){.trials = 20000, .sweeps = 1}),
+        "%s", lab.run.session.error);
+    CHECK_ROWS();
     for (int r = 0; r < lab.count; r++) {
         const struct lab_row *const row = &lab.row[r];
         const double m = row->params[1].number, h = row->params[2].number;
@@ -396,16 +296,14 @@ TEST(heads_are_strata)
 
 TEST(copies_on_the_same_keys_are_useless)
 {
-    struct setting settings[] = {
-        {"groups", 0, "copies"}, {"h", 1, NULL}, {"noise", 0, "shared"}, {NULL, 0, NULL}};
+    static const char *const flags[] = {"groups=copies h=1 noise=shared",
+                                        "groups=copies h=8 noise=shared",
+                                        "groups=copies h=8 noise=independent"};
     double mse[3];
 
     for (int x = 0; x < 3; x++) {
-        settings[1].number = x ? 8 : 1;
-        settings[2].text = x == 2 ? "independent" : "shared";
-        CHECK(perform("how-many-heads", settings, 20000, 0, 2) == 0, "%s",
-              lab.run.session.error);
-        CHECK_ROWS("how-many-heads");
+        PERFORM("how-many-heads", flags[x], 20000);
+        CHECK_ROWS();
         mse[x] = measured("mse");
     }
     CHECK(is_near(mse[0], mse[1], 1e-12), "%.17g, %.17g", mse[0], mse[1]);
@@ -414,82 +312,65 @@ TEST(copies_on_the_same_keys_are_useless)
 
 TEST(the_same_for_any_number_of_threads)
 {
-    const struct setting settings[] = {{"keys", 0, "random"}, {"m", 4, NULL},
-                                       {"h", 2, NULL},        {"d", 16, NULL},
-                                       {"n", 32, NULL},       {NULL, 0, NULL}};
     double mse[2];
 
     for (int x = 0; x < 2; x++) {
-        CHECK(perform("how-many-heads", settings, 501, 0, 1 + 2 * x) == 0, "%s",
-              lab.run.session.error);
+        CHECK(!perform_as("how-many-heads",
+                          (struct performing){.flags = "keys=random m=4 h=2 d=16 n=32",
+                                              .trials = 501,
+                                              .threads = 1 + 2 * x}),
+              "%s", lab.run.session.error);
         mse[x] = measured("mse");
     }
     CHECK(is_near(mse[0], mse[1], 0), "%.17g, %.17g", mse[0], mse[1]);
 }
 
-static int remedy(const char *name, const char *noisy, double C, double alpha)
-{
-    const struct setting settings[] = {{"remedy", 0, name},
-                                       {"noisy", 0, noisy},
-                                       {"C", C, NULL},
-                                       {"alpha", alpha, NULL},
-                                       {NULL, 0, NULL}};
-
-    return perform("remedies", settings, 100000, 0, 2);
-}
-
 TEST(remedies_have_the_known_variances)
 {
     static const struct {
-        const char *remedy, *noisy, *quantity;
-        double C, alpha, value, tolerance;
-    } known[] = {{"plain", "a", "var_a", 10, 1e-4, 0.195, 5.1e-4},
-                 {"suppression", "a", "var_a", 10, 1e-4, 0.009, 5.1e-4},
-                 {"two-heads", "a", "var_a", 10, 1e-4, 0.023, 5.1e-4},
-                 {"suppression", "all", "mse", 10, 1e-4, 0.50, 5.1e-3},
-                 {"two-heads", "all", "mse", 10, 1e-4, 0.061, 5.1e-4},
-                 {"qk-norm", "a", "var_a", 100, 0, 0.0181, 5.1e-5}};
+        const char *flags, *quantity;
+        double value, tolerance;
+    } known[] = {{"remedy=plain noisy=a C=10 alpha=1e-4", "var_a", 0.195, 5.1e-4},
+                 {"remedy=suppression noisy=a C=10 alpha=1e-4", "var_a", 0.009, 5.1e-4},
+                 {"remedy=two-heads noisy=a C=10 alpha=1e-4", "var_a", 0.023, 5.1e-4},
+                 {"remedy=suppression noisy=all C=10 alpha=1e-4", "mse", 0.50, 5.1e-3},
+                 {"remedy=two-heads noisy=all C=10 alpha=1e-4", "mse", 0.061, 5.1e-4},
+                 {"remedy=qk-norm noisy=a C=100", "var_a", 0.0181, 5.1e-5}};
 
     for (size_t x = 0; x < sizeof known / sizeof known[0]; x++) {
-        CHECK(remedy(known[x].remedy, known[x].noisy, known[x].C, known[x].alpha) == 0,
-              "%s", lab.run.session.error);
+        PERFORM("remedies", known[x].flags, 20000);
         CHECK(is_near(theory(known[x].quantity), known[x].value, known[x].tolerance),
-              "%s, %s: %g", known[x].remedy, known[x].noisy, theory(known[x].quantity));
-        CHECK_ROWS(known[x].remedy);
+              "%s: %g", known[x].flags, theory(known[x].quantity));
+        CHECK_ROWS();
     }
 }
 
 /* A lost key leaves v_b with normalised keys, and all the others with two heads. */
 TEST(remedies_fall_back_differently)
 {
-    CHECK(remedy("qk-norm", "a", 20, 0) == 0, "%s", lab.run.session.error);
+    PERFORM("remedies", "remedy=qk-norm noisy=a C=20", 20000);
     CHECK(measured("fallback_b") > 0.999, "%g", measured("fallback_b"));
-    CHECK(remedy("two-heads", "a", 20, 0) == 0, "%s", lab.run.session.error);
+    PERFORM("remedies", "remedy=two-heads noisy=a C=20", 20000);
     CHECK(is_near(measured("fallback_b"), 0.5, 0.06) &&
               is_near(measured("fallback_others"), 0.45, 0.06),
           "%g, %g", measured("fallback_b"), measured("fallback_others"));
-    CHECK_ROWS("two-heads");
+    CHECK_ROWS();
 }
 
 TEST(parameters_that_do_not_go_together)
 {
     static const struct {
-        const char *name;
-        struct setting settings[5];
-        const char *says;
+        const char *name, *flags, *says;
     } refused[] = {
-        {"how-many-heads", {{"n", 4, NULL}, {"m", 8, NULL}, {"h", 8, NULL}}, "--n"},
-        {"how-many-heads", {{"m", 8, NULL}, {"h", 3, NULL}}, "--h"},
-        {"how-many-heads", {{"n", 16, NULL}, {"d", 8, NULL}}, "--d"},
-        {"how-many-heads", {{"keys", 0, "random"}, {"d", 7, NULL}}, "--d"},
-        {"how-many-heads",
-         {{"keys", 0, "random"}, {"d", 64, NULL}, {"h", 4, NULL}},
-         "--h"},
+        {"how-many-heads", "n=4 m=8 h=8", "--n"},
+        {"how-many-heads", "m=8 h=3", "--h"},
+        {"how-many-heads", "n=16 d=8", "--d"},
+        {"how-many-heads", "keys=random d=7", "--d"},
+        {"how-many-heads", "keys=random d=64 h=4", "--h"},
     };
 
     for (size_t x = 0; x < sizeof refused / sizeof refused[0]; x++) {
-        CHECK(perform(refused[x].name, refused[x].settings, 100, 0, 1) == -1, "case %zu",
-              x);
+        CHECK(perform(refused[x].name, refused[x].flags, 100) == -1, "case %zu", x);
         CHECK(lab.run.session.refused && strstr(lab.run.session.error, refused[x].says),
               "case %zu: %s", x, lab.run.session.error);
         CHECK(lab.count == 0, "case %zu: %d rows", x, lab.count);
@@ -557,7 +438,6 @@ int main(void)
     RUN(every_row_agrees_at_several_parameters);
     RUN(agreement_can_fail);
     RUN(window_at_fixed_noise_is_a_coin_toss);
-    RUN(window_has_two_ends);
     RUN(errors_of_one_and_two_heads_on_the_engine);
     RUN(two_heads_win_above_a_crossover);
     RUN(two_heads_lose_below_the_crossover);

@@ -300,6 +300,8 @@ TEST(random_scores_of_any_number_and_spread)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const double n = rows[i].n, S = rows[i].S;
 
+        if (i % 4 > 0 && !test_draws(0.4))
+            continue;
         CHECK(fabs(attend_theory_random_sum_squares(n, S) - rows[i].squares) < 1e-10,
               "n %g S %g: %.15g, not %.15g", n, S, attend_theory_random_sum_squares(n, S),
               rows[i].squares);

@@ -49,6 +49,10 @@ const native = new Map(
   ]),
 );
 
+const answers = path.join(root, 'examples', 'answers');
+const graded = fs.readdirSync(answers).map((name) => [name, attendLines('grade', path.join(answers, name))[0]]);
+const judged = attendLines('sheets');
+
 for (const [set, engine] of Object.entries(engines)) {
   await test(`${set}: kernel set`, () => check(engine.isa() === set, engine.isa()));
 
@@ -74,7 +78,7 @@ for (const [set, engine] of Object.entries(engines)) {
     });
 
   await test(`${set}: sheets`, () => {
-    const want = attendLines('sheets');
+    const want = judged;
     for (let i = 0; i < 99; i += set === 'scalar' ? 7 : 13) {
       const got = engine.judge(i, 'charity');
       check(
@@ -87,13 +91,11 @@ for (const [set, engine] of Object.entries(engines)) {
   });
 
   await test(`${set}: answers of the sheets`, () => {
-    for (const name of fs.readdirSync(path.join(root, 'examples', 'answers'))) {
-      const file = path.join(root, 'examples', 'answers', name);
-      const form = parseForm(fs.readFileSync(file, 'utf8'), catalogue.parts, (part, k, text) =>
+    for (const [name, want] of graded) {
+      const form = parseForm(fs.readFileSync(path.join(answers, name), 'utf8'), catalogue.parts, (part, k, text) =>
         engine.check(part, k, text),
       );
       const got = engine.grade({ texts: form.texts, name });
-      const [want] = attendLines('grade', file);
       check(form.student === want.student, form.student);
       near(got.points, want.points, 0, `${name} points`);
       want.parts.forEach((part, p) =>

@@ -13,7 +13,7 @@
 #   tables     tables of docs/BENCHMARKS.md from these rows
 #   times      attend bench --device cuda
 #   memcheck, racecheck
-#              test_cuda, test_cuda_stats and test_cuda_memory under compute-sanitizer, shortened;
+#              test_cuda, test_cuda_rows, test_cuda_stats and test_cuda_memory under compute-sanitizer, shortened;
 #              ATTEND_TEST_NAME=WORD runs only tests whose names contain WORD
 #
 # Without arguments: all parts that have not passed yet, so that an interrupted run resumes.
@@ -26,7 +26,7 @@ results=$build/results
 limit=590
 mkdir -p "$results"
 
-programs="test_cuda test_cuda_stats test_cuda_memory test_conformance test_dense test_laws test_stats
+programs="test_cuda test_cuda_rows test_cuda_stats test_cuda_memory test_conformance test_dense test_laws test_stats
 test_stats_places test_stats_requests test_stats_shards test_stats_merge test_stats_accuracy test_inspect test_memory test_partials
 test_mask_blocks"
 measured="prefill gqa window d256 logits mask stats columns decode"
@@ -60,7 +60,7 @@ part_tests() {
 part_split() {
     ATTEND_SPLIT=128 run_programs _split test_conformance test_stats test_stats_places test_stats_requests test_inspect
 }
-part_sm80() { ATTEND_CUDA_KERNELS=sm80 run_programs _sm80 test_cuda test_cuda_stats test_cuda_memory; }
+part_sm80() { ATTEND_CUDA_KERNELS=sm80 run_programs _sm80 test_cuda test_cuda_rows test_cuda_stats test_cuda_memory; }
 part_check() { "$build/attend" check --device cuda; }
 
 part_torch() {
@@ -83,7 +83,7 @@ part_tables() {
 part_times() { "$build/attend" bench --device cuda --seconds 0.2; }
 
 sanitize() {
-    for name in test_cuda test_cuda_stats test_cuda_memory; do
+    for name in test_cuda test_cuda_rows test_cuda_stats test_cuda_memory; do
         ATTEND_TEST_QUICK=1 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/$name" ${ATTEND_TEST_NAME:-} || return
     done
 }

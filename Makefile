@@ -52,7 +52,7 @@ bench:
 	@scripts/setup.sh run
 	@scripts/setup.sh bench
 	@bench/compare/rivals_python.sh >/dev/null
-	$(BUILD) 'attend attend_tool monte_carlo' $(CONFIGURE)
+	$(BUILD) 'attend_shared attend_tool monte_carlo' $(CONFIGURE)
 	$(RELEASE)/attend bench
 	@python=$$(bench/compare/rivals_python.sh) && \
 	$$python -B bench/compare/compare.py && \
@@ -60,7 +60,7 @@ bench:
 
 release:
 	@scripts/setup.sh run
-	$(BUILD) 'attend attend_static attend_theory attend_theory_static attend_layer attend_layer_static mpi_libraries attend_tool' $(CONFIGURE)
+	$(BUILD) 'attend_shared attend_static attend_theory attend_theory_static attend_layer attend_layer_static mpi_libraries attend_tool' $(CONFIGURE)
 
 # Two modules, with vector instructions and without, and what node makes of them.
 page:

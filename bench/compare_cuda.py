@@ -286,17 +286,23 @@ def main():
             row["cudnn_sustained"] = work / sustained(other, theirs, args.seconds) / 1e12 if other else float("nan")
         emit(**row)
         del q, k, v, out, lse, other, run
-    for std in (1, 4, 16, 64, 256):
+    for d, h, causal in ((128, 16, False), (128, 16, True), (64, 32, True)):
         if args.only not in "logits":
             continue
-        q, k, v = tensors(2, 16, 16, 8192, 8192, 128, torch.bfloat16, std)
-        out = torch.empty_like(q)
-        run = attend.call(q, k, v, out)
-        run()
-        torch.cuda.synchronize()
-        error = error_of(out, q, k, v, False)
-        work = 4.0 * 2 * 16 * 8192 * 8192 * 128
-        emit(case=f"logits std {std}", attend=work / burst(run) / 1e12, error=error)
+        first = None
+        for std in (1, 4, 16, 64, 256):
+            q, k, v = tensors(2, h, h, 8192, 8192, d, torch.bfloat16, std)
+            out = torch.empty_like(q)
+            run = attend.call(q, k, v, out, None, 2 if causal else 0)
+            run()
+            torch.cuda.synchronize()
+            error = error_of(out, q, k, v, causal)
+            work = 4.0 * 2 * h * 8192 * 8192 * d * (0.5 if causal else 1.0)
+            seconds = burst(run)
+            first = first or seconds
+            name = f"logits std {std}" + (f" d{d} causal" if causal else "")
+            emit(case=name, attend=work / seconds / 1e12, time_over_std_1=seconds / first, error=error)
+            del q, k, v, out
     for d, h in ((128, 16), (64, 32)):
         if args.only not in "mask":
             continue
@@ -375,6 +381,22 @@ def main():
             mine, theirs = burst(run), burst(other) if other else float("nan")
             emit(case=f"bfloat16 d{d} {'causal' if causal else 'full'} 8192", attend=work / mine / 1e12, cudnn=work / theirs / 1e12,
                  ratio=theirs / mine, error=error)
+            del q, k, v, out
+    for causal in (False, True):
+        if args.only not in "d192 dv128":
+            continue
+        for n in (2048, 8192):
+            q, k, _ = tensors(16384 // n, 16, 16, n, n, 192, torch.bfloat16)
+            v = torch.randn(16384 // n, 16, n, 128, device="cuda", dtype=torch.bfloat16)
+            out = torch.full_like(v, float("nan"))
+            run = attend.call(q, k, v, out, None, 2 if causal else 0)
+            run()
+            error = error_of(out, q, k, v, causal)
+            other = cudnn(q, k, v, causal, False)
+            work = 2.0 * q.shape[0] * 16 * n * n * (192 + 128) * (0.5 if causal else 1.0)
+            mine, theirs = burst(run), burst(other) if other else float("nan")
+            emit(case=f"bfloat16 d192 dv128 {'causal' if causal else 'full'} {n}", attend=work / mine / 1e12,
+                 cudnn=work / theirs / 1e12, ratio=theirs / mine, error=error)
             del q, k, v, out
     source = torch.empty(1 << 32, device="cuda", dtype=torch.uint8)
     read = source.numel() / burst(lambda: source.view(torch.int64).sum()) / 1e9

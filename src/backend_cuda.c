@@ -131,13 +131,26 @@ static attend_status workspace(attend_context *ctx, size_t size, void **to,
 
 /* ---- the launches ---------------------------------------------------------------- */
 
+/* Fewer rows in a tile where tiles are few: a row is summed by the same threads. */
+static int64_t stats_rows(const struct cuda_device *d, const struct problem *p)
+{
+    int64_t rows = TILE_ROWS;
+
+    while (rows > 1 && p->nb * p->hq * ceil_div_i64(p->nq, rows) < d->sm_count)
+        rows /= 2;
+    return rows;
+}
+
 /* `fused`: the sums of rows have been computed already. */
 static attend_status launch_stats(struct cuda_device *d, struct launch *a, bool fused,
                                   attend_error *err)
 {
-    if (!fused)
-        TRY(attendi_cuda_general(d, of_type(KERNEL_stats_f64, a->p.dtype), a,
-                                 a->p.nb * a->p.hq * a->tiles, err));
+    if (!fused) {
+        a->stats_rows = stats_rows(d, &a->p);
+        TRY(attendi_cuda_general(
+            d, of_type(KERNEL_stats_f64, a->p.dtype), a,
+            a->p.nb * a->p.hq * ceil_div_i64(a->p.nq, a->stats_rows), err));
+    }
     /* A shard has positions of its own; its sums have those of the sequence. */
     if (a->p.shard && a->p.first_key != 0)
         TRY(attendi_cuda_sums_move(d, a, err));

@@ -255,7 +255,10 @@ void attendi_stats_finish(const struct problem *p, int64_t b, int64_t h, int64_t
         attendi_stats_no_keys(&row);
     else if (isnan(sums[ROW_MAX]))
         attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
-    else
-        attendi_stats_read(p, sums, &row);
+    else {
+        const struct stats_products products =
+            attendi_stats_products(&p->stats, sums, 0, 1);
+        attendi_stats_read(p, sums, &products, &row);
+    }
     attendi_stats_store(p, b, h, i, &row);
 }

@@ -59,40 +59,61 @@ attendi_stats_spread(const struct stats *s, const double *sums, double l, double
         attendi_stats_within(sums[ROW_SPREAD2] / l - mean * mean, 0, INFINITY);
 }
 
-/* sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2, c = values / l. */
+/* With c = values / l: |c|^2, and c sum x^2 v for both kinds of noise. */
+struct stats_products {
+    double output2, inner[2];
+};
+
+/* Of columns first, first + step, ... */
+static inline DEVICE_TOO struct stats_products
+attendi_stats_products(const struct stats *s, const double *sums, int first, int step)
+{
+    const double *const values = sums + attendi_sums_values(&s->sums);
+    const double l = 1 + sums[ROW_REST];
+    const int wanted[2] = {s->sums.key_noise, s->sums.magnitude_noise};
+    struct stats_products products = {0};
+
+    for (int c = first; c < s->sums.columns; c += step) {
+        const double mean = values[c] / l;
+
+        products.output2 += mean * mean;
+        for (int kind = 0; kind < 2; kind++)
+            if (wanted[kind])
+                products.inner[kind] +=
+                    mean * sums[attendi_sums_noise(&s->sums, kind) + 2 + c];
+    }
+    return products;
+}
+
+/* sum x^2 |v - c|^2 = sum x^2 |v|^2 - 2 c sum x^2 v + |c|^2 sum x^2. */
 static inline DEVICE_TOO double attendi_stats_noise(const struct stats *s,
                                                     const double *sums, double l,
-                                                    double output2, int kind)
+                                                    const struct stats_products *of,
+                                                    int kind)
 {
     const double *const noise = sums + attendi_sums_noise(&s->sums, kind);
-    const double *const values = sums + attendi_sums_values(&s->sums);
-    double inner = 0;
 
-    for (int c = 0; c < s->sums.columns; c++)
-        inner += values[c] / l * noise[2 + c];
-    return attendi_stats_within(noise[0] - 2 * inner + output2 * noise[1], 0, INFINITY) /
+    return attendi_stats_within(noise[0] - 2 * of->inner[kind] + of->output2 * noise[1],
+                                0, INFINITY) /
            (l * l);
 }
 
 static inline DEVICE_TOO void attendi_stats_values(const struct problem *p,
                                                    const double *sums, double l,
+                                                   const struct stats_products *of,
                                                    double value[])
 {
     const struct stats *const s = &p->stats;
-    const double *const values = sums + attendi_sums_values(&s->sums);
     const double norm = sums[ROW_NORM] / l;
-    double output2 = 0;
 
-    for (int c = 0; c < s->sums.columns; c++)
-        output2 += values[c] / l * (values[c] / l);
     value[ATTEND_STAT_VALUE_NORM] = norm;
     value[ATTEND_STAT_CANCELLATION] =
-        norm == 0 ? 0 : attendi_stats_within(sqrt(output2) / norm, 0, 1);
+        norm == 0 ? 0 : attendi_stats_within(sqrt(of->output2) / norm, 0, 1);
     if (s->sums.key_noise)
         value[ATTEND_STAT_KEY_NOISE] =
-            sums[ROW_QUERY2] * attendi_stats_noise(s, sums, l, output2, 0);
+            sums[ROW_QUERY2] * attendi_stats_noise(s, sums, l, of, 0);
     if (s->sums.magnitude_noise)
-        value[ATTEND_STAT_MAGNITUDE_NOISE] = attendi_stats_noise(s, sums, l, output2, 1);
+        value[ATTEND_STAT_MAGNITUDE_NOISE] = attendi_stats_noise(s, sums, l, of, 1);
 }
 
 /* The largest scores as weights, and the margin. */
@@ -109,8 +130,11 @@ static inline DEVICE_TOO void attendi_stats_top(const struct stats *s, const dou
     }
 }
 
-static inline DEVICE_TOO void
-attendi_stats_read(const struct problem *p, const double *sums, struct row_stats *row)
+/* `of`: the products over all columns. */
+static inline DEVICE_TOO void attendi_stats_read(const struct problem *p,
+                                                 const double *sums,
+                                                 const struct stats_products *of,
+                                                 struct row_stats *row)
 {
     const struct stats *const s = &p->stats;
     const double l = 1 + sums[ROW_REST], share = 1 / l;
@@ -133,7 +157,7 @@ attendi_stats_read(const struct problem *p, const double *sums, struct row_stats
     value[ATTEND_STAT_DISTANCE] = sums[ROW_DISTANCE] * share;
     value[ATTEND_STAT_LOG_DISTANCE] = sums[ROW_LOG_DISTANCE] * share;
     if (s->needs & (STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE))
-        attendi_stats_values(p, sums, l, value);
+        attendi_stats_values(p, sums, l, of, value);
     for (int x = 0; x < s->bins; x++)
         row->bin[x] = bins[x] * share;
     for (int x = 0; x < s->class_count; x++)

@@ -15,6 +15,9 @@ enum { TREE_LEVELS = 24 };
 /* Dynamic shared memory of a CTA, for sums in f64 and in f32. */
 enum { SHARED_F64 = 60 << 10, SHARED_F32 = 40 << 10 };
 
+/* The longest record of sums, in doubles, that one thread reads; others a warp. */
+enum { STATS_SHORT = 24 };
+
 /* What weights need of a row: P = factor exp(score - m). */
 struct row_norm {
     double m, factor;
@@ -33,6 +36,7 @@ struct launch {
     const int64_t *start;   /* [groups], for attend_combine: first split of each record */
     int64_t record;         /* for attend_reduce: index in p.records to write */
     struct row_norm *norms; /* [nb][hq][nq], where weights are wanted; else NULL */
+    int64_t stats_rows;     /* rows of a tile of statistics, at most TILE_ROWS */
     double *sums;           /* [nb][hq][nq][sums_length] */
 };
 

@@ -61,29 +61,9 @@ TEST(calls_for_devices_on_the_cpu)
 static attend_context *fast;
 static struct check_run blocks;
 
-/* Error over bound.  f16 weights add 2^-11 P, and 2^-27 per key for underflow. */
 static double ratio_of(const struct check_problem *p, struct check_worst *worst)
 {
-    struct check_expect expect = check_dense(p);
-    struct check_outputs got;
-    char reason[384];
-    double largest = 0;
-
-    for (int64_t x = 0; x < p->nb * p->hkv * p->nk * p->dv; x++)
-        largest = fmax(largest, fabs(p->v[x]));
-    for (int64_t x = 0; p->dtype == ATTEND_F16 && x < p->nb * p->hq * p->nq * p->dv; x++)
-        if (expect.out.bound[CHECK_KERNELS][x] > 0)
-            expect.out.bound[CHECK_KERNELS][x] +=
-                largest * (0x1p-11 + (double)p->nk * 0x1p-27);
-    if (!check_call(&blocks.blocks, fast, p, &got, reason, sizeof reason)) {
-        printf("  %s\n", reason);
-        check_expect_free(&expect);
-        return INFINITY;
-    }
-    check_compare(p, &expect, CHECK_KERNELS, &got, worst);
-    check_outputs_free(&got);
-    check_expect_free(&expect);
-    return worst->ratio;
+    return device_ratio(&blocks.blocks, fast, p, worst);
 }
 
 static void under_the_bound(struct check_problem (*sample)(int), int count)

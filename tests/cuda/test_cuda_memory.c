@@ -230,6 +230,76 @@ TEST(parts_merge_on_the_device)
     attend_context_destroy(ctx);
 }
 
+/*
+ * Parts in f64, with LSE that are up to 60 apart, against the definition in long double.
+ * The difference t of two LSE is rounded, which exp() makes |t| u of the weight; exp() is
+ * within 2 u, and there are a quotient, a product and 2 count sums.  So much of sum w |O|:
+ * parts of either sign cancel, and of the result it may be any number of ulp.
+ */
+TEST(f64_parts_merge_within_rounding)
+{
+    NEEDS_DEVICE;
+    enum { PARTS = 5, ROWS = 64, WIDTH = 24, NUMBERS = ROWS * WIDTH };
+    attend_context *const ctx = device_context(ATTEND_ORDER_FAST);
+    double *const o = malloc((PARTS * (NUMBERS + ROWS) + NUMBERS + ROWS) * sizeof *o);
+    double *const lse = o + PARTS * NUMBERS, *const got = lse + PARTS * ROWS;
+    const size_t inputs = PARTS * (NUMBERS + ROWS) * sizeof *o,
+                 outputs = (NUMBERS + ROWS) * sizeof *o;
+    const uintptr_t at = device_block(inputs, 0), to = device_block(outputs, 0xff);
+    struct check_random random = {.seed = 17};
+    attend_part parts[PARTS];
+    attend_error err = {.message = ""};
+
+    for (int x = 0; x < PARTS * NUMBERS; x++)
+        o[x] = check_random_normal(&random);
+    for (int x = 0; x < PARTS * ROWS; x++)
+        lse[x] = 60 * check_random_unit(&random) - 30;
+    CHECK(driver.copy_in(at, o, inputs) == 0, "no copy");
+    for (int x = 0; x < PARTS; x++) {
+        const uintptr_t of = at + (uintptr_t)(x * NUMBERS) * sizeof *o,
+                        lse_of = at + (uintptr_t)(PARTS * NUMBERS + x * ROWS) * sizeof *o;
+        parts[x].out = attend_view_dense((void *)of, ATTEND_F64, 1, 1, ROWS, WIDTH);
+        parts[x].lse = attend_view_dense((void *)lse_of, ATTEND_F64, 1, 1, ROWS, 1);
+    }
+    const attend_tensor out =
+        attend_tensor_dense((void *)to, ATTEND_F64, 1, 1, ROWS, WIDTH);
+    const attend_tensor out_lse = attend_tensor_dense(
+        (void *)(to + NUMBERS * sizeof *o), ATTEND_F64, 1, 1, ROWS, 1);
+    CHECK(attend_merge_with(ctx, parts, PARTS, &out, &out_lse, &err) == ATTEND_OK &&
+              attend_context_wait(ctx, &err) == ATTEND_OK,
+          "%s", err.message);
+    CHECK(driver.copy_out(got, to, outputs) == 0 && guards_hold(to, outputs, 0xff),
+          "a write beside a tensor");
+    long double worst = 0, worst_lse = 0;
+    for (int i = 0; i < ROWS; i++) {
+        long double most = -INFINITY, sum = 0;
+        for (int x = 0; x < PARTS; x++)
+            most = fmaxl(most, lse[x * ROWS + i]);
+        for (int x = 0; x < PARTS; x++)
+            sum += expl(lse[x * ROWS + i] - most);
+        for (int c = 0; c < WIDTH; c++) {
+            long double want = 0, bound = 0;
+            for (int x = 0; x < PARTS; x++) {
+                const long double t = lse[x * ROWS + i] - most, w = expl(t) / sum;
+                want += w * o[x * NUMBERS + i * WIDTH + c];
+                bound += w * fabs(o[x * NUMBERS + i * WIDTH + c]) *
+                         (fabsl(t) + 1 + 2 * PARTS + 8) * 0x1p-53L;
+            }
+            worst = fmaxl(worst, fabsl(got[i * WIDTH + c] - want) / bound);
+        }
+        /* Of the sum, as above, where t e^t is below 1; of the logarithm; of the LSE. */
+        const long double want = most + logl(sum);
+        worst_lse = fmaxl(worst_lse, fabsl(got[NUMBERS + i] - want) /
+                                         ((PARTS * 4 + fabsl(want)) * 0x1p-53L));
+    }
+    free(o);
+    device_free(at);
+    device_free(to);
+    attend_context_destroy(ctx);
+    CHECK(worst < 1 && worst_lse < 1, "%Lg and, of LSE, %Lg of what is allowed", worst,
+          worst_lse);
+}
+
 /* Shards combined in device memory have the bits of one call. */
 TEST(shards_combine_on_the_device)
 {
@@ -525,6 +595,7 @@ int main(int argc, char **argv)
     RUN_ONE(lengths_out_of_range_read_nothing_outside);
     RUN_ONE(a_graph_captures_a_repeated_call);
     RUN_ONE(parts_merge_on_the_device);
+    RUN_ONE(f64_parts_merge_within_rounding);
     RUN_ONE(shards_combine_on_the_device);
     RUN_ONE(sums_of_shards_merge_on_the_device);
     RUN_ONE(slices_of_queries_have_their_positions);

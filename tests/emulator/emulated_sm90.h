@@ -67,12 +67,18 @@ DEVICE void barrier_wait(uint32_t bar, uint32_t phase)
 
 /* ---- TMA --------------------------------------------------------------------------- */
 
-/* Visits each element of a box: global address, NULL outside of the tensor; shared
- * address. */
+/*
+ * Visits each element of a box: global address, NULL outside of the tensor; shared
+ * address.  Loads end at the tensor's last column.  Stores end at 16 bytes: what has one
+ * column of the tensor is written whole, as an H200 does.
+ */
 template <class F>
 DEVICE void each_row(const CUtensorMap *map, uint32_t shared, access_kind kind, int c0,
                      int c1, int c2, int c3, F visit)
 {
+    const int64_t width = kind == ACCESS_ASYNC_READ ? (map->size[0] + 7) / 8 * 8
+                                                    : map->size[0];
+
     if (shared % 128 != 0)
         gpu_fail("TMA: address %u is not aligned to 128", shared);
     for (int r = 0; r < map->box[1]; r++) {
@@ -83,7 +89,7 @@ DEVICE void each_row(const CUtensorMap *map, uint32_t shared, access_kind kind, 
                          c3 * map->stride[3] + 2 * c0;
         for (int x = 0; x < map->box[0]; x++) {
             const uint32_t plain = shared + (uint32_t)r * 128 + 2 * (uint32_t)x;
-            visit(is_there && c0 + x < map->size[0] ? at + 2 * x : nullptr,
+            visit(is_there && c0 + x < width ? at + 2 * x : nullptr,
                   gpu_swizzled(plain, kind));
         }
     }

@@ -99,6 +99,81 @@ static uintptr_t random_block(int64_t count, uint64_t seed)
     return at;
 }
 
+/* ---- blocks of a check ----------------------------------------------------------- */
+
+struct copies {
+    const struct check_blocks *blocks;
+    uintptr_t at[CHECK_BLOCKS];
+};
+
+/* `pointer` is the address of a pointer, which is set to where its copy is. */
+static void move(const struct copies *copies, void *pointer)
+{
+    const unsigned char *from;
+
+    memcpy(&from, pointer, sizeof from);
+    for (int x = 0; x < CHECK_BLOCKS; x++) {
+        const unsigned char *const base = copies->blocks->block[x].base;
+        if (from && base && from >= base && from <= base + copies->blocks->block[x].room) {
+            const uintptr_t to = copies->at[x] + (uintptr_t)(from - base);
+            memcpy(pointer, &to, sizeof to);
+            return;
+        }
+    }
+}
+
+static attend_status forward_copies(const struct copies *copies, attend_context *ctx,
+                                    attend_rule rule, attend_io io, attend_error *err)
+{
+    attend_stats stats;
+    void *const pointers[] = {
+        &rule.causal_offset, &rule.key_lengths, &rule.mask.data, &rule.bias.data,
+        &rule.alibi,         &rule.sinks,       &io.q.data,      &io.k.data,
+        &io.v.data,          &io.out.data,      &io.lse.data,    &io.weights.data};
+
+    for (size_t x = 0; x < sizeof pointers / sizeof *pointers; x++)
+        move(copies, pointers[x]);
+    if (io.stats) {
+        void *const of_stats[] = {&stats.rows.data,       &stats.top_weights.data,
+                                        &stats.distances.data,  &stats.class_mass.data,
+                                        &stats.top_keys,        &stats.classes};
+        stats = *io.stats;
+        for (size_t x = 0; x < sizeof of_stats / sizeof *of_stats; x++)
+            move(copies, of_stats[x]);
+        io.stats = &stats;
+    }
+    const attend_status status = attend_forward(ctx, &rule, &io, err);
+    return status == ATTEND_OK ? attend_context_wait(ctx, err) : status;
+}
+
+attend_status device_forward(struct check_blocks *blocks, attend_context *ctx,
+                             const attend_rule *rule, const attend_io *io,
+                             attend_error *err)
+{
+    struct copies copies = {.blocks = blocks};
+    int holds = 1;
+
+    for (int x = 0; x < CHECK_BLOCKS; x++)
+        if (blocks->block[x].base) {
+            copies.at[x] = device_block(blocks->block[x].room, 0xff);
+            holds &= driver.copy_in(copies.at[x], blocks->block[x].base,
+                                    blocks->block[x].room) == 0;
+        }
+    attend_status status = forward_copies(&copies, ctx, *rule, *io, err);
+    for (int x = 0; x < CHECK_BLOCKS; x++)
+        if (blocks->block[x].base) {
+            holds &= guards_hold(copies.at[x], blocks->block[x].room, 0xff) &&
+                     driver.copy_out(blocks->block[x].base, copies.at[x],
+                                     blocks->block[x].room) == 0;
+            device_free(copies.at[x]);
+        }
+    if (status == ATTEND_OK && !holds) {
+        snprintf(err->message, sizeof err->message, "a write outside of a block");
+        status = ATTEND_EINVAL;
+    }
+    return status;
+}
+
 struct device_problem device_problem(int64_t nb, int64_t hq, int64_t hkv, int64_t nq,
                                      int64_t nk, int64_t d)
 {

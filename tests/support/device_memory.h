@@ -4,6 +4,7 @@
 #ifndef TESTS_DEVICE_MEMORY_H
 #define TESTS_DEVICE_MEMORY_H
 
+#include "check/call.h"
 #include "problems.h"
 #include "test.h"
 
@@ -54,6 +55,15 @@ enum { GUARD = 4096 };
 uintptr_t device_block(size_t size, int fill);
 void device_free(uintptr_t block);
 int guards_hold(uintptr_t block, size_t size, int fill);
+
+/*
+ * attend_forward() on copies of the blocks in the memory of a GPU, which lie as these do
+ * up to 256 bytes; `forward` of struct check_blocks.  Fails as well where the call wrote
+ * outside of a block.
+ */
+attend_status device_forward(struct check_blocks *blocks, attend_context *ctx,
+                             const attend_rule *rule, const attend_io *io,
+                             attend_error *err);
 
 /* bf16, random; outputs between guards of 0xff. */
 struct device_problem {

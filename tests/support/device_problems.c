@@ -7,6 +7,31 @@
 
 #include "check/sample.h"
 
+double device_ratio(struct check_blocks *on, attend_context *ctx,
+                    const struct check_problem *p, struct check_worst *worst)
+{
+    struct check_expect expect = check_dense(p);
+    struct check_outputs got;
+    char reason[384];
+    double largest = 0;
+
+    for (int64_t x = 0; x < p->nb * p->hkv * p->nk * p->dv; x++)
+        largest = fmax(largest, fabs(p->v[x]));
+    for (int64_t x = 0; p->dtype == ATTEND_F16 && x < p->nb * p->hq * p->nq * p->dv; x++)
+        if (expect.out.bound[CHECK_KERNELS][x] > 0)
+            expect.out.bound[CHECK_KERNELS][x] +=
+                largest * (0x1p-11 + (double)p->nk * 0x1p-27);
+    if (check_call(on, ctx, p, &got, reason, sizeof reason)) {
+        check_compare(p, &expect, CHECK_KERNELS, &got, worst);
+        check_outputs_free(&got);
+    } else {
+        worst->ratio = INFINITY;
+        check_say(worst, "%s", reason);
+    }
+    check_expect_free(&expect);
+    return worst->ratio;
+}
+
 static const int64_t widths[] = {64, 128, 96, 256, 40, 8, 192, 33};
 
 /* A problem that the kernels of order FAST support; `n` selects shape and rule. */

@@ -402,7 +402,9 @@ int check_call_placed(struct check_blocks *blocks, attend_context *ctx,
     place_outputs(blocks, p, &call);
     place_stats(blocks, p, &call);
     prepare_fault_line(ctx, p);
-    const attend_status status = attend_forward(ctx, &blocks->rule, &call.io, &error);
+    const attend_status status =
+        blocks->forward ? blocks->forward(blocks, ctx, &blocks->rule, &call.io, &error)
+                        : attend_forward(ctx, &blocks->rule, &call.io, &error);
     if (status != ATTEND_OK) {
         snprintf(reason, reason_size, "%s: %s", attend_status_name(status),
                  error.message);

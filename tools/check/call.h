@@ -24,6 +24,10 @@ struct check_blocks {
     } block[CHECK_BLOCKS];
     attend_rule rule; /* of the problem that was placed last */
     attend_io io;     /* its inputs; no outputs */
+    /* In place of attend_forward(), where the call reads copies; NULL: it reads these. */
+    attend_status (*forward)(struct check_blocks *blocks, attend_context *ctx,
+                             const attend_rule *rule, const attend_io *io,
+                             attend_error *err);
 };
 void check_blocks_free(struct check_blocks *blocks);
 /* Whether this system has unreadable pages: WebAssembly has none. */

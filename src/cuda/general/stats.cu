@@ -13,37 +13,105 @@ enum { ROW_THREADS = TILE_THREADS / TILE_ROWS };
 template <class T> struct stats_memory {
     struct tile<T> tile;
     double weight[TILE_ROWS][TILE_KEYS]; /* e = exp(score - m); 0 for hidden keys */
-    double norm[TILE_KEYS];              /* |v| */
+    /* ln(1 + distance); once a key is counted, (e score)^2, 0 for hidden keys. */
+    double other[TILE_ROWS][TILE_KEYS];
+    double norm[TILE_KEYS];   /* |v| */
+    int class_of[TILE_KEYS];
     double m[TILE_ROWS], mean[TILE_ROWS], keys[TILE_ROWS];
     int64_t best[TILE_ROWS]; /* the first key of score m; -1: none */
     int not_number[TILE_ROWS];
-    T top_score[TILE_ROWS][ROW_THREADS][ATTEND_TOP_MAX];
-    int top_key[TILE_ROWS][ROW_THREADS][ATTEND_TOP_MAX];
+    T top_score[TILE_ROWS][ATTEND_TOP_MAX];
+    int top_key[TILE_ROWS][ATTEND_TOP_MAX];
 };
 static_assert(sizeof(struct stats_memory<double>) <= SHARED_F64 &&
                   sizeof(struct stats_memory<float>) <= SHARED_F32,
               "a CTA is given so much");
 
-/* The largest scores of a thread's keys; of equal scores, the earlier key first. */
+/*
+ * The largest scores of some keys, largest first; of equal scores, the earlier key first.
+ * In registers: every index is known when it is compiled.
+ */
 template <class T> struct top_list {
     T score[ATTEND_TOP_MAX];
-    int key[ATTEND_TOP_MAX];
-};
+    int key[ATTEND_TOP_MAX]; /* INT32_MAX: none */
+    T least;                 /* the last of those that are asked for */
 
-template <class T>
-__device__ void top_insert(struct top_list<T> &top, int count, T score, int key)
-{
-    for (int x = 0; x < count; x++) {
-        if (!(score > top.score[x] || (score == top.score[x] && key < top.key[x])))
-            continue;
-        const T other = top.score[x];
-        const int other_key = top.key[x];
-        top.score[x] = score;
-        top.key[x] = key;
-        score = other;
-        key = other_key;
+    __device__ void clear()
+    {
+#pragma unroll
+        for (int x = 0; x < ATTEND_TOP_MAX; x++) {
+            score[x] = (T)-CUDART_INF;
+            key[x] = INT32_MAX;
+        }
+        least = (T)-CUDART_INF;
     }
-}
+    static __device__ bool precedes(T a, int i, T b, int j)
+    {
+        return a > b || (a == b && i < j);
+    }
+    __device__ void exchange(int x, int y)
+    {
+        if (precedes(score[y], key[y], score[x], key[x])) {
+            const T s = score[x];
+            const int k = key[x];
+            score[x] = score[y];
+            key[x] = key[y];
+            score[y] = s;
+            key[y] = k;
+        }
+    }
+    /* A key that is later than all before. */
+    __device__ void insert(int count, T s, int k)
+    {
+        if (!(s > least))
+            return;
+#pragma unroll
+        for (int x = 0; x < ATTEND_TOP_MAX; x++)
+            if (s > score[x]) {
+                const T other = score[x];
+                const int other_key = key[x];
+                score[x] = s;
+                key[x] = k;
+                s = other;
+                k = other_key;
+            }
+#pragma unroll
+        for (int x = 0; x < ATTEND_TOP_MAX; x++)
+            if (x == count - 1)
+                least = score[x];
+    }
+    /*
+     * Merges the lists of the threads of a row.  Of two lists, one of them backwards, the
+     * larger of each pair are the largest of both; they rise and then fall, and are sorted
+     * by exchanges at half of the length, a quarter and so on.
+     */
+    __device__ void merge()
+    {
+#pragma unroll
+        for (int o = 1; o < ROW_THREADS; o *= 2) {
+            T s[ATTEND_TOP_MAX];
+            int k[ATTEND_TOP_MAX];
+#pragma unroll
+            for (int x = 0; x < ATTEND_TOP_MAX; x++) {
+                s[x] = __shfl_xor_sync(~0u, score[ATTEND_TOP_MAX - 1 - x], o);
+                k[x] = __shfl_xor_sync(~0u, key[ATTEND_TOP_MAX - 1 - x], o);
+            }
+#pragma unroll
+            for (int x = 0; x < ATTEND_TOP_MAX; x++)
+                if (precedes(s[x], k[x], score[x], key[x])) {
+                    score[x] = s[x];
+                    key[x] = k[x];
+                }
+#pragma unroll
+            for (int half = ATTEND_TOP_MAX / 2; half > 0; half /= 2)
+#pragma unroll
+                for (int x = 0; x < ATTEND_TOP_MAX; x++)
+                    if ((x & half) == 0)
+                        exchange(x, x + half);
+        }
+    }
+};
+static_assert((ATTEND_TOP_MAX & (ATTEND_TOP_MAX - 1)) == 0, "halves of halves");
 
 __device__ inline double sum_of_row(double x)
 {
@@ -62,10 +130,7 @@ __device__ void find_largest(struct stats_memory<T> &s, const struct problem &p)
     double keys = 0, sum = 0;
     int bad = 0;
 
-    for (int x = 0; x < ATTEND_TOP_MAX; x++) {
-        top.score[x] = (T)-CUDART_INF;
-        top.key[x] = INT32_MAX;
-    }
+    top.clear();
     for (int64_t j = s.tile.first / TILE_KEYS * TILE_KEYS; j < s.tile.end;
          j += TILE_KEYS) {
         const int block = (int)min_i64(TILE_KEYS, p.nk - j);
@@ -81,26 +146,19 @@ __device__ void find_largest(struct stats_memory<T> &s, const struct problem &p)
             if (!(score < (T)CUDART_INF))
                 bad = 1;
             else
-                top_insert(top, count, score, (int)(j + x));
+                top.insert(count, score, (int)(j + x));
         }
     }
     keys = sum_of_row(keys);
     sum = sum_of_row(sum);
     for (int o = 1; o < ROW_THREADS; o *= 2)
         bad |= __shfl_xor_sync(~0u, bad, o);
-    for (int x = 0; x < ATTEND_TOP_MAX; x++) {
-        s.top_score[r][lane][x] = top.score[x];
-        s.top_key[r][lane][x] = top.key[x];
-    }
-    __syncthreads();
+    top.merge();
     if (lane == 0) {
-        for (int y = 1; y < ROW_THREADS; y++)
-            for (int x = 0; x < count; x++)
-                if (s.top_key[r][y][x] != INT32_MAX)
-                    top_insert(top, count, s.top_score[r][y][x], s.top_key[r][y][x]);
+#pragma unroll
         for (int x = 0; x < ATTEND_TOP_MAX; x++) {
-            s.top_score[r][0][x] = top.score[x];
-            s.top_key[r][0][x] = top.key[x];
+            s.top_score[r][x] = top.score[x];
+            s.top_key[r][x] = top.key[x];
         }
         s.m[r] = top.score[0];
         s.best[r] = top.key[0] == INT32_MAX ? -1 : top.key[0];
@@ -111,94 +169,121 @@ __device__ void find_largest(struct stats_memory<T> &s, const struct problem &p)
     __syncthreads();
 }
 
-/* |v| of the block's keys. */
+/* |v| of the block's keys, by two threads each. */
 template <class T, class E>
 __device__ void find_norms(struct stats_memory<T> &s, const struct problem &p, int64_t j,
                            int block)
 {
-    const int x = (int)threadIdx.x;
+    const int x = (int)threadIdx.x / 2, half = (int)threadIdx.x % 2;
     double squares = 0;
 
     if (x < block) {
         const E *const v = (const E *)p.v.data +
                            view_offset(p.v.stride, s.tile.b, s.tile.h / p.group, j + x);
-        for (int64_t c = 0; c < p.dv; c++) {
+#pragma unroll 8
+        for (int64_t c = half; c < p.dv; c += 2) {
             const double value = load_number(v + c * p.v.stride[3]);
             squares += value * value;
         }
-        s.norm[x] = sqrt(squares);
     }
+    squares += __shfl_xor_sync(~0u, squares, 1);
+    if (x < block && half == 0)
+        s.norm[x] = sqrt(squares);
 }
+static_assert(TILE_THREADS == 2 * TILE_KEYS, "two threads per key");
 
-/* Sums of e v, e^2 v and (e score)^2 v over the block, one column per thread. */
+/*
+ * Sums of e v, e^2 v and (e score)^2 v over the block.  A thread has a column and some
+ * rows, VALUE_ROWS at a time; where columns are few, threads share them.
+ */
+enum { VALUE_ROWS = 4 };
+
 template <class T, class E>
 __device__ void add_value_sums(struct stats_memory<T> &s, const struct launch &a,
                                int64_t j, int block)
 {
     const struct problem &p = a.p;
     const struct sums_layout &layout = p.stats.sums;
-    const bool noise[2] = {layout.key_noise != 0, layout.magnitude_noise != 0};
+    const int columns = p.dv > TILE_THREADS / 2 ? TILE_THREADS : TILE_THREADS / 2;
+    const int step = TILE_THREADS / columns * VALUE_ROWS;
+    const E *const values = (const E *)p.v.data +
+                            view_offset(p.v.stride, s.tile.b, s.tile.h / p.group, j);
 
-    for (int64_t c = threadIdx.x; c < p.dv; c += TILE_THREADS)
-        for (int r = 0; r < s.tile.rows; r++) {
-            double *const record =
-                a.sums + ((s.tile.b * p.hq + s.tile.h) * p.nq + s.tile.i + r) *
-                             p.stats.sums_length;
-            const double shift = tile_shift(s.tile, p, r);
-            double values = 0, squares[2] = {0, 0};
+    for (int64_t c = (int)threadIdx.x % columns; c < p.dv; c += columns)
+        for (int first = (int)threadIdx.x / columns * VALUE_ROWS; first < s.tile.rows;
+             first += step) {
+            double sum[VALUE_ROWS][3] = {};
 
+#pragma unroll 4
             for (int x = 0; x < block; x++) {
-                const double e = s.weight[r][x], score = s.tile.score[r][x];
+                const double v = load_number(values + x * p.v.stride[2] +
+                                             c * p.v.stride[3]);
+                const bool is_finite = isfinite(v);
+#pragma unroll
+                for (int y = 0; y < VALUE_ROWS; y++) {
+                    const double e = s.weight[first + y][x];
+                    /* Not 0 times Inf where the key is hidden. */
+                    const double value =
+                        is_finite || s.tile.score[first + y][x] != (T)-CUDART_INF ? v : 0;
 
-                if (score == -CUDART_INF)
-                    continue;
-                const double v = load_number(
-                    (const E *)p.v.data +
-                    view_offset(p.v.stride, s.tile.b, s.tile.h / p.group, j + x) +
-                    c * p.v.stride[3]);
-                const double es = e * (score + shift);
-
-                values += e * v;
-                squares[0] += e * e * v;
-                squares[1] += es * es * v;
+                    sum[y][0] += e * value;
+                    sum[y][1] += e * e * value;
+                    sum[y][2] += s.other[first + y][x] * value;
+                }
             }
-            record[attendi_sums_values(&layout) + c] += values;
-            for (int kind = 0; kind < 2; kind++)
-                if (noise[kind])
-                    record[attendi_sums_noise(&layout, kind) + 2 + c] += squares[kind];
+            for (int y = 0; y < VALUE_ROWS && first + y < s.tile.rows; y++) {
+                double *const record =
+                    a.sums + ((s.tile.b * p.hq + s.tile.h) * p.nq + s.tile.i + first + y) *
+                                 p.stats.sums_length;
+
+                record[attendi_sums_values(&layout) + c] += sum[y][0];
+                if (layout.key_noise)
+                    record[attendi_sums_noise(&layout, 0) + 2 + c] += sum[y][1];
+                if (layout.magnitude_noise)
+                    record[attendi_sums_noise(&layout, 1) + 2 + c] += sum[y][2];
+            }
         }
 }
 
-__device__ inline int distance_bin(int64_t far, int bins)
+/* Sums of e over keys from .. to of the block that begins at key j. */
+template <class T>
+__device__ double sum_of_keys(const struct stats_memory<T> &s, int r, int64_t j,
+                              int block, int64_t from, int64_t to, double sum)
 {
-    const int bin = 63 - __clzll(1 + far);
+    const int64_t first = max_i64(from - j, 0), last = min_i64(to - j, block - 1);
 
-    return bin < bins ? bin : bins - 1;
+    for (int64_t x = first; x <= last; x++)
+        sum += s.weight[r][x];
+    return sum;
 }
 
-/* Sums of e by distance and by class, by one thread per row in the order of keys. */
+/*
+ * Sums of e by distance and by class, each by one thread of the row in the order of keys.
+ * Distances of bin b, 2^b - 1 and more, are two stretches of keys.
+ */
 template <class T>
 __device__ void add_distances_and_classes(const struct stats_memory<T> &s,
-                                          const struct launch &a, int r, int64_t j,
-                                          int block, double *record)
+                                          const struct launch &a, int r, int lane,
+                                          int64_t j, int block, double *record)
 {
-    const struct problem &p = a.p;
-    const struct stats &stats = p.stats;
+    const struct stats &stats = a.p.stats;
+    const int64_t at = s.tile.position[r], most = (int64_t)1 << 62;
 
-    for (int x = 0; x < block; x++) {
-        const double e = s.weight[r][x];
-        const int64_t gap = s.tile.position[r] - (j + x);
+    for (int b = lane; b < stats.bins; b += ROW_THREADS) {
+        const int64_t near = b < 62 ? ((int64_t)1 << b) - 1 : most;
+        const int64_t far = b < 61 && b < stats.bins - 1 ? 2 * near : most;
+        double *const to = record + attendi_sums_bins(&stats.sums) + b;
+        const double before = sum_of_keys(s, r, j, block, at - far, at - near, *to);
 
-        if (s.tile.score[r][x] == (T)-CUDART_INF)
-            continue;
-        if (stats.bins)
-            record[attendi_sums_bins(&stats.sums) +
-                   distance_bin(gap < 0 ? -gap : gap, stats.bins)] += e;
-        if (stats.class_count) {
-            const int cls = stats.classes[s.tile.b * p.nk + j + x];
-            if (cls >= 0 && cls < stats.class_count)
-                record[attendi_sums_classes(&stats.sums) + cls] += e;
-        }
+        *to = sum_of_keys(s, r, j, block, at + max_i64(near, 1), at + far, before);
+    }
+    for (int c = lane; c < stats.class_count; c += ROW_THREADS) {
+        double *const to = record + attendi_sums_classes(&stats.sums) + c;
+        double sum = *to;
+
+        for (int x = 0; x < block; x++)
+            sum += s.class_of[x] == c ? s.weight[r][x] : 0;
+        *to = sum;
     }
 }
 
@@ -208,6 +293,27 @@ struct own_sums {
     double noise[2][2]; /* sums of x^2 |v|^2 and x^2; x is e, or e score */
 };
 
+/* Weights and logarithms of the block's keys, and their classes, by all threads. */
+template <class T>
+__device__ void find_weights(struct stats_memory<T> &s, const struct problem &p, int64_t j,
+                             int block)
+{
+    const bool wants_logs = (p.stats.needs & STATS_LOG_DISTANCE) != 0;
+
+    for (int y = (int)threadIdx.x; y < TILE_ROWS * TILE_KEYS; y += TILE_THREADS) {
+        const int r = y / TILE_KEYS, x = y % TILE_KEYS;
+        if (r >= s.tile.rows)
+            break;
+        const bool counts = x < block && s.tile.score[r][x] != (T)-CUDART_INF;
+        const int64_t gap = s.tile.position[r] - (j + x);
+
+        s.weight[r][x] = counts ? exp((double)s.tile.score[r][x] - s.m[r]) : 0;
+        s.other[r][x] = counts && wants_logs ? log1p((double)(gap < 0 ? -gap : gap)) : 0;
+    }
+    if (p.stats.class_count && (int)threadIdx.x < block)
+        s.class_of[threadIdx.x] = p.stats.classes[s.tile.b * p.nk + j + threadIdx.x];
+}
+
 template <class T>
 __device__ void add_keys(struct stats_memory<T> &s, const struct problem &p, int r,
                          int lane, int64_t j, int block, struct own_sums &own)
@@ -215,15 +321,13 @@ __device__ void add_keys(struct stats_memory<T> &s, const struct problem &p, int
     const unsigned of_values = STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE;
     const double shift = tile_shift(s.tile, p, r);
 
-    for (int x = lane; x < block; x += ROW_THREADS) {
+    for (int x = lane; x < block && r < s.tile.rows; x += ROW_THREADS) {
         const double score = s.tile.score[r][x], away = score - s.m[r];
-        const bool counts = score != -CUDART_INF;
-        const double e = counts ? exp(away) : 0, raw = score - s.mean[r];
+        const double e = s.weight[r][x], raw = score - s.mean[r];
         const int64_t key = j + x, gap = s.tile.position[r] - key;
         const double far = (double)(gap < 0 ? -gap : gap);
 
-        s.weight[r][x] = e;
-        if (!counts)
+        if (score == -CUDART_INF)
             continue;
         own.of[ROW_REST] += key == s.best[r] ? 0 : e;
         own.of[ROW_SPREAD] += away * e;
@@ -234,8 +338,7 @@ __device__ void add_keys(struct stats_memory<T> &s, const struct problem &p, int
         for (int y = 0; y < SUMS_NEAR_KEYS; y++)
             own.of[ROW_NEAR + y] += gap == y ? e : 0;
         own.of[ROW_DISTANCE] += far * e;
-        if (p.stats.needs & STATS_LOG_DISTANCE)
-            own.of[ROW_LOG_DISTANCE] += log1p(far) * e;
+        own.of[ROW_LOG_DISTANCE] += s.other[r][x] * e;
         own.of[ROW_SQUARES] += e * e;
         if (p.stats.needs & of_values) {
             const double norm = s.norm[x], es = e * (score + shift);
@@ -245,6 +348,7 @@ __device__ void add_keys(struct stats_memory<T> &s, const struct problem &p, int
             own.noise[0][1] += e * e;
             own.noise[1][0] += es * es * norm * norm;
             own.noise[1][1] += es * es;
+            s.other[r][x] = es * es;
         }
     }
 }
@@ -282,9 +386,9 @@ __device__ void write_record(struct stats_memory<T> &s, const struct problem &p,
     if (layout.columns || p.stats.needs & (STATS_KEY_NOISE | STATS_NORM))
         record[ROW_QUERY2] = query_squares<E>(p, s.tile.b, s.tile.h, s.tile.i + r);
     for (int x = 0; x < layout.top; x++) {
-        const int key = s.top_key[r][0][x];
+        const int key = s.top_key[r][x];
 
-        top[x] = key == INT32_MAX ? -CUDART_INF : (double)s.top_score[r][0][x] + shift;
+        top[x] = key == INT32_MAX ? -CUDART_INF : (double)s.top_score[r][x] + shift;
         top[layout.top + x] = key == INT32_MAX ? -1 : key;
     }
     const int wanted[2] = {layout.key_noise, layout.magnitude_noise};
@@ -303,12 +407,14 @@ template <class E> __device__ void stats_item(const struct launch &a, int64_t it
     struct stats_memory<T> &s = *(struct stats_memory<T> *)memory;
     const struct problem &p = a.p;
     const unsigned of_values = STATS_NORM | STATS_KEY_NOISE | STATS_MAGNITUDE_NOISE;
-    const int64_t tile = item % a.tiles, head = item / a.tiles;
+    const int64_t tiles = ceil_div_i64(p.nq, a.stats_rows);
+    const int64_t first = item % tiles * a.stats_rows, head = item / tiles;
     const int r = (int)threadIdx.x / ROW_THREADS, lane = (int)threadIdx.x % ROW_THREADS;
     const int length = p.stats.sums_length;
     struct own_sums own = {};
 
-    tile_begin(s.tile, p, head / p.hq, head % p.hq, tile * TILE_ROWS, p.nq);
+    tile_begin(s.tile, p, head / p.hq, head % p.hq, first,
+               min_i64(p.nq, first + a.stats_rows));
     double *const records = a.sums + (head * p.nq + s.tile.i) * length;
     for (int64_t x = threadIdx.x; x < (int64_t)s.tile.rows * length; x += TILE_THREADS)
         records[x] = 0;
@@ -320,11 +426,12 @@ template <class E> __device__ void stats_item(const struct launch &a, int64_t it
         tile_scores<T, E>(s.tile, p, j, block);
         if (p.stats.needs & of_values)
             find_norms<T, E>(s, p, j, block);
+        find_weights(s, p, j, block);
         __syncthreads();
         add_keys(s, p, r, lane, j, block, own);
         __syncthreads();
-        if (p.stats.needs & (STATS_BINS | STATS_CLASSES) && lane == 0 && r < s.tile.rows)
-            add_distances_and_classes(s, a, r, j, block, records + r * length);
+        if (p.stats.needs & (STATS_BINS | STATS_CLASSES) && r < s.tile.rows)
+            add_distances_and_classes(s, a, r, lane, j, block, records + r * length);
         if (p.stats.sums.columns)
             add_value_sums<T, E>(s, a, j, block);
     }
@@ -343,17 +450,18 @@ template <class E> __device__ void stats_item(const struct launch &a, int64_t it
     }
 }
 
-#define STATS(name, E)                                                                   \
-    extern "C" __global__ void __launch_bounds__(TILE_THREADS, 1)                        \
+/* CTAS: as many CTAs of an SM have registers. */
+#define STATS(name, E, CTAS)                                                             \
+    extern "C" __global__ void __launch_bounds__(TILE_THREADS, CTAS)                     \
         attend_stats_##name(const __grid_constant__ struct launch a)                     \
     {                                                                                    \
         for (int64_t item = blockIdx.x; item < a.items; item += gridDim.x)               \
             stats_item<E>(a, item);                                                      \
     }
-STATS(f64, double)
-STATS(f32, float)
-STATS(f16, __half)
-STATS(bf16, __nv_bfloat16)
+STATS(f64, double, 2)
+STATS(f32, float, 3)
+STATS(f16, __half, 3)
+STATS(bf16, __nv_bfloat16, 3)
 
 /* ---- statistics from the sums of a row ------------------------------------- */
 
@@ -367,7 +475,7 @@ __device__ void store_numbers(const attend_tensor &to, int64_t b, int64_t h, int
 
 /* Stores the requested statistics of a row, as core/row_stats.c does on the host. */
 __device__ void store_row(const struct problem &p, int64_t b, int64_t h, int64_t i,
-                          const double *sums)
+                          const double *sums, const struct stats_products &products)
 {
     const struct stats &s = p.stats;
     const int64_t index = (b * p.hq + h) * p.nq + i;
@@ -380,7 +488,7 @@ __device__ void store_row(const struct problem &p, int64_t b, int64_t h, int64_t
     else if (isnan(sums[ROW_MAX]))
         attendi_stats_not_numbers(&row, sums[ROW_KEYS]);
     else
-        attendi_stats_read(&p, sums, &row);
+        attendi_stats_read(&p, sums, &products, &row);
     for (int c = 0; s.rows.data && c < s.columns; c++)
         store_any(s.rows.data, s.rows.dtype,
                   view_offset(s.rows.stride, b, h, i) + c * s.rows.stride[3],
@@ -397,34 +505,55 @@ __device__ void store_row(const struct problem &p, int64_t b, int64_t h, int64_t
         attendi_stats_digest(s.digest + index * ATTEND_SUMMARY_COUNT, row.value);
 }
 
-/* The longest record, in doubles, that is staged in shared memory. */
-enum { STAGED_MOST = 24 };
+/* Rows first .. first + count - 1, one thread each; the loads are coalesced. */
+__device__ void read_short_records(const struct launch &a, int64_t first, int count)
+{
+    __shared__ double staged[TILE_THREADS * STATS_SHORT];
+    const int length = a.p.stats.sums_length, own = (int)threadIdx.x;
+    const double *const records = a.sums + first * length;
+    const int64_t x = first + own;
 
-/* One thread per row; the loads of short records are coalesced. */
+    __syncthreads();
+    for (int y = own; y < count * length; y += TILE_THREADS)
+        staged[y] = records[y];
+    __syncthreads();
+    if (own < count) {
+        const double *const sums = staged + own * length;
+        store_row(a.p, x / a.p.nq / a.p.hq, x / a.p.nq % a.p.hq, x % a.p.nq, sums,
+                  attendi_stats_products(&a.p.stats, sums, 0, 1));
+    }
+}
+
+/* One row, by the threads of a warp as far as it is sums over columns of V. */
+__device__ void read_long_record(const struct launch &a, int64_t x)
+{
+    const double *const sums = a.sums + x * a.p.stats.sums_length;
+    const int lane = (int)threadIdx.x % 32;
+    struct stats_products products = attendi_stats_products(&a.p.stats, sums, lane, 32);
+
+    for (int o = 1; o < 32; o *= 2) {
+        products.output2 += __shfl_xor_sync(~0u, products.output2, o);
+        for (int kind = 0; kind < 2; kind++)
+            products.inner[kind] += __shfl_xor_sync(~0u, products.inner[kind], o);
+    }
+    if (lane == 0)
+        store_row(a.p, x / a.p.nq / a.p.hq, x / a.p.nq % a.p.hq, x % a.p.nq, sums,
+                  products);
+}
+
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     attend_stats_rows(const __grid_constant__ struct launch a)
 {
-    __shared__ double staged[TILE_THREADS * STAGED_MOST];
     const int64_t rows = a.p.nb * a.p.hq * a.p.nq;
-    const int length = a.p.stats.sums_length, own = (int)threadIdx.x;
+    const int64_t grid = (int64_t)gridDim.x * TILE_THREADS;
 
-    for (int64_t first = (int64_t)blockIdx.x * TILE_THREADS; first < rows;
-         first += (int64_t)gridDim.x * TILE_THREADS) {
-        const double *records = a.sums + first * length;
-        const int count = (int)min_i64(TILE_THREADS, rows - first);
-        const int64_t x = first + own;
-
-        if (length <= STAGED_MOST) {
-            __syncthreads();
-            for (int y = own; y < count * length; y += TILE_THREADS)
-                staged[y] = records[y];
-            __syncthreads();
-            records = staged;
-        }
-        if (own < count)
-            store_row(a.p, x / a.p.nq / a.p.hq, x / a.p.nq % a.p.hq, x % a.p.nq,
-                      records + own * length);
-    }
+    if (a.p.stats.sums_length <= STATS_SHORT)
+        for (int64_t x = (int64_t)blockIdx.x * TILE_THREADS; x < rows; x += grid)
+            read_short_records(a, x, (int)min_i64(TILE_THREADS, rows - x));
+    else
+        for (int64_t x = ((int64_t)blockIdx.x * TILE_THREADS + threadIdx.x) / 32; x < rows;
+             x += grid / 32)
+            read_long_record(a, x);
 }
 
 /* ---- summaries ------------------------------------------------------------ */

@@ -316,7 +316,7 @@ static attend_status describe(struct cuda_device *d, const struct problem *p,
     TRY(attendi_map_tensor(d, p->dtype, &a->v, p->v.size, keys, &call->v, err));
     call->out = call->q; /* something valid, where it is not used */
     a->out_tma = plan->path == SM90_PREFILL && !a->out_float &&
-                 attendi_tma_takes(a->out.data, out, a->out.stride);
+                 attendi_tma_stores(a->out.data, out, a->out.stride);
     return a->out_tma
                ? attendi_map_tensor(d, p->dtype, &a->out, out, WARP_ROWS, &call->out, err)
                : ATTEND_OK;

@@ -18,6 +18,11 @@ bool attendi_tma_takes(const void *data, const int64_t size[4], const int64_t st
     return true;
 }
 
+bool attendi_tma_stores(const void *data, const int64_t size[4], const int64_t stride[4])
+{
+    return size[3] % 8 == 0 && attendi_tma_takes(data, size, stride);
+}
+
 int64_t attendi_padded_columns(const attend_view *view)
 {
     return ceil_div_i64(view->size[3], 8) * 8;

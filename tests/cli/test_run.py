@@ -374,7 +374,7 @@ class SameBits(CliTest):
                     p = Problem(self, nq=150, nk=200, d=32, dv=40, dtype=dtype)
                     flags = "--isa", isa, "--causal", "bottom-right"
                     one = self.outputs(p, "--threads", "1", *flags)
-                    for threads in "2", "3", "8":
+                    for threads in "3", *harness.sample("28", 1):
                         self.assertEqual(
                             one, self.outputs(p, "--threads", threads, *flags)
                         )

@@ -2,6 +2,7 @@
 """attend grade: the sheets' own answers, ten others, forms, rubrics, and bad files."""
 
 import csv
+import functools
 import io
 import json
 import os
@@ -155,6 +156,11 @@ WRONG = {
 }
 
 
+@functools.cache
+def sheets_graded():
+    return grade(SHEETS)
+
+
 def grade(*args, status=0):
     """The objects that `attend grade --json` prints, by file name."""
     done = attend("grade", "--json", *args)
@@ -171,7 +177,7 @@ class Sheets(unittest.TestCase):
     def test_verdicts_are_those_of_the_statements(self):
         lines = attend("sheets", "--json").stdout.splitlines()
         verdict = {(row := json.loads(line))["id"]: row["verdict"] for line in lines}
-        rows = grade(SHEETS)
+        rows = sheets_graded()
         self.assertEqual(sorted(rows), [f"sheet-00{s}.json" for s in range(5)])
         for sheet, statements in STATEMENTS.items():
             graded = parts(rows[f"sheet-{sheet}.json"])
@@ -184,7 +190,7 @@ class Sheets(unittest.TestCase):
                     )
 
     def test_errors_of_the_sheets_are_named(self):
-        rows = grade(SHEETS)
+        rows = sheets_graded()
         for sheet, part, words in (
             ("000", "1c-ii.scores", "only k_a"),
             ("001", "1b-i.M", "A^T in place of A A^T"),

@@ -544,7 +544,7 @@ class Stopping(LabTest):
         self.assertLess(rows["var_w"]["se"], 2e-3)
 
     def test_a_long_run_says_so_first(self):
-        args = "lab", "magnitude", "--n", "1000000", "--alpha", "1"
+        args = "lab", "magnitude", "--n", "1000000", "--alpha", "1", "--no-sweep"
         out, cost, stopped = self.stop_when_it_says(*args)
         self.assertRegex(
             cost, r"takes about \d+ minutes, [\d.e+]+ s for every 1000 trials"

@@ -389,7 +389,7 @@ class Report(CliTest):
 
     def test_stopped(self):
         args = "report", "-o", "report.html", "--trials", "100000000"
-        out, err = self.stop(*args, work=1.5)
+        out, err = self.stop(*args, work=1)
         self.assertEqual(err.count("\n"), 1, err)
         self.assertIn("no page is written", err)
         self.assertRegex(out, r"(?m)^copy +\d+/\d+")

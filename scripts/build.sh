@@ -16,7 +16,7 @@ mkdir -p build
 
 build() {
     # shellcheck disable=SC2086 # names of targets
-    NINJA_STATUS='[%p] ' scripts/configure.sh "$preset" "$@" &&
+    NINJA_STATUS='[%p] ' "${0%/*}/configure.sh" "$preset" "$@" &&
         cmake --build --preset "$preset" --parallel "${JOBS:-2}" ${targets:+--target $targets}
 }
 

@@ -88,7 +88,9 @@ static void examine_many(int64_t drawn, uint64_t salt,
             own.min_keys = 2 * CHECK_SPLIT_KEYS + 1;
         struct check_problem p =
             check_sample(seed * 100000000 + salt + (uint64_t)n, &own);
-        examine(&p, options->tame);
+        /* Scores of hundreds, by ALiBi, may err by more: such drawn ones have the bound.
+         */
+        examine(&p, options->tame && (n < CORE || p.alibi == NULL));
         check_problem_free(&p);
     }
     const struct check_set *broken = NULL;

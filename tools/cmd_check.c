@@ -2,6 +2,7 @@
 /* `attend check`: the numerical checks on this machine, every kernel set it can run. */
 #include "shared/commands.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@
 
 static const char help_text[] =
     "usage: attend check [--json] [--isa NAME] [--device NAME] [--threads N] [--seed N]\n"
+    "                    [--effort X]\n"
     "\n"
     "Proves the arithmetic where it runs: for every kernel set that this machine has,\n"
     "the error of 2^x, of hostile and of random problems against a dense evaluation in\n"
@@ -27,6 +29,9 @@ static const char help_text[] =
     "  --threads N   threads of every call (default 1: the problems are small; the law\n"
     "                of threads has its own)\n"
     "  --seed N      other random problems (default 1)\n"
+    "  --effort X    multiplies the number of random problems (default 1); a few of "
+    "each\n"
+    "                kind are always the same\n"
     "  --json        one JSON object per line: set, split, test, cases,\n"
     "                worst_over_bound, ok; laws that hold bit for bit have\n"
     "                worst_over_bound 0, null if not\n"
@@ -37,7 +42,7 @@ static const char help_text[] =
     "example: the worst case of each kernel set\n"
     "  attend check --json | jq -s 'group_by(.set)[] | max_by(.worst_over_bound)'\n";
 
-/* Floats looked at by `exp2`: one in this many; the test suite looks at all. */
+/* Floats looked at by `exp2` at effort 1: one in this many. */
 enum { EXP2_STEP = 5 };
 
 struct progress {
@@ -49,6 +54,7 @@ struct request {
     const char *isa, *device;
     int threads, as_json;
     int64_t seed;
+    double effort;
 };
 
 static void on_progress(void *user)
@@ -76,7 +82,8 @@ static int open_run(const struct request *request, struct check_run *run)
                                          : "",
                          error.message);
     run->seed = (uint64_t)request->seed;
-    run->exp2_step = EXP2_STEP;
+    run->effort = request->effort;
+    run->exp2_step = (int64_t)fmax(1.0, EXP2_STEP / request->effort);
     return TOOL_OK;
 }
 
@@ -143,12 +150,13 @@ static int perform_all(struct check_run *run, struct progress *progress, int as_
 
 int cmd_check(int argc, char **argv)
 {
-    struct request request = {.seed = 1};
+    struct request request = {.seed = 1, .effort = 1.0};
     const struct tool_flag flags[] = {
         FLAG_TEXT("isa", &request.isa),
         FLAG_TEXT("device", &request.device),
         FLAG_THREADS(&request.threads),
         FLAG_INT64("seed", &request.seed, 0, INFINITY),
+        FLAG_REAL("effort", &request.effort, 0.01, 1000.0),
         FLAG_SWITCH("json", &request.as_json),
     };
     struct progress progress = {.done = 0};

@@ -8,6 +8,9 @@ import resource
 import harness
 from harness import CliTest
 
+# test_laws proves what the command proves: here it is about what the command prints.
+EFFORT = ("--effort", 1 if harness.SCALE >= harness.WHOLE else 0.05)
+
 
 class Check(CliTest):
     @staticmethod
@@ -18,7 +21,7 @@ class Check(CliTest):
 
     def test_every_set_is_within_its_bound(self):
         before = self.computed()
-        text = self.succeed("check")
+        text = self.succeed("check", *EFFORT)
         seconds = self.computed() - before
         rows = re.findall(
             r"(?m)^([a-z0-9]+)(/split)? +(\S+) +(\d+) +(\S+) +(ok|FAILED)$", text
@@ -49,7 +52,7 @@ class Check(CliTest):
         self.assertLess(seconds, 80)
 
     def test_one_set(self):
-        lines = self.succeed("check", "--json", "--isa", "ref").splitlines()
+        lines = self.succeed("check", "--json", "--isa", "ref", *EFFORT).splitlines()
         rows = [json.loads(line) for line in lines]
         self.assertEqual({(r["set"], r["split"]) for r in rows}, {("ref", False)})
         for row in rows:
@@ -59,22 +62,31 @@ class Check(CliTest):
             )
             self.assertIs(row["ok"], True, row)
 
-    def test_both_runs_of_a_set_as_json(self):
+    def rows_of_scalar(self, effort):
         env = {"ATTEND_ISA": "scalar"}
-        lines = self.succeed("check", "--json", env=env).splitlines()
-        rows = [json.loads(line) for line in lines]
+        lines = self.succeed("check", "--json", "--effort", effort, env=env).splitlines()
+        return [json.loads(line) for line in lines]
+
+    def test_both_runs_of_a_set_as_json(self):
+        rows = self.rows_of_scalar(0.05)
         self.assertEqual(
             {(r["set"], r["split"]) for r in rows},
             {("scalar", False), ("scalar", True)},
         )
         for row in rows:
             self.assertLess(row["worst_over_bound"], 1, row)
+        few = {(r["test"], r["split"]): r["cases"] for r in rows}
+        more = {(r["test"], r["split"]): r["cases"] for r in self.rows_of_scalar(0.1)}
+        self.assertEqual(few.keys(), more.keys())
+        self.assertEqual(few["bound", True] * 2, more["bound", True])
+        self.assertEqual(few["merge", True], more["merge", True])  # the core
 
     def test_refused(self):
         self.refuse("check", "--isa", "sse9", says=("--isa", "sse9"))
         self.refuse("check", env={"ATTEND_ISA": "sse9"}, says=("ATTEND_ISA", "sse9"))
         self.refuse("check", "--threads", "0", says="--threads")
         self.refuse("check", "--seed", "x", says="--seed")
+        self.refuse("check", "--effort", "0", says="--effort")
 
 
 if __name__ == "__main__":

@@ -83,9 +83,14 @@ static void examine_many(int64_t drawn, uint64_t salt,
         run.sets[s].tally = (struct check_tally){.ok = 1};
     for (int64_t n = 0; n < count; n++) {
         const uint64_t seed = n < CORE ? 7 : test_seed();
+        struct check_sample_options own = *options;
+        if (n < CORE && n % 2 == 0 && own.min_keys == 0) /* some have splits */
+            own.min_keys = 2 * CHECK_SPLIT_KEYS + 1;
         struct check_problem p =
-            check_sample(seed * 100000000 + salt + (uint64_t)n, options);
-        examine(&p, options->tame);
+            check_sample(seed * 100000000 + salt + (uint64_t)n, &own);
+        /* Scores of hundreds, by ALiBi, may err by more: such drawn ones have the bound.
+         */
+        examine(&p, options->tame && (n < CORE || p.alibi == NULL));
         check_problem_free(&p);
     }
     const struct check_set *broken = NULL;

@@ -44,11 +44,12 @@ static double worst_error(const struct check_problem *p, const struct check_outp
     for (int64_t at = 0; at < p->nb * p->hq * p->nq * ATTEND_STAT_COUNT; at++) {
         const attend_stat x = every_stat[at % ATTEND_STAT_COUNT];
         const double value = want->rows.value[at];
-        if (!is_stated(x) || got->rows[at] == value)
+        if (!is_stated(x) || check_same_bits(got->rows[at], value) ||
+            got->rows[at] == value)
             continue;
         const double error = fabs(got->rows[at] - value) / fabs(value);
         if (!(error <= worst)) {
-            worst = error;
+            worst = isnan(error) ? INFINITY : error; /* NaN is the worst */
             *stat = x;
         }
     }

@@ -37,9 +37,7 @@ const char *why_not(void);
             SKIP("no GPU here: %s", why_not());                                          \
     } while (0)
 
-/*
- * How many of `all` problems: ATTEND_TEST_QUICK=1, for a checker of memory, has a tenth.
- */
+/* `all` problems times the scale of the tests. */
 int problems(int all);
 /* The same of repeats, of which the emulator, where nothing can race, has two. */
 int repetitions(int all);

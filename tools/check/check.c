@@ -298,8 +298,8 @@ static void hostile_sizes(struct check_random *random, int64_t n, int64_t size[4
         do
             size[a] = hostile[check_random_int(random, 0, HOSTILE - 1)];
         while (size[a] > limit[a]);
-    if (hostile[n % HOSTILE] <= limit[n / HOSTILE % 4])
-        size[n / HOSTILE % 4] = hostile[n % HOSTILE];
+    if (hostile[n / 4 % HOSTILE] <= limit[n % 4])
+        size[n % 4] = hostile[n / 4 % HOSTILE];
 }
 
 void check_test_bound(struct check_run *run)
@@ -313,8 +313,9 @@ void check_test_bound(struct check_run *run)
         int64_t size[4];
         hostile_sizes(&random, n, size);
         const int64_t group = check_random_chance(&random, 0.3) ? 3 : 1;
-        struct check_problem p = check_sample_shape(seed, dtypes[n % 4], 1, group, 1,
-                                                    size[1], size[0], size[2], size[3]);
+        struct check_problem p =
+            check_sample_shape(seed, dtypes[(n + n / 4) % 4], 1, group, 1, size[1],
+                               size[0], size[2], size[3]);
         p.causal = n % 3 == 1 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
         p.wants_weights = n % 9 < 2;
         if (n % 3 == 2) { /* peaked: nearly all weight on one key */

@@ -34,7 +34,7 @@ _attend()
         *:--isa) words='ref scalar avx2 avx512 avx512bf16 amx neon neonbf16 simd128' ;;
         *:--device) words=cuda ;;
         *:--scale | *:--softcap | *:--window-left | *:--window-right | *:--key-lengths | \
-            *:--threads | check:--seed | bench:--seconds | stats:--last | stats:--zoom | \
+            *:--threads | check:--seed | check:--effort | bench:--seconds | stats:--last | stats:--zoom | \
             stats:--noise) ;;
         stats:--top) words='1 2 3 4 5 6 7 8' ;;
         run:*) words='--q --k --v --out --lse --weights --layout --scale --softcap --causal
@@ -44,7 +44,7 @@ _attend()
             --window-right --key-lengths --mask --bias --alibi --sinks --threads --isa --device
             --dtype --rows --top --columns --last --zoom --map --noise --json --out --help' ;;
         info:*) words='--isa --threads --json --help' ;;
-        check:*) words='--isa --device --threads --seed --json --help' ;;
+        check:*) words='--isa --device --threads --seed --effort --json --help' ;;
         bench:*) words='--case --dtype --threads --isa --seconds --list --json --mpi --trace --device --order --help' ;;
         lab:lab) words='copy extract average window magnitude heads one-vs-two how-many-heads
             remedies permute positions dispersion phases capacity variants place transfer

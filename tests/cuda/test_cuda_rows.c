@@ -231,7 +231,7 @@ static struct check_problem random_problem_of(int n)
     return p;
 }
 
-/* Float sums of the kernels that fuse statistics are not within the bound of double ones. */
+/* Float sums of kernels that fuse statistics are not within the bound of double ones. */
 static int may_be_fused(const struct check_problem *p)
 {
     return p->stats.bins == 0 && p->stats.class_count == 0 && p->stats.top <= 2;

@@ -114,7 +114,8 @@ static void move(const struct copies *copies, void *pointer)
     memcpy(&from, pointer, sizeof from);
     for (int x = 0; x < CHECK_BLOCKS; x++) {
         const unsigned char *const base = copies->blocks->block[x].base;
-        if (from && base && from >= base && from <= base + copies->blocks->block[x].room) {
+        const size_t room = copies->blocks->block[x].room;
+        if (from && base && from >= base && from <= base + room) {
             const uintptr_t to = copies->at[x] + (uintptr_t)(from - base);
             memcpy(pointer, &to, sizeof to);
             return;

@@ -263,8 +263,8 @@ TEST(f64_parts_merge_within_rounding)
     }
     const attend_tensor out =
         attend_tensor_dense((void *)to, ATTEND_F64, 1, 1, ROWS, WIDTH);
-    const attend_tensor out_lse = attend_tensor_dense(
-        (void *)(to + NUMBERS * sizeof *o), ATTEND_F64, 1, 1, ROWS, 1);
+    const attend_tensor out_lse = attend_tensor_dense((void *)(to + NUMBERS * sizeof *o),
+                                                      ATTEND_F64, 1, 1, ROWS, 1);
     CHECK(attend_merge_with(ctx, parts, PARTS, &out, &out_lse, &err) == ATTEND_OK &&
               attend_context_wait(ctx, &err) == ATTEND_OK,
           "%s", err.message);

@@ -76,8 +76,8 @@ template <class F>
 DEVICE void each_row(const CUtensorMap *map, uint32_t shared, access_kind kind, int c0,
                      int c1, int c2, int c3, F visit)
 {
-    const int64_t width = kind == ACCESS_ASYNC_READ ? (map->size[0] + 7) / 8 * 8
-                                                    : map->size[0];
+    const int64_t width =
+        kind == ACCESS_ASYNC_READ ? (map->size[0] + 7) / 8 * 8 : map->size[0];
 
     if (shared % 128 != 0)
         gpu_fail("TMA: address %u is not aligned to 128", shared);

@@ -82,7 +82,7 @@ template <class T> struct top_list {
     }
     /*
      * Merges the lists of the threads of a row.  Of two lists, one of them backwards, the
-     * larger of each pair are the largest of both.  These rise and then fall, and exchanges
+     * larger of each pair are the largest of both.  These rise, then fall; exchanges
      * at half of the length, a quarter and so on sort them.
      */
     __device__ void merge()

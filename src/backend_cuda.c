@@ -147,9 +147,9 @@ static attend_status launch_stats(struct cuda_device *d, struct launch *a, bool 
 {
     if (!fused) {
         a->stats_rows = stats_rows(d, &a->p);
-        TRY(attendi_cuda_general(
-            d, of_type(KERNEL_stats_f64, a->p.dtype), a,
-            a->p.nb * a->p.hq * ceil_div_i64(a->p.nq, a->stats_rows), err));
+        TRY(attendi_cuda_general(d, of_type(KERNEL_stats_f64, a->p.dtype), a,
+                                 a->p.nb * a->p.hq * ceil_div_i64(a->p.nq, a->stats_rows),
+                                 err));
     }
     /* A shard has positions of its own; its sums have those of the sequence. */
     if (a->p.shard && a->p.first_key != 0)

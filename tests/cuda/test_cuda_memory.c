@@ -233,8 +233,8 @@ TEST(parts_merge_on_the_device)
 /*
  * Parts in f64, with LSE that are up to 60 apart, against the definition in long double.
  * The difference t of two LSE is rounded, which exp() makes |t| u of the weight; exp() is
- * within 2 u, and there are a quotient, a product and 2 count sums.  So much of sum w |O|:
- * parts of either sign cancel, and of the result it may be any number of ulp.
+ * within 2 u, and there are a quotient, a product and 2 count sums.  That is relative to
+ * sum w |O|: parts of either sign cancel, and of the result it may be any number of ulp.
  */
 TEST(f64_parts_merge_within_rounding)
 {
@@ -263,8 +263,8 @@ TEST(f64_parts_merge_within_rounding)
     }
     const attend_tensor out =
         attend_tensor_dense((void *)to, ATTEND_F64, 1, 1, ROWS, WIDTH);
-    const attend_tensor out_lse = attend_tensor_dense(
-        (void *)(to + NUMBERS * sizeof *o), ATTEND_F64, 1, 1, ROWS, 1);
+    const attend_tensor out_lse = attend_tensor_dense((void *)(to + NUMBERS * sizeof *o),
+                                                      ATTEND_F64, 1, 1, ROWS, 1);
     CHECK(attend_merge_with(ctx, parts, PARTS, &out, &out_lse, &err) == ATTEND_OK &&
               attend_context_wait(ctx, &err) == ATTEND_OK,
           "%s", err.message);

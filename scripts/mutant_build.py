@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: MIT
+"""Builds and tests for mutate.py: a build of a tree for each stage, with a mutant or without."""
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from mutants import locate
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+WORK = ROOT / "build/mutants"
+
+STAGES = ["release", "python", "asan", "tsan"]
+# Names of tests, left out of a stage, and of the only ones of a stage.
+REPEATS = r"test_(seeds|sheets|sheets_worlds|teaching|experiments|noise_experiments)$|_mpich$"
+LEFT_OUT = {"release": "_mpich$", "asan": REPEATS, "python": "test_(fuzz|models|onnx|types|watch_models|wheel)$"}
+ONLY = {"tsan": r"test_(threads|threads_split|split|pool)$"}
+# Groups that a stage leaves out: scripts look at the tree, those of the page need another build.
+NOT_IN = {"release": {"script", "page", "python"}, "asan": {"script", "cli", "page", "python"},
+          "tsan": {"script", "cli", "page", "python"}}
+SLOW = {"mpi", "cuda"}  # come last
+GPU = {"emulated", "cuda"}  # the groups that run kernels for GPUs, for mutants of these alone
+ENVIRONMENT = {
+    "ATTEND_TEST_QUICK": "1", "ATTEND_TEST_SCALE": "0.1", "OMP_NUM_THREADS": "2",
+    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=0",
+    "LSAN_OPTIONS": f"suppressions={ROOT}/tests/mpi/leaks.supp:print_suppressions=0"}
+# Tests of the command and of ranks that seldom reach the laboratory, and come last for it.
+UNLIKELY = {folder: r"cli_test_(bench|build|check|compare|info|malformed|mpirun|refused|run|stats\w*)$|_mpi_"
+            for folder in ("theory", "lab")}
+COUNT = re.compile(r"\d+ passed, (\d+) failed, \d+ skipped$")
+
+
+def digest(path):
+    return hashlib.sha1(path.read_bytes()).hexdigest() if path.exists() else ""
+
+
+def end_session(leader):
+    """Ends what a test has left running, whichever process group it is in."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(stat.read_text().rpartition(")")[2].split()[3]) == leader:
+                os.kill(int(stat.parent.name), signal.SIGKILL)
+        except OSError:
+            pass
+
+
+def limits():
+    """What a mutant that allocates or writes without end may take."""
+    for kind, gigabytes in (resource.RLIMIT_DATA, 6), (resource.RLIMIT_FSIZE, 16), (resource.RLIMIT_CORE, 0):
+        resource.setrlimit(kind, (gigabytes << 30, resource.getrlimit(kind)[1]))
+
+
+class Build:
+    """The build of a stage, its tests, and what they are without a mutant."""
+
+    def __init__(self, stage, folder, python="", budget=0):
+        self.budget = budget if stage == "release" else 0
+        self.stage, self.tree, self.python = stage, folder / "tree", python
+        self.directory, self.temporary = folder / stage, pathlib.Path(f"/tmp/mutate-{os.getpid()}")  # some tests print it
+        self.environment = {**os.environ, "TMPDIR": str(self.temporary)}
+        if stage in ("asan", "tsan"):
+            self.environment.update(ENVIRONMENT)
+        if shutil.which("ccache"):
+            self.environment.update(
+                CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache",
+                CCACHE_DIR=str(WORK / "ccache"), CCACHE_BASEDIR=str(folder), CCACHE_NOHASHDIR="1")
+        self.planted = folder / "planted.json"
+        self.uproot()
+        self.hits = collections.Counter()
+        self.configure()
+        if stage != "python":
+            self.build(self.targets())  # ctest names no program that is not there
+        self.read_tests()
+        self.build({u for t in self.tests for u in t["uses"]})
+        if stage == "python":
+            self.link_package()
+        for test in self.tests:
+            test["uses"] |= {o for u in test["uses"] for o in self.loaded(u)}
+        self.objects = collections.defaultdict(set)
+        for block in self.ninja(["-t", "deps"]).stdout.strip().split("\n\n"):
+            out, *inputs = block.split("\n")
+            for path in inputs:
+                self.objects[os.path.normpath(self.directory / path.strip())].add(out.split(":")[0])
+        files = {o for some in self.objects.values() for o in some}
+        files.update(u for t in self.tests for u in t["uses"])
+        self.pristine = {name: digest(self.directory / name) for name in files}
+        self.measure(False)
+
+    def command(self, *command):
+        return subprocess.run([str(c) for c in command], cwd=self.tree, env=self.environment,
+                              capture_output=True, text=True, errors="replace")
+
+    def ninja(self, targets):
+        return self.command("ninja", "-j1", "-C", self.directory, *targets)
+
+    def build(self, targets):
+        done = self.ninja(targets)
+        if done.returncode != 0:
+            sys.exit(done.stdout + done.stderr)
+
+    def targets(self):
+        """What the tests need, where the build says so, or else everything."""
+        listed = self.directory / "test_list.txt"
+        if self.stage == "tsan":
+            return ["test_threads", "test_split", "test_pool"]
+        if not listed.exists():
+            return []
+        wanted = [line.split() for line in listed.read_text().splitlines()]
+        return sorted({target for name, group, tier, *targets in wanted if group not in NOT_IN[self.stage]
+                       for target in ":".join(targets).split(":") if target})
+
+    def configure(self):
+        nvcc = WORK / "nvcc"  # the emulator does not look at what nvcc makes
+        nvcc.write_text('#!/bin/sh\nwhile [ $# -gt 0 ]; do [ "$1" = -o ] && echo kernels >"$2"; shift; done\n')
+        nvcc.chmod(0o755)
+        flags = pathlib.Path("/proc/cpuinfo").read_text()
+        sets = [name for name, flag in [("avx2", "avx2"), ("avx512", "avx512f"), ("avx512bf16", "avx512_bf16"),
+                                        ("amx", "amx_bf16")] if flag in flags]
+        done = self.command(
+            "cmake", "--preset", "release" if self.stage == "python" else self.stage, "-S", self.tree,
+            "-B", self.directory, "-G", "Ninja", "-DATTEND_TESTS=ON", "-DATTEND_WERROR=OFF", f"-DNVCC={nvcc}",
+            "-DATTEND_CUDA=" + ("ON" if self.stage == "release" else "OFF"),
+            "-DATTEND_PYTHON=" + ("ON" if self.stage == "python" else "OFF"),
+            "-DATTEND_KERNEL_SETS=" + (";".join(sets) or "scalar"),
+            "-DCMAKE_C_FLAGS=-Werror=incompatible-pointer-types -Werror=int-conversion")
+        if done.returncode != 0:
+            sys.exit(done.stdout + done.stderr)
+        rules = self.ninja(["-t", "targets", "all"]).stdout
+        self.outputs = set(re.findall(r"^(\S+): \w+_(?:EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)_LINKER", rules, re.M))
+
+    def read_tests(self):
+        """Tests: name, group, tier, command, folder, environment, and what they use of the build."""
+        self.tests = []
+        if self.stage == "python":
+            uses = {o for o in self.outputs if "/tests" not in o and o.endswith((".abi3.so", "_theory.so"))}
+            for path in sorted(self.tree.glob("tests/python/test_*.py")):
+                self.add_test(f"python_{path.stem}", "python", "test", [self.python, "-B", str(path)], self.tree, {
+                    "PYTHONPATH": str(self.directory / "package"), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1",
+                    "ATTEND_BIN": str(self.directory / "attend"),
+                    "PATH": f"{os.path.dirname(self.python)}:{os.environ['PATH']}"}, uses)
+            return
+        shown = json.loads(self.command("ctest", "--test-dir", self.directory, "--show-only=json-v1").stdout)
+        for entry in shown["tests"]:
+            of = {p["name"]: p["value"] for p in entry.get("properties", [])}
+            tier = "all" if "all" in of["LABELS"] or self.stage != "release" else "test"
+            (group,) = set(of["LABELS"]) - {"test", "all"}
+            command = entry.get("command")
+            if (command and "DEPENDS" not in of and group not in NOT_IN[self.stage]
+                    and not any("/house/" in word for word in command)):
+                self.add_test(entry["name"], group, tier, command,
+                              of.get("WORKING_DIRECTORY", self.directory),
+                              dict(e.split("=", 1) for e in of.get("ENVIRONMENT", [])), set())
+
+    def add_test(self, name, group, tier, command, folder, environment, uses):
+        if not re.search(ONLY.get(self.stage, ""), name) or re.search(LEFT_OUT.get(self.stage, "$^"), name):
+            return
+        words = " ".join([*command, *environment.values()])
+        for output in self.outputs:
+            path = self.directory / output
+            if re.search(re.escape(str(path)) + r"(?![\w/.-])", words) or ".so" in output and (
+                    str(path.parent) == environment.get("LD_LIBRARY_PATH")
+                    or "mpirun" in name and path.parent == self.directory):
+                uses.add(output)
+        self.tests.append({"name": name, "group": group, "tier": tier, "command": command, "folder": folder,
+                           "environment": {**self.environment, **environment}, "uses": set(uses)})
+
+    def loaded(self, output):
+        """Libraries of this build that a program is linked to."""
+        found = re.findall(r"=> (\S+)", self.command("ldd", self.directory / output).stdout)
+        names = {os.path.relpath(os.path.realpath(path), self.directory) for path in found}
+        return names & self.outputs
+
+    def link_package(self):
+        package = self.directory / "package/attend"
+        shutil.rmtree(package.parent, ignore_errors=True)
+        (package / "_libs").mkdir(parents=True)
+        for path in self.tree.glob("python/attend/*"):
+            (package / path.name).symlink_to(path)
+        for output in {u for t in self.tests for u in t["uses"] if u.endswith(".so")}:
+            name = os.path.basename(output)
+            (package / ("_libs/" + name if name == "_theory.so" else name)).symlink_to(self.directory / output)
+
+    def measure(self, gpu):
+        """Sets the seconds of tests without a mutant, None where they fail; seconds.json keeps them."""
+        kept = self.directory / "seconds.json"
+        seconds = json.loads(kept.read_text()) if kept.exists() else {}
+        tests = [t for t in self.tests if (t["group"] in GPU) == gpu and "seconds" not in t]
+        if tests:
+            self.ninja({u for t in tests for u in t["uses"]})
+        for test in tests:
+            if seconds.get(test["name"]) is None:
+                start = time.time()
+                why, said = self.run(test, 3600)
+                seconds[test["name"]] = None if why else round(time.time() - start, 2)
+                kept.write_text(json.dumps(seconds, indent=0))
+                print(f"{self.stage} {test['name']}: {seconds[test['name']]} s, {why} {said}", flush=True)
+            test["seconds"] = seconds[test["name"]]
+
+    def run(self, test, limit):
+        """("", its last line) if the test passes, else (how it ended, its first line of a failure)."""
+        shutil.rmtree(self.temporary, ignore_errors=True)
+        self.temporary.mkdir(parents=True)
+        program = subprocess.Popen(test["command"], cwd=test["folder"], env=test["environment"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True, preexec_fn=limits)
+        tail = subprocess.Popen(["tail", "-c", "3000"], stdin=program.stdout, stdout=subprocess.PIPE)
+        program.stdout.close()
+        why = ""
+        try:
+            status = program.wait(limit)
+        except subprocess.TimeoutExpired:
+            why, status = "time", 0
+        finally:
+            end_session(program.pid)
+        program.wait()
+        output = tail.communicate()[0].decode(errors="replace").strip()
+        count = COUNT.search(output)
+        if status:
+            why = "crash" if status < 0 or status > 128 else "failed"
+        elif not why and not test["name"].startswith("example") and (not count or int(count[1])):
+            why = "failed"
+        said = re.findall(r"^.*FAIL.*$|^.*ERROR: .*$", output, re.M) if why else []
+        return why, (said + output.split("\n")[-1:])[0][:160]
+
+    def uproot(self):
+        """Takes out the mutant that is planted, or was when a run was killed."""
+        if self.planted.exists():
+            path, original = json.loads(self.planted.read_text())
+            pathlib.Path(path).write_text(original)
+            self.planted.unlink()
+
+    def order(self, mutant):
+        gpu = mutant["folder"] == "cuda"
+        self.measure(gpu)
+
+        def rank(test):
+            hits = self.hits[test["name"], mutant["folder"]] + 4 * self.hits[test["name"], mutant["file"]]
+            named = set(re.split(r"[/_.]", mutant["file"])) & set(test["name"].split("_"))
+            unlikely = re.search(UNLIKELY.get(mutant["folder"], "$^"), test["name"])
+            return test["tier"] != "test", -(0.01 if unlikely else 0.5 + len(named) + hits) / (test["seconds"] + 0.5)
+
+        return sorted((t for t in self.tests if (t["group"] in GPU) == gpu and t["seconds"] is not None
+                       and t["name"] not in mutant.get("passed", [])), key=rank)
+
+    def count_hit(self, record):
+        self.hits[record["found_by"], record["folder"]] += 1
+        self.hits[record["found_by"], record["file"]] += 1
+
+    def changed(self, names):
+        return any(digest(self.directory / name) != self.pristine[name] for name in names)
+
+    def judge(self, mutant):
+        """Plants a mutant and runs the tests; None: it does not compile, or changes nothing."""
+        at = locate(self.tree, mutant)
+        if at is None:
+            return {"outcome": "gone"}
+        tests = self.order(mutant)
+        path = self.tree / mutant["file"]
+        original = path.read_text()
+        lines = original.split("\n")
+        lines[at] = mutant["after"]
+        self.planted.write_text(json.dumps([str(path), original]))
+        path.write_text("\n".join(lines))
+        start = time.time()
+        try:
+            objects = self.objects[str(path)]
+            if not objects or self.ninja(objects).returncode != 0 or not self.changed(objects):
+                return None
+            outcome = self.try_tests(tests)
+            return outcome and {**outcome, "stage": self.stage, "seconds": round(time.time() - start, 1)}
+        finally:
+            self.uproot()
+
+    def try_tests(self, tests):
+        """Ends as open before a test that would take it beyond the budget of a mutant, unless it is the first."""
+        size, passed, spent = 4, [], 0
+        while tests:
+            batch, tests, size = tests[:size], tests[size:], size * 3
+            if self.ninja({u for t in batch for u in t["uses"]}).returncode != 0:
+                return None
+            for test in batch:
+                if self.changed(test["uses"]):
+                    if passed and self.budget and spent + test["seconds"] > self.budget:
+                        return {"outcome": "open", "passed": passed}
+                    passed.append(test["name"])
+                    spent += test["seconds"]
+                    why, said = self.run(test, max(30, 10 * test["seconds"]))
+                    if why:
+                        return {"outcome": "found", "passed": [], "found_by": test["name"], "how": why, "said": said,
+                                "group": test["group"], "tier": test["tier"]}
+        return {"outcome": "survived"}

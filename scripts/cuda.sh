@@ -94,7 +94,7 @@ part_times() { "$build/attend" bench --device cuda --seconds 0.2; }
 # Every kernel of order FAST on the GPU and in test_cuda_rows, so not shortened there.
 part_memcheck() {
     for name in test_cuda_rows test_cuda test_cuda_stats test_cuda_memory; do
-        [ $name = test_cuda_rows ] || export ATTEND_TEST_QUICK=1
+        [ $name = test_cuda_rows ] || export ATTEND_TEST_SCALE=0.1
         compute-sanitizer --tool memcheck --error-exitcode 1 "$build/tests/$name" ${ATTEND_TEST_NAME:-} || return
     done
 }
@@ -105,7 +105,7 @@ racecheck() {
     case " $races_general " in *" $1 "*) programs="test_cuda_stats test_cuda_memory" ;; esac
     case $1 in sm80*) export ATTEND_CUDA_KERNELS=sm80 ;; sm90_columns | sm90_lse) programs=test_cuda_stats ;; esac
     for name in $programs; do
-        ATTEND_TEST_QUICK=1 compute-sanitizer --tool racecheck --kernel-name "kns=attend_$1" --error-exitcode 1 \
+        ATTEND_TEST_SCALE=0.1 compute-sanitizer --tool racecheck --kernel-name "kns=attend_$1" --error-exitcode 1 \
             "$build/tests/$name" ${ATTEND_TEST_NAME:-} || return
     done
 }

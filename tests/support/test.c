@@ -100,10 +100,3 @@ uint64_t test_case_seed(int64_t n, int64_t core)
 {
     return n < core ? (uint64_t)n : test_seed() * 1000003 + (uint64_t)n;
 }
-
-int test_is_quick(void)
-{
-    const char *const quick = getenv("ATTEND_TEST_QUICK");
-
-    return quick != NULL && strcmp(quick, "1") == 0;
-}

@@ -69,7 +69,4 @@ int test_draws(double share);
 /* The seed of random case n: the first `core` are the same for every ATTEND_TEST_SEED. */
 uint64_t test_case_seed(int64_t n, int64_t core);
 
-/* Whether ATTEND_TEST_QUICK=1 asks for fewer problems, as under the sanitizers. */
-int test_is_quick(void);
-
 #endif

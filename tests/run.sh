@@ -62,12 +62,10 @@ asan | tsan | fuzz | neon)
     for stage in "$@"; do timed "$stage" "stage_$stage"; done
     ;;
 engine | lab | python | page | mpi | cuda)
-    setup=test
-    case " $* " in *' mpi '* | *' cuda '*) setup=all ;; esac
+    setup="test"
+    case " $* " in *' mpi '* | *' cuda '*) setup="all" ;; esac
     timed setup scripts/setup.sh $setup || exit 1
-    for group in "$@"; do
-        release_tests 'test|all' "^$group\$"
-    done
+    release_tests 'test|all' "^($(echo "$*" | tr ' ' '|'))\$"
     ;;
 *)
     verbose=2

@@ -5,10 +5,10 @@
  *     O    f32 2e-6 max|V|, f16 2^-9 max|V|, bf16 2^-7 max|V|, f64 1e-12 max|V|,
  *          by the type of the inputs, whatever that of the output
  *     LSE  2e-6 (1 + |LSE|), for f64 1e-12 (1 + |LSE|)
- * and, like every other problem, under the derived bound.  That accuracy is no bound: it is
- * tested on problems that are the same in every run, drawn problems have the bound alone.
- * Sets but `ref` run twice, the second time with splits of few keys.
- * The first CORE problems of a test run at every scale.
+ * and, like every other problem, under the derived bound.  That accuracy is no bound: it
+ * is tested on problems that are the same in every run, drawn problems have the bound
+ * alone. Sets but `ref` run twice, the second time with splits of few keys. The first
+ * CORE problems of a test run at every scale.
  */
 #include "support/test.h"
 
@@ -74,7 +74,8 @@ static void examine(const struct check_problem *p, int stated)
     check_expect_free(&expect);
 }
 
-/* The core, and `drawn` problems at scale 1, first the fixed ones; `salt` is the test's own. */
+/* The core, and `drawn` problems at scale 1, first the fixed ones; `salt` is the test's
+ * own. */
 static void examine_many(int64_t drawn, uint64_t salt,
                          const struct check_sample_options *options)
 {

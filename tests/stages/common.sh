@@ -3,6 +3,7 @@
 # For all stages, to be sourced by run.sh: counts, the table of stages, builds, ctest.
 
 jobs=${JOBS:-2}
+verbose=${verbose:-0}
 passed=0
 failed=0
 skipped=0

@@ -289,7 +289,8 @@ static const int64_t hostile[] = {0,  1,  2,  3,   5,   7,   8,   9,   11,  13, 
                                   64, 65, 97, 127, 128, 129, 131, 255, 257, 385, 521};
 enum { HOSTILE = sizeof hostile / sizeof hostile[0] };
 
-/* Of nk, nq, d and dv in turn one takes every size in turn, the others take any. */
+/* Of nk, nq, d and dv in turn one takes every size in turn, the largest first; the others
+ * any. */
 static void hostile_sizes(struct check_random *random, int64_t n, int64_t size[4])
 {
     static const int64_t limit[4] = {521, 257, 131, 131};
@@ -298,8 +299,11 @@ static void hostile_sizes(struct check_random *random, int64_t n, int64_t size[4
         do
             size[a] = hostile[check_random_int(random, 0, HOSTILE - 1)];
         while (size[a] > limit[a]);
-    if (hostile[n / 4 % HOSTILE] <= limit[n % 4])
-        size[n % 4] = hostile[n / 4 % HOSTILE];
+    const int64_t taken = hostile[HOSTILE - 1 - n / 4 % HOSTILE];
+    if (taken <= limit[n % 4])
+        size[n % 4] = taken;
+    if (n == 0) /* rows that see several splits, at every scale */
+        size[1] = 17;
 }
 
 void check_test_bound(struct check_run *run)

@@ -51,10 +51,7 @@ all | long)
     [ "$tier" = all ] || export ATTEND_TEST_SCALE=100
     timed nvcc get_nvcc
     release_tests 'test|all'
-    timed asan stage_asan
-    timed tsan stage_tsan
-    timed fuzz stage_fuzz
-    timed neon stage_neon
+    for stage in asan tsan fuzz neon; do timed $stage "stage_$stage"; done
     [ "$tier" = all ] || timed long stage_long
     ;;
 asan | tsan | fuzz | neon)

@@ -83,9 +83,6 @@ build() {
 # targets: what the tests on standard input, lines of test_list.txt, need.
 targets() { awk '{ gsub(":", "\n", $4); print $4 }' | sort -u | tr '\n' ' '; }
 
-# scaled SHARE: ATTEND_TEST_SCALE times the share.
-scaled() { awk -v share="$1" -v scale="${ATTEND_TEST_SCALE:-1}" 'BEGIN { print share * scale }'; }
-
 # add_count LOG: the count that is its last line, or one failed test.
 add_count() {
     count=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$1")

@@ -34,5 +34,5 @@ neon_tests() {
 }
 
 stage_neon() {
-    ATTEND_TEST_SCALE=$(scaled 0.1) neon_tests test_kernel_sets test_laws test_dense test_exp2
+    ATTEND_TEST_SCALE=0.1 neon_tests test_kernel_sets test_laws test_dense test_exp2
 }

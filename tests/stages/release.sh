@@ -53,16 +53,19 @@ configure_release() {
     configure release -DATTEND_TESTS=ON -DATTEND_WERROR=ON -DATTEND_PYTHON=$python
 }
 
-# Builds and runs the tests of selected.txt, lines of test_list.txt.
+# run_selected TIER: builds and runs the tests of selected.txt, lines of test_list.txt.  Budgets
+# have the tier in the names of stages, except in `test`.
 run_selected() {
+    suffix=
+    [ "$1" = test ] || suffix=-$1
     if has python; then
-        begin_python "$1" &
+        case $1 in test) begin_python test ;; *) begin_python all ;; esac &
         python_job=$!
     fi
-    timed build build release "$(targets <build/selected.txt)" || return
+    timed "build$suffix" build release "$(targets <build/selected.txt)" || return
     if has page; then timed page page_modules; fi
     if has python; then timed environment end_python; fi
-    timed tests run_ctest release -R "^($(awk '{ printf "%s%s", sep, $1; sep = "|" }' build/selected.txt))\$"
+    timed "tests$suffix" run_ctest release -R "^($(awk '{ printf "%s%s", sep, $1; sep = "|" }' build/selected.txt))\$"
 }
 
 # release_tests TIERS [GROUP]: regular expressions.
@@ -75,7 +78,7 @@ release_tests() {
             grep -q "^mpi_$abi" build/release/mpi_found.txt || skip "ranks of $abi" "its mpicc is not here"
         done
     fi
-    case $1 in test) run_selected test ;; *) run_selected all ;; esac
+    case $1 in test) run_selected test ;; *) run_selected "$tier" ;; esac
 }
 
 # release_named PATTERN: tests of any tier whose names match.
@@ -86,5 +89,5 @@ release_named() {
         echo "run.sh: no test has a name that matches $1; the names are in build/release/test_list.txt" >&2
         exit 2
     fi
-    run_selected all
+    run_selected named
 }

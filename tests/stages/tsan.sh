@@ -4,5 +4,5 @@
 
 stage_tsan() {
     build tsan 'test_threads test_split test_pool' &&
-        ATTEND_TEST_SCALE=$(scaled 0.1) run_ctest tsan -R '^test_(threads|threads_split|split|pool)$'
+        ATTEND_TEST_SCALE=0.1 run_ctest tsan -R '^test_(threads|threads_split|split|pool)$'
 }

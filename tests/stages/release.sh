@@ -78,6 +78,7 @@ release_tests() {
             grep -q "^mpi_$abi" build/release/mpi_found.txt || skip "ranks of $abi" "its mpicc is not here"
         done
     fi
+    # shellcheck disable=SC2154 # the first argument of run.sh
     case $1 in test) run_selected test ;; *) run_selected "$tier" ;; esac
 }
 

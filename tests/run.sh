@@ -35,7 +35,7 @@ tier=$1
 
 if [ -z "${ATTEND_TEST_SEED:-}" ]; then
     commit=$(git rev-parse --short=5 HEAD 2>/dev/null | cut -c 1-5)
-    ATTEND_TEST_SEED=$((0x${commit:-1}))
+    ATTEND_TEST_SEED=$((0x${commit:-0} + 1))
 fi
 export ATTEND_TEST_SEED
 echo "ATTEND_TEST_SEED=$ATTEND_TEST_SEED"

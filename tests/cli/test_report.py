@@ -79,15 +79,6 @@ addEventListener('load', () => {
 });
 </script>"""
 
-# Around the page, so that it can be narrower than the narrowest window.
-FRAME = """<!DOCTYPE html><meta name="color-scheme" content="light dark">
-<body><script>
-addEventListener('message', e => {
-  const pre = document.createElement('pre');
-  pre.id = 'probe'; pre.textContent = e.data; document.body.append(pre);
-});
-</script><iframe src="probed.html" style="width:%dpx;height:800px;border:0"></iframe>"""
-
 
 class Page(html.parser.HTMLParser):
     """Collects tags and attributes, and sees that what is opened is closed."""
@@ -329,7 +320,7 @@ class Report(CliTest):
         with open(self.path("probed.html"), "w", encoding="utf-8") as file:
             file.write(self.text.replace("</body>", PROBE + "</body>"))
         with open(self.path("frame.html"), "w", encoding="utf-8") as file:
-            file.write(FRAME % width)
+            file.write(harness.FRAME % width)
         done = subprocess.run(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
             + ["--no-first-run", "--disable-background-networking", "--disable-sync"]

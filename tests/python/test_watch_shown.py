@@ -9,7 +9,7 @@ import unittest
 
 import torch
 from eager_weights import sharp
-from setting import np, run_cases
+from setting import FRAME, np, run_cases
 from tiny_models import DECODERS, TRANSLATORS, build, tokens
 from watch_pages import Case, Words, small_watch
 
@@ -58,15 +58,6 @@ addEventListener('load', () => {
   parent.postMessage(JSON.stringify(said), '*');
 });
 </script>"""
-
-FRAME = """<!DOCTYPE html><meta name="color-scheme" content="light dark">
-<body><script>
-addEventListener('message', e => {
-  const pre = document.createElement('pre');
-  pre.id = 'probe'; pre.textContent = e.data; document.body.append(pre);
-});
-</script><iframe src="probed.html" style="width:%dpx;height:800px;border:0"></iframe>"""
-
 
 class Browser(Case):
     def browse(self, w, width, *flags):

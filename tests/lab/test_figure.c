@@ -258,25 +258,28 @@ TEST(more_series_than_colours)
     lab_figures_free(&figures);
 }
 
+/* -2 .. 2, and a scale of both signs that one side fills: -3 .. 1, and -1 .. 3. */
 TEST(heat_map)
 {
-    struct lab_figures figures = {0};
-    struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
-    struct lab_heat *const heat = lab_heat_set(figure, 3, 2, "value");
-    for (int i = 0; i < 3; i++)
-        heat->x[i] = pow(10, i);
-    heat->y[1] = 1;
-    for (int i = 0; i < 6; i++)
-        heat->value[i] = i - 2;
-    heat->value[5] = NAN;
-    figure->x_log = 1;
-    const char *const svg = draw(figure);
-    CHECK(well_formed(svg) && !strstr(svg, "nan"), "%s", svg);
-    /* -2 .. 2 on a scale with both signs: its ends and its middle, and no sixth cell. */
-    CHECK(count(svg, "<path fill=\"#") == 5, "%d cells", count(svg, "<path fill=\"#"));
-    CHECK(strstr(svg, "<path fill=\"#00224e\"") && strstr(svg, "<path fill=\"#feeb3c\""),
-          "%s", svg);
-    lab_figures_free(&figures);
+    for (int lowest = -3; lowest < 0; lowest++) {
+        struct lab_figures figures = {0};
+        struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
+        struct lab_heat *const heat = lab_heat_set(figure, 3, 2, "value");
+        for (int i = 0; i < 3; i++)
+            heat->x[i] = pow(10, i);
+        heat->y[1] = 1;
+        for (int i = 0; i < 6; i++)
+            heat->value[i] = i + lowest;
+        heat->value[5] = NAN;
+        figure->x_log = 1;
+        const char *const svg = draw(figure);
+        CHECK(well_formed(svg) && !strstr(svg, "nan"), "%s", svg);
+        CHECK(count(svg, "<path fill=\"#") == 5, "%d cells",
+              count(svg, "<path fill=\"#"));
+        CHECK(!strstr(svg, "<path fill=\"#00224e\"") == (lowest > -2), "%s", svg);
+        CHECK(!strstr(svg, "<path fill=\"#feeb3c\"") == (lowest < -2), "%s", svg);
+        lab_figures_free(&figures);
+    }
 }
 
 /* Luma of the fill colours, in the order of their levels: grey print keeps the order. */

@@ -57,15 +57,6 @@ def sample(cases, number):
     return [cases[at] for at in sorted(drawn)]
 
 
-# Around the page, so that it can be narrower than the narrowest window.
-FRAME = """<!DOCTYPE html><meta name="color-scheme" content="light dark">
-<body><script>
-addEventListener('message', e => {
-  const pre = document.createElement('pre');
-  pre.id = 'probe'; pre.textContent = e.data; document.body.append(pre);
-});
-</script><iframe src="probed.html" style="width:%dpx;height:800px;border:0"></iframe>"""
-
 # Seconds after which a command hangs.  A busy machine must not reach them.
 HANG = 1200
 

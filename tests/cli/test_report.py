@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """`attend report`: the summary, and the page as a program and as a browser sees it."""
 
-import html.parser
+import html
 import json
 import math
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
@@ -15,12 +14,12 @@ import numpy as np
 
 import harness
 from harness import CliTest
+from html_pages import Browser, Page
 
 EXPERIMENTS = (
     "copy extract average window magnitude heads one-vs-two how-many-heads remedies "
     "permute positions dispersion phases capacity variants"
 ).split()
-VOID = "meta", "br"
 TOUR = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "LAB.md")
 QUESTION = re.compile(
     r'<section class="question" id="q-([^"]+)">(.*?)</section>', re.S
@@ -80,33 +79,6 @@ addEventListener('load', () => {
 </script>"""
 
 
-class Page(html.parser.HTMLParser):
-    """Collects tags and attributes, and sees that what is opened is closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.ids, self.links, self.errors = [], [], [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        for name, value in attrs:
-            if name == "id":
-                self.ids.append(value)
-            if name in ("href", "src", "xlink:href", "action", "data", "srcset"):
-                self.links.append(value)
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        self.open.pop()
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            self.errors.append((tag, self.getpos()))
-
-
 def made(directory, *args):
     """Makes a report in a directory; returns what was printed and the page."""
     path = os.path.join(directory, "report.html")
@@ -116,7 +88,7 @@ def made(directory, *args):
         return done.stdout, file.read()
 
 
-class Report(CliTest):
+class Report(Browser, CliTest):
     @classmethod
     def setUpClass(cls):
         cls.made_in = tempfile.mkdtemp(prefix="attend-report-")
@@ -313,55 +285,24 @@ class Report(CliTest):
         text = " ".join(html.unescape(re.sub("<[^>]*>", "", self.text)).split())
         self.assertIn(f"tends to 0.25, 0.25 and {p * (1 - p):.3g} for", text)
 
-    def browse(self, width, *flags):
-        """What the probe says in a window of this width; `make test-all` installs the browser."""
-        if not shutil.which("chromium"):
-            self.skipTest("no chromium here")
-        with open(self.path("probed.html"), "w", encoding="utf-8") as file:
-            file.write(self.text.replace("</body>", PROBE + "</body>"))
-        with open(self.path("frame.html"), "w", encoding="utf-8") as file:
-            file.write(harness.FRAME % width)
-        done = subprocess.run(
-            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
-            + ["--no-first-run", "--disable-background-networking", "--disable-sync"]
-            + ["--disable-dev-shm-usage"]  # it is small in a container
-            + ["--disable-component-update", "--enable-logging=stderr"]
-            + [f"--user-data-dir={self.path('profile')}", "--window-size=1500,900"]
-            + [*flags, "--virtual-time-budget=20000", "--dump-dom"]
-            + ["file://" + self.path("frame.html")],
-            capture_output=True,
-            text=True,
-            timeout=harness.HANG,
-            check=True,
-        )
-        self.assertNotIn("CONSOLE", done.stderr)
-        said = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.S)
-        self.assertTrue(said, done.stderr)
-        said = json.loads(html.unescape(said[1]))
-        self.assertEqual(said["width"], width)
-        self.assertEqual(said["fetched"], [])
+    def browse_report(self, width, *flags):
+        said = self.browse(self.text, PROBE, width, self.dir, *flags)
         self.assertEqual(said["plots"], self.page.tags.count("figure"))
         self.assertEqual(said["bad"], [])
-        self.assertLessEqual(said["scroll"], said["width"], "the page scrolls sideways")
         return said
 
-    @staticmethod
-    def lightness(colour):
-        return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
-
     def test_in_a_browser(self):
-        light = self.browse(1400)
-        self.assertGreater(self.lightness(light["background"]), 200)
-        self.assertLess(self.lightness(light["colour"]), 80)
+        light = self.browse_report(1400)
+        self.assert_light(light)
         self.assertGreaterEqual(light["size"], 12)
 
     def test_in_the_dark(self):
-        dark = self.browse(1400, "--blink-settings=preferredColorScheme=0")
-        self.assertLess(self.lightness(dark["background"]), 60)
-        self.assertGreater(self.lightness(dark["colour"]), 200)
+        self.assert_dark(
+            self.browse_report(1400, "--blink-settings=preferredColorScheme=0")
+        )
 
     def test_on_a_phone(self):
-        self.assertGreaterEqual(self.browse(360)["size"], 9)
+        self.assertGreaterEqual(self.browse_report(360)["size"], 9)
 
     def test_refused(self):
         os.mkdir(self.path("folder"))

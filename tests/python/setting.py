@@ -12,8 +12,9 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
 
 import dense  # noqa: E402
 import dense_stats  # noqa: E402
+import html_pages  # noqa: E402
 import numpy as np  # noqa: E402
-from harness import FRAME, SCALE, SEED, WHOLE, count, run_cases, sample  # noqa: E402
+from harness import SCALE, SEED, WHOLE, count, run_cases, sample  # noqa: E402
 
 # Largest deviation of elements of order 1: a few roundings of the type.
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
@@ -37,7 +38,6 @@ def deviation(a, b):
 
 
 __all__ = [
-    "FRAME",
-    "HERE", "ROOT", "SCALE", "SEED", "TOLERANCE", "WHOLE", "count", "dense", "dense_stats", "deviation", "np", "problem",
-    "run_cases", "sample",
+    "HERE", "ROOT", "SCALE", "SEED", "TOLERANCE", "WHOLE", "count", "dense", "dense_stats", "deviation", "html_pages",
+    "np", "problem", "run_cases", "sample",
 ]

@@ -2,7 +2,6 @@
 """The page of a watch as a program sees it, and the command that makes it."""
 
 import base64
-import html.parser
 import io
 import json
 import os
@@ -19,7 +18,7 @@ import warnings
 import tokenizers
 import torch
 import transformers as hf
-from setting import HERE, np, run_cases
+from setting import HERE, html_pages, np, run_cases
 from tiny_models import DECODERS, LLAMA_LIKE, build, tokens
 from watch_pages import Case, Words, small_watch
 
@@ -29,28 +28,8 @@ from attend._watch import Layer, Watch
 from attend._watch_measure import COLUMNS, TOP, Record
 from attend._watch_tokens import Tokens
 
-VOID = "meta", "br"
 HANG = 240
 TEXT = os.path.join(HERE, "watch_text.txt")
-
-class Parsed(html.parser.HTMLParser):
-    """Tags, ids and references, and whether what is opened is closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.ids, self.links, self.errors = [], [], [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.ids += [value for name, value in attrs if name == "id"]
-        self.links += [value for name, value in attrs if name in ("href", "src", "action", "data", "srcset")]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            self.errors.append((tag, self.getpos()))
 
 
 def embedded(text):
@@ -60,7 +39,7 @@ def embedded(text):
 class Page(Case):
     def test_whole_and_alone(self):
         text = self.saved(small_watch(), title="A <title> & more")
-        page = Parsed(text)
+        page = html_pages.Page(text)
         self.assertEqual((page.open, page.errors, page.links), ([], [], []))
         self.assertEqual(len(page.ids), len(set(page.ids)))
         self.assertNotRegex(text, r"https?://|url\(|@import|fetch\(|XMLHttpRequest|import\(")

@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What a watch shows: its page in a browser, and its plots."""
 
-import html
-import json
-import re
-import subprocess
 import unittest
 
 import torch
 from eager_weights import sharp
-from setting import FRAME, np, run_cases
+from setting import html_pages, np, run_cases
 from tiny_models import DECODERS, TRANSLATORS, build, tokens
 from watch_pages import Case, Words, small_watch
 
 import attend
-
-HANG = 240
 
 # Run inside the page: uses it as a person would, and says what came of it.
 PROBE = """<script>
@@ -59,35 +53,14 @@ addEventListener('load', () => {
 });
 </script>"""
 
-class Browser(Case):
-    def browse(self, w, width, *flags):
-        text = self.saved(w).replace("</body>", PROBE + "</body>")
-        with open(self.path("probed.html"), "w", encoding="utf-8") as file:
-            file.write(text)
-        with open(self.path("frame.html"), "w", encoding="utf-8") as file:
-            file.write(FRAME % width)
-        done = subprocess.run(
-            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-            + ["--disable-background-networking", "--disable-sync", "--disable-dev-shm-usage", "--disable-component-update"]
-            + ["--enable-logging=stderr", f"--user-data-dir={self.path('profile')}", "--window-size=1500,900", *flags]
-            + ["--virtual-time-budget=20000", "--dump-dom", "file://" + self.path("frame.html")],
-            capture_output=True, text=True, timeout=HANG, check=True,
-        )
-        self.assertNotIn("CONSOLE", done.stderr)
-        said = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.S)
-        self.assertTrue(said, done.stderr)
-        said = json.loads(html.unescape(said[1]))
-        self.assertEqual((said["width"], said["fetched"]), (width, []))
-        self.assertLessEqual(said["scroll"], said["width"], "the page scrolls sideways")
-        return said
 
-    @staticmethod
-    def lightness(colour):
-        return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
+class Shown(html_pages.Browser, Case):
+    def browse_watch(self, w, width, *flags):
+        return self.browse(self.saved(w), PROBE, width, self.dir, *flags)
 
     def test_a_person_explores(self):
         w = small_watch()
-        said = self.browse(w, 1280)
+        said = self.browse_watch(w, 1280)
         self.assertEqual([said["first"], said["moved"], said["clicked"]], ["Layer 0, head 0", "Layer 1, head 1", "Layer 0, head 3"])
         (head,) = [head for head in w.heads() if (head["layer"], head["head"]) == (0, 3)]
         self.assertEqual(said["reason"].strip(), f"{head['character']}: {head['reason']}")
@@ -105,13 +78,10 @@ class Browser(Case):
         self.assertEqual((int(count), said["chip"][2]), (said["chip"][1], "true"))
         self.assertIn(character, {head["character"] for head in w.heads()})
         self.assertRegex(said["row"], r"^Layer \d, head \d$")
-        self.assertGreater(self.lightness(said["background"]), 200)
-        self.assertLess(self.lightness(said["colour"]), 80)
+        self.assert_light(said)
 
     def test_in_the_dark_on_a_phone(self):
-        dark = self.browse(small_watch(keep=None), 390, "--blink-settings=preferredColorScheme=0")
-        self.assertLess(self.lightness(dark["background"]), 60)
-        self.assertGreater(self.lightness(dark["colour"]), 200)
+        self.assert_dark(self.browse_watch(small_watch(keep=None), 390, "--blink-settings=preferredColorScheme=0"))
 
     def test_gaps(self):
         model = build(DECODERS["llama"])
@@ -119,13 +89,13 @@ class Browser(Case):
             model.model.layers[1].self_attn.q_proj.weight[:] = float("nan")
         with attend.watch(model, Words()) as w:
             model(input_ids=tokens(batch=1, length=40))
-        self.assertEqual(self.browse(w, 1280)["dots"], 4)
+        self.assertEqual(self.browse_watch(w, 1280)["dots"], 4)
 
     def test_encoder_and_decoder(self):
         model = build(TRANSLATORS["bart"])
         with attend.watch(model, Words()) as w:
             model.generate(tokens(batch=1, length=40), max_new_tokens=5, min_new_tokens=5, do_sample=False)
-        self.assertEqual(self.browse(w, 1280)["first"], "Layer encoder 0, head 0")
+        self.assertEqual(self.browse_watch(w, 1280)["first"], "Layer encoder 0, head 0")
 
 
 class Plot(unittest.TestCase):

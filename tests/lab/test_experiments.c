@@ -100,7 +100,65 @@ TEST(random_experiments_agree_within_four_standard_errors)
     check_cases(cases, sizeof cases / sizeof *cases);
 }
 
-/* Lines beside points, or a heat map, in every figure. */
+/* y of a line at x, between its points; NaN beside them. */
+static double line_at(const struct lab_series *line, double x)
+{
+    for (int i = 1; i < line->count; i++)
+        if (line->x[i - 1] <= x && x <= line->x[i])
+            return line->y[i - 1] + (line->y[i] - line->y[i - 1]) * (x - line->x[i - 1]) /
+                                        fmax(line->x[i] - line->x[i - 1], 1e-300);
+    return NAN;
+}
+
+/*
+ * Whether the line "theory, L" passes by a point of "measured, L": beyond 6 standard
+ * errors, the bends of the line between its points, and events too rare to be seen.
+ */
+static int curves_miss(const struct lab_figure *figure)
+{
+    for (int s = 0; s < figure->count; s++)
+        for (int t = 0; t < figure->count; t++) {
+            const struct lab_series *const line = figure->series[s];
+            const struct lab_series *const points = figure->series[t];
+            if (strncmp(line->label, "theory, ", 8) || line->mark != LAB_LINE ||
+                strncmp(points->label, "measured, ", 10) ||
+                strcmp(line->label + 8, points->label + 10) != 0)
+                continue;
+            for (int i = 0; i < points->count; i++) {
+                const double y = line_at(line, points->x[i]);
+                if (fabs(y - points->y[i]) > 6 * points->se[i] + 0.05 * fabs(y) + 1e-4)
+                    return 1;
+            }
+        }
+    return 0;
+}
+
+static int rises(const double *x, int count, int is_log)
+{
+    for (int i = 0; i < count; i++)
+        if (!isfinite(x[i]) || (is_log && x[i] <= 0) || (i > 0 && x[i] <= x[i - 1]))
+            return 0;
+    return 1;
+}
+
+/* Axes that rise, and values of which no single one fills the map. */
+static int heat_is_odd(const struct lab_figure *figure)
+{
+    const struct lab_heat *const heat = &figure->heat;
+    const int cells = heat->rows * heat->columns;
+
+    for (int i = 0; i < cells; i++) {
+        int same = 0;
+        for (int j = 0; j < cells; j++)
+            same += heat->value[i] == heat->value[j];
+        if (4 * same > 3 * cells)
+            return 1;
+    }
+    return !rises(heat->x, heat->columns, figure->x_log) ||
+           !rises(heat->y, heat->rows, figure->y_log);
+}
+
+/* Lines beside points, or a heat map, in every figure; NULL: none is at fault. */
 static const char *figure_fault(void)
 {
     if (lab.figures.count == 0)
@@ -110,7 +168,8 @@ static const char *figure_fault(void)
         int filled = figure->heat.columns > 0;
         for (int x = 0; x < figure->count; x++)
             filled += figure->series[x]->count > 0;
-        if (!filled || !*figure->title || !*figure->x_label)
+        if (!filled || !*figure->title || !*figure->x_label || curves_miss(figure) ||
+            heat_is_odd(figure))
             return figure->title;
     }
     return NULL;

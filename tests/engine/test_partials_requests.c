@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attend_forward_partials and attend_combine: refusals, memory. */
+/* attend_forward_partials, attend_combine and attend_reduce: refusals, memory. */
 #define _GNU_SOURCE
 #include "support/counting.h"
 #include "support/sharding.h"
@@ -12,7 +12,7 @@ typedef struct request {
     sharding s;
     attend_rule rule; /* of shard 1 */
     attend_io io;
-    attend_partials part;
+    attend_partials part, to; /* `to`: of all keys */
     const attend_partials *parts;
     int64_t count;
     attend_tensor out, lse;
@@ -30,17 +30,20 @@ static request request_make(attend_context *ctx, attend_dtype dtype)
     for (int x = 0; x < SHARDS; x++)
         shard_run(&r.p, ctx, &r.s.parts[x]);
     r.part = r.s.parts[1];
+    r.to = shard_make(&r.p, 0, NK, 1);
     r.rule = shard_rule(&r.p, &r.part);
     r.io = shard_io(&r.p, &r.part);
     r.out = r.p.io.out;
     r.lse = r.p.io.lse;
     poison(&r.out);
     poison(&r.lse);
+    poison(&r.to.data);
     return r;
 }
 
 static void request_free(request *r)
 {
+    free(r->to.data.data);
     sharding_free(&r->s);
     problem_free(&r->p);
 }
@@ -50,19 +53,22 @@ static void request_free(request *r)
 static const int64_t lengths_beyond[] = {NK + 1};
 static attend_stats no_stats;
 
+enum call { FORWARD, COMBINE, REDUCE };
+
 /* Calls with one thing wrong: EINVAL, a message, nothing written. */
 static void expect_refusal(attend_context *ctx, const request *r, const request *sound,
-                           int combines, const char *field, const char *value)
+                           enum call call, const char *field, const char *value)
 {
     attend_error err = {.status = ATTEND_OK};
     const attend_status status =
-        combines
+        call == FORWARD ? attend_forward_partials(ctx, &r->rule, &r->io, &r->part, &err)
+        : call == COMBINE
             ? attend_combine(ctx, &r->rule, r->parts, r->count, &r->out, &r->lse, &err)
-            : attend_forward_partials(ctx, &r->rule, &r->io, &r->part, &err);
+            : attend_reduce(ctx, r->parts, r->count, &r->to, &err);
 
-    CHECK(is_refused(status, ATTEND_EINVAL, &err, field, value), "combines: %d",
-          combines);
-    CHECK((combines || is_poisoned(&sound->part.data)) && is_poisoned(&sound->out) &&
+    CHECK(is_refused(status, ATTEND_EINVAL, &err, field, value), "call %d", call);
+    CHECK((call != FORWARD || is_poisoned(&sound->part.data)) &&
+              is_poisoned(&sound->to.data) && is_poisoned(&sound->out) &&
               is_poisoned(&sound->lse),
           "%s: written", field);
 }
@@ -73,12 +79,12 @@ static void expect_refusal(attend_context *ctx, const request *r, const request 
         request r = sound;                                                               \
         r.parts = r.s.parts;                                                             \
         wrong;                                                                           \
-        expect_refusal(ctx, &r, &sound, combines, field, value);                         \
+        expect_refusal(ctx, &r, &sound, call, field, value);                             \
     } while (0)
 
 static void refuse_forward(attend_context *ctx)
 {
-    enum { combines = 0 };
+    const enum call call = FORWARD;
     request sound = request_make(ctx, ATTEND_F32);
 
     poison(&sound.part.data);
@@ -106,7 +112,7 @@ static void refuse_forward(attend_context *ctx)
 
 static void refuse_combine(attend_context *ctx)
 {
-    enum { combines = 1 };
+    const enum call call = COMBINE;
     request sound = request_make(ctx, ATTEND_F32);
 
     REFUSES("count", "-1", r.count = -1);
@@ -126,10 +132,31 @@ static void refuse_combine(attend_context *ctx)
     request_free(&sound);
 }
 
+static void refuse_reduce(attend_context *ctx)
+{
+    const enum call call = REDUCE;
+    request sound = request_make(ctx, ATTEND_F32);
+
+    REFUSES("count", "0", r.count = 0);
+    REFUSES("parts", "NULL", r.parts = NULL);
+    REFUSES("to.reduce", "0", r.to.reduce = 0);
+    REFUSES("to.data.data", "NULL", r.to.data.data = NULL);
+    REFUSES("to.data.size[3]", "(1)", r.to.data.size[3] = 1);
+    REFUSES("to.all_keys", "3001", (r.to.keys = 2 * S, r.to.all_keys = NK + 1));
+    REFUSES("parts[1].all_keys", "3001", r.s.parts[1].all_keys = NK + 1);
+    REFUSES("parts[2].data.dtype", "f64", r.s.parts[2].data.dtype = ATTEND_F64);
+    REFUSES("overlap", "parts[1]", r.s.parts[1].first_key = 0);
+    /* Shards 0 and 1 lie outside of these targets, behind and before their keys. */
+    REFUSES("parts[0]", "2048 to 2999", r.to.keys = 2 * S);
+    REFUSES("parts[2]", "0 to 1023", (r.to.first_key = S, r.to.keys = NK - S));
+    request_free(&sound);
+}
+
 static void refuse_all(attend_context *ctx)
 {
     refuse_forward(ctx);
     refuse_combine(ctx);
+    refuse_reduce(ctx);
 }
 
 TEST(errors_name_field_and_value) { for_each_set(refuse_all, 1); }
@@ -151,6 +178,9 @@ TEST(null_is_refused)
           "out");
     CHECK(attend_combine(ctx, NULL, r.s.parts, 3, &r.out, NULL, NULL) == ATTEND_OK,
           "no rule, no lse, no err");
+    CHECK(attend_reduce(NULL, r.s.parts, 3, &r.to, &err) == ATTEND_EINVAL, "ctx");
+    CHECK(attend_reduce(ctx, r.s.parts, 3, NULL, &err) == ATTEND_EINVAL, "to");
+    CHECK(attend_reduce(ctx, r.s.parts, 3, &r.to, NULL) == ATTEND_OK, "no err");
     request_free(&r);
     attend_context_destroy(ctx);
 }

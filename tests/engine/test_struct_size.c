@@ -87,7 +87,8 @@ TEST(older_options)
         guarded_free(&end);                                                              \
     } while (0)
 
-#define REFUSES(given, name, bytes, call)                                                \
+/* A size below the `first` that was published, or between those that were. */
+#define REFUSES(given, name, bytes, first, call)                                         \
     do {                                                                                 \
         char text[32];                                                                   \
         attend_error err = {.message = ""};                                              \
@@ -95,6 +96,8 @@ TEST(older_options)
         void *const larger = end.data;                                                   \
         snprintf(text, sizeof text, "(%zu)", (size_t)(bytes));                           \
         CHECK(is_refused(call, ATTEND_EINVAL, &err, name ".struct_size", text), name);   \
+        CHECK(strstr(err.message, (bytes) < (first) ? " is below " : " of no header"),   \
+              "%s", err.message);                                                        \
         guarded_free(&end);                                                              \
     } while (0)
 
@@ -118,11 +121,11 @@ TEST(sizes_that_never_were)
         0, 1, sizeof(size_t), offsetof(attend_options, progress), 72, 84, SIZE_MAX};
 
     for (size_t at = 0; at < sizeof sizes / sizeof sizes[0]; at++)
-        REFUSES(options, "options", sizes[at], create(larger, &err));
-    REFUSES(rule, "rule", 0, forward(larger, &io, &err));
-    REFUSES(rule, "rule", 240, forward(larger, &io, &err));
-    REFUSES(io, "io", 0, forward(&rule, larger, &err));
-    REFUSES(io, "io", 496, forward(&rule, larger, &err));
+        REFUSES(options, "options", sizes[at], 80, create(larger, &err));
+    REFUSES(rule, "rule", 0, 248, forward(larger, &io, &err));
+    REFUSES(rule, "rule", 240, 248, forward(larger, &io, &err));
+    REFUSES(io, "io", 0, 504, forward(&rule, larger, &err));
+    REFUSES(io, "io", 496, 504, forward(&rule, larger, &err));
     for (int x = 0; x < NQ * D; x++)
         CHECK(memcmp(&out[x], "\x55\x55\x55\x55", sizeof out[x]) == 0, "written");
 }

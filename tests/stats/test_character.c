@@ -305,10 +305,11 @@ TEST(means_of_a_known_head)
 
 TEST(rows_without_keys_do_not_count)
 {
-    static const attend_stat columns[] = ATTEND_HEAD_STATS;
+    /* And two that no header names. */
+    attend_stat columns[COLUMNS + 2] = ATTEND_HEAD_STATS;
     /* Four rows: no key, one key, two keys, NaN; the columns are those of the header. */
     const double inf = INFINITY;
-    double rows[4][COLUMNS] = {
+    double rows[4][COLUMNS + 2] = {
         {0, -inf, 0, 0, 0, 0, 0, 0, 0, 0},
         {1, 2, 1, 0, 1, 0, inf, 1, 0, 0},
         {2, 4, 0.5, log(2), 2, 9, 3, 0.5, 0.5, log(2)},
@@ -318,8 +319,10 @@ TEST(rows_without_keys_do_not_count)
     attend_head head = attend_head_default();
     attend_error err;
 
+    columns[COLUMNS] = ATTEND_STAT_COUNT;
+    columns[COLUMNS + 1] = (attend_stat)-1;
     stats.columns = columns;
-    stats.rows = attend_tensor_dense(rows, ATTEND_F64, 1, 1, 4, COLUMNS);
+    stats.rows = attend_tensor_dense(rows, ATTEND_F64, 1, 1, 4, COLUMNS + 2);
     CHECK(attend_head_read(&stats, 0, 0, &head, &err) == ATTEND_OK, "%s", err.message);
     CHECK(head.rows == 2 && head.keys == 1.5 && head.max == 3 && head.n_eff == 1.5,
           "%g %g %g", head.keys, head.max, head.n_eff);

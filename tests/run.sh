@@ -48,7 +48,7 @@ test)
     ;;
 all | long)
     timed setup scripts/setup.sh all || exit 1
-    [ "$tier" = all ] || export ATTEND_TEST_SCALE=100
+    [ "$tier" = all ] || export ATTEND_TEST_SCALE=10
     timed nvcc get_nvcc
     release_tests 'test|all'
     for stage in asan tsan fuzz neon; do timed $stage "stage_$stage"; done

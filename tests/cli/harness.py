@@ -40,7 +40,7 @@ ENVIRONMENT = {
 # times the usual number of drawn cases; from WHOLE on, all of them.  SEED chooses them.
 SCALE = float(os.environ.get("ATTEND_TEST_SCALE") or 1)
 SEED = int(os.environ.get("ATTEND_TEST_SEED") or 1)
-WHOLE = 100.0
+WHOLE = 10.0
 
 
 def count(number):

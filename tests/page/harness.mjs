@@ -12,7 +12,7 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '
 /** How much a test does, as tests/support/test.h explains; from WHOLE on, all there is. */
 const SCALE = Number(process.env.ATTEND_TEST_SCALE || 1);
 const SEED = BigInt(process.env.ATTEND_TEST_SEED || 1);
-export const isWhole = SCALE >= 100;
+export const isWhole = SCALE >= 10;
 export const tmp = fs.mkdtempSync(path.join(os.tmpdir(), 'attend-page-'));
 process.on('exit', () => fs.rmSync(tmp, { recursive: true, force: true }));
 

@@ -18,7 +18,7 @@ long_neon() {
 }
 
 stage_long() {
-    ATTEND_TEST_SCALE=1 long_emulated
+    ATTEND_TEST_SCALE=1 long_emulated # a tenth of it, as in make test-all
     ATTEND_TEST_SCALE=1 long_neon
     echo "-- the speed of models on attend, watched and not"
     for program in python_calls.py "watch_cost.py --tokens 2048 8192"; do

@@ -5,7 +5,7 @@
  *     TEST(adds_up) { CHECK(1 + 1 == 2, "got %d", 1 + 1); }
  *     int main(void) { RUN(adds_up); return test_finish(); }
  *
- * and ends with the line "N passed, N failed, N skipped" that tests/run_all.sh
+ * and ends with the line "N passed, N failed, N skipped" that tests/run.sh
  * adds up.  A failed CHECK is reported and ends its test.
  */
 #ifndef TESTS_TEST_H
@@ -54,7 +54,7 @@ int test_finish(void);
  * cases.  Both are read here only; a value that is not a positive number ends the
  * program.
  */
-#define TEST_WHOLE 100.0
+#define TEST_WHOLE 10.0
 
 double test_scale(void);
 uint64_t test_seed(void);

@@ -198,6 +198,7 @@ TEST(verdicts_on_every_seed)
         {"1c-ii", "limit", {"inf"}, LAB_MARK_WRONG, "", "claimed inf"},
         {"1d-ii", "limit", {"0.0181157"}, LAB_MARK_WRONG, "exact value", ""},
         {"1a-i", "sum", {"0.999999"}, LAB_MARK_WRONG, "exact value", ""},
+        {"2b-ii", "same", {"yes"}, LAB_MARK_WRONG, "", "at distance 0.0076"},
     };
     for (uint64_t seed = 1; seed <= seeds_tried(); seed++)
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -32,11 +32,11 @@ ENVIRONMENT = {
     "ATTEND_TEST_QUICK": "1", "ATTEND_TEST_SCALE": "0.1", "OMP_NUM_THREADS": "2",
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=0",
     "LSAN_OPTIONS": f"suppressions={ROOT}/tests/mpi/leaks.supp:print_suppressions=0"}
-# Tests of ranks: none for theory and laboratory.
+# Tests that do not reach a folder: commands of the engine, ranks.  Others that seldom do, and come last.
 RANKS = r"cli_test_mpirun$|_mpi_"
-# Tests that seldom reach a folder, and come last for it.
-FAR = r"cli_test_(bench|build|check|compare|info|malformed|refused|run|stats\w*)$|" + RANKS
-UNLIKELY = {"theory": FAR, "lab": FAR, "core": RANKS, "cpu": RANKS}
+ENGINE = r"cli_test_(bench|build|check|compare|info|malformed|refused|run|stats\w*)$|" + RANKS
+NEVER = {"theory": ENGINE, "lab": ENGINE}
+UNLIKELY = {"core": RANKS, "cpu": RANKS}
 COUNT = re.compile(r"\d+ passed, (\d+) failed, \d+ skipped$")
 
 
@@ -251,7 +251,7 @@ class Build:
 
         return sorted((t for t in self.tests if (t["group"] in GPU) == gpu and t["seconds"] is not None
                        and t["name"] not in mutant.get("passed", [])
-                       and not (mutant["folder"] in ("theory", "lab") and re.search(RANKS, t["name"]))), key=rank)
+                       and not re.search(NEVER.get(mutant["folder"], "$^"), t["name"])), key=rank)
 
     def count_hit(self, record):
         self.hits[record["found_by"], record["folder"]] += 1

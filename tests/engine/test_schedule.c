@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work cut into items and put in order, for the tile sizes of any kernel set: those of
+ * tile registers among them, which few machines have.
+ */
+#include "cpu/dispatch/schedule.h"
+#include "support/tensors.h"
+#include "support/test.h"
+
+enum { CORE = 300, DRAWN = 1000 };
+
+/* Paths taken so far. */
+static struct {
+    int shrunk, by_weight, split, one_worker, batches;
+} taken;
+
+static int64_t below(uint64_t *random, int64_t n)
+{
+    return (int64_t)(random_unit(random) * (double)n);
+}
+
+static struct problem problem_of(uint64_t *random, const int64_t *key_lengths)
+{
+    static const int64_t queries[] = {1, 7, 64, 700, 3000, 12000};
+    static const int64_t keys[] = {1, 70, 1024, 4096, 9000};
+    struct problem p = {.nb = 1 + below(random, 4),
+                        .hkv = 1 + below(random, 3),
+                        .group = 1 + below(random, 3),
+                        .nq = queries[below(random, 6)],
+                        .nk = keys[below(random, 5)],
+                        .d = 64,
+                        .dv = 64,
+                        .window_left = -1,
+                        .window_right = -1,
+                        .split_keys = ATTEND_SPLIT_KEYS};
+
+    p.hq = p.hkv * p.group;
+    p.all_keys = p.nk;
+    if (random_unit(random) < 0.5)
+        p.causal = ATTEND_CAUSAL_TOP_LEFT;
+    if (random_unit(random) < 0.2)
+        p.window_left = below(random, p.nk);
+    if (random_unit(random) < 0.2)
+        p.key_lengths = key_lengths;
+    return p;
+}
+
+/* Every row of every list, with every key, is in one item. */
+static int items_cover(const struct problem *p, const struct tiling *t)
+{
+    const int64_t lists = p->nb * p->hkv, rows = p->nq * p->group;
+    int64_t *const keys = test_memory((size_t)(lists * rows) * sizeof *keys);
+    int right = 1;
+
+    memset(keys, 0, (size_t)(lists * rows) * sizeof *keys);
+    for (int64_t x = 0; x < t->count; x++) {
+        const struct work_item item = attendi_work_item(t, x);
+        right &= item.rows > 0 && item.row + item.rows <= rows;
+        right &= item.b * p->hkv + item.hk < lists;
+        for (int64_t r = 0; right && r < item.rows; r++)
+            keys[(item.b * p->hkv + item.hk) * rows + item.row + r] +=
+                item.keys.hi - item.keys.lo;
+    }
+    for (int64_t x = 0; x < lists * rows; x++)
+        right &= keys[x] == p->nk;
+    free(keys);
+    return right;
+}
+
+/* Every item has one place, and what shrinks comes in the order of its size. */
+static int order_is_whole(const struct problem *p, const struct schedule *s)
+{
+    const int64_t count = s->tiling.count;
+    int32_t *const order = test_memory((size_t)(count + 1) * sizeof *order);
+    unsigned char *const seen = test_memory((size_t)count);
+    int64_t before = INT64_MAX;
+    int right;
+
+    memset(seen, 0, (size_t)count);
+    order[count] = -1;
+    attendi_schedule_order(s, p, order);
+    right = order[count] == -1;
+    for (int64_t x = 0; x < count && right; x++) {
+        right = order[x] >= 0 && order[x] < count && !seen[order[x]];
+        if (!right)
+            break;
+        seen[order[x]] = 1;
+        const struct work_item item = attendi_work_item(&s->tiling, order[x]);
+        if (s->tiling.least_rows < s->tiling.item_rows)
+            right = item.rows <= before;
+        before = item.rows;
+    }
+    free(order);
+    free(seen);
+    return right;
+}
+
+TEST(items_cover_the_work_and_have_one_place_each)
+{
+    static const struct {
+        int rows, most;
+    } tiles[] = {{1, 1}, {4, 4}, {12, 4}, {32, 64}, {48, 4}};
+    const int64_t key_lengths[] = {0, 3, 1, 1};
+
+    for (int64_t n = 0; n < CORE + test_count(DRAWN); n++) {
+        uint64_t random = test_case_seed(n, CORE);
+        const struct problem p = problem_of(&random, key_lengths);
+        const int64_t tile = below(&random, 5);
+        const struct kernels k = {.tile_rows = tiles[tile].rows,
+                                  .tiles_max = tiles[tile].most,
+                                  .split_keys = ATTEND_SPLIT_KEYS};
+        const int threads = 1 + (int)below(&random, 9);
+        const bool split_always = random_unit(&random) < 0.1;
+        const struct schedule s = attendi_schedule(&p, &k, threads, split_always);
+        const struct tiling *const t = &s.tiling;
+
+        CHECK(s.workers >= 1 && s.workers <= threads && s.workers <= t->count,
+              "case %lld: %d workers", (long long)n, s.workers);
+        CHECK(t->item_rows <= k.tile_rows * k.tiles_max, "case %lld: items of %lld rows",
+              (long long)n, (long long)t->item_rows);
+        CHECK(!split_always || p.nk <= ATTEND_SPLIT_KEYS || t->gathers,
+              "case %lld: not split", (long long)n);
+        CHECK(items_cover(&p, t), "case %lld: rows or keys are missing", (long long)n);
+        CHECK(order_is_whole(&p, &s), "case %lld: no order", (long long)n);
+        taken.shrunk += t->least_rows < t->item_rows;
+        taken.by_weight += s.by_weight && s.workers > 1;
+        taken.split += t->gathers;
+        taken.one_worker += s.workers == 1 && threads > 1;
+        taken.batches += p.nb > 1 && p.key_lengths != NULL && s.workers > 1;
+    }
+}
+
+TEST(every_path_was_taken)
+{
+    CHECK(taken.shrunk > 5 && taken.by_weight > 5 && taken.split > 5 &&
+              taken.one_worker > 5 && taken.batches > 5,
+          "shrunk %d, by weight %d, split %d, one worker %d, batches %d", taken.shrunk,
+          taken.by_weight, taken.split, taken.one_worker, taken.batches);
+}
+
+int main(void)
+{
+    RUN(items_cover_the_work_and_have_one_place_each);
+    RUN(every_path_was_taken);
+    return test_finish();
+}

@@ -317,7 +317,8 @@ class Heads(Near):
 
     def test_unit_keys(self):
         """Every sign of every key, one by one."""
-        sigma2, kinds = (0.5, 2, 1), [0, 1, 2, 2, 2]
+        # Of the three others most likely two are upright.
+        sigma2, kinds = (0.5, 2, 9), [0, 1, 2, 2, 2]
         cases = itertools.product([(2, 1, -1.5), (1.3, 1.3, 0)], [0, 2.5], [0, 1])
         for q, cap, positive in cases:
             scores, weights = [], []

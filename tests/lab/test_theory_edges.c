@@ -376,6 +376,8 @@ TEST(groups_at_their_ends)
     IS_NAN(attend_theory_best_heads(0, 2, 0.5));
     IS_NAN(attend_theory_best_heads(2.5, 9, 0.5));
     IS_NAN(attend_theory_groups_mse_flips(4, 2, 9, 0.0));
+    IS_NAN(attend_theory_groups_mse_first_order(0, 9, 0.5));
+    IS_NAN(attend_theory_groups_mse_first_order(4, 3, 0.5));
 }
 
 TEST(many_keys_at_their_ends)
@@ -454,6 +456,7 @@ TEST(matrices_and_orders_at_their_ends)
     CHECK(attend_theory_extract_projector(zero, 2, 1, M) == -1, "no direction");
     CHECK(attend_theory_extract_projector(A, 0, 1, M) == -1, "no rows");
     CHECK(attend_theory_extract_oblique(A, 1, A, 1, 1, M) == -1, "no room for both");
+    CHECK(attend_theory_extract_oblique(within, 1, plane, 0, 3, M) == -1, "no B");
     CHECK(attend_theory_extract_projector(line, 3, 2, M) == -1, "dependent columns");
     CHECK(attend_theory_extract_oblique(within, 1, line, 2, 3, M) == -1, "of B too");
     CHECK(attend_theory_extract_oblique(within, 1, plane, 2, 3, M) == -1,

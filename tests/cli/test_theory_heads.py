@@ -304,11 +304,14 @@ class Heads(Near):
             (2, 0.2, 0.9),
             (1e5, 2, 0.5),
             (5, 50, 0),
+            (1e9, 0.1, 0.01),
+            (1e12, 0.02, 0.5),
         ]:
             rest, own = math.sqrt(2 * alpha), math.sqrt(2 * alpha + sigma2)
             mean = []
             for mine, other in [(own, rest), (rest, own)]:
-                wins = below(mine * z / other) * below((1 + mine * z) / rest) ** (n - 2)
+                lost = np.minimum(below(-(1 + mine * z) / rest), 1 - 1e-16)
+                wins = below(mine * z / other) * np.exp((n - 2) * np.log1p(-lost))
                 mean.append((w * wins).sum())
             mean.append((1 - sum(mean)) / (n - 2) if n > 2 else 0)
             wanted = mean, [p * (1 - p) for p in mean], 1.5 - mean[0] - mean[1]

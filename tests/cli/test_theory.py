@@ -300,7 +300,7 @@ class ManyKeys(Near):
 
     def test_random_logits_of_two(self):
         """One weight is logistic of N(0, 2 S^2)."""
-        for S in [1, *harness.sample([0.01, 0.3, 4, 10, 100, 1000], 2)]:
+        for S in [1, *harness.sample([0.01, 0.3, 4, 10, 100, 1000], 1)]:
             law = Law(0, S * math.sqrt(2), -INF)
             squares = mean_under(law, lambda y: 1 - 2 * sg(y) * sg(-y))
             entropy = mean_under(

@@ -227,6 +227,7 @@ TEST(heads_at_their_ends)
                   two);
         }
         IS(attend_theory_mse_one(10, inf, 0.5, positive), one);
+        IS(attend_theory_mse_one(2, inf, 0.5, positive), one);
         IS(attend_theory_mse_two(10, inf, 0.5, positive), two);
         ABOUT(attend_theory_head_loses(10, inf, 0.5, positive),
               positive ? 0.0 : attend_theory_normal_cdf(-sqrt(2.0)));
@@ -449,7 +450,7 @@ TEST(matrices_and_orders_at_their_ends)
     const double A[1] = {-2.0}, zero[2] = {0.0, 0.0}, score[3] = {3.0, -1.0, 0.25};
     const double plane[6] = {1, 2, 0, 1, -1, 0.5}, line[6] = {1, -3, 0, 0, -1, 3};
     const double within[3] = {3, 1, -0.5}; /* the sum of the two columns of plane */
-    const int64_t same[1] = {0}, twice[3] = {0, 0, 1};
+    const int64_t same[1] = {0}, twice[3] = {0, 0, 1}, beyond[3] = {0, 1, 3};
     double M[9], q[2], out[6], phi[2];
 
     CHECK(attend_theory_extract_projector(A, 1, 1, M) == 0 && M[0] == 1.0, "d = m = 1");
@@ -468,6 +469,7 @@ TEST(matrices_and_orders_at_their_ends)
     CHECK(attend_theory_permute_rows(A, 1, 1, same, out) == 0 && out[0] == -2.0, "one");
     CHECK(attend_theory_permute_rows(A, 0, 1, same, out) == -1, "none");
     CHECK(attend_theory_permute_rows(plane, 3, 2, twice, out) == -1, "no permutation");
+    CHECK(attend_theory_permute_rows(plane, 3, 2, beyond, out) == -1, "no row");
     CHECK(attend_theory_sinusoid(0.0, 2, phi) == 0 && phi[0] == 0.0 && phi[1] == 1.0,
           "0");
     CHECK(attend_theory_sinusoid(inf, 2, phi) == -1, "nowhere");
@@ -491,6 +493,8 @@ TEST(outside_their_domains)
     IS_NAN(attend_theory_copy_gap_needed(10, 1));
     IS_NAN(attend_theory_average_leak(10, 11, 1));
     IS_NAN(attend_theory_average_scale_needed(10, 2, 0.1, 0));
+    IS_NAN(attend_theory_weighted_scale_needed(10, 2, 0.1, 0));
+    IS_NAN(attend_theory_weighted_scale_needed(10, 2, 1.0, 1));
     IS_NAN(attend_theory_law_one_head(1, 1, 0.5).mean);
     IS_NAN(attend_theory_law_one_head(2, 1, -0.5).mean);
     IS_NAN(attend_theory_weight_mean(bad));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The theory of attend/theory.h against quadrature and brute force: heads on noisy keys."""
+"""The theory of attend/theory.h against brute force: heads on noisy keys."""
 
 import itertools
 import math
@@ -7,119 +7,145 @@ from ctypes import byref, c_double
 
 import mpmath
 import numpy as np
-from mpmath import mpf
 
 import harness
-from theory import INF, LAB, Law, Near, Query, Scene, grid, mean_under
+from theory import LAB, Near, Query, call_heads, grid, scene_of
 
 
-def positive_grid(sigma, count=400):
-    """gamma ~ N(1, sigma^2) given gamma > 0, by Gauss-Legendre."""
-    x, w = np.polynomial.legendre.leggauss(count)
+def gammas(sigma2, positive, panels=200):
+    """Nodes and weights of gamma ~ N(1, sigma2), given gamma > 0 if positive."""
+    sigma = math.sqrt(sigma2)
+    if not positive:
+        z, w = grid(count=4001)
+        return 1 + sigma * z, w
     top = 1 + 9 * sigma
-    gamma = top * (x + 1) / 2
-    w = w * np.exp(-0.5 * ((gamma - 1) / sigma) ** 2)
+    x, w = np.polynomial.legendre.leggauss(20)
+    gamma = (top / panels * (np.arange(panels)[:, None] + (x + 1) / 2)).ravel()
+    w = np.tile(w, panels) * np.exp(-0.5 * ((gamma - 1) / sigma) ** 2)
     return gamma, w / w.sum()
 
 
-def softmax_output(scores, weights):
-    """Means, variances and mse from arrays: scores[head][key], all broadcast."""
-    total = 0
+def softmax_output(scores, weights, others=1):
+    """Means, variances and mse from arrays: scores[head][kind], all broadcast.
+
+    The first two kinds are one key each, a third is `others` keys with the same score."""
+    total, keys = 0, np.array([1, 1, others])[: len(scores[0])]
     for head in scores:
         top = np.maximum.reduce(np.broadcast_arrays(*head))
         e = [np.exp(s - top) for s in head]
-        total = total + np.array([x / sum(e) for x in np.broadcast_arrays(*e)])
+        all_keys = sum(k * x for k, x in zip(keys, e))
+        total = total + np.array([x / all_keys for x in np.broadcast_arrays(*e)])
     c = total / len(scores)
     w = np.broadcast_to(weights, c[0].shape)
     mean = [(w * x).sum() for x in c]
     variance = [(w * (x - m) ** 2).sum() for x, m in zip(c, mean)]
-    target = [0.5, 0.5] + [0] * (len(c) - 2)
-    mse = sum(v + (m - t) ** 2 for m, v, t in zip(mean, variance, target))
+    target = [0.5, 0.5, 0]
+    mse = sum(k * (v + (m - t) ** 2) for k, m, v, t in zip(keys, mean, variance, target))
     return mean, variance, mse
-
-
-def call_heads(scene, queries):
-    array = (Query * len(queries))(*[Query(*q) for q in queries])
-    return LAB.heads(byref(scene), array, len(queries))
-
-
-def scene_of(n, sigma2, alpha=0.0, tau=1.0, softcap=0.0, positive=0):
-    return Scene(n, tau, alpha, (c_double * 3)(*sigma2), softcap, positive)
 
 
 class Heads(Near):
     def same(self, out, wanted, others, what):
         mean, variance, mse = wanted
         for k in range(3 if others else 2):
-            self.near(out.mean[k], mean[k], 1e-10, 0, (what, "mean", k))
-            self.near(out.variance[k], variance[k], 1e-10, 0, (what, "variance", k))
-        self.near(out.mse, mse, 2e-10, 0, (what, "mse"))
+            self.near(out.mean[k], mean[k], 1e-15, 1e-10, (what, "mean", k))
+            self.near(out.variance[k], variance[k], 1e-15, 1e-9, (what, "variance", k))
+        total = sum(k * v for k, v in zip((1, 1, others), variance))
+        self.near(out.total_variance, total, 1e-15, 1e-9, (what, "total"))
+        self.near(out.mse, mse, 1e-15, 2e-10, (what, "mse"))
 
     def test_one_noisy_key(self):
-        """Closed sums over the keys, integrated over gamma_a with mpmath."""
-        cases = [
+        """Sums over the keys, integrated over gamma_a; and the laws of the weights."""
+        for n, C, sigma2, positive in [
             (2, 10, 0.5, 0),
             (10, 3, 0.5, 1),
             (10, 10, 0.5, 0),
             (1000, 6, 0.005, 0),
             (1000, 50, 0.5, 1),
             (1e4, 10, 0.005, 0),
-        ]
-        for n, C, sigma2, positive in [*cases[:2], *harness.sample(cases[2:], 1)]:
-
-            def mse(two):
-                def off(gamma):
-                    e = mpmath.exp(C * gamma)
-                    if two:
-                        one, sure = 1 / (e + n - 1), 1 / (mpmath.exp(C) + n - 1)
-                        a, b = e * one + sure, one + mpmath.exp(C) * sure
-                        return ((a - 1) ** 2 + (b - 1) ** 2) / 4 + (n - 2) * (
-                            (one + sure) / 2
-                        ) ** 2
-                    one = 1 / (e + mpmath.exp(C) + n - 2)
-                    a, b = e * one, mpmath.exp(C) * one
-                    return (a - 0.5) ** 2 + (b - 0.5) ** 2 + (n - 2) * one**2
-
-                # As a function of Y, so that the cuts fall where the weight turns.
-                shift = mpmath.log(n - 1 if two else mpmath.exp(C) + n - 2)
-                law = Law(float(C - shift), C * math.sqrt(sigma2), -INF)
-                if positive:
-                    law.floor = float(-shift)
-                return mean_under(law, lambda y: off((y + shift) / C))
-
+            (1e5, 0.3, 0.5, 1),
+        ]:
             what = (n, C, sigma2, positive)
-            self.near(LAB.mse_one(n, C, sigma2, positive), mse(False), 1e-10, 0, what)
-            self.near(LAB.mse_two(n, C, sigma2, positive), mse(True), 1e-10, 0, what)
+            gamma, w = gammas(sigma2, positive)
+            a, b, rest = C * gamma, C + 0 * gamma, 0 * gamma
+            one = softmax_output([[a, b, rest]], w, n - 2)
+            two = softmax_output([[a, rest, rest], [rest, b, rest]], w, n - 2)
+            scene = scene_of(n, (sigma2, 0, 0), positive=positive)
+            pair, first, second = (C, C, 0), (C, 0, 0), (0, C, 0)
+            self.same(call_heads(scene, [pair]), one, n - 2, what)
+            self.same(call_heads(scene, [first, second]), two, n - 2, what)
+            self.near(LAB.mse_one(n, C, sigma2, positive), one[2], 0, 2e-10, what)
+            self.near(LAB.mse_two(n, C, sigma2, positive), two[2], 0, 2e-10, what)
+            alone = softmax_output([[a, rest, rest]], w, n - 2)
+            for query, law, (mean, variance, _) in [
+                (pair, LAB.law_one_head(n, C, sigma2), one),
+                (first, LAB.law_two_heads(n, C, sigma2), alone),
+            ]:
+                if positive:
+                    law = LAB.law_given_positive(law, sigma2)
+                self.near(LAB.weight_mean(law), mean[0], 0, 1e-10, what)
+                self.near(LAB.weight_variance(law), variance[0], 0, 1e-9, what)
+                for x in [0.1, 0.5]:
+                    got = LAB.head_cdf(byref(scene), Query(*query), x)
+                    self.near(got, LAB.weight_cdf(law, x), 1e-14, 0, what)
+            # The law is now that of head 1.
+            lost = LAB.weight_cdf(law, 0.5)
+            self.near(LAB.head_loses(n, C, sigma2, positive), lost, 1e-14, 0, what)
 
     def test_two_noisy_keys(self):
         for positive, cap in harness.sample(itertools.product([0, 1], [0, 2.5]), 2):
-            za, wa = grid()
-            ga = 1 + math.sqrt(0.5) * za
-            if positive:
-                ga, wa = positive_grid(math.sqrt(0.5))
+            ga, wa = gammas(0.5, positive)
             zb, wb = grid()
             gb = 1 + math.sqrt(0.3) * zb
-            queries = [(4, 3, 0), (4, -4, 0.5), (0, 2, 0)]
+            queries = [(4, 3, 0), (4, -4, 0.5), (0, 2, 0), (-3, 1, 0.5)]
             tau = 0.9
             scores = []
             for a, b, rest in queries:
                 raw = [tau * a * ga[:, None], tau * b * gb[None, :]]
-                raw += [np.full((1, 1), tau * rest)] * 4
+                raw += [np.full((1, 1), tau * rest)]
                 scores.append([cap * np.tanh(s / cap) if cap else s for s in raw])
-            wanted = softmax_output(scores, wa[:, None] * wb[None, :])
+            wanted = softmax_output(scores, wa[:, None] * wb[None, :], 4)
             scene = scene_of(6, (0.5, 0.3, 0), 0, tau, cap, positive)
             out = call_heads(scene, queries)
-            self.same(out, wanted, True, (positive, cap))
-            below = np.zeros((1, 1))
-            for key in scores[0][1:]:
-                below = below + np.exp(key)
-            # P(p_a <= x): over gamma_a in closed form, over gamma_b on the grid.
-            if not positive and not cap:
-                for x in [0.2, 0.5, 0.9]:
-                    limit = (np.log(x / (1 - x)) + np.log(below[0])) / (tau * 4)
-                    cdf = [float(mpmath.ncdf((g - 1) / math.sqrt(0.5))) for g in limit]
-                    got = LAB.head_cdf(byref(scene), Query(*queries[0]), x)
-                    self.near(got, (wb * cdf).sum(), 1e-10, 0, x)
+            self.same(out, wanted, 4, (positive, cap))
+
+    def test_chance_of_a_weight(self):
+        """P(p_a <= x): over gamma_a in closed form, over gamma_b on a grid."""
+        sigma, tau = math.sqrt(0.5), 0.9
+        z, w = grid()
+        for positive, cap, noise in itertools.product([0, 1], [0, 9], [0.5, 0]):
+            scene = scene_of(6, (0.5, noise, 0), 0, tau, cap, positive)
+            kept = 1 - float(mpmath.ncdf(-1 / sigma)) if positive else 1
+
+            def capped(score):
+                return cap * np.tanh(score / cap) if cap else score
+
+            def uncapped(score):
+                near_one = 1 - 1e-16
+                edge = np.clip(score / (cap or 1), -near_one, near_one)
+                return cap * np.arctanh(edge) if cap else score
+
+            for (a, b, rest), x in itertools.product(
+                [(4, 3, 0), (-3, 2, 0.5)], [0.2, 0.5, 0.9]
+            ):
+                others = np.exp(capped(tau * b * (1 + math.sqrt(noise) * z)))
+                others += 4 * np.exp(capped(tau * rest))
+                # s_a is at most this; and gamma_a at most, or at least, that.
+                edge = math.log(x / (1 - x)) + np.log(others)
+                raw = uncapped(edge)
+                chance = 0
+                for limit, share in zip(raw / (tau * a), w):
+                    below = float(mpmath.ncdf((limit - 1) / sigma))
+                    below = max(0, below - (1 - kept)) / kept
+                    chance += share * (below if a > 0 else 1 - below)
+                got = LAB.head_cdf(byref(scene), Query(a, b, rest), x)
+                self.near(got, chance, 1e-9, 0, (positive, cap, noise, a, x))
+            # With s_a = 0 sure, e^(s_b) is at least this where p_a is at most x.
+            for x in [0.05, 0.3] if noise else []:
+                least = uncapped(math.log((1 - x) / x - 4 * math.exp(capped(-0.9))))
+                chance = mpmath.ncdf((1 - least / (tau * 2)) / math.sqrt(noise))
+                got = LAB.head_cdf(byref(scene), Query(0, 2, -1), x)
+                self.near(got, chance, 1e-13, 0, (positive, cap, x))
 
     def test_covariance_of_heads(self):
         za, wa = grid(count=4001)
@@ -135,11 +161,29 @@ class Heads(Near):
         got = LAB.heads_covariance(byref(scene), Query(*queries[0]), Query(*queries[1]))
         self.near(got, wanted, 1e-10)
 
+    def test_covariance_of_scores(self):
+        """Keys of covariance alpha I + sigma2 mu mu^T, the means unit vectors."""
+        n, tau, alpha, sigma2 = 5, 0.8, 0.1, (0.5, 0.3, 0.2)
+        scene = byref(scene_of(n, sigma2, alpha, tau))
+        q = [np.array([5, 4, 1, 1, 1]), np.array([3, -2, 2, 2, 2])]
+        queries = Query(5, 4, 1), Query(3, -2, 2)
+        for k in range(3):
+            noise = alpha * np.eye(n)
+            noise[k, k] += sigma2[k]
+            c, v, w = (tau**2 * x @ noise @ y for x, y in [q, q[:1] * 2, q[1:] * 2])
+            self.near(LAB.score_covariance(scene, *queries, k), c, 1e-13)
+            correlation = c / math.sqrt(v * w)
+            self.near(LAB.score_correlation(scene, *queries, k), correlation, 1e-14)
+            gap = v + LAB.score_covariance(scene, queries[0], queries[0], 1)
+            self.near(LAB.score_gap_variance(scene, queries[0], k, 1), gap, 0, 1e-14)
+
     def test_isotropic_noise(self):
         """Three keys, all noisy: a sum over their three independent scores."""
-        sigma2, alpha, tau = (0.5, 0.2, 0.3), 0.02, 0.8
-        cases = itertools.product([0, 2], [(4, 4, 0), (-2, 3, 1), (0, 0, -5)])
-        for cap, q in harness.sample(cases, 2):
+        tau, queries = 0.8, [(4, 4, 0), (-2, 3, 1), (0, 0, -5)]
+        cases = itertools.product([(0.5, 0.2, 0.3)], [0.02], [0, 2], queries)
+        # One score is sure.
+        sure = (0, 0.2, 0.3), 0, 0, (3, 2, 1)
+        for sigma2, alpha, cap, q in [sure, *harness.sample(cases, 2)]:
             z, w = grid(count=181)
             scores = []
             for k in range(3):
@@ -154,20 +198,52 @@ class Heads(Near):
             weights = w[:, None, None] * w[None, :, None] * w[None, None, :]
             wanted = softmax_output([scores], weights)
             out = LAB.head(byref(scene_of(3, sigma2, alpha, tau, cap)), Query(*q))
-            self.same(out, wanted, True, (cap, q))
+            self.same(out, wanted, 1, (cap, q))
 
     def test_isotropic_noise_given_positive(self):
         """Two keys; gamma_a, the other part of s_a, and s_b."""
-        alpha, sigma2, q = 0.05, (0.5, 0.2, 0), (3, 2)
-        ga, wa = positive_grid(math.sqrt(alpha + sigma2[0]), 200)
+        alpha, sigma2 = 0.05, (0.5, 0.2, 0)
+        ga, wa = gammas(alpha + sigma2[0], 1, 10)
         z, w = grid(count=121)
-        a = q[0] * ga[:, None, None] + q[1] * math.sqrt(alpha) * z[None, :, None]
-        sd = math.sqrt(alpha * (q[0] ** 2 + q[1] ** 2) + sigma2[1] * q[1] ** 2)
-        b = (q[1] + sd * z)[None, None, :]
         weights = wa[:, None, None] * w[None, :, None] * w[None, None, :]
-        wanted = softmax_output([[a, b]], weights)
-        out = LAB.head(byref(scene_of(2, sigma2, alpha, positive=1)), Query(*q, 0))
-        self.same(out, wanted, False, "given gamma > 0")
+        for q in [(3, 2), (-2, 1), (4, 0)]:
+            a = q[0] * ga[:, None, None] + q[1] * math.sqrt(alpha) * z[None, :, None]
+            sd = math.sqrt(alpha * (q[0] ** 2 + q[1] ** 2) + sigma2[1] * q[1] ** 2)
+            b = (q[1] + sd * z)[None, None, :]
+            wanted = softmax_output([[a, b]], weights)
+            out = LAB.head(byref(scene_of(2, sigma2, alpha, positive=1)), Query(*q, 0))
+            self.same(out, wanted, 0, q)
+
+    def test_vanishing_noise(self):
+        """With noise on all keys a head goes another way to the same numbers."""
+        queries = [(6, 5, 0.5), (2, 0, -1), (-3, 1, 0)]
+        for positive, cap, q in itertools.product([0, 1], [0, 3], queries):
+            without, with_noise = (
+                LAB.head(
+                    byref(scene_of(30, (0.5, 0.3, 0), alpha, 0.8, cap, positive)),
+                    Query(*q),
+                )
+                for alpha in (0, 1e-18)
+            )
+            for k in range(3):
+                self.near(with_noise.mean[k], without.mean[k], 1e-11)
+                self.near(with_noise.variance[k], without.variance[k], 1e-11)
+            self.near(with_noise.mse, without.mse, 1e-10)
+
+    def test_small_noise(self):
+        """So small that E p^2 and (E p)^2 agree to all digits."""
+        alpha = 0.01
+        for C in 1e-7 * 4.0 ** np.arange(14):
+            pair, many = (
+                LAB.head(byref(scene_of(n, (0, 0, 0), alpha)), Query(C, C, 0))
+                for n in (2, 10)
+            )
+            share = LAB.weight_variance(LAB.law_pair(C, 0, alpha))
+            self.near(pair.variance[0], share, 0, 1e-10, C)
+            # Over the scores, (dp/ds)^2 Var s.
+            if C < 1e-5:
+                first_order = 0.1**2 * (0.9**2 + 9 * 0.1**2) * 2 * alpha * C * C
+                self.near(many.variance[0], first_order, 0, 1e-4, C)
 
     def test_independent_heads(self):
         """n = 2, means as queries: four independent scores."""
@@ -184,6 +260,11 @@ class Heads(Near):
         self.same(out, wanted, False, "four scores")
 
     def test_best_and_crossover(self):
+        for n, scales in [(3, range(1, 999, 20)), (3, np.linspace(14, 15, 50))]:
+            best = LAB.best_scale_two(n, 0.5, 0, byref(least := c_double()))
+            self.near(LAB.mse_two(n, best, 0.5, 0), least.value, 1e-15)
+            for C in scales:
+                self.assertLessEqual(least.value, LAB.mse_two(n, C, 0.5, 0) + 1e-13)
         for n, sigma2 in [(10, 0.5), (1000, 0.5), (100, 0.005)]:
             least = c_double()
             best = LAB.best_scale_one(n, sigma2, 0, byref(least))
@@ -214,28 +295,70 @@ class Heads(Near):
                 self.near(two.variance[k], spread, 1e-14)
             self.near(two.mse, (1 - p) * ((fallen - target) ** 2).sum(), 1e-14)
 
-    def test_loses(self):
-        for n, C, positive in itertools.product([3, 1000], [2, 10], [0, 1]):
-            sigma = mpmath.sqrt(0.5)
-            below = mpmath.ncdf((mpmath.log(n - 1) / C - 1) / sigma)
-            if positive:
-                flipped = mpmath.ncdf(-1 / sigma)
-                below = max(mpf(0), below - flipped) / (1 - flipped)
-            self.near(LAB.head_loses(n, C, 0.5, positive), below, 1e-13)
+    def test_window_limit(self):
+        """The key of the largest score takes all: at its own noise, over the others."""
+        z, w = grid(count=4001)
+        below = np.vectorize(lambda x: 0.5 * math.erfc(-x / math.sqrt(2)))
+        for n, alpha, sigma2 in [
+            (10, 1, 0),
+            (7, 0.37, 0.21),
+            (1000, 0.3, 0),
+            (2, 0.2, 0.9),
+            (1e5, 2, 0.5),
+            (5, 50, 0),
+            (1e9, 0.1, 0.01),
+            (1e12, 0.02, 0.5),
+        ]:
+            rest, own = math.sqrt(2 * alpha), math.sqrt(2 * alpha + sigma2)
+            mean = []
+            for mine, other in [(own, rest), (rest, own)]:
+                lost = np.minimum(below(-(1 + mine * z) / rest), 1 - 1e-16)
+                wins = below(mine * z / other) * np.exp((n - 2) * np.log1p(-lost))
+                mean.append((w * wins).sum())
+            mean.append((1 - sum(mean)) / (n - 2) if n > 2 else 0)
+            wanted = mean, [p * (1 - p) for p in mean], 1.5 - mean[0] - mean[1]
+            out = LAB.window_limit(n, alpha, sigma2)
+            self.same(out, wanted, n - 2, (n, alpha, sigma2))
 
     def test_unit_keys(self):
-        n, C, p = 7, 1.3, float(mpmath.ncdf(mpmath.sqrt(2)))
-        outcomes = []
-        for sign, probability in [(1, p), (-1, 1 - p)]:
-            e = np.exp(np.array([sign * C, C] + [0] * (n - 2)))
-            outcomes.append((probability, e / e.sum()))
-        mean = sum(q * c for q, c in outcomes)
-        target = np.array([0.5, 0.5] + [0] * (n - 2))
-        mse = sum(q * ((c - target) ** 2).sum() for q, c in outcomes)
-        out = LAB.unit_keys(byref(scene_of(n, (0.5, 0, 0))), Query(C, C, 0))
-        for k in range(3):
-            self.near(out.mean[k], mean[k], 1e-14)
-        self.near(out.mse, mse, 1e-14)
+        """Every sign of every key, one by one."""
+        # Of the three others most likely two are upright.
+        sigma2, kinds = (0.5, 2, 9), [0, 1, 2, 2, 2]
+        cases = itertools.product([(2, 1, -1.5), (1.3, 1.3, 0)], [0, 2.5], [0, 1])
+        for q, cap, positive in cases:
+            scores, weights = [], []
+            for signs in itertools.product([1, -1], repeat=5):
+                up = [float(mpmath.ncdf(1 / math.sqrt(sigma2[k]))) for k in kinds]
+                up[0] = 1 if positive else up[0]
+                chances = [u if g > 0 else 1 - u for u, g in zip(up, signs)]
+                weights.append(math.prod(chances))
+                scores.append([0.9 * q[k] * g for k, g in zip(kinds, signs)])
+            scores = np.array(scores).T
+            c = np.exp(cap * np.tanh(scores / cap) if cap else scores)
+            c /= c.sum(0)
+            mean = c @ weights
+            variance = (c - mean[:, None]) ** 2 @ weights
+            mse = variance.sum() + ((mean - [0.5, 0.5, 0, 0, 0]) ** 2).sum()
+            scene = scene_of(5, sigma2, 0, 0.9, cap, positive)
+            out = LAB.unit_keys(byref(scene), Query(*q))
+            self.same(out, (mean[:3], variance[:3], mse), 3, (q, cap, positive))
+
+    def test_unit_keys_limit(self):
+        for positive in (0, 1):
+            scene = scene_of(10, (0.5, 0, 0), positive=positive)
+            far = LAB.unit_keys(byref(scene), Query(60, 60, 0))
+            limit = LAB.unit_keys_limit(0.5, positive)
+            self.same(limit, (far.mean, far.variance, far.mse), 8, positive)
+
+    def test_suppression(self):
+        """The leak of the average; no noise of a or b reaches it."""
+        B, q = 4, LAB.suppression_query(4)
+        self.near(LAB.suppression_norm(10, -B), B * math.sqrt(8), 0, 1e-15)
+        p = 1 / (2 + 8 * math.exp(-B))
+        sure = [p, p, p * math.exp(-B)]
+        mse = 2 * (p - 0.5) ** 2 + 8 * sure[2] ** 2
+        out = LAB.head(byref(scene_of(10, (0.5, 0.3, 0))), q)
+        self.same(out, (sure, [0, 0, 0], mse), 8, "suppression")
 
     def test_groups(self):
         """Every winner of every head, every failure, one by one."""
@@ -265,6 +388,10 @@ class Heads(Near):
                 mse += probability * ((c - target) ** 2).sum()
             self.near(LAB.groups_mse_flips(m, h, n, sigma2), mse, 1e-13, 0, (m, h, n))
             self.near(LAB.groups_mse_positive(m, h), 1 / h - 1 / m, 1e-15)
+            first = flip / m * (1 + 1 / (n - 1))
+            self.near(LAB.groups_mse_first_order(m, n, sigma2), first, 1e-15)
+        for m in range(1, 30):
+            self.assertEqual(LAB.best_heads(m, 100, 0.5), m)
 
 
 if __name__ == "__main__":

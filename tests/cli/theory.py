@@ -9,7 +9,7 @@ grids with NumPy.
 import ctypes
 import os
 import unittest
-from ctypes import POINTER, Structure, c_double, c_int, c_int64
+from ctypes import POINTER, Structure, byref, c_double, c_int, c_int64
 
 import mpmath
 import numpy as np
@@ -50,23 +50,37 @@ class Output(Structure):
 
 
 # name: result and arguments; d double, i int, l int64, L law, S scene, Q query, O output,
-# q array of queries, p pointer to double.
+# q array of queries, p pointer to double, n to int64.
 SIGNATURES = """
 beta dddd; normal_cdf dd; normal_quantile dd; logistic dd; logit dd
-copy_weight ddd; copy_error ddd; copy_gap_needed ddd; average_weight dddd
-average_leak dddd; average_scale_needed ddddd; weighted_leak dddd
-weighted_scale_needed ddddd; dispersion_bound ddd; dispersion_range_needed ddd
+copy_weight ddd; copy_weight_gaps dpl; copy_weight_lower_bound ddd
+copy_weight_upper_bound ddd; copy_error_bound ddd; copy_error ddd; copy_gap_needed ddd
+gap_sum_exact ddi; gap_weight_exact ddi; gap_underflow dii; extract_error ddd
+extract_orthonormal ipllp; extract_projector ipllp; extract_oblique iplpllp
+query_for_scores ipllpp; permute_rows ipllnp; permute_columns ipllnp
+average_weight dddd; average_leak dddd; average_scale_needed ddddd
+weighted_query iplddp; weighted_leak dddd; weighted_scale_needed ddddd
 law_one_head Lddd; law_two_heads Lddd; law_pair Lddd; law_given_positive LLd
 weight_mean dL; weight_variance dL; weight_abs_deviation dL; weight_cdf dLd
 weight_quantile dLd; weight_density dLd; weight_outside dLd; weight_modes iLp
-weight_mean_probit dL; weight_variance_large dd; bimodal_scale ddd
-spread_for_variance dd; swap_probability ddd; window_scale_max dddd
-head OSQ; heads OSqi; heads_covariance dSQQ; head_cdf dSQd; unit_keys OSQ
+weight_variance_small dd; weight_variance_large dd; weight_variance_arcsin dd
+weight_abs_deviation_arctan dd; weight_mean_probit dL
+bimodal_scale ddd; spread_for_variance dd; swap_probability ddd
+window_scale_min ddd; window_scale_max dddd; window_alpha_max dddd
+window_scale_limit dd; window_alpha_limit ddd; window_limit Oddd
+head OSQ; heads OSqi; heads_covariance dSQQ; head_cdf dSQd
+score_covariance dSQQi; score_correlation dSQQi; score_gap_variance dSQii
 one_head_limit Odi; two_heads_limit Oddi; mse_one ddddi; mse_two ddddi
 head_loses ddddi; best_scale_one dddip; best_scale_two dddip; crossover_scale dddi
-groups_mse_flips ddddd; groups_mse_positive ddd; collision_probability ddd
-random_entropy ddd; random_sum_squares ddd; entropy_floor ddd; entropy dpld
-entropy_slope dpld; sinusoid_distance dld; sinusoid_dot dld; sinusoid_nearest lllp
+unit_keys OSQ; unit_keys_limit Odi; suppression_query Qd; suppression_norm ddd
+groups_mse_flips ddddd; groups_mse_positive ddd; groups_mse_first_order dddd
+best_heads dddd; dispersion_bound ddd; dispersion_range_needed ddd
+collision_probability ddd; collision_size ddd; random_entropy ddd
+random_sum_squares ddd; random_entropy_limit ddd; random_keys_limit ddd
+random_sum_squares_limit ddd; freezing_spread dd; entropy_floor ddd
+delta_covariance ipppllp; delta_bias ipppllp; delta_jacobian ipppllldp; value_noise dpld
+entropy dpld; entropy_slope dpld; sinusoid idlp; sinusoid_dot dld
+sinusoid_distance dld; sinusoid_nearest lllp
 """
 
 
@@ -83,6 +97,7 @@ def load():
         "q": POINTER(Query),
         "O": Output,
         "p": POINTER(c_double),
+        "n": POINTER(c_int64),
     }
     functions = {}
     for entry in SIGNATURES.replace("\n", ";").split(";"):
@@ -96,6 +111,20 @@ def load():
 
 
 LAB = load()
+
+
+def call_heads(scene, queries):
+    array = (Query * len(queries))(*[Query(*q) for q in queries])
+    return LAB.heads(byref(scene), array, len(queries))
+
+
+def scene_of(n, sigma2, alpha=0.0, tau=1.0, softcap=0.0, positive=0):
+    return Scene(n, tau, alpha, (c_double * 3)(*sigma2), softcap, positive)
+
+
+def pointer(array):
+    """To the entries of an array of doubles, which stays where it is."""
+    return array.ctypes.data_as(POINTER(c_double))
 
 
 def sg(y):

@@ -2,12 +2,15 @@
 /*
  * The theory of attend/theory.h at the ends of its domains: one key or two, no noise, no
  * scale, scales and sizes beyond all measure.  A limit that exists is returned; NaN is
- * for what has none.
+ * for what has none, and for what lies outside.
  */
+#include <math.h>
 #include <stdint.h>
 
-#include "theory_checks.h"
+#include "attend/theory.h"
+#include "support/test.h"
 
+#define IS_NAN(x) CHECK(isnan(x), "got %g", (double)(x))
 #define IS(x, value)                                                                     \
     CHECK((x) == (value), "%.17g instead of %g", (double)(x), (double)(value))
 /* Within 1e-12 of a number that is not small. */
@@ -15,7 +18,15 @@
     CHECK(fabs((x) - (value)) <= 1e-12, "%.17g instead of %.17g", (double)(x),           \
           (double)(value))
 
+#define NEAR(x, y, relative)                                                             \
+    CHECK(fabs((x) - (y)) <= (relative)*fmax(fabs(x), fabs(y)),                          \
+          "%.17g and %.17g differ by %.3g", (double)(x), (double)(y),                    \
+          fabs((double)(x) - (double)(y)))
+
 static const double inf = INFINITY;
+
+/* The law of logistic(Y), Y ~ N(0, T^2). */
+static attend_theory_law centred(double T) { return (attend_theory_law){0.0, T, -inf}; }
 
 TEST(special_functions_at_their_ends)
 {
@@ -84,6 +95,7 @@ TEST(averages_at_their_ends)
     CHECK(attend_theory_weighted_query(uniform, 0, 0.0, 1.0, q) == -1, "no keys");
     CHECK(attend_theory_weighted_query((const double[]){1.0, 0.0}, 2, 1.0, 1.0, q) == -1,
           "a weight of 0 has no score");
+    CHECK(attend_theory_weighted_query(uniform, 2, 0.0, 1.0, q) == -1, "sum below 1");
     IS_NAN(attend_theory_average_scale_needed(2, 2, 0.1, inf));
 }
 
@@ -133,6 +145,11 @@ TEST(laws_at_their_ends)
     NEAR(attend_theory_weight_variance((attend_theory_law){
              -0.4440699597126718, 4.30674660444845, 11.471914668045926}),
          9.388932536877135e-12, 1e-10);
+    /* Two modes at the switch are one. */
+    CHECK(attend_theory_weight_modes(centred(sqrt(2.0)), mode) == 1, "T^2 = 2");
+    IS(attend_theory_law_one_head(5, -2.0, 0.25).sd, 1.0);
+    IS(attend_theory_law_two_heads(5, -2.0, 0.25).sd, 1.0);
+    IS(attend_theory_law_pair(-2.0, 0.25, 0.0).sd, 1.0);
     IS(attend_theory_weight_cdf(centred(2), 0.0), 0.0);
     IS(attend_theory_weight_cdf(centred(2), 1.0), 1.0);
     IS(attend_theory_weight_quantile(centred(2), 0.0), 0.0);
@@ -177,11 +194,19 @@ TEST(windows_at_their_ends)
     IS(attend_theory_window_scale_limit(0.0), inf);
     IS(attend_theory_window_alpha_max(inf, 0.0, 0.1), 0.0);
     IS(attend_theory_window_alpha_max(1e-200, 0.0, 0.1), inf);
+    IS(attend_theory_window_alpha_max(100, 0.5, 0.01), 0.0);
     IS(attend_theory_window_alpha_limit(inf, 0.1), 0.0);
     ABOUT(attend_theory_window_limit(2, 1.0, 3.0).mean[0], 0.5);
     IS(attend_theory_window_limit(2, 1.0, 3.0).mean[2], 0.0);
     /* All noise: any of the n keys. */
     CHECK(fabs(attend_theory_window_limit(8, 1e12, 0.0).mean[0] - 0.125) < 1e-6, "1/n");
+    /* No isotropic noise: the coin of one noisy key, or no coin at all. */
+    IS(attend_theory_window_limit(10, 0, 0.5).variance[0], 0.25);
+    IS(attend_theory_window_limit(10, 0, 0).mse, 0.0);
+    ABOUT(attend_theory_window_limit(10, 1e-6, 0).mean[0], 0.5);
+    IS_NAN(attend_theory_window_limit(1, 1, 0).mse);
+    IS_NAN(attend_theory_window_limit(10, -1, 0).mse);
+    IS_NAN(attend_theory_window_limit(10, 1, NAN).mse);
     IS_NAN(attend_theory_window_limit(8, inf, 0.0).mse);
     CHECK(attend_theory_window_limit(1e15, 0.5, 0.5).mean[0] < 1e-6 &&
               attend_theory_window_limit(1e15, 0.5, 0.5).mean[0] > 0.0,
@@ -202,6 +227,7 @@ TEST(heads_at_their_ends)
                   two);
         }
         IS(attend_theory_mse_one(10, inf, 0.5, positive), one);
+        IS(attend_theory_mse_one(2, inf, 0.5, positive), one);
         IS(attend_theory_mse_two(10, inf, 0.5, positive), two);
         ABOUT(attend_theory_head_loses(10, inf, 0.5, positive),
               positive ? 0.0 : attend_theory_normal_cdf(-sqrt(2.0)));
@@ -220,6 +246,14 @@ TEST(heads_at_their_ends)
     IS_NAN(attend_theory_mse_one(10, -1.0, 0.5, 0));
     IS_NAN(attend_theory_mse_one(1, inf, 0.5, 0));
     IS_NAN(attend_theory_mse_two(1, inf, 0.5, 0));
+    /* On the way to the limit at fixed noise; a second long. */
+    if (test_draws(0.1)) {
+        attend_theory_scene s = attend_theory_scene_exercise(7, 0.21, 0);
+
+        s.alpha = 0.37;
+        NEAR(attend_theory_head(&s, (attend_theory_query){1e3, 1e3, 0}).mean[0],
+             attend_theory_window_limit(7, 0.37, 0.21).mean[0], 2e-3);
+    }
 }
 
 /* Weights sum to 1 among any number of noisy keys: 10, and others drawn. */
@@ -314,6 +348,13 @@ TEST(scenes_at_their_ends)
     ABOUT(out.mean[0], attend_theory_average_weight(5, 2, 3));
     IS(out.total_variance, 0.0);
     IS(attend_theory_heads_covariance(&s, both, both), 0.0);
+    /* Independent heads; and heads that share noise in all keys. */
+    s.alpha = 0.1;
+    IS(attend_theory_heads_covariance(&s, (attend_theory_query){4, 0, 0},
+                                      (attend_theory_query){0, 4, 0}),
+       0.0);
+    IS_NAN(attend_theory_heads(&s, (attend_theory_query[2]){both, both}, 2).mse);
+    s.alpha = 0.0;
     IS(attend_theory_head_cdf(&s, both, 0.4), 0.0);
     IS(attend_theory_head_cdf(&s, both, 0.5), 1.0);
     /* A cap of nearly nothing makes scores equal. */
@@ -325,6 +366,8 @@ TEST(scenes_at_their_ends)
 TEST(groups_at_their_ends)
 {
     IS(attend_theory_groups_mse_positive(1, 1), 0.0);
+    IS(attend_theory_groups_mse_positive(12, 12), 0.0);
+    IS_NAN(attend_theory_groups_mse_positive(12, 5));
     ABOUT(attend_theory_groups_mse_flips(3, 1, 3, 0.5), 1.0 - 1.0 / 3.0);
     /* One target of two keys: v_b in its place with probability 1 - p. */
     ABOUT(attend_theory_groups_mse_flips(1, 1, 2, 0.5),
@@ -334,6 +377,8 @@ TEST(groups_at_their_ends)
     IS_NAN(attend_theory_best_heads(0, 2, 0.5));
     IS_NAN(attend_theory_best_heads(2.5, 9, 0.5));
     IS_NAN(attend_theory_groups_mse_flips(4, 2, 9, 0.0));
+    IS_NAN(attend_theory_groups_mse_first_order(0, 9, 0.5));
+    IS_NAN(attend_theory_groups_mse_first_order(4, 3, 0.5));
 }
 
 TEST(many_keys_at_their_ends)
@@ -351,7 +396,9 @@ TEST(many_keys_at_their_ends)
     ABOUT(attend_theory_random_sum_squares(1, 3.0), 1.0);
     ABOUT(attend_theory_random_sum_squares(7, 0.0), 1.0 / 7.0);
     IS(attend_theory_random_entropy_limit(1, 0.0), 0.0);
+    IS(attend_theory_random_entropy_limit(1024, 3.8), 0.0);
     IS(attend_theory_random_keys_limit(1, 0.0), 1.0);
+    IS_NAN(attend_theory_random_keys_limit(1024, 2));
     IS(attend_theory_random_sum_squares_limit(1, 2.0), 1.0);
     IS(attend_theory_random_sum_squares_limit(9, inf), 1.0);
     IS(attend_theory_freezing_spread(1), 0.0);
@@ -386,23 +433,43 @@ TEST(rows_at_their_ends)
     IS(attend_theory_entropy_slope(far, 2, 1.0), 0.0);
     IS_NAN(attend_theory_entropy(far, 2, 10.0));
     IS_NAN(attend_theory_entropy(score, 0, 1.0));
-    CHECK(attend_theory_delta_bias(one, v, variance, 0, 2, bias) == -1, "no keys");
+    for (int n = 0, dv = 1; n < 2; n++, dv--) {
+        CHECK(attend_theory_delta_covariance(one, v, variance, n, dv, covariance) == -1,
+              "%d keys, %d entries", n, dv);
+        CHECK(attend_theory_delta_bias(one, v, variance, n, dv, bias) == -1,
+              "%d keys, %d entries", n, dv);
+        CHECK(attend_theory_delta_jacobian(one, v, v, n, dv, 1, 1.0, jacobian) == -1,
+              "%d keys, %d entries", n, dv);
+    }
+    CHECK(attend_theory_delta_jacobian(one, v, v, 1, 1, 0, 1.0, jacobian) == -1,
+          "no dimension");
 }
 
 TEST(matrices_and_orders_at_their_ends)
 {
-    const double A[1] = {-2.0}, zero[2] = {0.0, 0.0}, score[1] = {3.0};
-    const int64_t same[1] = {0};
-    double M[4], q[1], out[1], phi[2];
+    const double A[1] = {-2.0}, zero[2] = {0.0, 0.0}, score[3] = {3.0, -1.0, 0.25};
+    const double plane[6] = {1, 2, 0, 1, -1, 0.5}, line[6] = {1, -3, 0, 0, -1, 3};
+    const double within[3] = {3, 1, -0.5}; /* the sum of the two columns of plane */
+    const int64_t same[1] = {0}, twice[3] = {0, 0, 1}, beyond[3] = {0, 1, 3};
+    double M[9], q[2], out[6], phi[2];
 
     CHECK(attend_theory_extract_projector(A, 1, 1, M) == 0 && M[0] == 1.0, "d = m = 1");
     CHECK(attend_theory_extract_projector(zero, 2, 1, M) == -1, "no direction");
     CHECK(attend_theory_extract_projector(A, 0, 1, M) == -1, "no rows");
     CHECK(attend_theory_extract_oblique(A, 1, A, 1, 1, M) == -1, "no room for both");
+    CHECK(attend_theory_extract_oblique(within, 1, plane, 0, 3, M) == -1, "no B");
+    CHECK(attend_theory_extract_projector(line, 3, 2, M) == -1, "dependent columns");
+    CHECK(attend_theory_extract_oblique(within, 1, line, 2, 3, M) == -1, "of B too");
+    CHECK(attend_theory_extract_oblique(within, 1, plane, 2, 3, M) == -1,
+          "spans that meet");
+    CHECK(attend_theory_query_for_scores(plane, 3, 2, score, q) == -1,
+          "3 keys in the plane");
     CHECK(attend_theory_query_for_scores(A, 1, 1, score, q) == 0 && q[0] == -1.5,
           "1 x 1");
     CHECK(attend_theory_permute_rows(A, 1, 1, same, out) == 0 && out[0] == -2.0, "one");
     CHECK(attend_theory_permute_rows(A, 0, 1, same, out) == -1, "none");
+    CHECK(attend_theory_permute_rows(plane, 3, 2, twice, out) == -1, "no permutation");
+    CHECK(attend_theory_permute_rows(plane, 3, 2, beyond, out) == -1, "no row");
     CHECK(attend_theory_sinusoid(0.0, 2, phi) == 0 && phi[0] == 0.0 && phi[1] == 1.0,
           "0");
     CHECK(attend_theory_sinusoid(inf, 2, phi) == -1, "nowhere");
@@ -410,6 +477,49 @@ TEST(matrices_and_orders_at_their_ends)
     IS(attend_theory_sinusoid_distance(8, 0.0), 0.0);
     CHECK(attend_theory_sinusoid_nearest(2, 2, NULL) == 1, "the only other one");
     IS_NAN(attend_theory_sinusoid_dot(0, 1.0));
+}
+
+TEST(outside_their_domains)
+{
+    const attend_theory_law bad = {0.0, -1.0, -INFINITY};
+    attend_theory_scene s = attend_theory_scene_exercise(1, 0.5, 0);
+    const attend_theory_query q = {1, 1, 0};
+    double mode[2];
+
+    IS_NAN(attend_theory_logit(1.5));
+    IS_NAN(attend_theory_normal_quantile(-0.1));
+    IS_NAN(attend_theory_beta(0, 1, 0.5));
+    IS_NAN(attend_theory_copy_weight(0, 1));
+    IS_NAN(attend_theory_copy_gap_needed(10, 1));
+    IS_NAN(attend_theory_average_leak(10, 11, 1));
+    IS_NAN(attend_theory_average_scale_needed(10, 2, 0.1, 0));
+    IS_NAN(attend_theory_weighted_scale_needed(10, 2, 0.1, 0));
+    IS_NAN(attend_theory_weighted_scale_needed(10, 2, 1.0, 1));
+    IS_NAN(attend_theory_law_one_head(1, 1, 0.5).mean);
+    IS_NAN(attend_theory_law_one_head(2, 1, -0.5).mean);
+    IS_NAN(attend_theory_weight_mean(bad));
+    IS_NAN(attend_theory_weight_variance(attend_theory_law_one_head(NAN, 1, 1)));
+    IS_NAN(attend_theory_weight_density(centred(0), 0.5));
+    CHECK(attend_theory_weight_modes(centred(0), mode) == -1, "sd 0");
+    IS_NAN(attend_theory_weight_outside(centred(1), 0.6));
+    IS_NAN(attend_theory_spread_for_variance(0.25));
+    IS_NAN(attend_theory_head(&s, q).mse);
+    s.n = 10;
+    IS_NAN(attend_theory_head(&s, (attend_theory_query){NAN, 0, 0}).mse);
+    IS_NAN(attend_theory_heads(&s, &q, 0).mse);
+    s.tau = 0;
+    IS_NAN(attend_theory_head_cdf(&s, q, 0.5));
+    IS_NAN(attend_theory_best_scale_one(10, -1, 0, NULL));
+    IS_NAN(attend_theory_crossover_scale(2, 0.5, 0));
+    IS_NAN(attend_theory_two_heads_limit(1, 0.5, 0).mse);
+    IS_NAN(attend_theory_groups_mse_flips(4, 2, 3, 0.5));
+    IS_NAN(attend_theory_collision_probability(1, 2));
+    IS_NAN(attend_theory_random_entropy(0, 1));
+    IS_NAN(attend_theory_random_sum_squares(10, 2000));
+    IS_NAN(attend_theory_sinusoid_dot(3, 1));
+    CHECK(attend_theory_sinusoid_nearest(4, 1, NULL) == -1, "T = 1");
+    IS_NAN(attend_theory_swap_probability(-1, 1));
+    IS_NAN(attend_theory_gap_underflow(ATTEND_BOOL, 0));
 }
 
 int main(void)
@@ -428,5 +538,6 @@ int main(void)
     RUN(many_keys_at_their_ends);
     RUN(rows_at_their_ends);
     RUN(matrices_and_orders_at_their_ends);
+    RUN(outside_their_domains);
     return test_finish();
 }

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 
 import harness
 import numpy as np
+from theory import LAB
 
 NAMES = (
     "copy extract average window magnitude heads one-vs-two how-many-heads remedies "
@@ -338,19 +339,9 @@ class Captions(LabTest):
             text = " ".join(ElementTree.fromstring(file.read()).itertext())
         return " ".join(text.split())
 
-    def wins(self, n, alpha, sigma2=0.0):
-        """P(the score of a is the largest) as C grows."""
-        z = np.linspace(-9, 9, 20_001)
-        weight = np.exp(-z * z / 2)
-        cdf = np.vectorize(lambda x: 0.5 * math.erfc(-x / math.sqrt(2)))
-        a, sd = 1 + math.sqrt(2 * alpha + sigma2) * z, math.sqrt(2 * alpha)
-        p = cdf((a - 1) / sd) * cdf(a / sd) ** (n - 2)
-        return (weight * p).sum() / weight.sum()
-
     def test_magnitude_with_isotropic_noise(self):
-        p = self.wins(6, 0.5, 0.5)
         text = self.captions("magnitude", "--n", "6", "--alpha", "0.5")
-        self.assertIn(f"{p * (1 - p):.3g}", text)
+        self.assertIn(f"{LAB.window_limit(6, 0.5, 0.5).variance[0]:.3g}", text)
 
     def test_heads_say_what_was_measured(self):
         args = "lab", "heads", "--no-sweep"

@@ -3,18 +3,16 @@
 
 import html
 import json
-import math
 import os
 import re
 import shutil
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-import numpy as np
-
 import harness
 from harness import CliTest
 from html_pages import Browser, Page
+from theory import LAB
 
 EXPERIMENTS = (
     "copy extract average window magnitude heads one-vs-two how-many-heads remedies "
@@ -274,16 +272,9 @@ class Report(Browser, CliTest):
             self.assertEqual(os.listdir(self.dir), [])
 
     def test_window_tends_to_the_variance_of_the_winner(self):
-        """C grows at alpha = 1: p (1 - p), p = P(the score of a is the largest of 10)."""
-        z = np.linspace(-9, 9, 20_001)
-        weight = np.exp(-z * z / 2)
-        cdf = np.vectorize(lambda x: 0.5 * math.erfc(-x / math.sqrt(2)))
-        a = 1 + math.sqrt(2) * z
-        p = cdf(z) * cdf(a / math.sqrt(2)) ** 8
-        p = (weight * p).sum() / weight.sum()
-        self.assertAlmostEqual(p * (1 - p), 0.172, delta=5e-4)
+        variance = LAB.window_limit(10, 1, 0).variance[0]
         text = " ".join(html.unescape(re.sub("<[^>]*>", "", self.text)).split())
-        self.assertIn(f"tends to 0.25, 0.25 and {p * (1 - p):.3g} for", text)
+        self.assertIn(f"tends to 0.25, 0.25 and {variance:.3g} for", text)
 
     def browse_report(self, width, *flags):
         said = self.browse(self.text, PROBE, width, self.dir, *flags)

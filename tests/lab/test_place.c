@@ -367,29 +367,6 @@ TEST(rare_swaps_have_an_interval)
           "%g .. %g", is.pair[1].low, is.pair[1].high);
 }
 
-TEST(pairs_are_the_same_for_any_number_of_threads)
-{
-    double q[PAIRS * D], k[2 * PAIRS * D];
-    struct lab_pair pair[3][PAIRS];
-
-    make_pairs(q, k);
-    for (int t = 0; t < 3; t++) {
-        struct lab_session session = {.seed = 7, .threads = t + 1};
-        const struct lab_pairs pairs = {.count = PAIRS,
-                                        .d = D,
-                                        .q = q,
-                                        .k = k,
-                                        .scale = 1,
-                                        .noise = 0.2,
-                                        .trials = 300};
-        CHECK(!lab_pairs_measure(&session, &pairs, pair[t]), "%s", session.error);
-    }
-    for (int p = 0; p < PAIRS; p++)
-        CHECK(pair[0][p].swap.mean == pair[1][p].swap.mean &&
-                  pair[0][p].outside.mean == pair[1][p].outside.mean,
-              "pair %d", p);
-}
-
 TEST(pairs_without_noise_stay)
 {
     double q[PAIRS * D], k[2 * PAIRS * D];
@@ -420,7 +397,6 @@ int main(void)
     RUN(pairs_swap_as_often_as_theory_says);
     RUN(rows_of_pairs_hold);
     RUN(rare_swaps_have_an_interval);
-    RUN(pairs_are_the_same_for_any_number_of_threads);
     RUN(pairs_without_noise_stay);
     return test_finish();
 }

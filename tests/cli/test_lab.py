@@ -10,7 +10,6 @@ import os
 import xml.etree.ElementTree as ElementTree
 
 import harness
-import numpy as np
 from theory import LAB
 
 NAMES = (
@@ -122,7 +121,6 @@ class Magnitude(LabTest):
             if row["z"] is not None:
                 self.assert_agrees(row)
 
-
     def test_a_copy_is_of_a_or_of_b(self):
         """Leak is no copy: at C = 1 p_a is below .1 often, and no value holds .9."""
         rows = self.given("magnitude", "--C", "1", "--n", "10")
@@ -132,17 +130,11 @@ class Magnitude(LabTest):
         for n, C, sigma2 in ((10, 1, 0.5), (10, 4, 0.5), (1000, 9, 0.3), (2, 3, 1)):
             args = "--n", n, "--C", C, "--sigma2", sigma2
             rows = self.given("magnitude", *map(str, args))
-            z = np.linspace(-12, 12, 1_200_001)
-            weight = np.exp(-z * z / 2) / np.exp(-z * z / 2).sum()
-            a, others = np.exp(C * math.sqrt(sigma2) * z), (n - 2) * math.exp(-C)
-            p = np.stack([a, 0 * a + 1, 0 * a + others]) / (a + 1 + others)
-            off = (p[0] - 0.5) ** 2 + (p[1] - 0.5) ** 2 + p[2] ** 2 / max(n - 2, 1)
-            expected = {
-                "p_copy_90": (weight * ((p[0] > 0.9) | (p[1] > 0.9))).sum(),
-                "mean_error": (weight * np.sqrt(off)).sum(),
-            }
-            for name, value in expected.items():
-                self.assertLess(abs(rows[name]["theory"] - value), 2e-5, (name, args))
+            law, low = LAB.law_one_head(n, C, sigma2), 1 - 0.9 * (1 + (n - 2) * math.exp(-C))
+            copies = 1 - LAB.weight_cdf(law, 0.9)
+            copies += LAB.weight_cdf(law, low) if low > 0 else 0
+            self.assertLess(abs(rows["p_copy_90"]["theory"] - copies), 1e-12, args)
+            for name in "p_copy_90", "mean_error":
                 self.assertIs(rows[name]["holds"], True, (name, args))
 
     def test_the_error_of_c_is_not_only_the_distance_from_one_half(self):
@@ -151,7 +143,6 @@ class Magnitude(LabTest):
         product = rows["mean_abs_dev"]["theory"] * math.sqrt(2)
         self.assertAlmostEqual(product, 0.493, delta=5e-4)
         self.assert_agrees(rows["mean_error"])
-
 
     def test_the_error_of_c_is_exact(self):
         """By mpmath to 40 digits; at n = 2 it is sqrt(2) E|w - 1/2|."""
@@ -315,7 +306,6 @@ class Rare(LabTest):
             f"limits and first-order forms: {len(limits)} shown",
             text,
         )
-
 
     def test_shares_of_weights_that_underflow(self):
         """At C = 1000 p_a and p_b are often both 0 in floats; their scores are not."""

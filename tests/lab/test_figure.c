@@ -13,17 +13,24 @@
 
 static char *drawn;
 
-/* The drawing as text in `drawn`. */
-static const char *draw(const struct lab_figure *figure)
+/* A file whose text is in `drawn` when it is closed. */
+static FILE *open_drawn(void)
 {
-    size_t size;
+    static size_t size;
     free(drawn);
     drawn = NULL;
     FILE *const out = open_memstream(&drawn, &size);
-    if (!out || lab_figure_svg(figure, out))
-        return "";
+    if (!out)
+        exit(2);
+    return out;
+}
+
+static const char *draw(const struct lab_figure *figure)
+{
+    FILE *const out = open_drawn();
+    const int failed = lab_figure_svg(figure, out);
     fclose(out);
-    return drawn;
+    return failed ? "" : drawn;
 }
 
 static int count(const char *text, const char *part)
@@ -369,12 +376,7 @@ TEST(text_is_escaped)
 /* What a function of text.h writes. */
 static const char *written(const char *text, enum lab_markup markup)
 {
-    size_t size;
-    free(drawn);
-    drawn = NULL;
-    FILE *const out = open_memstream(&drawn, &size);
-    if (!out)
-        return "";
+    FILE *const out = open_drawn();
     lab_text_math(out, text, strlen(text), markup);
     fclose(out);
     return drawn;
@@ -417,12 +419,7 @@ TEST(lines_are_broken_at_spaces)
 /* Markdown as HTML in `drawn`. */
 static const char *mark_down(const char *text)
 {
-    size_t size;
-    free(drawn);
-    drawn = NULL;
-    FILE *const out = open_memstream(&drawn, &size);
-    if (!out)
-        return "";
+    FILE *const out = open_drawn();
     lab_text_markdown(out, text);
     fclose(out);
     return drawn;

@@ -2,6 +2,7 @@
 """`attend info`, help and version."""
 
 import os
+import re
 
 import harness
 from harness import CliTest
@@ -32,6 +33,21 @@ class Info(CliTest):
         )
         # A quota may allow fewer.
         self.assertIn(said["threads"], range(1, len(os.sched_getaffinity(0)) + 1))
+
+    def test_features_are_those_that_the_system_names(self):
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            flags = re.search(r"^(?:flags|Features)\s*: (.*)$", file.read(), re.M)[1].split()
+        if "fma" in flags:
+            self.assertEqual({"avx2", "bmi2"} <= set(flags), self.runs("avx2"))
+            self.assertEqual(self.runs("avx2") and "avx512bw" in flags, self.runs("avx512"))
+            wide = self.runs("avx512") and "avx512_bf16" in flags
+            self.assertEqual(wide, self.runs("avx512bf16"))
+        if "asimd" in flags:
+            self.assertTrue(self.runs("neon"))
+
+    @staticmethod
+    def runs(name):
+        return name in harness.runnable_sets()
 
     def test_forced(self):
         for name in harness.runnable_sets():

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: options, kernel sets, pools, hooks, and the errors of attend_forward. */
 #define _GNU_SOURCE
-#include <stdatomic.h>
-
 #include "context_errors.h"
 #include "support/oracle.h"
 #include "support/pools.h"
@@ -238,45 +236,17 @@ TEST(messages_are_one_line)
     expect_no_context(&options, ATTEND_EINVAL, "isa", "two?lines");
 }
 
-typedef struct progress_log {
-    int calls, backwards, totals_differ;
-    int64_t last, total;
-    atomic_int inside, met; /* calls under way; whether two were at once */
-} progress_log;
-
-static void note_progress(void *user, int64_t done, int64_t total)
-{
-    progress_log *const log = user;
-
-    if (atomic_fetch_add(&log->inside, 1) != 0)
-        atomic_store(&log->met, 1);
-    log->backwards |= done < log->last || done > total;
-    log->totals_differ |= log->calls > 0 && log->total != total;
-    log->last = done;
-    log->total = total;
-    log->calls++;
-    atomic_fetch_sub(&log->inside, 1);
-}
-
 static void watch_progress(attend_context *lone)
 {
     problem p = problem_make((shape){2, 3, 3, 150, 30, 8, 8}, ATTEND_F32, 6);
 
     for (int threads = 1; threads <= 3; threads++) {
-        attend_options options = attend_options_default();
         progress_log log = {.calls = 0};
-        options.isa = attend_context_isa(lone);
-        options.threads = threads;
-        options.progress = note_progress;
-        options.progress_user = &log;
-        attend_context *const ctx = open_context(&options);
+        attend_context *const ctx =
+            progress_context(attend_context_isa(lone), threads, &log);
         CHECK(ctx != NULL && problem_check(&p, ctx), "%d threads", threads);
-        CHECK(!log.backwards && !log.totals_differ, "%d threads: out of order", threads);
-        CHECK(!atomic_load(&log.met), "%d threads: two calls at once", threads);
-        if (threads == 1)
-            CHECK(log.calls > 1 && log.last == log.total,
-                  "%d calls, the last says %lld of %lld", log.calls, (long long)log.last,
-                  (long long)log.total);
+        CHECK(progress_is_sound(&log, threads), "%d threads: %d calls, %lld of %lld",
+              threads, log.calls, (long long)log.last, (long long)log.total);
         attend_context_destroy(ctx);
     }
     problem_free(&p);

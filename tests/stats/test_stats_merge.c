@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "stats_fixture.h"
+#include "support/pools.h"
 
 enum { NB = 2, HQ = 4, HKV = 2, NQ = 5, NK = 300, D = 16, DV = 12, TOP = 4, BINS = 6 };
 enum {
@@ -147,6 +148,29 @@ static void parts_make_the_whole(attend_context *ctx)
 TEST(parts_merge_to_the_whole) { for_each_set(parts_make_the_whole, 1); }
 TEST(on_several_threads) { for_each_set(parts_make_the_whole, 3); }
 
+TEST(progress_is_reported)
+{
+    problem p = problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, ATTEND_F32, 5);
+    const int64_t offset[NB] = {NK, NK};
+    wanted *const got = ask(), *const part = ask();
+    progress_log log = {.calls = 0};
+    attend_context *const lone = open_set(NULL, 1);
+    attend_context *const ctx = progress_context(NULL, 1, &log);
+    attend_error err;
+
+    p.io.weights = (attend_tensor){0};
+    CHECK(run_part(lone, &p, 0, NK, offset, part), "no part");
+    const attend_stats_part raw = raw_of(part, 0);
+    CHECK(is_ok(attend_stats_merge(ctx, &got->request, DV, &raw, 1, &err), &err), "no");
+    CHECK(progress_is_sound(&log, 1) && log.total == NB * HQ, "%d calls, %lld of %lld",
+          log.calls, (long long)log.last, (long long)log.total);
+    release(part);
+    release(got);
+    problem_free(&p);
+    attend_context_destroy(ctx);
+    attend_context_destroy(lone);
+}
+
 /* A sound part after `wrong`, and an error that names field and value. */
 #define REFUSES(field, value, count, wrong)                                              \
     do {                                                                                 \
@@ -177,6 +201,7 @@ int main(void)
 {
     RUN(parts_merge_to_the_whole);
     RUN(on_several_threads);
+    RUN(progress_is_reported);
     RUN(wrong_parts_are_named);
     return test_finish();
 }

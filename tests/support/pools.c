@@ -75,3 +75,36 @@ attend_context *pool_context(const char *isa, int threads, attend_parallel_for p
     options.parallel_user = log;
     return open_context(&options);
 }
+
+static void note_progress(void *user, int64_t done, int64_t total)
+{
+    progress_log *const log = user;
+
+    if (atomic_fetch_add(&log->inside, 1) != 0)
+        atomic_store(&log->met, 1);
+    log->backwards |= done < log->last || done > total;
+    log->totals_differ |= log->calls > 0 && log->total != total;
+    log->last = done;
+    log->total = total;
+    log->calls++;
+    atomic_fetch_sub(&log->inside, 1);
+}
+
+attend_context *progress_context(const char *isa, int threads, progress_log *log)
+{
+    attend_options options = attend_options_default();
+
+    options.isa = isa;
+    options.threads = threads;
+    options.progress = note_progress;
+    options.progress_user = log;
+    return open_context(&options);
+}
+
+int progress_is_sound(progress_log *log, int threads)
+{
+    const int whole = log->calls > 1 && log->last == log->total;
+
+    return !log->backwards && !log->totals_differ && !atomic_load(&log->met) &&
+           (threads > 1 || whole);
+}

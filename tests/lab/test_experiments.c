@@ -526,9 +526,10 @@ TEST(variants_do_what_they_are_said_to)
 
 TEST(the_number_of_threads_changes_nothing)
 {
-    static const char *const names[] = {"phases", "capacity", "variants"};
+    static const char *const names[] = {"phases", "capacity", "variants",
+                                        "how-many-heads"};
 
-    for (int e = 0; e < 3; e++) {
+    for (int e = 0; e < 4; e++) {
         static struct lab_row before[64];
         int count = 0;
         for (int threads = 1; threads <= 3; threads += 2) {

@@ -310,21 +310,6 @@ TEST(copies_on_the_same_keys_are_useless)
     CHECK(mse[2] < mse[0] / 4, "%g, %g", mse[2], mse[0]);
 }
 
-TEST(the_same_for_any_number_of_threads)
-{
-    double mse[2];
-
-    for (int x = 0; x < 2; x++) {
-        CHECK(!perform_as("how-many-heads",
-                          (struct performing){.flags = "keys=random m=4 h=2 d=16 n=32",
-                                              .trials = 501,
-                                              .threads = 1 + 2 * x}),
-              "%s", lab.run.session.error);
-        mse[x] = measured("mse");
-    }
-    CHECK(is_near(mse[0], mse[1], 0), "%.17g, %.17g", mse[0], mse[1]);
-}
-
 TEST(remedies_have_the_known_variances)
 {
     static const struct {
@@ -443,7 +428,6 @@ int main(void)
     RUN(two_heads_lose_below_the_crossover);
     RUN(heads_are_strata);
     RUN(copies_on_the_same_keys_are_useless);
-    RUN(the_same_for_any_number_of_threads);
     RUN(remedies_have_the_known_variances);
     RUN(remedies_fall_back_differently);
     RUN(parameters_that_do_not_go_together);

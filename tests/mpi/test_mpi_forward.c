@@ -115,12 +115,22 @@ TEST(threads_inside_ranks)
     attend_context_destroy(ctx);
 }
 
-/* Messages of at most 1000 bytes, so that all are cut. */
+/* Messages of at most 1000 bytes, so that all are cut: tensors and partials. */
 TEST(long_messages_are_cut)
 {
     attend_context *const ctx = open_set(NULL, 1);
+    problem p = problem_make((shape){1, 2, 1, 37, 4099, 16, 12}, ATTEND_F32, 8);
+    spread s;
 
     setenv("ATTEND_MPI_MESSAGE", "1000", 1);
+    p.io.weights.data = NULL;
+    CHECK(problem_run(&p, ctx), "the whole");
+    for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_SHARED; strategy++) {
+        spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
+        CHECK(spread_matches(&s, ctx, strategy, 0.0), "strategy %d", strategy);
+        spread_free(&s);
+    }
+    problem_free(&p);
     for (int n = 0; n < 1 + test_count(1); n++)
         random_spread(ctx, most_ranks(), 5000 + test_case_seed(n, 1));
     unsetenv("ATTEND_MPI_MESSAGE");

@@ -45,7 +45,7 @@ run: release
 RUN_TESTS = @JOBS=$(JOBS) tests/run.sh $(if $(V),-v)
 
 test:
-	$(RUN_TESTS) $(if $(T),'$(T)',test)
+	$(RUN_TESTS) $(if $(filter undefined,$(origin T)),test,-n '$(subst ','\'',$(T))')
 
 test-all test-long test-engine test-lab test-python test-page test-mpi test-cuda:
 	$(RUN_TESTS) $(@:test-%=%)

@@ -38,8 +38,13 @@ ENVIRONMENT = {
 
 # How much a test does, as tests/support/test.h explains: a fixed core always, and SCALE
 # times the usual number of drawn cases; from WHOLE on, all of them.  SEED chooses them.
-SCALE = float(os.environ.get("ATTEND_TEST_SCALE") or 1)
-SEED = int(os.environ.get("ATTEND_TEST_SEED") or 1)
+try:
+    SCALE = float(os.environ.get("ATTEND_TEST_SCALE") or 1)
+    SEED = int(os.environ.get("ATTEND_TEST_SEED") or 1)
+except ValueError as error:
+    sys.exit(f"ATTEND_TEST_SCALE or _SEED: {error}")
+if not SCALE > 0 or not 0 < SEED < 2**53:
+    sys.exit(f"ATTEND_TEST_SCALE ({SCALE}) or _SEED ({SEED}): not a positive number")
 WHOLE = 10.0
 
 
@@ -335,7 +340,7 @@ def run_cases():
     print(
         f"{result.passed} passed, {len(result.bad)} failed, {len(result.skipped)} skipped"
     )
-    sys.exit(1 if result.bad or not result.passed else 0)
+    sys.exit(1 if result.bad or not (result.passed or result.skipped) else 0)
 
 
 def main():

@@ -97,14 +97,18 @@ run_ctest() {
     log=build/$preset/Testing/Temporary/LastTest.log
     expected=$(ctest --test-dir "build/$preset" -N "$@" | sed -n 's/^Total Tests: //p')
     rm -f "$log"
-    ctest --test-dir "build/$preset" -j "$jobs" "$@" >"build/$preset.ctest.log" 2>&1
+    # A test that hangs is ended: an hour where every grid is walked whole.
+    limit=$(awk -v scale="${ATTEND_TEST_SCALE:-1}" 'BEGIN { print (scale > 1) ? 3600 : 900 }')
+    ctest --test-dir "build/$preset" -j "$jobs" --timeout "$limit" "$@" >"build/$preset.ctest.log" 2>&1
     if ! [ -f "$log" ]; then
         cat "build/$preset.ctest.log"
         add 0 1 0
         return
     fi
-    awk -v expected="${expected:-0}" -v verbose="$verbose" -v seed="$ATTEND_TEST_SEED" \
-        -f tests/stages/count_ctest.awk "build/$preset/test_list.txt" "$log" >"build/$preset.count"
+    settings="ATTEND_TEST_SEED=$ATTEND_TEST_SEED${ATTEND_TEST_SCALE:+ ATTEND_TEST_SCALE=$ATTEND_TEST_SCALE}"
+    awk -v expected="${expected:-0}" -v verbose="$verbose" -v preset="$preset" -v settings="$settings" \
+        -f tests/stages/count_ctest.awk "build/$preset/test_list.txt" "build/$preset.ctest.log" "$log" \
+        >"build/$preset.count"
     sed '$d' "build/$preset.count"
     # shellcheck disable=SC2046 # three numbers
     add $(sed -n '$s/^total //p' "build/$preset.count")

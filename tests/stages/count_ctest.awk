@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: MIT
-# Reads test_list.txt and ctest's log.  Prints the output of each program that failed, a line
-# for each program that skipped tests (verbose 1: for every program, 2: with its output), a
-# line for each group, and last "total PASSED FAILED SKIPPED".
+# Reads test_list.txt, what ctest printed, and its log.  Prints the output of each program that
+# failed, a line for each program that skipped tests (verbose 1: for every program, 2: with its
+# output), a line for each group, and last "total PASSED FAILED SKIPPED".
 
-NR == FNR { group[$1] = $2; next }
+# Of a long output the last lines are printed.
+BEGIN { most = 4000 }
+FNR == 1 { file++ }
+file == 1 { group[$1] = $2; next }
+file == 2 {
+    if (/\*\*\*/) {
+        end = /SegFault/ ? "segmentation fault" : /aborted/ ? "aborted" : /Timeout/ ? "ended after too long a time" : \
+            /Not Run/ ? "it could not be started" : /Exception/ ? "a signal" : ""
+        for (x = 1; x < NF; x++) if ($x == "Test") { x++; if ($x ~ /^#/ && $x !~ /:$/) x++; ended[$(x + 1)] = end; break }
+    }
+    next
+}
 
-/ Testing: / { name = $NF; output = ""; line = ""; why_skipped = ""; inside = 0 }
+!inside && / Testing: / { name = $NF; lines = 0; line = ""; why_skipped = ""; armed = 0 }
 /^<end of output>$/ { inside = 0 }
 inside {
-    output = output $0 "\n"
+    output[lines++ % most] = $0
     line = $0
     if (why_skipped == "" && sub(/^ *SKIPPED: /, "", $0)) why_skipped = $0
 }
@@ -29,8 +40,13 @@ inside {
         if ($2 == "Failed." && f == 0) { f = 1; why = "exit status, but no failed test" }
         if (p + f + s == 0) { f = 1; why = "it ran no test" }
     }
-    if (f > 0 || verbose == 2) printf "%s", output
-    if (f > 0) printf "  repeat it: make test T=%s ATTEND_TEST_SEED=%s\n", name, seed
+    if (f > 0 && ended[name] != "") why = ended[name]
+    if (f > 0 || verbose == 2) {
+        if (lines > most) printf "(%d lines are left out)\n", lines - most
+        for (x = lines > most ? lines - most : 0; x < lines; x++) print output[x % most]
+    }
+    if (f > 0 && preset == "release") printf "  repeat it: make test T='^%s$' %s\n", name, settings
+    if (f > 0 && preset != "release") printf "  repeat it: %s ctest --test-dir build/%s -V -R '^%s$'\n", settings, preset, name
     if (f > 0 || s > 0 || verbose)
         printf "  %-32s %6.1f s  %d passed, %d failed, %d skipped%s%s\n", name, seconds, p, f, s, \
             why == "" ? "" : " (" why ")", why_skipped == "" || s == 0 ? "" : ": " why_skipped

@@ -87,7 +87,7 @@ release_named() {
     configure_release || return
     awk -v pattern="$1" '$1 ~ pattern' build/release/test_list.txt >build/selected.txt
     if ! [ -s build/selected.txt ]; then
-        echo "run.sh: no test has a name that matches $1; the names are in build/release/test_list.txt" >&2
+        echo "run.sh: no test has a name that matches $1; names are in build/release/test_list.txt" >&2
         exit 2
     fi
     run_selected named

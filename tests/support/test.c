@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,16 @@ static double setting(const char *name, double otherwise)
 
 double test_scale(void) { return setting("ATTEND_TEST_SCALE", 1.0); }
 
-uint64_t test_seed(void) { return (uint64_t)setting("ATTEND_TEST_SEED", 1.0); }
+uint64_t test_seed(void)
+{
+    const double seed = setting("ATTEND_TEST_SEED", 1.0);
+
+    if (seed != floor(seed) || seed >= 0x1p53) {
+        fprintf(stderr, "ATTEND_TEST_SEED: not a whole number below 2^53: %g\n", seed);
+        exit(2);
+    }
+    return (uint64_t)seed;
+}
 
 int64_t test_count(int64_t count)
 {

@@ -51,8 +51,8 @@ int test_finish(void);
  * drawn: random problems, or points of a grid.  ATTEND_TEST_SCALE multiplies the number
  * of drawn cases: 1, the default, is `make test`; sanitizers and emulators take less;
  * from TEST_WHOLE on, every grid is walked whole.  ATTEND_TEST_SEED (1) chooses the
- * cases.  Both are read here only; a value that is not a positive number ends the
- * program.
+ * cases.  Both are read here only; a value that is not a positive number, or for a seed
+ * not a whole one below 2^53, ends the program.
  */
 #define TEST_WHOLE 10.0
 

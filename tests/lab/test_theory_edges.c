@@ -184,6 +184,9 @@ TEST(approximations_at_their_ends)
     IS(attend_theory_swap_probability(1.0, 0.0), 0.0);
     IS_NAN(attend_theory_swap_probability(0.0, 0.0));
     IS(attend_theory_bimodal_scale(2, 8.0), 0.5);
+    IS_NAN(attend_theory_bimodal_scale(1.5, 0.5));
+    IS_NAN(attend_theory_bimodal_scale(inf, 0.5));
+    IS_NAN(attend_theory_bimodal_scale(10, -0.5));
     NEAR(attend_theory_bimodal_scale(10, 1e-300), sqrt(2e300), 1e-10);
 }
 

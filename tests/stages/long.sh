@@ -7,7 +7,7 @@
 long_emulated() {
     configure asan -DATTEND_CUDA=ON || return
     grep ' cuda all ' build/asan/test_list.txt >build/selected.txt
-    build asan "$(targets <build/selected.txt)" && sanitized -L '^cuda$'
+    build asan "$(targets <build/selected.txt)" -DATTEND_CUDA=ON && sanitized -L '^cuda$'
     configure asan -DATTEND_CUDA=OFF
 }
 

@@ -21,7 +21,7 @@ line are not run again, so that a run can be continued.  --budget SECONDS leaves
 when the tests so far took that long; a run without it takes up the open ones where they were
 left, so that the easy ones are known first.
 
-A mutant is found when a test fails, crashes, or takes ten times as long as without it.  A
+A mutant is found when a test fails, crashes, or takes five times as long as without it.  A
 test runs only if a file that it uses has changed: those of `make test` first, then what only
 `make test-all` runs; of these, first what found other mutants of the same file or folder in
 few seconds.  Survivors go through the stages python (with --python, the interpreter of an

@@ -47,18 +47,21 @@ part_build() {
         cmake --build "$build" --parallel --target attend_shared attend_tool $programs
 }
 
-# run_programs SUFFIX PROGRAM...: with the set "cuda" only; make test covers the CPU sets.
+# run_programs SUFFIX PROGRAM...: six at a time, with the set "cuda" only; make test covers the CPU sets.
 run_programs() {
     suffix=$1
-    status=0
     shift
+    printf '%s\n' "$@" | ATTEND_TEST_SET=cuda xargs -P 6 -I NAME sh -c '
+        "$0/tests/NAME" >"$1/NAME$2.log" 2>&1
+        echo $? >"$1/NAME$2.status"' "$build" "$results" "$suffix"
+    failed=0
     for name; do
         log=$results/$name$suffix.log
-        ATTEND_TEST_SET=cuda "$build/tests/$name" >"$log" 2>&1 || status=1
+        [ "$(cat "$results/$name$suffix.status")" = 0 ] || failed=1
         grep -A 8 '^FAIL' "$log"
         echo "$name$suffix: $(tail -n 1 "$log")"
     done
-    return $status
+    return $failed
 }
 
 part_tests() {

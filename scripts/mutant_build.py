@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Builds and tests for mutate.py: a build of a tree for each stage, with a mutant or without."""
+"""Builds and tests for mutate.py: the build of a stage in a worker's copy of the tree."""
 import collections
+import contextlib
 import hashlib
 import json
 import os
@@ -10,7 +11,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import time
 
 from mutants import locate
@@ -60,28 +60,40 @@ def limits():
         resource.setrlimit(kind, (gigabytes << 30, resource.getrlimit(kind)[1]))
 
 
-class Build:
-    """The build of a stage, its tests, and what they are without a mutant."""
+def reaches(test, folder):
+    """Whether the mutants of a folder can change what a test runs."""
+    if folder == "cuda" or test["group"] in GPU:
+        return folder == "cuda" and test["group"] in GPU
+    if folder == "mpi":
+        return bool(re.search(RANKS, test["name"]))
+    return not re.search(NEVER.get(folder, "$^"), test["name"])
 
-    def __init__(self, stage, folder, python="", budget=0):
+
+class Build:
+    """A worker's copy of folder/tree.tar, its build of a stage with a number of jobs, and the tests."""
+
+    def __init__(self, stage, folder, number, jobs=1, python="", budget=0):
         self.budget = budget if stage == "release" else 0
-        self.stage, self.tree, self.python = stage, folder / "tree", python
-        self.directory, self.temporary = folder / stage, pathlib.Path(f"/tmp/mutate-{os.getpid()}")  # some tests print it
+        self.stage, self.python = stage, python
+        worker = folder / f"worker-{number}"
+        self.tree, self.directory, self.planted = worker / "tree", worker / stage, worker / "planted.json"
+        self.temporary = pathlib.Path(f"/tmp/mutate-{os.getpid()}-{number}")  # some tests print it
         self.environment = {**os.environ, "TMPDIR": str(self.temporary)}
         if stage in ("asan", "tsan"):
             self.environment.update(ENVIRONMENT)
-        if shutil.which("ccache"):
+        if shutil.which("ccache"):  # workers compile the same, each in folders of its own
             self.environment.update(
                 CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache",
-                CCACHE_DIR=str(WORK / "ccache"), CCACHE_BASEDIR=str(folder), CCACHE_NOHASHDIR="1")
-        self.planted = folder / "planted.json"
+                CCACHE_DIR=os.environ.get("CCACHE_DIR", str(WORK / "ccache")), CCACHE_BASEDIR=str(worker),
+                CCACHE_NOHASHDIR="1")
+        self.unpack(folder / "tree.tar")
         self.uproot()
-        self.hits = collections.Counter()
+        self.hits, self.seconds = collections.Counter(), {}
         self.configure()
         if stage != "python":
-            self.build(self.targets())  # ctest names no program that is not there
+            self.build(self.targets(), jobs)  # ctest names no program that is not there
         self.read_tests()
-        self.build({u for t in self.tests for u in t["uses"]})
+        self.build({u for t in self.tests for u in t["uses"]}, jobs)
         if stage == "python":
             self.link_package()
         for test in self.tests:
@@ -94,19 +106,27 @@ class Build:
         files = {o for some in self.objects.values() for o in some}
         files.update(u for t in self.tests for u in t["uses"])
         self.pristine = {name: digest(self.directory / name) for name in files}
-        self.measure(False)
+        self.size = {name: (self.directory / name).stat().st_size for name in files}
+
+    def unpack(self, archive):
+        if not self.tree.exists():
+            fresh = self.tree.with_name("fresh")
+            shutil.rmtree(fresh, ignore_errors=True)
+            fresh.mkdir(parents=True)
+            subprocess.run(["tar", "x", "-C", fresh, "-f", archive], check=True)
+            fresh.rename(self.tree)
 
     def command(self, *command):
         return subprocess.run([str(c) for c in command], cwd=self.tree, env=self.environment,
                               capture_output=True, text=True, errors="replace")
 
-    def ninja(self, targets):
-        return self.command("ninja", "-j1", "-C", self.directory, *targets)
+    def ninja(self, targets, jobs=1):
+        return self.command("ninja", f"-j{jobs}", "-C", self.directory, *targets)
 
-    def build(self, targets):
-        done = self.ninja(targets)
+    def build(self, targets, jobs=1):
+        done = self.ninja(targets, jobs)
         if done.returncode != 0:
-            sys.exit(done.stdout + done.stderr)
+            raise RuntimeError(done.stdout + done.stderr)
 
     def targets(self):
         """What the tests need, where the build says so, or else everything."""
@@ -120,7 +140,7 @@ class Build:
                        for target in ":".join(targets).split(":") if target})
 
     def configure(self):
-        nvcc = WORK / "nvcc"  # the emulator does not look at what nvcc makes
+        nvcc = self.tree.parent / "nvcc"  # the emulator does not look at what nvcc makes
         nvcc.write_text('#!/bin/sh\nwhile [ $# -gt 0 ]; do [ "$1" = -o ] && echo kernels >"$2"; shift; done\n')
         nvcc.chmod(0o755)
         flags = pathlib.Path("/proc/cpuinfo").read_text()
@@ -134,12 +154,12 @@ class Build:
             "-DATTEND_KERNEL_SETS=" + (";".join(sets) or "scalar"),
             "-DCMAKE_C_FLAGS=-Werror=incompatible-pointer-types -Werror=int-conversion")
         if done.returncode != 0:
-            sys.exit(done.stdout + done.stderr)
+            raise RuntimeError(done.stdout + done.stderr)
         rules = self.ninja(["-t", "targets", "all"]).stdout
         self.outputs = set(re.findall(r"^(\S+): \w+_(?:EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)_LINKER", rules, re.M))
 
     def read_tests(self):
-        """Tests: name, group, tier, command, folder, environment, and what they use of the build."""
+        """Tests: name, group, tier, command, folder, environment, what they use of the build, cost."""
         self.tests = []
         if self.stage == "python":
             uses = {o for o in self.outputs if "/tests" not in o and o.endswith((".abi3.so", "_theory.so"))}
@@ -159,9 +179,9 @@ class Build:
                     and not any("/house/" in word for word in command)):
                 self.add_test(entry["name"], group, tier, command,
                               of.get("WORKING_DIRECTORY", self.directory),
-                              dict(e.split("=", 1) for e in of.get("ENVIRONMENT", [])), set())
+                              dict(e.split("=", 1) for e in of.get("ENVIRONMENT", [])), set(), of.get("COST", 0))
 
-    def add_test(self, name, group, tier, command, folder, environment, uses):
+    def add_test(self, name, group, tier, command, folder, environment, uses, cost=0):
         if not re.search(ONLY.get(self.stage, ""), name) or re.search(LEFT_OUT.get(self.stage, "$^"), name):
             return
         words = " ".join([*command, *environment.values()])
@@ -172,7 +192,7 @@ class Build:
                     or "mpirun" in name and path.parent == self.directory):
                 uses.add(output)
         self.tests.append({"name": name, "group": group, "tier": tier, "command": command, "folder": folder,
-                           "environment": {**self.environment, **environment}, "uses": set(uses)})
+                           "environment": {**self.environment, **environment}, "uses": set(uses), "cost": cost})
 
     def loaded(self, output):
         """Libraries of this build that a program is linked to."""
@@ -190,21 +210,15 @@ class Build:
             name = os.path.basename(output)
             (package / ("_libs/" + name if name == "_theory.so" else name)).symlink_to(self.directory / output)
 
-    def measure(self, gpu):
-        """Sets the seconds of tests without a mutant, None where they fail; seconds.json keeps them."""
-        kept = self.directory / "seconds.json"
-        seconds = json.loads(kept.read_text()) if kept.exists() else {}
-        tests = [t for t in self.tests if (t["group"] in GPU) == gpu and "seconds" not in t]
-        if tests:
-            self.ninja({u for t in tests for u in t["uses"]})
-        for test in tests:
-            if seconds.get(test["name"]) is None:
-                start = time.time()
-                why, said = self.run(test, 3600)
-                seconds[test["name"]] = None if why else round(time.time() - start, 2)
-                kept.write_text(json.dumps(seconds, indent=0))
-                print(f"{self.stage} {test['name']}: {seconds[test['name']]} s, {why} {said}", flush=True)
-            test["seconds"] = seconds[test["name"]]
+    def measure(self, name):
+        """The seconds of a test without a mutant, None where it fails, and how it ended.  With a
+        budget those of a long test are a lower limit: mutants are left open before it."""
+        (test,) = (t for t in self.tests if t["name"] == name)
+        self.build(test["uses"])
+        start = time.time()
+        why, said = self.run(test, 4 * self.budget or 1800)
+        failed = why and not (why == "time" and self.budget)
+        return None if failed else round(time.time() - start, 2), f"{why} {said}".strip()
 
     def run(self, test, limit):
         """("", its last line) if the test passes, else (how it ended, its first line of a failure)."""
@@ -240,47 +254,61 @@ class Build:
             self.planted.unlink()
 
     def order(self, mutant):
-        gpu = mutant["folder"] == "cuda"
-        self.measure(gpu)
-
         def rank(test):
             hits = self.hits[test["name"], mutant["folder"]] + 4 * self.hits[test["name"], mutant["file"]]
             named = set(re.split(r"[/_.]", mutant["file"])) & set(test["name"].split("_"))
             unlikely = re.search(UNLIKELY.get(mutant["folder"], "$^"), test["name"])
-            return test["tier"] != "test", -(0.01 if unlikely else 0.5 + len(named) + hits) / (test["seconds"] + 0.5)
+            seconds = self.seconds[test["name"]]
+            return test["tier"] != "test", -(0.01 if unlikely else 0.5 + len(named) + hits) / (seconds + 0.5)
 
-        return sorted((t for t in self.tests if (t["group"] in GPU) == gpu and t["seconds"] is not None
-                       and t["name"] not in mutant.get("passed", [])
-                       and not re.search(NEVER.get(mutant["folder"], "$^"), t["name"])), key=rank)
+        return sorted((t for t in self.tests if self.seconds.get(t["name"]) is not None and reaches(t, mutant["folder"])
+                       and t["name"] not in mutant.get("passed", [])), key=rank)
 
-    def count_hit(self, record):
-        self.hits[record["found_by"], record["folder"]] += 1
-        self.hits[record["found_by"], record["file"]] += 1
+    def learn(self, seconds, records):
+        """Sets what the order of the tests depends on."""
+        self.seconds, self.hits = seconds, collections.Counter()
+        for record in records:
+            if record["outcome"] == "found":
+                self.hits[record["found_by"], record["folder"]] += 1
+                self.hits[record["found_by"], record["file"]] += 1
 
     def changed(self, names):
         return any(digest(self.directory / name) != self.pristine[name] for name in names)
 
-    def judge(self, mutant):
-        """Plants a mutant and runs the tests; None: it does not compile, or changes nothing."""
-        at = locate(self.tree, mutant)
-        if at is None:
-            return {"outcome": "gone"}
-        tests = self.order(mutant)
+    @contextlib.contextmanager
+    def plant(self, at, mutant):
         path = self.tree / mutant["file"]
         original = path.read_text()
         lines = original.split("\n")
         lines[at] = mutant["after"]
         self.planted.write_text(json.dumps([str(path), original]))
         path.write_text("\n".join(lines))
-        start = time.time()
         try:
-            objects = self.objects[str(path)]
-            if not objects or self.ninja(objects).returncode != 0 or not self.changed(objects):
-                return None
-            outcome = self.try_tests(tests)
-            return outcome and {**outcome, "stage": self.stage, "seconds": round(time.time() - start, 1)}
+            yield self.objects[str(path)]
         finally:
             self.uproot()
+
+    def compiles(self, mutant):
+        """Whether a mutant compiles, and changes an object; the small ones are tried first."""
+        with self.plant(mutant["line"] - 1, mutant) as objects:
+            for name in sorted(objects, key=self.size.get):
+                if self.ninja([name]).returncode != 0:
+                    return False
+                if self.changed([name]):
+                    return True
+        return False
+
+    def judge(self, mutant):
+        """Plants a mutant and runs the tests; None: it does not compile, or changes nothing."""
+        at = locate(self.tree, mutant)
+        if at is None:
+            return {"outcome": "gone"}
+        start = time.time()
+        with self.plant(at, mutant) as objects:
+            if not objects or self.ninja(objects).returncode != 0 or not self.changed(objects):
+                return None
+            outcome = self.try_tests(self.order(mutant))
+            return outcome and {**outcome, "stage": self.stage, "seconds": round(time.time() - start, 1)}
 
     def try_tests(self, tests):
         """Ends as open before a test that would take it beyond the budget of a mutant, unless it is the first."""
@@ -291,11 +319,11 @@ class Build:
                 return None
             for test in batch:
                 if self.changed(test["uses"]):
-                    if passed and self.budget and spent + test["seconds"] > self.budget:
+                    if passed and self.budget and spent + self.seconds[test["name"]] > self.budget:
                         return {"outcome": "open", "passed": passed}
                     passed.append(test["name"])
-                    spent += test["seconds"]
-                    limit = max(60, 5 * test["seconds"])
+                    spent += self.seconds[test["name"]]
+                    limit = max(60, 5 * self.seconds[test["name"]])
                     why, said = self.run(test, limit)
                     if why not in ("", "time") and test["group"] == "mpi":  # or was it the machine?
                         why, said = self.run(test, limit)

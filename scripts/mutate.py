@@ -3,11 +3,15 @@
 """Plant small faults one at a time, and count those that the tests find.
 
     mutate.py [--commit REV] [--list FILE] [--out FILE]   draw or replay a list, and run it
+    mutate.py --draw [--commit REV] [--list FILE]         draw a list alone
     mutate.py --only FILE[:LINE[:OPERATOR]] ...           those of the list alone
     mutate.py --report OUT...                             the table of earlier runs
 
-Works on a copy of a commit under build/mutants/, with builds of its own; nothing else is
-touched.  A mutant is one line of the sources changed by an operator (mutants.py): a sign, an
+Works on copies of a commit under build/mutants/, one with its builds for each of --jobs N
+(JOBS, 2) workers, which take the mutants of the list in turn; nothing else is touched.  REV
+may also be the name of a folder there that has the sources as tree.tar.
+
+A mutant is one line of the sources changed by an operator (mutants.py): a sign, an
 off-by-one, a comparison, swapped operands, min for max, a dropped factor, a wrong index or
 extent, a dropped barrier or weaker memory order, a dropped statement, a constant.  What does
 not compile, or compiles to the same objects as before, is no mutant, and another is drawn.
@@ -31,50 +35,50 @@ the reader to say.
 import argparse
 import collections
 import json
+import multiprocessing
+import os
 import pathlib
 import random
 import signal
 import subprocess
 import sys
 
-from mutant_build import ROOT, SLOW, STAGES, WORK, Build
+from mutant_build import ROOT, SLOW, STAGES, WORK, Build, reaches
 from mutants import FOLDERS, PER_FILE, draw
 
+here = {}  # of a worker: its number, how its build is made, the build
 
 def key(mutant):
     return mutant["file"], mutant["line"], mutant["operator"], mutant["after"]
 
 
 def read_records(path):
-    """The last record of every mutant."""
-    lines = path.read_text().splitlines() if path.exists() else []
+    """The last record of every mutant; a line without an end is not there yet."""
+    lines = path.read_text().rpartition("\n")[0].splitlines() if path.exists() else []
     return {key(record): record for record in map(json.loads, lines)}
 
 
-def drawn(build, seed, done):
-    """Draws what the quotas want, all folders side by side; yields mutants and outcomes."""
-    count = collections.Counter(record["folder"] for record in done.values())
-    files = collections.Counter(record["file"] for record in done.values())
-    lines = {(record["file"], record["line"]) for record in done.values()}
+def drawn(build, seed):
+    """Draws what the quotas want, all folders side by side."""
+    count, files, lines, found = collections.Counter(), collections.Counter(), set(), []
     sources = {f: draw(f, build.tree, random.Random(f"{seed} {f}")) for f in FOLDERS}
     while True:
         folder = min(FOLDERS, key=lambda f: (count[f] >= FOLDERS[f][0], f in SLOW, count[f] / FOLDERS[f][0]))
         if count[folder] >= FOLDERS[folder][0]:
-            return
+            return found
         mutant = next(sources[folder])
-        if files[mutant["file"]] >= PER_FILE or (mutant["file"], mutant["line"]) in lines:
-            continue
-        outcome = build.judge(mutant)
-        if outcome:
+        line = mutant["file"], mutant["line"]
+        if files[mutant["file"]] < PER_FILE and line not in lines and build.compiles(mutant):
             count[folder] += 1
             files[mutant["file"]] += 1
-            lines.add((mutant["file"], mutant["line"]))
-            yield mutant, outcome
+            lines.add(line)
+            found.append(mutant)
+            print(len(found), f"{mutant['file']}:{mutant['line']}", mutant["operator"], flush=True)
 
 
 def report(paths):
     for path in paths:
-        records = [r for r in read_records(path).values() if r["outcome"] != "gone"]
+        records = [r for r in read_records(path).values() if r["outcome"] not in ("gone", "no mutant here")]
         print(f"{path}\n{'folder':8}{'mutants':>8}{'make test':>10}{'test-all':>10}{'share':>8}")
         for folder in [*FOLDERS, "all"]:
             some = [r for r in records if folder in (r["folder"], "all")]
@@ -88,10 +92,7 @@ def report(paths):
 
 
 def wanted_in(stage, given, done):
-    """The mutants of a stage; None: to be drawn."""
     if stage == STAGES[0]:
-        if not given.list.exists():
-            return None
         wanted = [m for m in json.loads(given.list.read_text()) if key(m) not in done]
         wanted += [r for r in done.values() if r["outcome"] == "open"]
     else:
@@ -103,12 +104,72 @@ def wanted_in(stage, given, done):
     return wanted
 
 
+def begin_worker(numbers, make, jobs):
+    """Sets what this process works with; the threads of its tests share two CPUs or more."""
+    here.update(number=numbers.get(), make=make)
+    cpus = sorted(os.sched_getaffinity(0))
+    share = max(2, len(cpus) // jobs)
+    os.sched_setaffinity(0, {cpus[(here["number"] * share + x) % len(cpus)] for x in range(share)})
+
+
+def build_here():
+    if "build" not in here:  # made by the first task: a pool does not see that a worker could not begin
+        here["build"] = here["make"](here["number"])
+    return here["build"]
+
+
+def measure(name):
+    return name, *build_here().measure(name)
+
+
+def judge(task):
+    mutant, seconds, out = task
+    build_here().learn(json.loads(seconds.read_text()), read_records(out).values())
+    return mutant, here["build"].judge(mutant)
+
+
+def run_stage(stage, given, folder, wanted, done):
+    first = Build(stage, folder, 0, given.jobs, given.python, given.budget)  # fills the cache for the others
+
+    def make(number):
+        return Build(stage, folder, number, 1, given.python, given.budget) if number else first
+
+    fork = multiprocessing.get_context("fork")  # make and first are not copied as text
+    numbers = fork.SimpleQueue()
+    for number in range(given.jobs):
+        numbers.put(number)
+    kept = folder / f"{stage}.seconds.json"
+    seconds = json.loads(kept.read_text()) if kept.exists() else {}
+    kept.write_text(json.dumps(seconds, indent=0))
+    with fork.Pool(given.jobs, begin_worker, [numbers, make, given.jobs]) as pool:
+        for part in FOLDERS.keys() - SLOW, {"mpi"}, {"cuda"}:
+            some = [m for m in wanted if m["folder"] in part]
+            folders = {m["folder"] for m in some}
+            names = [t["name"] for t in sorted(first.tests, key=lambda t: -t["cost"])
+                     if t["name"] not in seconds and any(reaches(t, f) for f in folders)]
+            for name, taken, said in pool.imap_unordered(measure, names):
+                seconds[name] = taken
+                kept.write_text(json.dumps(seconds, indent=0))
+                print(f"{stage} {name}: {taken} s, {said}", flush=True)
+            for mutant, outcome in pool.imap_unordered(judge, [(m, kept, given.out) for m in some]):
+                record = {**mutant, **(outcome or {"outcome": mutant.get("outcome", "no mutant here")}),
+                          "tried": [*mutant.get("tried", []), stage]}
+                record["passed"] = mutant.get("passed", []) * (record["outcome"] == "open") + record.get("passed", [])
+                done[key(record)] = record
+                with given.out.open("a") as file:
+                    file.write(json.dumps(record) + "\n")
+                print(len(done), record["outcome"], record.get("found_by", ""), f"{record['file']}:{record['line']}",
+                      record["operator"], record.get("seconds", ""), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--commit", default="HEAD")
     parser.add_argument("--list", type=pathlib.Path, default=WORK / "mutants.json")
     parser.add_argument("--out", type=pathlib.Path, default=WORK / "mutants.jsonl")
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--jobs", type=int, default=int(os.environ.get("JOBS") or 2))
     parser.add_argument("--stages", default=",".join(STAGES))
     parser.add_argument("--python", default="")
     parser.add_argument("--budget", type=float, default=0)
@@ -118,37 +179,23 @@ def main():
     if given.report:
         return report(given.report)
 
-    commit = subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short=12", given.commit], text=True).strip()
-    folder = WORK / commit
-    if not (folder / "tree").exists():
-        (folder / "tree").mkdir(parents=True)
-        archive = subprocess.Popen(["git", "-C", ROOT, "archive", commit], stdout=subprocess.PIPE)
-        subprocess.run(["tar", "x", "-C", folder / "tree"], stdin=archive.stdout, check=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    folder = WORK / given.commit
+    if not (folder / "tree.tar").exists():
+        git = ["git", "-C", ROOT]
+        folder = WORK / subprocess.check_output([*git, "rev-parse", "--short=12", given.commit], text=True).strip()
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run([*git, "archive", "-o", folder / "tree.tar", given.commit], check=True)
+    if given.draw or not given.list.exists():
+        mutants = drawn(Build(STAGES[0], folder, 0, given.jobs), given.seed)
+        given.list.write_text(json.dumps(mutants, indent=1))
+    if given.draw:
+        return None
     done = read_records(given.out)
     for stage in given.stages.split(","):
         wanted = wanted_in(stage, given, done)
-        if wanted == [] or stage == "python" and not given.python:
-            continue
-        build = Build(stage, folder, given.python, given.budget)
-        for record in done.values():
-            if record["outcome"] == "found":
-                build.count_hit(record)
-        pairs = drawn(build, given.seed, done) if wanted is None else ((m, build.judge(m)) for m in wanted)
-        for mutant, outcome in pairs:
-            record = {**mutant, **(outcome or {"outcome": mutant.get("outcome", "no mutant here")}),
-                      "tried": [*mutant.get("tried", []), stage]}
-            record["passed"] = mutant.get("passed", []) * (record["outcome"] == "open") + record.get("passed", [])
-            if record["outcome"] == "found":
-                build.count_hit(record)
-            done[key(record)] = record
-            with given.out.open("a") as file:
-                file.write(json.dumps(record) + "\n")
-            print(len(done), record["outcome"], record.get("found_by", ""), f"{record['file']}:{record['line']}",
-                  record["operator"], record.get("seconds", ""), flush=True)
-        if wanted is None:
-            fields = ["folder", "file", "line", "operator", "before", "after", "around"]
-            given.list.write_text(json.dumps([{f: r[f] for f in fields} for r in done.values()], indent=1))
+        if wanted and (stage != "python" or given.python):
+            run_stage(stage, given, folder, wanted, done)
     return report([given.out])
 
 

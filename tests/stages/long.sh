@@ -26,5 +26,5 @@ stage_long() {
         PYTHONPATH=build/release/python build/python/bin/python -B bench/$program
     done
     echo "-- mutants"
-    if python3 scripts/mutate.py; then add 1 0 0; else add 0 1 0; fi
+    if ATTEND_TEST_SCALE=1 JOBS=$jobs python3 scripts/mutate.py; then add 1 0 0; else add 0 1 0; fi
 }

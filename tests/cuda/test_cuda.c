@@ -323,24 +323,12 @@ TEST(fast_rows_depend_on_nothing_else)
 /* With an argument, runs only the tests whose names contain it, for memory checkers. */
 int main(int argc, char **argv)
 {
-    RUN_ONE(names_of_devices);
-    RUN_ONE(calls_for_devices_on_the_cpu);
     if (device_runs()) {
         if (!open_driver())
             return 2;
         fast = open_set("cuda-fast", 1);
     }
-    RUN_ONE(fast_kernels_are_under_the_bound);
-    RUN_ONE(fast_wide_keys_are_under_the_bound);
-    RUN_ONE(fast_every_kernel_is_under_the_bound);
-    RUN_ONE(fast_kernels_take_many_tiles);
-    RUN_ONE(fast_rules_are_under_the_bound);
-    RUN_ONE(fast_takes_any_problem);
-    RUN_ONE(fast_kernels_keep_bits_for_any_strides);
-    RUN_ONE(fast_kernels_do_not_see_hidden_values);
-    RUN_ONE(fast_kernels_take_any_logits);
-    RUN_ONE(fast_rows_that_are_nan_are_alone);
-    RUN_ONE(fast_rows_depend_on_nothing_else);
+    test_each(test_run, argc > 1 ? argv[1] : "");
     attend_context_destroy(fast);
     return test_finish();
 }

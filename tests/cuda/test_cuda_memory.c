@@ -590,14 +590,6 @@ int main(int argc, char **argv)
 {
     if (device_runs() && !open_driver())
         return 2;
-    RUN_ONE(every_repeat_has_the_same_bits);
-    RUN_ONE(a_workspace_can_be_lent);
-    RUN_ONE(lengths_out_of_range_read_nothing_outside);
-    RUN_ONE(a_graph_captures_a_repeated_call);
-    RUN_ONE(parts_merge_on_the_device);
-    RUN_ONE(f64_parts_merge_within_rounding);
-    RUN_ONE(shards_combine_on_the_device);
-    RUN_ONE(sums_of_shards_merge_on_the_device);
-    RUN_ONE(slices_of_queries_have_their_positions);
+    test_each(test_run, argc > 1 ? argv[1] : "");
     return test_finish();
 }

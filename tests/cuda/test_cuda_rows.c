@@ -283,9 +283,7 @@ int main(int argc, char **argv)
         for (int order = 0; order < 2; order++)
             device[order] = device_context((attend_order)order);
     }
-    RUN_ONE(every_kernel_writes_rows_and_nothing_else);
-    RUN_ONE(columns_are_written_and_nothing_else);
-    RUN_ONE(random_problems_are_under_the_bound);
+    test_each(test_run, argc > 1 ? argv[1] : "");
     for (int order = 0; order < 2; order++)
         attend_context_destroy(device[order]);
     attend_context_destroy(dense);

@@ -312,21 +312,6 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "threads") == 0)
         return print_threads();
     own_path = argv[0];
-    RUN(names_and_sizes);
-    RUN(kernel_sets_are_listed);
-    RUN(cpu_features_are_cut_to_fit);
-    RUN(isa_by_option);
-    RUN(isa_by_environment);
-    RUN(thread_counts);
-    RUN(threads_by_environment);
-    RUN(hooks_come_in_pairs);
-    RUN(lent_pools);
-    RUN(widest_window);
-    RUN(messages_are_one_line);
-    RUN(progress_is_reported);
-    RUN(null_arguments);
-    RUN(wrong_fields_are_named);
-    RUN(wrong_combinations_are_named);
-    RUN(endless_rows_without_output);
+    test_run_all();
     return test_finish();
 }

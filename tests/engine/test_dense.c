@@ -142,9 +142,7 @@ int main(void)
         fprintf(stderr, "test_dense: %s\n", error.message);
         return 1;
     }
-    RUN(problems_at_the_stated_accuracy);
-    RUN(other_scales_and_sizes_of_values_under_the_bound);
-    RUN(several_splits_at_the_stated_accuracy);
+    test_run_all();
     check_close(&run);
     return test_finish();
 }

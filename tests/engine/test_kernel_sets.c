@@ -73,7 +73,7 @@ static void set_computes(void)
 
 int main(void)
 {
-    RUN(lacking_words);
+    test_run_all();
     for (int x = 0; attend_isa_get(x, &set) == ATTEND_OK; x++)
         test_run(set.name, set_computes);
     return test_finish();

@@ -319,7 +319,7 @@ int main(void)
     unsetenv("ATTEND_SPLIT"); /* real splits */
     if (!open_contexts())
         return 1;
-    RUN(random_large_problems);
+    test_run_all();
     for (int t = 0; t < THREADS; t++)
         for (int s = 0; s < run.count; s++)
             attend_context_destroy(shared[t][s]);

@@ -405,17 +405,3 @@ TEST(neighbours_in_the_inspection_pass)
 {
     for_each_set(change_neighbours_of_inspection, 2);
 }
-
-int main(void)
-{
-    RUN(as_the_dense_evaluation);
-    RUN(hidden_keys_may_hold_anything);
-    RUN(neighbours_change_no_bit);
-    RUN(a_masked_end_is_a_shorter_sequence);
-    RUN(any_number_of_threads);
-    RUN(any_layout_of_the_mask);
-    RUN(statistics_of_what_is_seen);
-    RUN(the_inspection_pass);
-    RUN(neighbours_in_the_inspection_pass);
-    return test_finish();
-}

@@ -164,8 +164,6 @@ TEST(impossible_sizes) { for_each_set(refuse_the_impossible, 2); }
 
 int main(void)
 {
-    RUN(every_allocation_may_fail);
-    RUN(repeated_calls_allocate_nothing);
-    RUN(impossible_sizes);
+    test_run_all();
     return split_finish();
 }

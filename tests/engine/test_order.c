@@ -101,12 +101,3 @@ TEST(other_orders_are_refused)
     options.order = 2;
     expect_no_context(&options, ATTEND_EINVAL, "options.order", "(2)");
 }
-
-int main(void)
-{
-    RUN(fast_has_the_same_bits_for_any_threads);
-    RUN(same_has_the_same_bits_for_any_threads);
-    RUN(a_row_alone_is_the_row_among_others);
-    RUN(other_orders_are_refused);
-    return test_finish();
-}

@@ -350,18 +350,3 @@ TEST(sets_can_be_mixed)
         attend_context_destroy(sets[x]);
     problem_free(&p);
 }
-
-int main(void)
-{
-    RUN(shards_are_the_whole);
-    RUN(shards_are_the_whole_in_small_splits);
-    RUN(records_are_counted);
-    RUN(reduced_records_are_subtrees);
-    RUN(records_may_lie_apart);
-    RUN(hidden_keys_leave_no_trace);
-    RUN(missing_splits_are_hidden);
-    RUN(nothing_seen_is_an_empty_row);
-    RUN(seen_nan_stays_in_its_rows);
-    RUN(sets_can_be_mixed);
-    return test_finish();
-}

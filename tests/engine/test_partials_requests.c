@@ -239,11 +239,3 @@ static void fail_every_allocation(attend_context *ctx)
 }
 
 TEST(every_allocation_may_fail) { for_each_set(fail_every_allocation, 2); }
-
-int main(void)
-{
-    RUN(errors_name_field_and_value);
-    RUN(null_is_refused);
-    RUN(every_allocation_may_fail);
-    return test_finish();
-}

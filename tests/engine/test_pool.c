@@ -280,15 +280,3 @@ TEST(workers_take_no_signals)
     attend_context_destroy(ctx);
     fixture_free(&f);
 }
-
-int main(void)
-{
-    RUN(threads_are_started_once);
-    RUN(a_call_for_one_worker_starts_none);
-    RUN(threads_may_be_refused);
-    RUN(every_worker_runs_once);
-    RUN(a_child_of_fork);
-    RUN(contexts_end_their_threads);
-    RUN(workers_take_no_signals);
-    return test_finish();
-}

@@ -137,10 +137,3 @@ TEST(every_path_was_taken)
           "shrunk %d, by weight %d, split %d, one worker %d, batches %d", taken.shrunk,
           taken.by_weight, taken.split, taken.one_worker, taken.batches);
 }
-
-int main(void)
-{
-    RUN(items_cover_the_work_and_have_one_place_each);
-    RUN(every_path_was_taken);
-    return test_finish();
-}

@@ -137,9 +137,6 @@ TEST(an_empty_one_is_as_good_as_unset)
 int main(void)
 {
     unsetenv("ATTEND_SPLIT"); /* each test has its own */
-    RUN(an_empty_split_adds_nothing);
-    RUN(forced_splits_on_one_thread_and_on_a_lent_pool);
-    RUN(what_is_no_number_of_keys_is_refused);
-    RUN(an_empty_one_is_as_good_as_unset);
+    test_run_all();
     return test_finish();
 }

@@ -247,12 +247,7 @@ int main(void)
         v[x] = (float)x;
         q[x % (NQ * D)] = (float)(x % 5) - 2;
     }
-    RUN(older_options);
-    RUN(newer_structs);
-    RUN(sizes_that_never_were);
-    RUN(summaries_of_any_header);
-    RUN(structs_that_the_library_fills);
-    RUN(dense_layouts);
+    test_run_all();
     attend_context_destroy(ctx);
     return test_finish();
 }

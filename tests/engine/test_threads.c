@@ -173,9 +173,6 @@ TEST(merging_at_once)
 
 int main(void)
 {
-    RUN(any_number_of_threads);
-    RUN(a_pool_of_pthreads);
-    RUN(two_contexts_at_once);
-    RUN(merging_at_once);
+    test_run_all();
     return split_finish();
 }

@@ -312,16 +312,7 @@ TEST(what_is_no_file_is_refused)
 int main(void)
 {
     files_setup();
-    RUN(legal_files_open);
-    RUN(malformed_files_are_refused);
-    RUN(lying_prefixes_are_refused);
-    RUN(header_length_is_capped);
-    RUN(every_truncation_is_refused);
-    RUN(every_changed_byte_is_survived);
-    RUN(big_endian_is_converted);
-    RUN(only_misaligned_payloads_are_copied);
-    RUN(ten_gigabytes_open_unread);
-    RUN(what_is_no_file_is_refused);
+    test_run_all();
     files_cleanup();
     return test_finish();
 }

@@ -478,27 +478,7 @@ TEST(broken_tex_does_no_harm)
 
 int main(void)
 {
-    RUN(nothing_wanted_is_no_figure);
-    RUN(points_are_kept_in_order);
-    RUN(linear_ticks_are_round_and_inside);
-    RUN(log_ticks_are_powers_of_ten);
-    RUN(no_width_gets_some);
-    RUN(labels_of_ticks);
-    RUN(what_is_not_finite_is_skipped);
-    RUN(log_axes_leave_out_what_is_not_positive);
-    RUN(nothing_to_draw_is_still_a_figure);
-    RUN(theory_and_measurement_share_a_colour);
-    RUN(more_series_than_colours);
-    RUN(heat_map);
-    RUN(colours_of_a_heat_map_rise_in_grey);
-    RUN(lines_on_a_heat_map_differ_by_their_dashes);
-    RUN(notes_stand_in_the_plot_and_not_in_the_legend);
-    RUN(an_axis_can_end_below_the_data);
-    RUN(text_is_escaped);
-    RUN(formulas_are_set);
-    RUN(lines_are_broken_at_spaces);
-    RUN(tex_becomes_mathml);
-    RUN(broken_tex_does_no_harm);
+    test_run_all();
     free(drawn);
     return test_finish();
 }

@@ -260,16 +260,3 @@ TEST(positions_name_what_is_wrong)
               strstr(err.message, "phi is NULL") != NULL,
           "%s", err.message);
 }
-
-int main(void)
-{
-    RUN(rotation_is_the_complex_product);
-    RUN(sinusoids_are_the_exercise_s);
-    RUN(self_attention_names_what_is_wrong);
-    RUN(a_larger_struct_is_accepted_with_a_tail_of_zeros);
-    RUN(a_rule_the_engine_refuses_is_refused);
-    RUN(no_tokens_are_no_error);
-    RUN(feed_forward_and_layer_name_what_is_wrong);
-    RUN(positions_name_what_is_wrong);
-    return test_finish();
-}

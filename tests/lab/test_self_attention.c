@@ -396,16 +396,7 @@ int main(void)
 {
     if (attend_context_create(&layer_ctx, NULL, NULL) != ATTEND_OK)
         return 1;
-    RUN(agrees_with_the_definition);
-    RUN(gives_weights_and_lse);
-    RUN(layer_is_attention_then_feed_forward);
-    RUN(relu_cuts_at_zero_and_keeps_nan);
-    RUN(permuted_tokens_give_permuted_rows);
-    RUN(common_key_shift_changes_nothing);
-    RUN(orthogonal_change_of_both_projections_changes_nothing);
-    RUN(rotary_scores_depend_on_differences_of_positions);
-    RUN(threads_and_workspace_change_no_bit);
-    RUN(small_structs_and_none);
+    test_run_all();
     attend_context_destroy(layer_ctx);
     return test_finish();
 }

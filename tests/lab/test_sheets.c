@@ -506,22 +506,3 @@ TEST(without_the_engine_no_verdict_that_needs_it)
             CHECK(needs || judgement.verdict == sound->verdict, "%s", sound->id);
         }
 }
-
-int main(void)
-{
-    RUN(every_statement_is_judged);
-    RUN(each_row_says_whether_the_readings_agree);
-    RUN(judging_again_says_the_same);
-    RUN(thresholds_of_noisy_heads_by_quadrature);
-    RUN(unstable_is_one_number_in_both_readings);
-    RUN(covariances_are_not_orthogonal);
-    RUN(claimed_is_what_is_printed);
-    RUN(quotations_in_plain_letters);
-    RUN(disputes_are_settled_by_verdicts);
-    RUN(no_reading_denies_a_true_position);
-    RUN(disputes_show_the_number_that_decides);
-    RUN(disputes_without_judgements);
-    RUN(verdicts_move_with_the_world);
-    RUN(without_the_engine_no_verdict_that_needs_it);
-    return test_finish();
-}

@@ -307,13 +307,3 @@ TEST(prediction_departs_as_theory_says)
     }
     CHECK(before < 0.01, "%g", before);
 }
-
-int main(void)
-{
-    RUN(sums_are_those_of_the_definition);
-    RUN(samples_lie_evenly);
-    RUN(synthetic_heads_do_what_they_are_called);
-    RUN(prediction_is_right_at_small_noise);
-    RUN(prediction_departs_as_theory_says);
-    return test_finish();
-}

@@ -280,7 +280,7 @@ static void free_first_ranks(void)
             MPI_Comm_free(&first[ranks]);
 }
 
-void run_on_ranks(const char *name, void (*test)(void))
+static void run_on_ranks(const char *name, void (*test)(void))
 {
     int rank;
 
@@ -295,6 +295,8 @@ void run_on_ranks(const char *name, void (*test)(void))
         printf("%s %s\n", failed ? "FAIL" : "ok  ", name);
     fflush(stdout);
 }
+
+void run_all_on_ranks(void) { test_each(run_on_ranks, ""); }
 
 void ranks_begin(int *argc, char ***argv)
 {

@@ -70,14 +70,10 @@ int ranks_returned_the_same(MPI_Comm comm, attend_status status, const attend_er
  * once, since many MPIs spin while they make one.
  */
 MPI_Comm first_ranks(int ranks);
-/*
- * RUN() on all ranks: a test fails if it fails on any rank, and rank 0 prints the result.
- */
-void run_on_ranks(const char *name, void (*test)(void));
+/* All tests on all ranks: one fails if it fails on any, and rank 0 prints the result. */
+void run_all_on_ranks(void);
 /* MPI_Init_thread(); MPI_Finalize() and the last line of the program. */
 void ranks_begin(int *argc, char ***argv);
 int ranks_finish(void);
-
-#define RUN_RANKS(name) run_on_ranks(#name, name)
 
 #endif

@@ -308,6 +308,8 @@ TEST(a_communicator_may_be_freed)
 /* A chunk_keys longer than any sequence, and an intercommunicator. */
 TEST(chunk_keys_limit_and_intercommunicator)
 {
+    if (ranks == 1)
+        SKIP("on one rank");
     problem p = small_problem(3000);
     result whole = result_of(&p, ctx);
     attend_error err = {.status = ATTEND_OK};
@@ -335,12 +337,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     ctx = open_set(NULL, 1);
-    RUN_RANKS(unequal_arguments_are_named);
-    RUN_RANKS(unequal_inspections_are_named);
-    RUN_RANKS(a_call_can_be_cancelled);
-    RUN_RANKS(a_communicator_may_be_freed);
-    if (ranks > 1)
-        RUN_RANKS(chunk_keys_limit_and_intercommunicator);
+    run_all_on_ranks();
     attend_context_destroy(ctx);
     return ranks_finish();
 }

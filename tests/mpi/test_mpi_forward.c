@@ -501,17 +501,6 @@ TEST(slices_cover_the_rows)
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    RUN_RANKS(slices_cover_the_rows);
-    RUN_RANKS(every_kernel_set);
-    RUN_RANKS(random_rules_and_slices);
-    RUN_RANKS(ragged_slices_around_a_split);
-    RUN_RANKS(threads_inside_ranks);
-    RUN_RANKS(long_messages_are_cut);
-    RUN_RANKS(ring_sends_each_key_once_to_each_rank);
-    RUN_RANKS(decoding_sends_queries_and_partials);
-    RUN_RANKS(ring_memory_does_not_grow_with_keys);
-    RUN_RANKS(row_statistics_have_the_bits_of_one_process);
-    RUN_RANKS(weights_have_the_bits_of_one_process);
-    RUN_RANKS(inspections_agree_with_one_process);
+    run_all_on_ranks();
     return ranks_finish();
 }

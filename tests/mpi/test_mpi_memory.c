@@ -174,7 +174,6 @@ TEST(all_later_allocations_fail) { memory_fails(1); }
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    RUN_RANKS(one_allocation_fails);
-    RUN_RANKS(all_later_allocations_fail);
+    run_all_on_ranks();
     return ranks_finish();
 }

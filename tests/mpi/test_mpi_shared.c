@@ -236,12 +236,6 @@ TEST(shared_memory_has_no_name)
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    RUN_RANKS(large_problem_uses_shared_memory);
-    RUN_RANKS(calls_of_several_sizes);
-    RUN_RANKS(file_size_limit_falls_back_to_ring);
-    RUN_RANKS(ranks_with_different_thread_counts);
-    RUN_RANKS(outputs_of_two_dtypes);
-    RUN_RANKS(two_communicators);
-    RUN_RANKS(shared_memory_has_no_name);
+    run_all_on_ranks();
     return ranks_finish();
 }

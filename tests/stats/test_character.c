@@ -361,19 +361,3 @@ TEST(requests_that_cannot_be_read)
           "%s", err.message);
     CHECK(attend_head_read(&stats, 0, -1, &head, NULL) == ATTEND_EINVAL, "h");
 }
-
-int main(void)
-{
-    RUN(thresholds);
-    RUN(few_keys_are_not_local_so_soon);
-    RUN(averages);
-    RUN(pairs);
-    RUN(the_first_that_holds);
-    RUN(reasons);
-    RUN(names);
-    RUN(made_heads);
-    RUN(means_of_a_known_head);
-    RUN(rows_without_keys_do_not_count);
-    RUN(requests_that_cannot_be_read);
-    return test_finish();
-}

@@ -507,21 +507,6 @@ int main(void)
         RUN(zoom_is_the_weights);
         return split_finish();
     }
-    RUN(as_the_dense_evaluation);
-    RUN(pooled_blocks_of_any_size);
-    RUN(alone_or_together);
-    RUN(any_number_of_threads);
-    RUN(progress_is_reported);
-    RUN(masses_add_up_to_rows);
-    RUN(pooled_is_the_sum_of_zoom);
-    RUN(zoom_is_the_weights);
-    RUN(any_strides);
-    RUN(scores_near_1e4);
-    RUN(an_lse_of_any_kind);
-    RUN(hidden_keys_do_not_count);
-    RUN(nothing_to_do);
-    RUN(a_repeated_call_allocates_nothing);
-    RUN(errors_name_the_field);
-    RUN(errors_of_pointers_and_probes);
+    test_run_all();
     return test_finish();
 }

@@ -463,27 +463,4 @@ TEST(query_heads_share_a_key_head)
     problem_free(&p);
 }
 
-static void all_tests(void)
-{
-    RUN(one_hot_rows_have_no_entropy);
-    RUN(equal_scores_give_ln_n);
-    RUN(rows_near_one_hot_keep_their_entropy);
-    RUN(scores_near_ten_thousand);
-    RUN(a_common_shift_changes_nothing);
-    RUN(rows_without_keys_have_stated_values);
-    RUN(nk_of_0_has_stated_values);
-    RUN(nan_and_inf_make_all_but_keys_nan);
-    RUN(nan_values_show_in_the_statistics_of_values);
-    RUN(sinks_are_left_out_of_p);
-    RUN(of_equal_scores_the_earlier_key_is_first);
-    RUN(past_the_last_key_there_is_none);
-    RUN(a_column_alone_is_the_column_among_all);
-    RUN(query_heads_share_a_key_head);
-}
-
-int main(void)
-{
-    if (!for_every_set(all_tests, &ctx, &isa))
-        return 1;
-    return split_finish();
-}
+int main(void) { return run_on_every_set(&ctx, &isa); }

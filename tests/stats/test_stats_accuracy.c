@@ -97,9 +97,3 @@ TEST(entropy_participation_and_distances_within_1e_minus_5)
     check_close(&run);
     CHECK(failed == NULL, "%s", failed);
 }
-
-int main(void)
-{
-    RUN(entropy_participation_and_distances_within_1e_minus_5);
-    return test_finish();
-}

@@ -196,12 +196,3 @@ TEST(wrong_parts_are_named)
     release(w);
     attend_context_destroy(ctx);
 }
-
-int main(void)
-{
-    RUN(parts_merge_to_the_whole);
-    RUN(on_several_threads);
-    RUN(progress_is_reported);
-    RUN(wrong_parts_are_named);
-    return test_finish();
-}

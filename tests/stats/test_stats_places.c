@@ -105,10 +105,4 @@ TEST(the_last_bin_is_open)
     }
 }
 
-static void all_tests(void)
-{
-    RUN(places_follow_the_position_of_the_query);
-    RUN(the_last_bin_is_open);
-}
-
-int main(void) { return for_every_set(all_tests, &ctx, &isa) ? split_finish() : 1; }
+int main(void) { return run_on_every_set(&ctx, &isa); }

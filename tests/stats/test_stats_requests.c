@@ -325,21 +325,4 @@ TEST(statistics_have_names)
           "%s", attend_stat_name(ATTEND_STAT_COUNT));
 }
 
-static void all_tests(void)
-{
-    RUN(summaries_are_those_of_the_rows);
-    RUN(no_queries_give_summaries_without_rows);
-    RUN(summaries_alone_on_other_threads);
-    RUN(statistics_change_no_bit_of_o);
-    RUN(the_sound_request_is_taken);
-    RUN(an_empty_request_is_taken);
-    RUN(wrong_requests_name_the_field_and_write_nothing);
-}
-
-int main(void)
-{
-    if (!for_every_set(all_tests, &ctx, &isa))
-        return 1;
-    RUN(statistics_have_names);
-    return split_finish();
-}
+int main(void) { return run_on_every_set(&ctx, &isa); }

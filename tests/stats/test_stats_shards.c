@@ -229,12 +229,3 @@ TEST(wrong_requests_are_named)
     problem_free(&p);
     attend_context_destroy(ctx);
 }
-
-int main(void)
-{
-    RUN(shards_have_the_statistics_of_the_whole);
-    RUN(in_small_splits);
-    RUN(no_part_is_no_key);
-    RUN(wrong_requests_are_named);
-    return test_finish();
-}

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole test framework.  A test program lists its tests in main():
+ * The whole test framework.  A program is its tests,
  *
  *     TEST(adds_up) { CHECK(1 + 1 == 2, "got %d", 1 + 1); }
- *     int main(void) { RUN(adds_up); return test_finish(); }
  *
- * and ends with the line "N passed, N failed, N skipped" that tests/run.sh
- * adds up.  A failed CHECK is reported and ends its test.
+ * which run in the order of the file; with an argument, those whose names contain it.  It
+ * ends with the line "N passed, N failed, N skipped" that tests/run.sh adds up.  A failed
+ * CHECK is reported and ends its test.  A program that has something to set up has a
+ * main() of its own, which calls test_run_all() and test_finish().
  */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
@@ -14,7 +15,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TEST(name) static void name(void)
+/* Before main() a constructor adds the test to those of the program. */
+#define TEST(name)                                                                       \
+    static void name(void);                                                              \
+    __attribute__((constructor)) static void add_##name(void)                            \
+    {                                                                                    \
+        static struct test_case self = {#name, name, __LINE__, NULL};                    \
+        test_add(&self);                                                                 \
+    }                                                                                    \
+    static void name(void)
 
 #define RUN(name) test_run(#name, name)
 
@@ -39,6 +48,18 @@ struct test_state {
 };
 
 extern struct test_state test_state;
+
+struct test_case {
+    const char *name;
+    void (*run)(void);
+    int line;
+    struct test_case *next;
+};
+
+void test_add(struct test_case *test);
+/* Calls `run`, such as test_run(), for every test whose name contains `part`. */
+void test_each(void (*run)(const char *name, void (*test)(void)), const char *part);
+void test_run_all(void);
 
 __attribute__((format(printf, 4, 5))) void
 test_fail(const char *file, int line, const char *condition, const char *format, ...);

@@ -107,7 +107,7 @@ static problem make(int at, pattern kind, int type, int weights)
 
 #define NAMED "shape %d, pattern %d, %s", at, kind, attend_dtype_name(float_dtypes[type])
 
-static void compare_with_dense(attend_context *ctx)
+TEST_ON_SETS(as_the_dense_evaluation, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
@@ -116,8 +116,6 @@ static void compare_with_dense(attend_context *ctx)
         problem_free(&p);
     }
 }
-
-TEST(as_the_dense_evaluation) { for_each_set(compare_with_dense, 2); }
 
 /* ---- what nobody sees ------------------------------------------------------- */
 
@@ -151,7 +149,7 @@ static void spoil(const problem *p)
     check_problem_free(&dense);
 }
 
-static void spoil_hidden(attend_context *ctx)
+TEST_ON_SETS(hidden_keys_may_hold_anything, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
@@ -163,8 +161,6 @@ static void spoil_hidden(attend_context *ctx)
         problem_free(&p);
     }
 }
-
-TEST(hidden_keys_may_hold_anything) { for_each_set(spoil_hidden, 2); }
 
 /* ---- neighbours ------------------------------------------------------------- */
 
@@ -197,7 +193,7 @@ static int kept_are_same(const attend_tensor *t, int64_t first, const void *bits
     return 1;
 }
 
-static void change_neighbours(attend_context *ctx)
+TEST_ON_SETS(neighbours_change_no_bit, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
@@ -216,9 +212,7 @@ static void change_neighbours(attend_context *ctx)
     }
 }
 
-TEST(neighbours_change_no_bit) { for_each_set(change_neighbours, 2); }
-
-static void cut_keys(attend_context *ctx)
+TEST_ON_SETS(a_masked_end_is_a_shorter_sequence, ctx, 1)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int64_t nq = 1; nq < 100; nq += 49) {
@@ -237,11 +231,9 @@ static void cut_keys(attend_context *ctx)
         }
 }
 
-TEST(a_masked_end_is_a_shorter_sequence) { for_each_set(cut_keys, 1); }
-
 /* ---- threads, strides, broadcasting ------------------------------------------ */
 
-static void compare_threads(attend_context *lone)
+TEST_ON_SETS(any_number_of_threads, lone, 1)
 {
     for (int threads = 2; threads < 4; threads++) {
         attend_context *const ctx = open_set(attend_context_isa(lone), threads);
@@ -256,8 +248,6 @@ static void compare_threads(attend_context *lone)
     }
 }
 
-TEST(any_number_of_threads) { for_each_set(compare_threads, 1); }
-
 /* The same mask with one row for every head. */
 static attend_view mask_of_heads(problem *p)
 {
@@ -271,7 +261,7 @@ static attend_view mask_of_heads(problem *p)
     return full;
 }
 
-static void compare_layouts(attend_context *ctx)
+TEST_ON_SETS(any_layout_of_the_mask, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
@@ -290,8 +280,6 @@ static void compare_layouts(attend_context *ctx)
         problem_free(&p);
     }
 }
-
-TEST(any_layout_of_the_mask) { for_each_set(compare_layouts, 2); }
 
 /* ---- statistics --------------------------------------------------------------- */
 
@@ -320,7 +308,7 @@ static int counts_keys(const problem *p)
     return right;
 }
 
-static void compare_stats(attend_context *ctx)
+TEST_ON_SETS(statistics_of_what_is_seen, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
@@ -351,8 +339,6 @@ static void compare_stats(attend_context *ctx)
     }
 }
 
-TEST(statistics_of_what_is_seen) { for_each_set(compare_stats, 2); }
-
 /* ---- the inspection pass ---------------------------------------------------------- */
 
 static ask ask_masked(int at, pattern kind, int type)
@@ -366,7 +352,7 @@ static ask ask_masked(int at, pattern kind, int type)
     return a;
 }
 
-static void compare_inspection(attend_context *ctx)
+TEST_ON_SETS(the_inspection_pass, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
@@ -379,8 +365,6 @@ static void compare_inspection(attend_context *ctx)
         problem_free(&a.p);
     }
 }
-
-TEST(the_inspection_pass) { for_each_set(compare_inspection, 2); }
 
 /* The lse stays what it was, also of the queries whose mask changes. */
 static void change_neighbours_of_inspection(attend_context *ctx)

@@ -61,7 +61,7 @@ TEST(fast_has_the_same_bits_for_any_threads) { for_each_set(fast, 1); }
 TEST(same_has_the_same_bits_for_any_threads) { for_each_set(same, 1); }
 
 /* The last query of every head, computed by itself, is its row among the others. */
-static void last_row_alone(attend_context *ctx)
+TEST_ON_SETS(a_row_alone_is_the_row_among_others, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int64_t rows = 2; rows <= 70; rows = rows * 3 + 1) {
@@ -91,8 +91,6 @@ static void last_row_alone(attend_context *ctx)
             problem_free(&p);
         }
 }
-
-TEST(a_row_alone_is_the_row_among_others) { for_each_set(last_row_alone, 2); }
 
 TEST(other_orders_are_refused)
 {

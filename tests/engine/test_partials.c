@@ -143,7 +143,7 @@ TEST(records_are_counted)
 
 /* A reduced record is the partial that its splits combine to: here by hand, for dv = 1.
  */
-static void records_are_subtrees(attend_context *ctx)
+TEST_ON_SETS(reduced_records_are_subtrees, ctx, 2)
 {
     problem p = problem_make((shape){1, 2, 1, 5, 4096, 8, 1}, ATTEND_F64, 3);
     attend_partials split = shard_make(&p, 2048, 2048, 0), root = split;
@@ -166,10 +166,8 @@ static void records_are_subtrees(attend_context *ctx)
     problem_free(&p);
 }
 
-TEST(reduced_records_are_subtrees) { for_each_set(records_are_subtrees, 2); }
-
 /* Data with gaps between its rows, heads inside: nothing but the records is written. */
-static void records_have_strides(attend_context *ctx)
+TEST_ON_SETS(records_may_lie_apart, ctx, 2)
 {
     problem p = problem_make((shape){2, 3, 1, 4, 2500, 8, 5}, ATTEND_F32, 4);
     attend_partials plain = shard_make(&p, 0, 2500, 1), apart = plain;
@@ -200,12 +198,10 @@ static void records_have_strides(attend_context *ctx)
     problem_free(&p);
 }
 
-TEST(records_may_lie_apart) { for_each_set(records_have_strides, 2); }
-
 /* ---- what is not seen ---------------------------------------------------- */
 
 /* Splits that nobody sees, by window and key length, hold NaN: in no shard a trace. */
-static void hidden_keys(attend_context *ctx)
+TEST_ON_SETS(hidden_keys_leave_no_trace, ctx, 2)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++) {
         problem p =
@@ -243,10 +239,8 @@ static void hidden_keys(attend_context *ctx)
     }
 }
 
-TEST(hidden_keys_leave_no_trace) { for_each_set(hidden_keys, 2); }
-
 /* A split that no shard has is a split that a mask hides. */
-static void missing_splits(attend_context *ctx)
+TEST_ON_SETS(missing_splits_are_hidden, ctx, 2)
 {
     problem p = problem_make((shape){1, 4, 2, 3, 5000, 9, 6}, ATTEND_F32, 7);
     uint64_t state = 8;
@@ -269,10 +263,8 @@ static void missing_splits(attend_context *ctx)
     problem_free(&p);
 }
 
-TEST(missing_splits_are_hidden) { for_each_set(missing_splits, 2); }
-
 /* No parts, empty parts, rows without keys: O = 0, LSE of the sink alone. */
-static void nothing_seen(attend_context *ctx)
+TEST_ON_SETS(nothing_seen_is_an_empty_row, ctx, 1)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
         for (int kind = 0; kind < 3; kind++) {
@@ -296,10 +288,8 @@ static void nothing_seen(attend_context *ctx)
         }
 }
 
-TEST(nothing_seen_is_an_empty_row) { for_each_set(nothing_seen, 1); }
-
 /* NaN that a row sees, in one shard, is NaN in the whole; other rows keep their bits. */
-static void seen_nan(attend_context *ctx)
+TEST_ON_SETS(seen_nan_stays_in_its_rows, ctx, 2)
 {
     problem p = problem_make((shape){1, 1, 1, 20, 3000, 6, 5}, ATTEND_F32, 10);
     uint64_t state = 11;
@@ -317,8 +307,6 @@ static void seen_nan(attend_context *ctx)
     result_free(&whole);
     problem_free(&p);
 }
-
-TEST(seen_nan_stays_in_its_rows) { for_each_set(seen_nan, 2); }
 
 /* ---- kernel sets --------------------------------------------------------- */
 

@@ -152,14 +152,12 @@ static void refuse_reduce(attend_context *ctx)
     request_free(&sound);
 }
 
-static void refuse_all(attend_context *ctx)
+TEST_ON_SETS(errors_name_field_and_value, ctx, 1)
 {
     refuse_forward(ctx);
     refuse_combine(ctx);
     refuse_reduce(ctx);
 }
-
-TEST(errors_name_field_and_value) { for_each_set(refuse_all, 1); }
 
 TEST(null_is_refused)
 {
@@ -227,7 +225,7 @@ static int life_with_failure(const char *isa, attend_context *plain, attend_dtyp
     return c.refused;
 }
 
-static void fail_every_allocation(attend_context *ctx)
+TEST_ON_SETS(every_allocation_may_fail, ctx, 2)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++) {
         int n = 0, refused;
@@ -237,5 +235,3 @@ static void fail_every_allocation(attend_context *ctx)
         CHECK(refused == 0 && n >= 2 && n < 100, "%d allocations in a life", n);
     }
 }
-
-TEST(every_allocation_may_fail) { for_each_set(fail_every_allocation, 2); }

@@ -16,7 +16,7 @@ enum { THREAD_COUNTS = sizeof thread_counts / sizeof thread_counts[0] };
  * One query whose window begins at an even or an odd key in the middle of the
  * sequence: the splits before it are empty.
  */
-static void window_decoding(attend_context *lone)
+TEST_ON_SETS(an_empty_split_adds_nothing, lone, 1)
 {
     attend_context *ctx[THREAD_COUNTS] = {lone};
 
@@ -50,8 +50,6 @@ static void window_decoding(attend_context *lone)
     for (int at = 1; at < THREAD_COUNTS; at++)
         attend_context_destroy(ctx[at]);
 }
-
-TEST(an_empty_split_adds_nothing) { for_each_set(window_decoding, 1); }
 
 /* Rows for the lanes and for the few, windows and causal rules, over several splits. */
 static const shape shapes[] = {

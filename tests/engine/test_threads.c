@@ -30,7 +30,7 @@ static problem problem_at(int at, attend_dtype dtype)
     return p;
 }
 
-static void same_bits_for_any_threads(attend_context *lone)
+TEST_ON_SETS(any_number_of_threads, lone, 1)
 {
     for (int threads = 2; threads <= THREADS_MAX; threads++) {
         attend_context *const ctx = open_set(attend_context_isa(lone), threads);
@@ -48,9 +48,7 @@ static void same_bits_for_any_threads(attend_context *lone)
     }
 }
 
-TEST(any_number_of_threads) { for_each_set(same_bits_for_any_threads, 1); }
-
-static void same_bits_with_a_lent_pool(attend_context *lone)
+TEST_ON_SETS(a_pool_of_pthreads, lone, 1)
 {
     for (int threads = 2; threads <= THREADS_MAX; threads++) {
         pool_log log = {0, 0};
@@ -67,8 +65,6 @@ static void same_bits_with_a_lent_pool(attend_context *lone)
         attend_context_destroy(ctx);
     }
 }
-
-TEST(a_pool_of_pthreads) { for_each_set(same_bits_with_a_lent_pool, 1); }
 
 /* One caller with a context of its own, run at the same time as another. */
 typedef struct caller {
@@ -119,13 +115,11 @@ static void two_callers(attend_context *lone, attend_parallel_for pool)
     }
 }
 
-static void two_contexts(attend_context *lone)
+TEST_ON_SETS(two_contexts_at_once, lone, 1)
 {
     two_callers(lone, NULL);
     two_callers(lone, pool_pthreads);
 }
-
-TEST(two_contexts_at_once) { for_each_set(two_contexts, 1); }
 
 typedef struct merger {
     attend_part parts[2];

@@ -82,7 +82,7 @@ TEST(ragged_slices_around_a_split)
 }
 
 /* Communication is the same for every kernel set: few ranks test its partials. */
-static void few_ranks(attend_context *ctx)
+TEST_ON_SETS(every_kernel_set, ctx, 1)
 {
     static int n;
 
@@ -91,8 +91,6 @@ static void few_ranks(attend_context *ctx)
         random_spread(ctx, drawn_ranks(n), test_case_seed(n, 0));
     n++;
 }
-
-TEST(every_kernel_set) { for_each_set(few_ranks, 1); }
 
 TEST(random_rules_and_slices)
 {

@@ -20,7 +20,7 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 static const int64_t blocks[] = {64, 7, 1, 200, 100000, 48, 3};
 enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
 
-static void compare_with_dense(attend_context *ctx)
+TEST_ON_SETS(as_the_dense_evaluation, ctx, 2)
 {
     for (int kind = 0; kind < RULE_KINDS; kind++)
         for (int at = 0; at < SHAPES; at++) {
@@ -35,10 +35,8 @@ static void compare_with_dense(attend_context *ctx)
         }
 }
 
-TEST(as_the_dense_evaluation) { for_each_set(compare_with_dense, 2); }
-
 /* Every dtype and every way to cut a pooled map, on one problem. */
-static void compare_blocks(attend_context *ctx)
+TEST_ON_SETS(pooled_blocks_of_any_size, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int at = 0; at < BLOCKS; at++) {
@@ -53,10 +51,8 @@ static void compare_blocks(attend_context *ctx)
         }
 }
 
-TEST(pooled_blocks_of_any_size) { for_each_set(compare_blocks, 2); }
-
 /* What else is wanted, and so which queries and keys are looked at, changes no bit. */
-static void ask_one_by_one(attend_context *ctx)
+TEST_ON_SETS(alone_or_together, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++) {
         ask a = ask_make(shapes[0], float_dtypes[type], RULE_ALL, 3);
@@ -78,11 +74,9 @@ static void ask_one_by_one(attend_context *ctx)
     }
 }
 
-TEST(alone_or_together) { for_each_set(ask_one_by_one, 2); }
-
 /* ---- threads -------------------------------------------------------------- */
 
-static void compare_threads(attend_context *lone)
+TEST_ON_SETS(any_number_of_threads, lone, 1)
 {
     static const attend_parallel_for pools[] = {NULL, pool_sequential, pool_reversed,
                                                 pool_pthreads};
@@ -113,8 +107,6 @@ static void compare_threads(attend_context *lone)
     }
 }
 
-TEST(any_number_of_threads) { for_each_set(compare_threads, 1); }
-
 TEST(progress_is_reported)
 {
     progress_log log = {.calls = 0};
@@ -133,7 +125,7 @@ TEST(progress_is_reported)
 /* ---- laws ----------------------------------------------------------------- */
 
 /* P sums to 1 over the keys of a row with keys: masses add up to the number of rows. */
-static void add_up(attend_context *ctx)
+TEST_ON_SETS(masses_add_up_to_rows, ctx, 1)
 {
     for (int kind = 0; kind < RULE_KINDS; kind++) {
         ask a = ask_make(shapes[0], ATTEND_F32, (rule_kind)kind, 77);
@@ -158,10 +150,8 @@ static void add_up(attend_context *ctx)
     }
 }
 
-TEST(masses_add_up_to_rows) { for_each_set(add_up, 1); }
-
 /* Blocks of the map are sums of the rectangle, the whole of P. */
-static void pool_the_zoom(attend_context *ctx)
+TEST_ON_SETS(pooled_is_the_sum_of_zoom, ctx, 1)
 {
     const shape n = {1, 2, 1, 100, 130, 16, 1};
     ask a = ask_make(n, ATTEND_F32, RULE_BOTTOM_RIGHT, 5);
@@ -182,10 +172,8 @@ static void pool_the_zoom(attend_context *ctx)
     problem_free(&a.p);
 }
 
-TEST(pooled_is_the_sum_of_zoom) { for_each_set(pool_the_zoom, 1); }
-
 /* The whole of P against the weights of the forward pass, by its own LSE. */
-static void compare_with_forward(attend_context *ctx)
+TEST_ON_SETS(zoom_is_the_weights, ctx, 1)
 {
     const shape few = {1, 4, 2, 9, 300, 24, 1};
 
@@ -216,11 +204,9 @@ static void compare_with_forward(attend_context *ctx)
         }
 }
 
-TEST(zoom_is_the_weights) { for_each_set(compare_with_forward, 1); }
-
 /* ---- layouts -------------------------------------------------------------- */
 
-static void compare_layouts(attend_context *ctx)
+TEST_ON_SETS(any_strides, ctx, 1)
 {
     for (int kind = 0; kind < LAYOUT_COUNT; kind++)
         for (int type = 0; type < FLOAT_DTYPES; type++) {
@@ -249,15 +235,13 @@ static void compare_layouts(attend_context *ctx)
         }
 }
 
-TEST(any_strides) { for_each_set(compare_layouts, 1); }
-
 /* ---- numbers -------------------------------------------------------------- */
 
 /*
  * Scores near 1e4 that f32 holds exactly: what is left is the LSE, which f32 would round
  * by up to 5e-4 and f64 does not.
  */
-static void keep_large_scores(attend_context *ctx)
+TEST_ON_SETS(scores_near_1e4, ctx, 1)
 {
     const shape n = {1, 1, 1, 70, 90, 4, 1};
     ask a = {.p = problem_make(n, ATTEND_F32, 1), .want = attend_inspection_default()};
@@ -288,10 +272,8 @@ static void keep_large_scores(attend_context *ctx)
     problem_free(&a.p);
 }
 
-TEST(scores_near_1e4) { for_each_set(keep_large_scores, 1); }
-
 /* An LSE of any kind: P is exp(score - lse), whoever made it. */
-static void take_any_lse(attend_context *ctx)
+TEST_ON_SETS(an_lse_of_any_kind, ctx, 1)
 {
     static const double lses[] = {-INFINITY, NAN, INFINITY, -40, -300, -1e6, 60, 0};
 
@@ -317,10 +299,8 @@ static void take_any_lse(attend_context *ctx)
         }
 }
 
-TEST(an_lse_of_any_kind) { for_each_set(take_any_lse, 1); }
-
 /* What K holds where nobody looks changes no bit. */
-static void ignore_hidden_keys(attend_context *ctx)
+TEST_ON_SETS(hidden_keys_do_not_count, ctx, 1)
 {
     static const rule_kind kinds[] = {RULE_MASK, RULE_MASK_OF_KEYS};
 
@@ -338,9 +318,7 @@ static void ignore_hidden_keys(attend_context *ctx)
         }
 }
 
-TEST(hidden_keys_do_not_count) { for_each_set(ignore_hidden_keys, 1); }
-
-static void ask_of_nothing(attend_context *ctx)
+TEST_ON_SETS(nothing_to_do, ctx, 1)
 {
     static const shape empty[] = {{0, 2, 1, 5, 6, 4, 1},
                                   {1, 0, 0, 5, 6, 4, 1},
@@ -366,11 +344,9 @@ static void ask_of_nothing(attend_context *ctx)
     problem_free(&a.p);
 }
 
-TEST(nothing_to_do) { for_each_set(ask_of_nothing, 1); }
-
 /* ---- memory --------------------------------------------------------------- */
 
-static void count_allocations(attend_context *plain)
+TEST_ON_SETS(a_repeated_call_allocates_nothing, plain, 1)
 {
     counting c = {.fail_at = -1, .sticky = 1};
     const attend_options options = counting_options(&c, attend_context_isa(plain), 2);
@@ -395,8 +371,6 @@ static void count_allocations(attend_context *plain)
     CHECK(c.live == 0 && !c.misused, "%d blocks left", c.live);
     problem_free(&a.p);
 }
-
-TEST(a_repeated_call_allocates_nothing) { for_each_set(count_allocations, 1); }
 
 /* ---- errors --------------------------------------------------------------- */
 

@@ -101,6 +101,11 @@ int on_device(const attend_context *ctx);
 const char *next_set(int *index);
 /* Runs `body` with a context of every kernel set that runs on this machine. */
 void for_each_set(void (*body)(attend_context *ctx), int threads);
+/* A test whose body runs so. */
+#define TEST_ON_SETS(name, ctx, threads)                                                 \
+    static void name##_on(attend_context *ctx);                                          \
+    TEST(name) { for_each_set(name##_on, threads); }                                     \
+    static void name##_on(attend_context *ctx)
 
 /* Whether ATTEND_SPLIT makes splits small. */
 int splits_are_forced(void);

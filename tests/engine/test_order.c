@@ -39,19 +39,16 @@ static problem problem_at(int at, attend_dtype dtype)
 static void any_threads(attend_context *ctx, attend_order order)
 {
     const char *const isa = attend_context_isa(ctx);
-    attend_context *const one = open_order(isa, 1, order);
-    attend_context *const many = open_order(isa, 3, order);
+    auto_context const one = open_order(isa, 1, order);
+    auto_context const many = open_order(isa, 3, order);
 
     for (int at = 0; at < SHAPES && one && many; at++)
         for (int type = 0; type < FLOAT_DTYPES; type++) {
-            problem p = problem_at(at, float_dtypes[type]);
+            auto_problem p = problem_at(at, float_dtypes[type]);
             CHECK(problem_same_on(&p, one, many), "shape %d, %s: threads change bits", at,
                   attend_dtype_name(p.dtype));
             CHECK(problem_is_close(&p), "shape %d", at);
-            problem_free(&p);
         }
-    attend_context_destroy(one);
-    attend_context_destroy(many);
 }
 
 static void fast(attend_context *ctx) { any_threads(ctx, ATTEND_ORDER_FAST); }
@@ -65,8 +62,8 @@ TEST_ON_SETS(a_row_alone_is_the_row_among_others, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int64_t rows = 2; rows <= 70; rows = rows * 3 + 1) {
-            problem p = problem_make((shape){1, 4, 2, rows, 1100, 40, 24},
-                                     float_dtypes[type], 77);
+            auto_problem p = problem_make((shape){1, 4, 2, rows, 1100, 40, 24},
+                                          float_dtypes[type], 77);
             const size_t row = (size_t)p.n.dv * attend_dtype_size(p.dtype);
             unsigned char alone[24 * 8];
 
@@ -88,7 +85,6 @@ TEST_ON_SETS(a_row_alone_is_the_row_among_others, ctx, 2)
                 CHECK(memcmp(alone, among.data, row) == 0, "%lld rows, head %lld, %s",
                       (long long)rows, (long long)h, attend_dtype_name(p.dtype));
             }
-            problem_free(&p);
         }
 }
 

@@ -25,14 +25,14 @@ TEST_ON_SETS(an_empty_split_adds_nothing, lone, 1)
         CHECK(ctx[at] != NULL, "%d threads", thread_counts[at]);
     }
     for (int type = 0; type < FLOAT_DTYPES; type++) {
-        problem p =
+        auto_problem p =
             problem_make((shape){1, 4, 1, 1, 8192, 64, 64}, float_dtypes[type], 3);
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         p.io.weights = (attend_tensor){0}; /* or nobody would share a row */
         for (int64_t left = 4094; left <= 4097; left++) {
             if (left > 4095 && !test_draws(0.25))
                 continue;
-            result want = {NULL, NULL, NULL};
+            auto_result want = {NULL, NULL, NULL};
             p.rule.window_left = left;
             for (int at = 0; at < THREAD_COUNTS; at++) {
                 CHECK(problem_run(&p, ctx[at]), "%d threads", thread_counts[at]);
@@ -43,9 +43,7 @@ TEST_ON_SETS(an_empty_split_adds_nothing, lone, 1)
                 CHECK(result_is_same(&p, &want), "%s, %d threads, window_left %lld",
                       attend_dtype_name(p.dtype), thread_counts[at], (long long)left);
             }
-            result_free(&want);
         }
-        problem_free(&p);
     }
     for (int at = 1; at < THREAD_COUNTS; at++)
         attend_context_destroy(ctx[at]);
@@ -90,13 +88,12 @@ static void lone_and_lent(attend_context *one)
             for (int kind = 0; kind < 3; kind++) {
                 if (kind > 0 && (at + kind) % FLOAT_DTYPES != type && !test_draws(0.3))
                     continue;
-                problem p = split_problem(at, float_dtypes[type], kind);
+                auto_problem p = split_problem(at, float_dtypes[type], kind);
                 CHECK(problem_run(&p, one), "one thread");
                 if ((at + kind) % FLOAT_DTYPES == type)
                     CHECK(problem_is_close(&p), "%s, shape %d, rule %d", isa, at, kind);
                 CHECK(problem_same_on(&p, one, lent), "%s, shape %d, %s, rule %d", isa,
                       at, attend_dtype_name(float_dtypes[type]), kind);
-                problem_free(&p);
             }
     CHECK(log.calls > 0 && log.n_max == 7, "%d calls of the pool, up to %d workers",
           log.calls, log.n_max);

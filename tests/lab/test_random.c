@@ -49,7 +49,7 @@ TEST(normals_follow_the_distribution)
 {
     const int64_t asked = test_count(MANY / 8);
     const int count = asked < MANY ? (int)asked : MANY;
-    float *const sorted = malloc((size_t)count * sizeof *sorted);
+    auto_free float *const sorted = malloc((size_t)count * sizeof *sorted);
     double distance = 0;
 
     memcpy(sorted, normals, (size_t)count * sizeof *sorted);
@@ -59,7 +59,6 @@ TEST(normals_follow_the_distribution)
         distance = fmax(distance, fmax(fabs(p - (double)i / count),
                                        fabs(p - (double)(i + 1) / count)));
     }
-    free(sorted);
     CHECK(distance * sqrt(count) < 1.95, "distance %.3g", distance);
 }
 
@@ -168,7 +167,7 @@ TEST(noise_is_scaled_normals)
 TEST(words_are_uniform)
 {
     enum { WORDS = 1 << 20 };
-    uint32_t *const words = malloc(WORDS * sizeof *words);
+    auto_free uint32_t *const words = malloc(WORDS * sizeof *words);
     uint32_t again[70];
 
     lab_random_words(7, 3, 0, words, WORDS);
@@ -184,7 +183,6 @@ TEST(words_are_uniform)
     CHECK(fabs(chi2 - 32) < 4 * 8, "chi-squared %.1f", chi2);
     lab_random_words(7, 3, 13, again, 70);
     CHECK(!memcmp(again, words + 13, sizeof again), "a piece differs");
-    free(words);
 }
 
 /* ---- moments ------------------------------------------------------------ */

@@ -22,9 +22,6 @@ TEST(every_statement_is_judged)
     static const int counts[] = {16, 24, 25, 15, 19};
     int index = 0;
 
-    CHECK(!lab_sheets_judge_all(NULL, LAB_CHARITY, 2, all) &&
-              !lab_sheets_judge_all(NULL, LAB_LETTER, 2, by_letter),
-          "not judged");
     for (int sheet = 0; sheet < 5; sheet++)
         for (int i = 1; i <= counts[sheet]; i++, index++) {
             const struct lab_judgement *const j = &all[index];
@@ -505,4 +502,13 @@ TEST(without_the_engine_no_verdict_that_needs_it)
                   needs ? "is judged" : "is not judged");
             CHECK(needs || judgement.verdict == sound->verdict, "%s", sound->id);
         }
+}
+
+int main(void)
+{
+    if (lab_sheets_judge_all(NULL, LAB_CHARITY, 2, all) ||
+        lab_sheets_judge_all(NULL, LAB_LETTER, 2, by_letter))
+        return 1;
+    test_run_all();
+    return test_finish();
 }

@@ -167,8 +167,8 @@ static problem small_problem(int64_t nk)
 
 TEST(unequal_arguments_are_named)
 {
-    problem p = small_problem(700 * ranks);
-    result whole = result_of(&p, ctx);
+    auto_problem p = small_problem(700 * ranks);
+    auto_result whole = result_of(&p, ctx);
 
     for (size_t x = 0; x < sizeof faults / sizeof faults[0]; x++)
         for (int wrong = 1; wrong<ranks; wrong += ranks> 2 ? ranks - 2 : 1) {
@@ -193,8 +193,6 @@ TEST(unequal_arguments_are_named)
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "afterwards");
     spread_free(&s);
-    result_free(&whole);
-    problem_free(&p);
 }
 
 /* Arguments of an inspection that have to be equal, made wrong on one rank or on all. */
@@ -208,7 +206,7 @@ TEST(unequal_inspections_are_named)
                  {"zoom_key (699) and zoom.size[3] (2)", 699, 0, 1},
                  {"probes (other numbers) differs", 0, 2, 0},
                  {"probes[0].j (700) is outside 0..699", 0, 700, 1}};
-    problem p = small_problem(700);
+    auto_problem p = small_problem(700);
 
     for (size_t x = 0; x < sizeof wrong / sizeof wrong[0]; x++) {
         attend_inspection want = attend_inspection_default();
@@ -234,7 +232,6 @@ TEST(unequal_inspections_are_named)
               (int)status, err.message);
         spread_free(&s);
     }
-    problem_free(&p);
 }
 
 static int asked;
@@ -247,8 +244,8 @@ static int cancel_later(void *user) { return ++asked > *(int *)user; }
  */
 TEST(a_call_can_be_cancelled)
 {
-    problem p = small_problem(6000 * ranks);
-    result whole = result_of(&p, ctx);
+    auto_problem p = small_problem(6000 * ranks);
+    auto_result whole = result_of(&p, ctx);
     spread s;
 
     for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_SHARED; strategy++)
@@ -279,14 +276,12 @@ TEST(a_call_can_be_cancelled)
             CHECK(spread_matches(&s, ctx, strategy, 0.0), "afterwards");
             spread_free(&s);
         }
-    result_free(&whole);
-    problem_free(&p);
 }
 
 TEST(a_communicator_may_be_freed)
 {
-    problem p = small_problem(100);
-    result whole = result_of(&p, ctx);
+    auto_problem p = small_problem(100);
+    auto_result whole = result_of(&p, ctx);
 
     for (int x = 0; x < 3 + test_count(5); x++) {
         MPI_Comm comm;
@@ -301,8 +296,6 @@ TEST(a_communicator_may_be_freed)
     CHECK(attend_mpi_forward(MPI_COMM_NULL, ctx, NULL, &p.io, NULL, &err) ==
               ATTEND_EINVAL,
           "MPI_COMM_NULL");
-    result_free(&whole);
-    problem_free(&p);
 }
 
 /* A chunk_keys longer than any sequence, and an intercommunicator. */
@@ -310,8 +303,8 @@ TEST(chunk_keys_limit_and_intercommunicator)
 {
     if (ranks == 1)
         SKIP("on one rank");
-    problem p = small_problem(3000);
-    result whole = result_of(&p, ctx);
+    auto_problem p = small_problem(3000);
+    auto_result whole = result_of(&p, ctx);
     attend_error err = {.status = ATTEND_OK};
     MPI_Comm half, inter;
     spread s;
@@ -327,8 +320,6 @@ TEST(chunk_keys_limit_and_intercommunicator)
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);
     spread_free(&s);
-    result_free(&whole);
-    problem_free(&p);
 }
 
 int main(int argc, char **argv)

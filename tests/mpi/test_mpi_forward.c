@@ -32,11 +32,10 @@ static void random_spread(attend_context *ctx, int ranks, uint64_t seed)
 
     if (comm == MPI_COMM_NULL)
         return;
-    problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
-    result whole = result_of(&p, ctx);
+    auto_problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
+    auto_result whole = result_of(&p, ctx);
     spread s;
 
-    result_free(&whole);
     for (int strategy = ATTEND_MPI_AUTO; strategy <= ATTEND_MPI_SHARED; strategy++) {
         const slicing queries = (slicing)random_below(&state, SLICINGS);
         const slicing keys = (slicing)random_below(&state, SLICINGS);
@@ -52,20 +51,19 @@ static void random_spread(attend_context *ctx, int ranks, uint64_t seed)
                       (long long)p.n.nq, (long long)p.n.nk, (int)queries, (int)keys);
         spread_free(&s);
     }
-    problem_free(&p);
 }
 
 /* 0, 1, 1023, 1024, 1025 keys on a rank, and the rest on others. */
 TEST(ragged_slices_around_a_split)
 {
     static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16};
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int x = 0; x < 2; x++) {
-        problem p = problem_make((shape){1, 4, 2, 8000, 8000, 16, 16}, dtypes[x], 5);
+        auto_problem p = problem_make((shape){1, 4, 2, 8000, 8000, 16, 16}, dtypes[x], 5);
         p.io.weights.data = NULL;
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
-        result whole = result_of(&p, ctx);
+        auto_result whole = result_of(&p, ctx);
         spread s;
         for (int ranks = 2; ranks <= most_ranks(); ranks *= 2) {
             MPI_Comm comm = first_ranks(ranks);
@@ -75,10 +73,7 @@ TEST(ragged_slices_around_a_split)
             CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "%d ranks", ranks);
             spread_free(&s);
         }
-        result_free(&whole);
-        problem_free(&p);
     }
-    attend_context_destroy(ctx);
 }
 
 /* Communication is the same for every kernel set: few ranks test its partials. */
@@ -94,30 +89,28 @@ TEST_ON_SETS(every_kernel_set, ctx, 1)
 
 TEST(random_rules_and_slices)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int ranks = 1; ranks <= most_ranks(); ranks++)
         if (ranks <= 3 || ranks == 5 || ranks == most_ranks() || test_draws(0.5))
             random_spread(ctx, ranks, (uint64_t)ranks * 101);
     for (int n = 0; n < test_count(6); n++)
         random_spread(ctx, drawn_ranks(100 + n), test_case_seed(100 + n, 0));
-    attend_context_destroy(ctx);
 }
 
 TEST(threads_inside_ranks)
 {
-    attend_context *const ctx = open_set(NULL, 2);
+    auto_context const ctx = open_set(NULL, 2);
 
     random_spread(ctx, 2, 200);
     random_spread(ctx, most_ranks(), 803);
-    attend_context_destroy(ctx);
 }
 
 /* Messages of at most 1000 bytes, so that all are cut: tensors and partials. */
 TEST(long_messages_are_cut)
 {
-    attend_context *const ctx = open_set(NULL, 1);
-    problem p = problem_make((shape){1, 2, 1, 37, 4099, 16, 12}, ATTEND_F32, 8);
+    auto_context const ctx = open_set(NULL, 1);
+    auto_problem p = problem_make((shape){1, 2, 1, 37, 4099, 16, 12}, ATTEND_F32, 8);
     spread s;
 
     setenv("ATTEND_MPI_MESSAGE", "1000", 1);
@@ -128,11 +121,9 @@ TEST(long_messages_are_cut)
         CHECK(spread_matches(&s, ctx, strategy, 0.0), "strategy %d", strategy);
         spread_free(&s);
     }
-    problem_free(&p);
     for (int n = 0; n < 1 + test_count(1); n++)
         random_spread(ctx, most_ranks(), 5000 + test_case_seed(n, 1));
     unsetenv("ATTEND_MPI_MESSAGE");
-    attend_context_destroy(ctx);
 }
 
 /* ---- bytes sent and memory --------------------------------------------------- */
@@ -148,10 +139,10 @@ static problem long_problem(int64_t nq, int64_t nk)
 /* Each key is sent once to each rank that sees it, and to no other. */
 TEST(ring_sends_each_key_once_to_each_rank)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
     const int ranks = most_ranks();
     const int64_t nk = 2048 * ranks, key = 1 * (8 + 8) * 4;
-    problem p = long_problem(nk, nk);
+    auto_problem p = long_problem(nk, nk);
     spread s;
 
     for (int kind = 0; kind < 3; kind++) {
@@ -165,7 +156,7 @@ TEST(ring_sends_each_key_once_to_each_rank)
             p.rule.window_left = 2048; /* the slice before, no more */
             want = 2048 * (ranks - 1) * key;
         }
-        result whole = result_of(&p, ctx);
+        auto_result whole = result_of(&p, ctx);
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "kind %d", kind);
         const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
@@ -173,24 +164,21 @@ TEST(ring_sends_each_key_once_to_each_rank)
         CHECK(sent == want && received == want, "kind %d: %lld bytes, not %lld", kind,
               (long long)sent, (long long)want);
         spread_free(&s);
-        result_free(&whole);
     }
-    problem_free(&p);
-    attend_context_destroy(ctx);
 }
 
 /* The bytes of a decoding step grow at most with the logarithm of the cache length. */
 TEST(decoding_sends_queries_and_partials)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
     const int64_t record = 2 * (8 + 2) * 4, query = 2 * 8 * 4;
     const int ranks = most_ranks();
     spread s;
 
     for (int64_t splits = 1; splits <= 64; splits *= 4) {
         const int64_t nk = splits * ranks * ATTEND_SPLIT_KEYS;
-        problem p = long_problem(1, nk);
-        result whole = result_of(&p, ctx);
+        auto_problem p = long_problem(1, nk);
+        auto_result whole = result_of(&p, ctx);
         int levels = 1;
         while ((int64_t)1 << levels < splits * ranks)
             levels++;
@@ -200,22 +188,19 @@ TEST(decoding_sends_queries_and_partials)
         CHECK(sent <= (ranks - 1) * (query + 8 + (record + 32) * 2 * levels),
               "%lld keys: %lld bytes", (long long)nk, (long long)sent);
         spread_free(&s);
-        result_free(&whole);
-        problem_free(&p);
     }
-    attend_context_destroy(ctx);
 }
 
 /* Memory of a ring: two chunks and a few partials, for any number of keys. */
 TEST(ring_memory_does_not_grow_with_keys)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
     const int64_t nk = (int64_t)1 << 17;
-    problem p = problem_make((shape){1, 1, 1, 64, nk, 16, 16}, ATTEND_F32, 4);
+    auto_problem p = problem_make((shape){1, 1, 1, 64, nk, 16, 16}, ATTEND_F32, 4);
     spread s;
 
     p.io.weights.data = NULL;
-    result whole = result_of(&p, ctx);
+    auto_result whole = result_of(&p, ctx);
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     s.dist.chunk_keys = ATTEND_SPLIT_KEYS;
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "ring");
@@ -223,9 +208,6 @@ TEST(ring_memory_does_not_grow_with_keys)
     CHECK(s.cost.memory < 2 * chunk + 40 * records + 65536, "%lld bytes",
           (long long)s.cost.memory);
     spread_free(&s);
-    result_free(&whole);
-    problem_free(&p);
-    attend_context_destroy(ctx);
 }
 
 /* ---- statistics and weights ------------------------------------------------------ */
@@ -305,8 +287,9 @@ static void statistics(attend_context *ctx, int ranks, uint64_t seed)
 
     if (comm == MPI_COMM_NULL)
         return;
-    problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
-    int32_t *const classes = test_memory((size_t)(p.n.nb * p.n.nk) * sizeof *classes);
+    auto_problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
+    auto_free int32_t *const classes =
+        test_memory((size_t)(p.n.nb * p.n.nk) * sizeof *classes);
     for (int64_t x = 0; x < p.n.nb * p.n.nk; x++)
         classes[x] = (int32_t)random_below(&state, CLASSES + 1) - 1;
     attend_stats all = request(&p, p.n.nq, classes);
@@ -327,28 +310,25 @@ static void statistics(attend_context *ctx, int ranks, uint64_t seed)
         spread_free(&s);
     }
     request_free(&all);
-    free(classes);
-    problem_free(&p);
 }
 
 TEST(row_statistics_have_the_bits_of_one_process)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int ranks = 2; ranks <= most_ranks(); ranks += 2)
         statistics(ctx, ranks, (uint64_t)ranks / 2 * 77); /* every dtype */
     for (int n = 0; n < test_count(2); n++)
         statistics(ctx, drawn_ranks(200 + n), test_case_seed(200 + n, 0));
-    attend_context_destroy(ctx);
 }
 
 TEST(weights_have_the_bits_of_one_process)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int how = 0; how < SLICINGS; how++) {
         uint64_t state = (uint64_t)how + 77;
-        problem p = random_problem(how, &state);
+        auto_problem p = random_problem(how, &state);
         const attend_dtype dtype = dtype_of_lse(p.dtype);
         attend_error err;
         spread s;
@@ -369,9 +349,7 @@ TEST(weights_have_the_bits_of_one_process)
                 "strategy %d", strategy);
         }
         spread_free(&s);
-        problem_free(&p);
     }
-    attend_context_destroy(ctx);
 }
 
 enum { PROBES = 20 };
@@ -380,7 +358,7 @@ enum { PROBES = 20 };
 static void inspections(attend_context *ctx, int n)
 {
     uint64_t state = test_case_seed(n, SLICINGS) * 3 + 1;
-    problem p = random_problem(n, &state);
+    auto_problem p = random_problem(n, &state);
     attend_inspection all = attend_inspection_default(), own;
     attend_error err = {.status = ATTEND_OK};
     const int64_t block = 1 + random_below(&state, 2000);
@@ -455,16 +433,14 @@ static void inspections(attend_context *ctx, int n)
               "case %d, probe %d: %.17g and %.17g", n, x, own_weights[x], weights[x]);
     free(lse.data);
     spread_free(&s);
-    problem_free(&p);
 }
 
 TEST(inspections_agree_with_one_process)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int n = 0; n < SLICINGS + test_count(2); n++)
         inspections(ctx, n);
-    attend_context_destroy(ctx);
 }
 
 /* ---- slices ------------------------------------------------------------------- */

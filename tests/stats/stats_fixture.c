@@ -91,6 +91,10 @@ int64_t floats_apart(double a, double b)
 
 int run_on_every_set(attend_context **ctx, const char **isa)
 {
+    const char *set;
+
+    if (isa == NULL)
+        isa = &set;
     for (int index = 0; (*isa = next_set(&index)) != NULL;) {
         *ctx = open_set(*isa, 2);
         if (*ctx == NULL)

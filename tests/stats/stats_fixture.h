@@ -28,7 +28,7 @@ int64_t floats_apart(double a, double b);
 
 /*
  * main() of a program whose tests run once for every kernel set that runs here, with a
- * context and the name of the set in *ctx and *isa.
+ * context in *ctx, and the name of the set, which is printed, in *isa unless NULL.
  */
 int run_on_every_set(attend_context **ctx, const char **isa);
 

@@ -224,7 +224,7 @@ static const char *made_character(double (*score)(int i, int j), attend_causal c
                                   attend_head *head)
 {
     static attend_error err; /* its words are returned */
-    struct made *const made = test_memory(sizeof *made);
+    auto_free struct made *const made = test_memory(sizeof *made);
 
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -235,7 +235,6 @@ static const char *made_character(double (*score)(int i, int j), attend_causal c
                                      attend_head_read(&made->stats, 0, 0, head, &err)
                                  ? err.message
                                  : character(head);
-    free(made);
     return name;
 }
 

@@ -58,7 +58,7 @@ TEST_ON_SETS(alone_or_together, ctx, 2)
         ask a = ask_make(shapes[0], float_dtypes[type], RULE_ALL, 3);
         ask_everything(&a, 50);
         CHECK(ask_run(&a, ctx), "all");
-        answers want = answers_copy(&a);
+        auto_answers want = answers_copy(&a);
         const attend_inspection all = a.want;
         for (int at = 0; at <= ASK_OUTPUTS; at++) {
             for (int other = 0; other < ASK_OUTPUTS; other++)
@@ -69,7 +69,6 @@ TEST_ON_SETS(alone_or_together, ctx, 2)
                   output_names[at]);
             a.want = all;
         }
-        answers_free(&want);
         problem_free(&a.p);
     }
 }
@@ -87,22 +86,20 @@ TEST_ON_SETS(any_number_of_threads, lone, 1)
                          type % 2 ? RULE_CAUSAL : RULE_WINDOW, 8);
         ask_everything(&a, type < 2 ? 300 : 20);
         CHECK(ask_run(&a, lone), "one thread");
-        answers want = answers_copy(&a);
+        auto_answers want = answers_copy(&a);
         for (int at = 0; at < 12; at++) {
             if (at % FLOAT_DTYPES != type && !test_draws(0.2))
                 continue;
             pool_log log = {0, 0};
-            attend_context *const ctx = pool_context(
-                attend_context_isa(lone), threads[at % 3], pools[at / 3], &log);
+            auto_context const ctx = pool_context(attend_context_isa(lone),
+                                                  threads[at % 3], pools[at / 3], &log);
             CHECK(ctx != NULL, "a context");
             CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "%d threads, pool %d",
                   threads[at % 3], at / 3);
             CHECK(at < 3 || on_device(ctx) ||
                       (log.calls == 1 && log.n_max == threads[at % 3]),
                   "%d calls, up to %d of %d", log.calls, log.n_max, threads[at % 3]);
-            attend_context_destroy(ctx);
         }
-        answers_free(&want);
         problem_free(&a.p);
     }
 }
@@ -110,7 +107,7 @@ TEST_ON_SETS(any_number_of_threads, lone, 1)
 TEST(progress_is_reported)
 {
     progress_log log = {.calls = 0};
-    attend_context *const ctx = progress_context(NULL, 1, &log);
+    auto_context const ctx = progress_context(NULL, 1, &log);
 
     CHECK(ctx != NULL, "a context");
     ask a = ask_make(shapes[0], ATTEND_F32, RULE_PLAIN, 1);
@@ -118,7 +115,6 @@ TEST(progress_is_reported)
     CHECK(ask_run(&a, ctx), "runs");
     CHECK(progress_is_sound(&log, 1) && log.calls == log.total, "%d calls, %lld of %lld",
           log.calls, (long long)log.last, (long long)log.total);
-    attend_context_destroy(ctx);
     problem_free(&a.p);
 }
 
@@ -213,7 +209,7 @@ TEST_ON_SETS(any_strides, ctx, 1)
             ask a = ask_make(shapes[1], float_dtypes[type], RULE_ALL, 6);
             ask_everything(&a, 10);
             CHECK(ask_run(&a, ctx), "contiguous");
-            answers want = answers_copy(&a);
+            auto_answers want = answers_copy(&a);
             attend_view *const inputs[] = {&a.want.q, &a.want.k, &a.want.lse};
             for (int at = 0; at < 3; at++)
                 *inputs[at] = restride(&a.p, inputs[at], (layout)kind);
@@ -230,7 +226,6 @@ TEST_ON_SETS(any_strides, ctx, 1)
                           same_bits(&flat, want.bits[at], output_names[at]),
                       "layout %d: %s", kind, output_names[at]);
             }
-            answers_free(&want);
             problem_free(&a.p);
         }
 }
@@ -261,14 +256,13 @@ TEST_ON_SETS(scores_near_1e4, ctx, 1)
     ask_columns(&a, 5);
     ask_zoom(&a, 0, n.nq, 0, n.nk);
     CHECK(ask_run(&a, ctx), "runs");
-    dense_map map = map_make(&a);
+    auto_map map = map_make(&a);
     for (int64_t i = 0; i < n.nq; i++)
         for (int64_t j = 0; j < n.nk; j++) {
             const double p = map.p[i * n.nk + j];
             const double got = tensor_get(&a.want.zoom, 0, 0, i, j);
             CHECK(fabs(got - p) <= 2e-6 * p, "%.9g, not %.9g", got, p);
         }
-    map_free(&map);
     problem_free(&a.p);
 }
 
@@ -286,7 +280,7 @@ TEST_ON_SETS(an_lse_of_any_kind, ctx, 1)
             if (at == 0) /* hides whatever the query holds */
                 view_set(&a.want.q, 0, 1, 3, 0, NAN);
             ask_everything(&a, 10);
-            dense_map map = map_make(&a);
+            auto_map map = map_make(&a);
             CHECK(ask_run(&a, ctx) && probes_agree(&a, &map), "kind %d, probes", at);
             /* Whatever is not a probe is infinite above what its type holds. */
             const double largest = a.p.dtype == ATTEND_F64 ? DBL_MAX : FLT_MAX;
@@ -294,7 +288,6 @@ TEST_ON_SETS(an_lse_of_any_kind, ctx, 1)
                 map.p[x] = map.p[x] > largest ? INFINITY : map.p[x];
             a.want.probes = NULL;
             CHECK(ask_agrees(&a, &map), "kind %d, %s", at, attend_dtype_name(a.p.dtype));
-            map_free(&map);
             problem_free(&a.p);
         }
 }
@@ -309,11 +302,10 @@ TEST_ON_SETS(hidden_keys_do_not_count, ctx, 1)
             ask a = ask_make(shapes[0], float_dtypes[type], kinds[at], 4);
             ask_everything(&a, 30);
             CHECK(ask_run(&a, ctx), "runs");
-            answers want = answers_copy(&a);
+            auto_answers want = answers_copy(&a);
             for (int64_t c = 0; c < a.p.n.d; c++) /* random_mask() hides key 2 */
                 view_set(&a.want.k, 0, 0, 2, c, c % 2 ? NAN : INFINITY);
             CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "NaN in a hidden key");
-            answers_free(&want);
             problem_free(&a.p);
         }
 }
@@ -396,7 +388,7 @@ static int refused(ask *a, attend_context *ctx, const attend_rule *rule,
 
 TEST(errors_name_the_field)
 {
-    attend_context *const ctx = open_set("ref", 1);
+    auto_context const ctx = open_set("ref", 1);
     ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
 
     ask_everything(&a, 10);
@@ -430,13 +422,12 @@ TEST(errors_name_the_field)
     REFUSES("zoom_key (34) and zoom.size[3] (32) leave 0..65", a.want.zoom_key = 34);
     REFUSES("probe_count (-1) is negative", a.want.probe_count = -1);
     problem_free(&a.p);
-    attend_context_destroy(ctx);
 }
 
 TEST(errors_of_pointers_and_probes)
 {
     static const double slopes[] = {0, -INFINITY, 0, 0}, sinks[] = {1, -INFINITY, NAN, 0};
-    attend_context *const ctx = open_set("ref", 1);
+    auto_context const ctx = open_set("ref", 1);
     ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
     attend_probe probes[3] = {{0, 0, 0, 0}, {1, 3, 36, 64}, {0, 0, 0, 0}};
     attend_error err = {.status = ATTEND_OK, .message = ""};
@@ -472,7 +463,6 @@ TEST(errors_of_pointers_and_probes)
               strcmp(err.message, "ctx is NULL") == 0,
           "%s", err.message);
     problem_free(&a.p);
-    attend_context_destroy(ctx);
 }
 
 int main(void)

@@ -89,6 +89,8 @@ int is_refused(attend_status status, attend_status want, const attend_error *err
 /* A context of these options, or NULL after a reported failure. */
 attend_context *open_context(const attend_options *options);
 attend_context *open_set(const char *name, int threads);
+/* Of an auto_context. */
+void context_free(attend_context *const *ctx);
 /* Whether a GPU is there; "cuda" is then a set, on tensors in host memory. */
 int device_runs(void);
 /* Whether a context computes there, without threads and scratch of the host. */

@@ -8,6 +8,8 @@
 
 struct test_state test_state;
 
+void memory_free(const void *at) { free(*(void *const *)at); }
+
 void test_fail(const char *file, int line, const char *condition, const char *format, ...)
 {
     va_list args;

@@ -4,10 +4,10 @@
  *
  *     TEST(adds_up) { CHECK(1 + 1 == 2, "got %d", 1 + 1); }
  *
- * which run in the order of the file; with an argument, those whose names contain it.  It
- * ends with the line "N passed, N failed, N skipped" that tests/run.sh adds up.  A failed
- * CHECK is reported and ends its test.  A program that has something to set up has a
- * main() of its own, which calls test_run_all() and test_finish().
+ * which run in the order of the file.  It ends with the line "N passed, N failed,
+ * N skipped" that tests/run.sh adds up.  A failed CHECK is reported and ends its test.
+ * With an argument, tests run whose names contain it; a program that has something to set
+ * up has a main() of its own, which calls test_run_all() and test_finish(), and runs all.
  */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
@@ -41,6 +41,29 @@
         test_skip(__VA_ARGS__);                                                          \
         return;                                                                          \
     } while (0)
+
+/*
+ * Variables that are freed at the end of their block: a failed CHECK, which returns,
+ * leaves nothing behind.
+ */
+#define FREED(free) __attribute__((cleanup(free)))
+#define auto_free FREED(memory_free)
+#define auto_problem FREED(problem_free) problem
+#define auto_context FREED(context_free) attend_context *
+#define auto_result FREED(result_free) result
+#define auto_sharding FREED(sharding_free) sharding
+#define auto_answers FREED(answers_free) answers
+#define auto_map FREED(map_free) dense_map
+#define auto_guarded FREED(guarded_free) guarded
+#define auto_request FREED(request_free) request
+#define auto_layer FREED(layer_free) struct layer
+#define auto_check_problem FREED(check_problem_free) struct check_problem
+#define auto_check_expect FREED(check_expect_free) struct check_expect
+#define auto_check_row FREED(check_row_free) struct check_row
+#define auto_figures FREED(lab_figures_free) struct lab_figures
+
+/* Of an auto_free: frees the pointer that is at `at`. */
+void memory_free(const void *at);
 
 struct test_state {
     int passed, failed, skipped;

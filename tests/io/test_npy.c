@@ -309,10 +309,4 @@ TEST(what_is_no_file_is_refused)
           "%s", err.message);
 }
 
-int main(void)
-{
-    files_setup();
-    test_run_all();
-    files_cleanup();
-    return test_finish();
-}
+int main(void) { return files_main(); }

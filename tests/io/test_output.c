@@ -297,10 +297,4 @@ TEST(a_stale_temporary_file_is_no_obstacle)
     CHECK(files_count(1) == 2, "not two files");
 }
 
-int main(void)
-{
-    files_setup();
-    test_run_all();
-    files_cleanup();
-    return test_finish();
-}
+int main(void) { return files_main(); }

@@ -379,10 +379,4 @@ TEST(ten_gigabytes_open_unread)
         io_tensor_close(&tensor);
 }
 
-int main(void)
-{
-    files_setup();
-    test_run_all();
-    files_cleanup();
-    return test_finish();
-}
+int main(void) { return files_main(); }

@@ -298,20 +298,15 @@ static void run_on_ranks(const char *name, void (*test)(void))
 
 void run_all_on_ranks(void) { test_each(run_on_ranks, ""); }
 
-void ranks_begin(int *argc, char ***argv)
-{
-    int provided;
-
-    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
-}
-
 /* Of LeakSanitizer; NULL without it. */
 extern void __lsan_do_leak_check(void) __attribute__((weak));
 
-int ranks_finish(void)
+int ranks_main(int argc, char **argv, void (*run)(void))
 {
-    int rank;
+    int provided, rank;
 
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    run();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     free_first_ranks();
     /*

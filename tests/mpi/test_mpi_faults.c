@@ -175,7 +175,7 @@ TEST(unequal_arguments_are_named)
             if ((wrong == 1) == (x % 2 == 0) && ranks > 2 && !test_draws(0.2))
                 continue;
             attend_error err = {.status = ATTEND_OK};
-            spread s;
+            auto_spread s;
             spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
             if (rank == wrong || faults[x].everywhere)
                 faults[x].spoil(&s);
@@ -186,13 +186,11 @@ TEST(unequal_arguments_are_named)
             CHECK(status == faults[x].status && strstr(err.message, faults[x].says),
                   "%s: %d: %s", faults[x].name, (int)status, err.message);
             CHECK(is_poisoned(&s.io.lse), "%s: written", faults[x].name);
-            spread_free(&s);
         }
     /* A valid call still works afterwards. */
-    spread s;
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "afterwards");
-    spread_free(&s);
 }
 
 /* Arguments of an inspection that have to be equal, made wrong on one rank or on all. */
@@ -215,7 +213,7 @@ TEST(unequal_inspections_are_named)
         attend_error err = {.status = ATTEND_OK};
         float zoom[4] = {0};
         double weight;
-        spread s;
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         want.q = s.io.q;
         want.k = s.io.k;
@@ -230,7 +228,6 @@ TEST(unequal_inspections_are_named)
         CHECK(ranks_returned_the_same(MPI_COMM_WORLD, status, &err), "%s", err.message);
         CHECK(status == ATTEND_EINVAL && strstr(err.message, wrong[x].says), "%d: %s",
               (int)status, err.message);
-        spread_free(&s);
     }
 }
 
@@ -285,11 +282,10 @@ TEST(a_communicator_may_be_freed)
 
     for (int x = 0; x < 3 + test_count(5); x++) {
         MPI_Comm comm;
-        spread s;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        auto_spread s;
         spread_make(&s, &p, comm, SLICED_EVENLY, SLICED_EVENLY, 4);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0), "time %d", x);
-        spread_free(&s);
         MPI_Comm_free(&comm);
     }
     attend_error err;
@@ -307,8 +303,8 @@ TEST(chunk_keys_limit_and_intercommunicator)
     auto_result whole = result_of(&p, ctx);
     attend_error err = {.status = ATTEND_OK};
     MPI_Comm half, inter;
-    spread s;
 
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 4);
     s.dist.chunk_keys = INT64_MAX;
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "chunks of any length");
@@ -319,16 +315,15 @@ TEST(chunk_keys_limit_and_intercommunicator)
           "%s", err.message);
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);
-    spread_free(&s);
 }
 
-int main(int argc, char **argv)
+static void run(void)
 {
-    ranks_begin(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     ctx = open_set(NULL, 1);
     run_all_on_ranks();
     attend_context_destroy(ctx);
-    return ranks_finish();
 }
+
+int main(int argc, char **argv) { return ranks_main(argc, argv, run); }

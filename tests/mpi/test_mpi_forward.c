@@ -34,12 +34,12 @@ static void random_spread(attend_context *ctx, int ranks, uint64_t seed)
         return;
     auto_problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
     auto_result whole = result_of(&p, ctx);
-    spread s;
 
     for (int strategy = ATTEND_MPI_AUTO; strategy <= ATTEND_MPI_SHARED; strategy++) {
         const slicing queries = (slicing)random_below(&state, SLICINGS);
         const slicing keys = (slicing)random_below(&state, SLICINGS);
 
+        auto_spread s;
         spread_make(&s, &p, comm, queries, keys, random_bits(&state) >> 8);
         s.dist.chunk_keys = chance(&state, 0.5) ? 0 : 1024 << random_below(&state, 4);
         if (!spread_matches(&s, ctx, strategy, nearness(&p, ctx)))
@@ -49,7 +49,6 @@ static void random_spread(attend_context *ctx, int ranks, uint64_t seed)
                       (unsigned long long)seed, attend_context_isa(ctx),
                       attend_dtype_name(p.dtype), s.rank, s.ranks, strategy,
                       (long long)p.n.nq, (long long)p.n.nk, (int)queries, (int)keys);
-        spread_free(&s);
     }
 }
 
@@ -64,14 +63,13 @@ TEST(ragged_slices_around_a_split)
         p.io.weights.data = NULL;
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         auto_result whole = result_of(&p, ctx);
-        spread s;
         for (int ranks = 2; ranks <= most_ranks(); ranks *= 2) {
             MPI_Comm comm = first_ranks(ranks);
             if (comm == MPI_COMM_NULL)
                 continue;
+            auto_spread s;
             spread_make(&s, &p, comm, SLICED_ZIGZAG, SLICED_LISTED, 1);
             CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "%d ranks", ranks);
-            spread_free(&s);
         }
     }
 }
@@ -111,15 +109,14 @@ TEST(long_messages_are_cut)
 {
     auto_context const ctx = open_set(NULL, 1);
     auto_problem p = problem_make((shape){1, 2, 1, 37, 4099, 16, 12}, ATTEND_F32, 8);
-    spread s;
 
     setenv("ATTEND_MPI_MESSAGE", "1000", 1);
     p.io.weights.data = NULL;
     CHECK(problem_run(&p, ctx), "the whole");
     for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_SHARED; strategy++) {
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, strategy, 0.0), "strategy %d", strategy);
-        spread_free(&s);
     }
     for (int n = 0; n < 1 + test_count(1); n++)
         random_spread(ctx, most_ranks(), 5000 + test_case_seed(n, 1));
@@ -143,7 +140,6 @@ TEST(ring_sends_each_key_once_to_each_rank)
     const int ranks = most_ranks();
     const int64_t nk = 2048 * ranks, key = 1 * (8 + 8) * 4;
     auto_problem p = long_problem(nk, nk);
-    spread s;
 
     for (int kind = 0; kind < 3; kind++) {
         int64_t want = nk * (ranks - 1) * key;
@@ -157,13 +153,13 @@ TEST(ring_sends_each_key_once_to_each_rank)
             want = 2048 * (ranks - 1) * key;
         }
         auto_result whole = result_of(&p, ctx);
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "kind %d", kind);
         const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
         const int64_t received = ranks_sum(MPI_COMM_WORLD, s.cost.received);
         CHECK(sent == want && received == want, "kind %d: %lld bytes, not %lld", kind,
               (long long)sent, (long long)want);
-        spread_free(&s);
     }
 }
 
@@ -173,7 +169,6 @@ TEST(decoding_sends_queries_and_partials)
     auto_context const ctx = open_set(NULL, 1);
     const int64_t record = 2 * (8 + 2) * 4, query = 2 * 8 * 4;
     const int ranks = most_ranks();
-    spread s;
 
     for (int64_t splits = 1; splits <= 64; splits *= 4) {
         const int64_t nk = splits * ranks * ATTEND_SPLIT_KEYS;
@@ -182,12 +177,12 @@ TEST(decoding_sends_queries_and_partials)
         int levels = 1;
         while ((int64_t)1 << levels < splits * ranks)
             levels++;
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_QUERY, 0.0), "%lld keys", (long long)nk);
         const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
         CHECK(sent <= (ranks - 1) * (query + 8 + (record + 32) * 2 * levels),
               "%lld keys: %lld bytes", (long long)nk, (long long)sent);
-        spread_free(&s);
     }
 }
 
@@ -197,17 +192,16 @@ TEST(ring_memory_does_not_grow_with_keys)
     auto_context const ctx = open_set(NULL, 1);
     const int64_t nk = (int64_t)1 << 17;
     auto_problem p = problem_make((shape){1, 1, 1, 64, nk, 16, 16}, ATTEND_F32, 4);
-    spread s;
 
     p.io.weights.data = NULL;
     auto_result whole = result_of(&p, ctx);
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     s.dist.chunk_keys = ATTEND_SPLIT_KEYS;
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "ring");
     const int64_t chunk = ATTEND_SPLIT_KEYS * 32 * 4, records = 64 * 18 * 4;
     CHECK(s.cost.memory < 2 * chunk + 40 * records + 65536, "%lld bytes",
           (long long)s.cost.memory);
-    spread_free(&s);
 }
 
 /* ---- statistics and weights ------------------------------------------------------ */
@@ -298,8 +292,8 @@ static void statistics(attend_context *ctx, int ranks, uint64_t seed)
     CHECK(problem_run(&p, ctx), "one machine");
     for (int strategy = ATTEND_MPI_AUTO; strategy <= ATTEND_MPI_SHARED; strategy++) {
         const slicing how = (slicing)random_below(&state, SLICINGS);
-        spread s;
 
+        auto_spread s;
         spread_make(&s, &p, comm, how, SLICED_RAGGED, 9 + seed);
         attend_stats own = request(&p, s.queries.rows, classes);
         s.io.stats = &own;
@@ -307,7 +301,6 @@ static void statistics(attend_context *ctx, int ranks, uint64_t seed)
               "case %llu, strategy %d, slicing %d, rank %d of %d",
               (unsigned long long)seed, strategy, (int)how, s.rank, s.ranks);
         request_free(&own);
-        spread_free(&s);
     }
     request_free(&all);
 }
@@ -331,10 +324,10 @@ TEST(weights_have_the_bits_of_one_process)
         auto_problem p = random_problem(how, &state);
         const attend_dtype dtype = dtype_of_lse(p.dtype);
         attend_error err;
-        spread s;
 
         p.io.weights = own_tensor(&p, dtype, p.n.nb, p.n.hq, p.n.nq, p.n.nk);
         CHECK(problem_run(&p, ctx), "one machine");
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, (slicing)how, SLICED_RAGGED, 9);
         s.io.weights = own_tensor(&p, dtype, p.n.nb, p.n.hq, s.queries.rows, p.n.nk);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0), "slicing %d", how);
@@ -348,7 +341,6 @@ TEST(weights_have_the_bits_of_one_process)
                            ATTEND_EUNSUPPORTED, &err, "weights", "ATTEND_MPI_GATHER"),
                 "strategy %d", strategy);
         }
-        spread_free(&s);
     }
 }
 
@@ -363,7 +355,6 @@ static void inspections(attend_context *ctx, int n)
     attend_error err = {.status = ATTEND_OK};
     const int64_t block = 1 + random_below(&state, 2000);
     const attend_dtype dtype = dtype_of_lse(p.dtype);
-    spread s;
 
     p.rule.alibi = NULL; /* ALiBi of a range of keys has another anchor */
     CHECK(problem_run(&p, ctx), "forward");
@@ -392,6 +383,7 @@ static void inspections(attend_context *ctx, int n)
     all.probe_weights = weights;
     CHECK(is_ok(attend_inspect(ctx, &p.rule, &all, &err), &err), "one machine");
 
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, (slicing)(n % SLICINGS), SLICED_RAGGED, 3);
     own = all;
     own.q = s.io.q;
@@ -432,7 +424,6 @@ static void inspections(attend_context *ctx, int n)
                   (isnan(own_weights[x]) && isnan(weights[x])),
               "case %d, probe %d: %.17g and %.17g", n, x, own_weights[x], weights[x]);
     free(lse.data);
-    spread_free(&s);
 }
 
 TEST(inspections_agree_with_one_process)
@@ -472,9 +463,4 @@ TEST(slices_cover_the_rows)
         }
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    run_all_on_ranks();
-    return ranks_finish();
-}
+int main(int argc, char **argv) { return ranks_main(argc, argv, run_all_on_ranks); }

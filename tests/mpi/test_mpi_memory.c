@@ -170,9 +170,4 @@ static void memory_fails(int for_good)
 TEST(one_allocation_fails) { memory_fails(0); }
 TEST(all_later_allocations_fail) { memory_fails(1); }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    run_all_on_ranks();
-    return ranks_finish();
-}
+int main(int argc, char **argv) { return ranks_main(argc, argv, run_all_on_ranks); }

@@ -27,12 +27,10 @@ static problem large_problem(void)
 
 static int is_chosen(const problem *p, attend_context *ctx, MPI_Comm comm, int strategy)
 {
-    spread s;
-
+    auto_spread s;
     spread_make(&s, p, comm, SLICED_EVENLY, SLICED_EVENLY, 1);
     const int same = spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0);
     const int chosen = (int)s.cost.strategy;
-    spread_free(&s);
     return same && chosen == strategy;
 }
 
@@ -43,12 +41,12 @@ TEST(large_problem_uses_shared_memory)
     auto_result whole = result_of(&p, ctx);
     attend_error err;
     MPI_Comm apart;
-    spread s;
 
     CHECK(is_chosen(&p, ctx, MPI_COMM_WORLD, ATTEND_MPI_SHARED), "shared");
     setenv("ATTEND_MPI_SHARED", "0", 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &apart);
     CHECK(is_chosen(&p, ctx, apart, ATTEND_MPI_RING), "ring");
+    auto_spread s;
     spread_make(&s, &p, apart, SLICED_EVENLY, SLICED_EVENLY, 1);
     s.dist.strategy = ATTEND_MPI_SHARED;
     const attend_status status =
@@ -56,7 +54,6 @@ TEST(large_problem_uses_shared_memory)
     CHECK(is_refused(status, ATTEND_EUNSUPPORTED, &err, "ATTEND_MPI_SHARED", "machines"),
           "refused");
     CHECK(ranks_returned_the_same(apart, status, &err), "on all ranks");
-    spread_free(&s);
     MPI_Comm_free(&apart);
     unsetenv("ATTEND_MPI_SHARED");
 }
@@ -73,11 +70,10 @@ TEST(calls_of_several_sizes)
         p.io.weights.data = NULL;
         p.rule.causal = x % 2 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
         auto_result whole = result_of(&p, ctx);
-        spread s;
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_SHUFFLED, SLICED_RAGGED, 5);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "call %d", x);
         CHECK(s.cost.sent == 0 && s.cost.messages == 0, "call %d: messages", x);
-        spread_free(&s);
     }
 }
 
@@ -114,10 +110,9 @@ TEST(ranks_with_different_thread_counts)
     auto_problem p = problem_make((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
     p.io.weights.data = NULL;
     auto_result whole = result_of(&p, ctx);
-    spread s;
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
-    spread_free(&s);
 }
 
 /* Half of the ranks want f32 outputs of bf16 inputs. */
@@ -127,16 +122,15 @@ TEST(outputs_of_two_dtypes)
     const shape n = {1, 4, 2, 2000, 2000, 32, 32};
     auto_problem p = problem_make(n, ATTEND_BF16, 9);
     int rank;
-    spread s;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     p.io.weights.data = NULL;
     if (rank % 2)
         p.io.out = own_tensor(&p, ATTEND_F32, n.nb, n.hq, n.nq, n.dv);
     auto_result whole = result_of(&p, ctx);
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_ZIGZAG, SLICED_EVENLY, 1);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
-    spread_free(&s);
 }
 
 /* Two communicators at once, each with its own shared memory. */
@@ -153,11 +147,10 @@ TEST(two_communicators)
                                       ATTEND_F32, (uint64_t)(rank % 2 + 10 * x));
         p.io.weights.data = NULL;
         auto_result whole = result_of(&p, ctx);
-        spread s;
+        auto_spread s;
         spread_make(&s, &p, half, SLICED_RAGGED, SLICED_RAGGED, 2);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "communicator %d",
               rank % 2);
-        spread_free(&s);
     }
     MPI_Comm_free(&half);
 }
@@ -212,9 +205,4 @@ TEST(shared_memory_has_no_name)
     CHECK(count_mappings() == before, "%d mappings are left", count_mappings() - before);
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    run_all_on_ranks();
-    return ranks_finish();
-}
+int main(int argc, char **argv) { return ranks_main(argc, argv, run_all_on_ranks); }

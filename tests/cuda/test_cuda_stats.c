@@ -26,16 +26,16 @@ TEST(fast_columns_are_those_of_the_definition)
     auto_context const ref = open_set("ref", 1);
 
     for (int n = 0; n < problems(40); n++) {
-        struct check_problem p = column_problem(n);
+        auto_check_problem p = column_problem(n);
         if (p.d > 128)
-            goto next;
+            continue;
         check_place(&blocks.blocks, &p);
         const attend_io *const io = &blocks.blocks.io;
         const size_t columns = (size_t)(p.nb * p.hq * p.nk),
                      rows = (size_t)(p.nb * p.hq * p.nq);
         auto_free float *const numbers =
             check_memory(4 * columns + rows, sizeof *numbers);
-        void *const out = check_memory(rows * (size_t)p.dv, 8);
+        auto_free void *const out = check_memory(rows * (size_t)p.dv, 8);
         attend_io forward = *io;
         attend_inspection request = attend_inspection_default();
         attend_error err = {.message = ""};
@@ -64,10 +64,7 @@ TEST(fast_columns_are_those_of_the_definition)
             const double want = numbers[at], got = numbers[at + columns];
             worst = fmax(worst, fabs(got - want) / (1e-3 * want + 1e-6));
         }
-        free(out);
         CHECK(worst < 1, "problem %d: %g of what is allowed", n, worst);
-    next:
-        check_problem_free(&p);
     }
 }
 

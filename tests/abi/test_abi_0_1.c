@@ -316,9 +316,6 @@ TEST(sizes_of_other_versions)
 int main(void)
 {
     fill_all();
-    RUN(options_are_understood);
-    RUN(forward_under_a_rule);
-    RUN(merge_of_two_parts);
-    RUN(sizes_of_other_versions);
+    test_run_all();
     return test_finish();
 }

@@ -29,6 +29,11 @@ COMMANDS = (
     *("lab", "sheets", "grade", "design", "report", "page"),
 )
 
+EXPERIMENTS = (
+    "copy extract average window magnitude heads one-vs-two how-many-heads remedies "
+    "permute positions dispersion phases capacity variants"
+).split()
+
 # Without what would choose a kernel set or threads behind a test's back.
 ENVIRONMENT = {
     name: value

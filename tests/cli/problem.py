@@ -54,6 +54,7 @@ class Problem:
         rank=4,
         layout="bhld",
         seed=1,
+        q_size=1.0,
     ):
         rng = np.random.default_rng(seed)
         self.test, self.dtype, self.rank, self.layout = test, dtype, rank, layout
@@ -61,7 +62,8 @@ class Problem:
         shapes = (nb, hq, nq, d), (nb, hkv, nk, d), (nb, hkv, nk, dv)
         self.values = []
         for name, shape in zip("qkv", shapes):
-            stored, values = encode(rng.standard_normal(shape), dtype)
+            x = rng.standard_normal(shape) * (q_size if name == "q" else 1)
+            stored, values = encode(x, dtype)
             test.save(name + ".npy", to_rank(stored, rank, layout))
             self.values.append(values)
         self.args = ["run", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy"]

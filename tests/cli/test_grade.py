@@ -9,12 +9,13 @@ import os
 import re
 import shlex
 import shutil
+import tempfile
 import unittest
 
+import answers
 from harness import CliTest, attend, main
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ANSWERS = os.path.join(HERE, "answers")
 SHEETS = os.path.join(HERE, "..", "..", "examples", "answers")
 
 # The part of an answer, and the statement of the sheet that says the same.  Left out:
@@ -103,58 +104,6 @@ STATEMENTS = {
 }
 VERDICTS = {"holds": "right", "limit": "limit", "slip": "slip", "fails": "wrong"}
 
-# What the wrong answers get, and words of the error's name.
-WRONG = {
-    "wrong-transposed": {
-        "1b-i.M": ("wrong", "A^T in place of A A^T"),
-        "1b-i.coordinates": ("wrong", "coordinates"),
-        "2a-i.moved": ("slip", "on the left"),
-        "2a-i.scores": ("wrong", "move with the tokens"),
-        "2a-i.weights": ("wrong", "rows alone"),
-        "2a-i.output": ("wrong", "wrong order"),
-    },
-    "wrong-unscaled": {
-        "1a-ii.condition": ("wrong", "unscaled"),
-        "1a-iv.needs": ("wrong", "unscaled"),
-        "1b-ii.q": ("wrong", "unscaled"),
-        "1c-i.q": ("wrong", "unscaled"),
-        "1d-i.queries": ("wrong", "unscaled"),
-        "1d-i.outputs": ("wrong", "yours do not"),
-        "1d-ii.output": ("wrong", "yours do not"),
-    },
-    "wrong-plus-minus": {
-        "1b-ii.q": ("wrong", "mu_a +- mu_b"),
-        "1c-i.q": ("limit", ""),
-        "1d-i.queries": ("wrong", "mu_a +- mu_b"),
-        "1d-i.outputs": ("wrong", ""),
-        "1d-ii.heads": ("wrong", "feels gamma"),
-        "1d-ii.correlation": ("wrong", "do not cancel"),
-        "1e.better": ("wrong", "coin"),
-    },
-    "wrong-limits": {
-        "1a-ii.weight": ("limit", "n - 1 for n"),
-        "1b-ii.weight": ("limit", "n - 2 for n"),
-        "1b-ii.scale": ("wrong", "factor 2"),
-        "1c-i.vanishes": ("wrong", "limits in the wrong order"),
-        "1c-i.variance": ("wrong", "one key"),
-        "1c-ii.weight": ("wrong", "counted among the others"),
-        "1d-ii.lose": ("limit", "n - 1 for n"),
-        "1d-ii.limit": ("wrong", "factor 1/4"),
-        "3g.bottleneck": ("wrong", "one pass"),
-    },
-    "wrong-squares": {
-        "1a-i.weight": ("wrong", "exponential"),
-        "1c-i.variance": ("wrong", "sigma and sigma^2"),
-        "1c-ii.scores": ("wrong", "only k_a"),
-        "1c-ii.weight": ("wrong", "sign"),
-        "1c-ii.variances": ("wrong", "sigma and sigma^2"),
-        "1c-ii.limit": ("wrong", "factor 2"),
-        "1d-ii.lose": ("wrong", "sigma^2 in place of sigma"),
-        "2b-i.dot": ("wrong", "sign"),
-        "2b-ii.same": ("wrong", "irrational"),
-    },
-}
-
 
 @functools.cache
 def sheets_graded():
@@ -207,7 +156,9 @@ class Sheets(unittest.TestCase):
 class Answers(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.rows = grade(ANSWERS)
+        with tempfile.TemporaryDirectory(prefix="attend-grade-") as folder:
+            answers.write_forms(folder)
+            cls.rows = grade(folder)
 
     def test_five_are_right_in_different_notation(self):
         right = [name for name in self.rows if name.startswith("right")]
@@ -219,12 +170,12 @@ class Answers(unittest.TestCase):
                     self.assertEqual(found["points"], found["of"], found)
 
     def test_five_are_wrong_in_different_ways(self):
-        self.assertEqual(len(WRONG), 5)
-        for name, expected in WRONG.items():
+        self.assertEqual(len(answers.WRONG), 5)
+        for name, expected in answers.WRONG.items():
             graded = parts(self.rows[f"{name}.json"])
             answered = {p for p, found in graded.items() if found["verdict"] != "empty"}
             self.assertEqual(answered, set(expected))
-            for part, (verdict, words) in expected.items():
+            for part, (_, verdict, words) in expected.items():
                 with self.subTest(name=name, part=part):
                     found = graded[part]
                     self.assertEqual(found["verdict"], verdict, found)

@@ -10,12 +10,9 @@ import os
 import xml.etree.ElementTree as ElementTree
 
 import harness
+from harness import EXPERIMENTS
 from theory import LAB
 
-NAMES = (
-    "copy extract average window magnitude heads one-vs-two how-many-heads remedies "
-    "permute positions dispersion phases capacity variants"
-).split()
 KEYS = "experiment params quantity theory measured se z".split()
 MORE = "kind holds rare low high distance".split()
 MAGNITUDE = "mean_w var_w mean_abs_dev p_outside_10_90 modes p_copy_90 mean_error".split()
@@ -48,12 +45,12 @@ class Listing(LabTest):
     def test_lists_every_experiment(self):
         text = self.succeed("lab")
         table = text.split("experiments:\n")[1].split("\n\n")[0]
-        self.assertEqual([line.split()[0] for line in table.splitlines()], NAMES)
+        self.assertEqual([line.split()[0] for line in table.splitlines()], EXPERIMENTS)
         self.assertEqual(text, self.succeed("lab", "--help"))
         self.assertEqual(text, self.succeed("help", "lab"))
 
     def test_help_of_each_has_its_flags_and_an_example_that_runs(self):
-        for name in NAMES:
+        for name in EXPERIMENTS:
             text = self.succeed("lab", name, "--help")
             for word in ("--seed", "--trials", "--threads", "--json", "--csv", "--svg"):
                 self.assertIn(word, text, name)
@@ -72,9 +69,9 @@ class Listing(LabTest):
         self.assertEqual(row["params"]["m"], 3)
 
     def test_an_unknown_name_is_refused_with_the_names(self):
-        self.refuse("lab", "magnitudes", says=["magnitudes", *NAMES])
-        self.refuse("lab", "", says=NAMES)
-        self.refuse("lab", "--json", says=NAMES)
+        self.refuse("lab", "magnitudes", says=["magnitudes", *EXPERIMENTS])
+        self.refuse("lab", "", says=EXPERIMENTS)
+        self.refuse("lab", "--json", says=EXPERIMENTS)
 
 
 class Magnitude(LabTest):

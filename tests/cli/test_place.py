@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ElementTree
 
 import harness
 import numpy as np
-from problem import encode, to_rank
+from problem import Problem
 
 PLACES = (
     "rows keys spread freezing_spread condensed_share scale scale_min scale_max alpha "
@@ -65,17 +65,11 @@ def place_head(scores, noise):
 
 
 class PlaceTest(harness.CliTest):
-    def layer(self, nb=2, hq=4, hkv=2, nq=23, nk=29, d=8, dtype="f32", rank=4, seed=1, **to):
+    def layer(self, hq=4, **shape):
         """Random tensors in files, heads of spreads 0.5, 1.5, 4.5, ...; as doubles."""
-        rng = np.random.default_rng(seed)
-        q = rng.standard_normal((nb, hq, nq, d)) * 0.5
-        q *= 3.0 ** np.arange(hq)[:, None, None]
-        stored = []
-        for name, x in ("q", q), ("k", rng.standard_normal((nb, hkv, nk, d))):
-            file, values = encode(x, dtype)
-            self.save(name + ".npy", to_rank(file, rank, to.get("layout", "bhld")))
-            stored.append(values)
-        return stored
+        size = 0.5 * 3.0 ** np.arange(hq)[:, None, None]
+        shape = {"hq": hq, "nq": 23, "nk": 29, "q_size": size, **shape}
+        return Problem(self, **shape).values[:2]
 
     def stats(self, *flags):
         inputs = "--q", "q.npy", "--k", "k.npy"

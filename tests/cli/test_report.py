@@ -10,14 +10,10 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 import harness
-from harness import CliTest
+from harness import EXPERIMENTS, CliTest
 from html_pages import Browser, Page
 from theory import LAB
 
-EXPERIMENTS = (
-    "copy extract average window magnitude heads one-vs-two how-many-heads remedies "
-    "permute positions dispersion phases capacity variants"
-).split()
 TOUR = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "LAB.md")
 QUESTION = re.compile(
     r'<section class="question" id="q-([^"]+)">(.*?)</section>', re.S

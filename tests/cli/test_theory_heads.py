@@ -3,7 +3,6 @@
 
 import itertools
 import math
-from ctypes import byref, c_double
 
 import mpmath
 import numpy as np
@@ -86,7 +85,7 @@ class Heads(Near):
                 self.near(LAB.weight_mean(law), mean[0], 0, 1e-10, what)
                 self.near(LAB.weight_variance(law), variance[0], 0, 1e-9, what)
                 for x in [0.1, 0.5]:
-                    got = LAB.head_cdf(byref(scene), Query(*query), x)
+                    got = LAB.head_cdf(scene, Query(*query), x)
                     self.near(got, LAB.weight_cdf(law, x), 1e-14, 0, what)
             # The law is now that of head 1.
             lost = LAB.weight_cdf(law, 0.5)
@@ -138,13 +137,13 @@ class Heads(Near):
                     below = float(mpmath.ncdf((limit - 1) / sigma))
                     below = max(0, below - (1 - kept)) / kept
                     chance += share * (below if a > 0 else 1 - below)
-                got = LAB.head_cdf(byref(scene), Query(a, b, rest), x)
+                got = LAB.head_cdf(scene, Query(a, b, rest), x)
                 self.near(got, chance, 1e-9, 0, (positive, cap, noise, a, x))
             # With s_a = 0 sure, e^(s_b) is at least this where p_a is at most x.
             for x in [0.05, 0.3] if noise else []:
                 least = uncapped(math.log((1 - x) / x - 4 * math.exp(capped(-0.9))))
                 chance = mpmath.ncdf((1 - least / (tau * 2)) / math.sqrt(noise))
-                got = LAB.head_cdf(byref(scene), Query(0, 2, -1), x)
+                got = LAB.head_cdf(scene, Query(0, 2, -1), x)
                 self.near(got, chance, 1e-13, 0, (positive, cap, x))
 
     def test_covariance_of_heads(self):
@@ -158,13 +157,13 @@ class Heads(Near):
         d = [x - (wa * x).sum(1)[:, None] for x in c]
         wanted = (wa * d[0] * d[1]).sum()
         scene = scene_of(10, (0.5, 0, 0))
-        got = LAB.heads_covariance(byref(scene), Query(*queries[0]), Query(*queries[1]))
+        got = LAB.heads_covariance(scene, Query(*queries[0]), Query(*queries[1]))
         self.near(got, wanted, 1e-10)
 
     def test_covariance_of_scores(self):
         """Keys of covariance alpha I + sigma2 mu mu^T, the means unit vectors."""
         n, tau, alpha, sigma2 = 5, 0.8, 0.1, (0.5, 0.3, 0.2)
-        scene = byref(scene_of(n, sigma2, alpha, tau))
+        scene = scene_of(n, sigma2, alpha, tau)
         q = [np.array([5, 4, 1, 1, 1]), np.array([3, -2, 2, 2, 2])]
         queries = Query(5, 4, 1), Query(3, -2, 2)
         for k in range(3):
@@ -197,7 +196,7 @@ class Heads(Near):
                 scores.append(s.reshape(shape))
             weights = w[:, None, None] * w[None, :, None] * w[None, None, :]
             wanted = softmax_output([scores], weights)
-            out = LAB.head(byref(scene_of(3, sigma2, alpha, tau, cap)), Query(*q))
+            out = LAB.head(scene_of(3, sigma2, alpha, tau, cap), Query(*q))
             self.same(out, wanted, 1, (cap, q))
 
     def test_isotropic_noise_given_positive(self):
@@ -211,7 +210,7 @@ class Heads(Near):
             sd = math.sqrt(alpha * (q[0] ** 2 + q[1] ** 2) + sigma2[1] * q[1] ** 2)
             b = (q[1] + sd * z)[None, None, :]
             wanted = softmax_output([[a, b]], weights)
-            out = LAB.head(byref(scene_of(2, sigma2, alpha, positive=1)), Query(*q, 0))
+            out = LAB.head(scene_of(2, sigma2, alpha, positive=1), Query(*q, 0))
             self.same(out, wanted, 0, q)
 
     def test_vanishing_noise(self):
@@ -220,7 +219,7 @@ class Heads(Near):
         for positive, cap, q in itertools.product([0, 1], [0, 3], queries):
             without, with_noise = (
                 LAB.head(
-                    byref(scene_of(30, (0.5, 0.3, 0), alpha, 0.8, cap, positive)),
+                    scene_of(30, (0.5, 0.3, 0), alpha, 0.8, cap, positive),
                     Query(*q),
                 )
                 for alpha in (0, 1e-18)
@@ -235,7 +234,7 @@ class Heads(Near):
         alpha = 0.01
         for C in 1e-7 * 4.0 ** np.arange(14):
             pair, many = (
-                LAB.head(byref(scene_of(n, (0, 0, 0), alpha)), Query(C, C, 0))
+                LAB.head(scene_of(n, (0, 0, 0), alpha), Query(C, C, 0))
                 for n in (2, 10)
             )
             share = LAB.weight_variance(LAB.law_pair(C, 0, alpha))
@@ -261,21 +260,25 @@ class Heads(Near):
 
     def test_best_and_crossover(self):
         for n, scales in [(3, range(1, 999, 20)), (3, np.linspace(14, 15, 50))]:
-            best = LAB.best_scale_two(n, 0.5, 0, byref(least := c_double()))
-            self.near(LAB.mse_two(n, best, 0.5, 0), least.value, 1e-15)
+            best, least = LAB.best_scale_two(n, 0.5)
+            self.near(LAB.mse_two(n, best, 0.5, 0), least, 1e-15)
             for C in scales:
-                self.assertLessEqual(least.value, LAB.mse_two(n, C, 0.5, 0) + 1e-13)
-        for n, sigma2 in [(10, 0.5), (1000, 0.5), (100, 0.005)]:
-            least = c_double()
-            best = LAB.best_scale_one(n, sigma2, 0, byref(least))
-            for C in list(np.linspace(0.05, 3 * best, 60)) + [best * 0.999, best * 1.001]:
-                self.assertLessEqual(least.value, LAB.mse_one(n, C, sigma2, 0) + 1e-13)
-            cross = LAB.crossover_scale(n, sigma2, 0)
+                self.assertLessEqual(least, LAB.mse_two(n, C, 0.5, 0) + 1e-13)
+        for case in (10, 0.5, 0), (1000, 0.5, 0), (100, 0.005, 0), (5, 2.0, 1):
+
+            def one(C):
+                return LAB.mse_one(case[0], C, *case[1:])
+
+            def two(C):
+                return LAB.mse_two(case[0], C, *case[1:])
+
+            best, least = LAB.best_scale_one(*case)
+            for C in [*np.linspace(0.05, 3 * best, 60), best * 0.999, best * 1.001]:
+                self.assertLessEqual(least, one(C) + 1e-13)
+            cross = LAB.crossover_scale(*case)
             for C in np.geomspace(cross * 1.0001, 900, 40):
-                one, two = LAB.mse_one(n, C, sigma2, 0), LAB.mse_two(n, C, sigma2, 0)
-                self.assertLess(two, one, (n, sigma2, C))
-            C = cross * 0.9999
-            self.assertGreater(LAB.mse_two(n, C, sigma2, 0), LAB.mse_one(n, C, sigma2, 0))
+                self.assertLess(two(C), one(C), (case, C))
+            self.assertGreater(two(cross * 0.9999), one(cross * 0.9999))
 
     def test_limits(self):
         for positive in (0, 1):
@@ -340,13 +343,13 @@ class Heads(Near):
             variance = (c - mean[:, None]) ** 2 @ weights
             mse = variance.sum() + ((mean - [0.5, 0.5, 0, 0, 0]) ** 2).sum()
             scene = scene_of(5, sigma2, 0, 0.9, cap, positive)
-            out = LAB.unit_keys(byref(scene), Query(*q))
+            out = LAB.unit_keys(scene, Query(*q))
             self.same(out, (mean[:3], variance[:3], mse), 3, (q, cap, positive))
 
     def test_unit_keys_limit(self):
         for positive in (0, 1):
             scene = scene_of(10, (0.5, 0, 0), positive=positive)
-            far = LAB.unit_keys(byref(scene), Query(60, 60, 0))
+            far = LAB.unit_keys(scene, Query(60, 60, 0))
             limit = LAB.unit_keys_limit(0.5, positive)
             self.same(limit, (far.mean, far.variance, far.mse), 8, positive)
 
@@ -357,7 +360,7 @@ class Heads(Near):
         p = 1 / (2 + 8 * math.exp(-B))
         sure = [p, p, p * math.exp(-B)]
         mse = 2 * (p - 0.5) ** 2 + 8 * sure[2] ** 2
-        out = LAB.head(byref(scene_of(10, (0.5, 0.3, 0))), q)
+        out = LAB.head(scene_of(10, (0.5, 0.3, 0)), q)
         self.same(out, (sure, [0, 0, 0], mse), 8, "suppression")
 
     def test_groups(self):

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 import dense
 import harness
 import numpy as np
-from problem import encode, to_rank
+from problem import Problem
 
 FORMATS = "int8", "fp8", "bf16"
 QUANTITIES = "error_statistic", "error_delta", "score_noise"
@@ -88,15 +88,8 @@ class TransferTest(harness.CliTest):
 
 
 class Tensors(TransferTest):
-    def layer(self, nb=2, hq=4, hkv=2, nq=9, nk=13, d=8, dv=6, dtype="f32", rank=4, **to):
-        rng = np.random.default_rng(to.get("seed", 1))
-        shapes = {"q": (nb, hq, nq, d), "k": (nb, hkv, nk, d), "v": (nb, hkv, nk, dv)}
-        values = []
-        for name, shape in shapes.items():
-            stored, x = encode(rng.standard_normal(shape) * (2 if name == "q" else 1), dtype)
-            self.save(name + ".npy", to_rank(stored, rank, to.get("layout", "bhld")))
-            values.append(x)
-        return values
+    def layer(self, **shape):
+        return Problem(self, **{"nq": 9, "nk": 13, "q_size": 2, **shape}).values
 
     inputs = "--q", "q.npy", "--k", "k.npy", "--v", "v.npy"
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The functions of attend/theory.h in Python, and means to compare them with.
+"""attend.theory of the Python package on the library beside the command, and means to
+compare it with, so that tests of the closed forms are those of the package's bindings.
 
-They come from libattend_theory.so beside the command.  What they are compared with starts
-from the definitions: softmax over scores, integrated with mpmath, or summed on fine
-grids with NumPy.
+What they are compared with starts from the definitions: softmax over scores, integrated
+with mpmath, or summed on fine grids with NumPy.
 """
 
 import ctypes
 import os
+import sys
+import types
 import unittest
-from ctypes import POINTER, Structure, byref, c_double, c_int, c_int64
 
 import mpmath
 import numpy as np
@@ -17,114 +18,27 @@ from mpmath import mp, mpf
 
 import harness
 
+# The package without its __init__.py, which imports a C extension.
+sys.modules["attend"] = types.ModuleType("attend")
+sys.modules["attend"].__path__ = [
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python/attend")
+]
+from attend import _theory_library, theory as LAB  # noqa: E402
+from attend.theory import Law, Query, Scene  # noqa: E402, F401
+
+LIBRARY = os.path.join(os.path.dirname(harness.BIN), "libattend_theory.so")
+_theory_library._library = lambda: ctypes.CDLL(LIBRARY)
+
 mp.dps = 25
 INF = float("inf")
 
 
-class Law(Structure):
-    _fields_ = [("mean", c_double), ("sd", c_double), ("floor", c_double)]
-
-
-class Scene(Structure):
-    _fields_ = [
-        ("n", c_double),
-        ("tau", c_double),
-        ("alpha", c_double),
-        ("sigma2", c_double * 3),
-        ("softcap", c_double),
-        ("positive", c_int),
-    ]
-
-
-class Query(Structure):
-    _fields_ = [("a", c_double), ("b", c_double), ("rest", c_double)]
-
-
-class Output(Structure):
-    _fields_ = [
-        ("mean", c_double * 3),
-        ("variance", c_double * 3),
-        ("total_variance", c_double),
-        ("mse", c_double),
-    ]
-
-
-# name: result and arguments; d double, i int, l int64, L law, S scene, Q query, O output,
-# q array of queries, p pointer to double, n to int64.
-SIGNATURES = """
-beta dddd; normal_cdf dd; normal_quantile dd; logistic dd; logit dd
-copy_weight ddd; copy_weight_gaps dpl; copy_weight_lower_bound ddd
-copy_weight_upper_bound ddd; copy_error_bound ddd; copy_error ddd; copy_gap_needed ddd
-gap_sum_exact ddi; gap_weight_exact ddi; gap_underflow dii; extract_error ddd
-extract_orthonormal ipllp; extract_projector ipllp; extract_oblique iplpllp
-query_for_scores ipllpp; permute_rows ipllnp; permute_columns ipllnp
-average_weight dddd; average_leak dddd; average_scale_needed ddddd
-weighted_query iplddp; weighted_leak dddd; weighted_scale_needed ddddd
-law_one_head Lddd; law_two_heads Lddd; law_pair Lddd; law_given_positive LLd
-weight_mean dL; weight_variance dL; weight_abs_deviation dL; weight_cdf dLd
-weight_quantile dLd; weight_density dLd; weight_outside dLd; weight_modes iLp
-weight_variance_small dd; weight_variance_large dd; weight_variance_arcsin dd
-weight_abs_deviation_arctan dd; weight_mean_probit dL
-bimodal_scale ddd; spread_for_variance dd; swap_probability ddd
-window_scale_min ddd; window_scale_max dddd; window_alpha_max dddd
-window_scale_limit dd; window_alpha_limit ddd; window_limit Oddd
-head OSQ; heads OSqi; heads_covariance dSQQ; head_cdf dSQd
-score_covariance dSQQi; score_correlation dSQQi; score_gap_variance dSQii
-one_head_limit Odi; two_heads_limit Oddi; mse_one ddddi; mse_two ddddi
-head_loses ddddi; best_scale_one dddip; best_scale_two dddip; crossover_scale dddi
-unit_keys OSQ; unit_keys_limit Odi; suppression_query Qd; suppression_norm ddd
-groups_mse_flips ddddd; groups_mse_positive ddd; groups_mse_first_order dddd
-best_heads dddd; dispersion_bound ddd; dispersion_range_needed ddd
-collision_probability ddd; collision_size ddd; random_entropy ddd
-random_sum_squares ddd; random_entropy_limit ddd; random_keys_limit ddd
-random_sum_squares_limit ddd; freezing_spread dd; entropy_floor ddd
-delta_covariance ipppllp; delta_bias ipppllp; delta_jacobian ipppllldp; value_noise dpld
-entropy dpld; entropy_slope dpld; sinusoid idlp; sinusoid_dot dld
-sinusoid_distance dld; sinusoid_nearest lllp
-"""
-
-
-def load():
-    path = os.path.join(os.path.dirname(harness.BIN), "libattend_theory.so")
-    library = ctypes.CDLL(path)
-    types = {
-        "d": c_double,
-        "i": c_int,
-        "l": c_int64,
-        "L": Law,
-        "S": POINTER(Scene),
-        "Q": Query,
-        "q": POINTER(Query),
-        "O": Output,
-        "p": POINTER(c_double),
-        "n": POINTER(c_int64),
-    }
-    functions = {}
-    for entry in SIGNATURES.replace("\n", ";").split(";"):
-        if entry.strip():
-            name, letters = entry.split()
-            function = getattr(library, "attend_theory_" + name)
-            function.restype = types[letters[0]]
-            function.argtypes = [types[letter] for letter in letters[1:]]
-            functions[name] = function
-    return type("Lab", (), {k: staticmethod(v) for k, v in functions.items()})
-
-
-LAB = load()
-
-
 def call_heads(scene, queries):
-    array = (Query * len(queries))(*[Query(*q) for q in queries])
-    return LAB.heads(byref(scene), array, len(queries))
+    return LAB.heads(scene, [Query(*q) for q in queries])
 
 
-def scene_of(n, sigma2, alpha=0.0, tau=1.0, softcap=0.0, positive=0):
-    return Scene(n, tau, alpha, (c_double * 3)(*sigma2), softcap, positive)
-
-
-def pointer(array):
-    """To the entries of an array of doubles, which stays where it is."""
-    return array.ctypes.data_as(POINTER(c_double))
+def scene_of(n, sigma2, alpha=0.0, tau=1.0, softcap=0.0, positive=False):
+    return Scene(n, tau, alpha, sigma2, softcap, positive)
 
 
 def sg(y):

@@ -39,7 +39,7 @@ TEST(names_of_devices)
 
 TEST(calls_for_devices_on_the_cpu)
 {
-    attend_context *ctx = NULL;
+    auto_context ctx = NULL;
     attend_error err = {.message = ""};
     size_t bytes = 1;
     char words[8];
@@ -53,7 +53,6 @@ TEST(calls_for_devices_on_the_cpu)
     CHECK(attend_devices(words, sizeof words) > sizeof words - 1 &&
               strlen(words) == sizeof words - 1,
           "%s", words);
-    attend_context_destroy(ctx);
 }
 
 /* ---- order FAST ----------------------------------------------------------------- */
@@ -72,7 +71,7 @@ static void under_the_bound(struct check_problem (*sample)(int), int count)
     int failed = 0;
 
     for (int n = 0; n < count; n++) {
-        struct check_problem p = sample(n);
+        auto_check_problem p = sample(n);
         struct check_worst one = {0};
         const double ratio = ratio_of(&p, &one);
         if (!(ratio < 1)) {
@@ -83,7 +82,6 @@ static void under_the_bound(struct check_problem (*sample)(int), int count)
                        text);
         }
         worst = fmax(worst, ratio);
-        check_problem_free(&p);
     }
     printf("  %d problems, worst %.3f of the bound\n", count, worst);
     CHECK(failed == 0, "%d of %d problems", failed, count);
@@ -108,12 +106,11 @@ TEST(fast_every_kernel_is_under_the_bound)
 
     for (int n = 0; n < 2 * 2 * 4 * PURPOSES; n++) {
         const int width = n / 4 % 4;
-        struct check_problem p =
+        auto_check_problem p =
             kernel_problem((enum purpose)(n / 16), n % 2 ? ATTEND_F16 : ATTEND_BF16,
                            d[width], dv[width], n / 2 % 2);
         struct check_worst worst = {0};
         const double ratio = ratio_of(&p, &worst);
-        check_problem_free(&p);
         CHECK(ratio < 1, "problem %d: %s", n, worst.where);
     }
 }
@@ -140,14 +137,13 @@ TEST(fast_takes_any_problem)
     for (int n = 0; n < problems(1200); n++) {
         const struct check_sample_options options = {
             .max_length = 300, .max_width = 300, .max_heads = 3, .tame = n % 4 != 0};
-        struct check_problem p = check_sample(900000 + (uint64_t)n, &options);
+        auto_check_problem p = check_sample(900000 + (uint64_t)n, &options);
         struct check_worst worst = {0};
         const int narrow = p.dtype == ATTEND_BF16 || p.dtype == ATTEND_F16;
         const double ratio = narrow ? ratio_of(&p, &worst) : 0;
         char text[512];
 
         check_describe(&p, text, sizeof text);
-        check_problem_free(&p);
         taken += narrow;
         CHECK(ratio < 1, "problem %d: %g of the bound: %s; %s", n, ratio, worst.where,
               text);
@@ -179,15 +175,13 @@ TEST(fast_kernels_keep_bits_for_any_strides)
 {
     NEEDS_DEVICE;
     for (int n = 0; n < problems(80); n++) {
-        struct check_problem p = n % 2        ? rule_problem(1000 + n)
-                                 : n % 8 == 4 ? wide_keys(1000 + n)
-                                              : fast_problem(1000 + n);
-        struct check_problem other = check_problem_copy(&p);
+        auto_check_problem p = n % 2        ? rule_problem(1000 + n)
+                               : n % 8 == 4 ? wide_keys(1000 + n)
+                                            : fast_problem(1000 + n);
+        auto_check_problem other = check_problem_copy(&p);
         struct check_random random = {.seed = 5 + (uint64_t)n};
         check_sample_layouts(&other, &random, 0);
         const int same = same_outputs(&p, &other, NULL);
-        check_problem_free(&other);
-        check_problem_free(&p);
         CHECK(same, "problem %d", n);
     }
 }
@@ -197,17 +191,18 @@ TEST(fast_kernels_do_not_see_hidden_values)
     NEEDS_DEVICE;
     int changed_keys = 0;
 
-    for (int n = 0; n < problems(120); n++) {
+    for (int n = 0; n < 2 + problems(120); n++) {
         static const double bad[] = {NAN, INFINITY, -INFINITY, 32768};
-        struct check_problem p = n % 2        ? rule_problem(2000 + n)
-                                 : n % 8 == 4 ? wide_keys(2000 + n)
-                                              : fast_problem(2000 + n);
+        auto_check_problem p = n % 2        ? rule_problem(2000 + n)
+                               : n % 8 == 4 ? wide_keys(2000 + n)
+                                            : fast_problem(2000 + n);
         if (p.causal == ATTEND_CAUSAL_NONE)
             p.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
-        struct check_problem other = check_problem_copy(&p);
+        auto_check_problem other = check_problem_copy(&p);
         struct check_random random = {.seed = 9 + (uint64_t)n};
         const int64_t group = p.hq / p.hkv;
-        unsigned char *const skip = check_memory((size_t)(p.nb * p.hq * p.nq), 1);
+        auto_free unsigned char *const skip =
+            check_memory((size_t)(p.nb * p.hq * p.nq), 1);
         /* Inf, NaN and large values in keys that some rows see and others do not. */
         for (int64_t x = 0; x < p.nb * p.hkv * p.nk; x++) {
             if (!check_random_chance(&random, 0.02))
@@ -228,9 +223,6 @@ TEST(fast_kernels_do_not_see_hidden_values)
         const double ratio = ratio_of(&other, &worst);
         if (!(ratio < 1))
             printf("  problem %d: %s\n", n, worst.where);
-        free(skip);
-        check_problem_free(&other);
-        check_problem_free(&p);
         CHECK(same, "problem %d", n);
         CHECK(ratio < 1, "problem %d: rows that see them", n);
     }
@@ -244,7 +236,7 @@ TEST(fast_kernels_take_any_logits)
 
     for (int n = 0; n < 18; n++) {
         const int64_t d = n < 12 ? 128 : 192;
-        struct check_problem p = check_sample_shape(
+        auto_check_problem p = check_sample_shape(
             (uint64_t)n, n % 2 ? ATTEND_F16 : ATTEND_BF16, 1, 1, 1, 200, 3000, d, 128);
         struct check_worst worst = {0};
         p.scale_is_set = 1;
@@ -255,7 +247,6 @@ TEST(fast_kernels_take_any_logits)
         for (int64_t x = 0; n >= 4 && x < 64 * d; x++)
             p.k[x] *= 8;
         const double ratio = ratio_of(&p, &worst);
-        check_problem_free(&p);
         CHECK(ratio < 1, "scale %g: %s", scales[n % 12 / 2], worst.where);
     }
 }
@@ -269,15 +260,15 @@ TEST(fast_rows_that_are_nan_are_alone)
     NEEDS_DEVICE;
     for (int n = 0; n < 12; n++) {
         const int64_t d = n / 2 % 3 == 0 ? 64 : n / 2 % 3 == 1 ? 128 : 256;
-        struct check_problem p =
+        auto_check_problem p =
             check_sample_shape((uint64_t)n, ATTEND_BF16, 1, 1, 1, 200, 400, d, d);
         p.wants_lse = 1;
         for (int64_t x = 0; x < p.nq * d; x++)
             p.q[x] *= 4;
         if (n >= 6)
             p.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
-        struct check_problem other = check_problem_copy(&p);
-        unsigned char *const skip = check_memory((size_t)p.nq, 1);
+        auto_check_problem other = check_problem_copy(&p);
+        auto_free unsigned char *const skip = check_memory((size_t)p.nq, 1);
         if (n % 2) /* seen by the last row alone, or by all */
             other.k[(p.nk - 1) * d] = NAN;
         else
@@ -285,9 +276,6 @@ TEST(fast_rows_that_are_nan_are_alone)
         for (int64_t i = 0; i < p.nq; i++)
             skip[i] = i == p.nq - 1 || (n % 2 && check_sees(&p, 0, 0, i, p.nk - 1));
         const int same = same_outputs(&p, &other, skip);
-        free(skip);
-        check_problem_free(&other);
-        check_problem_free(&p);
         CHECK(same, "problem %d", n);
     }
 }
@@ -296,13 +284,13 @@ TEST(fast_rows_that_are_nan_are_alone)
 TEST(fast_rows_depend_on_nothing_else)
 {
     NEEDS_DEVICE;
-    struct check_problem p =
+    auto_check_problem p =
         check_sample_shape(3, ATTEND_BF16, 2, 4, 2, 300, 500, 128, 128);
     p.causal = ATTEND_CAUSAL_OFFSET;
     p.causal_offset = check_memory(2, sizeof *p.causal_offset);
     p.causal_offset[0] = p.causal_offset[1] = 200;
     p.wants_lse = 1;
-    struct check_problem alone = check_problem_heads(&p, 1, 2, 2);
+    auto_check_problem alone = check_problem_heads(&p, 1, 2, 2);
     struct check_outputs all, own;
     char reason[384];
     CHECK(check_call(&blocks.blocks, fast, &p, &all, reason, sizeof reason), "%s",
@@ -316,31 +304,17 @@ TEST(fast_rows_depend_on_nothing_else)
     CHECK(same, "a head alone has other bits");
     check_outputs_free(&all);
     check_outputs_free(&own);
-    check_problem_free(&alone);
-    check_problem_free(&p);
 }
 
 /* With an argument, runs only the tests whose names contain it, for memory checkers. */
 int main(int argc, char **argv)
 {
-    RUN_ONE(names_of_devices);
-    RUN_ONE(calls_for_devices_on_the_cpu);
     if (device_runs()) {
         if (!open_driver())
             return 2;
         fast = open_set("cuda-fast", 1);
     }
-    RUN_ONE(fast_kernels_are_under_the_bound);
-    RUN_ONE(fast_wide_keys_are_under_the_bound);
-    RUN_ONE(fast_every_kernel_is_under_the_bound);
-    RUN_ONE(fast_kernels_take_many_tiles);
-    RUN_ONE(fast_rules_are_under_the_bound);
-    RUN_ONE(fast_takes_any_problem);
-    RUN_ONE(fast_kernels_keep_bits_for_any_strides);
-    RUN_ONE(fast_kernels_do_not_see_hidden_values);
-    RUN_ONE(fast_kernels_take_any_logits);
-    RUN_ONE(fast_rows_that_are_nan_are_alone);
-    RUN_ONE(fast_rows_depend_on_nothing_else);
+    test_each(test_run, argc > 1 ? argv[1] : "");
     attend_context_destroy(fast);
     return test_finish();
 }

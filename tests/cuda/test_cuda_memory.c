@@ -12,7 +12,7 @@
 
 static void repeats(attend_order order, int64_t nq, int64_t nk, attend_causal causal)
 {
-    attend_context *const ctx = device_context(order);
+    auto_context const ctx = device_context(order);
     struct device_problem p = device_problem(2, 4, 2, nq, nk, 128);
     attend_error err = {.message = ""};
     unsigned char *first = NULL;
@@ -38,7 +38,6 @@ static void repeats(attend_order order, int64_t nq, int64_t nk, attend_causal ca
           "a write beside a tensor");
     free(first);
     free_problem(&p);
-    attend_context_destroy(ctx);
 }
 
 TEST(every_repeat_has_the_same_bits)
@@ -54,14 +53,14 @@ TEST(every_repeat_has_the_same_bits)
 TEST(a_workspace_can_be_lent)
 {
     NEEDS_DEVICE;
-    attend_context *const ctx = device_context(ATTEND_ORDER_SAME);
+    auto_context const ctx = device_context(ATTEND_ORDER_SAME);
     struct device_problem p = device_problem(1, 2, 2, 4, 20000, 64);
     attend_error err = {.message = ""};
     size_t bytes = 0;
 
     CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
     CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
-    unsigned char *const want = results(&p);
+    auto_free unsigned char *const want = results(&p);
     CHECK(attend_forward_workspace(ctx, &p.rule, &p.io, &bytes, &err) == ATTEND_OK &&
               bytes > 0,
           "%zu bytes: %s", bytes, err.message);
@@ -73,14 +72,11 @@ TEST(a_workspace_can_be_lent)
           "%s", err.message);
     CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
     CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
-    unsigned char *const got = results(&p);
+    auto_free unsigned char *const got = results(&p);
     CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "other bits");
     CHECK(guards_hold(memory, bytes, 0x55), "a write beside the workspace");
-    free(want);
-    free(got);
     device_free(memory);
     free_problem(&p);
-    attend_context_destroy(ctx);
 }
 
 /* Lengths and offsets in device memory are clamped. */
@@ -88,7 +84,7 @@ TEST(lengths_out_of_range_read_nothing_outside)
 {
     NEEDS_DEVICE;
     for (int order = 0; order < 2; order++) {
-        attend_context *const ctx = device_context((attend_order)order);
+        auto_context const ctx = device_context((attend_order)order);
         struct device_problem p = device_problem(3, 2, 2, 40, 300, 64);
         const int64_t lengths[3] = {-5, 300, INT64_MAX};
         const int64_t offsets[3] = {INT64_MIN, 0, INT64_MAX};
@@ -104,15 +100,13 @@ TEST(lengths_out_of_range_read_nothing_outside)
         p.rule.causal_offset = (const int64_t *)(on_device + sizeof lengths);
         CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
         CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
-        unsigned char *const got = results(&p);
+        auto_free unsigned char *const got = results(&p);
         int empty = 1;
         for (size_t x = 0; x < p.out_size / 3; x++)
             empty &= got[x] == 0;
         CHECK(empty, "rows that see nothing are not 0");
-        free(got);
         driver.release(on_device - GUARD);
         free_problem(&p);
-        attend_context_destroy(ctx);
     }
 }
 
@@ -121,7 +115,7 @@ TEST(a_graph_captures_a_repeated_call)
     NEEDS_DEVICE;
     static const int64_t rows[] = {300, 1};
     for (int x = 0; x < 4; x++) {
-        attend_context *const ctx =
+        auto_context const ctx =
             device_context(x / 2 ? ATTEND_ORDER_FAST : ATTEND_ORDER_SAME);
         struct device_problem p = device_problem(1, 4, 2, rows[x % 2], 2500, 64);
         attend_error err = {.message = ""};
@@ -133,25 +127,21 @@ TEST(a_graph_captures_a_repeated_call)
               err.message);
         CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
         CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
-        unsigned char *const want = results(&p);
+        auto_free unsigned char *const want = results(&p);
         CHECK(driver.capture_begin(stream, 2) == 0, "no capture");
         CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
         CHECK(driver.capture_end(stream, &graph) == 0, "the capture broke");
         CHECK(driver.instantiate(&exec, graph, 0) == 0, "no graph");
-        unsigned char *const nothing = calloc(1, p.out_size + p.lse_size);
+        auto_free unsigned char *const nothing = calloc(1, p.out_size + p.lse_size);
         CHECK(driver.copy_in(p.out, nothing, p.out_size) == 0 &&
                   driver.copy_in(p.lse, nothing, p.lse_size) == 0,
               "not cleared");
         CHECK(driver.graph_launch(exec, stream) == 0 && driver.stream_wait(stream) == 0,
               "the graph does not run");
-        unsigned char *const got = results(&p);
+        auto_free unsigned char *const got = results(&p);
         CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0,
               "the graph has other bits");
-        free(nothing);
-        free(got);
-        free(want);
         free_problem(&p);
-        attend_context_destroy(ctx);
     }
 }
 
@@ -169,13 +159,13 @@ TEST(parts_merge_on_the_device)
 {
     NEEDS_DEVICE;
     enum { PARTS = 3, KEYS = 200 };
-    attend_context *const ctx = device_context(ATTEND_ORDER_FAST);
+    auto_context const ctx = device_context(ATTEND_ORDER_FAST);
     struct device_problem p = device_problem(2, 4, 2, 100, PARTS * KEYS, 64);
     const int64_t rows = 2 * 4 * 100, numbers = rows * 64;
     const uintptr_t outs = device_block((size_t)(PARTS * numbers) * 2, 0);
     const uintptr_t lses = device_block((size_t)(PARTS * rows) * 4, 0);
-    uint16_t *const host = malloc((size_t)((PARTS + 2) * numbers) * 2);
-    float *const host_lse = malloc((size_t)((PARTS + 2) * rows) * 4);
+    auto_free uint16_t *const host = malloc((size_t)((PARTS + 2) * numbers) * 2);
+    auto_free float *const host_lse = malloc((size_t)((PARTS + 2) * rows) * 4);
     attend_part device_parts[PARTS], host_parts[PARTS];
     attend_error err = {.message = ""};
 
@@ -222,12 +212,9 @@ TEST(parts_merge_on_the_device)
                      fabs(host_lse[PARTS * rows + x] - host_lse[(PARTS + 1) * rows + x]) /
                          1e-5);
     CHECK(worst <= 1, "%g of what is allowed", worst);
-    free(host);
-    free(host_lse);
     device_free(outs);
     device_free(lses);
     free_problem(&p);
-    attend_context_destroy(ctx);
 }
 
 /*
@@ -241,7 +228,8 @@ TEST(f64_parts_merge_within_rounding)
     NEEDS_DEVICE;
     enum { PARTS = 5, ROWS = 64, WIDTH = 24, NUMBERS = ROWS * WIDTH };
     attend_context *const ctx = device_context(ATTEND_ORDER_FAST);
-    double *const o = malloc((PARTS * (NUMBERS + ROWS) + NUMBERS + ROWS) * sizeof *o);
+    auto_free double *const o =
+        malloc((PARTS * (NUMBERS + ROWS) + NUMBERS + ROWS) * sizeof *o);
     double *const lse = o + PARTS * NUMBERS, *const got = lse + PARTS * ROWS;
     const size_t inputs = PARTS * (NUMBERS + ROWS) * sizeof *o,
                  outputs = (NUMBERS + ROWS) * sizeof *o;
@@ -292,7 +280,6 @@ TEST(f64_parts_merge_within_rounding)
         worst_lse = fmaxl(worst_lse, fabsl(got[NUMBERS + i] - want) /
                                          ((PARTS * 4 + fabsl(want)) * 0x1p-53L));
     }
-    free(o);
     device_free(at);
     device_free(to);
     attend_context_destroy(ctx);
@@ -305,7 +292,7 @@ TEST(shards_combine_on_the_device)
 {
     NEEDS_DEVICE;
     enum { SHARDS = 3, KEYS = 2048, REST = 500 };
-    attend_context *const ctx = device_context(ATTEND_ORDER_SAME);
+    auto_context const ctx = device_context(ATTEND_ORDER_SAME);
     const int64_t all = (SHARDS - 1) * KEYS + REST;
     struct device_problem p = device_problem(2, 4, 2, 20, all, 64);
     attend_partials parts[SHARDS];
@@ -315,7 +302,7 @@ TEST(shards_combine_on_the_device)
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
     CHECK(attend_forward(ctx, &p.rule, &p.io, &err) == ATTEND_OK, "%s", err.message);
     CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
-    unsigned char *const want = results(&p);
+    auto_free unsigned char *const want = results(&p);
     for (int x = 0; x < SHARDS; x++) { /* in any order */
         const int64_t shard = (x + 1) % SHARDS, keys = shard < SHARDS - 1 ? KEYS : REST;
         const int64_t records = attend_partials_records(shard * KEYS, keys, shard % 2);
@@ -340,7 +327,7 @@ TEST(shards_combine_on_the_device)
               ATTEND_OK,
           "%s", err.message);
     CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
-    unsigned char *const got = results(&p);
+    auto_free unsigned char *const got = results(&p);
     CHECK(memcmp(want, got, p.out_size + p.lse_size) == 0, "other bits");
     const int64_t subtrees = attend_partials_records(0, all, 1);
     attend_partials whole = attend_partials_default();
@@ -358,18 +345,14 @@ TEST(shards_combine_on_the_device)
               ATTEND_OK,
           "%s", err.message);
     CHECK(attend_context_wait(ctx, &err) == ATTEND_OK, "%s", err.message);
-    unsigned char *const again = results(&p);
+    auto_free unsigned char *const again = results(&p);
     CHECK(memcmp(want, again, p.out_size + p.lse_size) == 0, "other bits, reduced");
     CHECK(guards_hold(reduced, (size_t)(2 * 4 * 20 * subtrees * 66) * 4, 0x33),
           "a write beside records");
-    free(again);
     device_free(reduced);
-    free(want);
-    free(got);
     for (int x = 0; x < SHARDS; x++)
         device_free(memory[x]);
     free_problem(&p);
-    attend_context_destroy(ctx);
 }
 
 /* ---- sums of statistics -------------------------------------------------------- */
@@ -432,7 +415,7 @@ static void same_answers(const struct answer *got, const struct answer *want)
 static void sums_of_shards(attend_context *ctx, struct device_problem *p,
                            struct answer *host)
 {
-    attend_context *const cpu = open_set("scalar", 1);
+    auto_context const cpu = open_set("scalar", 1);
     const uintptr_t block = device_block(sizeof *host, 0);
     struct answer *const device = (struct answer *)block;
     attend_stats request = request_to(device);
@@ -440,7 +423,7 @@ static void sums_of_shards(attend_context *ctx, struct device_problem *p,
     const size_t bytes = (size_t)(SUMS_ROWS * length) * sizeof(double);
     const uintptr_t raw = device_block((SUMS_PARTS + 1) * bytes, 0x33);
     const uintptr_t records = device_block((size_t)(SUMS_ROWS * 66) * 4, 0);
-    double *const raw_host = malloc(SUMS_PARTS * bytes);
+    auto_free double *const raw_host = malloc(SUMS_PARTS * bytes);
     attend_stats_part parts[SUMS_PARTS], host_parts[SUMS_PARTS];
     attend_error err = {.message = ""};
 
@@ -496,29 +479,25 @@ static void sums_of_shards(attend_context *ctx, struct device_problem *p,
               guards_hold(raw, (SUMS_PARTS + 1) * bytes, 0x33),
           "a write beside a tensor");
     p->io.stats = NULL;
-    free(raw_host);
     device_free(block);
     device_free(raw);
     device_free(records);
-    attend_context_destroy(cpu);
 }
 
 TEST(sums_of_shards_merge_on_the_device)
 {
     NEEDS_DEVICE;
-    struct answer *const host = calloc(4, sizeof *host);
+    auto_free struct answer *const host = calloc(4, sizeof *host);
 
     for (int order = 0; order < 2; order++) {
-        attend_context *const ctx = device_context((attend_order)order);
+        auto_context const ctx = device_context((attend_order)order);
         struct device_problem p = device_problem(2, 4, 2, 20, SUMS_PARTS * SUMS_KEYS, 64);
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         sums_of_shards(ctx, &p, host);
         for (int x = 1; x < 4; x++)
             same_answers(&host[x], &host[0]);
         free_problem(&p);
-        attend_context_destroy(ctx);
     }
-    free(host);
 }
 
 /* ---- slices of the queries -------------------------------------------------------- */
@@ -577,11 +556,10 @@ TEST(slices_of_queries_have_their_positions)
 {
     NEEDS_DEVICE;
     for (int order = 0; order < 2; order++) {
-        attend_context *const ctx = device_context((attend_order)order);
+        auto_context const ctx = device_context((attend_order)order);
         slice(ctx, ATTEND_CAUSAL_TOP_LEFT, -1);
         slice(ctx, ATTEND_CAUSAL_NONE, 50);
         slice(ctx, ATTEND_CAUSAL_OFFSET, -1);
-        attend_context_destroy(ctx);
     }
 }
 
@@ -590,14 +568,6 @@ int main(int argc, char **argv)
 {
     if (device_runs() && !open_driver())
         return 2;
-    RUN_ONE(every_repeat_has_the_same_bits);
-    RUN_ONE(a_workspace_can_be_lent);
-    RUN_ONE(lengths_out_of_range_read_nothing_outside);
-    RUN_ONE(a_graph_captures_a_repeated_call);
-    RUN_ONE(parts_merge_on_the_device);
-    RUN_ONE(f64_parts_merge_within_rounding);
-    RUN_ONE(shards_combine_on_the_device);
-    RUN_ONE(sums_of_shards_merge_on_the_device);
-    RUN_ONE(slices_of_queries_have_their_positions);
+    test_each(test_run, argc > 1 ? argv[1] : "");
     return test_finish();
 }

@@ -86,7 +86,7 @@ static void lay_out(struct check_problem *p, int layout)
 static int keeps_bits(const struct check_problem *p, const struct check_outputs *want,
                       int layout)
 {
-    struct check_problem other = check_problem_copy(p);
+    auto_check_problem other = check_problem_copy(p);
     struct check_outputs got;
     struct check_worst worst = {0};
     char reason[384] = "";
@@ -99,7 +99,6 @@ static int keeps_bits(const struct check_problem *p, const struct check_outputs 
     }
     if (!runs || worst.ratio > 0)
         printf("  layout %d: %s\n", layout, runs ? worst.where : reason);
-    check_problem_free(&other);
     return runs && worst.ratio == 0;
 }
 
@@ -172,7 +171,7 @@ TEST(columns_are_written_and_nothing_else)
             device_problem(1, 2, 1, 40, n % 2 ? 301 : 128, n / 2 ? 104 : 40);
         const int64_t row = p.nk + PAD, rows = 2 * p.nb * p.hq, most = 3;
         const size_t numbers = (size_t)(rows * row + 2 * most);
-        float *const got = malloc((size_t)(most + 1) * numbers * sizeof *got);
+        auto_free float *const got = malloc((size_t)(most + 1) * numbers * sizeof *got);
         attend_error err = {.message = ""};
         int intact = 1, same = 1;
 
@@ -197,7 +196,6 @@ TEST(columns_are_written_and_nothing_else)
                     same &= at[x] == got[of + (x < half ? 0 : rows / 2 * row)];
             }
         }
-        free(got);
         free_problem(&p);
         CHECK(intact, "problem %d: written between rows", n);
         CHECK(same, "problem %d: other bits elsewhere", n);
@@ -252,7 +250,7 @@ TEST(random_problems_are_under_the_bound)
 
     while (seconds > 0 ? difftime(time(NULL), begin) < seconds : count < problems(100)) {
         const int n = seed * 100000 + count++, order = n % 8 != 4, host = n / 8 % 2;
-        struct check_problem p = random_problem_of(n);
+        auto_check_problem p = random_problem_of(n);
         struct check_worst one = {0};
         if (order && may_be_fused(&p))
             check_drop_stats(&p);
@@ -266,7 +264,6 @@ TEST(random_problems_are_under_the_bound)
                    host, ratio, one.where, text);
         }
         worst = fmax(worst, ratio);
-        check_problem_free(&p);
     }
     attend_context_destroy(same);
     printf("  seed %d: %d problems, worst %.3f of the bound\n", seed, count, worst);
@@ -283,9 +280,7 @@ int main(int argc, char **argv)
         for (int order = 0; order < 2; order++)
             device[order] = device_context((attend_order)order);
     }
-    RUN_ONE(every_kernel_writes_rows_and_nothing_else);
-    RUN_ONE(columns_are_written_and_nothing_else);
-    RUN_ONE(random_problems_are_under_the_bound);
+    test_each(test_run, argc > 1 ? argv[1] : "");
     for (int order = 0; order < 2; order++)
         attend_context_destroy(device[order]);
     attend_context_destroy(dense);

@@ -23,18 +23,19 @@ static struct check_problem column_problem(int n)
 TEST(fast_columns_are_those_of_the_definition)
 {
     NEEDS_DEVICE;
-    attend_context *const ref = open_set("ref", 1);
+    auto_context const ref = open_set("ref", 1);
 
     for (int n = 0; n < problems(40); n++) {
-        struct check_problem p = column_problem(n);
+        auto_check_problem p = column_problem(n);
         if (p.d > 128)
-            goto next;
+            continue;
         check_place(&blocks.blocks, &p);
         const attend_io *const io = &blocks.blocks.io;
         const size_t columns = (size_t)(p.nb * p.hq * p.nk),
                      rows = (size_t)(p.nb * p.hq * p.nq);
-        float *const numbers = check_memory(4 * columns + rows, sizeof *numbers);
-        void *const out = check_memory(rows * (size_t)p.dv, 8);
+        auto_free float *const numbers =
+            check_memory(4 * columns + rows, sizeof *numbers);
+        auto_free void *const out = check_memory(rows * (size_t)p.dv, 8);
         attend_io forward = *io;
         attend_inspection request = attend_inspection_default();
         attend_error err = {.message = ""};
@@ -63,13 +64,8 @@ TEST(fast_columns_are_those_of_the_definition)
             const double want = numbers[at], got = numbers[at + columns];
             worst = fmax(worst, fabs(got - want) / (1e-3 * want + 1e-6));
         }
-        free(out);
-        free(numbers);
         CHECK(worst < 1, "problem %d: %g of what is allowed", n, worst);
-    next:
-        check_problem_free(&p);
     }
-    attend_context_destroy(ref);
 }
 
 /* All that an inspection gives: column mass and maximum, a map, a zoom, probes. */
@@ -118,10 +114,11 @@ TEST(inspections_are_those_of_the_definition)
     NEEDS_DEVICE;
     static const attend_dtype dtypes[] = {ATTEND_F64, ATTEND_F32, ATTEND_F16,
                                           ATTEND_BF16};
-    attend_context *const ref = open_set("ref", 1), *const same = open_set("cuda", 1);
+    auto_context const ref = open_set("ref", 1);
+    auto_context const same = open_set("cuda", 1);
 
     for (int n = 0; n < 4; n++) {
-        struct check_problem p = kernel_problem(PLAIN, dtypes[n], 40, 24, 0);
+        auto_check_problem p = kernel_problem(PLAIN, dtypes[n], 40, 24, 0);
         check_place(&blocks.blocks, &p);
         const attend_dtype wide = dtypes[n] == ATTEND_F64 ? ATTEND_F64 : ATTEND_F32;
         const int64_t rows = p.nb * p.hq * p.nq, size = (int64_t)attend_dtype_size(wide);
@@ -158,12 +155,9 @@ TEST(inspections_are_those_of_the_definition)
         free(lse);
         free(want);
         free(got);
-        check_problem_free(&p);
         CHECK(mass > (double)rows, "dtype %d: a sum of %g", n, mass);
         CHECK(worst < 1, "dtype %d: %g of what is allowed", n, worst);
     }
-    attend_context_destroy(same);
-    attend_context_destroy(ref);
 }
 
 static const attend_stat asked[] = {
@@ -199,11 +193,11 @@ static void ask_rows(attend_context *ctx, int64_t rows, attend_io *io, double *n
 TEST(fast_statistics_are_those_of_the_definition)
 {
     NEEDS_DEVICE;
-    attend_context *const ref = open_set("ref", 1);
+    auto_context const ref = open_set("ref", 1);
 
     for (int n = 0; n < 8 + problems(60); n++) {
         const int64_t d = n / 2 % 2 ? 128 : 64;
-        struct check_problem p =
+        auto_check_problem p =
             n < 8 ? kernel_problem(n / 4 ? MASKED : PLAIN,
                                    n % 2 ? ATTEND_F16 : ATTEND_BF16, d, d, 0)
             : n == 9 ? many_tiles(1)
@@ -214,8 +208,10 @@ TEST(fast_statistics_are_those_of_the_definition)
             p.k[x] = p.k[x % p.d];
         check_place(&blocks.blocks, &p);
         const int64_t rows = p.nb * p.hq * p.nq, each = ASKED + TOP;
-        double *const numbers = check_memory((size_t)(2 * rows * each), sizeof *numbers);
-        int64_t *const keys = check_memory((size_t)(2 * rows * TOP), sizeof *keys);
+        auto_free double *const numbers =
+            check_memory((size_t)(2 * rows * each), sizeof *numbers);
+        auto_free int64_t *const keys =
+            check_memory((size_t)(2 * rows * TOP), sizeof *keys);
         float *const out = check_memory((size_t)(3 * rows * p.dv), sizeof *out);
         const attend_dtype out_type = n == 9 ? p.dtype : ATTEND_F32;
         attend_io io = blocks.blocks.io;
@@ -256,12 +252,8 @@ TEST(fast_statistics_are_those_of_the_definition)
         CHECK(memcmp(out + rows * p.dv, out + 2 * rows * p.dv,
                      (size_t)(rows * p.dv) * attend_dtype_size(out_type)) == 0,
               "problem %d: statistics change O", n);
-        free(numbers);
-        free(keys);
         free(out);
-        check_problem_free(&p);
     }
-    attend_context_destroy(ref);
 }
 
 /* Row statistics of a problem in order FAST; to be freed. */
@@ -269,7 +261,7 @@ static double *fast_rows(const struct check_problem *p)
 {
     const int64_t rows = p->nb * p->hq * p->nq;
     double *const numbers = check_memory((size_t)(rows * (ASKED + TOP)), sizeof *numbers);
-    int64_t *const keys = check_memory((size_t)(rows * TOP), sizeof *keys);
+    auto_free int64_t *const keys = check_memory((size_t)(rows * TOP), sizeof *keys);
     float *const out = check_memory((size_t)(rows * p->dv), sizeof *out);
 
     check_place(&blocks.blocks, p);
@@ -277,7 +269,6 @@ static double *fast_rows(const struct check_problem *p)
     io.lse.data = NULL;
     io.out = attend_tensor_dense(out, ATTEND_F32, p->nb, p->hq, p->nq, p->dv);
     ask_rows(fast, rows, &io, numbers, keys);
-    free(keys);
     free(out);
     return numbers;
 }
@@ -287,8 +278,8 @@ TEST(fast_statistics_of_a_head_do_not_depend_on_its_group)
 {
     NEEDS_DEVICE;
     const int64_t heads = 65, nk = 64, d = 8, head = 40;
-    struct check_problem p = check_sample_shape(1, ATTEND_BF16, 1, heads, 1, 1, nk, d, d);
-    struct check_problem alone = check_sample_shape(1, ATTEND_BF16, 1, 1, 1, 1, nk, d, d);
+    auto_check_problem p = check_sample_shape(1, ATTEND_BF16, 1, heads, 1, 1, nk, d, d);
+    auto_check_problem alone = check_sample_shape(1, ATTEND_BF16, 1, 1, 1, 1, nk, d, d);
 
     memcpy(alone.q, p.q + head * d, (size_t)d * sizeof *p.q);
     memcpy(alone.k, p.k, (size_t)(nk * d) * sizeof *p.k);
@@ -298,22 +289,18 @@ TEST(fast_statistics_of_a_head_do_not_depend_on_its_group)
           "entropy %.17g, %.17g", all[head * ASKED + 5], own[5]);
     free(all);
     free(own);
-    check_problem_free(&alone);
-    check_problem_free(&p);
 }
 
 TEST(fast_entropy_of_one_key_is_0)
 {
     NEEDS_DEVICE;
-    struct check_problem p = check_sample_shape(2, ATTEND_BF16, 1, 4, 4, 64, 64, 64, 64);
+    auto_check_problem p = check_sample_shape(2, ATTEND_BF16, 1, 4, 4, 64, 64, 64, 64);
 
     p.causal = ATTEND_CAUSAL_TOP_LEFT;
-    double *const numbers = fast_rows(&p);
+    auto_free double *const numbers = fast_rows(&p);
     for (int64_t h = 0; h < p.hq; h++)
         CHECK(numbers[h * p.nq * ASKED] == 1 && numbers[h * p.nq * ASKED + 5] == 0,
               "head %d: %g", (int)h, numbers[h * p.nq * ASKED + 5]);
-    free(numbers);
-    check_problem_free(&p);
 }
 
 /* With an argument, runs only the tests whose names contain it, for memory checkers. */
@@ -321,11 +308,7 @@ int main(int argc, char **argv)
 {
     if (device_runs())
         fast = open_set("cuda-fast", 1);
-    RUN_ONE(fast_columns_are_those_of_the_definition);
-    RUN_ONE(inspections_are_those_of_the_definition);
-    RUN_ONE(fast_statistics_are_those_of_the_definition);
-    RUN_ONE(fast_statistics_of_a_head_do_not_depend_on_its_group);
-    RUN_ONE(fast_entropy_of_one_key_is_0);
+    test_each(test_run, argc > 1 ? argv[1] : "");
     attend_context_destroy(fast);
     return test_finish();
 }

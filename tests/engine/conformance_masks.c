@@ -33,11 +33,11 @@ static void overwrite_keys(const problem *p, int64_t b, int64_t g, int64_t j,
 
 void row_1_all_false_row(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){2, 2, 1, 37, 53, 16, 8}, dtype, 1);
+    auto_problem p = problem_make((shape){2, 2, 1, 37, 53, 16, 8}, dtype, 1);
 
     problem_mask(&p, 2, 1, 37, 53);
     CHECK(problem_check(&p, ctx), "nothing hidden");
-    result all = result_copy(&p);
+    auto_result all = result_copy(&p);
     hide_keys(&p, 1, 0, 5, 0, 53);
     CHECK(problem_check(&p, ctx), "row 5 of batch 1 hidden");
     for (int64_t h = 0; h < 2; h++) {
@@ -49,8 +49,6 @@ void row_1_all_false_row(attend_context *ctx, attend_dtype dtype)
     }
     CHECK(same_bits(&p.io.out, all.out, "out"),
           "a row changed with its neighbour's mask");
-    result_free(&all);
-    problem_free(&p);
 }
 
 /* union_of_bands: j >= i or j <= i - 10; else only i - 10 <= j <= i. */
@@ -58,7 +56,7 @@ static void band_problem(attend_context *ctx, attend_dtype dtype, int union_of_b
                          int by_bias)
 {
     enum { N = 600 };
-    problem p = problem_make((shape){1, 1, 1, N, N, 4, 2}, dtype, 2);
+    auto_problem p = problem_make((shape){1, 1, 1, N, N, 4, 2}, dtype, 2);
 
     if (by_bias)
         problem_bias(&p, ATTEND_F32, 1, 1, N, N);
@@ -75,7 +73,6 @@ static void band_problem(attend_context *ctx, attend_dtype dtype, int union_of_b
         }
     CHECK(problem_check(&p, ctx), "%s as a %s", union_of_bands ? "two bands" : "one band",
           by_bias ? "bias of -inf" : "mask");
-    problem_free(&p);
 }
 
 void row_2_band(attend_context *ctx, attend_dtype dtype)
@@ -89,14 +86,13 @@ void row_2_band(attend_context *ctx, attend_dtype dtype)
 
 void row_4_masked_head(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 3, 3, 20, 45, 16, 16}, dtype, 4);
+    auto_problem p = problem_make((shape){1, 3, 3, 20, 45, 16, 16}, dtype, 4);
 
     problem_mask(&p, 1, 3, 1, 45);
     hide_keys(&p, 0, 1, 0, 0, 45);
     CHECK(problem_check(&p, ctx), "head 1 hidden");
     for (int64_t i = 0; i < 20; i++)
         CHECK(row_is_empty(&p, 0, 1, i), "row %lld of the hidden head", (long long)i);
-    problem_free(&p);
 }
 
 /* Runs self-attention over `x` (1, 1, n, d) twice, the output being the next input. */
@@ -116,8 +112,8 @@ static int two_layers(problem *p, attend_context *ctx)
 void row_5_left_padding(attend_context *ctx, attend_dtype dtype)
 {
     enum { N = 40, PAD = 13, D = 16 };
-    problem padded = problem_make((shape){1, 1, 1, N, N, D, D}, dtype, 5);
-    problem bare = problem_make((shape){1, 1, 1, N - PAD, N - PAD, D, D}, dtype, 5);
+    auto_problem padded = problem_make((shape){1, 1, 1, N, N, D, D}, dtype, 5);
+    auto_problem bare = problem_make((shape){1, 1, 1, N - PAD, N - PAD, D, D}, dtype, 5);
 
     for (int64_t i = 0; i < N - PAD; i++)
         for (int64_t c = 0; c < D; c++)
@@ -136,8 +132,6 @@ void row_5_left_padding(attend_context *ctx, attend_dtype dtype)
             CHECK(fabs(got - want) <= 8.0 * type_error(dtype),
                   "row %lld: got %g, want %g", (long long)i, got, want);
         }
-    problem_free(&padded);
-    problem_free(&bare);
 }
 
 void row_7_masked_rows_in_a_tile(attend_context *ctx, attend_dtype dtype)
@@ -147,7 +141,7 @@ void row_7_masked_rows_in_a_tile(attend_context *ctx, attend_dtype dtype)
     static const int64_t count[] = {14, 1, 3, 9, 2, 14, 100};
 
     for (size_t at = 0; at < sizeof first / sizeof first[0]; at++) {
-        problem p = problem_make((shape){1, 2, 1, N, 70, 8, 8}, dtype, 7);
+        auto_problem p = problem_make((shape){1, 2, 1, N, 70, 8, 8}, dtype, 7);
         problem_mask(&p, 1, 1, N, 70);
         for (int64_t i = first[at]; i < first[at] + count[at]; i++)
             hide_keys(&p, 0, 0, i, 0, 70);
@@ -155,7 +149,6 @@ void row_7_masked_rows_in_a_tile(attend_context *ctx, attend_dtype dtype)
               (long long)count[at], (long long)first[at]);
         for (int64_t i = first[at]; i < first[at] + count[at]; i++)
             CHECK(row_is_empty(&p, 0, 1, i), "row %lld", (long long)i);
-        problem_free(&p);
     }
 }
 
@@ -164,24 +157,22 @@ void row_8_first_tile_masked(attend_context *ctx, attend_dtype dtype)
     static const int64_t hidden[] = {1, 16, 64, 128, 256, 299};
 
     for (size_t at = 0; at < sizeof hidden / sizeof hidden[0]; at++) {
-        problem p = problem_make((shape){1, 1, 1, 9, 300, 8, 8}, dtype, 8);
+        auto_problem p = problem_make((shape){1, 1, 1, 9, 300, 8, 8}, dtype, 8);
         problem_mask(&p, 1, 1, 1, 300);
         hide_keys(&p, 0, 0, 0, 0, hidden[at]);
         CHECK(problem_check(&p, ctx), "the first %lld keys hidden",
               (long long)hidden[at]);
-        problem_free(&p);
     }
 }
 
 void row_11_empty_causal_rows(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 2, 2, 50, 17, 8, 8}, dtype, 11);
+    auto_problem p = problem_make((shape){1, 2, 2, 50, 17, 8, 8}, dtype, 11);
 
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
     CHECK(problem_check(&p, ctx), "bottom-right");
     for (int64_t i = 0; i < 50; i++)
         CHECK(row_is_empty(&p, 0, 1, i) == (i < 50 - 17), "row %lld", (long long)i);
-    problem_free(&p);
 }
 
 void row_13_lse_of_empty_rows(attend_context *ctx, attend_dtype dtype)
@@ -191,7 +182,7 @@ void row_13_lse_of_empty_rows(attend_context *ctx, attend_dtype dtype)
 
     for (int why = 0; why < 6; why++) {
         const shape n = {1, 2, 1, 9, why == 5 ? 0 : 40, 8, 4};
-        problem p = problem_make(n, dtype, 13);
+        auto_problem p = problem_make(n, dtype, 13);
         if (why == 0) {
             problem_mask(&p, 1, 1, 1, 1);
             fill_value(&p.rule.mask, 0.0);
@@ -221,7 +212,6 @@ void row_13_lse_of_empty_rows(attend_context *ctx, attend_dtype dtype)
             CHECK(tensor_get(&p.io.out, 0, 1, i, 0) == 0.0, "way %d: out %g", why,
                   tensor_get(&p.io.out, 0, 1, i, 0));
         }
-        problem_free(&p);
     }
 }
 
@@ -230,7 +220,7 @@ static void row_19_nan_at_masked_keys(attend_context *ctx, attend_dtype dtype)
     static const double values[] = {NAN, INFINITY, -INFINITY};
 
     for (int way = 0; way < 4; way++) {
-        problem p = problem_make((shape){2, 4, 2, 21, 90, 16, 12}, dtype, 19);
+        auto_problem p = problem_make((shape){2, 4, 2, 21, 90, 16, 12}, dtype, 19);
         if (way == 0) {
             problem_mask(&p, 2, 1, 1, 90);
             for (int64_t j = 0; j < 90; j++)
@@ -245,8 +235,8 @@ static void row_19_nan_at_masked_keys(attend_context *ctx, attend_dtype dtype)
             p.rule.window_left = 3, p.rule.window_right = 4;
         }
         CHECK(problem_check(&p, ctx), "clean, way %d", way);
-        result clean = result_copy(&p);
-        struct check_problem dense = dense_problem(&p);
+        auto_result clean = result_copy(&p);
+        auto_check_problem dense = dense_problem(&p);
         for (size_t at = 0; at < sizeof values / sizeof values[0]; at++) {
             for (int64_t b = 0; b < 2; b++)
                 for (int64_t j = 0; j < 90; j++) {
@@ -259,20 +249,17 @@ static void row_19_nan_at_masked_keys(attend_context *ctx, attend_dtype dtype)
                 }
             CHECK(problem_gives(&p, ctx, &clean), "way %d: %g leaks", way, values[at]);
         }
-        check_problem_free(&dense);
-        result_free(&clean);
-        problem_free(&p);
     }
 }
 
 /* Keys that some rows see and others do not: the selecting path inside a tile. */
 static void row_19_nan_at_partly_masked_keys(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 2, 2, 33, 33, 16, 12}, dtype, 119);
+    auto_problem p = problem_make((shape){1, 2, 2, 33, 33, 16, 12}, dtype, 119);
 
     p.rule.causal = ATTEND_CAUSAL_TOP_LEFT;
     CHECK(problem_check(&p, ctx), "clean");
-    result clean = result_copy(&p);
+    auto_result clean = result_copy(&p);
     for (int64_t g = 0; g < 2; g++)
         overwrite_keys(&p, 0, g, 20, NAN);
     CHECK(problem_run(&p, ctx), "poisoned");
@@ -289,8 +276,6 @@ static void row_19_nan_at_partly_masked_keys(attend_context *ctx, attend_dtype d
         }
     CHECK(same_bits(&p.io.out, clean.out, "out"), "a row before key 20 changed");
     CHECK(same_bits(&p.io.lse, clean.lse, "lse"), "a row before key 20 changed");
-    result_free(&clean);
-    problem_free(&p);
 }
 
 void row_19_nan_in_masked_keys(attend_context *ctx, attend_dtype dtype)
@@ -308,7 +293,7 @@ static void expect_infinite_column(attend_context *ctx, attend_dtype dtype, shap
                                    double fall, int by_another, double want)
 {
     for (int64_t at = 1; at < n.nk; at += 997) {
-        problem p = problem_make(n, dtype, 20);
+        auto_problem p = problem_make(n, dtype, 20);
         const int64_t other = at > n.nk / 2 ? 0 : n.nk - 1;
 
         p.io.weights.data = NULL;
@@ -327,7 +312,6 @@ static void expect_infinite_column(attend_context *ctx, attend_dtype dtype, shap
                       "key %lld, %g below%s: column %lld is %g", (long long)at, fall,
                       by_another ? " another" : "", (long long)c, got);
             }
-        problem_free(&p);
     }
 }
 
@@ -348,10 +332,10 @@ static void infinite_values(attend_context *ctx, attend_dtype dtype)
 
 void row_20_nan_query(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 2, 1, 19, 35, 16, 8}, dtype, 20);
+    auto_problem p = problem_make((shape){1, 2, 1, 19, 35, 16, 8}, dtype, 20);
 
     CHECK(problem_check(&p, ctx), "clean");
-    result clean = result_copy(&p);
+    auto_result clean = result_copy(&p);
     view_set(&p.io.q, 0, 1, 4, 9, NAN);
     CHECK(problem_check(&p, ctx), "one NaN in q");
     CHECK(row_is_nan(&p, 0, 1, 4), "the row of the NaN");
@@ -360,8 +344,6 @@ void row_20_nan_query(attend_context *ctx, attend_dtype dtype)
         check_store(p.io.out.data, dtype, at, check_load(clean.out, dtype, at));
     }
     CHECK(same_bits(&p.io.out, clean.out, "out"), "another row changed");
-    result_free(&clean);
-    problem_free(&p);
     infinite_values(ctx, dtype);
 }
 
@@ -370,7 +352,7 @@ void row_21_nan_under_a_bias(attend_context *ctx, attend_dtype dtype)
     static const double low[] = {-INFINITY, -3.3895313892515355e38};
 
     for (size_t at = 0; at < 2; at++) {
-        problem p = problem_make((shape){1, 1, 1, 3, 40, 8, 8}, dtype, 21);
+        auto_problem p = problem_make((shape){1, 1, 1, 3, 40, 8, 8}, dtype, 21);
         problem_bias(&p, ATTEND_BF16, 1, 1, 1, 40);
         fill_value(&p.rule.bias, low[at]);
         view_set(&p.io.k, 0, 0, 17, 2, NAN);
@@ -378,7 +360,6 @@ void row_21_nan_under_a_bias(attend_context *ctx, attend_dtype dtype)
         for (int64_t i = 0; i < 3; i++)
             CHECK(row_is_nan(&p, 0, 0, i), "bias %g: row %lld hides a NaN score", low[at],
                   (long long)i);
-        problem_free(&p);
     }
 }
 
@@ -389,18 +370,16 @@ void row_22_stale_cache(attend_context *ctx, attend_dtype dtype)
     enum { B = 6, NK = 130 };
 
     for (int64_t nq = 1; nq <= 5; nq += 4) {
-        problem p = problem_make((shape){B, 2, 1, nq, NK, 16, 16}, dtype, 22);
+        auto_problem p = problem_make((shape){B, 2, 1, nq, NK, 16, 16}, dtype, 22);
         memcpy(problem_key_lengths(&p), lengths, sizeof lengths);
         CHECK(problem_check(&p, ctx), "clean");
-        result clean = result_copy(&p);
+        auto_result clean = result_copy(&p);
         for (size_t at = 0; at < sizeof values / sizeof values[0]; at++) {
             for (int64_t b = 0; b < B; b++)
                 for (int64_t j = lengths[b]; j < NK; j++)
                     overwrite_keys(&p, b, 0, j, values[at]);
             CHECK(problem_gives(&p, ctx, &clean), "%g past the length leaks", values[at]);
         }
-        result_free(&clean);
-        problem_free(&p);
     }
 }
 
@@ -409,33 +388,31 @@ void row_24_empty_sequences(attend_context *ctx, attend_dtype dtype)
     static const int64_t lengths[] = {0, 7, 0, 0, 64, 0};
 
     for (int causal = 0; causal < 2; causal++) {
-        problem p = problem_make((shape){6, 2, 2, 5, 64, 8, 8}, dtype, 24);
+        auto_problem p = problem_make((shape){6, 2, 2, 5, 64, 8, 8}, dtype, 24);
         memcpy(problem_key_lengths(&p), lengths, sizeof lengths);
         p.rule.causal = causal ? ATTEND_CAUSAL_TOP_LEFT : ATTEND_CAUSAL_NONE;
         CHECK(problem_check(&p, ctx), "lengths 0 7 0 0 64 0");
         for (int64_t b = 0; b < 6; b++)
             CHECK(row_is_empty(&p, b, 1, 4) == (lengths[b] == 0), "batch %lld",
                   (long long)b);
-        problem_free(&p);
     }
 }
 
 void row_33_more_queries_than_keys(attend_context *ctx, attend_dtype dtype)
 {
     for (int local = 0; local < 2; local++) {
-        problem p = problem_make((shape){1, 1, 1, 140, 70, 8, 8}, dtype, 33);
+        auto_problem p = problem_make((shape){1, 1, 1, 140, 70, 8, 8}, dtype, 33);
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         p.rule.window_left = local ? 6 : -1;
         CHECK(problem_check(&p, ctx), "window_left %lld", (long long)p.rule.window_left);
         for (int64_t i = 0; i < 140; i++)
             CHECK(row_is_empty(&p, 0, 0, i) == (i < 70), "row %lld", (long long)i);
-        problem_free(&p);
     }
 }
 
 void row_34_softcap_before_mask(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 2, 1, 12, 50, 16, 8}, dtype, 34);
+    auto_problem p = problem_make((shape){1, 2, 1, 12, 50, 16, 8}, dtype, 34);
     const double huge = dtype == ATTEND_F16 ? 6e4 : 1e30;
 
     p.rule.softcap = 2.0;
@@ -443,11 +420,9 @@ void row_34_softcap_before_mask(attend_context *ctx, attend_dtype dtype)
     for (int64_t i = 0; i < 12; i++)
         hide_keys(&p, 0, 0, i, 30, 50);
     CHECK(problem_check(&p, ctx), "small V");
-    result small = result_copy(&p);
+    auto_result small = result_copy(&p);
     for (int64_t j = 30; j < 50; j++)
         for (int64_t c = 0; c < 8; c++)
             view_set(&p.io.v, 0, 0, j, c, huge);
     CHECK(problem_gives(&p, ctx, &small), "a masked V of %g leaks", huge);
-    result_free(&small);
-    problem_free(&p);
 }

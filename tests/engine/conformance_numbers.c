@@ -37,7 +37,7 @@ void row_3_lowest_bias(attend_context *ctx, attend_dtype dtype)
 {
     for (size_t at = 0; at < FLOAT_DTYPES; at++) {
         const attend_dtype bias = float_dtypes[at];
-        problem p = problem_make((shape){1, 1, 1, 6, 70, 8, 4}, dtype, 3);
+        auto_problem p = problem_make((shape){1, 1, 1, 6, 70, 8, 4}, dtype, 3);
         p.close = CLOSE_DERIVED;
         problem_bias(&p, bias, 1, 1, 6, 70);
         for (int64_t i = 0; i < 6; i += 2)
@@ -54,14 +54,13 @@ void row_3_lowest_bias(attend_context *ctx, attend_dtype dtype)
         }
         if (bias == ATTEND_F16)
             CHECK(problem_is_close(&p), "bias f16");
-        problem_free(&p);
     }
 }
 
 void row_6_lowest_twice(attend_context *ctx, attend_dtype dtype)
 {
     const double low = lowest(ATTEND_F32), twice = (double)((float)low + (float)low);
-    problem p = problem_make((shape){1, 1, 1, 3, 64, 8, 4}, dtype, 6);
+    auto_problem p = problem_make((shape){1, 1, 1, 3, 64, 8, 4}, dtype, 6);
 
     CHECK(twice == -INFINITY, "%g", twice);
     problem_bias(&p, ATTEND_F32, 1, 1, 3, 64);
@@ -78,12 +77,11 @@ void row_6_lowest_twice(attend_context *ctx, attend_dtype dtype)
         CHECK(empty == 0.0, "the row of -inf is %g", empty);
         CHECK(isfinite(tensor_get(&p.io.out, 0, 0, 2, c)), "the plain row");
     }
-    problem_free(&p);
 }
 
 void row_9_scores_below_any_sentinel(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 1, 1, 2, 40, 1, 4}, dtype, 9);
+    auto_problem p = problem_make((shape){1, 1, 1, 2, 40, 1, 4}, dtype, 9);
 
     p.rule.scale_is_set = 1;
     p.rule.scale = 1.0;
@@ -95,12 +93,11 @@ void row_9_scores_below_any_sentinel(attend_context *ctx, attend_dtype dtype)
     /* One key 496 above the rest takes all the weight. */
     view_set(&p.io.k, 0, 0, 23, 0, -493.0);
     CHECK(problem_run(&p, ctx) && row_is_value(&p, 0, 23), "one larger score");
-    problem_free(&p);
 }
 
 void row_10_mask_below_sentinel(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 1, 1, 1, 2, 2, 1}, dtype, 10);
+    auto_problem p = problem_make((shape){1, 1, 1, 1, 2, 2, 1}, dtype, 10);
 
     fill_value(&p.io.q, 0.0);
     fill_value(&p.io.k, 0.0);
@@ -116,14 +113,13 @@ void row_10_mask_below_sentinel(attend_context *ctx, attend_dtype dtype)
     CHECK(tensor_get(&p.io.out, 0, 0, 0, 0) == 1.0, "got %g",
           tensor_get(&p.io.out, 0, 0, 0, 0));
     CHECK(tensor_get(&p.io.weights, 0, 0, 0, 1) == 0.0, "the hidden key has weight");
-    problem_free(&p);
 }
 
 /* q = k = v = value everywhere: the output is that value again. */
 static void constant_problem(attend_context *ctx, attend_dtype dtype, shape n,
                              double value)
 {
-    problem p = problem_make(n, dtype, 14);
+    auto_problem p = problem_make(n, dtype, 14);
 
     fill_value(&p.io.q, value);
     fill_value(&p.io.k, value);
@@ -138,7 +134,6 @@ static void constant_problem(attend_context *ctx, attend_dtype dtype, shape n,
     const double want = stored * stored * sqrt((double)n.d) + log((double)n.nk);
     const double lse = tensor_get(&p.io.lse, 0, 0, 0, 0);
     CHECK(fabs(lse - want) <= 1e-5 * want, "lse %g, want %g", lse, want);
-    problem_free(&p);
 }
 
 void row_14_huge_inputs(attend_context *ctx, attend_dtype dtype)
@@ -154,7 +149,7 @@ void row_15_scores_above_half(attend_context *ctx, attend_dtype dtype)
 
 void row_16_softcap_of_huge_scores(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 1, 1, 2, 24, 1, 4}, dtype, 16);
+    auto_problem p = problem_make((shape){1, 1, 1, 2, 24, 1, 4}, dtype, 16);
 
     p.close = CLOSE_DERIVED;
     p.rule.softcap = 50.0;
@@ -170,7 +165,6 @@ void row_16_softcap_of_huge_scores(attend_context *ctx, attend_dtype dtype)
           50.0 + log(16.0));
     fill_value(&p.io.k, -1.0);
     CHECK(problem_check(&p, ctx), "every score -1e4");
-    problem_free(&p);
 }
 
 void row_17_all_scores_near_minus_120(attend_context *ctx, attend_dtype dtype)
@@ -178,7 +172,7 @@ void row_17_all_scores_near_minus_120(attend_context *ctx, attend_dtype dtype)
     static const int64_t lengths[] = {64, 192, 704, 65};
 
     for (size_t at = 0; at < sizeof lengths / sizeof lengths[0]; at++) {
-        problem p = problem_make((shape){1, 2, 1, 5, lengths[at], 9, 8}, dtype, 17);
+        auto_problem p = problem_make((shape){1, 2, 1, 5, lengths[at], 9, 8}, dtype, 17);
         p.close = CLOSE_DERIVED;
         /* Channel 0 alone gives 15 * -24 / sqrt(9) = -120, the rest a little noise. */
         for (int64_t h = 0; h < 2; h++)
@@ -189,13 +183,12 @@ void row_17_all_scores_near_minus_120(attend_context *ctx, attend_dtype dtype)
         CHECK(problem_check(&p, ctx), "%lld keys", (long long)lengths[at]);
         CHECK(tensor_get(&p.io.lse, 0, 0, 0, 0) < -88.7, "lse %g",
               tensor_get(&p.io.lse, 0, 0, 0, 0));
-        problem_free(&p);
     }
 }
 
 void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 1, 1, 3, 50, 4, 4}, dtype, 18);
+    auto_problem p = problem_make((shape){1, 1, 1, 3, 50, 4, 4}, dtype, 18);
 
     p.close = CLOSE_DERIVED;
     p.rule.scale_is_set = 1;
@@ -209,36 +202,32 @@ void row_18_negative_scale(attend_context *ctx, attend_dtype dtype)
         for (int64_t c = 0; c < 4; c++)
             view_set(&p.io.k, 0, 0, j, c, (double)((j * 7) % 50));
     CHECK(problem_run(&p, ctx) && row_is_value(&p, 2, 0), "the smallest q.k takes all");
-    problem_free(&p);
 }
 
 /* On threads that start anew each time, so that their order varies. */
 void row_40_repeats(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){2, 4, 2, 40, 200, 16, 16}, dtype, 40);
+    auto_problem p = problem_make((shape){2, 4, 2, 40, 200, 16, 16}, dtype, 40);
     const int repeats = 6 + (int)test_count(dtype == ATTEND_F32 ? 30 : 6);
     pool_log log = {0, 0};
 
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
     CHECK(problem_check(&p, ctx), "first run");
-    result first = result_copy(&p);
-    attend_context *const threaded =
+    auto_result first = result_copy(&p);
+    auto_context const threaded =
         pool_context(attend_context_isa(ctx), 3, pool_pthreads, &log);
     CHECK(threaded != NULL, "three threads");
     for (int repeat = 0; repeat < repeats; repeat++)
         CHECK(problem_gives(&p, threaded, &first), "repeat %d", repeat);
     CHECK(on_device(ctx) || log.calls == repeats, "the pool was called %d times",
           log.calls);
-    attend_context_destroy(threaded);
-    result_free(&first);
-    problem_free(&p);
 }
 
 /* Merges parts and expects the O and LSE of a run. */
 static void merges_to(const attend_part *parts, int64_t count, const problem *want,
                       const char *what)
 {
-    problem merged = problem_make(want->n, want->dtype, 0);
+    auto_problem merged = problem_make(want->n, want->dtype, 0);
     const attend_part bits = part_of(want);
 
     problem_poison(&merged);
@@ -247,20 +236,18 @@ static void merges_to(const attend_part *parts, int64_t count, const problem *wa
     CHECK(same_bits(&merged.io.out, bits.out.data, "out") &&
               same_bits(&merged.io.lse, bits.lse.data, "lse"),
           "%s", what);
-    problem_free(&merged);
 }
 
 void row_12_merge_of_empty_parts(attend_context *ctx, attend_dtype dtype)
 {
     const shape n = {1, 1, 1, 4, 30, 8, 4};
-    problem empty = problem_make(n, dtype, 12), whole = problem_make(n, dtype, 12);
+    auto_problem empty = problem_make(n, dtype, 12), whole = problem_make(n, dtype, 12);
     const attend_part nothing = part_of(&empty), something = part_of(&whole);
 
     problem_key_lengths(&empty)[0] = 0;
     CHECK(problem_run(&empty, ctx) && problem_run(&whole, ctx), "parts");
     merges_to((attend_part[]){nothing, nothing}, 2, &empty, "two empty parts");
     merges_to((attend_part[]){nothing, something, nothing}, 3, &whole, "one full part");
-    problem_free(&empty);
     problem_free(&whole);
 }
 
@@ -269,15 +256,13 @@ void row_42_merge_far_apart(attend_context *ctx, attend_dtype dtype)
     static const double shifts[] = {1e3, -1e3, 9e4, -9e4};
 
     for (size_t at = 0; at < sizeof shifts / sizeof shifts[0]; at++) {
-        problem a = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 42);
-        problem b = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 43);
+        auto_problem a = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 42);
+        auto_problem b = problem_make((shape){1, 1, 1, 3, 20, 8, 4}, dtype, 43);
         problem_bias(&b, ATTEND_F32, 1, 1, 1, 1);
         fill_value(&b.rule.bias, shifts[at]);
         CHECK(problem_run(&a, ctx) && problem_run(&b, ctx), "parts");
         merges_to((attend_part[]){part_of(&a), part_of(&b)}, 2,
                   shifts[at] > 0.0 ? &b : &a, "far apart");
-        problem_free(&a);
-        problem_free(&b);
     }
 }
 
@@ -286,7 +271,7 @@ static int ring_merge(const problem *p, attend_context *ctx, int64_t ring)
 {
     enum { RING_MAX = 8 };
     const attend_dtype wide = dtype_of_lse(p->dtype);
-    problem store = {.n = p->n, .dtype = p->dtype};
+    auto_problem store = {.n = p->n, .dtype = p->dtype};
     attend_part parts[RING_MAX];
     int ok = 1;
 
@@ -305,25 +290,23 @@ static int ring_merge(const problem *p, attend_context *ctx, int64_t ring)
     poison(&p->io.out);
     poison(&p->io.lse);
     ok = ok && attend_merge(parts, ring, &p->io.out, &p->io.lse, NULL) == ATTEND_OK;
-    problem_free(&store);
     return ok;
 }
 
 void row_43_ring_of_parts(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 1, 1, 7, 200, 16, 8}, dtype, 44);
+    auto_problem p = problem_make((shape){1, 1, 1, 7, 200, 16, 8}, dtype, 44);
 
     p.io.weights.data = NULL;
     for (int64_t ring = 1; ring <= 8; ring++) {
         CHECK(ring_merge(&p, ctx, ring), "ring of %lld", (long long)ring);
         CHECK(problem_is_close(&p), "ring of %lld", (long long)ring);
     }
-    problem_free(&p);
 }
 
 void row_44_lse_is_natural(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 1, 1, 1, 8, 1, 1}, dtype, 45);
+    auto_problem p = problem_make((shape){1, 1, 1, 1, 8, 1, 1}, dtype, 45);
 
     fill_value(&p.io.q, 0.0);
     CHECK(problem_run(&p, ctx), "eight scores of 0");
@@ -335,5 +318,4 @@ void row_44_lse_is_natural(attend_context *ctx, attend_dtype dtype)
     CHECK(problem_run(&p, ctx), "one score of 3");
     CHECK(fabs(tensor_get(&p.io.lse, 0, 0, 0, 0) - 3.0) <= 2e-6 * 4.0,
           "lse of one score of 3 is %g", tensor_get(&p.io.lse, 0, 0, 0, 0));
-    problem_free(&p);
 }

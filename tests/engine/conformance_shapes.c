@@ -15,20 +15,19 @@ void row_23_zero_sizes(attend_context *ctx, attend_dtype dtype)
                          heads / 2,         zero & 4 ? 0 : 5,
                          zero & 8 ? 0 : 33, zero & 16 ? 0 : 16,
                          zero & 32 ? 0 : 8};
-        problem p = problem_make(n, dtype, 23);
+        auto_problem p = problem_make(n, dtype, 23);
         CHECK(problem_check(&p, ctx), "zero sizes %d", zero);
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         problem_mask(&p, 1, 1, 1, 1);
         problem_key_lengths(&p);
         CHECK(problem_check(&p, ctx), "zero sizes %d, causal", zero);
-        problem_free(&p);
     }
 }
 
 /* Every input and output of `p` in another layout; the results, contiguous, in `p`. */
 static void check_layout(problem *p, attend_context *ctx, layout kind)
 {
-    problem other = *p;
+    auto_problem other = *p;
     attend_view *const views[] = {&other.io.q, &other.io.k, &other.io.v, &other.rule.mask,
                                   &other.rule.bias};
     attend_tensor *const outputs[] = {&other.io.out, &other.io.lse, &other.io.weights};
@@ -46,12 +45,11 @@ static void check_layout(problem *p, attend_context *ctx, layout kind)
     for (size_t at = 0; at < 3; at++)
         CHECK(gather_output(outputs[at], flat[at]),
               "layout %d: output %zu: a gap was written", (int)kind, at);
-    problem_free(&other);
 }
 
 void row_25_any_strides(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){2, 4, 2, 21, 37, 19, 13}, dtype, 25);
+    auto_problem p = problem_make((shape){2, 4, 2, 21, 37, 19, 13}, dtype, 25);
 
     problem_mask(&p, 2, 1, 21, 37);
     for (int64_t i = 0; i < 21; i++)
@@ -61,13 +59,11 @@ void row_25_any_strides(attend_context *ctx, attend_dtype dtype)
     fill_normal(&p.rule.bias, 25);
     p.close = CLOSE_DERIVED;
     CHECK(problem_check(&p, ctx), "contiguous");
-    result want = result_copy(&p);
+    auto_result want = result_copy(&p);
     for (int kind = 0; kind < LAYOUT_COUNT; kind++) {
         check_layout(&p, ctx, (layout)kind);
         CHECK(result_is_same(&p, &want), "layout %d", kind);
     }
-    result_free(&want);
-    problem_free(&p);
 }
 
 void row_26_broadcast_keys(attend_context *ctx, attend_dtype dtype)
@@ -78,13 +74,12 @@ void row_26_broadcast_keys(attend_context *ctx, attend_dtype dtype)
         const int64_t nk = lengths[at];
         /* All keys are one key, then all heads and batches share theirs. */
         for (int axes = 1; axes < 8; axes++) {
-            problem p = problem_make((shape){2, 2, 2, 3, nk, 8, 8}, dtype, 26);
+            auto_problem p = problem_make((shape){2, 2, 2, 3, nk, 8, 8}, dtype, 26);
             for (int axis = 0; axis < 3; axis++)
                 if (axes >> axis & 1)
                     p.io.k.stride[axis] = p.io.v.stride[axis] = 0;
             CHECK(problem_check(&p, ctx), "%lld keys, stride 0 on axes %d", (long long)nk,
                   axes);
-            problem_free(&p);
         }
     }
 }
@@ -96,14 +91,13 @@ void row_27_around_65536(attend_context *ctx, attend_dtype dtype)
             if (n < 65537 && !test_draws(0.25))
                 continue;
             const int64_t nq = long_queries ? n : 2, nk = long_queries ? 3 : n;
-            problem p = problem_make((shape){1, 1, 1, nq, nk, 2, 2}, dtype, 27);
+            auto_problem p = problem_make((shape){1, 1, 1, nq, nk, 2, 2}, dtype, 27);
             problem_mask(&p, 1, 1, long_queries ? n : 1, long_queries ? 1 : n);
             for (int64_t at = 0; at < n; at++)
                 view_set(&p.rule.mask, 0, 0, long_queries ? at : 0, long_queries ? 0 : at,
                          at >= 65530 || at % 5 == 0);
             CHECK(problem_check(&p, ctx), "nq %lld nk %lld", (long long)nq,
                   (long long)nk);
-            problem_free(&p);
         }
 }
 
@@ -146,7 +140,7 @@ void row_28_far_offsets(attend_context *ctx, attend_dtype dtype)
     problem_mask(&p, 1, 2, 3, 9);
     view_set(&p.rule.mask, 0, 1, 2, 4, 0.0);
     CHECK(problem_check(&p, ctx), "near");
-    result want = result_copy(&p);
+    auto_result want = result_copy(&p);
     problem wide = p;
     attend_view out = view_of_tensor(&p.io.out);
     sparse maps[] = {sparse_view(&wide.io.q, 2, far), sparse_view(&wide.io.k, 1, far),
@@ -170,7 +164,6 @@ void row_28_far_offsets(attend_context *ctx, attend_dtype dtype)
     for (size_t at = 0; at < sizeof maps / sizeof maps[0]; at++)
         if (maps[at].map != MAP_FAILED)
             munmap(maps[at].map, maps[at].size);
-    result_free(&want);
     problem_free(&p);
 }
 
@@ -178,7 +171,7 @@ void row_28_far_offsets(attend_context *ctx, attend_dtype dtype)
 static void check_guarded(attend_context *ctx, attend_dtype dtype, shape n, int at_end)
 {
     enum { TENSORS = 8 };
-    problem p = problem_make(n, dtype, 29);
+    auto_problem p = problem_make(n, dtype, 29);
     guarded pages[TENSORS];
 
     problem_mask(&p, 1, 1, n.nq, n.nk);
@@ -199,7 +192,6 @@ static void check_guarded(attend_context *ctx, attend_dtype dtype, shape n, int 
           (long long)n.d);
     for (size_t at = 0; at < TENSORS; at++)
         guarded_free(&pages[at]);
-    problem_free(&p);
 }
 
 void row_29_guard_pages(attend_context *ctx, attend_dtype dtype)
@@ -221,18 +213,16 @@ void row_30_tails_mostly_masked(attend_context *ctx, attend_dtype dtype)
     uint64_t state = 30;
 
     for (int64_t nk = 985; nk <= 1000; nk += 5) {
-        problem p = problem_make((shape){1, 2, 1, 7, nk, 32, 16}, dtype, 30);
+        auto_problem p = problem_make((shape){1, 2, 1, 7, nk, 32, 16}, dtype, 30);
         problem_mask(&p, 1, 1, 7, nk);
         for (int64_t i = 0; i < 7; i++)
             for (int64_t j = 0; j < nk; j++)
                 view_set(&p.rule.mask, 0, 0, i, j, random_unit(&state) > 0.58);
         CHECK(problem_check(&p, ctx), "58%% of %lld keys hidden", (long long)nk);
-        problem_free(&p);
     }
     for (int64_t nk = 1; nk <= 70; nk++) {
-        problem p = problem_make((shape){1, 1, 1, 3, nk, 8, 8}, dtype, 31);
+        auto_problem p = problem_make((shape){1, 1, 1, 3, nk, 8, 8}, dtype, 31);
         CHECK(problem_check(&p, ctx), "%lld keys", (long long)nk);
-        problem_free(&p);
     }
 }
 
@@ -242,11 +232,10 @@ void row_31_value_width(attend_context *ctx, attend_dtype dtype)
                                       {59, 40}, {16, 130}, {111, 3}};
 
     for (size_t at = 0; at < sizeof dims / sizeof dims[0]; at++) {
-        problem p =
+        auto_problem p =
             problem_make((shape){1, 2, 1, 9, 35, dims[at][0], dims[at][1]}, dtype, 31);
         CHECK(problem_check(&p, ctx), "d %lld dv %lld", (long long)dims[at][0],
               (long long)dims[at][1]);
-        problem_free(&p);
     }
 }
 
@@ -258,7 +247,7 @@ void row_32_alignments(attend_context *ctx, attend_dtype dtype)
     for (size_t at = 0; at < sizeof sizes / sizeof sizes[0]; at++)
         for (int causal = ATTEND_CAUSAL_NONE; causal <= ATTEND_CAUSAL_OFFSET; causal++)
             for (int window = 0; window < 4; window++) {
-                problem p = problem_make(
+                auto_problem p = problem_make(
                     (shape){2, 1, 1, sizes[at][0], sizes[at][1], 8, 4}, dtype, 32);
                 p.rule.causal = (attend_causal)causal;
                 p.rule.causal_offset = causal == ATTEND_CAUSAL_OFFSET ? offsets : NULL;
@@ -266,7 +255,6 @@ void row_32_alignments(attend_context *ctx, attend_dtype dtype)
                 p.rule.window_right = window & 2 ? 2 : -1;
                 CHECK(problem_check(&p, ctx), "nq %lld nk %lld causal %d window %d",
                       (long long)sizes[at][0], (long long)sizes[at][1], causal, window);
-                problem_free(&p);
             }
 }
 
@@ -275,11 +263,10 @@ void row_35_head_groups(attend_context *ctx, attend_dtype dtype)
     static const int64_t heads[][2] = {{28, 4}, {9, 3}, {48, 2}, {6, 1}, {5, 5}};
 
     for (size_t at = 0; at < sizeof heads / sizeof heads[0]; at++) {
-        problem p =
+        auto_problem p =
             problem_make((shape){2, heads[at][0], heads[at][1], 3, 19, 8, 8}, dtype, 35);
         CHECK(problem_check(&p, ctx), "%lld heads on %lld", (long long)heads[at][0],
               (long long)heads[at][1]);
-        problem_free(&p);
     }
 }
 
@@ -299,34 +286,31 @@ void row_36_heads_do_not_divide(attend_context *ctx, attend_dtype dtype)
     static const int64_t heads[][2] = {{7, 2}, {3, 4}, {1, 2}, {5, 0}};
 
     for (size_t at = 0; at < sizeof heads / sizeof heads[0]; at++) {
-        problem p =
+        auto_problem p =
             problem_make((shape){1, heads[at][0], heads[at][1], 3, 5, 8, 8}, dtype, 36);
         check_refused(&p, ctx, "hkv");
-        problem_free(&p);
     }
 }
 
 void row_37_optional_outputs(attend_context *ctx, attend_dtype dtype)
 {
-    problem p = problem_make((shape){1, 2, 1, 9, 40, 16, 8}, dtype, 37);
+    auto_problem p = problem_make((shape){1, 2, 1, 9, 40, 16, 8}, dtype, 37);
     const attend_tensor lse = p.io.lse, weights = p.io.weights;
 
     CHECK(problem_check(&p, ctx), "every output");
-    result all = result_copy(&p);
+    auto_result all = result_copy(&p);
     for (int wanted = 0; wanted < 4; wanted++) {
         p.io.lse.data = wanted & 1 ? lse.data : NULL;
         p.io.weights.data = wanted & 2 ? weights.data : NULL;
         CHECK(problem_gives(&p, ctx, &all), "outputs %d", wanted);
     }
-    result_free(&all);
-    problem_free(&p);
 }
 
 void row_38_packed_qkv(attend_context *ctx, attend_dtype dtype)
 {
     enum { B = 2, H = 3, N = 20, D = 16 };
     /* One buffer (b, l, 3, h, d); each of q, k, v is a view of it. */
-    problem p = problem_make((shape){B, H, H, N, N, D, D}, dtype, 38);
+    auto_problem p = problem_make((shape){B, H, H, N, N, D, D}, dtype, 38);
     attend_view packed = own_view(&p, dtype, B, N, 3, (int64_t)H * D);
     attend_view *const views[] = {&p.io.q, &p.io.k, &p.io.v};
 
@@ -338,12 +322,10 @@ void row_38_packed_qkv(attend_context *ctx, attend_dtype dtype)
                sizeof views[which]->stride);
     }
     CHECK(problem_check(&p, ctx), "packed");
-    result want = result_copy(&p);
+    auto_result want = result_copy(&p);
     p.rule.scale_is_set = 1;
     p.rule.scale = 1.0 / sqrt((double)D);
     CHECK(problem_gives(&p, ctx, &want), "the default scale is not 1/sqrt(d)");
-    result_free(&want);
-    problem_free(&p);
 }
 
 void row_39_lengths_out_of_range(attend_context *ctx, attend_dtype dtype)
@@ -351,10 +333,9 @@ void row_39_lengths_out_of_range(attend_context *ctx, attend_dtype dtype)
     static const int64_t bad[] = {-1, 8, INT64_MAX, INT64_MIN, (int64_t)1 << 32};
 
     for (size_t at = 0; at < sizeof bad / sizeof bad[0]; at++) {
-        problem p = problem_make((shape){2, 1, 1, 3, 7, 8, 8}, dtype, 39);
+        auto_problem p = problem_make((shape){2, 1, 1, 3, 7, 8, 8}, dtype, 39);
         problem_key_lengths(&p)[1] = bad[at];
         check_refused(&p, ctx, "key_lengths[1]");
-        problem_free(&p);
     }
 }
 
@@ -362,8 +343,8 @@ void row_39_lengths_out_of_range(attend_context *ctx, attend_dtype dtype)
 static void check_alone(const problem *p, attend_context *ctx, int64_t b, int64_t g)
 {
     const int64_t group = p->n.hq / p->n.hkv;
-    problem one = problem_make((shape){1, group, 1, p->n.nq, p->n.nk, p->n.d, p->n.dv},
-                               p->dtype, 0);
+    auto_problem one = problem_make(
+        (shape){1, group, 1, p->n.nq, p->n.nk, p->n.d, p->n.dv}, p->dtype, 0);
     const attend_tensor *const outputs[] = {&one.io.out, &one.io.lse, &one.io.weights};
     const attend_tensor *const whole[] = {&p->io.out, &p->io.lse, &p->io.weights};
 
@@ -378,7 +359,6 @@ static void check_alone(const problem *p, attend_context *ctx, int64_t b, int64_
               "batch %lld, head %lld, nq %lld", (long long)b, (long long)g,
               (long long)p->n.nq);
     }
-    problem_free(&one);
 }
 
 void row_41_batch_invariance(attend_context *ctx, attend_dtype dtype)
@@ -386,15 +366,14 @@ void row_41_batch_invariance(attend_context *ctx, attend_dtype dtype)
     static const int64_t queries[] = {1, 5, 40};
 
     for (size_t at = 0; at < sizeof queries / sizeof queries[0]; at++) {
-        problem p = problem_make((shape){3, 4, 2, queries[at], 150, 16, 12}, dtype, 41);
+        auto_problem p =
+            problem_make((shape){3, 4, 2, queries[at], 150, 16, 12}, dtype, 41);
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         CHECK(problem_check(&p, ctx), "batch of 3");
         for (int64_t b = 0; b < 3; b++)
             for (int64_t g = 0; g < 2; g++)
                 check_alone(&p, ctx, b, g);
-        attend_context *const three = open_set(attend_context_isa(ctx), 3);
+        auto_context const three = open_set(attend_context_isa(ctx), 3);
         CHECK(three != NULL && problem_same_on(&p, ctx, three), "three threads");
-        attend_context_destroy(three);
-        problem_free(&p);
     }
 }

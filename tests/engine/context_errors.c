@@ -139,7 +139,7 @@ static void check_pointers(attend_context *ctx, const problem *sound)
 
 void check_wrong_fields(attend_context *ctx)
 {
-    problem sound = sound_problem();
+    auto_problem sound = sound_problem();
 
     sound.rule.scale_is_set = 1;
     sound.rule.scale = 1.0;
@@ -147,7 +147,6 @@ void check_wrong_fields(attend_context *ctx)
     check_dtypes(ctx, &sound);
     check_numbers(ctx, &sound);
     check_pointers(ctx, &sound);
-    problem_free(&sound);
 }
 
 void check_wrong_combinations(attend_context *ctx)

@@ -216,12 +216,3 @@ TEST(host_calls_refuse_device_tensors)
           "%s", err.message);
     attend_context_destroy(ctx);
 }
-
-int main(void)
-{
-    RUN(forward_reads_nothing_of_the_device);
-    RUN(inspection_and_partials_go_the_same_way);
-    RUN(what_it_does_not_support_is_not_run);
-    RUN(host_calls_refuse_device_tensors);
-    return test_finish();
-}

@@ -63,7 +63,7 @@ int main(void)
         if (sets[set_count - 1] == NULL)
             return 1;
     }
-    RUN(table_is_in_order);
+    test_run_all();
     for (int at = 0; at < ROWS; at++) {
         char name[96];
         current = &rows[at];

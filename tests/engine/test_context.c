@@ -185,7 +185,7 @@ TEST(hooks_come_in_pairs)
     attend_context_destroy(NULL);
 }
 
-static void lend_every_pool(attend_context *lone)
+TEST_ON_SETS(lent_pools, lone, 1)
 {
     static const attend_parallel_for pools[3] = {pool_sequential, pool_reversed,
                                                  pool_pthreads};
@@ -208,10 +208,8 @@ static void lend_every_pool(attend_context *lone)
     problem_free(&p);
 }
 
-TEST(lent_pools) { for_each_set(lend_every_pool, 1); }
-
 /* A window that reaches every key from the farthest position hides none. */
-static void widen_the_window(attend_context *ctx)
+TEST_ON_SETS(widest_window, ctx, 1)
 {
     problem p = problem_make((shape){1, 1, 1, 3, 9, 8, 4}, ATTEND_F32, 7);
     const int64_t offset = (int64_t)1 << 60;
@@ -226,8 +224,6 @@ static void widen_the_window(attend_context *ctx)
     problem_free(&p);
 }
 
-TEST(widest_window) { for_each_set(widen_the_window, 1); }
-
 TEST(messages_are_one_line)
 {
     attend_options options = attend_options_default();
@@ -236,7 +232,7 @@ TEST(messages_are_one_line)
     expect_no_context(&options, ATTEND_EINVAL, "isa", "two?lines");
 }
 
-static void watch_progress(attend_context *lone)
+TEST_ON_SETS(progress_is_reported, lone, 1)
 {
     problem p = problem_make((shape){2, 3, 3, 150, 30, 8, 8}, ATTEND_F32, 6);
 
@@ -252,9 +248,7 @@ static void watch_progress(attend_context *lone)
     problem_free(&p);
 }
 
-TEST(progress_is_reported) { for_each_set(watch_progress, 1); }
-
-static void check_null_arguments(attend_context *ctx)
+TEST_ON_SETS(null_arguments, ctx, 1)
 {
     problem p = problem_make((shape){1, 2, 1, 3, 9, 8, 4}, ATTEND_F32, 8);
     attend_error err = {.status = ATTEND_OK};
@@ -279,10 +273,8 @@ static void check_null_arguments(attend_context *ctx)
     problem_free(&p);
 }
 
-TEST(null_arguments) { for_each_set(check_null_arguments, 1); }
-
 /* Nothing to write, however many rows there are: done at once, or refused. */
-static void check_endless_rows(attend_context *ctx)
+TEST_ON_SETS(endless_rows_without_output, ctx, 1)
 {
     for (int power = 20; power <= 40; power += 10) {
         const int64_t n = (int64_t)1 << power;
@@ -302,8 +294,6 @@ static void check_endless_rows(attend_context *ctx)
     }
 }
 
-TEST(endless_rows_without_output) { for_each_set(check_endless_rows, 1); }
-
 TEST(wrong_fields_are_named) { for_each_set(check_wrong_fields, 2); }
 TEST(wrong_combinations_are_named) { for_each_set(check_wrong_combinations, 2); }
 
@@ -312,21 +302,6 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "threads") == 0)
         return print_threads();
     own_path = argv[0];
-    RUN(names_and_sizes);
-    RUN(kernel_sets_are_listed);
-    RUN(cpu_features_are_cut_to_fit);
-    RUN(isa_by_option);
-    RUN(isa_by_environment);
-    RUN(thread_counts);
-    RUN(threads_by_environment);
-    RUN(hooks_come_in_pairs);
-    RUN(lent_pools);
-    RUN(widest_window);
-    RUN(messages_are_one_line);
-    RUN(progress_is_reported);
-    RUN(null_arguments);
-    RUN(wrong_fields_are_named);
-    RUN(wrong_combinations_are_named);
-    RUN(endless_rows_without_output);
+    test_run_all();
     return test_finish();
 }

@@ -165,11 +165,3 @@ TEST(affinity) { SKIP("no affinity masks here"); }
 TEST(quotas) { SKIP("no control groups here"); }
 
 #endif
-
-int main(void)
-{
-    RUN(the_environment);
-    RUN(affinity);
-    RUN(quotas);
-    return test_finish();
-}

@@ -66,12 +66,11 @@ static void state_accuracy(const struct check_problem *p, struct check_expect *e
 
 static void examine(const struct check_problem *p, int stated)
 {
-    struct check_expect expect = check_dense(p);
+    auto_check_expect expect = check_dense(p);
 
     if (stated)
         state_accuracy(p, &expect);
     check_against(&run, p, &expect);
-    check_expect_free(&expect);
 }
 
 /* The core, and `drawn` problems at scale 1, first the fixed ones; `salt` is the test's
@@ -88,10 +87,8 @@ static void examine_many(int64_t drawn, uint64_t salt,
         struct check_sample_options own = *options;
         if (n < CORE && n % 2 == 0 && own.min_keys == 0) /* some have splits */
             own.min_keys = 2 * CHECK_SPLIT_KEYS + 1;
-        struct check_problem p =
-            check_sample(seed * 100000000 + salt + (uint64_t)n, &own);
+        auto_check_problem p = check_sample(seed * 100000000 + salt + (uint64_t)n, &own);
         examine(&p, options->tame && n < FIXED);
-        check_problem_free(&p);
     }
     const struct check_set *broken = NULL;
     for (int s = 0; s < run.count; s++) {
@@ -142,9 +139,7 @@ int main(void)
         fprintf(stderr, "test_dense: %s\n", error.message);
         return 1;
     }
-    RUN(problems_at_the_stated_accuracy);
-    RUN(other_scales_and_sizes_of_values_under_the_bound);
-    RUN(several_splits_at_the_stated_accuracy);
+    test_run_all();
     check_close(&run);
     return test_finish();
 }

@@ -47,10 +47,3 @@ TEST(kernels)
 }
 
 TEST(reference_at_some_floats) { examine(CHECK_REF, REF_STEP); }
-
-int main(void)
-{
-    RUN(kernels);
-    RUN(reference_at_some_floats);
-    return test_finish();
-}

@@ -164,13 +164,3 @@ TEST(special_values)
     CHECK(is_nan_bits(&types[1], attendi_f32_to_bf16(float_of(0x7fffffffu))),
           "full NaN, bf16");
 }
-
-int main(void)
-{
-    RUN(widening_every_half);
-    RUN(round_trip_of_every_half);
-    RUN(narrowing_around_every_tie);
-    RUN(narrowing_floats_of_every_exponent);
-    RUN(special_values);
-    return test_finish();
-}

@@ -45,12 +45,11 @@ static void check_shapes(attend_context *ctx, attend_dtype dtype)
                                    {1, 1, 1, 129, 161, 33, 17}};
 
     for (size_t x = 0; x < sizeof shapes / sizeof shapes[0]; x++) {
-        problem p = problem_make(shapes[x], dtype, x + 1);
+        auto_problem p = problem_make(shapes[x], dtype, x + 1);
 
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         p.close = CLOSE_DERIVED;
         problem_check(&p, ctx);
-        problem_free(&p);
     }
 }
 
@@ -65,15 +64,14 @@ static void set_computes(void)
         SKIP("kernel set %s: this machine lacks %s", set.name, text);
     }
     CHECK(text[0] == '\0', "%s runs without %s", set.name, text);
-    attend_context *const ctx = open_set(set.name, 1);
+    auto_context const ctx = open_set(set.name, 1);
     for (int x = 0; ctx != NULL && x < FLOAT_DTYPES; x++)
         check_shapes(ctx, float_dtypes[x]);
-    attend_context_destroy(ctx);
 }
 
 int main(void)
 {
-    RUN(lacking_words);
+    test_run_all();
     for (int x = 0; attend_isa_get(x, &set) == ATTEND_OK; x++)
         test_run(set.name, set_computes);
     return test_finish();

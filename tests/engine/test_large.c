@@ -203,12 +203,11 @@ static struct check_expect expect_rows(const struct check_problem *p,
                                        struct check_random *random)
 {
     const int64_t rows = p->nb * p->hq * p->nq, dear = p->nk * (p->d + p->dv) + 1;
-    unsigned char *const wanted = check_memory((size_t)rows, 1);
+    auto_free unsigned char *const wanted = check_memory((size_t)rows, 1);
 
     for (int64_t n = 0; n < ROWS_MAX && (n == 0 || (n + 1) * dear <= 3000000); n++)
         wanted[check_random_int(random, 0, rows - 1)] = 1;
     struct check_expect expect = check_dense_rows(p, wanted);
-    free(wanted);
     return expect;
 }
 
@@ -257,9 +256,9 @@ static int has_empty_split(const struct check_problem *p)
 /* All is chosen by the seed, so that a problem alone is the problem among all. */
 static void examine(uint64_t seed)
 {
-    struct check_problem p = sample_large(seed);
+    auto_check_problem p = sample_large(seed);
     struct check_random random = {.seed = seed, .next = 1u << 30};
-    struct check_expect expect = expect_rows(&p, &random);
+    auto_check_expect expect = expect_rows(&p, &random);
 
     problems++;
     split += check_spans(&p, SPLIT);
@@ -271,8 +270,6 @@ static void examine(uint64_t seed)
             continue;
         examine_set(&p, &expect, s, (int)((seed + (uint64_t)s) % THREADS));
     }
-    check_expect_free(&expect);
-    check_problem_free(&p);
 }
 
 TEST(random_large_problems)
@@ -319,7 +316,7 @@ int main(void)
     unsetenv("ATTEND_SPLIT"); /* real splits */
     if (!open_contexts())
         return 1;
-    RUN(random_large_problems);
+    test_run_all();
     for (int t = 0; t < THREADS; t++)
         for (int s = 0; s < run.count; s++)
             attend_context_destroy(shared[t][s]);

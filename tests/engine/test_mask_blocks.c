@@ -107,17 +107,14 @@ static problem make(int at, pattern kind, int type, int weights)
 
 #define NAMED "shape %d, pattern %d, %s", at, kind, attend_dtype_name(float_dtypes[type])
 
-static void compare_with_dense(attend_context *ctx)
+TEST_ON_SETS(as_the_dense_evaluation, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
-        problem p = make(at, (pattern)kind, type, kind % 2);
+        auto_problem p = make(at, (pattern)kind, type, kind % 2);
         CHECK(problem_check(&p, ctx), NAMED);
-        problem_free(&p);
     }
 }
-
-TEST(as_the_dense_evaluation) { for_each_set(compare_with_dense, 2); }
 
 /* ---- what nobody sees ------------------------------------------------------- */
 
@@ -136,7 +133,7 @@ static int somebody_sees(const struct check_problem *p, int64_t b, int64_t hk, i
 static void spoil(const problem *p)
 {
     static const double spoilt[] = {NAN, INFINITY, -INFINITY};
-    struct check_problem dense = dense_problem(p);
+    auto_check_problem dense = dense_problem(p);
 
     for (int64_t b = 0; b < p->n.nb; b++)
         for (int64_t hk = 0; hk < p->n.hkv; hk++)
@@ -148,23 +145,18 @@ static void spoil(const problem *p)
                 for (int64_t c = 0; c < p->n.dv; c++)
                     view_set(&p->io.v, b, hk, j, c, spoilt[(j + c) % 3]);
             }
-    check_problem_free(&dense);
 }
 
-static void spoil_hidden(attend_context *ctx)
+TEST_ON_SETS(hidden_keys_may_hold_anything, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
-        problem p = make(at, (pattern)kind, type, kind % 2);
-        result want = result_of(&p, ctx);
+        auto_problem p = make(at, (pattern)kind, type, kind % 2);
+        auto_result want = result_of(&p, ctx);
         spoil(&p);
         CHECK(problem_gives(&p, ctx, &want), NAMED);
-        result_free(&want);
-        problem_free(&p);
     }
 }
-
-TEST(hidden_keys_may_hold_anything) { for_each_set(spoil_hidden, 2); }
 
 /* ---- neighbours ------------------------------------------------------------- */
 
@@ -197,12 +189,12 @@ static int kept_are_same(const attend_tensor *t, int64_t first, const void *bits
     return 1;
 }
 
-static void change_neighbours(attend_context *ctx)
+TEST_ON_SETS(neighbours_change_no_bit, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
-        problem p = make(at, (pattern)kind, type, kind % 2);
-        result want = result_of(&p, ctx);
+        auto_problem p = make(at, (pattern)kind, type, kind % 2);
+        auto_result want = result_of(&p, ctx);
         for (int way = 0; way < 3; way++) {
             change_others(&p, way);
             spoil(&p);
@@ -211,52 +203,40 @@ static void change_neighbours(attend_context *ctx)
                       kept_are_same(&p.io.weights, 0, want.weights),
                   NAMED);
         }
-        result_free(&want);
-        problem_free(&p);
     }
 }
 
-TEST(neighbours_change_no_bit) { for_each_set(change_neighbours, 2); }
-
-static void cut_keys(attend_context *ctx)
+TEST_ON_SETS(a_masked_end_is_a_shorter_sequence, ctx, 1)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int64_t nq = 1; nq < 100; nq += 49) {
-            problem p =
+            auto_problem p =
                 problem_make((shape){1, 2, 1, nq, 640, 16, 16}, float_dtypes[type], 3);
             p.io.weights = (attend_tensor){0};
             problem_mask(&p, 1, 1, 1, p.n.nk);
             hide_keys(&p, 0, 0, 0, 256, p.n.nk);
-            result want = result_of(&p, ctx);
+            auto_result want = result_of(&p, ctx);
             p.rule.mask = (attend_view){0};
             problem_key_lengths(&p)[0] = 256;
             CHECK(problem_gives(&p, ctx, &want), "%s, %lld queries",
                   attend_dtype_name(float_dtypes[type]), (long long)nq);
-            result_free(&want);
-            problem_free(&p);
         }
 }
-
-TEST(a_masked_end_is_a_shorter_sequence) { for_each_set(cut_keys, 1); }
 
 /* ---- threads, strides, broadcasting ------------------------------------------ */
 
-static void compare_threads(attend_context *lone)
+TEST_ON_SETS(any_number_of_threads, lone, 1)
 {
     for (int threads = 2; threads < 4; threads++) {
-        attend_context *const ctx = open_set(attend_context_isa(lone), threads);
+        auto_context const ctx = open_set(attend_context_isa(lone), threads);
         CHECK(ctx != NULL, "%d threads", threads);
         FOR_PROBLEMS(at, kind, type)
         {
-            problem p = make(at, (pattern)kind, type, 0);
+            auto_problem p = make(at, (pattern)kind, type, 0);
             CHECK(problem_same_on(&p, lone, ctx), NAMED);
-            problem_free(&p);
         }
-        attend_context_destroy(ctx);
     }
 }
-
-TEST(any_number_of_threads) { for_each_set(compare_threads, 1); }
 
 /* The same mask with one row for every head. */
 static attend_view mask_of_heads(problem *p)
@@ -271,13 +251,13 @@ static attend_view mask_of_heads(problem *p)
     return full;
 }
 
-static void compare_layouts(attend_context *ctx)
+TEST_ON_SETS(any_layout_of_the_mask, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
-        problem p = make(at, (pattern)kind, type, 0);
+        auto_problem p = make(at, (pattern)kind, type, 0);
         const attend_view mask = p.rule.mask;
-        result want = result_of(&p, ctx);
+        auto_result want = result_of(&p, ctx);
         for (int way = 0; way < LAYOUT_COUNT; way++) {
             p.rule.mask = restride(&p, &mask, (layout)way);
             CHECK(problem_gives(&p, ctx, &want),
@@ -286,12 +266,8 @@ static void compare_layouts(attend_context *ctx)
         p.rule.mask = mask;
         p.rule.mask = mask_of_heads(&p);
         CHECK(problem_gives(&p, ctx, &want), NAMED);
-        result_free(&want);
-        problem_free(&p);
     }
 }
-
-TEST(any_layout_of_the_mask) { for_each_set(compare_layouts, 2); }
 
 /* ---- statistics --------------------------------------------------------------- */
 
@@ -304,7 +280,7 @@ static void want_stats(problem *p, attend_stats *stats, int count)
 
 static int counts_keys(const problem *p)
 {
-    struct check_problem dense = dense_problem(p);
+    auto_check_problem dense = dense_problem(p);
     int right = 1;
 
     for (int64_t b = 0; b < p->n.nb; b++)
@@ -316,17 +292,16 @@ static int counts_keys(const problem *p)
                 right &= tensor_get(&p->io.stats->rows, b, h, i, ATTEND_STAT_KEYS) ==
                          (double)count;
             }
-    check_problem_free(&dense);
     return right;
 }
 
-static void compare_stats(attend_context *ctx)
+TEST_ON_SETS(statistics_of_what_is_seen, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
         /* Without those of noise, which some sets leave to others. */
         const int count = kind % 2 ? ATTEND_STAT_COUNT : ATTEND_STAT_KEY_NOISE;
-        problem p = make(at, (pattern)kind, type, 0);
+        auto_problem p = make(at, (pattern)kind, type, 0);
         attend_stats stats;
         want_stats(&p, &stats, count);
         CHECK(problem_run(&p, ctx) && counts_keys(&p), NAMED);
@@ -347,11 +322,8 @@ static void compare_stats(attend_context *ctx)
         }
         for (int x = 0; x < 3; x++)
             free(want[x]);
-        problem_free(&p);
     }
 }
-
-TEST(statistics_of_what_is_seen) { for_each_set(compare_stats, 2); }
 
 /* ---- the inspection pass ---------------------------------------------------------- */
 
@@ -366,21 +338,18 @@ static ask ask_masked(int at, pattern kind, int type)
     return a;
 }
 
-static void compare_inspection(attend_context *ctx)
+TEST_ON_SETS(the_inspection_pass, ctx, 2)
 {
     FOR_PROBLEMS(at, kind, type)
     {
         ask a = ask_masked(at, (pattern)kind, type);
         CHECK(ask_check(&a, ctx), NAMED);
-        answers want = answers_copy(&a);
+        auto_answers want = answers_copy(&a);
         spoil(&a.p);
         CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), NAMED);
-        answers_free(&want);
         problem_free(&a.p);
     }
 }
-
-TEST(the_inspection_pass) { for_each_set(compare_inspection, 2); }
 
 /* The lse stays what it was, also of the queries whose mask changes. */
 static void change_neighbours_of_inspection(attend_context *ctx)
@@ -389,14 +358,13 @@ static void change_neighbours_of_inspection(attend_context *ctx)
     {
         ask a = ask_masked(at, (pattern)kind, type);
         CHECK(ask_run(&a, ctx), NAMED);
-        void *const want = copy_bits(&a.want.zoom);
+        auto_free void *const want = copy_bits(&a.want.zoom);
         for (int way = 0; way < 3; way++) {
             change_others(&a.p, way);
             CHECK(ask_run(&a, ctx) &&
                       kept_are_same(&a.want.zoom, a.want.zoom_query, want),
                   NAMED);
         }
-        free(want);
         problem_free(&a.p);
     }
 }
@@ -404,18 +372,4 @@ static void change_neighbours_of_inspection(attend_context *ctx)
 TEST(neighbours_in_the_inspection_pass)
 {
     for_each_set(change_neighbours_of_inspection, 2);
-}
-
-int main(void)
-{
-    RUN(as_the_dense_evaluation);
-    RUN(hidden_keys_may_hold_anything);
-    RUN(neighbours_change_no_bit);
-    RUN(a_masked_end_is_a_shorter_sequence);
-    RUN(any_number_of_threads);
-    RUN(any_layout_of_the_mask);
-    RUN(statistics_of_what_is_seen);
-    RUN(the_inspection_pass);
-    RUN(neighbours_in_the_inspection_pass);
-    return test_finish();
 }

@@ -84,7 +84,7 @@ static int life_with_failure(const pair *both, const char *isa, int n, int stick
     return c.refused;
 }
 
-static void fail_every_allocation(attend_context *ctx)
+TEST_ON_SETS(every_allocation_may_fail, ctx, 2)
 {
     for (int at = 0; at < PAIRS; at++) {
         pair both = pair_make(pair_dtypes[at], ctx);
@@ -101,9 +101,7 @@ static void fail_every_allocation(attend_context *ctx)
     }
 }
 
-TEST(every_allocation_may_fail) { for_each_set(fail_every_allocation, 2); }
-
-static void repeat_without_allocating(attend_context *plain)
+TEST_ON_SETS(repeated_calls_allocate_nothing, plain, 2)
 {
     counting c = {.fail_at = -1};
     const attend_options options = counting_options(&c, attend_context_isa(plain), 2);
@@ -129,13 +127,11 @@ static void repeat_without_allocating(attend_context *plain)
     CHECK(c.live == 0 && !c.misused, "%d blocks left", c.live);
 }
 
-TEST(repeated_calls_allocate_nothing) { for_each_set(repeat_without_allocating, 2); }
-
 /*
  * Scratch of a problem too large to exist is refused, and the context lives on.  The
  * definition keeps no copy of q or k, so d = 2^58 would only take for ever.
  */
-static void refuse_the_impossible(attend_context *ctx)
+TEST_ON_SETS(impossible_sizes, ctx, 2)
 {
     problem p = problem_make((shape){1, 1, 1, 2, 4, 4, 4}, ATTEND_F32, 4);
     const attend_io io = p.io;
@@ -160,12 +156,8 @@ static void refuse_the_impossible(attend_context *ctx)
     problem_free(&p);
 }
 
-TEST(impossible_sizes) { for_each_set(refuse_the_impossible, 2); }
-
 int main(void)
 {
-    RUN(every_allocation_may_fail);
-    RUN(repeated_calls_allocate_nothing);
-    RUN(impossible_sizes);
+    test_run_all();
     return split_finish();
 }

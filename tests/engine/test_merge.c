@@ -523,25 +523,3 @@ TEST(errors_name_field_and_value)
     attend_context_destroy(ctx);
     problem_free(&sound.p);
 }
-
-int main(void)
-{
-    RUN(every_dtype_and_count);
-    RUN(f64_parts_join_in_f64);
-    RUN(one_part_is_copied);
-    RUN(no_part_is_an_empty_row);
-    RUN(known_weights);
-    RUN(empty_parts_have_no_influence);
-    RUN(only_empty_parts);
-    RUN(far_apart_and_far_out);
-    RUN(nan_stays_in_its_row);
-    RUN(any_strides_give_the_same_bits);
-    RUN(joining_in_steps);
-    RUN(a_context_gives_the_same_bits);
-    RUN(workers_give_the_same_bits);
-    RUN(very_many_parts);
-    RUN(in_place_of_a_part);
-    RUN(lse_is_optional_and_sizes_may_be_zero);
-    RUN(errors_name_field_and_value);
-    return test_finish();
-}

@@ -39,19 +39,16 @@ static problem problem_at(int at, attend_dtype dtype)
 static void any_threads(attend_context *ctx, attend_order order)
 {
     const char *const isa = attend_context_isa(ctx);
-    attend_context *const one = open_order(isa, 1, order);
-    attend_context *const many = open_order(isa, 3, order);
+    auto_context const one = open_order(isa, 1, order);
+    auto_context const many = open_order(isa, 3, order);
 
     for (int at = 0; at < SHAPES && one && many; at++)
         for (int type = 0; type < FLOAT_DTYPES; type++) {
-            problem p = problem_at(at, float_dtypes[type]);
+            auto_problem p = problem_at(at, float_dtypes[type]);
             CHECK(problem_same_on(&p, one, many), "shape %d, %s: threads change bits", at,
                   attend_dtype_name(p.dtype));
             CHECK(problem_is_close(&p), "shape %d", at);
-            problem_free(&p);
         }
-    attend_context_destroy(one);
-    attend_context_destroy(many);
 }
 
 static void fast(attend_context *ctx) { any_threads(ctx, ATTEND_ORDER_FAST); }
@@ -61,12 +58,12 @@ TEST(fast_has_the_same_bits_for_any_threads) { for_each_set(fast, 1); }
 TEST(same_has_the_same_bits_for_any_threads) { for_each_set(same, 1); }
 
 /* The last query of every head, computed by itself, is its row among the others. */
-static void last_row_alone(attend_context *ctx)
+TEST_ON_SETS(a_row_alone_is_the_row_among_others, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int64_t rows = 2; rows <= 70; rows = rows * 3 + 1) {
-            problem p = problem_make((shape){1, 4, 2, rows, 1100, 40, 24},
-                                     float_dtypes[type], 77);
+            auto_problem p = problem_make((shape){1, 4, 2, rows, 1100, 40, 24},
+                                          float_dtypes[type], 77);
             const size_t row = (size_t)p.n.dv * attend_dtype_size(p.dtype);
             unsigned char alone[24 * 8];
 
@@ -88,11 +85,8 @@ static void last_row_alone(attend_context *ctx)
                 CHECK(memcmp(alone, among.data, row) == 0, "%lld rows, head %lld, %s",
                       (long long)rows, (long long)h, attend_dtype_name(p.dtype));
             }
-            problem_free(&p);
         }
 }
-
-TEST(a_row_alone_is_the_row_among_others) { for_each_set(last_row_alone, 2); }
 
 TEST(other_orders_are_refused)
 {
@@ -100,13 +94,4 @@ TEST(other_orders_are_refused)
 
     options.order = 2;
     expect_no_context(&options, ATTEND_EINVAL, "options.order", "(2)");
-}
-
-int main(void)
-{
-    RUN(fast_has_the_same_bits_for_any_threads);
-    RUN(same_has_the_same_bits_for_any_threads);
-    RUN(a_row_alone_is_the_row_among_others);
-    RUN(other_orders_are_refused);
-    return test_finish();
 }

@@ -85,17 +85,14 @@ static void random_shardings(attend_context *ctx)
     for (int n = 0; n < cases; n++) {
         uint64_t state =
             test_case_seed(n, core) * 7 + (uint64_t)attend_context_threads(ctx);
-        problem p = random_problem(n, &state);
-        result whole = result_of(&p, ctx);
-        sharding s = sharding_make(&p, &state);
+        auto_problem p = random_problem(n, &state);
+        auto_result whole = result_of(&p, ctx);
+        auto_sharding s = sharding_make(&p, &state);
         CHECK(sharding_is_whole(&p, ctx, &s, &whole),
               "case %d, %s, nq %lld, nk %lld, %lld shards", n, attend_dtype_name(p.dtype),
               (long long)p.n.nq, (long long)p.n.nk, (long long)s.count);
         CHECK(reduces(&p, ctx, &s, &whole), "case %d reduced", n);
         CHECK(slices_are_whole(&p, ctx, &state, &whole), "case %d in slices", n);
-        sharding_free(&s);
-        result_free(&whole);
-        problem_free(&p);
     }
 }
 
@@ -143,9 +140,9 @@ TEST(records_are_counted)
 
 /* A reduced record is the partial that its splits combine to: here by hand, for dv = 1.
  */
-static void records_are_subtrees(attend_context *ctx)
+TEST_ON_SETS(reduced_records_are_subtrees, ctx, 2)
 {
-    problem p = problem_make((shape){1, 2, 1, 5, 4096, 8, 1}, ATTEND_F64, 3);
+    auto_problem p = problem_make((shape){1, 2, 1, 5, 4096, 8, 1}, ATTEND_F64, 3);
     attend_partials split = shard_make(&p, 2048, 2048, 0), root = split;
 
     root = shard_make(&p, 2048, 2048, 1);
@@ -163,15 +160,12 @@ static void records_are_subtrees(attend_context *ctx)
         }
     free(split.data.data);
     free(root.data.data);
-    problem_free(&p);
 }
 
-TEST(reduced_records_are_subtrees) { for_each_set(records_are_subtrees, 2); }
-
 /* Data with gaps between its rows, heads inside: nothing but the records is written. */
-static void records_have_strides(attend_context *ctx)
+TEST_ON_SETS(records_may_lie_apart, ctx, 2)
 {
-    problem p = problem_make((shape){2, 3, 1, 4, 2500, 8, 5}, ATTEND_F32, 4);
+    auto_problem p = problem_make((shape){2, 3, 1, 4, 2500, 8, 5}, ATTEND_F32, 4);
     attend_partials plain = shard_make(&p, 0, 2500, 1), apart = plain;
     const int64_t columns = plain.data.size[3], gap = columns + 3;
     const size_t floats = (size_t)(2 * 3 * 4 * gap);
@@ -192,23 +186,19 @@ static void records_have_strides(attend_context *ctx)
                   "at %lld", (long long)at);
         }
     sharding s = {.count = 1, .parts = {apart}};
-    result whole = result_of(&p, ctx);
+    auto_result whole = result_of(&p, ctx);
     CHECK(sharding_is_whole(&p, ctx, &s, &whole), "apart");
-    result_free(&whole);
     free(apart.data.data);
     free(plain.data.data);
-    problem_free(&p);
 }
-
-TEST(records_may_lie_apart) { for_each_set(records_have_strides, 2); }
 
 /* ---- what is not seen ---------------------------------------------------- */
 
 /* Splits that nobody sees, by window and key length, hold NaN: in no shard a trace. */
-static void hidden_keys(attend_context *ctx)
+TEST_ON_SETS(hidden_keys_leave_no_trace, ctx, 2)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++) {
-        problem p =
+        auto_problem p =
             problem_make((shape){2, 2, 1, 6, 6000, 12, 7}, float_dtypes[dtype], 5);
         uint64_t state = 6;
         int64_t *const lengths = problem_key_lengths(&p);
@@ -217,7 +207,7 @@ static void hidden_keys(attend_context *ctx)
         p.rule.window_left = 2100;
         lengths[1] = 4500;
         p.rule.alibi = own_heads(&p, &state, 0.1);
-        result clean = result_of(&p, ctx);
+        auto_result clean = result_of(&p, ctx);
         for (int64_t j = 0; j < 6000; j++)
             for (int64_t b = 0; b < 2; b++)
                 if (j < 6000 - 6 - 2100 || j >= lengths[b])
@@ -226,9 +216,10 @@ static void hidden_keys(attend_context *ctx)
                         if (c < 7)
                             view_set(&p.io.v, b, 0, j, c, j % 3 ? NAN : -INFINITY);
                     }
-        sharding s = {.count = 3,
-                      .parts = {shard_make(&p, 0, 2048, 1), shard_make(&p, 2048, 3072, 0),
-                                shard_make(&p, 5120, 880, 1)}};
+        auto_sharding s = {.count = 3,
+                           .parts = {shard_make(&p, 0, 2048, 1),
+                                     shard_make(&p, 2048, 3072, 0),
+                                     shard_make(&p, 5120, 880, 1)}};
         CHECK(sharding_is_whole(&p, ctx, &s, &clean), "%s", attend_dtype_name(p.dtype));
         for (int64_t row = 0; row < 24; row++) /* m, l, and 7 sums of no key */
             for (int64_t c = 0; c < 9; c++) {
@@ -237,26 +228,22 @@ static void hidden_keys(attend_context *ctx)
                 CHECK(c == 0 ? x == -INFINITY : x == 0.0, "row %lld: %g", (long long)row,
                       x);
             }
-        sharding_free(&s);
-        result_free(&clean);
-        problem_free(&p);
     }
 }
 
-TEST(hidden_keys_leave_no_trace) { for_each_set(hidden_keys, 2); }
-
 /* A split that no shard has is a split that a mask hides. */
-static void missing_splits(attend_context *ctx)
+TEST_ON_SETS(missing_splits_are_hidden, ctx, 2)
 {
-    problem p = problem_make((shape){1, 4, 2, 3, 5000, 9, 6}, ATTEND_F32, 7);
+    auto_problem p = problem_make((shape){1, 4, 2, 3, 5000, 9, 6}, ATTEND_F32, 7);
     uint64_t state = 8;
 
     p.io.weights.data = NULL;
     p.rule.sinks = own_heads(&p, &state, 1.0);
-    sharding s = {.count = 2,
-                  .parts = {shard_make(&p, 4096, 904, 0), shard_make(&p, 1024, 1024, 1)}};
+    auto_sharding s = {
+        .count = 2,
+        .parts = {shard_make(&p, 4096, 904, 0), shard_make(&p, 1024, 1024, 1)}};
     CHECK(sharding_run(&p, ctx, &s), "two shards");
-    result got = result_copy(&p);
+    auto_result got = result_copy(&p);
     problem_mask(&p, 1, 1, 1, 5000);
     for (int64_t j = 0; j < 5000; j++)
         view_set(&p.rule.mask, 0, 0, 0, j, j / 1024 == 1 || j / 1024 == 4);
@@ -264,24 +251,19 @@ static void missing_splits(attend_context *ctx)
     CHECK(same_or_near(&p.io.out, got.out, nearness(&p, ctx)) &&
               same_or_near(&p.io.lse, got.lse, nearness(&p, ctx)),
           "missing");
-    result_free(&got);
-    sharding_free(&s);
-    problem_free(&p);
 }
 
-TEST(missing_splits_are_hidden) { for_each_set(missing_splits, 2); }
-
 /* No parts, empty parts, rows without keys: O = 0, LSE of the sink alone. */
-static void nothing_seen(attend_context *ctx)
+TEST_ON_SETS(nothing_seen_is_an_empty_row, ctx, 1)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++)
         for (int kind = 0; kind < 3; kind++) {
-            problem p =
+            auto_problem p =
                 problem_make((shape){1, 2, 1, 2, 1500, 4, 3}, float_dtypes[dtype], 9);
             const double sinks[] = {0.5, -INFINITY};
             problem_key_lengths(&p)[0] = 0;
             p.rule.sinks = sinks;
-            sharding s = {.count = kind};
+            auto_sharding s = {.count = kind};
             for (int64_t x = 0; x < kind; x++)
                 s.parts[x] = shard_make(&p, 0, x == 0 ? 0 : 1500, 0);
             CHECK(sharding_run(&p, ctx, &s), "kind %d", kind);
@@ -291,41 +273,32 @@ static void nothing_seen(attend_context *ctx)
                           tensor_get(&p.io.lse, 0, h, i, 0));
                     CHECK(tensor_get(&p.io.out, 0, h, i, 2) == 0.0, "out");
                 }
-            sharding_free(&s);
-            problem_free(&p);
         }
 }
 
-TEST(nothing_seen_is_an_empty_row) { for_each_set(nothing_seen, 1); }
-
 /* NaN that a row sees, in one shard, is NaN in the whole; other rows keep their bits. */
-static void seen_nan(attend_context *ctx)
+TEST_ON_SETS(seen_nan_stays_in_its_rows, ctx, 2)
 {
-    problem p = problem_make((shape){1, 1, 1, 20, 3000, 6, 5}, ATTEND_F32, 10);
+    auto_problem p = problem_make((shape){1, 1, 1, 20, 3000, 6, 5}, ATTEND_F32, 10);
     uint64_t state = 11;
 
     p.io.weights.data = NULL;
     p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
     view_set(&p.io.k, 0, 0, 2990, 1, NAN);
     view_set(&p.io.v, 0, 0, 2985, 2, INFINITY);
-    result whole = result_of(&p, ctx);
-    sharding s = sharding_make(&p, &state);
+    auto_result whole = result_of(&p, ctx);
+    auto_sharding s = sharding_make(&p, &state);
     CHECK(sharding_is_whole(&p, ctx, &s, &whole), "seen");
     CHECK(isnan(tensor_get(&p.io.lse, 0, 0, 15, 0)), "a row that sees it");
     CHECK(!isnan(tensor_get(&p.io.lse, 0, 0, 5, 0)), "a row that does not");
-    sharding_free(&s);
-    result_free(&whole);
-    problem_free(&p);
 }
-
-TEST(seen_nan_stays_in_its_rows) { for_each_set(seen_nan, 2); }
 
 /* ---- kernel sets --------------------------------------------------------- */
 
 /* Partials of unlike sets and reductions combine within the bound. */
 TEST(sets_can_be_mixed)
 {
-    problem p = problem_make((shape){1, 2, 1, 5, 3000, 16, 8}, ATTEND_F32, 12);
+    auto_problem p = problem_make((shape){1, 2, 1, 5, 3000, 16, 8}, ATTEND_F32, 12);
     uint64_t state = 13;
 
     p.rule.alibi = own_heads(&p, &state, 0.1);
@@ -335,9 +308,10 @@ TEST(sets_can_be_mixed)
         attend_isa_get(x, &best);
     attend_context *const sets[] = {open_set("ref", 1), open_set("scalar", 1),
                                     open_set(best.name, 2)};
-    sharding s = {.count = 3,
-                  .parts = {shard_make(&p, 0, 1024, 0), shard_make(&p, 1024, 1024, 1),
-                            shard_make(&p, 2048, 952, 0)}};
+    auto_sharding s = {.count = 3,
+                       .parts = {shard_make(&p, 0, 1024, 0),
+                                 shard_make(&p, 1024, 1024, 1),
+                                 shard_make(&p, 2048, 952, 0)}};
     for (int x = 0; x < 3; x++)
         CHECK(shard_run(&p, sets[x], &s.parts[x]), "set %d", x);
     for (int x = 0; x < 3; x++) {
@@ -345,23 +319,6 @@ TEST(sets_can_be_mixed)
         p.io.weights.data = NULL;
         CHECK(problem_is_close(&p), "combined by set %d", x);
     }
-    sharding_free(&s);
     for (int x = 0; x < 3; x++)
         attend_context_destroy(sets[x]);
-    problem_free(&p);
-}
-
-int main(void)
-{
-    RUN(shards_are_the_whole);
-    RUN(shards_are_the_whole_in_small_splits);
-    RUN(records_are_counted);
-    RUN(reduced_records_are_subtrees);
-    RUN(records_may_lie_apart);
-    RUN(hidden_keys_leave_no_trace);
-    RUN(missing_splits_are_hidden);
-    RUN(nothing_seen_is_an_empty_row);
-    RUN(seen_nan_stays_in_its_rows);
-    RUN(sets_can_be_mixed);
-    return test_finish();
 }

@@ -85,7 +85,7 @@ static void expect_refusal(attend_context *ctx, const request *r, const request 
 static void refuse_forward(attend_context *ctx)
 {
     const enum call call = FORWARD;
-    request sound = request_make(ctx, ATTEND_F32);
+    auto_request sound = request_make(ctx, ATTEND_F32);
 
     poison(&sound.part.data);
     REFUSES("partials.struct_size", "8", r.part.struct_size = 8);
@@ -107,13 +107,12 @@ static void refuse_forward(attend_context *ctx)
     REFUSES("key_lengths[0]", "3001", r.rule.key_lengths = lengths_beyond);
     REFUSES("mask.size[3]", "3000",
             r.rule.mask = attend_view_dense(r.p.io.out.data, ATTEND_BOOL, 1, 1, 1, NK));
-    request_free(&sound);
 }
 
 static void refuse_combine(attend_context *ctx)
 {
     const enum call call = COMBINE;
-    request sound = request_make(ctx, ATTEND_F32);
+    auto_request sound = request_make(ctx, ATTEND_F32);
 
     REFUSES("count", "-1", r.count = -1);
     REFUSES("parts", "NULL", r.parts = NULL);
@@ -129,13 +128,12 @@ static void refuse_combine(attend_context *ctx)
     REFUSES("lse.dtype", "f64", r.lse.dtype = ATTEND_F64);
     REFUSES("lse.size[2]", "3", r.lse.size[2] = 3);
     REFUSES("key_lengths[0]", "3001", r.rule.key_lengths = lengths_beyond);
-    request_free(&sound);
 }
 
 static void refuse_reduce(attend_context *ctx)
 {
     const enum call call = REDUCE;
-    request sound = request_make(ctx, ATTEND_F32);
+    auto_request sound = request_make(ctx, ATTEND_F32);
 
     REFUSES("count", "0", r.count = 0);
     REFUSES("parts", "NULL", r.parts = NULL);
@@ -149,22 +147,19 @@ static void refuse_reduce(attend_context *ctx)
     /* Shards 0 and 1 lie outside of these targets, behind and before their keys. */
     REFUSES("parts[0]", "2048 to 2999", r.to.keys = 2 * S);
     REFUSES("parts[2]", "0 to 1023", (r.to.first_key = S, r.to.keys = NK - S));
-    request_free(&sound);
 }
 
-static void refuse_all(attend_context *ctx)
+TEST_ON_SETS(errors_name_field_and_value, ctx, 1)
 {
     refuse_forward(ctx);
     refuse_combine(ctx);
     refuse_reduce(ctx);
 }
 
-TEST(errors_name_field_and_value) { for_each_set(refuse_all, 1); }
-
 TEST(null_is_refused)
 {
-    attend_context *const ctx = open_set("scalar", 1);
-    request r = request_make(ctx, ATTEND_F32);
+    auto_context const ctx = open_set("scalar", 1);
+    auto_request r = request_make(ctx, ATTEND_F32);
     attend_error err;
 
     CHECK(attend_forward_partials(NULL, NULL, &r.io, &r.part, &err) == ATTEND_EINVAL,
@@ -181,8 +176,6 @@ TEST(null_is_refused)
     CHECK(attend_reduce(NULL, r.s.parts, 3, &r.to, &err) == ATTEND_EINVAL, "ctx");
     CHECK(attend_reduce(ctx, r.s.parts, 3, NULL, &err) == ATTEND_EINVAL, "to");
     CHECK(attend_reduce(ctx, r.s.parts, 3, &r.to, NULL) == ATTEND_OK, "no err");
-    request_free(&r);
-    attend_context_destroy(ctx);
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -194,7 +187,7 @@ static int life_with_failure(const char *isa, attend_context *plain, attend_dtyp
     counting c = {.fail_at = n};
     const attend_options options = counting_options(&c, isa, 2);
     attend_context *ctx = NULL;
-    request r = request_make(plain, dtype);
+    auto_request r = request_make(plain, dtype);
     int fine = 1;
 
     if (attend_context_create(&ctx, &options, NULL) == ATTEND_OK) {
@@ -218,7 +211,6 @@ static int life_with_failure(const char *isa, attend_context *plain, attend_dtyp
                sharding_combine(&r.p, ctx, &r.s) && c.calls == calls;
         attend_context_destroy(ctx);
     }
-    request_free(&r);
     if (!fine || c.live != 0 || c.misused) {
         test_fail(__FILE__, __LINE__, "a clean life", "allocation %d, %d blocks left", n,
                   c.live);
@@ -227,7 +219,7 @@ static int life_with_failure(const char *isa, attend_context *plain, attend_dtyp
     return c.refused;
 }
 
-static void fail_every_allocation(attend_context *ctx)
+TEST_ON_SETS(every_allocation_may_fail, ctx, 2)
 {
     for (int dtype = 0; dtype < FLOAT_DTYPES; dtype++) {
         int n = 0, refused;
@@ -236,14 +228,4 @@ static void fail_every_allocation(attend_context *ctx)
             n++;
         CHECK(refused == 0 && n >= 2 && n < 100, "%d allocations in a life", n);
     }
-}
-
-TEST(every_allocation_may_fail) { for_each_set(fail_every_allocation, 2); }
-
-int main(void)
-{
-    RUN(errors_name_field_and_value);
-    RUN(null_is_refused);
-    RUN(every_allocation_may_fail);
-    return test_finish();
 }

@@ -74,7 +74,7 @@ typedef struct fixture {
 static fixture fixture_make(void)
 {
     fixture f = {.four = for_workers(4), .three = for_workers(3)};
-    attend_context *const lone = open_set(SET, 1);
+    auto_context const lone = open_set(SET, 1);
 
     f.ready = lone && f.four.n.nk && f.three.n.nk && problem_run(&f.four, lone) &&
               problem_run(&f.three, lone);
@@ -82,7 +82,6 @@ static fixture fixture_make(void)
         f.want_four = result_copy(&f.four);
         f.want_three = result_copy(&f.three);
     }
-    attend_context_destroy(lone);
     return f;
 }
 
@@ -126,13 +125,11 @@ TEST(threads_are_started_once)
 
 TEST(a_call_for_one_worker_starts_none)
 {
-    problem p = decoding(16);
-    attend_context *const ctx = open_set(SET, THREADS);
+    auto_problem p = decoding(16);
+    auto_context const ctx = open_set(SET, THREADS);
 
     count_anew(-1);
     CHECK(ctx && problem_run(&p, ctx) && started == 0, "%d threads", started);
-    attend_context_destroy(ctx);
-    problem_free(&p);
 }
 
 TEST(threads_may_be_refused)
@@ -141,13 +138,12 @@ TEST(threads_may_be_refused)
 
     CHECK(f.ready, "problems for 4 and 3 workers");
     for (int granted = 0; granted < THREADS; granted++) {
-        attend_context *const ctx = open_set(SET, THREADS);
+        auto_context const ctx = open_set(SET, THREADS);
         count_anew(granted);
         for (int repeat = 0; repeat < 5; repeat++)
             CHECK(ctx && both_are_right(&f, ctx), "%d threads granted", granted);
         CHECK(started == granted && asked <= granted + 1,
               "%d of %d granted, asked %d times", started, granted, asked);
-        attend_context_destroy(ctx);
     }
     count_anew(-1);
     fixture_free(&f);
@@ -245,12 +241,11 @@ TEST(contexts_end_their_threads)
     CHECK(f.ready, "problems for 4 and 3 workers");
     for (int life = 0; life < 8 + test_count(12); life++) {
         attend_context *const one = open_set(SET, THREADS);
-        attend_context *const two = open_set(SET, 2);
+        auto_context const two = open_set(SET, 2);
         CHECK(one && two && both_are_right(&f, one) && both_are_right(&f, two),
               "context %d", life);
         attend_context_destroy(one);
         CHECK(both_are_right(&f, two), "context %d", life);
-        attend_context_destroy(two);
     }
     /* The kernel may list a thread for a moment after it was joined. */
     for (int wait = 0; wait < 1000 && threads_here() > before; wait++)
@@ -264,7 +259,7 @@ TEST(contexts_end_their_threads)
 TEST(workers_take_no_signals)
 {
     fixture f = fixture_make();
-    attend_context *const ctx = open_set(SET, THREADS);
+    auto_context const ctx = open_set(SET, THREADS);
     sigset_t usr1, before, pending;
 
     CHECK(f.ready && ctx && both_are_right(&f, ctx), "threads");
@@ -277,18 +272,5 @@ TEST(workers_take_no_signals)
     CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGUSR1), "not pending");
     signal(SIGUSR1, SIG_IGN);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    attend_context_destroy(ctx);
     fixture_free(&f);
-}
-
-int main(void)
-{
-    RUN(threads_are_started_once);
-    RUN(a_call_for_one_worker_starts_none);
-    RUN(threads_may_be_refused);
-    RUN(every_worker_runs_once);
-    RUN(a_child_of_fork);
-    RUN(contexts_end_their_threads);
-    RUN(workers_take_no_signals);
-    return test_finish();
 }

@@ -7,12 +7,7 @@
 #include "support/tensors.h"
 #include "support/test.h"
 
-enum { CORE = 300, DRAWN = 1000 };
-
-/* Paths taken so far. */
-static struct {
-    int shrunk, by_weight, split, one_worker, batches;
-} taken;
+enum { CORE = 400, DRAWN = 900 };
 
 static int64_t below(uint64_t *random, int64_t n)
 {
@@ -49,7 +44,7 @@ static struct problem problem_of(uint64_t *random, const int64_t *key_lengths)
 static int items_cover(const struct problem *p, const struct tiling *t)
 {
     const int64_t lists = p->nb * p->hkv, rows = p->nq * p->group;
-    int64_t *const keys = test_memory((size_t)(lists * rows) * sizeof *keys);
+    auto_free int64_t *const keys = test_memory((size_t)(lists * rows) * sizeof *keys);
     int right = 1;
 
     memset(keys, 0, (size_t)(lists * rows) * sizeof *keys);
@@ -63,7 +58,6 @@ static int items_cover(const struct problem *p, const struct tiling *t)
     }
     for (int64_t x = 0; x < lists * rows; x++)
         right &= keys[x] == p->nk;
-    free(keys);
     return right;
 }
 
@@ -71,8 +65,8 @@ static int items_cover(const struct problem *p, const struct tiling *t)
 static int order_is_whole(const struct problem *p, const struct schedule *s)
 {
     const int64_t count = s->tiling.count;
-    int32_t *const order = test_memory((size_t)(count + 1) * sizeof *order);
-    unsigned char *const seen = test_memory((size_t)count);
+    auto_free int32_t *const order = test_memory((size_t)(count + 1) * sizeof *order);
+    auto_free unsigned char *const seen = test_memory((size_t)count);
     int64_t before = INT64_MAX;
     int right;
 
@@ -90,8 +84,6 @@ static int order_is_whole(const struct problem *p, const struct schedule *s)
             right = item.rows <= before;
         before = item.rows;
     }
-    free(order);
-    free(seen);
     return right;
 }
 
@@ -101,6 +93,9 @@ TEST(items_cover_the_work_and_have_one_place_each)
         int rows, most;
     } tiles[] = {{1, 1}, {4, 4}, {12, 4}, {32, 64}, {48, 4}};
     const int64_t key_lengths[] = {0, 3, 1, 1};
+    struct {
+        int shrunk, by_weight, split, one_worker, batches;
+    } taken = {0};
 
     for (int64_t n = 0; n < CORE + test_count(DRAWN); n++) {
         uint64_t random = test_case_seed(n, CORE);
@@ -128,19 +123,8 @@ TEST(items_cover_the_work_and_have_one_place_each)
         taken.one_worker += s.workers == 1 && threads > 1;
         taken.batches += p.nb > 1 && p.key_lengths != NULL && s.workers > 1;
     }
-}
-
-TEST(every_path_was_taken)
-{
     CHECK(taken.shrunk > 5 && taken.by_weight > 5 && taken.split > 5 &&
               taken.one_worker > 5 && taken.batches > 5,
           "shrunk %d, by weight %d, split %d, one worker %d, batches %d", taken.shrunk,
           taken.by_weight, taken.split, taken.one_worker, taken.batches);
-}
-
-int main(void)
-{
-    RUN(items_cover_the_work_and_have_one_place_each);
-    RUN(every_path_was_taken);
-    return test_finish();
 }

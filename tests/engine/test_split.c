@@ -16,7 +16,7 @@ enum { THREAD_COUNTS = sizeof thread_counts / sizeof thread_counts[0] };
  * One query whose window begins at an even or an odd key in the middle of the
  * sequence: the splits before it are empty.
  */
-static void window_decoding(attend_context *lone)
+TEST_ON_SETS(an_empty_split_adds_nothing, lone, 1)
 {
     attend_context *ctx[THREAD_COUNTS] = {lone};
 
@@ -25,14 +25,14 @@ static void window_decoding(attend_context *lone)
         CHECK(ctx[at] != NULL, "%d threads", thread_counts[at]);
     }
     for (int type = 0; type < FLOAT_DTYPES; type++) {
-        problem p =
+        auto_problem p =
             problem_make((shape){1, 4, 1, 1, 8192, 64, 64}, float_dtypes[type], 3);
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
         p.io.weights = (attend_tensor){0}; /* or nobody would share a row */
         for (int64_t left = 4094; left <= 4097; left++) {
             if (left > 4095 && !test_draws(0.25))
                 continue;
-            result want = {NULL, NULL, NULL};
+            auto_result want = {NULL, NULL, NULL};
             p.rule.window_left = left;
             for (int at = 0; at < THREAD_COUNTS; at++) {
                 CHECK(problem_run(&p, ctx[at]), "%d threads", thread_counts[at]);
@@ -43,15 +43,11 @@ static void window_decoding(attend_context *lone)
                 CHECK(result_is_same(&p, &want), "%s, %d threads, window_left %lld",
                       attend_dtype_name(p.dtype), thread_counts[at], (long long)left);
             }
-            result_free(&want);
         }
-        problem_free(&p);
     }
     for (int at = 1; at < THREAD_COUNTS; at++)
         attend_context_destroy(ctx[at]);
 }
-
-TEST(an_empty_split_adds_nothing) { for_each_set(window_decoding, 1); }
 
 /* Rows for the lanes and for the few, windows and causal rules, over several splits. */
 static const shape shapes[] = {
@@ -92,13 +88,12 @@ static void lone_and_lent(attend_context *one)
             for (int kind = 0; kind < 3; kind++) {
                 if (kind > 0 && (at + kind) % FLOAT_DTYPES != type && !test_draws(0.3))
                     continue;
-                problem p = split_problem(at, float_dtypes[type], kind);
+                auto_problem p = split_problem(at, float_dtypes[type], kind);
                 CHECK(problem_run(&p, one), "one thread");
                 if ((at + kind) % FLOAT_DTYPES == type)
                     CHECK(problem_is_close(&p), "%s, shape %d, rule %d", isa, at, kind);
                 CHECK(problem_same_on(&p, one, lent), "%s, shape %d, %s, rule %d", isa,
                       at, attend_dtype_name(float_dtypes[type]), kind);
-                problem_free(&p);
             }
     CHECK(log.calls > 0 && log.n_max == 7, "%d calls of the pool, up to %d workers",
           log.calls, log.n_max);
@@ -137,9 +132,6 @@ TEST(an_empty_one_is_as_good_as_unset)
 int main(void)
 {
     unsetenv("ATTEND_SPLIT"); /* each test has its own */
-    RUN(an_empty_split_adds_nothing);
-    RUN(forced_splits_on_one_thread_and_on_a_lent_pool);
-    RUN(what_is_no_number_of_keys_is_refused);
-    RUN(an_empty_one_is_as_good_as_unset);
+    test_run_all();
     return test_finish();
 }

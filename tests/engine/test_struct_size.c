@@ -52,23 +52,21 @@ static attend_status forward(const attend_rule *rule, const attend_io *io,
 /* Status of a context that is made and ended. */
 static attend_status create(const attend_options *options, attend_error *err)
 {
-    attend_context *made = NULL;
+    auto_context made = NULL;
     const attend_status status = attend_context_create(&made, options, err);
 
     if (status != ATTEND_OK &&
         (made != NULL || attend_context_create(&made, options, NULL) != status))
         test_fail(__FILE__, __LINE__, "no context", "after a failure");
-    attend_context_destroy(made);
     return status;
 }
 
 TEST(older_options)
 {
     const attend_options now = attend_options_default();
-    guarded old = at_the_end(&now, sizeof now, 80);
+    auto_guarded old = at_the_end(&now, sizeof now, 80);
 
     CHECK(create((void *)old.data, NULL) == ATTEND_OK, "80 bytes, as in 0.1");
-    guarded_free(&old);
 }
 
 /* One struct: larger with zeros, larger with something, and sizes that never were. */
@@ -167,14 +165,13 @@ TEST(summaries_of_any_header)
 
     /* A request of 0.1 says nothing of them. */
     stats.summaries = (attend_summary *)(void *)old;
-    guarded older = at_the_end(&stats, sizeof stats, 360);
+    auto_guarded older = at_the_end(&stats, sizeof stats, 360);
     attend_io io = sound_io();
     io.stats = (void *)older.data;
     CHECK(forward(NULL, &io, &err) == ATTEND_OK, "%s", err.message);
     for (int x = 0; x < 5 * ATTEND_SUMMARY_GROUPS; x++)
         CHECK(memcmp(now + x * (int)sizeof(attend_summary), old + x * SMALL, SMALL) == 0,
               "summary %d of 0.1", x);
-    guarded_free(&older);
 
     static const struct {
         int64_t stride, kinds;
@@ -247,12 +244,7 @@ int main(void)
         v[x] = (float)x;
         q[x % (NQ * D)] = (float)(x % 5) - 2;
     }
-    RUN(older_options);
-    RUN(newer_structs);
-    RUN(sizes_that_never_were);
-    RUN(summaries_of_any_header);
-    RUN(structs_that_the_library_fills);
-    RUN(dense_layouts);
+    test_run_all();
     attend_context_destroy(ctx);
     return test_finish();
 }

@@ -30,45 +30,37 @@ static problem problem_at(int at, attend_dtype dtype)
     return p;
 }
 
-static void same_bits_for_any_threads(attend_context *lone)
+TEST_ON_SETS(any_number_of_threads, lone, 1)
 {
     for (int threads = 2; threads <= THREADS_MAX; threads++) {
-        attend_context *const ctx = open_set(attend_context_isa(lone), threads);
+        auto_context const ctx = open_set(attend_context_isa(lone), threads);
         CHECK(ctx != NULL, "%d threads", threads);
         for (int at = 0; at < SHAPES; at++)
             for (int type = 0; type < FLOAT_DTYPES; type++) {
                 if ((at + threads) % FLOAT_DTYPES != type && !test_draws(0.3))
                     continue;
-                problem p = problem_at(at, float_dtypes[type]);
+                auto_problem p = problem_at(at, float_dtypes[type]);
                 CHECK(problem_same_on(&p, lone, ctx), "%d threads, shape %d, %s", threads,
                       at, attend_dtype_name(float_dtypes[type]));
-                problem_free(&p);
             }
-        attend_context_destroy(ctx);
     }
 }
 
-TEST(any_number_of_threads) { for_each_set(same_bits_for_any_threads, 1); }
-
-static void same_bits_with_a_lent_pool(attend_context *lone)
+TEST_ON_SETS(a_pool_of_pthreads, lone, 1)
 {
     for (int threads = 2; threads <= THREADS_MAX; threads++) {
         pool_log log = {0, 0};
-        attend_context *const ctx =
+        auto_context const ctx =
             pool_context(attend_context_isa(lone), threads, pool_pthreads, &log);
         CHECK(ctx != NULL, "%d threads", threads);
         for (int at = 0; at < SHAPES; at++) {
-            problem p = problem_at(at, float_dtypes[(at + threads) % FLOAT_DTYPES]);
+            auto_problem p = problem_at(at, float_dtypes[(at + threads) % FLOAT_DTYPES]);
             CHECK(problem_same_on(&p, lone, ctx), "%d threads, shape %d", threads, at);
-            problem_free(&p);
         }
         CHECK(on_device(ctx) || (log.calls > 0 && log.n_max <= threads),
               "%d calls, up to %d of %d", log.calls, log.n_max, threads);
-        attend_context_destroy(ctx);
     }
 }
-
-TEST(a_pool_of_pthreads) { for_each_set(same_bits_with_a_lent_pool, 1); }
 
 /* One caller with a context of its own, run at the same time as another. */
 typedef struct caller {
@@ -83,7 +75,7 @@ static void *call_many_times(void *user)
 {
     caller *const me = user;
     pool_log log = {0, 0};
-    attend_context *const ctx = pool_context(me->isa, 2, me->pool, &log);
+    auto_context const ctx = pool_context(me->isa, 2, me->pool, &log);
 
     me->ok = ctx != NULL;
     for (int repeat = 0; repeat < 10 && me->ok; repeat++) {
@@ -92,7 +84,6 @@ static void *call_many_times(void *user)
                  memcmp(me->p.io.out.data, me->want.out,
                         bytes_of(me->p.io.out.size, me->p.io.out.dtype)) == 0;
     }
-    attend_context_destroy(ctx);
     return NULL;
 }
 
@@ -119,13 +110,11 @@ static void two_callers(attend_context *lone, attend_parallel_for pool)
     }
 }
 
-static void two_contexts(attend_context *lone)
+TEST_ON_SETS(two_contexts_at_once, lone, 1)
 {
     two_callers(lone, NULL);
     two_callers(lone, pool_pthreads);
 }
-
-TEST(two_contexts_at_once) { for_each_set(two_contexts, 1); }
 
 typedef struct merger {
     attend_part parts[2];
@@ -143,7 +132,7 @@ static void *merge_once(void *user)
 
 TEST(merging_at_once)
 {
-    problem store = {.dtype = ATTEND_F32};
+    auto_problem store = {.dtype = ATTEND_F32};
     merger mergers[3];
     pthread_t threads[3];
 
@@ -168,14 +157,10 @@ TEST(merging_at_once)
         CHECK(same_bits(&mergers[at].out, mergers[0].out.data, "out"), "merge %d", at);
         CHECK(same_bits(&mergers[at].lse, mergers[0].lse.data, "lse"), "merge %d", at);
     }
-    problem_free(&store);
 }
 
 int main(void)
 {
-    RUN(any_number_of_threads);
-    RUN(a_pool_of_pthreads);
-    RUN(two_contexts_at_once);
-    RUN(merging_at_once);
+    test_run_all();
     return split_finish();
 }

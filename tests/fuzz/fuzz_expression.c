@@ -5,20 +5,9 @@
  */
 #include "lab/language/expression.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(int condition, const char *what)
-{
-    if (condition)
-        return;
-    fprintf(stderr, "not so: %s\n", what);
-    abort();
-}
+#include "demand.h"
 
 static void check_error(const struct lab_expression_error *error, size_t size)
 {

@@ -5,20 +5,9 @@
  */
 #include "grade/answer_file.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(int condition, const char *what)
-{
-    if (condition)
-        return;
-    fprintf(stderr, "not so: %s\n", what);
-    abort();
-}
+#include "demand.h"
 
 /* The answer to one part alone, so that an input takes milliseconds. */
 static void grade_first(const struct lab_answer *answer)

@@ -58,7 +58,7 @@ tests() {
             [ -f "$1/$file" ] || echo "$result: there is no $file"
             ;;
         *)
-            grep -qsE "^TEST\($word\)|^    def $word\(self" "$1/$file" ||
+            grep -qsE "^TEST(_ON_SETS)?\($word[,)]|^    def $word\(self" "$1/$file" ||
                 echo "$result: no test $word in $file"
             ;;
         esac

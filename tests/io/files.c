@@ -8,15 +8,6 @@
 
 static char files_directory[64];
 
-void files_setup(void)
-{
-    snprintf(files_directory, sizeof files_directory, "/tmp/attend-test-XXXXXX");
-    if (mkdtemp(files_directory) == NULL) {
-        perror("mkdtemp");
-        exit(1);
-    }
-}
-
 const char *files_path(const char *name)
 {
     static char paths[16][512];
@@ -55,10 +46,17 @@ int files_count(int removes)
     return count;
 }
 
-void files_cleanup(void)
+int files_main(void)
 {
+    snprintf(files_directory, sizeof files_directory, "/tmp/attend-test-XXXXXX");
+    if (mkdtemp(files_directory) == NULL) {
+        perror("mkdtemp");
+        return 1;
+    }
+    test_run_all();
     files_count(1);
     rmdir(files_directory);
+    return test_finish();
 }
 
 const char *files_message_fault(const char *message, const char *name, long long byte,

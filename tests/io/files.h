@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void files_setup(void);
+/* main() of a program whose tests have the directory. */
+int files_main(void);
 /* The path of a file in the directory, valid until the sixteenth call after. */
 const char *files_path(const char *name);
 void files_write(const char *name, const void *bytes, size_t n);
 /* How many files the directory holds; removes them if told to. */
 int files_count(int removes);
-void files_cleanup(void);
 /*
  * NULL if `message` is one line that begins with the path of `name` and holds
  * `reason`, else what is wrong with it.  `byte` >= 0 must be its offset.

@@ -309,19 +309,4 @@ TEST(what_is_no_file_is_refused)
           "%s", err.message);
 }
 
-int main(void)
-{
-    files_setup();
-    RUN(legal_files_open);
-    RUN(malformed_files_are_refused);
-    RUN(lying_prefixes_are_refused);
-    RUN(header_length_is_capped);
-    RUN(every_truncation_is_refused);
-    RUN(every_changed_byte_is_survived);
-    RUN(big_endian_is_converted);
-    RUN(only_misaligned_payloads_are_copied);
-    RUN(ten_gigabytes_open_unread);
-    RUN(what_is_no_file_is_refused);
-    files_cleanup();
-    return test_finish();
-}
+int main(void) { return files_main(); }

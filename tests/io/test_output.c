@@ -297,19 +297,4 @@ TEST(a_stale_temporary_file_is_no_obstacle)
     CHECK(files_count(1) == 2, "not two files");
 }
 
-int main(void)
-{
-    files_setup();
-    RUN(npy_is_written_and_read_back);
-    RUN(outputs_may_share_a_safetensors_file);
-    RUN(what_cannot_be_written_is_refused);
-    RUN(abort_leaves_the_old_and_nothing_new);
-    RUN(a_failed_commit_leaves_nothing);
-    RUN(a_safetensors_file_with_more_in_it_is_kept);
-    RUN(an_open_input_may_be_replaced);
-    RUN(a_signal_handler_can_clean_up);
-    RUN(mode_and_link_of_the_old_file_stay);
-    RUN(a_stale_temporary_file_is_no_obstacle);
-    files_cleanup();
-    return test_finish();
-}
+int main(void) { return files_main(); }

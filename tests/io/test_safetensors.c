@@ -379,20 +379,4 @@ TEST(ten_gigabytes_open_unread)
         io_tensor_close(&tensor);
 }
 
-int main(void)
-{
-    files_setup();
-    RUN(legal_files_open);
-    RUN(malformed_files_are_refused);
-    RUN(lying_lengths_are_refused);
-    RUN(nul_bytes_are_refused);
-    RUN(headers_out_of_proportion_are_refused);
-    RUN(many_entries_open);
-    RUN(every_truncation_is_refused);
-    RUN(every_changed_byte_is_survived);
-    RUN(missing_names_are_told);
-    RUN(specs_are_cut_at_the_last_mark);
-    RUN(ten_gigabytes_open_unread);
-    files_cleanup();
-    return test_finish();
-}
+int main(void) { return files_main(); }

@@ -587,25 +587,3 @@ TEST(stops_when_told_to)
               lab.count);
     }
 }
-
-int main(void)
-{
-    RUN(exact_experiments_agree_to_rounding);
-    RUN(random_experiments_agree_within_four_standard_errors);
-    RUN(every_experiment_agrees_with_theory_and_is_explained);
-    RUN(an_explanation_is_one_sentence);
-    RUN(the_cloud_lies_where_arithmetic_puts_it);
-    RUN(histograms_are_linear_and_say_what_is_cut_off);
-    RUN(rows_of_the_given_parameters_come_first);
-    RUN(copies_as_the_theory_says);
-    RUN(averages_as_the_theory_says);
-    RUN(extracts_as_the_theory_says);
-    RUN(disperses_as_the_theory_says);
-    RUN(freezes_as_the_theory_says);
-    RUN(holds_as_many_keys_as_the_theory_says);
-    RUN(variants_do_what_they_are_said_to);
-    RUN(the_number_of_threads_changes_nothing);
-    RUN(refuses_what_does_not_go_together);
-    RUN(stops_when_told_to);
-    return test_finish();
-}

@@ -209,14 +209,3 @@ TEST(letters_are_found)
     CHECK(lab_expression_uses(&expression, "mu_a"), "mu_a");
     CHECK(!lab_expression_uses(&expression, "alpha"), "alpha");
 }
-
-int main(void)
-{
-    RUN(numbers);
-    RUN(what_is_not_finite);
-    RUN(matrices);
-    RUN(errors_name_their_place);
-    RUN(sizes_are_bounded);
-    RUN(letters_are_found);
-    return test_finish();
-}

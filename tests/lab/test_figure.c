@@ -179,7 +179,7 @@ TEST(labels_of_ticks)
 
 TEST(what_is_not_finite_is_skipped)
 {
-    struct lab_figures figures = {0};
+    auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
     struct lab_series *series = lab_series_add(figure, LAB_LINE, "line");
     lab_series_point(series, 0, 1, 0);
@@ -196,12 +196,11 @@ TEST(what_is_not_finite_is_skipped)
     /* One point is drawn, and one is in the legend. */
     CHECK(count(svg, "class=\"point c1\"") == 2, "%d", count(svg, "class=\"point c1\""));
     CHECK(count(svg, "class=\"line c0\" d=\"M") == 2, "%s", svg);
-    lab_figures_free(&figures);
 }
 
 TEST(log_axes_leave_out_what_is_not_positive)
 {
-    struct lab_figures figures = {0};
+    auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
     figure->x_log = figure->y_log = 1;
     struct lab_series *const series = lab_series_add(figure, LAB_POINTS, "%s", "");
@@ -214,12 +213,11 @@ TEST(log_axes_leave_out_what_is_not_positive)
     CHECK(well_formed(svg) && !strstr(svg, "nan"), "%s", svg);
     CHECK(count(svg, "class=\"point") == 2, "%d points", count(svg, "class=\"point"));
     CHECK(count(svg, "class=\"error") == 1, "%d bars", count(svg, "class=\"error"));
-    lab_figures_free(&figures);
 }
 
 TEST(nothing_to_draw_is_still_a_figure)
 {
-    struct lab_figures figures = {0};
+    auto_figures figures = {0};
     struct lab_figure *figure = lab_figure_add(&figures, "", "", "");
     CHECK(well_formed(draw(figure)), "%s", drawn);
     lab_series_add(figure, LAB_LINE, "no points");
@@ -232,12 +230,11 @@ TEST(nothing_to_draw_is_still_a_figure)
     struct lab_heat *const heat = lab_heat_set(figure, 1, 1, "one cell");
     heat->value[0] = NAN;
     CHECK(well_formed(draw(figure)), "%s", drawn);
-    lab_figures_free(&figures);
 }
 
 TEST(theory_and_measurement_share_a_colour)
 {
-    struct lab_figures figures = {0};
+    auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
     fill(lab_series_add(figure, LAB_LINE, "theory, n = 2"), 3);
     fill(lab_series_add(figure, LAB_POINTS, "measured, n = 2"), 3);
@@ -249,12 +246,11 @@ TEST(theory_and_measurement_share_a_colour)
     CHECK(count(svg, "class=\"line c0\"") == 2 && count(svg, "class=\"line c1\"") == 2,
           "%s", svg);
     CHECK(count(svg, ">n = 2<") == 1 && count(svg, ">n = 10<") == 1, "%s", svg);
-    lab_figures_free(&figures);
 }
 
 TEST(more_series_than_colours)
 {
-    struct lab_figures figures = {0};
+    auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
     for (int i = 0; i < 100; i++) {
         char label[16];
@@ -262,14 +258,13 @@ TEST(more_series_than_colours)
         fill(lab_series_add(figure, (enum lab_mark)(i % 4), "%s", label), 2);
     }
     CHECK(well_formed(draw(figure)), "not well-formed");
-    lab_figures_free(&figures);
 }
 
 /* -2 .. 2, and a scale of both signs that one side fills: -3 .. 1, and -1 .. 3. */
 TEST(heat_map)
 {
     for (int lowest = -3; lowest < 0; lowest++) {
-        struct lab_figures figures = {0};
+        auto_figures figures = {0};
         struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
         struct lab_heat *const heat = lab_heat_set(figure, 3, 2, "value");
         for (int i = 0; i < 3; i++)
@@ -285,7 +280,6 @@ TEST(heat_map)
               count(svg, "<path fill=\"#"));
         CHECK(!strstr(svg, "<path fill=\"#00224e\"") == (lowest > -2), "%s", svg);
         CHECK(!strstr(svg, "<path fill=\"#feeb3c\"") == (lowest < -2), "%s", svg);
-        lab_figures_free(&figures);
     }
 }
 
@@ -293,7 +287,7 @@ TEST(heat_map)
 TEST(colours_of_a_heat_map_rise_in_grey)
 {
     for (int both_signs = 0; both_signs < 2; both_signs++) {
-        struct lab_figures figures = {0};
+        auto_figures figures = {0};
         struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
         struct lab_heat *const heat = lab_heat_set(figure, 40, 1, "value");
         double before = -1;
@@ -314,13 +308,12 @@ TEST(colours_of_a_heat_map_rise_in_grey)
             cells++;
         }
         CHECK(cells == 40, "%d cells", cells);
-        lab_figures_free(&figures);
     }
 }
 
 TEST(lines_on_a_heat_map_differ_by_their_dashes)
 {
-    struct lab_figures figures = {0};
+    auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
     lab_heat_set(figure, 2, 2, "value");
     for (int s = 0; s < 3; s++)
@@ -331,12 +324,11 @@ TEST(lines_on_a_heat_map_differ_by_their_dashes)
     CHECK(count(drawn, "stroke-dasharray=\"8 6\"") == 2 &&
               count(drawn, "stroke-dasharray=\"2 4\"") == 2,
           "%s", drawn);
-    lab_figures_free(&figures);
 }
 
 TEST(notes_stand_in_the_plot_and_not_in_the_legend)
 {
-    struct lab_figures figures = {0};
+    auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
     fill(lab_series_add(figure, LAB_LINE, "theory"), 3);
     lab_figure_note(figure, 2, 1, "%d%% < v_a", 40);
@@ -344,12 +336,11 @@ TEST(notes_stand_in_the_plot_and_not_in_the_legend)
     CHECK(well_formed(drawn), "%s", drawn);
     CHECK(count(drawn, "class=\"note end\"") == 1 && count(drawn, "40% &lt; v") == 1,
           "%s", drawn);
-    lab_figures_free(&figures);
 }
 
 TEST(an_axis_can_end_below_the_data)
 {
-    struct lab_figures figures = {0};
+    auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "t", "x", "y");
     struct lab_series *const series = lab_series_add(figure, LAB_BARS, "measured");
     for (int i = 0; i < 10; i++)
@@ -357,12 +348,11 @@ TEST(an_axis_can_end_below_the_data)
     figure->y_top = 2;
     draw(figure);
     CHECK(!strstr(drawn, ">4000<") && strstr(drawn, ">2.0<"), "%s", drawn);
-    lab_figures_free(&figures);
 }
 
 TEST(text_is_escaped)
 {
-    struct lab_figures figures = {0};
+    auto_figures figures = {0};
     struct lab_figure *const figure = lab_figure_add(&figures, "<b>&\"'", "x<y", "a & b");
     fill(lab_series_add(figure, LAB_LINE, "</svg>"), 2);
     snprintf(figure->caption, sizeof figure->caption, "<script>\001");
@@ -370,7 +360,6 @@ TEST(text_is_escaped)
     CHECK(well_formed(svg) && !strstr(svg, "<b>") && !strstr(svg, "<script>"), "%s", svg);
     CHECK(count(svg, "</svg>") == count(svg, "<svg "), "%s", svg);
     CHECK(strchr(svg, '\001') == NULL, "a control character");
-    lab_figures_free(&figures);
 }
 
 /* What a function of text.h writes. */
@@ -470,35 +459,14 @@ TEST(broken_tex_does_no_harm)
                                         "$$",   "$\\text{$", "$\\bar$"};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *const copy = strdup(cases[i]);
+        auto_free char *const copy = strdup(cases[i]);
         CHECK(well_formed(mark_down(copy)), "%s: %s", cases[i], drawn);
-        free(copy);
     }
 }
 
 int main(void)
 {
-    RUN(nothing_wanted_is_no_figure);
-    RUN(points_are_kept_in_order);
-    RUN(linear_ticks_are_round_and_inside);
-    RUN(log_ticks_are_powers_of_ten);
-    RUN(no_width_gets_some);
-    RUN(labels_of_ticks);
-    RUN(what_is_not_finite_is_skipped);
-    RUN(log_axes_leave_out_what_is_not_positive);
-    RUN(nothing_to_draw_is_still_a_figure);
-    RUN(theory_and_measurement_share_a_colour);
-    RUN(more_series_than_colours);
-    RUN(heat_map);
-    RUN(colours_of_a_heat_map_rise_in_grey);
-    RUN(lines_on_a_heat_map_differ_by_their_dashes);
-    RUN(notes_stand_in_the_plot_and_not_in_the_legend);
-    RUN(an_axis_can_end_below_the_data);
-    RUN(text_is_escaped);
-    RUN(formulas_are_set);
-    RUN(lines_are_broken_at_spaces);
-    RUN(tex_becomes_mathml);
-    RUN(broken_tex_does_no_harm);
+    test_run_all();
     free(drawn);
     return test_finish();
 }

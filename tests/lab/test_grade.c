@@ -298,13 +298,6 @@ TEST(texts_are_checked)
 int main(void)
 {
     lab_rubric_default(&rubric);
-    RUN(solutions_have_full_points);
-    RUN(verdicts);
-    RUN(verdicts_on_every_seed);
-    RUN(names_do_not_depend_on_the_seed);
-    RUN(parts_follow_from_the_own_query);
-    RUN(rubrics_weigh_verdicts);
-    RUN(seeds_depend_on_seed_and_name);
-    RUN(texts_are_checked);
+    test_run_all();
     return test_finish();
 }

@@ -227,20 +227,3 @@ TEST(shapes)
         CHECK(cases[c].fits || *why, "%s: no reason", cases[c].text);
     }
 }
-
-int main(void)
-{
-    RUN(exact_claims);
-    RUN(claims_that_something_free_makes_true);
-    RUN(claims_that_two_freedoms_make_true);
-    RUN(claims_about_alpha);
-    RUN(vanishing_quantities_are_compared_by_their_ratio);
-    RUN(two_readings);
-    RUN(letters_alone_are_the_same_in_every_world);
-    RUN(arguments);
-    RUN(thresholds_are_where_the_error_is_small);
-    RUN(misprints);
-    RUN(repairs_change_whole_words);
-    RUN(shapes);
-    return test_finish();
-}

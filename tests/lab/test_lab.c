@@ -476,22 +476,3 @@ TEST(experiments_hold_at_other_parameters)
               "C = %g: %g modes", cases[c].C, measured("modes"));
     }
 }
-
-int main(void)
-{
-    RUN(runs_start_from_the_presets);
-    RUN(rows_are_judged_by_their_kind);
-    RUN(a_limit_has_a_distance_and_no_z);
-    RUN(experiments_are_complete);
-    RUN(queries_are_read_as_written);
-    RUN(queries_that_are_not_are_refused);
-    RUN(trials_are_what_the_definition_says);
-    RUN(both_ways_of_drawing_have_one_law);
-    RUN(drawn_keys_agree_with_theory);
-    RUN(unit_keys_have_norm_one);
-    RUN(heads_share_keys_unless_told);
-    RUN(numbers_do_not_depend_on_threads);
-    RUN(a_person_who_has_had_enough_gets_what_was_measured);
-    RUN(experiments_hold_at_other_parameters);
-    return test_finish();
-}

@@ -121,12 +121,3 @@ TEST(triangles)
         same(transposed ? "L^-T v" : "L^-1 v", want, got, N, N, DBL_EPSILON);
     }
 }
-
-int main(void)
-{
-    RUN(products_of_f64);
-    RUN(products_of_f32);
-    RUN(vectors);
-    RUN(triangles);
-    return test_finish();
-}

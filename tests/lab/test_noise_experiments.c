@@ -413,24 +413,3 @@ TEST(design_of_the_exercise)
     CHECK(heads == 2 && one > 0.4 && is_near(two, 0.0608, 5e-4), "%d heads: %g, %g",
           heads, one, two);
 }
-
-int main(void)
-{
-    RUN(moments_of_three_noisy_keys_and_many_sure_ones);
-    RUN(moments_of_sure_scores_are_the_softmax);
-    RUN(moments_given_an_interval);
-    RUN(moments_refuse);
-    RUN(every_row_agrees_at_several_parameters);
-    RUN(agreement_can_fail);
-    RUN(window_at_fixed_noise_is_a_coin_toss);
-    RUN(errors_of_one_and_two_heads_on_the_engine);
-    RUN(two_heads_win_above_a_crossover);
-    RUN(two_heads_lose_below_the_crossover);
-    RUN(heads_are_strata);
-    RUN(copies_on_the_same_keys_are_useless);
-    RUN(remedies_have_the_known_variances);
-    RUN(remedies_fall_back_differently);
-    RUN(parameters_that_do_not_go_together);
-    RUN(design_of_the_exercise);
-    return test_finish();
-}

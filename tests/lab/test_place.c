@@ -384,19 +384,3 @@ TEST(pairs_without_noise_stay)
               "pair %d", p);
     }
 }
-
-int main(void)
-{
-    RUN(the_exercise_has_its_own_scale);
-    RUN(the_window_is_where_theory_has_it);
-    RUN(a_shift_changes_the_noise_and_not_the_scale);
-    RUN(rows_are_condensed_above_the_line);
-    RUN(random_scores_obey_their_law);
-    RUN(rows_without_a_choice_do_not_count);
-    RUN(chosen_rows_lie_evenly_among_those_that_count);
-    RUN(pairs_swap_as_often_as_theory_says);
-    RUN(rows_of_pairs_hold);
-    RUN(rare_swaps_have_an_interval);
-    RUN(pairs_without_noise_stay);
-    return test_finish();
-}

@@ -49,7 +49,7 @@ TEST(normals_follow_the_distribution)
 {
     const int64_t asked = test_count(MANY / 8);
     const int count = asked < MANY ? (int)asked : MANY;
-    float *const sorted = malloc((size_t)count * sizeof *sorted);
+    auto_free float *const sorted = malloc((size_t)count * sizeof *sorted);
     double distance = 0;
 
     memcpy(sorted, normals, (size_t)count * sizeof *sorted);
@@ -59,7 +59,6 @@ TEST(normals_follow_the_distribution)
         distance = fmax(distance, fmax(fabs(p - (double)i / count),
                                        fabs(p - (double)(i + 1) / count)));
     }
-    free(sorted);
     CHECK(distance * sqrt(count) < 1.95, "distance %.3g", distance);
 }
 
@@ -168,7 +167,7 @@ TEST(noise_is_scaled_normals)
 TEST(words_are_uniform)
 {
     enum { WORDS = 1 << 20 };
-    uint32_t *const words = malloc(WORDS * sizeof *words);
+    auto_free uint32_t *const words = malloc(WORDS * sizeof *words);
     uint32_t again[70];
 
     lab_random_words(7, 3, 0, words, WORDS);
@@ -184,7 +183,6 @@ TEST(words_are_uniform)
     CHECK(fabs(chi2 - 32) < 4 * 8, "chi-squared %.1f", chi2);
     lab_random_words(7, 3, 13, again, 70);
     CHECK(!memcmp(again, words + 13, sizeof again), "a piece differs");
-    free(words);
 }
 
 /* ---- moments ------------------------------------------------------------ */
@@ -400,25 +398,7 @@ int main(void)
     if (!normals)
         return 1;
     lab_random_normals(1, 0, 0, normals, MANY);
-    RUN(normals_have_the_moments_of_a_normal);
-    RUN(normals_follow_the_distribution);
-    RUN(tails_are_full);
-    RUN(normals_are_uncorrelated);
-    RUN(streams_and_seeds_are_independent);
-    RUN(any_piece_of_a_stream_is_the_same);
-    RUN(numbers_are_the_same_everywhere);
-    RUN(noise_is_scaled_normals);
-    RUN(words_are_uniform);
-    RUN(moments_are_those_of_the_definition);
-    RUN(equal_values_have_no_variance);
-    RUN(nan_leaves_a_value_out);
-    RUN(intervals_of_probabilities_are_clopper_and_pearsons);
-    RUN(intervals_of_means_are_chernoffs);
-    RUN(intervals_of_probabilities_miss_as_seldom_as_they_say);
-    RUN(few_events_are_rare_and_judged_by_an_interval);
-    RUN(means_that_rest_on_few_trials_are_rare);
-    RUN(variances_are_unbiased_with_their_exact_error);
-    RUN(histograms_count_and_interpolate);
+    test_run_all();
     free(normals);
     return test_finish();
 }

@@ -191,15 +191,3 @@ TEST(the_expected_variance_is_that_of_the_error)
               lab_key_format_name[format], squares, expected);
     }
 }
-
-int main(void)
-{
-    RUN(e4m3_codes_have_the_values_of_the_specification);
-    RUN(e4m3_rounds_to_the_nearest_number);
-    RUN(whole_numbers_round_ties_to_even_and_saturate);
-    RUN(bf16_rounds_to_the_nearest_number);
-    RUN(keys_have_the_scales_of_their_format);
-    RUN(what_is_not_finite_stays_and_sets_no_scale);
-    RUN(the_expected_variance_is_that_of_the_error);
-    return test_finish();
-}

@@ -25,18 +25,16 @@ TEST(agrees_with_the_definition)
     double worst[2] = {0, 0};
 
     for (int x = 0; x < 2 * SHAPES; x++) {
-        struct layer l = layer_make(shapes[x / 2], dtypes[x % 2], 100 + (uint64_t)x);
+        auto_layer l = layer_make(shapes[x / 2], dtypes[x % 2], 100 + (uint64_t)x);
         const attend_rule rule = layer_rule(&l);
         const attend_layer_self self = layer_self(&l, NULL);
         layer_define(&l);
-        double *const out = layer_attend(&rule, &self);
+        auto_free double *const out = layer_attend(&rule, &self);
         for (int64_t i = 0; i < l.s.nb * l.s.t * l.width; i++) {
             const double share = fabs(out[i] - l.out[i]) / l.bound[i];
             if (!(share <= worst[x % 2]))
                 worst[x % 2] = share;
         }
-        free(out);
-        layer_free(&l);
         CHECK(worst[x % 2] <= 1.0, "shape %d, %s: %g of what is allowed", x / 2,
               attend_dtype_name(dtypes[x % 2]), worst[x % 2]);
     }
@@ -45,7 +43,7 @@ TEST(agrees_with_the_definition)
 
 TEST(gives_weights_and_lse)
 {
-    struct layer l = layer_make(shapes[5], ATTEND_F64, 7);
+    auto_layer l = layer_make(shapes[5], ATTEND_F64, 7);
     const int64_t rows = l.s.nb * l.s.hq * l.s.t, count = rows * l.s.t;
     const attend_rule rule = layer_rule(&l);
     attend_layer_self self = layer_self(&l, NULL);
@@ -58,7 +56,6 @@ TEST(gives_weights_and_lse)
     const double weights = largest_difference(self.weights, l.weights, count);
     free(self.lse);
     free(self.weights);
-    layer_free(&l);
     CHECK(lse < 1e-12, "lse off by %g", lse);
     CHECK(weights < 1e-12, "weights off by %g", weights);
 }
@@ -93,7 +90,7 @@ static void array_free(struct array *a)
 TEST(layer_is_attention_then_feed_forward)
 {
     for (int x = 0; x < 2; x++) {
-        struct layer l = layer_make(shapes[3], dtypes[x], 21);
+        auto_layer l = layer_make(shapes[3], dtypes[x], 21);
         const int64_t e = l.width, rows = l.s.nb * l.s.t;
         struct array w1 = array_make(e * F, 0.3, l.dtype), b1 = array_make(F, 1, l.dtype);
         struct array w2 = array_make(F * e, 0.3, l.dtype), b2 = array_make(e, 1, l.dtype);
@@ -137,7 +134,6 @@ TEST(layer_is_attention_then_feed_forward)
         array_free(&b2);
         array_free(&h);
         array_free(&z);
-        layer_free(&l);
         CHECK(status == ATTEND_OK, "%s", err.message);
         CHECK(off <= allowed, "%s: off by %g of %g", attend_dtype_name(dtypes[x]), off,
               allowed);
@@ -189,27 +185,22 @@ static void shuffle(int64_t *order, int64_t t)
 /* max|Att(PX) - P Att(X)|, with the mask left where it is. */
 static double permutation_defect(struct layer_shape s, attend_dtype dtype)
 {
-    struct layer l = layer_make(s, dtype, 31);
+    auto_layer l = layer_make(s, dtype, 31);
     const int64_t count = s.nb * s.t * l.width;
     const attend_rule rule = layer_rule(&l);
     const attend_layer_self self = layer_self(&l, NULL);
-    double *const moved = layer_memory((size_t)count * sizeof *moved);
-    double *const x = layer_memory((size_t)l.in[X].count * sizeof *x);
+    auto_free double *const moved = layer_memory((size_t)count * sizeof *moved);
+    auto_free double *const x = layer_memory((size_t)l.in[X].count * sizeof *x);
     int64_t order[64];
 
     shuffle(order, s.t);
-    double *const plain = layer_attend(&rule, &self);
+    auto_free double *const plain = layer_attend(&rule, &self);
     move_rows(plain, s.nb, s.t, l.width, order, moved);
     memcpy(x, l.in[X].value, (size_t)l.in[X].count * sizeof *x);
     move_rows(x, s.nb, s.t, s.e, order, l.in[X].value);
     array_store(&l.in[X], dtype);
-    double *const permuted = layer_attend(&rule, &self);
+    auto_free double *const permuted = layer_attend(&rule, &self);
     const double defect = largest_difference(permuted, moved, count);
-    free(plain);
-    free(permuted);
-    free(moved);
-    free(x);
-    layer_free(&l);
     return defect;
 }
 
@@ -236,26 +227,22 @@ TEST(permuted_tokens_give_permuted_rows)
 TEST(common_key_shift_changes_nothing)
 {
     struct layer_shape s = shapes[3];
-    struct layer l = layer_make(s, ATTEND_F64, 41);
+    auto_layer l = layer_make(s, ATTEND_F64, 41);
     const int64_t count = s.nb * s.t * l.width;
     const attend_rule rule = layer_rule(&l);
     const attend_layer_self self = layer_self(&l, NULL);
-    double *const before = layer_attend(&rule, &self);
+    auto_free double *const before = layer_attend(&rule, &self);
 
     for (int64_t c = 0; c < l.in[BK].count; c++)
         l.in[BK].value[c] += 3.0 + (double)c;
     array_store(&l.in[BK], l.dtype);
-    double *const after = layer_attend(&rule, &self);
+    auto_free double *const after = layer_attend(&rule, &self);
     const double keys = largest_difference(before, after, count);
-    free(after);
     for (int64_t c = 0; c < l.in[BQ].count; c++)
         l.in[BQ].value[c] += 3.0;
     array_store(&l.in[BQ], l.dtype);
-    double *const other = layer_attend(&rule, &self);
+    auto_free double *const other = layer_attend(&rule, &self);
     const double queries = largest_difference(before, other, count);
-    free(other);
-    free(before);
-    layer_free(&l);
     CHECK(keys < 1e-12, "moved by %g", keys);
     CHECK(queries > 0.01, "a shift of the queries moved it by %g only", queries);
 }
@@ -281,11 +268,11 @@ static void reflect_heads(struct array *w, int64_t e, int64_t heads, int64_t d,
 TEST(orthogonal_change_of_both_projections_changes_nothing)
 {
     struct layer_shape s = shapes[4];
-    struct layer l = layer_make(s, ATTEND_F64, 51);
+    auto_layer l = layer_make(s, ATTEND_F64, 51);
     const int64_t count = s.nb * s.t * l.width;
     const attend_rule rule = layer_rule(&l);
     const attend_layer_self self = layer_self(&l, NULL);
-    double *const before = layer_attend(&rule, &self);
+    auto_free double *const before = layer_attend(&rule, &self);
     double u[16];
 
     for (int64_t c = 0; c < s.d; c++)
@@ -298,10 +285,8 @@ TEST(orthogonal_change_of_both_projections_changes_nothing)
     double *const both = layer_attend(&rule, &self);
     const double off_one = largest_difference(before, one, count);
     const double off_both = largest_difference(before, both, count);
-    free(before);
     free(one);
     free(both);
-    layer_free(&l);
     CHECK(off_both < 1e-13, "both: %g", off_both);
     CHECK(off_one > 0.01, "one alone: %g", off_one);
 }
@@ -310,20 +295,17 @@ static double rotary_defect(int64_t shift, int64_t stretch, attend_layer_rotary 
 {
     struct layer_shape s = shapes[6];
     s.rotary = rotary;
-    struct layer l = layer_make(s, ATTEND_F64, 61);
+    auto_layer l = layer_make(s, ATTEND_F64, 61);
     const attend_rule rule = layer_rule(&l);
     attend_layer_self self = layer_self(&l, NULL);
     int64_t positions[64];
 
     for (int64_t i = 0; i < s.t; i++)
         positions[i] = stretch * i + shift;
-    double *const plain = layer_attend(&rule, &self);
+    auto_free double *const plain = layer_attend(&rule, &self);
     self.positions = positions;
-    double *const moved = layer_attend(&rule, &self);
+    auto_free double *const moved = layer_attend(&rule, &self);
     const double defect = largest_difference(plain, moved, s.nb * s.t * l.width);
-    free(plain);
-    free(moved);
-    layer_free(&l);
     return defect;
 }
 
@@ -341,13 +323,13 @@ TEST(rotary_scores_depend_on_differences_of_positions)
 
 TEST(threads_and_workspace_change_no_bit)
 {
-    struct layer l = layer_make(shapes[5], ATTEND_F32, 71);
+    auto_layer l = layer_make(shapes[5], ATTEND_F32, 71);
     const int64_t count = l.s.nb * l.s.t * l.width;
     const attend_rule rule = layer_rule(&l);
     attend_layer_self self = layer_self(&l, NULL);
     attend_options options = attend_options_default();
     attend_context *const shared = layer_ctx;
-    double *const plain = layer_attend(&rule, &self);
+    auto_free double *const plain = layer_attend(&rule, &self);
 
     options.threads = 3;
     const attend_status made = attend_context_create(&layer_ctx, &options, NULL);
@@ -362,9 +344,7 @@ TEST(threads_and_workspace_change_no_bit)
     attend_context_destroy(layer_ctx);
     layer_ctx = shared;
     free(self.workspace);
-    free(plain);
     free(other);
-    layer_free(&l);
     CHECK(sized == ATTEND_OK, "no size");
     CHECK(same, "three threads and a workspace give other bits");
 }
@@ -396,16 +376,7 @@ int main(void)
 {
     if (attend_context_create(&layer_ctx, NULL, NULL) != ATTEND_OK)
         return 1;
-    RUN(agrees_with_the_definition);
-    RUN(gives_weights_and_lse);
-    RUN(layer_is_attention_then_feed_forward);
-    RUN(relu_cuts_at_zero_and_keeps_nan);
-    RUN(permuted_tokens_give_permuted_rows);
-    RUN(common_key_shift_changes_nothing);
-    RUN(orthogonal_change_of_both_projections_changes_nothing);
-    RUN(rotary_scores_depend_on_differences_of_positions);
-    RUN(threads_and_workspace_change_no_bit);
-    RUN(small_structs_and_none);
+    test_run_all();
     attend_context_destroy(layer_ctx);
     return test_finish();
 }

@@ -524,23 +524,3 @@ TEST(outside_their_domains)
     IS_NAN(attend_theory_swap_probability(-1, 1));
     IS_NAN(attend_theory_gap_underflow(ATTEND_BOOL, 0));
 }
-
-int main(void)
-{
-    RUN(special_functions_at_their_ends);
-    RUN(copies_at_their_ends);
-    RUN(averages_at_their_ends);
-    RUN(laws_at_their_ends);
-    RUN(approximations_at_their_ends);
-    RUN(windows_at_their_ends);
-    RUN(heads_at_their_ends);
-    RUN(weights_of_many_noisy_keys);
-    RUN(limits_without_noise);
-    RUN(scenes_at_their_ends);
-    RUN(groups_at_their_ends);
-    RUN(many_keys_at_their_ends);
-    RUN(rows_at_their_ends);
-    RUN(matrices_and_orders_at_their_ends);
-    RUN(outside_their_domains);
-    return test_finish();
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The error that rounded keys leave in an output: predicted and measured. */
-#include "support/test.h"
+#include "support/problems.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,8 +95,9 @@ TEST(sums_are_those_of_the_definition)
     attend_rule rule = attend_rule_default();
     const struct lab_transfer_head head = {
         .nq = NQ, .nk = N, .d = D, .dv = D, .q = q, .k = k, .v = v, .rule = &rule};
-    double *const room = malloc((size_t)lab_transfer_room(&head) * sizeof *room);
-    attend_context *const ctx = context();
+    auto_free double *const room =
+        malloc((size_t)lab_transfer_room(&head) * sizeof *room);
+    auto_context const ctx = context();
 
     lab_normals(3, 0, 0, q, NQ * D);
     lab_normals(3, 1, 0, k, N * D);
@@ -141,8 +142,6 @@ TEST(sums_are_those_of_the_definition)
                       near(sums.score_measured, all.score_measured),
                   "%s: scores", lab_key_format_name[format]);
         }
-    free(room);
-    attend_context_destroy(ctx);
 }
 
 TEST(samples_lie_evenly)
@@ -174,7 +173,8 @@ static int compare(const struct lab_synthetic *s, enum lab_key_format format, in
                    struct compared *to)
 {
     const attend_rule rule = attend_rule_default();
-    double *const tensors = malloc((size_t)lab_synthetic_size(s) * sizeof *tensors);
+    auto_free double *const tensors =
+        malloc((size_t)lab_synthetic_size(s) * sizeof *tensors);
     const double *const k = tensors + s->rows * s->d;
     const struct lab_transfer_head head = {.nq = s->rows,
                                            .nk = s->n,
@@ -184,8 +184,9 @@ static int compare(const struct lab_synthetic *s, enum lab_key_format format, in
                                            .k = k,
                                            .v = k + s->n * s->d,
                                            .rule = &rule};
-    double *const room = malloc((size_t)lab_transfer_room(&head) * sizeof *room);
-    attend_context *const ctx = context();
+    auto_free double *const room =
+        malloc((size_t)lab_transfer_room(&head) * sizeof *room);
+    auto_context const ctx = context();
     int failed = 0;
 
     *to = (struct compared){.measured = {0}};
@@ -199,9 +200,6 @@ static int compare(const struct lab_synthetic *s, enum lab_key_format format, in
         lab_moments_add(&to->off, sums.measured - sums.delta);
         lab_moments_add(&to->score, sums.score_variance / (double)s->rows);
     }
-    free(tensors);
-    free(room);
-    attend_context_destroy(ctx);
     return failed;
 }
 
@@ -209,7 +207,8 @@ TEST(synthetic_heads_do_what_they_are_called)
 {
     enum { ROWS = 8 };
     struct lab_synthetic s = {.n = 256, .d = 64, .rows = ROWS, .seed = 2};
-    double *const tensors = malloc((size_t)(ROWS + 2 * 256) * 64 * sizeof *tensors);
+    auto_free double *const tensors =
+        malloc((size_t)(ROWS + 2 * 256) * 64 * sizeof *tensors);
 
     for (int kind = 0; kind < LAB_HEAD_KINDS; kind++) {
         s.kind = (enum lab_head_kind)kind;
@@ -234,7 +233,6 @@ TEST(synthetic_heads_do_what_they_are_called)
                   "spread %g, not %g", sqrt(squares), length);
         }
     }
-    free(tensors);
 }
 
 /* Where scores move by a hundredth, first order is exact but for chance. */
@@ -306,14 +304,4 @@ TEST(prediction_departs_as_theory_says)
         before = 1 - theory;
     }
     CHECK(before < 0.01, "%g", before);
-}
-
-int main(void)
-{
-    RUN(sums_are_those_of_the_definition);
-    RUN(samples_lie_evenly);
-    RUN(synthetic_heads_do_what_they_are_called);
-    RUN(prediction_is_right_at_small_noise);
-    RUN(prediction_departs_as_theory_says);
-    return test_finish();
 }

@@ -280,7 +280,7 @@ static void free_first_ranks(void)
             MPI_Comm_free(&first[ranks]);
 }
 
-void run_on_ranks(const char *name, void (*test)(void))
+static void run_on_ranks(const char *name, void (*test)(void))
 {
     int rank;
 
@@ -296,20 +296,17 @@ void run_on_ranks(const char *name, void (*test)(void))
     fflush(stdout);
 }
 
-void ranks_begin(int *argc, char ***argv)
-{
-    int provided;
-
-    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
-}
+void run_all_on_ranks(void) { test_each(run_on_ranks, ""); }
 
 /* Of LeakSanitizer; NULL without it. */
 extern void __lsan_do_leak_check(void) __attribute__((weak));
 
-int ranks_finish(void)
+int ranks_main(int argc, char **argv, void (*run)(void))
 {
-    int rank;
+    int provided, rank;
 
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    run();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     free_first_ranks();
     /*

@@ -51,6 +51,7 @@ typedef struct spread {
 void spread_make(spread *s, const problem *whole, MPI_Comm comm, slicing queries,
                  slicing keys, uint64_t seed);
 void spread_free(spread *s);
+#define auto_spread FREED(spread_free) spread
 
 /* Whether local rows equal those of the whole tensor: bit for bit, or within `within`. */
 int spread_is_same(const spread *s, const attend_tensor *own, const attend_tensor *whole,
@@ -70,14 +71,9 @@ int ranks_returned_the_same(MPI_Comm comm, attend_status status, const attend_er
  * once, since many MPIs spin while they make one.
  */
 MPI_Comm first_ranks(int ranks);
-/*
- * RUN() on all ranks: a test fails if it fails on any rank, and rank 0 prints the result.
- */
-void run_on_ranks(const char *name, void (*test)(void));
-/* MPI_Init_thread(); MPI_Finalize() and the last line of the program. */
-void ranks_begin(int *argc, char ***argv);
-int ranks_finish(void);
-
-#define RUN_RANKS(name) run_on_ranks(#name, name)
+/* All tests on all ranks: one fails if it fails on any, and rank 0 prints the result. */
+void run_all_on_ranks(void);
+/* main(): `run` between MPI_Init_thread() and MPI_Finalize(), and the last line. */
+int ranks_main(int argc, char **argv, void (*run)(void));
 
 #endif

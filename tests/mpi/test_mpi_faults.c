@@ -167,15 +167,15 @@ static problem small_problem(int64_t nk)
 
 TEST(unequal_arguments_are_named)
 {
-    problem p = small_problem(700 * ranks);
-    result whole = result_of(&p, ctx);
+    auto_problem p = small_problem(700 * ranks);
+    auto_result whole = result_of(&p, ctx);
 
     for (size_t x = 0; x < sizeof faults / sizeof faults[0]; x++)
         for (int wrong = 1; wrong<ranks; wrong += ranks> 2 ? ranks - 2 : 1) {
             if ((wrong == 1) == (x % 2 == 0) && ranks > 2 && !test_draws(0.2))
                 continue;
             attend_error err = {.status = ATTEND_OK};
-            spread s;
+            auto_spread s;
             spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
             if (rank == wrong || faults[x].everywhere)
                 faults[x].spoil(&s);
@@ -186,15 +186,11 @@ TEST(unequal_arguments_are_named)
             CHECK(status == faults[x].status && strstr(err.message, faults[x].says),
                   "%s: %d: %s", faults[x].name, (int)status, err.message);
             CHECK(is_poisoned(&s.io.lse), "%s: written", faults[x].name);
-            spread_free(&s);
         }
     /* A valid call still works afterwards. */
-    spread s;
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "afterwards");
-    spread_free(&s);
-    result_free(&whole);
-    problem_free(&p);
 }
 
 /* Arguments of an inspection that have to be equal, made wrong on one rank or on all. */
@@ -208,7 +204,7 @@ TEST(unequal_inspections_are_named)
                  {"zoom_key (699) and zoom.size[3] (2)", 699, 0, 1},
                  {"probes (other numbers) differs", 0, 2, 0},
                  {"probes[0].j (700) is outside 0..699", 0, 700, 1}};
-    problem p = small_problem(700);
+    auto_problem p = small_problem(700);
 
     for (size_t x = 0; x < sizeof wrong / sizeof wrong[0]; x++) {
         attend_inspection want = attend_inspection_default();
@@ -217,7 +213,7 @@ TEST(unequal_inspections_are_named)
         attend_error err = {.status = ATTEND_OK};
         float zoom[4] = {0};
         double weight;
-        spread s;
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         want.q = s.io.q;
         want.k = s.io.k;
@@ -232,9 +228,7 @@ TEST(unequal_inspections_are_named)
         CHECK(ranks_returned_the_same(MPI_COMM_WORLD, status, &err), "%s", err.message);
         CHECK(status == ATTEND_EINVAL && strstr(err.message, wrong[x].says), "%d: %s",
               (int)status, err.message);
-        spread_free(&s);
     }
-    problem_free(&p);
 }
 
 static int asked;
@@ -247,8 +241,8 @@ static int cancel_later(void *user) { return ++asked > *(int *)user; }
  */
 TEST(a_call_can_be_cancelled)
 {
-    problem p = small_problem(6000 * ranks);
-    result whole = result_of(&p, ctx);
+    auto_problem p = small_problem(6000 * ranks);
+    auto_result whole = result_of(&p, ctx);
     spread s;
 
     for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_SHARED; strategy++)
@@ -279,41 +273,38 @@ TEST(a_call_can_be_cancelled)
             CHECK(spread_matches(&s, ctx, strategy, 0.0), "afterwards");
             spread_free(&s);
         }
-    result_free(&whole);
-    problem_free(&p);
 }
 
 TEST(a_communicator_may_be_freed)
 {
-    problem p = small_problem(100);
-    result whole = result_of(&p, ctx);
+    auto_problem p = small_problem(100);
+    auto_result whole = result_of(&p, ctx);
 
     for (int x = 0; x < 3 + test_count(5); x++) {
         MPI_Comm comm;
-        spread s;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        auto_spread s;
         spread_make(&s, &p, comm, SLICED_EVENLY, SLICED_EVENLY, 4);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0), "time %d", x);
-        spread_free(&s);
         MPI_Comm_free(&comm);
     }
     attend_error err;
     CHECK(attend_mpi_forward(MPI_COMM_NULL, ctx, NULL, &p.io, NULL, &err) ==
               ATTEND_EINVAL,
           "MPI_COMM_NULL");
-    result_free(&whole);
-    problem_free(&p);
 }
 
 /* A chunk_keys longer than any sequence, and an intercommunicator. */
 TEST(chunk_keys_limit_and_intercommunicator)
 {
-    problem p = small_problem(3000);
-    result whole = result_of(&p, ctx);
+    if (ranks == 1)
+        SKIP("on one rank");
+    auto_problem p = small_problem(3000);
+    auto_result whole = result_of(&p, ctx);
     attend_error err = {.status = ATTEND_OK};
     MPI_Comm half, inter;
-    spread s;
 
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 4);
     s.dist.chunk_keys = INT64_MAX;
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "chunks of any length");
@@ -324,23 +315,15 @@ TEST(chunk_keys_limit_and_intercommunicator)
           "%s", err.message);
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);
-    spread_free(&s);
-    result_free(&whole);
-    problem_free(&p);
 }
 
-int main(int argc, char **argv)
+static void run(void)
 {
-    ranks_begin(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     ctx = open_set(NULL, 1);
-    RUN_RANKS(unequal_arguments_are_named);
-    RUN_RANKS(unequal_inspections_are_named);
-    RUN_RANKS(a_call_can_be_cancelled);
-    RUN_RANKS(a_communicator_may_be_freed);
-    if (ranks > 1)
-        RUN_RANKS(chunk_keys_limit_and_intercommunicator);
+    run_all_on_ranks();
     attend_context_destroy(ctx);
-    return ranks_finish();
 }
+
+int main(int argc, char **argv) { return ranks_main(argc, argv, run); }

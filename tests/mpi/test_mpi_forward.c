@@ -32,15 +32,14 @@ static void random_spread(attend_context *ctx, int ranks, uint64_t seed)
 
     if (comm == MPI_COMM_NULL)
         return;
-    problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
-    result whole = result_of(&p, ctx);
-    spread s;
+    auto_problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
+    auto_result whole = result_of(&p, ctx);
 
-    result_free(&whole);
     for (int strategy = ATTEND_MPI_AUTO; strategy <= ATTEND_MPI_SHARED; strategy++) {
         const slicing queries = (slicing)random_below(&state, SLICINGS);
         const slicing keys = (slicing)random_below(&state, SLICINGS);
 
+        auto_spread s;
         spread_make(&s, &p, comm, queries, keys, random_bits(&state) >> 8);
         s.dist.chunk_keys = chance(&state, 0.5) ? 0 : 1024 << random_below(&state, 4);
         if (!spread_matches(&s, ctx, strategy, nearness(&p, ctx)))
@@ -50,39 +49,33 @@ static void random_spread(attend_context *ctx, int ranks, uint64_t seed)
                       (unsigned long long)seed, attend_context_isa(ctx),
                       attend_dtype_name(p.dtype), s.rank, s.ranks, strategy,
                       (long long)p.n.nq, (long long)p.n.nk, (int)queries, (int)keys);
-        spread_free(&s);
     }
-    problem_free(&p);
 }
 
 /* 0, 1, 1023, 1024, 1025 keys on a rank, and the rest on others. */
 TEST(ragged_slices_around_a_split)
 {
     static const attend_dtype dtypes[] = {ATTEND_F32, ATTEND_BF16};
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int x = 0; x < 2; x++) {
-        problem p = problem_make((shape){1, 4, 2, 8000, 8000, 16, 16}, dtypes[x], 5);
+        auto_problem p = problem_make((shape){1, 4, 2, 8000, 8000, 16, 16}, dtypes[x], 5);
         p.io.weights.data = NULL;
         p.rule.causal = ATTEND_CAUSAL_BOTTOM_RIGHT;
-        result whole = result_of(&p, ctx);
-        spread s;
+        auto_result whole = result_of(&p, ctx);
         for (int ranks = 2; ranks <= most_ranks(); ranks *= 2) {
             MPI_Comm comm = first_ranks(ranks);
             if (comm == MPI_COMM_NULL)
                 continue;
+            auto_spread s;
             spread_make(&s, &p, comm, SLICED_ZIGZAG, SLICED_LISTED, 1);
             CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "%d ranks", ranks);
-            spread_free(&s);
         }
-        result_free(&whole);
-        problem_free(&p);
     }
-    attend_context_destroy(ctx);
 }
 
 /* Communication is the same for every kernel set: few ranks test its partials. */
-static void few_ranks(attend_context *ctx)
+TEST_ON_SETS(every_kernel_set, ctx, 1)
 {
     static int n;
 
@@ -92,49 +85,42 @@ static void few_ranks(attend_context *ctx)
     n++;
 }
 
-TEST(every_kernel_set) { for_each_set(few_ranks, 1); }
-
 TEST(random_rules_and_slices)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int ranks = 1; ranks <= most_ranks(); ranks++)
         if (ranks <= 3 || ranks == 5 || ranks == most_ranks() || test_draws(0.5))
             random_spread(ctx, ranks, (uint64_t)ranks * 101);
     for (int n = 0; n < test_count(6); n++)
         random_spread(ctx, drawn_ranks(100 + n), test_case_seed(100 + n, 0));
-    attend_context_destroy(ctx);
 }
 
 TEST(threads_inside_ranks)
 {
-    attend_context *const ctx = open_set(NULL, 2);
+    auto_context const ctx = open_set(NULL, 2);
 
     random_spread(ctx, 2, 200);
     random_spread(ctx, most_ranks(), 803);
-    attend_context_destroy(ctx);
 }
 
 /* Messages of at most 1000 bytes, so that all are cut: tensors and partials. */
 TEST(long_messages_are_cut)
 {
-    attend_context *const ctx = open_set(NULL, 1);
-    problem p = problem_make((shape){1, 2, 1, 37, 4099, 16, 12}, ATTEND_F32, 8);
-    spread s;
+    auto_context const ctx = open_set(NULL, 1);
+    auto_problem p = problem_make((shape){1, 2, 1, 37, 4099, 16, 12}, ATTEND_F32, 8);
 
     setenv("ATTEND_MPI_MESSAGE", "1000", 1);
     p.io.weights.data = NULL;
     CHECK(problem_run(&p, ctx), "the whole");
     for (int strategy = ATTEND_MPI_RING; strategy <= ATTEND_MPI_SHARED; strategy++) {
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, strategy, 0.0), "strategy %d", strategy);
-        spread_free(&s);
     }
-    problem_free(&p);
     for (int n = 0; n < 1 + test_count(1); n++)
         random_spread(ctx, most_ranks(), 5000 + test_case_seed(n, 1));
     unsetenv("ATTEND_MPI_MESSAGE");
-    attend_context_destroy(ctx);
 }
 
 /* ---- bytes sent and memory --------------------------------------------------- */
@@ -150,11 +136,10 @@ static problem long_problem(int64_t nq, int64_t nk)
 /* Each key is sent once to each rank that sees it, and to no other. */
 TEST(ring_sends_each_key_once_to_each_rank)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
     const int ranks = most_ranks();
     const int64_t nk = 2048 * ranks, key = 1 * (8 + 8) * 4;
-    problem p = long_problem(nk, nk);
-    spread s;
+    auto_problem p = long_problem(nk, nk);
 
     for (int kind = 0; kind < 3; kind++) {
         int64_t want = nk * (ranks - 1) * key;
@@ -167,67 +152,56 @@ TEST(ring_sends_each_key_once_to_each_rank)
             p.rule.window_left = 2048; /* the slice before, no more */
             want = 2048 * (ranks - 1) * key;
         }
-        result whole = result_of(&p, ctx);
+        auto_result whole = result_of(&p, ctx);
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "kind %d", kind);
         const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
         const int64_t received = ranks_sum(MPI_COMM_WORLD, s.cost.received);
         CHECK(sent == want && received == want, "kind %d: %lld bytes, not %lld", kind,
               (long long)sent, (long long)want);
-        spread_free(&s);
-        result_free(&whole);
     }
-    problem_free(&p);
-    attend_context_destroy(ctx);
 }
 
 /* The bytes of a decoding step grow at most with the logarithm of the cache length. */
 TEST(decoding_sends_queries_and_partials)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
     const int64_t record = 2 * (8 + 2) * 4, query = 2 * 8 * 4;
     const int ranks = most_ranks();
-    spread s;
 
     for (int64_t splits = 1; splits <= 64; splits *= 4) {
         const int64_t nk = splits * ranks * ATTEND_SPLIT_KEYS;
-        problem p = long_problem(1, nk);
-        result whole = result_of(&p, ctx);
+        auto_problem p = long_problem(1, nk);
+        auto_result whole = result_of(&p, ctx);
         int levels = 1;
         while ((int64_t)1 << levels < splits * ranks)
             levels++;
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_QUERY, 0.0), "%lld keys", (long long)nk);
         const int64_t sent = ranks_sum(MPI_COMM_WORLD, s.cost.sent);
         CHECK(sent <= (ranks - 1) * (query + 8 + (record + 32) * 2 * levels),
               "%lld keys: %lld bytes", (long long)nk, (long long)sent);
-        spread_free(&s);
-        result_free(&whole);
-        problem_free(&p);
     }
-    attend_context_destroy(ctx);
 }
 
 /* Memory of a ring: two chunks and a few partials, for any number of keys. */
 TEST(ring_memory_does_not_grow_with_keys)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
     const int64_t nk = (int64_t)1 << 17;
-    problem p = problem_make((shape){1, 1, 1, 64, nk, 16, 16}, ATTEND_F32, 4);
-    spread s;
+    auto_problem p = problem_make((shape){1, 1, 1, 64, nk, 16, 16}, ATTEND_F32, 4);
 
     p.io.weights.data = NULL;
-    result whole = result_of(&p, ctx);
+    auto_result whole = result_of(&p, ctx);
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_EVENLY, 1);
     s.dist.chunk_keys = ATTEND_SPLIT_KEYS;
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_RING, 0.0), "ring");
     const int64_t chunk = ATTEND_SPLIT_KEYS * 32 * 4, records = 64 * 18 * 4;
     CHECK(s.cost.memory < 2 * chunk + 40 * records + 65536, "%lld bytes",
           (long long)s.cost.memory);
-    spread_free(&s);
-    result_free(&whole);
-    problem_free(&p);
-    attend_context_destroy(ctx);
 }
 
 /* ---- statistics and weights ------------------------------------------------------ */
@@ -307,8 +281,9 @@ static void statistics(attend_context *ctx, int ranks, uint64_t seed)
 
     if (comm == MPI_COMM_NULL)
         return;
-    problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
-    int32_t *const classes = test_memory((size_t)(p.n.nb * p.n.nk) * sizeof *classes);
+    auto_problem p = random_problem((int)(seed % FLOAT_DTYPES), &state);
+    auto_free int32_t *const classes =
+        test_memory((size_t)(p.n.nb * p.n.nk) * sizeof *classes);
     for (int64_t x = 0; x < p.n.nb * p.n.nk; x++)
         classes[x] = (int32_t)random_below(&state, CLASSES + 1) - 1;
     attend_stats all = request(&p, p.n.nq, classes);
@@ -317,8 +292,8 @@ static void statistics(attend_context *ctx, int ranks, uint64_t seed)
     CHECK(problem_run(&p, ctx), "one machine");
     for (int strategy = ATTEND_MPI_AUTO; strategy <= ATTEND_MPI_SHARED; strategy++) {
         const slicing how = (slicing)random_below(&state, SLICINGS);
-        spread s;
 
+        auto_spread s;
         spread_make(&s, &p, comm, how, SLICED_RAGGED, 9 + seed);
         attend_stats own = request(&p, s.queries.rows, classes);
         s.io.stats = &own;
@@ -326,37 +301,33 @@ static void statistics(attend_context *ctx, int ranks, uint64_t seed)
               "case %llu, strategy %d, slicing %d, rank %d of %d",
               (unsigned long long)seed, strategy, (int)how, s.rank, s.ranks);
         request_free(&own);
-        spread_free(&s);
     }
     request_free(&all);
-    free(classes);
-    problem_free(&p);
 }
 
 TEST(row_statistics_have_the_bits_of_one_process)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int ranks = 2; ranks <= most_ranks(); ranks += 2)
         statistics(ctx, ranks, (uint64_t)ranks / 2 * 77); /* every dtype */
     for (int n = 0; n < test_count(2); n++)
         statistics(ctx, drawn_ranks(200 + n), test_case_seed(200 + n, 0));
-    attend_context_destroy(ctx);
 }
 
 TEST(weights_have_the_bits_of_one_process)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int how = 0; how < SLICINGS; how++) {
         uint64_t state = (uint64_t)how + 77;
-        problem p = random_problem(how, &state);
+        auto_problem p = random_problem(how, &state);
         const attend_dtype dtype = dtype_of_lse(p.dtype);
         attend_error err;
-        spread s;
 
         p.io.weights = own_tensor(&p, dtype, p.n.nb, p.n.hq, p.n.nq, p.n.nk);
         CHECK(problem_run(&p, ctx), "one machine");
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, (slicing)how, SLICED_RAGGED, 9);
         s.io.weights = own_tensor(&p, dtype, p.n.nb, p.n.hq, s.queries.rows, p.n.nk);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0), "slicing %d", how);
@@ -370,10 +341,7 @@ TEST(weights_have_the_bits_of_one_process)
                            ATTEND_EUNSUPPORTED, &err, "weights", "ATTEND_MPI_GATHER"),
                 "strategy %d", strategy);
         }
-        spread_free(&s);
-        problem_free(&p);
     }
-    attend_context_destroy(ctx);
 }
 
 enum { PROBES = 20 };
@@ -382,12 +350,11 @@ enum { PROBES = 20 };
 static void inspections(attend_context *ctx, int n)
 {
     uint64_t state = test_case_seed(n, SLICINGS) * 3 + 1;
-    problem p = random_problem(n, &state);
+    auto_problem p = random_problem(n, &state);
     attend_inspection all = attend_inspection_default(), own;
     attend_error err = {.status = ATTEND_OK};
     const int64_t block = 1 + random_below(&state, 2000);
     const attend_dtype dtype = dtype_of_lse(p.dtype);
-    spread s;
 
     p.rule.alibi = NULL; /* ALiBi of a range of keys has another anchor */
     CHECK(problem_run(&p, ctx), "forward");
@@ -416,6 +383,7 @@ static void inspections(attend_context *ctx, int n)
     all.probe_weights = weights;
     CHECK(is_ok(attend_inspect(ctx, &p.rule, &all, &err), &err), "one machine");
 
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, (slicing)(n % SLICINGS), SLICED_RAGGED, 3);
     own = all;
     own.q = s.io.q;
@@ -456,17 +424,14 @@ static void inspections(attend_context *ctx, int n)
                   (isnan(own_weights[x]) && isnan(weights[x])),
               "case %d, probe %d: %.17g and %.17g", n, x, own_weights[x], weights[x]);
     free(lse.data);
-    spread_free(&s);
-    problem_free(&p);
 }
 
 TEST(inspections_agree_with_one_process)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
 
     for (int n = 0; n < SLICINGS + test_count(2); n++)
         inspections(ctx, n);
-    attend_context_destroy(ctx);
 }
 
 /* ---- slices ------------------------------------------------------------------- */
@@ -498,20 +463,4 @@ TEST(slices_cover_the_rows)
         }
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    RUN_RANKS(slices_cover_the_rows);
-    RUN_RANKS(every_kernel_set);
-    RUN_RANKS(random_rules_and_slices);
-    RUN_RANKS(ragged_slices_around_a_split);
-    RUN_RANKS(threads_inside_ranks);
-    RUN_RANKS(long_messages_are_cut);
-    RUN_RANKS(ring_sends_each_key_once_to_each_rank);
-    RUN_RANKS(decoding_sends_queries_and_partials);
-    RUN_RANKS(ring_memory_does_not_grow_with_keys);
-    RUN_RANKS(row_statistics_have_the_bits_of_one_process);
-    RUN_RANKS(weights_have_the_bits_of_one_process);
-    RUN_RANKS(inspections_agree_with_one_process);
-    return ranks_finish();
-}
+int main(int argc, char **argv) { return ranks_main(argc, argv, run_all_on_ranks); }

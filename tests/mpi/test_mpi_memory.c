@@ -121,7 +121,7 @@ static attend_status call(scene *a, attend_context *ctx, int strategy, attend_er
  */
 static int64_t fail_after(MPI_Comm comm, int strategy, int64_t n)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
     attend_error err = {.status = ATTEND_OK};
     scene a;
     int rank;
@@ -142,7 +142,6 @@ static int64_t fail_after(MPI_Comm comm, int strategy, int64_t n)
     is_ok(call(&a, ctx, strategy, &err), &err);
     spread_free(&a.s);
     problem_free(&a.p);
-    attend_context_destroy(ctx);
     return allocations;
 }
 
@@ -171,10 +170,4 @@ static void memory_fails(int for_good)
 TEST(one_allocation_fails) { memory_fails(0); }
 TEST(all_later_allocations_fail) { memory_fails(1); }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    RUN_RANKS(one_allocation_fails);
-    RUN_RANKS(all_later_allocations_fail);
-    return ranks_finish();
-}
+int main(int argc, char **argv) { return ranks_main(argc, argv, run_all_on_ranks); }

@@ -27,28 +27,26 @@ static problem large_problem(void)
 
 static int is_chosen(const problem *p, attend_context *ctx, MPI_Comm comm, int strategy)
 {
-    spread s;
-
+    auto_spread s;
     spread_make(&s, p, comm, SLICED_EVENLY, SLICED_EVENLY, 1);
     const int same = spread_matches(&s, ctx, ATTEND_MPI_AUTO, 0.0);
     const int chosen = (int)s.cost.strategy;
-    spread_free(&s);
     return same && chosen == strategy;
 }
 
 TEST(large_problem_uses_shared_memory)
 {
-    attend_context *const ctx = open_set(NULL, 1);
-    problem p = large_problem();
-    result whole = result_of(&p, ctx);
+    auto_context const ctx = open_set(NULL, 1);
+    auto_problem p = large_problem();
+    auto_result whole = result_of(&p, ctx);
     attend_error err;
     MPI_Comm apart;
-    spread s;
 
     CHECK(is_chosen(&p, ctx, MPI_COMM_WORLD, ATTEND_MPI_SHARED), "shared");
     setenv("ATTEND_MPI_SHARED", "0", 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &apart);
     CHECK(is_chosen(&p, ctx, apart, ATTEND_MPI_RING), "ring");
+    auto_spread s;
     spread_make(&s, &p, apart, SLICED_EVENLY, SLICED_EVENLY, 1);
     s.dist.strategy = ATTEND_MPI_SHARED;
     const attend_status status =
@@ -56,43 +54,35 @@ TEST(large_problem_uses_shared_memory)
     CHECK(is_refused(status, ATTEND_EUNSUPPORTED, &err, "ATTEND_MPI_SHARED", "machines"),
           "refused");
     CHECK(ranks_returned_the_same(apart, status, &err), "on all ranks");
-    spread_free(&s);
     MPI_Comm_free(&apart);
     unsetenv("ATTEND_MPI_SHARED");
-    result_free(&whole);
-    problem_free(&p);
-    attend_context_destroy(ctx);
 }
 
 /* Shared memory is kept between calls, grows, and serves shorter problems. */
 TEST(calls_of_several_sizes)
 {
     static const int64_t rows[] = {300, 4000, 1, 0, 2500, 6000};
-    attend_context *const ctx = open_set(NULL, 2);
+    auto_context const ctx = open_set(NULL, 2);
 
     for (int x = 0; x < 6; x++) {
-        problem p =
+        auto_problem p =
             problem_make((shape){2, 6, 3, rows[x], rows[5 - x], 24, 40}, ATTEND_F32, 7);
         p.io.weights.data = NULL;
         p.rule.causal = x % 2 ? ATTEND_CAUSAL_BOTTOM_RIGHT : ATTEND_CAUSAL_NONE;
-        result whole = result_of(&p, ctx);
-        spread s;
+        auto_result whole = result_of(&p, ctx);
+        auto_spread s;
         spread_make(&s, &p, MPI_COMM_WORLD, SLICED_SHUFFLED, SLICED_RAGGED, 5);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "call %d", x);
         CHECK(s.cost.sent == 0 && s.cost.messages == 0, "call %d: messages", x);
-        spread_free(&s);
-        result_free(&whole);
-        problem_free(&p);
     }
-    attend_context_destroy(ctx);
 }
 
 /* If RLIMIT_FSIZE of one rank is too small for shared memory, the ring is chosen. */
 TEST(file_size_limit_falls_back_to_ring)
 {
-    attend_context *const ctx = open_set(NULL, 1);
-    problem p = large_problem();
-    result whole = result_of(&p, ctx);
+    auto_context const ctx = open_set(NULL, 1);
+    auto_problem p = large_problem();
+    auto_result whole = result_of(&p, ctx);
     const struct rlimit little = {1 << 20, RLIM_INFINITY},
                         any = {RLIM_INFINITY, RLIM_INFINITY};
     int rank, ranks;
@@ -108,9 +98,6 @@ TEST(file_size_limit_falls_back_to_ring)
         setrlimit(RLIMIT_FSIZE, &any);
         MPI_Comm_free(&comm);
     }
-    result_free(&whole);
-    problem_free(&p);
-    attend_context_destroy(ctx);
 }
 
 /* Ranks with 1, 2 and 3 threads use the same work items. */
@@ -119,65 +106,53 @@ TEST(ranks_with_different_thread_counts)
     int rank;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    attend_context *const ctx = open_set(NULL, rank % 3 + 1);
-    problem p = problem_make((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
+    auto_context const ctx = open_set(NULL, rank % 3 + 1);
+    auto_problem p = problem_make((shape){1, 4, 2, 9000, 2000, 16, 16}, ATTEND_F32, 12);
     p.io.weights.data = NULL;
-    result whole = result_of(&p, ctx);
-    spread s;
+    auto_result whole = result_of(&p, ctx);
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_EVENLY, SLICED_RAGGED, 3);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
-    spread_free(&s);
-    result_free(&whole);
-    problem_free(&p);
-    attend_context_destroy(ctx);
 }
 
 /* Half of the ranks want f32 outputs of bf16 inputs. */
 TEST(outputs_of_two_dtypes)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
     const shape n = {1, 4, 2, 2000, 2000, 32, 32};
-    problem p = problem_make(n, ATTEND_BF16, 9);
+    auto_problem p = problem_make(n, ATTEND_BF16, 9);
     int rank;
-    spread s;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     p.io.weights.data = NULL;
     if (rank % 2)
         p.io.out = own_tensor(&p, ATTEND_F32, n.nb, n.hq, n.nq, n.dv);
-    result whole = result_of(&p, ctx);
+    auto_result whole = result_of(&p, ctx);
+    auto_spread s;
     spread_make(&s, &p, MPI_COMM_WORLD, SLICED_ZIGZAG, SLICED_EVENLY, 1);
     CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "rank %d", rank);
-    spread_free(&s);
-    result_free(&whole);
-    problem_free(&p);
-    attend_context_destroy(ctx);
 }
 
 /* Two communicators at once, each with its own shared memory. */
 TEST(two_communicators)
 {
-    attend_context *const ctx = open_set(NULL, 1);
+    auto_context const ctx = open_set(NULL, 1);
     int rank;
     MPI_Comm half;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     for (int x = 0; x < 3; x++) {
-        problem p = problem_make((shape){1, 3, 1, 900 + rank % 2, 1500, 16, 16},
-                                 ATTEND_F32, (uint64_t)(rank % 2 + 10 * x));
+        auto_problem p = problem_make((shape){1, 3, 1, 900 + rank % 2, 1500, 16, 16},
+                                      ATTEND_F32, (uint64_t)(rank % 2 + 10 * x));
         p.io.weights.data = NULL;
-        result whole = result_of(&p, ctx);
-        spread s;
+        auto_result whole = result_of(&p, ctx);
+        auto_spread s;
         spread_make(&s, &p, half, SLICED_RAGGED, SLICED_RAGGED, 2);
         CHECK(spread_matches(&s, ctx, ATTEND_MPI_SHARED, 0.0), "communicator %d",
               rank % 2);
-        spread_free(&s);
-        result_free(&whole);
-        problem_free(&p);
     }
     MPI_Comm_free(&half);
-    attend_context_destroy(ctx);
 }
 
 /* Mappings of shared memory in /proc/self/maps. */
@@ -215,9 +190,9 @@ static int count_descriptors(void)
 /* It has no name, so killed ranks leave no file; it goes with the communicator. */
 TEST(shared_memory_has_no_name)
 {
-    attend_context *const ctx = open_set(NULL, 1);
-    problem p = large_problem();
-    result whole = result_of(&p, ctx);
+    auto_context const ctx = open_set(NULL, 1);
+    auto_problem p = large_problem();
+    auto_result whole = result_of(&p, ctx);
     const int before = count_mappings();
     MPI_Comm comm;
 
@@ -228,20 +203,6 @@ TEST(shared_memory_has_no_name)
     CHECK(count_descriptors() == 0, "%d descriptors", count_descriptors());
     MPI_Comm_free(&comm);
     CHECK(count_mappings() == before, "%d mappings are left", count_mappings() - before);
-    result_free(&whole);
-    problem_free(&p);
-    attend_context_destroy(ctx);
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    RUN_RANKS(large_problem_uses_shared_memory);
-    RUN_RANKS(calls_of_several_sizes);
-    RUN_RANKS(file_size_limit_falls_back_to_ring);
-    RUN_RANKS(ranks_with_different_thread_counts);
-    RUN_RANKS(outputs_of_two_dtypes);
-    RUN_RANKS(two_communicators);
-    RUN_RANKS(shared_memory_has_no_name);
-    return ranks_finish();
-}
+int main(int argc, char **argv) { return ranks_main(argc, argv, run_all_on_ranks); }

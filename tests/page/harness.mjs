@@ -92,18 +92,8 @@ export async function openModule(set, hooks) {
 export function saveNpy(name, numbers, shape, descr = '<f8') {
   const dict = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.join(', ')},), }`;
   const header = `${dict.padEnd(Math.ceil((11 + dict.length) / 64) * 64 - 11)}\n`;
-  const start = Buffer.from([
-    0x93,
-    0x4e,
-    0x55,
-    0x4d,
-    0x50,
-    0x59,
-    1,
-    0,
-    header.length & 255,
-    header.length >> 8,
-  ]);
+  const start = Buffer.from('\x93NUMPY\x01\0\0\0', 'latin1');
+  start.writeUInt16LE(header.length, 8);
   const data = descr === '<f8' ? Float64Array.from(numbers) : Float32Array.from(numbers);
   const file = path.join(tmp, name);
   fs.writeFileSync(file, Buffer.concat([start, Buffer.from(header), Buffer.from(data.buffer)]));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+import { attendLines } from './harness.mjs';
+
 // Parameters at which the page is compared with the command: question, experiment, flags.
 export const PAIRS = [
   ['1a-ii', 'copy', {}],
@@ -33,5 +35,15 @@ export const PAIRS = [
   ['1c-ii', 'magnitude', { C: 6, alpha: 0.02, n: 8 }],
 ];
 
+/** Statistics of heads that the page, its engine and the command all have. */
+export const STATISTICS = 'entropy_share n_eff top_weight margin sink1 self previous distance'.split(' ');
+
 /** Trials that are the same in the page and in the command. */
 export const TRIALS = 300;
+
+/** --name value of each. */
+export const flagsOf = (flags) => Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+
+/** What `attend lab` prints of a pair. */
+export const rowsOf = (experiment, flags, seed) =>
+  attendLines('lab', experiment, ...flagsOf({ ...flags, trials: TRIALS, seed, threads: 1 }), '--no-sweep');

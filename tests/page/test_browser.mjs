@@ -17,7 +17,7 @@ import {
   test,
   tmp,
 } from './harness.mjs';
-import { PAIRS, TRIALS } from './pairs.mjs';
+import { PAIRS, rowsOf, STATISTICS, TRIALS } from './pairs.mjs';
 import { axe, go, numberOf, openBrowser, openPage, pageFile, ready, serve, tooWide } from './browser.mjs';
 
 const VIEWS = [
@@ -31,7 +31,6 @@ const VIEWS = [
 ];
 const SHEETS = ['000', '001', '002', '003', '004'];
 const browser = await openBrowser();
-const flagsOf = (flags) => Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
 const isQuiet = (page) => check(page.wrong.length === 0, page.wrong.join('; '));
 const settled = (page) => page.waitForSelector('.questions .lab[data-state=done]');
 
@@ -151,18 +150,7 @@ const others = sample(
 let compared = 0;
 for (const [question, experiment, flags] of [...firsts, ...others])
   await test(`questions: ${question} ${experiment} ${JSON.stringify(flags)} as the command`, async () => {
-    const want = attendLines(
-      'lab',
-      experiment,
-      ...flagsOf(flags),
-      '--trials',
-      String(TRIALS),
-      '--seed',
-      '5',
-      '--no-sweep',
-      '--threads',
-      '1',
-    );
+    const want = rowsOf(experiment, flags, 5);
     const query = new URLSearchParams({ x: experiment, ...flags, trials: TRIALS, seed: 5 });
     await go(page, '#/questions');
     await go(page, `#/questions/${question}?${query}`);
@@ -382,16 +370,7 @@ await test('tensors: files are measured as by the command', async () => {
     await page.waitForSelector('.tensors .results[data-state=done] tr[data-head="0.3"]');
     const want = attendLines('stats', '--q', files.q, '--k', files.k, '--v', files.v, '--causal', word);
     for (const head of want)
-      for (const name of [
-        'entropy_share',
-        'n_eff',
-        'top_weight',
-        'margin',
-        'sink1',
-        'self',
-        'previous',
-        'distance',
-      ])
+      for (const name of STATISTICS)
         near(await numberOf(page, `0.${head.h}.${name}`), head[name], 2e-5, `head ${head.h} ${name}`);
     check((await page.locator('.tensors figure[data-figure]').count()) === 3, 'no maps');
   }

@@ -18,7 +18,7 @@ import {
   saveNpy,
   test,
 } from './harness.mjs';
-import { PAIRS, TRIALS } from './pairs.mjs';
+import { flagsOf, PAIRS, rowsOf, STATISTICS, TRIALS } from './pairs.mjs';
 
 /** A file as the browser gives it. */
 const fileOf = (parts, name) => Object.assign(new Blob(parts), { name });
@@ -29,23 +29,11 @@ for (const set of ['scalar', 'simd128'])
   engines[set] = await openModule(set, { onRow: (text) => rows.push(JSON.parse(text)) });
 const { scalar } = engines;
 const catalogue = scalar.catalogue();
-const flagsOf = (flags) => Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
 
 const native = new Map(
   PAIRS.map(([, experiment, flags]) => [
     `${experiment} ${JSON.stringify(flags)}`,
-    attendLines(
-      'lab',
-      experiment,
-      ...flagsOf(flags),
-      '--trials',
-      String(TRIALS),
-      '--seed',
-      '3',
-      '--no-sweep',
-      '--threads',
-      '1',
-    ),
+    rowsOf(experiment, flags, 3),
   ]),
 );
 
@@ -121,21 +109,8 @@ for (const [set, engine] of Object.entries(engines)) {
         ];
         const out = path.join(path.dirname(files[0]), 'o.npy');
         const weights = path.join(path.dirname(files[0]), 'p.npy');
-        command(
-          'run',
-          '--q',
-          files[0],
-          '--k',
-          files[1],
-          '--v',
-          files[2],
-          '--out',
-          out,
-          '--weights',
-          weights,
-          '--scale',
-          '1',
-        );
+        const [q0, k0, v0] = files;
+        command('run', ...flagsOf({ q: q0, k: k0, v: v0, out, weights, scale: 1 }));
         readNpy(weights).forEach((p, i) => near(got.heads[which].weights[i], p, 1e-12, `weight ${i}`));
         readNpy(out).forEach(
           (c, j) => Math.abs(c) > 1e-9 && near(got.heads[which].output[j], c, 1e-12, `output ${j}`),
@@ -181,19 +156,7 @@ for (const [set, engine] of Object.entries(engines)) {
       for (const head of want) {
         const got = engine.head(0, head.h, 16);
         check(got.character === head.character && got.rows === head.rows, `head ${head.h}: ${got.character}`);
-        for (const name of [
-          'entropy',
-          'n_eff',
-          'top_weight',
-          'margin',
-          'sink1',
-          'self',
-          'previous',
-          'distance',
-          'raw_variance',
-          'cancellation',
-          'entropy_share',
-        ])
+        for (const name of [...STATISTICS, 'entropy', 'raw_variance', 'cancellation'])
           near(got[name], head[name], 2e-5, `head ${head.h} ${name}`);
         const mass = got.map.reduce((a, b) => a + b, 0);
         near(mass, head.rows, 1e-5, 'the map has all weights');

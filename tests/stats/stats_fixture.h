@@ -27,9 +27,9 @@ int is_near(double got, double want, double share);
 int64_t floats_apart(double a, double b);
 
 /*
- * Runs the tests of a program once for every kernel set that runs here, with a context
- * and the name of the set in *ctx and *isa; 0 if a context does not open.
+ * main() of a program whose tests run once for every kernel set that runs here, with a
+ * context in *ctx, and the name of the set, which is printed, in *isa unless NULL.
  */
-int for_every_set(void (*tests)(void), attend_context **ctx, const char **isa);
+int run_on_every_set(attend_context **ctx, const char **isa);
 
 #endif

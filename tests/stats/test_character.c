@@ -224,7 +224,7 @@ static const char *made_character(double (*score)(int i, int j), attend_causal c
                                   attend_head *head)
 {
     static attend_error err; /* its words are returned */
-    struct made *const made = test_memory(sizeof *made);
+    auto_free struct made *const made = test_memory(sizeof *made);
 
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -235,7 +235,6 @@ static const char *made_character(double (*score)(int i, int j), attend_causal c
                                      attend_head_read(&made->stats, 0, 0, head, &err)
                                  ? err.message
                                  : character(head);
-    free(made);
     return name;
 }
 
@@ -360,20 +359,4 @@ TEST(requests_that_cannot_be_read)
               strstr(err.message, "b (1)"),
           "%s", err.message);
     CHECK(attend_head_read(&stats, 0, -1, &head, NULL) == ATTEND_EINVAL, "h");
-}
-
-int main(void)
-{
-    RUN(thresholds);
-    RUN(few_keys_are_not_local_so_soon);
-    RUN(averages);
-    RUN(pairs);
-    RUN(the_first_that_holds);
-    RUN(reasons);
-    RUN(names);
-    RUN(made_heads);
-    RUN(means_of_a_known_head);
-    RUN(rows_without_keys_do_not_count);
-    RUN(requests_that_cannot_be_read);
-    return test_finish();
 }

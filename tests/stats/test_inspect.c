@@ -20,7 +20,7 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 static const int64_t blocks[] = {64, 7, 1, 200, 100000, 48, 3};
 enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
 
-static void compare_with_dense(attend_context *ctx)
+TEST_ON_SETS(as_the_dense_evaluation, ctx, 2)
 {
     for (int kind = 0; kind < RULE_KINDS; kind++)
         for (int at = 0; at < SHAPES; at++) {
@@ -35,10 +35,8 @@ static void compare_with_dense(attend_context *ctx)
         }
 }
 
-TEST(as_the_dense_evaluation) { for_each_set(compare_with_dense, 2); }
-
 /* Every dtype and every way to cut a pooled map, on one problem. */
-static void compare_blocks(attend_context *ctx)
+TEST_ON_SETS(pooled_blocks_of_any_size, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++)
         for (int at = 0; at < BLOCKS; at++) {
@@ -53,16 +51,14 @@ static void compare_blocks(attend_context *ctx)
         }
 }
 
-TEST(pooled_blocks_of_any_size) { for_each_set(compare_blocks, 2); }
-
 /* What else is wanted, and so which queries and keys are looked at, changes no bit. */
-static void ask_one_by_one(attend_context *ctx)
+TEST_ON_SETS(alone_or_together, ctx, 2)
 {
     for (int type = 0; type < FLOAT_DTYPES; type++) {
         ask a = ask_make(shapes[0], float_dtypes[type], RULE_ALL, 3);
         ask_everything(&a, 50);
         CHECK(ask_run(&a, ctx), "all");
-        answers want = answers_copy(&a);
+        auto_answers want = answers_copy(&a);
         const attend_inspection all = a.want;
         for (int at = 0; at <= ASK_OUTPUTS; at++) {
             for (int other = 0; other < ASK_OUTPUTS; other++)
@@ -73,16 +69,13 @@ static void ask_one_by_one(attend_context *ctx)
                   output_names[at]);
             a.want = all;
         }
-        answers_free(&want);
         problem_free(&a.p);
     }
 }
 
-TEST(alone_or_together) { for_each_set(ask_one_by_one, 2); }
-
 /* ---- threads -------------------------------------------------------------- */
 
-static void compare_threads(attend_context *lone)
+TEST_ON_SETS(any_number_of_threads, lone, 1)
 {
     static const attend_parallel_for pools[] = {NULL, pool_sequential, pool_reversed,
                                                 pool_pthreads};
@@ -93,32 +86,28 @@ static void compare_threads(attend_context *lone)
                          type % 2 ? RULE_CAUSAL : RULE_WINDOW, 8);
         ask_everything(&a, type < 2 ? 300 : 20);
         CHECK(ask_run(&a, lone), "one thread");
-        answers want = answers_copy(&a);
+        auto_answers want = answers_copy(&a);
         for (int at = 0; at < 12; at++) {
             if (at % FLOAT_DTYPES != type && !test_draws(0.2))
                 continue;
             pool_log log = {0, 0};
-            attend_context *const ctx = pool_context(
-                attend_context_isa(lone), threads[at % 3], pools[at / 3], &log);
+            auto_context const ctx = pool_context(attend_context_isa(lone),
+                                                  threads[at % 3], pools[at / 3], &log);
             CHECK(ctx != NULL, "a context");
             CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "%d threads, pool %d",
                   threads[at % 3], at / 3);
             CHECK(at < 3 || on_device(ctx) ||
                       (log.calls == 1 && log.n_max == threads[at % 3]),
                   "%d calls, up to %d of %d", log.calls, log.n_max, threads[at % 3]);
-            attend_context_destroy(ctx);
         }
-        answers_free(&want);
         problem_free(&a.p);
     }
 }
 
-TEST(any_number_of_threads) { for_each_set(compare_threads, 1); }
-
 TEST(progress_is_reported)
 {
     progress_log log = {.calls = 0};
-    attend_context *const ctx = progress_context(NULL, 1, &log);
+    auto_context const ctx = progress_context(NULL, 1, &log);
 
     CHECK(ctx != NULL, "a context");
     ask a = ask_make(shapes[0], ATTEND_F32, RULE_PLAIN, 1);
@@ -126,14 +115,13 @@ TEST(progress_is_reported)
     CHECK(ask_run(&a, ctx), "runs");
     CHECK(progress_is_sound(&log, 1) && log.calls == log.total, "%d calls, %lld of %lld",
           log.calls, (long long)log.last, (long long)log.total);
-    attend_context_destroy(ctx);
     problem_free(&a.p);
 }
 
 /* ---- laws ----------------------------------------------------------------- */
 
 /* P sums to 1 over the keys of a row with keys: masses add up to the number of rows. */
-static void add_up(attend_context *ctx)
+TEST_ON_SETS(masses_add_up_to_rows, ctx, 1)
 {
     for (int kind = 0; kind < RULE_KINDS; kind++) {
         ask a = ask_make(shapes[0], ATTEND_F32, (rule_kind)kind, 77);
@@ -158,10 +146,8 @@ static void add_up(attend_context *ctx)
     }
 }
 
-TEST(masses_add_up_to_rows) { for_each_set(add_up, 1); }
-
 /* Blocks of the map are sums of the rectangle, the whole of P. */
-static void pool_the_zoom(attend_context *ctx)
+TEST_ON_SETS(pooled_is_the_sum_of_zoom, ctx, 1)
 {
     const shape n = {1, 2, 1, 100, 130, 16, 1};
     ask a = ask_make(n, ATTEND_F32, RULE_BOTTOM_RIGHT, 5);
@@ -182,10 +168,8 @@ static void pool_the_zoom(attend_context *ctx)
     problem_free(&a.p);
 }
 
-TEST(pooled_is_the_sum_of_zoom) { for_each_set(pool_the_zoom, 1); }
-
 /* The whole of P against the weights of the forward pass, by its own LSE. */
-static void compare_with_forward(attend_context *ctx)
+TEST_ON_SETS(zoom_is_the_weights, ctx, 1)
 {
     const shape few = {1, 4, 2, 9, 300, 24, 1};
 
@@ -216,18 +200,16 @@ static void compare_with_forward(attend_context *ctx)
         }
 }
 
-TEST(zoom_is_the_weights) { for_each_set(compare_with_forward, 1); }
-
 /* ---- layouts -------------------------------------------------------------- */
 
-static void compare_layouts(attend_context *ctx)
+TEST_ON_SETS(any_strides, ctx, 1)
 {
     for (int kind = 0; kind < LAYOUT_COUNT; kind++)
         for (int type = 0; type < FLOAT_DTYPES; type++) {
             ask a = ask_make(shapes[1], float_dtypes[type], RULE_ALL, 6);
             ask_everything(&a, 10);
             CHECK(ask_run(&a, ctx), "contiguous");
-            answers want = answers_copy(&a);
+            auto_answers want = answers_copy(&a);
             attend_view *const inputs[] = {&a.want.q, &a.want.k, &a.want.lse};
             for (int at = 0; at < 3; at++)
                 *inputs[at] = restride(&a.p, inputs[at], (layout)kind);
@@ -244,12 +226,9 @@ static void compare_layouts(attend_context *ctx)
                           same_bits(&flat, want.bits[at], output_names[at]),
                       "layout %d: %s", kind, output_names[at]);
             }
-            answers_free(&want);
             problem_free(&a.p);
         }
 }
-
-TEST(any_strides) { for_each_set(compare_layouts, 1); }
 
 /* ---- numbers -------------------------------------------------------------- */
 
@@ -257,7 +236,7 @@ TEST(any_strides) { for_each_set(compare_layouts, 1); }
  * Scores near 1e4 that f32 holds exactly: what is left is the LSE, which f32 would round
  * by up to 5e-4 and f64 does not.
  */
-static void keep_large_scores(attend_context *ctx)
+TEST_ON_SETS(scores_near_1e4, ctx, 1)
 {
     const shape n = {1, 1, 1, 70, 90, 4, 1};
     ask a = {.p = problem_make(n, ATTEND_F32, 1), .want = attend_inspection_default()};
@@ -277,21 +256,18 @@ static void keep_large_scores(attend_context *ctx)
     ask_columns(&a, 5);
     ask_zoom(&a, 0, n.nq, 0, n.nk);
     CHECK(ask_run(&a, ctx), "runs");
-    dense_map map = map_make(&a);
+    auto_map map = map_make(&a);
     for (int64_t i = 0; i < n.nq; i++)
         for (int64_t j = 0; j < n.nk; j++) {
             const double p = map.p[i * n.nk + j];
             const double got = tensor_get(&a.want.zoom, 0, 0, i, j);
             CHECK(fabs(got - p) <= 2e-6 * p, "%.9g, not %.9g", got, p);
         }
-    map_free(&map);
     problem_free(&a.p);
 }
 
-TEST(scores_near_1e4) { for_each_set(keep_large_scores, 1); }
-
 /* An LSE of any kind: P is exp(score - lse), whoever made it. */
-static void take_any_lse(attend_context *ctx)
+TEST_ON_SETS(an_lse_of_any_kind, ctx, 1)
 {
     static const double lses[] = {-INFINITY, NAN, INFINITY, -40, -300, -1e6, 60, 0};
 
@@ -304,7 +280,7 @@ static void take_any_lse(attend_context *ctx)
             if (at == 0) /* hides whatever the query holds */
                 view_set(&a.want.q, 0, 1, 3, 0, NAN);
             ask_everything(&a, 10);
-            dense_map map = map_make(&a);
+            auto_map map = map_make(&a);
             CHECK(ask_run(&a, ctx) && probes_agree(&a, &map), "kind %d, probes", at);
             /* Whatever is not a probe is infinite above what its type holds. */
             const double largest = a.p.dtype == ATTEND_F64 ? DBL_MAX : FLT_MAX;
@@ -312,15 +288,12 @@ static void take_any_lse(attend_context *ctx)
                 map.p[x] = map.p[x] > largest ? INFINITY : map.p[x];
             a.want.probes = NULL;
             CHECK(ask_agrees(&a, &map), "kind %d, %s", at, attend_dtype_name(a.p.dtype));
-            map_free(&map);
             problem_free(&a.p);
         }
 }
 
-TEST(an_lse_of_any_kind) { for_each_set(take_any_lse, 1); }
-
 /* What K holds where nobody looks changes no bit. */
-static void ignore_hidden_keys(attend_context *ctx)
+TEST_ON_SETS(hidden_keys_do_not_count, ctx, 1)
 {
     static const rule_kind kinds[] = {RULE_MASK, RULE_MASK_OF_KEYS};
 
@@ -329,18 +302,15 @@ static void ignore_hidden_keys(attend_context *ctx)
             ask a = ask_make(shapes[0], float_dtypes[type], kinds[at], 4);
             ask_everything(&a, 30);
             CHECK(ask_run(&a, ctx), "runs");
-            answers want = answers_copy(&a);
+            auto_answers want = answers_copy(&a);
             for (int64_t c = 0; c < a.p.n.d; c++) /* random_mask() hides key 2 */
                 view_set(&a.want.k, 0, 0, 2, c, c % 2 ? NAN : INFINITY);
             CHECK(ask_run(&a, ctx) && answers_are_same(&a, &want), "NaN in a hidden key");
-            answers_free(&want);
             problem_free(&a.p);
         }
 }
 
-TEST(hidden_keys_do_not_count) { for_each_set(ignore_hidden_keys, 1); }
-
-static void ask_of_nothing(attend_context *ctx)
+TEST_ON_SETS(nothing_to_do, ctx, 1)
 {
     static const shape empty[] = {{0, 2, 1, 5, 6, 4, 1},
                                   {1, 0, 0, 5, 6, 4, 1},
@@ -366,11 +336,9 @@ static void ask_of_nothing(attend_context *ctx)
     problem_free(&a.p);
 }
 
-TEST(nothing_to_do) { for_each_set(ask_of_nothing, 1); }
-
 /* ---- memory --------------------------------------------------------------- */
 
-static void count_allocations(attend_context *plain)
+TEST_ON_SETS(a_repeated_call_allocates_nothing, plain, 1)
 {
     counting c = {.fail_at = -1, .sticky = 1};
     const attend_options options = counting_options(&c, attend_context_isa(plain), 2);
@@ -396,8 +364,6 @@ static void count_allocations(attend_context *plain)
     problem_free(&a.p);
 }
 
-TEST(a_repeated_call_allocates_nothing) { for_each_set(count_allocations, 1); }
-
 /* ---- errors --------------------------------------------------------------- */
 
 /* Expects the call to fail with this message and to leave all outputs alone. */
@@ -422,7 +388,7 @@ static int refused(ask *a, attend_context *ctx, const attend_rule *rule,
 
 TEST(errors_name_the_field)
 {
-    attend_context *const ctx = open_set("ref", 1);
+    auto_context const ctx = open_set("ref", 1);
     ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
 
     ask_everything(&a, 10);
@@ -456,13 +422,12 @@ TEST(errors_name_the_field)
     REFUSES("zoom_key (34) and zoom.size[3] (32) leave 0..65", a.want.zoom_key = 34);
     REFUSES("probe_count (-1) is negative", a.want.probe_count = -1);
     problem_free(&a.p);
-    attend_context_destroy(ctx);
 }
 
 TEST(errors_of_pointers_and_probes)
 {
     static const double slopes[] = {0, -INFINITY, 0, 0}, sinks[] = {1, -INFINITY, NAN, 0};
-    attend_context *const ctx = open_set("ref", 1);
+    auto_context const ctx = open_set("ref", 1);
     ask a = ask_make(shapes[1], ATTEND_F32, RULE_PLAIN, 1);
     attend_probe probes[3] = {{0, 0, 0, 0}, {1, 3, 36, 64}, {0, 0, 0, 0}};
     attend_error err = {.status = ATTEND_OK, .message = ""};
@@ -498,7 +463,6 @@ TEST(errors_of_pointers_and_probes)
               strcmp(err.message, "ctx is NULL") == 0,
           "%s", err.message);
     problem_free(&a.p);
-    attend_context_destroy(ctx);
 }
 
 int main(void)
@@ -507,21 +471,6 @@ int main(void)
         RUN(zoom_is_the_weights);
         return split_finish();
     }
-    RUN(as_the_dense_evaluation);
-    RUN(pooled_blocks_of_any_size);
-    RUN(alone_or_together);
-    RUN(any_number_of_threads);
-    RUN(progress_is_reported);
-    RUN(masses_add_up_to_rows);
-    RUN(pooled_is_the_sum_of_zoom);
-    RUN(zoom_is_the_weights);
-    RUN(any_strides);
-    RUN(scores_near_1e4);
-    RUN(an_lse_of_any_kind);
-    RUN(hidden_keys_do_not_count);
-    RUN(nothing_to_do);
-    RUN(a_repeated_call_allocates_nothing);
-    RUN(errors_name_the_field);
-    RUN(errors_of_pointers_and_probes);
+    test_run_all();
     return test_finish();
 }

@@ -6,7 +6,6 @@
 #include "stats_fixture.h"
 
 static attend_context *ctx;
-static const char *isa;
 
 #define FOR_DTYPES(dtype)                                                                \
     for (int d_ = 0; d_ < FLOAT_DTYPES; d_++)                                            \
@@ -17,7 +16,7 @@ static const char *isa;
 /* Gaps beyond which a weight is 0, hidden keys and biases of -inf, all the same. */
 static void one_hot(attend_dtype dtype, int64_t nk, int64_t key, int how)
 {
-    problem p = problem_of_score(dtype, 3, nk, how == 0 ? -9984.0 : 0.0);
+    auto_problem p = problem_of_score(dtype, 3, nk, how == 0 ? -9984.0 : 0.0);
     attend_stats stats;
 
     view_set(&p.io.k, 0, 0, key, 0, 0.0);
@@ -38,16 +37,15 @@ static void one_hot(attend_dtype dtype, int64_t nk, int64_t key, int how)
                  {ATTEND_STAT_SCORE_VARIANCE, 0.0},
                  {ATTEND_STAT_MARGIN, how == 0 && nk > 1 ? 9984.0 : INFINITY},
                  {ATTEND_STAT_KEYS, how == 0 ? (double)nk : 1.0}};
-    CHECK(run_stats(&p, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx), "runs");
     for (int64_t i = 0; i < 3; i++) {
         for (size_t x = 0; x < sizeof known / sizeof known[0]; x++)
             CHECK(stat_of(&p, known[x].stat, 0, 0, i) == known[x].want,
-                  "%s %s nk %lld key %lld way %d: %s %g", isa, attend_dtype_name(dtype),
+                  "%s nk %lld key %lld way %d: %s %g", attend_dtype_name(dtype),
                   (long long)nk, (long long)key, how, attend_stat_name(known[x].stat),
                   stat_of(&p, known[x].stat, 0, 0, i));
-        CHECK(stats.top_keys[2 * i] == key, "%s: not key %lld", isa, (long long)key);
+        CHECK(stats.top_keys[2 * i] == key, "not key %lld", (long long)key);
     }
-    problem_free(&p);
 }
 
 TEST(one_hot_rows_have_no_entropy)
@@ -65,29 +63,27 @@ TEST(one_hot_rows_have_no_entropy)
 
 static void equal_scores(attend_dtype dtype, int64_t nk, double value)
 {
-    problem p = problem_of_score(dtype, 2, nk, value);
+    auto_problem p = problem_of_score(dtype, 2, nk, value);
     attend_stats stats;
 
     ask_stats(&p, &stats, 2, 0, 0);
-    CHECK(run_stats(&p, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx), "runs");
     const double *const row = (const double *)stats.rows.data + ATTEND_STAT_COUNT;
     const double n = (double)nk;
-    CHECK(floats_apart(row[ATTEND_STAT_ENTROPY], log(n)) <= 2, "%s n %g of %g: H %.9g",
-          isa, n, value, row[ATTEND_STAT_ENTROPY]);
+    CHECK(floats_apart(row[ATTEND_STAT_ENTROPY], log(n)) <= 2, "n %g of %g: H %.9g", n,
+          value, row[ATTEND_STAT_ENTROPY]);
     CHECK(floats_apart(row[ATTEND_STAT_KEYS_EFF], n) <= 2 &&
               floats_apart(row[ATTEND_STAT_N_EFF], n) <= 2,
-          "%s n %g: keys_eff %.9g n_eff %.9g", isa, n, row[ATTEND_STAT_KEYS_EFF],
+          "n %g: keys_eff %.9g n_eff %.9g", n, row[ATTEND_STAT_KEYS_EFF],
           row[ATTEND_STAT_N_EFF]);
     CHECK(floats_apart(row[ATTEND_STAT_TOP_WEIGHT], 1.0 / n) <= 1,
-          "%s n %g: top weight %.9g", isa, n, row[ATTEND_STAT_TOP_WEIGHT]);
+          "n %g: top weight %.9g", n, row[ATTEND_STAT_TOP_WEIGHT]);
     CHECK(row[ATTEND_STAT_SCORE_VARIANCE] == 0.0 &&
               row[ATTEND_STAT_RAW_VARIANCE] == 0.0 && row[ATTEND_STAT_RAW_MEAN] == value,
-          "%s n %g: variance %g raw %g mean %.9g", isa, n,
-          row[ATTEND_STAT_SCORE_VARIANCE], row[ATTEND_STAT_RAW_VARIANCE],
-          row[ATTEND_STAT_RAW_MEAN]);
-    CHECK(row[ATTEND_STAT_MARGIN] == (nk == 1 ? INFINITY : 0.0), "%s n %g: margin %g",
-          isa, n, row[ATTEND_STAT_MARGIN]);
-    problem_free(&p);
+          "n %g: variance %g raw %g mean %.9g", n, row[ATTEND_STAT_SCORE_VARIANCE],
+          row[ATTEND_STAT_RAW_VARIANCE], row[ATTEND_STAT_RAW_MEAN]);
+    CHECK(row[ATTEND_STAT_MARGIN] == (nk == 1 ? INFINITY : 0.0), "n %g: margin %g", n,
+          row[ATTEND_STAT_MARGIN]);
 }
 
 TEST(equal_scores_give_ln_n)
@@ -120,14 +116,13 @@ static void entropy_case(attend_dtype dtype, const double *scores, int64_t nk,
                          const char *what)
 {
     attend_stats stats;
-    problem p = problem_of_scores(dtype, 2, nk, scores);
+    auto_problem p = problem_of_scores(dtype, 2, nk, scores);
 
     ask_stats(&p, &stats, 0, 0, 0);
-    const int ran = run_stats(&p, ctx);
+    CHECK(run_stats(&p, ctx), "runs");
     const double h = stat_of(&p, ATTEND_STAT_ENTROPY, 0, 0, 0);
-    problem_free(&p);
-    CHECK(ran && is_near(h, entropy_of(scores, nk), 1e-5), "%s %s: H %.9g want %.9g", isa,
-          what, h, entropy_of(scores, nk));
+    CHECK(is_near(h, entropy_of(scores, nk), 1e-5), "%s: H %.9g want %.9g", what, h,
+          entropy_of(scores, nk));
 }
 
 /* The top key first, in the middle, last, and after smaller ones that led before. */
@@ -185,11 +180,11 @@ TEST(a_common_shift_changes_nothing)
         scores[j] = (double)((j * 7919 + 13) % 601 - 300) / 64.0;
         moved[j] = scores[j] + 1e5;
     }
-    problem p = problem_of_scores(ATTEND_F32, 40, 600, scores);
-    problem q = problem_of_scores(ATTEND_F32, 40, 600, moved);
+    auto_problem p = problem_of_scores(ATTEND_F32, 40, 600, scores);
+    auto_problem q = problem_of_scores(ATTEND_F32, 40, 600, moved);
     ask_stats(&p, &a, 8, 6, 3);
     ask_stats(&q, &b, 8, 6, 3);
-    CHECK(run_stats(&p, ctx) && run_stats(&q, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx) && run_stats(&q, ctx), "runs");
     for (int64_t i = 0; i < 40; i++)
         for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
             const double was = stat_of(&p, (attend_stat)x, 0, 0, i);
@@ -197,15 +192,11 @@ TEST(a_common_shift_changes_nothing)
             CHECK(is_moved_by_shift(x) || was == is ||
                       (x == ATTEND_STAT_RAW_VARIANCE &&
                        fabs(is - was) <= 2.0 * sqrt(was) * 0x1p-8),
-                  "%s: %s %.12g and %.12g", isa, attend_stat_name((attend_stat)x), was,
-                  is);
+                  "%s %.12g and %.12g", attend_stat_name((attend_stat)x), was, is);
         }
-    CHECK(memcmp(a.top_keys, b.top_keys, 8 * 40 * sizeof *a.top_keys) == 0,
-          "%s: top keys", isa);
+    CHECK(memcmp(a.top_keys, b.top_keys, 8 * 40 * sizeof *a.top_keys) == 0, "top keys");
     const double max = stat_of(&q, ATTEND_STAT_MAX, 0, 0, 0);
-    CHECK(max == 1e5 + 300.0 / 64.0, "%s: max %.9g", isa, max);
-    problem_free(&p);
-    problem_free(&q);
+    CHECK(max == 1e5 + 300.0 / 64.0, "max %.9g", max);
 }
 
 /* ---- rows without keys, rows of NaN, sinks -------------------------------------- */
@@ -218,7 +209,7 @@ static void states_no_keys(const problem *p, int64_t i, int how)
     for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
         const double got = stat_of(p, (attend_stat)x, 0, 0, i);
         CHECK(got == (x == ATTEND_STAT_MAX || x == ATTEND_STAT_LSE ? -INFINITY : 0.0),
-              "%s %s way %d: %s is %g", isa, attend_dtype_name(p->dtype), how,
+              "%s way %d: %s is %g", attend_dtype_name(p->dtype), how,
               attend_stat_name((attend_stat)x), got);
     }
     for (int x = 0; x < 3; x++)
@@ -226,14 +217,14 @@ static void states_no_keys(const problem *p, int64_t i, int how)
                   s->top_keys[i * 3 + x] == -1 &&
                   tensor_get(&s->distances, 0, 0, i, x) == 0.0 &&
                   tensor_get(&s->class_mass, 0, 0, i, x) == 0.0,
-              "%s way %d: top, bin or class %d", isa, how, x);
+              "way %d: top, bin or class %d", how, x);
 }
 
 static void empty_rows(attend_dtype dtype, int how)
 {
     static const int64_t before[] = {-100}, nothing[] = {0};
     static const double sinks[] = {2.0};
-    problem p = problem_make((shape){1, 1, 1, 37, 70, 8, 5}, dtype, 8);
+    auto_problem p = problem_make((shape){1, 1, 1, 37, 70, 8, 5}, dtype, 8);
     attend_stats stats;
 
     if (how == 0) {
@@ -251,11 +242,10 @@ static void empty_rows(attend_dtype dtype, int how)
     }
     p.rule.sinks = sinks;
     ask_stats(&p, &stats, 3, 3, 3);
-    CHECK(run_stats(&p, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx), "runs");
     states_no_keys(&p, 20, how);
     const double other = stat_of(&p, ATTEND_STAT_KEYS, 0, 0, 21);
-    CHECK(other == (how < 2 ? 70.0 : 0.0), "%s: the next row has %g keys", isa, other);
-    problem_free(&p);
+    CHECK(other == (how < 2 ? 70.0 : 0.0), "the next row has %g keys", other);
 }
 
 TEST(rows_without_keys_have_stated_values)
@@ -267,18 +257,17 @@ TEST(rows_without_keys_have_stated_values)
 
 TEST(nk_of_0_has_stated_values)
 {
-    problem p = problem_make((shape){1, 1, 1, 21, 0, 8, 5}, ATTEND_F32, 8);
+    auto_problem p = problem_make((shape){1, 1, 1, 21, 0, 8, 5}, ATTEND_F32, 8);
     attend_stats stats;
 
     ask_stats(&p, &stats, 3, 3, 3);
-    CHECK(run_stats(&p, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx), "runs");
     states_no_keys(&p, 20, -1);
-    problem_free(&p);
 }
 
 static void not_numbers(attend_dtype dtype, int how)
 {
-    problem p = problem_make((shape){1, 1, 1, 20, 150, 8, 5}, dtype, 9);
+    auto_problem p = problem_make((shape){1, 1, 1, 20, 150, 8, 5}, dtype, 9);
     attend_stats stats;
 
     problem_bias(&p, ATTEND_F32, 1, 1, 20, 150);
@@ -287,13 +276,13 @@ static void not_numbers(attend_dtype dtype, int how)
     else
         view_set(&p.rule.bias, 0, 0, 7, 140, how == 1 ? INFINITY : NAN);
     ask_stats(&p, &stats, 3, 3, 3);
-    CHECK(run_stats(&p, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx), "runs");
     for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
         const double bad = stat_of(&p, (attend_stat)x, 0, 0, 7);
-        CHECK(x == ATTEND_STAT_KEYS ? bad == 150.0 : isnan(bad), "%s %s way %d: %s is %g",
-              isa, attend_dtype_name(dtype), how, attend_stat_name((attend_stat)x), bad);
+        CHECK(x == ATTEND_STAT_KEYS ? bad == 150.0 : isnan(bad), "%s way %d: %s is %g",
+              attend_dtype_name(dtype), how, attend_stat_name((attend_stat)x), bad);
         CHECK(!isnan(stat_of(&p, (attend_stat)x, 0, 0, 8)),
-              "%s %s way %d: %s of the next row", isa, attend_dtype_name(dtype), how,
+              "%s way %d: %s of the next row", attend_dtype_name(dtype), how,
               attend_stat_name((attend_stat)x));
     }
     for (int x = 0; x < 3; x++)
@@ -301,9 +290,7 @@ static void not_numbers(attend_dtype dtype, int how)
                   isnan(tensor_get(&stats.distances, 0, 0, 7, x)) &&
                   isnan(tensor_get(&stats.class_mass, 0, 0, 7, x)) &&
                   stats.top_keys[7 * 3 + x] == -1,
-              "%s %s way %d: top, bin or class %d", isa, attend_dtype_name(dtype), how,
-              x);
-    problem_free(&p);
+              "%s way %d: top, bin or class %d", attend_dtype_name(dtype), how, x);
 }
 
 TEST(nan_and_inf_make_all_but_keys_nan)
@@ -318,17 +305,16 @@ TEST(nan_values_show_in_the_statistics_of_values)
 {
     FOR_DTYPES(dtype)
     {
-        problem p = problem_make((shape){1, 1, 1, 20, 30, 8, 5}, dtype, 9);
+        auto_problem p = problem_make((shape){1, 1, 1, 20, 30, 8, 5}, dtype, 9);
         attend_stats stats;
         view_set(&p.io.v, 0, 0, 11, 2, NAN);
         ask_stats(&p, &stats, 0, 0, 0);
-        CHECK(run_stats(&p, ctx), "%s", isa);
+        CHECK(run_stats(&p, ctx), "runs");
         for (int x = 0; x < ATTEND_STAT_COUNT; x++) {
             const double got = stat_of(&p, (attend_stat)x, 0, 0, 4);
-            CHECK(isnan(got) == (x >= ATTEND_STAT_VALUE_NORM), "%s %s: %s is %g", isa,
+            CHECK(isnan(got) == (x >= ATTEND_STAT_VALUE_NORM), "%s: %s is %g",
                   attend_dtype_name(dtype), attend_stat_name((attend_stat)x), got);
         }
-        problem_free(&p);
     }
 }
 
@@ -338,18 +324,17 @@ TEST(sinks_are_left_out_of_p)
 
     FOR_DTYPES(dtype)
     {
-        problem p = problem_make((shape){1, 3, 1, 20, 150, 8, 5}, dtype, 10);
+        auto_problem p = problem_make((shape){1, 3, 1, 20, 150, 8, 5}, dtype, 10);
         attend_stats a, b;
         ask_stats(&p, &a, 4, 5, 2);
-        CHECK(run_stats(&p, ctx), "%s", isa);
+        CHECK(run_stats(&p, ctx), "runs");
         p.rule.sinks = sinks;
         ask_stats(&p, &b, 4, 5, 2);
         CHECK(run_stats(&p, ctx) && same_bits(&b.rows, a.rows.data, "rows") &&
                   same_bits(&b.top_weights, a.top_weights.data, "top weights") &&
                   same_bits(&b.distances, a.distances.data, "distances") &&
                   same_bits(&b.class_mass, a.class_mass.data, "classes"),
-              "%s %s", isa, attend_dtype_name(dtype));
-        problem_free(&p);
+              "%s", attend_dtype_name(dtype));
     }
 }
 
@@ -367,9 +352,9 @@ TEST(of_equal_scores_the_earlier_key_is_first)
         scores[threes[x]] = 3.0;
     for (int x = 0; x < 3; x++)
         scores[twos[x]] = 2.0;
-    problem p = problem_of_scores(ATTEND_F32, 25, 2000, scores);
+    auto_problem p = problem_of_scores(ATTEND_F32, 25, 2000, scores);
     ask_stats(&p, &stats, 8, 0, 0);
-    CHECK(run_stats(&p, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx), "runs");
     for (int64_t i = 0; i < 25; i++)
         for (int x = 0; x < 8; x++) {
             const double weight = tensor_get(&stats.top_weights, 0, 0, i, x);
@@ -377,31 +362,29 @@ TEST(of_equal_scores_the_earlier_key_is_first)
             CHECK(
                 stats.top_keys[i * 8 + x] == (x < 5 ? threes[x] : twos[x - 5]) &&
                     (x < 5 ? weight == first : is_near(weight, first * exp(-1.0), 1e-6)),
-                "%s: rank %d is key %lld", isa, x, (long long)stats.top_keys[i * 8 + x]);
+                "rank %d is key %lld", x, (long long)stats.top_keys[i * 8 + x]);
         }
     const double margin = stat_of(&p, ATTEND_STAT_MARGIN, 0, 0, 0);
-    CHECK(margin == 0.0, "%s: margin %g", isa, margin);
-    problem_free(&p);
+    CHECK(margin == 0.0, "margin %g", margin);
 }
 
 TEST(past_the_last_key_there_is_none)
 {
     static const double scores[] = {1.0, 4.0, 2.5};
     static const int64_t order[] = {1, 2, 0};
-    problem p = problem_of_scores(ATTEND_F32, 20, 3, scores);
+    auto_problem p = problem_of_scores(ATTEND_F32, 20, 3, scores);
     attend_stats stats;
 
     ask_stats(&p, &stats, 8, 0, 0);
-    CHECK(run_stats(&p, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx), "runs");
     for (int x = 0; x < 8; x++) {
         const double weight = tensor_get(&stats.top_weights, 0, 0, 19, x);
         CHECK(stats.top_keys[19 * 8 + x] == (x < 3 ? order[x] : -1) &&
                   (x < 3 ? weight > 0.0 : weight == 0.0),
-              "%s: rank %d is key %lld", isa, x, (long long)stats.top_keys[19 * 8 + x]);
+              "rank %d is key %lld", x, (long long)stats.top_keys[19 * 8 + x]);
     }
     const double margin = stat_of(&p, ATTEND_STAT_MARGIN, 0, 0, 19);
-    CHECK(margin == 1.5, "%s: margin %g", isa, margin);
-    problem_free(&p);
+    CHECK(margin == 1.5, "margin %g", margin);
 }
 
 /* ---- types and heads ----------------------------------------------------------------
@@ -414,25 +397,24 @@ TEST(past_the_last_key_there_is_none)
 static void column_alone(attend_dtype dtype, int x)
 {
     const int noise = x >= ATTEND_STAT_KEY_NOISE;
-    problem p = problem_make((shape){1, 4, 2, 30, 150, 8, 5}, dtype, 12);
+    auto_problem p = problem_make((shape){1, 4, 2, 30, 150, 8, 5}, dtype, 12);
     attend_stats all, one = attend_stats_default();
 
     ask_stats(&p, &all, 4, 4, 2);
     if (!noise)
         all.rows = own_tensor(&p, ATTEND_F64, 1, 4, 30, ATTEND_STAT_KEY_NOISE);
-    CHECK(run_stats(&p, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx), "runs");
     one.columns = &every_stat[x];
     one.rows = own_tensor(&p, ATTEND_F32, 1, 4, 30, 1);
     p.io.stats = &one;
-    CHECK(run_stats(&p, ctx), "%s", isa);
+    CHECK(run_stats(&p, ctx), "runs");
     for (int64_t r = 0; r < 120; r++) {
         const double got = tensor_get(&one.rows, 0, r / 30, r % 30, 0);
         const double want = tensor_get(&all.rows, 0, r / 30, r % 30, x);
         CHECK(noise ? is_near(got, want, 1e-5) : got == (double)(float)want,
-              "%s %s %s: %.9g and %.9g", isa, attend_dtype_name(dtype),
+              "%s %s: %.9g and %.9g", attend_dtype_name(dtype),
               attend_stat_name((attend_stat)x), got, want);
     }
-    problem_free(&p);
 }
 
 TEST(a_column_alone_is_the_column_among_all)
@@ -444,46 +426,20 @@ TEST(a_column_alone_is_the_column_among_all)
 
 TEST(query_heads_share_a_key_head)
 {
-    problem p = problem_make((shape){2, 6, 2, 20, 90, 16, 8}, ATTEND_F32, 13);
+    auto_problem p = problem_make((shape){2, 6, 2, 20, 90, 16, 8}, ATTEND_F32, 13);
     attend_stats stats;
 
     ask_stats(&p, &stats, 0, 0, 0);
-    CHECK(run_stats(&p, ctx), "%s", isa);
-    struct check_problem dense = dense_problem(&p);
-    struct check_row row = check_row_create(90);
+    CHECK(run_stats(&p, ctx), "runs");
+    auto_check_problem dense = dense_problem(&p);
+    auto_check_row row = check_row_create(90);
     for (int64_t r = 0; r < 2 * 6 * 20; r++) {
         const int64_t b = r / 120, head = r / 20 % 6, i = r % 20;
         check_row_score(&dense, b, head, i, &row);
         const double h = stat_of(&p, ATTEND_STAT_ENTROPY, b, head, i);
         const double want = entropy_of(row.score, row.n);
-        CHECK(is_near(h, want, 1e-5), "%s: H %.9g want %.9g", isa, h, want);
+        CHECK(is_near(h, want, 1e-5), "H %.9g want %.9g", h, want);
     }
-    check_row_free(&row);
-    check_problem_free(&dense);
-    problem_free(&p);
 }
 
-static void all_tests(void)
-{
-    RUN(one_hot_rows_have_no_entropy);
-    RUN(equal_scores_give_ln_n);
-    RUN(rows_near_one_hot_keep_their_entropy);
-    RUN(scores_near_ten_thousand);
-    RUN(a_common_shift_changes_nothing);
-    RUN(rows_without_keys_have_stated_values);
-    RUN(nk_of_0_has_stated_values);
-    RUN(nan_and_inf_make_all_but_keys_nan);
-    RUN(nan_values_show_in_the_statistics_of_values);
-    RUN(sinks_are_left_out_of_p);
-    RUN(of_equal_scores_the_earlier_key_is_first);
-    RUN(past_the_last_key_there_is_none);
-    RUN(a_column_alone_is_the_column_among_all);
-    RUN(query_heads_share_a_key_head);
-}
-
-int main(void)
-{
-    if (!for_every_set(all_tests, &ctx, &isa))
-        return 1;
-    return split_finish();
-}
+int main(void) { return run_on_every_set(&ctx, NULL); }

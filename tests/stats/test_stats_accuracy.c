@@ -67,8 +67,8 @@ TEST(entropy_participation_and_distances_within_1e_minus_5)
     CHECK(check_open(&run, NULL, CHECK_BOTH, 0, &error) == ATTEND_OK, "%s",
           error.message);
     for (uint64_t seed = 1; seed <= 60; seed++) {
-        struct check_problem p = tame_problem(seed + 600000);
-        struct check_expect want = check_dense(&p);
+        auto_check_problem p = tame_problem(seed + 600000);
+        auto_check_expect want = check_dense(&p);
         for (int s = 0; s < run.count; s++) {
             struct check_outputs got;
             attend_stat which = ATTEND_STAT_KEYS;
@@ -83,8 +83,6 @@ TEST(entropy_participation_and_distances_within_1e_minus_5)
             }
             check_outputs_free(&got);
         }
-        check_expect_free(&want);
-        check_problem_free(&p);
     }
     for (int s = 0; s < run.count; s++) {
         printf("  %-16s worst %.3g, of %s\n", run.sets[s].label, worst[s],
@@ -96,10 +94,4 @@ TEST(entropy_participation_and_distances_within_1e_minus_5)
     }
     check_close(&run);
     CHECK(failed == NULL, "%s", failed);
-}
-
-int main(void)
-{
-    RUN(entropy_participation_and_distances_within_1e_minus_5);
-    return test_finish();
 }

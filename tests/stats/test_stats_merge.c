@@ -106,7 +106,7 @@ static void parts_make_the_whole(attend_context *ctx)
 
     for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++)
         for (int type = 0; type < FLOAT_DTYPES; type++) {
-            problem p =
+            auto_problem p =
                 problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, float_dtypes[type], 5);
             wanted *const want = ask(), *const got = ask(), *part[PARTS_MAX];
             attend_stats_part raw[PARTS_MAX];
@@ -141,7 +141,6 @@ static void parts_make_the_whole(attend_context *ctx)
                 release(part[--parts]);
             release(want);
             release(got);
-            problem_free(&p);
         }
 }
 
@@ -150,12 +149,12 @@ TEST(on_several_threads) { for_each_set(parts_make_the_whole, 3); }
 
 TEST(progress_is_reported)
 {
-    problem p = problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, ATTEND_F32, 5);
+    auto_problem p = problem_make((shape){NB, HQ, HKV, NQ, NK, D, DV}, ATTEND_F32, 5);
     const int64_t offset[NB] = {NK, NK};
     wanted *const got = ask(), *const part = ask();
     progress_log log = {.calls = 0};
-    attend_context *const lone = open_set(NULL, 1);
-    attend_context *const ctx = progress_context(NULL, 1, &log);
+    auto_context const lone = open_set(NULL, 1);
+    auto_context const ctx = progress_context(NULL, 1, &log);
     attend_error err;
 
     p.io.weights = (attend_tensor){0};
@@ -166,9 +165,6 @@ TEST(progress_is_reported)
           log.calls, (long long)log.last, (long long)log.total);
     release(part);
     release(got);
-    problem_free(&p);
-    attend_context_destroy(ctx);
-    attend_context_destroy(lone);
 }
 
 /* A sound part after `wrong`, and an error that names field and value. */
@@ -183,7 +179,7 @@ TEST(progress_is_reported)
 
 TEST(wrong_parts_are_named)
 {
-    attend_context *const ctx = open_set("ref", 1);
+    auto_context const ctx = open_set("ref", 1);
     wanted *const w = ask();
     const attend_stats_part part = raw_of(w, 0);
     attend_error err;
@@ -194,14 +190,4 @@ TEST(wrong_parts_are_named)
     REFUSES("parts[0].raw.dtype", "(f32)", 1, r.raw.dtype = ATTEND_F32);
     CHECK(attend_stats_raw_size(NULL, DV) == 0, "no request");
     release(w);
-    attend_context_destroy(ctx);
-}
-
-int main(void)
-{
-    RUN(parts_merge_to_the_whole);
-    RUN(on_several_threads);
-    RUN(progress_is_reported);
-    RUN(wrong_parts_are_named);
-    return test_finish();
 }

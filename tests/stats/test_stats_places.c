@@ -6,7 +6,6 @@
 #include "stats_fixture.h"
 
 static attend_context *ctx;
-static const char *isa;
 
 /* Even weights over keys lo .. hi - 1: every number of a place is a count over theirs. */
 static int places_are_right(const problem *p, const struct check_problem *dense,
@@ -54,7 +53,7 @@ static int places_are_right(const problem *p, const struct check_problem *dense,
 
 static void places(attend_causal causal, int64_t offset, int64_t left, int64_t right)
 {
-    problem p = problem_even((shape){1, 1, 1, 45, 300, 4, 2}, ATTEND_F32);
+    auto_problem p = problem_even((shape){1, 1, 1, 45, 300, 4, 2}, ATTEND_F32);
     attend_stats stats;
     char wrong[128] = "keys";
 
@@ -64,12 +63,10 @@ static void places(attend_causal causal, int64_t offset, int64_t left, int64_t r
     p.rule.window_right = right;
     ask_stats(&p, &stats, 0, 4, 2);
     int right_all = run_stats(&p, ctx);
-    struct check_problem dense = dense_problem(&p);
+    auto_check_problem dense = dense_problem(&p);
     for (int64_t i = 0; i < 45 && right_all; i++)
         right_all = places_are_right(&p, &dense, i, wrong, sizeof wrong);
-    check_problem_free(&dense);
-    problem_free(&p);
-    CHECK(right_all, "%s causal %d offset %lld window %lld %lld: %s", isa, (int)causal,
+    CHECK(right_all, "causal %d offset %lld window %lld %lld: %s", (int)causal,
           (long long)offset, (long long)left, (long long)right, wrong);
 }
 
@@ -93,22 +90,15 @@ TEST(the_last_bin_is_open)
     static const int64_t offset[] = {((int64_t)1 << 40) + 100};
 
     for (int bins = 1; bins <= 64; bins += 21) {
-        problem p = problem_even((shape){1, 1, 1, 20, 33, 4, 2}, ATTEND_F32);
+        auto_problem p = problem_even((shape){1, 1, 1, 20, 33, 4, 2}, ATTEND_F32);
         attend_stats stats;
         p.rule.causal = ATTEND_CAUSAL_OFFSET;
         p.rule.causal_offset = offset;
         ask_stats(&p, &stats, 0, bins, 0);
         const int ran = run_stats(&p, ctx), at = bins > 41 ? 40 : bins - 1;
         const double mass = tensor_get(&stats.distances, 0, 0, 3, at);
-        problem_free(&p);
-        CHECK(ran && floats_apart(mass, 1.0) <= 1, "%s bins %d: %.9g", isa, bins, mass);
+        CHECK(ran && floats_apart(mass, 1.0) <= 1, "bins %d: %.9g", bins, mass);
     }
 }
 
-static void all_tests(void)
-{
-    RUN(places_follow_the_position_of_the_query);
-    RUN(the_last_bin_is_open);
-}
-
-int main(void) { return for_every_set(all_tests, &ctx, &isa) ? split_finish() : 1; }
+int main(void) { return run_on_every_set(&ctx, NULL); }

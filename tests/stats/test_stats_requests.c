@@ -143,19 +143,16 @@ static problem summary_problem(int64_t nq, attend_dtype dtype)
 
 static void summary_case(int64_t nq, attend_dtype dtype)
 {
-    problem p = summary_problem(nq, dtype);
+    auto_problem p = summary_problem(nq, dtype);
     attend_stats stats;
     char wrong[256] = "";
 
     ask_stats(&p, &stats, 0, 0, 0);
     stats.summaries = problem_own(&p, SUMMARIES_SIZE);
     memset(stats.summaries, 0xff, SUMMARIES_SIZE);
-    const int ran = run_stats(&p, ctx);
-    const int right =
-        ran && summaries_are_right(&p, stats.summaries, wrong, sizeof wrong);
-    problem_free(&p);
-    CHECK(right, "%s %s nq %lld: %s", isa, attend_dtype_name(dtype), (long long)nq,
-          wrong);
+    CHECK(run_stats(&p, ctx) &&
+              summaries_are_right(&p, stats.summaries, wrong, sizeof wrong),
+          "%s nq %lld: %s", attend_dtype_name(dtype), (long long)nq, wrong);
 }
 
 TEST(summaries_are_those_of_the_rows)
@@ -173,8 +170,8 @@ TEST(no_queries_give_summaries_without_rows) { summary_case(0, ATTEND_F32); }
 /* Alone they are what they are with the rows, on any number of threads. */
 TEST(summaries_alone_on_other_threads)
 {
-    problem p = summary_problem(261, ATTEND_F32);
-    attend_context *const other = open_set(isa, 3);
+    auto_problem p = summary_problem(261, ATTEND_F32);
+    auto_context const other = open_set(isa, 3);
     attend_stats with, alone = attend_stats_default();
 
     ask_stats(&p, &with, 0, 0, 0);
@@ -184,31 +181,25 @@ TEST(summaries_alone_on_other_threads)
     memset(alone.summaries, 0xff, SUMMARIES_SIZE);
     /* The noise among all rows may make others be summed another way. */
     with.rows = own_tensor(&p, ATTEND_F64, 2, 4, 261, ATTEND_STAT_KEY_NOISE);
-    int fine = other != NULL && run_stats(&p, ctx);
+    CHECK(run_stats(&p, ctx), "with the rows");
     p.io.stats = &alone;
-    fine = fine && problem_run(&p, other) &&
-           memcmp(with.summaries, alone.summaries, SUMMARIES_SIZE) == 0;
-    attend_context_destroy(other);
-    problem_free(&p);
-    CHECK(fine, "%s", isa);
+    CHECK(problem_run(&p, other), "alone");
+    CHECK(memcmp(with.summaries, alone.summaries, SUMMARIES_SIZE) == 0, "they differ");
 }
 
 /* Only bf16 of `amx` and the noise of `avx512bf16` go to another set. */
 TEST(statistics_change_no_bit_of_o)
 {
-    problem p = summary_problem(261, ATTEND_F32);
+    auto_problem p = summary_problem(261, ATTEND_F32);
     attend_stats stats;
 
     p.io.weights.data = NULL;
-    int same = problem_run(&p, ctx);
-    result plain = result_copy(&p);
+    auto_result plain = result_of(&p, ctx);
     ask_stats(&p, &stats, 8, 8, 8);
     stats.summaries = problem_own(&p, SUMMARIES_SIZE);
-    same = same && run_stats(&p, ctx) && same_bits(&p.io.out, plain.out, "out") &&
-           same_bits(&p.io.lse, plain.lse, "lse");
-    result_free(&plain);
-    problem_free(&p);
-    CHECK(same, "%s", isa);
+    CHECK(run_stats(&p, ctx) && same_bits(&p.io.out, plain.out, "out") &&
+              same_bits(&p.io.lse, plain.lse, "lse"),
+          "with statistics");
 }
 
 /* ---- refusals ---------------------------------------------------------------------- */
@@ -217,12 +208,14 @@ static const attend_stat repeated[] = {4, 6, 4}, unknown[] = {4, 6, 22},
                          negative[] = {4, (attend_stat)-1, 6};
 
 /* A request that is sound in every part. */
-static void sound_request(problem *p, attend_stats *stats)
+static problem sound_request(attend_stats *stats)
 {
-    *p = problem_make((shape){2, 4, 2, 3, 5, 8, 6}, ATTEND_F32, 30);
-    ask_stats(p, stats, 3, 4, 2);
-    stats->rows = own_tensor(p, ATTEND_F64, 2, 4, 3, 3);
-    stats->summaries = problem_own(p, SUMMARIES_SIZE);
+    problem p = problem_make((shape){2, 4, 2, 3, 5, 8, 6}, ATTEND_F32, 30);
+
+    ask_stats(&p, stats, 3, 4, 2);
+    stats->rows = own_tensor(&p, ATTEND_F64, 2, 4, 3, 3);
+    stats->summaries = problem_own(&p, SUMMARIES_SIZE);
+    return p;
 }
 
 /* Expects a refusal that says so, and nothing written. */
@@ -240,7 +233,7 @@ static void expect_refusal(const problem *p, const attend_stats *wrong,
     poison(&summaries);
     io.stats = wrong;
     const attend_status status = attend_forward(ctx, &p->rule, &io, &error);
-    CHECK(is_refused(status, ATTEND_EINVAL, &error, says, ""), "%s", isa);
+    CHECK(is_refused(status, ATTEND_EINVAL, &error, says, ""), "taken");
     CHECK(is_poisoned(&p->io.out) && is_poisoned(&p->io.lse) &&
               is_poisoned(&sound->rows) && is_poisoned(&sound->top_weights) &&
               is_poisoned(&summaries),
@@ -257,10 +250,9 @@ static void expect_refusal(const problem *p, const attend_stats *wrong,
 
 TEST(wrong_requests_name_the_field_and_write_nothing)
 {
-    problem p;
     attend_stats sound;
+    auto_problem p = sound_request(&sound);
 
-    sound_request(&p, &sound);
     REFUSES("stats.struct_size (8)", stats.struct_size = 8);
     REFUSES("stats.rows.size[2] (4)", stats.rows.size[2] = 4);
     REFUSES("stats.rows.size[3] (0)", stats.rows.size[3] = 0);
@@ -286,30 +278,24 @@ TEST(wrong_requests_name_the_field_and_write_nothing)
     REFUSES("stats.classes[7] (2)", stats.classes = (const int32_t[10]){[7] = 2});
     REFUSES("stats.classes[9] (-2)", stats.classes = (const int32_t[10]){[9] = -2});
     REFUSES("stats.distances.size[3] (0)", stats.distances.size[3] = 0);
-    problem_free(&p);
 }
 
 TEST(the_sound_request_is_taken)
 {
-    problem p;
     attend_stats stats;
+    auto_problem p = sound_request(&stats);
 
-    sound_request(&p, &stats);
-    const int ran = run_stats(&p, ctx);
-    problem_free(&p);
-    CHECK(ran, "%s", isa);
+    CHECK(run_stats(&p, ctx), "refused");
 }
 
 /* A request for nothing is one for no statistics. */
 TEST(an_empty_request_is_taken)
 {
-    problem p = problem_make((shape){1, 1, 1, 3, 5, 8, 6}, ATTEND_F32, 31);
+    auto_problem p = problem_make((shape){1, 1, 1, 3, 5, 8, 6}, ATTEND_F32, 31);
     const attend_stats stats = attend_stats_default();
 
     p.io.stats = &stats;
-    const int right = problem_check(&p, ctx);
-    problem_free(&p);
-    CHECK(right, "%s", isa);
+    CHECK(problem_check(&p, ctx), "refused");
 }
 
 TEST(statistics_have_names)
@@ -325,21 +311,4 @@ TEST(statistics_have_names)
           "%s", attend_stat_name(ATTEND_STAT_COUNT));
 }
 
-static void all_tests(void)
-{
-    RUN(summaries_are_those_of_the_rows);
-    RUN(no_queries_give_summaries_without_rows);
-    RUN(summaries_alone_on_other_threads);
-    RUN(statistics_change_no_bit_of_o);
-    RUN(the_sound_request_is_taken);
-    RUN(an_empty_request_is_taken);
-    RUN(wrong_requests_name_the_field_and_write_nothing);
-}
-
-int main(void)
-{
-    if (!for_every_set(all_tests, &ctx, &isa))
-        return 1;
-    RUN(statistics_have_names);
-    return split_finish();
-}
+int main(void) { return run_on_every_set(&ctx, &isa); }

@@ -116,7 +116,7 @@ static int shards_are_whole(problem *p, attend_context *ctx, uint64_t *state)
                                                                               : 1e-7;
     wanted whole, merged, part[SHARDS_MAX];
     attend_stats request[SHARDS_MAX];
-    sharding s = cut(p, state);
+    auto_sharding s = cut(p, state);
     int ok = 1;
 
     ask(&whole, p->n);
@@ -124,7 +124,7 @@ static int shards_are_whole(problem *p, attend_context *ctx, uint64_t *state)
     p->io.stats = &whole.request;
     ok = run_stats(p, ctx);
     p->io.stats = NULL;
-    result one = result_of(p, ctx);
+    auto_result one = result_of(p, ctx);
     for (int64_t x = 0; x < s.count; x++) {
         ask(&part[x], p->n);
         request[x] = part[x].request;
@@ -138,8 +138,6 @@ static int shards_are_whole(problem *p, attend_context *ctx, uint64_t *state)
         problem_free(&part[x].store);
     problem_free(&whole.store);
     problem_free(&merged.store);
-    result_free(&one);
-    sharding_free(&s);
     return ok;
 }
 
@@ -152,11 +150,10 @@ static void random_shards(attend_context *ctx)
     for (int n = 0; n < cases; n++) {
         uint64_t state =
             test_case_seed(n, core) * 11 + (uint64_t)attend_context_threads(ctx);
-        problem p = random_problem(n, &state);
+        auto_problem p = random_problem(n, &state);
         CHECK(shards_are_whole(&p, ctx, &state), "case %d, %s, %s, nq %lld, nk %lld", n,
               attend_context_isa(ctx), attend_dtype_name(p.dtype), (long long)p.n.nq,
               (long long)p.n.nk);
-        problem_free(&p);
     }
 }
 
@@ -176,7 +173,7 @@ TEST(in_small_splits)
 
 TEST(no_part_is_no_key)
 {
-    attend_context *const ctx = open_set("ref", 1);
+    auto_context const ctx = open_set("ref", 1);
     wanted w;
     ask(&w, (shape){1, 2, 1, 3, 5, 4, 4});
     const attend_stats request = w.request;
@@ -193,13 +190,12 @@ TEST(no_part_is_no_key)
               "row %lld has keys", (long long)row);
     }
     problem_free(&w.store);
-    attend_context_destroy(ctx);
 }
 
 TEST(wrong_requests_are_named)
 {
-    attend_context *const ctx = open_set("ref", 1);
-    problem p = problem_make((shape){1, 2, 1, 3, 3000, 4, 4}, ATTEND_F32, 3);
+    auto_context const ctx = open_set("ref", 1);
+    auto_problem p = problem_make((shape){1, 2, 1, 3, 3000, 4, 4}, ATTEND_F32, 3);
     wanted w;
     ask(&w, p.n);
     attend_stats request = w.request;
@@ -226,15 +222,4 @@ TEST(wrong_requests_are_named)
           "no raw sums to reduce to");
     free(part.data.data);
     problem_free(&w.store);
-    problem_free(&p);
-    attend_context_destroy(ctx);
-}
-
-int main(void)
-{
-    RUN(shards_have_the_statistics_of_the_whole);
-    RUN(in_small_splits);
-    RUN(no_part_is_no_key);
-    RUN(wrong_requests_are_named);
-    return test_finish();
 }

@@ -52,14 +52,13 @@ int repetitions(int all)
 
 uintptr_t device_block(size_t size, int fill)
 {
-    unsigned char *const bytes = malloc(size + 2 * GUARD);
+    auto_free unsigned char *const bytes = malloc(size + 2 * GUARD);
     uintptr_t at = 0;
 
     memset(bytes, fill, size + 2 * GUARD);
     if (driver.allocate(&at, size + 2 * GUARD) != 0 ||
         driver.copy_in(at, bytes, size + 2 * GUARD) != 0)
         exit(2);
-    free(bytes);
     return at + GUARD;
 }
 
@@ -67,18 +66,17 @@ void device_free(uintptr_t block) { driver.release(block - GUARD); }
 
 int guards_hold(uintptr_t block, size_t size, int fill)
 {
-    unsigned char *const bytes = malloc(size + 2 * GUARD);
+    auto_free unsigned char *const bytes = malloc(size + 2 * GUARD);
     int holds = driver.copy_out(bytes, block - GUARD, size + 2 * GUARD) == 0;
 
     for (size_t x = 0; x < GUARD; x++)
         holds &= bytes[x] == fill && bytes[size + GUARD + x] == fill;
-    free(bytes);
     return holds;
 }
 
 static uintptr_t random_block(int64_t count, uint64_t seed)
 {
-    uint16_t *const numbers = malloc((size_t)count * 2);
+    auto_free uint16_t *const numbers = malloc((size_t)count * 2);
     struct check_random random = {.seed = seed};
     const uintptr_t at = device_block((size_t)count * 2, 0);
 
@@ -90,7 +88,6 @@ static uintptr_t random_block(int64_t count, uint64_t seed)
     }
     if (driver.copy_in(at, numbers, (size_t)count * 2) != 0)
         exit(2);
-    free(numbers);
     return at;
 }
 

@@ -42,11 +42,6 @@ int problems(int all);
 /* The same of repeats, of which the emulator, where nothing can race, has two. */
 int repetitions(int all);
 
-/* Runs a test unless the program was given a word that its name does not contain. */
-#define RUN_ONE(name)                                                                    \
-    if (argc < 2 || strstr(#name, argv[1]) != NULL)                                      \
-    RUN(name)
-
 enum { GUARD = 4096 };
 
 /* Memory of the device between guards, filled with `fill`. */

@@ -76,8 +76,8 @@ static void set_rule(problem *p, rule_kind kind, uint64_t seed)
 
 void ask_lse(ask *a, int with_sink)
 {
-    struct check_problem dense = dense_problem(&a->p);
-    struct check_row row = check_row_create(a->p.n.nk);
+    auto_check_problem dense = dense_problem(&a->p);
+    auto_check_row row = check_row_create(a->p.n.nk);
 
     a->want.lse = own_view(&a->p, ATTEND_F64, a->p.n.nb, a->p.n.hq, a->p.n.nq, 1);
     for (int64_t b = 0; b < a->p.n.nb; b++)
@@ -88,8 +88,6 @@ void ask_lse(ask *a, int with_sink)
                                                                        : -INFINITY);
                 view_set(&a->want.lse, b, h, i, 0, row.lse);
             }
-    check_row_free(&row);
-    check_problem_free(&dense);
 }
 
 void ask_pooled(ask *a, int64_t block)
@@ -225,8 +223,8 @@ dense_map map_make(const ask *a)
     const shape n = a->p.n;
     const size_t size = (size_t)(n.nb * n.hq * n.nq * n.nk) * sizeof(double);
     const dense_map map = {test_memory(size), test_memory(size)};
-    struct check_problem dense = dense_problem(&a->p);
-    struct check_row row = check_row_create(n.nk);
+    auto_check_problem dense = dense_problem(&a->p);
+    auto_check_row row = check_row_create(n.nk);
 
     for (int64_t b = 0; b < n.nb; b++)
         for (int64_t h = 0; h < n.hq; h++)
@@ -234,8 +232,6 @@ dense_map map_make(const ask *a)
                 check_row_score(&dense, b, h, i, &row);
                 map_row(a, &dense, b, h, i, &row, &map);
             }
-    check_row_free(&row);
-    check_problem_free(&dense);
     return map;
 }
 
@@ -344,10 +340,9 @@ int ask_agrees(ask *a, const dense_map *map)
 
 int ask_check(ask *a, attend_context *ctx)
 {
-    dense_map map = map_make(a);
+    auto_map map = map_make(a);
     const int right = ask_run(a, ctx) && ask_agrees(a, &map);
 
-    map_free(&map);
     return right;
 }
 

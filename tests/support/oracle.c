@@ -190,7 +190,7 @@ differs:
 
 int problem_is_close(const problem *p)
 {
-    struct check_problem dense = dense_problem(p);
+    auto_check_problem dense = dense_problem(p);
     dense_row row = row_create(p);
     int same = 1;
 
@@ -201,7 +201,6 @@ int problem_is_close(const problem *p)
                 same = row_is_close(p, b, h, i, &row);
             }
     row_free(&row);
-    check_problem_free(&dense);
     return same;
 }
 

@@ -175,9 +175,8 @@ int problem_same_on(const problem *p, attend_context *one, attend_context *other
 {
     if (!problem_run(p, one))
         return 0;
-    result want = result_copy(p);
+    auto_result want = result_copy(p);
     const int same = problem_gives(p, other, &want);
-    result_free(&want);
     return same;
 }
 
@@ -231,6 +230,8 @@ attend_context *open_set(const char *name, int threads)
     options.threads = threads;
     return open_context(&options);
 }
+
+void context_free(attend_context *const *ctx) { attend_context_destroy(*ctx); }
 
 int on_device(const attend_context *ctx)
 {
@@ -290,7 +291,7 @@ void for_each_set(void (*body)(attend_context *ctx), int threads)
 
     for (int index = 0; (name = next_set(&index)) != NULL;) {
         const int failed_before = test_state.failed_now;
-        attend_context *const ctx = open_set(name, threads);
+        auto_context const ctx = open_set(name, threads);
         if (ctx == NULL)
             continue;
         test_state.failed_now = 0;
@@ -298,7 +299,6 @@ void for_each_set(void (*body)(attend_context *ctx), int threads)
         if (test_state.failed_now)
             printf("  ^ on the kernel set %s\n", name);
         test_state.failed_now |= failed_before;
-        attend_context_destroy(ctx);
     }
 }
 

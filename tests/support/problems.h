@@ -89,6 +89,8 @@ int is_refused(attend_status status, attend_status want, const attend_error *err
 /* A context of these options, or NULL after a reported failure. */
 attend_context *open_context(const attend_options *options);
 attend_context *open_set(const char *name, int threads);
+/* Of an auto_context. */
+void context_free(attend_context *const *ctx);
 /* Whether a GPU is there; "cuda" is then a set, on tensors in host memory. */
 int device_runs(void);
 /* Whether a context computes there, without threads and scratch of the host. */
@@ -101,6 +103,11 @@ int on_device(const attend_context *ctx);
 const char *next_set(int *index);
 /* Runs `body` with a context of every kernel set that runs on this machine. */
 void for_each_set(void (*body)(attend_context *ctx), int threads);
+/* A test whose body runs so. */
+#define TEST_ON_SETS(name, ctx, threads)                                                 \
+    static void name##_on(attend_context *ctx);                                          \
+    TEST(name) { for_each_set(name##_on, threads); }                                     \
+    static void name##_on(attend_context *ctx)
 
 /* Whether ATTEND_SPLIT makes splits small. */
 int splits_are_forced(void);

@@ -8,6 +8,8 @@
 
 struct test_state test_state;
 
+void memory_free(const void *at) { free(*(void *const *)at); }
+
 void test_fail(const char *file, int line, const char *condition, const char *format, ...)
 {
     va_list args;
@@ -49,6 +51,27 @@ void test_run(const char *name, void (*test)(void))
            name);
     fflush(stdout);
 }
+
+static struct test_case *tests;
+
+void test_add(struct test_case *test)
+{
+    struct test_case **at = &tests;
+
+    while (*at != NULL && (*at)->line < test->line)
+        at = &(*at)->next;
+    test->next = *at;
+    *at = test;
+}
+
+void test_each(void (*run)(const char *name, void (*test)(void)), const char *part)
+{
+    for (const struct test_case *test = tests; test != NULL; test = test->next)
+        if (strstr(test->name, part) != NULL)
+            run(test->name, test->run);
+}
+
+void test_run_all(void) { test_each(test_run, ""); }
 
 int test_finish(void)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole test framework.  A test program lists its tests in main():
+ * The whole test framework.  A program is its tests,
  *
  *     TEST(adds_up) { CHECK(1 + 1 == 2, "got %d", 1 + 1); }
- *     int main(void) { RUN(adds_up); return test_finish(); }
  *
- * and ends with the line "N passed, N failed, N skipped" that tests/run.sh
- * adds up.  A failed CHECK is reported and ends its test.
+ * which run in the order of the file.  It ends with the line "N passed, N failed,
+ * N skipped" that tests/run.sh adds up.  A failed CHECK is reported and ends its test.
+ * With an argument, tests run whose names contain it; a program that has something to set
+ * up has a main() of its own, which calls test_run_all() and test_finish(), and runs all.
  */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
@@ -14,7 +15,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TEST(name) static void name(void)
+/* Before main() a constructor adds the test to those of the program. */
+#define TEST(name)                                                                       \
+    static void name(void);                                                              \
+    __attribute__((constructor)) static void add_##name(void)                            \
+    {                                                                                    \
+        static struct test_case self = {#name, name, __LINE__, NULL};                    \
+        test_add(&self);                                                                 \
+    }                                                                                    \
+    static void name(void)
 
 #define RUN(name) test_run(#name, name)
 
@@ -33,12 +42,47 @@
         return;                                                                          \
     } while (0)
 
+/*
+ * Variables that are freed at the end of their block: a failed CHECK, which returns,
+ * leaves nothing behind.
+ */
+#define FREED(free) __attribute__((cleanup(free)))
+#define auto_free FREED(memory_free)
+#define auto_problem FREED(problem_free) problem
+#define auto_context FREED(context_free) attend_context *
+#define auto_result FREED(result_free) result
+#define auto_sharding FREED(sharding_free) sharding
+#define auto_answers FREED(answers_free) answers
+#define auto_map FREED(map_free) dense_map
+#define auto_guarded FREED(guarded_free) guarded
+#define auto_request FREED(request_free) request
+#define auto_layer FREED(layer_free) struct layer
+#define auto_check_problem FREED(check_problem_free) struct check_problem
+#define auto_check_expect FREED(check_expect_free) struct check_expect
+#define auto_check_row FREED(check_row_free) struct check_row
+#define auto_figures FREED(lab_figures_free) struct lab_figures
+
+/* Of an auto_free: frees the pointer that is at `at`. */
+void memory_free(const void *at);
+
 struct test_state {
     int passed, failed, skipped;
     int failed_now, skipped_now;
 };
 
 extern struct test_state test_state;
+
+struct test_case {
+    const char *name;
+    void (*run)(void);
+    int line;
+    struct test_case *next;
+};
+
+void test_add(struct test_case *test);
+/* Calls `run`, such as test_run(), for every test whose name contains `part`. */
+void test_each(void (*run)(const char *name, void (*test)(void)), const char *part);
+void test_run_all(void);
 
 __attribute__((format(printf, 4, 5))) void
 test_fail(const char *file, int line, const char *condition, const char *format, ...);

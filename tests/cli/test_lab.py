@@ -492,9 +492,7 @@ class BadFlags(LabTest):
 class Stopping(LabTest):
     def test_ctrl_c_ends_with_what_was_measured(self):
         out, err = self.stop("lab", "magnitude", "--trials", "1000000000", "--json")
-        cost, stopped = err.splitlines()
-        self.assertRegex(cost, r"this takes about \d+ minutes")
-        self.assertIn("stopped", stopped)
+        self.assertIn("stopped", err.splitlines()[-1])
         rows = {row["quantity"]: row for row in map(json.loads, out.splitlines())}
         self.assertEqual(list(rows)[: len(MAGNITUDE)], MAGNITUDE)
         self.assert_agrees(rows["var_w"])

@@ -42,8 +42,8 @@ PYTHON
 }
 succeeds "inputs are written" write_inputs
 
-# The third block of commands, less those that take long or are run elsewhere.
-block sh 3 | grep -vE '^attend (check|bench)' >"$tmp/commands.sh"
+# The fourth block of commands, less those that take long or are run elsewhere.
+block sh 4 | grep -vE '^attend (check|bench)' >"$tmp/commands.sh"
 commands() { (cd "$tmp" && PATH=$build:$PATH sh -e commands.sh); }
 succeeds "the command lines run" commands
 for file in o.npy o.safetensors; do

@@ -50,5 +50,5 @@ attend_status attendi_needs_host(const attend_context *ctx, const char *call,
 
 attend_memory attend_context_memory(const attend_context *ctx)
 {
-    return ctx->backend->memory;
+    return ctx ? ctx->backend->memory : ATTEND_MEMORY_HOST;
 }

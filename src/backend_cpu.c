@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/error.h"
 #include "core/shard.h"
 #include "cpu/dispatch/schedule.h"
 #include "work.h"
@@ -148,8 +149,9 @@ static void summarise_head(void *arg, int64_t head, int worker)
     attendi_stats_summarise(p, head / p->hq, head % p->hq);
 }
 
-static void run_forward(const attend_context *ctx, struct problem *p,
-                        const struct plan *plan, void *workspace)
+static attend_status run_forward(const attend_context *ctx, struct problem *p,
+                                 const struct plan *plan, void *workspace,
+                                 attend_error *err)
 {
     struct forward_plan f;
 
@@ -158,10 +160,12 @@ static void run_forward(const attend_context *ctx, struct problem *p,
     const int workers = f.schedule.workers;
     if (workers > 0)
         lay_out(&run, workspace);
-    attendi_parallel_tasks(ctx, workers, f.schedule.tiling.count, true, compute, &run);
+    TRY(attendi_parallel_tasks(ctx, workers, f.schedule.tiling.count, true, compute, &run,
+                               err));
     if (p->stats.summaries)
-        attendi_parallel_tasks(ctx, workers > 1 ? workers : 1, p->nb * p->hq, false,
-                               summarise_head, &run);
+        TRY(attendi_parallel_tasks(ctx, workers > 1 ? workers : 1, p->nb * p->hq, false,
+                                   summarise_head, &run, err));
+    return ATTEND_OK;
 }
 
 /* Every problem that is valid; what the rule points at is in host memory. */
@@ -183,12 +187,8 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
 static attend_status run(const attend_context *ctx, struct problem *p,
                          const struct plan *from, void *workspace, attend_error *err)
 {
-    (void)err;
-    if (p->inspection)
-        attendi_cpu_run_inspect(ctx, p, from, workspace);
-    else
-        run_forward(ctx, p, from, workspace);
-    return ATTEND_OK;
+    return p->inspection ? attendi_cpu_run_inspect(ctx, p, from, workspace, err)
+                         : run_forward(ctx, p, from, workspace, err);
 }
 
 const struct backend attendi_backend_cpu = {.name = "cpu",

@@ -7,7 +7,8 @@
 
 void attendi_cpu_plan_inspect(const attend_context *ctx, struct problem *p,
                               struct plan *plan);
-void attendi_cpu_run_inspect(const attend_context *ctx, struct problem *p,
-                             const struct plan *plan, void *workspace);
+attend_status attendi_cpu_run_inspect(const attend_context *ctx, struct problem *p,
+                                      const struct plan *plan, void *workspace,
+                                      attend_error *err);
 
 #endif

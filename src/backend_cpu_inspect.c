@@ -5,6 +5,7 @@
 
 #include "backend_cpu.h"
 #include "base/base.h"
+#include "base/error.h"
 #include "core/inspect_pool.h"
 #include "cpu/dispatch/schedule.h"
 #include "ref/ref_score.h"
@@ -82,8 +83,9 @@ void attendi_cpu_plan_inspect(const attend_context *ctx, struct problem *p,
     plan->workspace = total;
 }
 
-void attendi_cpu_run_inspect(const attend_context *ctx, struct problem *p,
-                             const struct plan *plan, void *workspace)
+attend_status attendi_cpu_run_inspect(const attend_context *ctx, struct problem *p,
+                                      const struct plan *plan, void *workspace,
+                                      attend_error *err)
 {
     struct inspect_plan f;
 
@@ -91,7 +93,8 @@ void attendi_cpu_run_inspect(const attend_context *ctx, struct problem *p,
     struct run run = {.plan = &f, .problem = p, .scratch = workspace};
     if (shares_blocks(p->inspection))
         p->inspection->parts = (double *)(void *)((char *)workspace + f.parts_at);
-    attendi_parallel_tasks(ctx, f.workers, f.tasks, true, compute, &run);
+    TRY(attendi_parallel_tasks(ctx, f.workers, f.tasks, true, compute, &run, err));
     if (shares_blocks(p->inspection))
         attendi_pool_join(p);
+    return ATTEND_OK;
 }

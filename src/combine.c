@@ -10,8 +10,10 @@
 #include "backend_cuda.h"
 #include "base/error.h"
 #include "context.h"
+#include "core/operands.h"
 #include "core/shard.h"
 #include "core/tensor.h"
+#include "entry.h"
 #include "work.h"
 
 /* What a worker is woken for; of the rows that it takes at a time, what it copies. */
@@ -163,6 +165,23 @@ static attend_status check_shards(struct run *run, int64_t count, int64_t *all_k
     return ATTEND_OK;
 }
 
+/* Outputs apart from a part, but for records that are reduced in place. */
+static attend_status check_memory(const struct run *run, int64_t part, attend_error *err)
+{
+    const struct problem *const p = &run->problem;
+    const attend_view data = attend_view_of(&run->parts[part].data);
+    struct operands all;
+
+    all.count = 0;
+    if (run->parts[part].keys == 0 ||
+        (p->shard && attendi_is_same_tensor(&p->records, &data)))
+        return ATTEND_OK;
+    attendi_add_output(&all, "out", &p->out);
+    attendi_add_output(&all, "lse", &p->lse);
+    attendi_add_output(&all, "to.data", &p->records);
+    return attendi_part_check(&all, part, "data", &data, err);
+}
+
 static attend_status check_data(const struct run *run, int64_t count, attend_dtype dtype,
                                 attend_error *err)
 {
@@ -176,6 +195,8 @@ static attend_status check_data(const struct run *run, int64_t count, attend_dty
         attendi_shard_init(&shard, name, &run->parts[x], NULL);
         status = attendi_records_check(&shard, name, &run->parts[x].data,
                                        run->problem.out.size, dtype, err);
+        if (status == ATTEND_OK)
+            status = check_memory(run, x, err);
     }
     return status;
 }
@@ -317,7 +338,7 @@ static attend_status combine(struct run *run, attend_context *ctx, int64_t count
         1, min_i64(min_i64(ctx->threads, items), (int64_t)fmin(deserved, 4096)));
     attend_status status = prepare(run, ctx, workers, err);
     if (status == ATTEND_OK && (status = order_records(run, count, err)) == ATTEND_OK)
-        attendi_parallel_tasks(ctx, workers, items, true, compute, run);
+        status = attendi_parallel_tasks(ctx, workers, items, true, compute, run, err);
     return status;
 }
 
@@ -370,10 +391,10 @@ static attend_status combine_where(struct run *run, attend_context *ctx, int64_t
     return combine(run, ctx, count, err);
 }
 
-attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
-                             const attend_partials *parts, int64_t count,
-                             const attend_tensor *out, const attend_tensor *lse,
-                             attend_error *err)
+static attend_status combine_parts(attend_context *ctx, const attend_rule *rule,
+                                   const attend_partials *parts, int64_t count,
+                                   const attend_tensor *out, const attend_tensor *lse,
+                                   attend_error *err)
 {
     struct run run = {.parts = parts};
     /* Without a record the shapes come from the outputs. */
@@ -383,11 +404,7 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
                              : ATTEND_F32;
     int64_t all_keys;
 
-    if (!ctx)
-        return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
-    if (count < 0 || (count > 0 && !parts))
-        return attendi_fail(err, ATTEND_EINVAL,
-                            "count (%lld) is negative or parts is NULL", LL(count));
+    TRY(attendi_parts_check(parts, count, 0, err));
     if (!ctx->cuda)
         TRY(attendi_needs_host(ctx, "attend_combine", err));
     TRY(check_shards(&run, count, &all_keys, &dtype, err));
@@ -401,6 +418,15 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
     run.records = max_i64(run.records, 1);
     run.number = attend_dtype_size(dtype);
     return combine_where(&run, ctx, count, err);
+}
+
+attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
+                             const attend_partials *parts, int64_t count,
+                             const attend_tensor *out, const attend_tensor *lse,
+                             attend_error *err)
+{
+    TRY(enter(ctx, err));
+    return leave(ctx, combine_parts(ctx, rule, parts, count, out, lse, err));
 }
 
 /* ---- records of records ---------------------------------------------------- */
@@ -443,18 +469,17 @@ static attend_status check_inside(const struct run *run, int64_t count, attend_e
     return ATTEND_OK;
 }
 
-attend_status attend_reduce(attend_context *ctx, const attend_partials *parts,
-                            int64_t count, const attend_partials *to, attend_error *err)
+static attend_status reduce_parts(attend_context *ctx, const attend_partials *parts,
+                                  int64_t count, const attend_partials *to,
+                                  attend_error *err)
 {
     struct run run = {.parts = parts};
     int64_t all_keys;
     attend_dtype dtype;
 
-    if (!ctx || !to)
-        return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", ctx ? "to" : "ctx");
-    if (count < 1 || !parts)
-        return attendi_fail(err, ATTEND_EINVAL,
-                            "count (%lld) is below 1 or parts is NULL", LL(count));
+    if (!to)
+        return attendi_fail(err, ATTEND_EINVAL, "to is NULL");
+    TRY(attendi_parts_check(parts, count, 1, err));
     if (!ctx->cuda)
         TRY(attendi_needs_host(ctx, "attend_reduce", err));
     TRY(check_target(&run, to, err));
@@ -471,4 +496,11 @@ attend_status attend_reduce(attend_context *ctx, const attend_partials *parts,
     if (run.records == 0)
         return attendi_fail(err, ATTEND_EINVAL, "parts have no records");
     return combine_where(&run, ctx, count, err);
+}
+
+attend_status attend_reduce(attend_context *ctx, const attend_partials *parts,
+                            int64_t count, const attend_partials *to, attend_error *err)
+{
+    TRY(enter(ctx, err));
+    return leave(ctx, reduce_parts(ctx, parts, count, to, err));
 }

@@ -64,7 +64,7 @@ size_t attend_cpu_features(char *text, size_t size)
 {
     const char *names = attendi_cpu_feature_names(attendi_cpu_features());
 
-    if (size > 0)
+    if (text && size > 0)
         snprintf(text, size, "%s", names);
     return strlen(names);
 }
@@ -75,6 +75,16 @@ static const char *isa_of_environment(void)
     const char *isa = getenv("ATTEND_ISA");
 
     return isa && *isa ? isa : NULL;
+}
+
+/* The names of all sets, separated by spaces. */
+static void list_sets(char *text, size_t size)
+{
+    size_t length = 0;
+
+    for (int x = 0; x < attend_isa_count() && length < size; x++)
+        length += (size_t)snprintf(text + length, size - length, x == 0 ? "%s" : " %s",
+                                   kernels_at(x)->isa);
 }
 
 /*
@@ -97,9 +107,14 @@ static attend_status split_of_environment(int64_t *keys, attend_error *err)
     return ATTEND_OK;
 }
 
-static attend_status select_kernels(const struct kernel_set **out, const char *isa,
+/* `given`: the name in the options, NULL for that of the environment. */
+static attend_status select_kernels(const struct kernel_set **out, const char *given,
                                     attend_error *err)
 {
+    const char *const isa = given ? given : isa_of_environment();
+    const char *const origin = given ? "options.isa" : "ATTEND_ISA";
+    char sets[128];
+
     for (int x = 0; x < attend_isa_count(); x++) {
         const struct kernel_set *k = kernels_at(x);
 
@@ -107,12 +122,16 @@ static attend_status select_kernels(const struct kernel_set **out, const char *i
             continue;
         if (!runs_here(k))
             return attendi_fail(err, ATTEND_EUNSUPPORTED,
-                                "isa \"%s\" needs %s, which this machine does not have",
-                                isa, attendi_cpu_feature_names(k->needs));
+                                "%s (\"%.40s\") needs %s, which this machine does not "
+                                "have",
+                                origin, isa, attendi_cpu_feature_names(k->needs));
         *out = k;
         return ATTEND_OK;
     }
-    return attendi_fail(err, ATTEND_EINVAL, "isa \"%s\" is not in this build", isa);
+    list_sets(sets, sizeof sets);
+    return attendi_fail(err, ATTEND_EINVAL,
+                        "%s (\"%.40s\") is not a kernel set of this build: %s", origin,
+                        isa, sets);
 }
 
 static int default_threads(void)
@@ -130,10 +149,15 @@ static attend_status check_options(const attend_options *o, attend_error *err)
     if (o->order != ATTEND_ORDER_SAME && o->order != ATTEND_ORDER_FAST)
         return attendi_fail(err, ATTEND_EINVAL, "options.order (%lld) is not an order",
                             (long long)o->order);
-    if (!o->device && (o->stream || o->host_tensors))
+    if (!o->device && o->stream)
         return attendi_fail(err, ATTEND_EINVAL,
-                            "options.%s is set, but options.device not",
-                            o->stream ? "stream" : "host_tensors");
+                            "options.stream (%p) is set, but options.device is NULL",
+                            o->stream);
+    if (!o->device && o->host_tensors)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "options.host_tensors (%lld) is set, but options.device is "
+                            "NULL",
+                            (long long)o->host_tensors);
     if (o->host_tensors != 0 && o->host_tensors != 1)
         return attendi_fail(err, ATTEND_EINVAL,
                             "options.host_tensors (%lld) is neither 0 nor 1",
@@ -168,7 +192,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
     attend_options o;
     TRY(attendi_options_read(options, &o, err));
     TRY(check_options(&o, err));
-    TRY(select_kernels(&kernels, o.isa ? o.isa : isa_of_environment(), err));
+    TRY(select_kernels(&kernels, o.isa, err));
     TRY(split_of_environment(&split_keys, err));
 
     const struct allocator allocator =
@@ -181,6 +205,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for a context of %zu bytes",
                             sizeof *ctx);
     *ctx = (attend_context){
+        .busy = ATOMIC_FLAG_INIT,
         .backend = &attendi_backend_cpu,
         .kernels = kernels,
         .threads = threads,
@@ -191,6 +216,8 @@ attend_status attend_context_create(attend_context **out, const attend_options *
         .parallel_user = o.parallel_user,
         .progress = o.progress,
         .progress_user = o.progress_user,
+        .cancelled = o.cancelled,
+        .cancel_user = o.cancel_user,
     };
     if (!o.parallel_for && !own_pool(ctx)) {
         attendi_release(&allocator, ctx);
@@ -220,10 +247,17 @@ void attend_context_destroy(attend_context *ctx)
 
 const char *attend_context_isa(const attend_context *ctx)
 {
+    if (!ctx)
+        return "unknown";
     return ctx->cuda ? "cuda" : ctx->kernels->isa;
 }
 
-int attend_context_threads(const attend_context *ctx) { return ctx->threads; }
+int attend_context_threads(const attend_context *ctx)
+{
+    if (!ctx)
+        return 0;
+    return ctx->pool ? attendi_pool_threads(ctx->pool) : ctx->threads;
+}
 
 void *attendi_context_scratch(struct attend_context *ctx, size_t size)
 {

@@ -2,6 +2,8 @@
 #ifndef ATTEND_CONTEXT_H
 #define ATTEND_CONTEXT_H
 
+#include <stdatomic.h>
+
 #include "base/memory.h"
 #include "base/pool.h"
 #include "cpu/dispatch/kernels.h"
@@ -10,6 +12,8 @@ struct backend;
 struct cuda_device;
 
 struct attend_context {
+    atomic_flag busy;   /* while a call uses the context */
+    uint64_t float_env; /* of the caller of that call */
     const struct backend *backend;
     const struct kernel_set *kernels; /* of the CPU backend */
     struct cuda_device *cuda;         /* of the CUDA backend; NULL: none */
@@ -22,6 +26,8 @@ struct attend_context {
     void *parallel_user;
     attend_progress progress;
     void *progress_user;
+    int (*cancelled)(void *user);
+    void *cancel_user;
     void *scratch; /* kept between calls, grown when a problem needs more */
     size_t scratch_size;
 };

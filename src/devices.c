@@ -7,7 +7,7 @@
 #include "backend.h"
 #include "backend_cuda.h"
 #include "base/error.h"
-#include "context.h"
+#include "entry.h"
 #ifdef ATTEND_HAVE_CUDA
 #include "cuda/host/device.h"
 #endif
@@ -76,34 +76,36 @@ size_t attend_devices(char *text, size_t size)
     char words[2048] = "";
 
     describe(words, sizeof words);
-    if (size > 0)
+    if (text && size > 0)
         snprintf(text, size, "%s", words);
     return strlen(words);
 }
 
-attend_status attend_context_wait(attend_context *ctx, attend_error *err)
+static attend_status wait_for_device(attend_context *ctx, attend_error *err)
 {
-    if (!ctx)
-        return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
 #ifdef ATTEND_HAVE_CUDA
     if (ctx->cuda)
         return attendi_cuda_wait(ctx->cuda, err);
 #endif
+    (void)ctx, (void)err;
     return ATTEND_OK;
+}
+
+attend_status attend_context_wait(attend_context *ctx, attend_error *err)
+{
+    TRY(enter(ctx, err));
+    return leave(ctx, wait_for_device(ctx, err));
 }
 
 static attend_status needs_device(const attend_context *ctx, const char *call,
                                   attend_error *err)
 {
-    if (!ctx)
-        return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
     if (!ctx->cuda)
         return attendi_fail(err, ATTEND_EINVAL, "%s: the context has no device", call);
     return ATTEND_OK;
 }
 
-attend_status attend_context_set_stream(attend_context *ctx, void *stream,
-                                        attend_error *err)
+static attend_status set_stream(attend_context *ctx, void *stream, attend_error *err)
 {
     TRY(needs_device(ctx, "attend_context_set_stream", err));
 #ifdef ATTEND_HAVE_CUDA
@@ -114,8 +116,15 @@ attend_status attend_context_set_stream(attend_context *ctx, void *stream,
     return ATTEND_OK;
 }
 
-attend_status attend_context_set_workspace(attend_context *ctx, void *memory, size_t size,
-                                           attend_error *err)
+attend_status attend_context_set_stream(attend_context *ctx, void *stream,
+                                        attend_error *err)
+{
+    TRY(enter(ctx, err));
+    return leave(ctx, set_stream(ctx, stream, err));
+}
+
+static attend_status set_workspace(attend_context *ctx, void *memory, size_t size,
+                                   attend_error *err)
 {
     TRY(needs_device(ctx, "attend_context_set_workspace", err));
 #ifdef ATTEND_HAVE_CUDA
@@ -128,4 +137,11 @@ attend_status attend_context_set_workspace(attend_context *ctx, void *memory, si
     (void)memory, (void)size;
 #endif
     return ATTEND_OK;
+}
+
+attend_status attend_context_set_workspace(attend_context *ctx, void *memory, size_t size,
+                                           attend_error *err)
+{
+    TRY(enter(ctx, err));
+    return leave(ctx, set_workspace(ctx, memory, size, err));
 }

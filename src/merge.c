@@ -5,8 +5,10 @@
 #include "backend.h"
 #include "backend_cuda.h"
 #include "base/error.h"
+#include "base/float_env.h"
 #include "cpu/merge/merge_rows.h"
 #include "cpu/dispatch/kernel_sets.h"
+#include "entry.h"
 #include "work.h"
 
 /* Below this, asking the machine what it has takes longer than not knowing it. */
@@ -20,7 +22,7 @@ static int64_t rows_of(const struct merge *m, int64_t bytes)
     return max_i64(1, bytes / attendi_merge_row_bytes(m));
 }
 
-attend_status attend_merge(const attend_part *parts, int64_t count,
+static attend_status merge(const attend_part *parts, int64_t count,
                            const attend_tensor *out, const attend_tensor *lse,
                            attend_error *err)
 {
@@ -34,6 +36,17 @@ attend_status attend_merge(const attend_part *parts, int64_t count,
                                                        : attendi_merge_kernels_here(),
                        0, m.rows);
     return ATTEND_OK;
+}
+
+attend_status attend_merge(const attend_part *parts, int64_t count,
+                           const attend_tensor *out, const attend_tensor *lse,
+                           attend_error *err)
+{
+    const uint64_t float_env = set_default_float_env();
+    const attend_status status = merge(parts, count, out, lse, err);
+
+    restore_float_env(float_env);
+    return status;
 }
 
 struct run {
@@ -52,14 +65,12 @@ static void compute(void *arg, int64_t task, int worker)
                        min_i64(first + run->task_rows, run->merge->rows));
 }
 
-attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
+static attend_status merge_with(attend_context *ctx, const attend_part *parts,
                                 int64_t count, const attend_tensor *out,
                                 const attend_tensor *lse, attend_error *err)
 {
     struct merge m;
 
-    if (!ctx)
-        return attendi_fail(err, ATTEND_EINVAL, "ctx is NULL");
     if (!ctx->cuda)
         TRY(attendi_needs_host(ctx, "attend_merge_with", err));
     TRY(attendi_merge_init(&m, parts, count, out, lse, err));
@@ -71,7 +82,14 @@ attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
                       .kernels = attendi_merge_kernels(ctx->kernels),
                       .task_rows = rows_of(&m, WORKER_BYTES)};
     const int64_t tasks = ceil_div_i64(m.rows, run.task_rows);
-    attendi_parallel_tasks(ctx, (int)min_i64(ctx->threads, tasks), tasks, true, compute,
-                           &run);
-    return ATTEND_OK;
+    return attendi_parallel_tasks(ctx, (int)min_i64(ctx->threads, tasks), tasks, true,
+                                  compute, &run, err);
+}
+
+attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
+                                int64_t count, const attend_tensor *out,
+                                const attend_tensor *lse, attend_error *err)
+{
+    TRY(enter(ctx, err));
+    return leave(ctx, merge_with(ctx, parts, count, out, lse, err));
 }

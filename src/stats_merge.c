@@ -7,9 +7,11 @@
 #include "backend_cuda.h"
 #include "base/base.h"
 #include "base/error.h"
+#include "core/operands.h"
 #include "core/problem.h"
 #include "core/published.h"
 #include "core/tensor.h"
+#include "entry.h"
 #include "work.h"
 
 struct run {
@@ -39,10 +41,27 @@ int64_t attend_stats_raw_size(const attend_stats *request, int64_t dv)
     return attendi_stats_init(&p, &plain, NULL) == ATTEND_OK ? p.stats.sums_length : 0;
 }
 
-static attend_status check_parts(const struct problem *p, const attend_stats_part *parts,
-                                 int64_t count, attend_error *err)
+/* The outputs: raw sums alone, unless statistics are read. */
+static attend_status add_outputs(const struct run *run, struct operands *all,
+                                 attend_error *err)
 {
+    if (run->ends)
+        attendi_stats_add_operands(run->problem, all);
+    else
+        attendi_add_output(all, "stats.raw", &run->problem->stats.raw);
+    return attendi_operands_check(all, err);
+}
+
+static attend_status check_parts(const struct run *run, attend_error *err)
+{
+    const struct problem *const p = run->problem;
+    const attend_stats_part *const parts = run->parts;
+    const int64_t count = run->count;
     const int64_t want[4] = {p->nb, p->hq, p->nq, p->stats.sums_length};
+    struct operands outputs;
+
+    outputs.count = 0;
+    TRY(add_outputs(run, &outputs, err));
 
     for (int64_t x = 0; x < count; x++) {
         char name[32];
@@ -59,6 +78,8 @@ static attend_status check_parts(const struct problem *p, const attend_stats_par
                                 "parts[%lld].first_key (%lld) is neither 0 nor at least "
                                 "%d",
                                 LL(x), LL(parts[x].first_key), SUMS_SINK_KEYS);
+        if (!attendi_is_same_tensor(&p->stats.raw, raw))
+            TRY(attendi_part_check(&outputs, x, "raw", raw, err));
     }
     return ATTEND_OK;
 }
@@ -100,19 +121,16 @@ static void merge_head(void *arg, int64_t head, int worker)
         attendi_stats_summarise(p, b, h);
 }
 
-static attend_status check_arguments(const attend_context *ctx,
-                                     const attend_stats *request, int64_t dv,
+static attend_status check_arguments(const attend_stats *request, int64_t dv,
                                      const attend_stats_part *parts, int64_t count,
                                      int64_t least, attend_error *err)
 {
-    if (!ctx || !request)
-        return attendi_fail(err, ATTEND_EINVAL, "%s is NULL", ctx ? "request" : "ctx");
-    if (count < least || (count > 0 && !parts))
-        return attendi_fail(err, ATTEND_EINVAL,
-                            "count (%lld) is below %lld or parts is NULL", LL(count),
-                            LL(least));
+    if (!request)
+        return attendi_fail(err, ATTEND_EINVAL, "request is NULL");
+    TRY(attendi_parts_check(parts, count, least, err));
     if (dv < 0 || dv > INT32_MAX)
-        return attendi_fail(err, ATTEND_EINVAL, "dv (%lld) is out of range", LL(dv));
+        return attendi_fail(err, ATTEND_EINVAL, "dv (%lld) is outside 0..%d", LL(dv),
+                            INT32_MAX);
     return ATTEND_OK;
 }
 
@@ -122,7 +140,7 @@ static attend_status merge(attend_context *ctx, struct run *run, attend_error *e
     const bool summarises = run->ends && p->stats.summaries;
     size_t total = 0;
 
-    TRY(check_parts(p, run->parts, run->count, err));
+    TRY(check_parts(run, err));
     if (!p->stats.needs || p->nq == 0)
         return ATTEND_OK;
     if (ctx->backend->memory != ATTEND_MEMORY_HOST)
@@ -139,18 +157,18 @@ static attend_status merge(attend_context *ctx, struct run *run, attend_error *e
     if (summarises)
         p->stats.digest = (double *)(void *)(base + digest_at);
     run->sums = (double *)(void *)base;
-    attendi_parallel_tasks(ctx, workers, p->nb * p->hq, true, merge_head, run);
-    return ATTEND_OK;
+    return attendi_parallel_tasks(ctx, workers, p->nb * p->hq, true, merge_head, run,
+                                  err);
 }
 
-attend_status attend_stats_merge(attend_context *ctx, const attend_stats *request,
+static attend_status merge_parts(attend_context *ctx, const attend_stats *request,
                                  int64_t dv, const attend_stats_part *parts,
                                  int64_t count, attend_error *err)
 {
     struct problem p;
     struct run run = {.problem = &p, .parts = parts, .count = count, .ends = true};
 
-    TRY(check_arguments(ctx, request, dv, parts, count, 1, err));
+    TRY(check_arguments(request, dv, parts, count, 1, err));
     shape_problem(&p, parts[0].raw.size, dv);
     if (!ctx->cuda)
         TRY(attendi_needs_host(ctx, "attend_stats_merge", err));
@@ -158,7 +176,15 @@ attend_status attend_stats_merge(attend_context *ctx, const attend_stats *reques
     return merge(ctx, &run, err);
 }
 
-attend_status attend_stats_reduce(attend_context *ctx, const attend_stats *request,
+attend_status attend_stats_merge(attend_context *ctx, const attend_stats *request,
+                                 int64_t dv, const attend_stats_part *parts,
+                                 int64_t count, attend_error *err)
+{
+    TRY(enter(ctx, err));
+    return leave(ctx, merge_parts(ctx, request, dv, parts, count, err));
+}
+
+static attend_status reduce_parts(attend_context *ctx, const attend_stats *request,
                                   int64_t dv, const attend_stats_part *parts,
                                   int64_t count, attend_error *err)
 {
@@ -166,7 +192,7 @@ attend_status attend_stats_reduce(attend_context *ctx, const attend_stats *reque
     struct run run = {.problem = &p, .parts = parts, .count = count};
     attend_stats own;
 
-    TRY(check_arguments(ctx, request, dv, parts, count, 0, err));
+    TRY(check_arguments(request, dv, parts, count, 0, err));
     TRY(attendi_stats_request_read(request, &own, err));
     if (!own.raw.data)
         return attendi_fail(err, ATTEND_EINVAL, "stats.raw.data is NULL");
@@ -175,4 +201,12 @@ attend_status attend_stats_reduce(attend_context *ctx, const attend_stats *reque
         TRY(attendi_needs_host(ctx, "attend_stats_reduce", err));
     TRY(attendi_stats_init(&p, &own, err));
     return merge(ctx, &run, err);
+}
+
+attend_status attend_stats_reduce(attend_context *ctx, const attend_stats *request,
+                                  int64_t dv, const attend_stats_part *parts,
+                                  int64_t count, attend_error *err)
+{
+    TRY(enter(ctx, err));
+    return leave(ctx, reduce_parts(ctx, request, dv, parts, count, err));
 }

@@ -251,7 +251,7 @@ static inline attend_inspection attend_inspection_default(void)
 /*
  * Compute what is wanted; `rule` as in attend_forward(), its sinks valid, but without
  * influence.
- * The same bits for any number of threads.  On failure no output has been written.
+ * The same bits for any number of threads.  Failures as in attend_forward().
  */
 ATTEND_API attend_status attend_inspect(attend_context *ctx, const attend_rule *rule,
                                         const attend_inspection *inspection,
@@ -340,8 +340,8 @@ ATTEND_API attend_status attend_head_read(const attend_stats *stats, int64_t b, 
  * bytes do not hold them and always terminated (if size > 0).  `noise` is the relative
  * sd of the keys' lengths: that of the difference of the two best scores is
  * noise sqrt(max^2 + (max - margin)^2), and noise swaps them with a probability above
- * 0.15 where the margin is smaller.  A head of a wrong struct_size is MIXED, and `reason`
- * says so.
+ * 0.15 where the margin is smaller.  A head that is NULL or has a wrong struct_size is
+ * MIXED, and `reason` says so.  `reason` may be NULL.
  */
 ATTEND_API attend_character attend_head_character(const attend_head *head, double noise,
                                                   char *reason, size_t size);

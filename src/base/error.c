@@ -40,6 +40,8 @@ const char *attend_status_name(attend_status status)
         return "ATTEND_ECOMM";
     case ATTEND_ECANCELLED:
         return "ATTEND_ECANCELLED";
+    case ATTEND_EBUSY:
+        return "ATTEND_EBUSY";
     }
     return "unknown status";
 }

@@ -15,7 +15,8 @@
                                                      kind##_size};
 
 PUBLISHED(options, "options", SIZE_BEFORE(attend_options, order),
-          SIZE_BEFORE(attend_options, device), sizeof(attend_options))
+          SIZE_BEFORE(attend_options, device), SIZE_BEFORE(attend_options, cancelled),
+          sizeof(attend_options))
 PUBLISHED(rule, "rule", SIZE_BEFORE(attend_rule, first_query), sizeof(attend_rule))
 PUBLISHED(io, "io", sizeof(attend_io))
 PUBLISHED(stats, "stats", SIZE_BEFORE(attend_stats, raw), sizeof(attend_stats))

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "core/operands.h"
 #include "core/tensor.h"
 
 static attend_status check_part(const attend_part *part, int64_t index,
@@ -38,13 +39,43 @@ static attend_status check_part(const attend_part *part, int64_t index,
     return ATTEND_OK;
 }
 
+/*
+ * Outputs apart from each other and from the parts, but for a merge in place: O or LSE
+ * may be that of a part, the very tensor.
+ */
+static attend_status check_memory(const attend_part *parts, int64_t count,
+                                  const attend_tensor *out, const attend_tensor *lse,
+                                  attend_error *err)
+{
+    struct operands o, l, both;
+
+    o.count = l.count = both.count = 0;
+    attendi_add_output(&o, "out", out);
+    attendi_add_output(&both, "out", out);
+    if (lse && lse->data) {
+        attendi_add_output(&l, "lse", lse);
+        attendi_add_output(&both, "lse", lse);
+    }
+    TRY(attendi_operands_check(&both, err));
+    for (int64_t x = 0; x < count; x++) {
+        const attend_view *const part_out = &parts[x].out, *const part_lse =
+                                                               &parts[x].lse;
+
+        if (!attendi_is_same_tensor(out, part_out))
+            TRY(attendi_part_check(&o, x, "out", part_out, err));
+        TRY(attendi_part_check(&l, x, "out", part_out, err));
+        TRY(attendi_part_check(&o, x, "lse", part_lse, err));
+        if (l.count > 0 && !attendi_is_same_tensor(lse, part_lse))
+            TRY(attendi_part_check(&l, x, "lse", part_lse, err));
+    }
+    return ATTEND_OK;
+}
+
 static attend_status check_merge(const attend_part *parts, int64_t count,
                                  const attend_tensor *out, const attend_tensor *lse,
                                  attend_error *err)
 {
-    if (count < 0 || (count > 0 && !parts))
-        return attendi_fail(err, ATTEND_EINVAL,
-                            "count (%lld) is negative or parts is NULL", LL(count));
+    TRY(attendi_parts_check(parts, count, 0, err));
     if (!out)
         return attendi_fail(err, ATTEND_EINVAL, "out is NULL");
     attend_status status = attendi_tensor_check("out", out, out->size, err);
@@ -65,7 +96,7 @@ static attend_status check_merge(const attend_part *parts, int64_t count,
     }
     for (int64_t x = 0; x < count && status == ATTEND_OK; x++)
         status = check_part(&parts[x], x, out->size, err);
-    return status;
+    return status == ATTEND_OK ? check_memory(parts, count, out, lse, err) : status;
 }
 
 attend_status attendi_merge_init(struct merge *m, const attend_part *parts, int64_t count,

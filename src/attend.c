@@ -26,8 +26,8 @@ static attend_status forward(attend_context *ctx, const attend_rule *rule,
 attend_status attend_forward(attend_context *ctx, const attend_rule *rule,
                              const attend_io *io, attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, forward(ctx, rule, io, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, forward(ctx, rule, io, err));
 }
 
 static attend_status forward_workspace(attend_context *ctx, const attend_rule *rule,
@@ -48,8 +48,8 @@ attend_status attend_forward_workspace(attend_context *ctx, const attend_rule *r
                                        const attend_io *io, size_t *bytes,
                                        attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, forward_workspace(ctx, rule, io, bytes, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, forward_workspace(ctx, rule, io, bytes, err));
 }
 
 static attend_status forward_partials(attend_context *ctx, const attend_rule *rule,
@@ -70,6 +70,6 @@ attend_status attend_forward_partials(attend_context *ctx, const attend_rule *ru
                                       const attend_io *io,
                                       const attend_partials *partials, attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, forward_partials(ctx, rule, io, partials, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, forward_partials(ctx, rule, io, partials, err));
 }

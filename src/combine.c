@@ -425,8 +425,8 @@ attend_status attend_combine(attend_context *ctx, const attend_rule *rule,
                              const attend_tensor *out, const attend_tensor *lse,
                              attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, combine_parts(ctx, rule, parts, count, out, lse, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, combine_parts(ctx, rule, parts, count, out, lse, err));
 }
 
 /* ---- records of records ---------------------------------------------------- */
@@ -501,6 +501,6 @@ static attend_status reduce_parts(attend_context *ctx, const attend_partials *pa
 attend_status attend_reduce(attend_context *ctx, const attend_partials *parts,
                             int64_t count, const attend_partials *to, attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, reduce_parts(ctx, parts, count, to, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, reduce_parts(ctx, parts, count, to, err));
 }

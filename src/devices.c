@@ -93,8 +93,8 @@ static attend_status wait_for_device(attend_context *ctx, attend_error *err)
 
 attend_status attend_context_wait(attend_context *ctx, attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, wait_for_device(ctx, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, wait_for_device(ctx, err));
 }
 
 static attend_status needs_device(const attend_context *ctx, const char *call,
@@ -119,8 +119,8 @@ static attend_status set_stream(attend_context *ctx, void *stream, attend_error 
 attend_status attend_context_set_stream(attend_context *ctx, void *stream,
                                         attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, set_stream(ctx, stream, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, set_stream(ctx, stream, err));
 }
 
 static attend_status set_workspace(attend_context *ctx, void *memory, size_t size,
@@ -142,6 +142,6 @@ static attend_status set_workspace(attend_context *ctx, void *memory, size_t siz
 attend_status attend_context_set_workspace(attend_context *ctx, void *memory, size_t size,
                                            attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, set_workspace(ctx, memory, size, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, set_workspace(ctx, memory, size, err));
 }

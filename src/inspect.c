@@ -18,6 +18,6 @@ static attend_status inspect(attend_context *ctx, const attend_rule *rule,
 attend_status attend_inspect(attend_context *ctx, const attend_rule *rule,
                              const attend_inspection *inspection, attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, inspect(ctx, rule, inspection, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, inspect(ctx, rule, inspection, err));
 }

@@ -90,6 +90,6 @@ attend_status attend_merge_with(attend_context *ctx, const attend_part *parts,
                                 int64_t count, const attend_tensor *out,
                                 const attend_tensor *lse, attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, merge_with(ctx, parts, count, out, lse, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, merge_with(ctx, parts, count, out, lse, err));
 }

@@ -180,8 +180,8 @@ attend_status attend_stats_merge(attend_context *ctx, const attend_stats *reques
                                  int64_t dv, const attend_stats_part *parts,
                                  int64_t count, attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, merge_parts(ctx, request, dv, parts, count, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, merge_parts(ctx, request, dv, parts, count, err));
 }
 
 static attend_status reduce_parts(attend_context *ctx, const attend_stats *request,
@@ -207,6 +207,6 @@ attend_status attend_stats_reduce(attend_context *ctx, const attend_stats *reque
                                   int64_t dv, const attend_stats_part *parts,
                                   int64_t count, attend_error *err)
 {
-    TRY(enter(ctx, err));
-    return leave(ctx, reduce_parts(ctx, request, dv, parts, count, err));
+    TRY(attendi_enter(ctx, err));
+    return attendi_leave(ctx, reduce_parts(ctx, request, dv, parts, count, err));
 }

@@ -5,13 +5,12 @@
 #include "base/error.h"
 #include "core/tensor.h"
 
-void attendi_add_operand(struct operands *all, const char *name, bool is_output,
-                         const void *data, size_t element, const int64_t size[4],
-                         const int64_t stride[4])
+static void add(struct operands *all, const char *name, bool is_output, const void *data,
+                size_t element, const int64_t size[4], const int64_t stride[4])
 {
     uintptr_t low = (uintptr_t)data, high = low + element - 1;
 
-    for (int a = 0; a < 4; a++) {
+    for (int a = 0; size && a < 4; a++) {
         const uintptr_t reach = (uintptr_t)((size[a] - 1) * stride[a]) * element;
 
         if (size[a] == 0)
@@ -29,15 +28,33 @@ void attendi_add_operand(struct operands *all, const char *name, bool is_output,
                                              .stride = stride};
 }
 
-void attendi_add_bytes(struct operands *all, const char *name, bool is_output,
-                       const void *data, size_t bytes)
+void attendi_add_input(struct operands *all, const char *name, const attend_view *view)
 {
-    all->at[all->count++] = (struct operand){.name = name,
-                                             .is_output = is_output,
-                                             .data = (uintptr_t)data,
-                                             .low = (uintptr_t)data,
-                                             .high = (uintptr_t)data + bytes - 1,
-                                             .element = bytes};
+    if (view->data)
+        add(all, name, false, view->data, attend_dtype_size(view->dtype), view->size,
+            view->stride);
+}
+
+void attendi_add_output(struct operands *all, const char *name,
+                        const attend_tensor *tensor)
+{
+    if (tensor->data)
+        add(all, name, true, tensor->data, attend_dtype_size(tensor->dtype), tensor->size,
+            tensor->stride);
+}
+
+void attendi_add_input_array(struct operands *all, const char *name, const void *data,
+                             int64_t count, size_t element)
+{
+    if (data && count > 0)
+        add(all, name, false, data, (size_t)count * element, NULL, NULL);
+}
+
+void attendi_add_output_array(struct operands *all, const char *name, const void *data,
+                              int64_t count, size_t element)
+{
+    if (data && count > 0)
+        add(all, name, true, data, (size_t)count * element, NULL, NULL);
 }
 
 /* ---- overlap --------------------------------------------------------------- */

@@ -29,46 +29,15 @@ struct operands {
     struct operand at[OPERANDS_MOST];
 };
 
-/* Adds an operand, unless it has no elements. */
-void attendi_add_operand(struct operands *all, const char *name, bool is_output,
-                         const void *data, size_t element, const int64_t size[4],
-                         const int64_t stride[4]);
-void attendi_add_bytes(struct operands *all, const char *name, bool is_output,
-                       const void *data, size_t bytes);
-
-/* A checked view, or `count` contiguous elements; `data` may be NULL. */
-static inline void attendi_add_input(struct operands *all, const char *name,
-                                     const attend_view *view)
-{
-    if (view->data)
-        attendi_add_operand(all, name, false, view->data, attend_dtype_size(view->dtype),
-                            view->size, view->stride);
-}
-
-static inline void attendi_add_output(struct operands *all, const char *name,
-                                      const attend_tensor *tensor)
-{
-    if (tensor->data)
-        attendi_add_operand(all, name, true, tensor->data,
-                            attend_dtype_size(tensor->dtype), tensor->size,
-                            tensor->stride);
-}
-
-static inline void attendi_add_input_array(struct operands *all, const char *name,
-                                           const void *data, int64_t count,
-                                           size_t element)
-{
-    if (data && count > 0)
-        attendi_add_bytes(all, name, false, data, (size_t)count * element);
-}
-
-static inline void attendi_add_output_array(struct operands *all, const char *name,
-                                            const void *data, int64_t count,
-                                            size_t element)
-{
-    if (data && count > 0)
-        attendi_add_bytes(all, name, true, data, (size_t)count * element);
-}
+/* Adds a checked view; one that is empty or has no data is left out. */
+void attendi_add_input(struct operands *all, const char *name, const attend_view *view);
+void attendi_add_output(struct operands *all, const char *name,
+                        const attend_tensor *tensor);
+/* The same for `count` contiguous elements; `data` may be NULL. */
+void attendi_add_input_array(struct operands *all, const char *name, const void *data,
+                             int64_t count, size_t element);
+void attendi_add_output_array(struct operands *all, const char *name, const void *data,
+                              int64_t count, size_t element);
 
 /* The inputs of a problem: tensors, and the arrays of its rule. */
 void attendi_problem_add_inputs(const struct problem *p, struct operands *all);

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "base/float_env.h"
-#include "core/published.h"
+#include "base/published.h"
 #include "core/tensor.h"
 
 const char *attend_character_name(attend_character character)

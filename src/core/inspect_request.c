@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "core/operands.h"
-#include "core/published.h"
+#include "base/published.h"
 #include "core/tensor.h"
 
 /* Items that a problem should have at least, and keys of an item. */

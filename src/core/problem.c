@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
-#include "core/published.h"
+#include "base/published.h"
 #include "core/inspect_request.h"
 #include "core/operands.h"
 #include "core/shard.h"

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "core/operands.h"
 #include "core/problem.h"
-#include "core/published.h"
+#include "base/published.h"
 #include "core/row_stats_read.h"
 #include "core/tensor.h"
 

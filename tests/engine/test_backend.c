@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "backend.h"
-#include "context.h"
+#include "core/backend.h"
+#include "core/context.h"
 
 enum { NB = 2, H = 3, NQ = 4, NK = 70, D = 8 };
 
@@ -59,7 +59,9 @@ static const struct backend device = {.name = "test",
                                       .memory = (attend_memory)1,
                                       .supports = supports,
                                       .plan = plan,
-                                      .run = run};
+                                      .forward = run,
+                                      .partials = run,
+                                      .inspect = run};
 
 static attend_context *device_context(void)
 {

@@ -1,39 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "work.h"
+#include "cpu/backend/parallel.h"
 
 #include <stdatomic.h>
 
 #include "base/base.h"
 #include "base/error.h"
 #include "base/float_env.h"
-#include "cpu/dispatch/kernel_sets.h"
-
-const struct kernels *attendi_kernels_for(const attend_context *ctx,
-                                          const struct problem *p)
-{
-    return attendi_set_kernels(ctx->kernels, p);
-}
-
-int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k)
-{
-    if (k->split_keys == 0 || ctx->split_keys == 0)
-        return k->split_keys;
-    int64_t keys = k->block_keys;
-    while (keys < ctx->split_keys)
-        keys *= 2;
-    return min_i64(keys, k->split_keys);
-}
-
-bool attendi_reserve(size_t *total, int64_t count, size_t size)
-{
-    const size_t lines =
-        add_bytes(count_bytes(count, size), ATTENDI_ALIGN) / ATTENDI_ALIGN;
-
-    *total = add_bytes(*total, count_bytes((int64_t)lines, ATTENDI_ALIGN));
-    if (*total > SIZE_MAX >> 1)
-        *total = SIZE_MAX;
-    return *total < SIZE_MAX;
-}
 
 size_t attendi_worker_size(size_t size)
 {

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef ATTEND_CONTEXT_H
-#define ATTEND_CONTEXT_H
+#ifndef ATTEND_CORE_CONTEXT_H
+#define ATTEND_CORE_CONTEXT_H
 
 #include <stdatomic.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "cpu/dispatch/kernels.h"
 
 struct backend;
-struct cuda_device;
+struct kernel_set;
 
 struct attend_context {
     atomic_flag busy;   /* while a call uses the context */
     uint64_t float_env; /* of the caller of that call */
     const struct backend *backend;
-    const struct kernel_set *kernels; /* of the CPU backend */
-    struct cuda_device *cuda;         /* of the CUDA backend; NULL: none */
+    void *device;                     /* the backend's own; NULL: none */
+    const struct kernel_set *kernels; /* of the CPU */
     int threads;
     attend_order order;
     int64_t split_keys; /* 0: the kernel set's; else ATTEND_SPLIT, each split an item */
@@ -32,7 +31,15 @@ struct attend_context {
     size_t scratch_size;
 };
 
-/* At least `size` bytes of scratch, or NULL; what it held before is lost. */
-void *attendi_context_scratch(struct attend_context *ctx, size_t size);
+/* `size` bytes of scratch, NULL for 0; ENOMEM, for SIZE_MAX too.  Its contents are lost.
+ */
+attend_status attendi_scratch(attend_context *ctx, size_t size, void **scratch,
+                              attend_error *err);
+
+/*
+ * Adds `count` pieces of `size` bytes, in whole lines, to *total, which becomes SIZE_MAX
+ * if they are too many; returns their offset.
+ */
+size_t attendi_reserve(size_t *total, int64_t count, size_t size);
 
 #endif

@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What every call that computes shares: a kernel set, scratch, items for the workers. */
-#ifndef ATTEND_WORK_H
-#define ATTEND_WORK_H
+/* The parallel loop of the CPU's calls. */
+#ifndef ATTEND_CPU_PARALLEL_H
+#define ATTEND_CPU_PARALLEL_H
 
 #include <stdbool.h>
 
-#include "context.h"
-
-/* Those that support the problem: of the context's set, or of a fallback set. */
-const struct kernels *attendi_kernels_for(const attend_context *ctx,
-                                          const struct problem *p);
-
-/*
- * Keys of a split: the set's, or what tests force, rounded up to 2^x blocks so that a
- * split of ATTEND_SPLIT_KEYS is a subtree of them; 0: no splits.
- */
-int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k);
-
-/*
- * `count` pieces of `size` bytes, in whole lines, added to *total; false: too many, and
- * *total is SIZE_MAX.
- */
-bool attendi_reserve(size_t *total, int64_t count, size_t size);
+#include "core/context.h"
 
 /* Bytes for one worker: a line apart, so that no two workers write to one. */
 size_t attendi_worker_size(size_t size);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA backend: queues kernels on the stream of the context; backend.h has the
+ * The CUDA backend: queues kernels on the stream of the context; core/backend.h has the
  * contracts.  Tensors are in device memory, or are copied from host memory.
  */
-#include "backend_cuda.h"
+#include "cuda/host/cuda_backend.h"
 
 #include <string.h>
 
-#include "backend.h"
 #include "base/error.h"
-#include "context.h"
 #include "core/tensor.h"
-#include "cuda/host/device.h"
-#include "cuda/host/sm90_plan.h"
-#include "cuda/host/sums.h"
-#include "cuda/host/staging.h"
+#include "cpu/backend/cpu_backend.h"
+#include "cuda/cuda.h"
 #include "cuda/host/sm80_plan.h"
+#include "cuda/host/sm90_plan.h"
+#include "cuda/host/staging.h"
+#include "cuda/host/sums.h"
 
 /* The kernel for an element type, given the one for f64. */
 static enum kernel_name of_type(enum kernel_name first, attend_dtype dtype)
@@ -72,7 +71,8 @@ static attend_status supports_host(const attend_context *ctx, const struct probl
 static void cut_keys(const attend_context *ctx, const struct problem *p,
                      struct cuda_plan *c)
 {
-    const int64_t splits = splits_of(p, p->split_keys), wanted = 4 * ctx->cuda->sm_count;
+    const int64_t splits = splits_of(p, p->split_keys),
+                  wanted = 4 * device_of(ctx)->sm_count;
     const int64_t items = max_i64(1, p->nb * p->hq * c->tiles * c->chunks);
 
     c->group_splits = 1;
@@ -101,8 +101,8 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
     if (p->shard)
         attendi_cuda_keep_raw(&p->stats);
     if (!p->inspection) {
-        attendi_sm90_plan(ctx->cuda, p, &c.sm90, &total);
-        attendi_sm80_plan(ctx->cuda, p, &c.sm80, &total);
+        attendi_sm90_plan(device_of(ctx), p, &c.sm90, &total);
+        attendi_sm80_plan(device_of(ctx), p, &c.sm80, &total);
         cut_keys(ctx, p, &c);
         if (c.sm90.path != SM90_NONE || c.sm80.path != SM80_NONE)
             c.groups = 1;
@@ -118,7 +118,7 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
         c.digest_at = attendi_cuda_take(&total, p->stats.summaries ? rows : 0,
                                         ATTEND_SUMMARY_COUNT * sizeof(double));
     } else
-        attendi_sm90_plan_columns(ctx->cuda, p, &c.sm90, &total);
+        attendi_sm90_plan_columns(device_of(ctx), p, &c.sm90, &total);
     memcpy(to->state, &c, sizeof c);
     to->workspace = total;
 }
@@ -126,7 +126,7 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
 static attend_status workspace(attend_context *ctx, size_t size, void **to,
                                attend_error *err)
 {
-    return attendi_cuda_workspace(ctx->cuda, size, to, err);
+    return attendi_cuda_workspace(device_of(ctx), size, to, err);
 }
 
 /* ---- the launches ---------------------------------------------------------------- */
@@ -230,7 +230,7 @@ static attend_status queue(const attend_context *ctx, struct problem *p,
                        .group_splits = c.group_splits};
     if (p->inspection) {
         a.inspection = *p->inspection;
-        return launch_inspection(ctx->cuda, &a, &c.sm90, at, err);
+        return launch_inspection(device_of(ctx), &a, &c.sm90, at, err);
     }
     if (p->shard) {
         a.shard = *p->shard;
@@ -241,15 +241,15 @@ static attend_status queue(const attend_context *ctx, struct problem *p,
     a.sums = (double *)(void *)(at + c.sums_at);
     a.p.stats.digest = p->stats.summaries ? (double *)(void *)(at + c.digest_at) : NULL;
     a.p.stats.ln_count = 0;
-    return launch_forward(ctx->cuda, &a, &c, at, err);
+    return launch_forward(device_of(ctx), &a, &c, at, err);
 }
 
 static attend_status run(const attend_context *ctx, struct problem *p,
                          const struct plan *from, void *workspace_at, attend_error *err)
 {
-    TRY(attendi_cuda_enter(ctx->cuda, err));
+    TRY(attendi_cuda_enter(device_of(ctx), err));
     const attend_status status = queue(ctx, p, from, workspace_at, err);
-    attendi_cuda_leave(ctx->cuda);
+    attendi_cuda_leave(device_of(ctx));
     return status;
 }
 
@@ -259,48 +259,97 @@ static attend_status queue_staged(const attend_context *ctx, struct problem *p,
 {
     struct staging staging;
 
-    TRY(attendi_stage_in(&staging, ctx->cuda, p, NULL, err));
+    TRY(attendi_stage_in(&staging, device_of(ctx), p, NULL, err));
     TRY(queue(ctx, p, from, workspace_at, err));
-    return attendi_stage_out(&staging, ctx->cuda, err);
+    return attendi_stage_out(&staging, device_of(ctx), err);
 }
 
 static attend_status run_staged(const attend_context *ctx, struct problem *p,
                                 const struct plan *from, void *workspace_at,
                                 attend_error *err)
 {
-    TRY(attendi_cuda_enter(ctx->cuda, err));
+    TRY(attendi_cuda_enter(device_of(ctx), err));
     const attend_status status = queue_staged(ctx, p, from, workspace_at, err);
-    attendi_cuda_leave(ctx->cuda);
+    attendi_cuda_leave(device_of(ctx));
     return status;
 }
 
-const struct backend attendi_backend_cuda = {.name = "cuda",
-                                             .memory = ATTEND_MEMORY_CUDA,
-                                             .supports = supports,
-                                             .plan = plan,
-                                             .workspace = workspace,
-                                             .run = run};
-const struct backend attendi_backend_cuda_host = {.name = "cuda",
-                                                  .memory = ATTEND_MEMORY_HOST,
-                                                  .supports = supports_host,
-                                                  .plan = plan,
-                                                  .workspace = workspace,
-                                                  .run = run_staged};
-
 /* ---- the device of a context ----------------------------------------------------- */
 
-attend_status attendi_device_attach(attend_context *ctx, const attend_options *options,
-                                    attend_error *err)
+static attend_status wait_for(attend_context *ctx, attend_error *err)
 {
-    TRY(attendi_cuda_open(&ctx->cuda, options->device, &ctx->allocator, err));
-    ctx->cuda->stream = options->stream;
-    ctx->backend =
-        options->host_tensors ? &attendi_backend_cuda_host : &attendi_backend_cuda;
+    return attendi_cuda_wait(device_of(ctx), err);
+}
+
+static attend_status set_stream(attend_context *ctx, void *stream, attend_error *err)
+{
+    (void)err;
+    device_of(ctx)->stream = stream;
     return ATTEND_OK;
 }
 
-void attendi_device_detach(attend_context *ctx)
+static attend_status set_workspace(attend_context *ctx, void *memory, size_t size,
+                                   attend_error *err)
 {
-    attendi_cuda_close(ctx->cuda, &ctx->allocator);
-    ctx->cuda = NULL;
+    if ((uintptr_t)memory % 256 != 0)
+        return attendi_fail(err, ATTEND_EINVAL,
+                            "workspace (%p) is not aligned to 256 bytes", memory);
+    device_of(ctx)->lent = memory;
+    device_of(ctx)->lent_size = memory ? size : 0;
+    return ATTEND_OK;
+}
+
+static void close_device(attend_context *ctx)
+{
+    attendi_cuda_close(device_of(ctx), &ctx->allocator);
+    ctx->device = NULL;
+}
+
+/* Tensors in the memory of the GPU. */
+static const struct backend device_tensors = {.name = "cuda",
+                                              .memory = ATTEND_MEMORY_CUDA,
+                                              .supports = supports,
+                                              .plan = plan,
+                                              .workspace = workspace,
+                                              .forward = run,
+                                              .partials = run,
+                                              .inspect = run,
+                                              .combine = attendi_cuda_combine,
+                                              .reduce = attendi_cuda_combine,
+                                              .merge = attendi_cuda_merge,
+                                              .merge_stats = attendi_cuda_merge_stats,
+                                              .reduce_stats = attendi_cuda_merge_stats,
+                                              .wait = wait_for,
+                                              .set_stream = set_stream,
+                                              .set_workspace = set_workspace,
+                                              .close = close_device};
+/* Tensors in host memory.  Parts and sums are merged there, by the CPU. */
+static const struct backend host_tensors = {.name = "cuda",
+                                            .memory = ATTEND_MEMORY_HOST,
+                                            .supports = supports_host,
+                                            .plan = plan,
+                                            .workspace = workspace,
+                                            .forward = run_staged,
+                                            .partials = run_staged,
+                                            .inspect = run_staged,
+                                            .combine = attendi_cuda_combine_host,
+                                            .reduce = attendi_cuda_combine_host,
+                                            .merge = attendi_cpu_merge,
+                                            .merge_stats = attendi_cpu_merge_stats,
+                                            .reduce_stats = attendi_cpu_merge_stats,
+                                            .wait = wait_for,
+                                            .set_stream = set_stream,
+                                            .set_workspace = set_workspace,
+                                            .close = close_device};
+
+attend_status attendi_cuda_attach(attend_context *ctx, const attend_options *options,
+                                  attend_error *err)
+{
+    struct cuda_device *device;
+
+    TRY(attendi_cuda_open(&device, options->device, &ctx->allocator, err));
+    device->stream = options->stream;
+    ctx->device = device;
+    ctx->backend = options->host_tensors ? &host_tensors : &device_tensors;
+    return ATTEND_OK;
 }

@@ -3,13 +3,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "backend_cpu.h"
 #include "base/base.h"
 #include "base/error.h"
 #include "core/inspect_pool.h"
+#include "cpu/backend/cpu_backend.h"
+#include "cpu/backend/parallel.h"
 #include "cpu/dispatch/schedule.h"
 #include "ref/ref_score.h"
-#include "work.h"
 
 /* Probes of one task. */
 enum { PROBES = 256 };
@@ -74,8 +74,7 @@ void attendi_cpu_plan_inspect(const attend_context *ctx, struct problem *p,
     if (s->count > 0) {
         f.worker_scratch = attendi_worker_size(f.kernels->inspect_scratch(p));
         attendi_reserve(&total, f.workers, f.worker_scratch);
-        f.parts_at = total;
-        attendi_reserve(
+        f.parts_at = attendi_reserve(
             &total, shares_blocks(s) ? s->count : 0,
             count_bytes(s->block ? attendi_pooled_rows(p, s) : 0, sizeof *s->parts));
     }
@@ -83,9 +82,9 @@ void attendi_cpu_plan_inspect(const attend_context *ctx, struct problem *p,
     plan->workspace = total;
 }
 
-attend_status attendi_cpu_run_inspect(const attend_context *ctx, struct problem *p,
-                                      const struct plan *plan, void *workspace,
-                                      attend_error *err)
+attend_status attendi_cpu_inspect(const attend_context *ctx, struct problem *p,
+                                  const struct plan *plan, void *workspace,
+                                  attend_error *err)
 {
     struct inspect_plan f;
 

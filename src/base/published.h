@@ -4,8 +4,8 @@
  * the end, fills whole 8 bytes, never padding, and means "none" at 0; its new size is
  * added here.  tests/abi holds the offsets of 0.1.
  */
-#ifndef ATTEND_CORE_PUBLISHED_H
-#define ATTEND_CORE_PUBLISHED_H
+#ifndef ATTEND_BASE_PUBLISHED_H
+#define ATTEND_BASE_PUBLISHED_H
 
 #include "attend/attend.h"
 #include "attend/stats.h"

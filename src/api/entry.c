@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "entry.h"
+#include "api/entry.h"
 
 #include "base/float_env.h"
 

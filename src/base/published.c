@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/published.h"
+#include "base/published.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_inspect: validate, compute. */
 #include "attend/stats.h"
-#include "backend.h"
+#include "api/entry.h"
+#include "core/backend.h"
 #include "core/inspect_request.h"
-#include "entry.h"
 
 static attend_status inspect(attend_context *ctx, const attend_rule *rule,
                              const attend_inspection *inspection, attend_error *err)

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of the CUDA backend that take no problem: combine, reduce, merge. */
-#include "backend_cuda.h"
-
+/* Records, parts and raw sums on a device: combine, reduce, merge. */
 #include "base/error.h"
-#include "context.h"
-#include "core/shard.h"
 #include "core/tensor.h"
-#include "cuda/host/device.h"
 #include "cuda/general/merge_launch.h"
+#include "cuda/host/cuda_backend.h"
 #include "cuda/host/staging.h"
 #include "cuda/host/sums.h"
 
@@ -104,15 +100,34 @@ static attend_status combine_staged(struct cuda_device *d, struct problem *p,
     return attendi_stage_out(&staging, d, err);
 }
 
-attend_status attendi_cuda_combine(attend_context *ctx, struct problem *p,
-                                   const attend_tensor *records, const int64_t *start,
-                                   int64_t count, attend_error *err)
+/* The records of all rows are copied in order, then to the device. */
+attend_status attendi_cuda_combine_host(attend_context *ctx, struct combination *c,
+                                        attend_error *err)
 {
-    TRY(attendi_cuda_enter(ctx->cuda, err));
-    const attend_status status = combine_staged(ctx->cuda, p, records, start, count, err);
-    attendi_cuda_leave(ctx->cuda);
+    struct problem *const p = &c->problem;
+    const int64_t rows = p->nb * p->hq * p->nq;
+    const size_t size = attendi_record_size(c);
+    void *copies;
+
+    TRY(attendi_order_records(c, ctx, count_bytes(c->records * rows, size), &copies,
+                              err));
+    for (int64_t x = 0; x < rows; x++)
+        attendi_copy_records(c, x / p->nq / p->hq, x / p->nq % p->hq, x % p->nq,
+                             (char *)copies + (size_t)(x * c->records) * size, size);
+    const attend_tensor records = attend_tensor_dense(copies, c->dtype, p->nb, p->hq,
+                                                      p->nq, c->records * (p->dv + 2));
+    TRY(attendi_cuda_enter(device_of(ctx), err));
+    const attend_status status =
+        combine_staged(device_of(ctx), p, &records, c->start, c->records, err);
+    attendi_cuda_leave(device_of(ctx));
     return status;
 }
+
+/* Records of one part that follow each other. */
+struct part_records {
+    attend_tensor from; /* data NULL: one record of no keys */
+    int64_t at, count;  /* index of the first record, and how many */
+};
 
 /* Gathers the records of all parts in order to from->data, copies start[], combines. */
 static attend_status combine_gathered(struct cuda_device *d, struct problem *p,
@@ -138,61 +153,77 @@ static attend_status combine_gathered(struct cuda_device *d, struct problem *p,
     return combine_all(d, p, from, start, err);
 }
 
-attend_status attendi_cuda_combine_parts(attend_context *ctx, struct problem *p,
-                                         attend_dtype dtype,
-                                         const struct part_records *parts,
-                                         int64_t part_count, const int64_t *start,
-                                         int64_t count, attend_error *err)
+/* Records from `x` on that are of the same part. */
+static struct part_records same_part(const struct combination *c, int64_t x)
 {
-    const int64_t rows = p->nb * p->hq * p->nq;
-    size_t total = 0;
-    void *at;
+    const int64_t part = c->place[x].part;
+    struct part_records set = {.at = x, .count = 1};
 
-    attendi_cuda_take(&total, rows * count,
-                      (size_t)(p->dv + 2) * attend_dtype_size(dtype));
-    const size_t start_at = attendi_cuda_take(&total, count, sizeof *start);
-    TRY(attendi_cuda_workspace(ctx->cuda, total, &at, err));
+    while (x + set.count < c->records && c->place[x + set.count].part == part)
+        set.count++;
+    if (part >= 0)
+        set.from = c->parts[part].data;
+    return set;
+}
+
+attend_status attendi_cuda_combine(attend_context *ctx, struct combination *c,
+                                   attend_error *err)
+{
+    struct problem *const p = &c->problem;
+    const int64_t rows = p->nb * p->hq * p->nq;
+    struct part_records *sets;
+    int64_t used = 0;
+    size_t total = 0;
+    void *memory, *at;
+
+    TRY(attendi_order_records(
+        c, ctx, count_bytes(max_i64(c->part_count, 1), sizeof *sets), &memory, err));
+    sets = memory;
+    for (int64_t x = 0; x < c->records; x += sets[used++].count)
+        sets[used] = same_part(c, x);
+    attendi_cuda_take(&total, rows * c->records, attendi_record_size(c));
+    const size_t start_at = attendi_cuda_take(&total, c->records, sizeof *c->start);
+    TRY(attendi_cuda_workspace(device_of(ctx), total, &at, err));
     const struct record_list from = {
-        .data = attend_tensor_dense(at, dtype, p->nb, p->hq, p->nq, count * (p->dv + 2)),
+        .data = attend_tensor_dense(at, c->dtype, p->nb, p->hq, p->nq,
+                                    c->records * (p->dv + 2)),
         .start = (const int64_t *)(void *)((char *)at + start_at),
-        .count = count};
-    TRY(attendi_cuda_enter(ctx->cuda, err));
+        .count = c->records};
+    TRY(attendi_cuda_enter(device_of(ctx), err));
     const attend_status status =
-        combine_gathered(ctx->cuda, p, parts, part_count, &from, start, err);
-    attendi_cuda_leave(ctx->cuda);
+        combine_gathered(device_of(ctx), p, sets, used, &from, c->start, err);
+    attendi_cuda_leave(device_of(ctx));
     return status;
 }
 
 /* ---- parts and sums ------------------------------------------------------------ */
 
-attend_status attendi_cuda_merge(attend_context *ctx, const attend_part *parts,
-                                 int64_t count, const attend_tensor *out,
-                                 const attend_tensor *lse, int64_t rows,
+attend_status attendi_cuda_merge(attend_context *ctx, const struct merge *m,
                                  attend_error *err)
 {
-    struct merge_launch a = {.out = *out, .lse = *lse, .rows = rows, .count = (int)count};
+    struct merge_launch a = {
+        .out = m->out, .lse = m->lse, .rows = m->rows, .count = (int)m->count};
     void *parameters[] = {&a};
 
-    if (count > MERGE_PARTS_MOST)
+    if (m->count > MERGE_PARTS_MOST)
         return attendi_fail(err, ATTEND_EUNSUPPORTED,
-                            "count (%lld): a device merges %d parts at most", LL(count),
-                            MERGE_PARTS_MOST);
-    for (int64_t x = 0; x < count; x++)
-        a.part[x] = parts[x];
-    TRY(attendi_cuda_enter(ctx->cuda, err));
-    const attend_status status = attendi_cuda_launch(ctx->cuda, KERNEL_merge_parts, rows,
-                                                     TILE_THREADS, 0, parameters, err);
-    attendi_cuda_leave(ctx->cuda);
+                            "count (%lld): a device merges %d parts at most",
+                            LL(m->count), MERGE_PARTS_MOST);
+    for (int64_t x = 0; x < m->count; x++)
+        a.part[x] = m->parts[x];
+    TRY(attendi_cuda_enter(device_of(ctx), err));
+    const attend_status status = attendi_cuda_launch(
+        device_of(ctx), KERNEL_merge_parts, m->rows, TILE_THREADS, 0, parameters, err);
+    attendi_cuda_leave(device_of(ctx));
     return status;
 }
 
-attend_status attendi_cuda_merge_stats(attend_context *ctx, struct problem *p, bool ends,
-                                       const attend_stats_part *parts, int64_t count,
+attend_status attendi_cuda_merge_stats(attend_context *ctx, const struct stats_merge *m,
                                        attend_error *err)
 {
-    if (!ends) {
-        attendi_cuda_keep_raw(&p->stats);
-        p->stats.summaries = NULL;
+    if (!m->ends) {
+        attendi_cuda_keep_raw(&m->problem->stats);
+        m->problem->stats.summaries = NULL;
     }
-    return attendi_cuda_sums_merge(ctx->cuda, p, parts, count, err);
+    return attendi_cuda_sums_merge(device_of(ctx), m->problem, m->parts, m->count, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU backend: a kernel set, a cut into items, workers that take them one by one. */
-#include "backend_cpu.h"
+#include "cpu/backend/cpu_backend.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -10,10 +10,31 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "core/shard.h"
+#include "cpu/backend/parallel.h"
+#include "cpu/dispatch/kernel_sets.h"
 #include "cpu/dispatch/schedule.h"
-#include "work.h"
 
-/* What a forward pass is cut into, and where its parts of the workspace begin. */
+/* ---- kernels ------------------------------------------------------------------- */
+
+const struct kernels *attendi_kernels_for(const attend_context *ctx,
+                                          const struct problem *p)
+{
+    return attendi_set_kernels(ctx->kernels, p);
+}
+
+int64_t attendi_split_keys(const attend_context *ctx, const struct kernels *k)
+{
+    if (k->split_keys == 0 || ctx->split_keys == 0)
+        return k->split_keys;
+    int64_t keys = k->block_keys;
+    while (keys < ctx->split_keys)
+        keys *= 2;
+    return min_i64(keys, k->split_keys);
+}
+
+/* ---- the forward pass ------------------------------------------------------------ */
+
+/* The work items of a forward pass, and the offsets of the parts of its workspace. */
 struct forward_plan {
     const struct kernels *kernels;
     struct schedule schedule;
@@ -102,17 +123,15 @@ static void plan_forward(const attend_context *ctx, struct problem *p, struct pl
         f.worker_scratch = attendi_worker_size(kernels->scratch_size(p, rows));
         f.partial_size = t->gathers ? kernels->partial_size(p, rows) : 0;
         attendi_reserve(&total, f.schedule.workers, f.worker_scratch);
-        f.order_at = total;
-        attendi_reserve(&total, is_ordered(&f.schedule) ? t->count : 0, sizeof(int32_t));
-        f.partials_at = total;
-        attendi_reserve(&total, split_items, f.partial_size);
-        f.missing_at = total;
-        attendi_reserve(&total, split_items / t->splits, sizeof(atomic_int));
-        f.digest_at = total;
-        attendi_reserve(&total, stats->summaries ? p->nb * p->hq * p->nq : 0,
-                        ATTEND_SUMMARY_COUNT * sizeof *stats->digest);
-        f.ln_at = total;
-        attendi_reserve(&total, stats->ln_count, sizeof *stats->ln);
+        f.order_at = attendi_reserve(&total, is_ordered(&f.schedule) ? t->count : 0,
+                                     sizeof(int32_t));
+        f.partials_at = attendi_reserve(&total, split_items, f.partial_size);
+        f.missing_at =
+            attendi_reserve(&total, split_items / t->splits, sizeof(atomic_int));
+        f.digest_at =
+            attendi_reserve(&total, stats->summaries ? p->nb * p->hq * p->nq : 0,
+                            ATTEND_SUMMARY_COUNT * sizeof *stats->digest);
+        f.ln_at = attendi_reserve(&total, stats->ln_count, sizeof *stats->ln);
     }
     memcpy(plan->state, &f, sizeof f);
     plan->workspace = total;
@@ -149,9 +168,8 @@ static void summarise_head(void *arg, int64_t head, int worker)
     attendi_stats_summarise(p, head / p->hq, head % p->hq);
 }
 
-static attend_status run_forward(const attend_context *ctx, struct problem *p,
-                                 const struct plan *plan, void *workspace,
-                                 attend_error *err)
+static attend_status forward(const attend_context *ctx, struct problem *p,
+                             const struct plan *plan, void *workspace, attend_error *err)
 {
     struct forward_plan f;
 
@@ -184,15 +202,15 @@ static void plan(const attend_context *ctx, struct problem *p, struct plan *to)
         plan_forward(ctx, p, to);
 }
 
-static attend_status run(const attend_context *ctx, struct problem *p,
-                         const struct plan *from, void *workspace, attend_error *err)
-{
-    return p->inspection ? attendi_cpu_run_inspect(ctx, p, from, workspace, err)
-                         : run_forward(ctx, p, from, workspace, err);
-}
-
 const struct backend attendi_backend_cpu = {.name = "cpu",
                                             .memory = ATTEND_MEMORY_HOST,
                                             .supports = supports,
                                             .plan = plan,
-                                            .run = run};
+                                            .forward = forward,
+                                            .partials = forward,
+                                            .inspect = attendi_cpu_inspect,
+                                            .combine = attendi_cpu_combine,
+                                            .reduce = attendi_cpu_combine,
+                                            .merge = attendi_cpu_merge,
+                                            .merge_stats = attendi_cpu_merge_stats,
+                                            .reduce_stats = attendi_cpu_merge_stats};

@@ -3,11 +3,11 @@
  * Entry and exit of a public call that takes a context: one call at a time, in the
  * default floating-point environment.
  */
-#ifndef ATTEND_ENTRY_H
-#define ATTEND_ENTRY_H
+#ifndef ATTEND_API_ENTRY_H
+#define ATTEND_API_ENTRY_H
 
 #include "base/error.h"
-#include "context.h"
+#include "core/context.h"
 
 /* EINVAL without a context, EBUSY while another call uses it. */
 attend_status attendi_enter(attend_context *ctx, attend_error *err);

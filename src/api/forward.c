@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* attend_forward and attend_forward_partials: validate, compute. */
 #include "attend/attend.h"
-#include "backend.h"
-#include "base/error.h"
+#include "api/entry.h"
+#include "core/backend.h"
 #include "core/shard.h"
-#include "entry.h"
 
 static int nothing_to_write(const struct problem *p)
 {

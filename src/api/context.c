@@ -1,91 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts, and the choice of a kernel set. */
-#include "context.h"
-
-#include <stdbool.h>
-#include <stdio.h>
+/* Contexts. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "api/isa.h"
 #include "base/cpus.h"
-#include "backend.h"
 #include "base/error.h"
-#include "backend_cuda.h"
-#include "core/published.h"
-#include "cpu/dispatch/kernel_sets.h"
-#include "cpu/dispatch/cpu_features.h"
-#include "ref/ref.h"
+#include "base/published.h"
+#include "cpu/backend/cpu_backend.h"
+#include "cuda/cuda.h"
 
 #define THREADS_MAX 4096
-
-#define STRING(x) #x
-#define VERSION(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
-
-const char *attend_version(void)
-{
-    return VERSION(ATTEND_VERSION_MAJOR, ATTEND_VERSION_MINOR, ATTEND_VERSION_PATCH);
-}
-
-static int cpu_count(void)
-{
-    int n = 0;
-
-    while (attendi_kernel_sets[n])
-        n++;
-    return n;
-}
-
-/* The list of attend_isa_get(): the CPU's sets, then the reference. */
-static const struct kernel_set *kernels_at(int index)
-{
-    return index < cpu_count() ? attendi_kernel_sets[index] : &attendi_ref;
-}
-
-static int runs_here(const struct kernel_set *k)
-{
-    return (k->needs & ~attendi_cpu_features()) == 0;
-}
-
-int attend_isa_count(void) { return cpu_count() + 1; }
-
-attend_status attend_isa_get(int index, attend_isa *isa)
-{
-    if (index < 0 || index >= attend_isa_count() || !isa)
-        return ATTEND_EINVAL;
-    const struct kernel_set *k = kernels_at(index);
-    const attend_isa found = {.name = k->isa,
-                              .needs = attendi_cpu_feature_names(k->needs),
-                              .runs = runs_here(k)};
-
-    return attendi_isa_store(&found, isa);
-}
-
-size_t attend_cpu_features(char *text, size_t size)
-{
-    const char *names = attendi_cpu_feature_names(attendi_cpu_features());
-
-    if (text && size > 0)
-        snprintf(text, size, "%s", names);
-    return strlen(names);
-}
-
-/* ATTEND_ISA; empty is as good as unset. */
-static const char *isa_of_environment(void)
-{
-    const char *isa = getenv("ATTEND_ISA");
-
-    return isa && *isa ? isa : NULL;
-}
-
-/* The names of all sets, separated by spaces. */
-static void list_sets(char *text, size_t size)
-{
-    size_t length = 0;
-
-    for (int x = 0; x < attend_isa_count() && length < size; x++)
-        length += (size_t)snprintf(text + length, size - length, x == 0 ? "%s" : " %s",
-                                   kernels_at(x)->isa);
-}
 
 /*
  * ATTEND_SPLIT, for tests: small splits, each an item of its own, take every path of long
@@ -105,33 +29,6 @@ static attend_status split_of_environment(int64_t *keys, attend_error *err)
                             "ATTEND_SPLIT (\"%s\") is not a number of keys in 1..%d",
                             text, ATTEND_SPLIT_KEYS);
     return ATTEND_OK;
-}
-
-/* `given`: the name in the options, NULL for that of the environment. */
-static attend_status select_kernels(const struct kernel_set **out, const char *given,
-                                    attend_error *err)
-{
-    const char *const isa = given ? given : isa_of_environment();
-    const char *const origin = given ? "options.isa" : "ATTEND_ISA";
-    char sets[128];
-
-    for (int x = 0; x < attend_isa_count(); x++) {
-        const struct kernel_set *k = kernels_at(x);
-
-        if (isa ? strcmp(isa, k->isa) != 0 : !runs_here(k))
-            continue;
-        if (!runs_here(k))
-            return attendi_fail(err, ATTEND_EUNSUPPORTED,
-                                "%s (\"%.40s\") needs %s, which this machine does not "
-                                "have",
-                                origin, isa, attendi_cpu_feature_names(k->needs));
-        *out = k;
-        return ATTEND_OK;
-    }
-    list_sets(sets, sizeof sets);
-    return attendi_fail(err, ATTEND_EINVAL,
-                        "%s (\"%.40s\") is not a kernel set of this build: %s", origin,
-                        isa, sets);
 }
 
 static int default_threads(void)
@@ -192,7 +89,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
     attend_options o;
     TRY(attendi_options_read(options, &o, err));
     TRY(check_options(&o, err));
-    TRY(select_kernels(&kernels, o.isa, err));
+    TRY(attendi_select_kernels(&kernels, o.isa, err));
     TRY(split_of_environment(&split_keys, err));
 
     const struct allocator allocator =
@@ -224,8 +121,7 @@ attend_status attend_context_create(attend_context **out, const attend_options *
         return attendi_fail(err, ATTEND_ENOMEM, "no memory for a pool of %d threads",
                             threads);
     }
-    const attend_status status =
-        o.device ? attendi_device_attach(ctx, &o, err) : ATTEND_OK;
+    const attend_status status = o.device ? attendi_cuda_attach(ctx, &o, err) : ATTEND_OK;
     if (status != ATTEND_OK) {
         attend_context_destroy(ctx);
         return status;
@@ -239,7 +135,8 @@ void attend_context_destroy(attend_context *ctx)
     if (!ctx)
         return;
     const struct allocator allocator = ctx->allocator;
-    attendi_device_detach(ctx);
+    if (ctx->backend->close)
+        ctx->backend->close(ctx);
     attendi_pool_destroy(ctx->pool);
     attendi_release(&allocator, ctx->scratch);
     attendi_release(&allocator, ctx);
@@ -249,7 +146,7 @@ const char *attend_context_isa(const attend_context *ctx)
 {
     if (!ctx)
         return "unknown";
-    return ctx->cuda ? "cuda" : ctx->kernels->isa;
+    return ctx->backend == &attendi_backend_cpu ? ctx->kernels->isa : ctx->backend->name;
 }
 
 int attend_context_threads(const attend_context *ctx)
@@ -259,12 +156,7 @@ int attend_context_threads(const attend_context *ctx)
     return ctx->pool ? attendi_pool_threads(ctx->pool) : ctx->threads;
 }
 
-void *attendi_context_scratch(struct attend_context *ctx, size_t size)
+attend_memory attend_context_memory(const attend_context *ctx)
 {
-    if (ctx->scratch_size < size) {
-        attendi_release(&ctx->allocator, ctx->scratch);
-        ctx->scratch = attendi_allocate(&ctx->allocator, size);
-        ctx->scratch_size = ctx->scratch ? size : 0;
-    }
-    return ctx->scratch;
+    return ctx ? ctx->backend->memory : ATTEND_MEMORY_HOST;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testing/exp2_probe.h"
 
-#include "context.h"
+#include "core/context.h"
+#include "cpu/dispatch/kernels.h"
 
 void attendi_exp2(const attend_context *ctx, const float *x, float *y, int64_t n)
 {

@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "core/shard.h"
-#include "cpu/backend/parallel.h"
+#include "cpu/backend/parallel_tasks.h"
 #include "cpu/dispatch/kernel_sets.h"
 #include "cpu/dispatch/schedule.h"
 

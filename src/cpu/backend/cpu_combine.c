@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "core/tensor.h"
 #include "cpu/backend/cpu_backend.h"
-#include "cpu/backend/parallel.h"
+#include "cpu/backend/parallel_tasks.h"
 
 /* Bytes of work per worker; bytes copied per work item. */
 #define WORKER_BYTES ((int64_t)1 << 18)

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "core/inspect_pool.h"
 #include "cpu/backend/cpu_backend.h"
-#include "cpu/backend/parallel.h"
+#include "cpu/backend/parallel_tasks.h"
 #include "cpu/dispatch/schedule.h"
 #include "ref/ref_score.h"
 

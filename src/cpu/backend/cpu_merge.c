@@ -7,7 +7,7 @@
 #include "core/problem.h"
 #include "core/tensor.h"
 #include "cpu/backend/cpu_backend.h"
-#include "cpu/backend/parallel.h"
+#include "cpu/backend/parallel_tasks.h"
 #include "cpu/dispatch/kernel_sets.h"
 #include "cpu/merge/merge_rows.h"
 

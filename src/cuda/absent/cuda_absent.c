@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cuda/cuda.h"
+#include "cuda/cuda_open.h"
 
 attend_status attendi_cuda_attach(attend_context *ctx, const attend_options *options,
                                   attend_error *err)

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "core/tensor.h"
 #include "cpu/backend/cpu_backend.h"
-#include "cuda/cuda.h"
+#include "cuda/cuda_open.h"
 #include "cuda/host/sm80_plan.h"
 #include "cuda/host/sm90_plan.h"
 #include "cuda/host/staging.h"

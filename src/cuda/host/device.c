@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cuda/cuda.h"
+#include "cuda/cuda_open.h"
 #include "cuda/host/images.h"
 #include "cuda/sm80/sm80.h"
 #include "cuda/sm90/sm90.h"

@@ -104,8 +104,9 @@ static void narrow(attend_dtype dtype, const double *from, void *to, int64_t n)
 static void widen(attend_dtype dtype, const void *from, double *to, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = dtype == ATTEND_BF16 ? (double)attendi_bf16_to_f32(((const uint16_t *)from)[i])
-                                     : (double)((const float *)from)[i];
+        to[i] = dtype == ATTEND_BF16
+                    ? (double)attendi_bf16_to_f32(((const uint16_t *)from)[i])
+                    : (double)((const float *)from)[i];
 }
 
 attend_status lab_forward_as(attend_context *ctx, attend_dtype dtype,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel sets of this build, and the choice of one. */
-#include "api/isa.h"
+#include "api/api_isa.h"
 
 #include <stdio.h>
 #include <stdlib.h>

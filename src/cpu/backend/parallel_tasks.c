@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/backend/parallel.h"
+#include "cpu/backend/parallel_tasks.h"
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The parallel loop of the CPU's calls. */
-#ifndef ATTEND_CPU_PARALLEL_H
-#define ATTEND_CPU_PARALLEL_H
+#ifndef ATTEND_CPU_PARALLEL_TASKS_H
+#define ATTEND_CPU_PARALLEL_TASKS_H
 
 #include <stdbool.h>
 

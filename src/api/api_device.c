@@ -5,7 +5,7 @@
 
 #include "api/entry.h"
 #include "core/backend.h"
-#include "cuda/cuda.h"
+#include "cuda/cuda_open.h"
 
 size_t attend_devices(char *text, size_t size)
 {

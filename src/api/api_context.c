@@ -2,12 +2,12 @@
 /* Contexts. */
 #include <stdlib.h>
 
-#include "api/isa.h"
+#include "api/api_isa.h"
 #include "base/cpus.h"
 #include "base/error.h"
 #include "base/published.h"
 #include "cpu/backend/cpu_backend.h"
-#include "cuda/cuda.h"
+#include "cuda/cuda_open.h"
 
 #define THREADS_MAX 4096
 

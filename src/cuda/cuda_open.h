@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NVIDIA GPUs: host/ in a build with kernels for them, else absent/, which refuses. */
-#ifndef ATTEND_CUDA_H
-#define ATTEND_CUDA_H
+#ifndef ATTEND_CUDA_OPEN_H
+#define ATTEND_CUDA_OPEN_H
 
 #include "attend/attend.h"
 

@@ -169,7 +169,8 @@ typedef struct attend_stats_part {
  * (ATTEND_CAUSAL_OFFSET), or from attend_forward_partials(), whose sums count keys in the
  * sequence: their first_key is 0.  Top keys become indices in the sequence, and the first
  * keys of a part other than the first are not counted by ATTEND_STAT_SINK1 and _SINK4.
- * request->raw, if wanted, has the sums of all.  `dv` is that of the values.
+ * request->raw, if wanted, has the sums of all, and may be the raw sums of a part, the
+ * very tensor.  `dv` is that of the values.
  */
 ATTEND_API attend_status attend_stats_merge(attend_context *ctx,
                                             const attend_stats *request, int64_t dv,
@@ -219,7 +220,7 @@ typedef struct attend_inspection {
     attend_tensor zoom;
     int64_t zoom_query, zoom_key;
     const attend_probe *probes; /* [probe_count], P of each to probe_weights */
-    int64_t probe_count;
+    int64_t probe_count;        /* 0: none; else neither pointer is NULL */
     double *probe_weights;
 } attend_inspection;
 
